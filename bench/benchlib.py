@@ -1,0 +1,186 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the benchmarks share: where the tools are, one measured run of a
+command, and a comparison of two commands that is fair on a noisy machine."""
+
+import argparse
+import filecmp
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LLVM = Path(os.environ.get("DTLTO_LLVM", "/usr/lib/llvm-19"))
+BUILD = Path(os.environ.get("DTLTO_BUILD", ROOT / "build"))
+STOCK = str(LLVM / "bin/ld.lld")
+CLANG = str(LLVM / "bin/clang")
+
+
+def cache_folder():
+    """Where prepared inputs live when no folder is named."""
+    given = os.environ.get("DTLTO_BENCH_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "dtlto" / "bench"
+
+
+def fail(message):
+    sys.exit(f"{Path(sys.argv[0]).name}: {message}")
+
+
+def positive(text):
+    """An argparse type: a whole number from 1 on."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not 1 or more")
+    return number
+
+
+class Run:
+    """One run of a command: seconds of wall time and of CPU, MiB at the peak,
+    and what it wrote to stdout and stderr."""
+
+    def __init__(self, command, cwd=None, may_fail=False):
+        with tempfile.TemporaryFile("w+") as text:
+            begin = time.monotonic()
+            process = subprocess.Popen(
+                [str(word) for word in command], cwd=cwd,
+                stdin=subprocess.DEVNULL, stdout=text,
+                stderr=subprocess.STDOUT,
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            self.wall = time.monotonic() - begin
+            process.returncode = os.waitstatus_to_exitcode(status)
+            text.seek(0)
+            self.output = text.read()
+        self.returncode = process.returncode
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.peak = usage.ru_maxrss / 1024
+        if self.returncode != 0 and not may_fail:
+            sys.stderr.write(self.output[-4000:])
+            fail(
+                f"'{shlex.join(str(word) for word in command)[:200]}' "
+                f"ended with {self.returncode}"
+            )
+
+
+class Comparison:
+    """Runs of two link commands, made in turn. A slow minute of the machine
+    then slows both halves of a pair, and the ratios are taken pair by pair."""
+
+    MEASURES = [("wall", "s", 2), ("peak", "MiB", 0), ("cpu", "s", 2)]
+
+    def __init__(self, names, commands, folder, runs, warm_up=True, check=None):
+        """`check` is called with an output of the first command."""
+        self.names = names
+        self.pairs = []
+        self.identical = True
+        with tempfile.TemporaryDirectory(dir=folder) as out:
+            outputs = [Path(out) / "a.out", Path(out) / "b.out"]
+            # Pair 0 warms the page cache and isn't counted.
+            for number in range(0 if warm_up else 1, runs + 1):
+                pair = [None, None]
+                # A B, B A, A B, ...: neither is always the second one.
+                for side in (0, 1) if number % 2 else (1, 0):
+                    # Replacing a big file takes time of its own.
+                    outputs[side].unlink(missing_ok=True)
+                    pair[side] = Run(
+                        [*commands[side], "-o", outputs[side]], cwd=folder
+                    )
+                same = filecmp.cmp(*outputs, shallow=False)
+                self.identical = self.identical and same
+                if check and number <= 1:
+                    check(outputs[0])
+                if number:
+                    self.pairs.append(pair)
+                    print(
+                        f"  pair {number}: {pair[0].wall:.2f} s, "
+                        f"{pair[1].wall:.2f} s",
+                        flush=True,
+                    )
+            self.bytes = outputs[0].stat().st_size
+
+    def ratio(self, measure):
+        return statistics.median(
+            getattr(b, measure) / getattr(a, measure) for a, b in self.pairs
+        )
+
+    def report(self, goals):
+        """Prints the medians (and the range), the median of the ratios, and
+        the goals: a dict from a measure to the highest ratio wanted."""
+        print(f"{'':10}" + "".join(
+            f"{f'{name}, {unit}':>28}" for name, unit, _ in self.MEASURES
+        ))
+        for side, name in enumerate(self.names):
+            line = f"{name:10}"
+            for measure, _, digits in self.MEASURES:
+                values = [getattr(pair[side], measure) for pair in self.pairs]
+                line += (
+                    f"{statistics.median(values):12.{digits}f}"
+                    f" ({min(values):.{digits}f}..{max(values):.{digits}f})"
+                ).rjust(28)
+            print(line)
+        line = f"{'ratio':10}"
+        for measure, _, _ in self.MEASURES:
+            text = f"{self.ratio(measure):.3f}"
+            if measure in goals:
+                good = self.ratio(measure) <= goals[measure]
+                text += f" (goal {goals[measure]:.2f}{'' if good else ': over'})"
+            line += text.rjust(28)
+        print(line)
+        print(
+            f"outputs: {'identical' if self.identical else 'DIFFERENT'}, "
+            f"{self.bytes} bytes"
+        )
+
+
+def add_compare_options(parser, runs):
+    """The options of a benchmark that compares two linkers."""
+    parser.add_argument(
+        "--runs", type=positive, default=runs, metavar="N",
+        help=f"pairs of measured links (default: {runs})",
+    )
+    parser.add_argument(
+        "--jobs", type=positive, default=os.cpu_count(), metavar="N",
+        help="--thinlto-jobs of both (default: the number of cores)",
+    )
+    parser.add_argument(
+        "--linker", default=str(BUILD / "bin/ld.lld"), metavar="PATH",
+        help="the linker to compare with the stock one",
+    )
+    parser.add_argument(
+        "--plugin", default="local", metavar="NAME",
+        help="its plugin (default: local); 'none' for a plain link, which "
+        "tells how noisy the machine is",
+    )
+    parser.add_argument(
+        "--arg", action="append", default=[], metavar="ARG",
+        help="one more argument for --linker only; repeatable",
+    )
+
+
+def compare(options, folder, **more):
+    """Compares the links of folder/link.rsp; returns the exit code. The ratios
+    wanted are those of the project: a link through the local plugin costs next
+    to nothing more."""
+    if not (folder / "link.rsp").exists():
+        fail(f"no {folder / 'link.rsp'}: prepare it first, see bench/README.md")
+    if not Path(options.linker).exists():
+        fail(f"no {options.linker}: build it, or name one with --linker")
+    shared = ["@link.rsp", f"--thinlto-jobs={options.jobs}"]
+    ours = [options.linker, *shared, *options.arg]
+    name = "plain"
+    if options.plugin != "none":
+        ours.append(f"--thinlto-dist-plugin={options.plugin}")
+        name = Path(options.plugin).stem
+    comparison = Comparison(
+        ["stock", name], [[STOCK, *shared], ours], folder, options.runs, **more
+    )
+    comparison.report({"wall": 1.02, "peak": 1.05})
+    return 0 if comparison.identical else 1

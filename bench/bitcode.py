@@ -1,0 +1,122 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds a real program as ThinLTO bitcode, to link it again and again."""
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import benchlib
+
+
+def fetch_source(package, variable):
+    """The folder of a Debian source package's files. The environment variable
+    names one that is already there."""
+    given = os.environ.get(variable)
+    if given:
+        return Path(given).resolve()
+    folder = benchlib.cache_folder() / "src" / package
+    fetch = benchlib.ROOT / "scripts" / "fetch-source"
+    if subprocess.run([fetch, package, folder]).returncode != 0:
+        benchlib.fail(f"scripts/fetch-source {package} failed")
+    return folder
+
+
+def write_if_changed(path, text):
+    """Leaves the time stamp alone where nothing changed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+class Build:
+    """A build.ninja that grows, in a folder that is made."""
+
+    def __init__(self, folder, flags):
+        self.folder = folder
+        self.objects = 0
+        self.targets = []
+        bindir = benchlib.LLVM / "bin"
+        self.lines = [
+            f"flags = -flto=thin {flags}",
+            "rule cxx",
+            f"  command = {bindir}/clang++ $flags $local -MD -MF $out.d "
+            "-c $in -o $out",
+            "  depfile = $out.d",
+            "  deps = gcc",
+            "  description = CXX $out",
+            "rule ar",
+            f"  command = rm -f $out && {bindir}/llvm-ar rcsD $out $in",
+            "  description = AR $out",
+            "rule tablegen",
+            f"  command = {bindir}/llvm-tblgen -gen-opt-parser-defs "
+            f"-I{benchlib.LLVM}/include $in -o $out",
+        ]
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def compile(self, source, name, local="", after=""):
+        """Has `source` compiled to obj/<name>.o; returns that path. `after` is
+        a file that must be made before."""
+        obj = f"obj/{name}.o"
+        order = f" || {after}" if after else ""
+        self.lines.append(f"build {obj}: cxx {source}{order}")
+        self.lines.append(f"  local = {local}")
+        self.targets.append(obj)
+        self.objects += 1
+        return obj
+
+    def archive(self, name, objects):
+        """Has lib/<name>.a made; returns that path."""
+        path = f"lib/{name}.a"
+        self.lines.append(f"build {path}: ar {' '.join(objects)}")
+        self.targets.append(path)
+        return path
+
+    def options_inc(self, source, path):
+        """Has an Options.td made into the header `path`."""
+        self.lines.append(f"build {path}: tablegen {source}")
+
+    def run(self, jobs):
+        text = "\n".join(self.lines + [f"default {' '.join(self.targets)}"])
+        write_if_changed(self.folder / "build.ninja", text + "\n")
+        ninja = ["ninja", "-C", str(self.folder), "-j", str(jobs)]
+        if subprocess.run(ninja).returncode != 0:
+            benchlib.fail("the compilation failed")
+
+
+def write_link_rsp(folder, inputs, driver="clang", options=()):
+    """Asks clang how it would call the linker for `inputs`, and keeps that,
+    without the output, in folder/link.rsp. Paths stay relative to `folder`, so
+    that module names are the same wherever it lies."""
+    write_if_changed(
+        folder / "inputs.rsp", "".join(f'"{name}"\n' for name in inputs)
+    )
+    command = [str(benchlib.LLVM / "bin" / driver), "-###", "-fuse-ld=lld"]
+    command += ["-flto=thin", "-O2", "-o", "OUT", *options, "@inputs.rsp"]
+    # A LIBRARY_PATH would add folders of this machine to the command.
+    environment = {k: v for k, v in os.environ.items() if k != "LIBRARY_PATH"}
+    said = subprocess.run(
+        command, cwd=folder, env=environment, check=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ).stdout
+    arguments = shlex.split(said.strip().splitlines()[-1])[1:]
+    at = arguments.index("-o")
+    del arguments[at : at + 2]
+    write_if_changed(
+        folder / "link.rsp", "".join(f'"{a}"\n' for a in arguments)
+    )
+
+
+def check_with_stock(folder, name, expected):
+    """The bitcode is worth something only if the stock linker can link it and
+    the result, folder/stock/<name>, runs: `--version` says `expected`."""
+    program = folder / "stock" / name
+    program.parent.mkdir(exist_ok=True)
+    link = benchlib.Run(
+        [benchlib.STOCK, "@link.rsp", "-o", program], cwd=folder
+    )
+    said = benchlib.Run([program, "--version"]).output.strip()
+    if expected not in said:
+        benchlib.fail(f"the linked {name} says '{said}'")
+    print(f"linked by the stock linker in {link.wall:.1f} s; it says: {said}")

@@ -1,0 +1,125 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Many tiny ThinLTO modules, quickly.
+
+Module number i has one function that calls the one of module i+1; the last
+calls the first. Modules import from others, one on average, and the program can
+be run: it adds one 40 times.
+
+A clang process for each module would take minutes. A module's symbol names
+stand in the bitcode file's string table as plain bytes, and nothing else in
+the file depends on them (GUIDs are computed when the file is read), so a
+module is made from the bytes of another one by putting names of the same length
+in place. That this gives what clang would have written is checked each time."""
+
+import subprocess
+
+import benchlib
+import bitcode
+
+# Read from stdin, so that the file's name isn't part of the module. A few
+# shapes, so that not all modules are equally large. The third is never imported,
+# or each module would import the next eight, and that would be all of its cost.
+SHAPES = [
+    "int {next}(int);\n"
+    "int {this}(int x) {{ return x > 0 ? {next}(x - 1) + 1 : 0; }}\n",
+    "int {next}(int);\n"
+    "int {this}(int x) {{\n"
+    "  switch (x) {{\n"
+    "  case 0: return 0;\n"
+    "  case 1: return 1;\n"
+    "  default: return {next}(x - 1) + 1;\n"
+    "  }}\n"
+    "}}\n",
+    "int {next}(int);\n"
+    "volatile int {this}_calls;\n"
+    "__attribute__((noinline)) int {this}(int x) {{\n"
+    "  for (int i = 0; i < (x & 3); ++i)\n"
+    "    {this}_calls = {this}_calls + i;\n"
+    "  return x > 0 ? {next}(x - 1) + 1 : 0;\n"
+    "}}\n",
+]
+MAIN = "int {next}(int);\nint main(void) {{ return {next}(40); }}\n"
+EXIT_CODE = 40
+
+# How many members an archive gets, where archives are asked for.
+ARCHIVE_MEMBERS = 500
+
+
+def name_of(number):
+    return f"module_{number:07}"
+
+
+def compile_module(shape, this, next_one):
+    """The bitcode of one module, by clang; but written by opt, which leaves
+    out the module's hash. The hash is for LLVM's cache, which these links don't
+    use, and depends on the names."""
+    text = subprocess.run(
+        [benchlib.CLANG, "-O2", "-flto=thin", "-S", "-x", "c", "-", "-o", "-"],
+        input=shape.format(this=this, next=next_one).encode(),
+        stdout=subprocess.PIPE, check=True,
+    ).stdout
+    return subprocess.run(
+        [benchlib.LLVM / "bin/opt", "-module-summary", "-passes=", "-"],
+        input=text, stdout=subprocess.PIPE, check=True,
+    ).stdout
+
+
+class Template:
+    """A compiled shape, and how to give it other names."""
+
+    THIS, NEXT = b"THIS_is_a_name", b"NEXT_is_a_name"
+
+    def __init__(self, shape):
+        self.bitcode = compile_module(
+            shape, self.THIS.decode(), self.NEXT.decode()
+        )
+        this, next_one = name_of(1), name_of(2)
+        if self.make(this, next_one) != compile_module(shape, this, next_one):
+            benchlib.fail("renaming doesn't give what clang writes")
+
+    def make(self, this, next_one):
+        assert len(this) == len(self.THIS) and len(next_one) == len(self.NEXT)
+        return self.bitcode.replace(self.THIS, this.encode()).replace(
+            self.NEXT, next_one.encode()
+        )
+
+
+def prepare(count, archives):
+    """A folder with `count` modules, main's among them, and their link.rsp.
+    What an earlier call made is used again."""
+    kind = "archives" if archives else "objects"
+    folder = benchlib.cache_folder() / f"modules-{count}-{kind}"
+    if (folder / "link.rsp").exists():
+        return folder
+    (folder / "m").mkdir(parents=True, exist_ok=True)
+
+    templates = [Template(shape) for shape in SHAPES]
+    (folder / "main.o").write_bytes(compile_module(MAIN, "", name_of(0)))
+    members = count - 1
+    files = []
+    for number in range(members):
+        file = f"m/{name_of(number)}.o"
+        (folder / file).write_bytes(
+            templates[number % len(templates)].make(
+                name_of(number), name_of((number + 1) % members)
+            )
+        )
+        files.append(file)
+    inputs = ["main.o"] + files
+    if archives:
+        inputs = ["main.o"]
+        for begin in range(0, members, ARCHIVE_MEMBERS):
+            archive = f"m/lib{begin:07}.a"
+            (folder / archive).unlink(missing_ok=True)
+            subprocess.run(
+                [benchlib.LLVM / "bin/llvm-ar", "rcsD", archive]
+                + files[begin : begin + ARCHIVE_MEMBERS],
+                cwd=folder, check=True,
+            )
+            inputs.append(archive)
+        for file in files:
+            (folder / file).unlink()
+    # Last: the folder is complete once it has this.
+    bitcode.write_link_rsp(folder, inputs)
+    return folder

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Warnings and sanitizers for all of the project's own code.
+
+add_compile_options(-Wall -Wextra $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+# `return std::move(E)` turns an Error into an Expected in older compilers.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-redundant-move>)
+add_compile_definitions(DTLTO_VERSION="${PROJECT_VERSION}")
+
+if(DTLTO_SANITIZE)
+  list(JOIN DTLTO_SANITIZE "," _sanitizers)
+  add_compile_options(-fsanitize=${_sanitizers} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${_sanitizers})
+  if("undefined" IN_LIST DTLTO_SANITIZE)
+    # vptr needs RTTI, which LLVM is built without.
+    add_compile_options(-fno-sanitize=vptr,function)
+    add_link_options(-fno-sanitize=vptr,function)
+  endif()
+endif()

@@ -1,0 +1,85 @@
+//===- Backend.cpp - The ThinLTO backend that uses a plugin ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM calls start() once for each module, on one thread, then wait(). start()
+// only notes the task: all of them are known within milliseconds, and then they
+// can be put in order. wait() runs them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Backend.h"
+#include "Scheduler.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+class PluginThinBackend : public lto::ThinBackendProc {
+public:
+  PluginThinBackend(
+      Linker &TheLinker, const lto::Config &Conf,
+      ModuleSummaryIndex &CombinedIndex,
+      const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
+      ThreadPoolStrategy Parallelism, AddStreamFn AddStream, FileCache Cache,
+      lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
+      bool ShouldEmitImportsFiles)
+      : ThinBackendProc(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+                        std::move(OnWrite), ShouldEmitImportsFiles),
+        L{TheLinker,
+          Conf,
+          CombinedIndex,
+          ModuleToDefinedGVSummaries,
+          std::move(AddStream),
+          std::move(Cache),
+          ShouldEmitIndexFiles,
+          ShouldEmitImportsFiles,
+          Parallelism.compute_thread_count()} {}
+
+  Error start(
+      unsigned Task, BitcodeModule BM,
+      const FunctionImporter::ImportMapTy &ImportList,
+      const FunctionImporter::ExportSetTy &ExportList,
+      const std::map<GlobalValue::GUID, GlobalValue::LinkageTypes> &ResolvedODR,
+      MapVector<StringRef, BitcodeModule> &ModuleMap) override {
+    Tasks.push_back(
+        {Task, BM, &ImportList, &ExportList, &ResolvedODR,
+         &ModuleToDefinedGVSummaries.find(BM.getModuleIdentifier())->second,
+         &ModuleMap});
+    if (OnWrite)
+      OnWrite(BM.getModuleIdentifier().str());
+    return Error::success();
+  }
+
+  Error wait() override { return Scheduler(L, std::move(Tasks)).run(); }
+
+  unsigned getThreadCount() override { return L.Parallelism; }
+
+private:
+  Link L;
+  std::vector<Task> Tasks;
+};
+
+} // namespace
+
+lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
+                                                ThreadPoolStrategy Parallelism,
+                                                lto::IndexWriteCallback OnWrite,
+                                                bool ShouldEmitIndexFiles,
+                                                bool ShouldEmitImportsFiles) {
+  return
+      [=, &TheLinker](
+          const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
+          const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
+          AddStreamFn AddStream,
+          FileCache Cache) -> std::unique_ptr<lto::ThinBackendProc> {
+        return std::make_unique<PluginThinBackend>(
+            TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+            Parallelism, AddStream, Cache, OnWrite, ShouldEmitIndexFiles,
+            ShouldEmitImportsFiles);
+      };
+}

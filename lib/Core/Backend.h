@@ -1,0 +1,26 @@
+//===- Backend.h - The ThinLTO backend that uses a plugin -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_BACKEND_H
+#define DTLTO_CORE_BACKEND_H
+
+#include "Link.h"
+#include "llvm/Support/Threading.h"
+
+namespace dtlto {
+
+/// Makes the backend that takes the place of the one that
+/// lto::createInProcessThinBackend() makes from the same parameters.
+/// \p TheLinker has a plugin and outlives the backend.
+llvm::lto::ThinBackend
+createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
+                        llvm::lto::IndexWriteCallback OnWrite,
+                        bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_BACKEND_H

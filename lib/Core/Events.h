@@ -1,0 +1,76 @@
+//===- Events.h - What the scheduler waits for ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_EVENTS_H
+#define DTLTO_CORE_EVENTS_H
+
+#include "Buffer.h"
+#include "JobBuilder.h"
+#include "LocalCodegen.h"
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace dtlto {
+
+using Clock = std::chrono::steady_clock;
+
+/// Something that happened on another thread.
+struct Event {
+  enum KindTy {
+    Prepared,    // by us: the job can be submitted, or Message says why not
+    CacheHit,    // by us: LLVM's cache had the object
+    Opened,      // the session's open() returned Status
+    Submitted,   // submit() returned Status
+    State,       // job_state(); Status is the state
+    Done,        // job_done()
+    LoadChanged, // load_changed()
+    Violation,   // the plugin broke a promise of the ABI; Message says which
+    LocalDone,   // by us: local code generation ended
+    Delivered,   // by us: the object is with LLVM
+    Broken       // by us: Message is an error that fails the link
+  };
+  KindTy Kind;
+  uint64_t Job = 0; // 0: none
+  int32_t Status = 0;
+  Buffer Object = {};
+  std::string Message = {};
+  std::string Worker = {};
+  bool RanHere = false;  // Done: through local code generation
+  bool NoObject = false; // Done, LocalDone: LLVM made none, and that is right
+  std::unique_ptr<BuiltJob> Built = {}; // Prepared
+  llvm::AddStreamFn Out = {};           // Prepared: where the object goes
+};
+
+/// A queue that many threads fill and one empties.
+class EventQueue {
+public:
+  void push(Event E) {
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Events.push_back(std::move(E));
+    }
+    Ready.notify_one();
+  }
+
+  /// Takes all events; waits for one until \p Deadline if there is none.
+  std::deque<Event> popAll(Clock::time_point Deadline) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Ready.wait_until(Lock, Deadline, [&] { return !Events.empty(); });
+    return std::exchange(Events, {});
+  }
+
+private:
+  std::mutex Mutex;
+  std::condition_variable Ready;
+  std::deque<Event> Events;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_EVENTS_H

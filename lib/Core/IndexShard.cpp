@@ -1,0 +1,223 @@
+//===- IndexShard.cpp - The summary index of one backend compile ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IndexShard.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/Bitstream/BitstreamReader.h"
+#include "llvm/Bitstream/BitstreamWriter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+Error malformed(const Twine &What) {
+  return createStringError(inconvertibleErrorCode(),
+                           "malformed index shard: " + What);
+}
+
+/// Copies a bitstream and rewrites one kind of block on the way.
+class ShardRenamer {
+public:
+  using NameFn = function_ref<std::optional<std::string>(StringRef)>;
+
+  ShardRenamer(StringRef Shard, ShardBytes &Out, NameFn NewName)
+      : In(Shard), Shard(Shard), W(Out), NewName(NewName) {}
+
+  Error run();
+
+private:
+  Error copyModuleBlock();
+  Error rewriteModuleStrtab();
+  Error copyBlock(unsigned ID);
+
+  BitstreamCursor In;
+  StringRef Shard;
+  BitstreamWriter W;
+  NameFn NewName;
+};
+
+Error ShardRenamer::run() {
+  if (Shard.size() % 4 != 0 || !Shard.starts_with("BC\xC0\xDE"))
+    return malformed("not a bitcode file");
+  for (unsigned char C : Shard.take_front(4))
+    W.Emit(C, 8);
+  if (Error E = In.JumpToBit(32))
+    return E;
+
+  bool HasModule = false;
+  while (!In.AtEndOfStream()) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind != BitstreamEntry::SubBlock)
+      return malformed("no block where one should begin");
+    if (Entry->ID == bitc::MODULE_BLOCK_ID && !HasModule) {
+      HasModule = true;
+      if (Error E = copyModuleBlock())
+        return E;
+    } else if (Error E = copyBlock(Entry->ID)) {
+      return E;
+    }
+  }
+  return HasModule ? Error::success() : malformed("no module block");
+}
+
+Error ShardRenamer::copyModuleBlock() {
+  if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
+    return E;
+  W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    switch (Entry->Kind) {
+    case BitstreamEntry::Error:
+      return malformed("broken module block");
+    case BitstreamEntry::EndBlock:
+      W.ExitBlock();
+      return Error::success();
+    case BitstreamEntry::SubBlock:
+      if (Error E = Entry->ID == bitc::MODULE_STRTAB_BLOCK_ID
+                        ? rewriteModuleStrtab()
+                        : copyBlock(Entry->ID))
+        return E;
+      break;
+    case BitstreamEntry::Record: {
+      Record.clear();
+      Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+      if (!Code)
+        return Code.takeError();
+      W.EmitRecord(*Code, Record);
+      break;
+    }
+    }
+  }
+}
+
+Error ShardRenamer::rewriteModuleStrtab() {
+  if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
+    return E;
+  W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);
+
+  auto Abbrev = std::make_shared<BitCodeAbbrev>();
+  Abbrev->Add(BitCodeAbbrevOp(bitc::MST_CODE_ENTRY));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::VBR, 8));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Array));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 8));
+  unsigned EntryAbbrev = W.EmitAbbrev(std::move(Abbrev));
+
+  SmallVector<uint64_t, 128> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      break;
+    if (Entry->Kind != BitstreamEntry::Record)
+      return malformed("broken module table");
+    Record.clear();
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+    if (!Code)
+      return Code.takeError();
+    if (*Code != bitc::MST_CODE_ENTRY) {
+      W.EmitRecord(*Code, Record); // a module's hash
+      continue;
+    }
+    if (Record.empty())
+      return malformed("module without a number");
+    std::string Old(Record.begin() + 1, Record.end());
+    std::optional<std::string> New = NewName(Old);
+    if (!New)
+      return createStringError(inconvertibleErrorCode(),
+                               "module '" + Old + "' has no name that travels");
+    Record.truncate(1);
+    Record.append(New->begin(), New->end());
+    for (uint64_t &C : MutableArrayRef<uint64_t>(Record).drop_front())
+      C &= 0xff; // char may be signed
+    W.EmitRecord(bitc::MST_CODE_ENTRY, Record, EntryAbbrev);
+  }
+  W.ExitBlock();
+  return Error::success();
+}
+
+/// Copies the block that the reader stands before. A block's body refers to
+/// nothing outside of it by position, begins at a word, and ends with its own
+/// END_BLOCK, so that words can be copied without looking at them.
+Error ShardRenamer::copyBlock(unsigned ID) {
+  BitstreamCursor Body = In;
+  unsigned NumWords = 0;
+  if (Error E = Body.EnterSubBlock(ID, &NumWords))
+    return E;
+  uint64_t Begin = Body.GetCurrentBitNo() / 8;
+  if (Begin + uint64_t(NumWords) * 4 > Shard.size())
+    return malformed("block longer than the file");
+  if (Error E = In.SkipBlock())
+    return E;
+
+  W.EmitCode(bitc::ENTER_SUBBLOCK);
+  W.EmitVBR(ID, bitc::BlockIDWidth);
+  W.EmitVBR(Body.getAbbrevIDWidth(), bitc::CodeLenWidth);
+  W.FlushToWord();
+  W.Emit(NumWords, bitc::BlockSizeWidth);
+  const char *P = Shard.data() + Begin;
+  for (unsigned I = 0; I != NumWords; ++I)
+    W.Emit(support::endian::read32le(P + size_t(I) * 4), 32);
+  return Error::success();
+}
+
+} // namespace
+
+ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
+                             const DefinedSummaries &Defined,
+                             StringRef ModulePath,
+                             const FunctionImporter::ImportMapTy &ImportList) {
+  ModuleSummaries Summaries;
+  GVSummaryPtrSet Declarations;
+  gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
+                                   Declarations);
+  ShardBytes Bytes;
+  raw_svector_ostream OS(Bytes);
+  writeIndexToFile(Index, OS, &Summaries, &Declarations);
+  return Bytes;
+}
+
+Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,
+                                               ShardRenamer::NameFn NewName) {
+  ShardBytes Out;
+  Out.reserve(Shard.size() + 1024);
+  // The writer flushes when it is destroyed.
+  if (Error E = ShardRenamer(Shard, Out, NewName).run())
+    return std::move(E);
+  return Out;
+}
+
+Error dtlto::emitIndexFiles(const ModuleSummaryIndex &Index,
+                            const DefinedSummaries &Defined,
+                            StringRef ModulePath,
+                            const FunctionImporter::ImportMapTy &ImportList,
+                            bool ImportsFile) {
+  ModuleSummaries Summaries;
+  GVSummaryPtrSet Declarations;
+  gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
+                                   Declarations);
+  std::error_code EC;
+  raw_fd_ostream OS((ModulePath + ".thinlto.bc").str(), EC,
+                    sys::fs::OpenFlags::OF_None);
+  if (EC)
+    return errorCodeToError(EC);
+  writeIndexToFile(Index, OS, &Summaries, &Declarations);
+  if (ImportsFile)
+    if (std::error_code EC = EmitImportsFiles(
+            ModulePath, (ModulePath + ".imports").str(), Summaries))
+      return errorCodeToError(EC);
+  return Error::success();
+}

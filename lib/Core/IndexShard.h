@@ -1,0 +1,56 @@
+//===- IndexShard.h - The summary index of one backend compile --*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A backend compile on another machine reads what the thin link decided from an
+// index shard: the part of the combined index that is about its module and
+// about what is imported into it. LLVM writes shards with the modules' names in
+// the linker; a worker has the modules under names that travel (ModuleNames.h).
+//
+// The names stand in one block of the shard (MODULE_STRTAB, see LLVM's "Bitcode
+// File Format" and IndexBitcodeWriter::writeModStrings), and everything else
+// refers to modules by number. So they are replaced in the bitstream: the rest
+// is copied word by word, which is exact for every kind of summary.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_INDEXSHARD_H
+#define DTLTO_CORE_INDEXSHARD_H
+
+#include "LLVMCompat.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+
+namespace dtlto {
+
+using ShardBytes = llvm::SmallVector<char, 0>;
+
+/// Writes the shard of \p ModulePath with the linker's names, the same bytes
+/// as LLD's --thinlto-index-only writes. Any thread.
+ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
+                      const DefinedSummaries &Defined,
+                      llvm::StringRef ModulePath,
+                      const llvm::FunctionImporter::ImportMapTy &ImportList);
+
+/// Returns \p Shard with each module's name replaced by what \p NewName returns
+/// for it. Fails if \p Shard is not a combined index or NewName returns
+/// nothing.
+llvm::Expected<ShardBytes> renameShardModules(
+    llvm::StringRef Shard,
+    llvm::function_ref<std::optional<std::string>(llvm::StringRef)> NewName);
+
+/// Writes the files that --thinlto-emit-index-files asks for:
+/// `<path>.thinlto.bc` and, if \p ImportsFile, `<path>.imports`. Any thread.
+llvm::Error
+emitIndexFiles(const llvm::ModuleSummaryIndex &Index,
+               const DefinedSummaries &Defined, llvm::StringRef ModulePath,
+               const llvm::FunctionImporter::ImportMapTy &ImportList,
+               bool ImportsFile);
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_INDEXSHARD_H

@@ -1,0 +1,201 @@
+//===- JobBuilder.cpp - From a task of LLVM to a job of the ABI -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JobBuilder.h"
+#include "CompilerArgs.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/FileSystem.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace llvm;
+using namespace dtlto;
+
+// Names of modules begin with `m.`, so these are free.
+static constexpr StringLiteral IndexPath = "index.thinlto.bc";
+static constexpr StringLiteral OutputPath = "out.o";
+
+static std::string workingDirectory() {
+  SmallString<256> Path;
+  if (sys::fs::current_path(Path))
+    return {};
+  return Path.str().str();
+}
+
+JobBuilder::JobBuilder(const Link &L, uint32_t Parts)
+    : L(L), Parts(Parts), Names(workingDirectory()) {}
+
+Triple JobBuilder::triple(const Task &T) const {
+  if (!L.Conf.OverrideTriple.empty())
+    return Triple(L.Conf.OverrideTriple);
+  if (auto File = L.TheLinker.Inputs.find(T.Module))
+    if (!File->Triple.empty())
+      return Triple(File->Triple);
+  return Triple(L.Conf.DefaultTriple);
+}
+
+Expected<JobBuilder::ModuleFile *>
+JobBuilder::moduleFile(const BitcodeModule &Module) {
+  StringRef Name = Module.getModuleIdentifier();
+  ModuleFile *Result;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    std::unique_ptr<ModuleFile> &File = Files[Name];
+    if (!File) {
+      auto Input = L.TheLinker.Inputs.find(Module);
+      if (!Input)
+        return createStringError(inconvertibleErrorCode(),
+                                 "the file of module '" + Name +
+                                     "' is not in memory");
+      std::optional<std::string> Path = Names.encode(Name);
+      if (!Path)
+        return createStringError(inconvertibleErrorCode(),
+                                 "the name of module '" + Name +
+                                     "' is too long for other machines");
+      File = std::make_unique<ModuleFile>();
+      File->Path = std::move(*Path);
+      File->Bytes = Input->Bytes;
+    }
+    Result = File.get();
+  }
+  if (Parts & DTLTO_PART_DIGESTS)
+    std::call_once(Result->HashOnce, [&] {
+      auto Hash = BLAKE3::hash(arrayRefFromStringRef(Result->Bytes));
+      std::copy(Hash.begin(), Hash.end(), Result->Digest);
+    });
+  return Result;
+}
+
+const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto [It, New] = Triples.try_emplace(TheTriple.str());
+  if (New) {
+    Expected<std::vector<std::string>> Args =
+        compilerArgs(L.Conf, TheTriple, L.opts().LLVMOptions);
+    if (Args)
+      It->second.Args = std::move(*Args);
+    else
+      It->second.Reason = toString(Args.takeError());
+  }
+  return It->second;
+}
+
+static dtlto_input makeInput(uint32_t Role, const char *Path, StringRef Bytes) {
+  dtlto_input Input = {};
+  Input.size = sizeof(dtlto_input);
+  Input.role = Role;
+  Input.path = Path;
+  Input.bytes = {Bytes.data(), Bytes.size()};
+  return Input;
+}
+
+Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
+  // The primary module first, then imports as the importer visits them.
+  SmallVector<StringRef, 16> Imported;
+  for (const auto &Entry : *T.ImportList)
+    Imported.push_back(Entry.first);
+  sort(Imported);
+
+  StringMap<StringRef> Paths; // the linker's name -> the name that travels
+  auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
+    Expected<ModuleFile *> File = moduleFile(Module);
+    if (!File)
+      return File.takeError();
+    dtlto_input Input = makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes);
+    std::memcpy(Input.digest, (*File)->Digest, sizeof(Input.digest));
+    Built.Inputs.push_back(Input);
+    Paths[Module.getModuleIdentifier()] = (*File)->Path;
+    return Error::success();
+  };
+  if (Error E = AddModule(DTLTO_ROLE_PRIMARY, T.Module))
+    return E;
+  for (StringRef Name : Imported) {
+    auto It = T.ModuleMap->find(Name);
+    if (It == T.ModuleMap->end())
+      return createStringError(inconvertibleErrorCode(),
+                               "no imported module '" + Name + "'");
+    if (Error E = AddModule(DTLTO_ROLE_IMPORT, It->second))
+      return E;
+  }
+
+  ShardBytes Original = writeShard(L.Index, L.Defined, T.name(), *T.ImportList);
+  Expected<ShardBytes> Shard =
+      renameShardModules(StringRef(Original.data(), Original.size()),
+                         [&](StringRef Name) -> std::optional<std::string> {
+                           auto It = Paths.find(Name);
+                           if (It == Paths.end())
+                             return std::nullopt;
+                           return It->second.str();
+                         });
+  if (!Shard)
+    return Shard.takeError();
+  Built.Shard = std::move(*Shard);
+  StringRef ShardRef(Built.Shard.data(), Built.Shard.size());
+  dtlto_input Index = makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef);
+  if (Parts & DTLTO_PART_DIGESTS) {
+    auto Hash = BLAKE3::hash(arrayRefFromStringRef(ShardRef));
+    std::copy(Hash.begin(), Hash.end(), Index.digest);
+  }
+  Built.Inputs.push_back(Index);
+
+  for (const dtlto_input &Input : Built.Inputs)
+    Built.InputPointers.push_back(&Input);
+  Built.Job.inputs = Built.InputPointers.data();
+  Built.Job.num_inputs = Built.InputPointers.size();
+  Built.Job.parts |= DTLTO_PART_INPUTS | (Parts & DTLTO_PART_DIGESTS);
+  return Error::success();
+}
+
+Error JobBuilder::addArgs(BuiltJob &Built, const Triple &TheTriple) {
+  const TripleArgs &Common = argsFor(TheTriple);
+  if (!Common.Reason.empty())
+    return createStringError(inconvertibleErrorCode(), Common.Reason);
+
+  std::vector<std::string> &Args = Built.Args;
+  // A worker's own configuration files must not have a say, and a crash must
+  // leave nothing behind.
+  Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
+          "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
+  Args.insert(Args.end(), Common.Args.begin(), Common.Args.end());
+  for (const std::string &Arg :
+       {std::string("-c"), "-fthinlto-index=" + IndexPath.str(),
+        std::string("-x"), std::string("ir"),
+        std::string(Built.Inputs.front().path), std::string("-o"),
+        OutputPath.str()})
+    Args.push_back(Arg);
+
+  for (const std::string &Arg : Args)
+    Built.ArgPointers.push_back(Arg.c_str());
+  Built.ArgPointers.push_back(nullptr);
+  Built.Job.args = Built.ArgPointers.data();
+  Built.Job.num_args = Args.size();
+  Built.Job.output = OutputPath.data();
+  Built.Job.parts |= DTLTO_PART_ARGS;
+  return Error::success();
+}
+
+Expected<std::unique_ptr<BuiltJob>>
+JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
+  auto Built = std::make_unique<BuiltJob>();
+  Triple TheTriple = triple(T);
+  Built->Name = T.name().str();
+  Built->Triple = TheTriple.str();
+  Built->Job.size = sizeof(dtlto_job);
+  Built->Job.id = Id;
+  Built->Job.name = Built->Name.c_str();
+  Built->Job.triple = Built->Triple.c_str();
+  Built->Job.cost = Cost;
+  // The command line names the inputs.
+  if (Parts & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS))
+    if (Error E = addInputs(*Built, T))
+      return std::move(E);
+  if (Parts & DTLTO_PART_ARGS)
+    if (Error E = addArgs(*Built, TheTriple))
+      return std::move(E);
+  return Built;
+}

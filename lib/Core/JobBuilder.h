@@ -1,0 +1,78 @@
+//===- JobBuilder.h - From a task of LLVM to a job of the ABI ---*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_JOBBUILDER_H
+#define DTLTO_CORE_JOBBUILDER_H
+
+#include "IndexShard.h"
+#include "Link.h"
+#include "ModuleNames.h"
+#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <mutex>
+
+namespace dtlto {
+
+/// A job and the memory that it points at, but for the modules' bytes.
+struct BuiltJob {
+  dtlto_job Job = {};
+  ShardBytes Shard;
+  std::string Name;
+  std::string Triple;
+  std::vector<dtlto_input> Inputs;
+  std::vector<const dtlto_input *> InputPointers;
+  std::vector<std::string> Args;
+  std::vector<const char *> ArgPointers;
+};
+
+/// Makes jobs, and keeps what jobs of one link share. Any thread.
+class JobBuilder {
+public:
+  /// \p Parts is what each job must carry (DTLTO_PART_...).
+  JobBuilder(const Link &L, uint32_t Parts);
+
+  /// Makes the job with number \p Id. Fails, with one line that says why, where
+  /// the module can't be compiled outside of the linker.
+  llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
+                                                  uint64_t Cost);
+
+  /// Whether build() is so little work that a thread of its own would be more.
+  bool isTrivial() const { return Parts == 0; }
+
+  /// The triple that \p T is compiled for.
+  llvm::Triple triple(const Task &T) const;
+
+private:
+  /// A bitcode file that jobs read: one address, name and digest for all.
+  struct ModuleFile {
+    std::string Path;
+    llvm::StringRef Bytes;
+    std::once_flag HashOnce;
+    uint8_t Digest[32] = {};
+  };
+  struct TripleArgs {
+    std::vector<std::string> Args;
+    std::string Reason; // why there are none; empty if there are
+  };
+
+  llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module);
+  const TripleArgs &argsFor(const llvm::Triple &TheTriple);
+  llvm::Error addInputs(BuiltJob &Built, const Task &T);
+  llvm::Error addArgs(BuiltJob &Built, const llvm::Triple &TheTriple);
+
+  const Link &L;
+  uint32_t Parts;
+  ModuleNames Names;
+  std::mutex Mutex; // guards the maps, not their values
+  llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
+  llvm::StringMap<TripleArgs> Triples;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_JOBBUILDER_H

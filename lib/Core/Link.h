@@ -1,0 +1,61 @@
+//===- Link.h - What all jobs of a link share -------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_LINK_H
+#define DTLTO_CORE_LINK_H
+
+#include "InputBuffers.h"
+#include "LLVMCompat.h"
+#include "Messages.h"
+#include "Options.h"
+#include "dtlto/PluginAPI.h"
+
+namespace dtlto {
+
+/// What the linker's executable knows before LLD runs: made once in a process.
+struct Linker {
+  Options Opts;
+  const dtlto_plugin *Plugin = nullptr; // checked (Plugin.h); null: none asked
+  Messages *Msg = nullptr;
+  InputBuffers Inputs;
+};
+
+/// What LLVM gives a backend: one ThinLTO link. References are LLVM's and
+/// outlive the backend; everything is read-only while jobs run.
+struct Link {
+  Linker &TheLinker;
+  const llvm::lto::Config &Conf;
+  const llvm::ModuleSummaryIndex &Index;
+  const DefinedSummaries &Defined;
+  llvm::AddStreamFn AddStream;
+  llvm::FileCache Cache; // may be empty
+  bool EmitIndexFiles = false;
+  bool EmitImportsFiles = false;
+  unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
+
+  Messages &msg() const { return *TheLinker.Msg; }
+  const Options &opts() const { return TheLinker.Opts; }
+};
+
+/// What LLVM gives for one module (lto::ThinBackendProc::start). Pointers are
+/// LLVM's and live until the backend's wait() returns.
+struct Task {
+  unsigned Number;
+  llvm::BitcodeModule Module;
+  const llvm::FunctionImporter::ImportMapTy *ImportList;
+  const llvm::FunctionImporter::ExportSetTy *ExportList;
+  const ResolvedODRMap *ResolvedODR;
+  const llvm::GVSummaryMapTy *DefinedGlobals;
+  ModuleMapTy *ModuleMap;
+
+  /// The module's name in the linker, for messages.
+  llvm::StringRef name() const { return Module.getModuleIdentifier(); }
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_LINK_H

@@ -1,0 +1,43 @@
+//===- Messages.h - Where the core's messages go ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_MESSAGES_H
+#define DTLTO_CORE_MESSAGES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+
+namespace dtlto {
+
+enum class MessageLevel { Debug, Note, Warning, Error };
+
+/// Takes what the core and the plugins tell the user. The linker's executable
+/// implements it with LLD's own error handler, so that `--verbose`,
+/// `--fatal-warnings` and the like mean what they mean in LLD.
+class Messages {
+public:
+  virtual ~Messages() = default;
+
+  /// Shows one message, without a prefix or an end of line. Any thread.
+  virtual void emit(MessageLevel Level, const llvm::Twine &Text) = 0;
+
+  /// Shows how far the link is, on one line that the next one overwrites; an
+  /// empty text takes it away. The calling thread of wait() only.
+  virtual void progress(llvm::StringRef Line) = 0;
+
+  /// Whether Debug messages are shown.
+  virtual bool verbose() const = 0;
+
+  void debug(const llvm::Twine &Text) { emit(MessageLevel::Debug, Text); }
+  void note(const llvm::Twine &Text) { emit(MessageLevel::Note, Text); }
+  void warning(const llvm::Twine &Text) { emit(MessageLevel::Warning, Text); }
+  void error(const llvm::Twine &Text) { emit(MessageLevel::Error, Text); }
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_MESSAGES_H

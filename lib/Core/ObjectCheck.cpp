@@ -1,0 +1,149 @@
+//===- ObjectCheck.cpp - Is this the kind of object we asked for? ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ObjectCheck.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/BinaryFormat/MachO.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Object/COFF.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/MachO.h"
+#include "llvm/Object/ObjectFile.h"
+
+using namespace llvm;
+using namespace llvm::object;
+using namespace dtlto;
+
+static Error refuse(const Twine &Why) {
+  return createStringError(inconvertibleErrorCode(), Why);
+}
+
+static StringRef formatName(const ObjectFile &Obj) {
+  if (Obj.isELF())
+    return "ELF";
+  if (Obj.isCOFF())
+    return "COFF";
+  if (Obj.isMachO())
+    return "Mach-O";
+  if (Obj.isWasm())
+    return "WebAssembly";
+  return "unknown";
+}
+
+static bool isWantedFormat(const ObjectFile &Obj, const Triple &T) {
+  switch (T.getObjectFormat()) {
+  case Triple::ELF:
+    return Obj.isELF();
+  case Triple::COFF:
+    return Obj.isCOFF();
+  case Triple::MachO:
+    return Obj.isMachO();
+  case Triple::Wasm:
+    return Obj.isWasm();
+  default:
+    return false;
+  }
+}
+
+/// Arm and Thumb code share one machine, and so do some variants of others:
+/// the object's header knows less than the triple.
+static bool isWantedArch(Triple::ArchType Have, Triple::ArchType Want) {
+  auto Canonical = [](Triple::ArchType A) {
+    switch (A) {
+    case Triple::thumb:
+      return Triple::arm;
+    case Triple::thumbeb:
+      return Triple::armeb;
+    default:
+      return A;
+    }
+  };
+  return Canonical(Have) == Canonical(Want);
+}
+
+/// The ILP32 ABIs of 64-bit machines use the 32-bit file class.
+static bool isELF64(const Triple &T) {
+  return T.isArch64Bit() && !T.isX32() &&
+         T.getEnvironment() != Triple::GNUABIN32;
+}
+
+static bool isRelocatable(const ObjectFile &Obj) {
+  if (const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj))
+    return ELF->getEType() == ELF::ET_REL;
+  if (const auto *MachO = dyn_cast<MachOObjectFile>(&Obj))
+    return MachO->getHeader().filetype == MachO::MH_OBJECT;
+  return Obj.isRelocatableObject();
+}
+
+/// Reads the header of every section and symbol, which fails where a table or
+/// a section's contents reach past the end of the file.
+static Error walk(const ObjectFile &Obj) {
+  if (const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj)) {
+    // sections() of a broken ELF file is an empty range, not an error: ask for
+    // the table itself first.
+    auto CheckSections = [](const auto &File) -> Error {
+      auto Sections = File.sections();
+      if (!Sections)
+        return Sections.takeError();
+      if (Sections->empty())
+        return refuse("it has no sections");
+      for (const auto &S : *Sections) {
+        auto Name = File.getSectionName(S);
+        if (!Name)
+          return Name.takeError();
+        if (S.sh_type == ELF::SHT_NOBITS)
+          continue;
+        if (auto Contents = File.getSectionContents(S); !Contents)
+          return Contents.takeError();
+      }
+      return Error::success();
+    };
+    if (const auto *O = dyn_cast<ELF64LEObjectFile>(ELF))
+      return CheckSections(O->getELFFile());
+    if (const auto *O = dyn_cast<ELF32LEObjectFile>(ELF))
+      return CheckSections(O->getELFFile());
+    if (const auto *O = dyn_cast<ELF64BEObjectFile>(ELF))
+      return CheckSections(O->getELFFile());
+    return CheckSections(cast<ELF32BEObjectFile>(ELF)->getELFFile());
+  }
+  for (const SectionRef &S : Obj.sections()) {
+    if (S.isBSS() || S.isVirtual())
+      continue;
+    if (auto Contents = S.getContents(); !Contents)
+      return Contents.takeError();
+  }
+  for (const SymbolRef &S : Obj.symbols())
+    if (auto Name = S.getName(); !Name)
+      return Name.takeError();
+  return Error::success();
+}
+
+Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
+  if (Object.empty())
+    return refuse("it is empty");
+  if (identify_magic(Object) == file_magic::bitcode)
+    return refuse("it is bitcode, not an object file");
+  Expected<std::unique_ptr<ObjectFile>> ObjOrErr =
+      ObjectFile::createObjectFile(MemoryBufferRef(Object, "object"));
+  if (!ObjOrErr)
+    return refuse("it is not an object file (" +
+                  toString(ObjOrErr.takeError()) + ")");
+  const ObjectFile &Obj = **ObjOrErr;
+  if (!isWantedFormat(Obj, TheTriple))
+    return refuse("it is a " + formatName(Obj) + " file, but the target is " +
+                  TheTriple.str());
+  if (!isWantedArch(Obj.getArch(), TheTriple.getArch()) ||
+      Obj.isLittleEndian() != TheTriple.isLittleEndian() ||
+      (Obj.isELF() && (Obj.getBytesInAddress() == 8) != isELF64(TheTriple)))
+    return refuse("it is for " + Triple::getArchTypeName(Obj.getArch()) +
+                  ", but the target is " + TheTriple.str());
+  if (!isRelocatable(Obj))
+    return refuse("it is not a relocatable object");
+  if (Error E = walk(Obj))
+    return refuse("it is broken (" + toString(std::move(E)) + ")");
+  return Error::success();
+}

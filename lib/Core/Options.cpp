@@ -1,0 +1,152 @@
+//===- Options.cpp - The --thinlto-dist-... options -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Process.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error invalid(const Twine &Text) {
+  return createStringError(inconvertibleErrorCode(), Text);
+}
+
+static Error wrongValue(StringRef Spelling, StringRef Value,
+                        const Twine &Expected) {
+  return invalid("invalid value '" + Value + "' for " + Spelling +
+                 ": expected " + Expected);
+}
+
+static Error setNumber(unsigned &Field, StringRef Spelling, StringRef Value,
+                       unsigned Min, unsigned Max, StringRef What) {
+  unsigned N = 0;
+  if (Value.getAsInteger(10, N) || N < Min || N > Max)
+    return wrongValue(Spelling, Value,
+                      What + " from " + Twine(Min) + " to " + Twine(Max));
+  Field = N;
+  return Error::success();
+}
+
+// As everywhere in LLD, the last one counts.
+static Error setPlugin(Options &O, StringRef, StringRef Value) {
+  O.Plugin = Value.str();
+  return Error::success();
+}
+
+static Error setPluginArg(Options &O, StringRef, StringRef Value) {
+  O.PluginArgs.push_back(Value.str());
+  return Error::success();
+}
+
+static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "local")
+    O.Fallback = FallbackKind::Local;
+  else if (Value == "none")
+    O.Fallback = FallbackKind::None;
+  else
+    return wrongValue(Spelling, Value, "'local' or 'none'");
+  return Error::success();
+}
+
+static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
+  unsigned N = 0;
+  if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
+    return E;
+  O.LocalJobs = N;
+  return Error::success();
+}
+
+static Error setTimeout(Options &O, StringRef Spelling, StringRef Value) {
+  return setNumber(O.TimeoutSeconds, Spelling, Value, 1, 1000000,
+                   "seconds, a number");
+}
+
+static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
+  Value.consume_back("%");
+  return setNumber(O.VerifyPercent, Spelling, Value, 0, 100,
+                   "percent, a number");
+}
+
+static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "auto")
+    O.Progress = ProgressKind::Auto;
+  else if (Value == "always")
+    O.Progress = ProgressKind::Always;
+  else if (Value == "never")
+    O.Progress = ProgressKind::Never;
+  else
+    return wrongValue(Spelling, Value, "'auto', 'always' or 'never'");
+  return Error::success();
+}
+
+namespace {
+struct OptionInfo {
+  StringLiteral Name;
+  StringLiteral Value; // how the value is called in messages
+  Error (*Set)(Options &, StringRef Spelling, StringRef Value);
+};
+} // namespace
+
+static constexpr OptionInfo Table[] = {
+    {"thinlto-dist-plugin", "name or path", setPlugin},
+    {"thinlto-dist-plugin-arg", "text", setPluginArg},
+    {"thinlto-dist-fallback", "local|none", setFallback},
+    {"thinlto-dist-local-jobs", "n", setLocalJobs},
+    {"thinlto-dist-timeout", "seconds", setTimeout},
+    {"thinlto-dist-verify", "percent", setVerify},
+    {"thinlto-dist-progress", "auto|always|never", setProgress},
+    {"thinlto-distribute", "name", setPlugin},
+};
+
+bool dtlto::isOurOption(StringRef Name) {
+  return Name.starts_with("thinlto-dist-") || Name == "thinlto-dist" ||
+         Name == "thinlto-distribute";
+}
+
+Error dtlto::setOption(Options &Opts, StringRef Name,
+                       std::optional<StringRef> Value, StringRef Spelling) {
+  for (const OptionInfo &Info : Table) {
+    if (Info.Name != Name)
+      continue;
+    if (Name == "thinlto-distribute" && !Value)
+      Value = "local";
+    if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
+      return invalid(Spelling + " needs a value: " + Spelling + "=<" +
+                     Info.Value + ">");
+    if (Opts.FirstOption.empty())
+      Opts.FirstOption = Spelling.str();
+    return Info.Set(Opts, Spelling, *Value);
+  }
+
+  const OptionInfo *Nearest = nullptr;
+  unsigned BestDistance = 6; // farther is not what the user meant
+  for (const OptionInfo &Info : Table) {
+    unsigned Distance = Name.edit_distance(Info.Name, true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Nearest = &Info;
+    }
+  }
+  std::string Text = ("unknown option " + Spelling).str();
+  if (Nearest)
+    Text += (", did you mean " + Spelling.drop_back(Name.size()) +
+             Nearest->Name + "?")
+                .str();
+  return invalid(Text);
+}
+
+void dtlto::readEnvironment(Options &Opts) {
+  if (std::optional<std::string> Path =
+          sys::Process::GetEnv("DTLTO_PLUGIN_PATH")) {
+    SmallVector<StringRef, 4> Folders;
+    StringRef(*Path).split(Folders, sys::EnvPathSeparator, -1,
+                           /*KeepEmpty=*/false);
+    for (StringRef Folder : Folders)
+      Opts.PluginPath.push_back(Folder.str());
+  }
+}

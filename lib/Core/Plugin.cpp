@@ -1,0 +1,115 @@
+//===- Plugin.cpp - Finding and checking a plugin -------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plugin.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstddef>
+#include <dlfcn.h>
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error failure(const Twine &Text) {
+  return createStringError(inconvertibleErrorCode(), Text);
+}
+
+/// The file that \p Name means in \p Folder, or an empty string.
+static std::string findIn(StringRef Folder, StringRef Name) {
+  for (const std::string &File :
+       {("libdtlto_" + Name + ".so").str(), Name.str()}) {
+    SmallString<256> Path(Folder);
+    sys::path::append(Path, File);
+    if (sys::fs::exists(Path) && !sys::fs::is_directory(Path))
+      return Path.str().str();
+  }
+  return {};
+}
+
+/// The plugin in \p Folder whose short name is nearest to \p Name.
+static std::string findNearest(StringRef Folder, StringRef Name) {
+  std::string Best;
+  unsigned BestDistance = 4;
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
+       I.increment(EC)) {
+    StringRef File = sys::path::filename(I->path());
+    if (!File.consume_front("libdtlto_") || !File.consume_back(".so"))
+      continue;
+    unsigned Distance = Name.edit_distance(File, true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Best = File.str();
+    }
+  }
+  return Best;
+}
+
+static Expected<std::string> findPlugin(const Options &Opts, StringRef Folder) {
+  StringRef Name = Opts.Plugin;
+  if (Name.contains('/')) {
+    if (!sys::fs::exists(Name))
+      return failure("plugin '" + Name + "': no such file");
+    return Name.str();
+  }
+  std::vector<std::string> Folders = {Folder.str()};
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  std::string Looked, Nearest;
+  for (const std::string &F : Folders) {
+    if (std::string Path = findIn(F, Name); !Path.empty())
+      return Path;
+    Looked += (Looked.empty() ? "" : ", ") + F;
+    if (Nearest.empty())
+      Nearest = findNearest(F, Name);
+  }
+  std::string Text = ("no plugin '" + Name + "' in " + Looked +
+                      " (DTLTO_PLUGIN_PATH adds folders)")
+                         .str();
+  if (!Nearest.empty())
+    Text += ", did you mean '" + Nearest + "'?";
+  return failure(Text);
+}
+
+Error dtlto::checkPlugin(const dtlto_plugin &P, StringRef Name) {
+  // Only these fields are the same in every major version.
+  if (P.abi_major != DTLTO_ABI_MAJOR)
+    return failure("plugin '" + Name + "' has ABI " + Twine(P.abi_major) + "." +
+                   Twine(P.abi_minor) + ", this linker speaks " +
+                   Twine(DTLTO_ABI_MAJOR) + "." + Twine(DTLTO_ABI_MINOR));
+  if (P.size < sizeof(dtlto_plugin))
+    return failure("plugin '" + Name + "' has a description of " +
+                   Twine(P.size) + " bytes, ABI " + Twine(P.abi_major) + "." +
+                   Twine(P.abi_minor) + " needs " +
+                   Twine(unsigned(sizeof(dtlto_plugin))));
+  if (!P.name || !P.version || !P.open || !P.submit || !P.cancel || !P.load ||
+      !P.close || !P.extension)
+    return failure("plugin '" + Name +
+                   "' leaves out a name, a version or a function");
+  return Error::success();
+}
+
+Expected<const dtlto_plugin *> dtlto::loadPlugin(const Options &Opts,
+                                                 StringRef Folder) {
+  Expected<std::string> Path = findPlugin(Opts, Folder);
+  if (!Path)
+    return Path.takeError();
+  void *Handle = dlopen(Path->c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!Handle) {
+    const char *Why = dlerror();
+    return failure("plugin '" + Opts.Plugin +
+                   "' can't be loaded: " + (Why ? Why : "unknown reason"));
+  }
+  const auto *Plugin =
+      static_cast<const dtlto_plugin *>(dlsym(Handle, DTLTO_PLUGIN_SYMBOL));
+  if (!Plugin)
+    return failure("'" + *Path + "' is not a plugin: it has no symbol " +
+                   DTLTO_PLUGIN_SYMBOL);
+  if (Error E = checkPlugin(*Plugin, Opts.Plugin))
+    return std::move(E);
+  return Plugin;
+}

@@ -1,0 +1,28 @@
+//===- Plugin.h - Finding and checking a plugin -----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_PLUGIN_H
+#define DTLTO_CORE_PLUGIN_H
+
+#include "Options.h"
+#include "dtlto/PluginAPI.h"
+
+namespace dtlto {
+
+/// Loads the plugin that \p Opts names and checks its ABI; nothing of it is
+/// called. A name with a `/` is a path. Any other, `x` or `libdtlto_x.so`, is
+/// looked for in \p Folder, then in DTLTO_PLUGIN_PATH. The plugin stays loaded.
+/// Fails with one line that names the plugin.
+llvm::Expected<const dtlto_plugin *> loadPlugin(const Options &Opts,
+                                                llvm::StringRef Folder);
+
+/// Checks what a plugin exports. \p Name is for messages.
+llvm::Error checkPlugin(const dtlto_plugin &Plugin, llvm::StringRef Name);
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_PLUGIN_H

@@ -1,0 +1,626 @@
+//===- Scheduler.cpp - Which job runs where, and when ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduler.h"
+#include "IndexShard.h"
+#include "ObjectCheck.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Process.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+// How many jobs may be prepared ahead of the plugin, and how many calls of
+// submit() may be asked for ahead of their answers.
+static constexpr size_t MaxPrepared = 32;
+static constexpr size_t MaxOffered = 16;
+// How often a job is given to the plugin before it is compiled here.
+static constexpr unsigned MaxAttempts = 2;
+// A call that the ABI says comes back at once.
+static constexpr std::chrono::seconds MaxCall = 60s;
+static constexpr std::chrono::seconds MaxClose = 10s;
+// How long to leave a plugin in peace that said BUSY but has no jobs.
+static constexpr std::chrono::seconds BusyRetry = 1s;
+// More of the same warning tells nobody more.
+static constexpr size_t MaxWarnings = 10;
+
+static Error makeError(const Twine &Text) {
+  return createStringError(inconvertibleErrorCode(), Text);
+}
+
+Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
+    : L(L), Builder(L, L.TheLinker.Plugin->needs), Cfi(L.Index) {
+  for (Task &T : Tasks) {
+    auto J = std::make_unique<Job>(std::move(T));
+    J->Cost = J->T.Module.getBuffer().size();
+    J->Out = L.AddStream;
+    Jobs.push_back(std::move(J));
+  }
+  // The index of a job stands for its rank from here on.
+  llvm::stable_sort(
+      Jobs, [](const auto &A, const auto &B) { return A->Cost > B->Cost; });
+  switch (L.opts().Progress) {
+  case ProgressKind::Always:
+    ProgressOn = true;
+    break;
+  case ProgressKind::Never:
+    break;
+  case ProgressKind::Auto:
+    ProgressOn = sys::Process::StandardErrIsDisplayed();
+    break;
+  }
+}
+
+Scheduler::~Scheduler() = default;
+
+Error Scheduler::run() {
+  LastSign = Clock::now();
+  while (NumEnded != Jobs.size()) {
+    if (!Aborting) {
+      prepareMore();
+      offerMore();
+    }
+    runLocallyMore();
+    if (Aborting && NumPreparing == 0 && NumLocalRunning == 0 &&
+        llvm::none_of(Jobs,
+                      [](const auto &J) { return J->At == Stage::Delivering; }))
+      break;
+    for (Event &E : Events->popAll(nextDeadline()))
+      handle(E);
+    checkDeadlines();
+  }
+  closeSession();
+  // What a plugin does wrong after its last job still counts.
+  for (Event &E : Events->popAll(Clock::now()))
+    if (E.Kind == Event::Violation)
+      handle(E);
+  Helpers.reset();
+  LocalPool.reset();
+  if (ProgressShown)
+    L.msg().progress("");
+  summarize();
+  return std::move(Err);
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+void Scheduler::prepareMore() {
+  // Without a plugin, jobs are prepared as the local threads take them.
+  while (NextWaiting != Jobs.size() &&
+         NumPreparing + Ready.size() + NumOffered + LocalQueue.size() <
+             MaxPrepared) {
+    size_t Index = NextWaiting++;
+    Job &J = job(Index);
+    J.At = Stage::Preparing;
+    ++NumPreparing;
+    bool NeedsThread =
+        L.EmitIndexFiles || L.Cache || !(PluginGone || Builder.isTrivial());
+    newId(J, Index);
+    if (!NeedsThread) {
+      prepare(J, !PluginGone);
+      continue;
+    }
+    if (!Helpers)
+      Helpers = std::make_unique<DefaultThreadPool>(
+          hardware_concurrency(std::min(L.Parallelism, 4u)));
+    Helpers->async(
+        [this, &J, ForPlugin = !PluginGone] { prepare(J, ForPlugin); });
+  }
+}
+
+/// Any thread; touches nothing of the job that others change meanwhile.
+void Scheduler::prepare(Job &J, bool ForPlugin) {
+  Event E{Event::Prepared};
+  E.Job = J.Id;
+  auto Broken = [&](Error Why) {
+    E.Kind = Event::Broken;
+    E.Message = toString(std::move(Why));
+    Events->push(std::move(E));
+  };
+
+  const Task &T = J.T;
+  if (L.EmitIndexFiles)
+    if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
+                                   L.EmitImportsFiles))
+      return Broken(std::move(Why));
+
+  // As in-process: a module without a hash can't be cached.
+  if (L.Cache && L.Index.modulePaths().count(T.name()) &&
+      !all_of(L.Index.getModuleHash(T.name()),
+              [](uint32_t V) { return V == 0; })) {
+    std::string Key =
+        cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
+                 *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+    Expected<AddStreamFn> Out = L.Cache(T.Number, Key, T.name());
+    if (!Out)
+      return Broken(Out.takeError());
+    if (!*Out) {
+      E.Kind = Event::CacheHit;
+      Events->push(std::move(E));
+      return;
+    }
+    E.Out = std::move(*Out);
+  }
+
+  if (ForPlugin) {
+    Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(T, J.Id, J.Cost);
+    if (Built)
+      E.Built = std::move(*Built);
+    else
+      E.Message = toString(Built.takeError());
+  }
+  Events->push(std::move(E));
+}
+
+void Scheduler::offerMore() {
+  if (PluginGone || Ready.empty())
+    return;
+  if (!TheSession) {
+    TheSession = std::make_unique<Session>(L, Events, Jobs.size());
+    TheSession->open();
+    LastSign = Clock::now();
+  }
+  if (!PluginOpen)
+    return;
+  bool Insist = PluginBusy && NumAccepted == 0 && NumOffered == 0 &&
+                Clock::now() - LastOffer >= BusyRetry;
+  while (!Ready.empty() && NumOffered < MaxOffered && (!PluginBusy || Insist)) {
+    size_t Index = *Ready.begin();
+    Ready.erase(Ready.begin());
+    Job &J = job(Index);
+    J.At = Stage::Offered;
+    J.State = DTLTO_STATE_QUEUED;
+    ++J.Attempts;
+    ++NumOffered;
+    LastOffer = Clock::now();
+    TheSession->submit(std::move(J.Built), J.T, Insist);
+    Insist = false;
+  }
+}
+
+void Scheduler::runLocallyMore() {
+  if (Aborting)
+    return;
+  unsigned Limit =
+      L.opts().LocalJobs ? std::max(1u, *L.opts().LocalJobs) : L.Parallelism;
+  while (!LocalQueue.empty() && NumLocalRunning < Limit) {
+    size_t Index = LocalQueue.front();
+    LocalQueue.pop_front();
+    startLocal(job(Index));
+  }
+  // Beside the plugin's jobs: while it has no room, from the small end.
+  while (PluginBusy && L.opts().LocalJobs &&
+         NumLocalRunning < *L.opts().LocalJobs && !Ready.empty()) {
+    size_t Index = *Ready.rbegin();
+    Ready.erase(Index);
+    job(Index).Built.reset();
+    startLocal(job(Index));
+  }
+}
+
+void Scheduler::startLocal(Job &J) {
+  J.At = Stage::LocalRunning;
+  ++NumLocalRunning;
+  if (!LocalPool)
+    LocalPool = std::make_unique<DefaultThreadPool>(hardware_concurrency(
+        std::max(L.Parallelism, L.opts().LocalJobs.value_or(1))));
+  LocalPool->async([this, &J, Id = J.Id] {
+    CodegenResult Code = runLocalCodegen(L, J.T);
+    Event E{Event::LocalDone};
+    E.Job = Id;
+    E.Status = Code.Failed ? DTLTO_ERROR_COMPILER : DTLTO_OK;
+    E.Message = std::move(Code.Errors);
+    E.NoObject = !Code.Produced;
+    E.Object = Buffer::own(std::move(Code.Object));
+    Events->push(std::move(E));
+  });
+}
+
+/// Gives an object that has been checked to LLVM.
+void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
+  J.At = Stage::Delivering;
+  if (MayBeEmpty && Object.bytes().empty())
+    return endJob(J);
+  auto Write = [this, &J](StringRef Bytes) -> std::string {
+    Expected<std::unique_ptr<CachedFileStream>> Stream =
+        J.Out(J.T.Number, J.T.name());
+    if (!Stream)
+      return toString(Stream.takeError());
+    *(*Stream)->OS << Bytes;
+    // The stream ends here: a cache stores the object and adds it to the link.
+    return {};
+  };
+  // Into memory is a copy; into a cache is files.
+  if (!L.Cache) {
+    std::string Why = Write(Object.bytes());
+    Object.reset();
+    if (!Why.empty())
+      Err = joinErrors(std::move(Err), makeError(Why));
+    return endJob(J);
+  }
+  if (!Helpers)
+    Helpers = std::make_unique<DefaultThreadPool>(
+        hardware_concurrency(std::min(L.Parallelism, 4u)));
+  auto Shared = std::make_shared<Buffer>(std::move(Object));
+  Helpers->async([this, Shared, Write, Id = J.Id] {
+    Event E{Event::Delivered};
+    E.Job = Id;
+    E.Message = Write(Shared->bytes());
+    Shared->reset();
+    Events->push(std::move(E));
+  });
+}
+
+void Scheduler::endJob(Job &J) {
+  J.At = Stage::Ended;
+  J.Built.reset();
+  J.Out = nullptr;
+  ++NumEnded;
+  showProgress(J);
+}
+
+size_t Scheduler::newId(Job &J, size_t Index) {
+  J.Id = ++LastId;
+  JobOfId[J.Id] = Index;
+  return J.Id;
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+void Scheduler::handle(Event &E) {
+  if (E.Kind == Event::Opened)
+    return onOpened(E.Status);
+  if (E.Kind == Event::LoadChanged) {
+    LastSign = Clock::now();
+    PluginBusy = false;
+    return;
+  }
+  if (E.Kind == Event::Violation)
+    return giveUpPlugin(E.Message);
+
+  auto It = JobOfId.find(E.Job);
+  if (It == JobOfId.end())
+    return;
+  Job &J = job(It->second);
+  if (J.Id != E.Job)
+    return; // of an earlier attempt
+  switch (E.Kind) {
+  case Event::Prepared:
+    return onPrepared(J, E);
+  case Event::CacheHit:
+    --NumPreparing;
+    return endJob(J);
+  case Event::Submitted:
+    return onSubmitted(J, E);
+  case Event::State:
+    J.State = static_cast<uint32_t>(E.Status);
+    J.LastSign = LastSign = Clock::now();
+    return;
+  case Event::Done:
+    LastSign = Clock::now();
+    PluginBusy = false;
+    return onDone(J, E);
+  case Event::LocalDone:
+    --NumLocalRunning;
+    return onLocalDone(J, E);
+  case Event::Delivered:
+    if (!E.Message.empty())
+      Err = joinErrors(std::move(Err), makeError(E.Message));
+    return endJob(J);
+  case Event::Broken:
+    --NumPreparing;
+    Err = joinErrors(std::move(Err), makeError(E.Message));
+    return endJob(J);
+  case Event::Opened:
+  case Event::LoadChanged:
+  case Event::Violation:
+    break;
+  }
+}
+
+void Scheduler::onPrepared(Job &J, Event &E) {
+  --NumPreparing;
+  size_t Index = JobOfId[J.Id];
+  if (E.Out)
+    J.Out = std::move(E.Out);
+  if (PluginGone) {
+    J.At = Stage::LocalQueue;
+    LocalQueue.push_back(Index);
+    ++NumFallback;
+    return;
+  }
+  if (!E.Built) {
+    // The fidelity rule. Not a fallback: it is the right place for this job.
+    ++NumKept;
+    KeptReasons.insert(E.Message);
+    J.At = Stage::LocalQueue;
+    LocalQueue.push_back(Index);
+    return;
+  }
+  J.Built = std::move(E.Built);
+  J.At = Stage::Ready;
+  Ready.insert(Index);
+}
+
+void Scheduler::onOpened(int32_t Status) {
+  LastSign = Clock::now();
+  if (Status == DTLTO_OK)
+    PluginOpen = true;
+  else
+    giveUpPlugin("can't be used for this link");
+}
+
+void Scheduler::onSubmitted(Job &J, Event &E) {
+  if (J.At != Stage::Offered)
+    return; // it has ended already
+  if (E.Status == DTLTO_OK) {
+    J.At = Stage::Accepted;
+    --NumOffered;
+    ++NumAccepted;
+    J.LastSign = LastSign = Clock::now();
+    return;
+  }
+  --NumOffered;
+  if (E.Status == DTLTO_BUSY) {
+    PluginBusy = true;
+    --J.Attempts;
+    J.Built = std::move(E.Built);
+    J.At = Stage::Ready;
+    Ready.insert(JobOfId[J.Id]);
+    return;
+  }
+  LastSign = Clock::now();
+  fallBack(J, "submit() refused it with error " + Twine(E.Status));
+}
+
+void Scheduler::onDone(Job &J, Event &E) {
+  // A result may overtake the answer of submit().
+  if (J.At == Stage::Offered)
+    --NumOffered;
+  else if (J.At == Stage::Accepted)
+    --NumAccepted;
+  else
+    return;
+  StringRef At = E.Worker;
+  std::string Where = At.empty() ? "" : (" on " + At).str();
+
+  switch (E.Status) {
+  case DTLTO_OK:
+    break;
+  case DTLTO_ERROR_COMPILER:
+    if (E.RanHere) {
+      // The same compiler would say the same again.
+      fail("module '" + J.T.name() + "' failed to compile: " + E.Message);
+      return endJob(J);
+    }
+    if (!mayFallBack()) {
+      fail("plugin '" + pluginName() + "': module '" + J.T.name() +
+           "' failed to compile" + Where + ": " + E.Message);
+      return endJob(J);
+    }
+    // Only the compiler here can tell whether a plain link would fail too.
+    J.RemoteErrors = E.Message.empty() ? "no message" : E.Message;
+    return fallBack(J, "the compiler failed" + Where + ": " + J.RemoteErrors);
+  case DTLTO_ERROR_CALLER:
+    return fallBack(J, "it doesn't accept the job: " + E.Message);
+  case DTLTO_CANCELLED:
+    return retryOrFallBack(J, "cancelled without having been asked to");
+  default:
+    return retryOrFallBack(
+        J, (E.Message.empty() ? "no reason given" : E.Message) + Where);
+  }
+
+  bool IsObject = L.Conf.CGFileType == CodeGenFileType::ObjectFile;
+  if (!(E.RanHere && E.NoObject) && IsObject)
+    if (Error Why = checkObject(E.Object.bytes(), Builder.triple(J.T)))
+      return fallBack(J, "the object" + Where +
+                             " is no good: " + toString(std::move(Why)));
+  if (!E.Message.empty())
+    L.msg().warning(J.T.name() + ": " + E.Message);
+
+  // Which jobs are verified is a matter of their rank, so of the inputs alone.
+  size_t Rank = JobOfId[J.Id];
+  unsigned Percent = L.opts().VerifyPercent;
+  if (Percent && (Rank + 1) * Percent / 100 != Rank * Percent / 100) {
+    ++NumVerified;
+    J.ToVerify = std::move(E.Object);
+    return startLocal(J);
+  }
+  deliver(J, std::move(E.Object), E.RanHere && E.NoObject);
+}
+
+void Scheduler::onLocalDone(Job &J, Event &E) {
+  if (E.Status != DTLTO_OK) {
+    fail("module '" + J.T.name() + "' failed to compile: " + E.Message);
+    return endJob(J);
+  }
+  if (!J.ToVerify.bytes().empty()) {
+    if (J.ToVerify.bytes() != E.Object.bytes()) {
+      fail("plugin '" + pluginName() + "': the object of module '" +
+           J.T.name() + "' differs from the one compiled here (" +
+           Twine(J.ToVerify.bytes().size()) + " and " +
+           Twine(E.Object.bytes().size()) + " bytes)");
+      return endJob(J);
+    }
+    J.ToVerify.reset();
+  }
+  deliver(J, std::move(E.Object), E.NoObject);
+}
+
+//===----------------------------------------------------------------------===//
+// Trouble
+//===----------------------------------------------------------------------===//
+
+void Scheduler::warnLimited(const Twine &Text) {
+  if (++NumWarnings <= MaxWarnings)
+    L.msg().warning(Text);
+  else
+    L.msg().debug(Text);
+}
+
+void Scheduler::fail(const Twine &Why) {
+  Err = joinErrors(std::move(Err), makeError("dtlto: " + Why));
+}
+
+void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
+  if (J.Attempts >= MaxAttempts || PluginGone || Aborting)
+    return fallBack(J, Why);
+  L.msg().debug("plugin '" + pluginName() + "': module '" + J.T.name() +
+                "': " + Why + "; trying again");
+  size_t Index = JobOfId[J.Id];
+  newId(J, Index);
+  Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(J.T, J.Id, J.Cost);
+  if (!Built)
+    return fallBack(J, toString(Built.takeError()));
+  J.Built = std::move(*Built);
+  J.At = Stage::Ready;
+  Ready.insert(Index);
+}
+
+/// \p J is with nobody: not counted as offered or accepted any more.
+void Scheduler::fallBack(Job &J, const Twine &Why) {
+  std::string Text =
+      ("plugin '" + pluginName() + "': module '" + J.T.name() + "': " + Why)
+          .str();
+  if (!mayFallBack()) {
+    fail(Text);
+    Aborting = true;
+    return endJob(J);
+  }
+  if (Aborting)
+    return endJob(J);
+  warnLimited(Text + "; compiling it here");
+  ++NumFallback;
+  size_t Index = JobOfId[J.Id];
+  newId(J, Index); // a late result is nobody's
+  J.At = Stage::LocalQueue;
+  LocalQueue.push_back(Index);
+}
+
+void Scheduler::giveUpPlugin(const Twine &Why) {
+  if (PluginGone)
+    return;
+  PluginGone = true;
+  std::string Text = ("plugin '" + pluginName() + "': " + Why).str();
+  if (!mayFallBack()) {
+    fail(Text);
+    Aborting = true;
+  } else if (NumEnded == Jobs.size()) {
+    L.msg().warning(Text);
+  } else {
+    L.msg().warning(Text + "; compiling the remaining modules here");
+  }
+  for (size_t Index = 0; Index != Jobs.size(); ++Index) {
+    Job &J = job(Index);
+    if (J.At == Stage::Offered)
+      --NumOffered;
+    else if (J.At == Stage::Accepted)
+      --NumAccepted;
+    else if (J.At == Stage::Ready)
+      Ready.erase(Index);
+    else
+      continue;
+    if (TheSession)
+      TheSession->forget(J.Id);
+    J.Built.reset();
+    if (Aborting) {
+      endJob(J);
+      continue;
+    }
+    ++NumFallback;
+    newId(J, Index);
+    J.At = Stage::LocalQueue;
+    LocalQueue.push_back(Index);
+  }
+}
+
+void Scheduler::checkDeadlines() {
+  if (!TheSession || PluginGone || Aborting)
+    return;
+  Clock::time_point Now = Clock::now();
+  if (std::optional<Session::Call> C = TheSession->currentCall())
+    if (Now - C->Since > std::min<Clock::duration>(MaxCall, timeout()))
+      return giveUpPlugin(
+          Twine(C->Name) + "() has not returned within " +
+          Twine(std::chrono::duration_cast<std::chrono::seconds>(Now - C->Since)
+                    .count()) +
+          " s");
+  bool Silent = Now - LastSign > timeout();
+  if (Silent && NumAccepted == 0 && PluginBusy)
+    return giveUpPlugin("it is busy, but has not taken a job for " +
+                        Twine(L.opts().TimeoutSeconds) + " s");
+  for (auto &P : Jobs) {
+    Job &J = *P;
+    if (J.At != Stage::Accepted)
+      continue;
+    bool Late =
+        J.State == DTLTO_STATE_QUEUED ? Silent : Now - J.LastSign > timeout();
+    if (!Late || TheSession->isRunningHere(J.Id))
+      continue;
+    TheSession->forget(J.Id);
+    --NumAccepted;
+    fallBack(J, "no result within " + Twine(L.opts().TimeoutSeconds) + " s");
+    if (Aborting)
+      return;
+  }
+}
+
+/// When checkDeadlines() may have something to do, at the earliest.
+Clock::time_point Scheduler::nextDeadline() const {
+  Clock::time_point Now = Clock::now();
+  if (!TheSession || PluginGone || Aborting)
+    return Now + 1h; // everything under way ends with an event
+  // The thread may be woken too often, but never sleep over a deadline.
+  Clock::duration Step = std::min<Clock::duration>(timeout() / 4, 500ms);
+  return Now + Step;
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+void Scheduler::closeSession() {
+  if (!TheSession)
+    return;
+  for (auto &J : Jobs)
+    if (J->At == Stage::Offered || J->At == Stage::Accepted)
+      TheSession->forget(J->Id);
+  if (!TheSession->close(std::min<std::chrono::seconds>(MaxClose, timeout())))
+    L.msg().warning("plugin '" + pluginName() +
+                    "': close() has not returned; leaving it behind");
+  TheSession.reset();
+}
+
+void Scheduler::showProgress(const Job &J) {
+  if (!ProgressOn)
+    return;
+  ProgressShown = true;
+  L.msg().progress(("[" + Twine(NumEnded) + "/" + Twine(Jobs.size()) +
+                    "] codegen " + J.T.name())
+                       .str());
+}
+
+void Scheduler::summarize() {
+  if (NumKept)
+    L.msg().note("plugin '" + pluginName() + "': " + Twine(NumKept) + " of " +
+                 Twine(Jobs.size()) +
+                 " modules were compiled here, since another machine can't be "
+                 "told: " +
+                 join(KeptReasons, ", "));
+  if (NumFallback)
+    L.msg().warning("plugin '" + pluginName() + "': " + Twine(NumFallback) +
+                    " of " + Twine(Jobs.size()) +
+                    " modules were compiled here instead");
+  if (NumVerified)
+    L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumVerified) +
+                  " of " + Twine(Jobs.size()) + " objects verified");
+}

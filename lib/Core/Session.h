@@ -1,0 +1,70 @@
+//===- Session.h - One link's use of a plugin -------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The host's side of the ABI. All calls into the plugin are made on one thread
+// of the session's own (the ABI's link-thread), in the order in which they are
+// asked for; what comes of them, and all that the plugin tells on its threads,
+// arrives as events. So the linker itself never waits inside of a plugin, and a
+// plugin that doesn't come back from a call can be left behind.
+//
+// What the plugin may still reach when it is left behind (the host's functions,
+// the jobs that it borrowed) is then left alive until the process ends.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_SESSION_H
+#define DTLTO_CORE_SESSION_H
+
+#include "Events.h"
+#include "Link.h"
+#include <memory>
+#include <optional>
+
+namespace dtlto {
+
+class Session {
+public:
+  /// \p Events outlives all threads of the plugin that keeps the ABI; a session
+  /// that is left behind pushes no more events.
+  Session(const Link &L, std::shared_ptr<EventQueue> Events, uint64_t NumJobs);
+  ~Session();
+
+  /// Asks for open(). Event: Opened.
+  void open();
+
+  /// Asks for submit(). Events: Submitted, and if its status is DTLTO_OK, one
+  /// Done. After a BUSY, jobs are given back as BUSY without a call until the
+  /// plugin has told that there is room, or \p Insist.
+  void submit(std::unique_ptr<BuiltJob> Job, const Task &T, bool Insist);
+
+  /// The job is of no interest any more: no events for it follow, and cancel()
+  /// is asked for if the plugin has it.
+  void forget(uint64_t Job);
+
+  /// The call that the plugin is in, and since when.
+  struct Call {
+    const char *Name;
+    Clock::time_point Since;
+  };
+  std::optional<Call> currentCall() const;
+
+  /// Whether the plugin compiles this job through local code generation now.
+  bool isRunningHere(uint64_t Job) const;
+
+  /// Ends the session: no event follows. Waits for close(), at most until
+  /// \p Limit has passed, and for local code generation to end. Returns false
+  /// if the plugin had to be left behind.
+  bool close(std::chrono::milliseconds Limit);
+
+private:
+  struct Impl;
+  std::shared_ptr<Impl> I;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_SESSION_H

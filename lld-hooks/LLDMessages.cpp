@@ -1,0 +1,37 @@
+//===- LLDMessages.cpp - Messages through LLD's error handler -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LLDMessages.h"
+#include "lld/Common/ErrorHandler.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
+  switch (Level) {
+  case MessageLevel::Debug:
+    return lld::log("dtlto: " + Text);
+  case MessageLevel::Note:
+    // LLD has no notes; what it prints with message() has no prefix.
+    return lld::message(lld::errorHandler().logName + ": note: dtlto: " + Text,
+                        lld::errs());
+  case MessageLevel::Warning:
+    return lld::warn("dtlto: " + Text);
+  case MessageLevel::Error:
+    return lld::error("dtlto: " + Text);
+  }
+}
+
+void LLDMessages::progress(StringRef Line) {
+  raw_ostream &OS = lld::errs();
+  // Back to the first column, and erase to the end of the line.
+  OS << "\r\x1b[K" << Line;
+  OS.flush();
+}
+
+bool LLDMessages::verbose() const { return lld::errorHandler().verbose; }

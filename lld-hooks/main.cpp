@@ -1,0 +1,107 @@
+//===- main.cpp - LLD with a plugin for its ThinLTO backends --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One executable under the names of LLD's drivers: ld.lld, lld-link, ld64.lld
+// and wasm-ld, and ld.dtlto for `clang -fuse-ld=dtlto`. Takes our options out
+// of the command line, loads the plugin that they name, and lets LLD's own
+// driver do the rest. Without our options, LLD is all there is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+#include "Hooks.h"
+#include "LLDMessages.h"
+#include "Plugin.h"
+#include "lld/Common/Driver.h"
+#include "lld/Common/ErrorHandler.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+LLD_HAS_DRIVER(coff)
+LLD_HAS_DRIVER(elf)
+LLD_HAS_DRIVER(mingw)
+LLD_HAS_DRIVER(macho)
+LLD_HAS_DRIVER(wasm)
+
+namespace lld {
+// What LLD's own main() calls, without the crash recovery of lldMain(). Not in
+// a header of LLD.
+int unsafeLldMain(ArrayRef<const char *> Args, raw_ostream &Stdout,
+                  raw_ostream &Stderr, ArrayRef<DriverDef> Drivers,
+                  bool ExitEarly);
+} // namespace lld
+
+static StringRef programName(StringRef Argv0) {
+  StringRef Name = sys::path::filename(Argv0);
+  return Name.ends_with_insensitive(".exe") ? Name.drop_back(4) : Name;
+}
+
+/// Whether LLD will run its driver for COFF. A wrong guess would only look for
+/// our options in the other spelling.
+static bool isCOFF(ArrayRef<const char *> Args) {
+  if (Args.size() > 2 && StringRef(Args[1]) == "-flavor")
+    return StringRef(Args[2]) == "link";
+  return programName(Args[0]).contains_insensitive("link");
+}
+
+/// `<prefix>/lib/dtlto`, from where this executable is.
+static std::string pluginFolder(const char *Argv0) {
+  SmallString<256> Path(sys::fs::getMainExecutable(
+      Argv0, reinterpret_cast<void *>(&pluginFolder)));
+  sys::path::remove_filename(Path); // bin
+  sys::path::append(Path, "..", "lib", "dtlto");
+  sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+  return Path.str().str();
+}
+
+static int refuse(const char *Argv0, Error E) {
+  errs() << programName(Argv0) << ": error: dtlto: " << toString(std::move(E))
+         << '\n';
+  return 1;
+}
+
+int main(int Argc, char **Argv) {
+  InitLLVM X(Argc, Argv);
+  sys::Process::UseANSIEscapeCodes(true);
+
+  SmallVector<const char *, 256> Args(Argv, Argv + Argc);
+  // LLD doesn't know this name.
+  if (programName(Args[0]) == "ld.dtlto")
+    Args.insert(Args.begin() + 1, {"-flavor", "gnu"});
+
+  // LLD ends the process without destructors, and so threads of a plugin that
+  // had to be left behind may use these to the very end.
+  auto *TheLinker = new Linker;
+  auto *Alloc = new BumpPtrAllocator;
+  StringSaver Saver(*Alloc);
+
+  Options &Opts = TheLinker->Opts;
+  if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
+    return refuse(Args[0], std::move(E));
+  if (Opts.needsPlugin())
+    return refuse(Args[0],
+                  createStringError(inconvertibleErrorCode(),
+                                    Opts.FirstOption +
+                                        " needs --thinlto-dist-plugin=<name>"));
+  if (!Opts.Plugin.empty()) {
+    readEnvironment(Opts);
+    Expected<const dtlto_plugin *> Plugin =
+        loadPlugin(Opts, pluginFolder(Args[0]));
+    if (!Plugin)
+      return refuse(Args[0], Plugin.takeError());
+    TheLinker->Plugin = *Plugin;
+    TheLinker->Msg = new LLDMessages;
+    installHooks(*TheLinker);
+  }
+  return lld::unsafeLldMain(Args, outs(), errs(), LLD_ALL_DRIVERS,
+                            /*exitEarly=*/true);
+}

@@ -1,0 +1,45 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The values of ABI 1: numbers and strings that both sides have compiled in. A
+// released line never changes. C++, since C can't compare strings at compile
+// time.
+
+#include "dtlto/PluginAPI.h"
+
+static constexpr bool equal(const char *A, const char *B) {
+  return *A == *B && (*A == '\0' || equal(A + 1, B + 1));
+}
+
+static_assert(DTLTO_ABI_MAJOR == 1, "");
+static_assert(DTLTO_ABI_MINOR == 0, "");
+
+static_assert(DTLTO_OK == 0, "");
+static_assert(DTLTO_BUSY == 1, "");
+static_assert(DTLTO_CANCELLED == 2, "");
+static_assert(DTLTO_ERROR_CALLER == 16, "");
+static_assert(DTLTO_ERROR_INFRASTRUCTURE == 17, "");
+static_assert(DTLTO_ERROR_COMPILER == 18, "");
+
+static_assert(DTLTO_ROLE_OTHER == 0, "");
+static_assert(DTLTO_ROLE_PRIMARY == 1, "");
+static_assert(DTLTO_ROLE_IMPORT == 2, "");
+static_assert(DTLTO_ROLE_INDEX == 3, "");
+
+static_assert(DTLTO_PART_INPUTS == 1, "");
+static_assert(DTLTO_PART_ARGS == 2, "");
+static_assert(DTLTO_PART_DIGESTS == 4, "");
+
+static_assert(DTLTO_STATE_QUEUED == 0, "");
+static_assert(DTLTO_STATE_SENDING == 1, "");
+static_assert(DTLTO_STATE_RUNNING == 2, "");
+static_assert(DTLTO_STATE_RECEIVING == 3, "");
+static_assert(DTLTO_STATE_LOCAL == 4, "");
+
+static_assert(DTLTO_LOG_DEBUG == 0, "");
+static_assert(DTLTO_LOG_NOTE == 1, "");
+static_assert(DTLTO_LOG_WARNING == 2, "");
+static_assert(DTLTO_LOG_ERROR == 3, "");
+
+static_assert(equal(DTLTO_PLUGIN_SYMBOL, "dtlto_plugin_entry"), "");
+static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");

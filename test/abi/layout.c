@@ -1,0 +1,134 @@
+/* Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The layout of ABI 1 where pointers have 64 bits: each struct's size, each
+ * field's offset and type, in the header's order. Compiled, never run.
+ *
+ * A new minor only appends lines here and raises sizes; a released FIELD line
+ * never changes. See docs/ABI-CHANGELOG.md. The test compiles with -Wpadded:
+ * there are no holes, so a field that is new in the header and not here makes
+ * the struct's size differ. */
+
+#include "dtlto/PluginAPI.h"
+
+#include <stddef.h>
+
+#define SIZE(STRUCT, BYTES)                                                    \
+  _Static_assert(sizeof(STRUCT) == (BYTES), "size of " #STRUCT)
+
+#define FIELD(STRUCT, NAME, TYPE, OFFSET)                                      \
+  _Static_assert(offsetof(STRUCT, NAME) == (OFFSET),                           \
+                 "offset of " #STRUCT "." #NAME);                              \
+  _Static_assert(_Generic(&((STRUCT *)0)->NAME, TYPE *: 1, default: 0),        \
+                 "type of " #STRUCT "." #NAME)
+
+/* Names for types that can't be followed by a `*`. */
+typedef const char *text;
+typedef uint8_t bytes32[32];
+typedef void (*release_fn)(void *, const void *, uint64_t);
+typedef void (*log_fn)(dtlto_host_context *, uint32_t, const char *);
+typedef void (*job_state_fn)(dtlto_host_context *, uint64_t, uint32_t,
+                             const char *);
+typedef void (*job_done_fn)(dtlto_host_context *, uint64_t,
+                            const dtlto_result *);
+typedef void (*load_changed_fn)(dtlto_host_context *);
+typedef const void *(*host_extension_fn)(dtlto_host_context *, const char *);
+typedef int32_t (*run_fn)(dtlto_host_context *, uint64_t, dtlto_result *);
+typedef int32_t (*open_fn)(const dtlto_host *, const dtlto_session_params *,
+                           dtlto_session **);
+typedef int32_t (*submit_fn)(dtlto_session *, const dtlto_job *);
+typedef void (*cancel_fn)(dtlto_session *, uint64_t);
+typedef int32_t (*load_fn)(dtlto_session *, dtlto_load *);
+typedef void (*close_fn)(dtlto_session *);
+typedef const void *(*extension_fn)(const char *);
+
+SIZE(void *, 8);
+
+FIELD(dtlto_span, data, const void *, 0);
+FIELD(dtlto_span, size, uint64_t, 8);
+SIZE(dtlto_span, 16);
+
+FIELD(dtlto_buffer, data, const void *, 0);
+FIELD(dtlto_buffer, size, uint64_t, 8);
+FIELD(dtlto_buffer, owner, void *, 16);
+FIELD(dtlto_buffer, release, release_fn, 24);
+SIZE(dtlto_buffer, 32);
+
+FIELD(dtlto_input, size, uint32_t, 0);
+FIELD(dtlto_input, role, uint32_t, 4);
+FIELD(dtlto_input, path, text, 8);
+FIELD(dtlto_input, bytes, dtlto_span, 16);
+FIELD(dtlto_input, digest, bytes32, 32);
+SIZE(dtlto_input, 64);
+
+FIELD(dtlto_job, size, uint32_t, 0);
+FIELD(dtlto_job, parts, uint32_t, 4);
+FIELD(dtlto_job, id, uint64_t, 8);
+FIELD(dtlto_job, name, text, 16);
+FIELD(dtlto_job, triple, text, 24);
+FIELD(dtlto_job, cost, uint64_t, 32);
+FIELD(dtlto_job, inputs, const dtlto_input *const *, 40);
+FIELD(dtlto_job, args, text const *, 48);
+FIELD(dtlto_job, num_inputs, uint32_t, 56);
+FIELD(dtlto_job, num_args, uint32_t, 60);
+FIELD(dtlto_job, output, text, 64);
+SIZE(dtlto_job, 72);
+
+FIELD(dtlto_result, size, uint32_t, 0);
+FIELD(dtlto_result, status, int32_t, 4);
+FIELD(dtlto_result, object, dtlto_buffer, 8);
+FIELD(dtlto_result, message, text, 40);
+FIELD(dtlto_result, worker, text, 48);
+SIZE(dtlto_result, 56);
+
+FIELD(dtlto_load, size, uint32_t, 0);
+FIELD(dtlto_load, slots, uint32_t, 4);
+FIELD(dtlto_load, free, uint32_t, 8);
+FIELD(dtlto_load, queued, uint32_t, 12);
+FIELD(dtlto_load, workers, uint32_t, 16);
+FIELD(dtlto_load, reserved, uint32_t, 20);
+FIELD(dtlto_load, expected_wait_ms, uint64_t, 24);
+SIZE(dtlto_load, 32);
+
+FIELD(dtlto_host, size, uint32_t, 0);
+FIELD(dtlto_host, abi_major, uint32_t, 4);
+FIELD(dtlto_host, abi_minor, uint32_t, 8);
+FIELD(dtlto_host, reserved, uint32_t, 12);
+FIELD(dtlto_host, name, text, 16);
+FIELD(dtlto_host, version, text, 24);
+FIELD(dtlto_host, context, dtlto_host_context *, 32);
+FIELD(dtlto_host, log, log_fn, 40);
+FIELD(dtlto_host, job_state, job_state_fn, 48);
+FIELD(dtlto_host, job_done, job_done_fn, 56);
+FIELD(dtlto_host, load_changed, load_changed_fn, 64);
+FIELD(dtlto_host, extension, host_extension_fn, 72);
+SIZE(dtlto_host, 80);
+
+FIELD(dtlto_local_codegen, size, uint32_t, 0);
+FIELD(dtlto_local_codegen, slots, uint32_t, 4);
+FIELD(dtlto_local_codegen, run, run_fn, 8);
+SIZE(dtlto_local_codegen, 16);
+
+FIELD(dtlto_session_params, size, uint32_t, 0);
+FIELD(dtlto_session_params, num_args, uint32_t, 4);
+FIELD(dtlto_session_params, args, text const *, 8);
+FIELD(dtlto_session_params, llvm_version, text, 16);
+FIELD(dtlto_session_params, output, text, 24);
+FIELD(dtlto_session_params, num_jobs, uint64_t, 32);
+FIELD(dtlto_session_params, job_timeout_s, uint32_t, 40);
+FIELD(dtlto_session_params, verbose, uint32_t, 44);
+SIZE(dtlto_session_params, 48);
+
+FIELD(dtlto_plugin, size, uint32_t, 0);
+FIELD(dtlto_plugin, abi_major, uint32_t, 4);
+FIELD(dtlto_plugin, abi_minor, uint32_t, 8);
+FIELD(dtlto_plugin, needs, uint32_t, 12);
+FIELD(dtlto_plugin, name, text, 16);
+FIELD(dtlto_plugin, version, text, 24);
+FIELD(dtlto_plugin, open, open_fn, 32);
+FIELD(dtlto_plugin, submit, submit_fn, 40);
+FIELD(dtlto_plugin, cancel, cancel_fn, 48);
+FIELD(dtlto_plugin, load, load_fn, 56);
+FIELD(dtlto_plugin, close, close_fn, 64);
+FIELD(dtlto_plugin, extension, extension_fn, 72);
+SIZE(dtlto_plugin, 80);

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles a program to ThinLTO bitcode, links it with stock LLD and with ours
+and the `argv` test plugin, which runs each job's command line with stock clang.
+
+  identical.py [options] [<compiler flag>...] [--link [<linker flag>...]]...
+
+Each --link begins the flags of another link of the same objects; without one
+there is one link without flags. A link is right if its binary is the one of
+stock LLD, and the plugin found each object identical, and
+
+  - the plugin was given all jobs that the link has, or
+  - with --may-stay: the rest stayed here, and one message says why. Where
+    nothing stays, there must be no such message.
+
+Prints one line for each link: how many of its jobs were identical.
+"""
+
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+# How our linker says that an option can't be told to another machine's clang.
+STAYS = r"compiled here"
+
+
+def fail(what, output=""):
+    sys.stderr.write(output)
+    sys.stderr.write("identical: %s\n" % what)
+    sys.exit(1)
+
+
+def run(command, **kwargs):
+    p = subprocess.run(command, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       encoding="utf-8", errors="replace", **kwargs)
+    return p.returncode, p.stdout
+
+
+def must(command, **kwargs):
+    code, output = run(command, **kwargs)
+    if code:
+        fail("exit code %d: %s" % (code, " ".join(command)), output)
+    return output
+
+
+def parse():
+    p = argparse.ArgumentParser(allow_abbrev=False)
+    p.add_argument("--tools", required=True, help="folder of stock LLVM")
+    p.add_argument("--ours", required=True, help="folder of our linkers")
+    p.add_argument("--plugins", required=True)
+    p.add_argument("--sources", required=True, help="folder of the program")
+    p.add_argument("--work", required=True, help="a folder to make anew")
+    p.add_argument("--linker",
+                   help="link with this (ld.lld, lld-link, ...) and not "
+                        "through clang's driver")
+    p.add_argument("--may-stay", action="store_true",
+                   help="jobs may be kept here if a message says why")
+    p.add_argument("--all-stay", action="store_true",
+                   help="with --may-stay: no job may be sent")
+    opts, rest = p.parse_known_args()
+    groups = [[]]
+    for flag in rest:
+        if flag == "--link":
+            groups.append([])
+        else:
+            groups[-1].append(flag)
+    return opts, groups[0], groups[1:] or [[]]
+
+
+def compile_all(opts, flags):
+    """Every second module but the first goes to an archive; returns the link's inputs."""
+    objects = []
+    for source in sorted(glob.glob(opts.sources + "/*.c*")):
+        compiler = "clang" if source.endswith(".c") else "clang++"
+        name = os.path.splitext(os.path.basename(source))[0] + ".o"
+        must([os.path.join(opts.tools, compiler), "-flto=thin", "-c", source,
+              "-o", name] + flags, cwd=opts.work)
+        objects.append(name)
+    objects.remove("main.o")
+    members = objects[1::2]
+    must([os.path.join(opts.tools, "llvm-ar"), "rcs", "libmore.a"] + members,
+         cwd=opts.work)
+    return ["main.o"] + objects[0::2] + ["libmore.a"], len(objects) + 1
+
+
+def link(opts, compile_flags, flags, inputs, ours):
+    """Returns exit code, messages and the output file's bytes."""
+    folder = opts.ours if ours else opts.tools
+    # The output's name is part of the output of -shared and of PDBs.
+    out = os.path.join(opts.work, "out")
+    if os.path.exists(out):
+        os.remove(out)
+    dist = []
+    if ours:
+        spell = ("/thinlto-dist-%s:%s" if opts.linker == "lld-link"
+                 else "--thinlto-dist-%s=%s")
+        dist = [spell % ("plugin", "argv"), spell % ("fallback", "none"),
+                spell % ("plugin-arg", "clang=" + opts.tools + "/clang"),
+                spell % ("plugin-arg", "keep=" + opts.work + "/kept")]
+    if opts.linker:
+        out_flags = ["/out:out"] if opts.linker == "lld-link" else ["-o", "out"]
+        if opts.linker == "ld.lld":
+            out_flags += ["-e", "entry"]
+        command = [os.path.join(folder, opts.linker)] + inputs + flags
+        command += dist + out_flags
+    else:
+        command = [opts.tools + "/clang++", "--ld-path=" + folder + "/ld.lld",
+                   "-flto=thin"] + inputs + compile_flags + flags
+        command += ["-Wl," + d for d in dist] + ["-o", "out"]
+    env = dict(os.environ, DTLTO_PLUGIN_PATH=opts.plugins)
+    code, output = run(command, cwd=opts.work, env=env)
+    if not os.path.exists(out):
+        return code, output, None
+    with open(out, "rb") as f:
+        return code, output, f.read()
+
+
+def check(opts, code, output, identical, num_modules):
+    m = re.search(r"(\d+) jobs, (\d+) identical", output)
+    if not m:
+        fail("the plugin said nothing", output)
+    jobs, good = int(m.group(1)), int(m.group(2))
+    if code or good != jobs:
+        fail("%d jobs, but %d identical" % (jobs, good), output)
+    if not identical:
+        fail("all jobs are identical, but not the binary", output)
+    stays = re.findall(STAYS, output)
+    if jobs < num_modules and not stays:
+        fail("only %d of %d jobs were sent, without a word" %
+             (jobs, num_modules), output)
+    if jobs >= num_modules and stays:
+        fail("all jobs were sent, but a message says otherwise", output)
+    if stays and not opts.may_stay:
+        fail("%d of %d jobs were sent" % (jobs, num_modules), output)
+    if len(stays) > 1:
+        fail("the same note more than once", output)
+    if opts.all_stay and jobs:
+        fail("%d jobs were sent" % jobs, output)
+    return "%d of %d identical%s" % (good, jobs, ", the rest stayed here"
+                                     if stays else "")
+
+
+def main():
+    opts, compile_flags, links = parse()
+    shutil.rmtree(opts.work, ignore_errors=True)
+    os.makedirs(opts.work)
+    inputs, num_modules = compile_all(opts, compile_flags)
+    for flags in links:
+        title = " ".join(compile_flags + ["--link"] + flags)
+        stock_code, stock_output, stock = link(opts, compile_flags, flags,
+                                               inputs, False)
+        if stock_code or not stock:
+            fail("stock LLD fails with " + title, stock_output)
+        code, output, ours = link(opts, compile_flags, flags, inputs, True)
+        try:
+            print("%s: %s" % (title, check(opts, code, output, ours == stock,
+                                           num_modules)))
+        except SystemExit:
+            sys.stderr.write("identical: with " + title + "\n")
+            raise
+
+
+if __name__ == "__main__":
+    main()

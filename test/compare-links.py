@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Links the same inputs with stock LLD and with ours, and compares everything.
+
+  compare-links.py [options] <linker> <argument>...
+
+The current folder W holds the inputs. It is copied to W.run, where stock LLD
+links; what is there afterwards becomes W.stock. The same again with our linker
+and the local plugin gives W.ours. All run in a folder of the same name, so that
+a path in an output can't make a difference, and none sees another's files.
+
+Then the exit codes, both output streams (also kept, as W.stock.out, W.stock.err
+and so on) and all files of the two folders have to be the same, names and bytes.
+A side file that nobody thought of is compared too.
+
+With --jobs there is a third link, through a plugin that counts, as W.counted:
+the files must be the same again, and the number of jobs the one expected.
+
+<linker> is ld.lld, lld-link, ld64.lld or wasm-ld.
+"""
+
+import argparse
+import fnmatch
+import os
+import shutil
+import subprocess
+import sys
+
+
+def fail(message):
+    sys.stderr.write("compare-links: " + message + "\n")
+    sys.exit(1)
+
+
+def parse_args():
+    p = argparse.ArgumentParser(allow_abbrev=False)
+    p.add_argument("--stock", required=True, help="folder of stock LLD")
+    p.add_argument("--ours", required=True, help="folder of our linker")
+    p.add_argument("--only-stock", action="store_true",
+                   help="stock LLD takes our part as well: is the link itself "
+                        "the same each time?")
+    p.add_argument("--counter", help="the plugin that counts")
+    p.add_argument("--plain", action="store_true",
+                   help="none of our options: ours has to behave as stock LLD")
+    p.add_argument("--jobs", type=int,
+                   help="how many jobs a plugin must be given")
+    p.add_argument("--status", type=int, default=0,
+                   help="the exit code that both must have")
+    p.add_argument("--unlike", action="append", default=[], metavar="GLOB",
+                   help="files that are not compared; both must have them")
+    p.add_argument("linker")
+    p.add_argument("args", nargs=argparse.REMAINDER)
+    return p.parse_args()
+
+
+def our_options(opts, plugin, *args):
+    """The options that make our linker use a plugin, and nothing else."""
+    if opts.linker == "lld-link":
+        spell = "/thinlto-dist-{}:{}".format
+    else:
+        spell = "--thinlto-dist-{}={}".format
+    return [spell("plugin", plugin), spell("fallback", "none")] + [
+        spell("plugin-arg", arg) for arg in args]
+
+
+def run(work, side, program, args):
+    """Links in a copy of the folder; returns exit code, stdout and stderr."""
+    folder = work + ".run"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(work + "." + side, ignore_errors=True)
+    shutil.copytree(work, folder, symlinks=True)
+    p = subprocess.run([program] + args, cwd=folder, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.rename(folder, work + "." + side)
+    return [p.returncode, p.stdout, p.stderr]
+
+
+def tree(folder):
+    """Relative path -> (mode, content): bytes, or None for a folder."""
+    found = {}
+    for base, dirs, files in os.walk(folder):
+        for name in dirs + files:
+            path = os.path.join(base, name)
+            if os.path.islink(path):
+                content = os.readlink(path).encode()
+            elif os.path.isdir(path):
+                content = None
+            else:
+                with open(path, "rb") as f:
+                    content = f.read()
+            mode = os.lstat(path).st_mode
+            found[os.path.relpath(path, folder)] = (mode, content)
+    return found
+
+
+def describe(a, b):
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y),
+              min(len(a), len(b)))
+    return "stock %d bytes, ours %d bytes, first difference at %d" % (
+        len(a), len(b), at)
+
+
+def compare_files(work, side, unlike):
+    """Returns what is different between the files of W.stock and W.<side>."""
+    differences = []
+    theirs, mine = tree(work + ".stock"), tree(work + "." + side)
+    for path in sorted(set(theirs) | set(mine)):
+        if path not in mine:
+            differences.append("%s: only stock has it" % path)
+        elif path not in theirs:
+            differences.append("%s: only %s has it" % (path, side))
+        elif theirs[path][0] != mine[path][0]:
+            differences.append("%s: mode: stock %o, %s %o" %
+                               (path, theirs[path][0], side, mine[path][0]))
+        elif theirs[path] != mine[path] and not any(
+                fnmatch.fnmatch(path, glob) for glob in unlike):
+            differences.append("%s: %s" % (path, describe(theirs[path][1],
+                                                          mine[path][1])))
+    return differences
+
+
+def main():
+    opts = parse_args()
+    work = os.getcwd()
+    stock_program = os.path.join(opts.stock, opts.linker)
+    our_program = os.path.join(opts.ours, opts.linker)
+    options = our_options(opts, "local")
+    if opts.plain:
+        options = []
+    if opts.only_stock:
+        our_program, options = stock_program, []
+
+    stock = run(work, "stock", stock_program, opts.args)
+    ours = run(work, "ours", our_program, options + opts.args)
+    # Only the name of the program may differ; it is its path in some messages.
+    for i in 1, 2:
+        ours[i] = ours[i].replace(our_program.encode(), stock_program.encode())
+    for side, (_, out, err) in (("stock", stock), ("ours", ours)):
+        for suffix, text in (("out", out), ("err", err)):
+            with open("%s.%s.%s" % (work, side, suffix), "wb") as f:
+                f.write(text)
+
+    differences = []
+    if stock[0] != opts.status:
+        differences.append("exit code of stock: %d, not %d" %
+                           (stock[0], opts.status))
+    if stock[0] != ours[0]:
+        differences.append("exit code: stock %d, ours %d" %
+                           (stock[0], ours[0]))
+    for i, stream in ((1, "standard output"), (2, "standard error")):
+        if stock[i] != ours[i]:
+            differences.append("%s: %s" % (stream,
+                                           describe(stock[i], ours[i])))
+    differences += compare_files(work, "ours", opts.unlike)
+    sides = [("stock", stock), ("ours", ours)]
+
+    if opts.jobs is not None and not opts.only_stock:
+        log = work + ".jobs"
+        if os.path.exists(log):
+            os.remove(log)
+        counted = run(work, "counted", our_program,
+                      our_options(opts, opts.counter, "log=" + log) + opts.args)
+        sides.append(("counted", counted))
+        if stock[0] != counted[0]:
+            differences.append("exit code: stock %d, counted %d" %
+                               (stock[0], counted[0]))
+        differences += compare_files(work, "counted", opts.unlike)
+        jobs = 0
+        if os.path.exists(log):
+            with open(log) as f:
+                jobs = sum(line.startswith("submit ") for line in f)
+        if jobs != opts.jobs:
+            differences.append("the plugin was given %d jobs, not %d" %
+                               (jobs, opts.jobs))
+
+    if differences:
+        for side, result in sides:
+            for text in result[1:]:
+                for line in text.decode(errors="replace").splitlines():
+                    sys.stderr.write("%s: %s\n" % (side, line))
+        fail("\n  ".join(["not the same:"] + differences))
+
+
+if __name__ == "__main__":
+    main()

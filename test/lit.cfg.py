@@ -1,0 +1,89 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What a test can use, besides LLVM's tools (of the LLVM that we are built with)
+# by their plain names:
+#
+#   %clang %clangxx         stock clang
+#   %thin %thinxx           the same, compiling freestanding ThinLTO bitcode for
+#                           x86-64 Linux
+#   %ar                     llvm-ar
+#   %ld.lld %lld-link %ld64.lld %wasm-ld
+#                           our linker
+#   %stock-ld.lld ...       stock LLD
+#   %same <linker> <args>   compare-links.py, ours with the local plugin
+#   %plain <linker> <args>  compare-links.py, without our options
+#   %enter                  makes %t anew and goes there
+#   %prog                   the folder of a small program of six modules
+#   %compile-prog           compiles it: main.o alpha.o beta.o gamma.o, and
+#                           libd.a of delta.o and put.o
+#   %prog-inputs            those five files
+#   %plugins                the folder of the test plugins
+#   %python                 Python 3
+#
+# Parameters (lit -D<name>=<value>):
+#
+#   linker=stock            stock LLD takes our part in %same and %plain. Finds
+#                           links that are not the same each time by themselves.
+
+import os
+import sys
+
+import lit.formats
+
+config.name = "dtlto"
+config.suffixes = [".test"]
+config.excludes = ["Inputs"]
+config.test_format = lit.formats.ShTest(execute_external=False)
+
+tools = config.llvm_tools_dir
+ours = os.path.join(config.dtlto_obj_root, "bin")
+only_stock = lit_config.params.get("linker") == "stock"
+if only_stock:
+    config.available_features.add("only-stock")
+
+config.environment["PATH"] = os.pathsep.join(
+    [tools, config.environment["PATH"]])
+# Messages are compared: no colours, one language.
+config.environment["TERM"] = "dumb"
+config.environment["LC_ALL"] = "C.UTF-8"
+# A stock liblld frees little at its end, by design.
+config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+
+python = sys.executable
+compare = "{} {} --stock={} --ours={} --counter={}{}".format(
+    python, os.path.join(config.test_source_root, "compare-links.py"), tools,
+    ours, os.path.join(config.dtlto_obj_root, "test", "plugins",
+                       "libdtlto_count.so"),
+    " --only-stock" if only_stock else "")
+clang = os.path.join(tools, "clang")
+clangxx = os.path.join(tools, "clang++")
+freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"
+                " -nostdinc -c")
+
+# lit takes the names as regular expressions, in this order and before its own
+# %s and %t.
+config.substitutions += [
+    (r"%enter\b", "rm -rf %t && mkdir %t && cd %t"),
+    (r"%compile-prog\b", "%thin %prog/*.c && %ar rcs libd.a delta.o put.o"),
+    (r"%prog-inputs\b", "main.o alpha.o beta.o gamma.o libd.a"),
+    (r"%clangxx\b", clangxx),
+    (r"%clang\b", clang),
+    (r"%thinxx\b", clangxx + freestanding + " -fno-exceptions -fno-rtti"),
+    (r"%thin\b", clang + freestanding),
+    (r"%ar\b", os.path.join(tools, "llvm-ar")),
+    (r"%same\b", compare),
+    (r"%plain\b", compare + " --plain"),
+    (r"%prog\b", os.path.join(config.test_source_root, "Inputs", "prog")),
+    (r"%plugins\b", os.path.join(config.dtlto_obj_root, "test", "plugins")),
+    (r"%python\b", python),
+]
+for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
+    name = linker.replace(".", r"\.") + r"\b"
+    config.substitutions += [
+        ("%stock-" + name, os.path.join(tools, linker)),
+        ("%" + name, os.path.join(tools if only_stock else ours, linker)),
+    ]
+
+for target in config.llvm_targets:
+    config.available_features.add(target.lower() + "-target")

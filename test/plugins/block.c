@@ -1,0 +1,40 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Wrong: a call doesn't return: open() with `in=open`, the first submit() with
+// `in=submit`, the first cancel() of a job that is never answered with
+// `in=cancel`.
+
+#include "common.h"
+
+static void block(dtlto_session *s, const char *where) {
+  const char *in = argument(s, "in");
+  while (in && !strcmp(in, where))
+    pause();
+}
+
+static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
+  (void)params;
+  block(s, "open");
+  return DTLTO_OK;
+}
+
+static int32_t submit_hook(dtlto_session *s, const dtlto_job *job) {
+  (void)job;
+  block(s, "submit");
+  return DTLTO_OK;
+}
+
+static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  wait_for_cancel(s, job->id);
+  result->status = DTLTO_CANCELLED;
+}
+
+static void cancel(dtlto_session *s, uint64_t job) {
+  block(s, "cancel");
+  common_cancel(s, job);
+}
+
+static const struct hooks hooks = {
+    .open = open_hook, .submit = submit_hook, .run = run};
+PLUGIN_ENTRY("block", 0, common_open, common_submit, cancel, common_close);

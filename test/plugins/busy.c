@@ -1,0 +1,50 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Right: has room for `slots=` (1) jobs at a time, and says BUSY to any other.
+// At close() a note says how often, and how often the host tried again without
+// a reason: neither load_changed() nor job_done() had been called since.
+
+#include "common.h"
+
+static struct {
+  pthread_mutex_t lock;
+  long accepted, running, most, busy, hasty;
+  int turned_away; // said BUSY, and nothing has changed since
+} The = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int32_t submit(dtlto_session *s, const dtlto_job *job) {
+  (void)job;
+  int32_t status = DTLTO_OK;
+  pthread_mutex_lock(&The.lock);
+  The.hasty += The.turned_away;
+  if (The.running == number(s, "slots", 1)) {
+    ++The.busy;
+    The.turned_away = 1;
+    status = DTLTO_BUSY;
+  } else {
+    ++The.accepted;
+    if (++The.running > The.most)
+      The.most = The.running;
+  }
+  pthread_mutex_unlock(&The.lock);
+  return status;
+}
+
+static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  codegen(s, job, result);
+  pthread_mutex_lock(&The.lock);
+  --The.running;
+  The.turned_away = 0;
+  pthread_mutex_unlock(&The.lock);
+}
+
+static void ran(dtlto_session *s) { s->host->load_changed(s->host->context); }
+
+static void closed(dtlto_session *s) {
+  say(s, DTLTO_LOG_NOTE, "%ld jobs, at most %ld at a time, %s busy, %ld hasty",
+      The.accepted, The.most, The.busy ? "was" : "never", The.hasty);
+}
+
+PLUGIN("busy", 0, .threads = 4, .submit = submit, .run = run, .ran = ran,
+       .closed = closed);

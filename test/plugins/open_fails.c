@@ -1,0 +1,16 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A right plugin whose DBS is not there: open() says why and fails. `as=` is
+// the status (17: infrastructure); with `quiet=1` it fails without a word.
+
+#include "common.h"
+
+static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
+  (void)params;
+  if (!number(s, "quiet", 0))
+    say(s, DTLTO_LOG_WARNING, "no scheduler answers at farm.example:8765");
+  return (int32_t)number(s, "as", DTLTO_ERROR_INFRASTRUCTURE);
+}
+
+PLUGIN("open_fails", 0, .open = open_hook);
