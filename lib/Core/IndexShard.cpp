@@ -176,6 +176,88 @@ Error ShardRenamer::copyBlock(unsigned ID) {
 
 } // namespace
 
+namespace {
+
+/// Stand-ins for summaries that a backend compile looks up, but that a shard
+/// hasn't got.
+///
+/// In-process, a reference to a symbol of another module is direct if the index
+/// knows that the symbol is defined in this link (dso_local), whether it is
+/// imported or not. A shard of LLVM's has summaries of imported symbols only, so
+/// that such references go through the GOT, or stay dllimport: other code. So
+/// the shard gets a summary for each of them that says nothing but dso_local.
+/// It is filed under the module that is compiled, since one of another module
+/// would be imported; there, a symbol that isn't defined is only declared, and
+/// for declarations LLVM looks at no more than this flag.
+class DSOLocalStandIns {
+public:
+  DSOLocalStandIns(StringRef ModulePath, GVSummaryMapTy &Summaries,
+                   const ModuleSummaries &Shard)
+      : ModulePath(ModulePath), Summaries(Summaries) {
+    for (const auto &[Path, OfModule] : Shard)
+      for (const auto &[GUID, Summary] : OfModule)
+        Known.insert(GUID);
+  }
+
+  void addReferencesOf(const GlobalValueSummary &Summary) {
+    if (const auto *Alias = dyn_cast<AliasSummary>(&Summary)) {
+      if (!Alias->hasAliasee())
+        return;
+      add(Alias->getAliaseeVI());
+      return addReferencesOf(Alias->getAliasee());
+    }
+    for (const ValueInfo &VI : Summary.refs())
+      add(VI);
+    if (const auto *Function = dyn_cast<FunctionSummary>(&Summary))
+      for (const FunctionSummary::EdgeTy &Edge : Function->calls())
+        add(Edge.first);
+  }
+
+private:
+  void add(const ValueInfo &VI) {
+    if (!VI || VI.getSummaryList().empty() ||
+        !VI.isDSOLocal(/*WithDSOLocalPropagation=*/true) ||
+        !Known.insert(VI.getGUID()).second)
+      return;
+    std::unique_ptr<GlobalValueSummary> StandIn =
+        makeStandIn(*VI.getSummaryList().front());
+    StandIn->setModulePath(ModulePath);
+    Summaries[VI.getGUID()] = StandIn.get();
+    Owned.push_back(std::move(StandIn));
+  }
+
+  /// LLVM casts summaries of functions without asking: the kind must be right.
+  static std::unique_ptr<GlobalValueSummary>
+  makeStandIn(const GlobalValueSummary &Of) {
+    const auto *Alias = dyn_cast<AliasSummary>(&Of);
+    bool IsVariable = Alias ? Alias->hasAliasee() &&
+                                  isa<GlobalVarSummary>(Alias->getAliasee())
+                            : isa<GlobalVarSummary>(Of);
+    if (!IsVariable) {
+      auto Result = std::make_unique<FunctionSummary>(
+          FunctionSummary::makeDummyFunctionSummary({}));
+      Result->setDSOLocal(true);
+      return Result;
+    }
+    GlobalValueSummary::GVFlags Flags(
+        GlobalValue::ExternalLinkage, GlobalValue::DefaultVisibility,
+        /*NotEligibleToImport=*/true, /*Live=*/true, /*IsLocal=*/true,
+        /*CanAutoHide=*/false, GlobalValueSummary::Definition);
+    GlobalVarSummary::GVarFlags VarFlags(
+        /*ReadOnly=*/false, /*WriteOnly=*/false, /*Constant=*/false,
+        GlobalObject::VCallVisibilityPublic);
+    return std::make_unique<GlobalVarSummary>(Flags, VarFlags,
+                                              std::vector<ValueInfo>());
+  }
+
+  StringRef ModulePath;
+  GVSummaryMapTy &Summaries;
+  DenseSet<GlobalValue::GUID> Known;
+  std::vector<std::unique_ptr<GlobalValueSummary>> Owned;
+};
+
+} // namespace
+
 ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
                              const DefinedSummaries &Defined,
                              StringRef ModulePath,
@@ -184,6 +266,20 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   GVSummaryPtrSet Declarations;
   gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
                                    Declarations);
+
+  // A module without summaries is treated as such: it must stay without.
+  GVSummaryMapTy &Own = Summaries[ModulePath.str()];
+  std::optional<DSOLocalStandIns> StandIns;
+  if (!Own.empty()) {
+    std::vector<const GlobalValueSummary *> Compiled;
+    for (const auto &[Path, OfModule] : Summaries)
+      for (const auto &[GUID, Summary] : OfModule)
+        Compiled.push_back(Summary);
+    StandIns.emplace(ModulePath, Own, Summaries);
+    for (const GlobalValueSummary *Summary : Compiled)
+      StandIns->addReferencesOf(*Summary);
+  }
+
   ShardBytes Bytes;
   raw_svector_ostream OS(Bytes);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);

@@ -29,8 +29,10 @@ namespace dtlto {
 
 using ShardBytes = llvm::SmallVector<char, 0>;
 
-/// Writes the shard of \p ModulePath with the linker's names, the same bytes
-/// as LLD's --thinlto-index-only writes. Any thread.
+/// Writes the shard of \p ModulePath with the linker's names: what LLD's
+/// --thinlto-index-only writes, and what it lacks for the bytes of in-process
+/// ThinLTO (see DSOLocalStandIns). \p Index must have dso_local propagated
+/// (withDSOLocalPropagation). Any thread.
 ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
                       const DefinedSummaries &Defined,
                       llvm::StringRef ModulePath,

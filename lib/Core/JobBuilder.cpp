@@ -190,6 +190,12 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   Built->Job.name = Built->Name.c_str();
   Built->Job.triple = Built->Triple.c_str();
   Built->Job.cost = Cost;
+  // Without the propagation (--lto-O0), whether a symbol is local to the link
+  // depends on all of its summaries, and a shard doesn't have all.
+  if (Parts && !L.Index.withDSOLocalPropagation())
+    return createStringError(inconvertibleErrorCode(),
+                             "an index without attribute propagation "
+                             "(--lto-O0)");
   // The command line names the inputs.
   if (Parts & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS))
     if (Error E = addInputs(*Built, T))

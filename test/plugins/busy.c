@@ -39,7 +39,12 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   pthread_mutex_unlock(&The.lock);
 }
 
-static void ran(dtlto_session *s) { s->host->load_changed(s->host->context); }
+static void ran(dtlto_session *s) {
+  pthread_mutex_lock(&The.lock);
+  The.turned_away = 0;
+  pthread_mutex_unlock(&The.lock);
+  s->host->load_changed(s->host->context);
+}
 
 static void closed(dtlto_session *s) {
   say(s, DTLTO_LOG_NOTE, "%ld jobs, at most %ld at a time, %s busy, %ld hasty",

@@ -8,7 +8,7 @@ void put(const char *text) __attribute__((weak));
 static int calls;
 
 int alpha(int x) {
-  if (put)
+  if (&put)
     put("alpha was called");
   ++calls;
   return x + calls;

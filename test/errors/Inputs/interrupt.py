@@ -10,7 +10,10 @@ import sys
 import time
 
 log, command = sys.argv[1], sys.argv[2:]
-process = subprocess.Popen(command)
+# Whoever started us in the background had SIGINT ignored.
+process = subprocess.Popen(
+    command,
+    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 while True:
     if process.poll() is not None:
         sys.exit("ended by itself, with exit code %d" % process.returncode)
