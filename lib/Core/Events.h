@@ -30,6 +30,7 @@ struct Event {
     State,       // job_state(); Status is the state
     Done,        // job_done()
     LoadChanged, // load_changed()
+    Loaded,      // load() returned; Load has what it told
     Violation,   // the plugin broke a promise of the ABI; Message says which
     LocalDone,   // by us: local code generation ended
     Delivered,   // by us: the object is with LLVM
@@ -43,6 +44,7 @@ struct Event {
   std::string Worker = {};
   bool RanHere = false;  // Done: through local code generation
   bool NoObject = false; // Done, LocalDone: LLVM made none, and that is right
+  dtlto_load Load = {};  // Load
   std::unique_ptr<BuiltJob> Built = {}; // Prepared
   llvm::AddStreamFn Out = {};           // Prepared: where the object goes
 };

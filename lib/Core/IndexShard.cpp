@@ -183,12 +183,12 @@ namespace {
 ///
 /// In-process, a reference to a symbol of another module is direct if the index
 /// knows that the symbol is defined in this link (dso_local), whether it is
-/// imported or not. A shard of LLVM's has summaries of imported symbols only, so
-/// that such references go through the GOT, or stay dllimport: other code. So
-/// the shard gets a summary for each of them that says nothing but dso_local.
-/// It is filed under the module that is compiled, since one of another module
-/// would be imported; there, a symbol that isn't defined is only declared, and
-/// for declarations LLVM looks at no more than this flag.
+/// imported or not. A shard of LLVM's has summaries of imported symbols only,
+/// so that such references go through the GOT, or stay dllimport: other code.
+/// So the shard gets a summary for each of them that says nothing but
+/// dso_local. It is filed under the module that is compiled, since one of
+/// another module would be imported; there, a symbol that isn't defined is only
+/// declared, and for declarations LLVM looks at no more than this flag.
 class DSOLocalStandIns {
 public:
   DSOLocalStandIns(StringRef ModulePath, GVSummaryMapTy &Summaries,

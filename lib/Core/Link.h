@@ -13,6 +13,7 @@
 #include "Messages.h"
 #include "Options.h"
 #include "dtlto/PluginAPI.h"
+#include <chrono>
 
 namespace dtlto {
 
@@ -36,6 +37,7 @@ struct Link {
   bool EmitIndexFiles = false;
   bool EmitImportsFiles = false;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
+  std::chrono::steady_clock::time_point Started = {}; // the first task came
 
   Messages &msg() const { return *TheLinker.Msg; }
   const Options &opts() const { return TheLinker.Opts; }

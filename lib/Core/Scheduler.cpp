@@ -9,16 +9,22 @@
 #include "IndexShard.h"
 #include "ObjectCheck.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 
 using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// How many jobs may be prepared ahead of the plugin, and how many calls of
-// submit() may be asked for ahead of their answers.
-static constexpr size_t MaxPrepared = 32;
+// How many jobs may be prepared ahead of the plugin: enough to keep it busy,
+// and a limit to the memory of the linker. In between, it follows the plugin's
+// slots.
+static constexpr size_t MinPreparedLimit = 32;
+static constexpr size_t MaxPreparedLimit = 512;
+// How many calls of submit() may be asked for ahead of their answers.
 static constexpr size_t MaxOffered = 16;
+// The plugin's load is asked for at most so often.
+static constexpr std::chrono::milliseconds LoadInterval = 250ms;
 // How often a job is given to the plugin before it is compiled here.
 static constexpr unsigned MaxAttempts = 2;
 // A call that the ABI says comes back at once.
@@ -34,7 +40,8 @@ static Error makeError(const Twine &Text) {
 }
 
 Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
-    : L(L), Builder(L, L.TheLinker.Plugin->needs), Cfi(L.Index) {
+    : L(L), Builder(L, L.TheLinker.Plugin->needs), Cfi(L.Index),
+      MaxPrepared(MinPreparedLimit) {
   for (Task &T : Tasks) {
     auto J = std::make_unique<Job>(std::move(T));
     J->Cost = J->T.Module.getBuffer().size();
@@ -282,8 +289,14 @@ void Scheduler::handle(Event &E) {
   if (E.Kind == Event::LoadChanged) {
     LastSign = Clock::now();
     PluginBusy = false;
+    if (TheSession && LastSign - LastLoadQuery >= LoadInterval) {
+      LastLoadQuery = LastSign;
+      TheSession->queryLoad();
+    }
     return;
   }
+  if (E.Kind == Event::Loaded)
+    return onLoad(E.Load);
   if (E.Kind == Event::Violation)
     return giveUpPlugin(E.Message);
 
@@ -322,6 +335,7 @@ void Scheduler::handle(Event &E) {
     return endJob(J);
   case Event::Opened:
   case Event::LoadChanged:
+  case Event::Loaded:
   case Event::Violation:
     break;
   }
@@ -352,11 +366,25 @@ void Scheduler::onPrepared(Job &J, Event &E) {
 }
 
 void Scheduler::onOpened(int32_t Status) {
-  LastSign = Clock::now();
-  if (Status == DTLTO_OK)
-    PluginOpen = true;
-  else
-    giveUpPlugin("can't be used for this link");
+  LastSign = LastLoadQuery = Clock::now();
+  if (Status != DTLTO_OK)
+    return giveUpPlugin("can't be used for this link");
+  PluginOpen = true;
+  TheSession->queryLoad();
+}
+
+static std::string known(uint32_t N) {
+  return N == UINT32_MAX ? "?" : std::to_string(N);
+}
+
+void Scheduler::onLoad(const dtlto_load &Load) {
+  if (Load.slots != UINT32_MAX)
+    MaxPrepared = std::clamp<size_t>(2 * size_t(Load.slots), MinPreparedLimit,
+                                     MaxPreparedLimit);
+  L.msg().debug("plugin '" + pluginName() + "': " + known(Load.workers) +
+                " workers, " + known(Load.slots) + " slots, " +
+                known(Load.free) + " free, " + known(Load.queued) +
+                " jobs queued");
 }
 
 void Scheduler::onSubmitted(Job &J, Event &E) {
@@ -620,6 +648,12 @@ void Scheduler::summarize() {
     L.msg().warning("plugin '" + pluginName() + "': " + Twine(NumFallback) +
                     " of " + Twine(Jobs.size()) +
                     " modules were compiled here instead");
+  L.msg().debug(
+      Twine(Jobs.size()) + " jobs, " +
+      formatv("{0:f3}",
+              std::chrono::duration<double>(Clock::now() - L.Started).count())
+          .str() +
+      " s from first start to last object");
   if (NumVerified)
     L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumVerified) +
                   " of " + Twine(Jobs.size()) + " objects verified");

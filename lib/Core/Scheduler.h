@@ -83,6 +83,7 @@ private:
   void handle(Event &E);
   void onPrepared(Job &J, Event &E);
   void onOpened(int32_t Status);
+  void onLoad(const dtlto_load &Load);
   void onSubmitted(Job &J, Event &E);
   void onDone(Job &J, Event &E);
   void onLocalDone(Job &J, Event &E);
@@ -124,12 +125,14 @@ private:
   size_t NumLocalRunning = 0, NumEnded = 0;
   uint64_t LastId = 0;
 
+  size_t MaxPrepared; // jobs prepared ahead of the plugin
   bool PluginOpen = false;
   bool PluginBusy = false;
   bool PluginGone = false;    // no use any more
   bool Aborting = false;      // the link has failed: start nothing more
   Clock::time_point LastSign; // of life, of the plugin
   Clock::time_point LastOffer;
+  Clock::time_point LastLoadQuery;
 
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
   std::set<std::string> KeptReasons;

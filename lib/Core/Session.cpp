@@ -53,6 +53,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void doOpen();
   void doSubmit(uint64_t Id, bool Insist);
   void doCancel(uint64_t Id);
+  void doLoad();
   void doClose();
 
   //===--------------------------------------------------------------------===//
@@ -240,6 +241,18 @@ void Session::Impl::doCancel(uint64_t Id) {
     call("cancel", [&] { Plugin.cancel(Handle, Id); });
 }
 
+void Session::Impl::doLoad() {
+  Event E{Event::Loaded};
+  // What a plugin doesn't fill in isn't known.
+  E.Load = {sizeof(dtlto_load), UINT32_MAX, UINT32_MAX, UINT32_MAX,
+            UINT32_MAX,         0,          UINT64_MAX};
+  if (!IsOpen ||
+      call("load", [&] { return Plugin.load(Handle, &E.Load); }) != DTLTO_OK)
+    return;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  push(std::move(E));
+}
+
 void Session::Impl::doClose() {
   if (IsOpen)
     call("close", [&] { Plugin.close(Handle); });
@@ -419,6 +432,10 @@ void Session::forget(uint64_t Job) {
     It->second.Forgotten = true;
   }
   I->post([I = I.get(), Job] { I->doCancel(Job); });
+}
+
+void Session::queryLoad() {
+  I->post([I = I.get()] { I->doLoad(); });
 }
 
 std::optional<Session::Call> Session::currentCall() const {

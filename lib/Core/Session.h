@@ -45,6 +45,9 @@ public:
   /// is asked for if the plugin has it.
   void forget(uint64_t Job);
 
+  /// Asks for load(). Event: Loaded, unless the plugin fails to answer.
+  void queryLoad();
+
   /// The call that the plugin is in, and since when.
   struct Call {
     const char *Name;
