@@ -46,6 +46,8 @@ public:
       const FunctionImporter::ExportSetTy &ExportList,
       const std::map<GlobalValue::GUID, GlobalValue::LinkageTypes> &ResolvedODR,
       MapVector<StringRef, BitcodeModule> &ModuleMap) override {
+    if (Tasks.empty())
+      L.Started = std::chrono::steady_clock::now();
     Tasks.push_back(
         {Task, BM, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(BM.getModuleIdentifier())->second,

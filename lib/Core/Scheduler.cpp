@@ -381,6 +381,9 @@ void Scheduler::onLoad(const dtlto_load &Load) {
   if (Load.slots != UINT32_MAX)
     MaxPrepared = std::clamp<size_t>(2 * size_t(Load.slots), MinPreparedLimit,
                                      MaxPreparedLimit);
+  if (Load.workers == LastLoad.workers && Load.slots == LastLoad.slots)
+    return;
+  LastLoad = Load;
   L.msg().debug("plugin '" + pluginName() + "': " + known(Load.workers) +
                 " workers, " + known(Load.slots) + " slots, " +
                 known(Load.free) + " free, " + known(Load.queued) +

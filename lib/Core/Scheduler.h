@@ -126,6 +126,7 @@ private:
   uint64_t LastId = 0;
 
   size_t MaxPrepared; // jobs prepared ahead of the plugin
+  dtlto_load LastLoad = {};
   bool PluginOpen = false;
   bool PluginBusy = false;
   bool PluginGone = false;    // no use any more
