@@ -317,8 +317,10 @@ typedef struct dtlto_plugin {
   const char *version;
 
   /* [link-thread] Begins a session. Returns DTLTO_OK and sets *session, or an
-   * error after having told why with host->log. Should come back at once:
-   * connect in the background. No other function is called after an error. */
+   * error after having told why with host->log(DTLTO_LOG_ERROR). After
+   * DTLTO_ERROR_CALLER, a wrong argument, the link fails; after another error it
+   * may go on without the plugin. Should come back at once: connect in the
+   * background. No other function is called after an error. */
   int32_t (*open)(const dtlto_host *host, const dtlto_session_params *params,
                   dtlto_session **session);
 

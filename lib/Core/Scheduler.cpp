@@ -285,7 +285,7 @@ size_t Scheduler::newId(Job &J, size_t Index) {
 
 void Scheduler::handle(Event &E) {
   if (E.Kind == Event::Opened)
-    return onOpened(E.Status);
+    return onOpened(E);
   if (E.Kind == Event::LoadChanged) {
     LastSign = Clock::now();
     PluginBusy = false;
@@ -365,10 +365,18 @@ void Scheduler::onPrepared(Job &J, Event &E) {
   Ready.insert(Index);
 }
 
-void Scheduler::onOpened(int32_t Status) {
+void Scheduler::onOpened(Event &E) {
   LastSign = LastLoadQuery = Clock::now();
-  if (Status != DTLTO_OK)
-    return giveUpPlugin("can't be used for this link");
+  if (E.Status != DTLTO_OK) {
+    std::string Why =
+        E.Message.empty() ? "open() failed without a reason" : E.Message;
+    // A wrong argument is the user's to mend, whatever else could be done.
+    if (E.Status == DTLTO_ERROR_CALLER)
+      Aborting = true;
+    return giveUpPlugin(Why);
+  }
+  if (!E.Message.empty())
+    L.msg().warning("plugin '" + pluginName() + "': " + E.Message);
   PluginOpen = true;
   TheSession->queryLoad();
 }
@@ -542,7 +550,7 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
     return;
   PluginGone = true;
   std::string Text = ("plugin '" + pluginName() + "': " + Why).str();
-  if (!mayFallBack()) {
+  if (Aborting || !mayFallBack()) {
     fail(Text);
     Aborting = true;
   } else if (NumEnded == Jobs.size()) {

@@ -82,7 +82,7 @@ private:
   // Events.
   void handle(Event &E);
   void onPrepared(Job &J, Event &E);
-  void onOpened(int32_t Status);
+  void onOpened(Event &E);
   void onLoad(const dtlto_load &Load);
   void onSubmitted(Job &J, Event &E);
   void onDone(Job &J, Event &E);

@@ -90,7 +90,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::condition_variable Changed;
   std::unordered_map<uint64_t, Record> Jobs;
   unsigned RunsHere = 0;
-  bool Closed = false; // the link is over: nothing of it may be touched
+  bool Opened = false;    // open() has returned
+  std::string OpenErrors; // what was logged before
+  bool Closed = false;    // the link is over: nothing of it may be touched
   std::deque<std::function<void()>> Work;
   bool Quit = false;
   std::optional<Call> Current;
@@ -193,8 +195,10 @@ void Session::Impl::doOpen() {
       call("open", [&] { return Plugin.open(&Host, &Params, &Handle); });
   IsOpen = Status == DTLTO_OK;
   std::lock_guard<std::mutex> Lock(Mutex);
+  Opened = true;
   Event E{Event::Opened};
   E.Status = Status;
+  E.Message = std::move(OpenErrors);
   push(std::move(E));
 }
 
@@ -270,6 +274,11 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Closed || !Message)
     return;
+  // Why open() is going to fail: for the one message that tells of it.
+  if (Level == DTLTO_LOG_ERROR && !Opened) {
+    OpenErrors += (OpenErrors.empty() ? "" : "; ") + std::string(Message);
+    return;
+  }
   MessageLevel To = MessageLevel::Note;
   if (Level == DTLTO_LOG_DEBUG)
     To = MessageLevel::Debug;
