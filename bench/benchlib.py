@@ -7,6 +7,7 @@ import argparse
 import filecmp
 import os
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -19,6 +20,10 @@ LLVM = Path(os.environ.get("DTLTO_LLVM", "/usr/lib/llvm-19"))
 BUILD = Path(os.environ.get("DTLTO_BUILD", ROOT / "build"))
 STOCK = str(LLVM / "bin/ld.lld")
 CLANG = str(LLVM / "bin/clang")
+
+
+# So that what is under way is ended and temporary files go.
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 def cache_folder():
@@ -46,7 +51,7 @@ class Run:
     """One run of a command: seconds of wall time and of CPU, MiB at the peak,
     and what it wrote to stdout and stderr."""
 
-    def __init__(self, command, cwd=None, may_fail=False):
+    def __init__(self, command, cwd=None):
         with tempfile.TemporaryFile("w+") as text:
             begin = time.monotonic()
             process = subprocess.Popen(
@@ -54,20 +59,32 @@ class Run:
                 stdin=subprocess.DEVNULL, stdout=text,
                 stderr=subprocess.STDOUT,
             )
-            _, status, usage = os.wait4(process.pid, 0)
+            try:
+                _, status, usage = os.wait4(process.pid, 0)
+            except BaseException:
+                process.kill()
+                raise
             self.wall = time.monotonic() - begin
             process.returncode = os.waitstatus_to_exitcode(status)
             text.seek(0)
             self.output = text.read()
-        self.returncode = process.returncode
         self.cpu = usage.ru_utime + usage.ru_stime
         self.peak = usage.ru_maxrss / 1024
-        if self.returncode != 0 and not may_fail:
+        if process.returncode != 0:
             sys.stderr.write(self.output[-4000:])
             fail(
                 f"'{shlex.join(str(word) for word in command)[:200]}' "
-                f"ended with {self.returncode}"
+                f"ended with {process.returncode}"
             )
+
+
+def warm_up(folder, commands):
+    """Has the inputs and the linkers in the page cache: no link is the first."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            file.read_bytes()
+    for command in commands:
+        Run([command[0], "--version"])
 
 
 class Comparison:
@@ -76,15 +93,15 @@ class Comparison:
 
     MEASURES = [("wall", "s", 2), ("peak", "MiB", 0), ("cpu", "s", 2)]
 
-    def __init__(self, names, commands, folder, runs, warm_up=True, check=None):
+    def __init__(self, names, commands, folder, runs, check=None):
         """`check` is called with an output of the first command."""
         self.names = names
         self.pairs = []
         self.identical = True
+        warm_up(folder, commands)
         with tempfile.TemporaryDirectory(dir=folder) as out:
             outputs = [Path(out) / "a.out", Path(out) / "b.out"]
-            # Pair 0 warms the page cache and isn't counted.
-            for number in range(0 if warm_up else 1, runs + 1):
+            for number in range(1, runs + 1):
                 pair = [None, None]
                 # A B, B A, A B, ...: neither is always the second one.
                 for side in (0, 1) if number % 2 else (1, 0):
@@ -95,15 +112,14 @@ class Comparison:
                     )
                 same = filecmp.cmp(*outputs, shallow=False)
                 self.identical = self.identical and same
-                if check and number <= 1:
+                if check and number == 1:
                     check(outputs[0])
-                if number:
-                    self.pairs.append(pair)
-                    print(
-                        f"  pair {number}: {pair[0].wall:.2f} s, "
-                        f"{pair[1].wall:.2f} s",
-                        flush=True,
-                    )
+                self.pairs.append(pair)
+                print(
+                    f"  pair {number}: {pair[0].wall:.2f} s, "
+                    f"{pair[1].wall:.2f} s",
+                    flush=True,
+                )
             self.bytes = outputs[0].stat().st_size
 
     def ratio(self, measure):

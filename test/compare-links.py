@@ -64,13 +64,26 @@ def our_options(opts, plugin, *args):
         spell("plugin-arg", arg) for arg in args]
 
 
+def copy_file(source, target):
+    """Copies a file with its times. Caches are pruned by the time of the last
+    access, so the copying must not count as one."""
+    times = os.stat(source)
+    shutil.copyfile(source, target)
+    shutil.copymode(source, target)
+    for path in source, target:
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
 def run(work, side, program, args):
     """Links in a copy of the folder; returns exit code, stdout and stderr."""
     folder = work + ".run"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(work + "." + side, ignore_errors=True)
-    shutil.copytree(work, folder, symlinks=True)
-    p = subprocess.run([program] + args, cwd=folder, stdin=subprocess.DEVNULL,
+    shutil.copytree(work, folder, symlinks=True, copy_function=copy_file)
+    # The program's own path is in some messages and in PDB files; so both are
+    # called by the same name.
+    p = subprocess.run([os.path.basename(program)] + args, executable=program,
+                       cwd=folder, stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.rename(folder, work + "." + side)
     return [p.returncode, p.stdout, p.stderr]
@@ -133,9 +146,6 @@ def main():
 
     stock = run(work, "stock", stock_program, opts.args)
     ours = run(work, "ours", our_program, options + opts.args)
-    # Only the name of the program may differ; it is its path in some messages.
-    for i in 1, 2:
-        ours[i] = ours[i].replace(our_program.encode(), stock_program.encode())
     for side, (_, out, err) in (("stock", stock), ("ours", ours)):
         for suffix, text in (("out", out), ("err", err)):
             with open("%s.%s.%s" % (work, side, suffix), "wb") as f:

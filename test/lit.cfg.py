@@ -25,6 +25,7 @@
 #
 #   linker=stock            stock LLD takes our part in %same and %plain. Finds
 #                           links that are not the same each time by themselves.
+#                           Without it, there is the feature `ours`.
 
 import os
 import sys
@@ -39,8 +40,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 tools = config.llvm_tools_dir
 ours = os.path.join(config.dtlto_obj_root, "bin")
 only_stock = lit_config.params.get("linker") == "stock"
-if only_stock:
-    config.available_features.add("only-stock")
+config.available_features.add("only-stock" if only_stock else "ours")
 
 config.environment["PATH"] = os.pathsep.join(
     [tools, config.environment["PATH"]])

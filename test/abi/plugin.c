@@ -40,7 +40,7 @@ static const void *extension(const char *Id) {
   return 0;
 }
 
-DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry = {
+const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),
     DTLTO_ABI_MAJOR,
     DTLTO_ABI_MINOR,

@@ -1,9 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: a call doesn't return: open() with `in=open`, the first submit() with
-// `in=submit`, the first cancel() of a job that is never answered with
-// `in=cancel`.
+// Wrong: a call doesn't return: open(), submit(), cancel() or load(), as `in=`
+// says. No job is answered before it is cancelled.
 
 #include "common.h"
 
@@ -35,6 +34,12 @@ static void cancel(dtlto_session *s, uint64_t job) {
   common_cancel(s, job);
 }
 
+static int32_t load(dtlto_session *s, dtlto_load *load) {
+  block(s, "load");
+  return common_load(s, load);
+}
+
 static const struct hooks hooks = {
     .open = open_hook, .submit = submit_hook, .run = run};
-PLUGIN_ENTRY("block", 0, common_open, common_submit, cancel, common_close);
+PLUGIN_ENTRY("block", 0, common_open, common_submit, cancel, load,
+             common_close);

@@ -10,7 +10,8 @@
 static struct {
   pthread_mutex_t lock;
   long accepted, running, most, busy, hasty;
-  int turned_away; // said BUSY, and nothing has changed since
+  int telling;     // threads that are about to tell the host of room
+  int turned_away; // said BUSY, and nobody has told the host of room since
 } The = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {
@@ -20,7 +21,7 @@ static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   The.hasty += The.turned_away;
   if (The.running == number(s, "slots", 1)) {
     ++The.busy;
-    The.turned_away = 1;
+    The.turned_away = !The.telling;
     status = DTLTO_BUSY;
   } else {
     ++The.accepted;
@@ -35,15 +36,17 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   codegen(s, job, result);
   pthread_mutex_lock(&The.lock);
   --The.running;
+  ++The.telling;
   The.turned_away = 0;
   pthread_mutex_unlock(&The.lock);
 }
 
+// After job_done().
 static void ran(dtlto_session *s) {
-  pthread_mutex_lock(&The.lock);
-  The.turned_away = 0;
-  pthread_mutex_unlock(&The.lock);
   s->host->load_changed(s->host->context);
+  pthread_mutex_lock(&The.lock);
+  --The.telling;
+  pthread_mutex_unlock(&The.lock);
 }
 
 static void closed(dtlto_session *s) {

@@ -297,7 +297,7 @@ static inline const void *no_extension(const char *id) {
   return NULL;
 }
 
-#define PLUGIN_ENTRY(NAME, NEEDS, OPEN, SUBMIT, CANCEL, CLOSE)                 \
+#define PLUGIN_ENTRY(NAME, NEEDS, OPEN, SUBMIT, CANCEL, LOAD, CLOSE)           \
   DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry = {                \
       sizeof(dtlto_plugin),                                                    \
       DTLTO_ABI_MAJOR,                                                         \
@@ -308,13 +308,13 @@ static inline const void *no_extension(const char *id) {
       OPEN,                                                                    \
       SUBMIT,                                                                  \
       CANCEL,                                                                  \
-      common_load,                                                             \
+      LOAD,                                                                    \
       CLOSE,                                                                   \
       no_extension}
 
 #define PLUGIN(NAME, NEEDS, ...)                                               \
   static const struct hooks hooks = {__VA_ARGS__};                             \
   PLUGIN_ENTRY(NAME, NEEDS, common_open, common_submit, common_cancel,         \
-               common_close)
+               common_load, common_close)
 
 #endif

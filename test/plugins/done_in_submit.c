@@ -16,4 +16,4 @@ static int32_t submit(dtlto_session *s, const dtlto_job *job) {
 }
 
 PLUGIN_ENTRY("done_in_submit", 0, common_open, submit, common_cancel,
-             common_close);
+             common_load, common_close);

@@ -25,4 +25,4 @@ static void hang(dtlto_session *s) {
     pause();
 }
 
-PLUGIN_ENTRY("hang", 0, common_open, submit, cancel, hang);
+PLUGIN_ENTRY("hang", 0, common_open, submit, cancel, common_load, hang);

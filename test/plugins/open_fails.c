@@ -9,7 +9,7 @@
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   (void)params;
   if (!number(s, "quiet", 0))
-    say(s, DTLTO_LOG_WARNING, "no scheduler answers at farm.example:8765");
+    say(s, DTLTO_LOG_ERROR, "no scheduler answers at farm.example:8765");
   return (int32_t)number(s, "as", DTLTO_ERROR_INFRASTRUCTURE);
 }
 

@@ -26,7 +26,7 @@ import subprocess
 import sys
 
 # How our linker says that an option can't be told to another machine's clang.
-STAYS = r"modules compiled here, since another machine can't be told: .+"
+STAYS = r"modules were compiled here, since another machine can't be told: .+"
 
 
 def fail(what, output=""):
@@ -122,10 +122,9 @@ def link(opts, compile_flags, flags, inputs, ours):
 
 
 def check(opts, code, output, identical, num_modules):
+    # A plugin that got no job was not opened, and says nothing.
     m = re.search(r"(\d+) jobs, (\d+) identical", output)
-    if not m:
-        fail("the plugin said nothing", output)
-    jobs, good = int(m.group(1)), int(m.group(2))
+    jobs, good = (int(m.group(1)), int(m.group(2))) if m else (0, 0)
     if code or good != jobs:
         fail("%d jobs, but %d identical" % (jobs, good), output)
     if not identical:
@@ -139,7 +138,7 @@ def check(opts, code, output, identical, num_modules):
     if stays and not opts.may_stay:
         fail("%d of %d jobs were sent" % (jobs, num_modules), output)
     if len(stays) > 1:
-        fail("the same note more than once", output)
+        fail("more than one note", output)
     if opts.all_stay and jobs:
         fail("%d jobs were sent" % jobs, output)
     return "%d of %d identical%s" % (good, jobs, ", the rest stayed here"

@@ -1,27 +1,21 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the backends' spans of a --time-trace file, sorted, without times.
+"""Prints the spans of a --time-trace file, sorted, without times and threads.
 
-Fails if the file is not JSON of the trace event format. Totals are left out:
-they cover the linker's own spans as well.
+Fails if the file is not JSON of the trace event format. Totals are left out,
+since the number of spans is in them, and so are the file's own metadata.
 """
 
 import json
 import sys
 
-# What only the backends do, and do once for each module or function.
-BACKEND = {"Function Import", "OptModule", "OptFunction", "ModuleToFunction...",
-           "RunPass", "OpenOutput"}
-
 with open(sys.argv[1]) as f:
     events = json.load(f)["traceEvents"]
 
-names = {e["tid"]: e["args"]["name"] for e in events
-         if e["ph"] == "M" and e["name"] == "thread_name"}
 spans = []
-for e in events:
-    if e["ph"] == "X" and not e["name"].startswith("Total "):
-        assert e["dur"] >= 0 and e["ts"] >= 0
-        spans.append("%s: %s: %s" % (names.get(e["tid"], "?"), e["name"],
-                                     e.get("args", {}).get("detail", "")))
+for event in events:
+    if event["ph"] == "X" and not event["name"].startswith("Total "):
+        assert event["dur"] >= 0 and event["ts"] >= 0
+        detail = event.get("args", {}).get("detail", "")
+        spans.append("%s: %s" % (event["name"], detail))
 print("\n".join(sorted(spans)))

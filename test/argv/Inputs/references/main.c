@@ -1,0 +1,11 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+int (*functions(int which))(int);
+int *variables(int which);
+const char *const *tables(void);
+
+int main(int argc, char **argv) {
+  (void)argv;
+  return functions(argc & 1)(argc) + *variables(argc) + tables()[argc & 1][0];
+}
