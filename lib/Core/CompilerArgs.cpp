@@ -65,7 +65,26 @@ private:
 
 } // namespace
 
+/// Whether clang leaves the target alone. For others its driver adds features or
+/// an ABI of its own, which show in the object's header, attributes or alignment
+/// (seen on RISC-V and MIPS); LLD has none of these.
+static bool isPlainTarget(const Triple &T) {
+  switch (T.getArch()) {
+  case Triple::x86:
+  case Triple::x86_64:
+  case Triple::aarch64:
+  case Triple::ppc:
+  case Triple::systemz:
+  case Triple::wasm32:
+    return true;
+  default:
+    return false;
+  }
+}
+
 void ArgsBuilder::addTarget() {
+  require(isPlainTarget(TheTriple),
+          "the features that clang has for " + TheTriple.getArchName());
   // The driver may add a version to the triple; then the frontend would change
   // the module's.
   add("--target=" + TheTriple.str());
@@ -191,6 +210,13 @@ void ArgsBuilder::addCodeGeneration() {
     addFrontend("-debugger-tuning=dbx");
     break;
   }
+  if (TheTriple.isOSBinFormatCOFF())
+    addFlag(Options.MCOptions.MCIncrementalLinkerCompatible,
+            "-mincremental-linker-compatible",
+            "-mno-incremental-linker-compatible");
+  else
+    require(!Options.MCOptions.MCIncrementalLinkerCompatible,
+            "-mllvm -incremental-linker-compatible");
   if (Options.EmitStackSizeSection)
     add("-fstack-size-section");
   if (!Options.UseInitArray)
@@ -296,8 +322,6 @@ void ArgsBuilder::checkMCOptions() {
   require(!M.MCNoWarn && !M.MCNoDeprecatedWarn && !M.MCNoTypeCheck,
           "-mllvm -no-warn");
   require(!M.MCSaveTempLabels, "-mllvm -save-temp-labels");
-  require(!M.MCIncrementalLinkerCompatible,
-          "-mllvm -incremental-linker-compatible");
   require(!M.FDPIC, "-mllvm -fdpic");
   require(!M.ShowMCInst, "-mllvm -asm-show-inst");
   require(!M.Dwarf64, "-mllvm -dwarf64");
