@@ -61,8 +61,6 @@ def parse():
                         "through clang's driver")
     p.add_argument("--may-stay", action="store_true",
                    help="jobs may be kept here if a message says why")
-    p.add_argument("--all-stay", action="store_true",
-                   help="with --may-stay: no job may be sent")
     opts, rest = p.parse_known_args()
     groups = [[]]
     for flag in rest:
@@ -139,8 +137,6 @@ def check(opts, code, output, identical, num_modules):
         fail("%d of %d jobs were sent" % (jobs, num_modules), output)
     if len(stays) > 1:
         fail("more than one note", output)
-    if opts.all_stay and jobs:
-        fail("%d jobs were sent" % jobs, output)
     return "%d of %d identical%s" % (good, jobs, ", the rest stayed here"
                                      if stays else "")
 
