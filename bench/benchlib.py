@@ -79,7 +79,7 @@ class Run:
 
 
 def warm_up(folder, commands):
-    """Has the inputs and the linkers in the page cache: no link is the first."""
+    """Brings inputs and linkers into the page cache: no link is the first."""
     for file in folder.rglob("*"):
         if file.is_file():
             file.read_bytes()
@@ -146,8 +146,9 @@ class Comparison:
         for measure, _, _ in self.MEASURES:
             text = f"{self.ratio(measure):.3f}"
             if measure in goals:
-                good = self.ratio(measure) <= goals[measure]
-                text += f" (goal {goals[measure]:.2f}{'' if good else ': over'})"
+                goal = goals[measure]
+                over = ": over" if self.ratio(measure) > goal else ""
+                text += f" (goal {goal:.2f}{over})"
             line += text.rjust(28)
         print(line)
         print(

@@ -18,8 +18,9 @@ import benchlib
 import bitcode
 
 # Read from stdin, so that the file's name isn't part of the module. A few
-# shapes, so that not all modules are equally large. The third is never imported,
-# or each module would import the next eight, and that would be all of its cost.
+# shapes, so that not all modules are equally large. The third is never
+# imported, or each module would import the next eight, which would be all of
+# its cost.
 SHAPES = [
     "int {next}(int);\n"
     "int {this}(int x) {{ return x > 0 ? {next}(x - 1) + 1 : 0; }}\n",

@@ -65,11 +65,13 @@ private:
 
 } // namespace
 
-/// Whether clang leaves the target alone. For others its driver adds features or
-/// an ABI of its own, which show in the object's header, attributes or alignment
-/// (seen on RISC-V and MIPS); LLD has none of these.
-static bool isPlainTarget(const Triple &T) {
+/// Whether we know how to make clang leave the target alone. Its driver adds
+/// features or an ABI of its own for some, which show in the object's header,
+/// attributes or alignment (seen on RISC-V and MIPS); LLD has none of these.
+static bool isKnownTarget(const Triple &T) {
   switch (T.getArch()) {
+  case Triple::riscv32:
+  case Triple::riscv64:
   case Triple::x86:
   case Triple::x86_64:
   case Triple::aarch64:
@@ -83,7 +85,7 @@ static bool isPlainTarget(const Triple &T) {
 }
 
 void ArgsBuilder::addTarget() {
-  require(isPlainTarget(TheTriple),
+  require(isKnownTarget(TheTriple),
           "the features that clang has for " + TheTriple.getArchName());
   // The driver may add a version to the triple; then the frontend would change
   // the module's.
@@ -95,6 +97,20 @@ void ArgsBuilder::addTarget() {
   for (const std::string &Feature : Conf.MAttrs) {
     addFrontend("-target-feature");
     addFrontend(Feature);
+  }
+
+  if (TheTriple.isRISCV()) {
+    // Settle what the driver chooses, then take it back.
+    require(Conf.CPU.empty() && Conf.MAttrs.empty(),
+            "-mcpu and -mattr for RISC-V");
+    add(TheTriple.isArch64Bit() ? "-march=rv64gc" : "-march=rv32gc");
+    for (StringRef Feature :
+         {"m", "a", "f", "d", "c", "zicsr", "zifencei", "zmmul", "relax"}) {
+      addFrontend("-target-feature");
+      addFrontend("-" + Feature);
+    }
+    addFrontend("-target-abi");
+    addFrontend("");
   }
 
   // Without a model, each module's own flags decide: clang can't leave it out.
