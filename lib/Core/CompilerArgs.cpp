@@ -226,11 +226,13 @@ void ArgsBuilder::addCodeGeneration() {
     addFrontend("-debugger-tuning=dbx");
     break;
   }
-  if (TheTriple.isOSBinFormatCOFF())
+  if (TheTriple.isOSBinFormatCOFF()) {
+    // Neither a time stamp nor the compiler's command line.
     addFlag(Options.MCOptions.MCIncrementalLinkerCompatible,
             "-mincremental-linker-compatible",
             "-mno-incremental-linker-compatible");
-  else
+    addFrontend("-gno-codeview-command-line");
+  } else
     require(!Options.MCOptions.MCIncrementalLinkerCompatible,
             "-mllvm -incremental-linker-compatible");
   if (Options.EmitStackSizeSection)

@@ -585,7 +585,11 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
 void Scheduler::checkDeadlines() {
   if (!TheSession || PluginGone || Aborting)
     return;
+  // The jobs are many, and events are more.
   Clock::time_point Now = Clock::now();
+  if (Now < NextCheck)
+    return;
+  NextCheck = Now + deadlineStep();
   if (std::optional<Session::Call> C = TheSession->currentCall())
     if (Now - C->Since > std::min<Clock::duration>(MaxCall, timeout()))
       return giveUpPlugin(
@@ -613,14 +617,16 @@ void Scheduler::checkDeadlines() {
   }
 }
 
-/// When checkDeadlines() may have something to do, at the earliest.
+/// How late a missed deadline may be noticed.
+Clock::duration Scheduler::deadlineStep() const {
+  return std::min<Clock::duration>(timeout() / 4, 500ms);
+}
+
+/// When the thread must wake up without an event.
 Clock::time_point Scheduler::nextDeadline() const {
-  Clock::time_point Now = Clock::now();
   if (!TheSession || PluginGone || Aborting)
-    return Now + 1h; // everything under way ends with an event
-  // The thread may be woken too often, but never sleep over a deadline.
-  Clock::duration Step = std::min<Clock::duration>(timeout() / 4, 500ms);
-  return Now + Step;
+    return Clock::now() + 1h; // everything under way ends with an event
+  return NextCheck;
 }
 
 //===----------------------------------------------------------------------===//

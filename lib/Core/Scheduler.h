@@ -94,6 +94,7 @@ private:
   void giveUpPlugin(const llvm::Twine &Why);
   void fail(const llvm::Twine &Why);
   void checkDeadlines();
+  Clock::duration deadlineStep() const;
   Clock::time_point nextDeadline() const;
   void warnLimited(const llvm::Twine &Text);
 
@@ -134,6 +135,7 @@ private:
   Clock::time_point LastSign; // of life, of the plugin
   Clock::time_point LastOffer;
   Clock::time_point LastLoadQuery;
+  Clock::time_point NextCheck; // of deadlines
 
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
   std::set<std::string> KeptReasons;
