@@ -8,6 +8,7 @@
 #include "JobBuilder.h"
 #include "CompilerArgs.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
 #include <algorithm>
@@ -71,6 +72,11 @@ JobBuilder::moduleFile(const BitcodeModule &Module) {
   return Result;
 }
 
+bool JobBuilder::staysHere(const Task &T) {
+  return Parts == 0 ||
+         (Parts & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty());
+}
+
 const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto [It, New] = Triples.try_emplace(TheTriple.str());
@@ -103,6 +109,12 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
 
   StringMap<StringRef> Paths; // the linker's name -> the name that travels
   auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
+    // LLVM 19's writer sign-extends such characters, and what follows them in
+    // the stream is lost.
+    if (!isASCII(Module.getModuleIdentifier()))
+      return createStringError(inconvertibleErrorCode(),
+                               "a module name outside of ASCII, '" +
+                                   Module.getModuleIdentifier() + "'");
     Expected<ModuleFile *> File = moduleFile(Module);
     if (!File)
       return File.takeError();

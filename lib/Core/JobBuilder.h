@@ -44,6 +44,10 @@ public:
   /// Whether build() is so little work that a thread of its own would be more.
   bool isTrivial() const { return Parts == 0; }
 
+  /// Whether \p T is compiled in the linker's process, by the plugin's will or
+  /// for want of compiler options.
+  bool staysHere(const Task &T);
+
   /// The triple that \p T is compiled for.
   llvm::Triple triple(const Task &T) const;
 

@@ -48,9 +48,15 @@ Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
     J->Out = L.AddStream;
     Jobs.push_back(std::move(J));
   }
-  // The index of a job stands for its rank from here on.
-  llvm::stable_sort(
-      Jobs, [](const auto &A, const auto &B) { return A->Cost > B->Cost; });
+  // The index of a job stands for its rank from here on. One thread in this
+  // process takes modules in LLVM's order, as in-process ThinLTO does, since
+  // then warnings, and which file is written last, have an order that can be
+  // relied on.
+  bool KeepOrder =
+      L.Parallelism == 1 && !Jobs.empty() && Builder.staysHere(Jobs[0]->T);
+  if (!KeepOrder)
+    llvm::stable_sort(
+        Jobs, [](const auto &A, const auto &B) { return A->Cost > B->Cost; });
   switch (L.opts().Progress) {
   case ProgressKind::Always:
     ProgressOn = true;

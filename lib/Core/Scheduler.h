@@ -117,7 +117,7 @@ private:
   std::unique_ptr<Session> TheSession;
   llvm::Error Err = llvm::Error::success();
 
-  std::vector<std::unique_ptr<Job>> Jobs; // in falling order of cost
+  std::vector<std::unique_ptr<Job>> Jobs; // in the order of submission
   llvm::DenseMap<uint64_t, size_t> JobOfId;
   size_t NextWaiting = 0;
   std::set<size_t> Ready;
