@@ -20,6 +20,7 @@
 #   %prog-inputs            those five files
 #   %plugins                the folder of the test plugins
 #   %python                 Python 3
+#   %build                  our build tree
 #
 # Parameters (lit -D<name>=<value>):
 #
@@ -77,6 +78,7 @@ config.substitutions += [
     (r"%prog\b", os.path.join(config.test_source_root, "Inputs", "prog")),
     (r"%plugins\b", os.path.join(config.dtlto_obj_root, "test", "plugins")),
     (r"%python\b", python),
+    (r"%build\b", config.dtlto_obj_root),
 ]
 for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
     name = linker.replace(".", r"\.") + r"\b"
