@@ -25,19 +25,10 @@ static constexpr size_t MaxPreparedLimit = 512;
 static constexpr size_t MaxOffered = 16;
 // The plugin's load is asked for at most so often.
 static constexpr std::chrono::milliseconds LoadInterval = 250ms;
-// How often a job is given to the plugin before it is compiled here.
-static constexpr unsigned MaxAttempts = 2;
-// A call that the ABI says comes back at once.
-static constexpr std::chrono::seconds MaxCall = 60s;
+// How long close() may take.
 static constexpr std::chrono::seconds MaxClose = 10s;
 // How long to leave a plugin in peace that said BUSY but has no jobs.
 static constexpr std::chrono::seconds BusyRetry = 1s;
-// More of the same warning tells nobody more.
-static constexpr size_t MaxWarnings = 10;
-
-static Error makeError(const Twine &Text) {
-  return createStringError(inconvertibleErrorCode(), Text);
-}
 
 Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
     : L(L), Builder(L, L.TheLinker.Plugin->needs), Cfi(L.Index),
@@ -255,7 +246,7 @@ void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
     std::string Why = Write(Object.bytes());
     Object.reset();
     if (!Why.empty())
-      Err = joinErrors(std::move(Err), makeError(Why));
+      addError(Why);
     return endJob(J);
   }
   if (!Helpers)
@@ -333,11 +324,11 @@ void Scheduler::handle(Event &E) {
     return onLocalDone(J, E);
   case Event::Delivered:
     if (!E.Message.empty())
-      Err = joinErrors(std::move(Err), makeError(E.Message));
+      addError(E.Message);
     return endJob(J);
   case Event::Broken:
     --NumPreparing;
-    Err = joinErrors(std::move(Err), makeError(E.Message));
+    addError(E.Message);
     return endJob(J);
   case Event::Opened:
   case Event::LoadChanged:
@@ -499,140 +490,6 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     J.ToVerify.reset();
   }
   deliver(J, std::move(E.Object), E.NoObject);
-}
-
-//===----------------------------------------------------------------------===//
-// Trouble
-//===----------------------------------------------------------------------===//
-
-void Scheduler::warnLimited(const Twine &Text) {
-  if (++NumWarnings <= MaxWarnings)
-    L.msg().warning(Text);
-  else
-    L.msg().debug(Text);
-}
-
-void Scheduler::fail(const Twine &Why) {
-  Err = joinErrors(std::move(Err), makeError("dtlto: " + Why));
-}
-
-void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
-  if (J.Attempts >= MaxAttempts || PluginGone || Aborting)
-    return fallBack(J, Why);
-  L.msg().debug("plugin '" + pluginName() + "': module '" + J.T.name() +
-                "': " + Why + "; trying again");
-  size_t Index = JobOfId[J.Id];
-  newId(J, Index);
-  Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(J.T, J.Id, J.Cost);
-  if (!Built)
-    return fallBack(J, toString(Built.takeError()));
-  J.Built = std::move(*Built);
-  J.At = Stage::Ready;
-  Ready.insert(Index);
-}
-
-/// \p J is with nobody: not counted as offered or accepted any more.
-void Scheduler::fallBack(Job &J, const Twine &Why) {
-  std::string Text =
-      ("plugin '" + pluginName() + "': module '" + J.T.name() + "': " + Why)
-          .str();
-  if (!mayFallBack()) {
-    fail(Text);
-    Aborting = true;
-    return endJob(J);
-  }
-  if (Aborting)
-    return endJob(J);
-  warnLimited(Text + "; compiling it here");
-  ++NumFallback;
-  size_t Index = JobOfId[J.Id];
-  newId(J, Index); // a late result is nobody's
-  J.At = Stage::LocalQueue;
-  LocalQueue.push_back(Index);
-}
-
-void Scheduler::giveUpPlugin(const Twine &Why) {
-  if (PluginGone)
-    return;
-  PluginGone = true;
-  std::string Text = ("plugin '" + pluginName() + "': " + Why).str();
-  if (Aborting || !mayFallBack()) {
-    fail(Text);
-    Aborting = true;
-  } else if (NumEnded == Jobs.size()) {
-    L.msg().warning(Text);
-  } else {
-    L.msg().warning(Text + "; compiling the remaining modules here");
-  }
-  for (size_t Index = 0; Index != Jobs.size(); ++Index) {
-    Job &J = job(Index);
-    if (J.At == Stage::Offered)
-      --NumOffered;
-    else if (J.At == Stage::Accepted)
-      --NumAccepted;
-    else if (J.At == Stage::Ready)
-      Ready.erase(Index);
-    else
-      continue;
-    if (TheSession)
-      TheSession->forget(J.Id);
-    J.Built.reset();
-    if (Aborting) {
-      endJob(J);
-      continue;
-    }
-    ++NumFallback;
-    newId(J, Index);
-    J.At = Stage::LocalQueue;
-    LocalQueue.push_back(Index);
-  }
-}
-
-void Scheduler::checkDeadlines() {
-  if (!TheSession || PluginGone || Aborting)
-    return;
-  // The jobs are many, and events are more.
-  Clock::time_point Now = Clock::now();
-  if (Now < NextCheck)
-    return;
-  NextCheck = Now + deadlineStep();
-  if (std::optional<Session::Call> C = TheSession->currentCall())
-    if (Now - C->Since > std::min<Clock::duration>(MaxCall, timeout()))
-      return giveUpPlugin(
-          Twine(C->Name) + "() has not returned within " +
-          Twine(std::chrono::duration_cast<std::chrono::seconds>(Now - C->Since)
-                    .count()) +
-          " s");
-  bool Silent = Now - LastSign > timeout();
-  if (Silent && NumAccepted == 0 && PluginBusy)
-    return giveUpPlugin("it is busy, but has not taken a job for " +
-                        Twine(L.opts().TimeoutSeconds) + " s");
-  for (auto &P : Jobs) {
-    Job &J = *P;
-    if (J.At != Stage::Accepted)
-      continue;
-    bool Late =
-        J.State == DTLTO_STATE_QUEUED ? Silent : Now - J.LastSign > timeout();
-    if (!Late || TheSession->isRunningHere(J.Id))
-      continue;
-    TheSession->forget(J.Id);
-    --NumAccepted;
-    fallBack(J, "no result within " + Twine(L.opts().TimeoutSeconds) + " s");
-    if (Aborting)
-      return;
-  }
-}
-
-/// How late a missed deadline may be noticed.
-Clock::duration Scheduler::deadlineStep() const {
-  return std::min<Clock::duration>(timeout() / 4, 500ms);
-}
-
-/// When the thread must wake up without an event.
-Clock::time_point Scheduler::nextDeadline() const {
-  if (!TheSession || PluginGone || Aborting)
-    return Clock::now() + 1h; // everything under way ends with an event
-  return NextCheck;
 }
 
 //===----------------------------------------------------------------------===//

@@ -88,10 +88,11 @@ private:
   void onDone(Job &J, Event &E);
   void onLocalDone(Job &J, Event &E);
 
-  // Trouble.
+  // Trouble (SchedulerTrouble.cpp).
   void retryOrFallBack(Job &J, const llvm::Twine &Why);
   void fallBack(Job &J, const llvm::Twine &Why);
   void giveUpPlugin(const llvm::Twine &Why);
+  void addError(const llvm::Twine &Text); // as LLVM's own, without a prefix
   void fail(const llvm::Twine &Why);
   void checkDeadlines();
   Clock::duration deadlineStep() const;

@@ -1,0 +1,157 @@
+//===- SchedulerTrouble.cpp - What the scheduler does when jobs fail ------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Retry, fallback, deadlines, and the end of a plugin's use. Where the user
+// wants no fallback, the first of these fails the link.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduler.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+// How often a job is given to the plugin before it is compiled here.
+static constexpr unsigned MaxAttempts = 2;
+// A call that the ABI says comes back at once.
+static constexpr std::chrono::seconds MaxCall = 60s;
+// More of the same warning tells nobody more.
+static constexpr size_t MaxWarnings = 10;
+
+void Scheduler::warnLimited(const Twine &Text) {
+  if (++NumWarnings <= MaxWarnings)
+    L.msg().warning(Text);
+  else
+    L.msg().debug(Text);
+}
+
+void Scheduler::addError(const Twine &Text) {
+  Err = joinErrors(std::move(Err),
+                   createStringError(inconvertibleErrorCode(), Text));
+}
+
+void Scheduler::fail(const Twine &Why) { addError("dtlto: " + Why); }
+
+void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
+  if (J.Attempts >= MaxAttempts || PluginGone || Aborting)
+    return fallBack(J, Why);
+  L.msg().debug("plugin '" + pluginName() + "': module '" + J.T.name() +
+                "': " + Why + "; trying again");
+  size_t Index = JobOfId[J.Id];
+  newId(J, Index);
+  Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(J.T, J.Id, J.Cost);
+  if (!Built)
+    return fallBack(J, toString(Built.takeError()));
+  J.Built = std::move(*Built);
+  J.At = Stage::Ready;
+  Ready.insert(Index);
+}
+
+/// \p J is with nobody: not counted as offered or accepted any more.
+void Scheduler::fallBack(Job &J, const Twine &Why) {
+  std::string Text =
+      ("plugin '" + pluginName() + "': module '" + J.T.name() + "': " + Why)
+          .str();
+  if (!mayFallBack()) {
+    fail(Text);
+    Aborting = true;
+    return endJob(J);
+  }
+  if (Aborting)
+    return endJob(J);
+  warnLimited(Text + "; compiling it here");
+  ++NumFallback;
+  size_t Index = JobOfId[J.Id];
+  newId(J, Index); // a late result is nobody's
+  J.At = Stage::LocalQueue;
+  LocalQueue.push_back(Index);
+}
+
+void Scheduler::giveUpPlugin(const Twine &Why) {
+  if (PluginGone)
+    return;
+  PluginGone = true;
+  std::string Text = ("plugin '" + pluginName() + "': " + Why).str();
+  if (Aborting || !mayFallBack()) {
+    fail(Text);
+    Aborting = true;
+  } else if (NumEnded == Jobs.size()) {
+    L.msg().warning(Text);
+  } else {
+    L.msg().warning(Text + "; compiling the remaining modules here");
+  }
+  for (size_t Index = 0; Index != Jobs.size(); ++Index) {
+    Job &J = job(Index);
+    if (J.At == Stage::Offered)
+      --NumOffered;
+    else if (J.At == Stage::Accepted)
+      --NumAccepted;
+    else if (J.At == Stage::Ready)
+      Ready.erase(Index);
+    else
+      continue;
+    if (TheSession)
+      TheSession->forget(J.Id);
+    J.Built.reset();
+    if (Aborting) {
+      endJob(J);
+      continue;
+    }
+    ++NumFallback;
+    newId(J, Index);
+    J.At = Stage::LocalQueue;
+    LocalQueue.push_back(Index);
+  }
+}
+
+void Scheduler::checkDeadlines() {
+  if (!TheSession || PluginGone || Aborting)
+    return;
+  // The jobs are many, and events are more.
+  Clock::time_point Now = Clock::now();
+  if (Now < NextCheck)
+    return;
+  NextCheck = Now + deadlineStep();
+  if (std::optional<Session::Call> C = TheSession->currentCall())
+    if (Now - C->Since > std::min<Clock::duration>(MaxCall, timeout()))
+      return giveUpPlugin(
+          Twine(C->Name) + "() has not returned within " +
+          Twine(std::chrono::duration_cast<std::chrono::seconds>(Now - C->Since)
+                    .count()) +
+          " s");
+  bool Silent = Now - LastSign > timeout();
+  if (Silent && NumAccepted == 0 && PluginBusy)
+    return giveUpPlugin("it is busy, but has not taken a job for " +
+                        Twine(L.opts().TimeoutSeconds) + " s");
+  for (auto &P : Jobs) {
+    Job &J = *P;
+    if (J.At != Stage::Accepted)
+      continue;
+    bool Late =
+        J.State == DTLTO_STATE_QUEUED ? Silent : Now - J.LastSign > timeout();
+    if (!Late || TheSession->isRunningHere(J.Id))
+      continue;
+    TheSession->forget(J.Id);
+    --NumAccepted;
+    fallBack(J, "no result within " + Twine(L.opts().TimeoutSeconds) + " s");
+    if (Aborting)
+      return;
+  }
+}
+
+/// How late a missed deadline may be noticed.
+Clock::duration Scheduler::deadlineStep() const {
+  return std::min<Clock::duration>(timeout() / 4, 500ms);
+}
+
+/// When the thread must wake up without an event.
+Clock::time_point Scheduler::nextDeadline() const {
+  if (!TheSession || PluginGone || Aborting)
+    return Clock::now() + 1h; // everything under way ends with an event
+  return NextCheck;
+}
