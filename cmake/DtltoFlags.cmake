@@ -17,3 +17,9 @@ if(DTLTO_SANITIZE)
     add_link_options(-fno-sanitize=vptr,function)
   endif()
 endif()
+
+# What tests run with. libLLVM and liblld are not built for the sanitizers, and
+# LLD frees little at its end, by design.
+set(DTLTO_TEST_ENVIRONMENT
+  "ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0"
+  "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test/tsan.supp")

@@ -94,6 +94,8 @@ static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
                          Options &Opts) {
   for (size_t I = 1; I < Args.size(); ++I) {
+    if (parseOption(Args, I, IsCOFF))
+      continue; // ours, `-plugin-opt=-thinlto-dist-...` too
     StringRef Arg = Args[I];
     bool HasNext = I + 1 < Args.size();
     if (IsCOFF) {

@@ -48,8 +48,15 @@ config.environment["PATH"] = os.pathsep.join(
 # Messages are compared: no colours, one language.
 config.environment["TERM"] = "dumb"
 config.environment["LC_ALL"] = "C.UTF-8"
-# A stock liblld frees little at its end, by design.
-config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+# For a run of lit by hand; ctest sets these.
+config.environment.setdefault(
+    "ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0")
+config.environment.setdefault(
+    "TSAN_OPTIONS", "suppressions=" +
+    os.path.join(config.test_source_root, "tsan.supp"))
+# The thread sanitizer writes files of its own.
+if "thread" in config.sanitizers:
+    config.available_features.add("tsan")
 
 python = sys.executable
 compare = "{} {} --stock={} --ours={} --counter={}{}".format(

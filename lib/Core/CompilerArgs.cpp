@@ -276,6 +276,8 @@ void ArgsBuilder::checkConfig() {
 /// LLD's code generation options.
 void ArgsBuilder::checkTargetOptions() {
   const TargetOptions &O = Options;
+  require(O.BinutilsVersion == std::pair<int, int>(0, 0),
+          "another version of binutils");
   require(!O.UnsafeFPMath, "-mllvm -enable-unsafe-fp-math");
   require(!O.NoInfsFPMath, "-mllvm -enable-no-infs-fp-math");
   require(!O.NoNaNsFPMath, "-mllvm -enable-no-nans-fp-math");
@@ -293,6 +295,8 @@ void ArgsBuilder::checkTargetOptions() {
   require(!O.EnableFastISel && !O.EnableGlobalISel &&
               O.GlobalISelAbort == GlobalISelAbortMode::Enable,
           "another instruction selector");
+  require(O.SwiftAsyncFramePointer == SwiftAsyncFramePointerMode::Always,
+          "-mllvm -swift-async-fp");
   require(!O.DisableIntegratedAS, "-mllvm -no-integrated-as");
   require(!O.IgnoreXCOFFVisibility && O.XCOFFTracebackTable &&
               !O.XCOFFReadOnlyPointers,

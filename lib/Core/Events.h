@@ -42,9 +42,10 @@ struct Event {
   Buffer Object = {};
   std::string Message = {};
   std::string Worker = {};
-  bool RanHere = false;  // Done: through local code generation
-  bool NoObject = false; // Done, LocalDone: LLVM made none, and that is right
-  dtlto_load Load = {};  // Load
+  bool RanHere = false;   // Done: through local code generation
+  bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
+  bool RoomSince = false; // Submitted: busy, but it has told of room since
+  dtlto_load Load = {};   // Load
   std::unique_ptr<BuiltJob> Built = {}; // Prepared
   llvm::AddStreamFn Out = {};           // Prepared: where the object goes
 };

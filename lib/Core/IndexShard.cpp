@@ -42,6 +42,7 @@ private:
   StringRef Shard;
   BitstreamWriter W;
   NameFn NewName;
+  bool HasModules = false; // a table of modules: a combined index
 };
 
 Error ShardRenamer::run() {
@@ -52,7 +53,7 @@ Error ShardRenamer::run() {
   if (Error E = In.JumpToBit(32))
     return E;
 
-  bool HasModule = false;
+  bool HasModule = false, HasStrtab = false;
   while (!In.AtEndOfStream()) {
     Expected<BitstreamEntry> Entry = In.advance();
     if (!Entry)
@@ -63,11 +64,18 @@ Error ShardRenamer::run() {
       HasModule = true;
       if (Error E = copyModuleBlock())
         return E;
-    } else if (Error E = copyBlock(Entry->ID)) {
-      return E;
+      continue;
     }
+    HasStrtab |= Entry->ID == bitc::STRTAB_BLOCK_ID;
+    if (Error E = copyBlock(Entry->ID))
+      return E;
   }
-  return HasModule ? Error::success() : malformed("no module block");
+  if (!HasModule || !HasModules)
+    return malformed("no table of modules");
+  // The last block: without it, the file has been cut.
+  if (!HasStrtab)
+    return malformed("no string table");
+  return Error::success();
 }
 
 Error ShardRenamer::copyModuleBlock() {
@@ -104,6 +112,7 @@ Error ShardRenamer::copyModuleBlock() {
 }
 
 Error ShardRenamer::rewriteModuleStrtab() {
+  HasModules = true;
   if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);

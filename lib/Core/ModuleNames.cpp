@@ -63,10 +63,12 @@ std::optional<std::string> ModuleNames::encode(StringRef Original) const {
 
   std::string Name;
   StringRef Tail = Code;
-  while (Tail.size() > MaxComponent) {
-    Name += Tail.take_front(MaxComponent);
-    Name += "+/";
-    Tail = Tail.drop_front(MaxComponent);
+  size_t Room = MaxComponent;
+  while (Tail.size() > Room) {
+    Name += Tail.take_front(Room);
+    Name += "+/m";
+    Tail = Tail.drop_front(Room);
+    Room = MaxComponent - 1;
   }
   Name += Tail;
   if (Name.size() > MaxLength)

@@ -34,7 +34,8 @@
 // before (1), lies in (2), or sorts after (3) the working directory; in the
 // second case the working directory is left out. A code longer than a file
 // system's limit for a name is cut into folders at fixed places; these end in
-// `+`, which no code does.
+// `+`, which no code does, and what follows begins with `m`, so that no
+// component is `.`.
 //
 //===----------------------------------------------------------------------===//
 

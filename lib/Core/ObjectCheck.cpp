@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ObjectCheck.h"
+#include "WasmCheck.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -29,8 +30,6 @@ static StringRef formatName(const ObjectFile &Obj) {
     return "COFF";
   if (Obj.isMachO())
     return "Mach-O";
-  if (Obj.isWasm())
-    return "WebAssembly";
   return "unknown";
 }
 
@@ -42,22 +41,26 @@ static bool isWantedFormat(const ObjectFile &Obj, const Triple &T) {
     return Obj.isCOFF();
   case Triple::MachO:
     return Obj.isMachO();
-  case Triple::Wasm:
-    return Obj.isWasm();
   default:
     return false;
   }
 }
 
 /// Arm and Thumb code share one machine, and so do some variants of others:
-/// the object's header knows less than the triple.
+/// the object's header knows less than the triple. Width and byte order are
+/// compared on their own.
 static bool isWantedArch(Triple::ArchType Have, Triple::ArchType Want) {
   auto Canonical = [](Triple::ArchType A) {
     switch (A) {
     case Triple::thumb:
-      return Triple::arm;
     case Triple::thumbeb:
-      return Triple::armeb;
+    case Triple::armeb:
+      return Triple::arm;
+    // Of the 32-bit file class with the N32 ABI.
+    case Triple::mips64:
+      return Triple::mips;
+    case Triple::mips64el:
+      return Triple::mipsel;
     default:
       return A;
     }
@@ -69,6 +72,15 @@ static bool isWantedArch(Triple::ArchType Have, Triple::ArchType Want) {
 static bool isELF64(const Triple &T) {
   return T.isArch64Bit() && !T.isX32() &&
          T.getEnvironment() != Triple::GNUABIN32;
+}
+
+/// N32 and O32 of MIPS share file class and machine; a flag tells them apart.
+static bool isWantedABI(const ObjectFile &Obj, const Triple &T) {
+  const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj);
+  if (!ELF || !T.isMIPS())
+    return true;
+  bool IsN32 = ELF->getPlatformFlags() & ELF::EF_MIPS_ABI2;
+  return IsN32 == (T.getEnvironment() == Triple::GNUABIN32);
 }
 
 static bool isRelocatable(const ObjectFile &Obj) {
@@ -110,6 +122,10 @@ static Error walk(const ObjectFile &Obj) {
       return CheckSections(O->getELFFile());
     return CheckSections(cast<ELF32BEObjectFile>(ELF)->getELFFile());
   }
+  // LLVM goes on without a symbol table of COFF that isn't there.
+  if (const auto *COFF = dyn_cast<COFFObjectFile>(&Obj))
+    if (COFF->getPointerToSymbolTable() != 0 && COFF->getSymbolTable() == 0)
+      return refuse("its symbol table is outside of the file");
   for (const SectionRef &S : Obj.sections()) {
     if (S.isBSS() || S.isVirtual())
       continue;
@@ -122,11 +138,35 @@ static Error walk(const ObjectFile &Obj) {
   return Error::success();
 }
 
+static Error checkWasmObject(StringRef Object, const Triple &TheTriple) {
+  Expected<WasmKind> Kind = checkWasm(Object);
+  if (!Kind)
+    return refuse("it is broken (" + toString(Kind.takeError()) + ")");
+  if (Kind->Is64 != (TheTriple.getArch() == Triple::wasm64))
+    return refuse(Twine("it is for ") + (Kind->Is64 ? "wasm64" : "wasm32") +
+                  ", but the target is " + TheTriple.str());
+  if (!Kind->IsRelocatable)
+    return refuse("it is not a relocatable object");
+  return Error::success();
+}
+
 Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
   if (Object.empty())
     return refuse("it is empty");
   if (identify_magic(Object) == file_magic::bitcode)
     return refuse("it is bitcode, not an object file");
+  if (identify_magic(Object) == file_magic::wasm_object) {
+    if (!TheTriple.isOSBinFormatWasm())
+      return refuse("it is a WebAssembly file, but the target is " +
+                    TheTriple.str());
+    return checkWasmObject(Object, TheTriple);
+  }
+  // LLVM reads ELF at even addresses only; a plugin may have it anywhere.
+  std::string Aligned;
+  if (reinterpret_cast<uintptr_t>(Object.data()) % 2 != 0) {
+    Aligned = Object.str();
+    Object = Aligned;
+  }
   Expected<std::unique_ptr<ObjectFile>> ObjOrErr =
       ObjectFile::createObjectFile(MemoryBufferRef(Object, "object"));
   if (!ObjOrErr)
@@ -137,6 +177,7 @@ Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
     return refuse("it is a " + formatName(Obj) + " file, but the target is " +
                   TheTriple.str());
   if (!isWantedArch(Obj.getArch(), TheTriple.getArch()) ||
+      !isWantedABI(Obj, TheTriple) ||
       Obj.isLittleEndian() != TheTriple.isLittleEndian() ||
       (Obj.isELF() && (Obj.getBytesInAddress() == 8) != isELF64(TheTriple)))
     return refuse("it is for " + Triple::getArchTypeName(Obj.getArch()) +

@@ -407,7 +407,8 @@ void Scheduler::onSubmitted(Job &J, Event &E) {
   }
   --NumOffered;
   if (E.Status == DTLTO_BUSY) {
-    PluginBusy = true;
+    if (!E.RoomSince)
+      PluginBusy = true;
     --J.Attempts;
     J.Built = std::move(E.Built);
     J.At = Stage::Ready;

@@ -124,7 +124,8 @@ void Scheduler::checkDeadlines() {
           Twine(std::chrono::duration_cast<std::chrono::seconds>(Now - C->Since)
                     .count()) +
           " s");
-  bool Silent = Now - LastSign > timeout();
+  // Code generation here is a sign of life as well, until its result is in.
+  bool Silent = Now - std::max(LastSign, TheSession->lastRunHere()) > timeout();
   if (Silent && NumAccepted == 0 && PluginBusy)
     return giveUpPlugin("it is busy, but has not taken a job for " +
                         Twine(L.opts().TimeoutSeconds) + " s");
@@ -133,8 +134,11 @@ void Scheduler::checkDeadlines() {
     if (J.At != Stage::Accepted)
       continue;
     bool Late =
-        J.State == DTLTO_STATE_QUEUED ? Silent : Now - J.LastSign > timeout();
-    if (!Late || TheSession->isRunningHere(J.Id))
+        J.State == DTLTO_STATE_QUEUED
+            ? Silent
+            : Now - std::max(J.LastSign, TheSession->lastRunHere(J.Id)) >
+                  timeout();
+    if (!Late)
       continue;
     TheSession->forget(J.Id);
     --NumAccepted;

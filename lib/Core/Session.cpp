@@ -32,6 +32,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     bool Done = false;      // job_done() was called, or the job not accepted
     bool Forgotten = false; // nobody waits for an event
     unsigned RunsHere = 0;  // calls of local code generation now
+    Clock::time_point LastRunHere = {}; // the last that ended
     bool RanHere = false;
     bool NoObject = false;
     std::string LocalErrors; // memory for dtlto_result::message
@@ -90,6 +91,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::condition_variable Changed;
   std::unordered_map<uint64_t, Record> Jobs;
   unsigned RunsHere = 0;
+  Clock::time_point LastRunHere = {};
   bool Opened = false;    // open() has returned
   std::string OpenErrors; // what was logged before
   bool Closed = false;    // the link is over: nothing of it may be touched
@@ -225,8 +227,11 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   E.Job = Id;
   E.Status = Status;
   if (Status != DTLTO_OK) {
-    if (Status == DTLTO_BUSY)
+    if (Status == DTLTO_BUSY) {
       BusySince = RoomBefore;
+      // The event that tells of the room is in the queue before this one.
+      E.RoomSince = RoomCount != RoomBefore;
+    }
     R.Done = true;
     E.Built = std::move(R.Built);
   }
@@ -382,6 +387,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   std::lock_guard<std::mutex> Lock(Mutex);
   --R->RunsHere;
   --RunsHere;
+  R->LastRunHere = LastRunHere = Clock::now();
   Changed.notify_all();
   R->RanHere = true;
   R->NoObject = !Code.Produced;
@@ -452,10 +458,17 @@ std::optional<Session::Call> Session::currentCall() const {
   return I->Current;
 }
 
-bool Session::isRunningHere(uint64_t Job) const {
+Clock::time_point Session::lastRunHere() const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  return I->RunsHere ? Clock::now() : I->LastRunHere;
+}
+
+Clock::time_point Session::lastRunHere(uint64_t Job) const {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   auto It = I->Jobs.find(Job);
-  return It != I->Jobs.end() && It->second.RunsHere != 0;
+  if (It == I->Jobs.end())
+    return {};
+  return It->second.RunsHere ? Clock::now() : It->second.LastRunHere;
 }
 
 bool Session::close(std::chrono::milliseconds Limit) {

@@ -55,8 +55,10 @@ public:
   };
   std::optional<Call> currentCall() const;
 
-  /// Whether the plugin compiles this job through local code generation now.
-  bool isRunningHere(uint64_t Job) const;
+  /// When the plugin last compiled here: now, if it does. At the epoch if
+  /// never.
+  Clock::time_point lastRunHere() const;             // any job
+  Clock::time_point lastRunHere(uint64_t Job) const; // this one
 
   /// Ends the session: no event follows. Waits for close(), at most until
   /// \p Limit has passed, and for local code generation to end. Returns false

@@ -1,0 +1,307 @@
+//===- BackendTest.cpp - Links through a plugin, and LLVM's own -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PluginLinkTest.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+#include <set>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+class BackendTest : public PluginLinkTest {};
+} // namespace
+
+TEST_F(BackendTest, ObjectsAreThoseOfTheInProcessBackend) {
+  makeProgram(8);
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 8u);
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+  EXPECT_EQ(Plugin.numOpened(), 1u);
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(BackendTest, ObjectsFromElsewhere) {
+  makeProgram(8);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+  EXPECT_EQ(Plugin.numObjectsMade(), 8u);
+}
+
+TEST_F(BackendTest, AllPartsOfJobs) {
+  makeProgram(8);
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS);
+  Plugin.OnSubmit = [](const FakePlugin::Job &J) {
+    EXPECT_EQ(J.Raw->parts, uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_ARGS |
+                                     DTLTO_PART_DIGESTS));
+    EXPECT_GT(J.Raw->num_args, 0u);
+    EXPECT_GT(J.Raw->num_inputs, 1u);
+    return DTLTO_OK;
+  };
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 8u);
+  EXPECT_TRUE(TheLink.Msg.all(MessageLevel::Note).empty());
+}
+
+TEST_F(BackendTest, OneThread) {
+  makeProgram(5);
+  TheLink.Parallelism = 1;
+  linkSame();
+}
+
+TEST_F(BackendTest, OneModule) {
+  makeProgram(1);
+  linkSame();
+}
+
+TEST_F(BackendTest, TellsTheUserOfWrittenIndexes) {
+  makeProgram(4);
+  std::vector<std::string> InProcess = TheLink.Written;
+  linkSame();
+  EXPECT_EQ(TheLink.Written, InProcess);
+  EXPECT_EQ(TheLink.Written.size(), 4u);
+}
+
+//===----------------------------------------------------------------------===//
+// The fidelity rule
+//===----------------------------------------------------------------------===//
+
+TEST_F(BackendTest, WhatCannotBeToldIsCompiledHere) {
+  TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
+  makeProgram(4);
+  Plugin.setNeeds(DTLTO_PART_ARGS);
+  linkSame();
+  EXPECT_EQ(Plugin.numOpened(), 0u);
+  // One note, not one for each module, and no warning: nothing went wrong.
+  EXPECT_EQ(TheLink.Msg.all(MessageLevel::Note).size(), 1u);
+  EXPECT_TRUE(
+      TheLink.Msg.has(MessageLevel::Note, {"fake", "4 of 4", "verification"}));
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(BackendTest, WhatCannotBeToldIsNoFallback) {
+  TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
+  makeProgram(4);
+  setFallback(FallbackKind::None);
+  Plugin.setNeeds(DTLTO_PART_ARGS);
+  linkSame();
+}
+
+TEST_F(BackendTest, PluginsWithoutNeedsDoWhatCannotBeTold) {
+  TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
+  makeProgram(4);
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 4u);
+}
+
+TEST_F(BackendTest, ModulesThatAreNotInMemoryAreCompiledHere) {
+  TheLink.RegisterInputs = false;
+  makeProgram(4);
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  linkSame();
+  EXPECT_TRUE(Plugin.submitted().empty());
+  EXPECT_TRUE(TheLink.Msg.has(MessageLevel::Note, {"4 of 4", "not in memory"}));
+}
+
+TEST_F(BackendTest, SomeModulesAreCompiledHere) {
+  TheLink.addProgram(4);
+  // No portable name is short enough for this one.
+  std::string Long = std::string(3000, 'x') + ".o";
+  TheLink.add(Long, "define i32 @other(i32 %x) {\n  ret i32 %x\n}\n");
+  TheLink.Visible.insert("other");
+  linkInProcess();
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 4u);
+  EXPECT_EQ(Plugin.numSubmitted(Long), 0u);
+  EXPECT_TRUE(TheLink.Msg.has(MessageLevel::Note, {"1 of 5", "too long"}));
+}
+
+//===----------------------------------------------------------------------===//
+// What LLVM's backend does besides objects
+//===----------------------------------------------------------------------===//
+
+TEST_F(BackendTest, Assembly) {
+  TheLink.Configure = [](lto::Config &Conf) {
+    Conf.CGFileType = CodeGenFileType::AssemblyFile;
+  };
+  makeProgram(4);
+  EXPECT_NE(Want.Objects["m0.o"].find(".globl"), std::string::npos);
+  linkSame();
+}
+
+TEST_F(BackendTest, HooksThatStopCodeGeneration) {
+  std::mutex Mutex;
+  std::multiset<std::string> Seen;
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const Module &M) {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Seen.insert(M.getModuleIdentifier());
+      return false;
+    };
+  };
+  TheLink.addProgram(4);
+  link();
+  EXPECT_EQ(Have.Error, "");
+  EXPECT_TRUE(Have.Objects.empty());
+  EXPECT_EQ(Seen, (std::multiset<std::string>{"m0.o", "m1.o", "m2.o", "m3.o"}));
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(BackendTest, HooksAreCalledForWhatIsCompiledHere) {
+  std::atomic<unsigned> NumCalls{0};
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PostOptModuleHook = [&](unsigned, const Module &) {
+      ++NumCalls;
+      return true;
+    };
+  };
+  makeProgram(4);
+  NumCalls = 0;
+  Plugin.setNeeds(DTLTO_PART_ARGS);
+  linkSame();
+  EXPECT_EQ(NumCalls, 4u);
+}
+
+namespace {
+/// Three modules, the second of which has an error that only code generation
+/// finds.
+void addErrorProgram(TestLink &L) {
+  L.add("good.o", "declare i32 @bad(i32)\ndefine i32 @main(i32 %x) {\n"
+                  "  %r = call i32 @bad(i32 %x)\n  ret i32 %r\n}\n");
+  L.add("bad.o", "define i32 @bad(i32 %x) noinline {\n"
+                 "  call void asm sideeffect \"no such instruction\", \"\"()\n"
+                 "  ret i32 %x\n}\n");
+  L.add("more.o", "define i32 @more(i32 %x) {\n  ret i32 %x\n}\n");
+  L.Visible.insert("more");
+}
+} // namespace
+
+TEST_F(BackendTest, CompileErrorsFailTheLink) {
+  addErrorProgram(TheLink);
+  link();
+  EXPECT_NE(Have.Error.find("'bad.o'"), std::string::npos) << Have.Error;
+  EXPECT_NE(Have.Error.find("<inline asm>"), std::string::npos) << Have.Error;
+  EXPECT_EQ(Have.Error.find("good.o"), std::string::npos) << Have.Error;
+  EXPECT_EQ(Have.Error.find("more.o"), std::string::npos) << Have.Error;
+  // The same compiler would say the same again.
+  EXPECT_EQ(Plugin.numSubmitted("bad.o"), 1u);
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+  EXPECT_GE(Have.NumDiagnostics, 1u);
+}
+
+TEST_F(BackendTest, CompileErrorsOfWhatStaysHere) {
+  TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
+  addErrorProgram(TheLink);
+  Plugin.setNeeds(DTLTO_PART_ARGS);
+  link();
+  EXPECT_NE(Have.Error.find("'bad.o'"), std::string::npos) << Have.Error;
+  EXPECT_NE(Have.Error.find("<inline asm>"), std::string::npos) << Have.Error;
+}
+
+TEST_F(BackendTest, IndexFiles) {
+  SmallString<128> Folder;
+  ASSERT_FALSE(sys::fs::createUniqueDirectory("dtlto-unit", Folder));
+  auto PathOf = [&](StringRef Name) {
+    SmallString<128> Path(Folder);
+    sys::path::append(Path, Name);
+    return Path.str().str();
+  };
+  TheLink.add(PathOf("a.o"), "declare i32 @b(i32)\n"
+                             "define i32 @main(i32 %x) {\n"
+                             "  %r = call i32 @b(i32 %x)\n  ret i32 %r\n}\n");
+  TheLink.add(PathOf("b.o"), "define i32 @b(i32 %x) {\n  ret i32 %x\n}\n");
+  auto Contents = [&] {
+    std::map<std::string, std::string> Result;
+    for (StringRef Name :
+         {"a.o.thinlto.bc", "b.o.thinlto.bc", "a.o.imports", "b.o.imports"}) {
+      auto File = MemoryBuffer::getFile(PathOf(Name));
+      Result[Name.str()] = File ? (*File)->getBuffer().str() : "none";
+      sys::fs::remove(PathOf(Name));
+    }
+    return Result;
+  };
+  TheLink.EmitIndexFiles = TheLink.EmitImportsFiles = true;
+  linkInProcess();
+  auto WantFiles = Contents();
+  EXPECT_NE(WantFiles["a.o.imports"].find("b.o"), std::string::npos);
+  linkSame();
+  auto HaveFiles = Contents();
+  EXPECT_TRUE(WantFiles == HaveFiles);
+  sys::fs::remove_directories(Folder);
+}
+
+TEST_F(BackendTest, IndexFilesThatCannotBeWritten) {
+  TheLink.EmitIndexFiles = true;
+  TheLink.add("no/such/folder/a.o",
+              "define i32 @main(i32 %x) {\n  ret i32 %x\n}\n");
+  std::string InProcess = TheLink.inProcess().Error;
+  EXPECT_NE(InProcess, "");
+  link();
+  EXPECT_NE(Have.Error, "");
+  EXPECT_TRUE(Have.Objects.empty());
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+TEST_F(BackendTest, CacheEntriesOfTheInProcessBackendAreHits) {
+  TheLink.addProgram(5);
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkInProcess();
+  EXPECT_EQ(Cache.NumMisses, 5u);
+  linkSame();
+  EXPECT_EQ(Cache.NumHits, 5u);
+  EXPECT_EQ(Plugin.numOpened(), 0u);
+}
+
+TEST_F(BackendTest, OurCacheEntriesAreHitsInProcess) {
+  TheLink.addProgram(5);
+  linkInProcess();
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 5u);
+  EXPECT_EQ(Cache.NumMisses, 5u);
+  EXPECT_EQ(Cache.Objects.size(), 5u);
+  EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
+  EXPECT_EQ(Cache.NumHits, 5u);
+}
+
+TEST_F(BackendTest, OnlyMissesGoToThePlugin) {
+  TheLink.addProgram(5);
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkInProcess();
+  Cache.Objects.erase(Cache.Objects.begin());
+  Cache.Objects.erase(Cache.Objects.begin());
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 2u);
+  EXPECT_EQ(Cache.Objects.size(), 5u);
+}
+
+TEST_F(BackendTest, ResultsOfFallbackAreCached) {
+  TheLink.addProgram(5);
+  linkInProcess();
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  Plugin.OnSubmit = [](const FakePlugin::Job &) {
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  };
+  linkSame();
+  EXPECT_EQ(Cache.Objects.size(), 5u);
+}

@@ -1,0 +1,302 @@
+//===- CommandLineTest.cpp - Our options out of LLD's command line --------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+class CommandLineTest : public testing::Test {
+protected:
+  /// What is left for LLD, without the program's name.
+  Words extract(const Words &Args, bool IsCOFF = false) {
+    SmallVector<const char *, 256> Raw = {"ld.lld"};
+    for (const std::string &Arg : Args)
+      Raw.push_back(Arg.c_str());
+    Opts = Options();
+    Message = toString(extractOptions(Raw, IsCOFF, Saver, Opts));
+    EXPECT_STREQ(Raw.front(), "ld.lld");
+    return Words(Raw.begin() + 1, Raw.end());
+  }
+  Words extractCOFF(const Words &Args) { return extract(Args, true); }
+
+  /// A file that a command line may name with a `@`.
+  std::string responseFile(StringRef Text) {
+    SmallString<128> Path;
+    int FD = -1;
+    EXPECT_FALSE(sys::fs::createTemporaryFile("dtlto-unit", "rsp", FD, Path));
+    raw_fd_ostream(FD, /*shouldClose=*/true) << Text;
+    Files.push_back(Path.str().str());
+    return "@" + Files.back();
+  }
+
+  void TearDown() override {
+    for (const std::string &File : Files)
+      sys::fs::remove(File);
+  }
+
+  BumpPtrAllocator Alloc;
+  StringSaver Saver{Alloc};
+  Options Opts;
+  std::string Message; // of an error
+  Words Files;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Spellings
+//===----------------------------------------------------------------------===//
+
+TEST_F(CommandLineTest, NothingOfOurs) {
+  Words Args = {
+      "-o", "app",         "--thinlto-jobs=3", "a.o", "-plugin-opt=O2",
+      "--", "-plugin-opt", "thinlto-x"};
+  EXPECT_EQ(extract(Args), Args);
+  EXPECT_EQ(Message, "");
+  EXPECT_EQ(Opts.Plugin, "");
+  EXPECT_FALSE(Opts.needsPlugin());
+}
+
+TEST_F(CommandLineTest, NoArguments) {
+  EXPECT_EQ(extract({}), Words());
+  EXPECT_EQ(extractCOFF({}), Words());
+}
+
+TEST_F(CommandLineTest, EverySpelling) {
+  for (const Words &Spelling :
+       {Words{"--thinlto-dist-plugin=x"}, Words{"-thinlto-dist-plugin=x"},
+        Words{"-plugin-opt=thinlto-dist-plugin=x"},
+        Words{"--plugin-opt=thinlto-dist-plugin=x"},
+        Words{"-plugin-opt=-thinlto-dist-plugin=x"},
+        Words{"--plugin-opt=--thinlto-dist-plugin=x"},
+        Words{"-plugin-opt", "thinlto-dist-plugin=x"},
+        Words{"--plugin-opt", "-thinlto-dist-plugin=x"},
+        Words{"--thinlto-distribute=x"}}) {
+    Words Args = {"a.o"};
+    Args.insert(Args.end(), Spelling.begin(), Spelling.end());
+    Args.push_back("b.o");
+    EXPECT_EQ(extract(Args), (Words{"a.o", "b.o"}));
+    EXPECT_EQ(Message, "");
+    EXPECT_EQ(Opts.Plugin, "x") << Spelling.front();
+  }
+}
+
+TEST_F(CommandLineTest, EverySpellingOfCOFF) {
+  for (StringRef Spelling :
+       {"/thinlto-dist-plugin:x", "/thinlto-dist-plugin=x",
+        "-thinlto-dist-plugin:x", "-thinlto-dist-plugin=x",
+        "--thinlto-dist-plugin=x", "/thinlto-distribute:x"}) {
+    EXPECT_EQ(extractCOFF({"a.obj", Spelling.str(), "b.obj"}),
+              (Words{"a.obj", "b.obj"}));
+    EXPECT_EQ(Opts.Plugin, "x") << Spelling.str();
+  }
+}
+
+TEST_F(CommandLineTest, ValuesKeepTheirSeparators) {
+  extract({"--thinlto-dist-plugin=a=b:c"});
+  EXPECT_EQ(Opts.Plugin, "a=b:c");
+  extractCOFF({"/thinlto-dist-plugin:C:\\dir\\x.dll"});
+  EXPECT_EQ(Opts.Plugin, "C:\\dir\\x.dll");
+  extractCOFF({"/thinlto-dist-plugin-arg:a=b", "/thinlto-dist-plugin-arg=a:b"});
+  EXPECT_EQ(Opts.PluginArgs, (Words{"a=b", "a:b"}));
+}
+
+TEST_F(CommandLineTest, SlashesAreFilesWithoutCOFF) {
+  Words Args = {"/thinlto-dist-plugin:x", "thinlto-dist-plugin=x"};
+  EXPECT_EQ(extract(Args), Args);
+  EXPECT_EQ(Opts.Plugin, "");
+}
+
+TEST_F(CommandLineTest, WithoutAValue) {
+  EXPECT_EQ(extract({"--thinlto-distribute", "a.o"}), Words{"a.o"});
+  EXPECT_EQ(Opts.Plugin, "local");
+  extract({"--thinlto-dist-plugin", "x", "a.o"});
+  EXPECT_NE(Message.find("--thinlto-dist-plugin needs a value"),
+            std::string::npos);
+}
+
+TEST_F(CommandLineTest, AllOptions) {
+  EXPECT_EQ(
+      extract({"--thinlto-dist-plugin=p", "a.o", "--thinlto-dist-plugin-arg=1",
+               "--thinlto-dist-fallback=none", "--thinlto-dist-local-jobs=3",
+               "--thinlto-dist-timeout=4", "-o", "app",
+               "--thinlto-dist-verify=5", "--thinlto-dist-progress=never",
+               "--thinlto-dist-plugin-arg=2"}),
+      (Words{"a.o", "-o", "app"}));
+  EXPECT_EQ(Message, "");
+  EXPECT_EQ(Opts.Plugin, "p");
+  EXPECT_EQ(Opts.PluginArgs, (Words{"1", "2"}));
+  EXPECT_EQ(Opts.Fallback, FallbackKind::None);
+  EXPECT_EQ(Opts.LocalJobs, 3u);
+  EXPECT_EQ(Opts.TimeoutSeconds, 4u);
+  EXPECT_EQ(Opts.VerifyPercent, 5u);
+  EXPECT_EQ(Opts.Progress, ProgressKind::Never);
+}
+
+TEST_F(CommandLineTest, Errors) {
+  extract({"--thinlto-dist-timeout=soon"});
+  EXPECT_NE(Message.find("'soon' for --thinlto-dist-timeout"),
+            std::string::npos);
+  extract({"-plugin-opt=thinlto-dist-timeout=soon"});
+  EXPECT_NE(Message.find("'soon' for -plugin-opt=thinlto-dist-timeout"),
+            std::string::npos);
+  extractCOFF({"/thinlto-dist-timeout:soon"});
+  EXPECT_NE(Message.find("'soon' for /thinlto-dist-timeout"),
+            std::string::npos);
+  extract({"--thinlto-dist-plugins=x"});
+  EXPECT_NE(Message.find("did you mean --thinlto-dist-plugin?"),
+            std::string::npos);
+}
+
+TEST_F(CommandLineTest, OptionsOfLaterVersionsAreLLDs) {
+  Words Args = {"--thinlto-distributor=x", "--thinlto-distributor-arg=y",
+                "--thinlto-remote-compiler=z"};
+  EXPECT_EQ(extract(Args), Args);
+  EXPECT_EQ(Message, "");
+}
+
+TEST_F(CommandLineTest, PluginOptAtTheEnd) {
+  Words Args = {"a.o", "-plugin-opt"};
+  EXPECT_EQ(extract(Args), Args);
+  Args = {"a.o", "-mllvm"};
+  EXPECT_EQ(extract(Args), Args);
+  Args = {"a.o", "-o"};
+  EXPECT_EQ(extract(Args), Args);
+}
+
+TEST_F(CommandLineTest, EmptyWords) {
+  Words Args = {"", "-",      "--", "-plugin-opt=", "-plugin-opt",
+                "", "-mllvm", "",   "-o",           ""};
+  EXPECT_EQ(extract(Args), Args);
+  EXPECT_EQ(extractCOFF(Args), Args);
+  EXPECT_EQ(Message, "");
+}
+
+//===----------------------------------------------------------------------===//
+// What else matters to us
+//===----------------------------------------------------------------------===//
+
+TEST_F(CommandLineTest, OutputFile) {
+  extract({"a.o", "-o", "app", "b.o"});
+  EXPECT_EQ(Opts.OutputFile, "app");
+  extract({"-o", "one", "-o", "two"});
+  EXPECT_EQ(Opts.OutputFile, "two");
+  extractCOFF({"/out:app.exe"});
+  EXPECT_EQ(Opts.OutputFile, "app.exe");
+  extractCOFF({"-OUT:App.exe"});
+  EXPECT_EQ(Opts.OutputFile, "App.exe");
+  extract({"a.o"});
+  EXPECT_EQ(Opts.OutputFile, "");
+}
+
+TEST_F(CommandLineTest, LLVMOptions) {
+  Words Args = {"-mllvm",
+                "-one",
+                "-mllvm=-two",
+                "--mllvm",
+                "-three=3",
+                "-plugin-opt=-four",
+                "-plugin-opt",
+                "-five",
+                "-plugin-opt=O2",
+                "-mllvm",
+                "-six",
+                "-mllvm",
+                "6"};
+  EXPECT_EQ(extract(Args), Args); // LLD parses them as ever
+  EXPECT_EQ(Opts.LLVMOptions,
+            (Words{"-one", "-two", "-three=3", "-four", "-five", "-six", "6"}));
+}
+
+TEST_F(CommandLineTest, LLVMOptionsOfCOFF) {
+  Words Args = {"/mllvm:-one", "-mllvm:-two", "/MLLVM:-three"};
+  EXPECT_EQ(extractCOFF(Args), Args);
+  EXPECT_EQ(Opts.LLVMOptions, (Words{"-one", "-two", "-three"}));
+}
+
+TEST_F(CommandLineTest, OurOptionsAreNoLLVMOptions) {
+  extract({"-plugin-opt=-thinlto-dist-plugin=x", "-plugin-opt=-other",
+           "-plugin-opt", "-thinlto-dist-timeout=3"});
+  EXPECT_EQ(Opts.Plugin, "x");
+  EXPECT_EQ(Opts.TimeoutSeconds, 3u);
+  EXPECT_EQ(Opts.LLVMOptions, Words{"-other"});
+}
+
+//===----------------------------------------------------------------------===//
+// Response files
+//===----------------------------------------------------------------------===//
+
+TEST_F(CommandLineTest, ResponseFileWithoutOursIsLeftAlone) {
+  std::string File = responseFile("a.o -o app -mllvm -one");
+  Words Args = {File, "b.o"};
+  EXPECT_EQ(extract(Args), Args);
+  // But its contents count.
+  EXPECT_EQ(Opts.OutputFile, "app");
+  EXPECT_EQ(Opts.LLVMOptions, Words{"-one"});
+}
+
+TEST_F(CommandLineTest, ResponseFileBesideOurs) {
+  // LLD expands it itself, with all that it knows about it.
+  std::string File = responseFile("a.o");
+  EXPECT_EQ(extract({"--thinlto-dist-plugin=x", File}), Words{File});
+  EXPECT_EQ(Opts.Plugin, "x");
+}
+
+TEST_F(CommandLineTest, ResponseFileWithOurs) {
+  std::string File =
+      responseFile("a.o --thinlto-dist-plugin=x\n'b c.o' -o app");
+  EXPECT_EQ(extract({File, "d.o"}),
+            (Words{"a.o", "b c.o", "-o", "app", "d.o"}));
+  EXPECT_EQ(Opts.Plugin, "x");
+  EXPECT_EQ(Opts.OutputFile, "app");
+}
+
+TEST_F(CommandLineTest, ResponseFileInAResponseFile) {
+  std::string Inner = responseFile("--thinlto-dist-timeout=3 b.o");
+  std::string Outer = responseFile("a.o " + Inner + " c.o");
+  EXPECT_EQ(extract({Outer, "--thinlto-dist-plugin=x"}),
+            (Words{"a.o", "b.o", "c.o"}));
+  EXPECT_EQ(Opts.TimeoutSeconds, 3u);
+}
+
+TEST_F(CommandLineTest, ResponseFileThatIsNotThere) {
+  // LLD's to report.
+  Words Args = {"@/no/such/file"};
+  EXPECT_EQ(extract(Args), Args);
+  EXPECT_EQ(Message, "");
+  EXPECT_EQ(extract({"--thinlto-dist-plugin=x", "@/no/such/file"}), Args);
+}
+
+TEST_F(CommandLineTest, ResponseFileThatNamesItself) {
+  std::string File = responseFile("");
+  std::error_code EC;
+  raw_fd_ostream(StringRef(File).drop_front(), EC) << "a.o " << File;
+  ASSERT_FALSE(EC);
+  extract({File});
+  EXPECT_EQ(Opts.Plugin, "");
+}
+
+TEST_F(CommandLineTest, QuotingOfResponseFiles) {
+  // A backslash is an escape here and a folder's separator there.
+  std::string File = responseFile("--thinlto-dist-plugin=x dir\\a.o \"b c.o\"");
+  EXPECT_EQ(extract({File}), (Words{"dira.o", "b c.o"}));
+  EXPECT_EQ(extract({"--rsp-quoting=windows", File}),
+            (Words{"--rsp-quoting=windows", "dir\\a.o", "b c.o"}));
+  EXPECT_EQ(extract({"--rsp-quoting=posix", File}),
+            (Words{"--rsp-quoting=posix", "dira.o", "b c.o"}));
+  EXPECT_EQ(extractCOFF({File}), (Words{"dir\\a.o", "b c.o"}));
+}

@@ -1,0 +1,207 @@
+//===- OptionsTest.cpp - The --thinlto-dist-... options -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+class OptionsTest : public testing::Test {
+protected:
+  /// What setOption() says; empty if it accepts.
+  std::string set(StringRef Name, std::optional<StringRef> Value) {
+    return toString(setOption(Opts, Name, Value, ("--" + Name).str()));
+  }
+  /// For values that are wrong: the message names the option, the value, and
+  /// \p Expected.
+  void expectWrong(StringRef Name, StringRef Value, StringRef Expected) {
+    std::string Message = set(Name, Value);
+    for (StringRef Part : {Name, Value, Expected})
+      EXPECT_NE(Message.find(Part), std::string::npos)
+          << Part.str() << " is not in: " << Message;
+    EXPECT_EQ(Message.find('\n'), std::string::npos);
+  }
+
+  Options Opts;
+};
+
+} // namespace
+
+TEST_F(OptionsTest, Defaults) {
+  EXPECT_EQ(Opts.Plugin, "");
+  EXPECT_TRUE(Opts.PluginArgs.empty());
+  EXPECT_EQ(Opts.Fallback, FallbackKind::Local);
+  EXPECT_FALSE(Opts.LocalJobs.has_value());
+  EXPECT_EQ(Opts.TimeoutSeconds, 600u);
+  EXPECT_EQ(Opts.VerifyPercent, 0u);
+  EXPECT_EQ(Opts.Progress, ProgressKind::Auto);
+  EXPECT_FALSE(Opts.needsPlugin());
+}
+
+TEST_F(OptionsTest, Plugin) {
+  EXPECT_EQ(set("thinlto-dist-plugin", "distcc"), "");
+  EXPECT_EQ(Opts.Plugin, "distcc");
+  EXPECT_EQ(set("thinlto-dist-plugin", "./a/b.so"), "");
+  EXPECT_EQ(Opts.Plugin, "./a/b.so"); // the last one counts
+}
+
+TEST_F(OptionsTest, PluginNeedsAValue) {
+  EXPECT_NE(set("thinlto-dist-plugin", std::nullopt)
+                .find("--thinlto-dist-plugin needs a value"),
+            std::string::npos);
+  EXPECT_NE(set("thinlto-dist-plugin", "").find("needs a value"),
+            std::string::npos);
+  EXPECT_EQ(Opts.Plugin, "");
+}
+
+TEST_F(OptionsTest, Distribute) {
+  EXPECT_EQ(set("thinlto-distribute", std::nullopt), "");
+  EXPECT_EQ(Opts.Plugin, "local");
+  EXPECT_EQ(set("thinlto-distribute", "icecc"), "");
+  EXPECT_EQ(Opts.Plugin, "icecc");
+  EXPECT_NE(set("thinlto-distribute", ""), "");
+}
+
+TEST_F(OptionsTest, PluginArgs) {
+  EXPECT_EQ(set("thinlto-dist-plugin-arg", "one=1"), "");
+  EXPECT_EQ(set("thinlto-dist-plugin-arg", "two=a=b:c"), "");
+  EXPECT_EQ(set("thinlto-dist-plugin-arg", "one=1"), "");
+  EXPECT_EQ(set("thinlto-dist-plugin-arg", ""), ""); // as it is
+  EXPECT_EQ(Opts.PluginArgs,
+            (std::vector<std::string>{"one=1", "two=a=b:c", "one=1", ""}));
+  EXPECT_NE(set("thinlto-dist-plugin-arg", std::nullopt), "");
+}
+
+TEST_F(OptionsTest, Fallback) {
+  EXPECT_EQ(set("thinlto-dist-fallback", "none"), "");
+  EXPECT_EQ(Opts.Fallback, FallbackKind::None);
+  EXPECT_EQ(set("thinlto-dist-fallback", "local"), "");
+  EXPECT_EQ(Opts.Fallback, FallbackKind::Local);
+  for (StringRef Value : {"Local", "0", "yes", "locals", " local"})
+    expectWrong("thinlto-dist-fallback", Value, "'local' or 'none'");
+  EXPECT_EQ(Opts.Fallback, FallbackKind::Local);
+}
+
+TEST_F(OptionsTest, LocalJobs) {
+  EXPECT_EQ(set("thinlto-dist-local-jobs", "0"), "");
+  EXPECT_EQ(Opts.LocalJobs, 0u);
+  EXPECT_EQ(set("thinlto-dist-local-jobs", "4096"), "");
+  EXPECT_EQ(Opts.LocalJobs, 4096u);
+  for (StringRef Value :
+       {"-1", "4097", "1.5", "0x10", "two", "1 ", "+1", "99999999999999999999"})
+    expectWrong("thinlto-dist-local-jobs", Value, "from 0 to 4096");
+  EXPECT_EQ(Opts.LocalJobs, 4096u);
+}
+
+TEST_F(OptionsTest, Timeout) {
+  EXPECT_EQ(set("thinlto-dist-timeout", "1"), "");
+  EXPECT_EQ(Opts.TimeoutSeconds, 1u);
+  EXPECT_EQ(set("thinlto-dist-timeout", "1000000"), "");
+  EXPECT_EQ(Opts.TimeoutSeconds, 1000000u);
+  for (StringRef Value : {"0", "-5", "1000001", "10s", "soon"})
+    expectWrong("thinlto-dist-timeout", Value, "from 1 to 1000000");
+  EXPECT_EQ(Opts.TimeoutSeconds, 1000000u);
+}
+
+TEST_F(OptionsTest, Verify) {
+  EXPECT_EQ(set("thinlto-dist-verify", "100"), "");
+  EXPECT_EQ(Opts.VerifyPercent, 100u);
+  EXPECT_EQ(set("thinlto-dist-verify", "7%"), "");
+  EXPECT_EQ(Opts.VerifyPercent, 7u);
+  EXPECT_EQ(set("thinlto-dist-verify", "0"), "");
+  EXPECT_EQ(Opts.VerifyPercent, 0u);
+  for (StringRef Value : {"101", "-1", "some", "7.5"})
+    expectWrong("thinlto-dist-verify", Value, "from 0 to 100");
+  EXPECT_NE(set("thinlto-dist-verify", "%"), "");
+}
+
+TEST_F(OptionsTest, Progress) {
+  EXPECT_EQ(set("thinlto-dist-progress", "always"), "");
+  EXPECT_EQ(Opts.Progress, ProgressKind::Always);
+  EXPECT_EQ(set("thinlto-dist-progress", "never"), "");
+  EXPECT_EQ(Opts.Progress, ProgressKind::Never);
+  EXPECT_EQ(set("thinlto-dist-progress", "auto"), "");
+  EXPECT_EQ(Opts.Progress, ProgressKind::Auto);
+  for (StringRef Value : {"yes", "Always", "none"})
+    expectWrong("thinlto-dist-progress", Value, "'auto', 'always' or 'never'");
+}
+
+TEST_F(OptionsTest, EveryOptionNeedsAValue) {
+  for (StringRef Name :
+       {"thinlto-dist-plugin", "thinlto-dist-plugin-arg",
+        "thinlto-dist-fallback", "thinlto-dist-local-jobs",
+        "thinlto-dist-timeout", "thinlto-dist-verify", "thinlto-dist-progress"})
+    EXPECT_NE(set(Name, std::nullopt).find(("--" + Name + "=<").str()),
+              std::string::npos)
+        << set(Name, std::nullopt);
+}
+
+TEST_F(OptionsTest, UnknownOptions) {
+  EXPECT_EQ(set("thinlto-dist-timeuot", "1"),
+            "unknown option --thinlto-dist-timeuot, did you mean "
+            "--thinlto-dist-timeout?");
+  EXPECT_EQ(set("thinlto-dist-fall-back", std::nullopt),
+            "unknown option --thinlto-dist-fall-back, did you mean "
+            "--thinlto-dist-fallback?");
+  EXPECT_EQ(set("thinlto-dist-something-else", "1"),
+            "unknown option --thinlto-dist-something-else");
+  // In the spelling that the user chose.
+  EXPECT_EQ(toString(setOption(Opts, "thinlto-dist-timeuot", "1",
+                               "/thinlto-dist-timeuot")),
+            "unknown option /thinlto-dist-timeuot, did you mean "
+            "/thinlto-dist-timeout?");
+}
+
+TEST_F(OptionsTest, MessagesHaveTheSpellingOfTheCommandLine) {
+  EXPECT_EQ(toString(setOption(Opts, "thinlto-dist-timeout", "x",
+                               "-plugin-opt=thinlto-dist-timeout"))
+                .find("invalid value 'x' for -plugin-opt=thinlto-dist-timeout"),
+            0u);
+}
+
+TEST_F(OptionsTest, WhichOptionsAreOurs) {
+  for (StringRef Name :
+       {"thinlto-dist-plugin", "thinlto-dist-", "thinlto-dist-nonsense",
+        "thinlto-dist", "thinlto-distribute"})
+    EXPECT_TRUE(isOurOption(Name)) << Name.str();
+  // LLD's own, and those of later versions.
+  for (StringRef Name :
+       {"thinlto-distributor", "thinlto-distributor-arg", "thinlto-jobs",
+        "thinlto-distribute-x", "thinlto-dis", "thinlto", "",
+        "Thinlto-dist-plugin", "-thinlto-dist-plugin"})
+    EXPECT_FALSE(isOurOption(Name)) << Name.str();
+}
+
+TEST_F(OptionsTest, OptionsThatMeanNothingWithoutAPlugin) {
+  EXPECT_EQ(set("thinlto-dist-timeout", "5"), "");
+  EXPECT_TRUE(Opts.needsPlugin());
+  EXPECT_EQ(Opts.FirstOption, "--thinlto-dist-timeout");
+  EXPECT_EQ(set("thinlto-dist-verify", "5"), "");
+  EXPECT_EQ(Opts.FirstOption, "--thinlto-dist-timeout");
+  EXPECT_EQ(set("thinlto-dist-plugin", "local"), "");
+  EXPECT_FALSE(Opts.needsPlugin());
+}
+
+TEST_F(OptionsTest, Environment) {
+  setenv("DTLTO_PLUGIN_PATH", "/one:relative/two::/three:", 1);
+  readEnvironment(Opts);
+  EXPECT_EQ(Opts.PluginPath,
+            (std::vector<std::string>{"/one", "relative/two", "/three"}));
+}
+
+TEST_F(OptionsTest, NoEnvironment) {
+  unsetenv("DTLTO_PLUGIN_PATH");
+  readEnvironment(Opts);
+  EXPECT_TRUE(Opts.PluginPath.empty());
+  setenv("DTLTO_PLUGIN_PATH", "", 1);
+  readEnvironment(Opts);
+  EXPECT_TRUE(Opts.PluginPath.empty());
+}
