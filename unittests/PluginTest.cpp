@@ -177,7 +177,7 @@ TEST_F(PluginTest, NoFunctions) {
 
 TEST_F(PluginTest, AGoodDescription) {
   FakePlugin P;
-  EXPECT_EQ(toString(checkPlugin(P.entry(), "fake")), "");
+  EXPECT_EQ(toString(checkPlugin(&P.entry(), "fake")), "");
   EXPECT_EQ(P.numOpened(), 0u); // nothing is called
 }
 
@@ -186,7 +186,7 @@ TEST_F(PluginTest, EachFieldIsNeeded) {
   auto Check = [&](void (*Break)(dtlto_plugin &)) {
     dtlto_plugin Entry = P.entry();
     Break(Entry);
-    return toString(checkPlugin(Entry, "fake"));
+    return toString(checkPlugin(&Entry, "fake"));
   };
   for (auto *Break : {+[](dtlto_plugin &E) { E.name = nullptr; },
                       +[](dtlto_plugin &E) { E.version = nullptr; },
@@ -213,7 +213,6 @@ TEST_F(PluginTest, OfAnotherMajorVersionNothingElseIsRead) {
     uint32_t size, abi_major, abi_minor;
   } Short = {12, DTLTO_ABI_MAJOR + 1, 7};
   std::vector<uint32_t> Exact = {Short.size, Short.abi_major, Short.abi_minor};
-  std::string Message = toString(checkPlugin(
-      *reinterpret_cast<const dtlto_plugin *>(Exact.data()), "fake"));
+  std::string Message = toString(checkPlugin(Exact.data(), "fake"));
   EXPECT_NE(Message.find(".7"), std::string::npos) << Message;
 }

@@ -10,6 +10,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstddef>
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -75,17 +76,26 @@ static Expected<std::string> findPlugin(const Options &Opts, StringRef Folder) {
   return failure(Text);
 }
 
-Error dtlto::checkPlugin(const dtlto_plugin &P, StringRef Name) {
+Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   // Only these fields are the same in every major version.
-  if (P.abi_major != DTLTO_ABI_MAJOR)
-    return failure("plugin '" + Name + "' has ABI " + Twine(P.abi_major) + "." +
-                   Twine(P.abi_minor) + ", this linker speaks " +
-                   Twine(DTLTO_ABI_MAJOR) + "." + Twine(DTLTO_ABI_MINOR));
-  if (P.size < sizeof(dtlto_plugin))
+  struct {
+    uint32_t Size, Major, Minor;
+  } Head;
+  static_assert(offsetof(dtlto_plugin, size) == 0 &&
+                offsetof(dtlto_plugin, abi_major) == 4 &&
+                offsetof(dtlto_plugin, abi_minor) == 8);
+  std::memcpy(&Head, Exported, sizeof(Head));
+  std::string ABI =
+      std::to_string(Head.Major) + "." + std::to_string(Head.Minor);
+  if (Head.Major != DTLTO_ABI_MAJOR)
+    return failure("plugin '" + Name + "' has ABI " + ABI +
+                   ", this linker speaks " + Twine(DTLTO_ABI_MAJOR) + "." +
+                   Twine(DTLTO_ABI_MINOR));
+  if (Head.Size < sizeof(dtlto_plugin))
     return failure("plugin '" + Name + "' has a description of " +
-                   Twine(P.size) + " bytes, ABI " + Twine(P.abi_major) + "." +
-                   Twine(P.abi_minor) + " needs " +
+                   Twine(Head.Size) + " bytes, ABI " + ABI + " needs " +
                    Twine(unsigned(sizeof(dtlto_plugin))));
+  const auto &P = *static_cast<const dtlto_plugin *>(Exported);
   if (!P.name || !P.version || !P.open || !P.submit || !P.cancel || !P.load ||
       !P.close || !P.extension)
     return failure("plugin '" + Name +
@@ -109,7 +119,7 @@ Expected<const dtlto_plugin *> dtlto::loadPlugin(const Options &Opts,
   if (!Plugin)
     return failure("'" + *Path + "' is not a plugin: it has no symbol " +
                    DTLTO_PLUGIN_SYMBOL);
-  if (Error E = checkPlugin(*Plugin, Opts.Plugin))
+  if (Error E = checkPlugin(Plugin, Opts.Plugin))
     return std::move(E);
   return Plugin;
 }

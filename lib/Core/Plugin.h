@@ -20,8 +20,9 @@ namespace dtlto {
 llvm::Expected<const dtlto_plugin *> loadPlugin(const Options &Opts,
                                                 llvm::StringRef Folder);
 
-/// Checks what a plugin exports. \p Name is for messages.
-llvm::Error checkPlugin(const dtlto_plugin &Plugin, llvm::StringRef Name);
+/// Checks what a plugin exports, which may be of another major version and hold
+/// no more than a size and a version. \p Name is for messages.
+llvm::Error checkPlugin(const void *Exported, llvm::StringRef Name);
 
 } // namespace dtlto
 

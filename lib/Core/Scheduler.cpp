@@ -232,7 +232,7 @@ void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
   J.At = Stage::Delivering;
   if (MayBeEmpty && Object.bytes().empty())
     return endJob(J);
-  auto Write = [this, &J](StringRef Bytes) -> std::string {
+  auto Write = [&J](StringRef Bytes) -> std::string {
     Expected<std::unique_ptr<CachedFileStream>> Stream =
         J.Out(J.T.Number, J.T.name());
     if (!Stream)
