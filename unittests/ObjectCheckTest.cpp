@@ -51,10 +51,9 @@ const char *const Triples[] = {
     "riscv64-unknown-linux-gnu", "riscv32-unknown-elf",
     "powerpc64le-unknown-linux-gnu", "powerpc64-unknown-linux-gnu",
     "powerpc-unknown-linux-gnu", "mips64el-unknown-linux-gnuabi64",
-    "mips64el-unknown-linux-gnuabin32",
-    "mips-unknown-linux-gnu", "s390x-unknown-linux-gnu",
-    "loongarch64-unknown-linux-gnu", "sparcv9-unknown-linux-gnu",
-    "hexagon-unknown-linux-musl",
+    "mips64el-unknown-linux-gnuabin32", "mips-unknown-linux-gnu",
+    "s390x-unknown-linux-gnu", "loongarch64-unknown-linux-gnu",
+    "sparcv9-unknown-linux-gnu", "hexagon-unknown-linux-musl",
     // COFF
     "x86_64-pc-windows-msvc", "i686-pc-windows-msvc", "aarch64-pc-windows-msvc",
     "thumbv7-pc-windows-msvc",
