@@ -128,9 +128,10 @@ enum {
   DTLTO_LOG_DEBUG = 0,   /* shown with --verbose only */
   DTLTO_LOG_NOTE = 1,    /* shown as a plain message */
   DTLTO_LOG_WARNING = 2, /* the link goes on, but the user should know */
-  /* What the plugin can't go on without. Fails the link; where the user chose to
-   * fall back to this machine, it is shown as a warning. Not for jobs: these
-   * have job_done. */
+  /* What the plugin can't go on without. The host gives it no more jobs, and has
+   * no use for those that it has: it fails the link or, where the user chose to
+   * fall back to this machine, shows a warning and compiles them itself. Not for
+   * single jobs: these have job_done. */
   DTLTO_LOG_ERROR = 3
 };
 
@@ -287,6 +288,18 @@ typedef struct dtlto_local_codegen {
   int32_t (*run)(dtlto_host_context *context, uint64_t job,
                  dtlto_result *result);
 } dtlto_local_codegen;
+
+/* Extension of the host: what happens to a job that the plugin can't do. */
+#define DTLTO_EXT_FALLBACK "dtlto.fallback/1"
+
+typedef struct dtlto_fallback {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] From now on the session's failures fail the link, as with
+   * --thinlto-dist-fallback=none: for a DBS whose own settings let a user say
+   * so. `why`, one line that names the setting, is added to the message. */
+  void (*forbid)(dtlto_host_context *context, const char *why);
+} dtlto_fallback;
 
 /* What the host tells of this link. Borrowed until open() returns. */
 typedef struct dtlto_session_params {

@@ -81,7 +81,7 @@ Error Scheduler::run() {
   closeSession();
   // What a plugin does wrong after its last job still counts.
   for (Event &E : Events->popAll(Clock::now()))
-    if (E.Kind == Event::Violation)
+    if (E.Kind == Event::Violation || E.Kind == Event::GaveUp)
       handle(E);
   Helpers.reset();
   LocalPool.reset();
@@ -294,8 +294,12 @@ void Scheduler::handle(Event &E) {
   }
   if (E.Kind == Event::Loaded)
     return onLoad(E.Load);
-  if (E.Kind == Event::Violation)
+  if (E.Kind == Event::Violation || E.Kind == Event::GaveUp)
     return giveUpPlugin(E.Message);
+  if (E.Kind == Event::FallbackForbidden) {
+    WhyNoFallback = E.Message.empty() ? "the plugin forbids it" : E.Message;
+    return;
+  }
 
   auto It = JobOfId.find(E.Job);
   if (It == JobOfId.end())
@@ -334,6 +338,8 @@ void Scheduler::handle(Event &E) {
   case Event::LoadChanged:
   case Event::Loaded:
   case Event::Violation:
+  case Event::GaveUp:
+  case Event::FallbackForbidden:
     break;
   }
 }

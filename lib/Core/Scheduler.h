@@ -94,6 +94,7 @@ private:
   void giveUpPlugin(const llvm::Twine &Why);
   void addError(const llvm::Twine &Text); // as LLVM's own, without a prefix
   void fail(const llvm::Twine &Why);
+  void failWithoutFallback(const llvm::Twine &Why);
   void checkDeadlines();
   Clock::duration deadlineStep() const;
   Clock::time_point nextDeadline() const;
@@ -106,7 +107,9 @@ private:
   Job &job(size_t Index) { return *Jobs[Index]; }
   size_t newId(Job &J, size_t Index);
   llvm::StringRef pluginName() const { return L.TheLinker.Plugin->name; }
-  bool mayFallBack() const { return L.opts().Fallback == FallbackKind::Local; }
+  bool mayFallBack() const {
+    return L.opts().Fallback == FallbackKind::Local && WhyNoFallback.empty();
+  }
   std::chrono::seconds timeout() const {
     return std::chrono::seconds(L.opts().TimeoutSeconds);
   }
@@ -140,6 +143,7 @@ private:
 
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
   std::set<std::string> KeptReasons;
+  std::string WhyNoFallback; // beside the user's option; empty: nothing
   bool ProgressOn = false, ProgressShown = false;
 
   // Threads last, so that they end before what they use.

@@ -37,6 +37,13 @@ void Scheduler::addError(const Twine &Text) {
 
 void Scheduler::fail(const Twine &Why) { addError("dtlto: " + Why); }
 
+/// Names the setting to blame, unless it is the linker's own option.
+void Scheduler::failWithoutFallback(const Twine &Why) {
+  fail(WhyNoFallback.empty() ? Why
+                             : Why + "; not compiled here, since " +
+                                   WhyNoFallback);
+}
+
 void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
   if (J.Attempts >= MaxAttempts || PluginGone || Aborting)
     return fallBack(J, Why);
@@ -58,7 +65,7 @@ void Scheduler::fallBack(Job &J, const Twine &Why) {
       ("plugin '" + pluginName() + "': module '" + J.T.name() + "': " + Why)
           .str();
   if (!mayFallBack()) {
-    fail(Text);
+    failWithoutFallback(Text);
     Aborting = true;
     return endJob(J);
   }
@@ -78,7 +85,7 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
   PluginGone = true;
   std::string Text = ("plugin '" + pluginName() + "': " + Why).str();
   if (Aborting || !mayFallBack()) {
-    fail(Text);
+    failWithoutFallback(Text);
     Aborting = true;
   } else if (NumEnded == Jobs.size()) {
     L.msg().warning(Text);

@@ -70,6 +70,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void loadChanged();
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   void violation(uint64_t Job, const Twine &What);
+  void tell(Event::KindTy Kind, const char *Message);
 
   void push(Event E) {
     if (!Closed)
@@ -80,10 +81,10 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;
-  const bool ErrorsAreWarnings;
   std::shared_ptr<EventQueue> Events;
   dtlto_host Host = {};
   dtlto_local_codegen LocalCodegen = {};
+  dtlto_fallback Fallback = {};
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 
@@ -110,7 +111,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
                     uint64_t NumJobs)
     : L(L), Msg(L.msg()), Plugin(*L.TheLinker.Plugin), PluginName(Plugin.name),
-      ErrorsAreWarnings(L.opts().Fallback == FallbackKind::Local),
       Events(std::move(Events)) {
   Host.size = sizeof(Host);
   Host.abi_major = DTLTO_ABI_MAJOR;
@@ -131,6 +131,8 @@ Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (Id && StringRef(Id) == DTLTO_EXT_LOCAL_CODEGEN)
       return &from(C).LocalCodegen;
+    if (Id && StringRef(Id) == DTLTO_EXT_FALLBACK)
+      return &from(C).Fallback;
     return nullptr;
   };
 
@@ -138,6 +140,11 @@ Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
   LocalCodegen.slots = L.Parallelism;
   LocalCodegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *R) {
     return from(C).runLocally(Job, R);
+  };
+
+  Fallback.size = sizeof(Fallback);
+  Fallback.forbid = [](dtlto_host_context *C, const char *Why) {
+    from(C).tell(Event::FallbackForbidden, Why);
   };
 
   for (const std::string &Arg : L.opts().PluginArgs)
@@ -289,8 +296,11 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
     To = MessageLevel::Debug;
   else if (Level == DTLTO_LOG_WARNING)
     To = MessageLevel::Warning;
-  else if (Level == DTLTO_LOG_ERROR)
-    To = ErrorsAreWarnings ? MessageLevel::Warning : MessageLevel::Error;
+  else if (Level == DTLTO_LOG_ERROR) {
+    Event E{Event::GaveUp};
+    E.Message = Message;
+    return push(std::move(E));
+  }
   Msg.emit(To, PluginName + ": " + Message);
 }
 
@@ -298,6 +308,13 @@ void Session::Impl::violation(uint64_t Job, const Twine &What) {
   Event E{Event::Violation};
   E.Job = Job;
   E.Message = What.str();
+  push(std::move(E));
+}
+
+void Session::Impl::tell(Event::KindTy Kind, const char *Message) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Event E{Kind};
+  E.Message = Message ? Message : "";
   push(std::move(E));
 }
 

@@ -43,3 +43,4 @@ static_assert(DTLTO_LOG_ERROR == 3, "");
 
 static_assert(equal(DTLTO_PLUGIN_SYMBOL, "dtlto_plugin_entry"), "");
 static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");
+static_assert(equal(DTLTO_EXT_FALLBACK, "dtlto.fallback/1"), "");

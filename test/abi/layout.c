@@ -34,6 +34,7 @@ typedef void (*job_done_fn)(dtlto_host_context *, uint64_t,
 typedef void (*load_changed_fn)(dtlto_host_context *);
 typedef const void *(*host_extension_fn)(dtlto_host_context *, const char *);
 typedef int32_t (*run_fn)(dtlto_host_context *, uint64_t, dtlto_result *);
+typedef void (*forbid_fn)(dtlto_host_context *, text);
 typedef int32_t (*open_fn)(const dtlto_host *, const dtlto_session_params *,
                            dtlto_session **);
 typedef int32_t (*submit_fn)(dtlto_session *, const dtlto_job *);
@@ -108,6 +109,11 @@ FIELD(dtlto_local_codegen, size, uint32_t, 0);
 FIELD(dtlto_local_codegen, slots, uint32_t, 4);
 FIELD(dtlto_local_codegen, run, run_fn, 8);
 SIZE(dtlto_local_codegen, 16);
+
+FIELD(dtlto_fallback, size, uint32_t, 0);
+FIELD(dtlto_fallback, reserved, uint32_t, 4);
+FIELD(dtlto_fallback, forbid, forbid_fn, 8);
+SIZE(dtlto_fallback, 16);
 
 FIELD(dtlto_session_params, size, uint32_t, 0);
 FIELD(dtlto_session_params, num_args, uint32_t, 4);

@@ -1,0 +1,95 @@
+//===- Address.cpp - Where a host is --------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Address.h"
+#include <cerrno>
+#include <cstring>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtlto::distcc;
+
+static Resolved lookUp(const std::string &Name, uint16_t Port) {
+  Resolved R;
+  addrinfo Hints = {};
+  Hints.ai_socktype = SOCK_STREAM;
+  Hints.ai_flags = AI_NUMERICSERV;
+  addrinfo *List = nullptr;
+  int Status =
+      ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
+  if (Status != 0) {
+    R.Error = Status == EAI_SYSTEM ? std::strerror(errno)
+                                   : ::gai_strerror(Status);
+    return R;
+  }
+  for (addrinfo *I = List; I; I = I->ai_next) {
+    if (I->ai_addrlen > sizeof(sockaddr_storage))
+      continue;
+    Address A;
+    std::memcpy(&A.Storage, I->ai_addr, I->ai_addrlen);
+    A.Size = I->ai_addrlen;
+    R.Addresses.push_back(A);
+  }
+  ::freeaddrinfo(List);
+  if (R.Addresses.empty())
+    R.Error = "the name has no address";
+  return R;
+}
+
+void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
+                            std::shared_ptr<Mailbox> Box,
+                            std::function<void(Resolved)> Then) {
+  auto Work = [=] {
+    Resolved R = lookUp(Name, Port);
+    Box->post([Then, R = std::move(R)] { Then(R); });
+  };
+  try {
+    std::thread(Work).detach();
+  } catch (const std::system_error &E) {
+    Resolved R;
+    R.Error = std::string("no thread to look it up: ") + E.what();
+    Box->post([Then, R] { Then(R); });
+  }
+}
+
+int dtlto::distcc::beginConnect(const Address &A) {
+  int Fd = ::socket(A.Storage.ss_family,
+                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (Fd < 0)
+    return -1;
+  auto Set = [&](int Level, int Name, int Value) {
+    ::setsockopt(Fd, Level, Name, &Value, sizeof(Value));
+  };
+  Set(IPPROTO_TCP, TCP_NODELAY, 1);
+  // A machine that lost its power says nothing. About a minute, either way.
+  Set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  Set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  Set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  Set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  Set(IPPROTO_TCP, TCP_USER_TIMEOUT, 60 * 1000);
+  if (::connect(Fd, reinterpret_cast<const sockaddr *>(&A.Storage), A.Size) !=
+          0 &&
+      errno != EINPROGRESS) {
+    int Why = errno;
+    ::close(Fd);
+    errno = Why;
+    return -1;
+  }
+  return Fd;
+}
+
+int dtlto::distcc::connectError(int Fd) {
+  int Why = 0;
+  socklen_t Size = sizeof(Why);
+  if (::getsockopt(Fd, SOL_SOCKET, SO_ERROR, &Why, &Size) != 0)
+    return errno;
+  return Why;
+}

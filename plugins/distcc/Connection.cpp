@@ -1,0 +1,209 @@
+//===- Connection.cpp - One request, and its reply ------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Connection.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+using namespace dtlto::distcc;
+using namespace std::chrono_literals;
+
+// For one address; a machine that is there answers at once.
+static constexpr Clock::duration MaxConnect = 10s;
+// For the end of file after a reply that is complete.
+static constexpr Clock::duration MaxEnd = 1s;
+// Moved in one turn, so that no connection keeps the others waiting.
+static constexpr size_t MaxTurn = size_t(4) << 20;
+
+Connection::Connection(const HostSpec &Host,
+                       const std::vector<Address> &Addresses,
+                       std::shared_ptr<const Request> Req, const Settings &S,
+                       Clock::duration Silence, Reaper &Children)
+    : Addresses(Addresses), Req(std::move(Req)), Silence(Silence),
+      Children(Children) {
+  if (Host.Kind != HostKind::Ssh) {
+    connectNext();
+    return;
+  }
+  Fd = spawnSsh(S.SshCommand, Host, Pid);
+  if (Fd >= 0)
+    progress(Sending);
+  else
+    fail(Unreachable,
+         "can't start '" + S.SshCommand[0] + "': " + std::strerror(errno));
+}
+
+Connection::~Connection() {
+  if (Fd >= 0)
+    ::close(Fd);
+  if (Pid >= 0)
+    Children.add(Pid);
+}
+
+void Connection::progress(StateTy Next) {
+  State = Next;
+  Deadline = Clock::now() + Silence;
+}
+
+void Connection::fail(FailureTy F, std::string Why) {
+  FailedIn = State;
+  State = Failed;
+  Failure = F;
+  Error = std::move(Why);
+  Deadline = Clock::now(); // so that nobody sleeps over it
+}
+
+/// Turns to the next address. Fails if there is none, with the reason of the
+/// last.
+void Connection::connectNext() {
+  while (NextAddress != Addresses.size()) {
+    if (Fd >= 0)
+      ::close(Fd);
+    Fd = beginConnect(Addresses[NextAddress++]);
+    if (Fd >= 0) {
+      Deadline = Clock::now() + std::min(Silence, MaxConnect);
+      return;
+    }
+    Error = std::strerror(errno);
+  }
+  fail(Unreachable, "can't connect: " +
+                        (Error.empty() ? std::string("no address") : Error));
+}
+
+short Connection::events() const {
+  switch (State) {
+  case Connecting:
+    return POLLOUT;
+  case Sending:
+    // A server that refuses says so, or leaves, before it has all.
+    return POLLOUT | POLLIN;
+  case Waiting:
+  case Receiving:
+    return POLLIN;
+  case Done:
+  case Failed:
+    return 0;
+  }
+  return 0;
+}
+
+void Connection::ready(short Events) {
+  if (State == Connecting) {
+    if (int Why = connectError(Fd)) {
+      Error = std::strerror(Why);
+      return connectNext();
+    }
+    progress(Sending);
+    return send();
+  }
+  if (Events & (POLLIN | POLLHUP | POLLERR))
+    receive();
+  if (State == Sending && Events & POLLOUT)
+    send();
+}
+
+void Connection::send() {
+  size_t Turn = 0;
+  while (Segment != Req->Segments.size() && Turn < MaxTurn) {
+    iovec Parts[16];
+    size_t NumParts = 0;
+    size_t From = Offset;
+    for (size_t I = Segment; I != Req->Segments.size() && NumParts != 16; ++I) {
+      const ByteView &V = Req->Segments[I];
+      Parts[NumParts++] = {const_cast<uint8_t *>(V.Data) + From, V.Size - From};
+      From = 0;
+    }
+    msghdr Message = {};
+    Message.msg_iov = Parts;
+    Message.msg_iovlen = NumParts;
+    ssize_t N = ::sendmsg(Fd, &Message, MSG_NOSIGNAL);
+    if (N < 0) {
+      if (errno == EINTR)
+        continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return;
+      Reset = errno == ECONNRESET || errno == EPIPE;
+      return fail(Dropped,
+                  std::string("the connection broke while a job was sent: ") +
+                      std::strerror(errno));
+    }
+    Turn += static_cast<size_t>(N);
+    Sent += static_cast<uint64_t>(N);
+    for (size_t Left = static_cast<size_t>(N); Left;) {
+      size_t Here = std::min(Left, Req->Segments[Segment].Size - Offset);
+      Left -= Here;
+      Offset += Here;
+      if (Offset == Req->Segments[Segment].Size) {
+        ++Segment;
+        Offset = 0;
+      }
+    }
+    progress(Segment == Req->Segments.size() ? Waiting : Sending);
+  }
+}
+
+void Connection::receive() {
+  size_t Turn = 0;
+  while (Turn < MaxTurn) {
+    size_t Size;
+    uint8_t *To = Parser.space(Size);
+    ssize_t N = ::recv(Fd, To, Size, 0);
+    if (N < 0) {
+      if (errno == EINTR)
+        continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return;
+      Reset = errno == ECONNRESET;
+      return fail(Dropped, std::string("the connection broke: ") +
+                               std::strerror(errno));
+    }
+    if (N == 0) {
+      if (State == Sending && !Parser.started())
+        return fail(Dropped, "it closed the connection while a job was sent");
+      if (!Parser.started())
+        return fail(Dropped, "it closed the connection without an answer");
+      if (!Parser.end())
+        return fail(Dropped, Parser.error());
+      if (State == Sending)
+        return fail(Nonsense, "it answered before it had the whole job");
+      State = Done;
+      return;
+    }
+    Turn += static_cast<size_t>(N);
+    Received += static_cast<uint64_t>(N);
+    if (!Parser.commit(static_cast<size_t>(N)))
+      return fail(Nonsense, Parser.error());
+    if (State != Sending)
+      progress(Receiving);
+    if (Parser.complete())
+      Deadline = Clock::now() + std::min(Silence, MaxEnd);
+  }
+}
+
+void Connection::checkTime(Clock::time_point Now) {
+  if (ended() || Now < Deadline)
+    return;
+  if (State == Connecting) {
+    Error = "no answer";
+    return connectNext();
+  }
+  if (State == Receiving && Parser.complete()) {
+    State = Done; // somebody else holds the connection open
+    return;
+  }
+  auto Seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(Silence).count();
+  const char *What = State == Sending   ? "it took nothing of a job for "
+                     : State == Waiting ? "no answer for "
+                                        : "it stopped in its answer for ";
+  fail(Silent, What + std::to_string(Seconds) + " s");
+}

@@ -1,0 +1,106 @@
+//===- Connection.h - One request, and its reply ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A connection to a distccd carries one request. Nothing here blocks: the I/O
+// thread polls fd() for events() and calls ready(), and calls checkTime() when
+// deadline() has passed.
+//
+// The end of file is no reliable sign of a server's death: a compiler that
+// outlives its distccd keeps the socket open and answers nothing. So silence
+// has a limit at each step. The sending side is never closed before the reply
+// has come, since the server takes that for a client that is gone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_CONNECTION_H
+#define DTLTO_DISTCC_CONNECTION_H
+
+#include "Address.h"
+#include "Reply.h"
+#include "Request.h"
+#include "Settings.h"
+#include "SshProcess.h"
+#include <chrono>
+#include <memory>
+
+namespace dtlto::distcc {
+
+using Clock = std::chrono::steady_clock;
+
+class Connection {
+public:
+  enum StateTy {
+    Connecting,
+    Sending,
+    Waiting,   // all is sent, nothing has come back
+    Receiving,
+    Done,  // take reply()
+    Failed // see failure() and error()
+  };
+  enum FailureTy {
+    Unreachable, // no connection at all
+    Dropped,     // closed or reset by the other side
+    Silent,      // nothing happened for too long
+    Nonsense     // what came is no reply
+  };
+
+  /// Begins to connect. \p Silence is how long nothing may happen. Processes
+  /// that are started are left to \p Children.
+  Connection(const HostSpec &Host, const std::vector<Address> &Addresses,
+             std::shared_ptr<const Request> Req, const Settings &S,
+             Clock::duration Silence, Reaper &Children);
+  ~Connection(); // closes it, which ends a compiler at the other end
+  Connection(const Connection &) = delete;
+
+  int fd() const { return Fd; }
+  short events() const;
+  void ready(short Events);
+  Clock::time_point deadline() const { return Deadline; }
+  void checkTime(Clock::time_point Now);
+
+  StateTy state() const { return State; }
+  bool ended() const { return State == Done || State == Failed; }
+  FailureTy failure() const { return Failure; }
+  /// One line, without the host's name.
+  const std::string &error() const { return Error; }
+  /// While what was it that it failed.
+  StateTy failedIn() const { return FailedIn; }
+  /// By a reset, not by an orderly end: what distccd's access list does.
+  bool wasReset() const { return Reset; }
+  Reply reply() { return Parser.take(); }
+
+  uint64_t bytesSent() const { return Sent; }
+  uint64_t bytesReceived() const { return Received; }
+
+private:
+  void connectNext();
+  void send();
+  void receive();
+  void progress(StateTy Next);
+  void fail(FailureTy F, std::string Why);
+
+  const std::vector<Address> Addresses;
+  const std::shared_ptr<const Request> Req;
+  const Clock::duration Silence;
+  Reaper &Children;
+
+  int Fd = -1;
+  pid_t Pid = -1; // ssh
+  size_t NextAddress = 0;
+  StateTy State = Connecting, FailedIn = Connecting;
+  FailureTy Failure = Unreachable;
+  bool Reset = false;
+  std::string Error;
+  Clock::time_point Deadline;
+  size_t Segment = 0, Offset = 0; // the next byte to be sent
+  uint64_t Sent = 0, Received = 0;
+  ReplyParser Parser;
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_CONNECTION_H

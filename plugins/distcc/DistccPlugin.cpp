@@ -1,0 +1,90 @@
+//===- DistccPlugin.cpp - Runs jobs on stock distccds ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A distcc client in the linker's process. Jobs go from memory to a distccd and
+// its clang, and objects come back into memory; nothing is installed there but
+// distcc and the clang of the linker's LLVM version. README.md is for users;
+// Request.h and Reply.h have the protocol, Client.h how it all moves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Client.h"
+#include <cstdlib>
+#include <system_error>
+
+using namespace dtlto::distcc;
+
+struct dtlto_session {
+  Client TheClient;
+};
+
+static int32_t openSession(const dtlto_host *TheHost,
+                           const dtlto_session_params *Params,
+                           dtlto_session **Session) {
+  auto TheLog = std::make_unique<Log>(*TheHost);
+  Settings S;
+  std::string Error;
+  SettingsStatus Status = readSettings(*Params, ::getenv, S, Error);
+  if (!S.Fallback)
+    if (auto *Policy = static_cast<const dtlto_fallback *>(
+            TheHost->extension(TheHost->context, DTLTO_EXT_FALLBACK)))
+      Policy->forbid(TheHost->context, "DISTCC_FALLBACK is 0");
+  if (Status != SettingsStatus::Ok) {
+    TheLog->error(Error);
+    return Status == SettingsStatus::Wrong ? DTLTO_ERROR_CALLER
+                                           : DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  if (!TheLog->open(S.LogFile, S.Verbose, Error))
+    TheLog->warning(Error);
+  for (const std::string &Note : S.Notes)
+    TheLog->note(Note);
+
+  const auto *Codegen = static_cast<const dtlto_local_codegen *>(
+      TheHost->extension(TheHost->context, DTLTO_EXT_LOCAL_CODEGEN));
+  try {
+    *Session = new dtlto_session{
+        Client(*TheHost, *Params, std::move(S), std::move(TheLog), Codegen)};
+  } catch (const std::system_error &E) {
+    Log(*TheHost).error(std::string("can't start a thread: ") + E.what());
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  return DTLTO_OK;
+}
+
+static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
+  return S->TheClient.submit(*Job);
+}
+
+static void cancelJob(dtlto_session *S, uint64_t Job) {
+  S->TheClient.cancel(Job);
+}
+
+static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
+  S->TheClient.load(*Load);
+  return DTLTO_OK;
+}
+
+static void closeSession(dtlto_session *S) {
+  S->TheClient.close();
+  delete S;
+}
+
+static const void *getExtension(const char *) { return nullptr; }
+
+const dtlto_plugin dtlto_plugin_entry = {
+    sizeof(dtlto_plugin),
+    DTLTO_ABI_MAJOR,
+    DTLTO_ABI_MINOR,
+    DTLTO_PART_INPUTS | DTLTO_PART_ARGS,
+    "distcc",
+    DTLTO_VERSION,
+    openSession,
+    submitJob,
+    cancelJob,
+    getLoad,
+    closeSession,
+    getExtension};

@@ -1,0 +1,252 @@
+//===- Farm.cpp - All hosts of a link -------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Farm.h"
+#include "Verdict.h"
+
+using namespace dtlto::distcc;
+using namespace std::chrono_literals;
+
+// distcc's own numbers.
+static constexpr unsigned DefaultSlots = 4;
+static constexpr unsigned DefaultLocalSlots = 2;
+// A host that is so busy with others that it doesn't get to a question for its
+// version in this time is of no use now.
+static constexpr Clock::duration MaxProbe = 30s;
+
+Farm::Farm(const Settings &S, std::string LlvmVersion, bool CanRunHere,
+           Log &TheLog, std::shared_ptr<Mailbox> Box, Reaper &Children)
+    : S(S), LlvmVersion(std::move(LlvmVersion)), CanRunHere(CanRunHere),
+      TheLog(TheLog), Box(std::move(Box)), Children(Children),
+      ProbeRequest(buildProbe(S.Compiler)) {
+  for (const HostSpec &Spec : S.Hosts) {
+    Hosts.push_back(std::make_unique<Host>(Spec, Hosts.size()));
+    Host &H = *Hosts.back();
+    H.Slots = Spec.Limit ? Spec.Limit
+              : Spec.Kind == HostKind::Local ? DefaultLocalSlots
+                                             : DefaultSlots;
+  }
+}
+
+void Farm::start() {
+  for (auto &H : Hosts)
+    find(*H);
+}
+
+void Farm::find(Host &H) {
+  H.State = Host::Resolving;
+  switch (H.Spec.Kind) {
+  case HostKind::Local:
+    if (CanRunHere)
+      H.State = Host::Usable;
+    else
+      leaveOut(H, "this linker offers no code generation to plugins");
+    return;
+  case HostKind::Ssh:
+    return probe(H, {}); // ssh looks the name up
+  case HostKind::Tcp:
+    resolve(H.Spec.Name, H.Spec.Port, Box, [this, &H](Resolved R) {
+      if (H.State == Host::Resolving)
+        probe(H, std::move(R));
+    });
+    return;
+  }
+}
+
+void Farm::probe(Host &H, Resolved R) {
+  if (!R.Error.empty())
+    return rest(H, "can't be found: " + R.Error);
+  H.State = Host::Probing;
+  H.Addresses = std::move(R.Addresses);
+  H.Probe = std::make_unique<Connection>(
+      H.Spec, H.Addresses, ProbeRequest, S,
+      std::min<Clock::duration>(MaxProbe, S.IoTimeout), Children);
+  uint16_t Port = S.statsPort(H.Spec);
+  if (!H.Spec.Limit && Port && !H.Addresses.empty())
+    H.Stats = std::make_unique<StatsQuery>(H.Addresses.front(), Port);
+}
+
+void Farm::probeEnded(Host &H) {
+  std::unique_ptr<Connection> P = std::move(H.Probe);
+  if (P->state() == Connection::Done) {
+    std::string Why = judgeProbe(P->reply(), S.Compiler, LlvmVersion);
+    if (!Why.empty())
+      return leaveOut(H, Why);
+    TheLog.debug(H.Name + ": has " + S.Compiler + " " + LlvmVersion + ", " +
+                 std::to_string(H.Slots) + " slots");
+    H.State = Host::Usable;
+    H.SaidWhy = false;
+    return;
+  }
+  bool OverSsh = H.Spec.Kind == HostKind::Ssh;
+  switch (P->failure()) {
+  case Connection::Unreachable:
+    return rest(H, P->error() +
+                       (OverSsh ? ""
+                                : ": is distccd running there, on port " +
+                                      std::to_string(H.Spec.Port) + "?"));
+  case Connection::Dropped:
+    if (OverSsh)
+      return rest(H, P->error() + ": does ssh reach it without a password, and "
+                                  "does it find distccd there?");
+    // What a distccd does without a word (seen with 3.4): a reset for an
+    // address that is not allowed, an end of file for such a compiler.
+    if (P->wasReset())
+      return rest(H, "it refused the connection: its distccd must --allow this "
+                     "machine");
+    return rest(H, "it closed the connection when asked for " + S.Compiler +
+                       ": install that there and run update-distcc-symlinks, "
+                       "or see DISTCC_CMDLIST of its distccd");
+  case Connection::Silent:
+    return rest(H, P->failedIn() == Connection::Connecting
+                       ? P->error()
+                       : P->error() + " when asked for its compiler: is it "
+                                      "overloaded?");
+  case Connection::Nonsense:
+    return leaveOut(H, "is no distccd: " + P->error());
+  }
+}
+
+/// Says why, but not again for each try while nothing works.
+void Farm::rest(Host &H, const std::string &Why) {
+  // Without a back-off period, still don't ask all the time.
+  Clock::duration Period = std::max<Clock::duration>(S.BackoffPeriod, 1s);
+  std::string Text = H.Name + ": " + Why + "; not used for " +
+                     std::to_string(S.BackoffPeriod.count()) + " s";
+  if (H.SaidWhy)
+    TheLog.debug(Text);
+  else
+    TheLog.warning(Text);
+  H.SaidWhy = true;
+  H.State = Host::Resting;
+  H.RestsUntil = Clock::now() + Period;
+  H.Stats.reset();
+}
+
+void Farm::leaveOut(Host &H, const std::string &Why) {
+  TheLog.warning(H.Name + ": " + Why + "; not used for this link");
+  H.State = Host::Out;
+  H.Stats.reset();
+}
+
+void Farm::dislike(Host &H, const std::string &Why) {
+  if (H.State != Host::Usable)
+    return;
+  if (S.BackoffPeriod == 0s) {
+    TheLog.debug(H.Name + ": " + Why);
+    return;
+  }
+  rest(H, Why);
+}
+
+void Farm::enjoy(Host &H, uint64_t Cost, Clock::duration Took) {
+  ++H.NumDone;
+  H.learn(Cost, Took);
+  // It works: what broke a moment ago was not the machine.
+  if (H.State == Host::Resting) {
+    TheLog.debug(H.Name + ": finished a job, and is used again");
+    H.State = Host::Usable;
+    H.SaidWhy = false;
+  }
+}
+
+Host *Farm::choose(const HostSet &Tried) {
+  Host *Best = nullptr;
+  for (auto &H : Hosts) {
+    if (!H->hasRoom() || Tried[H->Index])
+      continue;
+    // Unknown is taken for fast: else it would never be known.
+    if (!Best || (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
+      Best = H.get();
+  }
+  return Best;
+}
+
+bool Farm::anyRoom() const {
+  for (auto &H : Hosts)
+    if (H->hasRoom())
+      return true;
+  return false;
+}
+
+bool Farm::mayTake(const HostSet &Tried) const {
+  for (auto &H : Hosts)
+    if (!Tried[H->Index] && (H->State == Host::Usable || H->mayBecomeUsable()))
+      return true;
+  return false;
+}
+
+unsigned Farm::slots() const {
+  unsigned N = 0;
+  for (auto &H : Hosts)
+    N += H->State == Host::Usable ? H->Slots : 0;
+  return N;
+}
+
+unsigned Farm::expectedSlots() const {
+  unsigned N = 0;
+  for (auto &H : Hosts)
+    N += H->State == Host::Usable || H->mayBecomeUsable() ? H->Slots : 0;
+  return N;
+}
+
+unsigned Farm::freeSlots() const {
+  unsigned N = 0;
+  for (auto &H : Hosts)
+    N += H->hasRoom() ? H->Slots - H->NumBusy : 0;
+  return N;
+}
+
+unsigned Farm::numUsable() const {
+  unsigned N = 0;
+  for (auto &H : Hosts)
+    N += H->State == Host::Usable;
+  return N;
+}
+
+void Farm::prepare(Poller &P) {
+  for (auto &Owned : Hosts) {
+    Host *H = Owned.get();
+    if (H->Probe) {
+      P.wakeAt(H->Probe->deadline());
+      if (!H->Probe->ended())
+        P.add(H->Probe->fd(), H->Probe->events(),
+              [H](short Events) { H->Probe->ready(Events); });
+    }
+    if (H->Stats && !H->Stats->ended()) {
+      P.wakeAt(H->Stats->deadline());
+      P.add(H->Stats->fd(), H->Stats->events(),
+            [H](short) { H->Stats->ready(); });
+    }
+    if (H->State == Host::Resting)
+      P.wakeAt(H->RestsUntil);
+  }
+}
+
+void Farm::checkTime(Clock::time_point Now) {
+  for (auto &H : Hosts) {
+    if (H->Probe) {
+      H->Probe->checkTime(Now);
+      if (H->Probe->ended())
+        probeEnded(*H);
+    }
+    if (H->Stats) {
+      H->Stats->checkTime(Now);
+      if (H->Stats->ended()) {
+        if (unsigned Slots = H->Stats->slots()) {
+          TheLog.debug(H->Name + ": runs " + std::to_string(Slots) +
+                       " jobs at the same time, its statistics port says");
+          H->Slots = Slots;
+        }
+        H->Stats.reset();
+      }
+    }
+    // What it still does is not known to fail; it is asked again anyway.
+    if (H->State == Host::Resting && Now >= H->RestsUntil)
+      find(*H);
+  }
+}

@@ -1,0 +1,81 @@
+//===- Farm.h - All hosts of a link -----------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds out which hosts are of use, and chooses one for each job. Belongs to
+// the I/O thread.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_FARM_H
+#define DTLTO_DISTCC_FARM_H
+
+#include "Host.h"
+#include "Log.h"
+#include "Poller.h"
+
+namespace dtlto::distcc {
+
+class Farm {
+public:
+  /// \p LlvmVersion is what each compiler must have. \p CanRunHere: hosts of
+  /// kind Local are of use.
+  Farm(const Settings &S, std::string LlvmVersion, bool CanRunHere, Log &TheLog,
+       std::shared_ptr<Mailbox> Box, Reaper &Children);
+
+  /// Begins to probe all hosts, at the same time.
+  void start();
+
+  /// What this link knows of its tries: a bit for each host, by index.
+  using HostSet = std::vector<bool>;
+
+  /// A usable host with an idle slot that is not in \p Tried, or null. The
+  /// fastest first; those that have not shown their speed before, in the order
+  /// of the list.
+  Host *choose(const HostSet &Tried);
+  bool anyRoom() const;
+  /// A host that is not in \p Tried is usable, or may be soon.
+  bool mayTake(const HostSet &Tried) const;
+  /// The same for any host at all.
+  bool anyHope() const { return mayTake(HostSet(Hosts.size())); }
+
+  /// A job failed, and the host is to blame: it rests.
+  void dislike(Host &H, const std::string &Why);
+  /// A job came back well.
+  void enjoy(Host &H, uint64_t Cost, Clock::duration Took);
+
+  void prepare(Poller &P);
+  void checkTime(Clock::time_point Now);
+
+  Host &host(size_t Index) { return *Hosts[Index]; }
+  size_t size() const { return Hosts.size(); }
+  /// Slots of hosts that are usable; and of those that may be, as far as the
+  /// list tells.
+  unsigned slots() const;
+  unsigned expectedSlots() const;
+  unsigned freeSlots() const;
+  unsigned numUsable() const;
+
+private:
+  void find(Host &H);
+  void probe(Host &H, Resolved R);
+  void probeEnded(Host &H);
+  void rest(Host &H, const std::string &Why);
+  void leaveOut(Host &H, const std::string &Why);
+
+  const Settings &S;
+  const std::string LlvmVersion;
+  const bool CanRunHere;
+  Log &TheLog;
+  const std::shared_ptr<Mailbox> Box;
+  Reaper &Children;
+  const std::shared_ptr<const Request> ProbeRequest;
+  std::vector<std::unique_ptr<Host>> Hosts;
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_FARM_H

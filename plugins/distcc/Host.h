@@ -1,0 +1,64 @@
+//===- Host.h - A host of the farm, as this link knows it -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   Resolving -> Probing -> Usable <-> Resting --(back-off period over)--+
+//       ^           |                     ^                              |
+//       |           +---> Out             |                              |
+//       |           +---------------------+                              |
+//       +----------------------------------------------------------------+
+//
+// A host gets no job before it has proven that it has the right compiler. One
+// that breaks a connection rests; one that will not do better in this link (the
+// compiler is missing, or of another version) is out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_HOST_H
+#define DTLTO_DISTCC_HOST_H
+
+#include "Connection.h"
+#include "StatsQuery.h"
+
+namespace dtlto::distcc {
+
+struct Host {
+  enum StateTy { Resolving, Probing, Usable, Resting, Out };
+
+  Host(HostSpec Spec, size_t Index)
+      : Spec(std::move(Spec)), Index(Index), Name(this->Spec.display()) {}
+
+  const HostSpec Spec;
+  const size_t Index; // in the list
+  const std::string Name;
+
+  StateTy State = Resolving;
+  std::vector<Address> Addresses;
+  std::unique_ptr<Connection> Probe;
+  std::unique_ptr<StatsQuery> Stats; // runs beside the probe
+  Clock::time_point RestsUntil;
+  bool SaidWhy = false; // why it rests, since it last was of use
+
+  unsigned Slots = 0; // jobs at the same time
+  /// The job of each slot, by id; 0: idle. Monitors show slots by number.
+  std::vector<uint64_t> InSlot;
+  unsigned NumBusy = 0;
+  unsigned NumDone = 0;
+
+  /// Cost that it gets done in a second in one slot, smoothed; 0: not known.
+  double Speed = 0;
+
+  bool hasRoom() const { return State == Usable && NumBusy < Slots; }
+  bool mayBecomeUsable() const { return State == Resolving || State == Probing; }
+
+  int take(uint64_t Job);
+  void release(uint64_t Job);
+  void learn(uint64_t Cost, Clock::duration Took);
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_HOST_H

@@ -1,0 +1,71 @@
+//===- HostSpec.h - Host specifications, as distcc has them -----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A host list is what distcc(1), "HOST SPECIFICATIONS", says it is:
+//
+//   list   = { item }                separated by white space; # to the end of
+//                                    the line is a comment
+//   item   = "localhost" [limit]
+//          | [user] "@" host [limit] [":" command] {option}     over ssh
+//          | host [":" port] [limit] {option}                   over TCP
+//          | host limit ":" port {option}                       the same
+//          | "--randomize" | "--localslots=" n | "--localslots_cpp=" n
+//          | "+zeroconf"
+//   host   = name | IPv4 address | "[" IPv6 address "]"
+//   limit  = "/" n
+//   option = ",lzo" | ",cpp" | ",zstd" | ",down" | ",auth" ["=" name]
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_HOSTSPEC_H
+#define DTLTO_DISTCC_HOSTSPEC_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtlto::distcc {
+
+enum class HostKind {
+  Tcp,  // a distccd that listens
+  Ssh,  // a distccd that ssh starts for each job
+  Local // this machine, without a daemon
+};
+
+/// One host of a list.
+struct HostSpec {
+  HostKind Kind = HostKind::Tcp;
+  std::string Name;    // name or address, without brackets
+  uint16_t Port = 3632;
+  unsigned Limit = 0;  // jobs at the same time; 0: the list doesn't say
+  std::string User;    // ssh: may be empty
+  std::string Command; // ssh: distccd's path there; may be empty
+
+  /// For people and monitors: "node3", "node3:4000", "[::1]:4000",
+  /// "user@node3", "localhost". The port is left out if it is distcc's own.
+  std::string display() const;
+};
+
+struct HostList {
+  std::vector<HostSpec> Hosts; // in the order of the list
+  bool Randomize = false;
+  /// One line each, once for each kind of thing: what was accepted and means
+  /// nothing here, e.g. "--localslots means nothing here; ...".
+  std::vector<std::string> Notes;
+};
+
+/// Reads \p Text. \p Source is where it comes from, for messages
+/// ("$DISTCC_HOSTS", a file's path). Returns false with one line in \p Error
+/// that names the source and the item, and for a file of several lines the
+/// line. A list without hosts is no error.
+bool parseHostList(std::string_view Text, std::string_view Source,
+                   HostList &List, std::string &Error);
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_HOSTSPEC_H

@@ -1,0 +1,84 @@
+//===- Log.cpp - The plugin's messages ------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Log.h"
+#include "Text.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace dtlto::distcc {
+
+Log::~Log() {
+  if (Fd != -1)
+    close(Fd);
+}
+
+bool Log::open(const std::string &File, bool Verbose, std::string &Error) {
+  this->Verbose = Verbose;
+  if (Fd != -1)
+    close(Fd);
+  Fd = -1;
+  if (File.empty())
+    return true;
+  // A pipe that nobody reads must not hold up the link: O_NONBLOCK.
+  Fd = ::open(File.c_str(),
+              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+              0666);
+  if (Fd != -1)
+    return true;
+  Error = "can't open the log file " + quote(File) + ": " +
+          std::strerror(errno) + "; set or unset DISTCC_LOG";
+  return false;
+}
+
+static const char *levelName(uint32_t Level) {
+  switch (Level) {
+  case DTLTO_LOG_ERROR:
+    return "error";
+  case DTLTO_LOG_WARNING:
+    return "warning";
+  case DTLTO_LOG_DEBUG:
+    return "debug";
+  default:
+    return "note";
+  }
+}
+
+/// A message is one line, whoever's words are in it.
+static std::string oneLine(std::string Text) {
+  while (!Text.empty() && (Text.back() == '\n' || Text.back() == '\r'))
+    Text.pop_back();
+  for (char &C : Text)
+    if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
+      C = ' ';
+  return Text;
+}
+
+void Log::emit(uint32_t Level, const std::string &Text) {
+  std::string Line = oneLine(Text);
+
+  bool ToFile = Fd != -1 && (Level != DTLTO_LOG_DEBUG || Verbose);
+  if (ToFile) {
+    std::string Whole = "dtlto[" + std::to_string(getpid()) +
+                        "] distcc: " + levelName(Level) + " " + Line + "\n";
+    // One write, so that lines of other threads and processes don't mix with
+    // it. There is nobody to tell of a failure.
+    [[maybe_unused]] ssize_t Written = write(Fd, Whole.data(), Whole.size());
+  }
+
+  bool ToHost =
+      Fd == -1 || Level == DTLTO_LOG_ERROR || Level == DTLTO_LOG_DEBUG;
+  if (!ToHost)
+    return;
+  if (Level == DTLTO_LOG_DEBUG && Verbose && Fd == -1)
+    Level = DTLTO_LOG_NOTE;
+  Host.log(Host.context, Level, Line.c_str());
+}
+
+} // namespace dtlto::distcc

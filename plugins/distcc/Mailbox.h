@@ -1,0 +1,45 @@
+//===- Mailbox.h - Work for one thread from all others ----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_MAILBOX_H
+#define DTLTO_DISTCC_MAILBOX_H
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace dtlto::distcc {
+
+/// What other threads want the I/O thread to do, and a file descriptor that is
+/// readable while there is any of it. Any thread may post.
+class Mailbox {
+public:
+  using Letter = std::function<void()>;
+
+  Mailbox();
+  ~Mailbox();
+  Mailbox(const Mailbox &) = delete;
+
+  /// For poll(). Negative if the system has none left: then nothing can work.
+  int fd() const { return Fd; }
+  /// Letters are done in the order in which they were posted. After stop(),
+  /// they are thrown away.
+  void post(Letter L);
+  /// Does all that has been posted; on the I/O thread.
+  void deliver();
+  void stop();
+
+private:
+  int Fd;
+  std::mutex Mutex;
+  std::vector<Letter> Letters;
+  bool Stopped = false;
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_MAILBOX_H

@@ -1,0 +1,57 @@
+//===- Poller.h - poll(2) for whoever wants to wait -------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_POLLER_H
+#define DTLTO_DISTCC_POLLER_H
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <poll.h>
+#include <vector>
+
+namespace dtlto::distcc {
+
+/// One turn of an I/O thread: everybody says what they wait for, then wait()
+/// calls those whose time has come. Made anew each turn.
+class Poller {
+public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  /// \p Ready is called with poll's revents if there are any.
+  void add(int Fd, short Events, std::function<void(short)> Ready) {
+    Fds.push_back({Fd, Events, 0});
+    Calls.push_back(std::move(Ready));
+  }
+  /// wait() returns then at the latest.
+  void wakeAt(TimePoint T) { Deadline = std::min(Deadline, T); }
+
+  void wait() {
+    using namespace std::chrono;
+    int Timeout = -1;
+    if (Deadline != TimePoint::max()) {
+      auto Left = duration_cast<milliseconds>(Deadline - steady_clock::now());
+      // One more, so that the time has really passed.
+      Timeout = static_cast<int>(
+          std::clamp<milliseconds::rep>(Left.count() + 1, 0, 3600 * 1000));
+    }
+    if (::poll(Fds.data(), Fds.size(), Timeout) <= 0)
+      return;
+    for (size_t I = 0; I != Fds.size(); ++I)
+      if (Fds[I].revents)
+        Calls[I](Fds[I].revents);
+  }
+
+private:
+  std::vector<pollfd> Fds;
+  std::vector<std::function<void(short)>> Calls;
+  TimePoint Deadline = TimePoint::max();
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_POLLER_H

@@ -1,0 +1,102 @@
+//===- Reply.h - What a distccd answers -------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The reply of protocol 3, with tokens as in Request.h:
+//
+//   DONE 3
+//   STAT wait status
+//   SERR length <LZO1X>      standard error
+//   SOUT length <LZO1X>      standard output
+//   DOTO length <LZO1X>      the object; 0 if the status is not 0
+//   [DOTD length <LZO1X>]    dependencies
+//   end of file
+//
+// Clang writes no dependencies for bitcode, and the server, which then has none
+// to send, closes the connection after DOTO.
+//
+// A reply comes from outside: nothing in it is believed. Lengths are bounded
+// before anything is allocated, and memory grows with what has really arrived.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_REPLY_H
+#define DTLTO_DISTCC_REPLY_H
+
+#include "Bytes.h"
+#include <string>
+#include <vector>
+
+namespace dtlto::distcc {
+
+struct Reply {
+  uint32_t WaitStatus = 0; // as wait(2) has it
+  // Compressed.
+  std::vector<uint8_t> Stderr, Stdout, Object;
+};
+
+/// The largest that is accepted, in bytes, compressed and decompressed.
+constexpr uint64_t MaxPackedObject = uint64_t(1) << 30;
+constexpr uint64_t MaxObject = uint64_t(2) << 30;
+constexpr uint64_t MaxPackedText = uint64_t(16) << 20;
+constexpr uint64_t MaxText = uint64_t(64) << 20;
+
+/// Takes a reply apart as it arrives:
+///
+///   while (read(socket, P.space(Size), Size))   n > 0: P.commit(n)
+///   P.end(); P.take()
+///
+/// It asks for no byte past the part that it is in, so nothing of what follows
+/// is read by accident. Whoever has seen complete() may take the reply without
+/// the end of file (a server whose child was killed may never send one), but
+/// should wait a moment for it: only it proves that nothing else follows.
+class ReplyParser {
+public:
+  /// Where to read to, at most \p Size bytes of it (never 0). Then commit().
+  /// So the bytes of an object go from the socket to their place.
+  uint8_t *space(size_t &Size);
+  /// \p Size bytes have been written to space(). Returns false if the reply is
+  /// wrong: see error(). Nothing can be right after that.
+  bool commit(size_t Size);
+  /// The connection was closed by the server. Returns false if that came too
+  /// early.
+  bool end();
+
+  /// Something has arrived: the server is done with its work.
+  bool started() const { return Started; }
+  /// The object and all before it have arrived, and nothing was wrong so far.
+  /// Dependencies and the end of file may still come.
+  bool complete() const { return Current >= Part::Dotd && Error.empty(); }
+  /// One line: what was wrong.
+  const std::string &error() const { return Error; }
+  /// The reply; only when complete().
+  Reply take() { return std::move(Result); }
+
+private:
+  enum class Part { Done, Stat, Serr, Sout, Doto, Dotd, End };
+  static constexpr size_t TokenSize = 12;
+
+  bool fail(std::string Text);
+  bool token();
+  bool body(uint32_t Length, uint64_t Max);
+  std::vector<uint8_t> *target();
+  void next();
+  const char *name() const;
+
+  Part Current = Part::Done;
+  bool Started = false;
+  // The body that arrives now has Left more bytes; 0: a token arrives.
+  size_t Left = 0;
+  size_t Have = 0; // bytes of the token or of the body
+  uint8_t Token[TokenSize];
+  std::vector<uint8_t> Unwanted;
+  Reply Result;
+  std::string Error;
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_REPLY_H

@@ -1,0 +1,197 @@
+//===- Request.cpp - What a distccd is sent -------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Request.h"
+#include "Lzo.h"
+#include <cstdio>
+#include <cstring>
+
+using namespace dtlto::distcc;
+
+namespace {
+/// Puts a request together. Tokens gather in one text until a file comes.
+class Builder {
+public:
+  Builder(const std::vector<std::string> &Argv, size_t NumFiles)
+      : Result(std::make_shared<Request>()) {
+    token("DIST", 3);
+    string("CDIR", "/w");
+    token("ARGC", Argv.size());
+    for (const std::string &Arg : Argv)
+      string("ARGV", Arg);
+    token("NFIL", NumFiles);
+  }
+
+  void file(const std::string &Path, Packed Bytes) {
+    string("NAME", "/w/" + Path);
+    token("FILE", Bytes->size());
+    if (Bytes->empty())
+      return;
+    flush();
+    add({Bytes->data(), Bytes->size()});
+    Result->Files.push_back(std::move(Bytes));
+  }
+
+  std::shared_ptr<const Request> take() {
+    flush();
+    return std::move(Result);
+  }
+
+private:
+  void token(const char *Name, size_t Value) {
+    char Buffer[13];
+    snprintf(Buffer, sizeof(Buffer), "%.4s%08x", Name, unsigned(Value));
+    Text += Buffer;
+  }
+  void string(const char *Name, const std::string &Value) {
+    token(Name, Value.size());
+    Text += Value;
+  }
+  void add(ByteView Bytes) {
+    Result->Segments.push_back(Bytes);
+    Result->Size += Bytes.Size;
+  }
+  void flush() {
+    if (Text.empty())
+      return;
+    auto Owned = std::make_unique<std::string>(std::move(Text));
+    Text.clear();
+    add({reinterpret_cast<const uint8_t *>(Owned->data()), Owned->size()});
+    Result->Texts.push_back(std::move(Owned));
+  }
+
+  std::shared_ptr<Request> Result;
+  std::string Text;
+};
+} // namespace
+
+static bool hasInput(const dtlto_job &Job, const std::string &Path) {
+  for (uint32_t I = 0; I != Job.num_inputs; ++I)
+    if (Path == Job.inputs[I]->path)
+      return true;
+  return false;
+}
+
+static std::string argsFileName(const dtlto_job &Job) {
+  std::string Name = "args.c";
+  for (unsigned N = 1; hasInput(Job, Name); ++N)
+    Name = "args" + std::to_string(N) + ".c";
+  return Name;
+}
+
+/// The arguments for the response file: without the compiler's name, `-c` and
+/// the output, which the server has to see.
+static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
+  std::vector<std::string> Args(Job.args, Job.args + Job.num_args);
+  for (size_t I = Args.size(); I-- > 1;)
+    if (Args[I] == "-o" && I + 1 != Args.size() && Args[I + 1] == Job.output) {
+      Args.erase(Args.begin() + I, Args.begin() + I + 2);
+      break;
+    }
+  for (size_t I = Args.size(); I-- > 1;)
+    // Not if it is the value of another option.
+    if (Args[I] == "-c" && Args[I - 1] != "-mllvm" && Args[I - 1] != "-Xclang")
+      Args.erase(Args.begin() + I);
+  if (!Args.empty())
+    Args.erase(Args.begin());
+  return Args;
+}
+
+/// No quoting helps against either: clang drops what is empty, and looks for a
+/// further response file behind each @.
+static bool checkArgs(const std::vector<std::string> &Args,
+                      std::string &Error) {
+  for (const std::string &Arg : Args) {
+    if (Arg.empty()) {
+      Error = "an empty compiler argument can't be sent in a response file";
+      return false;
+    }
+    if (Arg[0] == '@') {
+      Error = "the compiler argument '" + Arg +
+              "' can't be sent in a response file, since it begins with '@'";
+      return false;
+    }
+  }
+  return true;
+}
+
+static std::string inMiB(uint64_t Size) {
+  return std::to_string((Size + (1 << 20) - 1) >> 20) + " MiB";
+}
+
+static bool checkSize(const dtlto_input &Input, uint64_t PackedSize,
+                      std::string &Error) {
+  if (Input.bytes.size <= MaxFileSize && PackedSize <= MaxFileSize)
+    return true;
+  Error = "the file '" + std::string(Input.path) + "' has " +
+          inMiB(Input.bytes.size);
+  if (PackedSize != 0)
+    Error += " (" + inMiB(PackedSize) + " compressed)";
+  Error += ", but a distccd takes at most " + inMiB(MaxFileSize);
+  return false;
+}
+
+std::shared_ptr<const Request>
+dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
+                            const Pack &P, std::string &Error) {
+  std::vector<std::string> Hidden = hiddenArgs(Job);
+  if (!checkArgs(Hidden, Error))
+    return nullptr;
+  for (uint32_t I = 0; I != Job.num_inputs; ++I)
+    if (!checkSize(*Job.inputs[I], 0, Error))
+      return nullptr;
+
+  std::string ArgsFile = argsFileName(Job);
+  Builder B({Compiler, "-c", "@" + ArgsFile, "-o", Job.output},
+            size_t(Job.num_inputs) + 1);
+  std::string Args = responseFile(Hidden);
+  B.file(ArgsFile,
+         std::make_shared<const std::vector<uint8_t>>(lzoCompress(
+             {reinterpret_cast<const uint8_t *>(Args.data()), Args.size()})));
+  for (uint32_t I = 0; I != Job.num_inputs; ++I) {
+    const dtlto_input &Input = *Job.inputs[I];
+    Packed Bytes = P(Input);
+    if (!checkSize(Input, Bytes->size(), Error))
+      return nullptr;
+    B.file(Input.path, std::move(Bytes));
+  }
+  return B.take();
+}
+
+std::shared_ptr<const Request>
+dtlto::distcc::buildProbe(const std::string &Compiler) {
+  return Builder({Compiler, "--version", "-c", "x.i", "-o", "x.o"}, 0).take();
+}
+
+static bool isPlain(char C) {
+  return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') ||
+         (C >= '0' && C <= '9') || (C && std::strchr("-_=./,:+%~^", C));
+}
+
+std::string dtlto::distcc::responseFile(const std::vector<std::string> &Args) {
+  std::string Text;
+  for (const std::string &Arg : Args) {
+    bool Quote = Arg.empty();
+    for (char C : Arg)
+      Quote |= !isPlain(C);
+    if (Quote) {
+      // Within quotes only these two are special. A byte order mark can't be
+      // seen in the file's first bytes either.
+      Text += '"';
+      for (char C : Arg) {
+        if (C == '"' || C == '\\')
+          Text += '\\';
+        Text += C;
+      }
+      Text += '"';
+    } else {
+      Text += Arg;
+    }
+    Text += '\n';
+  }
+  return Text;
+}

@@ -1,0 +1,312 @@
+//===- Settings.cpp - What the user has set -------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Settings.h"
+#include "Text.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <random>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dtlto::distcc {
+
+const char *const SystemHostFiles[2] = {"/etc/distcc/hosts",
+                                        "/usr/local/etc/distcc/hosts"};
+
+static constexpr uint16_t DaemonPort = 3632;
+static constexpr uint16_t DaemonStatsPort = 3633;
+
+uint16_t Settings::statsPort(const HostSpec &Host) const {
+  if (Host.Kind != HostKind::Tcp || Host.Limit != 0)
+    return 0;
+  if (StatsPort.empty())
+    return Host.Port == DaemonPort ? DaemonStatsPort : 0;
+  std::string_view Number = StatsPort;
+  bool Above = Number.front() == '+';
+  if (Above)
+    Number.remove_prefix(1);
+  uint32_t N = 0;
+  parseNumber(Number, 0, 65535, N);
+  if (Above)
+    N += Host.Port;
+  return N <= 65535 ? uint16_t(N) : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+/// Reads a small file. Returns what open(2) or read(2) has against it, or 0.
+static int readFile(const std::string &Path, std::string &Text) {
+  constexpr size_t MaxSize = size_t(16) << 20;
+  Text.clear();
+  // A pipe must not hold up the link: O_NONBLOCK.
+  int Fd = open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (Fd == -1)
+    return errno;
+  int Code = 0;
+  struct stat Stat;
+  if (fstat(Fd, &Stat) != 0)
+    Code = errno;
+  else if (S_ISDIR(Stat.st_mode))
+    Code = EISDIR;
+  else if (!S_ISREG(Stat.st_mode))
+    Code = EINVAL;
+  while (Code == 0) {
+    char Buffer[4096];
+    ssize_t N = read(Fd, Buffer, sizeof(Buffer));
+    if (N == 0)
+      break;
+    if (N > 0)
+      Text.append(Buffer, size_t(N));
+    else if (errno != EINTR)
+      Code = errno;
+    if (Text.size() > MaxSize)
+      Code = EFBIG;
+  }
+  close(Fd);
+  return Code;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments, variables, hosts
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads all into a Settings. Each step returns Ok, or leaves one line in
+/// Error.
+class Reader {
+public:
+  Reader(const dtlto_session_params &Params, const GetEnv &Env,
+         const std::vector<std::string> &HostFiles, Settings &S,
+         std::string &Error)
+      : Params(Params), Env(Env), HostFiles(HostFiles), S(S), Error(Error) {}
+
+  SettingsStatus read();
+
+private:
+  SettingsStatus fail(std::string Text) {
+    Error = std::move(Text);
+    return SettingsStatus::Wrong;
+  }
+  /// The value of a variable that is set and not empty; else null.
+  const char *value(const char *Name) {
+    const char *Text = Env(Name);
+    return Text && *Text ? Text : nullptr;
+  }
+
+  SettingsStatus readArguments();
+  SettingsStatus readArgument(std::string_view Arg);
+  SettingsStatus readVariables();
+  SettingsStatus readSeconds(const char *Name, uint32_t Min,
+                             std::chrono::seconds &Seconds);
+  void readBool(const char *Name, bool &Value);
+  SettingsStatus readHosts();
+  SettingsStatus useHosts(std::string_view Text, std::string_view Source);
+
+  const dtlto_session_params &Params;
+  const GetEnv &Env;
+  const std::vector<std::string> &HostFiles;
+  Settings &S;
+  std::string &Error;
+
+  std::optional<std::string_view> HostsArgument;
+  std::string DistccDir; // empty: there is no home
+};
+
+} // namespace
+
+SettingsStatus Reader::read() {
+  S = Settings();
+  std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
+  S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
+  if (SettingsStatus Status = readArguments(); Status != SettingsStatus::Ok)
+    return Status;
+  if (SettingsStatus Status = readVariables(); Status != SettingsStatus::Ok)
+    return Status;
+  return readHosts();
+}
+
+SettingsStatus Reader::readArguments() {
+  for (uint32_t I = 0; I != Params.num_args; ++I)
+    if (SettingsStatus Status = readArgument(Params.args[I]);
+        Status != SettingsStatus::Ok)
+      return Status;
+  return SettingsStatus::Ok;
+}
+
+SettingsStatus Reader::readArgument(std::string_view Arg) {
+  size_t Equals = Arg.find('=');
+  std::string_view Name = Arg.substr(0, Equals);
+  bool HasValue = Equals != std::string_view::npos;
+  std::string_view Value = HasValue ? Arg.substr(Equals + 1) : "";
+
+  if (HasValue && Name == "hosts") {
+    HostsArgument = Value;
+    return SettingsStatus::Ok;
+  }
+  if (HasValue && Name == "compiler") {
+    // Which names a server accepts is for the server to say.
+    if (Value.empty())
+      return fail(
+          "compiler= needs the name that clang has on the servers, e.g. "
+          "compiler=" +
+          S.Compiler);
+    if (std::any_of(Value.begin(), Value.end(),
+                    [](unsigned char C) { return C < 0x20 || C == 0x7f; }))
+      return fail(quote(Arg) +
+                  ": a compiler's name has no line breaks or other "
+                  "control characters");
+    S.Compiler = Value;
+    return SettingsStatus::Ok;
+  }
+  if (HasValue && Name == "stats-port") {
+    uint32_t N;
+    bool Above = !Value.empty() && Value.front() == '+';
+    if (!parseNumber(Value.substr(Above), Above, 65535, N))
+      return fail(quote(Arg) + ": expected a port from 1 to 65535, +N for N "
+                               "above the host's own, or 0 to ask no host");
+    S.StatsPort = (Above ? "+" : "") + std::to_string(N);
+    return SettingsStatus::Ok;
+  }
+
+  std::string Text = "unknown argument " + quote(Arg);
+  std::string_view Near = nearest(Name, {"hosts", "compiler", "stats-port"});
+  if (!Near.empty())
+    Text += ", did you mean " + quote(std::string(Near) + "=") + "?";
+  return fail(Text + " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
+}
+
+SettingsStatus Reader::readVariables() {
+  if (const char *Dir = value("DISTCC_DIR"))
+    DistccDir = Dir;
+  else if (const char *Home = value("HOME"))
+    DistccDir = std::string(Home) + "/.distcc";
+  if (!DistccDir.empty())
+    S.StateDir = DistccDir + "/state";
+
+  if (SettingsStatus Status = readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout);
+      Status != SettingsStatus::Ok)
+    return Status;
+  if (SettingsStatus Status =
+          readSeconds("DISTCC_BACKOFF_PERIOD", 0, S.BackoffPeriod);
+      Status != SettingsStatus::Ok)
+    return Status;
+  readBool("DISTCC_FALLBACK", S.Fallback);
+  readBool("DISTCC_VERBOSE", S.Verbose);
+  if (const char *File = value("DISTCC_LOG"))
+    S.LogFile = File;
+
+  std::string_view Ssh = value("DISTCC_SSH") ? Env("DISTCC_SSH") : "";
+  while (!Ssh.empty()) {
+    size_t End = std::min(Ssh.find(' '), Ssh.size());
+    if (End != 0)
+      S.SshCommand.emplace_back(Ssh.substr(0, End));
+    Ssh.remove_prefix(std::min(End + 1, Ssh.size()));
+  }
+  if (S.SshCommand.empty())
+    S.SshCommand = {"ssh"};
+  return SettingsStatus::Ok;
+}
+
+SettingsStatus Reader::readSeconds(const char *Name, uint32_t Min,
+                                   std::chrono::seconds &Seconds) {
+  const char *Text = Env(Name);
+  if (!Text)
+    return SettingsStatus::Ok;
+  uint32_t N;
+  if (!parseNumber(Text, Min, INT32_MAX, N))
+    return fail("$" + std::string(Name) + ": " + quote(Text) +
+                ": expected a number of seconds from " + std::to_string(Min) +
+                " to " + std::to_string(INT32_MAX));
+  Seconds = std::chrono::seconds(N);
+  return SettingsStatus::Ok;
+}
+
+void Reader::readBool(const char *Name, bool &Value) {
+  const char *Text = value(Name);
+  if (!Text)
+    return;
+  if (std::strcmp(Text, "0") == 0 || std::strcmp(Text, "1") == 0)
+    Value = *Text == '1';
+  else
+    S.Notes.push_back("$" + std::string(Name) + ": " + quote(Text) +
+                      " is neither 0 nor 1, taken for " + (Value ? "1" : "0"));
+}
+
+static const char WaysToNameHosts[] =
+    "name some with --thinlto-dist-plugin-arg=hosts=LIST, in $DISTCC_HOSTS, or "
+    "in a file: ";
+
+SettingsStatus Reader::readHosts() {
+  if (HostsArgument)
+    return useHosts(*HostsArgument, "hosts=");
+  if (const char *Variable = Env("DISTCC_HOSTS"))
+    return useHosts(Variable, "$DISTCC_HOSTS");
+
+  std::vector<std::string> Files;
+  if (!DistccDir.empty())
+    Files.push_back(DistccDir + "/hosts");
+  Files.insert(Files.end(), HostFiles.begin(), HostFiles.end());
+  for (const std::string &File : Files) {
+    std::string Text;
+    int Code = readFile(File, Text);
+    if (Code == 0)
+      return useHosts(Text, File);
+    if (Code != ENOENT && Code != ENOTDIR)
+      S.Notes.push_back("can't read the host list " + quote(File) + ": " +
+                        std::strerror(Code));
+  }
+  Error = std::string("no hosts are named; ") + WaysToNameHosts;
+  for (size_t I = 0; I != Files.size(); ++I)
+    Error += (I ? ", " : "") + Files[I];
+  return SettingsStatus::NoHosts;
+}
+
+SettingsStatus Reader::useHosts(std::string_view Text,
+                                std::string_view Source) {
+  HostList List;
+  if (!parseHostList(Text, Source, List, Error))
+    return SettingsStatus::Wrong;
+  S.Notes.insert(S.Notes.end(), List.Notes.begin(), List.Notes.end());
+  if (List.Hosts.empty()) {
+    bool Empty = Text.find_first_not_of(" \t\r\n\f") == std::string_view::npos;
+    Error = std::string(Source) +
+            (Empty ? " is empty; " : " names no host that can be used; ") +
+            WaysToNameHosts;
+    Error += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
+                                                     : DistccDir + "/hosts";
+    return SettingsStatus::NoHosts;
+  }
+  if (List.Randomize)
+    std::shuffle(List.Hosts.begin(), List.Hosts.end(),
+                 std::mt19937(std::random_device()()));
+  S.Hosts = std::move(List.Hosts);
+  return SettingsStatus::Ok;
+}
+
+SettingsStatus readSettings(const dtlto_session_params &Params,
+                            const GetEnv &Env, Settings &S,
+                            std::string &Error) {
+  return readSettings(Params, Env,
+                      {std::begin(SystemHostFiles), std::end(SystemHostFiles)},
+                      S, Error);
+}
+
+SettingsStatus readSettings(const dtlto_session_params &Params,
+                            const GetEnv &Env,
+                            const std::vector<std::string> &HostFiles,
+                            Settings &S, std::string &Error) {
+  return Reader(Params, Env, HostFiles, S, Error).read();
+}
+
+} // namespace dtlto::distcc

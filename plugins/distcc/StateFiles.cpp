@@ -1,0 +1,127 @@
+//===- StateFiles.cpp - What distccmon-text and others show ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateFiles.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace dtlto::distcc {
+
+namespace {
+
+/// The contents of a file, see the header.
+struct TaskState {
+  size_t StructSize;
+  unsigned long Magic;
+  unsigned long Pid;
+  char File[128];
+  char Host[128];
+  int Slot;
+  int Phase;
+  void *Next;
+};
+static_assert(sizeof(void *) != 8 || sizeof(long) != 8 ||
+                  (sizeof(TaskState) == 296 &&
+                   offsetof(TaskState, File) == 24 &&
+                   offsetof(TaskState, Slot) == 280),
+              "not what monitors read");
+
+} // namespace
+
+/// A monitor prints it on a line of its own.
+static std::string printable(std::string Text) {
+  for (char &C : Text)
+    if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
+      C = '?';
+  return Text;
+}
+
+/// The end of \p Text, with at most \p MaxSize bytes of whole UTF-8 characters.
+static std::string tail(const std::string &Text, size_t MaxSize) {
+  if (Text.size() <= MaxSize)
+    return Text;
+  size_t Begin = Text.size() - MaxSize;
+  while (Begin != Text.size() && (Text[Begin] & 0xc0) == 0x80)
+    ++Begin;
+  return Text.substr(Begin);
+}
+
+StateFile::StateFile(StateFile &&O) noexcept { *this = std::move(O); }
+
+StateFile &StateFile::operator=(StateFile &&O) noexcept {
+  if (this == &O)
+    return *this;
+  remove();
+  Path = std::exchange(O.Path, std::string());
+  Module = std::move(O.Module);
+  Host = std::move(O.Host);
+  Slot = O.Slot;
+  Last = O.Last;
+  return *this;
+}
+
+StateFile::~StateFile() { remove(); }
+
+void StateFile::open(const std::string &Dir, unsigned Unique,
+                     const std::string &Module, const std::string &Host,
+                     int Slot) {
+  remove();
+  if (Dir.empty())
+    return;
+  // Whether they are there is seen when the file is written.
+  size_t Slash = Dir.rfind('/');
+  if (Slash != std::string::npos && Slash != 0)
+    mkdir(Dir.substr(0, Slash).c_str(), 0777);
+  mkdir(Dir.c_str(), 0777);
+
+  Path = Dir + "/binstate_" + std::to_string(getpid()) + "_" +
+         std::to_string(Unique);
+  // Of a path and of an archive's member, the end tells the most.
+  this->Module = printable(tail(Module, sizeof(TaskState::File) - 1));
+  this->Host = printable(Host.substr(0, sizeof(TaskState::Host) - 1));
+  this->Slot = Slot;
+  Last = Phase::Blocked;
+}
+
+void StateFile::note(Phase P) {
+  Last = P;
+  refresh();
+}
+
+void StateFile::refresh() {
+  if (Path.empty())
+    return;
+  TaskState State;
+  std::memset(&State, 0, sizeof(State)); // padding, too
+  State.StructSize = sizeof(State);
+  State.Magic = 0x44494800;
+  State.Pid = static_cast<unsigned long>(getpid());
+  std::memcpy(State.File, Module.data(), Module.size());
+  std::memcpy(State.Host, Host.data(), Host.size());
+  State.Slot = Slot;
+  State.Phase = static_cast<int>(Last);
+
+  int Fd = ::open(Path.c_str(),
+                  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (Fd == -1)
+    return;
+  [[maybe_unused]] ssize_t Written = write(Fd, &State, sizeof(State));
+  close(Fd);
+}
+
+void StateFile::remove() {
+  if (!Path.empty())
+    unlink(Path.c_str());
+  Path.clear();
+}
+
+} // namespace dtlto::distcc

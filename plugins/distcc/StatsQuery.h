@@ -1,0 +1,56 @@
+//===- StatsQuery.h - How many jobs a distccd runs --------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A distccd that was started with --stats answers HTTP on its statistics port
+// (3633, if not told otherwise) with lines of a name and a number, among them
+// "dcc_max_kids N", its --jobs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_STATSQUERY_H
+#define DTLTO_DISTCC_STATSQUERY_H
+
+#include "Address.h"
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace dtlto::distcc {
+
+/// The number of slots in \p Answer; 0 if it doesn't tell, or nonsense.
+unsigned slotsFromStats(std::string_view Answer);
+
+/// One question to a statistics port. Most distccds have none, so each way to
+/// fail just ends it. Polled as a Connection is.
+class StatsQuery {
+public:
+  StatsQuery(Address A, uint16_t Port);
+  ~StatsQuery();
+  StatsQuery(const StatsQuery &) = delete;
+
+  int fd() const { return Fd; }
+  short events() const;
+  void ready();
+  std::chrono::steady_clock::time_point deadline() const { return Deadline; }
+  void checkTime(std::chrono::steady_clock::time_point Now);
+
+  bool ended() const { return Fd < 0; }
+  unsigned slots() const { return Slots; } // 0: not known
+
+private:
+  void end();
+
+  int Fd = -1;
+  bool Asked = false;
+  std::string Answer;
+  unsigned Slots = 0;
+  std::chrono::steady_clock::time_point Deadline;
+};
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_STATSQUERY_H

@@ -1,0 +1,88 @@
+//===- Text.cpp - Words of users, and messages about them -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Text.h"
+#include <algorithm>
+#include <vector>
+
+namespace dtlto::distcc {
+
+std::string quote(std::string_view Text) {
+  constexpr size_t MaxLength = 200;
+  std::string Result = "'";
+  for (unsigned char C : Text.substr(0, MaxLength)) {
+    if (C >= 0x20 && C < 0x7f) {
+      Result += char(C);
+      continue;
+    }
+    Result += "\\x";
+    Result += "0123456789abcdef"[C >> 4];
+    Result += "0123456789abcdef"[C & 15];
+  }
+  if (Text.size() > MaxLength)
+    Result += "...";
+  return Result + "'";
+}
+
+bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
+                 uint32_t &Value) {
+  if (Text.empty())
+    return false;
+  uint64_t N = 0;
+  for (char C : Text) {
+    if (C < '0' || C > '9')
+      return false;
+    N = N * 10 + unsigned(C - '0');
+    if (N > Max)
+      return false; // before it overflows
+  }
+  if (N < Min)
+    return false;
+  Value = uint32_t(N);
+  return true;
+}
+
+/// How many characters have to be inserted, removed, replaced, or swapped with
+/// the next one.
+static size_t distance(std::string_view A, std::string_view B) {
+  std::vector<size_t> Before(B.size() + 1), Above(B.size() + 1),
+      Row(B.size() + 1);
+  for (size_t J = 0; J <= B.size(); ++J)
+    Above[J] = J;
+  for (size_t I = 1; I <= A.size(); ++I) {
+    Row[0] = I;
+    for (size_t J = 1; J <= B.size(); ++J) {
+      Row[J] = std::min({Above[J] + 1, Row[J - 1] + 1,
+                         Above[J - 1] + (A[I - 1] != B[J - 1])});
+      if (I > 1 && J > 1 && A[I - 1] == B[J - 2] && A[I - 2] == B[J - 1])
+        Row[J] = std::min(Row[J], Before[J - 2] + 1);
+    }
+    std::swap(Before, Above);
+    std::swap(Above, Row);
+  }
+  return Above[B.size()];
+}
+
+std::string_view nearest(std::string_view Word,
+                         std::initializer_list<std::string_view> Known) {
+  std::string_view Best;
+  size_t BestDistance = SIZE_MAX;
+  for (std::string_view K : Known) {
+    // A third of a word may be wrong. Lengths that differ by more need no look.
+    size_t Most = std::max<size_t>(1, K.size() / 3);
+    if (Word.size() > K.size() + Most || K.size() > Word.size() + Most)
+      continue;
+    size_t D = distance(Word, K);
+    if (D <= Most && D < BestDistance) {
+      Best = K;
+      BestDistance = D;
+    }
+  }
+  return Best;
+}
+
+} // namespace dtlto::distcc

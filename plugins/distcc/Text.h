@@ -1,0 +1,33 @@
+//===- Text.h - Words of users, and messages about them ---------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_TEXT_H
+#define DTLTO_DISTCC_TEXT_H
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace dtlto::distcc {
+
+/// \p Text in quotes, fit for one line of a message: what isn't printable ASCII
+/// is escaped, and what is longer than 200 characters is cut.
+std::string quote(std::string_view Text);
+
+/// Reads all of \p Text as a decimal number from \p Min to \p Max, without a
+/// sign. Returns false, and leaves \p Value alone, if it is anything else.
+bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
+                 uint32_t &Value);
+
+/// Which of \p Known \p Word was meant to be; empty if it looks like none.
+std::string_view nearest(std::string_view Word,
+                         std::initializer_list<std::string_view> Known);
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_TEXT_H

@@ -1,0 +1,407 @@
+//===- Verdict.cpp - What a reply means -----------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verdict.h"
+#include "Lzo.h"
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+using namespace dtlto::distcc;
+using std::string_view;
+
+static constexpr size_t MaxMessage = size_t(64) << 10;
+static constexpr size_t MaxLine = 400; // of a stranger's words in our own line
+
+//===----------------------------------------------------------------------===//
+// Text from outside
+//===----------------------------------------------------------------------===//
+
+/// The length of the UTF-8 character that \p Text begins with; 0 if it is none,
+/// or one that a terminal takes for a command.
+static size_t printable(string_view Text) {
+  auto Byte = [&](size_t I) { return uint8_t(I < Text.size() ? Text[I] : 0); };
+  uint8_t C = Byte(0);
+  if (C < 0x80)
+    return (C >= 0x20 && C != 0x7f) || C == '\n' || C == '\t';
+  size_t Length = C >= 0xf0 ? 4 : C >= 0xe0 ? 3 : 2;
+  uint32_t Code = C & (0x7f >> Length);
+  for (size_t I = 1; I != Length; ++I) {
+    if ((Byte(I) & 0xc0) != 0x80)
+      return 0;
+    Code = Code << 6 | (Byte(I) & 0x3f);
+  }
+  static const uint32_t Least[] = {0xa0, 0x800, 0x10000}; // 0x80-0x9f: C1
+  bool Surrogate = Code >= 0xd800 && Code <= 0xdfff;
+  if (C < 0xc0 || C > 0xf4 || Code < Least[Length - 2] || Code > 0x10ffff ||
+      Surrogate)
+    return 0;
+  return Length;
+}
+
+/// \p Text with what isn't printable as \xNN, cut where it gets longer than
+/// \p Max bytes.
+static std::string clean(string_view Text, size_t Max) {
+  std::string Result;
+  while (!Text.empty()) {
+    size_t Length = printable(Text);
+    if (Result.size() + (Length ? Length : 4) > Max)
+      return Result + (Max == MaxMessage ? "\n[the rest was cut off]" : "...");
+    if (Length) {
+      Result += Text.substr(0, Length);
+    } else {
+      char Buffer[5];
+      snprintf(Buffer, sizeof(Buffer), "\\x%02x", uint8_t(Text[0]));
+      Result += Buffer;
+    }
+    Text.remove_prefix(Length ? Length : 1);
+  }
+  return Result;
+}
+
+static string_view trimEnd(string_view Text) {
+  while (!Text.empty() && std::strchr("\r\n\t ", Text.back()) && Text.back())
+    Text.remove_suffix(1);
+  return Text;
+}
+
+/// Cuts the first line off \p Text.
+static string_view nextLine(string_view &Text) {
+  size_t End = Text.find('\n');
+  string_view Line = Text.substr(0, End);
+  Text.remove_prefix(End == string_view::npos ? Text.size() : End + 1);
+  return trimEnd(Line);
+}
+
+/// The first line that isn't empty, ready for a message.
+static std::string firstLine(string_view Text) {
+  while (!Text.empty()) {
+    string_view Line = nextLine(Text);
+    if (!Line.empty())
+      return clean(Line, MaxLine);
+  }
+  return {};
+}
+
+static std::string withFirstLine(std::string Message, string_view Text) {
+  std::string Line = firstLine(Text);
+  return Line.empty() ? Message : Message + ": " + Line;
+}
+
+/// Whether \p C goes on with a file's name, or with the folder's before it.
+static bool inPath(char C) {
+  return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') ||
+         (C >= '0' && C <= '9') || (uint8_t(C) & 0x80) ||
+         (C && std::strchr("_-+=~./", C));
+}
+
+/// How many bytes before \p At are the server's temporary folder.
+static size_t tempFolder(string_view Text, size_t At) {
+  constexpr size_t Longest = 4096;
+  size_t Begin = At;
+  while (Begin != 0 && At - Begin != Longest && inPath(Text[Begin - 1]))
+    --Begin;
+  string_view Folder = Text.substr(Begin, At - Begin);
+  bool IsTemp = Folder.size() > 3 && Folder.front() == '/' &&
+                Folder.substr(Folder.size() - 3) == "/w/" &&
+                Folder.find("/distccd_") != string_view::npos;
+  return IsTemp ? Folder.size() : 0;
+}
+
+/// \p Text with \p Name instead of \p Path, where that is all of a path.
+static std::string renamed(string_view Text, string_view Path,
+                           string_view Name) {
+  std::string Result;
+  size_t Done = 0;
+  for (size_t At = 0; !Path.empty(); At += Path.size()) {
+    At = Text.find(Path, At);
+    if (At == string_view::npos)
+      break;
+    size_t End = At + Path.size();
+    // A full stop may end a sentence.
+    bool GoesOn = End < Text.size() && inPath(Text[End]) &&
+                  !(Text[End] == '.' &&
+                    (End + 1 == Text.size() || !inPath(Text[End + 1])));
+    size_t Folder = tempFolder(Text.substr(Done), At - Done);
+    size_t Begin = At - Folder;
+    bool Inside = Begin != Done && inPath(Text[Begin - 1]) && Folder == 0;
+    if (GoesOn || Inside)
+      continue;
+    Result += Text.substr(Done, Begin - Done);
+    Result += Name;
+    Done = End;
+  }
+  Result += Text.substr(Done);
+  return Result;
+}
+
+static string_view primaryPath(const dtlto_job &Job) {
+  for (uint32_t I = 0; I != Job.num_inputs; ++I)
+    if (Job.inputs[I]->role == DTLTO_ROLE_PRIMARY)
+      return Job.inputs[I]->path;
+  return {};
+}
+
+/// The compiler's own words.
+static std::string words(string_view Stderr, const dtlto_job &Job) {
+  // No more than can be shown, even if a long path has a short name.
+  Stderr = Stderr.substr(0, 4 * MaxMessage);
+  std::string Text = renamed(Stderr, primaryPath(Job), Job.name);
+  return clean(trimEnd(Text), MaxMessage);
+}
+
+//===----------------------------------------------------------------------===//
+// Status
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A reply's texts.
+struct Texts {
+  Pages OutPages, ErrPages;
+  string_view Out, Err;
+};
+} // namespace
+
+static bool unpackText(const std::vector<uint8_t> &In, const char *What,
+                       Pages &P, string_view &Text, std::string &Error) {
+  if (!lzoDecompress({In.data(), In.size()}, MaxText, P, Error)) {
+    Error = std::string("the reply's ") + What + " can't be read: " + Error;
+    return false;
+  }
+  Text = {reinterpret_cast<const char *>(P.data()), P.size()};
+  return true;
+}
+
+static bool unpackTexts(const Reply &R, Texts &T, std::string &Error) {
+  return unpackText(R.Stderr, "standard error", T.ErrPages, T.Err, Error) &&
+         unpackText(R.Stdout, "standard output", T.OutPages, T.Out, Error);
+}
+
+/// The number of the signal that ended the compiler, told by the status itself
+/// or by a shell's or a driver's exit code of 128 more; 0 if none did.
+static int signalOf(uint32_t WaitStatus) {
+  int Signal = WaitStatus & 0x7f;
+  int Code = WaitStatus >> 8 & 0xff;
+  if (Signal == 0 && Code > 128 && Code <= 128 + 64)
+    Signal = Code - 128;
+  return Signal;
+}
+
+/// Signals that come from outside of the compiler.
+static bool isKill(int Signal) {
+  switch (Signal) {
+  case SIGHUP:
+  case SIGINT:
+  case SIGQUIT:
+  case SIGKILL:
+  case SIGTERM:
+  case SIGXCPU:
+  case SIGXFSZ:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static std::string killText(int Signal) {
+  std::string Text =
+      "the compiler was killed by signal " + std::to_string(Signal);
+  return Signal == SIGKILL ? Text + " (out of memory?)" : Text;
+}
+
+static bool isDistccCode(int Code) { return Code >= 100 && Code <= 127; }
+
+/// What distcc(1), "EXIT CODES", says of \p Code.
+static const char *meaning(int Code) {
+  switch (Code) {
+  case 101:
+    return "bad arguments";
+  case 102:
+    return "bind failed";
+  case 103:
+    return "connect failed";
+  case 104:
+    return "compiler crashed";
+  case 105:
+    return "out of memory";
+  case 106:
+    return "bad host specification";
+  case 107:
+    return "I/O error, is its disk full?";
+  case 108:
+    return "truncated";
+  case 109:
+    return "protocol error";
+  case 110:
+    return "compiler not found";
+  case 111:
+    return "recursive call";
+  case 112:
+    return "failed to discard privileges";
+  case 113:
+    return "network access denied";
+  case 114:
+    return "in use by another process";
+  case 115:
+    return "no such file";
+  case 116:
+    return "no hosts";
+  case 118:
+    return "timeout";
+  default:
+    return "general failure";
+  }
+}
+
+static Verdict infrastructure(std::string Message, bool HostAtFault) {
+  Verdict V;
+  V.Status = DTLTO_ERROR_INFRASTRUCTURE;
+  V.Message = std::move(Message);
+  V.HostAtFault = HostAtFault;
+  return V;
+}
+
+static Verdict distccFailed(int Code, string_view Stderr) {
+  if (Code == 110)
+    return infrastructure("the compiler is allowed but not installed there: "
+                          "install it",
+                          true);
+  if (Code == 118)
+    return infrastructure("distccd ended the job: it took longer than its "
+                          "--job-lifetime",
+                          false);
+  return infrastructure(withFirstLine("distccd failed with exit code " +
+                                          std::to_string(Code) + " (" +
+                                          meaning(Code) + ")",
+                                      Stderr),
+                        // A job that needs much memory may find it elsewhere.
+                        Code != 105);
+}
+
+static string_view findLine(string_view Text, string_view Part) {
+  while (!Text.empty()) {
+    string_view Line = nextLine(Text);
+    if (Line.find(Part) != string_view::npos)
+      return Line;
+  }
+  return {};
+}
+
+static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
+                              const dtlto_job &Job) {
+  // The machine's troubles, which the compiler ends with 1 for.
+  for (const char *Part :
+       {"No space left on device", "Disk quota exceeded",
+        "Read-only file system", "no such file or directory: '"}) {
+    string_view Line = findLine(Stderr, Part);
+    if (!Line.empty())
+      return infrastructure(
+          "the compiler can't work there: " + clean(Line, MaxLine), true);
+  }
+  string_view Line = findLine(Stderr, "LLVM ERROR: out of memory");
+  if (!Line.empty())
+    return infrastructure("the compiler ran out of memory there", false);
+
+  Verdict V;
+  V.Status = DTLTO_ERROR_COMPILER;
+  V.Message = words(Stderr, Job);
+  if (V.Message.empty()) {
+    int Signal = signalOf(WaitStatus);
+    V.Message =
+        Signal ? "the compiler crashed with signal " + std::to_string(Signal)
+               : "the compiler failed with exit code " +
+                     std::to_string(WaitStatus >> 8 & 0xff) +
+                     " and without a word";
+  }
+  return V;
+}
+
+Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job) {
+  Texts T;
+  std::string Error;
+  if (!unpackTexts(R, T, Error))
+    return infrastructure(Error, true);
+
+  if (R.WaitStatus > 0xffff || (R.WaitStatus & 0x7f) == 0x7f)
+    return infrastructure("the reply has a status that no process ends with, " +
+                              std::to_string(R.WaitStatus),
+                          true);
+  if (int Signal = signalOf(R.WaitStatus); isKill(Signal))
+    return infrastructure(killText(Signal), false);
+  int Code = R.WaitStatus >> 8;
+  if ((R.WaitStatus & 0x7f) == 0 && isDistccCode(Code))
+    return distccFailed(Code, T.Err);
+  if (R.WaitStatus != 0)
+    return compilerFailed(R.WaitStatus, T.Err, Job);
+
+  for (const char *Part : {"Error loading ", "Error running ThinLTO backend"}) {
+    string_view Line = findLine(T.Err, Part);
+    if (!Line.empty())
+      return infrastructure("the compiler could not read its inputs there: " +
+                                clean(Line, MaxLine),
+                            true);
+  }
+  Verdict V;
+  if (!lzoDecompress({R.Object.data(), R.Object.size()}, MaxObject, V.Object,
+                     Error))
+    return infrastructure("the object can't be read: " + Error, true);
+  if (V.Object.size() == 0)
+    return infrastructure(
+        withFirstLine("the compiler made an empty object there", T.Err), true);
+  V.Status = DTLTO_OK;
+  V.Message = words(T.Err, Job);
+  return V;
+}
+
+//===----------------------------------------------------------------------===//
+// Probe
+//===----------------------------------------------------------------------===//
+
+static string_view versionIn(string_view Text) {
+  return Text.substr(0, Text.find_first_not_of("0123456789."));
+}
+
+std::string dtlto::distcc::judgeProbe(const Reply &R,
+                                      const std::string &Compiler,
+                                      const std::string &Want) {
+  Texts T;
+  std::string Error;
+  if (!unpackTexts(R, T, Error))
+    return Error;
+  int Code = R.WaitStatus >> 8 & 0xff;
+  if (R.WaitStatus == 110u << 8)
+    return Compiler +
+           " is allowed but not installed there: install it "
+           "(Debian: apt install " +
+           Compiler + ")";
+  if (int Signal = R.WaitStatus & 0x7f)
+    return withFirstLine(Compiler + " --version was killed there by signal " +
+                             std::to_string(Signal),
+                         T.Err);
+  if (isDistccCode(Code))
+    return withFirstLine("distccd failed with exit code " +
+                             std::to_string(Code) + " (" + meaning(Code) + ")",
+                         T.Err);
+  if (R.WaitStatus != 0)
+    return withFirstLine(Compiler + " --version failed there with exit code " +
+                             std::to_string(Code),
+                         T.Err);
+
+  string_view Rest = T.Out;
+  string_view Line = nextLine(Rest);
+  static constexpr string_view Before = "clang version ";
+  size_t At = Line.find(Before);
+  if (At == string_view::npos)
+    return Compiler + " there is no clang: its --version says '" +
+           clean(Line, MaxLine) + "'";
+  string_view Version = versionIn(Line.substr(At + Before.size()));
+  if (Version != versionIn(Want))
+    return Compiler + " there is version " + clean(Version, MaxLine) +
+           ", but this linker needs " + Want + ": install the same version";
+  return {};
+}

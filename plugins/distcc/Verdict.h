@@ -1,0 +1,43 @@
+//===- Verdict.h - What a reply means ---------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A status of 0 is no proof of success. Clang also ends with it, and an empty or
+// a wrong object, when it can't read the index shard or an imported module; only
+// its standard error tells.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_DISTCC_VERDICT_H
+#define DTLTO_DISTCC_VERDICT_H
+
+#include "Reply.h"
+#include "dtlto/PluginAPI.h"
+
+namespace dtlto::distcc {
+
+struct Verdict {
+  /// DTLTO_OK, DTLTO_ERROR_COMPILER or DTLTO_ERROR_INFRASTRUCTURE.
+  int32_t Status = DTLTO_ERROR_INFRASTRUCTURE;
+  Pages Object; // of DTLTO_OK
+  /// The compiler's own words with the module's real name, or one line about
+  /// what went wrong. May be empty for DTLTO_OK.
+  std::string Message;
+  /// The host is to blame (and not, say, the size of the job): leave it alone.
+  bool HostAtFault = false;
+};
+
+/// Decompresses and judges the reply to a job. Never DTLTO_OK without an object.
+Verdict judge(const Reply &R, const dtlto_job &Job);
+
+/// Judges the reply to buildProbe(). Returns an empty string if the compiler is
+/// of version \p Want ("19.1.7"), else why not and what to do, one line.
+std::string judgeProbe(const Reply &R, const std::string &Compiler,
+                       const std::string &Want);
+
+} // namespace dtlto::distcc
+
+#endif // DTLTO_DISTCC_VERDICT_H
