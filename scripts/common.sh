@@ -25,3 +25,12 @@ run() {
   printf '$ %s\n' "$1"
   eval "$1"
 }
+
+# Has the command line $1 run when the script ends, also by a signal. The last that
+# was added runs first.
+exit_commands=
+at_exit() {
+  exit_commands="$1; $exit_commands"
+  # shellcheck disable=SC2064
+  trap "$exit_commands" EXIT
+}

@@ -41,6 +41,8 @@ def parse_args():
                    help="stock LLD takes our part as well: is the link itself "
                         "the same each time?")
     p.add_argument("--counter", help="the plugin that counts")
+    p.add_argument("--plugin", default="local",
+                   help="ours links with this one; `local` without it")
     p.add_argument("--plain", action="store_true",
                    help="none of our options: ours has to behave as stock LLD")
     p.add_argument("--jobs", type=int,
@@ -138,7 +140,7 @@ def main():
     work = os.getcwd()
     stock_program = os.path.join(opts.stock, opts.linker)
     our_program = os.path.join(opts.ours, opts.linker)
-    options = our_options(opts, "local")
+    options = our_options(opts, opts.plugin)
     if opts.plain:
         options = []
     if opts.only_stock:

@@ -368,6 +368,68 @@ TEST_F(SchedulerTest, OpenFailsWithoutFallback) {
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
+TEST_F(SchedulerTest, GivesUpInTheMiddle) {
+  makeProgram(30);
+  std::atomic<unsigned> NumRun{0};
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    if (++NumRun == 3)
+      Plugin.log(DTLTO_LOG_ERROR, "no host is left");
+    if (NumRun < 3)
+      Plugin.done(J.Id, remote(J));
+    else
+      Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no host"));
+  };
+  linkSame();
+  // One warning for all jobs, those in the plugin's hands included.
+  EXPECT_TRUE(warned({"plugin 'fake': no host is left; compiling the remaining "
+                      "modules here"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(SchedulerTest, GivesUpInTheMiddleWithoutFallback) {
+  makeProgram(10);
+  setFallback(FallbackKind::None);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.log(DTLTO_LOG_ERROR, "no host is left");
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no host"));
+  };
+  link();
+  EXPECT_NE(Have.Error.find("plugin 'fake': no host is left"),
+            std::string::npos)
+      << Have.Error;
+}
+
+TEST_F(SchedulerTest, ThePluginForbidsFallback) {
+  makeProgram(5);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Plugin.forbidFallback("FARM_FALLBACK is 0");
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no host"));
+  };
+  link();
+  EXPECT_NE(Have.Error.find("no host; not compiled here, since FARM_FALLBACK "
+                            "is 0"),
+            std::string::npos)
+      << Have.Error;
+}
+
+TEST_F(SchedulerTest, ThePluginForbidsFallbackAndFailsToOpen) {
+  makeProgram(5);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Plugin.forbidFallback("FARM_FALLBACK is 0");
+    Plugin.log(DTLTO_LOG_ERROR, "no farm today");
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  };
+  link();
+  EXPECT_NE(Have.Error.find("no farm today; not compiled here, since "
+                            "FARM_FALLBACK is 0"),
+            std::string::npos)
+      << Have.Error;
+}
+
 TEST_F(SchedulerTest, OpenFailsWithoutAReason) {
   makeProgram(5);
   Plugin.OnOpen = [](const dtlto_session_params &) { return 4711; };

@@ -636,14 +636,8 @@ TEST_F(SessionLogTest, Levels) {
   logAll();
   EXPECT_EQ(all(MessageLevel::Debug), Texts{"fake: d"});
   EXPECT_EQ(all(MessageLevel::Note), (Texts{"fake: n", "fake: u"}));
-  // Where the user allows to fall back, a plugin can't fail the link.
-  EXPECT_EQ(all(MessageLevel::Warning), (Texts{"fake: w", "fake: e"}));
-  EXPECT_EQ(all(MessageLevel::Error), Texts());
-}
-
-TEST_F(SessionLogTest, LevelsWithoutFallback) {
-  TheLink.TheLinker.Opts.Fallback = FallbackKind::None;
-  logAll();
   EXPECT_EQ(all(MessageLevel::Warning), Texts{"fake: w"});
-  EXPECT_EQ(all(MessageLevel::Error), Texts{"fake: e"});
+  // What comes of an error is for the scheduler to say.
+  EXPECT_EQ(all(MessageLevel::Error), Texts());
+  EXPECT_EQ(next(Event::GaveUp).Message, "e");
 }

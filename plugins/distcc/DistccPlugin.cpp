@@ -33,15 +33,19 @@ static int32_t openSession(const dtlto_host *TheHost,
     if (auto *Policy = static_cast<const dtlto_fallback *>(
             TheHost->extension(TheHost->context, DTLTO_EXT_FALLBACK)))
       Policy->forbid(TheHost->context, "DISTCC_FALLBACK is 0");
-  if (Status != SettingsStatus::Ok) {
+  if (Status == SettingsStatus::Wrong) {
     TheLog->error(Error);
-    return Status == SettingsStatus::Wrong ? DTLTO_ERROR_CALLER
-                                           : DTLTO_ERROR_INFRASTRUCTURE;
+    return DTLTO_ERROR_CALLER;
   }
-  if (!TheLog->open(S.LogFile, S.Verbose, Error))
-    TheLog->warning(Error);
+  std::string LogError;
+  if (!TheLog->open(S.LogFile, S.Verbose, LogError))
+    TheLog->warning(LogError);
   for (const std::string &Note : S.Notes)
     TheLog->note(Note);
+  if (Status == SettingsStatus::NoHosts) {
+    TheLog->error(Error);
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  }
 
   const auto *Codegen = static_cast<const dtlto_local_codegen *>(
       TheHost->extension(TheHost->context, DTLTO_EXT_LOCAL_CODEGEN));

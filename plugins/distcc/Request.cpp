@@ -123,15 +123,14 @@ static std::string inMiB(uint64_t Size) {
   return std::to_string((Size + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-static bool checkSize(const dtlto_input &Input, uint64_t PackedSize,
-                      std::string &Error) {
-  if (Input.bytes.size <= MaxFileSize && PackedSize <= MaxFileSize)
+static bool checkSize(const dtlto_input &Input, std::string &Error) {
+  // What LZO1X-1 can't compress grows by less than a sixteenth.
+  static_assert(MaxFileSize + MaxFileSize / 16 + 67 < uint64_t(512) << 20);
+  if (Input.bytes.size <= MaxFileSize)
     return true;
   Error = "the file '" + std::string(Input.path) + "' has " +
-          inMiB(Input.bytes.size);
-  if (PackedSize != 0)
-    Error += " (" + inMiB(PackedSize) + " compressed)";
-  Error += ", but a distccd takes at most " + inMiB(MaxFileSize);
+          inMiB(Input.bytes.size) + ", but a distccd takes at most " +
+          inMiB(MaxFileSize);
   return false;
 }
 
@@ -142,7 +141,7 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
   if (!checkArgs(Hidden, Error))
     return nullptr;
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
-    if (!checkSize(*Job.inputs[I], 0, Error))
+    if (!checkSize(*Job.inputs[I], Error))
       return nullptr;
 
   std::string ArgsFile = argsFileName(Job);
@@ -154,10 +153,7 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
              {reinterpret_cast<const uint8_t *>(Args.data()), Args.size()})));
   for (uint32_t I = 0; I != Job.num_inputs; ++I) {
     const dtlto_input &Input = *Job.inputs[I];
-    Packed Bytes = P(Input);
-    if (!checkSize(Input, Bytes->size(), Error))
-      return nullptr;
-    B.file(Input.path, std::move(Bytes));
+    B.file(Input.path, P(Input));
   }
   return B.take();
 }

@@ -43,8 +43,8 @@ using Packed = std::shared_ptr<const std::vector<uint8_t>>;
 /// What goes over the wire, in order, and all that it needs to stay alive.
 /// Immutable once built, so that it can be sent again to another host.
 struct Request {
-  std::vector<ByteView> Segments; // none is empty
-  uint64_t Size = 0;              // of all segments, in bytes
+  std::vector<ByteView> Segments;                  // none is empty
+  uint64_t Size = 0;                               // of all segments, in bytes
   std::vector<std::unique_ptr<std::string>> Texts; // tokens between files
   std::vector<Packed> Files;
 };
@@ -52,12 +52,14 @@ struct Request {
 /// Compresses an input, or finds it compressed.
 using Pack = std::function<Packed(const dtlto_input &)>;
 
-/// The largest file that may be sent, in bytes: past 512 MiB in one block a
-/// stock server never comes to an end.
+/// The largest file that may be sent, in bytes before compression: a server
+/// that is sent 512 MiB of LZO in one file never comes to an end.
 constexpr uint64_t MaxFileSize = uint64_t(400) << 20;
 
 /// The request for \p Job with \p Compiler. Returns null with one line in
-/// \p Error if it can't be put into the protocol: a file that is too large.
+/// \p Error if it can't be sent: a file that is too large, or an argument that
+/// is empty or begins with '@', which clang would not take from a response file
+/// as it is.
 std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
                                             const std::string &Compiler,
                                             const Pack &P, std::string &Error);
@@ -65,8 +67,9 @@ std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
 /// Asks for the version of \p Compiler; it comes back as the reply's output.
 std::shared_ptr<const Request> buildProbe(const std::string &Compiler);
 
-/// \p Args as a GNU response file: one a line, quoted so that each comes back
-/// as it is, an empty one included.
+/// \p Args as a GNU response file: one a line, quoted so that clang reads each
+/// as it is. But clang drops an empty one, and expands one that begins with '@'
+/// if there is such a file.
 std::string responseFile(const std::vector<std::string> &Args);
 
 } // namespace dtlto::distcc

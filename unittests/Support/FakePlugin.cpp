@@ -224,6 +224,12 @@ dtlto_result FakePlugin::codegen(uint64_t Id) {
   return Result;
 }
 
+void FakePlugin::forbidFallback(const char *Why) {
+  const auto *Fallback = static_cast<const dtlto_fallback *>(
+      Host->extension(Host->context, DTLTO_EXT_FALLBACK));
+  Fallback->forbid(Host->context, Why);
+}
+
 dtlto_result FakePlugin::object(StringRef Object) {
   auto *O = new Owned{*this, std::make_unique<std::string>(Object)};
   {

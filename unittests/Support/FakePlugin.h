@@ -107,6 +107,7 @@ public:
   void log(uint32_t Level, const char *Message);
   void state(uint64_t Id, uint32_t State, const char *Worker = nullptr);
   void loadChanged();
+  void forbidFallback(const char *Why);
   const dtlto_host &host() const { return *Host; }
 
   //===--------------------------------------------------------------------===//

@@ -1,0 +1,179 @@
+//===- LogTest.cpp - The plugin's messages --------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Log.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace dtlto::distcc;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class LogTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string Name = testing::TempDir() + "dtlto-log-XXXXXX";
+    ASSERT_NE(mkdtemp(Name.data()), nullptr);
+    Dir = Name;
+    File = Dir + "/log";
+    Host.size = sizeof(Host);
+    Host.context = reinterpret_cast<dtlto_host_context *>(this);
+    Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Message) {
+      reinterpret_cast<LogTest *>(C)->Told.push_back(std::to_string(Level) +
+                                                     " " + Message);
+    };
+  }
+  void TearDown() override { std::filesystem::remove_all(Dir); }
+
+  void logAll(Log &L) {
+    L.error("e");
+    L.warning("w");
+    L.note("n");
+    L.debug("d");
+  }
+  Lines written() {
+    Lines Result;
+    std::ifstream Stream(File);
+    for (std::string Line; std::getline(Stream, Line);)
+      Result.push_back(Line);
+    return Result;
+  }
+  static std::string line(const std::string &Text) {
+    return "dtlto[" + std::to_string(getpid()) + "] distcc: " + Text;
+  }
+
+  std::string Dir, File, Error;
+  dtlto_host Host = {};
+  Lines Told; // by the host
+};
+
+} // namespace
+
+TEST_F(LogTest, WithoutAFile) {
+  Log L(Host);
+  logAll(L); // before open(), too
+  ASSERT_TRUE(L.open("", false, Error));
+  logAll(L);
+  EXPECT_EQ(Told,
+            (Lines{"3 e", "2 w", "1 n", "0 d", "3 e", "2 w", "1 n", "0 d"}));
+}
+
+TEST_F(LogTest, VerboseWithoutAFile) {
+  Log L(Host);
+  ASSERT_TRUE(L.open("", true, Error));
+  logAll(L);
+  EXPECT_EQ(Told, (Lines{"3 e", "2 w", "1 n", "1 d"}));
+}
+
+TEST_F(LogTest, WithAFile) {
+  Log L(Host);
+  ASSERT_TRUE(L.open(File, false, Error));
+  logAll(L);
+  EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
+  EXPECT_EQ(written(),
+            (Lines{line("error e"), line("warning w"), line("note n")}));
+}
+
+TEST_F(LogTest, VerboseWithAFile) {
+  Log L(Host);
+  ASSERT_TRUE(L.open(File, true, Error));
+  logAll(L);
+  EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
+  EXPECT_EQ(written(), (Lines{line("error e"), line("warning w"),
+                              line("note n"), line("debug d")}));
+}
+
+TEST_F(LogTest, Appends) {
+  std::ofstream(File) << "before\n";
+  Log L1(Host), L2(Host);
+  ASSERT_TRUE(L1.open(File, false, Error));
+  ASSERT_TRUE(L2.open(File, false, Error));
+  L1.note("1");
+  L2.note("2");
+  L1.note("3");
+  EXPECT_EQ(written(),
+            (Lines{"before", line("note 1"), line("note 2"), line("note 3")}));
+}
+
+TEST_F(LogTest, AMessageIsOneLine) {
+  Log L(Host);
+  ASSERT_TRUE(L.open(File, false, Error));
+  L.error("a\nb\x1b[2Jc\r\n");
+  EXPECT_EQ(Told, (Lines{"3 a b [2Jc"}));
+  EXPECT_EQ(written(), (Lines{line("error a b [2Jc")}));
+}
+
+TEST_F(LogTest, LinesOfThreadsDoNotMix) {
+  Log L(Host);
+  ASSERT_TRUE(L.open(File, false, Error));
+  constexpr int NumThreads = 4, NumLines = 200;
+  std::set<std::string> Expected;
+  std::vector<std::thread> Threads;
+  auto text = [](int T, int I) {
+    return std::string(50, char('a' + T)) + std::to_string(I);
+  };
+  for (int T = 0; T != NumThreads; ++T) {
+    for (int I = 0; I != NumLines; ++I)
+      Expected.insert(line("note " + text(T, I)));
+    Threads.emplace_back([&, T] {
+      for (int I = 0; I != NumLines; ++I)
+        L.note(text(T, I));
+    });
+  }
+  for (std::thread &T : Threads)
+    T.join();
+  Lines All = written();
+  EXPECT_EQ(All.size(), size_t(NumThreads * NumLines));
+  EXPECT_EQ(std::set<std::string>(All.begin(), All.end()), Expected);
+}
+
+TEST_F(LogTest, AFileThatCannotBeOpened) {
+  Log L(Host);
+  EXPECT_FALSE(L.open(Dir + "/none/log", false, Error));
+  EXPECT_NE(Error.find("none/log"), std::string::npos) << Error;
+  EXPECT_NE(Error.find("DISTCC_LOG"), std::string::npos) << Error;
+  logAll(L); // goes on without it
+  EXPECT_EQ(Told, (Lines{"3 e", "2 w", "1 n", "0 d"}));
+}
+
+TEST_F(LogTest, APipeDoesNotHoldUpTheLink) {
+  ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
+  Log L(Host);
+  EXPECT_FALSE(L.open(File, false, Error)); // nobody reads
+  int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_NE(Reader, -1);
+  EXPECT_TRUE(L.open(File, false, Error));
+  for (int I = 0; I != 200; ++I)
+    L.note(std::string(1000, 'x')); // more than a pipe holds
+  EXPECT_TRUE(Told.empty());
+  close(Reader);
+}
+
+TEST_F(LogTest, OtherProgramsDoNotInheritTheFile) {
+  Log L(Host);
+  ASSERT_TRUE(L.open(File, false, Error));
+  struct stat Wanted, Stat;
+  ASSERT_EQ(stat(File.c_str(), &Wanted), 0);
+  int Found = 0;
+  for (int Fd = 0; Fd != 256; ++Fd)
+    if (fstat(Fd, &Stat) == 0 && Stat.st_dev == Wanted.st_dev &&
+        Stat.st_ino == Wanted.st_ino) {
+      ++Found;
+      EXPECT_NE(fcntl(Fd, F_GETFD) & FD_CLOEXEC, 0);
+    }
+  EXPECT_EQ(Found, 1);
+}

@@ -1,0 +1,165 @@
+//===- LzoTest.cpp - Compression, and memory in pages -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lzo.h"
+#include "gtest/gtest.h"
+#include <cstring>
+#include <random>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtlto::distcc;
+using Bytes = std::vector<uint8_t>;
+
+static ByteView view(const Bytes &B) { return {B.data(), B.size()}; }
+
+static Bytes randomBytes(size_t Size) {
+  std::mt19937 Random(1);
+  Bytes Result(Size);
+  for (uint8_t &B : Result)
+    B = uint8_t(Random());
+  return Result;
+}
+
+static bool same(const Pages &P, const Bytes &Want) {
+  return P.size() == Want.size() &&
+         (Want.empty() || !std::memcmp(P.data(), Want.data(), Want.size()));
+}
+
+static bool isMapped(const uint8_t *Data) {
+  unsigned char Resident;
+  size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
+  auto Page = reinterpret_cast<uintptr_t>(Data) / PageSize * PageSize;
+  return mincore(reinterpret_cast<void *>(Page), 1, &Resident) == 0;
+}
+
+TEST(LzoTest, RoundTrip) {
+  for (size_t Size : {1, 2, 3, 4, 17, 18, 238, 239, 4095, 4096, 4097, 1 << 20})
+    for (const Bytes &In :
+         {Bytes(Size, 0), Bytes(Size, 'x'), randomBytes(Size)}) {
+      Bytes Compressed = lzoCompress(view(In));
+      Pages Out;
+      std::string Error;
+      // Exactly as much as there is.
+      ASSERT_TRUE(lzoDecompress(view(Compressed), Size, Out, Error)) << Error;
+      EXPECT_TRUE(same(Out, In)) << Size;
+      ASSERT_TRUE(lzoDecompress(view(Compressed), 1u << 30, Out, Error))
+          << Error;
+      EXPECT_TRUE(same(Out, In)) << Size;
+    }
+}
+
+TEST(LzoTest, Nothing) {
+  EXPECT_TRUE(lzoCompress({}).empty());
+  Pages Out = Pages::reserve(1);
+  std::string Error;
+  EXPECT_TRUE(lzoDecompress({}, 100, Out, Error));
+  EXPECT_EQ(Out.size(), 0u);
+  // A stream of nothing but its end mark.
+  EXPECT_TRUE(lzoDecompress(view({0x11, 0, 0}), 0, Out, Error)) << Error;
+  EXPECT_EQ(Out.size(), 0u);
+}
+
+TEST(LzoTest, HighestRatio) {
+  // One byte, then a match that grows with each 0.
+  Bytes In = {18, 'x'};
+  In.push_back(0x20);
+  In.insert(In.end(), 10000, 0);
+  In.insert(In.end(), {255, 0, 0, 0x11, 0, 0});
+  size_t Size = 1 + 2 + 31 + 255 * 10000 + 255;
+  Pages Out;
+  std::string Error;
+  ASSERT_TRUE(lzoDecompress(view(In), size_t(1) << 30, Out, Error)) << Error;
+  EXPECT_TRUE(same(Out, Bytes(Size, 'x'))) << Out.size();
+}
+
+TEST(LzoTest, TooLarge) {
+  Bytes In = lzoCompress(view(Bytes(3 << 20, 0)));
+  Pages Out;
+  std::string Error;
+  EXPECT_TRUE(lzoDecompress(view(In), 3 << 20, Out, Error)) << Error;
+  EXPECT_FALSE(lzoDecompress(view(In), (3 << 20) - 1, Out, Error));
+  EXPECT_EQ(Error, "becomes larger than 2 MiB");
+  EXPECT_EQ(Out.size(), 0u);
+  EXPECT_FALSE(lzoDecompress(view(In), 100, Out, Error));
+  EXPECT_EQ(Error, "becomes larger than 100 bytes");
+}
+
+TEST(LzoTest, Damaged) {
+  Bytes In = lzoCompress(view(randomBytes(5000)));
+  Pages Out;
+  std::string Error;
+  for (size_t Size : {size_t(1), size_t(2), In.size() / 2, In.size() - 1}) {
+    EXPECT_FALSE(lzoDecompress({In.data(), Size}, 10000, Out, Error)) << Size;
+    EXPECT_NE(Error.find("damaged LZO data"), std::string::npos) << Error;
+  }
+  In.push_back(0);
+  EXPECT_FALSE(lzoDecompress(view(In), 10000, Out, Error));
+  EXPECT_EQ(Error, "damaged LZO data: bytes after its end");
+  // A match that begins before the data.
+  EXPECT_FALSE(lzoDecompress(view({18, 'x', 0x20, 1, 255, 255, 0x11, 0, 0}),
+                             10000, Out, Error));
+  EXPECT_NE(Error.find("damaged LZO data"), std::string::npos) << Error;
+}
+
+TEST(LzoTest, ManyThreads) {
+  std::vector<std::thread> Threads;
+  std::vector<int> Ok(4);
+  for (int &Result : Ok)
+    Threads.emplace_back([&Result] {
+      Bytes In = randomBytes(100000);
+      Pages Out;
+      std::string Error;
+      Result =
+          lzoDecompress(view(lzoCompress(view(In))), In.size(), Out, Error) &&
+          same(Out, In);
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  EXPECT_EQ(Ok, std::vector<int>(4, 1));
+}
+
+TEST(PagesTest, ShrinkAndTake) {
+  size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
+  Pages P = Pages::reserve(10 * PageSize + 1);
+  ASSERT_NE(P.data(), nullptr);
+  EXPECT_EQ(P.size(), 10 * PageSize + 1);
+  const uint8_t *Begin = P.data();
+  P.data()[10 * PageSize] = 1;
+  P.shrink(3 * PageSize + 1);
+  EXPECT_EQ(P.size(), 3 * PageSize + 1);
+  EXPECT_TRUE(isMapped(Begin + 3 * PageSize));
+  EXPECT_FALSE(isMapped(Begin + 4 * PageSize));
+  EXPECT_FALSE(isMapped(Begin + 10 * PageSize));
+  P.shrink(100 * PageSize); // nothing lies there
+  EXPECT_EQ(P.size(), 3 * PageSize + 1);
+
+  ByteView Taken = P.take();
+  EXPECT_EQ(P.data(), nullptr);
+  EXPECT_EQ(Taken.Data, Begin);
+  EXPECT_EQ(Taken.Size, 3 * PageSize + 1);
+  EXPECT_TRUE(isMapped(Begin + 3 * PageSize));
+  Pages::release(Taken.Data, Taken.Size);
+  EXPECT_FALSE(isMapped(Begin));
+  EXPECT_FALSE(isMapped(Begin + 3 * PageSize));
+}
+
+TEST(PagesTest, ShrinkToNothing) {
+  Pages P = Pages::reserve(100);
+  const uint8_t *Begin = P.data();
+  P.shrink(0);
+  EXPECT_EQ(P.size(), 0u);
+  EXPECT_EQ(P.data(), nullptr);
+  EXPECT_FALSE(isMapped(Begin));
+}
+
+TEST(PagesTest, NoSuchSpace) {
+  Pages P = Pages::reserve(size_t(1) << 62);
+  EXPECT_EQ(P.data(), nullptr);
+  EXPECT_EQ(P.size(), 0u);
+}

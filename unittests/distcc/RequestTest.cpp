@@ -1,0 +1,240 @@
+//===- RequestTest.cpp - What a distccd is sent -------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Request.h"
+#include "Lzo.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/StringSaver.h"
+#include "gtest/gtest.h"
+#include <deque>
+
+using namespace dtlto::distcc;
+
+/// The tokens as a server takes them apart: "NAME /w/x" for those with a
+/// string, "ARGC 3" for numbers, and the contents of files decompressed.
+static std::vector<std::string> takeApart(const Request &R) {
+  std::string Wire;
+  for (ByteView S : R.Segments) {
+    EXPECT_NE(S.Size, 0u);
+    Wire.append(reinterpret_cast<const char *>(S.Data), S.Size);
+  }
+  EXPECT_EQ(Wire.size(), R.Size);
+  std::vector<std::string> Result;
+  for (size_t At = 0; At < Wire.size();) {
+    std::string Name = Wire.substr(At, 4), Digits = Wire.substr(At + 4, 8);
+    EXPECT_EQ(Digits.find_first_not_of("0123456789abcdef"), std::string::npos);
+    size_t Value = std::stoul(Digits, nullptr, 16);
+    At += 12;
+    if (Name == "DIST" || Name == "ARGC" || Name == "NFIL") {
+      Result.push_back(Name + ' ' + std::to_string(Value));
+      continue;
+    }
+    std::string Text = Wire.substr(At, Value);
+    EXPECT_EQ(Text.size(), Value);
+    At += Value;
+    if (Name == "FILE") {
+      Pages Out;
+      std::string Error;
+      EXPECT_TRUE(
+          lzoDecompress({reinterpret_cast<const uint8_t *>(Text.data()), Value},
+                        1 << 20, Out, Error))
+          << Error;
+      Text.assign(reinterpret_cast<const char *>(Out.data()), Out.size());
+    }
+    Result.push_back(Name + ' ' + Text);
+  }
+  return Result;
+}
+
+static Packed pack(const dtlto_input &Input) {
+  return std::make_shared<const std::vector<uint8_t>>(
+      lzoCompress({static_cast<const uint8_t *>(Input.bytes.data),
+                   size_t(Input.bytes.size)}));
+}
+
+namespace {
+class RequestTest : public testing::Test {
+protected:
+  void add(uint32_t Role, const char *Path, const std::string &Contents) {
+    const std::string &Kept = Texts.emplace_back(Contents);
+    dtlto_input &I = Inputs.emplace_back();
+    I.size = sizeof(I);
+    I.role = Role;
+    I.path = Path;
+    I.bytes = {Kept.data(), Kept.size()};
+    Pointers.push_back(&I);
+  }
+  const dtlto_job &job(std::vector<const char *> JobArgs) {
+    Args = std::move(JobArgs);
+    Job.size = sizeof(Job);
+    Job.num_args = uint32_t(Args.size());
+    Args.push_back(nullptr);
+    Job.args = Args.data();
+    Job.output = "out.o";
+    Job.inputs = Pointers.data();
+    Job.num_inputs = uint32_t(Pointers.size());
+    return Job;
+  }
+  std::string errorFor(std::vector<const char *> JobArgs) {
+    std::string Error;
+    EXPECT_EQ(buildRequest(job(std::move(JobArgs)), "c", pack, Error), nullptr);
+    return Error;
+  }
+
+  std::deque<std::string> Texts;
+  std::deque<dtlto_input> Inputs;
+  std::vector<const dtlto_input *> Pointers;
+  std::vector<const char *> Args;
+  dtlto_job Job = {};
+};
+} // namespace
+
+using Strings = std::vector<std::string>;
+
+TEST_F(RequestTest, Whole) {
+  add(DTLTO_ROLE_PRIMARY, "m.main", "main's bytes");
+  add(DTLTO_ROLE_IMPORT, "dir/m.other", std::string(1000, 'o'));
+  add(DTLTO_ROLE_INDEX, "index.thinlto.bc", "shard");
+  add(DTLTO_ROLE_OTHER, "empty", "");
+  add(77, "unknown", "u");
+  std::string Error;
+  auto R = buildRequest(job({"clang", "-O2", "-mllvm", "-c", "-c",
+                             "-fthinlto-index=index.thinlto.bc", "-x", "ir",
+                             "m.main", "-o", "out.o"}),
+                        "clang-19", pack, Error);
+  ASSERT_NE(R, nullptr) << Error;
+  EXPECT_EQ(
+      takeApart(*R),
+      (Strings{"DIST 3",
+               "CDIR /w",
+               "ARGC 5",
+               "ARGV clang-19",
+               "ARGV -c",
+               "ARGV @args.c",
+               "ARGV -o",
+               "ARGV out.o",
+               "NFIL 6",
+               "NAME /w/args.c",
+               "FILE -O2\n-mllvm\n-c\n-fthinlto-index=index.thinlto.bc\n-x\n"
+               "ir\nm.main\n",
+               "NAME /w/m.main",
+               "FILE main's bytes",
+               "NAME /w/dir/m.other",
+               "FILE " + std::string(1000, 'o'),
+               "NAME /w/index.thinlto.bc",
+               "FILE shard",
+               "NAME /w/empty",
+               "FILE ",
+               "NAME /w/unknown",
+               "FILE u"}));
+  // One text before each file that has bytes.
+  EXPECT_EQ(R->Files.size(), 5u);
+  EXPECT_EQ(R->Texts.size(), 5u);
+  EXPECT_EQ(R->Segments.size(), 10u);
+}
+
+TEST_F(RequestTest, FilesAreNotCopied) {
+  add(DTLTO_ROLE_PRIMARY, "m.main", "bytes");
+  Packed Shared = pack(Inputs[0]);
+  std::string Error;
+  auto R = buildRequest(
+      job({"clang", "m.main"}), "c",
+      [&](const dtlto_input &) { return Shared; }, Error);
+  ASSERT_NE(R, nullptr);
+  EXPECT_EQ(R->Segments.back().Data, Shared->data());
+  EXPECT_EQ(Shared.use_count(), 2);
+  R = nullptr;
+  EXPECT_EQ(Shared.use_count(), 1);
+}
+
+TEST_F(RequestTest, OnlyTheLastOutputGoes) {
+  add(DTLTO_ROLE_PRIMARY, "m.main", "x");
+  std::string Error;
+  auto R = buildRequest(
+      job({"clang", "-Xclang", "-o", "out.o", "-c", "m.main", "-o", "out.o"}),
+      "c", pack, Error);
+  ASSERT_NE(R, nullptr) << Error;
+  EXPECT_EQ(takeApart(*R)[10], "FILE -Xclang\n-o\nout.o\nm.main\n");
+}
+
+TEST_F(RequestTest, InputWithTheNameOfTheArgsFile) {
+  add(DTLTO_ROLE_PRIMARY, "args.c", "x");
+  add(DTLTO_ROLE_OTHER, "args1.c", "y");
+  std::string Error;
+  auto R = buildRequest(job({"clang", "-c", "args.c", "-o", "out.o"}), "c",
+                        pack, Error);
+  ASSERT_NE(R, nullptr) << Error;
+  Strings Tokens = takeApart(*R);
+  EXPECT_EQ(Tokens[5], "ARGV @args2.c");
+  EXPECT_EQ(Tokens[9], "NAME /w/args2.c");
+  EXPECT_EQ(Tokens[10], "FILE args.c\n");
+  EXPECT_EQ(Tokens[11], "NAME /w/args.c");
+}
+
+TEST_F(RequestTest, TooLarge) {
+  add(DTLTO_ROLE_PRIMARY, "m.main", "x");
+  add(DTLTO_ROLE_IMPORT, "m.large", "y");
+  // Never read: the size is enough.
+  Inputs[1].bytes.size = MaxFileSize + 1;
+  EXPECT_EQ(errorFor({"clang", "m.main"}),
+            "the file 'm.large' has 401 MiB, but a distccd takes at most 400 "
+            "MiB");
+}
+
+TEST_F(RequestTest, ArgumentsThatCannotBeSent) {
+  add(DTLTO_ROLE_PRIMARY, "m.main", "x");
+  std::string At = errorFor({"clang", "-c", "@m.main", "-o", "out.o"});
+  EXPECT_NE(At.find("'@m.main'"), std::string::npos) << At;
+  std::string Empty = errorFor({"clang", "-c", "", "m.main", "-o", "out.o"});
+  EXPECT_NE(Empty.find("an empty compiler argument"), std::string::npos)
+      << Empty;
+}
+
+TEST_F(RequestTest, Probe) {
+  EXPECT_EQ(
+      takeApart(*buildProbe("clang-19")),
+      (Strings{"DIST 3", "CDIR /w", "ARGC 6", "ARGV clang-19", "ARGV --version",
+               "ARGV -c", "ARGV x.i", "ARGV -o", "ARGV x.o", "NFIL 0"}));
+}
+
+/// As clang reads it.
+static Strings tokenize(const std::string &Text) {
+  llvm::BumpPtrAllocator Allocator;
+  llvm::StringSaver Saver(Allocator);
+  llvm::SmallVector<const char *, 16> Argv;
+  llvm::cl::TokenizeGNUCommandLine(Text, Saver, Argv);
+  return Strings(Argv.begin(), Argv.end());
+}
+
+TEST(ResponseFileTest, RoundTrip) {
+  Strings Args = {"plain",        "-O2",       "two words",    " edges ",
+                  "tab\there",    "line\n2",   "cr\rlf\r\n",   "back\\slash",
+                  "\\",           "\\\\",      "\"",           "'",
+                  "it's",         "say \"x\"", "\\\"",         "a\\\nb",
+                  "#comment",     "$HOME",     "`x`",          "*?[]",
+                  "\xc3\xa4",     "\xff\xfe",  "\xef\xbb\xbf", "a@b",
+                  "m.a+2bb~e4=c", "\x01\x7f",  "-DX=\"a b\"",  "--"};
+  EXPECT_EQ(tokenize(responseFile(Args)), Args);
+  for (const std::string &Arg : Args) {
+    EXPECT_EQ(tokenize(responseFile({Arg})), Strings{Arg});
+    // A byte order mark would not be the argument's.
+    EXPECT_LT(uint8_t(responseFile({Arg})[0]), 0x80);
+  }
+  for (int C = 1; C != 256; ++C)
+    for (const std::string &Arg :
+         {std::string(1, char(C)), "a" + std::string(1, char(C)),
+          std::string(1, char(C)) + "a"})
+      EXPECT_EQ(tokenize(responseFile({Arg, "next"})), (Strings{Arg, "next"}))
+          << C;
+}
+
+TEST(ResponseFileTest, Text) {
+  EXPECT_EQ(responseFile({}), "");
+  EXPECT_EQ(responseFile({"-O2", "a b", "", "c\"\\"}),
+            "-O2\n\"a b\"\n\"\"\n\"c\\\"\\\\\"\n");
+}

@@ -1,0 +1,244 @@
+//===- StateFilesTest.cpp - What distccmon-text and others show -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateFiles.h"
+#include "gtest/gtest.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace dtlto::distcc;
+namespace fs = std::filesystem;
+
+namespace {
+
+class StateFilesTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string Name = testing::TempDir() + "dtlto-state-XXXXXX";
+    ASSERT_NE(mkdtemp(Name.data()), nullptr);
+    Base = Name;
+    Dir = Base + "/distcc/state";
+  }
+  void TearDown() override { fs::remove_all(Base); }
+
+  std::string path(unsigned Unique) {
+    return Dir + "/binstate_" + std::to_string(getpid()) + "_" +
+           std::to_string(Unique);
+  }
+  std::string contents(unsigned Unique) {
+    std::ifstream Stream(path(Unique), std::ios::binary);
+    return {std::istreambuf_iterator<char>(Stream), {}};
+  }
+  template <typename T> static T at(const std::string &Bytes, size_t Offset) {
+    T Value = {};
+    if (Offset + sizeof(T) <= Bytes.size())
+      std::memcpy(&Value, Bytes.data() + Offset, sizeof(T));
+    else
+      ADD_FAILURE() << "only " << Bytes.size() << " bytes";
+    return Value;
+  }
+  /// The string in the field of 128 bytes at \p Offset.
+  static std::string text(const std::string &Bytes, size_t Offset) {
+    std::string Field = Bytes.substr(std::min(Offset, Bytes.size()), 128);
+    EXPECT_NE(Field.find('\0'), std::string::npos);
+    return Field.c_str();
+  }
+  size_t count() {
+    return size_t(std::distance(fs::directory_iterator(Dir), {}));
+  }
+
+  std::string Base, Dir;
+};
+
+constexpr size_t FileAt = 24, HostAt = 152, SlotAt = 280, PhaseAt = 284;
+
+} // namespace
+
+TEST_F(StateFilesTest, Layout) {
+  if (sizeof(void *) != 8 || sizeof(long) != 8)
+    GTEST_SKIP() << "another layout";
+  StateFile F;
+  F.open(Dir, 7, "dir/libfoo.a(bar.o at 1234)", "node3:4000", 5);
+  F.note(Phase::Compile);
+  std::string Bytes = contents(7);
+  ASSERT_EQ(Bytes.size(), 296u);
+  EXPECT_EQ(at<uint64_t>(Bytes, 0), 296u);
+  EXPECT_EQ(at<uint64_t>(Bytes, 8), 0x44494800u);
+  EXPECT_EQ(at<uint64_t>(Bytes, 16), uint64_t(getpid()));
+  EXPECT_EQ(text(Bytes, FileAt), "dir/libfoo.a(bar.o at 1234)");
+  EXPECT_EQ(text(Bytes, HostAt), "node3:4000");
+  EXPECT_EQ(at<int>(Bytes, SlotAt), 5);
+  EXPECT_EQ(at<int>(Bytes, PhaseAt), 5);
+  EXPECT_EQ(at<uint64_t>(Bytes, 288), 0u);
+}
+
+TEST_F(StateFilesTest, Phases) {
+  StateFile F;
+  F.open(Dir, 1, "m", "h", 0);
+  EXPECT_EQ(count(), 0u); // until there is something to tell
+  const std::pair<Phase, int> Phases[] = {{Phase::Blocked, 1},
+                                          {Phase::Connect, 2},
+                                          {Phase::Send, 4},
+                                          {Phase::Compile, 5},
+                                          {Phase::Receive, 6}};
+  for (auto [P, Number] : Phases) {
+    F.note(P);
+    EXPECT_EQ(at<int>(contents(1), PhaseAt), Number);
+  }
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(StateFilesTest, Refresh) {
+  StateFile F;
+  F.open(Dir, 1, "m", "h", 0);
+  F.note(Phase::Send);
+  std::string Before = contents(1);
+  ASSERT_EQ(::unlink(path(1).c_str()), 0); // as a monitor does
+  F.refresh();
+  EXPECT_EQ(contents(1), Before);
+  // It is no longer old.
+  fs::file_time_type Old = fs::last_write_time(path(1)) - std::chrono::hours(1);
+  fs::last_write_time(path(1), Old);
+  F.refresh();
+  EXPECT_GT(fs::last_write_time(path(1)), Old);
+}
+
+TEST_F(StateFilesTest, IsRemoved) {
+  {
+    StateFile F;
+    F.open(Dir, 1, "m", "h", 0);
+    F.note(Phase::Send);
+    EXPECT_EQ(count(), 1u);
+    F.remove();
+    EXPECT_EQ(count(), 0u);
+    F.note(Phase::Send); // means nothing any more
+    EXPECT_EQ(count(), 0u);
+    F.open(Dir, 2, "m", "h", 0);
+    F.note(Phase::Send);
+    F.open(Dir, 3, "m", "h", 0);
+    F.note(Phase::Send);
+    EXPECT_EQ(count(), 1u);
+  }
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(StateFilesTest, Moves) {
+  StateFile A, B;
+  A.open(Dir, 1, "m1", "h", 0);
+  A.note(Phase::Send);
+  B.open(Dir, 2, "m2", "h", 0);
+  B.note(Phase::Send);
+  B = std::move(A);
+  EXPECT_FALSE(fs::exists(path(2)));
+  EXPECT_TRUE(fs::exists(path(1)));
+  StateFile C(std::move(B));
+  B.remove();
+  EXPECT_TRUE(fs::exists(path(1)));
+  StateFile &Same = C;
+  C = std::move(Same);
+  C.note(Phase::Receive);
+  EXPECT_EQ(text(contents(1), FileAt), "m1");
+  C.remove();
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(StateFilesTest, LongNames) {
+  StateFile F;
+  F.open(Dir, 1, std::string(200, 'x') + "/end.o", std::string(300, 'h'), 0);
+  F.note(Phase::Send);
+  EXPECT_EQ(text(contents(1), FileAt), std::string(121, 'x') + "/end.o");
+  EXPECT_EQ(text(contents(1), HostAt), std::string(127, 'h'));
+  F.open(Dir, 1, std::string(127, 'x'), "h", 0);
+  F.note(Phase::Send);
+  EXPECT_EQ(text(contents(1), FileAt), std::string(127, 'x'));
+  // Two bytes each: no half of one is left at the front.
+  std::string Umlauts;
+  for (int I = 0; I != 100; ++I)
+    Umlauts += "\xc3\xa4";
+  F.open(Dir, 1, Umlauts, "h", 0);
+  F.note(Phase::Send);
+  EXPECT_EQ(text(contents(1), FileAt), Umlauts.substr(0, 126));
+}
+
+TEST_F(StateFilesTest, NamesAreOneLine) {
+  StateFile F;
+  F.open(Dir, 1, "a\nb\x1b", "h\r", 0);
+  F.note(Phase::Send);
+  EXPECT_EQ(text(contents(1), FileAt), "a?b?");
+  EXPECT_EQ(text(contents(1), HostAt), "h?");
+}
+
+TEST_F(StateFilesTest, FoldersAreMadeAsDistccDoes) {
+  mode_t Mask = umask(027);
+  StateFile F;
+  F.open(Dir, 1, "m", "h", 0);
+  umask(Mask);
+  for (const std::string &Folder : {Base + "/distcc", Dir}) {
+    struct stat Stat;
+    ASSERT_EQ(stat(Folder.c_str(), &Stat), 0) << Folder;
+    EXPECT_EQ(Stat.st_mode & 0777, 0750u) << Folder;
+  }
+}
+
+TEST_F(StateFilesTest, FailuresAreSilent) {
+  StateFile None;
+  None.note(Phase::Send);
+  None.refresh();
+  None.remove();
+  None.open("", 1, "m", "h", 0);
+  None.note(Phase::Send);
+  std::ofstream(Base + "/file") << "x";
+  StateFile F;
+  F.open(Base + "/file/state", 1, "m", "h", 0);
+  F.note(Phase::Send);
+  F.refresh();
+  EXPECT_EQ(size_t(std::distance(fs::directory_iterator(Base), {})), 1u);
+}
+
+TEST_F(StateFilesTest, DistccmonTextShowsIt) {
+  if (std::system("command -v distccmon-text >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no distccmon-text";
+  StateFile A, B;
+  A.open(Dir, 1, "liba.a(one.o at 8)", "node3:4000", 0);
+  A.note(Phase::Compile);
+  B.open(Dir, 2, "two.o", "[::1]:4000", 3);
+  B.note(Phase::Send);
+  std::string Command =
+      "DISTCC_DIR='" + Base + "/distcc' distccmon-text 2>&1 </dev/null";
+  FILE *Pipe = popen(Command.c_str(), "r");
+  ASSERT_NE(Pipe, nullptr);
+  std::string Output;
+  for (int C; (C = getc(Pipe)) != EOF;)
+    Output += char(C);
+  EXPECT_EQ(pclose(Pipe), 0);
+  // How wide its columns are is its own business.
+  std::set<std::string> Lines;
+  std::istringstream Stream(Output);
+  for (std::string Line; std::getline(Stream, Line);) {
+    std::istringstream Words(Line);
+    std::string Joined;
+    for (std::string Word; Words >> Word;)
+      Joined += (Joined.empty() ? "" : " ") + Word;
+    if (!Joined.empty())
+      Lines.insert(Joined);
+  }
+  std::string Pid = std::to_string(getpid());
+  EXPECT_EQ(Lines, (std::set<std::string>{
+                       Pid + " Compile liba.a(one.o at 8) node3:4000[0]",
+                       Pid + " Send two.o [::1]:4000[3]"}));
+}

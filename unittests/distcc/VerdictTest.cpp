@@ -1,0 +1,293 @@
+//===- VerdictTest.cpp - What a reply means -------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verdict.h"
+#include "Lzo.h"
+#include "gtest/gtest.h"
+
+using namespace dtlto::distcc;
+
+static std::vector<uint8_t> packed(const std::string &Text) {
+  return lzoCompress(
+      {reinterpret_cast<const uint8_t *>(Text.data()), Text.size()});
+}
+
+static Reply reply(uint32_t Status, const std::string &Stderr,
+                   const std::string &Object = "",
+                   const std::string &Stdout = "") {
+  Reply R;
+  R.WaitStatus = Status;
+  R.Stderr = packed(Stderr);
+  R.Stdout = packed(Stdout);
+  R.Object = packed(Object);
+  return R;
+}
+
+static Reply exited(int Code, const std::string &Stderr) {
+  return reply(uint32_t(Code) << 8, Stderr);
+}
+
+static Verdict judged(const Reply &R, const char *Path = "m.main",
+                      const char *Name = "dir/libx.a(main.o at 8)") {
+  dtlto_input Import = {}, Primary = {};
+  Import.size = Primary.size = sizeof(dtlto_input);
+  Import.role = DTLTO_ROLE_IMPORT;
+  Import.path = "m.other";
+  Primary.role = DTLTO_ROLE_PRIMARY;
+  Primary.path = Path;
+  const dtlto_input *Inputs[] = {&Import, &Primary};
+  dtlto_job Job = {};
+  Job.size = sizeof(Job);
+  Job.name = Name;
+  Job.inputs = Inputs;
+  Job.num_inputs = 2;
+  return judge(R, Job);
+}
+
+static void expect(const Reply &R, int32_t Status, bool HostAtFault,
+                   const std::string &Message) {
+  Verdict V = judged(R);
+  EXPECT_EQ(V.Status, Status) << V.Message;
+  EXPECT_EQ(V.HostAtFault, HostAtFault) << V.Message;
+  EXPECT_EQ(V.Message, Message);
+  EXPECT_EQ(V.Object.size(), 0u);
+}
+static void expectInfrastructure(const Reply &R, bool HostAtFault,
+                                 const std::string &Message) {
+  expect(R, DTLTO_ERROR_INFRASTRUCTURE, HostAtFault, Message);
+}
+static void expectCompiler(const Reply &R, const std::string &Message) {
+  expect(R, DTLTO_ERROR_COMPILER, false, Message);
+}
+
+TEST(VerdictTest, Success) {
+  std::string Object = "\x7f"
+                       "ELF" +
+                       std::string(100000, '\0');
+  Verdict V = judged(reply(0, "", Object));
+  EXPECT_EQ(V.Status, DTLTO_OK);
+  EXPECT_FALSE(V.HostAtFault);
+  EXPECT_EQ(V.Message, "");
+  EXPECT_EQ(std::string(V.Object.data(), V.Object.data() + V.Object.size()),
+            Object);
+}
+
+TEST(VerdictTest, SuccessWithWarnings) {
+  Verdict V = judged(reply(0, "m.main: warning: w\n\n", "object"));
+  EXPECT_EQ(V.Status, DTLTO_OK);
+  EXPECT_EQ(V.Message, "dir/libx.a(main.o at 8): warning: w");
+  EXPECT_EQ(V.Object.size(), 6u);
+}
+
+TEST(VerdictTest, StatusZeroIsNotEnough) {
+  expectInfrastructure(reply(0, ""), true,
+                       "the compiler made an empty object there");
+  expectInfrastructure(reply(0, "\nwhy\nmore\n"), true,
+                       "the compiler made an empty object there: why");
+  // As clang 19 writes them.
+  for (const std::string Line :
+       {"Error loading index file 'index.thinlto.bc': Invalid bitcode",
+        "Error loading imported file m.other : No such file or directory",
+        "Error running ThinLTO backend: Could not open it"}) {
+    for (const char *Object : {"", "object"})
+      expectInfrastructure(
+          reply(0, "warning: w\n" + Line + "\nafter\n", Object), true,
+          "the compiler could not read its inputs there: " + Line);
+  }
+}
+
+TEST(VerdictTest, Signals) {
+  expectInfrastructure(reply(9, ""), false,
+                       "the compiler was killed by signal 9 (out of memory?)");
+  for (uint32_t Signal : {1, 2, 15})
+    expectInfrastructure(reply(Signal, "ignored"), false,
+                         "the compiler was killed by signal " +
+                             std::to_string(Signal));
+  expectCompiler(reply(11, ""), "the compiler crashed with signal 11");
+  expectCompiler(reply(0x80 | 6, ""), "the compiler crashed with signal 6");
+  expectCompiler(reply(4, "PLEASE submit m.main\n"),
+                 "PLEASE submit dir/libx.a(main.o at 8)");
+  // The same, as a shell or a driver tells it.
+  expectInfrastructure(exited(137, ""), false,
+                       "the compiler was killed by signal 9 (out of memory?)");
+  for (int Signal : {4, 6, 11})
+    expectCompiler(exited(128 + Signal, ""),
+                   "the compiler crashed with signal " +
+                       std::to_string(Signal));
+  // Stopped, and more than 16 bits.
+  for (uint32_t Status : {0x137fu, 0x10000u, 0xffffffffu})
+    expectInfrastructure(reply(Status, ""), true,
+                         "the reply has a status that no process ends with, " +
+                             std::to_string(Status));
+}
+
+TEST(VerdictTest, CompilerErrors) {
+  expectCompiler(exited(1, "error: bad\n  line 2\n\n\n"),
+                 "error: bad\n  line 2");
+  expectCompiler(exited(70, "fatal"), "fatal");
+  expectCompiler(exited(1, ""),
+                 "the compiler failed with exit code 1 and without a word");
+  expectCompiler(exited(255, " \n"),
+                 "the compiler failed with exit code 255 and without a word");
+  expectCompiler(exited(99, "x"), "x");
+  expectCompiler(exited(128, "x"), "x");
+}
+
+TEST(VerdictTest, MachineTroubles) {
+  std::string Full = "error: unable to open output file 'out.o': 'No space "
+                     "left on device'";
+  expectInfrastructure(exited(1, "1 warning\n" + Full + "\n1 error\n"), true,
+                       "the compiler can't work there: " + Full);
+  std::string Lost = "clang: error: no such file or directory: 'm.main'";
+  expectInfrastructure(exited(1, Lost), true,
+                       "the compiler can't work there: " + Lost);
+  expectInfrastructure(exited(1, "LLVM ERROR: out of memory\nAllocation"),
+                       false, "the compiler ran out of memory there");
+}
+
+TEST(VerdictTest, DistccsOwnCodes) {
+  expectInfrastructure(exited(110, "distccd: no clang-19"), true,
+                       "the compiler is allowed but not installed there: "
+                       "install it");
+  expectInfrastructure(exited(118, ""), false,
+                       "distccd ended the job: it took longer than its "
+                       "--job-lifetime");
+  expectInfrastructure(exited(105, ""), false,
+                       "distccd failed with exit code 105 (out of memory)");
+  expectInfrastructure(exited(107, "\nwrite failed\nmore"), true,
+                       "distccd failed with exit code 107 (I/O error, is its "
+                       "disk full?): write failed");
+  expectInfrastructure(exited(100, ""), true,
+                       "distccd failed with exit code 100 (general failure)");
+  expectInfrastructure(exited(127, ""), true,
+                       "distccd failed with exit code 127 (general failure)");
+}
+
+TEST(VerdictTest, DamagedParts) {
+  for (int Part : {0, 1, 2}) {
+    Reply R = reply(0, "e", "o", "s");
+    (Part == 0 ? R.Stderr : Part == 1 ? R.Stdout : R.Object).pop_back();
+    Verdict V = judged(R);
+    EXPECT_EQ(V.Status, DTLTO_ERROR_INFRASTRUCTURE);
+    EXPECT_TRUE(V.HostAtFault);
+    const char *Names[] = {"standard error", "standard output", "object"};
+    EXPECT_NE(V.Message.find(Names[Part]), std::string::npos) << V.Message;
+    EXPECT_NE(V.Message.find("damaged LZO data"), std::string::npos)
+        << V.Message;
+    EXPECT_EQ(V.Object.size(), 0u);
+  }
+}
+
+TEST(VerdictTest, TextHasBounds) {
+  expectInfrastructure(reply(1 << 8, std::string(MaxText + 1, 'x')), true,
+                       "the reply's standard error can't be read: becomes "
+                       "larger than 64 MiB");
+}
+
+static std::string message(const std::string &Stderr,
+                           const char *Path = "m.main",
+                           const char *Name = "main.o") {
+  Verdict V = judged(exited(1, Stderr), Path, Name);
+  EXPECT_EQ(V.Status, DTLTO_ERROR_COMPILER);
+  return V.Message;
+}
+
+TEST(VerdictTest, ModuleHasItsName) {
+  EXPECT_EQ(message("m.main:1: 'm.main' m.main. (m.main)"),
+            "main.o:1: 'main.o' main.o. (main.o)");
+  EXPECT_EQ(message("m.main\nm.main"), "main.o\nmain.o");
+  EXPECT_EQ(message("/tmp/distccd_a1b2/w/m.main: x"), "main.o: x");
+  EXPECT_EQ(message("m.main '/var/t/distccd_a1/w/m.main'"), "main.o 'main.o'");
+  // Parts of other names.
+  for (const char *Other :
+       {"m.main.bc", "m.mains", "xm.main", "dir/m.main", "/usr/w/m.main",
+        "m.main/x", "m.main+/m", "m.main=c", "\xc3\xa4m.main"})
+    EXPECT_EQ(message(Other), Other);
+  // Names that hold each other.
+  EXPECT_EQ(message("a a", "a", "a a"), "a a a a");
+  EXPECT_EQ(message("x m.m m.m.m", "m.m", "m.m.m"), "x m.m.m m.m.m");
+}
+
+TEST(VerdictTest, TextIsFitForATerminal) {
+  EXPECT_EQ(message(std::string("\x1b[31mred\r\n\ttab\x00\x7f", 16)),
+            "\\x1b[31mred\\x0d\n\ttab\\x00\\x7f");
+  EXPECT_EQ(message("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+  // C1, overlong, surrogate, cut, alone, too high.
+  EXPECT_EQ(message("\xc2\x9b"), "\\xc2\\x9b");
+  EXPECT_EQ(message("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(message("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(message("\xe2\x82"), "\\xe2\\x82");
+  EXPECT_EQ(message("\x80z"), "\\x80z");
+  EXPECT_EQ(message("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(message("\xff"), "\\xff");
+}
+
+TEST(VerdictTest, LongTextIsCut) {
+  std::string Kept(64 << 10, 'x');
+  EXPECT_EQ(message(Kept), Kept);
+  EXPECT_EQ(message(Kept + "y"), Kept + "\n[the rest was cut off]");
+  // Not in the middle of a character.
+  Kept.pop_back();
+  EXPECT_EQ(message(Kept + "\xc3\xa4"), Kept + "\n[the rest was cut off]");
+  // Soon enough, however long.
+  EXPECT_EQ(message(std::string(20 << 20, 'a'), "a", "b").substr(0, 3), "aaa");
+}
+
+static std::string probed(const Reply &R) {
+  return judgeProbe(R, "clang-19", "19.1.7");
+}
+static std::string probedText(const std::string &Stdout) {
+  return probed(reply(0, "", "", Stdout));
+}
+
+TEST(VerdictTest, ProbeOfTheRightVersion) {
+  EXPECT_EQ(probedText("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x\n"),
+            "");
+  EXPECT_EQ(probedText("clang version 19.1.7"), "");
+  EXPECT_EQ(probedText("Ubuntu clang version 19.1.7-1ubuntu\n"), "");
+  EXPECT_EQ(judgeProbe(reply(0, "", "", "clang version 20.0.0git (x)"), "c",
+                       "20.0.0git"),
+            "");
+}
+
+TEST(VerdictTest, ProbeOfAnotherVersion) {
+  EXPECT_EQ(probedText("Debian clang version 19.1.5 (1)\n"),
+            "clang-19 there is version 19.1.5, but this linker needs 19.1.7: "
+            "install the same version");
+  for (const char *Other :
+       {"19.1.70", "19.1.7.1", "19.1", "119.1.7", "", "x19.1.7"})
+    EXPECT_NE(probedText(std::string("clang version ") + Other + "\n"), "")
+        << Other;
+}
+
+TEST(VerdictTest, ProbeOfSomethingElse) {
+  EXPECT_EQ(probedText("gcc (Debian) 12.2.0\nclang version 19.1.7\n"),
+            "clang-19 there is no clang: its --version says 'gcc (Debian) "
+            "12.2.0'");
+  EXPECT_EQ(probedText(""),
+            "clang-19 there is no clang: its --version says ''");
+}
+
+TEST(VerdictTest, ProbeThatFails) {
+  EXPECT_EQ(probed(exited(110, "x")),
+            "clang-19 is allowed but not installed there: install it (Debian: "
+            "apt install clang-19)");
+  EXPECT_EQ(probed(exited(1, "\nno\x1b\nmore")),
+            "clang-19 --version failed there with exit code 1: no\\x1b");
+  EXPECT_EQ(probed(exited(107, "")),
+            "distccd failed with exit code 107 (I/O error, is its disk full?)");
+  EXPECT_EQ(probed(reply(9, "")),
+            "clang-19 --version was killed there by signal 9");
+  // Nothing that ends so can be right, whatever it says.
+  EXPECT_NE(probed(reply(1, "", "", "clang version 19.1.7\n")), "");
+  EXPECT_NE(probed(reply(1 << 8, "", "", "clang version 19.1.7\n")), "");
+  EXPECT_NE(probed(reply(1 << 16, "", "", "clang version 19.1.7\n")), "");
+  Reply R = reply(0, "", "", "clang version 19.1.7");
+  R.Stdout.pop_back();
+  EXPECT_NE(probed(R).find("damaged LZO data"), std::string::npos);
+}
