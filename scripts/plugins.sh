@@ -114,14 +114,12 @@ stop_distccds() {
 
 # Where each module was compiled, in the plugin's own words.
 report_distcc() {
-  local table
-  table=$(sed -nE \
-    "s/^dtlto\[[0-9]+\] distcc: debug module '(.*)': compiled on (.*) in .*/\2\t\1/p" \
-    distcc.log)
-  [[ -n $table ]] || die "the plugin says of no module where it was compiled"
+  local where="module '(.*)': compiled on (.*) in [0-9.]+ s" table
+  table=$(sed -nE "s/^dtlto\[[0-9]+\] distcc: debug $where$/\1\t\2/p" distcc.log)
+  [[ -n $table ]] || die "distcc.log tells of no module where it was compiled"
   echo "compiled, says distcc.log:"
-  sort <<<"$table" | awk -F '\t' '{ printf "  %-40s -> %s\n", $2, $1 }'
-  cut -f 1 <<<"$table" | sort | uniq -c |
+  sort <<<"$table" | awk -F '\t' '{ printf "  %-42s -> %s\n", $1, $2 }'
+  cut -f 2 <<<"$table" | sort | uniq -c |
     awk '{ printf "on %s: %d modules\n", $2, $1 }'
 }
 

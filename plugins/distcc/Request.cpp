@@ -101,8 +101,25 @@ static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
   return Args;
 }
 
-/// No quoting helps against either: clang drops what is empty, and looks for a
-/// further response file behind each @.
+/// Clang drops what is empty from a response file, and no quoting helps. An
+/// option of its frontend with an empty value (a target without a CPU) goes to
+/// the server in plain sight then.
+static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
+  std::vector<std::string> Taken;
+  for (size_t I = 3; I < Args.size(); ++I) {
+    if (!Args[I].empty() || Args[I - 1] != "-Xclang" ||
+        Args[I - 3] != "-Xclang")
+      continue;
+    auto First = Args.begin() + static_cast<ptrdiff_t>(I) - 3;
+    Taken.insert(Taken.end(), First, First + 4);
+    Args.erase(First, First + 4);
+    I -= 1; // what follows moved to where the four began
+  }
+  return Taken;
+}
+
+/// Nor does quoting help here: clang looks for a further response file behind
+/// each @.
 static bool checkArgs(const std::vector<std::string> &Args,
                       std::string &Error) {
   for (const std::string &Arg : Args) {
@@ -138,6 +155,7 @@ std::shared_ptr<const Request>
 dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
                             const Pack &P, std::string &Error) {
   std::vector<std::string> Hidden = hiddenArgs(Job);
+  std::vector<std::string> Plain = takeEmpty(Hidden);
   if (!checkArgs(Hidden, Error))
     return nullptr;
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
@@ -145,8 +163,10 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
       return nullptr;
 
   std::string ArgsFile = argsFileName(Job);
-  Builder B({Compiler, "-c", "@" + ArgsFile, "-o", Job.output},
-            size_t(Job.num_inputs) + 1);
+  std::vector<std::string> Argv = {Compiler, "-c", "@" + ArgsFile, "-o",
+                                   Job.output};
+  Argv.insert(Argv.end(), Plain.begin(), Plain.end());
+  Builder B(Argv, size_t(Job.num_inputs) + 1);
   std::string Args = responseFile(Hidden);
   B.file(ArgsFile,
          std::make_shared<const std::vector<uint8_t>>(lzoCompress(
