@@ -63,7 +63,7 @@ extern "C" {
 #endif
 
 #define DTLTO_ABI_MAJOR 1
-#define DTLTO_ABI_MINOR 0
+#define DTLTO_ABI_MINOR 1
 
 /* Makes `dtlto_plugin_entry` visible; its declaration below has it already. */
 #if defined(_WIN32)
@@ -107,11 +107,12 @@ enum {
 
 /* Parts of a job that the host makes only for plugins that want them; a bit set
  * for `dtlto_plugin.needs` and `dtlto_job.parts`. Making them costs the linker
- * time and memory. */
+ * time and memory. A host leaves out what it doesn't know. */
 enum {
-  DTLTO_PART_INPUTS = 1, /* inputs, num_inputs */
-  DTLTO_PART_ARGS = 2,   /* args, num_args, output; brings INPUTS with it */
-  DTLTO_PART_DIGESTS = 4 /* dtlto_input.digest; only with INPUTS */
+  DTLTO_PART_INPUTS = 1,  /* inputs, num_inputs */
+  DTLTO_PART_ARGS = 2,    /* args, num_args, output; brings INPUTS with it */
+  DTLTO_PART_DIGESTS = 4, /* dtlto_input.digest; only with INPUTS */
+  DTLTO_PART_CONFIG = 8   /* config; brings INPUTS with it. Since 1.1 */
 };
 
 /* Where a job is now. Treat an unknown state as DTLTO_STATE_RUNNING. */
@@ -198,6 +199,10 @@ typedef struct dtlto_job {
   uint32_t num_inputs;
   uint32_t num_args;  /* args[num_args] is null */
   const char *output; /* the path that follows -o; relative */
+  /* Since 1.1. The whole configuration of the code generation, for a worker that
+   * is dtlto-codegen: a JSON object of the host's own making. It says more than
+   * a command line can. Null without DTLTO_PART_CONFIG. */
+  const char *config;
 } dtlto_job;
 
 /* What became of a job. */
@@ -300,6 +305,32 @@ typedef struct dtlto_fallback {
    * so. `why`, one line that names the setting, is added to the message. */
   void (*forbid)(dtlto_host_context *context, const char *why);
 } dtlto_fallback;
+
+/* Extension of the host: other parts than `dtlto_plugin.needs`, for a plugin that
+ * learns from its arguments what its workers are. */
+#define DTLTO_EXT_NEEDS "dtlto.needs/1"
+
+typedef struct dtlto_needs {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [link-thread] From inside of open() only: this session's jobs carry `parts`
+   * (DTLTO_PART_...). */
+  void (*set)(dtlto_host_context *context, uint32_t parts);
+} dtlto_needs;
+
+/* Extension of the host: a job as one stream of bytes that dtlto-codegen reads
+ * (docs/BUNDLE.md), for a DBS that sends its workers one input. */
+#define DTLTO_EXT_BUNDLE "dtlto.bundle/1"
+
+typedef struct dtlto_bundle {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] Makes the bundle of an accepted job that has DTLTO_PART_CONFIG
+   * and _DIGESTS. Returns DTLTO_OK and fills *bundle, which the caller then owns;
+   * or an error, and *bundle is empty. Equal jobs have equal bundles. */
+  int32_t (*make)(dtlto_host_context *context, uint64_t job,
+                  dtlto_buffer *bundle);
+} dtlto_bundle;
 
 /* What the host tells of this link. Borrowed until open() returns. */
 typedef struct dtlto_session_params {

@@ -12,7 +12,7 @@ static constexpr bool equal(const char *A, const char *B) {
 }
 
 static_assert(DTLTO_ABI_MAJOR == 1, "");
-static_assert(DTLTO_ABI_MINOR == 0, "");
+static_assert(DTLTO_ABI_MINOR == 1, "");
 
 static_assert(DTLTO_OK == 0, "");
 static_assert(DTLTO_BUSY == 1, "");
@@ -29,6 +29,7 @@ static_assert(DTLTO_ROLE_INDEX == 3, "");
 static_assert(DTLTO_PART_INPUTS == 1, "");
 static_assert(DTLTO_PART_ARGS == 2, "");
 static_assert(DTLTO_PART_DIGESTS == 4, "");
+static_assert(DTLTO_PART_CONFIG == 8, "");
 
 static_assert(DTLTO_STATE_QUEUED == 0, "");
 static_assert(DTLTO_STATE_SENDING == 1, "");
@@ -44,3 +45,5 @@ static_assert(DTLTO_LOG_ERROR == 3, "");
 static_assert(equal(DTLTO_PLUGIN_SYMBOL, "dtlto_plugin_entry"), "");
 static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");
 static_assert(equal(DTLTO_EXT_FALLBACK, "dtlto.fallback/1"), "");
+static_assert(equal(DTLTO_EXT_NEEDS, "dtlto.needs/1"), "");
+static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");

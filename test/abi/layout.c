@@ -35,6 +35,9 @@ typedef void (*load_changed_fn)(dtlto_host_context *);
 typedef const void *(*host_extension_fn)(dtlto_host_context *, const char *);
 typedef int32_t (*run_fn)(dtlto_host_context *, uint64_t, dtlto_result *);
 typedef void (*forbid_fn)(dtlto_host_context *, text);
+typedef void (*set_needs_fn)(dtlto_host_context *, uint32_t);
+typedef int32_t (*make_bundle_fn)(dtlto_host_context *, uint64_t,
+                                  dtlto_buffer *);
 typedef int32_t (*open_fn)(const dtlto_host *, const dtlto_session_params *,
                            dtlto_session **);
 typedef int32_t (*submit_fn)(dtlto_session *, const dtlto_job *);
@@ -73,7 +76,8 @@ FIELD(dtlto_job, args, text const *, 48);
 FIELD(dtlto_job, num_inputs, uint32_t, 56);
 FIELD(dtlto_job, num_args, uint32_t, 60);
 FIELD(dtlto_job, output, text, 64);
-SIZE(dtlto_job, 72);
+FIELD(dtlto_job, config, text, 72); /* 1.1 */
+SIZE(dtlto_job, 80);
 
 FIELD(dtlto_result, size, uint32_t, 0);
 FIELD(dtlto_result, status, int32_t, 4);
@@ -114,6 +118,16 @@ FIELD(dtlto_fallback, size, uint32_t, 0);
 FIELD(dtlto_fallback, reserved, uint32_t, 4);
 FIELD(dtlto_fallback, forbid, forbid_fn, 8);
 SIZE(dtlto_fallback, 16);
+
+FIELD(dtlto_needs, size, uint32_t, 0);
+FIELD(dtlto_needs, reserved, uint32_t, 4);
+FIELD(dtlto_needs, set, set_needs_fn, 8);
+SIZE(dtlto_needs, 16);
+
+FIELD(dtlto_bundle, size, uint32_t, 0);
+FIELD(dtlto_bundle, reserved, uint32_t, 4);
+FIELD(dtlto_bundle, make, make_bundle_fn, 8);
+SIZE(dtlto_bundle, 16);
 
 FIELD(dtlto_session_params, size, uint32_t, 0);
 FIELD(dtlto_session_params, num_args, uint32_t, 4);

@@ -1,0 +1,49 @@
+//===- ConfigJSON.h - A configuration that loses nothing --------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An lto::Config with its TargetOptions, and LLVM's own options, as text, so
+// that lto::thinBackend on another machine makes the same bytes. Writer and
+// reader are of one LLVM version; the text begins with it.
+//
+// Each field of the three structs (Config, TargetOptions, MCTargetOptions) is
+// in one of three lists: it travels; it must have the one value that can travel
+// (callbacks that must be empty, files that aren't sent); or the backend doesn't
+// look at it. A test compares the lists with LLVM's headers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_CONFIGJSON_H
+#define DTLTO_CORE_CONFIGJSON_H
+
+#include "llvm/LTO/Config.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// Returns a JSON object in one line; equal configurations give equal text.
+/// \p LLVMOptions are the words that the user gave to LLVM itself (`-mllvm`).
+/// Fails with one line that names the option or field which can't travel.
+llvm::Expected<std::string>
+writeConfig(const llvm::lto::Config &Conf,
+            llvm::ArrayRef<std::string> LLVMOptions);
+
+struct ReadConfig {
+  llvm::lto::Config Conf;
+  /// For cl::ParseCommandLineOptions, before anything else of LLVM runs.
+  std::vector<std::string> LLVMOptions;
+};
+
+/// The way back. Fails with one line on anything that writeConfig() doesn't
+/// write: a missing, unknown or repeated field, a value of another type or out
+/// of its range, another LLVM version. The bytes may come from anywhere.
+llvm::Expected<ReadConfig> readConfig(llvm::StringRef Text);
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_CONFIGJSON_H
