@@ -51,11 +51,11 @@ class Run:
     """One run of a command: seconds of wall time and of CPU, MiB at the peak,
     and what it wrote to stdout and stderr."""
 
-    def __init__(self, command, cwd=None):
+    def __init__(self, command, cwd=None, env=None):
         with tempfile.TemporaryFile("w+") as text:
             begin = time.monotonic()
             process = subprocess.Popen(
-                [str(word) for word in command], cwd=cwd,
+                [str(word) for word in command], cwd=cwd, env=env,
                 stdin=subprocess.DEVNULL, stdout=text,
                 stderr=subprocess.STDOUT,
             )

@@ -44,6 +44,7 @@ struct Event {
   Buffer Object = {};
   std::string Message = {};
   std::string Worker = {};
+  uint32_t Needs = 0;     // Opened: DTLTO_PART_... of each job
   bool RanHere = false;   // Done: through local code generation
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since

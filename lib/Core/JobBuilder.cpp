@@ -7,6 +7,7 @@
 
 #include "JobBuilder.h"
 #include "CompilerArgs.h"
+#include "ConfigJSON.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -40,7 +41,7 @@ Triple JobBuilder::triple(const Task &T) const {
   return Triple(L.Conf.DefaultTriple);
 }
 
-Expected<JobBuilder::ModuleFile *>
+Expected<ModuleFile *>
 JobBuilder::moduleFile(const BitcodeModule &Module) {
   StringRef Name = Module.getModuleIdentifier();
   ModuleFile *Result;
@@ -64,17 +65,40 @@ JobBuilder::moduleFile(const BitcodeModule &Module) {
     }
     Result = File.get();
   }
-  if (Parts & DTLTO_PART_DIGESTS)
-    std::call_once(Result->HashOnce, [&] {
-      auto Hash = BLAKE3::hash(arrayRefFromStringRef(Result->Bytes));
-      std::copy(Hash.begin(), Hash.end(), Result->Digest);
-    });
   return Result;
 }
 
+const uint8_t *ModuleFile::digest() {
+  std::call_once(HashOnce, [&] {
+    auto Hash = BLAKE3::hash(arrayRefFromStringRef(Bytes));
+    std::copy(Hash.begin(), Hash.end(), Digest);
+  });
+  return Digest;
+}
+
 bool JobBuilder::staysHere(const Task &T) {
-  return Parts == 0 ||
-         (Parts & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty());
+  if (Parts & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
+    return true;
+  if (Parts & DTLTO_PART_CONFIG)
+    if (Error E = config().takeError()) {
+      consumeError(std::move(E));
+      return true;
+    }
+  return Parts == 0;
+}
+
+/// The link's configuration as text, which lives as long as the builder.
+Expected<const char *> JobBuilder::config() {
+  std::call_once(ConfigOnce, [&] {
+    Expected<std::string> Text = writeConfig(L.Conf, L.opts().LLVMOptions);
+    if (Text)
+      Config = std::move(*Text);
+    else
+      WhyNoConfig = toString(Text.takeError());
+  });
+  if (!WhyNoConfig.empty())
+    return createStringError(inconvertibleErrorCode(), WhyNoConfig);
+  return Config.c_str();
 }
 
 const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
@@ -118,9 +142,9 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     Expected<ModuleFile *> File = moduleFile(Module);
     if (!File)
       return File.takeError();
-    dtlto_input Input = makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes);
-    std::memcpy(Input.digest, (*File)->Digest, sizeof(Input.digest));
-    Built.Inputs.push_back(Input);
+    Built.Inputs.push_back(
+        makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
+    Built.Files.push_back(*File);
     Paths[Module.getModuleIdentifier()] = (*File)->Path;
     return Error::success();
   };
@@ -148,18 +172,39 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     return Shard.takeError();
   Built.Shard = std::move(*Shard);
   StringRef ShardRef(Built.Shard.data(), Built.Shard.size());
-  dtlto_input Index = makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef);
-  if (Parts & DTLTO_PART_DIGESTS) {
-    auto Hash = BLAKE3::hash(arrayRefFromStringRef(ShardRef));
-    std::copy(Hash.begin(), Hash.end(), Index.digest);
-  }
-  Built.Inputs.push_back(Index);
+  Built.Inputs.push_back(
+      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef));
 
   for (const dtlto_input &Input : Built.Inputs)
     Built.InputPointers.push_back(&Input);
   Built.Job.inputs = Built.InputPointers.data();
   Built.Job.num_inputs = Built.InputPointers.size();
-  Built.Job.parts |= DTLTO_PART_INPUTS | (Parts & DTLTO_PART_DIGESTS);
+  Built.Job.parts |= DTLTO_PART_INPUTS;
+  return Error::success();
+}
+
+void JobBuilder::addDigests(BuiltJob &Built) {
+  for (size_t I = 0; I != Built.Inputs.size(); ++I) {
+    dtlto_input &Input = Built.Inputs[I];
+    if (I < Built.Files.size()) {
+      const uint8_t *Digest = Built.Files[I]->digest();
+      std::copy(Digest, Digest + sizeof(Input.digest), Input.digest);
+      continue;
+    }
+    auto Hash = BLAKE3::hash(
+        ArrayRef(static_cast<const uint8_t *>(Input.bytes.data),
+                 static_cast<size_t>(Input.bytes.size)));
+    std::copy(Hash.begin(), Hash.end(), Input.digest);
+  }
+  Built.Job.parts |= DTLTO_PART_DIGESTS;
+}
+
+Error JobBuilder::addConfig(BuiltJob &Built) {
+  Expected<const char *> Text = config();
+  if (!Text)
+    return Text.takeError();
+  Built.Job.config = *Text;
+  Built.Job.parts |= DTLTO_PART_CONFIG;
   return Error::success();
 }
 
@@ -202,18 +247,30 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   Built->Job.name = Built->Name.c_str();
   Built->Job.triple = Built->Triple.c_str();
   Built->Job.cost = Cost;
+  if (Error E = complete(*Built, T))
+    return std::move(E);
+  return Built;
+}
+
+Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
+  uint32_t Missing = Parts & ~Built.Job.parts;
   // Without the propagation (--lto-O0), whether a symbol is local to the link
   // depends on all of its summaries, and a shard doesn't have all.
-  if (Parts && !L.Index.withDSOLocalPropagation())
+  if (Missing && !L.Index.withDSOLocalPropagation())
     return createStringError(inconvertibleErrorCode(),
                              "an index without attribute propagation "
                              "(--lto-O0)");
-  // The command line names the inputs.
-  if (Parts & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS))
-    if (Error E = addInputs(*Built, T))
-      return std::move(E);
-  if (Parts & DTLTO_PART_ARGS)
-    if (Error E = addArgs(*Built, TheTriple))
-      return std::move(E);
-  return Built;
+  // The command line and the configuration are nothing without the inputs.
+  if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG) &&
+      !(Built.Job.parts & DTLTO_PART_INPUTS))
+    if (Error E = addInputs(Built, T))
+      return E;
+  if (Missing & DTLTO_PART_DIGESTS && Built.Job.parts & DTLTO_PART_INPUTS)
+    addDigests(Built);
+  if (Missing & DTLTO_PART_ARGS)
+    if (Error E = addArgs(Built, triple(T)))
+      return E;
+  if (Missing & DTLTO_PART_CONFIG)
+    return addConfig(Built);
+  return Error::success();
 }

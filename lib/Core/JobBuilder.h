@@ -13,10 +13,24 @@
 #include "ModuleNames.h"
 #include "dtlto/PluginAPI.h"
 #include "llvm/ADT/StringMap.h"
+#include <atomic>
 #include <memory>
 #include <mutex>
 
 namespace dtlto {
+
+/// A bitcode file that jobs read: one address, name and digest for all.
+struct ModuleFile {
+  std::string Path;
+  llvm::StringRef Bytes;
+
+  /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
+  const uint8_t *digest();
+
+private:
+  std::once_flag HashOnce;
+  uint8_t Digest[32] = {};
+};
 
 /// A job and the memory that it points at, but for the modules' bytes.
 struct BuiltJob {
@@ -26,6 +40,7 @@ struct BuiltJob {
   std::string Triple;
   std::vector<dtlto_input> Inputs;
   std::vector<const dtlto_input *> InputPointers;
+  std::vector<ModuleFile *> Files; // of the first inputs
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
 };
@@ -41,6 +56,14 @@ public:
   llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
                                                   uint64_t Cost);
 
+  /// Adds to \p Built, which this builder made, the parts that setParts() has
+  /// come to ask for since. Fails as build() does.
+  llvm::Error complete(BuiltJob &Built, const Task &T);
+
+  /// Changes what jobs must carry from now on. On any thread; jobs that are
+  /// being built may or may not have the new parts.
+  void setParts(uint32_t NewParts) { Parts = NewParts; }
+
   /// Whether build() is so little work that a thread of its own would be more.
   bool isTrivial() const { return Parts == 0; }
 
@@ -52,13 +75,6 @@ public:
   llvm::Triple triple(const Task &T) const;
 
 private:
-  /// A bitcode file that jobs read: one address, name and digest for all.
-  struct ModuleFile {
-    std::string Path;
-    llvm::StringRef Bytes;
-    std::once_flag HashOnce;
-    uint8_t Digest[32] = {};
-  };
   struct TripleArgs {
     std::vector<std::string> Args;
     std::string Reason; // why there are none; empty if there are
@@ -67,14 +83,19 @@ private:
   llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module);
   const TripleArgs &argsFor(const llvm::Triple &TheTriple);
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
+  void addDigests(BuiltJob &Built);
   llvm::Error addArgs(BuiltJob &Built, const llvm::Triple &TheTriple);
+  llvm::Error addConfig(BuiltJob &Built);
+  llvm::Expected<const char *> config();
 
   const Link &L;
-  uint32_t Parts;
+  std::atomic<uint32_t> Parts;
   ModuleNames Names;
   std::mutex Mutex; // guards the maps, not their values
   llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
   llvm::StringMap<TripleArgs> Triples;
+  std::once_flag ConfigOnce;
+  std::string Config, WhyNoConfig; // one of them is empty
 };
 
 } // namespace dtlto

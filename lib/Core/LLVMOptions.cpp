@@ -7,9 +7,11 @@
 
 #include "LLVMOptions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -116,4 +118,22 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
         !Seen.contains(Entry.first()) && !isCodeGenFlag(Entry.first()))
       return Reason("LLVM option -" + Entry.first());
   return Result;
+}
+
+Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
+  bool TakesNextWord = false;
+  for (StringRef Word : Words) {
+    bool IsOption = Word.starts_with("-");
+    StringRef Name = Word.ltrim('-').split('=').first;
+    if (IsOption ? !isCodeGenFlag(Name) && !hasSideEffects(Name)
+                 : TakesNextWord) {
+      TakesNextWord = true;
+      continue;
+    }
+    std::string Why = "-mllvm ";
+    raw_string_ostream OS(Why);
+    printEscapedString(Word.take_front(60), OS);
+    return createStringError(inconvertibleErrorCode(), OS.str());
+  }
+  return Error::success();
 }

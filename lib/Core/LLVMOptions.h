@@ -33,6 +33,11 @@ namespace dtlto {
 llvm::Expected<std::vector<std::string>>
 llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
 
+/// For words from elsewhere: fails with one line unless
+/// llvmOptionsForCompiler() may have returned \p Words, on another machine.
+/// Looks at no file and not at what LLVM has set here.
+llvm::Error checkOptionsOfCompiler(llvm::ArrayRef<std::string> Words);
+
 } // namespace dtlto
 
 #endif // DTLTO_CORE_LLVMOPTIONS_H

@@ -84,6 +84,11 @@ static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
   return Error::success();
 }
 
+static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
+  O.SaveJobs = Value.str();
+  return Error::success();
+}
+
 namespace {
 struct OptionInfo {
   StringLiteral Name;
@@ -100,6 +105,7 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-timeout", "seconds", setTimeout},
     {"thinlto-dist-verify", "percent", setVerify},
     {"thinlto-dist-progress", "auto|always|never", setProgress},
+    {"thinlto-dist-save-jobs", "folder", setSaveJobs},
     {"thinlto-distribute", "name", setPlugin},
 };
 

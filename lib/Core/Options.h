@@ -33,6 +33,7 @@ struct Options {
   unsigned TimeoutSeconds = 600;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
+  std::string SaveJobs; // a folder; empty: keep none
 
   // From the rest of the command line and the environment.
   std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each

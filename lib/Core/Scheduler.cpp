@@ -48,6 +48,8 @@ Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
   if (!KeepOrder)
     llvm::stable_sort(
         Jobs, [](const auto &A, const auto &B) { return A->Cost > B->Cost; });
+  if (!L.opts().SaveJobs.empty())
+    Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs);
   switch (L.opts().Progress) {
   case ProgressKind::Always:
     ProgressOn = true;
@@ -105,7 +107,8 @@ void Scheduler::prepareMore() {
     J.At = Stage::Preparing;
     ++NumPreparing;
     bool NeedsThread =
-        L.EmitIndexFiles || L.Cache || !(PluginGone || Builder.isTrivial());
+        Saver || L.EmitIndexFiles || L.Cache ||
+        !(PluginGone || Builder.isTrivial());
     newId(J, Index);
     if (!NeedsThread) {
       prepare(J, !PluginGone);
@@ -130,6 +133,10 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
   };
 
   const Task &T = J.T;
+  if (Saver)
+    if (Error Why = Saver->save(T))
+      return Broken(std::move(Why));
+
   if (L.EmitIndexFiles)
     if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
                                    L.EmitImportsFiles))
@@ -355,17 +362,31 @@ void Scheduler::onPrepared(Job &J, Event &E) {
     ++NumFallback;
     return;
   }
-  if (!E.Built) {
-    // The fidelity rule. Not a fallback: it is the right place for this job.
-    ++NumKept;
-    KeptReasons.insert(E.Message);
-    J.At = Stage::LocalQueue;
-    LocalQueue.push_back(Index);
-    return;
-  }
+  if (!E.Built)
+    return keep(J, E.Message);
   J.Built = std::move(E.Built);
   J.At = Stage::Ready;
   Ready.insert(Index);
+  if (PluginOpen)
+    complete(J);
+}
+
+/// Sees to it that a job that is ready has all that the open session needs.
+void Scheduler::complete(Job &J) {
+  Error Why = Builder.complete(*J.Built, J.T);
+  if (!Why)
+    return;
+  Ready.erase(JobOfId[J.Id]);
+  J.Built.reset();
+  keep(J, toString(std::move(Why)));
+}
+
+/// The fidelity rule. Not a fallback: it is the right place for this job.
+void Scheduler::keep(Job &J, const std::string &Why) {
+  ++NumKept;
+  KeptReasons.insert(Why);
+  J.At = Stage::LocalQueue;
+  LocalQueue.push_back(JobOfId[J.Id]);
 }
 
 void Scheduler::onOpened(Event &E) {
@@ -381,6 +402,10 @@ void Scheduler::onOpened(Event &E) {
   if (!E.Message.empty())
     L.msg().warning("plugin '" + pluginName() + "': " + E.Message);
   PluginOpen = true;
+  // The first jobs were built for what the plugin needs without arguments.
+  Builder.setParts(E.Needs);
+  for (size_t Index : std::set<size_t>(Ready))
+    complete(job(Index));
   TheSession->queryLoad();
 }
 
@@ -525,6 +550,10 @@ void Scheduler::showProgress(const Job &J) {
 }
 
 void Scheduler::summarize() {
+  if (Saver && Saver->numLeftOut())
+    L.msg().note(Twine(Saver->numLeftOut()) + " of " + Twine(Jobs.size()) +
+                 " jobs were not saved, since another machine can't be told: " +
+                 Saver->reason());
   if (NumKept)
     L.msg().note("plugin '" + pluginName() + "': " + Twine(NumKept) + " of " +
                  Twine(Jobs.size()) +

@@ -27,6 +27,7 @@
 #define DTLTO_CORE_SCHEDULER_H
 
 #include "Events.h"
+#include "JobSaver.h"
 #include "Session.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/ThreadPool.h"
@@ -73,6 +74,8 @@ private:
   // Stages.
   void prepareMore();
   void prepare(Job &J, bool ForPlugin);
+  void complete(Job &J);
+  void keep(Job &J, const std::string &Why);
   void offerMore();
   void runLocallyMore();
   void startLocal(Job &J);
@@ -116,6 +119,7 @@ private:
 
   const Link &L;
   JobBuilder Builder;
+  std::unique_ptr<JobSaver> Saver; // null: jobs aren't kept
   CfiFunctions Cfi;
   std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
   std::unique_ptr<Session> TheSession;

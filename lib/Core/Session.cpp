@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
+#include "Bundle.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ThreadPool.h"
 #include <cstddef>
@@ -69,6 +71,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void jobDone(uint64_t Job, const dtlto_result *Result);
   void loadChanged();
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
   void violation(uint64_t Job, const Twine &What);
   void tell(Event::KindTy Kind, const char *Message);
 
@@ -85,6 +88,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   dtlto_host Host = {};
   dtlto_local_codegen LocalCodegen = {};
   dtlto_fallback Fallback = {};
+  dtlto_needs Needs = {};
+  dtlto_bundle Bundle = {};
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 
@@ -104,6 +109,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::optional<uint64_t> BusySince; // RoomCount at the last BUSY
 
   // The call thread only.
+  std::optional<uint32_t> SessionNeeds;
   dtlto_session *Handle = nullptr;
   bool IsOpen = false;
 };
@@ -129,11 +135,13 @@ Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
                      const dtlto_result *R) { from(C).jobDone(Job, R); };
   Host.load_changed = [](dtlto_host_context *C) { from(C).loadChanged(); };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
-    if (Id && StringRef(Id) == DTLTO_EXT_LOCAL_CODEGEN)
-      return &from(C).LocalCodegen;
-    if (Id && StringRef(Id) == DTLTO_EXT_FALLBACK)
-      return &from(C).Fallback;
-    return nullptr;
+    Impl &I = from(C);
+    return StringSwitch<const void *>(Id ? Id : "")
+        .Case(DTLTO_EXT_LOCAL_CODEGEN, &I.LocalCodegen)
+        .Case(DTLTO_EXT_FALLBACK, &I.Fallback)
+        .Case(DTLTO_EXT_NEEDS, &I.Needs)
+        .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
+        .Default(nullptr);
   };
 
   LocalCodegen.size = sizeof(LocalCodegen);
@@ -145,6 +153,15 @@ Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
   Fallback.size = sizeof(Fallback);
   Fallback.forbid = [](dtlto_host_context *C, const char *Why) {
     from(C).tell(Event::FallbackForbidden, Why);
+  };
+
+  Needs.size = sizeof(Needs);
+  Needs.set = [](dtlto_host_context *C, uint32_t Parts) {
+    from(C).SessionNeeds = Parts;
+  };
+  Bundle.size = sizeof(Bundle);
+  Bundle.make = [](dtlto_host_context *C, uint64_t Job, dtlto_buffer *B) {
+    return from(C).makeBundle(Job, B);
   };
 
   for (const std::string &Arg : L.opts().PluginArgs)
@@ -208,6 +225,7 @@ void Session::Impl::doOpen() {
   Event E{Event::Opened};
   E.Status = Status;
   E.Message = std::move(OpenErrors);
+  E.Needs = SessionNeeds.value_or(Plugin.needs);
   push(std::move(E));
 }
 
@@ -417,6 +435,27 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   }
   Result->object = Buffer::own(std::move(Code.Object)).take();
   return Result->status = DTLTO_OK;
+}
+
+int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_buffer *Bytes) {
+  *Bytes = {};
+  const dtlto_job *Job = nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto It = Jobs.find(Id);
+    if (!Closed && It != Jobs.end() && It->second.Built)
+      Job = &It->second.Built->Job;
+  }
+  // The plugin has the job, so it lives.
+  if (!Job || !(Job->parts & DTLTO_PART_CONFIG))
+    return DTLTO_ERROR_CALLER;
+  Expected<SmallVector<char, 0>> Made = writeBundle(*Job);
+  if (!Made) {
+    log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  *Bytes = Buffer::own(std::move(*Made)).take();
+  return DTLTO_OK;
 }
 
 //===----------------------------------------------------------------------===//

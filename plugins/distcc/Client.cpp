@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include <cerrno>
+#include <system_error>
 
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
@@ -36,6 +38,8 @@ Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
       TheLog(std::move(L)), TheFarm(S, Params.llvm_version, Codegen != nullptr,
                                     *TheLog, Box, Children),
       Packs(MaxPacked), Helpers(NumHelpers), Here(localSlots(S)) {
+  if (Box->fd() < 0)
+    throw std::system_error(EMFILE, std::generic_category());
   publish();
   Io = std::thread([this] { run(); });
 }
@@ -164,6 +168,8 @@ void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
   // No other host can do better.
   if (!Req)
     return finish(J, DTLTO_ERROR_CALLER, Error);
+  if (GaveUp)
+    return finish(J, DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
   J.Req = std::move(Req);
   J.At = Job::Queued;
   Queue.push_back(Id);
@@ -217,7 +223,8 @@ void Client::startLocal(Job &J, Host &H) {
     TheHost.job_done(TheHost.context, Id, &Result);
     Box->post([this, Id] {
       Job &J = *Jobs.at(Id);
-      TheFarm.enjoy(*J.On, J.J->cost, Clock::now() - J.Began);
+      J.Took = Clock::now() - J.Began;
+      ended(J, "compiled on ");
       erase(J);
     });
   });
@@ -283,15 +290,18 @@ void Client::judged(uint64_t Id, Verdict &V) {
       TheFarm.dislike(*J.On, V.Message);
     return tryAnother(J, V.Message);
   }
-  TheFarm.enjoy(*J.On, J.J->cost, J.Took);
+  ended(J, V.Status == DTLTO_OK ? "compiled on " : "failed on ");
+  finish(J, V.Status, V.Message, std::move(V.Object));
+}
+
+/// Its host did what it could for \p J.
+void Client::ended(Job &J, const char *What) {
+  TheFarm.enjoy(*J.On, J.Cost, J.Took);
   double Seconds = std::chrono::duration<double>(J.Took).count();
   SecondsOfAJob =
       SecondsOfAJob == 0 ? Seconds : 0.9 * SecondsOfAJob + 0.1 * Seconds;
-  TheLog->debug("module '" + J.Name + "': " +
-                (V.Status == DTLTO_OK ? "compiled on " : "failed on ") +
-                J.On->Name + " in " + std::to_string(Seconds).substr(0, 5) +
-                " s");
-  finish(J, V.Status, V.Message, std::move(V.Object));
+  TheLog->debug("module '" + J.Name + "': " + What + J.On->Name + " in " +
+                std::to_string(Seconds).substr(0, 5) + " s");
 }
 
 /// The host that \p J was on could not do it.
@@ -318,6 +328,8 @@ void Client::finish(Job &J, int32_t Status, const std::string &Message,
     Failed[J.Module] = {J.Tried, J.LastError};
   std::string Worker = J.On ? J.On->Name : "";
   if (J.Conn) {
+    BytesSent += J.Conn->bytesSent();
+    BytesReceived += J.Conn->bytesReceived();
     Running.erase(std::find(Running.begin(), Running.end(), J.Id));
     J.Conn.reset();
     J.On->release(J.Id);

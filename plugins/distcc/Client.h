@@ -36,7 +36,8 @@ namespace dtlto::distcc {
 
 class Client {
 public:
-  /// \p Codegen may be null: then hosts of kind Local are of no use.
+  /// \p Codegen may be null: then hosts of kind Local are of no use. Throws
+  /// std::system_error if the system has no thread or file descriptor left.
   Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
          Settings S, std::unique_ptr<Log> TheLog,
          const dtlto_local_codegen *Codegen);
@@ -50,10 +51,11 @@ public:
 
 private:
   struct Job {
-    explicit Job(const dtlto_job &J) : J(&J), Name(J.name), Id(J.id) {}
-    const dtlto_job *J;
-    const std::string Name; // J may be gone, after a local run
-    const uint64_t Id;
+    explicit Job(const dtlto_job &J)
+        : J(&J), Name(J.name), Id(J.id), Cost(J.cost) {}
+    const dtlto_job *J; // gone after a local run; what follows is not
+    const std::string Name;
+    const uint64_t Id, Cost;
     enum { Packing, Queued, Remote, Judging, Local } At = Packing;
     bool Cancelled = false;
     std::shared_ptr<const Request> Req;
@@ -83,6 +85,7 @@ private:
   void watch(Job &J);
   void connectionEnded(Job &J);
   void judged(uint64_t Id, Verdict &V);
+  void ended(Job &J, const char *What);
   void tryAnother(Job &J, const std::string &Why);
   void finish(Job &J, int32_t Status, const std::string &Message,
               Pages Object = {});

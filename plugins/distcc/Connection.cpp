@@ -99,6 +99,12 @@ short Connection::events() const {
 void Connection::ready(short Events) {
   if (State == Connecting) {
     if (int Why = connectError(Fd)) {
+      // It was connected, and is not any more: no other address is better.
+      if (Why == ECONNRESET || Why == EPIPE) {
+        Reset = true;
+        return fail(Dropped, std::string("the connection broke: ") +
+                                 std::strerror(Why));
+      }
       Error = std::strerror(Why);
       return connectNext();
     }

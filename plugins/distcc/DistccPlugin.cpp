@@ -53,7 +53,7 @@ static int32_t openSession(const dtlto_host *TheHost,
     *Session = new dtlto_session{
         Client(*TheHost, *Params, std::move(S), std::move(TheLog), Codegen)};
   } catch (const std::system_error &E) {
-    Log(*TheHost).error(std::string("can't start a thread: ") + E.what());
+    Log(*TheHost).error(std::string("can't start: ") + E.what());
     return DTLTO_ERROR_INFRASTRUCTURE;
   }
   return DTLTO_OK;

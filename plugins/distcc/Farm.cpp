@@ -26,7 +26,7 @@ Farm::Farm(const Settings &S, std::string LlvmVersion, bool CanRunHere,
   for (const HostSpec &Spec : S.Hosts) {
     Hosts.push_back(std::make_unique<Host>(Spec, Hosts.size()));
     Host &H = *Hosts.back();
-    H.Slots = Spec.Limit ? Spec.Limit
+    H.Slots = Spec.Limit                     ? Spec.Limit
               : Spec.Kind == HostKind::Local ? DefaultLocalSlots
                                              : DefaultSlots;
   }
@@ -85,10 +85,10 @@ void Farm::probeEnded(Host &H) {
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
   switch (P->failure()) {
   case Connection::Unreachable:
-    return rest(H, P->error() +
-                       (OverSsh ? ""
-                                : ": is distccd running there, on port " +
-                                      std::to_string(H.Spec.Port) + "?"));
+    return rest(H,
+                P->error() + (OverSsh ? ""
+                                      : ": is distccd running there, on port " +
+                                            std::to_string(H.Spec.Port) + "?"));
   case Connection::Dropped:
     if (OverSsh)
       return rest(H, P->error() + ": does ssh reach it without a password, and "
@@ -115,8 +115,9 @@ void Farm::probeEnded(Host &H) {
 void Farm::rest(Host &H, const std::string &Why) {
   // Without a back-off period, still don't ask all the time.
   Clock::duration Period = std::max<Clock::duration>(S.BackoffPeriod, 1s);
+  auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(Period);
   std::string Text = H.Name + ": " + Why + "; not used for " +
-                     std::to_string(S.BackoffPeriod.count()) + " s";
+                     std::to_string(Seconds.count()) + " s";
   if (H.SaidWhy)
     TheLog.debug(Text);
   else
@@ -160,7 +161,8 @@ Host *Farm::choose(const HostSet &Tried) {
     if (!H->hasRoom() || Tried[H->Index])
       continue;
     // Unknown is taken for fast: else it would never be known.
-    if (!Best || (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
+    if (!Best ||
+        (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
       Best = H.get();
   }
   return Best;

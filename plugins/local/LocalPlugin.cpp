@@ -13,24 +13,45 @@
 //   threads   take the oldest job, run it, report it, tell of the room
 //   close     drops what waits, waits for what runs
 //
-// Arguments (--thinlto-dist-plugin-arg=): jobs=N, the number of threads.
+// Arguments (--thinlto-dist-plugin-arg=):
+//
+//   jobs=N         the number of jobs at the same time
+//   mode=thread    in the linker, the default
+//   mode=process   each in a process of its own, dtlto-codegen, so that a crash
+//                  of the code generator is the module's and not the linker's
+//   worker=PATH    that program, if it isn't in <prefix>/bin
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtlto/PluginAPI.h"
+#include "WorkerProcess.h"
+#include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <dlfcn.h>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
+
+namespace {
+/// What the arguments say.
+struct Arguments {
+  uint32_t NumThreads = 1;
+  bool Processes = false;
+  std::string Worker;
+};
+} // namespace
 
 struct dtlto_session {
   const dtlto_host *Host;
   const dtlto_local_codegen *Codegen;
+  const dtlto_bundle *Bundle; // null: jobs run in the linker
   uint32_t NumThreads;
+  std::string Worker;
+  std::chrono::seconds Limit;
 
   std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
@@ -56,6 +77,53 @@ static void reportCancelled(dtlto_session *S, uint64_t Job) {
   S->Host->job_done(S->Host->context, Job, &Result);
 }
 
+static void report(dtlto_session *S, uint64_t Job, const dtlto_result &Result) {
+  {
+    std::lock_guard<std::mutex> Lock(S->Mutex);
+    --S->NumRunning;
+  }
+  S->Host->job_done(S->Host->context, Job, &Result);
+}
+
+/// Compiles \p Job on this thread and reports it.
+static void runInLinker(dtlto_session *S, uint64_t Job) {
+  dtlto_result Result = {};
+  Result.size = sizeof(Result);
+  S->Codegen->run(S->Host->context, Job, &Result);
+  report(S, Job, Result);
+}
+
+/// Compiles \p Job in another process and reports it.
+static void runInProcess(dtlto_session *S, uint64_t Job) {
+  dtlto_result Result = {};
+  Result.size = sizeof(Result);
+  dtlto_buffer Bundle = {};
+  Result.status = S->Bundle->make(S->Host->context, Job, &Bundle);
+  if (Result.status != DTLTO_OK) {
+    Result.message = "the job can't be made into one stream";
+    return report(S, Job, Result);
+  }
+  S->Host->job_state(S->Host->context, Job, DTLTO_STATE_RUNNING, "a worker process");
+  WorkerResult Run =
+      runWorker(S->Worker, {Bundle.data, Bundle.size}, S->Limit, [S] {
+        std::lock_guard<std::mutex> Lock(S->Mutex);
+        return S->Closing;
+      });
+  Bundle.release(Bundle.owner, Bundle.data, Bundle.size);
+
+  Result.status = Run.Status;
+  Result.worker = "a worker process";
+  Result.message = Run.Message.empty() ? nullptr : Run.Message.c_str();
+  if (Run.Status == DTLTO_OK) {
+    auto *Object = new std::vector<char>(std::move(Run.Object));
+    Result.object = {Object->data(), Object->size(), Object,
+                     [](void *Owner, const void *, uint64_t) {
+                       delete static_cast<std::vector<char> *>(Owner);
+                     }};
+  }
+  report(S, Job, Result);
+}
+
 static void workerThread(dtlto_session *S) {
   while (true) {
     uint64_t Job;
@@ -74,56 +142,110 @@ static void workerThread(dtlto_session *S) {
     // No lock is held while the host is called: it may call back.
     if (TellRoom)
       S->Host->load_changed(S->Host->context);
-    dtlto_result Result = {};
-    Result.size = sizeof(Result);
-    S->Codegen->run(S->Host->context, Job, &Result);
-    {
-      std::lock_guard<std::mutex> Lock(S->Mutex);
-      --S->NumRunning;
-    }
-    S->Host->job_done(S->Host->context, Job, &Result);
+    if (S->Bundle)
+      runInProcess(S, Job);
+    else
+      runInLinker(S, Job);
   }
 }
 
+/// <prefix>/bin/dtlto-codegen, from this file in <prefix>/lib/dtlto.
+static std::string findWorker() {
+  Dl_info Info;
+  if (!::dladdr(reinterpret_cast<const void *>(&findWorker), &Info) ||
+      !Info.dli_fname)
+    return "";
+  std::string Path = Info.dli_fname;
+  return Path.substr(0, Path.find_last_of('/') + 1) + "../../bin/dtlto-codegen";
+}
+
+static bool parseArg(const std::string &Arg, Arguments &A) {
+  if (Arg == "mode=thread" || Arg == "mode=process") {
+    A.Processes = Arg == "mode=process";
+    return true;
+  }
+  if (Arg.compare(0, 7, "worker=") == 0) {
+    A.Worker = Arg.substr(7);
+    return !A.Worker.empty();
+  }
+  if (Arg.compare(0, 5, "jobs=") != 0 || Arg[5] < '0' || Arg[5] > '9')
+    return false;
+  char *End = nullptr;
+  unsigned long N = std::strtoul(Arg.c_str() + 5, &End, 10);
+  A.NumThreads = static_cast<uint32_t>(N);
+  return N >= 1 && N <= 4096 && !*End;
+}
+
 static bool parseArgs(const dtlto_host *Host, const dtlto_session_params *P,
-                      uint32_t &NumThreads) {
-  for (uint32_t I = 0; I != P->num_args; ++I) {
-    const char *Arg = P->args[I];
-    char *End = nullptr;
-    unsigned long N = 0;
-    if (std::strncmp(Arg, "jobs=", 5) == 0 && Arg[5] >= '0' && Arg[5] <= '9')
-      N = std::strtoul(Arg + 5, &End, 10);
-    if (N == 0 || N > 4096 || *End) {
+                      Arguments &A) {
+  for (uint32_t I = 0; I != P->num_args; ++I)
+    if (!parseArg(P->args[I], A)) {
       log(Host, DTLTO_LOG_ERROR,
-          std::string("unknown argument '") + Arg +
-              "', expected jobs=N with N from 1 to 4096");
+          std::string("unknown argument '") + P->args[I] +
+              "', expected jobs=N with N from 1 to 4096, mode=thread, "
+              "mode=process or worker=PATH");
       return false;
     }
-    NumThreads = static_cast<uint32_t>(N);
+  if (A.Processes && A.Worker.empty())
+    A.Worker = findWorker();
+  if (A.Processes && ::access(A.Worker.c_str(), X_OK) != 0) {
+    log(Host, DTLTO_LOG_ERROR,
+        "can't run '" + A.Worker + "': " + std::strerror(errno) +
+            "; name dtlto-codegen with worker=PATH");
+    return false;
   }
   return true;
+}
+
+template <typename T>
+static const T *hostExtension(const dtlto_host *Host, const char *Id) {
+  auto *E = static_cast<const T *>(Host->extension(Host->context, Id));
+  if (!E)
+    log(Host, DTLTO_LOG_ERROR, std::string("the host has no ") + Id);
+  return E;
+}
+
+/// Asks for jobs that another process can run. Returns null if the host has
+/// none.
+static const dtlto_bundle *prepareProcesses(const dtlto_host *Host) {
+  auto *Bundle = hostExtension<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
+  auto *Needs = hostExtension<dtlto_needs>(Host, DTLTO_EXT_NEEDS);
+  auto *Fallback = hostExtension<dtlto_fallback>(Host, DTLTO_EXT_FALLBACK);
+  if (!Bundle || !Needs || !Fallback)
+    return nullptr;
+  Needs->set(Host->context,
+             DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  // What crashed there would crash here.
+  Fallback->forbid(Host->context, "mode=process is given");
+  return Bundle;
 }
 
 static int32_t openSession(const dtlto_host *Host,
                            const dtlto_session_params *Params,
                            dtlto_session **Session) {
-  const auto *Codegen = static_cast<const dtlto_local_codegen *>(
-      Host->extension(Host->context, DTLTO_EXT_LOCAL_CODEGEN));
-  if (!Codegen) {
-    log(Host, DTLTO_LOG_ERROR, "the host has no " DTLTO_EXT_LOCAL_CODEGEN);
+  auto *Codegen =
+      hostExtension<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN);
+  if (!Codegen)
     return DTLTO_ERROR_CALLER;
-  }
-  uint32_t NumThreads = Codegen->slots;
-  if (!parseArgs(Host, Params, NumThreads))
+  Arguments A;
+  A.NumThreads = Codegen->slots;
+  if (!parseArgs(Host, Params, A))
     return DTLTO_ERROR_CALLER;
-  if (NumThreads > Params->num_jobs)
-    NumThreads = Params->num_jobs ? static_cast<uint32_t>(Params->num_jobs) : 1;
+  const dtlto_bundle *Bundle = nullptr;
+  if (A.Processes && !(Bundle = prepareProcesses(Host)))
+    return DTLTO_ERROR_CALLER;
+  if (A.NumThreads > Params->num_jobs)
+    A.NumThreads =
+        Params->num_jobs ? static_cast<uint32_t>(Params->num_jobs) : 1;
 
   auto *S = new dtlto_session;
   S->Host = Host;
   S->Codegen = Codegen;
-  S->NumThreads = NumThreads;
-  for (uint32_t I = 0; I != NumThreads; ++I)
+  S->Bundle = Bundle;
+  S->NumThreads = A.NumThreads;
+  S->Worker = A.Worker;
+  S->Limit = std::chrono::seconds(Params->job_timeout_s);
+  for (uint32_t I = 0; I != S->NumThreads; ++I)
     S->Threads.emplace_back(workerThread, S);
   *Session = S;
   return DTLTO_OK;

@@ -457,7 +457,7 @@ def parse_args():
                    help="starts mock-distccd.py with these arguments")
     p.add_argument("--kill", action="append", default=[], type=event,
                    metavar="EVENT", help="see above. It must come to pass")
-    p.add_argument("--limit", type=float, default=300, metavar="SECONDS",
+    p.add_argument("--limit", type=float, default=120, metavar="SECONDS",
                    help="COMMAND is killed after that")
     p.add_argument("--expect", type=int, metavar="TOTAL",
                    help="fail unless the daemons did so many jobs")
@@ -520,6 +520,10 @@ def run(opts, folder, guard, started):
     home = os.path.join(folder, "home")
     os.mkdir(own)
     os.mkdir(home)
+    # For a distccd that somebody else starts, maybe as root.
+    other = os.path.join(folder, "tmp")
+    os.mkdir(other)
+    os.chmod(other, 0o1777)
     # Taken, but not listened on: a connection is refused.
     closed = socket.socket()
     closed.bind(("127.0.0.1", 0))

@@ -238,13 +238,14 @@ class Request:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "wb") as f:
                     f.write(data)
+            folder = os.path.join(root, self.folder.lstrip("/"))
+            os.makedirs(folder, exist_ok=True)
             argv = list(self.argv)
             output = os.path.join(root, "mock-output.o")
             argv[argv.index("-o") + 1] = output
             p = subprocess.run(
-                [clang] + argv[1:], cwd=root + "/" + self.folder.lstrip("/"),
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE)
+                [clang] + argv[1:], cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             data = b""
             if p.returncode == 0 and os.path.exists(output):
                 with open(output, "rb") as f:

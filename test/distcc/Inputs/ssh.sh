@@ -12,5 +12,6 @@ shift
 case $host in
 unreachable) echo "ssh: connect to host $host port 22: No route" >&2; exit 255 ;;
 esac
-# distccd's log is syslog, or its standard error; ssh hands that on.
+TMPDIR=$FARM_DIR/tmp
+export TMPDIR
 exec "$@"

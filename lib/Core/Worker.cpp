@@ -1,0 +1,120 @@
+//===- Worker.cpp - A backend compile from a bundle -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What clang does for -fthinlto-index= (runThinLTOBackend in its
+// BackendUtil.cpp), with modules in memory and the linker's own configuration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Worker.h"
+#include "ConfigJSON.h"
+#include "LLVMCompat.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/LTO/LTO.h"
+#include "llvm/LTO/LTOBackend.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static MemoryBufferRef buffer(const Bundle::Input &Input) {
+  return MemoryBufferRef(StringRef(Input.Bytes.data(), Input.Bytes.size()),
+                         Input.Path);
+}
+
+static Error parseLLVMOptions(ArrayRef<std::string> Options) {
+  std::vector<const char *> Argv = {"dtlto-codegen"};
+  for (const std::string &Option : Options)
+    Argv.push_back(Option.c_str());
+  std::string Text;
+  raw_string_ostream OS(Text);
+  if (cl::ParseCommandLineOptions(static_cast<int>(Argv.size()), Argv.data(),
+                                  "", &OS))
+    return Error::success();
+  return createStringError(inconvertibleErrorCode(),
+                           "LLVM's options: " + StringRef(OS.str()).trim());
+}
+
+static Error inFile(const Bundle::Input &Input, Error E) {
+  return createStringError(inconvertibleErrorCode(),
+                           Input.Path + ": " + toString(std::move(E)));
+}
+
+Expected<WorkerResult>
+dtlto::runBundle(const Bundle &B, std::function<void(StringRef)> Say) {
+  Expected<ReadConfig> Read = readConfig(B.Config);
+  if (!Read)
+    return Read.takeError();
+  if (Error E = parseLLVMOptions(Read->LLVMOptions))
+    return std::move(E);
+  lto::Config &Conf = Read->Conf;
+
+  bool Failed = false;
+  Conf.DiagHandler = [&](const DiagnosticInfo &DI) {
+    Failed |= DI.getSeverity() == DS_Error;
+    std::string Text;
+    raw_string_ostream OS(Text);
+    OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
+    DiagnosticPrinterRawOStream Printer(OS);
+    DI.print(Printer);
+    Say(OS.str());
+  };
+  lto::LTOLLVMContext Context(Conf);
+
+  Expected<std::unique_ptr<ModuleSummaryIndex>> Index =
+      getModuleSummaryIndex(buffer(B.index()));
+  if (!Index)
+    return inFile(B.index(), Index.takeError());
+
+  // The importer knows a module by its path, as the index has it.
+  ModuleMapTy Modules;
+  for (const Bundle::Input &Input : B.Inputs) {
+    if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
+      continue;
+    Expected<BitcodeModule> Module = lto::findThinLTOModule(buffer(Input));
+    if (!Module)
+      return inFile(Input, Module.takeError());
+    Modules.insert({Input.Path, *Module});
+  }
+  Expected<std::unique_ptr<Module>> M =
+      Modules.find(B.primary().Path)->second.parseModule(Context);
+  if (!M)
+    return inFile(B.primary(), M.takeError());
+
+  DefinedSummaries Defined;
+  (*Index)->collectDefinedGVSummariesPerModule(Defined);
+  FunctionImporter::ImportMapTy ImportList;
+  if (!lto::initImportList(**M, **Index, ImportList))
+    return createStringError(inconvertibleErrorCode(),
+                             "the index has nothing to import by");
+  // LLVM ends the process over a module that it can't find.
+  for (const auto &Entry : ImportList)
+    if (!Modules.count(Entry.first))
+      return createStringError(inconvertibleErrorCode(),
+                               "module '" + Entry.first +
+                                   "' is imported but not in the bundle");
+
+  WorkerResult Result;
+  auto AddStream =
+      [&](unsigned,
+          const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    Result.Produced = true;
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Result.Object));
+  };
+  if (Error E = lto::thinBackend(Conf, 0, AddStream, **M, **Index, ImportList,
+                                 Defined[(*M)->getModuleIdentifier()],
+                                 &Modules))
+    return std::move(E);
+  if (Failed)
+    return createStringError(inconvertibleErrorCode(),
+                             "code generation failed");
+  return std::move(Result);
+}

@@ -1,0 +1,104 @@
+//===- Channel.h - One connection, with limits ---------------- -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// libicecc's channels wait by themselves, some of the time without a limit.
+// Here each wait has an end, and another thread can end it at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_ICECC_CHANNEL_H
+#define DTLTO_ICECC_CHANNEL_H
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+class Msg;
+class MsgChannel;
+
+namespace dtlto::icecc {
+
+using Clock = std::chrono::steady_clock;
+
+/// Ends all waits of one job.
+class Interrupt {
+public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt &) = delete;
+
+  /// Any thread may call it. Connections of this job are of no use afterwards.
+  void raise();
+  bool raised() const { return Raised; }
+  /// Readable once it is raised; for poll().
+  int fd() const { return Fd; }
+
+private:
+  friend class Channel;
+  /// \p Socket is shut down by raise(), from now until remove().
+  void add(int Socket);
+  void remove(int Socket);
+
+  int Fd;
+  std::atomic<bool> Raised{false};
+  std::mutex Mutex;
+  std::vector<int> Sockets;
+};
+
+/// A connection to an iceccd or a scheduler, for one thread.
+class Channel {
+public:
+  ~Channel();
+  Channel(const Channel &) = delete;
+
+  /// Connect and agree on the version of the protocol, within \p Limit for the
+  /// first. Null, with one line in \p Error, if that fails. \p Host of
+  /// connect() is a numeric IPv4 address, as schedulers tell them.
+  static std::unique_ptr<Channel> connectUnix(const std::string &Path,
+                                              Interrupt &I, std::string &Error);
+  static std::unique_ptr<Channel> connect(const std::string &Host,
+                                          uint16_t Port, Clock::duration Limit,
+                                          Interrupt &I, std::string &Error);
+
+  /// Takes \p C over.
+  static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);
+
+  /// False if the connection is of no use any more.
+  bool send(const Msg &M);
+  /// The next message. Null, with one line in \p Error, if none has come at
+  /// \p End, the connection is lost, or the other side says what is wrong.
+  std::unique_ptr<Msg> receive(Clock::time_point End, std::string &Error);
+  /// Whether the last receive() came to its end without anything wrong.
+  bool timedOut() const { return TimedOut; }
+  /// After a send() that failed: what the other side said of it, if anything,
+  /// or \p Otherwise.
+  std::string lastWords(const std::string &Otherwise);
+
+  /// The version of the protocol.
+  int protocol() const;
+
+private:
+  explicit Channel(Interrupt &I);
+  static std::unique_ptr<Channel> connectTo(int Socket, const void *Address,
+                                            unsigned AddressSize,
+                                            Clock::duration Limit,
+                                            const std::string &Name,
+                                            Interrupt &I, std::string &Error);
+
+  Interrupt &I;
+  std::unique_ptr<MsgChannel> C;
+  int Socket = -1;
+  bool TimedOut = false;
+  std::string Words; // what the other side said last, as text
+};
+
+} // namespace dtlto::icecc
+
+#endif // DTLTO_ICECC_CHANNEL_H

@@ -1,0 +1,186 @@
+//===- Cluster.cpp - What the scheduler tells of the nodes ----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cluster.h"
+#include "../distcc/Text.h"
+#include <algorithm>
+#include <arpa/inet.h>
+#include <csignal>
+#include <icecc/comm.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sstream>
+#include <thread>
+
+using namespace dtlto::icecc;
+using namespace std::chrono_literals;
+
+static constexpr uint16_t SchedulerPort = 8765;
+static constexpr Clock::duration ConnectLimit = 5s;
+static constexpr int DiscoverySeconds = 2;
+// Until a scheduler that was lost, or not found, is looked for again.
+static constexpr int PauseMs = 5000;
+
+std::shared_ptr<Cluster> Cluster::watch(const Settings &S,
+                                        std::vector<std::string> Platforms,
+                                        std::function<void()> Changed) {
+  auto Self = std::make_shared<Cluster>();
+  Self->Scheduler = S.Scheduler;
+  Self->NetName = S.NetName;
+  Self->Platforms = std::move(Platforms);
+  Self->Changed = std::move(Changed);
+  // The linker's signals are for its own threads.
+  sigset_t All, Old;
+  sigfillset(&All);
+  pthread_sigmask(SIG_SETMASK, &All, &Old);
+  // It calls nobody after stop(), and plugins are never unloaded.
+  std::thread([Self] { Self->run(); }).detach();
+  pthread_sigmask(SIG_SETMASK, &Old, nullptr);
+  return Self;
+}
+
+void Cluster::stop() {
+  {
+    // Waits for the call that is under way.
+    std::lock_guard<std::mutex> Lock(ChangedMutex);
+    Changed = nullptr;
+  }
+  Stop.raise();
+}
+
+void Cluster::changed() {
+  std::lock_guard<std::mutex> Lock(ChangedMutex);
+  if (Changed)
+    Changed();
+}
+
+/// The numeric address of a host; empty if it has none. May take long.
+static std::string resolve(const std::string &Host) {
+  addrinfo Hints = {}, *Found = nullptr;
+  Hints.ai_family = AF_INET;
+  Hints.ai_socktype = SOCK_STREAM;
+  if (::getaddrinfo(Host.c_str(), nullptr, &Hints, &Found) != 0)
+    return "";
+  char Text[INET_ADDRSTRLEN] = "";
+  auto *Address = reinterpret_cast<sockaddr_in *>(Found->ai_addr);
+  ::inet_ntop(AF_INET, &Address->sin_addr, Text, sizeof(Text));
+  ::freeaddrinfo(Found);
+  return Text;
+}
+
+std::unique_ptr<Channel> Cluster::findScheduler() {
+  if (!Scheduler.empty()) {
+    size_t Colon = Scheduler.rfind(':');
+    uint32_t Port = SchedulerPort;
+    if (Colon != std::string::npos &&
+        !distcc::parseNumber(Scheduler.substr(Colon + 1), 1, 65535, Port))
+      return nullptr;
+    std::string Address = resolve(Scheduler.substr(0, Colon)), Error;
+    return Address.empty() ? nullptr
+                           : Channel::connect(Address, uint16_t(Port),
+                                              ConnectLimit, Stop, Error);
+  }
+  // libicecc asks the local networks.
+  DiscoverSched Discovery(NetName, DiscoverySeconds);
+  while (!Discovery.timed_out() && !Stop.raised()) {
+    if (MsgChannel *C = Discovery.try_get_scheduler())
+      return Channel::adopt(C, Stop);
+    pollfd Fds[2] = {{Stop.fd(), POLLIN, 0},
+                     {Discovery.listen_fd(), POLLIN, 0}};
+    ::poll(Fds, 2, 100);
+  }
+  return nullptr;
+}
+
+void Cluster::run() {
+  while (!Stop.raised()) {
+    std::unique_ptr<Channel> C = findScheduler();
+    if (C && C->send(MonLoginMsg())) {
+      std::string Error;
+      while (std::unique_ptr<Msg> M =
+                 C->receive(Clock::time_point::max(), Error)) {
+        handle(*M);
+        changed();
+      }
+    }
+    C.reset();
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Connected = false;
+      Nodes.clear();
+      Running.clear();
+    }
+    changed();
+    pollfd Pause = {Stop.fd(), POLLIN, 0};
+    ::poll(&Pause, 1, PauseMs);
+  }
+}
+
+void Cluster::handle(const Msg &M) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (M.type == M_MON_STATS) {
+    Connected = true;
+    auto &Stats = static_cast<const MonStatsMsg &>(M);
+    // Lines of "Key:value".
+    std::map<std::string, std::string> Values;
+    std::istringstream Lines(Stats.statmsg);
+    for (std::string Line; std::getline(Lines, Line);)
+      if (size_t Colon = Line.find(':'); Colon != std::string::npos)
+        Values[Line.substr(0, Colon)] = Line.substr(Colon + 1);
+    if (Values["State"] == "Offline") {
+      Nodes.erase(Stats.hostid);
+      for (auto It = Running.begin(); It != Running.end();)
+        It = It->second == Stats.hostid ? Running.erase(It) : std::next(It);
+      return;
+    }
+    Node &N = Nodes[Stats.hostid];
+    N.Name = Values["Name"];
+    N.Address = Values["IP"];
+    N.Slots = 0;
+    distcc::parseNumber(Values["MaxJobs"], 0, 100000, N.Slots);
+    N.Usable = N.Slots != 0 && Values["NoRemote"] != "true" &&
+               std::find(Platforms.begin(), Platforms.end(),
+                         Values["Platform"]) != Platforms.end();
+  } else if (M.type == M_MON_JOB_BEGIN) {
+    auto &Begin = static_cast<const MonJobBeginMsg &>(M);
+    Running[Begin.job_id] = Begin.hostid;
+  } else if (M.type == M_MON_JOB_DONE) {
+    Running.erase(static_cast<const MonJobDoneMsg &>(M).job_id);
+  }
+}
+
+Cluster::Numbers Cluster::numbers() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Numbers N;
+  N.Known = Connected;
+  for (const auto &[Id, TheNode] : Nodes)
+    if (TheNode.Usable) {
+      ++N.Nodes;
+      N.Slots += TheNode.Slots;
+    }
+  uint32_t Busy = 0;
+  for (const auto &[Job, Id] : Running)
+    if (auto It = Nodes.find(Id); It != Nodes.end() && It->second.Usable)
+      ++Busy;
+  N.Free = N.Slots - std::min(N.Slots, Busy);
+  return N;
+}
+
+std::string Cluster::nodeName(const std::string &Address, uint32_t Port) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  const Node *Found = nullptr;
+  unsigned NumFound = 0;
+  for (const auto &[Id, TheNode] : Nodes)
+    if (TheNode.Address == Address) {
+      Found = &TheNode;
+      ++NumFound;
+    }
+  // The scheduler doesn't tell monitors the ports.
+  if (NumFound == 1 && !Found->Name.empty())
+    return Found->Name;
+  return Address + ":" + std::to_string(Port);
+}

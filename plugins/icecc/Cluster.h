@@ -1,0 +1,73 @@
+//===- Cluster.h - What the scheduler tells of the nodes ------ -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A scheduler tells monitors (icemon) of each node, its slots, and the jobs
+// that begin and end there. We listen in the same way, if there is a scheduler
+// that we can find; jobs themselves go through the local iceccd.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_ICECC_CLUSTER_H
+#define DTLTO_ICECC_CLUSTER_H
+
+#include "Channel.h"
+#include "Settings.h"
+#include <functional>
+#include <map>
+
+namespace dtlto::icecc {
+
+/// Any thread may use it.
+class Cluster : public std::enable_shared_from_this<Cluster> {
+public:
+  /// Begins to look for the scheduler that \p S names, and to listen. Calls
+  /// \p Changed, on another thread, when numbers() would answer differently.
+  /// Only nodes of one of \p Platforms count.
+  static std::shared_ptr<Cluster> watch(const Settings &S,
+                                        std::vector<std::string> Platforms,
+                                        std::function<void()> Changed);
+  /// Afterwards, \p Changed isn't called any more. Waits for nothing: looking
+  /// up a name in the network can take long, and can't be ended.
+  void stop();
+
+  struct Numbers {
+    bool Known = false;
+    uint32_t Nodes = 0, Slots = 0, Free = 0;
+  };
+  Numbers numbers();
+  /// The name of the node at an address, or the address if that isn't known.
+  std::string nodeName(const std::string &Address, uint32_t Port);
+
+  /// Takes a message of the scheduler's.
+  void handle(const Msg &M);
+
+private:
+  void run();
+  std::unique_ptr<Channel> findScheduler();
+  void changed();
+
+  std::string Scheduler, NetName;
+  std::vector<std::string> Platforms;
+  Interrupt Stop;
+
+  std::mutex ChangedMutex; // guards Changed, and is held while it is called
+  std::function<void()> Changed;
+
+  std::mutex Mutex; // guards the rest
+  struct Node {
+    std::string Name, Address;
+    uint32_t Slots = 0;
+    bool Usable = false;
+  };
+  bool Connected = false;
+  std::map<uint32_t, Node> Nodes;       // by the scheduler's number
+  std::map<uint32_t, uint32_t> Running; // job -> node
+};
+
+} // namespace dtlto::icecc
+
+#endif // DTLTO_ICECC_CLUSTER_H

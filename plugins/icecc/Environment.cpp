@@ -1,0 +1,354 @@
+//===- Environment.cpp - The compiler that nodes are sent -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Environment.h"
+#include "../distcc/Text.h"
+#include <algorithm>
+#include <archive.h>
+#include <archive_entry.h>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <filesystem>
+#include <icecc/comm.h>
+#include <nettle/sha2.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace dtlto::icecc;
+using dtlto::distcc::quote;
+namespace fs = std::filesystem;
+
+// To be raised with any change of what a worker's tarball looks like.
+static constexpr unsigned Layout = 1;
+// Entries of the cache that nobody has used for so long are removed.
+static constexpr auto MaxAge = std::chrono::hours(14 * 24);
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static Tarball readFile(const std::string &Path, std::string &Error) {
+  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto Bytes = std::make_shared<std::vector<unsigned char>>();
+  struct stat Stat;
+  bool Ok = Fd != -1 && ::fstat(Fd, &Stat) == 0;
+  if (Ok) {
+    Bytes->resize(static_cast<size_t>(Stat.st_size));
+    size_t Have = 0;
+    while (Have != Bytes->size()) {
+      ssize_t N = ::read(Fd, Bytes->data() + Have, Bytes->size() - Have);
+      if (N > 0)
+        Have += static_cast<size_t>(N);
+      else if (N == 0)
+        errno = EIO; // it shrinks
+      if (N == 0 || (N < 0 && errno != EINTR)) {
+        Ok = false;
+        break;
+      }
+    }
+  }
+  if (!Ok)
+    Error = "can't read " + quote(Path) + ": " + std::strerror(errno);
+  if (Fd != -1)
+    ::close(Fd);
+  return Ok ? Bytes : nullptr;
+}
+
+/// All of it, or nothing: other links look for the same file.
+static bool writeFile(const std::string &Path,
+                      const std::vector<unsigned char> &Bytes) {
+  std::string Temp = Path + ".XXXXXX";
+  int Fd = ::mkostemp(Temp.data(), O_CLOEXEC);
+  if (Fd == -1)
+    return false;
+  size_t Done = 0;
+  while (Done != Bytes.size()) {
+    ssize_t N = ::write(Fd, Bytes.data() + Done, Bytes.size() - Done);
+    if (N > 0)
+      Done += static_cast<size_t>(N);
+    else if (errno != EINTR)
+      break;
+  }
+  bool Ok = ::close(Fd) == 0 && Done == Bytes.size() &&
+            ::rename(Temp.c_str(), Path.c_str()) == 0;
+  if (!Ok)
+    ::unlink(Temp.c_str());
+  return Ok;
+}
+
+static std::string sha256(const std::vector<unsigned char> &Bytes) {
+  sha256_ctx Context;
+  uint8_t Digest[SHA256_DIGEST_SIZE];
+  sha256_init(&Context);
+  sha256_update(&Context, Bytes.size(), Bytes.data());
+  sha256_digest(&Context, sizeof(Digest), Digest);
+  std::string Hex;
+  for (uint8_t Byte : Digest) {
+    Hex += "0123456789abcdef"[Byte >> 4];
+    Hex += "0123456789abcdef"[Byte & 15];
+  }
+  return Hex;
+}
+
+//===----------------------------------------------------------------------===//
+// The tarball
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Packer {
+public:
+  explicit Packer(std::vector<unsigned char> &Out)
+      : A(archive_write_new()), Entry(archive_entry_new()) {
+    archive_write_set_format_ustar(A);
+    Ok = archive_write_add_filter_zstd(A) == ARCHIVE_OK;
+    // Blocks of no fixed size: the tarball has no padding.
+    archive_write_set_bytes_per_block(A, 0);
+    Ok = Ok &&
+         archive_write_open(A, &Out, nullptr, append, nullptr) == ARCHIVE_OK;
+  }
+  ~Packer() {
+    archive_entry_free(Entry);
+    archive_write_free(A);
+  }
+
+  void add(const char *Path, unsigned Type, const void *Data, size_t Size) {
+    archive_entry_clear(Entry);
+    archive_entry_set_pathname(Entry, Path);
+    archive_entry_set_filetype(Entry, Type);
+    archive_entry_set_perm(Entry, 0755);
+    if (Type == AE_IFLNK)
+      archive_entry_set_symlink(Entry, static_cast<const char *>(Data));
+    else
+      archive_entry_set_size(Entry, static_cast<int64_t>(Size));
+    Ok = Ok && archive_write_header(A, Entry) == ARCHIVE_OK;
+    if (Type == AE_IFREG)
+      Ok =
+          Ok && archive_write_data(A, Data, Size) == static_cast<ssize_t>(Size);
+  }
+
+  bool finish(std::string &Error) {
+    Ok = Ok && archive_write_close(A) == ARCHIVE_OK;
+    const char *Why = archive_error_string(A);
+    if (!Ok)
+      Error = std::string("can't pack the worker: ") + (Why ? Why : "?");
+    return Ok;
+  }
+
+private:
+  static la_ssize_t append(archive *, void *Out, const void *Data,
+                           size_t Size) {
+    auto *Bytes = static_cast<const unsigned char *>(Data);
+    auto *To = static_cast<std::vector<unsigned char> *>(Out);
+    To->insert(To->end(), Bytes, Bytes + Size);
+    return static_cast<la_ssize_t>(Size);
+  }
+
+  archive *A;
+  archive_entry *Entry;
+  bool Ok;
+};
+} // namespace
+
+Tarball dtlto::icecc::packWorker(const void *Worker, size_t Size,
+                                 std::string &Error) {
+  auto Bytes = std::make_shared<std::vector<unsigned char>>();
+  Packer P(*Bytes);
+  // Times and owners are 0.
+  P.add("bin", AE_IFDIR, nullptr, 0);
+  P.add("bin/true", AE_IFLNK, "../usr/bin/clang", 0);
+  P.add("usr", AE_IFDIR, nullptr, 0);
+  P.add("usr/bin", AE_IFDIR, nullptr, 0);
+  P.add("usr/bin/clang", AE_IFREG, Worker, Size);
+  for (const char *Link : {"usr/bin/as", "usr/bin/g++", "usr/bin/gcc"})
+    P.add(Link, AE_IFLNK, "clang", 0);
+  return P.finish(Error) ? Bytes : nullptr;
+}
+
+/// A program for another kind of machine than this is nobody's worker, and one
+/// that needs a dynamic linker finds none on a node.
+static std::string checkProgram(const unsigned char *Bytes, size_t Size) {
+  Elf64_Ehdr Head;
+  if (Size < sizeof(Head) || std::memcmp(Bytes, ELFMAG, SELFMAG) != 0 ||
+      Bytes[EI_CLASS] != ELFCLASS64)
+    return "is no 64-bit ELF program";
+  std::memcpy(&Head, Bytes, sizeof(Head));
+  for (unsigned I = 0; I != Head.e_phnum; ++I) {
+    Elf64_Phdr Segment;
+    uint64_t At = Head.e_phoff + uint64_t(I) * Head.e_phentsize;
+    if (At > Size || Size - At < sizeof(Segment))
+      return "is a program that was cut off";
+    std::memcpy(&Segment, Bytes + At, sizeof(Segment));
+    if (Segment.p_type == PT_INTERP)
+      return "is not linked statically, and nodes have none of its libraries";
+  }
+  return "";
+}
+
+std::string dtlto::icecc::checkWorker(const std::string &Worker) {
+  int Fd = ::open(Worker.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (Fd == -1)
+    return std::strerror(errno);
+  // The headers are at the beginning.
+  unsigned char Bytes[4096];
+  ssize_t N = ::read(Fd, Bytes, sizeof(Bytes));
+  std::string Why = N < 0 ? std::strerror(errno)
+                          : checkProgram(Bytes, static_cast<size_t>(N));
+  ::close(Fd);
+  return Why;
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+/// What changes when the worker is another; the beginning of the entry's name.
+static std::string entryKey(const struct stat &S) {
+  std::string Key = "worker" + std::to_string(Layout);
+  for (uint64_t N :
+       {uint64_t(S.st_dev), uint64_t(S.st_ino), uint64_t(S.st_size),
+        uint64_t(S.st_mtim.tv_sec), uint64_t(S.st_mtim.tv_nsec),
+        uint64_t(S.st_ctim.tv_sec), uint64_t(S.st_ctim.tv_nsec)})
+    Key += "-" + std::to_string(N);
+  return Key + ".";
+}
+
+static constexpr char Suffix[] = ".tar.zst";
+
+/// The digest in the name of an entry that begins with \p Key; empty if there
+/// is no such entry.
+static std::string findEntry(const std::string &Folder,
+                             const std::string &Key) {
+  std::error_code EC;
+  for (fs::directory_iterator I(Folder, EC), E; !EC && I != E;
+       I.increment(EC)) {
+    std::string File = I->path().filename();
+    if (File.size() == Key.size() + 64 + sizeof(Suffix) - 1 &&
+        File.compare(0, Key.size(), Key) == 0 &&
+        File.compare(Key.size() + 64, std::string::npos, Suffix) == 0)
+      return File.substr(Key.size(), 64);
+  }
+  return "";
+}
+
+static void removeOldEntries(const std::string &Folder) {
+  std::error_code EC;
+  auto Now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator I(Folder, EC), E; !EC && I != E;
+       I.increment(EC)) {
+    std::error_code Ignored;
+    auto Time = I->last_write_time(Ignored);
+    if (!Ignored &&
+        I->path().filename().string().compare(0, 6, "worker") == 0 &&
+        Now - Time > MaxAge)
+      fs::remove(I->path(), Ignored);
+  }
+}
+
+static Tarball packWorkerFile(const std::string &Worker, std::string &Error) {
+  Tarball Program = readFile(Worker, Error);
+  return Program ? packWorker(Program->data(), Program->size(), Error)
+                 : nullptr;
+}
+
+std::unique_ptr<Environment>
+Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
+                      const std::string &Platform, std::string &Error) {
+  struct stat Stat;
+  if (::stat(Worker.c_str(), &Stat) != 0) {
+    Error =
+        "can't read the worker " + quote(Worker) + ": " + std::strerror(errno);
+    return nullptr;
+  }
+  std::unique_ptr<Environment> E(new Environment);
+  E->Worker = Worker;
+  E->Platform = Platform;
+  E->Features = NODE_FEATURE_ENV_ZSTD;
+  std::string Key = entryKey(Stat);
+  std::string Digest = CacheFolder.empty() ? "" : findEntry(CacheFolder, Key);
+  if (Digest.empty()) {
+    E->Bytes = packWorkerFile(Worker, Error);
+    if (!E->Bytes)
+      return nullptr;
+    Digest = sha256(*E->Bytes);
+  }
+  E->Name = "dtlto-" + Digest;
+  if (CacheFolder.empty())
+    return E;
+
+  E->File = CacheFolder + "/" + Key + Digest + Suffix;
+  if (!E->Bytes) {
+    // It is in use.
+    ::utimensat(AT_FDCWD, E->File.c_str(), nullptr, 0);
+    return E;
+  }
+  std::error_code EC;
+  fs::create_directories(CacheFolder, EC);
+  // A cache that can't be written to only costs time.
+  if (writeFile(E->File, *E->Bytes))
+    removeOldEntries(CacheFolder);
+  return E;
+}
+
+std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
+                                                 const std::string &Platform,
+                                                 std::string &Error) {
+  static constexpr struct {
+    const char *Suffix;
+    unsigned Features;
+  } Kinds[] = {{".tar.zst", NODE_FEATURE_ENV_ZSTD},
+               {".tar.xz", NODE_FEATURE_ENV_XZ},
+               {".tar.gz", 0},
+               {".tar.bz2", 0},
+               {".tgz", 0},
+               {".tar", 0}};
+  std::string Base = File.substr(File.rfind('/') + 1);
+  for (const auto &Kind : Kinds) {
+    size_t Length = std::strlen(Kind.Suffix);
+    if (Base.size() <= Length ||
+        Base.compare(Base.size() - Length, Length, Kind.Suffix) != 0)
+      continue;
+    if (::access(File.c_str(), R_OK) != 0) {
+      Error = "can't read " + quote(File) + ": " + std::strerror(errno);
+      return nullptr;
+    }
+    std::unique_ptr<Environment> E(new Environment);
+    E->Name = Base.substr(0, Base.size() - Length);
+    E->Platform = Platform;
+    E->File = File;
+    E->Features = Kind.Features;
+    return E;
+  }
+  Error = quote(File) + " has none of the names that icecream unpacks: "
+                        ".tar.zst, .tar.xz, .tar.gz, .tar.bz2, .tgz, .tar";
+  return nullptr;
+}
+
+Tarball Environment::bytes(std::string &Error) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Bytes)
+    return Bytes;
+  Tarball Found = readFile(File, Error);
+  if (Worker.empty()) // the user's
+    return Bytes = Found;
+  if (Found && "dtlto-" + sha256(*Found) == Name)
+    return Bytes = Found;
+  // Somebody broke the entry.
+  ::unlink(File.c_str());
+  Found = packWorkerFile(Worker, Error);
+  if (!Found)
+    return nullptr;
+  if ("dtlto-" + sha256(*Found) != Name) {
+    Error = "the worker " + quote(Worker) +
+            " or libarchive has changed since the link began";
+    return nullptr;
+  }
+  writeFile(File, *Found);
+  return Bytes = Found;
+}

@@ -1,0 +1,73 @@
+//===- Environment.h - The compiler that nodes are sent ------- -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// icecream takes the compiler from a tarball, the environment, which the client
+// sends to each node once; nodes keep it under its name. Ours holds one static
+// program, the worker, under the names that icecream looks for:
+//
+//   usr/bin/clang         the worker
+//   usr/bin/gcc, g++, as  symbolic links to it (hard links break on nodes)
+//   bin/true              another
+//
+// Its name ends in the SHA-256 of its bytes, so that a node never takes one
+// worker for another. It is kept in the user's cache.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_ICECC_ENVIRONMENT_H
+#define DTLTO_ICECC_ENVIRONMENT_H
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace dtlto::icecc {
+
+using Tarball = std::shared_ptr<const std::vector<unsigned char>>;
+
+/// One environment. Any thread may use it.
+class Environment {
+public:
+  /// Of \p Worker, made now, or found in \p CacheFolder (empty: no cache).
+  /// Null, with one line in \p Error, if there can't be one.
+  static std::unique_ptr<Environment> ofWorker(const std::string &Worker,
+                                               const std::string &CacheFolder,
+                                               const std::string &Platform,
+                                               std::string &Error);
+  /// One that the user has made: \p File, named as icecc names it.
+  static std::unique_ptr<Environment> ofFile(const std::string &File,
+                                             const std::string &Platform,
+                                             std::string &Error);
+
+  const std::string &name() const { return Name; }
+  /// As `uname -m` has it.
+  const std::string &platform() const { return Platform; }
+  /// NODE_FEATURE_ENV_...: what a node needs to unpack it.
+  unsigned features() const { return Features; }
+  /// Its bytes. Null, with one line in \p Error, if they can't be had any more.
+  Tarball bytes(std::string &Error);
+
+private:
+  Environment() = default;
+
+  std::string Name, Platform, File, Worker;
+  unsigned Features = 0;
+  std::mutex Mutex; // guards Bytes
+  Tarball Bytes;    // null until they are asked for
+};
+
+/// The tarball for a worker's bytes: the same bytes each time.
+Tarball packWorker(const void *Worker, size_t Size, std::string &Error);
+
+/// Says what is wrong with the file \p Worker, if it can't be a worker: not
+/// there, no program, or one that needs libraries. Empty if nothing is.
+std::string checkWorker(const std::string &Worker);
+
+} // namespace dtlto::icecc
+
+#endif // DTLTO_ICECC_ENVIRONMENT_H

@@ -1,0 +1,186 @@
+//===- RemoteJob.cpp - One try of a job at one node -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RemoteJob.h"
+#include "Frame.h"
+#include <algorithm>
+#include <icecc/comm.h>
+
+using namespace dtlto::icecc;
+using namespace std::chrono_literals;
+
+// As icecc has them.
+static constexpr Clock::duration ConnectLimit = 10s;
+static constexpr Clock::duration VerifyLimit = 60s;
+static constexpr Clock::duration ObjectLimit = 40s; // for each piece
+// Nodes refuse messages above a megabyte, and small ones are slow on a busy
+// node.
+static constexpr size_t ChunkSize = 1000000;
+// A job that makes progress is reported so often.
+static constexpr Clock::duration ReportPeriod = 5s;
+
+void dtlto::icecc::release(dtlto_buffer &Buffer) {
+  if (Buffer.release)
+    Buffer.release(Buffer.owner, Buffer.data, Buffer.size);
+  Buffer = {};
+}
+
+static Outcome nodeFailed(std::string Why) {
+  Outcome O;
+  O.Text = std::move(Why);
+  return O;
+}
+
+static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
+                      const std::function<void()> &Progress) {
+  auto *Bytes = static_cast<unsigned char *>(const_cast<void *>(Data));
+  for (uint64_t Done = 0; Done != Size;) {
+    size_t N = static_cast<size_t>(std::min<uint64_t>(ChunkSize, Size - Done));
+    // It only reads from there.
+    if (!To.send(FileChunkMsg(Bytes + Done, N)))
+      return false;
+    Done += N;
+    Progress();
+  }
+  return To.send(EndMsg());
+}
+
+/// Returns false with \p Error if the node can't be used.
+static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
+                            const std::function<void()> &Progress,
+                            std::string &Error) {
+  Tarball Bytes = Env.bytes(Error);
+  if (!Bytes)
+    return false;
+  if (!To.send(EnvTransferMsg(Env.platform(), Env.name())) ||
+      !sendBytes(To, Bytes->data(), Bytes->size(), Progress) ||
+      !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
+    Error = To.lastWords("can't send the environment");
+    return false;
+  }
+  std::unique_ptr<Msg> M = To.receive(Clock::now() + VerifyLimit, Error);
+  if (!M) {
+    Error = "can't verify the environment: " + Error;
+    return false;
+  }
+  if (M->type != M_VERIFY_ENV_RESULT) {
+    Error = "answers something else than whether the environment works";
+    return false;
+  }
+  if (!static_cast<VerifyEnvResultMsg &>(*M).ok) {
+    Error = "the worker doesn't run there";
+    J.Blacklist(Env);
+    return false;
+  }
+  return true;
+}
+
+static std::string firstLine(const std::string &Text) {
+  return Text.substr(0, Text.find('\n'));
+}
+
+Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
+                            const std::string &Stderr) {
+  Outcome O;
+  O.Text = OutOfMemory
+               ? "out of memory"
+               : "the worker ended with status " + std::to_string(Status);
+  if (!Stderr.empty())
+    O.Text += ": " + firstLine(Stderr);
+  // The worker has one status for all that it says itself; others are the
+  // node's, or a crash.
+  if (OutOfMemory || Status != 1 || Stderr.empty())
+    return O;
+  O.Kind = Outcome::WorkerFailed;
+  // What LLVM says begins so; what the worker says of itself has its name in
+  // front. Only the first is the user's.
+  size_t At = Stderr.find("error: ");
+  while (At != std::string::npos && At != 0 && Stderr[At - 1] != '\n')
+    At = Stderr.find("error: ", At + 1);
+  if (At != std::string::npos) {
+    O.Kind = Outcome::CompilerError;
+    O.Text = Stderr;
+  }
+  return O;
+}
+
+static Outcome receiveObject(Channel &From, CompileResultMsg &Result) {
+  FrameReader Frame;
+  std::string Error;
+  while (true) {
+    std::unique_ptr<Msg> M = From.receive(Clock::now() + ObjectLimit, Error);
+    if (!M)
+      return nodeFailed("the object was cut off: " + Error);
+    if (M->type == M_END)
+      break;
+    if (M->type != M_FILE_CHUNK)
+      return nodeFailed("sends something else than an object");
+    auto &Chunk = static_cast<FileChunkMsg &>(*M);
+    // libicecc leaves a piece out that it can't decompress; the frame finds
+    // out.
+    if (Chunk.buffer && !Frame.add(Chunk.buffer, Chunk.len))
+      break;
+  }
+  if (!Frame.finish())
+    return nodeFailed(Frame.error());
+  Outcome O;
+  O.Kind = Outcome::Compiled;
+  O.Text = Result.err;
+  O.Object = Frame.take();
+  return O;
+}
+
+Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
+                                  Environment &Env, EnvironmentTable &Table,
+                                  Interrupt &I) {
+  Clock::time_point Reported = Clock::now();
+  auto Progress = [&] {
+    if (Clock::now() - Reported < ReportPeriod)
+      return;
+    Reported = Clock::now();
+    J.Report(DTLTO_STATE_SENDING);
+  };
+  J.Report(DTLTO_STATE_SENDING);
+  std::string Error;
+  auto Conn = Channel::connect(J.Host, J.Port, ConnectLimit, I, Error);
+  if (!Conn)
+    return nodeFailed(Error);
+
+  if (!J.HasEnvironment && Table.mustSend(Node, I)) {
+    bool Good = sendEnvironment(J, *Conn, Env, Progress, Error);
+    Table.sent(Node, Good);
+    if (!Good)
+      return nodeFailed(Error);
+  }
+
+  CompileJob Compile;
+  Compile.setLanguage(CompileJob::Lang_C);
+  Compile.setCompilerName("clang"); // others are given options of their own
+  Compile.setEnvironmentVersion(Env.name());
+  Compile.setTargetPlatform(J.Platform);
+  Compile.setJobID(J.GrantId);
+  Compile.setInputFile("");
+  Compile.setOutputFile("object.o");
+  Compile.setWorkingDirectory("");
+  Compile.appendFlag("--frame", Arg_Remote);
+  if (!Conn->send(CompileFileMsg(&Compile)) ||
+      !sendBytes(*Conn, J.Bundle->data, J.Bundle->size, Progress))
+    return nodeFailed(Conn->lastWords("can't send the job"));
+  release(*J.Bundle);
+
+  J.Report(DTLTO_STATE_RUNNING);
+  std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);
+  if (!M)
+    return nodeFailed(Error);
+  if (M->type != M_COMPILE_RESULT)
+    return nodeFailed("answers something else than a result");
+  auto &Result = static_cast<CompileResultMsg &>(*M);
+  if (Result.status != 0)
+    return judge(Result.status, Result.was_out_of_memory, Result.err);
+  J.Report(DTLTO_STATE_RECEIVING);
+  return receiveObject(*Conn, Result);
+}

@@ -1,0 +1,68 @@
+//===- RemoteJob.h - One try of a job at one node ------------- -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   connect
+//   EnvTransfer, chunks, End, VerifyEnv -> result    if the node lacks it
+//   CompileFile, chunks, End                         the bundle
+//                                       -> CompileResult
+//                                       -> chunks, End   the framed object
+//
+// A text in place of any answer says what is wrong.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_ICECC_REMOTEJOB_H
+#define DTLTO_ICECC_REMOTEJOB_H
+
+#include "Channel.h"
+#include "EnvironmentTable.h"
+#include "dtlto/PluginAPI.h"
+#include <functional>
+
+namespace dtlto::icecc {
+
+/// What a node made of a job.
+struct Outcome {
+  enum {
+    Compiled,      // and warnings in Text
+    CompilerError, // Text is what the compiler wrote
+    WorkerFailed,  // the worker can't do this job; another node can't either
+    NodeFailed     // another node may do
+  } Kind = NodeFailed;
+  std::string Text; // for the last two: one line
+  dtlto_buffer Object = {};
+};
+
+/// A grant, and what it is for.
+struct RemoteJob {
+  std::string Host;
+  uint16_t Port = 0;
+  uint32_t GrantId = 0;
+  std::string Platform;
+  bool HasEnvironment = false;
+  dtlto_buffer *Bundle = nullptr; // released when it has been sent
+  std::chrono::seconds ResultLimit{0};
+  /// Told of each new DTLTO_STATE_..., and of progress now and then.
+  std::function<void(uint32_t)> Report;
+  /// Told if the node can't run the environment.
+  std::function<void(const Environment &)> Blacklist;
+};
+
+/// \p Node is the node's name in \p Table.
+Outcome runRemotely(const RemoteJob &J, const std::string &Node,
+                    Environment &Env, EnvironmentTable &Table, Interrupt &I);
+
+/// What a worker's status and standard error say. \p OutOfMemory is icecream's
+/// finding. Not for status 0.
+Outcome judge(int Status, bool OutOfMemory, const std::string &Stderr);
+
+/// Releases a buffer, if there is one.
+void release(dtlto_buffer &Buffer);
+
+} // namespace dtlto::icecc
+
+#endif // DTLTO_ICECC_REMOTEJOB_H

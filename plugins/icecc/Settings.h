@@ -1,0 +1,70 @@
+//===- Settings.h - What the user has set --------------------- -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All arguments (--thinlto-dist-plugin-arg=) and environment variables of the
+// plugin are read here and nowhere else; README.md lists them. The variables
+// mean what icecc(1) says.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_ICECC_SETTINGS_H
+#define DTLTO_ICECC_SETTINGS_H
+
+#include "Log.h"
+#include <chrono>
+#include <functional>
+#include <vector>
+
+namespace dtlto::icecc {
+
+struct Settings {
+  /// worker=PATH, DTLTO_WORKER, or dtlto-codegen-static beside the plugin. Not
+  /// used if Environments isn't empty.
+  std::string Worker;
+  /// jobs=N: at most so many requests and jobs at the same time.
+  uint32_t MaxJobs = 256;
+  /// grant-timeout=SECONDS: a job that waits is given back when no node was
+  /// granted to any job for so long.
+  std::chrono::seconds GrantTimeout{300};
+  /// netname=NAME: the network of the scheduler that is looked for, if
+  /// ICECC_SCHEDULER doesn't name one.
+  std::string NetName;
+
+  /// Where an iceccd may listen, in the order in which icecc tries them; a
+  /// path, or HOST:PORT.
+  std::vector<std::string> Daemons;
+  /// ICECC_TEST_REMOTEBUILD: nodes at 127.0.0.1 are nodes as others.
+  bool LocalNodes = false;
+  /// ICECC_SCHEDULER or USE_SCHEDULER: HOST or HOST:PORT.
+  std::string Scheduler;
+  std::string PreferredHost; // ICECC_PREFERRED_HOST
+  /// ICECC_VERSION: environments to use instead of one with Worker.
+  struct EnvironmentFile {
+    std::string Platform; // empty: this machine's
+    std::string File;
+  };
+  std::vector<EnvironmentFile> Environments;
+  Verbosity Level = Verbosity::Errors; // ICECC_DEBUG
+  std::string LogFile;                 // ICECC_LOGFILE
+
+  /// $XDG_CACHE_HOME/dtlto/icecc or ~/.cache/dtlto/icecc; empty: none.
+  std::string CacheFolder;
+  std::vector<std::string> Notes; // for the user
+};
+
+/// Looks a variable up, as getenv does.
+using GetEnv = std::function<const char *(const char *)>;
+
+/// Reads everything; \p PluginFolder is where the plugin's file is. False, with
+/// one line in \p Error, if an argument or a variable can't be read.
+bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
+                  const std::string &PluginFolder, Settings &S,
+                  std::string &Error);
+
+} // namespace dtlto::icecc
+
+#endif // DTLTO_ICECC_SETTINGS_H

@@ -1,0 +1,4 @@
+// A module that is as large as its file large.bin, and can't be made smaller.
+const unsigned char large[] = {
+#embed "large.bin"
+};

@@ -1,0 +1,21 @@
+//===- NoPolly.cpp - LLVM's passes without Polly --------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's static libraries register the extensions that LLVM was built with, and
+// Debian's leave Polly's own library out. Without an option of Polly it does
+// nothing; with one, the worker says that it doesn't know that option.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llvm/Passes/PassPlugin.h"
+
+llvm::PassPluginLibraryInfo getPollyPluginInfo();
+
+llvm::PassPluginLibraryInfo getPollyPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "Polly", "absent",
+          [](llvm::PassBuilder &) {}};
+}

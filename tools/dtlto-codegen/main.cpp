@@ -1,0 +1,162 @@
+//===- main.cpp - dtlto-codegen: compiles one job -------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   dtlto-codegen [--frame] FILE|- -o OBJECT|-
+//
+// Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
+// makes of the same job, and writes it, with --frame in a frame (ObjectFrame.h).
+//
+// It also runs as the compiler of distributed build systems, with what these
+// add to a command line: distccd's dependency options, and in an environment of
+// icecream under the names `clang`, `gcc` or `g++`, with options of C. There,
+// `as` and `true` are links to it as well, and only have to succeed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ObjectFrame.h"
+#include "Targets.h"
+#include "Worker.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// A DBS may lose a result with more than a megabyte of diagnostics.
+static constexpr size_t MaxStderr = 64 << 10;
+static size_t NumSaid = 0;
+
+/// Writes a line to standard error, unless there have been too many.
+static void say(StringRef Text) {
+  constexpr StringLiteral Cut = "dtlto-codegen: more messages were cut off\n";
+  if (NumSaid > MaxStderr)
+    return;
+  NumSaid += Text.size() + 1;
+  if (NumSaid > MaxStderr)
+    errs() << Text.take_front(1024) << "\n" << Cut;
+  else
+    errs() << Text << "\n";
+}
+
+static int fail(const Twine &Why) {
+  say(("dtlto-codegen: error: " + Why).str());
+  return 1;
+}
+
+namespace {
+struct CommandLine {
+  StringRef Input, Output;
+  bool Frame = false;
+  bool Version = false;
+};
+} // namespace
+
+/// Returns false with \p Problem if \p Args are wrong. As a compiler, what isn't
+/// ours is the build system's and means nothing.
+static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
+                  std::string &Problem) {
+  for (size_t I = 0; I != Args.size(); ++I) {
+    StringRef Arg = Args[I];
+    bool TakesValue = Arg == "-o" || Arg == "-MF" || Arg == "-x";
+    StringRef Value;
+    if (TakesValue) {
+      if (++I == Args.size()) {
+        Problem = ("a value after " + Arg + " is missing").str();
+        return false;
+      }
+      Value = Args[I];
+    }
+    if (Arg == "-o")
+      C.Output = Value;
+    else if (Arg == "--frame")
+      C.Frame = true;
+    else if (Arg == "--version")
+      C.Version = true;
+    else if (TakesValue || Arg == "-c" || Arg == "-MMD" || Arg == "-MD")
+      continue; // distccd's
+    else if (Arg == "-" || !Arg.starts_with("-")) {
+      if (!C.Input.empty() && !IsCompiler) {
+        Problem = "more than one bundle";
+        return false;
+      }
+      C.Input = Arg;
+    } else if (!IsCompiler) {
+      Problem = ("unknown option '" + Arg + "'").str();
+      return false;
+    }
+  }
+  if (!C.Version && (C.Input.empty() || C.Output.empty())) {
+    Problem = "usage: dtlto-codegen [--frame] FILE|- -o OBJECT|-";
+    return false;
+  }
+  return true;
+}
+
+/// Nothing is left of an object that couldn't be written whole.
+static Error write(StringRef Path, StringRef Object, bool Frame) {
+  std::error_code EC;
+  raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
+  if (!EC) {
+    if (Frame)
+      OS << frameHead(Object);
+    OS << Object;
+    OS.flush();
+    EC = OS.error();
+    OS.clear_error();
+    if (EC && Path != "-")
+      sys::fs::remove(Path);
+  }
+  return EC ? createFileError(Path, EC) : Error::success();
+}
+
+int main(int Argc, char **Argv) {
+  StringRef Name = sys::path::filename(Argv[0]);
+  if (Name == "true" || Name == "as")
+    return 0;
+  InitLLVM X(Argc, Argv);
+  setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");
+
+  CommandLine C;
+  std::string Problem;
+  bool IsCompiler = StringSwitch<bool>(Name)
+                        .Cases("clang", "clang++", "gcc", "g++", true)
+                        .Default(false);
+  if (!parse(ArrayRef(Argv, Argc).drop_front(), IsCompiler, C, Problem))
+    return fail(Problem);
+  if (C.Version) {
+    outs() << "dtlto-codegen " << DTLTO_VERSION << ", LLVM version "
+           << LLVM_VERSION_STRING << "\n";
+    return 0;
+  }
+
+  // To its end, whatever is in it: who sends it may wait for that.
+  ErrorOr<std::unique_ptr<MemoryBuffer>> File =
+      MemoryBuffer::getFileOrSTDIN(C.Input, /*IsText=*/false,
+                                   /*RequiresNullTerminator=*/false);
+  if (!File)
+    return fail("can't read '" + C.Input + "': " + File.getError().message());
+  Expected<Bundle> B = readBundle((*File)->getBuffer(), LLVM_VERSION_STRING);
+  if (!B)
+    return fail(C.Input + ": " + toString(B.takeError()));
+  File->reset();
+
+  initializeTargets();
+  Expected<WorkerResult> Result = runBundle(*B, say);
+  if (!Result)
+    return fail(B->Name + ": " + toString(Result.takeError()));
+  if (!Result->Produced)
+    return fail(B->Name + ": no object was made");
+  if (Error E = write(C.Output,
+                      StringRef(Result->Object.data(), Result->Object.size()),
+                      C.Frame))
+    return fail(toString(std::move(E)));
+  return 0;
+}

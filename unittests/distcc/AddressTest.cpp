@@ -1,0 +1,168 @@
+//===- AddressTest.cpp - Names, addresses, and letters about them ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Address.h"
+#include "FakeHost.h"
+#include "FakeResolver.h"
+#include <arpa/inet.h>
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <unistd.h>
+
+using namespace dtlto::distcc;
+using namespace dtlto::test;
+
+static bool waitFor(int Fd, short Events) {
+  pollfd P = {Fd, Events, 0};
+  return ::poll(&P, 1, 30 * 1000) == 1;
+}
+
+/// The answer, on this thread.
+static Resolved resolved(const std::string &Name, uint16_t Port) {
+  auto Box = std::make_shared<Mailbox>();
+  Resolved Result;
+  resolve(Name, Port, Box, [&](Resolved R) { Result = std::move(R); });
+  EXPECT_TRUE(waitFor(Box->fd(), POLLIN));
+  Box->deliver();
+  return Result;
+}
+
+static std::string text(const Address &A) {
+  const auto &In = reinterpret_cast<const sockaddr_in &>(A.Storage);
+  char Buffer[INET_ADDRSTRLEN] = "";
+  inet_ntop(A.Storage.ss_family, &In.sin_addr, Buffer, sizeof(Buffer));
+  return std::string(Buffer) + ":" + std::to_string(ntohs(In.sin_port));
+}
+
+TEST(AddressTest, Names) {
+  setResolver([](const std::string &Name) {
+    return Name == "two.test" ? std::vector<std::string>{"10.0.0.2", "10.0.0.1"}
+                              : std::vector<std::string>();
+  });
+  Resolved R = resolved("two.test", 4711);
+  ASSERT_EQ(R.Addresses.size(), 2u);
+  EXPECT_EQ(R.Error, "");
+  EXPECT_EQ(text(R.Addresses[0]), "10.0.0.2:4711");
+  EXPECT_EQ(text(R.Addresses[1]), "10.0.0.1:4711");
+  R = resolved("127.0.0.1", 1);
+  ASSERT_EQ(R.Addresses.size(), 1u);
+  EXPECT_EQ(text(R.Addresses[0]), "127.0.0.1:1");
+  R = resolved("none.test", 4711);
+  EXPECT_TRUE(R.Addresses.empty());
+  EXPECT_NE(R.Error, "");
+  setResolver(nullptr);
+}
+
+TEST(AddressTest, AnAnswerThatComesTooLate) {
+  auto G = std::make_shared<Gate>();
+  setResolver([G](const std::string &) {
+    G->wait();
+    return std::vector<std::string>{"127.0.0.1"};
+  });
+  auto Box = std::make_shared<Mailbox>();
+  std::weak_ptr<Mailbox> Weak = Box;
+  bool Called = false;
+  resolve("slow.test", 1, Box, [&](Resolved) { Called = true; });
+  Box->stop();
+  Box.reset();
+  setResolver(nullptr);
+  G->open();
+  auto End = std::chrono::steady_clock::now() + MaxWait;
+  while (!Weak.expired() && std::chrono::steady_clock::now() < End)
+    std::this_thread::yield();
+  EXPECT_TRUE(Weak.expired());
+  EXPECT_FALSE(Called);
+}
+
+TEST(AddressTest, Connect) {
+  Listener L;
+  Resolved R = resolved("127.0.0.1", L.port());
+  ASSERT_EQ(R.Addresses.size(), 1u);
+  int Fd = beginConnect(R.Addresses[0]);
+  ASSERT_GE(Fd, 0);
+  EXPECT_TRUE(waitFor(Fd, POLLOUT));
+  EXPECT_EQ(connectError(Fd), 0);
+  // A distccd gets all of a request at once.
+  int NoDelay = 0;
+  socklen_t Size = sizeof(NoDelay);
+  EXPECT_EQ(::getsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &NoDelay, &Size), 0);
+  EXPECT_NE(NoDelay, 0);
+  ::close(Fd);
+}
+
+TEST(AddressTest, Refused) {
+  uint16_t Port = Listener().port();
+  int Fd = beginConnect(resolved("127.0.0.1", Port).Addresses.at(0));
+  // Either at once or later.
+  if (Fd < 0) {
+    EXPECT_EQ(errno, ECONNREFUSED);
+    return;
+  }
+  EXPECT_TRUE(waitFor(Fd, POLLOUT));
+  EXPECT_EQ(connectError(Fd), ECONNREFUSED);
+  ::close(Fd);
+}
+
+TEST(MailboxTest, LettersInOrder) {
+  Mailbox Box;
+  ASSERT_GE(Box.fd(), 0);
+  pollfd P = {Box.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&P, 1, 0), 0);
+  std::vector<int> Order;
+  for (int I = 0; I != 3; ++I)
+    Box.post([&, I] { Order.push_back(I); });
+  EXPECT_EQ(::poll(&P, 1, 0), 1);
+  Box.deliver();
+  EXPECT_EQ(Order, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(::poll(&P, 1, 0), 0);
+}
+
+/// A letter may post another; that is delivered in the next turn.
+TEST(MailboxTest, PostFromALetter) {
+  Mailbox Box;
+  unsigned Num = 0;
+  Box.post([&] {
+    ++Num;
+    Box.post([&] { ++Num; });
+  });
+  Box.deliver();
+  EXPECT_EQ(Num, 1u);
+  EXPECT_TRUE(waitFor(Box.fd(), POLLIN));
+  Box.deliver();
+  EXPECT_EQ(Num, 2u);
+}
+
+TEST(MailboxTest, FromManyThreads) {
+  Mailbox Box;
+  unsigned Num = 0;
+  std::vector<std::thread> Threads;
+  for (unsigned T = 0; T != 4; ++T)
+    Threads.emplace_back([&] {
+      for (unsigned I = 0; I != 1000; ++I)
+        Box.post([&] { ++Num; });
+    });
+  while (Num != 4000 && waitFor(Box.fd(), POLLIN))
+    Box.deliver();
+  EXPECT_EQ(Num, 4000u);
+  for (std::thread &T : Threads)
+    T.join();
+}
+
+TEST(MailboxTest, StopThrowsAway) {
+  Mailbox Box;
+  auto Held = std::make_shared<int>();
+  unsigned Num = 0;
+  Box.post([&, Held] { ++Num; });
+  Box.stop();
+  EXPECT_EQ(Held.use_count(), 1);
+  Box.post([&, Held] { ++Num; });
+  EXPECT_EQ(Held.use_count(), 1);
+  Box.deliver();
+  EXPECT_EQ(Num, 0u);
+}

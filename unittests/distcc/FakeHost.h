@@ -1,0 +1,149 @@
+//===- FakeHost.h - A linker inside of a test -------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The host's side of the ABI for the distcc plugin, without a linker: jobs are
+// any bytes. It notes all that the plugin does, and what it must not do:
+//
+//   - a job_done() that is missing, comes twice, for a job that was not
+//     accepted, or from inside of submit();
+//   - any call after close();
+//   - a status that the ABI doesn't know, an object with another status than
+//     DTLTO_OK;
+//   - a look at a job's memory after its job_done(): it is freed there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_DISTCC_FAKEHOST_H
+#define DTLTO_UNITTESTS_DISTCC_FAKEHOST_H
+
+#include "MockDistccd.h"
+#include "dtlto/PluginAPI.h"
+#include "gtest/gtest.h"
+#include <deque>
+#include <set>
+
+namespace dtlto::test {
+
+/// What is compiled, or imported: lives as long as the session.
+struct Module {
+  std::string Path, Bytes;
+};
+
+/// What a test asks for.
+struct JobSpec {
+  std::shared_ptr<const Module> Primary;
+  std::vector<std::shared_ptr<const Module>> Imports;
+  std::string Output;
+  std::string Index = "the index shard";
+  std::vector<std::string> Args = {"-O2", "-x", "ir", "a b"};
+};
+
+/// A job of its own small module that writes \p Output.
+JobSpec smallJob(const std::string &Output);
+/// One whose module has \p Size bytes that can't be compressed.
+JobSpec largeJob(const std::string &Output, size_t Size);
+
+class FakeHost {
+public:
+  FakeHost();
+  ~FakeHost(); // closes the session
+  FakeHost(const FakeHost &) = delete;
+
+  /// Begins a session; `hosts=` and others in \p Args.
+  int32_t open(std::vector<std::string> Args);
+  /// Offers a job once. Sets \p Id if it is accepted.
+  int32_t tryToSubmit(const JobSpec &Spec, uint64_t &Id);
+  /// Offers it again after each load_changed(). Returns its id.
+  uint64_t submit(const JobSpec &Spec);
+  void cancel(uint64_t Id);
+  dtlto_load load();
+  /// Ends the session and checks what the ABI promises for then.
+  void close();
+
+  struct Done {
+    int32_t Status = -1; // no job_done() yet
+    std::string Object, Message, Worker;
+  };
+  /// Waits for a job's end.
+  Done wait(uint64_t Id);
+  void waitForAll();
+  /// Waits for a report of \p State, a message that contains \p Text, or for
+  /// \p NumRunning jobs at once in local code generation. All fail the test if
+  /// it doesn't come.
+  void waitForState(uint64_t Id, uint32_t State);
+  void waitForLog(const std::string &Text);
+  void waitForLocal(unsigned NumRunning);
+
+  /// The messages of a level, in order.
+  std::vector<std::string> log(uint32_t Level) const;
+  std::vector<std::string> warnings() const { return log(DTLTO_LOG_WARNING); }
+  std::vector<std::string> errors() const { return log(DTLTO_LOG_ERROR); }
+  /// The states that were told of a job.
+  std::vector<uint32_t> states(uint64_t Id) const;
+  unsigned numDone() const;
+  unsigned numLoadChanged() const;
+  unsigned mostLocal() const;
+  std::vector<std::string> forbidden() const;
+
+  // To be set before open().
+  bool OffersCodegen = true;
+  std::function<void(uint64_t)> OnLocal; // before a local job ends
+
+  // The extensions'.
+  static FakeHost &of(dtlto_host_context *C) {
+    return *reinterpret_cast<FakeHost *>(C);
+  }
+  int32_t run(uint64_t Id, dtlto_result &Result);
+  void forbid(const char *Why);
+
+private:
+  struct Made;
+  bool waitFor(std::function<bool()> What); // which may look at all
+  void check(const char *Call);
+  void complain(std::string Text);
+  void done(uint64_t Id, const dtlto_result &Result);
+
+  dtlto_host Host = {};
+  dtlto_session *Session = nullptr;
+  mutable std::mutex Mutex; // guards the rest
+  std::condition_variable Changed;
+  std::vector<std::string> Complaints;
+  std::map<uint64_t, std::unique_ptr<Made>> Jobs; // not yet done
+  std::map<uint64_t, Done> Results;
+  std::set<uint64_t> Accepted;
+  std::vector<std::shared_ptr<const Module>> Modules;
+  std::vector<std::pair<uint32_t, std::string>> Logs;
+  std::vector<std::pair<uint64_t, uint32_t>> States;
+  std::vector<std::string> Forbidden;
+  std::deque<std::string> LocalObjects;
+  std::thread::id Submitting;
+  uint64_t LastId = 0;
+  unsigned LoadChanges = 0, NumLocal = 0, MostLocal = 0;
+  bool Closed = false;
+};
+
+/// Sets the plugin's variables to what they are for nobody in particular, and
+/// checks that nothing is left behind: files, sockets, threads, processes.
+class PluginTest : public testing::Test {
+protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  std::string Folder; // a fresh one; $DISTCC_DIR
+  size_t NumFiles = 0, NumThreads = 0;
+};
+
+size_t numOpenFiles();
+size_t numThreads();
+
+/// "hosts=..." for one or more, with "/limit" or so after each.
+std::string hosts(std::initializer_list<const MockDistccd *> Mocks,
+                  const std::string &Options = "");
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_DISTCC_FAKEHOST_H

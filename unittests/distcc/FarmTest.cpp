@@ -1,0 +1,384 @@
+//===- FarmTest.cpp - Hosts that are of no use, and those that come back --===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeHost.h"
+#include "FakeResolver.h"
+#include <cstdlib>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace dtlto::test;
+
+namespace {
+class FarmTest : public PluginTest {
+protected:
+  void TearDown() override {
+    PluginTest::TearDown();
+    setResolver(nullptr);
+  }
+};
+} // namespace
+
+static MockDistccd::Act answer(const Answer &A) {
+  return [A](MockDistccd::Peer &P) { P.send(A.wire()); };
+}
+
+static Answer version(const std::string &Stdout, uint32_t Status = 0,
+                      const std::string &Stderr = "") {
+  Answer A;
+  A.Stdout = Stdout;
+  A.Status = Status;
+  A.Stderr = Stderr;
+  return A;
+}
+
+/// A bad host beside a good one, which gets all jobs; and then alone, which is
+/// the end of the plugin. Its warning, once, holds all of \p Texts.
+static void expectNotUsed(const std::string &Bad,
+                          const std::vector<std::string> &Texts) {
+  auto Check = [&](FakeHost &Host) {
+    std::vector<std::string> Warnings = Host.warnings();
+    ASSERT_EQ(Warnings.size(), 1u) << Bad;
+    EXPECT_EQ(Warnings[0].substr(0, Bad.size() + 2), Bad + ": ");
+    EXPECT_NE(Warnings[0].find("; not used for "), std::string::npos);
+    for (const std::string &Text : Texts)
+      EXPECT_NE(Warnings[0].find(Text), std::string::npos)
+          << Warnings[0] << "\n has no " << Text;
+  };
+  {
+    MockDistccd Good;
+    FakeHost Host;
+    ASSERT_EQ(Host.open({"hosts=" + Bad + " " + Good.name()}), DTLTO_OK);
+    for (unsigned I = 0; I != 8; ++I) {
+      std::string Output = std::to_string(I) + ".o";
+      FakeHost::Done D = Host.wait(Host.submit(smallJob(Output)));
+      EXPECT_EQ(D.Object, objectOf(Output));
+      EXPECT_EQ(D.Worker, Good.name());
+    }
+    Host.waitForLog(Bad + ": ");
+    Host.close();
+    Check(Host);
+    EXPECT_TRUE(Host.errors().empty());
+  }
+  {
+    FakeHost Host;
+    ASSERT_EQ(Host.open({"hosts=" + Bad}), DTLTO_OK);
+    uint64_t Before = Host.submit(smallJob("before.o"));
+    EXPECT_EQ(Host.wait(Before).Status, DTLTO_ERROR_INFRASTRUCTURE);
+    Host.waitForLog("can't be used");
+    FakeHost::Done D = Host.wait(Host.submit(smallJob("after.o")));
+    EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
+    Host.close();
+    Check(Host);
+    EXPECT_EQ(Host.errors(),
+              (std::vector<std::string>{"the only host can't be used"}));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What a probe finds
+//===----------------------------------------------------------------------===//
+
+TEST_F(FarmTest, WrongVersion) {
+  MockDistccd Bad("19.1.6");
+  expectNotUsed(Bad.name(), {"19.1.6", "19.1.7", "install"});
+  EXPECT_EQ(Bad.numJobs(), 0u);
+}
+
+TEST_F(FarmTest, OtherCompilers) {
+  MockDistccd Bad;
+  Bad.onProbe(answer(version("gcc (Debian 12.2.0) 12.2.0\n")));
+  expectNotUsed(Bad.name(), {"clang-19", "gcc (Debian"});
+}
+
+TEST_F(FarmTest, NoOutput) {
+  MockDistccd Bad;
+  Bad.onProbe(answer(version("")));
+  expectNotUsed(Bad.name(), {"clang-19"});
+}
+
+TEST_F(FarmTest, NotInstalled) {
+  MockDistccd Bad;
+  Bad.onProbe(answer(version("", 110 << 8)));
+  expectNotUsed(Bad.name(), {"clang-19", "install it"});
+}
+
+TEST_F(FarmTest, VersionFails) {
+  MockDistccd Bad;
+  Bad.onProbe(answer(version("", 1 << 8, "what a pity\n")));
+  expectNotUsed(Bad.name(), {"exit code 1", "what a pity"});
+}
+
+TEST_F(FarmTest, CompilerNotAllowed) {
+  MockDistccd Bad;
+  Bad.onProbe([](MockDistccd::Peer &) {});
+  expectNotUsed(Bad.name(), {"clang-19", "update-distcc-symlinks"});
+}
+
+TEST_F(FarmTest, AddressNotAllowed) {
+  MockDistccd Bad;
+  // Before the client knows that it is connected, and later.
+  for (size_t Size : {0, 0, 0, 0, 1, 12}) {
+    Bad.onConnect([=](MockDistccd::Peer &P) {
+      P.receive(Size);
+      P.reset();
+    });
+    expectNotUsed(Bad.name(), {"--allow"});
+  }
+}
+
+TEST_F(FarmTest, WebServer) {
+  MockDistccd Bad;
+  Bad.onConnect([](MockDistccd::Peer &P) {
+    P.receive(100);
+    P.send("HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n");
+    P.waitUntilLeft();
+  });
+  expectNotUsed(Bad.name(), {"is no distccd", "HTTP/1.1"});
+}
+
+TEST_F(FarmTest, NoAnswer) {
+  setenv("DISTCC_IO_TIMEOUT", "1", 1);
+  MockDistccd Bad;
+  Bad.onProbe([](MockDistccd::Peer &P) { P.waitUntilLeft(); });
+  expectNotUsed(Bad.name(), {"no answer for 1 s", "overloaded"});
+}
+
+TEST_F(FarmTest, NobodyAccepts) {
+  setenv("DISTCC_IO_TIMEOUT", "1", 1);
+  Listener Bad;
+  expectNotUsed(Bad.name(), {"no answer for 1 s", "overloaded"});
+}
+
+TEST_F(FarmTest, ClosedPort) {
+  MockDistccd Bad;
+  Bad.stop();
+  expectNotUsed(Bad.name(), {"refused", "is distccd running there"});
+}
+
+TEST_F(FarmTest, UnknownName) {
+  expectNotUsed("nowhere.invalid:4711", {"can't be found"});
+}
+
+TEST_F(FarmTest, AllHostsBad) {
+  MockDistccd Old("18.1.8"), Closed;
+  Closed.stop();
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&Old, &Closed}) + " nowhere.invalid"}), DTLTO_OK);
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 5; ++I)
+    Ids.push_back(Host.submit(smallJob(std::to_string(I) + ".o")));
+  // This one is still being compressed when it turns out.
+  Ids.push_back(Host.submit(largeJob("large.o", 30000000)));
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(Host.wait(Id).Status, DTLTO_ERROR_INFRASTRUCTURE);
+  Host.close();
+  EXPECT_EQ(Host.warnings().size(), 3u);
+  EXPECT_EQ(Host.errors(),
+            (std::vector<std::string>{"none of the 3 hosts can be used"}));
+}
+
+namespace {
+/// No more than \p NumFree file descriptors can be opened.
+class FewFiles {
+public:
+  explicit FewFiles(rlim_t NumFree) {
+    getrlimit(RLIMIT_NOFILE, &Before);
+    int Lowest = dup(STDIN_FILENO);
+    close(Lowest);
+    rlimit Few = {static_cast<rlim_t>(Lowest) + NumFree, Before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &Few);
+  }
+  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &Before); }
+
+private:
+  rlimit Before;
+};
+} // namespace
+
+TEST_F(FarmTest, NoFileDescriptorAtAll) {
+  FakeHost Host;
+  FewFiles None(0);
+  EXPECT_EQ(Host.open({"hosts=127.0.0.1"}), DTLTO_ERROR_INFRASTRUCTURE);
+  ASSERT_EQ(Host.errors().size(), 1u);
+  EXPECT_EQ(Host.errors()[0].find("can't start: "), 0u);
+}
+
+TEST_F(FarmTest, NoFileDescriptorForAConnection) {
+  Listener L;
+  FakeHost Host;
+  FewFiles One(1);
+  ASSERT_EQ(Host.open({"hosts=" + L.name()}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status,
+            DTLTO_ERROR_INFRASTRUCTURE);
+  Host.close();
+  ASSERT_EQ(Host.warnings().size(), 1u);
+  EXPECT_EQ(Host.warnings()[0].find(L.name() + ": can't connect: Too many"),
+            0u);
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+TEST_F(FarmTest, AnotherAddressOfTheName) {
+  MockDistccd A;
+  setResolver([](const std::string &) {
+    // Nobody listens on the first two.
+    return std::vector<std::string>{"127.0.0.3", "127.0.0.2", "127.0.0.1"};
+  });
+  FakeHost Host;
+  std::string Name = "several.test:" + std::to_string(A.port());
+  ASSERT_EQ(Host.open({"hosts=" + Name}), DTLTO_OK);
+  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
+  EXPECT_EQ(D.Worker, Name);
+}
+
+TEST_F(FarmTest, CloseWhileANameIsLookedUp) {
+  // The thread that asks may be the last to use it.
+  auto Asked = std::make_shared<Gate>(), G = std::make_shared<Gate>();
+  setResolver([=](const std::string &) {
+    Asked->open();
+    G->wait();
+    return std::vector<std::string>{"127.0.0.1"};
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=slow.test"}), DTLTO_OK);
+  uint64_t Id = Host.submit(smallJob("x.o"));
+  EXPECT_TRUE(Asked->wait());
+  Host.close();
+  EXPECT_EQ(Host.wait(Id).Status, DTLTO_CANCELLED);
+  // Its answer comes to nobody.
+  G->open();
+}
+
+TEST_F(FarmTest, ASlowNameKeepsNobodyWaiting) {
+  MockDistccd A;
+  auto G = std::make_shared<Gate>();
+  setResolver([=](const std::string &) {
+    G->wait();
+    return std::vector<std::string>();
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A}) + " slow.test"}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status, DTLTO_OK);
+  EXPECT_TRUE(Host.warnings().empty());
+  G->open();
+  Host.waitForLog("slow.test: can't be found");
+}
+
+//===----------------------------------------------------------------------===//
+// Other hosts, and later tries
+//===----------------------------------------------------------------------===//
+
+TEST_F(FarmTest, AJobGoesToAnotherHostAndNotBack) {
+  setenv("DISTCC_BACKOFF_PERIOD", "0", 1);
+  MockDistccd A, B;
+  A.onJob([](MockDistccd::Peer &) {});
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  for (unsigned I = 0; I != 10; ++I) {
+    FakeHost::Done D =
+        Host.wait(Host.submit(smallJob(std::to_string(I) + ".o")));
+    EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
+    EXPECT_EQ(D.Worker, B.name());
+  }
+  // Once each: no pause for A, but no second try of a job either.
+  EXPECT_EQ(A.numJobs(), 10u);
+  EXPECT_EQ(B.numJobs(), 10u);
+  EXPECT_TRUE(Host.warnings().empty());
+}
+
+TEST_F(FarmTest, ABadHostRests) {
+  MockDistccd A, B;
+  A.onJob([](MockDistccd::Peer &) {});
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  for (unsigned I = 0; I != 10; ++I)
+    EXPECT_EQ(Host.wait(Host.submit(smallJob(std::to_string(I) + ".o"))).Status,
+              DTLTO_OK);
+  EXPECT_EQ(A.numJobs(), 1u);
+  ASSERT_EQ(Host.warnings().size(), 1u);
+  EXPECT_EQ(Host.warnings()[0],
+            A.name() + ": it closed the connection without an answer; not "
+                       "used for 60 s");
+}
+
+TEST_F(FarmTest, ThreeHostsAreEnough) {
+  setenv("DISTCC_BACKOFF_PERIOD", "0", 1);
+  MockDistccd M[5];
+  std::string List = "hosts=";
+  for (MockDistccd &Mock : M) {
+    Mock.onJob([](MockDistccd::Peer &) {});
+    List += Mock.name() + " ";
+  }
+  FakeHost Host;
+  ASSERT_EQ(Host.open({List}), DTLTO_OK);
+  for (MockDistccd &Mock : M)
+    Host.waitForLog(Mock.name() + ": has");
+  JobSpec Spec = smallJob("x.o");
+  FakeHost::Done D = Host.wait(Host.submit(Spec));
+  EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(D.Message.find(M[2].name() + ": "), 0u) << D.Message;
+  for (unsigned I = 0; I != 5; ++I)
+    EXPECT_EQ(M[I].numJobs(), I < 3 ? 1u : 0u);
+
+  // The linker sends the same module again: to those that have not had it.
+  M[4].onJob(nullptr);
+  D = Host.wait(Host.submit(Spec));
+  EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(M[3].numJobs(), 1u);
+  D = Host.wait(Host.submit(Spec));
+  EXPECT_EQ(D.Status, DTLTO_OK);
+  EXPECT_EQ(D.Worker, M[4].name());
+  for (MockDistccd &Mock : M)
+    EXPECT_EQ(Mock.numJobs(), 1u);
+}
+
+TEST_F(FarmTest, AHostThatComesBack) {
+  setenv("DISTCC_BACKOFF_PERIOD", "1", 1);
+  MockDistccd A, B;
+  A.onProbe([](MockDistccd::Peer &) {});
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": it closed the connection");
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Worker, B.name());
+  A.onProbe(nullptr);
+  Host.waitForLog(A.name() + ": has clang-19");
+  // B is known to be fast; A has to show it.
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("y.o"))).Worker, A.name());
+  EXPECT_EQ(Host.warnings().size(), 1u);
+}
+
+/// The last host broke one connection while others are fine: no reason to end.
+TEST_F(FarmTest, AJobThatComesBackWellBringsTheHostBack) {
+  MockDistccd A;
+  Gate G;
+  A.onJob([&](MockDistccd::Peer &P) {
+    if (P.request().output() == "bad.o")
+      return;
+    G.wait();
+    Answer Good;
+    Good.Object = objectOf(P.request().output());
+    P.send(Good.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A}, "/2")}), DTLTO_OK);
+  uint64_t Good = Host.submit(smallJob("good.o"));
+  Host.waitForState(Good, DTLTO_STATE_RUNNING);
+  uint64_t Bad = Host.submit(smallJob("bad.o"));
+  EXPECT_EQ(Host.wait(Bad).Status, DTLTO_ERROR_INFRASTRUCTURE);
+  G.open();
+  EXPECT_EQ(Host.wait(Good).Status, DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("next.o"))).Status, DTLTO_OK);
+  EXPECT_TRUE(Host.errors().empty());
+}

@@ -1,0 +1,158 @@
+//===- PackCacheTest.cpp - Each module is compressed once -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackCache.h"
+#include "Lzo.h"
+#include "gtest/gtest.h"
+#include <random>
+#include <set>
+#include <thread>
+
+using namespace dtlto::distcc;
+
+static dtlto_input input(const std::string &Bytes,
+                         uint32_t Role = DTLTO_ROLE_IMPORT) {
+  dtlto_input I = {};
+  I.size = sizeof(I);
+  I.role = Role;
+  I.path = "m";
+  I.bytes = {Bytes.data(), Bytes.size()};
+  return I;
+}
+
+/// Can't be compressed.
+static std::string noise(size_t Size, unsigned Seed) {
+  std::string Bytes(Size, '\0');
+  std::minstd_rand Random(Seed + 1);
+  for (char &C : Bytes)
+    C = static_cast<char>(Random() >> 8);
+  return Bytes;
+}
+
+static std::string unpacked(const Packed &P) {
+  Pages Plain;
+  std::string Error;
+  EXPECT_TRUE(lzoDecompress({P->data(), P->size()}, 1 << 30, Plain, Error))
+      << Error;
+  return std::string(Plain.data(), Plain.data() + Plain.size());
+}
+
+TEST(PackCacheTest, Once) {
+  PackCache Cache(1 << 20);
+  std::string A = noise(1000, 1), B = A;
+  Packed First = Cache.pack(input(A));
+  EXPECT_EQ(unpacked(First), A);
+  EXPECT_EQ(Cache.pack(input(A)), First);
+  // A module is the same wherever it is named.
+  EXPECT_EQ(Cache.pack(input(A, DTLTO_ROLE_PRIMARY)), First);
+  // Others' addresses are others.
+  EXPECT_NE(Cache.pack(input(B)), First);
+}
+
+TEST(PackCacheTest, WhatBelongsToAJobIsNotKept) {
+  PackCache Cache(1 << 20);
+  std::string A = noise(1000, 1);
+  for (uint32_t Role : {DTLTO_ROLE_INDEX, DTLTO_ROLE_OTHER}) {
+    Packed First = Cache.pack(input(A, Role));
+    A[0] ^= 1; // another job's, in the same place
+    EXPECT_EQ(unpacked(Cache.pack(input(A, Role))), A);
+    EXPECT_NE(unpacked(First), A);
+  }
+}
+
+TEST(PackCacheTest, Empty) {
+  PackCache Cache(1000);
+  std::string Empty;
+  EXPECT_TRUE(Cache.pack(input(Empty))->empty());
+  EXPECT_TRUE(Cache.pack(input(Empty))->empty());
+}
+
+TEST(PackCacheTest, LeastRecentlyUsedGoesFirst) {
+  std::string M[4];
+  for (unsigned I = 0; I != 4; ++I)
+    M[I] = noise(1000, I);
+  PackCache Cache(3500); // three of them
+  std::weak_ptr<const std::vector<uint8_t>> Kept[4];
+  for (unsigned I = 0; I != 3; ++I)
+    Kept[I] = Cache.pack(input(M[I]));
+  Cache.pack(input(M[0]));
+  Kept[3] = Cache.pack(input(M[3]));
+  EXPECT_FALSE(Kept[0].expired());
+  EXPECT_TRUE(Kept[1].expired());
+  EXPECT_FALSE(Kept[2].expired());
+  EXPECT_FALSE(Kept[3].expired());
+  // Comes back as it was.
+  EXPECT_EQ(unpacked(Cache.pack(input(M[1]))), M[1]);
+  EXPECT_TRUE(Kept[2].expired());
+}
+
+TEST(PackCacheTest, LargerThanAll) {
+  PackCache Cache(1000);
+  std::string Large = noise(5000, 1), Small = noise(500, 2);
+  std::weak_ptr<const std::vector<uint8_t>> Kept;
+  {
+    Packed P = Cache.pack(input(Large));
+    Kept = P;
+    EXPECT_EQ(unpacked(P), Large); // a job still has it
+  }
+  EXPECT_TRUE(Kept.expired());
+  // And there is room for others again.
+  Kept = Cache.pack(input(Small));
+  EXPECT_FALSE(Kept.expired());
+}
+
+TEST(PackCacheTest, ManyThreads) {
+  constexpr unsigned NumModules = 20, NumThreads = 8;
+  std::vector<std::string> Modules;
+  for (unsigned I = 0; I != NumModules; ++I)
+    Modules.push_back(noise(20000, I));
+  PackCache Cache(1 << 20); // all of them
+  std::vector<std::vector<Packed>> Seen(NumThreads);
+  std::vector<std::thread> Threads;
+  for (std::vector<Packed> &Mine : Seen)
+    Threads.emplace_back([&] {
+      for (const std::string &M : Modules)
+        Mine.push_back(Cache.pack(input(M)));
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  for (unsigned I = 0; I != NumModules; ++I) {
+    EXPECT_EQ(unpacked(Seen[0][I]), Modules[I]);
+    // One for all: nobody has compressed it again.
+    for (const std::vector<Packed> &Mine : Seen)
+      EXPECT_EQ(Mine[I], Seen[0][I]);
+  }
+}
+
+TEST(PackCacheTest, ManyThreadsWithLittleRoom) {
+  constexpr unsigned NumModules = 20, NumThreads = 8;
+  std::vector<std::string> Modules;
+  for (unsigned I = 0; I != NumModules; ++I)
+    Modules.push_back(noise(3000, I));
+  PackCache Cache(10000);
+  std::vector<std::weak_ptr<const std::vector<uint8_t>>> Made[NumThreads];
+  std::vector<std::thread> Threads;
+  for (unsigned T = 0; T != NumThreads; ++T)
+    Threads.emplace_back([&, T] {
+      for (unsigned I = 0; I != 100; ++I) {
+        const std::string &M = Modules[I * (T + 1) % NumModules];
+        Packed P = Cache.pack(input(M));
+        EXPECT_EQ(unpacked(P), M);
+        Made[T].push_back(P);
+      }
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  std::set<const void *> Alive;
+  uint64_t Bytes = 0;
+  for (auto &List : Made)
+    for (auto &Weak : List)
+      if (Packed P = Weak.lock(); P && Alive.insert(P.get()).second)
+        Bytes += P->size();
+  EXPECT_LE(Bytes, 10000u);
+  EXPECT_GT(Bytes, 5000u);
+}

@@ -1,0 +1,104 @@
+//===- WorkPoolTest.cpp - A few threads for what takes time ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WorkPool.h"
+#include "FakeHost.h"
+#include <atomic>
+
+using namespace dtlto::test;
+using dtlto::distcc::WorkPool;
+
+TEST(WorkPoolTest, NothingToDo) {
+  size_t Before = numThreads();
+  WorkPool Pool(4);
+  EXPECT_EQ(numThreads(), Before); // none before there is a task
+  Pool.stop();
+  Pool.stop();
+}
+
+TEST(WorkPoolTest, InOrder) {
+  std::vector<unsigned> Order; // of one thread
+  Gate Last;
+  WorkPool Pool(1);
+  for (unsigned I = 0; I != 100; ++I)
+    Pool.run([&, I] {
+      Order.push_back(I);
+      if (I == 99)
+        Last.open();
+    });
+  EXPECT_TRUE(Last.wait());
+  Pool.stop();
+  ASSERT_EQ(Order.size(), 100u);
+  for (unsigned I = 0; I != 100; ++I)
+    EXPECT_EQ(Order[I], I);
+}
+
+TEST(WorkPoolTest, AtTheSameTimeButNoMore) {
+  constexpr unsigned MaxThreads = 3;
+  std::atomic<unsigned> Now{0}, Most{0}, Done{0};
+  Gate AllAreHere, Last;
+  WorkPool Pool(MaxThreads);
+  for (unsigned I = 0; I != 30; ++I)
+    Pool.run([&] {
+      unsigned Here = ++Now;
+      for (unsigned M = Most; M < Here && !Most.compare_exchange_weak(M, Here);)
+        ;
+      if (Here == MaxThreads)
+        AllAreHere.open();
+      EXPECT_TRUE(AllAreHere.wait());
+      --Now;
+      if (++Done == 30)
+        Last.open();
+    });
+  EXPECT_TRUE(Last.wait());
+  EXPECT_EQ(Most, MaxThreads);
+}
+
+/// Tasks come from many threads, and give more tasks themselves.
+TEST(WorkPoolTest, FromManyThreads) {
+  std::atomic<unsigned> Done{0};
+  Gate Last;
+  WorkPool Pool(4);
+  std::vector<std::thread> Threads;
+  for (unsigned T = 0; T != 4; ++T)
+    Threads.emplace_back([&] {
+      for (unsigned I = 0; I != 250; ++I)
+        Pool.run([&] {
+          Pool.run([&] {
+            if (++Done == 1000)
+              Last.open();
+          });
+        });
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  EXPECT_TRUE(Last.wait());
+}
+
+TEST(WorkPoolTest, StopDropsWhatHasNotBegun) {
+  Gate Begun, G;
+  bool First = false;
+  auto Held = std::make_shared<int>();
+  WorkPool Pool(1);
+  Pool.run([&] {
+    Begun.open();
+    G.wait();
+    First = true;
+  });
+  EXPECT_TRUE(Begun.wait());
+  Pool.run([Held] {});
+  std::thread Opener([&] { G.open(); });
+  Pool.stop(); // waits for the first
+  EXPECT_TRUE(First);
+  // Either it was dropped, or it came to its end; nobody holds it any more.
+  EXPECT_EQ(Held.use_count(), 1);
+  bool Late = false;
+  Pool.run([&] { Late = true; });
+  Pool.stop();
+  EXPECT_FALSE(Late);
+  Opener.join();
+}

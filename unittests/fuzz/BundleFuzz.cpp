@@ -1,0 +1,204 @@
+//===- BundleFuzz.cpp - Bytes that came from another machine --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: a byte that says how to read what follows.
+//
+//   0   a bundle, as it is
+//   1   a bundle whose check sums are made right: of the headers and of the
+//       manifest
+//   2   a manifest without its digest, for the inputs of the seed
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle.h"
+#include "BundleManifest.h"
+#include "Fuzz.h"
+#include "Modules.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstdio>
+#include <cstdlib>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+struct File {
+  std::string Path;
+  uint32_t Role;
+  StringRef Bytes;
+};
+
+SmallVector<char, 0> write(const std::vector<File> &Files,
+                           const std::string &Triple, const std::string &Name,
+                           const std::vector<std::string> &Args,
+                           const std::string &Output,
+                           const std::string &Config) {
+  std::vector<dtlto_input> Inputs;
+  std::vector<const dtlto_input *> Pointers;
+  for (const File &F : Files) {
+    dtlto_input In = {};
+    In.size = sizeof(In);
+    In.role = F.Role;
+    In.path = F.Path.c_str();
+    In.bytes = {F.Bytes.data(), F.Bytes.size()};
+    Inputs.push_back(In);
+  }
+  for (const dtlto_input &In : Inputs)
+    Pointers.push_back(&In);
+  std::vector<const char *> ArgPointers;
+  for (const std::string &Arg : Args)
+    ArgPointers.push_back(Arg.c_str());
+
+  dtlto_job Job = {};
+  Job.size = sizeof(Job);
+  Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
+  if (!Args.empty())
+    Job.parts |= DTLTO_PART_ARGS;
+  Job.id = 1;
+  Job.name = Name.c_str();
+  Job.triple = Triple.c_str();
+  Job.inputs = Pointers.data();
+  Job.num_inputs = Pointers.size();
+  Job.args = ArgPointers.data();
+  Job.num_args = Args.size();
+  Job.output = Output.c_str();
+  Job.config = Config.c_str();
+  return must(writeBundle(Job));
+}
+
+std::string seed(bool LongName) {
+  std::string Import = LongName ? "m." + std::string(120, 'x') : "m.b-o";
+  SmallVector<char, 0> Bytes =
+      write({{"m.a-o", DTLTO_ROLE_PRIMARY, "BC"},
+             {Import, DTLTO_ROLE_IMPORT, ""},
+             {"index.thinlto.bc", DTLTO_ROLE_INDEX, "index"}},
+            "x86_64-pc-linux-gnu", "a.o",
+            LongName ? std::vector<std::string>{"clang", "-c"}
+                     : std::vector<std::string>(),
+            "out.o", "{\"CPU\":\"\",\"Level\":2}");
+  return {Bytes.begin(), Bytes.end()};
+}
+
+uint64_t sizeIn(StringRef Header) {
+  uint64_t Size = 0;
+  if (Header.substr(124, 11).getAsInteger(8, Size))
+    return 0;
+  return Size;
+}
+
+void fixHeader(std::string &Tar, size_t At) {
+  Tar.replace(At + 148, 8, 8, ' ');
+  unsigned Sum = 0;
+  for (size_t I = 0; I != 512; ++I)
+    Sum += static_cast<unsigned char>(Tar[At + I]);
+  char Text[8];
+  std::snprintf(Text, sizeof(Text), "%06o", Sum);
+  Tar.replace(At + 148, 8, StringRef(Text, 8).str()); // digits, NUL...
+  Tar[At + 155] = ' ';
+}
+
+std::string endOf(StringRef Body) {
+  return ",\"blake3\":\"" + bundleDigest(Body) + "\"}\n";
+}
+
+std::string fixed(StringRef Bytes) {
+  std::string Tar = Bytes.str();
+  for (size_t At = 0; At + 512 <= Tar.size();) {
+    if (Tar[At] == 0)
+      break;
+    fixHeader(Tar, At);
+    uint64_t Size = sizeIn(StringRef(Tar).substr(At, 512));
+    if (Size > Tar.size() - At - 512)
+      break;
+    if (At == 0 && Size >= 78) {
+      size_t End = 512 + Size - 78;
+      Tar.replace(End, 78, endOf(StringRef(Tar).slice(512, End)));
+    }
+    At += 512 + alignTo(Size, 512);
+  }
+  return Tar;
+}
+
+/// The inputs of a seed behind another manifest.
+std::string wrapped(StringRef Body) {
+  static const std::string Seed = seed(false);
+  std::string Tar = Seed.substr(0, 512);
+  std::string Text = Body.str() + endOf(Body);
+  char Digits[12];
+  std::snprintf(Digits, sizeof(Digits), "%011o", unsigned(Text.size()));
+  Tar.replace(124, 11, Digits);
+  fixHeader(Tar, 0);
+  Tar += Text;
+  Tar.resize(alignTo(Tar.size(), 512));
+  return Tar + Seed.substr(512 + alignTo(sizeIn(Seed), 512));
+}
+
+void check(StringRef Bytes) {
+  Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
+  if (!B) {
+    std::string Why = toString(B.takeError());
+    if (Why.empty() || StringRef(Why).contains('\n'))
+      abort();
+    return;
+  }
+  // What is accepted has all that a bundle has, and can be written again.
+  uint64_t Total = 0;
+  std::vector<File> Files;
+  for (const Bundle::Input &In : B->Inputs) {
+    Total += In.Bytes.size();
+    Files.push_back({In.Path, In.Role, ref(In.Bytes)});
+  }
+  if (Total > Bytes.size() || B->primary().Role != DTLTO_ROLE_PRIMARY ||
+      B->index().Role != DTLTO_ROLE_INDEX)
+    abort();
+  SmallVector<char, 0> Again =
+      write(Files, B->Triple, B->Name, B->Args, B->Output, B->Config);
+  Bundle C = must(readBundle(ref(Again), LLVM_VERSION_STRING));
+  if (C.Triple != B->Triple || C.Name != B->Name || C.Args != B->Args ||
+      C.Config != B->Config || C.Inputs.size() != B->Inputs.size() ||
+      (!B->Args.empty() && C.Output != B->Output))
+    abort();
+  for (size_t I = 0; I != C.Inputs.size(); ++I)
+    if (C.Inputs[I].Path != B->Inputs[I].Path ||
+        C.Inputs[I].Role != B->Inputs[I].Role ||
+        C.Inputs[I].Bytes != B->Inputs[I].Bytes)
+      abort();
+}
+
+} // namespace
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  std::vector<std::string> Seeds;
+  for (bool LongName : {false, true}) {
+    std::string Tar = seed(LongName);
+    Seeds.push_back('\0' + Tar);
+    Seeds.push_back('\1' + Tar);
+    Seeds.push_back('\2' + Tar.substr(512, sizeIn(Tar) - 78));
+  }
+  return Seeds;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  if (Size == 0)
+    return 0;
+  StringRef Rest(reinterpret_cast<const char *>(Data) + 1, Size - 1);
+  switch (Data[0] % 3) {
+  case 0:
+    check(Rest);
+    break;
+  case 1:
+    check(fixed(Rest));
+    break;
+  case 2:
+    check(wrapped(Rest));
+    break;
+  }
+  return 0;
+}
