@@ -33,10 +33,11 @@ static unsigned localSlots(const Settings &S) {
 
 Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
                Settings TheSettings, std::unique_ptr<Log> L,
-               const dtlto_local_codegen *Codegen)
-    : TheHost(TheHost), Codegen(Codegen), S(std::move(TheSettings)),
-      TheLog(std::move(L)), TheFarm(S, Params.llvm_version, Codegen != nullptr,
-                                    *TheLog, Box, Children),
+               const dtlto_local_codegen *Codegen, const dtlto_bundle *Bundles)
+    : TheHost(TheHost), Codegen(Codegen), Bundles(Bundles),
+      S(std::move(TheSettings)), TheLog(std::move(L)),
+      TheFarm(S, Params.llvm_version, Codegen != nullptr, *TheLog, Box,
+              Children),
       Packs(MaxPacked), Helpers(NumHelpers), Here(localSlots(S)) {
   if (Box->fd() < 0)
     throw std::system_error(EMFILE, std::generic_category());
@@ -153,11 +154,29 @@ void Client::add(const dtlto_job &TheJob) {
 
   Helpers.run([this, &TheJob, Id = TheJob.id] {
     std::string Error;
-    auto Req = buildRequest(
-        TheJob, S.Compiler,
-        [&](const dtlto_input &Input) { return Packs.pack(Input); }, Error);
+    auto Req = build(TheJob, Error);
     Box->post([this, Id, Req, Error] { packed(Id, Req, Error); });
   });
+}
+
+/// Makes what is sent for \p J; by a helper.
+std::shared_ptr<const Request> Client::build(const dtlto_job &J,
+                                             std::string &Error) {
+  if (!S.isWorker())
+    return buildRequest(
+        J, S.Compiler,
+        [&](const dtlto_input &Input) { return Packs.pack(Input); }, Error);
+  dtlto_buffer Bundle = {};
+  if (Bundles->make(TheHost.context, J.id, &Bundle) != DTLTO_OK) {
+    Error = "the job can't be made into one stream";
+    return nullptr;
+  }
+  auto Req = buildBundleRequest(J, S.Compiler,
+                                {static_cast<const uint8_t *>(Bundle.data),
+                                 static_cast<size_t>(Bundle.size)},
+                                Error);
+  Bundle.release(Bundle.owner, Bundle.data, Bundle.size);
+  return Req;
 }
 
 void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,

@@ -40,7 +40,7 @@ public:
   /// std::system_error if the system has no thread or file descriptor left.
   Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
          Settings S, std::unique_ptr<Log> TheLog,
-         const dtlto_local_codegen *Codegen);
+         const dtlto_local_codegen *Codegen, const dtlto_bundle *Bundles);
 
   // The ABI's functions.
   int32_t submit(const dtlto_job &J);
@@ -77,6 +77,7 @@ private:
   void run();
   void turn();
   void add(const dtlto_job &J);
+  std::shared_ptr<const Request> build(const dtlto_job &J, std::string &Error);
   void packed(uint64_t Id, std::shared_ptr<const Request> Req,
               const std::string &Error);
   void assign();
@@ -96,6 +97,7 @@ private:
 
   const dtlto_host &TheHost;
   const dtlto_local_codegen *const Codegen;
+  const dtlto_bundle *const Bundles;
   const Settings S;
   const std::unique_ptr<Log> TheLog;
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();

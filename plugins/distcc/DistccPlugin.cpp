@@ -49,9 +49,21 @@ static int32_t openSession(const dtlto_host *TheHost,
 
   const auto *Codegen = static_cast<const dtlto_local_codegen *>(
       TheHost->extension(TheHost->context, DTLTO_EXT_LOCAL_CODEGEN));
+  const auto *Bundles = static_cast<const dtlto_bundle *>(
+      TheHost->extension(TheHost->context, DTLTO_EXT_BUNDLE));
+  const auto *Needs = static_cast<const dtlto_needs *>(
+      TheHost->extension(TheHost->context, DTLTO_EXT_NEEDS));
+  if (!Needs || (S.isWorker() && !Bundles)) {
+    TheLog->error("this linker's dtlto is too old for the plugin");
+    return DTLTO_ERROR_CALLER;
+  }
+  Needs->set(TheHost->context,
+             S.isWorker()
+                 ? DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG
+                 : DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
   try {
-    *Session = new dtlto_session{
-        Client(*TheHost, *Params, std::move(S), std::move(TheLog), Codegen)};
+    *Session = new dtlto_session{Client(*TheHost, *Params, std::move(S),
+                                        std::move(TheLog), Codegen, Bundles)};
   } catch (const std::system_error &E) {
     Log(*TheHost).error(std::string("can't start: ") + E.what());
     return DTLTO_ERROR_INFRASTRUCTURE;
@@ -83,7 +95,7 @@ const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),
     DTLTO_ABI_MAJOR,
     DTLTO_ABI_MINOR,
-    DTLTO_PART_INPUTS | DTLTO_PART_ARGS,
+    DTLTO_PART_INPUTS, // and what the compiler reads: see openSession()
     "distcc",
     DTLTO_VERSION,
     openSession,

@@ -140,14 +140,13 @@ static std::string inMiB(uint64_t Size) {
   return std::to_string((Size + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-static bool checkSize(const dtlto_input &Input, std::string &Error) {
+static bool checkSize(const char *Path, uint64_t Size, std::string &Error) {
   // What LZO1X-1 can't compress grows by less than a sixteenth.
   static_assert(MaxFileSize + MaxFileSize / 16 + 67 < uint64_t(512) << 20);
-  if (Input.bytes.size <= MaxFileSize)
+  if (Size <= MaxFileSize)
     return true;
-  Error = "the file '" + std::string(Input.path) + "' has " +
-          inMiB(Input.bytes.size) + ", but a distccd takes at most " +
-          inMiB(MaxFileSize);
+  Error = "the file '" + std::string(Path) + "' has " + inMiB(Size) +
+          ", but a distccd takes at most " + inMiB(MaxFileSize);
   return false;
 }
 
@@ -159,7 +158,7 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
   if (!checkArgs(Hidden, Error))
     return nullptr;
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
-    if (!checkSize(*Job.inputs[I], Error))
+    if (!checkSize(Job.inputs[I]->path, Job.inputs[I]->bytes.size, Error))
       return nullptr;
 
   std::string ArgsFile = argsFileName(Job);
@@ -175,6 +174,18 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
     const dtlto_input &Input = *Job.inputs[I];
     B.file(Input.path, P(Input));
   }
+  return B.take();
+}
+
+std::shared_ptr<const Request>
+dtlto::distcc::buildBundleRequest(const dtlto_job &Job,
+                                  const std::string &Compiler, ByteView Bundle,
+                                  std::string &Error) {
+  if (!checkSize(Job.name, Bundle.Size, Error))
+    return nullptr;
+  Builder B({Compiler, "-c", "job.c", "-o", "out.o"}, 1);
+  B.file("job.c",
+         std::make_shared<const std::vector<uint8_t>>(lzoCompress(Bundle)));
   return B.take();
 }
 

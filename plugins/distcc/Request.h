@@ -64,6 +64,13 @@ std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
                                             const std::string &Compiler,
                                             const Pack &P, std::string &Error);
 
+/// The request for a worker that is dtlto-codegen and reads \p Bundle, the whole
+/// job in one file. The server takes it for a C source.
+std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
+                                                  const std::string &Compiler,
+                                                  ByteView Bundle,
+                                                  std::string &Error);
+
 /// Asks for the version of \p Compiler; it comes back as the reply's output.
 std::shared_ptr<const Request> buildProbe(const std::string &Compiler);
 

@@ -24,6 +24,10 @@ const char *const SystemHostFiles[2] = {"/etc/distcc/hosts",
 static constexpr uint16_t DaemonPort = 3632;
 static constexpr uint16_t DaemonStatsPort = 3633;
 
+bool Settings::isWorker() const {
+  return Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
+}
+
 uint16_t Settings::statsPort(const HostSpec &Host) const {
   if (Host.Kind != HostKind::Tcp || Host.Limit != 0)
     return 0;

@@ -30,6 +30,8 @@ struct Settings {
 
   /// compiler=NAME; else clang-<major version of the linker's LLVM>.
   std::string Compiler;
+  /// The compiler is dtlto-codegen, which reads whole jobs.
+  bool isWorker() const;
 
   /// stats-port=N: where hosts without a limit are asked for their number of
   /// slots (distccd --stats). stats-port=+N: N above the host's own port. 0:

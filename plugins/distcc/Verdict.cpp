@@ -394,10 +394,13 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
 
   string_view Rest = T.Out;
   string_view Line = nextLine(Rest);
-  static constexpr string_view Before = "clang version ";
+  bool IsWorker =
+      Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
+  string_view Before = IsWorker ? "LLVM version " : "clang version ";
   size_t At = Line.find(Before);
   if (At == string_view::npos)
-    return Compiler + " there is no clang: its --version says '" +
+    return Compiler + " there is no " +
+           (IsWorker ? "worker of dtlto" : "clang") + ": its --version says '" +
            clean(Line, MaxLine) + "'";
   string_view Version = versionIn(Line.substr(At + Before.size()));
   if (Version != versionIn(Want))

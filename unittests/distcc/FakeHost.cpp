@@ -128,6 +128,10 @@ FakeHost::FakeHost() {
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (std::string(Id) == DTLTO_EXT_LOCAL_CODEGEN)
       return of(C).OffersCodegen ? codegen() : nullptr;
+    static const dtlto_needs Needs = {sizeof(dtlto_needs), 0,
+                                      [](dtlto_host_context *, uint32_t) {}};
+    if (std::string(Id) == DTLTO_EXT_NEEDS)
+      return &Needs;
     return std::string(Id) == DTLTO_EXT_FALLBACK ? fallback() : nullptr;
   };
 }

@@ -27,8 +27,7 @@ done <n> jobs, the victim is killed with SIGKILL:
 
   daemon    that daemon with all its processes, compilers included
   all       all daemons
-  child     the daemon's process that serves the last job that was begun; the
-            compiler stays
+  child     a process of the daemon that serves a job; the compiler stays
   compiler  the compilers of that daemon
 """
 
@@ -99,6 +98,15 @@ def session_members(session):
         if int(sid) == session and state not in "ZX":
             found[int(entry)] = name
     return found
+
+
+def parent_of(pid):
+    """0 if it has ended."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return int(f.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def kill(pid):
@@ -388,10 +396,12 @@ class Killer(threading.Thread):
                 for daemon in self.daemons:
                     kill_session(daemon.process.pid)
             elif self.victim == "child":
-                # Not before it has a compiler that can be left behind.
-                if not self.target.compilers():
+                # One that has a compiler, which can be left behind.
+                parents = [parent_of(pid) for pid in self.target.compilers()]
+                serving = [pid for pid in parents if pid in begun]
+                if not serving:
                     continue
-                kill(begun[-1])
+                kill(serving[0])
             else:
                 compilers = self.target.compilers()
                 if not compilers:
