@@ -27,6 +27,8 @@
 #   linker=stock            stock LLD takes our part in %same and %plain. Finds
 #                           links that are not the same each time by themselves.
 #                           Without it, there is the feature `ours`.
+#   worker=1                dtlto-codegen runs the jobs of %same and of argv/,
+#                           in processes of the local plugin's.
 
 import os
 import sys
@@ -40,6 +42,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 
 tools = config.llvm_tools_dir
 ours = os.path.join(config.dtlto_obj_root, "bin")
+config.with_worker = lit_config.params.get("worker") == "1"
 only_stock = lit_config.params.get("linker") == "stock"
 config.available_features.add("only-stock" if only_stock else "ours")
 
@@ -63,7 +66,8 @@ compare = "{} {} --stock={} --ours={} --counter={}{}".format(
     python, os.path.join(config.test_source_root, "compare-links.py"), tools,
     ours, os.path.join(config.dtlto_obj_root, "test", "plugins",
                        "libdtlto_count.so"),
-    " --only-stock" if only_stock else "")
+    " --only-stock" if only_stock else
+    " --plugin-arg=mode=process" if config.with_worker else "")
 clang = os.path.join(tools, "clang")
 clangxx = os.path.join(tools, "clang++")
 freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"

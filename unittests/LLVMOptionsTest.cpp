@@ -136,3 +136,17 @@ TEST_F(LLVMOptionsTest, CodeGenFlagsThatAreSetAreNoReason) {
   EXPECT_EQ(forCompiler({"-function-sections"}), "");
   EXPECT_EQ(forCompiler({}), "");
 }
+
+TEST_F(LLVMOptionsTest, WordsFromElsewhere) {
+  auto check = [](const std::vector<std::string> &Words) {
+    return toString(checkOptionsOfCompiler(Words));
+  };
+  // What was let through once is let through again, whatever is set here.
+  parse({"-dtlto-test-flag"});
+  EXPECT_EQ(check({"-one", "--two=2", "-three", "3", "-four=a,b"}), "");
+  EXPECT_EQ(check({}), "");
+  EXPECT_EQ(check({"-one", "-print-after-all"}), "-mllvm -print-after-all");
+  EXPECT_EQ(check({"--function-sections"}), "-mllvm --function-sections");
+  EXPECT_EQ(check({"3"}), "-mllvm 3");
+  EXPECT_EQ(check({"-stats\n"}), "-mllvm -stats\\0A");
+}

@@ -167,13 +167,14 @@ TEST_F(FarmTest, UnknownName) {
 TEST_F(FarmTest, AllHostsBad) {
   MockDistccd Old("18.1.8"), Closed;
   Closed.stop();
+  JobSpec Large = largeJob("large.o", 30000000);
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&Old, &Closed}) + " nowhere.invalid"}), DTLTO_OK);
   std::vector<uint64_t> Ids;
+  // This one is still being compressed when it turns out.
+  Ids.push_back(Host.submit(Large));
   for (unsigned I = 0; I != 5; ++I)
     Ids.push_back(Host.submit(smallJob(std::to_string(I) + ".o")));
-  // This one is still being compressed when it turns out.
-  Ids.push_back(Host.submit(largeJob("large.o", 30000000)));
   for (uint64_t Id : Ids)
     EXPECT_EQ(Host.wait(Id).Status, DTLTO_ERROR_INFRASTRUCTURE);
   Host.close();

@@ -15,6 +15,9 @@ stock LLD, and the plugin found each object identical, and
     nothing stays, there must be no such message.
 
 Prints one line for each link: how many of its jobs were identical.
+
+With --worker, each job is run by dtlto-codegen instead, in a process of the
+local plugin's. Then the binary alone tells that all objects are identical.
 """
 
 import argparse
@@ -61,6 +64,8 @@ def parse():
                         "through clang's driver")
     p.add_argument("--may-stay", action="store_true",
                    help="jobs may be kept here if a message says why")
+    p.add_argument("--worker", action="store_true",
+                   help="dtlto-codegen instead of clang")
     opts, rest = p.parse_known_args()
     groups = [[]]
     for flag in rest:
@@ -98,9 +103,14 @@ def link(opts, compile_flags, flags, inputs, ours):
     if ours:
         spell = ("/thinlto-dist-%s:%s" if opts.linker == "lld-link"
                  else "--thinlto-dist-%s=%s")
-        dist = [spell % ("plugin", "argv"), spell % ("fallback", "none"),
-                spell % ("plugin-arg", "clang=" + opts.tools + "/clang"),
-                spell % ("plugin-arg", "keep=" + opts.work + "/kept")]
+        if opts.worker:
+            dist = [spell % ("plugin", "local"),
+                    spell % ("plugin-arg", "mode=process")]
+        else:
+            dist = [spell % ("plugin", "argv"),
+                    spell % ("plugin-arg", "clang=" + opts.tools + "/clang"),
+                    spell % ("plugin-arg", "keep=" + opts.work + "/kept")]
+        dist.append(spell % ("fallback", "none"))
     if opts.linker:
         out_flags = ["/out:out"] if opts.linker == "lld-link" else ["-o", "out"]
         if opts.linker == "ld.lld":
@@ -123,6 +133,9 @@ def check(opts, code, output, identical, num_modules):
     # A plugin that got no job was not opened, and says nothing.
     m = re.search(r"(\d+) jobs, (\d+) identical", output)
     jobs, good = (int(m.group(1)), int(m.group(2))) if m else (0, 0)
+    if opts.worker:
+        m = re.search(r"(\d+) of \d+ modules were compiled here", output)
+        good = jobs = num_modules - (int(m.group(1)) if m else 0)
     if code or good != jobs:
         fail("%d jobs, but %d identical" % (jobs, good), output)
     if not identical:

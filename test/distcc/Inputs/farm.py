@@ -204,6 +204,8 @@ class Daemon:
         self.folder = os.path.join(folder, "daemon%d" % number)
         self.temp = os.path.join(self.folder, "tmp")
         self.log = os.path.join(self.folder, "log")
+        self.gated = number in opts.gate
+        self.begun_file = os.path.join(self.folder, "begun")
         os.mkdir(self.folder)
         os.mkdir(self.temp)
         # As root, the daemon becomes another user before it writes.
@@ -389,6 +391,10 @@ class Killer(threading.Thread):
         while not self.ended.wait(0.003):
             begun, done = self.target.jobs()
             if (len(begun) if self.kind == "begun" else done) < self.count:
+                continue
+            # Others may wait for a gated compiler to have begun.
+            if self.kind == "begun" and self.target.gated and (
+                    not os.path.exists(self.target.begun_file)):
                 continue
             if self.victim == "daemon":
                 kill_session(self.target.process.pid)

@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a command with a stock icecream cluster on this machine.
+
+  cluster.py [options] N -- COMMAND...
+
+starts a scheduler, a local daemon that runs no jobs, and N nodes in a network of
+their own that holds nothing but the loopback device, waits until the scheduler
+knows all of them, runs COMMAND there, and stops all daemons and what they
+started, by process id, however COMMAND ended. Its exit code is COMMAND's. Root
+isn't needed; as root, the daemons change to the user icecc.
+
+iceccd gives a node no job while the machine is busy, be it with the next test.
+So the daemons see a /proc/stat of a machine that is idle.
+
+COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD (all
+nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME, CLUSTER_DIR, and no other
+variable of icecream's but from --env.
+
+An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
+together) has begun <n> jobs, the victim is killed with SIGKILL:
+
+  node       that node with all its processes, compilers included
+  worker     the compilers of that node
+  scheduler  the scheduler
+  local      the local daemon
+  all        all nodes
+"""
+
+import argparse
+import ctypes
+import fcntl
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "distcc", "Inputs"))
+from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code, kill,
+                  kill_session, make_folder, run_command, session_members)
+
+# Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
+START_LIMIT = 60
+
+SCHEDULER_PORT = 8765  # the network is ours
+FIRST_PORT = 10246
+INSIDE = "DTLTO_CLUSTER_INSIDE"
+
+
+def enter_network():
+    """Starts this script again, in a network and with mounts of its own."""
+    if os.environ.pop(INSIDE, None):
+        return
+    unshare = ["unshare", "-n", "-m"]
+    if os.geteuid() != 0:
+        unshare += ["-U", "-c", "--keep-caps"]
+    os.execvpe(unshare[0], unshare + [sys.executable] + sys.argv,
+               dict(os.environ, **{INSIDE: "1"}))
+
+
+def loopback_up():
+    SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        request = struct.pack("16sh14x", b"lo", 0)
+        flags = struct.unpack("16sh14x",
+                              fcntl.ioctl(s, SIOCGIFFLAGS, request))[1]
+        fcntl.ioctl(s, SIOCSIFFLAGS,
+                    struct.pack("16sh14x", b"lo", flags | IFF_UP))
+
+
+def look_idle(folder):
+    MS_BIND = 4096
+    with open("/proc/stat") as f:
+        rest = f.readlines()[1:]
+    path = os.path.join(folder, "stat")
+    with open(path, "w") as f:
+        f.write("cpu  0 0 0 1000 0 0 0 0 0 0\n" + "".join(rest))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(path.encode(), b"/proc/stat", None, MS_BIND, None) != 0:
+        raise Error("can't mount over /proc/stat: " +
+                    os.strerror(ctypes.get_errno()))
+
+
+class Daemon:
+    """A process with a log of its own."""
+
+    def __init__(self, name, folder):
+        self.name = name
+        self.log = os.path.join(folder, name + ".log")
+        self.socket = os.path.join(folder, name + ".socket")
+        self.base = os.path.join(folder, name + ".envs")
+        self.process = None
+
+    def start(self, command, guard, **env):
+        base = {k: v for k, v in os.environ.items()
+                if not k.startswith("ICECC") and k != "USE_SCHEDULER"}
+        self.process = subprocess.Popen(
+            command, start_new_session=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd="/", env=dict(base, ICECC_TESTS="1", **env))
+        guard.watch(self.process.pid)
+
+    def start_daemon(self, opts, guard, args):
+        os.mkdir(self.base)
+        if os.geteuid() == 0:
+            os.chown(self.base, pwd.getpwnam("icecc").pw_uid, -1)
+        self.start(["iceccd", "-s", "127.0.0.1:%d" % SCHEDULER_PORT,
+                    "-n", "dtlto-test", "-N", self.name, "-b", self.base,
+                    "-l", self.log, "-vvv"] + args + opts.daemon_arg,
+                   guard, ICECC_TEST_SOCKET=self.socket)
+
+    def read_log(self):
+        try:
+            with open(self.log, errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+    def begun(self):
+        return len(re.findall(r"request for job \d+", self.read_log()))
+
+    def done(self):
+        return self.read_log().count(
+            "Remote compilation completed with exit code 0")
+
+    def environments(self):
+        """How often it was sent one."""
+        return self.read_log().count("handle_transfer_env")
+
+    def workers(self):
+        return [pid for pid, name in
+                session_members(self.process.pid).items() if name != "iceccd"]
+
+    def stop(self):
+        if self.process is not None:
+            kill_session(self.process.pid)
+            self.process.wait()
+
+
+def ask_scheduler():
+    """Lines of `listcs`: name -> line. Empty if it doesn't answer."""
+    try:
+        with socket.create_connection(("127.0.0.1", SCHEDULER_PORT + 1),
+                                      timeout=2) as s:
+            s.sendall(b"listcs\nquit\n")
+            text = b""
+            while True:
+                piece = s.recv(65536)
+                if not piece:
+                    break
+                text += piece
+    except OSError:
+        return {}
+    return {line.split()[0]: line
+            for line in text.decode(errors="replace").splitlines()
+            if line.startswith(" ")}
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + START_LIMIT
+    while not condition():
+        if time.monotonic() > end:
+            raise Error("%s after %d s" % (what, START_LIMIT))
+        time.sleep(0.05)
+
+
+class Killer(threading.Thread):
+    """Waits for one event and kills its victim."""
+
+    def __init__(self, event, scheduler, local, nodes):
+        super().__init__(daemon=True)
+        self.what = event
+        self.which, self.count, self.victim = event
+        self.scheduler, self.local, self.nodes = scheduler, local, nodes
+        self.ended = threading.Event()
+        self.fired = False
+
+    def run(self):
+        nodes = self.nodes if self.which == 0 else [self.nodes[self.which - 1]]
+        while not self.ended.wait(0.003):
+            if sum(node.begun() for node in nodes) < self.count:
+                continue
+            if self.victim == "worker":
+                pids = [pid for node in nodes for pid in node.workers()]
+                if not pids:
+                    continue
+                for pid in pids:
+                    kill(pid)
+            else:
+                for daemon in {"node": nodes, "all": self.nodes,
+                               "scheduler": [self.scheduler],
+                               "local": [self.local]}[self.victim]:
+                    kill_session(daemon.process.pid)
+            self.fired = True
+            return
+
+
+def event(text):
+    match = re.fullmatch(
+        r"(\d+|any):(\d+):(node|worker|scheduler|local|all)", text)
+    if not match:
+        raise argparse.ArgumentTypeError("not an event: " + text)
+    which = 0 if match[1] == "any" else int(match[1])
+    return which, int(match[2]), match[3]
+
+
+def parse_args():
+    p = argparse.ArgumentParser(
+        allow_abbrev=False, description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--jobs", type=int, default=2, metavar="K",
+                   help="what each node runs at the same time")
+    p.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
+                   help="for COMMAND")
+    p.add_argument("--daemon-arg", action="append", default=[], metavar="ARG")
+    p.add_argument("--no-scheduler", action="store_true",
+                   help="there is a local daemon, but no scheduler")
+    p.add_argument("--kill", action="append", default=[], type=event,
+                   metavar="EVENT", help="see above. It must come to pass")
+    p.add_argument("--limit", type=float, default=300, metavar="SECONDS",
+                   help="COMMAND is killed after that")
+    p.add_argument("--expect", type=int, metavar="TOTAL",
+                   help="fail unless the nodes did so many jobs")
+    p.add_argument("--expect-each", action="store_true",
+                   help="fail unless each node did a job")
+    p.add_argument("--environments", type=int, metavar="N",
+                   help="fail unless environments were sent so often")
+    p.add_argument("--report", action="store_true",
+                   help="print how many jobs each node did")
+    p.add_argument("count", type=int, metavar="N")
+    p.add_argument("command", nargs="+", metavar="COMMAND")
+    own = sys.argv[1:]
+    # Options of COMMAND are not ours.
+    if "--" not in own:
+        p.error("no -- before COMMAND")
+    at = own.index("--")
+    opts = p.parse_args(own[:at] + ["--", "x"])
+    opts.command = own[at + 1:]
+    if not opts.command:
+        p.error("no COMMAND")
+    for which, _, _ in opts.kill:
+        if which > opts.count:
+            p.error("there is no node %d" % which)
+    return opts
+
+
+def run(opts, folder, guard, started):
+    path = os.environ.get("PATH", "")
+    os.environ["PATH"] = path + ":/usr/sbin:/usr/local/sbin"
+    for program in "iceccd", "icecc-scheduler":
+        if not shutil.which(program):
+            raise Error("there is no %s; install Debian's icecc" % program)
+    loopback_up()
+    look_idle(folder)
+    # As root, the daemons become another user before they write.
+    os.chmod(folder, 0o1777)
+
+    scheduler = Daemon("scheduler", folder)
+    local = Daemon("local", folder)
+    nodes = [Daemon("node%d" % (i + 1), folder) for i in range(opts.count)]
+    if not opts.no_scheduler:
+        started.append(scheduler)
+        scheduler.start(["icecc-scheduler", "-p", str(SCHEDULER_PORT),
+                         "-n", "dtlto-test", "-l", scheduler.log, "-vvv"],
+                        guard)
+        wait_until(lambda: "scheduler ready" in scheduler.read_log(),
+                   "the scheduler isn't ready")
+    started.append(local)
+    local.start_daemon(opts, guard, ["--no-remote", "-m", "0"])
+    for i, node in enumerate(nodes):
+        started.append(node)
+        node.start_daemon(opts, guard, ["-p", str(FIRST_PORT + i),
+                                        "-m", str(opts.jobs)])
+
+    def ready():
+        known = {} if opts.no_scheduler else ask_scheduler()
+        return os.path.exists(local.socket) and (opts.no_scheduler or all(
+            daemon.name in known and not re.search(
+                r"load=\d{4}", known[daemon.name])
+            for daemon in [local] + nodes))
+    wait_until(ready, "not all daemons are ready")
+
+    home = os.path.join(folder, "home")
+    os.mkdir(home)
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith("ICECC") and k not in
+           ("USE_SCHEDULER", "XDG_CACHE_HOME", "DTLTO_WORKER")}
+    env.update(PATH=path, HOME=home, CLUSTER_DIR=folder,
+               ICECC_TEST_SOCKET=local.socket, ICECC_TEST_REMOTEBUILD="1",
+               ICECC_TESTS="1",
+               ICECC_SCHEDULER="127.0.0.1:%d" % SCHEDULER_PORT)
+    for item in opts.env:
+        name, _, value = item.partition("=")
+        env[name] = value
+
+    killers = [Killer(what, scheduler, local, nodes) for what in opts.kill]
+    for killer in killers:
+        killer.start()
+    code = exit_code(run_command(opts.command, env, opts.limit))
+    for killer in killers:
+        killer.ended.set()
+        killer.join()
+        if not killer.fired:
+            raise Error("it never came to %d:%d:%s" % killer.what)
+
+    # The client has its answer before the daemon writes that to its log.
+    end = time.monotonic() + 5
+    while opts.expect is not None and time.monotonic() < end and (
+            sum(node.done() for node in nodes) < opts.expect):
+        time.sleep(0.01)
+    counts = [node.done() for node in nodes]
+    sent = sum(node.environments() for node in nodes)
+    if opts.report:
+        for node, jobs in zip(nodes, counts):
+            print("cluster: %s: %d jobs" % (node.name, jobs))
+        print("cluster: environments sent: %d" % sent)
+        sys.stdout.flush()
+    if opts.expect is not None and sum(counts) != opts.expect:
+        raise Error("the nodes did %s jobs, not %d together" %
+                    (counts, opts.expect))
+    if opts.expect_each and not all(counts):
+        raise Error("the nodes did %s jobs" % counts)
+    if opts.environments is not None and sent != opts.environments:
+        raise Error("environments were sent %d times, not %d" %
+                    (sent, opts.environments))
+    return code
+
+
+def main():
+    opts = parse_args()
+    enter_network()
+
+    def stop(number, frame):
+        raise KeyboardInterrupt
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, stop)
+
+    folder = make_folder()
+    guard = Guard(folder)
+    adopt_orphans()
+    started = []
+    try:
+        return run(opts, folder, guard, started)
+    except Error as e:
+        sys.stderr.write("cluster: %s\n" % e)
+        for daemon in started:
+            tail = daemon.read_log().splitlines()[-5:]
+            sys.stderr.write("".join("  %s: %s\n" % (daemon.name, line)
+                                     for line in tail))
+        return 125
+    except KeyboardInterrupt:
+        sys.stderr.write("cluster: interrupted\n")
+        return 130
+    finally:
+        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            signal.signal(number, signal.SIG_IGN)
+        for daemon in started:
+            daemon.stop()
+        bury_orphans()
+        shutil.rmtree(folder, ignore_errors=True)
+        guard.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
