@@ -115,7 +115,7 @@ stop_distccds() {
 # Where each module was compiled, in the plugin's own words.
 report_distcc() {
   local where="module '(.*)': compiled on (.*) in [0-9.]+ s" table
-  table=$(sed -nE "s/^dtlto\[[0-9]+\] distcc: debug $where$/\1\t\2/p" distcc.log)
+  table=$(sed -nE "s/^dtlto\[[0-9]+\] distcc: debug: $where$/\1\t\2/p" distcc.log)
   [[ -n $table ]] || die "distcc.log tells of no module where it was compiled"
   echo "compiled, says distcc.log:"
   sort <<<"$table" | awk -F '\t' '{ printf "  %-42s -> %s\n", $1, $2 }'

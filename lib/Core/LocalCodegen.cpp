@@ -59,7 +59,8 @@ CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
       raw_string_ostream OS(Text);
       DiagnosticPrinterRawOStream Printer(OS);
       DI.print(Printer);
-      addLine(Result.Errors, OS.str());
+      // Told once, by whoever knows the module's name.
+      return addLine(Result.Errors, OS.str());
     }
     if (L.Conf.DiagHandler)
       L.Conf.DiagHandler(DI);

@@ -476,8 +476,9 @@ void Scheduler::onDone(Job &J, Event &E) {
       return endJob(J);
     }
     // Only the compiler here can tell whether a plain link would fail too.
-    J.RemoteErrors = E.Message.empty() ? "no message" : E.Message;
-    return fallBack(J, "the compiler failed" + Where + ": " + J.RemoteErrors);
+    J.RemoteErrors = "the compiler failed" + Where + ": " +
+                     (E.Message.empty() ? "no message" : E.Message);
+    return fallBack(J, J.RemoteErrors, /*Warn=*/false);
   case DTLTO_ERROR_CALLER:
     return fallBack(J, "it doesn't accept the job: " + E.Message);
   case DTLTO_CANCELLED:
@@ -511,6 +512,9 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     fail("module '" + J.T.name() + "' failed to compile: " + E.Message);
     return endJob(J);
   }
+  if (!J.RemoteErrors.empty())
+    warnLimited("plugin '" + pluginName() + "': module '" + J.T.name() +
+                "': " + J.RemoteErrors + "; compiling it here worked");
   if (!J.ToVerify.bytes().empty()) {
     if (J.ToVerify.bytes() != E.Object.bytes()) {
       fail("plugin '" + pluginName() + "': the object of module '" +

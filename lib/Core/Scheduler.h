@@ -93,7 +93,7 @@ private:
 
   // Trouble (SchedulerTrouble.cpp).
   void retryOrFallBack(Job &J, const llvm::Twine &Why);
-  void fallBack(Job &J, const llvm::Twine &Why);
+  void fallBack(Job &J, const llvm::Twine &Why, bool Warn = true);
   void giveUpPlugin(const llvm::Twine &Why);
   void addError(const llvm::Twine &Text); // as LLVM's own, without a prefix
   void fail(const llvm::Twine &Why);

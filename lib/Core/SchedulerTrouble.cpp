@@ -60,7 +60,7 @@ void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
 }
 
 /// \p J is with nobody: not counted as offered or accepted any more.
-void Scheduler::fallBack(Job &J, const Twine &Why) {
+void Scheduler::fallBack(Job &J, const Twine &Why, bool Warn) {
   std::string Text =
       ("plugin '" + pluginName() + "': module '" + J.T.name() + "': " + Why)
           .str();
@@ -71,7 +71,10 @@ void Scheduler::fallBack(Job &J, const Twine &Why) {
   }
   if (Aborting)
     return endJob(J);
-  warnLimited(Text + "; compiling it here");
+  if (Warn)
+    warnLimited(Text + "; compiling it here");
+  else
+    L.msg().debug(Text + "; compiling it here");
   ++NumFallback;
   size_t Index = JobOfId[J.Id];
   newId(J, Index); // a late result is nobody's

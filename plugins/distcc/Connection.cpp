@@ -139,7 +139,7 @@ void Connection::send() {
         return;
       Reset = errno == ECONNRESET || errno == EPIPE;
       return fail(Dropped,
-                  std::string("the connection broke while a job was sent: ") +
+                  std::string("the connection broke before it had read all: ") +
                       std::strerror(errno));
     }
     Turn += static_cast<size_t>(N);
@@ -174,7 +174,7 @@ void Connection::receive() {
     }
     if (N == 0) {
       if (State == Sending && !Parser.started())
-        return fail(Dropped, "it closed the connection while a job was sent");
+        return fail(Dropped, "it closed the connection before it had read all");
       if (!Parser.started())
         return fail(Dropped, "it closed the connection without an answer");
       if (!Parser.end())

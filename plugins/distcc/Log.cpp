@@ -66,7 +66,7 @@ void Log::emit(uint32_t Level, const std::string &Text) {
   bool ToFile = Fd != -1 && (Level != DTLTO_LOG_DEBUG || Verbose);
   if (ToFile) {
     std::string Whole = "dtlto[" + std::to_string(getpid()) +
-                        "] distcc: " + levelName(Level) + " " + Line + "\n";
+                        "] distcc: " + levelName(Level) + ": " + Line + "\n";
     // One write, so that lines of other threads and processes don't mix with
     // it. There is nobody to tell of a failure.
     [[maybe_unused]] ssize_t Written = write(Fd, Whole.data(), Whole.size());

@@ -65,7 +65,7 @@ bool dtlto::distcc::lzoDecompress(ByteView In, size_t MaxSize, Pages &Out,
     return false;
   }
   if (Status != LZO_E_OK) {
-    Error = "damaged LZO data (error " + std::to_string(Status) + ")";
+    Error = "damaged LZO data";
     return false;
   }
   Result.shrink(Size);

@@ -313,10 +313,9 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
   if (V.Message.empty()) {
     int Signal = signalOf(WaitStatus);
     V.Message =
-        Signal ? "the compiler crashed with signal " + std::to_string(Signal)
-               : "the compiler failed with exit code " +
-                     std::to_string(WaitStatus >> 8 & 0xff) +
-                     " and without a word";
+        Signal ? "it crashed with signal " + std::to_string(Signal)
+               : "exit code " + std::to_string(WaitStatus >> 8 & 0xff) +
+                     ", without a word";
   }
   return V;
 }

@@ -6,17 +6,28 @@
 //===----------------------------------------------------------------------===//
 
 #include "WorkPool.h"
+#include <system_error>
 
 using namespace dtlto::distcc;
 
 void WorkPool::run(std::function<void()> Task) {
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    std::unique_lock<std::mutex> Lock(Mutex);
     if (Stopping)
       return;
     Tasks.push_back(std::move(Task));
     if (NumIdle < Tasks.size() && Threads.size() < MaxThreads)
-      Threads.emplace_back([this] { work(); });
+      try {
+        Threads.emplace_back([this] { work(); });
+      } catch (const std::system_error &) {
+        // The threads that there are will do it, or else the caller.
+        if (Threads.empty()) {
+          Task = std::move(Tasks.back());
+          Tasks.pop_back();
+          Lock.unlock();
+          return Task();
+        }
+      }
   }
   Changed.notify_one();
 }

@@ -340,6 +340,7 @@ Tarball Environment::bytes(std::string &Error) {
   if (Found && "dtlto-" + sha256(*Found) == Name)
     return Bytes = Found;
   // Somebody broke the entry.
+  Error.clear();
   ::unlink(File.c_str());
   Found = packWorkerFile(Worker, Error);
   if (!Found)

@@ -1,4 +1,4 @@
-//===- EnvironmentTable.cpp - Environments, and which node has them -------===//
+//===- EnvironmentTable.cpp - Which node has which environment ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- EnvironmentTable.h - Environments, and which node has them - -*- C++
+//===- EnvironmentTable.h - Which node has which environment -- -*- C++ -*-===//
 //-*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.

@@ -85,7 +85,7 @@ TEST_F(LogTest, WithAFile) {
   logAll(L);
   EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
   EXPECT_EQ(written(),
-            (Lines{line("error e"), line("warning w"), line("note n")}));
+            (Lines{line("error: e"), line("warning: w"), line("note: n")}));
 }
 
 TEST_F(LogTest, VerboseWithAFile) {
@@ -93,8 +93,8 @@ TEST_F(LogTest, VerboseWithAFile) {
   ASSERT_TRUE(L.open(File, true, Error));
   logAll(L);
   EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
-  EXPECT_EQ(written(), (Lines{line("error e"), line("warning w"),
-                              line("note n"), line("debug d")}));
+  EXPECT_EQ(written(), (Lines{line("error: e"), line("warning: w"),
+                              line("note: n"), line("debug: d")}));
 }
 
 TEST_F(LogTest, Appends) {
@@ -106,7 +106,7 @@ TEST_F(LogTest, Appends) {
   L2.note("2");
   L1.note("3");
   EXPECT_EQ(written(),
-            (Lines{"before", line("note 1"), line("note 2"), line("note 3")}));
+            (Lines{"before", line("note: 1"), line("note: 2"), line("note: 3")}));
 }
 
 TEST_F(LogTest, AMessageIsOneLine) {
@@ -114,7 +114,7 @@ TEST_F(LogTest, AMessageIsOneLine) {
   ASSERT_TRUE(L.open(File, false, Error));
   L.error("a\nb\x1b[2Jc\r\n");
   EXPECT_EQ(Told, (Lines{"3 a b [2Jc"}));
-  EXPECT_EQ(written(), (Lines{line("error a b [2Jc")}));
+  EXPECT_EQ(written(), (Lines{line("error: a b [2Jc")}));
 }
 
 TEST_F(LogTest, LinesOfThreadsDoNotMix) {
@@ -128,7 +128,7 @@ TEST_F(LogTest, LinesOfThreadsDoNotMix) {
   };
   for (int T = 0; T != NumThreads; ++T) {
     for (int I = 0; I != NumLines; ++I)
-      Expected.insert(line("note " + text(T, I)));
+      Expected.insert(line("note: " + text(T, I)));
     Threads.emplace_back([&, T] {
       for (int I = 0; I != NumLines; ++I)
         L.note(text(T, I));

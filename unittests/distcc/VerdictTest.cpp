@@ -107,8 +107,8 @@ TEST(VerdictTest, Signals) {
     expectInfrastructure(reply(Signal, "ignored"), false,
                          "the compiler was killed by signal " +
                              std::to_string(Signal));
-  expectCompiler(reply(11, ""), "the compiler crashed with signal 11");
-  expectCompiler(reply(0x80 | 6, ""), "the compiler crashed with signal 6");
+  expectCompiler(reply(11, ""), "it crashed with signal 11");
+  expectCompiler(reply(0x80 | 6, ""), "it crashed with signal 6");
   expectCompiler(reply(4, "PLEASE submit m.main\n"),
                  "PLEASE submit dir/libx.a(main.o at 8)");
   // The same, as a shell or a driver tells it.
@@ -116,7 +116,7 @@ TEST(VerdictTest, Signals) {
                        "the compiler was killed by signal 9 (out of memory?)");
   for (int Signal : {4, 6, 11})
     expectCompiler(exited(128 + Signal, ""),
-                   "the compiler crashed with signal " +
+                   "it crashed with signal " +
                        std::to_string(Signal));
   // Stopped, and more than 16 bits.
   for (uint32_t Status : {0x137fu, 0x10000u, 0xffffffffu})
@@ -130,9 +130,9 @@ TEST(VerdictTest, CompilerErrors) {
                  "error: bad\n  line 2");
   expectCompiler(exited(70, "fatal"), "fatal");
   expectCompiler(exited(1, ""),
-                 "the compiler failed with exit code 1 and without a word");
+                 "exit code 1, without a word");
   expectCompiler(exited(255, " \n"),
-                 "the compiler failed with exit code 255 and without a word");
+                 "exit code 255, without a word");
   expectCompiler(exited(99, "x"), "x");
   expectCompiler(exited(128, "x"), "x");
 }

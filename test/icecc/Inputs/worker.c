@@ -1,0 +1,51 @@
+// A worker that goes wrong, as -DHOW=... says. Statically linked.
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void writeFrame(const char *Path) {
+  // A frame that promises a byte more than there is.
+  static const char Head[56] = "DTLTOOBJ\1\0\0\0\0\0\0\0\5";
+  FILE *F = fopen(Path, "w");
+  fwrite(Head, 1, sizeof(Head), F);
+  fwrite("half", 1, 4, F);
+  fclose(F);
+}
+
+int main(int Argc, char **Argv) {
+  const char *Name = strrchr(Argv[0], '/');
+  Name = Name ? Name + 1 : Argv[0];
+  enum { Killed, Cut, Plain, Own, Diagnostic, Unverified } How = HOW;
+  if (strcmp(Name, "true") == 0)
+    return How == Unverified;
+  if (strcmp(Name, "as") == 0)
+    return 0;
+  static char Buffer[65536];
+  while (read(0, Buffer, sizeof(Buffer)) > 0)
+    ;
+  const char *Output = "";
+  for (int I = 1; I + 1 < Argc; ++I)
+    if (strcmp(Argv[I], "-o") == 0)
+      Output = Argv[I + 1];
+  switch (How) {
+  case Killed:
+    raise(SIGKILL);
+    return 1;
+  case Cut:
+    writeFrame(Output);
+    return 0;
+  case Plain:
+    fputs("no frame\n", fopen(Output, "w"));
+    return 0;
+  case Own:
+    fputs("dtlto-codegen: error: -: no bundle\n", stderr);
+    return 1;
+  case Diagnostic:
+    fputs("error: no registers left\n", stderr);
+    return 1;
+  case Unverified:
+    return 1;
+  }
+}

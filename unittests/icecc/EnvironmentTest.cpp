@@ -1,0 +1,184 @@
+//===- EnvironmentTest.cpp - The worker's tarball and its cache -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Environment.h"
+#include "gtest/gtest.h"
+#include <archive.h>
+#include <archive_entry.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace dtlto::icecc;
+namespace fs = std::filesystem;
+
+namespace {
+class EnvironmentTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string Name = fs::temp_directory_path() / "dtlto-test-XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(Name.data()));
+    Folder = Name;
+    Worker = Folder + "/worker";
+    Cache = Folder + "/cache/of";
+    write(Worker, "the worker");
+  }
+  void TearDown() override { fs::remove_all(Folder); }
+
+  static void write(const std::string &Path, const std::string &Text) {
+    std::ofstream(Path, std::ios::binary) << Text;
+  }
+  std::unique_ptr<Environment> make() {
+    auto E = Environment::ofWorker(Worker, Cache, "x86_64", Error);
+    EXPECT_EQ("", Error);
+    return E;
+  }
+  std::vector<std::string> entries() {
+    std::vector<std::string> Found;
+    for (auto &E : fs::directory_iterator(Cache))
+      Found.push_back(E.path().string());
+    return Found;
+  }
+
+  std::string Folder, Worker, Cache, Error;
+};
+} // namespace
+
+TEST_F(EnvironmentTest, WhatIsInTheTarball) {
+  Tarball T = packWorker("the worker", 10, Error);
+  ASSERT_TRUE(T) << Error;
+  archive *A = archive_read_new();
+  archive_read_support_filter_zstd(A);
+  archive_read_support_format_tar(A);
+  ASSERT_EQ(ARCHIVE_OK, archive_read_open_memory(A, T->data(), T->size()));
+  std::string Found;
+  archive_entry *E;
+  while (archive_read_next_header(A, &E) == ARCHIVE_OK) {
+    Found += archive_entry_pathname(E);
+    if (archive_entry_filetype(E) == AE_IFLNK)
+      Found += std::string(" -> ") + archive_entry_symlink(E);
+    if (archive_entry_filetype(E) == AE_IFREG) {
+      char Bytes[100];
+      la_ssize_t N = archive_read_data(A, Bytes, sizeof(Bytes));
+      Found += ": " + std::string(Bytes, static_cast<size_t>(N));
+    }
+    Found += "\n";
+    EXPECT_EQ(0755u, archive_entry_perm(E));
+    EXPECT_EQ(0, archive_entry_mtime(E));
+    EXPECT_EQ(0, archive_entry_uid(E));
+    EXPECT_EQ(nullptr, archive_entry_hardlink(E));
+  }
+  archive_read_free(A);
+  EXPECT_EQ("bin/\nbin/true -> ../usr/bin/clang\nusr/\nusr/bin/\n"
+            "usr/bin/clang: the worker\nusr/bin/as -> clang\n"
+            "usr/bin/g++ -> clang\nusr/bin/gcc -> clang\n",
+            Found);
+}
+
+TEST_F(EnvironmentTest, TheNameFollowsTheContents) {
+  std::string First = make()->name();
+  EXPECT_EQ(70u, First.size()); // dtlto- and 256 bits
+  Cache += "2";
+  EXPECT_EQ(First, make()->name());
+  write(Worker, "another one");
+  EXPECT_NE(First, make()->name());
+}
+
+TEST_F(EnvironmentTest, AnEntryIsUsedAgain) {
+  std::string Name = make()->name();
+  ASSERT_EQ(1u, entries().size());
+  auto Packed = make()->bytes(Error);
+  // Seen in the cache and nowhere else, so the worker isn't packed again.
+  auto E = make();
+  fs::remove(Worker);
+  EXPECT_EQ(Name, E->name());
+  auto Bytes = E->bytes(Error);
+  ASSERT_TRUE(Bytes) << Error;
+  EXPECT_EQ(*Packed, *Bytes);
+}
+
+TEST_F(EnvironmentTest, ABrokenEntryIsMadeAgain) {
+  make();
+  std::string Entry = entries().at(0);
+  auto Size = fs::file_size(Entry);
+  for (auto Break : {+[](const std::string &F) { fs::resize_file(F, 10); },
+                     +[](const std::string &F) { fs::resize_file(F, 0); },
+                     +[](const std::string &F) { fs::remove(F); },
+                     +[](const std::string &F) {
+                       std::fstream(F, std::ios::in | std::ios::out).seekp(5)
+                           << "xx";
+                     }}) {
+    auto E = make();
+    Break(Entry);
+    auto Bytes = E->bytes(Error);
+    ASSERT_TRUE(Bytes) << Error;
+    EXPECT_EQ(Size, Bytes->size());
+    EXPECT_EQ(Size, fs::file_size(Entry));
+  }
+  EXPECT_EQ(1u, entries().size());
+}
+
+TEST_F(EnvironmentTest, AWorkerThatChangesAfterwards) {
+  make();
+  auto E = make();
+  fs::remove(entries().at(0));
+  write(Worker, "another one");
+  EXPECT_EQ(nullptr, E->bytes(Error));
+  EXPECT_NE(std::string::npos, Error.find("has changed"));
+}
+
+TEST_F(EnvironmentTest, NoCache) {
+  Cache = "";
+  auto E = make();
+  EXPECT_TRUE(E->bytes(Error));
+  Cache = Worker + "/x"; // can't be made
+  EXPECT_EQ(E->name(), make()->name());
+}
+
+TEST_F(EnvironmentTest, OldEntriesAreRemoved) {
+  make();
+  std::string Old = entries().at(0), Other = Cache + "/other";
+  write(Other, "");
+  for (const std::string &File : {Old, Other})
+    fs::last_write_time(File, fs::file_time_type::clock::now() -
+                                  std::chrono::hours(24 * 15));
+  write(Worker, "another one");
+  make();
+  EXPECT_FALSE(fs::exists(Old));
+  EXPECT_TRUE(fs::exists(Other));
+}
+
+TEST_F(EnvironmentTest, FilesOfTheUsers) {
+  for (auto [File, Name] :
+       std::vector<std::pair<const char *, const char *>>{{"a.b.tar.gz", "a.b"},
+                                                          {"a.tar.zst", "a"},
+                                                          {"a.tgz", "a"},
+                                                          {"a.tar.xz", "a"},
+                                                          {"a.tar.bz2", "a"},
+                                                          {"a.tar", "a"}}) {
+    write(Folder + "/" + File, "the tarball");
+    auto E = Environment::ofFile(Folder + "/" + File, "aarch64", Error);
+    ASSERT_TRUE(E) << Error;
+    EXPECT_EQ(Name, E->name());
+    EXPECT_EQ("aarch64", E->platform());
+    ASSERT_TRUE(E->bytes(Error));
+    EXPECT_EQ(11u, E->bytes(Error)->size());
+  }
+  EXPECT_FALSE(Environment::ofFile(Folder + "/none.tar", "x", Error));
+  write(Folder + "/a.zip", "");
+  EXPECT_FALSE(Environment::ofFile(Folder + "/a.zip", "x", Error));
+}
+
+TEST_F(EnvironmentTest, WorkersThatAreNone) {
+  EXPECT_NE("", checkWorker(Folder + "/nobody"));
+  EXPECT_NE("", checkWorker(Folder));
+  EXPECT_EQ("is no 64-bit ELF program", checkWorker(Worker));
+  // This test itself.
+  EXPECT_NE(std::string::npos,
+            checkWorker("/proc/self/exe").find("not linked statically"));
+}

@@ -1,0 +1,298 @@
+//===- MockIcecream.cpp - A cluster inside of a test ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MockIcecream.h"
+#include <algorithm>
+#include <cstring>
+#include <poll.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+// Ends of waits; nothing here takes long unless it is broken.
+static constexpr auto Limit = 30s;
+
+MockServer::MockServer(const std::string &Path, Session Serve)
+    : Serve(std::move(Serve)) {
+  sockaddr_un Unix = {};
+  sockaddr_in Tcp = {};
+  socklen_t Size;
+  if (Path.empty()) {
+    Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    Tcp.sin_family = AF_INET;
+    Tcp.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    Size = sizeof(Tcp);
+    ::bind(Fd, reinterpret_cast<sockaddr *>(&Tcp), Size);
+    ::getsockname(Fd, reinterpret_cast<sockaddr *>(&Tcp), &Size);
+    Port = ntohs(Tcp.sin_port);
+  } else {
+    Fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    Unix.sun_family = AF_UNIX;
+    std::strcpy(Unix.sun_path, Path.c_str());
+    ::bind(Fd, reinterpret_cast<sockaddr *>(&Unix), sizeof(Unix));
+  }
+  ::listen(Fd, 10); // iceccd has no more
+  Listener = std::thread([this] { listen(); });
+}
+
+MockServer::~MockServer() {
+  stop();
+  for (std::thread &T : Threads)
+    T.join();
+  ::close(Fd);
+}
+
+void MockServer::listen() {
+  while (true) {
+    int Socket = ::accept4(Fd, nullptr, nullptr, SOCK_CLOEXEC);
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (Stopping) {
+      if (Socket != -1)
+        ::close(Socket);
+      return;
+    }
+    if (Socket == -1)
+      continue;
+    Open.push_back(Socket);
+    Threads.emplace_back([this, Socket] {
+      sockaddr_in Nobody = {};
+      Nobody.sin_family = AF_INET;
+      std::unique_ptr<MsgChannel> C(Service::createChannel(
+          Socket, reinterpret_cast<sockaddr *>(&Nobody), sizeof(Nobody)));
+      if (C)
+        Serve(*C);
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Open.erase(std::find(Open.begin(), Open.end(), Socket));
+      C.reset();
+    });
+  }
+}
+
+void MockServer::stop() {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Stopping = true;
+    for (int Socket : Open)
+      ::shutdown(Socket, SHUT_RDWR);
+  }
+  ::shutdown(Fd, SHUT_RDWR);
+  if (Listener.joinable())
+    Listener.join();
+}
+
+unsigned MockServer::numOpen() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return static_cast<unsigned>(Open.size());
+}
+
+MockCluster::MockCluster(const std::string &Folder)
+    : Socket(Folder + "/iceccd.socket") {
+  Node = std::make_unique<MockServer>(
+      "", [this](MsgChannel &C) { serveJob(C); });
+  Daemon = std::make_unique<MockServer>(
+      Socket, [this](MsgChannel &C) { serveClient(C); });
+}
+
+MockCluster::~MockCluster() {
+  Daemon.reset();
+  Node.reset();
+}
+
+void MockCluster::expect(std::vector<Behaviour> B) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Next = std::move(B);
+}
+
+template <typename T> bool MockCluster::waitFor(T What) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  return Changed.wait_for(Lock, Limit, What);
+}
+bool MockCluster::waitForRequests(unsigned N) {
+  return waitFor([&] { return S.Requests >= N; });
+}
+bool MockCluster::waitForJobs(unsigned N) {
+  return waitFor([&] { return S.Jobs >= N; });
+}
+bool MockCluster::waitForClosed() {
+  auto End = std::chrono::steady_clock::now() + Limit;
+  while (numOpen() && std::chrono::steady_clock::now() < End)
+    std::this_thread::yield();
+  return numOpen() == 0;
+}
+MockCluster::Seen MockCluster::seen() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return S;
+}
+
+/// The next message; null at the end.
+static std::unique_ptr<Msg> next(MsgChannel &C) {
+  return std::unique_ptr<Msg>(C.get_msg(30, true));
+}
+
+void MockCluster::serveClient(MsgChannel &C) {
+  bool Asked = false;
+  while (std::unique_ptr<Msg> M = next(C)) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (M->type == M_GET_CS) {
+      auto &Request = static_cast<GetCSMsg &>(*M);
+      Asked = true;
+      ++S.Requests;
+      S.MostRequests = std::max(S.MostRequests, ++OpenRequests);
+      S.Files.push_back(Request.filename);
+      S.Preferred.push_back(Request.preferred_host);
+      unsigned Id = ++NextJob;
+      Grants How = Answer;
+      if (NumFails) {
+        --NumFails;
+        How = Grants::Hangup;
+      }
+      if (How == Grants::Nodes)
+        C.send_msg(UseCSMsg("x86_64", "127.0.0.1", Node->port(), Id,
+                            HasEnvironment, Request.client_id, 0));
+      else if (How == Grants::Here)
+        C.send_msg(UseCSMsg("x86_64", "127.0.0.1", 0, Id, true, 1, 0));
+      else if (How == Grants::HereByNoCS)
+        C.send_msg(NoCSMsg(Id, 1));
+      else if (How == Grants::Text)
+        C.send_msg(StatusTextMsg("go away"));
+      else if (How == Grants::Hangup)
+        break;
+    } else if (M->type == M_END) {
+      ++S.Ends;
+    } else if (M->type == M_BLACKLIST_HOST_ENV) {
+      ++S.Blacklisted;
+    } else if (M->type == M_COMPILE_FILE) {
+      std::unique_ptr<CompileJob> J(static_cast<CompileFileMsg &>(*M).takeJob());
+      S.ClientJobs += J->environmentVersion() == "__client";
+    } else if (M->type == M_JOB_DONE) {
+      S.LocalDone += !static_cast<JobDoneMsg &>(*M).is_from_server();
+    }
+    Changed.notify_all();
+  }
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Asked)
+    --OpenRequests;
+  Changed.notify_all();
+}
+
+void MockCluster::serveJob(MsgChannel &C) {
+  bool InJob = false;
+  Behaviour B = Behaviour::Good;
+  std::string Bytes;
+  while (std::unique_ptr<Msg> M = next(C)) {
+    if (M->type == M_TRANFER_ENV) {
+      Bytes.clear();
+    } else if (M->type == M_FILE_CHUNK) {
+      auto &Chunk = static_cast<FileChunkMsg &>(*M);
+      Bytes.append(reinterpret_cast<char *>(Chunk.buffer), Chunk.len);
+      std::lock_guard<std::mutex> Lock(Mutex);
+      S.LargestChunk = std::max(S.LargestChunk, Chunk.len);
+    } else if (M->type == M_END && !InJob) {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      ++S.Environments;
+      S.EnvironmentBytes = Bytes.size();
+    } else if (M->type == M_VERIFY_ENV) {
+      C.send_msg(VerifyEnvResultMsg(Verifies));
+    } else if (M->type == M_COMPILE_FILE) {
+      std::unique_ptr<CompileJob> J(static_cast<CompileFileMsg &>(*M).takeJob());
+      InJob = true;
+      Bytes.clear();
+      std::lock_guard<std::mutex> Lock(Mutex);
+      for (const std::string &Flag : J->allFlags())
+        S.Flags.push_back(Flag);
+      S.Compilers.push_back(J->compilerName());
+      if (!Next.empty()) {
+        B = Next.front();
+        Next.erase(Next.begin());
+      }
+      if (B == Behaviour::Deaf) {
+        ++S.Jobs;
+        Changed.notify_all();
+        break;
+      }
+    } else if (M->type == M_END) {
+      {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        ++S.Jobs;
+      }
+      Changed.notify_all();
+      if (!answer(C, B, Bytes))
+        return;
+    }
+  }
+  if (B != Behaviour::Deaf)
+    return;
+  // Until the client hangs up.
+  pollfd P = {C.fd, POLLRDHUP, 0};
+  ::poll(&P, 1, 30000);
+}
+
+/// False: hangs up.
+bool MockCluster::answer(MsgChannel &C, Behaviour B,
+                         const std::string &Bundle) {
+  CompileResultMsg Result;
+  std::string F("DTLTOOBJ\1\0\0\0\0\0\0\0", 16);
+  for (unsigned I = 0; I != 8; ++I)
+    F += static_cast<char>(Bundle.size() >> (8 * I));
+  F += std::string(32, 'd') + Bundle;
+  switch (B) {
+  case Behaviour::Good:
+    break;
+  case Behaviour::Silent:
+  case Behaviour::Deaf:
+    return true;
+  case Behaviour::Close:
+    return false;
+  case Behaviour::CutObject:
+  case Behaviour::ShortObject:
+    F.resize(F.size() / 2);
+    break;
+  case Behaviour::LongObject:
+    F += "x";
+    break;
+  case Behaviour::NoObject:
+    F.clear();
+    break;
+  case Behaviour::OddMessage:
+    C.send_msg(PingMsg());
+    return true;
+  case Behaviour::OddObject:
+    break;
+  case Behaviour::Text:
+    C.send_msg(StatusTextMsg("environment is gone"));
+    return true;
+  case Behaviour::Crash:
+    Result.status = 105;
+    break;
+  case Behaviour::CompileError:
+    Result.status = 1;
+    Result.err = "error: no registers left\n";
+    break;
+  case Behaviour::WorkerError:
+    Result.status = 1;
+    Result.err = "dtlto-codegen: error: no bundle\n";
+    break;
+  }
+  if (B == Behaviour::Good)
+    Result.err = "warning: all is well\n";
+  C.send_msg(Result);
+  if (Result.status != 0)
+    return true;
+  if (B == Behaviour::OddObject) {
+    C.send_msg(PingMsg());
+    return true;
+  }
+  for (size_t I = 0; I < F.size(); I += 100000)
+    C.send_msg(FileChunkMsg(reinterpret_cast<unsigned char *>(F.data() + I),
+                            std::min<size_t>(100000, F.size() - I)));
+  if (B == Behaviour::CutObject)
+    return false;
+  C.send_msg(EndMsg());
+  return true;
+}

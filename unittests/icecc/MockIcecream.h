@@ -1,0 +1,124 @@
+//===- MockIcecream.h - A cluster inside of a test ------------ -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A local daemon and nodes that do what a test says, message by message, on
+// threads of the test's own process.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_ICECC_MOCKICECREAM_H
+#define DTLTO_UNITTESTS_ICECC_MOCKICECREAM_H
+
+#include <condition_variable>
+#include <functional>
+#include <icecc/comm.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dtlto::test {
+
+/// A listening socket, and a thread for each connection.
+class MockServer {
+public:
+  using Session = std::function<void(MsgChannel &)>;
+  /// At a path, or (empty) at a free port of 127.0.0.1.
+  MockServer(const std::string &Path, Session Serve);
+  ~MockServer();
+  MockServer(const MockServer &) = delete;
+
+  uint16_t port() const { return Port; }
+  /// Lets nobody in any more, and hangs up.
+  void stop();
+  /// Connections that are open.
+  unsigned numOpen() const;
+
+private:
+  void listen();
+
+  const Session Serve;
+  int Fd = -1;
+  uint16_t Port = 0;
+  mutable std::mutex Mutex; // guards the rest
+  bool Stopping = false;
+  std::vector<int> Open;
+  std::vector<std::thread> Threads;
+  std::thread Listener;
+};
+
+/// What a node does with a job.
+enum class Behaviour {
+  Good,         // sends the bundle back, in a frame, and a warning
+  Silent,       // reads the job and never answers
+  Deaf,         // reads nothing
+  Close,        // hangs up instead of a result
+  CutObject,    // hangs up in the middle of the object
+  ShortObject,  // ends the object early
+  LongObject,   // appends to it
+  NoObject,     // the end, and no object
+  OddMessage,   // a Ping in place of the result
+  OddObject,    // a Ping in place of the object
+  Text,         // a status text in place of the result
+  Crash,        // status 105
+  CompileError, // status 1, and LLVM's words
+  WorkerError   // status 1, and the worker's
+};
+
+/// The whole cluster: a local daemon, and nodes.
+class MockCluster {
+public:
+  explicit MockCluster(const std::string &Folder);
+  ~MockCluster();
+
+  /// What the next tries meet, in this order; the rest is Good.
+  void expect(std::vector<Behaviour> B);
+  // To be set before jobs begin.
+  enum class Grants { Nodes, Here, HereByNoCS, Never, Text, Hangup };
+  Grants Answer = Grants::Nodes;
+  bool HasEnvironment = false; // what the scheduler thinks
+  bool Verifies = true;
+  unsigned NumFails = 0; // grants that are answered by Hangup first
+
+  std::string socket() const { return Socket; }
+  void stopDaemon() { Daemon->stop(); }
+  unsigned numOpen() const { return Daemon->numOpen() + Node->numOpen(); }
+
+  // What was seen. Each waits until it is so.
+  bool waitForRequests(unsigned N);
+  bool waitForJobs(unsigned N); // at nodes
+  bool waitForClosed();         // all connections
+  struct Seen {
+    std::vector<std::string> Files, Preferred;
+    unsigned Requests = 0, MostRequests = 0; // the latter: open at once
+    unsigned Environments = 0, Jobs = 0, Ends = 0, Blacklisted = 0;
+    unsigned ClientJobs = 0, LocalDone = 0;
+    std::vector<std::string> Flags, Compilers;
+    size_t EnvironmentBytes = 0, LargestChunk = 0;
+  };
+  Seen seen() const;
+
+private:
+  void serveClient(MsgChannel &C);
+  void serveJob(MsgChannel &C);
+  bool answer(MsgChannel &C, Behaviour B, const std::string &Bundle);
+  template <typename T> bool waitFor(T What);
+
+  std::string Socket;
+  mutable std::mutex Mutex; // guards the rest
+  std::condition_variable Changed;
+  Seen S;
+  unsigned OpenRequests = 0, NextJob = 0;
+  std::vector<Behaviour> Next;
+  std::unique_ptr<MockServer> Daemon, Node;
+};
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_ICECC_MOCKICECREAM_H

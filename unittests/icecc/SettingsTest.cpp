@@ -1,0 +1,127 @@
+//===- SettingsTest.cpp - Arguments and environment variables -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Settings.h"
+#include "gtest/gtest.h"
+#include <map>
+
+using namespace dtlto::icecc;
+
+namespace {
+class SettingsTest : public testing::Test {
+protected:
+  bool read(std::vector<const char *> Args) {
+    dtlto_session_params Params = {};
+    Params.size = sizeof(Params);
+    Params.args = Args.data();
+    Params.num_args = static_cast<uint32_t>(Args.size());
+    return readSettings(
+        Params,
+        [&](const char *Name) -> const char * {
+          auto It = Env.find(Name);
+          return It == Env.end() ? nullptr : It->second.c_str();
+        },
+        "/plugins", S, Error);
+  }
+
+  std::map<std::string, std::string> Env;
+  Settings S;
+  std::string Error;
+};
+} // namespace
+
+TEST_F(SettingsTest, Nothing) {
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("/plugins/dtlto-codegen-static", S.Worker);
+  EXPECT_EQ(
+      (std::vector<std::string>{"/var/run/icecc/iceccd.socket",
+                                "/var/run/iceccd.socket", "127.0.0.1:10245"}),
+      S.Daemons);
+  EXPECT_EQ("", S.CacheFolder);
+  EXPECT_EQ(Verbosity::Errors, S.Level);
+  EXPECT_FALSE(S.LocalNodes);
+}
+
+TEST_F(SettingsTest, Worker) {
+  Env["DTLTO_WORKER"] = "/w";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("/w", S.Worker);
+  ASSERT_TRUE(read({"worker=a=b"}));
+  EXPECT_EQ("a=b", S.Worker);
+  EXPECT_FALSE(read({"worker="}));
+}
+
+TEST_F(SettingsTest, Numbers) {
+  ASSERT_TRUE(read({"jobs=7", "grant-timeout=9", "netname=n"}));
+  EXPECT_EQ(7u, S.MaxJobs);
+  EXPECT_EQ(9, S.GrantTimeout.count());
+  EXPECT_EQ("n", S.NetName);
+  for (const char *Arg : {"jobs=0", "jobs=4097", "jobs=", "jobs", "jobs=1x",
+                          "grant-timeout=0", "grant-timeout=-1", "other=1"}) {
+    EXPECT_FALSE(read({Arg})) << Arg;
+    EXPECT_NE(std::string::npos, Error.find(Arg)) << Error;
+  }
+}
+
+TEST_F(SettingsTest, Daemons) {
+  Env["HOME"] = "/home/me";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("/home/me/.iceccd.socket", S.Daemons[2]);
+  EXPECT_EQ("/home/me/.cache/dtlto/icecc", S.CacheFolder);
+  Env["ICECC_TEST_SOCKET"] = "/s";
+  Env["ICECC_TEST_REMOTEBUILD"] = "";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ(std::vector<std::string>{"/s"}, S.Daemons);
+  EXPECT_TRUE(S.LocalNodes);
+}
+
+TEST_F(SettingsTest, CacheFolder) {
+  Env["HOME"] = "/home/me";
+  Env["XDG_CACHE_HOME"] = "/c";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("/c/dtlto/icecc", S.CacheFolder);
+  // A relative one is to be ignored, says the specification.
+  Env["XDG_CACHE_HOME"] = "c";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("/home/me/.cache/dtlto/icecc", S.CacheFolder);
+}
+
+TEST_F(SettingsTest, Scheduler) {
+  Env["USE_SCHEDULER"] = "b";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("b", S.Scheduler);
+  Env["ICECC_SCHEDULER"] = "a:1";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("a:1", S.Scheduler);
+}
+
+TEST_F(SettingsTest, Level) {
+  for (auto [Text, Level] :
+       std::map<const char *, Verbosity>{{"", Verbosity::Errors},
+                                         {"info", Verbosity::Info},
+                                         {"WARNINGS", Verbosity::Warnings},
+                                         {"debug", Verbosity::Debug},
+                                         {"1", Verbosity::Debug}}) {
+    Env["ICECC_DEBUG"] = Text;
+    ASSERT_TRUE(read({}));
+    EXPECT_EQ(Level, S.Level) << Text;
+  }
+}
+
+TEST_F(SettingsTest, Version) {
+  Env["ICECC_VERSION"] = "a.tar.gz,,aarch64:/b:c.tar,x.tar=arm-gcc";
+  ASSERT_TRUE(read({}));
+  ASSERT_EQ(2u, S.Environments.size());
+  EXPECT_EQ("", S.Environments[0].Platform);
+  EXPECT_EQ("a.tar.gz", S.Environments[0].File);
+  EXPECT_EQ("aarch64", S.Environments[1].Platform);
+  EXPECT_EQ("/b:c.tar", S.Environments[1].File);
+  ASSERT_EQ(1u, S.Notes.size());
+  EXPECT_NE(std::string::npos, S.Notes[0].find("x.tar=arm-gcc"));
+  Env["ICECC_VERSION"] = "a.tar,b.tar";
+  EXPECT_FALSE(read({}));
+}
