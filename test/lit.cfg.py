@@ -43,6 +43,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 tools = config.llvm_tools_dir
 ours = os.path.join(config.dtlto_obj_root, "bin")
 config.with_worker = lit_config.params.get("worker") == "1"
+if config.with_worker:
+    config.available_features.add("worker")
 only_stock = lit_config.params.get("linker") == "stock"
 config.available_features.add("only-stock" if only_stock else "ours")
 

@@ -551,7 +551,7 @@ TEST(ConfigJSONTest, TheDefault) {
   lto::Config Conf;
   std::string Text = write(Conf);
   EXPECT_EQ(Text.find("{\"llvm\":\"" LLVM_VERSION_STRING
-                      "\",\"options\":[],\"config\":{\"CPU\":\"\",\"MAttrs\":"
+                      "\",\"options\":[],\"files\":{},\"passes\":[],\"config\":{\"CPU\":\"\",\"MAttrs\":"
                       "[],\"RelocModel\":1,\"CodeModel\":null,"),
             0u)
       << Text;
@@ -614,6 +614,70 @@ TEST(ConfigJSONTest, AnInstrumentedProgramsProfile) {
   EXPECT_TRUE(contains(Text, "\"CSIRProfile\":\"x.profraw\""));
   EXPECT_EQ(whyNot(withValue(Text, "config", "RunCSIRInstr", "false")),
             "--lto-cs-profile-file");
+}
+
+/// The text of \p Conf with \p Extras, or "error: " and why there is none.
+static std::string writeWith(const lto::Config &Conf,
+                             const ConfigExtras &Extras) {
+  Expected<std::string> Text = writeConfig(Conf, {}, Extras);
+  return Text ? *Text : "error: " + toString(Text.takeError());
+}
+
+TEST(ConfigJSONTest, FilesAreSentUnderOtherNames) {
+  lto::Config Conf;
+  Conf.SampleProfile = "/home/user/a.prof";
+  Conf.CSIRProfile = "/home/user/b.profdata";
+  Conf.ProfileRemapping = "/home/user/c.txt";
+  ConfigExtras Extras;
+  Extras.SampleProfile = "profile.sample";
+  EXPECT_EQ(writeWith(Conf, Extras), "error: --lto-cs-profile-file");
+  Extras.CSIRProfile = "profile.cs";
+  EXPECT_EQ(writeWith(Conf, Extras), "error: a profile remapping file");
+  Extras.ProfileRemapping = "profile.remapping";
+
+  std::string Text = writeWith(Conf, Extras);
+  EXPECT_FALSE(contains(Text, "/home/user"));
+  Expected<ReadConfig> Read = readConfig(Text);
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_EQ(Read->Extras.SampleProfile, "profile.sample");
+  EXPECT_EQ(Read->Extras.CSIRProfile, "profile.cs");
+  EXPECT_EQ(Read->Extras.ProfileRemapping, "profile.remapping");
+  EXPECT_EQ(Read->Conf.SampleProfile + Read->Conf.CSIRProfile +
+                Read->Conf.ProfileRemapping,
+            "");
+}
+
+TEST(ConfigJSONTest, ThePassOfMachO) {
+  lto::Config Conf;
+  Conf.PreCodeGenPassesHook = [](legacy::PassManager &) {};
+  EXPECT_TRUE(contains(writeWith(Conf, {}), "error: passes"));
+  ConfigExtras Extras;
+  Extras.ObjCARCContract = true;
+  Expected<ReadConfig> Read = readConfig(writeWith(Conf, Extras));
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_TRUE(Read->Extras.ObjCARCContract);
+  EXPECT_TRUE(bool(Read->Conf.PreCodeGenPassesHook));
+}
+
+TEST(ConfigJSONTest, WrongExtras) {
+  std::string Text = writeWith(lto::Config(), {});
+  auto With = [&](StringRef Old, StringRef New) {
+    std::string Changed = Text;
+    size_t At = Changed.find(Old);
+    EXPECT_NE(At, std::string::npos);
+    Changed.replace(At, Old.size(), New.str());
+    return whyNot(Changed);
+  };
+  for (StringRef Files :
+       {R"({"Other":"x"})", R"({"SampleProfile":1})", "[]",
+        R"({"SampleProfile":""})", R"({"SampleProfile":"x","CSIRProfile":"y"})"})
+    EXPECT_NE(With("\"files\":{}", ("\"files\":" + Files).str()), "")
+        << Files.str();
+  for (StringRef Passes :
+       {R"(["other"])", "[1]", "{}",
+        R"(["objc-arc-contract","objc-arc-contract"])"})
+    EXPECT_NE(With("\"passes\":[]", ("\"passes\":" + Passes).str()), "")
+        << Passes.str();
 }
 
 TEST(ConfigJSONTest, ValuesThatNoOneHas) {

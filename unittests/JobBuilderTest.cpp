@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "JobBuilder.h"
+#include "Bundle.h"
+#include "ConfigJSON.h"
 #include "Bitstream.h"
 #include "TestLink.h"
 #include "llvm/Support/BLAKE3.h"
@@ -360,6 +362,91 @@ TEST_F(JobBuilderTest, StaysHere) {
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
   EXPECT_FALSE(Stays(DTLTO_PART_INPUTS));
   EXPECT_TRUE(Stays(AllParts));
+}
+
+TEST_F(JobBuilderTest, Config) {
+  TheLink.addProgram(2);
+  TheLink.TheLinker.Opts.LLVMOptions = {"-unroll-count=3"};
+  withJobs(DTLTO_PART_CONFIG, [](auto &Jobs, std::vector<Task> &) {
+    for (auto &Built : Jobs) {
+      EXPECT_EQ(Built->Job.parts,
+                uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_CONFIG));
+      EXPECT_EQ(Built->Job.num_args, 0u);
+      ReadConfig C = must(readConfig(Built->Job.config));
+      EXPECT_EQ(C.Conf.CPU, "x86-64");
+      EXPECT_EQ(C.LLVMOptions, std::vector<std::string>{"-unroll-count=3"});
+    }
+    // One text for all.
+    EXPECT_EQ(Jobs[0]->Job.config, Jobs[1]->Job.config);
+  });
+  withJobs(AllParts, [](auto &Jobs, std::vector<Task> &) {
+    EXPECT_EQ(Jobs[0]->Job.config, nullptr);
+  });
+}
+
+TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
+  TheLink.addProgram(1);
+  TheLink.Configure = [](lto::Config &Conf) {
+    Conf.DwoDir = "somewhere";
+    Conf.VerifyEach = true; // this one can
+  };
+  EXPECT_EQ(reason(DTLTO_PART_INPUTS), "");
+  EXPECT_NE(reason(DTLTO_PART_CONFIG), "");
+  withBuilder(DTLTO_PART_CONFIG, [](JobBuilder &B, std::vector<Task> &Tasks) {
+    EXPECT_TRUE(B.staysHere(Tasks[0]));
+  });
+  TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
+  EXPECT_EQ(reason(DTLTO_PART_CONFIG), "");
+  withBuilder(DTLTO_PART_CONFIG, [](JobBuilder &B, std::vector<Task> &Tasks) {
+    EXPECT_FALSE(B.staysHere(Tasks[0]));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Parts that are asked for later
+//===----------------------------------------------------------------------===//
+
+TEST_F(JobBuilderTest, PartsThatCameLater) {
+  TheLink.addProgram(3);
+  const uint32_t All = AllParts | DTLTO_PART_CONFIG;
+  for (uint32_t Before : {0u, uint32_t(DTLTO_PART_INPUTS),
+                          uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_ARGS), All})
+    withBuilder(Before, [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
+      auto Late = must(Builder.build(Tasks[0], 1, 1));
+      EXPECT_EQ(Late->Job.parts, Before);
+      Builder.setParts(All);
+      ASSERT_EQ(toString(Builder.complete(*Late, Tasks[0])), "");
+      EXPECT_EQ(Late->Job.parts, All);
+      auto AtOnce = must(Builder.build(Tasks[0], 1, 1));
+      EXPECT_EQ(must(writeBundle(Late->Job)), must(writeBundle(AtOnce->Job)));
+    });
+}
+
+TEST_F(JobBuilderTest, WhatIsThereStays) {
+  TheLink.addProgram(2);
+  withBuilder(AllParts, [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
+    auto Built = must(Builder.build(Tasks[0], 1, 1));
+    const dtlto_job Before = Built->Job;
+    Builder.setParts(0);
+    ASSERT_EQ(toString(Builder.complete(*Built, Tasks[0])), "");
+    EXPECT_EQ(Built->Job.parts, AllParts);
+    EXPECT_EQ(Built->Job.num_inputs, Before.num_inputs);
+    EXPECT_EQ(Built->Job.num_args, Before.num_args);
+    EXPECT_TRUE(Builder.isTrivial());
+  });
+}
+
+TEST_F(JobBuilderTest, PartsThatCameLaterAndCannotBe) {
+  TheLink.addProgram(1);
+  TheLink.Configure = [](lto::Config &Conf) { Conf.DwoDir = "somewhere"; };
+  withBuilder(DTLTO_PART_INPUTS,
+              [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
+                auto Built = must(Builder.build(Tasks[0], 1, 1));
+                EXPECT_FALSE(Builder.staysHere(Tasks[0]));
+                Builder.setParts(DTLTO_PART_INPUTS | DTLTO_PART_CONFIG);
+                EXPECT_NE(toString(Builder.complete(*Built, Tasks[0])), "");
+                EXPECT_TRUE(Builder.staysHere(Tasks[0]));
+              });
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
+#include "Bundle.h"
 #include "FakePlugin.h"
 #include "TestLink.h"
 #include "gtest/gtest.h"
 #include <atomic>
+#include <cstring>
 
 using namespace llvm;
 using namespace dtlto;
@@ -448,6 +450,141 @@ TEST_F(SessionTest, Violations) {
     EXPECT_NE(Twice.Message.find("second result"), std::string::npos);
     EXPECT_TRUE(S.close(Long));
   });
+}
+
+//===----------------------------------------------------------------------===//
+// What the session's jobs carry
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, NeedsOfTheSession) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  const uint32_t Parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Needs = static_cast<const dtlto_needs *>(
+        Host.extension(Host.context, DTLTO_EXT_NEEDS));
+    EXPECT_NE(Needs, nullptr);
+    if (Needs) {
+      EXPECT_EQ(Needs->size, sizeof(dtlto_needs));
+      EXPECT_EQ(Needs->reserved, 0u);
+      Needs->set(Host.context, DTLTO_PART_ARGS);
+      Needs->set(Host.context, Parts); // the last counts
+    }
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    Event E = next(Event::Opened);
+    EXPECT_EQ(E.Status, DTLTO_OK);
+    EXPECT_EQ(E.Needs, Parts);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, NeedsOfThePlugin) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+  withSession([&](Session &S) {
+    S.open();
+    EXPECT_EQ(next(Event::Opened).Needs,
+              uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_ARGS));
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+namespace {
+
+class SessionBundleTest : public SessionTest {
+protected:
+  /// Asks for the bundle of job \p Id, and returns the status and the bytes.
+  std::pair<int32_t, std::string> bundle(uint64_t Id) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Bundles = static_cast<const dtlto_bundle *>(
+        Host.extension(Host.context, DTLTO_EXT_BUNDLE));
+    EXPECT_EQ(Bundles->size, sizeof(dtlto_bundle));
+    EXPECT_EQ(Bundles->reserved, 0u);
+    dtlto_buffer Bytes;
+    std::memset(&Bytes, 0xAB, sizeof(Bytes));
+    int32_t Status = Bundles->make(Host.context, Id, &Bytes);
+    if (Status != DTLTO_OK) {
+      EXPECT_EQ(Bytes.data, nullptr);
+      EXPECT_EQ(Bytes.size, 0u);
+      return {Status, ""};
+    }
+    std::string Text(static_cast<const char *>(Bytes.data), Bytes.size);
+    Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
+    return {Status, Text};
+  }
+};
+
+} // namespace
+
+TEST_F(SessionBundleTest, ABundle) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  std::string Made, Again, Right;
+  int32_t InSubmit = -1, Ended = -1;
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    // Not accepted yet, but the host has it already.
+    InSubmit = bundle(J.Id).first;
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    auto Bytes = must(writeBundle(*J.Raw));
+    Right = ref(Bytes).str();
+    Made = bundle(J.Id).second;
+    Again = bundle(J.Id).second;
+    Plugin.done(J.Id, Plugin.object("an object"));
+    Ended = bundle(J.Id).first;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(InSubmit, DTLTO_OK);
+  EXPECT_FALSE(Made.empty());
+  EXPECT_EQ(Made, Right);
+  EXPECT_EQ(Made, Again);
+  EXPECT_EQ(Ended, DTLTO_ERROR_CALLER);
+}
+
+TEST_F(SessionBundleTest, JobsWithoutOne) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+  int32_t InOpen = -1, Unknown = -1, WithoutConfig = -1;
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    InOpen = bundle(1).first;
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Unknown = bundle(J.Id + 100).first;
+    WithoutConfig = bundle(J.Id).first;
+    Plugin.done(J.Id, Plugin.object("an object"));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(InOpen, DTLTO_ERROR_CALLER);
+  EXPECT_EQ(Unknown, DTLTO_ERROR_CALLER);
+  EXPECT_EQ(WithoutConfig, DTLTO_ERROR_CALLER);
+}
+
+TEST_F(SessionBundleTest, WithoutDigests) {
+  Plugin.setNeeds(DTLTO_PART_CONFIG);
+  int32_t Status = DTLTO_OK;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Status = bundle(J.Id).first;
+    Plugin.done(J.Id, Plugin.object("an object"));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_NE(Status, DTLTO_OK);
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// {"llvm":"19.1.7","options":["-x"],"config":{...},"target":{...},"mc":{...},
-//  "tuning":{...}}, one line, the fields in the order of ConfigFields.h.
+// {"llvm":"19.1.7","options":["-x"],"files":{},"passes":[],"config":{...},
+//  "target":{...},"mc":{...},"tuning":{...}}, one line, the fields in the order
+// of ConfigFields.h.
 //
 // There is one text for each configuration. The reader writes what it has read
 // once more and compares: so it can't be more generous than the writer.
@@ -19,8 +20,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/ObjCARC.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -52,6 +55,16 @@ template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
   Each("tuning", [&](auto &Visit) { visitTuning(Visit, C.PTO); });
 }
 
+static constexpr StringLiteral ARCContract = "objc-arc-contract";
+
+/// Calls \p Each with the names of the fields that files may be sent for, and
+/// the files' names.
+template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
+  Each("CSIRProfile", E.CSIRProfile);
+  Each("SampleProfile", E.SampleProfile);
+  Each("ProfileRemapping", E.ProfileRemapping);
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
@@ -61,7 +74,14 @@ namespace {
 /// A visitor of ConfigFields.h. Keeps the first thing that can't travel.
 class Writer {
 public:
-  explicit Writer(json::OStream &OS) : OS(OS) {}
+  Writer(json::OStream &OS, const ConfigExtras &Extras) : OS(OS) {
+    forFiles(Extras, [&](StringRef Name, StringRef File) {
+      if (!File.empty())
+        Sent.insert(Name);
+    });
+    if (Extras.ObjCARCContract)
+      Sent.insert("PreCodeGenPassesHook");
+  }
 
   void flag(StringRef Name, bool Value) { OS.attribute(Name, Value); }
   void number(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
@@ -82,8 +102,9 @@ public:
     OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
   }
   void text(StringRef Name, StringRef Value) {
+    Last = Name;
     OS.attributeBegin(Name);
-    write(Name, Value);
+    write(Name, Sent.contains(Name) ? "" : Value);
     OS.attributeEnd();
   }
   void texts(StringRef Name, ArrayRef<std::string> Value) {
@@ -92,10 +113,13 @@ public:
         write(Name, S);
     });
   }
-  void fixed(StringRef, bool IsFit, const Twine &What) { require(IsFit, What); }
+  void fixed(StringRef Name, bool IsFit, const Twine &What) {
+    Last = Name;
+    require(IsFit, What);
+  }
   void unused(StringRef) {}
   void require(bool IsFit, const Twine &What) {
-    if (!IsFit && Reason.empty())
+    if (!IsFit && Reason.empty() && !Sent.contains(Last))
       Reason = What.str();
   }
 
@@ -114,6 +138,8 @@ private:
   }
 
   json::OStream &OS;
+  StringSet<> Sent; // fields that the extras stand for
+  StringRef Last;   // the field that require() is about
 };
 
 } // namespace
@@ -132,14 +158,25 @@ static Error checkWords(ArrayRef<std::string> Words) {
 
 /// \p Words are those for a compiler.
 static Expected<std::string> writeText(const lto::Config &Conf,
-                                       ArrayRef<std::string> Words) {
+                                       ArrayRef<std::string> Words,
+                                       const ConfigExtras &Extras) {
   std::string Text;
   raw_string_ostream Stream(Text);
   json::OStream OS(Stream);
-  Writer W(OS);
+  Writer W(OS, Extras);
   OS.object([&] {
     OS.attribute("llvm", LLVM_VERSION_STRING);
     W.texts("options", Words);
+    OS.attributeObject("files", [&] {
+      forFiles(Extras, [&](StringRef Name, StringRef File) {
+        if (!File.empty())
+          OS.attribute(Name, File);
+      });
+    });
+    OS.attributeArray("passes", [&] {
+      if (Extras.ObjCARCContract)
+        OS.value(ARCContract);
+    });
     forSections(Conf, [&](StringRef Name, auto Visited) {
       OS.attributeObject(Name, [&] { Visited(W); });
     });
@@ -153,7 +190,8 @@ static Expected<std::string> writeText(const lto::Config &Conf,
 }
 
 Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
-                                         ArrayRef<std::string> LLVMOptions) {
+                                         ArrayRef<std::string> LLVMOptions,
+                                         const ConfigExtras &Extras) {
   // Before the filter, which leaves out words that no compiler needs.
   if (Error E = checkWords(LLVMOptions))
     return std::move(E);
@@ -161,7 +199,7 @@ Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
       llvmOptionsForCompiler(LLVMOptions);
   if (!Words)
     return Words.takeError();
-  return writeText(Conf, *Words);
+  return writeText(Conf, *Words, Extras);
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,6 +344,22 @@ static bool isTooDeep(StringRef Text) {
   return false;
 }
 
+/// Returns false if \p Top has no extras, or others than the writer's.
+static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
+  const json::Object *Files = Top.getObject("files");
+  const json::Array *Passes = Top.getArray("passes");
+  if (!Files || !Passes)
+    return false;
+  // What else there may be is found when it is written once more.
+  forFiles(Extras, [&](StringRef Name, std::string &File) {
+    File = Files->getString(Name).value_or("").str();
+  });
+  Extras.ObjCARCContract = !Passes->empty();
+  return all_of(*Passes, [](const json::Value &V) {
+    return V.getAsString() == StringRef(ARCContract);
+  });
+}
+
 Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   auto bad = [](const Twine &Why) {
     return reason("not a configuration: " + Why);
@@ -338,6 +392,9 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (Error E = checkOptionsOfCompiler(Result.LLVMOptions))
     return std::move(E);
 
+  if (!readExtras(*Top, Result.Extras))
+    return bad("'files' or 'passes' is missing, or not as expected");
+
   std::string Reason;
   size_t NumSections = 0;
   forSections(Result.Conf, [&](StringRef Name, auto Visited) {
@@ -355,15 +412,19 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   });
   if (!Reason.empty())
     return bad(Reason);
-  if (Top->size() != 2 + NumSections)
+  if (Top->size() != 4 + NumSections)
     return bad("there is more than the sections");
 
   // Finds what is left: a field that is there twice, spaces, another order or
   // spelling, a value that the writer refuses.
-  Expected<std::string> Again = writeText(Result.Conf, Result.LLVMOptions);
+  Expected<std::string> Again = writeText(Result.Conf, Result.LLVMOptions, Result.Extras);
   if (!Again)
     return Again.takeError();
   if (*Again != Text)
     return bad("a field is there twice, or the text is written in another way");
+  if (Result.Extras.ObjCARCContract)
+    Result.Conf.PreCodeGenPassesHook = [](legacy::PassManager &Passes) {
+      Passes.add(createObjCARCContractPass());
+    };
   return std::move(Result);
 }

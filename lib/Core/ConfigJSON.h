@@ -26,15 +26,27 @@
 
 namespace dtlto {
 
+/// What a configuration only points at, and how that travels.
+struct ConfigExtras {
+  /// The names that the files of these fields have among a job's inputs; empty:
+  /// the field is not sent, and so must be empty.
+  std::string CSIRProfile, SampleProfile, ProfileRemapping;
+  /// PreCodeGenPassesHook is the one of LLD's Mach-O port, which adds the pass
+  /// that contracts ARC's calls of Objective-C.
+  bool ObjCARCContract = false;
+};
+
 /// Returns a JSON object in one line; equal configurations give equal text.
 /// \p LLVMOptions are the words that the user gave to LLVM itself (`-mllvm`).
 /// Fails with one line that names the option or field which can't travel.
-llvm::Expected<std::string>
-writeConfig(const llvm::lto::Config &Conf,
-            llvm::ArrayRef<std::string> LLVMOptions);
+llvm::Expected<std::string> writeConfig(const llvm::lto::Config &Conf,
+                                        llvm::ArrayRef<std::string> LLVMOptions,
+                                        const ConfigExtras &Extras = {});
 
 struct ReadConfig {
+  /// With the hook, but without the files, if \c Extras has them.
   llvm::lto::Config Conf;
+  ConfigExtras Extras;
   /// For cl::ParseCommandLineOptions, before anything else of LLVM runs.
   std::vector<std::string> LLVMOptions;
 };

@@ -87,14 +87,54 @@ bool JobBuilder::staysHere(const Task &T) {
   return Parts == 0;
 }
 
+/// Lets \p Field say that the file \p Path is an input called \p Name.
+Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
+                                std::string &Field) {
+  if (Path.empty())
+    return Error::success();
+  ErrorOr<std::unique_ptr<MemoryBuffer>> File = MemoryBuffer::getFile(
+      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!File)
+    return createStringError(inconvertibleErrorCode(),
+                             "'" + Path + "', which can't be read: " +
+                                 File.getError().message());
+  auto Kept = std::make_unique<ModuleFile>();
+  Kept->Path = Field = Name.str();
+  Kept->Bytes = (*File)->getBuffer();
+  ConfigFiles.push_back(std::move(Kept));
+  ConfigBuffers.push_back(std::move(*File));
+  return Error::success();
+}
+
+Error JobBuilder::makeConfig() {
+  const lto::Config &Conf = L.Conf;
+  ConfigExtras Extras;
+  // With RunCSIRInstr it is the name of a file that the program will write.
+  if (!Conf.RunCSIRInstr)
+    if (Error E =
+            addConfigFile(Conf.CSIRProfile, "profile.cs", Extras.CSIRProfile))
+      return E;
+  if (Error E = addConfigFile(Conf.SampleProfile, "profile.sample",
+                              Extras.SampleProfile))
+    return E;
+  if (Error E = addConfigFile(Conf.ProfileRemapping, "profile.remapping",
+                              Extras.ProfileRemapping))
+    return E;
+  Extras.ObjCARCContract =
+      L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
+  Expected<std::string> Text =
+      writeConfig(Conf, L.opts().LLVMOptions, Extras);
+  if (!Text)
+    return Text.takeError();
+  Config = std::move(*Text);
+  return Error::success();
+}
+
 /// The link's configuration as text, which lives as long as the builder.
 Expected<const char *> JobBuilder::config() {
   std::call_once(ConfigOnce, [&] {
-    Expected<std::string> Text = writeConfig(L.Conf, L.opts().LLVMOptions);
-    if (Text)
-      Config = std::move(*Text);
-    else
-      WhyNoConfig = toString(Text.takeError());
+    if (Error E = makeConfig())
+      WhyNoConfig = toString(std::move(E));
   });
   if (!WhyNoConfig.empty())
     return createStringError(inconvertibleErrorCode(), WhyNoConfig);
@@ -122,6 +162,15 @@ static dtlto_input makeInput(uint32_t Role, const char *Path, StringRef Bytes) {
   Input.path = Path;
   Input.bytes = {Bytes.data(), Bytes.size()};
   return Input;
+}
+
+/// After each change of \p Built's inputs.
+static void setInputs(BuiltJob &Built) {
+  Built.InputPointers.clear();
+  for (const dtlto_input &Input : Built.Inputs)
+    Built.InputPointers.push_back(&Input);
+  Built.Job.inputs = Built.InputPointers.data();
+  Built.Job.num_inputs = Built.InputPointers.size();
 }
 
 Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
@@ -174,11 +223,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   StringRef ShardRef(Built.Shard.data(), Built.Shard.size());
   Built.Inputs.push_back(
       makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef));
-
-  for (const dtlto_input &Input : Built.Inputs)
-    Built.InputPointers.push_back(&Input);
-  Built.Job.inputs = Built.InputPointers.data();
-  Built.Job.num_inputs = Built.InputPointers.size();
+  Built.Files.push_back(nullptr);
+  setInputs(Built);
   Built.Job.parts |= DTLTO_PART_INPUTS;
   return Error::success();
 }
@@ -186,7 +232,7 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
 void JobBuilder::addDigests(BuiltJob &Built) {
   for (size_t I = 0; I != Built.Inputs.size(); ++I) {
     dtlto_input &Input = Built.Inputs[I];
-    if (I < Built.Files.size()) {
+    if (Built.Files[I]) {
       const uint8_t *Digest = Built.Files[I]->digest();
       std::copy(Digest, Digest + sizeof(Input.digest), Input.digest);
       continue;
@@ -203,8 +249,16 @@ Error JobBuilder::addConfig(BuiltJob &Built) {
   Expected<const char *> Text = config();
   if (!Text)
     return Text.takeError();
+  for (auto &File : ConfigFiles) {
+    Built.Inputs.push_back(
+        makeInput(DTLTO_ROLE_OTHER, File->Path.c_str(), File->Bytes));
+    Built.Files.push_back(File.get());
+  }
+  setInputs(Built);
   Built.Job.config = *Text;
-  Built.Job.parts |= DTLTO_PART_CONFIG;
+  // They have no digests yet.
+  Built.Job.parts =
+      (Built.Job.parts & ~DTLTO_PART_DIGESTS) | DTLTO_PART_CONFIG;
   return Error::success();
 }
 
@@ -265,12 +319,14 @@ Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
       !(Built.Job.parts & DTLTO_PART_INPUTS))
     if (Error E = addInputs(Built, T))
       return E;
-  if (Missing & DTLTO_PART_DIGESTS && Built.Job.parts & DTLTO_PART_INPUTS)
-    addDigests(Built);
   if (Missing & DTLTO_PART_ARGS)
     if (Error E = addArgs(Built, triple(T)))
       return E;
   if (Missing & DTLTO_PART_CONFIG)
-    return addConfig(Built);
+    if (Error E = addConfig(Built))
+      return E;
+  if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
+      Built.Job.parts & DTLTO_PART_INPUTS)
+    addDigests(Built);
   return Error::success();
 }

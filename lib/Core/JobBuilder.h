@@ -13,13 +13,14 @@
 #include "ModuleNames.h"
 #include "dtlto/PluginAPI.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <atomic>
 #include <memory>
 #include <mutex>
 
 namespace dtlto {
 
-/// A bitcode file that jobs read: one address, name and digest for all.
+/// A file that many jobs read: one address, name and digest for all.
 struct ModuleFile {
   std::string Path;
   llvm::StringRef Bytes;
@@ -40,7 +41,7 @@ struct BuiltJob {
   std::string Triple;
   std::vector<dtlto_input> Inputs;
   std::vector<const dtlto_input *> InputPointers;
-  std::vector<ModuleFile *> Files; // of the first inputs
+  std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
 };
@@ -87,6 +88,9 @@ private:
   llvm::Error addArgs(BuiltJob &Built, const llvm::Triple &TheTriple);
   llvm::Error addConfig(BuiltJob &Built);
   llvm::Expected<const char *> config();
+  llvm::Error makeConfig();
+  llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
+                            std::string &Field);
 
   const Link &L;
   std::atomic<uint32_t> Parts;
@@ -96,6 +100,9 @@ private:
   llvm::StringMap<TripleArgs> Triples;
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty
+  /// Files that the configuration names: profiles. Each job has them all.
+  std::vector<std::unique_ptr<ModuleFile>> ConfigFiles;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> ConfigBuffers;
 };
 
 } // namespace dtlto

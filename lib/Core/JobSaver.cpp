@@ -48,8 +48,14 @@ Error JobSaver::save(const Task &T) {
   if (Error E = writeToOutput(Path, [&](raw_ostream &OS) {
         OS.write(Bytes->data(), Bytes->size());
         return Error::success();
-      }))
-    return Fail(toString(std::move(E)));
+      })) {
+    std::string Why;
+    handleAllErrors(
+        std::move(E),
+        [&](const FileError &File) { Why = File.messageWithoutFileInfo(); },
+        [&](const ErrorInfoBase &Other) { Why = Other.message(); });
+    return Fail(Why);
+  }
   ++NumSaved;
   return Error::success();
 }

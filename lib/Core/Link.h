@@ -22,6 +22,8 @@ struct Linker {
   Options Opts;
   const dtlto_plugin *Plugin = nullptr; // checked (Plugin.h); null: none asked
   Messages *Msg = nullptr;
+  /// LLD's Mach-O port runs: its PreCodeGenPassesHook is known (LTO.cpp there).
+  bool IsMachO = false;
   InputBuffers Inputs;
 };
 

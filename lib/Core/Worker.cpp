@@ -20,6 +20,7 @@
 #include "llvm/LTO/LTO.h"
 #include "llvm/LTO/LTOBackend.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -38,9 +39,58 @@ static Error parseLLVMOptions(ArrayRef<std::string> Options) {
   if (cl::ParseCommandLineOptions(static_cast<int>(Argv.size()), Argv.data(),
                                   "", &OS))
     return Error::success();
+  // Of a wrong value it says why by itself.
+  StringRef Why = StringRef(OS.str()).trim();
   return createStringError(inconvertibleErrorCode(),
-                           "LLVM's options: " + StringRef(OS.str()).trim());
+                           "LLVM's options: " +
+                               (Why.empty() ? "a wrong value" : Why));
 }
+
+namespace {
+
+/// The files of a configuration, on disk for as long as this lives: LLVM opens
+/// them by their names.
+class ConfigFiles {
+public:
+  ~ConfigFiles() {
+    for (const std::string &Path : Paths)
+      sys::fs::remove(Path);
+  }
+
+  /// Writes the input of \p B called \p Name and sets \p Field to where. Does
+  /// nothing without a name.
+  Error write(const Bundle &B, StringRef Name, std::string &Field) {
+    if (Name.empty())
+      return Error::success();
+    auto It = find_if(B.Inputs, [&](const Bundle::Input &Input) {
+      return Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER;
+    });
+    if (It == B.Inputs.end())
+      return createStringError(inconvertibleErrorCode(),
+                               "the file '" + Name +
+                                   "' of the configuration is missing");
+    SmallString<128> Path;
+    int Fd;
+    if (std::error_code EC =
+            sys::fs::createTemporaryFile("dtlto", "profile", Fd, Path))
+      return createFileError(Path, EC);
+    Paths.push_back(Path.str().str());
+    raw_fd_ostream OS(Fd, /*shouldClose=*/true);
+    OS.write(It->Bytes.data(), It->Bytes.size());
+    OS.close();
+    if (std::error_code EC = OS.error()) {
+      OS.clear_error();
+      return createFileError(Path, EC);
+    }
+    Field = Paths.back();
+    return Error::success();
+  }
+
+private:
+  std::vector<std::string> Paths;
+};
+
+} // namespace
 
 static Error inFile(const Bundle::Input &Input, Error E) {
   return createStringError(inconvertibleErrorCode(),
@@ -55,6 +105,14 @@ dtlto::runBundle(const Bundle &B, std::function<void(StringRef)> Say) {
   if (Error E = parseLLVMOptions(Read->LLVMOptions))
     return std::move(E);
   lto::Config &Conf = Read->Conf;
+  ConfigFiles Files;
+  if (Error E = Files.write(B, Read->Extras.CSIRProfile, Conf.CSIRProfile))
+    return std::move(E);
+  if (Error E = Files.write(B, Read->Extras.SampleProfile, Conf.SampleProfile))
+    return std::move(E);
+  if (Error E =
+          Files.write(B, Read->Extras.ProfileRemapping, Conf.ProfileRemapping))
+    return std::move(E);
 
   bool Failed = false;
   Conf.DiagHandler = [&](const DiagnosticInfo &DI) {

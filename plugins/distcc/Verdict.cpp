@@ -374,10 +374,10 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
     return Error;
   int Code = R.WaitStatus >> 8 & 0xff;
   if (R.WaitStatus == 110u << 8)
-    return Compiler +
-           " is allowed but not installed there: install it "
-           "(Debian: apt install " +
-           Compiler + ")";
+    return Compiler + " is allowed but not installed there: install it" +
+           (Compiler.rfind("clang", 0) == 0
+                ? " (Debian: apt install " + Compiler + ")"
+                : "");
   if (int Signal = R.WaitStatus & 0x7f)
     return withFirstLine(Compiler + " --version was killed there by signal " +
                              std::to_string(Signal),

@@ -74,6 +74,12 @@ Channel::~Channel() {
     return;
   // Not after it is closed: the number may be another's by then.
   I.remove(Socket);
+  if (I.raised()) {
+    // A node that doesn't read would learn of the end only after all that is on
+    // its way.
+    linger Reset = {1, 0};
+    ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Reset, sizeof(Reset));
+  }
   if (!C)
     ::close(Socket);
 }

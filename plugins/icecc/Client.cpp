@@ -20,6 +20,17 @@ static constexpr unsigned FirstRequests = 8;
 // Nodes before that can't verify an environment.
 static constexpr int MinProtocol = 31;
 
+/// Those that there is an environment for.
+static std::vector<std::string> platforms(const Settings &S) {
+  std::vector<std::string> Found;
+  std::string Here = CompileJob().targetPlatform();
+  for (const auto &E : S.Environments)
+    Found.push_back(E.Platform.empty() ? Here : E.Platform);
+  if (Found.empty())
+    Found.push_back(Here);
+  return Found;
+}
+
 Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
                Settings TheSettings, std::unique_ptr<Log> L,
                const dtlto_bundle &Bundler, const dtlto_local_codegen *Codegen)
@@ -27,16 +38,11 @@ Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
       S(std::move(TheSettings)), TheLog(std::move(L)),
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
+      TheCluster(std::make_shared<Cluster>(S, platforms(S))),
       LastGrant(Clock::now()), Pool(S.MaxJobs) {
-  std::vector<std::string> Platforms;
-  std::string Here = CompileJob().targetPlatform();
-  for (const auto &E : S.Environments)
-    Platforms.push_back(E.Platform.empty() ? Here : E.Platform);
-  if (Platforms.empty())
-    Platforms.push_back(Here);
   publish();
   Preparer = std::thread([this] { prepare(); });
-  TheCluster = Cluster::watch(S, std::move(Platforms), [this] { publish(); });
+  TheCluster->start([this] { publish(); });
 }
 
 /// Packing a worker takes a part of a second.
@@ -237,8 +243,11 @@ bool Client::attempt(Job &J, std::string &Error, bool &MayTryAgain) {
     return false;
   }
   std::unique_ptr<Msg> Answer = waitForGrant(J, *Daemon, Error);
-  if (!Answer)
+  if (!Answer) {
+    // It has waited long enough.
+    MayTryAgain = !Daemon->timedOut();
     return false;
+  }
   if (Answer->type == M_NO_CS)
     return compileHere(J, *Daemon, static_cast<NoCSMsg &>(*Answer).job_id,
                        Error);
@@ -422,9 +431,7 @@ void Client::daemonLost(const std::string &Error) {
 
 /// Makes room for as many jobs as there are slots, and a few.
 void Client::publish() {
-  Cluster::Numbers N;
-  if (TheCluster)
-    N = TheCluster->numbers();
+  Cluster::Numbers N = TheCluster->numbers();
   bool TellRoom = false;
   {
     std::lock_guard<std::mutex> Lock(Mutex);

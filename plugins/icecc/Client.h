@@ -79,7 +79,7 @@ private:
   const std::unique_ptr<Log> TheLog;
   const std::chrono::seconds ResultLimit;
   EnvironmentTable Environments;
-  std::shared_ptr<Cluster> TheCluster;
+  const std::shared_ptr<Cluster> TheCluster;
 
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;

@@ -25,22 +25,19 @@ static constexpr int DiscoverySeconds = 2;
 // Until a scheduler that was lost, or not found, is looked for again.
 static constexpr int PauseMs = 5000;
 
-std::shared_ptr<Cluster> Cluster::watch(const Settings &S,
-                                        std::vector<std::string> Platforms,
-                                        std::function<void()> Changed) {
-  auto Self = std::make_shared<Cluster>();
-  Self->Scheduler = S.Scheduler;
-  Self->NetName = S.NetName;
-  Self->Platforms = std::move(Platforms);
-  Self->Changed = std::move(Changed);
+Cluster::Cluster(const Settings &S, std::vector<std::string> Platforms)
+    : Scheduler(S.Scheduler), NetName(S.NetName),
+      Platforms(std::move(Platforms)) {}
+
+void Cluster::start(std::function<void()> TheChanged) {
+  Changed = std::move(TheChanged);
   // The linker's signals are for its own threads.
   sigset_t All, Old;
   sigfillset(&All);
   pthread_sigmask(SIG_SETMASK, &All, &Old);
   // It calls nobody after stop(), and plugins are never unloaded.
-  std::thread([Self] { Self->run(); }).detach();
+  std::thread([Self = shared_from_this()] { Self->run(); }).detach();
   pthread_sigmask(SIG_SETMASK, &Old, nullptr);
-  return Self;
 }
 
 void Cluster::stop() {

@@ -24,12 +24,12 @@ namespace dtlto::icecc {
 /// Any thread may use it.
 class Cluster : public std::enable_shared_from_this<Cluster> {
 public:
-  /// Begins to look for the scheduler that \p S names, and to listen. Calls
-  /// \p Changed, on another thread, when numbers() would answer differently.
-  /// Only nodes of one of \p Platforms count.
-  static std::shared_ptr<Cluster> watch(const Settings &S,
-                                        std::vector<std::string> Platforms,
-                                        std::function<void()> Changed);
+  /// Looks for the scheduler that \p S names. Only nodes of one of \p Platforms
+  /// count.
+  Cluster(const Settings &S, std::vector<std::string> Platforms);
+  /// Begins to look, and to listen. Calls \p Changed, on another thread, when
+  /// numbers() would answer differently. Of a shared one, once.
+  void start(std::function<void()> Changed);
   /// Afterwards, \p Changed isn't called any more. Waits for nothing: looking
   /// up a name in the network can take long, and can't be ended.
   void stop();
@@ -50,8 +50,8 @@ private:
   std::unique_ptr<Channel> findScheduler();
   void changed();
 
-  std::string Scheduler, NetName;
-  std::vector<std::string> Platforms;
+  const std::string Scheduler, NetName;
+  const std::vector<std::string> Platforms;
   Interrupt Stop;
 
   std::mutex ChangedMutex; // guards Changed, and is held while it is called

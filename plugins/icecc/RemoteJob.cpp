@@ -103,7 +103,7 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
     At = Stderr.find("error: ", At + 1);
   if (At != std::string::npos) {
     O.Kind = Outcome::CompilerError;
-    O.Text = Stderr;
+    O.Text = Stderr.substr(0, Stderr.find_last_not_of('\n') + 1);
   }
   return O;
 }

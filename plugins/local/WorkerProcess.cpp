@@ -59,12 +59,12 @@ struct Child {
       ::waitpid(Pid, nullptr, 0);
     }
   }
-  int wait() {
-    int Status = 0;
-    while (::waitpid(Pid, &Status, 0) < 0 && errno == EINTR)
-      ;
+  /// Returns whether it has ended, and then its \p Status.
+  bool hasEnded(int &Status) {
+    if (::waitpid(Pid, &Status, WNOHANG) == 0)
+      return false;
     Pid = -1;
-    return Status;
+    return true;
   }
   pid_t Pid = -1;
 };
@@ -137,7 +137,9 @@ WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
   const char *Next = static_cast<const char *>(Bundle.data);
   size_t Left = static_cast<size_t>(Bundle.size);
   std::vector<char> Text;
-  while (Out.N >= 0 || Err.N >= 0) {
+  int Status = 0;
+  // One that closes what it writes to has as good as ended, but not always.
+  while (Out.N >= 0 || Err.N >= 0 || !Process.hasEnded(Status)) {
     if (Stop())
       return Fail("stopped");
     if (Clock::now() >= Deadline)
@@ -145,7 +147,7 @@ WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
                   std::to_string(Limit.count()) + " s");
     pollfd Fds[3] = {
         {In.N, POLLOUT, 0}, {Out.N, POLLIN, 0}, {Err.N, POLLIN, 0}};
-    ::poll(Fds, 3, 200);
+    ::poll(Fds, 3, Out.N >= 0 || Err.N >= 0 ? 200 : 1);
     if (Fds[0].revents) {
       ssize_t N = ::send(In.N, Next, Left, MSG_NOSIGNAL);
       if (N > 0) {
@@ -161,7 +163,6 @@ WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
     if (Fds[2].revents && !readSome(Err.N, Text, MaxStderr))
       Err.close();
   }
-  int Status = Process.wait();
   while (!Text.empty() && Text.back() == '\n')
     Text.pop_back();
   R.Message.assign(Text.begin(), Text.end());

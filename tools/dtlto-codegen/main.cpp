@@ -26,6 +26,10 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <cerrno>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
@@ -65,7 +69,9 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
                   std::string &Problem) {
   for (size_t I = 0; I != Args.size(); ++I) {
     StringRef Arg = Args[I];
-    bool TakesValue = Arg == "-o" || Arg == "-MF" || Arg == "-x";
+    // icecream gives a gcc its --param after the input.
+    bool TakesValue = Arg == "-o" || Arg == "-MF" || Arg == "-x" ||
+                      (IsCompiler && Arg == "--param");
     StringRef Value;
     if (TakesValue) {
       if (++I == Args.size()) {
@@ -117,6 +123,22 @@ static Error write(StringRef Path, StringRef Object, bool Frame) {
   return EC ? createFileError(Path, EC) : Error::success();
 }
 
+/// Ends the process once nobody can read what it writes: a linker that was
+/// killed leaves no compile behind.
+static void endWithReader() {
+  auto Watch = [](void *) -> void * {
+    pollfd Out = {STDOUT_FILENO, 0, 0};
+    while (::poll(&Out, 1, -1) < 0 && errno == EINTR)
+      ;
+    if (Out.revents & (POLLHUP | POLLERR))
+      ::_exit(1);
+    return nullptr;
+  };
+  pthread_t Thread;
+  if (::pthread_create(&Thread, nullptr, Watch, nullptr) == 0)
+    ::pthread_detach(Thread);
+}
+
 int main(int Argc, char **Argv) {
   StringRef Name = sys::path::filename(Argv[0]);
   if (Name == "true" || Name == "as")
@@ -137,6 +159,8 @@ int main(int Argc, char **Argv) {
     return 0;
   }
 
+  if (C.Output == "-")
+    endWithReader();
   // To its end, whatever is in it: who sends it may wait for that.
   ErrorOr<std::unique_ptr<MemoryBuffer>> File =
       MemoryBuffer::getFileOrSTDIN(C.Input, /*IsText=*/false,

@@ -45,7 +45,6 @@ MockServer::~MockServer() {
   stop();
   for (std::thread &T : Threads)
     T.join();
-  ::close(Fd);
 }
 
 void MockServer::listen() {
@@ -82,8 +81,10 @@ void MockServer::stop() {
       ::shutdown(Socket, SHUT_RDWR);
   }
   ::shutdown(Fd, SHUT_RDWR);
-  if (Listener.joinable())
-    Listener.join();
+  if (!Listener.joinable())
+    return;
+  Listener.join();
+  ::close(Fd); // and with it, whoever waits to be let in
 }
 
 unsigned MockServer::numOpen() const {
@@ -93,8 +94,8 @@ unsigned MockServer::numOpen() const {
 
 MockCluster::MockCluster(const std::string &Folder)
     : Socket(Folder + "/iceccd.socket") {
-  Node = std::make_unique<MockServer>(
-      "", [this](MsgChannel &C) { serveJob(C); });
+  Node =
+      std::make_unique<MockServer>("", [this](MsgChannel &C) { serveJob(C); });
   Daemon = std::make_unique<MockServer>(
       Socket, [this](MsgChannel &C) { serveClient(C); });
 }
@@ -136,14 +137,11 @@ static std::unique_ptr<Msg> next(MsgChannel &C) {
 }
 
 void MockCluster::serveClient(MsgChannel &C) {
-  bool Asked = false;
   while (std::unique_ptr<Msg> M = next(C)) {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (M->type == M_GET_CS) {
       auto &Request = static_cast<GetCSMsg &>(*M);
-      Asked = true;
       ++S.Requests;
-      S.MostRequests = std::max(S.MostRequests, ++OpenRequests);
       S.Files.push_back(Request.filename);
       S.Preferred.push_back(Request.preferred_host);
       unsigned Id = ++NextJob;
@@ -168,17 +166,14 @@ void MockCluster::serveClient(MsgChannel &C) {
     } else if (M->type == M_BLACKLIST_HOST_ENV) {
       ++S.Blacklisted;
     } else if (M->type == M_COMPILE_FILE) {
-      std::unique_ptr<CompileJob> J(static_cast<CompileFileMsg &>(*M).takeJob());
+      std::unique_ptr<CompileJob> J(
+          static_cast<CompileFileMsg &>(*M).takeJob());
       S.ClientJobs += J->environmentVersion() == "__client";
     } else if (M->type == M_JOB_DONE) {
       S.LocalDone += !static_cast<JobDoneMsg &>(*M).is_from_server();
     }
     Changed.notify_all();
   }
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (Asked)
-    --OpenRequests;
-  Changed.notify_all();
 }
 
 void MockCluster::serveJob(MsgChannel &C) {
@@ -200,7 +195,8 @@ void MockCluster::serveJob(MsgChannel &C) {
     } else if (M->type == M_VERIFY_ENV) {
       C.send_msg(VerifyEnvResultMsg(Verifies));
     } else if (M->type == M_COMPILE_FILE) {
-      std::unique_ptr<CompileJob> J(static_cast<CompileFileMsg &>(*M).takeJob());
+      std::unique_ptr<CompileJob> J(
+          static_cast<CompileFileMsg &>(*M).takeJob());
       InJob = true;
       Bytes.clear();
       std::lock_guard<std::mutex> Lock(Mutex);
@@ -229,7 +225,7 @@ void MockCluster::serveJob(MsgChannel &C) {
   if (B != Behaviour::Deaf)
     return;
   // Until the client hangs up.
-  pollfd P = {C.fd, POLLRDHUP, 0};
+  pollfd P = {C.fd, POLLRDHUP, 0}; // or an error
   ::poll(&P, 1, 30000);
 }
 

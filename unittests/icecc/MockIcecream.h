@@ -96,7 +96,7 @@ public:
   bool waitForClosed();         // all connections
   struct Seen {
     std::vector<std::string> Files, Preferred;
-    unsigned Requests = 0, MostRequests = 0; // the latter: open at once
+    unsigned Requests = 0;
     unsigned Environments = 0, Jobs = 0, Ends = 0, Blacklisted = 0;
     unsigned ClientJobs = 0, LocalDone = 0;
     std::vector<std::string> Flags, Compilers;
@@ -114,7 +114,7 @@ private:
   mutable std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
   Seen S;
-  unsigned OpenRequests = 0, NextJob = 0;
+  unsigned NextJob = 0;
   std::vector<Behaviour> Next;
   std::unique_ptr<MockServer> Daemon, Node;
 };

@@ -14,7 +14,7 @@ TEST(VerdictTest, TheCompilersOwnWords) {
   Outcome O =
       judge(1, false, "warning: a\nerror: b\ndtlto-codegen: error: c\n");
   EXPECT_EQ(Outcome::CompilerError, O.Kind);
-  EXPECT_EQ("warning: a\nerror: b\ndtlto-codegen: error: c\n", O.Text);
+  EXPECT_EQ("warning: a\nerror: b\ndtlto-codegen: error: c", O.Text);
 }
 
 TEST(VerdictTest, TheWorkersWords) {

@@ -307,7 +307,8 @@ class Daemon:
     def jobs(self):
         """The pids that began a job, in order, and how many jobs were done.
 
-        Only a job's source has a name with an @; the rest are probes. distccd
+        Only a job's source has a name with an @, or is called job.c (with
+        dtlto-codegen as the compiler); the rest are probes. distccd
         says OTHER of a job that makes no list of its headers."""
         begun, done = [], 0
         serving = {}  # pid -> has its compiler ended?
@@ -316,7 +317,7 @@ class Daemon:
             if not match:
                 continue
             pid, text = int(match[1]), match[2]
-            if text.startswith("compile from @"):
+            if text.startswith(("compile from @", "compile from job.c ")):
                 begun.append(pid)
                 serving[pid] = False
             elif text.startswith("(dcc_collect_child) cc times"):

@@ -22,7 +22,6 @@ An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
 
   node       that node with all its processes, compilers included
-  worker     the compilers of that node
   scheduler  the scheduler
   local      the local daemon
   all        all nodes
@@ -45,8 +44,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "distcc", "Inputs"))
-from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code, kill,
-                  kill_session, make_folder, run_command, session_members)
+from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code,
+                  kill_session, make_folder, run_command)
 
 # Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
 START_LIMIT = 60
@@ -136,10 +135,6 @@ class Daemon:
         """How often it was sent one."""
         return self.read_log().count("handle_transfer_env")
 
-    def workers(self):
-        return [pid for pid, name in
-                session_members(self.process.pid).items() if name != "iceccd"]
-
     def stop(self):
         if self.process is not None:
             kill_session(self.process.pid)
@@ -189,24 +184,17 @@ class Killer(threading.Thread):
         while not self.ended.wait(0.003):
             if sum(node.begun() for node in nodes) < self.count:
                 continue
-            if self.victim == "worker":
-                pids = [pid for node in nodes for pid in node.workers()]
-                if not pids:
-                    continue
-                for pid in pids:
-                    kill(pid)
-            else:
-                for daemon in {"node": nodes, "all": self.nodes,
-                               "scheduler": [self.scheduler],
-                               "local": [self.local]}[self.victim]:
-                    kill_session(daemon.process.pid)
+            for daemon in {"node": nodes, "all": self.nodes,
+                           "scheduler": [self.scheduler],
+                           "local": [self.local]}[self.victim]:
+                kill_session(daemon.process.pid)
             self.fired = True
             return
 
 
 def event(text):
     match = re.fullmatch(
-        r"(\d+|any):(\d+):(node|worker|scheduler|local|all)", text)
+        r"(\d+|any):(\d+):(node|scheduler|local|all)", text)
     if not match:
         raise argparse.ArgumentTypeError("not an event: " + text)
     which = 0 if match[1] == "any" else int(match[1])

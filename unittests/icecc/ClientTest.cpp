@@ -1,0 +1,558 @@
+//===- ClientTest.cpp - Jobs through a cluster that goes wrong ------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The plugin as the linker has it, with a local daemon and a node of the test's
+// own. What stock daemons do is for test/icecc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MockIcecream.h"
+#include "dtlto/PluginAPI.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+using namespace dtlto::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A linker whose jobs are any bytes, and a cluster.
+class ClientTest : public testing::Test {
+protected:
+  struct Done {
+    int32_t Status = -1;
+    std::string Object, Message, Worker;
+  };
+
+  void SetUp() override;
+  void TearDown() override;
+
+  int32_t open(std::vector<const char *> Args = {});
+  /// True: accepted.
+  bool tryToSubmit(const std::string &Bundle);
+  uint64_t submit(const std::string &Bundle);
+  Done wait(uint64_t Id);
+  void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
+  void close();
+  /// The end of one job.
+  Done compile(const std::string &Bundle = "the bundle") {
+    return wait(submit(Bundle));
+  }
+  bool logged(uint32_t Level, const std::string &Text);
+  unsigned numLogged(uint32_t Level);
+
+  std::string Folder;
+  std::unique_ptr<MockCluster> Cluster;
+  bool OffersCodegen = true, OffersBundles = true, BundlesFail = false;
+  uint32_t Timeout = 30;
+  size_t MostAccepted = 0; // at the same time
+
+private:
+  static ClientTest &of(dtlto_host_context *C) {
+    return *reinterpret_cast<ClientTest *>(C);
+  }
+  static dtlto_buffer copy(const std::string &Text);
+
+  dtlto_host Host = {};
+  dtlto_local_codegen Codegen = {};
+  dtlto_bundle Bundler = {};
+  dtlto_session *Session = nullptr;
+  std::mutex Mutex; // guards the rest
+  std::condition_variable Changed;
+  std::map<uint64_t, std::string> Bundles;
+  std::map<uint64_t, std::string> Names;
+  std::map<uint64_t, Done> Results;
+  std::vector<std::pair<uint32_t, std::string>> Logs;
+  std::set<uint64_t> Running;
+  uint64_t LastId = 0;
+  bool Room = false, Closed = false;
+};
+
+void ClientTest::SetUp() {
+  std::string Name = fs::temp_directory_path() / "dtlto-test-XXXXXX";
+  ASSERT_NE(nullptr, mkdtemp(Name.data()));
+  Folder = Name;
+  Cluster = std::make_unique<MockCluster>(Folder);
+  for (const char *Variable : {"ICECC_VERSION", "ICECC_PREFERRED_HOST",
+                               "ICECC_DEBUG", "ICECC_LOGFILE", "USE_SCHEDULER"})
+    unsetenv(Variable);
+  setenv("ICECC_TEST_SOCKET", Cluster->socket().c_str(), 1);
+  setenv("ICECC_TEST_REMOTEBUILD", "1", 1);
+  setenv("ICECC_SCHEDULER", "127.0.0.1:1", 1); // nobody
+  setenv("XDG_CACHE_HOME", Folder.c_str(), 1);
+  // Nothing here runs it.
+  std::string Worker = Folder + "/worker.tar.gz";
+  std::ofstream(Worker) << "the environment";
+  setenv("ICECC_VERSION", Worker.c_str(), 1);
+
+  Host.size = sizeof(Host);
+  Host.abi_major = DTLTO_ABI_MAJOR;
+  Host.abi_minor = DTLTO_ABI_MINOR;
+  Host.context = reinterpret_cast<dtlto_host_context *>(this);
+  Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Text) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    of(C).Logs.emplace_back(Level, Text);
+  };
+  Host.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
+                      const char *) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    if (State == DTLTO_STATE_RUNNING)
+      of(C).Running.insert(Job);
+  };
+  Host.job_done = [](dtlto_host_context *C, uint64_t Job,
+                     const dtlto_result *Result) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    EXPECT_EQ(1u, of(C).Bundles.erase(Job)) << "done twice, or never begun";
+    Done &D = of(C).Results[Job];
+    D.Status = Result->status;
+    D.Message = Result->message ? Result->message : "";
+    D.Worker = Result->worker ? Result->worker : "";
+    D.Object.assign(static_cast<const char *>(Result->object.data),
+                    Result->object.size);
+    if (Result->object.release)
+      Result->object.release(Result->object.owner, Result->object.data,
+                             Result->object.size);
+    of(C).Changed.notify_all();
+  };
+  Host.load_changed = [](dtlto_host_context *C) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    of(C).Room = true;
+    of(C).Changed.notify_all();
+  };
+  Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
+    if (std::strcmp(Id, DTLTO_EXT_LOCAL_CODEGEN) == 0)
+      return of(C).OffersCodegen ? &of(C).Codegen : nullptr;
+    if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
+      return of(C).OffersBundles ? &of(C).Bundler : nullptr;
+    return nullptr;
+  };
+  Codegen.size = sizeof(Codegen);
+  Codegen.slots = 2;
+  Codegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *Result) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    Result->status = DTLTO_OK;
+    Result->object = copy("made here");
+    return Result->status;
+  };
+  Bundler.size = sizeof(Bundler);
+  Bundler.make = [](dtlto_host_context *C, uint64_t Job, dtlto_buffer *Buffer) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    *Buffer = {};
+    if (of(C).BundlesFail)
+      return int32_t(DTLTO_ERROR_CALLER);
+    *Buffer = copy(of(C).Bundles.at(Job));
+    return int32_t(DTLTO_OK);
+  };
+}
+
+dtlto_buffer ClientTest::copy(const std::string &Text) {
+  auto *Owned = new std::string(Text);
+  return {Owned->data(), Owned->size(), Owned,
+          [](void *Owner, const void *, uint64_t) {
+            delete static_cast<std::string *>(Owner);
+          }};
+}
+
+void ClientTest::TearDown() {
+  close();
+  // All that was asked for is released.
+  EXPECT_TRUE(Cluster->waitForClosed());
+  Cluster.reset();
+  fs::remove_all(Folder);
+}
+
+int32_t ClientTest::open(std::vector<const char *> Args) {
+  dtlto_session_params Params = {};
+  Params.size = sizeof(Params);
+  Params.args = Args.data();
+  Params.num_args = static_cast<uint32_t>(Args.size());
+  Params.llvm_version = "19.1.7";
+  Params.output = "";
+  Params.num_jobs = 1000;
+  Params.job_timeout_s = Timeout;
+  return dtlto_plugin_entry.open(&Host, &Params, &Session);
+}
+
+bool ClientTest::tryToSubmit(const std::string &Bundle) {
+  dtlto_job Job = {};
+  Job.size = sizeof(Job);
+  Job.id = ++LastId;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Bundles[Job.id] = Bundle;
+    Names[Job.id] = "lib.a(" + std::to_string(Job.id) + ".o)";
+    Job.name = Names[Job.id].c_str();
+    Room = false;
+  }
+  int32_t Status = dtlto_plugin_entry.submit(Session, &Job);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Status == DTLTO_OK) {
+    MostAccepted = std::max(MostAccepted, Bundles.size());
+    return true;
+  }
+  EXPECT_EQ(DTLTO_BUSY, Status);
+  Bundles.erase(Job.id);
+  return false;
+}
+
+uint64_t ClientTest::submit(const std::string &Bundle) {
+  while (!tryToSubmit(Bundle)) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    if (!Changed.wait_for(Lock, std::chrono::seconds(30),
+                          [&] { return Room; })) {
+      ADD_FAILURE() << "no room";
+      break;
+    }
+  }
+  return LastId;
+}
+
+ClientTest::Done ClientTest::wait(uint64_t Id) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  EXPECT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(60), [&] {
+    return Results.count(Id) != 0;
+  })) << "a job has no end";
+  return Results[Id];
+}
+
+void ClientTest::close() {
+  if (!Session)
+    return;
+  dtlto_plugin_entry.close(Session);
+  Session = nullptr;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Closed = true;
+  EXPECT_TRUE(Bundles.empty()) << "jobs without an end";
+}
+
+bool ClientTest::logged(uint32_t Level, const std::string &Text) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  for (auto &[L, Line] : Logs)
+    if (L == Level && Line.find(Text) != std::string::npos)
+      return true;
+  return false;
+}
+
+unsigned ClientTest::numLogged(uint32_t Level) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  unsigned N = 0;
+  for (auto &[L, Line] : Logs)
+    N += L == Level;
+  return N;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// All is well
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, OneJob) {
+  setenv("ICECC_PREFERRED_HOST", "best", 1);
+  ASSERT_EQ(DTLTO_OK, open());
+  unsetenv("ICECC_PREFERRED_HOST");
+  Done D = compile();
+  EXPECT_EQ(DTLTO_OK, D.Status);
+  EXPECT_EQ("the bundle", D.Object);
+  EXPECT_EQ("warning: all is well\n", D.Message);
+  EXPECT_EQ(0u, D.Worker.find("127.0.0.1:"));
+  close();
+  ASSERT_TRUE(Cluster->waitForClosed());
+  MockCluster::Seen S = Cluster->seen();
+  EXPECT_EQ(std::vector<std::string>{"lib.a(1.o)"}, S.Files);
+  EXPECT_EQ(std::vector<std::string>{"best"}, S.Preferred);
+  EXPECT_EQ(std::vector<std::string>{"--frame"}, S.Flags);
+  EXPECT_EQ(std::vector<std::string>{"clang"}, S.Compilers);
+  EXPECT_EQ(1u, S.Environments);
+  EXPECT_EQ(15u, S.EnvironmentBytes);
+  EXPECT_EQ(1u, S.Ends); // the daemon is told
+  EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING) + numLogged(DTLTO_LOG_ERROR));
+}
+
+TEST_F(ClientTest, LargeAndEmptyBundles) {
+  ASSERT_EQ(DTLTO_OK, open());
+  std::string Large(5000001, 'x');
+  for (size_t I = 0; I < Large.size(); I += 3)
+    Large[I] = static_cast<char>(I * I >> 7);
+  uint64_t A = submit(Large), B = submit("");
+  EXPECT_EQ(Large, wait(A).Object);
+  Done D = wait(B);
+  EXPECT_EQ(DTLTO_OK, D.Status);
+  EXPECT_EQ("", D.Object);
+  EXPECT_LE(Cluster->seen().LargestChunk, 1000000u);
+}
+
+TEST_F(ClientTest, ManyJobsAndOneEnvironment) {
+  ASSERT_EQ(DTLTO_OK, open({"jobs=5"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 100; ++I)
+    Ids.push_back(submit("bundle " + std::to_string(I)));
+  for (unsigned I = 0; I != 100; ++I)
+    EXPECT_EQ("bundle " + std::to_string(I), wait(Ids[I]).Object);
+  close();
+  ASSERT_TRUE(Cluster->waitForClosed());
+  MockCluster::Seen S = Cluster->seen();
+  EXPECT_EQ(1u, S.Environments);
+  EXPECT_EQ(100u, S.Ends);
+  EXPECT_LE(MostAccepted, 5u);
+}
+
+TEST_F(ClientTest, NodesThatHaveTheEnvironment) {
+  Cluster->HasEnvironment = true;
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_EQ(0u, Cluster->seen().Environments);
+}
+
+TEST_F(ClientTest, RequestsAreFew) {
+  Cluster->Answer = MockCluster::Grants::Never;
+  ASSERT_EQ(DTLTO_OK, open());
+  unsigned N = 0;
+  while (N != 100 && tryToSubmit("x"))
+    ++N;
+  EXPECT_GE(N, 2u);
+  EXPECT_LE(N, 10u); // nothing is known of any slot
+}
+
+TEST_F(ClientTest, BuildItYourself) {
+  for (auto How :
+       {MockCluster::Grants::Here, MockCluster::Grants::HereByNoCS}) {
+    Cluster->Answer = How;
+    if (How == MockCluster::Grants::Here) {
+      ASSERT_EQ(DTLTO_OK, open());
+    }
+    Done D = compile();
+    EXPECT_EQ(DTLTO_OK, D.Status);
+    EXPECT_EQ("made here", D.Object);
+  }
+  close();
+  ASSERT_TRUE(Cluster->waitForClosed());
+  EXPECT_EQ(2u, Cluster->seen().ClientJobs);
+  EXPECT_EQ(2u, Cluster->seen().LocalDone);
+  EXPECT_EQ(0u, Cluster->seen().Jobs);
+}
+
+TEST_F(ClientTest, BuildItYourselfWithoutCodegen) {
+  Cluster->Answer = MockCluster::Grants::Here;
+  OffersCodegen = false;
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("no node"));
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes that go wrong
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, AnotherTry) {
+  ASSERT_EQ(DTLTO_OK, open());
+  for (Behaviour B :
+       {Behaviour::Close, Behaviour::CutObject, Behaviour::ShortObject,
+        Behaviour::LongObject, Behaviour::NoObject, Behaviour::OddMessage,
+        Behaviour::OddObject, Behaviour::Text, Behaviour::Crash}) {
+    Cluster->expect({B, B});
+    Done D = compile();
+    EXPECT_EQ(DTLTO_OK, D.Status) << int(B) << D.Message;
+    EXPECT_EQ("the bundle", D.Object) << int(B);
+  }
+}
+
+TEST_F(ClientTest, ThreeTries) {
+  ASSERT_EQ(DTLTO_OK, open());
+  const std::pair<Behaviour, const char *> Cases[] = {
+      {Behaviour::Close, "closed"},
+      {Behaviour::CutObject, "the object was cut off"},
+      {Behaviour::ShortObject, "the object"},
+      {Behaviour::LongObject, "more came back"},
+      {Behaviour::NoObject, "no object came back"},
+      {Behaviour::OddMessage, "something else than a result"},
+      {Behaviour::OddObject, "something else than an object"},
+      {Behaviour::Text, "environment is gone"},
+      {Behaviour::Crash, "status 105"}};
+  unsigned Jobs = 0;
+  for (auto [B, Text] : Cases) {
+    Cluster->expect({B, B, B});
+    Done D = compile();
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status) << Text;
+    EXPECT_NE(std::string::npos, D.Message.find(Text)) << D.Message;
+    EXPECT_EQ("", D.Object);
+    EXPECT_EQ(Jobs += 3, Cluster->seen().Jobs);
+  }
+}
+
+TEST_F(ClientTest, OneTry) {
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect({Behaviour::CompileError, Behaviour::WorkerError});
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_COMPILER, D.Status);
+  EXPECT_EQ("error: no registers left", D.Message);
+  D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("no bundle"));
+  EXPECT_EQ(2u, Cluster->seen().Jobs);
+}
+
+TEST_F(ClientTest, SilentNode) {
+  Timeout = 1;
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect({Behaviour::Silent, Behaviour::Good});
+  EXPECT_EQ("the bundle", compile().Object);
+}
+
+TEST_F(ClientTest, NodeThatCannotRunTheWorker) {
+  Cluster->Verifies = false;
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "can't run the worker"));
+  close();
+  ASSERT_TRUE(Cluster->waitForClosed());
+  EXPECT_EQ(3u, Cluster->seen().Blacklisted);
+  EXPECT_EQ(0u, Cluster->seen().Jobs);
+}
+
+//===----------------------------------------------------------------------===//
+// Daemons that go wrong
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, NoDaemon) {
+  setenv("ICECC_TEST_SOCKET", (Folder + "/nobody").c_str(), 1);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, open());
+  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "no local iceccd"));
+  EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
+}
+
+TEST_F(ClientTest, DaemonThatHangsUp) {
+  Cluster->NumFails = 2;
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ("the bundle", compile().Object);
+  EXPECT_EQ(3u, Cluster->seen().Requests);
+}
+
+TEST_F(ClientTest, DaemonThatSaysNo) {
+  Cluster->Answer = MockCluster::Grants::Text;
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_EQ("local iceccd: go away", D.Message);
+}
+
+TEST_F(ClientTest, NoGrantInTime) {
+  Cluster->Answer = MockCluster::Grants::Never;
+  ASSERT_EQ(DTLTO_OK, open({"grant-timeout=1"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_EQ("no node was granted for 1 s", D.Message);
+}
+
+TEST_F(ClientTest, DaemonThatDies) {
+  Cluster->Answer = MockCluster::Grants::Never;
+  ASSERT_EQ(DTLTO_OK, open());
+  uint64_t A = submit("a"), B = submit("b");
+  ASSERT_TRUE(Cluster->waitForRequests(2));
+  Cluster->stopDaemon();
+  fs::remove(Cluster->socket());
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(A).Status);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(B).Status);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  close();
+  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "can't be reached any more"));
+  EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
+}
+
+//===----------------------------------------------------------------------===//
+// The linker
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, CancelWhileWaiting) {
+  Cluster->Answer = MockCluster::Grants::Never;
+  ASSERT_EQ(DTLTO_OK, open());
+  uint64_t Id = submit("a");
+  ASSERT_TRUE(Cluster->waitForRequests(1));
+  cancel(Id);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+  EXPECT_TRUE(Cluster->waitForClosed()); // with the session still open
+  cancel(Id);
+  cancel(1000);
+}
+
+TEST_F(ClientTest, CancelAtANode) {
+  for (Behaviour B : {Behaviour::Silent, Behaviour::Deaf}) {
+    if (B == Behaviour::Silent) {
+      ASSERT_EQ(DTLTO_OK, open());
+    }
+    Cluster->expect({B});
+    unsigned Before = Cluster->seen().Jobs;
+    // More than sockets hold, so that a deaf node stops the sending.
+    std::string Bundle(30000000, 'x');
+    for (size_t I = 0; I < Bundle.size(); ++I)
+      Bundle[I] = static_cast<char>(I * (I >> 9) >> 5);
+    uint64_t Id = submit(Bundle);
+    ASSERT_TRUE(Cluster->waitForJobs(Before + 1));
+    cancel(Id);
+    EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+    EXPECT_TRUE(Cluster->waitForClosed());
+  }
+  EXPECT_EQ("the bundle", compile().Object);
+}
+
+TEST_F(ClientTest, CloseWithJobs) {
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect({Behaviour::Silent, Behaviour::Silent});
+  submit("a");
+  submit("b");
+  ASSERT_TRUE(Cluster->waitForJobs(2));
+  close(); // checks that all have come to an end
+}
+
+TEST_F(ClientTest, CloseAtOnce) {
+  ASSERT_EQ(DTLTO_OK, open());
+  for (unsigned I = 0; I != 5; ++I)
+    submit("a");
+}
+
+TEST_F(ClientTest, BundlesThatFail) {
+  BundlesFail = true;
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("bundle"));
+  EXPECT_EQ(0u, Cluster->seen().Jobs);
+}
+
+TEST_F(ClientTest, HostWithoutBundles) {
+  OffersBundles = false;
+  EXPECT_EQ(DTLTO_ERROR_CALLER, open());
+  EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
+}
+
+TEST_F(ClientTest, LogFile) {
+  std::string File = Folder + "/log";
+  setenv("ICECC_LOGFILE", File.c_str(), 1);
+  setenv("ICECC_DEBUG", "debug", 1);
+  ASSERT_EQ(DTLTO_OK, open());
+  unsetenv("ICECC_LOGFILE");
+  unsetenv("ICECC_DEBUG");
+  Cluster->expect({Behaviour::Close});
+  compile();
+  close();
+  std::ifstream In(File);
+  std::string Text((std::istreambuf_iterator<char>(In)), {});
+  EXPECT_NE(std::string::npos, Text.find("icecc: debug module 'lib.a(1.o)'"));
+  EXPECT_EQ(0u, numLogged(DTLTO_LOG_NOTE));
+}
