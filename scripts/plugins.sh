@@ -8,8 +8,12 @@
 #                   arguments to link_options
 #   report_<name>   after each link, in the folder that the linker ran in: tells
 #                   what the plugin did. Only where there is something to tell
+#
+# and in place of the first's starting something, it may put words in front of each
+# link: link_prefix, with a space at its end.
 
 link_options=()
+link_prefix=
 
 # Runs jobs in the linker itself: nothing to start.
 plugin_local() { echo "nothing to start: it compiles in the linker"; }
@@ -121,6 +125,49 @@ report_distcc() {
   sort <<<"$table" | awk -F '\t' '{ printf "  %-42s -> %s\n", $1, $2 }'
   cut -f 2 <<<"$table" | sort | uniq -c |
     awk '{ printf "on %s: %d modules\n", $2, $1 }'
+}
+
+# A stock icecream cluster for each link: a scheduler, a local daemon that takes no
+# jobs, and two nodes. They are in a network of their own, so the linker has to be
+# there too, and the tests' cluster.py starts and stops all of it.
+plugin_icecc() {
+  local name unshare=(unshare -n -m)
+  for name in iceccd icecc-scheduler; do
+    PATH=$PATH:/usr/sbin command -v "$name" >/dev/null ||
+      die "there is no $name; install it as root: apt-get install icecc"
+  done
+  for name in libdtlto_icecc.so dtlto-codegen-static; do
+    [[ -e $top/build/lib/dtlto/$name ]] ||
+      die "there is no build/lib/dtlto/$name; 'cmake --preset release' says why"
+  done
+  # As cluster.py does it.
+  ((EUID == 0)) || unshare+=(-U -c --keep-caps)
+  "${unshare[@]}" true ||
+    die "can't make a network of our own, see above; be root, or allow users to" \
+      "have namespaces (sysctl kernel.unprivileged_userns_clone or" \
+      "kernel.apparmor_restrict_unprivileged_userns), also inside of containers"
+
+  # ICECC_LOGFILE: in the linker's folder; what report_icecc reads.
+  link_prefix="$(printf %q "$top/test/icecc/Inputs/cluster.py") --report"
+  link_prefix+=" --limit=3600 --env=ICECC_DEBUG=info --env=ICECC_LOGFILE=icecc.log"
+  link_prefix+=" 2 -- "
+  echo "each link gets a cluster of its own: a scheduler, a local daemon, two nodes"
+}
+
+# Where each module was compiled, in the plugin's own words.
+report_icecc() {
+  local where="module '(.*)': compiled (on (.*) in [0-9.]+ s|(here), .*)" table
+  table=$(
+    sed -nE "s/^dtlto\[[0-9]+\] icecc: debug $where$/\1\t\3\4/p" icecc.log
+  )
+  [[ -n $table ]] || die "icecc.log tells of no module where it was compiled"
+  echo "compiled, says icecc.log:"
+  sort <<<"$table" | awk -F '\t' '{ printf "  %-42s -> %s\n", $1, $2 }'
+  cut -f 2 <<<"$table" | sort | uniq -c |
+    awk '{ printf "on %s: %d modules\n", $2, $1 }'
+  # Icecream may have one compiled by the linker; the bytes wouldn't tell.
+  ! cut -f 2 <<<"$table" | grep -qx here ||
+    die "not all modules were compiled on nodes"
 }
 
 # Fails if there is no plugin $1.

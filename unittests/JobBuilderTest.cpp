@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "JobBuilder.h"
+#include "Bitstream.h"
 #include "Bundle.h"
 #include "ConfigJSON.h"
-#include "Bitstream.h"
 #include "TestLink.h"
 #include "llvm/Support/BLAKE3.h"
 #include "gtest/gtest.h"

@@ -45,7 +45,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "distcc", "Inputs"))
 from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code,
-                  kill_session, make_folder, run_command)
+                  kill_session, make_folder, run_command, session_members)
 
 # Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
 START_LIMIT = 60
@@ -223,7 +223,7 @@ def parse_args():
     p.add_argument("--environments", type=int, metavar="N",
                    help="fail unless environments were sent so often")
     p.add_argument("--report", action="store_true",
-                   help="print how many jobs each node did")
+                   help="print how many jobs each node did, and what was stopped")
     p.add_argument("count", type=int, metavar="N")
     p.add_argument("command", nargs="+", metavar="COMMAND")
     own = sys.argv[1:]
@@ -323,6 +323,15 @@ def run(opts, folder, guard, started):
     return code
 
 
+def print_stopped(daemons):
+    sessions = [daemon.process.pid for daemon in daemons if daemon.process]
+    left = sorted(pid for session in sessions for pid in session_members(session))
+    print("cluster: stopped the sessions %s; processes left: %s" %
+          (" ".join(map(str, sessions)),
+           " ".join(map(str, left)) or "none"))
+    sys.stdout.flush()
+
+
 def main():
     opts = parse_args()
     enter_network()
@@ -354,6 +363,8 @@ def main():
         for daemon in started:
             daemon.stop()
         bury_orphans()
+        if opts.report:
+            print_stopped(started)
         shutil.rmtree(folder, ignore_errors=True)
         guard.done()
 

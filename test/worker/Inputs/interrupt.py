@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """interrupt.py <signal> <program> <command>...
 
-Runs the command, a link with a module that compiles for ever. Waits until it has
-started processes of that program, and sends it the signal, and them none.
-Succeeds if the command then ends without success, and so do they all."""
+Runs the command, a link of a module that compiles for ever. Waits until it has
+started a process of that program and that compiles, and sends the signal to the
+command alone. Succeeds if that then ends without success, and the process as
+well."""
 
 import os
 import signal
@@ -18,20 +19,20 @@ name, program, *command = sys.argv[1:]
 
 
 def stat(pid):
-    """Name, state, parent."""
+    """Name, state, parent, and used time in ticks."""
     try:
         with open("/proc/%s/stat" % pid) as f:
             text = f.read()
     except OSError:
-        return "", "X", 0
-    state, parent = text.rpartition(")")[2].split()[:2]
-    return text.partition("(")[2].rpartition(")")[0], state, int(parent)
+        return "", "X", 0, 0
+    fields = text.rpartition(")")[2].split()
+    return (text.partition("(")[2].rpartition(")")[0], fields[0],
+            int(fields[1]), int(fields[11]) + int(fields[12]))
 
 
-def alive():
-    """The processes of the program that a command of ours has begun."""
-    return [pid for pid in os.listdir("/proc") if pid.isdigit() and
-            stat(pid)[0] == program[:15] and stat(pid)[1] not in "XZ"]
+def alive(pid):
+    name, state, _, _ = stat(pid)
+    return name == program[:15] and state not in "XZ"
 
 
 def wait_for(condition, what):
@@ -45,18 +46,18 @@ def wait_for(condition, what):
 # Whoever started us in the background had SIGINT ignored.
 process = subprocess.Popen(
     command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-workers = set()
+workers = []
 
 
 def begun():
-    workers.update(pid for pid in alive() if stat(pid)[2] == process.pid)
-    # The others end by themselves.
-    running = [pid for pid in workers if pid in alive()]
-    return process.poll() is not None or (len(workers) >= 2 and
-                                          len(running) == 1)
+    """Has a worker been at it for so long that it has read all of its job?"""
+    workers[:] = [pid for pid in os.listdir("/proc") if pid.isdigit() and
+                  alive(pid) and stat(pid)[2] == process.pid]
+    return process.poll() is not None or any(
+        stat(pid)[3] >= os.sysconf("SC_CLK_TCK") for pid in workers)
 
 
-wait_for(begun, "no worker")
+wait_for(begun, "no worker compiles")
 if process.poll() is not None:
     sys.exit("ended by itself, with exit code %d" % process.returncode)
 process.send_signal(getattr(signal, "SIG" + name))
@@ -68,7 +69,7 @@ except subprocess.TimeoutExpired:
 if code == 0:
     sys.exit("exit code 0")
 try:
-    wait_for(lambda: not workers & set(alive()), "a worker is left")
+    wait_for(lambda: not any(map(alive, workers)), "a worker is left")
 finally:
-    for pid in workers & set(alive()):
+    for pid in filter(alive, workers):
         os.kill(int(pid), signal.SIGKILL)

@@ -1,0 +1,53 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A stock icecream cluster on this machine, for as long as a benchmark runs."""
+
+import os
+import sys
+from pathlib import Path
+
+import benchlib
+
+CLUSTER = benchlib.ROOT / "test/icecc/Inputs/cluster.py"
+
+
+def enter(nodes, slots, options=()):
+    """Starts this program again, with the tests' cluster.py around it: in a
+    network with a scheduler, a local daemon and `nodes` nodes with `slots`
+    slots each, which also stops them. Returns there, and only there. `options`
+    are cluster.py's."""
+    if "CLUSTER_DIR" in os.environ:
+        return
+    os.execv(sys.executable, [
+        sys.executable, str(CLUSTER), f"--jobs={slots}", "--limit=86400",
+        # iceccd makes its compilers nicer than others, which would be all that
+        # one sees on a busy machine.
+        "--daemon-arg=--nice", "--daemon-arg=0",
+        # HOME is another there.
+        f"--env=DTLTO_BENCH_CACHE={benchlib.cache_folder()}", *options,
+        str(nodes), "--", sys.executable, "-B", *sys.argv,
+    ])
+
+
+def folder():
+    """The cluster's own, which goes when it ends."""
+    return Path(os.environ["CLUSTER_DIR"])
+
+
+def environment(cache, log=None):
+    """What a link needs. The packed worker is kept in the folder `cache`; the
+    plugin's log is a file or pipe, or the linker's output."""
+    more = {"XDG_CACHE_HOME": str(cache), "ICECC_DEBUG": "info"}
+    if log:
+        more["ICECC_LOGFILE"] = str(log)
+    return dict(os.environ, **more)
+
+
+def moved():
+    """Bytes that have gone through the network, both ways together, with the
+    headers of TCP and IP and all that the daemons say to each other."""
+    for line in Path("/proc/net/dev").read_text().splitlines():
+        name, _, numbers = line.partition(":")
+        if name.strip() == "lo":
+            return int(numbers.split()[0])
+    benchlib.fail("there is no loopback device")
