@@ -138,7 +138,8 @@ plugin_icecc() {
   done
   for name in libdtlto_icecc.so dtlto-codegen-static; do
     [[ -e $top/build/lib/dtlto/$name ]] ||
-      die "there is no build/lib/dtlto/$name; 'cmake --preset release' says why"
+      die "there is no build/lib/dtlto/$name; was build/ configured with" \
+        "-DDTLTO_STATIC_WORKER=OFF?"
   done
   # As cluster.py does it.
   ((EUID == 0)) || unshare+=(-U -c --keep-caps)
@@ -166,8 +167,9 @@ report_icecc() {
   cut -f 2 <<<"$table" | sort | uniq -c |
     awk '{ printf "on %s: %d modules\n", $2, $1 }'
   # Icecream may have one compiled by the linker; the bytes wouldn't tell.
-  ! cut -f 2 <<<"$table" | grep -qx here ||
+  if cut -f 2 <<<"$table" | grep -x here >/dev/null; then
     die "not all modules were compiled on nodes"
+  fi
 }
 
 # Fails if there is no plugin $1.

@@ -71,14 +71,16 @@ struct Field {
         [](lto::Config &) {}                                                   \
   }
 #define CONFIG(NAME, WHAT, TEXT, ...)                                          \
-  {"Config", #NAME, WHAT, TEXT, CHANGE(NAME __VA_ARGS__)}
+  { "Config", #NAME, WHAT, TEXT, CHANGE(NAME __VA_ARGS__) }
 #define TARGET(NAME, WHAT, TEXT, ...)                                          \
-  {"TargetOptions", #NAME, WHAT, TEXT, CHANGE(Options.NAME __VA_ARGS__)}
+  { "TargetOptions", #NAME, WHAT, TEXT, CHANGE(Options.NAME __VA_ARGS__) }
 #define MC(NAME, WHAT, TEXT, ...)                                              \
-  {"MCTargetOptions", #NAME, WHAT, TEXT,                                       \
-   CHANGE(Options.MCOptions.NAME __VA_ARGS__)}
+  {                                                                            \
+    "MCTargetOptions", #NAME, WHAT, TEXT,                                      \
+        CHANGE(Options.MCOptions.NAME __VA_ARGS__)                             \
+  }
 #define PTO(NAME, WHAT, TEXT, ...)                                             \
-  {"PipelineTuningOptions", #NAME, WHAT, TEXT, CHANGE(PTO.NAME __VA_ARGS__)}
+  { "PipelineTuningOptions", #NAME, WHAT, TEXT, CHANGE(PTO.NAME __VA_ARGS__) }
 
 const lto::Config::ModuleHookFn Hook = [](unsigned, const Module &) {
   return true;

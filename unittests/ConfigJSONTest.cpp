@@ -551,7 +551,8 @@ TEST(ConfigJSONTest, TheDefault) {
   lto::Config Conf;
   std::string Text = write(Conf);
   EXPECT_EQ(Text.find("{\"llvm\":\"" LLVM_VERSION_STRING
-                      "\",\"options\":[],\"files\":{},\"passes\":[],\"config\":{\"CPU\":\"\",\"MAttrs\":"
+                      "\",\"options\":[],\"files\":{},\"passes\":[],\"config\":"
+                      "{\"CPU\":\"\",\"MAttrs\":"
                       "[],\"RelocModel\":1,\"CodeModel\":null,"),
             0u)
       << Text;
@@ -668,14 +669,13 @@ TEST(ConfigJSONTest, WrongExtras) {
     Changed.replace(At, Old.size(), New.str());
     return whyNot(Changed);
   };
-  for (StringRef Files :
-       {R"({"Other":"x"})", R"({"SampleProfile":1})", "[]",
-        R"({"SampleProfile":""})", R"({"SampleProfile":"x","CSIRProfile":"y"})"})
+  for (StringRef Files : {R"({"Other":"x"})", R"({"SampleProfile":1})", "[]",
+                          R"({"SampleProfile":""})",
+                          R"({"SampleProfile":"x","CSIRProfile":"y"})"})
     EXPECT_NE(With("\"files\":{}", ("\"files\":" + Files).str()), "")
         << Files.str();
-  for (StringRef Passes :
-       {R"(["other"])", "[1]", "{}",
-        R"(["objc-arc-contract","objc-arc-contract"])"})
+  for (StringRef Passes : {R"(["other"])", "[1]", "{}",
+                           R"(["objc-arc-contract","objc-arc-contract"])"})
     EXPECT_NE(With("\"passes\":[]", ("\"passes\":" + Passes).str()), "")
         << Passes.str();
 }

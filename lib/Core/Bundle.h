@@ -39,8 +39,8 @@ struct Bundle {
   };
   std::string LLVMVersion;
   std::string Triple;
-  std::string Name; // the module's, as the user knows it
-  std::vector<Input> Inputs; // the primary module first; one index
+  std::string Name;              // the module's, as the user knows it
+  std::vector<Input> Inputs;     // the primary module first; one index
   std::vector<std::string> Args; // empty: none
   std::string Output;
   std::string Config; // for readConfig()

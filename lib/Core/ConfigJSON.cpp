@@ -417,7 +417,8 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
 
   // Finds what is left: a field that is there twice, spaces, another order or
   // spelling, a value that the writer refuses.
-  Expected<std::string> Again = writeText(Result.Conf, Result.LLVMOptions, Result.Extras);
+  Expected<std::string> Again =
+      writeText(Result.Conf, Result.LLVMOptions, Result.Extras);
   if (!Again)
     return Again.takeError();
   if (*Again != Text)

@@ -11,8 +11,8 @@
 //
 // Each field of the three structs (Config, TargetOptions, MCTargetOptions) is
 // in one of three lists: it travels; it must have the one value that can travel
-// (callbacks that must be empty, files that aren't sent); or the backend doesn't
-// look at it. A test compares the lists with LLVM's headers.
+// (callbacks that must be empty, files that aren't sent); or the backend
+// doesn't look at it. A test compares the lists with LLVM's headers.
 //
 //===----------------------------------------------------------------------===//
 

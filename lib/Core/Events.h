@@ -33,10 +33,11 @@ struct Event {
     Loaded,      // load() returned; Load has what it told
     Violation,   // the plugin broke a promise of the ABI; Message says which
     GaveUp,      // log() of an error: the plugin can't go on; Message says why
-    FallbackForbidden, // the plugin's own settings want none; Message names them
-    LocalDone,   // by us: local code generation ended
-    Delivered,   // by us: the object is with LLVM
-    Broken       // by us: Message is an error that fails the link
+    FallbackForbidden, // the plugin's own settings want none; Message names
+                       // them
+    LocalDone,         // by us: local code generation ended
+    Delivered,         // by us: the object is with LLVM
+    Broken             // by us: Message is an error that fails the link
   };
   KindTy Kind;
   uint64_t Job = 0; // 0: none

@@ -41,8 +41,7 @@ Triple JobBuilder::triple(const Task &T) const {
   return Triple(L.Conf.DefaultTriple);
 }
 
-Expected<ModuleFile *>
-JobBuilder::moduleFile(const BitcodeModule &Module) {
+Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module) {
   StringRef Name = Module.getModuleIdentifier();
   ModuleFile *Result;
   {
@@ -95,9 +94,9 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
   ErrorOr<std::unique_ptr<MemoryBuffer>> File = MemoryBuffer::getFile(
       Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!File)
-    return createStringError(inconvertibleErrorCode(),
-                             "'" + Path + "', which can't be read: " +
-                                 File.getError().message());
+    return createStringError(
+        inconvertibleErrorCode(),
+        "'" + Path + "', which can't be read: " + File.getError().message());
   auto Kept = std::make_unique<ModuleFile>();
   Kept->Path = Field = Name.str();
   Kept->Bytes = (*File)->getBuffer();
@@ -122,8 +121,7 @@ Error JobBuilder::makeConfig() {
     return E;
   Extras.ObjCARCContract =
       L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
-  Expected<std::string> Text =
-      writeConfig(Conf, L.opts().LLVMOptions, Extras);
+  Expected<std::string> Text = writeConfig(Conf, L.opts().LLVMOptions, Extras);
   if (!Text)
     return Text.takeError();
   Config = std::move(*Text);
@@ -237,9 +235,9 @@ void JobBuilder::addDigests(BuiltJob &Built) {
       std::copy(Digest, Digest + sizeof(Input.digest), Input.digest);
       continue;
     }
-    auto Hash = BLAKE3::hash(
-        ArrayRef(static_cast<const uint8_t *>(Input.bytes.data),
-                 static_cast<size_t>(Input.bytes.size)));
+    auto Hash =
+        BLAKE3::hash(ArrayRef(static_cast<const uint8_t *>(Input.bytes.data),
+                              static_cast<size_t>(Input.bytes.size)));
     std::copy(Hash.begin(), Hash.end(), Input.digest);
   }
   Built.Job.parts |= DTLTO_PART_DIGESTS;
@@ -257,8 +255,7 @@ Error JobBuilder::addConfig(BuiltJob &Built) {
   setInputs(Built);
   Built.Job.config = *Text;
   // They have no digests yet.
-  Built.Job.parts =
-      (Built.Job.parts & ~DTLTO_PART_DIGESTS) | DTLTO_PART_CONFIG;
+  Built.Job.parts = (Built.Job.parts & ~DTLTO_PART_DIGESTS) | DTLTO_PART_CONFIG;
   return Error::success();
 }
 

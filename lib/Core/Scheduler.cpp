@@ -106,9 +106,8 @@ void Scheduler::prepareMore() {
     Job &J = job(Index);
     J.At = Stage::Preparing;
     ++NumPreparing;
-    bool NeedsThread =
-        Saver || L.EmitIndexFiles || L.Cache ||
-        !(PluginGone || Builder.isTrivial());
+    bool NeedsThread = Saver || L.EmitIndexFiles || L.Cache ||
+                       !(PluginGone || Builder.isTrivial());
     newId(J, Index);
     if (!NeedsThread) {
       prepare(J, !PluginGone);

@@ -39,9 +39,9 @@ void Scheduler::fail(const Twine &Why) { addError("dtlto: " + Why); }
 
 /// Names the setting to blame, unless it is the linker's own option.
 void Scheduler::failWithoutFallback(const Twine &Why) {
-  fail(WhyNoFallback.empty() ? Why
-                             : Why + "; not compiled here, since " +
-                                   WhyNoFallback);
+  fail(WhyNoFallback.empty()
+           ? Why
+           : Why + "; not compiled here, since " + WhyNoFallback);
 }
 
 void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {

@@ -97,8 +97,8 @@ static Error inFile(const Bundle::Input &Input, Error E) {
                            Input.Path + ": " + toString(std::move(E)));
 }
 
-Expected<WorkerResult>
-dtlto::runBundle(const Bundle &B, std::function<void(StringRef)> Say) {
+Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
+                                        std::function<void(StringRef)> Say) {
   Expected<ReadConfig> Read = readConfig(B.Config);
   if (!Read)
     return Read.takeError();
@@ -167,9 +167,9 @@ dtlto::runBundle(const Bundle &B, std::function<void(StringRef)> Say) {
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object));
   };
-  if (Error E = lto::thinBackend(Conf, 0, AddStream, **M, **Index, ImportList,
-                                 Defined[(*M)->getModuleIdentifier()],
-                                 &Modules))
+  if (Error E =
+          lto::thinBackend(Conf, 0, AddStream, **M, **Index, ImportList,
+                           Defined[(*M)->getModuleIdentifier()], &Modules))
     return std::move(E);
   if (Failed)
     return createStringError(inconvertibleErrorCode(),

@@ -26,8 +26,8 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
   int Status =
       ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
   if (Status != 0) {
-    R.Error = Status == EAI_SYSTEM ? std::strerror(errno)
-                                   : ::gai_strerror(Status);
+    R.Error =
+        Status == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(Status);
     return R;
   }
   for (addrinfo *I = List; I; I = I->ai_next) {

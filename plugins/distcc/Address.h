@@ -28,16 +28,15 @@ struct Resolved {
   std::string Error;              // one line; empty if there are addresses
 };
 
-/// Looks \p Name up on a thread of its own, since the system's resolver may take
-/// as long as it likes, and posts a letter that calls \p Then. The thread is not
-/// waited for: after Mailbox::stop() its answer is thrown away.
+/// Looks \p Name up on a thread of its own, since the system's resolver may
+/// take as long as it likes, and posts a letter that calls \p Then. The thread
+/// is not waited for: after Mailbox::stop() its answer is thrown away.
 void resolve(const std::string &Name, uint16_t Port,
-             std::shared_ptr<Mailbox> Box,
-             std::function<void(Resolved)> Then);
+             std::shared_ptr<Mailbox> Box, std::function<void(Resolved)> Then);
 
 /// A non-blocking socket that begins to connect to \p A, with TCP_NODELAY and
-/// with probes that notice a machine that is gone. Negative with errno set if it
-/// can't. It is connected when it can be written to and connectError() is 0.
+/// with probes that notice a machine that is gone. Negative with errno set if
+/// it can't. It is connected when it can be written to and connectError() is 0.
 int beginConnect(const Address &A);
 int connectError(int Fd); // an errno
 

@@ -44,7 +44,9 @@ public:
   ByteView view() const { return {Data, Size}; }
 
   /// Whoever gets them releases them with release().
-  ByteView take() { return {std::exchange(Data, nullptr), std::exchange(Size, 0)}; }
+  ByteView take() {
+    return {std::exchange(Data, nullptr), std::exchange(Size, 0)};
+  }
   static void release(const uint8_t *Data, size_t Size);
 
 private:

@@ -115,7 +115,7 @@ private:
     std::string LastError;
   };
   std::map<const void *, Past> Failed; // by the address of the module
-  unsigned NumUnfinished = 0; // Remote, Judging or Local
+  unsigned NumUnfinished = 0;          // Remote, Judging or Local
   bool GaveUp = false, Closing = false;
   double SecondsOfAJob = 0; // smoothed; 0: not known
   uint64_t BytesSent = 0, BytesReceived = 0;

@@ -75,8 +75,8 @@ void Connection::connectNext() {
     }
     Error = std::strerror(errno);
   }
-  fail(Unreachable, "can't connect: " +
-                        (Error.empty() ? std::string("no address") : Error));
+  fail(Unreachable,
+       "can't connect: " + (Error.empty() ? std::string("no address") : Error));
 }
 
 short Connection::events() const {
@@ -102,8 +102,8 @@ void Connection::ready(short Events) {
       // It was connected, and is not any more: no other address is better.
       if (Why == ECONNRESET || Why == EPIPE) {
         Reset = true;
-        return fail(Dropped, std::string("the connection broke: ") +
-                                 std::strerror(Why));
+        return fail(Dropped,
+                    std::string("the connection broke: ") + std::strerror(Why));
       }
       Error = std::strerror(Why);
       return connectNext();
@@ -169,8 +169,8 @@ void Connection::receive() {
       if (errno == EAGAIN || errno == EWOULDBLOCK)
         return;
       Reset = errno == ECONNRESET;
-      return fail(Dropped, std::string("the connection broke: ") +
-                               std::strerror(errno));
+      return fail(Dropped,
+                  std::string("the connection broke: ") + std::strerror(errno));
     }
     if (N == 0) {
       if (State == Sending && !Parser.started())

@@ -36,7 +36,7 @@ public:
   enum StateTy {
     Connecting,
     Sending,
-    Waiting,   // all is sent, nothing has come back
+    Waiting, // all is sent, nothing has come back
     Receiving,
     Done,  // take reply()
     Failed // see failure() and error()

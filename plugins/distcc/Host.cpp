@@ -26,8 +26,7 @@ void Host::release(uint64_t Job) {
 }
 
 void Host::learn(uint64_t Cost, Clock::duration Took) {
-  double Seconds =
-      std::max(std::chrono::duration<double>(Took).count(), 0.001);
+  double Seconds = std::max(std::chrono::duration<double>(Took).count(), 0.001);
   double Now = static_cast<double>(std::max<uint64_t>(Cost, 1)) / Seconds;
   // Jobs differ, and so does a machine's other work: some of the past counts.
   Speed = Speed == 0 ? Now : 0.7 * Speed + 0.3 * Now;

@@ -52,7 +52,9 @@ struct Host {
   double Speed = 0;
 
   bool hasRoom() const { return State == Usable && NumBusy < Slots; }
-  bool mayBecomeUsable() const { return State == Resolving || State == Probing; }
+  bool mayBecomeUsable() const {
+    return State == Resolving || State == Probing;
+  }
 
   int take(uint64_t Job);
   void release(uint64_t Job);

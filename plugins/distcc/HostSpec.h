@@ -40,7 +40,7 @@ enum class HostKind {
 /// One host of a list.
 struct HostSpec {
   HostKind Kind = HostKind::Tcp;
-  std::string Name;    // name or address, without brackets
+  std::string Name; // name or address, without brackets
   uint16_t Port = 3632;
   unsigned Limit = 0;  // jobs at the same time; 0: the list doesn't say
   std::string User;    // ssh: may be empty

@@ -7,8 +7,8 @@
 //
 // Where a message goes. With DISTCC_LOG, warnings and notes go to that file
 // instead of the linker's output, as distcc's do; errors go to both. Debugging
-// messages go to the linker's --verbose, and with DISTCC_VERBOSE to the file or,
-// without one, to the linker's output as notes.
+// messages go to the linker's --verbose, and with DISTCC_VERBOSE to the file
+// or, without one, to the linker's output as notes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -64,8 +64,8 @@ std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
                                             const std::string &Compiler,
                                             const Pack &P, std::string &Error);
 
-/// The request for a worker that is dtlto-codegen and reads \p Bundle, the whole
-/// job in one file. The server takes it for a C source.
+/// The request for a worker that is dtlto-codegen and reads \p Bundle, the
+/// whole job in one file. The server takes it for a C source.
 std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
                                                   const std::string &Compiler,
                                                   ByteView Bundle,

@@ -31,7 +31,13 @@
 
 namespace dtlto::distcc {
 
-enum class Phase { Blocked = 1, Connect = 2, Send = 4, Compile = 5, Receive = 6 };
+enum class Phase {
+  Blocked = 1,
+  Connect = 2,
+  Send = 4,
+  Compile = 5,
+  Receive = 6
+};
 
 /// The state file of one running job. All failures are silent: a monitor is no
 /// reason to fail a link. One thread.

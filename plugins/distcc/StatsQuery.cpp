@@ -56,9 +56,7 @@ void StatsQuery::end() {
   Fd = -1;
 }
 
-short StatsQuery::events() const {
-  return Asked ? POLLIN : POLLOUT;
-}
+short StatsQuery::events() const { return Asked ? POLLIN : POLLOUT; }
 
 void StatsQuery::ready() {
   if (!Asked) {

@@ -312,10 +312,9 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
   V.Message = words(Stderr, Job);
   if (V.Message.empty()) {
     int Signal = signalOf(WaitStatus);
-    V.Message =
-        Signal ? "it crashed with signal " + std::to_string(Signal)
-               : "exit code " + std::to_string(WaitStatus >> 8 & 0xff) +
-                     ", without a word";
+    V.Message = Signal ? "it crashed with signal " + std::to_string(Signal)
+                       : "exit code " + std::to_string(WaitStatus >> 8 & 0xff) +
+                             ", without a word";
   }
   return V;
 }

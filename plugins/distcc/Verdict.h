@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A status of 0 is no proof of success. Clang also ends with it, and an empty or
-// a wrong object, when it can't read the index shard or an imported module; only
-// its standard error tells.
+// A status of 0 is no proof of success. Clang also ends with it, and an empty
+// or a wrong object, when it can't read the index shard or an imported module;
+// only its standard error tells.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,8 @@ struct Verdict {
   bool HostAtFault = false;
 };
 
-/// Decompresses and judges the reply to a job. Never DTLTO_OK without an object.
+/// Decompresses and judges the reply to a job. Never DTLTO_OK without an
+/// object.
 Verdict judge(const Reply &R, const dtlto_job &Job);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is

@@ -103,7 +103,8 @@ static void runInProcess(dtlto_session *S, uint64_t Job) {
     Result.message = "the job can't be made into one stream";
     return report(S, Job, Result);
   }
-  S->Host->job_state(S->Host->context, Job, DTLTO_STATE_RUNNING, "a worker process");
+  S->Host->job_state(S->Host->context, Job, DTLTO_STATE_RUNNING,
+                     "a worker process");
   WorkerResult Run =
       runWorker(S->Worker, {Bundle.data, Bundle.size}, S->Limit, [S] {
         std::lock_guard<std::mutex> Lock(S->Mutex);

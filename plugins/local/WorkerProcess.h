@@ -21,8 +21,8 @@ struct WorkerResult {
   std::string Message;      // what it wrote, or why it has no object
 };
 
-/// Runs `Worker --frame - -o -` with \p Bundle on standard input. The process is
-/// killed when \p Limit has passed, or soon after \p Stop returns true.
+/// Runs `Worker --frame - -o -` with \p Bundle on standard input. The process
+/// is killed when \p Limit has passed, or soon after \p Stop returns true.
 WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
                        std::chrono::seconds Limit,
                        const std::function<bool()> &Stop);

@@ -8,7 +8,8 @@
 //   dtlto-codegen [--frame] FILE|- -o OBJECT|-
 //
 // Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
-// makes of the same job, and writes it, with --frame in a frame (ObjectFrame.h).
+// makes of the same job, and writes it, with --frame in a frame
+// (ObjectFrame.h).
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -63,8 +64,8 @@ struct CommandLine {
 };
 } // namespace
 
-/// Returns false with \p Problem if \p Args are wrong. As a compiler, what isn't
-/// ours is the build system's and means nothing.
+/// Returns false with \p Problem if \p Args are wrong. As a compiler, what
+/// isn't ours is the build system's and means nothing.
 static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
                   std::string &Problem) {
   for (size_t I = 0; I != Args.size(); ++I) {

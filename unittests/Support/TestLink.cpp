@@ -138,9 +138,9 @@ public:
                  ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
                  AddStreamFn AddStream, FileCache Cache, unsigned Parallelism,
                  TestLink::LookFn Look)
-      : ThinBackendProc(Conf, Index, Defined, nullptr, false), Look(Look),
-        L{TheLinker, Conf,  Index, Defined,    AddStream,
-          Cache,     false, false, Parallelism} {}
+      : ThinBackendProc(Conf, Index, Defined, nullptr, false),
+        Look(Look), L{TheLinker, Conf,  Index, Defined,    AddStream,
+                      Cache,     false, false, Parallelism} {}
 
   Error start(unsigned Number, BitcodeModule Module,
               const FunctionImporter::ImportMapTy &ImportList,

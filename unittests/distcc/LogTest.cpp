@@ -105,8 +105,8 @@ TEST_F(LogTest, Appends) {
   L1.note("1");
   L2.note("2");
   L1.note("3");
-  EXPECT_EQ(written(),
-            (Lines{"before", line("note: 1"), line("note: 2"), line("note: 3")}));
+  EXPECT_EQ(written(), (Lines{"before", line("note: 1"), line("note: 2"),
+                              line("note: 3")}));
 }
 
 TEST_F(LogTest, AMessageIsOneLine) {

@@ -189,18 +189,18 @@ TEST_F(RequestTest, TooLarge) {
 TEST_F(RequestTest, EmptyValuesAreSentInPlainSight) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "x");
   std::string Error;
-  auto R = buildRequest(job({"clang", "-Xclang", "-target-cpu", "-Xclang", "",
-                             "-Xclang", "-other", "-Xclang", "", "-O2",
-                             "m.main"}),
-                        "clang-19", pack, Error);
+  auto R =
+      buildRequest(job({"clang", "-Xclang", "-target-cpu", "-Xclang", "",
+                        "-Xclang", "-other", "-Xclang", "", "-O2", "m.main"}),
+                   "clang-19", pack, Error);
   ASSERT_NE(R, nullptr) << Error;
   Strings Parts = takeApart(*R);
   Strings Argv(Parts.begin() + 2, Parts.begin() + 16);
-  EXPECT_EQ(Argv, (Strings{"ARGC 13", "ARGV clang-19", "ARGV -c",
-                           "ARGV @args.c", "ARGV -o", "ARGV out.o",
-                           "ARGV -Xclang", "ARGV -target-cpu", "ARGV -Xclang",
-                           "ARGV ", "ARGV -Xclang", "ARGV -other",
-                           "ARGV -Xclang", "ARGV "}));
+  EXPECT_EQ(Argv,
+            (Strings{"ARGC 13", "ARGV clang-19", "ARGV -c", "ARGV @args.c",
+                     "ARGV -o", "ARGV out.o", "ARGV -Xclang",
+                     "ARGV -target-cpu", "ARGV -Xclang", "ARGV ",
+                     "ARGV -Xclang", "ARGV -other", "ARGV -Xclang", "ARGV "}));
   EXPECT_EQ(Parts[18], "FILE -O2\nm.main\n");
 }
 

@@ -116,8 +116,7 @@ TEST(VerdictTest, Signals) {
                        "the compiler was killed by signal 9 (out of memory?)");
   for (int Signal : {4, 6, 11})
     expectCompiler(exited(128 + Signal, ""),
-                   "it crashed with signal " +
-                       std::to_string(Signal));
+                   "it crashed with signal " + std::to_string(Signal));
   // Stopped, and more than 16 bits.
   for (uint32_t Status : {0x137fu, 0x10000u, 0xffffffffu})
     expectInfrastructure(reply(Status, ""), true,
@@ -129,10 +128,8 @@ TEST(VerdictTest, CompilerErrors) {
   expectCompiler(exited(1, "error: bad\n  line 2\n\n\n"),
                  "error: bad\n  line 2");
   expectCompiler(exited(70, "fatal"), "fatal");
-  expectCompiler(exited(1, ""),
-                 "exit code 1, without a word");
-  expectCompiler(exited(255, " \n"),
-                 "exit code 255, without a word");
+  expectCompiler(exited(1, ""), "exit code 1, without a word");
+  expectCompiler(exited(255, " \n"), "exit code 255, without a word");
   expectCompiler(exited(99, "x"), "x");
   expectCompiler(exited(128, "x"), "x");
 }
