@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cstring>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 
 // A length is only believed as far as bytes have come: so much at once, then

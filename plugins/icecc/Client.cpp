@@ -15,6 +15,9 @@ using namespace std::chrono_literals;
 
 // So often a node is asked for before the linker gets a job back.
 static constexpr unsigned MaxTries = 3;
+// Before it is asked for again, and longer each time: a scheduler that hasn't
+// noticed a node's death would name that node again.
+static constexpr Clock::duration RetryPause = 300ms;
 // Requests of a session that doesn't know yet how many slots there are.
 static constexpr unsigned FirstRequests = 8;
 // Nodes before that can't verify an environment.
@@ -175,6 +178,8 @@ void Client::run(Job &J) {
       break;
     TheLog->debug("module '" + J.Name + "': " + Error + "; asking again");
     TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_QUEUED, nullptr);
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
   }
   finish(J, DTLTO_ERROR_INFRASTRUCTURE, Error);
 }

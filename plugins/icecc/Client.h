@@ -20,7 +20,7 @@
 #ifndef DTLTO_ICECC_CLIENT_H
 #define DTLTO_ICECC_CLIENT_H
 
-#include "../distcc/WorkPool.h"
+#include "WorkPool.h"
 #include "Cluster.h"
 #include "EnvironmentTable.h"
 #include "RemoteJob.h"
@@ -94,7 +94,7 @@ private:
   std::map<std::string, unsigned> NumDone; // by node
   std::string DaemonError;                 // not empty: it is lost
 
-  distcc::WorkPool Pool;
+  dtlto::WorkPool Pool;
   std::thread Preparer;
 };
 

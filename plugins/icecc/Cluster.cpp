@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cluster.h"
-#include "../distcc/Text.h"
+#include "Text.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
@@ -74,7 +74,7 @@ std::unique_ptr<Channel> Cluster::findScheduler() {
     size_t Colon = Scheduler.rfind(':');
     uint32_t Port = SchedulerPort;
     if (Colon != std::string::npos &&
-        !distcc::parseNumber(Scheduler.substr(Colon + 1), 1, 65535, Port))
+        !dtlto::parseNumber(Scheduler.substr(Colon + 1), 1, 65535, Port))
       return nullptr;
     std::string Address = resolve(Scheduler.substr(0, Colon)), Error;
     return Address.empty() ? nullptr
@@ -138,7 +138,7 @@ void Cluster::handle(const Msg &M) {
     N.Name = Values["Name"];
     N.Address = Values["IP"];
     N.Slots = 0;
-    distcc::parseNumber(Values["MaxJobs"], 0, 100000, N.Slots);
+    dtlto::parseNumber(Values["MaxJobs"], 0, 100000, N.Slots);
     N.Usable = N.Slots != 0 && Values["NoRemote"] != "true" &&
                std::find(Platforms.begin(), Platforms.end(),
                          Values["Platform"]) != Platforms.end();

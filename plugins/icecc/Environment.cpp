@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Environment.h"
-#include "../distcc/Text.h"
+#include "Text.h"
 #include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 using namespace dtlto::icecc;
-using dtlto::distcc::quote;
+using dtlto::quote;
 namespace fs = std::filesystem;
 
 // To be raised with any change of what a worker's tarball looks like.

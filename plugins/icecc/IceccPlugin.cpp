@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../distcc/Text.h"
+#include "Text.h"
 #include "Client.h"
 #include <cstdlib>
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ static int32_t openSession(const dtlto_host *TheHost,
     TheLog->note(Note);
   if (S.Environments.empty())
     if (std::string Why = checkWorker(S.Worker); !Why.empty()) {
-      TheLog->error("the worker " + dtlto::distcc::quote(S.Worker) +
+      TheLog->error("the worker " + dtlto::quote(S.Worker) +
                     " can't be used: " + Why +
                     "; name dtlto-codegen-static with "
                     "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");

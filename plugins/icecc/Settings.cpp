@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
-#include "../distcc/Text.h"
+#include "Text.h"
 #include <strings.h>
 
 using namespace dtlto::icecc;
-using dtlto::distcc::nearest;
-using dtlto::distcc::parseNumber;
-using dtlto::distcc::quote;
+using dtlto::nearest;
+using dtlto::parseNumber;
+using dtlto::quote;
 
 static bool readArgument(std::string_view Arg, Settings &S,
                          std::string &Error) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <utility>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 namespace fs = std::filesystem;
 

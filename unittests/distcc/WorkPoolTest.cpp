@@ -10,7 +10,7 @@
 #include <atomic>
 
 using namespace dtlto::test;
-using dtlto::distcc::WorkPool;
+using dtlto::WorkPool;
 
 TEST(WorkPoolTest, NothingToDo) {
   size_t Before = numThreads();

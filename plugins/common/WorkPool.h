@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_DISTCC_WORKPOOL_H
-#define DTLTO_DISTCC_WORKPOOL_H
+#ifndef DTLTO_PLUGINS_WORKPOOL_H
+#define DTLTO_PLUGINS_WORKPOOL_H
 
 #include <condition_variable>
 #include <deque>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace dtlto::distcc {
+namespace dtlto {
 
 /// Threads that do what they are given, in order. They start with the first
 /// task that finds none idle.
@@ -41,6 +41,6 @@ private:
   std::vector<std::thread> Threads;
 };
 
-} // namespace dtlto::distcc
+} // namespace dtlto
 
-#endif // DTLTO_DISTCC_WORKPOOL_H
+#endif // DTLTO_PLUGINS_WORKPOOL_H

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_DISTCC_TEXT_H
-#define DTLTO_DISTCC_TEXT_H
+#ifndef DTLTO_PLUGINS_TEXT_H
+#define DTLTO_PLUGINS_TEXT_H
 
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
-namespace dtlto::distcc {
+namespace dtlto {
 
 /// \p Text in quotes, fit for one line of a message: what isn't printable ASCII
 /// is escaped, and what is longer than 200 characters is cut.
@@ -28,6 +28,6 @@ bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
 std::string_view nearest(std::string_view Word,
                          std::initializer_list<std::string_view> Known);
 
-} // namespace dtlto::distcc
+} // namespace dtlto
 
-#endif // DTLTO_DISTCC_TEXT_H
+#endif // DTLTO_PLUGINS_TEXT_H

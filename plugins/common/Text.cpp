@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace dtlto::distcc {
+namespace dtlto {
 
 std::string quote(std::string_view Text) {
   constexpr size_t MaxLength = 200;
@@ -85,4 +85,4 @@ std::string_view nearest(std::string_view Word,
   return Best;
 }
 
-} // namespace dtlto::distcc
+} // namespace dtlto

@@ -8,7 +8,7 @@
 #include "WorkPool.h"
 #include <system_error>
 
-using namespace dtlto::distcc;
+using namespace dtlto;
 
 void WorkPool::run(std::function<void()> Task) {
   {
