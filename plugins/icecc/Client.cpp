@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 // So often a node is asked for before the linker gets a job back.
 static constexpr unsigned MaxTries = 3;
-// Before it is asked for again, and longer each time: a scheduler that hasn't
-// noticed a node's death would name that node again.
+// After a node failed, and longer each time: a scheduler that hasn't noticed
+// its death would name that node again.
 static constexpr Clock::duration RetryPause = 300ms;
 // Requests of a session that doesn't know yet how many slots there are.
 static constexpr unsigned FirstRequests = 8;
@@ -168,16 +168,18 @@ void Client::close() {
 
 void Client::run(Job &J) {
   std::string Error;
-  bool MayTryAgain = true;
   for (unsigned Try = 1;; ++Try) {
-    if (attempt(J, Error, MayTryAgain))
+    Retry Next = Retry::AtOnce;
+    if (attempt(J, Error, Next))
       return;
     if (J.Stop.raised())
       return finish(J, DTLTO_CANCELLED, "");
-    if (!MayTryAgain || Try == MaxTries)
+    if (Next == Retry::Never || Try == MaxTries)
       break;
     TheLog->debug("module '" + J.Name + "': " + Error + "; asking again");
     TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_QUEUED, nullptr);
+    if (Next == Retry::AtOnce)
+      continue;
     std::unique_lock<std::mutex> Lock(Mutex);
     Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
   }
@@ -211,15 +213,15 @@ struct OwnedBuffer : dtlto_buffer {
 };
 } // namespace
 
-bool Client::attempt(Job &J, std::string &Error, bool &MayTryAgain) {
+bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
   const EnvironmentTable::List *Envs = Environments.get(J.Stop, Error);
   if (!Envs) {
-    MayTryAgain = false;
+    Next = Retry::Never;
     return false;
   }
   std::unique_ptr<Channel> Daemon = connectDaemon(S, J.Stop, Error);
   if (!Daemon) {
-    MayTryAgain = false;
+    Next = Retry::Never;
     if (!J.Stop.raised())
       daemonLost(Error);
     Error = "no local iceccd any more: " + Error;
@@ -244,13 +246,14 @@ bool Client::attempt(Job &J, std::string &Error, bool &MayTryAgain) {
   OwnedBuffer Bundle;
   if (Bundler.make(TheHost.context, J.Id, &Bundle) != DTLTO_OK) {
     Error = "the linker can't make the job's bundle";
-    MayTryAgain = false;
+    Next = Retry::Never;
     return false;
   }
   std::unique_ptr<Msg> Answer = waitForGrant(J, *Daemon, Error);
   if (!Answer) {
     // It has waited long enough.
-    MayTryAgain = !Daemon->timedOut();
+    if (Daemon->timedOut())
+      Next = Retry::Never;
     return false;
   }
   if (Answer->type == M_NO_CS)
@@ -302,12 +305,13 @@ bool Client::attempt(Job &J, std::string &Error, bool &MayTryAgain) {
   switch (O.Kind) {
   case Outcome::NodeFailed:
     Environments.distrust(Address);
+    Next = Retry::Later;
     Error = Node + ": " + O.Text;
     return false; // and the daemon takes the grant back as we hang up
   case Outcome::WorkerFailed:
     Daemon->send(EndMsg());
     Error = Node + ": " + O.Text;
-    MayTryAgain = false;
+    Next = Retry::Never;
     return false;
   case Outcome::CompilerError:
     Daemon->send(EndMsg());

@@ -9,7 +9,8 @@
 //
 //   asks the local iceccd for a node  -> granted, or "build it yourself"
 //   at the node: environment, bundle  -> running -> the object
-//   anything that goes wrong          -> asks again, up to MaxTries times
+//   anything that goes wrong          -> asks again, up to MaxTries times, and
+//                                        a little later if it was a node
 //   "build it yourself"               -> local code generation
 //
 // RemoteJob.h has what is said to a node. How many jobs are accepted follows
@@ -20,10 +21,10 @@
 #ifndef DTLTO_ICECC_CLIENT_H
 #define DTLTO_ICECC_CLIENT_H
 
-#include "WorkPool.h"
 #include "Cluster.h"
 #include "EnvironmentTable.h"
 #include "RemoteJob.h"
+#include "WorkPool.h"
 #include <condition_variable>
 #include <set>
 
@@ -58,8 +59,10 @@ private:
 
   // On the job's thread.
   void run(Job &J);
-  /// One try. True: the job has ended. False: \p Error says why not.
-  bool attempt(Job &J, std::string &Error, bool &MayTryAgain);
+  enum class Retry { AtOnce, Later, Never };
+  /// One try. True: the job has ended. False: \p Error says why not, and
+  /// \p Next when to try again.
+  bool attempt(Job &J, std::string &Error, Retry &Next);
   std::unique_ptr<Msg> waitForGrant(Job &J, Channel &Daemon,
                                     std::string &Error);
   bool compileHere(Job &J, Channel &Daemon, uint32_t GrantId,

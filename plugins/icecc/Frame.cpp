@@ -14,6 +14,7 @@ using namespace dtlto::icecc;
 
 // No object file is larger; a size that is a lie must not take all memory.
 static constexpr uint64_t MaxObject = uint64_t(16) << 30;
+static constexpr uint64_t FirstCapacity = 64 << 10;
 
 FrameReader::~FrameReader() { std::free(Object); }
 
@@ -40,11 +41,23 @@ bool FrameReader::readHead() {
     Error = "an object of " + std::to_string(Size) + " bytes is announced";
     return false;
   }
-  // Memory is taken as it is written to, so a wrong size costs nothing.
-  Object = static_cast<unsigned char *>(std::malloc(Size ? Size : 1));
-  if (!Object)
+  return grow(std::min<uint64_t>(Size, FirstCapacity));
+}
+
+/// Memory grows with what has really come, so a wrong size costs nothing.
+bool FrameReader::grow(uint64_t Needed) {
+  if (Object && Needed <= Capacity)
+    return true;
+  uint64_t More = std::min(std::max(Needed, 2 * Capacity), Size);
+  auto *Moved = static_cast<unsigned char *>(
+      std::realloc(Object, static_cast<size_t>(std::max<uint64_t>(More, 1))));
+  if (!Moved) {
     Error = "no memory for an object of " + std::to_string(Size) + " bytes";
-  return Object != nullptr;
+    return false;
+  }
+  Object = Moved;
+  Capacity = More;
+  return true;
 }
 
 bool FrameReader::add(const void *Data, size_t NumBytes) {
@@ -67,6 +80,8 @@ bool FrameReader::add(const void *Data, size_t NumBytes) {
         "more came back than an object of " + std::to_string(Size) + " bytes";
     return false;
   }
+  if (!grow(Have + NumBytes))
+    return false;
   if (NumBytes)
     std::memcpy(Object + Have, Bytes, NumBytes);
   Have += NumBytes;

@@ -39,11 +39,12 @@ public:
 
 private:
   bool readHead();
+  bool grow(uint64_t Needed);
 
   static constexpr size_t HeadSize = 56;
   unsigned char Head[HeadSize];
   size_t HaveHead = 0;
-  uint64_t Size = 0, Have = 0;
+  uint64_t Size = 0, Have = 0, Capacity = 0;
   unsigned char *Object = nullptr; // from malloc
   std::string Error;
 };
