@@ -493,7 +493,6 @@ const std::vector<Other> &others() {
       MC(IASSearchPaths, ".include", = {"x"}),
 
       CONFIG(MllvmArgs, "", = {"-x"}),
-      CONFIG(PGOWarnMismatch, "", = false),
       CONFIG(HasWholeProgramVisibility, "", = true),
       CONFIG(ValidateAllVtablesHaveTypeInfos, "", = true),
       CONFIG(AllVtablesHaveTypeInfos, "", = true),

@@ -127,8 +127,7 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   FLAG(Freestanding)
   FLAG(CodeGenOnly)
   FLAG(RunCSIRInstr)
-  // Read together with a profile, which can't travel.
-  UNUSED(PGOWarnMismatch)
+  FLAG(PGOWarnMismatch)
   // Of the thin link: LTO.cpp reads them, LTOBackend.cpp doesn't. What they do
   // to a module is in its index.
   UNUSED(HasWholeProgramVisibility)

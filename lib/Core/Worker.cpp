@@ -92,6 +92,15 @@ private:
 
 } // namespace
 
+/// \p Text with the name that the user knows instead of the one that travels.
+static std::string withName(std::string Text, const Bundle &B) {
+  const std::string &Path = B.primary().Path;
+  for (size_t At = 0; (At = Text.find(Path, At)) != std::string::npos;
+       At += B.Name.size())
+    Text.replace(At, Path.size(), B.Name);
+  return Text;
+}
+
 static Error inFile(const Bundle::Input &Input, Error E) {
   return createStringError(inconvertibleErrorCode(),
                            Input.Path + ": " + toString(std::move(E)));
@@ -122,7 +131,7 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
     DiagnosticPrinterRawOStream Printer(OS);
     DI.print(Printer);
-    Say(OS.str());
+    Say(withName(OS.str(), B));
   };
   lto::LTOLLVMContext Context(Conf);
 

@@ -305,7 +305,9 @@ bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
   switch (O.Kind) {
   case Outcome::NodeFailed:
     Environments.distrust(Address);
-    Next = Retry::Later;
+    // Once it may be the node, twice it is the job.
+    Next = O.TookTooLong && J.TookTooLong ? Retry::Never : Retry::Later;
+    J.TookTooLong |= O.TookTooLong;
     Error = Node + ": " + O.Text;
     return false; // and the daemon takes the grant back as we hang up
   case Outcome::WorkerFailed:

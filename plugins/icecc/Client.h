@@ -52,8 +52,9 @@ private:
   struct Job {
     Job(uint64_t Id, std::string Name) : Id(Id), Name(std::move(Name)) {}
     const uint64_t Id;
-    const std::string Name; // for people
-    Interrupt Stop;         // raised: the linker has no use for it
+    const std::string Name;   // for people
+    Interrupt Stop;           // raised: the linker has no use for it
+    bool TookTooLong = false; // its thread's
   };
   using JobPtr = std::shared_ptr<Job>;
 

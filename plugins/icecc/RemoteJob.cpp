@@ -174,8 +174,11 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
 
   J.Report(DTLTO_STATE_RUNNING);
   std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);
-  if (!M)
-    return nodeFailed(Error);
+  if (!M) {
+    Outcome O = nodeFailed(Error);
+    O.TookTooLong = Conn->timedOut();
+    return O;
+  }
   if (M->type != M_COMPILE_RESULT)
     return nodeFailed("answers something else than a result");
   auto &Result = static_cast<CompileResultMsg &>(*M);

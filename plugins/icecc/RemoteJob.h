@@ -35,6 +35,7 @@ struct Outcome {
   } Kind = NodeFailed;
   std::string Text; // for the last two: one line
   dtlto_buffer Object = {};
+  bool TookTooLong = false; // NodeFailed: as another node would, probably
 };
 
 /// A grant, and what it is for.

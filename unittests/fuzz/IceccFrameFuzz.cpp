@@ -26,8 +26,8 @@ static std::string frame(const std::string &Object, uint64_t Says) {
 }
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
-  return {frame("object", 6), frame("", 0), frame("short", 6),
-          frame("long", 3), frame("much", uint64_t(1) << 62)};
+  return {frame("object", 6), frame("", 0), frame("short", 6), frame("long", 3),
+          frame("much", uint64_t(1) << 62)};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {

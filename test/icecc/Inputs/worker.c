@@ -2,7 +2,9 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void writeFrame(const char *Path) {
@@ -17,7 +19,17 @@ static void writeFrame(const char *Path) {
 int main(int Argc, char **Argv) {
   const char *Name = strrchr(Argv[0], '/');
   Name = Name ? Name + 1 : Argv[0];
-  enum { Killed, Cut, Plain, Own, Diagnostic, Unverified } How = HOW;
+  enum {
+    Killed,
+    Cut,
+    Plain,
+    Own,
+    Diagnostic,
+    Unverified,
+    Hungry,
+    Talkative,
+    Hanging
+  } How = HOW;
   if (strcmp(Name, "true") == 0)
     return How == Unverified;
   if (strcmp(Name, "as") == 0)
@@ -46,6 +58,21 @@ int main(int Argc, char **Argv) {
     fputs("error: no registers left\n", stderr);
     return 1;
   case Unverified:
+    return 1;
+  case Hungry:
+    // Address space is enough: a node has a limit for it. Then as LLVM does.
+    while (mmap(0, 64 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+           MAP_FAILED)
+      ;
+    fputs("LLVM ERROR: out of memory\n", stderr);
+    abort();
+  case Talkative:
+    for (int I = 0; I != 40000; ++I)
+      fputs("warning: this is the same line as ever, once more\n", stderr);
+    writeFrame(Output);
+    return 0;
+  case Hanging:
+    pause();
     return 1;
   }
 }
