@@ -28,12 +28,18 @@ int main(int Argc, char **Argv) {
     Unverified,
     Hungry,
     Talkative,
-    Hanging
+    Hanging,
+    Deaf,
+    Leaving
   } How = HOW;
   if (strcmp(Name, "true") == 0)
     return How == Unverified;
   if (strcmp(Name, "as") == 0)
     return 0;
+  if (How == Deaf)
+    pause();
+  if (How == Leaving)
+    return 3;
   static char Buffer[65536];
   while (read(0, Buffer, sizeof(Buffer)) > 0)
     ;
@@ -73,6 +79,9 @@ int main(int Argc, char **Argv) {
     return 0;
   case Hanging:
     pause();
+    return 1;
+  case Deaf:
+  case Leaving:
     return 1;
   }
 }
