@@ -43,7 +43,7 @@ Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
   // process takes modules in LLVM's order, as in-process ThinLTO does, since
   // then warnings, and which file is written last, have an order that can be
   // relied on.
-  bool KeepOrder =
+  KeepOrder =
       L.Parallelism == 1 && !Jobs.empty() && Builder.staysHere(Jobs[0]->T);
   if (!KeepOrder)
     llvm::stable_sort(
@@ -181,7 +181,9 @@ void Scheduler::offerMore() {
     return;
   bool Insist = PluginBusy && NumAccepted == 0 && NumOffered == 0 &&
                 Clock::now() - LastOffer >= BusyRetry;
-  while (!Ready.empty() && NumOffered < MaxOffered && (!PluginBusy || Insist)) {
+  // A job that comes back as BUSY must not be overtaken by the next.
+  size_t MaxOffers = KeepOrder ? 1 : MaxOffered;
+  while (!Ready.empty() && NumOffered < MaxOffers && (!PluginBusy || Insist)) {
     size_t Index = *Ready.begin();
     Ready.erase(Ready.begin());
     Job &J = job(Index);

@@ -136,6 +136,7 @@ private:
 
   size_t MaxPrepared; // jobs prepared ahead of the plugin
   dtlto_load LastLoad = {};
+  bool KeepOrder = false; // jobs run in LLVM's order
   bool PluginOpen = false;
   bool PluginBusy = false;
   bool PluginGone = false;    // no use any more
