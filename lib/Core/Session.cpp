@@ -443,7 +443,7 @@ int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_buffer *Bytes) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     auto It = Jobs.find(Id);
-    if (!Closed && It != Jobs.end() && It->second.Built)
+    if (!Closed && It != Jobs.end() && It->second.Built && !It->second.Done)
       Job = &It->second.Built->Job;
   }
   // The plugin has the job, so it lives.
