@@ -159,7 +159,7 @@ plugin_icecc() {
 report_icecc() {
   local where="module '(.*)': compiled (on (.*) in [0-9.]+ s|(here), .*)" table
   table=$(
-    sed -nE "s/^dtlto\[[0-9]+\] icecc: debug $where$/\1\t\3\4/p" icecc.log
+    sed -nE "s/^dtlto\[[0-9]+\] icecc: debug: $where$/\1\t\3\4/p" icecc.log
   )
   [[ -n $table ]] || die "icecc.log tells of no module where it was compiled"
   echo "compiled, says icecc.log:"

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Text.h"
 #include "Client.h"
+#include "Text.h"
 #include <cstdlib>
 #include <dlfcn.h>
 #include <system_error>

@@ -7,12 +7,10 @@
 
 #include "Log.h"
 #include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <icecc/logging.h>
 #include <ostream>
 #include <streambuf>
+#include <string>
 #include <unistd.h>
 
 using namespace dtlto::icecc;
@@ -72,70 +70,16 @@ static void setLibraryLog(int Fd, Verbosity Level) {
 //===----------------------------------------------------------------------===//
 
 Log::~Log() {
-  if (Fd == -1)
-    return;
-  setLibraryLog(-1, Verbosity::Errors);
-  close(Fd);
+  // Before the file is closed.
+  if (fd() != -1)
+    setLibraryLog(-1, Verbosity::Errors);
 }
 
 bool Log::open(const std::string &File, Verbosity Level, std::string &Error) {
-  Verbose = Level >= Verbosity::Info;
   setLibraryLog(Level == Verbosity::Errors ? -1 : STDERR_FILENO, Level);
-  if (File.empty())
-    return true;
-  // A pipe that nobody reads must not hold up the link: O_NONBLOCK.
-  Fd = ::open(File.c_str(),
-              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-              0666);
-  if (Fd == -1) {
-    Error = "can't open the log file '" + File + "': " + std::strerror(errno) +
-            "; set or unset ICECC_LOGFILE";
+  if (!MessageLog::open(File, Level >= Verbosity::Info, Error))
     return false;
-  }
-  setLibraryLog(Fd, Level);
+  if (fd() != -1)
+    setLibraryLog(fd(), Level);
   return true;
-}
-
-static const char *levelName(uint32_t Level) {
-  switch (Level) {
-  case DTLTO_LOG_ERROR:
-    return "error";
-  case DTLTO_LOG_WARNING:
-    return "warning";
-  case DTLTO_LOG_DEBUG:
-    return "debug";
-  default:
-    return "note";
-  }
-}
-
-/// A message is one line, whoever's words are in it.
-static std::string oneLine(std::string Text) {
-  while (!Text.empty() && (Text.back() == '\n' || Text.back() == '\r'))
-    Text.pop_back();
-  for (char &C : Text)
-    if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
-      C = ' ';
-  return Text;
-}
-
-void Log::emit(uint32_t Level, const std::string &Text) {
-  std::string Line = oneLine(Text);
-
-  bool ToFile = Fd != -1 && (Level != DTLTO_LOG_DEBUG || Verbose);
-  if (ToFile) {
-    std::string Whole = "dtlto[" + std::to_string(getpid()) +
-                        "] icecc: " + levelName(Level) + " " + Line + "\n";
-    // One write, so that lines of other threads and processes don't mix with
-    // it.
-    [[maybe_unused]] ssize_t Written = write(Fd, Whole.data(), Whole.size());
-  }
-
-  bool ToHost =
-      Fd == -1 || Level == DTLTO_LOG_ERROR || Level == DTLTO_LOG_DEBUG;
-  if (!ToHost)
-    return;
-  if (Level == DTLTO_LOG_DEBUG && Verbose && Fd == -1)
-    Level = DTLTO_LOG_NOTE;
-  Host.log(Host.context, Level, Line.c_str());
 }

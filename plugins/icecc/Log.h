@@ -16,37 +16,23 @@
 #ifndef DTLTO_ICECC_LOG_H
 #define DTLTO_ICECC_LOG_H
 
-#include "dtlto/PluginAPI.h"
-#include <string>
+#include "MessageLog.h"
 
 namespace dtlto::icecc {
 
 /// ICECC_DEBUG, as icecc has it: each shows what is above it as well.
 enum class Verbosity { Errors, Warnings, Info, Debug };
 
-/// Any thread may log.
-class Log {
+class Log : public MessageLog {
 public:
-  Log(const dtlto_host &Host) : Host(Host) {}
+  explicit Log(const dtlto_host &Host)
+      : MessageLog(Host, "icecc", "ICECC_LOGFILE") {}
   ~Log();
-  Log(const Log &) = delete;
 
   /// Begins to append to \p File (empty: none), and lets libicecc speak no
   /// louder than \p Level; not at all, with no file and \p Level Errors.
   /// Returns false with \p Error if the file can't be opened.
   bool open(const std::string &File, Verbosity Level, std::string &Error);
-
-  void error(const std::string &Text) { emit(DTLTO_LOG_ERROR, Text); }
-  void warning(const std::string &Text) { emit(DTLTO_LOG_WARNING, Text); }
-  void note(const std::string &Text) { emit(DTLTO_LOG_NOTE, Text); }
-  void debug(const std::string &Text) { emit(DTLTO_LOG_DEBUG, Text); }
-
-private:
-  void emit(uint32_t Level, const std::string &Text);
-
-  const dtlto_host &Host;
-  int Fd = -1; // of the file; written a line at a time
-  bool Verbose = false;
 };
 
 } // namespace dtlto::icecc

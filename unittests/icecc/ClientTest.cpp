@@ -553,6 +553,6 @@ TEST_F(ClientTest, LogFile) {
   close();
   std::ifstream In(File);
   std::string Text((std::istreambuf_iterator<char>(In)), {});
-  EXPECT_NE(std::string::npos, Text.find("icecc: debug module 'lib.a(1.o)'"));
+  EXPECT_NE(std::string::npos, Text.find("icecc: debug: module 'lib.a(1.o)'"));
   EXPECT_EQ(0u, numLogged(DTLTO_LOG_NOTE));
 }

@@ -1,25 +1,27 @@
-//===- Log.cpp - The plugin's messages ------------------------------------===//
+//===- MessageLog.cpp - Where a plugin's messages go
+//-----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Log.h"
+#include "MessageLog.h"
 #include "Text.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace dtlto::distcc {
+using namespace dtlto;
 
-Log::~Log() {
+MessageLog::~MessageLog() {
   if (Fd != -1)
     close(Fd);
 }
 
-bool Log::open(const std::string &File, bool Verbose, std::string &Error) {
+bool MessageLog::open(const std::string &File, bool Verbose,
+                      std::string &Error) {
   this->Verbose = Verbose;
   if (Fd != -1)
     close(Fd);
@@ -33,7 +35,7 @@ bool Log::open(const std::string &File, bool Verbose, std::string &Error) {
   if (Fd != -1)
     return true;
   Error = "can't open the log file " + quote(File) + ": " +
-          std::strerror(errno) + "; set or unset DISTCC_LOG";
+          std::strerror(errno) + "; set or unset " + Variable;
   return false;
 }
 
@@ -60,13 +62,13 @@ static std::string oneLine(std::string Text) {
   return Text;
 }
 
-void Log::emit(uint32_t Level, const std::string &Text) {
+void MessageLog::emit(uint32_t Level, const std::string &Text) {
   std::string Line = oneLine(Text);
 
   bool ToFile = Fd != -1 && (Level != DTLTO_LOG_DEBUG || Verbose);
   if (ToFile) {
-    std::string Whole = "dtlto[" + std::to_string(getpid()) +
-                        "] distcc: " + levelName(Level) + ": " + Line + "\n";
+    std::string Whole = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
+                        ": " + levelName(Level) + ": " + Line + "\n";
     // One write, so that lines of other threads and processes don't mix with
     // it. There is nobody to tell of a failure.
     [[maybe_unused]] ssize_t Written = write(Fd, Whole.data(), Whole.size());
@@ -80,5 +82,3 @@ void Log::emit(uint32_t Level, const std::string &Text) {
     Level = DTLTO_LOG_NOTE;
   Host.log(Host.context, Level, Line.c_str());
 }
-
-} // namespace dtlto::distcc

@@ -1,0 +1,56 @@
+//===- MessageLog.h - Where a plugin's messages go ----------------*- C++
+//-*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With a log file, warnings and notes go to that file instead of the linker's
+// output; errors go to both. Debugging messages go to the linker's --verbose,
+// and if the user asked for them to the file or, without one, to the linker's
+// output as notes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINS_MESSAGELOG_H
+#define DTLTO_PLUGINS_MESSAGELOG_H
+
+#include "dtlto/PluginAPI.h"
+#include <string>
+
+namespace dtlto {
+
+/// Any thread may log.
+class MessageLog {
+public:
+  /// \p Plugin stands in each line of the file; \p Variable is the environment
+  /// variable that names it, for messages.
+  MessageLog(const dtlto_host &Host, std::string Plugin, std::string Variable)
+      : Host(Host), Plugin(std::move(Plugin)), Variable(std::move(Variable)) {}
+  ~MessageLog();
+  MessageLog(const MessageLog &) = delete;
+
+  /// Begins to append to \p File (empty: none). Returns false with \p Error if
+  /// it can't be opened.
+  bool open(const std::string &File, bool Verbose, std::string &Error);
+
+  void error(const std::string &Text) { emit(DTLTO_LOG_ERROR, Text); }
+  void warning(const std::string &Text) { emit(DTLTO_LOG_WARNING, Text); }
+  void note(const std::string &Text) { emit(DTLTO_LOG_NOTE, Text); }
+  void debug(const std::string &Text) { emit(DTLTO_LOG_DEBUG, Text); }
+
+  int fd() const { return Fd; } // of the file; -1: none
+
+private:
+  void emit(uint32_t Level, const std::string &Text);
+
+  const dtlto_host &Host;
+  const std::string Plugin, Variable;
+  int Fd = -1; // written a line at a time
+  bool Verbose = false;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_PLUGINS_MESSAGELOG_H
