@@ -336,17 +336,6 @@ TEST_F(JobBuilderTest, WhatClangCannotBeTold) {
   EXPECT_NE(reason(DTLTO_PART_ARGS).find("verification"), std::string::npos);
 }
 
-TEST_F(JobBuilderTest, NoPropagation) {
-  // --lto-O0
-  TheLink.Configure = [](lto::Config &Conf) {
-    Conf.OptLevel = 0;
-    Conf.CGOptLevel = CodeGenOptLevel::None;
-  };
-  TheLink.addProgram(2);
-  EXPECT_EQ(reason(0), "");
-  EXPECT_NE(reason(DTLTO_PART_INPUTS).find("--lto-O0"), std::string::npos);
-}
-
 TEST_F(JobBuilderTest, StaysHere) {
   TheLink.addProgram(1);
   auto Stays = [&](uint32_t Parts) {

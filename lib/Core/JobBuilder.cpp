@@ -305,12 +305,6 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
 
 Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
   uint32_t Missing = Parts & ~Built.Job.parts;
-  // Without the propagation (--lto-O0), whether a symbol is local to the link
-  // depends on all of its summaries, and a shard doesn't have all.
-  if (Missing && !L.Index.withDSOLocalPropagation())
-    return createStringError(inconvertibleErrorCode(),
-                             "an index without attribute propagation "
-                             "(--lto-O0)");
   // The command line and the configuration are nothing without the inputs.
   if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG) &&
       !(Built.Job.parts & DTLTO_PART_INPUTS))
