@@ -201,7 +201,9 @@ typedef struct dtlto_job {
   const char *output; /* the path that follows -o; relative */
   /* Since 1.1. The whole configuration of the code generation, for a worker that
    * is dtlto-codegen: a JSON object of the host's own making. It says more than
-   * a command line can. Null without DTLTO_PART_CONFIG. */
+   * a command line can. Then dtlto_result.object is what dtlto-codegen writes
+   * with --pack, which may be more than an object: hand it on as it is. Null
+   * without DTLTO_PART_CONFIG. */
   const char *config;
 } dtlto_job;
 

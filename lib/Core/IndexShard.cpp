@@ -225,8 +225,7 @@ public:
 
 private:
   void add(const ValueInfo &VI) {
-    if (!VI || VI.getSummaryList().empty() ||
-        !VI.isDSOLocal(Propagated) ||
+    if (!VI || VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated) ||
         !Known.insert(VI.getGUID()).second)
       return;
     std::unique_ptr<GlobalValueSummary> StandIn =

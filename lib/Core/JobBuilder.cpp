@@ -7,7 +7,7 @@
 
 #include "JobBuilder.h"
 #include "CompilerArgs.h"
-#include "ConfigJSON.h"
+#include "JobOutputs.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -105,9 +105,22 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
   return Error::success();
 }
 
+/// The configuration of the job with number \p TaskNumber.
+Expected<std::string> JobBuilder::configText(unsigned TaskNumber) const {
+  ConfigExtras OfJob = Extras;
+  SideFiles Files = sideFiles(L.Conf, TaskNumber);
+  OfJob.DwoName = Files.Dwo;
+  OfJob.Remarks = !Files.Remarks.empty();
+  // Makes LLVM put the file's absolute path into the object.
+  if (OfJob.Remarks)
+    for (StringRef Word : L.opts().LLVMOptions)
+      if (Word.contains("remarks-section"))
+        return createStringError(inconvertibleErrorCode(), "-mllvm " + Word);
+  return writeConfig(L.Conf, L.opts().LLVMOptions, OfJob);
+}
+
 Error JobBuilder::makeConfig() {
   const lto::Config &Conf = L.Conf;
-  ConfigExtras Extras;
   // With RunCSIRInstr it is the name of a file that the program will write.
   if (!Conf.RunCSIRInstr)
     if (Error E =
@@ -119,9 +132,15 @@ Error JobBuilder::makeConfig() {
   if (Error E = addConfigFile(Conf.ProfileRemapping, "profile.remapping",
                               Extras.ProfileRemapping))
     return E;
+  if (Conf.Options.BBSectionsFuncListBuf) {
+    auto Kept = std::make_unique<ModuleFile>();
+    Kept->Path = Extras.FunctionList = "basic-block-sections";
+    Kept->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
+    ConfigFiles.push_back(std::move(Kept));
+  }
   Extras.ObjCARCContract =
       L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
-  Expected<std::string> Text = writeConfig(Conf, L.opts().LLVMOptions, Extras);
+  Expected<std::string> Text = configText(0);
   if (!Text)
     return Text.takeError();
   Config = std::move(*Text);
@@ -243,10 +262,18 @@ void JobBuilder::addDigests(BuiltJob &Built) {
   Built.Job.parts |= DTLTO_PART_DIGESTS;
 }
 
-Error JobBuilder::addConfig(BuiltJob &Built) {
+Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   Expected<const char *> Text = config();
   if (!Text)
     return Text.takeError();
+  // Names of side files are a job's own.
+  if (!sideFiles(L.Conf, T.Number).empty()) {
+    Expected<std::string> Own = configText(T.Number);
+    if (!Own)
+      return Own.takeError();
+    Built.Config = std::move(*Own);
+    Text = Built.Config.c_str();
+  }
   for (auto &File : ConfigFiles) {
     Built.Inputs.push_back(
         makeInput(DTLTO_ROLE_OTHER, File->Path.c_str(), File->Bytes));
@@ -314,7 +341,7 @@ Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
     if (Error E = addArgs(Built, triple(T)))
       return E;
   if (Missing & DTLTO_PART_CONFIG)
-    if (Error E = addConfig(Built))
+    if (Error E = addConfig(Built, T))
       return E;
   if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
       Built.Job.parts & DTLTO_PART_INPUTS)

@@ -8,6 +8,7 @@
 #ifndef DTLTO_CORE_JOBBUILDER_H
 #define DTLTO_CORE_JOBBUILDER_H
 
+#include "ConfigJSON.h"
 #include "IndexShard.h"
 #include "Link.h"
 #include "ModuleNames.h"
@@ -44,6 +45,7 @@ struct BuiltJob {
   std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
+  std::string Config; // empty: the link's
 };
 
 /// Makes jobs, and keeps what jobs of one link share. Any thread.
@@ -86,9 +88,10 @@ private:
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
   void addDigests(BuiltJob &Built);
   llvm::Error addArgs(BuiltJob &Built, const llvm::Triple &TheTriple);
-  llvm::Error addConfig(BuiltJob &Built);
+  llvm::Error addConfig(BuiltJob &Built, const Task &T);
   llvm::Expected<const char *> config();
   llvm::Error makeConfig();
+  llvm::Expected<std::string> configText(unsigned TaskNumber) const;
   llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
                             std::string &Field);
 
@@ -100,6 +103,7 @@ private:
   llvm::StringMap<TripleArgs> Triples;
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty
+  ConfigExtras Extras;             // but for what is a job's own
   /// Files that the configuration names: profiles. Each job has them all.
   std::vector<std::unique_ptr<ModuleFile>> ConfigFiles;
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> ConfigBuffers;

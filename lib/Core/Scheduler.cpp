@@ -192,6 +192,8 @@ void Scheduler::offerMore() {
     ++J.Attempts;
     ++NumOffered;
     LastOffer = Clock::now();
+    if (J.Built->Job.parts & DTLTO_PART_CONFIG)
+      J.Side = sideFiles(L.Conf, J.T.Number);
     TheSession->submit(std::move(J.Built), J.T, Insist);
     Insist = false;
   }
@@ -235,12 +237,48 @@ void Scheduler::startLocal(Job &J) {
   });
 }
 
+/// Leaves the object in \p Object, and the rest of what the worker made in \p
+/// J.
+Error Scheduler::unpack(Job &J, Buffer &Object) {
+  Expected<JobOutputs> Outputs = unpackOutputs(Object.bytes(), J.Side);
+  if (!Outputs)
+    return Outputs.takeError();
+  J.Packed = std::move(Object);
+  J.Outputs = *Outputs;
+  SmallVector<char, 0> Copy(Outputs->Object.begin(), Outputs->Object.end());
+  Object = Buffer::own(std::move(Copy));
+  return Error::success();
+}
+
+/// Whether the files that were just made here are those of the worker.
+Error Scheduler::compareSideFiles(const Job &J) {
+  for (const auto &[Path, Bytes] :
+       {std::pair(StringRef(J.Side.Dwo), J.Outputs.Dwo),
+        std::pair(StringRef(J.Side.Remarks), J.Outputs.Remarks)}) {
+    if (!Bytes)
+      continue;
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+    if (!File)
+      return createFileError(Path, File.getError());
+    if ((*File)->getBuffer() != *Bytes)
+      return createStringError(inconvertibleErrorCode(),
+                               "'" + Path +
+                                   "' differs from the one compiled here (" +
+                                   Twine(Bytes->size()) + " and " +
+                                   Twine((*File)->getBufferSize()) + " bytes)");
+  }
+  return Error::success();
+}
+
 /// Gives an object that has been checked to LLVM.
 void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
   J.At = Stage::Delivering;
   if (MayBeEmpty && Object.bytes().empty())
     return endJob(J);
   auto Write = [&J](StringRef Bytes) -> std::string {
+    if (Error E = writeSideFiles(J.Outputs, J.Side))
+      return toString(std::move(E));
     Expected<std::unique_ptr<CachedFileStream>> Stream =
         J.Out(J.T.Number, J.T.name());
     if (!Stream)
@@ -249,8 +287,8 @@ void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
     // The stream ends here: a cache stores the object and adds it to the link.
     return {};
   };
-  // Into memory is a copy; into a cache is files.
-  if (!L.Cache) {
+  // Into memory is a copy; all else is files.
+  if (!L.Cache && J.Packed.bytes().empty()) {
     std::string Why = Write(Object.bytes());
     Object.reset();
     if (!Why.empty())
@@ -274,6 +312,8 @@ void Scheduler::endJob(Job &J) {
   J.At = Stage::Ended;
   J.Built.reset();
   J.Out = nullptr;
+  J.Outputs = {};
+  J.Packed.reset();
   ++NumEnded;
   showProgress(J);
 }
@@ -489,6 +529,10 @@ void Scheduler::onDone(Job &J, Event &E) {
         J, (E.Message.empty() ? "no reason given" : E.Message) + Where);
   }
 
+  if (!E.RanHere && !J.Side.empty())
+    if (Error Why = unpack(J, E.Object))
+      return fallBack(J, "the result" + Where +
+                             " is no good: " + toString(std::move(Why)));
   bool IsObject = L.Conf.CGFileType == CodeGenFileType::ObjectFile;
   if (!(E.RanHere && E.NoObject) && IsObject)
     if (Error Why = checkObject(E.Object.bytes(), Builder.triple(J.T)))
@@ -524,8 +568,16 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
            Twine(E.Object.bytes().size()) + " bytes)");
       return endJob(J);
     }
+    if (Error Why = compareSideFiles(J)) {
+      fail("plugin '" + pluginName() + "': module '" + J.T.name() +
+           "': " + toString(std::move(Why)));
+      return endJob(J);
+    }
     J.ToVerify.reset();
   }
+  // They have been written.
+  J.Outputs = {};
+  J.Packed.reset();
   deliver(J, std::move(E.Object), E.NoObject);
 }
 

@@ -27,6 +27,7 @@
 #define DTLTO_CORE_SCHEDULER_H
 
 #include "Events.h"
+#include "JobOutputs.h"
 #include "JobSaver.h"
 #include "Session.h"
 #include "llvm/ADT/DenseMap.h"
@@ -69,6 +70,10 @@ private:
     std::unique_ptr<BuiltJob> Built;
     std::string RemoteErrors; // what a remote compiler said before we tried
     Buffer ToVerify;          // the plugin's object, while ours is made
+    // Of a job that makes files beside its object, and comes back packed.
+    SideFiles Side;     // where they go; empty: there are none
+    Buffer Packed;      // the worker's, until they are written
+    JobOutputs Outputs; // in Packed
   };
 
   // Stages.
@@ -79,6 +84,8 @@ private:
   void offerMore();
   void runLocallyMore();
   void startLocal(Job &J);
+  llvm::Error unpack(Job &J, Buffer &Object);
+  llvm::Error compareSideFiles(const Job &J);
   void deliver(Job &J, Buffer Object, bool MayBeEmpty);
   void endJob(Job &J);
 
