@@ -16,8 +16,9 @@ using namespace llvm;
 using namespace dtlto;
 
 void CostMatch::add(double Estimate, double Actual) {
+  double Ratio = Actual / Estimate;
   if (std::isfinite(Estimate) && std::isfinite(Actual) && Estimate > 0 &&
-      Actual > 0)
+      Actual > 0 && std::isfinite(Ratio) && Ratio > 0)
     Pairs.push_back({Estimate, Actual});
 }
 
