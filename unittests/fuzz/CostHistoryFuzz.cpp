@@ -45,7 +45,8 @@ static std::string withChecksum(StringRef Text) {
 }
 
 static const std::string &path() {
-  static const std::string Path = [] {
+  // Never destroyed: that would be before what atexit() is told here.
+  static const std::string &Path = *new std::string([] {
     SmallString<128> P;
     check(!sys::fs::createTemporaryFile("dtlto-fuzz", "costs", P));
     atexit([] {
@@ -53,7 +54,7 @@ static const std::string &path() {
       sys::fs::remove(path() + ".lock");
     });
     return P.str().str();
-  }();
+  }());
   return Path;
 }
 
