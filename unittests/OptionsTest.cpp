@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "TempFolder.h"
+#include "llvm/Support/CachePruning.h"
+#include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
 
@@ -238,6 +241,22 @@ TEST_F(OptionsTest, CostHistoryIsInTheCacheOfTheLink) {
   EXPECT_EQ(costHistoryPath(Opts), "cache/dtlto-costs-1.txt");
   Opts.CacheFolder = "/a/cache/";
   EXPECT_EQ(costHistoryPath(Opts), "/a/cache/dtlto-costs-1.txt");
+}
+
+TEST_F(OptionsTest, CostHistoryIsNotPrunedWithTheCache) {
+  test::TempFolder Folder;
+  Opts.CacheFolder = Folder.path("");
+  std::string Name = sys::path::filename(costHistoryPath(Opts)).str();
+  for (const std::string &File :
+       {Name, Name + ".lock", Name + ".abcdef", std::string("llvmcache-1234")})
+    Folder.write(File, "text");
+  CachePruningPolicy Policy;
+  Policy.Interval = std::chrono::seconds(0);
+  Policy.MaxSizeBytes = 1;
+  EXPECT_TRUE(pruneCache(Folder.path(""), Policy));
+  EXPECT_EQ(Folder.names(),
+            (std::vector<std::string>{Name, Name + ".abcdef", Name + ".lock",
+                                      "llvmcache.timestamp"}));
 }
 
 TEST_F(OptionsTest, CostHistoryIsWhereTheUserSays) {
