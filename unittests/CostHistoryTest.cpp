@@ -56,19 +56,52 @@ protected:
 // Keys
 //===----------------------------------------------------------------------===//
 
+static std::string key(StringRef Name, const lto::Config &Conf = {},
+                       StringRef Triple = "x86_64") {
+  return costKey(ModuleNames("/work/dir"), Name, Triple, Conf);
+}
+
 TEST(CostKey, SaysWhatChangesTheTime) {
-  lto::Config O2;
-  std::string Key = costKey("m.a-o", "x86_64", O2);
-  EXPECT_EQ(costKey("m.a-o", "x86_64", O2), Key);
-  EXPECT_NE(costKey("m.b-o", "x86_64", O2), Key);
-  EXPECT_NE(costKey("m.a-o", "aarch64", O2), Key);
-  EXPECT_NE(costKey("m.a-ox", "86_64", O2), Key);
+  EXPECT_EQ(key("a.o"), key("a.o"));
+  EXPECT_NE(key("a.o"), key("b.o"));
+  EXPECT_NE(key("a.o"), key("a.o", {}, "aarch64"));
+  EXPECT_NE(key("a.o"), key("a.ox", {}, "86_64"));
   lto::Config O3;
   O3.OptLevel = 3;
-  EXPECT_NE(costKey("m.a-o", "x86_64", O3), Key);
+  EXPECT_NE(key("a.o"), key("a.o", O3));
   lto::Config CG0;
   CG0.CGOptLevel = CodeGenOptLevel::None;
-  EXPECT_NE(costKey("m.a-o", "x86_64", CG0), Key);
+  EXPECT_NE(key("a.o"), key("a.o", CG0));
+}
+
+TEST(CostKey, IsTheSameInAnotherFolder) {
+  lto::Config Conf;
+  EXPECT_EQ(costKey(ModuleNames("/one"), "/one/lib/a.o", "x", Conf),
+            costKey(ModuleNames("/two"), "/two/lib/a.o", "x", Conf));
+}
+
+TEST(CostKey, TakesNamesThatDontTravel) {
+  std::string Long(5000, 'A');
+  EXPECT_NE(key(Long + "1"), key(Long + "2"));
+  EXPECT_NE(key(""), key("a"));
+}
+
+TEST(CostKey, MembersOfArchivesMayMove) {
+  EXPECT_EQ(costName("lib/a.a(b.o at 1234)"), "lib/a.a(b.o)");
+  EXPECT_EQ(costName("lib/a.a(b.o)1234"), "lib/a.a(b.o)");
+  EXPECT_EQ(costName("lib/a.libb.obj1234"), "lib/a.libb.obj");
+  EXPECT_EQ(costName("lib/a.libb.OBJ0"), "lib/a.libb.OBJ");
+  EXPECT_EQ(costName("lib/a.libb.o12"), "lib/a.libb.o");
+  EXPECT_EQ(key("a.a(b.o at 8)"), key("a.a(b.o at 12345678)"));
+  EXPECT_NE(key("a.a(b.o at 8)"), key("a.a(c.o at 8)"));
+  EXPECT_NE(key("a.a(b.o at 8)"), key("b.a(b.o at 8)"));
+}
+
+TEST(CostKey, OtherNamesStay) {
+  for (StringRef Name :
+       {"", ")", "a.o", "a1", "123", "a.o)", "a(b.o at )", "a(b.o at x)",
+        "a(12)", "a(b.o at12)", "at 12", "a.cpp12", "foo 1.2", "a.a(b1.o)"})
+    EXPECT_EQ(costName(Name), Name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,6 +184,20 @@ TEST_F(CostHistoryTest, DoesNotChangeWhileALinkRuns) {
   // What was saved doesn't count twice.
   EXPECT_EQ(H->save(), "");
   expectLearnt("a", 1000, 4);
+}
+
+TEST_F(CostHistoryTest, TheLargerOfTwoCounts) {
+  for (bool LargeFirst : {true, false}) {
+    std::unique_ptr<CostHistory> H = load();
+    H->record("a", LargeFirst ? 9000 : 1000, LargeFirst ? 5 : 1);
+    H->record("a", LargeFirst ? 1000 : 9000, LargeFirst ? 1 : 5);
+    H->record("twice", 100, 1);
+    H->record("twice", 100, 7);
+    EXPECT_EQ(H->save(), "");
+    expectLearnt("a", 9000, 5);
+    expectLearnt("twice", 100, 7);
+    EXPECT_FALSE(sys::fs::remove(Path));
+  }
 }
 
 TEST_F(CostHistoryTest, NumbersThatAreNoTimes) {

@@ -24,9 +24,26 @@ static constexpr uint64_t MaxGrowth = 4;
 // So many modules of the last links tell the rate for those that aren't known.
 static constexpr size_t NumForRate = 1000;
 
-std::string dtlto::costKey(StringRef Name, StringRef Triple,
-                           const lto::Config &Conf) {
-  std::string Key = Name.str();
+// `a.a(b.o at 123)` with ELF and wasm, `a.a(b.o)123` with Mach-O, and
+// `a.libb.obj123` with COFF. One edit moves all members that follow.
+std::string dtlto::costName(StringRef Original) {
+  StringRef Rest = Original;
+  StringRef End = Rest.consume_back(")") ? ")" : "";
+  StringRef Front = Rest.rtrim("0123456789");
+  if (Front.size() == Rest.size())
+    return Original.str();
+  bool IsMember = !End.empty()
+                      ? Front.consume_back(" at ")
+                      : Front.ends_with(")") ||
+                            Front.ends_with_insensitive(".obj") ||
+                            Front.ends_with(".o") || Front.ends_with(".bc");
+  return IsMember ? (Front + End).str() : Original.str();
+}
+
+std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
+                           StringRef Triple, const lto::Config &Conf) {
+  std::string Name = costName(Original);
+  std::string Key = Names.encode(Name).value_or(Name);
   Key += '\0';
   Key += Triple;
   Key += '\0';
@@ -132,7 +149,10 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds) {
   if (Path.empty())
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  Recorded[xxh3_64bits(KeyText)] = {boundedBytes(Bytes), Seconds};
+  Time &T =
+      Recorded.try_emplace(xxh3_64bits(KeyText), Time{0, 0}).first->second;
+  if (boundedBytes(Bytes) >= T.Bytes)
+    T = {boundedBytes(Bytes), Seconds};
 }
 
 /// Brings the entries of the file, of which some other link may have written

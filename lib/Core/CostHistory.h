@@ -22,6 +22,7 @@
 #define DTLTO_CORE_COSTHISTORY_H
 
 #include "CostFile.h"
+#include "ModuleNames.h"
 #include "llvm/LTO/Config.h"
 #include <map>
 #include <memory>
@@ -35,13 +36,18 @@ struct CostEstimate {
   bool Learnt;    // from this module's own time, not from its size alone
 };
 
-/// What tells a module from others across links: \p Name (the one that travels,
-/// ModuleNames.h: it is the same on each machine and in each folder), its
-/// target \p Triple, and what of \p Conf changes the time a lot. Modules of two
-/// projects may have the same key; then they spoil each other's estimates, no
+/// \p Original, a module's name in LLD, without what changes when another
+/// module does: the place of a member in its archive.
+std::string costName(llvm::StringRef Original);
+
+/// What tells a module from others across links: \p Original, its name in LLD
+/// (as costName(), and as it travels: so it is the same on each machine and in
+/// each folder), its target \p Triple, and what of \p Conf changes the time a
+/// lot. Modules of two projects, or members of one archive that have the same
+/// name, may have the same key; then they spoil each other's estimates, no
 /// more.
-std::string costKey(llvm::StringRef Name, llvm::StringRef Triple,
-                    const llvm::lto::Config &Conf);
+std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
+                    llvm::StringRef Triple, const llvm::lto::Config &Conf);
 
 /// Any thread, but for load(). Times are of the wall clock, in seconds.
 class CostHistory {
@@ -57,8 +63,9 @@ public:
   /// while it runs.
   CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes) const;
 
-  /// The module of \p Key took \p Seconds. Leaves out what can't be a time:
-  /// less than 0, infinite, weeks.
+  /// The module of \p Key took \p Seconds. If that is said twice before save(),
+  /// the larger module counts, or else what was said last. Leaves out what
+  /// can't be a time: less than 0, infinite, weeks.
   void record(llvm::StringRef Key, uint64_t Bytes, double Seconds);
 
   /// Writes what was recorded to the file, on top of what is there now: another
