@@ -260,13 +260,6 @@ TEST_F(CostFileOnDisk, APipeInItsPlace) {
   unlink(Path.c_str()); // LLVM wouldn't
 }
 
-TEST_F(CostFileOnDisk, ADeviceInItsPlace) {
-  Path = "/dev/null";
-  EXPECT_EQ(readError(), "it is not a file");
-  EXPECT_EQ(updateError(Some[0]), "it is not a file");
-  EXPECT_FALSE(sys::fs::exists("/dev/null.lock"));
-}
-
 TEST_F(CostFileOnDisk, ALinkIsReplacedAndItsTargetKept) {
   std::string Target = formatCosts({Some[0]});
   Folder.write("target", Target);
