@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
 using namespace llvm;
@@ -89,6 +91,11 @@ static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   return Error::success();
 }
 
+static Error setCosts(Options &O, StringRef, StringRef Value) {
+  O.Costs = Value == "off" ? "" : Value.str();
+  return Error::success();
+}
+
 namespace {
 struct OptionInfo {
   StringLiteral Name;
@@ -106,6 +113,7 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-verify", "percent", setVerify},
     {"thinlto-dist-progress", "auto|always|never", setProgress},
     {"thinlto-dist-save-jobs", "folder", setSaveJobs},
+    {"thinlto-dist-costs", "file|off", setCosts},
     {"thinlto-distribute", "name", setPlugin},
 };
 
@@ -155,4 +163,26 @@ void dtlto::readEnvironment(Options &Opts) {
     for (StringRef Folder : Folders)
       Opts.PluginPath.push_back(Folder.str());
   }
+}
+
+// The number is the format's, so that two versions don't replace each other's
+// file. LLVM's pruning only looks at names that begin with `llvmcache-` or
+// `Thin-`.
+std::string dtlto::costHistoryPath(const Options &Opts) {
+  if (Opts.Costs)
+    return *Opts.Costs;
+  SmallString<256> Path(Opts.CacheFolder);
+  if (!Path.empty()) {
+    sys::path::append(Path, "dtlto-costs-1.txt");
+    return Path.str().str();
+  }
+  // As the XDG Base Directory Specification says, a relative XDG_CACHE_HOME is
+  // to be ignored. It would be another folder wherever a link is started.
+  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
+    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
+      return "";
+    sys::path::append(Path, ".cache");
+  }
+  sys::path::append(Path, "dtlto", "costs-1.txt");
+  return Path.str().str();
 }
