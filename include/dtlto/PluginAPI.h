@@ -63,7 +63,7 @@ extern "C" {
 #endif
 
 #define DTLTO_ABI_MAJOR 1
-#define DTLTO_ABI_MINOR 1
+#define DTLTO_ABI_MINOR 2
 
 /* Makes `dtlto_plugin_entry` visible; its declaration below has it already. */
 #if defined(_WIN32)
@@ -205,6 +205,9 @@ typedef struct dtlto_job {
    * with --pack, which may be more than an object: hand it on as it is. Null
    * without DTLTO_PART_CONFIG. */
   const char *config;
+  /* Since 1.2. A worker (as job_state() names it) that has the same job already
+   * and takes long: choose another if you can. May be null. */
+  const char *avoid;
 } dtlto_job;
 
 /* What became of a job. */
@@ -233,6 +236,10 @@ typedef struct dtlto_load {
   uint32_t workers;          /* machines (or processes) in reach */
   uint32_t reserved;         /* 0 */
   uint64_t expected_wait_ms; /* until a job submitted now begins to run */
+  /* Since 1.2. Of the slots, those that take this machine's cores; the host then
+   * runs fewer jobs of its own. 0 if they aren't known. */
+  uint32_t local;
+  uint32_t reserved_2; /* 0 */
 } dtlto_load;
 
 /*===----------------------------------------------------------------------===*

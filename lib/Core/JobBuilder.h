@@ -46,6 +46,7 @@ struct BuiltJob {
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
   std::string Config; // empty: the link's
+  std::string Avoid;  // for dtlto_job::avoid
 };
 
 /// Makes jobs, and keeps what jobs of one link share. Any thread.
@@ -73,6 +74,9 @@ public:
   /// Whether \p T is compiled in the linker's process, by the plugin's will or
   /// for want of compiler options.
   bool staysHere(const Task &T);
+
+  /// The names that modules have on other machines.
+  const ModuleNames &names() const { return Names; }
 
   /// The triple that \p T is compiled for.
   llvm::Triple triple(const Task &T) const;

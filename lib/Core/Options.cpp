@@ -56,10 +56,48 @@ static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
 }
 
 static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "auto") {
+    O.LocalJobs.reset();
+    return Error::success();
+  }
   unsigned N = 0;
   if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
     return E;
   O.LocalJobs = N;
+  return Error::success();
+}
+
+static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "cost")
+    O.Order = OrderKind::Cost;
+  else if (Value == "link")
+    O.Order = OrderKind::Link;
+  else
+    return wrongValue(Spelling, Value, "'cost' or 'link'");
+  return Error::success();
+}
+
+static Error setDuplicate(Options &O, StringRef Spelling, StringRef Value) {
+  Value.consume_back("%");
+  return setNumber(O.DuplicatePercent, Spelling, Value, 0, 100,
+                   "percent, a number");
+}
+
+/// A number of bytes, or of what the letter after it says.
+static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
+  StringRef Number = Value;
+  unsigned Shift = 0;
+  if (Number.consume_back_insensitive("K"))
+    Shift = 10;
+  else if (Number.consume_back_insensitive("M"))
+    Shift = 20;
+  else if (Number.consume_back_insensitive("G"))
+    Shift = 30;
+  uint64_t N = 0;
+  if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
+    return wrongValue(Spelling, Value,
+                      "bytes, a number over 0 that K, M or G may follow");
+  O.Memory = N << Shift;
   return Error::success();
 }
 
@@ -109,6 +147,9 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-plugin-arg", "text", setPluginArg},
     {"thinlto-dist-fallback", "local|none", setFallback},
     {"thinlto-dist-local-jobs", "n", setLocalJobs},
+    {"thinlto-dist-order", "cost|link", setOrder},
+    {"thinlto-dist-duplicate", "percent", setDuplicate},
+    {"thinlto-dist-memory", "bytes", setMemory},
     {"thinlto-dist-timeout", "seconds", setTimeout},
     {"thinlto-dist-verify", "percent", setVerify},
     {"thinlto-dist-progress", "auto|always|never", setProgress},

@@ -25,12 +25,19 @@ namespace dtlto {
 
 enum class FallbackKind { Local, None };
 enum class ProgressKind { Auto, Always, Never };
+enum class OrderKind { Cost, Link };
 
 struct Options {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
   std::vector<std::string> PluginArgs;
   FallbackKind Fallback = FallbackKind::Local;
-  std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: none
+  std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: what pays
+  OrderKind Order = OrderKind::Cost; // that jobs are started in
+  // How much of the link's work may be done twice, against stragglers.
+  unsigned DuplicatePercent = 5;
+  // That jobs on their way may take in the linker; nothing: a quarter of the
+  // machine's.
+  std::optional<uint64_t> Memory;
   unsigned TimeoutSeconds = 600;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
