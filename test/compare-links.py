@@ -73,7 +73,9 @@ def our_options(opts, plugin, *args):
         spell = "/thinlto-dist-{}:{}".format
     else:
         spell = "--thinlto-dist-{}={}".format
-    return [spell("plugin", plugin), spell("fallback", "none")] + [
+    # A cost history is a file that stock LLD doesn't have.
+    return [spell("plugin", plugin), spell("fallback", "none"),
+            spell("costs", "off")] + [
         spell("plugin-arg", arg) for arg in args]
 
 

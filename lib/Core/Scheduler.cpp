@@ -743,7 +743,10 @@ void Scheduler::summarize() {
               std::chrono::duration<double>(Clock::now() - L.Started).count())
           .str() +
       " s from first start to last object");
-  if (NumHere)
+  if (NumHere && NumHere == Jobs.size())
+    L.msg().warning("plugin '" + pluginName() + "': it took none of the " +
+                    Twine(Jobs.size()) + " jobs; all were compiled here");
+  else if (NumHere)
     L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumHere) + " of " +
                   Twine(Jobs.size()) +
                   " modules were compiled here beside its own");
