@@ -13,8 +13,8 @@
 namespace dtlto {
 
 /// What estimated seconds have to be multiplied with for the seconds that jobs
-/// really take, somewhere. The mean over the jobs so far, the long ones counting
-/// more.
+/// really take, somewhere. The mean over the jobs so far, the long ones
+/// counting more.
 class Rate {
 public:
   void add(double Estimate, double Actual) {

@@ -85,7 +85,12 @@ void Scheduler::order() {
   // order that can be relied on.
   KeepOrder =
       L.Parallelism == 1 && !Jobs.empty() && Builder.staysHere(Jobs[0]->T);
-  if (!KeepOrder && L.opts().Order == OrderKind::Cost)
+  // LLVM has its own order, too: the largest bitcode first.
+  if (L.opts().Order == OrderKind::Link)
+    llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
+      return A->T.Number < B->T.Number;
+    });
+  else if (!KeepOrder)
     llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
       return A->Seconds > B->Seconds;
     });
@@ -194,7 +199,8 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
   }
 
   if (ForPlugin) {
-    Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(T, J.First.Id, cost(J));
+    Expected<std::unique_ptr<BuiltJob>> Built =
+        Builder.build(T, J.First.Id, cost(J));
     if (Built)
       E.Built = std::move(*Built);
     else
@@ -259,8 +265,8 @@ void Scheduler::runLocallyMore() {
   doubleStragglers();
 }
 
-/// Compiles \p J on a local thread, which may have begun already. \p AsTwin: the
-/// plugin goes on with it.
+/// Compiles \p J on a local thread, which may have begun already. \p AsTwin:
+/// the plugin goes on with it.
 void Scheduler::startLocal(Job &J, bool AsTwin) {
   if (!AsTwin) {
     freeBytes(J);
@@ -493,7 +499,7 @@ void Scheduler::keep(Job &J, const std::string &Why) {
 }
 
 void Scheduler::onOpened(Event &E) {
-  LastSign = LastLoadQuery = Clock::now();
+  LastSign = LastLoadQuery = LastResult = Clock::now();
   if (E.Status != DTLTO_OK) {
     std::string Why =
         E.Message.empty() ? "open() failed without a reason" : E.Message;
@@ -612,8 +618,8 @@ void Scheduler::onDone(Job &J, Event &E) {
       return;
     return retryOrFallBack(J, "cancelled without having been asked to");
   default:
-    std::string Why = (E.Message.empty() ? "no reason given" : E.Message) +
-                      Where;
+    std::string Why =
+        (E.Message.empty() ? "no reason given" : E.Message) + Where;
     if (Lost(Why))
       return;
     return retryOrFallBack(J, Why);
@@ -635,6 +641,7 @@ void Scheduler::onDone(Job &J, Event &E) {
   if (!E.Message.empty())
     L.msg().warning(J.T.name() + ": " + E.Message);
 
+  LastResult = Clock::now();
   learn(J, A, E);
   NumTwiceWon += OfTwin;
   if (OfTwin)

@@ -20,9 +20,9 @@
 //
 // This machine takes jobs as well, from the cheap end of the order, while the
 // plugin is full; and at the end, when nothing is left to give out, a job that
-// takes too long is started a second time (SchedulerSharing.cpp). So up to three
-// attempts of a job may run: the first and a twin at the plugin's, and one here.
-// The first good result counts, and the others are called off.
+// takes too long is started a second time (SchedulerSharing.cpp). So up to
+// three attempts of a job may run: the first and a twin at the plugin's, and
+// one here. The first good result counts, and the others are called off.
 //
 // All state belongs to the thread that calls run(). Work happens on others,
 // which come back as events (Events.h).
@@ -36,8 +36,8 @@
 #include "CostMatch.h"
 #include "Events.h"
 #include "JobOutputs.h"
-#include "Rate.h"
 #include "JobSaver.h"
+#include "Rate.h"
 #include "Session.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/ThreadPool.h"
@@ -70,11 +70,11 @@ private:
   struct Attempt {
     uint64_t Id = 0; // 0: none
     uint32_t State = DTLTO_STATE_QUEUED;
-    bool IsAccepted = false;             // of a twin; see Job::At
-    Clock::time_point Accepted = {};     // when; the epoch: not yet
-    Clock::time_point Running = {};      // likewise, since it was reported
-    Clock::time_point Receiving = {};    // likewise
-    Clock::time_point LastSign = {};     // the last that was heard of it
+    bool IsAccepted = false;          // of a twin; see Job::At
+    Clock::time_point Accepted = {};  // when; the epoch: not yet
+    Clock::time_point Running = {};   // likewise, since it was reported
+    Clock::time_point Receiving = {}; // likewise
+    Clock::time_point LastSign = {};  // the last that was heard of it
   };
   struct Job {
     explicit Job(Task T) : T(std::move(T)) {}
@@ -134,6 +134,8 @@ private:
   unsigned localShare() const;
   bool paysHere(const Job &J) const;
   double expected(const Job &J) const;
+  double remoteRate() const;
+  double localRate() const;
   void callOff(Attempt &A, bool IsAccepted);
   bool startTwin(Job &J);
   void withdraw(Job &J);
@@ -199,8 +201,8 @@ private:
   size_t NumLocalRunning = 0, NumEnded = 0;
   uint64_t LastId = 0;
 
-  size_t MaxPrepared; // jobs prepared ahead of the plugin
-  uint64_t MaxBytes;  // of memory that jobs on their way may take
+  size_t MaxPrepared;    // jobs prepared ahead of the plugin
+  uint64_t MaxBytes;     // of memory that jobs on their way may take
   uint64_t BytesOut = 0; // taken by what is offered and accepted
   dtlto_load LastLoad = unknownLoad();
   bool LoadKnown = false; // load() has answered
@@ -216,12 +218,14 @@ private:
 
   std::unique_ptr<CostHistory> Costs;
   CostMatch Match;
-  Rate RemoteRate, LocalRate; // of the estimates, in actual seconds
-  double SecondsInAll = 0;    // of all jobs, estimated
-  double SecondsLeft = 0;     // of those that nobody here has begun
-  double SecondsTwice = 0;    // of second starts
-  bool ReportsStates = false; // the plugin tells when a job runs
-  Clock::time_point NextLook; // for stragglers
+  Rate RemoteRate, LocalRate;   // of the estimates, in actual seconds
+  double SecondsInAll = 0;      // of all jobs, estimated
+  double SecondsLeft = 0;       // of those that nobody here has begun
+  double SecondsTwice = 0;      // of second starts
+  bool ReportsStates = false;   // the plugin tells when a job runs
+  Clock::time_point NextLook;   // for stragglers, and what pays here
+  Clock::time_point LastResult; // of the plugin, or when it was opened
+  bool HereIsIdle = false;      // there are jobs, but they don't pay here yet
 
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
   size_t NumHere = 0, NumTwice = 0, NumTwiceWon = 0;

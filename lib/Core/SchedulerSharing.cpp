@@ -10,9 +10,11 @@
 // least time here, and the plugin is far from them. And once all jobs are given
 // out,
 //
-//   - jobs that only wait at the plugin's are taken back, if they would be ready
+//   - jobs that only wait at the plugin's are taken back, if they would be
+//   ready
 //     here before the plugin is through;
-//   - jobs that run for much longer than was to be expected are started a second
+//   - jobs that run for much longer than was to be expected are started a
+//   second
 //     time, elsewhere if the plugin has room, else here.
 //
 // Estimates (CostHistory.h) are only good for comparisons. What they are worth
@@ -34,6 +36,8 @@ static constexpr double SlowSeconds = 0.5;
 static constexpr size_t MinMeasured = 3;
 // How long a job may wait at the plugin's while there seem to be free slots.
 static constexpr std::chrono::seconds MaxWait = 1s;
+// How long a plugin may have no result before this machine takes its jobs.
+static constexpr double PatienceSeconds = 0.5;
 // How often the jobs are looked through for such as these.
 static constexpr std::chrono::milliseconds LookInterval = 50ms;
 
@@ -55,8 +59,16 @@ unsigned Scheduler::localShare() const {
   return L.Parallelism > Taken ? L.Parallelism - Taken : 0;
 }
 
+/// A side that hasn't ended a job yet is taken to be as fast as the other one.
+double Scheduler::remoteRate() const {
+  return RemoteRate.count() ? RemoteRate.value() : LocalRate.value();
+}
+double Scheduler::localRate() const {
+  return LocalRate.count() ? LocalRate.value() : RemoteRate.value();
+}
+
 double Scheduler::expected(const Job &J) const {
-  return J.Seconds * RemoteRate.value();
+  return J.Seconds * remoteRate();
 }
 
 /// Whether \p J would be ready here before the plugin is through with the rest.
@@ -64,13 +76,17 @@ bool Scheduler::paysHere(const Job &J) const {
   if (NumAccepted + NumOffered == 0)
     return true;
   size_t Slots = LastLoad.slots == UINT32_MAX ? NumAccepted : LastLoad.slots;
-  double Rest = SecondsLeft * RemoteRate.value() / std::max<size_t>(1, Slots);
-  return J.Seconds * LocalRate.value() <= Rest;
+  double Rest = SecondsLeft * remoteRate() / std::max<size_t>(1, Slots);
+  double Here = J.Seconds * localRate();
+  // A plugin that has had no result for so long is not as fast as it says.
+  return Here <= Rest ||
+         secondsSince(LastResult) > std::max(Here, PatienceSeconds);
 }
 
 void Scheduler::shareMore() {
   unsigned Share = localShare();
   bool Asked = L.opts().LocalJobs.has_value();
+  HereIsIdle = false;
   while (NumLocalRunning + LocalQueue.size() + NumPreparingHere < Share) {
     bool HasWaiting = NextWaiting != EndWaiting;
     if (!HasWaiting && Ready.empty()) {
@@ -83,8 +99,12 @@ void Scheduler::shareMore() {
     if (!IsFull)
       return;
     Job &J = job(HasWaiting ? EndWaiting - 1 : *Ready.rbegin());
-    if (!Asked && !paysHere(J))
+    if (!Asked && !paysHere(J)) {
+      HereIsIdle = true;
+      if (Clock::now() >= NextLook)
+        NextLook = Clock::now() + LookInterval;
       return;
+    }
     ++NumHere;
     if (HasWaiting) {
       --EndWaiting;
@@ -148,9 +168,8 @@ void Scheduler::doubleStragglers() {
   if (Slow.empty())
     return;
   // All that run since long; the largest of them will run on the longest.
-  llvm::stable_sort(Slow, [](const Job *A, const Job *B) {
-    return A->Seconds > B->Seconds;
-  });
+  llvm::stable_sort(
+      Slow, [](const Job *A, const Job *B) { return A->Seconds > B->Seconds; });
   double Limit = SecondsInAll * L.opts().DuplicatePercent / 100;
   uint32_t Free = LastLoad.free == UINT32_MAX ? 1 : LastLoad.free;
   for (Job *J : Slow) {
@@ -187,8 +206,7 @@ bool Scheduler::startTwin(Job &J) {
     return false;
   }
   (*Built)->Avoid = J.Worker;
-  (*Built)->Job.avoid =
-      J.Worker.empty() ? nullptr : (*Built)->Avoid.c_str();
+  (*Built)->Job.avoid = J.Worker.empty() ? nullptr : (*Built)->Avoid.c_str();
   J.Twin = {};
   J.Twin.Id = Id;
   ++NumOffered;

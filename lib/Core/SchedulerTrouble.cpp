@@ -174,5 +174,5 @@ Clock::duration Scheduler::deadlineStep() const {
 Clock::time_point Scheduler::nextDeadline() const {
   if (!TheSession || PluginGone || Aborting)
     return Clock::now() + 1h; // everything under way ends with an event
-  return isGivenOut() ? std::min(NextCheck, NextLook) : NextCheck;
+  return isGivenOut() || HereIsIdle ? std::min(NextCheck, NextLook) : NextCheck;
 }
