@@ -168,6 +168,13 @@ void Client::close() {
 
 void Client::run(Job &J) {
   std::string Error;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (auto It = TookTooLong.find(J.Name); It != TookTooLong.end())
+      Error = It->second;
+  }
+  if (!Error.empty())
+    return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Error);
   for (unsigned Try = 1;; ++Try) {
     Retry Next = Retry::AtOnce;
     if (attempt(J, Error, Next))
@@ -223,7 +230,7 @@ bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
   if (!Daemon) {
     Next = Retry::Never;
     if (!J.Stop.raised())
-      daemonLost(Error);
+      cannotGoOn("the local iceccd can't be reached any more: " + Error);
     Error = "no local iceccd any more: " + Error;
     return false;
   }
@@ -251,9 +258,10 @@ bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
   }
   std::unique_ptr<Msg> Answer = waitForGrant(J, *Daemon, Error);
   if (!Answer) {
-    // It has waited long enough.
-    if (Daemon->timedOut())
+    if (Daemon->timedOut()) {
       Next = Retry::Never;
+      tookTooLong(J, Error);
+    }
     return false;
   }
   if (Answer->type == M_NO_CS)
@@ -305,10 +313,10 @@ bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
   switch (O.Kind) {
   case Outcome::NodeFailed:
     Environments.distrust(Address);
-    // Once it may be the node, twice it is the job.
-    Next = O.TookTooLong && J.TookTooLong ? Retry::Never : Retry::Later;
-    J.TookTooLong |= O.TookTooLong;
+    Next = O.TookTooLong ? Retry::Never : Retry::Later;
     Error = Node + ": " + O.Text;
+    if (O.TookTooLong)
+      tookTooLong(J, Error);
     return false; // and the daemon takes the grant back as we hang up
   case Outcome::WorkerFailed:
     Daemon->send(EndMsg());
@@ -347,16 +355,21 @@ std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
     }
     std::unique_ptr<Msg> M = Daemon.receive(Since + S.GrantTimeout, Error);
     if (!M && !J.Stop.raised() && Daemon.timedOut()) {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      if (std::max(Asked, LastGrant) != Since)
-        continue;
+      {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        if (std::max(Asked, LastGrant) != Since)
+          continue;
+      }
       Error = "no node was granted for " +
               std::to_string(S.GrantTimeout.count()) + " s";
+      // Or each of the jobs to come would wait as long.
+      cannotGoOn(Error);
     } else if (!M) {
       Error = "local iceccd: " + Error;
     } else {
       std::lock_guard<std::mutex> Lock(Mutex);
       LastGrant = Clock::now();
+      TheEnd.clear();
     }
     return M;
   }
@@ -423,21 +436,27 @@ void Client::ended(Job &J) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Jobs.erase(Id);
     --Accepted;
-    // Those that are at nodes come to their end without the daemon.
-    if (!DaemonError.empty() && NumGranted + NumHere == 0 && !GaveUp &&
-        !Closing) {
+    // Those that are at nodes come to their end all the same.
+    if (!TheEnd.empty() && NumGranted + NumHere == 0 && !GaveUp && !Closing) {
       GaveUp = true;
-      Why = DaemonError;
+      Why = TheEnd;
     }
   }
   if (!Why.empty())
-    TheLog->error("the local iceccd can't be reached any more: " + Why);
+    TheLog->error(Why);
   publish();
 }
 
-void Client::daemonLost(const std::string &Error) {
+/// The linker may offer it once more, as another job.
+void Client::tookTooLong(const Job &J, const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  DaemonError = Error;
+  if (!J.Name.empty())
+    TookTooLong[J.Name] = Why;
+}
+
+void Client::cannotGoOn(const std::string &Why) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  TheEnd = Why;
 }
 
 /// Makes room for as many jobs as there are slots, and a few.

@@ -9,9 +9,13 @@
 //
 //   asks the local iceccd for a node  -> granted, or "build it yourself"
 //   at the node: environment, bundle  -> running -> the object
-//   anything that goes wrong          -> asks again, up to MaxTries times, and
+//   anything that breaks              -> asks again, up to MaxTries times, and
 //                                        a little later if it was a node
+//   a limit that is reached           -> back to the linker
 //   "build it yourself"               -> local code generation
+//
+// What took too long once would again, so each module meets only one limit: not
+// even when the linker offers it a second time is it sent out again.
 //
 // RemoteJob.h has what is said to a node. How many jobs are accepted follows
 // the number of slots, as the scheduler tells them or as they were granted.
@@ -52,9 +56,8 @@ private:
   struct Job {
     Job(uint64_t Id, std::string Name) : Id(Id), Name(std::move(Name)) {}
     const uint64_t Id;
-    const std::string Name;   // for people
-    Interrupt Stop;           // raised: the linker has no use for it
-    bool TookTooLong = false; // its thread's
+    const std::string Name; // for people
+    Interrupt Stop;         // raised: the linker has no use for it
   };
   using JobPtr = std::shared_ptr<Job>;
 
@@ -71,7 +74,8 @@ private:
   void finish(Job &J, int32_t Status, const std::string &Message,
               const std::string &Worker = "", dtlto_buffer Object = {});
   void ended(Job &J);
-  void daemonLost(const std::string &Error);
+  void tookTooLong(const Job &J, const std::string &Why);
+  void cannotGoOn(const std::string &Why);
 
   void prepare();
   void publish();
@@ -95,8 +99,9 @@ private:
   bool MustBuildHere = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
   std::set<std::string> NodesSeen;
-  std::map<std::string, unsigned> NumDone; // by node
-  std::string DaemonError;                 // not empty: it is lost
+  std::map<std::string, unsigned> NumDone;        // by node
+  std::map<std::string, std::string> TookTooLong; // by module: what did
+  std::string TheEnd; // not empty: why there is no use in going on
 
   dtlto::WorkPool Pool;
   std::thread Preparer;

@@ -218,6 +218,8 @@ def parse_args():
                    help="COMMAND is killed after that")
     p.add_argument("--expect", type=int, metavar="TOTAL",
                    help="fail unless the nodes did so many jobs")
+    p.add_argument("--begun", type=int, metavar="MOST",
+                   help="fail if the nodes began more jobs than that")
     p.add_argument("--expect-each", action="store_true",
                    help="fail unless each node did a job")
     p.add_argument("--environments", type=int, metavar="N",
@@ -315,6 +317,10 @@ def run(opts, folder, guard, started):
     if opts.expect is not None and sum(counts) != opts.expect:
         raise Error("the nodes did %s jobs, not %d together" %
                     (counts, opts.expect))
+    begun = sum(node.begun() for node in nodes)
+    if opts.begun is not None and begun > opts.begun:
+        raise Error("the nodes began %d jobs, not %d at the most" %
+                    (begun, opts.begun))
     if opts.expect_each and not all(counts):
         raise Error("the nodes did %s jobs" % counts)
     if opts.environments is not None and sent != opts.environments:
