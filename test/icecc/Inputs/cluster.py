@@ -15,8 +15,8 @@ iceccd gives a node no job while the machine is busy, be it with the next test.
 So the daemons see a /proc/stat of a machine that is idle.
 
 COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD (all
-nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME, CLUSTER_DIR, and no other
-variable of icecream's but from --env.
+nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME, CLUSTER_DIR, CLUSTER_SESSIONS
+(those of the nodes), and no other variable of icecream's but from --env.
 
 An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
@@ -42,15 +42,16 @@ import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "distcc", "Inputs"))
 from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code,
                   kill_session, make_folder, run_command, session_members)
+from scheduler import PORT as SCHEDULER_PORT, TextPort, wake
 
 # Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
 START_LIMIT = 60
 
-SCHEDULER_PORT = 8765  # the network is ours
 FIRST_PORT = 10246
 INSIDE = "DTLTO_CLUSTER_INSIDE"
 
@@ -139,25 +140,6 @@ class Daemon:
         if self.process is not None:
             kill_session(self.process.pid)
             self.process.wait()
-
-
-def ask_scheduler():
-    """Lines of `listcs`: name -> line. Empty if it doesn't answer."""
-    try:
-        with socket.create_connection(("127.0.0.1", SCHEDULER_PORT + 1),
-                                      timeout=2) as s:
-            s.sendall(b"listcs\nquit\n")
-            text = b""
-            while True:
-                piece = s.recv(65536)
-                if not piece:
-                    break
-                text += piece
-    except OSError:
-        return {}
-    return {line.split()[0]: line
-            for line in text.decode(errors="replace").splitlines()
-            if line.startswith(" ")}
 
 
 def wait_until(condition, what):
@@ -264,6 +246,7 @@ def run(opts, folder, guard, started):
                         guard)
         wait_until(lambda: "scheduler ready" in scheduler.read_log(),
                    "the scheduler isn't ready")
+        port = TextPort(START_LIMIT)
     started.append(local)
     local.start_daemon(opts, guard, ["--no-remote", "-m", "0"])
     for i, node in enumerate(nodes):
@@ -272,12 +255,17 @@ def run(opts, folder, guard, started):
                                         "-m", str(opts.jobs)])
 
     def ready():
-        known = {} if opts.no_scheduler else ask_scheduler()
-        return os.path.exists(local.socket) and (opts.no_scheduler or all(
+        if opts.no_scheduler:
+            return os.path.exists(local.socket)
+        wake()
+        known = port.nodes()
+        return os.path.exists(local.socket) and all(
             daemon.name in known and not re.search(
                 r"load=\d{4}", known[daemon.name])
-            for daemon in [local] + nodes))
+            for daemon in [local] + nodes)
     wait_until(ready, "not all daemons are ready")
+    if not opts.no_scheduler:
+        port.close()
 
     home = os.path.join(folder, "home")
     os.mkdir(home)
@@ -287,6 +275,8 @@ def run(opts, folder, guard, started):
     env.update(PATH=path, HOME=home, CLUSTER_DIR=folder,
                ICECC_TEST_SOCKET=local.socket, ICECC_TEST_REMOTEBUILD="1",
                ICECC_TESTS="1",
+               CLUSTER_SESSIONS=" ".join(str(node.process.pid)
+                                         for node in nodes),
                ICECC_SCHEDULER="127.0.0.1:%d" % SCHEDULER_PORT)
     for item in opts.env:
         name, _, value = item.partition("=")
@@ -353,7 +343,7 @@ def main():
     started = []
     try:
         return run(opts, folder, guard, started)
-    except Error as e:
+    except (Error, OSError) as e:
         sys.stderr.write("cluster: %s\n" % e)
         for daemon in started:
             tail = daemon.read_log().splitlines()[-5:]
