@@ -133,7 +133,8 @@ void Client::load(dtlto_load &Load) {
   Load.slots = Load.free = Load.workers = UINT32_MAX;
   if (N.Known) {
     Load.slots = N.Slots;
-    Load.free = N.Free;
+    // Jobs that began before we listened aren't in the scheduler's count.
+    Load.free = std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted));
     Load.workers = N.Nodes;
   } else if (MostGranted) {
     Load.slots = MostGranted;
@@ -462,7 +463,7 @@ void Client::cannotGoOn(const std::string &Why) {
 /// Makes room for as many jobs as there are slots, and a few.
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
-  bool TellRoom = false;
+  bool Tell = false;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     unsigned Slots = std::max(N.Slots, MostGranted);
@@ -476,9 +477,16 @@ void Client::publish() {
     Capacity = std::min(Slots + Few, S.MaxJobs);
     if (SaidBusy && Accepted < Capacity && !Closing) {
       SaidBusy = false;
-      TellRoom = true;
+      Tell = true;
+    }
+    // Not how many are free: that changes with each job of anybody's, and would
+    // look like a sign of life of ours.
+    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots) && !Closing) {
+      ToldNodes = N.Nodes;
+      ToldSlots = N.Slots;
+      Tell = true;
     }
   }
-  if (TellRoom)
+  if (Tell)
     TheHost.load_changed(TheHost.context);
 }

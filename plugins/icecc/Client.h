@@ -93,6 +93,7 @@ private:
   std::condition_variable Changed;
   std::map<uint64_t, JobPtr> Jobs;
   unsigned Accepted = 0, Capacity = 0;
+  uint32_t ToldNodes = 0, ToldSlots = 0; // by load_changed()
   bool SaidBusy = false, Closing = false, GaveUp = false;
   unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
   unsigned NumHere = 0;                     // in local code generation

@@ -43,6 +43,9 @@ protected:
   Done wait(uint64_t Id);
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   void close();
+  dtlto_load load();
+  /// Until the next load_changed().
+  bool waitForRoom();
   /// The end of one job.
   Done compile(const std::string &Bundle = "the bundle",
                const std::string &Name = "") {
@@ -234,6 +237,20 @@ ClientTest::Done ClientTest::wait(uint64_t Id) {
   return Results[Id];
 }
 
+dtlto_load ClientTest::load() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Room = false;
+  dtlto_load Load = {};
+  Load.size = sizeof(Load);
+  EXPECT_EQ(DTLTO_OK, dtlto_plugin_entry.load(Session, &Load));
+  return Load;
+}
+
+bool ClientTest::waitForRoom() {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  return Changed.wait_for(Lock, std::chrono::seconds(30), [&] { return Room; });
+}
+
 void ClientTest::close() {
   if (!Session)
     return;
@@ -331,6 +348,34 @@ TEST_F(ClientTest, RequestsAreFew) {
     ++N;
   EXPECT_GE(N, 2u);
   EXPECT_LE(N, 10u); // nothing is known of any slot
+}
+
+TEST_F(ClientTest, LoadIsWhatTheSchedulerTells) {
+  std::mutex Held;
+  MockServer Scheduler("", [&](MsgChannel &C) {
+    std::unique_ptr<Msg> Login(C.get_msg(30, true));
+    for (unsigned I = 1; I != 4; ++I)
+      C.send_msg(MonStatsMsg(I, "Name:node\nIP:127.0.0.1\nMaxJobs:5\n"
+                                "NoRemote:false\nPlatform:x86_64\n"));
+    std::lock_guard<std::mutex> Lock(Held);
+  });
+  std::unique_lock<std::mutex> Hold(Held);
+  setenv("ICECC_SCHEDULER",
+         ("127.0.0.1:" + std::to_string(Scheduler.port())).c_str(), 1);
+  ASSERT_EQ(DTLTO_OK, open());
+  // load_changed() comes without a job that was refused.
+  while (load().workers != 3)
+    ASSERT_TRUE(waitForRoom());
+  EXPECT_EQ(15u, load().slots);
+  EXPECT_EQ(15u, load().free);
+  Cluster->expect({Behaviour::Silent});
+  uint64_t Id = submit("a");
+  ASSERT_TRUE(Cluster->waitForJobs(1));
+  EXPECT_EQ(14u, load().free);
+  cancel(Id);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+  Hold.unlock();
+  Scheduler.stop();
 }
 
 TEST_F(ClientTest, BuildItYourself) {
