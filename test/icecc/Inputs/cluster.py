@@ -14,9 +14,12 @@ isn't needed; as root, the daemons change to the user icecc.
 iceccd gives a node no job while the machine is busy, be it with the next test.
 So the daemons see a /proc/stat of a machine that is idle.
 
-COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD (all
-nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME, CLUSTER_DIR, CLUSTER_SESSIONS
-(those of the nodes), and no other variable of icecream's but from --env.
+With --apart, the nodes are in a network of their own, and a cable leads there.
+
+COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD and
+ICECC_TESTS (not with --apart: all nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME,
+CLUSTER_DIR, CLUSTER_SESSIONS (those of the nodes), and no other variable of
+icecream's but from --env.
 
 An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
@@ -25,18 +28,16 @@ together) has begun <n> jobs, the victim is killed with SIGKILL:
   scheduler  the scheduler
   local      the local daemon
   all        all nodes
+  cable      no process: with --apart, the nodes' end of the cable goes down
 """
 
 import argparse
 import ctypes
-import fcntl
 import os
 import pwd
 import re
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -47,6 +48,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "distcc", "Inputs"))
 from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code,
                   kill_session, make_folder, run_command, session_members)
+from network import NEAR, Cable, loopback_up
 from scheduler import PORT as SCHEDULER_PORT, TextPort, wake
 
 # Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
@@ -67,16 +69,6 @@ def enter_network():
                dict(os.environ, **{INSIDE: "1"}))
 
 
-def loopback_up():
-    SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        request = struct.pack("16sh14x", b"lo", 0)
-        flags = struct.unpack("16sh14x",
-                              fcntl.ioctl(s, SIOCGIFFLAGS, request))[1]
-        fcntl.ioctl(s, SIOCSIFFLAGS,
-                    struct.pack("16sh14x", b"lo", flags | IFF_UP))
-
-
 def look_idle(folder):
     MS_BIND = 4096
     with open("/proc/stat") as f:
@@ -93,8 +85,10 @@ def look_idle(folder):
 class Daemon:
     """A process with a log of its own."""
 
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, cable=None):
         self.name = name
+        self.there = cable.there if cable else []
+        self.address = NEAR if cable else "127.0.0.1"
         self.log = os.path.join(folder, name + ".log")
         self.socket = os.path.join(folder, name + ".socket")
         self.base = os.path.join(folder, name + ".envs")
@@ -104,7 +98,7 @@ class Daemon:
         base = {k: v for k, v in os.environ.items()
                 if not k.startswith("ICECC") and k != "USE_SCHEDULER"}
         self.process = subprocess.Popen(
-            command, start_new_session=True, stdin=subprocess.DEVNULL,
+            self.there + command, start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             cwd="/", env=dict(base, ICECC_TESTS="1", **env))
         guard.watch(self.process.pid)
@@ -113,7 +107,7 @@ class Daemon:
         os.mkdir(self.base)
         if os.geteuid() == 0:
             os.chown(self.base, pwd.getpwnam("icecc").pw_uid, -1)
-        self.start(["iceccd", "-s", "127.0.0.1:%d" % SCHEDULER_PORT,
+        self.start(["iceccd", "-s", "%s:%d" % (self.address, SCHEDULER_PORT),
                     "-n", "dtlto-test", "-N", self.name, "-b", self.base,
                     "-l", self.log, "-vvv"] + args + opts.daemon_arg,
                    guard, ICECC_TEST_SOCKET=self.socket)
@@ -153,11 +147,12 @@ def wait_until(condition, what):
 class Killer(threading.Thread):
     """Waits for one event and kills its victim."""
 
-    def __init__(self, event, scheduler, local, nodes):
+    def __init__(self, event, scheduler, local, nodes, cable):
         super().__init__(daemon=True)
         self.what = event
         self.which, self.count, self.victim = event
         self.scheduler, self.local, self.nodes = scheduler, local, nodes
+        self.cable = cable
         self.ended = threading.Event()
         self.fired = False
 
@@ -166,6 +161,10 @@ class Killer(threading.Thread):
         while not self.ended.wait(0.003):
             if sum(node.begun() for node in nodes) < self.count:
                 continue
+            if self.victim == "cable":
+                self.cable.cut()
+                self.fired = True
+                return
             for daemon in {"node": nodes, "all": self.nodes,
                            "scheduler": [self.scheduler],
                            "local": [self.local]}[self.victim]:
@@ -176,7 +175,7 @@ class Killer(threading.Thread):
 
 def event(text):
     match = re.fullmatch(
-        r"(\d+|any):(\d+):(node|scheduler|local|all)", text)
+        r"(\d+|any):(\d+):(node|scheduler|local|all|cable)", text)
     if not match:
         raise argparse.ArgumentTypeError("not an event: " + text)
     which = 0 if match[1] == "any" else int(match[1])
@@ -194,6 +193,8 @@ def parse_args():
     p.add_argument("--daemon-arg", action="append", default=[], metavar="ARG")
     p.add_argument("--no-scheduler", action="store_true",
                    help="there is a local daemon, but no scheduler")
+    p.add_argument("--apart", action="store_true",
+                   help="the nodes are in another network, see above")
     p.add_argument("--kill", action="append", default=[], type=event,
                    metavar="EVENT", help="see above. It must come to pass")
     p.add_argument("--limit", type=float, default=300, metavar="SECONDS",
@@ -219,9 +220,11 @@ def parse_args():
     opts.command = own[at + 1:]
     if not opts.command:
         p.error("no COMMAND")
-    for which, _, _ in opts.kill:
+    for which, _, victim in opts.kill:
         if which > opts.count:
             p.error("there is no node %d" % which)
+        if victim == "cable" and not opts.apart:
+            p.error("there is no cable without --apart")
     return opts
 
 
@@ -238,7 +241,12 @@ def run(opts, folder, guard, started):
 
     scheduler = Daemon("scheduler", folder)
     local = Daemon("local", folder)
-    nodes = [Daemon("node%d" % (i + 1), folder) for i in range(opts.count)]
+    cable = None
+    if opts.apart:
+        cable = Cable(guard)
+        started.append(cable)
+    nodes = [Daemon("node%d" % (i + 1), folder, cable)
+             for i in range(opts.count)]
     if not opts.no_scheduler:
         started.append(scheduler)
         scheduler.start(["icecc-scheduler", "-p", str(SCHEDULER_PORT),
@@ -273,16 +281,19 @@ def run(opts, folder, guard, started):
            if not k.startswith("ICECC") and k not in
            ("USE_SCHEDULER", "XDG_CACHE_HOME", "DTLTO_WORKER")}
     env.update(PATH=path, HOME=home, CLUSTER_DIR=folder,
-               ICECC_TEST_SOCKET=local.socket, ICECC_TEST_REMOTEBUILD="1",
-               ICECC_TESTS="1",
+               ICECC_TEST_SOCKET=local.socket,
                CLUSTER_SESSIONS=" ".join(str(node.process.pid)
                                          for node in nodes),
                ICECC_SCHEDULER="127.0.0.1:%d" % SCHEDULER_PORT)
+    if not opts.apart:
+        # Nodes at the loopback's address, and broadcasts there.
+        env.update(ICECC_TEST_REMOTEBUILD="1", ICECC_TESTS="1")
     for item in opts.env:
         name, _, value = item.partition("=")
         env[name] = value
 
-    killers = [Killer(what, scheduler, local, nodes) for what in opts.kill]
+    killers = [Killer(what, scheduler, local, nodes, cable)
+               for what in opts.kill]
     for killer in killers:
         killer.start()
     code = exit_code(run_command(opts.command, env, opts.limit))
@@ -343,7 +354,7 @@ def main():
     started = []
     try:
         return run(opts, folder, guard, started)
-    except (Error, OSError) as e:
+    except (Error, OSError, subprocess.CalledProcessError) as e:
         sys.stderr.write("cluster: %s\n" % e)
         for daemon in started:
             tail = daemon.read_log().splitlines()[-5:]
