@@ -32,6 +32,8 @@
 #include <condition_variable>
 #include <set>
 
+class UseCSMsg;
+
 namespace dtlto::icecc {
 
 /// Whether a local iceccd answers. If not, \p Error names all places where one
@@ -67,10 +69,17 @@ private:
   /// One try. True: the job has ended. False: \p Error says why not, and
   /// \p Next when to try again.
   bool attempt(Job &J, std::string &Error, Retry &Next);
+
+  // The parts of attempt() (Attempt.cpp).
+  struct Attempt;
+  bool ask(Attempt &A);
   std::unique_ptr<Msg> waitForGrant(Job &J, Channel &Daemon,
                                     std::string &Error);
+  Outcome runAt(Attempt &A, const UseCSMsg &Grant);
+  bool conclude(Attempt &A, const Outcome &O);
   bool compileHere(Job &J, Channel &Daemon, uint32_t GrantId,
                    std::string &Error);
+
   void finish(Job &J, int32_t Status, const std::string &Message,
               const std::string &Worker = "", dtlto_buffer Object = {});
   void ended(Job &J);
