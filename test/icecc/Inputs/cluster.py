@@ -296,7 +296,18 @@ def run(opts, folder, guard, started):
                for what in opts.kill]
     for killer in killers:
         killer.start()
-    code = exit_code(run_command(opts.command, env, opts.limit))
+    # A message may lie at the scheduler, read but not looked at, until something
+    # else happens. On a farm that is soon.
+    ended = threading.Event()
+
+    def others():
+        while not ended.wait(0.5):
+            wake()
+    threading.Thread(target=others, daemon=True).start()
+    try:
+        code = exit_code(run_command(opts.command, env, opts.limit))
+    finally:
+        ended.set()
     for killer in killers:
         killer.ended.set()
         killer.join()
