@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,7 +129,7 @@ class Replay:
 def command(options, rec, cluster, args, out):
     plugin = recording.plugin("replay", options.plugin_dir)
     plugin_args = [f"recording={rec.folder}", f"stats={out / 'stats'}"]
-    if options.timeline:
+    if options.keep_timeline:
         plugin_args.append(f"timeline={out / 'timeline'}")
     if options.config:
         plugin_args.append("config=1")
@@ -161,11 +162,10 @@ def replay(options, rec, cluster, args):
         stats = json.loads((out / "stats").read_text())
         result = Replay(run, stats, thin_link_end(out / "trace"), others)
         result.messages = run.output
-        for kept in ("timeline", "time_trace"):
-            target = getattr(options, kept)
+        for file in ("output", "timeline", "trace"):
+            target = getattr(options, f"keep_{file}")
             if target:
-                source = out / kept.replace("time_trace", "trace")
-                target.write_bytes(source.read_bytes())
+                shutil.copy(out / file, target)
         return result
 
 

@@ -37,7 +37,7 @@ Cluster::Cluster(const ClusterSettings &S) : S(S), Machines(S.Machines) {
   for (size_t I = 0; I != S.Faults.size(); ++I)
     if (S.Faults[I].At != Never)
       push(Event::FaultDue, S.Faults[I].At, I);
-    else if (S.Faults[I].AfterJobs == 0)
+    else if (S.Faults[I].AfterJobs == 0 && S.Faults[I].AtBegin == 0)
       apply(S.Faults[I], 0);
 }
 
@@ -220,7 +220,7 @@ void Cluster::handle(const Event &E) {
     report(Report::Done, E.Id, State.Machine, E.At);
     Jobs.erase(It);
     for (const Fault &F : S.Faults)
-      if (F.At == Never && F.AfterJobs == T.Done)
+      if (F.At == Never && F.AtBegin == 0 && F.AfterJobs == T.Done)
         apply(F, E.At);
     break;
   case Event::Lost:
@@ -288,6 +288,10 @@ void Cluster::startWaiting(uint32_t Index, Time Now) {
     push(Event::RunEnd, Now + duration(double(State.J.Cpu) * M.Slow, M.Speed),
          Id);
     report(Report::Running, Id, Index, Now);
+    ++M.Begun;
+    for (const Fault &F : S.Faults)
+      if (F.AtBegin && F.AtBegin == M.Begun && F.Machine == Index)
+        apply(F, Now);
   }
 }
 

@@ -48,13 +48,14 @@ namespace replay {
 using Time = int64_t; // nanoseconds since the session's first job
 constexpr Time Never = INT64_MAX;
 
-/// Something that goes wrong with a machine, at a time or once a number of jobs
-/// have ended.
+/// Something that goes wrong with a machine: at a time, once a number of jobs
+/// have ended on the cluster, or when the machine begins its so-many-th job.
 struct Fault {
   enum KindTy { Dies, Slow } Kind = Dies;
   uint32_t Machine = 0;
   Time At = Never;
   uint64_t AfterJobs = 0; // if At is Never
+  uint64_t AtBegin = 0;   // if not 0: neither of the two
   double Factor = 1;      // Slow: how many times longer jobs take from then on
 };
 
@@ -156,6 +157,7 @@ private:
     double Slow = 1;
     uint32_t Taken = 0; // jobs from their assignment until they have run
     uint32_t Running = 0;
+    uint64_t Begun = 0;
     std::deque<uint64_t> Waiting; // with their inputs; may be gone
     Time InIdle = 0, OutIdle = 0; // when the link has sent what it has
   };

@@ -42,14 +42,18 @@ static bool parseFault(std::string_view Text, Fault &F) {
     return false;
   if (!parseNumber(Text, 0, 4095, F.Machine))
     return false;
-  constexpr std::string_view Jobs = "jobs";
-  if (When.size() > Jobs.size() &&
-      When.substr(When.size() - Jobs.size()) == Jobs) {
-    When.remove_suffix(Jobs.size());
-    uint32_t Count;
-    if (!parseNumber(When, 0, UINT32_MAX, Count))
+  // A number with one of these words is no time.
+  for (auto [Word, Count] :
+       {std::pair<std::string_view, uint64_t *>{"jobs", &F.AfterJobs},
+        {"begun", &F.AtBegin}}) {
+    if (When.size() < Word.size() ||
+        When.substr(When.size() - Word.size()) != Word)
+      continue;
+    When.remove_suffix(Word.size());
+    uint32_t Number;
+    if (!parseNumber(When, Count == &F.AtBegin, UINT32_MAX, Number))
       return false;
-    F.AfterJobs = Count;
+    *Count = Number;
     return true;
   }
   double Seconds;

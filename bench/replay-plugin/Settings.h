@@ -19,7 +19,8 @@
 //   seed=N              of the speeds: 1
 //   notice-ms=X         until a dead machine's jobs are lost: 1000
 //   die=M@T             machine M (from 0) dies T seconds after the first job;
-//                       or die=M@Njobs: once N jobs have ended. Repeatable
+//                       or die=M@Njobs: once N jobs have ended; or
+//                       die=M@Nbegun: when it begins its N-th job. Repeatable
 //   slow=M:X@T          machine M gets X times slower; as above. Repeatable
 //   scale=X             time passes X times faster: CPU times, latencies and
 //                       the times of faults are divided by X, bandwidths

@@ -33,6 +33,13 @@ Cluster::Job job(uint64_t Id, Time Cpu, uint64_t Bytes = 0,
   return {Id, {{static_cast<uint32_t>(Id), Bytes}}, Cpu, ObjectBytes};
 }
 
+Fault dies(uint32_t Machine, Time At) {
+  Fault F;
+  F.Machine = Machine;
+  F.At = At;
+  return F;
+}
+
 /// Lets everything happen; returns all reports.
 std::vector<Report> finish(Cluster &C) {
   while (C.next() != Never)
@@ -228,7 +235,7 @@ TEST(ClusterTest, CancelInEachStage) {
 TEST(ClusterTest, ADeadMachinesJobsAreLostAfterADelay) {
   ClusterSettings S = settings(2, 1, 1);
   S.Notice = 50;
-  S.Faults.push_back({Fault::Dies, 0, 300, 0, 1});
+  S.Faults.push_back(dies(0, 300));
   Cluster C(S);
   for (uint64_t Id = 1; Id != 5; ++Id) // 1 and 3 go to machine 0
     ASSERT_TRUE(C.submit(0, job(Id, 1000, 10)));
@@ -251,7 +258,7 @@ TEST(ClusterTest, ADeadMachinesJobsAreLostAfterADelay) {
 TEST(ClusterTest, ALostJobCanStillBeCancelled) {
   ClusterSettings S = settings(2, 1, 0);
   S.Notice = 1000;
-  S.Faults.push_back({Fault::Dies, 0, 300, 0, 1});
+  S.Faults.push_back(dies(0, 300));
   Cluster C(S);
   ASSERT_TRUE(C.submit(0, job(1, 1000)));
   C.cancel(400, 1);
@@ -262,7 +269,9 @@ TEST(ClusterTest, ALostJobCanStillBeCancelled) {
 
 TEST(ClusterTest, DeathAfterANumberOfJobs) {
   ClusterSettings S = settings(2, 1, 5);
-  S.Faults.push_back({Fault::Dies, 1, Never, 3, 1});
+  Fault F = dies(1, Never);
+  F.AfterJobs = 3;
+  S.Faults.push_back(F);
   Cluster C(S);
   for (uint64_t Id = 1; Id != 11; ++Id)
     ASSERT_TRUE(C.submit(0, job(Id, 100 + Time(Id))));
@@ -273,9 +282,27 @@ TEST(ClusterTest, DeathAfterANumberOfJobs) {
   EXPECT_EQ(C.totals().Done, 6u);
 }
 
+TEST(ClusterTest, DeathWithTheSecondJob) {
+  ClusterSettings S = settings(2, 1, 5);
+  Fault F = dies(1, Never);
+  F.AtBegin = 2;
+  S.Faults.push_back(F);
+  Cluster C(S);
+  for (uint64_t Id = 1; Id != 11; ++Id) // even ones go to machine 1
+    ASSERT_TRUE(C.submit(0, job(Id, 100)));
+  finish(C);
+  // The object of its first job was still there, too.
+  EXPECT_EQ(C.totals().Done, 5u);
+  EXPECT_EQ(C.totals().Lost, 5u);
+}
+
 TEST(ClusterTest, ASlowMachine) {
   ClusterSettings S = settings(1, 1, 1);
-  S.Faults.push_back({Fault::Slow, 0, 50, 0, 3});
+  Fault F;
+  F.Kind = Fault::Slow;
+  F.At = 50;
+  F.Factor = 3;
+  S.Faults.push_back(F);
   Cluster C(S);
   ASSERT_TRUE(C.submit(0, job(1, 100)));
   ASSERT_TRUE(C.submit(0, job(2, 100)));

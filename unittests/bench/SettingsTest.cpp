@@ -33,14 +33,14 @@ TEST(SettingsTest, ScaleAppliesToAllTimes) {
   std::string Error;
   ASSERT_TRUE(parse({"scale=10", "gbps=2", "machine-gbps=1", "latency-us=50",
                      "notice-ms=10", "machines=3", "die=2@1.5", "slow=1:4@2",
-                     "die=0@7jobs"},
+                     "die=0@7jobs", "die=0@2begun"},
                     S, Error))
       << Error;
   EXPECT_DOUBLE_EQ(S.Cluster.Rate, 2.5);
   EXPECT_DOUBLE_EQ(S.Cluster.MachineRate, 1.25);
   EXPECT_EQ(S.Cluster.Latency, 5000);
   EXPECT_EQ(S.Cluster.Notice, 1000000);
-  ASSERT_EQ(S.Cluster.Faults.size(), 3u);
+  ASSERT_EQ(S.Cluster.Faults.size(), 4u);
   EXPECT_EQ(S.Cluster.Faults[0].Kind, Fault::Dies);
   EXPECT_EQ(S.Cluster.Faults[0].Machine, 2u);
   EXPECT_EQ(S.Cluster.Faults[0].At, 150000000);
@@ -49,16 +49,23 @@ TEST(SettingsTest, ScaleAppliesToAllTimes) {
   EXPECT_EQ(S.Cluster.Faults[1].At, 200000000);
   EXPECT_EQ(S.Cluster.Faults[2].At, Never);
   EXPECT_EQ(S.Cluster.Faults[2].AfterJobs, 7u);
+  EXPECT_EQ(S.Cluster.Faults[3].AtBegin, 2u);
 }
 
 TEST(SettingsTest, Wrong) {
-  for (const char *Arg :
-       {"machines=0", "machines=5000", "slots=x",    "gbps=0",
-        "gbps=-1",    "gbps=nan",      "gbps=1e3",   "spread=1",
-        "cache=2",    "scale=0",       "seed=",      "die=1",
-        "die=@3",     "die=0@",        "die=0@jobs", "die=0@-1",
-        "slow=0@1",   "slow=0:@1",     "slow=0:0@1", "nonsense",
-        "nonsense=1", "stats=",        "=",          ""}) {
+  for (const char *Arg : {"machines=0",  "machines=5000",
+                          "slots=x",     "gbps=0",
+                          "gbps=-1",     "gbps=nan",
+                          "gbps=1e3",    "spread=1",
+                          "cache=2",     "scale=0",
+                          "seed=",       "die=1",
+                          "die=@3",      "die=0@",
+                          "die=0@jobs",  "die=0@0begun",
+                          "die=0@begun", "die=0@-1",
+                          "slow=0@1",    "slow=0:@1",
+                          "slow=0:0@1",  "nonsense",
+                          "nonsense=1",  "stats=",
+                          "=",           ""}) {
     Settings S;
     std::string Error;
     EXPECT_FALSE(parse({Arg}, S, Error)) << Arg;
