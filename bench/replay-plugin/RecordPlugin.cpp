@@ -189,15 +189,9 @@ static void closeSession(dtlto_session *S) {
 
 static const void *getExtension(const char *) { return nullptr; }
 
-const dtlto_plugin dtlto_plugin_entry = {sizeof(dtlto_plugin),
-                                         DTLTO_ABI_MAJOR,
-                                         DTLTO_ABI_MINOR,
-                                         DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS,
-                                         "record",
-                                         DTLTO_VERSION,
-                                         openSession,
-                                         submitJob,
-                                         cancelJob,
-                                         getLoad,
-                                         closeSession,
-                                         getExtension};
+static constexpr uint32_t Needs = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS;
+
+const dtlto_plugin dtlto_plugin_entry = {
+    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, Needs,     "record",
+    DTLTO_VERSION,        openSession,     submitJob,       cancelJob, getLoad,
+    closeSession,         getExtension};

@@ -10,7 +10,9 @@
 // back. Settings.h has the arguments.
 //
 // One thread sleeps until the next event, lets happen what is due and tells the
-// host; no slot has a thread. It uses some 20 microseconds of CPU for a job.
+// host; no slot has a thread. After it has told something it rests for half a
+// millisecond, so that many events take few wake-ups: the linker needs the
+// cores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +26,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <thread>
 
@@ -45,7 +48,8 @@ struct dtlto_session {
   Cluster TheCluster;
   Clock::time_point Epoch; // the first job's submission
   bool Begun = false, Closing = false;
-  Time WakeAt = Never; // what the thread waits for
+  bool Waiting = false; // the thread waits for an event, and may be woken up
+  Time WakeAt = Never;  // which
   std::unordered_map<uint64_t, const RecordedJob *> Jobs;
   std::unordered_map<std::string, uint32_t> Contents; // by digest
   Stats Numbers;
@@ -101,10 +105,16 @@ static void tell(dtlto_session *S, const Cluster::Report &R,
   Host->job_done(Host->context, R.Id, &Result);
 }
 
+static constexpr std::chrono::microseconds Rest(500);
+
 static void clusterThread(dtlto_session *S) {
+  ::pthread_setname_np(::pthread_self(), "cluster");
+  Clock::time_point RestsUntil = {};
   std::unique_lock<std::mutex> Lock(S->Mutex);
   std::vector<std::pair<Cluster::Report, const RecordedJob *>> News;
   while (true) {
+    while (!S->Closing && Clock::now() < RestsUntil)
+      S->Changed.wait_until(Lock, RestsUntil);
     if (S->Begun)
       S->TheCluster.advance(S->now());
     if (S->Closing)
@@ -130,19 +140,28 @@ static void clusterThread(dtlto_session *S) {
         S->Host->load_changed(S->Host->context);
       if (NoneLeft)
         log(S->Host, DTLTO_LOG_ERROR, "no machine is left");
+      RestsUntil = Clock::now() + Rest;
       Lock.lock();
       continue;
     }
     if (S->Closing)
       return S->Numbers.noteThread();
     S->WakeAt = S->TheCluster.next();
+    S->Waiting = true;
     if (S->WakeAt == Never)
       S->Changed.wait(Lock);
     else
       S->Changed.wait_until(Lock,
                             S->Epoch + std::chrono::nanoseconds(S->WakeAt));
-    S->WakeAt = Never;
+    S->Waiting = false;
   }
+}
+
+/// After a change, under the lock.
+static void wakeUp(dtlto_session *S) {
+  if (S->Waiting &&
+      (S->TheCluster.hasNews() || S->TheCluster.next() < S->WakeAt))
+    S->Changed.notify_one();
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,8 +246,7 @@ static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
     return DTLTO_BUSY;
   S->Jobs[Job->id] = Recorded;
   S->Numbers.noteSubmit(Now, Job->id, *Recorded);
-  if (S->TheCluster.hasNews() || S->TheCluster.next() < S->WakeAt)
-    S->Changed.notify_one();
+  wakeUp(S);
   return DTLTO_OK;
 }
 
@@ -237,7 +255,7 @@ static void cancelJob(dtlto_session *S, uint64_t Job) {
   if (!S->Begun)
     return;
   S->TheCluster.cancel(S->now(), Job);
-  S->Changed.notify_one();
+  wakeUp(S);
 }
 
 static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
@@ -269,16 +287,10 @@ static void closeSession(dtlto_session *S) {
 
 static const void *getExtension(const char *) { return nullptr; }
 
-const dtlto_plugin dtlto_plugin_entry = {sizeof(dtlto_plugin),
-                                         DTLTO_ABI_MAJOR,
-                                         DTLTO_ABI_MINOR,
-                                         DTLTO_PART_INPUTS | DTLTO_PART_ARGS |
-                                             DTLTO_PART_DIGESTS,
-                                         "replay",
-                                         DTLTO_VERSION,
-                                         openSession,
-                                         submitJob,
-                                         cancelJob,
-                                         getLoad,
-                                         closeSession,
-                                         getExtension};
+static constexpr uint32_t Needs =
+    DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS;
+
+const dtlto_plugin dtlto_plugin_entry = {
+    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, Needs,     "replay",
+    DTLTO_VERSION,        openSession,     submitJob,       cancelJob, getLoad,
+    closeSession,         getExtension};
