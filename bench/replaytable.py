@@ -19,6 +19,7 @@ CLUSTERS = ["1x6@1", "2x6@1", "4x6@1", "8x6@1", "16x6@1", "125x8@10"]
 VARIANTS = [
     ("default", []),
     ("whole imports", ["--thinlto-dist-slim=off"]),
+    ("no local jobs", ["--thinlto-dist-local-jobs=0"]),
 ]
 
 CLUSTER = re.compile(r"(\d+)x(\d+)@(\d+(?:\.\d+)?)")
