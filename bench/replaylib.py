@@ -119,7 +119,7 @@ class Replay:
         self.speed_up = (self.thin + alone + self.final) / self.measured
         self.cpu, self.peak = run.cpu, run.peak
         between = stats["cpu_at_close"] - stats["cpu_at_open"]
-        self.host_cpu = between - stats["thread_cpu"]
+        self.host_cpu = between - stats["plugin_cpu"]
         self.local = stats["recorded"] - stats["finished"]
         backend = stats["close"] - stats["first_submit"]
         self.slots_busy = stats["slot_seconds"] / (
@@ -217,9 +217,9 @@ def report(runs, rec, cluster):
     )
     here = " (with the code generation of jobs done here)" if r.local else ""
     print(
-        f"linker: {r.cpu - s['thread_cpu']:.2f} s of CPU, {r.peak:.0f} MiB; "
+        f"linker: {r.cpu - s['plugin_cpu']:.2f} s of CPU, {r.peak:.0f} MiB; "
         f"between open() and close() {1e6 * r.host_cpu / jobs:.0f} us a job"
-        f"{here}; the plugin's thread {1e6 * s['thread_cpu'] / jobs:.0f} us "
+        f"{here}; the plugin {1e6 * s['plugin_cpu'] / jobs:.0f} us "
         "a job"
     )
     if len(runs) > 1:

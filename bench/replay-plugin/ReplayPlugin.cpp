@@ -21,6 +21,7 @@
 #include "Stats.h"
 #include "Text.h"
 #include "dtlto/PluginAPI.h"
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -33,6 +34,18 @@
 using namespace dtlto;
 using namespace dtlto::replay;
 using Clock = std::chrono::steady_clock;
+
+namespace {
+using Digest = std::array<uint8_t, 32>;
+
+struct DigestHash {
+  size_t operator()(const Digest &D) const {
+    size_t Hash; // any of its bytes are as good as a hash
+    std::memcpy(&Hash, D.data(), sizeof(Hash));
+    return Hash;
+  }
+};
+} // namespace
 
 struct dtlto_session {
   dtlto_session(const dtlto_host *Host, Settings S)
@@ -51,7 +64,7 @@ struct dtlto_session {
   bool Waiting = false; // the thread waits for an event, and may be woken up
   Time WakeAt = Never;  // which
   std::unordered_map<uint64_t, const RecordedJob *> Jobs;
-  std::unordered_map<std::string, uint32_t> Contents; // by digest
+  std::unordered_map<Digest, uint32_t, DigestHash> Contents;
   Stats Numbers;
 
   std::thread Thread;
@@ -218,7 +231,7 @@ static int32_t refuse(dtlto_session *S, const dtlto_job *Job,
   return DTLTO_ERROR_CALLER;
 }
 
-static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
+static int32_t offer(dtlto_session *S, const dtlto_job *Job) {
   const RecordedJob *Recorded = S->Known.find(Job->name);
   if (!Recorded)
     return refuse(S, Job, "isn't in the recording");
@@ -227,12 +240,14 @@ static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
   J.Cpu = static_cast<Time>(double(Recorded->CpuNs) / S->S.Scale);
   for (uint32_t I = 0; I != Job->num_inputs; ++I) {
     const dtlto_input &In = *Job->inputs[I];
-    std::string Digest(reinterpret_cast<const char *>(In.digest), 32);
-    if (In.role == DTLTO_ROLE_PRIMARY && Digest != Recorded->Digest)
+    Digest D;
+    std::memcpy(D.data(), In.digest, D.size());
+    if (In.role == DTLTO_ROLE_PRIMARY &&
+        std::memcmp(D.data(), Recorded->Digest.data(), D.size()) != 0)
       return refuse(S, Job, "isn't what was recorded");
     uint64_t Bytes = wireBytes(S, *Recorded, In);
-    auto [It, IsNew] = S->Contents.try_emplace(
-        std::move(Digest), static_cast<uint32_t>(S->Contents.size()));
+    auto [It, IsNew] =
+        S->Contents.try_emplace(D, static_cast<uint32_t>(S->Contents.size()));
     J.Inputs.push_back({It->second, Bytes});
     if (IsNew)
       S->Numbers.BytesDistinct += Bytes;
@@ -248,6 +263,14 @@ static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
   S->Numbers.noteSubmit(Now, Job->id, *Recorded);
   wakeUp(S);
   return DTLTO_OK;
+}
+
+static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
+  double Begin = threadCpu();
+  int32_t Status = offer(S, Job);
+  // All calls are made on one thread.
+  S->Numbers.SubmitCpu += threadCpu() - Begin;
+  return Status;
 }
 
 static void cancelJob(dtlto_session *S, uint64_t Job) {

@@ -31,7 +31,11 @@ void Stats::noteClose() {
   CpuAtClose = clockSeconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-void Stats::noteThread() { ThreadCpu = clockSeconds(CLOCK_THREAD_CPUTIME_ID); }
+double dtlto::replay::threadCpu() {
+  return clockSeconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void Stats::noteThread() { ThreadCpu = threadCpu(); }
 
 void Stats::noteSubmit(Time Now, uint64_t Id, const RecordedJob &J) {
   if (!FirstSubmitAt)
@@ -126,7 +130,7 @@ bool Stats::write(const Settings &S, const Recording &R, const Cluster &C,
   O.add("close", CloseAt);
   O.add("cpu_at_open", CpuAtOpen);
   O.add("cpu_at_close", CpuAtClose);
-  O.add("thread_cpu", ThreadCpu);
+  O.add("plugin_cpu", ThreadCpu + SubmitCpu);
   O.add("recorded", uint64_t(R.Jobs.size()));
   O.add("finished", Finished);
   O.add("moved", Moved);

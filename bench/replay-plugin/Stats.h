@@ -20,6 +20,9 @@
 namespace dtlto {
 namespace replay {
 
+/// Seconds of CPU of the calling thread.
+double threadCpu();
+
 /// The caller sees to it that only one thread is in here.
 class Stats {
 public:
@@ -33,6 +36,7 @@ public:
              std::string &Error) const;
 
   uint64_t BytesDistinct = 0; // of all inputs, each content once
+  double SubmitCpu = 0;       // seconds of CPU in submit()
 
 private:
   struct Tries {

@@ -11,7 +11,7 @@ import replaylib  # noqa: E402
 
 STATS = {
     "open": 101.0, "first_submit": 101.5, "close": 111.0, "cpu_at_open": 1.0,
-    "cpu_at_close": 3.0, "thread_cpu": 0.5, "recorded": 100, "finished": 90,
+    "cpu_at_close": 3.0, "plugin_cpu": 0.5, "recorded": 100, "finished": 90,
     "longest": 4.0, "fastest": 2.0, "work": 80.0, "capacity": 10.0,
     "bytes_useful": 500, "bytes_a_second": 100.0, "slot_seconds": 47.5,
 }
