@@ -44,8 +44,8 @@ def leaf_of(number):
 
 
 def source(imports, names):
-    """The C text: a function that others import, and one that nobody does, which
-    calls the next module's and some that it imports."""
+    """The C text: a function that others import, and one that nobody does,
+    which calls the next module's and some that it imports."""
     lines = [f"int {names[NEXT]}(int);"]
     lines += [f"int {names[called(i)]}(int);" for i in range(imports)]
     lines += [

@@ -15,8 +15,8 @@ from replaylib import BASE_SLOTS, Cluster, measure
 # Machines x slots @ Gb/s of the linker's and the machines' links.
 CLUSTERS = ["1x6@1", "2x6@1", "4x6@1", "8x6@1", "16x6@1", "125x8@10"]
 
-# Name and linker options. One whose options the linker doesn't know is left out.
-# Each new feature of the scheduler gets a line here with its option to switch it
+# Name and linker options. One whose options the linker doesn't know is left
+# out. Each new feature of the scheduler gets a line here with its option to switch it
 # off, and "all off" all of them.
 VARIANTS = [
     ("default", []),
