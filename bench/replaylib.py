@@ -126,6 +126,11 @@ class Replay:
             stats["capacity"] * backend) if backend > 0 else 0
 
 
+def costs_file(rec):
+    """What links have learnt of this one's modules."""
+    return rec.folder / "costs.txt"
+
+
 def command(options, rec, cluster, args, out):
     plugin = recording.plugin("replay", options.plugin_dir)
     plugin_args = [f"recording={rec.folder}", f"stats={out / 'stats'}"]
@@ -138,6 +143,8 @@ def command(options, rec, cluster, args, out):
     if rec.drawn or cluster.scale != 1:
         # Jobs that are compiled here take other times than those played.
         own.append("--thinlto-dist-local-jobs=0")
+    if not any(arg.startswith("--thinlto-dist-costs=") for arg in args):
+        own.append(f"--thinlto-dist-costs={costs_file(rec)}")
     return [
         *options.wrap, options.linker, "@link.rsp", *rec.args,
         "-o", out / "output", f"--time-trace={out / 'trace'}",

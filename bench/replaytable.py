@@ -21,7 +21,13 @@ CLUSTERS = ["1x6@1", "2x6@1", "4x6@1", "8x6@1", "16x6@1", "125x8@10"]
 VARIANTS = [
     ("default", []),
     ("whole imports", ["--thinlto-dist-slim=off"]),
+    ("costs not learnt", ["--thinlto-dist-costs=off"]),
     ("no local jobs", ["--thinlto-dist-local-jobs=0"]),
+    ("no second starts", ["--thinlto-dist-duplicate=0"]),
+    ("all off, link order", [
+        "--thinlto-dist-slim=off", "--thinlto-dist-costs=off",
+        "--thinlto-dist-local-jobs=0", "--thinlto-dist-duplicate=0",
+        "--thinlto-dist-order=link"]),
 ]
 
 CLUSTER = re.compile(r"(\d+)x(\d+)@(\d+(?:\.\d+)?)")
