@@ -201,7 +201,11 @@ void FakePlugin::close() {
     if (Closing)
       complain("a second close()");
     Closing = true;
-    Dropped.swap(Queue);
+    // Some may have been reported from another thread.
+    for (const Job &J : Queue)
+      if (!Done.count(J.Id))
+        Dropped.push_back(J);
+    Queue.clear();
     Changed.notify_all();
   }
   Worker.join();
