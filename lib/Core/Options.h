@@ -34,6 +34,7 @@ struct Options {
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs; // a folder; empty: keep none
+  bool Slim = true;     // jobs carry only what they import of other modules
 
   // From the rest of the command line and the environment.
   std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each

@@ -31,7 +31,9 @@ static constexpr std::chrono::seconds MaxClose = 10s;
 static constexpr std::chrono::seconds BusyRetry = 1s;
 
 Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
-    : L(L), Builder(L, L.TheLinker.Plugin->needs), Cfi(L.Index),
+    : L(L),
+      Slim(L.opts().Slim ? std::make_unique<SlimImports>(Tasks) : nullptr),
+      Builder(L, L.TheLinker.Plugin->needs, Slim.get()), Cfi(L.Index),
       MaxPrepared(MinPreparedLimit) {
   for (Task &T : Tasks) {
     auto J = std::make_unique<Job>(std::move(T));
@@ -49,7 +51,7 @@ Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
     llvm::stable_sort(
         Jobs, [](const auto &A, const auto &B) { return A->Cost > B->Cost; });
   if (!L.opts().SaveJobs.empty())
-    Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs);
+    Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs, Slim.get());
   switch (L.opts().Progress) {
   case ProgressKind::Always:
     ProgressOn = true;
@@ -575,6 +577,9 @@ void Scheduler::summarize() {
               std::chrono::duration<double>(Clock::now() - L.Started).count())
           .str() +
       " s from first start to last object");
+  if (Slim)
+    for (const std::string &Line : Slim->describe())
+      L.msg().debug(Line);
   if (NumVerified)
     L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumVerified) +
                   " of " + Twine(Jobs.size()) + " objects verified");
