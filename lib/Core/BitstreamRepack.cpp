@@ -7,6 +7,7 @@
 
 #include "BitstreamRepack.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -59,6 +60,8 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID) {
   if (Error E = In.EnterSubBlock(ID))
     return E;
   W.EnterSubblock(ID, In.getAbbrevIDWidth());
+  // Also after errors: a writer wants its blocks closed.
+  auto Exit = make_scope_exit([&] { W.ExitBlock(); });
   unsigned NumAbbrevs = 0;
   TextAbbrevs Abbrevs;
   SmallVector<uint64_t, 64> Record;
@@ -68,7 +71,7 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID) {
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind == BitstreamEntry::EndBlock)
-      break;
+      return Error::success();
     if (Entry->Kind != BitstreamEntry::Record)
       return createStringError(inconvertibleErrorCode(), "malformed bitcode");
     if (Entry->ID == bitc::DEFINE_ABBREV) {
@@ -97,6 +100,4 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID) {
     }
     W.EmitRecord(*Code, Record, Abbrevs.choose(W, Record));
   }
-  W.ExitBlock();
-  return Error::success();
 }

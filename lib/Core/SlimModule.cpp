@@ -10,6 +10,7 @@
 #include "BitstreamRepack.h"
 #include "SlimMetadata.h"
 #include "SlimParts.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include <vector>
@@ -60,15 +61,18 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
         if (!*Info)
           return malformed();
         BlockInfo = std::move(**Info);
-      } else if (Entry->ID == bitc::CONSTANTS_BLOCK_ID) {
-        if (Error E = Parts.addConstants(In))
-          return E;
-      } else if (Entry->ID == bitc::FUNCTION_BLOCK_ID) {
+        break;
+      }
+      if (Entry->ID == bitc::FUNCTION_BLOCK_ID) {
         if (Error E = Parts.addBody(In))
           return E;
-      } else if (Error E = In.SkipBlock()) {
-        return E;
+        break;
       }
+      if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
+        if (Error E = Parts.addConstants(In))
+          return E;
+      if (Error E = In.SkipBlock())
+        return E;
       break;
     case BitstreamEntry::Record: {
       Record.clear();
@@ -150,6 +154,8 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
   if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
+  // Also after errors: a writer wants its blocks closed.
+  auto Exit = make_scope_exit([&] { W.ExitBlock(); });
   while (true) {
     Expected<BitstreamEntry> Entry =
         In.advance(BitstreamCursor::AF_DontAutoprocessAbbrevs);
@@ -159,7 +165,6 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
     case BitstreamEntry::Error:
       return malformed();
     case BitstreamEntry::EndBlock:
-      W.ExitBlock();
       return Error::success();
     case BitstreamEntry::SubBlock:
       if (Error E = writeBlock(In, Entry->ID))
@@ -258,6 +263,8 @@ Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
     Partition = 16;
     break;
   case bitc::MODULE_CODE_FUNCTION:
+    if (NumFunctions == Parts.numFunctions())
+      return malformed();
     if (!Parts.keepsFunction(NumFunctions++)) {
       // Of the type, external, and without a name.
       W.EmitRecord(*Code, ArrayRef<uint64_t>({0, 0, Record[2], 0,
@@ -296,13 +303,14 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
   if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID, 3);
+  auto Exit = make_scope_exit([&] { W.ExitBlock(); });
   SmallVector<uint64_t, 64> Record;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advanceSkippingSubblocks();
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind == BitstreamEntry::EndBlock)
-      break;
+      return Error::success();
     if (Entry->Kind != BitstreamEntry::Record)
       return malformed();
     Record.clear();
@@ -312,13 +320,13 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
     if (*Code == bitc::FS_VERSION || *Code == bitc::FS_FLAGS)
       W.EmitRecord(*Code, Record);
   }
-  W.ExitBlock();
-  return Error::success();
 }
 
 Error SlimWriter::writeBody(BitstreamCursor &In) {
   if (W.GetCurrentBitNo() % 32)
     return cannot("a function that isn't at a word");
+  if (NumBodies == Parts.numBodies())
+    return malformed();
   const size_t Number = NumBodies++;
   if (Parts.keepsOwner(Number))
     FunctionTable.emplace_back(Parts.valueID(Number), word());

@@ -84,7 +84,7 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   return Error::success();
 }
 
-Error SlimParts::addConstants(BitstreamCursor &In,
+Error SlimParts::addConstants(BitstreamCursor In,
                               std::optional<size_t> Function) {
   if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
     return E;
@@ -133,12 +133,11 @@ Error SlimParts::addBody(BitstreamCursor &In) {
     if (Entry->Kind == BitstreamEntry::Error)
       return cannot("malformed bitcode");
     if (Entry->Kind == BitstreamEntry::SubBlock) {
-      if (Entry->ID == bitc::CONSTANTS_BLOCK_ID) {
+      if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
         if (Error E = addConstants(Body, Function))
           return E;
-      } else if (Error E = Body.SkipBlock()) {
+      if (Error E = Body.SkipBlock())
         return E;
-      }
       continue;
     }
     Record.clear();

@@ -30,14 +30,17 @@ public:
   llvm::Error addRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
   /// Takes a function block: \p In stands in front of it, and then behind it.
   llvm::Error addBody(llvm::BitstreamCursor &In);
-  /// Takes a block of constants, likewise.
-  llvm::Error addConstants(llvm::BitstreamCursor &In,
+  /// Takes a block of constants, of \p Function if it is in a body. Only looks
+  /// at it.
+  llvm::Error addConstants(llvm::BitstreamCursor In,
                            std::optional<size_t> Function = std::nullopt);
   /// After the last: decides on bodies.
   llvm::Error resolve();
   /// Decides on the rest, by what \p Uses says of the bodies that are kept.
   void drop(const SlimUses &Uses);
 
+  size_t numFunctions() const { return Functions.size(); }
+  size_t numBodies() const { return WithBody.size(); }
   /// The names of the functions whose bodies are kept.
   std::vector<llvm::StringRef> bodies() const;
   /// Whether the body that comes as the \p N-th is kept.
