@@ -247,15 +247,55 @@ TEST(SlimModuleTest, StringsOfMetadata) {
   EXPECT_TRUE(S.has("the root"));
   EXPECT_TRUE(S.has("a named one"));
 
-  // Debug info has effects when it is read.
-  std::string Debug = IR + Nodes + R"(
-    !llvm.dbg.cu = !{!100}
-    !llvm.module.flags = !{!102}
-    !100 = distinct !DICompileUnit(language: DW_LANG_C, file: !101)
-    !101 = !DIFile(filename: "a.c", directory: "/")
-    !102 = !{i32 2, !"Debug Info Version", i32 3}
+  // Without an index, a reader reads all.
+  EXPECT_TRUE(Slim("define void @f() { ret void }\n"
+                   "define void @g() { ret void, !m !0 }\n!0 = !{!\"m\", !1}\n"
+                   "!1 = !{!\"of g\"}\n"
+                   "define void @h() { ret void, !m !0 }\n",
+                   {guid("f")})
+                  .has("of g"));
+}
+
+TEST(SlimModuleTest, StringsOfDebugInfo) {
+  std::string IR = R"(
+    define void @wanted(i32 %x) !dbg !4 {
+      #dbg_value(i32 %x, !6, !DIExpression(), !9)
+      ret void, !dbg !9
+    }
+    !llvm.dbg.cu = !{!0}
+    !llvm.module.flags = !{!2}
+    !0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1,
+                                 emissionKind: FullDebug)
+    !1 = !DIFile(filename: "a.cpp", directory: "/where")
+    !2 = !{i32 2, !"Debug Info Version", i32 3}
+    !3 = !DISubroutineType(types: !{})
+    !4 = distinct !DISubprogram(name: "wanted name", scope: !1, file: !1,
+        type: !3, unit: !0, spFlags: DISPFlagDefinition, retainedNodes: !{})
+    !6 = !DILocalVariable(name: "wanted variable", scope: !4, type: !7)
+    !7 = !DICompositeType(tag: DW_TAG_structure_type, name: "WantedType",
+        file: !1, identifier: "wanted identifier", elements: !8)
+    !8 = !{!10}
+    !9 = !DILocation(line: 1, scope: !4)
+    !10 = !DIDerivedType(tag: DW_TAG_member, name: "member of a type",
+        scope: !7, baseType: !7)
   )";
-  EXPECT_TRUE(Slim(Debug, {guid("wanted")}).has("unwanted type"));
+  for (int I = 20; I != 60; I += 2) {
+    std::string N = std::to_string(I), Next = std::to_string(I + 1);
+    IR += "define void @f" + N + "() !dbg !" + N + " { ret void, !dbg !" +
+          Next + " }\n!" + N + " = distinct !DISubprogram(name: \"unwanted " +
+          N +
+          "\", scope: !1, file: !1, type: !3, unit: !0, spFlags: "
+          "DISPFlagDefinition)\n!" +
+          Next + " = !DILocation(line: 1, scope: !" + N + ")\n";
+    // Nodes of one function only would be in its body.
+    IR += "define void @g" + N + "() { ret void, !m !" + N + " }\n";
+  }
+  Slim S(IR, {guid("wanted")});
+  EXPECT_TRUE(ref(S.Whole.Content).contains("unwanted"));
+  EXPECT_FALSE(S.has("unwanted"));
+  for (StringRef Text : {"a.cpp", "/where", "wanted name", "wanted variable",
+                         "WantedType", "wanted identifier"})
+    EXPECT_TRUE(S.has(Text)) << Text.str();
 }
 
 TEST(SlimModuleTest, FlagsOfTheModule) {

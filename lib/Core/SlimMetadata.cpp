@@ -103,6 +103,19 @@ Error dtlto::copyMetadata(BitstreamCursor &In, StringRef Bytes,
   const uint64_t RestBegin = Body.GetCurrentBitNo();
   if (Record.size() != 2 || RestBegin % 32 || RestBegin > End)
     return malformed();
+  // Without an index, readers read it all, and would see what became empty.
+  Expected<BitstreamEntry> Next = Body.advance();
+  if (!Next)
+    return Next.takeError();
+  bool HasIndex = false;
+  if (Next->Kind == BitstreamEntry::Record) {
+    Expected<unsigned> NextCode = Body.skipRecord(Next->ID);
+    if (!NextCode)
+      return NextCode.takeError();
+    HasIndex = *NextCode == bitc::METADATA_INDEX_OFFSET;
+  }
+  if (!HasIndex)
+    return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
   SmallVector<char, 0> NewBlob;
   if (Error E = emptyStrings(Blob, Record[0], Record[1], Keep, NewBlob))
     return E;

@@ -15,7 +15,8 @@ namespace dtlto {
 
 /// Copies the block of metadata that \p In, a reader of \p Bytes, stands
 /// before, and steps over it. Strings that aren't in \p Keep become empty;
-/// numbers and all else stay as they are.
+/// numbers and all else stay as they are. Copies it as it is if it has no
+/// index, which readers need to skip what they don't ask for.
 llvm::Error copyMetadata(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
                          llvm::BitstreamWriter &W,
                          const llvm::StringSet<> &Keep);

@@ -208,9 +208,10 @@ void SlimParts::drop(const SlimUses &Uses) {
   for (uint64_t Comdat : ComdatsOfVariables)
     KeepComdat(Comdat);
   for (Function &F : Functions) {
-    // LLVM's own functions mean something by their names.
+    // LLVM's own functions mean something by their names, and a comdat is
+    // renamed with a local function of its name.
     F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
-             Uses.Functions->contains(F.Name);
+             (F.Local && F.Comdat) || Uses.Functions->contains(F.Name);
     if (F.Keep)
       KeepComdat(F.Comdat);
   }

@@ -9,10 +9,12 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
 using namespace llvm;
@@ -24,7 +26,6 @@ namespace {
 class StringCollector {
 public:
   StringSet<> Strings;
-  bool HasDebugInfo = false;
 
   void add(const GlobalObject &GO) {
     SmallVector<std::pair<unsigned, MDNode *>, 4> MDs;
@@ -40,7 +41,8 @@ public:
     for (const Value *Op : I.operands())
       if (const auto *MD = dyn_cast_or_null<MetadataAsValue>(Op))
         add(MD->getMetadata());
-    HasDebugInfo |= I.hasDbgRecords();
+    for (const DbgRecord &Record : I.getDbgRecordRange())
+      add(Record);
   }
   void add(const Metadata *MD) {
     SmallVector<const Metadata *, 16> Worklist = {MD};
@@ -51,16 +53,37 @@ public:
       const auto *Node = dyn_cast_or_null<MDNode>(Next);
       if (!Node || !Seen.insert(Node).second)
         continue;
-      HasDebugInfo |= isa<DINode, DILocation, DIExpression>(Node);
       Worklist.append(Node->op_begin(), Node->op_end());
     }
   }
 
 private:
+  void add(const DbgRecord &Record) {
+    add(Record.getDebugLoc().get());
+    if (const auto *Label = dyn_cast<DbgLabelRecord>(&Record))
+      return add(Label->getLabel());
+    const auto &Variable = cast<DbgVariableRecord>(Record);
+    add(Variable.getRawLocation());
+    add(Variable.getRawVariable());
+    add(Variable.getRawExpression());
+    if (!Variable.isDbgAssign())
+      return;
+    add(Variable.getRawAssignID());
+    add(Variable.getRawAddress());
+    add(Variable.getRawAddressExpression());
+  }
+
   SmallPtrSet<const MDNode *, 32> Seen;
 };
 
 } // namespace
+
+/// Whether readers skip metadata that nobody asks for, as they do by default.
+static bool readsOnDemand() {
+  StringMap<cl::Option *> &Options = cl::getRegisteredOptions();
+  auto It = Options.find("disable-ondemand-mds-loading");
+  return It != Options.end() && It->second->getNumOccurrences() == 0;
+}
 
 Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies) {
   // As in a worker, but for the merging of types of equal names: that needs
@@ -110,8 +133,9 @@ Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies) {
     for (const Instruction &I : instructions(F))
       Collector.add(I);
   }
-  // Reading debug info has effects of its own, on types of the same name.
-  if (!Collector.HasDebugInfo && !M.getNamedMetadata("llvm.dbg.cu"))
+  // Reading a type of debug info has effects, on types of the same name. What a
+  // reader skips has none, and all that it reads is reached from here.
+  if (readsOnDemand())
     Uses.Strings = std::move(Collector.Strings);
   return Uses;
 }
