@@ -49,11 +49,12 @@ def positive(text):
 
 class Run:
     """One run of a command: seconds of wall time and of CPU, MiB at the peak,
-    and what it wrote to stdout and stderr."""
+    and what it wrote to stdout and stderr. `begin` is of time.monotonic(),
+    `epoch` the same moment of time.time()."""
 
     def __init__(self, command, cwd=None, env=None):
         with tempfile.TemporaryFile("w+") as text:
-            begin = time.monotonic()
+            self.begin, self.epoch = time.monotonic(), time.time()
             process = subprocess.Popen(
                 [str(word) for word in command], cwd=cwd, env=env,
                 stdin=subprocess.DEVNULL, stdout=text,
@@ -64,7 +65,7 @@ class Run:
             except BaseException:
                 process.kill()
                 raise
-            self.wall = time.monotonic() - begin
+            self.wall = time.monotonic() - self.begin
             process.returncode = os.waitstatus_to_exitcode(status)
             text.seek(0)
             self.output = text.read()

@@ -90,7 +90,8 @@ static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
   return Style;
 }
 
-/// Notes LLVM's own options and the output's name. LLD parses them again.
+/// Notes LLVM's own options, the output's name and the cache's folder. LLD
+/// parses them again.
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
                          Options &Opts) {
   for (size_t I = 1; I < Args.size(); ++I) {
@@ -105,6 +106,8 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
         Opts.LLVMOptions.push_back(Arg.str());
       else if (Arg.consume_front_insensitive("out:"))
         Opts.OutputFile = Arg.str();
+      else if (Arg.consume_front_insensitive("lldltocache:"))
+        Opts.CacheFolder = Arg.str();
       continue;
     }
     if (Arg == "-o" && HasNext) {
@@ -113,7 +116,11 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     }
     if (!consumeDashes(Arg))
       continue;
-    if (Arg == "mllvm" && HasNext)
+    if (Arg.consume_front("thinlto-cache-dir=")) // ELF, MinGW, wasm
+      Opts.CacheFolder = Arg.str();
+    else if (Arg == "cache_path_lto" && HasNext) // Mach-O
+      Opts.CacheFolder = Args[++I];
+    else if (Arg == "mllvm" && HasNext)
       Opts.LLVMOptions.push_back(Args[++I]);
     else if (Arg.consume_front("mllvm="))
       Opts.LLVMOptions.push_back(Arg.str());

@@ -30,7 +30,7 @@ import sys
 
 
 # What jobs say that no other machine or process can be told.
-STAYS = rb".*modules were compiled here, since another machine can't be .*\n"
+STAYS = rb".*modules were compiled here, since another machine can't be (.*)\n"
 
 
 def fail(message):
@@ -49,8 +49,11 @@ def parse_args():
     p.add_argument("--plugin", default="local",
                    help="ours links with this one; `local` without it")
     p.add_argument("--plugin-arg", action="append", default=[],
-                   help="an argument of that plugin; what it says then of jobs "
-                        "that stay in the linker is no difference")
+                   help="an argument of that plugin")
+    p.add_argument("--stays", metavar="WHY",
+                   help="with --plugin-arg, jobs must stay in the linker, and "
+                        "the message that says so must have WHY in it; without "
+                        "--stays, none may")
     p.add_argument("--plain", action="store_true",
                    help="none of our options: ours has to behave as stock LLD")
     p.add_argument("--jobs", type=int,
@@ -70,7 +73,9 @@ def our_options(opts, plugin, *args):
         spell = "/thinlto-dist-{}:{}".format
     else:
         spell = "--thinlto-dist-{}={}".format
-    return [spell("plugin", plugin), spell("fallback", "none")] + [
+    # A cost history is a file that stock LLD doesn't have.
+    return [spell("plugin", plugin), spell("fallback", "none"),
+            spell("costs", "off")] + [
         spell("plugin-arg", arg) for arg in args]
 
 
@@ -156,7 +161,9 @@ def main():
 
     stock = run(work, "stock", stock_program, opts.args)
     ours = run(work, "ours", our_program, options + opts.args)
-    if opts.plugin_arg:
+    stays = None
+    if opts.plugin_arg and opts.stays and not opts.only_stock:
+        stays = re.search(STAYS, ours[2])
         ours = ours[:2] + [re.sub(STAYS, b"", ours[2])]
     for side, (_, out, err) in (("stock", stock), ("ours", ours)):
         for suffix, text in (("out", out), ("err", err)):
@@ -174,6 +181,9 @@ def main():
         if stock[i] != ours[i]:
             differences.append("%s: %s" % (stream,
                                            describe(stock[i], ours[i])))
+    if opts.plugin_arg and opts.stays and not opts.only_stock and not (
+            stays and opts.stays.encode() in stays[1]):
+        differences.append("no message that jobs stay here: " + opts.stays)
     differences += compare_files(work, "ours", opts.unlike)
     sides = [("stock", stock), ("ours", ours)]
 

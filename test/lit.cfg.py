@@ -53,6 +53,12 @@ config.environment["PATH"] = os.pathsep.join(
 # Messages are compared: no colours, one language.
 config.environment["TERM"] = "dumb"
 config.environment["LC_ALL"] = "C.UTF-8"
+# Without a cost history: this is no folder, and never will be. A source that
+# was fetched before is in the user's own.
+config.environment["DTLTO_USERS_CACHE"] = os.environ.get(
+    "XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+config.environment["XDG_CACHE_HOME"] = os.path.join(
+    config.test_source_root, "lit.cfg.py", "cache")
 # For a run of lit by hand; ctest sets these.
 config.environment.setdefault(
     "ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0")

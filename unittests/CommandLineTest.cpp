@@ -203,6 +203,29 @@ TEST_F(CommandLineTest, OutputFile) {
   EXPECT_EQ(Opts.OutputFile, "");
 }
 
+TEST_F(CommandLineTest, CacheFolder) {
+  extract({"a.o", "--thinlto-cache-dir=cache", "b.o"});
+  EXPECT_EQ(Opts.CacheFolder, "cache");
+  extract({"--thinlto-cache-dir=one", "--thinlto-cache-dir=two"});
+  EXPECT_EQ(Opts.CacheFolder, "two");
+  // Mach-O's.
+  extract({"-cache_path_lto", "cache", "-o", "app"});
+  EXPECT_EQ(Opts.CacheFolder, "cache");
+  EXPECT_EQ(Opts.OutputFile, "app");
+  extract({"a.o", "-cache_path_lto"});
+  EXPECT_EQ(Opts.CacheFolder, "");
+  extractCOFF({"/lldltocache:cache"});
+  EXPECT_EQ(Opts.CacheFolder, "cache");
+  extractCOFF({"-LLDLTOCache:C:\\Cache", "/lldltocachepolicy:prune_after=1h"});
+  EXPECT_EQ(Opts.CacheFolder, "C:\\Cache");
+  extract({responseFile("a.o --thinlto-cache-dir=cache")});
+  EXPECT_EQ(Opts.CacheFolder, "cache");
+  // Values of others, and options that only begin alike.
+  extract({"-o", "--thinlto-cache-dir=x", "--thinlto-cache-policy=y",
+           "thinlto-cache-dir=z"});
+  EXPECT_EQ(Opts.CacheFolder, "");
+}
+
 TEST_F(CommandLineTest, LLVMOptions) {
   Words Args = {"-mllvm",
                 "-one",

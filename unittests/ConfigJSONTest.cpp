@@ -498,8 +498,6 @@ const std::vector<Other> &others() {
       CONFIG(AllVtablesHaveTypeInfos, "", = true),
       CONFIG(AlwaysEmitRegularLTOObj, "", = true),
       CONFIG(VisibilityScheme, "", = lto::Config::ELF),
-      CONFIG(RemarksPasses, "", = "inline"),
-      CONFIG(RemarksFormat, "", = "bitstream"),
       CONFIG(ThinLTOModulesToCompile, "", = {"x.o"}),
       CONFIG(TimeTraceEnabled, "", = true),
       CONFIG(TimeTraceGranularity, "", = 1),
@@ -550,8 +548,8 @@ TEST(ConfigJSONTest, TheDefault) {
   lto::Config Conf;
   std::string Text = write(Conf);
   EXPECT_EQ(Text.find("{\"llvm\":\"" LLVM_VERSION_STRING
-                      "\",\"options\":[],\"files\":{},\"passes\":[],\"config\":"
-                      "{\"CPU\":\"\",\"MAttrs\":"
+                      "\",\"options\":[],\"files\":{},\"passes\":[],"
+                      "\"outputs\":{},\"config\":{\"CPU\":\"\",\"MAttrs\":"
                       "[],\"RelocModel\":1,\"CodeModel\":null,"),
             0u)
       << Text;
@@ -659,6 +657,45 @@ TEST(ConfigJSONTest, ThePassOfMachO) {
   EXPECT_TRUE(bool(Read->Conf.PreCodeGenPassesHook));
 }
 
+TEST(ConfigJSONTest, SideFiles) {
+  lto::Config Conf;
+  Conf.DwoDir = "here/dwo";
+  EXPECT_EQ(writeWith(Conf, {}), "error: --plugin-opt=dwo_dir=");
+  ConfigExtras Extras;
+  Extras.DwoName = "here/dwo/7.dwo";
+  Conf.RemarksFilename = "/home/user/remarks";
+  EXPECT_EQ(writeWith(Conf, Extras), "error: --opt-remarks-filename");
+  Extras.Remarks = true;
+  Conf.RemarksFormat = "bitstream"; // puts a path into the object
+  EXPECT_EQ(writeWith(Conf, Extras),
+            "error: --opt-remarks-format other than yaml");
+  Conf.RemarksFormat = "yaml";
+  Conf.RemarksPasses = "inline";
+
+  std::string Text = writeWith(Conf, Extras);
+  EXPECT_FALSE(contains(Text, "/home/user"));
+  Expected<ReadConfig> Read = readConfig(Text);
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_EQ(Read->Extras.DwoName, "here/dwo/7.dwo");
+  EXPECT_TRUE(Read->Extras.Remarks);
+  EXPECT_EQ(Read->Conf.RemarksPasses, "inline");
+  EXPECT_EQ(Read->Conf.RemarksFormat, "yaml");
+  EXPECT_EQ(Read->Conf.DwoDir + Read->Conf.RemarksFilename, "");
+}
+
+TEST(ConfigJSONTest, AListOfFunctions) {
+  lto::Config Conf;
+  Conf.Options.BBSections = BasicBlockSection::List;
+  Conf.Options.BBSectionsFuncListBuf = MemoryBuffer::getMemBuffer("v1\n");
+  ConfigExtras Extras;
+  Extras.FunctionList = "functions";
+  std::string Text = writeWith(Conf, Extras);
+  Expected<ReadConfig> Read = readConfig(Text);
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_EQ(Read->Extras.FunctionList, "functions");
+  EXPECT_EQ(Read->Conf.Options.BBSections, BasicBlockSection::List);
+}
+
 TEST(ConfigJSONTest, WrongExtras) {
   std::string Text = writeWith(lto::Config(), {});
   auto With = [&](StringRef Old, StringRef New) {
@@ -677,6 +714,11 @@ TEST(ConfigJSONTest, WrongExtras) {
                            R"(["objc-arc-contract","objc-arc-contract"])"})
     EXPECT_NE(With("\"passes\":[]", ("\"passes\":" + Passes).str()), "")
         << Passes.str();
+  for (StringRef Outputs :
+       {R"({"dwo":""})", R"({"dwo":1})", R"({"remarks":false})", "[]",
+        R"({"remarks":true,"dwo":"x"})", R"({"object":true})"})
+    EXPECT_NE(With("\"outputs\":{}", ("\"outputs\":" + Outputs).str()), "")
+        << Outputs.str();
 }
 
 TEST(ConfigJSONTest, ValuesThatNoOneHas) {

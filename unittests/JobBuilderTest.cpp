@@ -336,17 +336,6 @@ TEST_F(JobBuilderTest, WhatClangCannotBeTold) {
   EXPECT_NE(reason(DTLTO_PART_ARGS).find("verification"), std::string::npos);
 }
 
-TEST_F(JobBuilderTest, NoPropagation) {
-  // --lto-O0
-  TheLink.Configure = [](lto::Config &Conf) {
-    Conf.OptLevel = 0;
-    Conf.CGOptLevel = CodeGenOptLevel::None;
-  };
-  TheLink.addProgram(2);
-  EXPECT_EQ(reason(0), "");
-  EXPECT_NE(reason(DTLTO_PART_INPUTS).find("--lto-O0"), std::string::npos);
-}
-
 TEST_F(JobBuilderTest, StaysHere) {
   TheLink.addProgram(1);
   auto Stays = [&](uint32_t Parts) {
@@ -387,7 +376,7 @@ TEST_F(JobBuilderTest, Config) {
 TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
   TheLink.addProgram(1);
   TheLink.Configure = [](lto::Config &Conf) {
-    Conf.DwoDir = "somewhere";
+    Conf.StatsFile = "somewhere";
     Conf.VerifyEach = true; // this one can
   };
   EXPECT_EQ(reason(DTLTO_PART_INPUTS), "");
@@ -399,6 +388,48 @@ TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
   EXPECT_EQ(reason(DTLTO_PART_CONFIG), "");
   withBuilder(DTLTO_PART_CONFIG, [](JobBuilder &B, std::vector<Task> &Tasks) {
     EXPECT_FALSE(B.staysHere(Tasks[0]));
+  });
+}
+
+TEST_F(JobBuilderTest, ConfigWithSideFiles) {
+  // Their names are a job's own.
+  TheLink.Configure = [](lto::Config &Conf) {
+    Conf.DwoDir = "folder";
+    Conf.RemarksFilename = "remarks";
+    Conf.RemarksFormat = "yaml";
+  };
+  TheLink.addProgram(2);
+  withJobs(DTLTO_PART_CONFIG, [](auto &Jobs, std::vector<Task> &Tasks) {
+    for (size_t I = 0; I != Jobs.size(); ++I) {
+      ReadConfig Read = must(readConfig(Jobs[I]->Job.config));
+      EXPECT_EQ(Read.Extras.DwoName,
+                "folder/" + std::to_string(Tasks[I].Number) + ".dwo");
+      EXPECT_TRUE(Read.Extras.Remarks);
+    }
+  });
+  TheLink.Configure = [](lto::Config &Conf) {
+    Conf.RemarksFilename = "remarks";
+    Conf.RemarksFormat = "bitstream";
+  };
+  EXPECT_NE(reason(DTLTO_PART_CONFIG).find("--opt-remarks-format"),
+            std::string::npos);
+}
+
+TEST_F(JobBuilderTest, FunctionList) {
+  TheLink.Configure = [](lto::Config &Conf) {
+    Conf.Options.BBSections = BasicBlockSection::List;
+    Conf.Options.BBSectionsFuncListBuf = MemoryBuffer::getMemBuffer("v1\n");
+  };
+  TheLink.addProgram(1);
+  withJobs(DTLTO_PART_CONFIG, [](auto &Jobs, std::vector<Task> &) {
+    ReadConfig Read = must(readConfig(Jobs[0]->Job.config));
+    const dtlto_job &Job = Jobs[0]->Job;
+    const dtlto_input &Last = *Job.inputs[Job.num_inputs - 1];
+    EXPECT_EQ(Read.Extras.FunctionList, Last.path);
+    EXPECT_EQ(Last.role, uint32_t(DTLTO_ROLE_OTHER));
+    EXPECT_EQ(
+        StringRef(static_cast<const char *>(Last.bytes.data), Last.bytes.size),
+        "v1\n");
   });
 }
 
@@ -438,7 +469,7 @@ TEST_F(JobBuilderTest, WhatIsThereStays) {
 
 TEST_F(JobBuilderTest, PartsThatCameLaterAndCannotBe) {
   TheLink.addProgram(1);
-  TheLink.Configure = [](lto::Config &Conf) { Conf.DwoDir = "somewhere"; };
+  TheLink.Configure = [](lto::Config &Conf) { Conf.StatsFile = "somewhere"; };
   withBuilder(DTLTO_PART_INPUTS,
               [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
                 auto Built = must(Builder.build(Tasks[0], 1, 1));

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "TempFolder.h"
+#include "llvm/Support/CachePruning.h"
+#include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
 
@@ -144,11 +147,22 @@ TEST_F(OptionsTest, Progress) {
     expectWrong("thinlto-dist-progress", Value, "'auto', 'always' or 'never'");
 }
 
+TEST_F(OptionsTest, Costs) {
+  EXPECT_FALSE(Opts.Costs.has_value());
+  EXPECT_EQ(set("thinlto-dist-costs", "some/file"), "");
+  EXPECT_EQ(Opts.Costs, "some/file");
+  EXPECT_EQ(set("thinlto-dist-costs", "off"), "");
+  EXPECT_EQ(Opts.Costs, "");
+  EXPECT_EQ(set("thinlto-dist-costs", "./off"), "");
+  EXPECT_EQ(Opts.Costs, "./off");
+  EXPECT_NE(set("thinlto-dist-costs", ""), "");
+}
+
 TEST_F(OptionsTest, EveryOptionNeedsAValue) {
-  for (StringRef Name :
-       {"thinlto-dist-plugin", "thinlto-dist-plugin-arg",
-        "thinlto-dist-fallback", "thinlto-dist-local-jobs",
-        "thinlto-dist-timeout", "thinlto-dist-verify", "thinlto-dist-progress"})
+  for (StringRef Name : {"thinlto-dist-plugin", "thinlto-dist-plugin-arg",
+                         "thinlto-dist-fallback", "thinlto-dist-local-jobs",
+                         "thinlto-dist-timeout", "thinlto-dist-verify",
+                         "thinlto-dist-progress", "thinlto-dist-costs"})
     EXPECT_NE(set(Name, std::nullopt).find(("--" + Name + "=<").str()),
               std::string::npos)
         << set(Name, std::nullopt);
@@ -214,4 +228,52 @@ TEST_F(OptionsTest, NoEnvironment) {
   setenv("DTLTO_PLUGIN_PATH", "", 1);
   readEnvironment(Opts);
   EXPECT_TRUE(Opts.PluginPath.empty());
+}
+
+TEST_F(OptionsTest, CostHistoryIsInTheUsersCacheFolder) {
+  setenv("HOME", "/home/me", 1);
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(costHistoryPath(Opts), "/home/me/.cache/dtlto/costs-1.txt");
+  setenv("XDG_CACHE_HOME", "/caches/me", 1);
+  EXPECT_EQ(costHistoryPath(Opts), "/caches/me/dtlto/costs-1.txt");
+  for (const char *NoFolder : {"caches", ".", ""}) {
+    setenv("XDG_CACHE_HOME", NoFolder, 1);
+    EXPECT_EQ(costHistoryPath(Opts), "/home/me/.cache/dtlto/costs-1.txt")
+        << NoFolder;
+  }
+  setenv("HOME", "home", 1);
+  EXPECT_EQ(costHistoryPath(Opts), "");
+}
+
+TEST_F(OptionsTest, CostHistoryIsInTheCacheOfTheLink) {
+  setenv("XDG_CACHE_HOME", "/caches/me", 1);
+  Opts.CacheFolder = "cache";
+  EXPECT_EQ(costHistoryPath(Opts), "cache/dtlto-costs-1.txt");
+  Opts.CacheFolder = "/a/cache/";
+  EXPECT_EQ(costHistoryPath(Opts), "/a/cache/dtlto-costs-1.txt");
+}
+
+TEST_F(OptionsTest, CostHistoryIsNotPrunedWithTheCache) {
+  test::TempFolder Folder;
+  Opts.CacheFolder = Folder.path("");
+  std::string Name = sys::path::filename(costHistoryPath(Opts)).str();
+  for (const std::string &File :
+       {Name, Name + ".lock", Name + ".abcdef", std::string("llvmcache-1234")})
+    Folder.write(File, "text");
+  CachePruningPolicy Policy;
+  Policy.Interval = std::chrono::seconds(0);
+  Policy.MaxSizeBytes = 1;
+  EXPECT_TRUE(pruneCache(Folder.path(""), Policy));
+  EXPECT_EQ(Folder.names(),
+            (std::vector<std::string>{Name, Name + ".abcdef", Name + ".lock",
+                                      "llvmcache.timestamp"}));
+}
+
+TEST_F(OptionsTest, CostHistoryIsWhereTheUserSays) {
+  setenv("XDG_CACHE_HOME", "/caches/me", 1);
+  Opts.CacheFolder = "cache";
+  EXPECT_EQ(set("thinlto-dist-costs", "file"), "");
+  EXPECT_EQ(costHistoryPath(Opts), "file");
+  EXPECT_EQ(set("thinlto-dist-costs", "off"), "");
+  EXPECT_EQ(costHistoryPath(Opts), "");
 }

@@ -63,7 +63,7 @@ extern "C" {
 #endif
 
 #define DTLTO_ABI_MAJOR 1
-#define DTLTO_ABI_MINOR 1
+#define DTLTO_ABI_MINOR 2
 
 /* Makes `dtlto_plugin_entry` visible; its declaration below has it already. */
 #if defined(_WIN32)
@@ -204,8 +204,13 @@ typedef struct dtlto_job {
   const char *output; /* the path that follows -o; relative */
   /* Since 1.1. The whole configuration of the code generation, for a worker that
    * is dtlto-codegen: a JSON object of the host's own making. It says more than
-   * a command line can. Null without DTLTO_PART_CONFIG. */
+   * a command line can. Then dtlto_result.object is what dtlto-codegen writes
+   * with --pack, which may be more than an object: hand it on as it is. Null
+   * without DTLTO_PART_CONFIG. */
   const char *config;
+  /* Since 1.2. A worker (as job_state() names it) that has the same job already
+   * and takes long: choose another if you can. May be null. */
+  const char *avoid;
 } dtlto_job;
 
 /* What became of a job. */
@@ -234,6 +239,10 @@ typedef struct dtlto_load {
   uint32_t workers;          /* machines (or processes) in reach */
   uint32_t reserved;         /* 0 */
   uint64_t expected_wait_ms; /* until a job submitted now begins to run */
+  /* Since 1.2. Of the slots, those that take this machine's cores; the host then
+   * runs fewer jobs of its own. 0 if they aren't known. */
+  uint32_t local;
+  uint32_t reserved_2; /* 0 */
 } dtlto_load;
 
 /*===----------------------------------------------------------------------===*

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Backend.h"
+#include "IndexShard.h"
 #include "Scheduler.h"
 
 using namespace llvm;
@@ -38,7 +39,9 @@ public:
           std::move(Cache),
           ShouldEmitIndexFiles,
           ShouldEmitImportsFiles,
-          Parallelism.compute_thread_count()} {}
+          Parallelism.compute_thread_count()} {
+    settleDSOLocal(CombinedIndex);
+  }
 
   Error start(
       unsigned Task, BitcodeModule BM,

@@ -151,13 +151,17 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   FIXED(SplitDwarfFile, O.SplitDwarfFile.empty(), "split DWARF")
   FIXED(SplitDwarfOutput, O.SplitDwarfOutput.empty(), "split DWARF")
   FIXED(RemarksFilename, O.RemarksFilename.empty(), "--opt-remarks-filename")
-  // Without a file there are no remarks. The other two, however, make LLVM
-  // compute the hotness of diagnostics also then.
-  UNUSED(RemarksPasses)
+  TEXT(RemarksPasses)
+  // These two count without a file, too: LLVM computes the hotness of
+  // diagnostics.
   FLAG(RemarksWithHotness)
   OPTIONAL(RemarksHotnessThreshold, uint64_t,
            std::numeric_limits<uint64_t>::max())
-  UNUSED(RemarksFormat)
+  TEXT(RemarksFormat)
+  // With the others, LLVM puts the file's absolute path into the object.
+  Visit.require(O.RemarksFilename.empty() || O.RemarksFormat.empty() ||
+                    O.RemarksFormat == "yaml",
+                "--opt-remarks-format other than yaml");
   FIXED(DebugPassManager, !O.DebugPassManager, "--lto-debug-pass-manager")
   // LTO::run() opens it, but the counters are those of the process.
   FIXED(StatsFile, O.StatsFile.empty(), "--plugin-opt=stats-file=")

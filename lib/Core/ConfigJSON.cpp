@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// {"llvm":"19.1.7","options":["-x"],"files":{},"passes":[],"config":{...},
-//  "target":{...},"mc":{...},"tuning":{...}}, one line, the fields in the order
-// of ConfigFields.h.
+// {"llvm":"19.1.7","options":["-x"],"files":{},"passes":[],"outputs":{},
+//  "config":{...},"target":{...},"mc":{...},"tuning":{...}}, one line, the
+//  fields
+// in the order of ConfigFields.h.
 //
 // There is one text for each configuration. The reader writes what it has read
 // once more and compares: so it can't be more generous than the writer.
@@ -63,6 +64,7 @@ template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
   Each("CSIRProfile", E.CSIRProfile);
   Each("SampleProfile", E.SampleProfile);
   Each("ProfileRemapping", E.ProfileRemapping);
+  Each("BBSectionsFuncListBuf", E.FunctionList);
 }
 
 //===----------------------------------------------------------------------===//
@@ -79,12 +81,19 @@ public:
       if (!File.empty())
         Sent.insert(Name);
     });
+    if (!Extras.FunctionList.empty())
+      Sent.insert("BBSections");
     if (Extras.ObjCARCContract)
       Sent.insert("PreCodeGenPassesHook");
+    if (!Extras.DwoName.empty())
+      Sent.insert("DwoDir");
+    if (Extras.Remarks)
+      Sent.insert("RemarksFilename");
   }
 
   void flag(StringRef Name, bool Value) { OS.attribute(Name, Value); }
   void number(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
+    Last = Name;
     checkRange(Name, Value, Min, Max);
     OS.attribute(Name, Value);
   }
@@ -176,6 +185,12 @@ static Expected<std::string> writeText(const lto::Config &Conf,
     OS.attributeArray("passes", [&] {
       if (Extras.ObjCARCContract)
         OS.value(ARCContract);
+    });
+    OS.attributeObject("outputs", [&] {
+      if (!Extras.DwoName.empty())
+        W.text("dwo", Extras.DwoName);
+      if (Extras.Remarks)
+        OS.attribute("remarks", true);
     });
     forSections(Conf, [&](StringRef Name, auto Visited) {
       OS.attributeObject(Name, [&] { Visited(W); });
@@ -348,12 +363,15 @@ static bool isTooDeep(StringRef Text) {
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
   const json::Array *Passes = Top.getArray("passes");
-  if (!Files || !Passes)
+  const json::Object *Outputs = Top.getObject("outputs");
+  if (!Files || !Passes || !Outputs)
     return false;
   // What else there may be is found when it is written once more.
   forFiles(Extras, [&](StringRef Name, std::string &File) {
     File = Files->getString(Name).value_or("").str();
   });
+  Extras.DwoName = Outputs->getString("dwo").value_or("").str();
+  Extras.Remarks = Outputs->getBoolean("remarks").value_or(false);
   Extras.ObjCARCContract = !Passes->empty();
   return all_of(*Passes, [](const json::Value &V) {
     return V.getAsString() == StringRef(ARCContract);
@@ -393,7 +411,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
     return std::move(E);
 
   if (!readExtras(*Top, Result.Extras))
-    return bad("'files' or 'passes' is missing, or not as expected");
+    return bad("'files', 'passes' or 'outputs' is missing, or not as expected");
 
   std::string Reason;
   size_t NumSections = 0;
@@ -412,7 +430,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   });
   if (!Reason.empty())
     return bad(Reason);
-  if (Top->size() != 4 + NumSections)
+  if (Top->size() != 5 + NumSections)
     return bad("there is more than the sections");
 
   // Finds what is left: a field that is there twice, spaces, another order or

@@ -34,6 +34,13 @@ struct ConfigExtras {
   /// PreCodeGenPassesHook is the one of LLD's Mach-O port, which adds the pass
   /// that contracts ARC's calls of Objective-C.
   bool ObjCARCContract = false;
+  /// The job makes a .dwo file (DwoDir), and this is its name in the object;
+  /// empty: DwoDir is not sent.
+  std::string DwoName;
+  /// The job makes a file of remarks (RemarksFilename).
+  bool Remarks = false;
+  /// BBSectionsFuncListBuf, as SampleProfile and the others above.
+  std::string FunctionList;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.

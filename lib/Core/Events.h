@@ -20,6 +20,10 @@ namespace dtlto {
 
 using Clock = std::chrono::steady_clock;
 
+inline double secondsSince(Clock::time_point Begin) {
+  return std::chrono::duration<double>(Clock::now() - Begin).count();
+}
+
 /// Something that happened on another thread.
 struct Event {
   enum KindTy {
@@ -49,6 +53,7 @@ struct Event {
   bool RanHere = false;   // Done: through local code generation
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
+  double Seconds = 0;     // LocalDone, Done if RanHere: that it took here
   dtlto_load Load = {};   // Load
   std::unique_ptr<BuiltJob> Built = {}; // Prepared
   llvm::AddStreamFn Out = {};           // Prepared: where the object goes

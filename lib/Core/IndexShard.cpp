@@ -178,9 +178,10 @@ namespace {
 /// declared, and for declarations LLVM looks at no more than this flag.
 class DSOLocalStandIns {
 public:
-  DSOLocalStandIns(StringRef ModulePath, GVSummaryMapTy &Summaries,
-                   const ModuleSummaries &Shard)
-      : ModulePath(ModulePath), Summaries(Summaries) {
+  DSOLocalStandIns(const ModuleSummaryIndex &Index, StringRef ModulePath,
+                   GVSummaryMapTy &Summaries, const ModuleSummaries &Shard)
+      : Propagated(Index.withDSOLocalPropagation()), ModulePath(ModulePath),
+        Summaries(Summaries) {
     for (const auto &[Path, OfModule] : Shard)
       for (const auto &[GUID, Summary] : OfModule)
         Known.insert(GUID);
@@ -202,8 +203,7 @@ public:
 
 private:
   void add(const ValueInfo &VI) {
-    if (!VI || VI.getSummaryList().empty() ||
-        !VI.isDSOLocal(/*WithDSOLocalPropagation=*/true) ||
+    if (!VI || VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated) ||
         !Known.insert(VI.getGUID()).second)
       return;
     std::unique_ptr<GlobalValueSummary> StandIn =
@@ -237,6 +237,7 @@ private:
                                               std::vector<ValueInfo>());
   }
 
+  bool Propagated;
   StringRef ModulePath;
   GVSummaryMapTy &Summaries;
   DenseSet<GlobalValue::GUID> Known;
@@ -262,7 +263,7 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
     for (const auto &[Path, OfModule] : Summaries)
       for (const auto &[GUID, Summary] : OfModule)
         Compiled.push_back(Summary);
-    StandIns.emplace(ModulePath, Own, Summaries);
+    StandIns.emplace(Index, ModulePath, Own, Summaries);
     for (const GlobalValueSummary *Summary : Compiled)
       StandIns->addReferencesOf(*Summary);
   }
@@ -271,6 +272,15 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   raw_svector_ostream OS(Bytes);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
   return Bytes;
+}
+
+void dtlto::settleDSOLocal(ModuleSummaryIndex &Index) {
+  if (Index.withDSOLocalPropagation())
+    return;
+  for (auto &[GUID, Info] : Index)
+    if (Info.SummaryList.size() > 1)
+      for (const auto &Summary : Info.SummaryList)
+        Summary->setDSOLocal(false);
 }
 
 Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,

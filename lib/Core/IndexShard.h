@@ -29,10 +29,16 @@ namespace dtlto {
 
 using ShardBytes = llvm::SmallVector<char, 0>;
 
+/// Settles what shards can't tell. Where dso_local wasn't propagated (as with
+/// --lto-O0), LLVM takes a symbol as local to the link only if it has a single
+/// summary; a shard may have a part of several. Clearing the flag in all of
+/// them says the same there, and changes nothing for who has the whole index.
+/// Before the first shard, and while nobody reads the index.
+void settleDSOLocal(llvm::ModuleSummaryIndex &Index);
+
 /// Writes the shard of \p ModulePath with the linker's names: what LLD's
 /// --thinlto-index-only writes, and what it lacks for the bytes of in-process
-/// ThinLTO (see DSOLocalStandIns). \p Index must have dso_local propagated
-/// (withDSOLocalPropagation). Any thread.
+/// ThinLTO (see DSOLocalStandIns). \p Index must be settled. Any thread.
 ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
                       const DefinedSummaries &Defined,
                       llvm::StringRef ModulePath,

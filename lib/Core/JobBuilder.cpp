@@ -7,7 +7,7 @@
 
 #include "JobBuilder.h"
 #include "CompilerArgs.h"
-#include "ConfigJSON.h"
+#include "JobOutputs.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -109,9 +109,22 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
   return Error::success();
 }
 
+/// The configuration of the job with number \p TaskNumber.
+Expected<std::string> JobBuilder::configText(unsigned TaskNumber) const {
+  ConfigExtras OfJob = Extras;
+  SideFiles Files = sideFiles(L.Conf, TaskNumber);
+  OfJob.DwoName = Files.Dwo;
+  OfJob.Remarks = !Files.Remarks.empty();
+  // Makes LLVM put the file's absolute path into the object.
+  if (OfJob.Remarks)
+    for (StringRef Word : L.opts().LLVMOptions)
+      if (Word.contains("remarks-section"))
+        return createStringError(inconvertibleErrorCode(), "-mllvm " + Word);
+  return writeConfig(L.Conf, L.opts().LLVMOptions, OfJob);
+}
+
 Error JobBuilder::makeConfig() {
   const lto::Config &Conf = L.Conf;
-  ConfigExtras Extras;
   // With RunCSIRInstr it is the name of a file that the program will write.
   if (!Conf.RunCSIRInstr)
     if (Error E =
@@ -123,9 +136,15 @@ Error JobBuilder::makeConfig() {
   if (Error E = addConfigFile(Conf.ProfileRemapping, "profile.remapping",
                               Extras.ProfileRemapping))
     return E;
+  if (Conf.Options.BBSectionsFuncListBuf) {
+    auto Kept = std::make_unique<ModuleFile>();
+    Kept->Path = Extras.FunctionList = "basic-block-sections";
+    Kept->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
+    ConfigFiles.push_back(std::move(Kept));
+  }
   Extras.ObjCARCContract =
       L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
-  Expected<std::string> Text = writeConfig(Conf, L.opts().LLVMOptions, Extras);
+  Expected<std::string> Text = configText(0);
   if (!Text)
     return Text.takeError();
   Config = std::move(*Text);
@@ -247,10 +266,18 @@ void JobBuilder::addDigests(BuiltJob &Built) {
   Built.Job.parts |= DTLTO_PART_DIGESTS;
 }
 
-Error JobBuilder::addConfig(BuiltJob &Built) {
+Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   Expected<const char *> Text = config();
   if (!Text)
     return Text.takeError();
+  // Names of side files are a job's own.
+  if (!sideFiles(L.Conf, T.Number).empty()) {
+    Expected<std::string> Own = configText(T.Number);
+    if (!Own)
+      return Own.takeError();
+    Built.Config = std::move(*Own);
+    Text = Built.Config.c_str();
+  }
   for (auto &File : ConfigFiles) {
     Built.Inputs.push_back(
         makeInput(DTLTO_ROLE_OTHER, File->Path.c_str(), File->Bytes));
@@ -309,12 +336,6 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
 
 Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
   uint32_t Missing = Parts & ~Built.Job.parts;
-  // Without the propagation (--lto-O0), whether a symbol is local to the link
-  // depends on all of its summaries, and a shard doesn't have all.
-  if (Missing && !L.Index.withDSOLocalPropagation())
-    return createStringError(inconvertibleErrorCode(),
-                             "an index without attribute propagation "
-                             "(--lto-O0)");
   // The command line and the configuration are nothing without the inputs.
   if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG) &&
       !(Built.Job.parts & DTLTO_PART_INPUTS))
@@ -324,7 +345,7 @@ Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
     if (Error E = addArgs(Built, triple(T)))
       return E;
   if (Missing & DTLTO_PART_CONFIG)
-    if (Error E = addConfig(Built))
+    if (Error E = addConfig(Built, T))
       return E;
   if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
       Built.Job.parts & DTLTO_PART_INPUTS)

@@ -8,6 +8,7 @@
 #ifndef DTLTO_CORE_JOBBUILDER_H
 #define DTLTO_CORE_JOBBUILDER_H
 
+#include "ConfigJSON.h"
 #include "IndexShard.h"
 #include "Link.h"
 #include "ModuleNames.h"
@@ -45,6 +46,8 @@ struct BuiltJob {
   std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
+  std::string Config; // empty: the link's
+  std::string Avoid;  // for dtlto_job::avoid
 };
 
 /// Makes jobs, and keeps what jobs of one link share. Any thread.
@@ -74,6 +77,9 @@ public:
   /// for want of compiler options.
   bool staysHere(const Task &T);
 
+  /// The names that modules have on other machines.
+  const ModuleNames &names() const { return Names; }
+
   /// The triple that \p T is compiled for.
   llvm::Triple triple(const Task &T) const;
 
@@ -89,9 +95,10 @@ private:
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
   void addDigests(BuiltJob &Built);
   llvm::Error addArgs(BuiltJob &Built, const llvm::Triple &TheTriple);
-  llvm::Error addConfig(BuiltJob &Built);
+  llvm::Error addConfig(BuiltJob &Built, const Task &T);
   llvm::Expected<const char *> config();
   llvm::Error makeConfig();
+  llvm::Expected<std::string> configText(unsigned TaskNumber) const;
   llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
                             std::string &Field);
 
@@ -104,6 +111,7 @@ private:
   llvm::StringMap<TripleArgs> Triples;
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty
+  ConfigExtras Extras;             // but for what is a job's own
   /// Files that the configuration names: profiles. Each job has them all.
   std::vector<std::unique_ptr<ModuleFile>> ConfigFiles;
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> ConfigBuffers;

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
 using namespace llvm;
@@ -54,10 +56,48 @@ static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
 }
 
 static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "auto") {
+    O.LocalJobs.reset();
+    return Error::success();
+  }
   unsigned N = 0;
   if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
     return E;
   O.LocalJobs = N;
+  return Error::success();
+}
+
+static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "cost")
+    O.Order = OrderKind::Cost;
+  else if (Value == "link")
+    O.Order = OrderKind::Link;
+  else
+    return wrongValue(Spelling, Value, "'cost' or 'link'");
+  return Error::success();
+}
+
+static Error setDuplicate(Options &O, StringRef Spelling, StringRef Value) {
+  Value.consume_back("%");
+  return setNumber(O.DuplicatePercent, Spelling, Value, 0, 100,
+                   "percent, a number");
+}
+
+/// A number of bytes, or of what the letter after it says.
+static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
+  StringRef Number = Value;
+  unsigned Shift = 0;
+  if (Number.consume_back_insensitive("K"))
+    Shift = 10;
+  else if (Number.consume_back_insensitive("M"))
+    Shift = 20;
+  else if (Number.consume_back_insensitive("G"))
+    Shift = 30;
+  uint64_t N = 0;
+  if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
+    return wrongValue(Spelling, Value,
+                      "bytes, a number over 0 that K, M or G may follow");
+  O.Memory = N << Shift;
   return Error::success();
 }
 
@@ -96,6 +136,11 @@ static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
   return Error::success();
 }
 
+static Error setCosts(Options &O, StringRef, StringRef Value) {
+  O.Costs = Value == "off" ? "" : Value.str();
+  return Error::success();
+}
+
 namespace {
 struct OptionInfo {
   StringLiteral Name;
@@ -109,11 +154,15 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-plugin-arg", "text", setPluginArg},
     {"thinlto-dist-fallback", "local|none", setFallback},
     {"thinlto-dist-local-jobs", "n", setLocalJobs},
+    {"thinlto-dist-order", "cost|link", setOrder},
+    {"thinlto-dist-duplicate", "percent", setDuplicate},
+    {"thinlto-dist-memory", "bytes", setMemory},
     {"thinlto-dist-timeout", "seconds", setTimeout},
     {"thinlto-dist-verify", "percent", setVerify},
     {"thinlto-dist-progress", "auto|always|never", setProgress},
     {"thinlto-dist-save-jobs", "folder", setSaveJobs},
     {"thinlto-dist-slim", "on|off", setSlim},
+    {"thinlto-dist-costs", "file|off", setCosts},
     {"thinlto-distribute", "name", setPlugin},
 };
 
@@ -163,4 +212,26 @@ void dtlto::readEnvironment(Options &Opts) {
     for (StringRef Folder : Folders)
       Opts.PluginPath.push_back(Folder.str());
   }
+}
+
+// The number is the format's, so that two versions don't replace each other's
+// file. LLVM's pruning only looks at names that begin with `llvmcache-` or
+// `Thin-`.
+std::string dtlto::costHistoryPath(const Options &Opts) {
+  if (Opts.Costs)
+    return *Opts.Costs;
+  SmallString<256> Path(Opts.CacheFolder);
+  if (!Path.empty()) {
+    sys::path::append(Path, "dtlto-costs-1.txt");
+    return Path.str().str();
+  }
+  // As the XDG Base Directory Specification says, a relative XDG_CACHE_HOME is
+  // to be ignored. It would be another folder wherever a link is started.
+  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
+    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
+      return "";
+    sys::path::append(Path, ".cache");
+  }
+  sys::path::append(Path, "dtlto", "costs-1.txt");
+  return Path.str().str();
 }

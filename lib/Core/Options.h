@@ -8,6 +8,7 @@
 // The one place that reads the project's options and environment variables:
 //
 //   DTLTO_PLUGIN_PATH   folders to look for plugins in, separated as in PATH
+//   XDG_CACHE_HOME, HOME   where the user's cache folder is
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,21 +25,31 @@ namespace dtlto {
 
 enum class FallbackKind { Local, None };
 enum class ProgressKind { Auto, Always, Never };
+enum class OrderKind { Cost, Link };
 
 struct Options {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
   std::vector<std::string> PluginArgs;
   FallbackKind Fallback = FallbackKind::Local;
-  std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: none
+  std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: what pays
+  OrderKind Order = OrderKind::Cost; // that jobs are started in
+  // How much of the link's work may be done twice, against stragglers.
+  unsigned DuplicatePercent = 5;
+  // That jobs on their way may take in the linker; nothing: a quarter of the
+  // machine's.
+  std::optional<uint64_t> Memory;
   unsigned TimeoutSeconds = 600;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs; // a folder; empty: keep none
   bool Slim = true;     // jobs carry only what they import of other modules
+  // The file of the cost history; empty: none; nothing: where it is by default.
+  std::optional<std::string> Costs;
 
   // From the rest of the command line and the environment.
   std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
   std::string OutputFile;               // for people; may be empty
+  std::string CacheFolder;              // of LLD's ThinLTO cache; may be empty
   std::vector<std::string> PluginPath;  // DTLTO_PLUGIN_PATH
 
   /// Whether an option was given that means nothing without a plugin.
@@ -60,6 +71,12 @@ bool isOurOption(llvm::StringRef Name);
 
 /// Reads the environment.
 void readEnvironment(Options &Opts);
+
+/// The file that the link's cost history (CostHistory.h) is kept in: the one
+/// that the user chose, else one in the folder of LLD's ThinLTO cache if the
+/// link has one, else one in the user's cache folder. Empty if there shall be
+/// none, or if the user has no such folder. Asks the environment.
+std::string costHistoryPath(const Options &Opts);
 
 } // namespace dtlto
 

@@ -18,6 +18,12 @@
 // plugin can't do is tried once more if the infrastructure was to blame, then
 // compiled here, or fails the link, as the user chose.
 //
+// This machine takes jobs as well, from the cheap end of the order, while the
+// plugin is full; and at the end, when nothing is left to give out, a job that
+// takes too long is started a second time (SchedulerSharing.cpp). So up to
+// three attempts of a job may run: the first and a twin at the plugin's, and
+// one here. The first good result counts, and the others are called off.
+//
 // All state belongs to the thread that calls run(). Work happens on others,
 // which come back as events (Events.h).
 //
@@ -26,8 +32,12 @@
 #ifndef DTLTO_CORE_SCHEDULER_H
 #define DTLTO_CORE_SCHEDULER_H
 
+#include "CostHistory.h"
+#include "CostMatch.h"
 #include "Events.h"
+#include "JobOutputs.h"
 #include "JobSaver.h"
+#include "Rate.h"
 #include "Session.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/ThreadPool.h"
@@ -56,29 +66,53 @@ private:
     Delivering,
     Ended
   };
+  /// A job that the plugin has, or is just being offered.
+  struct Attempt {
+    uint64_t Id = 0; // 0: none
+    uint32_t State = DTLTO_STATE_QUEUED;
+    bool IsAccepted = false;          // of a twin; see Job::At
+    Clock::time_point Accepted = {};  // when; the epoch: not yet
+    Clock::time_point Running = {};   // likewise, since it was reported
+    Clock::time_point Receiving = {}; // likewise
+    Clock::time_point LastSign = {};  // the last that was heard of it
+  };
   struct Job {
     explicit Job(Task T) : T(std::move(T)) {}
     Task T;
-    uint64_t Cost = 0;
-    uint64_t Id = 0; // of the last offer to the plugin
+    double Seconds = 0; // that it is expected to take, before any Rate
+    std::string CostKey;
+    size_t Index = 0; // in Jobs
     Stage At = Stage::Waiting;
+    Attempt First;
+    Attempt Twin;
+    bool RunsHere = false; // a local thread has it
+    bool ForHere = false;  // is prepared to be compiled here
+    bool IsLeft = true;    // counts in SecondsLeft
     unsigned Attempts = 0;
-    uint32_t State = DTLTO_STATE_QUEUED;
-    Clock::time_point LastSign; // the last that was heard of it
+    uint64_t Bytes = 0; // of memory, while the plugin has it
+    std::string Worker; // that the first attempt runs on, if it is known
     llvm::AddStreamFn Out;
     std::unique_ptr<BuiltJob> Built;
     std::string RemoteErrors; // what a remote compiler said before we tried
     Buffer ToVerify;          // the plugin's object, while ours is made
+    // Of a job that makes files beside its object, and comes back packed.
+    SideFiles Side;     // where they go; empty: there are none
+    Buffer Packed;      // the worker's, until they are written
+    JobOutputs Outputs; // in Packed
   };
 
   // Stages.
+  void order();
   void prepareMore();
+  void startPreparing(Job &J, bool ForHere);
   void prepare(Job &J, bool ForPlugin);
   void complete(Job &J);
   void keep(Job &J, const std::string &Why);
   void offerMore();
   void runLocallyMore();
-  void startLocal(Job &J);
+  void startLocal(Job &J, bool AsTwin = false);
+  llvm::Error unpack(Job &J, Buffer &Object);
+  llvm::Error compareSideFiles(const Job &J);
   void deliver(Job &J, Buffer Object, bool MayBeEmpty);
   void endJob(Job &J);
 
@@ -88,8 +122,31 @@ private:
   void onOpened(Event &E);
   void onLoad(const dtlto_load &Load);
   void onSubmitted(Job &J, Event &E);
+  void onTwinSubmitted(Job &J, Event &E);
+  void onState(Job &J, Attempt &A, Event &E);
   void onDone(Job &J, Event &E);
   void onLocalDone(Job &J, Event &E);
+
+  // Sharing (SchedulerSharing.cpp).
+  void shareMore();
+  bool steal(bool Asked);
+  void doubleStragglers();
+  unsigned localShare() const;
+  bool paysHere(const Job &J) const;
+  double expected(const Job &J) const;
+  double remoteRate() const;
+  double localRate() const;
+  void callOff(Attempt &A, bool IsAccepted);
+  bool startTwin(Job &J);
+  void withdraw(Job &J);
+  bool loseAttempt(Job &J, bool OfTwin);
+  void notLeft(Job &J);
+  void learn(Job &J, const Attempt &A, const Event &E);
+  void learnHere(Job &J, double Seconds);
+  bool isGivenOut() const {
+    return NextWaiting == EndWaiting && Ready.empty() && NumPreparing == 0 &&
+           NumOffered == 0;
+  }
 
   // Trouble (SchedulerTrouble.cpp).
   void retryOrFallBack(Job &J, const llvm::Twine &Why);
@@ -108,7 +165,16 @@ private:
   void summarize();
 
   Job &job(size_t Index) { return *Jobs[Index]; }
-  size_t newId(Job &J, size_t Index);
+  void newId(Job &J);
+  uint64_t takeId(const Job &J);
+  void freeBytes(Job &J) {
+    BytesOut -= J.Bytes;
+    J.Bytes = 0;
+  }
+  /// What the plugin is told; falling with the order.
+  static uint64_t cost(const Job &J) {
+    return std::max<uint64_t>(1, static_cast<uint64_t>(J.Seconds * 1e6));
+  }
   llvm::StringRef pluginName() const { return L.TheLinker.Plugin->name; }
   bool mayFallBack() const {
     return L.opts().Fallback == FallbackKind::Local && WhyNoFallback.empty();
@@ -128,15 +194,19 @@ private:
 
   std::vector<std::unique_ptr<Job>> Jobs; // in the order of submission
   llvm::DenseMap<uint64_t, size_t> JobOfId;
-  size_t NextWaiting = 0;
+  size_t NextWaiting = 0, EndWaiting = 0; // the jobs in between are Waiting
   std::set<size_t> Ready;
   std::deque<size_t> LocalQueue;
   size_t NumPreparing = 0, NumOffered = 0, NumAccepted = 0;
+  size_t NumPreparingHere = 0; // a part of NumPreparing
   size_t NumLocalRunning = 0, NumEnded = 0;
   uint64_t LastId = 0;
 
-  size_t MaxPrepared; // jobs prepared ahead of the plugin
-  dtlto_load LastLoad = {};
+  size_t MaxPrepared;    // jobs prepared ahead of the plugin
+  uint64_t MaxBytes;     // of memory that jobs on their way may take
+  uint64_t BytesOut = 0; // taken by what is offered and accepted
+  dtlto_load LastLoad = unknownLoad();
+  bool LoadKnown = false; // load() has answered
   bool KeepOrder = false; // jobs run in LLVM's order
   bool PluginOpen = false;
   bool PluginBusy = false;
@@ -147,7 +217,19 @@ private:
   Clock::time_point LastLoadQuery;
   Clock::time_point NextCheck; // of deadlines
 
+  std::unique_ptr<CostHistory> Costs;
+  CostMatch Match;
+  Rate RemoteRate, LocalRate;   // of the estimates, in actual seconds
+  double SecondsInAll = 0;      // of all jobs, estimated
+  double SecondsLeft = 0;       // of those that nobody here has begun
+  double SecondsTwice = 0;      // of second starts
+  bool ReportsStates = false;   // the plugin tells when a job runs
+  Clock::time_point NextLook;   // for stragglers, and what pays here
+  Clock::time_point LastResult; // of the plugin, or when it was opened
+  bool HereIsIdle = false;      // there are jobs, but they don't pay here yet
+
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
+  size_t NumHere = 0, NumTwice = 0, NumTwiceWon = 0;
   std::set<std::string> KeptReasons;
   std::string WhyNoFallback; // beside the user's option; empty: nothing
   bool ProgressOn = false, ProgressShown = false;

@@ -47,16 +47,17 @@ void Scheduler::failWithoutFallback(const Twine &Why) {
 void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
   if (J.Attempts >= MaxAttempts || PluginGone || Aborting)
     return fallBack(J, Why);
+  freeBytes(J);
   L.msg().debug("plugin '" + pluginName() + "': module '" + J.T.name() +
                 "': " + Why + "; trying again");
-  size_t Index = JobOfId[J.Id];
-  newId(J, Index);
-  Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(J.T, J.Id, J.Cost);
+  newId(J);
+  Expected<std::unique_ptr<BuiltJob>> Built =
+      Builder.build(J.T, J.First.Id, cost(J));
   if (!Built)
     return fallBack(J, toString(Built.takeError()));
   J.Built = std::move(*Built);
   J.At = Stage::Ready;
-  Ready.insert(Index);
+  Ready.insert(J.Index);
 }
 
 /// \p J is with nobody: not counted as offered or accepted any more.
@@ -76,10 +77,10 @@ void Scheduler::fallBack(Job &J, const Twine &Why, bool Warn) {
   else
     L.msg().debug(Text + "; compiling it here");
   ++NumFallback;
-  size_t Index = JobOfId[J.Id];
-  newId(J, Index); // a late result is nobody's
+  freeBytes(J);
+  newId(J); // a late result is nobody's
   J.At = Stage::LocalQueue;
-  LocalQueue.push_back(Index);
+  LocalQueue.push_back(J.Index);
 }
 
 void Scheduler::giveUpPlugin(const Twine &Why) {
@@ -106,14 +107,17 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
     else
       continue;
     if (TheSession)
-      TheSession->forget(J.Id);
+      TheSession->forget(J.First.Id);
+    if (J.Twin.Id)
+      callOff(J.Twin, J.Twin.IsAccepted);
+    freeBytes(J);
     J.Built.reset();
     if (Aborting) {
       endJob(J);
       continue;
     }
     ++NumFallback;
-    newId(J, Index);
+    newId(J);
     J.At = Stage::LocalQueue;
     LocalQueue.push_back(Index);
   }
@@ -139,19 +143,22 @@ void Scheduler::checkDeadlines() {
   if (Silent && NumAccepted == 0 && PluginBusy)
     return giveUpPlugin("it is busy, but has not taken a job for " +
                         Twine(L.opts().TimeoutSeconds) + " s");
+  auto IsLate = [&](const Attempt &A) {
+    if (A.State == DTLTO_STATE_QUEUED)
+      return Silent;
+    return Now - std::max(A.LastSign, TheSession->lastRunHere(A.Id)) >
+           timeout();
+  };
   for (auto &P : Jobs) {
     Job &J = *P;
-    if (J.At != Stage::Accepted)
+    if (J.Twin.Id && J.Twin.IsAccepted && IsLate(J.Twin))
+      callOff(J.Twin, /*IsAccepted=*/true);
+    if (J.At != Stage::Accepted || !IsLate(J.First))
       continue;
-    bool Late =
-        J.State == DTLTO_STATE_QUEUED
-            ? Silent
-            : Now - std::max(J.LastSign, TheSession->lastRunHere(J.Id)) >
-                  timeout();
-    if (!Late)
-      continue;
-    TheSession->forget(J.Id);
+    TheSession->forget(J.First.Id);
     --NumAccepted;
+    if (loseAttempt(J, /*OfTwin=*/false))
+      continue;
     fallBack(J, "no result within " + Twine(L.opts().TimeoutSeconds) + " s");
     if (Aborting)
       return;
@@ -167,5 +174,5 @@ Clock::duration Scheduler::deadlineStep() const {
 Clock::time_point Scheduler::nextDeadline() const {
   if (!TheSession || PluginGone || Aborting)
     return Clock::now() + 1h; // everything under way ends with an event
-  return NextCheck;
+  return isGivenOut() || HereIsIdle ? std::min(NextCheck, NextLook) : NextCheck;
 }

@@ -37,6 +37,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     Clock::time_point LastRunHere = {}; // the last that ended
     bool RanHere = false;
     bool NoObject = false;
+    double SecondsHere = 0;
     std::string LocalErrors; // memory for dtlto_result::message
   };
 
@@ -278,8 +279,7 @@ void Session::Impl::doCancel(uint64_t Id) {
 void Session::Impl::doLoad() {
   Event E{Event::Loaded};
   // What a plugin doesn't fill in isn't known.
-  E.Load = {sizeof(dtlto_load), UINT32_MAX, UINT32_MAX, UINT32_MAX,
-            UINT32_MAX,         0,          UINT64_MAX};
+  E.Load = unknownLoad();
   if (!IsOpen ||
       call("load", [&] { return Plugin.load(Handle, &E.Load); }) != DTLTO_OK)
     return;
@@ -382,6 +382,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
                        R.T->name() + "'");
   E.RanHere = R.RanHere;
   E.NoObject = R.NoObject;
+  E.Seconds = R.SecondsHere;
   dropIfUnused(R);
   if (!R.Forgotten)
     push(std::move(E));
@@ -417,6 +418,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
     push(std::move(E));
   }
 
+  Clock::time_point Begin = Clock::now();
   CodegenResult Code = runLocalCodegen(L, *R->T);
 
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -425,6 +427,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   R->LastRunHere = LastRunHere = Clock::now();
   Changed.notify_all();
   R->RanHere = true;
+  R->SecondsHere = secondsSince(Begin);
   R->NoObject = !Code.Produced;
   Result->message = nullptr;
   Result->worker = "this machine";

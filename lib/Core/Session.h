@@ -26,6 +26,15 @@
 
 namespace dtlto {
 
+/// What a plugin's load is before it has told.
+inline dtlto_load unknownLoad() {
+  dtlto_load Load = {};
+  Load.size = sizeof(Load);
+  Load.slots = Load.free = Load.queued = Load.workers = UINT32_MAX;
+  Load.expected_wait_ms = UINT64_MAX;
+  return Load;
+}
+
 class Session {
 public:
   /// \p Events outlives all threads of the plugin that keeps the ABI; a session

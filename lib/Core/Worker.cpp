@@ -46,13 +46,22 @@ static Error parseLLVMOptions(ArrayRef<std::string> Options) {
                                (Why.empty() ? "a wrong value" : Why));
 }
 
+/// The input of \p B called \p Name.
+static Expected<StringRef> configFile(const Bundle &B, StringRef Name) {
+  for (const Bundle::Input &Input : B.Inputs)
+    if (Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER)
+      return StringRef(Input.Bytes.data(), Input.Bytes.size());
+  return createStringError(inconvertibleErrorCode(),
+                           "the file '" + Name +
+                               "' of the configuration is missing");
+}
+
 namespace {
 
-/// The files of a configuration, on disk for as long as this lives: LLVM opens
-/// them by their names.
-class ConfigFiles {
+/// Files on disk for as long as this lives: LLVM opens them by their names.
+class TemporaryFiles {
 public:
-  ~ConfigFiles() {
+  ~TemporaryFiles() {
     for (const std::string &Path : Paths)
       sys::fs::remove(Path);
   }
@@ -62,31 +71,47 @@ public:
   Error write(const Bundle &B, StringRef Name, std::string &Field) {
     if (Name.empty())
       return Error::success();
-    auto It = find_if(B.Inputs, [&](const Bundle::Input &Input) {
-      return Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER;
-    });
-    if (It == B.Inputs.end())
-      return createStringError(inconvertibleErrorCode(),
-                               "the file '" + Name +
-                                   "' of the configuration is missing");
-    SmallString<128> Path;
-    int Fd;
-    if (std::error_code EC =
-            sys::fs::createTemporaryFile("dtlto", "profile", Fd, Path))
-      return createFileError(Path, EC);
-    Paths.push_back(Path.str().str());
-    raw_fd_ostream OS(Fd, /*shouldClose=*/true);
-    OS.write(It->Bytes.data(), It->Bytes.size());
+    Expected<StringRef> Bytes = configFile(B, Name);
+    if (!Bytes)
+      return Bytes.takeError();
+    Expected<int> Fd = create("profile", Field);
+    if (!Fd)
+      return Fd.takeError();
+    raw_fd_ostream OS(*Fd, /*shouldClose=*/true);
+    OS << *Bytes;
     OS.close();
     if (std::error_code EC = OS.error()) {
       OS.clear_error();
-      return createFileError(Path, EC);
+      return createFileError(Field, EC);
     }
-    Field = Paths.back();
     return Error::success();
   }
 
+  /// Sets \p Field to a file that LLVM may write.
+  Error makeRoom(StringRef Kind, std::string &Field) {
+    Expected<int> Fd = create(Kind, Field);
+    if (!Fd)
+      return Fd.takeError();
+    sys::fs::file_t File = sys::fs::convertFDToNativeFile(*Fd);
+    sys::fs::closeFile(File);
+    return Error::success();
+  }
+
+  /// Also removes \p Path in the end.
+  void add(std::string Path) { Paths.push_back(std::move(Path)); }
+
 private:
+  Expected<int> create(StringRef Kind, std::string &Field) {
+    SmallString<128> Path;
+    int Fd;
+    if (std::error_code EC =
+            sys::fs::createTemporaryFile("dtlto", Kind, Fd, Path))
+      return createFileError(Path, EC);
+    Paths.push_back(Path.str().str());
+    Field = Paths.back();
+    return Fd;
+  }
+
   std::vector<std::string> Paths;
 };
 
@@ -106,6 +131,16 @@ static Error inFile(const Bundle::Input &Input, Error E) {
                            Input.Path + ": " + toString(std::move(E)));
 }
 
+JobOutputs WorkerResult::outputs() const {
+  JobOutputs Result;
+  Result.Object = StringRef(Object.data(), Object.size());
+  if (Dwo)
+    Result.Dwo = Dwo->getBuffer();
+  if (Remarks)
+    Result.Remarks = Remarks->getBuffer();
+  return Result;
+}
+
 Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
                                         std::function<void(StringRef)> Say) {
   Expected<ReadConfig> Read = readConfig(B.Config);
@@ -114,7 +149,7 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   if (Error E = parseLLVMOptions(Read->LLVMOptions))
     return std::move(E);
   lto::Config &Conf = Read->Conf;
-  ConfigFiles Files;
+  TemporaryFiles Files;
   if (Error E = Files.write(B, Read->Extras.CSIRProfile, Conf.CSIRProfile))
     return std::move(E);
   if (Error E = Files.write(B, Read->Extras.SampleProfile, Conf.SampleProfile))
@@ -122,6 +157,26 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   if (Error E =
           Files.write(B, Read->Extras.ProfileRemapping, Conf.ProfileRemapping))
     return std::move(E);
+  if (StringRef Name = Read->Extras.FunctionList; !Name.empty()) {
+    Expected<StringRef> List = configFile(B, Name);
+    if (!List)
+      return List.takeError();
+    Conf.Options.BBSectionsFuncListBuf =
+        MemoryBuffer::getMemBufferCopy(*List, Name);
+  }
+  // What the object says is the name in the linker; the file is another.
+  if (!Read->Extras.DwoName.empty()) {
+    Conf.SplitDwarfFile = Read->Extras.DwoName;
+    if (Error E = Files.makeRoom("dwo", Conf.SplitDwarfOutput))
+      return std::move(E);
+  }
+  std::string RemarksPath;
+  if (Read->Extras.Remarks) {
+    if (Error E = Files.makeRoom("remarks", Conf.RemarksFilename))
+      return std::move(E);
+    RemarksPath = sideFiles(Conf, 0).Remarks;
+    Files.add(RemarksPath);
+  }
 
   bool Failed = false;
   Conf.DiagHandler = [&](const DiagnosticInfo &DI) {
@@ -183,5 +238,22 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   if (Failed)
     return createStringError(inconvertibleErrorCode(),
                              "code generation failed");
+
+  auto Take = [](StringRef Path,
+                 std::unique_ptr<MemoryBuffer> &Bytes) -> Error {
+    if (Path.empty())
+      return Error::success();
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false,
+                                      /*IsVolatile=*/true);
+    if (!File)
+      return createFileError(Path, File.getError());
+    Bytes = std::move(*File);
+    return Error::success();
+  };
+  if (Error E = Take(Conf.SplitDwarfOutput, Result.Dwo))
+    return std::move(E);
+  if (Error E = Take(RemarksPath, Result.Remarks))
+    return std::move(E);
   return std::move(Result);
 }

@@ -9,13 +9,20 @@
 #define DTLTO_CORE_WORKER_H
 
 #include "Bundle.h"
+#include "JobOutputs.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <functional>
+#include <memory>
 
 namespace dtlto {
 
 struct WorkerResult {
   llvm::SmallVector<char, 0> Object;
   bool Produced = false; // LLVM made an object, if an empty one
+  /// The files beside the object, of a job that makes them.
+  std::unique_ptr<llvm::MemoryBuffer> Dwo, Remarks;
+
+  JobOutputs outputs() const;
 };
 
 /// Compiles \p B as in-process ThinLTO does. Once in a process: LLVM's options

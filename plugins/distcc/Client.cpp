@@ -142,6 +142,9 @@ void Client::add(const dtlto_job &TheJob) {
   for (uint32_t I = 0; I != TheJob.num_inputs; ++I)
     if (TheJob.inputs[I]->role == DTLTO_ROLE_PRIMARY)
       J.Module = TheJob.inputs[I]->bytes.data;
+  if (TheJob.size >= offsetof(dtlto_job, avoid) + sizeof(TheJob.avoid) &&
+      TheJob.avoid)
+    J.Avoid = TheJob.avoid;
   auto It = Failed.find(J.Module);
   if (It != Failed.end()) {
     J.Tried = It->second.Tried;
@@ -204,7 +207,7 @@ void Client::assign() {
       finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
       continue;
     }
-    Host *H = TheFarm.anyRoom() ? TheFarm.choose(J.Tried) : nullptr;
+    Host *H = TheFarm.anyRoom() ? TheFarm.choose(J.Tried, J.Avoid) : nullptr;
     if (!H)
       Queue.push_back(Id);
     else if (H->Spec.Kind == HostKind::Local)

@@ -155,13 +155,16 @@ void Farm::enjoy(Host &H, uint64_t Cost, Clock::duration Took) {
   }
 }
 
-Host *Farm::choose(const HostSet &Tried) {
+Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
   Host *Best = nullptr;
   for (auto &H : Hosts) {
     if (!H->hasRoom() || Tried[H->Index])
       continue;
+    bool IsAvoided = H->Name == Avoid;
+    if (Best && IsAvoided)
+      continue;
     // Unknown is taken for fast: else it would never be known.
-    if (!Best ||
+    if (!Best || Best->Name == Avoid ||
         (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
       Best = H.get();
   }

@@ -34,8 +34,8 @@ public:
 
   /// A usable host with an idle slot that is not in \p Tried, or null. The
   /// fastest first; those that have not shown their speed before, in the order
-  /// of the list.
-  Host *choose(const HostSet &Tried);
+  /// of the list; the one called \p Avoid last.
+  Host *choose(const HostSet &Tried, const std::string &Avoid = {});
   bool anyRoom() const;
   /// A host that is not in \p Tried is usable, or may be soon.
   bool mayTake(const HostSet &Tried) const;

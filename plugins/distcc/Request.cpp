@@ -183,7 +183,7 @@ dtlto::distcc::buildBundleRequest(const dtlto_job &Job,
                                   std::string &Error) {
   if (!checkSize(Job.name, Bundle.Size, Error))
     return nullptr;
-  Builder B({Compiler, "-c", "job.c", "-o", "out.o"}, 1);
+  Builder B({Compiler, "--pack", "-c", "job.c", "-o", "out.o"}, 1);
   B.file("job.c",
          std::make_shared<const std::vector<uint8_t>>(lzoCompress(Bundle)));
   return B.take();

@@ -19,6 +19,10 @@
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
+// A send that fails after so long has waited for the other side to read. The
+// socket's own limit for that, which libicecc sets, is about twice as long.
+static constexpr Clock::duration SendStall = 5s;
+
 Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Interrupt::~Interrupt() {
@@ -163,7 +167,13 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
   return connectTo(Socket, &Address, sizeof(Address), Limit, Name, I, Error);
 }
 
-bool Channel::send(const Msg &M) { return !I.raised() && C->send_msg(M); }
+bool Channel::send(const Msg &M) {
+  Clock::time_point Began = Clock::now();
+  bool Sent = !I.raised() && C->send_msg(M);
+  // libicecc doesn't say why it gave up. What breaks a connection shows sooner.
+  TimedOut = !Sent && !I.raised() && Clock::now() - Began >= SendStall;
+  return Sent;
+}
 
 std::unique_ptr<Msg> Channel::receive(Clock::time_point End,
                                       std::string &Error) {
@@ -200,8 +210,10 @@ std::unique_ptr<Msg> Channel::receive(Clock::time_point End,
 std::string Channel::lastWords(const std::string &Otherwise) {
   Clock::time_point End = Clock::now() + 2s;
   std::string Error;
+  bool WasTimedOut = TimedOut;
   while (std::unique_ptr<Msg> M = receive(End, Error))
     ;
+  TimedOut = WasTimedOut;
   return Words.empty() ? Otherwise : Words;
 }
 

@@ -75,10 +75,11 @@ public:
   /// The next message. Null, with one line in \p Error, if none has come at
   /// \p End, the connection is lost, or the other side says what is wrong.
   std::unique_ptr<Msg> receive(Clock::time_point End, std::string &Error);
-  /// Whether the last receive() came to its end without anything wrong.
+  /// Whether time was all that the last send() or receive() lacked: nothing
+  /// else was wrong, as far as can be told.
   bool timedOut() const { return TimedOut; }
   /// After a send() that failed: what the other side said of it, if anything,
-  /// or \p Otherwise.
+  /// or \p Otherwise. timedOut() stays as it is.
   std::string lastWords(const std::string &Otherwise);
 
   /// The version of the protocol.

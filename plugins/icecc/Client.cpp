@@ -8,7 +8,6 @@
 #include "Client.h"
 #include <algorithm>
 #include <icecc/comm.h>
-#include <sys/resource.h>
 
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
@@ -20,8 +19,6 @@ static constexpr unsigned MaxTries = 3;
 static constexpr Clock::duration RetryPause = 300ms;
 // Requests of a session that doesn't know yet how many slots there are.
 static constexpr unsigned FirstRequests = 8;
-// Nodes before that can't verify an environment.
-static constexpr int MinProtocol = 31;
 
 /// Those that there is an environment for.
 static std::vector<std::string> platforms(const Settings &S) {
@@ -67,31 +64,6 @@ void Client::prepare() {
   Environments.set(std::move(Found), Error);
 }
 
-/// Connects to the local iceccd.
-static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
-                                              std::string &Error) {
-  std::string All;
-  for (const std::string &Name : S.Daemons) {
-    size_t Colon = Name.rfind(':');
-    std::unique_ptr<Channel> C =
-        Name[0] == '/' || Colon == std::string::npos
-            ? Channel::connectUnix(Name, I, Error)
-            : Channel::connect(Name.substr(0, Colon),
-                               uint16_t(std::stoul(Name.substr(Colon + 1))), 2s,
-                               I, Error);
-    if (C)
-      return C;
-    All += (All.empty() ? "" : "; ") + Error;
-  }
-  Error = All;
-  return nullptr;
-}
-
-bool dtlto::icecc::haveDaemon(const Settings &S, std::string &Error) {
-  Interrupt I;
-  return connectDaemon(S, I, Error) != nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // What the linker asks for; on its thread
 //===----------------------------------------------------------------------===//
@@ -133,7 +105,8 @@ void Client::load(dtlto_load &Load) {
   Load.slots = Load.free = Load.workers = UINT32_MAX;
   if (N.Known) {
     Load.slots = N.Slots;
-    Load.free = N.Free;
+    // Jobs that began before we listened aren't in the scheduler's count.
+    Load.free = std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted));
     Load.workers = N.Nodes;
   } else if (MostGranted) {
     Load.slots = MostGranted;
@@ -168,6 +141,13 @@ void Client::close() {
 
 void Client::run(Job &J) {
   std::string Error;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (auto It = TookTooLong.find(J.Name); It != TookTooLong.end())
+      Error = It->second;
+  }
+  if (!Error.empty())
+    return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Error);
   for (unsigned Try = 1;; ++Try) {
     Retry Next = Retry::AtOnce;
     if (attempt(J, Error, Next))
@@ -184,223 +164,6 @@ void Client::run(Job &J) {
     Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
   }
   finish(J, DTLTO_ERROR_INFRASTRUCTURE, Error);
-}
-
-namespace {
-/// Counts while it lives.
-class Counted {
-public:
-  Counted(std::mutex &Mutex, unsigned &N, unsigned *Most = nullptr)
-      : Mutex(Mutex), N(N) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    ++N;
-    if (Most)
-      *Most = std::max(*Most, N);
-  }
-  ~Counted() {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    --N;
-  }
-
-private:
-  std::mutex &Mutex;
-  unsigned &N;
-};
-
-struct OwnedBuffer : dtlto_buffer {
-  OwnedBuffer() : dtlto_buffer{} {}
-  ~OwnedBuffer() { dtlto::icecc::release(*this); }
-};
-} // namespace
-
-bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
-  const EnvironmentTable::List *Envs = Environments.get(J.Stop, Error);
-  if (!Envs) {
-    Next = Retry::Never;
-    return false;
-  }
-  std::unique_ptr<Channel> Daemon = connectDaemon(S, J.Stop, Error);
-  if (!Daemon) {
-    Next = Retry::Never;
-    if (!J.Stop.raised())
-      daemonLost(Error);
-    Error = "no local iceccd any more: " + Error;
-    return false;
-  }
-
-  ::Environments Names;
-  unsigned Features = 0;
-  for (const auto &E : *Envs) {
-    Names.emplace_back(E->platform(), E->name());
-    Features |= E->features();
-  }
-  int Nice = std::clamp(::getpriority(PRIO_PROCESS, 0), 0, 20);
-  GetCSMsg Request(Names, J.Name, CompileJob::Lang_C, 1,
-                   CompileJob().targetPlatform(), 0, S.PreferredHost,
-                   MinProtocol, Features, Nice);
-  if (!Daemon->send(Request)) {
-    Error = "the local iceccd takes no request";
-    return false;
-  }
-  // Made while the scheduler thinks, so that no grant waits for it.
-  OwnedBuffer Bundle;
-  if (Bundler.make(TheHost.context, J.Id, &Bundle) != DTLTO_OK) {
-    Error = "the linker can't make the job's bundle";
-    Next = Retry::Never;
-    return false;
-  }
-  std::unique_ptr<Msg> Answer = waitForGrant(J, *Daemon, Error);
-  if (!Answer) {
-    // It has waited long enough.
-    if (Daemon->timedOut())
-      Next = Retry::Never;
-    return false;
-  }
-  if (Answer->type == M_NO_CS)
-    return compileHere(J, *Daemon, static_cast<NoCSMsg &>(*Answer).job_id,
-                       Error);
-  if (Answer->type != M_USE_CS) {
-    Error = "the local iceccd answers something else than a node";
-    return false;
-  }
-  auto &Grant = static_cast<UseCSMsg &>(*Answer);
-  // So an iceccd names its own machine, but for tests with all on one.
-  if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
-    return compileHere(J, *Daemon, Grant.job_id, Error);
-
-  Environment *Env = Envs->front().get();
-  for (const auto &E : *Envs)
-    if (E->platform() == Grant.host_platform)
-      Env = E.get();
-  std::string Address = Grant.hostname + ":" + std::to_string(Grant.port);
-  std::string Node = TheCluster->nodeName(Grant.hostname, Grant.port);
-  Clock::time_point Began = Clock::now();
-  Outcome O;
-  {
-    Counted Granted(Mutex, NumGranted, &MostGranted);
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      NodesSeen.insert(Address);
-      MustBuildHere = false;
-    }
-    publish();
-    RemoteJob R;
-    R.Host = Grant.hostname;
-    R.Port = static_cast<uint16_t>(Grant.port);
-    R.GrantId = Grant.job_id;
-    R.Platform = Grant.host_platform;
-    R.HasEnvironment = Grant.got_env;
-    R.Bundle = &Bundle;
-    R.ResultLimit = ResultLimit;
-    R.Report = [&](uint32_t State) {
-      TheHost.job_state(TheHost.context, J.Id, State, Node.c_str());
-    };
-    R.Blacklist = [&](const Environment &E) {
-      TheLog->warning("node " + Node +
-                      " can't run the worker and is not used with it any more");
-      Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
-    };
-    O = runRemotely(R, Address, *Env, Environments, J.Stop);
-  }
-  switch (O.Kind) {
-  case Outcome::NodeFailed:
-    Environments.distrust(Address);
-    // Once it may be the node, twice it is the job.
-    Next = O.TookTooLong && J.TookTooLong ? Retry::Never : Retry::Later;
-    J.TookTooLong |= O.TookTooLong;
-    Error = Node + ": " + O.Text;
-    return false; // and the daemon takes the grant back as we hang up
-  case Outcome::WorkerFailed:
-    Daemon->send(EndMsg());
-    Error = Node + ": " + O.Text;
-    Next = Retry::Never;
-    return false;
-  case Outcome::CompilerError:
-    Daemon->send(EndMsg());
-    finish(J, DTLTO_ERROR_COMPILER, O.Text, Node);
-    return true;
-  case Outcome::Compiled:
-    break;
-  }
-  // Without it, the daemon takes the job for lost.
-  Daemon->send(EndMsg());
-  double Seconds = std::chrono::duration<double>(Clock::now() - Began).count();
-  TheLog->debug("module '" + J.Name + "': compiled on " + Node + " in " +
-                std::to_string(Seconds).substr(0, 5) + " s");
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    ++NumDone[Node];
-  }
-  finish(J, DTLTO_OK, O.Text, Node, O.Object);
-  return true;
-}
-
-/// A job may wait as long as others of this link are given nodes.
-std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
-                                          std::string &Error) {
-  Clock::time_point Asked = Clock::now();
-  while (true) {
-    Clock::time_point Since;
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      Since = std::max(Asked, LastGrant);
-    }
-    std::unique_ptr<Msg> M = Daemon.receive(Since + S.GrantTimeout, Error);
-    if (!M && !J.Stop.raised() && Daemon.timedOut()) {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      if (std::max(Asked, LastGrant) != Since)
-        continue;
-      Error = "no node was granted for " +
-              std::to_string(S.GrantTimeout.count()) + " s";
-    } else if (!M) {
-      Error = "local iceccd: " + Error;
-    } else {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      LastGrant = Clock::now();
-    }
-    return M;
-  }
-}
-
-/// The scheduler, or the daemon without one, wants this machine to do it.
-bool Client::compileHere(Job &J, Channel &Daemon, uint32_t GrantId,
-                         std::string &Error) {
-  if (!Codegen) {
-    Error = "icecream has no node for it, and the linker compiles nothing here";
-    return false;
-  }
-  {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    MustBuildHere = true;
-    Changed.wait(Lock,
-                 [&] { return NumHere < Codegen->slots || J.Stop.raised(); });
-    if (J.Stop.raised())
-      return false;
-    ++NumHere;
-  }
-  publish();
-  // Tells the daemon that it is done, not how: no environment.
-  CompileJob Compile;
-  Compile.setLanguage(CompileJob::Lang_C);
-  Compile.setCompilerName("clang");
-  Compile.setEnvironmentVersion("__client");
-  Compile.setJobID(GrantId);
-  Daemon.send(CompileFileMsg(&Compile));
-  TheLog->debug("module '" + J.Name + "': compiled here, as icecream wants");
-  TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_LOCAL, nullptr);
-  dtlto_result Result = {};
-  Result.size = sizeof(Result);
-  Codegen->run(TheHost.context, J.Id, &Result);
-  Daemon.send(JobDoneMsg(static_cast<int>(GrantId), Result.status != DTLTO_OK,
-                         JobDoneMsg::FROM_SUBMITTER));
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    --NumHere;
-  }
-  Changed.notify_all();
-  TheHost.job_done(TheHost.context, J.Id, &Result);
-  ended(J);
-  return true;
 }
 
 void Client::finish(Job &J, int32_t Status, const std::string &Message,
@@ -423,27 +186,33 @@ void Client::ended(Job &J) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Jobs.erase(Id);
     --Accepted;
-    // Those that are at nodes come to their end without the daemon.
-    if (!DaemonError.empty() && NumGranted + NumHere == 0 && !GaveUp &&
-        !Closing) {
+    // Those that are at nodes come to their end all the same.
+    if (!TheEnd.empty() && NumGranted + NumHere == 0 && !GaveUp && !Closing) {
       GaveUp = true;
-      Why = DaemonError;
+      Why = TheEnd;
     }
   }
   if (!Why.empty())
-    TheLog->error("the local iceccd can't be reached any more: " + Why);
+    TheLog->error(Why);
   publish();
 }
 
-void Client::daemonLost(const std::string &Error) {
+/// The linker may offer it once more, as another job.
+void Client::tookTooLong(const Job &J, const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  DaemonError = Error;
+  if (!J.Name.empty())
+    TookTooLong[J.Name] = Why;
+}
+
+void Client::cannotGoOn(const std::string &Why) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  TheEnd = Why;
 }
 
 /// Makes room for as many jobs as there are slots, and a few.
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
-  bool TellRoom = false;
+  bool Tell = false;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     unsigned Slots = std::max(N.Slots, MostGranted);
@@ -457,9 +226,16 @@ void Client::publish() {
     Capacity = std::min(Slots + Few, S.MaxJobs);
     if (SaidBusy && Accepted < Capacity && !Closing) {
       SaidBusy = false;
-      TellRoom = true;
+      Tell = true;
+    }
+    // Not how many are free: that changes with each job of anybody's, and would
+    // look like a sign of life of ours.
+    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots) && !Closing) {
+      ToldNodes = N.Nodes;
+      ToldSlots = N.Slots;
+      Tell = true;
     }
   }
-  if (TellRoom)
+  if (Tell)
     TheHost.load_changed(TheHost.context);
 }

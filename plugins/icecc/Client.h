@@ -9,9 +9,13 @@
 //
 //   asks the local iceccd for a node  -> granted, or "build it yourself"
 //   at the node: environment, bundle  -> running -> the object
-//   anything that goes wrong          -> asks again, up to MaxTries times, and
+//   anything that breaks              -> asks again, up to MaxTries times, and
 //                                        a little later if it was a node
+//   a limit that is reached           -> back to the linker
 //   "build it yourself"               -> local code generation
+//
+// What took too long once would again, so each module meets only one limit: not
+// even when the linker offers it a second time is it sent out again.
 //
 // RemoteJob.h has what is said to a node. How many jobs are accepted follows
 // the number of slots, as the scheduler tells them or as they were granted.
@@ -27,6 +31,8 @@
 #include "WorkPool.h"
 #include <condition_variable>
 #include <set>
+
+class UseCSMsg;
 
 namespace dtlto::icecc {
 
@@ -52,9 +58,8 @@ private:
   struct Job {
     Job(uint64_t Id, std::string Name) : Id(Id), Name(std::move(Name)) {}
     const uint64_t Id;
-    const std::string Name;   // for people
-    Interrupt Stop;           // raised: the linker has no use for it
-    bool TookTooLong = false; // its thread's
+    const std::string Name; // for people
+    Interrupt Stop;         // raised: the linker has no use for it
   };
   using JobPtr = std::shared_ptr<Job>;
 
@@ -64,14 +69,22 @@ private:
   /// One try. True: the job has ended. False: \p Error says why not, and
   /// \p Next when to try again.
   bool attempt(Job &J, std::string &Error, Retry &Next);
+
+  // The parts of attempt() (Attempt.cpp).
+  struct Attempt;
+  bool ask(Attempt &A);
   std::unique_ptr<Msg> waitForGrant(Job &J, Channel &Daemon,
                                     std::string &Error);
+  Outcome runAt(Attempt &A, const UseCSMsg &Grant);
+  bool conclude(Attempt &A, const Outcome &O);
   bool compileHere(Job &J, Channel &Daemon, uint32_t GrantId,
                    std::string &Error);
+
   void finish(Job &J, int32_t Status, const std::string &Message,
               const std::string &Worker = "", dtlto_buffer Object = {});
   void ended(Job &J);
-  void daemonLost(const std::string &Error);
+  void tookTooLong(const Job &J, const std::string &Why);
+  void cannotGoOn(const std::string &Why);
 
   void prepare();
   void publish();
@@ -89,14 +102,16 @@ private:
   std::condition_variable Changed;
   std::map<uint64_t, JobPtr> Jobs;
   unsigned Accepted = 0, Capacity = 0;
+  uint32_t ToldNodes = 0, ToldSlots = 0; // by load_changed()
   bool SaidBusy = false, Closing = false, GaveUp = false;
   unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
   unsigned NumHere = 0;                     // in local code generation
   bool MustBuildHere = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
   std::set<std::string> NodesSeen;
-  std::map<std::string, unsigned> NumDone; // by node
-  std::string DaemonError;                 // not empty: it is lost
+  std::map<std::string, unsigned> NumDone;        // by node
+  std::map<std::string, std::string> TookTooLong; // by module: what did
+  std::string TheEnd; // not empty: why there is no use in going on
 
   dtlto::WorkPool Pool;
   std::thread Preparer;

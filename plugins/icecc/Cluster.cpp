@@ -21,7 +21,13 @@ using namespace std::chrono_literals;
 
 static constexpr uint16_t SchedulerPort = 8765;
 static constexpr Clock::duration ConnectLimit = 5s;
-static constexpr int DiscoverySeconds = 2;
+// libicecc collects answers for the whole of that time, counted by the second.
+// A short link can't wait for long, and an answer may be late.
+static constexpr int DiscoverySeconds[] = {1, 3};
+// To connect to the scheduler that answered.
+static constexpr Clock::duration DiscoveryLimit = 30s;
+// A scheduler tells of one node after the other.
+static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
 // Until a scheduler that was lost, or not found, is looked for again.
 static constexpr int PauseMs = 5000;
 
@@ -81,14 +87,28 @@ std::unique_ptr<Channel> Cluster::findScheduler() {
                            : Channel::connect(Address, uint16_t(Port),
                                               ConnectLimit, Stop, Error);
   }
-  // libicecc asks the local networks.
-  DiscoverSched Discovery(NetName, DiscoverySeconds);
-  while (!Discovery.timed_out() && !Stop.raised()) {
+  for (int Seconds : DiscoverySeconds)
+    if (std::unique_ptr<Channel> C = discover(Seconds))
+      return C;
+  return nullptr;
+}
+
+/// libicecc asks the local networks and, when its time is up, connects to the
+/// best of those that answered.
+std::unique_ptr<Channel> Cluster::discover(int Seconds) {
+  DiscoverSched Discovery(NetName, Seconds);
+  Clock::time_point End = Clock::now() + DiscoveryLimit;
+  while (!Stop.raised() && Clock::now() < End) {
+    bool TimeIsUp = Discovery.timed_out();
     if (MsgChannel *C = Discovery.try_get_scheduler())
       return Channel::adopt(C, Stop);
-    pollfd Fds[2] = {{Stop.fd(), POLLIN, 0},
-                     {Discovery.listen_fd(), POLLIN, 0}};
-    ::poll(Fds, 2, 100);
+    // It has one of these at a time.
+    int Answers = Discovery.listen_fd(), Connection = Discovery.connect_fd();
+    if (Connection == -1 && (TimeIsUp || Answers == -1))
+      return nullptr;
+    pollfd Fds[3] = {
+        {Stop.fd(), POLLIN, 0}, {Answers, POLLIN, 0}, {Connection, POLLOUT, 0}};
+    ::poll(Fds, 3, 50);
   }
   return nullptr;
 }
@@ -100,8 +120,14 @@ void Cluster::run() {
       std::string Error;
       while (std::unique_ptr<Msg> M =
                  C->receive(Clock::time_point::max(), Error)) {
-        handle(*M);
+        Clock::time_point End = Clock::now() + MaxGathering;
+        do
+          handle(*M);
+        while (
+            (M = C->receive(std::min(End, Clock::now() + Gathering), Error)));
         changed();
+        if (!C->timedOut())
+          break;
       }
     }
     C.reset();

@@ -48,6 +48,7 @@ public:
 private:
   void run();
   std::unique_ptr<Channel> findScheduler();
+  std::unique_ptr<Channel> discover(int Seconds);
   void changed();
 
   const std::string Scheduler, NetName;

@@ -35,6 +35,13 @@ static Outcome nodeFailed(std::string Why) {
   return O;
 }
 
+/// As \p Conn failed in its last send or receive.
+static Outcome nodeFailed(std::string Why, const Channel &Conn) {
+  Outcome O = nodeFailed(std::move(Why));
+  O.TookTooLong = Conn.timedOut();
+  return O;
+}
+
 static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
                       const std::function<void()> &Progress) {
   auto *Bytes = static_cast<unsigned char *>(const_cast<void *>(Data));
@@ -114,7 +121,7 @@ static Outcome receiveObject(Channel &From, CompileResultMsg &Result) {
   while (true) {
     std::unique_ptr<Msg> M = From.receive(Clock::now() + ObjectLimit, Error);
     if (!M)
-      return nodeFailed("the object was cut off: " + Error);
+      return nodeFailed("the object was cut off: " + Error, From);
     if (M->type == M_END)
       break;
     if (M->type != M_FILE_CHUNK)
@@ -154,7 +161,7 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
     bool Good = sendEnvironment(J, *Conn, Env, Progress, Error);
     Table.sent(Node, Good);
     if (!Good)
-      return nodeFailed(Error);
+      return nodeFailed(Error, *Conn);
   }
 
   CompileJob Compile;
@@ -169,16 +176,16 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   Compile.appendFlag("--frame", Arg_Remote);
   if (!Conn->send(CompileFileMsg(&Compile)) ||
       !sendBytes(*Conn, J.Bundle->data, J.Bundle->size, Progress))
-    return nodeFailed(Conn->lastWords("can't send the job"));
+    return nodeFailed(Conn->lastWords(Conn->timedOut()
+                                          ? "has stopped reading the job"
+                                          : "can't send the job"),
+                      *Conn);
   release(*J.Bundle);
 
   J.Report(DTLTO_STATE_RUNNING);
   std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);
-  if (!M) {
-    Outcome O = nodeFailed(Error);
-    O.TookTooLong = Conn->timedOut();
-    return O;
-  }
+  if (!M)
+    return nodeFailed(Error, *Conn);
   if (M->type != M_COMPILE_RESULT)
     return nodeFailed("answers something else than a result");
   auto &Result = static_cast<CompileResultMsg &>(*M);

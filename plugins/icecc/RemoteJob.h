@@ -35,7 +35,8 @@ struct Outcome {
   } Kind = NodeFailed;
   std::string Text; // for the last two: one line
   dtlto_buffer Object = {};
-  bool TookTooLong = false; // NodeFailed: as another node would, probably
+  /// NodeFailed: nothing broke, but one of the limits was reached.
+  bool TookTooLong = false;
 };
 
 /// A grant, and what it is for.

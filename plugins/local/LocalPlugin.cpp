@@ -26,6 +26,7 @@
 #include "WorkerProcess.h"
 #include <cerrno>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -285,6 +286,8 @@ static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
   Load->queued = static_cast<uint32_t>(S->Queue.size());
   Load->workers = 1;
   Load->expected_wait_ms = Load->free ? 0 : UINT64_MAX;
+  if (Load->size >= offsetof(dtlto_load, local) + sizeof(Load->local))
+    Load->local = S->NumThreads;
   return DTLTO_OK;
 }
 

@@ -12,7 +12,7 @@ static constexpr bool equal(const char *A, const char *B) {
 }
 
 static_assert(DTLTO_ABI_MAJOR == 1, "");
-static_assert(DTLTO_ABI_MINOR == 1, "");
+static_assert(DTLTO_ABI_MINOR == 2, "");
 
 static_assert(DTLTO_OK == 0, "");
 static_assert(DTLTO_BUSY == 1, "");

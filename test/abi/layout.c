@@ -77,7 +77,8 @@ FIELD(dtlto_job, num_inputs, uint32_t, 56);
 FIELD(dtlto_job, num_args, uint32_t, 60);
 FIELD(dtlto_job, output, text, 64);
 FIELD(dtlto_job, config, text, 72); /* 1.1 */
-SIZE(dtlto_job, 80);
+FIELD(dtlto_job, avoid, text, 80); /* 1.2 */
+SIZE(dtlto_job, 88);
 
 FIELD(dtlto_result, size, uint32_t, 0);
 FIELD(dtlto_result, status, int32_t, 4);
@@ -93,7 +94,9 @@ FIELD(dtlto_load, queued, uint32_t, 12);
 FIELD(dtlto_load, workers, uint32_t, 16);
 FIELD(dtlto_load, reserved, uint32_t, 20);
 FIELD(dtlto_load, expected_wait_ms, uint64_t, 24);
-SIZE(dtlto_load, 32);
+FIELD(dtlto_load, local, uint32_t, 32); /* 1.2 */
+FIELD(dtlto_load, reserved_2, uint32_t, 36); /* 1.2 */
+SIZE(dtlto_load, 40);
 
 FIELD(dtlto_host, size, uint32_t, 0);
 FIELD(dtlto_host, abi_major, uint32_t, 4);

@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   dtlto-codegen [--frame] FILE|- -o OBJECT|-
+//   dtlto-codegen [--pack] [--frame] FILE|- -o OBJECT|-
 //
 // Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
-// makes of the same job, and writes it, with --frame in a frame
-// (ObjectFrame.h).
+// makes of the same job, and writes it. The other files of a job that makes any
+// go beside it, with the extensions .dwo and .opt.yaml; or, with --pack, into
+// one stream with the object (JobOutputs.h). --frame packs as well, and puts
+// the result into a frame (ObjectFrame.h).
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -18,6 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JobOutputs.h"
 #include "ObjectFrame.h"
 #include "Targets.h"
 #include "Worker.h"
@@ -59,6 +62,7 @@ static int fail(const Twine &Why) {
 namespace {
 struct CommandLine {
   StringRef Input, Output;
+  bool Pack = false;
   bool Frame = false;
   bool Version = false;
 };
@@ -83,8 +87,10 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
     }
     if (Arg == "-o")
       C.Output = Value;
+    else if (Arg == "--pack")
+      C.Pack = true;
     else if (Arg == "--frame")
-      C.Frame = true;
+      C.Pack = C.Frame = true;
     else if (Arg == "--version")
       C.Version = true;
     else if (TakesValue || Arg == "-c" || Arg == "-MMD" || Arg == "-MD")
@@ -101,20 +107,19 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
     }
   }
   if (!C.Version && (C.Input.empty() || C.Output.empty())) {
-    Problem = "usage: dtlto-codegen [--frame] FILE|- -o OBJECT|-";
+    Problem = "usage: dtlto-codegen [--pack] [--frame] FILE|- -o OBJECT|-";
     return false;
   }
   return true;
 }
 
-/// Nothing is left of an object that couldn't be written whole.
-static Error write(StringRef Path, StringRef Object, bool Frame) {
+/// Nothing is left of a file that couldn't be written whole.
+static Error writeFile(StringRef Path, ArrayRef<StringRef> Parts) {
   std::error_code EC;
   raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
   if (!EC) {
-    if (Frame)
-      OS << frameHead(Object);
-    OS << Object;
+    for (StringRef Part : Parts)
+      OS << Part;
     OS.flush();
     EC = OS.error();
     OS.clear_error();
@@ -122,6 +127,34 @@ static Error write(StringRef Path, StringRef Object, bool Frame) {
       sys::fs::remove(Path);
   }
   return EC ? createFileError(Path, EC) : Error::success();
+}
+
+static Error write(const CommandLine &C, const JobOutputs &Outputs) {
+  bool HasMore = Outputs.Dwo || Outputs.Remarks;
+  SmallVector<char, 0> Packed;
+  StringRef Result = Outputs.Object;
+  if (C.Pack && HasMore) {
+    Packed = packOutputs(Outputs);
+    Result = StringRef(Packed.data(), Packed.size());
+  }
+  if (HasMore && !C.Pack) {
+    if (C.Output == "-")
+      return createStringError(inconvertibleErrorCode(),
+                               "the job makes more than an object: without a "
+                               "name for it, --pack or --frame is needed");
+    SideFiles Files;
+    for (auto [File, Extension] : {std::pair(&Files.Dwo, "dwo"),
+                                   std::pair(&Files.Remarks, "opt.yaml")}) {
+      SmallString<256> Path(C.Output);
+      sys::path::replace_extension(Path, Extension);
+      *File = Path.str().str();
+    }
+    if (Error E = writeSideFiles(Outputs, Files))
+      return E;
+  }
+  if (!C.Frame)
+    return writeFile(C.Output, {Result});
+  return writeFile(C.Output, {frameHead(Result), Result});
 }
 
 /// Ends the process once nobody can read what it writes: a linker that was
@@ -179,9 +212,7 @@ int main(int Argc, char **Argv) {
     return fail(B->Name + ": " + toString(Result.takeError()));
   if (!Result->Produced)
     return fail(B->Name + ": no object was made");
-  if (Error E = write(C.Output,
-                      StringRef(Result->Object.data(), Result->Object.size()),
-                      C.Frame))
+  if (Error E = write(C, Result->outputs()))
     return fail(toString(std::move(E)));
   return 0;
 }

@@ -57,6 +57,10 @@ TestLink::TestLink() {
   initializeTargets();
   TheLinker.Msg = &Msg;
   TheLinker.Opts.Progress = ProgressKind::Never;
+  // What a test doesn't ask for would depend on the machine and on time.
+  TheLinker.Opts.LocalJobs = 0;
+  TheLinker.Opts.DuplicatePercent = 0;
+  TheLinker.Opts.Costs = "";
   Visible.insert("main");
 }
 

@@ -38,13 +38,14 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 }
 
 static const std::string &responseFilePath() {
-  static const std::string Path = [] {
+  // Never destroyed: that would be before what atexit() is told here.
+  static const std::string &Path = *new std::string([] {
     SmallString<128> P;
     if (sys::fs::createTemporaryFile("dtlto-fuzz", "rsp", P))
       abort();
     atexit([] { sys::fs::remove(responseFilePath()); });
     return P.str().str();
-  }();
+  }());
   return Path;
 }
 

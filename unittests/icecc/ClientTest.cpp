@@ -37,14 +37,19 @@ protected:
 
   int32_t open(std::vector<const char *> Args = {});
   /// True: accepted.
-  bool tryToSubmit(const std::string &Bundle);
-  uint64_t submit(const std::string &Bundle);
+  bool tryToSubmit(const std::string &Bundle, const std::string &Name = "");
+  /// Without a \p Name, it has one of its own.
+  uint64_t submit(const std::string &Bundle, const std::string &Name = "");
   Done wait(uint64_t Id);
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   void close();
+  dtlto_load load();
+  /// Until the next load_changed().
+  bool waitForRoom();
   /// The end of one job.
-  Done compile(const std::string &Bundle = "the bundle") {
-    return wait(submit(Bundle));
+  Done compile(const std::string &Bundle = "the bundle",
+               const std::string &Name = "") {
+    return wait(submit(Bundle, Name));
   }
   bool logged(uint32_t Level, const std::string &Text);
   unsigned numLogged(uint32_t Level);
@@ -187,14 +192,16 @@ int32_t ClientTest::open(std::vector<const char *> Args) {
   return dtlto_plugin_entry.open(&Host, &Params, &Session);
 }
 
-bool ClientTest::tryToSubmit(const std::string &Bundle) {
+bool ClientTest::tryToSubmit(const std::string &Bundle,
+                             const std::string &Name) {
   dtlto_job Job = {};
   Job.size = sizeof(Job);
   Job.id = ++LastId;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Bundles[Job.id] = Bundle;
-    Names[Job.id] = "lib.a(" + std::to_string(Job.id) + ".o)";
+    Names[Job.id] =
+        Name.empty() ? "lib.a(" + std::to_string(Job.id) + ".o)" : Name;
     Job.name = Names[Job.id].c_str();
     Room = false;
   }
@@ -209,8 +216,9 @@ bool ClientTest::tryToSubmit(const std::string &Bundle) {
   return false;
 }
 
-uint64_t ClientTest::submit(const std::string &Bundle) {
-  while (!tryToSubmit(Bundle)) {
+uint64_t ClientTest::submit(const std::string &Bundle,
+                            const std::string &Name) {
+  while (!tryToSubmit(Bundle, Name)) {
     std::unique_lock<std::mutex> Lock(Mutex);
     if (!Changed.wait_for(Lock, std::chrono::seconds(30),
                           [&] { return Room; })) {
@@ -227,6 +235,20 @@ ClientTest::Done ClientTest::wait(uint64_t Id) {
     return Results.count(Id) != 0;
   })) << "a job has no end";
   return Results[Id];
+}
+
+dtlto_load ClientTest::load() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Room = false;
+  dtlto_load Load = {};
+  Load.size = sizeof(Load);
+  EXPECT_EQ(DTLTO_OK, dtlto_plugin_entry.load(Session, &Load));
+  return Load;
+}
+
+bool ClientTest::waitForRoom() {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  return Changed.wait_for(Lock, std::chrono::seconds(30), [&] { return Room; });
 }
 
 void ClientTest::close() {
@@ -328,6 +350,34 @@ TEST_F(ClientTest, RequestsAreFew) {
   EXPECT_LE(N, 10u); // nothing is known of any slot
 }
 
+TEST_F(ClientTest, LoadIsWhatTheSchedulerTells) {
+  std::mutex Held;
+  MockServer Scheduler("", [&](MsgChannel &C) {
+    std::unique_ptr<Msg> Login(C.get_msg(30, true));
+    for (unsigned I = 1; I != 4; ++I)
+      C.send_msg(MonStatsMsg(I, "Name:node\nIP:127.0.0.1\nMaxJobs:5\n"
+                                "NoRemote:false\nPlatform:x86_64\n"));
+    std::lock_guard<std::mutex> Lock(Held);
+  });
+  std::unique_lock<std::mutex> Hold(Held);
+  setenv("ICECC_SCHEDULER",
+         ("127.0.0.1:" + std::to_string(Scheduler.port())).c_str(), 1);
+  ASSERT_EQ(DTLTO_OK, open());
+  // load_changed() comes without a job that was refused.
+  while (load().workers != 3)
+    ASSERT_TRUE(waitForRoom());
+  EXPECT_EQ(15u, load().slots);
+  EXPECT_EQ(15u, load().free);
+  Cluster->expect({Behaviour::Silent});
+  uint64_t Id = submit("a");
+  ASSERT_TRUE(Cluster->waitForJobs(1));
+  EXPECT_EQ(14u, load().free);
+  cancel(Id);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+  Hold.unlock();
+  Scheduler.stop();
+}
+
 TEST_F(ClientTest, BuildItYourself) {
   for (auto How :
        {MockCluster::Grants::Here, MockCluster::Grants::HereByNoCS}) {
@@ -411,7 +461,23 @@ TEST_F(ClientTest, SilentNode) {
   Timeout = 1;
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::Silent, Behaviour::Good});
-  EXPECT_EQ("the bundle", compile().Object);
+  Done First = compile("the bundle", "slow.o");
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, First.Status);
+  EXPECT_NE(std::string::npos, First.Message.find("within the time limit"));
+  // The linker tries once more, and is told the same without a node.
+  Done Second = compile("the bundle", "slow.o");
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Second.Status);
+  EXPECT_EQ(First.Message, Second.Message);
+  EXPECT_EQ(1u, Cluster->seen().Requests);
+  EXPECT_EQ(1u, Cluster->seen().Jobs);
+  EXPECT_EQ("the bundle", compile("the bundle", "other.o").Object);
+}
+
+TEST_F(ClientTest, NodeThatIsCutOffIsNoSlowNode) {
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect({Behaviour::Close, Behaviour::Close, Behaviour::Close});
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("a", "module.o").Status);
+  EXPECT_EQ("a", compile("a", "module.o").Object);
 }
 
 TEST_F(ClientTest, NodeThatCannotRunTheWorker) {
@@ -458,6 +524,23 @@ TEST_F(ClientTest, NoGrantInTime) {
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ("no node was granted for 1 s", D.Message);
+  close();
+  // Not once for each job that is still to come.
+  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "no node was granted for 1 s"));
+}
+
+TEST_F(ClientTest, NoGrantInTimeWhileAnotherRuns) {
+  ASSERT_EQ(DTLTO_OK, open({"grant-timeout=1"}));
+  Cluster->expect({Behaviour::Silent});
+  uint64_t Long = submit("a");
+  ASSERT_TRUE(Cluster->waitForJobs(1));
+  Cluster->setAnswer(MockCluster::Grants::Never);
+  EXPECT_EQ("no node was granted for 1 s", compile("b", "b.o").Message);
+  EXPECT_EQ("no node was granted for 1 s", compile("b", "b.o").Message);
+  EXPECT_EQ(2u, Cluster->seen().Requests);
+  EXPECT_EQ(0u, numLogged(DTLTO_LOG_ERROR));
+  cancel(Long);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Long).Status);
 }
 
 TEST_F(ClientTest, DaemonThatDies) {

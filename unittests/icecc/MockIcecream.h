@@ -87,6 +87,11 @@ public:
   unsigned NumFails = 0; // grants that are answered by Hangup first
 
   std::string socket() const { return Socket; }
+  /// The same while jobs run, for what is asked for from now on.
+  void setAnswer(Grants How) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Answer = How;
+  }
   void stopDaemon() { Daemon->stop(); }
   unsigned numOpen() const { return Daemon->numOpen() + Node->numOpen(); }
 

@@ -14,9 +14,12 @@ isn't needed; as root, the daemons change to the user icecc.
 iceccd gives a node no job while the machine is busy, be it with the next test.
 So the daemons see a /proc/stat of a machine that is idle.
 
-COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD (all
-nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME, CLUSTER_DIR, and no other
-variable of icecream's but from --env.
+With --apart, the nodes are in a network of their own, and a cable leads there.
+
+COMMAND gets ICECC_TEST_SOCKET (the local daemon), ICECC_TEST_REMOTEBUILD and
+ICECC_TESTS (not with --apart: all nodes are at 127.0.0.1), ICECC_SCHEDULER, HOME,
+CLUSTER_DIR, CLUSTER_SESSIONS (those of the nodes), and no other variable of
+icecream's but from --env.
 
 An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
@@ -25,32 +28,32 @@ together) has begun <n> jobs, the victim is killed with SIGKILL:
   scheduler  the scheduler
   local      the local daemon
   all        all nodes
+  cable      no process: with --apart, the nodes' end of the cable goes down
 """
 
 import argparse
 import ctypes
-import fcntl
 import os
 import pwd
 import re
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "distcc", "Inputs"))
 from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code,
                   kill_session, make_folder, run_command, session_members)
+from network import NEAR, Cable, loopback_up
+from scheduler import PORT as SCHEDULER_PORT, TextPort, wake
 
 # Ends of waits, in seconds. The daemons look for a scheduler each 3 s.
 START_LIMIT = 60
 
-SCHEDULER_PORT = 8765  # the network is ours
 FIRST_PORT = 10246
 INSIDE = "DTLTO_CLUSTER_INSIDE"
 
@@ -64,16 +67,6 @@ def enter_network():
         unshare += ["-U", "-c", "--keep-caps"]
     os.execvpe(unshare[0], unshare + [sys.executable] + sys.argv,
                dict(os.environ, **{INSIDE: "1"}))
-
-
-def loopback_up():
-    SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        request = struct.pack("16sh14x", b"lo", 0)
-        flags = struct.unpack("16sh14x",
-                              fcntl.ioctl(s, SIOCGIFFLAGS, request))[1]
-        fcntl.ioctl(s, SIOCSIFFLAGS,
-                    struct.pack("16sh14x", b"lo", flags | IFF_UP))
 
 
 def look_idle(folder):
@@ -92,8 +85,10 @@ def look_idle(folder):
 class Daemon:
     """A process with a log of its own."""
 
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, cable=None):
         self.name = name
+        self.there = cable.there if cable else []
+        self.address = NEAR if cable else "127.0.0.1"
         self.log = os.path.join(folder, name + ".log")
         self.socket = os.path.join(folder, name + ".socket")
         self.base = os.path.join(folder, name + ".envs")
@@ -103,7 +98,7 @@ class Daemon:
         base = {k: v for k, v in os.environ.items()
                 if not k.startswith("ICECC") and k != "USE_SCHEDULER"}
         self.process = subprocess.Popen(
-            command, start_new_session=True, stdin=subprocess.DEVNULL,
+            self.there + command, start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             cwd="/", env=dict(base, ICECC_TESTS="1", **env))
         guard.watch(self.process.pid)
@@ -112,7 +107,7 @@ class Daemon:
         os.mkdir(self.base)
         if os.geteuid() == 0:
             os.chown(self.base, pwd.getpwnam("icecc").pw_uid, -1)
-        self.start(["iceccd", "-s", "127.0.0.1:%d" % SCHEDULER_PORT,
+        self.start(["iceccd", "-s", "%s:%d" % (self.address, SCHEDULER_PORT),
                     "-n", "dtlto-test", "-N", self.name, "-b", self.base,
                     "-l", self.log, "-vvv"] + args + opts.daemon_arg,
                    guard, ICECC_TEST_SOCKET=self.socket)
@@ -141,25 +136,6 @@ class Daemon:
             self.process.wait()
 
 
-def ask_scheduler():
-    """Lines of `listcs`: name -> line. Empty if it doesn't answer."""
-    try:
-        with socket.create_connection(("127.0.0.1", SCHEDULER_PORT + 1),
-                                      timeout=2) as s:
-            s.sendall(b"listcs\nquit\n")
-            text = b""
-            while True:
-                piece = s.recv(65536)
-                if not piece:
-                    break
-                text += piece
-    except OSError:
-        return {}
-    return {line.split()[0]: line
-            for line in text.decode(errors="replace").splitlines()
-            if line.startswith(" ")}
-
-
 def wait_until(condition, what):
     end = time.monotonic() + START_LIMIT
     while not condition():
@@ -171,11 +147,12 @@ def wait_until(condition, what):
 class Killer(threading.Thread):
     """Waits for one event and kills its victim."""
 
-    def __init__(self, event, scheduler, local, nodes):
+    def __init__(self, event, scheduler, local, nodes, cable):
         super().__init__(daemon=True)
         self.what = event
         self.which, self.count, self.victim = event
         self.scheduler, self.local, self.nodes = scheduler, local, nodes
+        self.cable = cable
         self.ended = threading.Event()
         self.fired = False
 
@@ -184,6 +161,10 @@ class Killer(threading.Thread):
         while not self.ended.wait(0.003):
             if sum(node.begun() for node in nodes) < self.count:
                 continue
+            if self.victim == "cable":
+                self.cable.cut()
+                self.fired = True
+                return
             for daemon in {"node": nodes, "all": self.nodes,
                            "scheduler": [self.scheduler],
                            "local": [self.local]}[self.victim]:
@@ -194,7 +175,7 @@ class Killer(threading.Thread):
 
 def event(text):
     match = re.fullmatch(
-        r"(\d+|any):(\d+):(node|scheduler|local|all)", text)
+        r"(\d+|any):(\d+):(node|scheduler|local|all|cable)", text)
     if not match:
         raise argparse.ArgumentTypeError("not an event: " + text)
     which = 0 if match[1] == "any" else int(match[1])
@@ -212,12 +193,16 @@ def parse_args():
     p.add_argument("--daemon-arg", action="append", default=[], metavar="ARG")
     p.add_argument("--no-scheduler", action="store_true",
                    help="there is a local daemon, but no scheduler")
+    p.add_argument("--apart", action="store_true",
+                   help="the nodes are in another network, see above")
     p.add_argument("--kill", action="append", default=[], type=event,
                    metavar="EVENT", help="see above. It must come to pass")
     p.add_argument("--limit", type=float, default=300, metavar="SECONDS",
                    help="COMMAND is killed after that")
     p.add_argument("--expect", type=int, metavar="TOTAL",
                    help="fail unless the nodes did so many jobs")
+    p.add_argument("--begun", type=int, metavar="MOST",
+                   help="fail if the nodes began more jobs than that")
     p.add_argument("--expect-each", action="store_true",
                    help="fail unless each node did a job")
     p.add_argument("--environments", type=int, metavar="N",
@@ -235,9 +220,11 @@ def parse_args():
     opts.command = own[at + 1:]
     if not opts.command:
         p.error("no COMMAND")
-    for which, _, _ in opts.kill:
+    for which, _, victim in opts.kill:
         if which > opts.count:
             p.error("there is no node %d" % which)
+        if victim == "cable" and not opts.apart:
+            p.error("there is no cable without --apart")
     return opts
 
 
@@ -254,7 +241,12 @@ def run(opts, folder, guard, started):
 
     scheduler = Daemon("scheduler", folder)
     local = Daemon("local", folder)
-    nodes = [Daemon("node%d" % (i + 1), folder) for i in range(opts.count)]
+    cable = None
+    if opts.apart:
+        cable = Cable(guard)
+        started.append(cable)
+    nodes = [Daemon("node%d" % (i + 1), folder, cable)
+             for i in range(opts.count)]
     if not opts.no_scheduler:
         started.append(scheduler)
         scheduler.start(["icecc-scheduler", "-p", str(SCHEDULER_PORT),
@@ -262,6 +254,7 @@ def run(opts, folder, guard, started):
                         guard)
         wait_until(lambda: "scheduler ready" in scheduler.read_log(),
                    "the scheduler isn't ready")
+        port = TextPort(START_LIMIT)
     started.append(local)
     local.start_daemon(opts, guard, ["--no-remote", "-m", "0"])
     for i, node in enumerate(nodes):
@@ -270,12 +263,17 @@ def run(opts, folder, guard, started):
                                         "-m", str(opts.jobs)])
 
     def ready():
-        known = {} if opts.no_scheduler else ask_scheduler()
-        return os.path.exists(local.socket) and (opts.no_scheduler or all(
+        if opts.no_scheduler:
+            return os.path.exists(local.socket)
+        wake()
+        known = port.nodes()
+        return os.path.exists(local.socket) and all(
             daemon.name in known and not re.search(
                 r"load=\d{4}", known[daemon.name])
-            for daemon in [local] + nodes))
+            for daemon in [local] + nodes)
     wait_until(ready, "not all daemons are ready")
+    if not opts.no_scheduler:
+        port.close()
 
     home = os.path.join(folder, "home")
     os.mkdir(home)
@@ -283,17 +281,33 @@ def run(opts, folder, guard, started):
            if not k.startswith("ICECC") and k not in
            ("USE_SCHEDULER", "XDG_CACHE_HOME", "DTLTO_WORKER")}
     env.update(PATH=path, HOME=home, CLUSTER_DIR=folder,
-               ICECC_TEST_SOCKET=local.socket, ICECC_TEST_REMOTEBUILD="1",
-               ICECC_TESTS="1",
+               ICECC_TEST_SOCKET=local.socket,
+               CLUSTER_SESSIONS=" ".join(str(node.process.pid)
+                                         for node in nodes),
                ICECC_SCHEDULER="127.0.0.1:%d" % SCHEDULER_PORT)
+    if not opts.apart:
+        # Nodes at the loopback's address, and broadcasts there.
+        env.update(ICECC_TEST_REMOTEBUILD="1", ICECC_TESTS="1")
     for item in opts.env:
         name, _, value = item.partition("=")
         env[name] = value
 
-    killers = [Killer(what, scheduler, local, nodes) for what in opts.kill]
+    killers = [Killer(what, scheduler, local, nodes, cable)
+               for what in opts.kill]
     for killer in killers:
         killer.start()
-    code = exit_code(run_command(opts.command, env, opts.limit))
+    # A message may lie at the scheduler, read but not looked at, until something
+    # else happens. On a farm that is soon.
+    ended = threading.Event()
+
+    def others():
+        while not ended.wait(0.5):
+            wake()
+    threading.Thread(target=others, daemon=True).start()
+    try:
+        code = exit_code(run_command(opts.command, env, opts.limit))
+    finally:
+        ended.set()
     for killer in killers:
         killer.ended.set()
         killer.join()
@@ -315,6 +329,10 @@ def run(opts, folder, guard, started):
     if opts.expect is not None and sum(counts) != opts.expect:
         raise Error("the nodes did %s jobs, not %d together" %
                     (counts, opts.expect))
+    begun = sum(node.begun() for node in nodes)
+    if opts.begun is not None and begun > opts.begun:
+        raise Error("the nodes began %d jobs, not %d at the most" %
+                    (begun, opts.begun))
     if opts.expect_each and not all(counts):
         raise Error("the nodes did %s jobs" % counts)
     if opts.environments is not None and sent != opts.environments:
@@ -347,7 +365,7 @@ def main():
     started = []
     try:
         return run(opts, folder, guard, started)
-    except Error as e:
+    except (Error, OSError, subprocess.CalledProcessError) as e:
         sys.stderr.write("cluster: %s\n" % e)
         for daemon in started:
             tail = daemon.read_log().splitlines()[-5:]

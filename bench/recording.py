@@ -1,0 +1,146 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A recording: what each job of a link takes, in a folder.
+
+  jobs             a line for each job; replay-plugin/Recording.h has the format
+  objects          the jobs' objects, one after another
+  recording.json   the link: its folder (where link.rsp is), the linker's
+                   further arguments, the SHA-256 of the output, and how it was
+                   recorded"""
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import benchlib
+
+VERSION = 1
+COUNTS = ["cpu_ns", "primary", "imports", "import_bytes", "index", "offset",
+          "size", "back"]
+
+
+class Job:
+    """A line of `jobs`. The name stays as it is written there."""
+
+    def __init__(self, line):
+        words = line.split(" ", len(COUNTS) + 1)
+        if len(words) != len(COUNTS) + 2:
+            raise ValueError(f"bad line '{line[:80]}'")
+        for key, word in zip(COUNTS, words):
+            setattr(self, key, int(word))
+        self.digest, self.name = words[-2:]
+
+    def line(self):
+        return " ".join(
+            [str(getattr(self, key)) for key in COUNTS]
+            + [self.digest, self.name]
+        )
+
+
+def read_jobs(folder):
+    """The header of `jobs`, as a dict, and the jobs."""
+    lines = (folder / "jobs").read_text().split("\n")
+    header = dict(line.rsplit(" ", 1) for line in lines[:4])
+    return header, [Job(line) for line in lines[4:] if line]
+
+
+def write_jobs(folder, jobs, drawn=False, factor=1000):
+    text = (
+        f"dtlto-recording {VERSION}\ndrawn {int(drawn)}\n"
+        f"input-factor {factor}\njobs {len(jobs)}\n"
+    )
+    text += "".join(job.line() + "\n" for job in jobs)
+    unfinished = folder / "jobs.new"
+    unfinished.write_text(text)
+    unfinished.rename(folder / "jobs")
+
+
+def sha256(path):
+    sha = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            sha.update(chunk)
+    return sha.hexdigest()
+
+
+class Recording:
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        about = self.folder / "recording.json"
+        if not about.exists():
+            benchlib.fail(f"no {about}: make it with bench/record")
+        about = json.loads(about.read_text())
+        if about.get("version") != VERSION:
+            benchlib.fail(f"{folder} has another format: record it again")
+        self.link = Path(about["link"])
+        self.args = about["args"]
+        self.sha256 = about["sha256"]
+        self.name = about["name"]
+        self.drawn = about["drawn"]
+        _, self.jobs = read_jobs(self.folder)
+        if not (self.link / "link.rsp").exists():
+            benchlib.fail(f"no {self.link / 'link.rsp'}, which was recorded")
+
+    def work(self):
+        """Seconds of CPU of all jobs."""
+        return sum(job.cpu_ns for job in self.jobs) / 1e9
+
+    def describe(self):
+        longest = max((job.cpu_ns for job in self.jobs), default=0) / 1e9
+        sent = sum(job.primary for job in self.jobs) / 1e6
+        drawn = " (drawn)" if self.drawn else ""
+        return (
+            f"{self.name}: {len(self.jobs)} jobs{drawn}, {self.work():.1f} s "
+            f"of CPU, the longest {longest:.2f} s; {sent:.0f} MB of modules"
+        )
+
+
+def write_about(folder, name, link, args, output, drawn):
+    """Last: a folder with this file is complete."""
+    (folder / "recording.json").write_text(json.dumps({
+        "version": VERSION, "name": name, "link": str(link), "args": args,
+        "sha256": sha256(output), "drawn": drawn,
+    }, indent=2) + "\n")
+
+
+def plugin(name, folder=None):
+    path = Path(folder or benchlib.BUILD / "bench") / f"libdtlto_{name}.so"
+    if not path.exists():
+        benchlib.fail(f"no {path}: build it")
+    return path.resolve()
+
+
+def record_once(options, link, args, out, jobs=1):
+    """One link through the record plugin; leaves `jobs` and `objects` in the
+    folder `out`, and the output as out/output. Returns the run."""
+    out.mkdir(parents=True, exist_ok=True)
+    return benchlib.Run([
+        options.linker, "@link.rsp", *args, "-o", out / "output",
+        f"--thinlto-dist-plugin={plugin('record', options.plugin_dir)}",
+        f"--thinlto-dist-plugin-arg=out={out}",
+        f"--thinlto-dist-plugin-arg=jobs={jobs}",
+        f"--thinlto-jobs={jobs}", "--thinlto-dist-fallback=none",
+        "--thinlto-dist-local-jobs=0",
+    ], cwd=link)
+
+
+def stock_output(link, args, jobs=None):
+    """What the stock linker makes of a link: its SHA-256, and the seconds."""
+    with tempfile.TemporaryDirectory() as name:
+        run = benchlib.Run([
+            benchlib.STOCK, "@link.rsp", *args, "-o", Path(name) / "output",
+            f"--thinlto-jobs={jobs or os.cpu_count()}",
+        ], cwd=link)
+        return sha256(Path(name) / "output"), run
+
+
+def add_tool_options(parser):
+    parser.add_argument(
+        "--linker", default=str(benchlib.BUILD / "bin/ld.lld"), metavar="PATH"
+    )
+    parser.add_argument(
+        "--plugin-dir", type=Path, metavar="DIR",
+        help="where libdtlto_record.so and libdtlto_replay.so are",
+    )

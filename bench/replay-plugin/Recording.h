@@ -1,0 +1,84 @@
+//===- Recording.h - What is known of each job of a link --------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The file `jobs` of a recording; bench/recording.py reads and writes it too:
+//
+//   dtlto-recording 1
+//   drawn 0                 1: sizes are drawn, not those of the modules
+//   input-factor 1000       bytes of bitcode on the wire, per 1,000 in memory
+//   jobs 114
+//   CPU-NS PRIMARY IMPORTS IMPORT-BYTES INDEX OFFSET SIZE BACK DIGEST NAME
+//   ...
+//
+// with one line for each job: the CPU time of its code generation, the bytes of
+// its primary module, how many modules it imports from and their bytes, the
+// bytes of its index shard; where its object is in the file `objects`, and how
+// large; how many bytes come back (SIZE, unless sizes are drawn); the BLAKE3 of
+// the primary module in hexadecimal; and to the end of the line the module's
+// name, in which a byte below 0x20, 0x7f and '%' are written as %XX.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_BENCH_RECORDING_H
+#define DTLTO_BENCH_RECORDING_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace dtlto {
+namespace replay {
+
+struct RecordedJob {
+  uint64_t CpuNs = 0;
+  uint64_t PrimaryBytes = 0, NumImports = 0, ImportBytes = 0, IndexBytes = 0;
+  uint64_t Offset = 0, Size = 0; // of the object
+  uint64_t BackBytes = 0;
+  std::string Digest; // of the primary module, 32 bytes
+  std::string Name;
+};
+
+struct Recording {
+  bool Drawn = false;
+  uint64_t InputFactor = 1000;
+  std::vector<RecordedJob> Jobs;
+};
+
+/// Reads the text of a `jobs` file whose objects have \p ObjectsSize bytes.
+/// Returns false with a message in \p Error if it isn't whole and consistent.
+bool parseRecording(std::string_view Text, uint64_t ObjectsSize, Recording &R,
+                    std::string &Error);
+/// The text that parseRecording() reads.
+std::string writeRecording(const Recording &R);
+
+/// Reads all of a file. Returns false, with errno set, if that fails.
+bool readFile(const std::string &Path, std::string &Bytes);
+/// Writes a file anew, all of it or, on failure, an error in errno and none.
+bool writeFile(const std::string &Path, std::string_view Bytes);
+
+/// A recording's folder, open for a replay. Objects lie in memory that lives as
+/// long as the process.
+class OpenRecording {
+public:
+  bool open(const std::string &Folder, std::string &Error);
+  const Recording &get() const { return R; }
+  /// The job of the module of that name, or null.
+  const RecordedJob *find(std::string_view Name) const;
+  const char *object(const RecordedJob &J) const { return Objects + J.Offset; }
+
+private:
+  Recording R;
+  std::unordered_map<std::string_view, size_t> ByName;
+  const char *Objects = nullptr;
+};
+
+} // namespace replay
+} // namespace dtlto
+
+#endif // DTLTO_BENCH_RECORDING_H

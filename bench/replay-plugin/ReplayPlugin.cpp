@@ -1,0 +1,319 @@
+//===- ReplayPlugin.cpp - Plays a cluster for a real linker ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Nothing is compiled: a job takes the time that a cluster of the given size
+// would take (Cluster.h), in real time, and then its recorded object comes
+// back. Settings.h has the arguments.
+//
+// One thread sleeps until the next event, lets happen what is due and tells the
+// host; no slot has a thread. After it has told something it rests for half a
+// millisecond, so that many events take few wake-ups: the linker needs the
+// cores.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Recording.h"
+#include "Settings.h"
+#include "Stats.h"
+#include "Text.h"
+#include "dtlto/PluginAPI.h"
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <pthread.h>
+#include <string>
+#include <thread>
+
+using namespace dtlto;
+using namespace dtlto::replay;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+using Digest = std::array<uint8_t, 32>;
+
+struct DigestHash {
+  size_t operator()(const Digest &D) const {
+    size_t Hash; // any of its bytes are as good as a hash
+    std::memcpy(&Hash, D.data(), sizeof(Hash));
+    return Hash;
+  }
+};
+} // namespace
+
+struct dtlto_session {
+  dtlto_session(const dtlto_host *Host, Settings S)
+      : Host(Host), S(std::move(S)), TheCluster(this->S.Cluster) {}
+
+  const dtlto_host *const Host;
+  const Settings S;
+  OpenRecording Known;
+  std::vector<std::string> MachineNames;
+
+  std::mutex Mutex; // guards the rest
+  std::condition_variable Changed;
+  Cluster TheCluster;
+  Clock::time_point Epoch; // the first job's submission
+  bool Begun = false, Closing = false;
+  bool Waiting = false; // the thread waits for an event, and may be woken up
+  Time WakeAt = Never;  // which
+  std::unordered_map<uint64_t, const RecordedJob *> Jobs;
+  std::unordered_map<Digest, uint32_t, DigestHash> Contents;
+  Stats Numbers;
+
+  std::thread Thread;
+
+  Time now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() -
+                                                                Epoch)
+        .count();
+  }
+};
+
+static void log(const dtlto_host *Host, uint32_t Level,
+                const std::string &Text) {
+  Host->log(Host->context, Level, Text.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// The thread
+//===----------------------------------------------------------------------===//
+
+/// Tells the host what has happened to one job.
+static void tell(dtlto_session *S, const Cluster::Report &R,
+                 const RecordedJob &Job) {
+  const dtlto_host *Host = S->Host;
+  const std::string &Machine = S->MachineNames[R.Machine];
+  dtlto_result Result = {};
+  Result.size = sizeof(Result);
+  Result.worker = Machine.c_str();
+  switch (R.Kind) {
+  case Cluster::Report::Sending:
+    return Host->job_state(Host->context, R.Id, DTLTO_STATE_SENDING,
+                           Machine.c_str());
+  case Cluster::Report::Running:
+    return Host->job_state(Host->context, R.Id, DTLTO_STATE_RUNNING,
+                           Machine.c_str());
+  case Cluster::Report::Receiving:
+    return Host->job_state(Host->context, R.Id, DTLTO_STATE_RECEIVING,
+                           Machine.c_str());
+  case Cluster::Report::Done:
+    Result.object.data = S->Known.object(Job);
+    Result.object.size = Job.Size;
+    break;
+  case Cluster::Report::Lost:
+    Result.status = DTLTO_ERROR_INFRASTRUCTURE;
+    Result.message = "the machine has died";
+    break;
+  case Cluster::Report::Cancelled:
+    Result.status = DTLTO_CANCELLED;
+    break;
+  }
+  Host->job_done(Host->context, R.Id, &Result);
+}
+
+static constexpr std::chrono::microseconds Rest(500);
+
+static void clusterThread(dtlto_session *S) {
+  ::pthread_setname_np(::pthread_self(), "cluster");
+  Clock::time_point RestsUntil = {};
+  std::unique_lock<std::mutex> Lock(S->Mutex);
+  std::vector<std::pair<Cluster::Report, const RecordedJob *>> News;
+  while (true) {
+    while (!S->Closing && Clock::now() < RestsUntil)
+      S->Changed.wait_until(Lock, RestsUntil);
+    if (S->Begun)
+      S->TheCluster.advance(S->now());
+    if (S->Closing)
+      for (uint64_t Id : S->TheCluster.jobs())
+        S->TheCluster.cancel(S->now(), Id);
+    for (const Cluster::Report &R : S->TheCluster.takeReports()) {
+      auto It = S->Jobs.find(R.Id);
+      News.push_back({R, It->second});
+      S->Numbers.note(R, *It->second);
+      if (R.Kind >= Cluster::Report::Done)
+        S->Jobs.erase(It);
+    }
+    bool LoadChanged = S->TheCluster.takeLoadChanged();
+    bool NoneLeft =
+        LoadChanged && S->Begun && S->TheCluster.load().Machines == 0;
+    if (!News.empty() || LoadChanged) {
+      // No lock is held while the host is called: it may call back.
+      Lock.unlock();
+      for (const auto &[R, Job] : News)
+        tell(S, R, *Job);
+      News.clear();
+      if (LoadChanged)
+        S->Host->load_changed(S->Host->context);
+      if (NoneLeft)
+        log(S->Host, DTLTO_LOG_ERROR, "no machine is left");
+      RestsUntil = Clock::now() + Rest;
+      Lock.lock();
+      continue;
+    }
+    if (S->Closing)
+      return S->Numbers.noteThread();
+    S->WakeAt = S->TheCluster.next();
+    S->Waiting = true;
+    if (S->WakeAt == Never)
+      S->Changed.wait(Lock);
+    else
+      S->Changed.wait_until(Lock,
+                            S->Epoch + std::chrono::nanoseconds(S->WakeAt));
+    S->Waiting = false;
+  }
+}
+
+/// After a change, under the lock.
+static void wakeUp(dtlto_session *S) {
+  if (S->Waiting &&
+      (S->TheCluster.hasNews() || S->TheCluster.next() < S->WakeAt))
+    S->Changed.notify_one();
+}
+
+//===----------------------------------------------------------------------===//
+// The plugin's functions
+//===----------------------------------------------------------------------===//
+
+static int32_t openSession(const dtlto_host *Host,
+                           const dtlto_session_params *Params,
+                           dtlto_session **Session) {
+  Settings Given;
+  std::string Error;
+  if (!parseSettings(Params->args, Params->num_args, Given, Error)) {
+    log(Host, DTLTO_LOG_ERROR, Error);
+    return DTLTO_ERROR_CALLER;
+  }
+  auto S = std::make_unique<dtlto_session>(Host, std::move(Given));
+  S->Numbers.noteOpen(!S->S.Timeline.empty());
+  if (!S->Known.open(S->S.Recording, Error)) {
+    log(Host, DTLTO_LOG_ERROR, Error);
+    return DTLTO_ERROR_CALLER;
+  }
+  if (S->S.Config) {
+    auto *Needs = static_cast<const dtlto_needs *>(
+        Host->extension(Host->context, DTLTO_EXT_NEEDS));
+    if (!Needs) {
+      log(Host, DTLTO_LOG_ERROR, "the host has no " DTLTO_EXT_NEEDS);
+      return DTLTO_ERROR_CALLER;
+    }
+    Needs->set(Host->context,
+               DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  }
+  for (uint32_t I = 0; I != S->S.Cluster.Machines; ++I)
+    S->MachineNames.push_back("machine" + std::to_string(I));
+  *Session = S.release();
+  (*Session)->Thread = std::thread(clusterThread, *Session);
+  return DTLTO_OK;
+}
+
+/// What of an input goes over the wire.
+static uint64_t wireBytes(const dtlto_session *S, const RecordedJob &Job,
+                          const dtlto_input &In) {
+  const Recording &R = S->Known.get();
+  if (!R.Drawn)
+    return In.bytes.size;
+  if (In.role == DTLTO_ROLE_INDEX)
+    return Job.IndexBytes;
+  return In.bytes.size * R.InputFactor / 1000;
+}
+
+static int32_t refuse(dtlto_session *S, const dtlto_job *Job,
+                      const char *What) {
+  log(S->Host, DTLTO_LOG_ERROR,
+      "module " + quote(Job->name) + " " + What + "; record the link again");
+  return DTLTO_ERROR_CALLER;
+}
+
+static int32_t offer(dtlto_session *S, const dtlto_job *Job) {
+  const RecordedJob *Recorded = S->Known.find(Job->name);
+  if (!Recorded)
+    return refuse(S, Job, "isn't in the recording");
+  std::lock_guard<std::mutex> Lock(S->Mutex);
+  Cluster::Job J = {Job->id, {}, 0, Recorded->BackBytes};
+  J.Cpu = static_cast<Time>(double(Recorded->CpuNs) / S->S.Scale);
+  for (uint32_t I = 0; I != Job->num_inputs; ++I) {
+    const dtlto_input &In = *Job->inputs[I];
+    Digest D;
+    std::memcpy(D.data(), In.digest, D.size());
+    if (In.role == DTLTO_ROLE_PRIMARY &&
+        std::memcmp(D.data(), Recorded->Digest.data(), D.size()) != 0)
+      return refuse(S, Job, "isn't what was recorded");
+    uint64_t Bytes = wireBytes(S, *Recorded, In);
+    auto [It, IsNew] =
+        S->Contents.try_emplace(D, static_cast<uint32_t>(S->Contents.size()));
+    J.Inputs.push_back({It->second, Bytes});
+    if (IsNew)
+      S->Numbers.BytesDistinct += Bytes;
+  }
+  if (!S->Begun) {
+    S->Begun = true;
+    S->Epoch = Clock::now();
+  }
+  Time Now = S->now();
+  if (!S->TheCluster.submit(Now, std::move(J)))
+    return DTLTO_BUSY;
+  S->Jobs[Job->id] = Recorded;
+  S->Numbers.noteSubmit(Now, Job->id, *Recorded);
+  wakeUp(S);
+  return DTLTO_OK;
+}
+
+static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
+  double Begin = threadCpu();
+  int32_t Status = offer(S, Job);
+  // All calls are made on one thread.
+  S->Numbers.SubmitCpu += threadCpu() - Begin;
+  return Status;
+}
+
+static void cancelJob(dtlto_session *S, uint64_t Job) {
+  std::lock_guard<std::mutex> Lock(S->Mutex);
+  if (!S->Begun)
+    return;
+  S->TheCluster.cancel(S->now(), Job);
+  wakeUp(S);
+}
+
+static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
+  std::lock_guard<std::mutex> Lock(S->Mutex);
+  if (S->Begun)
+    S->TheCluster.advance(S->now());
+  Cluster::Load L = S->TheCluster.load();
+  Load->slots = L.Slots;
+  Load->free = L.Free;
+  Load->queued = L.Queued;
+  Load->workers = L.Machines;
+  Load->expected_wait_ms = L.Free ? 0 : UINT64_MAX;
+  return DTLTO_OK;
+}
+
+static void closeSession(dtlto_session *S) {
+  S->Numbers.noteClose();
+  {
+    std::lock_guard<std::mutex> Lock(S->Mutex);
+    S->Closing = true;
+  }
+  S->Changed.notify_one();
+  S->Thread.join();
+  std::string Error;
+  if (!S->Numbers.write(S->S, S->Known.get(), S->TheCluster, Error))
+    log(S->Host, DTLTO_LOG_ERROR, Error);
+  delete S;
+}
+
+static const void *getExtension(const char *) { return nullptr; }
+
+static constexpr uint32_t Needs =
+    DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS;
+
+const dtlto_plugin dtlto_plugin_entry = {
+    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, Needs,     "replay",
+    DTLTO_VERSION,        openSession,     submitJob,       cancelJob, getLoad,
+    closeSession,         getExtension};

@@ -1,0 +1,322 @@
+//===- SchedulerSharing.cpp - This machine's share, and stragglers --------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Who links waits for the last job. So while the plugin has no room, this
+// machine takes jobs from the cheap end of the order: these come last, need the
+// least time here, and the plugin is far from them. And once all jobs are given
+// out,
+//
+//   - jobs that only wait at the plugin's are taken back, if they would be
+//   ready
+//     here before the plugin is through;
+//   - jobs that run for much longer than was to be expected are started a
+//   second
+//     time, elsewhere if the plugin has room, else here.
+//
+// Estimates (CostHistory.h) are only good for comparisons. What they are worth
+// at the plugin's and here is measured while the link runs (Rate.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduler.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+// A job is slow if it takes that many times what was expected, and this much
+// longer: it would be quicker by now to have started it again.
+static constexpr double SlowFactor = 2;
+static constexpr double SlowSeconds = 0.5;
+// So many jobs must have ended before what is expected of others means a thing.
+static constexpr size_t MinMeasured = 3;
+// How long a job may wait at the plugin's while there seem to be free slots.
+static constexpr std::chrono::seconds MaxWait = 1s;
+// How long a plugin may have no result before this machine takes its jobs.
+static constexpr double PatienceSeconds = 0.5;
+// How often the jobs are looked through for such as these.
+static constexpr std::chrono::milliseconds LookInterval = 50ms;
+
+/// How many jobs may run here beside the plugin's.
+unsigned Scheduler::localShare() const {
+  if (PluginGone || !PluginOpen || KeepOrder)
+    return 0;
+  if (L.opts().LocalJobs)
+    return *L.opts().LocalJobs;
+  // Who wants no fallback wants to know that all is done elsewhere.
+  if (!LoadKnown || !mayFallBack())
+    return 0;
+  if (LastLoad.local != 0 && LastLoad.local >= LastLoad.slots)
+    return 0; // the plugin is this machine
+  // The linker itself has work to do while others compile.
+  unsigned Taken = LastLoad.local;
+  if (NumAccepted + NumOffered != 0)
+    Taken += 1 + L.Parallelism / 8;
+  return L.Parallelism > Taken ? L.Parallelism - Taken : 0;
+}
+
+/// A side that hasn't ended a job yet is taken to be as fast as the other one.
+double Scheduler::remoteRate() const {
+  return RemoteRate.count() ? RemoteRate.value() : LocalRate.value();
+}
+double Scheduler::localRate() const {
+  return LocalRate.count() ? LocalRate.value() : RemoteRate.value();
+}
+
+double Scheduler::expected(const Job &J) const {
+  return J.Seconds * remoteRate();
+}
+
+/// Whether \p J would be ready here before the plugin is through with the rest.
+bool Scheduler::paysHere(const Job &J) const {
+  if (NumAccepted + NumOffered == 0)
+    return true;
+  size_t Slots = LastLoad.slots == UINT32_MAX ? NumAccepted : LastLoad.slots;
+  double Rest = SecondsLeft * remoteRate() / std::max<size_t>(1, Slots);
+  double Here = J.Seconds * localRate();
+  // A plugin that has had no result for so long is not as fast as it says.
+  return Here <= Rest ||
+         secondsSince(LastResult) > std::max(Here, PatienceSeconds);
+}
+
+void Scheduler::shareMore() {
+  unsigned Share = localShare();
+  bool Asked = L.opts().LocalJobs.has_value();
+  HereIsIdle = false;
+  while (NumLocalRunning + LocalQueue.size() + NumPreparingHere < Share) {
+    bool HasWaiting = NextWaiting != EndWaiting;
+    if (!HasWaiting && Ready.empty()) {
+      if (!steal(Asked))
+        return;
+      continue;
+    }
+    bool IsFull = PluginBusy || (LastLoad.slots != UINT32_MAX &&
+                                 NumAccepted >= LastLoad.slots);
+    if (!IsFull)
+      return;
+    Job &J = job(HasWaiting ? EndWaiting - 1 : *Ready.rbegin());
+    if (!Asked && !paysHere(J)) {
+      HereIsIdle = true;
+      if (Clock::now() >= NextLook)
+        NextLook = Clock::now() + LookInterval;
+      return;
+    }
+    ++NumHere;
+    if (HasWaiting) {
+      --EndWaiting;
+      startPreparing(J, /*ForHere=*/true);
+    } else {
+      Ready.erase(J.Index);
+      J.Built.reset();
+      startLocal(J);
+    }
+  }
+}
+
+/// Takes a job back that waits at the plugin's. Returns false if there is none.
+bool Scheduler::steal(bool Asked) {
+  // Without news of jobs, they may well run.
+  if (!ReportsStates || !isGivenOut() || Clock::now() < NextLook)
+    return false;
+  Clock::time_point Now = Clock::now();
+  for (size_t I = Jobs.size(); I-- != 0;) {
+    Job &J = job(I);
+    if (J.At != Stage::Accepted || J.First.State != DTLTO_STATE_QUEUED ||
+        J.Twin.Id || J.RunsHere)
+      continue;
+    if (LastLoad.free != 0 && Now - J.First.Accepted < MaxWait)
+      continue;
+    if (!Asked && !paysHere(J))
+      break;
+    callOff(J.First, /*IsAccepted=*/true);
+    newId(J);
+    ++NumHere;
+    startLocal(J);
+    return true;
+  }
+  return false;
+}
+
+void Scheduler::doubleStragglers() {
+  if (!TheSession || !PluginOpen || PluginGone || Aborting || KeepOrder ||
+      !isGivenOut())
+    return;
+  Clock::time_point Now = Clock::now();
+  if (Now < NextLook)
+    return;
+  NextLook = Now + LookInterval;
+  if (RemoteRate.count() < MinMeasured || L.opts().DuplicatePercent == 0)
+    return;
+
+  std::vector<Job *> Slow;
+  for (auto &J : Jobs) {
+    if (J->At != Stage::Accepted || J->Twin.Id || J->RunsHere)
+      continue;
+    if (ReportsStates && J->First.State == DTLTO_STATE_QUEUED)
+      continue;
+    Clock::time_point Since = J->First.Running == Clock::time_point()
+                                  ? J->First.Accepted
+                                  : J->First.Running;
+    double Took = std::chrono::duration<double>(Now - Since).count();
+    if (Took > std::max(SlowFactor * expected(*J), expected(*J) + SlowSeconds))
+      Slow.push_back(J.get());
+  }
+  if (Slow.empty())
+    return;
+  // All that run since long; the largest of them will run on the longest.
+  llvm::stable_sort(
+      Slow, [](const Job *A, const Job *B) { return A->Seconds > B->Seconds; });
+  double Limit = SecondsInAll * L.opts().DuplicatePercent / 100;
+  uint32_t Free = LastLoad.free == UINT32_MAX ? 1 : LastLoad.free;
+  for (Job *J : Slow) {
+    // One is always allowed: of a few jobs, each is a large part.
+    if (SecondsTwice != 0 && SecondsTwice + J->Seconds > Limit)
+      continue;
+    bool Started = false;
+    if (Free != 0 && !PluginBusy && startTwin(*J)) {
+      --Free;
+      Started = true;
+    } else if (NumLocalRunning < localShare()) {
+      startLocal(*J, /*AsTwin=*/true);
+      Started = true;
+    }
+    if (!Started)
+      break;
+    ++NumTwice;
+    SecondsTwice += J->Seconds;
+    L.msg().debug("plugin '" + pluginName() + "': module '" + J->T.name() +
+                  "' takes long" +
+                  (J->Worker.empty() ? "" : " on " + J->Worker) +
+                  "; started a second time");
+  }
+  LastLoadQuery = Now;
+  TheSession->queryLoad();
+}
+
+/// Gives \p J to the plugin a second time.
+bool Scheduler::startTwin(Job &J) {
+  uint64_t Id = takeId(J);
+  Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(J.T, Id, cost(J));
+  if (!Built) {
+    consumeError(Built.takeError());
+    return false;
+  }
+  (*Built)->Avoid = J.Worker;
+  (*Built)->Job.avoid = J.Worker.empty() ? nullptr : (*Built)->Avoid.c_str();
+  J.Twin = {};
+  J.Twin.Id = Id;
+  ++NumOffered;
+  TheSession->submit(std::move(*Built), J.T, /*Insist=*/false);
+  return true;
+}
+
+void Scheduler::onTwinSubmitted(Job &J, Event &E) {
+  if (J.Twin.IsAccepted)
+    return;
+  --NumOffered;
+  if (E.Status != DTLTO_OK) {
+    J.Twin = {};
+    PluginBusy |= E.Status == DTLTO_BUSY && !E.RoomSince;
+    return;
+  }
+  ++NumAccepted;
+  J.Twin.IsAccepted = true;
+  J.Twin.Accepted = J.Twin.LastSign = LastSign = Clock::now();
+}
+
+/// Ends an attempt that nobody needs any more.
+void Scheduler::callOff(Attempt &A, bool IsAccepted) {
+  if (IsAccepted)
+    --NumAccepted;
+  else
+    --NumOffered;
+  if (TheSession)
+    TheSession->forget(A.Id);
+  A = {};
+}
+
+/// Takes \p J away from wherever it is but for local threads.
+void Scheduler::withdraw(Job &J) {
+  if (J.Twin.Id)
+    callOff(J.Twin, J.Twin.IsAccepted);
+  if (J.At == Stage::Offered || J.At == Stage::Accepted)
+    callOff(J.First, J.At == Stage::Accepted);
+  else if (J.At == Stage::Ready)
+    Ready.erase(J.Index);
+  else if (J.At == Stage::LocalQueue)
+    llvm::erase(LocalQueue, J.Index);
+  J.Built.reset();
+  newId(J);
+  J.At = Stage::LocalRunning;
+}
+
+/// An attempt of \p J has failed, and isn't counted any more. Returns whether
+/// another one goes on.
+bool Scheduler::loseAttempt(Job &J, bool OfTwin) {
+  if (OfTwin)
+    return true;
+  if (J.Twin.Id) {
+    J.At = J.Twin.IsAccepted ? Stage::Accepted : Stage::Offered;
+    J.First = J.Twin;
+    J.Twin = {};
+    return true;
+  }
+  if (!J.RunsHere)
+    return false;
+  newId(J);
+  J.At = Stage::LocalRunning;
+  return true;
+}
+
+/// \p J needs nobody's time any more, or has a thread here.
+void Scheduler::notLeft(Job &J) {
+  if (J.IsLeft)
+    SecondsLeft -= J.Seconds;
+  J.IsLeft = false;
+}
+
+void Scheduler::onState(Job &J, Attempt &A, Event &E) {
+  A.State = static_cast<uint32_t>(E.Status);
+  A.LastSign = LastSign = Clock::now();
+  if (A.State == DTLTO_STATE_QUEUED || A.State == DTLTO_STATE_SENDING)
+    return;
+  ReportsStates = true;
+  if (A.State == DTLTO_STATE_RECEIVING) {
+    A.Receiving = A.LastSign;
+    return;
+  }
+  if (A.Running == Clock::time_point())
+    A.Running = A.LastSign;
+  if (&A == &J.First)
+    J.Worker = E.Worker;
+}
+
+/// \p A, an attempt of \p J, had a good result.
+void Scheduler::learn(Job &J, const Attempt &A, const Event &E) {
+  if (E.RanHere)
+    return learnHere(J, E.Seconds);
+  Clock::time_point None;
+  if (A.Accepted == None)
+    return;
+  Clock::time_point End = A.Receiving == None ? Clock::now() : A.Receiving;
+  auto SecondsFrom = [&](Clock::time_point Begin) {
+    return std::chrono::duration<double>(End - Begin).count();
+  };
+  if (A.Running == None)
+    return RemoteRate.add(J.Seconds, SecondsFrom(A.Accepted));
+  double Took = SecondsFrom(A.Running);
+  RemoteRate.add(J.Seconds, Took);
+  Match.add(J.Seconds, Took);
+  Costs->record(J.CostKey, J.T.Module.getBuffer().size(), Took);
+}
+
+/// \p J took \p Took seconds on this machine.
+void Scheduler::learnHere(Job &J, double Took) {
+  LocalRate.add(J.Seconds, Took);
+  Match.add(J.Seconds, Took);
+  Costs->record(J.CostKey, J.T.Module.getBuffer().size(), Took);
+}

@@ -1,0 +1,377 @@
+//===- SharingTest.cpp - This machine's share, and stragglers -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plugins here wait for events, and a link that goes wrong ends by its time
+// limit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PluginLinkTest.h"
+#include "TempFolder.h"
+#include <atomic>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+class SharingTest : public PluginLinkTest {
+protected:
+  SharingTest() {
+    options().LocalJobs.reset();
+    options().Fallback = FallbackKind::Local;
+    setTimeout(60);
+    TheLink.Parallelism = 4;
+    TheLink.Msg.Verbose = true;
+    Plugin.OnLoad = [this](dtlto_load &Load) {
+      Load.slots = Slots;
+      Load.free = Free;
+      Load.workers = 1;
+      Load.local = LocalSlots;
+      return DTLTO_OK;
+    };
+  }
+
+  Options &options() { return TheLink.TheLinker.Opts; }
+  bool said(StringRef Text) {
+    return TheLink.Msg.has(MessageLevel::Debug, {Text});
+  }
+
+  std::atomic<uint32_t> Slots{4}, Free{0}, LocalSlots{0};
+};
+
+//===----------------------------------------------------------------------===//
+// This machine's share
+//===----------------------------------------------------------------------===//
+
+TEST_F(SharingTest, AllJobsRunHereWhileThePluginTakesNone) {
+  makeProgram(6);
+  Plugin.OnSubmit = [](const FakePlugin::Job &) { return DTLTO_BUSY; };
+  linkSame();
+  EXPECT_TRUE(warned({"it took none of the 6 jobs"}));
+}
+
+TEST_F(SharingTest, NoneRunHereWhereTheUserWantsNone) {
+  makeProgram(6);
+  options().LocalJobs = 0;
+  setTimeout(1);
+  Plugin.OnSubmit = [](const FakePlugin::Job &) { return DTLTO_BUSY; };
+  linkSame();
+  EXPECT_TRUE(warned({"it is busy, but has not taken a job"}));
+}
+
+TEST_F(SharingTest, NoneRunHereWithoutFallback) {
+  makeProgram(6);
+  setFallback(FallbackKind::None);
+  std::atomic<unsigned> NumBusy{0}, NumRun{0};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    if (J.Attempt > 1)
+      return DTLTO_OK;
+    ++NumBusy;
+    Plugin.loadChanged();
+    return DTLTO_BUSY;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    ++NumRun;
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_EQ(NumRun, 6u);
+}
+
+TEST_F(SharingTest, NoneRunHereBesideAPluginThatIsThisMachine) {
+  makeProgram(6);
+  LocalSlots = 4;
+  std::atomic<unsigned> NumRun{0};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    if (J.Attempt > 1)
+      return DTLTO_OK;
+    Plugin.loadChanged();
+    return DTLTO_BUSY;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    ++NumRun;
+    Plugin.done(J.Id, Plugin.codegen(J.Id));
+  };
+  linkSame();
+  EXPECT_EQ(NumRun, 6u);
+}
+
+TEST_F(SharingTest, TheCheapestRunHere) {
+  makeProgram(40);
+  // One job stays away until all others are through.
+  std::atomic<unsigned> NumObjects{0};
+  TheLink.OnObject = [&](StringRef) {
+    if (++NumObjects == 39)
+      TheGate.open();
+  };
+  std::atomic<bool> Occupied{false};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    return Occupied.exchange(true) ? DTLTO_BUSY : DTLTO_OK;
+  };
+  uint64_t Cost = 0;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Cost = J.Cost;
+    TheGate.wait();
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_TRUE(said("39 of 40 modules were compiled here beside its own"));
+  for (const FakePlugin::Job &J : Plugin.submitted())
+    EXPECT_LE(J.Cost, Cost);
+}
+
+TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
+  makeProgram(6);
+  Slots = 1;
+  // It takes all of them, and runs one.
+  std::atomic<unsigned> NumObjects{0};
+  TheLink.OnObject = [&](StringRef) {
+    if (++NumObjects == 5)
+      TheGate.open();
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "away");
+    TheGate.wait();
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_EQ(Plugin.cancelled().size(), 5u);
+  EXPECT_TRUE(said("5 of 6 modules were compiled here beside its own"));
+}
+
+TEST_F(SharingTest, WithoutNewsOfJobsNoneAreTakenBack) {
+  makeProgram(3);
+  std::atomic<unsigned> NumRun{0};
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    ++NumRun;
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_EQ(NumRun, 3u);
+  EXPECT_TRUE(Plugin.cancelled().empty());
+}
+
+//===----------------------------------------------------------------------===//
+// Stragglers
+//===----------------------------------------------------------------------===//
+
+/// The last of five jobs runs until there are five objects, or a test opens the
+/// gate; OnSecond runs, on a thread of its own, when it comes a second time.
+class StragglerTest : public SharingTest {
+protected:
+  StragglerTest() {
+    options().DuplicatePercent = 5;
+    options().LocalJobs = 0;
+    Free = 1;
+    TheLink.OnObject = [this](StringRef) {
+      // Not those of the link in process.
+      if (NumRun != 0 && ++NumObjects == 5)
+        TheGate.open();
+    };
+    Plugin.OnSubmit = [this](const FakePlugin::Job &J) {
+      if (J.Attempt == 2) {
+        Avoid = J.Raw->avoid ? J.Raw->avoid : "";
+        Second = std::thread([this, J] { OnSecond(J); });
+      }
+      return DTLTO_OK;
+    };
+    Plugin.OnRun = [this](const FakePlugin::Job &J) {
+      if (J.Attempt == 2) {
+        Second.join();
+        if (!SecondIsDone)
+          Plugin.done(J.Id, Plugin.failure(DTLTO_CANCELLED));
+        return;
+      }
+      Plugin.state(J.Id, DTLTO_STATE_RUNNING, "slow.example");
+      if (++NumRun != 5)
+        return Plugin.done(J.Id, remote(J));
+      TheGate.wait();
+      Plugin.done(J.Id, First ? First(J) : Plugin.failure(DTLTO_CANCELLED));
+    };
+    Plugin.OnCancel = [](uint64_t) {};
+  }
+
+  void endSecond(const FakePlugin::Job &J, const dtlto_result &Result) {
+    SecondIsDone = true;
+    Plugin.done(J.Id, Result);
+  }
+
+  std::function<void(const FakePlugin::Job &)> OnSecond;
+  std::function<dtlto_result(const FakePlugin::Job &)> First;
+  std::thread Second;
+  std::string Avoid;
+  bool SecondIsDone = false;
+  std::atomic<unsigned> NumRun{0}, NumObjects{0};
+};
+
+TEST_F(StragglerTest, TheSecondStartIsFaster) {
+  makeProgram(5);
+  OnSecond = [&](const FakePlugin::Job &J) { endSecond(J, remote(J)); };
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 6u);
+  EXPECT_EQ(Avoid, "slow.example");
+  EXPECT_TRUE(
+      said("1 slow jobs were started a second time, which was faster 1"));
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(StragglerTest, TheFirstIsFasterAfterAll) {
+  makeProgram(5);
+  First = [&](const FakePlugin::Job &J) { return remote(J); };
+  OnSecond = [&](const FakePlugin::Job &) { TheGate.open(); };
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 6u);
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(StragglerTest, TheSecondFails) {
+  makeProgram(5);
+  First = [&](const FakePlugin::Job &J) { return remote(J); };
+  OnSecond = [&](const FakePlugin::Job &J) {
+    endSecond(J, Plugin.failure(DTLTO_ERROR_COMPILER, "no memory"));
+    TheGate.open();
+  };
+  linkSame();
+  EXPECT_TRUE(said("the compiler failed; it also runs elsewhere"));
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(StragglerTest, TheFirstFailsThen) {
+  makeProgram(5);
+  First = [&](const FakePlugin::Job &) {
+    return Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "gone");
+  };
+  std::atomic<bool> Ended{false};
+  OnSecond = [&](const FakePlugin::Job &J) {
+    TheGate.open();
+    // Its own result comes when the first's was looked at.
+    while (!said("gone; it also runs elsewhere") && !Ended)
+      std::this_thread::yield();
+    endSecond(J, remote(J));
+  };
+  linkSame();
+  Ended = true;
+  EXPECT_EQ(Plugin.submitted().size(), 6u);
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(StragglerTest, TheObjectOfTheSecondIsNoGood) {
+  makeProgram(5);
+  First = [&](const FakePlugin::Job &J) { return remote(J); };
+  OnSecond = [&](const FakePlugin::Job &J) {
+    endSecond(J, Plugin.object("no object"));
+    TheGate.open();
+  };
+  linkSame();
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(StragglerTest, HereIfThePluginHasNoRoom) {
+  makeProgram(5);
+  Free = 0;
+  options().LocalJobs = 1;
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 5u);
+  EXPECT_TRUE(said("started a second time"));
+}
+
+TEST_F(StragglerTest, NotWhereTheUserWantsNone) {
+  makeProgram(5);
+  options().DuplicatePercent = 0;
+  setTimeout(1);
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), 5u);
+  EXPECT_TRUE(warned({"no result within 1 s"}));
+}
+
+//===----------------------------------------------------------------------===//
+// Order and memory
+//===----------------------------------------------------------------------===//
+
+TEST_F(SharingTest, LinkOrder) {
+  makeProgram(12);
+  options().LocalJobs = 0;
+  options().Order = OrderKind::Link;
+  std::vector<std::string> Names;
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    Names.push_back(J.Name);
+    return DTLTO_OK;
+  };
+  linkSame();
+  std::vector<std::string> Expected;
+  for (unsigned I = 0; I != 12; ++I)
+    Expected.push_back("m" + std::to_string(I) + ".o");
+  EXPECT_EQ(Names, Expected);
+}
+
+TEST(LearntCostsTest, PutJobsInOrder) {
+  TestLink TheLink;
+  TheLink.addProgram(4);
+  TestLink::Result Want = TheLink.inProcess();
+  TempFolder Folder;
+  TheLink.TheLinker.Opts.Costs = Folder.path("costs");
+
+  // The first link learns that the smallest takes longest.
+  std::string Smallest;
+  for (bool IsFirst : {true, false}) {
+    FakePlugin Plugin;
+    Plugin.OnRun = [&](const FakePlugin::Job &J) {
+      Plugin.state(J.Id, DTLTO_STATE_RUNNING);
+      if (IsFirst && J.Name == Plugin.submitted().back().Name)
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      Plugin.done(J.Id, Plugin.object(Want.Objects[J.Name]));
+    };
+    std::atomic<unsigned> NumSubmitted{0};
+    Gate All;
+    Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+      if (++NumSubmitted == 4)
+        All.open();
+      return DTLTO_OK;
+    };
+    auto Run = Plugin.OnRun;
+    Plugin.OnRun = [&, Run](const FakePlugin::Job &J) {
+      All.wait();
+      Run(J);
+    };
+    TestLink::Result Have = TheLink.withPlugin(Plugin.entry());
+    Plugin.waitForEnd();
+    EXPECT_EQ(Have.Error, "");
+    ASSERT_EQ(Plugin.submitted().size(), 4u);
+    if (IsFirst) {
+      Smallest = Plugin.submitted().back().Name;
+      continue;
+    }
+    EXPECT_EQ(Plugin.submitted().front().Name, Smallest);
+  }
+}
+
+TEST_F(SharingTest, MemoryIsBounded) {
+  makeProgram(20);
+  options().LocalJobs = 0;
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Slots = 100;
+  // No two jobs have room.
+  options().Memory = 1;
+  std::atomic<unsigned> Now{0}, Most{0};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    unsigned N = ++Now;
+    if (N > Most)
+      Most = N;
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    dtlto_result R = remote(J);
+    --Now;
+    Plugin.done(J.Id, R);
+  };
+  linkSame();
+  EXPECT_EQ(Most, 1u);
+}
+
+} // namespace

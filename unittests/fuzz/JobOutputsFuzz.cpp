@@ -1,0 +1,45 @@
+//===- JobOutputsFuzz.cpp - Results of workers, of any bytes --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: one byte, whose lowest bits say which files are expected; the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fuzz.h"
+#include "JobOutputs.h"
+#include <cstdlib>
+
+using namespace llvm;
+using namespace dtlto;
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  auto Seed = [](char Which, const JobOutputs &Outputs) {
+    SmallVector<char, 0> Bytes = packOutputs(Outputs);
+    return Which + std::string(Bytes.data(), Bytes.size());
+  };
+  return {Seed(3, {"object", StringRef("dwo"), StringRef("remarks")}),
+          Seed(1, {"object", StringRef("dwo"), std::nullopt}),
+          Seed(2, {"", std::nullopt, StringRef("remarks")})};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  if (Size == 0)
+    return 0;
+  SideFiles Files = {Data[0] & 1 ? "a.dwo" : "", Data[0] & 2 ? "a.yaml" : ""};
+  StringRef Bytes(reinterpret_cast<const char *>(Data + 1), Size - 1);
+  Expected<JobOutputs> Outputs = unpackOutputs(Bytes, Files);
+  if (!Outputs) {
+    if (toString(Outputs.takeError()).empty())
+      abort();
+    return 0;
+  }
+  // There is one stream for each set of outputs.
+  SmallVector<char, 0> Again = packOutputs(*Outputs);
+  if (StringRef(Again.data(), Again.size()) != Bytes)
+    abort();
+  return 0;
+}
