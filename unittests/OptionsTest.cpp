@@ -126,6 +126,16 @@ TEST_F(OptionsTest, Verify) {
   EXPECT_NE(set("thinlto-dist-verify", "%"), "");
 }
 
+TEST_F(OptionsTest, Slim) {
+  EXPECT_TRUE(Opts.Slim);
+  EXPECT_EQ(set("thinlto-dist-slim", "off"), "");
+  EXPECT_FALSE(Opts.Slim);
+  EXPECT_EQ(set("thinlto-dist-slim", "on"), "");
+  EXPECT_TRUE(Opts.Slim);
+  for (const char *Value : {"yes", "1", "ON", "on "})
+    expectWrong("thinlto-dist-slim", Value, "'on' or 'off'");
+}
+
 TEST_F(OptionsTest, Progress) {
   EXPECT_EQ(set("thinlto-dist-progress", "always"), "");
   EXPECT_EQ(Opts.Progress, ProgressKind::Always);

@@ -167,10 +167,13 @@ typedef struct dtlto_input {
   /* Relative, unique within the job, with characters that every file system
    * takes, `/` between folders, never a `..`. The command line and the index
    * shard name the file so: keep it. The same module has the same path in each
-   * job, in every link of the same inputs, and on every machine. */
+   * job, in every link of the same inputs, and on every machine. The path is no
+   * name of the contents: as an import, a module may have no more than what jobs
+   * of this link import from it. So keep contents under their digest. */
   const char *path;
-  /* Primary modules and imports: borrowed until close() returns, and the same
-   * module has the same address in all jobs. Others: until job_done(). */
+  /* Primary modules and imports: borrowed until close() returns. Equal addresses
+   * are equal contents; the same module has the same address in all jobs that
+   * import from it. Others: until job_done(). */
   dtlto_span bytes;
   /* BLAKE3 of the bytes (256 bits): equal digests, equal contents. Zero unless
    * the plugin needs DTLTO_PART_DIGESTS. */

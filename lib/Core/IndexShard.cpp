@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "IndexShard.h"
+#include "BitstreamCopy.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
-#include "llvm/Bitstream/BitstreamReader.h"
-#include "llvm/Bitstream/BitstreamWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -36,7 +35,11 @@ public:
 private:
   Error copyModuleBlock();
   Error rewriteModuleStrtab();
-  Error copyBlock(unsigned ID);
+  Error copyBlock(unsigned ID) {
+    if (Error E = dtlto::copyBlock(In, Shard, W, ID))
+      return malformed(toString(std::move(E)));
+    return Error::success();
+  }
 
   BitstreamCursor In;
   StringRef Shard;
@@ -155,31 +158,6 @@ Error ShardRenamer::rewriteModuleStrtab() {
     W.EmitRecord(bitc::MST_CODE_ENTRY, Record, EntryAbbrev);
   }
   W.ExitBlock();
-  return Error::success();
-}
-
-/// Copies the block that the reader stands before. A block's body refers to
-/// nothing outside of it by position, begins at a word, and ends with its own
-/// END_BLOCK, so that words can be copied without looking at them.
-Error ShardRenamer::copyBlock(unsigned ID) {
-  BitstreamCursor Body = In;
-  unsigned NumWords = 0;
-  if (Error E = Body.EnterSubBlock(ID, &NumWords))
-    return E;
-  uint64_t Begin = Body.GetCurrentBitNo() / 8;
-  if (Begin + uint64_t(NumWords) * 4 > Shard.size())
-    return malformed("block longer than the file");
-  if (Error E = In.SkipBlock())
-    return E;
-
-  W.EmitCode(bitc::ENTER_SUBBLOCK);
-  W.EmitVBR(ID, bitc::BlockIDWidth);
-  W.EmitVBR(Body.getAbbrevIDWidth(), bitc::CodeLenWidth);
-  W.FlushToWord();
-  W.Emit(NumWords, bitc::BlockSizeWidth);
-  const char *P = Shard.data() + Begin;
-  for (unsigned I = 0; I != NumWords; ++I)
-    W.Emit(support::endian::read32le(P + size_t(I) * 4), 32);
   return Error::success();
 }
 

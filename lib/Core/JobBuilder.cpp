@@ -29,8 +29,8 @@ static std::string workingDirectory() {
   return Path.str().str();
 }
 
-JobBuilder::JobBuilder(const Link &L, uint32_t Parts)
-    : L(L), Parts(Parts), Names(workingDirectory()) {}
+JobBuilder::JobBuilder(const Link &L, uint32_t Parts, SlimImports *Slim)
+    : L(L), Slim(Slim), Parts(Parts), Names(workingDirectory()) {}
 
 Triple JobBuilder::triple(const Task &T) const {
   if (!L.Conf.OverrideTriple.empty())
@@ -41,30 +41,34 @@ Triple JobBuilder::triple(const Task &T) const {
   return Triple(L.Conf.DefaultTriple);
 }
 
-Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module) {
+/// The file of \p Module as the primary or as an import, under the same name.
+Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
+                                              uint32_t Role) {
   StringRef Name = Module.getModuleIdentifier();
-  ModuleFile *Result;
+  bool AsSlim = Slim && Role == DTLTO_ROLE_IMPORT;
+  auto &Map = AsSlim ? SlimFiles : Files;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    std::unique_ptr<ModuleFile> &File = Files[Name];
-    if (!File) {
-      auto Input = L.TheLinker.Inputs.find(Module);
-      if (!Input)
-        return createStringError(inconvertibleErrorCode(),
-                                 "the file of module '" + Name +
-                                     "' is not in memory");
-      std::optional<std::string> Path = Names.encode(Name);
-      if (!Path)
-        return createStringError(inconvertibleErrorCode(),
-                                 "the name of module '" + Name +
-                                     "' is too long for other machines");
-      File = std::make_unique<ModuleFile>();
-      File->Path = std::move(*Path);
-      File->Bytes = Input->Bytes;
-    }
-    Result = File.get();
+    if (auto It = Map.find(Name); It != Map.end())
+      return It->second.get();
   }
-  return Result;
+  auto Input = L.TheLinker.Inputs.find(Module);
+  if (!Input)
+    return createStringError(inconvertibleErrorCode(),
+                             "the file of module '" + Name +
+                                 "' is not in memory");
+  std::optional<std::string> Path = Names.encode(Name);
+  if (!Path)
+    return createStringError(inconvertibleErrorCode(),
+                             "the name of module '" + Name +
+                                 "' is too long for other machines");
+  auto File = std::make_unique<ModuleFile>();
+  File->Path = std::move(*Path);
+  // Takes a while, and threads that want the same wait there.
+  File->Bytes = AsSlim ? Slim->slim(Module, Input->Bytes) : Input->Bytes;
+  // Another thread may have been faster.
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Map.try_emplace(Name, std::move(File)).first->second.get();
 }
 
 const uint8_t *ModuleFile::digest() {
@@ -205,7 +209,7 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
       return createStringError(inconvertibleErrorCode(),
                                "a module name outside of ASCII, '" +
                                    Module.getModuleIdentifier() + "'");
-    Expected<ModuleFile *> File = moduleFile(Module);
+    Expected<ModuleFile *> File = moduleFile(Module, Role);
     if (!File)
       return File.takeError();
     Built.Inputs.push_back(

@@ -12,6 +12,7 @@
 #include "IndexShard.h"
 #include "Link.h"
 #include "ModuleNames.h"
+#include "SlimImports.h"
 #include "dtlto/PluginAPI.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -52,8 +53,9 @@ struct BuiltJob {
 /// Makes jobs, and keeps what jobs of one link share. Any thread.
 class JobBuilder {
 public:
-  /// \p Parts is what each job must carry (DTLTO_PART_...).
-  JobBuilder(const Link &L, uint32_t Parts);
+  /// \p Parts is what each job must carry (DTLTO_PART_...). \p Slim has what
+  /// jobs import from; without it they import from whole modules.
+  JobBuilder(const Link &L, uint32_t Parts, SlimImports *Slim = nullptr);
 
   /// Makes the job with number \p Id. Fails, with one line that says why, where
   /// the module can't be compiled outside of the linker.
@@ -87,7 +89,8 @@ private:
     std::string Reason; // why there are none; empty if there are
   };
 
-  llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module);
+  llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module,
+                                          uint32_t Role);
   const TripleArgs &argsFor(const llvm::Triple &TheTriple);
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
   void addDigests(BuiltJob &Built);
@@ -100,10 +103,11 @@ private:
                             std::string &Field);
 
   const Link &L;
+  SlimImports *const Slim; // may be null
   std::atomic<uint32_t> Parts;
   ModuleNames Names;
   std::mutex Mutex; // guards the maps, not their values
-  llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
+  llvm::StringMap<std::unique_ptr<ModuleFile>> Files, SlimFiles;
   llvm::StringMap<TripleArgs> Triples;
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty

@@ -14,8 +14,9 @@
 using namespace llvm;
 using namespace dtlto;
 
-JobSaver::JobSaver(const Link &L, StringRef Folder)
-    : Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG),
+JobSaver::JobSaver(const Link &L, StringRef Folder, SlimImports *Slim)
+    : Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
+              Slim),
       Folder(Folder) {}
 
 std::string JobSaver::reason() const {

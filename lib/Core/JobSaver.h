@@ -15,8 +15,8 @@ namespace dtlto {
 /// Writes jobs as bundles that dtlto-codegen can run again. Any thread.
 class JobSaver {
 public:
-  /// \p Folder is made if it isn't there.
-  JobSaver(const Link &L, llvm::StringRef Folder);
+  /// \p Folder is made if it isn't there; \p Slim as for a JobBuilder.
+  JobSaver(const Link &L, llvm::StringRef Folder, SlimImports *Slim = nullptr);
 
   /// Writes <folder>/<path of the module>.tar. Fails if that can't be written.
   /// A job that can't travel isn't an error, but counted.

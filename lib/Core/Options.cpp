@@ -129,6 +129,13 @@ static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   return Error::success();
 }
 
+static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value != "on" && Value != "off")
+    return wrongValue(Spelling, Value, "'on' or 'off'");
+  O.Slim = Value == "on";
+  return Error::success();
+}
+
 static Error setCosts(Options &O, StringRef, StringRef Value) {
   O.Costs = Value == "off" ? "" : Value.str();
   return Error::success();
@@ -154,6 +161,7 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-verify", "percent", setVerify},
     {"thinlto-dist-progress", "auto|always|never", setProgress},
     {"thinlto-dist-save-jobs", "folder", setSaveJobs},
+    {"thinlto-dist-slim", "on|off", setSlim},
     {"thinlto-dist-costs", "file|off", setCosts},
     {"thinlto-distribute", "name", setPlugin},
 };

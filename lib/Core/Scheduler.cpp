@@ -41,7 +41,9 @@ static uint64_t defaultMemory() {
 }
 
 Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
-    : L(L), Builder(L, L.TheLinker.Plugin->needs), Cfi(L.Index),
+    : L(L),
+      Slim(L.opts().Slim ? std::make_unique<SlimImports>(Tasks) : nullptr),
+      Builder(L, L.TheLinker.Plugin->needs, Slim.get()), Cfi(L.Index),
       MaxPrepared(MinPreparedLimit),
       MaxBytes(L.opts().Memory ? *L.opts().Memory : defaultMemory()) {
   for (Task &T : Tasks) {
@@ -51,7 +53,7 @@ Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
   }
   order();
   if (!L.opts().SaveJobs.empty())
-    Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs);
+    Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs, Slim.get());
   switch (L.opts().Progress) {
   case ProgressKind::Always:
     ProgressOn = true;
@@ -750,6 +752,9 @@ void Scheduler::summarize() {
               std::chrono::duration<double>(Clock::now() - L.Started).count())
           .str() +
       " s from first start to last object");
+  if (Slim)
+    for (const std::string &Line : Slim->describe())
+      L.msg().debug(Line);
   if (NumHere && NumHere == Jobs.size())
     L.msg().warning("plugin '" + pluginName() + "': it took none of the " +
                     Twine(Jobs.size()) + " jobs; all were compiled here");

@@ -184,6 +184,7 @@ private:
   }
 
   const Link &L;
+  std::unique_ptr<SlimImports> Slim; // null: modules are imported from whole
   JobBuilder Builder;
   std::unique_ptr<JobSaver> Saver; // null: jobs aren't kept
   CfiFunctions Cfi;

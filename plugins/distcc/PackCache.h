@@ -17,7 +17,8 @@
 namespace dtlto::distcc {
 
 /// Compressed modules. Many jobs import the same one, and the ABI promises that
-/// it then has the same address in all of them. Any thread.
+/// it then has the same address in all of them. Its path says less: as the
+/// primary of its own job, a module has more in it. Any thread.
 class PackCache {
 public:
   /// Keeps at most \p MaxBytes, but for what jobs still hold; the least

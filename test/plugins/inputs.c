@@ -9,6 +9,7 @@
 
 struct module {
   char *path;
+  uint32_t role; // as an import, it may have other contents
   const void *data;
   uint64_t size;
   uint8_t digest[32];
@@ -38,12 +39,13 @@ static const char *check_path(const char *path) {
   return NULL;
 }
 
-// A module must look the same in all jobs.
+// A module must look the same in all jobs that compile it, and in all that
+// import from it.
 static const char *check_module(const dtlto_input *input) {
   for (size_t i = 0; i < NumModules; ++i) {
     struct module *m = &Modules[i];
     int same_digest = !memcmp(m->digest, input->digest, 32);
-    if (!strcmp(m->path, input->path)) {
+    if (!strcmp(m->path, input->path) && m->role == input->role) {
       if (m->data != input->bytes.data || m->size != input->bytes.size)
         return "a module moved from one job to the next";
       return same_digest ? NULL : "a module's digest changed";
@@ -58,6 +60,7 @@ static const char *check_module(const dtlto_input *input) {
   Modules = realloc(Modules, (NumModules + 1) * sizeof(*Modules));
   struct module *m = &Modules[NumModules++];
   m->path = strdup(input->path);
+  m->role = input->role;
   m->data = input->bytes.data;
   m->size = input->bytes.size;
   memcpy(m->digest, input->digest, 32);

@@ -66,6 +66,8 @@ def parse():
                    help="jobs may be kept here if a message says why")
     p.add_argument("--worker", action="store_true",
                    help="dtlto-codegen instead of clang")
+    p.add_argument("--slim", choices=("on", "off"), default="on",
+                   help="off: jobs have whole modules to import from")
     opts, rest = p.parse_known_args()
     groups = [[]]
     for flag in rest:
@@ -111,6 +113,7 @@ def link(opts, compile_flags, flags, inputs, ours):
                     spell % ("plugin-arg", "clang=" + opts.tools + "/clang"),
                     spell % ("plugin-arg", "keep=" + opts.work + "/kept")]
         dist.append(spell % ("fallback", "none"))
+        dist.append(spell % ("slim", opts.slim))
     if opts.linker:
         out_flags = ["/out:out"] if opts.linker == "lld-link" else ["-o", "out"]
         if opts.linker == "ld.lld":

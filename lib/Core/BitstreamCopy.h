@@ -1,0 +1,50 @@
+//===- BitstreamCopy.h - Copies blocks of a bitstream -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_BITSTREAMCOPY_H
+#define DTLTO_CORE_BITSTREAMCOPY_H
+
+#include "llvm/Bitstream/BitstreamReader.h"
+#include "llvm/Bitstream/BitstreamWriter.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/Error.h"
+
+namespace dtlto {
+
+/// Copies the block \p ID that \p In, a reader of \p Bytes, stands before (its
+/// ENTER_SUBBLOCK has been read), and steps over it. A block's body refers to
+/// nothing outside of it by position, begins at a word, and ends with its own
+/// END_BLOCK, so that words can be copied without looking at them. Fails if
+/// the block is longer than the bytes.
+inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
+                             llvm::BitstreamWriter &W, unsigned ID) {
+  using namespace llvm;
+  BitstreamCursor Body = In;
+  unsigned NumWords = 0;
+  if (Error E = Body.EnterSubBlock(ID, &NumWords))
+    return E;
+  uint64_t Begin = Body.GetCurrentBitNo() / 8;
+  if (Begin + uint64_t(NumWords) * 4 > Bytes.size())
+    return createStringError(inconvertibleErrorCode(),
+                             "block longer than the file");
+  if (Error E = In.SkipBlock())
+    return E;
+
+  W.EmitCode(bitc::ENTER_SUBBLOCK);
+  W.EmitVBR(ID, bitc::BlockIDWidth);
+  W.EmitVBR(Body.getAbbrevIDWidth(), bitc::CodeLenWidth);
+  W.FlushToWord();
+  W.Emit(NumWords, bitc::BlockSizeWidth);
+  const char *P = Bytes.data() + Begin;
+  for (unsigned I = 0; I != NumWords; ++I)
+    W.Emit(support::endian::read32le(P + size_t(I) * 4), 32);
+  return Error::success();
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_BITSTREAMCOPY_H

@@ -1,0 +1,26 @@
+//===- SlimMetadata.h - Metadata without strings nobody reads ---*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_SLIMMETADATA_H
+#define DTLTO_CORE_SLIMMETADATA_H
+
+#include "BitstreamCopy.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtlto {
+
+/// Copies the block of metadata that \p In, a reader of \p Bytes, stands
+/// before, and steps over it. Strings that aren't in \p Keep become empty;
+/// numbers and all else stay as they are. Copies it as it is if it has no
+/// index, which readers need to skip what they don't ask for.
+llvm::Error copyMetadata(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
+                         llvm::BitstreamWriter &W,
+                         const llvm::StringSet<> &Keep);
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_SLIMMETADATA_H

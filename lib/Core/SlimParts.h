@@ -1,0 +1,88 @@
+//===- SlimParts.h - Which parts of a module travel -------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_SLIMPARTS_H
+#define DTLTO_CORE_SLIMPARTS_H
+
+#include "SlimModule.h"
+#include "SlimUses.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Bitstream/BitstreamReader.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// What a module has of functions, variables and aliases, and what an importer
+/// reads of it. Numbers count from 0 in the order of the file.
+class SlimParts {
+public:
+  /// References must outlive this.
+  SlimParts(llvm::StringRef Strtab, const GUIDSet &Imported)
+      : Strtab(Strtab), Imported(Imported) {}
+
+  /// Takes a record of the module block, in order.
+  llvm::Error addRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
+  /// Takes a function block: \p In stands in front of it, and then behind it.
+  llvm::Error addBody(llvm::BitstreamCursor &In);
+  /// Takes a block of constants, of \p Function if it is in a body. Only looks
+  /// at it.
+  llvm::Error addConstants(llvm::BitstreamCursor In,
+                           std::optional<size_t> Function = std::nullopt);
+  /// After the last: decides on bodies.
+  llvm::Error resolve();
+  /// Decides on the rest, by what \p Uses says of the bodies that are kept.
+  void drop(const SlimUses &Uses);
+
+  size_t numFunctions() const { return Functions.size(); }
+  size_t numBodies() const { return WithBody.size(); }
+  /// The names of the functions whose bodies are kept.
+  std::vector<llvm::StringRef> bodies() const;
+  /// Whether the body that comes as the \p N-th is kept.
+  bool keepsBody(size_t N) const { return Functions[WithBody[N]].KeepBody; }
+  /// Whether its function is more than a number.
+  bool keepsOwner(size_t N) const { return Functions[WithBody[N]].Keep; }
+  uint64_t valueID(size_t N) const { return Functions[WithBody[N]].ValueID; }
+  bool keepsFunction(size_t N) const { return Functions[N].Keep; }
+  bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
+
+private:
+  struct Function {
+    uint64_t ValueID;
+    llvm::StringRef Name;
+    uint64_t Comdat; // its number and 1, or 0
+    bool Local;
+    bool KeepBody = false, Keep = true;
+  };
+  struct Alias {
+    uint64_t ValueID, Aliasee;
+    llvm::StringRef Name;
+    bool Local;
+  };
+
+  bool isImported(llvm::StringRef Name, bool Local) const;
+  llvm::Error keepBodyOf(uint64_t ValueID);
+
+  llvm::StringRef Strtab;
+  const GUIDSet &Imported;
+  bool HasStrtab = false;
+  std::string SourceFile;
+  uint64_t NextValueID = 0;
+  std::vector<Function> Functions;
+  std::vector<size_t> WithBody; // of Functions, in the order of the bodies
+  std::vector<Alias> Aliases;
+  std::vector<bool> Comdats; // which are kept
+  std::vector<uint64_t> ComdatsOfVariables;
+  llvm::DenseMap<uint64_t, size_t> FunctionOf, AliasOf; // by value's number
+  std::vector<uint64_t> BlockAddressesOf;               // values' numbers
+  size_t NumSeen = 0;                                   // bodies
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_CORE_SLIMPARTS_H

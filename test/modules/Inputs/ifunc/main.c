@@ -1,0 +1,6 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+int twice(int x);
+
+int start(int x) { return twice(x) + 1; }
