@@ -282,6 +282,11 @@ TEST_F(StragglerTest, HereIfThePluginHasNoRoom) {
   makeProgram(5);
   Free = 0;
   options().LocalJobs = 1;
+  // None of them waits, so none is taken back.
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "slow.example");
+    return DTLTO_OK;
+  };
   linkSame();
   EXPECT_EQ(Plugin.submitted().size(), 5u);
   EXPECT_TRUE(said("started a second time"));
