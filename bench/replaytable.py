@@ -72,7 +72,7 @@ def add_options(parser):
 def known(options, words):
     """Does the linker know these options?"""
     said = subprocess.run(
-        [options.linker, *words, "--version"], stdout=subprocess.PIPE,
+        [options.linker, "--thinlto-dist-plugin=local", *words, "--version"], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
     )
     return said.returncode == 0

@@ -34,7 +34,7 @@ struct Options {
   std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: what pays
   OrderKind Order = OrderKind::Cost; // that jobs are started in
   // How much of the link's work may be done twice, against stragglers.
-  unsigned DuplicatePercent = 5;
+  unsigned DuplicatePercent = 25;
   // That jobs on their way may take in the linker; nothing: a quarter of the
   // machine's.
   std::optional<uint64_t> Memory;

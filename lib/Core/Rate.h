@@ -8,32 +8,45 @@
 #ifndef DTLTO_CORE_RATE_H
 #define DTLTO_CORE_RATE_H
 
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace dtlto {
 
 /// What estimated seconds have to be multiplied with for the seconds that jobs
-/// really take, somewhere. The mean over the jobs so far, the long ones
-/// counting more.
+/// really take, somewhere: the median over the jobs so far, so that a slow
+/// machine among many makes no difference.
 class Rate {
 public:
   void add(double Estimate, double Actual) {
-    if (!(Estimate > 0) || !(Actual > 0))
-      return;
-    ++Count;
-    Estimated += Estimate;
-    Took += Actual;
+    if (Estimate > 0 && Actual > 0)
+      Ratios.push_back(Actual / Estimate);
   }
 
   /// How many jobs it is from.
-  size_t count() const { return Count; }
+  size_t count() const { return Ratios.size(); }
 
-  /// 1 before the first job.
-  double value() const { return Count ? Took / Estimated : 1; }
+  /// 1 before the first job. Cheap: a median of thousands isn't made anew for
+  /// each of them.
+  double value() const {
+    if (Ratios.empty())
+      return 1;
+    if (CountOfMedian == 0 ||
+        Ratios.size() > CountOfMedian + CountOfMedian / 8) {
+      std::vector<double> Sorted = Ratios;
+      auto Middle = Sorted.begin() + static_cast<ptrdiff_t>(Sorted.size() / 2);
+      std::nth_element(Sorted.begin(), Middle, Sorted.end());
+      Median = *Middle;
+      CountOfMedian = Ratios.size();
+    }
+    return Median;
+  }
 
 private:
-  size_t Count = 0;
-  double Estimated = 0, Took = 0;
+  std::vector<double> Ratios;
+  mutable double Median = 1;
+  mutable size_t CountOfMedian = 0;
 };
 
 } // namespace dtlto

@@ -88,6 +88,7 @@ private:
     bool RunsHere = false; // a local thread has it
     bool ForHere = false;  // is prepared to be compiled here
     bool IsLeft = true;    // counts in SecondsLeft
+    bool IsSlow = false;   // counts in NumSlowOn
     unsigned Attempts = 0;
     uint64_t Bytes = 0; // of memory, while the plugin has it
     std::string Worker; // that the first attempt runs on, if it is known
@@ -219,14 +220,15 @@ private:
 
   std::unique_ptr<CostHistory> Costs;
   CostMatch Match;
-  Rate RemoteRate, LocalRate;   // of the estimates, in actual seconds
-  double SecondsInAll = 0;      // of all jobs, estimated
-  double SecondsLeft = 0;       // of those that nobody here has begun
-  double SecondsTwice = 0;      // of second starts
-  bool ReportsStates = false;   // the plugin tells when a job runs
-  Clock::time_point NextLook;   // for stragglers, and what pays here
-  Clock::time_point LastResult; // of the plugin, or when it was opened
-  bool HereIsIdle = false;      // there are jobs, but they don't pay here yet
+  Rate RemoteRate, LocalRate;          // of the estimates, in actual seconds
+  double SecondsInAll = 0;             // of all jobs, estimated
+  double SecondsLeft = 0;              // of those that nobody here has begun
+  double SecondsTwice = 0;             // of second starts
+  bool ReportsStates = false;          // the plugin tells when a job runs
+  Clock::time_point NextLook;          // for stragglers, and what pays here
+  Clock::time_point LastResult;        // of the plugin, or when it was opened
+  llvm::StringMap<unsigned> NumSlowOn; // slow jobs, by worker
+  bool HereIsIdle = false; // there are jobs, but they don't pay here yet
 
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
   size_t NumHere = 0, NumTwice = 0, NumTwiceWon = 0;

@@ -32,6 +32,8 @@ using namespace std::chrono_literals;
 // longer: it would be quicker by now to have started it again.
 static constexpr double SlowFactor = 2;
 static constexpr double SlowSeconds = 0.5;
+// A worker with so many slow jobs is slow with all that it has.
+static constexpr unsigned SlowWorkerJobs = 2;
 // So many jobs must have ended before what is expected of others means a thing.
 static constexpr size_t MinMeasured = 3;
 // How long a job may wait at the plugin's while there seem to be free slots.
@@ -156,14 +158,24 @@ void Scheduler::doubleStragglers() {
   for (auto &J : Jobs) {
     if (J->At != Stage::Accepted || J->Twin.Id || J->RunsHere)
       continue;
-    if (ReportsStates && J->First.State == DTLTO_STATE_QUEUED)
-      continue;
-    Clock::time_point Since = J->First.Running == Clock::time_point()
-                                  ? J->First.Accepted
-                                  : J->First.Running;
+    double Limit =
+        std::max(SlowFactor * expected(*J), expected(*J) + SlowSeconds);
+    bool Runs = J->First.Running != Clock::time_point();
+    // One that only waits, for its inputs or for a slot, while others idle.
+    if (ReportsStates && !Runs) {
+      if (LastLoad.free == 0)
+        continue;
+      Limit = std::max(Limit, std::chrono::duration<double>(MaxWait).count());
+    }
+    Clock::time_point Since = Runs ? J->First.Running : J->First.Accepted;
     double Took = std::chrono::duration<double>(Now - Since).count();
-    if (Took > std::max(SlowFactor * expected(*J), expected(*J) + SlowSeconds))
-      Slow.push_back(J.get());
+    if (Took > Limit) {
+      NumSlowOn[J->Worker] += !J->IsSlow;
+      J->IsSlow = true;
+    } else if (Took < SlowSeconds || J->Worker.empty() ||
+             NumSlowOn.lookup(J->Worker) < SlowWorkerJobs)
+      continue;
+    Slow.push_back(J.get());
   }
   if (Slow.empty())
     return;
@@ -282,6 +294,8 @@ void Scheduler::notLeft(Job &J) {
 void Scheduler::onState(Job &J, Attempt &A, Event &E) {
   A.State = static_cast<uint32_t>(E.Status);
   A.LastSign = LastSign = Clock::now();
+  if (&A == &J.First && !E.Worker.empty())
+    J.Worker = E.Worker;
   if (A.State == DTLTO_STATE_QUEUED || A.State == DTLTO_STATE_SENDING)
     return;
   ReportsStates = true;
@@ -291,8 +305,6 @@ void Scheduler::onState(Job &J, Attempt &A, Event &E) {
   }
   if (A.Running == Clock::time_point())
     A.Running = A.LastSign;
-  if (&A == &J.First)
-    J.Worker = E.Worker;
 }
 
 /// \p A, an attempt of \p J, had a good result.
@@ -309,6 +321,9 @@ void Scheduler::learn(Job &J, const Attempt &A, const Event &E) {
   if (A.Running == None)
     return RemoteRate.add(J.Seconds, SecondsFrom(A.Accepted));
   double Took = SecondsFrom(A.Running);
+  // It is not, or no more.
+  if (Took < SlowFactor * expected(J))
+    NumSlowOn.erase(E.Worker);
   RemoteRate.add(J.Seconds, Took);
   Match.add(J.Seconds, Took);
   Costs->record(J.CostKey, J.T.Module.getBuffer().size(), Took);

@@ -7,6 +7,7 @@
 
 #include "Client.h"
 #include <cerrno>
+#include <cstddef>
 #include <system_error>
 
 using namespace dtlto::distcc;
@@ -83,6 +84,8 @@ void Client::load(dtlto_load &Load) {
   Load.queued = Now.queued;
   Load.workers = Now.workers;
   Load.expected_wait_ms = Now.expected_wait_ms;
+  if (Load.size >= offsetof(dtlto_load, local) + sizeof(Load.local))
+    Load.local = Now.local;
 }
 
 void Client::close() {
@@ -416,6 +419,7 @@ void Client::publish() {
     Now.free = TheFarm.freeSlots();
     Now.queued = Accepted - std::min(Accepted, NumUnfinished);
     Now.workers = TheFarm.numUsable();
+    Now.local = TheFarm.localSlots();
     Now.expected_wait_ms = UINT64_MAX;
     if (Now.free > Now.queued)
       Now.expected_wait_ms = 0;

@@ -206,6 +206,14 @@ unsigned Farm::freeSlots() const {
   return N;
 }
 
+unsigned Farm::localSlots() const {
+  unsigned N = 0;
+  for (auto &H : Hosts)
+    if (H->State == Host::Usable && H->Spec.Kind == HostKind::Local)
+      N += H->Slots;
+  return N;
+}
+
 unsigned Farm::numUsable() const {
   unsigned N = 0;
   for (auto &H : Hosts)

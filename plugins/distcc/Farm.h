@@ -57,6 +57,7 @@ public:
   unsigned slots() const;
   unsigned expectedSlots() const;
   unsigned freeSlots() const;
+  unsigned localSlots() const; // of those that are usable, this machine's
   unsigned numUsable() const;
 
 private:
