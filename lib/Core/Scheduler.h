@@ -221,6 +221,7 @@ private:
   std::unique_ptr<CostHistory> Costs;
   CostMatch Match;
   Rate RemoteRate, LocalRate;          // of the estimates, in actual seconds
+  Rate Waits;                          // seconds from acceptance to running
   double SecondsInAll = 0;             // of all jobs, estimated
   double SecondsLeft = 0;              // of those that nobody here has begun
   double SecondsTwice = 0;             // of second starts

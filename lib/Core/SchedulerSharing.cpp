@@ -32,6 +32,9 @@ using namespace std::chrono_literals;
 // longer: it would be quicker by now to have started it again.
 static constexpr double SlowFactor = 2;
 static constexpr double SlowSeconds = 0.5;
+// Jobs that wait for a part of the network that all share wait together; one
+// that waits that many times longer than others is alone.
+static constexpr double LongWaitFactor = 4;
 // A worker with so many slow jobs is slow with all that it has.
 static constexpr unsigned SlowWorkerJobs = 2;
 // So many jobs must have ended before what is expected of others means a thing.
@@ -165,7 +168,8 @@ void Scheduler::doubleStragglers() {
     if (ReportsStates && !Runs) {
       if (LastLoad.free == 0)
         continue;
-      Limit = std::max(Limit, std::chrono::duration<double>(MaxWait).count());
+      Limit = std::max({Limit, std::chrono::duration<double>(MaxWait).count(),
+                        LongWaitFactor * Waits.value()});
     }
     Clock::time_point Since = Runs ? J->First.Running : J->First.Accepted;
     double Took = std::chrono::duration<double>(Now - Since).count();
@@ -173,7 +177,7 @@ void Scheduler::doubleStragglers() {
       NumSlowOn[J->Worker] += !J->IsSlow;
       J->IsSlow = true;
     } else if (Took < SlowSeconds || J->Worker.empty() ||
-             NumSlowOn.lookup(J->Worker) < SlowWorkerJobs)
+               NumSlowOn.lookup(J->Worker) < SlowWorkerJobs)
       continue;
     Slow.push_back(J.get());
   }
@@ -303,8 +307,11 @@ void Scheduler::onState(Job &J, Attempt &A, Event &E) {
     A.Receiving = A.LastSign;
     return;
   }
-  if (A.Running == Clock::time_point())
-    A.Running = A.LastSign;
+  if (A.Running != Clock::time_point())
+    return;
+  A.Running = A.LastSign;
+  if (A.Accepted != Clock::time_point())
+    Waits.add(1, std::chrono::duration<double>(A.Running - A.Accepted).count());
 }
 
 /// \p A, an attempt of \p J, had a good result.
