@@ -117,7 +117,7 @@ private:
   void deliver(Job &J, Buffer Object, bool MayBeEmpty);
   void endJob(Job &J);
 
-  // Events.
+  // Events (SchedulerEvents.cpp).
   void handle(Event &E);
   void onPrepared(Job &J, Event &E);
   void onOpened(Event &E);
