@@ -184,6 +184,12 @@ private:
     return std::chrono::seconds(L.opts().TimeoutSeconds);
   }
 
+  // How many jobs may be prepared ahead of the plugin: enough to keep it busy,
+  // and a limit to the memory of the linker. In between, it follows the
+  // plugin's slots.
+  static constexpr size_t MinPreparedLimit = 32;
+  static constexpr size_t MaxPreparedLimit = 4096;
+
   const Link &L;
   std::unique_ptr<SlimImports> Slim; // null: modules are imported from whole
   JobBuilder Builder;
