@@ -189,6 +189,8 @@ private:
   // plugin's slots.
   static constexpr size_t MinPreparedLimit = 32;
   static constexpr size_t MaxPreparedLimit = 4096;
+  // The plugin's load is asked for at most so often.
+  static constexpr std::chrono::milliseconds LoadInterval{250};
 
   const Link &L;
   std::unique_ptr<SlimImports> Slim; // null: modules are imported from whole

@@ -12,9 +12,6 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// The plugin's load is asked for at most so often.
-static constexpr std::chrono::milliseconds LoadInterval = 250ms;
-
 void Scheduler::handle(Event &E) {
   if (E.Kind == Event::Opened)
     return onOpened(E);
@@ -216,6 +213,8 @@ void Scheduler::onDone(Job &J, Event &E) {
   case DTLTO_ERROR_COMPILER:
     if (E.RanHere) {
       // The same compiler would say the same again.
+      if (!OfTwin)
+        J.At = Stage::LocalRunning; // not counted any more
       withdraw(J);
       fail("module '" + J.T.name() + "' failed to compile: " + E.Message);
       return endJob(J);

@@ -154,6 +154,10 @@ void Scheduler::doubleStragglers() {
   if (Now < NextLook)
     return;
   NextLook = Now + LookInterval;
+  if (Now - LastLoadQuery >= LoadInterval) {
+    LastLoadQuery = Now;
+    TheSession->queryLoad();
+  }
   if (RemoteRate.count() < MinMeasured || L.opts().DuplicatePercent == 0)
     return;
 
@@ -209,8 +213,6 @@ void Scheduler::doubleStragglers() {
                   (J->Worker.empty() ? "" : " on " + J->Worker) +
                   "; started a second time");
   }
-  LastLoadQuery = Now;
-  TheSession->queryLoad();
 }
 
 /// Gives \p J to the plugin a second time.
