@@ -237,7 +237,7 @@ void Scheduler::offerMore() {
     J.At = Stage::Offered;
     ++J.Attempts;
     ++NumOffered;
-    LastOffer = Clock::now();
+    LastOffer = J.First.Accepted = Clock::now();
     if (J.Built->Job.parts & DTLTO_PART_CONFIG)
       J.Side = sideFiles(L.Conf, J.T.Number);
     TheSession->submit(std::move(J.Built), J.T, Insist);

@@ -71,8 +71,8 @@ private:
     uint64_t Id = 0; // 0: none
     uint32_t State = DTLTO_STATE_QUEUED;
     bool IsAccepted = false;          // of a twin; see Job::At
-    Clock::time_point Accepted = {};  // when; the epoch: not yet
-    Clock::time_point Running = {};   // likewise, since it was reported
+    Clock::time_point Accepted = {};  // when; before that, when it was offered
+    Clock::time_point Running = {};   // when it was reported; the epoch: never
     Clock::time_point Receiving = {}; // likewise
     Clock::time_point LastSign = {};  // the last that was heard of it
   };

@@ -227,6 +227,7 @@ bool Scheduler::startTwin(Job &J) {
   (*Built)->Job.avoid = J.Worker.empty() ? nullptr : (*Built)->Avoid.c_str();
   J.Twin = {};
   J.Twin.Id = Id;
+  J.Twin.Accepted = Clock::now();
   ++NumOffered;
   TheSession->submit(std::move(*Built), J.T, /*Insist=*/false);
   return true;
@@ -312,17 +313,14 @@ void Scheduler::onState(Job &J, Attempt &A, Event &E) {
   if (A.Running != Clock::time_point())
     return;
   A.Running = A.LastSign;
-  if (A.Accepted != Clock::time_point())
-    Waits.add(1, std::chrono::duration<double>(A.Running - A.Accepted).count());
+  Waits.add(1, std::chrono::duration<double>(A.Running - A.Accepted).count());
 }
 
 /// \p A, an attempt of \p J, had a good result.
 void Scheduler::learn(Job &J, const Attempt &A, const Event &E) {
   if (E.RanHere)
     return learnHere(J, E.Seconds);
-  Clock::time_point None;
-  if (A.Accepted == None)
-    return;
+  const Clock::time_point None;
   Clock::time_point End = A.Receiving == None ? Clock::now() : A.Receiving;
   auto SecondsFrom = [&](Clock::time_point Begin) {
     return std::chrono::duration<double>(End - Begin).count();
