@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CostFile.h"
+#include "Processes.h"
 #include "TempFolder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -361,22 +362,12 @@ static bool appendAtLast(const std::string &Path, CostEntry E) {
 }
 
 TEST_F(CostFileOnDisk, ManyProcessesLoseNothing) {
-  std::vector<pid_t> Children;
-  for (uint64_t P = 0; P != 4; ++P) {
-    pid_t Child = fork();
-    if (Child == 0) {
-      bool Ok = true;
-      for (uint64_t I = 0; I != 25; ++I)
-        Ok &= appendAtLast(Path, {P << 8 | I, 1, 1});
-      _exit(Ok ? 0 : 1);
-    }
-    Children.push_back(Child);
-  }
-  for (pid_t Child : Children) {
-    int Status = 1;
-    ASSERT_EQ(waitpid(Child, &Status, 0), Child);
-    EXPECT_EQ(Status, 0);
-  }
+  inProcesses(4, [&](uint64_t P) {
+    bool Ok = true;
+    for (uint64_t I = 0; I != 25; ++I)
+      Ok &= appendAtLast(Path, {P << 8 | I, 1, 1});
+    return Ok;
+  });
   EXPECT_EQ(readError(), "");
   EXPECT_EQ(Read.size(),
             100u); // no key is there twice, or it could not be read

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CostHistory.h"
+#include "Processes.h"
 #include "TempFolder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -381,30 +382,20 @@ TEST_F(CostHistoryTest, RecordsFromManyThreads) {
 }
 
 TEST_F(CostHistoryTest, LinksAtOnce) {
-  std::vector<pid_t> Children;
-  for (unsigned P = 0; P != 4; ++P) {
-    pid_t Child = fork();
-    if (Child == 0) {
-      bool Ok = true;
-      for (unsigned I = 0; I != 10; ++I) {
-        std::unique_ptr<CostHistory> H = CostHistory::load(Path);
-        H->record(utostr(P) + "/" + utostr(I), 1000, P);
-        H->record("common", 1000, 1);
-        // A busy machine may hold a lock for long.
-        unsigned Tries = 0;
-        while (!H->save().empty() && ++Tries != 200) {
-        }
-        Ok &= Tries != 200;
+  inProcesses(4, [&](unsigned P) {
+    bool Ok = true;
+    for (unsigned I = 0; I != 10; ++I) {
+      std::unique_ptr<CostHistory> H = CostHistory::load(Path);
+      H->record(utostr(P) + "/" + utostr(I), 1000, P);
+      H->record("common", 1000, 1);
+      // A busy machine may hold a lock for long.
+      unsigned Tries = 0;
+      while (!H->save().empty() && ++Tries != 200) {
       }
-      _exit(Ok ? 0 : 1);
+      Ok &= Tries != 200;
     }
-    Children.push_back(Child);
-  }
-  for (pid_t Child : Children) {
-    int Status = 1;
-    ASSERT_EQ(waitpid(Child, &Status, 0), Child);
-    EXPECT_EQ(Status, 0);
-  }
+    return Ok;
+  });
   EXPECT_EQ(load()->size(), 41u);
   expectLearnt("3/9", 1000, 3);
   expectLearnt("common", 1000, 1);

@@ -204,47 +204,6 @@ TEST_F(SchedulerTest, MemoryFollowsThePlugin) {
   EXPECT_LE(MostAhead, 64u);
 }
 
-TEST_F(SchedulerTest, JobsRunHereWhileThereIsNoRoom) {
-  makeProgram(6);
-  TheLink.TheLinker.Opts.LocalJobs = 1;
-  // The plugin takes one job, and ends it when all others have ended.
-  std::atomic<unsigned> NumObjects{0};
-  TheLink.OnObject = [&](StringRef) {
-    if (++NumObjects == 5)
-      TheGate.open();
-  };
-  std::atomic<bool> Occupied{false};
-  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
-    return Occupied.exchange(true) ? DTLTO_BUSY : DTLTO_OK;
-  };
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    TheGate.wait();
-    Plugin.done(J.Id, remote(J));
-  };
-  setTimeout(60); // not forever, if it goes wrong
-  linkSame();
-  EXPECT_TRUE(TheLink.Msg.warnings().empty());
-}
-
-TEST_F(SchedulerTest, NoJobRunsHereUnlessAskedFor) {
-  makeProgram(6);
-  unsigned NumBusy = 0;
-  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
-    if (J.Attempt > 1)
-      return DTLTO_OK;
-    ++NumBusy;
-    Plugin.loadChanged();
-    return DTLTO_BUSY;
-  };
-  std::atomic<unsigned> NumDone{0};
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    ++NumDone;
-    Plugin.done(J.Id, remote(J));
-  };
-  linkSame();
-  EXPECT_EQ(NumDone, 6u);
-}
-
 //===----------------------------------------------------------------------===//
 // What becomes of a job that fails
 //===----------------------------------------------------------------------===//

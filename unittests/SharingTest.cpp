@@ -42,7 +42,21 @@ protected:
     return TheLink.Msg.has(MessageLevel::Debug, {Text});
   }
 
+  void busyOnceWithEach() {
+    Plugin.OnSubmit = [this](const FakePlugin::Job &J) {
+      if (J.Attempt > 1)
+        return DTLTO_OK;
+      Plugin.loadChanged();
+      return DTLTO_BUSY;
+    };
+    Plugin.OnRun = [this](const FakePlugin::Job &J) {
+      ++NumRun;
+      Plugin.done(J.Id, remote(J));
+    };
+  }
+
   std::atomic<uint32_t> Slots{4}, Free{0}, LocalSlots{0};
+  std::atomic<unsigned> NumRun{0};
 };
 
 //===----------------------------------------------------------------------===//
@@ -65,21 +79,20 @@ TEST_F(SharingTest, NoneRunHereWhereTheUserWantsNone) {
   EXPECT_TRUE(warned({"it is busy, but has not taken a job"}));
 }
 
+// With each job, the plugin says once that it is busy, and then that it isn't.
+
 TEST_F(SharingTest, NoneRunHereWithoutFallback) {
   makeProgram(6);
   setFallback(FallbackKind::None);
-  std::atomic<unsigned> NumBusy{0}, NumRun{0};
-  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
-    if (J.Attempt > 1)
-      return DTLTO_OK;
-    ++NumBusy;
-    Plugin.loadChanged();
-    return DTLTO_BUSY;
-  };
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    ++NumRun;
-    Plugin.done(J.Id, remote(J));
-  };
+  busyOnceWithEach();
+  linkSame();
+  EXPECT_EQ(NumRun, 6u);
+}
+
+TEST_F(SharingTest, NoneRunHereUnlessTheUserAllows) {
+  makeProgram(6);
+  options().LocalJobs = 0;
+  busyOnceWithEach();
   linkSame();
   EXPECT_EQ(NumRun, 6u);
 }
@@ -87,19 +100,30 @@ TEST_F(SharingTest, NoneRunHereWithoutFallback) {
 TEST_F(SharingTest, NoneRunHereBesideAPluginThatIsThisMachine) {
   makeProgram(6);
   LocalSlots = 4;
-  std::atomic<unsigned> NumRun{0};
-  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
-    if (J.Attempt > 1)
-      return DTLTO_OK;
-    Plugin.loadChanged();
-    return DTLTO_BUSY;
-  };
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    ++NumRun;
-    Plugin.done(J.Id, Plugin.codegen(J.Id));
-  };
+  busyOnceWithEach();
   linkSame();
   EXPECT_EQ(NumRun, 6u);
+}
+
+TEST_F(SharingTest, AsManyAsTheUserAllowsRunHere) {
+  makeProgram(6);
+  options().LocalJobs = 1;
+  // The plugin takes one job, and ends it when all others have ended.
+  std::atomic<unsigned> NumObjects{0};
+  TheLink.OnObject = [&](StringRef) {
+    if (++NumObjects == 5)
+      TheGate.open();
+  };
+  std::atomic<bool> Occupied{false};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    return Occupied.exchange(true) ? DTLTO_BUSY : DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    TheGate.wait();
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
 TEST_F(SharingTest, TheCheapestRunHere) {
@@ -147,7 +171,6 @@ TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
 
 TEST_F(SharingTest, WithoutNewsOfJobsNoneAreTakenBack) {
   makeProgram(3);
-  std::atomic<unsigned> NumRun{0};
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     ++NumRun;
     Plugin.done(J.Id, remote(J));
@@ -213,7 +236,7 @@ protected:
   std::thread Second;
   std::string Avoid;
   bool SecondIsDone = false;
-  std::atomic<unsigned> NumRun{0}, NumObjects{0};
+  std::atomic<unsigned> NumObjects{0};
 };
 
 TEST_F(StragglerTest, TheSecondStartIsFaster) {

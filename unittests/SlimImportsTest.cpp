@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimImports.h"
+#include "FakePlugin.h"
 #include "JobBuilder.h"
 #include "TestLink.h"
 #include "Worker.h"
@@ -191,6 +192,31 @@ const Program Programs[] = {
         !1 = !{!"int", !2}
         !2 = !{!"root"})"},
 };
+
+/// How many contents the modules of a link have, by path, for a plugin with the
+/// ABI 1.\p Minor.
+size_t numContents(TestLink &TheLink, uint32_t Minor) {
+  FakePlugin Plugin;
+  Plugin.setMinor(Minor);
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  std::set<std::pair<std::string, const void *>> Contents;
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    for (uint32_t I = 0; I != J.Raw->num_inputs; ++I)
+      if (J.Raw->inputs[I]->role != DTLTO_ROLE_INDEX)
+        Contents.emplace(J.Raw->inputs[I]->path, J.Raw->inputs[I]->bytes.data);
+    return DTLTO_OK;
+  };
+  EXPECT_EQ(TheLink.withPlugin(Plugin.entry()).Error, "");
+  Plugin.waitForEnd();
+  return Contents.size();
+}
+
+TEST_F(SlimImportsTest, OlderPluginsGetOneContentForEachPath) {
+  TheLink.add("main.o", Programs[0].Main);
+  TheLink.add("other.o", std::string(Programs[0].Other) + Ballast);
+  EXPECT_EQ(numContents(TheLink, 1), 2u);
+  EXPECT_EQ(numContents(TheLink, 2), 3u);
+}
 
 } // namespace
 

@@ -169,7 +169,8 @@ typedef struct dtlto_input {
    * shard name the file so: keep it. The same module has the same path in each
    * job, in every link of the same inputs, and on every machine. The path is no
    * name of the contents: as an import, a module may have no more than what jobs
-   * of this link import from it. So keep contents under their digest. */
+   * of this link import from it. So keep contents under their digest. (A plugin
+   * with an ABI before 1.2 gets whole modules, one for each path.) */
   const char *path;
   /* Primary modules and imports: borrowed until close() returns. Equal addresses
    * are equal contents; the same module has the same address in all jobs that

@@ -1,4 +1,4 @@
-//===- BitstreamCopy.h - Copies blocks of a bitstream -----------*- C++ -*-===//
+//===- BitstreamCopy.h - Copies parts of a bitstream ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,8 @@
 #ifndef DTLTO_CORE_BITSTREAMCOPY_H
 #define DTLTO_CORE_BITSTREAMCOPY_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/Bitstream/BitstreamWriter.h"
 #include "llvm/Support/Endian.h"
@@ -42,6 +44,41 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
   const char *P = Bytes.data() + Begin;
   for (unsigned I = 0; I != NumWords; ++I)
     W.Emit(support::endian::read32le(P + size_t(I) * 4), 32);
+  return Error::success();
+}
+
+/// Reads up to the first module block of a file, and enters it. \p Other is
+/// called where \p In stands before another block, and has to step over that.
+/// Fails with \p Malformed if something else comes first.
+inline llvm::Error
+enterModule(llvm::BitstreamCursor &In, llvm::StringRef Malformed,
+            llvm::function_ref<llvm::Error(unsigned ID)> Other) {
+  using namespace llvm;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind != BitstreamEntry::SubBlock)
+      return createStringError(inconvertibleErrorCode(), Malformed);
+    if (Entry->ID == bitc::MODULE_BLOCK_ID)
+      return In.EnterSubBlock(bitc::MODULE_BLOCK_ID);
+    if (Error E = Other(Entry->ID))
+      return E;
+  }
+}
+
+/// Copies the abbreviation that \p In stands before, the \p Number-th of its
+/// block. It keeps its number, and records with it their size.
+inline llvm::Error copyAbbrev(llvm::BitstreamCursor &In,
+                              llvm::BitstreamWriter &W, unsigned Number) {
+  using namespace llvm;
+  if (Error E = In.ReadAbbrevRecord())
+    return E;
+  Expected<const BitCodeAbbrev *> Abbrev =
+      In.getAbbrev(bitc::FIRST_APPLICATION_ABBREV + Number);
+  if (!Abbrev)
+    return Abbrev.takeError();
+  W.EmitAbbrev(std::make_shared<BitCodeAbbrev>(**Abbrev));
   return Error::success();
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BitstreamRepack.h"
+#include "BitstreamCopy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
@@ -78,13 +79,8 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID) {
       if (Abbrevs.any())
         return createStringError(inconvertibleErrorCode(),
                                  "a late abbreviation");
-      if (Error E = In.ReadAbbrevRecord())
+      if (Error E = copyAbbrev(In, W, NumAbbrevs++))
         return E;
-      Expected<const BitCodeAbbrev *> Abbrev =
-          In.getAbbrev(bitc::FIRST_APPLICATION_ABBREV + NumAbbrevs++);
-      if (!Abbrev)
-        return Abbrev.takeError();
-      W.EmitAbbrev(std::make_shared<BitCodeAbbrev>(**Abbrev));
       continue;
     }
     Record.clear();

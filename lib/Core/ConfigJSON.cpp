@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // {"llvm":"19.1.7","options":["-x"],"files":{},"passes":[],"outputs":{},
-//  "config":{...},"target":{...},"mc":{...},"tuning":{...}}, one line, the
-//  fields
-// in the order of ConfigFields.h.
+//  "config":{...},"target":{...},"mc":{...},"tuning":{...}}, one line, with the
+// fields in the order of ConfigFields.h.
 //
 // There is one text for each configuration. The reader writes what it has read
 // once more and compares: so it can't be more generous than the writer.

@@ -34,6 +34,49 @@ static Error setNumber(unsigned &Field, StringRef Spelling, StringRef Value,
   return Error::success();
 }
 
+/// One of the values that \p Choices name, in the order of messages.
+template <class T>
+static Error
+setChoice(T &Field, StringRef Spelling, StringRef Value,
+          std::initializer_list<std::pair<StringLiteral, T>> Choices) {
+  std::string Names;
+  size_t Left = Choices.size();
+  for (const auto &[Name, Choice] : Choices) {
+    if (Value == Name) {
+      Field = Choice;
+      return Error::success();
+    }
+    Names += ("'" + Name + "'" +
+              (--Left > 1 ? ", "
+               : Left     ? " or "
+                          : ""))
+                 .str();
+  }
+  return wrongValue(Spelling, Value, Names);
+}
+
+static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(
+      O.Fallback, Spelling, Value,
+      {{"local", FallbackKind::Local}, {"none", FallbackKind::None}});
+}
+
+static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Order, Spelling, Value,
+                   {{"cost", OrderKind::Cost}, {"link", OrderKind::Link}});
+}
+
+static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Progress, Spelling, Value,
+                   {{"auto", ProgressKind::Auto},
+                    {"always", ProgressKind::Always},
+                    {"never", ProgressKind::Never}});
+}
+
+static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Slim, Spelling, Value, {{"on", true}, {"off", false}});
+}
+
 // As everywhere in LLD, the last one counts.
 static Error setPlugin(Options &O, StringRef, StringRef Value) {
   O.Plugin = Value.str();
@@ -42,16 +85,6 @@ static Error setPlugin(Options &O, StringRef, StringRef Value) {
 
 static Error setPluginArg(Options &O, StringRef, StringRef Value) {
   O.PluginArgs.push_back(Value.str());
-  return Error::success();
-}
-
-static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
-  if (Value == "local")
-    O.Fallback = FallbackKind::Local;
-  else if (Value == "none")
-    O.Fallback = FallbackKind::None;
-  else
-    return wrongValue(Spelling, Value, "'local' or 'none'");
   return Error::success();
 }
 
@@ -64,16 +97,6 @@ static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
   if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
     return E;
   O.LocalJobs = N;
-  return Error::success();
-}
-
-static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
-  if (Value == "cost")
-    O.Order = OrderKind::Cost;
-  else if (Value == "link")
-    O.Order = OrderKind::Link;
-  else
-    return wrongValue(Spelling, Value, "'cost' or 'link'");
   return Error::success();
 }
 
@@ -112,27 +135,8 @@ static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
                    "percent, a number");
 }
 
-static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
-  if (Value == "auto")
-    O.Progress = ProgressKind::Auto;
-  else if (Value == "always")
-    O.Progress = ProgressKind::Always;
-  else if (Value == "never")
-    O.Progress = ProgressKind::Never;
-  else
-    return wrongValue(Spelling, Value, "'auto', 'always' or 'never'");
-  return Error::success();
-}
-
 static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   O.SaveJobs = Value.str();
-  return Error::success();
-}
-
-static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
-  if (Value != "on" && Value != "off")
-    return wrongValue(Spelling, Value, "'on' or 'off'");
-  O.Slim = Value == "on";
   return Error::success();
 }
 

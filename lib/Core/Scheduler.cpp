@@ -35,7 +35,7 @@ static uint64_t defaultMemory() {
 Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
     : L(L),
       Slim(L.opts().Slim ? std::make_unique<SlimImports>(Tasks) : nullptr),
-      Builder(L, L.TheLinker.Plugin->needs, Slim.get()), Cfi(L.Index),
+      Builder(L, L.TheLinker.Plugin->needs, slimForPlugin()), Cfi(L.Index),
       MaxPrepared(MinPreparedLimit),
       MaxBytes(L.opts().Memory ? *L.opts().Memory : defaultMemory()) {
   for (Task &T : Tasks) {

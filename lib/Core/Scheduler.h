@@ -176,6 +176,11 @@ private:
   static uint64_t cost(const Job &J) {
     return std::max<uint64_t>(1, static_cast<uint64_t>(J.Seconds * 1e6));
   }
+  /// What the plugin's jobs import from. Before 1.2, a plugin could rely on one
+  /// path being one content in all jobs.
+  SlimImports *slimForPlugin() const {
+    return L.TheLinker.Plugin->abi_minor >= 2 ? Slim.get() : nullptr;
+  }
   llvm::StringRef pluginName() const { return L.TheLinker.Plugin->name; }
   bool mayFallBack() const {
     return L.opts().Fallback == FallbackKind::Local && WhyNoFallback.empty();

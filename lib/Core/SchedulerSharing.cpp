@@ -11,11 +11,10 @@
 // out,
 //
 //   - jobs that only wait at the plugin's are taken back, if they would be
-//   ready
-//     here before the plugin is through;
-//   - jobs that run for much longer than was to be expected are started a
-//   second
-//     time, elsewhere if the plugin has room, else here.
+//     ready here before the plugin is through;
+//   - jobs that run for much longer than was to be expected, or don't begin
+//     while slots are idle, are started a second time, elsewhere if the plugin
+//     has room, else here.
 //
 // Estimates (CostHistory.h) are only good for comparisons. What they are worth
 // at the plugin's and here is measured while the link runs (Rate.h).
@@ -200,7 +199,8 @@ void Scheduler::doubleStragglers() {
     if (Free != 0 && !PluginBusy && startTwin(*J)) {
       --Free;
       Started = true;
-    } else if (NumLocalRunning < localShare()) {
+    } else if (J->Side.empty() && NumLocalRunning < localShare()) {
+      // Two attempts must not write the same files at once.
       startLocal(*J, /*AsTwin=*/true);
       Started = true;
     }

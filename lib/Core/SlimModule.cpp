@@ -22,23 +22,14 @@ static Error cannot(const Twine &Why) {
   return createStringError(inconvertibleErrorCode(), Why);
 }
 
-static Error malformed() { return cannot("malformed bitcode"); }
+static constexpr StringLiteral Malformed = "malformed bitcode";
+static Error malformed() { return cannot(Malformed); }
 
 /// Reads the module block of \p Bytes for \p Parts.
 static Error look(StringRef Bytes, SlimParts &Parts) {
   BitstreamCursor In(Bytes);
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind != BitstreamEntry::SubBlock)
-      return malformed();
-    if (Entry->ID == bitc::MODULE_BLOCK_ID)
-      break;
-    if (Error E = In.SkipBlock())
-      return E;
-  }
-  if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
+  if (Error E =
+          enterModule(In, Malformed, [&](unsigned) { return In.SkipBlock(); }))
     return E;
   BitstreamBlockInfo BlockInfo;
   In.setBlockInfo(&BlockInfo);
@@ -104,7 +95,6 @@ private:
   Error writeModule(BitstreamCursor &In);
   Error writeBlock(BitstreamCursor &In, unsigned ID);
   Error writeRecord(BitstreamCursor &In, unsigned AbbrevID);
-  Error writeAbbrev(BitstreamCursor &In);
   Error writeSummary(BitstreamCursor &In);
   Error writeBody(BitstreamCursor &In);
   Error writeFunctionTable();
@@ -129,17 +119,10 @@ Error SlimWriter::run() {
   for (unsigned char C : StringRef("BC\xC0\xDE"))
     W.Emit(C, 8);
   BitstreamCursor In(Bytes);
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind != BitstreamEntry::SubBlock)
-      return malformed();
-    if (Entry->ID == bitc::MODULE_BLOCK_ID)
-      break;
-    if (Error E = copyBlock(In, Bytes, W, Entry->ID))
-      return E;
-  }
+  if (Error E = enterModule(In, Malformed, [&](unsigned ID) {
+        return copyBlock(In, Bytes, W, ID);
+      }))
+    return E;
   if (Error E = writeModule(In))
     return E;
   if (!HasSummary)
@@ -151,8 +134,6 @@ Error SlimWriter::run() {
 }
 
 Error SlimWriter::writeModule(BitstreamCursor &In) {
-  if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
-    return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
   // Also after errors: a writer wants its blocks closed.
   auto Exit = make_scope_exit([&] { W.ExitBlock(); });
@@ -172,7 +153,7 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
       break;
     case BitstreamEntry::Record:
       if (Error E = Entry->ID == bitc::DEFINE_ABBREV
-                        ? writeAbbrev(In)
+                        ? copyAbbrev(In, W, NumAbbrevs++)
                         : writeRecord(In, Entry->ID))
         return E;
       break;
@@ -282,18 +263,6 @@ Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
   if (Error E = moveName(Record, Partition))
     return E;
   W.EmitRecord(*Code, Record, Abbrev);
-  return Error::success();
-}
-
-/// Abbreviations keep their numbers, and records with them their size.
-Error SlimWriter::writeAbbrev(BitstreamCursor &In) {
-  if (Error E = In.ReadAbbrevRecord())
-    return E;
-  Expected<const BitCodeAbbrev *> Abbrev =
-      In.getAbbrev(bitc::FIRST_APPLICATION_ABBREV + NumAbbrevs++);
-  if (!Abbrev)
-    return Abbrev.takeError();
-  W.EmitAbbrev(std::make_shared<BitCodeAbbrev>(**Abbrev));
   return Error::success();
 }
 

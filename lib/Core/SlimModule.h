@@ -22,8 +22,7 @@
 //     or by reference, so it doesn't see the difference. Variables stay: those
 //     that it finds by name in both modules, it moves (IRLinker::run()).
 //   - Metadata strings that no node in use leads to become empty. Nodes are
-//   read
-//     on demand, so an importer never asks for those.
+//     read on demand, so an importer never asks for those.
 //   - Of the summary, version and flags stay: the block is how LLVM knows a
 //     module of ThinLTO. The worker has the summaries in the shard.
 //   - The module's hash, the file's symbol table, and other modules are gone.

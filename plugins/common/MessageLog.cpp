@@ -1,5 +1,4 @@
-//===- MessageLog.cpp - Where a plugin's messages go
-//-----------------------===//
+//===- MessageLog.cpp - Where a plugin's messages go ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

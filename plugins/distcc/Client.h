@@ -60,7 +60,7 @@ private:
     bool Cancelled = false;
     std::shared_ptr<const Request> Req;
     const void *Module = nullptr; // the contents' address: the same in each try
-    std::string Avoid; // the name of a host that has the same job
+    std::string Avoid;            // the name of a host that has the same job
     Farm::HostSet Tried;
     std::string LastError;
 

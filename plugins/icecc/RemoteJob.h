@@ -1,4 +1,4 @@
-//===- RemoteJob.h - One try of a job at one node ------------- -*- C++ -*-===//
+//===- RemoteJob.h - One try of a job at one node ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

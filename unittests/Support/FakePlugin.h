@@ -64,6 +64,7 @@ public:
 
   const dtlto_plugin &entry() const { return Entry; }
   void setNeeds(uint32_t Parts) { Entry.needs = Parts; }
+  void setMinor(uint32_t Minor) { Entry.abi_minor = Minor; }
 
   /// An accepted job. \c Raw is the host's memory.
   struct Job {
