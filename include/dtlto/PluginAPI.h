@@ -63,7 +63,7 @@ extern "C" {
 #endif
 
 #define DTLTO_ABI_MAJOR 1
-#define DTLTO_ABI_MINOR 2
+#define DTLTO_ABI_MINOR 3
 
 /* Makes `dtlto_plugin_entry` visible; its declaration below has it already. */
 #if defined(_WIN32)
@@ -404,6 +404,46 @@ typedef struct dtlto_plugin {
   /* [any-thread] Returns the plugin's extension of that id, or null. */
   const void *(*extension)(const char *id);
 } dtlto_plugin;
+
+/* Extension of the plugin: what its DBS is made of now, for people
+ * (--thinlto-dist-status). Since 1.3. */
+#define DTLTO_EXT_STATUS "dtlto.status/1"
+
+/* Whether a worker takes jobs. Treat an unknown value as DTLTO_WORKER_UNKNOWN. */
+enum {
+  DTLTO_WORKER_UNKNOWN = 0, /* nobody asked it, or it can't be asked */
+  DTLTO_WORKER_UP = 1,      /* takes jobs of a link like this one */
+  DTLTO_WORKER_OUT = 2      /* takes none; dtlto_worker_status.why says why */
+};
+
+/* One machine of the DBS. Borrowed until the function that got it returns. A
+ * number that isn't known is UINT32_MAX, a text null. */
+typedef struct dtlto_worker_status {
+  uint32_t size;
+  uint32_t state;         /* DTLTO_WORKER_... */
+  const char *name;       /* as job_state() names it; never null */
+  const char *compiler;   /* what it compiles with, e.g. "clang 19.1.7" */
+  const char *why;        /* why it is out, one line */
+  uint32_t slots;         /* jobs that it runs at the same time */
+  uint32_t busy;          /* slots in use, by whom ever */
+  uint32_t load_permille; /* of its cores: 1000 if all have work, or more */
+  uint32_t reserved;      /* 0 */
+} dtlto_worker_status;
+
+typedef struct dtlto_status {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [link-thread] In an open session, with or without jobs: asks the DBS and
+   * calls worker(context, ...) once for each of its machines, on the calling
+   * thread, in the order of the user's own list if there is one. May wait for
+   * the network, but returns within `timeout_ms`; a machine that hasn't answered
+   * by then is OUT. Returns DTLTO_OK, or an error after having told why with
+   * host->log(DTLTO_LOG_WARNING): the DBS as a whole can't be asked. */
+  int32_t (*query)(dtlto_session *session, uint32_t timeout_ms,
+                   void (*worker)(void *context,
+                                  const dtlto_worker_status *status),
+                   void *context);
+} dtlto_status;
 
 /* The one symbol that a plugin exports:
  *

@@ -12,7 +12,7 @@ static constexpr bool equal(const char *A, const char *B) {
 }
 
 static_assert(DTLTO_ABI_MAJOR == 1, "");
-static_assert(DTLTO_ABI_MINOR == 2, "");
+static_assert(DTLTO_ABI_MINOR == 3, "");
 
 static_assert(DTLTO_OK == 0, "");
 static_assert(DTLTO_BUSY == 1, "");
@@ -37,6 +37,10 @@ static_assert(DTLTO_STATE_RUNNING == 2, "");
 static_assert(DTLTO_STATE_RECEIVING == 3, "");
 static_assert(DTLTO_STATE_LOCAL == 4, "");
 
+static_assert(DTLTO_WORKER_UNKNOWN == 0, "");
+static_assert(DTLTO_WORKER_UP == 1, "");
+static_assert(DTLTO_WORKER_OUT == 2, "");
+
 static_assert(DTLTO_LOG_DEBUG == 0, "");
 static_assert(DTLTO_LOG_NOTE == 1, "");
 static_assert(DTLTO_LOG_WARNING == 2, "");
@@ -47,3 +51,4 @@ static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");
 static_assert(equal(DTLTO_EXT_FALLBACK, "dtlto.fallback/1"), "");
 static_assert(equal(DTLTO_EXT_NEEDS, "dtlto.needs/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
+static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");

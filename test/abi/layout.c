@@ -45,6 +45,9 @@ typedef void (*cancel_fn)(dtlto_session *, uint64_t);
 typedef int32_t (*load_fn)(dtlto_session *, dtlto_load *);
 typedef void (*close_fn)(dtlto_session *);
 typedef const void *(*extension_fn)(const char *);
+typedef int32_t (*query_fn)(dtlto_session *, uint32_t,
+                            void (*)(void *, const dtlto_worker_status *),
+                            void *);
 
 SIZE(void *, 8);
 
@@ -155,3 +158,20 @@ FIELD(dtlto_plugin, load, load_fn, 56);
 FIELD(dtlto_plugin, close, close_fn, 64);
 FIELD(dtlto_plugin, extension, extension_fn, 72);
 SIZE(dtlto_plugin, 80);
+
+/* 1.3 */
+FIELD(dtlto_worker_status, size, uint32_t, 0);
+FIELD(dtlto_worker_status, state, uint32_t, 4);
+FIELD(dtlto_worker_status, name, text, 8);
+FIELD(dtlto_worker_status, compiler, text, 16);
+FIELD(dtlto_worker_status, why, text, 24);
+FIELD(dtlto_worker_status, slots, uint32_t, 32);
+FIELD(dtlto_worker_status, busy, uint32_t, 36);
+FIELD(dtlto_worker_status, load_permille, uint32_t, 40);
+FIELD(dtlto_worker_status, reserved, uint32_t, 44);
+SIZE(dtlto_worker_status, 48);
+
+FIELD(dtlto_status, size, uint32_t, 0);
+FIELD(dtlto_status, reserved, uint32_t, 4);
+FIELD(dtlto_status, query, query_fn, 8);
+SIZE(dtlto_status, 16);
