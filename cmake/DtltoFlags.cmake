@@ -6,6 +6,33 @@ add_compile_options(-Wall -Wextra $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-redundant-move>)
 add_compile_definitions(DTLTO_VERSION="${PROJECT_VERSION}")
 
+# Most of the time of a build goes into reading LLVM's headers. A compiler
+# launcher, such as ccache, can't look into a precompiled one.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(_precompile OFF)
+else()
+  set(_precompile ON)
+endif()
+option(DTLTO_PRECOMPILE "Precompile LLVM's headers" ${_precompile})
+
+# dtlto_precompile(<target> [<header>...]): LLVM's headers that most files need,
+# and these.
+function(dtlto_precompile target)
+  if(DTLTO_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE
+      <llvm/Bitcode/BitcodeReader.h>
+      <llvm/IR/Module.h>
+      <llvm/LTO/LTO.h>
+      <llvm/Support/JSON.h>
+      <llvm/Support/ThreadPool.h>
+      <llvm/Transforms/IPO/FunctionImport.h>
+      <chrono>
+      <functional>
+      <map>
+      ${ARGN})
+  endif()
+endfunction()
+
 if(DTLTO_SANITIZE)
   list(JOIN DTLTO_SANITIZE "," _sanitizers)
   add_compile_options(-fsanitize=${_sanitizers} -fno-omit-frame-pointer
