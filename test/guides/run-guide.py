@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Does what a guide says: writes the files and runs the commands of its fenced
+blocks, in their order, in an empty folder.
+
+What stands behind the language of a block says what it is:
+
+    ```make make file=Makefile     a file, of the example "make"
+    ```cpp file=main.cpp           a file of all examples
+    ```sh make                     commands of the example "make"
+    ```sh                          commands of none: not run
+
+With --jobs, each link through a plugin keeps its jobs in that folder, and it is
+an error if there are none: without its plugin, a link makes the same program.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def blocks(text):
+    """Yields (language, names, file or None, lines) of each fenced block."""
+    for match in re.finditer(r"^```(\S+)(.*)\n((?:.*\n)*?)```$", text, re.M):
+        words = match[2].split()
+        files = [w.removeprefix("file=") for w in words if w.startswith("file=")]
+        names = [w for w in words if not w.startswith("file=")]
+        yield match[1], names, files[0] if files else None, match[3]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("guide", type=Path)
+    parser.add_argument("example")
+    parser.add_argument("folder", type=Path, help="is made; must not exist")
+    parser.add_argument("--jobs", type=Path)
+    args = parser.parse_args()
+
+    args.folder.mkdir(parents=True)
+    commands = []
+    plugin = "-Wl,--thinlto-dist-plugin="
+    for language, names, file, text in blocks(args.guide.read_text()):
+        if names and args.example not in names:
+            continue
+        if args.jobs:
+            keep = f"-Wl,--thinlto-dist-save-jobs={args.jobs.absolute()},"
+            text = text.replace(plugin, keep + plugin.removeprefix("-Wl,"))
+        if file:
+            (args.folder / file).write_text(text)
+        elif names and language == "sh":
+            commands.append(text)
+    if not commands:
+        sys.exit(f"{args.guide}: no commands of '{args.example}'")
+    # As a person does who looks at each command's exit code.
+    script = "set -euxo pipefail\n" + "".join(commands)
+    environment = dict(os.environ, LC_ALL="C")
+    for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "AR"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=args.folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+    )
+    if done.returncode == 0 and args.jobs and not list(args.jobs.glob("*.tar")):
+        sys.exit(f"{args.guide}: '{args.example}' links without the plugin")
+    sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()
