@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What an installation has for those who use it from a build system: a CMake
+# package, a toolchain file and a pkg-config file. All of them find the rest
+# relative to themselves, so a prefix may be moved.
+
+include(CMakePackageConfigHelpers)
+
+foreach(_part MAJOR MINOR)
+  file(STRINGS include/dtlto/PluginAPI.h _line
+    REGEX "^#define DTLTO_ABI_${_part} [0-9]+$")
+  string(REGEX MATCH "[0-9]+$" DTLTO_ABI_${_part} "${_line}")
+  if(DTLTO_ABI_${_part} STREQUAL "")
+    message(FATAL_ERROR "include/dtlto/PluginAPI.h has no DTLTO_ABI_${_part}")
+  endif()
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  include/dtlto/PluginAPI.h)
+
+add_library(dtlto_plugin_api INTERFACE)
+target_include_directories(dtlto_plugin_api INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:include>)
+set_target_properties(dtlto_plugin_api PROPERTIES EXPORT_NAME plugin-api)
+
+# Beside the plugins, which have the same place under each prefix.
+set(DTLTO_CMAKE_DIR lib/cmake/dtlto)
+set(_made ${PROJECT_BINARY_DIR}/cmake)
+configure_package_config_file(cmake/package/dtltoConfig.cmake.in
+  ${_made}/dtltoConfig.cmake INSTALL_DESTINATION ${DTLTO_CMAKE_DIR}
+  PATH_VARS DTLTO_PLUGIN_DIR)
+write_basic_package_version_file(${_made}/dtltoConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+configure_file(cmake/package/dtlto-toolchain.cmake.in
+  ${_made}/dtlto-toolchain.cmake @ONLY)
+configure_file(cmake/package/dtlto.pc.in ${_made}/dtlto.pc @ONLY)
+
+install(DIRECTORY include/dtlto DESTINATION include COMPONENT dev)
+install(TARGETS dtlto_plugin_api EXPORT dtltoTargets COMPONENT dev)
+install(EXPORT dtltoTargets NAMESPACE dtlto:: DESTINATION ${DTLTO_CMAKE_DIR}
+  COMPONENT dev)
+install(FILES ${_made}/dtltoConfig.cmake ${_made}/dtltoConfigVersion.cmake
+    cmake/package/dtltoEnable.cmake
+  DESTINATION ${DTLTO_CMAKE_DIR} COMPONENT dev)
+install(FILES ${_made}/dtlto-toolchain.cmake
+  DESTINATION share/dtlto/cmake COMPONENT dev)
+# The same on each architecture.
+install(FILES ${_made}/dtlto.pc DESTINATION share/pkgconfig COMPONENT dev)
