@@ -28,7 +28,7 @@ public:
       const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
       ThreadPoolStrategy Parallelism, AddStreamFn AddStream, FileCache Cache,
       lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
-      bool ShouldEmitImportsFiles)
+      bool ShouldEmitImportsFiles, std::chrono::steady_clock::time_point SetUp)
       : ThinBackendProc(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
                         std::move(OnWrite), ShouldEmitImportsFiles),
         L{TheLinker,
@@ -40,6 +40,7 @@ public:
           ShouldEmitIndexFiles,
           ShouldEmitImportsFiles,
           Parallelism.compute_thread_count()} {
+    L.SetUp = SetUp;
     settleDSOLocal(CombinedIndex);
   }
 
@@ -77,7 +78,7 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
                                                 bool ShouldEmitIndexFiles,
                                                 bool ShouldEmitImportsFiles) {
   return
-      [=, &TheLinker](
+      [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
           const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
           const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
           AddStreamFn AddStream,
@@ -85,6 +86,6 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
         return std::make_unique<PluginThinBackend>(
             TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
             Parallelism, AddStream, Cache, OnWrite, ShouldEmitIndexFiles,
-            ShouldEmitImportsFiles);
+            ShouldEmitImportsFiles, SetUp);
       };
 }

@@ -53,8 +53,9 @@ struct Event {
   bool RanHere = false;   // Done: through local code generation
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
-  double Seconds = 0;     // LocalDone, Done if RanHere: that it took here
-  dtlto_load Load = {};   // Load
+  double Seconds = 0;     // that a thread of ours has spent on it
+  Clock::time_point Ended = {};         // LocalDone
+  dtlto_load Load = {};                 // Load
   std::unique_ptr<BuiltJob> Built = {}; // Prepared
   llvm::AddStreamFn Out = {};           // Prepared: where the object goes
 };

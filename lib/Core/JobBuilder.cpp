@@ -64,6 +64,7 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
                                  "' is too long for other machines");
   auto File = std::make_unique<ModuleFile>();
   File->Path = std::move(*Path);
+  File->WholeSize = Input->Bytes.size();
   // Takes a while, and threads that want the same wait there.
   File->Bytes = AsSlim ? Slim->slim(Module, Input->Bytes) : Input->Bytes;
   // Another thread may have been faster.
@@ -215,6 +216,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     Built.Inputs.push_back(
         makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
     Built.Files.push_back(*File);
+    if (Role == DTLTO_ROLE_IMPORT)
+      Built.WholeImportBytes += (*File)->WholeSize;
     Paths[Module.getModuleIdentifier()] = (*File)->Path;
     return Error::success();
   };

@@ -26,6 +26,7 @@ namespace dtlto {
 struct ModuleFile {
   std::string Path;
   llvm::StringRef Bytes;
+  uint64_t WholeSize = 0; // before imports were slimmed
 
   /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
   const uint8_t *digest();
@@ -46,8 +47,9 @@ struct BuiltJob {
   std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
-  std::string Config; // empty: the link's
-  std::string Avoid;  // for dtlto_job::avoid
+  std::string Config;            // empty: the link's
+  std::string Avoid;             // for dtlto_job::avoid
+  uint64_t WholeImportBytes = 0; // of the files that imports are taken from
 };
 
 /// Makes jobs, and keeps what jobs of one link share. Any thread.

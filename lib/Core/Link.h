@@ -12,6 +12,7 @@
 #include "LLVMCompat.h"
 #include "Messages.h"
 #include "Options.h"
+#include "Timeline.h"
 #include "dtlto/PluginAPI.h"
 #include <chrono>
 
@@ -25,6 +26,8 @@ struct Linker {
   /// LLD's Mach-O port runs: its PreCodeGenPassesHook is known (LTO.cpp there).
   bool IsMachO = false;
   InputBuffers Inputs;
+  /// Of the ThinLTO links that have ended, for --time-trace.
+  std::vector<Timeline> Timelines;
 };
 
 /// What LLVM gives a backend: one ThinLTO link. References are LLVM's and
@@ -40,6 +43,7 @@ struct Link {
   bool EmitImportsFiles = false;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
   std::chrono::steady_clock::time_point Started = {}; // the first task came
+  std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
 
   Messages &msg() const { return *TheLinker.Msg; }
   const Options &opts() const { return TheLinker.Opts; }

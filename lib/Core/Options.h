@@ -42,6 +42,7 @@ struct Options {
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs; // a folder; empty: keep none
+  std::string Report;   // a file, .html or .json; empty: none
   bool Slim = true;     // jobs carry only what they import of other modules
   // The file of the cost history; empty: none; nothing: where it is by default.
   std::optional<std::string> Costs;

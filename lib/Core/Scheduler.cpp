@@ -91,6 +91,12 @@ void Scheduler::order() {
   // The index of a job stands for its rank from here on.
   for (size_t I = 0; I != Jobs.size(); ++I)
     Jobs[I]->Index = I;
+  if (wantsRecord()) {
+    Record.start(L.Started, L.SetUp);
+    for (const auto &J : Jobs)
+      Record.addJob(J->T.name(), J->T.Number, J->Seconds,
+                    J->T.Module.getBuffer().size());
+  }
   EndWaiting = Jobs.size();
 }
 
@@ -117,6 +123,7 @@ Error Scheduler::run() {
       handle(E);
   Helpers.reset();
   LocalPool.reset();
+  finishRecord();
   if (ProgressShown)
     L.msg().progress("");
   if (std::string Note = Costs->save(); !Note.empty())
@@ -158,6 +165,7 @@ void Scheduler::startPreparing(Job &J, bool ForHere) {
 void Scheduler::prepare(Job &J, bool ForPlugin) {
   Event E{Event::Prepared};
   E.Job = J.First.Id;
+  Clock::time_point Begin = Clock::now();
   auto Broken = [&](Error Why) {
     E.Kind = Event::Broken;
     E.Message = toString(std::move(Why));
@@ -186,6 +194,7 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
       return Broken(Out.takeError());
     if (!*Out) {
       E.Kind = Event::CacheHit;
+      E.Seconds = secondsSince(Begin);
       Events->push(std::move(E));
       return;
     }
@@ -200,6 +209,7 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
     else
       E.Message = toString(Built.takeError());
   }
+  E.Seconds = secondsSince(Begin);
   Events->push(std::move(E));
 }
 
@@ -240,6 +250,7 @@ void Scheduler::offerMore() {
     LastOffer = J.First.Accepted = Clock::now();
     if (J.Built->Job.parts & DTLTO_PART_CONFIG)
       J.Side = sideFiles(L.Conf, J.T.Number);
+    Record.offered(J.Index, J.First.Id, *J.Built, /*IsTwin=*/false);
     TheSession->submit(std::move(J.Built), J.T, Insist);
     Insist = false;
   }
@@ -283,7 +294,8 @@ void Scheduler::startLocal(Job &J, bool AsTwin) {
     E.Message = std::move(Code.Errors);
     E.NoObject = !Code.Produced;
     E.Object = Buffer::own(std::move(Code.Object));
-    E.Seconds = secondsSince(Begin);
+    E.Ended = Clock::now();
+    E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
     Events->push(std::move(E));
   });
 }
@@ -325,6 +337,7 @@ Error Scheduler::compareSideFiles(const Job &J) {
 /// Gives an object that has been checked to LLVM.
 void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
   J.At = Stage::Delivering;
+  Record.delivering(J.Index, Object.bytes().size());
   if (MayBeEmpty && Object.bytes().empty())
     return endJob(J);
   auto Write = [&J](StringRef Bytes) -> std::string {
@@ -368,6 +381,7 @@ void Scheduler::endJob(Job &J) {
   freeBytes(J);
   notLeft(J);
   ++NumEnded;
+  Record.ended(J.Index);
   showProgress(J);
 }
 
@@ -400,6 +414,20 @@ void Scheduler::closeSession() {
     L.msg().warning("plugin '" + pluginName() +
                     "': close() has not returned; leaving it behind");
   TheSession.reset();
+}
+
+void Scheduler::finishRecord() {
+  if (!Record.isOn())
+    return;
+  // The link had to wait for them, although nobody needs them any more.
+  for (Event &E : Events->popAll(Clock::now()))
+    if (E.Kind == Event::LocalDone)
+      if (auto It = JobOfId.find(E.Job); It != JobOfId.end())
+        Record.ranHere(It->second, E.Ended, E.Seconds, E.Status == DTLTO_OK,
+                       E.Message, /*IsVerify=*/false);
+  Record.finish(bool(Err));
+  if (L.Conf.TimeTraceEnabled)
+    L.TheLinker.Timelines.push_back(std::move(Record));
 }
 
 void Scheduler::showProgress(const Job &J) {

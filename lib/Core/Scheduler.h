@@ -39,6 +39,7 @@
 #include "JobSaver.h"
 #include "Rate.h"
 #include "Session.h"
+#include "Timeline.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/ThreadPool.h"
 #include <set>
@@ -162,6 +163,7 @@ private:
   void warnLimited(const llvm::Twine &Text);
 
   void closeSession();
+  void finishRecord();
   void showProgress(const Job &J);
   void summarize();
 
@@ -182,6 +184,10 @@ private:
     return L.TheLinker.Plugin->abi_minor >= 2 ? Slim.get() : nullptr;
   }
   llvm::StringRef pluginName() const { return L.TheLinker.Plugin->name; }
+  /// Whether anybody is going to look at the record.
+  bool wantsRecord() const {
+    return !L.opts().Report.empty() || L.Conf.TimeTraceEnabled;
+  }
   bool mayFallBack() const {
     return L.opts().Fallback == FallbackKind::Local && WhyNoFallback.empty();
   }
@@ -248,6 +254,7 @@ private:
   size_t NumHere = 0, NumTwice = 0, NumTwiceWon = 0;
   std::set<std::string> KeptReasons;
   std::string WhyNoFallback; // beside the user's option; empty: nothing
+  Timeline Record;           // of all this, where somebody wants it
   bool ProgressOn = false, ProgressShown = false;
 
   // Threads last, so that they end before what they use.

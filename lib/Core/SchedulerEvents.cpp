@@ -49,6 +49,7 @@ void Scheduler::handle(Event &E) {
   case Event::CacheHit:
     --NumPreparing;
     NumPreparingHere -= J.ForHere;
+    Record.prepared(J.Index, E.Seconds, /*IsCached=*/true);
     return endJob(J);
   case Event::Submitted:
     return OfTwin ? onTwinSubmitted(J, E) : onSubmitted(J, E);
@@ -65,6 +66,7 @@ void Scheduler::handle(Event &E) {
   case Event::Broken:
     --NumPreparing;
     NumPreparingHere -= J.ForHere;
+    Record.prepared(J.Index, E.Seconds);
     addError(E.Message);
     return endJob(J);
   case Event::LocalDone:
@@ -81,13 +83,16 @@ void Scheduler::handle(Event &E) {
 void Scheduler::onPrepared(Job &J, Event &E) {
   --NumPreparing;
   NumPreparingHere -= J.ForHere;
+  Record.prepared(J.Index, E.Seconds);
   if (E.Out)
     J.Out = std::move(E.Out);
   if (PluginGone || J.ForHere) {
     J.At = Stage::LocalQueue;
     LocalQueue.push_back(J.Index);
-    if (!J.ForHere)
+    if (!J.ForHere) {
       ++NumFallback;
+      Record.staysHere(J.Index, "the plugin has failed");
+    }
     return;
   }
   if (!E.Built)
@@ -112,6 +117,7 @@ void Scheduler::complete(Job &J) {
 /// The fidelity rule. Not a fallback: it is the right place for this job.
 void Scheduler::keep(Job &J, const std::string &Why) {
   ++NumKept;
+  Record.staysHere(J.Index, "another machine can't be told: " + Why);
   KeptReasons.insert(Why);
   J.At = Stage::LocalQueue;
   LocalQueue.push_back(J.Index);
@@ -119,6 +125,7 @@ void Scheduler::keep(Job &J, const std::string &Why) {
 
 void Scheduler::onOpened(Event &E) {
   LastSign = LastLoadQuery = LastResult = Clock::now();
+  Record.opened();
   if (E.Status != DTLTO_OK) {
     std::string Why =
         E.Message.empty() ? "open() failed without a reason" : E.Message;
@@ -142,6 +149,7 @@ static std::string known(uint32_t N) {
 }
 
 void Scheduler::onLoad(const dtlto_load &Load) {
+  Record.loaded(Load);
   if (Load.slots != UINT32_MAX)
     MaxPrepared = std::clamp<size_t>(2 * size_t(Load.slots), MinPreparedLimit,
                                      MaxPreparedLimit);
@@ -165,6 +173,7 @@ void Scheduler::onSubmitted(Job &J, Event &E) {
     --NumOffered;
     ++NumAccepted;
     J.First.Accepted = J.First.LastSign = LastSign = Clock::now();
+    Record.accepted(J.First.Id);
     return;
   }
   --NumOffered;
@@ -172,6 +181,7 @@ void Scheduler::onSubmitted(Job &J, Event &E) {
   if (E.Status == DTLTO_BUSY) {
     if (!E.RoomSince)
       PluginBusy = true;
+    Record.busy(J.First.Id);
     --J.Attempts;
     J.Built = std::move(E.Built);
     J.At = Stage::Ready;
@@ -179,6 +189,7 @@ void Scheduler::onSubmitted(Job &J, Event &E) {
     return;
   }
   LastSign = Clock::now();
+  Record.lost(J.First.Id, AttemptRecord::Outcome::Refused);
   fallBack(J, "submit() refused it with error " + Twine(E.Status));
 }
 
@@ -193,6 +204,7 @@ void Scheduler::onDone(Job &J, Event &E) {
     --NumOffered;
   else
     return;
+  Record.done(E.Job, E.Status, E.Worker, E.Message, E.RanHere);
   StringRef At = E.Worker;
   std::string Where = At.empty() ? "" : (" on " + At).str();
   if (OfTwin)
@@ -249,6 +261,7 @@ void Scheduler::onDone(Job &J, Event &E) {
   auto NoGood = [&](const Twine &What, Error Why) {
     std::string Text =
         (What + Where + " is no good: " + toString(std::move(Why))).str();
+    Record.lost(E.Job, AttemptRecord::Outcome::Infrastructure, Text);
     if (!Lost(Text))
       fallBack(J, Text);
   };
@@ -286,6 +299,8 @@ void Scheduler::onDone(Job &J, Event &E) {
 void Scheduler::onLocalDone(Job &J, Event &E) {
   J.RunsHere = false;
   --NumLocalRunning;
+  Record.ranHere(J.Index, E.Ended, E.Seconds, E.Status == DTLTO_OK, E.Message,
+                 /*IsVerify=*/!J.ToVerify.bytes().empty());
   if (E.Status == DTLTO_OK)
     learnHere(J, E.Seconds);
   if (J.At == Stage::Ended || J.At == Stage::Delivering)
@@ -293,6 +308,7 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
   if (J.At != Stage::LocalRunning) {
     withdraw(J);
     ++NumTwiceWon;
+    Record.staysHere(J.Index, "it took long at the plugin's");
   }
   if (E.Status != DTLTO_OK) {
     fail("module '" + J.T.name() + "' failed to compile: " + E.Message);

@@ -110,6 +110,7 @@ void Scheduler::shareMore() {
       return;
     }
     ++NumHere;
+    Record.staysHere(J.Index, "the plugin was full");
     if (HasWaiting) {
       --EndWaiting;
       startPreparing(J, /*ForHere=*/true);
@@ -139,6 +140,7 @@ bool Scheduler::steal(bool Asked) {
     callOff(J.First, /*IsAccepted=*/true);
     newId(J);
     ++NumHere;
+    Record.staysHere(J.Index, "taken back, since it only waited there");
     startLocal(J);
     return true;
   }
@@ -229,6 +231,7 @@ bool Scheduler::startTwin(Job &J) {
   J.Twin.Id = Id;
   J.Twin.Accepted = Clock::now();
   ++NumOffered;
+  Record.offered(J.Index, Id, **Built, /*IsTwin=*/true);
   TheSession->submit(std::move(*Built), J.T, /*Insist=*/false);
   return true;
 }
@@ -238,12 +241,14 @@ void Scheduler::onTwinSubmitted(Job &J, Event &E) {
     return;
   --NumOffered;
   if (E.Status != DTLTO_OK) {
+    Record.busy(E.Job);
     J.Twin = {};
     PluginBusy |= E.Status == DTLTO_BUSY && !E.RoomSince;
     return;
   }
   ++NumAccepted;
   J.Twin.IsAccepted = true;
+  Record.accepted(E.Job);
   J.Twin.Accepted = J.Twin.LastSign = LastSign = Clock::now();
 }
 
@@ -255,6 +260,7 @@ void Scheduler::callOff(Attempt &A, bool IsAccepted) {
     --NumOffered;
   if (TheSession)
     TheSession->forget(A.Id);
+  Record.lost(A.Id, AttemptRecord::Outcome::Cancelled);
   A = {};
 }
 
@@ -301,6 +307,7 @@ void Scheduler::notLeft(Job &J) {
 void Scheduler::onState(Job &J, Attempt &A, Event &E) {
   A.State = static_cast<uint32_t>(E.Status);
   A.LastSign = LastSign = Clock::now();
+  Record.state(E.Job, A.State, E.Worker);
   if (&A == &J.First && !E.Worker.empty())
     J.Worker = E.Worker;
   if (A.State == DTLTO_STATE_QUEUED || A.State == DTLTO_STATE_SENDING)

@@ -72,6 +72,7 @@ void Scheduler::fallBack(Job &J, const Twine &Why, bool Warn) {
   }
   if (Aborting)
     return endJob(J);
+  Record.staysHere(J.Index, Why);
   if (Warn)
     warnLimited(Text + "; compiling it here");
   else
@@ -87,6 +88,7 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
   if (PluginGone)
     return;
   PluginGone = true;
+  Record.pluginFailed(Why);
   std::string Text = ("plugin '" + pluginName() + "': " + Why).str();
   if (Aborting || !mayFallBack()) {
     failWithoutFallback(Text);
@@ -108,6 +110,7 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
       continue;
     if (TheSession)
       TheSession->forget(J.First.Id);
+    Record.lost(J.First.Id, AttemptRecord::Outcome::PluginFailed, Why);
     if (J.Twin.Id)
       callOff(J.Twin, J.Twin.IsAccepted);
     freeBytes(J);
@@ -117,6 +120,7 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
       continue;
     }
     ++NumFallback;
+    Record.staysHere(Index, Why);
     newId(J);
     J.At = Stage::LocalQueue;
     LocalQueue.push_back(Index);
@@ -156,6 +160,7 @@ void Scheduler::checkDeadlines() {
     if (J.At != Stage::Accepted || !IsLate(J.First))
       continue;
     TheSession->forget(J.First.Id);
+    Record.lost(J.First.Id, AttemptRecord::Outcome::Timeout);
     --NumAccepted;
     if (loseAttempt(J, /*OfTwin=*/false))
       continue;
