@@ -1,0 +1,75 @@
+//===- CasesHosts.cpp - Linkers of other ages -----------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+#include "Report.h"
+
+using namespace dtlto::check;
+
+static void run(Play &S, const Bench &B, const char *Avoid = nullptr) {
+  for (const Sample &Job : B.Samples) {
+    uint64_t Id = S.submit(Job, Avoid);
+    S.waitForAll();
+    S.expectObject(Id, Job);
+    S.load();
+  }
+  S.close();
+}
+
+static void oldHost(const Bench &B) {
+  Play S(B.plugin(), B.W, HostAge::first());
+  // A plugin may need more than such a host has, if it says so.
+  if (S.open(B.Samples.size()) == DTLTO_OK)
+    run(S, B);
+}
+
+static void newHost(const Bench &B) {
+  Play S(B.plugin(), B.W, HostAge::future());
+  S.mustOpen(B.Samples.size());
+  run(S, B);
+}
+
+static void unknownRole(const Bench &B) {
+  Bench More = B;
+  for (Sample &Job : More.Samples) {
+    Job.Inputs.push_back({"more/of-a-later-abi.bin", 77, "bytes", {}});
+    Job.digest();
+  }
+  Play S(B.plugin(), B.W, HostAge::future());
+  S.mustOpen(B.Samples.size());
+  run(S, More);
+}
+
+static void avoid(const Bench &B) {
+  Play S(B.plugin(), B.W);
+  S.mustOpen(B.Samples.size());
+  run(S, B, "this machine");
+}
+
+const std::vector<Case> &dtlto::check::hostCases() {
+  static const std::vector<Case> All = {
+      {"old-host",
+       "a linker with ABI 1.0, or a message that says what is missing", oldHost,
+       false},
+      {"new-host", "a linker with ABI 1.99, whose structs are larger", newHost,
+       false},
+      {"unknown-role",
+       "an input with a role of a later ABI is a file like others", unknownRole,
+       false},
+      {"avoid", "a job that is to avoid a worker has its object all the same",
+       avoid, false},
+  };
+  return All;
+}
+
+std::vector<Case> dtlto::check::allCases() {
+  std::vector<Case> All;
+  for (auto *Some :
+       {&pluginCases(), &jobCases(), &lifeCases(), &inputCases(), &hostCases()})
+    All.insert(All.end(), Some->begin(), Some->end());
+  return All;
+}

@@ -1,0 +1,90 @@
+//===- CasesInputs.cpp - Jobs that can't be compiled ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+#include "Report.h"
+#include <algorithm>
+
+using namespace dtlto::check;
+
+/// Gives the plugin \p Bad, which has to end with an error, and then a job that
+/// has not.
+static void expectError(const Bench &B, Sample Bad) {
+  Bad.Object.clear();
+  Bad.digest();
+  Play S(B.plugin(), B.W);
+  S.mustOpen(2);
+  uint64_t Id = S.submit(Bad);
+  S.waitForAll();
+  int32_t Status = S.result(Id).Status;
+  // submit() may have refused it.
+  if (Id != 0 && Status == DTLTO_OK)
+    fail("dtlto_result.status",
+         "a job that can't be compiled ended with DTLTO_OK",
+         "look at the compiler's exit code, and at nothing else, to tell "
+         "success "
+         "from failure; and don't keep results by less than all inputs' "
+         "digests");
+  uint64_t Good = S.submit(B.Samples.back());
+  S.waitForAll();
+  S.expectObject(Good, B.Samples.back());
+  S.close();
+}
+
+static Sample::Input &input(Sample &S, uint32_t Role) {
+  return *std::find_if(
+      S.Inputs.begin(), S.Inputs.end(),
+      [&](const Sample::Input &In) { return In.Role == Role; });
+}
+
+static void truncatedBitcode(const Bench &B) {
+  Sample Bad = B.Samples.front();
+  std::string &Bytes = input(Bad, DTLTO_ROLE_PRIMARY).Bytes;
+  Bytes.resize(Bytes.size() / 2 / 4 * 4);
+  expectError(B, std::move(Bad));
+}
+
+static void noBitcode(const Bench &B) {
+  Sample Bad = B.Samples.front();
+  input(Bad, DTLTO_ROLE_PRIMARY).Bytes = "This was no module.\n";
+  expectError(B, std::move(Bad));
+}
+
+static void emptyInput(const Bench &B) {
+  Sample Bad = B.Samples.front();
+  input(Bad, DTLTO_ROLE_PRIMARY).Bytes.clear();
+  expectError(B, std::move(Bad));
+}
+
+static void missingIndex(const Bench &B) {
+  Sample Bad = B.Samples.front();
+  Bad.Inputs.erase(std::find_if(
+      Bad.Inputs.begin(), Bad.Inputs.end(),
+      [](const Sample::Input &In) { return In.Role == DTLTO_ROLE_INDEX; }));
+  expectError(B, std::move(Bad));
+}
+
+static void brokenIndex(const Bench &B) {
+  Sample Bad = B.Samples.front();
+  input(Bad, DTLTO_ROLE_INDEX).Bytes = "This was no index.\n";
+  expectError(B, std::move(Bad));
+}
+
+const std::vector<Case> &dtlto::check::inputCases() {
+  static const std::vector<Case> All = {
+      {"truncated-bitcode", "half a module is an error", truncatedBitcode,
+       false},
+      {"no-bitcode", "text in the place of a module is an error", noBitcode,
+       false},
+      {"empty-input", "an empty module is an error", emptyInput, false},
+      {"missing-index", "a job without its index is an error", missingIndex,
+       false},
+      {"broken-index", "text in the place of an index is an error", brokenIndex,
+       false},
+  };
+  return All;
+}

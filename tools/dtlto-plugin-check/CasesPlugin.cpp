@@ -1,0 +1,152 @@
+//===- CasesPlugin.cpp - The entry, and sessions without jobs -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+#include "Report.h"
+#include <cstddef>
+#include <cstring>
+#include <dlfcn.h>
+
+using namespace dtlto::check;
+
+const dtlto_plugin &Bench::plugin() const {
+  void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!Library)
+    failAndExit("PluginAPI.h",
+                std::string("the plugin can't be loaded: ") + ::dlerror(),
+                "link all that it needs; the host loads it with RTLD_NOW");
+  const void *Raw = ::dlsym(Library, DTLTO_PLUGIN_SYMBOL);
+  if (!Raw)
+    failAndExit("DTLTO_PLUGIN_SYMBOL",
+                "there is no symbol " DTLTO_PLUGIN_SYMBOL,
+                "define the constant, in C++ with extern \"C\", and don't hide "
+                "it: the header's declaration has DTLTO_PLUGIN_EXPORT");
+  uint32_t Head[3];
+  std::memcpy(Head, Raw, sizeof(Head));
+  if (Head[1] != DTLTO_ABI_MAJOR)
+    failAndExit("Growing without breaking",
+                "the plugin has ABI " + std::to_string(Head[1]) + "." +
+                    std::to_string(Head[2]) + ", the linker has " +
+                    std::to_string(DTLTO_ABI_MAJOR) + "." +
+                    std::to_string(DTLTO_ABI_MINOR),
+                "set abi_major to DTLTO_ABI_MAJOR; majors must match");
+  constexpr size_t Size1_0 =
+      offsetof(dtlto_plugin, extension) + sizeof(dtlto_plugin::extension);
+  if (Head[0] < Size1_0)
+    failAndExit("dtlto_plugin.size",
+                "`size` is " + std::to_string(Head[0]) +
+                    ", and the functions of ABI 1.0 take " +
+                    std::to_string(Size1_0),
+                "set `size` to sizeof(dtlto_plugin)");
+  const auto &P = *static_cast<const dtlto_plugin *>(Raw);
+  if (!P.name || !P.version || !P.open || !P.submit || !P.cancel || !P.load ||
+      !P.close || !P.extension)
+    failAndExit("dtlto_plugin", "a name, a version or a function is null",
+                "define all six functions, also those with nothing to do");
+  return P;
+}
+
+static void entry(const Bench &B) {
+  const dtlto_plugin &P = B.plugin();
+  std::string Name = P.name;
+  if (Name.empty() || Name.size() > 40 ||
+      Name.find_first_of(" \t\n:/") != std::string::npos)
+    fail("dtlto_plugin.name", "the name is '" + Name + "'",
+         "one short word: it stands before the plugin's messages");
+  if (P.abi_minor <= DTLTO_ABI_MINOR && P.needs >= 2 * DTLTO_PART_CONFIG)
+    fail("dtlto_plugin.needs",
+         "`needs` has bits that ABI 1." + std::to_string(P.abi_minor) +
+             " doesn't",
+         "combine DTLTO_PART_... of the header that you have");
+}
+
+static void exports(const Bench &B) {
+  std::string Error;
+  std::string Others;
+  for (const std::string &Name : exportedSymbols(B.Path, Error))
+    if (Name != DTLTO_PLUGIN_SYMBOL)
+      Others += " " + Name;
+  if (!Error.empty())
+    failAndExit("PluginAPI.h", Error,
+                "build a shared library for this machine");
+  if (!Others.empty())
+    fail("DTLTO_PLUGIN_SYMBOL", "the plugin also exports" + Others,
+         "compile with -fvisibility=hidden (and link archives with "
+         "-Wl,--exclude-libs,ALL), so that names can't clash");
+}
+
+static void openClose(const Bench &B) {
+  Play S(B.plugin(), B.W);
+  S.mustOpen(1);
+  S.close();
+}
+
+static void openTwice(const Bench &B) {
+  const dtlto_plugin &P = B.plugin();
+  for (int I = 0; I != 3; ++I) {
+    Play S(P, B.W);
+    S.mustOpen(1);
+    uint64_t Id = S.submit(B.Samples.back());
+    S.waitForAll();
+    S.expectObject(Id, B.Samples.back());
+    S.close();
+  }
+}
+
+static void arguments(const Bench &B) {
+  Wishes W = B.W;
+  W.PluginArgs.push_back("no-such-argument=of-any-plugin");
+  Play S(B.plugin(), W);
+  int32_t Status = S.open(1);
+  if (Status != DTLTO_ERROR_CALLER)
+    fail(
+        "dtlto_plugin.open",
+        "with the argument 'no-such-argument=of-any-plugin', open() returned " +
+            std::to_string(Status),
+        "a user's slip must not pass in silence: DTLTO_ERROR_CALLER for an "
+        "argument that you don't know");
+  else if (S.openErrors().find("no-such-argument") == std::string::npos)
+    fail("dtlto_plugin.open",
+         "the message of a wrong argument doesn't name it: " + S.openErrors(),
+         "say which argument it is, and what you expected");
+}
+
+static void extension(const Bench &B) {
+  if (B.plugin().extension("com.example.no-such-extension/1"))
+    fail("dtlto_plugin.extension",
+         "the plugin has an extension 'com.example.no-such-extension/1'",
+         "return null for each id that you don't know");
+}
+
+static void status(const Bench &B) {
+  const dtlto_plugin &P = B.plugin();
+  auto *Status =
+      static_cast<const dtlto_status *>(P.extension(DTLTO_EXT_STATUS));
+  if (!Status)
+    return; // it needn't
+  Play S(P, B.W);
+  S.mustOpen(0);
+  S.queryStatus(*Status);
+  S.close();
+}
+
+const std::vector<Case> &dtlto::check::pluginCases() {
+  static const std::vector<Case> All = {
+      {"entry", "the plugin can be loaded, and its entry is whole", entry,
+       true},
+      {"exports", "the entry is the only symbol that it exports", exports,
+       false},
+      {"open-close", "a session without jobs begins and ends", openClose, true},
+      {"open-twice", "one process can have several sessions, one after another",
+       openTwice, false},
+      {"arguments", "an unknown argument is the caller's error, with a message",
+       arguments, false},
+      {"extension", "unknown extensions are null", extension, false},
+      {"status", "dtlto.status/1, if there, tells of machines", status, false},
+  };
+  return All;
+}

@@ -1,0 +1,69 @@
+//===- Report.cpp - What a case found -------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <unistd.h>
+
+using namespace dtlto::check;
+
+static int ReportFd = -1;
+static std::mutex Mutex;
+
+static std::string oneLine(std::string Text) {
+  for (char &C : Text)
+    if (static_cast<unsigned char>(C) < ' ')
+      C = ' ';
+  return Text;
+}
+
+static void writeLine(const std::string &Line) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  [[maybe_unused]] ssize_t N = ::write(ReportFd, Line.data(), Line.size());
+}
+
+void dtlto::check::openReport(int Fd) { ReportFd = Fd; }
+
+void dtlto::check::fail(const std::string &Section, const std::string &What,
+                        const std::string &Mend) {
+  writeLine("fail\t" + oneLine(Section) + "\t" + oneLine(What) + "\t" +
+            oneLine(Mend) + "\n");
+}
+
+void dtlto::check::failAndExit(const std::string &Section,
+                               const std::string &What,
+                               const std::string &Mend) {
+  fail(Section, What, Mend);
+  ::_exit(1);
+}
+
+void dtlto::check::reportEnd() { writeLine("end\n"); }
+
+Report dtlto::check::readReport(const std::string &Lines) {
+  Report R;
+  for (size_t At = 0; At < Lines.size();) {
+    size_t End = std::min(Lines.find('\n', At), Lines.size());
+    std::string Line = Lines.substr(At, End - At);
+    At = End + 1;
+    R.Ended |= Line == "end";
+    std::vector<std::string> Parts(1);
+    for (char C : Line)
+      if (C == '\t')
+        Parts.emplace_back();
+      else
+        Parts.back() += C;
+    if (Parts.size() != 4 || Parts[0] != "fail" || R.Failures.size() == 4)
+      continue;
+    // The same mistake with each job is one mistake.
+    if (std::none_of(R.Failures.begin(), R.Failures.end(),
+                     [&](const Failure &F) { return F.Mend == Parts[3]; }))
+      R.Failures.push_back({Parts[1], Parts[2], Parts[3]});
+  }
+  return R;
+}

@@ -1,0 +1,52 @@
+//===- Report.h - What a case found -----------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A case runs in a process of its own, and tells what it found in lines on a
+// pipe, with tabs between the parts: `fail`, then which part of PluginAPI.h
+// promises it, what happened, and how to mend it. Without such a line, and with
+// the line `end`, the case has passed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINCHECK_REPORT_H
+#define DTLTO_PLUGINCHECK_REPORT_H
+
+#include <string>
+#include <vector>
+
+namespace dtlto::check {
+
+struct Failure {
+  std::string Section; // of PluginAPI.h, e.g. "dtlto_host.job_done"
+  std::string What;
+  std::string Mend;
+};
+
+/// Sends reports to \p Fd from now on. The process of a case only.
+void openReport(int Fd);
+
+/// Reports a failure; the case goes on. Any thread.
+void fail(const std::string &Section, const std::string &What,
+          const std::string &Mend);
+
+/// Reports a failure and ends the process.
+[[noreturn]] void failAndExit(const std::string &Section,
+                              const std::string &What, const std::string &Mend);
+
+/// Reports that the case came to its end.
+void reportEnd();
+
+/// What the other end of the pipe read.
+struct Report {
+  std::vector<Failure> Failures; // each kind once, at most four
+  bool Ended = false;
+};
+Report readReport(const std::string &Lines);
+
+} // namespace dtlto::check
+
+#endif // DTLTO_PLUGINCHECK_REPORT_H

@@ -1,0 +1,31 @@
+//===- Runner.h - Cases in processes of their own ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINCHECK_RUNNER_H
+#define DTLTO_PLUGINCHECK_RUNNER_H
+
+#include "Report.h"
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dtlto::check {
+
+struct CaseResult {
+  std::vector<Failure> Failures; // none: passed
+  std::string Output;            // what was written to its stderr and stdout
+  double Seconds = 0;
+};
+
+/// Runs \p Args, a case of this program that reports to descriptor 3, and all
+/// that it starts, for at most \p Limit.
+CaseResult runCase(const std::vector<std::string> &Args,
+                   std::chrono::milliseconds Limit, const std::string &Folder);
+
+} // namespace dtlto::check
+
+#endif // DTLTO_PLUGINCHECK_RUNNER_H

@@ -1,0 +1,112 @@
+//===- Samples.cpp - Reads and writes jobs --------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only file of this program that includes LLVM, since bundles are
+// lib/Core's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Samples.h"
+#include "Bundle.h"
+#include "BundleManifest.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace dtlto::check;
+
+std::string dtlto::check::llvmVersion() { return LLVM_VERSION_STRING; }
+
+std::string dtlto::check::readFile(const std::string &Path) {
+  std::ostringstream Bytes;
+  Bytes << std::ifstream(Path, std::ios::binary).rdbuf();
+  return Bytes.str();
+}
+
+void Sample::digest() {
+  for (Input &In : Inputs) {
+    std::string Bytes = llvm::fromHex(dtlto::bundleDigest(In.Bytes));
+    std::memcpy(In.Digest.data(), Bytes.data(), In.Digest.size());
+  }
+}
+
+std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
+                                              std::string &Error) {
+  std::vector<Sample> All;
+  std::vector<std::string> Names;
+  std::error_code EC;
+  for (auto &Entry : std::filesystem::directory_iterator(Folder, EC))
+    if (Entry.path().extension() == ".tar")
+      Names.push_back(Entry.path().string());
+  std::sort(Names.begin(), Names.end());
+  for (const std::string &Name : Names) {
+    llvm::Expected<dtlto::Bundle> B =
+        dtlto::readBundle(readFile(Name), llvmVersion());
+    if (!B) {
+      Error = "can't read '" + Name + "': " + llvm::toString(B.takeError());
+      return {};
+    }
+    Sample S;
+    S.Name = B->Name;
+    S.Triple = B->Triple;
+    S.Output = B->Output;
+    S.Config = B->Config;
+    S.Args = B->Args;
+    for (const dtlto::Bundle::Input &In : B->Inputs)
+      S.Inputs.push_back({In.Path,
+                          In.Role,
+                          std::string(In.Bytes.begin(), In.Bytes.end()),
+                          {}});
+    S.Object =
+        readFile(std::filesystem::path(Name).replace_extension("o").string());
+    if (S.Object.empty()) {
+      Error = "no object beside '" + Name + "'";
+      return {};
+    }
+    S.digest();
+    All.push_back(std::move(S));
+  }
+  if (All.empty())
+    Error = "no jobs in '" + Folder + "'";
+  return All;
+}
+
+std::string dtlto::check::makeBundle(const Sample &S) {
+  std::vector<dtlto_input> Inputs;
+  for (const Sample::Input &In : S.Inputs) {
+    dtlto_input Raw = {};
+    Raw.size = sizeof(Raw);
+    // Those of a later ABI are files like others.
+    Raw.role =
+        In.Role <= DTLTO_ROLE_INDEX ? In.Role : uint32_t(DTLTO_ROLE_OTHER);
+    Raw.path = In.Path.c_str();
+    Raw.bytes = {In.Bytes.data(), In.Bytes.size()};
+    std::copy(In.Digest.begin(), In.Digest.end(), Raw.digest);
+    Inputs.push_back(Raw);
+  }
+  std::vector<const dtlto_input *> Pointers;
+  for (const dtlto_input &In : Inputs)
+    Pointers.push_back(&In);
+  dtlto_job Job = {};
+  Job.size = sizeof(Job);
+  Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG;
+  Job.name = S.Name.c_str();
+  Job.triple = S.Triple.c_str();
+  Job.inputs = Pointers.data();
+  Job.num_inputs = static_cast<uint32_t>(Pointers.size());
+  Job.config = S.Config.c_str();
+  llvm::Expected<llvm::SmallVector<char, 0>> Bytes = dtlto::writeBundle(Job);
+  if (!Bytes) {
+    llvm::consumeError(Bytes.takeError());
+    return {};
+  }
+  return std::string(Bytes->begin(), Bytes->end());
+}

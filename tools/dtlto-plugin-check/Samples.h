@@ -1,0 +1,67 @@
+//===- Samples.h - Real jobs, and what they make ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Cases give the plugin real jobs of a link, whose objects are known: compiled
+// in the linker, as a link without a plugin does. KeepPlugin.c writes them, as
+// bundles (docs/BUNDLE.md) with an object beside each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINCHECK_SAMPLES_H
+#define DTLTO_PLUGINCHECK_SAMPLES_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dtlto::check {
+
+/// One job. Without an object, it is one that can't be compiled.
+struct Sample {
+  struct Input {
+    std::string Path;
+    uint32_t Role;
+    std::string Bytes;
+    std::array<uint8_t, 32> Digest;
+  };
+  std::string Name, Triple, Output, Config;
+  std::vector<std::string> Args;
+  std::vector<Input> Inputs;
+  std::string Object;
+
+  /// Makes the digests those of the bytes.
+  void digest();
+};
+
+/// The version of LLVM that bundles must have.
+std::string llvmVersion();
+
+/// Reads the jobs of \p Folder. Returns none, and \p Error says why.
+std::vector<Sample> readSamples(const std::string &Folder, std::string &Error);
+
+/// Returns the bundle of \p S, or nothing if it can't have one.
+std::string makeBundle(const Sample &S);
+
+/// Makes jobs in \p Folder: compiles a few sources with \p Clang, and links
+/// them with the linker that is installed with this program. Returns false, and
+/// \p Error says why.
+bool makeSamples(const std::string &Folder, const std::string &Clang,
+                 std::string &Error);
+
+/// Where this program is, its own name included.
+std::string ownPath();
+
+/// Runs a program. Returns whether it ended well; \p Output gets what it wrote.
+bool runProgram(const std::vector<std::string> &Args, const std::string &Folder,
+                std::string &Output);
+
+std::string readFile(const std::string &Path);
+
+} // namespace dtlto::check
+
+#endif // DTLTO_PLUGINCHECK_SAMPLES_H

@@ -1,0 +1,326 @@
+//===- main.cpp - dtlto-plugin-check: does a plugin keep the ABI? ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plays the linker for a plugin, in many ways, and says which promise of
+// PluginAPI.h it doesn't keep. docs/PLUGIN-GUIDE.md shows its use.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+#include "Report.h"
+#include "Runner.h"
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace dtlto::check;
+namespace fs = std::filesystem;
+
+static const char Usage[] =
+    R"(usage: dtlto-plugin-check [options] PLUGIN
+
+Checks whether a plugin for dtlto keeps what dtlto/PluginAPI.h asks of it. PLUGIN
+is a path. Each case runs in a process of its own.
+
+  --plugin-arg=TEXT  an argument for the plugin, as --thinlto-dist-plugin-arg
+                     of the linker; repeatable
+  --only=CASE        run this case; repeatable
+  --skip=CASE        don't run this case; repeatable
+  --list             list the cases
+  --timeout=S        limit of each case in seconds (60); a job may take half of it
+  --many=N           jobs in cases with many (48)
+  --jobs=FOLDER      use these jobs: what the plugin lib/dtlto/check/libdtlto_keep.so
+                     wrote to FOLDER in a link of yours, or --keep-jobs
+  --keep-jobs=FOLDER keep the jobs that are used there
+  --clang=PROGRAM    the clang that compiles the sources of jobs (clang-N, clang)
+  --junit=FILE       also write the results as JUnit's XML
+  --verbose          show what the plugin logs, also in cases that pass
+  --debug            with one --only: run the case in this process, for a debugger
+
+Exit code: 0 if all cases passed, 1 if some failed, 2 if nothing could be checked.
+)";
+
+namespace {
+struct Options {
+  std::string Plugin, Jobs, KeepJobs, Clang, JUnit, RunCase;
+  std::vector<std::string> Only, Skip;
+  Wishes W;
+  bool List = false, Debug = false;
+};
+
+struct Line {
+  const Case *C;
+  CaseResult R;
+  bool WasRun;
+};
+} // namespace
+
+[[noreturn]] static void giveUp(const std::string &Why) {
+  std::fprintf(stderr, "dtlto-plugin-check: %s\n", Why.c_str());
+  std::exit(2);
+}
+
+static unsigned number(const std::string &Text, const char *Option) {
+  char *End = nullptr;
+  unsigned long N = std::strtoul(Text.c_str(), &End, 10);
+  if (Text.empty() || Text[0] < '0' || Text[0] > '9' || *End || N < 1 ||
+      N > 100000)
+    giveUp(std::string(Option) + "=" + Text + ": expected a number from 1");
+  return static_cast<unsigned>(N);
+}
+
+static Options parse(int Argc, char **Argv) {
+  Options O;
+  for (int I = 1; I != Argc; ++I) {
+    std::string Arg = Argv[I], Value;
+    auto Is = [&](const char *Name) {
+      size_t N = std::strlen(Name);
+      if (Arg.compare(0, N, Name) != 0 || Arg[N] != '=')
+        return false;
+      Value = Arg.substr(N + 1);
+      return true;
+    };
+    if (Arg == "--help") {
+      std::fputs(Usage, stdout);
+      std::exit(0);
+    } else if (Arg == "--list")
+      O.List = true;
+    else if (Arg == "--verbose")
+      O.W.Verbose = true;
+    else if (Arg == "--debug")
+      O.Debug = true;
+    else if (Is("--plugin-arg"))
+      O.W.PluginArgs.push_back(Value);
+    else if (Is("--only"))
+      O.Only.push_back(Value);
+    else if (Is("--skip"))
+      O.Skip.push_back(Value);
+    else if (Is("--timeout"))
+      O.W.CaseLimit = std::chrono::seconds(number(Value, "--timeout"));
+    else if (Is("--many"))
+      O.W.NumJobs = number(Value, "--many");
+    else if (Is("--jobs"))
+      O.Jobs = Value;
+    else if (Is("--keep-jobs"))
+      O.KeepJobs = Value;
+    else if (Is("--clang"))
+      O.Clang = Value;
+    else if (Is("--junit"))
+      O.JUnit = Value;
+    else if (Is("--run-case")) // ours, for the process of a case
+      O.RunCase = Value;
+    else if (Arg.size() > 1 && Arg[0] == '-')
+      giveUp("unknown option '" + Arg + "'; --help lists them");
+    else if (!O.Plugin.empty())
+      giveUp("one plugin at a time: '" + O.Plugin + "' or '" + Arg + "'?");
+    else
+      O.Plugin = Arg;
+  }
+  for (auto *Names : {&O.Only, &O.Skip})
+    for (const std::string &Name : *Names) {
+      auto All = allCases();
+      if (std::none_of(All.begin(), All.end(),
+                       [&](const Case &C) { return C.Name == Name; }))
+        giveUp("no case '" + Name + "'; --list has their names");
+    }
+  if (O.Debug && O.Only.size() != 1)
+    giveUp("--debug needs one --only=CASE");
+  return O;
+}
+
+/// In the process of a case.
+static int runHere(const Options &O, const Case &C, bool Debug) {
+  if (Debug)
+    openReport(2);
+  else {
+    openReport(3);
+    catchCrashes(3);
+  }
+  Bench B;
+  B.Path = O.Plugin;
+  B.W = O.W;
+  std::string Error;
+  B.Samples = readSamples(O.Jobs, Error);
+  if (B.Samples.empty())
+    failAndExit("--jobs", Error, "make them anew");
+  std::sort(B.Samples.begin(), B.Samples.end(),
+            [](const Sample &L, const Sample &R) {
+              return L.Object.size() > R.Object.size();
+            });
+  // The linker's calls come from a thread of their own, too.
+  std::thread([&] { C.Run(B); }).join();
+  reportEnd();
+  std::fflush(nullptr);
+  ::_exit(0); // plugins are never unloaded
+}
+
+static std::string escape(const std::string &Text) {
+  std::string Out;
+  for (char C : Text)
+    switch (C) {
+    case '&':
+      Out += "&amp;";
+      break;
+    case '<':
+      Out += "&lt;";
+      break;
+    case '>':
+      Out += "&gt;";
+      break;
+    case '"':
+      Out += "&quot;";
+      break;
+    default:
+      Out += static_cast<unsigned char>(C) < ' ' ? ' ' : C;
+    }
+  return Out;
+}
+
+static std::string sentence(const Line &L, const Failure &F) {
+  return std::string(L.C->Promise) + " (" + F.Section + "): " + F.What +
+         "; to mend it: " + F.Mend;
+}
+
+static void writeJUnit(const Options &O, const std::vector<Line> &Lines,
+                       unsigned NumFailed) {
+  std::ofstream Out(O.JUnit);
+  Out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\""
+      << escape("dtlto-plugin-check " + O.Plugin) << "\" tests=\""
+      << Lines.size() << "\" failures=\"" << NumFailed << "\">\n";
+  for (const Line &L : Lines) {
+    Out << "  <testcase name=\"" << L.C->Name << "\" time=\"" << L.R.Seconds
+        << "\">\n";
+    if (!L.WasRun)
+      Out << "    <skipped/>\n";
+    for (const Failure &F : L.R.Failures)
+      Out << "    <failure message=\"" << escape(F.What) << "\">"
+          << escape(sentence(L, F)) << "</failure>\n";
+    Out << "  </testcase>\n";
+  }
+  Out << "</testsuite>\n";
+  if (!Out.flush())
+    giveUp("can't write '" + O.JUnit + "'");
+}
+
+static void show(const Line &L, bool Verbose) {
+  std::printf("%s %s", L.R.Failures.empty() ? "PASS" : "FAIL", L.C->Name);
+  if (!L.R.Failures.empty())
+    std::printf(": %s", sentence(L, L.R.Failures.front()).c_str());
+  std::printf("\n");
+  for (size_t I = 1; I < L.R.Failures.size(); ++I)
+    std::printf("  also: %s\n", sentence(L, L.R.Failures[I]).c_str());
+  if (Verbose || !L.R.Failures.empty()) {
+    // The end is what matters.
+    size_t At = L.R.Output.size() > 4000 ? L.R.Output.size() - 4000 : 0;
+    for (; At < L.R.Output.size();) {
+      size_t End = std::min(L.R.Output.find('\n', At), L.R.Output.size());
+      std::printf("  | %s\n", L.R.Output.substr(At, End - At).c_str());
+      At = End + 1;
+    }
+  }
+  std::fflush(stdout);
+}
+
+static int runAll(Options &O, const std::string &Folder) {
+  std::string Error;
+  if (O.Jobs.empty()) {
+    O.Jobs = O.KeepJobs.empty() ? Folder + "/jobs" : O.KeepJobs;
+    std::error_code EC;
+    fs::create_directories(O.Jobs, EC);
+    if (!makeSamples(fs::absolute(O.Jobs).string(), O.Clang, Error))
+      giveUp(Error);
+  }
+  if (readSamples(O.Jobs, Error).empty())
+    giveUp(Error);
+
+  std::vector<std::string> Args = {ownPath(), "--jobs=" + O.Jobs, O.Plugin};
+  for (const std::string &Arg : O.W.PluginArgs)
+    Args.push_back("--plugin-arg=" + Arg);
+  Args.push_back("--timeout=" + std::to_string(O.W.CaseLimit.count() / 1000));
+  Args.push_back("--many=" + std::to_string(O.W.NumJobs));
+  if (O.W.Verbose)
+    Args.push_back("--verbose");
+
+  auto Has = [](const std::vector<std::string> &Names, const char *Name) {
+    return std::find(Names.begin(), Names.end(), Name) != Names.end();
+  };
+  std::vector<Line> Lines;
+  const std::vector<Case> Cases = allCases();
+  unsigned NumPassed = 0, NumFailed = 0, NumLeft = 0;
+  bool Hopeless = false;
+  for (const Case &C : Cases) {
+    if ((!O.Only.empty() && !Has(O.Only, C.Name)) || Has(O.Skip, C.Name))
+      continue;
+    Line L = {&C, {}, !Hopeless};
+    if (Hopeless) {
+      ++NumLeft;
+    } else {
+      std::vector<std::string> Own = Args;
+      Own.push_back(std::string("--run-case=") + C.Name);
+      L.R = runCase(Own, O.W.CaseLimit, Folder);
+      ++(L.R.Failures.empty() ? NumPassed : NumFailed);
+      Hopeless = C.IsBasic && !L.R.Failures.empty();
+      show(L, O.W.Verbose);
+    }
+    Lines.push_back(L);
+  }
+  if (!O.JUnit.empty())
+    writeJUnit(O, Lines, NumFailed);
+  std::printf("%u passed, %u failed", NumPassed, NumFailed);
+  if (NumLeft)
+    std::printf(", %u not tried", NumLeft);
+  std::printf("\n");
+  return NumFailed ? 1 : 0;
+}
+
+int main(int Argc, char **Argv) {
+  Options O = parse(Argc, Argv);
+  if (O.List) {
+    for (const Case &C : allCases())
+      std::printf("%-18s %s\n", C.Name, C.Promise);
+    return 0;
+  }
+  if (O.Plugin.empty())
+    giveUp("which plugin? --help has the usage");
+  std::error_code EC;
+  if (!fs::is_regular_file(O.Plugin, EC))
+    giveUp("no file '" + O.Plugin + "'");
+  O.Plugin = fs::absolute(O.Plugin).string();
+  for (const Case &C : allCases())
+    if (C.Name == O.RunCase)
+      return runHere(O, C, false);
+
+  char Name[PATH_MAX];
+  std::snprintf(Name, sizeof(Name), "%s/dtlto-plugin-check-XXXXXX",
+                fs::temp_directory_path(EC).c_str());
+  if (!::mkdtemp(Name))
+    giveUp(std::string("can't make a folder '") + Name + "'");
+  struct Remove {
+    std::string Name;
+    ~Remove() {
+      std::error_code EC;
+      fs::remove_all(Name, EC);
+    }
+  } R{Name};
+  if (O.Debug) {
+    std::string Error;
+    if (O.Jobs.empty()) {
+      O.Jobs = Name;
+      if (!makeSamples(Name, O.Clang, Error))
+        giveUp(Error);
+    }
+    for (const Case &C : allCases())
+      if (C.Name == O.Only.front())
+        return runHere(O, C, true);
+  }
+  return runAll(O, Name);
+}
