@@ -5,6 +5,7 @@
 # relative to themselves, so a prefix may be moved.
 
 include(CMakePackageConfigHelpers)
+find_package(Threads REQUIRED)
 
 foreach(_part MAJOR MINOR)
   file(STRINGS include/dtlto/PluginAPI.h _line
@@ -22,6 +23,11 @@ target_include_directories(dtlto_plugin_api INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:include>)
 set_target_properties(dtlto_plugin_api PROPERTIES EXPORT_NAME plugin-api)
+# <dtlto/sdk/...>, for plugins in C++.
+add_library(dtlto_sdk INTERFACE)
+target_link_libraries(dtlto_sdk INTERFACE dtlto_plugin_api Threads::Threads)
+target_compile_features(dtlto_sdk INTERFACE cxx_std_17)
+set_target_properties(dtlto_sdk PROPERTIES EXPORT_NAME sdk)
 
 # Beside the plugins, which have the same place under each prefix.
 set(DTLTO_CMAKE_DIR lib/cmake/dtlto)
@@ -36,7 +42,9 @@ configure_file(cmake/package/dtlto-toolchain.cmake.in
 configure_file(cmake/package/dtlto.pc.in ${_made}/dtlto.pc @ONLY)
 
 install(DIRECTORY include/dtlto DESTINATION include COMPONENT dev)
-install(TARGETS dtlto_plugin_api EXPORT dtltoTargets COMPONENT dev)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/dtlto-dev
+  COMPONENT dev OPTIONAL)
+install(TARGETS dtlto_plugin_api dtlto_sdk EXPORT dtltoTargets COMPONENT dev)
 install(EXPORT dtltoTargets NAMESPACE dtlto:: DESTINATION ${DTLTO_CMAKE_DIR}
   COMPONENT dev)
 install(FILES ${_made}/dtltoConfig.cmake ${_made}/dtltoConfigVersion.cmake
