@@ -94,8 +94,9 @@ class Comparison:
 
     MEASURES = [("wall", "s", 2), ("peak", "MiB", 0), ("cpu", "s", 2)]
 
-    def __init__(self, names, commands, folder, runs, check=None):
-        """`check` is called with an output of the first command."""
+    def __init__(self, names, commands, folder, runs, check=None, env=None):
+        """`check` is called with an output of the first command. `env` is the
+        second's environment (default: ours, as the first's)."""
         self.names = names
         self.pairs = []
         self.identical = True
@@ -109,7 +110,8 @@ class Comparison:
                     # Replacing a big file takes time of its own.
                     outputs[side].unlink(missing_ok=True)
                     pair[side] = Run(
-                        [*commands[side], "-o", outputs[side]], cwd=folder
+                        [*commands[side], "-o", outputs[side]], cwd=folder,
+                        env=env if side else None,
                     )
                 same = filecmp.cmp(*outputs, shallow=False)
                 self.identical = self.identical and same

@@ -208,6 +208,8 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.Platform = Grant.host_platform;
   R.HasEnvironment = Grant.got_env;
   R.Bundle = &A.Bundle;
+  R.Pieces = bundlePieces(A.Bundle.data, A.Bundle.size, A.J.Offer);
+  R.Compressed = &Compressed;
   R.ResultLimit = ResultLimit;
   R.Report = [&](uint32_t State) {
     TheHost.job_state(TheHost.context, A.J.Id, State, A.Node.c_str());

@@ -17,6 +17,8 @@ static constexpr unsigned MaxTries = 3;
 // After a node failed, and longer each time: a scheduler that hasn't noticed
 // its death would name that node again.
 static constexpr Clock::duration RetryPause = 300ms;
+// Of chunks that are kept, in bytes.
+static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
 // Requests of a session that doesn't know yet how many slots there are.
 static constexpr unsigned FirstRequests = 8;
 
@@ -38,6 +40,7 @@ Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
       S(std::move(TheSettings)), TheLog(std::move(L)),
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
+      Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S))),
       LastGrant(Clock::now()), Pool(S.MaxJobs) {
   publish();
@@ -77,7 +80,7 @@ int32_t Client::submit(const dtlto_job &J) {
       return DTLTO_BUSY;
     }
     ++Accepted;
-    New = std::make_shared<Job>(J.id, J.name ? J.name : "");
+    New = std::make_shared<Job>(J);
     Jobs[J.id] = New;
   }
   // There is a thread for each that is accepted.

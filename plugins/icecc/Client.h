@@ -56,7 +56,9 @@ public:
 
 private:
   struct Job {
-    Job(uint64_t Id, std::string Name) : Id(Id), Name(std::move(Name)) {}
+    explicit Job(const dtlto_job &J)
+        : Offer(J), Id(J.id), Name(J.name ? J.name : "") {}
+    const dtlto_job &Offer; // until its job_done()
     const uint64_t Id;
     const std::string Name; // for people
     Interrupt Stop;         // raised: the linker has no use for it
@@ -96,6 +98,7 @@ private:
   const std::unique_ptr<Log> TheLog;
   const std::chrono::seconds ResultLimit;
   EnvironmentTable Environments;
+  ByteCache Compressed; // chunks of modules that many jobs import
   const std::shared_ptr<Cluster> TheCluster;
 
   std::mutex Mutex; // guards what follows

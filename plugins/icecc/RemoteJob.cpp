@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RemoteJob.h"
+#include "Chunk.h"
 #include "Frame.h"
 #include <algorithm>
 #include <icecc/comm.h>
@@ -53,6 +54,28 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
     Done += N;
     Progress();
   }
+  return true;
+}
+
+/// What other jobs import as well is compressed for the first of them.
+static bool sendBundle(Channel &To, const RemoteJob &J,
+                       const std::function<void()> &Progress) {
+  for (const BundlePiece &P : J.Pieces) {
+    if (!P.Content) {
+      if (!sendBytes(To, P.Data, P.Size, Progress))
+        return false;
+      continue;
+    }
+    for (uint64_t Done = 0; Done != P.Size;) {
+      size_t N =
+          static_cast<size_t>(std::min<uint64_t>(ChunkSize, P.Size - Done));
+      if (!To.send(
+              KeptChunk(P.Data + Done, N, P.Content + Done, *J.Compressed)))
+        return false;
+      Done += N;
+      Progress();
+    }
+  }
   return To.send(EndMsg());
 }
 
@@ -65,6 +88,7 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
     return false;
   if (!To.send(EnvTransferMsg(Env.platform(), Env.name())) ||
       !sendBytes(To, Bytes->data(), Bytes->size(), Progress) ||
+      !To.send(EndMsg()) ||
       !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
     Error = To.lastWords("can't send the environment");
     return false;
@@ -174,8 +198,7 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   Compile.setOutputFile("object.o");
   Compile.setWorkingDirectory("");
   Compile.appendFlag("--frame", Arg_Remote);
-  if (!Conn->send(CompileFileMsg(&Compile)) ||
-      !sendBytes(*Conn, J.Bundle->data, J.Bundle->size, Progress))
+  if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundle(*Conn, J, Progress))
     return nodeFailed(Conn->lastWords(Conn->timedOut()
                                           ? "has stopped reading the job"
                                           : "can't send the job"),

@@ -18,6 +18,8 @@
 #ifndef DTLTO_ICECC_REMOTEJOB_H
 #define DTLTO_ICECC_REMOTEJOB_H
 
+#include "BundlePieces.h"
+#include "ByteCache.h"
 #include "Channel.h"
 #include "EnvironmentTable.h"
 #include "dtlto/PluginAPI.h"
@@ -46,7 +48,9 @@ struct RemoteJob {
   uint32_t GrantId = 0;
   std::string Platform;
   bool HasEnvironment = false;
-  dtlto_buffer *Bundle = nullptr; // released when it has been sent
+  dtlto_buffer *Bundle = nullptr;  // released when it has been sent
+  std::vector<BundlePiece> Pieces; // of it
+  ByteCache *Compressed = nullptr; // chunks of pieces that others have as well
   std::chrono::seconds ResultLimit{0};
   /// Told of each new DTLTO_STATE_..., and of progress now and then.
   std::function<void(uint32_t)> Report;

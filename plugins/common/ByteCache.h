@@ -1,0 +1,57 @@
+//===- ByteCache.h - What is made once, and used often ----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINS_BYTECACHE_H
+#define DTLTO_PLUGINS_BYTECACHE_H
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace dtlto {
+
+/// Bytes that are made of other bytes, such as compressed modules. Many jobs
+/// import the same one, and the ABI promises that it then has the same address
+/// in all of them. Its path says less: as the primary of its own job, a module
+/// has more in it. Any thread.
+class ByteCache {
+public:
+  using Bytes = std::shared_ptr<const std::vector<uint8_t>>;
+  /// The address of the contents, and a number for what is made of them.
+  using Key = std::pair<const void *, uint64_t>;
+
+  /// Keeps at most \p MaxBytes, but for what jobs still hold; the least
+  /// recently used goes first.
+  explicit ByteCache(uint64_t MaxBytes) : MaxBytes(MaxBytes) {}
+
+  /// What \p Make makes, unless that was done before for the same \p K; waits
+  /// if another thread is at it.
+  Bytes get(Key K, const std::function<std::vector<uint8_t>()> &Make);
+
+private:
+  struct Entry {
+    std::shared_future<Bytes> Made;
+    uint64_t Size = 0; // 0 until it is made
+    std::list<Key>::iterator Use;
+  };
+
+  const uint64_t MaxBytes;
+  std::mutex Mutex; // guards the rest
+  uint64_t NumBytes = 0;
+  std::map<Key, Entry> Entries;
+  std::list<Key> Uses; // the latest first
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_PLUGINS_BYTECACHE_H

@@ -1,0 +1,107 @@
+//===- ChunkTest.cpp - A piece of a file, compressed once -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Both ends are libicecc's channels. What a protocol is for: before 40, chunks
+// are LZO.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Chunk.h"
+#include "gtest/gtest.h"
+#include <memory>
+#include <random>
+#include <sys/socket.h>
+#include <thread>
+
+using namespace dtlto;
+using namespace dtlto::icecc;
+
+namespace {
+
+class ChunkTest : public testing::TestWithParam<int> {
+protected:
+  struct Line {
+    std::unique_ptr<MsgChannel> Near, Far;
+  };
+  static Line connect(int Protocol) {
+    int Fds[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, Fds), 0);
+    Line L;
+    sockaddr Nobody = {AF_UNIX, {}};
+    // They tell each other their versions.
+    std::thread Other([&] {
+      L.Far.reset(Service::createChannel(Fds[1], &Nobody, sizeof(Nobody)));
+    });
+    L.Near.reset(Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)));
+    Other.join();
+    L.Near->protocol = L.Far->protocol = Protocol;
+    return L;
+  }
+
+  /// What arrives of \p M.
+  static std::string through(Line &L, const Msg &M) {
+    bool Sent = false;
+    std::thread Other([&] { Sent = L.Near->send_msg(M); });
+    std::unique_ptr<Msg> Got(L.Far->get_msg(10));
+    Other.join();
+    EXPECT_TRUE(Sent);
+    if (!Got || Got->type != M_FILE_CHUNK)
+      return "no chunk";
+    auto &Chunk = static_cast<FileChunkMsg &>(*Got);
+    return {reinterpret_cast<char *>(Chunk.buffer), Chunk.len};
+  }
+
+  /// Half noise, half not.
+  static std::string bytes(size_t Size) {
+    std::string Bytes(Size, 'x');
+    std::minstd_rand Random(1);
+    for (size_t I = 0; I < Size / 2; ++I)
+      Bytes[I] = static_cast<char>(Random() >> 8);
+    return Bytes;
+  }
+
+  ByteCache Kept{16 << 20};
+};
+
+TEST_P(ChunkTest, TheSameEachTime) {
+  Line First = connect(GetParam()), Second = connect(GetParam());
+  for (size_t Size : {size_t(1), size_t(1000), size_t(1000000)}) {
+    std::string Bytes = bytes(Size);
+    KeptChunk Chunk(Bytes.data(), Bytes.size(), Bytes.data(), Kept);
+    for (int Time = 0; Time != 3; ++Time) {
+      EXPECT_EQ(through(First, Chunk), Bytes);
+      EXPECT_EQ(through(Second, Chunk), Bytes);
+    }
+    // And others still pass.
+    EXPECT_EQ(through(First,
+                      FileChunkMsg(reinterpret_cast<unsigned char *>(&Bytes[0]),
+                                   Bytes.size())),
+              Bytes);
+  }
+}
+
+TEST_P(ChunkTest, CompressedOnce) {
+  Line L = connect(GetParam());
+  std::string Bytes = bytes(5000), Before = Bytes;
+  KeptChunk Chunk(Bytes.data(), Bytes.size(), Bytes.data(), Kept);
+  EXPECT_EQ(through(L, Chunk), Before);
+  Bytes[0] ^= 1; // nobody looks there any more
+  EXPECT_EQ(through(L, Chunk), Before);
+}
+
+TEST_P(ChunkTest, NotForAnotherProtocol) {
+  Line L = connect(GetParam()), Other = connect(GetParam() - 1);
+  std::string Bytes = bytes(5000);
+  KeptChunk Chunk(Bytes.data(), Bytes.size(), Bytes.data(), Kept);
+  EXPECT_EQ(through(L, Chunk), Bytes);
+  EXPECT_EQ(through(Other, Chunk), Bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, ChunkTest,
+                         testing::Values(39, 40, PROTOCOL_VERSION));
+
+} // namespace
