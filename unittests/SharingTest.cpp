@@ -55,6 +55,17 @@ protected:
     };
   }
 
+  /// Takes one job, which is on its way at once, and no other.
+  void takeOne() {
+    Plugin.OnSubmit = [this](const FakePlugin::Job &J) {
+      if (Occupied.exchange(true))
+        return DTLTO_BUSY;
+      Plugin.state(J.Id, DTLTO_STATE_SENDING);
+      return DTLTO_OK;
+    };
+  }
+
+  std::atomic<bool> Occupied{false};
   std::atomic<uint32_t> Slots{4}, Free{0}, LocalSlots{0};
   std::atomic<unsigned> NumRun{0};
 };
@@ -114,10 +125,7 @@ TEST_F(SharingTest, AsManyAsTheUserAllowsRunHere) {
     if (++NumObjects == 5)
       TheGate.open();
   };
-  std::atomic<bool> Occupied{false};
-  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
-    return Occupied.exchange(true) ? DTLTO_BUSY : DTLTO_OK;
-  };
+  takeOne();
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     TheGate.wait();
     Plugin.done(J.Id, remote(J));
@@ -134,10 +142,7 @@ TEST_F(SharingTest, TheCheapestRunHere) {
     if (++NumObjects == 39)
       TheGate.open();
   };
-  std::atomic<bool> Occupied{false};
-  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
-    return Occupied.exchange(true) ? DTLTO_BUSY : DTLTO_OK;
-  };
+  takeOne();
   uint64_t Cost = 0;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Cost = J.Cost;
@@ -159,8 +164,12 @@ TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
     if (++NumObjects == 5)
       TheGate.open();
   };
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    if (!Occupied.exchange(true))
+      Plugin.state(J.Id, DTLTO_STATE_RUNNING, "away");
+    return DTLTO_OK;
+  };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "away");
     TheGate.wait();
     Plugin.done(J.Id, remote(J));
   };
@@ -171,6 +180,10 @@ TEST_F(SharingTest, JobsThatWaitAtThePluginsAreTakenBack) {
 
 TEST_F(SharingTest, WithoutNewsOfJobsNoneAreTakenBack) {
   makeProgram(3);
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_SENDING);
+    return DTLTO_OK;
+  };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     ++NumRun;
     Plugin.done(J.Id, remote(J));
@@ -178,6 +191,91 @@ TEST_F(SharingTest, WithoutNewsOfJobsNoneAreTakenBack) {
   linkSame();
   EXPECT_EQ(NumRun, 3u);
   EXPECT_TRUE(Plugin.cancelled().empty());
+}
+
+//===----------------------------------------------------------------------===//
+// A plugin that begins no job
+//===----------------------------------------------------------------------===//
+
+/// It ends its jobs once all objects are there, and none before.
+class UnheardTest : public SharingTest {
+protected:
+  void makeProgram(unsigned N) {
+    SharingTest::makeProgram(N);
+    TheLink.OnObject = [this, N](StringRef) {
+      if (++NumObjects == N)
+        TheGate.open();
+    };
+    Plugin.OnRun = [this](const FakePlugin::Job &J) {
+      TheGate.wait();
+      Plugin.done(J.Id, Plugin.failure(DTLTO_CANCELLED));
+    };
+  }
+  void expectAllHere(unsigned N) {
+    linkSame();
+    EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
+    EXPECT_TRUE(warned({"it took none of the " + std::to_string(N) + " jobs"}));
+  }
+
+  std::atomic<unsigned> NumObjects{0};
+};
+
+TEST_F(UnheardTest, ThatTakesAllJobs) {
+  makeProgram(6);
+  Slots = Free = 100;
+  expectAllHere(6);
+}
+
+TEST_F(UnheardTest, ThatTakesSome) {
+  makeProgram(40);
+  std::atomic<unsigned> NumTaken{0};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    return ++NumTaken > 5 ? DTLTO_BUSY : DTLTO_OK;
+  };
+  expectAllHere(40);
+}
+
+TEST_F(UnheardTest, ThatSaysThatTheyWait) {
+  makeProgram(6);
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_QUEUED);
+    return DTLTO_OK;
+  };
+  expectAllHere(6);
+}
+
+TEST_F(UnheardTest, ThatHasMoreThanFitsInMemory) {
+  makeProgram(6);
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  options().Memory = 1;
+  Slots = Free = 100;
+  expectAllHere(6);
+}
+
+TEST_F(UnheardTest, AllCoresAreUsed) {
+  makeProgram(6);
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  TheLink.Parallelism = 1; // of which one would be the linker's own
+  expectAllHere(6);
+}
+
+TEST_F(UnheardTest, NotWhereTheUserWantsNone) {
+  makeProgram(6);
+  options().LocalJobs = 0;
+  setTimeout(1);
+  linkSame();
+  EXPECT_TRUE(warned({"no result within 1 s"}));
+}
+
+TEST_F(UnheardTest, ItsErrorsAreNoMatter) {
+  makeProgram(6);
+  // It gives all back when the first object was made here.
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    TheGate.wait();
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no host"));
+  };
+  TheLink.OnObject = [&](StringRef) { TheGate.open(); };
+  linkSame();
 }
 
 //===----------------------------------------------------------------------===//

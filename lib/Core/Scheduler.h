@@ -86,10 +86,11 @@ private:
     Stage At = Stage::Waiting;
     Attempt First;
     Attempt Twin;
-    bool RunsHere = false; // a local thread has it
-    bool ForHere = false;  // is prepared to be compiled here
-    bool IsLeft = true;    // counts in SecondsLeft
-    bool IsSlow = false;   // counts in NumSlowOn
+    bool RunsHere = false;  // a local thread has it
+    bool ForHere = false;   // is prepared to be compiled here
+    bool IsLeft = true;     // counts in SecondsLeft
+    bool IsSlow = false;    // counts in NumSlowOn
+    bool IsUnheard = false; // was begun here as the plugin had begun none
     unsigned Attempts = 0;
     uint64_t Bytes = 0; // of memory, while the plugin has it
     std::string Worker; // that the first attempt runs on, if it is known
@@ -132,6 +133,9 @@ private:
   // Sharing (SchedulerSharing.cpp).
   void shareMore();
   bool steal(bool Asked);
+  bool startUnheard();
+  double secondsSilent() const;
+  void lookAgain(const Job &J);
   void doubleStragglers();
   unsigned localShare() const;
   bool paysHere(const Job &J) const;
@@ -230,6 +234,7 @@ private:
   bool KeepOrder = false; // jobs run in LLVM's order
   bool PluginOpen = false;
   bool PluginBusy = false;
+  bool PluginBegan = false;   // a job of it has run, or is on its way
   bool PluginGone = false;    // no use any more
   bool Aborting = false;      // the link has failed: start nothing more
   Clock::time_point LastSign; // of life, of the plugin

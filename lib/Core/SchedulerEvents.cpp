@@ -276,6 +276,8 @@ void Scheduler::onDone(Job &J, Event &E) {
     L.msg().warning(J.T.name() + ": " + E.Message);
 
   LastResult = Clock::now();
+  PluginBegan = true;
+  NumHere -= J.IsUnheard;
   learn(J, A, E);
   NumTwiceWon += OfTwin;
   if (OfTwin)
@@ -307,8 +309,10 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     return; // the plugin was faster
   if (J.At != Stage::LocalRunning) {
     withdraw(J);
-    ++NumTwiceWon;
-    Record.staysHere(J.Index, "it took long at the plugin's");
+    if (!J.IsUnheard) {
+      ++NumTwiceWon;
+      Record.staysHere(J.Index, "it took long at the plugin's");
+    }
   }
   if (E.Status != DTLTO_OK) {
     fail("module '" + J.T.name() + "' failed to compile: " + E.Message);

@@ -16,6 +16,11 @@
 //     while slots are idle, are started a second time, elsewhere if the plugin
 //     has room, else here.
 //
+// A plugin that hasn't begun a single job may wait for machines that will never
+// answer. Nothing that it says is relied on until then, and the link goes on
+// as if it weren't there: this machine uses all its cores, and compiles what
+// the plugin has, too. Whoever has the result first is right.
+//
 // Estimates (CostHistory.h) are only good for comparisons. What they are worth
 // at the plugin's and here is measured while the link runs (Rate.h).
 //
@@ -42,6 +47,11 @@ static constexpr size_t MinMeasured = 3;
 static constexpr std::chrono::seconds MaxWait = 1s;
 // How long a plugin may have no result before this machine takes its jobs.
 static constexpr double PatienceSeconds = 0.5;
+// The same for jobs that it has, if it has begun none: it may be about to.
+static constexpr double UnheardSeconds = 0.1;
+// A plugin that has begun no job for so long is taken for dead, and the longest
+// jobs are started first.
+static constexpr double DeadSeconds = 1;
 // How often the jobs are looked through for such as these.
 static constexpr std::chrono::milliseconds LookInterval = 50ms;
 
@@ -58,7 +68,7 @@ unsigned Scheduler::localShare() const {
     return 0; // the plugin is this machine
   // The linker itself has work to do while others compile.
   unsigned Taken = LastLoad.local;
-  if (NumAccepted + NumOffered != 0)
+  if (NumAccepted + NumOffered != 0 && PluginBegan)
     Taken += 1 + L.Parallelism / 8;
   return L.Parallelism > Taken ? L.Parallelism - Taken : 0;
 }
@@ -84,7 +94,27 @@ bool Scheduler::paysHere(const Job &J) const {
   double Here = J.Seconds * localRate();
   // A plugin that has had no result for so long is not as fast as it says.
   return Here <= Rest ||
-         secondsSince(LastResult) > std::max(Here, PatienceSeconds);
+         secondsSince(LastResult) > std::max(Here, PatienceSeconds) ||
+         secondsSilent() > std::min(Here, PatienceSeconds);
+}
+
+/// How long the plugin has been open without having begun a job; 0 if it has.
+double Scheduler::secondsSilent() const {
+  return PluginBegan ? 0 : secondsSince(LastResult);
+}
+
+/// There is a core for \p J here, but it doesn't pay yet.
+void Scheduler::lookAgain(const Job &J) {
+  HereIsIdle = true;
+  Clock::time_point Now = Clock::now();
+  if (Now >= NextLook)
+    NextLook = Now + LookInterval;
+  if (PluginBegan)
+    return;
+  double Wait = std::min(J.Seconds * localRate(), PatienceSeconds);
+  auto Pays = LastResult + std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(Wait));
+  NextLook = std::min(NextLook, std::max(Pays, Now) + 1ms);
 }
 
 void Scheduler::shareMore() {
@@ -92,27 +122,34 @@ void Scheduler::shareMore() {
   bool Asked = L.opts().LocalJobs.has_value();
   HereIsIdle = false;
   while (NumLocalRunning + LocalQueue.size() + NumPreparingHere < Share) {
+    bool IsDead = secondsSilent() > DeadSeconds;
+    if (IsDead && startUnheard())
+      continue;
     bool HasWaiting = NextWaiting != EndWaiting;
     if (!HasWaiting && Ready.empty()) {
-      if (!steal(Asked))
+      if (!steal(Asked) && !startUnheard())
         return;
       continue;
     }
-    bool IsFull = PluginBusy || (LastLoad.slots != UINT32_MAX &&
-                                 NumAccepted >= LastLoad.slots);
+    bool IsFull =
+        PluginBusy || IsDead ||
+        (LastLoad.slots != UINT32_MAX && NumAccepted >= LastLoad.slots);
     if (!IsFull)
       return;
-    Job &J = job(HasWaiting ? EndWaiting - 1 : *Ready.rbegin());
-    if (!Asked && !paysHere(J)) {
-      HereIsIdle = true;
-      if (Clock::now() >= NextLook)
-        NextLook = Clock::now() + LookInterval;
-      return;
-    }
+    // The ready ones are the more expensive.
+    Job &J = job(IsDead && !Ready.empty() ? *Ready.begin()
+                 : IsDead                 ? NextWaiting
+                 : HasWaiting             ? EndWaiting - 1
+                                          : *Ready.rbegin());
+    if (!Asked && !paysHere(J))
+      return lookAgain(J);
     ++NumHere;
     Record.staysHere(J.Index, "the plugin was full");
-    if (HasWaiting) {
-      --EndWaiting;
+    if (J.At == Stage::Waiting) {
+      if (IsDead)
+        ++NextWaiting;
+      else
+        --EndWaiting;
       startPreparing(J, /*ForHere=*/true);
     } else {
       Ready.erase(J.Index);
@@ -142,6 +179,32 @@ bool Scheduler::steal(bool Asked) {
     ++NumHere;
     Record.staysHere(J.Index, "taken back, since it only waited there");
     startLocal(J);
+    return true;
+  }
+  return false;
+}
+
+/// Begins a job here that the plugin has, if it has begun none so far: the
+/// cheapest, or the longest if it seems to be dead. The plugin keeps the job,
+/// since it may not tell when jobs begin. Returns false if there is none.
+bool Scheduler::startUnheard() {
+  if (PluginBegan || NumAccepted == 0)
+    return false;
+  double Silent = secondsSilent();
+  bool IsDead = Silent > DeadSeconds;
+  for (size_t I = 0; I != Jobs.size(); ++I) {
+    Job &J = job(IsDead ? I : Jobs.size() - 1 - I);
+    // Two attempts must not write the same files at once.
+    if (J.At != Stage::Accepted || J.RunsHere || !J.Side.empty())
+      continue;
+    if (Silent < UnheardSeconds || !paysHere(J)) {
+      lookAgain(J);
+      return false;
+    }
+    ++NumHere;
+    J.IsUnheard = true;
+    Record.staysHere(J.Index, "the plugin had begun no job");
+    startLocal(J, /*AsTwin=*/true);
     return true;
   }
   return false;
@@ -310,7 +373,10 @@ void Scheduler::onState(Job &J, Attempt &A, Event &E) {
   Record.state(E.Job, A.State, E.Worker);
   if (&A == &J.First && !E.Worker.empty())
     J.Worker = E.Worker;
-  if (A.State == DTLTO_STATE_QUEUED || A.State == DTLTO_STATE_SENDING)
+  if (A.State == DTLTO_STATE_QUEUED)
+    return;
+  PluginBegan = true;
+  if (A.State == DTLTO_STATE_SENDING)
     return;
   ReportsStates = true;
   if (A.State == DTLTO_STATE_RECEIVING) {
