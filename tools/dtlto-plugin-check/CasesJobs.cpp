@@ -123,7 +123,7 @@ static void load(const Bench &B) {
 const std::vector<Case> &dtlto::check::jobCases() {
   static const std::vector<Case> All = {
       {"identity", "each object is the linker's own, byte for byte", identity,
-       false},
+       true},
       {"many", "each of many jobs has one result, and the right one", many,
        false},
       {"buffers", "objects stay as they are, and can be released late", buffers,

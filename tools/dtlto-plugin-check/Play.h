@@ -47,12 +47,12 @@ struct HostAge {
 struct Wishes {
   std::vector<std::string> PluginArgs;
   unsigned NumJobs = 48; // in the cases with many
-  std::chrono::milliseconds CaseLimit{60000};
+  std::chrono::milliseconds CaseLimit{120000};
   bool Verbose = false;
 
   std::chrono::milliseconds callLimit() const;  // of a call that must not wait
   std::chrono::milliseconds closeLimit() const; // "within seconds"
-  std::chrono::milliseconds jobLimit() const;   // from submit() to job_done()
+  std::chrono::milliseconds jobLimit() const;   // of silence while jobs run
 };
 
 /// What became of a job.
@@ -112,7 +112,7 @@ private:
 
   static Play &from(dtlto_host_context *Context);
   void makeHost();
-  void makeModules(const Sample &S);
+  const void *moduleBytes(const std::string &Contents);
   const dtlto_job *makeJob(Record &R, const Sample &S, const char *Avoid);
 
   void log(uint32_t Level, const char *Message);
@@ -145,7 +145,7 @@ private:
   dtlto_needs NeedsExtension = {};
   dtlto_bundle BundleExtension = {};
   uint32_t Needs = 0;
-  std::map<const Sample *, std::vector<const void *>> ModuleBytes;
+  std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;
   unsigned ThreadsBefore = 0;
   std::atomic<bool> Entangled{false};
