@@ -634,6 +634,11 @@ std::string Play::openErrors() {
   return OpenErrors;
 }
 
+bool Play::hasGivenUp() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return GaveUp;
+}
+
 void Play::expectObject(uint64_t Id, const Sample &S) {
   Ended E = result(Id);
   std::string Job = "the job of '" + S.Name + "'";
@@ -705,6 +710,7 @@ void Play::log(uint32_t Level, const char *Message) {
   std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
   {
     std::lock_guard<std::mutex> Lock(Mutex);
+    GaveUp |= !InOpen && Level == DTLTO_LOG_ERROR;
     if (InOpen && Level == DTLTO_LOG_ERROR)
       OpenErrors += (OpenErrors.empty() ? "" : "; ") + Text;
   }

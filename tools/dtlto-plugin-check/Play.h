@@ -99,6 +99,8 @@ public:
   size_t numAccepted();
   std::vector<uint64_t> accepted();
   std::string openErrors();
+  /// Whether the plugin said with DTLTO_LOG_ERROR that it can't go on.
+  bool hasGivenUp();
 
   /// From now on callbacks on other threads wait until load() was answered.
   void entangle() { Entangled = true; }
@@ -156,7 +158,7 @@ private:
   uint64_t NextId = 1;
   uint64_t RoomCount = 0, NumSigns = 0, NumEnded = 0;
   uint64_t LoadWanted = 0, LoadAnswered = 0;
-  bool InOpen = false, Closing = false, Closed = false;
+  bool InOpen = false, GaveUp = false, Closing = false, Closed = false;
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Lent;
   const char *CallName = nullptr; // the plugin's function that runs now
