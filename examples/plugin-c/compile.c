@@ -142,21 +142,19 @@ static int read_object(const char *folder, const char *name, dtlto_buffer *o) {
   char path[MAX_PATH];
   snprintf(path, sizeof(path), "%s/%s", folder, name);
   FILE *file = fopen(path, "rb");
-  struct stat info;
-  if (!file || fstat(fileno(file), &info)) {
-    if (file)
-      fclose(file);
+  if (!file)
     return 0;
-  }
-  void *bytes = malloc((size_t)info.st_size + 1);
-  if (bytes && fread(bytes, 1, info.st_size, file) == (size_t)info.st_size) {
-    *o = (dtlto_buffer){bytes, (uint64_t)info.st_size, bytes, free_object};
-    fclose(file);
-    return 1;
-  }
-  free(bytes);
+  struct stat info = {0};
+  fstat(fileno(file), &info);
+  size_t size = (size_t)info.st_size;
+  void *bytes = size ? malloc(size) : NULL;
+  int whole = bytes && fread(bytes, 1, size, file) == size;
   fclose(file);
-  return 0;
+  if (whole)
+    *o = (dtlto_buffer){bytes, size, bytes, free_object};
+  else
+    free(bytes);
+  return whole;
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind,
@@ -179,9 +177,13 @@ int32_t compile(const struct settings *settings, const dtlto_job *job,
                     job->inputs[i]->path);
   if (status == DTLTO_OK)
     status = run(settings->clang, job->args, folder, 2, stop, text);
-  // An exit code of 0 is no object yet.
-  if (status == DTLTO_OK && !read_object(folder, job->output, object))
-    status = fail(DTLTO_ERROR_INFRASTRUCTURE, text, "can't read", job->output);
+  // An exit code of 0 is no object yet: clang says 0, and writes an empty file,
+  // where it can't read the index.
+  if (status == DTLTO_OK && !read_object(folder, job->output, object)) {
+    status = DTLTO_ERROR_INFRASTRUCTURE;
+    if (!text[0])
+      snprintf(text, MAX_TEXT, "'%s' wrote no object", settings->clang);
+  }
   nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
   return status;
 }

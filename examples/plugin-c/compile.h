@@ -16,8 +16,8 @@ enum {
 
 // What --thinlto-dist-plugin-arg= says.
 struct settings {
-  char clang[MAX_TEXT]; // clang=PROGRAM, a name or an absolute path
-  uint32_t jobs;        // jobs=N
+  char clang[1024]; // clang=PROGRAM, a name or an absolute path
+  uint32_t jobs;    // jobs=N
 };
 
 // Reads the arguments, and makes sure that clang is of the linker's version.

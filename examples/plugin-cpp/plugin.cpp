@@ -76,9 +76,12 @@ public:
       throw std::runtime_error("clang can't be run: " + Text);
     if (Status != 0)
       throw Error(DTLTO_ERROR_COMPILER, Text);
-    if (!fs::exists(In / J.output()))
-      throw std::runtime_error("clang wrote no object");
-    return {readFile(In / J.output()), Text, "this machine"};
+    // An exit code of 0 is no object yet: clang says 0, and writes an empty
+    // file, where it can't read the index.
+    std::string Object = readFile(In / J.output());
+    if (Object.empty())
+      throw std::runtime_error("clang wrote no object: " + Text);
+    return {std::move(Object), Text, "this machine"};
   }
 
 private:

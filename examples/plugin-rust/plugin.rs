@@ -191,9 +191,12 @@ fn compile(clang: &str, task: Task, folder: &std::path::Path) -> Outcome {
     let words = String::from_utf8_lossy(&run.stderr).trim_end().to_string();
     match run.status.code() {
         None => Err((INFRASTRUCTURE, format!("{}: {}", clang, run.status))),
-        Some(0) => fs::read(folder.join(os(job.output)))
-            .map(|object| (object, words))
-            .map_err(|e| infrastructure("no object", e)),
+        // 0 is no object yet: clang says 0, and writes an empty file, where it
+        // can't read the index.
+        Some(0) => match fs::read(folder.join(os(job.output))) {
+            Ok(object) if !object.is_empty() => Ok((object, words)),
+            _ => Err((INFRASTRUCTURE, format!("no object: {}", words))),
+        },
         Some(_) => Err((COMPILER, words)),
     }
 }

@@ -28,7 +28,7 @@ struct Case {
   const char *Name;
   const char *Promise; // what is checked, in a few words
   void (*Run)(const Bench &);
-  /// What: after a failure there is no sense in the cases that follow.
+  /// If it doesn't come to its end, there is no sense in those that follow.
   bool IsBasic;
 };
 

@@ -29,9 +29,13 @@ static void expectError(const Bench &B, Sample Bad) {
          "success "
          "from failure; and don't keep results by less than all inputs' "
          "digests");
-  uint64_t Good = S.submit(B.Samples.back());
-  S.waitForAll();
-  S.expectObject(Good, B.Samples.back());
+  // The session goes on, unless the plugin has said that it can't.
+  if (!S.hasGivenUp()) {
+    uint64_t Good = S.submit(B.Samples.back());
+    S.waitForAll();
+    if (!S.hasGivenUp())
+      S.expectObject(Good, B.Samples.back());
+  }
   S.close();
 }
 

@@ -107,6 +107,13 @@ static void load(const Bench &B) {
   dtlto_load During = S.load();
   S.waitForAll();
   dtlto_load After = S.load();
+  // The plugin's own books may lag behind its job_done().
+  auto End = Clock::now() + B.W.callLimit();
+  while (After.queued != 0 && After.queued != UINT32_MAX &&
+         Clock::now() < End) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    After = S.load();
+  }
   if (During.slots == 0 && After.slots == 0)
     fail("dtlto_load",
          "load() says that there are 0 slots, though jobs were run",
@@ -123,7 +130,7 @@ static void load(const Bench &B) {
 const std::vector<Case> &dtlto::check::jobCases() {
   static const std::vector<Case> All = {
       {"identity", "each object is the linker's own, byte for byte", identity,
-       false},
+       true},
       {"many", "each of many jobs has one result, and the right one", many,
        false},
       {"buffers", "objects stay as they are, and can be released late", buffers,

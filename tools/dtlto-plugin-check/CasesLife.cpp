@@ -74,8 +74,22 @@ static void closeAtOnce(const Bench &B) {
   S.close();
 }
 
+static void openAgain(const Bench &B) {
+  const dtlto_plugin &P = B.plugin();
+  for (int I = 0; I != 3; ++I) {
+    Play S(P, B.W);
+    S.mustOpen(1);
+    uint64_t Id = S.submit(B.Samples.back());
+    S.waitForAll();
+    S.expectObject(Id, B.Samples.back());
+    S.close();
+  }
+}
+
 const std::vector<Case> &dtlto::check::lifeCases() {
   static const std::vector<Case> All = {
+      {"open-again", "one process can have several sessions, one after another",
+       openAgain, false},
       {"cancel", "cancelled jobs have a result, unknown ids are ignored",
        cancel, false},
       {"cancel-storm", "many cancels, each several times", cancelStorm, false},

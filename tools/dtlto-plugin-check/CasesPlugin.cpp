@@ -85,18 +85,6 @@ static void openClose(const Bench &B) {
   S.close();
 }
 
-static void openTwice(const Bench &B) {
-  const dtlto_plugin &P = B.plugin();
-  for (int I = 0; I != 3; ++I) {
-    Play S(P, B.W);
-    S.mustOpen(1);
-    uint64_t Id = S.submit(B.Samples.back());
-    S.waitForAll();
-    S.expectObject(Id, B.Samples.back());
-    S.close();
-  }
-}
-
 static void arguments(const Bench &B) {
   Wishes W = B.W;
   W.PluginArgs.push_back("no-such-argument=of-any-plugin");
@@ -141,8 +129,6 @@ const std::vector<Case> &dtlto::check::pluginCases() {
       {"exports", "the entry is the only symbol that it exports", exports,
        false},
       {"open-close", "a session without jobs begins and ends", openClose, true},
-      {"open-twice", "one process can have several sessions, one after another",
-       openTwice, false},
       {"arguments", "an unknown argument is the caller's error, with a message",
        arguments, false},
       {"extension", "unknown extensions are null", extension, false},

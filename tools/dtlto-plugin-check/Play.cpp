@@ -43,7 +43,7 @@ std::chrono::milliseconds Wishes::callLimit() const {
 std::chrono::milliseconds Wishes::closeLimit() const {
   return std::min<std::chrono::milliseconds>(20s, CaseLimit / 3);
 }
-std::chrono::milliseconds Wishes::jobLimit() const { return CaseLimit / 2; }
+std::chrono::milliseconds Wishes::jobLimit() const { return CaseLimit / 3; }
 
 static std::string seconds(std::chrono::milliseconds D) {
   return std::to_string((D.count() + 999) / 1000) + " s";
@@ -281,17 +281,12 @@ void Play::mustOpen(uint64_t NumJobs) {
         "check needs a session that works");
 }
 
-void Play::makeModules(const Sample &S) {
-  std::vector<const void *> &Bytes = ModuleBytes[&S];
-  if (!Bytes.empty())
-    return;
-  for (const Sample::Input &In : S.Inputs) {
-    bool IsModule =
-        In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
-    Bytes.push_back(IsModule
-                        ? Modules.addBytes(In.Bytes.data(), In.Bytes.size())
-                        : nullptr);
-  }
+/// Modules stay until close(), and each has one address for all jobs.
+const void *Play::moduleBytes(const std::string &Contents) {
+  const void *&Place = ModuleBytes[Contents];
+  if (!Place)
+    Place = Modules.addBytes(Contents.data(), Contents.size());
+  return Place;
 }
 
 const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
@@ -313,10 +308,8 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
   Job.Now.triple = L.addString(S.Triple);
   Job.Now.cost = 1000000 - R.Id;
   if (Job.Now.parts & DTLTO_PART_INPUTS) {
-    makeModules(S);
     std::vector<const dtlto_input *> Inputs;
-    for (size_t I = 0; I != S.Inputs.size(); ++I) {
-      const Sample::Input &In = S.Inputs[I];
+    for (const Sample::Input &In : S.Inputs) {
       struct {
         dtlto_input Now;
         char Later[64];
@@ -326,9 +319,10 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
       Raw.Now.size = sizeof(dtlto_input) + Age.More;
       Raw.Now.role = In.Role;
       Raw.Now.path = L.addString(In.Path);
-      const void *Bytes = ModuleBytes[&S][I];
-      Raw.Now.bytes = {Bytes ? Bytes
-                             : L.addBytes(In.Bytes.data(), In.Bytes.size()),
+      bool IsModule =
+          In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
+      Raw.Now.bytes = {IsModule ? moduleBytes(In.Bytes)
+                                : L.addBytes(In.Bytes.data(), In.Bytes.size()),
                        In.Bytes.size()};
       if (Job.Now.parts & DTLTO_PART_DIGESTS)
         std::copy(In.Digest.begin(), In.Digest.end(), Raw.Now.digest);
@@ -563,9 +557,15 @@ void Play::close() {
 
 void Play::waitForAll() {
   std::unique_lock<std::mutex> Lock(Mutex);
-  auto End = Clock::now() + W.jobLimit();
-  if (wait(Lock, End, [&] { return NumEnded == Jobs.size(); }))
-    return;
+  // Each job that ends shows that the others may.
+  uint64_t Before;
+  do {
+    Before = NumEnded;
+    wait(Lock, Clock::now() + W.jobLimit(),
+         [&] { return NumEnded != Before || NumEnded == Jobs.size(); });
+    if (NumEnded == Jobs.size())
+      return;
+  } while (NumEnded != Before);
   for (auto &Job : Jobs)
     if (!Job.second->Refused && !Job.second->E.Done)
       failAndExit(
@@ -632,6 +632,11 @@ std::vector<uint64_t> Play::accepted() {
 std::string Play::openErrors() {
   std::lock_guard<std::mutex> Lock(Mutex);
   return OpenErrors;
+}
+
+bool Play::hasGivenUp() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return GaveUp;
 }
 
 void Play::expectObject(uint64_t Id, const Sample &S) {
@@ -705,6 +710,7 @@ void Play::log(uint32_t Level, const char *Message) {
   std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
   {
     std::lock_guard<std::mutex> Lock(Mutex);
+    GaveUp |= !InOpen && Level == DTLTO_LOG_ERROR;
     if (InOpen && Level == DTLTO_LOG_ERROR)
       OpenErrors += (OpenErrors.empty() ? "" : "; ") + Text;
   }

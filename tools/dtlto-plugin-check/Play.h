@@ -47,12 +47,12 @@ struct HostAge {
 struct Wishes {
   std::vector<std::string> PluginArgs;
   unsigned NumJobs = 48; // in the cases with many
-  std::chrono::milliseconds CaseLimit{60000};
+  std::chrono::milliseconds CaseLimit{120000};
   bool Verbose = false;
 
   std::chrono::milliseconds callLimit() const;  // of a call that must not wait
   std::chrono::milliseconds closeLimit() const; // "within seconds"
-  std::chrono::milliseconds jobLimit() const;   // from submit() to job_done()
+  std::chrono::milliseconds jobLimit() const;   // of silence while jobs run
 };
 
 /// What became of a job.
@@ -99,6 +99,8 @@ public:
   size_t numAccepted();
   std::vector<uint64_t> accepted();
   std::string openErrors();
+  /// Whether the plugin said with DTLTO_LOG_ERROR that it can't go on.
+  bool hasGivenUp();
 
   /// From now on callbacks on other threads wait until load() was answered.
   void entangle() { Entangled = true; }
@@ -112,7 +114,7 @@ private:
 
   static Play &from(dtlto_host_context *Context);
   void makeHost();
-  void makeModules(const Sample &S);
+  const void *moduleBytes(const std::string &Contents);
   const dtlto_job *makeJob(Record &R, const Sample &S, const char *Avoid);
 
   void log(uint32_t Level, const char *Message);
@@ -145,7 +147,7 @@ private:
   dtlto_needs NeedsExtension = {};
   dtlto_bundle BundleExtension = {};
   uint32_t Needs = 0;
-  std::map<const Sample *, std::vector<const void *>> ModuleBytes;
+  std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;
   unsigned ThreadsBefore = 0;
   std::atomic<bool> Entangled{false};
@@ -156,7 +158,7 @@ private:
   uint64_t NextId = 1;
   uint64_t RoomCount = 0, NumSigns = 0, NumEnded = 0;
   uint64_t LoadWanted = 0, LoadAnswered = 0;
-  bool InOpen = false, Closing = false, Closed = false;
+  bool InOpen = false, GaveUp = false, Closing = false, Closed = false;
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Lent;
   const char *CallName = nullptr; // the plugin's function that runs now

@@ -84,6 +84,7 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
 
   Report Said = readReport(Lines);
   R.Failures = Said.Failures;
+  R.Ended = Said.Ended;
   if (TimedOut)
     R.Failures.push_back({"--timeout",
                           "the case had not ended after " +

@@ -36,7 +36,7 @@ is a path. Each case runs in a process of its own.
   --only=CASE        run this case; repeatable
   --skip=CASE        don't run this case; repeatable
   --list             list the cases
-  --timeout=S        limit of each case in seconds (60); a job may take half of it
+  --timeout=S        limit of each case in seconds (120); a job may take a third
   --many=N           jobs in cases with many (48)
   --jobs=FOLDER      use these jobs: what the plugin lib/dtlto/check/libdtlto_keep.so
                      wrote to FOLDER in a link of yours, or --keep-jobs
@@ -268,7 +268,7 @@ static int runAll(Options &O, const std::string &Folder) {
       Own.push_back(std::string("--run-case=") + C.Name);
       L.R = runCase(Own, O.W.CaseLimit, Folder);
       ++(L.R.Failures.empty() ? NumPassed : NumFailed);
-      Hopeless = C.IsBasic && !L.R.Failures.empty();
+      Hopeless = C.IsBasic && !L.R.Ended;
       show(L, O.W.Verbose);
     }
     Lines.push_back(L);

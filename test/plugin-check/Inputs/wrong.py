@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs dtlto-plugin-check on the wrong plugins of a table.
+
+  wrong.py --check=PROGRAM --plugins=FOLDER [--timeout=S] TEST
+
+Lines of the file TEST that begin with `WRONG:` are
+
+  WRONG: <plugin> [<argument>...] | <case> | <words>
+
+The plugin is one of test/plugins. The case must fail, with these words in what
+it says; the exit code must be 1, and nothing may take longer than it may.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+
+def main():
+    p = argparse.ArgumentParser(allow_abbrev=False)
+    p.add_argument("--check", required=True)
+    p.add_argument("--plugins", required=True)
+    p.add_argument("--timeout", default="12")
+    p.add_argument("test")
+    args = p.parse_args()
+    with open(args.test) as f:
+        rows = [l[6:].strip() for l in f if l.startswith("WRONG:")]
+    bad = 0
+    for row in rows:
+        plugin, case, words = (part.strip() for part in row.split("|"))
+        name, *plugin_args = plugin.split()
+        run = subprocess.run(
+            [args.check, os.path.join(args.plugins, "libdtlto_%s.so" % name),
+             "--jobs=jobs", "--only=" + case, "--timeout=" + args.timeout] +
+            ["--plugin-arg=" + a for a in plugin_args],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=10 * int(args.timeout) + 60)
+        # Not what the plugin itself wrote.
+        said = "".join(l for l in run.stdout.splitlines(True)
+                       if not l.startswith("  | "))
+        if (run.returncode != 1 or "FAIL %s: " % case not in said or
+                words not in said):
+            bad += 1
+            print("%s: exit code %d, expected 1 and '%s' in:\n%s" %
+                  (row, run.returncode, words, run.stdout))
+    if not rows:
+        print("no table in " + args.test)
+    return 1 if bad or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

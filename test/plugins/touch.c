@@ -1,0 +1,105 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Wrong with memory, in the one way that `how=` says:
+//
+//   job-past     reads a field of the job past its `size`
+//   job-late     reads the job after its job_done()
+//   params-late  reads the parameters after open()
+//   load-past    writes the fields of today, whatever the load's `size`
+//   object       changes the object after its job_done()
+//   bundle       keeps the bundle of each job
+//   twice        releases the bundle of each job twice
+//   late-call    calls the host after close()
+//   locked       calls job_done() with the lock held that load() takes
+
+#include "common.h"
+
+static const dtlto_session_params *Params;
+static dtlto_host Copy;
+static pthread_mutex_t Lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile char Sink;
+
+static int how(dtlto_session *s, const char *what) {
+  const char *value = argument(s, "how");
+  return value && !strcmp(value, what);
+}
+
+static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
+  Params = params;
+  Copy = *s->host;
+  const dtlto_needs *needs =
+      s->host->extension(s->host->context, DTLTO_EXT_NEEDS);
+  if (needs && (how(s, "bundle") || how(s, "twice")))
+    needs->set(s->host->context,
+               DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  return DTLTO_OK;
+}
+
+static int32_t submit(dtlto_session *s, const dtlto_job *job) {
+  if (how(s, "params-late"))
+    Sink = Params->llvm_version[0];
+  if (how(s, "job-past") && job->avoid)
+    Sink = job->avoid[0];
+  return DTLTO_OK;
+}
+
+static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  const dtlto_bundle *bundles =
+      s->host->extension(s->host->context, DTLTO_EXT_BUNDLE);
+  dtlto_buffer bundle = {NULL, 0, NULL, NULL};
+  if (bundles)
+    bundles->make(s->host->context, job->id, &bundle);
+  codegen(s, job, result);
+  if (how(s, "object") && result->status == DTLTO_OK) {
+    dtlto_buffer whole = result->object;
+    give(result, whole.data, whole.size);
+    release(&whole);
+  }
+  char *object = result->object.owner;
+  if (how(s, "locked"))
+    pthread_mutex_lock(&Lock);
+  s->host->job_done(s->host->context, job->id, result);
+  if (how(s, "locked"))
+    pthread_mutex_unlock(&Lock);
+  if (how(s, "object") && result->status == DTLTO_OK)
+    object[0] ^= 1;
+  if (how(s, "job-late"))
+    Sink = job->name[0];
+  if (how(s, "twice")) {
+    dtlto_buffer again = bundle;
+    release(&again);
+  }
+  if (!how(s, "bundle"))
+    release(&bundle);
+  result->size = 0;
+}
+
+static int32_t load(dtlto_session *s, dtlto_load *load) {
+  pthread_mutex_lock(&Lock);
+  int32_t status = common_load(s, load);
+  if (how(s, "load-past"))
+    load->local = load->reserved_2 = 0;
+  pthread_mutex_unlock(&Lock);
+  return status;
+}
+
+static void *call_late(void *unused) {
+  (void)unused;
+  usleep(100 * 1000);
+  Copy.load_changed(Copy.context);
+  return NULL;
+}
+
+static void close_session(dtlto_session *s) {
+  int late = how(s, "late-call");
+  common_close(s);
+  pthread_t thread;
+  if (late && !pthread_create(&thread, NULL, call_late, NULL))
+    pthread_detach(thread);
+}
+
+static const struct hooks hooks = {
+    .threads = 2, .open = open_hook, .submit = submit, .run = run};
+PLUGIN_ENTRY("touch", 0, common_open, common_submit, common_cancel, load,
+             close_session);
