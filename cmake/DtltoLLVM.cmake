@@ -1,10 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Finds LLVM and LLD's libraries, and defines:
 #
-#   dtlto_llvm      interface library: what code that includes LLVM needs
-#   dtlto_lld       interface library: LLD's drivers
+#   DTLTO_LLVM_VERSION   LLVM's major version. To choose one, set it, or LLVM_DIR to
+#                        the folder of LLVMConfig.cmake, when you configure
+#   dtlto_llvm           interface library: what code that includes LLVM needs
+#   dtlto_lld            interface library: LLD's drivers
 
-find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+# Those that lib/Core/LLVMCompat.h has columns for.
+set(_known_versions 19 22)
+
+if(LLVM_DIR)
+  find_package(LLVM REQUIRED CONFIG)
+  if(DEFINED CACHE{DTLTO_LLVM_VERSION} AND
+      NOT DTLTO_LLVM_VERSION EQUAL LLVM_VERSION_MAJOR)
+    message(FATAL_ERROR "LLVM_DIR=${LLVM_DIR} is LLVM ${LLVM_VERSION_MAJOR}, but "
+      "DTLTO_LLVM_VERSION is ${DTLTO_LLVM_VERSION}: set one of them, in a new "
+      "build folder")
+  endif()
+  set(DTLTO_LLVM_VERSION ${LLVM_VERSION_MAJOR})
+else()
+  set(DTLTO_LLVM_VERSION 19 CACHE STRING "LLVM's major version")
+endif()
+if(NOT DTLTO_LLVM_VERSION IN_LIST _known_versions)
+  list(JOIN _known_versions ", " _known)
+  message(FATAL_ERROR "dtlto doesn't know LLVM ${DTLTO_LLVM_VERSION}; it knows "
+    "${_known} (DTLTO_LLVM_VERSION, or LLVM_DIR)")
+endif()
+if(NOT LLVM_FOUND)
+  # LLVM's releases have the minor version 1, and its packages want to be asked
+  # for that.
+  find_package(LLVM ${DTLTO_LLVM_VERSION}.1 REQUIRED CONFIG
+    HINTS /usr/lib/llvm-${DTLTO_LLVM_VERSION}/lib/cmake/llvm)
+endif()
 message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 if(NOT TARGET LLVM)
   message(FATAL_ERROR "dtlto needs the shared library libLLVM: the wrapped "
@@ -26,7 +53,7 @@ find_library(ZSTD_LIBRARY NAMES zstd REQUIRED)
 set(_lld_archives)
 foreach(_name ELF COFF MachO MinGW Wasm Common)
   find_library(LLD_${_name}_LIBRARY NAMES liblld${_name}.a
-    HINTS ${LLVM_LIBRARY_DIR} REQUIRED)
+    HINTS ${LLVM_LIBRARY_DIR} REQUIRED NO_CMAKE_SYSTEM_PATH)
   list(APPEND _lld_archives ${LLD_${_name}_LIBRARY})
 endforeach()
 # LLD's drivers use zlib and zstd for compressed sections.

@@ -9,8 +9,11 @@
 // lto::createInProcessThinBackend(), and read bitcode files through another,
 // lto::InputFile::create(). The executable is linked with `--wrap` of both:
 // each call in LLD's archives becomes a call of `__wrap_<symbol>`, which is
-// here, and
-// `__real_<symbol>` is LLVM's.
+// here, and `__real_<symbol>` is LLVM's. Where LLVM can distribute by itself, a
+// third one is wrapped, lto::createOutOfProcessThinBackend(), only to refuse
+// both at once.
+//
+// The mangled names come from CMakeLists.txt, which looks them up in LLD.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,26 +24,22 @@
 using namespace llvm;
 using namespace dtlto;
 
-// The mangled names stand in CMakeLists.txt as well.
-#define CREATE_BACKEND                                                         \
-  "_ZN4llvm3lto26createInProcessThinBackendENS_18ThreadPoolStrategyESt8"       \
-  "functionIFvRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEEbb"
-#define CREATE_INPUT "_ZN4llvm3lto9InputFile6createENS_15MemoryBufferRefE"
-
 using InputFileOrError = Expected<std::unique_ptr<lto::InputFile>>;
 
 lto::ThinBackend realCreateBackend(ThreadPoolStrategy, lto::IndexWriteCallback,
-                                   bool, bool) asm("__real_" CREATE_BACKEND);
-InputFileOrError realCreateInput(MemoryBufferRef) asm("__real_" CREATE_INPUT);
+                                   bool,
+                                   bool) asm("__real_" DTLTO_CREATE_BACKEND);
+InputFileOrError
+    realCreateInput(MemoryBufferRef) asm("__real_" DTLTO_CREATE_INPUT);
 
 static Linker *TheLinker = nullptr;
 
 void dtlto::installHooks(Linker &L) { TheLinker = &L; }
 
-lto::ThinBackend
-wrapCreateBackend(ThreadPoolStrategy Parallelism,
-                  lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
-                  bool ShouldEmitImportsFiles) asm("__wrap_" CREATE_BACKEND);
+lto::ThinBackend wrapCreateBackend(
+    ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
+    bool ShouldEmitIndexFiles,
+    bool ShouldEmitImportsFiles) asm("__wrap_" DTLTO_CREATE_BACKEND);
 
 lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
                                    lto::IndexWriteCallback OnWrite,
@@ -54,7 +53,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
 }
 
 InputFileOrError
-wrapCreateInput(MemoryBufferRef Buffer) asm("__wrap_" CREATE_INPUT);
+wrapCreateInput(MemoryBufferRef Buffer) asm("__wrap_" DTLTO_CREATE_INPUT);
 
 InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
   InputFileOrError File = realCreateInput(Buffer);
@@ -62,3 +61,36 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
     TheLinker->Inputs.add(Buffer, (*File)->getTargetTriple());
   return File;
 }
+
+#ifdef DTLTO_CREATE_DISTRIBUTED
+lto::ThinBackend
+realCreateDistributed(ThreadPoolStrategy, lto::IndexWriteCallback, bool, bool,
+                      StringRef, StringRef, ArrayRef<StringRef>, StringRef,
+                      ArrayRef<StringRef>, ArrayRef<StringRef>,
+                      bool) asm("__real_" DTLTO_CREATE_DISTRIBUTED);
+
+lto::ThinBackend wrapCreateDistributed(
+    ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
+    bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles, StringRef Output,
+    StringRef Distributor, ArrayRef<StringRef> DistributorArgs,
+    StringRef Compiler, ArrayRef<StringRef> FirstCompilerArgs,
+    ArrayRef<StringRef> CompilerArgs,
+    bool SaveTemps) asm("__wrap_" DTLTO_CREATE_DISTRIBUTED);
+
+lto::ThinBackend wrapCreateDistributed(
+    ThreadPoolStrategy Parallelism, lto::IndexWriteCallback OnWrite,
+    bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles, StringRef Output,
+    StringRef Distributor, ArrayRef<StringRef> DistributorArgs,
+    StringRef Compiler, ArrayRef<StringRef> FirstCompilerArgs,
+    ArrayRef<StringRef> CompilerArgs, bool SaveTemps) {
+  if (TheLinker)
+    return createFailingThinBackend(
+        "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
+        ") and --thinlto-distributor are to run the jobs: leave one of them "
+        "out");
+  return realCreateDistributed(Parallelism, std::move(OnWrite),
+                               ShouldEmitIndexFiles, ShouldEmitImportsFiles,
+                               Output, Distributor, DistributorArgs, Compiler,
+                               FirstCompilerArgs, CompilerArgs, SaveTemps);
+}
+#endif

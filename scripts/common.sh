@@ -7,6 +7,10 @@
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# The major version of LLVM that everything is built with and compared with.
+# shellcheck disable=SC2034
+llvm=${DTLTO_LLVM_VERSION:-19}
+
 # Where downloads are kept, outside of every checkout and build tree.
 source_cache() {
   echo "${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/dtlto/src"

@@ -22,8 +22,8 @@ plugin_local() { echo "nothing to start: it compiles in the linker"; }
 plugin_distcc() {
   command -v distccd >/dev/null ||
     die "there is no distccd; install it as root: apt-get install distcc"
-  [[ -e /usr/lib/distcc/clang-19 ]] ||
-    die "distccd would refuse clang-19, as it isn't in /usr/lib/distcc;" \
+  [[ -e /usr/lib/distcc/clang-$llvm ]] ||
+    die "distccd would refuse clang-$llvm, as it isn't in /usr/lib/distcc;" \
       "run as root: update-distcc-symlinks"
 
   # As root, a distccd becomes the user distccd before it writes anything.

@@ -20,6 +20,8 @@
 #   %prog-inputs            those five files
 #   %plugins                the folder of the test plugins
 #   %python                 Python 3
+#   %clang-name             stock clang's name in Debian, clang-19
+#   %llvm-version           LLVM's, 19.1.7
 #   %build                  our build tree
 #
 # Parameters (lit -D<name>=<value>):
@@ -53,6 +55,10 @@ config.environment["PATH"] = os.pathsep.join(
 # Messages are compared: no colours, one language.
 config.environment["TERM"] = "dumb"
 config.environment["LC_ALL"] = "C.UTF-8"
+# For the daemons of distcc/, which find clang by its name.
+config.llvm_major = config.llvm_version.split(".")[0]
+config.environment["DTLTO_TEST_CLANG"] = "/usr/bin/clang-" + config.llvm_major
+config.available_features.add("llvm-" + config.llvm_major)
 # Without a cost history: this is no folder, and never will be. A source that
 # was fetched before is in the user's own.
 config.environment["DTLTO_USERS_CACHE"] = os.environ.get(
@@ -87,6 +93,8 @@ config.substitutions += [
     (r"%enter\b", "rm -rf %t && mkdir %t && cd %t"),
     (r"%compile-prog\b", "%thin %prog/*.c && %ar rcs libd.a delta.o put.o"),
     (r"%prog-inputs\b", "main.o alpha.o beta.o gamma.o libd.a"),
+    (r"%clang-name\b", "clang-" + config.llvm_major),
+    (r"%llvm-version\b", config.llvm_version),
     (r"%clangxx\b", clangxx),
     (r"%clang\b", clang),
     (r"%thinxx\b", clangxx + freestanding + " -fno-exceptions -fno-rtti"),

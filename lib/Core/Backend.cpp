@@ -20,7 +20,7 @@ using namespace dtlto;
 
 namespace {
 
-class PluginThinBackend : public lto::ThinBackendProc {
+class PluginThinBackend : public ThinBackendBase {
 public:
   PluginThinBackend(
       Linker &TheLinker, const lto::Config &Conf,
@@ -29,8 +29,9 @@ public:
       ThreadPoolStrategy Parallelism, AddStreamFn AddStream, FileCache Cache,
       lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
       bool ShouldEmitImportsFiles, std::chrono::steady_clock::time_point SetUp)
-      : ThinBackendProc(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
-                        std::move(OnWrite), ShouldEmitImportsFiles),
+      : ThinBackendBase(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+                        std::move(OnWrite), ShouldEmitImportsFiles,
+                        Parallelism),
         L{TheLinker,
           Conf,
           CombinedIndex,
@@ -63,29 +64,65 @@ public:
 
   Error wait() override { return Scheduler(L, std::move(Tasks)).run(); }
 
-  unsigned getThreadCount() override { return L.Parallelism; }
-
 private:
   Link L;
   std::vector<Task> Tasks;
 };
 
+/// Fails where the first module would begin.
+class FailingThinBackend : public ThinBackendBase {
+public:
+  FailingThinBackend(
+      const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
+      const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
+      std::string Why)
+      : ThinBackendBase(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+                        /*OnWrite=*/nullptr, /*ShouldEmitImportsFiles=*/false,
+                        hardware_concurrency(1)),
+        Why(std::move(Why)) {}
+
+  Error start(unsigned, BitcodeModule, const FunctionImporter::ImportMapTy &,
+              const FunctionImporter::ExportSetTy &,
+              const std::map<GlobalValue::GUID, GlobalValue::LinkageTypes> &,
+              MapVector<StringRef, BitcodeModule> &) override {
+    return createStringError(inconvertibleErrorCode(), Why);
+  }
+
+  Error wait() override { return Error::success(); }
+
+private:
+  std::string Why;
+};
+
 } // namespace
+
+lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
+  BackendFunction Make =
+      [Why = Why.str()](
+          const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
+          const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
+          AddStreamFn, FileCache) -> std::unique_ptr<lto::ThinBackendProc> {
+    return std::make_unique<FailingThinBackend>(
+        Conf, CombinedIndex, ModuleToDefinedGVSummaries, Why);
+  };
+  return makeThinBackend(std::move(Make), hardware_concurrency(1));
+}
 
 lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
                                                 ThreadPoolStrategy Parallelism,
                                                 lto::IndexWriteCallback OnWrite,
                                                 bool ShouldEmitIndexFiles,
                                                 bool ShouldEmitImportsFiles) {
-  return
+  BackendFunction Make =
       [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
           const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
           const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
           AddStreamFn AddStream,
           FileCache Cache) -> std::unique_ptr<lto::ThinBackendProc> {
-        return std::make_unique<PluginThinBackend>(
-            TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
-            Parallelism, AddStream, Cache, OnWrite, ShouldEmitIndexFiles,
-            ShouldEmitImportsFiles, SetUp);
-      };
+    return std::make_unique<PluginThinBackend>(
+        TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
+        AddStream, Cache, OnWrite, ShouldEmitIndexFiles, ShouldEmitImportsFiles,
+        SetUp);
+  };
+  return makeThinBackend(std::move(Make), Parallelism);
 }

@@ -21,6 +21,9 @@ createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
                         llvm::lto::IndexWriteCallback OnWrite,
                         bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
 
+/// Makes a backend that compiles nothing: the link fails with \p Why.
+llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
+
 } // namespace dtlto
 
 #endif // DTLTO_CORE_BACKEND_H

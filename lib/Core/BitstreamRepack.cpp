@@ -7,8 +7,8 @@
 
 #include "BitstreamRepack.h"
 #include "BitstreamCopy.h"
+#include "LLVMCompat.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -62,7 +62,7 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID) {
     return E;
   W.EnterSubblock(ID, In.getAbbrevIDWidth());
   // Also after errors: a writer wants its blocks closed.
-  auto Exit = make_scope_exit([&] { W.ExitBlock(); });
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
   unsigned NumAbbrevs = 0;
   TextAbbrevs Abbrevs;
   SmallVector<uint64_t, 64> Record;

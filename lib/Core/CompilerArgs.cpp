@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompilerArgs.h"
+#include "LLVMCompat.h"
 #include "LLVMOptions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Target/TargetOptions.h"
@@ -204,11 +205,11 @@ void ArgsBuilder::addCodeGeneration() {
   case BasicBlockSection::All:
     addFrontend("-fbasic-block-sections=all");
     break;
-  case BasicBlockSection::Labels:
-    addFrontend("-fbasic-block-sections=labels");
-    break;
   default:
-    require(false, "--lto-basic-block-sections with a list of functions");
+    if (labelsBasicBlocks(Options))
+      addFrontend("-fbasic-block-sections=labels");
+    else
+      require(false, "--lto-basic-block-sections with a list of functions");
   }
   switch (Options.DebuggerTuning) {
   case DebuggerKind::Default:
@@ -276,16 +277,16 @@ void ArgsBuilder::checkConfig() {
 /// LLD's code generation options.
 void ArgsBuilder::checkTargetOptions() {
   const TargetOptions &O = Options;
+  const char *Set = optionOfThisVersion(Conf);
+  require(!Set, Set ? Set : "");
   require(O.BinutilsVersion == std::pair<int, int>(0, 0),
           "another version of binutils");
-  require(!O.UnsafeFPMath, "-mllvm -enable-unsafe-fp-math");
   require(!O.NoInfsFPMath, "-mllvm -enable-no-infs-fp-math");
   require(!O.NoNaNsFPMath, "-mllvm -enable-no-nans-fp-math");
   // LLD has false and clang true; only Arm's build attributes tell.
   require(!O.NoTrappingFPMath && !TheTriple.isARM() && !TheTriple.isThumb(),
           "floating-point traps on Arm");
   require(!O.NoSignedZerosFPMath, "-mllvm -enable-no-signed-zeros-fp-math");
-  require(!O.ApproxFuncFPMath, "-mllvm -enable-approx-func-fp-math");
   require(!O.EnableAIXExtendedAltivecABI, "-mllvm -vec-extabi");
   require(!O.HonorSignDependentRoundingFPMathOption,
           "-mllvm -enable-sign-dependent-rounding-fp-math");
@@ -327,8 +328,6 @@ void ArgsBuilder::checkTargetOptions() {
   require(O.ThreadModel == ThreadModel::POSIX, "-mllvm -thread-model");
   require(O.EABIVersion == EABI::Default || O.EABIVersion == EABI::Unknown,
           "-mllvm -meabi");
-  require(O.getRawFPDenormalMode() == DenormalMode::getIEEE(),
-          "-mllvm -denormal-fp-math");
   require(O.ExceptionModel == ExceptionHandling::None,
           "-mllvm -exception-model");
   require(O.ObjectFilenameForDebug.empty(), "an object's name for debuggers");

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The one table of ConfigJSON.cpp: its writer, its reader and the tests are
-// visitors of the functions below. Each field of LLVM 19's structs is there
-// exactly once, in the order of LLVM's headers. A visitor has these functions,
-// where Name is the field's:
+// visitors of the functions below. Each field of LLVM's structs is there
+// exactly once, in the order of LLVM's headers; SINCE and BEFORE tell which
+// versions have it. A visitor has these functions, where Name is the field's:
 //
 //   a field that travels, whose Value a reader sets:
 //     flag(Name, bool &Value)
@@ -33,6 +33,7 @@
 #ifndef DTLTO_CORE_CONFIGFIELDS_H
 #define DTLTO_CORE_CONFIGFIELDS_H
 
+#include "LLVMCompat.h"
 #include "llvm/LTO/Config.h"
 #include <array>
 #include <cstdint>
@@ -135,6 +136,9 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   UNUSED(AllVtablesHaveTypeInfos)
   UNUSED(AlwaysEmitRegularLTOObj)
   UNUSED(VisibilityScheme)
+  DTLTO_SINCE_21(UNUSED(KeepSymbolNameCopies))
+  // A part of cache keys: set where LLVM's own backend distributes jobs.
+  DTLTO_SINCE_22(UNUSED(Dtlto))
   TEXT(OptPipeline)
   TEXT(AAPipeline)
   TEXT(OverrideTriple)
@@ -194,6 +198,8 @@ void visitTuning(Visitor &Visit, Tuning &O) {
   FLAG(LoopVectorization)
   FLAG(SLPVectorization)
   FLAG(LoopUnrolling)
+  DTLTO_SINCE_21(FLAG(LoopInterchange))
+  DTLTO_SINCE_22(FLAG(LoopFusion))
   FLAG(ForgetAllSCEVInLoopUnroll)
   ANY_NUMBER(LicmMssaOptCap, unsigned)
   ANY_NUMBER(LicmMssaNoAccForPromotionCap, unsigned)
@@ -202,6 +208,7 @@ void visitTuning(Visitor &Visit, Tuning &O) {
   FLAG(MergeFunctions)
   ANY_NUMBER(InlinerThreshold, int)
   FLAG(EagerlyInvalidateAnalyses)
+  DTLTO_SINCE_22(FLAG(DevirtualizeSpeculatively))
 }
 
 /// llvm/Target/TargetOptions.h, but for MCOptions. \p Target is a
@@ -216,12 +223,12 @@ void visitTarget(Visitor &Visit, Target &O) {
     DTLTO_SET(O.BinutilsVersion, std::make_pair(static_cast<int>(Value[0]),
                                                 static_cast<int>(Value[1])));
   }
-  FLAG(UnsafeFPMath)
+  DTLTO_BEFORE_22(FLAG(UnsafeFPMath))
   FLAG(NoInfsFPMath)
   FLAG(NoNaNsFPMath)
   FLAG(NoTrappingFPMath)
   FLAG(NoSignedZerosFPMath)
-  FLAG(ApproxFuncFPMath)
+  DTLTO_BEFORE_22(FLAG(ApproxFuncFPMath))
   FLAG(EnableAIXExtendedAltivecABI)
   FLAG(HonorSignDependentRoundingFPMathOption)
   FLAG(NoZerosInBSS)
@@ -249,6 +256,7 @@ void visitTarget(Visitor &Visit, Target &O) {
   FLAG(EmitStackSizeSection)
   FLAG(EnableMachineOutliner)
   FLAG(EnableMachineFunctionSplitter)
+  DTLTO_SINCE_21(FLAG(EnableStaticDataPartitioning))
   FLAG(SupportsDefaultOutlining)
   FLAG(EmitAddrsig)
   FLAG(BBAddrMap)
@@ -257,6 +265,7 @@ void visitTarget(Visitor &Visit, Target &O) {
   ENUM(BBSections, llvm::BasicBlockSection::None)
   Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
   FIXED(BBSectionsFuncListBuf, !O.BBSectionsFuncListBuf, List)
+  DTLTO_SINCE_22(FLAG(EmitCallGraphSection))
   FLAG(EmitCallSiteInfo)
   FLAG(SupportsDebugEntryValues)
   FLAG(EnableDebugEntryValues)
@@ -270,6 +279,7 @@ void visitTarget(Visitor &Visit, Target &O) {
   FLAG(EnableCFIFixup)
   FLAG(MisExpect)
   FLAG(XCOFFReadOnlyPointers)
+  DTLTO_SINCE_21(FLAG(VerifyArgABICompliance))
   FIXED(StackUsageOutput, O.StackUsageOutput.empty(), "stack usage files")
   ANY_NUMBER(LoopAlignment, unsigned)
   ENUM(FloatABIType, llvm::FloatABI::Hard)
@@ -277,8 +287,9 @@ void visitTarget(Visitor &Visit, Target &O) {
   ENUM(ThreadModel, llvm::ThreadModel::Single)
   ENUM(EABIVersion, llvm::EABI::GNU)
   ENUM(DebuggerTuning, llvm::DebuggerKind::DBX)
-  DENORMAL(FPDenormalMode)
-  DENORMAL(FP32DenormalMode)
+  DTLTO_BEFORE_22(DENORMAL(FPDenormalMode))
+  DTLTO_BEFORE_22(DENORMAL(FP32DenormalMode))
+  DTLTO_SINCE_22(ENUM(VecLib, llvm::VectorLibrary::AMDLIBM))
   ENUM(ExceptionModel, llvm::ExceptionHandling::ZOS)
   // The backend sets it, from the stream that it writes to.
   UNUSED(ObjectFilenameForDebug)
@@ -303,6 +314,9 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
   FLAG(Crel)
   FLAG(X86RelaxRelocations)
   FLAG(X86Sse2Avx)
+  DTLTO_SINCE_21(FLAG(ImplicitMapSyms))
+  DTLTO_SINCE_21(OPTIONAL(OutputAsmVariant, unsigned,
+                          std::numeric_limits<unsigned>::max()))
   ENUM(EmitDwarfUnwind, llvm::EmitDwarfUnwindType::Default)
   ANY_NUMBER(DwarfVersion, int)
   ENUM(MCUseDwarfDirectory, llvm::MCTargetOptions::DefaultDwarfDirectory)
@@ -317,13 +331,18 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
   FIXED(AsSecureLogFile, O.AsSecureLogFile.empty(),
         "-mllvm -as-secure-log-file")
   // Pointers to the words of a process, for CodeView.
-  FIXED(Argv0, !O.Argv0, "the compiler's command line in debug information")
-  FIXED(CommandLineArgs, O.CommandLineArgs.empty(),
-        "the compiler's command line in debug information")
+  constexpr const char *Words =
+      "the compiler's command line in debug information";
+  DTLTO_BEFORE_21(FIXED(Argv0, !O.Argv0, Words))
+  DTLTO_BEFORE_21(FIXED(CommandLineArgs, O.CommandLineArgs.empty(), Words))
+  DTLTO_SINCE_21(FIXED(Argv0, O.Argv0.empty(), Words))
+  DTLTO_SINCE_21(FIXED(CommandlineArgs, O.CommandlineArgs.empty(), Words))
   FIXED(IASSearchPaths, O.IASSearchPaths.empty(),
         "folders for the assembler's .include")
+  DTLTO_SINCE_21(TEXTS(InstPrinterOptions))
   FLAG(EmitCompactUnwindNonCanonical)
   FLAG(PPCUseFullRegisterNames)
+  DTLTO_SINCE_22(FLAG(EmitSFrameUnwind))
 }
 
 #undef DTLTO_SET

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CostFile.h"
+#include "LLVMCompat.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -127,7 +127,7 @@ static Expected<std::optional<std::string>> readBytes(const std::string &Path) {
     return std::nullopt;
   if (FD < 0)
     return systemFailure("it can't be read");
-  auto Close = make_scope_exit([&] { close(FD); });
+  auto Close = onScopeExit([&] { close(FD); });
   struct stat Status;
   if (fstat(FD, &Status) != 0)
     return systemFailure("it can't be read");
@@ -210,7 +210,7 @@ static Error replace(const std::string &Path, StringRef Text) {
   if (FD < 0)
     return systemFailure("no file can be made beside it");
   sys::RemoveFileOnSignal(Temporary);
-  auto Done = make_scope_exit([&] {
+  auto Done = onScopeExit([&] {
     sys::fs::remove(Temporary); // already renamed, where all is well
     sys::DontRemoveFileOnSignal(Temporary);
   });
@@ -241,7 +241,7 @@ Error dtlto::updateCostFile(
   Expected<int> Lock = lock(Path + ".lock");
   if (!Lock)
     return Lock.takeError();
-  auto Unlock = make_scope_exit([&] { close(*Lock); });
+  auto Unlock = onScopeExit([&] { close(*Lock); });
   Expected<std::vector<CostEntry>> Entries = readToReplace(Path);
   if (!Entries)
     return Entries.takeError();

@@ -221,8 +221,7 @@ private:
                                   isa<GlobalVarSummary>(Alias->getAliasee())
                             : isa<GlobalVarSummary>(Of);
     if (!IsVariable) {
-      auto Result = std::make_unique<FunctionSummary>(
-          FunctionSummary::makeDummyFunctionSummary({}));
+      std::unique_ptr<FunctionSummary> Result = makeEmptyFunctionSummary();
       Result->setDSOLocal(true);
       return Result;
     }
@@ -233,8 +232,7 @@ private:
     GlobalVarSummary::GVarFlags VarFlags(
         /*ReadOnly=*/false, /*WriteOnly=*/false, /*Constant=*/false,
         GlobalObject::VCallVisibilityPublic);
-    return std::make_unique<GlobalVarSummary>(Flags, VarFlags,
-                                              std::vector<ValueInfo>());
+    return std::make_unique<GlobalVarSummary>(Flags, VarFlags, References());
   }
 
   bool Propagated;
@@ -278,8 +276,8 @@ void dtlto::settleDSOLocal(ModuleSummaryIndex &Index) {
   if (Index.withDSOLocalPropagation())
     return;
   for (auto &[GUID, Info] : Index)
-    if (Info.SummaryList.size() > 1)
-      for (const auto &Summary : Info.SummaryList)
+    if (summariesOf(Info).size() > 1)
+      for (const auto &Summary : summariesOf(Info))
         Summary->setDSOLocal(false);
 }
 
@@ -309,8 +307,7 @@ Error dtlto::emitIndexFiles(const ModuleSummaryIndex &Index,
     return errorCodeToError(EC);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
   if (ImportsFile)
-    if (std::error_code EC = EmitImportsFiles(
-            ModulePath, (ModulePath + ".imports").str(), Summaries))
-      return errorCodeToError(EC);
+    return writeImportsFile(ModulePath, (ModulePath + ".imports").str(),
+                            Summaries);
   return Error::success();
 }

@@ -197,9 +197,7 @@ static void setInputs(BuiltJob &Built) {
 
 Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   // The primary module first, then imports as the importer visits them.
-  SmallVector<StringRef, 16> Imported;
-  for (const auto &Entry : *T.ImportList)
-    Imported.push_back(Entry.first);
+  SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
 
   StringMap<StringRef> Paths; // the linker's name -> the name that travels

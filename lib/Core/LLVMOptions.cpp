@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LLVMOptions.h"
+#include "LLVMCompat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -17,8 +18,8 @@ using namespace llvm;
 using namespace dtlto;
 
 /// What llvm::codegen::RegisterCodeGenFlags and
-/// mc::RegisterMCTargetOptionsFlags register, in the order of LLVM 19's
-/// CommandFlags.cpp and MCTargetOptionsCommandFlags.cpp.
+/// mc::RegisterMCTargetOptionsFlags register, in all versions that we know,
+/// in the order of CommandFlags.cpp and MCTargetOptionsCommandFlags.cpp.
 static bool isCodeGenFlag(StringRef Name) {
   static const StringSet<> Flags = {
       "march", "mcpu", "mattr", "relocation-model", "thread-model",
@@ -46,7 +47,7 @@ static bool isCodeGenFlag(StringRef Name) {
       "asm-show-inst", "fatal-warnings", "no-warn", "no-deprecated-warn",
       "no-type-check", "save-temp-labels", "crel", "x86-relax-relocations",
       "x86-sse2avx", "target-abi", "as-secure-log-file"};
-  return Flags.contains(Name);
+  return Flags.contains(Name) || isCodeGenFlagOfThisVersion(Name);
 }
 
 /// Options that do more than change the object.
@@ -83,7 +84,6 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   auto Reason = [](const Twine &Why) {
     return createStringError(inconvertibleErrorCode(), Why);
   };
-  const StringMap<cl::Option *> &Registered = cl::getRegisteredOptions();
   std::vector<std::string> Result;
   StringSet<> Seen;
   bool TakesNextWord = false;
@@ -113,10 +113,11 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   }
 
   // An option that was set on a way that we don't know of.
-  for (const auto &Entry : Registered)
-    if (Entry.second->getNumOccurrences() > 0 &&
-        !Seen.contains(Entry.first()) && !isCodeGenFlag(Entry.first()))
-      return Reason("LLVM option -" + Entry.first());
+  for (const auto &Entry : cl::getRegisteredOptions())
+    if (StringRef Name = Entry.second->ArgStr;
+        Entry.second->getNumOccurrences() > 0 && !Seen.contains(Name) &&
+        !isCodeGenFlag(Name))
+      return Reason("LLVM option -" + Name);
   return Result;
 }
 

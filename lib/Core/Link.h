@@ -38,7 +38,8 @@ struct Link {
   const llvm::ModuleSummaryIndex &Index;
   const DefinedSummaries &Defined;
   llvm::AddStreamFn AddStream;
-  llvm::FileCache Cache; // may be empty
+  // May be empty. Mutable, since calling it isn't const in all versions.
+  mutable llvm::FileCache Cache;
   bool EmitIndexFiles = false;
   bool EmitImportsFiles = false;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs

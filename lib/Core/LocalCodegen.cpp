@@ -84,8 +84,8 @@ CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object));
   };
-  if (Error E = lto::thinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
-                                 *T.ImportList, *T.DefinedGlobals, T.ModuleMap))
+  if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
+                               *T.ImportList, *T.DefinedGlobals, T.ModuleMap))
     Fail(std::move(E));
   return Result;
 }

@@ -151,7 +151,7 @@ void Scheduler::startPreparing(Job &J, bool ForHere) {
   NumPreparingHere += ForHere;
   newId(J);
   bool ForPlugin = !PluginGone && !ForHere;
-  bool NeedsThread = Saver || L.EmitIndexFiles || L.Cache ||
+  bool NeedsThread = Saver || L.EmitIndexFiles || hasCache(L.Cache) ||
                      (ForPlugin && !Builder.isTrivial());
   if (!NeedsThread)
     return prepare(J, ForPlugin);
@@ -183,7 +183,7 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
       return Broken(std::move(Why));
 
   // As in-process: a module without a hash can't be cached.
-  if (L.Cache && L.Index.modulePaths().count(T.name()) &&
+  if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
       !all_of(L.Index.getModuleHash(T.name()),
               [](uint32_t V) { return V == 0; })) {
     std::string Key =
@@ -348,11 +348,14 @@ void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
     if (!Stream)
       return toString(Stream.takeError());
     *(*Stream)->OS << Bytes;
-    // The stream ends here: a cache stores the object and adds it to the link.
+    // A cache stores the object and adds it to the link here, or where the
+    // stream ends.
+    if (Error E = commitStream(**Stream))
+      return toString(std::move(E));
     return {};
   };
   // Into memory is a copy; all else is files.
-  if (!L.Cache && J.Packed.bytes().empty()) {
+  if (!hasCache(L.Cache) && J.Packed.bytes().empty()) {
     std::string Why = Write(Object.bytes());
     Object.reset();
     if (!Why.empty())

@@ -7,7 +7,7 @@
 
 #include "Session.h"
 #include "Bundle.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "LLVMCompat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ThreadPool.h"
@@ -210,7 +210,7 @@ template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Current = Call{Name, Clock::now()};
   }
-  auto Reset = make_scope_exit([&] {
+  auto Reset = onScopeExit([&] {
     std::lock_guard<std::mutex> Lock(Mutex);
     Current.reset();
   });

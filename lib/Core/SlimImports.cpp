@@ -15,12 +15,11 @@ SlimImports::SlimImports(ArrayRef<Task> Tasks)
 
 void SlimImports::plan() {
   for (const Task &T : Tasks)
-    for (const auto &[Name, GUIDs] : *T.ImportList) {
-      GUIDSet &Set = Imported[Name];
-      for (const auto &[GUID, Kind] : GUIDs)
-        if (Kind == GlobalValueSummary::Definition)
-          Set.insert(GUID);
-    }
+    forEachImport(*T.ImportList, [&](StringRef Name, GlobalValue::GUID GUID,
+                                     GlobalValueSummary::ImportKind Kind) {
+      if (Kind == GlobalValueSummary::Definition)
+        Imported[Name].insert(GUID);
+    });
 }
 
 StringRef SlimImports::slim(const BitcodeModule &Module, StringRef Whole) {

@@ -8,9 +8,9 @@
 #include "SlimModule.h"
 #include "BitstreamCopy.h"
 #include "BitstreamRepack.h"
+#include "LLVMCompat.h"
 #include "SlimMetadata.h"
 #include "SlimParts.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include <vector>
@@ -136,7 +136,7 @@ Error SlimWriter::run() {
 Error SlimWriter::writeModule(BitstreamCursor &In) {
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
   // Also after errors: a writer wants its blocks closed.
-  auto Exit = make_scope_exit([&] { W.ExitBlock(); });
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
   while (true) {
     Expected<BitstreamEntry> Entry =
         In.advance(BitstreamCursor::AF_DontAutoprocessAbbrevs);
@@ -272,7 +272,7 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
   if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID, 3);
-  auto Exit = make_scope_exit([&] { W.ExitBlock(); });
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
   SmallVector<uint64_t, 64> Record;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advanceSkippingSubblocks();

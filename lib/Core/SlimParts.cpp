@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimParts.h"
+#include "LLVMCompat.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 using namespace llvm;
@@ -152,7 +153,7 @@ Error SlimParts::addBody(BitstreamCursor &In) {
 bool SlimParts::isImported(StringRef Name, bool Local) const {
   if (Name.empty())
     return false; // the importer asks for names first
-  return Imported.count(GlobalValue::getGUID(GlobalValue::getGlobalIdentifier(
+  return Imported.count(guidOf(GlobalValue::getGlobalIdentifier(
       Name, Local ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage,
       SourceFile)));
 }

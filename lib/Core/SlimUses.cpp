@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimUses.h"
+#include "LLVMCompat.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -80,9 +81,8 @@ private:
 
 /// Whether readers skip metadata that nobody asks for, as they do by default.
 static bool readsOnDemand() {
-  StringMap<cl::Option *> &Options = cl::getRegisteredOptions();
-  auto It = Options.find("disable-ondemand-mds-loading");
-  return It != Options.end() && It->second->getNumOccurrences() == 0;
+  cl::Option *Option = findOption("disable-ondemand-mds-loading");
+  return Option && Option->getNumOccurrences() == 0;
 }
 
 Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies) {

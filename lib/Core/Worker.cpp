@@ -212,15 +212,15 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
 
   DefinedSummaries Defined;
   (*Index)->collectDefinedGVSummariesPerModule(Defined);
-  FunctionImporter::ImportMapTy ImportList;
-  if (!lto::initImportList(**M, **Index, ImportList))
+  OwnImportList Imports;
+  if (!lto::initImportList(**M, **Index, Imports.List))
     return createStringError(inconvertibleErrorCode(),
                              "the index has nothing to import by");
   // LLVM ends the process over a module that it can't find.
-  for (const auto &Entry : ImportList)
-    if (!Modules.count(Entry.first))
+  for (StringRef Name : importedModules(Imports.List))
+    if (!Modules.count(Name))
       return createStringError(inconvertibleErrorCode(),
-                               "module '" + Entry.first +
+                               "module '" + Name +
                                    "' is imported but not in the bundle");
 
   WorkerResult Result;
@@ -231,9 +231,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object));
   };
-  if (Error E =
-          lto::thinBackend(Conf, 0, AddStream, **M, **Index, ImportList,
-                           Defined[(*M)->getModuleIdentifier()], &Modules))
+  if (Error E = runThinBackend(Conf, 0, AddStream, **M, **Index, Imports.List,
+                               Defined[(*M)->getModuleIdentifier()], &Modules))
     return std::move(E);
   if (Failed)
     return createStringError(inconvertibleErrorCode(),

@@ -7,7 +7,7 @@
 // a file too many, or a word on stderr ends the job as a compiler error, which
 // fails the link.
 //
-//   clang=PATH  the compiler; clang-19 from PATH without it
+//   clang=PATH  the compiler; clang from PATH without it
 //   keep=DIR    a job that went wrong is kept there, in a folder of its id,
 //   with
 //               its command line (args.txt) and both objects
@@ -124,7 +124,7 @@ static const char *judge(dtlto_session *s, const dtlto_job *job,
                job->inputs[i]->bytes.size);
 
   const char *clang = argument(s, "clang");
-  int code = run_clang(clang ? clang : "clang-19", job, folder, log);
+  int code = run_clang(clang ? clang : "clang", job, folder, log);
 
   uint64_t log_size = 0, size = 0;
   char *words = read_file(log, &log_size);

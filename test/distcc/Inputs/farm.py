@@ -49,6 +49,9 @@ import time
 START_LIMIT = 30
 STOP_LIMIT = 20
 
+# The linker's clang, by a name that Debian's distccd allows.
+CLANG = os.environ.get("DTLTO_TEST_CLANG", "/usr/bin/clang-19")
+
 # A daemon's compiler, if it isn't to be the plain one. Questions about its
 # version are answered at once.
 COMPILER = """#!/bin/sh
@@ -57,14 +60,14 @@ for arg; do
 {job}
   esac
 done
-exec /usr/bin/clang-19 "$@"
+exec {clang} "$@"
 """
 
 # Compiles never end: the real clang waits for a response file that nobody
 # writes.
 GATED = """\
     : > {folder}/begun
-    exec /usr/bin/clang-19 "$@" @{folder}/gate;;"""
+    exec {clang} "$@" @{folder}/gate;;"""
 
 # Compiles wait until all servers have begun one: a client that leaves one out
 # never ends.
@@ -220,7 +223,8 @@ class Daemon:
         if script is not None:
             bin_folder = os.path.join(self.folder, "bin")
             os.mkdir(bin_folder)
-            target = os.path.join(bin_folder, "clang-19")
+            target = os.path.join(bin_folder,
+                                  os.path.basename(CLANG))
             with open(target, "w") as f:
                 f.write(script)
             os.chmod(target, 0o755)
@@ -243,14 +247,16 @@ class Daemon:
             fifo = os.path.join(self.folder, "gate")
             os.mkfifo(fifo)
             os.chmod(fifo, 0o644)
-            return COMPILER.format(job=GATED.format(folder=self.folder))
+            return COMPILER.format(
+                clang=CLANG,
+                job=GATED.format(folder=self.folder, clang=CLANG))
         if opts.meet:
             parent = os.path.dirname(self.folder)
             conditions = ["test -e %s/daemon%d/begun" % (parent, i + 1)
                           for i in range(opts.count)]
             conditions += ["grep -q ^job %s/mock%d.log" % (parent, i + 1)
                            for i in range(len(opts.mock))]
-            return COMPILER.format(job=MEETING.format(
+            return COMPILER.format(clang=CLANG, job=MEETING.format(
                 folder=self.folder, condition=" && ".join(conditions)))
         for which, name in opts.compiler:
             if which == self.number:
@@ -460,7 +466,7 @@ def parse_args():
                    help="the same, one above each daemon's port")
     p.add_argument("--daemon-arg", action="append", default=[], metavar="ARG")
     p.add_argument("--compiler", action="append", default=[], type=numbered,
-                   metavar="I:SCRIPT", help="the clang-19 of daemon I")
+                   metavar="I:SCRIPT", help="the clang of daemon I")
     p.add_argument("--gate", action="append", default=[], type=int,
                    metavar="I", help="no compile of daemon I ever ends")
     p.add_argument("--meet", action="store_true",

@@ -6,7 +6,7 @@
   mock-distccd.py [options] [MODE...]
 
 Listens on a port of its own at 127.0.0.1, prints the port, and serves until it
-is killed. Without a mode, it compiles with a real clang-19, as a distccd does.
+is killed. Without a mode, it compiles with a real clang, as a distccd does.
 Questions about the compiler's version are answered well, unless --probes is
 given; --times=N: only the first N jobs go wrong.
 
@@ -374,7 +374,8 @@ def main():
                    help="questions about the version are answered badly, too")
     p.add_argument("--times", type=int, metavar="N",
                    help="only the first N jobs go wrong")
-    p.add_argument("--clang", default="/usr/bin/clang-19")
+    p.add_argument("--clang", default=os.environ.get(
+        "DTLTO_TEST_CLANG", "/usr/bin/clang-19"))
     p.add_argument("modes", nargs="*", metavar="MODE")
     server = Server(p.parse_args())
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # A clang of another version; its objects would not be the same.
+clang=${DTLTO_TEST_CLANG:-/usr/bin/clang-19}
 for arg; do
   case $arg in
   --version)
-    echo "Debian clang version 19.1.5 (1)"
+    echo "Debian clang version ${clang##*-}.1.99 (1)"
     echo "Target: x86_64-pc-linux-gnu"
     exit ;;
   esac
 done
-exec /usr/bin/clang-19 -O0 "$@"
+exec "$clang" -O0 "$@"
