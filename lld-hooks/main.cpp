@@ -16,6 +16,7 @@
 #include "Hooks.h"
 #include "LLDMessages.h"
 #include "Plugin.h"
+#include "Report.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "llvm/Support/FileSystem.h"
@@ -106,6 +107,10 @@ int main(int Argc, char **Argv) {
         loadPlugin(Opts, pluginFolder(Args[0]));
     if (!Plugin)
       return refuse(Args[0], Plugin.takeError());
+    // At the link's end it would be too late to choose another file.
+    if (!Opts.Report.empty())
+      if (Error E = checkReport(Opts.Report))
+        return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
     TheLinker->Msg = new LLDMessages;
     TheLinker->IsMachO = isMachO(Args);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "Report.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Path.h"
@@ -140,6 +141,14 @@ static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   return Error::success();
 }
 
+static Error setReport(Options &O, StringRef Spelling, StringRef Value) {
+  if (!reportKind(Value))
+    return wrongValue(Spelling, Value,
+                      "a file whose name ends in .html or .json");
+  O.Report = Value.str();
+  return Error::success();
+}
+
 static Error setCosts(Options &O, StringRef, StringRef Value) {
   O.Costs = Value == "off" ? "" : Value.str();
   return Error::success();
@@ -167,6 +176,7 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-save-jobs", "folder", setSaveJobs},
     {"thinlto-dist-slim", "on|off", setSlim},
     {"thinlto-dist-costs", "file|off", setCosts},
+    {"thinlto-dist-report", "file", setReport},
     {"thinlto-distribute", "name", setPlugin},
 };
 

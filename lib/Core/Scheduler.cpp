@@ -7,6 +7,7 @@
 
 #include "Scheduler.h"
 #include "IndexShard.h"
+#include "Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
@@ -429,6 +430,13 @@ void Scheduler::finishRecord() {
         Record.ranHere(It->second, E.Ended, E.Seconds, E.Status == DTLTO_OK,
                        E.Message, /*IsVerify=*/false);
   Record.finish(bool(Err));
+  if (const std::string &Path = L.opts().Report; !Path.empty()) {
+    const dtlto_plugin &Plugin = *L.TheLinker.Plugin;
+    ReportFacts Facts{L.opts().OutputFile, Plugin.name,
+                      Plugin.version ? Plugin.version : "", L.Parallelism};
+    if (Error E = writeReport(Path, Record, Facts))
+      L.msg().warning(toString(std::move(E)));
+  }
   if (L.Conf.TimeTraceEnabled)
     L.TheLinker.Timelines.push_back(std::move(Record));
 }

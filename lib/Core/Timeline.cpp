@@ -19,6 +19,11 @@ void Timeline::start(TimePoint TheZero, TimePoint SetUp) {
   Date = std::chrono::system_clock::now();
 }
 
+Timeline::Timeline(std::vector<JobRecord> Jobs, std::vector<LoadRecord> Loads,
+                   double ThinLink, double End)
+    : IsOn(true), ThinLink(ThinLink), End(End), Jobs(std::move(Jobs)),
+      Loads(std::move(Loads)) {}
+
 void Timeline::addJob(StringRef Name, unsigned Number, double Cost,
                       uint64_t Bytes) {
   if (!IsOn)

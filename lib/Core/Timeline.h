@@ -115,6 +115,10 @@ public:
   /// when the linker set up its LTO.
   void start(TimePoint Zero, TimePoint SetUp);
 
+  /// A record that was made elsewhere, and goes to \p End.
+  Timeline(std::vector<JobRecord> Jobs, std::vector<LoadRecord> Loads,
+           double ThinLink, double End);
+
   bool isOn() const { return IsOn; }
 
   // What the scheduler tells. Jobs go by the order in which they were added,
