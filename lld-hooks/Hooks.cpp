@@ -13,13 +13,20 @@
 // third one is wrapped, lto::createOutOfProcessThinBackend(), only to refuse
 // both at once.
 //
+// Two more are for --time-trace: what the plugin's jobs did is added to the
+// file that LLVM's profiler writes (TraceEvents.h).
+//
 // The mangled names come from CMakeLists.txt, which looks them up in LLD.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Hooks.h"
 #include "Backend.h"
+#include "TraceEvents.h"
 #include "llvm/LTO/LTO.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/TimeProfiler.h"
+#include <mutex>
 
 using namespace llvm;
 using namespace dtlto;
@@ -31,6 +38,8 @@ lto::ThinBackend realCreateBackend(ThreadPoolStrategy, lto::IndexWriteCallback,
                                    bool) asm("__real_" DTLTO_CREATE_BACKEND);
 InputFileOrError
     realCreateInput(MemoryBufferRef) asm("__real_" DTLTO_CREATE_INPUT);
+void realStartTrace(unsigned, StringRef, bool) asm("__real_" DTLTO_START_TRACE);
+Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
 
 static Linker *TheLinker = nullptr;
 
@@ -94,3 +103,45 @@ lto::ThinBackend wrapCreateDistributed(
                                FirstCompilerArgs, CompilerArgs, SaveTemps);
 }
 #endif
+
+static TraceStart Trace;
+
+void wrapStartTrace(unsigned Granularity, StringRef ProcName,
+                    bool Verbose) asm("__wrap_" DTLTO_START_TRACE);
+
+/// LLD's threads come later, with profilers of their own.
+void wrapStartTrace(unsigned Granularity, StringRef ProcName, bool Verbose) {
+  static std::once_flag Once;
+  std::call_once(Once, [&] {
+    Trace = {std::chrono::steady_clock::now(), Granularity};
+  });
+  realStartTrace(Granularity, ProcName, Verbose);
+}
+
+Error wrapWriteTrace(
+    StringRef PreferredFileName,
+    StringRef FallbackFileName) asm("__wrap_" DTLTO_WRITE_TRACE);
+
+Error wrapWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
+  if (!TheLinker || TheLinker->Timelines.empty())
+    return realWriteTrace(PreferredFileName, FallbackFileName);
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream BytesOS(Bytes);
+  timeTraceProfilerWrite(BytesOS);
+  std::string Text(Bytes.begin(), Bytes.end());
+  if (Error E = addTraceEvents(Text, TheLinker->Timelines, Trace))
+    TheLinker->Msg->warning(toString(std::move(E)));
+
+  // As LLVM's own, names and message too.
+  std::string Path = PreferredFileName.str();
+  if (Path.empty()) {
+    Path = FallbackFileName == "-" ? "out" : FallbackFileName.str();
+    Path += ".time-trace";
+  }
+  std::error_code EC;
+  raw_fd_ostream OS(Path, EC, sys::fs::OF_TextWithCRLF);
+  if (EC)
+    return createStringError(EC, "Could not open " + Path);
+  OS << Text;
+  return Error::success();
+}

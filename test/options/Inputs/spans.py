@@ -3,7 +3,8 @@
 """Prints the spans of a --time-trace file, sorted, without times and threads.
 
 Fails if the file is not JSON of the trace event format. Totals are left out,
-since the number of spans is in them, and so are the file's own metadata.
+since the number of spans is in them, and so are the file's own metadata and what
+dtlto adds for its jobs.
 """
 
 import json
@@ -14,7 +15,8 @@ with open(sys.argv[1]) as f:
 
 spans = []
 for event in events:
-    if event["ph"] == "X" and not event["name"].startswith("Total "):
+    if event["ph"] == "X" and not event["name"].startswith("Total ") \
+            and event.get("cat") != "dtlto":
         assert event["dur"] >= 0 and event["ts"] >= 0
         detail = event.get("args", {}).get("detail", "")
         spans.append("%s: %s" % (event["name"], detail))
