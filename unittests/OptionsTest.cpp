@@ -158,11 +158,22 @@ TEST_F(OptionsTest, Costs) {
   EXPECT_NE(set("thinlto-dist-costs", ""), "");
 }
 
+TEST_F(OptionsTest, Report) {
+  EXPECT_EQ(set("thinlto-dist-report", "a/link.html"), "");
+  EXPECT_EQ(Opts.Report, "a/link.html");
+  EXPECT_EQ(set("thinlto-dist-report", "link.json"), "");
+  EXPECT_EQ(Opts.Report, "link.json");
+  for (StringRef Value : {"link", "link.htm", "link.html ", "html", "link.txt"})
+    expectWrong("thinlto-dist-report", Value, ".html or .json");
+  EXPECT_EQ(Opts.Report, "link.json");
+}
+
 TEST_F(OptionsTest, EveryOptionNeedsAValue) {
-  for (StringRef Name : {"thinlto-dist-plugin", "thinlto-dist-plugin-arg",
-                         "thinlto-dist-fallback", "thinlto-dist-local-jobs",
-                         "thinlto-dist-timeout", "thinlto-dist-verify",
-                         "thinlto-dist-progress", "thinlto-dist-costs"})
+  for (StringRef Name :
+       {"thinlto-dist-plugin", "thinlto-dist-plugin-arg",
+        "thinlto-dist-fallback", "thinlto-dist-local-jobs",
+        "thinlto-dist-timeout", "thinlto-dist-verify", "thinlto-dist-progress",
+        "thinlto-dist-costs", "thinlto-dist-report"})
     EXPECT_NE(set(Name, std::nullopt).find(("--" + Name + "=<").str()),
               std::string::npos)
         << set(Name, std::nullopt);

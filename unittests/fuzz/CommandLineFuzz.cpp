@@ -33,6 +33,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
       "a\\b.obj \"c d\\\\\" /thinlto-dist-plugin=p",
       "\2--rsp-quoting=windows\n@\n\n--thinlto-dist-local-jobs=4 "
       "--thinlto-dist-progress=never --thinlto-dist-fallback=none",
+      "\2--thinlto-dist-report=r.html\n-plugin-opt=thinlto-dist-report=r",
       "\2--thinlto-dist-plugin-arg=\n--thinlto-distributor=x\n-plugin-opt=",
   };
 }

@@ -2,8 +2,9 @@
 
 const overview = byId("overview"), canvas = byId("lanes"), tooltip = byId("tooltip");
 const gutter = 150, axis = 22, maxHeight = 560;
+const rowHeight = Math.max(5, Math.min(22, Math.floor(maxHeight / Math.max(1, lanes.length))));
 const view = { from: begin, to: end, top: 0 };   // top: in pixels, of the lanes
-let colors = {}, rowHeight = 14, selected = null, matches = null, hovered = null, drawn = 0;
+let colors = {}, selected = null, matches = null, hovered = null, drawn = 0;
 
 function readColors() {
   const style = getComputedStyle(document.documentElement);
@@ -82,11 +83,19 @@ function averages(steps, columns) {
   return all;
 }
 
+let averagesOf = { columns: 0 };   // for that width
+function allAverages(columns) {
+  if (averagesOf.columns !== columns) {
+    averagesOf = { columns, run: averages(activity.run, columns), here: averages(activity.here, columns),
+                   queue: averages(activity.queue, columns) };
+  }
+  return averagesOf;
+}
+
 function drawOverview() {
   const { pen, width, height } = prepare(overview, 72);
   const room = width - gutter, columns = Math.max(1, Math.floor(room));
-  const run = averages(activity.run, columns), here = averages(activity.here, columns);
-  const queue = averages(activity.queue, columns);
+  const { run, here, queue } = allAverages(columns);
   const slots = report.bound.slots;
   let most = slots;
   for (let x = 0; x < columns; ++x) most = Math.max(most, run[x] + here[x]);
@@ -134,7 +143,6 @@ function visibleHeight() { return Math.min(maxHeight, Math.max(rowHeight, lanesH
 function timeAt(x) { return view.from + (x - gutter) / (canvas.clientWidth - gutter) * (view.to - view.from); }
 
 function drawLanes() {
-  rowHeight = Math.max(5, Math.min(22, Math.floor(maxHeight / Math.max(1, lanes.length))));
   view.top = Math.max(0, Math.min(view.top, lanesHeight() - visibleHeight()));
   const { pen, width, height } = prepare(canvas, axis + visibleHeight());
   const room = width - gutter, scale = room / (view.to - view.from);
