@@ -83,14 +83,14 @@ bool dtlto::check::runProgram(const std::vector<std::string> &Args,
   return WIFEXITED(Status) && WEXITSTATUS(Status) == 0;
 }
 
-/// The first of \p Names below \p Folder that is there, or an empty string.
+/// The first of \p Names below \p Folder that is there, or an empty string. A
+/// link stays one: the linker looks at the name that it was called by.
 static std::string findBelow(const fs::path &Folder,
                              std::initializer_list<const char *> Names) {
   std::error_code EC;
   for (const char *Name : Names)
     if (fs::exists(Folder / Name, EC))
-      return fs::canonical(Folder / Name, EC).parent_path() /
-             fs::path(Name).filename();
+      return fs::canonical(Folder, EC) / Name;
   return "";
 }
 

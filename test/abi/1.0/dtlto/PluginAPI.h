@@ -1,0 +1,375 @@
+/*===- dtlto/PluginAPI.h - The plugin ABI of dtlto -----------------*- C -*-===*
+ *
+ * Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*
+ *
+ * All that a vendor of a distributed build system (DBS) needs to run the
+ * backend compiles of a ThinLTO link on their machines.
+ *
+ * The two sides
+ *   The *host* is the linker. The *plugin* is a shared library that exports one
+ *   constant object, `dtlto_plugin_entry`, of type `dtlto_plugin`. One link is
+ *   one *session*:
+ *
+ *     host                                     plugin
+ *      |  open(host, params) ------------------> |   connect, start threads
+ *      |  submit(job) -------------------------> |   OK, or BUSY
+ *      | <---------------- job_state(running) -- |
+ *      | <------------------- load_changed() --- |   room for more jobs
+ *      | <--------- job_done(id, result) ------- |   exactly once a job
+ *      |  close() -----------------------------> |   a barrier
+ *
+ * A job
+ *   is the code generation of one module: inputs in memory, the command line of
+ *   a stock clang that turns them into one object file, and a few hints. What
+ *   comes back is the object file, in memory. The host compares nothing and
+ *   trusts nothing: it checks format and machine of every object, and runs a
+ *   job itself (or fails the link, as the user chose) where the plugin can't.
+ *
+ * Growing without breaking
+ *   Every struct begins with `size`, which whoever *made* the struct sets to its
+ *   own sizeof. A field that lies past `size` does not exist: don't read it.
+ *   Majors must match. A higher minor has only appended fields to structs and
+ *   constants to lists; so treat a constant that you don't know as the comment
+ *   of its list says. New abilities come as extensions first (see `extension`).
+ *
+ * Threads
+ *   [link-thread]  The host makes these calls one at a time and all of a
+ *                  session's on one thread of its own.
+ *   [any-thread]   May be called on any thread, also at the same time.
+ *
+ * Memory
+ *   A `dtlto_span` and a `const char *` are borrowed: the comment says for how
+ *   long. A `dtlto_buffer` is owned: it carries its own release function, which
+ *   its last owner calls exactly once. Strings end in NUL and are UTF-8 where
+ *   the file system's names are.
+ *
+ * Nothing here throws, and no exception may leave a function of either side.
+ * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it.
+ *
+ * History and rules for changes: docs/ABI-CHANGELOG.md.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef DTLTO_PLUGINAPI_H
+#define DTLTO_PLUGINAPI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DTLTO_ABI_MAJOR 1
+#define DTLTO_ABI_MINOR 0
+
+/* Makes `dtlto_plugin_entry` visible; its declaration below has it already. */
+#if defined(_WIN32)
+#define DTLTO_PLUGIN_EXPORT __declspec(dllexport)
+#else
+#define DTLTO_PLUGIN_EXPORT __attribute__((visibility("default")))
+#endif
+
+/*===----------------------------------------------------------------------===*
+ * Constants
+ *===----------------------------------------------------------------------===*/
+
+/* What a call or a job came to. The three classes of errors are never mixed,
+ * since the host acts on the class: it never repeats its own mistake, tries an
+ * infrastructure error again, and shows a compiler error to the user.
+ * A value that you don't know is an infrastructure error. */
+enum {
+  DTLTO_OK = 0,
+  /* submit only: no room now. The job was not accepted; `load_changed` will
+   * tell when to try again. */
+  DTLTO_BUSY = 1,
+  /* job_done only: the host asked for it with `cancel`, or called `close`. */
+  DTLTO_CANCELLED = 2,
+  /* The caller's mistake: a wrong argument, an option that can't be parsed. */
+  DTLTO_ERROR_CALLER = 16,
+  /* The network, a worker, a daemon, a version, a disk: another try elsewhere
+   * may work. */
+  DTLTO_ERROR_INFRASTRUCTURE = 17,
+  /* The compiler ran and said no. `message` holds its own words. */
+  DTLTO_ERROR_COMPILER = 18
+};
+
+/* What an input is to its job. Treat an unknown role as DTLTO_ROLE_OTHER: a file
+ * that has to be there under its path. */
+enum {
+  DTLTO_ROLE_OTHER = 0,
+  DTLTO_ROLE_PRIMARY = 1, /* the bitcode file that is compiled; exactly one */
+  DTLTO_ROLE_IMPORT = 2,  /* a bitcode file that functions are imported from */
+  DTLTO_ROLE_INDEX = 3    /* the module's summary index shard; exactly one */
+};
+
+/* Parts of a job that the host makes only for plugins that want them; a bit set
+ * for `dtlto_plugin.needs` and `dtlto_job.parts`. Making them costs the linker
+ * time and memory. */
+enum {
+  DTLTO_PART_INPUTS = 1, /* inputs, num_inputs */
+  DTLTO_PART_ARGS = 2,   /* args, num_args, output; brings INPUTS with it */
+  DTLTO_PART_DIGESTS = 4 /* dtlto_input.digest; only with INPUTS */
+};
+
+/* Where a job is now. Treat an unknown state as DTLTO_STATE_RUNNING. */
+enum {
+  DTLTO_STATE_QUEUED = 0,    /* accepted, waits in the plugin or in the DBS */
+  DTLTO_STATE_SENDING = 1,   /* inputs are on their way to the worker */
+  DTLTO_STATE_RUNNING = 2,   /* the worker compiles */
+  DTLTO_STATE_RECEIVING = 3, /* the object is on its way back */
+  DTLTO_STATE_LOCAL = 4      /* runs on this machine, in this process */
+};
+
+/* Levels of `log`. Treat an unknown level as DTLTO_LOG_NOTE. */
+enum {
+  DTLTO_LOG_DEBUG = 0,   /* shown with --verbose only */
+  DTLTO_LOG_NOTE = 1,    /* shown as a plain message */
+  DTLTO_LOG_WARNING = 2, /* the link goes on, but the user should know */
+  /* What the plugin can't go on without. The host gives it no more jobs, and has
+   * no use for those that it has: it fails the link or, where the user chose to
+   * fall back to this machine, shows a warning and compiles them itself. Not for
+   * single jobs: these have job_done. */
+  DTLTO_LOG_ERROR = 3
+};
+
+/*===----------------------------------------------------------------------===*
+ * Memory
+ *===----------------------------------------------------------------------===*/
+
+/* Borrowed bytes. */
+typedef struct dtlto_span {
+  const void *data; /* may be null if size is 0 */
+  uint64_t size;    /* in bytes */
+} dtlto_span;
+
+/* Owned bytes. Whoever holds the buffer last calls release(owner, data, size)
+ * once, on any thread; a null `release` means that there is nothing to do. The
+ * bytes must not change while the buffer lives. */
+typedef struct dtlto_buffer {
+  const void *data;
+  uint64_t size; /* in bytes */
+  void *owner;   /* for release; nobody else looks at it */
+  void (*release)(void *owner, const void *data, uint64_t size);
+} dtlto_buffer;
+
+/*===----------------------------------------------------------------------===*
+ * Jobs and results
+ *===----------------------------------------------------------------------===*/
+
+/* One file of a job, in memory. */
+typedef struct dtlto_input {
+  uint32_t size;
+  uint32_t role; /* DTLTO_ROLE_... */
+  /* Relative, unique within the job, with characters that every file system
+   * takes, `/` between folders, never a `..`. The command line and the index
+   * shard name the file so: keep it. The same module has the same path in each
+   * job, in every link of the same inputs, and on every machine. */
+  const char *path;
+  /* Primary modules and imports: borrowed until close() returns, and the same
+   * module has the same address in all jobs. Others: until job_done(). */
+  dtlto_span bytes;
+  /* BLAKE3 of the bytes (256 bits): equal digests, equal contents. Zero unless
+   * the plugin needs DTLTO_PART_DIGESTS. */
+  uint8_t digest[32];
+} dtlto_input;
+
+/* The code generation of one module. The struct and what it points at are
+ * borrowed from submit() until the host has returned from this job's job_done(),
+ * unless submit() did not return DTLTO_OK: then until submit() returns. */
+typedef struct dtlto_job {
+  uint32_t size;
+  uint32_t parts; /* DTLTO_PART_...: what is filled in; at least plugin.needs */
+  uint64_t id;    /* unique in the session, never 0 */
+  /* The module's name as the user knows it, `dir/libfoo.a(bar.o at 1234)`. For
+   * people: progress, monitors, messages. Not safe as a file name. */
+  const char *name;
+  const char *triple; /* target triple, e.g. "x86_64-pc-linux-gnu" */
+  /* How long this job will take, in proportion to the session's other jobs;
+   * without a unit. The host submits in falling order of it. */
+  uint64_t cost;
+  const dtlto_input *const *inputs;
+  /* A complete command line for a stock clang of `params.llvm_version`, run in
+   * a folder that holds the inputs: args[0] is "clang" (use the name that your
+   * workers have), ... "-o", output. It writes nothing but `output`. */
+  const char *const *args;
+  uint32_t num_inputs;
+  uint32_t num_args;  /* args[num_args] is null */
+  const char *output; /* the path that follows -o; relative */
+} dtlto_job;
+
+/* What became of a job. */
+typedef struct dtlto_result {
+  uint32_t size;
+  int32_t status; /* DTLTO_OK, _CANCELLED, or an _ERROR_ class */
+  /* The object file. With job_done() the host becomes its owner, whatever the
+   * status and even if it refuses the result; empty unless status is OK. */
+  dtlto_buffer object;
+  /* DTLTO_ERROR_COMPILER: what the compiler wrote. Other errors: what failed
+   * and where, one line. DTLTO_OK: the compiler's warnings, if any. May be null.
+   * Borrowed until job_done() returns. */
+  const char *message;
+  /* The machine or process that ran the job, for people. May be null. Borrowed
+   * until job_done() returns. */
+  const char *worker;
+} dtlto_result;
+
+/* What the DBS can take now. A number that isn't known is UINT32_MAX (or
+ * UINT64_MAX). */
+typedef struct dtlto_load {
+  uint32_t size;
+  uint32_t slots;            /* jobs that can run at the same time */
+  uint32_t free;             /* slots that are idle */
+  uint32_t queued;           /* accepted jobs that don't run yet */
+  uint32_t workers;          /* machines (or processes) in reach */
+  uint32_t reserved;         /* 0 */
+  uint64_t expected_wait_ms; /* until a job submitted now begins to run */
+} dtlto_load;
+
+/*===----------------------------------------------------------------------===*
+ * The host
+ *===----------------------------------------------------------------------===*/
+
+/* The host's side of one session; opaque. */
+typedef struct dtlto_host_context dtlto_host_context;
+
+/* What the host offers. Valid until close() returns; after that the plugin
+ * calls nothing, on no thread. */
+typedef struct dtlto_host {
+  uint32_t size;
+  uint32_t abi_major;
+  uint32_t abi_minor;
+  uint32_t reserved;   /* 0 */
+  const char *name;    /* "dtlto" */
+  const char *version; /* of the host, for people */
+  dtlto_host_context *context; /* first argument of the functions below */
+
+  /* [any-thread] Tells the user something. `level` is DTLTO_LOG_...; `message`
+   * is one line, lower case, without the plugin's name (the host adds it), and
+   * copied before the call returns. */
+  void (*log)(dtlto_host_context *context, uint32_t level, const char *message);
+
+  /* [any-thread] Tells where an accepted job is; `state` is DTLTO_STATE_...,
+   * `worker` (may be null) the machine. Optional, but a job that is reported is
+   * a job that lives: the user's time limit for a job counts from its last
+   * report, and while a job is QUEUED, from the session's last sign of life. */
+  void (*job_state)(dtlto_host_context *context, uint64_t job, uint32_t state,
+                    const char *worker);
+
+  /* [any-thread] Ends an accepted job; exactly once for each, cancelled ones
+   * included, and never from inside submit(). The host takes `result->object`
+   * over and copies the rest before the call returns. */
+  void (*job_done)(dtlto_host_context *context, uint64_t job,
+                   const dtlto_result *result);
+
+  /* [any-thread] After a BUSY: there is room again. Also: `load` would answer
+   * differently now. Never wrong to call. */
+  void (*load_changed)(dtlto_host_context *context);
+
+  /* [any-thread] Returns the extension of that id, or null if the host has none
+   * of that id. The object is constant and lives as long as the host. */
+  const void *(*extension)(dtlto_host_context *context, const char *id);
+} dtlto_host;
+
+/* Extension of the host: code generation in the linker's own process. */
+#define DTLTO_EXT_LOCAL_CODEGEN "dtlto.local-codegen/1"
+
+typedef struct dtlto_local_codegen {
+  uint32_t size;
+  /* How many calls of run() the user wants at the same time (--thinlto-jobs, or
+   * the number of cores); at least 1. */
+  uint32_t slots;
+  /* [any-thread] Compiles an accepted job on the calling thread, exactly as
+   * in-process ThinLTO does, and fills `result`, whose `size` the caller has
+   * set. Give the result to job_done() as it is; its strings live until then.
+   * Returns result->status. Diagnostics reach the user as in a plain link. */
+  int32_t (*run)(dtlto_host_context *context, uint64_t job,
+                 dtlto_result *result);
+} dtlto_local_codegen;
+
+/* Extension of the host: what happens to a job that the plugin can't do. */
+#define DTLTO_EXT_FALLBACK "dtlto.fallback/1"
+
+typedef struct dtlto_fallback {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] From now on the session's failures fail the link, as with
+   * --thinlto-dist-fallback=none: for a DBS whose own settings let a user say
+   * so. `why`, one line that names the setting, is added to the message. */
+  void (*forbid)(dtlto_host_context *context, const char *why);
+} dtlto_fallback;
+
+/* What the host tells of this link. Borrowed until open() returns. */
+typedef struct dtlto_session_params {
+  uint32_t size;
+  uint32_t num_args;
+  const char *const *args;  /* --thinlto-dist-plugin-arg=..., in order */
+  const char *llvm_version; /* the linker's, e.g. "19.1.7": results are only
+                               the same with exactly this one */
+  const char *output;       /* the file that is linked, for people; may be "" */
+  uint64_t num_jobs;        /* at most so many jobs will be submitted */
+  uint32_t job_timeout_s;   /* --thinlto-dist-timeout, in seconds */
+  uint32_t verbose;         /* not 0: the user asked for all messages */
+} dtlto_session_params;
+
+/*===----------------------------------------------------------------------===*
+ * The plugin
+ *===----------------------------------------------------------------------===*/
+
+/* The plugin's side of one session; opaque to the host. */
+typedef struct dtlto_session dtlto_session;
+
+typedef struct dtlto_plugin {
+  uint32_t size;
+  uint32_t abi_major; /* DTLTO_ABI_MAJOR */
+  uint32_t abi_minor; /* DTLTO_ABI_MINOR */
+  uint32_t needs;     /* DTLTO_PART_...: what each job must carry */
+  const char *name;   /* short, e.g. "distcc"; the prefix of its messages */
+  const char *version;
+
+  /* [link-thread] Begins a session. Returns DTLTO_OK and sets *session, or an
+   * error after having told why with host->log(DTLTO_LOG_ERROR). After
+   * DTLTO_ERROR_CALLER, a wrong argument, the link fails; after another error it
+   * may go on without the plugin. Should come back at once: connect in the
+   * background. No other function is called after an error. */
+  int32_t (*open)(const dtlto_host *host, const dtlto_session_params *params,
+                  dtlto_session **session);
+
+  /* [link-thread] Offers a job. DTLTO_OK: accepted, and one job_done() will
+   * follow. DTLTO_BUSY: not accepted, there is no room. An error: not accepted,
+   * will never be. Never waits for the network or for another job. */
+  int32_t (*submit)(dtlto_session *session, const dtlto_job *job);
+
+  /* [link-thread] The host has no use for the job any more. Its job_done() is
+   * still due, with any status; soon is better. Unknown ids are ignored: the
+   * job may have ended a moment ago. */
+  void (*cancel)(dtlto_session *session, uint64_t job);
+
+  /* [link-thread] Fills *load, whose `size` the host has set. Answers from what
+   * is known, without waiting. Returns DTLTO_OK. */
+  int32_t (*load)(dtlto_session *session, dtlto_load *load);
+
+  /* [link-thread] Ends the session. Jobs that still run are cancelled and get
+   * their job_done(); then, and only when no thread of the plugin can call the
+   * host again, close() returns. Must end within seconds. */
+  void (*close)(dtlto_session *session);
+
+  /* [any-thread] Returns the plugin's extension of that id, or null. */
+  const void *(*extension)(const char *id);
+} dtlto_plugin;
+
+/* The one symbol that a plugin exports:
+ *
+ *   const dtlto_plugin dtlto_plugin_entry = {
+ *       sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, ... };
+ */
+#define DTLTO_PLUGIN_SYMBOL "dtlto_plugin_entry"
+extern DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry;
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DTLTO_PLUGINAPI_H */

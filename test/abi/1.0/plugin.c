@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A plugin to start from: the whole life of a session. What becomes of a job is
+// in compile.c: replace that, and keep this. See docs/PLUGIN-GUIDE.md.
+
+#include "compile.h"
+#include <dtlto/PluginAPI.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { MAX_TASKS = 2 * MAX_THREADS };
+enum state { FREE, WAITING, RUNNING };
+
+struct task {
+  enum state state;
+  const dtlto_job *job; // ours to read until its job_done()
+  uint64_t id;
+  atomic_int stop;
+};
+
+struct dtlto_session {
+  const dtlto_host *host;
+  struct settings how;
+  uint32_t num_threads;
+  pthread_t threads[MAX_THREADS];
+  // Guards the rest. Never held while the host is called: it may wait for us.
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  struct task tasks[MAX_TASKS]; // two for each thread are used
+  int closing;
+};
+
+static struct task *find(dtlto_session *s, enum state state) {
+  for (uint32_t i = 0; i != 2 * s->how.jobs; ++i)
+    if (s->tasks[i].state == state)
+      return &s->tasks[i];
+  return NULL;
+}
+
+static void *work(void *session) {
+  dtlto_session *s = session;
+  const dtlto_host *host = s->host;
+  pthread_mutex_lock(&s->lock);
+  for (;;) {
+    struct task *t;
+    while (!(t = find(s, WAITING)) && !s->closing)
+      pthread_cond_wait(&s->changed, &s->lock);
+    if (!t)
+      break;
+    t->state = RUNNING;
+    pthread_mutex_unlock(&s->lock);
+
+    char text[MAX_TEXT] = "";
+    dtlto_result result = {.size = sizeof(result), .worker = "this machine"};
+    uint64_t id = t->id;
+    host->job_state(host->context, id, DTLTO_STATE_RUNNING, result.worker);
+    result.status = compile(&s->how, t->job, &t->stop, &result.object, text);
+    result.message = text[0] ? text : NULL;
+
+    pthread_mutex_lock(&s->lock);
+    t->state = FREE; // here its id is forgotten: not after job_done()
+    pthread_mutex_unlock(&s->lock);
+    host->job_done(host->context, id, &result); // takes the object
+    host->load_changed(host->context);
+    pthread_mutex_lock(&s->lock);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return NULL;
+}
+
+static int32_t open_session(const dtlto_host *host,
+                            const dtlto_session_params *params,
+                            dtlto_session **session) {
+  char text[MAX_TEXT] = "no memory, or no thread";
+  int32_t status = DTLTO_ERROR_INFRASTRUCTURE;
+  dtlto_session *s = calloc(1, sizeof(*s));
+  if (s && (status = read_settings(params, &s->how, text)) == DTLTO_OK) {
+    s->host = host;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    pthread_t *next = s->threads;
+    while (s->num_threads != s->how.jobs && !pthread_create(next++, 0, work, s))
+      ++s->num_threads;
+  }
+  if (!s || s->num_threads == 0) {
+    host->log(host->context, DTLTO_LOG_ERROR, text);
+    free(s);
+    return status ? status : DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  *session = s;
+  return DTLTO_OK;
+}
+
+static int32_t submit(dtlto_session *s, const dtlto_job *job) {
+  pthread_mutex_lock(&s->lock);
+  struct task *t = find(s, FREE);
+  if (t) {
+    t->state = WAITING;
+    t->job = job;
+    t->id = job->id;
+    t->stop = 0;
+  }
+  pthread_cond_signal(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+  return t ? DTLTO_OK : DTLTO_BUSY;
+}
+
+// All jobs and the threads, if `id` is 0.
+static void cancel(dtlto_session *s, uint64_t id) {
+  pthread_mutex_lock(&s->lock);
+  s->closing |= id == 0;
+  for (struct task *t = s->tasks; t != s->tasks + MAX_TASKS; ++t)
+    if (t->state != FREE && (id == 0 || t->id == id))
+      t->stop = 1; // its thread will call job_done()
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static int32_t load(dtlto_session *s, dtlto_load *load) {
+  uint32_t n[3] = {0};
+  pthread_mutex_lock(&s->lock);
+  for (struct task *t = s->tasks; t != s->tasks + MAX_TASKS; ++t)
+    ++n[t->state];
+  pthread_mutex_unlock(&s->lock);
+  load->slots = s->num_threads;
+  load->free = s->num_threads - n[RUNNING];
+  load->queued = n[WAITING];
+  return DTLTO_OK;
+}
+
+static void close_session(dtlto_session *s) {
+  cancel(s, 0);
+  for (uint32_t i = 0; i != s->num_threads; ++i)
+    pthread_join(s->threads[i], NULL);
+  free(s);
+}
+
+static const void *extension(const char *id) { return (void)id, NULL; }
+
+// clang-format off
+const dtlto_plugin dtlto_plugin_entry = {
+    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR,
+    DTLTO_PART_INPUTS | DTLTO_PART_ARGS, "example", "1.0",
+    open_session, submit, cancel, load, close_session, extension};
