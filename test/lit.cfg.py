@@ -31,8 +31,10 @@
 #                           Without it, there is the feature `ours`.
 #   worker=1                dtlto-codegen runs the jobs of %same and of argv/,
 #                           in processes of the local plugin's.
+#   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
+import subprocess
 import sys
 
 import lit.formats
@@ -47,6 +49,9 @@ ours = os.path.join(config.dtlto_obj_root, "bin")
 config.with_worker = lit_config.params.get("worker") == "1"
 if config.with_worker:
     config.available_features.add("worker")
+config.other_plugins = lit_config.params.get("other-plugins")
+if config.other_plugins:
+    config.available_features.add("other-plugins")
 only_stock = lit_config.params.get("linker") == "stock"
 config.available_features.add("only-stock" if only_stock else "ours")
 
@@ -103,6 +108,7 @@ config.substitutions += [
     (r"%same\b", compare),
     (r"%plain\b", compare + " --plain"),
     (r"%prog\b", os.path.join(config.test_source_root, "Inputs", "prog")),
+    (r"%other-plugins\b", config.other_plugins or "/nonexistent"),
     (r"%plugins\b", os.path.join(config.dtlto_obj_root, "test", "plugins")),
     (r"%python\b", python),
     (r"%build\b", config.dtlto_obj_root),
@@ -113,6 +119,12 @@ for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
         ("%stock-" + name, os.path.join(tools, linker)),
         ("%" + name, os.path.join(tools if only_stock else ours, linker)),
     ]
+
+# LLD's own way to distribute ThinLTO.
+if "--thinlto-distributor=" in subprocess.run(
+        [os.path.join(tools, "ld.lld"), "--help"], stdout=subprocess.PIPE,
+        universal_newlines=True).stdout:
+    config.available_features.add("distributor")
 
 for target in config.llvm_targets:
     config.available_features.add(target.lower() + "-target")

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompilerArgs.h"
+#include "LLVMCompat.h"
 #include "LLVMHeaders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -26,14 +27,6 @@
 using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
-
-#if defined(__x86_64__) && defined(__GLIBCXX__)
-// A quick look before the thorough one below. LLVM 19.1.
-static_assert(sizeof(lto::Config) == 1368, "see the table");
-static_assert(sizeof(TargetOptions) == 360, "see the table");
-static_assert(sizeof(MCTargetOptions) == 208, "see the table");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
-#endif
 
 namespace {
 
@@ -196,13 +189,11 @@ const Field Fields[] = {
 
     // TargetOptions, in the order of llvm/Target/TargetOptions.h
     TARGET(BinutilsVersion, Reason, "binutils", = {2, 20}),
-    TARGET(UnsafeFPMath, Reason, "-enable-unsafe-fp-math", = true),
     TARGET(NoInfsFPMath, Reason, "-enable-no-infs-fp-math", = true),
     TARGET(NoNaNsFPMath, Reason, "-enable-no-nans-fp-math", = true),
     TARGET(NoTrappingFPMath, Reason, "floating-point traps", = true),
     TARGET(NoSignedZerosFPMath, Reason, "-enable-no-signed-zeros-fp-math",
            = true),
-    TARGET(ApproxFuncFPMath, Reason, "-enable-approx-func-fp-math", = true),
     TARGET(EnableAIXExtendedAltivecABI, Reason, "-vec-extabi", = true),
     TARGET(HonorSignDependentRoundingFPMathOption, Reason,
            "-enable-sign-dependent-rounding-fp-math", = true),
@@ -245,8 +236,6 @@ const Field Fields[] = {
     TARGET(BBAddrMap, Option, "-Xclang -fbasic-block-address-map", = true),
     TARGET(BBSections, Option, "-Xclang -fbasic-block-sections=all",
            = BasicBlockSection::All),
-    TARGET(BBSections, Option, "-Xclang -fbasic-block-sections=labels",
-           = BasicBlockSection::Labels),
     TARGET(BBSections, Reason, "--lto-basic-block-sections",
            = BasicBlockSection::List),
     TARGET(BBSections, Reason, "--lto-basic-block-sections",
@@ -281,10 +270,6 @@ const Field Fields[] = {
            = DebuggerKind::SCE),
     TARGET(DebuggerTuning, Option, "-Xclang -debugger-tuning=dbx",
            = DebuggerKind::DBX),
-    {"TargetOptions", "FPDenormalMode", Reason, "-denormal-fp-math",
-     CHANGE(Options.setFPDenormalMode(DenormalMode::getPreserveSign()))},
-    {"TargetOptions", "FP32DenormalMode", Same, "nothing in LLVM 19 reads it",
-     CHANGE(Options.setFP32DenormalMode(DenormalMode::getPreserveSign()))},
     TARGET(ExceptionModel, Reason, "-exception-model",
            = ExceptionHandling::SjLj),
     CONTAINS("TargetOptions", "MCOptions"),
@@ -305,8 +290,7 @@ const Field Fields[] = {
     MC(ShowMCInst, Reason, "-asm-show-inst", = true),
     MC(AsmVerbose, Reason, "assembler options", = true),
     MC(PreserveAsmComments, Reason, "assembler options", = false),
-    MC(Dwarf64, Reason, "-dwarf64", = true),
-    MC(Crel, Reason, "-crel", = true),
+    MC(Dwarf64, Reason, "-dwarf64", = true), MC(Crel, Reason, "-crel", = true),
     MC(X86RelaxRelocations, Reason, "-x86-relax-relocations", = false),
     MC(X86Sse2Avx, Reason, "-x86-sse2avx", = true),
     MC(EmitDwarfUnwind, Reason, "-emit-dwarf-unwind",
@@ -320,13 +304,48 @@ const Field Fields[] = {
     MC(AssemblyLanguage, Reason, "assembler options", = "masm"),
     MC(SplitDwarfFile, Reason, "assembler options", = "x.dwo"),
     MC(AsSecureLogFile, Reason, "assembler options", = "x"),
-    // The command lines tell clang not to set these two.
+    // The command lines tell clang not to set this one, and the words.
     MC(Argv0, Same, "no field of a linker's", = "clang"),
-    MC(CommandLineArgs, Same, "no field of a linker's", = {}),
     MC(IASSearchPaths, Reason, "assembler options", = {"x"}),
     MC(EmitCompactUnwindNonCanonical, Reason,
        "-emit-compact-unwind-non-canonical", = true),
     MC(PPCUseFullRegisterNames, Reason, "full register names", = true),
+
+    // What only some versions of LLVM have.
+    // clang-format off
+    DTLTO_BEFORE_21(
+    TARGET(BBSections, Option, "-Xclang -fbasic-block-sections=labels",
+           = BasicBlockSection::Labels),
+    MC(CommandLineArgs, Same, "no field of a linker's", = {}),
+    )
+    DTLTO_BEFORE_22(
+    TARGET(UnsafeFPMath, Reason, "-enable-unsafe-fp-math", = true),
+    TARGET(ApproxFuncFPMath, Reason, "-enable-approx-func-fp-math", = true),
+    {"TargetOptions", "FPDenormalMode", Reason, "-denormal-fp-math",
+     CHANGE(Options.setFPDenormalMode(DenormalMode::getPreserveSign()))},
+    {"TargetOptions", "FP32DenormalMode", Same, "nothing in LLVM reads it",
+     CHANGE(Options.setFP32DenormalMode(DenormalMode::getPreserveSign()))},
+    )
+    DTLTO_SINCE_21(
+    CONFIG(KeepSymbolNameCopies, Same, ThinLink, = false),
+    PTO(LoopInterchange, Reason, "tuning", = true),
+    TARGET(EnableStaticDataPartitioning, Reason,
+           "-partition-static-data-sections", = true),
+    TARGET(VerifyArgABICompliance, Reason, "against the ABI", = false),
+    MC(ImplicitMapSyms, Reason, "-implicit-mapsyms", = true),
+    MC(OutputAsmVariant, Reason, "assembler options", = 1),
+    MC(CommandlineArgs, Same, "no field of a linker's", = "x"),
+    MC(InstPrinterOptions, Reason, "assembler options", = {"x"}),
+    )
+    DTLTO_SINCE_22(
+    CONFIG(Dtlto, Same, "for cache keys only", = true),
+    PTO(LoopFusion, Reason, "tuning", = true),
+    PTO(DevirtualizeSpeculatively, Reason, "tuning", = true),
+    TARGET(EmitCallGraphSection, Reason, "-call-graph-section", = true),
+    TARGET(VecLib, Reason, "-vector-library", = VectorLibrary::SVML),
+    MC(EmitSFrameUnwind, Reason, "-gsframe", = true),
+    )
+    // clang-format on
 };
 
 /// The words, joined, with a space at both ends; or `error: ` and the reason.

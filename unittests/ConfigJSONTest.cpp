@@ -30,14 +30,6 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-#if defined(__x86_64__) && defined(__GLIBCXX__)
-// A quick look before the thorough one below. LLVM 19.1.
-static_assert(sizeof(lto::Config) == 1368, "see ConfigFields.h");
-static_assert(sizeof(TargetOptions) == 360, "see ConfigFields.h");
-static_assert(sizeof(MCTargetOptions) == 208, "see ConfigFields.h");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
-#endif
-
 namespace {
 
 cl::opt<bool> TestFlag("dtlto-config-test-flag", cl::desc("for this test"));
@@ -394,8 +386,7 @@ struct Lasts : NoVisitor {
 TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
   constexpr StringLiteral CodeGen = "llvm/Support/CodeGen.h",
                           Target = "llvm/Target/TargetOptions.h",
-                          MC = "llvm/MC/MCTargetOptions.h",
-                          FP = "llvm/ADT/FloatingPointMode.h";
+                          MC = "llvm/MC/MCTargetOptions.h";
   struct {
     StringRef Header, Enum, Field;
     unsigned NotNumbered; // enumerators that don't travel, or are below 0
@@ -408,16 +399,29 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
       {Target, "enum class SwiftAsyncFramePointerMode {",
        "SwiftAsyncFramePointer", 0},
       {Target, "enum class BasicBlockSection {", "BBSections", 0},
-      {Target, "enum ABIType {", "FloatABIType", 0},
+      {DTLTO_BEFORE_21(Target) DTLTO_SINCE_21(CodeGen), "enum ABIType {",
+       "FloatABIType", 0},
       {Target, "enum FPOpFusionMode {", "AllowFPOpFusion", 0},
       {Target, "enum Model {", "ThreadModel", 0},
-      {Target, "enum class EABI {", "EABIVersion", 0},
+      {DTLTO_BEFORE_21(Target) DTLTO_SINCE_21(CodeGen), "enum class EABI {",
+       "EABIVersion", 0},
       {Target, "enum class DebuggerKind {", "DebuggerTuning", 0},
-      {FP, "enum DenormalModeKind ", "FPDenormalMode", 1},
-      {FP, "enum DenormalModeKind ", "FP32DenormalMode", 1},
-      {MC, "enum class ExceptionHandling {", "ExceptionModel", 0},
+      {DTLTO_BEFORE_21(MC) DTLTO_SINCE_21(CodeGen),
+       "enum class ExceptionHandling {", "ExceptionModel", 0},
       {MC, "enum class EmitDwarfUnwindType {", "EmitDwarfUnwind", 0},
-      {MC, "enum DwarfDirectory {", "MCUseDwarfDirectory", 0}};
+      {MC, "enum DwarfDirectory {", "MCUseDwarfDirectory", 0},
+      // clang-format off
+      DTLTO_BEFORE_22(
+      {"llvm/ADT/FloatingPointMode.h", "enum DenormalModeKind ",
+       "FPDenormalMode", 1},
+      {"llvm/ADT/FloatingPointMode.h", "enum DenormalModeKind ",
+       "FP32DenormalMode", 1},
+      )
+      DTLTO_SINCE_22(
+      {"llvm/IR/SystemLibraries.h", "enum class VectorLibrary {", "VecLib", 0},
+      )
+      // clang-format on
+  };
   Lasts L;
   const lto::Config Conf;
   visitAll(L, Conf);
@@ -489,7 +493,6 @@ const std::vector<Other> &others() {
          = DebugCompressionType::Zlib),
       MC(AsSecureLogFile, "-as-secure-log-file", = "x"),
       MC(Argv0, "command line", = "clang"),
-      MC(CommandLineArgs, "command line", = Word),
       MC(IASSearchPaths, ".include", = {"x"}),
 
       CONFIG(MllvmArgs, "", = {"-x"}),
@@ -509,7 +512,21 @@ const std::vector<Other> &others() {
           = [](const ModuleSummaryIndex &,
                const DenseSet<GlobalValue::GUID> &) { return true; }),
       TARGET(ObjectFilenameForDebug, "", = "x.o"),
-      MC(SplitDwarfFile, "", = "x.dwo")};
+      MC(SplitDwarfFile, "", = "x.dwo"),
+
+      // clang-format off
+      DTLTO_BEFORE_21(
+      MC(CommandLineArgs, "command line", = Word),
+      )
+      DTLTO_SINCE_21(
+      MC(CommandlineArgs, "command line", = "x"),
+      CONFIG(KeepSymbolNameCopies, "", = false),
+      )
+      DTLTO_SINCE_22(
+      CONFIG(Dtlto, "", = true),
+      )
+      // clang-format on
+  };
   return Table;
 }
 
@@ -591,7 +608,7 @@ TEST(ConfigJSONTest, AllChangesAtOnce) {
     });
     visitAll(Change, Conf);
     if (Conf.Options.BBSections == BasicBlockSection::List)
-      Conf.Options.BBSections = BasicBlockSection::Labels;
+      Conf.Options.BBSections = BasicBlockSection::All;
     size_t NumChanged = 0;
     for (const auto &[Field, Value] : valuesOf(Conf))
       NumChanged += Value != Base.at(Field);

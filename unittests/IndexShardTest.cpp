@@ -146,12 +146,10 @@ TEST_F(IndexShardTest, EverythingElseIsTheSame) {
 TEST_F(IndexShardTest, CfiFunctionsAreKept) {
   // Text doesn't show them.
   auto Index = parseIndex(IndexText);
-  GlobalValue::GUID GUID = GlobalValue::getGUID("one");
-  FunctionSummary *F =
-      new FunctionSummary(FunctionSummary::makeDummyFunctionSummary({}));
+  GlobalValue::GUID GUID = guidOf("one");
+  std::unique_ptr<FunctionSummary> F = makeEmptyFunctionSummary();
   F->setModulePath(Index->modulePaths().find("a.o")->getKey());
-  Index->addGlobalValueSummary(Index->getOrInsertValueInfo(GUID),
-                               std::unique_ptr<GlobalValueSummary>(F));
+  Index->addGlobalValueSummary(Index->getOrInsertValueInfo(GUID), std::move(F));
   Bytes Old = writeWhole(*Index);
   Bytes New =
       renamed(ref(Old), [](StringRef Name) { return ("x/" + Name).str(); });
@@ -456,7 +454,7 @@ protected:
 std::set<GlobalValue::GUID> guids(std::initializer_list<const char *> Names) {
   std::set<GlobalValue::GUID> Result;
   for (const char *Name : Names)
-    Result.insert(GlobalValue::getGUID(Name));
+    Result.insert(guidOf(Name));
   return Result;
 }
 

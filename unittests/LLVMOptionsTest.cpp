@@ -31,11 +31,11 @@ StringSet<> codeGenFlags() {
   static const StringSet<> Flags = [] {
     StringSet<> Before, Added;
     for (const auto &Entry : cl::getRegisteredOptions())
-      Before.insert(Entry.first());
+      Before.insert(Entry.second->ArgStr);
     static codegen::RegisterCodeGenFlags Register;
     for (const auto &Entry : cl::getRegisteredOptions())
-      if (!Before.contains(Entry.first()))
-        Added.insert(Entry.first());
+      if (!Before.contains(Entry.second->ArgStr))
+        Added.insert(Entry.second->ArgStr);
     return Added;
   }();
   return Flags;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimModule.h"
+#include "LLVMCompat.h"
 #include "Modules.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -21,7 +22,7 @@ using namespace dtlto::test;
 
 namespace {
 
-GlobalValue::GUID guid(StringRef Name) { return GlobalValue::getGUID(Name); }
+GlobalValue::GUID guid(StringRef Name) { return guidOf(Name); }
 
 /// A file, and the ThinLTO module in it.
 struct File {

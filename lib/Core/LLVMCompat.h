@@ -146,6 +146,8 @@ inline llvm::lto::ThinBackend makeThinBackend(BackendFunction Make,
   return Make;
 }
 
+using CacheFunction = llvm::FileCache;
+inline llvm::FileCache makeCache(CacheFunction Ask) { return Ask; }
 inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
 
 inline std::string
@@ -217,6 +219,10 @@ makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
   return {std::move(Make), Parallelism};
 }
 
+using CacheFunction = llvm::FileCacheFunction;
+inline llvm::FileCache makeCache(CacheFunction Ask) {
+  return {std::move(Ask), ""};
+}
 inline bool hasCache(const llvm::FileCache &Cache) { return Cache.isValid(); }
 
 inline std::string

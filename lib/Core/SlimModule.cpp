@@ -25,6 +25,29 @@ static Error cannot(const Twine &Why) {
 static constexpr StringLiteral Malformed = "malformed bitcode";
 static Error malformed() { return cannot(Malformed); }
 
+/// Blocks of a module that are written again, or may be copied as they are.
+static bool isKnownBlock(unsigned ID) {
+  switch (ID) {
+  case bitc::BLOCKINFO_BLOCK_ID:
+  case bitc::PARAMATTR_BLOCK_ID:
+  case bitc::PARAMATTR_GROUP_BLOCK_ID:
+  case bitc::CONSTANTS_BLOCK_ID:
+  case bitc::FUNCTION_BLOCK_ID:
+  case bitc::VALUE_SYMTAB_BLOCK_ID:
+  case bitc::METADATA_BLOCK_ID:
+  case bitc::METADATA_ATTACHMENT_ID:
+  case bitc::TYPE_BLOCK_ID_NEW:
+  case bitc::USELIST_BLOCK_ID:
+  case bitc::GLOBALVAL_SUMMARY_BLOCK_ID:
+  case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
+  case bitc::METADATA_KIND_BLOCK_ID:
+  case bitc::SYNC_SCOPE_NAMES_BLOCK_ID:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// Reads the module block of \p Bytes for \p Parts.
 static Error look(StringRef Bytes, SlimParts &Parts) {
   BitstreamCursor In(Bytes);
@@ -44,6 +67,8 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
     case BitstreamEntry::EndBlock:
       return Parts.resolve();
     case BitstreamEntry::SubBlock:
+      if (!isKnownBlock(Entry->ID))
+        return cannot("a block of an unknown kind, " + Twine(Entry->ID));
       if (Entry->ID == bitc::BLOCKINFO_BLOCK_ID) {
         Expected<std::optional<BitstreamBlockInfo>> Info =
             In.ReadBlockInfoBlock();

@@ -27,7 +27,9 @@
 //     module of ThinLTO. The worker has the summaries in the shard.
 //   - The module's hash, the file's symbol table, and other modules are gone.
 //
-// Records are those of LLVM 19's writer; BitcodeReader.cpp says what they mean.
+// Records are those of the writers of LLVM 19 to 22, BitcodeReader.cpp says what
+// they mean. What isn't known, of a later LLVM, is refused, so that the module
+// travels whole.
 //
 //===----------------------------------------------------------------------===//
 

@@ -49,8 +49,18 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   case bitc::MODULE_CODE_FUNCTION:
   case bitc::MODULE_CODE_ALIAS:
     break;
-  default:
+  case bitc::MODULE_CODE_TRIPLE:
+  case bitc::MODULE_CODE_DATALAYOUT:
+  case bitc::MODULE_CODE_ASM:
+  case bitc::MODULE_CODE_SECTIONNAME:
+  case bitc::MODULE_CODE_DEPLIB:
+  case bitc::MODULE_CODE_GCNAME:
+  case bitc::MODULE_CODE_VSTOFFSET:
+  case bitc::MODULE_CODE_HASH:
     return Error::success();
+  default:
+    // A name in it, or a list with an entry for each value, would be wrong.
+    return cannot("a record of an unknown kind, " + Twine(Code));
   }
 
   if (!HasStrtab)
@@ -58,6 +68,11 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   if (Record.size() < 6 || Record[0] > Strtab.size() ||
       Record[1] > Strtab.size() - Record[0])
     return cannot("malformed bitcode");
+  // The fields of all versions that we know.
+  if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 21
+                       : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
+                                                             : 13))
+    return cannot("a record with unknown fields, " + Twine(Code));
   StringRef Name = Strtab.substr(Record[0], Record[1]);
   bool Local = isLocal(Record[5]);
   uint64_t ValueID = NextValueID++;

@@ -136,13 +136,14 @@ TestLink::Result TestLink::withPlugin(const dtlto_plugin &Plugin) {
 
 namespace {
 
-class LookingBackend : public lto::ThinBackendProc {
+class LookingBackend : public ThinBackendBase {
 public:
   LookingBackend(Linker &TheLinker, const lto::Config &Conf,
                  ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
                  AddStreamFn AddStream, FileCache Cache, unsigned Parallelism,
                  TestLink::LookFn Look)
-      : ThinBackendProc(Conf, Index, Defined, nullptr, false),
+      : ThinBackendBase(Conf, Index, Defined, nullptr, false,
+                        hardware_concurrency(Parallelism)),
         Look(Look), L{TheLinker, Conf,  Index, Defined,    AddStream,
                       Cache,     false, false, Parallelism} {}
 
@@ -161,7 +162,6 @@ public:
     Look(L, Tasks);
     return Error::success();
   }
-  unsigned getThreadCount() override { return L.Parallelism; }
 
 private:
   TestLink::LookFn Look;
@@ -179,12 +179,13 @@ TestLink::Result TestLink::look(const dtlto_plugin *Plugin, LookFn Look) {
     Look(L, Tasks);
   };
   LookFn Inner = LookOnce;
-  Result R = run([&](const lto::Config &Conf, ModuleSummaryIndex &Index,
-                     const DefinedSummaries &Defined, AddStreamFn AddStream,
-                     FileCache Cache) {
+  BackendFunction Make = [&](const lto::Config &Conf, ModuleSummaryIndex &Index,
+                             const DefinedSummaries &Defined,
+                             AddStreamFn AddStream, FileCache Cache) {
     return std::make_unique<LookingBackend>(
         TheLinker, Conf, Index, Defined, AddStream, Cache, Parallelism, Inner);
-  });
+  };
+  Result R = run(makeThinBackend(Make, hardware_concurrency(Parallelism)));
   if (!Looked && R.Error.empty())
     R.Error = "the link came to its end without a backend";
   return R;
@@ -278,8 +279,8 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
   };
   FileCache LookUp;
   if (Cache)
-    LookUp = [&](unsigned, StringRef Key,
-                 const Twine &ModuleName) -> Expected<AddStreamFn> {
+    LookUp = makeCache([&](unsigned, StringRef Key,
+                           const Twine &ModuleName) -> Expected<AddStreamFn> {
       std::string Name = ModuleName.str();
       std::optional<std::string> Hit;
       {
@@ -306,7 +307,7 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
               Deliver(Name, Object);
             });
       };
-    };
+    });
   if (Error E = Lto.run(AddStream, LookUp))
     return Fail(std::move(E));
   return R;
