@@ -386,8 +386,10 @@ template <typename S> struct Entry {
       *Out = reinterpret_cast<dtlto_session *>(New.release());
       return int32_t(DTLTO_OK);
     });
-    if (Status != DTLTO_OK)
+    if (Status != DTLTO_OK) {
+      std::replace(Why.begin(), Why.end(), '\n', ' ');
       Host->log(Host->context, DTLTO_LOG_ERROR, Why.c_str());
+    }
     return Status;
   }
 

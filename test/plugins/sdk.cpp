@@ -1,0 +1,103 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A plugin on top of dtlto/sdk/Plugin.hpp, without threads of its own but one
+// for each job, that compiles in the linker. What `how=` says is done to the
+// wrapper, which has to make the best of it:
+//
+//   in-submit      jobs have their results inside of submit()
+//   twice          each job has two results, of which the second is wrong
+//   late           jobs are kept for longer than the session
+//   drop           jobs are forgotten
+//   throw-submit   submit() throws
+//   throw-open     so does the constructor; throw-begin begin()
+//   throw-int      the constructor throws what is no std::exception
+//   throw-load     load() throws
+
+#include "dtlto/sdk/Plugin.hpp"
+
+using namespace dtlto::sdk;
+
+namespace {
+
+class Test : public Session {
+public:
+  Test(const dtlto_host &Host, const dtlto_session_params &Params)
+      : Session(Host), Context(Host.context),
+        Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)) {
+    for (uint32_t I = 0; I != Params.num_args; ++I) {
+      std::string Arg = Params.args[I];
+      if (Arg.rfind("how=", 0) != 0)
+        throw Error(DTLTO_ERROR_CALLER, "unknown argument '" + Arg + "'");
+      How = Arg.substr(4);
+    }
+    if (How == "throw-int")
+      throw 7;
+    if (How == "throw-open")
+      throw std::runtime_error("the constructor\nfails");
+  }
+  ~Test() override {
+    for (std::thread &T : Threads)
+      T.join();
+    // Nobody hears this.
+    log(DTLTO_LOG_NOTE, "the session is over");
+  }
+
+  void begin() override {
+    if (How == "throw-begin")
+      throw std::runtime_error("begin() fails");
+  }
+
+  bool submit(std::shared_ptr<Job> J) override {
+    if (How == "throw-submit")
+      throw std::runtime_error("submit() fails");
+    if (How == "drop")
+      return true;
+    if (How == "in-submit") {
+      run(*J);
+      return true;
+    }
+    Threads.emplace_back([this, J = std::move(J)]() mutable {
+      run(*J);
+      if (How == "late") {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        Kept.push_back(J);
+      }
+    });
+    return true;
+  }
+
+  void load(dtlto_load &L) override {
+    if (How == "throw-load")
+      throw std::runtime_error("load() fails");
+    L.slots = 4;
+    L.local = 4;
+  }
+
+private:
+  void run(Job &J) {
+    dtlto_result Raw = {};
+    Raw.size = sizeof(Raw);
+    if (Codegen->run(Context, J.id(), &Raw) != DTLTO_OK)
+      return J.fail(Raw.status, Raw.message ? Raw.message : "");
+    auto *Bytes = static_cast<const char *>(Raw.object.data);
+    Result R;
+    R.Object.assign(Bytes, static_cast<size_t>(Raw.object.size));
+    Raw.object.release(Raw.object.owner, Raw.object.data, Raw.object.size);
+    J.finish(std::move(R));
+    if (How == "twice")
+      J.finish({"not the object", {}, {}});
+  }
+
+  dtlto_host_context *const Context;
+  const dtlto_local_codegen *const Codegen;
+  std::string How;
+  std::vector<std::thread> Threads;
+  std::mutex Mutex;
+  // Longer than any session.
+  static inline std::vector<std::shared_ptr<Job>> Kept;
+};
+
+} // namespace
+
+DTLTO_PLUGIN(Test, "sdk", "test", 0);
