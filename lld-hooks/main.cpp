@@ -101,8 +101,10 @@ int main(int Argc, char **Argv) {
                   createStringError(inconvertibleErrorCode(),
                                     Opts.FirstOption +
                                         " needs --thinlto-dist-plugin=<name>"));
+  raw_ostream *LLDErrors = &errs();
   if (!Opts.Plugin.empty()) {
-    readEnvironment(Opts);
+    if (Error E = readEnvironment(Opts))
+      return refuse(Args[0], std::move(E));
     Expected<const dtlto_plugin *> Plugin =
         loadPlugin(Opts, pluginFolder(Args[0]));
     if (!Plugin)
@@ -112,10 +114,12 @@ int main(int Argc, char **Argv) {
       if (Error E = checkReport(Opts.Report))
         return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
-    TheLinker->Msg = new LLDMessages;
+    auto *Errors = new StatusLine(errs());
+    LLDErrors = Errors;
+    TheLinker->Msg = new LLDMessages(*Errors, Opts.DumbTerminal);
     TheLinker->IsMachO = isMachO(Args);
     installHooks(*TheLinker);
   }
-  return lld::unsafeLldMain(Args, outs(), errs(), LLD_ALL_DRIVERS,
+  return lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
                             /*exitEarly=*/true);
 }

@@ -227,18 +227,46 @@ TEST_F(OptionsTest, OptionsThatMeanNothingWithoutAPlugin) {
 
 TEST_F(OptionsTest, Environment) {
   setenv("DTLTO_PLUGIN_PATH", "/one:relative/two::/three:", 1);
-  readEnvironment(Opts);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
   EXPECT_EQ(Opts.PluginPath,
             (std::vector<std::string>{"/one", "relative/two", "/three"}));
 }
 
 TEST_F(OptionsTest, NoEnvironment) {
   unsetenv("DTLTO_PLUGIN_PATH");
-  readEnvironment(Opts);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
   EXPECT_TRUE(Opts.PluginPath.empty());
   setenv("DTLTO_PLUGIN_PATH", "", 1);
-  readEnvironment(Opts);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
   EXPECT_TRUE(Opts.PluginPath.empty());
+}
+
+TEST_F(OptionsTest, StatusFormat) {
+  unsetenv("DTLTO_STATUS");
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_EQ(Opts.StatusFormat, "[%f/%t] ");
+  setenv("DTLTO_STATUS", "%u%%/%r ", 1);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_EQ(Opts.StatusFormat, "%u%%/%r ");
+  setenv("DTLTO_STATUS", "", 1);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_EQ(Opts.StatusFormat, "");
+  setenv("DTLTO_STATUS", "[%f/%n]\n", 1);
+  EXPECT_EQ(toString(readEnvironment(Opts))
+                .find("DTLTO_STATUS '[%f/%n]?': unknown placeholder '%n': "),
+            0u);
+  unsetenv("DTLTO_STATUS");
+}
+
+TEST_F(OptionsTest, DumbTerminal) {
+  for (const char *Terminal : {"dumb", "xterm", ""}) {
+    setenv("TERM", Terminal, 1);
+    EXPECT_EQ(toString(readEnvironment(Opts)), "");
+    EXPECT_EQ(Opts.DumbTerminal, StringRef(Terminal) == "dumb") << Terminal;
+  }
+  unsetenv("TERM");
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_FALSE(Opts.DumbTerminal);
 }
 
 TEST_F(OptionsTest, CostHistoryIsInTheUsersCacheFolder) {

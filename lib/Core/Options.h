@@ -8,6 +8,8 @@
 // The one place that reads the project's options and environment variables:
 //
 //   DTLTO_PLUGIN_PATH   folders to look for plugins in, separated as in PATH
+//   DTLTO_STATUS        what the progress line begins with (Progress.h)
+//   TERM                "dumb": lines can't be overwritten
 //   XDG_CACHE_HOME, HOME   where the user's cache folder is
 //
 //===----------------------------------------------------------------------===//
@@ -52,6 +54,8 @@ struct Options {
   std::string OutputFile;               // for people; may be empty
   std::string CacheFolder;              // of LLD's ThinLTO cache; may be empty
   std::vector<std::string> PluginPath;  // DTLTO_PLUGIN_PATH
+  std::string StatusFormat;             // DTLTO_STATUS, or the default
+  bool DumbTerminal = false;            // TERM
 
   /// Whether an option was given that means nothing without a plugin.
   bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
@@ -70,8 +74,8 @@ llvm::Error setOption(Options &Opts, llvm::StringRef Name,
 /// `thinlto-distributor` is LLD's.
 bool isOurOption(llvm::StringRef Name);
 
-/// Reads the environment.
-void readEnvironment(Options &Opts);
+/// Reads the environment. Fails with a message that names the variable.
+llvm::Error readEnvironment(Options &Opts);
 
 /// The file that the link's cost history (CostHistory.h) is kept in: the one
 /// that the user chose, else one in the folder of LLD's ThinLTO cache if the

@@ -275,10 +275,16 @@ void Scheduler::onDone(Job &J, Event &E) {
   if (!E.Message.empty())
     L.msg().warning(J.T.name() + ": " + E.Message);
 
+  if (!J.WhyAgain.empty()) {
+    ++NumRetried;
+    LastRetry = ("module '" + J.T.name() + "': " + J.WhyAgain).str();
+  }
   LastResult = Clock::now();
   PluginBegan = true;
   NumHere -= J.IsUnheard;
   learn(J, A, E);
+  if (!E.Worker.empty())
+    J.Worker = E.Worker;
   NumTwiceWon += OfTwin;
   if (OfTwin)
     callOff(J.First, J.At == Stage::Accepted);
@@ -309,6 +315,7 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     return; // the plugin was faster
   if (J.At != Stage::LocalRunning) {
     withdraw(J);
+    J.Worker = ThisMachine;
     if (!J.IsUnheard) {
       ++NumTwiceWon;
       Record.staysHere(J.Index, "it took long at the plugin's");

@@ -55,6 +55,7 @@ void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
       Builder.build(J.T, J.First.Id, cost(J));
   if (!Built)
     return fallBack(J, toString(Built.takeError()));
+  J.WhyAgain = Why.str();
   J.Built = std::move(*Built);
   J.At = Stage::Ready;
   Ready.insert(J.Index);

@@ -430,7 +430,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   R->SecondsHere = secondsSince(Begin);
   R->NoObject = !Code.Produced;
   Result->message = nullptr;
-  Result->worker = "this machine";
+  Result->worker = ThisMachine;
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
     Result->message = R->LocalErrors.c_str();

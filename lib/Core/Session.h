@@ -26,6 +26,9 @@
 
 namespace dtlto {
 
+/// The worker of a job that is compiled in the linker.
+inline constexpr const char *ThisMachine = "this machine";
+
 /// What a plugin's load is before it has told.
 inline dtlto_load unknownLoad() {
   dtlto_load Load = {};
