@@ -17,6 +17,7 @@
 #include "LLDMessages.h"
 #include "Plugin.h"
 #include "Report.h"
+#include "StatusCommand.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "llvm/Support/FileSystem.h"
@@ -114,6 +115,12 @@ int main(int Argc, char **Argv) {
       if (Error E = checkReport(Opts.Report))
         return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
+    if (Opts.Status != StatusKind::None) {
+      int Code = showStatus(*TheLinker, programName(Args[0]),
+                            is_contained(Args, StringRef("--verbose")));
+      outs().flush();
+      sys::Process::Exit(Code, /*NoCleanup=*/true);
+    }
     auto *Errors = new StatusLine(errs());
     LLDErrors = Errors;
     TheLinker->Msg = new LLDMessages(*Errors, Opts.DumbTerminal);

@@ -137,6 +137,11 @@ static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
                    "percent, a number");
 }
 
+static Error setStatus(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Status, Spelling, Value,
+                   {{"table", StatusKind::Table}, {"json", StatusKind::JSON}});
+}
+
 static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   O.SaveJobs = Value.str();
   return Error::success();
@@ -179,6 +184,7 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-slim", "on|off", setSlim},
     {"thinlto-dist-costs", "file|off", setCosts},
     {"thinlto-dist-report", "file", setReport},
+    {"thinlto-dist-status", "table|json", setStatus, "table"},
     {"thinlto-distribute", "name", setPlugin, "local"},
 };
 

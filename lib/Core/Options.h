@@ -28,6 +28,7 @@ namespace dtlto {
 enum class FallbackKind { Local, None };
 enum class ProgressKind { Auto, Always, Never };
 enum class OrderKind { Cost, Link };
+enum class StatusKind { None, Table, JSON };
 
 struct Options {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
@@ -43,9 +44,10 @@ struct Options {
   unsigned TimeoutSeconds = 600;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
-  std::string SaveJobs; // a folder; empty: keep none
-  std::string Report;   // a file, .html or .json; empty: none
-  bool Slim = true;     // jobs carry only what they import of other modules
+  std::string SaveJobs;                 // a folder; empty: keep none
+  std::string Report;                   // a file, .html or .json; empty: none
+  StatusKind Status = StatusKind::None; // show the farm, and don't link
+  bool Slim = true; // jobs carry only what they import of other modules
   // The file of the cost history; empty: none; nothing: where it is by default.
   std::optional<std::string> Costs;
 

@@ -73,6 +73,9 @@ void Scheduler::handle(Event &E) {
   case Event::Opened:
   case Event::LoadChanged:
   case Event::Loaded:
+  case Event::WorkerTold:
+  case Event::StatusTold:
+  case Event::NoStatus:
   case Event::Violation:
   case Event::GaveUp:
   case Event::FallbackForbidden:

@@ -60,6 +60,10 @@ public:
   /// Asks for load(). Event: Loaded, unless the plugin fails to answer.
   void queryLoad();
 
+  /// Asks the plugin for its workers, for which it has \p Limit. Events:
+  /// WorkerTold for each, then StatusTold; or NoStatus.
+  void queryStatus(std::chrono::milliseconds Limit);
+
   /// The call that the plugin is in, and since when.
   struct Call {
     const char *Name;

@@ -49,9 +49,9 @@ struct Arguments {
 struct dtlto_session {
   const dtlto_host *Host;
   const dtlto_local_codegen *Codegen;
-  const dtlto_bundle *Bundle; // null: jobs run in the linker
-  uint32_t NumThreads;
-  std::string Worker;
+  const dtlto_bundle *Bundle;    // null: jobs run in the linker
+  uint32_t NumThreads, NumSlots; // threads are no more than jobs
+  std::string Worker, LlvmVersion;
   std::chrono::seconds Limit;
 
   std::mutex Mutex; // guards the rest
@@ -236,6 +236,7 @@ static int32_t openSession(const dtlto_host *Host,
   const dtlto_bundle *Bundle = nullptr;
   if (A.Processes && !(Bundle = prepareProcesses(Host)))
     return DTLTO_ERROR_CALLER;
+  uint32_t NumSlots = A.NumThreads;
   if (A.NumThreads > Params->num_jobs)
     A.NumThreads =
         Params->num_jobs ? static_cast<uint32_t>(Params->num_jobs) : 1;
@@ -245,7 +246,9 @@ static int32_t openSession(const dtlto_host *Host,
   S->Codegen = Codegen;
   S->Bundle = Bundle;
   S->NumThreads = A.NumThreads;
+  S->NumSlots = NumSlots;
   S->Worker = A.Worker;
+  S->LlvmVersion = Params->llvm_version;
   S->Limit = std::chrono::seconds(Params->job_timeout_s);
   for (uint32_t I = 0; I != S->NumThreads; ++I)
     S->Threads.emplace_back(workerThread, S);
@@ -306,7 +309,40 @@ static void closeSession(dtlto_session *S) {
   delete S;
 }
 
-static const void *getExtension(const char *) { return nullptr; }
+/// The machine's load in the last minute, by its cores.
+static uint32_t loadPermille() {
+  double Load;
+  unsigned Cores = std::thread::hardware_concurrency();
+  if (::getloadavg(&Load, 1) != 1 || Cores == 0)
+    return UINT32_MAX;
+  return static_cast<uint32_t>(Load * 1000 / Cores);
+}
+
+static int32_t queryStatus(dtlto_session *S, uint32_t,
+                           void (*Worker)(void *, const dtlto_worker_status *),
+                           void *Context) {
+  std::string Compiler =
+      (S->Bundle ? S->Worker : "this linker") + ", LLVM " + S->LlvmVersion;
+  dtlto_worker_status Here = {};
+  Here.size = sizeof(Here);
+  Here.state = DTLTO_WORKER_UP;
+  Here.name = "this machine";
+  Here.compiler = Compiler.c_str();
+  Here.slots = S->NumSlots;
+  {
+    std::lock_guard<std::mutex> Lock(S->Mutex);
+    Here.busy = S->NumRunning;
+  }
+  Here.load_permille = loadPermille();
+  Worker(Context, &Here);
+  return DTLTO_OK;
+}
+
+static const dtlto_status Status = {sizeof(dtlto_status), 0, queryStatus};
+
+static const void *getExtension(const char *Id) {
+  return std::strcmp(Id, DTLTO_EXT_STATUS) == 0 ? &Status : nullptr;
+}
 
 const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),
