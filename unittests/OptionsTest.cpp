@@ -93,6 +93,23 @@ TEST_F(OptionsTest, Fallback) {
   EXPECT_EQ(Opts.Fallback, FallbackKind::Local);
 }
 
+TEST_F(OptionsTest, NearestValue) {
+  for (const auto &[Value, Near] :
+       {std::pair("Local", "local"), std::pair("locals", "local"),
+        std::pair("NONE", "none"), std::pair("lcoal", "local")})
+    EXPECT_EQ(set("thinlto-dist-fallback", Value),
+              "invalid value '" + std::string(Value) +
+                  "' for --thinlto-dist-fallback: expected 'local' or 'none', "
+                  "did you mean '" +
+                  Near + "'?");
+  EXPECT_EQ(set("thinlto-dist-fallback", "whatever"),
+            "invalid value 'whatever' for --thinlto-dist-fallback: expected "
+            "'local' or 'none'");
+  EXPECT_EQ(set("thinlto-dist-slim", "1"),
+            "invalid value '1' for --thinlto-dist-slim: expected 'on' or "
+            "'off'");
+}
+
 TEST_F(OptionsTest, LocalJobs) {
   EXPECT_EQ(set("thinlto-dist-local-jobs", "0"), "");
   EXPECT_EQ(Opts.LocalJobs, 0u);

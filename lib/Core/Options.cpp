@@ -42,11 +42,19 @@ static Error
 setChoice(T &Field, StringRef Spelling, StringRef Value,
           std::initializer_list<std::pair<StringLiteral, T>> Choices) {
   std::string Names;
+  StringRef Nearest;
+  unsigned BestDistance = 4; // farther is not what the user meant
   size_t Left = Choices.size();
   for (const auto &[Name, Choice] : Choices) {
     if (Value == Name) {
       Field = Choice;
       return Error::success();
+    }
+    unsigned Distance =
+        Value.edit_distance_insensitive(Name, true, BestDistance);
+    if (Distance < BestDistance && Distance < Name.size()) {
+      BestDistance = Distance;
+      Nearest = Name;
     }
     Names += ("'" + Name + "'" +
               (--Left > 1 ? ", "
@@ -54,6 +62,8 @@ setChoice(T &Field, StringRef Spelling, StringRef Value,
                           : ""))
                  .str();
   }
+  if (!Nearest.empty())
+    Names += (", did you mean '" + Nearest + "'?").str();
   return wrongValue(Spelling, Value, Names);
 }
 

@@ -317,27 +317,6 @@ Error Scheduler::unpack(Job &J, Buffer &Object) {
   return Error::success();
 }
 
-/// Whether the files that were just made here are those of the worker.
-Error Scheduler::compareSideFiles(const Job &J) {
-  for (const auto &[Path, Bytes] :
-       {std::pair(StringRef(J.Side.Dwo), J.Outputs.Dwo),
-        std::pair(StringRef(J.Side.Remarks), J.Outputs.Remarks)}) {
-    if (!Bytes)
-      continue;
-    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
-    if (!File)
-      return createFileError(Path, File.getError());
-    if ((*File)->getBuffer() != *Bytes)
-      return createStringError(inconvertibleErrorCode(),
-                               "'" + Path +
-                                   "' differs from the one compiled here (" +
-                                   Twine(Bytes->size()) + " and " +
-                                   Twine((*File)->getBufferSize()) + " bytes)");
-  }
-  return Error::success();
-}
-
 /// Gives an object that has been checked to LLVM.
 void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
   J.At = Stage::Delivering;
@@ -486,8 +465,11 @@ void Scheduler::summarize() {
     for (const std::string &Line : Slim->describe())
       L.msg().debug(Line);
   if (NumHere && NumHere == Jobs.size())
-    L.msg().warning("plugin '" + pluginName() + "': it took none of the " +
-                    Twine(Jobs.size()) + " jobs; all were compiled here");
+    L.msg().warning(
+        "plugin '" + pluginName() + "': it took none of the " +
+        Twine(Jobs.size()) +
+        " jobs; all were compiled here; --thinlto-dist-status shows the "
+        "farm");
   else if (NumHere)
     L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumHere) + " of " +
                   Twine(Jobs.size()) +

@@ -118,7 +118,6 @@ private:
   void runLocallyMore();
   void startLocal(Job &J, bool AsTwin = false);
   llvm::Error unpack(Job &J, Buffer &Object);
-  llvm::Error compareSideFiles(const Job &J);
   void deliver(Job &J, Buffer Object, bool MayBeEmpty);
   void endJob(Job &J);
 
@@ -156,6 +155,12 @@ private:
     return NextWaiting == EndWaiting && Ready.empty() && NumPreparing == 0 &&
            NumOffered == 0;
   }
+
+  // Verification (SchedulerVerify.cpp).
+  llvm::Error verify(const Job &J, llvm::StringRef Here);
+  std::string verifyFolder() const;
+  std::string verifyStem(const Job &J) const;
+  std::string keepJob(const Job &J, const std::string &Stem);
 
   // Trouble (SchedulerTrouble.cpp).
   void retryOrFallBack(Job &J, const llvm::Twine &Why);

@@ -332,16 +332,8 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     warnLimited("plugin '" + pluginName() + "': module '" + J.T.name() +
                 "': " + J.RemoteErrors + "; compiling it here worked");
   if (!J.ToVerify.bytes().empty()) {
-    if (J.ToVerify.bytes() != E.Object.bytes()) {
-      fail("plugin '" + pluginName() + "': the object of module '" +
-           J.T.name() + "' differs from the one compiled here (" +
-           Twine(J.ToVerify.bytes().size()) + " and " +
-           Twine(E.Object.bytes().size()) + " bytes)");
-      return endJob(J);
-    }
-    if (Error Why = compareSideFiles(J)) {
-      fail("plugin '" + pluginName() + "': module '" + J.T.name() +
-           "': " + toString(std::move(Why)));
+    if (Error Why = verify(J, E.Object.bytes())) {
+      fail("plugin '" + pluginName() + "': " + toString(std::move(Why)));
       return endJob(J);
     }
     J.ToVerify.reset();

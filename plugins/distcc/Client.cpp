@@ -418,10 +418,12 @@ void Client::giveUpIfHopeless() {
   if (GaveUp || NumUnfinished || TheFarm.anyHope() || S.OnlyStatus)
     return;
   GaveUp = true;
-  TheLog->error(TheFarm.size() == 1
-                    ? "the only host can't be used"
-                    : "none of the " + std::to_string(TheFarm.size()) +
-                          " hosts can be used");
+  TheLog->error(
+      (TheFarm.size() == 1
+           ? "the only host, " + TheFarm.host(0).Name + ", can't be used"
+           : "none of the " + std::to_string(TheFarm.size()) +
+                 " hosts can be used") +
+      "; --thinlto-dist-status shows why");
   for (uint64_t Id : std::deque<uint64_t>(Queue))
     finish(*Jobs.at(Id), DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
 }

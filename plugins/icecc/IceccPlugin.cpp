@@ -49,7 +49,8 @@ static int32_t openSession(const dtlto_host *TheHost,
   const auto *Bundler = static_cast<const dtlto_bundle *>(
       TheHost->extension(TheHost->context, DTLTO_EXT_BUNDLE));
   if (!Bundler) {
-    TheLog->error("the host has no " DTLTO_EXT_BUNDLE);
+    TheLog->error("this linker's dtlto is too old for the plugin: it has "
+                  "no " DTLTO_EXT_BUNDLE);
     return DTLTO_ERROR_CALLER;
   }
   if (!TheLog->open(S.LogFile, S.Level, Error))

@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Text.h"
 #include "WorkerProcess.h"
 #include <cerrno>
 #include <condition_variable>
@@ -161,31 +162,42 @@ static std::string findWorker() {
   return Path.substr(0, Path.find_last_of('/') + 1) + "../../bin/dtlto-codegen";
 }
 
-static bool parseArg(const std::string &Arg, Arguments &A) {
-  if (Arg == "mode=thread" || Arg == "mode=process") {
-    A.Processes = Arg == "mode=process";
-    return true;
+/// Returns what is wrong with \p Arg; nothing if it is right.
+static std::string parseArg(std::string_view Arg, Arguments &A) {
+  size_t Equals = Arg.find('=');
+  std::string_view Name = Arg.substr(0, Equals);
+  std::string_view Value =
+      Equals == std::string_view::npos ? "" : Arg.substr(Equals + 1);
+  if (Name == "mode" && (Value == "thread" || Value == "process")) {
+    A.Processes = Value == "process";
+    return "";
   }
-  if (Arg.compare(0, 7, "worker=") == 0) {
-    A.Worker = Arg.substr(7);
-    return !A.Worker.empty();
+  if (Name == "worker" && !Value.empty()) {
+    A.Worker = Value;
+    return "";
   }
-  if (Arg.compare(0, 5, "jobs=") != 0 || Arg[5] < '0' || Arg[5] > '9')
-    return false;
-  char *End = nullptr;
-  unsigned long N = std::strtoul(Arg.c_str() + 5, &End, 10);
-  A.NumThreads = static_cast<uint32_t>(N);
-  return N >= 1 && N <= 4096 && !*End;
+  if (Name == "jobs" && dtlto::parseNumber(Value, 1, 4096, A.NumThreads))
+    return "";
+
+  std::string Near;
+  std::string_view NearName = dtlto::nearest(Name, {"jobs", "mode", "worker"});
+  if (Name == "mode" && Equals != std::string_view::npos)
+    Near = dtlto::nearest(Value, {"thread", "process"});
+  if (!Near.empty())
+    Near = "mode=" + Near;
+  else if (!NearName.empty() && NearName != Name)
+    Near = std::string(NearName) + "=";
+  return "unknown argument " + dtlto::quote(Arg) +
+         (Near.empty() ? "" : ", did you mean " + dtlto::quote(Near) + "?") +
+         ", expected jobs=N with N from 1 to 4096, mode=thread, mode=process "
+         "or worker=PATH";
 }
 
 static bool parseArgs(const dtlto_host *Host, const dtlto_session_params *P,
                       Arguments &A) {
   for (uint32_t I = 0; I != P->num_args; ++I)
-    if (!parseArg(P->args[I], A)) {
-      log(Host, DTLTO_LOG_ERROR,
-          std::string("unknown argument '") + P->args[I] +
-              "', expected jobs=N with N from 1 to 4096, mode=thread, "
-              "mode=process or worker=PATH");
+    if (std::string Wrong = parseArg(P->args[I], A); !Wrong.empty()) {
+      log(Host, DTLTO_LOG_ERROR, Wrong);
       return false;
     }
   if (A.Processes && A.Worker.empty())
@@ -203,7 +215,10 @@ template <typename T>
 static const T *hostExtension(const dtlto_host *Host, const char *Id) {
   auto *E = static_cast<const T *>(Host->extension(Host->context, Id));
   if (!E)
-    log(Host, DTLTO_LOG_ERROR, std::string("the host has no ") + Id);
+    log(Host, DTLTO_LOG_ERROR,
+        std::string(
+            "this linker's dtlto is too old for the plugin: it has no ") +
+            Id);
   return E;
 }
 
