@@ -41,7 +41,7 @@ Error Scheduler::verify(const Job &J, StringRef Here) {
   // Ours have been written where they belong.
   for (const auto &[What, Path, Bytes] :
        {std::tuple("the .dwo file", StringRef(J.Side.Dwo), J.Outputs.Dwo),
-        std::tuple("the remarks", StringRef(J.Side.Remarks),
+        std::tuple("the file of remarks", StringRef(J.Side.Remarks),
                    J.Outputs.Remarks)}) {
     if (!Bytes)
       continue;
