@@ -7,7 +7,9 @@
 
 #include "LLDMessages.h"
 #include "lld/Common/ErrorHandler.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/Process.h"
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
@@ -28,10 +30,18 @@ void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
 }
 
 void LLDMessages::progress(StringRef Line) {
-  raw_ostream &OS = lld::errs();
-  // Back to the first column, and erase to the end of the line.
-  OS << "\r\x1b[K" << Line;
-  OS.flush();
+  if (columns())
+    Errors.show(Line);
+  else
+    Errors.write(Line);
+}
+
+std::optional<unsigned> LLDMessages::columns() const {
+  if (IsDumb || !sys::Process::StandardErrIsDisplayed())
+    return std::nullopt;
+  // LLVM would only ask the environment.
+  winsize Size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &Size) == 0 ? Size.ws_col : 0;
 }
 
 bool LLDMessages::verbose() const { return lld::errorHandler().verbose; }

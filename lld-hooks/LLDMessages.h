@@ -9,6 +9,7 @@
 #define DTLTO_LLD_HOOKS_LLDMESSAGES_H
 
 #include "Messages.h"
+#include "StatusLine.h"
 
 namespace dtlto {
 
@@ -17,9 +18,19 @@ namespace dtlto {
 /// while an LLD driver runs.
 class LLDMessages : public Messages {
 public:
+  /// \p Errors is what LLD writes to. \p IsDumb: lines there can't be
+  /// overwritten, even on a terminal.
+  LLDMessages(StatusLine &Errors, bool IsDumb)
+      : Errors(Errors), IsDumb(IsDumb) {}
+
   void emit(MessageLevel Level, const llvm::Twine &Text) override;
   void progress(llvm::StringRef Line) override;
+  std::optional<unsigned> columns() const override;
   bool verbose() const override;
+
+private:
+  StatusLine &Errors;
+  const bool IsDumb;
 };
 
 } // namespace dtlto

@@ -17,6 +17,7 @@
 #include "LLDMessages.h"
 #include "Plugin.h"
 #include "Report.h"
+#include "StatusCommand.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "llvm/Support/FileSystem.h"
@@ -101,8 +102,10 @@ int main(int Argc, char **Argv) {
                   createStringError(inconvertibleErrorCode(),
                                     Opts.FirstOption +
                                         " needs --thinlto-dist-plugin=<name>"));
+  raw_ostream *LLDErrors = &errs();
   if (!Opts.Plugin.empty()) {
-    readEnvironment(Opts);
+    if (Error E = readEnvironment(Opts))
+      return refuse(Args[0], std::move(E));
     Expected<const dtlto_plugin *> Plugin =
         loadPlugin(Opts, pluginFolder(Args[0]));
     if (!Plugin)
@@ -112,10 +115,18 @@ int main(int Argc, char **Argv) {
       if (Error E = checkReport(Opts.Report))
         return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
-    TheLinker->Msg = new LLDMessages;
+    if (Opts.Status != StatusKind::None) {
+      int Code = showStatus(*TheLinker, programName(Args[0]),
+                            is_contained(Args, StringRef("--verbose")));
+      outs().flush();
+      sys::Process::Exit(Code, /*NoCleanup=*/true);
+    }
+    auto *Errors = new StatusLine(errs());
+    LLDErrors = Errors;
+    TheLinker->Msg = new LLDMessages(*Errors, Opts.DumbTerminal);
     TheLinker->IsMachO = isMachO(Args);
     installHooks(*TheLinker);
   }
-  return lld::unsafeLldMain(Args, outs(), errs(), LLD_ALL_DRIVERS,
+  return lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
                             /*exitEarly=*/true);
 }

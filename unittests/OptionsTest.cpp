@@ -93,6 +93,23 @@ TEST_F(OptionsTest, Fallback) {
   EXPECT_EQ(Opts.Fallback, FallbackKind::Local);
 }
 
+TEST_F(OptionsTest, NearestValue) {
+  for (const auto &[Value, Near] :
+       {std::pair("Local", "local"), std::pair("locals", "local"),
+        std::pair("NONE", "none"), std::pair("lcoal", "local")})
+    EXPECT_EQ(set("thinlto-dist-fallback", Value),
+              "invalid value '" + std::string(Value) +
+                  "' for --thinlto-dist-fallback: expected 'local' or 'none', "
+                  "did you mean '" +
+                  Near + "'?");
+  EXPECT_EQ(set("thinlto-dist-fallback", "whatever"),
+            "invalid value 'whatever' for --thinlto-dist-fallback: expected "
+            "'local' or 'none'");
+  EXPECT_EQ(set("thinlto-dist-slim", "1"),
+            "invalid value '1' for --thinlto-dist-slim: expected 'on' or "
+            "'off'");
+}
+
 TEST_F(OptionsTest, LocalJobs) {
   EXPECT_EQ(set("thinlto-dist-local-jobs", "0"), "");
   EXPECT_EQ(Opts.LocalJobs, 0u);
@@ -227,18 +244,46 @@ TEST_F(OptionsTest, OptionsThatMeanNothingWithoutAPlugin) {
 
 TEST_F(OptionsTest, Environment) {
   setenv("DTLTO_PLUGIN_PATH", "/one:relative/two::/three:", 1);
-  readEnvironment(Opts);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
   EXPECT_EQ(Opts.PluginPath,
             (std::vector<std::string>{"/one", "relative/two", "/three"}));
 }
 
 TEST_F(OptionsTest, NoEnvironment) {
   unsetenv("DTLTO_PLUGIN_PATH");
-  readEnvironment(Opts);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
   EXPECT_TRUE(Opts.PluginPath.empty());
   setenv("DTLTO_PLUGIN_PATH", "", 1);
-  readEnvironment(Opts);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
   EXPECT_TRUE(Opts.PluginPath.empty());
+}
+
+TEST_F(OptionsTest, StatusFormat) {
+  unsetenv("DTLTO_STATUS");
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_EQ(Opts.StatusFormat, "[%f/%t] ");
+  setenv("DTLTO_STATUS", "%u%%/%r ", 1);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_EQ(Opts.StatusFormat, "%u%%/%r ");
+  setenv("DTLTO_STATUS", "", 1);
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_EQ(Opts.StatusFormat, "");
+  setenv("DTLTO_STATUS", "[%f/%n]\n", 1);
+  EXPECT_EQ(toString(readEnvironment(Opts))
+                .find("DTLTO_STATUS '[%f/%n]?': unknown placeholder '%n': "),
+            0u);
+  unsetenv("DTLTO_STATUS");
+}
+
+TEST_F(OptionsTest, DumbTerminal) {
+  for (const char *Terminal : {"dumb", "xterm", ""}) {
+    setenv("TERM", Terminal, 1);
+    EXPECT_EQ(toString(readEnvironment(Opts)), "");
+    EXPECT_EQ(Opts.DumbTerminal, StringRef(Terminal) == "dumb") << Terminal;
+  }
+  unsetenv("TERM");
+  EXPECT_EQ(toString(readEnvironment(Opts)), "");
+  EXPECT_FALSE(Opts.DumbTerminal);
 }
 
 TEST_F(OptionsTest, CostHistoryIsInTheUsersCacheFolder) {

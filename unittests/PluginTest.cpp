@@ -84,7 +84,11 @@ TEST_F(PluginTest, Path) {
 
 TEST_F(PluginTest, PathThatIsNotThere) {
   EXPECT_EQ(load("./no/such/plugin.so"),
-            "plugin './no/such/plugin.so': no such file");
+            "plugin './no/such/plugin.so': no such file; a name without a '/' "
+            "is looked up among those that are installed");
+  EXPECT_EQ(load(pathOf("cuont")), "plugin '" + pathOf("cuont") +
+                                       "': no such file, did you mean '" +
+                                       pathOf("count") + "'?");
 }
 
 TEST_F(PluginTest, TheEnvironmentAddsFolders) {

@@ -93,6 +93,16 @@ TEST_F(SchedulerTest, OneThreadKeepsTheOrderOfTheInputs) {
     EXPECT_EQ(Jobs[I].Name, "m" + std::to_string(I) + ".o");
 }
 
+TEST_F(SchedulerTest, OneLineTellsOfSecondTries) {
+  makeProgram(3);
+  failM1(1, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no luck", "node3"));
+  linkSame();
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+  ASSERT_EQ(TheLink.Msg.all(MessageLevel::Note).size(), 1u);
+  EXPECT_TRUE(
+      TheLink.Msg.has(MessageLevel::Note, {"1 of 3 jobs", "no luck", "node3"}));
+}
+
 TEST_F(SchedulerTest, IdsAreUnique) {
   makeProgram(5);
   failM1(1, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no luck"));
@@ -628,13 +638,38 @@ TEST_F(SchedulerTest, LateNewsIsNoHarm) {
 TEST_F(SchedulerTest, Progress) {
   makeProgram(3);
   TheLink.TheLinker.Opts.Progress = ProgressKind::Always;
+  TheLink.TheLinker.Opts.StatusFormat = "[%f/%t of %s] ";
   linkSame();
   std::vector<std::string> Lines = TheLink.Msg.progressLines();
-  ASSERT_EQ(Lines.size(), 4u);
-  EXPECT_EQ(Lines[0].substr(0, 5), "[1/3]");
-  EXPECT_EQ(Lines[1].substr(0, 5), "[2/3]");
-  EXPECT_EQ(Lines[2].substr(0, 5), "[3/3]");
-  EXPECT_EQ(Lines[3], ""); // taken away
+  ASSERT_EQ(Lines.size(), 3u);
+  EXPECT_EQ(Lines[0].substr(0, 4), "[1/3");
+  EXPECT_EQ(Lines[1].substr(0, 4), "[2/3");
+  EXPECT_EQ(Lines[2].substr(0, 20), "[3/3 of 3] codegen m");
+}
+
+TEST_F(SchedulerTest, ProgressOnATerminal) {
+  makeProgram(3);
+  TheLink.TheLinker.Opts.Progress = ProgressKind::Auto;
+  TheLink.TheLinker.Opts.StatusFormat = "[%f/%t] ";
+  TheLink.Msg.Columns = 80;
+  linkSame();
+  std::vector<std::string> Lines = TheLink.Msg.progressLines();
+  ASSERT_GE(Lines.size(), 2u);
+  EXPECT_EQ(Lines[0].substr(0, 14), "[0/3] codegen "); // it began
+  EXPECT_EQ(Lines.back(), "");                         // taken away
+}
+
+TEST_F(SchedulerTest, ProgressNamesTheWorker) {
+  makeProgram(1);
+  TheLink.TheLinker.Opts.Progress = ProgressKind::Always;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "node3");
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  std::vector<std::string> Lines = TheLink.Msg.progressLines();
+  ASSERT_EQ(Lines.size(), 1u);
+  EXPECT_EQ(StringRef(Lines[0]).take_back(9), " on node3");
 }
 
 TEST_F(SchedulerTest, NoProgress) {

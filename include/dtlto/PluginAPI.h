@@ -354,7 +354,8 @@ typedef struct dtlto_session_params {
   const char *llvm_version; /* the linker's, e.g. "19.1.7": results are only
                                the same with exactly this one */
   const char *output;       /* the file that is linked, for people; may be "" */
-  uint64_t num_jobs;        /* at most so many jobs will be submitted */
+  uint64_t num_jobs;        /* at most so many jobs will be submitted; 0: only
+                               the status is of interest */
   uint32_t job_timeout_s;   /* --thinlto-dist-timeout, in seconds */
   uint32_t verbose;         /* not 0: the user asked for all messages */
 } dtlto_session_params;

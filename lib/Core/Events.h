@@ -24,6 +24,13 @@ inline double secondsSince(Clock::time_point Begin) {
   return std::chrono::duration<double>(Clock::now() - Begin).count();
 }
 
+/// A dtlto_worker_status that owns its texts. What isn't known is an empty text
+/// or UINT32_MAX.
+struct WorkerStatus {
+  std::string Name, Compiler, Why;
+  uint32_t State, Slots, Busy, LoadPermille;
+};
+
 /// Something that happened on another thread.
 struct Event {
   enum KindTy {
@@ -35,6 +42,9 @@ struct Event {
     Done,        // job_done()
     LoadChanged, // load_changed()
     Loaded,      // load() returned; Load has what it told
+    WorkerTold,  // query() told of a worker; Told has what it said
+    StatusTold,  // query() returned Status
+    NoStatus,    // the plugin has no query()
     Violation,   // the plugin broke a promise of the ABI; Message says which
     GaveUp,      // log() of an error: the plugin can't go on; Message says why
     FallbackForbidden, // the plugin's own settings want none; Message names
@@ -54,10 +64,11 @@ struct Event {
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
   double Seconds = 0;     // that a thread of ours has spent on it
-  Clock::time_point Ended = {};         // LocalDone
-  dtlto_load Load = {};                 // Load
-  std::unique_ptr<BuiltJob> Built = {}; // Prepared
-  llvm::AddStreamFn Out = {};           // Prepared: where the object goes
+  Clock::time_point Ended = {};            // LocalDone
+  dtlto_load Load = {};                    // Loaded
+  std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
+  std::unique_ptr<BuiltJob> Built = {};    // Prepared
+  llvm::AddStreamFn Out = {};              // Prepared: where the object goes
 };
 
 /// A queue that many threads fill and one empties.

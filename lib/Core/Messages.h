@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
+#include <optional>
 
 namespace dtlto {
 
@@ -25,9 +26,14 @@ public:
   /// Shows one message, without a prefix or an end of line. Any thread.
   virtual void emit(MessageLevel Level, const llvm::Twine &Text) = 0;
 
-  /// Shows how far the link is, on one line that the next one overwrites; an
-  /// empty text takes it away. The calling thread of wait() only.
+  /// Shows how far the link is. On a terminal, the next one overwrites the
+  /// line, and an empty text takes it away; else it stays, as a line of its
+  /// own. The calling thread of wait() only.
   virtual void progress(llvm::StringRef Line) = 0;
+
+  /// The width of the terminal that progress() can overwrite lines on, 0 if it
+  /// doesn't tell. Nothing: there is no such terminal.
+  virtual std::optional<unsigned> columns() const = 0;
 
   /// Whether Debug messages are shown.
   virtual bool verbose() const = 0;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "Progress.h"
 #include "Report.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -41,11 +42,19 @@ static Error
 setChoice(T &Field, StringRef Spelling, StringRef Value,
           std::initializer_list<std::pair<StringLiteral, T>> Choices) {
   std::string Names;
+  StringRef Nearest;
+  unsigned BestDistance = 4; // farther is not what the user meant
   size_t Left = Choices.size();
   for (const auto &[Name, Choice] : Choices) {
     if (Value == Name) {
       Field = Choice;
       return Error::success();
+    }
+    unsigned Distance =
+        Value.edit_distance_insensitive(Name, true, BestDistance);
+    if (Distance < BestDistance && Distance < Name.size()) {
+      BestDistance = Distance;
+      Nearest = Name;
     }
     Names += ("'" + Name + "'" +
               (--Left > 1 ? ", "
@@ -53,6 +62,8 @@ setChoice(T &Field, StringRef Spelling, StringRef Value,
                           : ""))
                  .str();
   }
+  if (!Nearest.empty())
+    Names += (", did you mean '" + Nearest + "'?").str();
   return wrongValue(Spelling, Value, Names);
 }
 
@@ -136,6 +147,11 @@ static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
                    "percent, a number");
 }
 
+static Error setStatus(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Status, Spelling, Value,
+                   {{"table", StatusKind::Table}, {"json", StatusKind::JSON}});
+}
+
 static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   O.SaveJobs = Value.str();
   return Error::success();
@@ -159,6 +175,7 @@ struct OptionInfo {
   StringLiteral Name;
   StringLiteral Value; // how the value is called in messages
   Error (*Set)(Options &, StringRef Spelling, StringRef Value);
+  StringLiteral Default = ""; // without a value; empty: it needs one
 };
 } // namespace
 
@@ -177,7 +194,8 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-slim", "on|off", setSlim},
     {"thinlto-dist-costs", "file|off", setCosts},
     {"thinlto-dist-report", "file", setReport},
-    {"thinlto-distribute", "name", setPlugin},
+    {"thinlto-dist-status", "table|json", setStatus, "table"},
+    {"thinlto-distribute", "name", setPlugin, "local"},
 };
 
 bool dtlto::isOurOption(StringRef Name) {
@@ -190,8 +208,8 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   for (const OptionInfo &Info : Table) {
     if (Info.Name != Name)
       continue;
-    if (Name == "thinlto-distribute" && !Value)
-      Value = "local";
+    if (!Value && !Info.Default.empty())
+      Value = Info.Default;
     if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
       return invalid(Spelling + " needs a value: " + Spelling + "=<" +
                      Info.Value + ">");
@@ -217,7 +235,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
   return invalid(Text);
 }
 
-void dtlto::readEnvironment(Options &Opts) {
+Error dtlto::readEnvironment(Options &Opts) {
   if (std::optional<std::string> Path =
           sys::Process::GetEnv("DTLTO_PLUGIN_PATH")) {
     SmallVector<StringRef, 4> Folders;
@@ -226,6 +244,13 @@ void dtlto::readEnvironment(Options &Opts) {
     for (StringRef Folder : Folders)
       Opts.PluginPath.push_back(Folder.str());
   }
+  Opts.StatusFormat =
+      sys::Process::GetEnv("DTLTO_STATUS").value_or(DefaultStatusFormat.str());
+  if (Error E = checkStatusFormat(Opts.StatusFormat))
+    return invalid("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
+                   "': " + toString(std::move(E)));
+  Opts.DumbTerminal = sys::Process::GetEnv("TERM") == "dumb";
+  return Error::success();
 }
 
 // The number is the format's, so that two versions don't replace each other's

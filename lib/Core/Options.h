@@ -8,6 +8,8 @@
 // The one place that reads the project's options and environment variables:
 //
 //   DTLTO_PLUGIN_PATH   folders to look for plugins in, separated as in PATH
+//   DTLTO_STATUS        what the progress line begins with (Progress.h)
+//   TERM                "dumb": lines can't be overwritten
 //   XDG_CACHE_HOME, HOME   where the user's cache folder is
 //
 //===----------------------------------------------------------------------===//
@@ -26,6 +28,7 @@ namespace dtlto {
 enum class FallbackKind { Local, None };
 enum class ProgressKind { Auto, Always, Never };
 enum class OrderKind { Cost, Link };
+enum class StatusKind { None, Table, JSON };
 
 struct Options {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
@@ -41,9 +44,10 @@ struct Options {
   unsigned TimeoutSeconds = 600;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
-  std::string SaveJobs; // a folder; empty: keep none
-  std::string Report;   // a file, .html or .json; empty: none
-  bool Slim = true;     // jobs carry only what they import of other modules
+  std::string SaveJobs;                 // a folder; empty: keep none
+  std::string Report;                   // a file, .html or .json; empty: none
+  StatusKind Status = StatusKind::None; // show the farm, and don't link
+  bool Slim = true; // jobs carry only what they import of other modules
   // The file of the cost history; empty: none; nothing: where it is by default.
   std::optional<std::string> Costs;
 
@@ -52,6 +56,8 @@ struct Options {
   std::string OutputFile;               // for people; may be empty
   std::string CacheFolder;              // of LLD's ThinLTO cache; may be empty
   std::vector<std::string> PluginPath;  // DTLTO_PLUGIN_PATH
+  std::string StatusFormat;             // DTLTO_STATUS, or the default
+  bool DumbTerminal = false;            // TERM
 
   /// Whether an option was given that means nothing without a plugin.
   bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
@@ -70,8 +76,8 @@ llvm::Error setOption(Options &Opts, llvm::StringRef Name,
 /// `thinlto-distributor` is LLD's.
 bool isOurOption(llvm::StringRef Name);
 
-/// Reads the environment.
-void readEnvironment(Options &Opts);
+/// Reads the environment. Fails with a message that names the variable.
+llvm::Error readEnvironment(Options &Opts);
 
 /// The file that the link's cost history (CostHistory.h) is kept in: the one
 /// that the user chose, else one in the folder of LLD's ThinLTO cache if the

@@ -32,10 +32,10 @@ static std::string findIn(StringRef Folder, StringRef Name) {
   return {};
 }
 
-/// The plugin in \p Folder whose short name is nearest to \p Name.
-static std::string findNearest(StringRef Folder, StringRef Name) {
-  std::string Best;
-  unsigned BestDistance = 4;
+/// Makes \p Best the short name of a plugin in \p Folder that is nearer to
+/// \p Name than \p BestDistance.
+static void findNearest(StringRef Folder, StringRef Name, std::string &Best,
+                        unsigned &BestDistance) {
   std::error_code EC;
   for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
        I.increment(EC)) {
@@ -48,25 +48,49 @@ static std::string findNearest(StringRef Folder, StringRef Name) {
       Best = File.str();
     }
   }
+}
+
+/// The file beside \p Path, which isn't there, that has nearly its name.
+static std::string findNearestFile(StringRef Path) {
+  StringRef Folder = sys::path::parent_path(Path);
+  StringRef Name = sys::path::filename(Path);
+  std::string Best;
+  unsigned BestDistance = 4;
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
+       I.increment(EC)) {
+    unsigned Distance =
+        Name.edit_distance(sys::path::filename(I->path()), true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Best = I->path();
+    }
+  }
   return Best;
 }
 
 static Expected<std::string> findPlugin(const Options &Opts, StringRef Folder) {
   StringRef Name = Opts.Plugin;
   if (Name.contains('/')) {
-    if (!sys::fs::exists(Name))
-      return failure("plugin '" + Name + "': no such file");
+    if (!sys::fs::exists(Name)) {
+      std::string Nearest = findNearestFile(Name);
+      return failure("plugin '" + Name + "': no such file" +
+                     (Nearest.empty()
+                          ? "; a name without a '/' is looked up among those "
+                            "that are installed"
+                          : ", did you mean '" + Nearest + "'?"));
+    }
     return Name.str();
   }
   std::vector<std::string> Folders = {Folder.str()};
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
   std::string Looked, Nearest;
+  unsigned Distance = 4; // farther is not what the user meant
   for (const std::string &F : Folders) {
     if (std::string Path = findIn(F, Name); !Path.empty())
       return Path;
     Looked += (Looked.empty() ? "" : ", ") + F;
-    if (Nearest.empty())
-      Nearest = findNearest(F, Name);
+    findNearest(F, Name, Nearest, Distance);
   }
   std::string Text = ("no plugin '" + Name + "' in " + Looked +
                       " (DTLTO_PLUGIN_PATH adds folders)")
@@ -90,11 +114,13 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   if (Head.Major != DTLTO_ABI_MAJOR)
     return failure("plugin '" + Name + "' has ABI " + ABI +
                    ", this linker speaks " + Twine(DTLTO_ABI_MAJOR) + "." +
-                   Twine(DTLTO_ABI_MINOR));
+                   Twine(DTLTO_ABI_MINOR) +
+                   ": install a plugin that was built for it");
   if (Head.Size < sizeof(dtlto_plugin))
     return failure("plugin '" + Name + "' has a description of " +
                    Twine(Head.Size) + " bytes, ABI " + ABI + " needs " +
-                   Twine(unsigned(sizeof(dtlto_plugin))));
+                   Twine(unsigned(sizeof(dtlto_plugin))) +
+                   ": it must be built again with its header");
   const auto &P = *static_cast<const dtlto_plugin *>(Exported);
   if (!P.name || !P.version || !P.open || !P.submit || !P.cancel || !P.load ||
       !P.close || !P.extension)
@@ -118,7 +144,8 @@ Expected<const dtlto_plugin *> dtlto::loadPlugin(const Options &Opts,
       static_cast<const dtlto_plugin *>(dlsym(Handle, DTLTO_PLUGIN_SYMBOL));
   if (!Plugin)
     return failure("'" + *Path + "' is not a plugin: it has no symbol " +
-                   DTLTO_PLUGIN_SYMBOL);
+                   DTLTO_PLUGIN_SYMBOL +
+                   "; --thinlto-dist-plugin wants a libdtlto_<name>.so");
   if (Error E = checkPlugin(Plugin, Opts.Plugin))
     return std::move(E);
   return Plugin;

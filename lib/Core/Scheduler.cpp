@@ -10,7 +10,6 @@
 #include "Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Process.h"
 #include <unistd.h>
 
 using namespace llvm;
@@ -47,16 +46,13 @@ Scheduler::Scheduler(const Link &L, std::vector<Task> Tasks)
   order();
   if (!L.opts().SaveJobs.empty())
     Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs, Slim.get());
-  switch (L.opts().Progress) {
-  case ProgressKind::Always:
-    ProgressOn = true;
-    break;
-  case ProgressKind::Never:
-    break;
-  case ProgressKind::Auto:
-    ProgressOn = sys::Process::StandardErrIsDisplayed();
-    break;
-  }
+  bool Wanted = L.opts().Progress == ProgressKind::Always ||
+                (L.opts().Progress == ProgressKind::Auto && L.msg().columns());
+  if (Wanted)
+    Shown = std::make_unique<Progress>(
+        L.opts().StatusFormat, Jobs.size(), SecondsInAll,
+        Progress::Screen{[&L](StringRef Line) { L.msg().progress(Line); },
+                         [&L] { return L.msg().columns(); }, Clock::now});
 }
 
 Scheduler::~Scheduler() = default;
@@ -113,9 +109,12 @@ Error Scheduler::run() {
         llvm::none_of(Jobs,
                       [](const auto &J) { return J->At == Stage::Delivering; }))
       break;
-    for (Event &E : Events->popAll(nextDeadline()))
+    for (Event &E : Events->popAll(
+             Shown ? std::min(nextDeadline(), Shown->due()) : nextDeadline()))
       handle(E);
     checkDeadlines();
+    if (Shown)
+      Shown->showDue();
   }
   closeSession();
   // What a plugin does wrong after its last job still counts.
@@ -125,8 +124,8 @@ Error Scheduler::run() {
   Helpers.reset();
   LocalPool.reset();
   finishRecord();
-  if (ProgressShown)
-    L.msg().progress("");
+  if (Shown)
+    Shown->clear();
   if (std::string Note = Costs->save(); !Note.empty())
     L.msg().debug(Note);
   summarize();
@@ -283,6 +282,10 @@ void Scheduler::startLocal(Job &J, bool AsTwin) {
     return;
   J.RunsHere = true;
   ++NumLocalRunning;
+  if (!AsTwin && J.ToVerify.bytes().empty()) {
+    J.Worker = ThisMachine;
+    showStart(J, J.Worker);
+  }
   if (!LocalPool)
     LocalPool = std::make_unique<DefaultThreadPool>(hardware_concurrency(
         std::max(L.Parallelism, L.opts().LocalJobs.value_or(1))));
@@ -311,27 +314,6 @@ Error Scheduler::unpack(Job &J, Buffer &Object) {
   J.Outputs = *Outputs;
   SmallVector<char, 0> Copy(Outputs->Object.begin(), Outputs->Object.end());
   Object = Buffer::own(std::move(Copy));
-  return Error::success();
-}
-
-/// Whether the files that were just made here are those of the worker.
-Error Scheduler::compareSideFiles(const Job &J) {
-  for (const auto &[Path, Bytes] :
-       {std::pair(StringRef(J.Side.Dwo), J.Outputs.Dwo),
-        std::pair(StringRef(J.Side.Remarks), J.Outputs.Remarks)}) {
-    if (!Bytes)
-      continue;
-    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
-    if (!File)
-      return createFileError(Path, File.getError());
-    if ((*File)->getBuffer() != *Bytes)
-      return createStringError(inconvertibleErrorCode(),
-                               "'" + Path +
-                                   "' differs from the one compiled here (" +
-                                   Twine(Bytes->size()) + " and " +
-                                   Twine((*File)->getBufferSize()) + " bytes)");
-  }
   return Error::success();
 }
 
@@ -386,7 +368,7 @@ void Scheduler::endJob(Job &J) {
   notLeft(J);
   ++NumEnded;
   Record.ended(J.Index);
-  showProgress(J);
+  showEnd(J);
 }
 
 /// A number that stands for \p J in events.
@@ -441,13 +423,15 @@ void Scheduler::finishRecord() {
     L.TheLinker.Timelines.push_back(std::move(Record));
 }
 
-void Scheduler::showProgress(const Job &J) {
-  if (!ProgressOn)
-    return;
-  ProgressShown = true;
-  L.msg().progress(("[" + Twine(NumEnded) + "/" + Twine(Jobs.size()) +
-                    "] codegen " + J.T.name())
-                       .str());
+void Scheduler::showStart(Job &J, StringRef Worker) {
+  if (Shown)
+    Shown->started(J.T.name(), Worker, !J.IsShown);
+  J.IsShown = true;
+}
+
+void Scheduler::showEnd(const Job &J) {
+  if (Shown)
+    Shown->finished(J.T.name(), J.Worker, J.Seconds, J.IsShown);
 }
 
 void Scheduler::summarize() {
@@ -461,6 +445,12 @@ void Scheduler::summarize() {
                  " modules were compiled here, since another machine can't be "
                  "told: " +
                  join(KeptReasons, ", "));
+  if (NumRetried)
+    L.msg().note("plugin '" + pluginName() + "': " + Twine(NumRetried) +
+                 " of " + Twine(Jobs.size()) +
+                 " jobs failed and were done when given to it again; the last "
+                 "one was " +
+                 LastRetry);
   if (NumFallback)
     L.msg().warning("plugin '" + pluginName() + "': " + Twine(NumFallback) +
                     " of " + Twine(Jobs.size()) +
@@ -475,8 +465,11 @@ void Scheduler::summarize() {
     for (const std::string &Line : Slim->describe())
       L.msg().debug(Line);
   if (NumHere && NumHere == Jobs.size())
-    L.msg().warning("plugin '" + pluginName() + "': it took none of the " +
-                    Twine(Jobs.size()) + " jobs; all were compiled here");
+    L.msg().warning(
+        "plugin '" + pluginName() + "': it took none of the " +
+        Twine(Jobs.size()) +
+        " jobs; all were compiled here; --thinlto-dist-status shows the "
+        "farm");
   else if (NumHere)
     L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumHere) + " of " +
                   Twine(Jobs.size()) +

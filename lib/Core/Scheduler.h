@@ -37,6 +37,7 @@
 #include "Events.h"
 #include "JobOutputs.h"
 #include "JobSaver.h"
+#include "Progress.h"
 #include "Rate.h"
 #include "Session.h"
 #include "Timeline.h"
@@ -91,6 +92,8 @@ private:
     bool IsLeft = true;     // counts in SecondsLeft
     bool IsSlow = false;    // counts in NumSlowOn
     bool IsUnheard = false; // was begun here as the plugin had begun none
+    bool IsShown = false;   // as started, on the progress line
+    std::string WhyAgain;   // it was given to the plugin a second time
     unsigned Attempts = 0;
     uint64_t Bytes = 0; // of memory, while the plugin has it
     std::string Worker; // that the first attempt runs on, if it is known
@@ -115,7 +118,6 @@ private:
   void runLocallyMore();
   void startLocal(Job &J, bool AsTwin = false);
   llvm::Error unpack(Job &J, Buffer &Object);
-  llvm::Error compareSideFiles(const Job &J);
   void deliver(Job &J, Buffer Object, bool MayBeEmpty);
   void endJob(Job &J);
 
@@ -154,6 +156,12 @@ private:
            NumOffered == 0;
   }
 
+  // Verification (SchedulerVerify.cpp).
+  llvm::Error verify(const Job &J, llvm::StringRef Here);
+  std::string verifyFolder() const;
+  std::string verifyStem(const Job &J) const;
+  std::string keepJob(const Job &J, const std::string &Stem);
+
   // Trouble (SchedulerTrouble.cpp).
   void retryOrFallBack(Job &J, const llvm::Twine &Why);
   void fallBack(Job &J, const llvm::Twine &Why, bool Warn = true);
@@ -168,7 +176,8 @@ private:
 
   void closeSession();
   void finishRecord();
-  void showProgress(const Job &J);
+  void showStart(Job &J, llvm::StringRef Worker);
+  void showEnd(const Job &J);
   void summarize();
 
   Job &job(size_t Index) { return *Jobs[Index]; }
@@ -257,10 +266,12 @@ private:
 
   size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
   size_t NumHere = 0, NumTwice = 0, NumTwiceWon = 0;
+  size_t NumRetried = 0;
+  std::string LastRetry; // which, and why
   std::set<std::string> KeptReasons;
-  std::string WhyNoFallback; // beside the user's option; empty: nothing
-  Timeline Record;           // of all this, where somebody wants it
-  bool ProgressOn = false, ProgressShown = false;
+  std::string WhyNoFallback;       // beside the user's option; empty: nothing
+  Timeline Record;                 // of all this, where somebody wants it
+  std::unique_ptr<Progress> Shown; // null: not at all
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare and deliver

@@ -73,6 +73,9 @@ void Scheduler::handle(Event &E) {
   case Event::Opened:
   case Event::LoadChanged:
   case Event::Loaded:
+  case Event::WorkerTold:
+  case Event::StatusTold:
+  case Event::NoStatus:
   case Event::Violation:
   case Event::GaveUp:
   case Event::FallbackForbidden:
@@ -275,10 +278,16 @@ void Scheduler::onDone(Job &J, Event &E) {
   if (!E.Message.empty())
     L.msg().warning(J.T.name() + ": " + E.Message);
 
+  if (!J.WhyAgain.empty()) {
+    ++NumRetried;
+    LastRetry = ("module '" + J.T.name() + "': " + J.WhyAgain).str();
+  }
   LastResult = Clock::now();
   PluginBegan = true;
   NumHere -= J.IsUnheard;
   learn(J, A, E);
+  if (!E.Worker.empty())
+    J.Worker = E.Worker;
   NumTwiceWon += OfTwin;
   if (OfTwin)
     callOff(J.First, J.At == Stage::Accepted);
@@ -309,6 +318,7 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     return; // the plugin was faster
   if (J.At != Stage::LocalRunning) {
     withdraw(J);
+    J.Worker = ThisMachine;
     if (!J.IsUnheard) {
       ++NumTwiceWon;
       Record.staysHere(J.Index, "it took long at the plugin's");
@@ -322,16 +332,8 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     warnLimited("plugin '" + pluginName() + "': module '" + J.T.name() +
                 "': " + J.RemoteErrors + "; compiling it here worked");
   if (!J.ToVerify.bytes().empty()) {
-    if (J.ToVerify.bytes() != E.Object.bytes()) {
-      fail("plugin '" + pluginName() + "': the object of module '" +
-           J.T.name() + "' differs from the one compiled here (" +
-           Twine(J.ToVerify.bytes().size()) + " and " +
-           Twine(E.Object.bytes().size()) + " bytes)");
-      return endJob(J);
-    }
-    if (Error Why = compareSideFiles(J)) {
-      fail("plugin '" + pluginName() + "': module '" + J.T.name() +
-           "': " + toString(std::move(Why)));
+    if (Error Why = verify(J, E.Object.bytes())) {
+      fail("plugin '" + pluginName() + "': " + toString(std::move(Why)));
       return endJob(J);
     }
     J.ToVerify.reset();

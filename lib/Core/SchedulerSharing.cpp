@@ -386,6 +386,7 @@ void Scheduler::onState(Job &J, Attempt &A, Event &E) {
   if (A.Running != Clock::time_point())
     return;
   A.Running = A.LastSign;
+  showStart(J, E.Worker);
   Waits.add(1, std::chrono::duration<double>(A.Running - A.Accepted).count());
 }
 

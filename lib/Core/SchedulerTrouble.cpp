@@ -55,6 +55,7 @@ void Scheduler::retryOrFallBack(Job &J, const Twine &Why) {
       Builder.build(J.T, J.First.Id, cost(J));
   if (!Built)
     return fallBack(J, toString(Built.takeError()));
+  J.WhyAgain = Why.str();
   J.Built = std::move(*Built);
   J.At = Stage::Ready;
   Ready.insert(J.Index);
@@ -146,7 +147,8 @@ void Scheduler::checkDeadlines() {
   bool Silent = Now - std::max(LastSign, TheSession->lastRunHere()) > timeout();
   if (Silent && NumAccepted == 0 && PluginBusy)
     return giveUpPlugin("it is busy, but has not taken a job for " +
-                        Twine(L.opts().TimeoutSeconds) + " s");
+                        Twine(L.opts().TimeoutSeconds) +
+                        " s (--thinlto-dist-timeout)");
   auto IsLate = [&](const Attempt &A) {
     if (A.State == DTLTO_STATE_QUEUED)
       return Silent;
@@ -164,7 +166,8 @@ void Scheduler::checkDeadlines() {
     --NumAccepted;
     if (loseAttempt(J, /*OfTwin=*/false))
       continue;
-    fallBack(J, "no result within " + Twine(L.opts().TimeoutSeconds) + " s");
+    fallBack(J, "no result within " + Twine(L.opts().TimeoutSeconds) +
+                    " s (--thinlto-dist-timeout)");
     if (Aborting)
       return;
   }

@@ -58,6 +58,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void doSubmit(uint64_t Id, bool Insist);
   void doCancel(uint64_t Id);
   void doLoad();
+  void doStatus(uint32_t LimitMs);
   void doClose();
 
   //===--------------------------------------------------------------------===//
@@ -73,6 +74,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void loadChanged();
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
+  void workerTold(const dtlto_worker_status *Worker);
   void violation(uint64_t Job, const Twine &What);
   void tell(Event::KindTy Kind, const char *Message);
 
@@ -287,6 +289,25 @@ void Session::Impl::doLoad() {
   push(std::move(E));
 }
 
+void Session::Impl::doStatus(uint32_t LimitMs) {
+  Event E{Event::NoStatus};
+  const auto *Status = static_cast<const dtlto_status *>(
+      call("extension", [&] { return Plugin.extension(DTLTO_EXT_STATUS); }));
+  if (IsOpen && Status && Status->size >= sizeof(dtlto_status)) {
+    E.Kind = Event::StatusTold;
+    E.Status = call("query", [&] {
+      return Status->query(
+          Handle, LimitMs,
+          [](void *Context, const dtlto_worker_status *Worker) {
+            static_cast<Impl *>(Context)->workerTold(Worker);
+          },
+          this);
+    });
+  }
+  std::lock_guard<std::mutex> Lock(Mutex);
+  push(std::move(E));
+}
+
 void Session::Impl::doClose() {
   if (IsOpen)
     call("close", [&] { Plugin.close(Handle); });
@@ -320,6 +341,20 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
     return push(std::move(E));
   }
   Msg.emit(To, PluginName + ": " + Message);
+}
+
+void Session::Impl::workerTold(const dtlto_worker_status *W) {
+  constexpr uint32_t Size_1_3 =
+      offsetof(dtlto_worker_status, load_permille) + sizeof(uint32_t);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!W || W->size < Size_1_3 || !W->name)
+    return violation(0, "told of a worker without a size or a name");
+  auto Text = [](const char *T) { return std::string(T ? T : ""); };
+  Event E{Event::WorkerTold};
+  E.Told = std::make_unique<WorkerStatus>(
+      WorkerStatus{W->name, Text(W->compiler), Text(W->why), W->state, W->slots,
+                   W->busy, W->load_permille});
+  push(std::move(E));
 }
 
 void Session::Impl::violation(uint64_t Job, const Twine &What) {
@@ -430,7 +465,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   R->SecondsHere = secondsSince(Begin);
   R->NoObject = !Code.Produced;
   Result->message = nullptr;
-  Result->worker = "this machine";
+  Result->worker = ThisMachine;
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
     Result->message = R->LocalErrors.c_str();
@@ -510,6 +545,12 @@ void Session::forget(uint64_t Job) {
 
 void Session::queryLoad() {
   I->post([I = I.get()] { I->doLoad(); });
+}
+
+void Session::queryStatus(std::chrono::milliseconds Limit) {
+  I->post([I = I.get(), Ms = static_cast<uint32_t>(Limit.count())] {
+    I->doStatus(Ms);
+  });
 }
 
 std::optional<Session::Call> Session::currentCall() const {

@@ -26,6 +26,9 @@
 
 namespace dtlto {
 
+/// The worker of a job that is compiled in the linker.
+inline constexpr const char *ThisMachine = "this machine";
+
 /// What a plugin's load is before it has told.
 inline dtlto_load unknownLoad() {
   dtlto_load Load = {};
@@ -56,6 +59,10 @@ public:
 
   /// Asks for load(). Event: Loaded, unless the plugin fails to answer.
   void queryLoad();
+
+  /// Asks the plugin for its workers, for which it has \p Limit. Events:
+  /// WorkerTold for each, then StatusTold; or NoStatus.
+  void queryStatus(std::chrono::milliseconds Limit);
 
   /// The call that the plugin is in, and since when.
   struct Call {

@@ -88,6 +88,16 @@ void Client::load(dtlto_load &Load) {
     Load.local = Now.local;
 }
 
+std::vector<dtlto::WorkerReport>
+Client::status(std::chrono::milliseconds Limit) {
+  auto A = std::make_shared<StatusAnswer>();
+  A->Limit = Limit;
+  A->End = Clock::now() + Limit;
+  auto Answer = A->Promise.get_future();
+  Box->post([this, A] { Asker = A; });
+  return Answer.get();
+}
+
 void Client::close() {
   Box->post([this] { Closing = true; });
   Io.join();
@@ -115,6 +125,8 @@ void Client::turn() {
     P.add(J.Conn->fd(), J.Conn->events(),
           [&J](short Events) { J.Conn->ready(Events); });
   }
+  if (Asker)
+    P.wakeAt(Asker->End);
   if (!Children.empty())
     P.wakeAt(Clock::now() + 100ms);
   P.wait();
@@ -133,8 +145,16 @@ void Client::turn() {
       connectionEnded(J);
   }
   assign();
+  answerStatus();
   giveUpIfHopeless();
   publish();
+}
+
+void Client::answerStatus() {
+  if (!Asker || (!TheFarm.isSettled() && Clock::now() < Asker->End))
+    return;
+  Asker->Promise.set_value(TheFarm.report(Asker->Limit));
+  Asker.reset();
 }
 
 void Client::add(const dtlto_job &TheJob) {
@@ -395,13 +415,15 @@ void Client::erase(Job &J) {
 /// Waits for the last job that still runs: if it comes back well, its host is
 /// used again.
 void Client::giveUpIfHopeless() {
-  if (GaveUp || NumUnfinished || TheFarm.anyHope())
+  if (GaveUp || NumUnfinished || TheFarm.anyHope() || S.OnlyStatus)
     return;
   GaveUp = true;
-  TheLog->error(TheFarm.size() == 1
-                    ? "the only host can't be used"
-                    : "none of the " + std::to_string(TheFarm.size()) +
-                          " hosts can be used");
+  TheLog->error(
+      (TheFarm.size() == 1
+           ? "the only host, " + TheFarm.host(0).Name + ", can't be used"
+           : "none of the " + std::to_string(TheFarm.size()) +
+                 " hosts can be used") +
+      "; --thinlto-dist-status shows why");
   for (uint64_t Id : std::deque<uint64_t>(Queue))
     finish(*Jobs.at(Id), DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
 }

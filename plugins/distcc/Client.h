@@ -29,6 +29,7 @@
 #include "Verdict.h"
 #include "WorkPool.h"
 #include <deque>
+#include <future>
 #include <map>
 #include <thread>
 
@@ -46,6 +47,8 @@ public:
   int32_t submit(const dtlto_job &J);
   void cancel(uint64_t Id);
   void load(dtlto_load &Load);
+  /// How each host is. Waits, for at most \p Limit.
+  std::vector<WorkerReport> status(std::chrono::milliseconds Limit);
   /// To be called once, before the destructor.
   void close();
 
@@ -92,6 +95,7 @@ private:
   void finish(Job &J, int32_t Status, const std::string &Message,
               Pages Object = {});
   void erase(Job &J);
+  void answerStatus();
   void giveUpIfHopeless();
   void publish();
   void shutDown();
@@ -121,6 +125,13 @@ private:
   double SecondsOfAJob = 0; // smoothed; 0: not known
   uint64_t BytesSent = 0, BytesReceived = 0;
   unsigned LastStateFile = 0;
+  /// Somebody who waits for status().
+  struct StatusAnswer {
+    std::promise<std::vector<WorkerReport>> Promise;
+    std::chrono::milliseconds Limit;
+    Clock::time_point End;
+  };
+  std::shared_ptr<StatusAnswer> Asker; // null: nobody
 
   PackCache Packs;
   std::mutex Mutex; // guards what follows

@@ -14,6 +14,7 @@
 
 #include "Client.h"
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 using namespace dtlto::distcc;
@@ -89,7 +90,21 @@ static void closeSession(dtlto_session *S) {
   delete S;
 }
 
-static const void *getExtension(const char *) { return nullptr; }
+static int32_t queryStatus(dtlto_session *S, uint32_t TimeoutMs,
+                           void (*Worker)(void *, const dtlto_worker_status *),
+                           void *Context) {
+  // A part of the time is for the way back.
+  dtlto::tell(S->TheClient.status(
+                  std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10)),
+              Worker, Context);
+  return DTLTO_OK;
+}
+
+static const dtlto_status Status = {sizeof(dtlto_status), 0, queryStatus};
+
+static const void *getExtension(const char *Id) {
+  return std::strcmp(Id, DTLTO_EXT_STATUS) == 0 ? &Status : nullptr;
+}
 
 const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),

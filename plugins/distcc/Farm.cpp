@@ -66,7 +66,7 @@ void Farm::probe(Host &H, Resolved R) {
       H.Spec, H.Addresses, ProbeRequest, S,
       std::min<Clock::duration>(MaxProbe, S.IoTimeout), Children);
   uint16_t Port = S.statsPort(H.Spec);
-  if (!H.Spec.Limit && Port && !H.Addresses.empty())
+  if (Port && !H.Addresses.empty())
     H.Stats = std::make_unique<StatsQuery>(H.Addresses.front(), Port);
 }
 
@@ -111,6 +111,14 @@ void Farm::probeEnded(Host &H) {
   }
 }
 
+/// A list of all hosts has it anyway.
+void Farm::say(const std::string &Text) {
+  if (S.OnlyStatus)
+    TheLog.debug(Text);
+  else
+    TheLog.warning(Text);
+}
+
 /// Says why, but not again for each try while nothing works.
 void Farm::rest(Host &H, const std::string &Why) {
   // Without a back-off period, still don't ask all the time.
@@ -121,15 +129,17 @@ void Farm::rest(Host &H, const std::string &Why) {
   if (H.SaidWhy)
     TheLog.debug(Text);
   else
-    TheLog.warning(Text);
+    say(Text);
   H.SaidWhy = true;
+  H.Why = Why;
   H.State = Host::Resting;
   H.RestsUntil = Clock::now() + Period;
   H.Stats.reset();
 }
 
 void Farm::leaveOut(Host &H, const std::string &Why) {
-  TheLog.warning(H.Name + ": " + Why + "; not used for this link");
+  say(H.Name + ": " + Why + "; not used for this link");
+  H.Why = Why;
   H.State = Host::Out;
   H.Stats.reset();
 }
@@ -221,6 +231,40 @@ unsigned Farm::numUsable() const {
   return N;
 }
 
+bool Farm::isSettled() const {
+  for (auto &H : Hosts)
+    if (H->mayBecomeUsable() || H->Stats)
+      return false;
+  return true;
+}
+
+std::vector<dtlto::WorkerReport>
+Farm::report(std::chrono::milliseconds Waited) const {
+  std::vector<WorkerReport> All;
+  for (auto &H : Hosts) {
+    WorkerReport R{H->Name, DTLTO_WORKER_OUT};
+    if (H->State == Host::Usable) {
+      R.State = DTLTO_WORKER_UP;
+      R.Slots = H->Slots;
+      R.Compiler = H->Spec.Kind == HostKind::Local
+                       ? "this linker, LLVM " + LlvmVersion
+                       : S.Compiler + " " + LlvmVersion;
+      // Cores aren't told; distccd has about as many slots.
+      if (H->LoadHundredths != UINT32_MAX && H->Slots)
+        R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
+    } else if (H->mayBecomeUsable()) {
+      std::string Time = std::to_string(Waited.count()) + " ms";
+      R.Why = H->State == Host::Resolving
+                  ? "its address was not found within " + Time
+                  : "did not tell its compiler's version within " + Time;
+    } else {
+      R.Why = H->Why;
+    }
+    All.push_back(std::move(R));
+  }
+  return All;
+}
+
 void Farm::prepare(Poller &P) {
   for (auto &Owned : Hosts) {
     Host *H = Owned.get();
@@ -250,7 +294,8 @@ void Farm::checkTime(Clock::time_point Now) {
     if (H->Stats) {
       H->Stats->checkTime(Now);
       if (H->Stats->ended()) {
-        if (unsigned Slots = H->Stats->slots()) {
+        H->LoadHundredths = H->Stats->loadHundredths();
+        if (unsigned Slots = H->Stats->slots(); Slots && !H->Spec.Limit) {
           TheLog.debug(H->Name + ": runs " + std::to_string(Slots) +
                        " jobs at the same time, its statistics port says");
           H->Slots = Slots;

@@ -16,6 +16,7 @@
 #include "Host.h"
 #include "Log.h"
 #include "Poller.h"
+#include "WorkerReport.h"
 
 namespace dtlto::distcc {
 
@@ -60,12 +61,19 @@ public:
   unsigned localSlots() const; // of those that are usable, this machine's
   unsigned numUsable() const;
 
+  /// No host is still being asked what it is.
+  bool isSettled() const;
+  /// All hosts, in the order of the list. One that is still being asked counts
+  /// as out: it was given \p Waited.
+  std::vector<WorkerReport> report(std::chrono::milliseconds Waited) const;
+
 private:
   void find(Host &H);
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);
   void rest(Host &H, const std::string &Why);
   void leaveOut(Host &H, const std::string &Why);
+  void say(const std::string &Text);
 
   const Settings &S;
   const std::string LlvmVersion;

@@ -41,12 +41,14 @@ struct Host {
   std::unique_ptr<StatsQuery> Stats; // runs beside the probe
   Clock::time_point RestsUntil;
   bool SaidWhy = false; // why it rests, since it last was of use
+  std::string Why;      // it rests, or is out
 
   unsigned Slots = 0; // jobs at the same time
   /// The job of each slot, by id; 0: idle. Monitors show slots by number.
   std::vector<uint64_t> InSlot;
   unsigned NumBusy = 0;
   unsigned NumDone = 0;
+  uint32_t LoadHundredths = UINT32_MAX; // as its statistics port says
 
   /// Cost that it gets done in a second in one slot, smoothed; 0: not known.
   double Speed = 0;

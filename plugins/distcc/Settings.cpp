@@ -29,7 +29,7 @@ bool Settings::isWorker() const {
 }
 
 uint16_t Settings::statsPort(const HostSpec &Host) const {
-  if (Host.Kind != HostKind::Tcp || Host.Limit != 0)
+  if (Host.Kind != HostKind::Tcp || (Host.Limit != 0 && !OnlyStatus))
     return 0;
   if (StatsPort.empty())
     return Host.Port == DaemonPort ? DaemonStatsPort : 0;
@@ -131,6 +131,7 @@ private:
 
 SettingsStatus Reader::read() {
   S = Settings();
+  S.OnlyStatus = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
   S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
   if (SettingsStatus Status = readArguments(); Status != SettingsStatus::Ok)

@@ -37,8 +37,8 @@ struct Settings {
   /// slots (distccd --stats). stats-port=+N: N above the host's own port. 0:
   /// don't ask. Unset: 3633, distccd's own, for hosts on distccd's own port.
   std::string StatsPort; // "", "0", "N" or "+N"; checked
-  /// The port to ask for \p Host; 0: don't, as its limit is known, it is not
-  /// reached over TCP, or there is no such port.
+  /// The port to ask for \p Host; 0: don't, as its limit is known (and nobody
+  /// wants its status), it is not reached over TCP, or there is no such port.
   uint16_t statsPort(const HostSpec &Host) const;
 
   std::chrono::seconds IoTimeout{300};    // DISTCC_IO_TIMEOUT
@@ -47,6 +47,9 @@ struct Settings {
   bool Verbose = false;                   // DISTCC_VERBOSE is 1
   std::string LogFile;                    // DISTCC_LOG; empty: none
   std::vector<std::string> SshCommand;    // DISTCC_SSH, in words; {"ssh"}
+
+  /// No job will come: the user asks how the hosts are.
+  bool OnlyStatus = false;
 
   /// Where distccmon-text looks: $DISTCC_DIR/state. Empty if there is no home.
   std::string StateDir;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StatsQuery.h"
+#include "Text.h"
 #include <cerrno>
 #include <netinet/in.h>
 #include <poll.h>
@@ -16,25 +17,40 @@ using namespace std::chrono_literals;
 
 // It is a page of text; what is longer is something else.
 static constexpr size_t MaxAnswer = 64 << 10;
-static constexpr unsigned MaxSlots = 4096;
+static constexpr uint32_t MaxSlots = 4096;
+static constexpr uint32_t MaxLoad = 1000000;
+
+/// The digits and points after "\n<Name> ", if a line's end follows; or empty.
+static std::string_view valueOf(std::string_view Name,
+                                std::string_view Answer) {
+  std::string Before = "\n" + std::string(Name) + " ";
+  size_t At = Answer.find(Before);
+  if (At == std::string_view::npos)
+    return {};
+  Answer.remove_prefix(At + Before.size());
+  // Without the end of the line, the number may go on.
+  size_t End = Answer.find_first_not_of("0123456789.");
+  if (End == std::string_view::npos ||
+      (Answer[End] != '\n' && Answer[End] != '\r'))
+    return {};
+  return Answer.substr(0, End);
+}
 
 unsigned dtlto::distcc::slotsFromStats(std::string_view Answer) {
-  constexpr std::string_view Name = "\ndcc_max_kids ";
-  size_t At = Answer.find(Name);
-  if (At == std::string_view::npos)
-    return 0;
-  unsigned Slots = 0;
-  At += Name.size();
-  size_t First = At;
-  for (; At != Answer.size() && Answer[At] >= '0' && Answer[At] <= '9'; ++At) {
-    Slots = Slots * 10 + static_cast<unsigned>(Answer[At] - '0');
-    if (Slots > MaxSlots)
-      return 0;
-  }
-  // Without the end of the line, the number may go on.
-  bool Ends = At != First && At != Answer.size() &&
-              (Answer[At] == '\n' || Answer[At] == '\r');
-  return Ends ? Slots : 0;
+  uint32_t Slots = 0;
+  parseNumber(valueOf("dcc_max_kids", Answer), 0, MaxSlots, Slots);
+  return Slots;
+}
+
+uint32_t dtlto::distcc::loadFromStats(std::string_view Answer) {
+  std::string_view Value = valueOf("dcc_load1", Answer);
+  size_t Point = Value.find('.');
+  uint32_t Whole = 0, Hundredths = 0;
+  if (Point == std::string_view::npos || Value.size() != Point + 3 ||
+      !parseNumber(Value.substr(0, Point), 0, MaxLoad, Whole) ||
+      !parseNumber(Value.substr(Point + 1), 0, 99, Hundredths))
+    return UINT32_MAX;
+  return 100 * Whole + Hundredths;
 }
 
 StatsQuery::StatsQuery(Address A, uint16_t Port)
@@ -79,6 +95,7 @@ void StatsQuery::ready() {
       return;
   }
   Slots = slotsFromStats(Answer);
+  Load = loadFromStats(Answer);
   end();
 }
 

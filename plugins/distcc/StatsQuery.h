@@ -7,7 +7,8 @@
 //
 // A distccd that was started with --stats answers HTTP on its statistics port
 // (3633, if not told otherwise) with lines of a name and a number, among them
-// "dcc_max_kids N", its --jobs.
+// "dcc_max_kids N", its --jobs, and "dcc_load1 N.NN", the machine's load
+// average.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,9 @@ namespace dtlto::distcc {
 
 /// The number of slots in \p Answer; 0 if it doesn't tell, or nonsense.
 unsigned slotsFromStats(std::string_view Answer);
+/// The machine's load in the last minute, in hundredths of a process that wants
+/// to run; UINT32_MAX if it doesn't tell, or nonsense.
+uint32_t loadFromStats(std::string_view Answer);
 
 /// One question to a statistics port. Most distccds have none, so each way to
 /// fail just ends it. Polled as a Connection is.
@@ -39,7 +43,8 @@ public:
   void checkTime(std::chrono::steady_clock::time_point Now);
 
   bool ended() const { return Fd < 0; }
-  unsigned slots() const { return Slots; } // 0: not known
+  unsigned slots() const { return Slots; }         // 0: not known
+  uint32_t loadHundredths() const { return Load; } // UINT32_MAX: not known
 
 private:
   void end();
@@ -48,6 +53,7 @@ private:
   bool Asked = false;
   std::string Answer;
   unsigned Slots = 0;
+  uint32_t Load = UINT32_MAX;
   std::chrono::steady_clock::time_point Deadline;
 };
 

@@ -40,6 +40,7 @@ Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
       S(std::move(TheSettings)), TheLog(std::move(L)),
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
+      LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S))),
       LastGrant(Clock::now()), Pool(S.MaxJobs) {
@@ -117,6 +118,20 @@ void Client::load(dtlto_load &Load) {
   }
   Load.queued = Accepted - std::min(Accepted, NumGranted + NumHere);
   Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
+}
+
+bool Client::status(std::chrono::milliseconds Limit,
+                    std::vector<WorkerReport> &All) {
+  std::string Error;
+  // Environments may hold anything.
+  if (TheCluster->report(Limit,
+                         S.Environments.empty()
+                             ? "dtlto-codegen, LLVM " + LlvmVersion
+                             : "$ICECC_VERSION",
+                         All, Error))
+    return true;
+  TheLog->warning(Error);
+  return false;
 }
 
 void Client::close() {

@@ -51,6 +51,9 @@ public:
   int32_t submit(const dtlto_job &J);
   void cancel(uint64_t Id);
   void load(dtlto_load &Load);
+  /// How each node is. Waits, for at most \p Limit. False, with a warning, if
+  /// nobody tells.
+  bool status(std::chrono::milliseconds Limit, std::vector<WorkerReport> &All);
   /// To be called once, before the destructor.
   void close();
 
@@ -97,6 +100,7 @@ private:
   const Settings S;
   const std::unique_ptr<Log> TheLog;
   const std::chrono::seconds ResultLimit;
+  const std::string LlvmVersion;
   EnvironmentTable Environments;
   ByteCache Compressed; // chunks of modules that many jobs import
   const std::shared_ptr<Cluster> TheCluster;

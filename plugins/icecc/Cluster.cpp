@@ -125,6 +125,11 @@ void Cluster::run() {
           handle(*M);
         while (
             (M = C->receive(std::min(End, Clock::now() + Gathering), Error)));
+        {
+          std::lock_guard<std::mutex> Lock(Mutex);
+          HasAll = Connected;
+        }
+        GotAll.notify_all();
         changed();
         if (!C->timedOut())
           break;
@@ -133,7 +138,7 @@ void Cluster::run() {
     C.reset();
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Connected = false;
+      Connected = HasAll = false;
       Nodes.clear();
       Running.clear();
     }
@@ -165,9 +170,18 @@ void Cluster::handle(const Msg &M) {
     N.Address = Values["IP"];
     N.Slots = 0;
     dtlto::parseNumber(Values["MaxJobs"], 0, 100000, N.Slots);
-    N.Usable = N.Slots != 0 && Values["NoRemote"] != "true" &&
-               std::find(Platforms.begin(), Platforms.end(),
-                         Values["Platform"]) != Platforms.end();
+    N.LoadPermille = UINT32_MAX;
+    dtlto::parseNumber(Values["Load"], 0, 1000, N.LoadPermille);
+    N.WhyNot = "";
+    if (Values["NoRemote"] == "true")
+      N.WhyNot = "its iceccd takes no jobs of others: it runs with --no-remote";
+    else if (N.Slots == 0)
+      N.WhyNot = "its iceccd has no slots: it runs with -m 0";
+    else if (std::find(Platforms.begin(), Platforms.end(),
+                       Values["Platform"]) == Platforms.end())
+      N.WhyNot = "its platform is " + dtlto::quote(Values["Platform"]) +
+                 ", and there is a compiler for " + dtlto::quote(Platforms[0]) +
+                 " only; ICECC_VERSION can name others";
   } else if (M.type == M_MON_JOB_BEGIN) {
     auto &Begin = static_cast<const MonJobBeginMsg &>(M);
     Running[Begin.job_id] = Begin.hostid;
@@ -181,16 +195,46 @@ Cluster::Numbers Cluster::numbers() {
   Numbers N;
   N.Known = Connected;
   for (const auto &[Id, TheNode] : Nodes)
-    if (TheNode.Usable) {
+    if (TheNode.usable()) {
       ++N.Nodes;
       N.Slots += TheNode.Slots;
     }
   uint32_t Busy = 0;
   for (const auto &[Job, Id] : Running)
-    if (auto It = Nodes.find(Id); It != Nodes.end() && It->second.Usable)
+    if (auto It = Nodes.find(Id); It != Nodes.end() && It->second.usable())
       ++Busy;
   N.Free = N.Slots - std::min(N.Slots, Busy);
   return N;
+}
+
+bool Cluster::report(std::chrono::milliseconds Limit,
+                     const std::string &Compiler,
+                     std::vector<WorkerReport> &Found, std::string &Error) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  if (!GotAll.wait_for(Lock, Limit, [&] { return HasAll; })) {
+    std::string Where = Scheduler.empty()
+                            ? "on the local network" +
+                                  (NetName.empty() ? "" : " " + quote(NetName))
+                            : "at " + quote(Scheduler);
+    Error = "no icecream scheduler with a node answered " + Where + " within " +
+            std::to_string(Limit.count()) +
+            " ms; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
+    return false;
+  }
+  for (const auto &[Id, TheNode] : Nodes) {
+    WorkerReport R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
+    R.State = TheNode.usable() ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
+    R.Why = TheNode.WhyNot;
+    R.Compiler = TheNode.usable() ? Compiler : "";
+    R.Slots = TheNode.Slots;
+    R.LoadPermille = TheNode.LoadPermille;
+    Found.push_back(std::move(R));
+  }
+  std::stable_sort(Found.begin(), Found.end(),
+                   [](const WorkerReport &A, const WorkerReport &B) {
+                     return A.Name < B.Name;
+                   });
+  return true;
 }
 
 std::string Cluster::nodeName(const std::string &Address, uint32_t Port) {

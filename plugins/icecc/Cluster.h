@@ -16,6 +16,8 @@
 
 #include "Channel.h"
 #include "Settings.h"
+#include "WorkerReport.h"
+#include <condition_variable>
 #include <functional>
 #include <map>
 
@@ -39,6 +41,11 @@ public:
     uint32_t Nodes = 0, Slots = 0, Free = 0;
   };
   Numbers numbers();
+  /// All nodes, by name; those that take none of our jobs with the reason.
+  /// \p Compiler is what the others compile with. Waits for the scheduler, for
+  /// at most \p Limit. False, with one line in \p Error, if there is none.
+  bool report(std::chrono::milliseconds Limit, const std::string &Compiler,
+              std::vector<WorkerReport> &Nodes, std::string &Error);
   /// The name of the node at an address, or the address if that isn't known.
   std::string nodeName(const std::string &Address, uint32_t Port);
 
@@ -61,10 +68,13 @@ private:
   std::mutex Mutex; // guards the rest
   struct Node {
     std::string Name, Address;
-    uint32_t Slots = 0;
-    bool Usable = false;
+    uint32_t Slots = 0, LoadPermille = UINT32_MAX;
+    std::string WhyNot; // it is of no use to us; empty: it is
+    bool usable() const { return WhyNot.empty(); }
   };
   bool Connected = false;
+  bool HasAll = false; // the scheduler has told of all nodes that it knew of
+  std::condition_variable GotAll;
   std::map<uint32_t, Node> Nodes;       // by the scheduler's number
   std::map<uint32_t, uint32_t> Running; // job -> node
 };

@@ -16,6 +16,7 @@
 #include "Client.h"
 #include "Text.h"
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <system_error>
 
@@ -48,7 +49,8 @@ static int32_t openSession(const dtlto_host *TheHost,
   const auto *Bundler = static_cast<const dtlto_bundle *>(
       TheHost->extension(TheHost->context, DTLTO_EXT_BUNDLE));
   if (!Bundler) {
-    TheLog->error("the host has no " DTLTO_EXT_BUNDLE);
+    TheLog->error("this linker's dtlto is too old for the plugin: it has "
+                  "no " DTLTO_EXT_BUNDLE);
     return DTLTO_ERROR_CALLER;
   }
   if (!TheLog->open(S.LogFile, S.Level, Error))
@@ -99,7 +101,23 @@ static void closeSession(dtlto_session *S) {
   delete S;
 }
 
-static const void *getExtension(const char *) { return nullptr; }
+static int32_t queryStatus(dtlto_session *S, uint32_t TimeoutMs,
+                           void (*Worker)(void *, const dtlto_worker_status *),
+                           void *Context) {
+  std::vector<dtlto::WorkerReport> All;
+  // A part of the time is for the way back.
+  if (!S->TheClient.status(
+          std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10), All))
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  dtlto::tell(All, Worker, Context);
+  return DTLTO_OK;
+}
+
+static const dtlto_status Status = {sizeof(dtlto_status), 0, queryStatus};
+
+static const void *getExtension(const char *Id) {
+  return std::strcmp(Id, DTLTO_EXT_STATUS) == 0 ? &Status : nullptr;
+}
 
 const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),

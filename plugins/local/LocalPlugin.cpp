@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Text.h"
 #include "WorkerProcess.h"
 #include <cerrno>
 #include <condition_variable>
@@ -49,9 +50,9 @@ struct Arguments {
 struct dtlto_session {
   const dtlto_host *Host;
   const dtlto_local_codegen *Codegen;
-  const dtlto_bundle *Bundle; // null: jobs run in the linker
-  uint32_t NumThreads;
-  std::string Worker;
+  const dtlto_bundle *Bundle;    // null: jobs run in the linker
+  uint32_t NumThreads, NumSlots; // threads are no more than jobs
+  std::string Worker, LlvmVersion;
   std::chrono::seconds Limit;
 
   std::mutex Mutex; // guards the rest
@@ -161,31 +162,42 @@ static std::string findWorker() {
   return Path.substr(0, Path.find_last_of('/') + 1) + "../../bin/dtlto-codegen";
 }
 
-static bool parseArg(const std::string &Arg, Arguments &A) {
-  if (Arg == "mode=thread" || Arg == "mode=process") {
-    A.Processes = Arg == "mode=process";
-    return true;
+/// Returns what is wrong with \p Arg; nothing if it is right.
+static std::string parseArg(std::string_view Arg, Arguments &A) {
+  size_t Equals = Arg.find('=');
+  std::string_view Name = Arg.substr(0, Equals);
+  std::string_view Value =
+      Equals == std::string_view::npos ? "" : Arg.substr(Equals + 1);
+  if (Name == "mode" && (Value == "thread" || Value == "process")) {
+    A.Processes = Value == "process";
+    return "";
   }
-  if (Arg.compare(0, 7, "worker=") == 0) {
-    A.Worker = Arg.substr(7);
-    return !A.Worker.empty();
+  if (Name == "worker" && !Value.empty()) {
+    A.Worker = Value;
+    return "";
   }
-  if (Arg.compare(0, 5, "jobs=") != 0 || Arg[5] < '0' || Arg[5] > '9')
-    return false;
-  char *End = nullptr;
-  unsigned long N = std::strtoul(Arg.c_str() + 5, &End, 10);
-  A.NumThreads = static_cast<uint32_t>(N);
-  return N >= 1 && N <= 4096 && !*End;
+  if (Name == "jobs" && dtlto::parseNumber(Value, 1, 4096, A.NumThreads))
+    return "";
+
+  std::string Near;
+  std::string_view NearName = dtlto::nearest(Name, {"jobs", "mode", "worker"});
+  if (Name == "mode" && Equals != std::string_view::npos)
+    Near = dtlto::nearest(Value, {"thread", "process"});
+  if (!Near.empty())
+    Near = "mode=" + Near;
+  else if (!NearName.empty() && NearName != Name)
+    Near = std::string(NearName) + "=";
+  return "unknown argument " + dtlto::quote(Arg) +
+         (Near.empty() ? "" : ", did you mean " + dtlto::quote(Near) + "?") +
+         ", expected jobs=N with N from 1 to 4096, mode=thread, mode=process "
+         "or worker=PATH";
 }
 
 static bool parseArgs(const dtlto_host *Host, const dtlto_session_params *P,
                       Arguments &A) {
   for (uint32_t I = 0; I != P->num_args; ++I)
-    if (!parseArg(P->args[I], A)) {
-      log(Host, DTLTO_LOG_ERROR,
-          std::string("unknown argument '") + P->args[I] +
-              "', expected jobs=N with N from 1 to 4096, mode=thread, "
-              "mode=process or worker=PATH");
+    if (std::string Wrong = parseArg(P->args[I], A); !Wrong.empty()) {
+      log(Host, DTLTO_LOG_ERROR, Wrong);
       return false;
     }
   if (A.Processes && A.Worker.empty())
@@ -203,7 +215,10 @@ template <typename T>
 static const T *hostExtension(const dtlto_host *Host, const char *Id) {
   auto *E = static_cast<const T *>(Host->extension(Host->context, Id));
   if (!E)
-    log(Host, DTLTO_LOG_ERROR, std::string("the host has no ") + Id);
+    log(Host, DTLTO_LOG_ERROR,
+        std::string(
+            "this linker's dtlto is too old for the plugin: it has no ") +
+            Id);
   return E;
 }
 
@@ -236,6 +251,7 @@ static int32_t openSession(const dtlto_host *Host,
   const dtlto_bundle *Bundle = nullptr;
   if (A.Processes && !(Bundle = prepareProcesses(Host)))
     return DTLTO_ERROR_CALLER;
+  uint32_t NumSlots = A.NumThreads;
   if (A.NumThreads > Params->num_jobs)
     A.NumThreads =
         Params->num_jobs ? static_cast<uint32_t>(Params->num_jobs) : 1;
@@ -245,7 +261,9 @@ static int32_t openSession(const dtlto_host *Host,
   S->Codegen = Codegen;
   S->Bundle = Bundle;
   S->NumThreads = A.NumThreads;
+  S->NumSlots = NumSlots;
   S->Worker = A.Worker;
+  S->LlvmVersion = Params->llvm_version;
   S->Limit = std::chrono::seconds(Params->job_timeout_s);
   for (uint32_t I = 0; I != S->NumThreads; ++I)
     S->Threads.emplace_back(workerThread, S);
@@ -306,7 +324,40 @@ static void closeSession(dtlto_session *S) {
   delete S;
 }
 
-static const void *getExtension(const char *) { return nullptr; }
+/// The machine's load in the last minute, by its cores.
+static uint32_t loadPermille() {
+  double Load;
+  unsigned Cores = std::thread::hardware_concurrency();
+  if (::getloadavg(&Load, 1) != 1 || Cores == 0)
+    return UINT32_MAX;
+  return static_cast<uint32_t>(Load * 1000 / Cores);
+}
+
+static int32_t queryStatus(dtlto_session *S, uint32_t,
+                           void (*Worker)(void *, const dtlto_worker_status *),
+                           void *Context) {
+  std::string Compiler =
+      (S->Bundle ? S->Worker : "this linker") + ", LLVM " + S->LlvmVersion;
+  dtlto_worker_status Here = {};
+  Here.size = sizeof(Here);
+  Here.state = DTLTO_WORKER_UP;
+  Here.name = "this machine";
+  Here.compiler = Compiler.c_str();
+  Here.slots = S->NumSlots;
+  {
+    std::lock_guard<std::mutex> Lock(S->Mutex);
+    Here.busy = S->NumRunning;
+  }
+  Here.load_permille = loadPermille();
+  Worker(Context, &Here);
+  return DTLTO_OK;
+}
+
+static const dtlto_status Status = {sizeof(dtlto_status), 0, queryStatus};
+
+static const void *getExtension(const char *Id) {
+  return std::strcmp(Id, DTLTO_EXT_STATUS) == 0 ? &Status : nullptr;
+}
 
 const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),

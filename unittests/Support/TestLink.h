@@ -27,6 +27,7 @@ class RecordingMessages : public Messages {
 public:
   void emit(MessageLevel Level, const llvm::Twine &Text) override;
   void progress(llvm::StringRef Line) override;
+  std::optional<unsigned> columns() const override { return Columns; }
   bool verbose() const override { return Verbose; }
 
   /// The messages of one level, in order.
@@ -39,6 +40,7 @@ public:
   std::vector<std::string> progressLines() const;
 
   bool Verbose = false;
+  std::optional<unsigned> Columns; // of the terminal, if there is one
 
 private:
   mutable std::mutex Mutex;

@@ -43,6 +43,7 @@ protected:
     Params.num_args = uint32_t(Pointers.size());
     Params.args = Pointers.data();
     Params.llvm_version = "19.1.7";
+    Params.num_jobs = 1;
     GetEnv Get = [&](const char *Name) -> const char * {
       auto I = Env.find(Name);
       return I == Env.end() ? nullptr : I->second.c_str();

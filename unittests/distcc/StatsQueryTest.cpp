@@ -9,6 +9,7 @@
 #include "FakeHost.h"
 
 using namespace dtlto::test;
+using dtlto::distcc::loadFromStats;
 using dtlto::distcc::slotsFromStats;
 
 namespace {
@@ -35,6 +36,22 @@ TEST(SlotsFromStatsTest, Nonsense) {
   EXPECT_EQ(slotsFromStats("dcc_max_kids 4\n"), 0u); // not a line of its own
   EXPECT_EQ(slotsFromStats("\ndcc_max_kids 4"), 0u); // may go on
   EXPECT_EQ(slotsFromStats("\ndcc_max_kids "), 0u);
+}
+
+TEST(LoadFromStatsTest, Number) {
+  EXPECT_EQ(loadFromStats("\ndcc_load1 0.00\n"), 0u);
+  EXPECT_EQ(loadFromStats("x\ndcc_load1 12.34\r\nx"), 1234u);
+  EXPECT_EQ(loadFromStats("\ndcc_load1 1000000.99\n"), 100000099u);
+}
+
+TEST(LoadFromStatsTest, Nonsense) {
+  for (const char *Load : {"", "1", "1.2", "1.234", ".12", "1.", "-1.00",
+                           "1.2.3", "1000001.00", "99999999999999999999.00"})
+    EXPECT_EQ(loadFromStats("\ndcc_load1 " + std::string(Load) + "\n"),
+              UINT32_MAX)
+        << Load;
+  EXPECT_EQ(loadFromStats("\ndcc_load1 1.00"), UINT32_MAX);
+  EXPECT_EQ(loadFromStats("dcc_load1 1.00\n"), UINT32_MAX);
 }
 
 static void serve(MockDistccd &Stats, const std::string &Page) {

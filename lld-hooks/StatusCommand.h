@@ -1,0 +1,23 @@
+//===- StatusCommand.h - --thinlto-dist-status ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLD_HOOKS_STATUSCOMMAND_H
+#define DTLTO_LLD_HOOKS_STATUSCOMMAND_H
+
+#include "Link.h"
+
+namespace dtlto {
+
+/// Shows on standard output what the farm of \p TheLinker's plugin is made of,
+/// and what is wrong on standard error, in the name of \p Program. Returns the
+/// exit code: 0 if a worker takes jobs, else 1. End the process without
+/// destructors then: a plugin may have been left behind.
+int showStatus(Linker &TheLinker, llvm::StringRef Program, bool Verbose);
+
+} // namespace dtlto
+
+#endif // DTLTO_LLD_HOOKS_STATUSCOMMAND_H

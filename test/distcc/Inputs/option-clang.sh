@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A clang whose packager had an idea.
+case " $* " in
+*" @"*) exec /usr/bin/clang-19 "$@" -fstack-protector-all -O1 ;;
+*) exec /usr/bin/clang-19 "$@" ;;
+esac

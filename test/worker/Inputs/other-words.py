@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""In the place of dtlto-codegen, which is $CODEGEN: the same result, in which
+$FROM has become $TO, as long."""
+
+import os
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from blake3 import blake3
+
+run = subprocess.run([os.environ["CODEGEN"]] + sys.argv[1:],
+                     stdout=subprocess.PIPE)
+if run.returncode:
+    sys.exit(run.returncode)
+result = run.stdout[56:].replace(os.environ["FROM"].encode(),
+                                 os.environ["TO"].encode())
+sys.stdout.buffer.write(b"DTLTOOBJ" + struct.pack("<IIQ", 1, 0, len(result)) +
+                        blake3(result) + result)
