@@ -142,6 +142,27 @@ TEST(TimelineSummary, ALaneHoldsOneAtATime) {
   EXPECT_EQ(Lane(4), 0u);
 }
 
+TEST(TimelineSummary, TheNextGetsTheSlotThatBecameFreeLast) {
+  Summary S = summaryOf({job("a", 1, 2), job("a", 1, 3), job("a", 1, 4),
+                         job("a", 3, 5), job("a", 3.5, 5)},
+                        6);
+  auto Lane = [&](size_t Job) { return S.Places[Job].Attempts[0].Lane; };
+  EXPECT_EQ(Lane(3), Lane(1));
+  EXPECT_EQ(Lane(4), Lane(0));
+  EXPECT_EQ(S.Hosts[0].Lanes, 3u);
+}
+
+TEST(TimelineSummary, ASlotIsFreeWhenItsObjectIsOnTheWayBack) {
+  std::vector<JobRecord> Jobs = {job("a", 1, 4), job("a", 3.5, 6)};
+  Jobs[0].Attempts[0].Receiving = 3;
+  Summary S = summaryOf(Jobs, 6);
+  EXPECT_EQ(S.Hosts[0].Lanes, 1u);
+  EXPECT_EQ(S.Slots, 1u);
+  EXPECT_EQ(show(S.Waits, -2, 6), "thin link prepare:0 run:0 queue:1 run:1 ");
+  EXPECT_EQ(summarize(Timeline(Jobs, {}, 2, 6), LaneRule::Spans).Hosts[0].Lanes,
+            2u);
+}
+
 TEST(TimelineSummary, WhatOnlyWaitedHasNoLane) {
   JobRecord J = job("a", 1, 5);
   J.Attempts[0].Running = NoTime;

@@ -303,6 +303,17 @@ TEST_F(TimelineTest, LoadsAreKeptWhenTheyChange) {
   EXPECT_EQ(T.loads()[1].Slots, 8u);
 }
 
+TEST_F(TimelineTest, WhatGoesOnEndsWithTheLink) {
+  Timeline T;
+  T.start(std::chrono::steady_clock::now(), std::chrono::steady_clock::now());
+  T.addJob("a.o", 1, 1, 1);
+  T.offered(0, 1, BuiltJob(), false);
+  T.finish(/*HasFailed=*/true);
+  EXPECT_TRUE(T.hasFailed());
+  EXPECT_EQ(T.jobs()[0].Attempts[0].TheOutcome, Outcome::Open);
+  EXPECT_EQ(T.jobs()[0].Attempts[0].Done, T.end());
+}
+
 // The plugin's attempt goes on when the one here is done, or the other way.
 TEST_F(TimelineTest, OfTwoAttemptsOneIsCancelled) {
   Timeline T;

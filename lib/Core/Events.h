@@ -64,7 +64,7 @@ struct Event {
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
   double Seconds = 0;     // that a thread of ours has spent on it
-  Clock::time_point Ended = {};            // LocalDone
+  Clock::time_point Ended = {};            // what took those
   dtlto_load Load = {};                    // Loaded
   std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
   std::unique_ptr<BuiltJob> Built = {};    // Prepared

@@ -166,10 +166,15 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
   Event E{Event::Prepared};
   E.Job = J.First.Id;
   Clock::time_point Begin = Clock::now();
+  auto Push = [&] {
+    E.Ended = Clock::now();
+    E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+    Events->push(std::move(E));
+  };
   auto Broken = [&](Error Why) {
     E.Kind = Event::Broken;
     E.Message = toString(std::move(Why));
-    Events->push(std::move(E));
+    Push();
   };
 
   const Task &T = J.T;
@@ -194,8 +199,7 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
       return Broken(Out.takeError());
     if (!*Out) {
       E.Kind = Event::CacheHit;
-      E.Seconds = secondsSince(Begin);
-      Events->push(std::move(E));
+      Push();
       return;
     }
     E.Out = std::move(*Out);
@@ -209,8 +213,7 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
     else
       E.Message = toString(Built.takeError());
   }
-  E.Seconds = secondsSince(Begin);
-  Events->push(std::move(E));
+  Push();
 }
 
 /// What a job takes on its way, in bytes: its shard, and its inputs once more,

@@ -49,7 +49,7 @@ void Scheduler::handle(Event &E) {
   case Event::CacheHit:
     --NumPreparing;
     NumPreparingHere -= J.ForHere;
-    Record.prepared(J.Index, E.Seconds, /*IsCached=*/true);
+    Record.prepared(J.Index, E.Ended, E.Seconds, /*IsCached=*/true);
     return endJob(J);
   case Event::Submitted:
     return OfTwin ? onTwinSubmitted(J, E) : onSubmitted(J, E);
@@ -66,7 +66,7 @@ void Scheduler::handle(Event &E) {
   case Event::Broken:
     --NumPreparing;
     NumPreparingHere -= J.ForHere;
-    Record.prepared(J.Index, E.Seconds);
+    Record.prepared(J.Index, E.Ended, E.Seconds);
     addError(E.Message);
     return endJob(J);
   case Event::LocalDone:
@@ -86,7 +86,7 @@ void Scheduler::handle(Event &E) {
 void Scheduler::onPrepared(Job &J, Event &E) {
   --NumPreparing;
   NumPreparingHere -= J.ForHere;
-  Record.prepared(J.Index, E.Seconds);
+  Record.prepared(J.Index, E.Ended, E.Seconds);
   if (E.Out)
     J.Out = std::move(E.Out);
   if (PluginGone || J.ForHere) {

@@ -304,7 +304,10 @@ void Scheduler::onTwinSubmitted(Job &J, Event &E) {
     return;
   --NumOffered;
   if (E.Status != DTLTO_OK) {
-    Record.busy(E.Job);
+    if (E.Status == DTLTO_BUSY)
+      Record.busy(E.Job);
+    else
+      Record.lost(E.Job, AttemptRecord::Outcome::Refused);
     J.Twin = {};
     PluginBusy |= E.Status == DTLTO_BUSY && !E.RoomSince;
     return;

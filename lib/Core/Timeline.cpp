@@ -52,11 +52,12 @@ void Timeline::loaded(const dtlto_load &L) {
   Loads.push_back({now(), L.slots, L.free, L.queued, L.workers});
 }
 
-void Timeline::prepared(size_t Job, double Took, bool IsCached) {
+void Timeline::prepared(size_t Job, TimePoint Ended, double Took,
+                        bool IsCached) {
   if (!IsOn)
     return;
   JobRecord &J = Jobs[Job];
-  J.Prepared = now();
+  J.Prepared = since(Ended - Zero);
   J.Preparing = std::max(0.0, J.Prepared - Took);
   if (IsCached)
     J.From = JobRecord::Source::Cache;
@@ -235,4 +236,9 @@ void Timeline::finish(bool LinkFailed) {
     return;
   HasFailed = LinkFailed;
   End = now();
+  // A link that fails waits for nobody.
+  for (JobRecord &J : Jobs)
+    for (AttemptRecord &A : J.Attempts)
+      if (A.Done == NoTime)
+        A.Done = End;
 }

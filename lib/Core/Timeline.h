@@ -127,8 +127,10 @@ public:
               uint64_t Bytes);
   void opened();
   void loaded(const dtlto_load &Load);
-  /// A thread has spent the last \p Took seconds to prepare the job.
-  void prepared(size_t Job, double Took, bool IsCached = false);
+  /// The job is ready for the plugin, or was in the cache: a thread was through
+  /// with it at \p Ended, and had spent \p Took seconds.
+  void prepared(size_t Job, TimePoint Ended, double Took,
+                bool IsCached = false);
   void offered(size_t Job, uint64_t Id, const BuiltJob &Built, bool IsTwin);
   /// What submit() said.
   void accepted(uint64_t Id);

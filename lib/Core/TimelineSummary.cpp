@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 #include <queue>
-#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -92,13 +91,17 @@ const AttemptRecord *dtlto::winner(const JobRecord &J) {
   return I == ~size_t(0) ? nullptr : &J.Attempts[I];
 }
 
-/// The time for which \p A had a slot: after it waited.
-static std::optional<Span> occupancy(const AttemptRecord &A) {
+/// The time for which \p A had a place.
+static std::optional<Span> occupancy(const AttemptRecord &A, LaneRule Rule) {
   SmallVector<Span, 4> All = spans(A);
-  for (const Span &S : All)
-    if (S.What != Phase::Queue)
-      return Span{Phase::Run, S.Begin, All.back().End};
-  return std::nullopt;
+  if (!All.empty() && All.front().What == Phase::Queue)
+    All.erase(All.begin());
+  if (All.empty())
+    return std::nullopt;
+  if (Rule == LaneRule::Slots && All.size() > 1 &&
+      All.back().What == Phase::Receive)
+    All.pop_back();
+  return Span{Phase::Run, All.front().Begin, All.back().End};
 }
 
 unsigned dtlto::assignLanes(std::vector<LaneItem> &Items) {
@@ -106,18 +109,18 @@ unsigned dtlto::assignLanes(std::vector<LaneItem> &Items) {
     return A.Begin < B.Begin;
   });
   unsigned NumLanes = 0;
-  std::set<unsigned> Free;
   using Until = std::pair<double, unsigned>; // and the lane
+  std::vector<unsigned> Free; // in the order in which it became so
   std::priority_queue<Until, std::vector<Until>, std::greater<>> Taken;
   for (LaneItem &I : Items) {
     while (!Taken.empty() && Taken.top().first <= I.Begin) {
-      Free.insert(Taken.top().second);
+      Free.push_back(Taken.top().second);
       Taken.pop();
     }
     if (Free.empty())
-      Free.insert(NumLanes++);
-    I.Lane = *Free.begin();
-    Free.erase(Free.begin());
+      Free.push_back(NumLanes++);
+    I.Lane = Free.back();
+    Free.pop_back();
     Taken.push({I.End, I.Lane});
   }
   return NumLanes;
@@ -138,7 +141,7 @@ struct LanesOfHost {
 
 class Summarizer {
 public:
-  explicit Summarizer(const Timeline &T) : T(T) {}
+  Summarizer(const Timeline &T, LaneRule Rule) : T(T), Rule(Rule) {}
   Summary run();
 
 private:
@@ -154,6 +157,7 @@ private:
   void step(Phase What, double Begin, size_t Job, size_t Attempt);
 
   const Timeline &T;
+  const LaneRule Rule;
   Summary S;
   /// By host and lane: what was there, by its end.
   std::map<std::pair<unsigned, unsigned>, std::map<double, At>> InLane;
@@ -173,7 +177,7 @@ void Summarizer::findHosts() {
     P.Attempts.resize(J.Attempts.size());
     for (size_t K = 0; K != J.Attempts.size(); ++K) {
       const AttemptRecord &A = J.Attempts[K];
-      std::optional<Span> Time = occupancy(A);
+      std::optional<Span> Time = occupancy(A, Rule);
       if (!Time)
         continue;
       LanesOfHost &H = A.RanHere ? Here : OfWorker[A.Worker];
@@ -257,21 +261,21 @@ void Summarizer::bound() {
         S.LongestRun = Run;
         S.LongestJob = I;
       }
-  unsigned Told = 0, Seen = 0;
+  unsigned Told = 0;
   for (const LoadRecord &L : T.loads())
     if (L.Slots != UINT32_MAX)
       Told = std::max(Told, L.Slots);
   // What the plugin runs in the linker is in its own slots.
-  std::vector<LaneItem> Beside;
+  std::vector<LaneItem> Beside, Runs;
   for (const JobRecord &J : T.jobs())
     for (const AttemptRecord &A : J.Attempts)
-      if (A.TheKind == Kind::Here && A.Done > A.Running)
-        Beside.push_back({A.Running, A.Done, 0});
-  unsigned NumBeside = assignLanes(Beside);
-  for (const HostSummary &H : S.Hosts)
-    if (H.TheKind != HostSummary::Kind::Linker)
-      Seen += H.Lanes;
-  S.Slots = std::max({Told + NumBeside, Seen, 1u});
+      for (const Span &Sp : spans(A))
+        if (Sp.What == Phase::Run) {
+          Runs.push_back({Sp.Begin, Sp.End, 0});
+          if (A.TheKind == Kind::Here)
+            Beside.push_back(Runs.back());
+        }
+  S.Slots = std::max({Told + assignLanes(Beside), assignLanes(Runs), 1u});
   S.Bound = T.thinLink() + std::max(S.LongestRun, S.Work / S.Slots);
 }
 
@@ -308,7 +312,7 @@ void Summarizer::findWaits() {
   for (size_t I = 0; I != Jobs.size(); ++I)
     for (size_t K = 0; K != Jobs[I].Attempts.size(); ++K) {
       const Place &P = S.Places[I].Attempts[K];
-      if (std::optional<Span> Time = occupancy(Jobs[I].Attempts[K]);
+      if (std::optional<Span> Time = occupancy(Jobs[I].Attempts[K], Rule);
           Time && P.Host != Place::None)
         InLane[{P.Host, P.Lane}][Time->End] = {I, K};
     }
@@ -353,7 +357,8 @@ void Summarizer::findWaits() {
       std::optional<At> Previous = before(A, Now);
       if (Previous) {
         double End =
-            spans(Jobs[Previous->Job].Attempts[Previous->Attempt]).back().End;
+            occupancy(Jobs[Previous->Job].Attempts[Previous->Attempt], Rule)
+                ->End;
         if (End > Could && End <= Now &&
             (Previous->Job != A.Job || Previous->Attempt != A.Attempt)) {
           step(Phase::Queue, End, A.Job, A.Attempt);
@@ -388,4 +393,6 @@ Summary Summarizer::run() {
   return std::move(S);
 }
 
-Summary dtlto::summarize(const Timeline &T) { return Summarizer(T).run(); }
+Summary dtlto::summarize(const Timeline &T, LaneRule Rule) {
+  return Summarizer(T, Rule).run();
+}

@@ -58,8 +58,9 @@ struct LaneItem {
   unsigned Lane = 0; // to be found
 };
 
-/// Gives each of \p Items the lowest lane that is free, and sorts them by their
-/// begin. Returns how many lanes it takes: the most at the same time.
+/// Gives each of \p Items a lane, if it can that which became free last: who
+/// waited got that one. Sorts them by their begin. Returns how many lanes it
+/// takes: the most at the same time.
 unsigned assignLanes(std::vector<LaneItem> &Items);
 
 struct HostSummary {
@@ -78,7 +79,7 @@ struct HostSummary {
   double LastEnd = 0;  // when its last attempt ended
 };
 
-/// Where something stands in the picture: a lane holds one thing at a time.
+/// Where something stands in the picture.
 struct Place {
   static constexpr unsigned None = ~0u;
   unsigned Host = None;
@@ -124,7 +125,13 @@ struct Summary {
   std::vector<WaitSummary> Waits;
 };
 
-Summary summarize(const Timeline &T);
+/// What a lane holds one at a time.
+enum class LaneRule {
+  Slots, // jobs that are sent or run: as an object comes back, the next may go
+  Spans  // anything
+};
+
+Summary summarize(const Timeline &T, LaneRule Rule = LaneRule::Slots);
 
 } // namespace dtlto
 

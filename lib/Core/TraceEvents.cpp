@@ -122,7 +122,8 @@ void Writer::writeQueues(const Timeline &T) {
 }
 
 void Writer::write(const Timeline &T) {
-  Summary S = summarize(T);
+  // Viewers want spans of a track inside of each other, or apart.
+  Summary S = summarize(T, LaneRule::Spans);
   std::vector<int64_t> FirstOf; // by host
   for (const HostSummary &H : S.Hosts) {
     FirstOf.push_back(NextTrack);
