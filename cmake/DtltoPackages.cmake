@@ -134,9 +134,9 @@ icecream cluster, together with the compiler that runs them there."
   LICENCE gpl icecc)
 dtlto_package(dtlto-dev dev
   SUMMARY "ThinLTO on many machines: for build files and for new plugins"
-  DETAILS "The header of the plugin ABI of the dtlto linker, with which a vendor of a
-distributed build system writes a plugin; and what build systems find the
-linker with: a CMake package, a CMake toolchain file and a pkg-config file."
+  DETAILS "For a vendor of a distributed build system who writes a plugin for the dtlto
+linker: the header of the plugin ABI, examples and dtlto-plugin-check. For
+builds: a CMake package, a CMake toolchain file and a pkg-config file."
   DEPENDS "dtlto (= ${_version})")
 
 include(CPack)
