@@ -139,4 +139,13 @@ linker: the header of the plugin ABI, examples and dtlto-plugin-check. For
 builds: a CMake package, a CMake toolchain file and a pkg-config file."
   DEPENDS "dtlto (= ${_version})")
 
+# Nothing is left out but on purpose: the names that another LLD has in /usr/bin,
+# and the licence, which `copyright` tells of.
+get_cmake_property(_left COMPONENTS)
+list(REMOVE_ITEM _left ${CPACK_COMPONENTS_ALL} lld-names license)
+if(_left)
+  message(FATAL_ERROR "no package has what an install() gives to the COMPONENT "
+    "'${_left}': name another, or add a package to cmake/DtltoPackages.cmake")
+endif()
+
 include(CPack)
