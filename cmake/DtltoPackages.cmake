@@ -134,9 +134,18 @@ icecream cluster, together with the compiler that runs them there."
   LICENCE gpl icecc)
 dtlto_package(dtlto-dev dev
   SUMMARY "ThinLTO on many machines: for build files and for new plugins"
-  DETAILS "The header of the plugin ABI of the dtlto linker, with which a vendor of a
-distributed build system writes a plugin; and what build systems find the
-linker with: a CMake package, a CMake toolchain file and a pkg-config file."
+  DETAILS "For a vendor of a distributed build system who writes a plugin for the dtlto
+linker: the header of the plugin ABI, examples and dtlto-plugin-check. For
+builds: a CMake package, a CMake toolchain file and a pkg-config file."
   DEPENDS "dtlto (= ${_version})")
+
+# Nothing is left out but on purpose: the names that another LLD has in /usr/bin,
+# and the licence, which `copyright` tells of.
+get_cmake_property(_left COMPONENTS)
+list(REMOVE_ITEM _left ${CPACK_COMPONENTS_ALL} lld-names license)
+if(_left)
+  message(FATAL_ERROR "no package has what an install() gives to the COMPONENT "
+    "'${_left}': name another, or add a package to cmake/DtltoPackages.cmake")
+endif()
 
 include(CPack)
