@@ -102,6 +102,8 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
                            DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
   if (Needs & (DTLTO_PART_ARGS | DTLTO_PART_CONFIG))
     Job.Now.parts |= DTLTO_PART_INPUTS;
+  if (Age.More)
+    Job.Now.parts |= 1u << 20; // a part that nobody knows yet
   Job.Now.id = R.Id;
   Job.Now.name = L.addString(S.Name);
   Job.Now.triple = L.addString(S.Triple);
