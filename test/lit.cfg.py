@@ -76,6 +76,8 @@ config.environment.setdefault(
 config.environment.setdefault(
     "TSAN_OPTIONS", "suppressions=" +
     os.path.join(config.test_source_root, "tsan.supp"))
+if config.sanitizers != [""]:
+    config.available_features.add("sanitizers")
 # The thread sanitizer writes files of its own.
 if "thread" in config.sanitizers:
     config.available_features.add("tsan")

@@ -41,11 +41,6 @@ const std::vector<Case> &hostCases();
 /// All of them, in the order in which they are run.
 std::vector<Case> allCases();
 
-/// The symbols that the ELF file \p Path exports for all to see, without weak
-/// ones: those that templates of C++ leave are no harm.
-std::vector<std::string> exportedSymbols(const std::string &Path,
-                                         std::string &Error);
-
 } // namespace dtlto::check
 
 #endif // DTLTO_PLUGINCHECK_CASES_H

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cases.h"
+#include "ExportedSymbols.h"
 #include "Report.h"
 #include <cstddef>
 #include <cstring>
@@ -67,7 +68,7 @@ static void entry(const Bench &B) {
 static void exports(const Bench &B) {
   std::string Error;
   std::string Others;
-  for (const std::string &Name : exportedSymbols(B.Path, Error))
+  for (const std::string &Name : exportedSymbols(readFile(B.Path), Error))
     // The address sanitizer has one for each global that is exported.
     if (Name != DTLTO_PLUGIN_SYMBOL && Name.rfind("__odr_asan", 0) != 0)
       Others += " " + Name;

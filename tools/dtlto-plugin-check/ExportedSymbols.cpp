@@ -5,17 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "ExportedSymbols.h"
 #include <cstring>
 #include <elf.h>
 
 using namespace dtlto::check;
 
-std::vector<std::string> dtlto::check::exportedSymbols(const std::string &Path,
+std::vector<std::string> dtlto::check::exportedSymbols(const std::string &File,
                                                        std::string &Error) {
-  std::string File = readFile(Path);
   std::vector<std::string> Names;
-  // The file may be anything: each read is checked.
+  // Each read is checked.
   auto Read = [&](auto &Out, uint64_t At) {
     if (At > File.size() || File.size() - At < sizeof(Out))
       return false;
@@ -25,7 +24,7 @@ std::vector<std::string> dtlto::check::exportedSymbols(const std::string &Path,
   Elf64_Ehdr Head;
   if (!Read(Head, 0) || std::memcmp(Head.e_ident, ELFMAG, SELFMAG) != 0 ||
       Head.e_ident[EI_CLASS] != ELFCLASS64) {
-    Error = "'" + Path + "' is no 64-bit ELF file";
+    Error = "the plugin is no 64-bit ELF file";
     return Names;
   }
   for (unsigned I = 0; I != Head.e_shnum; ++I) {

@@ -35,6 +35,10 @@ void write(const char *Text) {
 }
 
 void crashed(int Signal, siginfo_t *Info, void *) {
+  // The first thread has the word, and ends the process.
+  static std::atomic_flag Told = ATOMIC_FLAG_INIT;
+  while (Told.test_and_set())
+    ::pause();
   auto Address = reinterpret_cast<uintptr_t>(Info->si_addr);
   write("fail\tMemory\t");
   bool Known = false;
@@ -78,7 +82,7 @@ void dtlto::check::catchCrashes(int Fd) {
   ::sigaltstack(&Alternative, nullptr);
   struct sigaction Action = {};
   Action.sa_sigaction = crashed;
-  Action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  Action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (int Signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
     ::sigaction(Signal, &Action, nullptr);
 }

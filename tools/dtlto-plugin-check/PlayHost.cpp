@@ -1,0 +1,248 @@
+//===- PlayHost.cpp - The host's functions --------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Play.h"
+#include "PlayParts.h"
+#include "Report.h"
+#include <cstddef>
+#include <cstdio>
+
+using namespace dtlto::check;
+using namespace std::chrono_literals;
+
+static constexpr uint32_t ResultSize1_0 =
+    offsetof(dtlto_result, worker) + sizeof(const char *);
+
+bool Play::lateCall(const char *Name) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Closed)
+    fail("dtlto_plugin.close",
+         std::string(Name) + "() was called after close() had returned",
+         "close() is a barrier: join each thread that can call the host, or "
+         "wait until it can't");
+  return Closed;
+}
+
+/// Lets a callback take its time: until the link thread had its answer of
+/// load().
+void Play::holdUp(const char *Name) {
+  if (!Entangled || std::this_thread::get_id() == LinkThread)
+    return;
+  std::unique_lock<std::mutex> Lock(Mutex);
+  uint64_t Mine = ++LoadWanted;
+  Changed.notify_all();
+  if (!Changed.wait_for(Lock, W.callLimit() + 2s,
+                        [&] { return LoadAnswered >= Mine || Closing; }))
+    failAndExit("dtlto_plugin.load",
+                std::string("while ") + Name +
+                    "() was in the host, load() and submit() didn't come back",
+                "hold no lock while you call the host");
+}
+
+void Play::log(uint32_t Level, const char *Message) {
+  if (lateCall("log"))
+    return;
+  std::string Text = Message ? Message : "";
+  if (!Message || Text.empty() || Text.find('\n') != std::string::npos)
+    fail("dtlto_host.log",
+         Message ? "a message isn't one line: '" + Text + "'"
+                 : "a message is null",
+         "give log() one line of text at a time");
+  std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    GaveUp |= !InOpen && Level == DTLTO_LOG_ERROR;
+    if (InOpen && Level == DTLTO_LOG_ERROR)
+      OpenErrors += (OpenErrors.empty() ? "" : "; ") + Text;
+  }
+  holdUp("log");
+}
+
+void Play::jobState(uint64_t Job, uint32_t, const char *) {
+  if (lateCall("job_state"))
+    return;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto I = Jobs.find(Job);
+    if (I == Jobs.end() || I->second->Refused)
+      fail("dtlto_host.job_state",
+           "a state of " + jobName(Job) + ", which the plugin doesn't have",
+           "report accepted jobs, under the id that submit() got");
+    ++NumSigns;
+  }
+  Changed.notify_all();
+  holdUp("job_state");
+}
+
+void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
+  if (lateCall("job_done"))
+    return;
+  holdUp("job_done");
+  auto Wrong = [&](const char *Section, const std::string &What,
+                   const char *Mend) { fail(Section, What, Mend); };
+  std::unique_lock<std::mutex> Lock(Mutex);
+  auto I = Jobs.find(Job);
+  if (I == Jobs.end() || I->second->Refused)
+    return Wrong(
+        "dtlto_host.job_done",
+        "a result for " + jobName(Job) + ", which the plugin was never given",
+        "report each accepted job once, under the id that submit() got");
+  Record &R = *I->second;
+  if (R.E.Done)
+    return Wrong("dtlto_host.job_done", "a second result for " + jobName(Job),
+                 "exactly one job_done() for each accepted job: decide under a "
+                 "lock who reports it");
+  if (InSubmit == Job && std::this_thread::get_id() == LinkThread)
+    Wrong("dtlto_host.job_done",
+          "job_done() was called from inside of submit()",
+          "queue the job, and let a thread of the plugin report it");
+  R.E.Done = true;
+  ++NumEnded;
+  ++NumSigns;
+  if (!Result || Result->size < ResultSize1_0) {
+    Wrong("dtlto_result.size",
+          jobName(Job) + " has a result " +
+              (Result ? "of " + std::to_string(Result->size) + " bytes"
+                      : "that is null"),
+          "set `size` to sizeof(dtlto_result)");
+  } else {
+    R.E.Status = Result->status;
+    R.E.Message = Result->message ? Result->message : "";
+    R.Object = Result->object;
+    bool Empty = !R.Object.data || R.Object.size == 0;
+    std::string Status = std::to_string(R.E.Status);
+    if (R.E.Status == DTLTO_OK && !Empty)
+      R.E.Object.assign(static_cast<const char *>(R.Object.data),
+                        R.Object.size);
+    if (R.E.Status == DTLTO_OK && Empty)
+      Wrong("dtlto_result.object",
+            jobName(Job) + " is DTLTO_OK, with no object",
+            "an exit code of 0 proves nothing: read the object first, else it "
+            "is an infrastructure error");
+    if (R.E.Status != DTLTO_OK && R.Object.size)
+      Wrong("dtlto_result.object",
+            jobName(Job) + " has the status " + Status + ", and an object",
+            "leave `object` empty unless the status is DTLTO_OK");
+    if (R.E.Status == DTLTO_CANCELLED && !R.Cancelled && !Closing)
+      Wrong("DTLTO_CANCELLED",
+            jobName(Job) + " was cancelled, and the host hasn't asked for it",
+            "what the DBS stopped is DTLTO_ERROR_INFRASTRUCTURE");
+    if (R.E.Status != DTLTO_OK && R.E.Status != DTLTO_CANCELLED &&
+        (R.E.Status < DTLTO_ERROR_CALLER || R.E.Status > DTLTO_ERROR_COMPILER))
+      Wrong("Constants", jobName(Job) + " ended with the status " + Status,
+            "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three "
+            "errors");
+  }
+  R.Lent.end();
+  Lock.unlock();
+  Changed.notify_all();
+}
+
+void Play::loadChanged() {
+  if (lateCall("load_changed"))
+    return;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    ++RoomCount;
+  }
+  Changed.notify_all();
+  holdUp("load_changed");
+}
+
+const void *Play::extension(const char *Id) {
+  std::string Name = Id ? Id : "";
+  if (Name == DTLTO_EXT_LOCAL_CODEGEN)
+    return &LocalCodegen;
+  if (!Age.HasExtensionsOf1_1)
+    return nullptr;
+  if (Name == DTLTO_EXT_FALLBACK)
+    return &Fallback;
+  if (Name == DTLTO_EXT_NEEDS)
+    return &NeedsExtension;
+  if (Name == DTLTO_EXT_BUNDLE)
+    return &BundleExtension;
+  return nullptr;
+}
+
+void Play::setNeeds(uint32_t Parts) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!InOpen || std::this_thread::get_id() != LinkThread)
+    fail("dtlto_needs.set", "needs.set() was called outside of open()",
+         "call it on open()'s own thread, before open() returns");
+  Needs = Parts;
+}
+
+dtlto_buffer Play::lend(const char *What, uint64_t Job, std::string Bytes) {
+  auto New = std::make_unique<HostBuffer>();
+  New->What = std::string(What) + " of " + jobName(Job);
+  New->Bytes = std::move(Bytes);
+  HostBuffer *B = New.get();
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Lent.push_back(std::move(New));
+  }
+  return {B->Bytes.data(), B->Bytes.size(), B,
+          [](void *Owner, const void *Data, uint64_t Size) {
+            auto *B = static_cast<HostBuffer *>(Owner);
+            if (++B->Releases == 2)
+              fail("dtlto_buffer", B->What + " was released twice",
+                   "its last owner calls release() once; with job_done() that "
+                   "is the host");
+            if (Data != B->Bytes.data() || Size != B->Bytes.size())
+              fail("dtlto_buffer",
+                   B->What + " was released with other arguments than its own",
+                   "call buffer.release(buffer.owner, buffer.data, "
+                   "buffer.size)");
+          }};
+}
+
+int32_t Play::runLocally(uint64_t Job, dtlto_result *Result) {
+  Result->object = {};
+  Result->worker = nullptr;
+  Result->message = "no such job";
+  const Sample *S = nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto I = Jobs.find(Job);
+    if (Closed || I == Jobs.end() || I->second->E.Done) {
+      fail("dtlto_local_codegen.run",
+           "run() was called for " + jobName(Job) + ", which has ended",
+           "run accepted jobs that have had no job_done() yet");
+      return Result->status = DTLTO_ERROR_CALLER;
+    }
+    S = I->second->S;
+    ++NumSigns;
+  }
+  Changed.notify_all();
+  Result->message = nullptr;
+  Result->worker = "this machine";
+  if (S->Object.empty()) {
+    Result->message = "the module can't be read";
+    return Result->status = DTLTO_ERROR_COMPILER;
+  }
+  Result->object = lend("the linker's own object", Job, S->Object);
+  return Result->status = DTLTO_OK;
+}
+
+int32_t Play::bundle(uint64_t Job, dtlto_buffer *Out) {
+  *Out = {};
+  const Sample *S = nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto I = Jobs.find(Job);
+    if (!Closed && I != Jobs.end() && !I->second->E.Done &&
+        (Needs & DTLTO_PART_CONFIG))
+      S = I->second->S;
+  }
+  if (!S)
+    return DTLTO_ERROR_CALLER;
+  std::string Bytes = makeBundle(*S);
+  if (Bytes.empty())
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  *Out = lend("the bundle", Job, std::move(Bytes));
+  return DTLTO_OK;
+}

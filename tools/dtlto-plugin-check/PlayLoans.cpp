@@ -1,0 +1,152 @@
+//===- PlayLoans.cpp - What the plugin is lent ----------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Play.h"
+#include "PlayParts.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+using namespace dtlto::check;
+
+HostAge HostAge::first() {
+  HostAge A;
+  A.Minor = 0;
+  A.JobSize = offsetof(dtlto_job, config);
+  A.LoadSize = offsetof(dtlto_load, local);
+  A.HasExtensionsOf1_1 = false;
+  return A;
+}
+
+HostAge HostAge::future() {
+  HostAge A;
+  A.Minor = 99;
+  A.More = 64;
+  A.JobSize += A.More;
+  A.LoadSize += A.More;
+  return A;
+}
+
+Play &Play::from(dtlto_host_context *Context) {
+  return *reinterpret_cast<Play *>(Context);
+}
+
+void Play::makeHost() {
+  struct {
+    dtlto_host Now;
+    char Later[64];
+  } H;
+  std::memset(&H, 0x5a, sizeof(H));
+  H.Now = {};
+  H.Now.size = sizeof(dtlto_host) + Age.More;
+  H.Now.abi_major = DTLTO_ABI_MAJOR;
+  H.Now.abi_minor = Age.Minor;
+  H.Now.name = HostLoan.addString("dtlto");
+  H.Now.version = HostLoan.addString("plugin-check");
+  H.Now.context = reinterpret_cast<dtlto_host_context *>(this);
+  H.Now.log = [](dtlto_host_context *C, uint32_t Level, const char *Message) {
+    from(C).log(Level, Message);
+  };
+  H.Now.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
+                       const char *Worker) {
+    from(C).jobState(Job, State, Worker);
+  };
+  H.Now.job_done = [](dtlto_host_context *C, uint64_t Job,
+                      const dtlto_result *R) { from(C).jobDone(Job, R); };
+  H.Now.load_changed = [](dtlto_host_context *C) { from(C).loadChanged(); };
+  H.Now.extension = [](dtlto_host_context *C, const char *Id) {
+    return from(C).extension(Id);
+  };
+  Host = static_cast<const dtlto_host *>(
+      HostLoan.addStruct(&H, sizeof(dtlto_host) + Age.More));
+
+  LocalCodegen.size = sizeof(LocalCodegen);
+  LocalCodegen.slots = 2;
+  LocalCodegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *R) {
+    return from(C).runLocally(Job, R);
+  };
+  Fallback.size = sizeof(Fallback);
+  Fallback.forbid = [](dtlto_host_context *, const char *) {};
+  NeedsExtension.size = sizeof(NeedsExtension);
+  NeedsExtension.set = [](dtlto_host_context *C, uint32_t Parts) {
+    from(C).setNeeds(Parts);
+  };
+  BundleExtension.size = sizeof(BundleExtension);
+  BundleExtension.make = [](dtlto_host_context *C, uint64_t Job,
+                            dtlto_buffer *B) { return from(C).bundle(Job, B); };
+}
+
+/// Modules stay until close(), and each has one address for all jobs.
+const void *Play::moduleBytes(const std::string &Contents) {
+  const void *&Place = ModuleBytes[Contents];
+  if (!Place)
+    Place = Modules.addBytes(Contents.data(), Contents.size());
+  return Place;
+}
+
+const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
+  R.S = &S;
+  Loan &L = R.Lent;
+  struct {
+    dtlto_job Now;
+    char Later[64];
+  } Job;
+  std::memset(&Job, 0x5a, sizeof(Job));
+  Job.Now = {};
+  Job.Now.size = Age.JobSize;
+  Job.Now.parts = Needs & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS |
+                           DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  if (Needs & (DTLTO_PART_ARGS | DTLTO_PART_CONFIG))
+    Job.Now.parts |= DTLTO_PART_INPUTS;
+  if (Age.More)
+    Job.Now.parts |= 1u << 20; // a part that nobody knows yet
+  Job.Now.id = R.Id;
+  Job.Now.name = L.addString(S.Name);
+  Job.Now.triple = L.addString(S.Triple);
+  Job.Now.cost = 1000000 - R.Id;
+  if (Job.Now.parts & DTLTO_PART_INPUTS) {
+    std::vector<const dtlto_input *> Inputs;
+    for (const Sample::Input &In : S.Inputs) {
+      struct {
+        dtlto_input Now;
+        char Later[64];
+      } Raw;
+      std::memset(&Raw, 0x5a, sizeof(Raw));
+      Raw.Now = {};
+      Raw.Now.size = sizeof(dtlto_input) + Age.More;
+      Raw.Now.role = In.Role;
+      Raw.Now.path = L.addString(In.Path);
+      bool IsModule =
+          In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
+      Raw.Now.bytes = {IsModule ? moduleBytes(In.Bytes)
+                                : L.addBytes(In.Bytes.data(), In.Bytes.size()),
+                       In.Bytes.size()};
+      if (Job.Now.parts & DTLTO_PART_DIGESTS)
+        std::copy(In.Digest.begin(), In.Digest.end(), Raw.Now.digest);
+      Inputs.push_back(
+          static_cast<const dtlto_input *>(L.addBytes(&Raw, Raw.Now.size)));
+    }
+    Job.Now.num_inputs = static_cast<uint32_t>(Inputs.size());
+    Job.Now.inputs = static_cast<const dtlto_input *const *>(
+        L.addBytes(Inputs.data(), Inputs.size() * sizeof(void *)));
+  }
+  if (Job.Now.parts & DTLTO_PART_ARGS) {
+    std::vector<const char *> Args;
+    for (const std::string &Arg : S.Args)
+      Args.push_back(L.addString(Arg));
+    Args.push_back(nullptr);
+    Job.Now.num_args = static_cast<uint32_t>(S.Args.size());
+    Job.Now.args = static_cast<const char *const *>(
+        L.addBytes(Args.data(), Args.size() * sizeof(char *)));
+    Job.Now.output = L.addString(S.Output);
+  }
+  if (Job.Now.parts & DTLTO_PART_CONFIG)
+    Job.Now.config = L.addString(S.Config);
+  if (Avoid)
+    Job.Now.avoid = L.addString(Avoid);
+  return static_cast<const dtlto_job *>(L.addStruct(&Job, Age.JobSize));
+}

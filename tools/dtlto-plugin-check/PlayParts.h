@@ -1,0 +1,83 @@
+//===- PlayParts.h - What the files of Play share ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINCHECK_PLAYPARTS_H
+#define DTLTO_PLUGINCHECK_PLAYPARTS_H
+
+#include "Play.h"
+#include <cstring>
+
+namespace dtlto::check {
+
+inline std::string seconds(std::chrono::milliseconds D) {
+  return std::to_string((D.count() + 999) / 1000) + " s";
+}
+
+inline std::string jobName(uint64_t Id) { return "job " + std::to_string(Id); }
+
+/// A job that the plugin was offered.
+struct Play::Record {
+  explicit Record(uint64_t Id)
+      : Id(Id), Lent("the dtlto_job (or what it points at) of job " +
+                     std::to_string(Id)) {}
+  const uint64_t Id;
+  const Sample *S = nullptr;
+  Loan Lent;
+  Ended E;
+  bool InSubmit = true, Refused = false, Cancelled = false;
+  dtlto_buffer Object = {};
+};
+
+/// Memory of the host that the plugin has become the owner of.
+struct Play::HostBuffer {
+  std::string What, Bytes;
+  std::atomic<int> Releases{0};
+};
+
+/// Calls the plugin's function \p Name: `Fn`.
+template <typename F> auto Play::call(const char *Name, F Fn) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    CallName = Name;
+    CallLimit =
+        Clock::now() +
+        (std::strcmp(Name, "close") == 0 ? W.closeLimit() : W.callLimit());
+  }
+  Changed.notify_all();
+  struct Reset {
+    Play &S;
+    ~Reset() {
+      std::lock_guard<std::mutex> Lock(S.Mutex);
+      S.CallName = nullptr;
+    }
+  } R{*this};
+  return Fn();
+}
+
+/// Waits for \p Done, and answers what callbacks ask the link thread for.
+template <typename F>
+bool Play::wait(std::unique_lock<std::mutex> &Lock, Clock::time_point End,
+                F Done) {
+  while (!Done()) {
+    if (LoadAnswered != LoadWanted) {
+      uint64_t Answering = LoadWanted;
+      Lock.unlock();
+      load();
+      Lock.lock();
+      LoadAnswered = Answering;
+      Changed.notify_all();
+      continue;
+    }
+    if (Changed.wait_until(Lock, End) == std::cv_status::timeout && !Done())
+      return false;
+  }
+  return true;
+}
+
+} // namespace dtlto::check
+
+#endif // DTLTO_PLUGINCHECK_PLAYPARTS_H
