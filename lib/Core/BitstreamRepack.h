@@ -9,14 +9,22 @@
 #define DTLTO_CORE_BITSTREAMREPACK_H
 
 #include "BitstreamCopy.h"
+#include <optional>
 
 namespace dtlto {
 
-/// As copyBlock(), but texts in records, for which LLVM's writer takes 12 bits
-/// a character, take 7. The records are the same for a reader. \p ID is that of
-/// a block that has no blocks in it, and no abbreviations in BLOCKINFO.
+/// Changes a record, and returns whether to keep it.
+using ChangeRecord = llvm::function_ref<bool(
+    unsigned &Code, llvm::SmallVectorImpl<uint64_t> &Ops)>;
+
+/// As copyBlock(), but with abbreviations made to measure (RecordPacker.h), and
+/// each record goes through \p Change first, if it is given. \p Texts is the
+/// code of records that are texts and begin alike (PrefixAbbrevs.h). \p ID is
+/// that of a block without blocks and blobs in it, with at most four
+/// abbreviations in BLOCKINFO, which \p W knows.
 llvm::Error repackBlock(llvm::BitstreamCursor &In, llvm::BitstreamWriter &W,
-                        unsigned ID);
+                        unsigned ID, ChangeRecord Change = nullptr,
+                        std::optional<unsigned> Texts = std::nullopt);
 
 } // namespace dtlto
 

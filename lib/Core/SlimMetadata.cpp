@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimMetadata.h"
-#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "RecordPacker.h"
+#include "llvm/ADT/STLExtras.h"
+#include <optional>
 
 using namespace llvm;
 using namespace dtlto;
@@ -45,107 +47,171 @@ static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
   return Error::success();
 }
 
-/// Whether \p A is LLVM's for METADATA_STRINGS: [code, vbr6, vbr6, blob].
-static bool isStringsAbbrev(const BitCodeAbbrev &A) {
-  if (A.getNumOperandInfos() != 4)
-    return false;
-  auto IsVBR6 = [](const BitCodeAbbrevOp &Op) {
-    return Op.isEncoding() && Op.getEncoding() == BitCodeAbbrevOp::VBR &&
-           Op.getEncodingData() == 6;
-  };
-  const BitCodeAbbrevOp &Code = A.getOperandInfo(0);
-  const BitCodeAbbrevOp &Blob = A.getOperandInfo(3);
-  return Code.isLiteral() && Code.getLiteralValue() == bitc::METADATA_STRINGS &&
-         IsVBR6(A.getOperandInfo(1)) && IsVBR6(A.getOperandInfo(2)) &&
-         Blob.isEncoding() && Blob.getEncoding() == BitCodeAbbrevOp::Blob;
-}
+namespace {
 
-Error dtlto::copyMetadata(BitstreamCursor &In, StringRef Bytes,
-                          BitstreamWriter &W, const StringSet<> &Keep) {
-  BitstreamCursor Body = In;
-  unsigned NumWords = 0;
-  if (Error E = Body.EnterSubBlock(bitc::METADATA_BLOCK_ID, &NumWords))
-    return E;
-  const uint64_t Begin = Body.GetCurrentBitNo();
-  const uint64_t End = Begin + uint64_t(NumWords) * 32;
-  const unsigned Width = Body.getAbbrevIDWidth();
-  if (End / 8 > Bytes.size())
-    return malformed();
+struct MetadataRecord {
+  unsigned Code;
+  SmallVector<uint64_t, 8> Ops;
+};
 
-  // The strings are the first record, with an abbreviation of their own.
-  uint64_t RecordBegin;
-  unsigned AbbrevID;
+/// A block of metadata as LLVM's writer makes it: strings, the index's place,
+/// what has a number, the index, and what is read at once.
+struct MetadataBlock {
+  SmallVector<uint64_t, 2> Strings; // their number, and where characters begin
+  StringRef StringsBlob;
+  std::vector<MetadataRecord> Nodes, Rest;
+};
+
+} // namespace
+
+/// Reads the block that \p In stands before. Returns nothing if it has another
+/// form.
+static Expected<std::optional<MetadataBlock>> readMetadata(BitstreamCursor In) {
+  if (Error E = In.EnterSubBlock(bitc::METADATA_BLOCK_ID))
+    return std::move(E);
+  MetadataBlock Block;
+  enum { Begin, Strings, Nodes, Rest } State = Begin;
+  SmallVector<uint64_t, 64> Ops;
   while (true) {
-    RecordBegin = Body.GetCurrentBitNo();
-    Expected<BitstreamEntry> Entry =
-        Body.advance(BitstreamCursor::AF_DontAutoprocessAbbrevs);
+    Expected<BitstreamEntry> Entry = In.advance();
     if (!Entry)
       return Entry.takeError();
-    if (Entry->Kind != BitstreamEntry::Record ||
-        Entry->ID == bitc::UNABBREV_RECORD)
-      return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
-    AbbrevID = Entry->ID;
-    if (AbbrevID != bitc::DEFINE_ABBREV)
+    if (Entry->Kind == BitstreamEntry::EndBlock)
       break;
-    if (Error E = Body.ReadAbbrevRecord())
-      return E;
+    if (Entry->Kind != BitstreamEntry::Record)
+      return malformed();
+    Ops.clear();
+    StringRef Blob;
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Blob);
+    if (!Code)
+      return Code.takeError();
+    if (Blob.data() && *Code != bitc::METADATA_STRINGS)
+      return malformed();
+    switch (*Code) {
+    case bitc::METADATA_STRINGS:
+      if (State != Begin || Ops.size() != 2 || !Blob.data())
+        return std::nullopt;
+      State = Strings;
+      Block.Strings.assign(Ops.begin(), Ops.end());
+      Block.StringsBlob = Blob;
+      break;
+    case bitc::METADATA_INDEX_OFFSET:
+      if (State != Strings)
+        return std::nullopt;
+      State = Nodes;
+      break;
+    case bitc::METADATA_INDEX:
+      // One place for each.
+      if (State != Nodes || Ops.size() != Block.Nodes.size())
+        return std::nullopt;
+      State = Rest;
+      break;
+    default:
+      if (State != Nodes && State != Rest)
+        return std::nullopt;
+      (State == Nodes ? Block.Nodes : Block.Rest)
+          .push_back({*Code, SmallVector<uint64_t, 8>(ArrayRef(Ops))});
+      break;
+    }
   }
-  Expected<const BitCodeAbbrev *> Abbrev = Body.getAbbrev(AbbrevID);
-  if (!Abbrev)
-    return Abbrev.takeError();
-  if (!isStringsAbbrev(**Abbrev))
-    return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
-  SmallVector<uint64_t, 2> Record;
-  StringRef Blob;
-  Expected<unsigned> Code = Body.readRecord(AbbrevID, Record, &Blob);
-  if (!Code)
-    return Code.takeError();
-  const uint64_t RestBegin = Body.GetCurrentBitNo();
-  if (Record.size() != 2 || RestBegin % 32 || RestBegin > End)
-    return malformed();
-  // Without an index, readers read it all, and would see what became empty.
-  Expected<BitstreamEntry> Next = Body.advance();
-  if (!Next)
-    return Next.takeError();
-  bool HasIndex = false;
-  if (Next->Kind == BitstreamEntry::Record) {
-    Expected<unsigned> NextCode = Body.skipRecord(Next->ID);
-    if (!NextCode)
-      return NextCode.takeError();
-    HasIndex = *NextCode == bitc::METADATA_INDEX_OFFSET;
-  }
-  if (!HasIndex)
-    return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
-  SmallVector<char, 0> NewBlob;
-  if (Error E = emptyStrings(Blob, Record[0], Record[1], Keep, NewBlob))
-    return E;
+  if (State != Rest)
+    return std::nullopt;
+  return Block;
+}
 
-  W.EmitCode(bitc::ENTER_SUBBLOCK);
-  W.EmitVBR(bitc::METADATA_BLOCK_ID, bitc::BlockIDWidth);
-  W.EmitVBR(Width, bitc::CodeLenWidth);
-  W.FlushToWord();
-  const uint64_t SizeBit = W.GetCurrentBitNo();
-  W.Emit(0, bitc::BlockSizeWidth);
-  // The abbreviations, bit by bit.
-  SimpleBitstreamCursor Bits(Bytes);
-  if (Error E = Bits.JumpToBit(Begin))
-    return E;
-  for (uint64_t At = Begin; At != RecordBegin;) {
-    unsigned Count = std::min<uint64_t>(RecordBegin - At, 32);
-    Expected<SimpleBitstreamCursor::word_t> Word = Bits.Read(Count);
-    if (!Word)
-      return Word.takeError();
-    W.Emit(*Word, Count);
-    At += Count;
+static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
+                           std::initializer_list<BitCodeAbbrevOp> Ops) {
+  auto Abbrev = std::make_shared<BitCodeAbbrev>();
+  Abbrev->Add(BitCodeAbbrevOp(Code));
+  for (const BitCodeAbbrevOp &Op : Ops)
+    Abbrev->Add(Op);
+  return W.EmitAbbrev(std::move(Abbrev));
+}
+
+static void writeMetadata(BitstreamWriter &W, const MetadataBlock &Block) {
+  using Op = BitCodeAbbrevOp;
+  W.EnterSubblock(bitc::METADATA_BLOCK_ID, 4);
+  // Readers jump to any node, so all abbreviations come first.
+  unsigned StringsAbbrev =
+      emitAbbrev(W, bitc::METADATA_STRINGS,
+                 {Op(Op::VBR, 6), Op(Op::VBR, 6), Op(Op::Blob)});
+  unsigned OffsetAbbrev = emitAbbrev(W, bitc::METADATA_INDEX_OFFSET,
+                                     {Op(Op::Fixed, 32), Op(Op::Fixed, 32)});
+  unsigned IndexAbbrev =
+      emitAbbrev(W, bitc::METADATA_INDEX, {Op(Op::Array), Op(Op::VBR, 7)});
+  // They read attachments without having read abbreviations.
+  auto IsPlain = [](const MetadataRecord &R) {
+    return R.Code == bitc::METADATA_GLOBAL_DECL_ATTACHMENT;
+  };
+  RecordPacker Packer;
+  for (const MetadataRecord &R : Block.Nodes)
+    Packer.count(R.Code, R.Ops);
+  for (const MetadataRecord &R : Block.Rest)
+    if (!IsPlain(R))
+      Packer.count(R.Code, R.Ops);
+  Packer.define(W, /*Max=*/9);
+
+  SmallVector<uint64_t, 3> Strings = {bitc::METADATA_STRINGS};
+  Strings.append(Block.Strings);
+  W.EmitRecordWithBlob(StringsAbbrev, Strings, Block.StringsBlob);
+  W.EmitRecord(bitc::METADATA_INDEX_OFFSET, ArrayRef<uint64_t>({0, 0}),
+               OffsetAbbrev);
+  // Places count from here, each from the one before.
+  const uint64_t Start = W.GetCurrentBitNo();
+  uint64_t Last = Start;
+  std::vector<uint64_t> Index;
+  for (const MetadataRecord &R : Block.Nodes) {
+    Index.push_back(W.GetCurrentBitNo() - Last);
+    Last = W.GetCurrentBitNo();
+    Packer.emit(W, R.Code, R.Ops);
   }
-  W.Emit(AbbrevID, Width);
-  W.EmitVBR64(Record[0], 6);
-  W.EmitVBR64(Record[1], 6);
-  W.emitBlob(StringRef(NewBlob.data(), NewBlob.size()));
-  // The record ends at a word. What follows says where things are in relation
-  // to itself, so it is right at any other word.
-  for (uint64_t At = RestBegin; At != End; At += 32)
-    W.Emit(support::endian::read32le(Bytes.data() + At / 8), 32);
-  W.BackpatchWord(SizeBit, (W.GetCurrentBitNo() - SizeBit) / 32 - 1);
-  return In.SkipBlock();
+  W.BackpatchWord64(Start - 64, W.GetCurrentBitNo() - Start);
+  W.EmitRecord(bitc::METADATA_INDEX, Index, IndexAbbrev);
+  for (const MetadataRecord &R : Block.Rest)
+    if (IsPlain(R))
+      W.EmitRecord(R.Code, R.Ops);
+    else
+      Packer.emit(W, R.Code, R.Ops);
+  W.ExitBlock();
+}
+
+Expected<bool>
+dtlto::copyMetadata(BitstreamCursor &In, StringRef Bytes, BitstreamWriter &W,
+                    const StringSet<> *Keep,
+                    function_ref<bool(uint64_t, uint64_t)> KeepsAttachment) {
+  Expected<std::optional<MetadataBlock>> Read = readMetadata(In);
+  if (!Read)
+    return Read.takeError();
+  // Without an index, readers read it all, and would see what became empty.
+  if (!*Read) {
+    if (Error E = copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID))
+      return std::move(E);
+    return false;
+  }
+  MetadataBlock &Block = **Read;
+  SmallVector<char, 0> Blob;
+  if (Keep) {
+    if (Error E = emptyStrings(Block.StringsBlob, Block.Strings[0],
+                               Block.Strings[1], *Keep, Blob))
+      return std::move(E);
+    Block.StringsBlob = StringRef(Blob.data(), Blob.size());
+  }
+  erase_if(Block.Rest, [&](MetadataRecord &R) {
+    // [value, n x [kind, node]]
+    if (R.Code != bitc::METADATA_GLOBAL_DECL_ATTACHMENT ||
+        R.Ops.size() % 2 == 0)
+      return false;
+    size_t End = 1;
+    for (size_t I = 1; I != R.Ops.size(); I += 2)
+      if (KeepsAttachment(R.Ops[0], R.Ops[I])) {
+        R.Ops[End++] = R.Ops[I];
+        R.Ops[End++] = R.Ops[I + 1];
+      }
+    R.Ops.truncate(End);
+    return End == 1;
+  });
+  writeMetadata(W, Block);
+  if (Error E = In.SkipBlock())
+    return std::move(E);
+  return true;
 }

@@ -9,6 +9,8 @@
 #include "BitstreamCopy.h"
 #include "BitstreamRepack.h"
 #include "LLVMCompat.h"
+#include "RecordPacker.h"
+#include "SlimBodies.h"
 #include "SlimMetadata.h"
 #include "SlimParts.h"
 #include "llvm/ADT/StringMap.h"
@@ -25,6 +27,7 @@ static Error cannot(const Twine &Why) {
 static constexpr StringLiteral Malformed = "malformed bitcode";
 static Error malformed() { return cannot(Malformed); }
 
+<<<<<<< HEAD
 /// Blocks of a module that are written again, or may be copied as they are.
 static bool isKnownBlock(unsigned ID) {
   switch (ID) {
@@ -46,6 +49,21 @@ static bool isKnownBlock(unsigned ID) {
   default:
     return false;
   }
+=======
+/// Reads a block of BLOCKINFO into \p Info, which doesn't have one yet.
+static Error readBlockInfo(BitstreamCursor &In,
+                           std::optional<BitstreamBlockInfo> &Info) {
+  if (Info)
+    return malformed();
+  Expected<std::optional<BitstreamBlockInfo>> Read = In.ReadBlockInfoBlock();
+  if (!Read)
+    return Read.takeError();
+  if (!*Read)
+    return malformed();
+  Info = std::move(**Read);
+  In.setBlockInfo(&*Info);
+  return Error::success();
+>>>>>>> ab860da (Slim imports without values and attributes that nobody reads, and packed tighter)
 }
 
 /// Reads the module block of \p Bytes for \p Parts.
@@ -54,8 +72,7 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
   if (Error E =
           enterModule(In, Malformed, [&](unsigned) { return In.SkipBlock(); }))
     return E;
-  BitstreamBlockInfo BlockInfo;
-  In.setBlockInfo(&BlockInfo);
+  std::optional<BitstreamBlockInfo> BlockInfo;
   SmallVector<uint64_t, 64> Record;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advance();
@@ -70,13 +87,8 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
       if (!isKnownBlock(Entry->ID))
         return cannot("a block of an unknown kind, " + Twine(Entry->ID));
       if (Entry->ID == bitc::BLOCKINFO_BLOCK_ID) {
-        Expected<std::optional<BitstreamBlockInfo>> Info =
-            In.ReadBlockInfoBlock();
-        if (!Info)
-          return Info.takeError();
-        if (!*Info)
-          return malformed();
-        BlockInfo = std::move(**Info);
+        if (Error E = readBlockInfo(In, BlockInfo))
+          return E;
         break;
       }
       if (Entry->ID == bitc::FUNCTION_BLOCK_ID) {
@@ -86,6 +98,9 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
       }
       if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
         if (Error E = Parts.addConstants(In))
+          return E;
+      if (Entry->ID == bitc::PARAMATTR_BLOCK_ID)
+        if (Error E = Parts.addAttributes(In))
           return E;
       if (Error E = In.SkipBlock())
         return E;
@@ -108,18 +123,26 @@ namespace {
 /// Copies a module's bitstream and leaves out what isn't needed on the way.
 class SlimWriter {
 public:
-  /// \p Strings: all metadata strings to keep; null: keep them as they are.
   SlimWriter(const BitcodeModule &Module, const SlimParts &Parts,
-             const StringSet<> *Strings, SmallVectorImpl<char> &Out)
+             SmallVectorImpl<char> &Out)
       : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()), Parts(Parts),
-        Strings(Strings), W(Out) {}
+        W(Out) {}
 
   Error run();
+  /// What was written refers to.
+  BodyUses takeUses() { return std::move(Uses); }
 
 private:
+  Error countRecords(BitstreamCursor In);
   Error writeModule(BitstreamCursor &In);
   Error writeBlock(BitstreamCursor &In, unsigned ID);
   Error writeRecord(BitstreamCursor &In, unsigned AbbrevID);
+  Expected<bool> change(unsigned Code, SmallVectorImpl<uint64_t> &Record);
+  Error writeBlockInfo(BitstreamCursor &In);
+  Error writeAttributes(BitstreamCursor &In, unsigned ID);
+  Error writeKinds(BitstreamCursor &In);
+  Error writeMetadata(BitstreamCursor &In);
+  Error writeConstants(BitstreamCursor &In);
   Error writeSummary(BitstreamCursor &In);
   Error writeBody(BitstreamCursor &In);
   Error writeFunctionTable();
@@ -129,9 +152,11 @@ private:
 
   StringRef Bytes, Strtab;
   const SlimParts &Parts;
-  const StringSet<> *Strings;
   BitstreamWriter W;
-  unsigned NumAbbrevs = 0;
+  std::optional<BitstreamBlockInfo> BlockInfo;
+  RecordPacker Packer; // of the records outside of blocks
+  BodyUses Uses;       // of what is written
+  unsigned VSTOffsetAbbrev = 0;
   size_t NumFunctions = 0, NumComdats = 0, NumBodies = 0;
   uint64_t VSTOffsetBit = 0; // where it is to be written
   std::vector<std::pair<uint64_t, uint64_t>> FunctionTable; // number, word
@@ -158,13 +183,52 @@ Error SlimWriter::run() {
   return Error::success();
 }
 
+/// Looks at the records that writeRecord() will write.
+Error SlimWriter::countRecords(BitstreamCursor In) {
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    switch (Entry->Kind) {
+    case BitstreamEntry::Error:
+      return malformed();
+    case BitstreamEntry::EndBlock:
+      NumFunctions = NumComdats = 0;
+      return Error::success();
+    case BitstreamEntry::SubBlock:
+      if (Error E = In.SkipBlock())
+        return E;
+      break;
+    case BitstreamEntry::Record: {
+      Record.clear();
+      Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+      if (!Code)
+        return Code.takeError();
+      Expected<bool> Keep = change(*Code, Record);
+      if (!Keep)
+        return Keep.takeError();
+      if (*Keep && *Code != bitc::MODULE_CODE_VSTOFFSET)
+        Packer.count(*Code, Record);
+      break;
+    }
+    }
+  }
+}
+
 Error SlimWriter::writeModule(BitstreamCursor &In) {
-  W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
+  if (Error E = countRecords(In))
+    return E;
+  W.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
   // Also after errors: a writer wants its blocks closed.
   auto Exit = onScopeExit([&] { W.ExitBlock(); });
+  auto Abbrev = std::make_shared<BitCodeAbbrev>();
+  Abbrev->Add(BitCodeAbbrevOp(bitc::MODULE_CODE_VSTOFFSET));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32));
+  VSTOffsetAbbrev = W.EmitAbbrev(std::move(Abbrev));
+  Packer.define(W, /*Max=*/11);
   while (true) {
-    Expected<BitstreamEntry> Entry =
-        In.advance(BitstreamCursor::AF_DontAutoprocessAbbrevs);
+    Expected<BitstreamEntry> Entry = In.advance();
     if (!Entry)
       return Entry.takeError();
     switch (Entry->Kind) {
@@ -177,9 +241,7 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
         return E;
       break;
     case BitstreamEntry::Record:
-      if (Error E = Entry->ID == bitc::DEFINE_ABBREV
-                        ? copyAbbrev(In, W, NumAbbrevs++)
-                        : writeRecord(In, Entry->ID))
+      if (Error E = writeRecord(In, Entry->ID))
         return E;
       break;
     }
@@ -188,24 +250,117 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
 
 Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
   switch (ID) {
+  case bitc::BLOCKINFO_BLOCK_ID:
+    return writeBlockInfo(In);
   case bitc::FUNCTION_BLOCK_ID:
     return writeBody(In);
   case bitc::GLOBALVAL_SUMMARY_BLOCK_ID:
     return writeSummary(In);
   case bitc::METADATA_BLOCK_ID:
-    if (Strings)
-      return copyMetadata(In, Bytes, W, *Strings);
-    break;
+    return writeMetadata(In);
   case bitc::VALUE_SYMTAB_BLOCK_ID:
     if (Error E = In.SkipBlock())
       return E;
     return writeFunctionTable();
   case bitc::TYPE_BLOCK_ID_NEW:
+    return repackBlock(In, W, ID, nullptr, bitc::TYPE_CODE_STRUCT_NAME);
+  case bitc::PARAMATTR_BLOCK_ID:
   case bitc::PARAMATTR_GROUP_BLOCK_ID:
+    return writeAttributes(In, ID);
+  case bitc::CONSTANTS_BLOCK_ID:
+    return writeConstants(In);
   case bitc::METADATA_KIND_BLOCK_ID:
+    return writeKinds(In);
+  case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
+    if (!Parts.keepsBundles())
+      return In.SkipBlock();
     return repackBlock(In, W, ID);
   }
   return copyBlock(In, Bytes, W, ID);
+}
+
+/// Makes the abbreviations known to the writer, for numbers of others.
+Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
+  if (Error E = readBlockInfo(In, BlockInfo))
+    return E;
+  // Blocks that are written anew have room for few.
+  auto Room = [](unsigned ID) -> size_t {
+    switch (ID) {
+    case bitc::FUNCTION_BLOCK_ID:
+    case bitc::VALUE_SYMTAB_BLOCK_ID:
+      return SIZE_MAX; // without any
+    case bitc::CONSTANTS_BLOCK_ID:
+      return 4;
+    default:
+      return 0;
+    }
+  };
+  static constexpr unsigned MaxID = 64; // LLVM's are less
+  for (unsigned ID = 0; ID != MaxID; ++ID)
+    if (const auto *Block = BlockInfo->getBlockInfo(ID))
+      if (Block->Abbrevs.size() > Room(ID))
+        return cannot("abbreviations of an unknown form");
+  W.EnterBlockInfoBlock();
+  for (unsigned ID = 0; ID != MaxID; ++ID)
+    if (const auto *Block = BlockInfo->getBlockInfo(ID))
+      for (const auto &Abbrev : Block->Abbrevs)
+        W.EmitBlockInfoAbbrev(ID, std::make_shared<BitCodeAbbrev>(*Abbrev));
+  W.ExitBlock();
+  return Error::success();
+}
+
+/// Writes lists of attributes, or the groups that they consist of. Lists that
+/// nothing has become empty.
+Error SlimWriter::writeAttributes(BitstreamCursor &In, unsigned ID) {
+  size_t NumLists = 0;
+  auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
+    if (ID == bitc::PARAMATTR_BLOCK_ID) {
+      if (!Parts.keepsAttributes(++NumLists))
+        Record.clear();
+      return true;
+    }
+    // [group, parameter, ...]
+    return Record.empty() || Parts.keepsAttributeGroup(Record[0]);
+  };
+  return repackBlock(In, W, ID, Change);
+}
+
+Error SlimWriter::writeMetadata(BitstreamCursor &In) {
+  auto KeepsAttachment = [&](uint64_t ValueID, uint64_t Kind) {
+    if (!Parts.keepsAttachment(ValueID, Kind))
+      return false;
+    Uses.Kinds.insert(Kind);
+    return true;
+  };
+  Expected<bool> Read =
+      copyMetadata(In, Bytes, W, Parts.strings(), KeepsAttachment);
+  if (!Read)
+    return Read.takeError();
+  Uses.AllKinds |= !*Read;
+  return Error::success();
+}
+
+/// Writes the kinds of metadata that are used, or that not every LLVM knows:
+/// those are numbered by who comes first.
+Error SlimWriter::writeKinds(BitstreamCursor &In) {
+  auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
+    // [kind, its name]
+    return Record.empty() || Parts.keepsKind(Record[0]);
+  };
+  return repackBlock(In, W, bitc::METADATA_KIND_BLOCK_ID, Change);
+}
+
+/// Writes constants, null for those that an importer doesn't read.
+Error SlimWriter::writeConstants(BitstreamCursor &In) {
+  uint64_t ValueID = Parts.firstConstant();
+  auto Change = [&](unsigned &Code, SmallVectorImpl<uint64_t> &Record) {
+    if (Code != bitc::CST_CODE_SETTYPE && !Parts.keepsConstant(ValueID++)) {
+      Code = bitc::CST_CODE_NULL;
+      Record.clear();
+    }
+    return true;
+  };
+  return repackBlock(In, W, bitc::CONSTANTS_BLOCK_ID, Change);
 }
 
 /// Moves the name that Record[At] and Record[At + 1] tell, if there is one, to
@@ -224,43 +379,17 @@ Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
   return Error::success();
 }
 
-/// Whether records with the abbreviation \p ID end in one word of 32 bits.
-static bool endsInWord(BitstreamCursor &In, unsigned ID) {
-  if (ID < bitc::FIRST_APPLICATION_ABBREV)
-    return false;
-  Expected<const BitCodeAbbrev *> Abbrev = In.getAbbrev(ID);
-  if (!Abbrev) {
-    consumeError(Abbrev.takeError());
-    return false;
-  }
-  if ((*Abbrev)->getNumOperandInfos() != 2)
-    return false;
-  const BitCodeAbbrevOp &Op = (*Abbrev)->getOperandInfo(1);
-  return Op.isEncoding() && Op.getEncoding() == BitCodeAbbrevOp::Fixed &&
-         Op.getEncodingData() == 32;
-}
-
-Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
-  SmallVector<uint64_t, 64> Record;
-  Expected<unsigned> Code = In.readRecord(AbbrevID, Record);
-  if (!Code)
-    return Code.takeError();
-  unsigned Abbrev = AbbrevID == bitc::UNABBREV_RECORD ? 0 : AbbrevID;
+/// Makes \p Record what an importer needs of it; false if it needs nothing.
+Expected<bool> SlimWriter::change(unsigned Code,
+                                  SmallVectorImpl<uint64_t> &Record) {
   // Where records have names: at 0, and of a partition.
   static constexpr size_t None = SIZE_MAX - 1;
   size_t Partition = None;
-  switch (*Code) {
+  switch (Code) {
   default:
-    W.EmitRecord(*Code, Record, Abbrev);
-    return Error::success();
+    return true;
   case bitc::MODULE_CODE_HASH:
-    return Error::success();
-  case bitc::MODULE_CODE_VSTOFFSET:
-    if (!endsInWord(In, AbbrevID) || VSTOffsetBit)
-      return cannot("a function table of an unknown form");
-    W.EmitRecord(*Code, ArrayRef<uint64_t>({0}), Abbrev);
-    VSTOffsetBit = W.GetCurrentBitNo() - 32;
-    return Error::success();
+    return false;
   case bitc::MODULE_CODE_COMDAT:
     if (!Parts.keepsComdat(NumComdats++) && Record.size() > 1)
       Record[1] = 0;
@@ -273,9 +402,8 @@ Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
       return malformed();
     if (!Parts.keepsFunction(NumFunctions++)) {
       // Of the type, external, and without a name.
-      W.EmitRecord(*Code, ArrayRef<uint64_t>({0, 0, Record[2], 0,
-                                              /*isproto=*/1, 0, 0, 0, 0, 0}));
-      return Error::success();
+      Record.assign({0, 0, Record[2], 0, /*isproto=*/1, 0, 0, 0, 0, 0});
+      return true;
     }
     Partition = 19;
     break;
@@ -284,10 +412,29 @@ Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
     break;
   }
   if (Error E = moveName(Record, 0))
-    return E;
+    return std::move(E);
   if (Error E = moveName(Record, Partition))
-    return E;
-  W.EmitRecord(*Code, Record, Abbrev);
+    return std::move(E);
+  return true;
+}
+
+Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
+  SmallVector<uint64_t, 64> Record;
+  Expected<unsigned> Code = In.readRecord(AbbrevID, Record);
+  if (!Code)
+    return Code.takeError();
+  if (*Code == bitc::MODULE_CODE_VSTOFFSET) {
+    if (VSTOffsetBit)
+      return malformed();
+    W.EmitRecord(*Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
+    VSTOffsetBit = W.GetCurrentBitNo() - 32;
+    return Error::success();
+  }
+  Expected<bool> Keep = change(*Code, Record);
+  if (!Keep)
+    return Keep.takeError();
+  if (*Keep)
+    Packer.emit(W, *Code, Record);
   return Error::success();
 }
 
@@ -324,8 +471,11 @@ Error SlimWriter::writeBody(BitstreamCursor &In) {
   const size_t Number = NumBodies++;
   if (Parts.keepsOwner(Number))
     FunctionTable.emplace_back(Parts.valueID(Number), word());
-  if (Parts.keepsBody(Number))
+  if (Parts.keepsBody(Number)) {
+    if (Error E = Uses.add(In))
+      return E;
     return copyBlock(In, Bytes, W, bitc::FUNCTION_BLOCK_ID);
+  }
   if (Error E = In.SkipBlock())
     return E;
   if (!Parts.keepsOwner(Number))
@@ -366,12 +516,15 @@ void SlimWriter::writeStrtab() {
 
 static Expected<SmallVector<char, 0>> write(const BitcodeModule &Module,
                                             const SlimParts &Parts,
-                                            const StringSet<> *Strings) {
+                                            BodyUses *Bodies = nullptr) {
   SmallVector<char, 0> Out;
   Out.reserve(Module.getBuffer().size() / 2);
   // The writer flushes when it is destroyed.
-  if (Error E = SlimWriter(Module, Parts, Strings, Out).run())
+  SlimWriter Writer(Module, Parts, Out);
+  if (Error E = Writer.run())
     return std::move(E);
+  if (Bodies)
+    *Bodies = Writer.takeUses();
   return Out;
 }
 
@@ -380,13 +533,15 @@ Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
   SlimParts Parts(Module.getStrtab(), Imported);
   if (Error E = look(Module.getBuffer(), Parts))
     return std::move(E);
-  Expected<SmallVector<char, 0>> Out = write(Module, Parts, nullptr);
+  BodyUses Bodies;
+  Expected<SmallVector<char, 0>> Out = write(Module, Parts, &Bodies);
   if (!Out)
     return Out;
   Expected<SlimUses> Uses =
-      findUses(StringRef(Out->data(), Out->size()), Parts.bodies());
+      findUses(StringRef(Out->data(), Out->size()), Parts.bodies(), Imported,
+               Parts.constants());
   if (!Uses)
     return Uses.takeError();
-  Parts.drop(*Uses);
-  return write(Module, Parts, Uses->Strings ? &*Uses->Strings : nullptr);
+  Parts.drop(std::move(*Uses), std::move(Bodies));
+  return write(Module, Parts);
 }

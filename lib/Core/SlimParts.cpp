@@ -8,6 +8,7 @@
 #include "SlimParts.h"
 #include "LLVMCompat.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/IR/LLVMContext.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -78,18 +79,25 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   uint64_t ValueID = NextValueID++;
   switch (Code) {
   case bitc::MODULE_CODE_GLOBALVAR:
-    // [strtab offset, strtab size, ..., 13: comdat]
+    // [strtab offset, strtab size, type, isconst, initial value, linkage, ...,
+    //  13: comdat, 14: attributes]
     if (Record.size() > 13)
       ComdatsOfVariables.push_back(Record[13]);
+    if (Record.size() > 14)
+      AttributesOfVariables.push_back(Record[14]);
+    VariableOf[ValueID] = Constants.Initializers.size();
+    Constants.Initializers.emplace_back();
+    if (Record[4])
+      Constants.Initializers.back() = Record[4] - 1;
     break;
   case bitc::MODULE_CODE_FUNCTION:
-    // [strtab offset, strtab size, type, callingconv, isproto, linkage, ...,
-    //  14: comdat]
+    // [strtab offset, strtab size, type, callingconv, isproto, linkage,
+    //  attributes, ..., 14: comdat]
     if (!Record[4])
       WithBody.push_back(Functions.size());
     FunctionOf[ValueID] = Functions.size();
-    Functions.push_back(
-        {ValueID, Name, Record.size() > 14 ? Record[14] : 0, Local});
+    Functions.push_back({ValueID, Name, Record.size() > 14 ? Record[14] : 0,
+                         Record.size() > 6 ? Record[6] : 0, Local});
     break;
   case bitc::MODULE_CODE_ALIAS:
     // [strtab offset, strtab size, type, addrspace, aliasee, linkage, ...]
@@ -104,6 +112,11 @@ Error SlimParts::addConstants(BitstreamCursor In,
                               std::optional<size_t> Function) {
   if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
     return E;
+  if (!Function) {
+    if (FirstConstant)
+      return cannot("an old form of bitcode");
+    FirstConstant = NextValueID;
+  }
   SmallVector<uint64_t, 64> Record;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advance();
@@ -117,6 +130,8 @@ Error SlimParts::addConstants(BitstreamCursor In,
     Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
     if (!Code)
       return Code.takeError();
+    if (!Function)
+      addConstant(*Code, Record);
     if (*Code != bitc::CST_CODE_BLOCKADDRESS)
       continue;
     // The reader makes such a function's body at once, and the bodies of the
@@ -126,6 +141,44 @@ Error SlimParts::addConstants(BitstreamCursor In,
     BlockAddressesOf.push_back(Record[1]);
     if (Function)
       Functions[*Function].KeepBody = true;
+  }
+}
+
+void SlimParts::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
+  if (Code == bitc::CST_CODE_SETTYPE)
+    return;
+  const uint64_t ValueID = NextValueID++;
+  switch (Code) {
+  case bitc::CST_CODE_AGGREGATE:
+    Constants.Parts[ValueID].assign(Record.begin(), Record.end());
+    break;
+  case bitc::CST_CODE_STRING:
+  case bitc::CST_CODE_CSTRING:
+  case bitc::CST_CODE_DATA:
+    Constants.Parts[ValueID];
+    break;
+  }
+}
+
+Error SlimParts::addAttributes(BitstreamCursor In) {
+  if (Error E = In.EnterSubBlock(bitc::PARAMATTR_BLOCK_ID))
+    return E;
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      return Error::success();
+    if (Entry->Kind != BitstreamEntry::Record)
+      return cannot("malformed bitcode");
+    Record.clear();
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+    if (!Code)
+      return Code.takeError();
+    if (*Code != bitc::PARAMATTR_CODE_ENTRY)
+      return cannot("an old form of bitcode");
+    AttributeLists.emplace_back(Record.begin(), Record.end());
   }
 }
 
@@ -213,9 +266,21 @@ std::vector<StringRef> SlimParts::bodies() const {
   return Names;
 }
 
-void SlimParts::drop(const SlimUses &Uses) {
-  if (!Uses.Functions)
-    return;
+bool SlimParts::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
+  if (!Uses || Kind == LLVMContext::MD_dbg)
+    return true;
+  auto It = VariableOf.find(ValueID);
+  return It == VariableOf.end() || It->second >= Uses->UsesVariable.size() ||
+         Uses->UsesVariable[It->second];
+}
+
+bool SlimParts::keepsKind(uint64_t Kind) const {
+  // All LLVMs know the first ones by number.
+  return !Bodies || Bodies->AllKinds || Kind > LLVMContext::MD_mmra ||
+         Bodies->Kinds.contains(Kind);
+}
+
+void SlimParts::dropFunctions(const StringSet<> &Used) {
   Comdats.assign(Comdats.size(), false);
   auto KeepComdat = [&](uint64_t Comdat) {
     if (Comdat && Comdat <= Comdats.size())
@@ -227,8 +292,23 @@ void SlimParts::drop(const SlimUses &Uses) {
     // LLVM's own functions mean something by their names, and a comdat is
     // renamed with a local function of its name.
     F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
-             (F.Local && F.Comdat) || Uses.Functions->contains(F.Name);
+             (F.Local && F.Comdat) || Used.contains(F.Name);
     if (F.Keep)
       KeepComdat(F.Comdat);
   }
+}
+
+void SlimParts::drop(SlimUses TheUses, BodyUses TheBodies) {
+  Uses = std::move(TheUses);
+  Bodies = std::move(TheBodies);
+  if (Uses->Functions)
+    dropFunctions(*Uses->Functions);
+  for (const Function &F : Functions)
+    if (F.Keep)
+      Bodies->Attributes.insert(F.Attributes);
+  Bodies->Attributes.insert(AttributesOfVariables.begin(),
+                            AttributesOfVariables.end());
+  for (size_t I = 0; I != AttributeLists.size(); ++I)
+    if (keepsAttributes(I + 1))
+      Groups.insert(AttributeLists[I].begin(), AttributeLists[I].end());
 }

@@ -8,6 +8,7 @@
 #ifndef DTLTO_CORE_SLIMPARTS_H
 #define DTLTO_CORE_SLIMPARTS_H
 
+#include "SlimBodies.h"
 #include "SlimModule.h"
 #include "SlimUses.h"
 #include "llvm/ADT/DenseMap.h"
@@ -34,10 +35,13 @@ public:
   /// at it.
   llvm::Error addConstants(llvm::BitstreamCursor In,
                            std::optional<size_t> Function = std::nullopt);
+  /// Takes the block of lists of attributes. Only looks at it.
+  llvm::Error addAttributes(llvm::BitstreamCursor In);
   /// After the last: decides on bodies.
   llvm::Error resolve();
-  /// Decides on the rest, by what \p Uses says of the bodies that are kept.
-  void drop(const SlimUses &Uses);
+  /// Decides on the rest, by what \p Uses and \p Bodies say of the bodies that
+  /// are kept.
+  void drop(SlimUses Uses, BodyUses Bodies);
 
   size_t numFunctions() const { return Functions.size(); }
   size_t numBodies() const { return WithBody.size(); }
@@ -50,12 +54,32 @@ public:
   uint64_t valueID(size_t N) const { return Functions[WithBody[N]].ValueID; }
   bool keepsFunction(size_t N) const { return Functions[N].Keep; }
   bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
+  /// What follows keeps all before drop().
+  bool keepsAttributes(size_t List) const {
+    return !Bodies || Bodies->Attributes.contains(List);
+  }
+  bool keepsAttributeGroup(uint64_t ID) const {
+    return !Bodies || Groups.contains(ID);
+  }
+  bool keepsBundles() const { return !Bodies || Bodies->Bundles; }
+  bool keepsConstant(uint64_t ValueID) const {
+    return !Uses || !Uses->Unread.contains(ValueID);
+  }
+  bool keepsKind(uint64_t Kind) const;
+  bool keepsAttachment(uint64_t ValueID, uint64_t Kind) const;
+  /// Metadata strings; null: all.
+  const llvm::StringSet<> *strings() const {
+    return Uses && Uses->Strings ? &*Uses->Strings : nullptr;
+  }
+  const SlimConstants &constants() const { return Constants; }
+  /// The number of the first constant of the module.
+  uint64_t firstConstant() const { return FirstConstant; }
 
 private:
   struct Function {
     uint64_t ValueID;
     llvm::StringRef Name;
-    uint64_t Comdat; // its number and 1, or 0
+    uint64_t Comdat, Attributes; // their numbers and 1, or 0
     bool Local;
     bool KeepBody = false, Keep = true;
   };
@@ -67,6 +91,8 @@ private:
 
   bool isImported(llvm::StringRef Name, bool Local) const;
   llvm::Error keepBodyOf(uint64_t ValueID);
+  void addConstant(unsigned Code, llvm::ArrayRef<uint64_t> Record);
+  void dropFunctions(const llvm::StringSet<> &Used);
 
   llvm::StringRef Strtab;
   const GUIDSet &Imported;
@@ -79,8 +105,16 @@ private:
   std::vector<bool> Comdats; // which are kept
   std::vector<uint64_t> ComdatsOfVariables;
   llvm::DenseMap<uint64_t, size_t> FunctionOf, AliasOf; // by value's number
-  std::vector<uint64_t> BlockAddressesOf;               // values' numbers
-  size_t NumSeen = 0;                                   // bodies
+  llvm::DenseMap<uint64_t, size_t> VariableOf;          // the same
+  std::vector<uint64_t> AttributesOfVariables;          // lists, from 1 on
+  std::vector<std::vector<uint64_t>> AttributeLists;    // groups
+  llvm::DenseSet<uint64_t> Groups;                      // which are kept
+  SlimConstants Constants;
+  uint64_t FirstConstant = 0;
+  std::optional<SlimUses> Uses;
+  std::optional<BodyUses> Bodies;
+  std::vector<uint64_t> BlockAddressesOf; // values' numbers
+  size_t NumSeen = 0;                     // bodies
 };
 
 } // namespace dtlto

@@ -7,6 +7,7 @@
 
 #include "SlimUses.h"
 #include "LLVMCompat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -28,11 +29,13 @@ class StringCollector {
 public:
   StringSet<> Strings;
 
-  void add(const GlobalObject &GO) {
+  /// \p Debug: only debug info.
+  void add(const GlobalObject &GO, bool Debug = false) {
     SmallVector<std::pair<unsigned, MDNode *>, 4> MDs;
     GO.getAllMetadata(MDs);
     for (const auto &[Kind, MD] : MDs)
-      add(MD);
+      if (!Debug || Kind == LLVMContext::MD_dbg)
+        add(MD);
   }
   void add(const Instruction &I) {
     SmallVector<std::pair<unsigned, MDNode *>, 4> MDs;
@@ -77,6 +80,69 @@ private:
   SmallPtrSet<const MDNode *, 32> Seen;
 };
 
+/// What an importer comes to from the functions and variables it imports.
+class ConstantWalk {
+public:
+  /// \p Imported: the variables that may be.
+  ConstantWalk(const Module &M, const GUIDSet &Imported);
+
+  bool reaches(const Constant *C) const {
+    return Seen.contains(C) || C->isUsedByMetadata();
+  }
+  /// Adds to \p Unread the number \p ID of \p C, and of what it consists of, as
+  /// far as that isn't reached.
+  void addUnread(uint64_t ID, const Constant *C, const SlimConstants &Constants,
+                 DenseSet<uint64_t> &Unread) const;
+
+private:
+  void add(const Value *V);
+
+  DenseSet<const Constant *> Seen;
+};
+
+ConstantWalk::ConstantWalk(const Module &M, const GUIDSet &Imported) {
+  for (const GlobalVariable &GV : M.globals()) {
+    if (!GV.hasInitializer())
+      continue;
+    if (GV.getName().starts_with("llvm.") || GV.hasAppendingLinkage() ||
+        Imported.contains(GV.getGUID())) {
+      add(&GV);
+      add(GV.getInitializer());
+    }
+  }
+  for (const GlobalAlias &GA : M.aliases())
+    add(GA.getAliasee());
+  for (const Function &F : M) {
+    for (const Use &Op : F.operands())
+      add(Op.get());
+    for (const Instruction &I : instructions(F))
+      for (const Use &Op : I.operands())
+        add(Op.get());
+  }
+}
+
+void ConstantWalk::add(const Value *V) {
+  SmallVector<const Value *, 16> Worklist = {V};
+  while (!Worklist.empty()) {
+    const auto *C = dyn_cast<Constant>(Worklist.pop_back_val());
+    if (!C || !Seen.insert(C).second || isa<GlobalValue>(C))
+      continue;
+    for (const Use &Op : C->operands())
+      Worklist.push_back(Op.get());
+  }
+}
+
+void ConstantWalk::addUnread(uint64_t ID, const Constant *C,
+                             const SlimConstants &Constants,
+                             DenseSet<uint64_t> &Unread) const {
+  auto Parts = Constants.Parts.find(ID);
+  if (!C || Parts == Constants.Parts.end() || reaches(C) ||
+      !Unread.insert(ID).second)
+    return;
+  for (size_t I = 0; I != Parts->second.size(); ++I)
+    addUnread(Parts->second[I], C->getAggregateElement(I), Constants, Unread);
+}
+
 } // namespace
 
 /// Whether readers skip metadata that nobody asks for, as they do by default.
@@ -85,7 +151,9 @@ static bool readsOnDemand() {
   return Option && Option->getNumOccurrences() == 0;
 }
 
-Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies) {
+Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies,
+                                   const GUIDSet &Imported,
+                                   const SlimConstants &Constants) {
   // As in a worker, but for the merging of types of equal names: that needs
   // other modules.
   LLVMContext Context;
@@ -116,18 +184,28 @@ Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies) {
     return createStringError(inconvertibleErrorCode(), "malformed bitcode");
 
   SlimUses Uses;
+  Uses.UsesVariable.assign(M.global_size(), true);
   // Assembly refers to symbols by name.
   if (M.getModuleInlineAsm().empty()) {
+    ConstantWalk Walk(M, Imported);
     Uses.Functions.emplace();
     for (const Function &F : M)
-      if (!F.use_empty() || F.isUsedByMetadata())
+      if (Walk.reaches(&F))
         Uses.Functions->insert(F.getName());
+    if (M.global_size() != Constants.Initializers.size())
+      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+    for (auto [I, GV] : enumerate(M.globals())) {
+      Uses.UsesVariable[I] = Walk.reaches(&GV);
+      if (GV.hasInitializer() && Constants.Initializers[I])
+        Walk.addUnread(*Constants.Initializers[I], GV.getInitializer(),
+                       Constants, Uses.Unread);
+    }
   }
   for (const NamedMDNode &Named : M.named_metadata())
     for (const MDNode *Node : Named.operands())
       Collector.add(Node);
-  for (const GlobalVariable &GV : M.globals())
-    Collector.add(GV);
+  for (auto [I, GV] : enumerate(M.globals()))
+    Collector.add(GV, /*Debug=*/!Uses.UsesVariable[I]);
   for (const Function &F : M) {
     Collector.add(F);
     for (const Instruction &I : instructions(F))
