@@ -21,11 +21,21 @@
 //     name: all others keep their numbers. An importer finds functions by name
 //     or by reference, so it doesn't see the difference. Variables stay: those
 //     that it finds by name in both modules, it moves (IRLinker::run()).
+//   - A variable that isn't imported has a value, but any: to the job it is a
+//     declaration. So texts, numbers and aggregates that only such variables
+//     have become null, and what is attached to variables that nothing refers
+//     to is gone, but for debug info, since reading that has effects.
 //   - Metadata strings that no node in use leads to become empty. Nodes are
 //     read on demand, so an importer never asks for those.
+//   - Lists of attributes, names of LLVM's own kinds of metadata, and operand
+//     bundles' tags are there as far as something kept uses them. Types stay,
+//     also those that nothing has: IRMover looks at all that the reader made.
 //   - Of the summary, version and flags stay: the block is how LLVM knows a
 //     module of ThinLTO. The worker has the summaries in the shard.
 //   - The module's hash, the file's symbol table, and other modules are gone.
+//
+// What is written anew gets abbreviations made to measure, which a reader
+// doesn't see (RecordPacker.h, PrefixAbbrevs.h).
 //
 // Records are those of the writers of LLVM 19 to 22, BitcodeReader.cpp says what
 // they mean. What isn't known, of a later LLVM, is refused, so that the module
