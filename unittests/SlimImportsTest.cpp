@@ -191,6 +191,85 @@ const Program Programs[] = {
         !0 = !{!1, !1, i64 0}
         !1 = !{!"int", !2}
         !2 = !{!"root"})"},
+    // Some are imported with their values, others become declarations.
+    {"Values",
+     "declare i32 @f(i32)\ndefine i32 @main(i32 %x) { %v = call i32 "
+     "@f(i32 %x) ret i32 %v }",
+     R"(source_filename = "other.c"
+        @table = internal constant [3 x i32] [i32 5, i32 6, i32 7]
+        @same = constant [3 x i32] [i32 5, i32 6, i32 7]
+        @changes = global [2 x ptr] [ptr @g, ptr @text]
+        @text = private unnamed_addr constant [5 x i8] c"text\00"
+        @unused = constant [2 x ptr] [ptr @g, ptr @text]
+        @written = internal global [2 x i32] [i32 1, i32 2]
+        define void @g() noinline { ret void }
+        define i32 @f(i32 %x) {
+          %p = getelementptr [3 x i32], ptr @table, i32 0, i32 %x
+          %v = load i32, ptr %p
+          %q = getelementptr [2 x ptr], ptr @changes, i32 0, i32 %x
+          %h = load ptr, ptr %q
+          call void %h()
+          store volatile ptr @text, ptr %q
+          store [3 x i32] [i32 5, i32 6, i32 7], ptr %q
+          store i32 %v, ptr @written
+          ret i32 %v
+        })"},
+    {"Attributes",
+     "declare i32 @f(ptr)\ndefine i32 @main(ptr %p) { %v = call i32 "
+     "@f(ptr %p) ret i32 %v }",
+     R"(%S = type { i64, i64, i64 }
+        declare void @outside(ptr, ptr) #0
+        declare i32 @pure(i32) #1
+        define i32 @f(ptr %p) #2 {
+          call void @outside(ptr byval(%S) align 8 %p, ptr nonnull %p) #3
+          %a = call i32 @pure(i32 zeroext 4) #4
+          %b = call i32 @pure(i32 zeroext 4) #4
+          %v = add i32 %a, %b
+          ret i32 %v
+        }
+        define void @unwanted() #5 { call void @outside(ptr null, ptr null) #6 ret void }
+        attributes #0 = { "frame-pointer"="all" }
+        attributes #1 = { memory(none) nounwind willreturn }
+        attributes #2 = { uwtable "frame-pointer"="all" }
+        attributes #3 = { cold }
+        attributes #4 = { nounwind }
+        attributes #5 = { noinline "frame-pointer"="none" }
+        attributes #6 = { noreturn })"},
+    {"Bundles",
+     "declare i32 @f(ptr)\ndefine i32 @main(ptr %p) { %v = call i32 "
+     "@f(ptr %p) ret i32 %v }",
+     R"(declare void @llvm.assume(i1)
+        define i32 @f(ptr %p) {
+          call void @llvm.assume(i1 true) [ "align"(ptr %p, i64 32) ]
+          %v = load <8 x i32>, ptr %p, align 4, !range !0, !noundef !1
+          %r = extractelement <8 x i32> %v, i32 3
+          ret i32 %r
+        }
+        !0 = !{i32 0, i32 9}
+        !1 = !{})"},
+    {"VTables",
+     "declare i32 @f(ptr)\ndefine i32 @main(ptr %p) { %v = call i32 "
+     "@f(ptr %p) ret i32 %v }",
+     R"($vtable = comdat any
+        @vtable = linkonce_odr unnamed_addr constant { [3 x ptr] } { [3 x ptr] [ptr null, ptr @info, ptr @method] }, comdat, !type !0, !type !1
+        @other = unnamed_addr constant { [3 x ptr] } { [3 x ptr] [ptr null, ptr @info, ptr @unwanted] }, !type !2
+        @info = external constant ptr
+        define i32 @method(ptr %p) noinline { ret i32 3 }
+        define i32 @unwanted(ptr %p) noinline { ret i32 4 }
+        declare i1 @llvm.type.test(ptr, metadata)
+        declare void @llvm.assume(i1)
+        define i32 @f(ptr %p) {
+          store ptr getelementptr inbounds ({ [3 x ptr] }, ptr @vtable, i32 0, i32 0, i32 2), ptr %p
+          %t = load ptr, ptr %p
+          %ok = call i1 @llvm.type.test(ptr %t, metadata !"base")
+          call void @llvm.assume(i1 %ok)
+          %m = load ptr, ptr %t
+          %v = call i32 %m(ptr %p)
+          ret i32 %v
+        }
+        !0 = !{i64 16, !"base"}
+        !1 = !{i64 16, !"derived"}
+        !2 = !{i64 16, !"unrelated"})"},
 };
 
 /// How many contents the modules of a link have, by path, for a plugin with the

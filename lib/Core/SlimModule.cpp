@@ -129,7 +129,7 @@ public:
         W(Out) {}
 
   Error run();
-  /// What was written refers to.
+  /// What the bodies and variables that were written refer to.
   BodyUses takeUses() { return std::move(Uses); }
 
 private:
