@@ -6,11 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimModule.h"
-<<<<<<< HEAD
-#include "LLVMCompat.h"
-=======
 #include "Bitstream.h"
->>>>>>> ab860da (Slim imports without values and attributes that nobody reads, and packed tighter)
+#include "LLVMCompat.h"
 #include "Modules.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"

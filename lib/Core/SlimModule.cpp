@@ -27,7 +27,6 @@ static Error cannot(const Twine &Why) {
 static constexpr StringLiteral Malformed = "malformed bitcode";
 static Error malformed() { return cannot(Malformed); }
 
-<<<<<<< HEAD
 /// Blocks of a module that are written again, or may be copied as they are.
 static bool isKnownBlock(unsigned ID) {
   switch (ID) {
@@ -49,7 +48,8 @@ static bool isKnownBlock(unsigned ID) {
   default:
     return false;
   }
-=======
+}
+
 /// Reads a block of BLOCKINFO into \p Info, which doesn't have one yet.
 static Error readBlockInfo(BitstreamCursor &In,
                            std::optional<BitstreamBlockInfo> &Info) {
@@ -63,7 +63,6 @@ static Error readBlockInfo(BitstreamCursor &In,
   Info = std::move(**Read);
   In.setBlockInfo(&*Info);
   return Error::success();
->>>>>>> ab860da (Slim imports without values and attributes that nobody reads, and packed tighter)
 }
 
 /// Reads the module block of \p Bytes for \p Parts.
