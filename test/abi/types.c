@@ -1,8 +1,8 @@
 /* Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A function for each type of the header, so that a library's debug info has all
- * of them: check-baseline.py compares that of several versions. */
+ * A function for each type of the header, so that a library's debug info has
+ * all of them: check-baseline.py compares that of several versions. */
 
 #include "dtlto/PluginAPI.h"
 

@@ -41,6 +41,15 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   pthread_mutex_unlock(&The.lock);
 }
 
+// A job that was cancelled while it waited for a thread.
+static void dropped(dtlto_session *s) {
+  pthread_mutex_lock(&The.lock);
+  --The.running;
+  The.turned_away = 0;
+  pthread_mutex_unlock(&The.lock);
+  s->host->load_changed(s->host->context);
+}
+
 // After job_done().
 static void ran(dtlto_session *s) {
   s->host->load_changed(s->host->context);
@@ -55,4 +64,4 @@ static void closed(dtlto_session *s) {
 }
 
 PLUGIN("busy", 0, .threads = 4, .submit = submit, .run = run, .ran = ran,
-       .closed = closed);
+       .dropped = dropped, .closed = closed);

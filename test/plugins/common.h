@@ -40,6 +40,8 @@ struct hooks {
   void (*run)(dtlto_session *s, const dtlto_job *job, dtlto_result *result);
   // On the worker thread, after job_done().
   void (*ran)(dtlto_session *s);
+  // Before the job_done() of a job that is never run, since it was cancelled.
+  void (*dropped)(dtlto_session *s);
   // After the last thread has ended, before close() returns.
   void (*closed)(dtlto_session *s);
 };
@@ -148,6 +150,8 @@ static inline void unlink_task(dtlto_session *s, struct task *task) {
 }
 
 static inline void done_cancelled(dtlto_session *s, uint64_t id) {
+  if (hooks.dropped)
+    hooks.dropped(s);
   dtlto_result result = no_result();
   result.status = DTLTO_CANCELLED;
   s->host->job_done(s->host->context, id, &result);

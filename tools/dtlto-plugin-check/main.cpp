@@ -137,8 +137,9 @@ static Options parse(int Argc, char **Argv) {
   return O;
 }
 
-/// In the process of a case.
-static int runHere(const Options &O, const Case &C, bool Debug) {
+/// In the process of a case, or of all; then \p OwnFolder is removed.
+static int runHere(const Options &O, const Case &C, bool Debug,
+                   const std::string &OwnFolder) {
   if (Debug)
     openReport(2);
   else {
@@ -150,6 +151,9 @@ static int runHere(const Options &O, const Case &C, bool Debug) {
   B.W = O.W;
   std::string Error;
   B.Samples = readSamples(O.Jobs, Error);
+  std::error_code EC;
+  if (!OwnFolder.empty()) // this process doesn't come back
+    fs::remove_all(OwnFolder, EC);
   if (B.Samples.empty())
     failAndExit("--jobs", Error, "make them anew");
   std::sort(B.Samples.begin(), B.Samples.end(),
@@ -297,7 +301,7 @@ int main(int Argc, char **Argv) {
   O.Plugin = fs::absolute(O.Plugin).string();
   for (const Case &C : allCases())
     if (C.Name == O.RunCase)
-      return runHere(O, C, false);
+      return runHere(O, C, false, "");
 
   char Name[PATH_MAX];
   std::snprintf(Name, sizeof(Name), "%s/dtlto-plugin-check-XXXXXX",
@@ -320,7 +324,7 @@ int main(int Argc, char **Argv) {
     }
     for (const Case &C : allCases())
       if (C.Name == O.Only.front())
-        return runHere(O, C, true);
+        return runHere(O, C, true, Name);
   }
   return runAll(O, Name);
 }
