@@ -269,6 +269,19 @@ TEST(TimelineSummary, AJobThatWaitedForASlot) {
             "thin link prepare:2 run:2 run:0 queue:1 run:1 ");
 }
 
+TEST(TimelineSummary, ASlotOfTheSameHostWillDo) {
+  // The end of 0 was told a moment after the begin of 2, which so has a lane of
+  // its own.
+  std::vector<JobRecord> Jobs = {job("a", 1, 4.01), job("a", 1, 8),
+                                 job("a", 4, 9), job("a", 1, 3.99)};
+  Summary S = summaryOf(Jobs, 9);
+  EXPECT_EQ(show(S.Waits, -2, 9), "thin link prepare:3 run:3 queue:2 run:2 ");
+  Jobs[0].Attempts[0].Done = 4.001;
+  S = summaryOf(Jobs, 9);
+  EXPECT_EQ(S.Hosts[0].Lanes, 3u);
+  EXPECT_EQ(show(S.Waits, -2, 9), "thin link prepare:0 run:0 run:2 ");
+}
+
 TEST(TimelineSummary, AJobThatWasReadyLaterThanItsSlot) {
   JobRecord Late = job("a", 6, 9);
   Late.Preparing = 3;

@@ -15,6 +15,10 @@ using namespace dtlto;
 using Outcome = AttemptRecord::Outcome;
 using Kind = AttemptRecord::Kind;
 
+// What a job's end and the next one's begin may overlap in a slot, in seconds:
+// plugins tell of them on several threads.
+static constexpr double SlotSlack = 0.002;
+
 StringRef dtlto::name(Phase P) {
   switch (P) {
   case Phase::ThinLink:
@@ -104,7 +108,7 @@ static std::optional<Span> occupancy(const AttemptRecord &A, LaneRule Rule) {
   return Span{Phase::Run, All.front().Begin, All.back().End};
 }
 
-unsigned dtlto::assignLanes(std::vector<LaneItem> &Items) {
+unsigned dtlto::assignLanes(std::vector<LaneItem> &Items, double Slack) {
   llvm::stable_sort(Items, [](const LaneItem &A, const LaneItem &B) {
     return A.Begin < B.Begin;
   });
@@ -113,7 +117,7 @@ unsigned dtlto::assignLanes(std::vector<LaneItem> &Items) {
   std::vector<unsigned> Free; // in the order in which it became so
   std::priority_queue<Until, std::vector<Until>, std::greater<>> Taken;
   for (LaneItem &I : Items) {
-    while (!Taken.empty() && Taken.top().first <= I.Begin) {
+    while (!Taken.empty() && Taken.top().first <= I.Begin + Slack) {
       Free.push_back(Taken.top().second);
       Taken.pop();
     }
@@ -153,14 +157,18 @@ private:
   struct At {
     size_t Job, Attempt;
   };
-  std::optional<At> before(const At &A, double Begin) const;
+  std::optional<At> before(const At &A, double Could) const;
   void step(Phase What, double Begin, size_t Job, size_t Attempt);
 
   const Timeline &T;
   const LaneRule Rule;
   Summary S;
-  /// By host and lane: what was there, by its end.
-  std::map<std::pair<unsigned, unsigned>, std::map<double, At>> InLane;
+  /// By host: what had a slot there, by its end, and since when.
+  struct Occupant {
+    double Begin;
+    At Who;
+  };
+  std::map<unsigned, std::multimap<double, Occupant>> OnHost;
   double Now = 0; // findWaits() goes backwards
 };
 
@@ -195,7 +203,7 @@ void Summarizer::findHosts() {
     HostSummary &H = S.Hosts.emplace_back();
     H.TheKind = TheKind;
     H.Name = Name;
-    H.Lanes = assignLanes(Of.Items);
+    H.Lanes = assignLanes(Of.Items, Rule == LaneRule::Slots ? SlotSlack : 0);
     for (const LaneItem &I : Of.Items) {
       *Of.Places[I.Index] = {unsigned(S.Hosts.size() - 1), I.Lane};
       H.Busy += I.End - I.Begin;
@@ -275,23 +283,29 @@ void Summarizer::bound() {
           if (A.TheKind == Kind::Here)
             Beside.push_back(Runs.back());
         }
-  S.Slots = std::max({Told + assignLanes(Beside), assignLanes(Runs), 1u});
+  S.Slots = std::max({Told + assignLanes(Beside, SlotSlack),
+                      assignLanes(Runs, SlotSlack), 1u});
   S.Bound = T.thinLink() + std::max(S.LongestRun, S.Work / S.Slots);
 }
 
-/// What had the slot of \p A until it could begin, at \p Begin.
+/// What had a slot of the host of \p A until it could begin, now. Nothing if no
+/// slot became free since \p Could: then it didn't wait for one.
 std::optional<Summarizer::At> Summarizer::before(const At &A,
-                                                 double Begin) const {
+                                                 double Could) const {
   const Place &P = S.Places[A.Job].Attempts[A.Attempt];
-  if (P.Host == Place::None)
+  auto Host = OnHost.find(P.Host);
+  if (P.Host == Place::None || Host == OnHost.end())
     return std::nullopt;
-  auto Lane = InLane.find({P.Host, P.Lane});
-  if (Lane == InLane.end())
-    return std::nullopt;
-  auto It = Lane->second.upper_bound(Begin);
-  if (It == Lane->second.begin())
-    return std::nullopt;
-  return std::prev(It)->second;
+  auto It = Host->second.upper_bound(Now + SlotSlack);
+  while (It != Host->second.begin()) {
+    --It;
+    if (It->first <= Could)
+      return std::nullopt;
+    // Each step has to lead to an earlier time.
+    if (It->second.Begin < Now)
+      return It->second.Who;
+  }
+  return std::nullopt;
 }
 
 /// Adds the part of the way that ends where the last one began.
@@ -314,7 +328,7 @@ void Summarizer::findWaits() {
       const Place &P = S.Places[I].Attempts[K];
       if (std::optional<Span> Time = occupancy(Jobs[I].Attempts[K], Rule);
           Time && P.Host != Place::None)
-        InLane[{P.Host, P.Lane}][Time->End] = {I, K};
+        OnHost[P.Host].insert({Time->End, {Time->Begin, {I, K}}});
     }
 
   Now = std::max(0.0, T.end());
@@ -354,17 +368,13 @@ void Summarizer::findWaits() {
             if (Earlier.Done < Now)
               Could = std::max(Could, Earlier.Done);
       }
-      std::optional<At> Previous = before(A, Now);
-      if (Previous) {
-        double End =
-            occupancy(Jobs[Previous->Job].Attempts[Previous->Attempt], Rule)
-                ->End;
-        if (End > Could && End <= Now &&
-            (Previous->Job != A.Job || Previous->Attempt != A.Attempt)) {
-          step(Phase::Queue, End, A.Job, A.Attempt);
-          A = *Previous;
-          continue;
-        }
+      if (std::optional<At> Previous = before(A, Could)) {
+        step(Phase::Queue,
+             occupancy(Jobs[Previous->Job].Attempts[Previous->Attempt], Rule)
+                 ->End,
+             A.Job, A.Attempt);
+        A = *Previous;
+        continue;
       }
       if (A.Attempt != 0) {
         step(Phase::Queue, std::max(0.0, Could), A.Job, A.Attempt);

@@ -60,8 +60,8 @@ struct LaneItem {
 
 /// Gives each of \p Items a lane, if it can that which became free last: who
 /// waited got that one. Sorts them by their begin. Returns how many lanes it
-/// takes: the most at the same time.
-unsigned assignLanes(std::vector<LaneItem> &Items);
+/// takes: the most at the same time. An overlap of \p Slack seconds is none.
+unsigned assignLanes(std::vector<LaneItem> &Items, double Slack = 0);
 
 struct HostSummary {
   enum class Kind : uint8_t {

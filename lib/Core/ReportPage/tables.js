@@ -64,7 +64,7 @@ function fillWaits() {
     const place = jobs[last.job].from === "here" ? "in the linker" : lastWhere === "no object" ? "" : "on " + lastWhere;
     text.append(`The last job was `, jobLink(jobs[last.job], jobs[last.job].short), ` ${place}. `,
       distinct.length === 1 ? `No other job held it up. `
-        : `The way to it goes through ${plural(distinct.length, "job")}, each of which had the slot that the next one needed. `);
+        : `The way to it goes through ${plural(distinct.length, "job")}, each of which had a slot that the next one waited for. `);
   }
   if (main) text.append(`Most of the time, ${percent(main[1], all)}, is ${main[0] === "run" ? "compiling on workers" : phases[main[0]].label}.`);
   const bar = byId("waits-bar");
