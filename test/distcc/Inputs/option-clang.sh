@@ -3,6 +3,6 @@
 #
 # A clang whose packager had an idea.
 case " $* " in
-*" @"*) exec /usr/bin/clang-19 "$@" -fstack-protector-all -O1 ;;
+*" @"*) exec /usr/bin/clang-19 "$@" -mllvm -align-all-functions=6 ;;
 *) exec /usr/bin/clang-19 "$@" ;;
 esac
