@@ -21,7 +21,7 @@ void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
   case MessageLevel::Note:
     // LLD has no notes; what it prints with message() has no prefix.
     return lld::message(lld::errorHandler().logName + ": note: dtlto: " + Text,
-                        lld::errs());
+                        lld::errorHandler().errs());
   case MessageLevel::Warning:
     return lld::warn("dtlto: " + Text);
   case MessageLevel::Error:
