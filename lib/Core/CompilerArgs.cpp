@@ -101,6 +101,8 @@ void ArgsBuilder::addTarget() {
   }
 
   if (TheTriple.isRISCV()) {
+    // It takes an ABI from the module, which clang doesn't do in the same way.
+    DTLTO_SINCE_21(require(false, "the ABI of a RISC-V module");)
     // Settle what the driver chooses, then take it back.
     require(Conf.CPU.empty() && Conf.MAttrs.empty(),
             "-mcpu and -mattr for RISC-V");
