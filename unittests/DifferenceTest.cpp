@@ -14,7 +14,7 @@ using namespace llvm;
 using namespace dtlto;
 
 /// An ELF object whose .text is \p Text and whose .data is \p Data.
-static std::string object(StringRef Text, StringRef Data) {
+static std::string makeObject(StringRef Text, StringRef Data) {
   const std::string Names("\0.text\0.data\0.strtab\0", 21);
   std::string Body = Text.str() + Data.str() + Names;
   ELF::Elf64_Ehdr H = {};
@@ -55,25 +55,25 @@ TEST(DifferenceTest, AnyFiles) {
 }
 
 TEST(DifferenceTest, Sections) {
-  std::string Here = object("12345678", "data");
-  EXPECT_EQ(describeDifference(object("12345X78", "data"), Here),
+  std::string Here = makeObject("12345678", "data");
+  EXPECT_EQ(describeDifference(makeObject("12345X78", "data"), Here),
             "first in byte 69 (section .text, byte 5), in .text; " +
                 std::to_string(Here.size()) + " bytes");
-  EXPECT_EQ(describeDifference(object("12345678", "dXXa"), Here),
+  EXPECT_EQ(describeDifference(makeObject("12345678", "dXXa"), Here),
             "first in byte 73 (section .data, byte 1), in .data; " +
                 std::to_string(Here.size()) + " bytes");
 }
 
 TEST(DifferenceTest, SectionsAlthoughTheHeaderDiffersFirst) {
   std::string Text =
-      describeDifference(object("12345678", "a longer text that moves all"),
-                         object("12345678", "data"));
+      describeDifference(makeObject("12345678", "a longer text that moves all"),
+                         makeObject("12345678", "data"));
   EXPECT_NE(Text.find("(in no section), in .data; "), std::string::npos)
       << Text;
 }
 
 TEST(DifferenceTest, HalfObjects) {
-  std::string Here = object("12345678", "data");
+  std::string Here = makeObject("12345678", "data");
   for (size_t Size = 0; Size != Here.size(); ++Size) {
     std::string Text = describeDifference(Here.substr(0, Size), Here);
     EXPECT_NE(Text.find("first in byte " + std::to_string(Size)),
