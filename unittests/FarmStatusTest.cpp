@@ -45,6 +45,11 @@ protected:
     return V ? *V->getAsObject() : json::Object();
   }
 
+  // Object::getNull() returns what GCC and clang hand over in different ways.
+  static bool isNull(const json::Value *V) {
+    return V && V->kind() == json::Value::Null;
+  }
+
   FarmStatus S;
 };
 
@@ -78,7 +83,7 @@ TEST_F(FarmStatusTest, LoadAlone) {
   EXPECT_TRUE(S.isUp());
   EXPECT_NE(table().find("2 workers, 3 slots, - free\n"), std::string::npos);
   EXPECT_EQ(parsed().getObject("load")->getInteger("slots"), 3);
-  EXPECT_EQ(parsed().getObject("load")->getNull("free"), nullptr);
+  EXPECT_TRUE(isNull(parsed().getObject("load")->get("free")));
 }
 
 TEST_F(FarmStatusTest, SlotsOfThoseThatAreUp) {
@@ -87,7 +92,7 @@ TEST_F(FarmStatusTest, SlotsOfThoseThatAreUp) {
   add("c", DTLTO_WORKER_UP, 2);
   EXPECT_EQ(parsed().getInteger("slots"), 6);
   add("d", DTLTO_WORKER_UP); // nobody knows
-  EXPECT_EQ(parsed().getNull("slots"), nullptr);
+  EXPECT_TRUE(isNull(parsed().get("slots")));
   EXPECT_NE(table().find("3 of 4 workers up, - slots\n"), std::string::npos);
 }
 

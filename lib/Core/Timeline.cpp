@@ -100,7 +100,13 @@ void Timeline::accepted(uint64_t Id) {
   if (!IsOn)
     return;
   if (AttemptRecord *A = attempt(Id))
-    A->Accepted = now();
+    wasAccepted(*A);
+}
+
+/// What the plugin tells of a job may overtake its return from submit().
+void Timeline::wasAccepted(AttemptRecord &A) const {
+  if (A.Accepted == NoTime)
+    A.Accepted = now();
 }
 
 void Timeline::busy(uint64_t Id) {
@@ -126,6 +132,7 @@ void Timeline::state(uint64_t Id, uint32_t State, StringRef Worker) {
   AttemptRecord *A = attempt(Id);
   if (!A || A->Done != NoTime)
     return;
+  wasAccepted(*A);
   if (!Worker.empty())
     A->Worker = Worker.str();
   if (State == DTLTO_STATE_QUEUED)
@@ -160,6 +167,7 @@ void Timeline::done(uint64_t Id, int32_t Status, StringRef Worker,
   AttemptRecord *A = attempt(Id);
   if (!A || A->Done != NoTime)
     return;
+  wasAccepted(*A);
   A->Done = now();
   A->TheOutcome = outcome(Status);
   A->RanHere = RanHere;

@@ -173,6 +173,7 @@ private:
     return std::max(0.0, std::chrono::duration<double>(D).count());
   }
   AttemptRecord *attempt(uint64_t Id);
+  void wasAccepted(AttemptRecord &A) const;
 
   bool IsOn = false;
   bool HasFailed = false;
