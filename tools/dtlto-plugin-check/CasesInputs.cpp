@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseReport.h"
 #include "Cases.h"
-#include "Report.h"
 #include <algorithm>
 
 using namespace dtlto::check;

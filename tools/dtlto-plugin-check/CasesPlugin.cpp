@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseReport.h"
 #include "Cases.h"
 #include "ExportedSymbols.h"
-#include "Report.h"
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>

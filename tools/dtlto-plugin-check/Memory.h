@@ -22,7 +22,7 @@
 namespace dtlto::check {
 
 /// From now on, a crash of this process writes what was touched, and otherwise
-/// the signal, to \p Fd as a report (Report.h).
+/// the signal, to \p Fd as a report (CaseReport.h).
 void catchCrashes(int Fd);
 
 /// Bytes for a plugin to read (or to write: load). The memory is never used

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Play.h"
+#include "CaseReport.h"
 #include "PlayParts.h"
-#include "Report.h"
 #include <algorithm>
 #include <cstring>
 #include <filesystem>

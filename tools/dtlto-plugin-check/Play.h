@@ -7,7 +7,7 @@
 //
 // One session with the plugin, as the linker has it: all calls on one thread,
 // callbacks on any. All that the ABI promises and that can be seen is checked
-// on the way, in each case, and what isn't kept is reported (Report.h).
+// on the way, in each case, and what isn't kept is reported (CaseReport.h).
 //
 //===----------------------------------------------------------------------===//
 

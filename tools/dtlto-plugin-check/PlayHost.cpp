@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseReport.h"
 #include "Play.h"
 #include "PlayParts.h"
-#include "Report.h"
 #include <cstddef>
 #include <cstdio>
 

@@ -8,7 +8,7 @@
 #ifndef DTLTO_PLUGINCHECK_RUNNER_H
 #define DTLTO_PLUGINCHECK_RUNNER_H
 
-#include "Report.h"
+#include "CaseReport.h"
 #include <chrono>
 #include <string>
 #include <vector>

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseReport.h"
 #include "Cases.h"
-#include "Report.h"
 #include "Runner.h"
 #include <algorithm>
 #include <climits>

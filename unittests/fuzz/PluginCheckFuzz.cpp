@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseReport.h"
 #include "ExportedSymbols.h"
 #include "Fuzz.h"
-#include "Report.h"
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>

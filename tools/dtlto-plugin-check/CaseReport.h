@@ -1,4 +1,5 @@
-//===- Report.h - What a case found -----------------------------*- C++ -*-===//
+//===- CaseReport.h - What a case found -------------------------*- C++ -*-===//
+//-*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_PLUGINCHECK_REPORT_H
-#define DTLTO_PLUGINCHECK_REPORT_H
+#ifndef DTLTO_PLUGINCHECK_CASEREPORT_H
+#define DTLTO_PLUGINCHECK_CASEREPORT_H
 
 #include <string>
 #include <vector>
@@ -49,4 +50,4 @@ Report readReport(const std::string &Lines);
 
 } // namespace dtlto::check
 
-#endif // DTLTO_PLUGINCHECK_REPORT_H
+#endif // DTLTO_PLUGINCHECK_CASEREPORT_H

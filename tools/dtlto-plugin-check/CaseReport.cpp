@@ -1,11 +1,12 @@
-//===- Report.cpp - What a case found -------------------------------------===//
+//===- CaseReport.cpp - What a case found ---------------------------------===//
+//-------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Report.h"
+#include "CaseReport.h"
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
