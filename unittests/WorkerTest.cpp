@@ -150,8 +150,9 @@ TEST_F(WorkerTest, AnIndexOfAnotherJob) {
   // It names modules that m0.o's doesn't.
   B.Inputs.back().Bytes = Bundles["m2.o"].Inputs.back().Bytes;
   Expected<WorkerResult> R = run(B); // an object or an error, and no crash
-  if (!R)
+  if (!R) {
     EXPECT_NE(toString(R.takeError()), "");
+  }
 }
 
 TEST_F(WorkerTest, AConfigurationThatIsNone) {
