@@ -28,6 +28,18 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
+// clang-format off
+#if defined(__x86_64__) && defined(__GLIBCXX__)
+// A quick look before the thorough one below.
+DTLTO_BEFORE_21(
+static_assert(sizeof(lto::Config) == 1368, "see the table");
+static_assert(sizeof(TargetOptions) == 360, "see the table");
+static_assert(sizeof(MCTargetOptions) == 208, "see the table");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
+)
+#endif
+// clang-format on
+
 namespace {
 
 /// What LLD has without any option, for ELF.

@@ -30,6 +30,18 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
+// clang-format off
+#if defined(__x86_64__) && defined(__GLIBCXX__)
+// A quick look before the thorough one below.
+DTLTO_BEFORE_21(
+static_assert(sizeof(lto::Config) == 1368, "see ConfigFields.h");
+static_assert(sizeof(TargetOptions) == 360, "see ConfigFields.h");
+static_assert(sizeof(MCTargetOptions) == 208, "see ConfigFields.h");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
+)
+#endif
+// clang-format on
+
 namespace {
 
 cl::opt<bool> TestFlag("dtlto-config-test-flag", cl::desc("for this test"));

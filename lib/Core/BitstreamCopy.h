@@ -9,13 +9,18 @@
 #define DTLTO_CORE_BITSTREAMCOPY_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/Bitstream/BitstreamWriter.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace dtlto {
+
+inline constexpr llvm::StringLiteral MalformedBitcode = "malformed bitcode";
 
 /// Copies the block \p ID that \p In, a reader of \p Bytes, stands before (its
 /// ENTER_SUBBLOCK has been read), and steps over it. A block's body refers to
@@ -65,6 +70,63 @@ enterModule(llvm::BitstreamCursor &In, llvm::StringRef Malformed,
     if (Error E = Other(Entry->ID))
       return E;
   }
+}
+
+/// Reads what is left of the block that \p In is in. \p OnRecord gets the code
+/// and the operands of each record; \p OnBlock is called where \p In stands
+/// before a block, and has to step over that. Without it, a block is an error;
+/// and errors of both end the reading.
+inline llvm::Error readBlock(
+    llvm::BitstreamCursor &In,
+    llvm::function_ref<llvm::Error(unsigned, llvm::SmallVectorImpl<uint64_t> &)>
+        OnRecord,
+    llvm::function_ref<llvm::Error(unsigned ID)> OnBlock = nullptr) {
+  using namespace llvm;
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    switch (Entry->Kind) {
+    case BitstreamEntry::EndBlock:
+      return Error::success();
+    case BitstreamEntry::SubBlock:
+      if (OnBlock) {
+        if (Error E = OnBlock(Entry->ID))
+          return E;
+        break;
+      }
+      [[fallthrough]];
+    case BitstreamEntry::Error:
+      return createStringError(inconvertibleErrorCode(), MalformedBitcode);
+    case BitstreamEntry::Record: {
+      Record.clear();
+      Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+      if (!Code)
+        return Code.takeError();
+      if (Error E = OnRecord(*Code, Record))
+        return E;
+      break;
+    }
+    }
+  }
+}
+
+/// Reads a block of BLOCKINFO into \p Info, which doesn't have one yet.
+inline llvm::Error
+readBlockInfo(llvm::BitstreamCursor &In,
+              std::optional<llvm::BitstreamBlockInfo> &Info) {
+  using namespace llvm;
+  if (Info)
+    return createStringError(inconvertibleErrorCode(), MalformedBitcode);
+  Expected<std::optional<BitstreamBlockInfo>> Read = In.ReadBlockInfoBlock();
+  if (!Read)
+    return Read.takeError();
+  if (!*Read)
+    return createStringError(inconvertibleErrorCode(), MalformedBitcode);
+  Info = std::move(**Read);
+  In.setBlockInfo(&*Info);
+  return Error::success();
 }
 
 /// Copies the abbreviation that \p In stands before, the \p Number-th of its

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BitstreamRepack.h"
+#include "BitstreamCopy.h"
 #include "PrefixAbbrevs.h"
 #include "RecordPacker.h"
 
@@ -29,14 +30,14 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
     if (Entry->Kind == BitstreamEntry::EndBlock)
       break;
     if (Entry->Kind != BitstreamEntry::Record)
-      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+      return createStringError(inconvertibleErrorCode(), MalformedBitcode);
     Ops.clear();
     StringRef Blob;
     Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Blob);
     if (!Code)
       return Code.takeError();
     if (Blob.data())
-      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+      return createStringError(inconvertibleErrorCode(), MalformedBitcode);
     if (Change && !Change(*Code, Ops))
       continue;
     if (TextCode == *Code)

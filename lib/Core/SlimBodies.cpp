@@ -6,53 +6,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimBodies.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "BitstreamCopy.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-static Error malformed() {
-  return createStringError(inconvertibleErrorCode(), "malformed bitcode");
-}
-
-/// Calls \p OnRecord for the records of the block \p ID that \p In stands
-/// before, and \p OnBlock where it stands before a block in it.
-static Error
-forEach(BitstreamCursor In, unsigned ID,
-        function_ref<void(unsigned Code, ArrayRef<uint64_t> Ops)> OnRecord,
-        function_ref<Error(BitstreamCursor &In, unsigned ID)> OnBlock) {
-  if (Error E = In.EnterSubBlock(ID))
+Error BodyUses::addAttachments(BitstreamCursor In) {
+  if (Error E = In.EnterSubBlock(bitc::METADATA_ATTACHMENT_ID))
     return E;
-  SmallVector<uint64_t, 64> Ops;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    switch (Entry->Kind) {
-    case BitstreamEntry::Error:
-      return malformed();
-    case BitstreamEntry::EndBlock:
-      return Error::success();
-    case BitstreamEntry::SubBlock:
-      if (Error E = OnBlock(In, Entry->ID))
-        return E;
-      if (Error E = In.SkipBlock())
-        return E;
-      break;
-    case BitstreamEntry::Record: {
-      Ops.clear();
-      Expected<unsigned> Code = In.readRecord(Entry->ID, Ops);
-      if (!Code)
-        return Code.takeError();
-      OnRecord(*Code, Ops);
-      break;
-    }
-    }
-  }
+  return readBlock(In, [&](unsigned, ArrayRef<uint64_t> Ops) {
+    // [instruction?, n x [kind, node]]
+    for (size_t I = Ops.size() % 2; I < Ops.size(); I += 2)
+      Kinds.insert(Ops[I]);
+    return Error::success();
+  });
 }
 
 Error BodyUses::add(BitstreamCursor In) {
+  if (Error E = In.EnterSubBlock(bitc::FUNCTION_BLOCK_ID))
+    return E;
   auto OnInstruction = [&](unsigned Code, ArrayRef<uint64_t> Ops) {
     switch (Code) {
     case bitc::FUNC_CODE_INST_CALL:
@@ -66,17 +39,12 @@ Error BodyUses::add(BitstreamCursor In) {
       Bundles = true;
       break;
     }
+    return Error::success();
   };
-  auto OnAttachment = [&](unsigned, ArrayRef<uint64_t> Ops) {
-    // [instruction?, n x [kind, node]]
-    for (size_t I = Ops.size() % 2; I < Ops.size(); I += 2)
-      Kinds.insert(Ops[I]);
-  };
-  auto Skip = [](BitstreamCursor &, unsigned) { return Error::success(); };
-  return forEach(In, bitc::FUNCTION_BLOCK_ID, OnInstruction,
-                 [&](BitstreamCursor &Block, unsigned ID) -> Error {
-                   if (ID != bitc::METADATA_ATTACHMENT_ID)
-                     return Error::success();
-                   return forEach(Block, ID, OnAttachment, Skip);
-                 });
+  return readBlock(In, OnInstruction, [&](unsigned ID) -> Error {
+    if (ID == bitc::METADATA_ATTACHMENT_ID)
+      if (Error E = addAttachments(In))
+        return E;
+    return In.SkipBlock();
+  });
 }

@@ -23,6 +23,9 @@ struct BodyUses {
 
   /// Adds what the function block has that \p In stands before.
   llvm::Error add(llvm::BitstreamCursor In);
+
+private:
+  llvm::Error addAttachments(llvm::BitstreamCursor In);
 };
 
 } // namespace dtlto

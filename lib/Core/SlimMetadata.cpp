@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimMetadata.h"
+#include "BitstreamCopy.h"
 #include "RecordPacker.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
@@ -14,7 +15,7 @@ using namespace llvm;
 using namespace dtlto;
 
 static Error malformed() {
-  return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+  return createStringError(inconvertibleErrorCode(), MalformedBitcode);
 }
 
 /// Rewrites the blob of a METADATA_STRINGS record: \p Count lengths, and from

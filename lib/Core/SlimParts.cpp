@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlimParts.h"
+#include "BitstreamCopy.h"
 #include "LLVMCompat.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/IR/LLVMContext.h"
@@ -68,7 +69,7 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
     return cannot("an old form of bitcode");
   if (Record.size() < 6 || Record[0] > Strtab.size() ||
       Record[1] > Strtab.size() - Record[0])
-    return cannot("malformed bitcode");
+    return cannot(MalformedBitcode);
   // The fields of all versions that we know.
   if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 21
                        : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
@@ -117,31 +118,20 @@ Error SlimParts::addConstants(BitstreamCursor In,
       return cannot("an old form of bitcode");
     FirstConstant = NextValueID;
   }
-  SmallVector<uint64_t, 64> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      return Error::success();
-    if (Entry->Kind != BitstreamEntry::Record)
-      return cannot("malformed bitcode");
-    Record.clear();
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-    if (!Code)
-      return Code.takeError();
+  return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
     if (!Function)
-      addConstant(*Code, Record);
-    if (*Code != bitc::CST_CODE_BLOCKADDRESS)
-      continue;
+      addConstant(Code, Record);
+    if (Code != bitc::CST_CODE_BLOCKADDRESS)
+      return Error::success();
     // The reader makes such a function's body at once, and the bodies of the
     // functions that have the address.
     if (Record.size() < 3)
-      return cannot("malformed bitcode");
+      return cannot(MalformedBitcode);
     BlockAddressesOf.push_back(Record[1]);
     if (Function)
       Functions[*Function].KeepBody = true;
-  }
+    return Error::success();
+  });
 }
 
 void SlimParts::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
@@ -163,28 +153,17 @@ void SlimParts::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
 Error SlimParts::addAttributes(BitstreamCursor In) {
   if (Error E = In.EnterSubBlock(bitc::PARAMATTR_BLOCK_ID))
     return E;
-  SmallVector<uint64_t, 64> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      return Error::success();
-    if (Entry->Kind != BitstreamEntry::Record)
-      return cannot("malformed bitcode");
-    Record.clear();
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-    if (!Code)
-      return Code.takeError();
-    if (*Code != bitc::PARAMATTR_CODE_ENTRY)
+  return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
+    if (Code != bitc::PARAMATTR_CODE_ENTRY)
       return cannot("an old form of bitcode");
     AttributeLists.emplace_back(Record.begin(), Record.end());
-  }
+    return Error::success();
+  });
 }
 
 Error SlimParts::addBody(BitstreamCursor &In) {
   if (NumSeen == WithBody.size())
-    return cannot("malformed bitcode");
+    return cannot(MalformedBitcode);
   size_t Function = WithBody[NumSeen++];
   BitstreamCursor Body = In;
   if (Error E = In.SkipBlock())
@@ -200,7 +179,7 @@ Error SlimParts::addBody(BitstreamCursor &In) {
     if (Entry->Kind == BitstreamEntry::EndBlock)
       return Error::success();
     if (Entry->Kind == BitstreamEntry::Error)
-      return cannot("malformed bitcode");
+      return cannot(MalformedBitcode);
     if (Entry->Kind == BitstreamEntry::SubBlock) {
       if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
         if (Error E = addConstants(Body, Function))
@@ -244,7 +223,7 @@ Error SlimParts::keepBodyOf(uint64_t ValueID) {
 
 Error SlimParts::resolve() {
   if (NumSeen != WithBody.size())
-    return cannot("malformed bitcode");
+    return cannot(MalformedBitcode);
   for (Function &F : Functions)
     F.KeepBody |= isImported(F.Name, F.Local);
   for (uint64_t ValueID : BlockAddressesOf)
