@@ -202,17 +202,15 @@ static inline int dtlto_run_listen(int fd, dtlto_run_words *words) {
 
 /* Ends the text. Newlines at its end are no part of it. */
 static inline void dtlto_run_end_words(dtlto_run_words *words) {
-  char note[64];
+  const size_t room = 40; /* for the longest of these notes */
   words->text[words->kept] = 0;
-  if (words->dropped) {
-    int length =
-        snprintf(note, sizeof(note), "\n[and %llu more bytes]", words->dropped);
-    if ((size_t)length < words->size)
-      memcpy(words->text + words->size - 1 - (size_t)length, note,
-             (size_t)length);
-  }
-  while (words->kept && words->text[words->kept - 1] == '\n')
-    words->text[--words->kept] = 0;
+  if (words->dropped && words->kept > room) {
+    words->kept -= room;
+    snprintf(words->text + words->kept, room + 1, "\n[and %llu more bytes]",
+             words->dropped + room);
+  } else
+    while (words->kept && words->text[words->kept - 1] == '\n')
+      words->text[--words->kept] = 0;
 }
 
 /* Runs a command to its end. `text` has what it wrote, or why that is no
@@ -356,9 +354,11 @@ static inline void dtlto_run_release(void *owner, const void *data,
   free(owner);
 }
 
-/* Reads a file that isn't empty. Returns 0 if there is none. */
+/* Reads a file that isn't empty. Returns 0 and sets errno if it can't: to 0 or
+ * ENOENT if there is none. */
 static inline int dtlto_run_read(int dir, const char *path,
                                  dtlto_buffer *object) {
+  errno = 0;
   int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return 0;
@@ -376,9 +376,11 @@ static inline int dtlto_run_read(int dir, const char *path,
     else if (n == 0 || errno != EINTR)
       break;
   }
+  int error = errno;
   close(fd);
   if (!bytes || got != size) {
     free(bytes);
+    errno = error;
     return 0;
   }
   object->data = object->owner = bytes;
@@ -413,8 +415,12 @@ static inline int32_t dtlto_run_in(int dir, const dtlto_job *job,
   int32_t status = dtlto_run_command(run, job->args, dir, text, size);
   /* An exit code of 0 is no object yet: clang says 0, and writes an empty file,
    * where it can't read the index. */
-  if (status == DTLTO_OK && !dtlto_run_read(dir, job->output, object))
+  if (status == DTLTO_OK && !dtlto_run_read(dir, job->output, object)) {
+    if (errno && errno != ENOENT)
+      return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
+                            "can't read", job->output);
     return dtlto_run_blame(text, size, run->program, "wrote no object");
+  }
   return status;
 }
 
