@@ -204,6 +204,22 @@ TEST_F(RunJobTest, LongMessagesEndWithWhatIsMissing) {
   EXPECT_EQ(O.Message, "(null)");
 }
 
+TEST_F(RunJobTest, LastWordsAreHeard) {
+  // Nobody reads before the process has ended.
+  Stop = [&] {
+    siginfo_t Info;
+    if (exists("runs"))
+      waitid(P_PID, std::stoi(Top.read("runs")), &Info, WEXITED | WNOWAIT);
+    return false;
+  };
+  Outcome O = run(script("echo $$ > \"$top/pid\"; mv \"$top/pid\" "
+                         "\"$top/runs\"; echo x > out/here.o; "
+                         "head -c 60000 /dev/zero >&2"),
+                  1 << 16);
+  EXPECT_EQ(O.Status, DTLTO_OK);
+  EXPECT_EQ(O.Message, std::string(60000, ' '));
+}
+
 TEST_F(RunJobTest, ZerosInMessagesAreSpaces) {
   Outcome O = runScript("printf 'a\\0b\\n\\n' >&2; echo x > out/here.o");
   EXPECT_EQ(O.Message, "a b");
