@@ -23,7 +23,7 @@ target_include_directories(dtlto_plugin_api INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:include>)
 set_target_properties(dtlto_plugin_api PROPERTIES EXPORT_NAME plugin-api)
-# <dtlto/sdk/...>, for plugins in C++.
+# <dtlto/sdk/*.hpp>, for plugins in C++.
 add_library(dtlto_sdk INTERFACE)
 target_link_libraries(dtlto_sdk INTERFACE dtlto_plugin_api Threads::Threads)
 target_compile_features(dtlto_sdk INTERFACE cxx_std_17)

@@ -1,42 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A plugin to start from: the whole life of a session. What becomes of a job is
-// in compile.c: replace that, and keep this. See docs/PLUGIN-GUIDE.md.
+// A plugin to start from: the whole life of a session. Put your build system in
+// the place of dtlto_run_job(), and keep the rest; see docs/PLUGIN-GUIDE.md.
 
-#include "compile.h"
-#include <dtlto/PluginAPI.h>
+#include <dtlto/sdk/RunJob.h> // the first; brings PluginAPI.h and C's headers
 #include <pthread.h>
-#include <stddef.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 
-enum { MAX_TASKS = 2 * MAX_THREADS };
-enum state { FREE, WAITING, RUNNING };
-
-struct task {
-  enum state state;
-  const dtlto_job *job; // ours to read until its job_done()
-  uint64_t id;
-  atomic_int stop;
-};
+enum { NUM_THREADS = 4, NUM_TASKS = 2 * NUM_THREADS, MAX_TEXT = 4096 };
 
 struct dtlto_session {
   const dtlto_host *host;
-  struct settings how;
+  char clang[1024];
   uint32_t num_threads;
-  pthread_t threads[MAX_THREADS];
+  pthread_t threads[NUM_THREADS];
   // Guards the rest. Never held while the host is called: it may wait for us.
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  struct task tasks[MAX_TASKS]; // two for each thread are used
   int closing;
+  struct task {
+    enum state { FREE, WAITING, RUNNING } state;
+    const dtlto_job *job; // ours to read until its job_done()
+    atomic_int stop;
+  } tasks[NUM_TASKS]; // more than threads, so that these don't idle
 };
 
 static struct task *find(dtlto_session *s, enum state state) {
-  for (uint32_t i = 0; i != 2 * s->how.jobs; ++i)
-    if (s->tasks[i].state == state)
-      return &s->tasks[i];
+  for (struct task *t = s->tasks; t != s->tasks + NUM_TASKS; ++t)
+    if (t->state == state)
+      return t;
   return NULL;
 }
+
+static int is_cancelled(void *task) { return ((struct task *)task)->stop; }
 
 static void *work(void *session) {
   dtlto_session *s = session;
@@ -51,12 +47,12 @@ static void *work(void *session) {
     t->state = RUNNING;
     pthread_mutex_unlock(&s->lock);
 
-    char text[MAX_TEXT] = "";
+    char text[MAX_TEXT];
     dtlto_result result = {.size = sizeof(result), .worker = "this machine"};
-    uint64_t id = t->id;
+    uint64_t id = t->job->id;
     host->job_state(host->context, id, DTLTO_STATE_RUNNING, result.worker);
-    result.status = compile(&s->how, t->job, &t->stop, &result.object, text);
-    result.message = text[0] ? text : NULL;
+    dtlto_run run = {s->clang, is_cancelled, t};
+    dtlto_run_job(t->job, &run, &result, text, sizeof(text));
 
     pthread_mutex_lock(&s->lock);
     t->state = FREE; // here its id is forgotten: not after job_done()
@@ -69,38 +65,45 @@ static void *work(void *session) {
   return NULL;
 }
 
+// Takes clang=PROGRAM, and makes sure that it is of the linker's version.
+static int32_t read_settings(dtlto_session *s, const dtlto_session_params *p,
+                             char *text) {
+  strcpy(s->clang, "clang");
+  for (uint32_t i = 0; i != p->num_args; ++i)
+    if (sscanf(p->args[i], "clang=%1023[^\n]", s->clang) != 1) {
+      snprintf(text, MAX_TEXT,
+               "wrong argument '%.200s', expected clang=PROGRAM", p->args[i]);
+      return DTLTO_ERROR_CALLER;
+    }
+  return dtlto_run_check_clang(s->clang, p->llvm_version, text, MAX_TEXT);
+}
+
 static int32_t open_session(const dtlto_host *host,
                             const dtlto_session_params *params,
                             dtlto_session **session) {
   char text[MAX_TEXT] = "no memory, or no thread";
   int32_t status = DTLTO_ERROR_INFRASTRUCTURE;
   dtlto_session *s = calloc(1, sizeof(*s));
-  if (s && (status = read_settings(params, &s->how, text)) == DTLTO_OK) {
+  if (s && (status = read_settings(s, params, text)) == DTLTO_OK) {
     s->host = host;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     pthread_t *next = s->threads;
-    while (s->num_threads != s->how.jobs && !pthread_create(next++, 0, work, s))
+    while (s->num_threads != NUM_THREADS && !pthread_create(next++, 0, work, s))
       ++s->num_threads;
   }
-  if (!s || s->num_threads == 0) {
-    host->log(host->context, DTLTO_LOG_ERROR, text);
-    free(s);
-    return status ? status : DTLTO_ERROR_INFRASTRUCTURE;
-  }
-  *session = s;
-  return DTLTO_OK;
+  if (s && s->num_threads != 0)
+    return *session = s, DTLTO_OK;
+  host->log(host->context, DTLTO_LOG_ERROR, text);
+  free(s);
+  return status ? status : DTLTO_ERROR_INFRASTRUCTURE;
 }
 
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   pthread_mutex_lock(&s->lock);
   struct task *t = find(s, FREE);
-  if (t) {
-    t->state = WAITING;
-    t->job = job;
-    t->id = job->id;
-    t->stop = 0;
-  }
+  if (t)
+    *t = (struct task){WAITING, job, 0};
   pthread_cond_signal(&s->changed);
   pthread_mutex_unlock(&s->lock);
   return t ? DTLTO_OK : DTLTO_BUSY;
@@ -110,8 +113,8 @@ static int32_t submit(dtlto_session *s, const dtlto_job *job) {
 static void cancel(dtlto_session *s, uint64_t id) {
   pthread_mutex_lock(&s->lock);
   s->closing |= id == 0;
-  for (struct task *t = s->tasks; t != s->tasks + MAX_TASKS; ++t)
-    if (t->state != FREE && (id == 0 || t->id == id))
+  for (struct task *t = s->tasks; t != s->tasks + NUM_TASKS; ++t)
+    if (t->state != FREE && (id == 0 || t->job->id == id))
       t->stop = 1; // its thread will call job_done()
   pthread_cond_broadcast(&s->changed);
   pthread_mutex_unlock(&s->lock);
@@ -120,7 +123,7 @@ static void cancel(dtlto_session *s, uint64_t id) {
 static int32_t load(dtlto_session *s, dtlto_load *load) {
   uint32_t n[3] = {0};
   pthread_mutex_lock(&s->lock);
-  for (struct task *t = s->tasks; t != s->tasks + MAX_TASKS; ++t)
+  for (struct task *t = s->tasks; t != s->tasks + NUM_TASKS; ++t)
     ++n[t->state];
   pthread_mutex_unlock(&s->lock);
   load->slots = s->num_threads;

@@ -1,0 +1,55 @@
+//===- dtlto/sdk/RunJob.hpp - One job on this machine, C++ ------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// RunJob.h, which has the meaning and the limits, for sessions of Plugin.hpp:
+// what goes wrong is thrown.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SDK_RUNJOB_HPP
+#define DTLTO_SDK_RUNJOB_HPP
+
+#include "Plugin.hpp"
+#include "RunJob.h"
+
+namespace dtlto::sdk {
+
+/// [any-thread] Throws Error unless \p Program is a clang of \p LLVMVersion.
+inline void checkClang(const std::string &Program,
+                       const std::string &LLVMVersion) {
+  char Text[4096];
+  if (int32_t Status = dtlto_run_check_clang(
+          Program.c_str(), LLVMVersion.c_str(), Text, sizeof(Text)))
+    throw Error(Status, Text);
+}
+
+/// [any-thread] Runs \p J with the compiler \p Program in a folder of its own,
+/// and kills that when \p J is cancelled. Throws Error without an object.
+inline Result runJob(const Job &J, const std::string &Program) {
+  // Clang stops at twenty errors, each with its lines of source.
+  std::string Text(64 << 10, '\0');
+  dtlto_run Run = {Program.c_str(),
+                   [](void *Raw) -> int {
+                     return static_cast<const Job *>(Raw)->isCancelled();
+                   },
+                   const_cast<Job *>(&J)};
+  dtlto_result R = {};
+  dtlto_run_job(&J.raw(), &Run, &R, Text.data(), Text.size());
+  if (R.status != DTLTO_OK)
+    throw Error(R.status, Text.c_str());
+  struct Release {
+    ~Release() { O.release(O.owner, O.data, O.size); }
+    const dtlto_buffer &O;
+  } Later{R.object};
+  return {std::string(static_cast<const char *>(R.object.data),
+                      static_cast<size_t>(R.object.size)),
+          Text.c_str(), "this machine"};
+}
+
+} // namespace dtlto::sdk
+
+#endif // DTLTO_SDK_RUNJOB_HPP
