@@ -22,6 +22,7 @@
 
 #include "Hooks.h"
 #include "Backend.h"
+#include "PluginGuard.h"
 #include "TraceEvents.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Support/FileSystem.h"
@@ -57,6 +58,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+  guardAgainstExit();
   return createPluginThinBackend(*TheLinker, Parallelism, std::move(OnWrite),
                                  ShouldEmitIndexFiles, ShouldEmitImportsFiles);
 }

@@ -16,6 +16,7 @@
 #include "Hooks.h"
 #include "LLDMessages.h"
 #include "Plugin.h"
+#include "PluginGuard.h"
 #include "Report.h"
 #include "StatusCommand.h"
 #include "lld/Common/Driver.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
+#include <algorithm>
 
 using namespace llvm;
 using namespace dtlto;
@@ -41,6 +43,9 @@ int unsafeLldMain(ArrayRef<const char *> Args, raw_ostream &Stdout,
                   raw_ostream &Stderr, ArrayRef<DriverDef> Drivers,
                   bool ExitEarly);
 } // namespace lld
+
+// A library's constructors; as long as a plugin's calls may take.
+static constexpr std::chrono::seconds MaxLoad(60);
 
 static StringRef programName(StringRef Argv0) {
   StringRef Name = sys::path::filename(Argv0);
@@ -106,8 +111,12 @@ int main(int Argc, char **Argv) {
   if (!Opts.Plugin.empty()) {
     if (Error E = readEnvironment(Opts))
       return refuse(Args[0], std::move(E));
-    Expected<const dtlto_plugin *> Plugin =
-        loadPlugin(Opts, pluginFolder(Args[0]));
+    Expected<const dtlto_plugin *> Plugin = [&] {
+      LoadGuard Guard(
+          programName(Args[0]), Opts.Plugin,
+          std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)));
+      return loadPlugin(Opts, pluginFolder(Args[0]));
+    }();
     if (!Plugin)
       return refuse(Args[0], Plugin.takeError());
     // At the link's end it would be too late to choose another file.
@@ -116,6 +125,7 @@ int main(int Argc, char **Argv) {
         return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
     if (Opts.Status != StatusKind::None) {
+      guardAgainstExit();
       int Code = showStatus(*TheLinker, programName(Args[0]),
                             is_contained(Args, StringRef("--verbose")));
       outs().flush();

@@ -305,6 +305,16 @@ void Client::watch(Job &J) {
 
 void Client::connectionEnded(Job &J) {
   std::unique_ptr<Connection> C = std::move(J.Conn);
+  // An answer that comes at once is no state of its own. But the slot is the
+  // next job's from here on, and until the answer is unpacked, that job may be
+  // under way.
+  if (C->state() == Connection::Done)
+    for (int State = J.Shown + 1; State <= Connection::Receiving; ++State)
+      if (State >= Connection::Waiting)
+        TheHost.job_state(TheHost.context, J.Id,
+                          State == Connection::Waiting ? DTLTO_STATE_RUNNING
+                                                       : DTLTO_STATE_RECEIVING,
+                          J.On->Name.c_str());
   BytesSent += C->bytesSent();
   BytesReceived += C->bytesReceived();
   Running.erase(std::find(Running.begin(), Running.end(), J.Id));

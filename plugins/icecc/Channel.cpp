@@ -225,4 +225,13 @@ std::unique_ptr<Channel> Channel::adopt(MsgChannel *C, Interrupt &I) {
   return Result;
 }
 
+sockaddr_in Channel::peer() const {
+  sockaddr_in Address = {};
+  socklen_t Size = sizeof(Address);
+  if (::getpeername(Socket, reinterpret_cast<sockaddr *>(&Address), &Size) ==
+      -1)
+    Address.sin_family = AF_UNSPEC;
+  return Address;
+}
+
 int Channel::protocol() const { return C->protocol; }

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <netinet/in.h>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,8 @@ public:
 
   /// The version of the protocol.
   int protocol() const;
+  /// The other side's address; of another family than AF_INET if there is none.
+  sockaddr_in peer() const;
 
 private:
   explicit Channel(Interrupt &I);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cluster.h"
+#include "SchedulerText.h"
 #include "Text.h"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -28,6 +29,8 @@ static constexpr int DiscoverySeconds[] = {1, 3};
 static constexpr Clock::duration DiscoveryLimit = 30s;
 // A scheduler tells of one node after the other.
 static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
+// For the port for people, which may be out of reach.
+static constexpr Clock::duration MaxText = 3s;
 // Until a scheduler that was lost, or not found, is looked for again.
 static constexpr int PauseMs = 5000;
 
@@ -117,6 +120,10 @@ void Cluster::run() {
   while (!Stop.raised()) {
     std::unique_ptr<Channel> C = findScheduler();
     if (C && C->send(MonLoginMsg())) {
+      {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        SchedulerAt = C->peer();
+      }
       std::string Error;
       while (std::unique_ptr<Msg> M =
                  C->receive(Clock::time_point::max(), Error)) {
@@ -210,8 +217,9 @@ Cluster::Numbers Cluster::numbers() {
 bool Cluster::report(std::chrono::milliseconds Limit,
                      const std::string &Compiler,
                      std::vector<WorkerReport> &Found, std::string &Error) {
+  Clock::time_point End = Clock::now() + Limit;
   std::unique_lock<std::mutex> Lock(Mutex);
-  if (!GotAll.wait_for(Lock, Limit, [&] { return HasAll; })) {
+  if (!GotAll.wait_until(Lock, End, [&] { return HasAll; })) {
     std::string Where = Scheduler.empty()
                             ? "on the local network" +
                                   (NetName.empty() ? "" : " " + quote(NetName))
@@ -221,6 +229,11 @@ bool Cluster::report(std::chrono::milliseconds Limit,
             " ms; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
     return false;
   }
+  sockaddr_in At = SchedulerAt;
+  Lock.unlock();
+  std::vector<NodeJobs> AllJobs =
+      askForNodes(At, std::min(End, Clock::now() + MaxText), Stop);
+  Lock.lock();
   for (const auto &[Id, TheNode] : Nodes) {
     WorkerReport R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
     R.State = TheNode.usable() ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
@@ -228,6 +241,12 @@ bool Cluster::report(std::chrono::milliseconds Limit,
     R.Compiler = TheNode.usable() ? Compiler : "";
     R.Slots = TheNode.Slots;
     R.LoadPermille = TheNode.LoadPermille;
+    auto Is = [&N = TheNode](const NodeJobs &J) {
+      return J.Name == N.Name && J.Address == N.Address;
+    };
+    // Nothing keeps nodes from having the same name.
+    if (std::count_if(AllJobs.begin(), AllJobs.end(), Is) == 1)
+      R.Busy = std::find_if(AllJobs.begin(), AllJobs.end(), Is)->Jobs;
     Found.push_back(std::move(R));
   }
   std::stable_sort(Found.begin(), Found.end(),

@@ -43,7 +43,9 @@ public:
   Numbers numbers();
   /// All nodes, by name; those that take none of our jobs with the reason.
   /// \p Compiler is what the others compile with. Waits for the scheduler, for
-  /// at most \p Limit. False, with one line in \p Error, if there is none.
+  /// at most \p Limit, and then a little for what only its port for people
+  /// tells: how many jobs a node has. False, with one line in \p Error, if
+  /// there is none.
   bool report(std::chrono::milliseconds Limit, const std::string &Compiler,
               std::vector<WorkerReport> &Nodes, std::string &Error);
   /// The name of the node at an address, or the address if that isn't known.
@@ -74,6 +76,7 @@ private:
   };
   bool Connected = false;
   bool HasAll = false; // the scheduler has told of all nodes that it knew of
+  sockaddr_in SchedulerAt = {}; // where it was found; AF_INET, if it was
   std::condition_variable GotAll;
   std::map<uint32_t, Node> Nodes;       // by the scheduler's number
   std::map<uint32_t, uint32_t> Running; // job -> node

@@ -1,5 +1,4 @@
 //===- CaseReport.cpp - What a case found ---------------------------------===//
-//-------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,6 +43,8 @@ void dtlto::check::failAndExit(const std::string &Section,
   ::_exit(1);
 }
 
+void dtlto::check::reportLoading() { writeLine("loading\n"); }
+void dtlto::check::reportLoaded() { writeLine("loaded\n"); }
 void dtlto::check::reportEnd() { writeLine("end\n"); }
 
 Report dtlto::check::readReport(const std::string &Lines) {
@@ -53,6 +54,8 @@ Report dtlto::check::readReport(const std::string &Lines) {
     std::string Line = Lines.substr(At, End - At);
     At = End + 1;
     R.Ended |= Line == "end";
+    if (Line == "loading" || Line == "loaded")
+      R.Loading = Line == "loading";
     std::vector<std::string> Parts(1);
     for (char C : Line)
       if (C == '\t')

@@ -1,5 +1,4 @@
 //===- CaseReport.h - What a case found -------------------------*- C++ -*-===//
-//-*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +8,8 @@
 // A case runs in a process of its own, and tells what it found in lines on a
 // pipe, with tabs between the parts: `fail`, then which part of PluginAPI.h
 // promises it, what happened, and how to mend it. Without such a line, and with
-// the line `end`, the case has passed.
+// the line `end`, the case has passed. Between `loading` and `loaded`, it is
+// the system that calls the plugin.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +38,17 @@ void fail(const std::string &Section, const std::string &What,
 [[noreturn]] void failAndExit(const std::string &Section,
                               const std::string &What, const std::string &Mend);
 
+/// Reports that the plugin is about to be loaded, and that it was.
+void reportLoading();
+void reportLoaded();
+
 /// Reports that the case came to its end.
 void reportEnd();
 
 /// What the other end of the pipe read.
 struct Report {
   std::vector<Failure> Failures; // each kind once, at most four
+  bool Loading = false;          // it ended while the plugin was loaded
   bool Ended = false;
 };
 Report readReport(const std::string &Lines);

@@ -15,7 +15,9 @@
 using namespace dtlto::check;
 
 const dtlto_plugin &Bench::plugin() const {
+  reportLoading();
   void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  reportLoaded();
   if (!Library)
     failAndExit("PluginAPI.h",
                 std::string("the plugin can't be loaded: ") + ::dlerror(),

@@ -85,7 +85,20 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
   Report Said = readReport(Lines);
   R.Failures = Said.Failures;
   R.Ended = Said.Ended;
-  if (TimedOut)
+  if (Said.Loading) {
+    std::string How = TimedOut ? "was not loaded after " +
+                                     std::to_string(Limit.count() / 1000) + " s"
+                      : !R.Failures.empty() || WIFSIGNALED(Status)
+                          ? std::string("crashed while it was loaded")
+                          : "ended the process with exit code " +
+                                std::to_string(WEXITSTATUS(Status)) +
+                                " while it was loaded";
+    R.Failures.insert(
+        R.Failures.begin(),
+        {"PluginAPI.h", "the plugin " + How,
+         "look at what runs in dlopen(), constructors and static objects: all "
+         "that may wait or fail belongs into open()"});
+  } else if (TimedOut)
     R.Failures.push_back({"--timeout",
                           "the case had not ended after " +
                               std::to_string(Limit.count() / 1000) + " s",

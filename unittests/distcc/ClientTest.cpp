@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeHost.h"
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 using namespace dtlto::test;
 
@@ -309,6 +311,28 @@ TEST_F(ClientTest, AByteAtATime) {
     EXPECT_EQ(D.Object, "small");
     EXPECT_EQ(D.Message, "a warning");
   }
+}
+
+// As far as anybody can tell from outside, no more jobs are sent and compiled
+// at the same time than the host has slots.
+TEST_F(ClientTest, ASlotHoldsOneAtATime) {
+  MockDistccd A;
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A}, "/2")}), DTLTO_OK);
+  runMany(Host, 100);
+  Host.close();
+  std::set<uint64_t> InSlots, WereThere;
+  size_t Most = 0;
+  for (auto [Id, State] : Host.allStates()) {
+    if (State == DTLTO_STATE_RECEIVING)
+      EXPECT_EQ(InSlots.erase(Id), 1u);
+    else
+      InSlots.insert(Id);
+    WereThere.insert(Id);
+    Most = std::max(Most, InSlots.size());
+  }
+  EXPECT_EQ(Most, 2u);
+  EXPECT_EQ(WereThere.size(), 100u);
 }
 
 TEST_F(ClientTest, ALargeJobAndALargeObject) {

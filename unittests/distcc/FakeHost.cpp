@@ -365,6 +365,11 @@ std::vector<uint32_t> FakeHost::states(uint64_t Id) const {
   return Result;
 }
 
+std::vector<std::pair<uint64_t, uint32_t>> FakeHost::allStates() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return States;
+}
+
 unsigned FakeHost::numDone() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   return static_cast<unsigned>(Results.size());

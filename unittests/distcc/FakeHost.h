@@ -84,6 +84,8 @@ public:
   std::vector<std::string> errors() const { return log(DTLTO_LOG_ERROR); }
   /// The states that were told of a job.
   std::vector<uint32_t> states(uint64_t Id) const;
+  /// Of all jobs, in order.
+  std::vector<std::pair<uint64_t, uint32_t>> allStates() const;
   unsigned numDone() const;
   unsigned numLoadChanged() const;
   unsigned mostLocal() const;

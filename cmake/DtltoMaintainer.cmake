@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Who answers for the Debian packages: DTLTO_PACKAGE_MAINTAINER. Debian's own tools
+# take it from the environment, too.
+
+set(_name "Local build of dtlto")
+set(_address "nobody@example.org")
+if(NOT "$ENV{DEBFULLNAME}" STREQUAL "")
+  set(_name "$ENV{DEBFULLNAME}")
+endif()
+set(_maintainer "${_name} <${_address}>")
+if("$ENV{DEBEMAIL}" MATCHES "<.+>")
+  set(_maintainer "$ENV{DEBEMAIL}")
+elseif(NOT "$ENV{DEBEMAIL}" STREQUAL "")
+  set(_maintainer "${_name} <$ENV{DEBEMAIL}>")
+endif()
+set(DTLTO_PACKAGE_MAINTAINER "${_maintainer}" CACHE STRING
+  "Who answers for the Debian packages: Name <address>")
+if(NOT DTLTO_PACKAGE_MAINTAINER MATCHES "^[^<>@,]+ <[^<> ]+@[^<> ]+>$")
+  message(FATAL_ERROR "DTLTO_PACKAGE_MAINTAINER is "
+    "'${DTLTO_PACKAGE_MAINTAINER}': expected 'Name <address>', as "
+    "-DDTLTO_PACKAGE_MAINTAINER=... or in DEBFULLNAME and DEBEMAIL")
+endif()

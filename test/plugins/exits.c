@@ -1,0 +1,36 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Wrong: ends the linker's process. `in=open`, `in=submit`, `in=job` (on a thread
+// of its own), `in=close`: where; `code=N`: with which exit code (0).
+
+#include "common.h"
+
+static void end(const dtlto_session *s, const char *here) {
+  const char *in = argument(s, "in");
+  if (in && !strcmp(in, here))
+    exit((int)number(s, "code", 0));
+}
+
+static int32_t open_session(dtlto_session *s,
+                            const dtlto_session_params *params) {
+  (void)params;
+  end(s, "open");
+  return DTLTO_OK;
+}
+
+static int32_t submit(dtlto_session *s, const dtlto_job *job) {
+  (void)job;
+  end(s, "submit");
+  return DTLTO_OK;
+}
+
+static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  end(s, "job");
+  codegen(s, job, result);
+}
+
+static void closed(dtlto_session *s) { end(s, "close"); }
+
+PLUGIN("exits", 0, .open = open_session, .submit = submit, .run = run,
+       .closed = closed);
