@@ -88,7 +88,7 @@ void Client::load(dtlto_load &Load) {
     Load.local = Now.local;
 }
 
-std::vector<dtlto::WorkerReport>
+std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
   auto A = std::make_shared<StatusAnswer>();
   A->Limit = Limit;

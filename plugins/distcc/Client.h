@@ -48,7 +48,7 @@ public:
   void cancel(uint64_t Id);
   void load(dtlto_load &Load);
   /// How each host is. Waits, for at most \p Limit.
-  std::vector<WorkerReport> status(std::chrono::milliseconds Limit);
+  std::vector<sdk::Worker> status(std::chrono::milliseconds Limit);
   /// To be called once, before the destructor.
   void close();
 
@@ -127,7 +127,7 @@ private:
   unsigned LastStateFile = 0;
   /// Somebody who waits for status().
   struct StatusAnswer {
-    std::promise<std::vector<WorkerReport>> Promise;
+    std::promise<std::vector<sdk::Worker>> Promise;
     std::chrono::milliseconds Limit;
     Clock::time_point End;
   };

@@ -13,15 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include "Entry.h"
 #include <cstdlib>
-#include <cstring>
 #include <system_error>
 
 using namespace dtlto::distcc;
 
-struct dtlto_session {
-  Client TheClient;
-};
+using Entry = dtlto::Entry<Client>;
 
 static int32_t openSession(const dtlto_host *TheHost,
                            const dtlto_session_params *Params,
@@ -63,47 +61,13 @@ static int32_t openSession(const dtlto_host *TheHost,
                  ? DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG
                  : DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
   try {
-    *Session = new dtlto_session{Client(*TheHost, *Params, std::move(S),
-                                        std::move(TheLog), Codegen, Bundles)};
+    *Session = Entry::session(std::make_unique<Client>(
+        *TheHost, *Params, std::move(S), std::move(TheLog), Codegen, Bundles));
   } catch (const std::system_error &E) {
     Log(*TheHost).error(std::string("can't start: ") + E.what());
     return DTLTO_ERROR_INFRASTRUCTURE;
   }
   return DTLTO_OK;
-}
-
-static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
-  return S->TheClient.submit(*Job);
-}
-
-static void cancelJob(dtlto_session *S, uint64_t Job) {
-  S->TheClient.cancel(Job);
-}
-
-static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
-  S->TheClient.load(*Load);
-  return DTLTO_OK;
-}
-
-static void closeSession(dtlto_session *S) {
-  S->TheClient.close();
-  delete S;
-}
-
-static int32_t queryStatus(dtlto_session *S, uint32_t TimeoutMs,
-                           void (*Worker)(void *, const dtlto_worker_status *),
-                           void *Context) {
-  // A part of the time is for the way back.
-  dtlto::tell(S->TheClient.status(
-                  std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10)),
-              Worker, Context);
-  return DTLTO_OK;
-}
-
-static const dtlto_status Status = {sizeof(dtlto_status), 0, queryStatus};
-
-static const void *getExtension(const char *Id) {
-  return std::strcmp(Id, DTLTO_EXT_STATUS) == 0 ? &Status : nullptr;
 }
 
 const dtlto_plugin dtlto_plugin_entry = {
@@ -114,8 +78,8 @@ const dtlto_plugin dtlto_plugin_entry = {
     "distcc",
     DTLTO_VERSION,
     openSession,
-    submitJob,
-    cancelJob,
-    getLoad,
-    closeSession,
-    getExtension};
+    Entry::submit,
+    Entry::cancel,
+    Entry::load,
+    Entry::close,
+    Entry::extension};

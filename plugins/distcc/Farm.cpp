@@ -238,11 +238,11 @@ bool Farm::isSettled() const {
   return true;
 }
 
-std::vector<dtlto::WorkerReport>
+std::vector<dtlto::sdk::Worker>
 Farm::report(std::chrono::milliseconds Waited) const {
-  std::vector<WorkerReport> All;
+  std::vector<sdk::Worker> All;
   for (auto &H : Hosts) {
-    WorkerReport R{H->Name, DTLTO_WORKER_OUT};
+    sdk::Worker R{H->Name, DTLTO_WORKER_OUT};
     if (H->State == Host::Usable) {
       R.State = DTLTO_WORKER_UP;
       R.Slots = H->Slots;

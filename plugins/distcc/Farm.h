@@ -16,7 +16,7 @@
 #include "Host.h"
 #include "Log.h"
 #include "Poller.h"
-#include "WorkerReport.h"
+#include "dtlto/sdk/Status.hpp"
 
 namespace dtlto::distcc {
 
@@ -65,7 +65,7 @@ public:
   bool isSettled() const;
   /// All hosts, in the order of the list. One that is still being asked counts
   /// as out: it was given \p Waited.
-  std::vector<WorkerReport> report(std::chrono::milliseconds Waited) const;
+  std::vector<sdk::Worker> report(std::chrono::milliseconds Waited) const;
 
 private:
   void find(Host &H);

@@ -120,8 +120,9 @@ void Client::load(dtlto_load &Load) {
   Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
 }
 
-bool Client::status(std::chrono::milliseconds Limit,
-                    std::vector<WorkerReport> &All) {
+std::optional<std::vector<dtlto::sdk::Worker>>
+Client::status(std::chrono::milliseconds Limit) {
+  std::vector<sdk::Worker> All;
   std::string Error;
   // Environments may hold anything.
   if (TheCluster->report(Limit,
@@ -129,9 +130,9 @@ bool Client::status(std::chrono::milliseconds Limit,
                              ? "dtlto-codegen, LLVM " + LlvmVersion
                              : "$ICECC_VERSION",
                          All, Error))
-    return true;
+    return All;
   TheLog->warning(Error);
-  return false;
+  return std::nullopt;
 }
 
 void Client::close() {

@@ -30,6 +30,7 @@
 #include "RemoteJob.h"
 #include "WorkPool.h"
 #include <condition_variable>
+#include <optional>
 #include <set>
 
 class UseCSMsg;
@@ -51,9 +52,10 @@ public:
   int32_t submit(const dtlto_job &J);
   void cancel(uint64_t Id);
   void load(dtlto_load &Load);
-  /// How each node is. Waits, for at most \p Limit. False, with a warning, if
+  /// How each node is. Waits, for at most \p Limit. Nothing, with a warning, if
   /// nobody tells.
-  bool status(std::chrono::milliseconds Limit, std::vector<WorkerReport> &All);
+  std::optional<std::vector<sdk::Worker>>
+  status(std::chrono::milliseconds Limit);
   /// To be called once, before the destructor.
   void close();
 

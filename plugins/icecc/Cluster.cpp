@@ -216,7 +216,7 @@ Cluster::Numbers Cluster::numbers() {
 
 bool Cluster::report(std::chrono::milliseconds Limit,
                      const std::string &Compiler,
-                     std::vector<WorkerReport> &Found, std::string &Error) {
+                     std::vector<sdk::Worker> &Found, std::string &Error) {
   Clock::time_point End = Clock::now() + Limit;
   std::unique_lock<std::mutex> Lock(Mutex);
   if (!GotAll.wait_until(Lock, End, [&] { return HasAll; })) {
@@ -235,7 +235,7 @@ bool Cluster::report(std::chrono::milliseconds Limit,
       askForNodes(At, std::min(End, Clock::now() + MaxText), Stop);
   Lock.lock();
   for (const auto &[Id, TheNode] : Nodes) {
-    WorkerReport R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
+    sdk::Worker R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
     R.State = TheNode.usable() ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
     R.Why = TheNode.WhyNot;
     R.Compiler = TheNode.usable() ? Compiler : "";
@@ -250,7 +250,7 @@ bool Cluster::report(std::chrono::milliseconds Limit,
     Found.push_back(std::move(R));
   }
   std::stable_sort(Found.begin(), Found.end(),
-                   [](const WorkerReport &A, const WorkerReport &B) {
+                   [](const sdk::Worker &A, const sdk::Worker &B) {
                      return A.Name < B.Name;
                    });
   return true;

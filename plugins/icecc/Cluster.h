@@ -16,7 +16,7 @@
 
 #include "Channel.h"
 #include "Settings.h"
-#include "WorkerReport.h"
+#include "dtlto/sdk/Status.hpp"
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -47,7 +47,7 @@ public:
   /// tells: how many jobs a node has. False, with one line in \p Error, if
   /// there is none.
   bool report(std::chrono::milliseconds Limit, const std::string &Compiler,
-              std::vector<WorkerReport> &Nodes, std::string &Error);
+              std::vector<sdk::Worker> &Nodes, std::string &Error);
   /// The name of the node at an address, or the address if that isn't known.
   std::string nodeName(const std::string &Address, uint32_t Port);
 

@@ -14,17 +14,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include "Entry.h"
 #include "Text.h"
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <system_error>
 
 using namespace dtlto::icecc;
 
-struct dtlto_session {
-  Client TheClient;
-};
+using Entry = dtlto::Entry<Client>;
 
 /// Where this file is.
 static std::string pluginFolder() {
@@ -74,49 +72,13 @@ static int32_t openSession(const dtlto_host *TheHost,
   const auto *Codegen = static_cast<const dtlto_local_codegen *>(
       TheHost->extension(TheHost->context, DTLTO_EXT_LOCAL_CODEGEN));
   try {
-    *Session = new dtlto_session{Client(*TheHost, *Params, std::move(S),
-                                        std::move(TheLog), *Bundler, Codegen)};
+    *Session = Entry::session(std::make_unique<Client>(
+        *TheHost, *Params, std::move(S), std::move(TheLog), *Bundler, Codegen));
   } catch (const std::system_error &E) {
     Log(*TheHost).error(std::string("can't start a thread: ") + E.what());
     return DTLTO_ERROR_INFRASTRUCTURE;
   }
   return DTLTO_OK;
-}
-
-static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
-  return S->TheClient.submit(*Job);
-}
-
-static void cancelJob(dtlto_session *S, uint64_t Job) {
-  S->TheClient.cancel(Job);
-}
-
-static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {
-  S->TheClient.load(*Load);
-  return DTLTO_OK;
-}
-
-static void closeSession(dtlto_session *S) {
-  S->TheClient.close();
-  delete S;
-}
-
-static int32_t queryStatus(dtlto_session *S, uint32_t TimeoutMs,
-                           void (*Worker)(void *, const dtlto_worker_status *),
-                           void *Context) {
-  std::vector<dtlto::WorkerReport> All;
-  // A part of the time is for the way back.
-  if (!S->TheClient.status(
-          std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10), All))
-    return DTLTO_ERROR_INFRASTRUCTURE;
-  dtlto::tell(All, Worker, Context);
-  return DTLTO_OK;
-}
-
-static const dtlto_status Status = {sizeof(dtlto_status), 0, queryStatus};
-
-static const void *getExtension(const char *Id) {
-  return std::strcmp(Id, DTLTO_EXT_STATUS) == 0 ? &Status : nullptr;
 }
 
 const dtlto_plugin dtlto_plugin_entry = {
@@ -127,8 +89,8 @@ const dtlto_plugin dtlto_plugin_entry = {
     "icecc",
     DTLTO_VERSION,
     openSession,
-    submitJob,
-    cancelJob,
-    getLoad,
-    closeSession,
-    getExtension};
+    Entry::submit,
+    Entry::cancel,
+    Entry::load,
+    Entry::close,
+    Entry::extension};

@@ -12,7 +12,7 @@
 //   throw-submit   submit() throws
 //   throw-open     so does the constructor; throw-begin begin()
 //   throw-int      the constructor throws what is no std::exception
-//   throw-load     load() throws
+//   throw-load     load() throws; throw-status status()
 
 #include "dtlto/sdk/Plugin.hpp"
 
@@ -72,6 +72,16 @@ public:
       throw std::runtime_error("load() fails");
     L.slots = 4;
     L.local = 4;
+  }
+
+  std::vector<Worker> status(std::chrono::milliseconds Limit) override {
+    if (How == "throw-status")
+      throw std::runtime_error("nobody is\nat home");
+    if (Limit <= std::chrono::seconds(0))
+      throw std::runtime_error("no time to ask");
+    return {{"node1", DTLTO_WORKER_UP, "clang 1.2.3", {}, 16, 3, 1230},
+            {"node2", DTLTO_WORKER_OUT, {}, "it is switched off"},
+            {"node3"}};
   }
 
 private:

@@ -26,8 +26,10 @@
 #define DTLTO_SDK_PLUGIN_HPP
 
 #include "../PluginAPI.h"
+#include "Status.hpp"
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstring>
@@ -38,6 +40,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -248,6 +251,14 @@ public:
   virtual void load(dtlto_load &) {}
   /// All jobs were cancelled, and no more will come.
   virtual void stop() {}
+  /// All machines of the DBS, for people who ask with --thinlto-dist-status.
+  /// May wait for the network, but returns within \p Limit; a machine that
+  /// hasn't answered is DTLTO_WORKER_OUT. Throws if the DBS as a whole can't be
+  /// asked. A plugin that doesn't write it has no dtlto.status/1.
+  virtual std::vector<Worker> status(std::chrono::milliseconds Limit) {
+    (void)Limit;
+    return {};
+  }
 
   /// [any-thread] \p Level is DTLTO_LOG_...
   void log(uint32_t Level, std::string Line) {
@@ -460,7 +471,30 @@ template <typename S> struct Entry {
     Host->close();
   }
 
-  static const void *extension(const char *) noexcept { return nullptr; }
+  static int32_t status(dtlto_session *Raw, uint32_t TimeoutMs,
+                        void (*Callback)(void *, const dtlto_worker_status *),
+                        void *Context) noexcept {
+    std::string Why;
+    int32_t Status = guard(Why, [&] {
+      // A part of the time is for the way back.
+      auto Limit = std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10);
+      tell(from(Raw)->status(Limit), Callback, Context);
+      return int32_t(DTLTO_OK);
+    });
+    if (!Why.empty())
+      from(Raw)->log(DTLTO_LOG_WARNING, Why);
+    return Status;
+  }
+
+  static const void *extension(const char *Id) noexcept {
+    static const dtlto_status Asked = {sizeof(dtlto_status), 0, status};
+    using Inherited =
+        std::vector<Worker> (Session::*)(std::chrono::milliseconds);
+    if constexpr (!std::is_same_v<decltype(&S::status), Inherited>)
+      if (std::strcmp(Id, DTLTO_EXT_STATUS) == 0)
+        return &Asked;
+    return nullptr;
+  }
 };
 
 } // namespace detail

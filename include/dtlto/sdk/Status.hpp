@@ -1,0 +1,52 @@
+//===- dtlto/sdk/Status.hpp - What a farm is made of ------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The machines that a plugin tells of for --thinlto-dist-status:
+// DTLTO_EXT_STATUS of PluginAPI.h. Plugin.hpp does the rest for a session that
+// writes status().
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SDK_STATUS_HPP
+#define DTLTO_SDK_STATUS_HPP
+
+#include "../PluginAPI.h"
+#include <string>
+#include <vector>
+
+namespace dtlto::sdk {
+
+/// A dtlto_worker_status that owns its texts. What isn't known is an empty text
+/// or UINT32_MAX.
+struct Worker {
+  std::string Name;
+  uint32_t State = DTLTO_WORKER_UNKNOWN;
+  std::string Compiler = {}, Why = {};
+  uint32_t Slots = UINT32_MAX, Busy = UINT32_MAX, LoadPermille = UINT32_MAX;
+};
+
+/// Hands all of them to the callback of dtlto_status.query.
+inline void tell(const std::vector<Worker> &All,
+                 void (*Callback)(void *, const dtlto_worker_status *),
+                 void *Context) {
+  for (const Worker &W : All) {
+    dtlto_worker_status S = {};
+    S.size = sizeof(S);
+    S.state = W.State;
+    S.name = W.Name.c_str();
+    S.compiler = W.Compiler.empty() ? nullptr : W.Compiler.c_str();
+    S.why = W.Why.empty() ? nullptr : W.Why.c_str();
+    S.slots = W.Slots;
+    S.busy = W.Busy;
+    S.load_permille = W.LoadPermille;
+    Callback(Context, &S);
+  }
+}
+
+} // namespace dtlto::sdk
+
+#endif // DTLTO_SDK_STATUS_HPP
