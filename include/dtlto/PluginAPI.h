@@ -47,7 +47,9 @@
  *   the file system's names are.
  *
  * Nothing here throws, and no exception may leave a function of either side.
- * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it.
+ * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it. Its
+ * constructors come back at once; what may wait or fail belongs into open(). The
+ * process is the host's: a plugin never calls exit().
  *
  * History and rules for changes: docs/ABI-CHANGELOG.md.
  *
@@ -354,8 +356,10 @@ typedef struct dtlto_session_params {
   const char *llvm_version; /* the linker's, e.g. "19.1.7": results are only
                                the same with exactly this one */
   const char *output;       /* the file that is linked, for people; may be "" */
-  uint64_t num_jobs;        /* at most so many jobs will be submitted; 0: only
-                               the status is of interest */
+  uint64_t num_jobs;        /* at most so many jobs will be submitted. 0: none;
+                               open() and load() are as ever, but only the
+                               status is asked for (DTLTO_EXT_STATUS), so
+                               say nothing of jobs that can't be run */
   uint32_t job_timeout_s;   /* --thinlto-dist-timeout, in seconds */
   uint32_t verbose;         /* not 0: the user asked for all messages */
 } dtlto_session_params;

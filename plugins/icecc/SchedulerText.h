@@ -36,8 +36,8 @@ struct NodeJobs {
 std::vector<NodeJobs> nodesFromText(std::string_view Answer);
 
 /// Asks the scheduler at \p Scheduler, which is where it speaks icecream's
-/// protocol, for its nodes. Waits until it answers, or \p I is raised. None if it doesn't answer until \p End: not each
-/// one may be reached there.
+/// protocol, for its nodes. Waits until it answers, or \p I is raised. None if
+/// it doesn't answer until \p End: not each one may be reached there.
 std::vector<NodeJobs> askForNodes(const sockaddr_in &Scheduler,
                                   Clock::time_point End, const Interrupt &I);
 
