@@ -91,6 +91,15 @@ const lto::Config::ModuleHookFn Hook = [](unsigned, const Module &) {
   return true;
 };
 
+[[maybe_unused]] std::vector<std::string> &imports(size_t) {
+  static std::vector<std::string> None;
+  return None;
+}
+[[maybe_unused]] std::string &cacheKeyText(size_t) {
+  static std::string Key;
+  return Key;
+}
+
 constexpr StringLiteral ThinLink = "the thin link is over";
 constexpr StringLiteral Alone = "means nothing without a field with a reason";
 constexpr StringLiteral Text = "for assembly text only";
@@ -104,7 +113,6 @@ const Field Fields[] = {
            "-Xclang -sse3",
            = {"+avx", "-sse3"}),
     CONFIG(MllvmArgs, Same, "are a parameter of their own", = {"-x"}),
-    CONFIG(PassPlugins, Reason, "--load-pass-plugin", = {"x.so"}),
     CONFIG(
         PreCodeGenPassesHook, Reason, "passes that the linker adds",
         = [](legacy::PassManager &) {}),
@@ -201,11 +209,7 @@ const Field Fields[] = {
 
     // TargetOptions, in the order of llvm/Target/TargetOptions.h
     TARGET(BinutilsVersion, Reason, "binutils", = {2, 20}),
-    TARGET(NoInfsFPMath, Reason, "-enable-no-infs-fp-math", = true),
-    TARGET(NoNaNsFPMath, Reason, "-enable-no-nans-fp-math", = true),
     TARGET(NoTrappingFPMath, Reason, "floating-point traps", = true),
-    TARGET(NoSignedZerosFPMath, Reason, "-enable-no-signed-zeros-fp-math",
-           = true),
     TARGET(EnableAIXExtendedAltivecABI, Reason, "-vec-extabi", = true),
     TARGET(HonorSignDependentRoundingFPMathOption, Reason,
            "-enable-sign-dependent-rounding-fp-math", = true),
@@ -268,7 +272,6 @@ const Field Fields[] = {
     TARGET(EnableCFIFixup, Reason, "target options", = true),
     TARGET(MisExpect, Reason, "misexpect", = true),
     TARGET(XCOFFReadOnlyPointers, Reason, "XCOFF", = true),
-    TARGET(StackUsageOutput, Reason, "stack usage", = "x.su"),
     TARGET(LoopAlignment, Reason, "-align-loops", = 32),
     TARGET(FloatABIType, Reason, "-float-abi", = FloatABI::Soft),
     TARGET(AllowFPOpFusion, Reason, "-fp-contract", = FPOpFusion::Fast),
@@ -356,6 +359,26 @@ const Field Fields[] = {
     TARGET(EmitCallGraphSection, Reason, "-call-graph-section", = true),
     TARGET(VecLib, Reason, "-vector-library", = VectorLibrary::SVML),
     MC(EmitSFrameUnwind, Reason, "-gsframe", = true),
+    )
+    DTLTO_BEFORE_23(
+    CONFIG(PassPlugins, Reason, "--load-pass-plugin", = {"x.so"}),
+    TARGET(NoInfsFPMath, Reason, "-enable-no-infs-fp-math", = true),
+    TARGET(NoNaNsFPMath, Reason, "-enable-no-nans-fp-math", = true),
+    TARGET(NoSignedZerosFPMath, Reason, "-enable-no-signed-zeros-fp-math",
+           = true),
+    TARGET(StackUsageOutput, Reason, "stack usage", = "x.su"),
+    )
+    DTLTO_SINCE_23(
+    CONFIG(LoadedPassPlugins, Reason, "--load-pass-plugin", = {nullptr}),
+    CONFIG(PassPluginFilenames, Reason, "--load-pass-plugin", = {"x.so"}),
+    CONFIG(GetSummaryIndexOutputStream, Same, ThinLink,
+           = [](size_t) { return nullptr; }),
+    CONFIG(GetImportsListOutputArray, Same, ThinLink, = imports),
+    CONFIG(GetCacheKeyOutputString, Same, ThinLink, = cacheKeyText),
+    TARGET(StackUsageFile, Reason, "stack usage", = "x.su"),
+    MC(RelocSectionSym, Reason, "-reloc-section-sym",
+       = RelocSectionSymType::None),
+    MC(LargeEHEncoding, Reason, "-large-eh-encoding", = true),
     )
     // clang-format on
 };

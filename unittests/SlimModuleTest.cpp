@@ -74,6 +74,38 @@ std::string reason(Bytes Bitcode, GUIDSet Imported = {}) {
 
 } // namespace
 
+// clang-format off
+DTLTO_SINCE_23(
+// As a module that is split has it. The GUID is that of the name before.
+TEST(SlimModuleTest, NamesThatHaveChanged) {
+  Slim S(R"(
+    @taken = hidden constant i32 7, !guid !0
+    @left = hidden constant i32 8, !guid !1
+    define hidden void @renamed() !guid !2 { call void @other() ret void }
+    define void @unwanted() !guid !3 { call void @other() ret void }
+    declare void @other()
+    !0 = !{i64 1001}
+    !1 = !{i64 1002}
+    !2 = !{i64 1003}
+    !3 = !{i64 1004}
+  )", {1001, 1003});
+  EXPECT_EQ(S.function("renamed"), "body");
+  EXPECT_NE(S.function("unwanted"), "body");
+  auto value = [&](StringRef Name) {
+    return cast<ConstantInt>(S.M->getNamedGlobal(Name)->getInitializer())
+        ->getZExtValue();
+  };
+  EXPECT_EQ(value("taken"), 7u);
+  // An importer asks for these, without the rest of the metadata.
+  auto Lazy = must(getLazyBitcodeModule(
+      MemoryBufferRef(ref(S.Content), "slim"), S.Context,
+      /*ShouldLazyLoadMetadata=*/true, /*IsImporting=*/true));
+  EXPECT_EQ(guidOf(*Lazy->getFunction("renamed")), 1003u);
+  EXPECT_EQ(guidOf(*Lazy->getNamedGlobal("taken")), 1001u);
+}
+)
+// clang-format on
+
 TEST(SlimModuleTest, BodiesThatAreImported) {
   const char *IR = R"(
     define void @wanted() { call void @called() call void @outside() ret void }
@@ -202,7 +234,7 @@ TEST(SlimModuleTest, NamesThatAssemblyMayMean) {
          "define void @f() { ret void }\n",
          {});
   EXPECT_EQ(S.function("f"), "stub");
-  EXPECT_EQ(S.M->getModuleInlineAsm(), ".symver f, f@V1\n");
+  EXPECT_EQ(moduleAsm(*S.M), ".symver f, f@V1\n");
 }
 
 TEST(SlimModuleTest, VariablesStay) {
