@@ -37,6 +37,18 @@ static_assert(sizeof(TargetOptions) == 360, "see the table");
 static_assert(sizeof(MCTargetOptions) == 208, "see the table");
 static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
 )
+DTLTO_SINCE_21(DTLTO_BEFORE_23(
+static_assert(sizeof(lto::Config) == 1440, "see the table");
+static_assert(sizeof(TargetOptions) == 432, "see the table");
+static_assert(sizeof(MCTargetOptions) == 280, "see the table");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
+))
+DTLTO_SINCE_23(
+static_assert(sizeof(lto::Config) == 1568, "see the table");
+static_assert(sizeof(TargetOptions) == 440, "see the table");
+static_assert(sizeof(MCTargetOptions) == 288, "see the table");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
+)
 #endif
 // clang-format on
 
@@ -343,7 +355,9 @@ const Field Fields[] = {
     )
     DTLTO_SINCE_21(
     CONFIG(KeepSymbolNameCopies, Same, ThinLink, = false),
-    PTO(LoopInterchange, Reason, "tuning", = true),
+    PTO(LoopInterchange, Option,
+        DTLTO_BEFORE_23("-floop-interchange")
+        DTLTO_SINCE_23("-fno-loop-interchange"), ^= true),
     TARGET(EnableStaticDataPartitioning, Reason,
            "-partition-static-data-sections", = true),
     TARGET(VerifyArgABICompliance, Reason, "against the ABI", = false),

@@ -175,6 +175,9 @@ void ArgsBuilder::addOptimization() {
   addFlag(PTO.LoopVectorization, "-fvectorize", "-fno-vectorize");
   addFlag(PTO.SLPVectorization, "-fslp-vectorize", "-fno-slp-vectorize");
   addFlag(PTO.LoopUnrolling, "-funroll-loops", "-fno-unroll-loops");
+  // Since LLVM 23 it is LLD's default, and not clang's.
+  DTLTO_SINCE_21(addFlag(PTO.LoopInterchange, "-floop-interchange",
+                         "-fno-loop-interchange");)
   require(PTO.LoopInterleaving == PTO.LoopUnrolling, "loop interleaving");
   PipelineTuningOptions Default;
   require(PTO.ForgetAllSCEVInLoopUnroll == Default.ForgetAllSCEVInLoopUnroll &&

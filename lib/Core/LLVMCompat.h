@@ -437,10 +437,7 @@ inline bool labelsBasicBlocks(const llvm::TargetOptions &Options) {
 inline const char *optionOfThisVersion(const llvm::lto::Config &Conf) {
   const llvm::TargetOptions &O = Conf.Options;
 #if LLVM_VERSION_MAJOR >= 21
-  const llvm::PipelineTuningOptions &PTO = Conf.PTO, Default;
   const llvm::MCTargetOptions &M = O.MCOptions;
-  if (PTO.LoopInterchange != Default.LoopInterchange)
-    return "tuning of the optimization pipeline";
   if (O.EnableStaticDataPartitioning)
     return "-mllvm -partition-static-data-sections";
   if (!O.VerifyArgABICompliance)
@@ -451,6 +448,7 @@ inline const char *optionOfThisVersion(const llvm::lto::Config &Conf) {
     return "assembler options";
 #endif
 #if LLVM_VERSION_MAJOR >= 22
+  const llvm::PipelineTuningOptions &PTO = Conf.PTO, Default;
   if (PTO.LoopFusion != Default.LoopFusion ||
       PTO.DevirtualizeSpeculatively != Default.DevirtualizeSpeculatively)
     return "tuning of the optimization pipeline";
@@ -501,8 +499,9 @@ inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
                      Name == "implicit-mapsyms") return true;)
   DTLTO_SINCE_22(if (Name == "vector-library" || Name == "call-graph-section" ||
                      Name == "gsframe") return true;)
+  // W is no-warn.
   DTLTO_SINCE_23(if (Name == "reloc-section-sym" ||
-                     Name == "large-eh-encoding") return true;)
+                     Name == "large-eh-encoding" || Name == "W") return true;)
   return false;
 }
 
