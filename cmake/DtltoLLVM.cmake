@@ -3,11 +3,15 @@
 #
 #   DTLTO_LLVM_VERSION   LLVM's major version. To choose one, set it, or LLVM_DIR to
 #                        the folder of LLVMConfig.cmake, when you configure
+#   DTLTO_UNTESTED_LLVM  ON: also versions that dtlto was never built with
 #   dtlto_llvm           interface library: what code that includes LLVM needs
 #   dtlto_lld            interface library: LLD's drivers
 
-# Those that lib/Core/LLVMCompat.h has columns for.
-set(_known_versions 19 22)
+# Those that lib/Core/LLVMCompat.h has columns for: as somebody has tested them, and
+# from what LLVM's sources say.
+set(_known_versions 19 21 22 23)
+set(_untested_versions 20)
+option(DTLTO_UNTESTED_LLVM "Allow versions of LLVM that dtlto was never built with")
 
 if(LLVM_DIR)
   find_package(LLVM REQUIRED CONFIG)
@@ -21,8 +25,16 @@ if(LLVM_DIR)
 else()
   set(DTLTO_LLVM_VERSION 19 CACHE STRING "LLVM's major version")
 endif()
-if(NOT DTLTO_LLVM_VERSION IN_LIST _known_versions)
-  list(JOIN _known_versions ", " _known)
+list(JOIN _known_versions ", " _known)
+if(DTLTO_LLVM_VERSION IN_LIST _untested_versions)
+  if(NOT DTLTO_UNTESTED_LLVM)
+    message(FATAL_ERROR "dtlto was never built with LLVM ${DTLTO_LLVM_VERSION}: use "
+      "one of ${_known} (DTLTO_LLVM_VERSION, or LLVM_DIR), or try it with "
+      "DTLTO_UNTESTED_LLVM=ON")
+  endif()
+  message(WARNING "dtlto was never built with LLVM ${DTLTO_LLVM_VERSION}: run all "
+    "tests before you rely on it")
+elseif(NOT DTLTO_LLVM_VERSION IN_LIST _known_versions)
   message(FATAL_ERROR "dtlto doesn't know LLVM ${DTLTO_LLVM_VERSION}; it knows "
     "${_known} (DTLTO_LLVM_VERSION, or LLVM_DIR)")
 endif()

@@ -10,8 +10,8 @@
 // lto::InputFile::create(). The executable is linked with `--wrap` of both:
 // each call in LLD's archives becomes a call of `__wrap_<symbol>`, which is
 // here, and `__real_<symbol>` is LLVM's. Where LLVM can distribute by itself, a
-// third one is wrapped, lto::createOutOfProcessThinBackend(), only to refuse
-// both at once.
+// third one is wrapped, lto::createOutOfProcessThinBackend(), or what stands in
+// its place since LLVM 23, only to refuse both at once.
 //
 // Two more are for --time-trace: what the plugin's jobs did is added to the
 // file that LLVM's profiler writes (TraceEvents.h).
@@ -73,6 +73,14 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
   return File;
 }
 
+/// What becomes of a link that is to be distributed by LLVM, too.
+[[maybe_unused]] static lto::ThinBackend refuseBoth() {
+  return createFailingThinBackend(
+      "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
+      ") and --thinlto-distributor are to run the jobs: leave one of them "
+      "out");
+}
+
 #ifdef DTLTO_CREATE_DISTRIBUTED
 lto::ThinBackend
 realCreateDistributed(ThreadPoolStrategy, lto::IndexWriteCallback, bool, bool,
@@ -95,14 +103,41 @@ lto::ThinBackend wrapCreateDistributed(
     StringRef Compiler, ArrayRef<StringRef> FirstCompilerArgs,
     ArrayRef<StringRef> CompilerArgs, bool SaveTemps) {
   if (TheLinker)
-    return createFailingThinBackend(
-        "dtlto: both a plugin (" + TheLinker->Opts.Plugin +
-        ") and --thinlto-distributor are to run the jobs: leave one of them "
-        "out");
+    return refuseBoth();
   return realCreateDistributed(Parallelism, std::move(OnWrite),
                                ShouldEmitIndexFiles, ShouldEmitImportsFiles,
                                Output, Distributor, DistributorArgs, Compiler,
                                FirstCompilerArgs, CompilerArgs, SaveTemps);
+}
+#endif
+
+#ifdef DTLTO_CREATE_INDEX_WRITER
+lto::ThinBackend realCreateIndexWriter(
+    ThreadPoolStrategy, std::string, std::string, std::string, bool,
+    raw_fd_ostream *,
+    lto::IndexWriteCallback) asm("__real_" DTLTO_CREATE_INDEX_WRITER);
+
+lto::ThinBackend wrapCreateIndexWriter(
+    ThreadPoolStrategy Parallelism, std::string OldPrefix,
+    std::string NewPrefix, std::string NativeObjectPrefix,
+    bool ShouldEmitImportsFiles, raw_fd_ostream *LinkedObjectsFile,
+    lto::IndexWriteCallback OnWrite) asm("__wrap_" DTLTO_CREATE_INDEX_WRITER);
+
+/// LLD's --thinlto-index-only wants to be told of each file, and lto::DTLTO
+/// doesn't: without this function, nobody would know that one is made.
+lto::ThinBackend wrapCreateIndexWriter(ThreadPoolStrategy Parallelism,
+                                       std::string OldPrefix,
+                                       std::string NewPrefix,
+                                       std::string NativeObjectPrefix,
+                                       bool ShouldEmitImportsFiles,
+                                       raw_fd_ostream *LinkedObjectsFile,
+                                       lto::IndexWriteCallback OnWrite) {
+  if (TheLinker && !OnWrite)
+    return refuseBoth();
+  return realCreateIndexWriter(
+      Parallelism, std::move(OldPrefix), std::move(NewPrefix),
+      std::move(NativeObjectPrefix), ShouldEmitImportsFiles, LinkedObjectsFile,
+      std::move(OnWrite));
 }
 #endif
 

@@ -37,6 +37,18 @@ static_assert(sizeof(TargetOptions) == 360, "see the table");
 static_assert(sizeof(MCTargetOptions) == 208, "see the table");
 static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
 )
+DTLTO_SINCE_21(DTLTO_BEFORE_23(
+static_assert(sizeof(lto::Config) == 1440, "see the table");
+static_assert(sizeof(TargetOptions) == 432, "see the table");
+static_assert(sizeof(MCTargetOptions) == 280, "see the table");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
+))
+DTLTO_SINCE_23(
+static_assert(sizeof(lto::Config) == 1568, "see the table");
+static_assert(sizeof(TargetOptions) == 440, "see the table");
+static_assert(sizeof(MCTargetOptions) == 288, "see the table");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
+)
 #endif
 // clang-format on
 
@@ -91,6 +103,15 @@ const lto::Config::ModuleHookFn Hook = [](unsigned, const Module &) {
   return true;
 };
 
+[[maybe_unused]] std::vector<std::string> &imports(size_t) {
+  static std::vector<std::string> None;
+  return None;
+}
+[[maybe_unused]] std::string &cacheKeyText(size_t) {
+  static std::string Key;
+  return Key;
+}
+
 constexpr StringLiteral ThinLink = "the thin link is over";
 constexpr StringLiteral Alone = "means nothing without a field with a reason";
 constexpr StringLiteral Text = "for assembly text only";
@@ -104,7 +125,6 @@ const Field Fields[] = {
            "-Xclang -sse3",
            = {"+avx", "-sse3"}),
     CONFIG(MllvmArgs, Same, "are a parameter of their own", = {"-x"}),
-    CONFIG(PassPlugins, Reason, "--load-pass-plugin", = {"x.so"}),
     CONFIG(
         PreCodeGenPassesHook, Reason, "passes that the linker adds",
         = [](legacy::PassManager &) {}),
@@ -201,11 +221,7 @@ const Field Fields[] = {
 
     // TargetOptions, in the order of llvm/Target/TargetOptions.h
     TARGET(BinutilsVersion, Reason, "binutils", = {2, 20}),
-    TARGET(NoInfsFPMath, Reason, "-enable-no-infs-fp-math", = true),
-    TARGET(NoNaNsFPMath, Reason, "-enable-no-nans-fp-math", = true),
     TARGET(NoTrappingFPMath, Reason, "floating-point traps", = true),
-    TARGET(NoSignedZerosFPMath, Reason, "-enable-no-signed-zeros-fp-math",
-           = true),
     TARGET(EnableAIXExtendedAltivecABI, Reason, "-vec-extabi", = true),
     TARGET(HonorSignDependentRoundingFPMathOption, Reason,
            "-enable-sign-dependent-rounding-fp-math", = true),
@@ -268,7 +284,6 @@ const Field Fields[] = {
     TARGET(EnableCFIFixup, Reason, "target options", = true),
     TARGET(MisExpect, Reason, "misexpect", = true),
     TARGET(XCOFFReadOnlyPointers, Reason, "XCOFF", = true),
-    TARGET(StackUsageOutput, Reason, "stack usage", = "x.su"),
     TARGET(LoopAlignment, Reason, "-align-loops", = 32),
     TARGET(FloatABIType, Reason, "-float-abi", = FloatABI::Soft),
     TARGET(AllowFPOpFusion, Reason, "-fp-contract", = FPOpFusion::Fast),
@@ -340,7 +355,9 @@ const Field Fields[] = {
     )
     DTLTO_SINCE_21(
     CONFIG(KeepSymbolNameCopies, Same, ThinLink, = false),
-    PTO(LoopInterchange, Reason, "tuning", = true),
+    PTO(LoopInterchange, Option,
+        DTLTO_BEFORE_23("-floop-interchange")
+        DTLTO_SINCE_23("-fno-loop-interchange"), ^= true),
     TARGET(EnableStaticDataPartitioning, Reason,
            "-partition-static-data-sections", = true),
     TARGET(VerifyArgABICompliance, Reason, "against the ABI", = false),
@@ -356,6 +373,26 @@ const Field Fields[] = {
     TARGET(EmitCallGraphSection, Reason, "-call-graph-section", = true),
     TARGET(VecLib, Reason, "-vector-library", = VectorLibrary::SVML),
     MC(EmitSFrameUnwind, Reason, "-gsframe", = true),
+    )
+    DTLTO_BEFORE_23(
+    CONFIG(PassPlugins, Reason, "--load-pass-plugin", = {"x.so"}),
+    TARGET(NoInfsFPMath, Reason, "-enable-no-infs-fp-math", = true),
+    TARGET(NoNaNsFPMath, Reason, "-enable-no-nans-fp-math", = true),
+    TARGET(NoSignedZerosFPMath, Reason, "-enable-no-signed-zeros-fp-math",
+           = true),
+    TARGET(StackUsageOutput, Reason, "stack usage", = "x.su"),
+    )
+    DTLTO_SINCE_23(
+    CONFIG(LoadedPassPlugins, Reason, "--load-pass-plugin", = {nullptr}),
+    CONFIG(PassPluginFilenames, Reason, "--load-pass-plugin", = {"x.so"}),
+    CONFIG(GetSummaryIndexOutputStream, Same, ThinLink,
+           = [](size_t) { return nullptr; }),
+    CONFIG(GetImportsListOutputArray, Same, ThinLink, = imports),
+    CONFIG(GetCacheKeyOutputString, Same, ThinLink, = cacheKeyText),
+    TARGET(StackUsageFile, Reason, "stack usage", = "x.su"),
+    MC(RelocSectionSym, Reason, "-reloc-section-sym",
+       = RelocSectionSymType::None),
+    MC(LargeEHEncoding, Reason, "-large-eh-encoding", = true),
     )
     // clang-format on
 };

@@ -39,6 +39,18 @@ static_assert(sizeof(TargetOptions) == 360, "see ConfigFields.h");
 static_assert(sizeof(MCTargetOptions) == 208, "see ConfigFields.h");
 static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
 )
+DTLTO_SINCE_21(DTLTO_BEFORE_23(
+static_assert(sizeof(lto::Config) == 1440, "see ConfigFields.h");
+static_assert(sizeof(TargetOptions) == 432, "see ConfigFields.h");
+static_assert(sizeof(MCTargetOptions) == 280, "see ConfigFields.h");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
+))
+DTLTO_SINCE_23(
+static_assert(sizeof(lto::Config) == 1568, "see ConfigFields.h");
+static_assert(sizeof(TargetOptions) == 440, "see ConfigFields.h");
+static_assert(sizeof(MCTargetOptions) == 288, "see ConfigFields.h");
+static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
+)
 #endif
 // clang-format on
 
@@ -164,7 +176,8 @@ public:
     else
       for (uint64_t N : {uint64_t(1) << 53, (uint64_t(1) << 53) + 1,
                          uint64_t(1) << 63, (uint64_t(1) << 63) - 1})
-        Others.push_back(N);
+        if (N <= Max)
+          Others.push_back(N);
     change(Name, Value, Others);
   }
   void text(StringRef Name, std::string &Value) {
@@ -241,7 +254,7 @@ bool contains(StringRef Text, StringRef Part) { return Text.contains(Part); }
 std::string keyOf(const lto::Config &Conf) {
   ModuleSummaryIndex Index(/*HaveGVs=*/false);
   Index.addModule("m", ModuleHash{{1, 2, 3, 4, 5}});
-  return cacheKey(Conf, Index, "m", FunctionImporter::ImportMapTy(),
+  return cacheKey(Conf, Index, "m", OwnImportList().List,
                   FunctionImporter::ExportSetTy(), {}, GVSummaryMapTy(),
                   CfiFunctions(Index));
 }
@@ -432,6 +445,9 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
       DTLTO_SINCE_22(
       {"llvm/IR/SystemLibraries.h", "enum class VectorLibrary {", "VecLib", 0},
       )
+      DTLTO_SINCE_23(
+      {MC, "enum class RelocSectionSymType {", "RelocSectionSym", 0},
+      )
       // clang-format on
   };
   Lasts L;
@@ -448,11 +464,14 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
   std::set<std::string> Left;
   for (const auto &Entry : L.All)
     Left.insert(Entry.first);
+  // clang-format off
   EXPECT_EQ(Left, (std::set<std::string>{
                       "BinutilsVersion", "DwarfVersion", "InlinerThreshold",
                       "LicmMssaNoAccForPromotionCap", "LicmMssaOptCap",
-                      "LoopAlignment", "OptLevel", "RemarksHotnessThreshold",
-                      "TLSSize"}));
+                      "LoopAlignment", "OptLevel",
+                      DTLTO_SINCE_21("OutputAsmVariant",)
+                      "RemarksHotnessThreshold", "TLSSize"}));
+  // clang-format on
 }
 
 namespace {
@@ -477,10 +496,18 @@ const lto::Config::ModuleHookFn Hook = [](unsigned, const Module &) {
 };
 const std::string Word = "word";
 
+[[maybe_unused]] std::vector<std::string> &imports(size_t) {
+  static std::vector<std::string> None;
+  return None;
+}
+[[maybe_unused]] std::string &cacheKeyText(size_t) {
+  static std::string Key;
+  return Key;
+}
+
 /// The fields that don't travel, with another value.
 const std::vector<Other> &others() {
   static const std::vector<Other> Table = {
-      CONFIG(PassPlugins, "--load-pass-plugin", = {"x.so"}),
       CONFIG(
           PreCodeGenPassesHook, "passes that the linker adds",
           = [](legacy::PassManager &) {}),
@@ -500,7 +527,6 @@ const std::vector<Other> &others() {
       CONFIG(PreCodeGenModuleHook, "--save-temps", = Hook),
       TARGET(BBSectionsFuncListBuf, "--lto-basic-block-sections",
              = std::shared_ptr<MemoryBuffer>(MemoryBuffer::getMemBuffer("x"))),
-      TARGET(StackUsageOutput, "stack usage", = "x.su"),
       MC(CompressDebugSections, "compressed debug sections",
          = DebugCompressionType::Zlib),
       MC(AsSecureLogFile, "-as-secure-log-file", = "x"),
@@ -536,6 +562,18 @@ const std::vector<Other> &others() {
       )
       DTLTO_SINCE_22(
       CONFIG(Dtlto, "", = true),
+      )
+      DTLTO_BEFORE_23(
+      CONFIG(PassPlugins, "--load-pass-plugin", = {"x.so"}),
+      TARGET(StackUsageOutput, "stack usage", = "x.su"),
+      )
+      DTLTO_SINCE_23(
+      CONFIG(LoadedPassPlugins, "--load-pass-plugin", = {nullptr}),
+      CONFIG(PassPluginFilenames, "--load-pass-plugin", = {"x.so"}),
+      TARGET(StackUsageFile, "stack usage", = "x.su"),
+      CONFIG(GetSummaryIndexOutputStream, "", = [](size_t) { return nullptr; }),
+      CONFIG(GetImportsListOutputArray, "", = imports),
+      CONFIG(GetCacheKeyOutputString, "", = cacheKeyText),
       )
       // clang-format on
   };
@@ -578,7 +616,8 @@ TEST(ConfigJSONTest, TheDefault) {
   std::string Text = write(Conf);
   EXPECT_EQ(Text.find("{\"llvm\":\"" LLVM_VERSION_STRING
                       "\",\"options\":[],\"files\":{},\"passes\":[],"
-                      "\"outputs\":{},\"config\":{\"CPU\":\"\",\"MAttrs\":"
+                      "\"unavailable\":[],\"outputs\":{},\"config\":{\"CPU\":"
+                      "\"\",\"MAttrs\":"
                       "[],\"RelocModel\":1,\"CodeModel\":null,"),
             0u)
       << Text;
@@ -725,6 +764,18 @@ TEST(ConfigJSONTest, AListOfFunctions) {
   EXPECT_EQ(Read->Conf.Options.BBSections, BasicBlockSection::List);
 }
 
+TEST(ConfigJSONTest, LibraryFunctionsThatAreNotThere) {
+  ConfigExtras Extras;
+  Extras.Unavailable = {"memcpy", "fmin"};
+  std::string Text = writeWith(lto::Config(), Extras);
+  Expected<ReadConfig> Read = readConfig(Text);
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_EQ(Read->Extras.Unavailable, Extras.Unavailable);
+  Extras.Unavailable = {"\xFF"};
+  EXPECT_EQ(writeWith(lto::Config(), Extras),
+            "error: unavailable with bytes that are not UTF-8");
+}
+
 TEST(ConfigJSONTest, WrongExtras) {
   std::string Text = writeWith(lto::Config(), {});
   auto With = [&](StringRef Old, StringRef New) {
@@ -743,6 +794,10 @@ TEST(ConfigJSONTest, WrongExtras) {
                            R"(["objc-arc-contract","objc-arc-contract"])"})
     EXPECT_NE(With("\"passes\":[]", ("\"passes\":" + Passes).str()), "")
         << Passes.str();
+  for (StringRef Names : {"{}", "[1]", "null", "\"memcpy\""})
+    EXPECT_NE(With("\"unavailable\":[]", ("\"unavailable\":" + Names).str()),
+              "")
+        << Names.str();
   for (StringRef Outputs :
        {R"({"dwo":""})", R"({"dwo":1})", R"({"remarks":false})", "[]",
         R"({"remarks":true,"dwo":"x"})", R"({"object":true})"})
@@ -793,9 +848,9 @@ TEST(ConfigJSONTest, TooLong) {
 
 TEST(ConfigJSONTest, TheFirstReasonIsTold) {
   lto::Config Conf;
-  Conf.PassPlugins = {"x.so"};
+  Conf.DebugPassManager = true;
   Conf.StatsFile = "x";
-  EXPECT_EQ(write(Conf), "error: --load-pass-plugin");
+  EXPECT_EQ(write(Conf), "error: --lto-debug-pass-manager");
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,8 +57,8 @@ std::unique_ptr<ModuleSummaryIndex> parseIndex(StringRef Text) {
   }
   // There is no text for these.
   for (const char *Name : {"one", "two", "a longer name"})
-    Index->cfiFunctionDefs().insert(Name);
-  Index->cfiFunctionDecls().insert("declared");
+    addCfiFunction(Index->cfiFunctionDefs(), Name);
+  addCfiFunction(Index->cfiFunctionDecls(), "declared");
   return Index;
 }
 
@@ -154,7 +154,7 @@ TEST_F(IndexShardTest, CfiFunctionsAreKept) {
   Bytes New =
       renamed(ref(Old), [](StringRef Name) { return ("x/" + Name).str(); });
   auto Read = must(getModuleSummaryIndex({ref(New), "shard"}));
-  EXPECT_EQ(Read->cfiFunctionDefs(), std::set<std::string>{"one"});
+  EXPECT_EQ(cfiNames(Read->cfiFunctionDefs()), std::set<std::string>{"one"});
 }
 
 TEST_F(IndexShardTest, TheSameNames) {
@@ -416,11 +416,11 @@ private:
       W.Own.insert(GUID);
       Compiled.push_back(Summary);
     }
-    for (const auto &[From, Functions] : *T.ImportList)
-      for (const auto &[GUID, Kind] : Functions) {
-        W.Imported.insert(GUID);
-        Compiled.push_back(L.Defined.find(From)->second.find(GUID)->second);
-      }
+    forEachImport(*T.ImportList, [&](StringRef From, GlobalValue::GUID GUID,
+                                     GlobalValueSummary::ImportKind) {
+      W.Imported.insert(GUID);
+      Compiled.push_back(L.Defined.find(From)->second.find(GUID)->second);
+    });
     auto Note = [&](const ValueInfo &VI) {
       if (VI.getSummaryList().empty())
         return;
@@ -503,7 +503,7 @@ TEST_F(WriteShardTest, ReferencedSymbolsAreKnownToBeLocal) {
 TEST_F(WriteShardTest, NothingMoreIsImported) {
   for (auto &[Module, W] : writeAll())
     for (const auto &[GUID, Info] : *W.Index)
-      for (const auto &Summary : Info.SummaryList)
+      for (const auto &Summary : summariesOf(Info))
         if (Summary->modulePath() != Module)
           EXPECT_EQ(W.Imported.count(GUID), 1u)
               << Module << " would import " << GUID << " from "
@@ -512,7 +512,7 @@ TEST_F(WriteShardTest, NothingMoreIsImported) {
           // A stand-in: of a symbol that something refers to, and nowhere a
           // definition that could be taken.
           EXPECT_EQ(W.Referenced.count(GUID), 1u) << Module << ": " << GUID;
-          EXPECT_EQ(Info.SummaryList.size(), 1u);
+          EXPECT_EQ(summariesOf(Info).size(), 1u);
           EXPECT_TRUE(Summary->notEligibleToImport());
           EXPECT_EQ(kindOf(*Summary), W.Kind[GUID]) << Module << ": " << GUID;
         }
@@ -524,7 +524,7 @@ TEST_F(WriteShardTest, TheRestIsWhatLLVMWrites) {
     EXPECT_EQ(W.Index->getFlags(), Plain->getFlags());
     for (const auto &[GUID, Info] : *Plain) {
       ValueInfo VI = W.Index->getValueInfo(GUID);
-      for (const auto &Want : Info.SummaryList) {
+      for (const auto &Want : summariesOf(Info)) {
         const GlobalValueSummary *Have =
             W.Index->findSummaryInModule(VI, Want->modulePath());
         ASSERT_NE(Have, nullptr) << Module << ": " << GUID;

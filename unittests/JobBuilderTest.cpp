@@ -144,7 +144,7 @@ TEST_F(JobBuilderTest, Inputs) {
                                ? uint32_t(DTLTO_ROLE_INDEX)
                                : uint32_t(DTLTO_ROLE_IMPORT));
       }
-      EXPECT_EQ(Imports.size(), T.ImportList->size());
+      EXPECT_EQ(Imports.size(), importedModules(*T.ImportList).size());
       AnyImport |= !Imports.empty();
       EXPECT_TRUE(std::is_sorted(Imports.begin(), Imports.end()));
       // The whole file, where the linker has it.
@@ -436,6 +436,25 @@ TEST_F(JobBuilderTest, FunctionList) {
 //===----------------------------------------------------------------------===//
 // Parts that are asked for later
 //===----------------------------------------------------------------------===//
+
+TEST_F(JobBuilderTest, LibraryFunctionsThatAreNotThere) {
+  TheLink.addProgram(1);
+  TestLink::Result R =
+      TheLink.look(nullptr, [](const Link &L, std::vector<Task> &Tasks) {
+        const StringRef Names[] = {"puts", "fmin"};
+        Link Without = L;
+        Without.Unavailable = Names;
+        JobBuilder ForClang(Without, DTLTO_PART_ARGS);
+        EXPECT_EQ(toString(ForClang.build(Tasks[0], 1, 1).takeError()),
+                  "library functions that must not be called, 'puts'");
+        JobBuilder ForUs(Without, DTLTO_PART_CONFIG);
+        auto Built = must(ForUs.build(Tasks[0], 1, 1));
+        ReadConfig Read = must(readConfig(Built->Job.config));
+        EXPECT_EQ(Read.Extras.Unavailable,
+                  (std::vector<std::string>{"puts", "fmin"}));
+      });
+  EXPECT_EQ(R.Error, "");
+}
 
 TEST_F(JobBuilderTest, PartsThatCameLater) {
   TheLink.addProgram(3);

@@ -114,7 +114,7 @@ TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
   TheLink.Configure = [](lto::Config &Conf) {
     Conf.PostImportModuleHook = [](unsigned, const Module &M) {
       M.getContext().diagnose(
-          DiagnosticInfoInlineAsm("mind the gap", DS_Warning));
+          DiagnosticInfoInlineAsm(0, "mind the gap", DS_Warning));
       return true;
     };
   };

@@ -27,8 +27,9 @@ public:
       ModuleSummaryIndex &CombinedIndex,
       const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
       ThreadPoolStrategy Parallelism, AddStreamFn AddStream, FileCache Cache,
-      lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
-      bool ShouldEmitImportsFiles, std::chrono::steady_clock::time_point SetUp)
+      LibFuncs Unavailable, lto::IndexWriteCallback OnWrite,
+      bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles,
+      std::chrono::steady_clock::time_point SetUp)
       : ThinBackendBase(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
                         std::move(OnWrite), ShouldEmitImportsFiles,
                         Parallelism),
@@ -42,6 +43,7 @@ public:
           ShouldEmitImportsFiles,
           Parallelism.compute_thread_count()} {
     L.SetUp = SetUp;
+    L.Unavailable = Unavailable;
     settleDSOLocal(CombinedIndex);
   }
 
@@ -101,7 +103,8 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
       [Why = Why.str()](
           const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
           const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
-          AddStreamFn, FileCache) -> std::unique_ptr<lto::ThinBackendProc> {
+          AddStreamFn, FileCache,
+          LibFuncs) -> std::unique_ptr<lto::ThinBackendProc> {
     return std::make_unique<FailingThinBackend>(
         Conf, CombinedIndex, ModuleToDefinedGVSummaries, Why);
   };
@@ -117,12 +120,12 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
       [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
           const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
           const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
-          AddStreamFn AddStream,
-          FileCache Cache) -> std::unique_ptr<lto::ThinBackendProc> {
+          AddStreamFn AddStream, FileCache Cache,
+          LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
     return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
-        AddStream, Cache, OnWrite, ShouldEmitIndexFiles, ShouldEmitImportsFiles,
-        SetUp);
+        AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
+        ShouldEmitImportsFiles, SetUp);
   };
   return makeThinBackend(std::move(Make), Parallelism);
 }

@@ -48,7 +48,7 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
   }
   // Each bit of the abbreviations' numbers is one in each record.
   W.EnterSubblock(ID, AreTexts ? 6 : 4);
-  Packer.define(W, /*Max=*/8);
+  Packer.define(W, /*Max=*/7);
   if (AreTexts)
     Texts.define(W, /*Max=*/48);
   for (const auto &[Code, Values] : Records)

@@ -20,7 +20,7 @@ using ChangeRecord = llvm::function_ref<bool(
 /// As copyBlock(), but with abbreviations made to measure (RecordPacker.h), and
 /// each record goes through \p Change first, if it is given. \p Texts is the
 /// code of records that are texts and begin alike (PrefixAbbrevs.h). \p ID is
-/// that of a block without blocks and blobs in it, with at most four
+/// that of a block without blocks and blobs in it, with at most five
 /// abbreviations in BLOCKINFO, which \p W knows.
 llvm::Error repackBlock(llvm::BitstreamCursor &In, llvm::BitstreamWriter &W,
                         unsigned ID, ChangeRecord Change = nullptr,

@@ -175,6 +175,9 @@ void ArgsBuilder::addOptimization() {
   addFlag(PTO.LoopVectorization, "-fvectorize", "-fno-vectorize");
   addFlag(PTO.SLPVectorization, "-fslp-vectorize", "-fno-slp-vectorize");
   addFlag(PTO.LoopUnrolling, "-funroll-loops", "-fno-unroll-loops");
+  // Since LLVM 23 it is LLD's default, and not clang's.
+  DTLTO_SINCE_21(addFlag(PTO.LoopInterchange, "-floop-interchange",
+                         "-fno-loop-interchange");)
   require(PTO.LoopInterleaving == PTO.LoopUnrolling, "loop interleaving");
   PipelineTuningOptions Default;
   require(PTO.ForgetAllSCEVInLoopUnroll == Default.ForgetAllSCEVInLoopUnroll &&
@@ -247,7 +250,6 @@ void ArgsBuilder::addCodeGeneration() {
 /// Fields of lto::Config, in the order of Config.h, that have no option or
 /// whose effect is more than the object file.
 void ArgsBuilder::checkConfig() {
-  require(Conf.PassPlugins.empty(), "--load-pass-plugin");
   require(!Conf.PreCodeGenPassesHook,
           "passes that the linker adds before code generation");
   require(Conf.CGFileType == CodeGenFileType::ObjectFile, "--lto-emit-asm");
@@ -283,12 +285,9 @@ void ArgsBuilder::checkTargetOptions() {
   require(!Set, Set ? Set : "");
   require(O.BinutilsVersion == std::pair<int, int>(0, 0),
           "another version of binutils");
-  require(!O.NoInfsFPMath, "-mllvm -enable-no-infs-fp-math");
-  require(!O.NoNaNsFPMath, "-mllvm -enable-no-nans-fp-math");
   // LLD has false and clang true; only Arm's build attributes tell.
   require(!O.NoTrappingFPMath && !TheTriple.isARM() && !TheTriple.isThumb(),
           "floating-point traps on Arm");
-  require(!O.NoSignedZerosFPMath, "-mllvm -enable-no-signed-zeros-fp-math");
   require(!O.EnableAIXExtendedAltivecABI, "-mllvm -vec-extabi");
   require(!O.HonorSignDependentRoundingFPMathOption,
           "-mllvm -enable-sign-dependent-rounding-fp-math");
@@ -323,7 +322,6 @@ void ArgsBuilder::checkTargetOptions() {
   require(!O.PPCGenScalarMASSEntries, "scalar MASS entries");
   require(!O.JMCInstrument, "-mllvm -enable-jmc-instrument");
   require(!O.MisExpect, "misexpect diagnostics");
-  require(O.StackUsageOutput.empty(), "stack usage files");
   require(O.LoopAlignment == 0, "-mllvm -align-loops");
   require(O.FloatABIType == FloatABI::Default, "-mllvm -float-abi");
   require(O.AllowFPOpFusion == FPOpFusion::Standard, "-mllvm -fp-contract");

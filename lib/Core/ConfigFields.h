@@ -113,7 +113,12 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   TEXTS(MAttrs)
   // A part of cache keys only. LLVM has long read its options.
   UNUSED(MllvmArgs)
-  FIXED(PassPlugins, O.PassPlugins.empty(), "--load-pass-plugin")
+  DTLTO_BEFORE_23(
+      FIXED(PassPlugins, O.PassPlugins.empty(), "--load-pass-plugin"))
+  DTLTO_SINCE_23(FIXED(LoadedPassPlugins, O.LoadedPassPlugins.empty(),
+                       "--load-pass-plugin"))
+  DTLTO_SINCE_23(FIXED(PassPluginFilenames, O.PassPluginFilenames.empty(),
+                       "--load-pass-plugin"))
   FIXED(PreCodeGenPassesHook, !O.PreCodeGenPassesHook,
         "passes that the linker adds before code generation")
   OPTIONAL(RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI)
@@ -189,6 +194,10 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   FIXED(PreCodeGenModuleHook, !O.PreCodeGenModuleHook, Hooks)
   // Of the thin link.
   UNUSED(CombinedIndexHook)
+  // Of other backends, those that write index files.
+  DTLTO_SINCE_23(UNUSED(GetSummaryIndexOutputStream))
+  DTLTO_SINCE_23(UNUSED(GetImportsListOutputArray))
+  DTLTO_SINCE_23(UNUSED(GetCacheKeyOutputString))
 }
 
 /// llvm/Passes/PassBuilder.h. \p Tuning is a PipelineTuningOptions.
@@ -224,10 +233,10 @@ void visitTarget(Visitor &Visit, Target &O) {
                                                 static_cast<int>(Value[1])));
   }
   DTLTO_BEFORE_22(FLAG(UnsafeFPMath))
-  FLAG(NoInfsFPMath)
-  FLAG(NoNaNsFPMath)
+  DTLTO_BEFORE_23(FLAG(NoInfsFPMath))
+  DTLTO_BEFORE_23(FLAG(NoNaNsFPMath))
   FLAG(NoTrappingFPMath)
-  FLAG(NoSignedZerosFPMath)
+  DTLTO_BEFORE_23(FLAG(NoSignedZerosFPMath))
   DTLTO_BEFORE_22(FLAG(ApproxFuncFPMath))
   FLAG(EnableAIXExtendedAltivecABI)
   FLAG(HonorSignDependentRoundingFPMathOption)
@@ -280,7 +289,10 @@ void visitTarget(Visitor &Visit, Target &O) {
   FLAG(MisExpect)
   FLAG(XCOFFReadOnlyPointers)
   DTLTO_SINCE_21(FLAG(VerifyArgABICompliance))
-  FIXED(StackUsageOutput, O.StackUsageOutput.empty(), "stack usage files")
+  DTLTO_BEFORE_23(
+      FIXED(StackUsageOutput, O.StackUsageOutput.empty(), "stack usage files"))
+  DTLTO_SINCE_23(
+      FIXED(StackUsageFile, O.StackUsageFile.empty(), "stack usage files"))
   ANY_NUMBER(LoopAlignment, unsigned)
   ENUM(FloatABIType, llvm::FloatABI::Hard)
   ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict)
@@ -314,6 +326,7 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
   FLAG(Crel)
   FLAG(X86RelaxRelocations)
   FLAG(X86Sse2Avx)
+  DTLTO_SINCE_23(ENUM(RelocSectionSym, llvm::RelocSectionSymType::None))
   DTLTO_SINCE_21(FLAG(ImplicitMapSyms))
   DTLTO_SINCE_21(OPTIONAL(OutputAsmVariant, unsigned,
                           std::numeric_limits<unsigned>::max()))
@@ -343,6 +356,7 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
   FLAG(EmitCompactUnwindNonCanonical)
   FLAG(PPCUseFullRegisterNames)
   DTLTO_SINCE_22(FLAG(EmitSFrameUnwind))
+  DTLTO_SINCE_23(FLAG(LargeEHEncoding))
 }
 
 #undef DTLTO_SET

@@ -185,6 +185,7 @@ static Expected<std::string> writeText(const lto::Config &Conf,
       if (Extras.ObjCARCContract)
         OS.value(ARCContract);
     });
+    W.texts("unavailable", Extras.Unavailable);
     OS.attributeObject("outputs", [&] {
       if (!Extras.DwoName.empty())
         W.text("dwo", Extras.DwoName);
@@ -362,8 +363,10 @@ static bool isTooDeep(StringRef Text) {
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
   const json::Array *Passes = Top.getArray("passes");
+  const json::Value *Unavailable = Top.get("unavailable");
   const json::Object *Outputs = Top.getObject("outputs");
-  if (!Files || !Passes || !Outputs)
+  if (!Files || !Passes || !Unavailable || !Outputs ||
+      !readTexts(*Unavailable, Extras.Unavailable))
     return false;
   // What else there may be is found when it is written once more.
   forFiles(Extras, [&](StringRef Name, std::string &File) {
@@ -410,7 +413,8 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
     return std::move(E);
 
   if (!readExtras(*Top, Result.Extras))
-    return bad("'files', 'passes' or 'outputs' is missing, or not as expected");
+    return bad("'files', 'passes', 'unavailable' or 'outputs' is missing, or "
+               "not as expected");
 
   std::string Reason;
   size_t NumSections = 0;
@@ -429,7 +433,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   });
   if (!Reason.empty())
     return bad(Reason);
-  if (Top->size() != 5 + NumSections)
+  if (Top->size() != 6 + NumSections)
     return bad("there is more than the sections");
 
   // Finds what is left: a field that is there twice, spaces, another order or

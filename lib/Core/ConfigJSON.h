@@ -41,6 +41,9 @@ struct ConfigExtras {
   bool Remarks = false;
   /// BBSectionsFuncListBuf, as SampleProfile and the others above.
   std::string FunctionList;
+  /// Library functions that code generation must not call (LLVMCompat.h). Not of
+  /// the Config, but of what the linker says beside it.
+  std::vector<std::string> Unavailable;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.

@@ -225,14 +225,11 @@ private:
       Result->setDSOLocal(true);
       return Result;
     }
-    GlobalValueSummary::GVFlags Flags(
-        GlobalValue::ExternalLinkage, GlobalValue::DefaultVisibility,
-        /*NotEligibleToImport=*/true, /*Live=*/true, /*IsLocal=*/true,
-        /*CanAutoHide=*/false, GlobalValueSummary::Definition);
     GlobalVarSummary::GVarFlags VarFlags(
         /*ReadOnly=*/false, /*WriteOnly=*/false, /*Constant=*/false,
         GlobalObject::VCallVisibilityPublic);
-    return std::make_unique<GlobalVarSummary>(Flags, VarFlags, References());
+    return std::make_unique<GlobalVarSummary>(lookedUpFlags(), VarFlags,
+                                              References());
   }
 
   bool Propagated;

@@ -143,6 +143,7 @@ Error JobBuilder::makeConfig() {
     Kept->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
     ConfigFiles.push_back(std::move(Kept));
   }
+  Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
   Extras.ObjCARCContract =
       L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
   Expected<std::string> Text = configText(0);
@@ -169,7 +170,11 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   if (New) {
     Expected<std::vector<std::string>> Args =
         compilerArgs(L.Conf, TheTriple, L.opts().LLVMOptions);
-    if (Args)
+    if (Args && !L.Unavailable.empty())
+      It->second.Reason = ("library functions that must not be called, '" +
+                           L.Unavailable.front() + "'")
+                              .str();
+    else if (Args)
       It->second.Args = std::move(*Args);
     else
       It->second.Reason = toString(Args.takeError());

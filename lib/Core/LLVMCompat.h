@@ -8,23 +8,27 @@
 // The only place of the project that asks for LLVM's version; ConfigFields.h
 // says of each field which versions have it. "=" is what stands left of it.
 //
-//                      19              20                21        22
-//   lto::ThinBackend     std::function   a struct          =         =
-//   ThinBackendProc      in LTO.cpp      in LTO.h, with    + setup() =
-//                                        a thread pool
-//   computeLTOCacheKey   SmallString,    std::string,      =         =
-//                        std::set        DenseSet
-//   FileCache            std::function   a struct          =         =
-//   CachedFileStream     ends with its   =                 commit()  =
-//                        destructor
-//   ImportMapTy          map of modules  list of triples,  =         =
-//                                        over a table
-//   lto::thinBackend                     + CodeGenOnly     =         =
-//   EmitImportsFiles     std::error_code Error             =         =
-//   cfiFunctionDefs()    set of names    =                 index by GUID  =
-//   GlobalVarSummary     std::vector     SmallVector       =         =
-//   --thinlto-                           none in LLD       ELF, COFF =
-//     distributor
+//                      19          20          21          22    23
+//   ThinBackend          a function  a struct    =           =     + names (1)
+//   ThinBackendProc      in LTO.cpp  in LTO.h    + setup()   =     =
+//   thinBackend()                    + a flag(2) =           =     + names (1)
+//   computeLTOCacheKey   2 sets,     2 DenseSets =           =     =
+//     and its key        SmallString std::string =           =     =
+//   FileCache            a function  a struct    =           =     =
+//   CachedFileStream     destructor  =           commit()    =     =
+//   ImportMapTy          a map       a list      =           =     =
+//   EmitImportsFiles     error_code  Error       =           =     =
+//   lists in summaries   std::vector SmallVector =           =     =
+//   SummaryList          a field     =           =           read  =
+//   GVFlags              7 of them   =           =           =     8 of them
+//   getGUID()            by name     =           renamed     =     stored (3)
+//   CFI's functions      names       =           by GUID     =     renamed
+//   triples              texts       =           Triple      =     =
+//   a module's assembly  a text      =           =           =     pieces
+//   LLD distributes by   .           .           a backend   =     a class (4)
+//
+// (1) BitcodeLibFuncs. (2) CodeGenOnly. (3) Also in bitcode, as GUIDLIST.
+// (4) lto::DTLTO, with --thinlto-distributor in each of them.
 //
 // cmake/DtltoLLVM.cmake has the list of versions that builds may use.
 //
@@ -35,7 +39,9 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/ModuleSummaryIndex.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/LTO/LTOBackend.h"
@@ -43,11 +49,14 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Transforms/IPO/FunctionImport.h"
+#if LLVM_VERSION_MAJOR >= 23
+#include "llvm/Transforms/Utils/AssignGUID.h"
+#endif
 #include <map>
 #include <set>
 #include <string>
 
-#if LLVM_VERSION_MAJOR != 19 && LLVM_VERSION_MAJOR != 22
+#if LLVM_VERSION_MAJOR < 19 || LLVM_VERSION_MAJOR > 23
 #error "dtlto doesn't know this LLVM"
 #endif
 
@@ -67,6 +76,13 @@
 #define DTLTO_SINCE_22(...)
 #define DTLTO_BEFORE_22(...) __VA_ARGS__
 #endif
+#if LLVM_VERSION_MAJOR >= 23
+#define DTLTO_SINCE_23(...) __VA_ARGS__
+#define DTLTO_BEFORE_23(...)
+#else
+#define DTLTO_SINCE_23(...)
+#define DTLTO_BEFORE_23(...) __VA_ARGS__
+#endif
 
 namespace dtlto {
 
@@ -74,6 +90,10 @@ using ResolvedODRMap =
     std::map<llvm::GlobalValue::GUID, llvm::GlobalValue::LinkageTypes>;
 using ModuleMapTy = llvm::MapVector<llvm::StringRef, llvm::BitcodeModule>;
 using DefinedSummaries = llvm::DenseMap<llvm::StringRef, llvm::GVSummaryMapTy>;
+/// Library functions that code generation must not call by itself: they are in
+/// the link as bitcode of archives that nothing asked for in time. The names
+/// are LLVM's and live as long as the link; none before LLVM 23.
+using LibFuncs = llvm::ArrayRef<llvm::StringRef>;
 
 } // namespace dtlto
 
@@ -120,7 +140,6 @@ namespace dtlto {
 using CfiGUIDs = std::set<llvm::GlobalValue::GUID>;
 using ModuleSummaries = std::map<std::string, llvm::GVSummaryMapTy>;
 using References = std::vector<llvm::ValueInfo>;
-using BackendFunction = llvm::lto::ThinBackend;
 
 /// What our backends derive from.
 class ThinBackendBase : public llvm::lto::ThinBackendProc {
@@ -140,11 +159,6 @@ public:
 private:
   unsigned Threads;
 };
-
-inline llvm::lto::ThinBackend makeThinBackend(BackendFunction Make,
-                                              llvm::ThreadPoolStrategy) {
-  return Make;
-}
 
 using CacheFunction = llvm::FileCache;
 inline llvm::FileCache makeCache(CacheFunction Ask) { return Ask; }
@@ -186,11 +200,13 @@ importedModules(const llvm::FunctionImporter::ImportMapTy &List) {
   return Names;
 }
 
-inline llvm::Error runThinBackend(
-    const llvm::lto::Config &Conf, unsigned Task, llvm::AddStreamFn AddStream,
-    llvm::Module &M, const llvm::ModuleSummaryIndex &Index,
-    const llvm::FunctionImporter::ImportMapTy &ImportList,
-    const llvm::GVSummaryMapTy &DefinedGlobals, ModuleMapTy *ModuleMap) {
+inline llvm::Error
+runThinBackend(const llvm::lto::Config &Conf, unsigned Task,
+               llvm::AddStreamFn AddStream, llvm::Module &M,
+               const llvm::ModuleSummaryIndex &Index,
+               const llvm::FunctionImporter::ImportMapTy &ImportList,
+               const llvm::GVSummaryMapTy &DefinedGlobals,
+               ModuleMapTy *ModuleMap, LibFuncs) {
   return llvm::lto::thinBackend(Conf, Task, std::move(AddStream), M, Index,
                                 ImportList, DefinedGlobals, ModuleMap);
 }
@@ -211,13 +227,7 @@ namespace dtlto {
 using CfiGUIDs = llvm::DenseSet<llvm::GlobalValue::GUID>;
 using ModuleSummaries = llvm::ModuleToSummariesForIndexTy;
 using References = llvm::SmallVector<llvm::ValueInfo, 0>;
-using BackendFunction = llvm::lto::ThinBackendFunction;
 using ThinBackendBase = llvm::lto::ThinBackendProc;
-
-inline llvm::lto::ThinBackend
-makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
-  return {std::move(Make), Parallelism};
-}
 
 using CacheFunction = llvm::FileCacheFunction;
 inline llvm::FileCache makeCache(CacheFunction Ask) {
@@ -257,14 +267,17 @@ importedModules(const llvm::FunctionImporter::ImportMapTy &List) {
   return List.getSourceModules();
 }
 
-inline llvm::Error runThinBackend(
-    const llvm::lto::Config &Conf, unsigned Task, llvm::AddStreamFn AddStream,
-    llvm::Module &M, const llvm::ModuleSummaryIndex &Index,
-    const llvm::FunctionImporter::ImportMapTy &ImportList,
-    const llvm::GVSummaryMapTy &DefinedGlobals, ModuleMapTy *ModuleMap) {
+inline llvm::Error
+runThinBackend(const llvm::lto::Config &Conf, unsigned Task,
+               llvm::AddStreamFn AddStream, llvm::Module &M,
+               const llvm::ModuleSummaryIndex &Index,
+               const llvm::FunctionImporter::ImportMapTy &ImportList,
+               const llvm::GVSummaryMapTy &DefinedGlobals,
+               ModuleMapTy *ModuleMap, LibFuncs Unavailable) {
+  (void)Unavailable;
   return llvm::lto::thinBackend(Conf, Task, std::move(AddStream), M, Index,
                                 ImportList, DefinedGlobals, ModuleMap,
-                                Conf.CodeGenOnly);
+                                Conf.CodeGenOnly DTLTO_SINCE_23(, Unavailable));
 }
 
 inline llvm::Error writeImportsFile(llvm::StringRef ModulePath,
@@ -278,6 +291,32 @@ inline llvm::Error writeImportsFile(llvm::StringRef ModulePath,
 #endif
 
 namespace dtlto {
+
+/// Makes the backend of a link.
+using BackendFunction =
+    std::function<std::unique_ptr<llvm::lto::ThinBackendProc>(
+        const llvm::lto::Config &, llvm::ModuleSummaryIndex &,
+        const DefinedSummaries &, llvm::AddStreamFn, llvm::FileCache,
+        LibFuncs)>;
+
+inline llvm::lto::ThinBackend
+makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
+  auto Call = [Make = std::move(Make)](
+                  const llvm::lto::Config &Conf,
+                  llvm::ModuleSummaryIndex &Index,
+                  const DefinedSummaries &Defined, llvm::AddStreamFn AddStream,
+                  llvm::FileCache Cache DTLTO_SINCE_23(, LibFuncs Names)) {
+    DTLTO_BEFORE_23(LibFuncs Names;)
+    return Make(Conf, Index, Defined, std::move(AddStream), std::move(Cache),
+                Names);
+  };
+#if LLVM_VERSION_MAJOR >= 20
+  return {std::move(Call), Parallelism};
+#else
+  (void)Parallelism;
+  return Call;
+#endif
+}
 
 /// As LLVM's own of that name, which is about to go.
 template <class Fn> auto onScopeExit(Fn &&Call) {
@@ -304,6 +343,52 @@ inline llvm::GlobalValue::GUID guidOf(llvm::StringRef Identifier) {
 #endif
 }
 
+inline llvm::GlobalValue::GUID guidOf(const llvm::GlobalValue &Value) {
+#if LLVM_VERSION_MAJOR >= 23
+  return Value.getGUIDOrFallback();
+#else
+  return Value.getGUID();
+#endif
+}
+
+/// Whether this is the code of a record that has a GUID for each value of a
+/// module: 64 bits in two halves, the upper one first; 0: none of its own.
+inline bool isGUIDList(unsigned Code) {
+#if LLVM_VERSION_MAJOR >= 23
+  return Code == llvm::bitc::MODULE_CODE_GUIDLIST;
+#else
+  (void)Code;
+  return false;
+#endif
+}
+
+/// What clang does to a module before its summary is made.
+inline void assignGUIDs(llvm::Module &M) {
+  (void)M;
+  DTLTO_SINCE_23(llvm::AssignGUIDPass::runOnModule(M);)
+}
+
+/// The assembly of a whole module.
+inline std::string moduleAsm(const llvm::Module &M) {
+#if LLVM_VERSION_MAJOR >= 23
+  std::string Text;
+  for (const auto &Fragment : M.getModuleInlineAsm())
+    Text += Fragment.Asm;
+  return Text;
+#else
+  return M.getModuleInlineAsm();
+#endif
+}
+
+/// A triple as targets and modules take it.
+inline auto asTarget(const llvm::Triple &T) {
+#if LLVM_VERSION_MAJOR >= 21
+  return T;
+#else
+  return T.str();
+#endif
+}
+
 /// A summary of a function that says nothing about it.
 inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
 #if LLVM_VERSION_MAJOR >= 20
@@ -313,6 +398,17 @@ inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
 #endif
   return std::make_unique<llvm::FunctionSummary>(
       llvm::FunctionSummary::makeDummyFunctionSummary(std::move(NoEdges)));
+}
+
+/// The flags of a definition with a summary that is only looked up, never
+/// imported, and local to the link.
+inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
+  return llvm::GlobalValueSummary::GVFlags(
+      llvm::GlobalValue::ExternalLinkage, llvm::GlobalValue::DefaultVisibility,
+      /*NotEligibleToImport=*/true, /*Live=*/true, /*IsLocal=*/true,
+      /*CanAutoHide=*/false,
+      llvm::GlobalValueSummary::Definition DTLTO_SINCE_23(
+          , /*NoRenameOnPromotion=*/false));
 }
 
 /// All that the index knows of one symbol. What summaries say may be changed.
@@ -341,10 +437,7 @@ inline bool labelsBasicBlocks(const llvm::TargetOptions &Options) {
 inline const char *optionOfThisVersion(const llvm::lto::Config &Conf) {
   const llvm::TargetOptions &O = Conf.Options;
 #if LLVM_VERSION_MAJOR >= 21
-  const llvm::PipelineTuningOptions &PTO = Conf.PTO, Default;
   const llvm::MCTargetOptions &M = O.MCOptions;
-  if (PTO.LoopInterchange != Default.LoopInterchange)
-    return "tuning of the optimization pipeline";
   if (O.EnableStaticDataPartitioning)
     return "-mllvm -partition-static-data-sections";
   if (!O.VerifyArgABICompliance)
@@ -355,6 +448,7 @@ inline const char *optionOfThisVersion(const llvm::lto::Config &Conf) {
     return "assembler options";
 #endif
 #if LLVM_VERSION_MAJOR >= 22
+  const llvm::PipelineTuningOptions &PTO = Conf.PTO, Default;
   if (PTO.LoopFusion != Default.LoopFusion ||
       PTO.DevirtualizeSpeculatively != Default.DevirtualizeSpeculatively)
     return "tuning of the optimization pipeline";
@@ -364,7 +458,29 @@ inline const char *optionOfThisVersion(const llvm::lto::Config &Conf) {
     return "-mllvm -vector-library";
   if (M.EmitSFrameUnwind)
     return "-mllvm -gsframe";
+#endif
+#if LLVM_VERSION_MAJOR >= 23
+  if (!Conf.LoadedPassPlugins.empty() || !Conf.PassPluginFilenames.empty())
+    return "--load-pass-plugin";
+  if (!O.StackUsageFile.empty())
+    return "stack usage files";
+  if (M.RelocSectionSym != llvm::RelocSectionSymType::All)
+    return "-mllvm -reloc-section-sym";
+  if (M.LargeEHEncoding)
+    return "-mllvm -large-eh-encoding";
 #else
+  if (!Conf.PassPlugins.empty())
+    return "--load-pass-plugin";
+  if (!O.StackUsageOutput.empty())
+    return "stack usage files";
+  if (O.NoInfsFPMath)
+    return "-mllvm -enable-no-infs-fp-math";
+  if (O.NoNaNsFPMath)
+    return "-mllvm -enable-no-nans-fp-math";
+  if (O.NoSignedZerosFPMath)
+    return "-mllvm -enable-no-signed-zeros-fp-math";
+#endif
+#if LLVM_VERSION_MAJOR < 22
   if (O.UnsafeFPMath)
     return "-mllvm -enable-unsafe-fp-math";
   if (O.ApproxFuncFPMath)
@@ -383,6 +499,9 @@ inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
                      Name == "implicit-mapsyms") return true;)
   DTLTO_SINCE_22(if (Name == "vector-library" || Name == "call-graph-section" ||
                      Name == "gsframe") return true;)
+  // W is no-warn.
+  DTLTO_SINCE_23(if (Name == "reloc-section-sym" ||
+                     Name == "large-eh-encoding" || Name == "W") return true;)
   return false;
 }
 
@@ -396,6 +515,34 @@ inline llvm::Error commitStream(llvm::CachedFileStream &Stream) {
 #endif
 }
 
+/// Adds \p Name to an index's functions that take part in control flow
+/// integrity.
+template <class Functions>
+void addCfiFunction(Functions &To, llvm::StringRef Name) {
+#if LLVM_VERSION_MAJOR >= 23
+  To.addSymbolWithThinLTOGUID(Name, guidOf(Name));
+#elif LLVM_VERSION_MAJOR >= 21
+  To.emplace(Name);
+#else
+  To.insert(Name.str());
+#endif
+}
+
+/// Their names.
+template <class Functions> std::set<std::string> cfiNames(const Functions &Of) {
+  std::set<std::string> Names;
+#if LLVM_VERSION_MAJOR >= 23
+  for (const auto &[Name, GUID] : Of.getSortedSymbols())
+    Names.insert(Name.str());
+#elif LLVM_VERSION_MAJOR >= 21
+  for (llvm::StringRef Name : Of.symbols())
+    Names.insert(Name.str());
+#else
+  Names.insert(Of.begin(), Of.end());
+#endif
+  return Names;
+}
+
 /// The GUIDs of the functions that take part in control flow integrity, as the
 /// cache key wants them.
 struct CfiFunctions {
@@ -404,9 +551,13 @@ struct CfiFunctions {
 
   explicit CfiFunctions(const llvm::ModuleSummaryIndex &Index) {
 #if LLVM_VERSION_MAJOR >= 21
-    for (llvm::GlobalValue::GUID GUID : Index.cfiFunctionDefs().guids())
+    auto Guids = [](const auto &Functions) {
+      return Functions DTLTO_BEFORE_23(.guids())
+          DTLTO_SINCE_23(.getExportedThinLTOGUIDs());
+    };
+    for (llvm::GlobalValue::GUID GUID : Guids(Index.cfiFunctionDefs()))
       Defs.insert(GUID);
-    for (llvm::GlobalValue::GUID GUID : Index.cfiFunctionDecls().guids())
+    for (llvm::GlobalValue::GUID GUID : Guids(Index.cfiFunctionDecls()))
       Decls.insert(GUID);
 #else
     using llvm::GlobalValue;

@@ -45,6 +45,7 @@ struct Link {
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
   std::chrono::steady_clock::time_point Started = {}; // the first task came
   std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
+  LibFuncs Unavailable = {};
 
   Messages &msg() const { return *TheLinker.Msg; }
   const Options &opts() const { return TheLinker.Opts; }

@@ -85,7 +85,8 @@ CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
         std::make_unique<raw_svector_ostream>(Result.Object));
   };
   if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
-                               *T.ImportList, *T.DefinedGlobals, T.ModuleMap))
+                               *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
+                               L.Unavailable))
     Fail(std::move(E));
   return Result;
 }

@@ -37,7 +37,7 @@
 // What is written anew gets abbreviations made to measure, which a reader
 // doesn't see (RecordPacker.h, PrefixAbbrevs.h).
 //
-// Records are those of the writers of LLVM 19 to 22, BitcodeReader.cpp says
+// Records are those of the writers of LLVM 19 to 23, BitcodeReader.cpp says
 // what they mean. What isn't known, of a later LLVM, is refused, so that the
 // module travels whole.
 //

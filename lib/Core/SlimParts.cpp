@@ -32,6 +32,14 @@ static bool isLocal(uint64_t Linkage) {
 }
 
 Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
+  if (isGUIDList(Code)) {
+    // It comes before the values.
+    if (!GUIDs.empty() || NextValueID != 0 || Record.size() % 2 != 0)
+      return cannot("a list of GUIDs of an unknown form");
+    for (size_t I = 0; I != Record.size(); I += 2)
+      GUIDs.push_back(Record[I] << 32 | Record[I + 1]);
+    return Error::success();
+  }
   switch (Code) {
   case bitc::MODULE_CODE_VERSION:
     HasStrtab = !Record.empty() && Record[0] >= 2;
@@ -59,6 +67,7 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   case bitc::MODULE_CODE_GCNAME:
   case bitc::MODULE_CODE_VSTOFFSET:
   case bitc::MODULE_CODE_HASH:
+    DTLTO_SINCE_23(case bitc::MODULE_CODE_ASM_PROPERTY:)
     return Error::success();
   default:
     // A name in it, or a list with an entry for each value, would be wrong.
@@ -71,7 +80,7 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
       Record[1] > Strtab.size() - Record[0])
     return cannot(MalformedBitcode);
   // The fields of all versions that we know.
-  if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 21
+  if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 22
                        : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
                                                              : 13))
     return cannot("a record with unknown fields, " + Twine(Code));
@@ -197,9 +206,12 @@ Error SlimParts::addBody(BitstreamCursor &In) {
   }
 }
 
-bool SlimParts::isImported(StringRef Name, bool Local) const {
+bool SlimParts::isImported(uint64_t ValueID, StringRef Name, bool Local) const {
   if (Name.empty())
     return false; // the importer asks for names first
+  // Of a function that was renamed, the one that it had before.
+  if (ValueID < GUIDs.size() && Imported.count(GUIDs[ValueID]))
+    return true;
   return Imported.count(guidOf(GlobalValue::getGlobalIdentifier(
       Name, Local ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage,
       SourceFile)));
@@ -225,13 +237,13 @@ Error SlimParts::resolve() {
   if (NumSeen != WithBody.size())
     return cannot(MalformedBitcode);
   for (Function &F : Functions)
-    F.KeepBody |= isImported(F.Name, F.Local);
+    F.KeepBody |= isImported(F.ValueID, F.Name, F.Local);
   for (uint64_t ValueID : BlockAddressesOf)
     if (Error E = keepBodyOf(ValueID))
       return E;
   // An alias is imported as a copy of its function.
   for (const Alias &A : Aliases)
-    if (isImported(A.Name, A.Local))
+    if (isImported(A.ValueID, A.Name, A.Local))
       if (Error E = keepBodyOf(A.ValueID))
         return E;
   return Error::success();

@@ -89,7 +89,7 @@ private:
     bool Local;
   };
 
-  bool isImported(llvm::StringRef Name, bool Local) const;
+  bool isImported(uint64_t ValueID, llvm::StringRef Name, bool Local) const;
   llvm::Error keepBodyOf(uint64_t ValueID);
   void addConstant(unsigned Code, llvm::ArrayRef<uint64_t> Record);
   void dropFunctions(const llvm::StringSet<> &Used);
@@ -98,6 +98,7 @@ private:
   const GUIDSet &Imported;
   bool HasStrtab = false;
   std::string SourceFile;
+  std::vector<uint64_t> GUIDs; // by value's number; 0: made from its name
   uint64_t NextValueID = 0;
   std::vector<Function> Functions;
   std::vector<size_t> WithBody; // of Functions, in the order of the bodies

@@ -105,7 +105,7 @@ ConstantWalk::ConstantWalk(const Module &M, const GUIDSet &Imported) {
     if (!GV.hasInitializer())
       continue;
     if (GV.getName().starts_with("llvm.") || GV.hasAppendingLinkage() ||
-        Imported.contains(GV.getGUID())) {
+        Imported.contains(guidOf(GV))) {
       add(&GV);
       add(GV.getInitializer());
     }

@@ -131,7 +131,7 @@ Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
     case bitc::VALUE_SYMTAB_BLOCK_ID:
       return SIZE_MAX; // without any
     case bitc::CONSTANTS_BLOCK_ID:
-      return 4;
+      return 5;
     default:
       return 0;
     }

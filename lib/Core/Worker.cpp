@@ -223,6 +223,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
                                "module '" + Name +
                                    "' is imported but not in the bundle");
 
+  const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),
+                                           Read->Extras.Unavailable.end());
   WorkerResult Result;
   auto AddStream =
       [&](unsigned,
@@ -232,7 +234,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
         std::make_unique<raw_svector_ostream>(Result.Object));
   };
   if (Error E = runThinBackend(Conf, 0, AddStream, **M, **Index, Imports.List,
-                               Defined[(*M)->getModuleIdentifier()], &Modules))
+                               Defined[(*M)->getModuleIdentifier()], &Modules,
+                               Unavailable))
     return std::move(E);
   if (Failed)
     return createStringError(inconvertibleErrorCode(),

@@ -11,7 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#if __has_include("llvm/Plugins/PassPlugin.h")
+#include "llvm/Plugins/PassPlugin.h"
+#else
 #include "llvm/Passes/PassPlugin.h"
+#endif
 
 llvm::PassPluginLibraryInfo getPollyPluginInfo();
 

@@ -24,7 +24,6 @@
 #include "ObjectFrame.h"
 #include "Targets.h"
 #include "Worker.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -182,9 +181,8 @@ int main(int Argc, char **Argv) {
 
   CommandLine C;
   std::string Problem;
-  bool IsCompiler = StringSwitch<bool>(Name)
-                        .Cases("clang", "clang++", "gcc", "g++", true)
-                        .Default(false);
+  bool IsCompiler =
+      Name == "clang" || Name == "clang++" || Name == "gcc" || Name == "g++";
   if (!parse(ArrayRef(Argv, Argc).drop_front(), IsCompiler, C, Problem))
     return fail(Problem);
   if (C.Version) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Modules.h"
+#include "LLVMCompat.h"
 #include "llvm/Analysis/ModuleSummaryAnalysis.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/AsmParser/Parser.h"
@@ -19,6 +20,7 @@
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
+using namespace dtlto;
 using namespace dtlto::test;
 
 [[noreturn]] static void mistake(const Twine &What) {
@@ -52,6 +54,7 @@ Bytes dtlto::test::thinBitcode(StringRef IR) {
   initializeTargets(); // inline assembly defines symbols
   LLVMContext Context;
   std::unique_ptr<Module> M = parse(Context, IR);
+  assignGUIDs(*M);
   ProfileSummaryInfo PSI(*M);
   ModuleSummaryIndex Index = buildModuleSummaryIndex(*M, nullptr, &PSI);
   Bytes Result;
@@ -75,12 +78,14 @@ Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName) {
   LLVMContext Context;
   std::unique_ptr<Module> M = parse(Context, IR);
   std::string Why;
-  const Target *T = TargetRegistry::lookupTarget(TripleName.str(), Why);
+  Triple TheTriple(TripleName);
+  const Target *T = TargetRegistry::lookupTarget("", TheTriple, Why);
   if (!T)
     mistake(Why);
-  std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
-      TripleName, /*CPU=*/"", /*Features=*/"", TargetOptions(), Reloc::PIC_));
-  M->setTargetTriple(TripleName);
+  std::unique_ptr<TargetMachine> TM(
+      T->createTargetMachine(asTarget(TheTriple), /*CPU=*/"", /*Features=*/"",
+                             TargetOptions(), Reloc::PIC_));
+  M->setTargetTriple(asTarget(TheTriple));
   M->setDataLayout(TM->createDataLayout());
   Bytes Result;
   raw_svector_ostream OS(Result);

@@ -181,7 +181,7 @@ TestLink::Result TestLink::look(const dtlto_plugin *Plugin, LookFn Look) {
   LookFn Inner = LookOnce;
   BackendFunction Make = [&](const lto::Config &Conf, ModuleSummaryIndex &Index,
                              const DefinedSummaries &Defined,
-                             AddStreamFn AddStream, FileCache Cache) {
+                             AddStreamFn AddStream, FileCache Cache, LibFuncs) {
     return std::make_unique<LookingBackend>(
         TheLinker, Conf, Index, Defined, AddStream, Cache, Parallelism, Inner);
   };
