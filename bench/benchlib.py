@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LLVM = Path(os.environ.get("DTLTO_LLVM", "/usr/lib/llvm-19"))
+LLVM_VERSION = os.environ.get("DTLTO_LLVM_VERSION", "19")
+LLVM = Path(os.environ.get("DTLTO_LLVM", f"/usr/lib/llvm-{LLVM_VERSION}"))
 BUILD = Path(os.environ.get("DTLTO_BUILD", ROOT / "build"))
 STOCK = str(LLVM / "bin/ld.lld")
 CLANG = str(LLVM / "bin/clang")

@@ -85,24 +85,33 @@ class Build:
             benchlib.fail("the compilation failed")
 
 
-def write_link_rsp(folder, inputs, driver="clang", options=()):
-    """Asks clang how it would call the linker for `inputs`, and keeps that,
-    without the output, in folder/link.rsp. Paths stay relative to `folder`, so
-    that module names are the same wherever it lies."""
-    write_if_changed(
-        folder / "inputs.rsp", "".join(f'"{name}"\n' for name in inputs)
-    )
+def linker_arguments(folder, driver="clang", options=()):
+    """How clang would call the linker for folder/inputs.rsp: the arguments,
+    without the output. Paths stay relative to `folder`, so that module names
+    are the same wherever it lies."""
     command = [str(benchlib.LLVM / "bin" / driver), "-###", "-fuse-ld=lld"]
     command += ["-flto=thin", "-O2", "-o", "OUT", *options, "@inputs.rsp"]
     # A LIBRARY_PATH would add folders of this machine to the command.
     environment = {k: v for k, v in os.environ.items() if k != "LIBRARY_PATH"}
     said = subprocess.run(
-        command, cwd=folder, env=environment, check=True, text=True,
+        command, cwd=folder, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    ).stdout
-    arguments = shlex.split(said.strip().splitlines()[-1])[1:]
+    )
+    if said.returncode != 0:
+        benchlib.fail(f"clang can't link so: {said.stdout.strip()}")
+    arguments = shlex.split(said.stdout.strip().splitlines()[-1])[1:]
     at = arguments.index("-o")
     del arguments[at : at + 2]
+    return arguments
+
+
+def write_link_rsp(folder, inputs, driver="clang", options=()):
+    """Writes `inputs` to folder/inputs.rsp, and the arguments of their link,
+    without the output, to folder/link.rsp."""
+    write_if_changed(
+        folder / "inputs.rsp", "".join(f'"{name}"\n' for name in inputs)
+    )
+    arguments = linker_arguments(folder, driver, options)
     write_if_changed(
         folder / "link.rsp", "".join(f'"{a}"\n' for a in arguments)
     )

@@ -19,14 +19,16 @@ class Farm:
     they live: here one that waits for the end of a pipe. So they also end if
     we are killed."""
 
-    def __init__(self, count, jobs, options=()):
-        """`count` daemons with `jobs` slots each; `options` are farm.py's."""
+    def __init__(self, count, jobs, options=(), wrap=()):
+        """`count` daemons with `jobs` slots each; `options` are farm.py's.
+        `wrap` are words to put before the command that starts them all."""
         # distccd makes its compilers nicer than others, which would be all
         # that one sees on a busy machine.
         self.command = [
-            sys.executable, str(FARM), "--jobs", str(jobs), "--limit", "86400",
-            "--daemon-arg=--nice", "--daemon-arg=0", *options, str(count),
-            "--", "sh", "-c", 'echo "$DISTCC_DIR"; echo "$DISTCC_HOSTS"; cat',
+            *wrap, sys.executable, str(FARM), "--jobs", str(jobs),
+            "--limit", "86400", "--daemon-arg=--nice", "--daemon-arg=0", *options, str(count),
+            "--", "sh", "-c", 'echo "$DISTCC_DIR"; echo "$DISTCC_HOSTS"; '
+            'echo "$FARM_SESSIONS"; cat',
         ]
 
     def __enter__(self):
@@ -34,11 +36,14 @@ class Farm:
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True,
         )
-        folder, hosts = (self.process.stdout.readline().strip() for _ in "ab")
+        folder, hosts, sessions = (
+            self.process.stdout.readline().strip() for _ in range(3)
+        )
         if not hosts:
             self.process.wait()
             benchlib.fail("distccd doesn't start")
         self.hosts = hosts.split()
+        self.sessions = {int(session) for session in sessions.split()}
         self.environment = {
             name: value for name, value in os.environ.items()
             if not name.startswith("DISTCC")
@@ -47,6 +52,20 @@ class Farm:
             DISTCC_DIR=folder, DISTCC_HOSTS=hosts, DISTCC_VERBOSE="1"
         )
         return self
+
+    def cpu(self):
+        """Seconds of CPU that the daemons and all that they started took so
+        far. A compiler's count once it has ended."""
+        ticks = 0
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{int(entry)}/stat") as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except (ValueError, OSError):
+                continue  # no process, or one that has ended
+            if int(fields[3]) in self.sessions:
+                ticks += sum(int(field) for field in fields[11:15])
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def __exit__(self, *problem):
         self.process.stdin.close()

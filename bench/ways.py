@@ -1,0 +1,115 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The ways to link that bench/upstream compares, and one measured link."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+import benchlib
+
+OURS = benchlib.BUILD / "bin/ld.lld"
+DISTRIBUTOR = benchlib.ROOT / "bench/distributor"
+
+# As the tables call them.
+IN_PROCESS, UPSTREAM, LOCAL, PROCESS, DISTCC = WAYS = [
+    "in-process", "upstream", "local", "process", "distcc"
+]
+DESCRIPTIONS = {
+    IN_PROCESS: "in-process",
+    UPSTREAM: "upstream's DTLTO, a local distributor",
+    LOCAL: "dtlto, `local`",
+    PROCESS: "dtlto, `local`, `mode=process`",
+    DISTCC: "dtlto, `distcc`, two distccds here",
+}
+
+
+def command(way, jobs, fallback=True, distributor_args=()):
+    """The linker, and the options that make it go this way; `jobs` at a time.
+    Without `fallback` all of our jobs have to be done by the plugin."""
+    shared = [f"--thinlto-jobs={jobs}"]
+    if way == IN_PROCESS:
+        return [benchlib.STOCK, *shared]
+    if way == UPSTREAM:
+        given = [f"--jobs={jobs}", *distributor_args]
+        return [
+            benchlib.STOCK, *shared, f"--thinlto-distributor={DISTRIBUTOR}",
+            *[f"--thinlto-distributor-arg={arg}" for arg in given],
+            f"--thinlto-remote-compiler={benchlib.CLANG}",
+        ]
+    name = "distcc" if way == DISTCC else "local"
+    ours = [str(OURS), *shared, f"--thinlto-dist-plugin={name}"]
+    if way == PROCESS:
+        ours.append("--thinlto-dist-plugin-arg=mode=process")
+    if not fallback:
+        ours.append("--thinlto-dist-fallback=none")
+    return ours
+
+
+def peak_of(pid):
+    """MiB; 0 once it has ended."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return 0
+
+
+class Link:
+    """One link, with all that it starts: seconds of wall time; seconds of CPU,
+    also of the processes that it waited for; MiB at the linker's own peak;
+    what it printed. Ended after `limit` seconds: then `code` is None."""
+
+    # Seconds. The kernel keeps the peak, so only a rise in the last moment
+    # can be missed.
+    POLL = 0.01
+
+    def __init__(self, words, cwd, env, limit):
+        with tempfile.TemporaryFile("w+", errors="replace") as text:
+            begin = time.monotonic()
+            process = subprocess.Popen(
+                [str(word) for word in words], cwd=cwd, env=env,
+                stdin=subprocess.DEVNULL, stdout=text,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )
+            try:
+                ended = self._watch(process.pid, begin + limit)
+                self.wall = time.monotonic() - begin
+            finally:
+                # Whatever is left of the link, also when it isn't its end.
+                self._end_group(process.pid)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            text.seek(0)
+            self.output = text.read()
+        self.code = process.returncode if ended else None
+        self.cpu = usage.ru_utime + usage.ru_stime
+
+    def _watch(self, pid, end):
+        """False if it didn't end in time."""
+        self.peak = 0
+        handle = os.pidfd_open(pid)
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            while not poll.poll(self.POLL * 1000):
+                self.peak = max(self.peak, peak_of(pid))
+                if time.monotonic() > end:
+                    return False
+            return True
+        finally:
+            os.close(handle)
+
+    @staticmethod
+    def _end_group(pid):
+        # Its leader is dead or ours to wait for, so the number is its own.
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
