@@ -117,15 +117,15 @@ def write_link_rsp(folder, inputs, driver="clang", options=()):
     )
 
 
-def check_with_stock(folder, name, expected):
+def check_with_stock(folder, name, expected, question="--version"):
     """The bitcode is worth something only if the stock linker can link it and
-    the result, folder/stock/<name>, runs: `--version` says `expected`."""
+    the result, folder/stock/<name>, runs: `question` has it say `expected`."""
     program = folder / "stock" / name
     program.parent.mkdir(exist_ok=True)
     link = benchlib.Run(
         [benchlib.STOCK, "@link.rsp", "-o", program], cwd=folder
     )
-    said = benchlib.Run([program, "--version"]).output.strip()
+    said = benchlib.Run([program, question]).output.strip()
     if expected not in said:
         benchlib.fail(f"the linked {name} says '{said}'")
     print(f"linked by the stock linker in {link.wall:.1f} s; it says: {said}")

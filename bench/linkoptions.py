@@ -33,7 +33,7 @@ SETS = [
     "-static",
     "-static-pie",
     "-r",
-    "-rdynamic",
+    "-Wl,--export-dynamic-symbol=luaL_*",
     "-fno-function-sections -fno-data-sections",
     "-Wl,--icf=all -Wl,--gc-sections",
     "-Wl,--lto-basic-block-sections=all",
@@ -48,8 +48,9 @@ SETS = [
     "-femulated-tls",
     "-gsplit-dwarf",
     "-glldb",
-    "-Wl,--opt-remarks-filename=remarks.yaml",
-    "-Wl,--opt-remarks-filename=remarks.yaml -Wl,--opt-remarks-passes=inline",
+    "-fsave-optimization-record -foptimization-record-file=remarks.yaml",
+    "-fsave-optimization-record -foptimization-record-file=remarks.yaml "
+    "-foptimization-record-passes=inline",
     "-Wl,--plugin-opt=stats-file=stats.json",
     "-Wl,--lto-obj-path=objects/o",
     "-Wl,--lto-emit-asm",
@@ -112,7 +113,7 @@ class Linker:
     an output makes a difference, and nothing of an earlier link in it."""
 
     def __init__(self, program, work, jobs, env, limit):
-        """`program` is a folder with inputs.rsp and what that names."""
+        """`program` is what prepare-lua made: inputs.rsp and obj/."""
         self.program, self.jobs, self.limit = program, jobs, limit
         self.env = env
         self.folder = work / "run"
@@ -125,7 +126,7 @@ class Linker:
             # Only what can't be done elsewhere is done in the linker.
             words.append("--thinlto-dist-local-jobs=0")
         words += bitcode.linker_arguments(
-            self.folder, "clang++", shlex.split(options)
+            self.folder, "clang", ["-rdynamic", *shlex.split(options)]
         )
         link = ways.Link(
             [*words, "-o", OUTPUT], self.folder, self.env, self.limit
@@ -141,10 +142,9 @@ class Linker:
     def _fill(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        for name in "obj", "lib":
-            shutil.copytree(
-                self.program / name, self.folder / name, copy_function=os.link
-            )
+        shutil.copytree(
+            self.program / "obj", self.folder / "obj", copy_function=os.link
+        )
         shutil.copy(self.program / "inputs.rsp", self.folder)
         (self.folder / "sample.prof").write_text(SAMPLE_PROFILE)
         # LLD makes neither.
@@ -164,15 +164,19 @@ class Table:
         self.same = {way: 0 for way in ways.WAYS[1:]}
         self.stayed = {way: 0 for way in ways.WAYS[1:]}
         self.differences = []  # (set, way, words)
-        self.count = len(sets)
+        self.alike = []  # sets without any
+        self.count = 0
+        self.broken = []
         for number, options in enumerate(sets, 1):
             shown = options or "(none)"
             theirs = linker.link(ways.IN_PROCESS, options)
             if theirs.link.code != 0:
-                benchlib.fail(
-                    f"the in-process link fails with {shown}:\n"
-                    + theirs.link.output[-2000:]
-                )
+                self.broken.append(shown)
+                progress(f"the in-process link fails with {shown}:\n"
+                         + theirs.link.output[-2000:])
+                continue
+            self.count += 1
+            known = len(self.differences)
             for way in ways.WAYS[1:]:
                 ours = linker.link(way, options)
                 words = ours.unlike(theirs)
@@ -181,9 +185,11 @@ class Table:
                 else:
                     self.same[way] += 1
                 self.stayed[way] += ours.stayed > 0
-                progress(f"  {number}/{self.count} {shown}: {way}: "
+                progress(f"  {number}/{len(sets)} {shown}: {way}: "
                          + (words or "the same")
                          + (f" ({ours.stayed} stayed)" if ours.stayed else ""))
+            if len(self.differences) == known:
+                self.alike.append(shown)
 
     def print(self):
         print("| link options | the in-process bytes | sets that kept jobs in "
@@ -196,3 +202,8 @@ class Table:
             print("\n| options | way | what is different |\n|---|---|---|")
         for shown, way, words in self.differences:
             print(f"| `{shown}` | {way} | {words} |")
+        if self.alike:
+            print("\nThe same in all ways: "
+                  + ", ".join(f"`{shown}`" for shown in self.alike) + ".")
+        if self.broken:
+            benchlib.fail("no in-process link with " + "; ".join(self.broken))
