@@ -26,7 +26,8 @@ class Farm:
         # that one sees on a busy machine.
         self.command = [
             *wrap, sys.executable, str(FARM), "--jobs", str(jobs),
-            "--limit", "86400", "--daemon-arg=--nice", "--daemon-arg=0", *options, str(count),
+            "--limit", "86400", "--daemon-arg=--nice", "--daemon-arg=0",
+            *options, str(count),
             "--", "sh", "-c", 'echo "$DISTCC_DIR"; echo "$DISTCC_HOSTS"; '
             'echo "$FARM_SESSIONS"; cat',
         ]
