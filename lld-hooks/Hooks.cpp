@@ -58,6 +58,14 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+  if (compilesTwice()) {
+    TheLinker->Msg->note(
+        "plugin '" + Twine(TheLinker->Plugin->name) +
+        "': all modules are compiled here, since another machine can't be "
+        "told: -mllvm -codegen-data-thinlto-two-rounds");
+    return realCreateBackend(Parallelism, std::move(OnWrite),
+                             ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+  }
   guardAgainstExit();
   return createPluginThinBackend(*TheLinker, Parallelism, std::move(OnWrite),
                                  ShouldEmitIndexFiles, ShouldEmitImportsFiles);

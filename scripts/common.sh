@@ -7,9 +7,26 @@
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The major version of LLVM that everything is built with and compared with.
+# The major version of LLVM in Debian's release with this code name; elsewhere,
+# that of most of the work.
+llvm_of() {
+  case $1 in
+    trixie) echo 22 ;;
+    forky | sid) echo 23 ;;
+    *) echo 19 ;;
+  esac
+}
+
+# The one that everything is built with and compared with. Debian's sid has the
+# code name of the release to come.
 # shellcheck disable=SC2034
-llvm=${DTLTO_LLVM_VERSION:-19}
+llvm=${DTLTO_LLVM_VERSION:-$(llvm_of "$(. /etc/os-release 2>/dev/null &&
+  echo "${VERSION_CODENAME-}")")}
+
+# What a program is linked with: the linker, the worker and the plugins.
+# shellcheck disable=SC2034
+build_targets=(dtlto-lld dtlto-codegen dtlto-codegen-static
+  dtlto_local dtlto_distcc dtlto_icecc)
 
 # Where downloads are kept, outside of every checkout and build tree.
 source_cache() {

@@ -739,6 +739,7 @@ TEST(ConfigJSONTest, SideFiles) {
             "error: --opt-remarks-format other than yaml");
   Conf.RemarksFormat = "yaml";
   Conf.RemarksPasses = "inline";
+  Extras.ObjectName = "cache/llvmcache-0";
 
   std::string Text = writeWith(Conf, Extras);
   EXPECT_FALSE(contains(Text, "/home/user"));
@@ -746,6 +747,7 @@ TEST(ConfigJSONTest, SideFiles) {
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
   EXPECT_EQ(Read->Extras.DwoName, "here/dwo/7.dwo");
   EXPECT_TRUE(Read->Extras.Remarks);
+  EXPECT_EQ(Read->Extras.ObjectName, "cache/llvmcache-0");
   EXPECT_EQ(Read->Conf.RemarksPasses, "inline");
   EXPECT_EQ(Read->Conf.RemarksFormat, "yaml");
   EXPECT_EQ(Read->Conf.DwoDir + Read->Conf.RemarksFilename, "");

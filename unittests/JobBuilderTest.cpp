@@ -415,6 +415,25 @@ TEST_F(JobBuilderTest, ConfigWithSideFiles) {
             std::string::npos);
 }
 
+TEST_F(JobBuilderTest, TheObjectsName) {
+  TheLink.addProgram(1);
+  const uint32_t Parts = AllParts | DTLTO_PART_CONFIG;
+  withBuilder(Parts, [](JobBuilder &B, std::vector<Task> &Tasks) {
+    auto Words = [](const BuiltJob &Built) {
+      return std::vector<std::string>(Built.Job.args,
+                                      Built.Job.args + Built.Job.num_args);
+    };
+    const std::string Name = "-object-file-name=cache/llvmcache-0";
+    auto Without = must(B.build(Tasks[0], 1, 1));
+    EXPECT_EQ(llvm::count(Words(*Without), Name), 0);
+    Tasks[0].ObjectName = "cache/llvmcache-0";
+    auto With = must(B.build(Tasks[0], 2, 1));
+    EXPECT_EQ(llvm::count(Words(*With), Name), 1);
+    ReadConfig Read = must(readConfig(With->Job.config));
+    EXPECT_EQ(Read.Extras.ObjectName, "cache/llvmcache-0");
+  });
+}
+
 TEST_F(JobBuilderTest, FunctionList) {
   TheLink.Configure = [](lto::Config &Conf) {
     Conf.Options.BBSections = BasicBlockSection::List;

@@ -189,6 +189,8 @@ static Expected<std::string> writeText(const lto::Config &Conf,
     OS.attributeObject("outputs", [&] {
       if (!Extras.DwoName.empty())
         W.text("dwo", Extras.DwoName);
+      if (!Extras.ObjectName.empty())
+        W.text("object", Extras.ObjectName);
       if (Extras.Remarks)
         OS.attribute("remarks", true);
     });
@@ -373,6 +375,7 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
     File = Files->getString(Name).value_or("").str();
   });
   Extras.DwoName = Outputs->getString("dwo").value_or("").str();
+  Extras.ObjectName = Outputs->getString("object").value_or("").str();
   Extras.Remarks = Outputs->getBoolean("remarks").value_or(false);
   Extras.ObjCARCContract = !Passes->empty();
   return all_of(*Passes, [](const json::Value &V) {

@@ -37,6 +37,9 @@ struct ConfigExtras {
   /// The job makes a .dwo file (DwoDir), and this is its name in the object;
   /// empty: DwoDir is not sent.
   std::string DwoName;
+  /// What the object calls itself, which no field of LLVM's holds; empty: it
+  /// has no name.
+  std::string ObjectName;
   /// The job makes a file of remarks (RemarksFilename).
   bool Remarks = false;
   /// BBSectionsFuncListBuf, as SampleProfile and the others above.

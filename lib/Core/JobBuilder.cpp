@@ -110,10 +110,13 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
   return Error::success();
 }
 
-/// The configuration of the job with number \p TaskNumber.
-Expected<std::string> JobBuilder::configText(unsigned TaskNumber) const {
+/// The configuration of the job of \p T, or of one that has no names of its
+/// own.
+Expected<std::string> JobBuilder::configText(const Task *T) const {
   ConfigExtras OfJob = Extras;
-  SideFiles Files = sideFiles(L.Conf, TaskNumber);
+  SideFiles Files = sideFiles(L.Conf, T ? T->Number : 0);
+  if (T)
+    OfJob.ObjectName = T->ObjectName;
   OfJob.DwoName = Files.Dwo;
   OfJob.Remarks = !Files.Remarks.empty();
   // Makes LLVM put the file's absolute path into the object.
@@ -146,7 +149,7 @@ Error JobBuilder::makeConfig() {
   Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
   Extras.ObjCARCContract =
       L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
-  Expected<std::string> Text = configText(0);
+  Expected<std::string> Text = configText(nullptr);
   if (!Text)
     return Text.takeError();
   Config = std::move(*Text);
@@ -276,9 +279,9 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   Expected<const char *> Text = config();
   if (!Text)
     return Text.takeError();
-  // Names of side files are a job's own.
-  if (!sideFiles(L.Conf, T.Number).empty()) {
-    Expected<std::string> Own = configText(T.Number);
+  // Names of files that the job makes are its own.
+  if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty()) {
+    Expected<std::string> Own = configText(&T);
     if (!Own)
       return Own.takeError();
     Built.Config = std::move(*Own);
@@ -296,8 +299,8 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   return Error::success();
 }
 
-Error JobBuilder::addArgs(BuiltJob &Built, const Triple &TheTriple) {
-  const TripleArgs &Common = argsFor(TheTriple);
+Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
+  const TripleArgs &Common = argsFor(triple(T));
   if (!Common.Reason.empty())
     return createStringError(inconvertibleErrorCode(), Common.Reason);
 
@@ -307,6 +310,10 @@ Error JobBuilder::addArgs(BuiltJob &Built, const Triple &TheTriple) {
   Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
           "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
   Args.insert(Args.end(), Common.Args.begin(), Common.Args.end());
+  if (!T.ObjectName.empty()) {
+    Args.push_back("-Xclang");
+    Args.push_back("-object-file-name=" + T.ObjectName);
+  }
   for (const std::string &Arg :
        {std::string("-c"), "-fthinlto-index=" + IndexPath.str(),
         std::string("-x"), std::string("ir"),
@@ -348,7 +355,7 @@ Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
     if (Error E = addInputs(Built, T))
       return E;
   if (Missing & DTLTO_PART_ARGS)
-    if (Error E = addArgs(Built, triple(T)))
+    if (Error E = addArgs(Built, T))
       return E;
   if (Missing & DTLTO_PART_CONFIG)
     if (Error E = addConfig(Built, T))

@@ -96,11 +96,11 @@ private:
   const TripleArgs &argsFor(const llvm::Triple &TheTriple);
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
   void addDigests(BuiltJob &Built);
-  llvm::Error addArgs(BuiltJob &Built, const llvm::Triple &TheTriple);
+  llvm::Error addArgs(BuiltJob &Built, const Task &T);
   llvm::Error addConfig(BuiltJob &Built, const Task &T);
   llvm::Expected<const char *> config();
   llvm::Error makeConfig();
-  llvm::Expected<std::string> configText(unsigned TaskNumber) const;
+  llvm::Expected<std::string> configText(const Task *T) const;
   llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
                             std::string &Field);
 

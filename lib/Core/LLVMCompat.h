@@ -334,6 +334,13 @@ inline llvm::cl::Option *findOption(llvm::StringRef Name) {
   return It == Options.end() ? nullptr : It->second;
 }
 
+/// Whether LLVM compiles each module twice, the second time with what it learnt
+/// the first time. It does so by itself, whichever backend it is given.
+inline bool compilesTwice() {
+  llvm::cl::Option *Option = findOption("codegen-data-thinlto-two-rounds");
+  return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
+}
+
 /// What LLVM calls the function or variable with this identifier.
 inline llvm::GlobalValue::GUID guidOf(llvm::StringRef Identifier) {
 #if LLVM_VERSION_MAJOR >= 21
@@ -503,6 +510,19 @@ inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
   DTLTO_SINCE_23(if (Name == "reloc-section-sym" ||
                      Name == "large-eh-encoding" || Name == "W") return true;)
   return false;
+}
+
+/// The folder of \p Cache. \p OnCommandLine is where the command line says that
+/// it is, for versions whose cache doesn't tell.
+inline std::string cacheFolder(const llvm::FileCache &Cache,
+                               llvm::StringRef OnCommandLine) {
+#if LLVM_VERSION_MAJOR >= 20
+  (void)OnCommandLine;
+  return Cache.getCacheDirectoryPath();
+#else
+  (void)Cache;
+  return OnCommandLine.str();
+#endif
 }
 
 /// What must be called once after the last byte, before the stream ends.

@@ -15,6 +15,7 @@
 #include "Timeline.h"
 #include "dtlto/PluginAPI.h"
 #include <chrono>
+#include <string>
 
 namespace dtlto {
 
@@ -61,6 +62,9 @@ struct Task {
   const ResolvedODRMap *ResolvedODR;
   const llvm::GVSummaryMapTy *DefinedGlobals;
   ModuleMapTy *ModuleMap;
+  /// What an object for Windows calls itself in its debug info: the name of its
+  /// file in the cache. Empty: it has none. Set while the job is prepared.
+  std::string ObjectName = {};
 
   /// The module's name in the linker, for messages.
   llvm::StringRef name() const { return Module.getModuleIdentifier(); }

@@ -50,6 +50,8 @@ void addLine(std::string &Text, const std::string &Line) {
 CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
   CodegenResult Result;
   ThreadTimeTrace Trace(L.Conf);
+  DTLTO_SINCE_22(
+      TimeTraceScope Span("Run ThinLTO backend thread (in-process)", T.name());)
 
   lto::LTOLLVMContext Context(L.Conf);
   Context.DiagHandler = [&](const DiagnosticInfo &DI) {
@@ -82,7 +84,7 @@ CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
     return std::make_unique<CachedFileStream>(
-        std::make_unique<raw_svector_ostream>(Result.Object));
+        std::make_unique<raw_svector_ostream>(Result.Object), T.ObjectName);
   };
   if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
                                *T.ImportList, *T.DefinedGlobals, T.ModuleMap,

@@ -10,6 +10,7 @@
 #include "Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include <unistd.h>
 
 using namespace llvm;
@@ -161,6 +162,17 @@ void Scheduler::startPreparing(Job &J, bool ForHere) {
   Helpers->async([this, &J, ForPlugin] { prepare(J, ForPlugin); });
 }
 
+/// What localCache() in LLVM's Caching.cpp calls the file of the object. Only
+/// CodeView tells of it: other objects shall not depend on where the cache is.
+std::string Scheduler::objectName(const Task &T, StringRef Key) const {
+  Triple TheTriple = Builder.triple(T);
+  if (!TheTriple.isOSWindows() && !TheTriple.isOSBinFormatCOFF())
+    return {};
+  SmallString<128> Name(cacheFolder(L.Cache, L.opts().CacheFolder));
+  sys::path::append(Name, "llvmcache-" + Key);
+  return Name.str().str();
+}
+
 /// Any thread; touches nothing of the job that others change meanwhile.
 void Scheduler::prepare(Job &J, bool ForPlugin) {
   Event E{Event::Prepared};
@@ -177,7 +189,16 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
     Push();
   };
 
-  const Task &T = J.T;
+  Task &T = J.T;
+  // As in-process: a module without a hash can't be cached.
+  std::string Key;
+  if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
+      !all_of(L.Index.getModuleHash(T.name()),
+              [](uint32_t V) { return V == 0; })) {
+    Key = cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
+                   *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+    T.ObjectName = objectName(T, Key);
+  }
   if (Saver)
     if (Error Why = Saver->save(T))
       return Broken(std::move(Why));
@@ -187,13 +208,7 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
                                    L.EmitImportsFiles))
       return Broken(std::move(Why));
 
-  // As in-process: a module without a hash can't be cached.
-  if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
-      !all_of(L.Index.getModuleHash(T.name()),
-              [](uint32_t V) { return V == 0; })) {
-    std::string Key =
-        cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
-                 *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+  if (!Key.empty()) {
     Expected<AddStreamFn> Out = L.Cache(T.Number, Key, T.name());
     if (!Out)
       return Broken(Out.takeError());

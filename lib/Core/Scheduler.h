@@ -112,6 +112,7 @@ private:
   void prepareMore();
   void startPreparing(Job &J, bool ForHere);
   void prepare(Job &J, bool ForPlugin);
+  std::string objectName(const Task &T, llvm::StringRef Key) const;
   void complete(Job &J);
   void keep(Job &J, const std::string &Why);
   void offerMore();

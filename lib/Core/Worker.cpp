@@ -231,7 +231,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
     return std::make_unique<CachedFileStream>(
-        std::make_unique<raw_svector_ostream>(Result.Object));
+        std::make_unique<raw_svector_ostream>(Result.Object),
+        Read->Extras.ObjectName);
   };
   if (Error E = runThinBackend(Conf, 0, AddStream, **M, **Index, Imports.List,
                                Defined[(*M)->getModuleIdentifier()], &Modules,

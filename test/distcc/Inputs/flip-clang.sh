@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # A clang that gets the first byte after the object's header wrong.
-/usr/bin/clang-19 "$@" || exit
+"${DTLTO_TEST_CLANG:-/usr/bin/clang-19}" "$@" || exit
 is_job= output= before=
 for arg; do
   case $arg in @*) is_job=1 ;; esac

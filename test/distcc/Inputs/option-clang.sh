@@ -3,6 +3,6 @@
 #
 # A clang whose packager had an idea.
 case " $* " in
-*" @"*) exec /usr/bin/clang-19 "$@" -mllvm -align-all-functions=6 ;;
-*) exec /usr/bin/clang-19 "$@" ;;
+*" @"*) exec "${DTLTO_TEST_CLANG:-/usr/bin/clang-19}" "$@" -mllvm -align-all-functions=6 ;;
+*) exec "${DTLTO_TEST_CLANG:-/usr/bin/clang-19}" "$@" ;;
 esac
