@@ -324,6 +324,35 @@ TEST_F(SchedulerTest, OpenFails) {
   EXPECT_FALSE(Plugin.isClosed());
 }
 
+TEST_F(SchedulerTest, GivesUpWhileItOpens) {
+  makeProgram(5);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    std::thread([&] { Plugin.log(DTLTO_LOG_ERROR, "no farm today"); }).join();
+    return DTLTO_OK;
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"plugin 'fake': no farm today; compiling the remaining "
+                      "modules here"}));
+  EXPECT_TRUE(warned({"5 of 5 modules were compiled here instead"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
+  EXPECT_TRUE(Plugin.submitted().empty());
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(SchedulerTest, GivesUpWhileItOpensWithoutFallback) {
+  makeProgram(5);
+  setFallback(FallbackKind::None);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Plugin.log(DTLTO_LOG_ERROR, "no farm today");
+    return DTLTO_OK;
+  };
+  link();
+  EXPECT_NE(Have.Error.find("plugin 'fake': no farm today"), std::string::npos)
+      << Have.Error;
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+  EXPECT_TRUE(Plugin.submitted().empty());
+}
+
 TEST_F(SchedulerTest, OpenFailsWithoutFallback) {
   makeProgram(5);
   setFallback(FallbackKind::None);

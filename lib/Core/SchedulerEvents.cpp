@@ -137,8 +137,9 @@ void Scheduler::onOpened(Event &E) {
       Aborting = true;
     return giveUpPlugin(Why);
   }
+  // It has found out meanwhile, on a thread of its own.
   if (!E.Message.empty())
-    L.msg().warning("plugin '" + pluginName() + "': " + E.Message);
+    return giveUpPlugin(E.Message);
   PluginOpen = true;
   // The first jobs were built for what the plugin needs without arguments.
   Builder.setParts(E.Needs);
