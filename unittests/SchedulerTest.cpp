@@ -372,8 +372,15 @@ TEST_F(SchedulerTest, OtherReasonsAreToldUpToALimit) {
 TEST_F(SchedulerTest, EveryJobFailsWithoutFallback) {
   makeProgram(30);
   setFallback(FallbackKind::None);
+  // Five at once: more fail than the one that fails the link.
+  std::vector<uint64_t> Ids;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_CALLER, "no luck"));
+    Ids.push_back(J.Id);
+    if (Ids.size() < 5)
+      return;
+    for (uint64_t Id : std::exchange(Ids, std::vector<uint64_t>(4)))
+      if (Id != 0)
+        Plugin.done(Id, Plugin.failure(DTLTO_ERROR_CALLER, "no luck"));
   };
   link();
   EXPECT_EQ(StringRef(Have.Error).count("no luck"), 1u) << Have.Error;
