@@ -238,6 +238,18 @@ TEST_F(SchedulerTest, InfrastructureErrorsTwiceWithoutFallback) {
                 {"dtlto: plugin 'fake'", "'m1.o'", "no luck"});
 }
 
+TEST_F(SchedulerTest, TheWorkerIsNamedOnce) {
+  expectFallback(
+      Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "host:1 is gone", "host:1"), 2,
+      "'m1.o': host:1 is gone; compiling it here");
+}
+
+TEST_F(SchedulerTest, AnotherWorkersNameIsNotIts) {
+  expectFallback(
+      Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "host:12 is gone", "host:1"),
+      2, "host:12 is gone on host:1");
+}
+
 TEST_F(SchedulerTest, ErrorsWithoutAMessage) {
   expectFallback(Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE), 2,
                  "no reason given");
@@ -267,8 +279,19 @@ TEST_F(SchedulerTest, CallerErrorsWithoutFallback) {
 
 TEST_F(SchedulerTest, CompilerErrorsAreJudgedHere) {
   expectFallback(
-      Plugin.failure(DTLTO_ERROR_COMPILER, "clang: no such thing", "host:1"), 1,
-      "the compiler failed on host:1: clang: no such thing");
+      Plugin.failure(DTLTO_ERROR_COMPILER, "clang: no\n  such thing\n\n",
+                     "host:1"),
+      1,
+      "the compiler failed on host:1, but compiling it here worked; it said: "
+      "clang: no\n  such thing");
+  for (const std::string &Text : TheLink.Msg.warnings())
+    EXPECT_NE(Text.back(), '\n') << Text;
+}
+
+TEST_F(SchedulerTest, CompilerErrorsWithoutAWord) {
+  expectFallback(Plugin.failure(DTLTO_ERROR_COMPILER, "\n"), 1,
+                 "the compiler failed, but compiling it here worked; it said: "
+                 "nothing");
 }
 
 TEST_F(SchedulerTest, CompilerErrorsWithoutFallback) {
@@ -305,9 +328,63 @@ TEST_F(SchedulerTest, EveryJobFails) {
   };
   linkSame();
   EXPECT_EQ(Plugin.submitted().size(), 60u);
-  EXPECT_TRUE(warned({"30 of 30 modules were compiled here instead"}));
   // The same over and over tells nobody more.
-  EXPECT_LE(TheLink.Msg.warnings().size(), 11u);
+  EXPECT_TRUE(warned({"plugin 'fake': and 27 more modules failed likewise; "
+                      "--verbose shows all"}));
+  EXPECT_TRUE(warned({"30 of 30 modules were compiled here instead"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 5u);
+}
+
+TEST_F(SchedulerTest, EveryJobFailsAndAllIsTold) {
+  makeProgram(30);
+  TheLink.Msg.Verbose = true;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no luck"));
+  };
+  linkSame();
+  EXPECT_FALSE(warned({"more modules failed likewise"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 31u);
+}
+
+TEST_F(SchedulerTest, ReasonsThatDifferInNumbersAreOne) {
+  makeProgram(30);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    std::string Why = "no answer from port " + std::to_string(J.Id);
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_CALLER, Why.c_str()));
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"and 27 more modules failed likewise"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 5u);
+}
+
+TEST_F(SchedulerTest, OtherReasonsAreToldUpToALimit) {
+  makeProgram(30);
+  unsigned N = 0; // one worker thread
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    std::string Why(1 + N++, 'a');
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_CALLER, Why.c_str()));
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"and 20 more modules failed likewise"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 12u);
+}
+
+TEST_F(SchedulerTest, EveryJobFailsWithoutFallback) {
+  makeProgram(30);
+  setFallback(FallbackKind::None);
+  // Five at once: more fail than the one that fails the link.
+  std::vector<uint64_t> Ids;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Ids.push_back(J.Id);
+    if (Ids.size() < 5)
+      return;
+    for (uint64_t Id : std::exchange(Ids, std::vector<uint64_t>(4)))
+      if (Id != 0)
+        Plugin.done(Id, Plugin.failure(DTLTO_ERROR_CALLER, "no luck"));
+  };
+  link();
+  EXPECT_EQ(StringRef(Have.Error).count("no luck"), 1u) << Have.Error;
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
 TEST_F(SchedulerTest, OpenFails) {
@@ -322,6 +399,35 @@ TEST_F(SchedulerTest, OpenFails) {
   EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
   EXPECT_TRUE(Plugin.submitted().empty());
   EXPECT_FALSE(Plugin.isClosed());
+}
+
+TEST_F(SchedulerTest, GivesUpWhileItOpens) {
+  makeProgram(5);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    std::thread([&] { Plugin.log(DTLTO_LOG_ERROR, "no farm today"); }).join();
+    return DTLTO_OK;
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"plugin 'fake': no farm today; compiling the remaining "
+                      "modules here"}));
+  EXPECT_TRUE(warned({"5 of 5 modules were compiled here instead"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
+  EXPECT_TRUE(Plugin.submitted().empty());
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(SchedulerTest, GivesUpWhileItOpensWithoutFallback) {
+  makeProgram(5);
+  setFallback(FallbackKind::None);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Plugin.log(DTLTO_LOG_ERROR, "no farm today");
+    return DTLTO_OK;
+  };
+  link();
+  EXPECT_NE(Have.Error.find("plugin 'fake': no farm today"), std::string::npos)
+      << Have.Error;
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+  EXPECT_TRUE(Plugin.submitted().empty());
 }
 
 TEST_F(SchedulerTest, OpenFailsWithoutFallback) {
@@ -419,6 +525,20 @@ TEST_F(SchedulerTest, WrongArgumentsFailTheLink) {
       << Have.Error;
   EXPECT_TRUE(Have.Objects.empty());
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(SchedulerTest, NothingIsSaidToBeCompiledInALinkThatFails) {
+  // Modules are still prepared as open() fails.
+  makeProgram(30);
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS);
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Plugin.log(DTLTO_LOG_ERROR, "unknown argument 'x'");
+    return DTLTO_ERROR_CALLER;
+  };
+  link();
+  EXPECT_NE(Have.Error, "");
+  EXPECT_TRUE(TheLink.Msg.warnings().empty())
+      << testing::PrintToString(TheLink.Msg.warnings());
 }
 
 TEST_F(SchedulerTest, NothingStartsAfterTheLinkHasFailed) {

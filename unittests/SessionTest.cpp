@@ -183,6 +183,21 @@ TEST_F(SessionTest, ErrorsOfOpenAreToldWithIt) {
   EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
+TEST_F(SessionTest, ErrorsDuringAnOpenThatSucceedsAreToldWithIt) {
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    std::thread([&] { Plugin.log(DTLTO_LOG_ERROR, "no farm today"); }).join();
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    Event E = next(Event::Opened);
+    EXPECT_EQ(E.Status, DTLTO_OK);
+    EXPECT_EQ(E.Message, "no farm today");
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
 TEST_F(SessionTest, CloseEndsWhatRuns) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Plugin.done(J.Id, Plugin.failure(DTLTO_CANCELLED));

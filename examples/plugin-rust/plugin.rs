@@ -354,6 +354,7 @@ extern "C" fn cancel(session: *mut Session, id: u64) {
         state.waiting.remove(index);
         drop(state);
         session.done(id, Err((CANCELLED, String::new())));
+        (session.host().load_changed)(session.host().context);
     }
 }
 

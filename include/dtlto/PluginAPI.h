@@ -133,8 +133,10 @@ enum {
   DTLTO_LOG_WARNING = 2, /* the link goes on, but the user should know */
   /* What the plugin can't go on without. The host gives it no more jobs, and has
    * no use for those that it has: it fails the link or, where the user chose to
-   * fall back to this machine, shows a warning and compiles them itself. Not for
-   * single jobs: these have job_done. */
+   * fall back to this machine, shows a warning and compiles them itself. Also on
+   * any thread while open() runs: then it is the reason why open() fails, and if
+   * open() returns DTLTO_OK, the session is over as it begins. Not for single
+   * jobs: these have job_done. */
   DTLTO_LOG_ERROR = 3
 };
 

@@ -469,6 +469,9 @@ void Scheduler::summarize() {
                  " jobs failed and were done when given to it again; the last "
                  "one was " +
                  LastRetry);
+  if (NumUntold)
+    L.msg().warning("plugin '" + pluginName() + "': and " + Twine(NumUntold) +
+                    " more modules failed likewise; --verbose shows all");
   if (NumFallback)
     L.msg().warning("plugin '" + pluginName() + "': " + Twine(NumFallback) +
                     " of " + Twine(Jobs.size()) +

@@ -89,6 +89,8 @@ private:
     Attempt Twin;
     bool RunsHere = false;  // a local thread has it
     bool ForHere = false;   // is prepared to be compiled here
+    bool FellBack = false;  // is compiled here, since the plugin failed
+    bool IsKept = false;    // likewise, since another machine can't be told
     bool IsLeft = true;     // counts in SecondsLeft
     bool IsSlow = false;    // counts in NumSlowOn
     bool IsUnheard = false; // was begun here as the plugin had begun none
@@ -99,7 +101,9 @@ private:
     std::string Worker; // that the first attempt runs on, if it is known
     llvm::AddStreamFn Out;
     std::unique_ptr<BuiltJob> Built;
-    std::string RemoteErrors; // what a remote compiler said before we tried
+    // Of a remote compiler that said no, before we try; empty: none did.
+    std::string RemoteFailure;
+    std::string RemoteErrors; // its own words
     Buffer ToVerify;          // the plugin's object, while ours is made
     // Of a job that makes files beside its object, and comes back packed.
     SideFiles Side;     // where they go; empty: there are none
@@ -173,7 +177,7 @@ private:
   void checkDeadlines();
   Clock::duration deadlineStep() const;
   Clock::time_point nextDeadline() const;
-  void warnLimited(const llvm::Twine &Text);
+  void warnLimited(const llvm::Twine &Text, llvm::StringRef Why);
 
   void closeSession();
   void finishRecord();
@@ -265,7 +269,10 @@ private:
   llvm::StringMap<unsigned> NumSlowOn; // slow jobs, by worker
   bool HereIsIdle = false; // there are jobs, but they don't pay here yet
 
-  size_t NumFallback = 0, NumKept = 0, NumWarnings = 0, NumVerified = 0;
+  size_t NumFallback = 0, NumKept = 0; // of those that were done
+  size_t NumVerified = 0;
+  llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
+  size_t NumWarnings = 0, NumUntold = 0;
   size_t NumHere = 0, NumTwice = 0, NumTwiceWon = 0;
   size_t NumRetried = 0;
   std::string LastRetry; // which, and why

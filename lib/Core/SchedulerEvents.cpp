@@ -7,6 +7,7 @@
 
 #include "ObjectCheck.h"
 #include "Scheduler.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -89,11 +90,13 @@ void Scheduler::onPrepared(Job &J, Event &E) {
   Record.prepared(J.Index, E.Ended, E.Seconds);
   if (E.Out)
     J.Out = std::move(E.Out);
+  if (Aborting)
+    return endJob(J);
   if (PluginGone || J.ForHere) {
     J.At = Stage::LocalQueue;
     LocalQueue.push_back(J.Index);
     if (!J.ForHere) {
-      ++NumFallback;
+      J.FellBack = true;
       Record.staysHere(J.Index, "the plugin has failed");
     }
     return;
@@ -119,7 +122,7 @@ void Scheduler::complete(Job &J) {
 
 /// The fidelity rule. Not a fallback: it is the right place for this job.
 void Scheduler::keep(Job &J, const std::string &Why) {
-  ++NumKept;
+  J.IsKept = true;
   Record.staysHere(J.Index, "another machine can't be told: " + Why);
   KeptReasons.insert(Why);
   J.At = Stage::LocalQueue;
@@ -137,8 +140,9 @@ void Scheduler::onOpened(Event &E) {
       Aborting = true;
     return giveUpPlugin(Why);
   }
+  // It has found out meanwhile, on a thread of its own.
   if (!E.Message.empty())
-    L.msg().warning("plugin '" + pluginName() + "': " + E.Message);
+    return giveUpPlugin(E.Message);
   PluginOpen = true;
   // The first jobs were built for what the plugin needs without arguments.
   Builder.setParts(E.Needs);
@@ -196,6 +200,20 @@ void Scheduler::onSubmitted(Job &J, Event &E) {
   fallBack(J, "submit() refused it with error " + Twine(E.Status));
 }
 
+/// Whether \p Text has \p Worker as a word of its own.
+static bool namesWorker(StringRef Text, StringRef Worker) {
+  auto IsPart = [](char C) { return isAlnum(C) || C == '-' || C == '_'; };
+  if (Worker.empty())
+    return true;
+  for (size_t At = 0; (At = Text.find(Worker, At)) != StringRef::npos; ++At) {
+    size_t End = At + Worker.size();
+    if ((At == 0 || !IsPart(Text[At - 1])) &&
+        (End == Text.size() || !IsPart(Text[End])))
+      return true;
+  }
+  return false;
+}
+
 void Scheduler::onDone(Job &J, Event &E) {
   bool OfTwin = J.Twin.Id == E.Job;
   Attempt A = OfTwin ? J.Twin : J.First;
@@ -208,8 +226,9 @@ void Scheduler::onDone(Job &J, Event &E) {
   else
     return;
   Record.done(E.Job, E.Status, E.Worker, E.Message, E.RanHere);
-  StringRef At = E.Worker;
-  std::string Where = At.empty() ? "" : (" on " + At).str();
+  // A compiler's words end in a newline, and a message doesn't.
+  StringRef Said = StringRef(E.Message).rtrim();
+  std::string Where = E.Worker.empty() ? "" : " on " + E.Worker;
   if (OfTwin)
     J.Twin = {};
 
@@ -238,13 +257,14 @@ void Scheduler::onDone(Job &J, Event &E) {
       return;
     if (!mayFallBack()) {
       fail("plugin '" + pluginName() + "': module '" + J.T.name() +
-           "' failed to compile" + Where + ": " + E.Message);
+           "' failed to compile" + Where + ": " + Said);
       return endJob(J);
     }
     // Only the compiler here can tell whether a plain link would fail too.
-    J.RemoteErrors = "the compiler failed" + Where + ": " +
-                     (E.Message.empty() ? "no message" : E.Message);
-    return fallBack(J, J.RemoteErrors, /*Warn=*/false);
+    J.RemoteFailure = "the compiler failed" + Where;
+    J.RemoteErrors = Said.empty() ? "nothing" : Said.str();
+    return fallBack(J, J.RemoteFailure + "; it said: " + J.RemoteErrors,
+                    /*Warn=*/false);
   case DTLTO_ERROR_CALLER:
     if (Lost(E.Message))
       return;
@@ -254,8 +274,9 @@ void Scheduler::onDone(Job &J, Event &E) {
       return;
     return retryOrFallBack(J, "cancelled without having been asked to");
   default:
-    std::string Why =
-        (E.Message.empty() ? "no reason given" : E.Message) + Where;
+    std::string Why = Said.empty() ? "no reason given" : Said.str();
+    if (!namesWorker(Why, E.Worker))
+      Why += Where;
     if (Lost(Why))
       return;
     return retryOrFallBack(J, Why);
@@ -275,8 +296,8 @@ void Scheduler::onDone(Job &J, Event &E) {
   if (!(E.RanHere && E.NoObject) && IsObject)
     if (Error Why = checkObject(E.Object.bytes(), Builder.triple(J.T)))
       return NoGood("the object", std::move(Why));
-  if (!E.Message.empty())
-    L.msg().warning(J.T.name() + ": " + E.Message);
+  if (!Said.empty())
+    L.msg().warning(J.T.name() + ": " + Said);
 
   if (!J.WhyAgain.empty()) {
     ++NumRetried;
@@ -328,9 +349,12 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
     fail("module '" + J.T.name() + "' failed to compile: " + E.Message);
     return endJob(J);
   }
-  if (!J.RemoteErrors.empty())
-    warnLimited("plugin '" + pluginName() + "': module '" + J.T.name() +
-                "': " + J.RemoteErrors + "; compiling it here worked");
+  if (!J.RemoteFailure.empty())
+    warnLimited(
+        "plugin '" + pluginName() + "': module '" + J.T.name() +
+            "': " + J.RemoteFailure +
+            ", but compiling it here worked; it said: " + J.RemoteErrors,
+        J.RemoteErrors);
   if (!J.ToVerify.bytes().empty()) {
     if (Error Why = verify(J, E.Object.bytes())) {
       fail("plugin '" + pluginName() + "': " + toString(std::move(Why)));
@@ -341,5 +365,7 @@ void Scheduler::onLocalDone(Job &J, Event &E) {
   // They have been written.
   J.Outputs = {};
   J.Packed.reset();
+  NumFallback += J.FellBack;
+  NumKept += J.IsKept;
   deliver(J, std::move(E.Object), E.NoObject);
 }

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scheduler.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -20,14 +21,32 @@ using namespace std::chrono_literals;
 static constexpr unsigned MaxAttempts = 2;
 // A call that the ABI says comes back at once.
 static constexpr std::chrono::seconds MaxCall = 60s;
-// More of the same warning tells nobody more.
+// More of the same warning tells nobody more: of each kind, and in all.
+static constexpr unsigned MaxOfKind = 3;
 static constexpr size_t MaxWarnings = 10;
 
-void Scheduler::warnLimited(const Twine &Text) {
-  if (++NumWarnings <= MaxWarnings)
+/// Leaves out what differs between failures for the same reason: ports, times,
+/// sizes, and the numbers of machines.
+static std::string kindOf(StringRef Why) {
+  std::string Kind;
+  for (char C : Why.take_front(200)) {
+    bool IsNumber = isDigit(C);
+    if (!IsNumber || Kind.empty() || Kind.back() != '0')
+      Kind += IsNumber ? '0' : C;
+  }
+  return Kind;
+}
+
+/// Warns of what became of one job, \p Why it did; the sum of those that aren't
+/// told is told at the end.
+void Scheduler::warnLimited(const Twine &Text, StringRef Why) {
+  if (L.msg().verbose() ||
+      (NumWarnings < MaxWarnings && ++NumOfKind[kindOf(Why)] <= MaxOfKind)) {
+    ++NumWarnings;
     L.msg().warning(Text);
-  else
-    L.msg().debug(Text);
+  } else {
+    ++NumUntold;
+  }
 }
 
 void Scheduler::addError(const Twine &Text) {
@@ -66,19 +85,20 @@ void Scheduler::fallBack(Job &J, const Twine &Why, bool Warn) {
   std::string Text =
       ("plugin '" + pluginName() + "': module '" + J.T.name() + "': " + Why)
           .str();
+  // Others that fail then do so for the same reason.
+  if (Aborting)
+    return endJob(J);
   if (!mayFallBack()) {
     failWithoutFallback(Text);
     Aborting = true;
     return endJob(J);
   }
-  if (Aborting)
-    return endJob(J);
   Record.staysHere(J.Index, Why);
   if (Warn)
-    warnLimited(Text + "; compiling it here");
+    warnLimited(Text + "; compiling it here", Why.str());
   else
     L.msg().debug(Text + "; compiling it here");
-  ++NumFallback;
+  J.FellBack = true;
   freeBytes(J);
   newId(J); // a late result is nobody's
   J.At = Stage::LocalQueue;
@@ -120,7 +140,7 @@ void Scheduler::giveUpPlugin(const Twine &Why) {
       endJob(J);
       continue;
     }
-    ++NumFallback;
+    J.FellBack = true;
     Record.staysHere(Index, Why);
     newId(J);
     J.At = Stage::LocalQueue;

@@ -77,7 +77,7 @@ void Session::Impl::doOpen() {
   Opened = true;
   Event E{Event::Opened};
   E.Status = Status;
-  E.Message = std::move(OpenErrors);
+  E.Message = std::move(OpenErrors); // from whichever thread
   E.Needs = SessionNeeds.value_or(Plugin.needs);
   push(std::move(E));
 }

@@ -45,7 +45,9 @@ public:
   Session(const Link &L, std::shared_ptr<EventQueue> Events, uint64_t NumJobs);
   ~Session();
 
-  /// Asks for open(). Event: Opened.
+  /// Asks for open(). Event: Opened. With a message, which are the errors that
+  /// the plugin has logged so far, the session is of no use whatever open()
+  /// returned; and with DTLTO_OK, it is open all the same.
   void open();
 
   /// Asks for submit(). Events: Submitted, and if its status is DTLTO_OK, one

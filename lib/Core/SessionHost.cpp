@@ -65,7 +65,8 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Closed || !Message)
     return;
-  // Why open() is going to fail: for the one message that tells of it.
+  // Why open() is going to fail, most likely: for the one message that tells
+  // of it.
   if (Level == DTLTO_LOG_ERROR && !Opened) {
     OpenErrors += (OpenErrors.empty() ? "" : "; ") + std::string(Message);
     return;

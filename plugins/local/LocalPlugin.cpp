@@ -285,6 +285,7 @@ static int32_t submitJob(dtlto_session *S, const dtlto_job *Job) {
 }
 
 static void cancelJob(dtlto_session *S, uint64_t Job) {
+  bool TellRoom;
   {
     std::lock_guard<std::mutex> Lock(S->Mutex);
     size_t I = 0;
@@ -293,8 +294,12 @@ static void cancelJob(dtlto_session *S, uint64_t Job) {
     if (I == S->Queue.size())
       return; // runs, and can't be stopped, or has ended
     S->Queue.erase(S->Queue.begin() + static_cast<ptrdiff_t>(I));
+    TellRoom = S->SaidBusy;
+    S->SaidBusy = false;
   }
   reportCancelled(S, Job);
+  if (TellRoom)
+    S->Host->load_changed(S->Host->context);
 }
 
 static int32_t getLoad(dtlto_session *S, dtlto_load *Load) {

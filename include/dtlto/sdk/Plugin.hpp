@@ -48,15 +48,19 @@
 namespace dtlto::sdk {
 
 /// Thrown by a plugin where it can't go on; `status` is DTLTO_ERROR_..., or
-/// DTLTO_CANCELLED. Any other exception is an infrastructure error.
+/// DTLTO_CANCELLED. Any other exception is an infrastructure error. What run()
+/// throws may name the machine that it happened on, for people.
 class Error : public std::runtime_error {
 public:
-  Error(int32_t Status, const std::string &Message)
-      : std::runtime_error(Message), Status(Status) {}
+  Error(int32_t Status, const std::string &Message, std::string Worker = {})
+      : std::runtime_error(Message), Status(Status), Worker(std::move(Worker)) {
+  }
   int32_t status() const { return Status; }
+  const std::string &worker() const { return Worker; }
 
 private:
   int32_t Status;
+  std::string Worker;
 };
 
 /// The object of a job, and what people may want to know.
@@ -68,12 +72,17 @@ struct Result {
 
 namespace detail {
 
-/// Calls \p Fn; turns what it throws into a status and a message.
-template <typename F> int32_t guard(std::string &Message, F Fn) noexcept {
+/// Calls \p Fn; turns what it throws into a status and a message, and its
+/// worker, if there is somebody who asks.
+template <typename F>
+int32_t guard(std::string &Message, F Fn,
+              std::string *Worker = nullptr) noexcept {
   try {
     return Fn();
   } catch (const Error &E) {
     Message = E.what();
+    if (Worker)
+      *Worker = E.worker();
     return E.status();
   } catch (const std::exception &E) {
     Message = E.what();
@@ -316,6 +325,7 @@ public:
       Queue.erase(I);
     }
     Dropped->fail(DTLTO_CANCELLED);
+    loadChanged();
   }
   void load(dtlto_load &L) override {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -349,13 +359,14 @@ private:
       }
       loadChanged();
       Result R;
-      std::string Why;
-      int32_t Status = detail::guard(Why, [&] {
+      std::string Why, Where;
+      auto Run = [&] {
         if (J->isCancelled())
           return int32_t(DTLTO_CANCELLED);
         R = run(*J);
         return int32_t(DTLTO_OK);
-      });
+      };
+      int32_t Status = detail::guard(Why, Run, &Where);
       {
         std::lock_guard<std::mutex> Lock(Mutex);
         --NumRunning;
@@ -363,7 +374,8 @@ private:
       if (Status == DTLTO_OK)
         J->finish(std::move(R));
       else
-        J->fail(Status, std::move(Why));
+        J->fail(Status, std::move(Why), std::move(Where));
+      loadChanged();
     }
   }
 
