@@ -11,9 +11,26 @@
 
 using namespace dtlto::check;
 
+/// The compiler has said no to job \p Id, and said why: that is what the user
+/// must get to see, and no other worker would say anything else.
+static void expectCompilerError(const Ended &E) {
+  if (E.Status != DTLTO_ERROR_COMPILER)
+    fail("DTLTO_ERROR_COMPILER",
+         "clang says no to this job and ends with 1; it was reported as " +
+             std::to_string(E.Status) + ": " +
+             (E.Message.empty() ? "(no message)" : E.Message),
+         "a compiler that ran and said no is DTLTO_ERROR_COMPILER (18), or the "
+         "linker gives the job to worker after worker");
+  else if (E.Message.find_first_not_of(" \t\r\n") == std::string::npos)
+    fail("dtlto_result.message",
+         "DTLTO_ERROR_COMPILER came without a message, though clang says why",
+         "`message` holds the compiler's own words: send back what it wrote to "
+         "stderr");
+}
+
 /// Gives the plugin \p Bad, which has to end with an error, and then a job that
 /// has not.
-static void expectError(const Bench &B, Sample Bad) {
+static void expectError(const Bench &B, Sample Bad, bool ByCompiler = false) {
   Bad.Object.clear();
   Bad.digest();
   Play S(B.plugin(), B.W);
@@ -29,6 +46,8 @@ static void expectError(const Bench &B, Sample Bad) {
          "success "
          "from failure; and don't keep results by less than all inputs' "
          "digests");
+  else if (Id != 0 && ByCompiler)
+    expectCompilerError(S.result(Id));
   // The session goes on, unless the plugin has said that it can't.
   if (!S.hasGivenUp()) {
     uint64_t Good = S.submit(B.Samples.back());
@@ -55,7 +74,7 @@ static void truncatedBitcode(const Bench &B) {
 static void noBitcode(const Bench &B) {
   Sample Bad = B.Samples.front();
   input(Bad, DTLTO_ROLE_PRIMARY).Bytes = "This was no module.\n";
-  expectError(B, std::move(Bad));
+  expectError(B, std::move(Bad), /*ByCompiler=*/true);
 }
 
 static void emptyInput(const Bench &B) {
@@ -82,8 +101,9 @@ const std::vector<Case> &dtlto::check::inputCases() {
   static const std::vector<Case> All = {
       {"truncated-bitcode", "half a module is an error", truncatedBitcode,
        false},
-      {"no-bitcode", "text in the place of a module is an error", noBitcode,
-       false},
+      {"no-bitcode",
+       "text in the place of a module is the compiler's error, in its words",
+       noBitcode, false},
       {"empty-input", "an empty module is an error", emptyInput, false},
       {"missing-index", "a job without its index is an error", missingIndex,
        false},

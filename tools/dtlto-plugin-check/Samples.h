@@ -28,6 +28,8 @@ struct Sample {
     uint32_t Role;
     std::string Bytes;
     std::array<uint8_t, 32> Digest;
+    /// The role that the plugin is told instead, if not 0: of a later ABI.
+    uint32_t LaterRole = 0;
   };
   std::string Name, Triple, Output, Config;
   std::vector<std::string> Args;
