@@ -39,7 +39,8 @@ void Sample::digest() {
 }
 
 std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
-                                              std::string &Error) {
+                                              std::string &Error,
+                                              bool HaveObjects) {
   std::vector<Sample> All;
   std::vector<std::string> Names;
   std::error_code EC;
@@ -67,7 +68,7 @@ std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
                           {}});
     S.Object =
         readFile(std::filesystem::path(Name).replace_extension("o").string());
-    if (S.Object.empty()) {
+    if (HaveObjects && S.Object.empty()) {
       Error = "no object beside '" + Name + "'";
       return {};
     }
@@ -77,6 +78,10 @@ std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
   if (All.empty())
     Error = "no jobs in '" + Folder + "'";
   return All;
+}
+
+std::string dtlto::check::refusedJobs(const std::string &Folder) {
+  return Folder + "/refused";
 }
 
 std::string dtlto::check::makeBundle(const Sample &S) {

@@ -151,6 +151,9 @@ static int runHere(const Options &O, const Case &C, bool Debug,
   B.W = O.W;
   std::string Error;
   B.Samples = readSamples(O.Jobs, Error);
+  // Those of a user have none.
+  std::string NoMatter;
+  B.Refused = readSamples(refusedJobs(O.Jobs), NoMatter, false);
   std::error_code EC;
   if (!OwnFolder.empty()) // this process doesn't come back
     fs::remove_all(OwnFolder, EC);
