@@ -202,11 +202,13 @@ typedef struct dtlto_job {
   const dtlto_input *const *inputs;
   /* A complete command line for a stock clang of `params.llvm_version`, run in
    * a folder that holds the inputs: args[0] is "clang" (use the name that your
-   * workers have), ... "-o", output. It writes nothing but `output`. */
+   * workers have), ... "-o", output. It writes nothing but `output`. This and
+   * `output` are null without DTLTO_PART_ARGS. */
   const char *const *args;
   uint32_t num_inputs;
   uint32_t num_args;  /* args[num_args] is null */
-  const char *output; /* the path that follows -o; relative */
+  const char *output; /* the path that follows -o; relative, as an input's path
+                         is. Its folder is the worker's to make */
   /* Since 1.1. The whole configuration of the code generation, for a worker that
    * is dtlto-codegen: a JSON object of the host's own making. It says more than
    * a command line can. Then dtlto_result.object is what dtlto-codegen writes
@@ -274,9 +276,11 @@ typedef struct dtlto_host {
   void (*log)(dtlto_host_context *context, uint32_t level, const char *message);
 
   /* [any-thread] Tells where an accepted job is; `state` is DTLTO_STATE_...,
-   * `worker` (may be null) the machine. Optional, but a job that is reported is
-   * a job that lives: the user's time limit for a job counts from its last
-   * report, and while a job is QUEUED, from the session's last sign of life. */
+   * `worker` (may be null) the machine, copied before the call returns.
+   * Optional, but a job that is reported is a job that lives: the user's time
+   * limit for a job counts from its last report, and while a job is QUEUED,
+   * from the session's last sign of life. After the job's job_done() it does
+   * nothing: threads needn't take turns for it. */
   void (*job_state)(dtlto_host_context *context, uint64_t job, uint32_t state,
                     const char *worker);
 
@@ -399,8 +403,9 @@ typedef struct dtlto_plugin {
    * job may have ended a moment ago. */
   void (*cancel)(dtlto_session *session, uint64_t job);
 
-  /* [link-thread] Fills *load, whose `size` the host has set. Answers from what
-   * is known, without waiting. Returns DTLTO_OK. */
+  /* [link-thread] Fills *load, whose `size` the host has set; what the plugin
+   * leaves alone isn't known (`local`: 0). Answers from what is known, without
+   * waiting. Returns DTLTO_OK. */
   int32_t (*load)(dtlto_session *session, dtlto_load *load);
 
   /* [link-thread] Ends the session. Jobs that still run are cancelled and get

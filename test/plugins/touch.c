@@ -10,6 +10,7 @@
 //   object       changes the object after its job_done()
 //   bundle       keeps the bundle of each job
 //   twice        releases the bundle of each job twice
+//   host-late    reads the host after close()
 //   late-call    calls the host after close()
 //   locked       calls job_done() with the lock held that load() takes
 
@@ -84,6 +85,12 @@ static int32_t load(dtlto_session *s, dtlto_load *load) {
   return status;
 }
 
+static void *read_late(void *host) {
+  usleep(100 * 1000);
+  Sink = (char)((const dtlto_host *)host)->abi_minor;
+  return NULL;
+}
+
 static void *call_late(void *unused) {
   (void)unused;
   usleep(100 * 1000);
@@ -92,10 +99,13 @@ static void *call_late(void *unused) {
 }
 
 static void close_session(dtlto_session *s) {
-  int late = how(s, "late-call");
+  const dtlto_host *host = s->host;
+  void *(*late)(void *) = how(s, "late-call")   ? call_late
+                          : how(s, "host-late") ? read_late
+                                                : NULL;
   common_close(s);
   pthread_t thread;
-  if (late && !pthread_create(&thread, NULL, call_late, NULL))
+  if (late && !pthread_create(&thread, NULL, late, (void *)(uintptr_t)host))
     pthread_detach(thread);
 }
 

@@ -7,6 +7,7 @@
 
 #include "CaseReport.h"
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <unistd.h>
@@ -15,6 +16,7 @@ using namespace dtlto::check;
 
 static int ReportFd = -1;
 static std::mutex Mutex;
+static std::atomic<bool> Failed{false};
 
 static std::string oneLine(std::string Text) {
   for (char &C : Text)
@@ -32,6 +34,7 @@ void dtlto::check::openReport(int Fd) { ReportFd = Fd; }
 
 void dtlto::check::fail(const std::string &Section, const std::string &What,
                         const std::string &Mend) {
+  Failed = true;
   writeLine("fail\t" + oneLine(Section) + "\t" + oneLine(What) + "\t" +
             oneLine(Mend) + "\n");
 }
@@ -42,6 +45,12 @@ void dtlto::check::failAndExit(const std::string &Section,
   fail(Section, What, Mend);
   ::_exit(1);
 }
+
+void dtlto::check::note(const std::string &What) {
+  writeLine("note\t" + oneLine(What) + "\n");
+}
+
+bool dtlto::check::hasFailed() { return Failed; }
 
 void dtlto::check::reportLoading() { writeLine("loading\n"); }
 void dtlto::check::reportLoaded() { writeLine("loaded\n"); }
@@ -62,6 +71,8 @@ Report dtlto::check::readReport(const std::string &Lines) {
         Parts.emplace_back();
       else
         Parts.back() += C;
+    if (Parts.size() == 2 && Parts[0] == "note")
+      R.Note = Parts[1];
     if (Parts.size() != 4 || Parts[0] != "fail" || R.Failures.size() == 4)
       continue;
     // The same mistake with each job is one mistake.

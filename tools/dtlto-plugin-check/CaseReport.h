@@ -7,7 +7,8 @@
 //
 // A case runs in a process of its own, and tells what it found in lines on a
 // pipe, with tabs between the parts: `fail`, then which part of PluginAPI.h
-// promises it, what happened, and how to mend it. Without such a line, and with
+// promises it, what happened, and how to mend it; or `note`, and what people
+// should know of a case that passes. Without such a line, and with
 // the line `end`, the case has passed. Between `loading` and `loaded`, it is
 // the system that calls the plugin.
 //
@@ -38,6 +39,12 @@ void fail(const std::string &Section, const std::string &What,
 [[noreturn]] void failAndExit(const std::string &Section,
                               const std::string &What, const std::string &Mend);
 
+/// Reports what a case that passes says nothing of, in a few words.
+void note(const std::string &What);
+
+/// Whether this process has reported a failure.
+bool hasFailed();
+
 /// Reports that the plugin is about to be loaded, and that it was.
 void reportLoading();
 void reportLoaded();
@@ -48,6 +55,7 @@ void reportEnd();
 /// What the other end of the pipe read.
 struct Report {
   std::vector<Failure> Failures; // each kind once, at most four
+  std::string Note;              // the last one
   bool Loading = false;          // it ended while the plugin was loaded
   bool Ended = false;
 };

@@ -19,6 +19,7 @@ struct Bench {
   std::string Path; // of the plugin
   Wishes W;
   std::vector<Sample> Samples; // at least one; the largest first
+  std::vector<Sample> Refused; // the compiler says no to these; may be none
 
   /// Loads the plugin and checks its entry. Where that fails, so has the case.
   const dtlto_plugin &plugin() const;

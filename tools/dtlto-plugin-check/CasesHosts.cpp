@@ -33,10 +33,16 @@ static void newHost(const Bench &B) {
   run(S, B);
 }
 
+/// A file that nothing needs, and imports that the compiler can't do without.
 static void unknownRole(const Bench &B) {
+  constexpr uint32_t LaterRole = 77;
   Bench More = B;
   for (Sample &Job : More.Samples) {
-    Job.Inputs.push_back({"more/of-a-later-abi.bin", 77, "bytes", {}});
+    for (Sample::Input &In : Job.Inputs)
+      if (In.Role == DTLTO_ROLE_IMPORT)
+        In.LaterRole = LaterRole;
+    Job.Inputs.push_back(
+        {"more/of-a-later-abi.bin", DTLTO_ROLE_OTHER, "bytes", {}, LaterRole});
     Job.digest();
   }
   Play S(B.plugin(), B.W, HostAge::future());

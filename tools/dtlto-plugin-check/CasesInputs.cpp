@@ -45,6 +45,36 @@ static Sample::Input &input(Sample &S, uint32_t Role) {
       [&](const Sample::Input &In) { return In.Role == Role; });
 }
 
+/// The compiler's words must reach the user: no other worker would say anything
+/// else.
+static void compilerError(const Bench &B) {
+  if (B.Refused.empty())
+    return note("not tried: --jobs has none that a compiler says no to");
+  Play S(B.plugin(), B.W);
+  S.mustOpen(1);
+  uint64_t Id = S.submit(B.Refused.front());
+  S.waitForAll();
+  Ended E = S.result(Id);
+  if (Id == 0)
+    fail("dtlto_plugin.submit", "submit() refused a job",
+         "whether a job can be compiled is the compiler's to say");
+  else if (E.Status != DTLTO_ERROR_COMPILER)
+    fail(
+        "DTLTO_ERROR_COMPILER",
+        "a compiler says no to this job (its inline assembler isn't any), and "
+        "ends with 1; the job ended with the status " +
+            std::to_string(E.Status) + ": " +
+            (E.Message.empty() ? "(no message)" : E.Message),
+        "where the compiler ran and said no, report DTLTO_ERROR_COMPILER (18); "
+        "else the linker gives the job to worker after worker");
+  else if (E.Message.find_first_not_of(" \t\r\n") == std::string::npos)
+    fail("dtlto_result.message",
+         "a job ended with DTLTO_ERROR_COMPILER, and without a message",
+         "`message` holds the compiler's own words: send back what it wrote to "
+         "stderr");
+  S.close();
+}
+
 static void truncatedBitcode(const Bench &B) {
   Sample Bad = B.Samples.front();
   std::string &Bytes = input(Bad, DTLTO_ROLE_PRIMARY).Bytes;
@@ -80,6 +110,9 @@ static void brokenIndex(const Bench &B) {
 
 const std::vector<Case> &dtlto::check::inputCases() {
   static const std::vector<Case> All = {
+      {"compiler-error",
+       "what the compiler says no to is its own error, in its words",
+       compilerError, false},
       {"truncated-bitcode", "half a module is an error", truncatedBitcode,
        false},
       {"no-bitcode", "text in the place of a module is an error", noBitcode,

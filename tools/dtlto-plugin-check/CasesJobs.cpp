@@ -21,6 +21,25 @@ static void identity(const Bench &B) {
   S.close();
 }
 
+/// The object is where the job says, not where it was in jobs before.
+static void output(const Bench &B) {
+  std::vector<Sample> Others = B.Samples;
+  for (Sample &Job : Others) {
+    Job.Output = "an/object-of-this-job.o";
+    for (size_t I = 1; I < Job.Args.size(); ++I)
+      if (Job.Args[I - 1] == "-o")
+        Job.Args[I] = Job.Output;
+  }
+  Play S(B.plugin(), B.W);
+  S.mustOpen(Others.size());
+  for (const Sample &Job : Others) {
+    uint64_t Id = S.submit(Job);
+    S.waitForAll();
+    S.expectObject(Id, Job);
+  }
+  S.close();
+}
+
 /// Submits \p N jobs, round robin, and returns what each was.
 static std::vector<std::pair<uint64_t, const Sample *>>
 submitMany(Play &S, const Bench &B, unsigned N) {
@@ -95,6 +114,20 @@ static void busy(const Bench &B) {
   S.close(); // what is left is cancelled
 }
 
+/// No job ends while others are submitted: who waits for that waits for ever.
+static void heldResults(const Bench &B) {
+  constexpr unsigned Enough = 256;
+  Play S(B.plugin(), B.W);
+  S.mustOpen(Enough);
+  S.holdResults(true);
+  uint64_t Id;
+  for (unsigned I = 0; I != Enough; ++I)
+    if (S.offer(B.Samples.back(), Id) != DTLTO_OK)
+      break;
+  S.holdResults(false);
+  S.close(); // what is left is cancelled
+}
+
 static void load(const Bench &B) {
   Play S(B.plugin(), B.W);
   S.mustOpen(8);
@@ -131,6 +164,8 @@ const std::vector<Case> &dtlto::check::jobCases() {
   static const std::vector<Case> All = {
       {"identity", "each object is the linker's own, byte for byte", identity,
        true},
+      {"output", "the object is read from the path that the job names", output,
+       false},
       {"many", "each of many jobs has one result, and the right one", many,
        false},
       {"buffers", "objects stay as they are, and can be released late", buffers,
@@ -138,6 +173,8 @@ const std::vector<Case> &dtlto::check::jobCases() {
       {"callbacks", "load and submit don't wait for callbacks", callbacks,
        false},
       {"busy", "BUSY is followed by load_changed", busy, false},
+      {"held-results", "submit doesn't wait until another job has ended",
+       heldResults, false},
       {"load", "load answers, and its numbers make sense", load, false},
   };
   return All;

@@ -119,7 +119,7 @@ static void status(const Bench &B) {
   auto *Status =
       static_cast<const dtlto_status *>(P.extension(DTLTO_EXT_STATUS));
   if (!Status)
-    return; // it needn't
+    return note("the plugin doesn't offer it; people see what load() says");
   Play S(P, B.W);
   S.mustOpen(0);
   S.queryStatus(*Status);

@@ -6,8 +6,9 @@
  *===----------------------------------------------------------------------===*
  *
  * Where dtlto-plugin-check has its jobs from. Each is compiled in the linker,
- *one at a time; N.tar is its bundle, with the command line, and N.o its object,
- *in the folder that the one argument names.
+ * one at a time; N.tar is its bundle, with the command line, and N.o its
+ * object, in the folder that the one argument names. A job that the compiler
+ * says no to has no object.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -56,8 +57,10 @@ static void run(dtlto_session *s, uint64_t id) {
   } else {
     s->codegen->run(s->host->context, id, &result);
   }
-  if (result.status == DTLTO_OK &&
-      (!save(s, id, "tar", &bundle) || !save(s, id, "o", &result.object))) {
+  int ran =
+      result.status == DTLTO_OK || result.status == DTLTO_ERROR_COMPILER;
+  if ((ran && !save(s, id, "tar", &bundle)) ||
+      (result.status == DTLTO_OK && !save(s, id, "o", &result.object))) {
     if (result.object.release)
       result.object.release(result.object.owner, result.object.data,
                             result.object.size);

@@ -46,6 +46,10 @@ const struct {
      "int many(int a, int b) { return f10(a, b) + f24(b, a) + f33(a, a)"
      " + f41(b, b); }\n"}};
 
+/// What no compiler can do, and none sees before the code generation.
+const char Refused[] =
+    "void _start(void) { __asm__(\"no_such_instruction\"); }\n";
+
 } // namespace
 
 std::string dtlto::check::ownPath() {
@@ -94,6 +98,27 @@ static std::string findBelow(const fs::path &Folder,
   return "";
 }
 
+/// Makes a job in \p Folder that the compiler says no to, as the link does.
+static bool makeRefused(const std::string &Folder, const std::string &Clang,
+                        std::vector<std::string> Link, std::string &Error) {
+  std::error_code EC;
+  fs::create_directories(Folder, EC);
+  std::ofstream(Folder + "/refused.c") << Refused;
+  std::string Output;
+  for (std::string &Arg : Link)
+    if (Arg.rfind("--thinlto-dist-plugin-arg=", 0) == 0)
+      Arg = "--thinlto-dist-plugin-arg=" + Folder;
+  Link.push_back("refused.bc");
+  if (runProgram({Clang, "-O2", "-flto=thin", "-ffreestanding", "-fno-pic",
+                  "-c", "refused.c", "-o", "refused.bc"},
+                 Folder, Output) &&
+      !runProgram(Link, Folder, Output) &&
+      !readSamples(Folder, Error, false).empty())
+    return true;
+  Error = "no job that can't be compiled: " + Output;
+  return false;
+}
+
 bool dtlto::check::makeSamples(const std::string &Folder,
                                const std::string &Clang, std::string &Error) {
   fs::path Prefix = fs::path(ownPath()).parent_path() / "..";
@@ -121,6 +146,7 @@ bool dtlto::check::makeSamples(const std::string &Folder,
                                    "--thinlto-dist-local-jobs=0",
                                    "--thinlto-dist-duplicate=0",
                                    "--thinlto-dist-costs=off"};
+  const std::vector<std::string> Options = Link;
   for (auto &Source : Sources) {
     std::string Name = Source.Name;
     std::ofstream(Folder + "/" + Name + ".c") << Source.Text;
@@ -145,5 +171,5 @@ bool dtlto::check::makeSamples(const std::string &Folder,
     Error = "the link that makes the jobs failed: " + Output;
     return false;
   }
-  return true;
+  return makeRefused(refusedJobs(Folder), Compilers.front(), Options, Error);
 }

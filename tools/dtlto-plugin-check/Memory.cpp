@@ -22,16 +22,22 @@ namespace {
 /// What a signal handler can read: entries are written once, before Count.
 struct Region {
   uintptr_t Begin, End;
-  const char *Name;          // lives for ever
-  std::atomic<bool> *IsOver; // likewise
+  const char *Name, *Mend;            // live for ever
+  std::atomic<const char *> *WhyOver; // likewise; null: it isn't
 };
 constexpr unsigned MaxRegions = 1 << 16;
 Region Regions[MaxRegions];
 std::atomic<unsigned> Count{0};
 int CrashFd = 2;
+std::atomic<const char *> WhyNull{""};
 
 void write(const char *Text) {
   [[maybe_unused]] ssize_t N = ::write(CrashFd, Text, std::strlen(Text));
+}
+
+size_t pageSize() {
+  static const size_t Size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  return Size;
 }
 
 void crashed(int Signal, siginfo_t *Info, void *) {
@@ -50,24 +56,29 @@ void crashed(int Signal, siginfo_t *Info, void *) {
       Known = true;
       write("the plugin touched ");
       write(R.Name);
-      write(*R.IsOver ? " after the loan was over\tcopy what you need for "
-                        "longer than the header's comment says\n"
-                      : " past its `size`\tread a field only if it lies within "
-                        "the struct's own size\n");
+      if (const char *Why = *R.WhyOver) {
+        write(" after the loan was over: ");
+        write(Why);
+        write("\t");
+        write(R.Mend);
+        write("\n");
+      } else
+        write(" past its `size`\tread a field only if it lies within the "
+              "struct's own size\n");
     }
   if (!Known) {
     char Digits[3] = {char('0' + Signal / 10), char('0' + Signal % 10), 0};
     write("the plugin crashed with signal ");
     write(Digits);
     write(Signal == SIGABRT ? " (abort: an exception or a panic?)" : "");
+    const char *Why = WhyNull;
+    if (Signal == SIGSEGV && Address < pageSize() && *Why) {
+      write(" at a null pointer; ");
+      write(Why);
+    }
     write("\tlook at it in a debugger: --only=CASE --debug\n");
   }
   ::_exit(1);
-}
-
-size_t pageSize() {
-  static const size_t Size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  return Size;
 }
 
 } // namespace
@@ -87,7 +98,10 @@ void dtlto::check::catchCrashes(int Fd) {
     ::sigaction(Signal, &Action, nullptr);
 }
 
-Loan::Loan(std::string Name) : Name(std::move(Name)) {}
+void dtlto::check::explainNull(const char *Why) { WhyNull = Why; }
+
+Loan::Loan(std::string Name, std::string Mend)
+    : Name(std::move(Name)), Mend(std::move(Mend)) {}
 
 char *Loan::map(size_t Size) {
   size_t Page = pageSize();
@@ -103,10 +117,10 @@ char *Loan::map(size_t Size) {
   All.push_back({Bytes, Rounded});
   unsigned I = Count;
   if (I != MaxRegions) {
-    auto *IsOver = new std::atomic<bool>(false);
+    auto *WhyOver = new std::atomic<const char *>(nullptr);
     Regions[I] = {reinterpret_cast<uintptr_t>(Bytes),
                   reinterpret_cast<uintptr_t>(Bytes) + Rounded + Page,
-                  ::strdup(Name.c_str()), IsOver};
+                  ::strdup(Name.c_str()), ::strdup(Mend.c_str()), WhyOver};
     Count = I + 1;
   }
   return Bytes;
@@ -135,11 +149,11 @@ const char *Loan::addString(const std::string &Text) {
   return static_cast<const char *>(addBytes(Text.c_str(), Text.size() + 1));
 }
 
-void Loan::end() {
+void Loan::end(const char *Why) {
   for (unsigned I = 0; I != Count; ++I)
     for (const Pages &P : All)
       if (Regions[I].Begin == reinterpret_cast<uintptr_t>(P.Begin))
-        *Regions[I].IsOver = true;
+        *Regions[I].WhyOver = Why;
   for (const Pages &P : All)
     ::mprotect(P.Begin, P.Size, PROT_NONE);
 }

@@ -25,12 +25,18 @@ namespace dtlto::check {
 /// the signal, to \p Fd as a report (CaseReport.h).
 void catchCrashes(int Fd);
 
+/// What a crash at a null pointer may come from, in a sentence like "the plugin
+/// crashed with signal 11; WHY"; empty: nothing that we know of. The text lives
+/// for ever.
+void explainNull(const char *Why);
+
 /// Bytes for a plugin to read (or to write: load). The memory is never used
 /// again, so that late readers are found.
 class Loan {
 public:
   /// \p Name says what it is, in a sentence like "the plugin touched NAME".
-  explicit Loan(std::string Name);
+  /// \p Mend is what to do if that was after the loan.
+  Loan(std::string Name, std::string Mend);
   Loan(const Loan &) = delete;
 
   /// Returns a copy of \p Size bytes, whose end is followed by a page that
@@ -40,8 +46,9 @@ public:
   void *addBytes(const void *Bytes, size_t Size);
   const char *addString(const std::string &Text);
 
-  /// From now on, nobody may touch any of it.
-  void end();
+  /// From now on, nobody may touch any of it, since \p Why, a literal such as
+  /// "open() has returned".
+  void end(const char *Why);
 
 private:
   struct Pages {
@@ -50,7 +57,7 @@ private:
   };
   char *map(size_t Size);
 
-  const std::string Name;
+  const std::string Name, Mend;
   std::vector<Pages> All;
   char *Next = nullptr; // room for small things
   size_t Left = 0;

@@ -32,8 +32,13 @@ static unsigned countThreads() {
 }
 
 Play::Play(const dtlto_plugin &P, const Wishes &W, const HostAge &Age)
-    : P(P), W(W), Age(Age), HostLoan("the dtlto_host"),
-      Modules("the bytes of a module") {
+    : P(P), W(W), Age(Age),
+      HostLoan("the dtlto_host",
+               "close() is a barrier: it waits until no thread of yours can "
+               "call the host any more; join them, or count their calls"),
+      Modules("the bytes of a module",
+              "a module is yours until close() returns: whoever reads it must "
+              "have ended by then") {
   Watchdog = std::thread([this] { watch(); });
   makeHost();
 }
@@ -62,6 +67,13 @@ void Play::watch() {
     }
     std::string Name = CallName;
     bool IsClose = Name == "close";
+    if (Holding && Name == "submit")
+      failAndExit("dtlto_plugin.submit",
+                  "submit() had not returned after " + seconds(W.callLimit()) +
+                      ", while " + std::to_string(Jobs.size() - 1) +
+                      " jobs before it had not ended: it waits for one of them",
+                  "never wait for another job in submit(): where there is no "
+                  "room, return DTLTO_BUSY, and call load_changed() later");
     failAndExit("dtlto_plugin." + Name,
                 Name + "() had not returned after " +
                     seconds(IsClose ? W.closeLimit() : W.callLimit()) +
@@ -80,7 +92,9 @@ int32_t Play::open(uint64_t NumJobs) {
   // The first session of the process may leave threads of libraries behind.
   ThreadsBefore = countThreads();
   Needs = P.needs;
-  Loan ParamsLoan("the dtlto_session_params (or what they point at)");
+  expectNulls();
+  Loan ParamsLoan("the dtlto_session_params (or what they point at)",
+                  "copy in open() what you need of them later");
   std::vector<const char *> Args;
   for (const std::string &Arg : W.PluginArgs)
     Args.push_back(ParamsLoan.addString(Arg));
@@ -106,7 +120,7 @@ int32_t Play::open(uint64_t NumJobs) {
     InOpen = true;
   }
   int32_t Status = call("open", [&] { return P.open(Host, Raw, &Handle); });
-  ParamsLoan.end();
+  ParamsLoan.end("open() has returned");
   std::string Errors;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -116,6 +130,7 @@ int32_t Play::open(uint64_t NumJobs) {
   IsOpen = Status == DTLTO_OK;
   if (Age.Minor < 1)
     Needs &= DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS;
+  expectNulls();
   if (Status == DTLTO_OK && !Handle)
     failAndExit("dtlto_plugin.open",
                 "open() returned DTLTO_OK and set no session",
@@ -131,6 +146,18 @@ int32_t Play::open(uint64_t NumJobs) {
          "open() failed with " + std::to_string(Status) + ", without a word",
          "tell why with host->log(DTLTO_LOG_ERROR) before you return");
   return Status;
+}
+
+/// Says what a plugin that follows a null pointer may have taken for a promise.
+void Play::expectNulls() {
+  if (Needs & DTLTO_PART_ARGS)
+    explainNull("");
+  else if (Needs & (DTLTO_PART_INPUTS | DTLTO_PART_CONFIG))
+    explainNull("a job's `args` and `output` are null, since "
+                "dtlto_plugin.needs lacks DTLTO_PART_ARGS");
+  else
+    explainNull("a job's `inputs`, `args` and `output` are null, since "
+                "dtlto_plugin.needs lacks these DTLTO_PART_...");
 }
 
 void Play::mustOpen(uint64_t NumJobs) {
@@ -162,7 +189,8 @@ int32_t Play::offer(const Sample &S, uint64_t &Id, const char *Avoid) {
   R->Refused = Status != DTLTO_OK;
   if (R->Refused) {
     ++NumEnded;
-    R->Lent.end();
+    R->Lent.end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
+                                     : "submit() has refused the job");
     if (R->E.Done)
       fail("dtlto_plugin.submit",
            "a job had its job_done(), and then submit() returned " +
@@ -222,7 +250,7 @@ dtlto_load Play::load() {
   std::memset(&L, 0x5a, sizeof(L));
   L.Now = {Age.LoadSize, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0,
            UINT64_MAX,   0,          0};
-  Loan Place("the dtlto_load");
+  Loan Place("the dtlto_load", "fill it in load(), and don't keep it");
   auto *Raw = static_cast<dtlto_load *>(Place.addStruct(&L, Age.LoadSize));
   int32_t Status = call("load", [&] { return P.load(Handle, Raw); });
   std::memcpy(&L, Raw, Age.LoadSize);
@@ -239,7 +267,7 @@ dtlto_load Play::load() {
            "write your own fields, and no more");
       break;
     }
-  Place.end();
+  Place.end("load() has returned");
   checkLoad(L.Now);
   return L.Now;
 }
@@ -313,8 +341,8 @@ void Play::close() {
         break;
       }
   }
-  HostLoan.end();
-  Modules.end();
+  HostLoan.end("close() has returned");
+  Modules.end("close() has returned");
   // Whoever calls now calls too late. A plugin whose threads have ended can't.
   for (unsigned I = 0; I != 50 && countThreads() > ThreadsBefore; ++I)
     std::this_thread::sleep_for(10ms);

@@ -105,6 +105,9 @@ public:
   /// From now on callbacks on other threads wait until load() was answered.
   void entangle() { Entangled = true; }
 
+  /// Whether job_done() on other threads doesn't come back, and doesn't count.
+  void holdResults(bool Hold);
+
   /// Fails unless \p Id ended with \p S's own object.
   void expectObject(uint64_t Id, const Sample &S);
 
@@ -114,6 +117,7 @@ private:
 
   static Play &from(dtlto_host_context *Context);
   void makeHost();
+  void expectNulls();
   const void *moduleBytes(const std::string &Contents);
   const dtlto_job *makeJob(Record &R, const Sample &S, const char *Avoid);
 
@@ -129,6 +133,8 @@ private:
 
   bool lateCall(const char *Name);
   void holdUp(const char *Name);
+  void checkText(const char *Section, const std::string &Who,
+                 const std::string &Text);
   template <typename F> auto call(const char *Name, F Fn);
   template <typename F>
   bool wait(std::unique_lock<std::mutex> &Lock, Clock::time_point End, F Done);
@@ -159,6 +165,7 @@ private:
   uint64_t RoomCount = 0, NumSigns = 0, NumEnded = 0;
   uint64_t LoadWanted = 0, LoadAnswered = 0;
   bool InOpen = false, GaveUp = false, Closing = false, Closed = false;
+  bool Holding = false; // job_done()s wait
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Lent;
   const char *CallName = nullptr; // the plugin's function that runs now

@@ -43,15 +43,29 @@ void Play::holdUp(const char *Name) {
                 "hold no lock while you call the host");
 }
 
+/// \p Text, which \p Who gave the host, is one line without the plugin's name.
+void Play::checkText(const char *Section, const std::string &Who,
+                     const std::string &Text) {
+  if (Text.find('\n') != std::string::npos)
+    fail(Section, Who + " isn't one line: '" + Text + "'",
+         "one line of text at a time; only a compiler's own words have more");
+  std::string Prefix = std::string(P.name) + ":";
+  if (Text.compare(0, Prefix.size(), Prefix) == 0)
+    fail(Section,
+         Who +
+             " begins with the plugin's name, which people will see twice: '" +
+             Text + "'",
+         "leave the name away: the host adds it");
+}
+
 void Play::log(uint32_t Level, const char *Message) {
   if (lateCall("log"))
     return;
   std::string Text = Message ? Message : "";
-  if (!Message || Text.empty() || Text.find('\n') != std::string::npos)
-    fail("dtlto_host.log",
-         Message ? "a message isn't one line: '" + Text + "'"
-                 : "a message is null",
+  if (Text.empty())
+    fail("dtlto_host.log", Message ? "a message is empty" : "a message is null",
          "give log() one line of text at a time");
+  checkText("dtlto_host.log", "a message", Text);
   std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -85,6 +99,8 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
   auto Wrong = [&](const char *Section, const std::string &What,
                    const char *Mend) { fail(Section, What, Mend); };
   std::unique_lock<std::mutex> Lock(Mutex);
+  if (std::this_thread::get_id() != LinkThread)
+    Changed.wait_for(Lock, W.jobLimit(), [&] { return !Holding || Closing; });
   auto I = Jobs.find(Job);
   if (I == Jobs.end() || I->second->Refused)
     return Wrong(
@@ -136,8 +152,12 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
       Wrong("Constants", jobName(Job) + " ended with the status " + Status,
             "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three "
             "errors");
+    if (R.E.Status == DTLTO_ERROR_CALLER ||
+        R.E.Status == DTLTO_ERROR_INFRASTRUCTURE)
+      checkText("dtlto_result.message", "the message of " + jobName(Job),
+                R.E.Message);
   }
-  R.Lent.end();
+  R.Lent.end("its job_done() was called");
   Lock.unlock();
   Changed.notify_all();
 }

@@ -118,10 +118,10 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
       std::memset(&Raw, 0x5a, sizeof(Raw));
       Raw.Now = {};
       Raw.Now.size = sizeof(dtlto_input) + Age.More;
-      Raw.Now.role = In.Role;
+      Raw.Now.role = In.LaterRole ? In.LaterRole : In.Role;
       Raw.Now.path = L.addString(In.Path);
-      bool IsModule =
-          In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
+      bool IsModule = Raw.Now.role == DTLTO_ROLE_PRIMARY ||
+                      Raw.Now.role == DTLTO_ROLE_IMPORT;
       Raw.Now.bytes = {IsModule ? moduleBytes(In.Bytes)
                                 : L.addBytes(In.Bytes.data(), In.Bytes.size()),
                        In.Bytes.size()};

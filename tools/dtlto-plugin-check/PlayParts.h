@@ -22,8 +22,11 @@ inline std::string jobName(uint64_t Id) { return "job " + std::to_string(Id); }
 /// A job that the plugin was offered.
 struct Play::Record {
   explicit Record(uint64_t Id)
-      : Id(Id), Lent("the dtlto_job (or what it points at) of job " +
-                     std::to_string(Id)) {}
+      : Id(Id),
+        Lent("the dtlto_job (or what it points at) of job " +
+                 std::to_string(Id),
+             "a job is yours to read until its job_done(), or until submit() "
+             "has refused it: copy what you need for longer, its id too") {}
   const uint64_t Id;
   const Sample *S = nullptr;
   Loan Lent;

@@ -70,6 +70,14 @@ uint64_t Play::roomCount() {
   return RoomCount;
 }
 
+void Play::holdResults(bool Hold) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Holding = Hold;
+  }
+  Changed.notify_all();
+}
+
 Ended Play::result(uint64_t Id) {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto I = Jobs.find(Id);

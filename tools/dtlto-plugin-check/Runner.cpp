@@ -85,6 +85,7 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
   Report Said = readReport(Lines);
   R.Failures = Said.Failures;
   R.Ended = Said.Ended;
+  R.Note = Said.Note;
   if (Said.Loading) {
     std::string How = TimedOut ? "was not loaded after " +
                                      std::to_string(Limit.count() / 1000) + " s"

@@ -17,6 +17,7 @@ namespace dtlto::check {
 
 struct CaseResult {
   std::vector<Failure> Failures; // none: passed
+  std::string Note;              // of a case that passed; mostly empty
   std::string Output;            // what was written to its stderr and stdout
   bool Ended = false;            // came to its end
   double Seconds = 0;

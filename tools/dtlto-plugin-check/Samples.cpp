@@ -39,7 +39,8 @@ void Sample::digest() {
 }
 
 std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
-                                              std::string &Error) {
+                                              std::string &Error,
+                                              bool HaveObjects) {
   std::vector<Sample> All;
   std::vector<std::string> Names;
   std::error_code EC;
@@ -67,7 +68,7 @@ std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
                           {}});
     S.Object =
         readFile(std::filesystem::path(Name).replace_extension("o").string());
-    if (S.Object.empty()) {
+    if (HaveObjects && S.Object.empty()) {
       Error = "no object beside '" + Name + "'";
       return {};
     }
@@ -79,14 +80,16 @@ std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
   return All;
 }
 
+std::string dtlto::check::refusedJobs(const std::string &Folder) {
+  return Folder + "/refused";
+}
+
 std::string dtlto::check::makeBundle(const Sample &S) {
   std::vector<dtlto_input> Inputs;
   for (const Sample::Input &In : S.Inputs) {
     dtlto_input Raw = {};
     Raw.size = sizeof(Raw);
-    // Those of a later ABI are files like others.
-    Raw.role =
-        In.Role <= DTLTO_ROLE_INDEX ? In.Role : uint32_t(DTLTO_ROLE_OTHER);
+    Raw.role = In.Role; // the host knows its own roles
     Raw.path = In.Path.c_str();
     Raw.bytes = {In.Bytes.data(), In.Bytes.size()};
     std::copy(In.Digest.begin(), In.Digest.end(), Raw.digest);

@@ -28,6 +28,8 @@ struct Sample {
     uint32_t Role;
     std::string Bytes;
     std::array<uint8_t, 32> Digest;
+    /// The role that the plugin is told instead, if not 0: of a later ABI.
+    uint32_t LaterRole = 0;
   };
   std::string Name, Triple, Output, Config;
   std::vector<std::string> Args;
@@ -41,8 +43,12 @@ struct Sample {
 /// The version of LLVM that bundles must have.
 std::string llvmVersion();
 
-/// Reads the jobs of \p Folder. Returns none, and \p Error says why.
-std::vector<Sample> readSamples(const std::string &Folder, std::string &Error);
+/// Reads the jobs of \p Folder. Returns none, and \p Error says why. Those that
+/// the compiler says no to are in a folder of their own (refusedJobs()), and
+/// have no objects.
+std::vector<Sample> readSamples(const std::string &Folder, std::string &Error,
+                                bool HaveObjects = true);
+std::string refusedJobs(const std::string &Folder);
 
 /// Returns the bundle of \p S, or nothing if it can't have one.
 std::string makeBundle(const Sample &S);

@@ -151,6 +151,9 @@ static int runHere(const Options &O, const Case &C, bool Debug,
   B.W = O.W;
   std::string Error;
   B.Samples = readSamples(O.Jobs, Error);
+  // Those of a user have none.
+  std::string NoMatter;
+  B.Refused = readSamples(refusedJobs(O.Jobs), NoMatter, false);
   std::error_code EC;
   if (!OwnFolder.empty()) // this process doesn't come back
     fs::remove_all(OwnFolder, EC);
@@ -163,8 +166,10 @@ static int runHere(const Options &O, const Case &C, bool Debug,
   // The linker's calls come from a thread of their own, too.
   std::thread([&] { C.Run(B); }).join();
   reportEnd();
+  if (Debug)
+    std::printf("%s %s\n", hasFailed() ? "FAIL" : "PASS", C.Name);
   std::fflush(nullptr);
-  ::_exit(0); // plugins are never unloaded
+  ::_exit(Debug && hasFailed()); // plugins are never unloaded
 }
 
 static std::string escape(const std::string &Text) {
@@ -215,14 +220,34 @@ static void writeJUnit(const Options &O, const std::vector<Line> &Lines,
     giveUp("can't write '" + O.JUnit + "'");
 }
 
-static void show(const Line &L, bool Verbose) {
-  std::printf("%s %s", L.R.Failures.empty() ? "PASS" : "FAIL", L.C->Name);
-  if (!L.R.Failures.empty())
-    std::printf(": %s", sentence(L, L.R.Failures.front()).c_str());
+/// What to say of \p F: all, but of what three cases have said before, no more
+/// than which of them was the first.
+static std::string verdict(const Line &L, const Failure &F,
+                           const std::vector<Line> &Before) {
+  constexpr unsigned Enough = 3;
+  unsigned N = 0;
+  const char *First = nullptr;
+  for (const Line &Other : Before)
+    for (const Failure &Same : Other.R.Failures)
+      if (Same.Section == F.Section && Same.Mend == F.Mend) {
+        if (N++ == 0)
+          First = Other.C->Name;
+        break;
+      }
+  return N < Enough ? sentence(L, F) : F.What + "; as in " + First;
+}
+
+static void show(const Line &L, const std::vector<Line> &Before, bool Verbose) {
+  const std::vector<Failure> &Failures = L.R.Failures;
+  std::printf("%s %s", Failures.empty() ? "PASS" : "FAIL", L.C->Name);
+  if (!Failures.empty())
+    std::printf(": %s", verdict(L, Failures.front(), Before).c_str());
+  else if (!L.R.Note.empty())
+    std::printf(": %s", L.R.Note.c_str());
   std::printf("\n");
-  for (size_t I = 1; I < L.R.Failures.size(); ++I)
-    std::printf("  also: %s\n", sentence(L, L.R.Failures[I]).c_str());
-  if (Verbose || !L.R.Failures.empty()) {
+  for (size_t I = 1; I < Failures.size(); ++I)
+    std::printf("  also: %s\n", verdict(L, Failures[I], Before).c_str());
+  if (Verbose || !Failures.empty()) {
     // The end is what matters.
     size_t At = L.R.Output.size() > 4000 ? L.R.Output.size() - 4000 : 0;
     for (; At < L.R.Output.size();) {
@@ -273,7 +298,7 @@ static int runAll(Options &O, const std::string &Folder) {
       L.R = runCase(Own, O.W.CaseLimit, Folder);
       ++(L.R.Failures.empty() ? NumPassed : NumFailed);
       Hopeless = C.IsBasic && !L.R.Ended;
-      show(L, O.W.Verbose);
+      show(L, Lines, O.W.Verbose);
     }
     Lines.push_back(L);
   }

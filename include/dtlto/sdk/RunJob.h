@@ -94,6 +94,12 @@ static inline int32_t dtlto_run_check_clang(const char *program,
                                             const char *llvm_version,
                                             char *text, size_t size);
 
+/* Whether `answer`, what a clang anywhere wrote when asked for --version, such
+ * as "Debian clang version 19.1.7 (3+b1)", names `llvm_version` (as in
+ * dtlto_session_params), and not just one that begins like it. */
+static inline int dtlto_run_is_version(const char *answer,
+                                       const char *llvm_version);
+
 /* Whether `path` is what PluginAPI.h promises of a job's paths: relative, and
  * every part of it a name: not empty, not `.`, not `..`. */
 static inline int dtlto_run_is_clean_path(const char *path);
@@ -139,8 +145,6 @@ static inline int dtlto_run_is_clean_path(const char *path) {
   }
 }
 
-/* Whether clang's answer to --version, such as "Debian clang version 19.1.7
- * (3+b1)", names `llvm_version`, and not just one that begins like it. */
 static inline int dtlto_run_is_version(const char *answer,
                                        const char *llvm_version) {
   static const char before[] = "clang version ";

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs dtlto-plugin-check on the wrong plugins of a table.
 
-  wrong.py --check=PROGRAM --plugins=FOLDER [--timeout=S] TEST
+  wrong.py --check=PROGRAM --plugins=FOLDER [--timeout=S] [--plugin-arg=TEXT] TEST
 
 Lines of the file TEST that begin with `WRONG:` are
 
@@ -24,6 +24,7 @@ def main():
     p.add_argument("--check", required=True)
     p.add_argument("--plugins", required=True)
     p.add_argument("--timeout", default="12")
+    p.add_argument("--plugin-arg", action="append", default=[])
     p.add_argument("test")
     args = p.parse_args()
     with open(args.test) as f:
@@ -35,7 +36,7 @@ def main():
         run = subprocess.run(
             [args.check, os.path.join(args.plugins, "libdtlto_%s.so" % name),
              "--jobs=jobs", "--only=" + case, "--timeout=" + args.timeout] +
-            ["--plugin-arg=" + a for a in plugin_args],
+            ["--plugin-arg=" + a for a in plugin_args + args.plugin_arg],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             timeout=10 * int(args.timeout) + 60)
         # Not what the plugin itself wrote.
