@@ -126,6 +126,8 @@ int32_t Play::open(uint64_t NumJobs) {
     std::lock_guard<std::mutex> Lock(Mutex);
     InOpen = false;
     Errors = OpenErrors;
+    // An error is the end of a session also where it overtakes the return.
+    GaveUp |= Status == DTLTO_OK && !Errors.empty();
   }
   IsOpen = Status == DTLTO_OK;
   if (Age.Minor < 1)
