@@ -207,8 +207,8 @@ typedef struct dtlto_job {
   const char *const *args;
   uint32_t num_inputs;
   uint32_t num_args;  /* args[num_args] is null */
-  const char *output; /* the path that follows -o; relative, as an input's path
-                         is. Its folder is the worker's to make */
+  const char *output; /* the path that follows -o; relative. Another host, or
+                         another job, may have another one */
   /* Since 1.1. The whole configuration of the code generation, for a worker that
    * is dtlto-codegen: a JSON object of the host's own making. It says more than
    * a command line can. Then dtlto_result.object is what dtlto-codegen writes

@@ -124,10 +124,6 @@ static const char *judge(dtlto_session *s, const dtlto_job *job,
                job->inputs[i]->bytes.size);
 
   const char *clang = argument(s, "clang");
-  char *slash = strrchr(object, '/');
-  *slash = 0; // only one folder deep
-  mkdir(object, 0777);
-  *slash = '/';
   int code = run_clang(clang ? clang : "clang", job, folder, log);
 
   uint64_t log_size = 0, size = 0;
