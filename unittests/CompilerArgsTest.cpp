@@ -15,6 +15,7 @@
 #include "CompilerArgs.h"
 #include "LLVMCompat.h"
 #include "LLVMHeaders.h"
+#include "LLVMSizes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -27,30 +28,6 @@
 using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
-
-// clang-format off
-#if defined(__x86_64__) && defined(__GLIBCXX__)
-// A quick look before the thorough one below.
-DTLTO_BEFORE_21(
-static_assert(sizeof(lto::Config) == 1368, "see the table");
-static_assert(sizeof(TargetOptions) == 360, "see the table");
-static_assert(sizeof(MCTargetOptions) == 208, "see the table");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
-)
-DTLTO_SINCE_21(DTLTO_BEFORE_23(
-static_assert(sizeof(lto::Config) == 1440, "see the table");
-static_assert(sizeof(TargetOptions) == 432, "see the table");
-static_assert(sizeof(MCTargetOptions) == 280, "see the table");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
-))
-DTLTO_SINCE_23(
-static_assert(sizeof(lto::Config) == 1568, "see the table");
-static_assert(sizeof(TargetOptions) == 440, "see the table");
-static_assert(sizeof(MCTargetOptions) == 288, "see the table");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see the table");
-)
-#endif
-// clang-format on
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "ConfigFields.h"
 #include "LLVMCompat.h"
 #include "LLVMHeaders.h"
+#include "LLVMSizes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -29,30 +30,6 @@
 using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
-
-// clang-format off
-#if defined(__x86_64__) && defined(__GLIBCXX__)
-// A quick look before the thorough one below.
-DTLTO_BEFORE_21(
-static_assert(sizeof(lto::Config) == 1368, "see ConfigFields.h");
-static_assert(sizeof(TargetOptions) == 360, "see ConfigFields.h");
-static_assert(sizeof(MCTargetOptions) == 208, "see ConfigFields.h");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
-)
-DTLTO_SINCE_21(DTLTO_BEFORE_23(
-static_assert(sizeof(lto::Config) == 1440, "see ConfigFields.h");
-static_assert(sizeof(TargetOptions) == 432, "see ConfigFields.h");
-static_assert(sizeof(MCTargetOptions) == 280, "see ConfigFields.h");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
-))
-DTLTO_SINCE_23(
-static_assert(sizeof(lto::Config) == 1568, "see ConfigFields.h");
-static_assert(sizeof(TargetOptions) == 440, "see ConfigFields.h");
-static_assert(sizeof(MCTargetOptions) == 288, "see ConfigFields.h");
-static_assert(sizeof(PipelineTuningOptions) == 28, "see ConfigFields.h");
-)
-#endif
-// clang-format on
 
 namespace {
 

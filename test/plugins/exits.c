@@ -1,8 +1,8 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: ends the linker's process. `in=open`, `in=submit`, `in=job` (on a thread
-// of its own), `in=close`: where; `code=N`: with which exit code (0).
+// Wrong: ends the linker's process. `in=open`, `in=submit`, `in=job` (on a
+// thread of its own), `in=close`: where; `code=N`: with which exit code (0).
 
 #include "common.h"
 

@@ -57,8 +57,7 @@ static void run(dtlto_session *s, uint64_t id) {
   } else {
     s->codegen->run(s->host->context, id, &result);
   }
-  int ran =
-      result.status == DTLTO_OK || result.status == DTLTO_ERROR_COMPILER;
+  int ran = result.status == DTLTO_OK || result.status == DTLTO_ERROR_COMPILER;
   if ((ran && !save(s, id, "tar", &bundle)) ||
       (result.status == DTLTO_OK && !save(s, id, "o", &result.object))) {
     if (result.object.release)
