@@ -413,6 +413,27 @@ TEST_F(StragglerTest, HereIfThePluginHasNoRoom) {
   EXPECT_TRUE(said("started a second time"));
 }
 
+TEST_F(StragglerTest, TheOnlyOneThatThePluginTook) {
+  makeProgram(5);
+  Free = 0;
+  options().LocalJobs = 2;
+  takeOne();
+  TheLink.OnObject = [this](StringRef) {
+    if (Occupied && ++NumObjects == 5)
+      TheGate.open();
+  };
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "slow.example");
+    TheGate.wait();
+    Plugin.done(J.Id, Plugin.failure(DTLTO_CANCELLED));
+  };
+  linkSame();
+  EXPECT_TRUE(said("4 of 5 modules were compiled here beside its own"));
+  EXPECT_TRUE(
+      said("1 slow jobs were started a second time, which was faster 1"));
+  EXPECT_EQ(TheLink.Msg.warnings(), std::vector<std::string>());
+}
+
 TEST_F(StragglerTest, NotWhereTheUserWantsNone) {
   makeProgram(5);
   options().DuplicatePercent = 0;

@@ -222,7 +222,9 @@ void Scheduler::doubleStragglers() {
     LastLoadQuery = Now;
     TheSession->queryLoad();
   }
-  if (RemoteRate.count() < MinMeasured || L.opts().DuplicatePercent == 0)
+  // A plugin that has ended none may have a machine that never will.
+  if (std::max(RemoteRate.count(), LocalRate.count()) < MinMeasured ||
+      L.opts().DuplicatePercent == 0)
     return;
 
   std::vector<Job *> Slow;
