@@ -30,7 +30,8 @@
 #                           links that are not the same each time by themselves.
 #                           Without it, there is the feature `ours`.
 #   worker=1                dtlto-codegen runs the jobs of %same and of argv/,
-#                           in processes of the local plugin's.
+#                           in processes of the local plugin's. worker=also:
+#                           those of argv/ after clang did.
 #   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
@@ -46,7 +47,10 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 
 tools = config.llvm_tools_dir
 ours = os.path.join(config.dtlto_obj_root, "bin")
-config.with_worker = lit_config.params.get("worker") == "1"
+config.worker = lit_config.params.get("worker", "0")
+if config.worker not in ("0", "1", "also"):
+    lit_config.fatal("worker=%s: 0, 1 or also" % config.worker)
+config.with_worker = config.worker == "1"
 if config.with_worker:
     config.available_features.add("worker")
 config.other_plugins = lit_config.params.get("other-plugins")

@@ -16,8 +16,9 @@ stock LLD, and the plugin found each object identical, and
 
 Prints one line for each link: how many of its jobs were identical.
 
-With --worker, each job is run by dtlto-codegen instead, in a process of the
+With --way=worker, each job is run by dtlto-codegen instead, in a process of the
 local plugin's. Then the binary alone tells that all objects are identical.
+--way=both links one way and then the other, with a line for each.
 """
 
 import argparse
@@ -64,8 +65,8 @@ def parse():
                         "through clang's driver")
     p.add_argument("--may-stay", action="store_true",
                    help="jobs may be kept here if a message says why")
-    p.add_argument("--worker", action="store_true",
-                   help="dtlto-codegen instead of clang")
+    p.add_argument("--way", choices=("clang", "worker", "both"),
+                   default="clang", help="what runs the jobs")
     p.add_argument("--slim", choices=("on", "off"), default="on",
                    help="off: jobs have whole modules to import from")
     opts, rest = p.parse_known_args()
@@ -94,18 +95,19 @@ def compile_all(opts, flags):
     return ["main.o"] + objects[0::2] + ["libmore.a"], len(objects) + 1
 
 
-def link(opts, compile_flags, flags, inputs, ours):
-    """Returns exit code, messages and the output file's bytes."""
-    folder = opts.ours if ours else opts.tools
+def link(opts, compile_flags, flags, inputs, way=None):
+    """Returns exit code, messages and the output file's bytes. Without a way,
+    stock LLD links."""
+    folder = opts.ours if way else opts.tools
     # The output's name is part of the output of -shared and of PDBs.
     out = os.path.join(opts.work, "out")
     if os.path.exists(out):
         os.remove(out)
     dist = []
-    if ours:
+    if way:
         spell = ("/thinlto-dist-%s:%s" if opts.linker == "lld-link"
                  else "--thinlto-dist-%s=%s")
-        if opts.worker:
+        if way == "worker":
             dist = [spell % ("plugin", "local"),
                     spell % ("plugin-arg", "mode=process")]
         else:
@@ -132,11 +134,11 @@ def link(opts, compile_flags, flags, inputs, ours):
         return code, output, f.read()
 
 
-def check(opts, code, output, identical, num_modules):
+def check(opts, way, code, output, identical, num_modules):
     # A plugin that got no job was not opened, and says nothing.
     m = re.search(r"(\d+) jobs, (\d+) identical", output)
     jobs, good = (int(m.group(1)), int(m.group(2))) if m else (0, 0)
-    if opts.worker:
+    if way == "worker":
         m = re.search(r"(\d+) of \d+ modules were compiled here", output)
         good = jobs = num_modules - (int(m.group(1)) if m else 0)
     if code or good != jobs:
@@ -165,16 +167,17 @@ def main():
     for flags in links:
         title = " ".join(compile_flags + ["--link"] + flags)
         stock_code, stock_output, stock = link(opts, compile_flags, flags,
-                                               inputs, False)
+                                               inputs)
         if stock_code or not stock:
             fail("stock LLD fails with " + title, stock_output)
-        code, output, ours = link(opts, compile_flags, flags, inputs, True)
-        try:
-            print("%s: %s" % (title, check(opts, code, output, ours == stock,
-                                           num_modules)))
-        except SystemExit:
-            sys.stderr.write("identical: with " + title + "\n")
-            raise
+        for way in ("clang", "worker") if opts.way == "both" else (opts.way,):
+            code, output, ours = link(opts, compile_flags, flags, inputs, way)
+            try:
+                print("%s: %s: %s" % (title, way, check(
+                    opts, way, code, output, ours == stock, num_modules)))
+            except SystemExit:
+                sys.stderr.write("identical: with %s, by %s\n" % (title, way))
+                raise
 
 
 if __name__ == "__main__":
