@@ -73,9 +73,10 @@ def our_options(opts, plugin, *args):
         spell = "/thinlto-dist-{}:{}".format
     else:
         spell = "--thinlto-dist-{}={}".format
-    # A cost history is a file that stock LLD doesn't have.
+    # A cost history is a file that stock LLD doesn't have. Jobs are counted, and
+    # slow ones are started twice.
     return [spell("plugin", plugin), spell("fallback", "none"),
-            spell("costs", "off")] + [
+            spell("costs", "off"), spell("duplicate", "0")] + [
         spell("plugin-arg", arg) for arg in args]
 
 

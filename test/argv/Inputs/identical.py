@@ -115,6 +115,8 @@ def link(opts, compile_flags, flags, inputs, way=None):
                     spell % ("plugin-arg", "clang=" + opts.tools + "/clang"),
                     spell % ("plugin-arg", "keep=" + opts.work + "/kept")]
         dist.append(spell % ("fallback", "none"))
+        # Jobs are counted, and a busy machine is slow.
+        dist.append(spell % ("duplicate", "0"))
         dist.append(spell % ("slim", opts.slim))
     if opts.linker:
         out_flags = ["/out:out"] if opts.linker == "lld-link" else ["-o", "out"]
