@@ -23,6 +23,13 @@ void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
     return lld::message(lld::errorHandler().logName + ": note: dtlto: " + Text,
                         lld::errorHandler().errs());
   case MessageLevel::Warning:
+    if (!lld::errorHandler().fatalWarnings)
+      return lld::warn("dtlto: " + Text);
+    if (!lld::errorHandler().suppressWarnings)
+      lld::message(lld::errorHandler().logName + ": warning: dtlto: " + Text,
+                   lld::errorHandler().errs());
+    return;
+  case MessageLevel::Diagnostic:
     return lld::warn("dtlto: " + Text);
   case MessageLevel::Error:
     return lld::error("dtlto: " + Text);

@@ -8,6 +8,7 @@
 #include "PluginGuard.h"
 #include <atomic>
 #include <cstdlib>
+#include <sysexits.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -45,8 +46,9 @@ static void atExit(int Code) {
            ") while it was loaded; tell its vendor";
     break;
   case Phase::InUse:
-    // So LLVM ends after a fatal error, which it has told.
-    if (Code == 1)
+    // So LLVM ends after a fatal error, which it has told, and when nobody
+    // reads what it prints.
+    if (Code == 1 || Code == EX_IOERR)
       return;
     Text = "exit(" + std::to_string(Code) +
            ") was called, most likely by it; the link has failed; tell its "

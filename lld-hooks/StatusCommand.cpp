@@ -35,6 +35,7 @@ public:
       errs() << Program << ": note: " << Line;
       break;
     case MessageLevel::Warning:
+    case MessageLevel::Diagnostic:
       WithColor::warning(errs(), Program) << Line;
       break;
     case MessageLevel::Error:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Difference.h"
+#include "OutputFile.h"
 #include "Progress.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -108,11 +109,7 @@ Error dtlto::keepBoth(const Twine &Stem, StringRef Extension, StringRef There,
     if (std::error_code EC =
             sys::fs::create_directories(sys::path::parent_path(Path)))
       return createFileError(Path, EC);
-    StringRef Whole = Bytes;
-    if (Error E = writeToOutput(Path, [&](raw_ostream &OS) {
-          OS << Whole;
-          return Error::success();
-        }))
+    if (Error E = writeWholeFile(Path, Bytes))
       return E;
   }
   return Error::success();

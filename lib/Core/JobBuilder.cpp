@@ -81,14 +81,21 @@ const uint8_t *ModuleFile::digest() {
 }
 
 bool JobBuilder::staysHere(const Task &T) {
-  if (Parts & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
+  uint32_t Told = Parts;
+  if (Told == 0)
     return true;
-  if (Parts & DTLTO_PART_CONFIG)
+  // A plugin that has asked for neither says in open() which one it takes.
+  constexpr uint32_t Either = DTLTO_PART_ARGS | DTLTO_PART_CONFIG;
+  if (!(Told & Either))
+    Told = Either;
+  if (Told & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
+    return true;
+  if (Told & DTLTO_PART_CONFIG)
     if (Error E = config().takeError()) {
       consumeError(std::move(E));
       return true;
     }
-  return Parts == 0;
+  return false;
 }
 
 /// Lets \p Field say that the file \p Path is an input called \p Name.

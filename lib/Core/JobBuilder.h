@@ -76,7 +76,7 @@ public:
   bool isTrivial() const { return Parts == 0; }
 
   /// Whether \p T is compiled in the linker's process, by the plugin's will or
-  /// for want of compiler options.
+  /// for want of compiler options. Before open(): whether it may be.
   bool staysHere(const Task &T);
 
   /// The names that modules have on other machines.

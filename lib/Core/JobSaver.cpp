@@ -7,9 +7,9 @@
 
 #include "JobSaver.h"
 #include "Bundle.h"
+#include "OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -37,8 +37,8 @@ Error JobSaver::save(const Task &T) {
   Path += ".tar";
   auto Fail = [&](const Twine &Why) {
     return createStringError(inconvertibleErrorCode(),
-                             "can't save the job of '" + T.name() + "' as '" +
-                                 Path + "': " + Why);
+                             "can't save the job of '" + T.name() +
+                                 "' as '" + Path + "': " + Why);
   };
   if (std::error_code EC =
           sys::fs::create_directories(sys::path::parent_path(Path)))
@@ -46,10 +46,7 @@ Error JobSaver::save(const Task &T) {
   Expected<SmallVector<char, 0>> Bytes = writeBundle((*Built)->Job);
   if (!Bytes)
     return Fail(toString(Bytes.takeError()));
-  if (Error E = writeToOutput(Path, [&](raw_ostream &OS) {
-        OS.write(Bytes->data(), Bytes->size());
-        return Error::success();
-      })) {
+  if (Error E = writeWholeFile(Path, StringRef(Bytes->data(), Bytes->size()))) {
     std::string Why;
     handleAllErrors(
         std::move(E),

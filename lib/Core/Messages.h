@@ -14,11 +14,14 @@
 
 namespace dtlto {
 
-enum class MessageLevel { Debug, Note, Warning, Error };
+/// Warning: of the farm or the settings. The program is right in spite of it,
+/// so that `--fatal-warnings` doesn't fail the link, which a machine that is
+/// switched off would. Diagnostic: a compiler's warning of the program.
+enum class MessageLevel { Debug, Note, Warning, Diagnostic, Error };
 
 /// Takes what the core and the plugins tell the user. The linker's executable
 /// implements it with LLD's own error handler, so that `--verbose`,
-/// `--fatal-warnings` and the like mean what they mean in LLD.
+/// `--no-warnings` and the like mean what they mean in LLD.
 class Messages {
 public:
   virtual ~Messages() = default;
@@ -41,6 +44,9 @@ public:
   void debug(const llvm::Twine &Text) { emit(MessageLevel::Debug, Text); }
   void note(const llvm::Twine &Text) { emit(MessageLevel::Note, Text); }
   void warning(const llvm::Twine &Text) { emit(MessageLevel::Warning, Text); }
+  void diagnostic(const llvm::Twine &Text) {
+    emit(MessageLevel::Diagnostic, Text);
+  }
   void error(const llvm::Twine &Text) { emit(MessageLevel::Error, Text); }
 };
 

@@ -23,6 +23,8 @@ static constexpr size_t MaxOffered = 16;
 static constexpr std::chrono::seconds MaxClose = 10s;
 // How long to leave a plugin in peace that said BUSY but has no jobs.
 static constexpr std::chrono::seconds BusyRetry = 1s;
+// Shorter than it takes to reach a farm, at worst.
+static constexpr double ShortLinkSeconds = 1;
 
 /// A part of the machine's memory that a linker may well take, in bytes.
 static uint64_t defaultMemory() {
@@ -201,7 +203,8 @@ void Scheduler::prepare(Job &J, bool ForPlugin) {
   }
   if (Saver)
     if (Error Why = Saver->save(T))
-      return Broken(std::move(Why));
+      return Broken(createStringError(inconvertibleErrorCode(),
+                                      "dtlto: " + toString(std::move(Why))));
 
   if (L.EmitIndexFiles)
     if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
@@ -485,12 +488,15 @@ void Scheduler::summarize() {
   if (Slim)
     for (const std::string &Line : Slim->describe())
       L.msg().debug(Line);
+  // A link that is over at once may end before any farm has answered.
   if (NumHere && NumHere == Jobs.size())
-    L.msg().warning(
-        "plugin '" + pluginName() + "': it took none of the " +
-        Twine(Jobs.size()) +
-        " jobs; all were compiled here; --thinlto-dist-status shows the "
-        "farm");
+    L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
+                     ? MessageLevel::Debug
+                     : MessageLevel::Warning,
+                 "plugin '" + pluginName() + "': it took none of the " +
+                     Twine(Jobs.size()) +
+                     " jobs; all were compiled here; --thinlto-dist-status "
+                     "shows the farm");
   else if (NumHere)
     L.msg().debug("plugin '" + pluginName() + "': " + Twine(NumHere) + " of " +
                   Twine(Jobs.size()) +

@@ -297,7 +297,7 @@ void Scheduler::onDone(Job &J, Event &E) {
     if (Error Why = checkObject(E.Object.bytes(), Builder.triple(J.T)))
       return NoGood("the object", std::move(Why));
   if (!Said.empty())
-    L.msg().warning(J.T.name() + ": " + Said);
+    L.msg().diagnostic(J.T.name() + ": " + Said);
 
   if (!J.WhyAgain.empty()) {
     ++NumRetried;
@@ -318,9 +318,8 @@ void Scheduler::onDone(Job &J, Event &E) {
   notLeft(J);
 
   // Which jobs are verified is a matter of their rank, so of the inputs alone.
-  size_t Rank = J.Index;
-  unsigned Percent = L.opts().VerifyPercent;
-  if (Percent && (Rank + 1) * Percent / 100 != Rank * Percent / 100) {
+  // The first is one of them, so that no link is too small for a percentage.
+  if (J.Index * L.opts().VerifyPercent % 100 < L.opts().VerifyPercent) {
     ++NumVerified;
     J.ToVerify = std::move(E.Object);
     return startLocal(J);

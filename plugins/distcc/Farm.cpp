@@ -97,7 +97,8 @@ void Farm::probeEnded(Host &H) {
     // address that is not allowed, an end of file for such a compiler.
     if (P->wasReset())
       return rest(H, "it refused the connection: its distccd must --allow this "
-                     "machine");
+                     "machine, and be able to write its TMPDIR and log; see "
+                     "that log");
     return rest(H, "it closed the connection when asked for " + S.Compiler +
                        ": install that there and run update-distcc-symlinks, "
                        "or see DISTCC_CMDLIST of its distccd");

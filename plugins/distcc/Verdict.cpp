@@ -339,10 +339,17 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job) {
 
   for (const char *Part : {"Error loading ", "Error running ThinLTO backend"}) {
     string_view Line = findLine(T.Err, Part);
-    if (!Line.empty())
-      return infrastructure("the compiler could not read its inputs there: " +
-                                clean(Line, MaxLine),
-                            true);
+    if (Line.empty())
+      continue;
+    // Malformed bitcode is most likely what the user gave to the linker, and
+    // no reason to do without the host.
+    bool HostAtFault = false;
+    for (const char *Why : {"No such file or directory", "Permission denied",
+                            "Input/output error", "Could not open"})
+      HostAtFault |= Line.find(Why) != string_view::npos;
+    return infrastructure("the compiler could not read its inputs there: " +
+                              clean(Line, MaxLine),
+                          HostAtFault);
   }
   Verdict V;
   if (!lzoDecompress({R.Object.data(), R.Object.size()}, MaxObject, V.Object,

@@ -89,13 +89,17 @@ TEST(VerdictTest, StatusZeroIsNotEnough) {
   expectInfrastructure(reply(0, "\nwhy\nmore\n"), true,
                        "the compiler made an empty object there: why");
   // As clang 19 writes them.
-  for (const std::string Line :
-       {"Error loading index file 'index.thinlto.bc': Invalid bitcode",
-        "Error loading imported file m.other : No such file or directory",
-        "Error running ThinLTO backend: Could not open it"}) {
+  for (const auto &[Line, HostAtFault] :
+       {std::pair<std::string, bool>(
+            "Error loading index file 'index.thinlto.bc': Invalid bitcode",
+            false),
+        {"Error loading imported file m.other : No such file or directory",
+         true},
+        {"Error loading imported file m.other : Malformed block", false},
+        {"Error running ThinLTO backend: Could not open it", true}}) {
     for (const char *Object : {"", "object"})
       expectInfrastructure(
-          reply(0, "warning: w\n" + Line + "\nafter\n", Object), true,
+          reply(0, "warning: w\n" + Line + "\nafter\n", Object), HostAtFault,
           "the compiler could not read its inputs there: " + Line);
   }
 }

@@ -27,8 +27,8 @@ FOLDERS = ("lib/Core", "lld-hooks", "plugins/common", "plugins/local",
 DOCUMENT = "docs/MESSAGES.md"
 
 # Functions whose arguments reach the user. Notes of --verbose don't count.
-CALLS = ("warning", "error", "note", "fail", "Fail", "invalid", "wrongValue",
-         "failure", "failed", "broken", "createStringError", "addError",
+CALLS = ("warning", "emit", "error", "note", "fail", "Fail", "invalid",
+         "wrongValue", "failure", "failed", "broken", "createStringError", "addError",
          "fallBack", "retryOrFallBack", "giveUpPlugin", "warnLimited",
          "failWithoutFallback", "violation", "leaveOut", "push_back",
          "rest", "dislike", "infrastructure", "withFirstLine", "nodeFailed", "refuse")
