@@ -8,6 +8,7 @@
 #include "PluginGuard.h"
 #include <atomic>
 #include <cstdlib>
+#include <poll.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -35,6 +36,13 @@ static const Names *TheNames = nullptr;
   ::_exit(Code);
 }
 
+/// Whether standard output or error is a pipe that nobody reads.
+static bool isOutputBroken() {
+  pollfd Files[] = {{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
+  return ::poll(Files, 2, 0) > 0 &&
+         (Files[0].revents | Files[1].revents) & POLLERR;
+}
+
 /// LLD ends by _exit() once it has begun with its LTO.
 static void atExit(int Code) {
   std::string Text;
@@ -46,13 +54,20 @@ static void atExit(int Code) {
            ") while it was loaded; tell its vendor";
     break;
   case Phase::InUse:
-    // So LLVM ends after a fatal error, which it has told, and when nobody
-    // reads what it prints.
-    if (Code == 1 || Code == EX_IOERR)
+    // So LLVM ends after a fatal error, which it has told.
+    if (Code == 1)
+      return;
+    // And so at a SIGPIPE: when nobody reads what it prints, or a plugin writes
+    // to a connection that the other side has closed.
+    if (Code == EX_IOERR && isOutputBroken())
       return;
     Text = "exit(" + std::to_string(Code) +
            ") was called, most likely by it; the link has failed; tell its "
            "vendor";
+    if (Code == EX_IOERR)
+      Text +=
+          " that LLVM calls it at a SIGPIPE, which send() with MSG_NOSIGNAL "
+          "doesn't cause";
     break;
   }
   die(Text, Code ? Code : 1);

@@ -166,6 +166,36 @@ TEST_F(TimelineTest, ARetry) {
   EXPECT_EQ(job("m1.o").Attempts.size(), 1u);
 }
 
+TEST_F(TimelineTest, APluginThatTriesAgainByItself) {
+  makeProgram(2);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    bool IsLast = J.Name == "m1.o";
+    for (const char *Worker : {"n1", "n2", "n3"}) {
+      Plugin.state(J.Id, DTLTO_STATE_SENDING, Worker);
+      Plugin.state(J.Id, DTLTO_STATE_RUNNING, Worker);
+      // In words, and without.
+      if (IsLast)
+        break;
+      if (Worker == StringRef("n1"))
+        Plugin.state(J.Id, DTLTO_STATE_QUEUED, nullptr);
+    }
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  const JobRecord &J = job("m0.o");
+  EXPECT_EQ(J.From, Source::Worker);
+  ASSERT_EQ(J.Attempts.size(), 3u);
+  for (unsigned I = 0; I != 3; ++I) {
+    const AttemptRecord &A = J.Attempts[I];
+    EXPECT_EQ(A.Worker, "n" + std::to_string(I + 1));
+    EXPECT_EQ(A.TheKind, I == 0 ? Kind::First : Kind::Retry);
+    EXPECT_EQ(A.TheOutcome, I == 2 ? Outcome::Ok : Outcome::Infrastructure);
+    EXPECT_NE(A.Running, NoTime);
+  }
+  EXPECT_EQ(job("m1.o").Attempts.size(), 1u);
+}
+
 TEST_F(TimelineTest, AFallback) {
   makeProgram(2);
   Plugin.OnRun = [this](const FakePlugin::Job &J) {

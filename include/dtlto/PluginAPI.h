@@ -49,7 +49,9 @@
  * Nothing here throws, and no exception may leave a function of either side.
  * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it. Its
  * constructors come back at once; what may wait or fail belongs into open(). The
- * process is the host's: a plugin never calls exit().
+ * process is the host's: a plugin never calls exit(), also not in a child that it
+ * forks, leaves the working folder, umask and signals as they are, standard output
+ * alone, and sends to no closed connection without MSG_NOSIGNAL.
  *
  * History and rules for changes: docs/ABI-CHANGELOG.md.
  *
@@ -286,7 +288,8 @@ typedef struct dtlto_host {
 
   /* [any-thread] Ends an accepted job; exactly once for each, cancelled ones
    * included, and never from inside submit(). The host takes `result->object`
-   * over and copies the rest before the call returns. */
+   * over and copies the rest before the call returns; a result too many it
+   * leaves alone, since its object may be the first one again. */
   void (*job_done)(dtlto_host_context *context, uint64_t job,
                    const dtlto_result *result);
 

@@ -126,6 +126,23 @@ void Timeline::busy(uint64_t Id) {
       Places[J.Attempts[I].Id].second = I;
 }
 
+/// A plugin that has begun a job begins it anew by itself: an attempt of its
+/// own, under the same id.
+AttemptRecord &Timeline::triedAgain(uint64_t Id) {
+  auto &[Job, Place] = Places[Id];
+  std::vector<AttemptRecord> &Attempts = Jobs[Job].Attempts;
+  AttemptRecord &Old = Attempts[Place];
+  Old.Done = now();
+  Old.TheOutcome = Outcome::Infrastructure;
+  Old.Message = "the plugin tried it again; --verbose may say why";
+  Place = Attempts.size();
+  AttemptRecord &A = Attempts.emplace_back();
+  A.TheKind = Kind::Retry;
+  A.Id = Id;
+  A.Offered = A.Accepted = now();
+  return A;
+}
+
 void Timeline::state(uint64_t Id, uint32_t State, StringRef Worker) {
   if (!IsOn)
     return;
@@ -133,6 +150,11 @@ void Timeline::state(uint64_t Id, uint32_t State, StringRef Worker) {
   if (!A || A->Done != NoTime)
     return;
   wasAccepted(*A);
+  bool HasBegun = A->Sending != NoTime || A->Running != NoTime;
+  bool IsElsewhere = State == DTLTO_STATE_SENDING && !Worker.empty() &&
+                     !A->Worker.empty() && Worker != A->Worker;
+  if (HasBegun && (State == DTLTO_STATE_QUEUED || IsElsewhere))
+    A = &triedAgain(Id);
   if (!Worker.empty())
     A->Worker = Worker.str();
   if (State == DTLTO_STATE_QUEUED)

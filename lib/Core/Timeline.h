@@ -173,6 +173,7 @@ private:
     return std::max(0.0, std::chrono::duration<double>(D).count());
   }
   AttemptRecord *attempt(uint64_t Id);
+  AttemptRecord &triedAgain(uint64_t Id);
   void wasAccepted(AttemptRecord &A) const;
 
   bool IsOn = false;
@@ -185,7 +186,8 @@ private:
   std::string PluginFailure;
   std::vector<JobRecord> Jobs;
   std::vector<LoadRecord> Loads;
-  /// By id of an attempt: the job, and the attempt's place there.
+  /// By id of an attempt: the job, and the attempt's place there; of several
+  /// with the same id, the last one's.
   llvm::DenseMap<uint64_t, std::pair<size_t, size_t>> Places;
 };
 
