@@ -41,6 +41,11 @@ protected:
   bool said(StringRef Text) {
     return TheLink.Msg.has(MessageLevel::Debug, {Text});
   }
+  /// A warning only if the link took its time.
+  bool tookNone(unsigned N) {
+    std::string Text = "it took none of the " + std::to_string(N) + " jobs";
+    return said(Text) || warned({Text});
+  }
 
   void busyOnceWithEach() {
     Plugin.OnSubmit = [this](const FakePlugin::Job &J) {
@@ -78,7 +83,7 @@ TEST_F(SharingTest, AllJobsRunHereWhileThePluginTakesNone) {
   makeProgram(6);
   Plugin.OnSubmit = [](const FakePlugin::Job &) { return DTLTO_BUSY; };
   linkSame();
-  EXPECT_TRUE(warned({"it took none of the 6 jobs"}));
+  EXPECT_TRUE(tookNone(6));
 }
 
 TEST_F(SharingTest, NoneRunHereWhereTheUserWantsNone) {
@@ -213,8 +218,8 @@ protected:
   }
   void expectAllHere(unsigned N) {
     linkSame();
-    EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
-    EXPECT_TRUE(warned({"it took none of the " + std::to_string(N) + " jobs"}));
+    EXPECT_LE(TheLink.Msg.warnings().size(), 1u);
+    EXPECT_TRUE(tookNone(N));
   }
 
   std::atomic<unsigned> NumObjects{0};

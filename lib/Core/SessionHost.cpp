@@ -138,22 +138,20 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   }
 
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (Closed)
-    return;
   auto It = Jobs.find(Job);
   // The object of a result that nobody waits for may be one that is in use, or
   // released: rather lose its memory than release it again.
-  if (It == Jobs.end()) {
+  if (It == Jobs.end() || It->second.Done)
     E.Object.take();
+  if (Closed)
+    return;
+  if (It == Jobs.end())
     return violation(0, "reported a result for job " + Twine(Job) +
                             ", which it was never given");
-  }
   Record &R = It->second;
-  if (R.Done) {
-    E.Object.take();
+  if (R.Done)
     return violation(Job, "reported a second result for module '" +
                               R.T->name() + "'");
-  }
   R.Done = true;
   ++RoomCount;
   if (R.InSubmit && Current && std::this_thread::get_id() == CallThreadId)

@@ -256,6 +256,12 @@ dtlto_result FakePlugin::object(StringRef Object) {
   return Result;
 }
 
+void FakePlugin::doneTooOften(uint64_t Id, const dtlto_result &Result) {
+  done(Id, Result);
+  Result.object.release(Result.object.owner, Result.object.data,
+                        Result.object.size);
+}
+
 dtlto_result FakePlugin::failure(int32_t Status, const char *Message,
                                  const char *Worker) {
   dtlto_result Result = {};

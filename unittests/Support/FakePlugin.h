@@ -105,6 +105,8 @@ public:
   dtlto_result failure(int32_t Status, const char *Message = nullptr,
                        const char *Worker = nullptr);
   void done(uint64_t Id, const dtlto_result &Result);
+  /// A result that the host may not take over: an object() is released here.
+  void doneTooOften(uint64_t Id, const dtlto_result &Result);
   void log(uint32_t Level, const char *Message);
   void state(uint64_t Id, uint32_t State, const char *Worker = nullptr);
   void loadChanged();

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 using namespace dtlto::test;
 namespace fs = std::filesystem;
@@ -52,6 +53,7 @@ protected:
     return wait(submit(Bundle, Name));
   }
   bool logged(uint32_t Level, const std::string &Text);
+  bool waitForLog(uint32_t Level, const std::string &Text);
   unsigned numLogged(uint32_t Level);
 
   std::string Folder;
@@ -266,6 +268,16 @@ bool ClientTest::logged(uint32_t Level, const std::string &Text) {
   for (auto &[L, Line] : Logs)
     if (L == Level && Line.find(Text) != std::string::npos)
       return true;
+  return false;
+}
+
+/// What is logged when a job has ended, before close() makes it needless.
+bool ClientTest::waitForLog(uint32_t Level, const std::string &Text) {
+  for (int I = 0; I != 3000; ++I) {
+    if (logged(Level, Text))
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   return false;
 }
 
@@ -499,7 +511,7 @@ TEST_F(ClientTest, NodeThatCannotRunTheWorker) {
 TEST_F(ClientTest, NoDaemon) {
   setenv("ICECC_TEST_SOCKET", (Folder + "/nobody").c_str(), 1);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, open());
-  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "no local iceccd"));
+  EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "no local iceccd"));
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
 }
 
@@ -524,9 +536,9 @@ TEST_F(ClientTest, NoGrantInTime) {
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ("no node was granted for 1 s", D.Message);
+  EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "no node was granted for 1 s"));
   close();
   // Not once for each job that is still to come.
-  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "no node was granted for 1 s"));
 }
 
 TEST_F(ClientTest, NoGrantInTimeWhileAnotherRuns) {
@@ -553,8 +565,8 @@ TEST_F(ClientTest, DaemonThatDies) {
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(A).Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(B).Status);
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "can't be reached any more"));
   close();
-  EXPECT_TRUE(logged(DTLTO_LOG_ERROR, "can't be reached any more"));
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_ERROR));
 }
 

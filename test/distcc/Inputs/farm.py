@@ -119,6 +119,14 @@ def kill(pid):
         pass
 
 
+def stop(session):
+    for pid in session_members(session):
+        try:
+            os.kill(pid, signal.SIGSTOP)
+        except ProcessLookupError:
+            pass
+
+
 def kill_session(session):
     """Kills all processes of a session. Compilers have process groups of their
     own, so the group would not be enough."""
@@ -406,6 +414,9 @@ class Killer(threading.Thread):
             if self.victim == "daemon":
                 kill_session(self.target.process.pid)
             elif self.victim == "all":
+                # None takes what another leaves.
+                for daemon in self.daemons:
+                    stop(daemon.process.pid)
                 for daemon in self.daemons:
                     kill_session(daemon.process.pid)
             elif self.victim == "child":
