@@ -644,6 +644,17 @@ TEST_F(SchedulerTest, VerifiedObjects) {
   EXPECT_TRUE(TheLink.Msg.has(MessageLevel::Debug, {"5 of 5", "verified"}));
 }
 
+TEST_F(SchedulerTest, OneObjectAtLeastIsVerified) {
+  makeProgram(3);
+  TheLink.TheLinker.Opts.VerifyPercent = 1;
+  TheLink.Msg.Verbose = true;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, remote(J));
+  };
+  linkSame();
+  EXPECT_TRUE(TheLink.Msg.has(MessageLevel::Debug, {"1 of 3", "verified"}));
+}
+
 TEST_F(SchedulerTest, AShareOfObjectsIsVerified) {
   makeProgram(10);
   TheLink.TheLinker.Opts.VerifyPercent = 30;
