@@ -13,6 +13,7 @@
 #include "PluginLinkTest.h"
 #include "TempFolder.h"
 #include <atomic>
+#include <thread>
 
 using namespace llvm;
 using namespace dtlto;
@@ -84,6 +85,19 @@ TEST_F(SharingTest, AllJobsRunHereWhileThePluginTakesNone) {
   Plugin.OnSubmit = [](const FakePlugin::Job &) { return DTLTO_BUSY; };
   linkSame();
   EXPECT_TRUE(tookNone(6));
+}
+
+TEST_F(SharingTest, ALinkThatTookItsTimeWarnsIfThePluginTookNone) {
+  makeProgram(6);
+  Plugin.OnSubmit = [](const FakePlugin::Job &) { return DTLTO_BUSY; };
+  // It can't end before its first object, which takes more than a second.
+  std::atomic<bool> IsFirst{true};
+  TheLink.OnObject = [&](StringRef) {
+    if (IsFirst.exchange(false))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"it took none of the 6 jobs"}));
 }
 
 TEST_F(SharingTest, NoneRunHereWhereTheUserWantsNone) {

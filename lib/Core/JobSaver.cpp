@@ -37,8 +37,8 @@ Error JobSaver::save(const Task &T) {
   Path += ".tar";
   auto Fail = [&](const Twine &Why) {
     return createStringError(inconvertibleErrorCode(),
-                             "can't save the job of '" + T.name() +
-                                 "' as '" + Path + "': " + Why);
+                             "can't save the job of '" + T.name() + "' as '" +
+                                 Path + "': " + Why);
   };
   if (std::error_code EC =
           sys::fs::create_directories(sys::path::parent_path(Path)))

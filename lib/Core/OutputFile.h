@@ -13,10 +13,10 @@
 
 namespace dtlto {
 
-/// Writes \p Bytes to a new file beside \p Path that then takes its place. Fails
-/// with a FileError, also where the disk is full, and then leaves no file that is
-/// cut off; llvm::writeToOutput() doesn't look whether writing worked, and its
-/// stream then ends the process. Any thread.
+/// Writes \p Bytes to a new file beside \p Path that then takes its place.
+/// Fails with a FileError, also where the disk is full, and then leaves no file
+/// that is cut off; llvm::writeToOutput() doesn't look whether writing worked,
+/// and its stream then ends the process. Any thread.
 llvm::Error writeWholeFile(llvm::StringRef Path, llvm::StringRef Bytes);
 
 } // namespace dtlto
