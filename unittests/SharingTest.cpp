@@ -367,6 +367,27 @@ TEST_F(StragglerTest, TheSecondStartIsFaster) {
   EXPECT_EQ(TheLink.Msg.warnings(), std::vector<std::string>());
 }
 
+TEST_F(StragglerTest, TheSecondStartIsFasterAndItsObjectIsCached) {
+  makeProgram(5);
+  MemoryCache Cache;
+  OnSecond = [&](const FakePlugin::Job &J) { endSecond(J, remote(J)); };
+  TheLink.Cache = &Cache;
+  linkSame();
+  EXPECT_EQ(Cache.NumMisses, 5u);
+  EXPECT_TRUE(
+      said("1 slow jobs were started a second time, which was faster 1"));
+}
+
+TEST_F(StragglerTest, TheSecondStartIsFasterAndItsObjectIsVerified) {
+  makeProgram(5);
+  options().VerifyPercent = 100;
+  OnSecond = [&](const FakePlugin::Job &J) { endSecond(J, remote(J)); };
+  linkSame();
+  EXPECT_TRUE(
+      said("1 slow jobs were started a second time, which was faster 1"));
+  EXPECT_TRUE(said("5 of 5 objects verified"));
+}
+
 TEST_F(StragglerTest, TheFirstIsFasterAfterAll) {
   makeProgram(5);
   First = [&](const FakePlugin::Job &J) { return remote(J); };

@@ -115,6 +115,7 @@ Error Scheduler::run() {
     for (Event &E : Events->popAll(
              Shown ? std::min(nextDeadline(), Shown->due()) : nextDeadline()))
       handle(E);
+    checkThreads();
     checkDeadlines();
     if (Shown)
       Shown->showDue();
@@ -152,6 +153,7 @@ void Scheduler::startPreparing(Job &J, bool ForHere) {
   J.ForHere = ForHere;
   ++NumPreparing;
   NumPreparingHere += ForHere;
+  ++NumOnThreads;
   newId(J);
   bool ForPlugin = !PluginGone && !ForHere;
   bool NeedsThread = Saver || L.EmitIndexFiles || hasCache(L.Cache) ||
@@ -303,6 +305,7 @@ void Scheduler::startLocal(Job &J, bool AsTwin) {
     return;
   J.RunsHere = true;
   ++NumLocalRunning;
+  ++NumOnThreads;
   if (!AsTwin && J.ToVerify.bytes().empty()) {
     J.Worker = ThisMachine;
     showStart(J, J.Worker);
@@ -370,6 +373,7 @@ void Scheduler::deliver(Job &J, Buffer Object, bool MayBeEmpty) {
     Helpers = std::make_unique<DefaultThreadPool>(
         hardware_concurrency(std::min(L.Parallelism, 4u)));
   auto Shared = std::make_shared<Buffer>(std::move(Object));
+  ++NumOnThreads;
   Helpers->async([this, Shared, Write, Id = J.First.Id] {
     Event E{Event::Delivered};
     E.Job = Id;
@@ -421,6 +425,27 @@ void Scheduler::closeSession() {
     L.msg().warning("plugin '" + pluginName() +
                     "': close() has not returned; leaving it behind");
   TheSession.reset();
+}
+
+/// Every stage has an end. A job that a thread of ours should bring to its end,
+/// while no thread has anything to do, would be waited for for ever.
+void Scheduler::checkThreads() {
+  if (NumOnThreads != 0)
+    return;
+  for (auto &J : Jobs) {
+    const char *Name = J->At == Stage::Preparing      ? "prepared"
+                       : J->At == Stage::LocalRunning ? "compiled here"
+                       : J->At == Stage::Delivering   ? "delivered"
+                                                      : nullptr;
+    if (!Name)
+      continue;
+    fail("internal error: module '" + J->T.name() + "' should be " + Name +
+         ", but no thread works on it");
+    Aborting = true;
+    endJob(*J);
+  }
+  if (Aborting)
+    NumPreparing = NumPreparingHere = NumLocalRunning = 0;
 }
 
 void Scheduler::finishRecord() {

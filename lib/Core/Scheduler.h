@@ -180,6 +180,7 @@ private:
   void warnLimited(const llvm::Twine &Text, llvm::StringRef Why);
 
   void closeSession();
+  void checkThreads();
   void finishRecord();
   void showStart(Job &J, llvm::StringRef Worker);
   void showEnd(const Job &J);
@@ -238,6 +239,7 @@ private:
   size_t NumPreparing = 0, NumOffered = 0, NumAccepted = 0;
   size_t NumPreparingHere = 0; // a part of NumPreparing
   size_t NumLocalRunning = 0, NumEnded = 0;
+  size_t NumOnThreads = 0; // work given to our threads that has not come back
   uint64_t LastId = 0;
 
   size_t MaxPrepared;    // jobs prepared ahead of the plugin

@@ -13,7 +13,15 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
+/// Whether a thread of ours is through with what it was given.
+static bool isOfThread(Event::KindTy Kind) {
+  return Kind == Event::Prepared || Kind == Event::CacheHit ||
+         Kind == Event::Broken || Kind == Event::LocalDone ||
+         Kind == Event::Delivered;
+}
+
 void Scheduler::handle(Event &E) {
+  NumOnThreads -= isOfThread(E.Kind);
   if (E.Kind == Event::Opened)
     return onOpened(E);
   if (E.Kind == Event::LoadChanged) {
@@ -314,6 +322,9 @@ void Scheduler::onDone(Job &J, Event &E) {
     callOff(J.First, J.At == Stage::Accepted);
   else if (J.Twin.Id)
     callOff(J.Twin, J.Twin.IsAccepted);
+  // What comes now, delivery or verification, has an id of its own, whichever
+  // attempt was called off.
+  newId(J);
   freeBytes(J);
   notLeft(J);
 

@@ -23,12 +23,14 @@ replaced:
 and PORT1, MOCK1, FARM_DIR are set in the environment.
 
 An EVENT is <daemon>:<begun|done>:<n>:<victim>; once daemon <daemon> has begun or
-done <n> jobs, the victim is killed with SIGKILL:
+done <n> jobs, the victim is killed with SIGKILL, or frozen with SIGSTOP:
 
   daemon    that daemon with all its processes, compilers included
   all       all daemons
   child     a process of the daemon that serves a job; the compiler stays
   compiler  the compilers of that daemon
+  frozen    that daemon with all its processes: they are stopped, and go on to
+            hold their connections
 """
 
 import argparse
@@ -413,6 +415,8 @@ class Killer(threading.Thread):
                 continue
             if self.victim == "daemon":
                 kill_session(self.target.process.pid)
+            elif self.victim == "frozen":
+                stop(self.target.process.pid)
             elif self.victim == "all":
                 # None takes what another leaves.
                 for daemon in self.daemons:
@@ -446,7 +450,7 @@ def numbered(text):
 
 def event(text):
     match = re.fullmatch(
-        r"(\d+):(begun|done):(\d+):(daemon|all|child|compiler)", text)
+        r"(\d+):(begun|done):(\d+):(daemon|all|child|compiler|frozen)", text)
     if not match:
         raise argparse.ArgumentTypeError("not an event: " + text)
     return int(match[1]), match[2], int(match[3]), match[4]
