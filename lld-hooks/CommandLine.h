@@ -22,7 +22,7 @@
 #ifndef DTLTO_LLD_HOOKS_COMMANDLINE_H
 #define DTLTO_LLD_HOOKS_COMMANDLINE_H
 
-#include "Options.h"
+#include "Link/Options.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/StringSaver.h"
 

@@ -21,9 +21,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hooks.h"
-#include "Backend.h"
+#include "Link/Backend.h"
 #include "PluginGuard.h"
-#include "TraceEvents.h"
+#include "Report/TraceEvents.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TimeProfiler.h"

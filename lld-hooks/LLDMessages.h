@@ -8,8 +8,8 @@
 #ifndef DTLTO_LLD_HOOKS_LLDMESSAGES_H
 #define DTLTO_LLD_HOOKS_LLDMESSAGES_H
 
-#include "Messages.h"
 #include "StatusLine.h"
+#include "Support/Messages.h"
 
 namespace dtlto {
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StatusCommand.h"
-#include "FarmStatus.h"
+#include "Host/FarmStatus.h"
 #include "llvm/Support/WithColor.h"
 #include <mutex>
 

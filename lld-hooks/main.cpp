@@ -14,10 +14,10 @@
 
 #include "CommandLine.h"
 #include "Hooks.h"
+#include "Host/PluginLoader.h"
 #include "LLDMessages.h"
-#include "Plugin.h"
 #include "PluginGuard.h"
-#include "Report.h"
+#include "Report/Report.h"
 #include "StatusCommand.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"

@@ -20,10 +20,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "JobOutputs.h"
-#include "ObjectFrame.h"
+#include "Bundle/JobOutputs.h"
+#include "Bundle/ObjectFrame.h"
 #include "Targets.h"
-#include "Worker.h"
+#include "Worker/Worker.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"

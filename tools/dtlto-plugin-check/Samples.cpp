@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Samples.h"
-#include "Bundle.h"
-#include "BundleManifest.h"
+#include "Bundle/Bundle.h"
+#include "Bundle/BundleManifest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include <algorithm>

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bundle.h"
-#include "BundleManifest.h"
+#include "Bundle/Bundle.h"
+#include "Bundle/BundleManifest.h"
 #include "Fuzz.h"
 #include "Modules.h"
 #include "llvm/Config/llvm-config.h"

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ConfigFields.h"
-#include "ConfigJSON.h"
+#include "Config/ConfigFields.h"
+#include "Config/ConfigJSON.h"
 #include "Fuzz.h"
 #include <cstdlib>
 

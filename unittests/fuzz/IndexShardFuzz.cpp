@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bitcode/IndexShard.h"
 #include "Fuzz.h"
-#include "IndexShard.h"
 #include "Modules.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/raw_ostream.h"

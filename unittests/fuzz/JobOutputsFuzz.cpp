@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bundle/JobOutputs.h"
 #include "Fuzz.h"
-#include "JobOutputs.h"
 #include <cstdlib>
 
 using namespace llvm;

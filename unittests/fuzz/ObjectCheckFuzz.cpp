@@ -11,7 +11,7 @@
 
 #include "Fuzz.h"
 #include "Modules.h"
-#include "ObjectCheck.h"
+#include "Object/ObjectCheck.h"
 #include <cstdlib>
 #include <iterator>
 

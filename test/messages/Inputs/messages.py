@@ -18,6 +18,7 @@ The document has messages as items in backquotes at the beginning of a line:
 Each of the sources has to be there, and none that isn't in the sources.
 """
 
+import glob
 import os
 import re
 import sys
@@ -90,7 +91,8 @@ def message(code):
 def in_sources(top):
     found = {}
     for folder in FOLDERS:
-        for name in sorted(os.listdir(os.path.join(top, folder))):
+        for name in sorted(glob.glob("**/*", root_dir=os.path.join(top, folder),
+                                     recursive=True)):
             if not name.endswith((".cpp", ".h")):
                 continue
             path = os.path.join(folder, name)

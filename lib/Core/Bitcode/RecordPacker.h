@@ -1,0 +1,65 @@
+//===- RecordPacker.h - Abbreviations made to measure -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's writer has abbreviations for few kinds of records; the others take six
+// bits and more for each operand. A reader takes any abbreviation, and sees the
+// same records.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_BITCODE_RECORDPACKER_H
+#define DTLTO_BITCODE_RECORDPACKER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Bitstream/BitstreamWriter.h"
+#include <array>
+#include <map>
+#include <vector>
+
+namespace dtlto {
+
+/// Writes the records of one block with abbreviations that were chosen by
+/// looking at all of them before.
+class RecordPacker {
+public:
+  /// Looks at a record that will be written.
+  void count(unsigned Code, llvm::ArrayRef<uint64_t> Ops);
+  /// Defines at most \p Max abbreviations in the block that \p W is in.
+  void define(llvm::BitstreamWriter &W, unsigned Max);
+  /// Writes a record, one of those that were counted.
+  void emit(llvm::BitstreamWriter &W, unsigned Code,
+            llvm::ArrayRef<uint64_t> Ops) const;
+
+private:
+  /// How many of the values of an operand need how many bits.
+  struct Widths {
+    std::array<uint32_t, 65> Count = {};
+    uint64_t First = 0;
+    bool Any = false, AllSame = true;
+
+    void add(uint64_t Value);
+    void add(const Widths &Other);
+  };
+  /// Records of one code and one number of operands.
+  struct Shape {
+    uint64_t Number = 0;
+    std::vector<Widths> Ops;
+    unsigned Abbrev = 0; // 0: none
+  };
+  using Key = std::pair<unsigned, size_t>; // code, operands
+  struct Choice;
+
+  static llvm::BitCodeAbbrevOp best(const Widths &Of, bool InArray);
+  static uint64_t bits(const Widths &Of, const llvm::BitCodeAbbrevOp &Op);
+
+  std::map<Key, Shape> Shapes;
+  std::map<unsigned, unsigned> Arrays; // abbreviations for any length, by code
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_BITCODE_RECORDPACKER_H

@@ -1,0 +1,110 @@
+//===- SlimModule.cpp - A module with only what jobs import ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/SlimModule.h"
+#include "Bitcode/BitstreamCopy.h"
+#include "Bitcode/SlimParts.h"
+#include "Bitcode/SlimWriter.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error cannot(const Twine &Why) {
+  return createStringError(inconvertibleErrorCode(), Why);
+}
+
+/// Blocks of a module that are written again, or may be copied as they are.
+static bool isKnownBlock(unsigned ID) {
+  switch (ID) {
+  case bitc::BLOCKINFO_BLOCK_ID:
+  case bitc::PARAMATTR_BLOCK_ID:
+  case bitc::PARAMATTR_GROUP_BLOCK_ID:
+  case bitc::CONSTANTS_BLOCK_ID:
+  case bitc::FUNCTION_BLOCK_ID:
+  case bitc::VALUE_SYMTAB_BLOCK_ID:
+  case bitc::METADATA_BLOCK_ID:
+  case bitc::METADATA_ATTACHMENT_ID:
+  case bitc::TYPE_BLOCK_ID_NEW:
+  case bitc::USELIST_BLOCK_ID:
+  case bitc::GLOBALVAL_SUMMARY_BLOCK_ID:
+  case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
+  case bitc::METADATA_KIND_BLOCK_ID:
+  case bitc::SYNC_SCOPE_NAMES_BLOCK_ID:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Reads the module block of \p Bytes for \p Parts.
+static Error look(StringRef Bytes, SlimParts &Parts) {
+  BitstreamCursor In(Bytes);
+  if (Error E = enterModule(In, MalformedBitcode,
+                            [&](unsigned) { return In.SkipBlock(); }))
+    return E;
+  std::optional<BitstreamBlockInfo> BlockInfo;
+  auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
+    return Parts.addRecord(Code, Record);
+  };
+  auto OnBlock = [&](unsigned ID) -> Error {
+    if (!isKnownBlock(ID))
+      return cannot("a block of an unknown kind, " + Twine(ID));
+    switch (ID) {
+    case bitc::BLOCKINFO_BLOCK_ID:
+      return readBlockInfo(In, BlockInfo);
+    case bitc::FUNCTION_BLOCK_ID:
+      return Parts.addBody(In);
+    case bitc::CONSTANTS_BLOCK_ID:
+      if (Error E = Parts.addConstants(In))
+        return E;
+      break;
+    case bitc::PARAMATTR_BLOCK_ID:
+      if (Error E = Parts.addAttributes(In))
+        return E;
+      break;
+    }
+    return In.SkipBlock();
+  };
+  if (Error E = readBlock(In, OnRecord, OnBlock))
+    return E;
+  return Parts.resolve();
+}
+
+static Expected<SmallVector<char, 0>> write(const BitcodeModule &Module,
+                                            const SlimParts &Parts,
+                                            BodyUses *Bodies = nullptr) {
+  SmallVector<char, 0> Out;
+  Out.reserve(Module.getBuffer().size() / 2);
+  {
+    // The writer may hold bytes back until its end.
+    SlimWriter Writer(Module, Parts, Out);
+    if (Error E = Writer.run())
+      return std::move(E);
+    if (Bodies)
+      *Bodies = Writer.takeUses();
+  }
+  return Out;
+}
+
+Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
+                                                 const GUIDSet &Imported) {
+  SlimParts Parts(Module.getStrtab(), Imported);
+  if (Error E = look(Module.getBuffer(), Parts))
+    return std::move(E);
+  BodyUses Bodies;
+  Expected<SmallVector<char, 0>> Out = write(Module, Parts, &Bodies);
+  if (!Out)
+    return Out;
+  Expected<SlimUses> Uses =
+      findUses(StringRef(Out->data(), Out->size()), Parts.bodies(), Imported,
+               Parts.constants());
+  if (!Uses)
+    return Uses.takeError();
+  Parts.drop(std::move(*Uses), std::move(Bodies));
+  return write(Module, Parts);
+}

@@ -1,0 +1,305 @@
+//===- SlimParts.cpp - Which parts of a module travel ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/SlimParts.h"
+#include "Bitcode/BitstreamCopy.h"
+#include "LLVM/LLVMCompat.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/IR/LLVMContext.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error cannot(const Twine &Why) {
+  return createStringError(inconvertibleErrorCode(), Why);
+}
+
+// As in the reader's getDecodedLinkage().
+static bool isLocal(uint64_t Linkage) {
+  switch (Linkage) {
+  case 3:  // internal
+  case 9:  // private
+  case 13: // linker_private
+  case 14: // linker_private_weak
+    return true;
+  default:
+    return false;
+  }
+}
+
+Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
+  if (isGUIDList(Code)) {
+    // It comes before the values.
+    if (!GUIDs.empty() || NextValueID != 0 || Record.size() % 2 != 0)
+      return cannot("a list of GUIDs of an unknown form");
+    for (size_t I = 0; I != Record.size(); I += 2)
+      GUIDs.push_back(Record[I] << 32 | Record[I + 1]);
+    return Error::success();
+  }
+  switch (Code) {
+  case bitc::MODULE_CODE_VERSION:
+    HasStrtab = !Record.empty() && Record[0] >= 2;
+    return Error::success();
+  case bitc::MODULE_CODE_SOURCE_FILENAME:
+    SourceFile.assign(Record.begin(), Record.end());
+    return Error::success();
+  case bitc::MODULE_CODE_COMDAT:
+    Comdats.push_back(true);
+    return Error::success();
+  case bitc::MODULE_CODE_IFUNC:
+    // A local ifunc brings its resolver's body with it.
+    return cannot("it has an ifunc");
+  case bitc::MODULE_CODE_ALIAS_OLD:
+    return cannot("an old form of bitcode");
+  case bitc::MODULE_CODE_GLOBALVAR:
+  case bitc::MODULE_CODE_FUNCTION:
+  case bitc::MODULE_CODE_ALIAS:
+    break;
+  case bitc::MODULE_CODE_TRIPLE:
+  case bitc::MODULE_CODE_DATALAYOUT:
+  case bitc::MODULE_CODE_ASM:
+  case bitc::MODULE_CODE_SECTIONNAME:
+  case bitc::MODULE_CODE_DEPLIB:
+  case bitc::MODULE_CODE_GCNAME:
+  case bitc::MODULE_CODE_VSTOFFSET:
+  case bitc::MODULE_CODE_HASH:
+    DTLTO_SINCE_23(case bitc::MODULE_CODE_ASM_PROPERTY:)
+    return Error::success();
+  default:
+    // A name in it, or a list with an entry for each value, would be wrong.
+    return cannot("a record of an unknown kind, " + Twine(Code));
+  }
+
+  if (!HasStrtab)
+    return cannot("an old form of bitcode");
+  if (Record.size() < 6 || Record[0] > Strtab.size() ||
+      Record[1] > Strtab.size() - Record[0])
+    return cannot(MalformedBitcode);
+  // The fields of all versions that we know.
+  if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 22
+                       : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
+                                                             : 13))
+    return cannot("a record with unknown fields, " + Twine(Code));
+  StringRef Name = Strtab.substr(Record[0], Record[1]);
+  bool Local = isLocal(Record[5]);
+  uint64_t ValueID = NextValueID++;
+  switch (Code) {
+  case bitc::MODULE_CODE_GLOBALVAR:
+    // [strtab offset, strtab size, type, isconst, initial value, linkage, ...,
+    //  13: comdat, 14: attributes]
+    if (Record.size() > 13)
+      ComdatsOfVariables.push_back(Record[13]);
+    if (Record.size() > 14)
+      AttributesOfVariables.push_back(Record[14]);
+    VariableOf[ValueID] = Constants.Initializers.size();
+    Constants.Initializers.emplace_back();
+    if (Record[4])
+      Constants.Initializers.back() = Record[4] - 1;
+    break;
+  case bitc::MODULE_CODE_FUNCTION:
+    // [strtab offset, strtab size, type, callingconv, isproto, linkage,
+    //  attributes, ..., 14: comdat]
+    if (!Record[4])
+      WithBody.push_back(Functions.size());
+    FunctionOf[ValueID] = Functions.size();
+    Functions.push_back({ValueID, Name, Record.size() > 14 ? Record[14] : 0,
+                         Record.size() > 6 ? Record[6] : 0, Local});
+    break;
+  case bitc::MODULE_CODE_ALIAS:
+    // [strtab offset, strtab size, type, addrspace, aliasee, linkage, ...]
+    AliasOf[ValueID] = Aliases.size();
+    Aliases.push_back({ValueID, Record[4], Name, Local});
+    break;
+  }
+  return Error::success();
+}
+
+Error SlimParts::addConstants(BitstreamCursor In,
+                              std::optional<size_t> Function) {
+  if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
+    return E;
+  if (!Function) {
+    if (FirstConstant)
+      return cannot("an old form of bitcode");
+    FirstConstant = NextValueID;
+  }
+  return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
+    if (!Function)
+      addConstant(Code, Record);
+    if (Code != bitc::CST_CODE_BLOCKADDRESS)
+      return Error::success();
+    // The reader makes such a function's body at once, and the bodies of the
+    // functions that have the address.
+    if (Record.size() < 3)
+      return cannot(MalformedBitcode);
+    BlockAddressesOf.push_back(Record[1]);
+    if (Function)
+      Functions[*Function].KeepBody = true;
+    return Error::success();
+  });
+}
+
+void SlimParts::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
+  if (Code == bitc::CST_CODE_SETTYPE)
+    return;
+  const uint64_t ValueID = NextValueID++;
+  switch (Code) {
+  case bitc::CST_CODE_AGGREGATE:
+    Constants.Parts[ValueID].assign(Record.begin(), Record.end());
+    break;
+  case bitc::CST_CODE_STRING:
+  case bitc::CST_CODE_CSTRING:
+  case bitc::CST_CODE_DATA:
+    Constants.Parts[ValueID];
+    break;
+  }
+}
+
+Error SlimParts::addAttributes(BitstreamCursor In) {
+  if (Error E = In.EnterSubBlock(bitc::PARAMATTR_BLOCK_ID))
+    return E;
+  return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
+    if (Code != bitc::PARAMATTR_CODE_ENTRY)
+      return cannot("an old form of bitcode");
+    AttributeLists.emplace_back(Record.begin(), Record.end());
+    return Error::success();
+  });
+}
+
+Error SlimParts::addBody(BitstreamCursor &In) {
+  if (NumSeen == WithBody.size())
+    return cannot(MalformedBitcode);
+  size_t Function = WithBody[NumSeen++];
+  BitstreamCursor Body = In;
+  if (Error E = In.SkipBlock())
+    return E;
+  // Constants come before the first instruction.
+  if (Error E = Body.EnterSubBlock(bitc::FUNCTION_BLOCK_ID))
+    return E;
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = Body.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      return Error::success();
+    if (Entry->Kind == BitstreamEntry::Error)
+      return cannot(MalformedBitcode);
+    if (Entry->Kind == BitstreamEntry::SubBlock) {
+      if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
+        if (Error E = addConstants(Body, Function))
+          return E;
+      if (Error E = Body.SkipBlock())
+        return E;
+      continue;
+    }
+    Record.clear();
+    Expected<unsigned> Code = Body.readRecord(Entry->ID, Record);
+    if (!Code)
+      return Code.takeError();
+    if (*Code != bitc::FUNC_CODE_DECLAREBLOCKS)
+      return Error::success();
+  }
+}
+
+bool SlimParts::isImported(uint64_t ValueID, StringRef Name, bool Local) const {
+  if (Name.empty())
+    return false; // the importer asks for names first
+  // Of a function that was renamed, the one that it had before.
+  if (ValueID < GUIDs.size() && Imported.count(GUIDs[ValueID]))
+    return true;
+  return Imported.count(guidOf(GlobalValue::getGlobalIdentifier(
+      Name, Local ? GlobalValue::InternalLinkage : GlobalValue::ExternalLinkage,
+      SourceFile)));
+}
+
+/// Keeps the body of a function, or of what an alias stands for.
+Error SlimParts::keepBodyOf(uint64_t ValueID) {
+  // More steps than there are aliases would be a circle.
+  for (size_t Step = 0; Step <= Aliases.size(); ++Step) {
+    if (auto It = FunctionOf.find(ValueID); It != FunctionOf.end()) {
+      Functions[It->second].KeepBody = true;
+      return Error::success();
+    }
+    auto It = AliasOf.find(ValueID);
+    if (It == AliasOf.end())
+      break;
+    ValueID = Aliases[It->second].Aliasee;
+  }
+  return cannot("an alias that is more than a name");
+}
+
+Error SlimParts::resolve() {
+  if (NumSeen != WithBody.size())
+    return cannot(MalformedBitcode);
+  for (Function &F : Functions)
+    F.KeepBody |= isImported(F.ValueID, F.Name, F.Local);
+  for (uint64_t ValueID : BlockAddressesOf)
+    if (Error E = keepBodyOf(ValueID))
+      return E;
+  // An alias is imported as a copy of its function.
+  for (const Alias &A : Aliases)
+    if (isImported(A.ValueID, A.Name, A.Local))
+      if (Error E = keepBodyOf(A.ValueID))
+        return E;
+  return Error::success();
+}
+
+std::vector<StringRef> SlimParts::bodies() const {
+  std::vector<StringRef> Names;
+  for (const Function &F : Functions)
+    if (F.KeepBody)
+      Names.push_back(F.Name);
+  return Names;
+}
+
+bool SlimParts::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
+  if (!Uses || Kind == LLVMContext::MD_dbg)
+    return true;
+  auto It = VariableOf.find(ValueID);
+  return It == VariableOf.end() || It->second >= Uses->UsesVariable.size() ||
+         Uses->UsesVariable[It->second];
+}
+
+bool SlimParts::keepsKind(uint64_t Kind) const {
+  // All LLVMs know the first ones by number.
+  return !Bodies || Bodies->AllKinds || Kind > LLVMContext::MD_mmra ||
+         Bodies->Kinds.contains(Kind);
+}
+
+void SlimParts::dropFunctions(const StringSet<> &Used) {
+  Comdats.assign(Comdats.size(), false);
+  auto KeepComdat = [&](uint64_t Comdat) {
+    if (Comdat && Comdat <= Comdats.size())
+      Comdats[Comdat - 1] = true;
+  };
+  for (uint64_t Comdat : ComdatsOfVariables)
+    KeepComdat(Comdat);
+  for (Function &F : Functions) {
+    // LLVM's own functions mean something by their names, and a comdat is
+    // renamed with a local function of its name.
+    F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
+             (F.Local && F.Comdat) || Used.contains(F.Name);
+    if (F.Keep)
+      KeepComdat(F.Comdat);
+  }
+}
+
+void SlimParts::drop(SlimUses TheUses, BodyUses TheBodies) {
+  Uses = std::move(TheUses);
+  Bodies = std::move(TheBodies);
+  if (Uses->Functions)
+    dropFunctions(*Uses->Functions);
+  for (const Function &F : Functions)
+    if (F.Keep)
+      Bodies->Attributes.insert(F.Attributes);
+  Bodies->Attributes.insert(AttributesOfVariables.begin(),
+                            AttributesOfVariables.end());
+  for (size_t I = 0; I != AttributeLists.size(); ++I)
+    if (keepsAttributes(I + 1))
+      Groups.insert(AttributeLists[I].begin(), AttributeLists[I].end());
+}

@@ -1,0 +1,123 @@
+//===- SlimParts.h - Which parts of a module travel -------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_BITCODE_SLIMPARTS_H
+#define DTLTO_BITCODE_SLIMPARTS_H
+
+#include "Bitcode/SlimBodies.h"
+#include "Bitcode/SlimModule.h"
+#include "Bitcode/SlimUses.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Bitstream/BitstreamReader.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// What a module has of functions, variables and aliases, and what an importer
+/// reads of it. Numbers count from 0 in the order of the file.
+class SlimParts {
+public:
+  /// References must outlive this.
+  SlimParts(llvm::StringRef Strtab, const GUIDSet &Imported)
+      : Strtab(Strtab), Imported(Imported) {}
+
+  /// Takes a record of the module block, in order.
+  llvm::Error addRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
+  /// Takes a function block: \p In stands in front of it, and then behind it.
+  llvm::Error addBody(llvm::BitstreamCursor &In);
+  /// Takes a block of constants, of \p Function if it is in a body. Only looks
+  /// at it.
+  llvm::Error addConstants(llvm::BitstreamCursor In,
+                           std::optional<size_t> Function = std::nullopt);
+  /// Takes the block of lists of attributes. Only looks at it.
+  llvm::Error addAttributes(llvm::BitstreamCursor In);
+  /// After the last: decides on bodies.
+  llvm::Error resolve();
+  /// Decides on the rest, by what \p Uses and \p Bodies say of the bodies that
+  /// are kept.
+  void drop(SlimUses Uses, BodyUses Bodies);
+
+  size_t numFunctions() const { return Functions.size(); }
+  size_t numBodies() const { return WithBody.size(); }
+  /// The names of the functions whose bodies are kept.
+  std::vector<llvm::StringRef> bodies() const;
+  /// Whether the body that comes as the \p N-th is kept.
+  bool keepsBody(size_t N) const { return Functions[WithBody[N]].KeepBody; }
+  /// Whether its function is more than a number.
+  bool keepsOwner(size_t N) const { return Functions[WithBody[N]].Keep; }
+  uint64_t valueID(size_t N) const { return Functions[WithBody[N]].ValueID; }
+  bool keepsFunction(size_t N) const { return Functions[N].Keep; }
+  bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
+  /// What follows keeps all before drop().
+  bool keepsAttributes(size_t List) const {
+    return !Bodies || Bodies->Attributes.contains(List);
+  }
+  bool keepsAttributeGroup(uint64_t ID) const {
+    return !Bodies || Groups.contains(ID);
+  }
+  bool keepsBundles() const { return !Bodies || Bodies->Bundles; }
+  bool keepsConstant(uint64_t ValueID) const {
+    return !Uses || !Uses->Unread.contains(ValueID);
+  }
+  bool keepsKind(uint64_t Kind) const;
+  bool keepsAttachment(uint64_t ValueID, uint64_t Kind) const;
+  /// Metadata strings; null: all.
+  const llvm::StringSet<> *strings() const {
+    return Uses && Uses->Strings ? &*Uses->Strings : nullptr;
+  }
+  const SlimConstants &constants() const { return Constants; }
+  /// The number of the first constant of the module.
+  uint64_t firstConstant() const { return FirstConstant; }
+
+private:
+  struct Function {
+    uint64_t ValueID;
+    llvm::StringRef Name;
+    uint64_t Comdat, Attributes; // their numbers and 1, or 0
+    bool Local;
+    bool KeepBody = false, Keep = true;
+  };
+  struct Alias {
+    uint64_t ValueID, Aliasee;
+    llvm::StringRef Name;
+    bool Local;
+  };
+
+  bool isImported(uint64_t ValueID, llvm::StringRef Name, bool Local) const;
+  llvm::Error keepBodyOf(uint64_t ValueID);
+  void addConstant(unsigned Code, llvm::ArrayRef<uint64_t> Record);
+  void dropFunctions(const llvm::StringSet<> &Used);
+
+  llvm::StringRef Strtab;
+  const GUIDSet &Imported;
+  bool HasStrtab = false;
+  std::string SourceFile;
+  std::vector<uint64_t> GUIDs; // by value's number; 0: made from its name
+  uint64_t NextValueID = 0;
+  std::vector<Function> Functions;
+  std::vector<size_t> WithBody; // of Functions, in the order of the bodies
+  std::vector<Alias> Aliases;
+  std::vector<bool> Comdats; // which are kept
+  std::vector<uint64_t> ComdatsOfVariables;
+  llvm::DenseMap<uint64_t, size_t> FunctionOf, AliasOf; // by value's number
+  llvm::DenseMap<uint64_t, size_t> VariableOf;          // the same
+  std::vector<uint64_t> AttributesOfVariables;          // lists, from 1 on
+  std::vector<std::vector<uint64_t>> AttributeLists;    // groups
+  llvm::DenseSet<uint64_t> Groups;                      // which are kept
+  SlimConstants Constants;
+  uint64_t FirstConstant = 0;
+  std::optional<SlimUses> Uses;
+  std::optional<BodyUses> Bodies;
+  std::vector<uint64_t> BlockAddressesOf; // values' numbers
+  size_t NumSeen = 0;                     // bodies
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_BITCODE_SLIMPARTS_H

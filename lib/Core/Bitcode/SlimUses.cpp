@@ -1,0 +1,219 @@
+//===- SlimUses.cpp - What the bodies of a slim module refer to -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/SlimUses.h"
+#include "LLVM/LLVMCompat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugProgramInstruction.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBufferRef.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+/// All strings that metadata leads to.
+class StringCollector {
+public:
+  StringSet<> Strings;
+
+  /// \p Debug: only debug info.
+  void add(const GlobalObject &GO, bool Debug = false) {
+    SmallVector<std::pair<unsigned, MDNode *>, 4> MDs;
+    GO.getAllMetadata(MDs);
+    for (const auto &[Kind, MD] : MDs)
+      if (!Debug || Kind == LLVMContext::MD_dbg)
+        add(MD);
+  }
+  void add(const Instruction &I) {
+    SmallVector<std::pair<unsigned, MDNode *>, 4> MDs;
+    I.getAllMetadata(MDs);
+    for (const auto &[Kind, MD] : MDs)
+      add(MD);
+    for (const Value *Op : I.operands())
+      if (const auto *MD = dyn_cast_or_null<MetadataAsValue>(Op))
+        add(MD->getMetadata());
+    for (const DbgRecord &Record : I.getDbgRecordRange())
+      add(Record);
+  }
+  void add(const Metadata *MD) {
+    SmallVector<const Metadata *, 16> Worklist = {MD};
+    while (!Worklist.empty()) {
+      const Metadata *Next = Worklist.pop_back_val();
+      if (const auto *String = dyn_cast_or_null<MDString>(Next))
+        Strings.insert(String->getString());
+      const auto *Node = dyn_cast_or_null<MDNode>(Next);
+      if (!Node || !Seen.insert(Node).second)
+        continue;
+      Worklist.append(Node->op_begin(), Node->op_end());
+    }
+  }
+
+private:
+  void add(const DbgRecord &Record) {
+    add(Record.getDebugLoc().get());
+    if (const auto *Label = dyn_cast<DbgLabelRecord>(&Record))
+      return add(Label->getLabel());
+    const auto &Variable = cast<DbgVariableRecord>(Record);
+    add(Variable.getRawLocation());
+    add(Variable.getRawVariable());
+    add(Variable.getRawExpression());
+    if (!Variable.isDbgAssign())
+      return;
+    add(Variable.getRawAssignID());
+    add(Variable.getRawAddress());
+    add(Variable.getRawAddressExpression());
+  }
+
+  SmallPtrSet<const MDNode *, 32> Seen;
+};
+
+/// What an importer comes to from the functions and variables it imports.
+class ConstantWalk {
+public:
+  /// \p Imported: the variables that may be.
+  ConstantWalk(const Module &M, const GUIDSet &Imported);
+
+  bool reaches(const Constant *C) const {
+    return Seen.contains(C) || C->isUsedByMetadata();
+  }
+  /// Adds to \p Unread the number \p ID of \p C, and of what it consists of, as
+  /// far as that isn't reached.
+  void addUnread(uint64_t ID, const Constant *C, const SlimConstants &Constants,
+                 DenseSet<uint64_t> &Unread) const;
+
+private:
+  void add(const Value *V);
+
+  DenseSet<const Constant *> Seen;
+};
+
+ConstantWalk::ConstantWalk(const Module &M, const GUIDSet &Imported) {
+  for (const GlobalVariable &GV : M.globals()) {
+    if (!GV.hasInitializer())
+      continue;
+    if (GV.getName().starts_with("llvm.") || GV.hasAppendingLinkage() ||
+        Imported.contains(guidOf(GV))) {
+      add(&GV);
+      add(GV.getInitializer());
+    }
+  }
+  for (const GlobalAlias &GA : M.aliases())
+    add(GA.getAliasee());
+  for (const Function &F : M) {
+    for (const Use &Op : F.operands())
+      add(Op.get());
+    for (const Instruction &I : instructions(F))
+      for (const Use &Op : I.operands())
+        add(Op.get());
+  }
+}
+
+void ConstantWalk::add(const Value *V) {
+  SmallVector<const Value *, 16> Worklist = {V};
+  while (!Worklist.empty()) {
+    const auto *C = dyn_cast<Constant>(Worklist.pop_back_val());
+    if (!C || !Seen.insert(C).second || isa<GlobalValue>(C))
+      continue;
+    for (const Use &Op : C->operands())
+      Worklist.push_back(Op.get());
+  }
+}
+
+void ConstantWalk::addUnread(uint64_t ID, const Constant *C,
+                             const SlimConstants &Constants,
+                             DenseSet<uint64_t> &Unread) const {
+  auto Parts = Constants.Parts.find(ID);
+  if (!C || Parts == Constants.Parts.end() || reaches(C) ||
+      !Unread.insert(ID).second)
+    return;
+  for (size_t I = 0; I != Parts->second.size(); ++I)
+    addUnread(Parts->second[I], C->getAggregateElement(I), Constants, Unread);
+}
+
+} // namespace
+
+/// Whether readers skip metadata that nobody asks for, as they do by default.
+static bool readsOnDemand() {
+  cl::Option *Option = findOption("disable-ondemand-mds-loading");
+  return Option && Option->getNumOccurrences() == 0;
+}
+
+Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies,
+                                   const GUIDSet &Imported,
+                                   const SlimConstants &Constants) {
+  // As in a worker, but for the merging of types of equal names: that needs
+  // other modules.
+  LLVMContext Context;
+  bool Failed = false;
+  Context.setDiagnosticHandlerCallBack(
+      [](const DiagnosticInfo *DI, void *Failed) {
+        if (DI->getSeverity() == DS_Error)
+          *static_cast<bool *>(Failed) = true;
+      },
+      &Failed);
+  Expected<std::unique_ptr<Module>> Read = getLazyBitcodeModule(
+      MemoryBufferRef(File, "slim"), Context, /*ShouldLazyLoadMetadata=*/true,
+      /*IsImporting=*/true);
+  if (!Read)
+    return Read.takeError();
+  Module &M = **Read;
+  if (Error E = M.materializeMetadata())
+    return std::move(E);
+  StringCollector Collector;
+  for (StringRef Name : Bodies) {
+    Function *F = M.getFunction(Name);
+    if (!F)
+      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+    if (Error E = F->materialize())
+      return std::move(E);
+  }
+  if (Failed)
+    return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+
+  SlimUses Uses;
+  Uses.UsesVariable.assign(M.global_size(), true);
+  // Assembly refers to symbols by name.
+  if (M.getModuleInlineAsm().empty()) {
+    ConstantWalk Walk(M, Imported);
+    Uses.Functions.emplace();
+    for (const Function &F : M)
+      if (Walk.reaches(&F))
+        Uses.Functions->insert(F.getName());
+    if (M.global_size() != Constants.Initializers.size())
+      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+    for (auto [I, GV] : enumerate(M.globals())) {
+      Uses.UsesVariable[I] = Walk.reaches(&GV);
+      if (GV.hasInitializer() && Constants.Initializers[I])
+        Walk.addUnread(*Constants.Initializers[I], GV.getInitializer(),
+                       Constants, Uses.Unread);
+    }
+  }
+  for (const NamedMDNode &Named : M.named_metadata())
+    for (const MDNode *Node : Named.operands())
+      Collector.add(Node);
+  for (auto [I, GV] : enumerate(M.globals()))
+    Collector.add(GV, /*Debug=*/!Uses.UsesVariable[I]);
+  for (const Function &F : M) {
+    Collector.add(F);
+    for (const Instruction &I : instructions(F))
+      Collector.add(I);
+  }
+  // Reading a type of debug info has effects, on types of the same name. What a
+  // reader skips has none, and all that it reads is reached from here.
+  if (readsOnDemand())
+    Uses.Strings = std::move(Collector.Strings);
+  return Uses;
+}

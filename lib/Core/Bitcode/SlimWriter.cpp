@@ -1,0 +1,354 @@
+//===- SlimWriter.cpp - Writes a module's parts that travel ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/SlimWriter.h"
+#include "Bitcode/BitstreamCopy.h"
+#include "Bitcode/BitstreamRepack.h"
+#include "Bitcode/SlimMetadata.h"
+#include "LLVM/LLVMCompat.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error cannot(const Twine &Why) {
+  return createStringError(inconvertibleErrorCode(), Why);
+}
+
+static Error malformed() { return cannot(MalformedBitcode); }
+
+Error SlimWriter::run() {
+  for (unsigned char C : StringRef("BC\xC0\xDE"))
+    W.Emit(C, 8);
+  BitstreamCursor In(Bytes);
+  if (Error E = enterModule(In, MalformedBitcode, [&](unsigned ID) {
+        return copyBlock(In, Bytes, W, ID);
+      }))
+    return E;
+  if (Error E = writeModule(In))
+    return E;
+  if (!HasSummary)
+    return cannot("it has no summary");
+  if (!HasTable)
+    return cannot("an old form of bitcode");
+  writeStrtab();
+  return Error::success();
+}
+
+/// Looks at the records that writeRecord() will write.
+Error SlimWriter::countRecords(BitstreamCursor In) {
+  auto OnRecord = [&](unsigned Code,
+                      SmallVectorImpl<uint64_t> &Record) -> Error {
+    Expected<bool> Keep = change(Code, Record);
+    if (!Keep)
+      return Keep.takeError();
+    if (*Keep && Code != bitc::MODULE_CODE_VSTOFFSET)
+      Packer.count(Code, Record);
+    return Error::success();
+  };
+  if (Error E =
+          readBlock(In, OnRecord, [&](unsigned) { return In.SkipBlock(); }))
+    return E;
+  NumFunctions = NumComdats = 0;
+  return Error::success();
+}
+
+Error SlimWriter::writeModule(BitstreamCursor &In) {
+  if (Error E = countRecords(In))
+    return E;
+  W.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
+  // Also after errors: a writer wants its blocks closed.
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
+  auto Abbrev = std::make_shared<BitCodeAbbrev>();
+  Abbrev->Add(BitCodeAbbrevOp(bitc::MODULE_CODE_VSTOFFSET));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32));
+  VSTOffsetAbbrev = W.EmitAbbrev(std::move(Abbrev));
+  Packer.define(W, /*Max=*/11);
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    switch (Entry->Kind) {
+    case BitstreamEntry::Error:
+      return malformed();
+    case BitstreamEntry::EndBlock:
+      return Error::success();
+    case BitstreamEntry::SubBlock:
+      if (Error E = writeBlock(In, Entry->ID))
+        return E;
+      break;
+    case BitstreamEntry::Record:
+      if (Error E = writeRecord(In, Entry->ID))
+        return E;
+      break;
+    }
+  }
+}
+
+Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
+  switch (ID) {
+  case bitc::BLOCKINFO_BLOCK_ID:
+    return writeBlockInfo(In);
+  case bitc::FUNCTION_BLOCK_ID:
+    return writeBody(In);
+  case bitc::GLOBALVAL_SUMMARY_BLOCK_ID:
+    return writeSummary(In);
+  case bitc::METADATA_BLOCK_ID:
+    return writeMetadata(In);
+  case bitc::VALUE_SYMTAB_BLOCK_ID:
+    if (Error E = In.SkipBlock())
+      return E;
+    return writeFunctionTable();
+  case bitc::TYPE_BLOCK_ID_NEW:
+    return repackBlock(In, W, ID, nullptr, bitc::TYPE_CODE_STRUCT_NAME);
+  case bitc::PARAMATTR_BLOCK_ID:
+  case bitc::PARAMATTR_GROUP_BLOCK_ID:
+    return writeAttributes(In, ID);
+  case bitc::CONSTANTS_BLOCK_ID:
+    return writeConstants(In);
+  case bitc::METADATA_KIND_BLOCK_ID:
+    return writeKinds(In);
+  case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
+    if (!Parts.keepsBundles())
+      return In.SkipBlock();
+    return repackBlock(In, W, ID);
+  }
+  return copyBlock(In, Bytes, W, ID);
+}
+
+/// Makes the abbreviations known to the writer, for numbers of others.
+Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
+  if (Error E = readBlockInfo(In, BlockInfo))
+    return E;
+  // Blocks that are written anew have room for few.
+  auto Room = [](unsigned ID) -> size_t {
+    switch (ID) {
+    case bitc::FUNCTION_BLOCK_ID:
+    case bitc::VALUE_SYMTAB_BLOCK_ID:
+      return SIZE_MAX; // without any
+    case bitc::CONSTANTS_BLOCK_ID:
+      return 5;
+    default:
+      return 0;
+    }
+  };
+  static constexpr unsigned MaxID = 64; // LLVM's are less
+  for (unsigned ID = 0; ID != MaxID; ++ID)
+    if (const auto *Block = BlockInfo->getBlockInfo(ID))
+      if (Block->Abbrevs.size() > Room(ID))
+        return cannot("abbreviations of an unknown form");
+  W.EnterBlockInfoBlock();
+  for (unsigned ID = 0; ID != MaxID; ++ID)
+    if (const auto *Block = BlockInfo->getBlockInfo(ID))
+      for (const auto &Abbrev : Block->Abbrevs)
+        W.EmitBlockInfoAbbrev(ID, std::make_shared<BitCodeAbbrev>(*Abbrev));
+  W.ExitBlock();
+  return Error::success();
+}
+
+/// Writes lists of attributes, or the groups that they consist of. Lists that
+/// nothing has become empty.
+Error SlimWriter::writeAttributes(BitstreamCursor &In, unsigned ID) {
+  size_t NumLists = 0;
+  auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
+    if (ID == bitc::PARAMATTR_BLOCK_ID) {
+      if (!Parts.keepsAttributes(++NumLists))
+        Record.clear();
+      return true;
+    }
+    // [group, parameter, ...]
+    return Record.empty() || Parts.keepsAttributeGroup(Record[0]);
+  };
+  return repackBlock(In, W, ID, Change);
+}
+
+Error SlimWriter::writeMetadata(BitstreamCursor &In) {
+  auto KeepsAttachment = [&](uint64_t ValueID, uint64_t Kind) {
+    if (!Parts.keepsAttachment(ValueID, Kind))
+      return false;
+    Uses.Kinds.insert(Kind);
+    return true;
+  };
+  Expected<bool> Read =
+      copyMetadata(In, Bytes, W, Parts.strings(), KeepsAttachment);
+  if (!Read)
+    return Read.takeError();
+  Uses.AllKinds |= !*Read;
+  return Error::success();
+}
+
+/// Writes the kinds of metadata that are used, or that not every LLVM knows:
+/// those are numbered by who comes first.
+Error SlimWriter::writeKinds(BitstreamCursor &In) {
+  auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
+    // [kind, its name]
+    return Record.empty() || Parts.keepsKind(Record[0]);
+  };
+  return repackBlock(In, W, bitc::METADATA_KIND_BLOCK_ID, Change);
+}
+
+/// Writes constants, null for those that an importer doesn't read.
+Error SlimWriter::writeConstants(BitstreamCursor &In) {
+  uint64_t ValueID = Parts.firstConstant();
+  auto Change = [&](unsigned &Code, SmallVectorImpl<uint64_t> &Record) {
+    if (Code != bitc::CST_CODE_SETTYPE && !Parts.keepsConstant(ValueID++)) {
+      Code = bitc::CST_CODE_NULL;
+      Record.clear();
+    }
+    return true;
+  };
+  return repackBlock(In, W, bitc::CONSTANTS_BLOCK_ID, Change);
+}
+
+/// Moves the name that Record[At] and Record[At + 1] tell, if there is one, to
+/// the new string table.
+Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
+  if (Record.size() <= At + 1)
+    return Error::success();
+  uint64_t Offset = Record[At], Size = Record[At + 1];
+  if (Offset > Strtab.size() || Size > Strtab.size() - Offset)
+    return malformed();
+  auto [It, New] =
+      NewNames.try_emplace(Strtab.substr(Offset, Size), NewStrtab.size());
+  if (New)
+    NewStrtab += It->first();
+  Record[At] = Size ? It->second : 0;
+  return Error::success();
+}
+
+/// Makes \p Record what an importer needs of it; false if it needs nothing.
+Expected<bool> SlimWriter::change(unsigned Code,
+                                  SmallVectorImpl<uint64_t> &Record) {
+  // Where records have names: at 0, and of a partition.
+  static constexpr size_t None = SIZE_MAX - 1;
+  size_t Partition = None;
+  switch (Code) {
+  default:
+    return true;
+  case bitc::MODULE_CODE_HASH:
+    return false;
+  case bitc::MODULE_CODE_COMDAT:
+    if (!Parts.keepsComdat(NumComdats++) && Record.size() > 1)
+      Record[1] = 0;
+    break;
+  case bitc::MODULE_CODE_GLOBALVAR:
+    Partition = 16;
+    break;
+  case bitc::MODULE_CODE_FUNCTION:
+    if (NumFunctions == Parts.numFunctions())
+      return malformed();
+    if (!Parts.keepsFunction(NumFunctions++)) {
+      // Of the type, external, and without a name.
+      Record.assign({0, 0, Record[2], 0, /*isproto=*/1, 0, 0, 0, 0, 0});
+      return true;
+    }
+    Partition = 19;
+    break;
+  case bitc::MODULE_CODE_ALIAS:
+    Partition = 11;
+    break;
+  }
+  if (Error E = moveName(Record, 0))
+    return std::move(E);
+  if (Error E = moveName(Record, Partition))
+    return std::move(E);
+  return true;
+}
+
+Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
+  SmallVector<uint64_t, 64> Record;
+  Expected<unsigned> Code = In.readRecord(AbbrevID, Record);
+  if (!Code)
+    return Code.takeError();
+  if (*Code == bitc::MODULE_CODE_VSTOFFSET) {
+    if (VSTOffsetBit)
+      return malformed();
+    W.EmitRecord(*Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
+    VSTOffsetBit = W.GetCurrentBitNo() - 32;
+    return Error::success();
+  }
+  Expected<bool> Keep = change(*Code, Record);
+  if (!Keep)
+    return Keep.takeError();
+  if (*Keep)
+    Packer.emit(W, *Code, Record);
+  return Error::success();
+}
+
+/// Writes what tells a module of ThinLTO, and how it was compiled.
+Error SlimWriter::writeSummary(BitstreamCursor &In) {
+  HasSummary = true;
+  if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
+    return E;
+  W.EnterSubblock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID, 3);
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advanceSkippingSubblocks();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      return Error::success();
+    if (Entry->Kind != BitstreamEntry::Record)
+      return malformed();
+    Record.clear();
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+    if (!Code)
+      return Code.takeError();
+    if (*Code == bitc::FS_VERSION || *Code == bitc::FS_FLAGS)
+      W.EmitRecord(*Code, Record);
+  }
+}
+
+Error SlimWriter::writeBody(BitstreamCursor &In) {
+  if (W.GetCurrentBitNo() % 32)
+    return cannot("a function that isn't at a word");
+  if (NumBodies == Parts.numBodies())
+    return malformed();
+  const size_t Number = NumBodies++;
+  if (Parts.keepsOwner(Number))
+    FunctionTable.emplace_back(Parts.valueID(Number), word());
+  if (Parts.keepsBody(Number)) {
+    if (Error E = Uses.add(In))
+      return E;
+    return copyBlock(In, Bytes, W, bitc::FUNCTION_BLOCK_ID);
+  }
+  if (Error E = In.SkipBlock())
+    return E;
+  if (!Parts.keepsOwner(Number))
+    return Error::success();
+  W.EnterSubblock(bitc::FUNCTION_BLOCK_ID, 4);
+  W.EmitRecord(bitc::FUNC_CODE_DECLAREBLOCKS, ArrayRef<unsigned>({1}));
+  W.EmitRecord(bitc::FUNC_CODE_INST_UNREACHABLE, ArrayRef<unsigned>());
+  W.ExitBlock();
+  return Error::success();
+}
+
+/// Writes where each body is, in words from the one before the first block.
+Error SlimWriter::writeFunctionTable() {
+  if (W.GetCurrentBitNo() % 32 || !VSTOffsetBit || HasTable)
+    return cannot("a function table of an unknown form");
+  HasTable = true;
+  W.BackpatchWord(VSTOffsetBit, word());
+  W.EnterSubblock(bitc::VALUE_SYMTAB_BLOCK_ID, 4);
+  // Without abbreviations, whose numbers follow the module's own BLOCKINFO.
+  for (const auto &[ValueID, Word] : FunctionTable)
+    W.EmitRecord(bitc::VST_CODE_FNENTRY, ArrayRef<uint64_t>({ValueID, Word}));
+  W.ExitBlock();
+  return Error::success();
+}
+
+void SlimWriter::writeStrtab() {
+  W.EnterSubblock(bitc::STRTAB_BLOCK_ID, 3);
+  auto Abbrev = std::make_shared<BitCodeAbbrev>();
+  Abbrev->Add(BitCodeAbbrevOp(bitc::STRTAB_BLOB));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Blob));
+  unsigned BlobAbbrev = W.EmitAbbrev(std::move(Abbrev));
+  W.EmitRecordWithBlob(BlobAbbrev, ArrayRef<unsigned>({bitc::STRTAB_BLOB}),
+                       NewStrtab);
+  W.ExitBlock();
+}

@@ -1,0 +1,74 @@
+//===- SlimWriter.h - Writes a module's parts that travel -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_BITCODE_SLIMWRITER_H
+#define DTLTO_BITCODE_SLIMWRITER_H
+
+#include "Bitcode/RecordPacker.h"
+#include "Bitcode/SlimBodies.h"
+#include "Bitcode/SlimParts.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitstream/BitstreamReader.h"
+#include "llvm/Bitstream/BitstreamWriter.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// Copies a module's bitstream and leaves out what isn't needed on the way.
+class SlimWriter {
+public:
+  /// Writes to the end of \p Out. All three outlive the writer.
+  SlimWriter(const llvm::BitcodeModule &Module, const SlimParts &Parts,
+             llvm::SmallVectorImpl<char> &Out)
+      : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()), Parts(Parts),
+        W(Out) {}
+
+  /// Call once. Fails as slimModule() does; then what was written is of no use.
+  llvm::Error run();
+  /// What the bodies and variables that were written refer to.
+  BodyUses takeUses() { return std::move(Uses); }
+
+private:
+  llvm::Error countRecords(llvm::BitstreamCursor In);
+  llvm::Error writeModule(llvm::BitstreamCursor &In);
+  llvm::Error writeBlock(llvm::BitstreamCursor &In, unsigned ID);
+  llvm::Error writeRecord(llvm::BitstreamCursor &In, unsigned AbbrevID);
+  llvm::Expected<bool> change(unsigned Code,
+                              llvm::SmallVectorImpl<uint64_t> &Record);
+  llvm::Error writeBlockInfo(llvm::BitstreamCursor &In);
+  llvm::Error writeAttributes(llvm::BitstreamCursor &In, unsigned ID);
+  llvm::Error writeKinds(llvm::BitstreamCursor &In);
+  llvm::Error writeMetadata(llvm::BitstreamCursor &In);
+  llvm::Error writeConstants(llvm::BitstreamCursor &In);
+  llvm::Error writeSummary(llvm::BitstreamCursor &In);
+  llvm::Error writeBody(llvm::BitstreamCursor &In);
+  llvm::Error writeFunctionTable();
+  void writeStrtab();
+  llvm::Error moveName(llvm::SmallVectorImpl<uint64_t> &Record, size_t At);
+  uint64_t word() const { return W.GetCurrentBitNo() / 32; }
+
+  llvm::StringRef Bytes, Strtab;
+  const SlimParts &Parts;
+  llvm::BitstreamWriter W;
+  std::optional<llvm::BitstreamBlockInfo> BlockInfo;
+  RecordPacker Packer; // of the records outside of blocks
+  BodyUses Uses;       // of what is written
+  unsigned VSTOffsetAbbrev = 0;
+  size_t NumFunctions = 0, NumComdats = 0, NumBodies = 0;
+  uint64_t VSTOffsetBit = 0; // where it is to be written
+  std::vector<std::pair<uint64_t, uint64_t>> FunctionTable; // number, word
+  bool HasSummary = false, HasTable = false;
+  std::string NewStrtab;
+  llvm::StringMap<uint64_t> NewNames; // and where they are in it
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_BITCODE_SLIMWRITER_H

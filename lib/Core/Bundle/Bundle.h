@@ -1,0 +1,62 @@
+//===- Bundle.h - One job as one stream -------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// docs/BUNDLE.md specifies the format: a tar archive that begins with
+// manifest.json (format, LLVM version, triple, names, the list of inputs with
+// role, size and BLAKE3 digest, the command line, the configuration), followed
+// by the inputs in the manifest's order. Times, owners and modes are fixed, so
+// equal jobs are equal bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_BUNDLE_BUNDLE_H
+#define DTLTO_BUNDLE_BUNDLE_H
+
+#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// Makes the bundle of \p Job, which has DTLTO_PART_INPUTS, _DIGESTS and
+/// _CONFIG, and _ARGS if it has a command line. Fails if libarchive does.
+llvm::Expected<llvm::SmallVector<char, 0>> writeBundle(const dtlto_job &Job);
+
+/// A bundle that was read. All has been checked but for the configuration's
+/// own text.
+struct Bundle {
+  struct Input {
+    std::string Path;
+    uint32_t Role; // DTLTO_ROLE_...
+    llvm::SmallVector<char, 0> Bytes;
+  };
+  std::string LLVMVersion;
+  std::string Triple;
+  std::string Name;              // the module's, as the user knows it
+  std::vector<Input> Inputs;     // the primary module first; one index
+  std::vector<std::string> Args; // empty: none
+  std::string Output;
+  std::string Config; // for readConfig()
+
+  const Input &primary() const { return Inputs.front(); }
+  const Input &index() const;
+};
+
+/// Reads the bytes of a bundle, which may come from anywhere. Fails with one
+/// line on anything that writeBundle() doesn't write: names that climb out,
+/// are absolute, repeated or missing; sizes and digests that don't fit; another
+/// version of the format or of LLVM than \p LLVMVersion; bytes that are left.
+/// Takes no more memory than a small multiple of \p Bytes.
+llvm::Expected<Bundle> readBundle(llvm::StringRef Bytes,
+                                  llvm::StringRef LLVMVersion);
+
+} // namespace dtlto
+
+#endif // DTLTO_BUNDLE_BUNDLE_H

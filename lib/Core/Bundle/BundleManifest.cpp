@@ -1,0 +1,451 @@
+//===- BundleManifest.cpp - What manifest.json of a bundle says -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/BundleManifest.h"
+#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr StringLiteral Format = "dtlto-bundle";
+static constexpr int64_t Version = 1;
+
+static Error fail(const Twine &What) {
+  return createStringError(inconvertibleErrorCode(), What);
+}
+
+static bool isControl(char C) {
+  return static_cast<unsigned char>(C) < 0x20 || C == 0x7f;
+}
+
+std::string dtlto::displayName(StringRef Bytes) {
+  std::string Result;
+  auto Append = [&](StringRef Part) {
+    for (char C : Part) {
+      if (isControl(C))
+        Result += "\\x" + toHex(StringRef(&C, 1), /*LowerCase=*/true);
+      else
+        Result += C;
+    }
+  };
+  size_t Bad;
+  while (!json::isUTF8(Bytes, &Bad)) {
+    Append(Bytes.take_front(Bad));
+    Result += "\\x" + toHex(Bytes.substr(Bad, 1), /*LowerCase=*/true);
+    Bytes = Bytes.drop_front(Bad + 1);
+  }
+  Append(Bytes);
+  return Result;
+}
+
+std::string dtlto::bundleDigest(StringRef Bytes) {
+  auto Hash = BLAKE3::hash(arrayRefFromStringRef(Bytes));
+  return toHex(ArrayRef<uint8_t>(Hash), /*LowerCase=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// What the values may be
+//===----------------------------------------------------------------------===//
+
+static StringRef roleName(uint32_t Role) {
+  switch (Role) {
+  case DTLTO_ROLE_PRIMARY:
+    return "primary";
+  case DTLTO_ROLE_IMPORT:
+    return "import";
+  case DTLTO_ROLE_INDEX:
+    return "index";
+  default:
+    return "other";
+  }
+}
+
+static std::optional<uint32_t> roleOf(StringRef Name) {
+  for (uint32_t Role : {DTLTO_ROLE_PRIMARY, DTLTO_ROLE_IMPORT, DTLTO_ROLE_INDEX,
+                        DTLTO_ROLE_OTHER})
+    if (roleName(Role) == Name)
+      return Role;
+  return std::nullopt;
+}
+
+/// Says what is wrong with the name of a file; empty if nothing is. A name that
+/// is accepted stays in its folder on every system, and means the same in each
+/// locale.
+static StringRef pathTrouble(StringRef Path) {
+  if (Path.empty())
+    return "is empty";
+  if (Path.size() > 4096)
+    return "is too long";
+  if (any_of(Path, isControl))
+    return "has a control character";
+  if (!isASCII(Path))
+    return "has a character outside of ASCII";
+  if (Path.contains('\\'))
+    return "has a backslash";
+  if (Path.starts_with("/"))
+    return "is absolute";
+  // `c:x` is another folder on Windows, and so is `a:b` another file.
+  if (Path.contains(':'))
+    return "has a colon";
+  SmallVector<StringRef, 8> Parts;
+  Path.split(Parts, '/');
+  for (StringRef Part : Parts)
+    if (Part.empty() || Part == "." || Part == "..")
+      return "has an empty component, '.' or '..'";
+  return "";
+}
+
+static Error checkPath(StringRef What, StringRef Path) {
+  StringRef Trouble = pathTrouble(Path);
+  if (Trouble.empty())
+    return Error::success();
+  return fail("the name of the bundle's " + What + ", '" +
+              displayName(Path.take_front(300)) + "', " + Trouble);
+}
+
+/// UTF-8 without control characters.
+static bool isLine(StringRef Text) {
+  return json::isUTF8(Text) && none_of(Text, isControl);
+}
+
+Error dtlto::checkManifest(const Manifest &M) {
+  if (!isLine(M.LLVMVersion) || !isLine(M.Triple) || !isLine(M.Name))
+    return fail("the bundle's LLVM version, triple or name has a control "
+                "character, or is not UTF-8");
+  for (StringRef Arg : M.Args)
+    if (!json::isUTF8(Arg) || Arg.contains('\0'))
+      return fail("the argument '" + displayName(Arg.take_front(300)) +
+                  "' can't travel in a bundle: it is not UTF-8, or has a "
+                  "zero byte");
+  if (Error E = checkPath("output", M.Output))
+    return E;
+
+  StringSet<> Seen;
+  Seen.insert(ManifestPath);
+  unsigned NumPrimary = 0, NumIndex = 0;
+  for (const Manifest::Input &In : M.Inputs) {
+    if (Error E = checkPath("input", In.Path))
+      return E;
+    if (!Seen.insert(In.Path).second)
+      return fail("two inputs of the bundle have the name '" + In.Path + "'");
+    NumPrimary += In.Role == DTLTO_ROLE_PRIMARY;
+    NumIndex += In.Role == DTLTO_ROLE_INDEX;
+    if (In.Digest.size() != 64 || StringRef(In.Digest).find_first_not_of(
+                                      "0123456789abcdef") != StringRef::npos)
+      return fail("'blake3' of the bundle's '" + In.Path +
+                  "' is not 64 hexadecimal digits in lower case");
+  }
+  if (Seen.contains(M.Output))
+    return fail("the bundle's output has the name of an input, '" + M.Output +
+                "'");
+  if (NumPrimary != 1 || M.Inputs.front().Role != DTLTO_ROLE_PRIMARY)
+    return fail("the bundle has " + Twine(NumPrimary) +
+                " primary modules; it must have one, before its other inputs");
+  if (NumIndex != 1)
+    return fail("the bundle has " + Twine(NumIndex) +
+                " indexes; it must have one");
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// All up to the end of the configuration.
+static std::string writeBody(const Manifest &M) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  json::OStream J(OS);
+  J.object([&] {
+    J.attribute("format", Format);
+    J.attribute("version", Version);
+    J.attribute("llvm", M.LLVMVersion);
+    J.attribute("triple", M.Triple);
+    J.attribute("name", M.Name);
+    J.attribute("output", M.Output);
+    if (!M.Args.empty())
+      J.attributeArray("args", [&] {
+        for (const std::string &Arg : M.Args)
+          J.value(Arg);
+      });
+    J.attributeArray("inputs", [&] {
+      for (const Manifest::Input &In : M.Inputs)
+        J.object([&] {
+          J.attribute("path", In.Path);
+          J.attribute("role", roleName(In.Role));
+          J.attribute("size", In.Size);
+          J.attribute("blake3", In.Digest);
+        });
+    });
+    J.attributeBegin("config");
+    J.rawValue(M.Config);
+    J.attributeEnd();
+  });
+  OS.flush();
+  Text.pop_back(); // the object's end
+  return Text;
+}
+
+/// What ends a manifest whose other bytes are \p Body. The digest finds what
+/// was damaged on the way, and names the job: inputs are in it by their
+/// digests.
+static std::string ending(StringRef Body) {
+  return ",\"blake3\":\"" + bundleDigest(Body) + "\"}\n";
+}
+
+static constexpr size_t EndingSize = 11 + 64 + 3;
+
+std::string dtlto::writeManifest(const Manifest &M) {
+  std::string Text = writeBody(M);
+  Text += ending(Text);
+  return Text;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What can be told of JSON without parsing it, correct or not.
+struct Shape {
+  unsigned Depth = 0;
+  size_t Separators = 0;
+  /// Where the first object or array ends; npos if it doesn't.
+  size_t End = StringRef::npos;
+
+  explicit Shape(StringRef Text) {
+    unsigned Now = 0;
+    bool InString = false;
+    for (size_t I = 0; I != Text.size(); ++I) {
+      char C = Text[I];
+      if (InString) {
+        if (C == '"')
+          InString = false;
+        else if (C == '\\' && ++I == Text.size())
+          break;
+        continue;
+      }
+      switch (C) {
+      case '"':
+        InString = true;
+        break;
+      case '[':
+      case '{':
+        Depth = std::max(Depth, ++Now);
+        ++Separators;
+        break;
+      case ',':
+        ++Separators;
+        break;
+      case ']':
+      case '}':
+        if (Now == 1 && End == StringRef::npos)
+          End = I + 1;
+        if (Now != 0)
+          --Now;
+        break;
+      }
+    }
+  }
+};
+
+} // namespace
+
+/// LLVM's parser is recursive, and a value takes it some 40 bytes, or twice
+/// that while an array grows.
+static Error checkShape(StringRef Text) {
+  if (Text.size() > MaxManifestSize)
+    return fail("it is longer than " + Twine(MaxManifestSize >> 20) + " MiB");
+  Shape S(Text);
+  if (S.Depth > 32)
+    return fail("its values are nested too deeply");
+  if (S.Separators > 65536 + Text.size() / 8)
+    return fail("it has too many values");
+  return Error::success();
+}
+
+static Expected<json::Value> parseBounded(StringRef Text) {
+  if (Error E = checkShape(Text))
+    return std::move(E);
+  return json::parse(Text);
+}
+
+Error dtlto::checkConfigText(StringRef Text) {
+  if (Expected<json::Value> V = parseBounded(Text); !V)
+    return V.takeError();
+  // Nothing around the object: not even what JSON takes for space.
+  if (!Text.starts_with("{") || Shape(Text).End != Text.size())
+    return fail("it is not a JSON object");
+  return Error::success();
+}
+
+namespace {
+
+Error malformed(const Twine &What) {
+  return fail(Twine(ManifestPath) + " of the bundle: " + What);
+}
+
+/// The members of an object, each of which must be there once and be of the
+/// right type. The first failure stays.
+class Members {
+public:
+  Members(const json::Object &O, const Twine &Where, Error &Err)
+      : O(O), Where(Where.str()), Err(Err) {}
+
+  const json::Value *get(StringRef Key, bool Optional = false) {
+    Known.insert(Key);
+    const json::Value *V = O.get(Key);
+    if (!V && !Optional)
+      note("'" + Key + "' is missing" + Where);
+    return V;
+  }
+  std::string text(StringRef Key) {
+    if (const json::Value *V = get(Key)) {
+      if (auto S = V->getAsString())
+        return S->str();
+      note("'" + Key + "' is not a string" + Where);
+    }
+    return {};
+  }
+  uint64_t number(StringRef Key) {
+    if (const json::Value *V = get(Key)) {
+      if (auto N = V->getAsUINT64())
+        return *N;
+      note("'" + Key + "' is not a whole number" + Where);
+    }
+    return 0;
+  }
+  const json::Array *array(StringRef Key, bool Optional = false) {
+    if (const json::Value *V = get(Key, Optional)) {
+      if (const json::Array *A = V->getAsArray())
+        return A;
+      note("'" + Key + "' is not an array" + Where);
+    }
+    return nullptr;
+  }
+  /// After all others.
+  void end() {
+    for (const auto &KV : O)
+      if (!Known.contains(StringRef(KV.first)))
+        note("unknown key '" +
+             displayName(StringRef(KV.first).take_front(100)) + "'" + Where);
+  }
+  void note(const Twine &What) {
+    if (!Err)
+      Err = malformed(What);
+  }
+
+private:
+  const json::Object &O;
+  std::string Where;
+  Error &Err;
+  StringSet<> Known;
+};
+
+} // namespace
+
+static Error readInputs(const json::Array &Inputs, Manifest &M) {
+  for (size_t I = 0; I != Inputs.size(); ++I) {
+    const json::Object *O = Inputs[I].getAsObject();
+    if (!O)
+      return malformed("input " + Twine(I) + " is not an object");
+    Error Err = Error::success();
+    Members In(*O, " in input " + Twine(I), Err);
+    Manifest::Input Result;
+    Result.Path = In.text("path");
+    std::string Role = In.text("role");
+    Result.Size = In.number("size");
+    Result.Digest = In.text("blake3");
+    In.end();
+    if (Err)
+      return Err;
+    std::optional<uint32_t> R = roleOf(Role);
+    if (!R)
+      return malformed("unknown role '" +
+                       displayName(StringRef(Role).take_front(100)) +
+                       "' in input " + Twine(I));
+    Result.Role = *R;
+    M.Inputs.push_back(std::move(Result));
+  }
+  return Error::success();
+}
+
+Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
+  Expected<json::Value> Root = parseBounded(Text);
+  if (!Root)
+    return malformed(displayName(toString(Root.takeError())));
+  const json::Object *O = Root->getAsObject();
+  if (!O)
+    return malformed("it is not a JSON object");
+
+  Manifest M;
+  Error Err = Error::success();
+  Members Top(*O, "", Err);
+  // Another version may have other keys: so these come first.
+  std::string TheFormat = Top.text("format");
+  if (!Err && TheFormat != Format)
+    Top.note("its format is '" +
+             displayName(StringRef(TheFormat).take_front(100)) + "', not '" +
+             Format + "'");
+  uint64_t TheVersion = Top.number("version");
+  if (!Err && TheVersion != Version)
+    Top.note("its version of the format is " + Twine(TheVersion) +
+             ", this knows " + Twine(Version));
+  M.LLVMVersion = Top.text("llvm");
+  if (Err)
+    return std::move(Err);
+  if (M.LLVMVersion != LLVMVersion)
+    return fail("the bundle is for LLVM " +
+                displayName(StringRef(M.LLVMVersion).take_front(100)) +
+                ", this is " + LLVMVersion);
+
+  Top.text("blake3");
+  if (Err)
+    return std::move(Err);
+  StringRef Body = Text.drop_back(std::min(EndingSize, Text.size()));
+  if (Text.drop_front(Body.size()) != ending(Body))
+    return malformed("it is damaged: its BLAKE3 digest is another");
+
+  M.Triple = Top.text("triple");
+  M.Name = Top.text("name");
+  M.Output = Top.text("output");
+  if (const json::Array *Args = Top.array("args", /*Optional=*/true))
+    for (const json::Value &Arg : *Args) {
+      if (auto S = Arg.getAsString())
+        M.Args.push_back(S->str());
+      else
+        Top.note("'args' has more than strings");
+    }
+  const json::Array *Inputs = Top.array("inputs");
+  const json::Value *Config = Top.get("config");
+  if (Config && !Config->getAsObject())
+    Top.note("'config' is not an object");
+  Top.end();
+  if (Err)
+    return std::move(Err);
+  if (Error E = readInputs(*Inputs, M))
+    return std::move(E);
+  if (Error E = checkManifest(M))
+    return std::move(E);
+
+  // One form only: no key twice, no other order, no space between values. The
+  // parser takes all these, and other parsers may read them in another way.
+  if (!Body.consume_front(writeBody(M)) || !Body.starts_with("{") ||
+      Shape(Body).End != Body.size())
+    return malformed("a key is there twice or out of order, or a value is not "
+                     "in its only form");
+  M.Config = Body.str();
+  return M;
+}

@@ -1,0 +1,134 @@
+//===- JobOutputs.cpp - All that a backend compile makes ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/JobOutputs.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr StringLiteral Magic = "DTLTOOUT";
+static constexpr uint32_t Version = 1;
+enum Kind : uint32_t { Object = 1, Dwo = 2, Remarks = 3 };
+
+SideFiles dtlto::sideFiles(const lto::Config &Conf, unsigned Task) {
+  SideFiles Files;
+  // codegen() in LLVM's LTOBackend.cpp.
+  if (!Conf.DwoDir.empty()) {
+    SmallString<256> Path(Conf.DwoDir);
+    sys::path::append(Path, std::to_string(Task) + ".dwo");
+    Files.Dwo = Path.str().str();
+  }
+  // setupLLVMOptimizationRemarks() in LTO.cpp.
+  if (!Conf.RemarksFilename.empty())
+    Files.Remarks = Conf.RemarksFilename + ".thin." + std::to_string(Task) +
+                    "." + Conf.RemarksFormat;
+  return Files;
+}
+
+SmallVector<char, 0> dtlto::packOutputs(const JobOutputs &Outputs) {
+  SmallVector<std::pair<Kind, StringRef>, 3> Parts = {{Object, Outputs.Object}};
+  if (Outputs.Dwo)
+    Parts.push_back({Dwo, *Outputs.Dwo});
+  if (Outputs.Remarks)
+    Parts.push_back({Remarks, *Outputs.Remarks});
+
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream OS(Bytes);
+  auto Add32 = [&](uint32_t N) {
+    char Word[4];
+    support::endian::write32le(Word, N);
+    OS.write(Word, sizeof(Word));
+  };
+  OS << Magic;
+  Add32(Version);
+  Add32(static_cast<uint32_t>(Parts.size()));
+  for (const auto &[Which, Part] : Parts) {
+    Add32(Which);
+    Add32(0);
+    Add32(static_cast<uint32_t>(Part.size()));
+    Add32(static_cast<uint32_t>(uint64_t(Part.size()) >> 32));
+  }
+  for (const auto &[Which, Part] : Parts)
+    OS << Part;
+  return Bytes;
+}
+
+Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
+                                          const SideFiles &Files) {
+  auto Bad = [](const Twine &Why) {
+    return createStringError(inconvertibleErrorCode(),
+                             "not the outputs of the job: " + Why);
+  };
+  JobOutputs Result;
+  SmallVector<std::pair<Kind, StringRef *>, 3> Wanted = {
+      {Object, &Result.Object}};
+  if (!Files.Dwo.empty())
+    Wanted.push_back({Dwo, &Result.Dwo.emplace()});
+  if (!Files.Remarks.empty())
+    Wanted.push_back({Remarks, &Result.Remarks.emplace()});
+
+  constexpr size_t HeadSize = 16, EntrySize = 16;
+  if (!Bytes.starts_with(Magic))
+    return Bad("no magic number");
+  size_t ContentsAt = HeadSize + EntrySize * Wanted.size();
+  if (Bytes.size() < ContentsAt)
+    return Bad("cut off");
+  auto Read32 = [&](size_t At) {
+    return support::endian::read32le(Bytes.data() + At);
+  };
+  if (Read32(8) != Version)
+    return Bad("version " + Twine(Read32(8)));
+  if (Read32(12) != Wanted.size())
+    return Bad(Twine(Read32(12)) + " files where there should be " +
+               Twine(Wanted.size()));
+  StringRef Rest = Bytes.drop_front(ContentsAt);
+  for (size_t I = 0; I != Wanted.size(); ++I) {
+    size_t At = HeadSize + EntrySize * I;
+    if (Read32(At) != Wanted[I].first || Read32(At + 4) != 0)
+      return Bad("another kind of file");
+    uint64_t Size = support::endian::read64le(Bytes.data() + At + 8);
+    if (Size > Rest.size())
+      return Bad("cut off");
+    *Wanted[I].second = Rest.take_front(Size);
+    Rest = Rest.drop_front(Size);
+  }
+  if (!Rest.empty())
+    return Bad("more bytes than there should be");
+  return Result;
+}
+
+static Error writeFile(StringRef Path, StringRef Bytes) {
+  std::error_code EC;
+  raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
+  if (!EC) {
+    OS << Bytes;
+    OS.close();
+    EC = OS.error();
+    OS.clear_error();
+    if (EC)
+      sys::fs::remove(Path);
+  }
+  return EC ? createFileError(Path, EC) : Error::success();
+}
+
+Error dtlto::writeSideFiles(const JobOutputs &Outputs, const SideFiles &Files) {
+  if (Outputs.Dwo) {
+    StringRef Folder = sys::path::parent_path(Files.Dwo);
+    if (!Folder.empty())
+      if (std::error_code EC = sys::fs::create_directories(Folder))
+        return createFileError(Folder, EC);
+    if (Error E = writeFile(Files.Dwo, *Outputs.Dwo))
+      return E;
+  }
+  if (Outputs.Remarks)
+    return writeFile(Files.Remarks, *Outputs.Remarks);
+  return Error::success();
+}

@@ -1,0 +1,455 @@
+//===- ConfigJSON.cpp - A configuration that loses nothing ----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// {"llvm":"19.1.7","options":["-x"],"files":{},"passes":[],"outputs":{},
+//  "config":{...},"target":{...},"mc":{...},"tuning":{...}}, one line, with the
+// fields in the order of ConfigFields.h.
+//
+// There is one text for each configuration. The reader writes what it has read
+// once more and compares: so it can't be more generous than the writer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Config/ConfigJSON.h"
+#include "Config/ConfigFields.h"
+#include "Config/LLVMOptions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/ObjCARC.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error reason(const Twine &Why) {
+  return createStringError(inconvertibleErrorCode(), Why);
+}
+
+/// More than any configuration has, with room.
+static constexpr size_t MaxSize = 1 << 20;
+/// The objects and arrays of a configuration, one in the other.
+static constexpr unsigned MaxDepth = 3;
+
+/// For messages: one short line, whatever the bytes.
+static std::string quoted(StringRef Bytes) {
+  std::string Result = "'";
+  raw_string_ostream OS(Result);
+  printEscapedString(Bytes.take_front(60), OS);
+  OS << (Bytes.size() > 60 ? "...'" : "'");
+  return OS.str();
+}
+
+/// Calls \p Each with the name of each section and a function that takes a
+/// visitor there.
+template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
+  Each("config", [&](auto &Visit) { visitConfig(Visit, C); });
+  Each("target", [&](auto &Visit) { visitTarget(Visit, C.Options); });
+  Each("mc", [&](auto &Visit) { visitMC(Visit, C.Options.MCOptions); });
+  Each("tuning", [&](auto &Visit) { visitTuning(Visit, C.PTO); });
+}
+
+static constexpr StringLiteral ARCContract = "objc-arc-contract";
+
+/// Calls \p Each with the names of the fields that files may be sent for, and
+/// the files' names.
+template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
+  Each("CSIRProfile", E.CSIRProfile);
+  Each("SampleProfile", E.SampleProfile);
+  Each("ProfileRemapping", E.ProfileRemapping);
+  Each("BBSectionsFuncListBuf", E.FunctionList);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A visitor of ConfigFields.h. Keeps the first thing that can't travel.
+class Writer {
+public:
+  Writer(json::OStream &OS, const ConfigExtras &Extras) : OS(OS) {
+    forFiles(Extras, [&](StringRef Name, StringRef File) {
+      if (!File.empty())
+        Sent.insert(Name);
+    });
+    if (!Extras.FunctionList.empty())
+      Sent.insert("BBSections");
+    if (Extras.ObjCARCContract)
+      Sent.insert("PreCodeGenPassesHook");
+    if (!Extras.DwoName.empty())
+      Sent.insert("DwoDir");
+    if (Extras.Remarks)
+      Sent.insert("RemarksFilename");
+  }
+
+  void flag(StringRef Name, bool Value) { OS.attribute(Name, Value); }
+  void number(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
+    Last = Name;
+    checkRange(Name, Value, Min, Max);
+    OS.attribute(Name, Value);
+  }
+  void pair(StringRef Name, const std::array<int64_t, 2> &Value, int64_t Min,
+            int64_t Max) {
+    OS.attributeArray(Name, [&] {
+      for (int64_t N : Value) {
+        checkRange(Name, N, Min, Max);
+        OS.value(N);
+      }
+    });
+  }
+  void optional(StringRef Name, std::optional<uint64_t> Value, uint64_t Max) {
+    require(!Value || *Value <= Max, "the value of " + Name);
+    OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
+  }
+  void text(StringRef Name, StringRef Value) {
+    Last = Name;
+    OS.attributeBegin(Name);
+    write(Name, Sent.contains(Name) ? "" : Value);
+    OS.attributeEnd();
+  }
+  void texts(StringRef Name, ArrayRef<std::string> Value) {
+    OS.attributeArray(Name, [&] {
+      for (StringRef S : Value)
+        write(Name, S);
+    });
+  }
+  void fixed(StringRef Name, bool IsFit, const Twine &What) {
+    Last = Name;
+    require(IsFit, What);
+  }
+  void unused(StringRef) {}
+  void require(bool IsFit, const Twine &What) {
+    if (!IsFit && Reason.empty() && !Sent.contains(Last))
+      Reason = What.str();
+  }
+
+  std::string Reason;
+
+private:
+  void checkRange(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
+    require(Min <= Value && Value <= Max,
+            "the value " + Twine(Value) + " of " + Name);
+  }
+  /// LLVM's JSON would put other characters for what isn't UTF-8.
+  void write(StringRef Name, StringRef Value) {
+    bool IsFit = json::isUTF8(Value);
+    require(IsFit, Name + " with bytes that are not UTF-8");
+    OS.value(IsFit ? Value : "");
+  }
+
+  json::OStream &OS;
+  StringSet<> Sent; // fields that the extras stand for
+  StringRef Last;   // the field that require() is about
+};
+
+} // namespace
+
+/// What a word of LLVM's options can't be: cl::ParseCommandLineOptions reads
+/// the file `x` in place of a word `@x`, and ends a word at a zero byte.
+static Error checkWords(ArrayRef<std::string> Words) {
+  for (StringRef Word : Words) {
+    if (Word.starts_with("@"))
+      return reason("-mllvm with the file of options " + quoted(Word));
+    if (Word.contains('\0'))
+      return reason("-mllvm with a zero byte in " + quoted(Word));
+  }
+  return Error::success();
+}
+
+/// \p Words are those for a compiler.
+static Expected<std::string> writeText(const lto::Config &Conf,
+                                       ArrayRef<std::string> Words,
+                                       const ConfigExtras &Extras) {
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  json::OStream OS(Stream);
+  Writer W(OS, Extras);
+  OS.object([&] {
+    OS.attribute("llvm", LLVM_VERSION_STRING);
+    W.texts("options", Words);
+    OS.attributeObject("files", [&] {
+      forFiles(Extras, [&](StringRef Name, StringRef File) {
+        if (!File.empty())
+          OS.attribute(Name, File);
+      });
+    });
+    OS.attributeArray("passes", [&] {
+      if (Extras.ObjCARCContract)
+        OS.value(ARCContract);
+    });
+    W.texts("unavailable", Extras.Unavailable);
+    OS.attributeObject("outputs", [&] {
+      if (!Extras.DwoName.empty())
+        W.text("dwo", Extras.DwoName);
+      if (!Extras.ObjectName.empty())
+        W.text("object", Extras.ObjectName);
+      if (Extras.Remarks)
+        OS.attribute("remarks", true);
+    });
+    forSections(Conf, [&](StringRef Name, auto Visited) {
+      OS.attributeObject(Name, [&] { Visited(W); });
+    });
+  });
+  Stream.flush();
+  W.require(Text.size() <= MaxSize, "a configuration of " + Twine(Text.size()) +
+                                        " bytes, more than 1 MiB");
+  if (!W.Reason.empty())
+    return reason(W.Reason);
+  return Text;
+}
+
+Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
+                                         ArrayRef<std::string> LLVMOptions,
+                                         const ConfigExtras &Extras) {
+  // Before the filter, which leaves out words that no compiler needs.
+  if (Error E = checkWords(LLVMOptions))
+    return std::move(E);
+  Expected<std::vector<std::string>> Words =
+      llvmOptionsForCompiler(LLVMOptions);
+  if (!Words)
+    return Words.takeError();
+  return writeText(Conf, *Words, Extras);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// A whole number that isn't negative, or one that is. json::Value would also
+/// give 1 for 1.0, and convert 1e300.
+static std::optional<int64_t> integer(const json::Value &V) {
+  if (std::optional<uint64_t> N = V.getAsUINT64()) {
+    if (*N <= uint64_t(std::numeric_limits<int64_t>::max()))
+      return int64_t(*N);
+    return std::nullopt;
+  }
+  std::optional<double> D = V.getAsNumber();
+  return D && *D < 0 ? V.getAsInteger() : std::nullopt;
+}
+
+static bool readTexts(const json::Value &V, std::vector<std::string> &Result) {
+  const json::Array *A = V.getAsArray();
+  if (!A)
+    return false;
+  Result.clear();
+  for (const json::Value &Item : *A) {
+    std::optional<StringRef> S = Item.getAsString();
+    if (!S)
+      return false;
+    Result.push_back(S->str());
+  }
+  return true;
+}
+
+namespace {
+
+/// A visitor of ConfigFields.h, for one object of the text. Values are set only
+/// if they are in their range.
+class Reader {
+public:
+  Reader(StringRef Section, const json::Object &Fields)
+      : Section(Section), Fields(Fields) {}
+
+  void flag(StringRef Name, bool &Value) {
+    read(Name, "true or false", [&](const json::Value &V) {
+      std::optional<bool> B = V.getAsBoolean();
+      Value = B.value_or(Value);
+      return B.has_value();
+    });
+  }
+  void number(StringRef Name, int64_t &Value, int64_t Min, int64_t Max) {
+    read(Name, "a number in its range",
+         [&](const json::Value &V) { return readNumber(V, Value, Min, Max); });
+  }
+  void pair(StringRef Name, std::array<int64_t, 2> &Value, int64_t Min,
+            int64_t Max) {
+    read(Name, "two numbers in their range", [&](const json::Value &V) {
+      const json::Array *A = V.getAsArray();
+      return A && A->size() == 2 && readNumber((*A)[0], Value[0], Min, Max) &&
+             readNumber((*A)[1], Value[1], Min, Max);
+    });
+  }
+  void optional(StringRef Name, std::optional<uint64_t> &Value, uint64_t Max) {
+    read(Name, "null or a number in its range", [&](const json::Value &V) {
+      std::optional<uint64_t> N = V.getAsUINT64();
+      if (!V.getAsNull() && (!N || *N > Max))
+        return false;
+      Value = N;
+      return true;
+    });
+  }
+  void text(StringRef Name, std::string &Value) {
+    read(Name, "a string", [&](const json::Value &V) {
+      std::optional<StringRef> S = V.getAsString();
+      if (S)
+        Value = S->str();
+      return S.has_value();
+    });
+  }
+  void texts(StringRef Name, std::vector<std::string> &Value) {
+    read(Name, "strings",
+         [&](const json::Value &V) { return readTexts(V, Value); });
+  }
+  // They have their value in a new Config.
+  void fixed(StringRef, bool, const Twine &) {}
+  void unused(StringRef) {}
+  // The writer will look.
+  void require(bool, const Twine &) {}
+
+  /// After the visit.
+  std::string takeReason() {
+    for (const auto &Field : Fields)
+      if (Reason.empty() && !Seen.contains(StringRef(Field.first)))
+        Reason = ("there is no field " + quoted(Field.first) + " in '" +
+                  Section + "'")
+                     .str();
+    return std::move(Reason);
+  }
+
+private:
+  static bool readNumber(const json::Value &V, int64_t &Value, int64_t Min,
+                         int64_t Max) {
+    std::optional<int64_t> N = integer(V);
+    if (!N || *N < Min || *N > Max)
+      return false;
+    Value = *N;
+    return true;
+  }
+
+  template <class Fn> void read(StringRef Name, StringRef Kind, Fn Take) {
+    Seen.insert(Name);
+    const json::Value *V = Fields.get(Name);
+    if (V && Take(*V))
+      return;
+    if (!Reason.empty())
+      return;
+    Reason = ("'" + Section + "." + Name + "' ").str();
+    Reason += V ? ("isn't " + Kind).str() : "is missing";
+  }
+
+  StringRef Section;
+  const json::Object &Fields;
+  StringSet<> Seen;
+  std::string Reason;
+};
+
+} // namespace
+
+/// LLVM's parser calls itself for each bracket, with no end but the stack's.
+static bool isTooDeep(StringRef Text) {
+  unsigned Depth = 0;
+  bool InString = false;
+  for (size_t I = 0; I < Text.size(); ++I) {
+    char C = Text[I];
+    if (InString && C == '\\')
+      ++I;
+    else if (C == '"')
+      InString = !InString;
+    else if (!InString && (C == '{' || C == '[') && ++Depth > MaxDepth)
+      return true;
+    else if (!InString && (C == '}' || C == ']') && Depth != 0)
+      --Depth;
+  }
+  return false;
+}
+
+/// Returns false if \p Top has no extras, or others than the writer's.
+static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
+  const json::Object *Files = Top.getObject("files");
+  const json::Array *Passes = Top.getArray("passes");
+  const json::Value *Unavailable = Top.get("unavailable");
+  const json::Object *Outputs = Top.getObject("outputs");
+  if (!Files || !Passes || !Unavailable || !Outputs ||
+      !readTexts(*Unavailable, Extras.Unavailable))
+    return false;
+  // What else there may be is found when it is written once more.
+  forFiles(Extras, [&](StringRef Name, std::string &File) {
+    File = Files->getString(Name).value_or("").str();
+  });
+  Extras.DwoName = Outputs->getString("dwo").value_or("").str();
+  Extras.ObjectName = Outputs->getString("object").value_or("").str();
+  Extras.Remarks = Outputs->getBoolean("remarks").value_or(false);
+  Extras.ObjCARCContract = !Passes->empty();
+  return all_of(*Passes, [](const json::Value &V) {
+    return V.getAsString() == StringRef(ARCContract);
+  });
+}
+
+Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
+  auto bad = [](const Twine &Why) {
+    return reason("not a configuration: " + Why);
+  };
+  if (Text.size() > MaxSize)
+    return bad("more than 1 MiB");
+  if (isTooDeep(Text))
+    return bad("too many brackets in brackets");
+  Expected<json::Value> Parsed = json::parse(Text);
+  if (!Parsed)
+    return bad(toString(Parsed.takeError()));
+  const json::Object *Top = Parsed->getAsObject();
+  if (!Top)
+    return bad("no JSON object");
+
+  // First: all else may be another in another version.
+  std::optional<StringRef> Version = Top->getString("llvm");
+  if (!Version)
+    return bad("'llvm' is missing");
+  if (*Version != LLVM_VERSION_STRING)
+    return reason("a configuration of LLVM " + quoted(*Version) +
+                  ", but this is LLVM " LLVM_VERSION_STRING);
+
+  ReadConfig Result;
+  const json::Value *Options = Top->get("options");
+  if (!Options || !readTexts(*Options, Result.LLVMOptions))
+    return bad("'options' is missing, or isn't strings");
+  if (Error E = checkWords(Result.LLVMOptions))
+    return std::move(E);
+  if (Error E = checkOptionsOfCompiler(Result.LLVMOptions))
+    return std::move(E);
+
+  if (!readExtras(*Top, Result.Extras))
+    return bad("'files', 'passes', 'unavailable' or 'outputs' is missing, or "
+               "not as expected");
+
+  std::string Reason;
+  size_t NumSections = 0;
+  forSections(Result.Conf, [&](StringRef Name, auto Visited) {
+    ++NumSections;
+    if (!Reason.empty())
+      return;
+    const json::Object *Fields = Top->getObject(Name);
+    if (!Fields) {
+      Reason = ("'" + Name + "' is missing").str();
+      return;
+    }
+    Reader R(Name, *Fields);
+    Visited(R);
+    Reason = R.takeReason();
+  });
+  if (!Reason.empty())
+    return bad(Reason);
+  if (Top->size() != 6 + NumSections)
+    return bad("there is more than the sections");
+
+  // Finds what is left: a field that is there twice, spaces, another order or
+  // spelling, a value that the writer refuses.
+  Expected<std::string> Again =
+      writeText(Result.Conf, Result.LLVMOptions, Result.Extras);
+  if (!Again)
+    return Again.takeError();
+  if (*Again != Text)
+    return bad("a field is there twice, or the text is written in another way");
+  if (Result.Extras.ObjCARCContract)
+    Result.Conf.PreCodeGenPassesHook = [](legacy::PassManager &Passes) {
+      Passes.add(createObjCARCContractPass());
+    };
+  return std::move(Result);
+}

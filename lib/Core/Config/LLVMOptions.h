@@ -1,0 +1,43 @@
+//===- LLVMOptions.h - LLVM's own command line options ----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The options that reach LLVM through `-mllvm` are of three kinds:
+//
+//   - code generation flags, registered by LLD (llvm/CodeGen/CommandFlags.h)
+//     but not by clang. LLD reads them into lto::Config, so CompilerArgs.cpp
+//     sees their effect there;
+//   - options whose effect is, or may be, more than the object file: what they
+//     print, files that they read or write, counters that go on from module to
+//     module. They keep a compile in the linker;
+//   - all others, which a clang of the same LLVM version understands as well.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CONFIG_LLVMOPTIONS_H
+#define DTLTO_CONFIG_LLVMOPTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// Returns the words of \p Options that a compiler must be given. Fails with
+/// one line that names the option where an option can't be given to a compiler,
+/// or where LLVM has an option set that isn't among \p Options.
+llvm::Expected<std::vector<std::string>>
+llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
+
+/// For words from elsewhere: fails with one line unless
+/// llvmOptionsForCompiler() may have returned \p Words, on another machine.
+/// Looks at no file and not at what LLVM has set here.
+llvm::Error checkOptionsOfCompiler(llvm::ArrayRef<std::string> Words);
+
+} // namespace dtlto
+
+#endif // DTLTO_CONFIG_LLVMOPTIONS_H

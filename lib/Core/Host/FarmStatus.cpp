@@ -1,0 +1,270 @@
+//===- FarmStatus.cpp - What a plugin's farm is made of now ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/FarmStatus.h"
+#include "Report/Progress.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+// For open(), and for close().
+static constexpr std::chrono::seconds MaxOpen = 60s, MaxClose = 10s;
+// That a plugin has for its question, and that it may be late.
+static constexpr std::chrono::seconds MaxQuery = 10s, Grace = 2s;
+
+bool FarmStatus::isUp() const {
+  if (Workers)
+    return any_of(*Workers, [](const WorkerStatus &W) {
+      return W.State == DTLTO_WORKER_UP;
+    });
+  auto Some = [](uint32_t N) { return N != 0 && N != UINT32_MAX; };
+  return Some(Load.workers) || (Load.workers == UINT32_MAX && Some(Load.slots));
+}
+
+//===----------------------------------------------------------------------===//
+// Asking
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Asker {
+public:
+  Asker(const Link &L, FarmStatus &S)
+      : Limit(L.opts().TimeoutSeconds), S(S),
+        TheSession(L, Events, /*NumJobs=*/0) {}
+
+  void run() {
+    if (open() && !askWorkers())
+      askLoad();
+    if (!TheSession.close(std::min(MaxClose, Limit)))
+      S.Problems.push_back("close() has not returned; left behind");
+  }
+
+private:
+  /// Handles events until \p Handle returns true. Returns false, with a problem
+  /// that names \p Call, if it didn't before \p Time has passed.
+  template <typename Fn>
+  bool waitFor(const char *Call, std::chrono::seconds Time, Fn Handle) {
+    Clock::time_point End = Clock::now() + Time;
+    do {
+      for (Event &E : Events->popAll(End)) {
+        if (E.Kind == Event::Violation || E.Kind == Event::GaveUp)
+          S.Problems.push_back(E.Message);
+        if (Handle(E))
+          return true;
+      }
+    } while (Clock::now() < End);
+    S.Problems.push_back(std::string(Call) + "() has not returned within " +
+                         std::to_string(Time.count()) + " s; left behind");
+    return false;
+  }
+
+  bool open();
+  bool askWorkers();
+  void askLoad();
+
+  const std::chrono::seconds Limit;
+  FarmStatus &S;
+  std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
+  Session TheSession;
+};
+
+} // namespace
+
+bool Asker::open() {
+  bool IsOpen = false;
+  TheSession.open();
+  waitFor("open", std::min(MaxOpen, Limit), [&](Event &E) {
+    if (E.Kind != Event::Opened)
+      return false;
+    IsOpen = E.Status == DTLTO_OK;
+    if (!E.Message.empty() || !IsOpen)
+      S.Problems.push_back(E.Message.empty() ? "open() failed without a reason"
+                                             : E.Message);
+    return true;
+  });
+  return IsOpen;
+}
+
+/// Returns false if the plugin can't be asked for its workers.
+bool Asker::askWorkers() {
+  std::chrono::seconds Time = std::min(MaxQuery, Limit);
+  bool CanTell = true;
+  std::vector<WorkerStatus> Workers;
+  TheSession.queryStatus(Time);
+  bool Told = waitFor("query", Time + Grace, [&](Event &E) {
+    if (E.Kind == Event::WorkerTold)
+      Workers.push_back(std::move(*E.Told));
+    if (E.Kind == Event::StatusTold && E.Status != DTLTO_OK)
+      S.Problems.push_back("its farm can't be asked (error " +
+                           std::to_string(E.Status) + ")");
+    CanTell &= E.Kind != Event::NoStatus;
+    return E.Kind == Event::StatusTold || E.Kind == Event::NoStatus;
+  });
+  if (CanTell)
+    S.Workers = std::move(Workers);
+  return CanTell || !Told;
+}
+
+/// A plugin may still look for its workers.
+void Asker::askLoad() {
+  S.Problems.push_back("it doesn't tell of single workers (it has no " //
+                       DTLTO_EXT_STATUS "); this is its load");
+  Clock::time_point End = Clock::now() + std::min(MaxQuery, Limit);
+  TheSession.queryLoad();
+  auto OnEvent = [&](Event &E) {
+    if (E.Kind == Event::LoadChanged)
+      TheSession.queryLoad();
+    if (E.Kind == Event::Loaded)
+      S.Load = E.Load;
+    return E.Kind == Event::Loaded && S.isUp();
+  };
+  while (Clock::now() < End)
+    for (Event &E : Events->popAll(End))
+      if (OnEvent(E))
+        return;
+}
+
+FarmStatus dtlto::askFarm(Linker &TheLinker) {
+  FarmStatus S;
+  S.Plugin = TheLinker.Plugin->name;
+  S.Version = TheLinker.Plugin->version;
+  // A link of nothing.
+  lto::Config Conf;
+  ModuleSummaryIndex Index(/*HaveGVs=*/false);
+  DefinedSummaries Defined;
+  Link L{TheLinker, Conf, Index, Defined, nullptr, {}};
+  L.Parallelism = heavyweight_hardware_concurrency().compute_thread_count();
+  Asker(L, S).run();
+  return S;
+}
+
+//===----------------------------------------------------------------------===//
+// Showing
+//===----------------------------------------------------------------------===//
+
+static StringRef stateName(uint32_t State) {
+  return State == DTLTO_WORKER_UP    ? "up"
+         : State == DTLTO_WORKER_OUT ? "out"
+                                     : "unknown";
+}
+
+static std::string number(uint32_t N, StringRef Unit = "") {
+  return N == UINT32_MAX ? "-" : std::to_string(N) + Unit.str();
+}
+
+static std::string percent(uint32_t Permille) {
+  return Permille == UINT32_MAX
+             ? "-"
+             : number(uint32_t((uint64_t(Permille) + 5) / 10), "%");
+}
+
+/// Of the workers that are up; nothing if one of them doesn't say.
+static uint32_t sumOfSlots(const FarmStatus &S) {
+  if (!S.Workers)
+    return S.Load.slots;
+  uint64_t Sum = 0;
+  for (const WorkerStatus &W : *S.Workers)
+    if (W.State == DTLTO_WORKER_UP)
+      Sum += W.Slots;
+  return static_cast<uint32_t>(std::min<uint64_t>(Sum, UINT32_MAX));
+}
+
+void dtlto::printTable(const FarmStatus &S, raw_ostream &OS) {
+  OS << "plugin '" << printable(S.Plugin) << "' " << printable(S.Version)
+     << ", LLVM " << LLVM_VERSION_STRING << ": ";
+  if (!S.Workers) {
+    OS << number(S.Load.workers) << " workers, " << number(S.Load.slots)
+       << " slots, " << number(S.Load.free) << " free\n";
+    return;
+  }
+  auto NumUp = count_if(*S.Workers, [](const WorkerStatus &W) {
+    return W.State == DTLTO_WORKER_UP;
+  });
+  OS << NumUp << " of " << S.Workers->size() << " workers up, "
+     << number(sumOfSlots(S)) << " slots\n";
+  if (S.Workers->empty())
+    return;
+
+  std::vector<std::vector<std::string>> Rows = {
+      {"WORKER", "STATE", "SLOTS", "BUSY", "LOAD", "COMPILER", "WHY"}};
+  for (const WorkerStatus &W : *S.Workers)
+    Rows.push_back({printable(W.Name), stateName(W.State).str(),
+                    number(W.Slots), number(W.Busy), percent(W.LoadPermille),
+                    W.Compiler.empty() ? "-" : printable(W.Compiler),
+                    printable(W.Why)});
+  std::vector<size_t> Widths(Rows[0].size());
+  for (const auto &Row : Rows)
+    for (size_t I = 0; I != Row.size(); ++I)
+      Widths[I] = std::max(Widths[I], Row[I].size());
+  for (const auto &Row : Rows) {
+    std::string Line;
+    raw_string_ostream LineOS(Line);
+    for (size_t I = 0; I != Row.size(); ++I) {
+      bool IsNumber = I >= 2 && I <= 4;
+      if (IsNumber)
+        LineOS << right_justify(Row[I], Widths[I]) << "  ";
+      else
+        LineOS << left_justify(Row[I], Widths[I]) << "  ";
+    }
+    OS << StringRef(Line).rtrim() << '\n';
+  }
+}
+
+static json::Value jsonNumber(uint32_t N) {
+  return N == UINT32_MAX ? json::Value(nullptr) : json::Value(int64_t(N));
+}
+
+static json::Value jsonText(StringRef Text) {
+  return Text.empty() ? json::Value(nullptr) : json::Value(json::fixUTF8(Text));
+}
+
+void dtlto::printJSON(const FarmStatus &S, raw_ostream &OS) {
+  json::OStream J(OS, /*IndentSize=*/2);
+  J.objectBegin();
+  J.attribute("version", 1);
+  J.attribute("plugin", json::fixUTF8(S.Plugin));
+  J.attribute("plugin_version", json::fixUTF8(S.Version));
+  J.attribute("llvm_version", LLVM_VERSION_STRING);
+  J.attribute("up", S.isUp());
+  J.attribute("slots", jsonNumber(sumOfSlots(S)));
+  J.attributeArray("problems", [&] {
+    for (const std::string &P : S.Problems)
+      J.value(json::fixUTF8(P));
+  });
+  if (S.Workers) {
+    J.attributeArray("workers", [&] {
+      for (const WorkerStatus &W : *S.Workers)
+        J.object([&] {
+          J.attribute("name", json::fixUTF8(W.Name));
+          J.attribute("state", stateName(W.State));
+          J.attribute("compiler", jsonText(W.Compiler));
+          J.attribute("why", jsonText(W.Why));
+          J.attribute("slots", jsonNumber(W.Slots));
+          J.attribute("busy", jsonNumber(W.Busy));
+          J.attribute("load", W.LoadPermille == UINT32_MAX
+                                  ? json::Value(nullptr)
+                                  : json::Value(W.LoadPermille / 1000.0));
+        });
+    });
+    J.attribute("load", nullptr);
+  } else {
+    J.attribute("workers", nullptr);
+    J.attributeObject("load", [&] {
+      J.attribute("workers", jsonNumber(S.Load.workers));
+      J.attribute("slots", jsonNumber(S.Load.slots));
+      J.attribute("free", jsonNumber(S.Load.free));
+      J.attribute("queued", jsonNumber(S.Load.queued));
+    });
+  }
+  J.objectEnd();
+  OS << '\n';
+}

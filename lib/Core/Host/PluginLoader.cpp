@@ -1,0 +1,152 @@
+//===- PluginLoader.cpp - Finding and checking a plugin -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/PluginLoader.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstddef>
+#include <cstring>
+#include <dlfcn.h>
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error failure(const Twine &Text) {
+  return createStringError(inconvertibleErrorCode(), Text);
+}
+
+/// The file that \p Name means in \p Folder, or an empty string.
+static std::string findIn(StringRef Folder, StringRef Name) {
+  for (const std::string &File :
+       {("libdtlto_" + Name + ".so").str(), Name.str()}) {
+    SmallString<256> Path(Folder);
+    sys::path::append(Path, File);
+    if (sys::fs::exists(Path) && !sys::fs::is_directory(Path))
+      return Path.str().str();
+  }
+  return {};
+}
+
+/// Makes \p Best the short name of a plugin in \p Folder that is nearer to
+/// \p Name than \p BestDistance.
+static void findNearest(StringRef Folder, StringRef Name, std::string &Best,
+                        unsigned &BestDistance) {
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
+       I.increment(EC)) {
+    StringRef File = sys::path::filename(I->path());
+    if (!File.consume_front("libdtlto_") || !File.consume_back(".so"))
+      continue;
+    unsigned Distance = Name.edit_distance(File, true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Best = File.str();
+    }
+  }
+}
+
+/// The file beside \p Path, which isn't there, that has nearly its name.
+static std::string findNearestFile(StringRef Path) {
+  StringRef Folder = sys::path::parent_path(Path);
+  StringRef Name = sys::path::filename(Path);
+  std::string Best;
+  unsigned BestDistance = 4;
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
+       I.increment(EC)) {
+    unsigned Distance =
+        Name.edit_distance(sys::path::filename(I->path()), true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Best = I->path();
+    }
+  }
+  return Best;
+}
+
+static Expected<std::string> findPlugin(const Options &Opts, StringRef Folder) {
+  StringRef Name = Opts.Plugin;
+  if (Name.contains('/')) {
+    if (!sys::fs::exists(Name)) {
+      std::string Nearest = findNearestFile(Name);
+      return failure("plugin '" + Name + "': no such file" +
+                     (Nearest.empty()
+                          ? "; a name without a '/' is looked up among those "
+                            "that are installed"
+                          : ", did you mean '" + Nearest + "'?"));
+    }
+    return Name.str();
+  }
+  std::vector<std::string> Folders = {Folder.str()};
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  std::string Looked, Nearest;
+  unsigned Distance = 4; // farther is not what the user meant
+  for (const std::string &F : Folders) {
+    if (std::string Path = findIn(F, Name); !Path.empty())
+      return Path;
+    Looked += (Looked.empty() ? "" : ", ") + F;
+    findNearest(F, Name, Nearest, Distance);
+  }
+  std::string Text = ("no plugin '" + Name + "' in " + Looked +
+                      " (DTLTO_PLUGIN_PATH adds folders)")
+                         .str();
+  if (!Nearest.empty())
+    Text += ", did you mean '" + Nearest + "'?";
+  return failure(Text);
+}
+
+Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
+  // Only these fields are the same in every major version.
+  struct {
+    uint32_t Size, Major, Minor;
+  } Head;
+  static_assert(offsetof(dtlto_plugin, size) == 0 &&
+                offsetof(dtlto_plugin, abi_major) == 4 &&
+                offsetof(dtlto_plugin, abi_minor) == 8);
+  std::memcpy(&Head, Exported, sizeof(Head));
+  std::string ABI =
+      std::to_string(Head.Major) + "." + std::to_string(Head.Minor);
+  if (Head.Major != DTLTO_ABI_MAJOR)
+    return failure("plugin '" + Name + "' has ABI " + ABI +
+                   ", this linker speaks " + Twine(DTLTO_ABI_MAJOR) + "." +
+                   Twine(DTLTO_ABI_MINOR) +
+                   ": install a plugin that was built for it");
+  if (Head.Size < sizeof(dtlto_plugin))
+    return failure("plugin '" + Name + "' has a description of " +
+                   Twine(Head.Size) + " bytes, ABI " + ABI + " needs " +
+                   Twine(unsigned(sizeof(dtlto_plugin))) +
+                   ": it must be built again with its header");
+  const auto &P = *static_cast<const dtlto_plugin *>(Exported);
+  if (!P.name || !P.version || !P.open || !P.submit || !P.cancel || !P.load ||
+      !P.close || !P.extension)
+    return failure("plugin '" + Name +
+                   "' leaves out a name, a version or a function");
+  return Error::success();
+}
+
+Expected<const dtlto_plugin *> dtlto::loadPlugin(const Options &Opts,
+                                                 StringRef Folder) {
+  Expected<std::string> Path = findPlugin(Opts, Folder);
+  if (!Path)
+    return Path.takeError();
+  void *Handle = dlopen(Path->c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!Handle) {
+    const char *Why = dlerror();
+    return failure("plugin '" + Opts.Plugin +
+                   "' can't be loaded: " + (Why ? Why : "unknown reason"));
+  }
+  const auto *Plugin =
+      static_cast<const dtlto_plugin *>(dlsym(Handle, DTLTO_PLUGIN_SYMBOL));
+  if (!Plugin)
+    return failure("'" + *Path + "' is not a plugin: it has no symbol " +
+                   DTLTO_PLUGIN_SYMBOL +
+                   "; --thinlto-dist-plugin wants a libdtlto_<name>.so");
+  if (Error E = checkPlugin(Plugin, Opts.Plugin))
+    return std::move(E);
+  return Plugin;
+}

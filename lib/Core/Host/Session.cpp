@@ -1,0 +1,266 @@
+//===- Session.cpp - One link's use of a plugin ---------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/SessionState.h"
+#include "LLVM/LLVMCompat.h"
+#include "llvm/Config/llvm-config.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
+                    uint64_t NumJobs)
+    : L(L), Msg(L.msg()), Plugin(*L.TheLinker.Plugin), PluginName(Plugin.name),
+      Events(std::move(Events)) {
+  makeHost();
+  for (const std::string &Arg : L.opts().PluginArgs)
+    PluginArgs.push_back(Arg.c_str());
+  Params.size = sizeof(Params);
+  Params.num_args = PluginArgs.size();
+  Params.args = PluginArgs.data();
+  Params.llvm_version = LLVM_VERSION_STRING;
+  Params.output = L.opts().OutputFile.c_str();
+  Params.num_jobs = NumJobs;
+  Params.job_timeout_s = L.opts().TimeoutSeconds;
+  Params.verbose = L.msg().verbose();
+}
+
+//===----------------------------------------------------------------------===//
+// The thread that calls the plugin
+//===----------------------------------------------------------------------===//
+
+void Session::Impl::post(std::function<void()> W) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Work.push_back(std::move(W));
+  }
+  Changed.notify_all();
+}
+
+void Session::Impl::callThread() {
+  while (true) {
+    std::function<void()> Next;
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock, [&] { return Quit || !Work.empty(); });
+      if (Work.empty())
+        return;
+      Next = std::move(Work.front());
+      Work.pop_front();
+    }
+    Next();
+  }
+}
+
+/// Calls the plugin, and lets the watchdog know.
+template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Current = Call{Name, Clock::now()};
+  }
+  auto Reset = onScopeExit([&] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Current.reset();
+  });
+  return F();
+}
+
+void Session::Impl::doOpen() {
+  int32_t Status =
+      call("open", [&] { return Plugin.open(&Host, &Params, &Handle); });
+  IsOpen = Status == DTLTO_OK;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Opened = true;
+  Event E{Event::Opened};
+  E.Status = Status;
+  E.Message = std::move(OpenErrors); // from whichever thread
+  E.Needs = SessionNeeds.value_or(Plugin.needs);
+  push(std::move(E));
+}
+
+void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
+  const dtlto_job *Job = nullptr;
+  uint64_t RoomBefore;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Record &R = Jobs[Id];
+    RoomBefore = RoomCount;
+    if (!R.Forgotten && IsOpen && (Insist || BusySince != RoomCount))
+      Job = &R.Built->Job;
+  }
+  // Records are never erased while the session lives, and Built is kept while
+  // InSubmit is set.
+  int32_t Status = DTLTO_BUSY;
+  if (Job)
+    Status = call("submit", [&] { return Plugin.submit(Handle, Job); });
+
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Record &R = Jobs[Id];
+  R.InSubmit = false;
+  Event E{Event::Submitted};
+  E.Job = Id;
+  E.Status = Status;
+  if (Status != DTLTO_OK) {
+    if (Status == DTLTO_BUSY) {
+      BusySince = RoomBefore;
+      // The event that tells of the room is in the queue before this one.
+      E.RoomSince = RoomCount != RoomBefore;
+    }
+    R.Done = true;
+    E.Built = std::move(R.Built);
+  }
+  dropIfUnused(R);
+  if (!R.Forgotten)
+    push(std::move(E));
+}
+
+void Session::Impl::doCancel(uint64_t Id) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (Jobs[Id].Done)
+      return;
+  }
+  if (IsOpen)
+    call("cancel", [&] { Plugin.cancel(Handle, Id); });
+}
+
+void Session::Impl::doLoad() {
+  Event E{Event::Loaded};
+  // What a plugin doesn't fill in isn't known.
+  E.Load = unknownLoad();
+  if (!IsOpen ||
+      call("load", [&] { return Plugin.load(Handle, &E.Load); }) != DTLTO_OK)
+    return;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  push(std::move(E));
+}
+
+void Session::Impl::doStatus(uint32_t LimitMs) {
+  Event E{Event::NoStatus};
+  const auto *Status = static_cast<const dtlto_status *>(
+      call("extension", [&] { return Plugin.extension(DTLTO_EXT_STATUS); }));
+  if (IsOpen && Status && Status->size >= sizeof(dtlto_status)) {
+    E.Kind = Event::StatusTold;
+    E.Status = call("query", [&] {
+      return Status->query(
+          Handle, LimitMs,
+          [](void *Context, const dtlto_worker_status *Worker) {
+            static_cast<Impl *>(Context)->workerTold(Worker);
+          },
+          this);
+    });
+  }
+  std::lock_guard<std::mutex> Lock(Mutex);
+  push(std::move(E));
+}
+
+void Session::Impl::doClose() {
+  if (IsOpen)
+    call("close", [&] { Plugin.close(Handle); });
+  IsOpen = false;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Quit = true;
+  Changed.notify_all();
+}
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+Session::Session(const Link &L, std::shared_ptr<EventQueue> Events,
+                 uint64_t NumJobs)
+    : I(std::make_shared<Impl>(L, std::move(Events), NumJobs)) {
+  // The thread keeps the session's state alive, also if it is left behind.
+  std::thread Thread([I = I] { I->callThread(); });
+  {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    I->CallThreadId = Thread.get_id();
+  }
+  Thread.detach();
+}
+
+Session::~Session() = default;
+
+void Session::open() {
+  I->post([I = I.get()] { I->doOpen(); });
+}
+
+void Session::submit(std::unique_ptr<BuiltJob> Job, const Task &T,
+                     bool Insist) {
+  uint64_t Id = Job->Job.id;
+  {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    Impl::Record &R = I->Jobs[Id];
+    R.Built = std::move(Job);
+    R.T = &T;
+    R.InSubmit = true;
+    R.Done = false;
+  }
+  I->post([I = I.get(), Id, Insist] { I->doSubmit(Id, Insist); });
+}
+
+void Session::forget(uint64_t Job) {
+  {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    auto It = I->Jobs.find(Job);
+    if (It == I->Jobs.end() || It->second.Done)
+      return;
+    It->second.Forgotten = true;
+  }
+  I->post([I = I.get(), Job] { I->doCancel(Job); });
+}
+
+void Session::queryLoad() {
+  I->post([I = I.get()] { I->doLoad(); });
+}
+
+void Session::queryStatus(std::chrono::milliseconds Limit) {
+  I->post([I = I.get(), Ms = static_cast<uint32_t>(Limit.count())] {
+    I->doStatus(Ms);
+  });
+}
+
+std::optional<Session::Call> Session::currentCall() const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  return I->Current;
+}
+
+Clock::time_point Session::lastRunHere() const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  return I->RunsHere ? Clock::now() : I->LastRunHere;
+}
+
+Clock::time_point Session::lastRunHere(uint64_t Job) const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  auto It = I->Jobs.find(Job);
+  if (It == I->Jobs.end())
+    return {};
+  return It->second.RunsHere ? Clock::now() : It->second.LastRunHere;
+}
+
+bool Session::close(std::chrono::milliseconds Limit) {
+  {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    I->Work.clear(); // calls that have lost their point
+  }
+  I->post([I = I.get()] { I->doClose(); });
+
+  std::unique_lock<std::mutex> Lock(I->Mutex);
+  // A plugin that compiles here can't come back before the compiler does.
+  bool Ended = false;
+  auto Deadline = Clock::now() + Limit;
+  while (true) {
+    Ended = I->Changed.wait_until(Lock, Deadline, [&] { return I->Quit; });
+    if (Ended || I->RunsHere == 0)
+      break;
+    I->Changed.wait(Lock, [&] { return I->Quit || I->RunsHere == 0; });
+    Deadline = Clock::now() + Limit;
+  }
+  I->Closed = true;
+  I->Changed.wait(Lock, [&] { return I->RunsHere == 0; });
+  return Ended;
+}

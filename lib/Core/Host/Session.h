@@ -1,0 +1,93 @@
+//===- Session.h - One link's use of a plugin -------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The host's side of the ABI. All calls into the plugin are made on one thread
+// of the session's own (the ABI's link-thread), in the order in which they are
+// asked for; what comes of them, and all that the plugin tells on its threads,
+// arrives as events. So the linker itself never waits inside of a plugin, and a
+// plugin that doesn't come back from a call can be left behind.
+//
+// What the plugin may still reach when it is left behind (the host's functions,
+// the jobs that it borrowed) is then left alive until the process ends.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_SESSION_H
+#define DTLTO_HOST_SESSION_H
+
+#include "Host/SessionEvents.h"
+#include "Job/Link.h"
+#include <memory>
+#include <optional>
+
+namespace dtlto {
+
+/// The worker of a job that is compiled in the linker.
+inline constexpr const char *ThisMachine = "this machine";
+
+/// What a plugin's load is before it has told.
+inline dtlto_load unknownLoad() {
+  dtlto_load Load = {};
+  Load.size = sizeof(Load);
+  Load.slots = Load.free = Load.queued = Load.workers = UINT32_MAX;
+  Load.expected_wait_ms = UINT64_MAX;
+  return Load;
+}
+
+class Session {
+public:
+  /// \p Events outlives all threads of the plugin that keeps the ABI; a session
+  /// that is left behind pushes no more events.
+  Session(const Link &L, std::shared_ptr<EventQueue> Events, uint64_t NumJobs);
+  ~Session();
+
+  /// Asks for open(). Event: Opened. With a message, which are the errors that
+  /// the plugin has logged so far, the session is of no use whatever open()
+  /// returned; and with DTLTO_OK, it is open all the same.
+  void open();
+
+  /// Asks for submit(). Events: Submitted, and if its status is DTLTO_OK, one
+  /// Done. After a BUSY, jobs are given back as BUSY without a call until the
+  /// plugin has told that there is room, or \p Insist.
+  void submit(std::unique_ptr<BuiltJob> Job, const Task &T, bool Insist);
+
+  /// The job is of no interest any more: no events for it follow, and cancel()
+  /// is asked for if the plugin has it.
+  void forget(uint64_t Job);
+
+  /// Asks for load(). Event: Loaded, unless the plugin fails to answer.
+  void queryLoad();
+
+  /// Asks the plugin for its workers, for which it has \p Limit. Events:
+  /// WorkerTold for each, then StatusTold; or NoStatus.
+  void queryStatus(std::chrono::milliseconds Limit);
+
+  /// The call that the plugin is in, and since when.
+  struct Call {
+    const char *Name;
+    Clock::time_point Since;
+  };
+  std::optional<Call> currentCall() const;
+
+  /// When the plugin last compiled here: now, if it does. At the epoch if
+  /// never.
+  Clock::time_point lastRunHere() const;             // any job
+  Clock::time_point lastRunHere(uint64_t Job) const; // this one
+
+  /// Ends the session: no event follows. Waits for close(), at most until
+  /// \p Limit has passed, and for local code generation to end. Returns false
+  /// if the plugin had to be left behind.
+  bool close(std::chrono::milliseconds Limit);
+
+private:
+  struct Impl;
+  std::shared_ptr<Impl> I;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_SESSION_H

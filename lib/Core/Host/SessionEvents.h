@@ -1,0 +1,100 @@
+//===- SessionEvents.h - What the scheduler waits for -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_SESSIONEVENTS_H
+#define DTLTO_HOST_SESSIONEVENTS_H
+
+#include "Job/JobBuilder.h"
+#include "Job/LocalCodegen.h"
+#include "Support/Buffer.h"
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace dtlto {
+
+using Clock = std::chrono::steady_clock;
+
+inline double secondsSince(Clock::time_point Begin) {
+  return std::chrono::duration<double>(Clock::now() - Begin).count();
+}
+
+/// A dtlto_worker_status that owns its texts. What isn't known is an empty text
+/// or UINT32_MAX.
+struct WorkerStatus {
+  std::string Name, Compiler, Why;
+  uint32_t State, Slots, Busy, LoadPermille;
+};
+
+/// Something that happened on another thread.
+struct Event {
+  enum KindTy {
+    Prepared,    // by us: the job can be submitted, or Message says why not
+    CacheHit,    // by us: LLVM's cache had the object
+    Opened,      // the session's open() returned Status
+    Submitted,   // submit() returned Status
+    State,       // job_state(); Status is the state
+    Done,        // job_done()
+    LoadChanged, // load_changed()
+    Loaded,      // load() returned; Load has what it told
+    WorkerTold,  // query() told of a worker; Told has what it said
+    StatusTold,  // query() returned Status
+    NoStatus,    // the plugin has no query()
+    Violation,   // the plugin broke a promise of the ABI; Message says which
+    GaveUp,      // log() of an error: the plugin can't go on; Message says why
+    FallbackForbidden, // the plugin's own settings want none; Message names
+                       // them
+    LocalDone,         // by us: local code generation ended
+    Delivered,         // by us: the object is with LLVM
+    Broken             // by us: Message is an error that fails the link
+  };
+  KindTy Kind;
+  uint64_t Job = 0; // 0: none
+  int32_t Status = 0;
+  Buffer Object = {};
+  std::string Message = {};
+  std::string Worker = {};
+  uint32_t Needs = 0;     // Opened: DTLTO_PART_... of each job
+  bool RanHere = false;   // Done: through local code generation
+  bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
+  bool RoomSince = false; // Submitted: busy, but it has told of room since
+  double Seconds = 0;     // that a thread of ours has spent on it
+  Clock::time_point Ended = {};            // what took those
+  dtlto_load Load = {};                    // Loaded
+  std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
+  std::unique_ptr<BuiltJob> Built = {};    // Prepared
+  llvm::AddStreamFn Out = {};              // Prepared: where the object goes
+};
+
+/// A queue that many threads fill and one empties.
+class EventQueue {
+public:
+  void push(Event E) {
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Events.push_back(std::move(E));
+    }
+    Ready.notify_one();
+  }
+
+  /// Takes all events; waits for one until \p Deadline if there is none.
+  std::deque<Event> popAll(Clock::time_point Deadline) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Ready.wait_until(Lock, Deadline, [&] { return !Events.empty(); });
+    return std::exchange(Events, {});
+  }
+
+private:
+  std::mutex Mutex;
+  std::condition_variable Ready;
+  std::deque<Event> Events;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_SESSIONEVENTS_H

@@ -1,0 +1,128 @@
+//===- SessionState.h - What a session and its host share -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Session.cpp has the session's life and the thread that calls the plugin;
+// SessionHost.cpp has what the plugin calls. Nobody else includes this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_SESSIONSTATE_H
+#define DTLTO_HOST_SESSIONSTATE_H
+
+#include "Host/Session.h"
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+namespace dtlto {
+
+/// The plugin holds a pointer to this as its dtlto_host_context.
+struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
+  Impl(const Link &L, std::shared_ptr<EventQueue> Events, uint64_t NumJobs);
+  /// Fills in what the plugin is offered.
+  void makeHost();
+
+  //===--------------------------------------------------------------------===//
+  // Jobs
+  //===--------------------------------------------------------------------===//
+
+  struct Record {
+    std::unique_ptr<BuiltJob> Built; // until the plugin can't look any more
+    const Task *T = nullptr;
+    bool InSubmit = true;   // submit() hasn't returned
+    bool Done = false;      // job_done() was called, or the job not accepted
+    bool Forgotten = false; // nobody waits for an event
+    unsigned RunsHere = 0;  // calls of local code generation now
+    Clock::time_point LastRunHere = {}; // the last that ended
+    bool RanHere = false;
+    bool NoObject = false;
+    double SecondsHere = 0;
+    std::string LocalErrors; // memory for dtlto_result::message
+  };
+
+  void dropIfUnused(Record &R) {
+    if (R.Done && !R.InSubmit)
+      R.Built.reset();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The thread that calls the plugin
+  //===--------------------------------------------------------------------===//
+
+  void post(std::function<void()> Work);
+  void callThread();
+  template <typename Fn> auto call(const char *Name, Fn F);
+
+  void doOpen();
+  void doSubmit(uint64_t Id, bool Insist);
+  void doCancel(uint64_t Id);
+  void doLoad();
+  void doStatus(uint32_t LimitMs);
+  void doClose();
+
+  //===--------------------------------------------------------------------===//
+  // The host's functions, any thread
+  //===--------------------------------------------------------------------===//
+
+  static Impl &from(dtlto_host_context *Context) {
+    return *reinterpret_cast<Impl *>(Context);
+  }
+  void log(uint32_t Level, const char *Message);
+  void jobState(uint64_t Job, uint32_t State, const char *Worker);
+  void jobDone(uint64_t Job, const dtlto_result *Result);
+  void loadChanged();
+  int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
+  void workerTold(const dtlto_worker_status *Worker);
+  void violation(uint64_t Job, const llvm::Twine &What);
+  void tell(Event::KindTy Kind, const char *Message);
+
+  void push(Event E) {
+    if (!Closed)
+      Events->push(std::move(E));
+  }
+
+  const Link &L; // not after Closed
+  Messages &Msg;
+  const dtlto_plugin &Plugin;
+  const std::string PluginName;
+  std::shared_ptr<EventQueue> Events;
+  dtlto_host Host = {};
+  dtlto_local_codegen LocalCodegen = {};
+  dtlto_fallback Fallback = {};
+  dtlto_needs Needs = {};
+  dtlto_bundle Bundle = {};
+  std::vector<const char *> PluginArgs;
+  dtlto_session_params Params = {};
+
+  mutable std::mutex Mutex; // guards all below
+  std::condition_variable Changed;
+  std::unordered_map<uint64_t, Record> Jobs;
+  unsigned RunsHere = 0;
+  Clock::time_point LastRunHere = {};
+  bool Opened = false;    // open() has returned
+  std::string OpenErrors; // what was logged before
+  bool Closed = false;    // the link is over: nothing of it may be touched
+  std::deque<std::function<void()>> Work;
+  bool Quit = false;
+  std::optional<Call> Current;
+  std::thread::id CallThreadId;
+  uint64_t RoomCount = 0;            // how often the plugin told of room
+  std::optional<uint64_t> BusySince; // RoomCount at the last BUSY
+
+  // The call thread only.
+  std::optional<uint32_t> SessionNeeds;
+  dtlto_session *Handle = nullptr;
+  bool IsOpen = false;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_SESSIONSTATE_H

@@ -1,0 +1,34 @@
+//===- InputBuffers.cpp - The whole file behind a bitcode module ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/InputBuffers.h"
+#include <iterator>
+
+using namespace llvm;
+using namespace dtlto;
+
+void InputBuffers::add(MemoryBufferRef Buffer, StringRef Triple) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  File &F = Files[Buffer.getBufferStart()];
+  if (F.Bytes.size() < Buffer.getBufferSize())
+    F.Bytes = Buffer.getBuffer();
+  F.Triple = Triples.insert(Triple).first->getKey();
+}
+
+std::optional<InputBuffers::File>
+InputBuffers::find(const BitcodeModule &Module) const {
+  StringRef Slice = Module.getBuffer();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = Files.upper_bound(Slice.data());
+  if (It == Files.begin())
+    return std::nullopt;
+  const File &F = std::prev(It)->second;
+  // A slice begins and ends inside of its file.
+  if (Slice.end() > F.Bytes.end())
+    return std::nullopt;
+  return F;
+}

@@ -1,0 +1,374 @@
+//===- JobBuilder.cpp - From a task of LLVM to a job of the ABI -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/JobBuilder.h"
+#include "Bundle/JobOutputs.h"
+#include "Config/CompilerArgs.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/FileSystem.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace llvm;
+using namespace dtlto;
+
+// Names of modules begin with `m.`, so these are free.
+static constexpr StringLiteral IndexPath = "index.thinlto.bc";
+static constexpr StringLiteral OutputPath = "out.o";
+
+static std::string workingDirectory() {
+  SmallString<256> Path;
+  if (sys::fs::current_path(Path))
+    return {};
+  return Path.str().str();
+}
+
+JobBuilder::JobBuilder(const Link &L, uint32_t Parts, SlimImports *Slim)
+    : L(L), Slim(Slim), Parts(Parts), Names(workingDirectory()) {}
+
+Triple JobBuilder::triple(const Task &T) const {
+  if (!L.Conf.OverrideTriple.empty())
+    return Triple(L.Conf.OverrideTriple);
+  if (auto File = L.TheLinker.Inputs.find(T.Module))
+    if (!File->Triple.empty())
+      return Triple(File->Triple);
+  return Triple(L.Conf.DefaultTriple);
+}
+
+/// The file of \p Module as the primary or as an import, under the same name.
+Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
+                                              uint32_t Role) {
+  StringRef Name = Module.getModuleIdentifier();
+  bool AsSlim = Slim && Role == DTLTO_ROLE_IMPORT;
+  auto &Map = AsSlim ? SlimFiles : Files;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (auto It = Map.find(Name); It != Map.end())
+      return It->second.get();
+  }
+  auto Input = L.TheLinker.Inputs.find(Module);
+  if (!Input)
+    return createStringError(inconvertibleErrorCode(),
+                             "the file of module '" + Name +
+                                 "' is not in memory");
+  std::optional<std::string> Path = Names.encode(Name);
+  if (!Path)
+    return createStringError(inconvertibleErrorCode(),
+                             "the name of module '" + Name +
+                                 "' is too long for other machines");
+  auto File = std::make_unique<ModuleFile>();
+  File->Path = std::move(*Path);
+  File->WholeSize = Input->Bytes.size();
+  // Takes a while, and threads that want the same wait there.
+  File->Bytes = AsSlim ? Slim->slim(Module, Input->Bytes) : Input->Bytes;
+  // Another thread may have been faster.
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Map.try_emplace(Name, std::move(File)).first->second.get();
+}
+
+const uint8_t *ModuleFile::digest() {
+  std::call_once(HashOnce, [&] {
+    auto Hash = BLAKE3::hash(arrayRefFromStringRef(Bytes));
+    std::copy(Hash.begin(), Hash.end(), Digest);
+  });
+  return Digest;
+}
+
+bool JobBuilder::staysHere(const Task &T) {
+  uint32_t Told = Parts;
+  if (Told == 0)
+    return true;
+  // A plugin that has asked for neither says in open() which one it takes.
+  constexpr uint32_t Either = DTLTO_PART_ARGS | DTLTO_PART_CONFIG;
+  if (!(Told & Either))
+    Told = Either;
+  if (Told & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
+    return true;
+  if (Told & DTLTO_PART_CONFIG)
+    if (Error E = config().takeError()) {
+      consumeError(std::move(E));
+      return true;
+    }
+  return false;
+}
+
+/// Lets \p Field say that the file \p Path is an input called \p Name.
+Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
+                                std::string &Field) {
+  if (Path.empty())
+    return Error::success();
+  ErrorOr<std::unique_ptr<MemoryBuffer>> File = MemoryBuffer::getFile(
+      Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!File)
+    return createStringError(
+        inconvertibleErrorCode(),
+        "'" + Path + "', which can't be read: " + File.getError().message());
+  auto Kept = std::make_unique<ModuleFile>();
+  Kept->Path = Field = Name.str();
+  Kept->Bytes = (*File)->getBuffer();
+  ConfigFiles.push_back(std::move(Kept));
+  ConfigBuffers.push_back(std::move(*File));
+  return Error::success();
+}
+
+/// The configuration of the job of \p T, or of one that has no names of its
+/// own.
+Expected<std::string> JobBuilder::configText(const Task *T) const {
+  ConfigExtras OfJob = Extras;
+  SideFiles Files = sideFiles(L.Conf, T ? T->Number : 0);
+  if (T)
+    OfJob.ObjectName = T->ObjectName;
+  OfJob.DwoName = Files.Dwo;
+  OfJob.Remarks = !Files.Remarks.empty();
+  // Makes LLVM put the file's absolute path into the object.
+  if (OfJob.Remarks)
+    for (StringRef Word : L.opts().LLVMOptions)
+      if (Word.contains("remarks-section"))
+        return createStringError(inconvertibleErrorCode(), "-mllvm " + Word);
+  return writeConfig(L.Conf, L.opts().LLVMOptions, OfJob);
+}
+
+Error JobBuilder::makeConfig() {
+  const lto::Config &Conf = L.Conf;
+  // With RunCSIRInstr it is the name of a file that the program will write.
+  if (!Conf.RunCSIRInstr)
+    if (Error E =
+            addConfigFile(Conf.CSIRProfile, "profile.cs", Extras.CSIRProfile))
+      return E;
+  if (Error E = addConfigFile(Conf.SampleProfile, "profile.sample",
+                              Extras.SampleProfile))
+    return E;
+  if (Error E = addConfigFile(Conf.ProfileRemapping, "profile.remapping",
+                              Extras.ProfileRemapping))
+    return E;
+  if (Conf.Options.BBSectionsFuncListBuf) {
+    auto Kept = std::make_unique<ModuleFile>();
+    Kept->Path = Extras.FunctionList = "basic-block-sections";
+    Kept->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
+    ConfigFiles.push_back(std::move(Kept));
+  }
+  Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
+  Extras.ObjCARCContract =
+      L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
+  Expected<std::string> Text = configText(nullptr);
+  if (!Text)
+    return Text.takeError();
+  Config = std::move(*Text);
+  return Error::success();
+}
+
+/// The link's configuration as text, which lives as long as the builder.
+Expected<const char *> JobBuilder::config() {
+  std::call_once(ConfigOnce, [&] {
+    if (Error E = makeConfig())
+      WhyNoConfig = toString(std::move(E));
+  });
+  if (!WhyNoConfig.empty())
+    return createStringError(inconvertibleErrorCode(), WhyNoConfig);
+  return Config.c_str();
+}
+
+const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto [It, New] = Triples.try_emplace(TheTriple.str());
+  if (New) {
+    Expected<std::vector<std::string>> Args =
+        compilerArgs(L.Conf, TheTriple, L.opts().LLVMOptions);
+    if (Args && !L.Unavailable.empty())
+      It->second.Reason = ("library functions that must not be called, '" +
+                           L.Unavailable.front() + "'")
+                              .str();
+    else if (Args)
+      It->second.Args = std::move(*Args);
+    else
+      It->second.Reason = toString(Args.takeError());
+  }
+  return It->second;
+}
+
+static dtlto_input makeInput(uint32_t Role, const char *Path, StringRef Bytes) {
+  dtlto_input Input = {};
+  Input.size = sizeof(dtlto_input);
+  Input.role = Role;
+  Input.path = Path;
+  Input.bytes = {Bytes.data(), Bytes.size()};
+  return Input;
+}
+
+/// After each change of \p Built's inputs.
+static void setInputs(BuiltJob &Built) {
+  Built.InputPointers.clear();
+  for (const dtlto_input &Input : Built.Inputs)
+    Built.InputPointers.push_back(&Input);
+  Built.Job.inputs = Built.InputPointers.data();
+  Built.Job.num_inputs = Built.InputPointers.size();
+}
+
+Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
+  // The primary module first, then imports as the importer visits them.
+  SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
+  sort(Imported);
+
+  StringMap<StringRef> Paths; // the linker's name -> the name that travels
+  auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
+    // LLVM 19's writer sign-extends such characters, and what follows them in
+    // the stream is lost.
+    if (!isASCII(Module.getModuleIdentifier()))
+      return createStringError(inconvertibleErrorCode(),
+                               "a module name outside of ASCII, '" +
+                                   Module.getModuleIdentifier() + "'");
+    Expected<ModuleFile *> File = moduleFile(Module, Role);
+    if (!File)
+      return File.takeError();
+    Built.Inputs.push_back(
+        makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
+    Built.Files.push_back(*File);
+    if (Role == DTLTO_ROLE_IMPORT)
+      Built.WholeImportBytes += (*File)->WholeSize;
+    Paths[Module.getModuleIdentifier()] = (*File)->Path;
+    return Error::success();
+  };
+  if (Error E = AddModule(DTLTO_ROLE_PRIMARY, T.Module))
+    return E;
+  for (StringRef Name : Imported) {
+    auto It = T.ModuleMap->find(Name);
+    if (It == T.ModuleMap->end())
+      return createStringError(inconvertibleErrorCode(),
+                               "no imported module '" + Name + "'");
+    if (Error E = AddModule(DTLTO_ROLE_IMPORT, It->second))
+      return E;
+  }
+
+  ShardBytes Original = writeShard(L.Index, L.Defined, T.name(), *T.ImportList);
+  Expected<ShardBytes> Shard =
+      renameShardModules(StringRef(Original.data(), Original.size()),
+                         [&](StringRef Name) -> std::optional<std::string> {
+                           auto It = Paths.find(Name);
+                           if (It == Paths.end())
+                             return std::nullopt;
+                           return It->second.str();
+                         });
+  if (!Shard)
+    return Shard.takeError();
+  Built.Shard = std::move(*Shard);
+  StringRef ShardRef(Built.Shard.data(), Built.Shard.size());
+  Built.Inputs.push_back(
+      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef));
+  Built.Files.push_back(nullptr);
+  setInputs(Built);
+  Built.Job.parts |= DTLTO_PART_INPUTS;
+  return Error::success();
+}
+
+void JobBuilder::addDigests(BuiltJob &Built) {
+  for (size_t I = 0; I != Built.Inputs.size(); ++I) {
+    dtlto_input &Input = Built.Inputs[I];
+    if (Built.Files[I]) {
+      const uint8_t *Digest = Built.Files[I]->digest();
+      std::copy(Digest, Digest + sizeof(Input.digest), Input.digest);
+      continue;
+    }
+    auto Hash =
+        BLAKE3::hash(ArrayRef(static_cast<const uint8_t *>(Input.bytes.data),
+                              static_cast<size_t>(Input.bytes.size)));
+    std::copy(Hash.begin(), Hash.end(), Input.digest);
+  }
+  Built.Job.parts |= DTLTO_PART_DIGESTS;
+}
+
+Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
+  Expected<const char *> Text = config();
+  if (!Text)
+    return Text.takeError();
+  // Names of files that the job makes are its own.
+  if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty()) {
+    Expected<std::string> Own = configText(&T);
+    if (!Own)
+      return Own.takeError();
+    Built.Config = std::move(*Own);
+    Text = Built.Config.c_str();
+  }
+  for (auto &File : ConfigFiles) {
+    Built.Inputs.push_back(
+        makeInput(DTLTO_ROLE_OTHER, File->Path.c_str(), File->Bytes));
+    Built.Files.push_back(File.get());
+  }
+  setInputs(Built);
+  Built.Job.config = *Text;
+  // They have no digests yet.
+  Built.Job.parts = (Built.Job.parts & ~DTLTO_PART_DIGESTS) | DTLTO_PART_CONFIG;
+  return Error::success();
+}
+
+Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
+  const TripleArgs &Common = argsFor(triple(T));
+  if (!Common.Reason.empty())
+    return createStringError(inconvertibleErrorCode(), Common.Reason);
+
+  std::vector<std::string> &Args = Built.Args;
+  // A worker's own configuration files must not have a say, and a crash must
+  // leave nothing behind.
+  Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
+          "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
+  Args.insert(Args.end(), Common.Args.begin(), Common.Args.end());
+  if (!T.ObjectName.empty()) {
+    Args.push_back("-Xclang");
+    Args.push_back("-object-file-name=" + T.ObjectName);
+  }
+  for (const std::string &Arg :
+       {std::string("-c"), "-fthinlto-index=" + IndexPath.str(),
+        std::string("-x"), std::string("ir"),
+        std::string(Built.Inputs.front().path), std::string("-o"),
+        OutputPath.str()})
+    Args.push_back(Arg);
+
+  for (const std::string &Arg : Args)
+    Built.ArgPointers.push_back(Arg.c_str());
+  Built.ArgPointers.push_back(nullptr);
+  Built.Job.args = Built.ArgPointers.data();
+  Built.Job.num_args = Args.size();
+  Built.Job.output = OutputPath.data();
+  Built.Job.parts |= DTLTO_PART_ARGS;
+  return Error::success();
+}
+
+Expected<std::unique_ptr<BuiltJob>>
+JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
+  auto Built = std::make_unique<BuiltJob>();
+  Triple TheTriple = triple(T);
+  Built->Name = T.name().str();
+  Built->Triple = TheTriple.str();
+  Built->Job.size = sizeof(dtlto_job);
+  Built->Job.id = Id;
+  Built->Job.name = Built->Name.c_str();
+  Built->Job.triple = Built->Triple.c_str();
+  Built->Job.cost = Cost;
+  if (Error E = complete(*Built, T))
+    return std::move(E);
+  return Built;
+}
+
+Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
+  uint32_t Missing = Parts & ~Built.Job.parts;
+  // The command line and the configuration are nothing without the inputs.
+  if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG) &&
+      !(Built.Job.parts & DTLTO_PART_INPUTS))
+    if (Error E = addInputs(Built, T))
+      return E;
+  if (Missing & DTLTO_PART_ARGS)
+    if (Error E = addArgs(Built, T))
+      return E;
+  if (Missing & DTLTO_PART_CONFIG)
+    if (Error E = addConfig(Built, T))
+      return E;
+  if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
+      Built.Job.parts & DTLTO_PART_INPUTS)
+    addDigests(Built);
+  return Error::success();
+}

@@ -1,0 +1,124 @@
+//===- JobBuilder.h - From a task of LLVM to a job of the ABI ---*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_JOB_JOBBUILDER_H
+#define DTLTO_JOB_JOBBUILDER_H
+
+#include "Bitcode/IndexShard.h"
+#include "Config/ConfigJSON.h"
+#include "Job/Link.h"
+#include "Job/ModuleNames.h"
+#include "Job/SlimImports.h"
+#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace dtlto {
+
+/// A file that many jobs read: one address, name and digest for all.
+struct ModuleFile {
+  std::string Path;
+  llvm::StringRef Bytes;
+  uint64_t WholeSize = 0; // before imports were slimmed
+
+  /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
+  const uint8_t *digest();
+
+private:
+  std::once_flag HashOnce;
+  uint8_t Digest[32] = {};
+};
+
+/// A job and the memory that it points at, but for the modules' bytes.
+struct BuiltJob {
+  dtlto_job Job = {};
+  ShardBytes Shard;
+  std::string Name;
+  std::string Triple;
+  std::vector<dtlto_input> Inputs;
+  std::vector<const dtlto_input *> InputPointers;
+  std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
+  std::vector<std::string> Args;
+  std::vector<const char *> ArgPointers;
+  std::string Config;            // empty: the link's
+  std::string Avoid;             // for dtlto_job::avoid
+  uint64_t WholeImportBytes = 0; // of the files that imports are taken from
+};
+
+/// Makes jobs, and keeps what jobs of one link share. Any thread.
+class JobBuilder {
+public:
+  /// \p Parts is what each job must carry (DTLTO_PART_...). \p Slim has what
+  /// jobs import from; without it they import from whole modules.
+  JobBuilder(const Link &L, uint32_t Parts, SlimImports *Slim = nullptr);
+
+  /// Makes the job with number \p Id. Fails, with one line that says why, where
+  /// the module can't be compiled outside of the linker.
+  llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
+                                                  uint64_t Cost);
+
+  /// Adds to \p Built, which this builder made, the parts that setParts() has
+  /// come to ask for since. Fails as build() does.
+  llvm::Error complete(BuiltJob &Built, const Task &T);
+
+  /// Changes what jobs must carry from now on. On any thread; jobs that are
+  /// being built may or may not have the new parts.
+  void setParts(uint32_t NewParts) { Parts = NewParts; }
+
+  /// Whether build() is so little work that a thread of its own would be more.
+  bool isTrivial() const { return Parts == 0; }
+
+  /// Whether \p T is compiled in the linker's process, by the plugin's will or
+  /// for want of compiler options. Before open(): whether it may be.
+  bool staysHere(const Task &T);
+
+  /// The names that modules have on other machines.
+  const ModuleNames &names() const { return Names; }
+
+  /// The triple that \p T is compiled for.
+  llvm::Triple triple(const Task &T) const;
+
+private:
+  struct TripleArgs {
+    std::vector<std::string> Args;
+    std::string Reason; // why there are none; empty if there are
+  };
+
+  llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module,
+                                          uint32_t Role);
+  const TripleArgs &argsFor(const llvm::Triple &TheTriple);
+  llvm::Error addInputs(BuiltJob &Built, const Task &T);
+  void addDigests(BuiltJob &Built);
+  llvm::Error addArgs(BuiltJob &Built, const Task &T);
+  llvm::Error addConfig(BuiltJob &Built, const Task &T);
+  llvm::Expected<const char *> config();
+  llvm::Error makeConfig();
+  llvm::Expected<std::string> configText(const Task *T) const;
+  llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
+                            std::string &Field);
+
+  const Link &L;
+  SlimImports *const Slim; // may be null
+  std::atomic<uint32_t> Parts;
+  ModuleNames Names;
+  std::mutex Mutex; // guards the maps, not their values
+  llvm::StringMap<std::unique_ptr<ModuleFile>> Files, SlimFiles;
+  llvm::StringMap<TripleArgs> Triples;
+  std::once_flag ConfigOnce;
+  std::string Config, WhyNoConfig; // one of them is empty
+  ConfigExtras Extras;             // but for what is a job's own
+  /// Files that the configuration names: profiles. Each job has them all.
+  std::vector<std::unique_ptr<ModuleFile>> ConfigFiles;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> ConfigBuffers;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_JOB_JOBBUILDER_H

@@ -1,0 +1,59 @@
+//===- JobSaver.cpp - Keeps the jobs of a link ----------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/JobSaver.h"
+#include "Bundle/Bundle.h"
+#include "Support/OutputFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+JobSaver::JobSaver(const Link &L, StringRef Folder, SlimImports *Slim)
+    : Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
+              Slim),
+      Folder(Folder) {}
+
+std::string JobSaver::reason() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Reason;
+}
+
+Error JobSaver::save(const Task &T) {
+  Expected<std::unique_ptr<BuiltJob>> Built = Builder.build(T, 1, 0);
+  if (!Built) {
+    ++NumLeftOut;
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Reason = toString(Built.takeError());
+    return Error::success();
+  }
+  SmallString<256> Path(Folder);
+  sys::path::append(Path, (*Built)->Inputs.front().path);
+  Path += ".tar";
+  auto Fail = [&](const Twine &Why) {
+    return createStringError(inconvertibleErrorCode(),
+                             "can't save the job of '" + T.name() + "' as '" +
+                                 Path + "': " + Why);
+  };
+  if (std::error_code EC =
+          sys::fs::create_directories(sys::path::parent_path(Path)))
+    return Fail(EC.message());
+  Expected<SmallVector<char, 0>> Bytes = writeBundle((*Built)->Job);
+  if (!Bytes)
+    return Fail(toString(Bytes.takeError()));
+  if (Error E = writeWholeFile(Path, StringRef(Bytes->data(), Bytes->size()))) {
+    std::string Why;
+    handleAllErrors(
+        std::move(E),
+        [&](const FileError &File) { Why = File.messageWithoutFileInfo(); },
+        [&](const ErrorInfoBase &Other) { Why = Other.message(); });
+    return Fail(Why);
+  }
+  ++NumSaved;
+  return Error::success();
+}

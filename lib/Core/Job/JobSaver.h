@@ -1,0 +1,40 @@
+//===- JobSaver.h - Keeps the jobs of a link --------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_JOB_JOBSAVER_H
+#define DTLTO_JOB_JOBSAVER_H
+
+#include "Job/JobBuilder.h"
+
+namespace dtlto {
+
+/// Writes jobs as bundles that dtlto-codegen can run again. Any thread.
+class JobSaver {
+public:
+  /// \p Folder is made if it isn't there; \p Slim as for a JobBuilder.
+  JobSaver(const Link &L, llvm::StringRef Folder, SlimImports *Slim = nullptr);
+
+  /// Writes <folder>/<path of the module>.tar. Fails if that can't be written.
+  /// A job that can't travel isn't an error, but counted.
+  llvm::Error save(const Task &T);
+
+  size_t numSaved() const { return NumSaved; }
+  size_t numLeftOut() const { return NumLeftOut; }
+  /// Why the last one that was left out was.
+  std::string reason() const;
+
+private:
+  JobBuilder Builder;
+  const std::string Folder;
+  std::atomic<size_t> NumSaved{0}, NumLeftOut{0};
+  mutable std::mutex Mutex; // guards Reason
+  std::string Reason;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_JOB_JOBSAVER_H

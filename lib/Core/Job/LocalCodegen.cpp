@@ -1,0 +1,94 @@
+//===- LocalCodegen.cpp - A backend compile in this process ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The steps are those of InProcessThinBackend in LLVM's LTO.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/LocalCodegen.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/LTO/LTOBackend.h"
+#include "llvm/Support/TimeProfiler.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+/// Gives the calling thread a time trace of its own, as LLVM's backend does,
+/// unless it has one.
+class ThreadTimeTrace {
+public:
+  explicit ThreadTimeTrace(const lto::Config &Conf)
+      : Owned(Conf.TimeTraceEnabled && !timeTraceProfilerEnabled()) {
+    if (Owned)
+      timeTraceProfilerInitialize(Conf.TimeTraceGranularity, "thin backend");
+  }
+  ~ThreadTimeTrace() {
+    if (Owned)
+      timeTraceProfilerFinishThread();
+  }
+
+private:
+  bool Owned;
+};
+
+void addLine(std::string &Text, const std::string &Line) {
+  if (!Text.empty())
+    Text += '\n';
+  Text += Line;
+}
+
+} // namespace
+
+CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
+  CodegenResult Result;
+  ThreadTimeTrace Trace(L.Conf);
+  DTLTO_SINCE_22(
+      TimeTraceScope Span("Run ThinLTO backend thread (in-process)", T.name());)
+
+  lto::LTOLLVMContext Context(L.Conf);
+  Context.DiagHandler = [&](const DiagnosticInfo &DI) {
+    if (DI.getSeverity() == DS_Error) {
+      Result.Failed = true;
+      std::string Text;
+      raw_string_ostream OS(Text);
+      DiagnosticPrinterRawOStream Printer(OS);
+      DI.print(Printer);
+      // Told once, by whoever knows the module's name.
+      return addLine(Result.Errors, OS.str());
+    }
+    if (L.Conf.DiagHandler)
+      L.Conf.DiagHandler(DI);
+  };
+
+  auto Fail = [&](Error E) {
+    Result.Failed = true;
+    addLine(Result.Errors, toString(std::move(E)));
+  };
+
+  BitcodeModule Module = T.Module;
+  Expected<std::unique_ptr<llvm::Module>> M = Module.parseModule(Context);
+  if (!M) {
+    Fail(M.takeError());
+    return Result;
+  }
+  auto AddStream =
+      [&](unsigned,
+          const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    Result.Produced = true;
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Result.Object), T.ObjectName);
+  };
+  if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
+                               *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
+                               L.Unavailable))
+    Fail(std::move(E));
+  return Result;
+}

@@ -1,0 +1,34 @@
+//===- LocalCodegen.h - A backend compile in this process -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_JOB_LOCALCODEGEN_H
+#define DTLTO_JOB_LOCALCODEGEN_H
+
+#include "Job/Link.h"
+#include "llvm/ADT/SmallVector.h"
+#include <string>
+
+namespace dtlto {
+
+struct CodegenResult {
+  /// The object file. Empty if \c Produced is false.
+  llvm::SmallVector<char, 0> Object;
+  /// Whether code generation came to its end: LLVM makes no object when a hook
+  /// stops it (--lto-emit-llvm).
+  bool Produced = false;
+  bool Failed = false;
+  /// What the compiler said, errors only, a line each.
+  std::string Errors;
+};
+
+/// Does what in-process ThinLTO does for \p T, on the calling thread, with the
+/// object into memory. Diagnostics go to the linker's handler, as ever.
+CodegenResult runLocalCodegen(const Link &L, const Task &T);
+
+} // namespace dtlto
+
+#endif // DTLTO_JOB_LOCALCODEGEN_H

@@ -1,0 +1,76 @@
+//===- SlimImports.cpp - What jobs of a link import from ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/SlimImports.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+SlimImports::SlimImports(ArrayRef<Task> Tasks)
+    : Tasks(Tasks.begin(), Tasks.end()) {}
+
+void SlimImports::plan() {
+  for (const Task &T : Tasks)
+    forEachImport(*T.ImportList, [&](StringRef Name, GlobalValue::GUID GUID,
+                                     GlobalValueSummary::ImportKind Kind) {
+      if (Kind == GlobalValueSummary::Definition)
+        Imported[Name].insert(GUID);
+    });
+}
+
+StringRef SlimImports::slim(const BitcodeModule &Module, StringRef Whole) {
+  std::call_once(Planned, [&] { plan(); });
+  Slice *S;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    std::unique_ptr<Slice> &Slot = Slices[Module.getModuleIdentifier()];
+    if (!Slot)
+      Slot = std::make_unique<Slice>();
+    S = Slot.get();
+  }
+  std::call_once(S->Made, [&] {
+    std::string WhyNot;
+    static const GUIDSet Nothing;
+    auto It = Imported.find(Module.getModuleIdentifier());
+    Expected<SmallVector<char, 0>> Bytes =
+        slimModule(Module, It == Imported.end() ? Nothing : It->second);
+    if (!Bytes)
+      WhyNot = toString(Bytes.takeError());
+    else if (Bytes->size() >= Whole.size())
+      WhyNot = "nothing to leave out";
+    else
+      S->Bytes = std::move(*Bytes);
+    S->Result =
+        WhyNot.empty() ? StringRef(S->Bytes.data(), S->Bytes.size()) : Whole;
+    std::lock_guard<std::mutex> Lock(Mutex);
+    WholeBytes += Whole.size();
+    SlimBytes += S->Result.size();
+    if (WhyNot.empty()) {
+      ++NumSlim;
+    } else {
+      ++NumWhole;
+      ++WhyWhole[WhyNot];
+    }
+  });
+  return S->Result;
+}
+
+std::vector<std::string> SlimImports::describe() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (NumSlim + NumWhole == 0)
+    return {};
+  std::vector<std::string> Lines;
+  Lines.push_back(
+      (Twine(NumSlim) + " of " + Twine(NumSlim + NumWhole) +
+       " imported modules were slimmed; all of them: " + Twine(WholeBytes) +
+       " bytes whole, " + Twine(SlimBytes) + " as they are imported")
+          .str());
+  for (const auto &[Why, Count] : WhyWhole)
+    Lines.push_back(
+        (Twine(Count) + " imported modules went whole: " + Why).str());
+  return Lines;
+}

@@ -1,0 +1,64 @@
+//===- SlimImports.h - What jobs of a link import from ----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Keeps, for each module that jobs of this link import from, a file with what
+// any of them imports (SlimModule.h). All jobs share it: one file for each
+// module costs next to nothing to make, and one for each job would hardly be
+// smaller, since most of it is what all need.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_JOB_SLIMIMPORTS_H
+#define DTLTO_JOB_SLIMIMPORTS_H
+
+#include "Bitcode/SlimModule.h"
+#include "Job/Link.h"
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace dtlto {
+
+/// The slim modules of one link. Any thread. Their memory is less than that of
+/// the modules themselves, and lives as long as this.
+class SlimImports {
+public:
+  /// \p Tasks are all that will ever be asked for.
+  explicit SlimImports(llvm::ArrayRef<Task> Tasks);
+
+  /// Returns \p Module with what jobs import from it, or \p Whole, its file,
+  /// where it can't be slimmed or that would win nothing. Made when it is first
+  /// asked for; other modules aren't held up. The bytes of a module are the
+  /// same each time.
+  llvm::StringRef slim(const llvm::BitcodeModule &Module,
+                       llvm::StringRef Whole);
+
+  /// Says, in lines for people, what became of the modules that were asked for.
+  std::vector<std::string> describe() const;
+
+private:
+  struct Slice {
+    std::once_flag Made;
+    llvm::SmallVector<char, 0> Bytes;
+    llvm::StringRef Result;
+  };
+  void plan();
+
+  const std::vector<Task> Tasks;
+  std::once_flag Planned;
+  llvm::StringMap<GUIDSet> Imported; // by module, once it is planned
+  mutable std::mutex Mutex;          // guards what follows, but no slice
+  llvm::StringMap<std::unique_ptr<Slice>> Slices;
+  size_t NumSlim = 0, NumWhole = 0;       // modules
+  uint64_t WholeBytes = 0, SlimBytes = 0; // of all of them
+  std::map<std::string, size_t> WhyWhole; // and how often
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_JOB_SLIMIMPORTS_H

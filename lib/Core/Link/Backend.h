@@ -1,0 +1,29 @@
+//===- Backend.h - The ThinLTO backend that uses a plugin -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_BACKEND_H
+#define DTLTO_LINK_BACKEND_H
+
+#include "Job/Link.h"
+#include "llvm/Support/Threading.h"
+
+namespace dtlto {
+
+/// Makes the backend that takes the place of the one that
+/// lto::createInProcessThinBackend() makes from the same parameters.
+/// \p TheLinker has a plugin and outlives the backend.
+llvm::lto::ThinBackend
+createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
+                        llvm::lto::IndexWriteCallback OnWrite,
+                        bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
+
+/// Makes a backend that compiles nothing: the link fails with \p Why.
+llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_BACKEND_H

@@ -1,0 +1,276 @@
+//===- Options.cpp - The --thinlto-dist-... options -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link/Options.h"
+#include "Report/Progress.h"
+#include "Report/Report.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error invalid(const Twine &Text) {
+  return createStringError(inconvertibleErrorCode(), Text);
+}
+
+static Error wrongValue(StringRef Spelling, StringRef Value,
+                        const Twine &Expected) {
+  return invalid("invalid value '" + Value + "' for " + Spelling +
+                 ": expected " + Expected);
+}
+
+static Error setNumber(unsigned &Field, StringRef Spelling, StringRef Value,
+                       unsigned Min, unsigned Max, StringRef What) {
+  unsigned N = 0;
+  if (Value.getAsInteger(10, N) || N < Min || N > Max)
+    return wrongValue(Spelling, Value,
+                      What + " from " + Twine(Min) + " to " + Twine(Max));
+  Field = N;
+  return Error::success();
+}
+
+/// One of the values that \p Choices name, in the order of messages.
+template <class T>
+static Error
+setChoice(T &Field, StringRef Spelling, StringRef Value,
+          std::initializer_list<std::pair<StringLiteral, T>> Choices) {
+  std::string Names;
+  StringRef Nearest;
+  unsigned BestDistance = 4; // farther is not what the user meant
+  size_t Left = Choices.size();
+  for (const auto &[Name, Choice] : Choices) {
+    if (Value == Name) {
+      Field = Choice;
+      return Error::success();
+    }
+    unsigned Distance =
+        Value.edit_distance_insensitive(Name, true, BestDistance);
+    if (Distance < BestDistance && Distance < Name.size()) {
+      BestDistance = Distance;
+      Nearest = Name;
+    }
+    Names += ("'" + Name + "'" +
+              (--Left > 1 ? ", "
+               : Left     ? " or "
+                          : ""))
+                 .str();
+  }
+  if (!Nearest.empty())
+    Names += (", did you mean '" + Nearest + "'?").str();
+  return wrongValue(Spelling, Value, Names);
+}
+
+static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(
+      O.Fallback, Spelling, Value,
+      {{"local", FallbackKind::Local}, {"none", FallbackKind::None}});
+}
+
+static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Order, Spelling, Value,
+                   {{"cost", OrderKind::Cost}, {"link", OrderKind::Link}});
+}
+
+static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Progress, Spelling, Value,
+                   {{"auto", ProgressKind::Auto},
+                    {"always", ProgressKind::Always},
+                    {"never", ProgressKind::Never}});
+}
+
+static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Slim, Spelling, Value, {{"on", true}, {"off", false}});
+}
+
+// As everywhere in LLD, the last one counts.
+static Error setPlugin(Options &O, StringRef, StringRef Value) {
+  O.Plugin = Value.str();
+  return Error::success();
+}
+
+static Error setPluginArg(Options &O, StringRef, StringRef Value) {
+  O.PluginArgs.push_back(Value.str());
+  return Error::success();
+}
+
+static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "auto") {
+    O.LocalJobs.reset();
+    return Error::success();
+  }
+  unsigned N = 0;
+  if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
+    return E;
+  O.LocalJobs = N;
+  return Error::success();
+}
+
+static Error setDuplicate(Options &O, StringRef Spelling, StringRef Value) {
+  Value.consume_back("%");
+  return setNumber(O.DuplicatePercent, Spelling, Value, 0, 100,
+                   "percent, a number");
+}
+
+/// A number of bytes, or of what the letter after it says.
+static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
+  StringRef Number = Value;
+  unsigned Shift = 0;
+  if (Number.consume_back_insensitive("K"))
+    Shift = 10;
+  else if (Number.consume_back_insensitive("M"))
+    Shift = 20;
+  else if (Number.consume_back_insensitive("G"))
+    Shift = 30;
+  uint64_t N = 0;
+  if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
+    return wrongValue(Spelling, Value,
+                      "bytes, a number over 0 that K, M or G may follow");
+  O.Memory = N << Shift;
+  return Error::success();
+}
+
+static Error setTimeout(Options &O, StringRef Spelling, StringRef Value) {
+  return setNumber(O.TimeoutSeconds, Spelling, Value, 1, 1000000,
+                   "seconds, a number");
+}
+
+static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
+  Value.consume_back("%");
+  return setNumber(O.VerifyPercent, Spelling, Value, 0, 100,
+                   "percent, a number");
+}
+
+static Error setStatus(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Status, Spelling, Value,
+                   {{"table", StatusKind::Table}, {"json", StatusKind::JSON}});
+}
+
+static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
+  O.SaveJobs = Value.str();
+  return Error::success();
+}
+
+static Error setReport(Options &O, StringRef Spelling, StringRef Value) {
+  if (!reportKind(Value))
+    return wrongValue(Spelling, Value,
+                      "a file whose name ends in .html or .json");
+  O.Report = Value.str();
+  return Error::success();
+}
+
+static Error setCosts(Options &O, StringRef, StringRef Value) {
+  O.Costs = Value == "off" ? "" : Value.str();
+  return Error::success();
+}
+
+namespace {
+struct OptionInfo {
+  StringLiteral Name;
+  StringLiteral Value; // how the value is called in messages
+  Error (*Set)(Options &, StringRef Spelling, StringRef Value);
+  StringLiteral Default = ""; // without a value; empty: it needs one
+};
+} // namespace
+
+static constexpr OptionInfo Table[] = {
+    {"thinlto-dist-plugin", "name or path", setPlugin},
+    {"thinlto-dist-plugin-arg", "text", setPluginArg},
+    {"thinlto-dist-fallback", "local|none", setFallback},
+    {"thinlto-dist-local-jobs", "n", setLocalJobs},
+    {"thinlto-dist-order", "cost|link", setOrder},
+    {"thinlto-dist-duplicate", "percent", setDuplicate},
+    {"thinlto-dist-memory", "bytes", setMemory},
+    {"thinlto-dist-timeout", "seconds", setTimeout},
+    {"thinlto-dist-verify", "percent", setVerify},
+    {"thinlto-dist-progress", "auto|always|never", setProgress},
+    {"thinlto-dist-save-jobs", "folder", setSaveJobs},
+    {"thinlto-dist-slim", "on|off", setSlim},
+    {"thinlto-dist-costs", "file|off", setCosts},
+    {"thinlto-dist-report", "file", setReport},
+    {"thinlto-dist-status", "table|json", setStatus, "table"},
+    {"thinlto-distribute", "name", setPlugin, "local"},
+};
+
+bool dtlto::isOurOption(StringRef Name) {
+  return Name.starts_with("thinlto-dist-") || Name == "thinlto-dist" ||
+         Name == "thinlto-distribute";
+}
+
+Error dtlto::setOption(Options &Opts, StringRef Name,
+                       std::optional<StringRef> Value, StringRef Spelling) {
+  for (const OptionInfo &Info : Table) {
+    if (Info.Name != Name)
+      continue;
+    if (!Value && !Info.Default.empty())
+      Value = Info.Default;
+    if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
+      return invalid(Spelling + " needs a value: " + Spelling + "=<" +
+                     Info.Value + ">");
+    if (Opts.FirstOption.empty())
+      Opts.FirstOption = Spelling.str();
+    return Info.Set(Opts, Spelling, *Value);
+  }
+
+  const OptionInfo *Nearest = nullptr;
+  unsigned BestDistance = 6; // farther is not what the user meant
+  for (const OptionInfo &Info : Table) {
+    unsigned Distance = Name.edit_distance(Info.Name, true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Nearest = &Info;
+    }
+  }
+  std::string Text = ("unknown option " + Spelling).str();
+  if (Nearest)
+    Text += (", did you mean " + Spelling.drop_back(Name.size()) +
+             Nearest->Name + "?")
+                .str();
+  return invalid(Text);
+}
+
+Error dtlto::readEnvironment(Options &Opts) {
+  if (std::optional<std::string> Path =
+          sys::Process::GetEnv("DTLTO_PLUGIN_PATH")) {
+    SmallVector<StringRef, 4> Folders;
+    StringRef(*Path).split(Folders, sys::EnvPathSeparator, -1,
+                           /*KeepEmpty=*/false);
+    for (StringRef Folder : Folders)
+      Opts.PluginPath.push_back(Folder.str());
+  }
+  Opts.StatusFormat =
+      sys::Process::GetEnv("DTLTO_STATUS").value_or(DefaultStatusFormat.str());
+  if (Error E = checkStatusFormat(Opts.StatusFormat))
+    return invalid("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
+                   "': " + toString(std::move(E)));
+  Opts.DumbTerminal = sys::Process::GetEnv("TERM") == "dumb";
+  return Error::success();
+}
+
+// The number is the format's, so that two versions don't replace each other's
+// file. LLVM's pruning only looks at names that begin with `llvmcache-` or
+// `Thin-`.
+std::string dtlto::costHistoryPath(const Options &Opts) {
+  if (Opts.Costs)
+    return *Opts.Costs;
+  SmallString<256> Path(Opts.CacheFolder);
+  if (!Path.empty()) {
+    sys::path::append(Path, "dtlto-costs-1.txt");
+    return Path.str().str();
+  }
+  // As the XDG Base Directory Specification says, a relative XDG_CACHE_HOME is
+  // to be ignored. It would be another folder wherever a link is started.
+  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
+    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
+      return "";
+    sys::path::append(Path, ".cache");
+  }
+  sys::path::append(Path, "dtlto", "costs-1.txt");
+  return Path.str().str();
+}

@@ -1,0 +1,90 @@
+//===- Options.h - The --thinlto-dist-... options ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one place that reads the project's options and environment variables:
+//
+//   DTLTO_PLUGIN_PATH   folders to look for plugins in, separated as in PATH
+//   DTLTO_STATUS        what the progress line begins with (Progress.h)
+//   TERM                "dumb": lines can't be overwritten
+//   XDG_CACHE_HOME, HOME   where the user's cache folder is
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_OPTIONS_H
+#define DTLTO_LINK_OPTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+enum class FallbackKind { Local, None };
+enum class ProgressKind { Auto, Always, Never };
+enum class OrderKind { Cost, Link };
+enum class StatusKind { None, Table, JSON };
+
+struct Options {
+  std::string Plugin; // name or path; empty: in-process ThinLTO as ever
+  std::vector<std::string> PluginArgs;
+  FallbackKind Fallback = FallbackKind::Local;
+  std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: what pays
+  OrderKind Order = OrderKind::Cost; // that jobs are started in
+  // How much of the link's work may be done twice, against stragglers.
+  unsigned DuplicatePercent = 25;
+  // That jobs on their way may take in the linker; nothing: a quarter of the
+  // machine's.
+  std::optional<uint64_t> Memory;
+  unsigned TimeoutSeconds = 600;
+  unsigned VerifyPercent = 0;
+  ProgressKind Progress = ProgressKind::Auto;
+  std::string SaveJobs;                 // a folder; empty: keep none
+  std::string Report;                   // a file, .html or .json; empty: none
+  StatusKind Status = StatusKind::None; // show the farm, and don't link
+  bool Slim = true; // jobs carry only what they import of other modules
+  // The file of the cost history; empty: none; nothing: where it is by default.
+  std::optional<std::string> Costs;
+
+  // From the rest of the command line and the environment.
+  std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
+  std::string OutputFile;               // for people; may be empty
+  std::string CacheFolder;              // of LLD's ThinLTO cache; may be empty
+  std::vector<std::string> PluginPath;  // DTLTO_PLUGIN_PATH
+  std::string StatusFormat;             // DTLTO_STATUS, or the default
+  bool DumbTerminal = false;            // TERM
+
+  /// Whether an option was given that means nothing without a plugin.
+  bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
+  std::string FirstOption;
+};
+
+/// Sets the option \p Name (`thinlto-dist-timeout`, without dashes) to
+/// \p Value, or to its default meaning if there is none. Fails with a message
+/// that names the option, in its spelling on the command line \p Spelling.
+llvm::Error setOption(Options &Opts, llvm::StringRef Name,
+                      std::optional<llvm::StringRef> Value,
+                      llvm::StringRef Spelling);
+
+/// Whether \p Name is for setOption() to judge, rather than for LLD:
+/// `thinlto-dist-` and anything, and `thinlto-distribute`. LLVM's own
+/// `thinlto-distributor` is LLD's.
+bool isOurOption(llvm::StringRef Name);
+
+/// Reads the environment. Fails with a message that names the variable.
+llvm::Error readEnvironment(Options &Opts);
+
+/// The file that the link's cost history (CostHistory.h) is kept in: the one
+/// that the user chose, else one in the folder of LLD's ThinLTO cache if the
+/// link has one, else one in the user's cache folder. Empty if there shall be
+/// none, or if the user has no such folder. Asks the environment.
+std::string costHistoryPath(const Options &Opts);
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_OPTIONS_H

@@ -1,0 +1,116 @@
+//===- ObjectDiff.cpp - Where two files differ ----------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Object/ObjectDiff.h"
+#include "Report/Progress.h"
+#include "Support/OutputFile.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// More names say no more.
+static constexpr size_t MaxNames = 4;
+
+namespace {
+struct Section {
+  std::string Name;
+  StringRef Contents; // a part of the file, or empty
+};
+} // namespace
+
+/// All sections of an object file that may be of any kind, or of none: then
+/// there are none. The bytes may come from anywhere.
+static std::vector<Section> sectionsOf(StringRef Bytes) {
+  std::vector<Section> Sections;
+  auto File = object::ObjectFile::createObjectFile(MemoryBufferRef(Bytes, ""));
+  if (!File) {
+    consumeError(File.takeError());
+    return Sections;
+  }
+  for (const object::SectionRef &S : (*File)->sections()) {
+    Section Found;
+    if (Expected<StringRef> Name = S.getName())
+      Found.Name = printable(Name->take_front(100));
+    else
+      consumeError(Name.takeError());
+    if (!S.isVirtual()) {
+      if (Expected<StringRef> Contents = S.getContents())
+        Found.Contents = *Contents;
+      else
+        consumeError(Contents.takeError());
+    }
+    Sections.push_back(std::move(Found));
+  }
+  return Sections;
+}
+
+/// The section of \p Sections, parts of \p File, that \p Offset is in.
+static std::string sectionAt(ArrayRef<Section> Sections, StringRef File,
+                             size_t Offset) {
+  for (const Section &S : Sections) {
+    if (S.Contents.empty() || S.Contents.begin() < File.begin() ||
+        S.Contents.end() > File.end())
+      continue;
+    size_t Begin = static_cast<size_t>(S.Contents.begin() - File.begin());
+    if (Offset >= Begin && Offset - Begin < S.Contents.size())
+      return "section " + S.Name + ", byte " + std::to_string(Offset - Begin);
+  }
+  return "in no section";
+}
+
+/// Names of sections that are not the same in both.
+static std::string differingSections(ArrayRef<Section> There,
+                                     ArrayRef<Section> Here) {
+  std::vector<std::string> Names;
+  for (size_t I = 0; I != std::max(There.size(), Here.size()); ++I)
+    if (I >= There.size() || I >= Here.size() ||
+        There[I].Name != Here[I].Name || There[I].Contents != Here[I].Contents)
+      Names.push_back(I < Here.size() ? Here[I].Name : There[I].Name);
+  std::string Text;
+  for (size_t I = 0; I != std::min(Names.size(), MaxNames); ++I)
+    Text += (I == 0 ? "" : ", ") + Names[I];
+  if (Names.size() > MaxNames)
+    Text += " and " + std::to_string(Names.size() - MaxNames) + " more";
+  return Text;
+}
+
+std::string dtlto::describeDifference(StringRef There, StringRef Here) {
+  size_t Common = std::min(There.size(), Here.size()), Offset = 0;
+  while (Offset != Common && There[Offset] == Here[Offset])
+    ++Offset;
+  std::string Text = "first in byte " + std::to_string(Offset);
+  std::vector<Section> SectionsHere = sectionsOf(Here),
+                       SectionsThere = sectionsOf(There);
+  if (!SectionsHere.empty() && !SectionsThere.empty()) {
+    Text += " (" + sectionAt(SectionsHere, Here, Offset) + ")";
+    std::string Names = differingSections(SectionsThere, SectionsHere);
+    if (!Names.empty())
+      Text += ", in " + Names;
+  }
+  Text += "; " + std::to_string(There.size()) + " bytes";
+  if (There.size() != Here.size())
+    Text += ", not " + std::to_string(Here.size());
+  return Text;
+}
+
+Error dtlto::keepBoth(const Twine &Stem, StringRef Extension, StringRef There,
+                      StringRef Here) {
+  for (const auto &[Which, Bytes] :
+       {std::pair(".there", There), std::pair(".here", Here)}) {
+    std::string Path = (Stem + Which + Extension).str();
+    if (std::error_code EC =
+            sys::fs::create_directories(sys::path::parent_path(Path)))
+      return createFileError(Path, EC);
+    if (Error E = writeWholeFile(Path, Bytes))
+      return E;
+  }
+  return Error::success();
+}

@@ -1,0 +1,36 @@
+//===- ObjectDiff.h - Where two files differ --------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For --thinlto-dist-verify: a job was compiled twice, and the results are not
+// the same.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_OBJECT_OBJECTDIFF_H
+#define DTLTO_OBJECT_OBJECTDIFF_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace dtlto {
+
+/// Where \p There and \p Here, which differ, do so first, as a part of a line:
+/// "first in byte 72 (section .text, byte 8), in .text and .rela.text; 900
+/// bytes, not 904". Offsets count from 0 in \p Here. Sections are named if both
+/// are object files.
+std::string describeDifference(llvm::StringRef There, llvm::StringRef Here);
+
+/// Writes <stem>.there<extension> and <stem>.here<extension>, and the folder
+/// that they are in. Fails with one line that names the file.
+llvm::Error keepBoth(const llvm::Twine &Stem, llvm::StringRef Extension,
+                     llvm::StringRef There, llvm::StringRef Here);
+
+} // namespace dtlto
+
+#endif // DTLTO_OBJECT_OBJECTDIFF_H

@@ -1,0 +1,107 @@
+//===- Progress.h - The line that tells how far the link is -----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As ninja has it: a status, then what began or ended last, on one line that
+// the next one overwrites:
+//
+//   [57/114] codegen foo.o on node3
+//
+// The status is a text with the placeholders of ninja's NINJA_STATUS:
+//
+//   %s started   %t total   %r running   %u not started   %f finished
+//   %p percent finished   %P percent of the time, as far as it is foreseen
+//   %o finished in a second, in all   %c the same, lately
+//   %e seconds so far   %E seconds to go, as far as it is foreseen
+//   %w %W the same as [h:]mm:ss   %% a percent sign
+//
+// What can't be known yet is a "?". Time is foreseen from what the modules took
+// in earlier links, or from their sizes (CostHistory.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REPORT_PROGRESS_H
+#define DTLTO_REPORT_PROGRESS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace dtlto {
+
+/// The status of those who set none.
+inline constexpr llvm::StringLiteral DefaultStatusFormat = "[%f/%t] ";
+
+/// Fails with a message that names the first placeholder that isn't one.
+llvm::Error checkStatusFormat(llvm::StringRef Format);
+
+/// \p Text (a file may have any name) with a `?` for what isn't printable.
+std::string printable(llvm::StringRef Text);
+
+/// \p Text without its middle, in at most \p Columns columns of a terminal (0:
+/// that isn't known, and nothing is left out). What isn't printable becomes a
+/// `?`, but for the sequences that set colors: these all stay.
+std::string fitToLine(llvm::StringRef Text, unsigned Columns);
+
+/// Belongs to one thread.
+class Progress {
+public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  struct Screen {
+    /// Shows a line; on a terminal, in place of the one before. An empty one
+    /// takes it away.
+    std::function<void(llvm::StringRef Line)> Show;
+    /// The terminal's width in columns, 0 if it doesn't tell; nothing: there is
+    /// no terminal, and lines stay. Then each end of a job is a whole line.
+    std::function<std::optional<unsigned>()> Columns;
+    std::function<TimePoint()> Now;
+  };
+
+  /// \p Format has been checked. \p Total jobs will take \p Work in all, in any
+  /// unit.
+  Progress(std::string Format, size_t Total, double Work, Screen S);
+
+  /// A job runs, on \p Worker if that is not empty. Not \p IsFirst: it has been
+  /// told of before, and now runs once more.
+  void started(llvm::StringRef Name, llvm::StringRef Worker, bool IsFirst);
+  /// A job has ended that was \p Work of all. Not \p HadStarted: nobody told
+  /// that it ran, as of one that a cache has.
+  void finished(llvm::StringRef Name, llvm::StringRef Worker, double Work,
+                bool HadStarted);
+
+  /// When showDue() has something to show; the end of time if it has nothing.
+  TimePoint due() const { return Due; }
+  /// A terminal is told of changes only so often: shows the last of those that
+  /// had to wait, if it is time.
+  void showDue();
+  /// Takes the line away.
+  void clear();
+
+private:
+  void change(llvm::StringRef Name, llvm::StringRef Worker, bool IsEnd);
+  void show();
+  std::string status() const;
+
+  const std::string Format;
+  const size_t Total;
+  const double Work;
+  const Screen S;
+  const TimePoint Begin;
+  size_t NumStarted = 0, NumFinished = 0, MaxRunning = 1;
+  double WorkDone = 0;
+  std::deque<TimePoint> Ends; // the last ones
+  std::string What;           // comes after the status
+  bool IsShown = false;
+  TimePoint LastShown = {}, Due = TimePoint::max();
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_REPORT_PROGRESS_H

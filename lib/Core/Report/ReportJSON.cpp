@@ -1,0 +1,309 @@
+//===- ReportJSON.cpp - What a link did, as data --------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// docs/REPORT.md is the description of what is written here, and
+// test/report/Inputs/check.py checks one against the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/Report.h"
+#include "Report/TimelineSummary.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include <ctime>
+
+using namespace llvm;
+using namespace dtlto;
+
+// Of the format. A reader of this version can read what has more fields.
+static constexpr int Version = 1;
+
+static StringRef name(AttemptRecord::Kind K) {
+  using Kind = AttemptRecord::Kind;
+  switch (K) {
+  case Kind::First:
+    return "first";
+  case Kind::Retry:
+    return "retry";
+  case Kind::Twin:
+    return "second start";
+  case Kind::Here:
+    return "here";
+  case Kind::Verify:
+    return "verify";
+  }
+  return "";
+}
+
+static StringRef name(AttemptRecord::Outcome O) {
+  using Outcome = AttemptRecord::Outcome;
+  switch (O) {
+  case Outcome::Open:
+    return "open";
+  case Outcome::Ok:
+    return "ok";
+  case Outcome::Cancelled:
+    return "cancelled";
+  case Outcome::Infrastructure:
+    return "infrastructure error";
+  case Outcome::Compiler:
+    return "compiler error";
+  case Outcome::Refused:
+    return "refused";
+  case Outcome::Timeout:
+    return "timeout";
+  case Outcome::PluginFailed:
+    return "plugin failed";
+  }
+  return "";
+}
+
+static StringRef name(JobRecord::Source S) {
+  using Source = JobRecord::Source;
+  switch (S) {
+  case Source::None:
+    return "none";
+  case Source::Worker:
+    return "worker";
+  case Source::Here:
+    return "here";
+  case Source::Cache:
+    return "cache";
+  }
+  return "";
+}
+
+static StringRef name(HostSummary::Kind K) {
+  switch (K) {
+  case HostSummary::Kind::Worker:
+    return "worker";
+  case HostSummary::Kind::Here:
+    return "here";
+  case HostSummary::Kind::Linker:
+    return "linker";
+  }
+  return "";
+}
+
+static std::string date(std::chrono::system_clock::time_point When) {
+  std::time_t Time = std::chrono::system_clock::to_time_t(When);
+  std::tm Parts = {};
+  char Text[64];
+  if (!::gmtime_r(&Time, &Parts) ||
+      !std::strftime(Text, sizeof(Text), "%Y-%m-%dT%H:%M:%SZ", &Parts))
+    return "";
+  return Text;
+}
+
+namespace {
+
+class Writer {
+public:
+  Writer(raw_ostream &OS, const Timeline &T, const ReportFacts &Facts,
+         unsigned Indent)
+      : J(OS, Indent), T(T), S(summarize(T)), Facts(Facts) {}
+
+  void write() {
+    J.object([&] {
+      text("format", "dtlto-report");
+      J.attribute("version", Version);
+      J.attributeObject("link", [&] { link(); });
+      J.attributeObject("totals", [&] { totals(); });
+      J.attributeObject("bound", [&] { bound(); });
+      J.attributeArray("waits", [&] { waits(); });
+      J.attributeArray("hosts", [&] { hosts(); });
+      J.attributeArray("loads", [&] { loads(); });
+      J.attributeArray("jobs", [&] {
+        for (size_t I = 0; I != T.jobs().size(); ++I)
+          J.object([&] { job(T.jobs()[I], S.Places[I]); });
+      });
+    });
+  }
+
+private:
+  /// An attribute in seconds, to the microsecond; none if it isn't known.
+  void seconds(StringRef Key, double Value) {
+    if (Value == NoTime)
+      return;
+    J.attributeBegin(Key);
+    rawSeconds(Value);
+    J.attributeEnd();
+  }
+  void rawSeconds(double Value) {
+    J.rawValue([&](raw_ostream &OS) { OS << format("%.6f", Value); });
+  }
+  void text(StringRef Key, StringRef Value) {
+    J.attribute(Key, json::isUTF8(Value) ? Value.str() : json::fixUTF8(Value));
+  }
+  void textIfAny(StringRef Key, StringRef Value) {
+    if (!Value.empty())
+      text(Key, Value);
+  }
+  void number(StringRef Key, uint64_t Value) {
+    J.attribute(Key, int64_t(std::min<uint64_t>(Value, INT64_MAX)));
+  }
+  void place(const Place &P) {
+    if (P.Host == Place::None)
+      return;
+    number("host", P.Host);
+    number("lane", P.Lane);
+  }
+
+  void link() {
+    text("output", Facts.Output);
+    text("plugin", Facts.Plugin);
+    text("plugin_version", Facts.PluginVersion);
+    text("dtlto", DTLTO_VERSION);
+    text("llvm", LLVM_VERSION_STRING);
+    text("date", date(T.date()));
+    number("threads", Facts.Threads);
+    seconds("thin_link", T.thinLink());
+    seconds("opened", T.openedAt());
+    seconds("end", T.end());
+    J.attribute("failed", T.hasFailed());
+    textIfAny("plugin_failed", T.whyPluginFailed());
+  }
+
+  void totals() {
+    number("jobs", T.jobs().size());
+    number("from_worker", S.FromWorker);
+    number("from_here", S.FromHere);
+    number("from_cache", S.FromCache);
+    number("without_object", S.WithoutObject);
+    number("retries", S.Retries);
+    number("second_starts", S.Twins);
+    number("second_starts_won", S.TwinsWon);
+    number("failed_attempts", S.FailedAttempts);
+    number("bytes_out", S.BytesOut);
+    number("bytes_back", S.BytesBack);
+    number("import_bytes", S.ImportBytes);
+    number("whole_import_bytes", S.WholeImportBytes);
+    seconds("work", S.Work);
+    seconds("waste", S.Waste);
+  }
+
+  void bound() {
+    seconds("seconds", S.Bound);
+    seconds("longest", S.LongestRun);
+    if (S.LongestJob != ~size_t(0))
+      number("longest_job", S.LongestJob);
+    number("slots", S.Slots);
+  }
+
+  void waits() {
+    for (const WaitSummary &W : S.Waits)
+      J.object([&] {
+        text("phase", dtlto::name(W.What));
+        J.attributeBegin("begin");
+        rawSeconds(W.Begin); // may be negative
+        J.attributeEnd();
+        seconds("end", W.End);
+        if (W.Job != ~size_t(0))
+          number("job", W.Job);
+        if (W.Attempt != ~size_t(0))
+          number("attempt", W.Attempt);
+      });
+  }
+
+  void hosts() {
+    for (const HostSummary &H : S.Hosts)
+      J.object([&] {
+        text("name", H.Name);
+        text("kind", name(H.TheKind));
+        number("lanes", H.Lanes);
+        number("jobs", H.Jobs);
+        number("attempts", H.Attempts);
+        number("failed", H.Failed);
+        seconds("busy", H.Busy);
+      });
+  }
+
+  void loads() {
+    auto IfKnown = [&](StringRef Key, uint32_t Value) {
+      if (Value != UINT32_MAX)
+        number(Key, Value);
+    };
+    for (const LoadRecord &L : T.loads())
+      J.object([&] {
+        seconds("time", L.Time);
+        IfKnown("slots", L.Slots);
+        IfKnown("free", L.Free);
+        IfKnown("queued", L.Queued);
+        IfKnown("workers", L.Workers);
+      });
+  }
+
+  void step(StringRef Key, double Begin, double End, const Place &P) {
+    if (Begin == NoTime || End == NoTime)
+      return;
+    J.attributeObject(Key, [&] {
+      seconds("begin", Begin);
+      seconds("end", End);
+      place(P);
+    });
+  }
+
+  void job(const JobRecord &R, const Summary::JobPlaces &Places) {
+    text("name", R.Name);
+    number("number", R.Number);
+    seconds("cost", R.Cost);
+    text("from", name(R.From));
+    textIfAny("why_here", R.WhyHere);
+    J.attributeObject("bytes", [&] {
+      number("primary", R.PrimaryBytes);
+      number("imports", R.ImportBytes);
+      number("whole_imports", R.WholeImportBytes);
+      number("shard", R.ShardBytes);
+      number("object", R.ObjectBytes);
+    });
+    number("busy", R.NumBusy);
+    step("prepare", R.Preparing, R.Prepared, Places.Prepare);
+    step("deliver", R.Delivering, R.Ended, Places.Deliver);
+    seconds("end", R.Ended);
+    if (const AttemptRecord *A = winner(R))
+      number("winner", A - R.Attempts.data());
+    J.attributeArray("attempts", [&] {
+      for (size_t I = 0; I != R.Attempts.size(); ++I)
+        J.object([&] { attempt(R.Attempts[I], Places.Attempts[I]); });
+    });
+  }
+
+  void attempt(const AttemptRecord &A, const Place &P) {
+    text("kind", name(A.TheKind));
+    text("outcome", name(A.TheOutcome));
+    if (A.Id)
+      number("id", A.Id);
+    textIfAny("worker", A.Worker);
+    textIfAny("message", A.Message);
+    J.attribute("in_linker", A.RanHere);
+    place(P);
+    seconds("offered", A.Offered);
+    seconds("accepted", A.Accepted);
+    seconds("done", A.Done);
+    J.attributeArray("phases", [&] {
+      for (const Span &Sp : spans(A))
+        J.object([&] {
+          text("phase", dtlto::name(Sp.What));
+          seconds("begin", Sp.Begin);
+          seconds("end", Sp.End);
+        });
+    });
+  }
+
+  json::OStream J;
+  const Timeline &T;
+  const Summary S;
+  const ReportFacts &Facts;
+};
+
+} // namespace
+
+void dtlto::writeReportJSON(raw_ostream &OS, const Timeline &T,
+                            const ReportFacts &Facts, unsigned Indent) {
+  Writer(OS, T, Facts, Indent).write();
+}

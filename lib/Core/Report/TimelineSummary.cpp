@@ -1,0 +1,408 @@
+//===- TimelineSummary.cpp - What a link's record means -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/TimelineSummary.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+#include <queue>
+
+using namespace llvm;
+using namespace dtlto;
+using Outcome = AttemptRecord::Outcome;
+using Kind = AttemptRecord::Kind;
+
+// What a job's end and the next one's begin may overlap in a slot, in seconds:
+// plugins tell of them on several threads.
+static constexpr double SlotSlack = 0.002;
+
+StringRef dtlto::name(Phase P) {
+  switch (P) {
+  case Phase::ThinLink:
+    return "thin link";
+  case Phase::Wait:
+    return "wait";
+  case Phase::Prepare:
+    return "prepare";
+  case Phase::Ready:
+    return "ready";
+  case Phase::Queue:
+    return "queue";
+  case Phase::Send:
+    return "send";
+  case Phase::Run:
+    return "run";
+  case Phase::Receive:
+    return "receive";
+  case Phase::Deliver:
+    return "deliver";
+  case Phase::Close:
+    return "close";
+  }
+  return "";
+}
+
+SmallVector<Span, 4> dtlto::spans(const AttemptRecord &A) {
+  SmallVector<Span, 4> Spans;
+  if (A.Done == NoTime)
+    return Spans;
+  bool HasStates =
+      A.Sending != NoTime || A.Running != NoTime || A.Receiving != NoTime;
+  double Accepted = A.Accepted != NoTime ? A.Accepted : A.Offered;
+  double Running = A.Running;
+  if (!HasStates && A.TheOutcome == Outcome::Ok)
+    Running = Accepted;
+  const std::pair<Phase, double> Begins[] = {{Phase::Queue, Accepted},
+                                             {Phase::Send, A.Sending},
+                                             {Phase::Run, Running},
+                                             {Phase::Receive, A.Receiving}};
+  double Last = 0;
+  for (const auto &[What, Time] : Begins) {
+    if (Time == NoTime)
+      continue;
+    // Plugins may tell late, or in another order.
+    double Begin = std::clamp(Time, Last, std::max(Last, A.Done));
+    if (!Spans.empty())
+      Spans.back().End = Begin;
+    Spans.push_back({What, Begin, std::max(Begin, A.Done)});
+    Last = Begin;
+  }
+  llvm::erase_if(Spans, [](const Span &S) { return S.End <= S.Begin; });
+  return Spans;
+}
+
+double dtlto::runSeconds(const AttemptRecord &A) {
+  for (const Span &S : spans(A))
+    if (S.What == Phase::Run)
+      return S.End - S.Begin;
+  return 0;
+}
+
+static size_t winnerIndex(const JobRecord &J) {
+  if (J.From == JobRecord::Source::Worker || J.From == JobRecord::Source::Here)
+    for (size_t I = 0; I != J.Attempts.size(); ++I)
+      if (J.Attempts[I].TheOutcome == Outcome::Ok &&
+          J.Attempts[I].TheKind != Kind::Verify)
+        return I;
+  return ~size_t(0);
+}
+
+const AttemptRecord *dtlto::winner(const JobRecord &J) {
+  size_t I = winnerIndex(J);
+  return I == ~size_t(0) ? nullptr : &J.Attempts[I];
+}
+
+/// The time for which \p A had a place.
+static std::optional<Span> occupancy(const AttemptRecord &A, LaneRule Rule) {
+  SmallVector<Span, 4> All = spans(A);
+  if (!All.empty() && All.front().What == Phase::Queue)
+    All.erase(All.begin());
+  if (All.empty())
+    return std::nullopt;
+  if (Rule == LaneRule::Slots && All.size() > 1 &&
+      All.back().What == Phase::Receive)
+    All.pop_back();
+  return Span{Phase::Run, All.front().Begin, All.back().End};
+}
+
+unsigned dtlto::assignLanes(std::vector<LaneItem> &Items, double Slack) {
+  llvm::stable_sort(Items, [](const LaneItem &A, const LaneItem &B) {
+    return A.Begin < B.Begin;
+  });
+  unsigned NumLanes = 0;
+  using Until = std::pair<double, unsigned>; // and the lane
+  std::vector<unsigned> Free; // in the order in which it became so
+  std::priority_queue<Until, std::vector<Until>, std::greater<>> Taken;
+  for (LaneItem &I : Items) {
+    while (!Taken.empty() && Taken.top().first <= I.Begin + Slack) {
+      Free.push_back(Taken.top().second);
+      Taken.pop();
+    }
+    if (Free.empty())
+      Free.push_back(NumLanes++);
+    I.Lane = Free.back();
+    Free.pop_back();
+    Taken.push({I.End, I.Lane});
+  }
+  return NumLanes;
+}
+
+namespace {
+
+/// What has a lane, of one host.
+struct LanesOfHost {
+  std::vector<LaneItem> Items;
+  std::vector<Place *> Places; // of each
+
+  void add(double Begin, double End, Place &P) {
+    Items.push_back({Begin, End, Places.size()});
+    Places.push_back(&P);
+  }
+};
+
+class Summarizer {
+public:
+  Summarizer(const Timeline &T, LaneRule Rule) : T(T), Rule(Rule) {}
+  Summary run();
+
+private:
+  void findHosts();
+  void count();
+  void bound();
+  void findWaits();
+
+  struct At {
+    size_t Job, Attempt;
+  };
+  std::optional<At> before(const At &A, double Could) const;
+  void step(Phase What, double Begin, size_t Job, size_t Attempt);
+
+  const Timeline &T;
+  const LaneRule Rule;
+  Summary S;
+  /// By host: what had a slot there, by its end, and since when.
+  struct Occupant {
+    double Begin;
+    At Who;
+  };
+  std::map<unsigned, std::multimap<double, Occupant>> OnHost;
+  double Now = 0; // findWaits() goes backwards
+};
+
+} // namespace
+
+void Summarizer::findHosts() {
+  ArrayRef<JobRecord> Jobs = T.jobs();
+  S.Places.resize(Jobs.size());
+  std::map<std::string, LanesOfHost> OfWorker;
+  LanesOfHost Here, Linker;
+  for (size_t I = 0; I != Jobs.size(); ++I) {
+    const JobRecord &J = Jobs[I];
+    Summary::JobPlaces &P = S.Places[I];
+    P.Attempts.resize(J.Attempts.size());
+    for (size_t K = 0; K != J.Attempts.size(); ++K) {
+      const AttemptRecord &A = J.Attempts[K];
+      std::optional<Span> Time = occupancy(A, Rule);
+      if (!Time)
+        continue;
+      LanesOfHost &H = A.RanHere ? Here : OfWorker[A.Worker];
+      H.add(Time->Begin, Time->End, P.Attempts[K]);
+    }
+    if (J.Prepared > J.Preparing)
+      Linker.add(J.Preparing, J.Prepared, P.Prepare);
+    if (J.Delivering != NoTime && J.Ended > J.Delivering)
+      Linker.add(J.Delivering, J.Ended, P.Deliver);
+  }
+  auto Add = [&](HostSummary::Kind TheKind, const std::string &Name,
+                 LanesOfHost &Of) {
+    if (Of.Items.empty())
+      return;
+    HostSummary &H = S.Hosts.emplace_back();
+    H.TheKind = TheKind;
+    H.Name = Name;
+    H.Lanes = assignLanes(Of.Items, Rule == LaneRule::Slots ? SlotSlack : 0);
+    for (const LaneItem &I : Of.Items) {
+      *Of.Places[I.Index] = {unsigned(S.Hosts.size() - 1), I.Lane};
+      H.Busy += I.End - I.Begin;
+      H.LastEnd = std::max(H.LastEnd, I.End);
+    }
+  };
+  for (auto &[Name, Of] : OfWorker)
+    Add(HostSummary::Kind::Worker, Name.empty() ? "(not told)" : Name, Of);
+  Add(HostSummary::Kind::Here, "in the linker", Here);
+  Add(HostSummary::Kind::Linker, "prepare, deliver", Linker);
+}
+
+static bool hasFailed(const AttemptRecord &A) {
+  return A.TheOutcome != Outcome::Ok && A.TheOutcome != Outcome::Cancelled &&
+         A.TheOutcome != Outcome::Open;
+}
+
+void Summarizer::count() {
+  for (size_t I = 0; I != T.jobs().size(); ++I) {
+    const JobRecord &J = T.jobs()[I];
+    switch (J.From) {
+    case JobRecord::Source::Worker:
+      ++S.FromWorker;
+      S.BytesBack += J.ObjectBytes;
+      break;
+    case JobRecord::Source::Here:
+      ++S.FromHere;
+      break;
+    case JobRecord::Source::Cache:
+      ++S.FromCache;
+      break;
+    case JobRecord::Source::None:
+      ++S.WithoutObject;
+      break;
+    }
+    size_t Winner = winnerIndex(J);
+    for (size_t K = 0; K != J.Attempts.size(); ++K) {
+      const AttemptRecord &A = J.Attempts[K];
+      S.Retries += A.TheKind == Kind::Retry;
+      S.Twins += A.TheKind == Kind::Twin;
+      S.TwinsWon += A.TheKind == Kind::Twin && K == Winner;
+      S.FailedAttempts += hasFailed(A);
+      (K == Winner ? S.Work : S.Waste) += runSeconds(A);
+      if (A.Id && !A.RanHere &&
+          (A.Accepted != NoTime || A.TheOutcome == Outcome::Ok)) {
+        S.BytesOut += J.PrimaryBytes + J.ImportBytes + J.ShardBytes;
+        S.ImportBytes += J.ImportBytes;
+        S.WholeImportBytes += J.WholeImportBytes;
+      }
+      if (unsigned Host = S.Places[I].Attempts[K].Host; Host != Place::None) {
+        ++S.Hosts[Host].Attempts;
+        S.Hosts[Host].Jobs += K == Winner;
+        S.Hosts[Host].Failed += hasFailed(A);
+      }
+    }
+  }
+}
+
+void Summarizer::bound() {
+  for (size_t I = 0; I != T.jobs().size(); ++I)
+    if (const AttemptRecord *A = winner(T.jobs()[I]))
+      if (double Run = runSeconds(*A); Run > S.LongestRun) {
+        S.LongestRun = Run;
+        S.LongestJob = I;
+      }
+  unsigned Told = 0;
+  for (const LoadRecord &L : T.loads())
+    if (L.Slots != UINT32_MAX)
+      Told = std::max(Told, L.Slots);
+  // What the plugin runs in the linker is in its own slots.
+  std::vector<LaneItem> Beside, Runs;
+  for (const JobRecord &J : T.jobs())
+    for (const AttemptRecord &A : J.Attempts)
+      for (const Span &Sp : spans(A))
+        if (Sp.What == Phase::Run) {
+          Runs.push_back({Sp.Begin, Sp.End, 0});
+          if (A.TheKind == Kind::Here)
+            Beside.push_back(Runs.back());
+        }
+  S.Slots = std::max({Told + assignLanes(Beside, SlotSlack),
+                      assignLanes(Runs, SlotSlack), 1u});
+  S.Bound = T.thinLink() + std::max(S.LongestRun, S.Work / S.Slots);
+}
+
+/// What had a slot of the host of \p A until it could begin, now. Nothing if no
+/// slot became free since \p Could: then it didn't wait for one.
+std::optional<Summarizer::At> Summarizer::before(const At &A,
+                                                 double Could) const {
+  const Place &P = S.Places[A.Job].Attempts[A.Attempt];
+  auto Host = OnHost.find(P.Host);
+  if (P.Host == Place::None || Host == OnHost.end())
+    return std::nullopt;
+  auto It = Host->second.upper_bound(Now + SlotSlack);
+  while (It != Host->second.begin()) {
+    --It;
+    if (It->first <= Could)
+      return std::nullopt;
+    // Each step has to lead to an earlier time.
+    if (It->second.Begin < Now)
+      return It->second.Who;
+  }
+  return std::nullopt;
+}
+
+/// Adds the part of the way that ends where the last one began.
+void Summarizer::step(Phase What, double Begin, size_t Job, size_t Attempt) {
+  if (Begin >= Now)
+    return;
+  if (!S.Waits.empty() && S.Waits.back().What == What &&
+      S.Waits.back().Job == Job && S.Waits.back().Attempt == Attempt)
+    S.Waits.back().Begin = Begin;
+  else
+    S.Waits.push_back({What, Begin, Now, Job, Attempt});
+  Now = Begin;
+}
+
+void Summarizer::findWaits() {
+  constexpr size_t None = ~size_t(0);
+  ArrayRef<JobRecord> Jobs = T.jobs();
+  for (size_t I = 0; I != Jobs.size(); ++I)
+    for (size_t K = 0; K != Jobs[I].Attempts.size(); ++K) {
+      const Place &P = S.Places[I].Attempts[K];
+      if (std::optional<Span> Time = occupancy(Jobs[I].Attempts[K], Rule);
+          Time && P.Host != Place::None)
+        OnHost[P.Host].insert({Time->End, {Time->Begin, {I, K}}});
+    }
+
+  Now = std::max(0.0, T.end());
+  size_t Last = None;
+  for (size_t I = 0; I != Jobs.size(); ++I)
+    if (Jobs[I].Ended != NoTime &&
+        (Last == None || Jobs[I].Ended > Jobs[Last].Ended))
+      Last = I;
+  if (Last != None) {
+    At A{Last, winnerIndex(Jobs[Last])};
+    if (A.Attempt == None && !Jobs[Last].Attempts.empty())
+      A.Attempt = Jobs[Last].Attempts.size() - 1;
+    step(Phase::Close, Jobs[Last].Ended, None, None);
+    if (Jobs[Last].Delivering != NoTime)
+      step(Phase::Deliver, Jobs[Last].Delivering, Last, None);
+    while (true) {
+      const JobRecord &J = Jobs[A.Job];
+      if (A.Attempt == None) {
+        step(Phase::Prepare, J.Preparing, A.Job, None);
+        break;
+      }
+      const AttemptRecord &Attempt = J.Attempts[A.Attempt];
+      SmallVector<Span, 4> All = spans(Attempt);
+      if (!All.empty())
+        step(Phase::Deliver, All.back().End, A.Job, None);
+      for (const Span &Sp : llvm::reverse(All))
+        if (Sp.What != Phase::Queue)
+          step(Sp.What, Sp.Begin, A.Job, A.Attempt);
+      // Since when could it have begun? An attempt that isn't the first was
+      // made when another took long, or had failed.
+      double Could = std::max(0.0, J.Prepared);
+      if (A.Attempt != 0) {
+        Could = Attempt.Offered;
+        if (Could == NoTime)
+          for (const AttemptRecord &Earlier :
+               ArrayRef(J.Attempts).take_front(A.Attempt))
+            if (Earlier.Done < Now)
+              Could = std::max(Could, Earlier.Done);
+      }
+      if (std::optional<At> Previous = before(A, Could)) {
+        step(Phase::Queue,
+             occupancy(Jobs[Previous->Job].Attempts[Previous->Attempt], Rule)
+                 ->End,
+             A.Job, A.Attempt);
+        A = *Previous;
+        continue;
+      }
+      if (A.Attempt != 0) {
+        step(Phase::Queue, std::max(0.0, Could), A.Job, A.Attempt);
+        --A.Attempt;
+        continue;
+      }
+      if (Attempt.Offered != NoTime)
+        step(Phase::Queue, Attempt.Offered, A.Job, A.Attempt);
+      if (J.Prepared != NoTime)
+        step(Phase::Ready, J.Prepared, A.Job, A.Attempt);
+      if (J.Preparing != NoTime)
+        step(Phase::Prepare, J.Preparing, A.Job, None);
+      break;
+    }
+  }
+  step(Phase::Wait, 0, S.Waits.empty() ? None : S.Waits.back().Job, None);
+  step(Phase::ThinLink, -T.thinLink(), None, None);
+  std::reverse(S.Waits.begin(), S.Waits.end());
+}
+
+Summary Summarizer::run() {
+  findHosts();
+  count();
+  bound();
+  findWaits();
+  return std::move(S);
+}
+
+Summary dtlto::summarize(const Timeline &T, LaneRule Rule) {
+  return Summarizer(T, Rule).run();
+}

@@ -1,0 +1,174 @@
+//===- TraceEvents.cpp - A link's record in a time trace ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/TraceEvents.h"
+#include "Report/TimelineSummary.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Process.h"
+#include <map>
+
+using namespace llvm;
+using namespace dtlto;
+
+// What the profiler's file begins with; events follow.
+static constexpr StringLiteral Prefix = "{\"traceEvents\":[";
+// Tracks of ours are numbered from here on, where no thread of the system's is.
+static constexpr int64_t FirstTrack = 1 << 30;
+
+namespace {
+
+class Writer {
+public:
+  Writer(raw_ostream &OS, const TraceStart &Start)
+      : OS(OS), Start(Start), Pid(sys::Process::getProcessId()) {}
+
+  void write(const Timeline &T);
+
+private:
+  void writeQueues(const Timeline &T);
+  void span(const Timeline &T, const JobRecord &J, StringRef What, double Begin,
+            double End, int64_t Track, const AttemptRecord *A = nullptr);
+  void nameTrack(int64_t Track, const Twine &Name);
+  template <typename Fn> void event(Fn Attributes) {
+    if (!IsFirst)
+      OS << ',';
+    IsFirst = false;
+    json::OStream J(OS);
+    J.object([&] {
+      J.attribute("pid", Pid);
+      Attributes(J);
+    });
+  }
+
+  raw_ostream &OS;
+  const TraceStart &Start;
+  const int64_t Pid;
+  int64_t NextTrack = FirstTrack;
+  bool IsFirst = true;
+};
+
+} // namespace
+
+static std::string text(StringRef Text) {
+  return json::isUTF8(Text) ? Text.str() : json::fixUTF8(Text);
+}
+
+void Writer::nameTrack(int64_t Track, const Twine &Name) {
+  event([&](json::OStream &J) {
+    J.attribute("cat", "");
+    J.attribute("tid", Track);
+    J.attribute("ts", 0);
+    J.attribute("ph", "M");
+    J.attribute("name", "thread_name");
+    J.attributeObject("args", [&] { J.attribute("name", text(Name.str())); });
+  });
+}
+
+void Writer::span(const Timeline &T, const JobRecord &Job, StringRef What,
+                  double Begin, double End, int64_t Track,
+                  const AttemptRecord *A) {
+  if (Begin == NoTime || End == NoTime)
+    return;
+  // The profiler's own rounding: never a span that begins before another ends.
+  auto Microseconds = [&](double Time) {
+    double Shift =
+        std::chrono::duration<double>(T.zero() - Start.Begin).count();
+    return std::max<int64_t>(0, static_cast<int64_t>((Shift + Time) * 1e6));
+  };
+  int64_t From = Microseconds(Begin), To = Microseconds(End);
+  if (To - From < int64_t(Start.Granularity))
+    return;
+  event([&](json::OStream &J) {
+    J.attribute("tid", Track);
+    J.attribute("ts", From);
+    J.attribute("ph", "X");
+    J.attribute("dur", To - From);
+    J.attribute("cat", "dtlto");
+    J.attribute("name", text((What + " " + Job.Name).str()));
+    J.attributeObject("args", [&] {
+      if (!A)
+        return;
+      if (!A->Worker.empty())
+        J.attribute("detail", text(A->Worker));
+      J.attribute("job", int64_t(A->Id));
+      if (A->TheOutcome != AttemptRecord::Outcome::Ok && !A->Message.empty())
+        J.attribute("error", text(A->Message));
+    });
+  });
+}
+
+/// What waits has no slot of anybody's.
+void Writer::writeQueues(const Timeline &T) {
+  std::vector<LaneItem> Items;
+  std::vector<std::pair<const JobRecord *, const AttemptRecord *>> Whose;
+  for (const JobRecord &J : T.jobs())
+    for (const AttemptRecord &A : J.Attempts)
+      for (const Span &S : spans(A))
+        if (S.What == Phase::Queue) {
+          Items.push_back({S.Begin, S.End, Items.size()});
+          Whose.push_back({&J, &A});
+        }
+  unsigned NumLanes = assignLanes(Items);
+  for (const LaneItem &I : Items) {
+    auto [J, A] = Whose[I.Index];
+    span(T, *J, name(Phase::Queue), I.Begin, I.End, NextTrack + I.Lane, A);
+  }
+  for (unsigned Lane = 0; Lane != NumLanes; ++Lane)
+    nameTrack(NextTrack++, "dtlto: queue");
+}
+
+void Writer::write(const Timeline &T) {
+  // Viewers want spans of a track inside of each other, or apart.
+  Summary S = summarize(T, LaneRule::Spans);
+  std::vector<int64_t> FirstOf; // by host
+  for (const HostSummary &H : S.Hosts) {
+    FirstOf.push_back(NextTrack);
+    if (H.TheKind == HostSummary::Kind::Here)
+      continue;
+    for (unsigned Lane = 0; Lane != H.Lanes; ++Lane)
+      nameTrack(NextTrack++, "dtlto: " + H.Name + " #" + Twine(Lane + 1));
+  }
+  auto Track = [&](const Place &P) { return FirstOf[P.Host] + P.Lane; };
+  for (size_t I = 0; I != T.jobs().size(); ++I) {
+    const JobRecord &J = T.jobs()[I];
+    const Summary::JobPlaces &Places = S.Places[I];
+    if (Places.Prepare.Host != Place::None)
+      span(T, J, name(Phase::Prepare), J.Preparing, J.Prepared,
+           Track(Places.Prepare));
+    if (Places.Deliver.Host != Place::None)
+      span(T, J, name(Phase::Deliver), J.Delivering, J.Ended,
+           Track(Places.Deliver));
+    for (size_t K = 0; K != J.Attempts.size(); ++K) {
+      const AttemptRecord &A = J.Attempts[K];
+      if (A.RanHere || Places.Attempts[K].Host == Place::None)
+        continue;
+      for (const Span &Sp : spans(A))
+        if (Sp.What != Phase::Queue)
+          span(T, J, name(Sp.What), Sp.Begin, Sp.End, Track(Places.Attempts[K]),
+               &A);
+    }
+  }
+  writeQueues(T);
+}
+
+Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
+                            const TraceStart &Start) {
+  StringRef Rest = Trace;
+  if (!Rest.consume_front(Prefix) || !Rest.starts_with("{"))
+    return createStringError(inconvertibleErrorCode(),
+                             "the time trace has a form that dtlto doesn't "
+                             "know; it has nothing of the jobs");
+  std::string Ours;
+  raw_string_ostream OS(Ours);
+  Writer W(OS, Start);
+  for (const Timeline &T : Timelines)
+    W.write(T);
+  OS.flush();
+  if (!Ours.empty())
+    Trace.insert(Prefix.size(), Ours + ",");
+  return Error::success();
+}

@@ -1,0 +1,262 @@
+//===- Worker.cpp - A backend compile from a bundle -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What clang does for -fthinlto-index= (runThinLTOBackend in its
+// BackendUtil.cpp), with modules in memory and the linker's own configuration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Worker/Worker.h"
+#include "Config/ConfigJSON.h"
+#include "LLVM/LLVMCompat.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/LTO/LTO.h"
+#include "llvm/LTO/LTOBackend.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static MemoryBufferRef buffer(const Bundle::Input &Input) {
+  return MemoryBufferRef(StringRef(Input.Bytes.data(), Input.Bytes.size()),
+                         Input.Path);
+}
+
+static Error parseLLVMOptions(ArrayRef<std::string> Options) {
+  std::vector<const char *> Argv = {"dtlto-codegen"};
+  for (const std::string &Option : Options)
+    Argv.push_back(Option.c_str());
+  std::string Text;
+  raw_string_ostream OS(Text);
+  if (cl::ParseCommandLineOptions(static_cast<int>(Argv.size()), Argv.data(),
+                                  "", &OS))
+    return Error::success();
+  // Of a wrong value it says why by itself.
+  StringRef Why = StringRef(OS.str()).trim();
+  return createStringError(inconvertibleErrorCode(),
+                           "LLVM's options: " +
+                               (Why.empty() ? "a wrong value" : Why));
+}
+
+/// The input of \p B called \p Name.
+static Expected<StringRef> configFile(const Bundle &B, StringRef Name) {
+  for (const Bundle::Input &Input : B.Inputs)
+    if (Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER)
+      return StringRef(Input.Bytes.data(), Input.Bytes.size());
+  return createStringError(inconvertibleErrorCode(),
+                           "the file '" + Name +
+                               "' of the configuration is missing");
+}
+
+namespace {
+
+/// Files on disk for as long as this lives: LLVM opens them by their names.
+class TemporaryFiles {
+public:
+  ~TemporaryFiles() {
+    for (const std::string &Path : Paths)
+      sys::fs::remove(Path);
+  }
+
+  /// Writes the input of \p B called \p Name and sets \p Field to where. Does
+  /// nothing without a name.
+  Error write(const Bundle &B, StringRef Name, std::string &Field) {
+    if (Name.empty())
+      return Error::success();
+    Expected<StringRef> Bytes = configFile(B, Name);
+    if (!Bytes)
+      return Bytes.takeError();
+    Expected<int> Fd = create("profile", Field);
+    if (!Fd)
+      return Fd.takeError();
+    raw_fd_ostream OS(*Fd, /*shouldClose=*/true);
+    OS << *Bytes;
+    OS.close();
+    if (std::error_code EC = OS.error()) {
+      OS.clear_error();
+      return createFileError(Field, EC);
+    }
+    return Error::success();
+  }
+
+  /// Sets \p Field to a file that LLVM may write.
+  Error makeRoom(StringRef Kind, std::string &Field) {
+    Expected<int> Fd = create(Kind, Field);
+    if (!Fd)
+      return Fd.takeError();
+    sys::fs::file_t File = sys::fs::convertFDToNativeFile(*Fd);
+    sys::fs::closeFile(File);
+    return Error::success();
+  }
+
+  /// Also removes \p Path in the end.
+  void add(std::string Path) { Paths.push_back(std::move(Path)); }
+
+private:
+  Expected<int> create(StringRef Kind, std::string &Field) {
+    SmallString<128> Path;
+    int Fd;
+    if (std::error_code EC =
+            sys::fs::createTemporaryFile("dtlto", Kind, Fd, Path))
+      return createFileError(Path, EC);
+    Paths.push_back(Path.str().str());
+    Field = Paths.back();
+    return Fd;
+  }
+
+  std::vector<std::string> Paths;
+};
+
+} // namespace
+
+/// \p Text with the name that the user knows instead of the one that travels.
+static std::string withName(std::string Text, const Bundle &B) {
+  const std::string &Path = B.primary().Path;
+  for (size_t At = 0; (At = Text.find(Path, At)) != std::string::npos;
+       At += B.Name.size())
+    Text.replace(At, Path.size(), B.Name);
+  return Text;
+}
+
+static Error inFile(const Bundle::Input &Input, Error E) {
+  return createStringError(inconvertibleErrorCode(),
+                           Input.Path + ": " + toString(std::move(E)));
+}
+
+JobOutputs WorkerResult::outputs() const {
+  JobOutputs Result;
+  Result.Object = StringRef(Object.data(), Object.size());
+  if (Dwo)
+    Result.Dwo = Dwo->getBuffer();
+  if (Remarks)
+    Result.Remarks = Remarks->getBuffer();
+  return Result;
+}
+
+Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
+                                        std::function<void(StringRef)> Say) {
+  Expected<ReadConfig> Read = readConfig(B.Config);
+  if (!Read)
+    return Read.takeError();
+  if (Error E = parseLLVMOptions(Read->LLVMOptions))
+    return std::move(E);
+  lto::Config &Conf = Read->Conf;
+  TemporaryFiles Files;
+  if (Error E = Files.write(B, Read->Extras.CSIRProfile, Conf.CSIRProfile))
+    return std::move(E);
+  if (Error E = Files.write(B, Read->Extras.SampleProfile, Conf.SampleProfile))
+    return std::move(E);
+  if (Error E =
+          Files.write(B, Read->Extras.ProfileRemapping, Conf.ProfileRemapping))
+    return std::move(E);
+  if (StringRef Name = Read->Extras.FunctionList; !Name.empty()) {
+    Expected<StringRef> List = configFile(B, Name);
+    if (!List)
+      return List.takeError();
+    Conf.Options.BBSectionsFuncListBuf =
+        MemoryBuffer::getMemBufferCopy(*List, Name);
+  }
+  // What the object says is the name in the linker; the file is another.
+  if (!Read->Extras.DwoName.empty()) {
+    Conf.SplitDwarfFile = Read->Extras.DwoName;
+    if (Error E = Files.makeRoom("dwo", Conf.SplitDwarfOutput))
+      return std::move(E);
+  }
+  std::string RemarksPath;
+  if (Read->Extras.Remarks) {
+    if (Error E = Files.makeRoom("remarks", Conf.RemarksFilename))
+      return std::move(E);
+    RemarksPath = sideFiles(Conf, 0).Remarks;
+    Files.add(RemarksPath);
+  }
+
+  bool Failed = false;
+  Conf.DiagHandler = [&](const DiagnosticInfo &DI) {
+    Failed |= DI.getSeverity() == DS_Error;
+    std::string Text;
+    raw_string_ostream OS(Text);
+    OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
+    DiagnosticPrinterRawOStream Printer(OS);
+    DI.print(Printer);
+    Say(withName(OS.str(), B));
+  };
+  lto::LTOLLVMContext Context(Conf);
+
+  Expected<std::unique_ptr<ModuleSummaryIndex>> Index =
+      getModuleSummaryIndex(buffer(B.index()));
+  if (!Index)
+    return inFile(B.index(), Index.takeError());
+
+  // The importer knows a module by its path, as the index has it.
+  ModuleMapTy Modules;
+  for (const Bundle::Input &Input : B.Inputs) {
+    if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
+      continue;
+    Expected<BitcodeModule> Module = lto::findThinLTOModule(buffer(Input));
+    if (!Module)
+      return inFile(Input, Module.takeError());
+    Modules.insert({Input.Path, *Module});
+  }
+  Expected<std::unique_ptr<Module>> M =
+      Modules.find(B.primary().Path)->second.parseModule(Context);
+  if (!M)
+    return inFile(B.primary(), M.takeError());
+
+  DefinedSummaries Defined;
+  (*Index)->collectDefinedGVSummariesPerModule(Defined);
+  OwnImportList Imports;
+  if (!lto::initImportList(**M, **Index, Imports.List))
+    return createStringError(inconvertibleErrorCode(),
+                             "the index has nothing to import by");
+  // LLVM ends the process over a module that it can't find.
+  for (StringRef Name : importedModules(Imports.List))
+    if (!Modules.count(Name))
+      return createStringError(inconvertibleErrorCode(),
+                               "module '" + Name +
+                                   "' is imported but not in the bundle");
+
+  const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),
+                                           Read->Extras.Unavailable.end());
+  WorkerResult Result;
+  auto AddStream =
+      [&](unsigned,
+          const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    Result.Produced = true;
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Result.Object),
+        Read->Extras.ObjectName);
+  };
+  if (Error E = runThinBackend(Conf, 0, AddStream, **M, **Index, Imports.List,
+                               Defined[(*M)->getModuleIdentifier()], &Modules,
+                               Unavailable))
+    return std::move(E);
+  if (Failed)
+    return createStringError(inconvertibleErrorCode(),
+                             "code generation failed");
+
+  auto Take = [](StringRef Path,
+                 std::unique_ptr<MemoryBuffer> &Bytes) -> Error {
+    if (Path.empty())
+      return Error::success();
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false,
+                                      /*IsVolatile=*/true);
+    if (!File)
+      return createFileError(Path, File.getError());
+    Bytes = std::move(*File);
+    return Error::success();
+  };
+  if (Error E = Take(Conf.SplitDwarfOutput, Result.Dwo))
+    return std::move(E);
+  if (Error E = Take(RemarksPath, Result.Remarks))
+    return std::move(E);
+  return std::move(Result);
+}

@@ -1,0 +1,194 @@
+//===- BitstreamRepackTest.cpp - Shorter records of a bitstream -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/BitstreamRepack.h"
+#include "Modules.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+constexpr unsigned BlockID = 17;
+
+using Record = std::pair<unsigned, std::vector<uint64_t>>;
+using Records = std::vector<Record>;
+
+Record text(unsigned Code, StringRef Text) {
+  return {Code, std::vector<uint64_t>(Text.begin(), Text.end())};
+}
+
+/// A stream of one block, without abbreviations.
+Bytes write(const Records &In) {
+  Bytes Out;
+  BitstreamWriter W(Out);
+  W.EnterSubblock(BlockID, 3);
+  for (const auto &[Code, Ops] : In)
+    W.EmitRecord(Code, Ops);
+  W.ExitBlock();
+  return Out;
+}
+
+/// The cursor stands before the block.
+BitstreamCursor before(const Bytes &Stream) {
+  BitstreamCursor In(ref(Stream));
+  BitstreamEntry Entry = must(In.advance());
+  EXPECT_EQ(Entry.Kind, BitstreamEntry::SubBlock);
+  EXPECT_EQ(Entry.ID, BlockID);
+  return In;
+}
+
+Records read(const Bytes &Stream) {
+  BitstreamCursor In = before(Stream);
+  EXPECT_FALSE(In.EnterSubBlock(BlockID));
+  Records Out;
+  SmallVector<uint64_t, 16> Ops;
+  while (true) {
+    BitstreamEntry Entry = must(In.advance());
+    if (Entry.Kind != BitstreamEntry::Record) {
+      EXPECT_EQ(Entry.Kind, BitstreamEntry::EndBlock);
+      EXPECT_TRUE(In.AtEndOfStream());
+      return Out;
+    }
+    Ops.clear();
+    unsigned Code = must(In.readRecord(Entry.ID, Ops));
+    Out.emplace_back(Code, std::vector<uint64_t>(Ops.begin(), Ops.end()));
+  }
+}
+
+Bytes repack(const Bytes &Stream, ChangeRecord Change = nullptr,
+             std::optional<unsigned> Texts = std::nullopt) {
+  BitstreamCursor In = before(Stream);
+  Bytes Out;
+  BitstreamWriter W(Out);
+  Error E = repackBlock(In, W, BlockID, Change, Texts);
+  EXPECT_FALSE(bool(E)) << toString(std::move(E));
+  W.FlushToWord();
+  return Out;
+}
+
+} // namespace
+
+TEST(BitstreamRepackTest, Empty) {
+  EXPECT_EQ(read(repack(write({}))), Records());
+}
+
+TEST(BitstreamRepackTest, TheSameRecordsInFewerBytes) {
+  Records In;
+  for (uint64_t I = 0; I != 500; ++I) {
+    In.push_back({8, {I * 40, 20, 7, 0, 0, 0, 1, 0, 0}}); // one shape
+    In.push_back({2, {}});
+    In.push_back({7, std::vector<uint64_t>(I % 40, I)}); // many
+  }
+  Bytes Was = write(In), Is = repack(Was);
+  EXPECT_EQ(read(Is), In);
+  EXPECT_LT(Is.size() * 4, Was.size() * 3);
+}
+
+TEST(BitstreamRepackTest, WideValues) {
+  const Records In = {
+      {1, {UINT64_MAX}},
+      {1, {0}},
+      {1, {uint64_t(1) << 32}},
+      {1, {UINT32_MAX}},
+      {2, {UINT64_MAX, 0}},
+      {2, {UINT64_MAX, 1}},
+      {2, {UINT64_MAX, 2}},
+      {3, std::vector<uint64_t>(100, UINT32_MAX)},
+      {3, {}},
+  };
+  Records Many;
+  for (int I = 0; I != 50; ++I)
+    Many.insert(Many.end(), In.begin(), In.end());
+  EXPECT_EQ(read(repack(write(Many))), Many);
+}
+
+TEST(BitstreamRepackTest, Random) {
+  std::mt19937_64 Random(1);
+  for (int Round = 0; Round != 200; ++Round) {
+    Records In;
+    const unsigned Codes = 1 + Random() % 20, Lengths = 1 + Random() % 40;
+    for (size_t I = Random() % 300; I; --I) {
+      Record R(Random() % Codes, {});
+      for (size_t N = Random() % Lengths; N; --N)
+        R.second.push_back(Random() >> (Random() % 64));
+      In.push_back(R);
+    }
+    Bytes Was = write(In), Is = repack(Was);
+    EXPECT_EQ(read(Is), In);
+    EXPECT_EQ(ref(repack(Was)), ref(Is));
+    // Abbreviations of an abbreviated block are forgotten.
+    EXPECT_EQ(read(repack(Is)), In);
+  }
+}
+
+TEST(BitstreamRepackTest, Texts) {
+  Records In = {text(19, ""), text(19, "class.")};
+  for (int I = 0; I != 300; ++I) {
+    In.push_back(text(19, "class.llvm::Something" + std::to_string(I)));
+    In.push_back({18, {0, 1, uint64_t(I)}});
+    In.push_back(text(19, "struct.std::_Other<" + std::to_string(I) + ">"));
+    In.push_back({18, {0, 7}});
+  }
+  Bytes Was = write(In), Plain = repack(Was), Is = repack(Was, nullptr, 19);
+  EXPECT_EQ(read(Is), In);
+  EXPECT_LT(Is.size() * 3, Plain.size() * 2);
+}
+
+TEST(BitstreamRepackTest, RandomTexts) {
+  std::mt19937_64 Random(2);
+  for (int Round = 0; Round != 200; ++Round) {
+    Records In;
+    for (size_t I = Random() % 300; I; --I) {
+      std::string Text;
+      for (size_t N = Random() % 12; N; --N)
+        Text += "aab"[Random() % 3];
+      In.push_back(text(Random() % 5 ? 19 : 20, Text));
+    }
+    EXPECT_EQ(read(repack(write(In), nullptr, 19)), In);
+  }
+}
+
+TEST(BitstreamRepackTest, TextsThatAreNone) {
+  const Records In = {text(19, "class.a"),
+                      {19, {0xC3, 0xA4}},
+                      text(19, "class.b"),
+                      {19, {UINT64_MAX}}};
+  EXPECT_EQ(read(repack(write(In), nullptr, 19)), In);
+}
+
+TEST(BitstreamRepackTest, Changes) {
+  Bytes Was = write({{1, {1, 2, 3}}, {2, {4}}, {3, {5}}, {1, {}}});
+  auto Change = [](unsigned &Code, SmallVectorImpl<uint64_t> &Ops) {
+    if (Code == 3) {
+      Code = 4;
+      Ops.clear();
+    }
+    return Code != 2;
+  };
+  EXPECT_EQ(read(repack(Was, Change)),
+            Records({{1, {1, 2, 3}}, {4, {}}, {1, {}}}));
+}
+
+TEST(BitstreamRepackTest, BlocksInside) {
+  Bytes Stream;
+  {
+    BitstreamWriter W(Stream);
+    W.EnterSubblock(BlockID, 3);
+    W.EnterSubblock(9, 3);
+    W.ExitBlock();
+    W.ExitBlock();
+  }
+  BitstreamCursor In = before(Stream);
+  Bytes Out;
+  BitstreamWriter W(Out);
+  EXPECT_EQ(toString(repackBlock(In, W, BlockID)), "malformed bitcode");
+  W.FlushToWord();
+}

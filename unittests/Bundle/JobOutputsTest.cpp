@@ -1,0 +1,113 @@
+//===- JobOutputsTest.cpp - All that a backend compile makes --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/JobOutputs.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static const SideFiles Both = {"a.dwo", "a.yaml"};
+
+static std::string packed(const JobOutputs &Outputs) {
+  SmallVector<char, 0> Bytes = packOutputs(Outputs);
+  return std::string(Bytes.data(), Bytes.size());
+}
+
+static std::string whyNot(StringRef Bytes, const SideFiles &Files) {
+  Expected<JobOutputs> Outputs = unpackOutputs(Bytes, Files);
+  return Outputs ? "" : toString(Outputs.takeError());
+}
+
+TEST(JobOutputsTest, Names) {
+  lto::Config Conf;
+  EXPECT_TRUE(sideFiles(Conf, 3).empty());
+  Conf.DwoDir = "folder";
+  EXPECT_EQ(sideFiles(Conf, 3).Dwo, "folder/3.dwo");
+  EXPECT_EQ(sideFiles(Conf, 3).Remarks, "");
+  Conf.RemarksFilename = "r";
+  EXPECT_EQ(sideFiles(Conf, 3).Remarks, "r.thin.3."); // LLD's default format
+  Conf.RemarksFormat = "yaml";
+  EXPECT_EQ(sideFiles(Conf, 12).Remarks, "r.thin.12.yaml");
+}
+
+TEST(JobOutputsTest, ThereAndBack) {
+  for (JobOutputs Outputs :
+       {JobOutputs{"object", StringRef("dwo"), StringRef("remarks")},
+        JobOutputs{"object", StringRef("dwo"), std::nullopt},
+        JobOutputs{"", std::nullopt, StringRef("")}}) {
+    SideFiles Files = {Outputs.Dwo ? "a.dwo" : "", Outputs.Remarks ? "a" : ""};
+    std::string Bytes = packed(Outputs);
+    Expected<JobOutputs> Back = unpackOutputs(Bytes, Files);
+    ASSERT_TRUE(bool(Back)) << toString(Back.takeError());
+    EXPECT_EQ(Back->Object, Outputs.Object);
+    EXPECT_EQ(Back->Dwo, Outputs.Dwo);
+    EXPECT_EQ(Back->Remarks, Outputs.Remarks);
+  }
+}
+
+TEST(JobOutputsTest, CutAnywhere) {
+  std::string Bytes = packed({"object", StringRef("dwo"), StringRef("")});
+  for (size_t Size = 0; Size != Bytes.size(); ++Size)
+    EXPECT_NE(whyNot(StringRef(Bytes).take_front(Size), Both), "") << Size;
+  EXPECT_EQ(whyNot(Bytes, Both), "");
+  EXPECT_NE(whyNot(Bytes + "x", Both), "");
+}
+
+TEST(JobOutputsTest, HeadsThatAreOther) {
+  const std::string Good = packed({"object", StringRef("d"), StringRef("r")});
+  // Each byte counts, but for those of the contents.
+  for (size_t At = 0; At != Good.size() - 8; ++At) {
+    std::string Bytes = Good;
+    Bytes[At] ^= 1;
+    EXPECT_NE(whyNot(Bytes, Both), "") << At;
+  }
+  // The sizes' sum is right, but it overflows.
+  std::string Bytes = Good;
+  for (size_t I = 0; I != 8; ++I)
+    Bytes[24 + I] = '\xff';
+  EXPECT_NE(whyNot(Bytes, Both), "");
+}
+
+TEST(JobOutputsTest, OtherFilesThanTheJobs) {
+  EXPECT_NE(whyNot("\x7f"
+                   "ELF an object alone",
+                   Both),
+            "");
+  std::string Two = packed({"object", StringRef("dwo"), std::nullopt});
+  EXPECT_NE(whyNot(Two, Both), "");
+  EXPECT_NE(whyNot(Two, {"", "a.yaml"}), "");
+  EXPECT_EQ(whyNot(Two, {"a.dwo", ""}), "");
+}
+
+TEST(JobOutputsTest, Writing) {
+  SmallString<128> Folder;
+  ASSERT_FALSE(sys::fs::createUniqueDirectory("dtlto-outputs", Folder));
+  auto Path = [&](StringRef Name) { return (Folder + "/" + Name).str(); };
+  auto Read = [](StringRef Path) {
+    auto File = MemoryBuffer::getFile(Path);
+    return File ? (*File)->getBuffer().str() : "nothing";
+  };
+  SideFiles Files = {Path("new/1.dwo"), Path("r.yaml")};
+  JobOutputs Outputs = {"object", StringRef("dwo"), StringRef("remarks")};
+  ASSERT_EQ(toString(writeSideFiles(Outputs, Files)), "");
+  EXPECT_EQ(Read(Files.Dwo), "dwo");
+  EXPECT_EQ(Read(Files.Remarks), "remarks");
+
+  // What is in the way is named.
+  SideFiles InTheWay = {Path("r.yaml/1.dwo"), ""};
+  EXPECT_NE(toString(writeSideFiles(Outputs, InTheWay)).find("r.yaml"),
+            std::string::npos);
+  InTheWay = {"", Path("new")};
+  Outputs.Dwo.reset();
+  EXPECT_NE(toString(writeSideFiles(Outputs, InTheWay)).find("new"),
+            std::string::npos);
+  sys::fs::remove_directories(Folder);
+}

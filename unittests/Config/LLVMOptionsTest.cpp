@@ -1,0 +1,152 @@
+//===- LLVMOptionsTest.cpp - LLVM's own command line options --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Config/LLVMOptions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/CodeGen/CommandFlags.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+cl::opt<bool> TestFlag("dtlto-test-flag", cl::desc("for this test"));
+
+/// The words for a compiler, joined; or `error: ` and the reason.
+std::string forCompiler(const std::vector<std::string> &Options) {
+  Expected<std::vector<std::string>> Words = llvmOptionsForCompiler(Options);
+  return Words ? join(*Words, " ") : "error: " + toString(Words.takeError());
+}
+
+/// Code generation flags, as LLD registers them. They stay registered.
+StringSet<> codeGenFlags() {
+  static const StringSet<> Flags = [] {
+    StringSet<> Before, Added;
+    for (const auto &Entry : cl::getRegisteredOptions())
+      Before.insert(Entry.second->ArgStr);
+    static codegen::RegisterCodeGenFlags Register;
+    for (const auto &Entry : cl::getRegisteredOptions())
+      if (!Before.contains(Entry.second->ArgStr))
+        Added.insert(Entry.second->ArgStr);
+    return Added;
+  }();
+  return Flags;
+}
+
+/// Sets options of this process for one test, as LLD does.
+class LLVMOptionsTest : public testing::Test {
+protected:
+  void parse(std::vector<const char *> Words) {
+    Words.insert(Words.begin(), "test");
+    ASSERT_TRUE(
+        cl::ParseCommandLineOptions(Words.size(), Words.data(), "", &nulls()));
+  }
+  void TearDown() override { cl::ResetAllOptionOccurrences(); }
+};
+
+} // namespace
+
+TEST_F(LLVMOptionsTest, None) { EXPECT_EQ(forCompiler({}), ""); }
+
+TEST_F(LLVMOptionsTest, AreHandedOnAsTheyAre) {
+  EXPECT_EQ(forCompiler({"-one", "--two=2", "-three", "3", "-four=a,b"}),
+            "-one --two=2 -three 3 -four=a,b");
+}
+
+TEST_F(LLVMOptionsTest, CodeGenFlagsAreReadByLLD) {
+  EXPECT_EQ(forCompiler({"-mcpu=skylake", "-one", "--function-sections",
+                         "-fp-contract=fast", "-x86-relax-relocations=0"}),
+            "-one");
+}
+
+TEST_F(LLVMOptionsTest, CodeGenFlagsWithTheirValueInTheNextWord) {
+  EXPECT_EQ(forCompiler({"-mcpu", "skylake", "-one", "-code-model", "small"}),
+            "-one");
+}
+
+TEST_F(LLVMOptionsTest, AllCodeGenFlagsAreKnown) {
+  // Clang has none of them: it would stop.
+  EXPECT_GT(codeGenFlags().size(), 50u);
+  for (const auto &Flag : codeGenFlags())
+    EXPECT_EQ(forCompiler({("-" + Flag.first()).str()}), "")
+        << Flag.first().str();
+}
+
+TEST_F(LLVMOptionsTest, MoreThanTheObject) {
+  for (StringRef Name : {"print-after-all",
+                         "print-changed",
+                         "stats",
+                         "time-passes",
+                         "debug",
+                         "debug-only",
+                         "debug-pass",
+                         "debug-counter",
+                         "view-cfg",
+                         "dot-cfg-mssa",
+                         "info-output-file",
+                         "track-memory",
+                         "pass-remarks",
+                         "pass-remarks-output",
+                         "opt-bisect-limit",
+                         "lto-embed-bitcode",
+                         "filter-print-funcs",
+                         "rng-seed",
+                         "help",
+                         "version",
+                         "crash-diagnostics-dir"}) {
+    std::string Why = forCompiler({"-one", ("-" + Name + "=x").str()});
+    EXPECT_EQ(Why, ("error: -mllvm -" + Name).str());
+  }
+}
+
+TEST_F(LLVMOptionsTest, FilesAreNotOnOtherMachines) {
+  SmallString<128> Path;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("dtlto-unit", "txt", Path));
+  std::string File = Path.str().str();
+  for (const std::vector<std::string> &Options :
+       {std::vector<std::string>{"-some-file=" + File},
+        std::vector<std::string>{"-some-file", File}}) {
+    std::string Why = forCompiler(Options);
+    EXPECT_EQ(Why.find("error: "), 0u) << Why;
+    EXPECT_NE(Why.find(File), std::string::npos) << Why;
+    EXPECT_EQ(Why.find('\n'), std::string::npos);
+  }
+  sys::fs::remove(Path);
+}
+
+TEST_F(LLVMOptionsTest, OptionsThatAreSetOnOtherWays) {
+  // For instance by LLD itself. Nothing is dropped in silence.
+  parse({"-dtlto-test-flag"});
+  EXPECT_EQ(forCompiler({"-one"}), "error: LLVM option -dtlto-test-flag");
+  EXPECT_EQ(forCompiler({"-dtlto-test-flag"}), "-dtlto-test-flag");
+  EXPECT_EQ(forCompiler({"--dtlto-test-flag=true"}), "--dtlto-test-flag=true");
+}
+
+TEST_F(LLVMOptionsTest, CodeGenFlagsThatAreSetAreNoReason) {
+  codeGenFlags();
+  parse({"-function-sections"});
+  EXPECT_EQ(forCompiler({"-function-sections"}), "");
+  EXPECT_EQ(forCompiler({}), "");
+}
+
+TEST_F(LLVMOptionsTest, WordsFromElsewhere) {
+  auto check = [](const std::vector<std::string> &Words) {
+    return toString(checkOptionsOfCompiler(Words));
+  };
+  // What was let through once is let through again, whatever is set here.
+  parse({"-dtlto-test-flag"});
+  EXPECT_EQ(check({"-one", "--two=2", "-three", "3", "-four=a,b"}), "");
+  EXPECT_EQ(check({}), "");
+  EXPECT_EQ(check({"-one", "-print-after-all"}), "-mllvm -print-after-all");
+  EXPECT_EQ(check({"--function-sections"}), "-mllvm --function-sections");
+  EXPECT_EQ(check({"3"}), "-mllvm 3");
+  EXPECT_EQ(check({"-stats\n"}), "-mllvm -stats\\0A");
+}

@@ -1,0 +1,801 @@
+//===- SessionTest.cpp - The host's side of the ABI -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/Session.h"
+#include "Bundle/Bundle.h"
+#include "FakePlugin.h"
+#include "TestLink.h"
+#include "gtest/gtest.h"
+#include <atomic>
+#include <cstring>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+constexpr auto Long = std::chrono::seconds(60);
+
+class SessionTest : public testing::Test {
+protected:
+  /// Runs \p Test with a session of the plugin, in a link of three modules.
+  void withSession(function_ref<void(Session &)> Test) {
+    TheLink.addProgram(3);
+    TestLink::Result R = TheLink.look(
+        &Plugin.entry(), [&](const Link &L, std::vector<Task> &Tasks) {
+          TheTasks = &Tasks;
+          Builder = std::make_unique<JobBuilder>(L, Plugin.entry().needs);
+          Events = std::make_shared<EventQueue>();
+          Session S(L, Events, Tasks.size());
+          Test(S);
+        });
+    ASSERT_EQ(R.Error, "");
+  }
+
+  /// The next event of \p Kind; others are kept. A test with a broken session
+  /// ends, with \c Broken.
+  Event next(Event::KindTy Kind) {
+    while (true) {
+      for (auto It = Pending.begin(); It != Pending.end(); ++It)
+        if (It->Kind == Kind) {
+          Event E = std::move(*It);
+          Pending.erase(It);
+          return E;
+        }
+      std::deque<Event> New = Events->popAll(Clock::now() + Long);
+      if (New.empty())
+        return Event{Event::Broken};
+      std::move(New.begin(), New.end(), std::back_inserter(Pending));
+    }
+  }
+  void expectNoEvent() {
+    for (Event &E : Pending)
+      ADD_FAILURE() << "event " << E.Kind;
+    for (Event &E : Events->popAll(Clock::now()))
+      ADD_FAILURE() << "event " << E.Kind;
+  }
+
+  void open(Session &S) {
+    S.open();
+    ASSERT_EQ(next(Event::Opened).Status, DTLTO_OK);
+  }
+  void submit(Session &S, uint64_t Id, bool Insist = false) {
+    const Task &T = (*TheTasks)[(Id - 1) % TheTasks->size()];
+    S.submit(must(Builder->build(T, Id, 1)), T, Insist);
+  }
+  /// Waits until all that was asked for so far has been done.
+  void drain(Session &S) {
+    S.queryLoad();
+    ASSERT_EQ(next(Event::Loaded).Kind, Event::Loaded);
+  }
+
+  void TearDown() override {
+    TheGate.open();
+    Plugin.waitForEnd();
+    EXPECT_EQ(Plugin.complaints(), std::vector<std::string>());
+    EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
+  }
+
+  Gate TheGate;
+  FakePlugin Plugin;
+  TestLink TheLink;
+  std::vector<Task> *TheTasks = nullptr;
+  std::unique_ptr<JobBuilder> Builder;
+  std::shared_ptr<EventQueue> Events;
+  std::deque<Event> Pending;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// open and close
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, WhatThePluginIsTold) {
+  Options &Opts = TheLink.TheLinker.Opts;
+  Opts.PluginArgs = {"one=1", "two"};
+  Opts.OutputFile = "dir/app";
+  Opts.TimeoutSeconds = 77;
+  TheLink.Msg.Verbose = true;
+  TheLink.Parallelism = 3;
+  Plugin.OnOpen = [&](const dtlto_session_params &P) {
+    const dtlto_host &Host = Plugin.host();
+    EXPECT_EQ(Host.size, sizeof(dtlto_host));
+    EXPECT_EQ(Host.abi_major, uint32_t(DTLTO_ABI_MAJOR));
+    EXPECT_EQ(Host.abi_minor, uint32_t(DTLTO_ABI_MINOR));
+    EXPECT_EQ(Host.reserved, 0u);
+    EXPECT_STREQ(Host.name, "dtlto");
+    EXPECT_NE(Host.version[0], 0);
+
+    EXPECT_EQ(P.size, sizeof(dtlto_session_params));
+    EXPECT_EQ(P.num_args, 2u);
+    EXPECT_STREQ(P.args[0], "one=1");
+    EXPECT_STREQ(P.args[1], "two");
+    EXPECT_STREQ(P.llvm_version, LLVM_VERSION_STRING);
+    EXPECT_STREQ(P.output, "dir/app");
+    EXPECT_EQ(P.num_jobs, 3u);
+    EXPECT_EQ(P.job_timeout_s, 77u);
+    EXPECT_EQ(P.verbose, 1u);
+
+    const auto *Codegen = static_cast<const dtlto_local_codegen *>(
+        Host.extension(Host.context, DTLTO_EXT_LOCAL_CODEGEN));
+    EXPECT_NE(Codegen, nullptr);
+    if (Codegen) {
+      EXPECT_EQ(Codegen->size, sizeof(dtlto_local_codegen));
+      EXPECT_EQ(Codegen->slots, 3u);
+    }
+    EXPECT_EQ(Host.extension(Host.context, "com.example.thing/1"), nullptr);
+    EXPECT_EQ(Host.extension(Host.context, ""), nullptr);
+    EXPECT_EQ(Host.extension(Host.context, nullptr), nullptr);
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(SessionTest, NoOutputFile) {
+  Plugin.OnOpen = [&](const dtlto_session_params &P) {
+    EXPECT_STREQ(P.output, "");
+    EXPECT_EQ(P.num_args, 0u);
+    EXPECT_EQ(P.verbose, 0u);
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, NothingIsCalledAfterAFailedOpen) {
+  Plugin.OnOpen = [](const dtlto_session_params &) {
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    EXPECT_EQ(next(Event::Opened).Status, DTLTO_ERROR_INFRASTRUCTURE);
+    submit(S, 1);
+    EXPECT_NE(next(Event::Submitted).Status, DTLTO_OK);
+    S.queryLoad();
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(Plugin.submitted().empty());
+  EXPECT_FALSE(Plugin.isClosed());
+}
+
+TEST_F(SessionTest, ErrorsOfOpenAreToldWithIt) {
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Plugin.log(DTLTO_LOG_ERROR, "no farm today");
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    EXPECT_EQ(next(Event::Opened).Message, "no farm today");
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(SessionTest, ErrorsDuringAnOpenThatSucceedsAreToldWithIt) {
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    std::thread([&] { Plugin.log(DTLTO_LOG_ERROR, "no farm today"); }).join();
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    Event E = next(Event::Opened);
+    EXPECT_EQ(E.Status, DTLTO_OK);
+    EXPECT_EQ(E.Message, "no farm today");
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(SessionTest, CloseEndsWhatRuns) {
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, Plugin.failure(DTLTO_CANCELLED));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    submit(S, 2);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(Plugin.isClosed());
+}
+
+TEST_F(SessionTest, NoEventAfterClose) {
+  Gate Running;
+  Plugin.OnRun = [&](const FakePlugin::Job &) {
+    Running.open();
+    TheGate.wait();
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    Running.wait();
+    // The worker keeps close() waiting, so the plugin is left behind.
+    EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
+    Events->popAll(Clock::now());
+    Pending.clear();
+    Plugin.loadChanged();
+    Plugin.state(1, DTLTO_STATE_RUNNING);
+    Plugin.done(1, Plugin.object("late")); // must be released all the same
+    Plugin.log(DTLTO_LOG_WARNING, "late");
+    dtlto_result Late = Plugin.codegen(1);
+    EXPECT_NE(Late.status, DTLTO_OK);
+    EXPECT_EQ(Late.object.data, nullptr);
+    expectNoEvent();
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(SessionTest, CloseLeavesAHangingOpenBehind) {
+  Gate InOpen;
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    InOpen.open();
+    TheGate.wait();
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    InOpen.wait();
+    std::optional<Session::Call> Call = S.currentCall();
+    ASSERT_TRUE(Call.has_value());
+    EXPECT_STREQ(Call->Name, "open");
+    EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
+  });
+}
+
+TEST_F(SessionTest, NoCallAtRest) {
+  withSession([&](Session &S) {
+    EXPECT_FALSE(S.currentCall().has_value());
+    open(S);
+    EXPECT_TRUE(S.close(Long));
+    EXPECT_FALSE(S.currentCall().has_value());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// submit and job_done
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, AResult) {
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "host:1");
+    dtlto_result Result = Plugin.object("an object");
+    // The host must have copied what is only borrowed.
+    std::string Message = "a warning", Worker = "host:1";
+    Result.message = Message.c_str();
+    Result.worker = Worker.c_str();
+    Plugin.done(J.Id, Result);
+    Message.assign(Message.size(), 'x');
+    Worker.assign(Worker.size(), 'x');
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 7);
+    Event State = next(Event::State);
+    EXPECT_EQ(State.Job, 7u);
+    EXPECT_EQ(State.Status, DTLTO_STATE_RUNNING);
+    EXPECT_EQ(State.Worker, "host:1");
+    Event Done = next(Event::Done);
+    EXPECT_EQ(Done.Job, 7u);
+    EXPECT_EQ(Done.Status, DTLTO_OK);
+    EXPECT_EQ(Done.Object.bytes(), "an object");
+    EXPECT_EQ(Done.Message, "a warning");
+    EXPECT_EQ(Done.Worker, "host:1");
+    EXPECT_FALSE(Done.RanHere);
+    EXPECT_EQ(Plugin.numObjectsAlive(), 1u); // read in place
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, RefusedJobsComeBack) {
+  Plugin.OnSubmit = [](const FakePlugin::Job &) { return DTLTO_ERROR_CALLER; };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Event E = next(Event::Submitted);
+    EXPECT_EQ(E.Job, 1u);
+    EXPECT_EQ(E.Status, DTLTO_ERROR_CALLER);
+    EXPECT_NE(E.Built, nullptr);
+    EXPECT_TRUE(S.close(Long));
+    expectNoEvent();
+  });
+}
+
+TEST_F(SessionTest, AfterBusyNothingIsOfferedUntilThereIsRoom) {
+  std::atomic<bool> HasRoom{false};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    return HasRoom ? DTLTO_OK : DTLTO_BUSY;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    for (uint64_t Id : {1, 2, 3})
+      submit(S, Id);
+    for (uint64_t Id : {1, 2, 3}) {
+      Event E = next(Event::Submitted);
+      EXPECT_EQ(E.Job, Id);
+      EXPECT_EQ(E.Status, DTLTO_BUSY);
+      EXPECT_NE(E.Built, nullptr);
+    }
+    EXPECT_EQ(Plugin.submitted().size(), 1u);
+
+    HasRoom = true;
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_BUSY);
+    EXPECT_EQ(Plugin.submitted().size(), 1u);
+
+    Plugin.loadChanged();
+    EXPECT_EQ(next(Event::LoadChanged).Kind, Event::LoadChanged);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, AnEndedJobIsRoom) {
+  Gate SecondIsBusy;
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    return J.Id == 2 && J.Attempt == 1 ? DTLTO_BUSY : DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    SecondIsBusy.wait();
+    Plugin.done(J.Id, Plugin.object("an object"));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    submit(S, 2);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_BUSY);
+    SecondIsBusy.open();
+    EXPECT_EQ(next(Event::Done).Job, 1u);
+    submit(S, 2);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    EXPECT_EQ(next(Event::Done).Job, 2u);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, InsistingAsksABusyPlugin) {
+  std::atomic<bool> HasRoom{false};
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    return HasRoom ? DTLTO_OK : DTLTO_BUSY;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_BUSY);
+    submit(S, 1, /*Insist=*/true);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_BUSY);
+    EXPECT_EQ(Plugin.submitted().size(), 2u);
+    HasRoom = true;
+    submit(S, 1, /*Insist=*/true);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, ForgottenJobsHaveNoEvents) {
+  Gate Running;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Running.open();
+    TheGate.wait();
+    Plugin.done(J.Id, Plugin.object("late"));
+  };
+  Plugin.OnCancel = [&](uint64_t) { TheGate.open(); };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    Running.wait();
+    S.forget(1);
+    drain(S);
+    EXPECT_EQ(Plugin.cancelled(), std::vector<uint64_t>{1});
+    EXPECT_TRUE(S.close(Long));
+    for (Event &E : Events->popAll(Clock::now()))
+      EXPECT_NE(E.Job, 1u);
+  });
+  EXPECT_EQ(Plugin.numObjectsMade(), 1u);
+}
+
+TEST_F(SessionTest, ForgottenBeforeItIsOffered) {
+  Gate InSubmit;
+  Plugin.OnSubmit = [&](const FakePlugin::Job &) {
+    InSubmit.open();
+    TheGate.wait();
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    InSubmit.wait();
+    submit(S, 2);
+    S.forget(2);
+    TheGate.open();
+    EXPECT_EQ(next(Event::Done).Job, 1u);
+    drain(S);
+    EXPECT_EQ(Plugin.submitted().size(), 1u);
+    // The plugin doesn't know this job.
+    EXPECT_TRUE(Plugin.cancelled().empty());
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, ForgottenAfterItsEnd) {
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    S.forget(1);
+    S.forget(4711);
+    drain(S);
+    EXPECT_TRUE(Plugin.cancelled().empty());
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, Violations) {
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.doneTooOften(4711, Plugin.object("whose?"));
+    dtlto_result First = Plugin.object("first");
+    Plugin.done(J.Id, First);
+    Plugin.done(J.Id, First);
+    Plugin.doneTooOften(J.Id, Plugin.object("second"));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Event Unknown = next(Event::Violation);
+    EXPECT_NE(Unknown.Message.find("4711"), std::string::npos);
+    Event Done = next(Event::Done);
+    EXPECT_EQ(Done.Object.bytes(), "first");
+    Event Twice = next(Event::Violation);
+    EXPECT_NE(Twice.Message.find("second result"), std::string::npos);
+    EXPECT_EQ(Done.Object.bytes(), "first");
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// What the session's jobs carry
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, NeedsOfTheSession) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  const uint32_t Parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Needs = static_cast<const dtlto_needs *>(
+        Host.extension(Host.context, DTLTO_EXT_NEEDS));
+    EXPECT_NE(Needs, nullptr);
+    if (Needs) {
+      EXPECT_EQ(Needs->size, sizeof(dtlto_needs));
+      EXPECT_EQ(Needs->reserved, 0u);
+      Needs->set(Host.context, DTLTO_PART_ARGS);
+      Needs->set(Host.context, Parts); // the last counts
+    }
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    S.open();
+    Event E = next(Event::Opened);
+    EXPECT_EQ(E.Status, DTLTO_OK);
+    EXPECT_EQ(E.Needs, Parts);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, NeedsOfThePlugin) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+  withSession([&](Session &S) {
+    S.open();
+    EXPECT_EQ(next(Event::Opened).Needs,
+              uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_ARGS));
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+namespace {
+
+class SessionBundleTest : public SessionTest {
+protected:
+  /// Asks for the bundle of job \p Id, and returns the status and the bytes.
+  std::pair<int32_t, std::string> bundle(uint64_t Id) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Bundles = static_cast<const dtlto_bundle *>(
+        Host.extension(Host.context, DTLTO_EXT_BUNDLE));
+    EXPECT_EQ(Bundles->size, sizeof(dtlto_bundle));
+    EXPECT_EQ(Bundles->reserved, 0u);
+    dtlto_buffer Bytes;
+    std::memset(&Bytes, 0xAB, sizeof(Bytes));
+    int32_t Status = Bundles->make(Host.context, Id, &Bytes);
+    if (Status != DTLTO_OK) {
+      EXPECT_EQ(Bytes.data, nullptr);
+      EXPECT_EQ(Bytes.size, 0u);
+      return {Status, ""};
+    }
+    std::string Text(static_cast<const char *>(Bytes.data), Bytes.size);
+    Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
+    return {Status, Text};
+  }
+};
+
+} // namespace
+
+TEST_F(SessionBundleTest, ABundle) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  std::string Made, Again, Right;
+  int32_t InSubmit = -1, Ended = -1;
+  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
+    // Not accepted yet, but the host has it already.
+    InSubmit = bundle(J.Id).first;
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    auto Bytes = must(writeBundle(*J.Raw));
+    Right = ref(Bytes).str();
+    Made = bundle(J.Id).second;
+    Again = bundle(J.Id).second;
+    Plugin.done(J.Id, Plugin.object("an object"));
+    Ended = bundle(J.Id).first;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(InSubmit, DTLTO_OK);
+  EXPECT_FALSE(Made.empty());
+  EXPECT_EQ(Made, Right);
+  EXPECT_EQ(Made, Again);
+  EXPECT_EQ(Ended, DTLTO_ERROR_CALLER);
+}
+
+TEST_F(SessionBundleTest, JobsWithoutOne) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+  int32_t InOpen = -1, Unknown = -1, WithoutConfig = -1;
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    InOpen = bundle(1).first;
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Unknown = bundle(J.Id + 100).first;
+    WithoutConfig = bundle(J.Id).first;
+    Plugin.done(J.Id, Plugin.object("an object"));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(InOpen, DTLTO_ERROR_CALLER);
+  EXPECT_EQ(Unknown, DTLTO_ERROR_CALLER);
+  EXPECT_EQ(WithoutConfig, DTLTO_ERROR_CALLER);
+}
+
+TEST_F(SessionBundleTest, WithoutDigests) {
+  Plugin.setNeeds(DTLTO_PART_CONFIG);
+  std::pair<int32_t, std::string> Made;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Made = bundle(J.Id);
+    Plugin.done(J.Id, Plugin.object("an object"));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  // The host makes them: a bundle can't be without.
+  EXPECT_EQ(Made.first, DTLTO_OK);
+  EXPECT_EQ(toString(readBundle(Made.second, LLVM_VERSION_STRING).takeError()),
+            "");
+}
+
+//===----------------------------------------------------------------------===//
+// What the host offers
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, LocalCodegen) {
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    Event Done = next(Event::Done);
+    EXPECT_EQ(Done.Status, DTLTO_OK);
+    EXPECT_TRUE(Done.RanHere);
+    EXPECT_FALSE(Done.NoObject);
+    EXPECT_EQ(Done.Object.bytes().substr(1, 3), "ELF");
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, LocalCodegenOfUnknownJobs) {
+  int32_t StatusInOpen = -1, StatusOfEnded = -1;
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    StatusInOpen = Plugin.codegen(1).status;
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, Plugin.object("an object"));
+    dtlto_result Again = Plugin.codegen(J.Id);
+    StatusOfEnded = Again.status;
+    EXPECT_EQ(Again.object.data, nullptr);
+    EXPECT_NE(Again.message, nullptr);
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(StatusInOpen, DTLTO_ERROR_CALLER);
+  EXPECT_EQ(StatusOfEnded, DTLTO_ERROR_CALLER);
+}
+
+TEST_F(SessionTest, LocalCodegenOfForgottenJobs) {
+  int32_t Status = -1;
+  Gate Running;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Running.open();
+    TheGate.wait();
+    dtlto_result Result = Plugin.codegen(J.Id);
+    Status = Result.status;
+    Plugin.done(J.Id, Result);
+  };
+  Plugin.OnCancel = [](uint64_t) {};
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    Running.wait();
+    S.forget(1);
+    TheGate.open();
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(Status, DTLTO_CANCELLED);
+}
+
+TEST_F(SessionTest, TellsWhatRunsHere) {
+  Gate Inside;
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+      Inside.open();
+      TheGate.wait();
+      return true;
+    };
+  };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_EQ(S.lastRunHere(), Clock::time_point());
+    submit(S, 1);
+    Inside.wait();
+    // While it runs, the time goes on.
+    Clock::time_point Before = Clock::now();
+    EXPECT_GE(S.lastRunHere(), Before);
+    EXPECT_GE(S.lastRunHere(1), Before);
+    EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
+    TheGate.open();
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    // And then stands still.
+    Clock::time_point End = S.lastRunHere();
+    EXPECT_GE(End, Before);
+    EXPECT_LE(End, Clock::now());
+    EXPECT_EQ(S.lastRunHere(), End);
+    EXPECT_EQ(S.lastRunHere(1), End);
+    EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, CloseWaitsForLocalCodegen) {
+  Gate Inside;
+  std::atomic<bool> Ended{false};
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+      Inside.open();
+      TheGate.wait();
+      Ended = true;
+      return true;
+    };
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Inside.wait();
+    std::thread Later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      TheGate.open();
+    });
+    // The limit is for the plugin, not for our own compiler.
+    S.close(std::chrono::milliseconds(1));
+    EXPECT_TRUE(Ended);
+    Later.join();
+  });
+}
+
+TEST_F(SessionTest, Load) {
+  Plugin.OnLoad = [](dtlto_load &Load) {
+    EXPECT_EQ(Load.size, sizeof(dtlto_load));
+    Load.slots = 8;
+    Load.expected_wait_ms = 12;
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    S.queryLoad();
+    dtlto_load Load = next(Event::Loaded).Load;
+    EXPECT_EQ(Load.slots, 8u);
+    EXPECT_EQ(Load.expected_wait_ms, 12u);
+    // What the plugin left alone isn't known.
+    EXPECT_EQ(Load.workers, UINT32_MAX);
+    EXPECT_EQ(Load.queued, UINT32_MAX);
+    EXPECT_EQ(Load.free, UINT32_MAX);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionTest, LoadFails) {
+  Plugin.OnLoad = [](dtlto_load &) { return DTLTO_ERROR_INFRASTRUCTURE; };
+  withSession([&](Session &S) {
+    open(S);
+    S.queryLoad();
+    submit(S, 1);
+    // Calls are made in the order in which they were asked for.
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    for (Event &E : Pending)
+      EXPECT_NE(E.Kind, Event::Loaded);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+namespace {
+class SessionLogTest : public SessionTest {
+protected:
+  void logAll() {
+    Plugin.OnRun = [&](const FakePlugin::Job &J) {
+      Plugin.log(DTLTO_LOG_DEBUG, "d");
+      Plugin.log(DTLTO_LOG_NOTE, "n");
+      Plugin.log(DTLTO_LOG_WARNING, "w");
+      Plugin.log(DTLTO_LOG_ERROR, "e");
+      Plugin.log(4711, "u");
+      Plugin.log(DTLTO_LOG_NOTE, nullptr);
+      Plugin.done(J.Id, Plugin.object("an object"));
+    };
+    withSession([&](Session &S) {
+      open(S);
+      submit(S, 1);
+      EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+      EXPECT_TRUE(S.close(Long));
+    });
+  }
+  using Texts = std::vector<std::string>;
+  Texts all(MessageLevel Level) { return TheLink.Msg.all(Level); }
+};
+} // namespace
+
+TEST_F(SessionLogTest, Levels) {
+  logAll();
+  EXPECT_EQ(all(MessageLevel::Debug), Texts{"fake: d"});
+  EXPECT_EQ(all(MessageLevel::Note), (Texts{"fake: n", "fake: u"}));
+  EXPECT_EQ(all(MessageLevel::Warning), Texts{"fake: w"});
+  // What comes of an error is for the scheduler to say.
+  EXPECT_EQ(all(MessageLevel::Error), Texts());
+  EXPECT_EQ(next(Event::GaveUp).Message, "e");
+}

@@ -1,0 +1,265 @@
+//===- ProgressTest.cpp - The line that tells how far the link is ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/Progress.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A terminal and a clock that the test moves.
+class ProgressTest : public testing::Test {
+protected:
+  Progress make(StringRef Format, size_t Total = 4, double Work = 100) {
+    EXPECT_EQ(toString(checkStatusFormat(Format)), "");
+    return Progress(Format.str(), Total, Work,
+                    {[&](StringRef Line) { Lines.push_back(Line.str()); },
+                     [&] { return Columns; }, [&] { return Now; }});
+  }
+  /// What a status is after three of four jobs have begun and two have ended,
+  /// the first after 10 s and the second after 20, with 25 and 15 % of the
+  /// work.
+  std::string status(StringRef Format) {
+    Columns = std::nullopt;
+    Progress P = make(Format);
+    P.started("a", "", true);
+    P.started("b", "", true);
+    P.started("c", "", true);
+    Now += 10s;
+    P.finished("a", "", 25, true);
+    Now += 10s;
+    P.finished("b", "", 15, true);
+    StringRef Line = Lines.back();
+    EXPECT_TRUE(Line.consume_back("codegen b"));
+    return Line.str();
+  }
+
+  std::vector<std::string> Lines;
+  std::optional<unsigned> Columns = 0;
+  Progress::TimePoint Now = Progress::TimePoint() + 1h;
+};
+
+std::string wrong(StringRef Format) {
+  return toString(checkStatusFormat(Format));
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The format
+//===----------------------------------------------------------------------===//
+
+TEST_F(ProgressTest, Counts) {
+  EXPECT_EQ(status("%s %t %r %u %f|"), "3 4 1 1 2|");
+  EXPECT_EQ(status("[%f/%t] "), "[2/4] ");
+}
+
+TEST_F(ProgressTest, Percent) {
+  EXPECT_EQ(status("%p"), " 50%");
+  EXPECT_EQ(status("%P"), " 40%"); // of the work
+}
+
+TEST_F(ProgressTest, Rates) { EXPECT_EQ(status("%o %c"), "0.1 0.1"); }
+
+TEST_F(ProgressTest, CurrentRateForgets) {
+  Columns = std::nullopt;
+  Progress P = make("%o %c ", 100);
+  for (int I = 0; I != 4; ++I) {
+    P.started("a", "", true);
+    Now += 100s;
+    P.finished("a", "", 1, true);
+  }
+  EXPECT_EQ(Lines.back(), "0.0 0.0 codegen a");
+  P.started("a", "", true);
+  Now += 500ms;
+  P.finished("a", "", 1, true);
+  EXPECT_EQ(Lines.back(), "0.0 2.0 codegen a");
+}
+
+TEST_F(ProgressTest, Time) {
+  EXPECT_EQ(status("%e %E"), "20.000 30.000");
+  EXPECT_EQ(status("%w %W"), "00:20 00:30");
+}
+
+TEST_F(ProgressTest, HoursForBothIfOneHasThem) {
+  Columns = std::nullopt;
+  Progress P = make("%w %W ");
+  Now += 1h + 2min + 3s;
+  P.finished("a", "", 50, false);
+  EXPECT_EQ(Lines.back(), "1:02:03 1:02:03 codegen a");
+  Now += 1h;
+  P.finished("b", "", 50, false);
+  EXPECT_EQ(Lines.back(), "2:02:03 0:00:00 codegen b");
+}
+
+TEST_F(ProgressTest, WhatIsNotKnown) {
+  Progress P = make("%o %c %E %W %P %p ");
+  P.started("a", "", true);
+  EXPECT_EQ(Lines.back(), "? ? ? ?   0%   0% codegen a");
+}
+
+TEST_F(ProgressTest, NoWorkAtAll) {
+  Progress P = make("%E %P ", 1, 0);
+  P.finished("a", "", 0, false);
+  EXPECT_EQ(Lines.back(), "?   0% codegen a");
+}
+
+TEST_F(ProgressTest, TextStays) {
+  EXPECT_EQ(status("100%% of %t \n$PATH "), "100% of 4 ?$PATH ");
+  EXPECT_EQ(status(""), "");
+  EXPECT_EQ(status("%%f"), "%f");
+}
+
+TEST_F(ProgressTest, UnknownPlaceholders) {
+  for (StringRef Format : {"%x", "[%f/%x]", "%%%x", "%f%%%x%y"})
+    EXPECT_EQ(wrong(Format).find("unknown placeholder '%x': expected %s, %t"),
+              0u)
+        << Format.str() << ": " << wrong(Format);
+  EXPECT_EQ(wrong("% f").find("unknown placeholder '% '"), 0u);
+  EXPECT_EQ(wrong("%F").find("unknown placeholder '%F'"), 0u);
+  EXPECT_EQ(wrong("%\n").find("unknown placeholder '%?'"), 0u);
+  EXPECT_EQ(wrong("%\xff").find("unknown placeholder '%?'"), 0u);
+  EXPECT_EQ(wrong(StringRef("%\0f", 3)).find("unknown placeholder '%?'"), 0u);
+}
+
+TEST_F(ProgressTest, PercentSignAtTheEnd) {
+  for (StringRef Format : {"%", "[%f/%t] %", "%%%"})
+    EXPECT_EQ(wrong(Format).find("a '%' at the end"), 0u) << Format.str();
+  EXPECT_EQ(wrong("%%"), "");
+}
+
+//===----------------------------------------------------------------------===//
+// The line's width
+//===----------------------------------------------------------------------===//
+
+TEST_F(ProgressTest, LongLinesLoseTheirMiddle) {
+  EXPECT_EQ(fitToLine("0123456789", 10), "0123456789");
+  EXPECT_EQ(fitToLine("0123456789a", 10), "012...789a");
+  EXPECT_EQ(fitToLine("0123456789a", 9), "012...89a");
+  EXPECT_EQ(fitToLine("0123456789a", 4), "...a");
+  EXPECT_EQ(fitToLine("0123456789a", 3), "...");
+  EXPECT_EQ(fitToLine("0123456789a", 1), ".");
+  EXPECT_EQ(fitToLine("0123456789a", 0), "0123456789a");
+  EXPECT_EQ(fitToLine("", 5), "");
+}
+
+TEST_F(ProgressTest, CharactersStayWhole) {
+  // Two columns each.
+  EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 8),
+            "\u4e00\u4e01\u4e02\u4e03");
+  EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 7), "\u4e00...\u4e03");
+  EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 6), "...\u4e03");
+  EXPECT_EQ(fitToLine("äöüäöü", 5), "ä...ü");
+}
+
+TEST_F(ProgressTest, NamesCannotMoveTheCursor) {
+  EXPECT_EQ(printable("a\nb\rc\x1b[2Jd\x7f"), "a?b?c?[2Jd?");
+  EXPECT_EQ(printable("\xff\xc3 \xe4\xb8"), "?? ??");
+  EXPECT_EQ(fitToLine("\x1b[2J", 0), "?[2J");
+  Progress P = make("\x1b[1m%f\x1b[0m ");
+  P.started("x\x1b[31m", "y\n", true);
+  EXPECT_EQ(Lines.back(), "\x1b[1m0\x1b[0m codegen x?[31m on y?");
+}
+
+TEST_F(ProgressTest, ColorsTakeNoRoomAndAllStay) {
+  EXPECT_EQ(fitToLine("\x1b[32mabc\x1b[0m", 3), "\x1b[32mabc\x1b[0m");
+  EXPECT_EQ(fitToLine("\x1b[32mabcdefgh\x1b[0mij", 5), "\x1b[32ma\x1b[0m...j");
+}
+
+TEST_F(ProgressTest, WidthIsAskedForEachTime) {
+  Progress P = make("", 4);
+  P.started("0123456789", "", true);
+  EXPECT_EQ(Lines.back(), "codegen 0123456789");
+  Columns = 10;
+  Now += 1s;
+  P.started("0123456789", "", true);
+  EXPECT_EQ(Lines.back(), "cod...6789");
+}
+
+//===----------------------------------------------------------------------===//
+// When it is shown
+//===----------------------------------------------------------------------===//
+
+TEST_F(ProgressTest, StartsAndEndsOnATerminal) {
+  Progress P = make("[%f/%t] ");
+  P.started("a.o", "node3", true);
+  Now += 1s;
+  P.finished("a.o", "node4", 1, true);
+  Now += 1s;
+  P.started("b.o", "", true);
+  Now += 1s;
+  P.started("b.o", "node1", false); // is still one
+  EXPECT_EQ(Lines, (std::vector<std::string>{"[0/4] codegen a.o on node3",
+                                             "[1/4] codegen a.o on node4",
+                                             "[1/4] codegen b.o",
+                                             "[1/4] codegen b.o on node1"}));
+  P.clear();
+  EXPECT_EQ(Lines.back(), "");
+  P.clear();
+  EXPECT_EQ(Lines.size(), 5u);
+}
+
+TEST_F(ProgressTest, OneLineForEachJobElsewhere) {
+  Columns = std::nullopt;
+  Progress P = make("[%f/%t] ");
+  P.started("a.o", "n", true);
+  P.started("b.o", "n", true);
+  P.finished("b.o", "n", 1, true);
+  P.finished("a.o", "n", 1, true);
+  P.finished("c.o", "", 1, false); // a cache has it
+  P.clear();
+  EXPECT_EQ(Lines, (std::vector<std::string>{"[1/4] codegen b.o on n",
+                                             "[2/4] codegen a.o on n",
+                                             "[3/4] codegen c.o"}));
+}
+
+TEST_F(ProgressTest, NotMoreOftenThanATerminalCanTake) {
+  Progress P = make("[%f/%t %r] ", 1000);
+  EXPECT_EQ(P.due(), Progress::TimePoint::max());
+  for (int I = 0; I != 1000; ++I) {
+    P.started("a" + std::to_string(I), "", true);
+    P.finished("a" + std::to_string(I), "", 0.1, true);
+    Now += 1ms;
+  }
+  EXPECT_GE(Lines.size(), 10u);
+  EXPECT_LE(Lines.size(), 25u);
+}
+
+TEST_F(ProgressTest, TheLastChangeIsShownInTheEnd) {
+  Progress P = make("[%f/%t] ");
+  P.started("a", "", true);
+  EXPECT_EQ(P.due(), Progress::TimePoint::max());
+  P.started("b", "", true);
+  P.started("c", "", true);
+  ASSERT_EQ(Lines.size(), 1u);
+  Progress::TimePoint Due = P.due();
+  EXPECT_GT(Due, Now);
+  EXPECT_LE(Due, Now + 1s);
+  P.showDue(); // not yet
+  EXPECT_EQ(Lines.size(), 1u);
+  Now = Due;
+  P.showDue();
+  ASSERT_EQ(Lines.size(), 2u);
+  EXPECT_EQ(Lines.back(), "[0/4] codegen c");
+  EXPECT_EQ(P.due(), Progress::TimePoint::max());
+  P.showDue();
+  EXPECT_EQ(Lines.size(), 2u);
+}
+
+TEST_F(ProgressTest, NothingIsDueAfterTheEnd) {
+  Progress P = make("");
+  P.started("a", "", true);
+  P.started("b", "", true);
+  P.clear();
+  EXPECT_EQ(P.due(), Progress::TimePoint::max());
+  Now += 1h;
+  P.showDue();
+  EXPECT_EQ(Lines.size(), 2u);
+}

@@ -1,0 +1,377 @@
+//===- TimelineTest.cpp - What became of a link's jobs, and when ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/Timeline.h"
+#include "Job/JobBuilder.h"
+#include "PluginLinkTest.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+using Kind = AttemptRecord::Kind;
+using Outcome = AttemptRecord::Outcome;
+using Source = JobRecord::Source;
+
+namespace {
+
+class TimelineTest : public PluginLinkTest {
+protected:
+  TimelineTest() {
+    // The record of the link is kept for the trace.
+    TheLink.Configure = [](lto::Config &C) { C.TimeTraceEnabled = true; };
+    TheLink.TheLinker.Opts.LocalJobs = 0;
+    setTimeout(60);
+  }
+
+  /// Links, and looks at what holds for each record.
+  void linkAndRecord() {
+    link();
+    ASSERT_EQ(TheLink.TheLinker.Timelines.size(), 1u);
+    const Timeline &T = record();
+    EXPECT_TRUE(T.isOn());
+    EXPECT_EQ(T.hasFailed(), Have.Error != "");
+    for (const JobRecord &J : T.jobs()) {
+      EXPECT_GE(J.Cost, 0);
+      EXPECT_GT(J.PrimaryBytes, 0u) << J.Name;
+      if (Have.Error == "") {
+        EXPECT_NE(J.From, Source::None) << J.Name;
+        EXPECT_LE(J.Ended, T.end()) << J.Name;
+      }
+      double Last = 0;
+      for (double Time : {J.Preparing, J.Prepared, J.Delivering, J.Ended})
+        if (Time != NoTime) {
+          EXPECT_GE(Time, Last) << J.Name;
+          Last = Time;
+        }
+      for (const AttemptRecord &A : J.Attempts) {
+        Last = 0;
+        for (double Time :
+             {A.Offered, A.Accepted, A.Sending, A.Running, A.Receiving, A.Done})
+          if (Time != NoTime) {
+            EXPECT_GE(Time, Last) << J.Name;
+            Last = Time;
+          }
+        EXPECT_NE(A.Done, NoTime) << J.Name;
+        EXPECT_NE(A.TheOutcome, Outcome::Open) << J.Name;
+      }
+    }
+  }
+
+  const Timeline &record() { return TheLink.TheLinker.Timelines.back(); }
+  const JobRecord &job(StringRef Name) {
+    for (const JobRecord &J : record().jobs())
+      if (J.Name == Name)
+        return J;
+    ADD_FAILURE() << "no job " << Name.str();
+    return record().jobs().front();
+  }
+};
+
+TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
+  TheLink.Configure = nullptr;
+  makeProgram(3);
+  linkSame();
+  EXPECT_TRUE(TheLink.TheLinker.Timelines.empty());
+
+  Timeline Off;
+  Off.addJob("a.o", 1, 1, 1);
+  Off.opened();
+  Off.ended(0);
+  Off.done(1, DTLTO_OK, "", "", false);
+  Off.finish(false);
+  EXPECT_TRUE(Off.jobs().empty());
+  EXPECT_EQ(Off.end(), NoTime);
+}
+
+TEST_F(TimelineTest, AJobOnAWorker) {
+  makeProgram(3);
+  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_SENDING, "node1");
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "node1");
+    Plugin.state(J.Id, DTLTO_STATE_RECEIVING, "node1");
+    dtlto_result Result = remote(J);
+    Result.worker = "node1";
+    Plugin.done(J.Id, Result);
+  };
+  linkAndRecord();
+  expectSameObjects();
+  ASSERT_EQ(record().jobs().size(), 3u);
+  EXPECT_NE(record().openedAt(), NoTime);
+  std::set<unsigned> Numbers;
+  unsigned NumImporting = 0;
+  for (const JobRecord &J : record().jobs()) {
+    Numbers.insert(J.Number);
+    EXPECT_EQ(J.From, Source::Worker);
+    EXPECT_EQ(J.WhyHere, "");
+    EXPECT_EQ(J.ObjectBytes, Want.Objects[J.Name].size());
+    EXPECT_GT(J.ShardBytes, 0u);
+    // Slim imports are smaller, and each module but one imports from the next.
+    if (J.ImportBytes) {
+      ++NumImporting;
+      EXPECT_GT(J.WholeImportBytes, J.ImportBytes);
+    }
+    ASSERT_EQ(J.Attempts.size(), 1u);
+    const AttemptRecord &A = J.Attempts[0];
+    EXPECT_EQ(A.TheKind, Kind::First);
+    EXPECT_EQ(A.TheOutcome, Outcome::Ok);
+    EXPECT_EQ(A.Worker, "node1");
+    EXPECT_EQ(A.Message, "");
+    EXPECT_FALSE(A.RanHere);
+    EXPECT_NE(A.Id, 0u);
+    for (double Time : {A.Offered, A.Accepted, A.Sending, A.Running,
+                        A.Receiving, A.Done, J.Preparing, J.Delivering})
+      EXPECT_NE(Time, NoTime);
+  }
+  EXPECT_EQ(Numbers.size(), 3u);
+  EXPECT_GE(NumImporting, 2u);
+}
+
+TEST_F(TimelineTest, AJobThatThePluginRunsInTheLinker) {
+  makeProgram(2);
+  linkAndRecord();
+  expectSameObjects();
+  for (const JobRecord &J : record().jobs()) {
+    EXPECT_EQ(J.From, Source::Here);
+    ASSERT_EQ(J.Attempts.size(), 1u);
+    EXPECT_TRUE(J.Attempts[0].RanHere);
+    EXPECT_NE(J.Attempts[0].Running, NoTime);
+    EXPECT_NE(J.Attempts[0].Id, 0u);
+  }
+}
+
+TEST_F(TimelineTest, ARetry) {
+  makeProgram(2);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    if (J.Name == "m0.o" && J.Attempt == 1)
+      return Plugin.done(
+          J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no route", "n2"));
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  const JobRecord &J = job("m0.o");
+  EXPECT_EQ(J.From, Source::Worker);
+  ASSERT_EQ(J.Attempts.size(), 2u);
+  EXPECT_EQ(J.Attempts[0].TheKind, Kind::First);
+  EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Infrastructure);
+  EXPECT_EQ(J.Attempts[0].Message, "no route");
+  EXPECT_EQ(J.Attempts[0].Worker, "n2");
+  EXPECT_EQ(J.Attempts[1].TheKind, Kind::Retry);
+  EXPECT_EQ(J.Attempts[1].TheOutcome, Outcome::Ok);
+  EXPECT_EQ(job("m1.o").Attempts.size(), 1u);
+}
+
+TEST_F(TimelineTest, APluginThatTriesAgainByItself) {
+  makeProgram(2);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    bool IsLast = J.Name == "m1.o";
+    for (const char *Worker : {"n1", "n2", "n3"}) {
+      Plugin.state(J.Id, DTLTO_STATE_SENDING, Worker);
+      Plugin.state(J.Id, DTLTO_STATE_RUNNING, Worker);
+      // In words, and without.
+      if (IsLast)
+        break;
+      if (Worker == StringRef("n1"))
+        Plugin.state(J.Id, DTLTO_STATE_QUEUED, nullptr);
+    }
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  const JobRecord &J = job("m0.o");
+  EXPECT_EQ(J.From, Source::Worker);
+  ASSERT_EQ(J.Attempts.size(), 3u);
+  for (unsigned I = 0; I != 3; ++I) {
+    const AttemptRecord &A = J.Attempts[I];
+    EXPECT_EQ(A.Worker, "n" + std::to_string(I + 1));
+    EXPECT_EQ(A.TheKind, I == 0 ? Kind::First : Kind::Retry);
+    EXPECT_EQ(A.TheOutcome, I == 2 ? Outcome::Ok : Outcome::Infrastructure);
+    EXPECT_NE(A.Running, NoTime);
+  }
+  EXPECT_EQ(job("m1.o").Attempts.size(), 1u);
+}
+
+TEST_F(TimelineTest, AFallback) {
+  makeProgram(2);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    if (J.Name == "m0.o")
+      return Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_CALLER, "too odd"));
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  const JobRecord &J = job("m0.o");
+  EXPECT_EQ(J.From, Source::Here);
+  EXPECT_EQ(J.WhyHere, "it doesn't accept the job: too odd");
+  ASSERT_EQ(J.Attempts.size(), 2u);
+  EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Refused);
+  EXPECT_EQ(J.Attempts[1].TheKind, Kind::Here);
+  EXPECT_EQ(J.Attempts[1].TheOutcome, Outcome::Ok);
+  EXPECT_EQ(J.Attempts[1].Id, 0u);
+}
+
+TEST_F(TimelineTest, AnObjectThatIsNoGood) {
+  makeProgram(2);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, J.Name == "m0.o" ? Plugin.object("<html>") : remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  const JobRecord &J = job("m0.o");
+  EXPECT_EQ(J.From, Source::Here);
+  ASSERT_EQ(J.Attempts.size(), 2u);
+  EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Infrastructure);
+  EXPECT_NE(J.Attempts[0].Message.find("is no good"), std::string::npos);
+  EXPECT_EQ(J.Attempts[1].TheOutcome, Outcome::Ok);
+}
+
+TEST_F(TimelineTest, ACompilerErrorFailsTheLink) {
+  makeProgram(2);
+  setFallback(FallbackKind::None);
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    if (J.Name == "m0.o")
+      return Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_COMPILER, "oops"));
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  EXPECT_NE(Have.Error, "");
+  const JobRecord &J = job("m0.o");
+  EXPECT_EQ(J.From, Source::None);
+  ASSERT_EQ(J.Attempts.size(), 1u);
+  EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Compiler);
+  EXPECT_EQ(J.Attempts[0].Message, "oops");
+}
+
+TEST_F(TimelineTest, BusyIsNoAttempt) {
+  makeProgram(3);
+  Plugin.OnSubmit = [this](const FakePlugin::Job &J) {
+    if (J.Attempt > 1)
+      return DTLTO_OK;
+    Plugin.loadChanged();
+    return DTLTO_BUSY;
+  };
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  for (const JobRecord &J : record().jobs()) {
+    EXPECT_EQ(J.NumBusy, 1u);
+    ASSERT_EQ(J.Attempts.size(), 1u);
+    EXPECT_EQ(J.Attempts[0].TheKind, Kind::First);
+    EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Ok);
+  }
+}
+
+TEST_F(TimelineTest, APluginThatGivesUp) {
+  makeProgram(3);
+  Plugin.OnRun = [this](const FakePlugin::Job &) {
+    Plugin.log(DTLTO_LOG_ERROR, "the farm is on fire");
+  };
+  linkAndRecord();
+  expectSameObjects();
+  EXPECT_EQ(record().whyPluginFailed(), "the farm is on fire");
+  unsigned NumFailed = 0;
+  for (const JobRecord &J : record().jobs()) {
+    EXPECT_EQ(J.From, Source::Here);
+    EXPECT_NE(J.WhyHere, "");
+    for (const AttemptRecord &A : J.Attempts)
+      NumFailed += A.TheOutcome == Outcome::PluginFailed;
+  }
+  EXPECT_GE(NumFailed, 1u);
+}
+
+TEST_F(TimelineTest, VerifiedObjectsAreTheWorkers) {
+  makeProgram(2);
+  TheLink.TheLinker.Opts.VerifyPercent = 100;
+  Plugin.OnRun = [this](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, remote(J));
+  };
+  linkAndRecord();
+  expectSameObjects();
+  for (const JobRecord &J : record().jobs()) {
+    EXPECT_EQ(J.From, Source::Worker);
+    ASSERT_EQ(J.Attempts.size(), 2u);
+    EXPECT_EQ(J.Attempts[1].TheKind, Kind::Verify);
+  }
+}
+
+TEST_F(TimelineTest, ObjectsOfTheCache) {
+  makeProgram(2);
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  link();
+  ASSERT_EQ(Have.Error, "");
+  TheLink.TheLinker.Timelines.clear();
+  linkAndRecord();
+  expectSameObjects();
+  for (const JobRecord &J : record().jobs()) {
+    EXPECT_EQ(J.From, Source::Cache);
+    EXPECT_TRUE(J.Attempts.empty());
+    EXPECT_NE(J.Prepared, NoTime);
+  }
+}
+
+TEST_F(TimelineTest, LoadsAreKeptWhenTheyChange) {
+  Timeline T;
+  auto Now = std::chrono::steady_clock::now();
+  T.start(Now, Now - std::chrono::seconds(3));
+  EXPECT_NEAR(T.thinLink(), 3, 1e-6);
+  dtlto_load Load = {};
+  Load.slots = 8;
+  T.loaded(Load);
+  T.loaded(Load);
+  Load.free = 1;
+  T.loaded(Load);
+  ASSERT_EQ(T.loads().size(), 2u);
+  EXPECT_EQ(T.loads()[1].Free, 1u);
+  EXPECT_EQ(T.loads()[1].Slots, 8u);
+}
+
+TEST_F(TimelineTest, WhatGoesOnEndsWithTheLink) {
+  Timeline T;
+  T.start(std::chrono::steady_clock::now(), std::chrono::steady_clock::now());
+  T.addJob("a.o", 1, 1, 1);
+  T.offered(0, 1, BuiltJob(), false);
+  T.finish(/*HasFailed=*/true);
+  EXPECT_TRUE(T.hasFailed());
+  EXPECT_EQ(T.jobs()[0].Attempts[0].TheOutcome, Outcome::Open);
+  EXPECT_EQ(T.jobs()[0].Attempts[0].Done, T.end());
+}
+
+// The plugin's attempt goes on when the one here is done, or the other way.
+TEST_F(TimelineTest, OfTwoAttemptsOneIsCancelled) {
+  Timeline T;
+  auto Now = std::chrono::steady_clock::now();
+  T.start(Now, Now);
+  BuiltJob Built;
+  for (const char *Name : {"a.o", "b.o"})
+    T.addJob(Name, 1, 1, 1);
+  T.offered(0, 1, Built, false);
+  T.offered(0, 2, Built, true);
+  T.done(2, DTLTO_OK, "n2", "", false);
+  T.lost(1, Outcome::Cancelled);
+  ASSERT_EQ(T.jobs()[0].Attempts.size(), 2u);
+  EXPECT_EQ(T.jobs()[0].Attempts[0].TheOutcome, Outcome::Cancelled);
+  EXPECT_EQ(T.jobs()[0].Attempts[1].TheKind, Kind::Twin);
+  EXPECT_EQ(T.jobs()[0].From, Source::Worker);
+  T.delivering(0, 5);
+  T.ended(0);
+  T.ranHere(0, std::chrono::steady_clock::now(), 0, true, "", false);
+  EXPECT_EQ(T.jobs()[0].Attempts[2].TheOutcome, Outcome::Cancelled);
+  EXPECT_EQ(T.jobs()[0].From, Source::Worker);
+
+  T.offered(1, 3, Built, false);
+  T.ranHere(1, std::chrono::steady_clock::now(), 0, true, "", false);
+  T.lost(3, Outcome::Cancelled);
+  EXPECT_EQ(T.jobs()[1].From, Source::Here);
+  EXPECT_EQ(T.jobs()[1].Attempts[0].TheOutcome, Outcome::Cancelled);
+  EXPECT_EQ(T.jobs()[1].Attempts[1].TheOutcome, Outcome::Ok);
+}
+
+} // namespace

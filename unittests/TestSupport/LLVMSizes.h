@@ -1,0 +1,45 @@
+//===- LLVMSizes.h - LLVM's options are those that we know ------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For tests of tables that have each field of these structs: a quick look, with
+// words that say what to do, before the tests look at each field.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_LLVMSIZES_H
+#define DTLTO_UNITTESTS_LLVMSIZES_H
+
+#include "LLVM/LLVMCompat.h"
+#include "llvm/LTO/Config.h"
+#include "llvm/Target/TargetOptions.h"
+
+#if defined(__x86_64__) && defined(__GLIBCXX__)
+
+namespace dtlto::test {
+
+struct LLVMSizes {
+  size_t Config, Target, MC, Tuning;
+};
+inline constexpr LLVMSizes KnownSizes = {
+    DTLTO_BEFORE_21(1368, 360, 208, 28) // see ConfigFields.h
+    DTLTO_SINCE_21(DTLTO_BEFORE_23(1440, 432, 280, 28))
+        DTLTO_SINCE_23(1568, 440, 288, 28)};
+
+} // namespace dtlto::test
+
+#define DTLTO_KNOWN_SIZE(TYPE, FIELD)                                          \
+  static_assert(sizeof(TYPE) == dtlto::test::KnownSizes.FIELD,                 \
+                #TYPE " has other fields: see ConfigFields.h")
+DTLTO_KNOWN_SIZE(llvm::lto::Config, Config);
+DTLTO_KNOWN_SIZE(llvm::TargetOptions, Target);
+DTLTO_KNOWN_SIZE(llvm::MCTargetOptions, MC);
+DTLTO_KNOWN_SIZE(llvm::PipelineTuningOptions, Tuning);
+#undef DTLTO_KNOWN_SIZE
+
+#endif
+
+#endif // DTLTO_UNITTESTS_LLVMSIZES_H

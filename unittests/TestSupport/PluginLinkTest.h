@@ -1,0 +1,79 @@
+//===- PluginLinkTest.h - A link through a plugin, as a fixture -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_TESTSUPPORT_PLUGINLINKTEST_H
+#define DTLTO_UNITTESTS_TESTSUPPORT_PLUGINLINKTEST_H
+
+#include "FakePlugin.h"
+#include "TestLink.h"
+#include "gtest/gtest.h"
+
+namespace dtlto::test {
+
+/// A program that is linked through a plugin. Each test ends with a look at
+/// what every test must leave behind (TearDown).
+class PluginLinkTest : public testing::Test {
+protected:
+  /// Adds a program of \p N modules, and links it with LLVM's own backend.
+  void makeProgram(unsigned N) {
+    TheLink.addProgram(N);
+    linkInProcess();
+  }
+  void linkInProcess() {
+    Want = TheLink.inProcess();
+    ASSERT_EQ(Want.Error, "");
+    ASSERT_FALSE(Want.Objects.empty());
+  }
+
+  void link() { Have = TheLink.withPlugin(Plugin.entry()); }
+
+  /// Links, and expects the objects of LLVM's own backend.
+  void linkSame() {
+    link();
+    EXPECT_EQ(Have.Error, "");
+    expectSameObjects();
+  }
+  void expectSameObjects() {
+    ASSERT_EQ(Have.Objects.size(), Want.Objects.size());
+    for (const auto &[Name, Object] : Want.Objects)
+      EXPECT_TRUE(Have.Objects[Name] == Object) << Name;
+  }
+
+  /// A result as a worker elsewhere would send it.
+  dtlto_result remote(const FakePlugin::Job &J) {
+    return Plugin.object(Want.Objects[J.Name]);
+  }
+
+  bool warned(llvm::ArrayRef<llvm::StringRef> Parts) {
+    return TheLink.Msg.has(MessageLevel::Warning, Parts);
+  }
+
+  /// The time limit, in seconds, and what happens to a job that the plugin
+  /// can't do.
+  void setTimeout(unsigned Seconds) {
+    TheLink.TheLinker.Opts.TimeoutSeconds = Seconds;
+  }
+  void setFallback(FallbackKind Kind) {
+    TheLink.TheLinker.Opts.Fallback = Kind;
+  }
+
+  void TearDown() override {
+    TheGate.open();
+    Plugin.waitForEnd();
+    EXPECT_EQ(Plugin.complaints(), std::vector<std::string>());
+    EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
+  }
+
+  Gate TheGate; // opened at the end, for calls that don't come back
+  FakePlugin Plugin;
+  TestLink TheLink;
+  TestLink::Result Want, Have;
+};
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_TESTSUPPORT_PLUGINLINKTEST_H
