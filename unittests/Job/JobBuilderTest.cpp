@@ -9,6 +9,7 @@
 #include "Bitstream.h"
 #include "Bundle/Bundle.h"
 #include "Config/ConfigJSON.h"
+#include "TempFolder.h"
 #include "TestLink.h"
 #include "llvm/Support/BLAKE3.h"
 #include "gtest/gtest.h"
@@ -62,6 +63,7 @@ protected:
     return {static_cast<const char *>(In.bytes.data), In.bytes.size};
   }
 
+  TempFolder Folder;
   TestLink TheLink;
 };
 
@@ -375,8 +377,8 @@ TEST_F(JobBuilderTest, Config) {
 
 TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
   TheLink.addProgram(1);
-  TheLink.Configure = [](lto::Config &Conf) {
-    Conf.StatsFile = "somewhere";
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.StatsFile = Folder.path("stats");
     Conf.VerifyEach = true; // this one can
   };
   EXPECT_EQ(reason(DTLTO_PART_INPUTS), "");
@@ -393,9 +395,9 @@ TEST_F(JobBuilderTest, ConfigThatCannotTravel) {
 
 TEST_F(JobBuilderTest, ConfigWithSideFiles) {
   // Their names are a job's own.
-  TheLink.Configure = [](lto::Config &Conf) {
+  TheLink.Configure = [&](lto::Config &Conf) {
     Conf.DwoDir = "folder";
-    Conf.RemarksFilename = "remarks";
+    Conf.RemarksFilename = Folder.path("remarks");
     Conf.RemarksFormat = "yaml";
   };
   TheLink.addProgram(2);
@@ -407,8 +409,8 @@ TEST_F(JobBuilderTest, ConfigWithSideFiles) {
       EXPECT_TRUE(Read.Extras.Remarks);
     }
   });
-  TheLink.Configure = [](lto::Config &Conf) {
-    Conf.RemarksFilename = "remarks";
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.RemarksFilename = Folder.path("remarks");
     Conf.RemarksFormat = "bitstream";
   };
   EXPECT_NE(reason(DTLTO_PART_CONFIG).find("--opt-remarks-format"),
@@ -507,7 +509,9 @@ TEST_F(JobBuilderTest, WhatIsThereStays) {
 
 TEST_F(JobBuilderTest, PartsThatCameLaterAndCannotBe) {
   TheLink.addProgram(1);
-  TheLink.Configure = [](lto::Config &Conf) { Conf.StatsFile = "somewhere"; };
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.StatsFile = Folder.path("stats");
+  };
   withBuilder(DTLTO_PART_INPUTS,
               [&](JobBuilder &Builder, std::vector<Task> &Tasks) {
                 auto Built = must(Builder.build(Tasks[0], 1, 1));

@@ -102,7 +102,9 @@ TEST_F(JobSaverTest, WhatIsThereIsReplaced) {
 
 TEST_F(JobSaverTest, JobsThatStay) {
   TheLink.addProgram(2);
-  TheLink.Configure = [](lto::Config &Conf) { Conf.StatsFile = "somewhere"; };
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.StatsFile = path("stats");
+  };
   withSaver("jobs", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
     for (const Task &T : Tasks)
       EXPECT_EQ(text(Saver.save(T)), "");
