@@ -45,6 +45,17 @@ if(DTLTO_SANITIZE)
   endif()
 endif()
 
+# libFuzzer has to see where an input leads, in all of the code.
+option(DTLTO_BUILD_FUZZERS "Build the libFuzzer executables; needs clang" OFF)
+if(DTLTO_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang" OR
+      NOT "address" IN_LIST DTLTO_SANITIZE)
+    message(FATAL_ERROR "DTLTO_BUILD_FUZZERS needs clang, and the address "
+      "sanitizer: cmake --preset asan")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # What tests run with. libLLVM and liblld are not built for the sanitizers, and
 # LLD frees little at its end, by design.
 set(DTLTO_TEST_ENVIRONMENT

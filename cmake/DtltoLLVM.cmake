@@ -65,7 +65,10 @@ target_include_directories(dtlto_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(dtlto_llvm INTERFACE ${_definitions})
 target_compile_options(dtlto_llvm INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
-target_link_libraries(dtlto_llvm INTERFACE LLVM)
+# An executable whose property DTLTO_LLVM_LIBRARIES names others links those.
+set(_chosen $<TARGET_PROPERTY:DTLTO_LLVM_LIBRARIES>)
+target_link_libraries(dtlto_llvm INTERFACE
+  $<IF:$<BOOL:${_chosen}>,${_chosen},LLVM>)
 
 find_package(ZLIB REQUIRED)
 find_library(ZSTD_LIBRARY NAMES zstd REQUIRED)

@@ -55,10 +55,10 @@ private:
 
 } // namespace
 
-int dtlto::showStatus(Linker &TheLinker, StringRef Program, bool Verbose) {
+int dtlto::showStatus(const Linker &TheLinker, StringRef Program,
+                      bool Verbose) {
   PlainMessages Msg(Program, Verbose);
-  TheLinker.Msg = &Msg;
-  FarmStatus S = askFarm(TheLinker);
+  FarmStatus S = askFarm(*TheLinker.Plugin, TheLinker.Opts, Msg);
   for (const std::string &P : S.Problems) {
     std::string Text = "plugin '" + S.Plugin + "': " + P;
     if (S.isUp())

@@ -8,7 +8,7 @@
 #ifndef DTLTO_LLD_HOOKS_STATUSCOMMAND_H
 #define DTLTO_LLD_HOOKS_STATUSCOMMAND_H
 
-#include "Job/Link.h"
+#include "Link/Linker.h"
 
 namespace dtlto {
 
@@ -16,7 +16,7 @@ namespace dtlto {
 /// and what is wrong on standard error, in the name of \p Program. Returns the
 /// exit code: 0 if a worker takes jobs, else 1. End the process without
 /// destructors then: a plugin may have been left behind.
-int showStatus(Linker &TheLinker, llvm::StringRef Program, bool Verbose);
+int showStatus(const Linker &TheLinker, llvm::StringRef Program, bool Verbose);
 
 } // namespace dtlto
 

@@ -115,7 +115,10 @@ int main(int Argc, char **Argv) {
       LoadGuard Guard(
           programName(Args[0]), Opts.Plugin,
           std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)));
-      return loadPlugin(Opts, pluginFolder(Args[0]));
+      std::vector<std::string> Folders = {pluginFolder(Args[0])};
+      Folders.insert(Folders.end(), Opts.PluginPath.begin(),
+                     Opts.PluginPath.end());
+      return loadPlugin(Opts.Plugin, Folders);
     }();
     if (!Plugin)
       return refuse(Args[0], Plugin.takeError());

@@ -26,8 +26,9 @@ constexpr StringLiteral Folder = TEST_PLUGINS;
 class PluginTest : public testing::Test {
 protected:
   std::string load(StringRef Name, StringRef In = Folder) {
-    Opts.Plugin = Name.str();
-    Expected<const dtlto_plugin *> P = loadPlugin(Opts, In);
+    std::vector<std::string> Where = {In.str()};
+    Where.insert(Where.end(), More.begin(), More.end());
+    Expected<const dtlto_plugin *> P = loadPlugin(Name, Where);
     Loaded = P ? *P : nullptr;
     return P ? "" : toString(P.takeError());
   }
@@ -52,7 +53,7 @@ protected:
       sys::fs::remove_directories(F);
   }
 
-  Options Opts;
+  std::vector<std::string> More; // folders to look in
   const dtlto_plugin *Loaded = nullptr;
   std::vector<std::string> Folders;
 };
@@ -91,10 +92,10 @@ TEST_F(PluginTest, PathThatIsNotThere) {
                                        pathOf("count") + "'?");
 }
 
-TEST_F(PluginTest, TheEnvironmentAddsFolders) {
+TEST_F(PluginTest, MoreFolders) {
   std::string Empty = makeFolder();
   EXPECT_NE(load("count", Empty), "");
-  Opts.PluginPath = {"/no/such/folder", Folder.str()};
+  More = {"/no/such/folder", Folder.str()};
   EXPECT_EQ(load("count", Empty), "");
 }
 
@@ -102,7 +103,7 @@ TEST_F(PluginTest, TheFirstFolderCounts) {
   std::string First = makeFolder(), Second = makeFolder();
   put(First, "count", "libdtlto_x.so");
   put(Second, "fails", "libdtlto_x.so");
-  Opts.PluginPath = {Second};
+  More = {Second};
   EXPECT_EQ(load("x", First), "");
   EXPECT_STREQ(Loaded->name, "count");
   EXPECT_EQ(load("x", Second), "");
@@ -117,7 +118,7 @@ TEST_F(PluginTest, FoldersAreNoPlugins) {
 
 TEST_F(PluginTest, UnknownNames) {
   std::string In = makeFolder();
-  Opts.PluginPath = {"/one", "/two"};
+  More = {"/one", "/two"};
   std::string Message = load("nothing-like-it", In);
   EXPECT_EQ(
       Message.find("no plugin 'nothing-like-it' in " + In + ", /one, /two"), 0u)

@@ -139,38 +139,10 @@ TEST_F(ProgressTest, PercentSignAtTheEnd) {
 // The line's width
 //===----------------------------------------------------------------------===//
 
-TEST_F(ProgressTest, LongLinesLoseTheirMiddle) {
-  EXPECT_EQ(fitToLine("0123456789", 10), "0123456789");
-  EXPECT_EQ(fitToLine("0123456789a", 10), "012...789a");
-  EXPECT_EQ(fitToLine("0123456789a", 9), "012...89a");
-  EXPECT_EQ(fitToLine("0123456789a", 4), "...a");
-  EXPECT_EQ(fitToLine("0123456789a", 3), "...");
-  EXPECT_EQ(fitToLine("0123456789a", 1), ".");
-  EXPECT_EQ(fitToLine("0123456789a", 0), "0123456789a");
-  EXPECT_EQ(fitToLine("", 5), "");
-}
-
-TEST_F(ProgressTest, CharactersStayWhole) {
-  // Two columns each.
-  EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 8),
-            "\u4e00\u4e01\u4e02\u4e03");
-  EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 7), "\u4e00...\u4e03");
-  EXPECT_EQ(fitToLine("\u4e00\u4e01\u4e02\u4e03", 6), "...\u4e03");
-  EXPECT_EQ(fitToLine("äöüäöü", 5), "ä...ü");
-}
-
 TEST_F(ProgressTest, NamesCannotMoveTheCursor) {
-  EXPECT_EQ(printable("a\nb\rc\x1b[2Jd\x7f"), "a?b?c?[2Jd?");
-  EXPECT_EQ(printable("\xff\xc3 \xe4\xb8"), "?? ??");
-  EXPECT_EQ(fitToLine("\x1b[2J", 0), "?[2J");
   Progress P = make("\x1b[1m%f\x1b[0m ");
   P.started("x\x1b[31m", "y\n", true);
   EXPECT_EQ(Lines.back(), "\x1b[1m0\x1b[0m codegen x?[31m on y?");
-}
-
-TEST_F(ProgressTest, ColorsTakeNoRoomAndAllStay) {
-  EXPECT_EQ(fitToLine("\x1b[32mabc\x1b[0m", 3), "\x1b[32mabc\x1b[0m");
-  EXPECT_EQ(fitToLine("\x1b[32mabcdefgh\x1b[0mij", 5), "\x1b[32ma\x1b[0m...j");
 }
 
 TEST_F(ProgressTest, WidthIsAskedForEachTime) {

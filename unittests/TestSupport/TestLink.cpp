@@ -144,8 +144,9 @@ public:
                  TestLink::LookFn Look)
       : ThinBackendBase(Conf, Index, Defined, nullptr, false,
                         hardware_concurrency(Parallelism)),
-        Look(Look), L{TheLinker, Conf,  Index, Defined,    AddStream,
-                      Cache,     false, false, Parallelism} {}
+        Look(Look), L(TheLinker, Conf, Index, Defined, AddStream, Cache) {
+    L.Parallelism = Parallelism;
+  }
 
   Error start(unsigned Number, BitcodeModule Module,
               const FunctionImporter::ImportMapTy &ImportList,

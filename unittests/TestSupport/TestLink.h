@@ -13,7 +13,7 @@
 #ifndef DTLTO_UNITTESTS_TESTSUPPORT_TESTLINK_H
 #define DTLTO_UNITTESTS_TESTSUPPORT_TESTLINK_H
 
-#include "Job/Link.h"
+#include "Link/Linker.h"
 #include "Modules.h"
 #include "llvm/ADT/StringSet.h"
 #include <functional>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/FarmStatus.h"
-#include "Report/Progress.h"
+#include "Support/Text.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -37,8 +37,8 @@ namespace {
 
 class Asker {
 public:
-  Asker(const Link &L, FarmStatus &S)
-      : Limit(L.opts().TimeoutSeconds), S(S),
+  Asker(const LinkContext &L, FarmStatus &S)
+      : Limit(L.JobOpts.TimeoutSeconds), S(S),
         TheSession(L, Events, /*NumJobs=*/0) {}
 
   void run() {
@@ -133,15 +133,18 @@ void Asker::askLoad() {
         return;
 }
 
-FarmStatus dtlto::askFarm(Linker &TheLinker) {
+FarmStatus dtlto::askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
+                          Messages &Msg) {
   FarmStatus S;
-  S.Plugin = TheLinker.Plugin->name;
-  S.Version = TheLinker.Plugin->version;
+  S.Plugin = Plugin.name;
+  S.Version = Plugin.version;
   // A link of nothing.
   lto::Config Conf;
   ModuleSummaryIndex Index(/*HaveGVs=*/false);
   DefinedSummaries Defined;
-  Link L{TheLinker, Conf, Index, Defined, nullptr, {}};
+  InputBuffers Inputs;
+  LinkContext L{&Plugin,           Msg,  Opts,  Inputs,
+                /*IsMachO=*/false, Conf, Index, Defined};
   L.Parallelism = heavyweight_hardware_concurrency().compute_thread_count();
   Asker(L, S).run();
   return S;

@@ -31,9 +31,10 @@ struct FarmStatus {
   bool isUp() const;
 };
 
-/// Asks the plugin of \p TheLinker. Every wait has an end: a plugin that
+/// Asks \p Plugin. Every wait has an end: a plugin that
 /// doesn't come back from a call is left behind, and what it has told counts.
-FarmStatus askFarm(Linker &TheLinker);
+FarmStatus askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
+                   Messages &Msg);
 
 /// Aligned columns, a line for each worker.
 void printTable(const FarmStatus &S, llvm::raw_ostream &OS);

@@ -69,8 +69,8 @@ static std::string findNearestFile(StringRef Path) {
   return Best;
 }
 
-static Expected<std::string> findPlugin(const Options &Opts, StringRef Folder) {
-  StringRef Name = Opts.Plugin;
+static Expected<std::string> findPlugin(StringRef Name,
+                                        ArrayRef<std::string> Folders) {
   if (Name.contains('/')) {
     if (!sys::fs::exists(Name)) {
       std::string Nearest = findNearestFile(Name);
@@ -82,8 +82,6 @@ static Expected<std::string> findPlugin(const Options &Opts, StringRef Folder) {
     }
     return Name.str();
   }
-  std::vector<std::string> Folders = {Folder.str()};
-  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
   std::string Looked, Nearest;
   unsigned Distance = 4; // farther is not what the user meant
   for (const std::string &F : Folders) {
@@ -129,15 +127,15 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   return Error::success();
 }
 
-Expected<const dtlto_plugin *> dtlto::loadPlugin(const Options &Opts,
-                                                 StringRef Folder) {
-  Expected<std::string> Path = findPlugin(Opts, Folder);
+Expected<const dtlto_plugin *>
+dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
+  Expected<std::string> Path = findPlugin(Name, Folders);
   if (!Path)
     return Path.takeError();
   void *Handle = dlopen(Path->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!Handle) {
     const char *Why = dlerror();
-    return failure("plugin '" + Opts.Plugin +
+    return failure("plugin '" + Name +
                    "' can't be loaded: " + (Why ? Why : "unknown reason"));
   }
   const auto *Plugin =
@@ -146,7 +144,7 @@ Expected<const dtlto_plugin *> dtlto::loadPlugin(const Options &Opts,
     return failure("'" + *Path + "' is not a plugin: it has no symbol " +
                    DTLTO_PLUGIN_SYMBOL +
                    "; --thinlto-dist-plugin wants a libdtlto_<name>.so");
-  if (Error E = checkPlugin(Plugin, Opts.Plugin))
+  if (Error E = checkPlugin(Plugin, Name))
     return std::move(E);
   return Plugin;
 }

@@ -8,17 +8,20 @@
 #ifndef DTLTO_HOST_PLUGINLOADER_H
 #define DTLTO_HOST_PLUGINLOADER_H
 
-#include "Link/Options.h"
 #include "dtlto/PluginAPI.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
 
 namespace dtlto {
 
-/// Loads the plugin that \p Opts names and checks its ABI; nothing of it is
-/// called. A name with a `/` is a path. Any other, `x` or `libdtlto_x.so`, is
-/// looked for in \p Folder, then in DTLTO_PLUGIN_PATH. The plugin stays loaded.
-/// Fails with one line that names the plugin.
-llvm::Expected<const dtlto_plugin *> loadPlugin(const Options &Opts,
-                                                llvm::StringRef Folder);
+/// Loads the plugin \p Name and checks its ABI; nothing of it is called. A name
+/// with a `/` is a path. Any other, `x` or `libdtlto_x.so`, is looked for in
+/// \p Folders, in their order. The plugin stays loaded. Fails with one line
+/// that names the plugin.
+llvm::Expected<const dtlto_plugin *>
+loadPlugin(llvm::StringRef Name, llvm::ArrayRef<std::string> Folders);
 
 /// Checks what a plugin exports, which may be of another major version and hold
 /// no more than a size and a version. \p Name is for messages.

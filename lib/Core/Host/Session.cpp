@@ -12,21 +12,21 @@
 using namespace llvm;
 using namespace dtlto;
 
-Session::Impl::Impl(const Link &L, std::shared_ptr<EventQueue> Events,
+Session::Impl::Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
                     uint64_t NumJobs)
-    : L(L), Msg(L.msg()), Plugin(*L.TheLinker.Plugin), PluginName(Plugin.name),
+    : L(L), Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
       Events(std::move(Events)) {
   makeHost();
-  for (const std::string &Arg : L.opts().PluginArgs)
+  for (const std::string &Arg : L.JobOpts.PluginArgs)
     PluginArgs.push_back(Arg.c_str());
   Params.size = sizeof(Params);
   Params.num_args = PluginArgs.size();
   Params.args = PluginArgs.data();
   Params.llvm_version = LLVM_VERSION_STRING;
-  Params.output = L.opts().OutputFile.c_str();
+  Params.output = L.JobOpts.OutputFile.c_str();
   Params.num_jobs = NumJobs;
-  Params.job_timeout_s = L.opts().TimeoutSeconds;
-  Params.verbose = L.msg().verbose();
+  Params.job_timeout_s = L.JobOpts.TimeoutSeconds;
+  Params.verbose = L.Msg.verbose();
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,7 +171,7 @@ void Session::Impl::doClose() {
 // Session
 //===----------------------------------------------------------------------===//
 
-Session::Session(const Link &L, std::shared_ptr<EventQueue> Events,
+Session::Session(const LinkContext &L, std::shared_ptr<EventQueue> Events,
                  uint64_t NumJobs)
     : I(std::make_shared<Impl>(L, std::move(Events), NumJobs)) {
   // The thread keeps the session's state alive, also if it is left behind.

@@ -20,7 +20,7 @@
 #define DTLTO_HOST_SESSION_H
 
 #include "Host/SessionEvents.h"
-#include "Job/Link.h"
+#include "Job/LinkContext.h"
 #include <memory>
 #include <optional>
 
@@ -42,7 +42,8 @@ class Session {
 public:
   /// \p Events outlives all threads of the plugin that keeps the ABI; a session
   /// that is left behind pushes no more events.
-  Session(const Link &L, std::shared_ptr<EventQueue> Events, uint64_t NumJobs);
+  Session(const LinkContext &L, std::shared_ptr<EventQueue> Events,
+          uint64_t NumJobs);
   ~Session();
 
   /// Asks for open(). Event: Opened. With a message, which are the errors that

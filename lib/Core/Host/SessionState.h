@@ -25,7 +25,8 @@ namespace dtlto {
 
 /// The plugin holds a pointer to this as its dtlto_host_context.
 struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
-  Impl(const Link &L, std::shared_ptr<EventQueue> Events, uint64_t NumJobs);
+  Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
+       uint64_t NumJobs);
   /// Fills in what the plugin is offered.
   void makeHost();
 
@@ -89,7 +90,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
       Events->push(std::move(E));
   }
 
-  const Link &L; // not after Closed
+  const LinkContext &L; // not after Closed
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;

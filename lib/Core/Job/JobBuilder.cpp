@@ -29,13 +29,13 @@ static std::string workingDirectory() {
   return Path.str().str();
 }
 
-JobBuilder::JobBuilder(const Link &L, uint32_t Parts, SlimImports *Slim)
+JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim)
     : L(L), Slim(Slim), Parts(Parts), Names(workingDirectory()) {}
 
 Triple JobBuilder::triple(const Task &T) const {
   if (!L.Conf.OverrideTriple.empty())
     return Triple(L.Conf.OverrideTriple);
-  if (auto File = L.TheLinker.Inputs.find(T.Module))
+  if (auto File = L.Inputs.find(T.Module))
     if (!File->Triple.empty())
       return Triple(File->Triple);
   return Triple(L.Conf.DefaultTriple);
@@ -52,7 +52,7 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
     if (auto It = Map.find(Name); It != Map.end())
       return It->second.get();
   }
-  auto Input = L.TheLinker.Inputs.find(Module);
+  auto Input = L.Inputs.find(Module);
   if (!Input)
     return createStringError(inconvertibleErrorCode(),
                              "the file of module '" + Name +
@@ -128,10 +128,10 @@ Expected<std::string> JobBuilder::configText(const Task *T) const {
   OfJob.Remarks = !Files.Remarks.empty();
   // Makes LLVM put the file's absolute path into the object.
   if (OfJob.Remarks)
-    for (StringRef Word : L.opts().LLVMOptions)
+    for (StringRef Word : L.JobOpts.LLVMOptions)
       if (Word.contains("remarks-section"))
         return createStringError(inconvertibleErrorCode(), "-mllvm " + Word);
-  return writeConfig(L.Conf, L.opts().LLVMOptions, OfJob);
+  return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
 }
 
 Error JobBuilder::makeConfig() {
@@ -154,8 +154,7 @@ Error JobBuilder::makeConfig() {
     ConfigFiles.push_back(std::move(Kept));
   }
   Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
-  Extras.ObjCARCContract =
-      L.TheLinker.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
+  Extras.ObjCARCContract = L.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
   Expected<std::string> Text = configText(nullptr);
   if (!Text)
     return Text.takeError();
@@ -179,7 +178,7 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   auto [It, New] = Triples.try_emplace(TheTriple.str());
   if (New) {
     Expected<std::vector<std::string>> Args =
-        compilerArgs(L.Conf, TheTriple, L.opts().LLVMOptions);
+        compilerArgs(L.Conf, TheTriple, L.JobOpts.LLVMOptions);
     if (Args && !L.Unavailable.empty())
       It->second.Reason = ("library functions that must not be called, '" +
                            L.Unavailable.front() + "'")

@@ -10,7 +10,7 @@
 
 #include "Bitcode/IndexShard.h"
 #include "Config/ConfigJSON.h"
-#include "Job/Link.h"
+#include "Job/LinkContext.h"
 #include "Job/ModuleNames.h"
 #include "Job/SlimImports.h"
 #include "dtlto/PluginAPI.h"
@@ -57,7 +57,7 @@ class JobBuilder {
 public:
   /// \p Parts is what each job must carry (DTLTO_PART_...). \p Slim has what
   /// jobs import from; without it they import from whole modules.
-  JobBuilder(const Link &L, uint32_t Parts, SlimImports *Slim = nullptr);
+  JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim = nullptr);
 
   /// Makes the job with number \p Id. Fails, with one line that says why, where
   /// the module can't be compiled outside of the linker.
@@ -104,7 +104,7 @@ private:
   llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
                             std::string &Field);
 
-  const Link &L;
+  const LinkContext &L;
   SlimImports *const Slim; // may be null
   std::atomic<uint32_t> Parts;
   ModuleNames Names;

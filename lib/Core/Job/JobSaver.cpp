@@ -14,7 +14,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-JobSaver::JobSaver(const Link &L, StringRef Folder, SlimImports *Slim)
+JobSaver::JobSaver(const LinkContext &L, StringRef Folder, SlimImports *Slim)
     : Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
               Slim),
       Folder(Folder) {}

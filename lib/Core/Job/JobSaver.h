@@ -16,7 +16,8 @@ namespace dtlto {
 class JobSaver {
 public:
   /// \p Folder is made if it isn't there; \p Slim as for a JobBuilder.
-  JobSaver(const Link &L, llvm::StringRef Folder, SlimImports *Slim = nullptr);
+  JobSaver(const LinkContext &L, llvm::StringRef Folder,
+           SlimImports *Slim = nullptr);
 
   /// Writes <folder>/<path of the module>.tar. Fails if that can't be written.
   /// A job that can't travel isn't an error, but counted.

@@ -47,7 +47,7 @@ void addLine(std::string &Text, const std::string &Line) {
 
 } // namespace
 
-CodegenResult dtlto::runLocalCodegen(const Link &L, const Task &T) {
+CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
   CodegenResult Result;
   ThreadTimeTrace Trace(L.Conf);
   DTLTO_SINCE_22(

@@ -8,7 +8,7 @@
 #ifndef DTLTO_JOB_LOCALCODEGEN_H
 #define DTLTO_JOB_LOCALCODEGEN_H
 
-#include "Job/Link.h"
+#include "Job/LinkContext.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
 
@@ -27,7 +27,7 @@ struct CodegenResult {
 
 /// Does what in-process ThinLTO does for \p T, on the calling thread, with the
 /// object into memory. Diagnostics go to the linker's handler, as ever.
-CodegenResult runLocalCodegen(const Link &L, const Task &T);
+CodegenResult runLocalCodegen(const LinkContext &L, const Task &T);
 
 } // namespace dtlto
 

@@ -16,7 +16,7 @@
 #define DTLTO_JOB_SLIMIMPORTS_H
 
 #include "Bitcode/SlimModule.h"
-#include "Job/Link.h"
+#include "Job/LinkContext.h"
 #include <map>
 #include <memory>
 #include <mutex>

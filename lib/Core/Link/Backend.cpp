@@ -33,15 +33,11 @@ public:
       : ThinBackendBase(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
                         std::move(OnWrite), ShouldEmitImportsFiles,
                         Parallelism),
-        L{TheLinker,
-          Conf,
-          CombinedIndex,
-          ModuleToDefinedGVSummaries,
-          std::move(AddStream),
-          std::move(Cache),
-          ShouldEmitIndexFiles,
-          ShouldEmitImportsFiles,
-          Parallelism.compute_thread_count()} {
+        L(TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+          std::move(AddStream), std::move(Cache)) {
+    L.EmitIndexFiles = ShouldEmitIndexFiles;
+    L.EmitImportsFiles = ShouldEmitImportsFiles;
+    L.Parallelism = Parallelism.compute_thread_count();
     L.SetUp = SetUp;
     L.Unavailable = Unavailable;
     settleDSOLocal(CombinedIndex);

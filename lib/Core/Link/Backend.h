@@ -8,7 +8,7 @@
 #ifndef DTLTO_LINK_BACKEND_H
 #define DTLTO_LINK_BACKEND_H
 
-#include "Job/Link.h"
+#include "Link/Linker.h"
 #include "llvm/Support/Threading.h"
 
 namespace dtlto {

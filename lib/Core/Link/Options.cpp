@@ -8,6 +8,7 @@
 #include "Link/Options.h"
 #include "Report/Progress.h"
 #include "Report/Report.h"
+#include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Path.h"

@@ -17,6 +17,7 @@
 #ifndef DTLTO_LINK_OPTIONS_H
 #define DTLTO_LINK_OPTIONS_H
 
+#include "Job/LinkContext.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -30,9 +31,8 @@ enum class ProgressKind { Auto, Always, Never };
 enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
 
-struct Options {
+struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
-  std::vector<std::string> PluginArgs;
   FallbackKind Fallback = FallbackKind::Local;
   std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: what pays
   OrderKind Order = OrderKind::Cost; // that jobs are started in
@@ -41,7 +41,6 @@ struct Options {
   // That jobs on their way may take in the linker; nothing: a quarter of the
   // machine's.
   std::optional<uint64_t> Memory;
-  unsigned TimeoutSeconds = 600;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs;                 // a folder; empty: keep none
@@ -52,12 +51,10 @@ struct Options {
   std::optional<std::string> Costs;
 
   // From the rest of the command line and the environment.
-  std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
-  std::string OutputFile;               // for people; may be empty
-  std::string CacheFolder;              // of LLD's ThinLTO cache; may be empty
-  std::vector<std::string> PluginPath;  // DTLTO_PLUGIN_PATH
-  std::string StatusFormat;             // DTLTO_STATUS, or the default
-  bool DumbTerminal = false;            // TERM
+  std::string CacheFolder;             // of LLD's ThinLTO cache; may be empty
+  std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
+  std::string StatusFormat;            // DTLTO_STATUS, or the default
+  bool DumbTerminal = false;           // TERM
 
   /// Whether an option was given that means nothing without a plugin.
   bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }

@@ -38,6 +38,7 @@
 #include "Job/CostHistory.h"
 #include "Job/CostMatch.h"
 #include "Job/JobSaver.h"
+#include "Link/Linker.h"
 #include "Plan/Rate.h"
 #include "Report/Progress.h"
 #include "Report/Timeline.h"

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectDiff.h"
-#include "Report/Progress.h"
 #include "Support/OutputFile.h"
+#include "Support/Text.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -42,14 +42,6 @@ inline constexpr llvm::StringLiteral DefaultStatusFormat = "[%f/%t] ";
 /// Fails with a message that names the first placeholder that isn't one.
 llvm::Error checkStatusFormat(llvm::StringRef Format);
 
-/// \p Text (a file may have any name) with a `?` for what isn't printable.
-std::string printable(llvm::StringRef Text);
-
-/// \p Text without its middle, in at most \p Columns columns of a terminal (0:
-/// that isn't known, and nothing is left out). What isn't printable becomes a
-/// `?`, but for the sequences that set colors: these all stay.
-std::string fitToLine(llvm::StringRef Text, unsigned Columns);
-
 /// Belongs to one thread.
 class Progress {
 public:

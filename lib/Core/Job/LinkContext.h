@@ -1,0 +1,65 @@
+//===- LinkContext.h - What all jobs of a link share ------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_JOB_LINKCONTEXT_H
+#define DTLTO_JOB_LINKCONTEXT_H
+
+#include "Job/InputBuffers.h"
+#include "Support/Messages.h"
+#include "dtlto/PluginAPI.h"
+#include "LLVM/LLVMCompat.h"
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// The options that jobs and the plugin's session go by.
+struct JobOptions {
+  std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
+  std::vector<std::string> PluginArgs;
+  std::string OutputFile; // for people; may be empty
+  unsigned TimeoutSeconds = 600;
+};
+
+/// What the jobs of one link need of it; Link/Linker.h has the rest. References
+/// are the linker's and LLVM's, and outlive the link; everything is read-only
+/// while jobs run.
+struct LinkContext {
+  const dtlto_plugin *Plugin; // checked (PluginLoader.h)
+  Messages &Msg;
+  const JobOptions &JobOpts;
+  const InputBuffers &Inputs;
+  /// LLD's Mach-O port runs: its PreCodeGenPassesHook is known (LTO.cpp there).
+  bool IsMachO;
+  const llvm::lto::Config &Conf;
+  const llvm::ModuleSummaryIndex &Index;
+  const DefinedSummaries &Defined;
+  LibFuncs Unavailable = {};
+  unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
+};
+
+/// What LLVM gives for one module (lto::ThinBackendProc::start). Pointers are
+/// LLVM's and live until the backend's wait() returns.
+struct Task {
+  unsigned Number;
+  llvm::BitcodeModule Module;
+  const llvm::FunctionImporter::ImportMapTy *ImportList;
+  const llvm::FunctionImporter::ExportSetTy *ExportList;
+  const ResolvedODRMap *ResolvedODR;
+  const llvm::GVSummaryMapTy *DefinedGlobals;
+  ModuleMapTy *ModuleMap;
+  /// What an object for Windows calls itself in its debug info: the name of its
+  /// file in the cache. Empty: it has none. Set while the job is prepared.
+  std::string ObjectName = {};
+
+  /// The module's name in the linker, for messages.
+  llvm::StringRef name() const { return Module.getModuleIdentifier(); }
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_JOB_LINKCONTEXT_H

@@ -1,0 +1,61 @@
+//===- Linker.h - The linker and one of its links ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_LINKER_H
+#define DTLTO_LINK_LINKER_H
+
+#include "Job/LinkContext.h"
+#include "Link/Options.h"
+#include "Report/Timeline.h"
+#include <chrono>
+
+namespace dtlto {
+
+/// What the linker's executable knows before LLD runs: made once in a process.
+struct Linker {
+  Options Opts;
+  const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); null: none
+  Messages *Msg = nullptr;
+  /// LLD's Mach-O port runs.
+  bool IsMachO = false;
+  InputBuffers Inputs;
+  /// Of the ThinLTO links that have ended, for --time-trace.
+  std::vector<Timeline> Timelines;
+};
+
+/// What LLVM gives a backend: one ThinLTO link.
+struct Link : LinkContext {
+  Link(Linker &TheLinker, const llvm::lto::Config &Conf,
+       const llvm::ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
+       llvm::AddStreamFn AddStream, llvm::FileCache Cache)
+      : LinkContext{TheLinker.Plugin,
+                    *TheLinker.Msg,
+                    TheLinker.Opts,
+                    TheLinker.Inputs,
+                    TheLinker.IsMachO,
+                    Conf,
+                    Index,
+                    Defined},
+        TheLinker(TheLinker), AddStream(std::move(AddStream)),
+        Cache(std::move(Cache)) {}
+
+  Linker &TheLinker;
+  llvm::AddStreamFn AddStream;
+  // May be empty. Mutable, since calling it isn't const in all versions.
+  mutable llvm::FileCache Cache;
+  bool EmitIndexFiles = false;
+  bool EmitImportsFiles = false;
+  std::chrono::steady_clock::time_point Started = {}; // the first task came
+  std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
+
+  Messages &msg() const { return Msg; }
+  const Options &opts() const { return TheLinker.Opts; }
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_LINKER_H

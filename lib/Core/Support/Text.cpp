@@ -1,0 +1,88 @@
+//===- Text.cpp - Text for a terminal -------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Text.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Unicode.h"
+#include <algorithm>
+#include <vector>
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+struct Character {
+  StringRef Bytes;
+  int Width; // in columns; -1: no character, but a color
+};
+} // namespace
+
+/// The bytes that set a color which \p Text begins with, ESC [ ... m.
+static size_t colorSize(StringRef Text) {
+  if (!Text.starts_with("\x1b["))
+    return 0;
+  size_t End = Text.find_first_not_of("0123456789;:", 2);
+  return End != StringRef::npos && Text[End] == 'm' ? End + 1 : 0;
+}
+
+/// The first character of \p Text. A byte that begins none is one by itself.
+static Character firstCharacter(StringRef Text) {
+  unsigned char C = Text.front();
+  size_t Size = C < 0xC0 ? 1 : C < 0xE0 ? 2 : C < 0xF0 ? 3 : C < 0xF8 ? 4 : 1;
+  StringRef Bytes = Text.take_front(Size);
+  return {Bytes, sys::unicode::columnWidthUTF8(Bytes)};
+}
+
+static std::vector<Character> split(StringRef Text, bool WithColors) {
+  std::vector<Character> All;
+  while (!Text.empty()) {
+    size_t Size = WithColors ? colorSize(Text) : 0;
+    Character C =
+        Size ? Character{Text.take_front(Size), -1} : firstCharacter(Text);
+    if (!Size && C.Width < 0) { // not printable, or no UTF-8
+      C = {"?", 1};
+      Size = 1;
+    }
+    All.push_back(C);
+    Text = Text.drop_front(Size ? Size : C.Bytes.size());
+  }
+  return All;
+}
+
+static std::string join(ArrayRef<Character> Part, bool OnlyColors = false) {
+  std::string Bytes;
+  for (const Character &C : Part)
+    if (!OnlyColors || C.Width < 0)
+      Bytes += C.Bytes;
+  return Bytes;
+}
+
+std::string dtlto::printable(StringRef Text) {
+  return join(split(Text, /*WithColors=*/false));
+}
+
+std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
+  std::vector<Character> All = split(Text, /*WithColors=*/true);
+  int Width = 0;
+  for (const Character &C : All)
+    Width += std::max(0, C.Width);
+  if (Columns == 0 || Width <= static_cast<int>(Columns))
+    return join(All);
+
+  StringRef Gap = StringRef("...").take_front(Columns);
+  int Room = static_cast<int>(Columns - Gap.size());
+  // As many from either end as there is room for; the end says more of a path.
+  size_t Tail = All.size(), Head = 0;
+  for (int Left = Room - Room / 2; Tail && All[Tail - 1].Width <= Left;)
+    Left -= std::max(0, All[--Tail].Width);
+  for (int Left = Room / 2; Head != Tail && All[Head].Width <= Left;)
+    Left -= std::max(0, All[Head++].Width);
+  ArrayRef<Character> Chars = All;
+  return join(Chars.take_front(Head)) +
+         join(Chars.slice(Head, Tail - Head), /*OnlyColors=*/true) + Gap.str() +
+         join(Chars.drop_front(Tail));
+}

@@ -1,0 +1,26 @@
+//===- Text.h - Text for a terminal -----------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SUPPORT_TEXT_H
+#define DTLTO_SUPPORT_TEXT_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace dtlto {
+
+/// \p Text (a file may have any name) with a `?` for what isn't printable.
+std::string printable(llvm::StringRef Text);
+
+/// \p Text without its middle, in at most \p Columns columns of a terminal (0:
+/// that isn't known, and nothing is left out). What isn't printable becomes a
+/// `?`, but for the sequences that set colors: these all stay.
+std::string fitToLine(llvm::StringRef Text, unsigned Columns);
+
+} // namespace dtlto
+
+#endif // DTLTO_SUPPORT_TEXT_H
