@@ -7,7 +7,7 @@
 #   dtlto_llvm           interface library: what code that includes LLVM needs
 #   dtlto_lld            interface library: LLD's drivers
 
-# Those that lib/Core/LLVM/LLVMCompat.h has columns for: as somebody has tested them, and
+# Those that lib/Core/LLVM/Version.h has columns for: as somebody has tested them, and
 # from what LLVM's sources say.
 set(_known_versions 19 21 22 23)
 set(_untested_versions 20)

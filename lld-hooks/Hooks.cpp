@@ -24,6 +24,7 @@
 #include "Link/Backend.h"
 #include "PluginGuard.h"
 #include "Report/TraceEvents.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TimeProfiler.h"

@@ -8,6 +8,8 @@
 #include "Bitcode/IndexShard.h"
 #include "Bitstream.h"
 #include "TestLink.h"
+#include "LLVM/Index.h"
+#include "LLVM/Module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"

@@ -9,7 +9,7 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Bitstream.h"
 #include "Modules.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Module.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -75,8 +75,7 @@ std::string reason(Bytes Bitcode, GUIDSet Imported = {}) {
 
 } // namespace
 
-// clang-format off
-DTLTO_SINCE_23(
+#if LLVM_VERSION_MAJOR >= 23
 // As a module that is split has it. The GUID is that of the name before.
 TEST(SlimModuleTest, NamesThatHaveChanged) {
   Slim S(R"(
@@ -89,7 +88,8 @@ TEST(SlimModuleTest, NamesThatHaveChanged) {
     !1 = !{i64 1002}
     !2 = !{i64 1003}
     !3 = !{i64 1004}
-  )", {1001, 1003});
+  )",
+         {1001, 1003});
   EXPECT_EQ(S.function("renamed"), "body");
   EXPECT_NE(S.function("unwanted"), "body");
   auto value = [&](StringRef Name) {
@@ -104,8 +104,7 @@ TEST(SlimModuleTest, NamesThatHaveChanged) {
   EXPECT_EQ(guidOf(*Lazy->getFunction("renamed")), 1003u);
   EXPECT_EQ(guidOf(*Lazy->getNamedGlobal("taken")), 1001u);
 }
-)
-// clang-format on
+#endif
 
 TEST(SlimModuleTest, BodiesThatAreImported) {
   const char *IR = R"(

@@ -15,7 +15,7 @@
 #include "Config/CompilerArgs.h"
 #include "LLVMHeaders.h"
 #include "LLVMSizes.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -294,7 +294,8 @@ const Field Fields[] = {
     MC(ShowMCInst, Reason, "-asm-show-inst", = true),
     MC(AsmVerbose, Reason, "assembler options", = true),
     MC(PreserveAsmComments, Reason, "assembler options", = false),
-    MC(Dwarf64, Reason, "-dwarf64", = true), MC(Crel, Reason, "-crel", = true),
+    MC(Dwarf64, Reason, "-dwarf64", = true),
+    MC(Crel, Reason, "-crel", = true),
     MC(X86RelaxRelocations, Reason, "-x86-relax-relocations", = false),
     MC(X86Sse2Avx, Reason, "-x86-sse2avx", = true),
     MC(EmitDwarfUnwind, Reason, "-emit-dwarf-unwind",
@@ -315,26 +316,28 @@ const Field Fields[] = {
        "-emit-compact-unwind-non-canonical", = true),
     MC(PPCUseFullRegisterNames, Reason, "full register names", = true),
 
-    // What only some versions of LLVM have.
-    // clang-format off
-    DTLTO_BEFORE_21(
+// What only some versions of LLVM have.
+// clang-format off
+#if LLVM_VERSION_MAJOR < 21
     TARGET(BBSections, Option, "-Xclang -fbasic-block-sections=labels",
            = BasicBlockSection::Labels),
     MC(CommandLineArgs, Same, "no field of a linker's", = {}),
-    )
-    DTLTO_BEFORE_22(
+#endif
+#if LLVM_VERSION_MAJOR < 22
     TARGET(UnsafeFPMath, Reason, "-enable-unsafe-fp-math", = true),
     TARGET(ApproxFuncFPMath, Reason, "-enable-approx-func-fp-math", = true),
     {"TargetOptions", "FPDenormalMode", Reason, "-denormal-fp-math",
      CHANGE(Options.setFPDenormalMode(DenormalMode::getPreserveSign()))},
     {"TargetOptions", "FP32DenormalMode", Same, "nothing in LLVM reads it",
      CHANGE(Options.setFP32DenormalMode(DenormalMode::getPreserveSign()))},
-    )
-    DTLTO_SINCE_21(
+#endif
+#if LLVM_VERSION_MAJOR >= 21
     CONFIG(KeepSymbolNameCopies, Same, ThinLink, = false),
-    PTO(LoopInterchange, Option,
-        DTLTO_BEFORE_23("-floop-interchange")
-        DTLTO_SINCE_23("-fno-loop-interchange"), ^= true),
+#if LLVM_VERSION_MAJOR < 23
+    PTO(LoopInterchange, Option, "-floop-interchange", ^= true),
+#else
+    PTO(LoopInterchange, Option, "-fno-loop-interchange", ^= true),
+#endif
     TARGET(EnableStaticDataPartitioning, Reason,
            "-partition-static-data-sections", = true),
     TARGET(VerifyArgABICompliance, Reason, "against the ABI", = false),
@@ -342,24 +345,23 @@ const Field Fields[] = {
     MC(OutputAsmVariant, Reason, "assembler options", = 1),
     MC(CommandlineArgs, Same, "no field of a linker's", = "x"),
     MC(InstPrinterOptions, Reason, "assembler options", = {"x"}),
-    )
-    DTLTO_SINCE_22(
+#endif
+#if LLVM_VERSION_MAJOR >= 22
     CONFIG(Dtlto, Same, "for cache keys only", = true),
     PTO(LoopFusion, Reason, "tuning", = true),
     PTO(DevirtualizeSpeculatively, Reason, "tuning", = true),
     TARGET(EmitCallGraphSection, Reason, "-call-graph-section", = true),
     TARGET(VecLib, Reason, "-vector-library", = VectorLibrary::SVML),
     MC(EmitSFrameUnwind, Reason, "-gsframe", = true),
-    )
-    DTLTO_BEFORE_23(
+#endif
+#if LLVM_VERSION_MAJOR < 23
     CONFIG(PassPlugins, Reason, "--load-pass-plugin", = {"x.so"}),
     TARGET(NoInfsFPMath, Reason, "-enable-no-infs-fp-math", = true),
     TARGET(NoNaNsFPMath, Reason, "-enable-no-nans-fp-math", = true),
     TARGET(NoSignedZerosFPMath, Reason, "-enable-no-signed-zeros-fp-math",
            = true),
     TARGET(StackUsageOutput, Reason, "stack usage", = "x.su"),
-    )
-    DTLTO_SINCE_23(
+#else
     CONFIG(LoadedPassPlugins, Reason, "--load-pass-plugin", = {nullptr}),
     CONFIG(PassPluginFilenames, Reason, "--load-pass-plugin", = {"x.so"}),
     CONFIG(GetSummaryIndexOutputStream, Same, ThinLink,
@@ -370,7 +372,7 @@ const Field Fields[] = {
     MC(RelocSectionSym, Reason, "-reloc-section-sym",
        = RelocSectionSymType::None),
     MC(LargeEHEncoding, Reason, "-large-eh-encoding", = true),
-    )
+#endif
     // clang-format on
 };
 
@@ -490,10 +492,14 @@ TEST(CompilerArgsTest, NoUnrolling) {
 }
 
 TEST(CompilerArgsTest, TheTripleIsTheModules) {
-  for (StringRef T : {"x86_64-pc-linux-gnu", "aarch64-unknown-linux-gnu",
-                      "wasm32-unknown-unknown", "arm64-apple-macosx12.0.0",
-                      "x86_64-pc-windows-msvc19.33.0" DTLTO_BEFORE_21(
-                          , "riscv64-unknown-linux-gnu")}) {
+  for (StringRef T : {
+         "x86_64-pc-linux-gnu", "aarch64-unknown-linux-gnu",
+             "wasm32-unknown-unknown", "arm64-apple-macosx12.0.0",
+#if LLVM_VERSION_MAJOR < 21
+             "riscv64-unknown-linux-gnu",
+#endif
+             "x86_64-pc-windows-msvc19.33.0"
+       }) {
     lto::Config Conf = plainConfig();
     std::string Args = argsFor(Conf, T);
     EXPECT_NE(Args.find((" --target=" + T + " ").str()), std::string::npos)

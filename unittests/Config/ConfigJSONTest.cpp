@@ -14,7 +14,8 @@
 #include "Config/ConfigFields.h"
 #include "LLVMHeaders.h"
 #include "LLVMSizes.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Cache.h"
+#include "LLVM/Index.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -393,39 +394,38 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
     StringRef Header, Enum, Field;
     unsigned NotNumbered; // enumerators that don't travel, or are below 0
   } const Enums[] = {
-      {CodeGen, "enum Model { Static", "RelocModel", 0},
-      {CodeGen, "enum Model { Tiny", "CodeModel", 0},
-      {CodeGen, "enum class CodeGenOptLevel {", "CGOptLevel", 0},
-      {CodeGen, "enum class CodeGenFileType {", "CGFileType", 1},
-      {Target, "enum class GlobalISelAbortMode {", "GlobalISelAbort", 0},
-      {Target, "enum class SwiftAsyncFramePointerMode {",
-       "SwiftAsyncFramePointer", 0},
-      {Target, "enum class BasicBlockSection {", "BBSections", 0},
-      {DTLTO_BEFORE_21(Target) DTLTO_SINCE_21(CodeGen), "enum ABIType {",
-       "FloatABIType", 0},
-      {Target, "enum FPOpFusionMode {", "AllowFPOpFusion", 0},
-      {Target, "enum Model {", "ThreadModel", 0},
-      {DTLTO_BEFORE_21(Target) DTLTO_SINCE_21(CodeGen), "enum class EABI {",
-       "EABIVersion", 0},
-      {Target, "enum class DebuggerKind {", "DebuggerTuning", 0},
-      {DTLTO_BEFORE_21(MC) DTLTO_SINCE_21(CodeGen),
-       "enum class ExceptionHandling {", "ExceptionModel", 0},
-      {MC, "enum class EmitDwarfUnwindType {", "EmitDwarfUnwind", 0},
-      {MC, "enum DwarfDirectory {", "MCUseDwarfDirectory", 0},
-      // clang-format off
-      DTLTO_BEFORE_22(
+    {CodeGen, "enum Model { Static", "RelocModel", 0},
+    {CodeGen, "enum Model { Tiny", "CodeModel", 0},
+    {CodeGen, "enum class CodeGenOptLevel {", "CGOptLevel", 0},
+    {CodeGen, "enum class CodeGenFileType {", "CGFileType", 1},
+    {Target, "enum class GlobalISelAbortMode {", "GlobalISelAbort", 0},
+    {Target, "enum class SwiftAsyncFramePointerMode {",
+     "SwiftAsyncFramePointer", 0},
+    {Target, "enum class BasicBlockSection {", "BBSections", 0},
+    {LLVM_VERSION_MAJOR < 21 ? Target : CodeGen, "enum ABIType {",
+     "FloatABIType", 0},
+    {Target, "enum FPOpFusionMode {", "AllowFPOpFusion", 0},
+    {Target, "enum Model {", "ThreadModel", 0},
+    {LLVM_VERSION_MAJOR < 21 ? Target : CodeGen, "enum class EABI {",
+     "EABIVersion", 0},
+    {Target, "enum class DebuggerKind {", "DebuggerTuning", 0},
+    {LLVM_VERSION_MAJOR < 21 ? MC : CodeGen, "enum class ExceptionHandling {",
+     "ExceptionModel", 0},
+    {MC, "enum class EmitDwarfUnwindType {", "EmitDwarfUnwind", 0},
+    {MC, "enum DwarfDirectory {", "MCUseDwarfDirectory", 0},
+  // clang-format off
+#if LLVM_VERSION_MAJOR < 22
       {"llvm/ADT/FloatingPointMode.h", "enum DenormalModeKind ",
        "FPDenormalMode", 1},
       {"llvm/ADT/FloatingPointMode.h", "enum DenormalModeKind ",
        "FP32DenormalMode", 1},
-      )
-      DTLTO_SINCE_22(
+#else
       {"llvm/IR/SystemLibraries.h", "enum class VectorLibrary {", "VecLib", 0},
-      )
-      DTLTO_SINCE_23(
+#endif
+#if LLVM_VERSION_MAJOR >= 23
       {MC, "enum class RelocSectionSymType {", "RelocSectionSym", 0},
-      )
-      // clang-format on
+#endif
+    // clang-format on
   };
   Lasts L;
   const lto::Config Conf;
@@ -441,14 +441,16 @@ TEST(ConfigJSONTest, EnumsEndWithTheirLast) {
   std::set<std::string> Left;
   for (const auto &Entry : L.All)
     Left.insert(Entry.first);
-  // clang-format off
-  EXPECT_EQ(Left, (std::set<std::string>{
-                      "BinutilsVersion", "DwarfVersion", "InlinerThreshold",
-                      "LicmMssaNoAccForPromotionCap", "LicmMssaOptCap",
-                      "LoopAlignment", "OptLevel",
-                      DTLTO_SINCE_21("OutputAsmVariant",)
-                      "RemarksHotnessThreshold", "TLSSize"}));
-  // clang-format on
+  std::set<std::string> Numbers = {
+      "BinutilsVersion",  "DwarfVersion",
+      "InlinerThreshold", "LicmMssaNoAccForPromotionCap",
+      "LicmMssaOptCap",   "LoopAlignment",
+      "OptLevel",         "RemarksHotnessThreshold",
+      "TLSSize"};
+#if LLVM_VERSION_MAJOR >= 21
+  Numbers.insert("OutputAsmVariant");
+#endif
+  EXPECT_EQ(Left, Numbers);
 }
 
 namespace {
@@ -485,74 +487,72 @@ const std::string Word = "word";
 /// The fields that don't travel, with another value.
 const std::vector<Other> &others() {
   static const std::vector<Other> Table = {
-      CONFIG(
-          PreCodeGenPassesHook, "passes that the linker adds",
-          = [](legacy::PassManager &) {}),
-      CONFIG(SampleProfile, "--lto-sample-profile", = "x"),
-      CONFIG(ProfileRemapping, "profile remapping", = "x"),
-      CONFIG(DwoDir, "dwo_dir", = "x"),
-      CONFIG(SplitDwarfFile, "split DWARF", = "x"),
-      CONFIG(SplitDwarfOutput, "split DWARF", = "x"),
-      CONFIG(RemarksFilename, "--opt-remarks-filename", = "x"),
-      CONFIG(DebugPassManager, "--lto-debug-pass-manager", = true),
-      CONFIG(StatsFile, "stats-file", = "x"),
-      CONFIG(PreOptModuleHook, "--save-temps", = Hook),
-      CONFIG(PostPromoteModuleHook, "--save-temps", = Hook),
-      CONFIG(PostInternalizeModuleHook, "--save-temps", = Hook),
-      CONFIG(PostImportModuleHook, "--save-temps", = Hook),
-      CONFIG(PostOptModuleHook, "--save-temps", = Hook),
-      CONFIG(PreCodeGenModuleHook, "--save-temps", = Hook),
-      TARGET(BBSectionsFuncListBuf, "--lto-basic-block-sections",
-             = std::shared_ptr<MemoryBuffer>(MemoryBuffer::getMemBuffer("x"))),
-      MC(CompressDebugSections, "compressed debug sections",
-         = DebugCompressionType::Zlib),
-      MC(AsSecureLogFile, "-as-secure-log-file", = "x"),
-      MC(Argv0, "command line", = "clang"),
-      MC(IASSearchPaths, ".include", = {"x"}),
+    CONFIG(
+        PreCodeGenPassesHook, "passes that the linker adds",
+        = [](legacy::PassManager &) {}),
+    CONFIG(SampleProfile, "--lto-sample-profile", = "x"),
+    CONFIG(ProfileRemapping, "profile remapping", = "x"),
+    CONFIG(DwoDir, "dwo_dir", = "x"),
+    CONFIG(SplitDwarfFile, "split DWARF", = "x"),
+    CONFIG(SplitDwarfOutput, "split DWARF", = "x"),
+    CONFIG(RemarksFilename, "--opt-remarks-filename", = "x"),
+    CONFIG(DebugPassManager, "--lto-debug-pass-manager", = true),
+    CONFIG(StatsFile, "stats-file", = "x"),
+    CONFIG(PreOptModuleHook, "--save-temps", = Hook),
+    CONFIG(PostPromoteModuleHook, "--save-temps", = Hook),
+    CONFIG(PostInternalizeModuleHook, "--save-temps", = Hook),
+    CONFIG(PostImportModuleHook, "--save-temps", = Hook),
+    CONFIG(PostOptModuleHook, "--save-temps", = Hook),
+    CONFIG(PreCodeGenModuleHook, "--save-temps", = Hook),
+    TARGET(BBSectionsFuncListBuf, "--lto-basic-block-sections",
+           = std::shared_ptr<MemoryBuffer>(MemoryBuffer::getMemBuffer("x"))),
+    MC(CompressDebugSections, "compressed debug sections",
+       = DebugCompressionType::Zlib),
+    MC(AsSecureLogFile, "-as-secure-log-file", = "x"),
+    MC(Argv0, "command line", = "clang"),
+    MC(IASSearchPaths, ".include", = {"x"}),
 
-      CONFIG(MllvmArgs, "", = {"-x"}),
-      CONFIG(HasWholeProgramVisibility, "", = true),
-      CONFIG(ValidateAllVtablesHaveTypeInfos, "", = true),
-      CONFIG(AllVtablesHaveTypeInfos, "", = true),
-      CONFIG(AlwaysEmitRegularLTOObj, "", = true),
-      CONFIG(VisibilityScheme, "", = lto::Config::ELF),
-      CONFIG(ThinLTOModulesToCompile, "", = {"x.o"}),
-      CONFIG(TimeTraceEnabled, "", = true),
-      CONFIG(TimeTraceGranularity, "", = 1),
-      CONFIG(
-          DiagHandler, "", = [](const DiagnosticInfo &) {}),
-      CONFIG(ResolutionFile, "", = std::make_unique<raw_null_ostream>()),
-      CONFIG(
-          CombinedIndexHook, "",
-          = [](const ModuleSummaryIndex &,
-               const DenseSet<GlobalValue::GUID> &) { return true; }),
-      TARGET(ObjectFilenameForDebug, "", = "x.o"),
-      MC(SplitDwarfFile, "", = "x.dwo"),
+    CONFIG(MllvmArgs, "", = {"-x"}),
+    CONFIG(HasWholeProgramVisibility, "", = true),
+    CONFIG(ValidateAllVtablesHaveTypeInfos, "", = true),
+    CONFIG(AllVtablesHaveTypeInfos, "", = true),
+    CONFIG(AlwaysEmitRegularLTOObj, "", = true),
+    CONFIG(VisibilityScheme, "", = lto::Config::ELF),
+    CONFIG(ThinLTOModulesToCompile, "", = {"x.o"}),
+    CONFIG(TimeTraceEnabled, "", = true),
+    CONFIG(TimeTraceGranularity, "", = 1),
+    CONFIG(
+        DiagHandler, "", = [](const DiagnosticInfo &) {}),
+    CONFIG(ResolutionFile, "", = std::make_unique<raw_null_ostream>()),
+    CONFIG(
+        CombinedIndexHook, "",
+        = [](const ModuleSummaryIndex &,
+             const DenseSet<GlobalValue::GUID> &) { return true; }),
+    TARGET(ObjectFilenameForDebug, "", = "x.o"),
+    MC(SplitDwarfFile, "", = "x.dwo"),
 
-      // clang-format off
-      DTLTO_BEFORE_21(
+  // clang-format off
+#if LLVM_VERSION_MAJOR < 21
       MC(CommandLineArgs, "command line", = Word),
-      )
-      DTLTO_SINCE_21(
+#else
       MC(CommandlineArgs, "command line", = "x"),
       CONFIG(KeepSymbolNameCopies, "", = false),
-      )
-      DTLTO_SINCE_22(
+#endif
+#if LLVM_VERSION_MAJOR >= 22
       CONFIG(Dtlto, "", = true),
-      )
-      DTLTO_BEFORE_23(
+#endif
+#if LLVM_VERSION_MAJOR < 23
       CONFIG(PassPlugins, "--load-pass-plugin", = {"x.so"}),
       TARGET(StackUsageOutput, "stack usage", = "x.su"),
-      )
-      DTLTO_SINCE_23(
+#else
       CONFIG(LoadedPassPlugins, "--load-pass-plugin", = {nullptr}),
       CONFIG(PassPluginFilenames, "--load-pass-plugin", = {"x.so"}),
       TARGET(StackUsageFile, "stack usage", = "x.su"),
       CONFIG(GetSummaryIndexOutputStream, "", = [](size_t) { return nullptr; }),
       CONFIG(GetImportsListOutputArray, "", = imports),
       CONFIG(GetCacheKeyOutputString, "", = cacheKeyText),
-      )
-      // clang-format on
+#endif
+    // clang-format on
   };
   return Table;
 }

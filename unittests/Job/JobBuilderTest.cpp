@@ -11,6 +11,7 @@
 #include "Config/ConfigJSON.h"
 #include "TempFolder.h"
 #include "TestLink.h"
+#include "LLVM/Index.h"
 #include "llvm/Support/BLAKE3.h"
 #include "gtest/gtest.h"
 #include <set>

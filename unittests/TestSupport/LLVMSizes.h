@@ -13,7 +13,7 @@
 #ifndef DTLTO_UNITTESTS_LLVMSIZES_H
 #define DTLTO_UNITTESTS_LLVMSIZES_H
 
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Version.h"
 #include "llvm/LTO/Config.h"
 #include "llvm/Target/TargetOptions.h"
 
@@ -25,9 +25,14 @@ struct LLVMSizes {
   size_t Config, Target, MC, Tuning;
 };
 inline constexpr LLVMSizes KnownSizes = {
-    DTLTO_BEFORE_21(1368, 360, 208, 28) // see ConfigFields.h
-    DTLTO_SINCE_21(DTLTO_BEFORE_23(1440, 432, 280, 28))
-        DTLTO_SINCE_23(1568, 440, 288, 28)};
+#if LLVM_VERSION_MAJOR >= 23
+    1568, 440, 288, 28
+#elif LLVM_VERSION_MAJOR >= 21
+    1440, 432, 280, 28
+#else
+    1368, 360, 208, 28
+#endif
+};
 
 } // namespace dtlto::test
 

@@ -7,6 +7,8 @@
 
 #include "TestLink.h"
 #include "Link/Backend.h"
+#include "LLVM/Cache.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -7,6 +7,8 @@
 
 #include "Bitcode/IndexShard.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "LLVM/Index.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Support/FileSystem.h"

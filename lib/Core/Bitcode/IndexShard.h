@@ -20,7 +20,7 @@
 #ifndef DTLTO_BITCODE_INDEXSHARD_H
 #define DTLTO_BITCODE_INDEXSHARD_H
 
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 #include <string>

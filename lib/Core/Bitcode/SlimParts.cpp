@@ -7,7 +7,7 @@
 
 #include "Bitcode/SlimParts.h"
 #include "Bitcode/BitstreamCopy.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Module.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/IR/LLVMContext.h"
 
@@ -67,9 +67,10 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   case bitc::MODULE_CODE_GCNAME:
   case bitc::MODULE_CODE_VSTOFFSET:
   case bitc::MODULE_CODE_HASH:
-    DTLTO_SINCE_23(case bitc::MODULE_CODE_ASM_PROPERTY:)
     return Error::success();
   default:
+    if (isAsmProperty(Code))
+      return Error::success();
     // A name in it, or a list with an entry for each value, would be wrong.
     return cannot("a record of an unknown kind, " + Twine(Code));
   }

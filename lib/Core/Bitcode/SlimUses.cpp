@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bitcode/SlimUses.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Module.h"
+#include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"

@@ -9,7 +9,7 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Bitcode/BitstreamRepack.h"
 #include "Bitcode/SlimMetadata.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Version.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 using namespace llvm;

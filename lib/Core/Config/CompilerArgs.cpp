@@ -7,7 +7,7 @@
 
 #include "Config/CompilerArgs.h"
 #include "Config/LLVMOptions.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Target/TargetOptions.h"
 
@@ -102,7 +102,7 @@ void ArgsBuilder::addTarget() {
 
   if (TheTriple.isRISCV()) {
     // It takes an ABI from the module, which clang doesn't do in the same way.
-    DTLTO_SINCE_21(require(false, "the ABI of a RISC-V module");)
+    require(!TakesRISCVABIFromModule, "the ABI of a RISC-V module");
     // Settle what the driver chooses, then take it back.
     require(Conf.CPU.empty() && Conf.MAttrs.empty(),
             "-mcpu and -mattr for RISC-V");
@@ -176,8 +176,8 @@ void ArgsBuilder::addOptimization() {
   addFlag(PTO.SLPVectorization, "-fslp-vectorize", "-fno-slp-vectorize");
   addFlag(PTO.LoopUnrolling, "-funroll-loops", "-fno-unroll-loops");
   // Since LLVM 23 it is LLD's default, and not clang's.
-  DTLTO_SINCE_21(addFlag(PTO.LoopInterchange, "-floop-interchange",
-                         "-fno-loop-interchange");)
+  if (std::optional<bool> IsOn = loopInterchange(PTO))
+    addFlag(*IsOn, "-floop-interchange", "-fno-loop-interchange");
   require(PTO.LoopInterleaving == PTO.LoopUnrolling, "loop interleaving");
   PipelineTuningOptions Default;
   require(PTO.ForgetAllSCEVInLoopUnroll == Default.ForgetAllSCEVInLoopUnroll &&

@@ -7,8 +7,8 @@
 //
 // The one table of ConfigJSON.cpp: its writer, its reader and the tests are
 // visitors of the functions below. Each field of LLVM's structs is there
-// exactly once, in the order of LLVM's headers; SINCE and BEFORE tell which
-// versions have it. A visitor has these functions, where Name is the field's:
+// exactly once, in the order of LLVM's headers, for the versions that have it.
+// A visitor has these functions, where Name is the field's:
 //
 //   a field that travels, whose Value a reader sets:
 //     flag(Name, bool &Value)
@@ -33,7 +33,7 @@
 #ifndef DTLTO_CONFIG_CONFIGFIELDS_H
 #define DTLTO_CONFIG_CONFIGFIELDS_H
 
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Version.h"
 #include "llvm/LTO/Config.h"
 #include <array>
 #include <cstdint>
@@ -113,12 +113,13 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   TEXTS(MAttrs)
   // A part of cache keys only. LLVM has long read its options.
   UNUSED(MllvmArgs)
-  DTLTO_BEFORE_23(
-      FIXED(PassPlugins, O.PassPlugins.empty(), "--load-pass-plugin"))
-  DTLTO_SINCE_23(FIXED(LoadedPassPlugins, O.LoadedPassPlugins.empty(),
-                       "--load-pass-plugin"))
-  DTLTO_SINCE_23(FIXED(PassPluginFilenames, O.PassPluginFilenames.empty(),
-                       "--load-pass-plugin"))
+#if LLVM_VERSION_MAJOR < 23
+  FIXED(PassPlugins, O.PassPlugins.empty(), "--load-pass-plugin")
+#else
+  FIXED(LoadedPassPlugins, O.LoadedPassPlugins.empty(), "--load-pass-plugin")
+  FIXED(PassPluginFilenames, O.PassPluginFilenames.empty(),
+        "--load-pass-plugin")
+#endif
   FIXED(PreCodeGenPassesHook, !O.PreCodeGenPassesHook,
         "passes that the linker adds before code generation")
   OPTIONAL(RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI)
@@ -141,9 +142,13 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   UNUSED(AllVtablesHaveTypeInfos)
   UNUSED(AlwaysEmitRegularLTOObj)
   UNUSED(VisibilityScheme)
-  DTLTO_SINCE_21(UNUSED(KeepSymbolNameCopies))
+#if LLVM_VERSION_MAJOR >= 21
+  UNUSED(KeepSymbolNameCopies)
+#endif
   // A part of cache keys: set where LLVM's own backend distributes jobs.
-  DTLTO_SINCE_22(UNUSED(Dtlto))
+#if LLVM_VERSION_MAJOR >= 22
+  UNUSED(Dtlto)
+#endif
   TEXT(OptPipeline)
   TEXT(AAPipeline)
   TEXT(OverrideTriple)
@@ -195,9 +200,11 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
   // Of the thin link.
   UNUSED(CombinedIndexHook)
   // Of other backends, those that write index files.
-  DTLTO_SINCE_23(UNUSED(GetSummaryIndexOutputStream))
-  DTLTO_SINCE_23(UNUSED(GetImportsListOutputArray))
-  DTLTO_SINCE_23(UNUSED(GetCacheKeyOutputString))
+#if LLVM_VERSION_MAJOR >= 23
+  UNUSED(GetSummaryIndexOutputStream)
+  UNUSED(GetImportsListOutputArray)
+  UNUSED(GetCacheKeyOutputString)
+#endif
 }
 
 /// llvm/Passes/PassBuilder.h. \p Tuning is a PipelineTuningOptions.
@@ -207,8 +214,12 @@ void visitTuning(Visitor &Visit, Tuning &O) {
   FLAG(LoopVectorization)
   FLAG(SLPVectorization)
   FLAG(LoopUnrolling)
-  DTLTO_SINCE_21(FLAG(LoopInterchange))
-  DTLTO_SINCE_22(FLAG(LoopFusion))
+#if LLVM_VERSION_MAJOR >= 21
+  FLAG(LoopInterchange)
+#endif
+#if LLVM_VERSION_MAJOR >= 22
+  FLAG(LoopFusion)
+#endif
   FLAG(ForgetAllSCEVInLoopUnroll)
   ANY_NUMBER(LicmMssaOptCap, unsigned)
   ANY_NUMBER(LicmMssaNoAccForPromotionCap, unsigned)
@@ -217,7 +228,9 @@ void visitTuning(Visitor &Visit, Tuning &O) {
   FLAG(MergeFunctions)
   ANY_NUMBER(InlinerThreshold, int)
   FLAG(EagerlyInvalidateAnalyses)
-  DTLTO_SINCE_22(FLAG(DevirtualizeSpeculatively))
+#if LLVM_VERSION_MAJOR >= 22
+  FLAG(DevirtualizeSpeculatively)
+#endif
 }
 
 /// llvm/Target/TargetOptions.h, but for MCOptions. \p Target is a
@@ -232,12 +245,20 @@ void visitTarget(Visitor &Visit, Target &O) {
     DTLTO_SET(O.BinutilsVersion, std::make_pair(static_cast<int>(Value[0]),
                                                 static_cast<int>(Value[1])));
   }
-  DTLTO_BEFORE_22(FLAG(UnsafeFPMath))
-  DTLTO_BEFORE_23(FLAG(NoInfsFPMath))
-  DTLTO_BEFORE_23(FLAG(NoNaNsFPMath))
+#if LLVM_VERSION_MAJOR < 22
+  FLAG(UnsafeFPMath)
+#endif
+#if LLVM_VERSION_MAJOR < 23
+  FLAG(NoInfsFPMath)
+  FLAG(NoNaNsFPMath)
+#endif
   FLAG(NoTrappingFPMath)
-  DTLTO_BEFORE_23(FLAG(NoSignedZerosFPMath))
-  DTLTO_BEFORE_22(FLAG(ApproxFuncFPMath))
+#if LLVM_VERSION_MAJOR < 23
+  FLAG(NoSignedZerosFPMath)
+#endif
+#if LLVM_VERSION_MAJOR < 22
+  FLAG(ApproxFuncFPMath)
+#endif
   FLAG(EnableAIXExtendedAltivecABI)
   FLAG(HonorSignDependentRoundingFPMathOption)
   FLAG(NoZerosInBSS)
@@ -265,7 +286,9 @@ void visitTarget(Visitor &Visit, Target &O) {
   FLAG(EmitStackSizeSection)
   FLAG(EnableMachineOutliner)
   FLAG(EnableMachineFunctionSplitter)
-  DTLTO_SINCE_21(FLAG(EnableStaticDataPartitioning))
+#if LLVM_VERSION_MAJOR >= 21
+  FLAG(EnableStaticDataPartitioning)
+#endif
   FLAG(SupportsDefaultOutlining)
   FLAG(EmitAddrsig)
   FLAG(BBAddrMap)
@@ -274,7 +297,9 @@ void visitTarget(Visitor &Visit, Target &O) {
   ENUM(BBSections, llvm::BasicBlockSection::None)
   Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
   FIXED(BBSectionsFuncListBuf, !O.BBSectionsFuncListBuf, List)
-  DTLTO_SINCE_22(FLAG(EmitCallGraphSection))
+#if LLVM_VERSION_MAJOR >= 22
+  FLAG(EmitCallGraphSection)
+#endif
   FLAG(EmitCallSiteInfo)
   FLAG(SupportsDebugEntryValues)
   FLAG(EnableDebugEntryValues)
@@ -288,20 +313,26 @@ void visitTarget(Visitor &Visit, Target &O) {
   FLAG(EnableCFIFixup)
   FLAG(MisExpect)
   FLAG(XCOFFReadOnlyPointers)
-  DTLTO_SINCE_21(FLAG(VerifyArgABICompliance))
-  DTLTO_BEFORE_23(
-      FIXED(StackUsageOutput, O.StackUsageOutput.empty(), "stack usage files"))
-  DTLTO_SINCE_23(
-      FIXED(StackUsageFile, O.StackUsageFile.empty(), "stack usage files"))
+#if LLVM_VERSION_MAJOR >= 21
+  FLAG(VerifyArgABICompliance)
+#endif
+#if LLVM_VERSION_MAJOR < 23
+  FIXED(StackUsageOutput, O.StackUsageOutput.empty(), "stack usage files")
+#else
+  FIXED(StackUsageFile, O.StackUsageFile.empty(), "stack usage files")
+#endif
   ANY_NUMBER(LoopAlignment, unsigned)
   ENUM(FloatABIType, llvm::FloatABI::Hard)
   ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict)
   ENUM(ThreadModel, llvm::ThreadModel::Single)
   ENUM(EABIVersion, llvm::EABI::GNU)
   ENUM(DebuggerTuning, llvm::DebuggerKind::DBX)
-  DTLTO_BEFORE_22(DENORMAL(FPDenormalMode))
-  DTLTO_BEFORE_22(DENORMAL(FP32DenormalMode))
-  DTLTO_SINCE_22(ENUM(VecLib, llvm::VectorLibrary::AMDLIBM))
+#if LLVM_VERSION_MAJOR < 22
+  DENORMAL(FPDenormalMode)
+  DENORMAL(FP32DenormalMode)
+#else
+  ENUM(VecLib, llvm::VectorLibrary::AMDLIBM)
+#endif
   ENUM(ExceptionModel, llvm::ExceptionHandling::ZOS)
   // The backend sets it, from the stream that it writes to.
   UNUSED(ObjectFilenameForDebug)
@@ -326,10 +357,13 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
   FLAG(Crel)
   FLAG(X86RelaxRelocations)
   FLAG(X86Sse2Avx)
-  DTLTO_SINCE_23(ENUM(RelocSectionSym, llvm::RelocSectionSymType::None))
-  DTLTO_SINCE_21(FLAG(ImplicitMapSyms))
-  DTLTO_SINCE_21(OPTIONAL(OutputAsmVariant, unsigned,
-                          std::numeric_limits<unsigned>::max()))
+#if LLVM_VERSION_MAJOR >= 23
+  ENUM(RelocSectionSym, llvm::RelocSectionSymType::None)
+#endif
+#if LLVM_VERSION_MAJOR >= 21
+  FLAG(ImplicitMapSyms)
+  OPTIONAL(OutputAsmVariant, unsigned, std::numeric_limits<unsigned>::max())
+#endif
   ENUM(EmitDwarfUnwind, llvm::EmitDwarfUnwindType::Default)
   ANY_NUMBER(DwarfVersion, int)
   ENUM(MCUseDwarfDirectory, llvm::MCTargetOptions::DefaultDwarfDirectory)
@@ -346,17 +380,26 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
   // Pointers to the words of a process, for CodeView.
   constexpr const char *Words =
       "the compiler's command line in debug information";
-  DTLTO_BEFORE_21(FIXED(Argv0, !O.Argv0, Words))
-  DTLTO_BEFORE_21(FIXED(CommandLineArgs, O.CommandLineArgs.empty(), Words))
-  DTLTO_SINCE_21(FIXED(Argv0, O.Argv0.empty(), Words))
-  DTLTO_SINCE_21(FIXED(CommandlineArgs, O.CommandlineArgs.empty(), Words))
+#if LLVM_VERSION_MAJOR < 21
+  FIXED(Argv0, !O.Argv0, Words)
+  FIXED(CommandLineArgs, O.CommandLineArgs.empty(), Words)
+#else
+  FIXED(Argv0, O.Argv0.empty(), Words)
+  FIXED(CommandlineArgs, O.CommandlineArgs.empty(), Words)
+#endif
   FIXED(IASSearchPaths, O.IASSearchPaths.empty(),
         "folders for the assembler's .include")
-  DTLTO_SINCE_21(TEXTS(InstPrinterOptions))
+#if LLVM_VERSION_MAJOR >= 21
+  TEXTS(InstPrinterOptions)
+#endif
   FLAG(EmitCompactUnwindNonCanonical)
   FLAG(PPCUseFullRegisterNames)
-  DTLTO_SINCE_22(FLAG(EmitSFrameUnwind))
-  DTLTO_SINCE_23(FLAG(LargeEHEncoding))
+#if LLVM_VERSION_MAJOR >= 22
+  FLAG(EmitSFrameUnwind)
+#endif
+#if LLVM_VERSION_MAJOR >= 23
+  FLAG(LargeEHEncoding)
+#endif
 }
 
 #undef DTLTO_SET

@@ -44,7 +44,7 @@ struct ConfigExtras {
   bool Remarks = false;
   /// BBSectionsFuncListBuf, as SampleProfile and the others above.
   std::string FunctionList;
-  /// Library functions that code generation must not call (LLVMCompat.h). Not
+  /// Library functions that code generation must not call (ThinBackend.h). Not
   /// of the Config, but of what the linker says beside it.
   std::vector<std::string> Unavailable;
 };

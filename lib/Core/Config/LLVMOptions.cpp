@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Config/LLVMOptions.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

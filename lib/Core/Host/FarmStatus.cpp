@@ -7,6 +7,7 @@
 
 #include "Host/FarmStatus.h"
 #include "Support/Text.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"

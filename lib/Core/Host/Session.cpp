@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/SessionState.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Version.h"
 #include "llvm/Config/llvm-config.h"
 
 using namespace llvm;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Session.cpp has the session's life and the thread that calls the plugin;
-// SessionHost.cpp has what the plugin calls. Nobody else includes this.
+// HostCalls.cpp has what the plugin calls. Nobody else includes this.
 //
 //===----------------------------------------------------------------------===//
 

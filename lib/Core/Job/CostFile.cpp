@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/CostFile.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"

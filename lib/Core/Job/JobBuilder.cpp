@@ -8,6 +8,7 @@
 #include "Job/JobBuilder.h"
 #include "Bundle/JobOutputs.h"
 #include "Config/CompilerArgs.h"
+#include "LLVM/Index.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"

@@ -11,7 +11,7 @@
 #include "Job/InputBuffers.h"
 #include "Support/Messages.h"
 #include "dtlto/PluginAPI.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/ThinBackend.h"
 #include <string>
 #include <vector>
 

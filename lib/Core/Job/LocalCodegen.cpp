@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/LocalCodegen.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
@@ -50,8 +51,7 @@ void addLine(std::string &Text, const std::string &Line) {
 CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
   CodegenResult Result;
   ThreadTimeTrace Trace(L.Conf);
-  DTLTO_SINCE_22(
-      TimeTraceScope Span("Run ThinLTO backend thread (in-process)", T.name());)
+  [[maybe_unused]] BackendSpan Span(T.name());
 
   lto::LTOLLVMContext Context(L.Conf);
   Context.DiagHandler = [&](const DiagnosticInfo &DI) {

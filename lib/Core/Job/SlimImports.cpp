@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/SlimImports.h"
+#include "LLVM/Index.h"
 
 using namespace llvm;
 using namespace dtlto;

@@ -14,6 +14,7 @@
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
 #include "Link/Scheduler.h"
+#include "LLVM/ThinBackend.h"
 
 using namespace llvm;
 using namespace dtlto;

@@ -11,6 +11,7 @@
 #include "Job/LinkContext.h"
 #include "Link/Options.h"
 #include "Report/Timeline.h"
+#include "LLVM/ThinBackend.h"
 #include <chrono>
 
 namespace dtlto {

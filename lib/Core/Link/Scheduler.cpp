@@ -8,6 +8,7 @@
 #include "Link/Scheduler.h"
 #include "Bitcode/IndexShard.h"
 #include "Report/Report.h"
+#include "LLVM/Cache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"

@@ -42,6 +42,7 @@
 #include "Plan/Rate.h"
 #include "Report/Progress.h"
 #include "Report/Timeline.h"
+#include "LLVM/Cache.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/ThreadPool.h"
 #include <set>

@@ -12,7 +12,8 @@
 
 #include "Worker/Worker.h"
 #include "Config/ConfigJSON.h"
-#include "LLVM/LLVMCompat.h"
+#include "LLVM/Index.h"
+#include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"

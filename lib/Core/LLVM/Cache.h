@@ -1,0 +1,111 @@
+//===- Cache.h - LLVM's cache of objects ------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLVM_CACHE_H
+#define DTLTO_LLVM_CACHE_H
+
+#include "LLVM/ThinBackend.h"
+#include <set>
+#include <string>
+
+namespace dtlto {
+
+#if LLVM_VERSION_MAJOR >= 20
+using CacheFunction = llvm::FileCacheFunction;
+inline llvm::FileCache makeCache(CacheFunction Ask) {
+  return {std::move(Ask), ""};
+}
+inline bool hasCache(const llvm::FileCache &Cache) { return Cache.isValid(); }
+#else
+using CacheFunction = llvm::FileCache;
+inline llvm::FileCache makeCache(CacheFunction Ask) { return Ask; }
+inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
+#endif
+
+/// The folder of \p Cache. \p OnCommandLine is where the command line says that
+/// it is, for versions whose cache doesn't tell.
+inline std::string cacheFolder(const llvm::FileCache &Cache,
+                               llvm::StringRef OnCommandLine) {
+#if LLVM_VERSION_MAJOR >= 20
+  (void)OnCommandLine;
+  return Cache.getCacheDirectoryPath();
+#else
+  (void)Cache;
+  return OnCommandLine.str();
+#endif
+}
+
+/// What must be called once after the last byte, before the stream ends.
+inline llvm::Error commitStream(llvm::CachedFileStream &Stream) {
+#if LLVM_VERSION_MAJOR >= 21
+  return Stream.commit();
+#else
+  (void)Stream;
+  return llvm::Error::success();
+#endif
+}
+
+#if LLVM_VERSION_MAJOR >= 20
+using CfiGUIDs = llvm::DenseSet<llvm::GlobalValue::GUID>;
+#else
+using CfiGUIDs = std::set<llvm::GlobalValue::GUID>;
+#endif
+
+/// The GUIDs of the functions that take part in control flow integrity, as the
+/// cache key wants them.
+struct CfiFunctions {
+  CfiGUIDs Defs;
+  CfiGUIDs Decls;
+
+  explicit CfiFunctions(const llvm::ModuleSummaryIndex &Index) {
+#if LLVM_VERSION_MAJOR >= 21
+    auto Guids = [](const auto &Functions) {
+#if LLVM_VERSION_MAJOR >= 23
+      return Functions.getExportedThinLTOGUIDs();
+#else
+      return Functions.guids();
+#endif
+    };
+    for (llvm::GlobalValue::GUID GUID : Guids(Index.cfiFunctionDefs()))
+      Defs.insert(GUID);
+    for (llvm::GlobalValue::GUID GUID : Guids(Index.cfiFunctionDecls()))
+      Decls.insert(GUID);
+#else
+    using llvm::GlobalValue;
+    for (const auto &Name : Index.cfiFunctionDefs())
+      Defs.insert(
+          GlobalValue::getGUID(GlobalValue::dropLLVMManglingEscape(Name)));
+    for (const auto &Name : Index.cfiFunctionDecls())
+      Decls.insert(
+          GlobalValue::getGUID(GlobalValue::dropLLVMManglingEscape(Name)));
+#endif
+  }
+};
+
+/// The key under which in-process ThinLTO caches this module's object.
+inline std::string
+cacheKey(const llvm::lto::Config &Conf, const llvm::ModuleSummaryIndex &Index,
+         llvm::StringRef ModuleID,
+         const llvm::FunctionImporter::ImportMapTy &ImportList,
+         const llvm::FunctionImporter::ExportSetTy &ExportList,
+         const ResolvedODRMap &ResolvedODR,
+         const llvm::GVSummaryMapTy &DefinedGlobals, const CfiFunctions &Cfi) {
+#if LLVM_VERSION_MAJOR >= 20
+  return llvm::computeLTOCacheKey(Conf, Index, ModuleID, ImportList, ExportList,
+                                  ResolvedODR, DefinedGlobals, Cfi.Defs,
+                                  Cfi.Decls);
+#else
+  llvm::SmallString<40> Key;
+  llvm::computeLTOCacheKey(Key, Conf, Index, ModuleID, ImportList, ExportList,
+                           ResolvedODR, DefinedGlobals, Cfi.Defs, Cfi.Decls);
+  return Key.str().str();
+#endif
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_LLVM_CACHE_H

@@ -1,0 +1,93 @@
+//===- Module.h - Modules and their bitcode ---------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLVM_MODULE_H
+#define DTLTO_LLVM_MODULE_H
+
+#include "LLVM/Version.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/IR/GlobalValue.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
+#if LLVM_VERSION_MAJOR >= 23
+#include "llvm/Transforms/Utils/AssignGUID.h"
+#endif
+#include <string>
+
+namespace dtlto {
+
+/// What LLVM calls the function or variable with this identifier.
+inline llvm::GlobalValue::GUID guidOf(llvm::StringRef Identifier) {
+#if LLVM_VERSION_MAJOR >= 21
+  return llvm::GlobalValue::getGUIDAssumingExternalLinkage(Identifier);
+#else
+  return llvm::GlobalValue::getGUID(Identifier);
+#endif
+}
+
+inline llvm::GlobalValue::GUID guidOf(const llvm::GlobalValue &Value) {
+#if LLVM_VERSION_MAJOR >= 23
+  return Value.getGUIDOrFallback();
+#else
+  return Value.getGUID();
+#endif
+}
+
+/// Whether this is the code of a record that has a GUID for each value of a
+/// module: 64 bits in two halves, the upper one first; 0: none of its own.
+inline bool isGUIDList(unsigned Code) {
+#if LLVM_VERSION_MAJOR >= 23
+  return Code == llvm::bitc::MODULE_CODE_GUIDLIST;
+#else
+  (void)Code;
+  return false;
+#endif
+}
+
+/// Whether this is the code of a record that says more of a module's assembly.
+inline bool isAsmProperty(unsigned Code) {
+#if LLVM_VERSION_MAJOR >= 23
+  return Code == llvm::bitc::MODULE_CODE_ASM_PROPERTY;
+#else
+  (void)Code;
+  return false;
+#endif
+}
+
+/// What clang does to a module before its summary is made.
+inline void assignGUIDs(llvm::Module &M) {
+#if LLVM_VERSION_MAJOR >= 23
+  llvm::AssignGUIDPass::runOnModule(M);
+#else
+  (void)M;
+#endif
+}
+
+/// The assembly of a whole module.
+inline std::string moduleAsm(const llvm::Module &M) {
+#if LLVM_VERSION_MAJOR >= 23
+  std::string Text;
+  for (const auto &Fragment : M.getModuleInlineAsm())
+    Text += Fragment.Asm;
+  return Text;
+#else
+  return M.getModuleInlineAsm();
+#endif
+}
+
+/// A triple as targets and modules take it.
+inline auto asTarget(const llvm::Triple &T) {
+#if LLVM_VERSION_MAJOR >= 21
+  return T;
+#else
+  return T.str();
+#endif
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_LLVM_MODULE_H

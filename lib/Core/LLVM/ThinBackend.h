@@ -1,0 +1,173 @@
+//===- ThinBackend.h - The backends of ThinLTO ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLVM_THINBACKEND_H
+#define DTLTO_LLVM_THINBACKEND_H
+
+#include "LLVM/Version.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/ModuleSummaryIndex.h"
+#include "llvm/LTO/LTO.h"
+#include "llvm/LTO/LTOBackend.h"
+#include "llvm/Support/Caching.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/TimeProfiler.h"
+#include "llvm/Transforms/IPO/FunctionImport.h"
+#include <map>
+
+namespace dtlto {
+
+using ResolvedODRMap =
+    std::map<llvm::GlobalValue::GUID, llvm::GlobalValue::LinkageTypes>;
+using ModuleMapTy = llvm::MapVector<llvm::StringRef, llvm::BitcodeModule>;
+using DefinedSummaries = llvm::DenseMap<llvm::StringRef, llvm::GVSummaryMapTy>;
+/// Library functions that code generation must not call by itself: they are in
+/// the link as bitcode of archives that nothing asked for in time. The names
+/// are LLVM's and live as long as the link; none before LLVM 23.
+using LibFuncs = llvm::ArrayRef<llvm::StringRef>;
+
+} // namespace dtlto
+
+#if LLVM_VERSION_MAJOR < 20
+namespace llvm::lto {
+
+/// The interface that LTO::runThinLTO drives: start() once for each module,
+/// then wait(). LLVM 19 keeps it in LTO.cpp; the order of members and of
+/// virtual functions here is the one there, since objects of classes derived
+/// from this one are used through LLVM's declaration.
+class ThinBackendProc {
+protected:
+  const Config &Conf;
+  ModuleSummaryIndex &CombinedIndex;
+  const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries;
+  IndexWriteCallback OnWrite;
+  bool ShouldEmitImportsFiles;
+
+public:
+  ThinBackendProc(
+      const Config &Conf, ModuleSummaryIndex &CombinedIndex,
+      const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
+      IndexWriteCallback OnWrite, bool ShouldEmitImportsFiles)
+      : Conf(Conf), CombinedIndex(CombinedIndex),
+        ModuleToDefinedGVSummaries(ModuleToDefinedGVSummaries),
+        OnWrite(std::move(OnWrite)),
+        ShouldEmitImportsFiles(ShouldEmitImportsFiles) {}
+
+  virtual ~ThinBackendProc() = default;
+  virtual Error start(
+      unsigned Task, BitcodeModule BM,
+      const FunctionImporter::ImportMapTy &ImportList,
+      const FunctionImporter::ExportSetTy &ExportList,
+      const std::map<GlobalValue::GUID, GlobalValue::LinkageTypes> &ResolvedODR,
+      MapVector<StringRef, BitcodeModule> &ModuleMap) = 0;
+  virtual Error wait() = 0;
+  virtual unsigned getThreadCount() = 0;
+};
+
+} // namespace llvm::lto
+#endif
+
+namespace dtlto {
+
+#if LLVM_VERSION_MAJOR < 20
+/// What our backends derive from.
+class ThinBackendBase : public llvm::lto::ThinBackendProc {
+public:
+  ThinBackendBase(const llvm::lto::Config &Conf,
+                  llvm::ModuleSummaryIndex &Index,
+                  const DefinedSummaries &Defined,
+                  llvm::lto::IndexWriteCallback OnWrite,
+                  bool ShouldEmitImportsFiles,
+                  llvm::ThreadPoolStrategy Parallelism)
+      : ThinBackendProc(Conf, Index, Defined, std::move(OnWrite),
+                        ShouldEmitImportsFiles),
+        Threads(Parallelism.compute_thread_count()) {}
+
+  unsigned getThreadCount() override { return Threads; }
+
+private:
+  unsigned Threads;
+};
+#else
+using ThinBackendBase = llvm::lto::ThinBackendProc;
+#endif
+
+/// Makes the backend of a link.
+using BackendFunction =
+    std::function<std::unique_ptr<llvm::lto::ThinBackendProc>(
+        const llvm::lto::Config &, llvm::ModuleSummaryIndex &,
+        const DefinedSummaries &, llvm::AddStreamFn, llvm::FileCache,
+        LibFuncs)>;
+
+inline llvm::lto::ThinBackend
+makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
+  auto Call = [Make = std::move(Make)](const llvm::lto::Config &Conf,
+                                       llvm::ModuleSummaryIndex &Index,
+                                       const DefinedSummaries &Defined,
+                                       llvm::AddStreamFn AddStream,
+                                       llvm::FileCache Cache
+#if LLVM_VERSION_MAJOR >= 23
+                                       ,
+                                       LibFuncs Names
+#endif
+              ) {
+#if LLVM_VERSION_MAJOR < 23
+    LibFuncs Names;
+#endif
+    return Make(Conf, Index, Defined, std::move(AddStream), std::move(Cache),
+                Names);
+  };
+#if LLVM_VERSION_MAJOR >= 20
+  return {std::move(Call), Parallelism};
+#else
+  (void)Parallelism;
+  return Call;
+#endif
+}
+
+inline llvm::Error
+runThinBackend(const llvm::lto::Config &Conf, unsigned Task,
+               llvm::AddStreamFn AddStream, llvm::Module &M,
+               const llvm::ModuleSummaryIndex &Index,
+               const llvm::FunctionImporter::ImportMapTy &ImportList,
+               const llvm::GVSummaryMapTy &DefinedGlobals,
+               ModuleMapTy *ModuleMap, LibFuncs Unavailable) {
+  (void)Unavailable;
+  return llvm::lto::thinBackend(Conf, Task, std::move(AddStream), M, Index,
+                                ImportList, DefinedGlobals, ModuleMap
+#if LLVM_VERSION_MAJOR >= 20
+                                ,
+                                Conf.CodeGenOnly
+#endif
+#if LLVM_VERSION_MAJOR >= 23
+                                ,
+                                Unavailable
+#endif
+  );
+}
+
+/// What in-process ThinLTO writes to a time trace of one module's backend.
+struct BackendSpan {
+#if LLVM_VERSION_MAJOR >= 22
+  explicit BackendSpan(llvm::StringRef Module)
+      : Scope("Run ThinLTO backend thread (in-process)", Module) {}
+  llvm::TimeTraceScope Scope;
+#else
+  explicit BackendSpan(llvm::StringRef) {}
+#endif
+};
+
+/// Whether LLVM compiles each module twice, the second time with what it learnt
+/// the first time. It does so by itself, whichever backend it is given.
+inline bool compilesTwice() {
+  llvm::cl::Option *Option = findOption("codegen-data-thinlto-two-rounds");
+  return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_LLVM_THINBACKEND_H

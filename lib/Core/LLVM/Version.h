@@ -1,0 +1,70 @@
+//===- Version.h - Which versions of LLVM there are -------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The files of this folder are the only ones that ask for LLVM's version, but
+// for ConfigFields.h, which says of each field which versions have it. "=" is
+// what stands left of it.
+//
+//                      19          20          21          22    23
+//   ThinBackend          a function  a struct    =           =     + names (1)
+//   ThinBackendProc      in LTO.cpp  in LTO.h    + setup()   =     =
+//   thinBackend()                    + a flag(2) =           =     + names (1)
+//   computeLTOCacheKey   2 sets,     2 DenseSets =           =     =
+//     and its key        SmallString std::string =           =     =
+//   FileCache            a function  a struct    =           =     =
+//   CachedFileStream     destructor  =           commit()    =     =
+//   ImportMapTy          a map       a list      =           =     =
+//   EmitImportsFiles     error_code  Error       =           =     =
+//   lists in summaries   std::vector SmallVector =           =     =
+//   SummaryList          a field     =           =           read  =
+//   GVFlags              7 of them   =           =           =     8 of them
+//   getGUID()            by name     =           renamed     =     stored (3)
+//   CFI's functions      names       =           by GUID     =     renamed
+//   triples              texts       =           Triple      =     =
+//   a module's assembly  a text      =           =           =     pieces
+//   LLD distributes by   .           .           a backend   =     a class (4)
+//
+// (1) BitcodeLibFuncs. (2) CodeGenOnly. (3) Also in bitcode, as GUIDLIST.
+// (4) lto::DTLTO, with --thinlto-distributor in each of them.
+//
+// cmake/DtltoLLVM.cmake has the list of versions that builds may use.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLVM_VERSION_H
+#define DTLTO_LLVM_VERSION_H
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
+#include <utility>
+
+#if LLVM_VERSION_MAJOR < 19 || LLVM_VERSION_MAJOR > 23
+#error "dtlto doesn't know this LLVM"
+#endif
+
+namespace dtlto {
+
+/// As LLVM's own of that name, which is about to go.
+template <class Fn> auto onScopeExit(Fn &&Call) {
+#if LLVM_VERSION_MAJOR >= 22
+  return llvm::scope_exit(std::forward<Fn>(Call));
+#else
+  return llvm::make_scope_exit(std::forward<Fn>(Call));
+#endif
+}
+
+/// The registered option of that name, or null.
+inline llvm::cl::Option *findOption(llvm::StringRef Name) {
+  auto &Options = llvm::cl::getRegisteredOptions();
+  auto It = Options.find(Name);
+  return It == Options.end() ? nullptr : It->second;
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_LLVM_VERSION_H
