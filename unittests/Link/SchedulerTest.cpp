@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PluginLinkTest.h"
+#include "TempFolder.h"
 #include <algorithm>
 #include <atomic>
 
@@ -664,6 +665,8 @@ TEST_F(SchedulerTest, AShareOfObjectsIsVerified) {
 }
 
 TEST_F(SchedulerTest, VerificationFindsAnotherObject) {
+  TempFolder Folder; // both objects are kept beside the output
+  TheLink.TheLinker.Opts.OutputFile = Folder.path("app");
   makeProgram(5);
   TheLink.TheLinker.Opts.VerifyPercent = 100;
   // Of the right kind, so nothing else can tell.
