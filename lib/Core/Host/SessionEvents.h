@@ -50,6 +50,7 @@ struct Event {
     FallbackForbidden, // the plugin's own settings want none; Message names
                        // them
     LocalDone,         // by us: local code generation ended
+    Verified,          // by us: no difference, or Message says which
     Delivered,         // by us: the object is with LLVM
     Broken             // by us: Message is an error that fails the link
   };

@@ -68,6 +68,9 @@ public:
   /// come to ask for since. Fails as build() does.
   llvm::Error complete(BuiltJob &Built, const Task &T);
 
+  /// Whether complete() has something to do.
+  bool lacks(const BuiltJob &Built) const { return Parts & ~Built.Job.parts; }
+
   /// Changes what jobs must carry from now on. On any thread; jobs that are
   /// being built may or may not have the new parts.
   void setParts(uint32_t NewParts) { Parts = NewParts; }

@@ -13,7 +13,7 @@
 
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
-#include "Link/Scheduler.h"
+#include "Link/LinkRun.h"
 #include "LLVM/ThinBackend.h"
 
 using namespace llvm;
@@ -61,7 +61,7 @@ public:
     return Error::success();
   }
 
-  Error wait() override { return Scheduler(L, std::move(Tasks)).run(); }
+  Error wait() override { return LinkRun(L, std::move(Tasks)).run(); }
 
 private:
   Link L;

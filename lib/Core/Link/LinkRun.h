@@ -1,0 +1,160 @@
+//===- LinkRun.h - Runs the jobs of a link ----------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Does what the plan (Plan/Plan.h) decides: its actions become work for threads
+// and calls into the plugin, and what comes of these, and of objects that are
+// checked, becomes its events. Whoever only wants to know what happens is an
+// observer of its steps (Observer.h).
+//
+// All state belongs to the thread that calls run(). Helper threads prepare
+// jobs, compare and deliver objects, local threads compile, the session's
+// thread calls the plugin; all come back through one queue of events.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_LINKRUN_H
+#define DTLTO_LINK_LINKRUN_H
+
+#include "Bundle/JobOutputs.h"
+#include "Host/Session.h"
+#include "Job/CostHistory.h"
+#include "Job/JobSaver.h"
+#include "LLVM/Cache.h"
+#include "Link/Linker.h"
+#include "Link/Observer.h"
+#include "Plan/Plan.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ThreadPool.h"
+
+namespace dtlto {
+
+class Notices;
+
+class LinkRun {
+public:
+  LinkRun(const Link &L, std::vector<Task> Tasks);
+  ~LinkRun();
+
+  /// Runs all jobs. Returns when no thread works for the link any more, and
+  /// fails with all errors that should fail the link. Call once.
+  llvm::Error run();
+
+  // For observers.
+  size_t numJobs() const { return Jobs.size(); }
+  const Task &task(plan::JobId J) const { return Jobs[J]->T; }
+  llvm::StringRef moduleName(plan::JobId J) const { return task(J).name(); }
+  double estimate(plan::JobId J) const { return Jobs[J]->Seconds; }
+  llvm::StringRef costKey(plan::JobId J) const { return Jobs[J]->CostKey; }
+  /// Empty: not known.
+  llvm::StringRef workerName(plan::WorkerId W) const { return WorkerNames[W]; }
+  plan::WorkerId workerOf(plan::AttemptId A) const { return Workers.lookup(A); }
+  /// While it is being offered.
+  const BuiltJob *built(plan::AttemptId A) const;
+  /// While it is being delivered.
+  uint64_t objectSize(plan::AttemptId A) const;
+  size_t numEnded() const { return ThePlan->numEnded(); }
+  bool hasFailed() const { return ThePlan->hasFailed(); }
+  bool hasErrors() const;
+
+private:
+  struct Job {
+    explicit Job(Task T) : T(std::move(T)) {}
+    Task T;
+    double Seconds = 0; // that it is expected to take; good for comparisons
+    std::string CostKey;
+    llvm::AddStreamFn Out;
+    plan::AttemptId Winner = 0; // whose object counts; 0: there is none yet
+  };
+  /// What an attempt has made, until it is delivered or of no use.
+  struct Result {
+    Buffer Object;
+    bool MayBeEmpty = false; // LLVM made none, and that is right
+    // Of a worker that makes files beside the object.
+    Buffer Packed;      // as they came
+    JobOutputs Outputs; // in Packed
+  };
+
+  void order();
+  plan::Options options() const;
+  void startObservers();
+
+  // Steps.
+  plan::Time now() const { return Clock::now() - L.Started; }
+  void step(const plan::Event &E, Step S = {});
+  void finishStep(Step &S, llvm::ArrayRef<plan::Action> Actions);
+  void perform(const plan::Action &A);
+  void tick();
+
+  // What is told.
+  void handle(Event &E);
+  void judge(Event &E);
+  llvm::Error unpack(Result &R, const SideFiles &Side);
+  plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
+
+  // Actions.
+  void onHelper(std::function<void()> Work);
+  void prepare(const plan::Action &A);
+  void prepareOnHelper(const plan::Action &A, std::unique_ptr<BuiltJob> Old);
+  void prepareNow(const plan::Action &A, std::unique_ptr<BuiltJob> Old,
+                  llvm::StringRef Avoid);
+  llvm::Expected<bool> prepareFirst(Job &J, llvm::AddStreamFn &Out);
+  std::string objectName(const Task &T, llvm::StringRef Key) const;
+  void offer(const plan::Action &A);
+  void cancel(plan::AttemptId A);
+  void forget(plan::AttemptId A);
+  void compileHere(const plan::Action &A);
+  void verify(const plan::Action &A);
+  void deliver(const plan::Action &A);
+  std::string writeObject(Job &J, const Result &R, const SideFiles &Side);
+  void close();
+
+  /// What the plugin is told; falling with the order.
+  static uint64_t cost(const Job &J) {
+    return std::max<uint64_t>(1, static_cast<uint64_t>(J.Seconds * 1e6));
+  }
+  /// What the plugin's jobs import from. Before 1.2, a plugin could rely on one
+  /// path being one content in all jobs.
+  SlimImports *slimForPlugin() const {
+    return L.Plugin->abi_minor >= 2 ? Slim.get() : nullptr;
+  }
+
+  const Link &L;
+  std::unique_ptr<SlimImports> Slim; // null: modules are imported from whole
+  JobBuilder Builder;
+  std::unique_ptr<JobSaver> Saver; // null: jobs aren't saved
+  CfiFunctions Cfi;
+  std::unique_ptr<CostHistory> Costs;
+  std::vector<std::unique_ptr<Job>> Jobs; // by rank
+  bool KeepOrder = false;
+
+  std::unique_ptr<plan::Plan> ThePlan;
+  std::vector<std::unique_ptr<Observer>> Observers;
+  Notices *TheNotices = nullptr; // one of them
+
+  std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
+  std::unique_ptr<Session> TheSession;
+  bool IsOpen = false;
+  size_t NumOnThreads = 0; // work given to our threads that hasn't come back
+  Clock::time_point NextPoll = {}; // for what runs here by way of the plugin
+  llvm::DenseMap<plan::AttemptId, plan::JobId> JobOf;
+  llvm::DenseMap<plan::AttemptId, std::unique_ptr<BuiltJob>> Built;
+  llvm::DenseMap<plan::AttemptId, Result> Results;
+  /// Of attempts whose workers make files beside the object: where these go.
+  llvm::DenseMap<plan::AttemptId, SideFiles> Sides;
+  llvm::DenseMap<plan::AttemptId, plan::WorkerId> Workers;
+  llvm::StringMap<plan::WorkerId> WorkerIds;
+  std::vector<std::string> WorkerNames; // by id; 0 is empty
+
+  // Threads last, so that they end before what they use.
+  std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare, verify, deliver
+  std::unique_ptr<llvm::DefaultThreadPool> LocalPool; // compiles
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_LINKRUN_H

@@ -1,0 +1,339 @@
+//===- Notices.cpp - What the user is told of a link ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link/Notices.h"
+#include "Link/LinkRun.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+using plan::Action;
+using plan::AttemptKind;
+using plan::Cause;
+using PlanEvent = plan::Event;
+
+// More of the same warning tells nobody more: of each kind, and in all.
+static constexpr unsigned MaxOfKind = 3;
+static constexpr size_t MaxWarnings = 10;
+// Shorter than it takes to reach a farm, at worst.
+static constexpr double ShortLinkSeconds = 1;
+
+std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
+                           unsigned TimeoutSeconds) {
+  switch (Why) {
+  case Cause::Timeout:
+    return ("no result within " + Twine(TimeoutSeconds) +
+            " s (--thinlto-dist-timeout)")
+        .str();
+  case Cause::NotExpressible:
+    return ("another machine can't be told: " + What).str();
+  case Cause::PluginFull:
+    return "the plugin was full";
+  case Cause::TakenBack:
+    return "taken back, since it only waited there";
+  case Cause::PluginSilent:
+    return "the plugin had begun no job";
+  case Cause::Straggler:
+    return "it took long at the plugin's";
+  case Cause::PluginGone:
+    return PluginFailure.empty() ? "the plugin has failed"
+                                 : PluginFailure.str();
+  default:
+    return What.str();
+  }
+}
+
+/// Leaves out what differs between failures for the same reason: ports, times,
+/// sizes, and the numbers of machines.
+static std::string kindOf(StringRef Why) {
+  std::string Kind;
+  for (char C : Why.take_front(200)) {
+    bool IsNumber = isDigit(C);
+    if (!IsNumber || Kind.empty() || Kind.back() != '0')
+      Kind += IsNumber ? '0' : C;
+  }
+  return Kind;
+}
+
+/// Warns of what became of one job, \p Why it did; the sum of those that are
+/// suppressed is told at the end.
+void Notices::warnLimited(const Twine &Text, StringRef Why) {
+  if (L.msg().verbose() ||
+      (NumWarnings < MaxWarnings && ++NumOfKind[kindOf(Why)] <= MaxOfKind)) {
+    ++NumWarnings;
+    L.msg().warning(Text);
+  } else {
+    ++NumSuppressed;
+  }
+}
+
+void Notices::addError(const Twine &Text) {
+  addError(createStringError(inconvertibleErrorCode(), Text));
+}
+
+/// Names the setting to blame, unless it is the linker's own option.
+void Notices::failWithoutFallback(const Twine &Why) {
+  fail(WhyNoFallback.empty()
+           ? Why
+           : Why + "; not compiled here, since " + WhyNoFallback);
+}
+
+std::string Notices::plugin() const {
+  return "plugin '" + std::string(L.Plugin->name) + "': ";
+}
+
+std::string Notices::module(plan::JobId J) const {
+  return "module '" + Run.moduleName(J).str() + "'";
+}
+
+void Notices::internalError(StringRef Rule) {
+  fail("internal error: jobs are left, but no thread works on them" +
+       (Rule.empty() ? "" : ": " + Rule));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+void Notices::saw(const Step &S) {
+  if (S.E && S.E->What == PlanEvent::FallbackForbidden)
+    WhyNoFallback = S.Why.str();
+  if (S.Load)
+    sawLoad(*S.Load);
+  if (S.E && S.E->What == PlanEvent::Failed)
+    sawFailure(S);
+  for (const Action &A : S.Actions) {
+    switch (A.What) {
+    case Action::Won:
+      sawWin(S, A);
+      break;
+    case Action::StaysHere:
+      sawStayHere(S, A);
+      break;
+    case Action::Prepare:
+      if (A.AKind == AttemptKind::Duplicate)
+        sawDuplicate(A);
+      break;
+    case Action::Verify:
+      ++NumVerified;
+      break;
+    case Action::DropPlugin:
+      sawDrop(S, A.Why);
+      break;
+    case Action::EndJob:
+      sawEnd(S, A);
+      break;
+    case Action::FailLink:
+      if (A.Why == Cause::Timeout)
+        failWithoutFallback(plugin() + module(A.Job) + ": " +
+                            whyHere(A.Why, "", "", L.opts().TimeoutSeconds));
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+static std::string known(uint32_t N) {
+  return N == UINT32_MAX ? "?" : std::to_string(N);
+}
+
+/// Only what isn't known yet is told.
+void Notices::sawLoad(const dtlto_load &Load) {
+  std::string News =
+      known(Load.workers) + " workers, " + known(Load.slots) + " slots, ";
+  if (News == LastLoad)
+    return;
+  LastLoad = News;
+  L.msg().debug(plugin() + News + known(Load.free) + " free, " +
+                known(Load.queued) + " jobs queued");
+}
+
+/// An attempt at the plugin's has failed. What the plan makes of that stands in
+/// the actions.
+void Notices::sawFailure(const Step &S) {
+  plan::JobId J = S.Job;
+  Cause Why = S.E->Why;
+  // A compiler's words end in a newline, and a message doesn't.
+  std::string Said = S.Said.rtrim().str();
+  std::string Text = plugin() + module(J) + ": ";
+  for (const Action &A : S.Actions) {
+    if (A.Job != J)
+      continue;
+    switch (A.What) {
+    case Action::Prepare:
+      WhyAgain[J] = S.Why.str();
+      return L.msg().debug(Text + S.Why + "; trying again");
+    case Action::StaysHere:
+      // Only the compiler here can tell whether a plain link would fail too.
+      if (Why == Cause::Compiler) {
+        Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said};
+        L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
+                      "; compiling it here");
+      } else {
+        warnLimited(Text + S.Why + "; compiling it here", S.Why);
+      }
+      return;
+    case Action::FailLink:
+      return failWithoutFallback(Text + S.Why);
+    case Action::EndJob:
+      if (Why == Cause::CompilerHere)
+        fail(module(J) + " failed to compile: " + S.Said);
+      else if (Why == Cause::Compiler)
+        fail(plugin() + module(J) + " failed to compile" +
+             S.Why.substr(StringRef("the compiler failed").size()) + ": " +
+             Said);
+      return;
+    default:
+      break;
+    }
+  }
+  L.msg().debug(Text + S.Why + "; it also runs elsewhere");
+}
+
+void Notices::sawWin(const Step &S, const Action &A) {
+  plan::JobId J = A.Job;
+  auto It = Here.find(A.Attempt);
+  if (It == Here.end()) {
+    // What the compiler warned of.
+    if (StringRef Said = S.Said.rtrim(); !Said.empty())
+      L.msg().diagnostic(Run.moduleName(J) + ": " + Said);
+    NumTwiceWon += A.AKind == AttemptKind::Duplicate;
+    if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
+      ++NumRetried;
+      LastRetry = module(J) + ": " + Again->second;
+    }
+    return;
+  }
+  switch (It->second) {
+  case Cause::NotExpressible:
+    ++NumNotExpressible;
+    break;
+  case Cause::Straggler:
+    ++NumTwiceWon;
+    break;
+  case Cause::PluginFull:
+  case Cause::TakenBack:
+  case Cause::PluginSilent:
+    ++NumShared;
+    break;
+  default:
+    ++NumFallback;
+  }
+  if (auto Elsewhere = Remote.find(J); Elsewhere != Remote.end())
+    warnLimited(plugin() + module(J) + ": " + Elsewhere->second.What +
+                    ", but compiling it here worked; it said: " +
+                    Elsewhere->second.Said,
+                Elsewhere->second.Said);
+}
+
+void Notices::sawStayHere(const Step &S, const Action &A) {
+  Here[A.Attempt] = A.Why;
+  if (A.Why == Cause::NotExpressible)
+    NotExpressible.insert(S.Why.str());
+  else if (A.Why == Cause::Straggler)
+    sawDuplicate(A);
+  else if (A.Why == Cause::Timeout) {
+    std::string Why = whyHere(A.Why, "", "", L.opts().TimeoutSeconds);
+    warnLimited(plugin() + module(A.Job) + ": " + Why + "; compiling it here",
+                Why);
+  }
+}
+
+void Notices::sawDuplicate(const Action &A) {
+  ++NumTwice;
+  StringRef Worker = Run.workerName(A.Avoid);
+  L.msg().debug(plugin() + module(A.Job) + " takes long" +
+                (Worker.empty() ? "" : " on " + Worker) +
+                "; started a second time");
+}
+
+void Notices::sawDrop(const Step &S, Cause Why) {
+  std::string Text = plugin();
+  if (Why == Cause::AlwaysBusy)
+    Text += "it is busy, but has not taken a job for " +
+            std::to_string(L.opts().TimeoutSeconds) +
+            " s (--thinlto-dist-timeout)";
+  else
+    Text += S.Why;
+  if (Run.hasFailed())
+    failWithoutFallback(Text);
+  else if (Run.numEnded() == Run.numJobs())
+    L.msg().warning(Text);
+  else
+    L.msg().warning(Text + "; compiling the remaining modules here");
+}
+
+void Notices::sawEnd(const Step &S, const Action &A) {
+  switch (A.Why) {
+  case Cause::CompilerHere:
+    if (S.E->What == PlanEvent::CompileHereFailed)
+      fail(module(A.Job) + " failed to compile: " + S.Said);
+    return;
+  case Cause::VerifyFailed:
+    return fail(plugin() + S.Why);
+  case Cause::PrepareFailed:
+  case Cause::DeliverFailed:
+    return addError(S.Why); // LLVM's own words
+  default:
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
+  size_t NumJobs = Run.numJobs();
+  std::string Of = " of " + std::to_string(NumJobs);
+  if (Saver && Saver->numLeftOut())
+    L.msg().note(Twine(Saver->numLeftOut()) + Of +
+                 " jobs were not saved, since another machine can't be told: " +
+                 Saver->reason());
+  if (NumNotExpressible)
+    L.msg().note(plugin() + Twine(NumNotExpressible) + Of +
+                 " modules were compiled here, since another machine can't be "
+                 "told: " +
+                 join(NotExpressible, ", "));
+  if (NumRetried)
+    L.msg().note(plugin() + Twine(NumRetried) + Of +
+                 " jobs failed and were done when given to it again; the last "
+                 "one was " +
+                 LastRetry);
+  if (NumSuppressed)
+    L.msg().warning(plugin() + "and " + Twine(NumSuppressed) +
+                    " more modules failed likewise; --verbose shows all");
+  if (NumFallback)
+    L.msg().warning(plugin() + Twine(NumFallback) + Of +
+                    " modules were compiled here instead");
+  L.msg().debug(Twine(NumJobs) + " jobs, " +
+                formatv("{0:f3}", secondsSince(L.Started)).str() +
+                " s from first start to last object");
+  if (Slim)
+    for (const std::string &Line : Slim->describe())
+      L.msg().debug(Line);
+  // A link that is over at once may end before any farm has answered.
+  if (NumShared && NumShared == NumJobs)
+    L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
+                     ? MessageLevel::Debug
+                     : MessageLevel::Warning,
+                 plugin() + "it took none of the " + Twine(NumJobs) +
+                     " jobs; all were compiled here; --thinlto-dist-status "
+                     "shows the farm");
+  else if (NumShared)
+    L.msg().debug(plugin() + Twine(NumShared) + Of +
+                  " modules were compiled here beside its own");
+  if (NumTwice)
+    L.msg().debug(plugin() + Twine(NumTwice) +
+                  " slow jobs were started a second time, which was faster " +
+                  Twine(NumTwiceWon) + " times");
+  if (NumVerified)
+    L.msg().debug(plugin() + Twine(NumVerified) + Of + " objects verified");
+}

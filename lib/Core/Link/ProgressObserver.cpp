@@ -1,0 +1,56 @@
+//===- ProgressObserver.cpp - Steps move the progress line ----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link/ProgressObserver.h"
+#include "Link/LinkRun.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+using plan::Action;
+using plan::AttemptKind;
+using plan::Cause;
+
+static double allWork(const LinkRun &Run) {
+  double Sum = 0;
+  for (plan::JobId J = 0; J != Run.numJobs(); ++J)
+    Sum += Run.estimate(J);
+  return Sum;
+}
+
+ProgressObserver::ProgressObserver(const LinkRun &Run, const Link &L)
+    : Run(Run),
+      Line(L.opts().StatusFormat, Run.numJobs(), allWork(Run),
+           Progress::Screen{[&L](StringRef Text) { L.msg().progress(Text); },
+                            [&L] { return L.msg().columns(); }, Clock::now}),
+      IsShown(Run.numJobs()) {}
+
+void ProgressObserver::started(plan::JobId J, StringRef Worker) {
+  Line.started(Run.moduleName(J), Worker, !IsShown[J]);
+  IsShown.set(J);
+}
+
+void ProgressObserver::saw(const Step &S) {
+  if (S.E && S.E->What == plan::Event::StateChanged &&
+      S.E->State == plan::PluginState::Running &&
+      Running.insert(S.E->Attempt).second)
+    started(S.Job, Run.workerName(S.E->Worker));
+  for (const Action &A : S.Actions) {
+    if (A.What == Action::Won) {
+      Winner[A.Job] = A.Attempt;
+    } else if (A.What == Action::CompileHere) {
+      // One beside the plugin's is not told of: that one is.
+      if (A.AKind != AttemptKind::Verify && A.Why != Cause::Straggler &&
+          A.Why != Cause::PluginSilent)
+        started(A.Job, ThisMachine);
+    } else if (A.What == Action::EndJob) {
+      Line.finished(Run.moduleName(A.Job),
+                    Run.workerName(Run.workerOf(Winner.lookup(A.Job))),
+                    Run.estimate(A.Job), IsShown[A.Job]);
+    }
+  }
+}

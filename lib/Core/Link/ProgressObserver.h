@@ -1,0 +1,43 @@
+//===- ProgressObserver.h - Steps move the progress line --------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_PROGRESSOBSERVER_H
+#define DTLTO_LINK_PROGRESSOBSERVER_H
+
+#include "Link/Linker.h"
+#include "Link/Observer.h"
+#include "Report/Progress.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace dtlto {
+
+class LinkRun;
+
+class ProgressObserver : public Observer {
+public:
+  ProgressObserver(const LinkRun &Run, const Link &L);
+
+  void saw(const Step &S) override;
+  void finish() override { Line.clear(); }
+  Clock::time_point due() const override { return Line.due(); }
+  void tick() override { Line.showDue(); }
+
+private:
+  void started(plan::JobId J, llvm::StringRef Worker);
+
+  const LinkRun &Run;
+  Progress Line;
+  llvm::BitVector IsShown; // jobs, as started
+  llvm::DenseSet<plan::AttemptId> Running;
+  llvm::DenseMap<plan::JobId, plan::AttemptId> Winner;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_PROGRESSOBSERVER_H

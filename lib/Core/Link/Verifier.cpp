@@ -1,0 +1,79 @@
+//===- Verifier.cpp - What the plugin made, and what we made --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link/Verifier.h"
+#include "Job/JobSaver.h"
+#include "Object/ObjectDiff.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
+  std::string Differs; // what, and where
+  std::string NotKept; // why not; empty: it is
+  std::string Stem;
+  auto Compare = [&](const Twine &What, StringRef Extension, StringRef Theirs,
+                     StringRef Ours) {
+    if (Theirs == Ours)
+      return;
+    if (Stem.empty())
+      Stem = stem(T);
+    Differs += ((Differs.empty() ? "" : "; ") + What + " of module '" +
+                T.name() + "' differs from the one compiled here, " +
+                describeDifference(Theirs, Ours))
+                   .str();
+    if (Error E = keepBoth(Stem, Extension, Theirs, Ours))
+      NotKept += (NotKept.empty() ? "" : "; ") + toString(std::move(E));
+  };
+  Compare("the object", ".o", There.Object, Here);
+  // Ours have been written where they belong.
+  for (const auto &[What, Path, Bytes] :
+       {std::tuple("the .dwo file", StringRef(There.Side.Dwo),
+                   There.Outputs.Dwo),
+        std::tuple("the file of remarks", StringRef(There.Side.Remarks),
+                   There.Outputs.Remarks)}) {
+    if (!Bytes)
+      continue;
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+    if (!File)
+      return createFileError(Path, File.getError());
+    Compare(What, sys::path::extension(Path), *Bytes, (*File)->getBuffer());
+  }
+  if (Differs.empty())
+    return Error::success();
+
+  std::string Text = Differs;
+  if (!There.Worker.empty())
+    Text += "; it was compiled on " + There.Worker;
+  Text += NotKept.empty() ? ". Both are kept: " + Stem + ".there.*, .here.*"
+                          : ". They can't be kept: " + NotKept;
+  return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
+}
+
+/// For what somebody has to look at.
+std::string Verifier::folder() const {
+  const std::string &Output = L.opts().OutputFile;
+  return (Output.empty() ? "a.out" : Output) + ".dtlto-verify";
+}
+
+/// What the files of \p T begin with there.
+std::string Verifier::stem(const Task &T) const {
+  std::optional<std::string> Name = Names.encode(T.name());
+  return folder() + "/" + (Name ? *Name : "module-" + std::to_string(T.Number));
+}
+
+/// Saves the job, and says how to do it again.
+std::string Verifier::saveJob(const Task &T, const std::string &Stem) {
+  JobSaver Saver(L, folder(), Slim);
+  if (Error E = Saver.save(T))
+    return "; " + toString(std::move(E));
+  if (Saver.numSaved() == 0)
+    return "; the job itself can't be: " + Saver.reason();
+  return "; 'dtlto-codegen " + Stem + ".tar -o FILE' does the job again";
+}

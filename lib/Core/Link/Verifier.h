@@ -1,0 +1,53 @@
+//===- Verifier.h - What the plugin made, and what we made ------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For --thinlto-dist-verify. Where the results of a job differ, the link fails,
+// and both stay beside the output with the job itself, so that somebody can
+// find out why.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_VERIFIER_H
+#define DTLTO_LINK_VERIFIER_H
+
+#include "Bundle/JobOutputs.h"
+#include "Job/JobBuilder.h"
+#include "Link/Linker.h"
+
+namespace dtlto {
+
+/// What a worker has made, and where. Borrowed.
+struct Made {
+  llvm::StringRef Object;
+  JobOutputs Outputs; // beside the object
+  SideFiles Side;     // where those made here are
+  std::string Worker; // empty: not known
+};
+
+/// Any thread.
+class Verifier {
+public:
+  Verifier(const Link &L, const ModuleNames &Names, SlimImports *Slim)
+      : L(L), Names(Names), Slim(Slim) {}
+
+  /// Fails, with one line, if the object of \p T or the files beside it differ
+  /// from \p Here and what was made here with it.
+  llvm::Error compare(const Task &T, const Made &There, llvm::StringRef Here);
+
+private:
+  std::string folder() const;
+  std::string stem(const Task &T) const;
+  std::string saveJob(const Task &T, const std::string &Stem);
+
+  const Link &L;
+  const ModuleNames &Names;
+  SlimImports *Slim; // may be null
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_VERIFIER_H

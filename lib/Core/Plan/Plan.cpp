@@ -1,0 +1,676 @@
+//===- Plan.cpp - What events do to jobs ----------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Plan.h"
+#include <algorithm>
+
+using namespace dtlto::plan;
+
+using Kind = AttemptKind;
+using State = AttemptState;
+
+Plan::Plan(std::vector<JobInfo> Infos, const Options &Opts)
+    : O(Opts), PreparedLimit(Opts.MinPrepared) {
+  Jobs.resize(Infos.size());
+  for (size_t I = 0; I != Infos.size(); ++I) {
+    Jobs[I].Info = Infos[I];
+    SecondsInAll += Infos[I].Estimate;
+  }
+  SecondsLeft = SecondsInAll;
+  EndWaiting = static_cast<JobId>(Jobs.size());
+}
+
+Action &Plan::act(Action::Kind What, JobId J, AttemptId A, Cause Why) {
+  Action &New = Out->emplace_back();
+  New.What = What;
+  New.Job = J;
+  New.Attempt = A;
+  New.Why = Why;
+  if (const Attempt *Of = A ? find(A) : nullptr)
+    New.AKind = Of->Kind;
+  return New;
+}
+
+void Plan::start(Time T, std::vector<Action> &Actions) {
+  Now = LastSign = T;
+  Out = &Actions;
+  decide();
+  Out = nullptr;
+}
+
+void Plan::handle(Time T, const Event &E, std::vector<Action> &Actions) {
+  Now = std::max(Now, T);
+  Out = &Actions;
+  react(E);
+  decide();
+  Out = nullptr;
+}
+
+/// All that there is to do now. What one of these makes possible, those after
+/// it do.
+void Plan::decide() {
+  checkDeadlines();
+  if (!Failing) {
+    prepareMore();
+    offerMore();
+    compileMore();
+    shareMore();
+    duplicateMore();
+  }
+  if (NumEnded == Jobs.size() && OpenAsked && !CloseAsked) {
+    CloseAsked = true;
+    act(Action::Close);
+  }
+}
+
+bool Plan::isDone() const {
+  return NumEnded == Jobs.size() && in(State::Preparing).empty() &&
+         in(State::Compiling).empty();
+}
+
+//===----------------------------------------------------------------------===//
+// Attempts
+//===----------------------------------------------------------------------===//
+
+Plan::Attempt *Plan::find(AttemptId Id) {
+  auto It = JobOf.find(Id);
+  if (It == JobOf.end())
+    return nullptr;
+  for (Attempt &A : Jobs[It->second].Attempts)
+    if (A.Id == Id)
+      return &A;
+  return nullptr;
+}
+
+bool Plan::isLive(AttemptId Id) const {
+  const Attempt *A = find(Id);
+  return A && !A->IsOrphan;
+}
+
+std::vector<AttemptId> Plan::accepted() const {
+  std::vector<AttemptId> Ids;
+  for (const Key &K : in(State::Accepted))
+    Ids.push_back(K.second);
+  return Ids;
+}
+
+/// Keeps the sums that depend on where an attempt is.
+void Plan::count(const Attempt &A, bool IsIn) {
+  auto Sum = [IsIn](auto &N, auto By) { IsIn ? N += By : N -= By; };
+  if (A.State == State::Offered || A.State == State::Accepted)
+    Sum(BytesInFlight, A.Bytes);
+  if (A.IsOrphan)
+    return;
+  bool IsEarly = A.State == State::Preparing || A.State == State::Ready ||
+                 A.State == State::Offered;
+  if (IsEarly && A.Kind != Kind::Duplicate)
+    Sum(NumUnoffered, 1u);
+  if (A.State == State::Preparing && A.Kind == Kind::Here)
+    Sum(NumPreparingHere, 1u);
+  if (A.IsTwice) {
+    Sum(NumTwice, 1u);
+    Sum(SecondsTwice, Jobs[A.Job].Info.Estimate);
+  }
+}
+
+void Plan::setKind(Attempt &A, Kind K, bool IsTwice) {
+  count(A, false);
+  A.Kind = K;
+  A.IsTwice = IsTwice;
+  count(A, true);
+}
+
+Plan::Attempt &Plan::add(JobId J, Kind K, State S, Cause Why) {
+  Attempt A;
+  A.Id = ++LastId;
+  A.Job = J;
+  A.Kind = K;
+  A.State = S;
+  A.Why = Why;
+  A.IsTwice = K == Kind::Duplicate || Why == Cause::Straggler;
+  A.LastSign = Now;
+  JobOf[A.Id] = J;
+  in(S).insert({J, A.Id});
+  count(A, true);
+  Jobs[J].At = Stage::UnderWay;
+  Jobs[J].Tries += K == Kind::First || K == Kind::Retry;
+  Jobs[J].Duplicates += K == Kind::Duplicate;
+  Jobs[J].Attempts.push_back(A);
+  return Jobs[J].Attempts.back();
+}
+
+void Plan::move(Attempt &A, State To) {
+  count(A, false);
+  in(A.State).erase({A.Job, A.Id});
+  A.State = To;
+  in(To).insert({A.Job, A.Id});
+  count(A, true);
+}
+
+void Plan::remove(AttemptId Id) {
+  Attempt *A = find(Id);
+  count(*A, false);
+  in(A->State).erase({A->Job, Id});
+  std::vector<Attempt> &All = Jobs[A->Job].Attempts;
+  All.erase(All.begin() + (A - All.data()));
+  JobOf.erase(Id);
+}
+
+/// Nobody needs the attempt any more. One that a thread works on stays until
+/// the thread comes back.
+void Plan::cancel(AttemptId Id, Cause Why) {
+  Attempt *A = find(Id);
+  act(Action::Cancel, A->Job, Id, Why);
+  if (!isOnThread(*A))
+    return remove(Id);
+  count(*A, false);
+  A->IsOrphan = true;
+  count(*A, true);
+}
+
+void Plan::cancelAll(JobId J, Cause Why) {
+  std::vector<AttemptId> Ids;
+  for (const Attempt &A : Jobs[J].Attempts)
+    if (!A.IsOrphan)
+      Ids.push_back(A.Id);
+  for (AttemptId Id : Ids)
+    cancel(Id, Why);
+}
+
+unsigned Plan::numLive(const Job &J, bool AtPluginOnly) const {
+  return static_cast<unsigned>(std::count_if(
+      J.Attempts.begin(), J.Attempts.end(), [&](const Attempt &A) {
+        return !A.IsOrphan && (!AtPluginOnly || isAtPlugin(A));
+      }));
+}
+
+/// Whether \p J is compiled here, or is going to be.
+bool Plan::hasHere(const Job &J) const {
+  return std::any_of(J.Attempts.begin(), J.Attempts.end(),
+                     [](const Attempt &A) { return !isAtPlugin(A); });
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+void Plan::react(const Event &E) {
+  switch (E.What) {
+  case Event::Tick:
+    CallSince = E.CallSince;
+    return;
+  case Event::Opened:
+    return onOpened(E);
+  case Event::OpenFailed:
+    if (PluginGone)
+      return;
+    if (E.Flag)
+      FallbackForbidden = true;
+    return dropPlugin(Cause::OpenFailed);
+  case Event::FallbackForbidden:
+    FallbackForbidden = true;
+    return;
+  case Event::PluginFailed:
+    return dropPlugin(Cause::PluginFailed);
+  case Event::RoomChanged:
+    LastSign = Now;
+    PluginBusy = false;
+    if (IsOpen && !PluginGone && !CloseAsked &&
+        Now - LastLoadQuery >= O.LoadInterval) {
+      LastLoadQuery = Now;
+      act(Action::QueryLoad);
+    }
+    return;
+  case Event::LoadKnown:
+    return onLoad(E.TheLoad);
+
+  case Event::Verified:
+  case Event::VerifyFailed:
+    if (Jobs[E.Job].At != Stage::Verifying)
+      return;
+    --NumBusyThreads;
+    if (E.What == Event::Verified)
+      return deliver(E.Job);
+    return endJob(E.Job, Cause::VerifyFailed);
+  case Event::Delivered:
+  case Event::DeliverFailed:
+    if (Jobs[E.Job].At != Stage::Delivering)
+      return;
+    --NumBusyThreads;
+    return endJob(E.Job, E.What == Event::Delivered ? Cause::Done
+                                                    : Cause::DeliverFailed);
+  default:
+    break;
+  }
+
+  Attempt *A = find(E.Attempt);
+  if (!A)
+    return;
+  if (A->IsOrphan) {
+    // Only its thread is of interest.
+    bool IsPreparation =
+        E.What == Event::Prepared || E.What == Event::CacheHit ||
+        E.What == Event::PrepareFailed || E.What == Event::NotExpressible;
+    bool IsCompile =
+        E.What == Event::CompiledHere || E.What == Event::CompileHereFailed;
+    if (E.What == Event::CompiledHere)
+      learn(*A, E);
+    if ((A->State == State::Preparing && IsPreparation) ||
+        (A->State == State::Compiling && IsCompile))
+      remove(A->Id);
+    return;
+  }
+  if (E.Worker && isAtPlugin(*A))
+    A->Worker = E.Worker;
+  switch (E.What) {
+  case Event::Prepared:
+  case Event::CacheHit:
+  case Event::PrepareFailed:
+  case Event::NotExpressible:
+    if (A->State == State::Preparing)
+      onPrepared(*A, E);
+    return;
+  case Event::Accepted:
+    if (A->State != State::Offered)
+      return;
+    A->Since = A->LastSign = LastSign = Now;
+    return move(*A, State::Accepted);
+  case Event::Busy:
+    if (A->State == State::Offered)
+      onBusy(*A, E);
+    return;
+  case Event::StateChanged:
+    if (A->State == State::Offered || A->State == State::Accepted)
+      onState(*A, E);
+    return;
+  case Event::Alive:
+    A->LastSign = LastSign = Now;
+    return;
+  case Event::Succeeded:
+  case Event::Failed:
+    // A result may overtake the answer of submit().
+    if (A->State != State::Offered && A->State != State::Accepted)
+      return;
+    LastSign = Now;
+    if (E.Why != Cause::Refused)
+      PluginBusy = false;
+    return E.What == Event::Succeeded ? onSucceeded(*A, E)
+                                      : onFailed(*A, E.Why);
+  case Event::CompiledHere:
+    if (A->State == State::Compiling)
+      onCompiledHere(*A, E);
+    return;
+  case Event::CompileHereFailed:
+    if (A->State == State::Compiling)
+      onCompileHereFailed(*A);
+    return;
+  default:
+    return;
+  }
+}
+
+void Plan::onPrepared(Attempt &A, const Event &E) {
+  JobId J = A.Job;
+  AttemptId Id = A.Id;
+  Jobs[J].WasPrepared = true;
+  switch (E.What) {
+  case Event::CacheHit:
+  case Event::PrepareFailed:
+    Jobs[J].Decisive = Id;
+    remove(Id);
+    return endJob(J, E.What == Event::CacheHit ? Cause::Cached
+                                               : Cause::PrepareFailed);
+  case Event::NotExpressible:
+    remove(Id);
+    if (numLive(Jobs[J]) == 0)
+      compileHere(J, Cause::NotExpressible);
+    return;
+  default:
+    break;
+  }
+  if (!isAtPlugin(A))
+    return move(A, State::Queued);
+  if (PluginGone) {
+    act(Action::Cancel, J, Id, Cause::PluginGone);
+    remove(Id);
+    if (numLive(Jobs[J]) == 0)
+      compileHere(J, Cause::PluginGone);
+    return;
+  }
+  A.Bytes = E.Bytes;
+  move(A, State::Ready);
+}
+
+void Plan::onOpened(const Event &E) {
+  if (PluginGone || IsOpen || CloseAsked)
+    return;
+  IsOpen = true;
+  LastSign = LastLoadQuery = LastResult = Now;
+  act(Action::QueryLoad);
+  if (!E.Flag)
+    return;
+  // The first jobs were built for what the plugin needs without arguments.
+  KeySet WereReady = in(State::Ready);
+  for (const Key &K : WereReady) {
+    Attempt &A = *find(K.second);
+    move(A, State::Preparing);
+    Action &P = act(Action::Prepare, A.Job, A.Id);
+    P.ForPlugin = P.IsAgain = true;
+  }
+}
+
+void Plan::onLoad(const Load &L) {
+  LoadIsKnown = true;
+  TheLoad = L;
+  if (L.Slots != Unknown)
+    PreparedLimit = static_cast<unsigned>(
+        std::clamp<uint64_t>(uint64_t(2) * L.Slots, O.MinPrepared,
+                             std::max(O.MinPrepared, O.MaxPrepared)));
+}
+
+void Plan::onBusy(Attempt &A, const Event &E) {
+  PluginBusy |= !E.Flag;
+  if (A.Kind != Kind::Duplicate)
+    return move(A, State::Ready);
+  // There will be other stragglers, or this one again.
+  --Jobs[A.Job].Duplicates;
+  cancel(A.Id, Cause::Overtaken);
+}
+
+void Plan::onState(Attempt &A, const Event &E) {
+  A.Reported = E.State;
+  A.LastSign = LastSign = Now;
+  if (E.State == PluginState::Queued)
+    return;
+  PluginBegan = true;
+  if (E.State == PluginState::Sending)
+    return;
+  ReportsStates = true;
+  if (E.State == PluginState::Receiving) {
+    A.Receiving = Now;
+    return;
+  }
+  if (A.Running)
+    return;
+  A.Running = Now;
+  Waits.add(1, std::chrono::duration<double>(Now - A.Since).count());
+}
+
+void Plan::onSucceeded(Attempt &A, const Event &E) {
+  LastResult = Now;
+  PluginBegan = true;
+  learn(A, E);
+  JobId J = A.Job;
+  // Which jobs are verified is a matter of their rank, so of the inputs alone.
+  // The first is one of them, so that no link is too small for a percentage.
+  if (uint64_t(J) * O.VerifyPercent % 100 >= O.VerifyPercent) {
+    win(A);
+    return deliver(J);
+  }
+  // It may be compiled here already: then that one is compared.
+  bool IsHere = false;
+  for (Attempt &Other : Jobs[J].Attempts)
+    if (!isAtPlugin(Other)) {
+      setKind(Other, Kind::Verify, /*IsTwice=*/false);
+      IsHere = true;
+    }
+  win(A);
+  if (!IsHere)
+    add(J, Kind::Verify, State::Queued, Cause::None);
+}
+
+/// The job has its object. Whatever else is under way for it is cancelled, but
+/// for what is to be compared with it.
+void Plan::win(Attempt &A) {
+  JobId J = A.Job;
+  act(Action::Won, J, A.Id, A.Why);
+  Jobs[J].Decisive = A.Id;
+  std::vector<AttemptId> Others;
+  for (const Attempt &Other : Jobs[J].Attempts)
+    if (Other.Id != A.Id && Other.Kind != Kind::Verify && !Other.IsOrphan) {
+      Others.push_back(Other.Id);
+      SecondsInVain += Other.IsTwice ? Jobs[J].Info.Estimate : 0;
+    }
+  remove(A.Id);
+  for (AttemptId Id : Others)
+    cancel(Id, Cause::Overtaken);
+  markTaken(Jobs[J]);
+}
+
+/// An attempt at the plugin's has come to nothing.
+void Plan::onFailed(Attempt &A, Cause Why) {
+  JobId J = A.Job;
+  AttemptId Id = A.Id;
+  Job &TheJob = Jobs[J];
+  SecondsInVain += A.IsTwice ? TheJob.Info.Estimate : 0;
+  remove(Id);
+  // The same compiler would say the same again.
+  if (Why == Cause::CompilerHere) {
+    TheJob.Decisive = Id;
+    return endJob(J, Why);
+  }
+  // While another attempt is under way, this is no failure of the job.
+  if (numLive(TheJob) != 0) {
+    for (Attempt &Other : TheJob.Attempts)
+      if (Other.IsTwice && numLive(TheJob) == 1)
+        setKind(Other, isAtPlugin(Other) ? Kind::Retry : Other.Kind,
+                /*IsTwice=*/false);
+    return;
+  }
+  if (Why == Cause::Compiler && !mayFallBack()) {
+    TheJob.Decisive = Id;
+    return endJob(J, Why);
+  }
+  bool IsWorthATry = Why == Cause::Infrastructure || Why == Cause::Cancelled;
+  if (IsWorthATry && TheJob.Tries < O.MaxTries && !PluginGone)
+    return prepareAgain(J, Kind::Retry, 0);
+  fallBack(J, Id, Why);
+}
+
+void Plan::onCompiledHere(Attempt &A, const Event &E) {
+  learn(A, E);
+  JobId J = A.Job;
+  if (A.Kind == Kind::Verify) {
+    AttemptId Id = A.Id;
+    act(Action::Verify, J, Id);
+    remove(Id);
+    Jobs[J].At = Stage::Verifying;
+    ++NumBusyThreads;
+    return;
+  }
+  win(A);
+  deliver(J);
+}
+
+void Plan::onCompileHereFailed(Attempt &A) {
+  JobId J = A.Job;
+  Jobs[J].Decisive = A.Id;
+  remove(A.Id);
+  endJob(J, Cause::CompilerHere);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps of a job
+//===----------------------------------------------------------------------===//
+
+void Plan::prepareMore() {
+  // Without a plugin, jobs are prepared as the local threads take them.
+  auto NumAhead = [&] {
+    return in(State::Preparing).size() + in(State::Ready).size() +
+           in(State::Offered).size() + in(State::Queued).size();
+  };
+  while (NextWaiting != EndWaiting && NumAhead() < PreparedLimit)
+    prepare(NextWaiting++, /*ForPlugin=*/!PluginGone,
+            PluginGone ? Cause::PluginGone : Cause::None);
+}
+
+/// The first preparation of a job.
+void Plan::prepare(JobId J, bool ForPlugin, Cause Why) {
+  Attempt &A =
+      add(J, ForPlugin ? Kind::First : Kind::Here, State::Preparing, Why);
+  if (!ForPlugin)
+    act(Action::StaysHere, J, A.Id, Why);
+  act(Action::Prepare, J, A.Id).ForPlugin = ForPlugin;
+}
+
+/// Gives the plugin the job once more.
+void Plan::prepareAgain(JobId J, Kind K, WorkerId Avoid) {
+  Attempt &A = add(J, K, State::Preparing, Cause::None);
+  Action &P = act(Action::Prepare, J, A.Id);
+  P.ForPlugin = P.IsAgain = true;
+  P.Avoid = Avoid;
+}
+
+/// Whether a job before this one is still being prepared: it must not be
+/// overtaken.
+bool Plan::keepsOrder(const Attempt &A) const {
+  if (A.Kind != Kind::First)
+    return true;
+  for (const Key &K : in(State::Preparing)) {
+    if (K.first >= A.Job)
+      return true;
+    const Attempt &Before = *find(K.second);
+    if (Before.Kind == Kind::First && !Before.IsOrphan)
+      return false;
+  }
+  return true;
+}
+
+void Plan::offerMore() {
+  if (PluginGone || in(State::Ready).empty())
+    return;
+  if (!OpenAsked) {
+    OpenAsked = true;
+    LastSign = Now;
+    act(Action::Open);
+  }
+  if (!IsOpen)
+    return;
+  bool Insist =
+      PluginBusy && numAtPlugin() == 0 && Now - LastOffer >= O.BusyRetry;
+  // A job that comes back as BUSY must not be overtaken by the next.
+  size_t MaxOffers = O.KeepOrder ? 1 : O.MaxOffers;
+  while (!in(State::Ready).empty() && in(State::Offered).size() < MaxOffers &&
+         (!PluginBusy || Insist)) {
+    Attempt &A = *find(in(State::Ready).begin()->second);
+    if (!keepsOrder(A))
+      return;
+    if (BytesInFlight + A.Bytes > O.MaxBytesInFlight && numAtPlugin() != 0)
+      return;
+    A.Since = A.LastSign = LastOffer = Now;
+    move(A, State::Offered);
+    act(Action::Offer, A.Job, A.Id).Insist = Insist;
+    Insist = false;
+  }
+}
+
+void Plan::compileMore() {
+  unsigned Limit = O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
+  while (!in(State::Queued).empty() && in(State::Compiling).size() < Limit)
+    compile(*find(in(State::Queued).begin()->second));
+}
+
+void Plan::compile(Attempt &A) {
+  markTaken(Jobs[A.Job]);
+  move(A, State::Compiling);
+  act(Action::CompileHere, A.Job, A.Id, A.Why);
+}
+
+/// \p J was prepared, and is to be compiled here when there is a thread.
+void Plan::compileHere(JobId J, Cause Why, WorkerId Slow) {
+  Attempt &A = add(J, Kind::Here, State::Queued, Why);
+  act(Action::StaysHere, J, A.Id, Why).Avoid = Slow;
+}
+
+/// The plugin can't do \p J, as \p Failed has shown.
+void Plan::fallBack(JobId J, AttemptId Failed, Cause Why) {
+  if (!mayFallBack())
+    return failLink(J, Failed, Why);
+  compileHere(J, Why);
+}
+
+void Plan::deliver(JobId J) {
+  Jobs[J].At = Stage::Delivering;
+  ++NumBusyThreads;
+  act(Action::Deliver, J, Jobs[J].Decisive);
+}
+
+void Plan::endJob(JobId J, Cause Why) {
+  cancelAll(J, Why == Cause::LinkFailed ? Why : Cause::Overtaken);
+  Jobs[J].At = Stage::Ended;
+  markTaken(Jobs[J]);
+  ++NumEnded;
+  act(Action::EndJob, J, Jobs[J].Decisive, Why);
+}
+
+/// Nothing more is started; what a thread works on is waited for.
+void Plan::failLink(JobId Blamed, AttemptId Failed, Cause Why) {
+  Failing = true;
+  act(Action::FailLink, Blamed, Failed, Why);
+  NextWaiting = EndWaiting;
+  for (JobId J = 0; J != Jobs.size(); ++J)
+    if (Jobs[J].At == Stage::Waiting || Jobs[J].At == Stage::UnderWay)
+      endJob(J, Cause::LinkFailed);
+}
+
+void Plan::dropPlugin(Cause Why) {
+  if (PluginGone)
+    return;
+  PluginGone = true;
+  act(Action::DropPlugin, 0, 0, Why);
+  if (Failing)
+    return;
+  if (!mayFallBack())
+    return failLink(0, 0, Why);
+  for (State S : {State::Ready, State::Offered, State::Accepted}) {
+    KeySet All = in(S);
+    for (const Key &K : All) {
+      cancel(K.second, Cause::PluginGone);
+      if (numLive(Jobs[K.first]) == 0)
+        compileHere(K.first, Cause::PluginGone);
+    }
+  }
+}
+
+void Plan::checkDeadlines() {
+  if (!OpenAsked || CloseAsked || PluginGone || Failing || Now < NextCheck)
+    return;
+  NextCheck = Now + std::min(O.DeadlineStep, O.JobTimeout / 4);
+  if (CallSince != Never &&
+      Now - CallSince > std::min(O.CallTimeout, O.JobTimeout))
+    return dropPlugin(Cause::CallHangs);
+  bool IsSilent = Now - LastSign > O.JobTimeout;
+  if (IsSilent && in(State::Accepted).empty() && PluginBusy)
+    return dropPlugin(Cause::AlwaysBusy);
+  KeySet All = in(State::Accepted);
+  for (const Key &K : All) {
+    Attempt *A = find(K.second);
+    if (!A)
+      continue;
+    bool IsLate = A->Reported == PluginState::Queued
+                      ? IsSilent
+                      : Now - A->LastSign > O.JobTimeout;
+    if (!IsLate)
+      continue;
+    act(Action::Cancel, K.first, K.second, Cause::Timeout);
+    onFailed(*A, Cause::Timeout);
+    if (Failing)
+      return;
+  }
+}
+
+Time Plan::wakeUp() const {
+  // All that is under way ends with an event.
+  if (!OpenAsked || CloseAsked || PluginGone || Failing)
+    return Never;
+  Time At = NextCheck;
+  if (HereIsIdle || (isGivenOut() && IsOpen && !O.KeepOrder))
+    At = std::min(At, NextLook);
+  if (PluginBusy && numAtPlugin() == 0 && !in(State::Ready).empty())
+    At = std::min(At, LastOffer + O.BusyRetry);
+  return std::max(At, Now + std::chrono::microseconds(100));
+}

@@ -1,0 +1,468 @@
+//===- Plan.h - Which job runs where, and when ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All decisions about the jobs of a link, and nothing else: events and the time
+// go in, actions come out. There is no thread, lock, clock, file or message in
+// here, and nothing of LLVM, so that a test can put a link through any history,
+// and a log of events repeats the decisions of a link that went wrong.
+//
+// A job is brought to its end by attempts. Each is at the plugin's or here:
+//
+//   at the plugin's:  Preparing -> Ready -> Offered -> Accepted -> (a result)
+//                                    |________| BUSY
+//   here:             [Preparing ->] Queued -> Compiling -> (an object)
+//
+// Jobs are taken in falling order of cost; a job's number is its rank.
+// Preparing looks into LLVM's cache and builds what the plugin needs; only a
+// few jobs are prepared ahead of the plugin, so that memory follows what it has
+// room for. The first good result wins, and the other attempts are cancelled.
+// Then the object may be verified, and is delivered. An attempt that fails
+// while no other is under way is tried once more if the infrastructure was to
+// blame, then compiled here, or fails the link, as the user chose.
+//
+// Plan.cpp has what events do to jobs, Sharing.cpp which jobs run here and
+// which are started a second time, Check.cpp what must hold after each step.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_PLAN_PLAN_H
+#define DTLTO_CORE_PLAN_PLAN_H
+
+#include "Plan/Rate.h"
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace dtlto::plan {
+
+using Time = std::chrono::nanoseconds; // since the first task; the driver's
+using JobId = uint32_t;                // rank: 0 is started first
+using AttemptId = uint64_t;            // unique in a link, from 1 on
+using WorkerId = uint32_t;             // the driver interns names; 0: unknown
+
+constexpr Time Never = Time::max();
+constexpr uint32_t Unknown = UINT32_MAX; // of a number in Load
+
+struct JobInfo {
+  double Estimate = 0; // seconds, good for comparisons only
+  /// Local code generation writes files beside the object, so it must not run
+  /// beside another attempt.
+  bool HasSideFiles = false;
+};
+
+/// What the user chose, and every threshold that there is.
+struct Options {
+  unsigned Cores = 1; // that may compile here, --thinlto-jobs
+  /// Jobs that run here beside the plugin's; unset: as many as pay off.
+  std::optional<unsigned> LocalJobs;
+  unsigned DuplicatePercent = 25; // of all work that may be done twice
+  unsigned VerifyPercent = 0;     // of the objects that are also made here
+  bool Fallback = true;           // what the plugin can't do is compiled here
+  bool KeepOrder = false;         // jobs are given out one by one, by rank
+  uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
+  Time JobTimeout = std::chrono::seconds(600); // without a sign of life
+
+  unsigned MaxTries = 2;   // at the plugin's, and as many duplicates there
+  unsigned MaxOffers = 16; // offers ahead of their answers
+  /// Jobs that are prepared ahead of the plugin: enough to keep it busy, and a
+  /// limit to the linker's memory. In between, twice the plugin's slots.
+  unsigned MinPrepared = 32, MaxPrepared = 4096;
+  /// How long a plugin is left in peace that said BUSY but has no jobs.
+  Time BusyRetry = std::chrono::seconds(1);
+  /// A call that the ABI says comes back at once may take so long.
+  Time CallTimeout = std::chrono::seconds(60);
+  /// How late a missed deadline may be noticed.
+  Time DeadlineStep = std::chrono::milliseconds(500);
+  /// The plugin's load is asked for at most so often.
+  Time LoadInterval = std::chrono::milliseconds(250);
+  /// How often jobs are looked through for stragglers and what pays here.
+  Time LookInterval = std::chrono::milliseconds(50);
+
+  /// A job is slow if it takes that many times what was expected, and at least
+  /// this much longer: it would be quicker by now to have started it again.
+  double SlowFactor = 2;
+  Time SlowExtra = std::chrono::milliseconds(500);
+  /// A worker with so many slow jobs is slow with all that it has.
+  unsigned SlowWorkerJobs = 2;
+  /// So many jobs must have ended before what is expected of others counts.
+  unsigned MinMeasured = 3;
+  /// How long a job may wait at the plugin's while there seem to be free slots.
+  Time MaxWait = std::chrono::seconds(1);
+  /// Jobs that wait for something that all share wait together; one that waits
+  /// that many times longer than others is alone.
+  double LongWaitFactor = 4;
+  /// How long a plugin may have no result before this machine takes its jobs.
+  Time Patience = std::chrono::milliseconds(500);
+  /// The same for jobs that it has, if it has begun none: it may be about to.
+  Time SilentPatience = std::chrono::milliseconds(100);
+  /// A plugin that has begun no job for so long is taken for dead, and the
+  /// longest jobs are started here first.
+  Time DeadAfter = std::chrono::seconds(1);
+};
+
+enum class AttemptKind : uint8_t {
+  First,
+  Retry,     // after an earlier one has failed
+  Duplicate, // beside one that takes long
+  Here,      // in this process, not by way of the plugin
+  Verify     // likewise, only to compare
+};
+
+enum class AttemptState : uint8_t {
+  Preparing, // a helper thread looks into the cache, or builds the job
+  Ready,     // for the plugin
+  Offered,   // submit() has been asked for
+  Accepted,  // the plugin has it
+  Queued,    // for a thread that compiles here
+  Compiling  // on such a thread
+};
+constexpr size_t NumAttemptStates = 6;
+
+/// Where the plugin says that an accepted job is.
+enum class PluginState : uint8_t { Queued, Sending, Running, Receiving };
+
+/// Why something came to pass: of events, what went wrong; of actions, what led
+/// to the decision.
+enum class Cause : uint8_t {
+  None,
+  // An attempt has failed.
+  Compiler,       // the remote compiler said no
+  CompilerHere,   // the one in this process did
+  Caller,         // the plugin doesn't accept the job
+  Refused,        // submit() returned an error
+  Cancelled,      // by the plugin, without having been asked to
+  Infrastructure, // the plugin or its workers
+  BadResult,      // what came back is no object, or one of another kind
+  Timeout,        // no sign of life
+  // An attempt is not needed any more.
+  Overtaken, // by another one
+  // A job is compiled here.
+  NotExpressible, // on a remote compiler's command line
+  PluginFull,     // and it pays
+  TakenBack,      // it only waited at the plugin's
+  PluginSilent,   // the plugin had begun no job
+  Straggler,      // it takes long at the plugin's
+  PluginGone,     // there is no plugin any more
+  // The plugin is dropped.
+  OpenFailed,
+  PluginFailed, // it broke the ABI, or gave up
+  CallHangs,    // it doesn't come back from a call
+  AlwaysBusy,
+  // A job ends.
+  Done,
+  Cached,
+  PrepareFailed,
+  VerifyFailed,
+  DeliverFailed,
+  LinkFailed // it wasn't begun, or not brought to an end
+};
+
+/// The plugin's load, as far as decisions depend on it.
+struct Load {
+  uint32_t Slots = Unknown, Free = Unknown, Workers = Unknown, Local = 0;
+};
+
+/// What the driver saw. Only the fields that are named matter.
+struct Event {
+  enum Kind : uint8_t {
+    Tick,              // CallSince
+    Opened,            // Flag: jobs that are ready lack what it needs
+    OpenFailed,        // Flag: the user's argument is wrong, so the link fails
+    FallbackForbidden, // by the plugin's own settings
+    PluginFailed,      // it broke the ABI, or gave up
+    RoomChanged,       // it may have room again
+    LoadKnown,         // TheLoad
+    // Of an attempt.
+    Prepared,       // Bytes: of memory, while the plugin has it
+    CacheHit,       // LLVM has the object
+    PrepareFailed,  // in a way that fails the link
+    NotExpressible, // the job can't be compiled elsewhere
+    Accepted,
+    Busy,         // Flag: the plugin has told of room since
+    StateChanged, // State; Worker, if it is known
+    Alive,        // the plugin compiles it here
+    Succeeded,    // with a good object. Worker; Seconds, if it ran here
+    Failed,       // Why; Worker
+    CompiledHere, // Seconds
+    CompileHereFailed,
+    // Of a job.
+    Verified,
+    VerifyFailed,
+    Delivered,
+    DeliverFailed
+  };
+  Kind What = Tick;
+  JobId Job = 0;         // of Verified and what follows
+  AttemptId Attempt = 0; // of what stands before
+  WorkerId Worker = 0;
+  PluginState State = PluginState::Queued;
+  Cause Why = Cause::None;
+  bool Flag = false;
+  bool RanHere = false; // Succeeded: through local code generation
+  uint64_t Bytes = 0;
+  double Seconds = 0;
+  Time CallSince = Never; // when the plugin was called that hasn't come back
+  Load TheLoad = {};
+};
+constexpr size_t NumEventKinds = Event::DeliverFailed + 1;
+
+/// What the driver is to do. Those marked * are decisions that only observers
+/// need.
+struct Action {
+  enum Kind : uint8_t {
+    Open,      // the plugin
+    Prepare,   // the attempt. ForPlugin; IsAgain: the cache was asked before
+    Offer,     // the attempt to the plugin. Insist: though it was busy
+    Cancel,    // the attempt, wherever it is; no more events of it matter. Why
+    StaysHere, // * the attempt is to be compiled here. Why
+    CompileHere, // the attempt
+    Won,         // * the attempt has made the job's object
+    Verify,      // compare the objects of Job's winner and of this attempt
+    Deliver,     // the object of the attempt
+    QueryLoad,
+    DropPlugin, // no more calls but cancel() and close(). Why
+    EndJob,     // Why; for the last time that Job is named
+    FailLink,   // Why. Attempt, if there is one: whose failure is to blame
+    Close       // the plugin: all jobs have ended
+  };
+  Kind What = Open;
+  JobId Job = 0;
+  AttemptId Attempt = 0;
+  AttemptKind AKind = AttemptKind::First;
+  Cause Why = Cause::None;
+  WorkerId Avoid = 0; // Prepare, StaysHere: has the job already, and takes long
+  bool ForPlugin = false, IsAgain = false, Insist = false;
+
+  bool operator==(const Action &O) const {
+    return What == O.What && Job == O.Job && Attempt == O.Attempt &&
+           AKind == O.AKind && Why == O.Why && Avoid == O.Avoid &&
+           ForPlugin == O.ForPlugin && IsAgain == O.IsAgain &&
+           Insist == O.Insist;
+  }
+};
+constexpr size_t NumActionKinds = Action::Close + 1;
+
+/// The plan of one link. Belongs to one thread.
+class Plan {
+public:
+  /// \p Jobs are in the order in which they are to be started.
+  Plan(std::vector<JobInfo> Jobs, const Options &O);
+
+  /// Begins: what has to be done first is added to \p Out. Call once.
+  void start(Time Now, std::vector<Action> &Out);
+
+  /// One step: what has to be done after \p E is added to \p Out. The same
+  /// history gives the same actions. Time never goes back. Events of attempts
+  /// that have ended, or never were, are ignored.
+  void handle(Time Now, const Event &E, std::vector<Action> &Out);
+
+  /// When a Tick is due, if no event comes before; Never: only events matter.
+  /// Later than the last step.
+  Time wakeUp() const;
+
+  /// Every job has ended, and no thread of the driver's has anything to do.
+  bool isDone() const;
+
+  /// Whether events of this attempt still matter.
+  bool isLive(AttemptId Id) const;
+  JobId jobOf(AttemptId Id) const { return JobOf.at(Id); }
+  /// The attempts that the plugin has accepted, the highest rank first.
+  std::vector<AttemptId> accepted() const;
+  /// How many attempts and jobs wait for a thread of the driver's.
+  size_t numOnThreads() const {
+    return in(AttemptState::Preparing).size() +
+           in(AttemptState::Compiling).size() + NumBusyThreads;
+  }
+  size_t numEnded() const { return NumEnded; }
+  bool hasFailed() const { return Failing; }
+
+  /// Empty, or the rule that doesn't hold. Every job and attempt is looked at.
+  std::string check() const;
+
+private:
+  struct Attempt {
+    AttemptId Id = 0;
+    JobId Job = 0;
+    AttemptKind Kind = AttemptKind::First;
+    AttemptState State = AttemptState::Preparing;
+    /// The driver's thread can't be stopped; what comes of it is not needed.
+    bool IsOrphan = false;
+    Cause Why = Cause::None; // of one that runs here
+    WorkerId Worker = 0;     // that runs it, if it is known
+    uint64_t Bytes = 0;      // of memory, once it is prepared
+    PluginState Reported = PluginState::Queued;
+    bool IsSlow = false;  // counts in NumSlowOn
+    bool IsTwice = false; // there was another one when it was begun, and is
+    Time Since = {};      // it was offered, then accepted
+    Time LastSign = {};   // of life
+    std::optional<Time> Running, Receiving;
+  };
+  enum class Stage : uint8_t {
+    Waiting,    // for its turn
+    UnderWay,   // has attempts
+    Verifying,  // the objects are being compared
+    Delivering, // the object goes to LLVM
+    Ended
+  };
+  struct Job {
+    JobInfo Info;
+    Stage At = Stage::Waiting;
+    std::vector<Attempt> Attempts;
+    AttemptId Decisive = 0; // how that attempt ended is how the job ends
+    unsigned Tries = 0, Duplicates = 0; // begun at the plugin's
+    bool WasPrepared = false;           // the cache was asked
+    bool IsLeft = true;                 // counts in SecondsLeft
+  };
+  using Key = std::pair<JobId, AttemptId>;
+  using KeySet = std::set<Key>;
+
+  // Attempts.
+  Attempt *find(AttemptId Id);
+  const Attempt *find(AttemptId Id) const {
+    return const_cast<Plan *>(this)->find(Id);
+  }
+  Attempt &add(JobId J, AttemptKind Kind, AttemptState State, Cause Why);
+  void move(Attempt &A, AttemptState To);
+  void remove(AttemptId Id);
+  void count(const Attempt &A, bool IsIn);
+  void cancel(AttemptId Id, Cause Why);
+  void cancelAll(JobId J, Cause Why);
+  KeySet &in(AttemptState S) { return InState[static_cast<size_t>(S)]; }
+  const KeySet &in(AttemptState S) const {
+    return InState[static_cast<size_t>(S)];
+  }
+  static bool isAtPlugin(const Attempt &A) {
+    return A.Kind != AttemptKind::Here && A.Kind != AttemptKind::Verify;
+  }
+  static bool isOnThread(const Attempt &A) {
+    return A.State == AttemptState::Preparing ||
+           A.State == AttemptState::Compiling;
+  }
+  /// Attempts of \p J that may still make its object.
+  unsigned numLive(const Job &J, bool AtPluginOnly = false) const;
+  bool hasHere(const Job &J) const;
+
+  // Events (Plan.cpp).
+  void react(const Event &E);
+  void decide();
+  void onPrepared(Attempt &A, const Event &E);
+  void onOpened(const Event &E);
+  void onBusy(Attempt &A, const Event &E);
+  void onState(Attempt &A, const Event &E);
+  void onSucceeded(Attempt &A, const Event &E);
+  void onFailed(Attempt &A, Cause Why);
+  void onCompiledHere(Attempt &A, const Event &E);
+  void onCompileHereFailed(Attempt &A);
+  void onLoad(const Load &L);
+
+  // Steps of a job (Plan.cpp).
+  void prepareMore();
+  void prepare(JobId J, bool ForPlugin, Cause Why);
+  void prepareAgain(JobId J, AttemptKind Kind, WorkerId Avoid);
+  void setKind(Attempt &A, AttemptKind Kind, bool IsTwice);
+  void offerMore();
+  void compileMore();
+  void compile(Attempt &A);
+  void compileHere(JobId J, Cause Why, WorkerId Slow = 0);
+  void fallBack(JobId J, AttemptId Failed, Cause Why);
+  void win(Attempt &A);
+  void deliver(JobId J);
+  void endJob(JobId J, Cause Why);
+  void failLink(JobId J, AttemptId Failed, Cause Why);
+  void dropPlugin(Cause Why);
+  void checkDeadlines();
+  bool keepsOrder(const Attempt &A) const;
+
+  // What runs here, and what is started twice (Sharing.cpp).
+  void shareMore();
+  std::optional<Key> readyForHere(bool Longest) const;
+  bool takeBack();
+  bool startSilent();
+  void duplicateMore();
+  bool isSlow(Attempt &A);
+  unsigned localShare() const;
+  bool paysHere(const Job &J) const;
+  void recheckLater(const Job &J);
+  Time silence() const;
+  double remoteRate() const;
+  double localRate() const;
+  double expected(const Job &J) const;
+  bool watchesStragglers() const;
+  bool isGivenOut() const {
+    return NextWaiting == EndWaiting && NumUnoffered == 0;
+  }
+  void markTaken(Job &J);
+  void learn(const Attempt &A, const Event &E);
+  /// Whether so much more may be done twice. One job at a time always may: of a
+  /// few jobs, each is a large part, and of several that are stuck, each must
+  /// have its turn.
+  bool mayDoTwice(double Estimate) const {
+    return NumTwice == 0 || SecondsTwice + SecondsInVain + Estimate <=
+                                SecondsInAll * O.DuplicatePercent / 100;
+  }
+
+  Action &act(Action::Kind What, JobId J = 0, AttemptId A = 0,
+              Cause Why = Cause::None);
+  bool mayFallBack() const { return O.Fallback && !FallbackForbidden; }
+  size_t numAtPlugin() const {
+    return in(AttemptState::Offered).size() + in(AttemptState::Accepted).size();
+  }
+
+  const Options O;
+  Time Now = {};
+  std::vector<Action> *Out = nullptr; // while a step is being made
+
+  std::vector<Job> Jobs;
+  std::unordered_map<AttemptId, JobId> JobOf; // of those in Attempts
+  std::array<KeySet, NumAttemptStates> InState;
+  AttemptId LastId = 0;
+  JobId NextWaiting = 0, EndWaiting = 0; // the jobs in between are Waiting
+  size_t NumEnded = 0;
+  size_t NumBusyThreads = 0; // verifying or delivering
+  size_t NumUnoffered = 0;   // attempts before Accepted, but for duplicates
+  size_t NumPreparingHere = 0;
+  size_t NumTwice = 0; // attempts that are IsTwice
+  uint64_t BytesInFlight = 0;
+
+  unsigned PreparedLimit;
+  Load TheLoad;
+  bool LoadIsKnown = false;
+  bool IsOpen = false, OpenAsked = false;
+  bool PluginBusy = false;
+  bool PluginBegan = false; // a job of it has run, or is on its way
+  bool PluginGone = false;
+  bool FallbackForbidden = false;
+  bool Failing = false; // the link has failed: nothing more is started
+  bool CloseAsked = false;
+  Time LastSign = {};   // of life, of the plugin
+  Time LastResult = {}; // of the plugin, or when it was opened
+  Time LastOffer = {}, LastLoadQuery = {};
+  Time NextCheck = {}; // of deadlines
+  Time NextLook = {};  // for stragglers, and what pays here
+  Time CallSince = Never;
+  bool HereIsIdle = false; // there are jobs, but they don't pay here yet
+
+  Rate RemoteRate, LocalRate; // of the estimates, in actual seconds
+  Rate Waits;                 // seconds from acceptance to running
+  bool ReportsStates = false; // the plugin tells when a job runs
+  double SecondsInAll = 0;    // of all jobs, estimated
+  double SecondsLeft = 0;     // of those that nobody here has begun
+  double SecondsTwice = 0;    // of attempts that are IsTwice
+  double SecondsInVain = 0;   // of those that were, and were not faster
+  std::map<WorkerId, unsigned> NumSlowOn; // slow jobs
+};
+
+} // namespace dtlto::plan
+
+#endif // DTLTO_CORE_PLAN_PLAN_H

@@ -1,0 +1,303 @@
+//===- Sharing.cpp - This machine's share, and stragglers -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Who links waits for the last job. So while the plugin has no room, this
+// machine takes jobs from the cheap end of the order: these come last, need the
+// least time here, and the plugin is far from them. And once all jobs are given
+// out,
+//
+//   - jobs that only wait at the plugin's are taken back, if they would be
+//     ready here before the plugin is through;
+//   - jobs that run for much longer than was to be expected, or don't begin
+//     while slots are idle, get a duplicate attempt, elsewhere if the plugin
+//     has room, else here.
+//
+// A plugin that hasn't begun a single job may wait for machines that will never
+// answer. Nothing that it says is relied on until then, and the link goes on
+// as if it weren't there: this machine uses all its cores, and compiles what
+// the plugin has, too. Whoever has the result first is right.
+//
+// Estimates are only good for comparisons. What they are worth at the plugin's
+// and here is measured while the link runs (Rate.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Plan.h"
+#include <algorithm>
+
+using namespace dtlto::plan;
+
+using Kind = AttemptKind;
+using State = AttemptState;
+
+static double seconds(Time T) {
+  return std::chrono::duration<double>(T).count();
+}
+
+static Time fromSeconds(double S) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(S));
+}
+
+/// How many jobs may run here beside the plugin's.
+unsigned Plan::localShare() const {
+  if (PluginGone || !IsOpen || O.KeepOrder)
+    return 0;
+  if (O.LocalJobs)
+    return *O.LocalJobs;
+  // Who wants no fallback wants to know that all is done elsewhere.
+  if (!LoadIsKnown || !mayFallBack())
+    return 0;
+  if (TheLoad.Local != 0 && TheLoad.Local >= TheLoad.Slots)
+    return 0; // the plugin is this machine
+  // The linker itself has work to do while others compile.
+  unsigned Taken = TheLoad.Local;
+  if (numAtPlugin() != 0 && PluginBegan)
+    Taken += 1 + O.Cores / 8;
+  return O.Cores > Taken ? O.Cores - Taken : 0;
+}
+
+/// A side that hasn't ended a job yet is taken to be as fast as the other one.
+double Plan::remoteRate() const {
+  return RemoteRate.count() ? RemoteRate.value() : LocalRate.value();
+}
+double Plan::localRate() const {
+  return LocalRate.count() ? LocalRate.value() : RemoteRate.value();
+}
+
+double Plan::expected(const Job &J) const {
+  return J.Info.Estimate * remoteRate();
+}
+
+/// How long the plugin has been open without having begun a job; 0 if it has.
+Time Plan::silence() const { return PluginBegan ? Time() : Now - LastResult; }
+
+/// Whether \p J would be ready here before the plugin is through with the rest.
+bool Plan::paysHere(const Job &J) const {
+  if (numAtPlugin() == 0)
+    return true;
+  size_t Slots =
+      TheLoad.Slots == Unknown ? in(State::Accepted).size() : TheLoad.Slots;
+  double Rest = SecondsLeft * remoteRate() / std::max<size_t>(1, Slots);
+  double Here = J.Info.Estimate * localRate();
+  double Patience = seconds(O.Patience);
+  // A plugin that has had no result for so long is not as fast as it says.
+  return Here <= Rest || seconds(Now - LastResult) > std::max(Here, Patience) ||
+         seconds(silence()) > std::min(Here, Patience);
+}
+
+/// There is a core for \p J here, but it doesn't pay yet.
+void Plan::recheckLater(const Job &J) {
+  HereIsIdle = true;
+  if (Now >= NextLook)
+    NextLook = Now + O.LookInterval;
+  if (PluginBegan)
+    return;
+  Time Pays = LastResult + fromSeconds(std::min(J.Info.Estimate * localRate(),
+                                                seconds(O.Patience)));
+  NextLook =
+      std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
+}
+
+/// \p J needs nobody's time any more, or has a thread here.
+void Plan::markTaken(Job &J) {
+  if (J.IsLeft)
+    SecondsLeft -= J.Info.Estimate;
+  J.IsLeft = false;
+}
+
+/// The longest or cheapest job that is ready for the plugin. Duplicates are not
+/// begun for this machine.
+std::optional<Plan::Key> Plan::readyForHere(bool Longest) const {
+  const KeySet &Ready = in(State::Ready);
+  auto IsIt = [this](const Key &K) {
+    return find(K.second)->Kind != Kind::Duplicate;
+  };
+  if (Longest) {
+    auto It = std::find_if(Ready.begin(), Ready.end(), IsIt);
+    return It == Ready.end() ? std::nullopt : std::optional<Key>(*It);
+  }
+  auto It = std::find_if(Ready.rbegin(), Ready.rend(), IsIt);
+  return It == Ready.rend() ? std::nullopt : std::optional<Key>(*It);
+}
+
+void Plan::shareMore() {
+  unsigned Share = localShare();
+  HereIsIdle = false;
+  while (in(State::Compiling).size() + in(State::Queued).size() +
+             NumPreparingHere <
+         Share) {
+    bool IsDead = silence() > O.DeadAfter;
+    if (IsDead && startSilent())
+      continue;
+    bool HasWaiting = NextWaiting != EndWaiting;
+    std::optional<Key> Ready = readyForHere(/*Longest=*/IsDead);
+    if (!HasWaiting && !Ready) {
+      if (!takeBack() && !startSilent())
+        return;
+      continue;
+    }
+    bool IsFull = PluginBusy || IsDead ||
+                  (TheLoad.Slots != Unknown &&
+                   in(State::Accepted).size() >= TheLoad.Slots);
+    if (!IsFull)
+      return;
+    // The ready ones are the more expensive.
+    bool FromReady = Ready && (IsDead || !HasWaiting);
+    JobId J = FromReady ? Ready->first : IsDead ? NextWaiting : EndWaiting - 1;
+    if (!O.LocalJobs && !paysHere(Jobs[J]))
+      return recheckLater(Jobs[J]);
+    if (FromReady) {
+      cancel(Ready->second, Cause::PluginFull);
+      compileHere(J, Cause::PluginFull);
+      compile(Jobs[J].Attempts.back());
+    } else {
+      IsDead ? ++NextWaiting : --EndWaiting;
+      prepare(J, /*ForPlugin=*/false, Cause::PluginFull);
+    }
+  }
+}
+
+/// Takes a job back that waits at the plugin's. Returns false if there is none.
+bool Plan::takeBack() {
+  // Without news of jobs, they may well run.
+  if (!ReportsStates || !isGivenOut() || Now < NextLook)
+    return false;
+  const KeySet &Accepted = in(State::Accepted);
+  for (auto It = Accepted.rbegin(); It != Accepted.rend(); ++It) {
+    const Attempt &A = *find(It->second);
+    Job &J = Jobs[It->first];
+    if (A.Reported != PluginState::Queued || numLive(J) != 1 || hasHere(J))
+      continue;
+    if (TheLoad.Free != 0 && Now - A.Since < O.MaxWait)
+      continue;
+    if (!O.LocalJobs && !paysHere(J))
+      return false;
+    JobId Id = It->first;
+    cancel(A.Id, Cause::TakenBack);
+    compileHere(Id, Cause::TakenBack);
+    compile(Jobs[Id].Attempts.back());
+    return true;
+  }
+  return false;
+}
+
+/// Begins a job here that the plugin has, if it has begun none so far: the
+/// cheapest, or the longest if it seems to be dead. The plugin keeps the job,
+/// since it may not tell when jobs begin. Returns false if there is none.
+bool Plan::startSilent() {
+  const KeySet &Accepted = in(State::Accepted);
+  if (PluginBegan || Accepted.empty())
+    return false;
+  bool IsDead = silence() > O.DeadAfter;
+  auto Try = [&](JobId Id) -> std::optional<bool> {
+    Job &J = Jobs[Id];
+    if (hasHere(J) || J.Info.HasSideFiles)
+      return std::nullopt;
+    if (silence() < O.SilentPatience || !paysHere(J)) {
+      recheckLater(J);
+      return false;
+    }
+    compileHere(Id, Cause::PluginSilent);
+    compile(J.Attempts.back());
+    return true;
+  };
+  if (IsDead) {
+    for (const Key &K : Accepted)
+      if (std::optional<bool> Result = Try(K.first))
+        return *Result;
+  } else {
+    for (auto It = Accepted.rbegin(); It != Accepted.rend(); ++It)
+      if (std::optional<bool> Result = Try(It->first))
+        return *Result;
+  }
+  return false;
+}
+
+/// Whether \p A takes much longer than was to be expected, or its worker does.
+bool Plan::isSlow(Attempt &A) {
+  const Job &J = Jobs[A.Job];
+  double Limit =
+      std::max(O.SlowFactor * expected(J), expected(J) + seconds(O.SlowExtra));
+  // One that only waits, for its inputs or for a slot, while others idle.
+  if (ReportsStates && !A.Running) {
+    if (TheLoad.Free == 0)
+      return false;
+    Limit =
+        std::max({Limit, seconds(O.MaxWait), O.LongWaitFactor * Waits.value()});
+  }
+  double Took = seconds(Now - A.Running.value_or(A.Since));
+  if (Took > Limit) {
+    if (!A.IsSlow && A.Worker)
+      ++NumSlowOn[A.Worker];
+    A.IsSlow = true;
+    return true;
+  }
+  auto It = NumSlowOn.find(A.Worker);
+  return Took >= seconds(O.SlowExtra) && A.Worker && It != NumSlowOn.end() &&
+         It->second >= O.SlowWorkerJobs;
+}
+
+void Plan::duplicateMore() {
+  if (!IsOpen || PluginGone || O.KeepOrder || !isGivenOut() || Now < NextLook)
+    return;
+  NextLook = Now + O.LookInterval;
+  if (NumEnded == Jobs.size())
+    return;
+  if (Now - LastLoadQuery >= O.LoadInterval) {
+    LastLoadQuery = Now;
+    act(Action::QueryLoad);
+  }
+  // A plugin that has ended none may have a machine that never will.
+  if (std::max(RemoteRate.count(), LocalRate.count()) < O.MinMeasured ||
+      O.DuplicatePercent == 0)
+    return;
+
+  std::vector<Key> Slow;
+  for (const Key &K : in(State::Accepted)) {
+    const Job &J = Jobs[K.first];
+    if (numLive(J) == 1 && !hasHere(J) && isSlow(*find(K.second)))
+      Slow.push_back(K);
+  }
+  // All that run since long; the largest of them will run on the longest.
+  std::sort(Slow.begin(), Slow.end(), [&](const Key &A, const Key &B) {
+    double CostA = Jobs[A.first].Info.Estimate,
+           CostB = Jobs[B.first].Info.Estimate;
+    return CostA != CostB ? CostA > CostB : A < B;
+  });
+  uint32_t Free = TheLoad.Free == Unknown ? 1 : TheLoad.Free;
+  for (const Key &K : Slow) {
+    Job &J = Jobs[K.first];
+    if (!mayDoTwice(J.Info.Estimate))
+      continue;
+    bool FitsHere =
+        !J.Info.HasSideFiles &&
+        in(State::Compiling).size() + in(State::Queued).size() < localShare();
+    // One that is lost each time is not given to the plugin for ever.
+    if (Free != 0 && !PluginBusy && J.Duplicates < O.MaxTries) {
+      --Free;
+      prepareAgain(K.first, Kind::Duplicate, find(K.second)->Worker);
+    } else if (FitsHere) {
+      compileHere(K.first, Cause::Straggler, find(K.second)->Worker);
+      compile(J.Attempts.back());
+    }
+  }
+}
+
+/// An attempt had a good result.
+void Plan::learn(const Attempt &A, const Event &E) {
+  double Estimate = Jobs[A.Job].Info.Estimate;
+  if (E.RanHere || E.What == Event::CompiledHere)
+    return LocalRate.add(Estimate, E.Seconds);
+  Time End = A.Receiving.value_or(Now);
+  if (!A.Running)
+    return RemoteRate.add(Estimate, seconds(End - A.Since));
+  double Took = seconds(End - *A.Running);
+  // Its worker is not slow, or no more.
+  if (Took < O.SlowFactor * expected(Jobs[A.Job]))
+    NumSlowOn.erase(A.Worker);
+  RemoteRate.add(Estimate, Took);
+}
