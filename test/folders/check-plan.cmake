@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Fails if a file below SOURCES includes more than the folder's own headers and
+# those of the standard library that only compute, or asks for the time.
+
+set(allowed "algorithm|array|charconv|chrono|cmath|cstddef|cstdint|cstdlib")
+string(APPEND allowed "|functional|limits|map|optional|set|string|string_view")
+string(APPEND allowed "|tuple|unordered_map|utility|vector")
+
+file(GLOB files ${SOURCES}/*.h ${SOURCES}/*.cpp)
+if(NOT files)
+  message(FATAL_ERROR "nothing in ${SOURCES}")
+endif()
+foreach(file ${files})
+  file(STRINGS ${file} lines REGEX "#[ ]*include|_clock|std::(mutex|thread|atomic)")
+  foreach(line ${lines})
+    if(NOT line MATCHES "^#include (<(${allowed})>|\"Plan/[A-Za-z]+\\.h\")$")
+      message(SEND_ERROR "${file}: ${line}")
+    endif()
+  endforeach()
+endforeach()

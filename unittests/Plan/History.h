@@ -1,0 +1,251 @@
+//===- History.h - A link's history as a table ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Puts a plan through a history that is written down as a table. A row has the
+// time in milliseconds, one event, and the actions that it leads to:
+//
+//   {0, "start", "prepare 1, prepare 2"},
+//   {5, "prepared 1", "open"},
+//
+// Events name an attempt by its number, of which each job gets the next in the
+// order of preparation; what comes from verifying and delivering names the job,
+// `j0`. Actions are as in Plan.h, with what tells them apart:
+//
+//   prepare 1   prepare 1 here   again 3 retry   again 4 duplicate avoid w1
+//   offer 1     offer 1 insist   cancel 1 overtaken
+//   stays 2 full   compile 2     won 1   verify 5   deliver 1
+//   open   close   load   drop timeout   end j0 done   fail j0 infrastructure
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_PLAN_HISTORY_H
+#define DTLTO_UNITTESTS_PLAN_HISTORY_H
+
+#include "Plan/Plan.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+
+namespace dtlto::test {
+
+struct Row {
+  int Ms;
+  const char *Event;
+  const char *Actions;
+};
+
+inline const std::map<std::string, plan::Cause> &causes() {
+  using plan::Cause;
+  static const std::map<std::string, Cause> Names = {
+      {"none", Cause::None},
+      {"compiler", Cause::Compiler},
+      {"compilerhere", Cause::CompilerHere},
+      {"caller", Cause::Caller},
+      {"refused", Cause::Refused},
+      {"cancelled", Cause::Cancelled},
+      {"infrastructure", Cause::Infrastructure},
+      {"bad", Cause::BadResult},
+      {"timeout", Cause::Timeout},
+      {"overtaken", Cause::Overtaken},
+      {"inexpressible", Cause::NotExpressible},
+      {"full", Cause::PluginFull},
+      {"takenback", Cause::TakenBack},
+      {"silent", Cause::PluginSilent},
+      {"straggler", Cause::Straggler},
+      {"gone", Cause::PluginGone},
+      {"openfailed", Cause::OpenFailed},
+      {"pluginfailed", Cause::PluginFailed},
+      {"hangs", Cause::CallHangs},
+      {"alwaysbusy", Cause::AlwaysBusy},
+      {"done", Cause::Done},
+      {"cached", Cause::Cached},
+      {"preparefailed", Cause::PrepareFailed},
+      {"verifyfailed", Cause::VerifyFailed},
+      {"deliverfailed", Cause::DeliverFailed},
+      {"linkfailed", Cause::LinkFailed}};
+  return Names;
+}
+
+inline std::string nameOf(plan::Cause Why) {
+  for (const auto &[Name, C] : causes())
+    if (C == Why)
+      return Name;
+  return "?";
+}
+
+inline std::string describe(const plan::Action &A) {
+  using plan::Action;
+  std::string Id = " " + std::to_string(A.Attempt);
+  std::string Job = " j" + std::to_string(A.Job);
+  std::string Why = " " + nameOf(A.Why);
+  std::string Avoid = A.Avoid ? " avoid w" + std::to_string(A.Avoid) : "";
+  switch (A.What) {
+  case Action::Open:
+    return "open";
+  case Action::Prepare:
+    return (A.IsAgain ? "again" : "prepare") + Id +
+           (A.AKind == plan::AttemptKind::Retry       ? " retry"
+            : A.AKind == plan::AttemptKind::Duplicate ? " duplicate"
+            : !A.ForPlugin                            ? " here"
+                                                      : "") +
+           Avoid;
+  case Action::Offer:
+    return "offer" + Id + (A.Insist ? " insist" : "");
+  case Action::Cancel:
+    return "cancel" + Id + Why;
+  case Action::StaysHere:
+    return "stays" + Id + Why + Avoid;
+  case Action::CompileHere:
+    return "compile" + Id;
+  case Action::Won:
+    return "won" + Id;
+  case Action::Verify:
+    return "verify" + Id;
+  case Action::Deliver:
+    return "deliver" + Id;
+  case Action::QueryLoad:
+    return "load";
+  case Action::DropPlugin:
+    return "drop" + Why;
+  case Action::EndJob:
+    return "end" + Job + Why;
+  case Action::FailLink:
+    return "fail" + Job + Why;
+  case Action::Close:
+    return "close";
+  }
+  return "?";
+}
+
+class History {
+public:
+  History(const plan::Options &O, std::vector<plan::JobInfo> Jobs)
+      : P(std::move(Jobs), O) {}
+
+  /// Plays the rows; what doesn't happen as it stands there fails the test.
+  void play(const std::vector<Row> &Rows) {
+    for (const Row &R : Rows) {
+      std::vector<plan::Action> Actions;
+      plan::Time Now = std::chrono::milliseconds(R.Ms);
+      std::string Text = R.Event;
+      if (Text == "start")
+        P.start(Now, Actions);
+      else
+        P.handle(Now, parse(Text), Actions);
+      std::string Have;
+      for (const plan::Action &A : Actions)
+        Have += (Have.empty() ? "" : ", ") + describe(A);
+      EXPECT_EQ(Have, R.Actions) << "at " << R.Ms << " ms: " << Text;
+      EXPECT_EQ(P.check(), "") << "at " << R.Ms << " ms: " << Text;
+    }
+  }
+
+  plan::Plan P;
+
+private:
+  static plan::Event parse(const std::string &Text) {
+    using plan::Event;
+    using plan::PluginState;
+    std::istringstream In(Text);
+    std::string What;
+    In >> What;
+    Event E;
+    auto Attempt = [&] { In >> E.Attempt; };
+    auto Worker = [&] {
+      std::string W;
+      if (In >> W)
+        E.Worker = static_cast<plan::WorkerId>(std::stoul(W.substr(1)));
+    };
+    auto Job = [&] {
+      std::string J;
+      In >> J;
+      E.Job = static_cast<plan::JobId>(std::stoul(J.substr(1)));
+    };
+    auto Flag = [&] {
+      std::string F;
+      E.Flag = bool(In >> F);
+    };
+    static const std::map<std::string, Event::Kind> Plain = {
+        {"tick", Event::Tick},
+        {"forbidden", Event::FallbackForbidden},
+        {"pluginfailed", Event::PluginFailed},
+        {"room", Event::RoomChanged}};
+    static const std::map<std::string, Event::Kind> OfAttempt = {
+        {"hit", Event::CacheHit},
+        {"broken", Event::PrepareFailed},
+        {"inexpressible", Event::NotExpressible},
+        {"accepted", Event::Accepted},
+        {"alive", Event::Alive},
+        {"nocompile", Event::CompileHereFailed}};
+    static const std::map<std::string, Event::Kind> OfJob = {
+        {"verified", Event::Verified},
+        {"differs", Event::VerifyFailed},
+        {"delivered", Event::Delivered},
+        {"undelivered", Event::DeliverFailed}};
+    static const std::map<std::string, PluginState> States = {
+        {"queued", PluginState::Queued},
+        {"sending", PluginState::Sending},
+        {"running", PluginState::Running},
+        {"receiving", PluginState::Receiving}};
+    if (auto It = Plain.find(What); It != Plain.end()) {
+      E.What = It->second;
+      int Since;
+      if (In >> Since) // tick 0: a call that hasn't come back since 0 ms
+        E.CallSince = std::chrono::milliseconds(Since);
+    } else if (auto It = OfAttempt.find(What); It != OfAttempt.end()) {
+      E.What = It->second;
+      Attempt();
+    } else if (auto It = OfJob.find(What); It != OfJob.end()) {
+      E.What = It->second;
+      Job();
+    } else if (auto It = States.find(What); It != States.end()) {
+      E.What = Event::StateChanged;
+      E.State = It->second;
+      Attempt();
+      Worker();
+    } else if (What == "opened") { // opened more: jobs lack something
+      E.What = Event::Opened;
+      Flag();
+    } else if (What == "openfailed") { // openfailed caller: a wrong argument
+      E.What = Event::OpenFailed;
+      Flag();
+    } else if (What == "load") { // load SLOTS FREE [LOCAL]
+      E.What = Event::LoadKnown;
+      In >> E.TheLoad.Slots >> E.TheLoad.Free >> E.TheLoad.Local;
+    } else if (What == "prepared") { // prepared 1 [BYTES]
+      E.What = Event::Prepared;
+      Attempt();
+      In >> E.Bytes;
+    } else if (What == "busy") { // busy 1 room: it has told of room since
+      E.What = Event::Busy;
+      Attempt();
+      Flag();
+    } else if (What == "good") {
+      E.What = Event::Succeeded;
+      Attempt();
+      Worker();
+    } else if (What == "failed") { // failed 1 CAUSE [w1]
+      E.What = Event::Failed;
+      Attempt();
+      std::string Why;
+      In >> Why;
+      E.Why = causes().at(Why);
+      Worker();
+    } else if (What == "compiled") { // compiled 1 SECONDS
+      E.What = Event::CompiledHere;
+      Attempt();
+      In >> E.Seconds;
+    } else {
+      ADD_FAILURE() << "no such event: " << Text;
+    }
+    return E;
+  }
+};
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_PLAN_HISTORY_H

@@ -1,0 +1,524 @@
+//===- PlanTest.cpp - What events do to jobs ------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "History.h"
+
+using namespace dtlto::plan;
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Nothing is compiled here that the plugin can do, and nothing twice.
+Options remoteOnly() {
+  Options O;
+  O.Cores = 4;
+  O.LocalJobs = 0;
+  O.DuplicatePercent = 0;
+  return O;
+}
+
+std::vector<JobInfo> jobs(std::initializer_list<double> Seconds) {
+  std::vector<JobInfo> Jobs;
+  for (double S : Seconds)
+    Jobs.push_back({S, false});
+  return Jobs;
+}
+
+//===----------------------------------------------------------------------===//
+// The way of a job
+//===----------------------------------------------------------------------===//
+
+TEST(PlanTest, OneJob) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "load 1 1", ""},
+          {4, "accepted 1", ""},
+          {5, "running 1 w1", ""},
+          {9, "good 1 w1", "won 1, deliver 1"},
+          {10, "delivered j0", "end j0 done, close"}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, NoJob) {
+  History H(remoteOnly(), {});
+  H.play({{0, "start", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, AResultMayOvertakeTheAnswerOfSubmit) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "good 1", "won 1, deliver 1"},
+          {4, "accepted 1", ""},
+          {5, "delivered j0", "end j0 done, close"}});
+}
+
+TEST(PlanTest, TheCacheHasAll) {
+  // No plugin is opened for nothing.
+  History H(remoteOnly(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "hit 2", "end j1 cached"},
+          {2, "hit 1", "end j0 cached"}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, OpeningIsOvertakenByTheCache) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "openfailed",
+           "drop openfailed, cancel 1 gone, stays 2 gone, "
+           "compile 2"},
+          {9, "compiled 2 1", "won 2, deliver 2"},
+          {9, "delivered j0", "end j0 done, close"},
+          {9, "opened", ""}});
+}
+
+TEST(PlanTest, PreparationFails) {
+  History H(remoteOnly(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "broken 1", "end j0 preparefailed"},
+          {2, "prepared 2", "open"},
+          {3, "opened", "load, offer 2"},
+          {4, "good 2", "won 2, deliver 2"},
+          {5, "undelivered j1", "end j1 deliverfailed, close"}});
+}
+
+TEST(PlanTest, WhatCannotBeExpressedIsCompiledHereWhateverTheUserWants) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "inexpressible 1", "stays 2 inexpressible, compile 2"},
+          {5, "compiled 2 1", "won 2, deliver 2"},
+          {6, "delivered j0", "end j0 done"}});
+}
+
+TEST(PlanTest, ThePluginAsksForMoreThanJobsHave) {
+  History H(remoteOnly(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened more", "load, again 1"},
+          {3, "prepared 2", ""}, // which waits for the longer one
+          {4, "inexpressible 1", "stays 3 inexpressible, offer 2, compile 3"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Order, room and memory
+//===----------------------------------------------------------------------===//
+
+TEST(PlanTest, NoneOvertakesALongerJobThatIsBeingPrepared) {
+  History H(remoteOnly(), jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 2", "open"},
+          {2, "opened", "load"},
+          {3, "prepared 3", ""},
+          {4, "prepared 1", "offer 1, offer 2, offer 3"}});
+}
+
+TEST(PlanTest, NorIfTheLongerOneIsInTheCache) {
+  History H(remoteOnly(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 2", "open"},
+          {2, "opened", "load"},
+          {3, "hit 1", "end j0 cached, offer 2"}});
+}
+
+TEST(PlanTest, NoOfferWhileThePluginIsBusy) {
+  History H(remoteOnly(), jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "prepared 2", "offer 2"},
+          {5, "busy 2", ""},
+          {6, "prepared 3", ""},
+          {300, "room", "load, offer 2, offer 3"},
+          {301, "busy 2 room", "offer 2"}, // it has told of room since
+          {302, "busy 3", ""},
+          {303, "busy 2", ""},
+          {304, "good 1", "won 1, deliver 1, offer 2, offer 3"}});
+}
+
+TEST(PlanTest, ABusyPluginWithoutJobsIsAskedAgain) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "busy 1", ""},
+          {900, "tick", ""},
+          {1002, "tick", "offer 1 insist"},
+          {1003, "busy 1", ""},
+          {2003, "tick", "offer 1 insist"}});
+}
+
+TEST(PlanTest, LoadIsNotAskedForAllTheTime) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "room", ""},
+          {252, "room", "load"},
+          {253, "room", ""}});
+}
+
+TEST(PlanTest, FewJobsArePreparedAhead) {
+  Options O = remoteOnly();
+  O.MinPrepared = 2;
+  O.MaxPrepared = 3;
+  History H(O, jobs({5, 4, 3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", "prepare 3"},
+          {4, "load 100 99", "prepare 4"}, // no more than MaxPrepared
+          {5, "prepared 2", "offer 2"},
+          {6, "accepted 2", "prepare 5"}});
+}
+
+TEST(PlanTest, MemoryInFlightIsBounded) {
+  Options O = remoteOnly();
+  O.MaxBytesInFlight = 100;
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1 200", "open"},
+          // One always may, or it would never be done.
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2 60", ""},
+          {3, "prepared 3 60", ""},
+          {4, "accepted 1", ""},
+          {5, "good 1", "won 1, deliver 1, offer 2"},
+          {6, "good 2", "won 2, deliver 2, offer 3"}});
+}
+
+TEST(PlanTest, OneOfferAtATimeWhereTheOrderIsKept) {
+  Options O = remoteOnly();
+  O.KeepOrder = true;
+  O.Cores = 1;
+  History H(O, jobs({1, 3, 2}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {1, "prepared 2", ""},
+          {1, "prepared 3", ""},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", "offer 2"},
+          {4, "busy 2", ""},
+          {5, "good 1", "won 1, deliver 1, offer 2"}});
+  EXPECT_GT(H.P.wakeUp(), 5ms);
+}
+
+//===----------------------------------------------------------------------===//
+// Attempts that fail
+//===----------------------------------------------------------------------===//
+
+/// Up to the moment when the plugin has the one job.
+std::vector<Row> accepted() {
+  return {{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""}};
+}
+
+struct FailureCase {
+  const char *Name;
+  const char *Event;
+  const char *Actions;
+  const char *WithoutFallback;
+};
+
+class FailureTest : public testing::TestWithParam<FailureCase> {};
+
+TEST_P(FailureTest, WithFallback) {
+  History H(remoteOnly(), jobs({1}));
+  H.play(accepted());
+  H.play({{4, GetParam().Event, GetParam().Actions}});
+}
+
+TEST_P(FailureTest, WithoutFallback) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, GetParam().Event, GetParam().WithoutFallback}});
+}
+
+TEST_P(FailureTest, WhereThePluginForbidsFallback) {
+  History H(remoteOnly(), jobs({1}));
+  H.play(accepted());
+  H.play({{3, "forbidden", ""},
+          {4, GetParam().Event, GetParam().WithoutFallback}});
+}
+
+const FailureCase Failures[] = {
+    {"Infrastructure", "failed 1 infrastructure w1", "again 2 retry",
+     "again 2 retry"},
+    {"Cancelled", "failed 1 cancelled", "again 2 retry", "again 2 retry"},
+    // Only the compiler here can tell whether a plain link would fail too.
+    {"Compiler", "failed 1 compiler w1", "stays 2 compiler, compile 2",
+     "end j0 compiler, close"},
+    {"CompilerHere", "failed 1 compilerhere", "end j0 compilerhere, close",
+     "end j0 compilerhere, close"},
+    {"Caller", "failed 1 caller", "stays 2 caller, compile 2",
+     "fail j0 caller, end j0 linkfailed, close"},
+    {"Refused", "failed 1 refused", "stays 2 refused, compile 2",
+     "fail j0 refused, end j0 linkfailed, close"},
+    {"BadResult", "failed 1 bad w1", "stays 2 bad, compile 2",
+     "fail j0 bad, end j0 linkfailed, close"},
+    {"PluginFailed", "pluginfailed",
+     "drop pluginfailed, cancel 1 gone, stays 2 gone, compile 2",
+     "drop pluginfailed, fail j0 pluginfailed, cancel 1 linkfailed, end j0 "
+     "linkfailed, close"}};
+INSTANTIATE_TEST_SUITE_P(PlanTest, FailureTest, testing::ValuesIn(Failures),
+                         [](const auto &I) { return I.param.Name; });
+
+TEST(PlanTest, TheInfrastructureFailsTwice) {
+  History H(remoteOnly(), jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 infrastructure", "again 2 retry"},
+          {5, "prepared 2", "offer 2"},
+          {6, "accepted 2", ""},
+          {7, "good 1", ""}, // too late
+          {8, "failed 2 infrastructure", "stays 3 infrastructure, compile 3"},
+          {9, "nocompile 3", "end j0 compilerhere, close"}});
+}
+
+TEST(PlanTest, ARetryThatCannotBeBuilt) {
+  History H(remoteOnly(), jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 infrastructure", "again 2 retry"},
+          {5, "inexpressible 2", "stays 3 inexpressible, compile 3"}});
+}
+
+TEST(PlanTest, NothingStartsAfterTheLinkHasFailed) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  O.MinPrepared = 3;
+  History H(O, jobs({5, 4, 3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "good 1", "won 1, deliver 1, prepare 4"},
+          {4, "prepared 2", "offer 2"},
+          {5, "failed 2 caller",
+           "fail j1 caller, end j1 linkfailed, cancel 3 linkfailed, end j2 "
+           "linkfailed, cancel 4 linkfailed, end j3 linkfailed, end j4 "
+           "linkfailed"},
+          {6, "prepared 3", ""},
+          {7, "prepared 4", ""},
+          {8, "delivered j0", "end j0 done, close"}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, AWrongArgumentFailsTheLinkWhateverTheFallbackIs) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "openfailed caller",
+           "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, end j0 "
+           "linkfailed, close"}});
+}
+
+TEST(PlanTest, GivingUpInTheMiddle) {
+  Options O = remoteOnly();
+  O.Cores = 2;
+  O.LocalJobs = 2;
+  O.MinPrepared = 3;
+  History H(O, jobs({4, 3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", "prepare 4"},
+          {4, "prepared 2", "offer 2"},
+          {5, "pluginfailed",
+           "drop pluginfailed, cancel 2 gone, stays 5 gone, cancel 1 gone, "
+           "stays 6 gone, compile 6, compile 5"},
+          {6, "prepared 3", "cancel 3 gone, stays 7 gone"},
+          {7, "hit 4", "end j3 cached"},
+          {8, "pluginfailed", ""},
+          {9, "compiled 6 1", "won 6, deliver 6, compile 7"}});
+}
+
+TEST(PlanTest, GivingUpAfterTheLastJob) {
+  History H(remoteOnly(), jobs({1}));
+  H.play(accepted());
+  H.play({{4, "good 1", "won 1, deliver 1"},
+          {5, "delivered j0", "end j0 done, close"},
+          {6, "pluginfailed", "drop pluginfailed"}});
+}
+
+TEST(PlanTest, GivingUpAfterTheLastJobWithoutFallback) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "good 1", "won 1, deliver 1"},
+          {5, "delivered j0", "end j0 done, close"},
+          {6, "pluginfailed", "drop pluginfailed, fail j0 pluginfailed"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+TEST(PlanTest, AnObjectIsVerified) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "good 1", "won 1, compile 3"},
+          // One thread at a time here, though two are to be compared.
+          {5, "good 2", "won 2"},
+          {6, "compiled 3 1", "verify 3, compile 4"},
+          {7, "verified j0", "deliver 1"},
+          {8, "compiled 4 1", "verify 4"},
+          {9, "differs j1", "end j1 verifyfailed"},
+          {9, "delivered j0", "end j0 done, close"}});
+}
+
+TEST(PlanTest, WhichAreVerified) {
+  // Of 100 %: all. Of less: by rank, and the first always.
+  for (auto [Percent, Expected] :
+       {std::pair(100u, 7), {50u, 4}, {34u, 3}, {1u, 1}, {0u, 0}}) {
+    Options O = remoteOnly();
+    O.VerifyPercent = Percent;
+    O.LocalJobs = 7;
+    History H(O, jobs({1, 1, 1, 1, 1, 1, 1}));
+    std::vector<Action> Actions;
+    H.P.start({}, Actions);
+    auto Tell = [&](Event::Kind What, AttemptId A) {
+      Event E{What};
+      E.Attempt = A;
+      H.P.handle({}, E, Actions);
+    };
+    for (AttemptId A = 1; A != 8; ++A)
+      Tell(Event::Prepared, A);
+    Tell(Event::Opened, 0);
+    for (AttemptId A = 1; A != 8; ++A)
+      Tell(Event::Succeeded, A);
+    int NumVerified = 0;
+    for (const Action &A : Actions)
+      NumVerified += A.What == Action::CompileHere;
+    EXPECT_EQ(NumVerified, Expected) << Percent;
+  }
+}
+
+TEST(PlanTest, AFallbackIsNotVerified) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 bad", "stays 2 bad, compile 2"},
+          {5, "compiled 2 1", "won 2, deliver 2"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Deadlines
+//===----------------------------------------------------------------------===//
+
+Options oneSecond() {
+  Options O = remoteOnly();
+  O.JobTimeout = 1s;
+  O.LoadInterval = 1h; // it is another matter
+  return O;
+}
+
+TEST(DeadlineTest, AJobWithoutASignOfLife) {
+  History H(oneSecond(), jobs({1}));
+  H.play(accepted());
+  H.play({{4, "running 1 w1", ""},
+          {900, "tick", ""},
+          {1004, "tick", ""}, // the limit is checked four times within itself
+          {1300, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"},
+          {1301, "good 1", ""}});
+}
+
+TEST(DeadlineTest, SignsOfLife) {
+  History H(oneSecond(), jobs({1}));
+  H.play(accepted());
+  H.play({{800, "running 1 w1", ""},
+          {1600, "alive 1", ""},
+          {2400, "receiving 1", ""},
+          {3300, "tick", ""},
+          {3700, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"}});
+}
+
+TEST(DeadlineTest, AQueuedJobLivesWithItsPlugin) {
+  History H(oneSecond(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "accepted 1", ""},
+          {4, "accepted 2", ""},
+          {800, "running 1 w1", ""},
+          {1500, "room", ""},
+          {1600, "tick", ""},
+          {2000, "tick", "cancel 1 timeout, stays 3 timeout, compile 3"},
+          {2700, "tick", "cancel 2 timeout, stays 4 timeout"}});
+}
+
+TEST(DeadlineTest, WithoutFallback) {
+  Options O = oneSecond();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{1300, "tick",
+           "cancel 1 timeout, fail j0 timeout, end j0 linkfailed, close"}});
+}
+
+TEST(DeadlineTest, ACallThatHangs) {
+  for (const char *Event : {"tick 2", "tick 1"}) {
+    History H(oneSecond(), jobs({1}));
+    H.play(
+        {{0, "start", "prepare 1"},
+         {1, "prepared 1", "open"},
+         {900, Event, ""},
+         {1300, Event, "drop hangs, cancel 1 gone, stays 2 gone, compile 2"}});
+  }
+}
+
+TEST(DeadlineTest, ACallHasAMinuteAtMost) {
+  Options O = oneSecond();
+  O.JobTimeout = 600s;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{60000, "tick 1000", ""},
+          {61501, "tick 1000",
+           "drop hangs, cancel 1 gone, stays 2 gone, compile 2"}});
+}
+
+TEST(DeadlineTest, AlwaysBusy) {
+  Options O = oneSecond();
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "busy 1", ""},
+          {1003, "tick",
+           "drop alwaysbusy, cancel 1 gone, stays 2 gone, compile 2"}});
+}
+
+TEST(DeadlineTest, ThereIsAWakeUpForEachWait) {
+  History H(oneSecond(), jobs({1}));
+  H.play({{0, "start", "prepare 1"}});
+  EXPECT_EQ(H.P.wakeUp(), Never); // preparing ends with an event
+  H.play({{1, "prepared 1", "open"}});
+  EXPECT_LE(H.P.wakeUp(), 260ms);
+  H.play({{2, "opened", "load, offer 1"}, {3, "busy 1", ""}});
+  EXPECT_LE(H.P.wakeUp(), 260ms);
+  EXPECT_GT(H.P.wakeUp(), 3ms);
+}
+
+} // namespace

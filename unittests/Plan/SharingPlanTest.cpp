@@ -1,0 +1,557 @@
+//===- SharingPlanTest.cpp - This machine's share, and stragglers ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "History.h"
+
+using namespace dtlto::plan;
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Four cores, as many jobs here as pay off. Load is asked for, but that is
+/// another matter.
+Options shared() {
+  Options O;
+  O.Cores = 4;
+  O.LoadInterval = 1h;
+  return O;
+}
+
+std::vector<JobInfo> jobs(size_t N, double Seconds, bool HasSideFiles = false) {
+  return std::vector<JobInfo>(N, {Seconds, HasSideFiles});
+}
+
+//===----------------------------------------------------------------------===//
+// A plugin that is full
+//===----------------------------------------------------------------------===//
+
+/// Three jobs, of which the plugin runs the first and has no room for more.
+History full(const Options &O) {
+  History H(O, {{3, false}, {2, false}, {1, false}});
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "prepared 2", "offer 2"},
+          {6, "prepared 3", "offer 3"},
+          {7, "busy 2", ""}});
+  return H;
+}
+
+TEST(SharingPlanTest, TheCheapestIsCompiledHere) {
+  History H = full(shared());
+  // One second here is less than five there.
+  H.play({{8, "busy 3", ""},
+          {9, "load 1 0",
+           "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
+           "full, compile 5"}});
+}
+
+TEST(SharingPlanTest, NoneWhereTheUserWantsNone) {
+  Options O = shared();
+  O.LocalJobs = 0;
+  History H = full(O);
+  H.play({{8, "busy 3", ""}, {9, "load 1 0", ""}});
+}
+
+TEST(SharingPlanTest, NoneWithoutFallback) {
+  Options O = shared();
+  O.Fallback = false;
+  History H = full(O);
+  H.play({{8, "busy 3", ""}, {9, "load 1 0", ""}});
+}
+
+TEST(SharingPlanTest, NoneBesideAPluginThatIsThisMachine) {
+  History H = full(shared());
+  H.play({{8, "busy 3", ""}, {9, "load 1 0 4", ""}});
+}
+
+TEST(SharingPlanTest, NoneWhileTheLoadIsNotKnown) {
+  History H = full(shared());
+  H.play({{8, "busy 3", ""}});
+}
+
+TEST(SharingPlanTest, AsManyAsTheUserAllows) {
+  Options O = shared();
+  O.LocalJobs = 1;
+  History H(O, {{3, false}, {2, false}, {1, false}});
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "prepared 3", "offer 3"},
+          {5, "accepted 1", ""},
+          {6, "busy 3", "cancel 3 full, stays 4 full, compile 4"},
+          {7, "busy 2", ""},
+          {8, "compiled 4 2",
+           "won 4, deliver 4, cancel 2 full, stays 5 full, compile 5"}});
+}
+
+TEST(SharingPlanTest, CoresOfThePluginAndOfTheLinkerAreTakenOff) {
+  // Four cores, less two of the plugin's, less one for the linker's own work.
+  History H = full(shared());
+  H.play({{8, "busy 3", ""},
+          {9, "load 4 0 2", "cancel 3 full, stays 4 full, compile 4"}});
+}
+
+TEST(SharingPlanTest, JobsThatWaitForTheirTurn) {
+  // The cheapest first; they are prepared for this machine.
+  Options O = shared();
+  O.MinPrepared = O.MaxPrepared = 1;
+  History H(O, {{4, false}, {3, false}, {2, false}, {1, false}});
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", "prepare 2"},
+          {4, "running 1 w1", ""},
+          {5, "load 1 0",
+           "stays 3 full, prepare 3 here, stays 4 full, prepare "
+           "4 here"},
+          {6, "prepared 3", "compile 3"},
+          {7, "hit 4", "end j2 cached"}});
+}
+
+TEST(SharingPlanTest, AJobThatWouldTakeLongerHereIsLeft) {
+  // Here: 10 s. There: 11 s of work for two machines.
+  Options O = shared();
+  History H(O, {{10, false}, {1, false}});
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "busy 1", ""},
+          {4, "prepared 2", ""},
+          {5, "load 2 0",
+           "cancel 2 full, stays 3 full, compile 3, cancel 1 full, stays 4 "
+           "full, compile 4"}}); // the plugin has nothing at all
+  History H2(O, {{10, false}, {10, false}, {10, false}});
+  H2.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+           {1, "prepared 1", "open"},
+           {2, "opened", "load, offer 1"},
+           {3, "accepted 1", ""},
+           {4, "running 1 w1", ""},
+           {5, "prepared 2", "offer 2"},
+           {6, "prepared 3", "offer 3"},
+           {7, "busy 2", ""},
+           {8, "busy 3", ""},
+           {9, "load 4 0", ""}});
+  EXPECT_LE(H2.P.wakeUp(), 60ms); // that may change
+}
+
+TEST(SharingPlanTest, APluginWithoutAResultForLongIsNotWaitedFor) {
+  Options O = shared();
+  History H(O, jobs(3, 0.4));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "prepared 2", "offer 2"},
+          {6, "busy 2", ""},
+          {7, "prepared 3", ""},
+          {8, "load 8 0", ""},
+          {501, "tick", ""},
+          {503, "tick",
+           "cancel 3 full, stays 4 full, compile 4, cancel 2 full, "
+           "stays 5 full, compile 5"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs that only wait at the plugin's
+//===----------------------------------------------------------------------===//
+
+/// Three jobs of a second, all given out; one runs.
+History givenOut(const Options &O) {
+  History H(O, jobs(3, 1));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "prepared 3", "offer 3"},
+          {5, "accepted 1", ""},
+          {6, "accepted 2", ""},
+          {7, "accepted 3", ""},
+          {8, "running 1 w1", ""}});
+  return H;
+}
+
+TEST(SharingPlanTest, JobsThatWaitAtThePluginsAreTakenBack) {
+  History H = givenOut(shared());
+  H.play({{70, "load 1 0",
+           "cancel 3 takenback, stays 4 takenback, compile 4, cancel 2 "
+           "takenback, stays 5 takenback, compile 5"}});
+}
+
+TEST(SharingPlanTest, NotWhileSlotsAreFree) {
+  History H = givenOut(shared());
+  H.play({{70, "load 3 2", ""},
+          {1000, "tick", ""},
+          // But not for more than a second.
+          {1100, "tick",
+           "cancel 3 takenback, stays 4 takenback, compile 4, "
+           "cancel 2 takenback, stays 5 takenback, compile 5"}});
+}
+
+TEST(SharingPlanTest, NotWithoutNewsOfJobs) {
+  History H(shared(), jobs(2, 1));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "accepted 1", ""},
+          {5, "accepted 2", ""},
+          {6, "sending 1 w1", ""},
+          {70, "load 1 0", ""},
+          {1100, "tick", ""}});
+}
+
+//===----------------------------------------------------------------------===//
+// A plugin that begins no job
+//===----------------------------------------------------------------------===//
+
+History silent(const Options &O, bool HasSideFiles = false) {
+  History H(O, jobs(2, 1, HasSideFiles));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "accepted 1", ""},
+          {5, "accepted 2", ""},
+          {6, "load 9 7", ""}});
+  return H;
+}
+
+TEST(SharingPlanTest, JobsOfASilentPluginAreCompiledHereAsWell) {
+  History H = silent(shared());
+  H.play({{99, "tick", ""},
+          // Half a second: the plugin's patience, less than the job takes.
+          {503, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"},
+          {504, "compiled 3 0.5", "won 3, cancel 2 overtaken, deliver 3"},
+          {505, "good 1 w1", "won 1, cancel 4 overtaken, deliver 1"},
+          {506, "compiled 4 0.5", ""},
+          {507, "delivered j0", "end j0 done"},
+          {508, "delivered j1", "end j1 done, close"}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(SharingPlanTest, NotThoseThatWriteFilesBesideTheObject) {
+  History H = silent(shared(), /*HasSideFiles=*/true);
+  H.play({{503, "tick", ""}, {2000, "tick", ""}});
+}
+
+TEST(SharingPlanTest, NotOnceThePluginHasBegunAJob) {
+  History H = silent(shared());
+  H.play({{50, "sending 1 w1", ""}, {503, "tick", ""}});
+}
+
+TEST(SharingPlanTest, NotWhereTheUserWantsNoneBegun) {
+  Options O = shared();
+  O.LocalJobs = 0;
+  History H = silent(O);
+  H.play({{503, "tick", ""}, {2000, "tick", ""}});
+}
+
+TEST(SharingPlanTest, ErrorsOfASilentPluginAreNoMatter) {
+  History H = silent(shared());
+  H.play({{503, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"},
+          {504, "failed 1 infrastructure", ""},
+          {505, "pluginfailed", "drop pluginfailed, cancel 2 gone"},
+          {506, "compiled 3 0.5", "won 3, deliver 3"},
+          {507, "compiled 4 0.5", "won 4, deliver 4"}});
+}
+
+TEST(SharingPlanTest, FromADeadPluginTheLongestFirst) {
+  Options O = shared();
+  O.Cores = 1;
+  O.MinPrepared = O.MaxPrepared = 1;
+  History H(O, {{400, false}, {300, false}, {200, false}});
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", "prepare 2"},
+          {4, "load 8 7", ""},
+          {1003, "tick", "stays 3 silent, compile 3"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Stragglers
+//===----------------------------------------------------------------------===//
+
+/// Five jobs of a second: four end after one, the last runs on.
+History straggling(Options O, bool HasSideFiles = false) {
+  History H(O, jobs(5, 1, HasSideFiles));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
+          {1, "prepared 1", "open"},
+          {1, "prepared 2", ""},
+          {1, "prepared 3", ""},
+          {1, "prepared 4", ""},
+          {1, "prepared 5", ""},
+          {2, "opened", "load, offer 1, offer 2, offer 3, offer 4, offer 5"},
+          {3, "load 6 1", ""},
+          {4, "accepted 1", ""},
+          {4, "accepted 2", ""},
+          {4, "accepted 3", ""},
+          {4, "accepted 4", ""},
+          {4, "accepted 5", ""},
+          {5, "running 1 w1", ""},
+          {5, "running 2 w1", ""},
+          {5, "running 3 w2", ""},
+          {5, "running 4 w2", ""},
+          {5, "running 5 w9", ""},
+          {1005, "good 1 w1", "won 1, deliver 1"},
+          {1005, "good 2 w1", "won 2, deliver 2"},
+          {1005, "good 3 w2", "won 3, deliver 3"},
+          {1005, "good 4 w2", "won 4, deliver 4"},
+          {1100, "delivered j0", "end j0 done"},
+          {1100, "delivered j1", "end j1 done"},
+          {1100, "delivered j2", "end j2 done"},
+          {1100, "delivered j3", "end j3 done"},
+          {2000, "tick", ""}});
+  return H;
+}
+
+/// Nothing runs here.
+Options remoteOnly() {
+  Options O = shared();
+  O.LocalJobs = 0;
+  return O;
+}
+
+TEST(SharingPlanTest, AStragglerGetsADuplicate) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "accepted 6", ""},
+          {2063, "good 6 w1", "won 6, cancel 5 overtaken, deliver 6"},
+          {2064, "good 5 w9", ""},
+          {2065, "delivered j4", "end j4 done, close"}});
+}
+
+TEST(SharingPlanTest, TheFirstIsFasterAfterAll) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2063, "good 5 w9", "won 5, cancel 6 overtaken, deliver 5"},
+          {2064, "accepted 6", ""},
+          {2064, "good 6", ""}});
+}
+
+TEST(SharingPlanTest, OrWhileTheDuplicateIsStillPrepared) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2063, "good 5 w9", "won 5, cancel 6 overtaken, deliver 5"},
+          {2064, "delivered j4", "end j4 done, close"},
+          {2065, "prepared 6", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(SharingPlanTest, TheDuplicateIsVerifiedWhenItHasWon) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  O.MinMeasured = 0;
+  History H(O, jobs(1, 1));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "load 2 1", ""},
+          {2100, "tick", "again 2 duplicate avoid w1"},
+          {2101, "prepared 2", "offer 2"},
+          {2102, "accepted 2", ""},
+          {2103, "good 2", "won 2, cancel 1 overtaken, compile 3"},
+          {2104, "compiled 3 1", "verify 3"},
+          {2105, "verified j0", "deliver 2"},
+          {2106, "delivered j0", "end j0 done, close"}});
+}
+
+TEST(SharingPlanTest, TheDuplicateFails) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "accepted 6", ""},
+          {2063, "failed 6 compiler w1", ""},
+          {2064, "good 5 w9", "won 5, deliver 5"}});
+}
+
+TEST(SharingPlanTest, TheFirstFailsAndTheDuplicateGoesOn) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "accepted 6", ""},
+          {2062, "running 6 w1", ""},
+          {2063, "failed 5 infrastructure", ""},
+          // It is slow as well: its own worker is the one to avoid.
+          {4200, "tick", "again 7 duplicate avoid w1"}});
+}
+
+TEST(SharingPlanTest, ADuplicateThatThePluginHasNoRoomFor) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "busy 6", "cancel 6 overtaken"},
+          {2200, "tick", ""},
+          {2201, "room", ""},
+          {2260, "tick", "again 7 duplicate avoid w9"}});
+}
+
+TEST(SharingPlanTest, ADuplicateCountsAgainstTheMemory) {
+  Options O = remoteOnly();
+  O.MaxBytesInFlight = 10;
+  O.MinMeasured = 0;
+  History H(O, jobs(1, 1));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1 8", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "load 2 1", ""},
+          {2100, "tick", "again 2 duplicate avoid w1"},
+          {2101, "prepared 2 8", ""},
+          {2102, "failed 1 infrastructure", "offer 2"}});
+}
+
+TEST(SharingPlanTest, AStragglerIsCompiledHereIfThePluginHasNoRoom) {
+  Options O = shared();
+  History H = straggling(O);
+  H.play({{2001, "load 5 0", ""},
+          {2060, "tick", "stays 6 straggler avoid w9, compile 6"},
+          {3000, "compiled 6 0.9", "won 6, cancel 5 overtaken, deliver 6"}});
+}
+
+TEST(SharingPlanTest, ButNotOneThatWritesFilesBesideItsObject) {
+  History H = straggling(shared(), /*HasSideFiles=*/true);
+  H.play({{2001, "load 5 0", ""}, {2060, "tick", ""}, {9000, "tick", ""}});
+}
+
+TEST(SharingPlanTest, NoDuplicatesWhereTheUserWantsNone) {
+  Options O = remoteOnly();
+  O.DuplicatePercent = 0;
+  History H = straggling(O);
+  H.play({{2060, "tick", ""}, {9000, "tick", ""}});
+}
+
+TEST(SharingPlanTest, NoDuplicatesWhereTheOrderIsKept) {
+  Options O = shared();
+  O.KeepOrder = true;
+  O.MinMeasured = 0;
+  History H(O, jobs(1, 1));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "load 2 1", ""},
+          {9000, "tick", ""}});
+}
+
+/// Four jobs end, and two are stuck.
+History stuck(unsigned Percent) {
+  Options O = remoteOnly();
+  O.DuplicatePercent = Percent;
+  History H(O, jobs(6, 1));
+  H.play({{0, "start",
+           "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6"},
+          {1, "prepared 1", "open"},
+          {1, "prepared 2", ""},
+          {1, "prepared 3", ""},
+          {1, "prepared 4", ""},
+          {1, "prepared 5", ""},
+          {1, "prepared 6", ""},
+          {2, "opened",
+           "load, offer 1, offer 2, offer 3, offer 4, offer 5, offer 6"},
+          {3, "load 9 3", ""}});
+  for (const char *Accepted : {"accepted 1", "accepted 2", "accepted 3",
+                               "accepted 4", "accepted 5", "accepted 6"})
+    H.play({{4, Accepted, ""}});
+  for (const char *Running : {"running 1 w1", "running 2 w1", "running 3 w2",
+                              "running 4 w2", "running 5 w9", "running 6 w9"})
+    H.play({{5, Running, ""}});
+  H.play({{1005, "good 1 w1", "won 1, deliver 1"},
+          {1005, "good 2 w1", "won 2, deliver 2"},
+          {1005, "good 3 w2", "won 3, deliver 3"},
+          {1005, "good 4 w2", "won 4, deliver 4"}});
+  return H;
+}
+
+TEST(SharingPlanTest, AllThatAreStuckAtOnceWithinTheLimit) {
+  History H = stuck(100);
+  H.play({{2100, "tick",
+           "again 7 duplicate avoid w9, again 8 duplicate avoid w9"}});
+}
+
+TEST(SharingPlanTest, BeyondTheLimitOneAfterTheOther) {
+  History H = stuck(1);
+  H.play({{2100, "tick", "again 7 duplicate avoid w9"},
+          {2101, "prepared 7", "offer 7"},
+          {2102, "accepted 7", ""},
+          {2200, "tick", ""},
+          {2300, "good 7 w1",
+           "won 7, cancel 5 overtaken, deliver 7, again 8 "
+           "duplicate avoid w9"}});
+}
+
+TEST(SharingPlanTest, OneThatIsLostEachTimeIsNotGivenOutForEver) {
+  History H = straggling(remoteOnly());
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "accepted 6", ""},
+          {2063, "failed 5 infrastructure", ""},
+          {5000, "tick", "again 7 duplicate"},
+          {5001, "prepared 7", "offer 7"},
+          {5002, "accepted 7", ""},
+          {5003, "failed 6 infrastructure", ""},
+          {9000, "tick", ""},
+          {9001, "failed 7 infrastructure", "again 8 retry"}});
+}
+
+TEST(SharingPlanTest, AJobThatDoesNotBeginWhileSlotsAreIdle) {
+  Options O = remoteOnly();
+  O.MinMeasured = 0;
+  History H(O, jobs(2, 0.1));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "accepted 1", ""},
+          {5, "accepted 2", ""},
+          {6, "running 1 w1", ""},
+          {7, "load 2 1", ""},
+          {106, "good 1 w1", "won 1, deliver 1"},
+          {900, "tick", ""},
+          {1100, "tick", "again 3 duplicate"}});
+}
+
+TEST(SharingPlanTest, AllThatASlowWorkerHas) {
+  // Two of w9 have taken too long; a third has run for half a second.
+  Options O = remoteOnly();
+  O.DuplicatePercent = 100;
+  O.MinMeasured = 1;
+  History H(O, jobs(4, 1));
+  H.play(
+      {{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4"},
+       {1, "prepared 1", "open"},
+       {1, "prepared 2", ""},
+       {1, "prepared 3", ""},
+       {1, "prepared 4", ""},
+       {2, "opened", "load, offer 1, offer 2, offer 3, offer 4"},
+       {3, "load 9 5", ""},
+       {4, "accepted 1", ""},
+       {4, "accepted 2", ""},
+       {4, "accepted 3", ""},
+       {4, "accepted 4", ""},
+       {5, "running 1 w1", ""},
+       {5, "running 2 w9", ""},
+       {5, "running 3 w9", ""},
+       {1005, "good 1 w1", "won 1, deliver 1"},
+       {1700, "running 4 w9", ""},
+       {2100, "tick", "again 5 duplicate avoid w9, again 6 duplicate avoid w9"},
+       {2250, "tick", "again 7 duplicate avoid w9"}});
+}
+
+} // namespace
