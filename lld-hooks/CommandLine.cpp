@@ -136,9 +136,11 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   SmallVector<const char *, 256> Expanded(Args.begin(), Args.end());
   bool HasResponseFile =
       any_of(Args, [](StringRef Arg) { return Arg.starts_with("@"); });
-  // A file that can't be read is LLD's to report.
+  // A file that can't be read, or that names itself, is LLD's to report.
   if (HasResponseFile)
-    cl::ExpandResponseFiles(Saver, quotingStyle(Args, IsCOFF), Expanded);
+    consumeError(
+        cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
+            .expandResponseFiles(Expanded));
 
   if (size_t N = countOurOptions(Expanded, IsCOFF)) {
     // LLD must not see a response file that one of them is in.

@@ -87,6 +87,12 @@ static int refuse(const char *Argv0, Error E) {
 int main(int Argc, char **Argv) {
   InitLLVM X(Argc, Argv);
   sys::Process::UseANSIEscapeCodes(true);
+  // As LLD's own main(), for those who test what happens after a crash.
+  if (sys::Process::GetEnv("FORCE_LLD_DIAGNOSTICS_CRASH")) {
+    errs() << "crashing due to environment variable "
+              "FORCE_LLD_DIAGNOSTICS_CRASH\n";
+    LLVM_BUILTIN_TRAP;
+  }
 
   SmallVector<const char *, 256> Args(Argv, Argv + Argc);
   // LLD doesn't know this name.
