@@ -105,6 +105,7 @@ int main(int Argc, char **Argv) {
   auto *Alloc = new BumpPtrAllocator;
   StringSaver Saver(*Alloc);
 
+  setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
   if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
     return refuse(Args[0], std::move(E));
@@ -146,6 +147,12 @@ int main(int Argc, char **Argv) {
     TheLinker->IsMachO = isMachO(Args);
     installHooks(*TheLinker);
   }
-  return lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
-                            /*exitEarly=*/true);
+  int Code = lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
+                                /*ExitEarly=*/!Opts.Version);
+  // Only when asked for the version does it come back. LLD's line stays the
+  // first: there are programs that parse it.
+  if (Code == 0)
+    outs() << "dtlto " << DTLTO_VERSION << ", plugin ABI " << DTLTO_ABI_MAJOR
+           << '.' << DTLTO_ABI_MINOR << '\n';
+  return Code;
 }
