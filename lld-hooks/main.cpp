@@ -8,7 +8,8 @@
 // One executable under the names of LLD's drivers: ld.lld, lld-link, ld64.lld
 // and wasm-ld, and ld.dtlto for `clang -fuse-ld=dtlto`. Takes our options out
 // of the command line, loads the plugin that they name, and lets LLD's own
-// driver do the rest. Without our options, LLD is all there is.
+// driver do the rest. Without our options, LLD is all there is, but for what
+// --help and --version tell of dtlto.
 //
 //===----------------------------------------------------------------------===//
 
