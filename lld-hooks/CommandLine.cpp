@@ -90,8 +90,8 @@ static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
   return Style;
 }
 
-/// Notes LLVM's own options, the output's name and the cache's folder. LLD
-/// parses them again.
+/// Notes LLVM's own options, the output's name, the cache's folder, and whether
+/// LLD will only tell its version. LLD parses them again.
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
                          Options &Opts) {
   for (size_t I = 1; I < Args.size(); ++I) {
@@ -99,6 +99,8 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
       continue; // ours, `-plugin-opt=-thinlto-dist-...` too
     StringRef Arg = Args[I];
     bool HasNext = I + 1 < Args.size();
+    if (Arg == "--version" || (Arg == "-version" && !IsCOFF))
+      Opts.Version = true;
     if (IsCOFF) {
       if (!Arg.consume_front("/") && !consumeDashes(Arg))
         continue;
@@ -136,9 +138,11 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   SmallVector<const char *, 256> Expanded(Args.begin(), Args.end());
   bool HasResponseFile =
       any_of(Args, [](StringRef Arg) { return Arg.starts_with("@"); });
-  // A file that can't be read is LLD's to report.
+  // A file that can't be read, or that names itself, is LLD's to report.
   if (HasResponseFile)
-    cl::ExpandResponseFiles(Saver, quotingStyle(Args, IsCOFF), Expanded);
+    consumeError(
+        cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
+            .expandResponseFiles(Expanded));
 
   if (size_t N = countOurOptions(Expanded, IsCOFF)) {
     // LLD must not see a response file that one of them is in.

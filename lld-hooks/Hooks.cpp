@@ -14,7 +14,8 @@
 // its place since LLVM 23, only to refuse both at once.
 //
 // Two more are for --time-trace: what the plugin's jobs did is added to the
-// file that LLVM's profiler writes (TraceEvents.h).
+// file that LLVM's profiler writes (TraceEvents.h). And one adds our options to
+// what LLD's drivers print for --help.
 //
 // The mangled names come from CMakeLists.txt, which looks them up in LLD.
 //
@@ -26,6 +27,7 @@
 #include "Report/TraceEvents.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
+#include "llvm/Option/OptTable.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <mutex>
@@ -190,4 +192,38 @@ Error wrapWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
     return createStringError(EC, "Could not open " + Path);
   OS << Text;
   return Error::success();
+}
+
+static bool HelpIsForCOFF = false;
+
+void dtlto::setHelp(bool IsCOFF) { HelpIsForCOFF = IsCOFF; }
+
+// A function of a class takes the object as its first argument. Later versions
+// of LLVM have one parameter more.
+#ifdef DTLTO_HELP_HAS_SUBCOMMAND
+#define DTLTO_SUBCOMMAND_PARAMETER , StringRef SubCommand
+#define DTLTO_SUBCOMMAND , SubCommand
+#else
+#define DTLTO_SUBCOMMAND_PARAMETER
+#define DTLTO_SUBCOMMAND
+#endif
+
+void realPrintHelp(
+    const opt::OptTable *, raw_ostream &, const char *, const char *, bool,
+    bool,
+    opt::Visibility DTLTO_SUBCOMMAND_PARAMETER) asm("__real_" DTLTO_PRINT_HELP);
+
+void wrapPrintHelp(
+    const opt::OptTable *Table, raw_ostream &OS, const char *Usage,
+    const char *Title, bool ShowHidden, bool ShowAllAliases,
+    opt::Visibility Mask
+        DTLTO_SUBCOMMAND_PARAMETER) asm("__wrap_" DTLTO_PRINT_HELP);
+
+void wrapPrintHelp(const opt::OptTable *Table, raw_ostream &OS,
+                   const char *Usage, const char *Title, bool ShowHidden,
+                   bool ShowAllAliases,
+                   opt::Visibility Mask DTLTO_SUBCOMMAND_PARAMETER) {
+  realPrintHelp(Table, OS, Usage, Title, ShowHidden, ShowAllAliases,
+                Mask DTLTO_SUBCOMMAND);
+  printHelp(OS, HelpIsForCOFF);
 }

@@ -17,6 +17,10 @@ namespace dtlto {
 /// called: LLD does what it does without us.
 void installHooks(Linker &TheLinker);
 
+/// From here on, LLD's help has our options, too, as a user of COFF's driver or
+/// of another spells them. Call before LLD runs.
+void setHelp(bool IsCOFF);
+
 } // namespace dtlto
 
 #endif // DTLTO_LLD_HOOKS_HOOKS_H

@@ -8,7 +8,8 @@
 // One executable under the names of LLD's drivers: ld.lld, lld-link, ld64.lld
 // and wasm-ld, and ld.dtlto for `clang -fuse-ld=dtlto`. Takes our options out
 // of the command line, loads the plugin that they name, and lets LLD's own
-// driver do the rest. Without our options, LLD is all there is.
+// driver do the rest. Without our options, LLD is all there is, but for what
+// --help and --version tell of dtlto.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,6 +88,12 @@ static int refuse(const char *Argv0, Error E) {
 int main(int Argc, char **Argv) {
   InitLLVM X(Argc, Argv);
   sys::Process::UseANSIEscapeCodes(true);
+  // As LLD's own main(), for those who test what happens after a crash.
+  if (sys::Process::GetEnv("FORCE_LLD_DIAGNOSTICS_CRASH")) {
+    errs() << "crashing due to environment variable "
+              "FORCE_LLD_DIAGNOSTICS_CRASH\n";
+    LLVM_BUILTIN_TRAP;
+  }
 
   SmallVector<const char *, 256> Args(Argv, Argv + Argc);
   // LLD doesn't know this name.
@@ -99,6 +106,7 @@ int main(int Argc, char **Argv) {
   auto *Alloc = new BumpPtrAllocator;
   StringSaver Saver(*Alloc);
 
+  setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
   if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
     return refuse(Args[0], std::move(E));
@@ -140,6 +148,12 @@ int main(int Argc, char **Argv) {
     TheLinker->IsMachO = isMachO(Args);
     installHooks(*TheLinker);
   }
-  return lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
-                            /*exitEarly=*/true);
+  int Code = lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
+                                /*ExitEarly=*/!Opts.Version);
+  // Only when asked for the version does it come back. LLD's line stays the
+  // first: there are programs that parse it.
+  if (Code == 0)
+    outs() << "dtlto " << DTLTO_VERSION << ", plugin ABI " << DTLTO_ABI_MAJOR
+           << '.' << DTLTO_ABI_MINOR << '\n';
+  return Code;
 }

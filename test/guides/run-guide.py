@@ -2,7 +2,7 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Does what a guide says: writes the files and runs the commands of its fenced
-blocks, in their order, in an empty folder.
+blocks, in their order, in one folder.
 
 What stands behind the language of a block says what it is:
 
@@ -10,6 +10,9 @@ What stands behind the language of a block says what it is:
     ```cpp file=main.cpp           a file of all examples
     ```sh make                     commands of the example "make"
     ```sh                          commands of none: not run
+
+With --checkout, the folder has links to all that is in that one, but to build
+folders. The shell reads the file of --before first.
 
 With --jobs, each link through a plugin keeps its jobs in that folder, and it is
 an error if there are none: without its plugin, a link makes the same program.
@@ -38,12 +41,18 @@ def main():
     )
     parser.add_argument("guide", type=Path)
     parser.add_argument("example")
-    parser.add_argument("folder", type=Path, help="is made; must not exist")
+    parser.add_argument("folder", type=Path, help="is made if it isn't there")
     parser.add_argument("--jobs", type=Path)
+    parser.add_argument("--checkout", type=Path)
+    parser.add_argument("--before", type=Path)
     args = parser.parse_args()
 
-    args.folder.mkdir(parents=True)
-    commands = []
+    args.folder.mkdir(parents=True, exist_ok=True)
+    if args.checkout:
+        for entry in args.checkout.absolute().iterdir():
+            if not entry.name.startswith((".git", "build")):
+                (args.folder / entry.name).symlink_to(entry)
+    commands = [args.before.read_text()] if args.before else []
     plugin = "-Wl,--thinlto-dist-plugin="
     for language, names, file, text in blocks(args.guide.read_text()):
         if names and args.example not in names:
@@ -55,7 +64,7 @@ def main():
             (args.folder / file).write_text(text)
         elif names and language == "sh":
             commands.append(text)
-    if not commands:
+    if len(commands) == bool(args.before):
         sys.exit(f"{args.guide}: no commands of '{args.example}'")
     # As a person does who looks at each command's exit code.
     script = "set -euxo pipefail\n" + "".join(commands)

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check-options.py OPTIONS.CPP DOCUMENT: whether the manual page or README
-DOCUMENT has an entry for each option of the linker's table, and for no other."""
+"""check-options.py LINKER DOCUMENT: whether the manual page or README DOCUMENT has
+an entry for each option of dtlto's in LINKER's help, and for no other. Entries of
+the README have the same values, too."""
 
 import re
+import subprocess
 import sys
 
 
-def in_table(source):
-    """The options of the linker, from the initializers of its table."""
-    table = re.search(r"OptionInfo Table\[\] = \{(.*?)\n\};", source, re.S)
-    if not table:
-        sys.exit("no OptionInfo Table[] in the source: correct this script")
-    return set(re.findall(r'^    \{"([^"]+)",', table.group(1), re.M))
+def in_help(linker):
+    """The options and their values, as `thinlto-dist-fallback=local|none`."""
+    text = subprocess.run([linker, "--help"], stdout=subprocess.PIPE,
+                          check=True, universal_newlines=True).stdout
+    return set(re.findall(r"^  --(thinlto-dist.*)", text.split("DTLTO OPTIONS")[1],
+                          re.M))
 
 
 def in_document(text):
@@ -20,21 +22,23 @@ def in_document(text):
     column of a table in Markdown."""
     return set(
         re.findall(r"^\.It Fl Fl (thinlto-\S+)", text, re.M) +
-        re.findall(r"^\| `--(thinlto-[a-z-]+)", text, re.M))
+        [entry.replace("\\|", "|")
+         for entry in re.findall(r"^\| `--(thinlto-.*?)` \|", text, re.M)])
 
 
 def main():
-    source, document = sys.argv[1:]
-    with open(source, encoding="utf-8") as file:
-        options = in_table(file.read())
+    linker, document = sys.argv[1:]
+    options = in_help(linker)
     with open(document, encoding="utf-8") as file:
         described = in_document(file.read())
-    if not options:
-        sys.exit(f"{source}: the table has no option: correct this script")
+    if not document.endswith(".md"):
+        options = {re.match("[a-z-]*", option)[0] for option in options}
+    if len(options) < 10:
+        sys.exit(f"{linker}: {len(options)} options in its help: correct this script")
     for name in sorted(options - described):
-        print(f"{document}: add --{name}, which {source} has")
+        print(f"{document}: add --{name}, which the help has")
     for name in sorted(described - options):
-        print(f"{document}: remove --{name}, which {source} hasn't")
+        print(f"{document}: remove --{name}, which the help hasn't")
     sys.exit(options != described)
 
 

@@ -191,8 +191,9 @@ TEST_F(OptionsTest, EveryOptionNeedsAValue) {
         "thinlto-dist-fallback", "thinlto-dist-local-jobs",
         "thinlto-dist-timeout", "thinlto-dist-verify", "thinlto-dist-progress",
         "thinlto-dist-costs", "thinlto-dist-report"})
-    EXPECT_NE(set(Name, std::nullopt).find(("--" + Name + "=<").str()),
-              std::string::npos)
+    EXPECT_NE(
+        set(Name, std::nullopt).find((" needs a value: --" + Name + "=").str()),
+        std::string::npos)
         << set(Name, std::nullopt);
 }
 
@@ -332,4 +333,26 @@ TEST_F(OptionsTest, CostHistoryIsWhereTheUserSays) {
   EXPECT_EQ(costHistoryPath(Opts), "file");
   EXPECT_EQ(set("thinlto-dist-costs", "off"), "");
   EXPECT_EQ(costHistoryPath(Opts), "");
+}
+
+TEST_F(OptionsTest, Help) {
+  for (bool IsCOFF : {false, true}) {
+    std::string Text;
+    raw_string_ostream OS(Text);
+    printHelp(OS, IsCOFF);
+    SmallVector<StringRef, 64> Lines;
+    StringRef(OS.str()).trim().split(Lines, '\n');
+    // A heading, then options and what each is for.
+    ASSERT_EQ(Lines.size() % 2, 1u);
+    for (size_t I = 1; I < Lines.size(); I += 2) {
+      StringRef Name = Lines[I].ltrim();
+      EXPECT_TRUE(Name.consume_front(IsCOFF ? "/" : "--")) << Text;
+      EXPECT_TRUE(isOurOption(Name.take_while([](char C) {
+        return isAlpha(C) || C == '-';
+      }))) << Name.str();
+      EXPECT_NE(Name.find(IsCOFF ? ':' : '='), StringRef::npos) << Name.str();
+      // As wide as a screen, or nearly.
+      EXPECT_LE(Lines[I + 1].size(), 120u) << Lines[I + 1].str();
+    }
+  }
 }

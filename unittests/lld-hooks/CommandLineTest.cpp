@@ -203,6 +203,23 @@ TEST_F(CommandLineTest, OutputFile) {
   EXPECT_EQ(Opts.OutputFile, "");
 }
 
+TEST_F(CommandLineTest, Version) {
+  for (const Words &Args : {Words{"--version"}, Words{"-version", "a.o"},
+                            Words{responseFile("a.o --version")}}) {
+    EXPECT_EQ(extract(Args), Args);
+    EXPECT_TRUE(Opts.Version);
+  }
+  for (const Words &Args : {Words{"-v"}, Words{"--versions"}, Words{"version"},
+                            Words{"-o", "--version"}}) {
+    extract(Args);
+    EXPECT_FALSE(Opts.Version) << Args.front();
+  }
+  extractCOFF({"--version"});
+  EXPECT_TRUE(Opts.Version);
+  extractCOFF({"-version"}); // unknown there
+  EXPECT_FALSE(Opts.Version);
+}
+
 TEST_F(CommandLineTest, CacheFolder) {
   extract({"a.o", "--thinlto-cache-dir=cache", "b.o"});
   EXPECT_EQ(Opts.CacheFolder, "cache");
@@ -304,12 +321,15 @@ TEST_F(CommandLineTest, ResponseFileThatIsNotThere) {
   EXPECT_EQ(extract({"--thinlto-dist-plugin=x", "@/no/such/file"}), Args);
 }
 
+// LLD reports it, so that once is enough.
 TEST_F(CommandLineTest, ResponseFileThatNamesItself) {
   std::string File = responseFile("");
   std::error_code EC;
   raw_fd_ostream(StringRef(File).drop_front(), EC) << "a.o " << File;
   ASSERT_FALSE(EC);
+  testing::internal::CaptureStderr();
   extract({File});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(Opts.Plugin, "");
 }
 

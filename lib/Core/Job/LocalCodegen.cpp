@@ -60,6 +60,10 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
       std::string Text;
       raw_string_ostream OS(Text);
       DiagnosticPrinterRawOStream Printer(OS);
+      // As LLD's own handler: the words don't say which module.
+      if (const auto *Asm = dyn_cast<DiagnosticInfoSrcMgr>(&DI))
+        if (Asm->isInlineAsmDiag())
+          OS << Asm->getModuleName() << ' ';
       DI.print(Printer);
       // Told once, by whoever knows the module's name.
       return addLine(Result.Errors, OS.str());
@@ -91,4 +95,19 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
                                L.Unavailable))
     Fail(std::move(E));
   return Result;
+}
+
+Error dtlto::compileError(StringRef Module, StringRef Errors) {
+  std::string Begin = ("\n" + Module + " <inline asm>:").str();
+  std::string Text = ("module '" + Module + "' failed to compile").str();
+  Error All = Error::success();
+  auto Add = [&](const Twine &Words) {
+    All = joinErrors(std::move(All),
+                     createStringError(inconvertibleErrorCode(), Words));
+  };
+  for (size_t End; (End = Errors.find(Begin)) != StringRef::npos;
+       Errors = Errors.drop_front(End + 1))
+    Add(Errors.take_front(End));
+  Add(Errors.rtrim() + "\n>>> dtlto: " + Text);
+  return All;
 }

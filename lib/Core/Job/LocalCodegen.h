@@ -10,6 +10,7 @@
 
 #include "Job/LinkContext.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
 #include <string>
 
 namespace dtlto {
@@ -21,13 +22,18 @@ struct CodegenResult {
   /// stops it (--lto-emit-llvm).
   bool Produced = false;
   bool Failed = false;
-  /// What the compiler said, errors only, a line each.
+  /// What the compiler said, errors only, each in the words of LLD.
   std::string Errors;
 };
 
 /// Does what in-process ThinLTO does for \p T, on the calling thread, with the
 /// object into memory. Diagnostics go to the linker's handler, as ever.
 CodegenResult runLocalCodegen(const LinkContext &L, const Task &T);
+
+/// What a link fails with whose module \p Module has no object because of
+/// \p Errors, those of a CodegenResult: one error each, which LLD then shows as
+/// it shows its own, and our words after the last.
+llvm::Error compileError(llvm::StringRef Module, llvm::StringRef Errors);
 
 } // namespace dtlto
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link/Notices.h"
+#include "Job/LocalCodegen.h"
 #include "Link/LinkRun.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -184,7 +185,7 @@ void Notices::sawFailure(const Step &S) {
       return failWithoutFallback(Text + S.Why);
     case Action::EndJob:
       if (Why == Cause::CompilerHere)
-        fail(module(J) + " failed to compile: " + S.Said);
+        addError(compileError(Run.moduleName(J), S.Said));
       else if (Why == Cause::Compiler)
         fail(plugin() + module(J) + " failed to compile" +
              S.Why.substr(StringRef("the compiler failed").size()) + ": " +
@@ -274,7 +275,7 @@ void Notices::sawEnd(const Step &S, const Action &A) {
   switch (A.Why) {
   case Cause::CompilerHere:
     if (S.E->What == PlanEvent::CompileHereFailed)
-      fail(module(A.Job) + " failed to compile: " + S.Said);
+      addError(compileError(Run.moduleName(A.Job), S.Said));
     return;
   case Cause::VerifyFailed:
     return fail(plugin() + S.Why);

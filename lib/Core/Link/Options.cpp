@@ -174,30 +174,66 @@ static Error setCosts(Options &O, StringRef, StringRef Value) {
 namespace {
 struct OptionInfo {
   StringLiteral Name;
-  StringLiteral Value; // how the value is called in messages
+  StringLiteral Value; // as messages and the help show it
   Error (*Set)(Options &, StringRef Spelling, StringRef Value);
+  StringLiteral Help;
   StringLiteral Default = ""; // without a value; empty: it needs one
 };
 } // namespace
 
+// In the order of the help. A test compares this with the manual page and the
+// README, which say more.
 static constexpr OptionInfo Table[] = {
-    {"thinlto-dist-plugin", "name or path", setPlugin},
-    {"thinlto-dist-plugin-arg", "text", setPluginArg},
-    {"thinlto-dist-fallback", "local|none", setFallback},
-    {"thinlto-dist-local-jobs", "n", setLocalJobs},
-    {"thinlto-dist-order", "cost|link", setOrder},
-    {"thinlto-dist-duplicate", "percent", setDuplicate},
-    {"thinlto-dist-memory", "bytes", setMemory},
-    {"thinlto-dist-timeout", "seconds", setTimeout},
-    {"thinlto-dist-verify", "percent", setVerify},
-    {"thinlto-dist-progress", "auto|always|never", setProgress},
-    {"thinlto-dist-save-jobs", "folder", setSaveJobs},
-    {"thinlto-dist-slim", "on|off", setSlim},
-    {"thinlto-dist-costs", "file|off", setCosts},
-    {"thinlto-dist-report", "file", setReport},
-    {"thinlto-dist-status", "table|json", setStatus, "table"},
-    {"thinlto-distribute", "name", setPlugin, "local"},
+    {"thinlto-dist-plugin", "<name or path>", setPlugin,
+     "Run the jobs of ThinLTO with this plugin: local, distcc, icecc, ..."},
+    {"thinlto-distribute", "<name>", setPlugin,
+     "The same (default: with the plugin local)", "local"},
+    {"thinlto-dist-plugin-arg", "<text>", setPluginArg,
+     "Hand <text> to the plugin; repeatable"},
+    {"thinlto-dist-fallback", "local|none", setFallback,
+     "Compile a job that the plugin can't run in the linker (default), or "
+     "fail the link"},
+    {"thinlto-dist-local-jobs", "<n>|auto", setLocalJobs,
+     "Run <n> jobs at a time in the linker, beside the plugin's (default: as "
+     "many as help)"},
+    {"thinlto-dist-duplicate", "<percent>", setDuplicate,
+     "Bound the work that is done twice when jobs are slow (default: 25)"},
+    {"thinlto-dist-order", "cost|link", setOrder,
+     "Start the longest jobs first (default), or those that come first in the "
+     "link"},
+    {"thinlto-dist-memory", "<bytes>", setMemory,
+     "Bound the memory of jobs in flight; K, M or G may follow (default: a "
+     "quarter of the machine's)"},
+    {"thinlto-dist-timeout", "<seconds>", setTimeout,
+     "Give up a job without a sign of life for <seconds> (default: 600)"},
+    {"thinlto-dist-verify", "<percent>", setVerify,
+     "Compile this share of the jobs in the linker, too, and compare the "
+     "objects (default: 0)"},
+    {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
+     "Save each job to a file in <folder>, for dtlto-codegen"},
+    {"thinlto-dist-slim", "on|off", setSlim,
+     "Send only what is imported of other modules (default: on)"},
+    {"thinlto-dist-costs", "<file>|off", setCosts,
+     "Keep how long each module took in <file> (default: beside the ThinLTO "
+     "cache, or in the user's)"},
+    {"thinlto-dist-progress", "auto|always|never", setProgress,
+     "Show how far the link is (default: on a terminal)"},
+    {"thinlto-dist-status", "table|json", setStatus,
+     "Show the workers of the plugin's farm, and don't link (default: table)",
+     "table"},
+    {"thinlto-dist-report", "<file>.html|<file>.json", setReport,
+     "Write a report of what ran where and when"},
 };
+
+void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
+  OS << "\nDTLTO OPTIONS (ld.dtlto(1) says more):\n";
+  for (const OptionInfo &Info : Table) {
+    std::string Value = ((IsCOFF ? ":" : "=") + Info.Value).str();
+    OS << "  " << (IsCOFF ? "/" : "--") << Info.Name
+       << (Info.Default.empty() ? Value : "[" + Value + "]") << '\n';
+    OS.indent(26) << Info.Help << '\n';
+  }
+}
 
 bool dtlto::isOurOption(StringRef Name) {
   return Name.starts_with("thinlto-dist-") || Name == "thinlto-dist" ||
@@ -212,8 +248,8 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
     if (!Value && !Info.Default.empty())
       Value = Info.Default;
     if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
-      return invalid(Spelling + " needs a value: " + Spelling + "=<" +
-                     Info.Value + ">");
+      return invalid(Spelling + " needs a value: " + Spelling + "=" +
+                     Info.Value);
     if (Opts.FirstOption.empty())
       Opts.FirstOption = Spelling.str();
     return Info.Set(Opts, Spelling, *Value);

@@ -20,6 +20,7 @@
 #include "Job/LinkContext.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,7 @@ struct Options : JobOptions {
 
   // From the rest of the command line and the environment.
   std::string CacheFolder;             // of LLD's ThinLTO cache; may be empty
+  bool Version = false;                // LLD is asked for its version
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default
   bool DumbTerminal = false;           // TERM
@@ -72,6 +74,9 @@ llvm::Error setOption(Options &Opts, llvm::StringRef Name,
 /// `thinlto-dist-` and anything, and `thinlto-distribute`. LLVM's own
 /// `thinlto-distributor` is LLD's.
 bool isOurOption(llvm::StringRef Name);
+
+/// Prints what each option is for, after the help of LLD.
+void printHelp(llvm::raw_ostream &OS, bool IsCOFF);
 
 /// Reads the environment. Fails with a message that names the variable.
 llvm::Error readEnvironment(Options &Opts);
