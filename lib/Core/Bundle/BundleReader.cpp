@@ -8,6 +8,8 @@
 #include "Bundle/Bundle.h"
 #include "Bundle/BundleManifest.h"
 #include "Bundle/BundleTar.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -19,13 +21,9 @@ const Bundle::Input &Bundle::index() const {
                   [](const Input &In) { return In.Role == DTLTO_ROLE_INDEX; });
 }
 
-static Error fail(const Twine &What) {
-  return createStringError(inconvertibleErrorCode(), What);
-}
-
 /// A name out of an archive, for a message.
 static std::string quote(StringRef Name) {
-  return "'" + displayName(Name.take_front(300)) + "'";
+  return "'" + printable(Name.take_front(300)) + "'";
 }
 
 static bool isZero(StringRef Bytes) {
@@ -36,11 +34,11 @@ static bool isZero(StringRef Bytes) {
 static Error misplaced(const Manifest &M, size_t I, StringRef Path) {
   for (size_t K = 0; K != M.Inputs.size(); ++K)
     if (M.Inputs[K].Path == Path)
-      return fail(quote(Path) + (K < I ? " is in the bundle twice"
-                                       : " is out of order in the bundle"));
+      return failure(quote(Path) + (K < I ? " is in the bundle twice"
+                                          : " is out of order in the bundle"));
   if (Path == ManifestPath)
-    return fail(quote(Path) + " is in the bundle twice");
-  return fail(quote(Path) + " in the bundle is not in its manifest");
+    return failure(quote(Path) + " is in the bundle twice");
+  return failure(quote(Path) + " in the bundle is not in its manifest");
 }
 
 /// The name in \p Block, if that is the header of a file.
@@ -64,8 +62,8 @@ static std::optional<uint64_t> fileSize(StringRef Header) {
 }
 
 static Error tooLong(StringRef Path) {
-  return fail("the bundle is cut, or " + quote(Path) +
-              " says that it is longer than it is");
+  return failure("the bundle is cut, or " + quote(Path) +
+                 " says that it is longer than it is");
 }
 
 /// Takes the \p Size bytes of the file \p Path off \p Rest. It is the \p I-th
@@ -75,9 +73,9 @@ static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
   StringRef Block = Rest.take_front(TarBlockSize);
   if (!Rest.consume_front(tarHeader(Path, Size))) {
     if (isZero(Block))
-      return fail(quote(Path) + " is missing in the bundle");
+      return failure(quote(Path) + " is missing in the bundle");
     if (Block.size() < TarBlockSize)
-      return fail("the bundle is cut: its end is missing");
+      return failure("the bundle is cut: its end is missing");
     if (std::optional<std::string> Name = fileName(Block)) {
       if (M && *Name != Path)
         return misplaced(*M, I, *Name);
@@ -85,19 +83,21 @@ static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
       if (Is && *Is > Rest.size())
         return tooLong(Path);
       if (Is && *Is != Size)
-        return fail(quote(Path) + " has " + Twine(*Is) +
-                    " bytes in the bundle, and " + Twine(Size) +
-                    " in its manifest");
+        return failure(quote(Path) + " has " + Twine(*Is) +
+                       " bytes in the bundle, and " + Twine(Size) +
+                       " in its manifest");
     }
-    return fail("the header of " + quote(Path) +
-                " in the bundle says more than a name and a size");
+    return failure("the header of " + quote(Path) +
+                   " in the bundle says more than a name and a size");
   }
   if (Size > Rest.size())
     return tooLong(Path);
   StringRef Bytes = Rest.take_front(Size);
-  StringRef Padding = Rest.substr(Size, offsetToAlignment(Size, Align(TarBlockSize)));
+  StringRef Padding =
+      Rest.substr(Size, offsetToAlignment(Size, Align(TarBlockSize)));
   if (!isZero(Padding))
-    return fail("the bundle is damaged: more than zeros follow " + quote(Path));
+    return failure("the bundle is damaged: more than zeros follow " +
+                   quote(Path));
   Rest = Rest.drop_front(Size + Padding.size());
   return Bytes;
 }
@@ -109,31 +109,32 @@ static Error readInputs(StringRef Rest, const Manifest &M, Bundle &B) {
     if (!Bytes)
       return Bytes.takeError();
     if (bundleDigest(*Bytes) != Said.Digest)
-      return fail(quote(Said.Path) +
-                  " has another BLAKE3 digest than the bundle's manifest says");
+      return failure(
+          quote(Said.Path) +
+          " has another BLAKE3 digest than the bundle's manifest says");
     B.Inputs.push_back({Said.Path, Said.Role, {Bytes->begin(), Bytes->end()}});
   }
   if (Rest.size() < TarEndSize)
-    return fail("the bundle is cut: its end is missing");
+    return failure("the bundle is cut: its end is missing");
   if (std::optional<std::string> Name = fileName(Rest))
     return misplaced(M, M.Inputs.size(), *Name);
   if (Rest.size() > TarEndSize || !isZero(Rest))
-    return fail("the bundle goes on after its end");
+    return failure("the bundle goes on after its end");
   return Error::success();
 }
 
 Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
   std::optional<uint64_t> Size = fileSize(Bytes);
   if (!Bytes.starts_with(ManifestPath) || !Size)
-    return fail(
+    return failure(
         "the bundle is damaged or not a bundle: it does not begin with " +
         Twine(ManifestPath));
   Expected<StringRef> Text = take(Bytes, ManifestPath, *Size);
   if (!Text)
     return Text.takeError();
   if (*Size > MaxManifestSize)
-    return fail(Twine(ManifestPath) + " of the bundle: it is longer than " +
-                Twine(MaxManifestSize >> 20) + " MiB");
+    return failure(Twine(ManifestPath) + " of the bundle: it is longer than " +
+                   Twine(MaxManifestSize >> 20) + " MiB");
   Expected<Manifest> M = readManifest(*Text, LLVMVersion);
   if (!M)
     return M.takeError();

@@ -8,6 +8,8 @@
 #include "Bundle/Bundle.h"
 #include "Bundle/BundleManifest.h"
 #include "Bundle/BundleTar.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -25,7 +27,7 @@ static Expected<Manifest> manifestOf(const dtlto_job &Job) {
   Manifest M;
   M.LLVMVersion = LLVM_VERSION_STRING;
   M.Triple = Job.triple;
-  M.Name = displayName(Job.name);
+  M.Name = printable(Job.name);
   M.Output = Job.parts & DTLTO_PART_ARGS ? Job.output : "out.o";
   if (Job.parts & DTLTO_PART_ARGS)
     M.Args.assign(Job.args, Job.args + Job.num_args);
@@ -37,13 +39,11 @@ static Expected<Manifest> manifestOf(const dtlto_job &Job) {
     M.Inputs.push_back({In->path, In->role, In->bytes.size, Digest});
   }
   if (!(Job.parts & DTLTO_PART_CONFIG) || !Job.config)
-    return createStringError(inconvertibleErrorCode(),
-                             "a job without a configuration has no bundle");
+    return failure("a job without a configuration has no bundle");
   M.Config = Job.config;
   if (Error E = checkConfigText(M.Config))
-    return createStringError(inconvertibleErrorCode(),
-                             "the configuration of the bundle: " +
-                                 toString(std::move(E)));
+    return failure("the configuration of the bundle: " +
+                   toString(std::move(E)));
   if (Error E = checkManifest(M))
     return std::move(E);
   return M;
@@ -55,8 +55,7 @@ Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
     return M.takeError();
   std::string Text = writeManifest(*M);
   if (Text.size() > MaxManifestSize)
-    return createStringError(inconvertibleErrorCode(),
-                             "the manifest of the bundle is too long");
+    return failure("the manifest of the bundle is too long");
 
   SmallVector<char, 0> Out;
   uint64_t Size = Text.size() + 4096;
