@@ -573,7 +573,7 @@ static size_t metadataOf(const Bytes &Bitcode) {
       Begin = std::min(Begin, Here);
     return In.SkipBlock();
   };
-  cantFail(enterModule(In, MalformedBitcode, Skip));
+  cantFail(enterModule(In, Skip));
   cantFail(readBlock(
       In, [](unsigned, ArrayRef<uint64_t>) { return Error::success(); }, Skip));
   return Begin;

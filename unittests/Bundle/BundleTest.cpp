@@ -117,21 +117,8 @@ std::string refusal(StringRef Bytes) {
   return Why;
 }
 
-bool same(const Bundle &A, const Bundle &B) {
-  auto Inputs = [](const Bundle &X) {
-    std::vector<std::tuple<std::string, uint32_t, std::string>> Result;
-    for (const Bundle::Input &In : X.Inputs)
-      Result.emplace_back(In.Path, In.Role,
-                          std::string(In.Bytes.begin(), In.Bytes.end()));
-    return Result;
-  };
-  return A.LLVMVersion == B.LLVMVersion && A.Triple == B.Triple &&
-         A.Name == B.Name && A.Args == B.Args && A.Output == B.Output &&
-         A.Config == B.Config && Inputs(A) == Inputs(B);
-}
-
 //===----------------------------------------------------------------------===//
-// tar by hand: what libarchive doesn't write
+// tar by hand: what no bundle has
 //===----------------------------------------------------------------------===//
 
 struct RawEntry {
@@ -556,21 +543,12 @@ TEST(BundleTest, EveryByteChanged) {
   TestJob Job;
   Job.Files[1].Path = "m." + std::string(300, 'x');
   std::string Bytes = Job.bundle();
-  Bundle Right = must(read(Bytes));
-  unsigned Refused = 0;
   for (size_t At = 0; At != Bytes.size(); ++At)
     for (int Mask : {0xff, 0x01, 0x80}) {
       std::string Changed = Bytes;
       Changed[At] = char(Changed[At] ^ Mask);
-      Expected<Bundle> B = read(Changed);
-      if (B)
-        EXPECT_TRUE(same(*B, Right)) << At << ' ' << Mask;
-      else
-        consumeError(B.takeError()), ++Refused;
+      EXPECT_NE(refusal(Changed), "") << At << ' ' << Mask;
     }
-  // Few bytes have no meaning: second digits of numbers that are zero, and so
-  // on.
-  EXPECT_GT(Refused, Bytes.size() * 3 * 9 / 10);
 }
 
 TEST(BundleTest, TrailingBytes) {
@@ -579,7 +557,7 @@ TEST(BundleTest, TrailingBytes) {
        {std::string("x"), std::string(1, '\0'), std::string(512, '\0'),
         std::string(10240, '\0'), std::string(512, 'x'), Bytes})
     EXPECT_EQ(refusal(Bytes + More), "the bundle goes on after its end");
-  // Where libarchive doesn't look: the second block of the end.
+  // In the second block of the end.
   Bytes.back() = 'x';
   EXPECT_NE(refusal(Bytes), "");
 }
@@ -603,7 +581,8 @@ TEST(BundleTest, OtherThings) {
   EXPECT_NE(refusal("PK\3\4" + std::string(1000, '\0')), "");
   EXPECT_NE(refusal("BC\xC0\xDE" + std::string(1000, '\0')), "");
   EXPECT_NE(refusal(std::string(10240, '\0')), "");
-  EXPECT_EQ(refusal(End), "the bundle does not begin with manifest.json");
+  EXPECT_EQ(refusal(End), "the bundle is damaged or not a bundle: it does not "
+                          "begin with manifest.json");
 }
 
 TEST(BundleTest, Digest) {
@@ -645,7 +624,8 @@ TEST(BundleTest, KindsOfFiles) {
     All[2].LinkName = Link;
     All[2].Data.clear();
     EXPECT_EQ(refusal(rawTar(All)),
-              "'m.b-o' in the bundle is not a regular file")
+              "the header of 'm.b-o' in the bundle says more than a name and a "
+              "size")
         << Type;
   }
   // Regular, but written in another way.
@@ -686,8 +666,8 @@ TEST(BundleTest, ModesOwnersTimes) {
   All[3][1].UserName = "root";
   for (auto &Entries : All)
     EXPECT_EQ(refusal(rawTar(Entries)),
-              "'m.a-o' in the bundle has another mode, owner or time than all "
-              "entries of a bundle");
+              "the header of 'm.a-o' in the bundle says more than a name and a "
+              "size");
 }
 
 TEST(BundleTest, PaxHeaders) {
@@ -708,8 +688,7 @@ TEST(BundleTest, PaxHeaders) {
     EXPECT_NE(With(Type, paxRecord("path", "m.b-o\nx")), "");
     EXPECT_NE(With(Type, "nonsense"), "");
   }
-  EXPECT_HAS(With('x', paxRecord("LIBARCHIVE.xattr.user.a", "eA==")),
-             "has attributes");
+  EXPECT_HAS(With('x', paxRecord("LIBARCHIVE.xattr.user.a", "eA==")), TooMuch);
   EXPECT_NE(With('x', paxRecord("SCHILY.acl.access", "user::rwx")), "");
   EXPECT_NE(With('x', paxRecord("GNU.sparse.major", "1") +
                           paxRecord("GNU.sparse.minor", "0")),
@@ -722,15 +701,21 @@ TEST(BundleTest, PaxHeaders) {
   // Next to a name that needs one.
   TestJob Job;
   Job.Files[1].Path = "m." + std::string(300, 'x');
+  std::string Short = Job.Files[1].Path.substr(0, 100), Pax = "PaxHeader";
   auto Long = [&](const std::string &More) {
     std::vector<RawEntry> All = entries(manifestText(Job), Job);
-    All[2].Name = "m.short";
-    All.insert(
-        All.begin() + 2,
-        {"PaxHeader/m.xxx", paxRecord("path", Job.Files[1].Path) + More, 'x'});
+    All[2].Name = Short;
+    All.insert(All.begin() + 2,
+               {Pax, paxRecord("path", Job.Files[1].Path) + More, 'x'});
     return refusal(rawTar(All));
   };
   EXPECT_EQ(Long(""), "");
+  Short = "m.short";
+  EXPECT_HAS(Long(""), TooMuch);
+  Short = Job.Files[1].Path.substr(0, 100);
+  Pax = "PaxHeader/m.xxx";
+  EXPECT_HAS(Long(""), TooMuch);
+  Pax = "PaxHeader";
   EXPECT_HAS(Long(paxRecord("comment", "hello")), TooMuch);
   EXPECT_HAS(Long(paxRecord("path", Job.Files[1].Path)), TooMuch);
 }
@@ -786,7 +771,8 @@ TEST(BundleTest, MissingAndMore) {
   All = entries();
   All.erase(All.begin());
   EXPECT_EQ(refusal(rawTar(All)),
-            "the bundle does not begin with manifest.json");
+            "the bundle is damaged or not a bundle: it does not begin with "
+            "manifest.json");
 }
 
 TEST(BundleTest, Sizes) {

@@ -102,9 +102,9 @@ TEST_F(FarmStatusTest, AnyBytes) {
   S.Workers->front().Why = "wh\xc3y";
   S.Problems = {"\xfe"};
   EXPECT_TRUE(parsed().get("workers"));
-  EXPECT_NE(table().find("\n??"
-                         "?[2J"),
+  EXPECT_NE(table().find(R"(
+\xff\x0a\x1b[2J)"),
             std::string::npos);
-  EXPECT_NE(table().find("c?lang"), std::string::npos);
-  EXPECT_NE(table().find("wh?y\n"), std::string::npos);
+  EXPECT_NE(table().find(R"(c\x09lang)"), std::string::npos);
+  EXPECT_NE(table().find("wh\\xc3y\n"), std::string::npos);
 }

@@ -306,7 +306,7 @@ TEST_F(CostFileOnDisk, ReadOnlyFolder) {
   EXPECT_EQ(updateError(Some[0]), "");
   std::string Sub = Folder.path("folder");
   ASSERT_EQ(chmod(Sub.c_str(), 0555), 0);
-  EXPECT_EQ(updateError(Some[1]).find("no file can be made beside it"), 0u);
+  EXPECT_EQ(updateError(Some[1]).find("it can't be written: "), 0u);
   EXPECT_EQ(readError(), "");
   EXPECT_EQ(Read, Entries{Some[0]});
   ASSERT_EQ(chmod(Sub.c_str(), 0755), 0);

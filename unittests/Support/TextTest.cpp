@@ -31,8 +31,8 @@ TEST(TextTest, CharactersStayWhole) {
 }
 
 TEST(TextTest, NamesCannotMoveTheCursor) {
-  EXPECT_EQ(printable("a\nb\rc\x1b[2Jd\x7f"), "a?b?c?[2Jd?");
-  EXPECT_EQ(printable("\xff\xc3 \xe4\xb8"), "?? ??");
+  EXPECT_EQ(printable("a\nb\rc\x1b[2Jd\x7f"), "a\\x0ab\\x0dc\\x1b[2Jd\\x7f");
+  EXPECT_EQ(printable("\xff\xc3 \xe4\xb8"), "\\xff\\xc3 \\xe4\\xb8");
   EXPECT_EQ(fitToLine("\x1b[2J", 0), "?[2J");
 }
 

@@ -8,6 +8,7 @@
 #ifndef DTLTO_BITCODE_BITSTREAMCOPY_H
 #define DTLTO_BITCODE_BITSTREAMCOPY_H
 
+#include "Support/Failure.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -20,7 +21,7 @@
 
 namespace dtlto {
 
-inline constexpr llvm::StringLiteral MalformedBitcode = "malformed bitcode";
+inline llvm::Error malformedBitcode() { return failure("malformed bitcode"); }
 
 /// Copies the block \p ID that \p In, a reader of \p Bytes, stands before (its
 /// ENTER_SUBBLOCK has been read), and steps over it. A block's body refers to
@@ -36,8 +37,7 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
     return E;
   uint64_t Begin = Body.GetCurrentBitNo() / 8;
   if (Begin + uint64_t(NumWords) * 4 > Bytes.size())
-    return createStringError(inconvertibleErrorCode(),
-                             "block longer than the file");
+    return failure("block longer than the file");
   if (Error E = In.SkipBlock())
     return E;
 
@@ -54,9 +54,9 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
 
 /// Reads up to the first module block of a file, and enters it. \p Other is
 /// called where \p In stands before another block, and has to step over that.
-/// Fails with \p Malformed if something else comes first.
+/// Fails if something else comes first.
 inline llvm::Error
-enterModule(llvm::BitstreamCursor &In, llvm::StringRef Malformed,
+enterModule(llvm::BitstreamCursor &In,
             llvm::function_ref<llvm::Error(unsigned ID)> Other) {
   using namespace llvm;
   while (true) {
@@ -64,7 +64,7 @@ enterModule(llvm::BitstreamCursor &In, llvm::StringRef Malformed,
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind != BitstreamEntry::SubBlock)
-      return createStringError(inconvertibleErrorCode(), Malformed);
+      return malformedBitcode();
     if (Entry->ID == bitc::MODULE_BLOCK_ID)
       return In.EnterSubBlock(bitc::MODULE_BLOCK_ID);
     if (Error E = Other(Entry->ID))
@@ -74,8 +74,8 @@ enterModule(llvm::BitstreamCursor &In, llvm::StringRef Malformed,
 
 /// Reads what is left of the block that \p In is in. \p OnRecord gets the code
 /// and the operands of each record; \p OnBlock is called where \p In stands
-/// before a block, and has to step over that. Without it, a block is an error;
-/// and errors of both end the reading.
+/// before a block, and has to step over that. Without it, a block is an error,
+/// as a blob always is; and errors of both end the reading.
 inline llvm::Error readBlock(
     llvm::BitstreamCursor &In,
     llvm::function_ref<llvm::Error(unsigned, llvm::SmallVectorImpl<uint64_t> &)>
@@ -98,12 +98,15 @@ inline llvm::Error readBlock(
       }
       [[fallthrough]];
     case BitstreamEntry::Error:
-      return createStringError(inconvertibleErrorCode(), MalformedBitcode);
+      return malformedBitcode();
     case BitstreamEntry::Record: {
       Record.clear();
-      Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
+      StringRef Blob;
+      Expected<unsigned> Code = In.readRecord(Entry->ID, Record, &Blob);
       if (!Code)
         return Code.takeError();
+      if (Blob.data())
+        return malformedBitcode();
       if (Error E = OnRecord(*Code, Record))
         return E;
       break;
@@ -118,12 +121,12 @@ readBlockInfo(llvm::BitstreamCursor &In,
               std::optional<llvm::BitstreamBlockInfo> &Info) {
   using namespace llvm;
   if (Info)
-    return createStringError(inconvertibleErrorCode(), MalformedBitcode);
+    return malformedBitcode();
   Expected<std::optional<BitstreamBlockInfo>> Read = In.ReadBlockInfoBlock();
   if (!Read)
     return Read.takeError();
   if (!*Read)
-    return createStringError(inconvertibleErrorCode(), MalformedBitcode);
+    return malformedBitcode();
   Info = std::move(**Read);
   In.setBlockInfo(&*Info);
   return Error::success();

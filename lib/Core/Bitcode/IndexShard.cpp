@@ -7,6 +7,7 @@
 
 #include "Bitcode/IndexShard.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "Support/Failure.h"
 #include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -20,8 +21,7 @@ using namespace dtlto;
 namespace {
 
 Error malformed(const Twine &What) {
-  return createStringError(inconvertibleErrorCode(),
-                           "malformed index shard: " + What);
+  return failure("malformed index shard: " + What);
 }
 
 /// Copies a bitstream and rewrites one kind of block on the way.
@@ -87,33 +87,17 @@ Error ShardRenamer::copyModuleBlock() {
   if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
-  SmallVector<uint64_t, 64> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    switch (Entry->Kind) {
-    case BitstreamEntry::Error:
-      return malformed("broken module block");
-    case BitstreamEntry::EndBlock:
-      W.ExitBlock();
-      return Error::success();
-    case BitstreamEntry::SubBlock:
-      if (Error E = Entry->ID == bitc::MODULE_STRTAB_BLOCK_ID
-                        ? rewriteModuleStrtab()
-                        : copyBlock(Entry->ID))
-        return E;
-      break;
-    case BitstreamEntry::Record: {
-      Record.clear();
-      Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-      if (!Code)
-        return Code.takeError();
-      W.EmitRecord(*Code, Record);
-      break;
-    }
-    }
-  }
+  auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
+    W.EmitRecord(Code, Record);
+    return Error::success();
+  };
+  if (Error E = readBlock(In, OnRecord, [&](unsigned ID) {
+        return ID == bitc::MODULE_STRTAB_BLOCK_ID ? rewriteModuleStrtab()
+                                                  : copyBlock(ID);
+      }))
+    return E;
+  W.ExitBlock();
+  return Error::success();
 }
 
 Error ShardRenamer::rewriteModuleStrtab() {
@@ -129,36 +113,26 @@ Error ShardRenamer::rewriteModuleStrtab() {
   Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 8));
   unsigned EntryAbbrev = W.EmitAbbrev(std::move(Abbrev));
 
-  SmallVector<uint64_t, 128> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      break;
-    if (Entry->Kind != BitstreamEntry::Record)
-      return malformed("broken module table");
-    Record.clear();
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-    if (!Code)
-      return Code.takeError();
-    if (*Code != bitc::MST_CODE_ENTRY) {
-      W.EmitRecord(*Code, Record); // a module's hash
-      continue;
+  auto OnRecord = [&](unsigned Code,
+                      SmallVectorImpl<uint64_t> &Record) -> Error {
+    if (Code != bitc::MST_CODE_ENTRY) {
+      W.EmitRecord(Code, Record); // a module's hash
+      return Error::success();
     }
     if (Record.empty())
       return malformed("module without a number");
     std::string Old(Record.begin() + 1, Record.end());
     std::optional<std::string> New = NewName(Old);
     if (!New)
-      return createStringError(inconvertibleErrorCode(),
-                               "module '" + Old + "' has no name that travels");
+      return failure("module '" + Old + "' has no name that travels");
     Record.truncate(1);
-    Record.append(New->begin(), New->end());
-    for (uint64_t &C : MutableArrayRef<uint64_t>(Record).drop_front())
-      C &= 0xff; // char may be signed
-    W.EmitRecord(bitc::MST_CODE_ENTRY, Record, EntryAbbrev);
-  }
+    for (unsigned char C : *New)
+      Record.push_back(C);
+    W.EmitRecord(Code, Record, EntryAbbrev);
+    return Error::success();
+  };
+  if (Error E = readBlock(In, OnRecord))
+    return E;
   W.ExitBlock();
   return Error::success();
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bitcode/RecordPacker.h"
+#include "Bitcode/BitstreamCopy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -173,4 +174,28 @@ void RecordPacker::emit(BitstreamWriter &W, unsigned Code,
     if (auto It = Arrays.find(Code); It != Arrays.end())
       Abbrev = It->second;
   W.EmitRecord(Code, Ops, Abbrev);
+}
+
+Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
+                         ChangeRecord Change) {
+  if (Error E = In.EnterSubBlock(ID))
+    return E;
+  RecordPacker Packer;
+  std::vector<std::pair<unsigned, SmallVector<uint64_t, 8>>> Records;
+  auto OnRecord = [&](unsigned Code, SmallVectorImpl<uint64_t> &Ops) -> Error {
+    if (Change && !Change(Code, Ops))
+      return Error::success();
+    Packer.count(Code, Ops);
+    Records.emplace_back(Code, ArrayRef<uint64_t>(Ops));
+    return Error::success();
+  };
+  if (Error E = readBlock(In, OnRecord))
+    return E;
+  // Each bit of the abbreviations' numbers is one in each record.
+  W.EnterSubblock(ID, 4);
+  Packer.define(W, /*Max=*/7);
+  for (const auto &[Code, Ops] : Records)
+    Packer.emit(W, Code, Ops);
+  W.ExitBlock();
+  return Error::success();
 }

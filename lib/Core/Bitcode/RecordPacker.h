@@ -15,6 +15,9 @@
 #define DTLTO_BITCODE_RECORDPACKER_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/Bitstream/BitstreamWriter.h"
 #include <array>
 #include <map>
@@ -59,6 +62,16 @@ private:
   std::map<Key, Shape> Shapes;
   std::map<unsigned, unsigned> Arrays; // abbreviations for any length, by code
 };
+
+/// Changes a record, and returns whether to keep it.
+using ChangeRecord = llvm::function_ref<bool(
+    unsigned &Code, llvm::SmallVectorImpl<uint64_t> &Ops)>;
+
+/// As copyBlock(), but through a RecordPacker; each record goes through
+/// \p Change first, if it is given. \p ID is that of a block without blocks and
+/// blobs in it, with at most five abbreviations in BLOCKINFO, which \p W knows.
+llvm::Error repackBlock(llvm::BitstreamCursor &In, llvm::BitstreamWriter &W,
+                        unsigned ID, ChangeRecord Change = nullptr);
 
 } // namespace dtlto
 

@@ -14,16 +14,12 @@
 using namespace llvm;
 using namespace dtlto;
 
-static Error malformed() {
-  return createStringError(inconvertibleErrorCode(), MalformedBitcode);
-}
-
 /// Rewrites the blob of a METADATA_STRINGS record: \p Count lengths, and from
 /// \p Offset on the characters.
 static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
                           const StringSet<> &Keep, SmallVectorImpl<char> &Out) {
   if (Offset > Blob.size())
-    return malformed();
+    return malformedBitcode();
   SimpleBitstreamCursor Lengths(Blob.take_front(Offset));
   StringRef Rest = Blob.drop_front(Offset);
   std::string Chars;
@@ -34,7 +30,7 @@ static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
       if (!Size)
         return Size.takeError();
       if (*Size > Rest.size())
-        return malformed();
+        return malformedBitcode();
       StringRef String = Rest.take_front(*Size);
       Rest = Rest.drop_front(*Size);
       if (!Keep.contains(String))
@@ -80,14 +76,14 @@ static Expected<std::optional<MetadataBlock>> readMetadata(BitstreamCursor In) {
     if (Entry->Kind == BitstreamEntry::EndBlock)
       break;
     if (Entry->Kind != BitstreamEntry::Record)
-      return malformed();
+      return malformedBitcode();
     Ops.clear();
     StringRef Blob;
     Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Blob);
     if (!Code)
       return Code.takeError();
     if (Blob.data() && *Code != bitc::METADATA_STRINGS)
-      return malformed();
+      return malformedBitcode();
     switch (*Code) {
     case bitc::METADATA_STRINGS:
       if (State != Begin || Ops.size() != 2 || !Blob.data())

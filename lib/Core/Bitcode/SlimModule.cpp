@@ -9,14 +9,11 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Bitcode/SlimParts.h"
 #include "Bitcode/SlimWriter.h"
+#include "Support/Failure.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 using namespace llvm;
 using namespace dtlto;
-
-static Error cannot(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
 
 /// Blocks of a module that are written again, or may be copied as they are.
 static bool isKnownBlock(unsigned ID) {
@@ -44,8 +41,7 @@ static bool isKnownBlock(unsigned ID) {
 /// Reads the module block of \p Bytes for \p Parts.
 static Error look(StringRef Bytes, SlimParts &Parts) {
   BitstreamCursor In(Bytes);
-  if (Error E = enterModule(In, MalformedBitcode,
-                            [&](unsigned) { return In.SkipBlock(); }))
+  if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
     return E;
   std::optional<BitstreamBlockInfo> BlockInfo;
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
@@ -53,7 +49,7 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
   };
   auto OnBlock = [&](unsigned ID) -> Error {
     if (!isKnownBlock(ID))
-      return cannot("a block of an unknown kind, " + Twine(ID));
+      return failure("a block of an unknown kind, " + Twine(ID));
     switch (ID) {
     case bitc::BLOCKINFO_BLOCK_ID:
       return readBlockInfo(In, BlockInfo);

@@ -38,7 +38,7 @@
 //   - The module's hash, the file's symbol table, and other modules are gone.
 //
 // What is written anew gets abbreviations made to measure, which a reader
-// doesn't see (RecordPacker.h, PrefixAbbrevs.h).
+// doesn't see (RecordPacker.h).
 //
 // Records are those of the writers of LLVM 19 to 23, BitcodeReader.cpp says
 // what they mean. What isn't known, of a later LLVM, is refused, so that the

@@ -7,16 +7,13 @@
 
 #include "Bitcode/SlimParts.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "Support/Failure.h"
 #include "LLVM/Module.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/IR/LLVMContext.h"
 
 using namespace llvm;
 using namespace dtlto;
-
-static Error cannot(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
 
 // As in the reader's getDecodedLinkage().
 static bool isLocal(uint64_t Linkage) {
@@ -35,7 +32,7 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   if (isGUIDList(Code)) {
     // It comes before the values.
     if (!GUIDs.empty() || NextValueID != 0 || Record.size() % 2 != 0)
-      return cannot("a list of GUIDs of an unknown form");
+      return failure("a list of GUIDs of an unknown form");
     for (size_t I = 0; I != Record.size(); I += 2)
       GUIDs.push_back(Record[I] << 32 | Record[I + 1]);
     return Error::success();
@@ -52,9 +49,9 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
     return Error::success();
   case bitc::MODULE_CODE_IFUNC:
     // A local ifunc brings its resolver's body with it.
-    return cannot("it has an ifunc");
+    return failure("it has an ifunc");
   case bitc::MODULE_CODE_ALIAS_OLD:
-    return cannot("an old form of bitcode");
+    return failure("an old form of bitcode");
   case bitc::MODULE_CODE_GLOBALVAR:
   case bitc::MODULE_CODE_FUNCTION:
   case bitc::MODULE_CODE_ALIAS:
@@ -72,19 +69,19 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
     if (isAsmProperty(Code))
       return Error::success();
     // A name in it, or a list with an entry for each value, would be wrong.
-    return cannot("a record of an unknown kind, " + Twine(Code));
+    return failure("a record of an unknown kind, " + Twine(Code));
   }
 
   if (!HasStrtab)
-    return cannot("an old form of bitcode");
+    return failure("an old form of bitcode");
   if (Record.size() < 6 || Record[0] > Strtab.size() ||
       Record[1] > Strtab.size() - Record[0])
-    return cannot(MalformedBitcode);
+    return malformedBitcode();
   // The fields of all versions that we know.
   if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 22
                        : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
                                                              : 13))
-    return cannot("a record with unknown fields, " + Twine(Code));
+    return failure("a record with unknown fields, " + Twine(Code));
   StringRef Name = Strtab.substr(Record[0], Record[1]);
   bool Local = isLocal(Record[5]);
   uint64_t ValueID = NextValueID++;
@@ -125,7 +122,7 @@ Error SlimParts::addConstants(BitstreamCursor In,
     return E;
   if (!Function) {
     if (FirstConstant)
-      return cannot("an old form of bitcode");
+      return failure("an old form of bitcode");
     FirstConstant = NextValueID;
   }
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
@@ -136,7 +133,7 @@ Error SlimParts::addConstants(BitstreamCursor In,
     // The reader makes such a function's body at once, and the bodies of the
     // functions that have the address.
     if (Record.size() < 3)
-      return cannot(MalformedBitcode);
+      return malformedBitcode();
     BlockAddressesOf.push_back(Record[1]);
     if (Function)
       Functions[*Function].KeepBody = true;
@@ -165,7 +162,7 @@ Error SlimParts::addAttributes(BitstreamCursor In) {
     return E;
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
     if (Code != bitc::PARAMATTR_CODE_ENTRY)
-      return cannot("an old form of bitcode");
+      return failure("an old form of bitcode");
     AttributeLists.emplace_back(Record.begin(), Record.end());
     return Error::success();
   });
@@ -173,7 +170,7 @@ Error SlimParts::addAttributes(BitstreamCursor In) {
 
 Error SlimParts::addBody(BitstreamCursor &In) {
   if (NumSeen == WithBody.size())
-    return cannot(MalformedBitcode);
+    return malformedBitcode();
   size_t Function = WithBody[NumSeen++];
   BitstreamCursor Body = In;
   if (Error E = In.SkipBlock())
@@ -189,7 +186,7 @@ Error SlimParts::addBody(BitstreamCursor &In) {
     if (Entry->Kind == BitstreamEntry::EndBlock)
       return Error::success();
     if (Entry->Kind == BitstreamEntry::Error)
-      return cannot(MalformedBitcode);
+      return malformedBitcode();
     if (Entry->Kind == BitstreamEntry::SubBlock) {
       if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
         if (Error E = addConstants(Body, Function))
@@ -231,12 +228,12 @@ Error SlimParts::keepBodyOf(uint64_t ValueID) {
       break;
     ValueID = Aliases[It->second].Aliasee;
   }
-  return cannot("an alias that is more than a name");
+  return failure("an alias that is more than a name");
 }
 
 Error SlimParts::resolve() {
   if (NumSeen != WithBody.size())
-    return cannot(MalformedBitcode);
+    return malformedBitcode();
   for (Function &F : Functions)
     F.KeepBody |= isImported(F.ValueID, F.Name, F.Local);
   for (uint64_t ValueID : BlockAddressesOf)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bitcode/SlimUses.h"
+#include "Bitcode/BitstreamCopy.h"
 #include "LLVM/Module.h"
 #include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
@@ -177,12 +178,12 @@ Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies,
   for (StringRef Name : Bodies) {
     Function *F = M.getFunction(Name);
     if (!F)
-      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+      return malformedBitcode();
     if (Error E = F->materialize())
       return std::move(E);
   }
   if (Failed)
-    return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+    return malformedBitcode();
 
   SlimUses Uses;
   Uses.UsesVariable.assign(M.global_size(), true);
@@ -194,7 +195,7 @@ Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies,
       if (Walk.reaches(&F))
         Uses.Functions->insert(F.getName());
     if (M.global_size() != Constants.Initializers.size())
-      return createStringError(inconvertibleErrorCode(), "malformed bitcode");
+      return malformedBitcode();
     for (auto [I, GV] : enumerate(M.globals())) {
       Uses.UsesVariable[I] = Walk.reaches(&GV);
       if (GV.hasInitializer() && Constants.Initializers[I])

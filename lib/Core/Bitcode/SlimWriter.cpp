@@ -7,34 +7,27 @@
 
 #include "Bitcode/SlimWriter.h"
 #include "Bitcode/BitstreamCopy.h"
-#include "Bitcode/BitstreamRepack.h"
 #include "Bitcode/SlimMetadata.h"
+#include "Support/Failure.h"
 #include "LLVM/Version.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-static Error cannot(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
-
-static Error malformed() { return cannot(MalformedBitcode); }
-
 Error SlimWriter::run() {
   for (unsigned char C : StringRef("BC\xC0\xDE"))
     W.Emit(C, 8);
   BitstreamCursor In(Bytes);
-  if (Error E = enterModule(In, MalformedBitcode, [&](unsigned ID) {
-        return copyBlock(In, Bytes, W, ID);
-      }))
+  if (Error E = enterModule(
+          In, [&](unsigned ID) { return copyBlock(In, Bytes, W, ID); }))
     return E;
   if (Error E = writeModule(In))
     return E;
   if (!HasSummary)
-    return cannot("it has no summary");
+    return failure("it has no summary");
   if (!HasTable)
-    return cannot("an old form of bitcode");
+    return failure("an old form of bitcode");
   writeStrtab();
   return Error::success();
 }
@@ -74,7 +67,7 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
       return Entry.takeError();
     switch (Entry->Kind) {
     case BitstreamEntry::Error:
-      return malformed();
+      return malformedBitcode();
     case BitstreamEntry::EndBlock:
       return Error::success();
     case BitstreamEntry::SubBlock:
@@ -104,7 +97,7 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
       return E;
     return writeFunctionTable();
   case bitc::TYPE_BLOCK_ID_NEW:
-    return repackBlock(In, W, ID, nullptr, bitc::TYPE_CODE_STRUCT_NAME);
+    return repackBlock(In, W, ID);
   case bitc::PARAMATTR_BLOCK_ID:
   case bitc::PARAMATTR_GROUP_BLOCK_ID:
     return writeAttributes(In, ID);
@@ -140,7 +133,7 @@ Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
   for (unsigned ID = 0; ID != MaxID; ++ID)
     if (const auto *Block = BlockInfo->getBlockInfo(ID))
       if (Block->Abbrevs.size() > Room(ID))
-        return cannot("abbreviations of an unknown form");
+        return failure("abbreviations of an unknown form");
   W.EnterBlockInfoBlock();
   for (unsigned ID = 0; ID != MaxID; ++ID)
     if (const auto *Block = BlockInfo->getBlockInfo(ID))
@@ -211,7 +204,7 @@ Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
     return Error::success();
   uint64_t Offset = Record[At], Size = Record[At + 1];
   if (Offset > Strtab.size() || Size > Strtab.size() - Offset)
-    return malformed();
+    return malformedBitcode();
   auto [It, New] =
       NewNames.try_emplace(Strtab.substr(Offset, Size), NewStrtab.size());
   if (New)
@@ -240,7 +233,7 @@ Expected<bool> SlimWriter::change(unsigned Code,
     break;
   case bitc::MODULE_CODE_FUNCTION:
     if (NumFunctions == Parts.numFunctions())
-      return malformed();
+      return malformedBitcode();
     if (!Parts.keepsFunction(NumFunctions++)) {
       // Of the type, external, and without a name.
       Record.assign({0, 0, Record[2], 0, /*isproto=*/1, 0, 0, 0, 0, 0});
@@ -266,7 +259,7 @@ Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
     return Code.takeError();
   if (*Code == bitc::MODULE_CODE_VSTOFFSET) {
     if (VSTOffsetBit)
-      return malformed();
+      return malformedBitcode();
     W.EmitRecord(*Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
     VSTOffsetBit = W.GetCurrentBitNo() - 32;
     return Error::success();
@@ -286,29 +279,20 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
     return E;
   W.EnterSubblock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID, 3);
   auto Exit = onScopeExit([&] { W.ExitBlock(); });
-  SmallVector<uint64_t, 64> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advanceSkippingSubblocks();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      return Error::success();
-    if (Entry->Kind != BitstreamEntry::Record)
-      return malformed();
-    Record.clear();
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-    if (!Code)
-      return Code.takeError();
-    if (*Code == bitc::FS_VERSION || *Code == bitc::FS_FLAGS)
-      W.EmitRecord(*Code, Record);
-  }
+  auto OnRecord = [&](unsigned Code,
+                      SmallVectorImpl<uint64_t> &Record) -> Error {
+    if (Code == bitc::FS_VERSION || Code == bitc::FS_FLAGS)
+      W.EmitRecord(Code, Record);
+    return Error::success();
+  };
+  return readBlock(In, OnRecord, [&](unsigned) { return In.SkipBlock(); });
 }
 
 Error SlimWriter::writeBody(BitstreamCursor &In) {
   if (W.GetCurrentBitNo() % 32)
-    return cannot("a function that isn't at a word");
+    return failure("a function that isn't at a word");
   if (NumBodies == Parts.numBodies())
-    return malformed();
+    return malformedBitcode();
   const size_t Number = NumBodies++;
   if (Parts.keepsOwner(Number))
     FunctionTable.emplace_back(Parts.valueID(Number), word());
@@ -331,7 +315,7 @@ Error SlimWriter::writeBody(BitstreamCursor &In) {
 /// Writes where each body is, in words from the one before the first block.
 Error SlimWriter::writeFunctionTable() {
   if (W.GetCurrentBitNo() % 32 || !VSTOffsetBit || HasTable)
-    return cannot("a function table of an unknown form");
+    return failure("a function table of an unknown form");
   HasTable = true;
   W.BackpatchWord(VSTOffsetBit, word());
   W.EnterSubblock(bitc::VALUE_SYMTAB_BLOCK_ID, 4);

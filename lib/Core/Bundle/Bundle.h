@@ -26,7 +26,8 @@
 namespace dtlto {
 
 /// Makes the bundle of \p Job, which has DTLTO_PART_INPUTS, _DIGESTS and
-/// _CONFIG, and _ARGS if it has a command line. Fails if libarchive does.
+/// _CONFIG, and _ARGS if it has a command line. Fails if a worker would refuse
+/// what the job says.
 llvm::Expected<llvm::SmallVector<char, 0>> writeBundle(const dtlto_job &Job);
 
 /// A bundle that was read. All has been checked but for the configuration's

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bundle/BundleManifest.h"
+#include "Support/Failure.h"
+#include "Support/JSONShape.h"
+#include "Support/Text.h"
 #include "dtlto/PluginAPI.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,32 +24,8 @@ using namespace dtlto;
 static constexpr StringLiteral Format = "dtlto-bundle";
 static constexpr int64_t Version = 1;
 
-static Error fail(const Twine &What) {
-  return createStringError(inconvertibleErrorCode(), What);
-}
-
 static bool isControl(char C) {
   return static_cast<unsigned char>(C) < 0x20 || C == 0x7f;
-}
-
-std::string dtlto::displayName(StringRef Bytes) {
-  std::string Result;
-  auto Append = [&](StringRef Part) {
-    for (char C : Part) {
-      if (isControl(C))
-        Result += "\\x" + toHex(StringRef(&C, 1), /*LowerCase=*/true);
-      else
-        Result += C;
-    }
-  };
-  size_t Bad;
-  while (!json::isUTF8(Bytes, &Bad)) {
-    Append(Bytes.take_front(Bad));
-    Result += "\\x" + toHex(Bytes.substr(Bad, 1), /*LowerCase=*/true);
-    Bytes = Bytes.drop_front(Bad + 1);
-  }
-  Append(Bytes);
-  return Result;
 }
 
 std::string dtlto::bundleDigest(StringRef Bytes) {
@@ -110,24 +89,22 @@ static Error checkPath(StringRef What, StringRef Path) {
   StringRef Trouble = pathTrouble(Path);
   if (Trouble.empty())
     return Error::success();
-  return fail("the name of the bundle's " + What + ", '" +
-              displayName(Path.take_front(300)) + "', " + Trouble);
+  return failure("the name of the bundle's " + What + ", '" +
+                 printable(Path.take_front(300)) + "', " + Trouble);
 }
 
-/// UTF-8 without control characters.
-static bool isLine(StringRef Text) {
-  return json::isUTF8(Text) && none_of(Text, isControl);
-}
+static bool isPrintable(StringRef Text) { return printable(Text) == Text; }
 
 Error dtlto::checkManifest(const Manifest &M) {
-  if (!isLine(M.LLVMVersion) || !isLine(M.Triple) || !isLine(M.Name))
-    return fail("the bundle's LLVM version, triple or name has a control "
-                "character, or is not UTF-8");
+  if (!isPrintable(M.LLVMVersion) || !isPrintable(M.Triple) ||
+      !isPrintable(M.Name))
+    return failure("the bundle's LLVM version, triple or name has a control "
+                   "character, or is not UTF-8");
   for (StringRef Arg : M.Args)
     if (!json::isUTF8(Arg) || Arg.contains('\0'))
-      return fail("the argument '" + displayName(Arg.take_front(300)) +
-                  "' can't travel in a bundle: it is not UTF-8, or has a "
-                  "zero byte");
+      return failure("the argument '" + printable(Arg.take_front(300)) +
+                     "' can't travel in a bundle: it is not UTF-8, or has a "
+                     "zero byte");
   if (Error E = checkPath("output", M.Output))
     return E;
 
@@ -138,23 +115,25 @@ Error dtlto::checkManifest(const Manifest &M) {
     if (Error E = checkPath("input", In.Path))
       return E;
     if (!Seen.insert(In.Path).second)
-      return fail("two inputs of the bundle have the name '" + In.Path + "'");
+      return failure("two inputs of the bundle have the name '" + In.Path +
+                     "'");
     NumPrimary += In.Role == DTLTO_ROLE_PRIMARY;
     NumIndex += In.Role == DTLTO_ROLE_INDEX;
     if (In.Digest.size() != 64 || StringRef(In.Digest).find_first_not_of(
                                       "0123456789abcdef") != StringRef::npos)
-      return fail("'blake3' of the bundle's '" + In.Path +
-                  "' is not 64 hexadecimal digits in lower case");
+      return failure("'blake3' of the bundle's '" + In.Path +
+                     "' is not 64 hexadecimal digits in lower case");
   }
   if (Seen.contains(M.Output))
-    return fail("the bundle's output has the name of an input, '" + M.Output +
-                "'");
+    return failure("the bundle's output has the name of an input, '" +
+                   M.Output + "'");
   if (NumPrimary != 1 || M.Inputs.front().Role != DTLTO_ROLE_PRIMARY)
-    return fail("the bundle has " + Twine(NumPrimary) +
-                " primary modules; it must have one, before its other inputs");
+    return failure(
+        "the bundle has " + Twine(NumPrimary) +
+        " primary modules; it must have one, before its other inputs");
   if (NumIndex != 1)
-    return fail("the bundle has " + Twine(NumIndex) +
-                " indexes; it must have one");
+    return failure("the bundle has " + Twine(NumIndex) +
+                   " indexes; it must have one");
   return Error::success();
 }
 
@@ -216,63 +195,17 @@ std::string dtlto::writeManifest(const Manifest &M) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// What can be told of JSON without parsing it, correct or not.
-struct Shape {
-  unsigned Depth = 0;
-  size_t Separators = 0;
-  /// Where the first object or array ends; npos if it doesn't.
-  size_t End = StringRef::npos;
-
-  explicit Shape(StringRef Text) {
-    unsigned Now = 0;
-    bool InString = false;
-    for (size_t I = 0; I != Text.size(); ++I) {
-      char C = Text[I];
-      if (InString) {
-        if (C == '"')
-          InString = false;
-        else if (C == '\\' && ++I == Text.size())
-          break;
-        continue;
-      }
-      switch (C) {
-      case '"':
-        InString = true;
-        break;
-      case '[':
-      case '{':
-        Depth = std::max(Depth, ++Now);
-        ++Separators;
-        break;
-      case ',':
-        ++Separators;
-        break;
-      case ']':
-      case '}':
-        if (Now == 1 && End == StringRef::npos)
-          End = I + 1;
-        if (Now != 0)
-          --Now;
-        break;
-      }
-    }
-  }
-};
-
-} // namespace
-
 /// LLVM's parser is recursive, and a value takes it some 40 bytes, or twice
 /// that while an array grows.
 static Error checkShape(StringRef Text) {
   if (Text.size() > MaxManifestSize)
-    return fail("it is longer than " + Twine(MaxManifestSize >> 20) + " MiB");
-  Shape S(Text);
+    return failure("it is longer than " + Twine(MaxManifestSize >> 20) +
+                   " MiB");
+  JSONShape S(Text);
   if (S.Depth > 32)
-    return fail("its values are nested too deeply");
+    return failure("its values are nested too deeply");
   if (S.Separators > 65536 + Text.size() / 8)
-    return fail("it has too many values");
+    return failure("it has too many values");
   return Error::success();
 }
 
@@ -286,15 +219,15 @@ Error dtlto::checkConfigText(StringRef Text) {
   if (Expected<json::Value> V = parseBounded(Text); !V)
     return V.takeError();
   // Nothing around the object: not even what JSON takes for space.
-  if (!Text.starts_with("{") || Shape(Text).End != Text.size())
-    return fail("it is not a JSON object");
+  if (!Text.starts_with("{") || JSONShape(Text).End != Text.size())
+    return failure("it is not a JSON object");
   return Error::success();
 }
 
 namespace {
 
 Error malformed(const Twine &What) {
-  return fail(Twine(ManifestPath) + " of the bundle: " + What);
+  return failure(Twine(ManifestPath) + " of the bundle: " + What);
 }
 
 /// The members of an object, each of which must be there once and be of the
@@ -339,8 +272,8 @@ public:
   void end() {
     for (const auto &KV : O)
       if (!Known.contains(StringRef(KV.first)))
-        note("unknown key '" +
-             displayName(StringRef(KV.first).take_front(100)) + "'" + Where);
+        note("unknown key '" + printable(StringRef(KV.first).take_front(100)) +
+             "'" + Where);
   }
   void note(const Twine &What) {
     if (!Err)
@@ -374,7 +307,7 @@ static Error readInputs(const json::Array &Inputs, Manifest &M) {
     std::optional<uint32_t> R = roleOf(Role);
     if (!R)
       return malformed("unknown role '" +
-                       displayName(StringRef(Role).take_front(100)) +
+                       printable(StringRef(Role).take_front(100)) +
                        "' in input " + Twine(I));
     Result.Role = *R;
     M.Inputs.push_back(std::move(Result));
@@ -385,7 +318,7 @@ static Error readInputs(const json::Array &Inputs, Manifest &M) {
 Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   Expected<json::Value> Root = parseBounded(Text);
   if (!Root)
-    return malformed(displayName(toString(Root.takeError())));
+    return malformed(printable(toString(Root.takeError())));
   const json::Object *O = Root->getAsObject();
   if (!O)
     return malformed("it is not a JSON object");
@@ -397,7 +330,7 @@ Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   std::string TheFormat = Top.text("format");
   if (!Err && TheFormat != Format)
     Top.note("its format is '" +
-             displayName(StringRef(TheFormat).take_front(100)) + "', not '" +
+             printable(StringRef(TheFormat).take_front(100)) + "', not '" +
              Format + "'");
   uint64_t TheVersion = Top.number("version");
   if (!Err && TheVersion != Version)
@@ -407,9 +340,9 @@ Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   if (Err)
     return std::move(Err);
   if (M.LLVMVersion != LLVMVersion)
-    return fail("the bundle is for LLVM " +
-                displayName(StringRef(M.LLVMVersion).take_front(100)) +
-                ", this is " + LLVMVersion);
+    return failure("the bundle is for LLVM " +
+                   printable(StringRef(M.LLVMVersion).take_front(100)) +
+                   ", this is " + LLVMVersion);
 
   Top.text("blake3");
   if (Err)
@@ -443,7 +376,7 @@ Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   // One form only: no key twice, no other order, no space between values. The
   // parser takes all these, and other parsers may read them in another way.
   if (!Body.consume_front(writeBody(M)) || !Body.starts_with("{") ||
-      Shape(Body).End != Body.size())
+      JSONShape(Body).End != Body.size())
     return malformed("a key is there twice or out of order, or a value is not "
                      "in its only form");
   M.Config = Body.str();

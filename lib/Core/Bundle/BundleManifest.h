@@ -36,17 +36,12 @@ struct Manifest {
   };
   std::string LLVMVersion;
   std::string Triple;
-  std::string Name; // as displayName() made it
+  std::string Name; // as printable() made it
   std::string Output;
   std::vector<std::string> Args; // empty: none
   std::vector<Input> Inputs;
   std::string Config; // the text of a JSON object
 };
-
-/// Returns \p Bytes as text in one line of UTF-8: a control character, or a
-/// byte that isn't a part of a character, becomes `\xNN`. For people: not every
-/// result has one way back.
-std::string displayName(llvm::StringRef Bytes);
 
 /// Fails unless \p M can be a bundle's: paths that stay in a folder, each once;
 /// one primary module, the first; one index.

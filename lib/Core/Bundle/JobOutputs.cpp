@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bundle/JobOutputs.h"
+#include "Support/Failure.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -64,8 +65,7 @@ SmallVector<char, 0> dtlto::packOutputs(const JobOutputs &Outputs) {
 Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
                                           const SideFiles &Files) {
   auto Bad = [](const Twine &Why) {
-    return createStringError(inconvertibleErrorCode(),
-                             "not the outputs of the job: " + Why);
+    return failure("not the outputs of the job: " + Why);
   };
   JobOutputs Result;
   SmallVector<std::pair<Kind, StringRef *>, 3> Wanted = {

@@ -7,16 +7,13 @@
 
 #include "Config/CompilerArgs.h"
 #include "Config/LLVMOptions.h"
+#include "Support/Failure.h"
 #include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Target/TargetOptions.h"
 
 using namespace llvm;
 using namespace dtlto;
-
-static Error reason(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
 
 namespace {
 
@@ -35,7 +32,7 @@ public:
 
   Expected<std::vector<std::string>> take() {
     if (!Reason.empty())
-      return reason(Reason);
+      return failure(Reason);
     return std::move(Args);
   }
 

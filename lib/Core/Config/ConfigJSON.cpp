@@ -17,6 +17,8 @@
 #include "Config/ConfigJSON.h"
 #include "Config/ConfigFields.h"
 #include "Config/LLVMOptions.h"
+#include "Support/Failure.h"
+#include "Support/JSONShape.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
@@ -27,10 +29,6 @@
 
 using namespace llvm;
 using namespace dtlto;
-
-static Error reason(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
 
 /// More than any configuration has, with room.
 static constexpr size_t MaxSize = 1 << 20;
@@ -157,9 +155,9 @@ private:
 static Error checkWords(ArrayRef<std::string> Words) {
   for (StringRef Word : Words) {
     if (Word.starts_with("@"))
-      return reason("-mllvm with the file of options " + quoted(Word));
+      return failure("-mllvm with the file of options " + quoted(Word));
     if (Word.contains('\0'))
-      return reason("-mllvm with a zero byte in " + quoted(Word));
+      return failure("-mllvm with a zero byte in " + quoted(Word));
   }
   return Error::success();
 }
@@ -202,7 +200,7 @@ static Expected<std::string> writeText(const lto::Config &Conf,
   W.require(Text.size() <= MaxSize, "a configuration of " + Twine(Text.size()) +
                                         " bytes, more than 1 MiB");
   if (!W.Reason.empty())
-    return reason(W.Reason);
+    return failure(W.Reason);
   return Text;
 }
 
@@ -343,24 +341,6 @@ private:
 
 } // namespace
 
-/// LLVM's parser calls itself for each bracket, with no end but the stack's.
-static bool isTooDeep(StringRef Text) {
-  unsigned Depth = 0;
-  bool InString = false;
-  for (size_t I = 0; I < Text.size(); ++I) {
-    char C = Text[I];
-    if (InString && C == '\\')
-      ++I;
-    else if (C == '"')
-      InString = !InString;
-    else if (!InString && (C == '{' || C == '[') && ++Depth > MaxDepth)
-      return true;
-    else if (!InString && (C == '}' || C == ']') && Depth != 0)
-      --Depth;
-  }
-  return false;
-}
-
 /// Returns false if \p Top has no extras, or others than the writer's.
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
@@ -385,11 +365,11 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
 
 Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   auto bad = [](const Twine &Why) {
-    return reason("not a configuration: " + Why);
+    return failure("not a configuration: " + Why);
   };
   if (Text.size() > MaxSize)
     return bad("more than 1 MiB");
-  if (isTooDeep(Text))
+  if (JSONShape(Text).Depth > MaxDepth)
     return bad("too many brackets in brackets");
   Expected<json::Value> Parsed = json::parse(Text);
   if (!Parsed)
@@ -403,8 +383,8 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (!Version)
     return bad("'llvm' is missing");
   if (*Version != LLVM_VERSION_STRING)
-    return reason("a configuration of LLVM " + quoted(*Version) +
-                  ", but this is LLVM " LLVM_VERSION_STRING);
+    return failure("a configuration of LLVM " + quoted(*Version) +
+                   ", but this is LLVM " LLVM_VERSION_STRING);
 
   ReadConfig Result;
   const json::Value *Options = Top->get("options");

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Config/LLVMOptions.h"
+#include "Support/Failure.h"
 #include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,9 +82,6 @@ static bool hasSideEffects(StringRef Name) {
 
 Expected<std::vector<std::string>>
 dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
-  auto Reason = [](const Twine &Why) {
-    return createStringError(inconvertibleErrorCode(), Why);
-  };
   std::vector<std::string> Result;
   StringSet<> Seen;
   bool TakesNextWord = false;
@@ -92,7 +90,7 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
     if (!Name.starts_with("-")) {
       // The value of the option before it.
       if (sys::fs::exists(Name))
-        return Reason("-mllvm option that names the file '" + Name + "'");
+        return failure("-mllvm option that names the file '" + Name + "'");
       if (TakesNextWord)
         Result.push_back(Word);
       continue;
@@ -105,9 +103,9 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
     if (isCodeGenFlag(Name))
       continue;
     if (hasSideEffects(Name))
-      return Reason("-mllvm -" + Name);
+      return failure("-mllvm -" + Name);
     if (!Value.empty() && sys::fs::exists(Value))
-      return Reason("-mllvm -" + Name + " with the file '" + Value + "'");
+      return failure("-mllvm -" + Name + " with the file '" + Value + "'");
     Result.push_back(Word);
     TakesNextWord = true;
   }
@@ -117,7 +115,7 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
     if (StringRef Name = Entry.second->ArgStr;
         Entry.second->getNumOccurrences() > 0 && !Seen.contains(Name) &&
         !isCodeGenFlag(Name))
-      return Reason("LLVM option -" + Name);
+      return failure("LLVM option -" + Name);
   return Result;
 }
 
@@ -134,7 +132,7 @@ Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
     std::string Why = "-mllvm ";
     raw_string_ostream OS(Why);
     printEscapedString(Word.take_front(60), OS);
-    return createStringError(inconvertibleErrorCode(), OS.str());
+    return failure(OS.str());
   }
   return Error::success();
 }

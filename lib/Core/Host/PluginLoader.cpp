@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/PluginLoader.h"
+#include "Support/Failure.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -15,10 +16,6 @@
 
 using namespace llvm;
 using namespace dtlto;
-
-static Error failure(const Twine &Text) {
-  return createStringError(inconvertibleErrorCode(), Text);
-}
 
 /// The file that \p Name means in \p Folder, or an empty string.
 static std::string findIn(StringRef Folder, StringRef Name) {

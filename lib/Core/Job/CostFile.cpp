@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/CostFile.h"
+#include "Support/AtomicFile.h"
+#include "Support/Failure.h"
 #include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <chrono>
@@ -27,10 +28,6 @@ using namespace dtlto;
 
 static constexpr StringLiteral Magic = "dtlto-costs ";
 static constexpr StringLiteral Version = "1 ";
-
-static Error failure(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
 
 static Error systemFailure(const Twine &What) {
   return failure(What + ": " +
@@ -204,29 +201,6 @@ static Expected<int> lock(const std::string &LockPath) {
   return FD;
 }
 
-static Error replace(const std::string &Path, StringRef Text) {
-  std::string Temporary = Path + ".XXXXXX";
-  int FD = mkstemp(Temporary.data());
-  if (FD < 0)
-    return systemFailure("no file can be made beside it");
-  sys::RemoveFileOnSignal(Temporary);
-  auto Done = onScopeExit([&] {
-    sys::fs::remove(Temporary); // already renamed, where all is well
-    sys::DontRemoveFileOnSignal(Temporary);
-  });
-  raw_fd_ostream OS(FD, /*shouldClose=*/true);
-  OS << Text;
-  OS.close();
-  if (OS.has_error()) {
-    std::error_code EC = OS.error();
-    OS.clear_error();
-    return failure("it can't be written: " + EC.message());
-  }
-  if (std::error_code EC = sys::fs::rename(Temporary, Path))
-    return failure("it can't be replaced: " + EC.message());
-  return Error::success();
-}
-
 Error dtlto::updateCostFile(
     StringRef PathRef, function_ref<void(std::vector<CostEntry> &)> Change) {
   std::string Path = PathRef.str();
@@ -246,5 +220,8 @@ Error dtlto::updateCostFile(
   if (!Entries)
     return Entries.takeError();
   Change(*Entries);
-  return replace(Path, formatCosts(*Entries));
+  if (Error E = replaceFile(
+          Path, [&](raw_ostream &OS) { OS << formatCosts(*Entries); }))
+    return failure("it can't be written: " + toString(std::move(E)));
+  return Error::success();
 }

@@ -8,6 +8,7 @@
 #include "Job/JobBuilder.h"
 #include "Bundle/JobOutputs.h"
 #include "Config/CompilerArgs.h"
+#include "Support/Failure.h"
 #include "LLVM/Index.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -55,14 +56,11 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   }
   auto Input = L.Inputs.find(Module);
   if (!Input)
-    return createStringError(inconvertibleErrorCode(),
-                             "the file of module '" + Name +
-                                 "' is not in memory");
+    return failure("the file of module '" + Name + "' is not in memory");
   std::optional<std::string> Path = Names.encode(Name);
   if (!Path)
-    return createStringError(inconvertibleErrorCode(),
-                             "the name of module '" + Name +
-                                 "' is too long for other machines");
+    return failure("the name of module '" + Name +
+                   "' is too long for other machines");
   auto File = std::make_unique<ModuleFile>();
   File->Path = std::move(*Path);
   File->WholeSize = Input->Bytes.size();
@@ -107,9 +105,8 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
   ErrorOr<std::unique_ptr<MemoryBuffer>> File = MemoryBuffer::getFile(
       Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!File)
-    return createStringError(
-        inconvertibleErrorCode(),
-        "'" + Path + "', which can't be read: " + File.getError().message());
+    return failure("'" + Path +
+                   "', which can't be read: " + File.getError().message());
   auto Kept = std::make_unique<ModuleFile>();
   Kept->Path = Field = Name.str();
   Kept->Bytes = (*File)->getBuffer();
@@ -131,7 +128,7 @@ Expected<std::string> JobBuilder::configText(const Task *T) const {
   if (OfJob.Remarks)
     for (StringRef Word : L.JobOpts.LLVMOptions)
       if (Word.contains("remarks-section"))
-        return createStringError(inconvertibleErrorCode(), "-mllvm " + Word);
+        return failure("-mllvm " + Word);
   return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
 }
 
@@ -170,7 +167,7 @@ Expected<const char *> JobBuilder::config() {
       WhyNoConfig = toString(std::move(E));
   });
   if (!WhyNoConfig.empty())
-    return createStringError(inconvertibleErrorCode(), WhyNoConfig);
+    return failure(WhyNoConfig);
   return Config.c_str();
 }
 
@@ -220,9 +217,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     // LLVM 19's writer sign-extends such characters, and what follows them in
     // the stream is lost.
     if (!isASCII(Module.getModuleIdentifier()))
-      return createStringError(inconvertibleErrorCode(),
-                               "a module name outside of ASCII, '" +
-                                   Module.getModuleIdentifier() + "'");
+      return failure("a module name outside of ASCII, '" +
+                     Module.getModuleIdentifier() + "'");
     Expected<ModuleFile *> File = moduleFile(Module, Role);
     if (!File)
       return File.takeError();
@@ -239,8 +235,7 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   for (StringRef Name : Imported) {
     auto It = T.ModuleMap->find(Name);
     if (It == T.ModuleMap->end())
-      return createStringError(inconvertibleErrorCode(),
-                               "no imported module '" + Name + "'");
+      return failure("no imported module '" + Name + "'");
     if (Error E = AddModule(DTLTO_ROLE_IMPORT, It->second))
       return E;
   }
@@ -309,7 +304,7 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
 Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
   const TripleArgs &Common = argsFor(triple(T));
   if (!Common.Reason.empty())
-    return createStringError(inconvertibleErrorCode(), Common.Reason);
+    return failure(Common.Reason);
 
   std::vector<std::string> &Args = Built.Args;
   // A worker's own configuration files must not have a say, and a crash must

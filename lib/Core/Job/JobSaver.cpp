@@ -7,9 +7,11 @@
 
 #include "Job/JobSaver.h"
 #include "Bundle/Bundle.h"
-#include "Support/OutputFile.h"
+#include "Support/AtomicFile.h"
+#include "Support/Failure.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -36,9 +38,8 @@ Error JobSaver::save(const Task &T) {
   sys::path::append(Path, (*Built)->Inputs.front().path);
   Path += ".tar";
   auto Fail = [&](const Twine &Why) {
-    return createStringError(inconvertibleErrorCode(),
-                             "can't save the job of '" + T.name() + "' as '" +
-                                 Path + "': " + Why);
+    return failure("can't save the job of '" + T.name() + "' as '" + Path +
+                   "': " + Why);
   };
   if (std::error_code EC =
           sys::fs::create_directories(sys::path::parent_path(Path)))
@@ -46,14 +47,10 @@ Error JobSaver::save(const Task &T) {
   Expected<SmallVector<char, 0>> Bytes = writeBundle((*Built)->Job);
   if (!Bytes)
     return Fail(toString(Bytes.takeError()));
-  if (Error E = writeWholeFile(Path, StringRef(Bytes->data(), Bytes->size()))) {
-    std::string Why;
-    handleAllErrors(
-        std::move(E),
-        [&](const FileError &File) { Why = File.messageWithoutFileInfo(); },
-        [&](const ErrorInfoBase &Other) { Why = Other.message(); });
-    return Fail(Why);
-  }
+  if (Error E = replaceFile(Path, [&](raw_ostream &OS) {
+        OS.write(Bytes->data(), Bytes->size());
+      }))
+    return Fail(toString(std::move(E)));
   ++NumSaved;
   return Error::success();
 }

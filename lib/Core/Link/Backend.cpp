@@ -14,6 +14,7 @@
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
 #include "Link/LinkRun.h"
+#include "Support/Failure.h"
 #include "LLVM/ThinBackend.h"
 
 using namespace llvm;
@@ -84,7 +85,7 @@ public:
               const FunctionImporter::ExportSetTy &,
               const std::map<GlobalValue::GUID, GlobalValue::LinkageTypes> &,
               MapVector<StringRef, BitcodeModule> &) override {
-    return createStringError(inconvertibleErrorCode(), Why);
+    return failure(Why);
   }
 
   Error wait() override { return Error::success(); }

@@ -8,6 +8,7 @@
 #include "Link/Options.h"
 #include "Report/Progress.h"
 #include "Report/Report.h"
+#include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -17,13 +18,9 @@
 using namespace llvm;
 using namespace dtlto;
 
-static Error invalid(const Twine &Text) {
-  return createStringError(inconvertibleErrorCode(), Text);
-}
-
 static Error wrongValue(StringRef Spelling, StringRef Value,
                         const Twine &Expected) {
-  return invalid("invalid value '" + Value + "' for " + Spelling +
+  return failure("invalid value '" + Value + "' for " + Spelling +
                  ": expected " + Expected);
 }
 
@@ -248,7 +245,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
     if (!Value && !Info.Default.empty())
       Value = Info.Default;
     if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
-      return invalid(Spelling + " needs a value: " + Spelling + "=" +
+      return failure(Spelling + " needs a value: " + Spelling + "=" +
                      Info.Value);
     if (Opts.FirstOption.empty())
       Opts.FirstOption = Spelling.str();
@@ -269,7 +266,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
     Text += (", did you mean " + Spelling.drop_back(Name.size()) +
              Nearest->Name + "?")
                 .str();
-  return invalid(Text);
+  return failure(Text);
 }
 
 Error dtlto::readEnvironment(Options &Opts) {
@@ -284,7 +281,7 @@ Error dtlto::readEnvironment(Options &Opts) {
   Opts.StatusFormat =
       sys::Process::GetEnv("DTLTO_STATUS").value_or(DefaultStatusFormat.str());
   if (Error E = checkStatusFormat(Opts.StatusFormat))
-    return invalid("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
+    return failure("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
                    "': " + toString(std::move(E)));
   Opts.DumbTerminal = sys::Process::GetEnv("TERM") == "dumb";
   return Error::success();

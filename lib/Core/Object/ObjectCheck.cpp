@@ -7,6 +7,7 @@
 
 #include "Object/ObjectCheck.h"
 #include "Object/WasmCheck.h"
+#include "Support/Failure.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -18,10 +19,6 @@
 using namespace llvm;
 using namespace llvm::object;
 using namespace dtlto;
-
-static Error refuse(const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(), Why);
-}
 
 static StringRef formatName(const ObjectFile &Obj) {
   if (Obj.isELF())
@@ -102,7 +99,7 @@ static Error walk(const ObjectFile &Obj) {
       if (!Sections)
         return Sections.takeError();
       if (Sections->empty())
-        return refuse("it has no sections");
+        return failure("it has no sections");
       for (const auto &S : *Sections) {
         auto Name = File.getSectionName(S);
         if (!Name)
@@ -125,7 +122,7 @@ static Error walk(const ObjectFile &Obj) {
   // LLVM goes on without a symbol table of COFF that isn't there.
   if (const auto *COFF = dyn_cast<COFFObjectFile>(&Obj))
     if (COFF->getPointerToSymbolTable() != 0 && COFF->getSymbolTable() == 0)
-      return refuse("its symbol table is outside of the file");
+      return failure("its symbol table is outside of the file");
   for (const SectionRef &S : Obj.sections()) {
     if (S.isBSS() || S.isVirtual())
       continue;
@@ -141,24 +138,24 @@ static Error walk(const ObjectFile &Obj) {
 static Error checkWasmObject(StringRef Object, const Triple &TheTriple) {
   Expected<WasmKind> Kind = checkWasm(Object);
   if (!Kind)
-    return refuse("it is broken (" + toString(Kind.takeError()) + ")");
+    return failure("it is broken (" + toString(Kind.takeError()) + ")");
   if (Kind->Is64 != (TheTriple.getArch() == Triple::wasm64))
-    return refuse(Twine("it is for ") + (Kind->Is64 ? "wasm64" : "wasm32") +
-                  ", but the target is " + TheTriple.str());
+    return failure(Twine("it is for ") + (Kind->Is64 ? "wasm64" : "wasm32") +
+                   ", but the target is " + TheTriple.str());
   if (!Kind->IsRelocatable)
-    return refuse("it is not a relocatable object");
+    return failure("it is not a relocatable object");
   return Error::success();
 }
 
 Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
   if (Object.empty())
-    return refuse("it is empty");
+    return failure("it is empty");
   if (identify_magic(Object) == file_magic::bitcode)
-    return refuse("it is bitcode, not an object file");
+    return failure("it is bitcode, not an object file");
   if (identify_magic(Object) == file_magic::wasm_object) {
     if (!TheTriple.isOSBinFormatWasm())
-      return refuse("it is a WebAssembly file, but the target is " +
-                    TheTriple.str());
+      return failure("it is a WebAssembly file, but the target is " +
+                     TheTriple.str());
     return checkWasmObject(Object, TheTriple);
   }
   // LLVM reads ELF at even addresses only; a plugin may have it anywhere.
@@ -170,21 +167,21 @@ Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
   Expected<std::unique_ptr<ObjectFile>> ObjOrErr =
       ObjectFile::createObjectFile(MemoryBufferRef(Object, "object"));
   if (!ObjOrErr)
-    return refuse("it is not an object file (" +
-                  toString(ObjOrErr.takeError()) + ")");
+    return failure("it is not an object file (" +
+                   toString(ObjOrErr.takeError()) + ")");
   const ObjectFile &Obj = **ObjOrErr;
   if (!isWantedFormat(Obj, TheTriple))
-    return refuse("it is a " + formatName(Obj) + " file, but the target is " +
-                  TheTriple.str());
+    return failure("it is a " + formatName(Obj) + " file, but the target is " +
+                   TheTriple.str());
   if (!isWantedArch(Obj.getArch(), TheTriple.getArch()) ||
       !isWantedABI(Obj, TheTriple) ||
       Obj.isLittleEndian() != TheTriple.isLittleEndian() ||
       (Obj.isELF() && (Obj.getBytesInAddress() == 8) != isELF64(TheTriple)))
-    return refuse("it is for " + Triple::getArchTypeName(Obj.getArch()) +
-                  ", but the target is " + TheTriple.str());
+    return failure("it is for " + Triple::getArchTypeName(Obj.getArch()) +
+                   ", but the target is " + TheTriple.str());
   if (!isRelocatable(Obj))
-    return refuse("it is not a relocatable object");
+    return failure("it is not a relocatable object");
   if (Error E = walk(Obj))
-    return refuse("it is broken (" + toString(std::move(E)) + ")");
+    return failure("it is broken (" + toString(std::move(E)) + ")");
   return Error::success();
 }

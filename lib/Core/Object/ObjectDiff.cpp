@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectDiff.h"
-#include "Support/OutputFile.h"
+#include "Support/AtomicFile.h"
 #include "Support/Text.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -109,8 +109,8 @@ Error dtlto::keepBoth(const Twine &Stem, StringRef Extension, StringRef There,
     if (std::error_code EC =
             sys::fs::create_directories(sys::path::parent_path(Path)))
       return createFileError(Path, EC);
-    if (Error E = writeWholeFile(Path, Bytes))
-      return E;
+    if (Error E = replaceFile(Path, [&](raw_ostream &OS) { OS << Bytes; }))
+      return createFileError(Path, std::move(E));
   }
   return Error::success();
 }

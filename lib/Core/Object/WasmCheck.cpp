@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/WasmCheck.h"
+#include "Support/Failure.h"
 #include "llvm/BinaryFormat/Wasm.h"
 
 using namespace llvm;
@@ -66,10 +67,6 @@ private:
 
 } // namespace
 
-static Error broken(const Twine &What) {
-  return createStringError(inconvertibleErrorCode(), What);
-}
-
 static unsigned readLimits(Reader &R) {
   unsigned Flags = R.number();
   R.number(64);
@@ -125,28 +122,28 @@ Expected<WasmKind> dtlto::checkWasm(StringRef Object) {
   WasmKind Kind;
   bool IsLibrary = false;
   if (R.take(4) != StringRef(wasm::WasmMagic, 4))
-    return broken("no magic number");
+    return failure("no magic number");
   if (R.take(4) != StringRef("\1\0\0\0", 4))
-    return broken("not version 1");
+    return failure("not version 1");
   while (!R.atEnd()) {
     uint8_t Id = R.byte();
     Reader Section(R.take(R.number()));
     if (R.failed())
-      return broken("a section reaches past the end");
+      return failure("a section reaches past the end");
     if (Id > wasm::WASM_SEC_LAST_KNOWN)
-      return broken("unknown section " + Twine(unsigned(Id)));
+      return failure("unknown section " + Twine(unsigned(Id)));
     if (Id == wasm::WASM_SEC_IMPORT && !readImports(Section, Kind.Is64))
-      return broken("broken imports");
+      return failure("broken imports");
     if (Id != wasm::WASM_SEC_CUSTOM)
       continue;
     StringRef Name = Section.string();
     if (Section.failed())
-      return broken("a section's name reaches past its end");
+      return failure("a section's name reaches past its end");
     IsLibrary |= Name.starts_with("dylink");
     if (Name == "linking") {
       Kind.IsRelocatable = true;
       if (!readLinking(Section))
-        return broken("broken linking section");
+        return failure("broken linking section");
     }
   }
   Kind.IsRelocatable &= !IsLibrary;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/Progress.h"
+#include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,10 +32,9 @@ Error dtlto::checkStatusFormat(StringRef Format) {
         Found.size() == 2
             ? "unknown placeholder '" + printable(Found) + "'"
             : "a '%' at the end, where a placeholder's letter is missing";
-    return createStringError(
-        inconvertibleErrorCode(),
-        Text + ": expected %s, %t, %r, %u, %f, %p, %P, %o, %c, %e, %E, %w, "
-               "%W, or %% for a percent sign");
+    return failure(Text +
+                   ": expected %s, %t, %r, %u, %f, %p, %P, %o, %c, %e, %E, %w, "
+                   "%W, or %% for a percent sign");
   }
   return Error::success();
 }

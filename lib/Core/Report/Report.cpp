@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/Report.h"
-#include "llvm/Support/FileSystem.h"
+#include "Support/AtomicFile.h"
+#include "Support/Failure.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -26,55 +27,26 @@ std::optional<ReportKind> dtlto::reportKind(StringRef Path) {
   return std::nullopt;
 }
 
-static Error failure(StringRef Path, const Twine &Why) {
-  return createStringError(inconvertibleErrorCode(),
-                           "the report '" + Path +
-                               "' can't be written: " + Why);
-}
-
-/// A file beside \p Path that is to take its place.
-static Expected<sys::fs::TempFile> beside(StringRef Path) {
-  sys::fs::file_status Status;
-  if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status))
-    return failure(Path, "there is something that is not a file");
-  Expected<sys::fs::TempFile> File = sys::fs::TempFile::create(
-      Path + ".%%%%%%.tmp", sys::fs::all_read | sys::fs::all_write);
-  if (!File)
-    return failure(Path, toString(File.takeError()));
-  return File;
+static Error named(StringRef Path, Error E) {
+  return E ? failure("the report '" + Path +
+                     "' can't be written: " + toString(std::move(E)))
+           : Error::success();
 }
 
 Error dtlto::checkReport(StringRef Path) {
-  Expected<sys::fs::TempFile> File = beside(Path);
-  if (!File)
-    return File.takeError();
-  if (Error E = File->discard())
-    return failure(Path, toString(std::move(E)));
-  return Error::success();
+  return named(Path, checkReplaceable(Path));
 }
 
 Error dtlto::writeReport(StringRef Path, const Timeline &T,
                          const ReportFacts &Facts) {
-  Expected<sys::fs::TempFile> File = beside(Path);
-  if (!File)
-    return File.takeError();
-  raw_fd_ostream OS(File->FD, /*shouldClose=*/false);
-  if (reportKind(Path) == ReportKind::JSON) {
-    writeReportJSON(OS, T, Facts, /*Indent=*/1);
-    OS << '\n';
-  } else {
-    writeReportHTML(OS, T, Facts);
-  }
-  OS.flush();
-  if (OS.has_error()) {
-    std::error_code EC = OS.error();
-    OS.clear_error();
-    consumeError(File->discard());
-    return failure(Path, EC.message());
-  }
-  if (Error E = File->keep(Path))
-    return failure(Path, toString(std::move(E)));
-  return Error::success();
+  return named(Path, replaceFile(Path, [&](raw_ostream &OS) {
+                 if (reportKind(Path) == ReportKind::JSON) {
+                   writeReportJSON(OS, T, Facts, /*Indent=*/1);
+                   OS << '\n';
+                 } else {
+                   writeReportHTML(OS, T, Facts);
+                 }
+               }));
 }
 
 void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,

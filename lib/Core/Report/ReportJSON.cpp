@@ -138,7 +138,7 @@ private:
     J.rawValue([&](raw_ostream &OS) { OS << format("%.6f", Value); });
   }
   void text(StringRef Key, StringRef Value) {
-    J.attribute(Key, json::isUTF8(Value) ? Value.str() : json::fixUTF8(Value));
+    J.attribute(Key, json::fixUTF8(Value));
   }
   void textIfAny(StringRef Key, StringRef Value) {
     if (!Value.empty())

@@ -7,6 +7,7 @@
 
 #include "Report/TraceEvents.h"
 #include "Report/TimelineSummary.h"
+#include "Support/Failure.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Process.h"
 #include <map>
@@ -53,10 +54,6 @@ private:
 
 } // namespace
 
-static std::string text(StringRef Text) {
-  return json::isUTF8(Text) ? Text.str() : json::fixUTF8(Text);
-}
-
 void Writer::nameTrack(int64_t Track, const Twine &Name) {
   event([&](json::OStream &J) {
     J.attribute("cat", "");
@@ -64,7 +61,8 @@ void Writer::nameTrack(int64_t Track, const Twine &Name) {
     J.attribute("ts", 0);
     J.attribute("ph", "M");
     J.attribute("name", "thread_name");
-    J.attributeObject("args", [&] { J.attribute("name", text(Name.str())); });
+    J.attributeObject("args",
+                      [&] { J.attribute("name", json::fixUTF8(Name.str())); });
   });
 }
 
@@ -88,15 +86,15 @@ void Writer::span(const Timeline &T, const JobRecord &Job, StringRef What,
     J.attribute("ph", "X");
     J.attribute("dur", To - From);
     J.attribute("cat", "dtlto");
-    J.attribute("name", text((What + " " + Job.Name).str()));
+    J.attribute("name", json::fixUTF8((What + " " + Job.Name).str()));
     J.attributeObject("args", [&] {
       if (!A)
         return;
       if (!A->Worker.empty())
-        J.attribute("detail", text(A->Worker));
+        J.attribute("detail", json::fixUTF8(A->Worker));
       J.attribute("job", int64_t(A->Id));
       if (A->TheOutcome != AttemptRecord::Outcome::Ok && !A->Message.empty())
-        J.attribute("error", text(A->Message));
+        J.attribute("error", json::fixUTF8(A->Message));
     });
   });
 }
@@ -159,9 +157,8 @@ Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
                             const TraceStart &Start) {
   StringRef Rest = Trace;
   if (!Rest.consume_front(Prefix) || !Rest.starts_with("{"))
-    return createStringError(inconvertibleErrorCode(),
-                             "the time trace has a form that dtlto doesn't "
-                             "know; it has nothing of the jobs");
+    return failure("the time trace has a form that dtlto doesn't "
+                   "know; it has nothing of the jobs");
   std::string Ours;
   raw_string_ostream OS(Ours);
   Writer W(OS, Start);

@@ -7,6 +7,7 @@
 
 #include "Support/Text.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Unicode.h"
 #include <algorithm>
 #include <vector>
@@ -37,10 +38,10 @@ static Character firstCharacter(StringRef Text) {
   return {Bytes, sys::unicode::columnWidthUTF8(Bytes)};
 }
 
-static std::vector<Character> split(StringRef Text, bool WithColors) {
+static std::vector<Character> split(StringRef Text) {
   std::vector<Character> All;
   while (!Text.empty()) {
-    size_t Size = WithColors ? colorSize(Text) : 0;
+    size_t Size = colorSize(Text);
     Character C =
         Size ? Character{Text.take_front(Size), -1} : firstCharacter(Text);
     if (!Size && C.Width < 0) { // not printable, or no UTF-8
@@ -62,11 +63,22 @@ static std::string join(ArrayRef<Character> Part, bool OnlyColors = false) {
 }
 
 std::string dtlto::printable(StringRef Text) {
-  return join(split(Text, /*WithColors=*/false));
+  std::string Result;
+  while (!Text.empty()) {
+    Character C = firstCharacter(Text);
+    if (C.Width < 0) {
+      C.Bytes = Text.take_front();
+      Result += "\\x" + toHex(C.Bytes, /*LowerCase=*/true);
+    } else {
+      Result += C.Bytes;
+    }
+    Text = Text.drop_front(C.Bytes.size());
+  }
+  return Result;
 }
 
 std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
-  std::vector<Character> All = split(Text, /*WithColors=*/true);
+  std::vector<Character> All = split(Text);
   int Width = 0;
   for (const Character &C : All)
     Width += std::max(0, C.Width);

@@ -13,7 +13,9 @@
 
 namespace dtlto {
 
-/// \p Text (a file may have any name) with a `?` for what isn't printable.
+/// Returns \p Text (a file may have any name) in one line of UTF-8: each byte
+/// of what isn't printable becomes `\xNN`. For display: this can't be undone,
+/// since a backslash stays as it is.
 std::string printable(llvm::StringRef Text);
 
 /// \p Text without its middle, in at most \p Columns columns of a terminal (0:

@@ -12,6 +12,7 @@
 
 #include "Worker/Worker.h"
 #include "Config/ConfigJSON.h"
+#include "Support/Failure.h"
 #include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -42,9 +43,7 @@ static Error parseLLVMOptions(ArrayRef<std::string> Options) {
     return Error::success();
   // Of a wrong value it says why by itself.
   StringRef Why = StringRef(OS.str()).trim();
-  return createStringError(inconvertibleErrorCode(),
-                           "LLVM's options: " +
-                               (Why.empty() ? "a wrong value" : Why));
+  return failure("LLVM's options: " + (Why.empty() ? "a wrong value" : Why));
 }
 
 /// The input of \p B called \p Name.
@@ -52,9 +51,7 @@ static Expected<StringRef> configFile(const Bundle &B, StringRef Name) {
   for (const Bundle::Input &Input : B.Inputs)
     if (Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER)
       return StringRef(Input.Bytes.data(), Input.Bytes.size());
-  return createStringError(inconvertibleErrorCode(),
-                           "the file '" + Name +
-                               "' of the configuration is missing");
+  return failure("the file '" + Name + "' of the configuration is missing");
 }
 
 namespace {
@@ -128,8 +125,7 @@ static std::string withName(std::string Text, const Bundle &B) {
 }
 
 static Error inFile(const Bundle::Input &Input, Error E) {
-  return createStringError(inconvertibleErrorCode(),
-                           Input.Path + ": " + toString(std::move(E)));
+  return failure(Input.Path + ": " + toString(std::move(E)));
 }
 
 JobOutputs WorkerResult::outputs() const {
@@ -215,14 +211,11 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   (*Index)->collectDefinedGVSummariesPerModule(Defined);
   OwnImportList Imports;
   if (!lto::initImportList(**M, **Index, Imports.List))
-    return createStringError(inconvertibleErrorCode(),
-                             "the index has nothing to import by");
+    return failure("the index has nothing to import by");
   // LLVM ends the process over a module that it can't find.
   for (StringRef Name : importedModules(Imports.List))
     if (!Modules.count(Name))
-      return createStringError(inconvertibleErrorCode(),
-                               "module '" + Name +
-                                   "' is imported but not in the bundle");
+      return failure("module '" + Name + "' is imported but not in the bundle");
 
   const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),
                                            Read->Extras.Unavailable.end());
@@ -240,8 +233,7 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
                                Unavailable))
     return std::move(E);
   if (Failed)
-    return createStringError(inconvertibleErrorCode(),
-                             "code generation failed");
+    return failure("code generation failed");
 
   auto Take = [](StringRef Path,
                  std::unique_ptr<MemoryBuffer> &Bytes) -> Error {

@@ -1,11 +1,11 @@
-//===- BitstreamRepackTest.cpp - Shorter records of a bitstream -----------===//
+//===- RecordPackerTest.cpp - Abbreviations made to measure ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bitcode/BitstreamRepack.h"
+#include "Bitcode/RecordPacker.h"
 #include "Modules.h"
 #include "gtest/gtest.h"
 #include <random>
@@ -20,10 +20,6 @@ constexpr unsigned BlockID = 17;
 
 using Record = std::pair<unsigned, std::vector<uint64_t>>;
 using Records = std::vector<Record>;
-
-Record text(unsigned Code, StringRef Text) {
-  return {Code, std::vector<uint64_t>(Text.begin(), Text.end())};
-}
 
 /// A stream of one block, without abbreviations.
 Bytes write(const Records &In) {
@@ -63,12 +59,11 @@ Records read(const Bytes &Stream) {
   }
 }
 
-Bytes repack(const Bytes &Stream, ChangeRecord Change = nullptr,
-             std::optional<unsigned> Texts = std::nullopt) {
+Bytes repack(const Bytes &Stream, ChangeRecord Change = nullptr) {
   BitstreamCursor In = before(Stream);
   Bytes Out;
   BitstreamWriter W(Out);
-  Error E = repackBlock(In, W, BlockID, Change, Texts);
+  Error E = repackBlock(In, W, BlockID, Change);
   EXPECT_FALSE(bool(E)) << toString(std::move(E));
   W.FlushToWord();
   return Out;
@@ -76,11 +71,9 @@ Bytes repack(const Bytes &Stream, ChangeRecord Change = nullptr,
 
 } // namespace
 
-TEST(BitstreamRepackTest, Empty) {
-  EXPECT_EQ(read(repack(write({}))), Records());
-}
+TEST(RecordPackerTest, Empty) { EXPECT_EQ(read(repack(write({}))), Records()); }
 
-TEST(BitstreamRepackTest, TheSameRecordsInFewerBytes) {
+TEST(RecordPackerTest, TheSameRecordsInFewerBytes) {
   Records In;
   for (uint64_t I = 0; I != 500; ++I) {
     In.push_back({8, {I * 40, 20, 7, 0, 0, 0, 1, 0, 0}}); // one shape
@@ -92,7 +85,7 @@ TEST(BitstreamRepackTest, TheSameRecordsInFewerBytes) {
   EXPECT_LT(Is.size() * 4, Was.size() * 3);
 }
 
-TEST(BitstreamRepackTest, WideValues) {
+TEST(RecordPackerTest, WideValues) {
   const Records In = {
       {1, {UINT64_MAX}},
       {1, {0}},
@@ -110,7 +103,7 @@ TEST(BitstreamRepackTest, WideValues) {
   EXPECT_EQ(read(repack(write(Many))), Many);
 }
 
-TEST(BitstreamRepackTest, Random) {
+TEST(RecordPackerTest, Random) {
   std::mt19937_64 Random(1);
   for (int Round = 0; Round != 200; ++Round) {
     Records In;
@@ -129,42 +122,7 @@ TEST(BitstreamRepackTest, Random) {
   }
 }
 
-TEST(BitstreamRepackTest, Texts) {
-  Records In = {text(19, ""), text(19, "class.")};
-  for (int I = 0; I != 300; ++I) {
-    In.push_back(text(19, "class.llvm::Something" + std::to_string(I)));
-    In.push_back({18, {0, 1, uint64_t(I)}});
-    In.push_back(text(19, "struct.std::_Other<" + std::to_string(I) + ">"));
-    In.push_back({18, {0, 7}});
-  }
-  Bytes Was = write(In), Plain = repack(Was), Is = repack(Was, nullptr, 19);
-  EXPECT_EQ(read(Is), In);
-  EXPECT_LT(Is.size() * 3, Plain.size() * 2);
-}
-
-TEST(BitstreamRepackTest, RandomTexts) {
-  std::mt19937_64 Random(2);
-  for (int Round = 0; Round != 200; ++Round) {
-    Records In;
-    for (size_t I = Random() % 300; I; --I) {
-      std::string Text;
-      for (size_t N = Random() % 12; N; --N)
-        Text += "aab"[Random() % 3];
-      In.push_back(text(Random() % 5 ? 19 : 20, Text));
-    }
-    EXPECT_EQ(read(repack(write(In), nullptr, 19)), In);
-  }
-}
-
-TEST(BitstreamRepackTest, TextsThatAreNone) {
-  const Records In = {text(19, "class.a"),
-                      {19, {0xC3, 0xA4}},
-                      text(19, "class.b"),
-                      {19, {UINT64_MAX}}};
-  EXPECT_EQ(read(repack(write(In), nullptr, 19)), In);
-}
-
-TEST(BitstreamRepackTest, Changes) {
+TEST(RecordPackerTest, Changes) {
   Bytes Was = write({{1, {1, 2, 3}}, {2, {4}}, {3, {5}}, {1, {}}});
   auto Change = [](unsigned &Code, SmallVectorImpl<uint64_t> &Ops) {
     if (Code == 3) {
@@ -177,13 +135,32 @@ TEST(BitstreamRepackTest, Changes) {
             Records({{1, {1, 2, 3}}, {4, {}}, {1, {}}}));
 }
 
-TEST(BitstreamRepackTest, BlocksInside) {
+TEST(RecordPackerTest, BlocksInside) {
   Bytes Stream;
   {
     BitstreamWriter W(Stream);
     W.EnterSubblock(BlockID, 3);
     W.EnterSubblock(9, 3);
     W.ExitBlock();
+    W.ExitBlock();
+  }
+  BitstreamCursor In = before(Stream);
+  Bytes Out;
+  BitstreamWriter W(Out);
+  EXPECT_EQ(toString(repackBlock(In, W, BlockID)), "malformed bitcode");
+  W.FlushToWord();
+}
+
+TEST(RecordPackerTest, Blobs) {
+  Bytes Stream;
+  {
+    BitstreamWriter W(Stream);
+    W.EnterSubblock(BlockID, 3);
+    auto Abbrev = std::make_shared<BitCodeAbbrev>();
+    Abbrev->Add(BitCodeAbbrevOp(1));
+    Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Blob));
+    unsigned ID = W.EmitAbbrev(std::move(Abbrev));
+    W.EmitRecordWithBlob(ID, ArrayRef<unsigned>({1}), "blob");
     W.ExitBlock();
   }
   BitstreamCursor In = before(Stream);

@@ -1,0 +1,62 @@
+//===- JSONShape.h - Whether JSON is safe to parse --------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SUPPORT_JSONSHAPE_H
+#define DTLTO_SUPPORT_JSONSHAPE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <algorithm>
+
+namespace dtlto {
+
+/// What can be told of JSON without parsing it, correct or not: LLVM's parser
+/// calls itself for each bracket, with no end but the stack's.
+struct JSONShape {
+  unsigned Depth = 0;
+  size_t Separators = 0;
+  /// Where the first object or array ends; npos if it doesn't.
+  size_t End = llvm::StringRef::npos;
+
+  explicit JSONShape(llvm::StringRef Text) {
+    unsigned Now = 0;
+    bool InString = false;
+    for (size_t I = 0; I != Text.size(); ++I) {
+      char C = Text[I];
+      if (InString) {
+        if (C == '"')
+          InString = false;
+        else if (C == '\\' && ++I == Text.size())
+          break;
+        continue;
+      }
+      switch (C) {
+      case '"':
+        InString = true;
+        break;
+      case '[':
+      case '{':
+        Depth = std::max(Depth, ++Now);
+        ++Separators;
+        break;
+      case ',':
+        ++Separators;
+        break;
+      case ']':
+      case '}':
+        if (Now == 1 && End == llvm::StringRef::npos)
+          End = I + 1;
+        if (Now != 0)
+          --Now;
+        break;
+      }
+    }
+  }
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_SUPPORT_JSONSHAPE_H
