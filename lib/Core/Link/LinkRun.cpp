@@ -213,7 +213,7 @@ void LinkRun::perform(const Action &A) {
 /// The plan is told what time it is, and what the session knows without events.
 void LinkRun::tick() {
   PlanEvent E{PlanEvent::Tick};
-  std::string Hangs;
+  std::string Why; // it hangs
   if (TheSession) {
     // Code generation here is a sign of life as well.
     if (Clock::time_point Now = Clock::now(); Now >= NextPoll) {
@@ -227,13 +227,13 @@ void LinkRun::tick() {
     }
     if (std::optional<Session::Call> C = TheSession->currentCall()) {
       E.CallSince = C->Since - L.Started;
-      Hangs = (Twine(C->Name) + "() has not returned within " +
-               Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
-                  .str();
+      Why = (Twine(C->Name) + "() has not returned within " +
+             Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
+                .str();
     }
   }
   Step S;
-  S.Why = Hangs;
+  S.Why = Why;
   step(E, S);
   for (const auto &O : Observers)
     if (Clock::now() >= O->due())

@@ -27,11 +27,12 @@ static constexpr double ShortLinkSeconds = 1;
 
 std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
                            unsigned TimeoutSeconds) {
+  std::string Text = What.str();
   switch (Why) {
   case Cause::Timeout:
-    return ("no result within " + Twine(TimeoutSeconds) +
-            " s (--thinlto-dist-timeout)")
-        .str();
+    Text = "no result within " + std::to_string(TimeoutSeconds) +
+           " s (--thinlto-dist-timeout)";
+    return Text;
   case Cause::NotExpressible:
     return ("another machine can't be told: " + What).str();
   case Cause::PluginFull:
@@ -46,7 +47,7 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
     return PluginFailure.empty() ? "the plugin has failed"
                                  : PluginFailure.str();
   default:
-    return What.str();
+    return Text;
   }
 }
 
@@ -110,6 +111,8 @@ void Notices::saw(const Step &S) {
   if (S.E && S.E->What == PlanEvent::Failed)
     sawFailure(S);
   for (const Action &A : S.Actions) {
+    if (A.What == Action::Won || A.What == Action::EndJob)
+      Settled.insert(A.Job);
     switch (A.What) {
     case Action::Won:
       sawWin(S, A);
@@ -265,7 +268,7 @@ void Notices::sawDrop(const Step &S, Cause Why) {
     Text += S.Why;
   if (Run.hasFailed())
     failWithoutFallback(Text);
-  else if (Run.numEnded() == Run.numJobs())
+  else if (Settled.size() == Run.numJobs())
     L.msg().warning(Text);
   else
     L.msg().warning(Text + "; compiling the remaining modules here");
@@ -293,18 +296,20 @@ void Notices::sawEnd(const Step &S, const Action &A) {
 
 void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
   size_t NumJobs = Run.numJobs();
-  std::string Of = " of " + std::to_string(NumJobs);
+  auto ofAll = [NumJobs](size_t N) {
+    return std::to_string(N) + " of " + std::to_string(NumJobs);
+  };
   if (Saver && Saver->numLeftOut())
-    L.msg().note(Twine(Saver->numLeftOut()) + Of +
+    L.msg().note(ofAll(Saver->numLeftOut()) +
                  " jobs were not saved, since another machine can't be told: " +
                  Saver->reason());
   if (NumNotExpressible)
-    L.msg().note(plugin() + Twine(NumNotExpressible) + Of +
+    L.msg().note(plugin() + ofAll(NumNotExpressible) +
                  " modules were compiled here, since another machine can't be "
                  "told: " +
                  join(NotExpressible, ", "));
   if (NumRetried)
-    L.msg().note(plugin() + Twine(NumRetried) + Of +
+    L.msg().note(plugin() + ofAll(NumRetried) +
                  " jobs failed and were done when given to it again; the last "
                  "one was " +
                  LastRetry);
@@ -312,7 +317,7 @@ void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
     L.msg().warning(plugin() + "and " + Twine(NumSuppressed) +
                     " more modules failed likewise; --verbose shows all");
   if (NumFallback)
-    L.msg().warning(plugin() + Twine(NumFallback) + Of +
+    L.msg().warning(plugin() + ofAll(NumFallback) +
                     " modules were compiled here instead");
   L.msg().debug(Twine(NumJobs) + " jobs, " +
                 formatv("{0:f3}", secondsSince(L.Started)).str() +
@@ -329,12 +334,12 @@ void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
                      " jobs; all were compiled here; --thinlto-dist-status "
                      "shows the farm");
   else if (NumShared)
-    L.msg().debug(plugin() + Twine(NumShared) + Of +
+    L.msg().debug(plugin() + ofAll(NumShared) +
                   " modules were compiled here beside its own");
   if (NumTwice)
     L.msg().debug(plugin() + Twine(NumTwice) +
                   " slow jobs were started a second time, which was faster " +
                   Twine(NumTwiceWon) + " times");
   if (NumVerified)
-    L.msg().debug(plugin() + Twine(NumVerified) + Of + " objects verified");
+    L.msg().debug(plugin() + ofAll(NumVerified) + " objects verified");
 }

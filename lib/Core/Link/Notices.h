@@ -13,6 +13,7 @@
 #include "Link/Linker.h"
 #include "Link/Observer.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <set>
 
@@ -69,6 +70,8 @@ private:
   size_t NumErrors = 0;
   std::string WhyNoFallback; // beside the user's option; empty: nothing
   std::string LastLoad;      // as it was told
+
+  llvm::DenseSet<plan::JobId> Settled; // their objects are there, or failed
 
   // By job.
   llvm::DenseMap<plan::JobId, std::string> WhyAgain; // it was tried once more

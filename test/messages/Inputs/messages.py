@@ -30,8 +30,7 @@ DOCUMENT = "docs/MESSAGES.md"
 # Functions whose arguments reach the user. Notes of --verbose don't count.
 CALLS = ("warning", "emit", "error", "note", "fail", "Fail", "invalid",
          "wrongValue", "failure", "failed", "broken", "createStringError", "addError",
-         "fallBack", "retryOrFallBack", "giveUpPlugin", "warnLimited",
-         "failWithoutFallback", "violation", "leaveOut", "push_back",
+         "warnLimited", "failWithoutFallback", "violation", "leaveOut", "push_back",
          "rest", "dislike", "infrastructure", "withFirstLine", "nodeFailed", "refuse")
 
 # What messages are often put together in.
@@ -40,6 +39,10 @@ VARIABLES = ("Error", "Problem", "Text", "Why", "WhyNot", "Reason")
 CALL = re.compile(r"(?<![\w:~])(?:\w+(?:\.|->))*(%s)\(" % "|".join(CALLS))
 ASSIGNMENT = re.compile(r"(?<!\w)(?:\w+(?:\.|->))*(?:%s) \+?=(?!=)"
                         % "|".join(VARIABLES))
+# What functions that only make a part of a message put there.
+PARTS = {r"\bplugin\(\)": '"plugin \'" + X + "\': "',
+         r"\bmodule\([^()]*\)": '"module \'" + X + "\'"',
+         r"\bofAll\((?:[^()]|\(\))*\)": 'X + " of " + X'}
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
@@ -71,12 +74,11 @@ def arguments(text, at):
 
 def message(code):
     """The template of the literals in `code`; empty if there is no word."""
+    for part, text in PARTS.items():
+        code = re.sub(part, text, code)
     parts, end = [], 0
     for match in STRING.finditer(code):
-        between = code[end:match.start()].strip()
-        if end == 0 and between:
-            parts.append("...")
-        elif end and between:
+        if code[end:match.start()].strip() not in ("", "+"):
             parts.append("...")
         parts.append(match.group(1).replace('\\"', '"').replace("\\\\", "\\"))
         end = match.end()
