@@ -101,7 +101,8 @@ private:
       Result.Violation = std::move(Why);
   }
   Time timeLimit() const;
-  double bound() const;
+  double limit() const;
+  double overhead() const;
 
   const Scenario &S;
   const bool WantsLog;
@@ -205,7 +206,11 @@ LinkResult Simulation::run() {
       if (A.What != Action::DropPlugin && A.What != Action::FailLink)
         fail("an action after the end: " + print(A).substr(2));
   }
-  Result.Bound = bound();
+  if (double Seconds = limit(); Seconds != 0) {
+    Result.Limit = fromSeconds(Seconds + overhead());
+    if (Result.End > Result.Limit)
+      fail("nothing is wrong, and the link takes too long");
+  }
   Result.NumSteps = NumSteps;
   return std::move(Result);
 }
@@ -249,7 +254,7 @@ void Simulation::step(const Event *E) {
 Time Simulation::timeLimit() const {
   Time Limit = 10min + S.O.CallTimeout;
   for (const JobTruth &J : S.Jobs)
-    Limit += fromSeconds(J.Seconds) +
+    Limit += fromSeconds(20 * J.Seconds) +
              (S.O.MaxTries + 2) *
                  (S.O.JobTimeout + 2 * S.O.DeadlineStep + S.O.BusyRetry + 5s);
   return Limit;
@@ -513,31 +518,67 @@ void Simulation::addStray() {
 // What no plan can do without
 //===----------------------------------------------------------------------===//
 
-/// Seconds that a link without faults takes at least: the longest job on the
-/// fastest core, all work on all cores, and what comes before and after it. 0
-/// where no such bound is known.
-double Simulation::bound() const {
+/// Seconds that a link without faults may take, but for overhead(): 1.3 times
+/// the least, where the longest jobs are the plugin's. The least is that of the
+/// longest job on a worker, of all jobs on all cores, and of two of the longest
+/// on one core if there are more jobs than cores. 0 where it is the user's
+/// options that a link waits for.
+double Simulation::limit() const {
   const Options &O = S.O;
+  uint64_t Bytes = 0;
+  for (const JobTruth &J : S.Jobs)
+    Bytes += J.Bytes;
   if (!S.isHonest() || O.KeepOrder || O.VerifyPercent != 0 ||
-      O.MaxBytesInFlight < (uint64_t(1) << 40))
+      O.MaxBytesInFlight < Bytes)
     return 0;
-  double Fastest = 0, Speed = 0, Work = 0, Longest = 0;
-  for (const Worker &W : S.Workers) {
-    Speed += W.Slots * W.Speed;
-    Fastest = std::max(Fastest, W.Speed);
-  }
-  bool HelpsHere = !S.IsThisMachine && (O.LocalJobs || O.Fallback);
-  unsigned Here = !HelpsHere ? 0 : O.LocalJobs ? *O.LocalJobs : O.Cores;
-  Speed += Here;
-  if (Here)
-    Fastest = std::max(Fastest, 1.0);
+  // By default, the linker itself has a part of this machine.
+  unsigned Default =
+      O.Fallback ? O.Cores - std::min(O.Cores, 1 + O.Cores / 8) : 0;
+  unsigned Here = S.IsThisMachine ? 0 : O.LocalJobs.value_or(Default);
+  double Speed = S.Workers.front().Speed; // of all workers
+  double Slots = S.numSlots();
+  // What takes a slot there: the inputs have to be sent, too.
+  double WorkThere = 0, Work = 0;
+  std::vector<double> Least; // of each job
   for (const JobTruth &J : S.Jobs) {
     if (J.IsCached)
       continue;
+    double Sending = S.IsThisMachine ? 0 : double(J.Bytes) / S.BytesPerSecond;
+    // The slot is idle until the next job comes, if none waits there.
+    double Latency = std::chrono::duration<double>(S.Latency).count();
+    double There = J.Seconds / Speed + Sending + Latency * (S.Ahead ? 1 : 3);
+    WorkThere += There;
     Work += J.Seconds;
-    Longest = std::max(Longest, J.Seconds);
+    Least.push_back(Here ? std::max(There, J.Seconds) : There);
+    if (fromSeconds(2 * There) > O.JobTimeout)
+      return 0;
   }
-  return std::max(Longest / Fastest, Work / Speed);
+  if (Least.empty())
+    return 0;
+  std::sort(Least.rbegin(), Least.rend());
+  size_t NumCores = static_cast<size_t>(Slots) + Here;
+  // Of so many jobs, one core at least has K.
+  double Bound = 0;
+  for (size_t K = 1; (K - 1) * NumCores < Least.size(); ++K)
+    Bound = std::max(Bound, double(K) * Least[(K - 1) * NumCores]);
+  // Each side takes the share that is due to its speed.
+  double PerSecond = Slots / WorkThere + (Here ? Here / Work : 0);
+  Bound = std::max(Bound, 1 / PerSecond);
+  // A farm, and a plugin that takes no more jobs than it can begin soon. A few
+  // slots beside many cores here, and jobs that have to be taken back one by
+  // one, cost more.
+  bool IsFarm = Speed == 1 && Slots >= 2 * Here && S.Ahead <= 3;
+  return Bound * (IsFarm ? 1.3 : 2.5);
+}
+
+/// Seconds of a link that no core works in: the plugin is opened, jobs are
+/// prepared and go to and fro.
+double Simulation::overhead() const {
+  double Jobs = double(S.Jobs.size());
+  Time Look = 2 * S.O.LookInterval + S.O.LoadInterval;
+  return 0.01 + std::chrono::duration<double>(Look).count() +
+         6 * std::chrono::duration<double>(S.Latency).count() +
+         Jobs * 0.0003 / double(HelperIdle.size()) + Jobs * 0.0001;
 }
 
 LinkResult dtlto::sim::simulate(const Scenario &S, bool WantsLog) {

@@ -27,7 +27,7 @@ struct LinkResult {
   std::string Violation; // empty: no rule was broken
   std::string Log;       // if it was wanted
   plan::Time End = {};   // of the last job
-  double Bound = 0;      // seconds that no plan could do without
+  plan::Time Limit = {}; // what it may be if nothing is wrong; 0: unknown
 };
 
 /// Runs the link of \p S to its end, or to the first rule that doesn't hold.

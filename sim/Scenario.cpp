@@ -72,10 +72,14 @@ static void drawOptions(Scenario &S) {
   O.DuplicatePercent = static_cast<unsigned>(R.of({0, 5, 25, 25, 25, 100}));
   O.VerifyPercent = static_cast<unsigned>(R.of({0, 0, 0, 5, 37, 100}));
   O.Fallback = R.chance(0.8);
+  bool IsPlain = R.chance(0.7); // what a link's least time is known for
   if (R.chance(0.05)) {
+    // As in the linker: on one thread in this process, by way of the plugin or
+    // not.
     O.KeepOrder = true;
-    O.Cores = 1; // as in the linker
+    O.Cores = 1;
     O.LocalJobs.reset();
+    S.IsThisMachine = R.chance(0.5);
   }
   O.MaxBytesInFlight = R.of<uint64_t>(
       {1, 1 << 20, 10 << 20, 100 << 20, uint64_t(1) << 40, UINT64_MAX});
@@ -88,6 +92,12 @@ static void drawOptions(Scenario &S) {
   }
   if (R.chance(0.5))
     O.CallTimeout = 5s;
+  if (S.Features == 0 && IsPlain) {
+    O.VerifyPercent = 0;
+    O.KeepOrder = false;
+    O.MaxBytesInFlight = UINT64_MAX;
+    O.JobTimeout = 600s;
+  }
 }
 
 static void drawJobs(Scenario &S, unsigned MaxJobs) {
@@ -126,6 +136,8 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     }
     J.Seconds = std::max(J.Seconds, 0.0001);
     J.Bytes = static_cast<uint64_t>(MeanBytes * (0.1 + 2 * Own.unit()));
+    if (S.Features == 0) // a job takes as long as its module is large
+      J.Bytes = static_cast<uint64_t>(10 * MeanBytes * J.Seconds);
     Estimate = J.Seconds * Unit;
     double Wrong = Own.unit(), By = Own.unit();
     if (S.has(Feature::WrongEstimates))
@@ -136,6 +148,8 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     };
     J.IsCached = Has(Feature::Cache, Rare);
     J.NotExpressible = Has(Feature::NotExpressible, Rare);
+    if (S.O.KeepOrder)
+      J.NotExpressible = !S.IsThisMachine;
     J.RemoteError = Has(Feature::RemoteErrors, Rare);
     J.Error = Has(Feature::Errors, 2.0 / N);
     J.PrepareFails = Has(Feature::PrepareFails, 2.0 / N);
@@ -162,13 +176,15 @@ static void drawFarm(Scenario &S) {
   unsigned N = static_cast<unsigned>(R.chance(0.4)   ? R.in(1, 3)
                                      : R.chance(0.6) ? R.in(4, 16)
                                                      : R.in(17, 64));
-  S.IsThisMachine = R.chance(0.1);
+  S.IsThisMachine = S.IsThisMachine || R.chance(0.1);
   unsigned Slots = static_cast<unsigned>(R.of({1, 2, 6, 16}));
   double Speed = R.of({1.0, 1.0, 0.5, 2.0});
   S.Ahead = static_cast<unsigned>(R.of({0, 1, 3, 1000}));
   S.Often = R.of({0.03, 0.3, 1.0});
   S.BytesPerSecond = R.of({1e7, 1e8, 1e9});
   S.Latency = Time(R.of<int64_t>({10000, 200000, 3000000}));
+  if (S.Features == 0)
+    S.BytesPerSecond = 1e9; // sending is not what the link waits for
   bool NoStates = R.chance(0.6), NoLoad = R.chance(0.6), Mute = R.chance(0.3);
   if (S.has(Feature::ShyPlugin)) {
     S.TellsStates = !NoStates;
@@ -194,7 +210,7 @@ static void drawFarm(Scenario &S) {
       return S.has(F) && IsBad;
     };
     double Slow = Own.of({3.0, 10.0, 100.0});
-    if (Has(Feature::SlowWorkers))
+    if (Has(Feature::SlowWorkers) && !S.IsThisMachine)
       W.Speed /= Slow;
     Time Dies = Time(static_cast<int64_t>(Own.between(0, 5e9)));
     W.DiesSilently = Own.chance(0.5);
