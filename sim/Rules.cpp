@@ -173,6 +173,7 @@ void Rules::onEvent(const Event &E) {
     if (WasAtPlugin)
       A->At = Where::Ended;
     J.Reasons.insert(E.Why);
+    HadTrouble = true;
     J.MayTryAgain = E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled;
     MustWait &= E.Why == Cause::Refused;
     PluginSign = Now;
@@ -274,8 +275,7 @@ void Rules::onAction(const Action &A) {
   case Action::Cancel:
     expect(isLive(*At), "there is nothing to cancel");
     At->At = Where::Ended;
-    if (A.Why == Cause::Timeout)
-      Jobs[A.Job].Reasons.insert(A.Why);
+    HadTrouble |= A.Why == Cause::Timeout;
     return forgetIfOver(A.Attempt);
   case Action::StaysHere: {
     expect(!At, "stays here, but was begun before");
@@ -327,7 +327,7 @@ void Rules::onAction(const Action &A) {
     return;
   case Action::DropPlugin:
     expect(!Dropped, "the plugin is dropped twice");
-    Dropped = true;
+    Dropped = HadTrouble = true;
     return;
   case Action::EndJob:
     return onEndJob(A);
@@ -463,7 +463,7 @@ void Rules::onCompile(const Action &A) {
   expect(NumCompiling <= (O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores),
          "more is compiled here than the user allows");
   if (O.KeepOrder && A.AKind == Kind::Here) {
-    expect(NumCompiling == 1 && (!J.Reasons.empty() || A.Job >= NextInOrder),
+    expect(NumCompiling == 1 && (HadTrouble || A.Job >= NextInOrder),
            "is compiled here out of order");
     NextInOrder = std::max(NextInOrder, A.Job);
   }

@@ -105,7 +105,8 @@ private:
   plan::Time Now = {};
   bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
   bool Forbidden = false, Failed = false;
-  bool MustWait = false; // the plugin was busy, and nothing has changed
+  bool MustWait = false;   // the plugin was busy, and nothing has changed
+  bool HadTrouble = false; // the plugin did not do what it was given
   uint32_t MostSlots = 0;
   size_t NumEnded = 0;
   plan::Time CallSince = plan::Never;

@@ -11,6 +11,7 @@
 #include "Rules.h"
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
@@ -23,7 +24,7 @@ using namespace dtlto;
 using namespace dtlto::sim;
 
 static constexpr char Usage[] =
-    "usage: dtlto-simulate --links N [--seed S] [--threads T]\n"
+    "usage: dtlto-simulate --links N [--seed S] [--threads T] [--log FILE]\n"
     "       dtlto-simulate --replay FILE\n"
     "\n"
     "Runs N random links, with all that goes wrong in them, through the plan "
@@ -44,6 +45,7 @@ static constexpr char Usage[] =
     "  --seed S     of the first link; 1 if it isn't given\n"
     "  --threads T  by default, one for each core; makes no difference but to\n"
     "               the time that it takes\n"
+    "  --log FILE   writes the event log of the first link\n"
     "  --replay FILE\n"
     "\n"
     "Exit status: 0 if all went well, 1 if a rule was broken or decisions\n"
@@ -98,8 +100,21 @@ static void printViolation(uint64_t Seed, const LinkResult &R, bool WantsLog) {
   std::printf(": %s\n%s", Small.Violation.c_str(), Small.Log.c_str());
 }
 
-static int runLinks(uint64_t NumLinks, uint64_t FirstSeed,
-                    unsigned NumThreads) {
+static int fail(const char *What, const char *Path) {
+  std::fprintf(stderr, "dtlto-simulate: can't %s '%s': %s\n", What, Path,
+               std::strerror(errno));
+  return 2;
+}
+
+static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, unsigned NumThreads,
+                    const char *LogPath) {
+  if (LogPath) {
+    std::ofstream Out(LogPath, std::ios::binary);
+    Out << simulate(drawScenario(FirstSeed, {}), /*WantsLog=*/true).Log;
+    Out.close();
+    if (!Out)
+      return fail("write", LogPath);
+  }
   std::vector<LinkResult> Results(NumLinks);
   std::atomic<uint64_t> Next{0};
   auto Work = [&] {
@@ -133,11 +148,8 @@ static int runLinks(uint64_t NumLinks, uint64_t FirstSeed,
 static int replayLog(const char *Path) {
   std::ifstream In(Path, std::ios::binary);
   std::string Text{std::istreambuf_iterator<char>(In), {}};
-  if (!In) {
-    std::fprintf(stderr, "dtlto-simulate: can't read '%s': %s\n", Path,
-                 std::strerror(errno));
-    return 2;
-  }
+  if (!In)
+    return fail("read", Path);
   plan::EventLog L;
   std::string Error;
   if (!plan::parse(Text, L, Error)) {
@@ -171,7 +183,7 @@ static int replayLog(const char *Path) {
 int main(int Argc, char **Argv) {
   uint64_t NumLinks = 0, Seed = 1;
   uint64_t NumThreads = std::max(1u, std::thread::hardware_concurrency());
-  const char *Log = nullptr;
+  const char *Replay = nullptr, *Log = nullptr;
   auto Refuse = [](const char *What, const char *Which) {
     std::fprintf(stderr, "dtlto-simulate: %s '%s'\n%s", What, Which, Usage);
     return 2;
@@ -186,13 +198,16 @@ int main(int Argc, char **Argv) {
                        : Name == "--seed"    ? &Seed
                        : Name == "--threads" ? &NumThreads
                                              : nullptr;
-    if (!Number && Name != "--replay")
+    const char **Path = Name == "--replay" ? &Replay
+                        : Name == "--log"  ? &Log
+                                           : nullptr;
+    if (!Number && !Path)
       return Refuse("unknown argument", Argv[I]);
     if (++I == Argc)
       return Refuse("nothing follows", Argv[I - 1]);
     std::string_view Value = Argv[I];
-    if (!Number) {
-      Log = Argv[I];
+    if (Path) {
+      *Path = Argv[I];
       continue;
     }
     auto [End, Error] =
@@ -202,8 +217,10 @@ int main(int Argc, char **Argv) {
     if (!Good)
       return Refuse("bad number", Argv[I]);
   }
-  if ((Log != nullptr) == (NumLinks != 0))
-    return Refuse("either links or a log, not", Log ? "both" : "neither");
-  return Log ? replayLog(Log)
-             : runLinks(NumLinks, Seed, static_cast<unsigned>(NumThreads));
+  if ((Replay != nullptr) == (NumLinks != 0) || (Replay && Log))
+    return Refuse("either links or a log to replay, not",
+                  Replay ? "both" : "neither");
+  return Replay
+             ? replayLog(Replay)
+             : runLinks(NumLinks, Seed, static_cast<unsigned>(NumThreads), Log);
 }
