@@ -59,6 +59,7 @@ unsigned Rules::numLive(const Job &J) const {
 std::string Rules::saw(Time T, const Event *E,
                        const std::vector<Action> &Actions) {
   Now = T;
+  FoundNoRoom = 0;
   name();
   if (E)
     onEvent(*E);
@@ -79,6 +80,10 @@ void Rules::onEvent(const Event &E) {
     CallSince = E.CallSince;
     return;
   case Event::Opened:
+    // What is ready may lack what the plugin needs.
+    for (AttemptId Id : Live)
+      Attempts[Id].IsLacking |=
+          E.Flag && !IsOpen && !Dropped && Attempts[Id].At == Where::Ready;
     IsOpen = true;
     PluginSign = Now;
     return;
@@ -155,6 +160,7 @@ void Rules::onEvent(const Event &E) {
     MustWait |= !E.Flag && A->At == Where::Offered;
     if (A->At == Where::Offered)
       A->At = Where::Ready;
+    FoundNoRoom = E.Attempt;
     break;
   case Event::StateChanged:
     A->Runs |= E.State != PluginState::Queued;
@@ -404,12 +410,14 @@ void Rules::onPrepare(const Action &A) {
   J.Begun = true;
   At->At = Where::Preparing;
   At->Prepares = true;
+  At->IsLacking = false;
 }
 
 void Rules::onOffer(const Action &A) {
   Attempt &At = Attempts[A.Attempt];
   expect(At.At == Where::Ready && At.AtPlugin, "is offered, but is not ready");
   expect(IsOpen && !Dropped, "is offered to no plugin");
+  expect(!At.IsLacking, "is offered without what the plugin needs");
   expect(!Failed, "is offered after the link has failed");
   size_t NumOffered = 1, NumAccepted = 0;
   uint64_t Bytes = At.Bytes;
@@ -518,6 +526,8 @@ void Rules::checkStep() {
       return;
     name(A.Job, Id);
     expect(J.Tries <= O.MaxTries, "was tried too often");
+    expect(Id != FoundNoRoom || A.Kind != Kind::Duplicate || !A.IsSecond,
+           "is a duplicate that waits for room");
     expect(J.NumAccepted <= 2 * O.MaxTries, "is tried without an end");
     expect(!J.Winner || !isLive(A) || A.Kind == Kind::Verify ||
                (isVerified(A.Job) && !A.AtPlugin),

@@ -45,11 +45,12 @@ private:
     plan::AttemptKind Kind = plan::AttemptKind::First;
     plan::Cause Why = plan::Cause::None; // it is compiled here
     Where At = Where::Ended;
-    bool IsKnown = false;  // an action has named it
-    bool AtPlugin = false; // or to be given to it
-    bool Prepares = false; // a thread does, also if nobody needs it any more
-    bool Compiles = false; // likewise
-    bool IsSecond = false; // was begun beside another one
+    bool IsKnown = false;   // an action has named it
+    bool AtPlugin = false;  // or to be given to it
+    bool Prepares = false;  // a thread does, also if nobody needs it any more
+    bool Compiles = false;  // likewise
+    bool IsLacking = false; // it was prepared before the plugin was open
+    bool IsSecond = false;  // was begun beside another one
     plan::WorkerId Worker = 0;
     uint64_t Bytes = 0;
     bool Runs = false;        // the plugin has told of it
@@ -107,6 +108,7 @@ private:
   bool Forbidden = false, Failed = false;
   bool MustWait = false;   // the plugin was busy, and nothing has changed
   bool HadTrouble = false; // the plugin did not do what it was given
+  plan::AttemptId FoundNoRoom = 0; // in this step
   uint32_t MostSlots = 0;
   size_t NumEnded = 0;
   plan::Time CallSince = plan::Never;
