@@ -1,0 +1,96 @@
+//===- Farm.h - A plugin that exists only as arithmetic ---------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The plugin of a simulated link, with its workers. What it has to tell goes to
+// whoever simulates the link, as the events that the driver would make of it;
+// so do the times at which it wants to be called again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SIM_FARM_H
+#define DTLTO_SIM_FARM_H
+
+#include "Random.h"
+#include "Scenario.h"
+#include <deque>
+#include <functional>
+
+namespace dtlto::sim {
+
+class Farm {
+public:
+  /// Of one job, at the times that it has asked for.
+  enum class Stage { Sent, Ran, Returned, StillAlive };
+
+  struct Host {
+    /// Tells the plan after \p Delay.
+    std::function<void(plan::Time Delay, const plan::Event &)> Tell;
+    /// Calls advance() after \p Delay.
+    std::function<void(plan::Time Delay, Stage, plan::AttemptId)> Ask;
+  };
+
+  Farm(const Scenario &S, Host H);
+
+  enum class Answer { Accepted, Busy, Refused };
+  /// \p Number: how many attempts of the job there were before.
+  Answer submit(plan::Time Now, plan::AttemptId Id, plan::JobId J,
+                unsigned Number, plan::WorkerId Avoid);
+  void cancel(plan::AttemptId Id);
+  void advance(plan::Time Now, Stage At, plan::AttemptId Id);
+  plan::Load load();
+  /// What no job is the reason of: workers die, storms end.
+  void look(plan::Time Now);
+  /// It does nothing more.
+  void stop() { Stopped = true; }
+  /// How often it has told that there is room.
+  size_t numRoomTold() const { return NumRoomTold; }
+  size_t numResults() const { return NumResults; }
+
+private:
+  enum class Fate {
+    Good,
+    Lost,
+    Late,
+    Twice,
+    Bad,
+    Failed,
+    Cancelled,
+    Caller,
+    NeverBegun
+  };
+  struct Job {
+    plan::JobId Id = 0;
+    Fate Comes = Fate::Good;
+    plan::WorkerId Avoid = 0;
+    size_t Worker = SIZE_MAX; // its index
+    plan::Time Took = {};
+  };
+
+  Fate drawFate(plan::JobId J, unsigned Number) const;
+  void assign();
+  void tellState(plan::AttemptId Id, const Job &J, plan::PluginState State);
+  void tellResult(plan::AttemptId Id, const Job &J);
+  void tellRoom();
+  void leave(plan::AttemptId Id);
+  bool isStormy(plan::Time T) const;
+  bool hasRoom() const;
+
+  const Scenario &S;
+  Host TheHost;
+  plan::Time Now = {};
+  std::vector<Worker> Workers;
+  std::vector<unsigned> Taken; // slots of each worker
+  std::map<plan::AttemptId, Job> Jobs;
+  std::deque<plan::AttemptId> Queue;
+  bool SaidBusy = false, Stopped = false;
+  size_t NumRoomTold = 0, NumResults = 0;
+  Random Lies;
+};
+
+} // namespace dtlto::sim
+
+#endif // DTLTO_SIM_FARM_H

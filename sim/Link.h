@@ -1,0 +1,38 @@
+//===- Link.h - A link that is only arithmetic ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One link, as a discrete simulation without a clock or a thread: a plan, a
+// driver that does what its actions say, as the linker's does, and a plugin
+// with a farm. After each step all rules are checked: those of the plan itself,
+// those of Rules.h, and that the link comes to its end.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SIM_LINK_H
+#define DTLTO_SIM_LINK_H
+
+#include "Scenario.h"
+#include <string>
+
+namespace dtlto::sim {
+
+struct LinkResult {
+  size_t NumJobs = 0;
+  uint64_t NumSteps = 0;
+  uint64_t Digest = 0;   // of all actions and their times
+  std::string Violation; // empty: no rule was broken
+  std::string Log;       // if it was wanted
+  plan::Time End = {};   // of the last job
+  plan::Time Limit = {}; // what it may be if nothing is wrong; 0: unknown
+};
+
+/// Runs the link of \p S to its end, or to the first rule that doesn't hold.
+LinkResult simulate(const Scenario &S, bool WantsLog = false);
+
+} // namespace dtlto::sim
+
+#endif // DTLTO_SIM_LINK_H

@@ -1,0 +1,563 @@
+//===- Rules.cpp - What a link may rely on --------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rules.h"
+#include <algorithm>
+
+using namespace dtlto;
+using namespace dtlto::sim;
+using namespace dtlto::plan;
+using namespace std::chrono_literals;
+
+using Kind = AttemptKind;
+
+Rules::Rules(const std::vector<JobInfo> &Jobs, const Options &O)
+    : Infos(Jobs), O(O), Jobs(Jobs.size()), Attempts(1) {
+  for (const JobInfo &J : Jobs)
+    SecondsInAll += J.Estimate;
+}
+
+void Rules::expect(bool Holds, const char *Rule) {
+  if (Holds || !Broken.empty())
+    return;
+  if (NamedJob)
+    Broken += "job " + std::to_string(*NamedJob) + ": ";
+  if (NamedAttempt)
+    Broken += "attempt " + std::to_string(NamedAttempt) + ": ";
+  Broken += Rule;
+}
+
+void Rules::name(std::optional<JobId> J, AttemptId A) {
+  NamedJob = J;
+  NamedAttempt = A;
+}
+
+Rules::Attempt *Rules::find(AttemptId Id) {
+  return Id < Attempts.size() && Attempts[Id].IsKnown ? &Attempts[Id] : nullptr;
+}
+
+void Rules::forgetIfOver(AttemptId Id) {
+  const Attempt &A = Attempts[Id];
+  // What is left alone is no duplicate any more.
+  if (const Job &J = Jobs[A.Job]; !isLive(A) && numLive(J) == 1)
+    for (AttemptId Other : J.Attempts)
+      Attempts[Other].IsSecond = false;
+  if (!isLive(A) && !A.Prepares && !A.Compiles)
+    Live.erase(Id);
+}
+
+unsigned Rules::numLive(const Job &J) const {
+  return static_cast<unsigned>(
+      std::count_if(J.Attempts.begin(), J.Attempts.end(),
+                    [this](AttemptId Id) { return isLive(Attempts[Id]); }));
+}
+
+std::string Rules::saw(Time T, const Event *E,
+                       const std::vector<Action> &Actions) {
+  Now = T;
+  FoundNoRoom = 0;
+  name();
+  if (E)
+    onEvent(*E);
+  for (const Action &A : Actions)
+    onAction(A);
+  name();
+  checkStep();
+  return Broken;
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+void Rules::onEvent(const Event &E) {
+  switch (E.What) {
+  case Event::Tick:
+    CallSince = E.CallSince;
+    return;
+  case Event::Opened:
+    // What is ready may lack what the plugin needs.
+    for (AttemptId Id : Live)
+      Attempts[Id].IsLacking |=
+          E.Flag && !IsOpen && !Dropped && Attempts[Id].At == Where::Ready;
+    IsOpen = true;
+    PluginSign = Now;
+    return;
+  case Event::OpenFailed:
+    Forbidden |= E.Flag && !Dropped;
+    return;
+  case Event::FallbackForbidden:
+    Forbidden = true;
+    return;
+  case Event::PluginFailed:
+    return;
+  case Event::RoomChanged:
+    MustWait = false;
+    PluginSign = Now;
+    return;
+  case Event::LoadKnown:
+    if (E.TheLoad.Slots != Unknown)
+      MostSlots = std::max(MostSlots, E.TheLoad.Slots);
+    return;
+  case Event::Verified:
+    Jobs[E.Job].Reasons.insert(Cause::None);
+    return;
+  case Event::VerifyFailed:
+    Jobs[E.Job].Reasons.insert(Cause::VerifyFailed);
+    return;
+  case Event::Delivered:
+    Jobs[E.Job].Reasons.insert(Cause::Done);
+    return;
+  case Event::DeliverFailed:
+    Jobs[E.Job].Reasons.insert(Cause::DeliverFailed);
+    return;
+  default:
+    break;
+  }
+
+  Attempt *A = find(E.Attempt);
+  if (!A)
+    return;
+  Job &J = Jobs[A->Job];
+  if (E.What >= Event::Prepared && E.What <= Event::NotExpressible)
+    A->Prepares = false;
+  if (E.What == Event::CompiledHere || E.What == Event::CompileHereFailed)
+    A->Compiles = false;
+  if (!isLive(*A))
+    return forgetIfOver(E.Attempt);
+  if (E.Worker)
+    A->Worker = E.Worker;
+  A->LastSign = Now;
+  bool WasAtPlugin = A->At == Where::Offered || A->At == Where::Accepted;
+  switch (E.What) {
+  case Event::Prepared:
+    A->At = A->AtPlugin ? Where::Ready : Where::Planned;
+    A->Bytes = E.Bytes;
+    break;
+  case Event::CacheHit:
+    A->At = Where::Ended;
+    J.Reasons.insert(Cause::Cached);
+    break;
+  case Event::PrepareFailed:
+    A->At = Where::Ended;
+    J.Reasons.insert(Cause::PrepareFailed);
+    break;
+  case Event::NotExpressible:
+    A->At = Where::Ended;
+    break;
+  case Event::Accepted:
+    if (A->At == Where::Offered) {
+      A->At = Where::Accepted;
+      ++J.NumAccepted;
+    }
+    PluginSign = Now;
+    break;
+  case Event::Busy:
+    MustWait |= !E.Flag && A->At == Where::Offered;
+    if (A->At == Where::Offered)
+      A->At = Where::Ready;
+    FoundNoRoom = E.Attempt;
+    break;
+  case Event::StateChanged:
+    A->Runs |= E.State != PluginState::Queued;
+    PluginSign = Now;
+    break;
+  case Event::Alive:
+    PluginSign = Now;
+    break;
+  case Event::Succeeded:
+    if (WasAtPlugin)
+      A->At = Where::Good;
+    MustWait = false;
+    PluginSign = Now;
+    break;
+  case Event::Failed:
+    if (WasAtPlugin)
+      A->At = Where::Ended;
+    J.Reasons.insert(E.Why);
+    HadTrouble = true;
+    J.MayTryAgain = E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled;
+    MustWait &= E.Why == Cause::Refused;
+    PluginSign = Now;
+    break;
+  case Event::CompiledHere:
+    A->At = Where::Good;
+    break;
+  case Event::CompileHereFailed:
+    A->At = Where::Ended;
+    J.Reasons.insert(Cause::CompilerHere);
+    break;
+  default:
+    break;
+  }
+  forgetIfOver(E.Attempt);
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+Rules::Attempt &Rules::add(const Action &A, Where At) {
+  if (A.Attempt >= Attempts.size())
+    Attempts.resize(A.Attempt + 1);
+  Attempt &New = Attempts[A.Attempt];
+  New.IsKnown = true;
+  New.Job = A.Job;
+  New.Kind = A.AKind;
+  New.AtPlugin = A.AKind != Kind::Here && A.AKind != Kind::Verify;
+  New.At = At;
+  New.Why = A.Why;
+  New.LastSign = Now;
+  Job &J = Jobs[A.Job];
+  New.IsSecond = numLive(J) != 0;
+  J.Attempts.push_back(A.Attempt);
+  Live.insert(A.Attempt);
+  expect(!Failed, "it is begun after the link has failed");
+  expect(J.Winner == 0 || A.AKind == Kind::Verify,
+         "it is begun though the job has an object");
+  return New;
+}
+
+/// Whether a job with this cause runs here as it pays, and not as it must.
+bool Rules::isVoluntary(Cause Why) const {
+  return Why == Cause::PluginFull || Why == Cause::TakenBack ||
+         Why == Cause::PluginSilent || Why == Cause::Straggler;
+}
+
+void Rules::onAction(const Action &A) {
+  bool NamesJob = false, NamesAttempt = false;
+  switch (A.What) {
+  case Action::Prepare:
+  case Action::Offer:
+  case Action::Cancel:
+  case Action::StaysHere:
+  case Action::CompileHere:
+  case Action::Won:
+  case Action::Verify:
+  case Action::Deliver:
+    NamesAttempt = NamesJob = true;
+    break;
+  case Action::EndJob:
+    NamesJob = true;
+    break;
+  default:
+    break;
+  }
+  name(NamesJob ? std::optional(A.Job) : std::nullopt,
+       NamesAttempt ? A.Attempt : 0);
+  if (NamesJob && A.Job >= Jobs.size())
+    return expect(false, "there is no such job");
+  expect(!NamesJob || !Jobs[A.Job].Ended, "is named after its end");
+  // What the plugin does wrong after its last job still counts.
+  expect(!Closed || A.What == Action::DropPlugin || A.What == Action::FailLink,
+         "an action after the plugin was closed");
+  Attempt *At = find(A.Attempt);
+  if (NamesAttempt) {
+    if (A.Attempt == 0 || (At && At->Job != A.Job))
+      return expect(false, "is another job's, or none");
+    bool MayBegin = A.What == Action::Prepare || A.What == Action::StaysHere ||
+                    A.What == Action::CompileHere;
+    // One that is to be compared may wait for a thread, and then not be needed.
+    if (!At && A.What == Action::Cancel && A.AKind == Kind::Verify)
+      return;
+    if (!At && !MayBegin)
+      return expect(false, "was never begun");
+    expect(!At || At->At != Where::Ended, "is named after its end");
+  }
+
+  switch (A.What) {
+  case Action::Open:
+    expect(!AskedToOpen, "the plugin is opened twice");
+    AskedToOpen = true;
+    return;
+  case Action::Prepare:
+    return onPrepare(A);
+  case Action::Offer:
+    return onOffer(A);
+  case Action::Cancel:
+    expect(isLive(*At), "there is nothing to cancel");
+    At->At = Where::Ended;
+    HadTrouble |= A.Why == Cause::Timeout;
+    return forgetIfOver(A.Attempt);
+  case Action::StaysHere: {
+    expect(!At, "stays here, but was begun before");
+    bool Voluntary = isVoluntary(A.Why);
+    expect(!Voluntary || (IsOpen && !Dropped),
+           "is taken from a plugin that isn't there");
+    expect(!Voluntary || !O.KeepOrder, "is taken out of the order");
+    expect(!Voluntary || (O.LocalJobs ? *O.LocalJobs != 0 : mayFallBack()),
+           "is taken from the plugin though the user wants none here");
+    expect(A.Why != Cause::Straggler || O.DuplicatePercent != 0,
+           "has a duplicate though the user wants none");
+    expect(mayFallBack() || Voluntary || A.Why == Cause::NotExpressible ||
+               A.Why == Cause::PluginGone,
+           "falls back though the user wants no fallback");
+    add(A, Where::Planned).AtPlugin = false;
+    return;
+  }
+  case Action::CompileHere:
+    return onCompile(A);
+  case Action::Won:
+    expect(At->At == Where::Good, "wins without an object");
+    expect(Jobs[A.Job].Winner == 0, "is a second winner");
+    Jobs[A.Job].Winner = A.Attempt;
+    return;
+  case Action::Verify: {
+    Job &J = Jobs[A.Job];
+    expect(At->At == Where::Good && !At->AtPlugin,
+           "is compared, but there is no object from here");
+    expect(J.Winner != 0 && Attempts[J.Winner].AtPlugin,
+           "is compared with no object of the plugin's");
+    expect(isVerified(A.Job), "is verified, but its rank is not one to be");
+    expect(!J.Compared, "is compared twice");
+    J.Compared = true;
+    return;
+  }
+  case Action::Deliver: {
+    Job &J = Jobs[A.Job];
+    expect(At->At == Where::Good && J.Winner == A.Attempt,
+           "is delivered, but has not won with a good object");
+    expect(!J.IsDelivering, "is delivered twice");
+    expect(!Attempts[A.Attempt].AtPlugin || !isVerified(A.Job) ||
+               (J.Compared && J.Reasons.count(Cause::None)),
+           "is delivered, but was not verified");
+    J.IsDelivering = true;
+    return;
+  }
+  case Action::QueryLoad:
+    expect(IsOpen && !Dropped, "the load of no plugin is asked for");
+    return;
+  case Action::DropPlugin:
+    expect(!Dropped, "the plugin is dropped twice");
+    Dropped = HadTrouble = true;
+    return;
+  case Action::EndJob:
+    return onEndJob(A);
+  case Action::FailLink:
+    expect(!Failed, "the link fails twice");
+    expect(!mayFallBack(), "the link fails though there is a fallback");
+    Failed = true;
+    return;
+  case Action::Close:
+    expect(AskedToOpen, "a plugin is closed that was not opened");
+    expect(NumEnded == Jobs.size(), "the plugin is closed before all is done");
+    Closed = true;
+    return;
+  }
+}
+
+/// Attempts that take memory, but nobody's time.
+size_t Rules::numAhead() const {
+  return static_cast<size_t>(
+      std::count_if(Live.begin(), Live.end(), [this](AttemptId Id) {
+        Where At = Attempts[Id].At;
+        return At == Where::Preparing || At == Where::Ready ||
+               At == Where::Offered;
+      }));
+}
+
+void Rules::onPrepare(const Action &A) {
+  Job &J = Jobs[A.Job];
+  Attempt *At = find(A.Attempt);
+  if (At) {
+    // To be compiled here, or ready before the plugin said what it needs.
+    expect(At->At == Where::Planned || (At->At == Where::Ready && A.IsAgain),
+           "is prepared where it can't be");
+  } else {
+    At = &add(A, Where::Preparing);
+    switch (A.AKind) {
+    case Kind::First:
+      ++J.Tries;
+      expect(J.Attempts.size() == 1, "is no job's first attempt");
+      expect(numAhead() <=
+                 std::max<size_t>(O.MinPrepared,
+                                  std::min(2 * MostSlots, O.MaxPrepared)),
+             "more is prepared than the plugin has room for");
+      break;
+    case Kind::Retry:
+      ++J.Tries;
+      expect(J.MayTryAgain && !At->IsSecond, "there is no reason to try again");
+      break;
+    case Kind::Duplicate: {
+      expect(O.DuplicatePercent != 0,
+             "is a duplicate though the user wants none");
+      expect(!O.KeepOrder, "is a duplicate though the order is to be kept");
+      const Attempt *Slow = nullptr;
+      for (AttemptId Id : J.Attempts)
+        if (Id != A.Attempt && isLive(Attempts[Id]))
+          Slow = &Attempts[Id];
+      expect(numLive(J) == 2 && Slow->At == Where::Accepted,
+             "is a duplicate of nothing that the plugin has");
+      expect(A.Avoid == (Slow ? Slow->Worker : 0),
+             "avoids another worker than the slow one");
+      for (AttemptId Id : Live)
+        expect(Attempts[Id].Kind != Kind::First ||
+                   (Attempts[Id].At != Where::Preparing &&
+                    Attempts[Id].At != Where::Ready),
+               "is a duplicate though other jobs were not given out");
+      break;
+    }
+    default:
+      expect(false, "is prepared, but of no kind that is");
+    }
+    expect(A.ForPlugin && !Dropped, "is prepared for no plugin");
+  }
+  expect(A.ForPlugin == At->AtPlugin, "is prepared for the wrong place");
+  J.Begun = true;
+  At->At = Where::Preparing;
+  At->Prepares = true;
+  At->IsLacking = false;
+}
+
+void Rules::onOffer(const Action &A) {
+  Attempt &At = Attempts[A.Attempt];
+  expect(At.At == Where::Ready && At.AtPlugin, "is offered, but is not ready");
+  expect(IsOpen && !Dropped, "is offered to no plugin");
+  expect(!At.IsLacking, "is offered without what the plugin needs");
+  expect(!Failed, "is offered after the link has failed");
+  size_t NumOffered = 1, NumAccepted = 0;
+  uint64_t Bytes = At.Bytes;
+  for (AttemptId Id : Live) {
+    const Attempt &Other = Attempts[Id];
+    NumOffered += Other.At == Where::Offered;
+    NumAccepted += Other.At == Where::Accepted;
+    if (Other.At == Where::Offered || Other.At == Where::Accepted)
+      Bytes += Other.Bytes;
+    bool IsBefore = Other.Kind == Kind::First && Other.Job < A.Job &&
+                    (Other.At == Where::Preparing || Other.At == Where::Ready);
+    expect(At.Kind != Kind::First || !IsBefore,
+           "is offered before a job of a higher rank");
+  }
+  if (At.Kind == Kind::First)
+    for (JobId Before = 0; Before != A.Job; ++Before)
+      expect(Jobs[Before].Begun, "is offered before a job was begun that has a "
+                                 "higher rank");
+  expect(NumOffered <= (O.KeepOrder ? 1 : O.MaxOffers), "too many offers");
+  expect(Bytes <= O.MaxBytesInFlight || NumOffered + NumAccepted == 1,
+         "more memory is in flight than the user allows");
+  expect(!MustWait || A.Insist, "is offered to a plugin that is busy");
+  expect(!A.Insist || NumOffered + NumAccepted == 1,
+         "insists though the plugin has jobs");
+  At.At = Where::Offered;
+  At.LastSign = Now;
+}
+
+void Rules::onCompile(const Action &A) {
+  Job &J = Jobs[A.Job];
+  Attempt *At = find(A.Attempt);
+  if (!At) {
+    expect(A.AKind == Kind::Verify, "is compiled here, and nobody said why");
+    At = &add(A, Where::Planned);
+  }
+  expect(At->At == Where::Planned, "is compiled here where it can't be");
+  expect(!Failed, "is compiled here after the link has failed");
+  expect(A.AKind != Kind::Verify || (isVerified(A.Job) && J.Winner != 0),
+         "is compiled for nothing to compare");
+  size_t NumCompiling = 1;
+  for (AttemptId Id : Live) {
+    const Attempt &Other = Attempts[Id];
+    NumCompiling += Other.Compiles;
+    expect(Other.Job != A.Job || !Other.Compiles,
+           "is compiled here by two threads at once");
+    expect(Id == A.Attempt || Other.Job != A.Job || !isLive(Other) ||
+               !Infos[A.Job].HasSideFiles,
+           "is compiled here beside another attempt that writes its files");
+  }
+  // The user's own number is one to be kept, but one must be able to run.
+  expect(NumCompiling <= (O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores),
+         "more is compiled here than the user allows");
+  if (O.KeepOrder && A.AKind == Kind::Here) {
+    expect(NumCompiling == 1 && (HadTrouble || A.Job >= NextInOrder),
+           "is compiled here out of order");
+    NextInOrder = std::max(NextInOrder, A.Job);
+  }
+  At->At = Where::Compiling;
+  At->Compiles = true;
+}
+
+void Rules::onEndJob(const Action &A) {
+  Job &J = Jobs[A.Job];
+  J.Ended = true;
+  ++NumEnded;
+  expect(numLive(J) == 0, "has ended, and an attempt goes on");
+  switch (A.Why) {
+  case Cause::Compiler:
+    expect(!mayFallBack(), "fails as the remote compiler did, though there is "
+                           "a fallback");
+    [[fallthrough]];
+  case Cause::CompilerHere:
+  case Cause::Done:
+  case Cause::Cached:
+  case Cause::PrepareFailed:
+  case Cause::VerifyFailed:
+  case Cause::DeliverFailed:
+    expect(J.Reasons.count(A.Why), "has ended for a reason that is not so");
+    break;
+  case Cause::LinkFailed:
+    expect(Failed, "is left, though the link has not failed");
+    break;
+  default:
+    expect(false, "has ended for no reason that there is");
+  }
+  if (A.Why == Cause::Done)
+    expect(J.Winner != 0 && J.IsDelivering, "is done without an object");
+}
+
+//===----------------------------------------------------------------------===//
+// After each step
+//===----------------------------------------------------------------------===//
+
+void Rules::checkStep() {
+  size_t NumTwice = 0;
+  double SecondsTwice = 0;
+  Time Late = 2 * O.DeadlineStep + 1ms;
+  for (AttemptId Id : Live) {
+    const Attempt &A = Attempts[Id];
+    const Job &J = Jobs[A.Job];
+    bool IsTwice = A.IsSecond && isLive(A) &&
+                   (A.Kind == Kind::Duplicate || A.Why == Cause::Straggler);
+    NumTwice += IsTwice;
+    SecondsTwice += IsTwice ? Infos[A.Job].Estimate : 0;
+    if (!Broken.empty())
+      return;
+    name(A.Job, Id);
+    expect(J.Tries <= O.MaxTries, "was tried too often");
+    expect(Id != FoundNoRoom || A.Kind != Kind::Duplicate || !A.IsSecond,
+           "is a duplicate that waits for room");
+    expect(J.NumAccepted <= 2 * O.MaxTries, "is tried without an end");
+    expect(!J.Winner || !isLive(A) || A.Kind == Kind::Verify ||
+               (isVerified(A.Job) && !A.AtPlugin),
+           "goes on, though the job has an object");
+    expect(!Failed || !isLive(A), "goes on after the link has failed");
+    expect(!Dropped || (A.At != Where::Offered && A.At != Where::Accepted &&
+                        A.At != Where::Ready),
+           "is at a plugin that was dropped");
+    // Every wait has an end.
+    if (A.At == Where::Accepted)
+      expect(Now - (A.Runs ? A.LastSign : std::max(A.LastSign, PluginSign)) <=
+                 O.JobTimeout + Late,
+             "is waited for though it shows no sign of life");
+  }
+  name();
+  expect(NumTwice <= 1 ||
+             SecondsTwice <= SecondsInAll * O.DuplicatePercent / 100 + 1e-6,
+         "more is done twice than the user allows");
+  expect(CallSince == Never || Dropped || Closed || Failed || !AskedToOpen ||
+             Now - CallSince <= std::min(O.CallTimeout, O.JobTimeout) + Late,
+         "a call is waited for though it hangs");
+}
+
+std::string Rules::atEnd() const {
+  for (size_t I = 0; I != Jobs.size(); ++I)
+    if (!Jobs[I].Ended)
+      return "job " + std::to_string(I) + ": has no end";
+  if (AskedToOpen && !Closed)
+    return "the plugin is left open";
+  for (AttemptId Id : Live)
+    return "attempt " + std::to_string(Id) + ": has no end";
+  return {};
+}

@@ -1,0 +1,121 @@
+//===- Rules.h - What a link may rely on ------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Watches a plan from outside: nothing but the events that it is given and the
+// actions that come out. Knows nothing of how the plan decides, so that a rule
+// and its bookkeeping can't be wrong in the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SIM_RULES_H
+#define DTLTO_SIM_RULES_H
+
+#include "Plan/Plan.h"
+
+namespace dtlto::sim {
+
+class Rules {
+public:
+  Rules(const std::vector<plan::JobInfo> &Jobs, const plan::Options &O);
+
+  /// Call after each step; \p E is null for the start. Returns the first rule
+  /// that doesn't hold, or an empty string, as the others do.
+  std::string saw(plan::Time Now, const plan::Event *E,
+                  const std::vector<plan::Action> &Actions);
+  /// When there is nothing more to do.
+  std::string atEnd() const;
+
+private:
+  enum class Where {
+    Planned, // to be prepared, or compiled, here
+    Preparing,
+    Ready,
+    Offered,
+    Accepted,
+    Compiling,
+    Good, // there is an object
+    Ended // failed, or cancelled
+  };
+  struct Attempt {
+    plan::JobId Job = 0;
+    plan::AttemptKind Kind = plan::AttemptKind::First;
+    plan::Cause Why = plan::Cause::None; // it is compiled here
+    Where At = Where::Ended;
+    bool IsKnown = false;   // an action has named it
+    bool AtPlugin = false;  // or to be given to it
+    bool Prepares = false;  // a thread does, also if nobody needs it any more
+    bool Compiles = false;  // likewise
+    bool IsLacking = false; // it was prepared before the plugin was open
+    bool IsSecond = false;  // was begun beside another one
+    plan::WorkerId Worker = 0;
+    uint64_t Bytes = 0;
+    bool Runs = false;        // the plugin has told of it
+    plan::Time LastSign = {}; // of life
+  };
+  struct Job {
+    std::vector<plan::AttemptId> Attempts; // all that there were
+    plan::AttemptId Winner = 0;
+    unsigned Tries = 0;
+    unsigned NumAccepted = 0; // by the plugin, duplicates included
+    bool Begun = false;
+    bool Compared = false, IsDelivering = false, Ended = false;
+    bool MayTryAgain = false; // the infrastructure was to blame last
+    // What was seen of it, for the reasons that it may end with.
+    std::set<plan::Cause> Reasons;
+  };
+
+  void onEvent(const plan::Event &E);
+  void onAction(const plan::Action &A);
+  void onPrepare(const plan::Action &A);
+  void onOffer(const plan::Action &A);
+  void onCompile(const plan::Action &A);
+  void onEndJob(const plan::Action &A);
+  void checkStep();
+
+  void expect(bool Holds, const char *Rule);
+  void name(std::optional<plan::JobId> J = {}, plan::AttemptId A = 0);
+  Attempt *find(plan::AttemptId Id);
+  Attempt &add(const plan::Action &A, Where At);
+  void forgetIfOver(plan::AttemptId Id);
+  static bool isLive(const Attempt &A) {
+    return A.At != Where::Ended && A.At != Where::Good;
+  }
+  unsigned numLive(const Job &J) const;
+  size_t numAhead() const;
+  bool isVoluntary(plan::Cause Why) const;
+  bool mayFallBack() const { return O.Fallback && !Forbidden; }
+  bool isVerified(plan::JobId J) const {
+    return uint64_t(J) * O.VerifyPercent % 100 < O.VerifyPercent;
+  }
+
+  const std::vector<plan::JobInfo> Infos;
+  const plan::Options O;
+  double SecondsInAll = 0;
+  std::vector<Job> Jobs;
+  std::vector<Attempt> Attempts;  // by id
+  std::set<plan::AttemptId> Live; // isLive(), or on a thread
+  std::string Broken;
+  // What is being looked at, for messages.
+  std::optional<plan::JobId> NamedJob;
+  plan::AttemptId NamedAttempt = 0;
+
+  plan::Time Now = {};
+  bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
+  bool Forbidden = false, Failed = false;
+  bool MustWait = false;   // the plugin was busy, and nothing has changed
+  bool HadTrouble = false; // the plugin did not do what it was given
+  plan::AttemptId FoundNoRoom = 0; // in this step
+  uint32_t MostSlots = 0;
+  size_t NumEnded = 0;
+  plan::Time CallSince = plan::Never;
+  plan::Time PluginSign = {};
+  plan::JobId NextInOrder = 0;
+};
+
+} // namespace dtlto::sim
+
+#endif // DTLTO_SIM_RULES_H

@@ -1,0 +1,246 @@
+//===- Scenario.cpp - What happens to a simulated link --------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scenario.h"
+#include "Random.h"
+#include <algorithm>
+#include <tuple>
+
+using namespace dtlto::sim;
+using namespace dtlto::plan;
+using namespace std::chrono_literals;
+
+static constexpr std::string_view Names[] = {
+    "wrong-estimates", "cache",           "not-expressible",
+    "side-files",      "unequal-workers", "slow-helpers",
+    "shy-plugin",      "lost-results",    "late-results",
+    "double-results",  "bad-results",     "failures",
+    "cancels",         "refusals",        "never-begun",
+    "busy-storm",      "silent-room",     "false-load",
+    "open-hangs",      "submit-hangs",    "load-hangs",
+    "close-hangs",     "late-open",       "slow-workers",
+    "dying-workers",   "failing-workers", "cancel-ignored",
+    "gives-up",        "open-fails",      "forbids-fallback",
+    "late-states",     "late-answers",    "stray-events",
+    "remote-errors",   "errors",          "prepare-fails",
+    "deliver-fails",   "verify-fails",    "no-workers"};
+static_assert(std::size(Names) == NumFeatures);
+
+std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }
+
+static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
+
+// The purposes of random numbers.
+enum Stream : uint64_t { OfFeatures = 1, OfOptions, OfJobs, OfFarm };
+
+/// Most links have a few faults, so that each is seen alone and beside others.
+static uint64_t drawFeatures(uint64_t Seed) {
+  Random R{Seed, OfFeatures};
+  // Things of everyday life, then faults.
+  constexpr unsigned NumHarmless = unsigned(Feature::ShyPlugin) + 1;
+  uint64_t Features = 0;
+  if (R.chance(0.25))
+    return 0;
+  double Harmless = R.of({0.0, 0.15, 0.4});
+  for (unsigned F = 0; F != NumHarmless; ++F)
+    Features |= uint64_t(R.chance(Harmless)) << F;
+  uint64_t Faults = R.of({0, 1, 1, 2, 3, 5, 8});
+  for (uint64_t I = 0; I != Faults; ++I)
+    Features |= uint64_t(1) << R.in(NumHarmless, NumFeatures - 1);
+  return Features;
+}
+
+static void drawOptions(Scenario &S) {
+  Random R{S.Seed, OfOptions};
+  Options &O = S.O;
+  O.Cores = static_cast<unsigned>(R.of({1, 2, 4, 8, 16, 64}));
+  switch (R.in(0, 5)) {
+  case 0:
+    O.LocalJobs = 0;
+    break;
+  case 1:
+    O.LocalJobs = 1;
+    break;
+  case 2:
+    O.LocalJobs = static_cast<unsigned>(R.in(2, 20));
+    break;
+  }
+  O.DuplicatePercent = static_cast<unsigned>(R.of({0, 5, 25, 25, 25, 100}));
+  O.VerifyPercent = static_cast<unsigned>(R.of({0, 0, 0, 5, 37, 100}));
+  O.Fallback = R.chance(0.8);
+  bool IsPlain = R.chance(0.7); // what a link's least time is known for
+  if (R.chance(0.05)) {
+    // As in the linker: on one thread in this process, by way of the plugin or
+    // not.
+    O.KeepOrder = true;
+    O.Cores = 1;
+    O.LocalJobs.reset();
+    S.IsThisMachine = R.chance(0.5);
+  }
+  O.MaxBytesInFlight = R.of<uint64_t>(
+      {1, 1 << 20, 10 << 20, 100 << 20, uint64_t(1) << 40, UINT64_MAX});
+  O.JobTimeout = R.of<Time>({500ms, 2s, 5s, 5s, 20s, 60s});
+  if (R.chance(0.1)) {
+    O.MaxTries = static_cast<unsigned>(R.in(1, 3));
+    O.MaxOffers = static_cast<unsigned>(R.in(1, 4));
+    O.MinPrepared = static_cast<unsigned>(R.in(1, 8));
+    O.MaxPrepared = static_cast<unsigned>(R.in(8, 64));
+  }
+  if (R.chance(0.5))
+    O.CallTimeout = 5s;
+  if (S.Features == 0 && IsPlain) {
+    O.VerifyPercent = 0;
+    O.KeepOrder = false;
+    O.MaxBytesInFlight = UINT64_MAX;
+    O.JobTimeout = 600s;
+  }
+}
+
+static void drawJobs(Scenario &S, unsigned MaxJobs) {
+  Random R{S.Seed, OfJobs};
+  unsigned N = static_cast<unsigned>(R.chance(0.3)   ? R.in(1, 8)
+                                     : R.chance(0.6) ? R.in(9, 50)
+                                                     : R.in(51, 200));
+  double Mean = R.of({0.01, 0.1, 0.5, 2.0});
+  uint64_t Shape = R.in(0, 5);
+  double Unit = R.of({1.0, 1.0, 0.1, 7.0}); // of the estimates
+  double Rare = R.of({0.02, 0.2, 1.0});
+  double MeanBytes = R.of({1e3, 1e5, 3e6});
+  std::vector<std::pair<double, JobTruth>> Jobs(N);
+  for (unsigned I = 0; I != N; ++I) {
+    Random Own{S.Seed, OfJobs, I};
+    auto &[Estimate, J] = Jobs[I];
+    double U = Own.unit();
+    switch (Shape) {
+    case 0: // equal
+      J.Seconds = Mean;
+      break;
+    case 1: // linear
+      J.Seconds = Mean * 2 * (I + 1) / N;
+      break;
+    case 2: // one giant
+      J.Seconds = I == 0 ? Mean * std::min(N, 20u) : Mean * (0.5 + U);
+      break;
+    case 3: // heavy tail
+      J.Seconds = std::min(Mean * 0.3 / (1 - U), Mean * 50);
+      break;
+    case 4: // many tiny
+      J.Seconds = U < 0.9 ? Mean * 0.02 : Mean;
+      break;
+    default:
+      J.Seconds = Mean * 2 * U;
+    }
+    J.Seconds = std::max(J.Seconds, 0.0001);
+    J.Bytes = static_cast<uint64_t>(MeanBytes * (0.1 + 2 * Own.unit()));
+    if (S.Features == 0) // a job takes as long as its module is large
+      J.Bytes = static_cast<uint64_t>(10 * MeanBytes * J.Seconds);
+    Estimate = J.Seconds * Unit;
+    double Wrong = Own.unit(), By = Own.unit();
+    if (S.has(Feature::WrongEstimates))
+      Estimate *= Wrong < 0.1 ? 20 * By : Wrong < 0.2 ? 0 : 0.3 + 2 * By;
+    auto Has = [&](Feature F, double Often) {
+      double Draw = Own.unit();
+      return S.has(F) && Draw < Often;
+    };
+    J.IsCached = Has(Feature::Cache, Rare);
+    J.NotExpressible = Has(Feature::NotExpressible, Rare);
+    if (S.O.KeepOrder)
+      J.NotExpressible = !S.IsThisMachine;
+    J.RemoteError = Has(Feature::RemoteErrors, Rare);
+    J.Error = Has(Feature::Errors, 2.0 / N);
+    J.PrepareFails = Has(Feature::PrepareFails, 2.0 / N);
+    J.DeliverFails = Has(Feature::DeliverFails, 2.0 / N);
+    J.VerifyFails = Has(Feature::VerifyFails, Rare);
+  }
+  // The linker puts them in the order of what they are estimated to cost.
+  std::sort(Jobs.begin(), Jobs.end(), [](const auto &A, const auto &B) {
+    return std::tie(A.first, A.second.Seconds, A.second.Bytes) >
+           std::tie(B.first, B.second.Seconds, B.second.Bytes);
+  });
+  if (S.O.KeepOrder)
+    std::rotate(Jobs.begin(), Jobs.begin() + N / 2, Jobs.end());
+  Jobs.resize(std::min(N, MaxJobs));
+  bool SideFiles = S.has(Feature::SideFiles);
+  for (const auto &[Estimate, J] : Jobs) {
+    S.Infos.push_back({Estimate, SideFiles});
+    S.Jobs.push_back(J);
+  }
+}
+
+static void drawFarm(Scenario &S) {
+  Random R{S.Seed, OfFarm};
+  unsigned N = static_cast<unsigned>(R.chance(0.4)   ? R.in(1, 3)
+                                     : R.chance(0.6) ? R.in(4, 16)
+                                                     : R.in(17, 64));
+  S.IsThisMachine = S.IsThisMachine || R.chance(0.1);
+  unsigned Slots = static_cast<unsigned>(R.of({1, 2, 6, 16}));
+  double Speed = R.of({1.0, 1.0, 0.5, 2.0});
+  S.Ahead = static_cast<unsigned>(R.of({0, 1, 3, 1000}));
+  S.Often = R.of({0.03, 0.3, 1.0});
+  S.BytesPerSecond = R.of({1e7, 1e8, 1e9});
+  S.Latency = Time(R.of<int64_t>({10000, 200000, 3000000}));
+  if (S.Features == 0)
+    S.BytesPerSecond = 1e9; // sending is not what the link waits for
+  bool NoStates = R.chance(0.6), NoLoad = R.chance(0.6), Mute = R.chance(0.3);
+  if (S.has(Feature::ShyPlugin)) {
+    S.TellsStates = !NoStates;
+    S.KnowsLoad = !NoLoad;
+    S.AnswersLoad = !Mute;
+  }
+  if (S.IsThisMachine) {
+    N = 1;
+    Slots = S.O.Cores;
+    Speed = 1;
+  }
+  uint64_t BadOnes = R.of({1, 2, 100}); // of a hundred, but one
+  for (unsigned I = 0; I != N; ++I) {
+    Random Own{S.Seed, OfFarm, I};
+    Worker W;
+    W.Slots = Slots;
+    W.Speed = Speed;
+    double Factor = Own.between(0.5, 1.5);
+    if (S.has(Feature::UnequalWorkers))
+      W.Speed *= Factor;
+    auto Has = [&](Feature F) {
+      bool IsBad = Own.in(0, 99) < BadOnes * 20 || I == 0;
+      return S.has(F) && IsBad;
+    };
+    double Slow = Own.of({3.0, 10.0, 100.0});
+    if (Has(Feature::SlowWorkers) && !S.IsThisMachine)
+      W.Speed /= Slow;
+    Time Dies = Time(static_cast<int64_t>(Own.between(0, 5e9)));
+    W.DiesSilently = Own.chance(0.5);
+    if (Has(Feature::DyingWorkers))
+      W.DiesAt = Dies;
+    W.FailsAtOnce = Has(Feature::FailingWorkers);
+    S.Workers.push_back(W);
+  }
+  if (S.has(Feature::NoWorkers) && !S.IsThisMachine)
+    S.Workers.clear();
+}
+
+unsigned Scenario::numSlots() const {
+  unsigned N = 0;
+  for (const Worker &W : Workers)
+    N += W.Slots;
+  return N;
+}
+
+bool Scenario::isHonest() const {
+  uint64_t Allowed = bit(Feature::Cache);
+  return (Features & ~Allowed) == 0;
+}
+
+Scenario dtlto::sim::drawScenario(uint64_t Seed, const Limits &L) {
+  Scenario S;
+  S.Seed = Seed;
+  S.Features = drawFeatures(Seed) & ~L.Without;
+  drawOptions(S);
+  drawJobs(S, L.MaxJobs);
+  drawFarm(S);
+  return S;
+}

@@ -1,0 +1,226 @@
+//===- Simulate.cpp - dtlto-simulate --------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link.h"
+#include "Plan/EventLog.h"
+#include "Random.h"
+#include "Rules.h"
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+using namespace dtlto;
+using namespace dtlto::sim;
+
+static constexpr char Usage[] =
+    "usage: dtlto-simulate --links N [--seed S] [--threads T] [--log FILE]\n"
+    "       dtlto-simulate --replay FILE\n"
+    "\n"
+    "Runs N random links, with all that goes wrong in them, through the plan "
+    "that\n"
+    "decides which job runs where and when, and checks its rules after each "
+    "step.\n"
+    "No thread of theirs exists, no file, and no clock. Link I of N has the "
+    "seed\n"
+    "S + I; equal seeds make equal links, on any machine.\n"
+    "\n"
+    "A rule that is broken is printed with the link's seed and the shortest "
+    "event\n"
+    "log that was found to break it. --replay reads an event log, and says "
+    "where\n"
+    "the decisions in it differ from those that are made now.\n"
+    "\n"
+    "  --links N    how many links\n"
+    "  --seed S     of the first link; 1 if it isn't given\n"
+    "  --threads T  by default, one for each core; makes no difference but to\n"
+    "               the time that it takes\n"
+    "  --log FILE   writes the event log of the first link\n"
+    "  --replay FILE\n"
+    "\n"
+    "Exit status: 0 if all went well, 1 if a rule was broken or decisions\n"
+    "differ, 2 for wrong arguments and logs that can't be read.\n";
+
+// More of the same fault tells nobody more.
+static constexpr size_t MaxLogs = 3, MaxLines = 20;
+
+/// A link that did wrong, made as small as it gets.
+static void printViolation(uint64_t Seed, const LinkResult &R, bool WantsLog) {
+  std::printf("violation: seed %" PRIu64 ": %s\n", Seed, R.Violation.c_str());
+  if (!WantsLog)
+    return;
+  Limits Best;
+  uint64_t Budget = 3000000; // steps, so that this has an end
+  auto Fails = [&](const Limits &L) {
+    if (Budget == 0)
+      return false;
+    LinkResult R = simulate(drawScenario(Seed, L));
+    Budget -= std::min(Budget, R.NumSteps);
+    return !R.Violation.empty();
+  };
+  // Fewer jobs first, since that makes the rest faster.
+  for (unsigned N = static_cast<unsigned>(R.NumJobs); N > 1;) {
+    unsigned Fewer = N - std::max(1u, N / 4);
+    Limits L = Best;
+    L.MaxJobs = Fewer;
+    if (!Fails(L))
+      break;
+    Best = L;
+    N = Fewer;
+  }
+  for (unsigned F = 0; F != NumFeatures; ++F) {
+    Limits L = Best;
+    L.Without |= uint64_t(1) << F;
+    if (Fails(L))
+      Best = L;
+  }
+  while (Best.MaxJobs > 1) {
+    Limits L = Best;
+    L.MaxJobs = std::min<unsigned>(L.MaxJobs, R.NumJobs) - 1;
+    if (L.MaxJobs == 0 || !Fails(L))
+      break;
+    Best = L;
+  }
+  Scenario S = drawScenario(Seed, Best);
+  LinkResult Small = simulate(S, /*WantsLog=*/true);
+  std::printf("the shortest log, of %zu jobs", Small.NumJobs);
+  for (unsigned F = 0; F != NumFeatures; ++F)
+    if (S.has(Feature(F)))
+      std::printf(", %s", std::string(nameOf(Feature(F))).c_str());
+  std::printf(": %s\n%s", Small.Violation.c_str(), Small.Log.c_str());
+}
+
+static int fail(const char *What, const char *Path) {
+  std::fprintf(stderr, "dtlto-simulate: can't %s '%s': %s\n", What, Path,
+               std::strerror(errno));
+  return 2;
+}
+
+static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, unsigned NumThreads,
+                    const char *LogPath) {
+  if (LogPath) {
+    std::ofstream Out(LogPath, std::ios::binary);
+    Out << simulate(drawScenario(FirstSeed, {}), /*WantsLog=*/true).Log;
+    Out.close();
+    if (!Out)
+      return fail("write", LogPath);
+  }
+  std::vector<LinkResult> Results(NumLinks);
+  std::atomic<uint64_t> Next{0};
+  auto Work = [&] {
+    for (uint64_t I; (I = Next++) < NumLinks;)
+      Results[I] = simulate(drawScenario(FirstSeed + I, {}));
+  };
+  std::vector<std::thread> Threads;
+  for (unsigned I = 1; I < NumThreads; ++I)
+    Threads.emplace_back(Work);
+  Work();
+  for (std::thread &T : Threads)
+    T.join();
+
+  uint64_t NumJobs = 0, NumViolations = 0, Digest = 0;
+  for (uint64_t I = 0; I != NumLinks; ++I) {
+    const LinkResult &R = Results[I];
+    NumJobs += R.NumJobs;
+    Digest = mix(Digest ^ R.Digest);
+    if (R.Violation.empty())
+      continue;
+    ++NumViolations;
+    if (NumViolations <= MaxLines)
+      printViolation(FirstSeed + I, R, NumViolations <= MaxLogs);
+  }
+  std::printf("simulated: %" PRIu64 " links, %" PRIu64 " jobs, %" PRIu64
+              " violations, digest %016" PRIx64 "\n",
+              NumLinks, NumJobs, NumViolations, Digest);
+  return NumViolations != 0;
+}
+
+static int replayLog(const char *Path) {
+  std::ifstream In(Path, std::ios::binary);
+  std::string Text{std::istreambuf_iterator<char>(In), {}};
+  if (!In)
+    return fail("read", Path);
+  plan::EventLog L;
+  std::string Error;
+  if (!plan::parse(Text, L, Error)) {
+    std::fprintf(stderr, "dtlto-simulate: '%s' is no event log: %s\n", Path,
+                 Error.c_str());
+    return 2;
+  }
+  if (std::string Difference = plan::replay(L); !Difference.empty()) {
+    std::printf("%s: %s\n", Path, Difference.c_str());
+    return 1;
+  }
+  // The same decisions may still be wrong ones.
+  Rules R(L.Jobs, L.O);
+  size_t NumEvents = 0, NumActions = 0;
+  for (const plan::Step &S : L.Steps) {
+    NumEvents += S.Cause.has_value();
+    NumActions += S.Actions.size();
+    std::string Broken = R.saw(S.Now, S.Cause ? &*S.Cause : nullptr, S.Actions);
+    if (!Broken.empty()) {
+      std::printf("%s: line %zu: the decisions are the same, but a rule is "
+                  "broken: %s\n",
+                  Path, S.Line, Broken.c_str());
+      return 1;
+    }
+  }
+  std::printf("replayed: %zu events, %zu actions, the same\n", NumEvents,
+              NumActions);
+  return 0;
+}
+
+int main(int Argc, char **Argv) {
+  uint64_t NumLinks = 0, Seed = 1;
+  uint64_t NumThreads = std::max(1u, std::thread::hardware_concurrency());
+  const char *Replay = nullptr, *Log = nullptr;
+  auto Refuse = [](const char *What, const char *Which) {
+    std::fprintf(stderr, "dtlto-simulate: %s '%s'\n%s", What, Which, Usage);
+    return 2;
+  };
+  for (int I = 1; I < Argc; ++I) {
+    std::string_view Name = Argv[I];
+    if (Name == "--help") {
+      std::fputs(Usage, stdout);
+      return 0;
+    }
+    uint64_t *Number = Name == "--links"     ? &NumLinks
+                       : Name == "--seed"    ? &Seed
+                       : Name == "--threads" ? &NumThreads
+                                             : nullptr;
+    const char **Path = Name == "--replay" ? &Replay
+                        : Name == "--log"  ? &Log
+                                           : nullptr;
+    if (!Number && !Path)
+      return Refuse("unknown argument", Argv[I]);
+    if (++I == Argc)
+      return Refuse("nothing follows", Argv[I - 1]);
+    std::string_view Value = Argv[I];
+    if (Path) {
+      *Path = Argv[I];
+      continue;
+    }
+    auto [End, Error] =
+        std::from_chars(Value.data(), Value.data() + Value.size(), *Number);
+    bool Good = Error == std::errc() && End == Value.data() + Value.size() &&
+                (*Number != 0 || Number == &Seed) && *Number <= 100000000;
+    if (!Good)
+      return Refuse("bad number", Argv[I]);
+  }
+  if ((Replay != nullptr) == (NumLinks != 0) || (Replay && Log))
+    return Refuse("either links or a log to replay, not",
+                  Replay ? "both" : "neither");
+  return Replay
+             ? replayLog(Replay)
+             : runLinks(NumLinks, Seed, static_cast<unsigned>(NumThreads), Log);
+}
