@@ -18,6 +18,7 @@
 #include "Host/PluginLoader.h"
 #include "LLDMessages.h"
 #include "PluginGuard.h"
+#include "Link/LogObserver.h"
 #include "Report/Report.h"
 #include "StatusCommand.h"
 #include "lld/Common/Driver.h"
@@ -133,6 +134,9 @@ int main(int Argc, char **Argv) {
     // At the link's end it would be too late to choose another file.
     if (!Opts.Report.empty())
       if (Error E = checkReport(Opts.Report))
+        return refuse(Args[0], std::move(E));
+    if (!Opts.Log.empty())
+      if (Error E = checkLog(Opts.Log))
         return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
     if (Opts.Status != StatusKind::None) {

@@ -8,6 +8,7 @@
 #include "Link/LinkRun.h"
 #include "Bitcode/IndexShard.h"
 #include "Link/CostObserver.h"
+#include "Link/LogObserver.h"
 #include "Link/Notices.h"
 #include "Link/ProgressObserver.h"
 #include "Link/TimelineObserver.h"
@@ -55,8 +56,10 @@ LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks)
   std::vector<plan::JobInfo> Infos;
   for (const auto &J : Jobs)
     Infos.push_back({J->Seconds, !sideFiles(L.Conf, J->T.Number).empty()});
-  ThePlan = std::make_unique<plan::Plan>(std::move(Infos), O);
+  ThePlan = std::make_unique<plan::Plan>(Infos, O);
   startObservers();
+  if (!L.opts().Log.empty())
+    Observers.push_back(std::make_unique<LogObserver>(*this, L, O, Infos));
 }
 
 LinkRun::~LinkRun() = default;

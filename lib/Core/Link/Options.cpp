@@ -168,6 +168,11 @@ static Error setCosts(Options &O, StringRef, StringRef Value) {
   return Error::success();
 }
 
+static Error setLog(Options &O, StringRef, StringRef Value) {
+  O.Log = Value.str();
+  return Error::success();
+}
+
 namespace {
 struct OptionInfo {
   StringLiteral Name;
@@ -220,6 +225,8 @@ static constexpr OptionInfo Table[] = {
      "table"},
     {"thinlto-dist-report", "<file>.html|<file>.json", setReport,
      "Write a report of what ran where and when"},
+    {"thinlto-dist-log", "<file>", setLog,
+     "Write what was decided, and when, for whoever looks into a fault"},
 };
 
 void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {

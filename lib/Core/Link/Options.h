@@ -46,6 +46,7 @@ struct Options : JobOptions {
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs;                 // a folder; empty: keep none
   std::string Report;                   // a file, .html or .json; empty: none
+  std::string Log;                      // of events, a file; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link
   bool Slim = true; // jobs carry only what they import of other modules
   // The file of the cost history; empty: none; nothing: where it is by default.
