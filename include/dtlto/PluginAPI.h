@@ -67,7 +67,7 @@ extern "C" {
 #endif
 
 #define DTLTO_ABI_MAJOR 1
-#define DTLTO_ABI_MINOR 3
+#define DTLTO_ABI_MINOR 4
 
 /* Makes `dtlto_plugin_entry` visible; its declaration below has it already. */
 #if defined(_WIN32)
@@ -356,6 +356,39 @@ typedef struct dtlto_bundle {
   int32_t (*make)(dtlto_host_context *context, uint64_t job,
                   dtlto_buffer *bundle);
 } dtlto_bundle;
+
+/* Extension of the host: the same stream as parts, for a DBS that sends an input
+ * once and then names it, or that needs no copy of all. Since 1.4. */
+#define DTLTO_EXT_BUNDLE_2 "dtlto.bundle/2"
+
+/* A part of a bundle. */
+typedef struct dtlto_bundle_span {
+  dtlto_span bytes; /* never empty */
+  /* Whose bytes they are, all of them, at the address that they have there: one
+   * of dtlto_job.inputs. Null: headers, manifest, or padding. */
+  const dtlto_input *input;
+} dtlto_bundle_span;
+
+/* The parts, in order: one after the other, they are what `make` of
+ * dtlto.bundle/1 makes. The array and what has no input are borrowed until
+ * release(owner), which is called once, on any thread, also after job_done();
+ * inputs as long as those of dtlto_job. */
+typedef struct dtlto_bundle_spans {
+  uint32_t size;
+  uint32_t num_spans;
+  const dtlto_bundle_span *spans;
+  void *owner; /* for release; nobody else looks at it */
+  void (*release)(void *owner); /* null: there is nothing to do */
+} dtlto_bundle_spans;
+
+typedef struct dtlto_bundle_2 {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] As `make` of dtlto_bundle. Fills *bundle, whose `size` the
+   * caller has set; after an error there is nothing to release. */
+  int32_t (*make)(dtlto_host_context *context, uint64_t job,
+                  dtlto_bundle_spans *bundle);
+} dtlto_bundle_2;
 
 /* What the host tells of this link. Borrowed until open() returns. */
 typedef struct dtlto_session_params {

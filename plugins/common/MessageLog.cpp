@@ -16,14 +16,14 @@ using namespace dtlto;
 
 MessageLog::~MessageLog() {
   if (Fd != -1)
-    close(Fd);
+    ::close(Fd);
 }
 
 bool MessageLog::open(const std::string &File, bool Verbose,
                       std::string &Error) {
   this->Verbose = Verbose;
   if (Fd != -1)
-    close(Fd);
+    ::close(Fd);
   Fd = -1;
   if (File.empty())
     return true;
@@ -51,28 +51,25 @@ static const char *levelName(uint32_t Level) {
   }
 }
 
-/// A message is one line, whoever's words are in it.
-static std::string oneLine(std::string Text) {
-  while (!Text.empty() && (Text.back() == '\n' || Text.back() == '\r'))
-    Text.pop_back();
-  for (char &C : Text)
-    if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
-      C = ' ';
-  return Text;
+/// To the file.
+void MessageLog::write(uint32_t Level, const std::string &Line) {
+  if (Fd == -1 || (Level == DTLTO_LOG_DEBUG && !Verbose))
+    return;
+  std::string Whole = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
+                      ": " + levelName(Level) + ": " + Line + "\n";
+  // One write, so that lines of other threads and processes don't mix with it.
+  // There is nobody to tell of a failure.
+  [[maybe_unused]] ssize_t Written = ::write(Fd, Whole.data(), Whole.size());
+}
+
+void MessageLog::fail(int32_t Status, const std::string &Text) {
+  write(DTLTO_LOG_ERROR, sdk::oneLine(Text));
+  throw sdk::Error(Status, Text);
 }
 
 void MessageLog::emit(uint32_t Level, const std::string &Text) {
-  std::string Line = oneLine(Text);
-
-  bool ToFile = Fd != -1 && (Level != DTLTO_LOG_DEBUG || Verbose);
-  if (ToFile) {
-    std::string Whole = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
-                        ": " + levelName(Level) + ": " + Line + "\n";
-    // One write, so that lines of other threads and processes don't mix with
-    // it. There is nobody to tell of a failure.
-    [[maybe_unused]] ssize_t Written = write(Fd, Whole.data(), Whole.size());
-  }
-
+  std::string Line = sdk::oneLine(Text);
+  write(Level, Line);
   bool ToHost =
       Fd == -1 || Level == DTLTO_LOG_ERROR || Level == DTLTO_LOG_DEBUG;
   if (!ToHost)

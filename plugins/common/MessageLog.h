@@ -15,8 +15,7 @@
 #ifndef DTLTO_PLUGINS_MESSAGELOG_H
 #define DTLTO_PLUGINS_MESSAGELOG_H
 
-#include "dtlto/PluginAPI.h"
-#include <string>
+#include "dtlto/sdk/Result.hpp"
 
 namespace dtlto {
 
@@ -39,10 +38,15 @@ public:
   void note(const std::string &Text) { emit(DTLTO_LOG_NOTE, Text); }
   void debug(const std::string &Text) { emit(DTLTO_LOG_DEBUG, Text); }
 
+  /// In open(): throws sdk::Error, which the SDK tells the host, and writes it
+  /// to the file.
+  [[noreturn]] void fail(int32_t Status, const std::string &Text);
+
   int fd() const { return Fd; } // of the file; -1: none
 
 private:
   void emit(uint32_t Level, const std::string &Text);
+  void write(uint32_t Level, const std::string &Line);
 
   const dtlto_host &Host;
   const std::string Plugin, Variable;

@@ -11,17 +11,23 @@
 
 namespace dtlto {
 
+std::string hex(uint8_t Byte) {
+  return {"0123456789abcdef"[Byte >> 4], "0123456789abcdef"[Byte & 15]};
+}
+
+bool hasControl(std::string_view Text) {
+  return std::any_of(Text.begin(), Text.end(),
+                     [](unsigned char C) { return C < 0x20 || C == 0x7f; });
+}
+
 std::string quote(std::string_view Text) {
   constexpr size_t MaxLength = 200;
   std::string Result = "'";
   for (unsigned char C : Text.substr(0, MaxLength)) {
-    if (C >= 0x20 && C < 0x7f) {
+    if (C >= 0x20 && C < 0x7f)
       Result += char(C);
-      continue;
-    }
-    Result += "\\x";
-    Result += "0123456789abcdef"[C >> 4];
-    Result += "0123456789abcdef"[C & 15];
+    else
+      Result += "\\x" + hex(C);
   }
   if (Text.size() > MaxLength)
     Result += "...";

@@ -19,6 +19,12 @@ namespace dtlto {
 /// is escaped, and what is longer than 200 characters is cut.
 std::string quote(std::string_view Text);
 
+/// The two hexadecimal digits of \p Byte.
+std::string hex(uint8_t Byte);
+
+/// Whether a control character is in \p Text.
+bool hasControl(std::string_view Text);
+
 /// Reads all of \p Text as a decimal number from \p Min to \p Max, without a
 /// sign. Returns false, and leaves \p Value alone, if it is anything else.
 bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,

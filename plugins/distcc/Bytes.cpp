@@ -39,7 +39,7 @@ void Pages::shrink(size_t NewSize) {
     Data = nullptr;
 }
 
-void Pages::release(const uint8_t *Data, size_t Size) {
+Pages::~Pages() {
   if (Data)
-    munmap(const_cast<uint8_t *>(Data), roundToPages(Size));
+    munmap(Data, roundToPages(Size));
 }

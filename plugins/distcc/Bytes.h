@@ -31,7 +31,7 @@ public:
     std::swap(Size, O.Size);
     return *this;
   }
-  ~Pages() { release(Data, Size); }
+  ~Pages();
 
   /// Empty if there is no such address space. \p Size is not 0.
   static Pages reserve(size_t Size);
@@ -42,12 +42,6 @@ public:
   const uint8_t *data() const { return Data; }
   size_t size() const { return Size; }
   ByteView view() const { return {Data, Size}; }
-
-  /// Whoever gets them releases them with release().
-  ByteView take() {
-    return {std::exchange(Data, nullptr), std::exchange(Size, 0)};
-  }
-  static void release(const uint8_t *Data, size_t Size);
 
 private:
   uint8_t *Data = nullptr;

@@ -7,7 +7,7 @@
 
 #include "Client.h"
 #include <cerrno>
-#include <cstddef>
+#include <cstdlib>
 #include <system_error>
 
 using namespace dtlto::distcc;
@@ -32,14 +32,44 @@ static unsigned localSlots(const Settings &S) {
   return N;
 }
 
-Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
-               Settings TheSettings, std::unique_ptr<Log> L,
-               const dtlto_local_codegen *Codegen, const dtlto_bundle *Bundles)
-    : TheHost(TheHost), Codegen(Codegen), Bundles(Bundles),
-      S(std::move(TheSettings)), TheLog(std::move(L)),
-      TheFarm(S, Params.llvm_version, Codegen != nullptr, *TheLog, Box,
-              Children),
-      Packs(MaxPacked), Helpers(NumHelpers), Here(localSlots(S)) {
+Client::Opened Client::openSettings(const dtlto_host &Host,
+                                    const dtlto_session_params &Params) {
+  Opened O{{}, std::make_unique<Log>(Host)};
+  Settings &S = O.S;
+  Log &L = *O.TheLog;
+  std::string Error;
+  SettingsStatus Status = readSettings(Params, ::getenv, S, Error);
+  if (!S.Fallback)
+    if (auto *Policy = sdk::extension<dtlto_fallback>(Host, DTLTO_EXT_FALLBACK))
+      Policy->forbid(Host.context, "DISTCC_FALLBACK is 0");
+  if (Status == SettingsStatus::Wrong)
+    L.fail(DTLTO_ERROR_CALLER, Error);
+  std::string LogError;
+  if (!L.open(S.LogFile, S.Verbose, LogError))
+    L.warning(LogError);
+  for (const std::string &Note : S.Notes)
+    L.note(Note);
+  if (Status == SettingsStatus::NoHosts)
+    L.fail(DTLTO_ERROR_INFRASTRUCTURE, Error);
+
+  if (S.isWorker())
+    sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
+  sdk::require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
+      .set(Host.context, S.isWorker() ? DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS |
+                                            DTLTO_PART_CONFIG
+                                      : DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+  return O;
+}
+
+Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
+               Opened O)
+    : Session(Host), S(std::move(O.S)), TheLog(std::move(O.TheLog)),
+      TheFarm(S, Params.llvm_version,
+              extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
+              Box, Children),
+      Packs(MaxPacked), Helpers(NumHelpers), Here(localSlots(S)) {}
+
+void Client::begin() {
   if (Box->fd() < 0)
     throw std::system_error(EMFILE, std::generic_category());
   publish();
@@ -50,21 +80,13 @@ Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
 // What the linker asks for; on its thread
 //===----------------------------------------------------------------------===//
 
-int32_t Client::submit(const dtlto_job &J) {
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (Accepted >= Capacity) {
-      SaidBusy = true;
-      return DTLTO_BUSY;
-    }
-    ++Accepted;
-  }
-  Box->post([this, &J] { add(J); });
-  return DTLTO_OK;
+bool Client::submit(std::shared_ptr<sdk::Job> J) {
+  Box->post([this, J = std::move(J)] { add(J); });
+  return true;
 }
 
-void Client::cancel(uint64_t Id) {
-  Box->post([this, Id] {
+void Client::cancel(sdk::Job &J) {
+  Box->post([this, Id = J.id()] {
     auto It = Jobs.find(Id);
     if (It == Jobs.end())
       return;
@@ -79,13 +101,7 @@ void Client::cancel(uint64_t Id) {
 
 void Client::load(dtlto_load &Load) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  Load.slots = Now.slots;
-  Load.free = Now.free;
-  Load.queued = Now.queued;
-  Load.workers = Now.workers;
-  Load.expected_wait_ms = Now.expected_wait_ms;
-  if (Load.size >= offsetof(dtlto_load, local) + sizeof(Load.local))
-    Load.local = Now.local;
+  Load = Now;
 }
 
 std::vector<dtlto::sdk::Worker>
@@ -98,9 +114,10 @@ Client::status(std::chrono::milliseconds Limit) {
   return Answer.get();
 }
 
-void Client::close() {
+void Client::stop() {
   Box->post([this] { Closing = true; });
-  Io.join();
+  if (Io.joinable())
+    Io.join();
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,17 +174,17 @@ void Client::answerStatus() {
   Asker.reset();
 }
 
-void Client::add(const dtlto_job &TheJob) {
-  JobPtr &Owned = Jobs[TheJob.id];
-  Owned = std::make_unique<Job>(TheJob);
+void Client::add(std::shared_ptr<sdk::Job> Offer) {
+  JobPtr &Owned = Jobs[Offer->id()];
+  Owned = std::make_unique<Job>(Offer);
   Job &J = *Owned;
   J.Tried.resize(TheFarm.size());
-  for (uint32_t I = 0; I != TheJob.num_inputs; ++I)
-    if (TheJob.inputs[I]->role == DTLTO_ROLE_PRIMARY)
-      J.Module = TheJob.inputs[I]->bytes.data;
-  if (TheJob.size >= offsetof(dtlto_job, avoid) + sizeof(TheJob.avoid) &&
-      TheJob.avoid)
-    J.Avoid = TheJob.avoid;
+  Offer->forEachInput([&](auto, auto Bytes, const dtlto_input &In) {
+    if (In.role == DTLTO_ROLE_PRIMARY)
+      J.Module = Bytes.data();
+  });
+  if (const char *Avoid = Offer->avoid())
+    J.Avoid = Avoid;
   auto It = Failed.find(J.Module);
   if (It != Failed.end()) {
     J.Tried = It->second.Tried;
@@ -178,31 +195,31 @@ void Client::add(const dtlto_job &TheJob) {
   if (!TheFarm.mayTake(J.Tried) && TheFarm.anyHope())
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
 
-  Helpers.run([this, &TheJob, Id = TheJob.id] {
+  Helpers.run([this, Offer = std::move(Offer)] {
     std::string Error;
-    auto Req = build(TheJob, Error);
-    Box->post([this, Id, Req, Error] { packed(Id, Req, Error); });
+    auto Req = build(*Offer, Error);
+    Box->post([this, Id = Offer->id(), Req, Error] { packed(Id, Req, Error); });
   });
 }
 
 /// Makes what is sent for \p J; by a helper.
-std::shared_ptr<const Request> Client::build(const dtlto_job &J,
+std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
   if (!S.isWorker())
     return buildRequest(
-        J, S.Compiler,
+        J.raw(), S.Compiler,
         [&](const dtlto_input &Input) { return Packs.pack(Input); }, Error);
-  dtlto_buffer Bundle = {};
-  if (Bundles->make(TheHost.context, J.id, &Bundle) != DTLTO_OK) {
-    Error = "the job can't be made into one stream";
+  try {
+    // LZO has no way to begin before all is there.
+    std::string Bundle = J.bundle().bytes();
+    return buildBundleRequest(
+        J.raw(), S.Compiler,
+        {reinterpret_cast<const uint8_t *>(Bundle.data()), Bundle.size()},
+        Error);
+  } catch (const sdk::Error &E) {
+    Error = E.what();
     return nullptr;
   }
-  auto Req = buildBundleRequest(J, S.Compiler,
-                                {static_cast<const uint8_t *>(Bundle.data),
-                                 static_cast<size_t>(Bundle.size)},
-                                Error);
-  Bundle.release(Bundle.owner, Bundle.data, Bundle.size);
-  return Req;
 }
 
 void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
@@ -260,13 +277,10 @@ void Client::startLocal(Job &J, Host &H) {
   J.Began = Clock::now();
   ++NumUnfinished;
   H.take(J.Id);
-  TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_LOCAL, H.Name.c_str());
-  Here.run([this, Id = J.Id] {
-    dtlto_result Result = {};
-    Result.size = sizeof(Result);
-    Codegen->run(TheHost.context, Id, &Result);
-    TheHost.job_done(TheHost.context, Id, &Result);
-    Box->post([this, Id] {
+  J.Offer->state(DTLTO_STATE_LOCAL, H.Name);
+  Here.run([this, Offer = J.Offer] {
+    Offer->finish(Offer->compileHere());
+    Box->post([this, Id = Offer->id()] {
       Job &J = *Jobs.at(Id);
       J.Took = Clock::now() - J.Began;
       ended(J, "compiled on ");
@@ -286,7 +300,7 @@ void Client::watch(Job &J) {
     uint32_t ToHost = State == Connection::Waiting     ? DTLTO_STATE_RUNNING
                       : State == Connection::Receiving ? DTLTO_STATE_RECEIVING
                                                        : DTLTO_STATE_SENDING;
-    TheHost.job_state(TheHost.context, J.Id, ToHost, J.On->Name.c_str());
+    J.Offer->state(ToHost, J.On->Name);
     J.Shown = State;
     J.ShownBytes = Bytes;
     J.Reported = Time;
@@ -311,10 +325,9 @@ void Client::connectionEnded(Job &J) {
   if (C->state() == Connection::Done)
     for (int State = J.Shown + 1; State <= Connection::Receiving; ++State)
       if (State >= Connection::Waiting)
-        TheHost.job_state(TheHost.context, J.Id,
-                          State == Connection::Waiting ? DTLTO_STATE_RUNNING
-                                                       : DTLTO_STATE_RECEIVING,
-                          J.On->Name.c_str());
+        J.Offer->state(State == Connection::Waiting ? DTLTO_STATE_RUNNING
+                                                    : DTLTO_STATE_RECEIVING,
+                       J.On->Name);
   BytesSent += C->bytesSent();
   BytesReceived += C->bytesReceived();
   Running.erase(std::find(Running.begin(), Running.end(), J.Id));
@@ -328,9 +341,9 @@ void Client::connectionEnded(Job &J) {
   }
   J.At = Job::Judging;
   auto R = std::make_shared<Reply>(C->reply());
-  Helpers.run([this, R, TheJob = J.J, Id = J.Id] {
-    auto V = std::make_shared<Verdict>(judge(*R, *TheJob));
-    Box->post([this, V, Id] { judged(Id, *V); });
+  Helpers.run([this, R, Offer = J.Offer] {
+    auto V = std::make_shared<Verdict>(judge(*R, Offer->raw()));
+    Box->post([this, V, Id = Offer->id()] { judged(Id, *V); });
   });
 }
 
@@ -372,7 +385,7 @@ void Client::tryAnother(Job &J, const std::string &Why) {
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
   TheLog->debug("module '" + J.Name + "': " + J.LastError +
                 "; trying another host");
-  TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_QUEUED, nullptr);
+  J.Offer->state(DTLTO_STATE_QUEUED);
   Queue.push_front(J.Id);
 }
 
@@ -390,21 +403,7 @@ void Client::finish(Job &J, int32_t Status, const std::string &Message,
     J.On->release(J.Id);
     --NumUnfinished;
   }
-  dtlto_result Result = {};
-  Result.size = sizeof(Result);
-  Result.status = Status;
-  Result.message = Message.empty() ? nullptr : Message.c_str();
-  Result.worker = Worker.empty() ? nullptr : Worker.c_str();
-  ByteView Bytes = Object.take();
-  if (Bytes.Data) {
-    Result.object.data = Bytes.Data;
-    Result.object.size = Bytes.Size;
-    Result.object.release = [](void *, const void *Data, uint64_t Size) {
-      Pages::release(static_cast<const uint8_t *>(Data),
-                     static_cast<size_t>(Size));
-    };
-  }
-  TheHost.job_done(TheHost.context, J.Id, &Result);
+  J.Offer->finish({std::move(Object), Message, std::move(Worker), Status});
   auto It = std::find(Queue.begin(), Queue.end(), J.Id);
   if (It != Queue.end())
     Queue.erase(It);
@@ -418,8 +417,6 @@ void Client::erase(Job &J) {
     --NumUnfinished;
   }
   Jobs.erase(J.Id);
-  std::lock_guard<std::mutex> Lock(Mutex);
-  --Accepted;
 }
 
 /// Waits for the last job that still runs: if it comes back well, its host is
@@ -440,13 +437,10 @@ void Client::giveUpIfHopeless() {
 
 /// Makes the new state known to the linker.
 void Client::publish() {
-  bool TellRoom = false;
+  unsigned Expected = TheFarm.expectedSlots();
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    unsigned Expected = TheFarm.expectedSlots();
-    // A few more than can run, so that the next one is packed when a slot
-    // becomes idle.
-    Capacity = Expected + std::max(2u, Expected / 4);
+    uint32_t Accepted = static_cast<uint32_t>(numJobs());
     Now.slots = TheFarm.slots();
     Now.free = TheFarm.freeSlots();
     Now.queued = Accepted - std::min(Accepted, NumUnfinished);
@@ -458,13 +452,10 @@ void Client::publish() {
     else if (Now.slots && SecondsOfAJob != 0)
       Now.expected_wait_ms = static_cast<uint64_t>(
           1000 * SecondsOfAJob * (Now.queued - Now.free + 1) / Now.slots);
-    if (SaidBusy && Accepted < Capacity) {
-      SaidBusy = false;
-      TellRoom = true;
-    }
   }
-  if (TellRoom)
-    TheHost.load_changed(TheHost.context);
+  // A few more than can run, so that the next one is packed when a slot
+  // becomes idle.
+  setCapacity(Expected + std::max(2u, Expected / 4));
 }
 
 void Client::shutDown() {

@@ -16,7 +16,7 @@
 // One thread, the I/O thread, owns all jobs, hosts and connections and never
 // waits but in poll(). What takes time (compression, decompression) is done by
 // a small pool; what comes of it, and what the linker asks for, arrives in the
-// mailbox.
+// mailbox. The SDK counts jobs and says BUSY.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,36 +27,40 @@
 #include "PackCache.h"
 #include "StateFiles.h"
 #include "Verdict.h"
-#include "WorkPool.h"
-#include <deque>
+#include "dtlto/sdk/Plugin.hpp"
 #include <future>
 #include <map>
-#include <thread>
 
 namespace dtlto::distcc {
 
-class Client {
+class Client : public sdk::Session {
 public:
-  /// \p Codegen may be null: then hosts of kind Local are of no use. Throws
-  /// std::system_error if the system has no thread or file descriptor left.
-  Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
-         Settings S, std::unique_ptr<Log> TheLog,
-         const dtlto_local_codegen *Codegen, const dtlto_bundle *Bundles);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params)
+      : Client(Host, Params, openSettings(Host, Params)) {}
 
-  // The ABI's functions.
-  int32_t submit(const dtlto_job &J);
-  void cancel(uint64_t Id);
-  void load(dtlto_load &Load);
-  /// How each host is. Waits, for at most \p Limit.
-  std::vector<sdk::Worker> status(std::chrono::milliseconds Limit);
-  /// To be called once, before the destructor.
-  void close();
+  void begin() override;
+  bool submit(std::shared_ptr<sdk::Job> J) override;
+  void cancel(sdk::Job &J) override;
+  void load(dtlto_load &Load) override;
+  std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
+  void stop() override;
 
 private:
+  struct Opened {
+    Settings S;
+    std::unique_ptr<Log> TheLog;
+  };
+  /// Reads the settings, tells the user of them, and the host what jobs must
+  /// carry. Throws sdk::Error where the plugin can't work.
+  static Opened openSettings(const dtlto_host &Host,
+                             const dtlto_session_params &Params);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
+
   struct Job {
-    explicit Job(const dtlto_job &J)
-        : J(&J), Name(J.name), Id(J.id), Cost(J.cost) {}
-    const dtlto_job *J; // gone after a local run; what follows is not
+    explicit Job(std::shared_ptr<sdk::Job> J)
+        : Offer(std::move(J)), Name(Offer->name()), Id(Offer->id()),
+          Cost(Offer->raw().cost) {}
+    const std::shared_ptr<sdk::Job> Offer; // without raw() after a local run
     const std::string Name;
     const uint64_t Id, Cost;
     enum { Packing, Queued, Remote, Judging, Local } At = Packing;
@@ -80,8 +84,8 @@ private:
 
   void run();
   void turn();
-  void add(const dtlto_job &J);
-  std::shared_ptr<const Request> build(const dtlto_job &J, std::string &Error);
+  void add(std::shared_ptr<sdk::Job> Offer);
+  std::shared_ptr<const Request> build(const sdk::Job &J, std::string &Error);
   void packed(uint64_t Id, std::shared_ptr<const Request> Req,
               const std::string &Error);
   void assign();
@@ -100,9 +104,6 @@ private:
   void publish();
   void shutDown();
 
-  const dtlto_host &TheHost;
-  const dtlto_local_codegen *const Codegen;
-  const dtlto_bundle *const Bundles;
   const Settings S;
   const std::unique_ptr<Log> TheLog;
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();
@@ -134,13 +135,11 @@ private:
   std::shared_ptr<StatusAnswer> Asker; // null: nobody
 
   PackCache Packs;
-  std::mutex Mutex; // guards what follows
-  unsigned Accepted = 0, Capacity = 0;
-  bool SaidBusy = false;
+  std::mutex Mutex; // guards Now
   dtlto_load Now = {};
 
   // Threads last.
-  WorkPool Helpers, Here;
+  sdk::WorkPool Helpers, Here;
   std::thread Io;
 };
 

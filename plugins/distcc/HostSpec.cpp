@@ -136,9 +136,8 @@ bool ItemParser::parseUser(HostSpec &Spec) {
   // ssh would take it for an option.
   if (!Spec.User.empty() && Spec.User.front() == '-')
     return fail("a user's name doesn't begin with '-'");
-  for (unsigned char C : Spec.User)
-    if (C < 0x20 || C == 0x7f)
-      return fail("a user's name has no control characters");
+  if (hasControl(Spec.User))
+    return fail("a user's name has no control characters");
   return true;
 }
 
@@ -209,9 +208,8 @@ bool ItemParser::parseCommand(HostSpec &Spec) {
   Spec.Command = until(",");
   if (Spec.Command.empty())
     return fail("the path of distccd after ':' is missing");
-  for (unsigned char C : Spec.Command)
-    if (C < 0x20 || C == 0x7f)
-      return fail("a path has no control characters");
+  if (hasControl(Spec.Command))
+    return fail("a path has no control characters");
   return true;
 }
 

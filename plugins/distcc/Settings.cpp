@@ -166,8 +166,7 @@ SettingsStatus Reader::readArgument(std::string_view Arg) {
           "compiler= needs the name that clang has on the servers, e.g. "
           "compiler=" +
           S.Compiler);
-    if (std::any_of(Value.begin(), Value.end(),
-                    [](unsigned char C) { return C < 0x20 || C == 0x7f; }))
+    if (hasControl(Value))
       return fail(quote(Arg) +
                   ": a compiler's name has no line breaks or other "
                   "control characters");

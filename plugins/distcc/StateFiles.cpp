@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StateFiles.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -36,14 +37,6 @@ static_assert(sizeof(void *) != 8 || sizeof(long) != 8 ||
               "not what monitors read");
 
 } // namespace
-
-/// A monitor prints it on a line of its own.
-static std::string printable(std::string Text) {
-  for (char &C : Text)
-    if (static_cast<unsigned char>(C) < 0x20 || C == 0x7f)
-      C = '?';
-  return Text;
-}
 
 /// The end of \p Text, with at most \p MaxSize bytes of whole UTF-8 characters.
 static std::string tail(const std::string &Text, size_t MaxSize) {
@@ -86,8 +79,9 @@ void StateFile::open(const std::string &Dir, unsigned Unique,
   Path = Dir + "/binstate_" + std::to_string(getpid()) + "_" +
          std::to_string(Unique);
   // Of a path and of an archive's member, the end tells the most.
-  this->Module = printable(tail(Module, sizeof(TaskState::File) - 1));
-  this->Host = printable(Host.substr(0, sizeof(TaskState::Host) - 1));
+  // A monitor prints each on a line of its own.
+  this->Module = sdk::printable(tail(Module, sizeof(TaskState::File) - 1), '?');
+  this->Host = sdk::printable(Host.substr(0, sizeof(TaskState::Host) - 1), '?');
   this->Slot = Slot;
   Last = Phase::Blocked;
 }

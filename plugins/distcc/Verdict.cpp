@@ -7,6 +7,7 @@
 
 #include "Verdict.h"
 #include "Lzo.h"
+#include "Text.h"
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -52,13 +53,10 @@ static std::string clean(string_view Text, size_t Max) {
     size_t Length = printable(Text);
     if (Result.size() + (Length ? Length : 4) > Max)
       return Result + (Max == MaxMessage ? "\n[the rest was cut off]" : "...");
-    if (Length) {
+    if (Length)
       Result += Text.substr(0, Length);
-    } else {
-      char Buffer[5];
-      snprintf(Buffer, sizeof(Buffer), "\\x%02x", uint8_t(Text[0]));
-      Result += Buffer;
-    }
+    else
+      Result += "\\x" + dtlto::hex(uint8_t(Text[0]));
     Text.remove_prefix(Length ? Length : 1);
   }
   return Result;

@@ -9,7 +9,7 @@
 //
 //   ask()           the local iceccd for a node; the bundle is made meanwhile
 //   waitForGrant()  of a node, or of this machine
-//   runAt()         the node            compileHere()   in the linker
+//   runAt()         the node            buildHere()     in the linker
 //   conclude()      what came back
 //
 //===----------------------------------------------------------------------===//
@@ -53,7 +53,6 @@ bool dtlto::icecc::haveDaemon(const Settings &S, std::string &Error) {
 struct Client::Attempt {
   Attempt(Job &J, std::string &Error, Retry &Next)
       : J(J), Error(Error), Next(Next) {}
-  ~Attempt() { release(Bundle); }
   Attempt(const Attempt &) = delete;
 
   /// Not here: why, and when to try again.
@@ -69,7 +68,7 @@ struct Client::Attempt {
   const EnvironmentTable::List *Envs = nullptr;
   // As long as it is open, the request is.
   std::unique_ptr<Channel> Daemon;
-  dtlto_buffer Bundle = {};
+  sdk::Bundle Bundle;
   // Of a grant.
   std::string Address, Node;
   Clock::time_point Began;
@@ -97,40 +96,41 @@ private:
 };
 } // namespace
 
-bool Client::attempt(Job &J, std::string &Error, Retry &Next) {
+std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
+                                                  Retry &Next) {
   Attempt A(J, Error, Next);
   if (!ask(A))
-    return false;
+    return std::nullopt;
   std::unique_ptr<Msg> Answer = waitForGrant(J, *A.Daemon, Error);
   if (!Answer) {
     if (A.Daemon->timedOut()) {
       Next = Retry::Never;
       tookTooLong(J, Error);
     }
-    return false;
+    return std::nullopt;
   }
   if (Answer->type == M_NO_CS)
-    return compileHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id,
-                       Error);
+    return buildHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id,
+                     Error);
   if (Answer->type != M_USE_CS) {
     Error = "the local iceccd answers something else than a node";
-    return false;
+    return std::nullopt;
   }
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
   // So an iceccd names its own machine, but for tests with all on one.
   if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
-    return compileHere(J, *A.Daemon, Grant.job_id, Error);
+    return buildHere(J, *A.Daemon, Grant.job_id, Error);
   return conclude(A, runAt(A, Grant));
 }
 
 /// Asks for a node. False: the try has failed.
 bool Client::ask(Attempt &A) {
-  A.Envs = Environments.get(A.J.Stop, A.Error);
+  A.Envs = Environments.get(*A.J.Stop, A.Error);
   if (!A.Envs)
     return A.fails(A.Error, Retry::Never);
-  A.Daemon = connectDaemon(S, A.J.Stop, A.Error);
+  A.Daemon = connectDaemon(S, *A.J.Stop, A.Error);
   if (!A.Daemon) {
-    if (!A.J.Stop.raised())
+    if (!A.J.Stop->raised())
       cannotGoOn("the local iceccd can't be reached any more: " + A.Error);
     return A.fails("no local iceccd any more: " + A.Error, Retry::Never);
   }
@@ -148,8 +148,11 @@ bool Client::ask(Attempt &A) {
   if (!A.Daemon->send(Request))
     return A.fails("the local iceccd takes no request", Retry::AtOnce);
   // Made while the scheduler thinks, so that no grant waits for it.
-  if (Bundler.make(TheHost.context, A.J.Id, &A.Bundle) != DTLTO_OK)
-    return A.fails("the linker can't make the job's bundle", Retry::Never);
+  try {
+    A.Bundle = A.J.Offer.bundle();
+  } catch (const sdk::Error &E) {
+    return A.fails(E.what(), Retry::Never);
+  }
   return true;
 }
 
@@ -164,7 +167,7 @@ std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
       Since = std::max(Asked, LastGrant);
     }
     std::unique_ptr<Msg> M = Daemon.receive(Since + S.GrantTimeout, Error);
-    if (!M && !J.Stop.raised() && Daemon.timedOut()) {
+    if (!M && !J.Stop->raised() && Daemon.timedOut()) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
         if (std::max(Asked, LastGrant) != Since)
@@ -208,22 +211,19 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.Platform = Grant.host_platform;
   R.HasEnvironment = Grant.got_env;
   R.Bundle = &A.Bundle;
-  R.Pieces = bundlePieces(A.Bundle.data, A.Bundle.size, A.J.Offer);
   R.Compressed = &Compressed;
   R.ResultLimit = ResultLimit;
-  R.Report = [&](uint32_t State) {
-    TheHost.job_state(TheHost.context, A.J.Id, State, A.Node.c_str());
-  };
+  R.Report = [&](uint32_t State) { A.J.Offer.state(State, A.Node); };
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +
                     " can't run the worker and is not used with it any more");
     A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
   };
-  return runRemotely(R, A.Address, *Env, Environments, A.J.Stop);
+  return runRemotely(R, A.Address, *Env, Environments, *A.J.Stop);
 }
 
-/// Acts on what a node made of the job. False: the try has failed.
-bool Client::conclude(Attempt &A, const Outcome &O) {
+/// Acts on what a node made of the job.
+std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, Outcome O) {
   if (O.Kind == Outcome::NodeFailed) {
     // The daemon takes the grant back as we hang up.
     Environments.distrust(A.Address);
@@ -231,16 +231,16 @@ bool Client::conclude(Attempt &A, const Outcome &O) {
             O.TookTooLong ? Retry::Never : Retry::Later);
     if (O.TookTooLong)
       tookTooLong(A.J, A.Error);
-    return false;
+    return std::nullopt;
   }
   // Without it, the daemon takes the job for lost.
   A.Daemon->send(EndMsg());
-  if (O.Kind == Outcome::WorkerFailed)
-    return A.fails(A.Node + ": " + O.Text, Retry::Never);
-  if (O.Kind == Outcome::CompilerError) {
-    finish(A.J, DTLTO_ERROR_COMPILER, O.Text, A.Node);
-    return true;
+  if (O.Kind == Outcome::WorkerFailed) {
+    A.fails(A.Node + ": " + O.Text, Retry::Never);
+    return std::nullopt;
   }
+  if (O.Kind == Outcome::CompilerError)
+    return sdk::Result{{}, O.Text, A.Node, DTLTO_ERROR_COMPILER};
   double Seconds =
       std::chrono::duration<double>(Clock::now() - A.Began).count();
   TheLog->debug("module '" + A.J.Name + "': compiled on " + A.Node + " in " +
@@ -249,24 +249,24 @@ bool Client::conclude(Attempt &A, const Outcome &O) {
     std::lock_guard<std::mutex> Lock(Mutex);
     ++NumDone[A.Node];
   }
-  finish(A.J, DTLTO_OK, O.Text, A.Node, O.Object);
-  return true;
+  return sdk::Result{std::move(O.Object), O.Text, A.Node};
 }
 
 /// The scheduler, or the daemon without one, wants this machine to do it.
-bool Client::compileHere(Job &J, Channel &Daemon, uint32_t GrantId,
-                         std::string &Error) {
+std::optional<dtlto::sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
+                                                    uint32_t GrantId,
+                                                    std::string &Error) {
   if (!Codegen) {
     Error = "icecream has no node for it, and the linker compiles nothing here";
-    return false;
+    return std::nullopt;
   }
   {
     std::unique_lock<std::mutex> Lock(Mutex);
     MustBuildHere = true;
     Changed.wait(Lock,
-                 [&] { return NumHere < Codegen->slots || J.Stop.raised(); });
-    if (J.Stop.raised())
-      return false;
+                 [&] { return NumHere < Codegen->slots || J.Stop->raised(); });
+    if (J.Stop->raised())
+      return std::nullopt;
     ++NumHere;
   }
   publish();
@@ -278,18 +278,14 @@ bool Client::compileHere(Job &J, Channel &Daemon, uint32_t GrantId,
   Compile.setJobID(GrantId);
   Daemon.send(CompileFileMsg(&Compile));
   TheLog->debug("module '" + J.Name + "': compiled here, as icecream wants");
-  TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_LOCAL, nullptr);
-  dtlto_result Result = {};
-  Result.size = sizeof(Result);
-  Codegen->run(TheHost.context, J.Id, &Result);
-  Daemon.send(JobDoneMsg(static_cast<int>(GrantId), Result.status != DTLTO_OK,
+  J.Offer.state(DTLTO_STATE_LOCAL);
+  sdk::Result R = J.Offer.compileHere();
+  Daemon.send(JobDoneMsg(static_cast<int>(GrantId), R.Status != DTLTO_OK,
                          JobDoneMsg::FROM_SUBMITTER));
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     --NumHere;
   }
   Changed.notify_all();
-  TheHost.job_done(TheHost.context, J.Id, &Result);
-  ended(J);
-  return true;
+  return R;
 }

@@ -34,7 +34,7 @@ void KeptChunk::send_to_channel(MsgChannel *C) const {
   Msg::send_to_channel(C);
   bool Written = false;
   ByteCache::Bytes Packed =
-      Kept.get({Content, static_cast<uint64_t>(C->protocol)}, [&] {
+      Kept.get({Data, static_cast<uint64_t>(C->protocol)}, [&] {
         size_t Begin = Buffer::end(*C), Compressed = 0;
         C->writecompressed(static_cast<const unsigned char *>(Data), Size,
                            Compressed);

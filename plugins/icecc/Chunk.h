@@ -17,19 +17,16 @@ namespace dtlto::icecc {
 /// are sent with a protocol.
 class KeptChunk : public Msg {
 public:
-  /// Borrows \p Size bytes at \p Data, which are kept in \p Kept under \p
-  /// Content: the address that these bytes have in all jobs. At most a
-  /// megabyte.
-  KeptChunk(const void *Data, size_t Size, const void *Content, ByteCache &Kept)
-      : Msg(M_FILE_CHUNK), Data(Data), Size(Size), Content(Content),
-        Kept(Kept) {}
+  /// Borrows \p Size bytes, at most a megabyte, at \p Data: the address that
+  /// they have in all jobs, under which they are kept in \p Kept.
+  KeptChunk(const void *Data, size_t Size, ByteCache &Kept)
+      : Msg(M_FILE_CHUNK), Data(Data), Size(Size), Kept(Kept) {}
 
   void send_to_channel(MsgChannel *C) const override;
 
 private:
   const void *const Data;
   const size_t Size;
-  const void *const Content;
   ByteCache &Kept;
 };
 

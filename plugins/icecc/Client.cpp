@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
-#include <algorithm>
+#include "Text.h"
+#include <cstdlib>
+#include <dlfcn.h>
 #include <icecc/comm.h>
 
 using namespace dtlto::icecc;
@@ -33,17 +35,57 @@ static std::vector<std::string> platforms(const Settings &S) {
   return Found;
 }
 
-Client::Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
-               Settings TheSettings, std::unique_ptr<Log> L,
-               const dtlto_bundle &Bundler, const dtlto_local_codegen *Codegen)
-    : TheHost(TheHost), Bundler(Bundler), Codegen(Codegen),
-      S(std::move(TheSettings)), TheLog(std::move(L)),
+/// Where this file is.
+static std::string pluginFolder() {
+  Dl_info Info;
+  if (!dladdr(&dtlto_plugin_entry, &Info) || !Info.dli_fname)
+    return ".";
+  std::string File = Info.dli_fname;
+  size_t Slash = File.rfind('/');
+  return Slash == std::string::npos ? "." : File.substr(0, Slash);
+}
+
+Client::Opened Client::openSettings(const dtlto_host &Host,
+                                    const dtlto_session_params &Params) {
+  Opened O{{}, std::make_unique<Log>(Host)};
+  Settings &S = O.S;
+  Log &L = *O.TheLog;
+  std::string Error;
+  if (!readSettings(Params, ::getenv, pluginFolder(), S, Error))
+    L.fail(DTLTO_ERROR_CALLER, Error);
+  sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
+  if (!L.open(S.LogFile, S.Level, Error))
+    L.warning(Error);
+  for (const std::string &Note : S.Notes)
+    L.note(Note);
+  if (S.Environments.empty())
+    if (std::string Why = checkWorker(S.Worker); !Why.empty())
+      L.fail(DTLTO_ERROR_INFRASTRUCTURE,
+             "the worker " + quote(S.Worker) + " can't be used: " + Why +
+                 "; name dtlto-codegen-static with "
+                 "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
+  if (!haveDaemon(S, Error))
+    L.fail(DTLTO_ERROR_INFRASTRUCTURE,
+           "no local iceccd (" + Error +
+               "); start one, icecream's service, on this machine");
+  return O;
+}
+
+Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
+               Opened O)
+    // There is a thread for each job that is taken.
+    : ThreadSession(Host, O.S.MaxJobs),
+      Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)),
+      S(std::move(O.S)), TheLog(std::move(O.TheLog)),
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S))),
-      LastGrant(Clock::now()), Pool(S.MaxJobs) {
+      LastGrant(Clock::now()) {}
+
+void Client::begin() {
+  ThreadSession::begin();
   publish();
   Preparer = std::thread([this] { prepare(); });
   TheCluster->start([this] { publish(); });
@@ -72,41 +114,10 @@ void Client::prepare() {
 // What the linker asks for; on its thread
 //===----------------------------------------------------------------------===//
 
-int32_t Client::submit(const dtlto_job &J) {
-  JobPtr New;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (Accepted >= Capacity) {
-      SaidBusy = true;
-      return DTLTO_BUSY;
-    }
-    ++Accepted;
-    New = std::make_shared<Job>(J);
-    Jobs[J.id] = New;
-  }
-  // There is a thread for each that is accepted.
-  Pool.run([this, New] { run(*New); });
-  return DTLTO_OK;
-}
-
-void Client::cancel(uint64_t Id) {
-  JobPtr J;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto It = Jobs.find(Id);
-    if (It == Jobs.end())
-      return;
-    J = It->second;
-    J->Stop.raise();
-  }
-  Changed.notify_all();
-  Environments.wake();
-}
-
 void Client::load(dtlto_load &Load) {
   Cluster::Numbers N = TheCluster->numbers();
+  uint32_t Accepted = static_cast<uint32_t>(numJobs());
   std::lock_guard<std::mutex> Lock(Mutex);
-  Load.slots = Load.free = Load.workers = UINT32_MAX;
   if (N.Known) {
     Load.slots = N.Slots;
     // Jobs that began before we listened aren't in the scheduler's count.
@@ -120,36 +131,25 @@ void Client::load(dtlto_load &Load) {
   Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
 }
 
-std::optional<std::vector<dtlto::sdk::Worker>>
+std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
   std::vector<sdk::Worker> All;
   std::string Error;
   // Environments may hold anything.
-  if (TheCluster->report(Limit,
-                         S.Environments.empty()
-                             ? "dtlto-codegen, LLVM " + LlvmVersion
-                             : "$ICECC_VERSION",
-                         All, Error))
-    return All;
-  TheLog->warning(Error);
-  return std::nullopt;
+  if (!TheCluster->report(Limit,
+                          S.Environments.empty()
+                              ? "dtlto-codegen, LLVM " + LlvmVersion
+                              : "$ICECC_VERSION",
+                          All, Error))
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
+  return All;
 }
 
-void Client::close() {
+void Client::stop() {
   TheCluster->stop();
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Closing = true;
-    for (auto &[Id, J] : Jobs)
-      J->Stop.raise();
-  }
-  Changed.notify_all();
-  Environments.wake();
-  Pool.stop();
-  Preparer.join();
-  // What no thread had begun.
-  while (!Jobs.empty())
-    finish(*Jobs.begin()->second, DTLTO_CANCELLED, "");
+  ThreadSession::stop();
+  if (Preparer.joinable())
+    Preparer.join();
   for (const auto &[Node, N] : NumDone)
     TheLog->debug(Node + ": " + std::to_string(N) + " modules");
 }
@@ -158,58 +158,48 @@ void Client::close() {
 // A job; on its thread
 //===----------------------------------------------------------------------===//
 
-void Client::run(Job &J) {
+dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
+  Job J(Offer);
+  Offer.onCancel([this, Stop = J.Stop] {
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Stop->raise();
+    }
+    Changed.notify_all();
+    Environments.wake();
+  });
   std::string Error;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (auto It = TookTooLong.find(J.Name); It != TookTooLong.end())
-      Error = It->second;
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, It->second);
   }
-  if (!Error.empty())
-    return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Error);
   for (unsigned Try = 1;; ++Try) {
     Retry Next = Retry::AtOnce;
-    if (attempt(J, Error, Next))
-      return;
-    if (J.Stop.raised())
-      return finish(J, DTLTO_CANCELLED, "");
+    if (std::optional<sdk::Result> R = attempt(J, Error, Next))
+      return std::move(*R);
+    if (J.Stop->raised())
+      throw sdk::Error(DTLTO_CANCELLED, "");
     if (Next == Retry::Never || Try == MaxTries)
-      break;
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
     TheLog->debug("module '" + J.Name + "': " + Error + "; asking again");
-    TheHost.job_state(TheHost.context, J.Id, DTLTO_STATE_QUEUED, nullptr);
+    Offer.state(DTLTO_STATE_QUEUED);
     if (Next == Retry::AtOnce)
       continue;
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
+    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop->raised(); });
   }
-  finish(J, DTLTO_ERROR_INFRASTRUCTURE, Error);
 }
 
-void Client::finish(Job &J, int32_t Status, const std::string &Message,
-                    const std::string &Worker, dtlto_buffer Object) {
-  dtlto_result Result = {};
-  Result.size = sizeof(Result);
-  Result.status = Status;
-  Result.message = Message.empty() ? nullptr : Message.c_str();
-  Result.worker = Worker.empty() ? nullptr : Worker.c_str();
-  Result.object = Object;
-  TheHost.job_done(TheHost.context, J.Id, &Result);
-  ended(J);
-}
-
-/// The linker has had its job_done().
-void Client::ended(Job &J) {
-  uint64_t Id = J.Id;
+/// Where there is no use in going on, those that are at nodes come to their end
+/// all the same.
+void Client::ended(const sdk::Job &Offer) {
   std::string Why;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Jobs.erase(Id);
-    --Accepted;
-    // Those that are at nodes come to their end all the same.
-    if (!TheEnd.empty() && NumGranted + NumHere == 0 && !GaveUp && !Closing) {
-      GaveUp = true;
+    if (NumGranted + NumHere == 0 && !GaveUp && !Offer.isCancelled())
       Why = TheEnd;
-    }
+    GaveUp |= !Why.empty();
   }
   if (!Why.empty())
     TheLog->error(Why);
@@ -232,6 +222,7 @@ void Client::cannotGoOn(const std::string &Why) {
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
   bool Tell = false;
+  unsigned Capacity;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     unsigned Slots = std::max(N.Slots, MostGranted);
@@ -243,18 +234,15 @@ void Client::publish() {
     if (!N.Known)
       Few = std::max(Few, FirstRequests / 2);
     Capacity = std::min(Slots + Few, S.MaxJobs);
-    if (SaidBusy && Accepted < Capacity && !Closing) {
-      SaidBusy = false;
-      Tell = true;
-    }
     // Not how many are free: that changes with each job of anybody's, and would
     // look like a sign of life of ours.
-    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots) && !Closing) {
+    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots)) {
       ToldNodes = N.Nodes;
       ToldSlots = N.Slots;
       Tell = true;
     }
   }
+  setCapacity(Capacity);
   if (Tell)
-    TheHost.load_changed(TheHost.context);
+    loadChanged();
 }

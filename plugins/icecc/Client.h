@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The life of a job, each on a thread of its own, from a pool:
+// The life of a job, each on a thread of its own, from the SDK's pool:
 //
 //   asks the local iceccd for a node  -> granted, or "build it yourself"
 //   at the node: environment, bundle  -> running -> the object
@@ -28,8 +28,7 @@
 #include "Cluster.h"
 #include "EnvironmentTable.h"
 #include "RemoteJob.h"
-#include "WorkPool.h"
-#include <condition_variable>
+#include "dtlto/sdk/Plugin.hpp"
 #include <optional>
 #include <set>
 
@@ -41,41 +40,42 @@ namespace dtlto::icecc {
 /// was looked for.
 bool haveDaemon(const Settings &S, std::string &Error);
 
-class Client {
+class Client : public sdk::ThreadSession {
 public:
-  /// \p Codegen may be null: then nothing is compiled here.
-  Client(const dtlto_host &TheHost, const dtlto_session_params &Params,
-         Settings S, std::unique_ptr<Log> TheLog, const dtlto_bundle &Bundler,
-         const dtlto_local_codegen *Codegen);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params)
+      : Client(Host, Params, openSettings(Host, Params)) {}
 
-  // The ABI's functions.
-  int32_t submit(const dtlto_job &J);
-  void cancel(uint64_t Id);
-  void load(dtlto_load &Load);
-  /// How each node is. Waits, for at most \p Limit. Nothing, with a warning, if
-  /// nobody tells.
-  std::optional<std::vector<sdk::Worker>>
-  status(std::chrono::milliseconds Limit);
-  /// To be called once, before the destructor.
-  void close();
+  void begin() override;
+  sdk::Result run(const sdk::Job &Offer) override;
+  void ended(const sdk::Job &Offer) override;
+  void load(dtlto_load &Load) override;
+  std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
+  void stop() override;
 
 private:
-  struct Job {
-    explicit Job(const dtlto_job &J)
-        : Offer(J), Id(J.id), Name(J.name ? J.name : "") {}
-    const dtlto_job &Offer; // until its job_done()
-    const uint64_t Id;
-    const std::string Name; // for people
-    Interrupt Stop;         // raised: the linker has no use for it
+  struct Opened {
+    Settings S;
+    std::unique_ptr<Log> TheLog;
   };
-  using JobPtr = std::shared_ptr<Job>;
+  /// Reads the settings and tells the user of them. Throws sdk::Error where the
+  /// plugin can't work.
+  static Opened openSettings(const dtlto_host &Host,
+                             const dtlto_session_params &Params);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
+
+  struct Job {
+    explicit Job(const sdk::Job &Offer) : Offer(Offer), Name(Offer.name()) {}
+    const sdk::Job &Offer;
+    const std::string Name; // for people
+    // Raised: the linker has no use for it.
+    const std::shared_ptr<Interrupt> Stop = std::make_shared<Interrupt>();
+  };
 
   // On the job's thread.
-  void run(Job &J);
   enum class Retry { AtOnce, Later, Never };
-  /// One try. True: the job has ended. False: \p Error says why not, and
-  /// \p Next when to try again.
-  bool attempt(Job &J, std::string &Error, Retry &Next);
+  /// One try. Without a result, \p Error says why not, and \p Next when to try
+  /// again.
+  std::optional<sdk::Result> attempt(Job &J, std::string &Error, Retry &Next);
 
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
@@ -83,22 +83,17 @@ private:
   std::unique_ptr<Msg> waitForGrant(Job &J, Channel &Daemon,
                                     std::string &Error);
   Outcome runAt(Attempt &A, const UseCSMsg &Grant);
-  bool conclude(Attempt &A, const Outcome &O);
-  bool compileHere(Job &J, Channel &Daemon, uint32_t GrantId,
-                   std::string &Error);
+  std::optional<sdk::Result> conclude(Attempt &A, Outcome O);
+  std::optional<sdk::Result> buildHere(Job &J, Channel &Daemon,
+                                       uint32_t GrantId, std::string &Error);
 
-  void finish(Job &J, int32_t Status, const std::string &Message,
-              const std::string &Worker = "", dtlto_buffer Object = {});
-  void ended(Job &J);
   void tookTooLong(const Job &J, const std::string &Why);
   void cannotGoOn(const std::string &Why);
 
   void prepare();
   void publish();
 
-  const dtlto_host &TheHost;
-  const dtlto_bundle &Bundler;
-  const dtlto_local_codegen *const Codegen;
+  const dtlto_local_codegen *const Codegen; // null: nothing is compiled here
   const Settings S;
   const std::unique_ptr<Log> TheLog;
   const std::chrono::seconds ResultLimit;
@@ -109,10 +104,8 @@ private:
 
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  std::map<uint64_t, JobPtr> Jobs;
-  unsigned Accepted = 0, Capacity = 0;
   uint32_t ToldNodes = 0, ToldSlots = 0; // by load_changed()
-  bool SaidBusy = false, Closing = false, GaveUp = false;
+  bool GaveUp = false;
   unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
   unsigned NumHere = 0;                     // in local code generation
   bool MustBuildHere = false; // the last answer was "build it yourself"
@@ -122,7 +115,6 @@ private:
   std::map<std::string, std::string> TookTooLong; // by module: what did
   std::string TheEnd; // not empty: why there is no use in going on
 
-  dtlto::WorkPool Pool;
   std::thread Preparer;
 };
 

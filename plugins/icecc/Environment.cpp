@@ -90,10 +90,8 @@ static std::string sha256(const std::vector<unsigned char> &Bytes) {
   sha256_update(&Context, Bytes.size(), Bytes.data());
   sha256_digest(&Context, sizeof(Digest), Digest);
   std::string Hex;
-  for (uint8_t Byte : Digest) {
-    Hex += "0123456789abcdef"[Byte >> 4];
-    Hex += "0123456789abcdef"[Byte & 15];
-  }
+  for (uint8_t Byte : Digest)
+    Hex += dtlto::hex(Byte);
   return Hex;
 }
 

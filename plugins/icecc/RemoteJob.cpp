@@ -21,14 +21,10 @@ static constexpr Clock::duration ObjectLimit = 40s; // for each piece
 // Nodes refuse messages above a megabyte, and small ones are slow on a busy
 // node.
 static constexpr size_t ChunkSize = 1000000;
+// A message of its own costs about as much as compressing so many bytes.
+static constexpr size_t MinShared = 16 << 10;
 // A job that makes progress is reported so often.
 static constexpr Clock::duration ReportPeriod = 5s;
-
-void dtlto::icecc::release(dtlto_buffer &Buffer) {
-  if (Buffer.release)
-    Buffer.release(Buffer.owner, Buffer.data, Buffer.size);
-  Buffer = {};
-}
 
 static Outcome nodeFailed(std::string Why) {
   Outcome O;
@@ -57,26 +53,35 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
   return true;
 }
 
-/// What other jobs import as well is compressed for the first of them.
+/// What other jobs import as well is compressed for the first of them. All the
+/// rest comes in chunks of its own, as large as they may be.
 static bool sendBundle(Channel &To, const RemoteJob &J,
                        const std::function<void()> &Progress) {
-  for (const BundlePiece &P : J.Pieces) {
-    if (!P.Content) {
-      if (!sendBytes(To, P.Data, P.Size, Progress))
+  std::string Rest;
+  auto SendRest = [&] {
+    bool Sent = sendBytes(To, Rest.data(), Rest.size(), Progress);
+    Rest.clear();
+    return Sent;
+  };
+  for (auto [Bytes, Input] : *J.Bundle) {
+    bool IsShared =
+        Input && Input->role == DTLTO_ROLE_IMPORT && Bytes.size() >= MinShared;
+    if (IsShared && !SendRest())
+      return false;
+    while (!Bytes.empty()) {
+      size_t N = std::min(ChunkSize - Rest.size(), Bytes.size());
+      if (!IsShared)
+        Rest.append(Bytes, 0, N);
+      else if (!To.send(KeptChunk(Bytes.data(), N, *J.Compressed)))
         return false;
-      continue;
-    }
-    for (uint64_t Done = 0; Done != P.Size;) {
-      size_t N =
-          static_cast<size_t>(std::min<uint64_t>(ChunkSize, P.Size - Done));
-      if (!To.send(
-              KeptChunk(P.Data + Done, N, P.Content + Done, *J.Compressed)))
+      else
+        Progress();
+      if (Rest.size() == ChunkSize && !SendRest())
         return false;
-      Done += N;
-      Progress();
+      Bytes.remove_prefix(N);
     }
   }
-  return To.send(EndMsg());
+  return SendRest() && To.send(EndMsg());
 }
 
 /// Returns false with \p Error if the node can't be used.
@@ -161,7 +166,7 @@ static Outcome receiveObject(Channel &From, CompileResultMsg &Result) {
   Outcome O;
   O.Kind = Outcome::Compiled;
   O.Text = Result.err;
-  O.Object = Frame.take();
+  O.Object = dtlto::sdk::Buffer(Frame.take());
   return O;
 }
 
@@ -203,7 +208,6 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
                                           ? "has stopped reading the job"
                                           : "can't send the job"),
                       *Conn);
-  release(*J.Bundle);
 
   J.Report(DTLTO_STATE_RUNNING);
   std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);

@@ -18,12 +18,10 @@
 #ifndef DTLTO_ICECC_REMOTEJOB_H
 #define DTLTO_ICECC_REMOTEJOB_H
 
-#include "BundlePieces.h"
 #include "ByteCache.h"
 #include "Channel.h"
 #include "EnvironmentTable.h"
-#include "dtlto/PluginAPI.h"
-#include <functional>
+#include "dtlto/sdk/Job.hpp"
 
 namespace dtlto::icecc {
 
@@ -36,7 +34,7 @@ struct Outcome {
     NodeFailed     // another node may do
   } Kind = NodeFailed;
   std::string Text; // for the last two: one line
-  dtlto_buffer Object = {};
+  sdk::Buffer Object;
   /// NodeFailed: nothing broke, but one of the limits was reached.
   bool TookTooLong = false;
 };
@@ -48,9 +46,8 @@ struct RemoteJob {
   uint32_t GrantId = 0;
   std::string Platform;
   bool HasEnvironment = false;
-  dtlto_buffer *Bundle = nullptr;  // released when it has been sent
-  std::vector<BundlePiece> Pieces; // of it
-  ByteCache *Compressed = nullptr; // chunks of pieces that others have as well
+  const sdk::Bundle *Bundle = nullptr;
+  ByteCache *Compressed = nullptr; // chunks of what others import as well
   std::chrono::seconds ResultLimit{0};
   /// Told of each new DTLTO_STATE_..., and of progress now and then.
   std::function<void(uint32_t)> Report;
@@ -65,9 +62,6 @@ Outcome runRemotely(const RemoteJob &J, const std::string &Node,
 /// What a worker's status and standard error say. \p OutOfMemory is icecream's
 /// finding. Not for status 0.
 Outcome judge(int Status, bool OutOfMemory, const std::string &Stderr);
-
-/// Releases a buffer, if there is one.
-void release(dtlto_buffer &Buffer);
 
 } // namespace dtlto::icecc
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace std::chrono_literals;
+using namespace dtlto::sdk;
 using Clock = std::chrono::steady_clock;
 
 // docs/BUNDLE.md, "The frame".
@@ -112,53 +113,86 @@ static bool unframe(std::vector<char> &Bytes) {
   return true;
 }
 
-WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
-                       std::chrono::seconds Limit,
-                       const std::function<bool()> &Stop) {
-  WorkerResult R;
-  auto Fail = [&](std::string Why) {
+/// <prefix>/bin/dtlto-codegen, from this file in <prefix>/lib/dtlto.
+static std::string findWorker() {
+  Dl_info Info;
+  if (!::dladdr(reinterpret_cast<const void *>(&findWorker), &Info) ||
+      !Info.dli_fname)
+    return "";
+  std::string Path = Info.dli_fname;
+  return Path.substr(0, Path.find_last_of('/') + 1) + "../../bin/dtlto-codegen";
+}
+
+WorkerProcesses::WorkerProcesses(const dtlto_host &Host, std::string Path,
+                                 std::chrono::seconds Limit)
+    : Program(Path.empty() ? findWorker() : std::move(Path)), Limit(Limit) {
+  if (::access(Program.c_str(), X_OK) != 0)
+    throw Error(DTLTO_ERROR_CALLER,
+                "can't run '" + Program + "': " + std::strerror(errno) +
+                    "; name dtlto-codegen with worker=PATH");
+  require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
+  auto &Fallback = require<dtlto_fallback>(Host, DTLTO_EXT_FALLBACK);
+  require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
+      .set(Host.context,
+           DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  // What crashed there would crash here.
+  Fallback.forbid(Host.context, "mode=process is given");
+}
+
+Result WorkerProcesses::run(const Job &J) const {
+  Result R;
+  R.Worker = "a worker process";
+  auto Fail = [&](int32_t Status, std::string Why) {
+    R.Status = Status;
     R.Message = std::move(Why);
     return std::move(R);
   };
+  Bundle B = J.bundle();
+  J.state(DTLTO_STATE_RUNNING, R.Worker);
   Fd In, Out, Err, TheirIn, TheirOut, TheirErr;
   if (!makeChannel(In, TheirIn) || !makeChannel(Out, TheirOut) ||
       !makeChannel(Err, TheirErr))
-    return Fail(std::string("no socket for a worker: ") + std::strerror(errno));
+    return Fail(DTLTO_ERROR_INFRASTRUCTURE,
+                std::string("no socket for a worker: ") + std::strerror(errno));
   Child Process;
-  if (int Why = spawn(Worker, TheirIn.N, TheirOut.N, TheirErr.N, Process.Pid)) {
+  if (int Why =
+          spawn(Program, TheirIn.N, TheirOut.N, TheirErr.N, Process.Pid)) {
     Process.Pid = -1;
-    return Fail("can't start '" + Worker + "': " + std::strerror(Why));
+    return Fail(DTLTO_ERROR_INFRASTRUCTURE,
+                "can't start '" + Program + "': " + std::strerror(Why));
   }
   TheirIn.close();
   TheirOut.close();
   TheirErr.close();
 
   Clock::time_point Deadline = Clock::now() + Limit;
-  const char *Next = static_cast<const char *>(Bundle.data);
-  size_t Left = static_cast<size_t>(Bundle.size);
-  std::vector<char> Text;
+  auto Next = B.begin();
+  size_t Done = 0; // of its bytes
+  std::vector<char> Object, Text;
   int Status = 0;
   // One that closes what it writes to has as good as ended, but not always.
   while (Out.N >= 0 || Err.N >= 0 || !Process.hasEnded(Status)) {
-    if (Stop())
-      return Fail("stopped");
+    if (J.isCancelled())
+      return Fail(DTLTO_CANCELLED, "");
     if (Clock::now() >= Deadline)
-      return Fail("the worker took longer than " +
-                  std::to_string(Limit.count()) + " s");
+      return Fail(DTLTO_ERROR_INFRASTRUCTURE,
+                  "the worker took longer than " +
+                      std::to_string(Limit.count()) + " s");
     pollfd Fds[3] = {
         {In.N, POLLOUT, 0}, {Out.N, POLLIN, 0}, {Err.N, POLLIN, 0}};
     ::poll(Fds, 3, Out.N >= 0 || Err.N >= 0 ? 200 : 1);
     if (Fds[0].revents) {
-      ssize_t N = ::send(In.N, Next, Left, MSG_NOSIGNAL);
-      if (N > 0) {
-        Next += N;
-        Left -= static_cast<size_t>(N);
+      ssize_t N = ::send(In.N, Next->Bytes.data() + Done,
+                         Next->Bytes.size() - Done, MSG_NOSIGNAL);
+      if (N > 0 && (Done += static_cast<size_t>(N)) == Next->Bytes.size()) {
+        ++Next;
+        Done = 0;
       }
       // A worker that ends before it has read all tells why.
-      if (Left == 0 || (N < 0 && errno != EAGAIN && errno != EINTR))
+      if (Next == B.end() || (N < 0 && errno != EAGAIN && errno != EINTR))
         In.close();
     }
-    if (Fds[1].revents && !readSome(Out.N, R.Object, R.Object.max_size()))
+    if (Fds[1].revents && !readSome(Out.N, Object, Object.max_size()))
       Out.close();
     if (Fds[2].revents && !readSome(Err.N, Text, MaxStderr))
       Err.close();
@@ -169,24 +203,19 @@ WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
 
   if (WIFSIGNALED(Status)) {
     bool Killed = WTERMSIG(Status) == SIGKILL || WTERMSIG(Status) == SIGTERM;
-    R.Status = Killed ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_COMPILER;
-    R.Object.clear();
-    return Fail("the code generator " +
-                std::string(Killed ? "was killed by" : "crashed with") +
-                " signal " + std::to_string(WTERMSIG(Status)) +
-                (R.Message.empty() ? "" : ": " + R.Message));
+    return Fail(Killed ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_COMPILER,
+                "the code generator " +
+                    std::string(Killed ? "was killed by" : "crashed with") +
+                    " signal " + std::to_string(WTERMSIG(Status)) +
+                    (R.Message.empty() ? "" : ": " + R.Message));
   }
-  if (WEXITSTATUS(Status) != 0) {
-    R.Object.clear();
-    R.Status = DTLTO_ERROR_COMPILER;
-    if (R.Message.empty())
-      R.Message = "the code generator failed without a word";
-    return R;
-  }
-  if (!unframe(R.Object)) {
-    R.Object.clear();
-    return Fail("'" + Worker + "' wrote no whole object");
-  }
-  R.Status = DTLTO_OK;
+  if (WEXITSTATUS(Status) != 0)
+    return Fail(DTLTO_ERROR_COMPILER,
+                R.Message.empty() ? "the code generator failed without a word"
+                                  : R.Message);
+  if (!unframe(Object))
+    return Fail(DTLTO_ERROR_INFRASTRUCTURE,
+                "'" + Program + "' wrote no whole object");
+  R.Object = std::move(Object);
   return R;
 }

@@ -4,27 +4,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// mode=process: each job is a dtlto-codegen, with the bundle on its standard
+// input, so that a crash of the code generator is the module's and not the
+// linker's.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_LOCAL_WORKERPROCESS_H
 #define DTLTO_LOCAL_WORKERPROCESS_H
 
-#include "dtlto/PluginAPI.h"
-#include <chrono>
-#include <functional>
-#include <string>
-#include <vector>
+#include "dtlto/sdk/Plugin.hpp"
 
-/// What became of a run of dtlto-codegen.
-struct WorkerResult {
-  int32_t Status = DTLTO_ERROR_INFRASTRUCTURE;
-  std::vector<char> Object; // of DTLTO_OK
-  std::string Message;      // what it wrote, or why it has no object
+class WorkerProcesses {
+public:
+  /// In open(): asks \p Host for jobs that a process can run. An empty
+  /// \p Program stands for the one that is installed beside the plugin. Throws
+  /// sdk::Error where the host or the program is of no use.
+  WorkerProcesses(const dtlto_host &Host, std::string Program,
+                  std::chrono::seconds Limit);
+
+  const std::string &program() const { return Program; }
+
+  /// Runs one job. The process is killed when the limit has passed, or soon
+  /// after \p J was cancelled.
+  dtlto::sdk::Result run(const dtlto::sdk::Job &J) const;
+
+private:
+  std::string Program;
+  const std::chrono::seconds Limit;
 };
-
-/// Runs `Worker --frame - -o -` with \p Bundle on standard input. The process
-/// is killed when \p Limit has passed, or soon after \p Stop returns true.
-WorkerResult runWorker(const std::string &Worker, dtlto_span Bundle,
-                       std::chrono::seconds Limit,
-                       const std::function<bool()> &Stop);
 
 #endif // DTLTO_LOCAL_WORKERPROCESS_H

@@ -12,7 +12,7 @@ static constexpr bool equal(const char *A, const char *B) {
 }
 
 static_assert(DTLTO_ABI_MAJOR == 1, "");
-static_assert(DTLTO_ABI_MINOR == 3, "");
+static_assert(DTLTO_ABI_MINOR == 4, "");
 
 static_assert(DTLTO_OK == 0, "");
 static_assert(DTLTO_BUSY == 1, "");
@@ -51,4 +51,5 @@ static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");
 static_assert(equal(DTLTO_EXT_FALLBACK, "dtlto.fallback/1"), "");
 static_assert(equal(DTLTO_EXT_NEEDS, "dtlto.needs/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
+static_assert(equal(DTLTO_EXT_BUNDLE_2, "dtlto.bundle/2"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");

@@ -38,6 +38,9 @@ typedef void (*forbid_fn)(dtlto_host_context *, text);
 typedef void (*set_needs_fn)(dtlto_host_context *, uint32_t);
 typedef int32_t (*make_bundle_fn)(dtlto_host_context *, uint64_t,
                                   dtlto_buffer *);
+typedef int32_t (*make_bundle_2_fn)(dtlto_host_context *, uint64_t,
+                                    dtlto_bundle_spans *);
+typedef void (*release_spans_fn)(void *);
 typedef int32_t (*open_fn)(const dtlto_host *, const dtlto_session_params *,
                            dtlto_session **);
 typedef int32_t (*submit_fn)(dtlto_session *, const dtlto_job *);
@@ -175,3 +178,20 @@ FIELD(dtlto_status, size, uint32_t, 0);
 FIELD(dtlto_status, reserved, uint32_t, 4);
 FIELD(dtlto_status, query, query_fn, 8);
 SIZE(dtlto_status, 16);
+
+/* 1.4 */
+FIELD(dtlto_bundle_span, bytes, dtlto_span, 0);
+FIELD(dtlto_bundle_span, input, const dtlto_input *, 16);
+SIZE(dtlto_bundle_span, 24);
+
+FIELD(dtlto_bundle_spans, size, uint32_t, 0);
+FIELD(dtlto_bundle_spans, num_spans, uint32_t, 4);
+FIELD(dtlto_bundle_spans, spans, const dtlto_bundle_span *, 8);
+FIELD(dtlto_bundle_spans, owner, void *, 16);
+FIELD(dtlto_bundle_spans, release, release_spans_fn, 24);
+SIZE(dtlto_bundle_spans, 32);
+
+FIELD(dtlto_bundle_2, size, uint32_t, 0);
+FIELD(dtlto_bundle_2, reserved, uint32_t, 4);
+FIELD(dtlto_bundle_2, make, make_bundle_2_fn, 8);
+SIZE(dtlto_bundle_2, 16);

@@ -29,3 +29,8 @@ USE(dtlto_bundle)
 USE(dtlto_worker_status)
 USE(dtlto_status)
 #endif
+#if DTLTO_ABI_MINOR >= 4
+USE(dtlto_bundle_span)
+USE(dtlto_bundle_spans)
+USE(dtlto_bundle_2)
+#endif

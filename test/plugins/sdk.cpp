@@ -23,8 +23,7 @@ namespace {
 class Test : public Session {
 public:
   Test(const dtlto_host &Host, const dtlto_session_params &Params)
-      : Session(Host), Context(Host.context),
-        Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)) {
+      : Session(Host) {
     for (uint32_t I = 0; I != Params.num_args; ++I) {
       std::string Arg = Params.args[I];
       if (Arg.rfind("how=", 0) != 0)
@@ -86,21 +85,11 @@ public:
 
 private:
   void run(Job &J) {
-    dtlto_result Raw = {};
-    Raw.size = sizeof(Raw);
-    if (Codegen->run(Context, J.id(), &Raw) != DTLTO_OK)
-      return J.fail(Raw.status, Raw.message ? Raw.message : "");
-    auto *Bytes = static_cast<const char *>(Raw.object.data);
-    Result R;
-    R.Object.assign(Bytes, static_cast<size_t>(Raw.object.size));
-    Raw.object.release(Raw.object.owner, Raw.object.data, Raw.object.size);
-    J.finish(std::move(R));
+    J.finish(J.compileHere());
     if (How == "twice")
       J.finish({"not the object", {}, {}});
   }
 
-  dtlto_host_context *const Context;
-  const dtlto_local_codegen *const Codegen;
   std::string How;
   std::vector<std::thread> Threads;
   std::mutex Mutex;

@@ -9,6 +9,8 @@
 //   load-past    writes the fields of today, whatever the load's `size`
 //   object       changes the object after its job_done()
 //   bundle       keeps the bundle of each job
+//   spans        the same with dtlto.bundle/2; span-size: asks for it with a
+//                struct that is too small
 //   twice        releases the bundle of each job twice
 //   host-late    reads the host after close()
 //   late-call    calls the host after close()
@@ -31,7 +33,7 @@ static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   Copy = *s->host;
   const dtlto_needs *needs =
       s->host->extension(s->host->context, DTLTO_EXT_NEEDS);
-  if (needs && (how(s, "bundle") || how(s, "twice")))
+  if (needs && (how(s, "bundle") || how(s, "twice") || how(s, "spans")))
     needs->set(s->host->context,
                DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
   return DTLTO_OK;
@@ -51,6 +53,13 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   dtlto_buffer bundle = {NULL, 0, NULL, NULL};
   if (bundles)
     bundles->make(s->host->context, job->id, &bundle);
+  const dtlto_bundle_2 *newer =
+      s->host->extension(s->host->context, DTLTO_EXT_BUNDLE_2);
+  dtlto_bundle_spans spans = {how(s, "span-size") ? 8 : sizeof(spans), 0, NULL,
+                              NULL, NULL};
+  if (newer && newer->make(s->host->context, job->id, &spans) == DTLTO_OK &&
+      !how(s, "spans"))
+    spans.release(spans.owner);
   codegen(s, job, result);
   if (how(s, "object") && result->status == DTLTO_OK) {
     dtlto_buffer whole = result->object;

@@ -127,8 +127,11 @@ private:
   void loadChanged();
   const void *extension(const char *Id);
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  const Record *recordForBundle(uint64_t Job);
   int32_t bundle(uint64_t Job, dtlto_buffer *Out);
+  int32_t bundleSpans(uint64_t Job, dtlto_bundle_spans *Out);
   void setNeeds(uint32_t Parts);
+  HostBuffer &lendMemory(const char *What, uint64_t Job, std::string Bytes);
   dtlto_buffer lend(const char *What, uint64_t Job, std::string Bytes);
 
   bool lateCall(const char *Name);
@@ -152,6 +155,7 @@ private:
   dtlto_fallback Fallback = {};
   dtlto_needs NeedsExtension = {};
   dtlto_bundle BundleExtension = {};
+  dtlto_bundle_2 BundleExtension2 = {};
   uint32_t Needs = 0;
   std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;

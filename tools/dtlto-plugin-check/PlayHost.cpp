@@ -185,6 +185,8 @@ const void *Play::extension(const char *Id) {
     return &NeedsExtension;
   if (Name == DTLTO_EXT_BUNDLE)
     return &BundleExtension;
+  if (Name == DTLTO_EXT_BUNDLE_2)
+    return &BundleExtension2;
   return nullptr;
 }
 
@@ -196,22 +198,29 @@ void Play::setNeeds(uint32_t Parts) {
   Needs = Parts;
 }
 
-dtlto_buffer Play::lend(const char *What, uint64_t Job, std::string Bytes) {
+Play::HostBuffer &Play::lendMemory(const char *What, uint64_t Job,
+                                   std::string Bytes) {
   auto New = std::make_unique<HostBuffer>();
   New->What = std::string(What) + " of " + jobName(Job);
   New->Bytes = std::move(Bytes);
-  HostBuffer *B = New.get();
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Lent.push_back(std::move(New));
-  }
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Lent.push_back(std::move(New));
+  return *Lent.back();
+}
+
+void Play::HostBuffer::release() {
+  if (++Releases == 2)
+    fail("dtlto_buffer", What + " was released twice",
+         "its last owner calls release() once; with job_done() that is the "
+         "host");
+}
+
+dtlto_buffer Play::lend(const char *What, uint64_t Job, std::string Bytes) {
+  HostBuffer *B = &lendMemory(What, Job, std::move(Bytes));
   return {B->Bytes.data(), B->Bytes.size(), B,
           [](void *Owner, const void *Data, uint64_t Size) {
             auto *B = static_cast<HostBuffer *>(Owner);
-            if (++B->Releases == 2)
-              fail("dtlto_buffer", B->What + " was released twice",
-                   "its last owner calls release() once; with job_done() that "
-                   "is the host");
+            B->release();
             if (Data != B->Bytes.data() || Size != B->Bytes.size())
               fail("dtlto_buffer",
                    B->What + " was released with other arguments than its own",
@@ -248,21 +257,49 @@ int32_t Play::runLocally(uint64_t Job, dtlto_result *Result) {
   return Result->status = DTLTO_OK;
 }
 
+/// Null: the job has no bundle, or not any more.
+const Play::Record *Play::recordForBundle(uint64_t Job) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto I = Jobs.find(Job);
+  return !Closed && I != Jobs.end() && !I->second->E.Done &&
+                 (Needs & DTLTO_PART_CONFIG)
+             ? I->second.get()
+             : nullptr;
+}
+
 int32_t Play::bundle(uint64_t Job, dtlto_buffer *Out) {
   *Out = {};
-  const Sample *S = nullptr;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto I = Jobs.find(Job);
-    if (!Closed && I != Jobs.end() && !I->second->E.Done &&
-        (Needs & DTLTO_PART_CONFIG))
-      S = I->second->S;
-  }
-  if (!S)
+  const Record *R = recordForBundle(Job);
+  if (!R)
     return DTLTO_ERROR_CALLER;
-  std::string Bytes = makeBundle(*S);
+  std::string Bytes = makeBundle(*R->S);
   if (Bytes.empty())
     return DTLTO_ERROR_INFRASTRUCTURE;
   *Out = lend("the bundle", Job, std::move(Bytes));
+  return DTLTO_OK;
+}
+
+int32_t Play::bundleSpans(uint64_t Job, dtlto_bundle_spans *Out) {
+  if (Out->size < sizeof(*Out))
+    fail("dtlto_bundle_spans.size",
+         "make() was called with a struct of " + std::to_string(Out->size) +
+             " bytes",
+         "set `size` to sizeof(dtlto_bundle_spans)");
+  *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
+  const Record *R = recordForBundle(Job);
+  if (!R)
+    return DTLTO_ERROR_CALLER;
+  HostBuffer &B = lendMemory("the bundle", Job, "");
+  B.Spans = makeBundleSpans(*R->S, *R->Raw, B.Bytes);
+  if (B.Spans.empty()) {
+    B.release(); // the plugin has nothing to release
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  Out->num_spans = static_cast<uint32_t>(B.Spans.size());
+  Out->spans = B.Spans.data();
+  Out->owner = &B;
+  Out->release = [](void *Owner) {
+    static_cast<HostBuffer *>(Owner)->release();
+  };
   return DTLTO_OK;
 }

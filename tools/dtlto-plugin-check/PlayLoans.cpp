@@ -78,6 +78,11 @@ void Play::makeHost() {
   BundleExtension.size = sizeof(BundleExtension);
   BundleExtension.make = [](dtlto_host_context *C, uint64_t Job,
                             dtlto_buffer *B) { return from(C).bundle(Job, B); };
+  BundleExtension2.size = sizeof(BundleExtension2);
+  BundleExtension2.make = [](dtlto_host_context *C, uint64_t Job,
+                             dtlto_bundle_spans *B) {
+    return from(C).bundleSpans(Job, B);
+  };
 }
 
 /// Modules stay until close(), and each has one address for all jobs.
@@ -148,5 +153,6 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
     Job.Now.config = L.addString(S.Config);
   if (Avoid)
     Job.Now.avoid = L.addString(Avoid);
-  return static_cast<const dtlto_job *>(L.addStruct(&Job, Age.JobSize));
+  R.Raw = static_cast<const dtlto_job *>(L.addStruct(&Job, Age.JobSize));
+  return R.Raw;
 }

@@ -29,6 +29,7 @@ struct Play::Record {
              "has refused it: copy what you need for longer, its id too") {}
   const uint64_t Id;
   const Sample *S = nullptr;
+  const dtlto_job *Raw = nullptr; // in `Lent`
   Loan Lent;
   Ended E;
   bool InSubmit = true, Refused = false, Cancelled = false;
@@ -38,7 +39,9 @@ struct Play::Record {
 /// Memory of the host that the plugin has become the owner of.
 struct Play::HostBuffer {
   std::string What, Bytes;
+  std::vector<dtlto_bundle_span> Spans;
   std::atomic<int> Releases{0};
+  void release();
 };
 
 /// Calls the plugin's function \p Name: `Fn`.

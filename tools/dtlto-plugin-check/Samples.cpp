@@ -84,7 +84,8 @@ std::string dtlto::check::refusedJobs(const std::string &Folder) {
   return Folder + "/refused";
 }
 
-std::string dtlto::check::makeBundle(const Sample &S) {
+/// Calls \p Fn with \p S as a linker has it, and returns what that makes.
+template <typename F> static auto withJob(const Sample &S, F Fn) {
   std::vector<dtlto_input> Inputs;
   for (const Sample::Input &In : S.Inputs) {
     dtlto_input Raw = {};
@@ -106,10 +107,34 @@ std::string dtlto::check::makeBundle(const Sample &S) {
   Job.inputs = Pointers.data();
   Job.num_inputs = static_cast<uint32_t>(Pointers.size());
   Job.config = S.Config.c_str();
-  llvm::Expected<llvm::SmallVector<char, 0>> Bytes = dtlto::writeBundle(Job);
-  if (!Bytes) {
-    llvm::consumeError(Bytes.takeError());
-    return {};
-  }
-  return std::string(Bytes->begin(), Bytes->end());
+  auto Made = Fn(Job);
+  if (!Made)
+    llvm::consumeError(Made.takeError());
+  return Made ? std::move(*Made) : std::decay_t<decltype(*Made)>();
+}
+
+std::string dtlto::check::makeBundle(const Sample &S) {
+  auto Bytes = withJob(S, dtlto::writeBundle);
+  return std::string(Bytes.begin(), Bytes.end());
+}
+
+std::vector<dtlto_bundle_span>
+dtlto::check::makeBundleSpans(const Sample &S, const dtlto_job &Lent,
+                              std::string &Own) {
+  dtlto::BundleSpans Made = withJob(S, dtlto::makeBundleSpans);
+  Own.assign(Made.Own.begin(), Made.Own.end());
+  const char *NextOwn = Own.data();
+  uint32_t NextInput = 0;
+  for (dtlto_bundle_span &Span : Made.Spans)
+    if (Span.input) {
+      // An empty one has no span.
+      while (Lent.inputs[NextInput]->bytes.size == 0)
+        ++NextInput;
+      Span.input = Lent.inputs[NextInput++];
+      Span.bytes = Span.input->bytes;
+    } else {
+      Span.bytes.data = NextOwn;
+      NextOwn += Span.bytes.size;
+    }
+  return Made.Spans;
 }

@@ -14,6 +14,7 @@
 #ifndef DTLTO_PLUGINCHECK_SAMPLES_H
 #define DTLTO_PLUGINCHECK_SAMPLES_H
 
+#include "dtlto/PluginAPI.h"
 #include <array>
 #include <cstdint>
 #include <string>
@@ -52,6 +53,10 @@ std::string refusedJobs(const std::string &Folder);
 
 /// Returns the bundle of \p S, or nothing if it can't have one.
 std::string makeBundle(const Sample &S);
+/// The same with the inputs of \p Lent, which was made of \p S. \p Own has the
+/// bytes of the spans without an input.
+std::vector<dtlto_bundle_span>
+makeBundleSpans(const Sample &S, const dtlto_job &Lent, std::string &Own);
 
 /// Makes jobs in \p Folder: compiles a few sources with \p Clang, and links
 /// them with the linker that is installed with this program. Returns false, and

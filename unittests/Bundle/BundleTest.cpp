@@ -53,6 +53,11 @@ struct TestJob {
   bool Digests = true;
 
   Expected<SmallVector<char, 0>> write() const {
+    return with([](const dtlto_job &Job) { return writeBundle(Job); });
+  }
+  /// Calls \p Fn with the job.
+  template <typename FnTy>
+  std::invoke_result_t<FnTy, const dtlto_job &> with(FnTy Fn) const {
     std::vector<dtlto_input> Inputs;
     std::vector<const dtlto_input *> Pointers;
     for (const File &F : Files) {
@@ -90,7 +95,7 @@ struct TestJob {
       Job.num_args = Args.size();
       Job.output = Output.c_str();
     }
-    return writeBundle(Job);
+    return Fn(Job);
   }
   std::string bundle() const {
     SmallVector<char, 0> Bytes = must(write());
@@ -510,6 +515,37 @@ TEST(BundleTest, JobsThatCantBeBundled) {
     Job.Config = Config;
     EXPECT_HAS(Job.reason(), "the configuration of the bundle: ") << Config;
   }
+}
+
+TEST(BundleTest, InputsAreSpansOfTheirOwn) {
+  TestJob Job;
+  Job.Files.push_back({"empty", DTLTO_ROLE_OTHER, ""});
+  Job.Files.push_back({"m." + std::string(300, 'x'), DTLTO_ROLE_IMPORT, "x"});
+  Job.Files.push_back({"block", DTLTO_ROLE_OTHER, std::string(512, 'z')});
+  Job.with([&](const dtlto_job &Raw) {
+    BundleSpans Made = must(makeBundleSpans(Raw));
+    std::string All;
+    std::vector<const dtlto_input *> Inputs;
+    bool WasInput = true;
+    for (const dtlto_bundle_span &S : Made.Spans) {
+      EXPECT_NE(S.bytes.size, 0u);
+      All.append(static_cast<const char *>(S.bytes.data), S.bytes.size);
+      // A header before each input, and the end after the last.
+      EXPECT_EQ(S.input != nullptr, !WasInput);
+      WasInput = S.input != nullptr;
+      if (!S.input)
+        continue;
+      Inputs.push_back(S.input);
+      EXPECT_EQ(S.bytes.data, S.input->bytes.data);
+      EXPECT_EQ(S.bytes.size, S.input->bytes.size);
+    }
+    EXPECT_FALSE(WasInput);
+    EXPECT_EQ(All, Job.bundle());
+    std::vector<const dtlto_input *> NotEmpty(Raw.inputs,
+                                              Raw.inputs + Raw.num_inputs);
+    NotEmpty.erase(NotEmpty.begin() + 3);
+    EXPECT_EQ(Inputs, NotEmpty);
+  });
 }
 
 TEST(BundleTest, JobsWithoutAConfiguration) {

@@ -513,8 +513,44 @@ namespace {
 
 class SessionBundleTest : public SessionTest {
 protected:
-  /// Asks for the bundle of job \p Id, and returns the status and the bytes.
+  /// Asks for the bundle of job \p Id in both ways, and returns the status and
+  /// the bytes.
   std::pair<int32_t, std::string> bundle(uint64_t Id) {
+    auto Whole = wholeBundle(Id);
+    EXPECT_EQ(bundleSpans(Id), Whole);
+    return Whole;
+  }
+
+  std::pair<int32_t, std::string> bundleSpans(uint64_t Id) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Bundles = static_cast<const dtlto_bundle_2 *>(
+        Host.extension(Host.context, DTLTO_EXT_BUNDLE_2));
+    EXPECT_EQ(Bundles->size, sizeof(dtlto_bundle_2));
+    EXPECT_EQ(Bundles->reserved, 0u);
+    dtlto_bundle_spans Spans;
+    std::memset(&Spans, 0xAB, sizeof(Spans));
+    Spans.size = sizeof(Spans);
+    int32_t Status = Bundles->make(Host.context, Id, &Spans);
+    EXPECT_EQ(Spans.size, sizeof(Spans));
+    if (Status != DTLTO_OK) {
+      EXPECT_EQ(Spans.num_spans, 0u);
+      EXPECT_EQ(Spans.release, nullptr);
+      return {Status, ""};
+    }
+    std::string Text;
+    unsigned NumInputs = 0;
+    for (const dtlto_bundle_span &S : ArrayRef(Spans.spans, Spans.num_spans)) {
+      Text.append(static_cast<const char *>(S.bytes.data), S.bytes.size);
+      NumInputs += S.input != nullptr;
+      if (S.input)
+        EXPECT_EQ(S.bytes.data, S.input->bytes.data);
+    }
+    EXPECT_GE(NumInputs, 2u); // the module and its index
+    Spans.release(Spans.owner);
+    return {Status, Text};
+  }
+
+  std::pair<int32_t, std::string> wholeBundle(uint64_t Id) {
     const dtlto_host &Host = Plugin.host();
     const auto *Bundles = static_cast<const dtlto_bundle *>(
         Host.extension(Host.context, DTLTO_EXT_BUNDLE));

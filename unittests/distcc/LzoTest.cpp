@@ -124,7 +124,7 @@ TEST(LzoTest, ManyThreads) {
   EXPECT_EQ(Ok, std::vector<int>(4, 1));
 }
 
-TEST(PagesTest, ShrinkAndTake) {
+TEST(PagesTest, ShrinkAndMove) {
   size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
   Pages P = Pages::reserve(10 * PageSize + 1);
   ASSERT_NE(P.data(), nullptr);
@@ -139,12 +139,13 @@ TEST(PagesTest, ShrinkAndTake) {
   P.shrink(100 * PageSize); // nothing lies there
   EXPECT_EQ(P.size(), 3 * PageSize + 1);
 
-  ByteView Taken = P.take();
-  EXPECT_EQ(P.data(), nullptr);
-  EXPECT_EQ(Taken.Data, Begin);
-  EXPECT_EQ(Taken.Size, 3 * PageSize + 1);
-  EXPECT_TRUE(isMapped(Begin + 3 * PageSize));
-  Pages::release(Taken.Data, Taken.Size);
+  {
+    Pages Taken = std::move(P);
+    EXPECT_EQ(P.data(), nullptr);
+    EXPECT_EQ(Taken.data(), Begin);
+    EXPECT_EQ(Taken.size(), 3 * PageSize + 1);
+    EXPECT_TRUE(isMapped(Begin + 3 * PageSize));
+  }
   EXPECT_FALSE(isMapped(Begin));
   EXPECT_FALSE(isMapped(Begin + 3 * PageSize));
 }

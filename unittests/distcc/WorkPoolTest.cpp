@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WorkPool.h"
+#include "dtlto/sdk/WorkPool.hpp"
 #include "FakeHost.h"
 #include <atomic>
 
 using namespace dtlto::test;
-using dtlto::WorkPool;
+using dtlto::sdk::WorkPool;
 
 TEST(WorkPoolTest, NothingToDo) {
   size_t Before = numThreads();

@@ -71,7 +71,7 @@ TEST_P(ChunkTest, TheSameEachTime) {
   Line First = connect(GetParam()), Second = connect(GetParam());
   for (size_t Size : {size_t(1), size_t(1000), size_t(1000000)}) {
     std::string Bytes = bytes(Size);
-    KeptChunk Chunk(Bytes.data(), Bytes.size(), Bytes.data(), Kept);
+    KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
     for (int Time = 0; Time != 3; ++Time) {
       EXPECT_EQ(through(First, Chunk), Bytes);
       EXPECT_EQ(through(Second, Chunk), Bytes);
@@ -87,7 +87,7 @@ TEST_P(ChunkTest, TheSameEachTime) {
 TEST_P(ChunkTest, CompressedOnce) {
   Line L = connect(GetParam());
   std::string Bytes = bytes(5000), Before = Bytes;
-  KeptChunk Chunk(Bytes.data(), Bytes.size(), Bytes.data(), Kept);
+  KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
   EXPECT_EQ(through(L, Chunk), Before);
   Bytes[0] ^= 1; // nobody looks there any more
   EXPECT_EQ(through(L, Chunk), Before);
@@ -96,7 +96,7 @@ TEST_P(ChunkTest, CompressedOnce) {
 TEST_P(ChunkTest, NotForAnotherProtocol) {
   Line L = connect(GetParam()), Other = connect(GetParam() - 1);
   std::string Bytes = bytes(5000);
-  KeptChunk Chunk(Bytes.data(), Bytes.size(), Bytes.data(), Kept);
+  KeptChunk Chunk(Bytes.data(), Bytes.size(), Kept);
   EXPECT_EQ(through(L, Chunk), Bytes);
   EXPECT_EQ(through(Other, Chunk), Bytes);
 }

@@ -59,6 +59,12 @@ protected:
   std::string Folder;
   std::unique_ptr<MockCluster> Cluster;
   bool OffersCodegen = true, OffersBundles = true, BundlesFail = false;
+  /// A bundle of the host's dtlto.bundle/2, which it has if there are any.
+  struct Part {
+    std::string Bytes;
+    const dtlto_input *Input;
+  };
+  std::vector<Part> Parts;
   uint32_t Timeout = 30;
   size_t MostAccepted = 0; // at the same time
 
@@ -71,9 +77,13 @@ private:
   dtlto_host Host = {};
   dtlto_local_codegen Codegen = {};
   dtlto_bundle Bundler = {};
+  dtlto_bundle_2 SpanBundler = {};
+  std::vector<dtlto_bundle_span> Spans;
+  unsigned NumBundles = 0; // that aren't released
   dtlto_session *Session = nullptr;
   std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
+  std::map<uint64_t, dtlto_job> Jobs; // the test's thread
   std::map<uint64_t, std::string> Bundles;
   std::map<uint64_t, std::string> Names;
   std::map<uint64_t, Done> Results;
@@ -144,6 +154,8 @@ void ClientTest::SetUp() {
       return of(C).OffersCodegen ? &of(C).Codegen : nullptr;
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
       return of(C).OffersBundles ? &of(C).Bundler : nullptr;
+    if (std::strcmp(Id, DTLTO_EXT_BUNDLE_2) == 0 && !of(C).Parts.empty())
+      return &of(C).SpanBundler;
     return nullptr;
   };
   Codegen.size = sizeof(Codegen);
@@ -162,6 +174,24 @@ void ClientTest::SetUp() {
     if (of(C).BundlesFail)
       return int32_t(DTLTO_ERROR_CALLER);
     *Buffer = copy(of(C).Bundles.at(Job));
+    return int32_t(DTLTO_OK);
+  };
+  SpanBundler.size = sizeof(SpanBundler);
+  SpanBundler.make = [](dtlto_host_context *C, uint64_t,
+                        dtlto_bundle_spans *Out) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_EQ(sizeof(*Out), Out->size);
+    auto &Spans = of(C).Spans;
+    Spans.clear();
+    for (const Part &P : of(C).Parts)
+      Spans.push_back({{P.Bytes.data(), P.Bytes.size()}, P.Input});
+    *Out = {sizeof(*Out), static_cast<uint32_t>(Spans.size()), Spans.data(), C,
+            [](void *C) {
+              auto &T = of(static_cast<dtlto_host_context *>(C));
+              std::lock_guard<std::mutex> Lock(T.Mutex);
+              --T.NumBundles;
+            }};
+    ++of(C).NumBundles;
     return int32_t(DTLTO_OK);
   };
 }
@@ -196,9 +226,9 @@ int32_t ClientTest::open(std::vector<const char *> Args) {
 
 bool ClientTest::tryToSubmit(const std::string &Bundle,
                              const std::string &Name) {
-  dtlto_job Job = {};
+  dtlto_job &Job = Jobs[++LastId];
   Job.size = sizeof(Job);
-  Job.id = ++LastId;
+  Job.id = LastId;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Bundles[Job.id] = Bundle;
@@ -261,6 +291,7 @@ void ClientTest::close() {
   std::lock_guard<std::mutex> Lock(Mutex);
   Closed = true;
   EXPECT_TRUE(Bundles.empty()) << "jobs without an end";
+  EXPECT_EQ(0u, NumBundles) << "bundles that nobody released";
 }
 
 bool ClientTest::logged(uint32_t Level, const std::string &Text) {
@@ -328,6 +359,38 @@ TEST_F(ClientTest, LargeAndEmptyBundles) {
   EXPECT_EQ(DTLTO_OK, D.Status);
   EXPECT_EQ("", D.Object);
   EXPECT_LE(Cluster->seen().LargestChunk, 1000000u);
+}
+
+TEST_F(ClientTest, ImportsAreSentApartAndKept) {
+  dtlto_input Primary = {}, Import = {}, Index = {};
+  Primary.role = DTLTO_ROLE_PRIMARY;
+  Import.role = DTLTO_ROLE_IMPORT;
+  Index.role = DTLTO_ROLE_INDEX;
+  auto Text = [](size_t Size, char C) { return std::string(Size, C); };
+  Parts = {{Text(600, 'h'), nullptr},  {Text(40000, 'p'), &Primary},
+           {Text(512, 'h'), nullptr},  {Text(20000, 'a'), &Import},
+           {Text(512, 'h'), nullptr},  {Text(5, 's'), &Import},
+           {Text(512, 'h'), nullptr},  {Text(2500000, 'b'), &Import},
+           {Text(512, 'h'), nullptr},  {Text(1000000, 'i'), &Index},
+           {Text(1024, '\0'), nullptr}};
+  std::string All;
+  for (const Part &P : Parts)
+    All += P.Bytes;
+  const std::vector<size_t> Chunks = {41112,   20000,  1029,    1000000,
+                                      1000000, 500000, 1000000, 1536};
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_TRUE(compile().Object == All);
+  EXPECT_EQ(Chunks, Cluster->seen().Chunks);
+  // Nobody looks at the large imports any more, and at all else again.
+  for (Part &P : Parts)
+    P.Bytes[0] ^= 1;
+  std::string Again;
+  for (const Part &P : Parts)
+    Again += P.Bytes;
+  for (size_t At : {size_t(41112), size_t(62141)})
+    Again[At] ^= 1;
+  EXPECT_TRUE(compile().Object == Again);
+  EXPECT_EQ(Chunks, Cluster->seen().Chunks);
 }
 
 TEST_F(ClientTest, ManyJobsAndOneEnvironment) {

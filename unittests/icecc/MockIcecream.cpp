@@ -188,6 +188,7 @@ void MockCluster::serveJob(MsgChannel &C) {
       Bytes.append(reinterpret_cast<char *>(Chunk.buffer), Chunk.len);
       std::lock_guard<std::mutex> Lock(Mutex);
       S.LargestChunk = std::max(S.LargestChunk, Chunk.len);
+      S.Chunks.push_back(Chunk.len);
     } else if (M->type == M_END && !InJob) {
       std::lock_guard<std::mutex> Lock(Mutex);
       ++S.Environments;
@@ -200,6 +201,7 @@ void MockCluster::serveJob(MsgChannel &C) {
       InJob = true;
       Bytes.clear();
       std::lock_guard<std::mutex> Lock(Mutex);
+      S.Chunks.clear();
       for (const std::string &Flag : J->allFlags())
         S.Flags.push_back(Flag);
       S.Compilers.push_back(J->compilerName());

@@ -106,6 +106,7 @@ public:
     unsigned ClientJobs = 0, LocalDone = 0;
     std::vector<std::string> Flags, Compilers;
     size_t EnvironmentBytes = 0, LargestChunk = 0;
+    std::vector<size_t> Chunks; // of the last job's bundle
   };
   Seen seen() const;
 

@@ -5,12 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
-#include "gtest/gtest.h"
-#include <condition_variable>
-#include <functional>
-#include <mutex>
-#include <optional>
 
 using namespace dtlto::sdk;
 
@@ -31,75 +27,8 @@ DTLTO_PLUGIN(OneThread, "one-thread", "test", 0);
 
 namespace {
 
-class SdkThreadsTest : public testing::Test {
+class SdkThreadsTest : public dtlto::test::SdkHostTest {
 protected:
-  static SdkThreadsTest &from(dtlto_host_context *C) {
-    return *reinterpret_cast<SdkThreadsTest *>(C);
-  }
-
-  void SetUp() override {
-    Host.size = sizeof(Host);
-    Host.context = reinterpret_cast<dtlto_host_context *>(this);
-    Host.log = [](dtlto_host_context *, uint32_t, const char *) {};
-    Host.job_state = [](dtlto_host_context *, uint64_t, uint32_t,
-                        const char *) {};
-    Host.job_done = [](dtlto_host_context *C, uint64_t, const dtlto_result *R) {
-      SdkThreadsTest &T = from(C);
-      T.note([&] {
-        ++T.NumDone;
-        T.Status = R->status;
-        T.Message = R->message ? R->message : "";
-        T.Worker.reset();
-        if (R->worker)
-          T.Worker = R->worker;
-        T.ToldSinceDone = false;
-      });
-      if (R->object.release)
-        R->object.release(R->object.owner, R->object.data, R->object.size);
-    };
-    Host.load_changed = [](dtlto_host_context *C) {
-      SdkThreadsTest &T = from(C);
-      T.note([&] {
-        ++T.NumTold;
-        T.ToldSinceDone = true;
-      });
-    };
-    Host.extension = [](dtlto_host_context *, const char *) -> const void * {
-      return nullptr;
-    };
-    dtlto_session_params Params = {};
-    Params.size = sizeof(Params);
-    ASSERT_EQ(P.open(&Host, &Params, &Session), DTLTO_OK);
-  }
-  void TearDown() override {
-    note([&] { MayRun = true; });
-    P.close(Session);
-  }
-
-  template <typename F> void note(F Fn) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Fn();
-    Changed.notify_all();
-  }
-  /// Waits for \p Until, which is asked with the lock held.
-  template <typename F> void waitFor(F Until) {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    ASSERT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(60), Until));
-  }
-  unsigned numTold() {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    return NumTold;
-  }
-
-  int32_t submit(dtlto_job &Job) {
-    static uint64_t LastId = 0;
-    Job = {};
-    Job.size = sizeof(Job);
-    Job.id = ++LastId;
-    Job.name = "module.o";
-    Job.output = "module.native.o";
-    return P.submit(Session, &Job);
-  }
   /// Makes the plugin's only thread run \p Job until MayRun.
   void occupy(dtlto_job &Job) {
     OnRun = [this](const dtlto::sdk::Job &) {
@@ -111,20 +40,6 @@ protected:
     ASSERT_EQ(submit(Job), DTLTO_OK);
     waitFor([&] { return Runs; });
   }
-
-  const dtlto_plugin &P = dtlto_plugin_entry;
-  dtlto_host Host = {};
-  dtlto_session *Session = nullptr;
-
-  std::mutex Mutex; // guards what follows
-  std::condition_variable Changed;
-  bool Runs = false, MayRun = false;
-  unsigned NumDone = 0, NumTold = 0;
-  bool ToldSinceDone = false; // load_changed() has come since
-  // Of the last job that was done.
-  int32_t Status = DTLTO_OK;
-  std::string Message;
-  std::optional<std::string> Worker;
 };
 
 TEST_F(SdkThreadsTest, ACancelledJobMakesRoom) {
@@ -172,6 +87,57 @@ TEST_F(SdkThreadsTest, AnErrorNeedNotNameAWorker) {
   waitFor([&] { return NumDone == 1; });
   EXPECT_EQ(Status, DTLTO_ERROR_INFRASTRUCTURE);
   EXPECT_EQ(Worker, std::nullopt);
+}
+
+TEST_F(SdkThreadsTest, AFailureNeedNotBeThrown) {
+  OnRun = [](const Job &) {
+    return Result{{}, "as it is", "node8", DTLTO_ERROR_COMPILER};
+  };
+  dtlto_job One;
+  ASSERT_EQ(submit(One), DTLTO_OK);
+  waitFor([&] { return NumDone == 1; });
+  EXPECT_EQ(Status, DTLTO_ERROR_COMPILER);
+  EXPECT_EQ(Message, "as it is");
+  EXPECT_EQ(Worker, "node8");
+}
+
+/// The thread waits for nothing but that.
+TEST_F(SdkThreadsTest, ARunningJobHearsThatItIsCancelled) {
+  OnRun = [this](const Job &J) -> Result {
+    J.onCancel([this] { note([&] { MayRun = true; }); });
+    note([&] { Runs = true; });
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock, [&] { return MayRun; });
+    throw Error(DTLTO_CANCELLED, "");
+  };
+  dtlto_job One;
+  ASSERT_EQ(submit(One), DTLTO_OK);
+  waitFor([&] { return Runs; });
+  P.cancel(Session, One.id);
+  waitFor([&] { return NumDone == 1; });
+  EXPECT_EQ(Status, DTLTO_CANCELLED);
+}
+
+TEST_F(SdkThreadsTest, WhatIsCancelledBeforeIsHeardAtOnce) {
+  bool Heard = false;
+  OnRun = [&](const Job &J) -> Result {
+    note([&] { Runs = true; });
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock, [&] { return MayRun; });
+    }
+    J.onCancel([&] { Heard = true; });
+    EXPECT_TRUE(Heard);
+    EXPECT_TRUE(J.isCancelled());
+    return {"too late"};
+  };
+  dtlto_job One;
+  ASSERT_EQ(submit(One), DTLTO_OK);
+  waitFor([&] { return Runs; });
+  P.cancel(Session, One.id);
+  note([&] { MayRun = true; });
+  waitFor([&] { return NumDone == 1; });
+  EXPECT_EQ(Object, "too late");
 }
 
 } // namespace

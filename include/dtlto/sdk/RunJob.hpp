@@ -28,7 +28,7 @@ inline void checkClang(const std::string &Program,
 }
 
 /// [any-thread] Runs \p J with the compiler \p Program in a folder of its own,
-/// and kills that when \p J is cancelled. Throws Error without an object.
+/// and kills that when \p J is cancelled.
 inline Result runJob(const Job &J, const std::string &Program) {
   // Clang stops at twenty errors, each with its lines of source.
   std::string Text(64 << 10, '\0');
@@ -39,15 +39,8 @@ inline Result runJob(const Job &J, const std::string &Program) {
                    const_cast<Job *>(&J)};
   dtlto_result R = {};
   dtlto_run_job(&J.raw(), &Run, &R, Text.data(), Text.size());
-  if (R.status != DTLTO_OK)
-    throw Error(R.status, Text.c_str());
-  struct Release {
-    ~Release() { O.release(O.owner, O.data, O.size); }
-    const dtlto_buffer &O;
-  } Later{R.object};
-  return {std::string(static_cast<const char *>(R.object.data),
-                      static_cast<size_t>(R.object.size)),
-          Text.c_str(), "this machine"};
+  return {Buffer(R.object), Text.c_str(), R.status ? "" : "this machine",
+          R.status};
 }
 
 } // namespace dtlto::sdk

@@ -25,9 +25,18 @@
 
 namespace dtlto {
 
+/// A bundle as dtlto.bundle/2 has it: inputs are where the job has them.
+struct BundleSpans {
+  std::vector<dtlto_bundle_span> Spans;
+  llvm::SmallVector<char, 0> Own; // the bytes of all that isn't an input
+};
+
 /// Makes the bundle of \p Job, which has DTLTO_PART_INPUTS, _DIGESTS and
 /// _CONFIG, and _ARGS if it has a command line. Fails if a worker would refuse
 /// what the job says.
+llvm::Expected<BundleSpans> makeBundleSpans(const dtlto_job &Job);
+
+/// The same in one piece.
 llvm::Expected<llvm::SmallVector<char, 0>> writeBundle(const dtlto_job &Job);
 
 /// A bundle that was read. All has been checked but for the configuration's

@@ -49,7 +49,7 @@ static Expected<Manifest> manifestOf(const dtlto_job &Job) {
   return M;
 }
 
-Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
+Expected<BundleSpans> dtlto::makeBundleSpans(const dtlto_job &Job) {
   Expected<Manifest> M = manifestOf(Job);
   if (!M)
     return M.takeError();
@@ -57,21 +57,50 @@ Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
   if (Text.size() > MaxManifestSize)
     return failure("the manifest of the bundle is too long");
 
-  SmallVector<char, 0> Out;
-  uint64_t Size = Text.size() + 4096;
-  for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs))
-    Size += In->bytes.size + 2048;
-  Out.reserve(Size);
-
-  auto Add = [&](StringRef Path, StringRef Bytes) {
-    std::string Header = tarHeader(Path, Bytes.size());
-    Out.append(Header.begin(), Header.end());
-    Out.append(Bytes.begin(), Bytes.end());
-    Out.resize(alignTo(Out.size(), TarBlockSize));
+  BundleSpans Out;
+  auto Own = [&](StringRef Bytes) {
+    if (Bytes.empty())
+      return;
+    if (Out.Spans.empty() || Out.Spans.back().input)
+      Out.Spans.push_back({{nullptr, 0}, nullptr});
+    Out.Spans.back().bytes.size += Bytes.size();
+    Out.Own.append(Bytes.begin(), Bytes.end());
   };
-  Add(ManifestPath, Text);
-  for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs))
-    Add(In->path, bytesOf(*In));
-  Out.append(TarEndSize, '\0');
+  auto Pad = [&](uint64_t Size) {
+    Own(std::string(alignTo(Size, TarBlockSize) - Size, '\0'));
+  };
+  Own(tarHeader(ManifestPath, Text.size()));
+  Own(Text);
+  Pad(Text.size());
+  for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs)) {
+    Own(tarHeader(In->path, In->bytes.size));
+    if (In->bytes.size)
+      Out.Spans.push_back({In->bytes, In});
+    Pad(In->bytes.size);
+  }
+  Own(std::string(TarEndSize, '\0'));
+
+  const char *Next = Out.Own.data(); // which doesn't grow any more
+  for (dtlto_bundle_span &S : Out.Spans)
+    if (!S.input) {
+      S.bytes.data = Next;
+      Next += S.bytes.size;
+    }
+  return Out;
+}
+
+Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
+  Expected<BundleSpans> Made = makeBundleSpans(Job);
+  if (!Made)
+    return Made.takeError();
+  SmallVector<char, 0> Out;
+  uint64_t Size = 0;
+  for (const dtlto_bundle_span &S : Made->Spans)
+    Size += S.bytes.size;
+  Out.reserve(Size);
+  for (const dtlto_bundle_span &S : Made->Spans) {
+    auto *Bytes = static_cast<const char *>(S.bytes.data);
+    Out.append(Bytes, Bytes + S.bytes.size);
+  }
   return Out;
 }

@@ -37,6 +37,7 @@ void Session::Impl::makeHost() {
         .Case(DTLTO_EXT_FALLBACK, &I.Fallback)
         .Case(DTLTO_EXT_NEEDS, &I.Needs)
         .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
+        .Case(DTLTO_EXT_BUNDLE_2, &I.Bundle2)
         .Default(nullptr);
   };
 
@@ -58,6 +59,11 @@ void Session::Impl::makeHost() {
   Bundle.size = sizeof(Bundle);
   Bundle.make = [](dtlto_host_context *C, uint64_t Job, dtlto_buffer *B) {
     return from(C).makeBundle(Job, B);
+  };
+  Bundle2.size = sizeof(Bundle2);
+  Bundle2.make = [](dtlto_host_context *C, uint64_t Job,
+                    dtlto_bundle_spans *B) {
+    return from(C).makeBundleSpans(Job, B);
   };
 }
 
@@ -220,23 +226,45 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   return Result->status = DTLTO_OK;
 }
 
+const dtlto_job *Session::Impl::jobForBundle(uint64_t Id) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = Jobs.find(Id);
+  if (Closed || It == Jobs.end() || !It->second.Built || It->second.Done)
+    return nullptr;
+  // The plugin has the job, so it lives.
+  const dtlto_job &Job = It->second.Built->Job;
+  return Job.parts & DTLTO_PART_CONFIG ? &Job : nullptr;
+}
+
+int32_t Session::Impl::noBundle(Error Why) {
+  log(DTLTO_LOG_WARNING, toString(std::move(Why)).c_str());
+  return DTLTO_ERROR_INFRASTRUCTURE;
+}
+
 int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_buffer *Bytes) {
   *Bytes = {};
-  const dtlto_job *Job = nullptr;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto It = Jobs.find(Id);
-    if (!Closed && It != Jobs.end() && It->second.Built && !It->second.Done)
-      Job = &It->second.Built->Job;
-  }
-  // The plugin has the job, so it lives.
-  if (!Job || !(Job->parts & DTLTO_PART_CONFIG))
+  const dtlto_job *Job = jobForBundle(Id);
+  if (!Job)
     return DTLTO_ERROR_CALLER;
   Expected<SmallVector<char, 0>> Made = writeBundle(*Job);
-  if (!Made) {
-    log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
-    return DTLTO_ERROR_INFRASTRUCTURE;
-  }
+  if (!Made)
+    return noBundle(Made.takeError());
   *Bytes = Buffer::own(std::move(*Made)).take();
+  return DTLTO_OK;
+}
+
+int32_t Session::Impl::makeBundleSpans(uint64_t Id, dtlto_bundle_spans *Out) {
+  *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
+  const dtlto_job *Job = jobForBundle(Id);
+  if (!Job)
+    return DTLTO_ERROR_CALLER;
+  Expected<BundleSpans> Made = dtlto::makeBundleSpans(*Job);
+  if (!Made)
+    return noBundle(Made.takeError());
+  auto *Owner = new BundleSpans(std::move(*Made));
+  Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
+  Out->spans = Owner->Spans.data();
+  Out->owner = Owner;
+  Out->release = [](void *O) { delete static_cast<BundleSpans *>(O); };
   return DTLTO_OK;
 }

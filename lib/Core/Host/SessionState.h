@@ -81,6 +81,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void loadChanged();
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
+  int32_t makeBundleSpans(uint64_t Job, dtlto_bundle_spans *Spans);
+  const dtlto_job *jobForBundle(uint64_t Id); // null: it has none
+  int32_t noBundle(llvm::Error Why);
   void workerTold(const dtlto_worker_status *Worker);
   void violation(uint64_t Job, const llvm::Twine &What);
   void tell(Event::KindTy Kind, const char *Message);
@@ -100,6 +103,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   dtlto_fallback Fallback = {};
   dtlto_needs Needs = {};
   dtlto_bundle Bundle = {};
+  dtlto_bundle_2 Bundle2 = {};
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 

@@ -1,0 +1,318 @@
+//===- dtlto/sdk/Job.hpp - One job, in C++ ----------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a session of Plugin.hpp is given. Each job has one result: the first
+// that it is given counts, and a job that is dropped without one has failed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SDK_JOB_HPP
+#define DTLTO_SDK_JOB_HPP
+
+#include "Result.hpp"
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace dtlto::sdk {
+
+/// The bundle of a job (docs/BUNDLE.md) as the parts that it is made of, in
+/// order. Of a host before ABI 1.4 it is one part.
+class Bundle {
+public:
+  struct Part {
+    std::string_view Bytes;   // never empty
+    const dtlto_input *Input; // whose bytes they are; null: the bundle's own
+  };
+
+  auto begin() const { return Parts.begin(); }
+  auto end() const { return Parts.end(); }
+  /// All of it, copied.
+  std::string bytes() const {
+    std::string All;
+    for (const Part &P : Parts)
+      All += P.Bytes;
+    return All;
+  }
+
+private:
+  friend class Job;
+  std::vector<Part> Parts;
+  std::shared_ptr<void> Owner;
+};
+
+namespace detail {
+
+/// Calls \p Fn; turns what it throws into a status and a message, and its
+/// worker, if there is somebody who asks.
+template <typename F>
+int32_t guard(std::string &Message, F Fn,
+              std::string *Worker = nullptr) noexcept {
+  try {
+    return Fn();
+  } catch (const Error &E) {
+    Message = E.what();
+    if (Worker)
+      *Worker = E.worker();
+    return E.status();
+  } catch (const std::exception &E) {
+    Message = E.what();
+  } catch (...) {
+    Message = "an unknown exception";
+  }
+  return DTLTO_ERROR_INFRASTRUCTURE;
+}
+
+/// The way to the host, which ends with the session: jobs and threads that are
+/// left may still hold it. Any thread; the host is called without the lock.
+class Gate {
+public:
+  explicit Gate(const dtlto_host &Host) : Host(&Host) {}
+
+  /// Calls \p Fn with the host, or doesn't, after close().
+  template <typename F> void call(F Fn) {
+    const dtlto_host *H;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (!(H = Host))
+        return;
+      ++NumCalls;
+    }
+    struct Leave {
+      ~Leave() {
+        std::lock_guard<std::mutex> Lock(G.Mutex);
+        --G.NumCalls;
+        G.Changed.notify_all();
+      }
+      Gate &G;
+    } L{*this};
+    Fn(*H);
+  }
+  void loadChanged() {
+    call([](const dtlto_host &H) { H.load_changed(H.context); });
+  }
+
+  /// A job comes. Returns false for BUSY.
+  bool addJob() {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    SaidBusy |= NumJobs >= Capacity;
+    if (NumJobs >= Capacity)
+      return false;
+    ++NumJobs;
+    return true;
+  }
+  /// A job goes, or wasn't accepted.
+  void removeJob() {
+    update([&] { --NumJobs; });
+  }
+  /// Reports a result. Not in submit().
+  void done(uint64_t Id, const dtlto_result &R) {
+    call([&](const dtlto_host &H) { H.job_done(H.context, Id, &R); });
+    removeJob();
+  }
+  void setCapacity(size_t N) {
+    update([&] { Capacity = N; });
+  }
+  size_t numJobs() {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    return NumJobs;
+  }
+
+  void waitForJobs() {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock, [&] { return NumJobs == 0; });
+  }
+  /// Returns when no thread is in call(), and none will be.
+  void close() {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Host = nullptr;
+    Changed.wait(Lock, [&] { return NumCalls == 0; });
+  }
+
+private:
+  /// Does \p Fn, and tells if there is room now after a BUSY.
+  template <typename F> void update(F Fn) {
+    bool Tell;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Fn();
+      Tell = SaidBusy && NumJobs < Capacity;
+      SaidBusy &= !Tell;
+      Changed.notify_all();
+    }
+    if (Tell)
+      loadChanged();
+  }
+
+  std::mutex Mutex; // guards all
+  std::condition_variable Changed;
+  const dtlto_host *Host;
+  unsigned NumCalls = 0;
+  size_t NumJobs = 0; // that have no result
+  size_t Capacity = SIZE_MAX;
+  bool SaidBusy = false;
+};
+
+/// Whether this thread is in a plugin's submit().
+inline thread_local bool InSubmit = false;
+
+template <typename S> struct Entry;
+
+} // namespace detail
+
+/// One job. Any thread; what it points at is there until it has its result.
+class Job {
+public:
+  Job(const dtlto_job &Raw, std::shared_ptr<detail::Gate> Host)
+      : Raw(&Raw), Id(Raw.id), Host(std::move(Host)) {}
+  Job(const Job &) = delete;
+  ~Job() { fail(DTLTO_ERROR_INFRASTRUCTURE, "the plugin lost the job"); }
+
+  uint64_t id() const { return Id; }
+  const dtlto_job &raw() const { return *Raw; }
+  std::string_view name() const { return Raw->name; }
+  std::string_view output() const { return Raw->output; }
+  std::vector<std::string> args() const {
+    return {Raw->args, Raw->args + Raw->num_args};
+  }
+  /// Calls \p Fn(path, bytes, const dtlto_input &) for each.
+  template <typename F> void forEachInput(F Fn) const {
+    for (uint32_t I = 0; I != Raw->num_inputs; ++I) {
+      const dtlto_input &In = *Raw->inputs[I];
+      Fn(std::string_view(In.path), view(In.bytes), In);
+    }
+  }
+  /// Null if there is none, or the host is older than it.
+  const char *config() const {
+    return Raw->size > offsetof(dtlto_job, config) ? Raw->config : nullptr;
+  }
+  const char *avoid() const {
+    return Raw->size > offsetof(dtlto_job, avoid) ? Raw->avoid : nullptr;
+  }
+
+  /// Whether the host has no use for it any more. It needs a result all the
+  /// same: fail(DTLTO_CANCELLED).
+  bool isCancelled() const { return Cancelled; }
+  /// \p Fn is called when it is cancelled, on the host's thread, or now if it
+  /// was before. It owns what it uses, and doesn't wait.
+  void onCancel(std::function<void()> Fn) const {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    OnCancel = std::move(Fn);
+    if (OnCancel && Cancelled)
+      OnCancel();
+  }
+
+  /// Tells where it is; \p State is DTLTO_STATE_...
+  void state(uint32_t State, const std::string &Worker = {}) const {
+    Host->call([&](const dtlto_host &H) {
+      H.job_state(H.context, Id, State,
+                  Worker.empty() ? nullptr : Worker.c_str());
+    });
+  }
+
+  /// Compiles it in the linker, on this thread: DTLTO_EXT_LOCAL_CODEGEN, of
+  /// which the host says how many of these it wants at a time.
+  Result compileHere() const {
+    Result R;
+    R.Status = DTLTO_CANCELLED;
+    Host->call([&](const dtlto_host &H) {
+      dtlto_result Made = {};
+      Made.size = sizeof(Made);
+      Made.status = DTLTO_ERROR_CALLER;
+      if (auto *Codegen =
+              extension<dtlto_local_codegen>(H, DTLTO_EXT_LOCAL_CODEGEN))
+        Codegen->run(H.context, Id, &Made);
+      R = {Buffer(Made.object), Made.message ? Made.message : "",
+           Made.worker ? Made.worker : "", Made.status};
+    });
+    return R;
+  }
+
+  /// Its bundle, if the session needs DTLTO_PART_CONFIG and _DIGESTS, from the
+  /// newest of the host's extensions for it. The inputs in it are the job's
+  /// own. Throws Error if the host can't make it.
+  Bundle bundle() const {
+    Bundle B;
+    int32_t Status = DTLTO_ERROR_CALLER;
+    Host->call([&](const dtlto_host &H) {
+      if (auto *New = extension<dtlto_bundle_2>(H, DTLTO_EXT_BUNDLE_2)) {
+        dtlto_bundle_spans Made = {};
+        Made.size = sizeof(Made);
+        if ((Status = New->make(H.context, Id, &Made)))
+          return;
+        if (Made.release)
+          B.Owner.reset(Made.owner, Made.release);
+        for (uint32_t I = 0; I != Made.num_spans; ++I)
+          B.Parts.push_back({view(Made.spans[I].bytes), Made.spans[I].input});
+      } else if (auto *Old = extension<dtlto_bundle>(H, DTLTO_EXT_BUNDLE)) {
+        dtlto_buffer Made = {};
+        if ((Status = Old->make(H.context, Id, &Made)))
+          return;
+        auto Owner = std::make_shared<Buffer>(Made);
+        if (Owner->size())
+          B.Parts.push_back({{Owner->data(), Owner->size()}, nullptr});
+        B.Owner = std::move(Owner);
+      }
+    });
+    if (Status != DTLTO_OK)
+      throw Error(Status, "the linker can't make the job's bundle");
+    return B;
+  }
+
+  /// Its result. Only the first of all calls of these two counts.
+  void finish(Result R) {
+    if (Ended.exchange(true))
+      return;
+    auto Tell = [Id = Id, Host = Host,
+                 R = std::make_shared<Result>(std::move(R))] {
+      dtlto_result Raw = {};
+      Raw.size = sizeof(Raw);
+      Raw.status = R->Status;
+      Raw.message = R->Message.empty() ? nullptr : R->Message.c_str();
+      Raw.worker = R->Worker.empty() ? nullptr : R->Worker.c_str();
+      Raw.object = R->Object.take();
+      Host->done(Id, Raw);
+    };
+    if (detail::InSubmit)
+      std::thread(std::move(Tell)).detach(); // close() waits for it
+    else
+      Tell();
+  }
+  void fail(int32_t Status, std::string Message = {}, std::string Worker = {}) {
+    finish({{}, std::move(Message), std::move(Worker), Status});
+  }
+
+private:
+  template <typename S> friend struct detail::Entry;
+  friend class ThreadSession;
+
+  static std::string_view view(const dtlto_span &S) {
+    return {static_cast<const char *>(S.data), static_cast<size_t>(S.size)};
+  }
+  void cancel() {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Cancelled = true;
+    if (OnCancel)
+      OnCancel();
+  }
+
+  const dtlto_job *const Raw;
+  const uint64_t Id;
+  const std::shared_ptr<detail::Gate> Host;
+  std::atomic<bool> Cancelled{false};
+  std::atomic<bool> Begun{false}; // ThreadSession's
+  std::atomic<bool> Ended{false};
+  mutable std::mutex Mutex; // guards OnCancel, and is held while it is called
+  mutable std::function<void()> OnCancel;
+};
+
+} // namespace dtlto::sdk
+
+#endif // DTLTO_SDK_JOB_HPP

@@ -1,0 +1,246 @@
+//===- SdkSessionTest.cpp - What the SDK keeps count of -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SdkHost.h"
+#include "dtlto/sdk/Plugin.hpp"
+
+using namespace dtlto::sdk;
+
+namespace {
+
+/// Keeps all jobs until a test ends them.
+class Events : public Session {
+public:
+  Events(const dtlto_host &Host, const dtlto_session_params &) : Session(Host) {
+    Now = this;
+  }
+  bool submit(std::shared_ptr<Job> J) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Kept.push_back(std::move(J));
+    return true;
+  }
+  void stop() override {
+    while (std::shared_ptr<Job> J = take())
+      J->fail(DTLTO_CANCELLED);
+  }
+  /// The oldest; null: there is none.
+  std::shared_ptr<Job> take() {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (Kept.empty())
+      return nullptr;
+    std::shared_ptr<Job> J = std::move(Kept.front());
+    Kept.pop_front();
+    return J;
+  }
+
+  static Events *Now;
+
+private:
+  std::mutex Mutex;
+  std::deque<std::shared_ptr<Job>> Kept;
+};
+
+Events *Events::Now;
+
+class SdkSessionTest : public dtlto::test::SdkHostTest {
+protected:
+  Events &events() { return *Events::Now; }
+};
+
+} // namespace
+
+DTLTO_PLUGIN(Events, "events", "test", 0);
+
+TEST_F(SdkSessionTest, BusyIsSaidAndTakenBack) {
+  events().setCapacity(2);
+  EXPECT_EQ(submit(), DTLTO_OK);
+  EXPECT_EQ(submit(), DTLTO_OK);
+  events().take()->finish({"one"});
+  EXPECT_EQ(NumTold, 0u); // nobody was refused
+  EXPECT_EQ(submit(), DTLTO_OK);
+  EXPECT_EQ(submit(), DTLTO_BUSY);
+  EXPECT_EQ(submit(), DTLTO_BUSY);
+  EXPECT_EQ(events().numJobs(), 2u);
+  events().take()->fail(DTLTO_ERROR_INFRASTRUCTURE, "no luck");
+  EXPECT_EQ(NumTold, 1u);
+  events().take()->finish({"two"});
+  EXPECT_EQ(NumTold, 1u);
+  EXPECT_EQ(events().numJobs(), 0u);
+  EXPECT_EQ(submit(), DTLTO_OK);
+}
+
+TEST_F(SdkSessionTest, MoreCapacityIsRoom) {
+  events().setCapacity(0);
+  EXPECT_EQ(submit(), DTLTO_BUSY);
+  events().setCapacity(0);
+  EXPECT_EQ(NumTold, 0u);
+  events().setCapacity(1);
+  EXPECT_EQ(NumTold, 1u);
+  EXPECT_EQ(submit(), DTLTO_OK);
+  EXPECT_EQ(submit(), DTLTO_BUSY);
+  // Less than there are: none ends by it, and the next has to wait longer.
+  events().setCapacity(0);
+  events().take()->finish({"one"});
+  EXPECT_EQ(NumTold, 1u);
+}
+
+/// Each refused job is told of room, whatever ends or changes meanwhile.
+TEST_F(SdkSessionTest, NoBusyIsForgotten) {
+  constexpr unsigned NumJobs = 2000;
+  std::thread Ender([&] {
+    for (unsigned Ended = 0; Ended != NumJobs;) {
+      if (std::shared_ptr<Job> J = events().take()) {
+        J->finish({"object"});
+        ++Ended;
+      }
+      events().setCapacity(Ended % 3);
+      if (Ended % 3 == 0)
+        events().setCapacity(1);
+    }
+  });
+  for (unsigned I = 0; I != NumJobs; ++I)
+    while (true) {
+      unsigned Before = numTold();
+      int32_t Answer = submit();
+      if (Answer == DTLTO_OK)
+        break;
+      ASSERT_EQ(Answer, DTLTO_BUSY);
+      waitFor([&] { return NumTold != Before; });
+    }
+  Ender.join();
+  EXPECT_EQ(NumDone, NumJobs);
+  for (auto [Id, N] : Ends)
+    EXPECT_EQ(N, 1u) << Id;
+}
+
+TEST_F(SdkSessionTest, AMessageIsOneLine) {
+  events().log(DTLTO_LOG_NOTE, "a\nb\x1b[2Jc\r\n");
+  EXPECT_EQ(Logged, "a b [2Jc");
+}
+
+//===----------------------------------------------------------------------===//
+// The host's extensions
+//===----------------------------------------------------------------------===//
+
+TEST_F(SdkSessionTest, AJobIsCompiledHere) {
+  dtlto_local_codegen Codegen = {
+      sizeof(Codegen), 1,
+      [](dtlto_host_context *, uint64_t Id, dtlto_result *R) {
+        R->worker = "this machine";
+        if (Id == 2) {
+          R->message = "no such register";
+          return R->status = DTLTO_ERROR_COMPILER;
+        }
+        R->object = Buffer("made here").take();
+        return R->status = DTLTO_OK;
+      }};
+  ASSERT_EQ(submit(), DTLTO_OK);
+  Result None = events().take()->compileHere();
+  EXPECT_EQ(None.Status, DTLTO_ERROR_CALLER); // this host can't
+  Extensions[DTLTO_EXT_LOCAL_CODEGEN] = &Codegen;
+
+  ASSERT_EQ(submit(), DTLTO_OK);
+  auto J = events().take();
+  J->finish(J->compileHere());
+  EXPECT_EQ(Status, DTLTO_ERROR_COMPILER);
+  EXPECT_EQ(Message, "no such register");
+  EXPECT_EQ(Worker, "this machine");
+  ASSERT_EQ(submit(), DTLTO_OK);
+  J = events().take();
+  J->finish(J->compileHere());
+  EXPECT_EQ(Status, DTLTO_OK);
+  EXPECT_EQ(Object, "made here");
+  // A second result, and a look after the end, are no harm.
+  J->finish({"another"});
+  close();
+  EXPECT_EQ(J->compileHere().Status, DTLTO_CANCELLED);
+  EXPECT_EQ(Ends[3], 1u);
+}
+
+static int NumReleased;
+
+TEST_F(SdkSessionTest, BundlesOfAnyHost) {
+  NumReleased = 0;
+  ASSERT_EQ(submit(), DTLTO_OK);
+  auto J = events().take();
+  EXPECT_THROW(J->bundle(), Error);
+
+  // ABI 1.1 to 1.3.
+  dtlto_bundle Whole = {
+      sizeof(Whole), 0, [](dtlto_host_context *, uint64_t, dtlto_buffer *B) {
+        *B = {"the bundle", 10, nullptr,
+              [](void *, const void *, uint64_t) { ++NumReleased; }};
+        return int32_t(DTLTO_OK);
+      }};
+  Extensions[DTLTO_EXT_BUNDLE] = &Whole;
+  {
+    Bundle B = J->bundle();
+    EXPECT_EQ(B.bytes(), "the bundle");
+    EXPECT_EQ(B.begin()->Input, nullptr);
+    EXPECT_EQ(NumReleased, 0);
+  }
+  EXPECT_EQ(NumReleased, 1);
+
+  dtlto_bundle_2 Spans = {
+      sizeof(Spans), 0,
+      [](dtlto_host_context *, uint64_t, dtlto_bundle_spans *B) {
+        static const dtlto_input Input = {};
+        static const dtlto_bundle_span All[] = {{{"the ", 4}, nullptr},
+                                                {{"spans", 5}, &Input}};
+        EXPECT_EQ(B->size, sizeof(*B));
+        *B = {sizeof(*B), 2, All, nullptr, [](void *) { ++NumReleased; }};
+        return int32_t(DTLTO_OK);
+      }};
+  Extensions[DTLTO_EXT_BUNDLE_2] = &Spans;
+  {
+    Bundle B = J->bundle(), Moved = std::move(B);
+    EXPECT_EQ(Moved.bytes(), "the spans");
+    EXPECT_EQ(Moved.begin()->Input, nullptr);
+    EXPECT_NE(std::next(Moved.begin())->Input, nullptr);
+    EXPECT_EQ(NumReleased, 1);
+  }
+  EXPECT_EQ(NumReleased, 2);
+
+  Spans.make = [](dtlto_host_context *, uint64_t, dtlto_bundle_spans *) {
+    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
+  };
+  try {
+    J->bundle();
+    ADD_FAILURE() << "a bundle of nothing";
+  } catch (const Error &E) {
+    EXPECT_EQ(E.status(), DTLTO_ERROR_INFRASTRUCTURE);
+  }
+  EXPECT_EQ(NumReleased, 2);
+  J->finish({"object"});
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TEST(SdkBufferTest, OwnersAreMovedAndReleasedOnce) {
+  NumReleased = 0;
+  const char *Bytes = "bytes";
+  dtlto_buffer Raw = {Bytes, 5, nullptr,
+                      [](void *, const void *, uint64_t) { ++NumReleased; }};
+  {
+    Buffer A(Raw), B = std::move(A);
+    EXPECT_EQ(A.data(), nullptr);
+    EXPECT_EQ(B.data(), Bytes);
+    B = Buffer("others");
+    EXPECT_EQ(NumReleased, 1);
+    EXPECT_EQ(std::string(B.data(), B.size()), "others");
+    B = Buffer(Raw);
+    EXPECT_EQ(B.take().data, Bytes);
+    EXPECT_EQ(B.size(), 0u);
+  }
+  EXPECT_EQ(NumReleased, 1); // the last was taken
+  std::vector<char> Many(1000, 'x');
+  const char *At = Many.data();
+  Buffer C(std::move(Many));
+  EXPECT_EQ(C.data(), At); // not copied
+}
