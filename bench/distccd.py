@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import benchlib
 
@@ -47,6 +48,7 @@ class Farm:
         if not hosts:
             self.process.wait()
             benchlib.fail("distccd doesn't start")
+        self.folder = Path(folder).parent
         self.sessions = {int(session) for session in sessions.split()}
         self.environment = {
             name: value for name, value in os.environ.items()

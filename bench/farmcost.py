@@ -41,7 +41,7 @@ class Linker:
             [
                 self.linker, "@link.rsp", "-o", output, *args,
                 f"--thinlto-dist-plugin={plugin}",
-                "--thinlto-dist-fallback=none",
+                "--thinlto-dist-fallback=none", "--thinlto-dist-duplicate=0",
                 f"--thinlto-dist-report={self.report}",
             ],
             cwd=self.folder, env=environment,
