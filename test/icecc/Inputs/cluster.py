@@ -37,6 +37,7 @@ import os
 import pwd
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -105,6 +106,15 @@ class Daemon(daemons.Server):
                     "-n", "dtlto-test", "-N", self.name, "-b", self.base,
                     "-l", self.log, "-vvv"] + args + opts.daemon_arg,
                    guard, ICECC_TEST_SOCKET=self.socket)
+
+    def wake(self):
+        """It looks for the scheduler each 3 s, and when something happens, be it
+        that a client comes."""
+        with socket.socket(socket.AF_UNIX) as s:
+            try:
+                s.connect(self.socket)
+            except OSError:
+                pass
 
     def begun(self):
         return len(re.findall(r"request for job \d+", self.read_log()))
@@ -214,6 +224,8 @@ def run(opts, folder, guard, started):
         if opts.no_scheduler:
             return os.path.exists(local.socket)
         wake()
+        for daemon in [local] + nodes:
+            daemon.wake()
         known = port.nodes()
         return os.path.exists(local.socket) and all(
             daemon.name in known and not re.search(
