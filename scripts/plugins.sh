@@ -5,8 +5,6 @@
 # what it needs and may put words in front of each link, that start what the plugin
 # talks to for as long as the link takes: link_prefix, with a space at its end.
 
-link_prefix=
-
 # Runs jobs in the linker itself: nothing to start.
 plugin_local() { echo "nothing to start: it compiles in the linker"; }
 
