@@ -32,8 +32,6 @@ import subprocess
 import sys
 
 
-PROCESS = ["mode=process"]
-
 # What jobs say that no other machine or process can be told.
 STAYS = rb".*modules were compiled here, since another machine can't be (.*)\n"
 
@@ -53,14 +51,15 @@ def parse_args():
     p.add_argument("--counter", help="the plugin that counts")
     p.add_argument("--plugin", default="local",
                    help="ours links with this one; `local` without it")
-    p.add_argument("--process", action="store_true",
-                   help="the local plugin runs each job in a process")
+    p.add_argument("--plugin-arg", action="append", default=[],
+                   help="an argument of that plugin")
     p.add_argument("--process-too", action="store_true",
-                   help="the local plugin does so in a further link")
+                   help="one more link, in which the local plugin runs each job "
+                        "in a process")
     p.add_argument("--stays", metavar="WHY",
-                   help="with processes, jobs must stay in the linker, and the "
-                        "message that says so must have WHY in it; without "
-                        "--stays, none may")
+                   help="with --plugin-arg or --process-too, jobs must stay in "
+                        "the linker, and the message that says so must have WHY "
+                        "in it; without --stays, none may")
     p.add_argument("--plain", action="store_true",
                    help="none of our options: ours has to behave as stock LLD")
     p.add_argument("--jobs", type=int,
@@ -74,7 +73,7 @@ def parse_args():
     return p.parse_args()
 
 
-def our_options(opts, plugin, args=()):
+def our_options(opts, plugin, *args):
     """The options that make our linker use a plugin, and nothing else."""
     if opts.linker == "lld-link":
         spell = "/thinlto-dist-{}:{}".format
@@ -186,18 +185,18 @@ def main():
                     stream, describe(side, stock[i], result[i])))
         differences.extend(compare_files(work, side, opts.unlike))
 
-    local = opts.plugin == "local" and not opts.plain
     if opts.only_stock:
         compare("ours", stock_program, [], False)
     elif opts.plain:
         compare("ours", our_program, [], False)
     else:
-        processes = opts.process and local
-        compare("ours", our_program, our_options(
-            opts, opts.plugin, PROCESS if processes else ()), processes)
-        if opts.process_too and local:
+        compare("ours", our_program,
+                our_options(opts, opts.plugin, *opts.plugin_arg),
+                bool(opts.plugin_arg))
+        # A test that names a plugin or its arguments means just these.
+        if opts.process_too and opts.plugin == "local" and not opts.plugin_arg:
             compare("process", our_program,
-                    our_options(opts, opts.plugin, PROCESS), True)
+                    our_options(opts, opts.plugin, "mode=process"), True)
     for side, (_, out, err) in sides.items():
         for suffix, text in (("out", out), ("err", err)):
             with open("%s.%s.%s" % (work, side, suffix), "wb") as f:
@@ -208,7 +207,7 @@ def main():
         if os.path.exists(log):
             os.remove(log)
         counted = run(work, "counted", our_program,
-                      our_options(opts, opts.counter, ["log=" + log]) + opts.args)
+                      our_options(opts, opts.counter, "log=" + log) + opts.args)
         sides["counted"] = counted
         if stock[0] != counted[0]:
             differences.append("exit code: stock %d, counted %d" %

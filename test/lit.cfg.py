@@ -94,7 +94,7 @@ compare = "{} {} --stock={} --ours={} --counter={}".format(
                        "libdtlto_count.so"))
 if only_stock:
     compare += " --only-stock"
-same = compare + {"0": "", "1": " --process", "also": " --process-too"}[
+same = compare + {"0": "", "1": " --plugin-arg=mode=process", "also": " --process-too"}[
     config.worker]
 clang = os.path.join(tools, "clang")
 clangxx = os.path.join(tools, "clang++")
