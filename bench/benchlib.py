@@ -5,6 +5,7 @@ command, and a comparison of two commands that is fair on a noisy machine."""
 
 import argparse
 import filecmp
+import json
 import os
 import shlex
 import signal
@@ -40,12 +41,104 @@ def fail(message):
     sys.exit(f"{Path(sys.argv[0]).name}: {message}")
 
 
-def positive(text):
-    """An argparse type: a whole number from 1 on."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not 1 or more")
-    return number
+def at_least(least):
+    """An argparse type: a whole number."""
+    def parse(text):
+        number = int(text)
+        if number < least:
+            raise argparse.ArgumentTypeError(f"'{text}' is not {least} or more")
+        return number
+    parse.__name__ = "whole number"
+    return parse
+
+
+positive = at_least(1)
+
+
+def link_folder(text):
+    """An argparse type: a folder with a link that was prepared."""
+    folder = Path(text).resolve()
+    if not (folder / "link.rsp").exists():
+        raise argparse.ArgumentTypeError(
+            f"no {folder / 'link.rsp'}: see bench/README.md"
+        )
+    return folder
+
+
+def program(text):
+    """An argparse type: a program or plugin that was built."""
+    if not Path(text).exists():
+        raise argparse.ArgumentTypeError(f"no {text}: build it")
+    return text
+
+
+class Parser(argparse.ArgumentParser):
+    """With the options that several scripts have."""
+
+    def __init__(self, doc, **more):
+        super().__init__(
+            description=doc, **more,
+            formatter_class=argparse.RawTextHelpFormatter,
+        )
+
+    def add_folder(self, name, metavar="DIR"):
+        """A program that was prepared, by default the one called `name`."""
+        self.add_argument(
+            "dir", type=link_folder, nargs="?", metavar=metavar,
+            default=str(cache_folder() / name),
+            help="what prepare-lld and the like made, or any folder with a "
+            f"link.rsp\n(default: {name} in the cache)",
+        )
+
+    def add_number(self, name, default, text, least=1):
+        self.add_argument(
+            name, type=at_least(least), default=default, metavar="N",
+            help=f"{text} (default: {default})",
+        )
+
+    def add_jobs(self, text="--thinlto-jobs of all links"):
+        self.add_argument(
+            "--jobs", type=positive, default=os.cpu_count(), metavar="N",
+            help=f"{text} (default: the number of cores)",
+        )
+
+    def add_linker(self):
+        self.add_argument(
+            "--linker", type=program, default=str(BUILD / "bin/ld.lld"),
+            metavar="PATH", help="ours, if it isn't that of build/",
+        )
+
+    def add_plugin(self, name):
+        self.add_argument(
+            "--plugin", default=name, metavar="NAME",
+            help=f"its name or path (default: {name})",
+        )
+
+    def add_arg(self, text="for --linker only"):
+        self.add_argument(
+            "--arg", action="append", default=[], metavar="ARG",
+            help=f"one more argument, {text}; repeatable",
+        )
+
+
+def spread(values, digits=2):
+    """The median, and from where to where."""
+    values = list(values)
+    return (
+        f"{statistics.median(values):.{digits}f} "
+        f"({min(values):.{digits}f}..{max(values):.{digits}f})"
+    )
+
+
+def attempts(report):
+    """What a link's --thinlto-dist-report, a file, says of its attempts: a dict
+    for each (docs/REPORT.md), by their ends. `module` is the job's name, `used`
+    whether the object is this one's."""
+    return sorted((
+        {**attempt, "module": job["name"], "used": number == job.get("winner")}
+        for job in json.loads(Path(report).read_text())["jobs"]
+        for number, attempt in enumerate(job["attempts"])
+    ), key=lambda attempt: attempt["done"])
 
 
 class Run:
@@ -141,10 +234,7 @@ class Comparison:
             line = f"{name:10}"
             for measure, _, digits in self.MEASURES:
                 values = [getattr(pair[side], measure) for pair in self.pairs]
-                line += (
-                    f"{statistics.median(values):12.{digits}f}"
-                    f" ({min(values):.{digits}f}..{max(values):.{digits}f})"
-                ).rjust(28)
+                line += spread(values, digits).rjust(28)
             print(line)
         line = f"{'ratio':10}"
         for measure, _, _ in self.MEASURES:
@@ -163,37 +253,21 @@ class Comparison:
 
 def add_compare_options(parser, runs):
     """The options of a benchmark that compares two linkers."""
-    parser.add_argument(
-        "--runs", type=positive, default=runs, metavar="N",
-        help=f"pairs of measured links (default: {runs})",
-    )
-    parser.add_argument(
-        "--jobs", type=positive, default=os.cpu_count(), metavar="N",
-        help="--thinlto-jobs of both (default: the number of cores)",
-    )
-    parser.add_argument(
-        "--linker", default=str(BUILD / "bin/ld.lld"), metavar="PATH",
-        help="the linker to compare with the stock one",
-    )
+    parser.add_number("--runs", runs, "pairs of measured links")
+    parser.add_jobs("--thinlto-jobs of both")
+    parser.add_linker()
     parser.add_argument(
         "--plugin", default="local", metavar="NAME",
         help="its plugin (default: local); 'none' for a plain link, which "
-        "tells how noisy the machine is",
+        "tells how noisy\nthe machine is",
     )
-    parser.add_argument(
-        "--arg", action="append", default=[], metavar="ARG",
-        help="one more argument for --linker only; repeatable",
-    )
+    parser.add_arg()
 
 
 def compare(options, folder, **more):
     """Compares the links of folder/link.rsp; returns the exit code. The ratios
     wanted are those of the project: a link through the local plugin costs next
     to nothing more."""
-    if not (folder / "link.rsp").exists():
-        fail(f"no {folder / 'link.rsp'}: prepare it first, see bench/README.md")
-    if not Path(options.linker).exists():
-        fail(f"no {options.linker}: build it, or name one with --linker")
     shared = ["@link.rsp", f"--thinlto-jobs={options.jobs}"]
     ours = [options.linker, *shared, *options.arg]
     name = "plain"

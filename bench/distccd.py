@@ -3,13 +3,16 @@
 """Stock distccds on this machine, for as long as a benchmark needs them."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import benchlib
 
 FARM = benchlib.ROOT / "test/distcc/Inputs/farm.py"
 PLUGIN = benchlib.BUILD / "lib/dtlto/libdtlto_distcc.so"
+MOVED = re.compile(r"sent (\d+) KiB, received (\d+) KiB")
 
 
 class Farm:
@@ -18,6 +21,8 @@ class Farm:
     The tests' farm.py starts and stops them, and runs a command as long as
     they live: here one that waits for the end of a pipe. So they also end if
     we are killed."""
+
+    name = "distcc"
 
     def __init__(self, count, jobs, options=(), wrap=()):
         """`count` daemons with `jobs` slots each; `options` are farm.py's.
@@ -43,7 +48,7 @@ class Farm:
         if not hosts:
             self.process.wait()
             benchlib.fail("distccd doesn't start")
-        self.hosts = hosts.split()
+        self.folder = Path(folder).parent
         self.sessions = {int(session) for session in sessions.split()}
         self.environment = {
             name: value for name, value in os.environ.items()
@@ -53,6 +58,19 @@ class Farm:
             DISTCC_DIR=folder, DISTCC_HOSTS=hosts, DISTCC_VERBOSE="1"
         )
         return self
+
+    @staticmethod
+    def moved(link=None):
+        """Bytes that a link through a farm moved, without any headers, compressed:
+        only the plugin's log has them. Nothing without a link."""
+        if link is None:
+            return {}
+        counts = MOVED.search(link.output)
+        if not counts:
+            sys.stderr.write(link.output[-2000:])
+            benchlib.fail("the plugin doesn't tell how much it moved")
+        return {what: int(count) * 1024
+                for what, count in zip(("sent", "received"), counts.groups())}
 
     def cpu(self):
         """Seconds of CPU that the daemons and all that they started took so

@@ -17,6 +17,7 @@ What it has of the job it was drawn from:
 As in modules.py, only a few are compiled, and the others get other names of the
 same length in their string table. Here each drawn job is one such shape."""
 
+import itertools
 import random
 import subprocess
 
@@ -118,7 +119,6 @@ def names_of(number, imports, count, draw):
     """The names in module `number` of `count`."""
     others = set()
     common = range(0, count, COMMON)
-    # Small programs may not have so many others.
     for i in range(imports * 20):
         if len(others) == imports:
             break
@@ -128,13 +128,17 @@ def names_of(number, imports, count, draw):
             other = number + draw.randint(-NEIGHBOURS, NEIGHBOURS)
         if 0 <= other < count and other != number:
             others.add(other)
+    # Small programs may not have so many there. No name may come twice.
+    others.update(itertools.islice(
+        (i for i in range(count) if i != number and i not in others),
+        imports - len(others),
+    ))
+    if len(others) < imports:
+        benchlib.fail(f"{count} modules can't import from {imports} others each")
     names = {THIS: root_of(number), LEAF: leaf_of(number),
              NEXT: root_of((number + 1) % count)}
     for i, other in enumerate(sorted(others)):
         names[called(i)] = leaf_of(other)
-    # What is left calls what is called already.
-    for i in range(len(others), imports):
-        names[called(i)] = leaf_of(min(others, default=number))
     return names
 
 

@@ -14,10 +14,10 @@ CLUSTER = benchlib.ROOT / "test/icecc/Inputs/cluster.py"
 def enter(nodes, slots, options=()):
     """Starts this program again, with the tests' cluster.py around it: in a
     network with a scheduler, a local daemon and `nodes` nodes with `slots`
-    slots each, which also stops them. Returns there, and only there. `options`
-    are cluster.py's."""
+    slots each, which also stops them. Returns there, and only there, the
+    cluster. `options` are cluster.py's."""
     if "CLUSTER_DIR" in os.environ:
-        return
+        return Cluster()
     os.execv(sys.executable, [
         sys.executable, str(CLUSTER), f"--jobs={slots}", "--limit=86400",
         # iceccd makes its compilers nicer than others, which would be all that
@@ -29,25 +29,23 @@ def enter(nodes, slots, options=()):
     ])
 
 
-def folder():
-    """The cluster's own, which goes when it ends."""
-    return Path(os.environ["CLUSTER_DIR"])
+class Cluster:
+    name = "icecc"
 
+    def __init__(self):
+        # It goes when the cluster ends.
+        self.folder = Path(os.environ["CLUSTER_DIR"]) / "bench"
+        self.folder.mkdir()
+        # The packed worker is kept there.
+        self.cache = self.folder / "worker"
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(self.cache))
 
-def environment(cache, log=None):
-    """What a link needs. The packed worker is kept in the folder `cache`; the
-    plugin's log is a file or pipe, or the linker's output."""
-    more = {"XDG_CACHE_HOME": str(cache), "ICECC_DEBUG": "info"}
-    if log:
-        more["ICECC_LOGFILE"] = str(log)
-    return dict(os.environ, **more)
-
-
-def moved():
-    """Bytes that have gone through the network, both ways together, with the
-    headers of TCP and IP and all that the daemons say to each other."""
-    for line in Path("/proc/net/dev").read_text().splitlines():
-        name, _, numbers = line.partition(":")
-        if name.strip() == "lo":
-            return int(numbers.split()[0])
-    benchlib.fail("there is no loopback device")
+    @staticmethod
+    def moved(link=None):
+        """Bytes that have gone through the network, both ways together, with the
+        headers of TCP and IP and all that the daemons say to each other."""
+        for line in Path("/proc/net/dev").read_text().splitlines():
+            name, _, numbers = line.partition(":")
+            if name.strip() == "lo":
+                return {"moved": int(numbers.split()[0])}
+        benchlib.fail("there is no loopback device")

@@ -5,8 +5,8 @@ give what the in-process link gives. A set is what one would add to clang's
 command line; clang itself says what the linker is called with."""
 
 import hashlib
+import json
 import os
-import re
 import shlex
 import shutil
 
@@ -58,16 +58,15 @@ SETS = [
 OUTPUT = "OUT"
 # Enough for the option to have something to do.
 SAMPLE_PROFILE = "main:10000:100\n 1: 100\n"
-STAYED = re.compile(r"(\d+) of (\d+) modules were compiled here, since")
+REPORT = "report.json"
 
 
 class Result:
     """What one link left behind: path -> digest of each file that is new."""
 
-    def __init__(self, link, files, empty):
+    def __init__(self, link, files, empty, stayed):
         self.link, self.files, self.empty = link, files, empty
-        stayed = STAYED.search(link.output)
-        self.stayed = int(stayed[1]) if stayed else 0
+        self.stayed = stayed  # jobs in the linker
 
     def unlike(self, other):
         """How this differs from the in-process link's, in words, or nothing.
@@ -120,20 +119,25 @@ class Linker:
         words = ways.command(way, self.jobs)
         if way not in (ways.IN_PROCESS, ways.UPSTREAM):
             # Only what can't be done elsewhere is done in the linker.
-            words.append("--thinlto-dist-local-jobs=0")
+            words += ["--thinlto-dist-local-jobs=0",
+                      f"--thinlto-dist-report={REPORT}"]
         words += bitcode.linker_arguments(
             self.folder, "clang", ["-rdynamic", *shlex.split(options)]
         )
         link = ways.Link(
             [*words, "-o", OUTPUT], self.folder, self.env, self.limit
         )
+        report, stayed = self.folder / REPORT, 0
+        if report.exists():
+            jobs = json.loads(report.read_text())["jobs"]
+            stayed = sum("why_here" in job for job in jobs)
         files, empty = {}, set()
-        for path in set(self._files()) - before:
+        for path in set(self._files()) - before - {REPORT}:
             content = (self.folder / path).read_bytes()
             files[path] = hashlib.sha256(content).digest()
             if not content:
                 empty.add(path)
-        return Result(link, files, empty)
+        return Result(link, files, empty, stayed)
 
     def _fill(self):
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -124,3 +124,15 @@ def prepare(count, archives):
     # Last: the folder is complete once it has this.
     bitcode.write_link_rsp(folder, inputs)
     return folder
+
+
+def add_options(parser, count):
+    parser.add_number("--modules", count, "how many tiny modules", least=3)
+    parser.add_argument(
+        "--archives", action="store_true",
+        help=f"as members of archives, {ARCHIVE_MEMBERS} in each",
+    )
+
+
+def folder_of(options):
+    return prepare(options.modules, options.archives)

@@ -11,6 +11,7 @@
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -97,6 +98,18 @@ class Recording:
         )
 
 
+def make_folder(given, name, mark):
+    """The folder of a recording that is to be made, emptied: `given`, or the
+    cache's for `name`. It may be there if it is one, and so has the file `mark`."""
+    out = given or benchlib.cache_folder() / "recordings" / name
+    out = out.resolve()
+    if out.exists():
+        if not (out / mark).exists() and any(out.iterdir()):
+            benchlib.fail(f"{out} isn't empty and no recording")
+        shutil.rmtree(out)
+    return out
+
+
 def write_about(folder, name, link, args, output, drawn):
     """Last: a folder with this file is complete."""
     (folder / "recording.json").write_text(json.dumps({
@@ -137,9 +150,7 @@ def stock_output(link, args, jobs=None):
 
 
 def add_tool_options(parser):
-    parser.add_argument(
-        "--linker", default=str(benchlib.BUILD / "bin/ld.lld"), metavar="PATH"
-    )
+    parser.add_linker()
     parser.add_argument(
         "--plugin-dir", type=Path, metavar="DIR",
         help="where libdtlto_record.so and libdtlto_replay.so are",

@@ -14,7 +14,10 @@ Then the exit codes, both output streams (also kept, as W.stock.out, W.stock.err
 and so on) and all files of the two folders have to be the same, names and bytes.
 A side file that nobody thought of is compared too.
 
-With --jobs there is a third link, through a plugin that counts, as W.counted:
+With --process-too there is a link by processes of the local plugin's, as W.process,
+which has to be the same, too.
+
+With --jobs there is one more link, through a plugin that counts, as W.counted:
 the files must be the same again, and the number of jobs the one expected.
 
 <linker> is ld.lld, lld-link, ld64.lld or wasm-ld.
@@ -50,10 +53,13 @@ def parse_args():
                    help="ours links with this one; `local` without it")
     p.add_argument("--plugin-arg", action="append", default=[],
                    help="an argument of that plugin")
+    p.add_argument("--process-too", action="store_true",
+                   help="one more link, in which the local plugin runs each job "
+                        "in a process")
     p.add_argument("--stays", metavar="WHY",
-                   help="with --plugin-arg, jobs must stay in the linker, and "
-                        "the message that says so must have WHY in it; without "
-                        "--stays, none may")
+                   help="with --plugin-arg or --process-too, jobs must stay in "
+                        "the linker, and the message that says so must have WHY "
+                        "in it; without --stays, none may")
     p.add_argument("--plain", action="store_true",
                    help="none of our options: ours has to behave as stock LLD")
     p.add_argument("--jobs", type=int,
@@ -123,11 +129,11 @@ def tree(folder):
     return found
 
 
-def describe(a, b):
+def describe(side, a, b):
     at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y),
               min(len(a), len(b)))
-    return "stock %d bytes, ours %d bytes, first difference at %d" % (
-        len(a), len(b), at)
+    return "stock %d bytes, %s %d bytes, first difference at %d" % (
+        len(a), side, len(b), at)
 
 
 def compare_files(work, side, unlike):
@@ -144,8 +150,8 @@ def compare_files(work, side, unlike):
                                (path, theirs[path][0], side, mine[path][0]))
         elif theirs[path] != mine[path] and not any(
                 fnmatch.fnmatch(path, glob) for glob in unlike):
-            differences.append("%s: %s" % (path, describe(theirs[path][1],
-                                                          mine[path][1])))
+            differences.append("%s: %s" % (path, describe(
+                side, theirs[path][1], mine[path][1])))
     return differences
 
 
@@ -154,39 +160,47 @@ def main():
     work = os.getcwd()
     stock_program = os.path.join(opts.stock, opts.linker)
     our_program = os.path.join(opts.ours, opts.linker)
-    options = our_options(opts, opts.plugin, *opts.plugin_arg)
-    if opts.plain:
-        options = []
-    if opts.only_stock:
-        our_program, options = stock_program, []
-
     stock = run(work, "stock", stock_program, opts.args)
-    ours = run(work, "ours", our_program, options + opts.args)
-    stays = None
-    if opts.plugin_arg and opts.stays and not opts.only_stock:
-        stays = re.search(STAYS, ours[2])
-        ours = ours[:2] + [re.sub(STAYS, b"", ours[2])]
-    for side, (_, out, err) in (("stock", stock), ("ours", ours)):
-        for suffix, text in (("out", out), ("err", err)):
-            with open("%s.%s.%s" % (work, side, suffix), "wb") as f:
-                f.write(text)
-
+    sides = {"stock": stock}
     differences = []
     if stock[0] != opts.status:
         differences.append("exit code of stock: %d, not %d" %
                            (stock[0], opts.status))
-    if stock[0] != ours[0]:
-        differences.append("exit code: stock %d, ours %d" %
-                           (stock[0], ours[0]))
-    for i, stream in ((1, "standard output"), (2, "standard error")):
-        if stock[i] != ours[i]:
-            differences.append("%s: %s" % (stream,
-                                           describe(stock[i], ours[i])))
-    if opts.plugin_arg and opts.stays and not opts.only_stock and not (
-            stays and opts.stays.encode() in stays[1]):
-        differences.append("no message that jobs stay here: " + opts.stays)
-    differences += compare_files(work, "ours", opts.unlike)
-    sides = [("stock", stock), ("ours", ours)]
+
+    def compare(side, program, options, processes):
+        result = run(work, side, program, options + opts.args)
+        if processes and opts.stays:
+            stays = re.search(STAYS, result[2])
+            if not stays or opts.stays.encode() not in stays[1]:
+                differences.append("no message that jobs stay here: " +
+                                   opts.stays)
+            result[2] = re.sub(STAYS, b"", result[2])
+        sides[side] = result
+        if stock[0] != result[0]:
+            differences.append("exit code: stock %d, %s %d" %
+                               (stock[0], side, result[0]))
+        for i, stream in ((1, "standard output"), (2, "standard error")):
+            if stock[i] != result[i]:
+                differences.append("%s: %s" % (
+                    stream, describe(side, stock[i], result[i])))
+        differences.extend(compare_files(work, side, opts.unlike))
+
+    if opts.only_stock:
+        compare("ours", stock_program, [], False)
+    elif opts.plain:
+        compare("ours", our_program, [], False)
+    else:
+        compare("ours", our_program,
+                our_options(opts, opts.plugin, *opts.plugin_arg),
+                bool(opts.plugin_arg))
+        # A test that names a plugin or its arguments means just these.
+        if opts.process_too and opts.plugin == "local" and not opts.plugin_arg:
+            compare("process", our_program,
+                    our_options(opts, opts.plugin, "mode=process"), True)
+    for side, (_, out, err) in sides.items():
+        for suffix, text in (("out", out), ("err", err)):
+            with open("%s.%s.%s" % (work, side, suffix), "wb") as f:
+                f.write(text)
 
     if opts.jobs is not None and not opts.only_stock:
         log = work + ".jobs"
@@ -194,7 +208,7 @@ def main():
             os.remove(log)
         counted = run(work, "counted", our_program,
                       our_options(opts, opts.counter, "log=" + log) + opts.args)
-        sides.append(("counted", counted))
+        sides["counted"] = counted
         if stock[0] != counted[0]:
             differences.append("exit code: stock %d, counted %d" %
                                (stock[0], counted[0]))
@@ -208,7 +222,7 @@ def main():
                                (jobs, opts.jobs))
 
     if differences:
-        for side, result in sides:
+        for side, result in sides.items():
             for text in result[1:]:
                 for line in text.decode(errors="replace").splitlines():
                     sys.stderr.write("%s: %s\n" % (side, line))

@@ -12,6 +12,8 @@
 #                           our linker
 #   %stock-ld.lld ...       stock LLD
 #   %same <linker> <args>   compare-links.py, ours with the local plugin
+#   %same-here <linker> <args>
+#                           the same, in the linker whatever `worker` says
 #   %plain <linker> <args>  compare-links.py, without our options
 #   %enter                  makes %t anew and goes there
 #   %prog                   the folder of a small program of six modules
@@ -31,7 +33,7 @@
 #                           Without it, there is the feature `ours`.
 #   worker=1                dtlto-codegen runs the jobs of %same and of argv/,
 #                           in processes of the local plugin's. worker=also:
-#                           those of argv/ after clang did.
+#                           after the linker, or clang, did
 #   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
@@ -50,8 +52,7 @@ ours = os.path.join(config.dtlto_obj_root, "bin")
 config.worker = lit_config.params.get("worker", "0")
 if config.worker not in ("0", "1", "also"):
     lit_config.fatal("worker=%s: 0, 1 or also" % config.worker)
-config.with_worker = config.worker == "1"
-if config.with_worker:
+if config.worker != "0":
     config.available_features.add("worker")
 config.other_plugins = lit_config.params.get("other-plugins")
 if config.other_plugins:
@@ -87,12 +88,14 @@ if "thread" in config.sanitizers:
     config.available_features.add("tsan")
 
 python = sys.executable
-compare = "{} {} --stock={} --ours={} --counter={}{}".format(
+compare = "{} {} --stock={} --ours={} --counter={}".format(
     python, os.path.join(config.test_source_root, "compare-links.py"), tools,
     ours, os.path.join(config.dtlto_obj_root, "test", "plugins",
-                       "libdtlto_count.so"),
-    " --only-stock" if only_stock else
-    " --plugin-arg=mode=process" if config.with_worker else "")
+                       "libdtlto_count.so"))
+if only_stock:
+    compare += " --only-stock"
+same = compare + {"0": "", "1": " --plugin-arg=mode=process", "also": " --process-too"}[
+    config.worker]
 clang = os.path.join(tools, "clang")
 clangxx = os.path.join(tools, "clang++")
 freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"
@@ -111,7 +114,8 @@ config.substitutions += [
     (r"%thinxx\b", clangxx + freestanding + " -fno-exceptions -fno-rtti"),
     (r"%thin\b", clang + freestanding),
     (r"%ar\b", os.path.join(tools, "llvm-ar")),
-    (r"%same\b", compare),
+    (r"%same-here\b", compare),
+    (r"%same\b", same),
     (r"%plain\b", compare + " --plain"),
     (r"%prog\b", os.path.join(config.test_source_root, "Inputs", "prog")),
     (r"%other-plugins\b", config.other_plugins or "/nonexistent"),

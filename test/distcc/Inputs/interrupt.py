@@ -6,48 +6,20 @@ end. Runs the command, waits until each daemon compiles, and sends the signal
 compilers end as well."""
 
 import os
-import signal
-import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True
-import farm
-
-LIMIT = 60
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "Inputs"))
+import daemons
+import interrupting
 
 
 def compilers():
-    """For each daemon, its processes that are no distccd."""
-    return [[name for name in farm.session_members(int(session)).values()
-             if name != "distccd"]
-            for session in os.environ["FARM_SESSIONS"].split()]
+    return daemons.compilers(os.environ["FARM_SESSIONS"], "distccd")
 
 
-def wait_for(condition, what):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        if time.monotonic() > end:
-            process.kill()
-            sys.exit("%s after %d s: %s" % (what, LIMIT, compilers()))
-        time.sleep(0.02)
-
-
-number = getattr(signal, "SIG" + sys.argv[1])
-# Whoever started us in the background had SIGINT ignored.
-process = subprocess.Popen(
-    sys.argv[2:],
-    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-wait_for(lambda: all(compilers()) or process.poll() is not None,
-         "no compilers")
-if process.poll() is not None:
-    sys.exit("ended by itself, with exit code %d" % process.returncode)
-process.send_signal(number)
-try:
-    code = process.wait(LIMIT)
-except subprocess.TimeoutExpired:
-    process.kill()
-    sys.exit("the signal had no effect")
-if code == 0:
-    sys.exit("exit code 0")
-wait_for(lambda: not any(compilers()), "there are compilers")
+link = interrupting.Command(sys.argv[2:], compilers)
+link.work_until(lambda: all(compilers()), "no compilers")
+link.interrupt(sys.argv[1])
+link.wait_for(lambda: not any(compilers()), "there are compilers")

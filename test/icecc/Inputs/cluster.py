@@ -37,7 +37,7 @@ import os
 import pwd
 import re
 import shutil
-import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -45,9 +45,9 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "distcc", "Inputs"))
-from farm import (Error, Guard, adopt_orphans, bury_orphans, exit_code,
-                  kill_session, make_folder, run_command, session_members)
+                                "..", "..", "Inputs"))
+import daemons
+from daemons import Error, kill_session, session_members
 from network import NEAR, Cable, loopback_up
 from scheduler import PORT as SCHEDULER_PORT, TextPort, wake
 
@@ -82,9 +82,7 @@ def look_idle(folder):
                     os.strerror(ctypes.get_errno()))
 
 
-class Daemon:
-    """A process with a log of its own."""
-
+class Daemon(daemons.Server):
     def __init__(self, name, folder, cable=None):
         self.name = name
         self.there = cable.there if cable else []
@@ -92,16 +90,13 @@ class Daemon:
         self.log = os.path.join(folder, name + ".log")
         self.socket = os.path.join(folder, name + ".socket")
         self.base = os.path.join(folder, name + ".envs")
-        self.process = None
 
     def start(self, command, guard, **env):
         base = {k: v for k, v in os.environ.items()
                 if not k.startswith("ICECC") and k != "USE_SCHEDULER"}
-        self.process = subprocess.Popen(
-            self.there + command, start_new_session=True, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            cwd="/", env=dict(base, ICECC_TESTS="1", **env))
-        guard.watch(self.process.pid)
+        self.spawn(guard, self.there + command, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, cwd="/",
+                   env=dict(base, ICECC_TESTS="1", **env))
 
     def start_daemon(self, opts, guard, args):
         os.mkdir(self.base)
@@ -112,12 +107,14 @@ class Daemon:
                     "-l", self.log, "-vvv"] + args + opts.daemon_arg,
                    guard, ICECC_TEST_SOCKET=self.socket)
 
-    def read_log(self):
-        try:
-            with open(self.log, errors="replace") as f:
-                return f.read()
-        except FileNotFoundError:
-            return ""
+    def wake(self):
+        """It looks for the scheduler each 3 s, and when something happens, be it
+        that a client comes."""
+        with socket.socket(socket.AF_UNIX) as s:
+            try:
+                s.connect(self.socket)
+            except OSError:
+                pass
 
     def begun(self):
         return len(re.findall(r"request for job \d+", self.read_log()))
@@ -130,11 +127,6 @@ class Daemon:
         """How often it was sent one."""
         return self.read_log().count("handle_transfer_env")
 
-    def stop(self):
-        if self.process is not None:
-            kill_session(self.process.pid)
-            self.process.wait()
-
 
 def wait_until(condition, what):
     end = time.monotonic() + START_LIMIT
@@ -144,33 +136,23 @@ def wait_until(condition, what):
         time.sleep(0.05)
 
 
-class Killer(threading.Thread):
-    """Waits for one event and kills its victim."""
-
+class Killer(daemons.Killer):
     def __init__(self, event, scheduler, local, nodes, cable):
-        super().__init__(daemon=True)
-        self.what = event
-        self.which, self.count, self.victim = event
-        self.scheduler, self.local, self.nodes = scheduler, local, nodes
-        self.cable = cable
-        self.ended = threading.Event()
-        self.fired = False
+        super().__init__(event)
+        which, self.count, victim = event
+        self.nodes = nodes if which == "any" else [nodes[which - 1]]
+        self.cable = cable if victim == "cable" else None
+        self.victims = {"node": self.nodes, "all": nodes, "local": [local],
+                        "scheduler": [scheduler], "cable": []}[victim]
 
-    def run(self):
-        nodes = self.nodes if self.which == 0 else [self.nodes[self.which - 1]]
-        while not self.ended.wait(0.003):
-            if sum(node.begun() for node in nodes) < self.count:
-                continue
-            if self.victim == "cable":
-                self.cable.cut()
-                self.fired = True
-                return
-            for daemon in {"node": nodes, "all": self.nodes,
-                           "scheduler": [self.scheduler],
-                           "local": [self.local]}[self.victim]:
-                kill_session(daemon.process.pid)
-            self.fired = True
-            return
+    def strike(self):
+        if sum(node.begun() for node in self.nodes) < self.count:
+            return False
+        if self.cable:
+            self.cable.cut()
+        for daemon in self.victims:
+            kill_session(daemon.process.pid)
+        return True
 
 
 def event(text):
@@ -178,7 +160,7 @@ def event(text):
         r"(\d+|any):(\d+):(node|scheduler|local|all|cable)", text)
     if not match:
         raise argparse.ArgumentTypeError("not an event: " + text)
-    which = 0 if match[1] == "any" else int(match[1])
+    which = match[1] if match[1] == "any" else int(match[1])
     return which, int(match[2]), match[3]
 
 
@@ -186,42 +168,18 @@ def parse_args():
     p = argparse.ArgumentParser(
         allow_abbrev=False, description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--jobs", type=int, default=2, metavar="K",
-                   help="what each node runs at the same time")
-    p.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
-                   help="for COMMAND")
-    p.add_argument("--daemon-arg", action="append", default=[], metavar="ARG")
+    daemons.add_options(p, event, limit=300)
     p.add_argument("--no-scheduler", action="store_true",
                    help="there is a local daemon, but no scheduler")
     p.add_argument("--apart", action="store_true",
                    help="the nodes are in another network, see above")
-    p.add_argument("--kill", action="append", default=[], type=event,
-                   metavar="EVENT", help="see above. It must come to pass")
-    p.add_argument("--limit", type=float, default=300, metavar="SECONDS",
-                   help="COMMAND is killed after that")
-    p.add_argument("--expect", type=int, metavar="TOTAL",
-                   help="fail unless the nodes did so many jobs")
     p.add_argument("--begun", type=int, metavar="MOST",
                    help="fail if the nodes began more jobs than that")
-    p.add_argument("--expect-each", action="store_true",
-                   help="fail unless each node did a job")
     p.add_argument("--environments", type=int, metavar="N",
                    help="fail unless environments were sent so often")
-    p.add_argument("--report", action="store_true",
-                   help="print how many jobs each node did, and what was stopped")
-    p.add_argument("count", type=int, metavar="N")
-    p.add_argument("command", nargs="+", metavar="COMMAND")
-    own = sys.argv[1:]
-    # Options of COMMAND are not ours.
-    if "--" not in own:
-        p.error("no -- before COMMAND")
-    at = own.index("--")
-    opts = p.parse_args(own[:at] + ["--", "x"])
-    opts.command = own[at + 1:]
-    if not opts.command:
-        p.error("no COMMAND")
+    opts = daemons.parse_args(p)
     for which, _, victim in opts.kill:
-        if which > opts.count:
+        if which != "any" and which > opts.count:
             p.error("there is no node %d" % which)
         if victim == "cable" and not opts.apart:
             p.error("there is no cable without --apart")
@@ -266,6 +224,8 @@ def run(opts, folder, guard, started):
         if opts.no_scheduler:
             return os.path.exists(local.socket)
         wake()
+        for daemon in [local] + nodes:
+            daemon.wake()
         known = port.nodes()
         return os.path.exists(local.socket) and all(
             daemon.name in known and not re.search(
@@ -292,10 +252,6 @@ def run(opts, folder, guard, started):
         name, _, value = item.partition("=")
         env[name] = value
 
-    killers = [Killer(what, scheduler, local, nodes, cable)
-               for what in opts.kill]
-    for killer in killers:
-        killer.start()
     # A message may lie at the scheduler, read but not looked at, until something
     # else happens. On a farm that is soon.
     ended = threading.Event()
@@ -305,44 +261,33 @@ def run(opts, folder, guard, started):
             wake()
     threading.Thread(target=others, daemon=True).start()
     try:
-        code = exit_code(run_command(opts.command, env, opts.limit))
+        code = daemons.run_command(
+            opts.command, env, opts.limit,
+            [Killer(event, scheduler, local, nodes, cable)
+             for event in opts.kill])
     finally:
         ended.set()
-    for killer in killers:
-        killer.ended.set()
-        killer.join()
-        if not killer.fired:
-            raise Error("it never came to %d:%d:%s" % killer.what)
 
-    # The client has its answer before the daemon writes that to its log.
-    end = time.monotonic() + 5
-    while opts.expect is not None and time.monotonic() < end and (
-            sum(node.done() for node in nodes) < opts.expect):
-        time.sleep(0.01)
-    counts = [node.done() for node in nodes]
+    counts = daemons.count_jobs(opts, lambda: [node.done() for node in nodes])
     sent = sum(node.environments() for node in nodes)
     if opts.report:
         for node, jobs in zip(nodes, counts):
             print("cluster: %s: %d jobs" % (node.name, jobs))
         print("cluster: environments sent: %d" % sent)
         sys.stdout.flush()
-    if opts.expect is not None and sum(counts) != opts.expect:
-        raise Error("the nodes did %s jobs, not %d together" %
-                    (counts, opts.expect))
+    daemons.check_jobs(opts, counts)
     begun = sum(node.begun() for node in nodes)
     if opts.begun is not None and begun > opts.begun:
         raise Error("the nodes began %d jobs, not %d at the most" %
                     (begun, opts.begun))
-    if opts.expect_each and not all(counts):
-        raise Error("the nodes did %s jobs" % counts)
     if opts.environments is not None and sent != opts.environments:
         raise Error("environments were sent %d times, not %d" %
                     (sent, opts.environments))
     return code
 
 
-def print_stopped(daemons):
-    sessions = [daemon.process.pid for daemon in daemons if daemon.process]
+def print_stopped(servers):
+    sessions = [server.process.pid for server in servers if server.process]
     left = sorted(pid for session in sessions for pid in session_members(session))
     print("cluster: stopped the sessions %s; processes left: %s" %
           (" ".join(map(str, sessions)),
@@ -353,38 +298,10 @@ def print_stopped(daemons):
 def main():
     opts = parse_args()
     enter_network()
-
-    def stop(number, frame):
-        raise KeyboardInterrupt
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-        signal.signal(number, stop)
-
-    folder = make_folder()
-    guard = Guard(folder)
-    adopt_orphans()
-    started = []
-    try:
-        return run(opts, folder, guard, started)
-    except (Error, OSError, subprocess.CalledProcessError) as e:
-        sys.stderr.write("cluster: %s\n" % e)
-        for daemon in started:
-            tail = daemon.read_log().splitlines()[-5:]
-            sys.stderr.write("".join("  %s: %s\n" % (daemon.name, line)
-                                     for line in tail))
-        return 125
-    except KeyboardInterrupt:
-        sys.stderr.write("cluster: interrupted\n")
-        return 130
-    finally:
-        for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-            signal.signal(number, signal.SIG_IGN)
-        for daemon in started:
-            daemon.stop()
-        bury_orphans()
-        if opts.report:
-            print_stopped(started)
-        shutil.rmtree(folder, ignore_errors=True)
-        guard.done()
+    return daemons.main(
+        "cluster",
+        lambda folder, guard, started: run(opts, folder, guard, started),
+        print_stopped if opts.report else lambda servers: None)
 
 
 if __name__ == "__main__":

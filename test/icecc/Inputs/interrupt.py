@@ -8,24 +8,19 @@ have neither a compiler nor a file of one."""
 
 import glob
 import os
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
-import cluster
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "Inputs"))
+import daemons
+import interrupting
 import scheduler
-
-LIMIT = 60
 
 
 def compilers():
-    """For each node, its processes that are no iceccd."""
-    return [[name for name in cluster.session_members(int(session)).values()
-             if name != "iceccd"]
-            for session in os.environ["CLUSTER_SESSIONS"].split()]
+    return daemons.compilers(os.environ["CLUSTER_SESSIONS"], "iceccd")
 
 
 def files():
@@ -33,59 +28,30 @@ def files():
     return glob.glob(os.environ["CLUSTER_DIR"] + "/node*.envs/*/*/tmp/*")
 
 
-def fail(text):
-    if process.poll() is None:
-        process.kill()
-    sys.exit(text)
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + LIMIT
-    while not condition():
-        if time.monotonic() > end:
-            fail("%s after %d s: %s, %s, %s" % (
-                what, LIMIT, compilers(), port.jobs(), files()))
-        time.sleep(0.02)
-
-
-def start(command):
-    # Whoever started us in the background had SIGINT ignored.
-    return subprocess.Popen(
-        command,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-
-
 def code_of_stock(linker):
     """It waits for an input that nobody writes."""
     with tempfile.TemporaryDirectory() as folder:
         fifo = os.path.join(folder, "input.o")
         os.mkfifo(fifo)
-        process = start([linker, fifo, "-o", "none.stock"])
+        stock = interrupting.Command([linker, fifo, "-o", "none.stock"])
         with open(fifo, "w"):
-            process.send_signal(number)
-            return process.wait(LIMIT)
+            return stock.interrupt(sys.argv[1])
 
 
-number = getattr(signal, "SIG" + sys.argv[1])
 expected = code_of_stock(sys.argv[2])
 port = scheduler.TextPort()
-process = start(sys.argv[3:])
-wait_for(lambda: all(compilers()) or process.poll() is not None,
-         "no compilers")
-if process.poll() is not None:
-    fail("ended by itself, with exit code %d" % process.returncode)
+link = interrupting.Command(
+    sys.argv[3:], lambda: (compilers(), port.jobs(), files()))
+link.work_until(lambda: all(compilers()), "no compilers")
 # The nodes tell it a moment later.
-wait_for(lambda: sum(job[0] == "COMP" for job in port.jobs()) >=
-         len(compilers()), "the scheduler knows of fewer jobs")
-process.send_signal(number)
-try:
-    code = process.wait(LIMIT)
-except subprocess.TimeoutExpired:
-    fail("the signal had no effect")
+link.wait_for(lambda: sum(job[0] == "COMP" for job in port.jobs()) >=
+              len(compilers()), "the scheduler knows of fewer jobs")
+code = link.interrupt(sys.argv[1])
 if code != expected:
-    fail("exit code %d, and stock %d" % (code, expected))
-wait_for(lambda: not any(compilers()), "there are compilers")
-wait_for(lambda: not port.jobs(), "the scheduler has jobs")
-wait_for(lambda: not files(), "there are files of compilers")
-wait_for(lambda: all(" jobs=0/" in line for line in port.nodes().values()),
-         "a node isn't free")
+    link.fail("exit code %d, and stock %d" % (code, expected))
+link.wait_for(lambda: not any(compilers()), "there are compilers")
+link.wait_for(lambda: not port.jobs(), "the scheduler has jobs")
+link.wait_for(lambda: not files(), "there are files of compilers")
+link.wait_for(lambda: all(" jobs=0/" in line
+                          for line in port.nodes().values()),
+              "a node isn't free")

@@ -8,13 +8,14 @@ command alone. Succeeds if that then ends without success, and the process as
 well."""
 
 import os
-import signal
-import subprocess
 import sys
-import time
 
-LIMIT = 60
-END = time.monotonic() + 2 * LIMIT
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "Inputs"))
+import daemons
+import interrupting
+
 name, program, *command = sys.argv[1:]
 
 
@@ -35,41 +36,21 @@ def alive(pid):
     return name == program[:15] and state not in "XZ"
 
 
-def wait_for(condition, what):
-    while not condition():
-        if time.monotonic() > END:
-            process.kill()
-            sys.exit("no end: " + what)
-        time.sleep(0.02)
-
-
-# Whoever started us in the background had SIGINT ignored.
-process = subprocess.Popen(
-    command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+link = interrupting.Command(command)
 workers = []
 
 
 def begun():
     """Has a worker been at it for so long that it has read all of its job?"""
     workers[:] = [pid for pid in os.listdir("/proc") if pid.isdigit() and
-                  alive(pid) and stat(pid)[2] == process.pid]
-    return process.poll() is not None or any(
-        stat(pid)[3] >= os.sysconf("SC_CLK_TCK") for pid in workers)
+                  alive(pid) and stat(pid)[2] == link.process.pid]
+    return any(stat(pid)[3] >= os.sysconf("SC_CLK_TCK") for pid in workers)
 
 
-wait_for(begun, "no worker compiles")
-if process.poll() is not None:
-    sys.exit("ended by itself, with exit code %d" % process.returncode)
-process.send_signal(getattr(signal, "SIG" + name))
+link.work_until(begun, "no worker compiles")
+link.interrupt(name)
 try:
-    code = process.wait(LIMIT)
-except subprocess.TimeoutExpired:
-    process.kill()
-    sys.exit("the signal had no effect")
-if code == 0:
-    sys.exit("exit code 0")
-try:
-    wait_for(lambda: not any(map(alive, workers)), "a worker is left")
+    link.wait_for(lambda: not any(map(alive, workers)), "a worker is left")
 finally:
     for pid in filter(alive, workers):
-        os.kill(int(pid), signal.SIGKILL)
+        daemons.kill(int(pid))

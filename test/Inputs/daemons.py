@@ -1,0 +1,291 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What distcc/Inputs/farm.py and icecc/Inputs/cluster.py share: daemons on this
+machine that run for as long as a command does, and are stopped with all that they
+started, by process id, however the command ended."""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+# The end of a wait, in seconds. Nothing here takes long unless it is broken.
+STOP_LIMIT = 20
+
+
+class Error(Exception):
+    pass
+
+
+def session_members(session):
+    """The processes of a session, but for dead ones: pid -> name."""
+    found = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % entry) as f:
+                text = f.read()
+        except OSError:
+            continue  # it has ended
+        name, _, rest = text.partition("(")[2].rpartition(")")
+        state, _, _, sid = rest.split()[:4]
+        if int(sid) == session and state not in "ZX":
+            found[int(entry)] = name
+    return found
+
+
+def compilers(sessions, daemon):
+    """For each of the daemons' sessions, as a text of numbers, the names of its
+    processes that aren't the daemon's own."""
+    return [[name for name in session_members(int(session)).values()
+             if name != daemon] for session in sessions.split()]
+
+
+def kill(pid, number=signal.SIGKILL):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def kill_session(session):
+    """Kills all processes of a session. Compilers have process groups of their
+    own, so the group would not be enough."""
+    end = time.monotonic() + STOP_LIMIT
+    while True:
+        members = session_members(session)
+        if not members:
+            return
+        if time.monotonic() > end:
+            raise Error("can't stop the processes %s" % sorted(members))
+        # The leader first: it would start others again.
+        for pid in sorted(members, key=lambda pid: pid != session):
+            kill(pid)
+        time.sleep(0.005)
+
+
+def adopt_orphans():
+    """What our processes leave behind becomes ours, to be waited for; not each
+    container's first process does that."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def bury_orphans():
+    """Once nobody else waits for a child."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+class Guard:
+    """A process that cleans up if we are killed and can't."""
+
+    def __init__(self, folder):
+        read, self.write = os.pipe()
+        if os.fork():
+            os.close(read)
+            return
+        try:
+            os.setsid()
+            os.close(self.write)
+            null = os.open(os.devnull, os.O_RDWR)
+            for fd in 0, 1, 2:
+                os.dup2(null, fd)
+            ignore_signals()
+            with os.fdopen(read) as pipe:
+                lines = pipe.read().split()
+            if "done" not in lines:
+                for line in lines:
+                    kill_session(int(line))
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os._exit(0)
+
+    def watch(self, session):
+        os.write(self.write, b"%d\n" % session)
+
+    def done(self):
+        os.write(self.write, b"done\n")
+        os.close(self.write)
+
+
+class Server:
+    """A process in a session of its own, with a log."""
+
+    process = None
+
+    def spawn(self, guard, command, **more):
+        self.process = subprocess.Popen(
+            command, start_new_session=True, stdin=subprocess.DEVNULL, **more)
+        guard.watch(self.process.pid)
+
+    def read_log(self):
+        try:
+            with open(self.log, errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+    def stop(self):
+        if self.process is not None:
+            kill_session(self.process.pid)
+            self.process.wait()
+
+
+class Killer(threading.Thread):
+    """Waits for an event and kills its victim: strike() does so once it is time,
+    and then returns true."""
+
+    def __init__(self, event):
+        super().__init__(daemon=True)
+        self.event = event
+        self.ended = threading.Event()
+        self.fired = False
+
+    def run(self):
+        while not self.fired and not self.ended.wait(0.003):
+            self.fired = self.strike()
+
+
+def add_options(parser, event, limit):
+    """Those of both scripts. `event` parses what --kill is given."""
+    parser.add_argument("--jobs", type=int, default=2, metavar="K",
+                        help="what each daemon runs at the same time")
+    parser.add_argument("--env", action="append", default=[],
+                        metavar="NAME=VALUE", help="for COMMAND")
+    parser.add_argument("--daemon-arg", action="append", default=[],
+                        metavar="ARG")
+    parser.add_argument("--kill", action="append", default=[], type=event,
+                        metavar="EVENT", help="see above. It must come to pass")
+    parser.add_argument("--limit", type=float, default=limit, metavar="SECONDS",
+                        help="COMMAND is killed after that")
+    parser.add_argument("--expect", type=int, metavar="TOTAL",
+                        help="fail unless the daemons did so many jobs")
+    parser.add_argument("--expect-each", action="store_true",
+                        help="fail unless each daemon did a job")
+    parser.add_argument("--report", action="store_true",
+                        help="print what each daemon did")
+    parser.add_argument("count", type=int, metavar="N")
+    parser.add_argument("command", nargs="+", metavar="COMMAND")
+
+
+def parse_args(parser):
+    own = sys.argv[1:]
+    # Options of COMMAND are not ours.
+    if "--" not in own:
+        parser.error("no -- before COMMAND")
+    at = own.index("--")
+    opts = parser.parse_args(own[:at] + ["--", "x"])
+    opts.command = own[at + 1:]
+    if not opts.command:
+        parser.error("no COMMAND")
+    return opts
+
+
+def run_command(command, env, limit, killers):
+    """Its exit code, as a shell has it."""
+    for killer in killers:
+        killer.start()
+    process = subprocess.Popen(command, env=env)
+    try:
+        code = process.wait(limit)
+    except subprocess.TimeoutExpired:
+        raise Error("the command still ran after %g s" % limit)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+    for killer in killers:
+        killer.ended.set()
+        killer.join()
+        if not killer.fired:
+            raise Error("it never came to " + ":".join(map(str, killer.event)))
+    return code if code >= 0 else 128 - code
+
+
+def count_jobs(opts, counts):
+    """How many jobs each daemon did, from counts()."""
+    # The client has its answer before the daemon writes that to its log.
+    end = time.monotonic() + 5
+    while opts.expect is not None and sum(counts()) < opts.expect and (
+            time.monotonic() < end):
+        time.sleep(0.01)
+    return counts()
+
+
+def check_jobs(opts, counts):
+    if opts.expect is not None and sum(counts) != opts.expect:
+        raise Error("the daemons did %s jobs, not %d together" %
+                    (counts, opts.expect))
+    if opts.expect_each and not all(counts):
+        raise Error("the daemons did %s jobs" % counts)
+
+
+def make_folder():
+    """As root, the daemons become another user, and must get there: not so in
+    the private folders that some programs give us for TMPDIR."""
+    parent = os.path.realpath(tempfile.gettempdir())
+    if os.geteuid() == 0:
+        path = parent
+        while path != "/":
+            if not os.stat(path).st_mode & 0o001:
+                parent = "/tmp"
+                break
+            path = os.path.dirname(path)
+    folder = tempfile.mkdtemp(prefix="dtlto-farm-", dir=parent)
+    os.chmod(folder, 0o755)
+    return folder
+
+
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+
+
+def ignore_signals():
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def main(name, run, stopped=lambda servers: None):
+    """Calls run(folder, guard, started), which starts servers, adds them to the
+    list `started` and returns our exit code; then stops these."""
+    def stop(number, frame):
+        raise KeyboardInterrupt
+    for number in SIGNALS:
+        signal.signal(number, stop)
+
+    folder = make_folder()
+    guard = Guard(folder)
+    adopt_orphans()
+    started = []
+    try:
+        return run(folder, guard, started)
+    except (Error, OSError, subprocess.CalledProcessError) as e:
+        sys.stderr.write("%s: %s\n" % (name, e))
+        for server in started:
+            for line in server.read_log().splitlines()[-5:]:
+                sys.stderr.write("  %s: %s\n" % (server.name, line))
+        return 125
+    except KeyboardInterrupt:
+        sys.stderr.write(name + ": interrupted\n")
+        return 130
+    finally:
+        ignore_signals()
+        for server in started:
+            server.stop()
+        bury_orphans()
+        stopped(started)
+        shutil.rmtree(folder, ignore_errors=True)
+        guard.done()

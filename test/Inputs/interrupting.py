@@ -1,0 +1,52 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A command that gets a signal in the middle of its work."""
+
+import signal
+import subprocess
+import sys
+import time
+
+LIMIT = 60  # seconds, of each wait
+
+
+class Command:
+    def __init__(self, words, state=lambda: ""):
+        """`state` is called for what to tell after a wait in vain."""
+        self.state = state
+        # Whoever started us in the background had SIGINT ignored.
+        self.process = subprocess.Popen(
+            words,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    def fail(self, text):
+        if self.process.poll() is None:
+            self.process.kill()
+        sys.exit(text)
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + LIMIT
+        while not condition():
+            if time.monotonic() > end:
+                self.fail("%s after %d s: %s" % (what, LIMIT, self.state()))
+            time.sleep(0.02)
+
+    def work_until(self, condition, what):
+        """The same, and it must not end before."""
+        self.wait_for(lambda: condition() or self.process.poll() is not None,
+                      what)
+        if self.process.poll() is not None:
+            self.fail("ended by itself, with exit code %d" %
+                      self.process.returncode)
+
+    def interrupt(self, name):
+        """Sends the signal (INT, KILL) to the command alone. Its exit code, which
+        is not 0."""
+        self.process.send_signal(getattr(signal, "SIG" + name))
+        try:
+            code = self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.fail("the signal had no effect")
+        if code == 0:
+            self.fail("exit code 0")
+        return code
