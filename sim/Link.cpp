@@ -556,11 +556,11 @@ double Simulation::limit() const {
   if (Least.empty())
     return 0;
   std::sort(Least.rbegin(), Least.rend());
-  size_t NumCores = static_cast<size_t>(Slots) + Here;
-  // Of so many jobs, one core at least has K.
+  size_t NumSlots = S.numSlots();
+  // Of so many jobs, one slot at least has K; this machine takes the cheapest.
   double Bound = 0;
-  for (size_t K = 1; (K - 1) * NumCores < Least.size(); ++K)
-    Bound = std::max(Bound, double(K) * Least[(K - 1) * NumCores]);
+  for (size_t K = 1; (K - 1) * NumSlots < Least.size(); ++K)
+    Bound = std::max(Bound, double(K) * Least[(K - 1) * NumSlots]);
   // Each side takes the share that is due to its speed.
   double PerSecond = Slots / WorkThere + (Here ? Here / Work : 0);
   Bound = std::max(Bound, 1 / PerSecond);

@@ -213,7 +213,7 @@ int main(int Argc, char **Argv) {
     auto [End, Error] =
         std::from_chars(Value.data(), Value.data() + Value.size(), *Number);
     bool Good = Error == std::errc() && End == Value.data() + Value.size() &&
-                (*Number != 0 || Number == &Seed) && *Number <= 100000000;
+                (Number == &Seed || (*Number != 0 && *Number <= 100000000));
     if (!Good)
       return Refuse("bad number", Argv[I]);
   }

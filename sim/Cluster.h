@@ -33,8 +33,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_BENCH_CLUSTER_H
-#define DTLTO_BENCH_CLUSTER_H
+#ifndef DTLTO_SIM_CLUSTER_H
+#define DTLTO_SIM_CLUSTER_H
 
 #include <cstdint>
 #include <deque>
@@ -195,4 +195,4 @@ private:
 } // namespace replay
 } // namespace dtlto
 
-#endif // DTLTO_BENCH_CLUSTER_H
+#endif // DTLTO_SIM_CLUSTER_H
