@@ -7,6 +7,7 @@
 
 #include "TestLink.h"
 #include "Link/Backend.h"
+#include "Link/LinkRun.h"
 #include "LLVM/Cache.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/ADT/STLExtras.h"
@@ -129,6 +130,14 @@ TestLink::Result TestLink::inProcess() {
 }
 
 TestLink::Result TestLink::withPlugin(const dtlto_plugin &Plugin) {
+  if (Adjust) {
+    std::string Why;
+    Result R = look(&Plugin, [&](const Link &L, std::vector<Task> &Tasks) {
+      Why = toString(LinkRun(L, std::move(Tasks), Adjust).run());
+    });
+    R.Error += Why;
+    return R;
+  }
   TheLinker.Plugin = &Plugin;
   ThreadPoolStrategy Threads;
   Threads.ThreadsRequested = Parallelism;
@@ -155,6 +164,8 @@ public:
               const FunctionImporter::ExportSetTy &ExportList,
               const ResolvedODRMap &ResolvedODR,
               ModuleMapTy &ModuleMap) override {
+    if (Tasks.empty())
+      L.Started = std::chrono::steady_clock::now();
     Tasks.push_back(
         {Number, Module, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(Module.getModuleIdentifier())->second,

@@ -15,6 +15,7 @@
 
 #include "Link/Linker.h"
 #include "Modules.h"
+#include "Plan/Plan.h"
 #include "llvm/ADT/StringSet.h"
 #include <functional>
 #include <map>
@@ -95,6 +96,7 @@ public:
   bool EmitImportsFiles = false;
   std::function<void(llvm::lto::Config &)> Configure;
   std::function<void(llvm::StringRef Name)> OnObject; // any thread
+  std::function<void(plan::Options &)> Adjust; // thresholds, with a plugin
   MemoryCache *Cache = nullptr;
 
   std::vector<std::string> Written; // what the last link told OnWrite

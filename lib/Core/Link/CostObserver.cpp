@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link/CostObserver.h"
-#include "Link/LinkRun.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -41,6 +40,5 @@ void CostObserver::saw(const Step &S) {
   default:
     return;
   }
-  Costs.record(Run.costKey(S.Job), Run.task(S.Job).Module.getBuffer().size(),
-               Took);
+  Costs.record(Run.costKey(S.Job), Run.bitcodeSize(S.Job), Took);
 }

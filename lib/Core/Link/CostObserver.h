@@ -14,13 +14,11 @@
 
 namespace dtlto {
 
-class LinkRun;
-
 /// Records how long modules took: those that have an object, of those that the
 /// plugin ran only where it tells when they began.
 class CostObserver : public Observer {
 public:
-  CostObserver(const LinkRun &Run, CostHistory &Costs)
+  CostObserver(const LinkFacts &Run, CostHistory &Costs)
       : Run(Run), Costs(Costs) {}
 
   void saw(const Step &S) override;
@@ -30,7 +28,7 @@ private:
     std::optional<plan::Time> Running, Receiving;
   };
 
-  const LinkRun &Run;
+  const LinkFacts &Run;
   CostHistory &Costs;
   llvm::DenseMap<plan::AttemptId, Times> Seen;
 };

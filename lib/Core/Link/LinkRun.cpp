@@ -39,7 +39,8 @@ static uint64_t defaultMemory() {
                             uint64_t(Pages) * uint64_t(Size) / 4);
 }
 
-LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks)
+LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks,
+                 function_ref<void(plan::Options &)> Adjust)
     : L(L),
       Slim(L.opts().Slim ? std::make_unique<SlimImports>(Tasks) : nullptr),
       Builder(L, L.Plugin->needs, slimForPlugin()), Cfi(L.Index),
@@ -53,6 +54,9 @@ LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks)
     Saver = std::make_unique<JobSaver>(L, L.opts().SaveJobs, Slim.get());
 
   plan::Options O = options();
+  if (Adjust)
+    Adjust(O);
+  CloseTimeout = std::min<plan::Time>({MaxClose, O.CallTimeout, O.JobTimeout});
   std::vector<plan::JobInfo> Infos;
   for (const auto &J : Jobs)
     Infos.push_back({J->Seconds, !sideFiles(L.Conf, J->T.Number).empty()});
@@ -702,8 +706,8 @@ std::string LinkRun::writeObject(Job &J, const Result &R,
 void LinkRun::close() {
   if (!TheSession)
     return;
-  if (!TheSession->close(std::min<std::chrono::seconds>(
-          MaxClose, std::chrono::seconds(L.opts().TimeoutSeconds))))
+  if (!TheSession->close(
+          std::chrono::duration_cast<std::chrono::milliseconds>(CloseTimeout)))
     L.msg().warning("plugin '" + StringRef(L.Plugin->name) +
                     "': close() has not returned; leaving it behind");
   TheSession.reset();

@@ -23,11 +23,12 @@
 #include "Host/Session.h"
 #include "Job/CostHistory.h"
 #include "Job/JobSaver.h"
-#include "LLVM/Cache.h"
 #include "Link/Linker.h"
 #include "Link/Observer.h"
 #include "Plan/Plan.h"
+#include "LLVM/Cache.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -35,30 +36,42 @@ namespace dtlto {
 
 class Notices;
 
-class LinkRun {
+class LinkRun : public LinkFacts {
 public:
-  LinkRun(const Link &L, std::vector<Task> Tasks);
-  ~LinkRun();
+  /// Tests may \p Adjust the plan's thresholds, so as not to wait.
+  LinkRun(const Link &L, std::vector<Task> Tasks,
+          llvm::function_ref<void(plan::Options &)> Adjust = nullptr);
+  ~LinkRun() override;
 
   /// Runs all jobs. Returns when no thread works for the link any more, and
   /// fails with all errors that should fail the link. Call once.
   llvm::Error run();
 
   // For observers.
-  size_t numJobs() const { return Jobs.size(); }
+  size_t numJobs() const override { return Jobs.size(); }
+  llvm::StringRef moduleName(plan::JobId J) const override {
+    return task(J).name();
+  }
+  uint64_t bitcodeSize(plan::JobId J) const override {
+    return task(J).Module.getBuffer().size();
+  }
+  double estimate(plan::JobId J) const override { return Jobs[J]->Seconds; }
+  llvm::StringRef costKey(plan::JobId J) const override {
+    return Jobs[J]->CostKey;
+  }
+  llvm::StringRef workerName(plan::WorkerId W) const override {
+    return WorkerNames[W];
+  }
+  plan::WorkerId workerOf(plan::AttemptId A) const override {
+    return Workers.lookup(A);
+  }
+  size_t numEnded() const override { return ThePlan->numEnded(); }
+  bool hasFailed() const override { return ThePlan->hasFailed(); }
   const Task &task(plan::JobId J) const { return Jobs[J]->T; }
-  llvm::StringRef moduleName(plan::JobId J) const { return task(J).name(); }
-  double estimate(plan::JobId J) const { return Jobs[J]->Seconds; }
-  llvm::StringRef costKey(plan::JobId J) const { return Jobs[J]->CostKey; }
-  /// Empty: not known.
-  llvm::StringRef workerName(plan::WorkerId W) const { return WorkerNames[W]; }
-  plan::WorkerId workerOf(plan::AttemptId A) const { return Workers.lookup(A); }
   /// While it is being offered.
   const BuiltJob *built(plan::AttemptId A) const;
   /// While it is being delivered.
   uint64_t objectSize(plan::AttemptId A) const;
-  size_t numEnded() const { return ThePlan->numEnded(); }
-  bool hasFailed() const { return ThePlan->hasFailed(); }
   bool hasErrors() const;
 
 private:
@@ -131,6 +144,7 @@ private:
   std::unique_ptr<CostHistory> Costs;
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
+  plan::Time CloseTimeout = {};
 
   std::unique_ptr<plan::Plan> ThePlan;
   std::vector<std::unique_ptr<Observer>> Observers;

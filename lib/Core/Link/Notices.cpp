@@ -7,7 +7,6 @@
 
 #include "Link/Notices.h"
 #include "Job/LocalCodegen.h"
-#include "Link/LinkRun.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -19,8 +19,6 @@
 
 namespace dtlto {
 
-class LinkRun;
-
 /// Why a job is compiled here, for display. \p What is what the step's event
 /// says of it, \p PluginFailure why there is no plugin any more.
 std::string whyHere(plan::Cause Why, llvm::StringRef What,
@@ -30,7 +28,7 @@ std::string whyHere(plan::Cause Why, llvm::StringRef What,
 /// that the link fails with.
 class Notices : public Observer {
 public:
-  Notices(const LinkRun &Run, const Link &L) : Run(Run), L(L) {}
+  Notices(const LinkFacts &Run, const Link &L) : Run(Run), L(L) {}
   ~Notices() override { llvm::consumeError(std::move(Err)); }
 
   void saw(const Step &S) override;
@@ -64,7 +62,7 @@ private:
   std::string plugin() const;
   std::string module(plan::JobId J) const;
 
-  const LinkRun &Run;
+  const LinkFacts &Run;
   const Link &L;
   llvm::Error Err = llvm::Error::success();
   size_t NumErrors = 0;

@@ -33,6 +33,23 @@ struct Step {
   double Seconds = 0;
 };
 
+/// What observers may know of a link beside its steps.
+class LinkFacts {
+public:
+  virtual ~LinkFacts() = default;
+  virtual size_t numJobs() const = 0;
+  virtual llvm::StringRef moduleName(plan::JobId J) const = 0;
+  virtual uint64_t bitcodeSize(plan::JobId J) const = 0;
+  /// The seconds that the job is expected to take, and what they are kept by.
+  virtual double estimate(plan::JobId J) const = 0;
+  virtual llvm::StringRef costKey(plan::JobId J) const = 0;
+  /// Empty: not known.
+  virtual llvm::StringRef workerName(plan::WorkerId W) const = 0;
+  virtual plan::WorkerId workerOf(plan::AttemptId A) const = 0;
+  virtual size_t numEnded() const = 0;
+  virtual bool hasFailed() const = 0;
+};
+
 /// Sees each step of a link before its actions are performed, on the thread of
 /// LinkRun::run(). It changes nothing of the link.
 class Observer {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link/ProgressObserver.h"
-#include "Link/LinkRun.h"
+#include "Host/Session.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -15,14 +15,14 @@ using plan::Action;
 using plan::AttemptKind;
 using plan::Cause;
 
-static double allWork(const LinkRun &Run) {
+static double allWork(const LinkFacts &Run) {
   double Sum = 0;
   for (plan::JobId J = 0; J != Run.numJobs(); ++J)
     Sum += Run.estimate(J);
   return Sum;
 }
 
-ProgressObserver::ProgressObserver(const LinkRun &Run, const Link &L)
+ProgressObserver::ProgressObserver(const LinkFacts &Run, const Link &L)
     : Run(Run),
       Line(L.opts().StatusFormat, Run.numJobs(), allWork(Run),
            Progress::Screen{[&L](StringRef Text) { L.msg().progress(Text); },

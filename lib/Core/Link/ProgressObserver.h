@@ -17,11 +17,9 @@
 
 namespace dtlto {
 
-class LinkRun;
-
 class ProgressObserver : public Observer {
 public:
-  ProgressObserver(const LinkRun &Run, const Link &L);
+  ProgressObserver(const LinkFacts &Run, const Link &L);
 
   void saw(const Step &S) override;
   void finish() override { Line.clear(); }
@@ -31,7 +29,7 @@ public:
 private:
   void started(plan::JobId J, llvm::StringRef Worker);
 
-  const LinkRun &Run;
+  const LinkFacts &Run;
   Progress Line;
   llvm::BitVector IsShown; // jobs, as started
   llvm::DenseSet<plan::AttemptId> Running;

@@ -24,7 +24,7 @@ TimelineObserver::TimelineObserver(const LinkRun &Run, const Link &L)
   Record.start(L.Started, L.SetUp);
   for (plan::JobId J = 0; J != Run.numJobs(); ++J)
     Record.addJob(Run.moduleName(J), Run.task(J).Number, Run.estimate(J),
-                  Run.task(J).Module.getBuffer().size());
+                  Run.bitcodeSize(J));
 }
 
 void TimelineObserver::saw(const Step &S) {
