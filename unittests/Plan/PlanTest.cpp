@@ -62,6 +62,21 @@ TEST(PlanTest, AResultMayOvertakeTheAnswerOfSubmit) {
           {5, "delivered j0", "end j0 done, close"}});
 }
 
+TEST(PlanTest, LateNewsIsNoHarm) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "good 1", "won 1, deliver 1"},
+          {5, "running 1 w1", ""},
+          {6, "running 99 w1", ""}, // there never was one
+          {7, "room", ""},
+          {8, "good 1", ""},
+          {9, "delivered j0", "end j0 done, close"},
+          {300, "room", ""}});
+}
+
 TEST(PlanTest, TheCacheHasAll) {
   // No plugin is opened for nothing.
   History H(remoteOnly(), jobs({2, 1}));
@@ -291,6 +306,18 @@ TEST(PlanTest, TheInfrastructureFailsTwice) {
           {9, "nocompile 3", "end j0 compilerhere, close"}});
 }
 
+TEST(PlanTest, TheInfrastructureFailsTwiceWithoutFallback) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 infrastructure", "again 2 retry"},
+          {5, "prepared 2", "offer 2"},
+          {6, "accepted 2", ""},
+          {7, "failed 2 infrastructure",
+           "fail j0 infrastructure, end j0 linkfailed, close"}});
+}
+
 TEST(PlanTest, ARetryThatCannotBeBuilt) {
   History H(remoteOnly(), jobs({1}));
   H.play(accepted());
@@ -318,13 +345,58 @@ TEST(PlanTest, NothingStartsAfterTheLinkHasFailed) {
   EXPECT_TRUE(H.P.isDone());
 }
 
+TEST(PlanTest, NoFailureCountsAfterTheFirst) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {1, "prepared 2", ""},
+          {2, "opened", "load, offer 1, offer 2"},
+          {3, "accepted 1", ""},
+          {4, "accepted 2", ""},
+          {5, "failed 1 caller",
+           "fail j0 caller, end j0 linkfailed, cancel 2 linkfailed, end j1 "
+           "linkfailed, close"},
+          {6, "failed 2 caller", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
 TEST(PlanTest, AWrongArgumentFailsTheLinkWhateverTheFallbackIs) {
-  History H(remoteOnly(), jobs({1}));
-  H.play({{0, "start", "prepare 1"},
+  History H(remoteOnly(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
           {1, "prepared 1", "open"},
           {2, "openfailed caller",
            "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, end j0 "
-           "linkfailed, close"}});
+           "linkfailed, cancel 2 linkfailed, end j1 linkfailed, close"},
+          {3, "prepared 2", ""}}); // nothing is said to be compiled here
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, OpenFailsWithoutFallback) {
+  for (bool ByThePlugin : {false, true}) {
+    Options O = remoteOnly();
+    O.Fallback = ByThePlugin;
+    History H(O, jobs({1}));
+    H.play({{0, "start", "prepare 1"}, {1, "prepared 1", "open"}});
+    if (ByThePlugin)
+      H.play({{2, "forbidden", ""}});
+    H.play({{3, "openfailed",
+             "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, end j0 "
+             "linkfailed, close"}});
+    EXPECT_TRUE(H.P.isDone());
+  }
+}
+
+TEST(PlanTest, GivingUpWhileItOpens) {
+  History H(remoteOnly(), jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "pluginfailed",
+           "drop pluginfailed, cancel 1 gone, stays 2 gone, compile 2"},
+          {3, "opened", ""},
+          {4, "compiled 2 1", "won 2, deliver 2"},
+          {5, "delivered j0", "end j0 done, close"}});
 }
 
 TEST(PlanTest, GivingUpInTheMiddle) {
@@ -489,6 +561,17 @@ TEST(DeadlineTest, ACallThatHangs) {
   }
 }
 
+TEST(DeadlineTest, ACallThatHangsWithoutFallback) {
+  Options O = oneSecond();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {1300, "tick 1",
+           "drop hangs, fail j0 hangs, cancel 1 linkfailed, end j0 linkfailed, "
+           "close"}});
+}
+
 TEST(DeadlineTest, ACallHasAMinuteAtMost) {
   Options O = oneSecond();
   O.JobTimeout = 600s;
@@ -508,6 +591,19 @@ TEST(DeadlineTest, AlwaysBusy) {
           {3, "busy 1", ""},
           {1003, "tick",
            "drop alwaysbusy, cancel 1 gone, stays 2 gone, compile 2"}});
+}
+
+TEST(DeadlineTest, AlwaysBusyWithoutFallback) {
+  Options O = oneSecond();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "busy 1", ""},
+          {1003, "tick",
+           "drop alwaysbusy, fail j0 alwaysbusy, cancel 1 linkfailed, end j0 "
+           "linkfailed, close"}});
 }
 
 TEST(DeadlineTest, ThereIsAWakeUpForEachWait) {

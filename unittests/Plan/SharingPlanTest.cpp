@@ -239,6 +239,48 @@ TEST(SharingPlanTest, JobsOfASilentPluginAreCompiledHereAsWell) {
   EXPECT_TRUE(H.P.isDone());
 }
 
+TEST(SharingPlanTest, ThatJobsWaitIsNoBeginning) {
+  History H = silent(shared());
+  H.play(
+      {{50, "queued 1", ""},
+       {51, "queued 2", ""},
+       {503, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"}});
+}
+
+TEST(SharingPlanTest, ASilentPluginThatTakesOnlySome) {
+  History H(shared(), jobs(3, 1));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "prepared 3", "offer 3"},
+          {5, "accepted 1", ""},
+          {6, "busy 2", ""},
+          {7, "busy 3", ""},
+          {9, "load 9 8", ""},
+          // What it hasn't got first, then what it has.
+          {503, "tick",
+           "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
+           "full, compile 5, stays 6 silent, compile 6"}});
+}
+
+TEST(SharingPlanTest, ASilentPluginAndMoreThanFitsInMemory) {
+  Options O = shared();
+  O.MaxBytesInFlight = 1;
+  History H(O, jobs(2, 1));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1 8", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2 8", ""},
+          {4, "accepted 1", ""},
+          {5, "load 9 8", ""},
+          // It isn't full, as far as anyone knows.
+          {503, "tick", ""},
+          {1003, "tick",
+           "stays 3 silent, compile 3, cancel 2 full, stays 4 full, compile "
+           "4"}});
+}
+
 TEST(SharingPlanTest, NotThoseThatWriteFilesBesideTheObject) {
   History H = silent(shared(), /*HasSideFiles=*/true);
   H.play({{503, "tick", ""}, {2000, "tick", ""}});
@@ -371,12 +413,23 @@ TEST(SharingPlanTest, TheDuplicateIsVerifiedWhenItHasWon) {
 }
 
 TEST(SharingPlanTest, TheDuplicateFails) {
+  for (const char *Event : {"failed 6 compiler w1", "failed 6 bad w1"}) {
+    History H = straggling(remoteOnly());
+    H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+            {2061, "prepared 6", "offer 6"},
+            {2062, "accepted 6", ""},
+            {2063, Event, ""},
+            {2064, "good 5 w9", "won 5, deliver 5"}});
+  }
+}
+
+TEST(SharingPlanTest, TheDuplicateWinsAfterTheFirstHasFailed) {
   History H = straggling(remoteOnly());
   H.play({{2060, "tick", "again 6 duplicate avoid w9"},
           {2061, "prepared 6", "offer 6"},
           {2062, "accepted 6", ""},
-          {2063, "failed 6 compiler w1", ""},
-          {2064, "good 5 w9", "won 5, deliver 5"}});
+          {2063, "failed 5 infrastructure", ""},
+          {2064, "good 6 w1", "won 6, deliver 6"}});
 }
 
 TEST(SharingPlanTest, TheFirstFailsAndTheDuplicateGoesOn) {
@@ -422,6 +475,37 @@ TEST(SharingPlanTest, AStragglerIsCompiledHereIfThePluginHasNoRoom) {
   H.play({{2001, "load 5 0", ""},
           {2060, "tick", "stays 6 straggler avoid w9, compile 6"},
           {3000, "compiled 6 0.9", "won 6, cancel 5 overtaken, deliver 6"}});
+}
+
+TEST(SharingPlanTest, TheOnlyOneThatThePluginTook) {
+  // What is expected of it was measured here.
+  Options O = shared();
+  O.LocalJobs = 2;
+  History H(O, jobs(5, 1));
+  H.play(
+      {{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
+       {1, "prepared 1", "open"},
+       {1, "prepared 2", ""},
+       {1, "prepared 3", ""},
+       {1, "prepared 4", ""},
+       {1, "prepared 5", ""},
+       {2, "opened", "load, offer 1, offer 2, offer 3, offer 4, offer 5"},
+       {3, "load 1 0", ""},
+       {4, "accepted 1", ""},
+       {4, "running 1 w9", ""},
+       {5, "busy 5", "cancel 5 full, stays 6 full, compile 6"},
+       {5, "busy 4", "cancel 4 full, stays 7 full, compile 7"},
+       {5, "busy 3", ""},
+       {5, "busy 2", ""},
+       {1000, "compiled 6 1",
+        "won 6, deliver 6, cancel 3 full, stays 8 full, compile 8"},
+       {1000, "compiled 7 1",
+        "won 7, deliver 7, cancel 2 full, stays 9 full, compile 9"},
+       {1900, "compiled 8 1", "won 8, deliver 8"},
+       {1900, "compiled 9 1", "won 9, deliver 9"},
+       {2000, "tick", ""},
+       {2100, "tick", "stays 10 straggler avoid w9, compile 10"},
+       {3000, "compiled 10 1", "won 10, cancel 1 overtaken, deliver 10"}});
 }
 
 TEST(SharingPlanTest, ButNotOneThatWritesFilesBesideItsObject) {
