@@ -482,30 +482,29 @@ TEST(SharingPlanTest, TheOnlyOneThatThePluginTook) {
   Options O = shared();
   O.LocalJobs = 2;
   History H(O, jobs(5, 1));
-  H.play(
-      {{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
-       {1, "prepared 1", "open"},
-       {1, "prepared 2", ""},
-       {1, "prepared 3", ""},
-       {1, "prepared 4", ""},
-       {1, "prepared 5", ""},
-       {2, "opened", "load, offer 1, offer 2, offer 3, offer 4, offer 5"},
-       {3, "load 1 0", ""},
-       {4, "accepted 1", ""},
-       {4, "running 1 w9", ""},
-       {5, "busy 5", "cancel 5 full, stays 6 full, compile 6"},
-       {5, "busy 4", "cancel 4 full, stays 7 full, compile 7"},
-       {5, "busy 3", ""},
-       {5, "busy 2", ""},
-       {1000, "compiled 6 1",
-        "won 6, deliver 6, cancel 3 full, stays 8 full, compile 8"},
-       {1000, "compiled 7 1",
-        "won 7, deliver 7, cancel 2 full, stays 9 full, compile 9"},
-       {1900, "compiled 8 1", "won 8, deliver 8"},
-       {1900, "compiled 9 1", "won 9, deliver 9"},
-       {2000, "tick", ""},
-       {2100, "tick", "stays 10 straggler avoid w9, compile 10"},
-       {3000, "compiled 10 1", "won 10, cancel 1 overtaken, deliver 10"}});
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
+          {1, "prepared 1", "open"},
+          {1, "prepared 2", ""},
+          {1, "prepared 3", ""},
+          {1, "prepared 4", ""},
+          {1, "prepared 5", ""},
+          {2, "opened", "load, offer 1, offer 2, offer 3, offer 4, offer 5"},
+          {3, "load 1 0", ""},
+          {4, "accepted 1", ""},
+          {4, "running 1 w9", ""},
+          {5, "busy 5", "cancel 5 full, stays 6 full, compile 6"},
+          {5, "busy 4", "cancel 4 full, stays 7 full, compile 7"},
+          {5, "busy 3", ""},
+          {5, "busy 2", ""},
+          {1000, "compiled 6 1",
+           "won 6, deliver 6, cancel 3 full, stays 8 full, compile 8"},
+          {1000, "compiled 7 1",
+           "won 7, deliver 7, cancel 2 full, stays 9 full, compile 9"},
+          {1900, "compiled 8 1", "won 8, deliver 8"},
+          {1900, "compiled 9 1", "won 9, deliver 9"},
+          {2000, "tick", ""},
+          {2100, "tick", "stays 10 straggler avoid w9, compile 10"},
+          {3000, "compiled 10 1", "won 10, cancel 1 overtaken, deliver 10"}});
 }
 
 TEST(SharingPlanTest, ButNotOneThatWritesFilesBesideItsObject) {

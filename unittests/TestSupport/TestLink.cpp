@@ -47,6 +47,12 @@ bool RecordingMessages::has(MessageLevel Level,
   });
 }
 
+void RecordingMessages::clear() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Texts.clear();
+  Lines.clear();
+}
+
 std::vector<std::string> RecordingMessages::progressLines() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   return Lines;
@@ -311,6 +317,9 @@ TestLink::Result TestLink::run(lto::ThinBackend Backend) {
       return [&Deliver, this, Name, Key = Key.str()](
                  unsigned,
                  const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+        if (Cache->IsFull)
+          return createStringError(std::errc::no_space_on_device,
+                                   "no space left");
         return std::make_unique<Stream>(
             std::make_unique<Text>(),
             [&Deliver, this, Name, Key](StringRef Object) {

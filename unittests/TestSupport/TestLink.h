@@ -39,6 +39,7 @@ public:
   /// Whether a message of \p Level contains each of \p Parts.
   bool has(MessageLevel Level, llvm::ArrayRef<llvm::StringRef> Parts) const;
   std::vector<std::string> progressLines() const;
+  void clear();
 
   bool Verbose = false;
   std::optional<unsigned> Columns; // of the terminal, if there is one
@@ -55,6 +56,7 @@ struct MemoryCache {
   std::map<std::string, std::string> Objects; // by key
   unsigned NumHits = 0;
   unsigned NumMisses = 0;
+  bool IsFull = false; // no object can be stored
 };
 
 class TestLink {

@@ -65,7 +65,6 @@ public:
   plan::WorkerId workerOf(plan::AttemptId A) const override {
     return Workers.lookup(A);
   }
-  size_t numEnded() const override { return ThePlan->numEnded(); }
   bool hasFailed() const override { return ThePlan->hasFailed(); }
   const Task &task(plan::JobId J) const { return Jobs[J]->T; }
   /// While it is being offered.

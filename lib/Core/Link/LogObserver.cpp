@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link/LogObserver.h"
-#include "Link/LinkRun.h"
 #include "Plan/EventLog.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
@@ -24,7 +23,7 @@ Error dtlto::checkLog(StringRef Path) {
   return Why ? cannotWrite(Path, Why) : Error::success();
 }
 
-LogObserver::LogObserver(const LinkRun &Run, const Link &L,
+LogObserver::LogObserver(const LinkFacts &Run, const Link &L,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
     : Run(Run), L(L), Out(L.opts().Log, Why) {

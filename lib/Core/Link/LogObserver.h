@@ -14,8 +14,6 @@
 
 namespace dtlto {
 
-class LinkRun;
-
 /// Fails, with a message that names it, if the log \p Path can't be written.
 /// What is there is lost.
 llvm::Error checkLog(llvm::StringRef Path);
@@ -27,7 +25,7 @@ llvm::Error checkLog(llvm::StringRef Path);
 class LogObserver : public Observer {
 public:
   /// \p O and \p Jobs are what the plan was made of.
-  LogObserver(const LinkRun &Run, const Link &L, const plan::Options &O,
+  LogObserver(const LinkFacts &Run, const Link &L, const plan::Options &O,
               const std::vector<plan::JobInfo> &Jobs);
 
   void saw(const Step &S) override;
@@ -36,7 +34,7 @@ public:
 private:
   void write(const std::string &Text);
 
-  const LinkRun &Run;
+  const LinkFacts &Run;
   const Link &L;
   std::error_code Why; // it can't be written
   llvm::raw_fd_ostream Out;

@@ -46,7 +46,6 @@ public:
   /// Empty: not known.
   virtual llvm::StringRef workerName(plan::WorkerId W) const = 0;
   virtual plan::WorkerId workerOf(plan::AttemptId A) const = 0;
-  virtual size_t numEnded() const = 0;
   virtual bool hasFailed() const = 0;
 };
 
