@@ -204,24 +204,33 @@ TEST(LearntCostsTest, PutJobsInOrder) {
   }
 }
 
-enum class Told { Never, AfterTheEnd, BeforeTheAnswer };
+/// When load_changed() is called.
+enum class Told { Never, AfterTheEnd, BeforeTheAnswer, NeverWithoutJobs };
 class RoomTest : public LinkRunTest,
                  public testing::WithParamInterface<Told> {};
 
 TEST_P(RoomTest, IsUsed) {
-  makeProgram(10);
-  // A busy plugin is not asked again by itself, but for the limit.
+  // Of several jobs, the end of another would be room enough.
+  bool IsOneJob = GetParam() >= Told::BeforeTheAnswer;
+  makeProgram(IsOneJob ? 1 : 10);
+  // A busy plugin is not asked again by itself, but for the limit, unless it
+  // would never be.
   options().TimeoutSeconds = 5;
-  TheLink.Adjust = [](plan::Options &O) { O.BusyRetry = 1h; };
+  TheLink.Adjust = [](plan::Options &O) {
+    O.BusyRetry = 1h;
+    if (GetParam() == Told::NeverWithoutJobs)
+      O.BusyRetry = 20ms;
+  };
   std::atomic<bool> Occupied{false};
   std::atomic<unsigned> NumBusy{0};
   Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
-    if (GetParam() == Told::BeforeTheAnswer) {
+    if (IsOneJob) {
       if (J.Attempt > 1)
         return DTLTO_OK;
       // load_changed() is [any-thread] and never wrong to call: also before
       // submit() has returned the BUSY that it is about.
-      Plugin.loadChanged();
+      if (GetParam() == Told::BeforeTheAnswer)
+        Plugin.loadChanged();
     } else if (!Occupied.exchange(true)) {
       return DTLTO_OK;
     }
@@ -248,7 +257,8 @@ TEST_P(RoomTest, IsUsed) {
 }
 INSTANTIATE_TEST_SUITE_P(LinkRunTest, RoomTest,
                          testing::Values(Told::Never, Told::AfterTheEnd,
-                                         Told::BeforeTheAnswer));
+                                         Told::BeforeTheAnswer,
+                                         Told::NeverWithoutJobs));
 
 TEST_F(LinkRunTest, MemoryIsBounded) {
   makeProgram(10);
