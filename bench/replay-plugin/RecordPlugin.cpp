@@ -16,8 +16,8 @@
 
 #include "Recording.h"
 #include "Text.h"
-#include "WorkPool.h"
 #include "dtlto/PluginAPI.h"
+#include "dtlto/sdk/WorkPool.hpp"
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -42,7 +42,7 @@ struct dtlto_session {
   bool SaidBusy = false, Failed = false, Closing = false;
   std::condition_variable Ended;
 
-  std::unique_ptr<WorkPool> Pool;
+  std::unique_ptr<sdk::WorkPool> Pool;
 };
 
 static uint64_t threadCpuNs() {
@@ -81,7 +81,7 @@ static int32_t openSession(const dtlto_host *Host,
     error(Host, "no out=FOLDER is given");
     return DTLTO_ERROR_CALLER;
   }
-  S->Pool = std::make_unique<WorkPool>(S->NumThreads);
+  S->Pool = std::make_unique<sdk::WorkPool>(S->NumThreads);
   *Session = S.release();
   return DTLTO_OK;
 }
