@@ -235,9 +235,11 @@ TEST_P(RoomTest, IsUsed) {
       return DTLTO_OK;
     }
     ++NumBusy;
+    TheGate.open();
     return DTLTO_BUSY;
   };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    TheGate.wait(); // for the first that there is no room for
     if (GetParam() == Told::AfterTheEnd) {
       Plugin.done(J.Id, remote(J));
       Occupied = false;
@@ -898,7 +900,6 @@ protected:
   void linkWithADuplicate() {
     linkSame();
     EXPECT_EQ(Avoid[Name], "slow.example");
-    EXPECT_TRUE(is_contained(Plugin.cancelled(), Stuck));
     EXPECT_TRUE(said("started a second time, which was faster"));
     EXPECT_EQ(TheLink.Msg.warnings(), std::vector<std::string>());
   }
