@@ -10,9 +10,9 @@
 // (clang's BackendUtil.cpp: runThinLTOBackend, initTargetOptions). This is the
 // way back: which options make clang fill in what the linker has?
 //
-// The fidelity rule: each field of the configuration either has an option here,
-// or must have the one value that clang gives it. Anything else is a reason for
-// compiling in the linker; nothing is dropped in silence.
+// The fidelity rule: each field of the configuration either has an option in
+// ConfigFields.h, or must have the one value that clang gives it. Anything else
+// is a reason for compiling in the linker; nothing is dropped in silence.
 //
 //===----------------------------------------------------------------------===//
 
