@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Config/ConfigJSON.h"
-#include "Config/ConfigFields.h"
+#include "ConfigVisitors.h"
 #include "LLVMHeaders.h"
 #include "LLVMSizes.h"
 #include "LLVM/Cache.h"
@@ -40,59 +40,8 @@ cl::opt<bool> TestFlag("dtlto-config-test-flag", cl::desc("for this test"));
 // Visitors
 //===----------------------------------------------------------------------===//
 
-/// The sections, in the order of the text.
-const char *const Sections[] = {"config", "target", "mc", "tuning"};
-
-template <class Visitor, class Conf>
-void visitSection(Visitor &Visit, Conf &C, StringRef Section) {
-  if (Section == "config")
-    visitConfig(Visit, C);
-  else if (Section == "target")
-    visitTarget(Visit, C.Options);
-  else if (Section == "mc")
-    visitMC(Visit, C.Options.MCOptions);
-  else
-    visitTuning(Visit, C.PTO);
-}
-
-template <class Visitor, class Conf> void visitAll(Visitor &Visit, Conf &C) {
-  for (StringRef Section : Sections)
-    visitSection(Visit, C, Section);
-}
-
-/// All that a visitor needs, to do nothing.
-struct NoVisitor {
-  template <class... T> void flag(T &&...) {}
-  template <class... T> void number(T &&...) {}
-  template <class... T> void pair(T &&...) {}
-  template <class... T> void optional(T &&...) {}
-  template <class... T> void text(T &&...) {}
-  template <class... T> void texts(T &&...) {}
-  template <class... T> void fixed(T &&...) {}
-  template <class... T> void unused(T &&...) {}
-  template <class... T> void require(T &&...) {}
-};
-
-/// The names of the three lists.
-struct Names {
-  template <class... T> void flag(StringRef Name, T &&...) { travels(Name); }
-  template <class... T> void number(StringRef Name, T &&...) { travels(Name); }
-  template <class... T> void pair(StringRef Name, T &&...) { travels(Name); }
-  template <class... T> void optional(StringRef Name, T &&...) {
-    travels(Name);
-  }
-  template <class... T> void text(StringRef Name, T &&...) { travels(Name); }
-  template <class... T> void texts(StringRef Name, T &&...) { travels(Name); }
-  void fixed(StringRef Name, bool, StringRef) { Fixed.insert(Name.str()); }
-  void unused(StringRef Name) { Unused.insert(Name.str()); }
-  void require(bool, StringRef) {}
-
-  void travels(StringRef Name) { Travels.insert(Name.str()); }
-  std::multiset<std::string> Travels, Fixed, Unused;
-};
-
 /// The values of the fields that travel, in a notation of its own.
-struct Values : NoVisitor {
+struct Values : FieldVisitor {
   void flag(StringRef Name, bool Value) { add(Name, Value ? "yes" : "no"); }
   void number(StringRef Name, int64_t Value, int64_t, int64_t) {
     add(Name, std::to_string(Value));
@@ -126,7 +75,7 @@ std::map<std::string, std::string> valuesOf(const lto::Config &Conf) {
 
 /// Gives fields other values. \p Choose is called for each field with its name
 /// and the number of its other values, and returns which to take, if one.
-class Changer : public NoVisitor {
+class Changer : public FieldVisitor {
 public:
   using ChooseFn = std::function<std::optional<size_t>(StringRef, size_t)>;
   explicit Changer(ChooseFn Choose) : Choose(std::move(Choose)) {}
@@ -332,9 +281,8 @@ TEST(ConfigJSONTest, TheTableIsComplete) {
   for (const auto &S : Structs) {
     Names N;
     visitSection(N, Conf, S.Section);
-    std::multiset<std::string> Known(S.Contained.begin(), S.Contained.end());
-    for (const auto *List : {&N.Travels, &N.Fixed, &N.Unused})
-      Known.insert(List->begin(), List->end());
+    std::multiset<std::string> Known = N.all();
+    Known.insert(S.Contained.begin(), S.Contained.end());
     std::set<std::string> Members = membersOf(S.Header, S.Struct);
     EXPECT_GT(Members.size(), 5u) << S.Header.str();
     for (const std::string &Name : Members)
@@ -371,7 +319,7 @@ size_t numEnumerators(StringRef Header, StringRef Begin) {
 }
 
 /// The last value of each number.
-struct Lasts : NoVisitor {
+struct Lasts : FieldVisitor {
   void number(StringRef Name, int64_t, int64_t, int64_t Max) {
     All[Name.str()] = Max;
   }
@@ -894,7 +842,7 @@ TEST(ConfigJSONTest, WhatThisProcessHasSetIsNoMatterOfTheReaders) {
 namespace {
 
 /// Checks that bad values of each field are told as such.
-class BadValues : public NoVisitor {
+class BadValues : public FieldVisitor {
 public:
   BadValues(StringRef Section, std::string Text)
       : Section(Section), Text(std::move(Text)) {}

@@ -23,7 +23,7 @@ namespace {
 
 /// A visitor of ConfigFields.h that takes values from bytes. All values of a
 /// field's type come up, also those out of its range.
-class FromBytes {
+class FromBytes : public FieldVisitor {
 public:
   explicit FromBytes(StringRef Bytes) : Bytes(Bytes) {}
 
@@ -63,9 +63,6 @@ public:
     for (std::string &S : Value)
       text("", S);
   }
-  void fixed(StringRef, bool, StringRef) {}
-  void unused(StringRef) {}
-  void require(bool, StringRef) {}
 
 private:
   uint8_t take() {

@@ -7,7 +7,7 @@
 
 #include "Bitcode/SlimModule.h"
 #include "Bitcode/BitstreamCopy.h"
-#include "Bitcode/SlimParts.h"
+#include "Bitcode/SlimSelection.h"
 #include "Bitcode/SlimWriter.h"
 #include "Support/Failure.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
@@ -38,14 +38,14 @@ static bool isKnownBlock(unsigned ID) {
   }
 }
 
-/// Reads the module block of \p Bytes for \p Parts.
-static Error look(StringRef Bytes, SlimParts &Parts) {
+/// Reads the module block of \p Bytes for \p Selection.
+static Error look(StringRef Bytes, SlimSelection &Selection) {
   BitstreamCursor In(Bytes);
   if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
     return E;
   std::optional<BitstreamBlockInfo> BlockInfo;
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
-    return Parts.addRecord(Code, Record);
+    return Selection.addRecord(Code, Record);
   };
   auto OnBlock = [&](unsigned ID) -> Error {
     if (!isKnownBlock(ID))
@@ -54,13 +54,13 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
     case bitc::BLOCKINFO_BLOCK_ID:
       return readBlockInfo(In, BlockInfo);
     case bitc::FUNCTION_BLOCK_ID:
-      return Parts.addBody(In);
+      return Selection.addBody(In);
     case bitc::CONSTANTS_BLOCK_ID:
-      if (Error E = Parts.addConstants(In))
+      if (Error E = Selection.addConstants(In))
         return E;
       break;
     case bitc::PARAMATTR_BLOCK_ID:
-      if (Error E = Parts.addAttributes(In))
+      if (Error E = Selection.addAttributes(In))
         return E;
       break;
     }
@@ -68,17 +68,17 @@ static Error look(StringRef Bytes, SlimParts &Parts) {
   };
   if (Error E = readBlock(In, OnRecord, OnBlock))
     return E;
-  return Parts.resolve();
+  return Selection.resolve();
 }
 
 static Expected<SmallVector<char, 0>> write(const BitcodeModule &Module,
-                                            const SlimParts &Parts,
+                                            const SlimSelection &Selection,
                                             BodyUses *Bodies = nullptr) {
   SmallVector<char, 0> Out;
   Out.reserve(Module.getBuffer().size() / 2);
   {
     // The writer may hold bytes back until its end.
-    SlimWriter Writer(Module, Parts, Out);
+    SlimWriter Writer(Module, Selection, Out);
     if (Error E = Writer.run())
       return std::move(E);
     if (Bodies)
@@ -89,18 +89,18 @@ static Expected<SmallVector<char, 0>> write(const BitcodeModule &Module,
 
 Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
                                                  const GUIDSet &Imported) {
-  SlimParts Parts(Module.getStrtab(), Imported);
-  if (Error E = look(Module.getBuffer(), Parts))
+  SlimSelection Selection(Module.getStrtab(), Imported);
+  if (Error E = look(Module.getBuffer(), Selection))
     return std::move(E);
   BodyUses Bodies;
-  Expected<SmallVector<char, 0>> Out = write(Module, Parts, &Bodies);
+  Expected<SmallVector<char, 0>> Out = write(Module, Selection, &Bodies);
   if (!Out)
     return Out;
   Expected<SlimUses> Uses =
-      findUses(StringRef(Out->data(), Out->size()), Parts.bodies(), Imported,
-               Parts.constants());
+      findUses(StringRef(Out->data(), Out->size()), Selection.bodies(),
+               Imported, Selection.constants());
   if (!Uses)
     return Uses.takeError();
-  Parts.drop(std::move(*Uses), std::move(Bodies));
-  return write(Module, Parts);
+  Selection.drop(std::move(*Uses), std::move(Bodies));
+  return write(Module, Selection);
 }

@@ -33,7 +33,7 @@
 //   - Of the summary, version and flags stay: the block is how LLVM knows a
 //     module of ThinLTO. The worker has the summaries in the shard.
 //   - The list of GUIDs, which modules have since LLVM 23, stays as it is. What
-//     is imported is told by GUID, and that of a function that was renamed, as
+//     is imported is known by GUID, and that of a function that was renamed, as
 //     the splitting of modules does, can't be made from its name.
 //   - The module's hash, the file's symbol table, and other modules are gone.
 //

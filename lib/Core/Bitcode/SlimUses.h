@@ -7,9 +7,10 @@
 //
 // Most of a module is of no use to an importer of a few functions: names of
 // functions that no imported body calls, values of variables that aren't
-// imported, metadata that none refers to. Which these are, LLVM
-// tells: the module is loaded as an importer loads it, and what can't be
-// reached from there isn't looked at.
+// imported, metadata that none refers to. Which these are, LLVM itself decides:
+// the module is loaded as an importer loads it, and what can't be reached from
+// there isn't looked at. The records of the bodies say what is used of the
+// tables in front of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,9 @@
 
 #include "Bitcode/SlimModule.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/Support/Error.h"
 #include <optional>
 #include <vector>
@@ -54,6 +57,20 @@ llvm::Expected<SlimUses> findUses(llvm::StringRef File,
                                   llvm::ArrayRef<llvm::StringRef> Bodies,
                                   const GUIDSet &Imported,
                                   const SlimConstants &Constants);
+
+/// What bodies and variables refer to of the tables in front of them.
+struct BodyUses {
+  llvm::DenseSet<uint64_t> Attributes; // lists, from 1 on
+  llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
+  bool AllKinds = false;               // they aren't known
+  bool Bundles = false;                // operand bundles
+
+  /// Adds what the function block has that \p In stands before.
+  llvm::Error add(llvm::BitstreamCursor In);
+
+private:
+  llvm::Error addAttachments(llvm::BitstreamCursor In);
+};
 
 } // namespace dtlto
 

@@ -106,7 +106,7 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
   case bitc::METADATA_KIND_BLOCK_ID:
     return writeKinds(In);
   case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
-    if (!Parts.keepsBundles())
+    if (!Selection.keepsBundles())
       return In.SkipBlock();
     return repackBlock(In, W, ID);
   }
@@ -149,25 +149,25 @@ Error SlimWriter::writeAttributes(BitstreamCursor &In, unsigned ID) {
   size_t NumLists = 0;
   auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
     if (ID == bitc::PARAMATTR_BLOCK_ID) {
-      if (!Parts.keepsAttributes(++NumLists))
+      if (!Selection.keepsAttributes(++NumLists))
         Record.clear();
       return true;
     }
     // [group, parameter, ...]
-    return Record.empty() || Parts.keepsAttributeGroup(Record[0]);
+    return Record.empty() || Selection.keepsAttributeGroup(Record[0]);
   };
   return repackBlock(In, W, ID, Change);
 }
 
 Error SlimWriter::writeMetadata(BitstreamCursor &In) {
   auto KeepsAttachment = [&](uint64_t ValueID, uint64_t Kind) {
-    if (!Parts.keepsAttachment(ValueID, Kind))
+    if (!Selection.keepsAttachment(ValueID, Kind))
       return false;
     Uses.Kinds.insert(Kind);
     return true;
   };
   Expected<bool> Read =
-      copyMetadata(In, Bytes, W, Parts.strings(), KeepsAttachment);
+      copyMetadata(In, Bytes, W, Selection.strings(), KeepsAttachment);
   if (!Read)
     return Read.takeError();
   Uses.AllKinds |= !*Read;
@@ -179,16 +179,16 @@ Error SlimWriter::writeMetadata(BitstreamCursor &In) {
 Error SlimWriter::writeKinds(BitstreamCursor &In) {
   auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
     // [kind, its name]
-    return Record.empty() || Parts.keepsKind(Record[0]);
+    return Record.empty() || Selection.keepsKind(Record[0]);
   };
   return repackBlock(In, W, bitc::METADATA_KIND_BLOCK_ID, Change);
 }
 
 /// Writes constants, null for those that an importer doesn't read.
 Error SlimWriter::writeConstants(BitstreamCursor &In) {
-  uint64_t ValueID = Parts.firstConstant();
+  uint64_t ValueID = Selection.firstConstant();
   auto Change = [&](unsigned &Code, SmallVectorImpl<uint64_t> &Record) {
-    if (Code != bitc::CST_CODE_SETTYPE && !Parts.keepsConstant(ValueID++)) {
+    if (Code != bitc::CST_CODE_SETTYPE && !Selection.keepsConstant(ValueID++)) {
       Code = bitc::CST_CODE_NULL;
       Record.clear();
     }
@@ -225,16 +225,16 @@ Expected<bool> SlimWriter::change(unsigned Code,
   case bitc::MODULE_CODE_HASH:
     return false;
   case bitc::MODULE_CODE_COMDAT:
-    if (!Parts.keepsComdat(NumComdats++) && Record.size() > 1)
+    if (!Selection.keepsComdat(NumComdats++) && Record.size() > 1)
       Record[1] = 0;
     break;
   case bitc::MODULE_CODE_GLOBALVAR:
     Partition = 16;
     break;
   case bitc::MODULE_CODE_FUNCTION:
-    if (NumFunctions == Parts.numFunctions())
+    if (NumFunctions == Selection.numFunctions())
       return malformedBitcode();
-    if (!Parts.keepsFunction(NumFunctions++)) {
+    if (!Selection.keepsFunction(NumFunctions++)) {
       // Of the type, external, and without a name.
       Record.assign({0, 0, Record[2], 0, /*isproto=*/1, 0, 0, 0, 0, 0});
       return true;
@@ -272,7 +272,7 @@ Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
   return Error::success();
 }
 
-/// Writes what tells a module of ThinLTO, and how it was compiled.
+/// Writes what marks a module of ThinLTO, and how it was compiled.
 Error SlimWriter::writeSummary(BitstreamCursor &In) {
   HasSummary = true;
   if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
@@ -291,19 +291,19 @@ Error SlimWriter::writeSummary(BitstreamCursor &In) {
 Error SlimWriter::writeBody(BitstreamCursor &In) {
   if (W.GetCurrentBitNo() % 32)
     return failure("a function that isn't at a word");
-  if (NumBodies == Parts.numBodies())
+  if (NumBodies == Selection.numBodies())
     return malformedBitcode();
   const size_t Number = NumBodies++;
-  if (Parts.keepsOwner(Number))
-    FunctionTable.emplace_back(Parts.valueID(Number), word());
-  if (Parts.keepsBody(Number)) {
+  if (Selection.keepsOwner(Number))
+    FunctionTable.emplace_back(Selection.valueID(Number), word());
+  if (Selection.keepsBody(Number)) {
     if (Error E = Uses.add(In))
       return E;
     return copyBlock(In, Bytes, W, bitc::FUNCTION_BLOCK_ID);
   }
   if (Error E = In.SkipBlock())
     return E;
-  if (!Parts.keepsOwner(Number))
+  if (!Selection.keepsOwner(Number))
     return Error::success();
   W.EnterSubblock(bitc::FUNCTION_BLOCK_ID, 4);
   W.EmitRecord(bitc::FUNC_CODE_DECLAREBLOCKS, ArrayRef<unsigned>({1}));

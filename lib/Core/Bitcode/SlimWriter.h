@@ -9,8 +9,7 @@
 #define DTLTO_BITCODE_SLIMWRITER_H
 
 #include "Bitcode/RecordPacker.h"
-#include "Bitcode/SlimBodies.h"
-#include "Bitcode/SlimParts.h"
+#include "Bitcode/SlimSelection.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitstream/BitstreamReader.h"
@@ -25,10 +24,10 @@ namespace dtlto {
 class SlimWriter {
 public:
   /// Writes to the end of \p Out. All three outlive the writer.
-  SlimWriter(const llvm::BitcodeModule &Module, const SlimParts &Parts,
+  SlimWriter(const llvm::BitcodeModule &Module, const SlimSelection &Selection,
              llvm::SmallVectorImpl<char> &Out)
-      : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()), Parts(Parts),
-        W(Out) {}
+      : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()),
+        Selection(Selection), W(Out) {}
 
   /// Call once. Fails as slimModule() does; then what was written is of no use.
   llvm::Error run();
@@ -55,7 +54,7 @@ private:
   uint64_t word() const { return W.GetCurrentBitNo() / 32; }
 
   llvm::StringRef Bytes, Strtab;
-  const SlimParts &Parts;
+  const SlimSelection &Selection;
   llvm::BitstreamWriter W;
   std::optional<llvm::BitstreamBlockInfo> BlockInfo;
   RecordPacker Packer; // of the records outside of blocks

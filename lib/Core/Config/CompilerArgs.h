@@ -10,9 +10,9 @@
 // (clang's BackendUtil.cpp: runThinLTOBackend, initTargetOptions). This is the
 // way back: which options make clang fill in what the linker has?
 //
-// The fidelity rule: each field of the configuration either has an option here,
-// or must have the one value that clang gives it. Anything else is a reason for
-// compiling in the linker; nothing is dropped in silence.
+// The fidelity rule: each field of the configuration either has an option in
+// ConfigFields.h, or must have the one value that clang gives it. Anything else
+// is a reason for compiling in the linker; nothing is dropped in silence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ namespace dtlto {
 ///
 /// \p LLVMOptions are the options that the user gave to LLVM itself (`-mllvm`,
 /// `-plugin-opt=-...`), one word each. Fails with one line, which names the
-/// option or field, where clang can't be told.
+/// option or field that cannot be expressed on clang's command line.
 llvm::Expected<std::vector<std::string>>
 compilerArgs(const llvm::lto::Config &Conf, const llvm::Triple &TheTriple,
              llvm::ArrayRef<std::string> LLVMOptions);

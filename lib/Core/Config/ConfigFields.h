@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one table of ConfigJSON.cpp: its writer, its reader and the tests are
-// visitors of the functions below. Each field of LLVM's structs is there
-// exactly once, in the order of LLVM's headers, for the versions that have it.
-// A visitor has these functions, where Name is the field's:
+// The one table of what becomes of each field: as text (ConfigJSON.cpp) and on
+// clang's command line (CompilerArgs.cpp). These two and the tests are visitors
+// of the functions below. Each field of LLVM's structs is there exactly once,
+// in the order of LLVM's headers, for the versions that have it. A visitor has
+// these functions, where Name is the field's:
 //
-//   a field that travels, whose Value a reader sets:
+//   a field that travels as text, whose Value a reader sets:
 //     flag(Name, bool &Value)
 //     number(Name, int64_t &Value, int64_t Min, int64_t Max)
 //     pair(Name, std::array<int64_t, 2> &Value, int64_t Min, int64_t Max)
@@ -18,15 +19,19 @@
 //     text(Name, std::string &Value)
 //     texts(Name, std::vector<std::string> &Value)
 //   fixed(Name, bool IsFit, What)
-//     a field with one value that can travel. A reader leaves it alone: it has
-//     that value by itself.
+//     a field with one value that can travel as text. A reader leaves it alone:
+//     it has that value by itself.
 //   unused(Name)
 //     a field that lto::thinBackend doesn't look at, or not in a configuration
 //     whose fixed fields are fit
 //   require(bool IsFit, What)
-//     what else must hold, of the field before it
+//     what else must hold of the field before it, for text
+//   clang(const ForClang &How, bool IsDefault, Value)
+//     how clang gets the value: a number, enumerator or flag as
+//     std::optional<uint64_t>, or texts. IsDefault: it is that of a new struct.
+//     There is no Value where only that matters.
 //
-// What names the linker's option, as the reasons of CompilerArgs.cpp do.
+// What names the linker's option.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,98 +48,177 @@
 
 namespace dtlto {
 
-// The parameter O is the struct: const for a visitor that only looks. Most
-// flags are bit-fields, so all values go through a copy.
-#define DTLTO_SET(LEFT, RIGHT)                                                 \
-  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(O)>>)        \
-  LEFT = RIGHT
+/// What makes clang fill in a field as the linker did. Without a word, clang
+/// leaves the value of a new struct.
+struct ForClang {
+  /// The reason where it can't be done; null: any other value will do.
+  const char *What = nullptr;
+  /// By value. Empty: clang has this value by itself. Null: there is no word.
+  std::array<const char *, 6> Words = {};
+  /// For the frontend, before a word or text, and in one with it if it ends
+  /// with
+  /// `=` or is empty. Null: Words are for the driver.
+  const char *Option = nullptr;
+  /// Other formats have no words.
+  bool IsForCOFF = false;
+};
 
-#define FLAG(NAME)                                                             \
+/// The object doesn't depend on it, or only together with another field that
+/// has a reason.
+inline constexpr ForClang Any;
+constexpr ForClang same(const char *What) { return {What}; }
+inline constexpr const char *NoWord = "a value that clang has no option for";
+constexpr ForClang words(std::array<const char *, 6> Words,
+                         const char *What = NoWord) {
+  return {What, Words};
+}
+/// For what the driver doesn't pass on, or only after asking a toolchain. The
+/// frontend takes the last of each.
+constexpr ForClang frontend(const char *Option,
+                            std::array<const char *, 6> Words = {},
+                            const char *What = NoWord) {
+  return {What, Words, Option};
+}
+
+/// A visitor that does nothing: others derive from it, and hide what they need.
+struct FieldVisitor {
+  template <class... T> void flag(T &&...) {}
+  template <class... T> void number(T &&...) {}
+  template <class... T> void pair(T &&...) {}
+  template <class... T> void optional(T &&...) {}
+  template <class... T> void text(T &&...) {}
+  template <class... T> void texts(T &&...) {}
+  template <class... T> void fixed(T &&...) {}
+  template <class... T> void unused(T &&...) {}
+  template <class... T> void require(T &&...) {}
+  template <class... T> void clang(T &&...) {}
+};
+
+/// Whether \p Value is empty, null or zero.
+template <class T>
+auto isUnset(const T &Value, int) -> decltype(Value.empty()) {
+  return Value.empty();
+}
+template <class T> bool isUnset(const T &Value, long) {
+  if constexpr (std::is_enum_v<T>)
+    return Value == T();
+  else
+    return !Value;
+}
+
+// The parameter O is the struct: const for a visitor that only looks. Most
+// flags are bit-fields, so all values go through a copy. CLANG is a ForClang.
+#define IF_SETTING if constexpr (!std::is_const_v<T>)
+
+#define FLAG(NAME, CLANG)                                                      \
   {                                                                            \
     bool Value = O.NAME;                                                       \
+    Visit.clang(CLANG, Value == Default.NAME, Value);                          \
     Visit.flag(#NAME, Value);                                                  \
-    DTLTO_SET(O.NAME, Value);                                                  \
+    IF_SETTING O.NAME = Value;                                                 \
   }
-#define NUMBER(NAME, MIN, MAX)                                                 \
+#define NUMBER(NAME, MIN, MAX, CLANG)                                          \
   {                                                                            \
     int64_t Value = static_cast<int64_t>(O.NAME);                              \
+    Visit.clang(CLANG, O.NAME == Default.NAME, Value);                         \
     Visit.number(#NAME, Value, static_cast<int64_t>(MIN),                      \
                  static_cast<int64_t>(MAX));                                   \
-    DTLTO_SET(O.NAME, static_cast<decltype(O.NAME)>(Value));                   \
+    IF_SETTING O.NAME = static_cast<decltype(O.NAME)>(Value);                  \
   }
 /// \p TYPE is the whole range of an integer type.
-#define ANY_NUMBER(NAME, TYPE)                                                 \
+#define ANY_NUMBER(NAME, TYPE, CLANG)                                          \
   static_assert(std::is_same_v<decltype(O.NAME), TYPE>);                       \
   NUMBER(NAME, std::numeric_limits<TYPE>::min(),                               \
-         std::numeric_limits<TYPE>::max())
+         std::numeric_limits<TYPE>::max(), CLANG)
 /// Enumerators from 0 to \p LAST without a gap.
-#define ENUM(NAME, LAST)                                                       \
+#define ENUM(NAME, LAST, CLANG)                                                \
   static_assert(                                                               \
       std::is_same_v<decltype(O.NAME), std::remove_cv_t<decltype(LAST)>>);     \
-  NUMBER(NAME, 0, LAST)
-#define OPTIONAL(NAME, TYPE, MAX)                                              \
+  NUMBER(NAME, 0, LAST, CLANG)
+#define OPTIONAL(NAME, TYPE, MAX, CLANG)                                       \
   {                                                                            \
     std::optional<uint64_t> Value;                                             \
     if (O.NAME)                                                                \
       Value = static_cast<uint64_t>(*O.NAME);                                  \
+    Visit.clang(CLANG, O.NAME == Default.NAME, Value);                         \
     Visit.optional(#NAME, Value, static_cast<uint64_t>(MAX));                  \
-    DTLTO_SET(O.NAME, Value ? std::optional<TYPE>(static_cast<TYPE>(*Value))   \
-                            : std::nullopt);                                   \
+    IF_SETTING O.NAME =                                                        \
+        Value ? std::optional<TYPE>(static_cast<TYPE>(*Value)) : std::nullopt; \
   }
-#define TEXT(NAME)                                                             \
+#define TEXT(NAME, CLANG)                                                      \
   {                                                                            \
     std::string Value = O.NAME;                                                \
+    Visit.clang(CLANG, Value == Default.NAME, Value);                          \
     Visit.text(#NAME, Value);                                                  \
-    DTLTO_SET(O.NAME, std::move(Value));                                       \
+    IF_SETTING O.NAME = std::move(Value);                                      \
   }
-#define TEXTS(NAME)                                                            \
+#define TEXTS(NAME, CLANG)                                                     \
   {                                                                            \
     std::vector<std::string> Value = O.NAME;                                   \
+    Visit.clang(CLANG, Value == Default.NAME, Value);                          \
     Visit.texts(#NAME, Value);                                                 \
-    DTLTO_SET(O.NAME, std::move(Value));                                       \
+    IF_SETTING O.NAME = std::move(Value);                                      \
   }
-#define DENORMAL(NAME)                                                         \
+#define DENORMAL(NAME, CLANG)                                                  \
   {                                                                            \
     llvm::DenormalMode Mode = O.getRaw##NAME();                                \
     std::array<int64_t, 2> Value = {Mode.Output, Mode.Input};                  \
+    Visit.clang(CLANG, Mode == Default.getRaw##NAME());                        \
     Visit.pair(#NAME, Value, llvm::DenormalMode::Invalid,                      \
                llvm::DenormalMode::Dynamic);                                   \
     using Kind = llvm::DenormalMode::DenormalModeKind;                         \
-    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(O)>>)      \
-      O.set##NAME({static_cast<Kind>(Value[0]), static_cast<Kind>(Value[1])}); \
+    IF_SETTING O.set##NAME(                                                    \
+        {static_cast<Kind>(Value[0]), static_cast<Kind>(Value[1])});           \
   }
-#define FIXED(NAME, IS_FIT, WHAT) Visit.fixed(#NAME, IS_FIT, WHAT);
+#define FOR_CLANG(NAME, CLANG) Visit.clang(CLANG, isUnset(O.NAME, 0));
+#define FIXED(NAME, WHAT)                                                      \
+  Visit.fixed(#NAME, isUnset(O.NAME, 0), WHAT);                                \
+  FOR_CLANG(NAME, same(WHAT))
+#define FIXED_AS_TEXT(NAME, WHAT) Visit.fixed(#NAME, isUnset(O.NAME, 0), WHAT);
 #define UNUSED(NAME) Visit.unused(#NAME);
 
 /// llvm/LTO/Config.h, but for Options and PTO, which have their own functions.
-/// \p Conf is an lto::Config.
-template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
-  TEXT(CPU)
-  TEXTS(MAttrs)
+/// \p T is an lto::Config.
+template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
+  const T Default{};
+  TEXT(CPU, frontend("-target-cpu"))
+  TEXTS(MAttrs, frontend("-target-feature"))
   // A part of cache keys only. LLVM has long read its options.
   UNUSED(MllvmArgs)
 #if LLVM_VERSION_MAJOR < 23
-  FIXED(PassPlugins, O.PassPlugins.empty(), "--load-pass-plugin")
+  FIXED(PassPlugins, "--load-pass-plugin")
 #else
-  FIXED(LoadedPassPlugins, O.LoadedPassPlugins.empty(), "--load-pass-plugin")
-  FIXED(PassPluginFilenames, O.PassPluginFilenames.empty(),
-        "--load-pass-plugin")
+  FIXED(LoadedPassPlugins, "--load-pass-plugin")
+  FIXED(PassPluginFilenames, "--load-pass-plugin")
 #endif
-  FIXED(PreCodeGenPassesHook, !O.PreCodeGenPassesHook,
+  FIXED(PreCodeGenPassesHook,
         "passes that the linker adds before code generation")
-  OPTIONAL(RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI)
-  OPTIONAL(CodeModel, llvm::CodeModel::Model, llvm::CodeModel::Large)
-  ENUM(CGOptLevel, llvm::CodeGenOptLevel::Aggressive)
+  // Without a model, each module's own flags decide: clang can't leave it out.
+  OPTIONAL(
+      RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI,
+      frontend("-mrelocation-model",
+               {"static", "pic", "dynamic-no-pic", "ropi", "rwpi", "ropi-rwpi"},
+               "no relocation model (-r)"))
+  OPTIONAL(
+      CodeModel, llvm::CodeModel::Model, llvm::CodeModel::Large,
+      frontend("-mcmodel=", {"tiny", "small", "kernel", "medium", "large"}))
+  ENUM(CGOptLevel, llvm::CodeGenOptLevel::Aggressive, Any)
+  // Clang has one level for both, LLD two: --lto-O1 alone gives (1, 2).
+  const unsigned CodeGenLevel = static_cast<unsigned>(O.CGOptLevel);
+  const std::string Levels = "different optimization levels, --lto-O" +
+                             std::to_string(O.OptLevel) + " and --lto-CGO" +
+                             std::to_string(CodeGenLevel);
+  Visit.clang(same(Levels.c_str()), O.OptLevel == CodeGenLevel);
   // Not Null: a job has an object.
-  ENUM(CGFileType, llvm::CodeGenFileType::ObjectFile)
+  ENUM(CGFileType, llvm::CodeGenFileType::ObjectFile, same("--lto-emit-asm"))
   // LLVM takes for granted that there is no other level.
-  NUMBER(OptLevel, 0, 3)
-  FLAG(VerifyEach)
-  FLAG(DisableVerify)
-  FLAG(Freestanding)
-  FLAG(CodeGenOnly)
-  FLAG(RunCSIRInstr)
-  FLAG(PGOWarnMismatch)
+  NUMBER(OptLevel, 0, 3, words({"-O0", "-O1", "-O2", "-O3"}))
+  FLAG(VerifyEach, same("verification after each pass"))
+  FLAG(DisableVerify, Any)
+  FLAG(Freestanding, same("freestanding code generation"))
+  FLAG(CodeGenOnly, same("code generation without optimization"))
+  FLAG(RunCSIRInstr, same("--lto-cs-profile-generate"))
+  FLAG(PGOWarnMismatch, Any)
   // Of the thin link: LTO.cpp reads them, LTOBackend.cpp doesn't. What they do
   // to a module is in its index.
   UNUSED(HasWholeProgramVisibility)
@@ -149,54 +233,53 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
 #if LLVM_VERSION_MAJOR >= 22
   UNUSED(Dtlto)
 #endif
-  TEXT(OptPipeline)
-  TEXT(AAPipeline)
-  TEXT(OverrideTriple)
-  TEXT(DefaultTriple)
+  TEXT(OptPipeline, same("--lto-newpm-passes"))
+  TEXT(AAPipeline, same("--lto-aa-pipeline"))
+  TEXT(OverrideTriple, same("another target triple"))
+  TEXT(DefaultTriple, Any)
   // A file that is read; but with RunCSIRInstr, the name of one that the
   // program will write, which LLVM puts into the object.
-  TEXT(CSIRProfile)
+  TEXT(CSIRProfile, same("--lto-cs-profile-file"))
   Visit.require(O.CSIRProfile.empty() || O.RunCSIRInstr,
                 "--lto-cs-profile-file");
-  FIXED(SampleProfile, O.SampleProfile.empty(), "--lto-sample-profile")
-  FIXED(ProfileRemapping, O.ProfileRemapping.empty(),
-        "a profile remapping file")
-  FIXED(DwoDir, O.DwoDir.empty(), "--plugin-opt=dwo_dir=")
-  FIXED(SplitDwarfFile, O.SplitDwarfFile.empty(), "split DWARF")
-  FIXED(SplitDwarfOutput, O.SplitDwarfOutput.empty(), "split DWARF")
-  FIXED(RemarksFilename, O.RemarksFilename.empty(), "--opt-remarks-filename")
-  TEXT(RemarksPasses)
+  FIXED(SampleProfile, "--lto-sample-profile")
+  FIXED(ProfileRemapping, "a profile remapping file")
+  FIXED(DwoDir, "--plugin-opt=dwo_dir=")
+  FIXED(SplitDwarfFile, "split DWARF")
+  FIXED(SplitDwarfOutput, "split DWARF")
+  FIXED(RemarksFilename, "--opt-remarks-filename")
+  TEXT(RemarksPasses, Any)
   // These two count without a file, too: LLVM computes the hotness of
   // diagnostics.
-  FLAG(RemarksWithHotness)
+  FLAG(RemarksWithHotness, Any)
   OPTIONAL(RemarksHotnessThreshold, uint64_t,
-           std::numeric_limits<uint64_t>::max())
-  TEXT(RemarksFormat)
+           std::numeric_limits<uint64_t>::max(), Any)
+  TEXT(RemarksFormat, Any)
   // With the others, LLVM puts the file's absolute path into the object.
   Visit.require(O.RemarksFilename.empty() || O.RemarksFormat.empty() ||
                     O.RemarksFormat == "yaml",
                 "--opt-remarks-format other than yaml");
-  FIXED(DebugPassManager, !O.DebugPassManager, "--lto-debug-pass-manager")
+  FIXED(DebugPassManager, "--lto-debug-pass-manager")
   // LTO::run() opens it, but the counters are those of the process.
-  FIXED(StatsFile, O.StatsFile.empty(), "--plugin-opt=stats-file=")
+  FIXED(StatsFile, "--plugin-opt=stats-file=")
   // Of the thin link: a module that isn't among them is no job.
   UNUSED(ThinLTOModulesToCompile)
   // Set up by who starts the backend, in LTO.cpp.
   UNUSED(TimeTraceEnabled)
   UNUSED(TimeTraceGranularity)
-  FLAG(ShouldDiscardValueNames)
+  FLAG(ShouldDiscardValueNames, Any)
   // Of the LLVMContext. Who starts the backend brings his own.
   UNUSED(DiagHandler)
-  FLAG(AddFSDiscriminator)
+  FLAG(AddFSDiscriminator, same("flow-sensitive discriminators"))
   // Of the thin link.
   UNUSED(ResolutionFile)
   constexpr const char *Hooks = "--save-temps or --lto-emit-llvm";
-  FIXED(PreOptModuleHook, !O.PreOptModuleHook, Hooks)
-  FIXED(PostPromoteModuleHook, !O.PostPromoteModuleHook, Hooks)
-  FIXED(PostInternalizeModuleHook, !O.PostInternalizeModuleHook, Hooks)
-  FIXED(PostImportModuleHook, !O.PostImportModuleHook, Hooks)
-  FIXED(PostOptModuleHook, !O.PostOptModuleHook, Hooks)
-  FIXED(PreCodeGenModuleHook, !O.PreCodeGenModuleHook, Hooks)
+  FIXED(PreOptModuleHook, Hooks)
+  FIXED(PostPromoteModuleHook, Hooks)
+  FIXED(PostInternalizeModuleHook, Hooks)
+  FIXED(PostImportModuleHook, Hooks)
+  FIXED(PostOptModuleHook, Hooks)
+  FIXED(PreCodeGenModuleHook, Hooks)
   // Of the thin link.
   UNUSED(CombinedIndexHook)
   // Of other backends, those that write index files.
@@ -207,202 +290,233 @@ template <class Visitor, class Conf> void visitConfig(Visitor &Visit, Conf &O) {
 #endif
 }
 
-/// llvm/Passes/PassBuilder.h. \p Tuning is a PipelineTuningOptions.
-template <class Visitor, class Tuning>
-void visitTuning(Visitor &Visit, Tuning &O) {
-  FLAG(LoopInterleaving)
-  FLAG(LoopVectorization)
-  FLAG(SLPVectorization)
-  FLAG(LoopUnrolling)
+/// llvm/Passes/PassBuilder.h. \p T is a PipelineTuningOptions.
+template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
+  const T Default{};
+  constexpr ForClang Same = same("tuning of the optimization pipeline");
+  FLAG(LoopInterleaving, Any)
+  FLAG(LoopVectorization, words({"-fno-vectorize", "-fvectorize"}))
+  FLAG(SLPVectorization, words({"-fno-slp-vectorize", "-fslp-vectorize"}))
+  FLAG(LoopUnrolling, words({"-fno-unroll-loops", "-funroll-loops"}))
+  Visit.clang(same("loop interleaving"), O.LoopInterleaving == O.LoopUnrolling);
+  // Since LLVM 23 it is LLD's default, and not clang's.
 #if LLVM_VERSION_MAJOR >= 21
-  FLAG(LoopInterchange)
+  FLAG(LoopInterchange, words({"-fno-loop-interchange", "-floop-interchange"}))
 #endif
 #if LLVM_VERSION_MAJOR >= 22
-  FLAG(LoopFusion)
+  FLAG(LoopFusion, Same)
 #endif
-  FLAG(ForgetAllSCEVInLoopUnroll)
-  ANY_NUMBER(LicmMssaOptCap, unsigned)
-  ANY_NUMBER(LicmMssaNoAccForPromotionCap, unsigned)
-  FLAG(CallGraphProfile)
-  FLAG(UnifiedLTO)
-  FLAG(MergeFunctions)
-  ANY_NUMBER(InlinerThreshold, int)
-  FLAG(EagerlyInvalidateAnalyses)
+  FLAG(ForgetAllSCEVInLoopUnroll, Same)
+  ANY_NUMBER(LicmMssaOptCap, unsigned, Same)
+  ANY_NUMBER(LicmMssaNoAccForPromotionCap, unsigned, Same)
+  FLAG(CallGraphProfile, Same)
+  FLAG(UnifiedLTO, Same)
+  FLAG(MergeFunctions, Same)
+  ANY_NUMBER(InlinerThreshold, int, Same)
+  FLAG(EagerlyInvalidateAnalyses, Same)
 #if LLVM_VERSION_MAJOR >= 22
-  FLAG(DevirtualizeSpeculatively)
+  FLAG(DevirtualizeSpeculatively, Same)
 #endif
 }
 
-/// llvm/Target/TargetOptions.h, but for MCOptions. \p Target is a
-/// TargetOptions.
-template <class Visitor, class Target>
-void visitTarget(Visitor &Visit, Target &O) {
-  {
-    std::array<int64_t, 2> Value = {O.BinutilsVersion.first,
-                                    O.BinutilsVersion.second};
-    Visit.pair("BinutilsVersion", Value, std::numeric_limits<int>::min(),
-               std::numeric_limits<int>::max());
-    DTLTO_SET(O.BinutilsVersion, std::make_pair(static_cast<int>(Value[0]),
-                                                static_cast<int>(Value[1])));
-  }
+/// llvm/Target/TargetOptions.h, but for MCOptions. \p T is a TargetOptions.
+template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
+  const T Default{};
+  constexpr ForClang Selector = same("another instruction selector"),
+                     Targets =
+                         same("target options that targets set themselves");
+  std::array<int64_t, 2> Binutils = {O.BinutilsVersion.first,
+                                     O.BinutilsVersion.second};
+  Visit.clang(same("another version of binutils"),
+              O.BinutilsVersion == Default.BinutilsVersion);
+  Visit.pair("BinutilsVersion", Binutils, std::numeric_limits<int>::min(),
+             std::numeric_limits<int>::max());
+  IF_SETTING O.BinutilsVersion = {static_cast<int>(Binutils[0]),
+                                  static_cast<int>(Binutils[1])};
 #if LLVM_VERSION_MAJOR < 22
-  FLAG(UnsafeFPMath)
+  FLAG(UnsafeFPMath, same("-mllvm -enable-unsafe-fp-math"))
 #endif
 #if LLVM_VERSION_MAJOR < 23
-  FLAG(NoInfsFPMath)
-  FLAG(NoNaNsFPMath)
+  FLAG(NoInfsFPMath, same("-mllvm -enable-no-infs-fp-math"))
+  FLAG(NoNaNsFPMath, same("-mllvm -enable-no-nans-fp-math"))
 #endif
-  FLAG(NoTrappingFPMath)
+  // LLD has false and clang true; only Arm's build attributes tell.
+  FLAG(NoTrappingFPMath, Any)
+  Visit.clang(same("floating-point traps on Arm"), !O.NoTrappingFPMath);
 #if LLVM_VERSION_MAJOR < 23
-  FLAG(NoSignedZerosFPMath)
+  FLAG(NoSignedZerosFPMath, same("-mllvm -enable-no-signed-zeros-fp-math"))
 #endif
 #if LLVM_VERSION_MAJOR < 22
-  FLAG(ApproxFuncFPMath)
+  FLAG(ApproxFuncFPMath, same("-mllvm -enable-approx-func-fp-math"))
 #endif
-  FLAG(EnableAIXExtendedAltivecABI)
-  FLAG(HonorSignDependentRoundingFPMathOption)
-  FLAG(NoZerosInBSS)
-  FLAG(GuaranteedTailCallOpt)
-  FLAG(StackSymbolOrdering)
-  FLAG(EnableFastISel)
-  FLAG(EnableGlobalISel)
-  ENUM(GlobalISelAbort, llvm::GlobalISelAbortMode::DisableWithDiag)
-  ENUM(SwiftAsyncFramePointer, llvm::SwiftAsyncFramePointerMode::Never)
-  FLAG(UseInitArray)
-  FLAG(DisableIntegratedAS)
-  FLAG(FunctionSections)
-  FLAG(DataSections)
-  FLAG(IgnoreXCOFFVisibility)
-  FLAG(XCOFFTracebackTable)
-  FLAG(UniqueSectionNames)
-  FLAG(UniqueBasicBlockSectionNames)
-  FLAG(SeparateNamedSections)
-  FLAG(TrapUnreachable)
-  FLAG(NoTrapAfterNoreturn)
-  NUMBER(TLSSize, 0, 255)
-  FLAG(EmulatedTLS)
-  FLAG(EnableTLSDESC)
-  FLAG(EnableIPRA)
-  FLAG(EmitStackSizeSection)
-  FLAG(EnableMachineOutliner)
-  FLAG(EnableMachineFunctionSplitter)
+  FLAG(EnableAIXExtendedAltivecABI, same("-mllvm -vec-extabi"))
+  FLAG(HonorSignDependentRoundingFPMathOption,
+       same("-mllvm -enable-sign-dependent-rounding-fp-math"))
+  FLAG(NoZerosInBSS, same("-mllvm -nozero-initialized-in-bss"))
+  FLAG(GuaranteedTailCallOpt, same("-mllvm -tailcallopt"))
+  FLAG(StackSymbolOrdering, same("-mllvm -stack-symbol-ordering"))
+  FLAG(EnableFastISel, Selector)
+  FLAG(EnableGlobalISel, Selector)
+  ENUM(GlobalISelAbort, llvm::GlobalISelAbortMode::DisableWithDiag, Selector)
+  ENUM(SwiftAsyncFramePointer, llvm::SwiftAsyncFramePointerMode::Never,
+       same("-mllvm -swift-async-fp"))
+  FLAG(UseInitArray, frontend("", {"-fno-use-init-array", ""}))
+  FLAG(DisableIntegratedAS, same("-mllvm -no-integrated-as"))
+  FLAG(FunctionSections,
+       words({"-fno-function-sections", "-ffunction-sections"}))
+  FLAG(DataSections, words({"-fno-data-sections", "-fdata-sections"}))
+  FLAG(IgnoreXCOFFVisibility, same("XCOFF options"))
+  FLAG(XCOFFTracebackTable, same("XCOFF options"))
+  FLAG(UniqueSectionNames,
+       words({"-fno-unique-section-names", "-funique-section-names"}))
+  FLAG(UniqueBasicBlockSectionNames,
+       words({"", "-funique-basic-block-section-names"}))
+  FLAG(SeparateNamedSections, same("-mllvm -separate-named-sections"))
+  FLAG(TrapUnreachable, same("traps for unreachable code"))
+  FLAG(NoTrapAfterNoreturn, same("traps for unreachable code"))
+  NUMBER(TLSSize, 0, 255, same("-mllvm -tls-size"))
+  FLAG(EmulatedTLS, words({"-fno-emulated-tls", "-femulated-tls"}))
+  FLAG(EnableTLSDESC, same("-mllvm -enable-tlsdesc"))
+  FLAG(EnableIPRA, Targets)
+  FLAG(EmitStackSizeSection, words({"", "-fstack-size-section"}))
+  FLAG(EnableMachineOutliner, Targets)
+  FLAG(EnableMachineFunctionSplitter, same("-mllvm -split-machine-functions"))
 #if LLVM_VERSION_MAJOR >= 21
-  FLAG(EnableStaticDataPartitioning)
+  FLAG(EnableStaticDataPartitioning,
+       same("-mllvm -partition-static-data-sections"))
 #endif
-  FLAG(SupportsDefaultOutlining)
-  FLAG(EmitAddrsig)
-  FLAG(BBAddrMap)
+  FLAG(SupportsDefaultOutlining, Targets)
+  FLAG(EmitAddrsig, words({"-fno-addrsig", "-faddrsig"}))
+  FLAG(BBAddrMap, frontend("", {"", "-fbasic-block-address-map"}))
   constexpr const char *List =
       "--lto-basic-block-sections with a list of functions";
-  ENUM(BBSections, llvm::BasicBlockSection::None)
+  ENUM(BBSections, llvm::BasicBlockSection::None,
+       frontend("-fbasic-block-sections=",
+                {"all", nullptr, LLVM_VERSION_MAJOR < 20 ? "labels" : nullptr},
+                List))
   Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
-  FIXED(BBSectionsFuncListBuf, !O.BBSectionsFuncListBuf, List)
+  FIXED_AS_TEXT(BBSectionsFuncListBuf, List)
 #if LLVM_VERSION_MAJOR >= 22
-  FLAG(EmitCallGraphSection)
+  FLAG(EmitCallGraphSection, same("-mllvm -call-graph-section"))
 #endif
-  FLAG(EmitCallSiteInfo)
-  FLAG(SupportsDebugEntryValues)
-  FLAG(EnableDebugEntryValues)
-  FLAG(ValueTrackingVariableLocations)
-  FLAG(ForceDwarfFrameSection)
-  FLAG(XRayFunctionIndex)
-  FLAG(DebugStrictDwarf)
-  FLAG(Hotpatch)
-  FLAG(PPCGenScalarMASSEntries)
-  FLAG(JMCInstrument)
-  FLAG(EnableCFIFixup)
-  FLAG(MisExpect)
-  FLAG(XCOFFReadOnlyPointers)
+  FLAG(EmitCallSiteInfo, same("-mllvm -emit-call-site-info"))
+  FLAG(SupportsDebugEntryValues, Targets)
+  FLAG(EnableDebugEntryValues, same("-mllvm -debug-entry-values"))
+  FLAG(ValueTrackingVariableLocations, Targets)
+  FLAG(ForceDwarfFrameSection, same("-mllvm -force-dwarf-frame-section"))
+  FLAG(XRayFunctionIndex, same("-mllvm -xray-function-index"))
+  FLAG(DebugStrictDwarf, same("-mllvm -strict-dwarf"))
+  FLAG(Hotpatch, same("hot patching"))
+  FLAG(PPCGenScalarMASSEntries, same("scalar MASS entries"))
+  FLAG(JMCInstrument, same("-mllvm -enable-jmc-instrument"))
+  FLAG(EnableCFIFixup, Targets)
+  FLAG(MisExpect, same("misexpect diagnostics"))
+  FLAG(XCOFFReadOnlyPointers, same("XCOFF options"))
 #if LLVM_VERSION_MAJOR >= 21
-  FLAG(VerifyArgABICompliance)
+  FLAG(VerifyArgABICompliance,
+       same("arguments that aren't checked against the ABI"))
 #endif
 #if LLVM_VERSION_MAJOR < 23
-  FIXED(StackUsageOutput, O.StackUsageOutput.empty(), "stack usage files")
+  FIXED(StackUsageOutput, "stack usage files")
 #else
-  FIXED(StackUsageFile, O.StackUsageFile.empty(), "stack usage files")
+  FIXED(StackUsageFile, "stack usage files")
 #endif
-  ANY_NUMBER(LoopAlignment, unsigned)
-  ENUM(FloatABIType, llvm::FloatABI::Hard)
-  ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict)
-  ENUM(ThreadModel, llvm::ThreadModel::Single)
-  ENUM(EABIVersion, llvm::EABI::GNU)
-  ENUM(DebuggerTuning, llvm::DebuggerKind::DBX)
+  ANY_NUMBER(LoopAlignment, unsigned, same("-mllvm -align-loops"))
+  ENUM(FloatABIType, llvm::FloatABI::Hard, same("-mllvm -float-abi"))
+  ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict, same("-mllvm -fp-contract"))
+  ENUM(ThreadModel, llvm::ThreadModel::Single, same("-mllvm -thread-model"))
+  // Unknown is as Default.
+  ENUM(EABIVersion, llvm::EABI::GNU, words({""}, "-mllvm -meabi"))
+  ENUM(DebuggerTuning, llvm::DebuggerKind::DBX,
+       frontend("-debugger-tuning=", {"", "gdb", "lldb", "sce", "dbx"}))
 #if LLVM_VERSION_MAJOR < 22
-  DENORMAL(FPDenormalMode)
-  DENORMAL(FP32DenormalMode)
+  DENORMAL(FPDenormalMode, same("-mllvm -denormal-fp-math"))
+  DENORMAL(FP32DenormalMode, Any)
 #else
-  ENUM(VecLib, llvm::VectorLibrary::AMDLIBM)
+  ENUM(VecLib, llvm::VectorLibrary::AMDLIBM, same("-mllvm -vector-library"))
 #endif
-  ENUM(ExceptionModel, llvm::ExceptionHandling::ZOS)
+  ENUM(ExceptionModel, llvm::ExceptionHandling::ZOS,
+       same("-mllvm -exception-model"))
   // The backend sets it, from the stream that it writes to.
   UNUSED(ObjectFilenameForDebug)
+  FOR_CLANG(ObjectFilenameForDebug, same("an object's name for debuggers"))
 }
 
-/// llvm/MC/MCTargetOptions.h. \p MC is an MCTargetOptions.
-template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
-  FLAG(MCRelaxAll)
-  FLAG(MCNoExecStack)
-  FLAG(MCFatalWarnings)
-  FLAG(MCNoWarn)
-  FLAG(MCNoDeprecatedWarn)
-  FLAG(MCNoTypeCheck)
-  FLAG(MCSaveTempLabels)
-  FLAG(MCIncrementalLinkerCompatible)
-  FLAG(FDPIC)
-  FLAG(ShowMCEncoding)
-  FLAG(ShowMCInst)
-  FLAG(AsmVerbose)
-  FLAG(PreserveAsmComments)
-  FLAG(Dwarf64)
-  FLAG(Crel)
-  FLAG(X86RelaxRelocations)
-  FLAG(X86Sse2Avx)
+/// llvm/MC/MCTargetOptions.h. \p T is an MCTargetOptions.
+template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
+  const T Default{};
+  constexpr ForClang Assembler = same("assembler options"),
+                     TimeStamp = {"-mllvm -incremental-linker-compatible",
+                                  {"-mno-incremental-linker-compatible",
+                                   "-mincremental-linker-compatible"},
+                                  nullptr,
+                                  /*IsForCOFF=*/true};
+  FLAG(MCRelaxAll, same("-mllvm -mc-relax-all"))
+  FLAG(MCNoExecStack, Assembler)
+  FLAG(MCFatalWarnings, same("-mllvm -fatal-warnings"))
+  FLAG(MCNoWarn, same("-mllvm -no-warn"))
+  FLAG(MCNoDeprecatedWarn, same("-mllvm -no-warn"))
+  FLAG(MCNoTypeCheck, same("-mllvm -no-warn"))
+  FLAG(MCSaveTempLabels, same("-mllvm -save-temp-labels"))
+  FLAG(MCIncrementalLinkerCompatible, TimeStamp)
+  FLAG(FDPIC, same("-mllvm -fdpic"))
+  FLAG(ShowMCEncoding, Assembler)
+  FLAG(ShowMCInst, same("-mllvm -asm-show-inst"))
+  FLAG(AsmVerbose, Assembler)
+  FLAG(PreserveAsmComments, Assembler)
+  FLAG(Dwarf64, same("-mllvm -dwarf64"))
+  FLAG(Crel, same("-mllvm -crel"))
+  FLAG(X86RelaxRelocations, same("-mllvm -x86-relax-relocations"))
+  FLAG(X86Sse2Avx, same("-mllvm -x86-sse2avx"))
 #if LLVM_VERSION_MAJOR >= 23
-  ENUM(RelocSectionSym, llvm::RelocSectionSymType::None)
+  ENUM(RelocSectionSym, llvm::RelocSectionSymType::None,
+       same("-mllvm -reloc-section-sym"))
 #endif
 #if LLVM_VERSION_MAJOR >= 21
-  FLAG(ImplicitMapSyms)
-  OPTIONAL(OutputAsmVariant, unsigned, std::numeric_limits<unsigned>::max())
+  FLAG(ImplicitMapSyms, same("-mllvm -implicit-mapsyms"))
+  OPTIONAL(OutputAsmVariant, unsigned, std::numeric_limits<unsigned>::max(),
+           Assembler)
 #endif
-  ENUM(EmitDwarfUnwind, llvm::EmitDwarfUnwindType::Default)
-  ANY_NUMBER(DwarfVersion, int)
-  ENUM(MCUseDwarfDirectory, llvm::MCTargetOptions::DefaultDwarfDirectory)
+  ENUM(EmitDwarfUnwind, llvm::EmitDwarfUnwindType::Default,
+       same("-mllvm -emit-dwarf-unwind"))
+  ANY_NUMBER(DwarfVersion, int, same("-mllvm -dwarf-version"))
+  ENUM(MCUseDwarfDirectory, llvm::MCTargetOptions::DefaultDwarfDirectory, Any)
   // The bytes are those of the machine's own compression library.
-  FIXED(CompressDebugSections,
-        O.CompressDebugSections == llvm::DebugCompressionType::None,
-        "compressed debug sections in objects")
-  TEXT(ABIName)
-  TEXT(AssemblyLanguage)
+  FIXED(CompressDebugSections, "compressed debug sections in objects")
+  TEXT(ABIName, same("-mllvm -target-abi"))
+  TEXT(AssemblyLanguage, Assembler)
   // The backend sets it, from Config's field of that name and DwoDir.
   UNUSED(SplitDwarfFile)
-  FIXED(AsSecureLogFile, O.AsSecureLogFile.empty(),
-        "-mllvm -as-secure-log-file")
+  FOR_CLANG(SplitDwarfFile, Assembler)
+  FIXED_AS_TEXT(AsSecureLogFile, "-mllvm -as-secure-log-file")
+  FOR_CLANG(AsSecureLogFile, Assembler)
   // Pointers to the words of a process, for CodeView.
   constexpr const char *Words =
       "the compiler's command line in debug information";
 #if LLVM_VERSION_MAJOR < 21
-  FIXED(Argv0, !O.Argv0, Words)
-  FIXED(CommandLineArgs, O.CommandLineArgs.empty(), Words)
+  FIXED_AS_TEXT(Argv0, Words)
+  FIXED_AS_TEXT(CommandLineArgs, Words)
 #else
-  FIXED(Argv0, O.Argv0.empty(), Words)
-  FIXED(CommandlineArgs, O.CommandlineArgs.empty(), Words)
+  FIXED_AS_TEXT(Argv0, Words)
+  FIXED_AS_TEXT(CommandlineArgs, Words)
 #endif
-  FIXED(IASSearchPaths, O.IASSearchPaths.empty(),
-        "folders for the assembler's .include")
+  FIXED_AS_TEXT(IASSearchPaths, "folders for the assembler's .include")
+  FOR_CLANG(IASSearchPaths, Assembler)
 #if LLVM_VERSION_MAJOR >= 21
-  TEXTS(InstPrinterOptions)
+  TEXTS(InstPrinterOptions, Assembler)
 #endif
-  FLAG(EmitCompactUnwindNonCanonical)
-  FLAG(PPCUseFullRegisterNames)
+  FLAG(EmitCompactUnwindNonCanonical,
+       same("-mllvm -emit-compact-unwind-non-canonical"))
+  FLAG(PPCUseFullRegisterNames, same("full register names on PowerPC"))
 #if LLVM_VERSION_MAJOR >= 22
-  FLAG(EmitSFrameUnwind)
+  FLAG(EmitSFrameUnwind, same("-mllvm -gsframe"))
 #endif
 #if LLVM_VERSION_MAJOR >= 23
-  FLAG(LargeEHEncoding)
+  FLAG(LargeEHEncoding, same("-mllvm -large-eh-encoding"))
 #endif
 }
 
-#undef DTLTO_SET
+#undef IF_SETTING
 #undef FLAG
 #undef NUMBER
 #undef ANY_NUMBER
@@ -411,7 +525,9 @@ template <class Visitor, class MC> void visitMC(Visitor &Visit, MC &O) {
 #undef TEXT
 #undef TEXTS
 #undef DENORMAL
+#undef FOR_CLANG
 #undef FIXED
+#undef FIXED_AS_TEXT
 #undef UNUSED
 
 } // namespace dtlto

@@ -71,7 +71,7 @@ template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
 namespace {
 
 /// A visitor of ConfigFields.h. Keeps the first thing that can't travel.
-class Writer {
+class Writer : public FieldVisitor {
 public:
   Writer(json::OStream &OS, const ConfigExtras &Extras) : OS(OS) {
     forFiles(Extras, [&](StringRef Name, StringRef File) {
@@ -123,7 +123,6 @@ public:
     Last = Name;
     require(IsFit, What);
   }
-  void unused(StringRef) {}
   void require(bool IsFit, const Twine &What) {
     if (!IsFit && Reason.empty() && !Sent.contains(Last))
       Reason = What.str();
@@ -250,8 +249,9 @@ static bool readTexts(const json::Value &V, std::vector<std::string> &Result) {
 namespace {
 
 /// A visitor of ConfigFields.h, for one object of the text. Values are set only
-/// if they are in their range.
-class Reader {
+/// if they are in their range. Fixed fields have their value in a new Config,
+/// and what else is required, the writer will look at.
+class Reader : public FieldVisitor {
 public:
   Reader(StringRef Section, const json::Object &Fields)
       : Section(Section), Fields(Fields) {}
@@ -296,11 +296,6 @@ public:
     read(Name, "strings",
          [&](const json::Value &V) { return readTexts(V, Value); });
   }
-  // They have their value in a new Config.
-  void fixed(StringRef, bool, const Twine &) {}
-  void unused(StringRef) {}
-  // The writer will look.
-  void require(bool, const Twine &) {}
 
   /// After the visit.
   std::string takeReason() {

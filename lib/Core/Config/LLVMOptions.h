@@ -12,7 +12,7 @@
 //     sees their effect there;
 //   - options whose effect is, or may be, more than the object file: what they
 //     print, files that they read or write, counters that go on from module to
-//     module. They keep a compile in the linker;
+//     module. With them, a job is compiled locally;
 //   - all others, which a clang of the same LLVM version understands as well.
 //
 //===----------------------------------------------------------------------===//

@@ -80,16 +80,16 @@ const uint8_t *ModuleFile::digest() {
 }
 
 bool JobBuilder::staysHere(const Task &T) {
-  uint32_t Told = Parts;
-  if (Told == 0)
+  uint32_t Wanted = Parts;
+  if (Wanted == 0)
     return true;
   // A plugin that has asked for neither says in open() which one it takes.
   constexpr uint32_t Either = DTLTO_PART_ARGS | DTLTO_PART_CONFIG;
-  if (!(Told & Either))
-    Told = Either;
-  if (Told & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
+  if (!(Wanted & Either))
+    Wanted = Either;
+  if (Wanted & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
     return true;
-  if (Told & DTLTO_PART_CONFIG)
+  if (Wanted & DTLTO_PART_CONFIG)
     if (Error E = config().takeError()) {
       consumeError(std::move(E));
       return true;

@@ -1,4 +1,4 @@
-//===- JobSaver.cpp - Keeps the jobs of a link ----------------------------===//
+//===- JobSaver.cpp - Saves the jobs of a link ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

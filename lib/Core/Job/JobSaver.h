@@ -1,4 +1,4 @@
-//===- JobSaver.h - Keeps the jobs of a link --------------------*- C++ -*-===//
+//===- JobSaver.h - Saves the jobs of a link --------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -21,7 +21,7 @@ namespace dtlto {
 struct JobOptions {
   std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
   std::vector<std::string> PluginArgs;
-  std::string OutputFile; // for people; may be empty
+  std::string OutputFile; // for display; may be empty
   unsigned TimeoutSeconds = 600;
 };
 

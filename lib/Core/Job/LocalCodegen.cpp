@@ -65,7 +65,7 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
         if (Asm->isInlineAsmDiag())
           OS << Asm->getModuleName() << ' ';
       DI.print(Printer);
-      // Told once, by whoever knows the module's name.
+      // Reported once, by the caller that knows the module's name.
       return addLine(Result.Errors, OS.str());
     }
     if (L.Conf.DiagHandler)

@@ -18,7 +18,7 @@ namespace dtlto {
 struct CodegenResult {
   /// The object file. Empty if \c Produced is false.
   llvm::SmallVector<char, 0> Object;
-  /// Whether code generation came to its end: LLVM makes no object when a hook
+  /// Whether code generation finished: LLVM makes no object when a hook
   /// stops it (--lto-emit-llvm).
   bool Produced = false;
   bool Failed = false;

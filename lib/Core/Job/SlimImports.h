@@ -38,7 +38,7 @@ public:
   llvm::StringRef slim(const llvm::BitcodeModule &Module,
                        llvm::StringRef Whole);
 
-  /// Says, in lines for people, what became of the modules that were asked for.
+  /// Says in lines, for display, what became of the modules asked for.
   std::vector<std::string> describe() const;
 
 private:

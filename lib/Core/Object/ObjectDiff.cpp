@@ -109,7 +109,8 @@ Error dtlto::keepBoth(const Twine &Stem, StringRef Extension, StringRef There,
     if (std::error_code EC =
             sys::fs::create_directories(sys::path::parent_path(Path)))
       return createFileError(Path, EC);
-    if (Error E = replaceFile(Path, [&](raw_ostream &OS) { OS << Bytes; }))
+    if (Error E = replaceFile(
+            Path, [&Bytes = Bytes](raw_ostream &OS) { OS << Bytes; }))
       return createFileError(Path, std::move(E));
   }
   return Error::success();

@@ -1,14 +1,13 @@
-//===- SlimParts.h - Which parts of a module travel -------------*- C++ -*-===//
+//===- SlimSelection.h - Which parts of a module travel ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_BITCODE_SLIMPARTS_H
-#define DTLTO_BITCODE_SLIMPARTS_H
+#ifndef DTLTO_BITCODE_SLIMSELECTION_H
+#define DTLTO_BITCODE_SLIMSELECTION_H
 
-#include "Bitcode/SlimBodies.h"
 #include "Bitcode/SlimModule.h"
 #include "Bitcode/SlimUses.h"
 #include "llvm/ADT/DenseMap.h"
@@ -21,10 +20,10 @@ namespace dtlto {
 
 /// What a module has of functions, variables and aliases, and what an importer
 /// reads of it. Numbers count from 0 in the order of the file.
-class SlimParts {
+class SlimSelection {
 public:
   /// References must outlive this.
-  SlimParts(llvm::StringRef Strtab, const GUIDSet &Imported)
+  SlimSelection(llvm::StringRef Strtab, const GUIDSet &Imported)
       : Strtab(Strtab), Imported(Imported) {}
 
   /// Takes a record of the module block, in order.
@@ -120,4 +119,4 @@ private:
 
 } // namespace dtlto
 
-#endif // DTLTO_BITCODE_SLIMPARTS_H
+#endif // DTLTO_BITCODE_SLIMSELECTION_H

@@ -1,11 +1,11 @@
-//===- SlimParts.cpp - Which parts of a module travel ---------------------===//
+//===- SlimSelection.cpp - Which parts of a module travel -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bitcode/SlimParts.h"
+#include "Bitcode/SlimSelection.h"
 #include "Bitcode/BitstreamCopy.h"
 #include "Support/Failure.h"
 #include "LLVM/Module.h"
@@ -28,7 +28,7 @@ static bool isLocal(uint64_t Linkage) {
   }
 }
 
-Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
+Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   if (isGUIDList(Code)) {
     // It comes before the values.
     if (!GUIDs.empty() || NextValueID != 0 || Record.size() % 2 != 0)
@@ -116,8 +116,8 @@ Error SlimParts::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   return Error::success();
 }
 
-Error SlimParts::addConstants(BitstreamCursor In,
-                              std::optional<size_t> Function) {
+Error SlimSelection::addConstants(BitstreamCursor In,
+                                  std::optional<size_t> Function) {
   if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
     return E;
   if (!Function) {
@@ -141,7 +141,7 @@ Error SlimParts::addConstants(BitstreamCursor In,
   });
 }
 
-void SlimParts::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
+void SlimSelection::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
   if (Code == bitc::CST_CODE_SETTYPE)
     return;
   const uint64_t ValueID = NextValueID++;
@@ -157,7 +157,7 @@ void SlimParts::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
   }
 }
 
-Error SlimParts::addAttributes(BitstreamCursor In) {
+Error SlimSelection::addAttributes(BitstreamCursor In) {
   if (Error E = In.EnterSubBlock(bitc::PARAMATTR_BLOCK_ID))
     return E;
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
@@ -168,7 +168,7 @@ Error SlimParts::addAttributes(BitstreamCursor In) {
   });
 }
 
-Error SlimParts::addBody(BitstreamCursor &In) {
+Error SlimSelection::addBody(BitstreamCursor &In) {
   if (NumSeen == WithBody.size())
     return malformedBitcode();
   size_t Function = WithBody[NumSeen++];
@@ -204,7 +204,8 @@ Error SlimParts::addBody(BitstreamCursor &In) {
   }
 }
 
-bool SlimParts::isImported(uint64_t ValueID, StringRef Name, bool Local) const {
+bool SlimSelection::isImported(uint64_t ValueID, StringRef Name,
+                               bool Local) const {
   if (Name.empty())
     return false; // the importer asks for names first
   // Of a function that was renamed, the one that it had before.
@@ -216,7 +217,7 @@ bool SlimParts::isImported(uint64_t ValueID, StringRef Name, bool Local) const {
 }
 
 /// Keeps the body of a function, or of what an alias stands for.
-Error SlimParts::keepBodyOf(uint64_t ValueID) {
+Error SlimSelection::keepBodyOf(uint64_t ValueID) {
   // More steps than there are aliases would be a circle.
   for (size_t Step = 0; Step <= Aliases.size(); ++Step) {
     if (auto It = FunctionOf.find(ValueID); It != FunctionOf.end()) {
@@ -231,7 +232,7 @@ Error SlimParts::keepBodyOf(uint64_t ValueID) {
   return failure("an alias that is more than a name");
 }
 
-Error SlimParts::resolve() {
+Error SlimSelection::resolve() {
   if (NumSeen != WithBody.size())
     return malformedBitcode();
   for (Function &F : Functions)
@@ -247,7 +248,7 @@ Error SlimParts::resolve() {
   return Error::success();
 }
 
-std::vector<StringRef> SlimParts::bodies() const {
+std::vector<StringRef> SlimSelection::bodies() const {
   std::vector<StringRef> Names;
   for (const Function &F : Functions)
     if (F.KeepBody)
@@ -255,7 +256,7 @@ std::vector<StringRef> SlimParts::bodies() const {
   return Names;
 }
 
-bool SlimParts::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
+bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
   if (!Uses || Kind == LLVMContext::MD_dbg)
     return true;
   auto It = VariableOf.find(ValueID);
@@ -263,13 +264,13 @@ bool SlimParts::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
          Uses->UsesVariable[It->second];
 }
 
-bool SlimParts::keepsKind(uint64_t Kind) const {
+bool SlimSelection::keepsKind(uint64_t Kind) const {
   // All LLVMs know the first ones by number.
   return !Bodies || Bodies->AllKinds || Kind > LLVMContext::MD_mmra ||
          Bodies->Kinds.contains(Kind);
 }
 
-void SlimParts::dropFunctions(const StringSet<> &Used) {
+void SlimSelection::dropFunctions(const StringSet<> &Used) {
   Comdats.assign(Comdats.size(), false);
   auto KeepComdat = [&](uint64_t Comdat) {
     if (Comdat && Comdat <= Comdats.size())
@@ -287,7 +288,7 @@ void SlimParts::dropFunctions(const StringSet<> &Used) {
   }
 }
 
-void SlimParts::drop(SlimUses TheUses, BodyUses TheBodies) {
+void SlimSelection::drop(SlimUses TheUses, BodyUses TheBodies) {
   Uses = std::move(TheUses);
   Bodies = std::move(TheBodies);
   if (Uses->Functions)
