@@ -1,6 +1,6 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One measured link on a cluster that is played, and what it means."""
+"""One measured link on a simulated cluster, and what it means."""
 
 import json
 import os
@@ -141,7 +141,7 @@ def command(options, rec, cluster, args, out):
     fallback = options.fallback or ("local" if cluster.die else "none")
     own = [f"--thinlto-dist-fallback={fallback}"]
     if rec.drawn or cluster.scale != 1:
-        # Jobs that are compiled here take other times than those played.
+        # Jobs that are compiled here take other times than those recorded.
         own.append("--thinlto-dist-local-jobs=0")
     if not any(arg.startswith("--thinlto-dist-costs=") for arg in args):
         own.append(f"--thinlto-dist-costs={costs_file(rec)}")

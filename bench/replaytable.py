@@ -23,7 +23,7 @@ VARIANTS = [
     ("whole imports", ["--thinlto-dist-slim=off"]),
     ("costs not learnt", ["--thinlto-dist-costs=off"]),
     ("no local jobs", ["--thinlto-dist-local-jobs=0"]),
-    ("no second starts", ["--thinlto-dist-duplicate=0"]),
+    ("no duplicates", ["--thinlto-dist-duplicate=0"]),
     ("all off, link order", [
         "--thinlto-dist-slim=off", "--thinlto-dist-costs=off",
         "--thinlto-dist-local-jobs=0", "--thinlto-dist-duplicate=0",

@@ -64,8 +64,8 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (compilesTwice()) {
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
-        "': all modules are compiled here, since another machine can't be "
-        "told: -mllvm -codegen-data-thinlto-two-rounds");
+        "': all modules are compiled here, since "
+        "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed");
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
   }

@@ -32,8 +32,9 @@ import subprocess
 import sys
 
 
-# What jobs say that no other machine or process can be told.
-STAYS = rb".*modules were compiled here, since another machine can't be (.*)\n"
+# The note about jobs that no other machine or process can do.
+STAYS = (rb".*modules were compiled here, since (.*) cannot be expressed on a "
+         rb"remote compiler's command line\n")
 
 
 def fail(message):
@@ -80,7 +81,7 @@ def our_options(opts, plugin, *args):
     else:
         spell = "--thinlto-dist-{}={}".format
     # A cost history is a file that stock LLD doesn't have. Jobs are counted, and
-    # slow ones are started twice.
+    # slow ones get duplicate attempts.
     return [spell("plugin", plugin), spell("fallback", "none"),
             spell("costs", "off"), spell("duplicate", "0")] + [
         spell("plugin-arg", arg) for arg in args]

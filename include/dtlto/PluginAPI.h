@@ -48,7 +48,7 @@
  *
  * Nothing here throws, and no exception may leave a function of either side.
  * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it. Its
- * constructors come back at once; what may wait or fail belongs into open(). The
+ * constructors come back at once; what may wait or fail belongs in open(). The
  * process is the host's: a plugin never calls exit(), also not in a child that it
  * forks, leaves the working folder, umask and signals as they are, standard output
  * alone, and sends to no closed connection without MSG_NOSIGNAL.
@@ -80,7 +80,7 @@ extern "C" {
  * Constants
  *===----------------------------------------------------------------------===*/
 
-/* What a call or a job came to. The three classes of errors are never mixed,
+/* Status codes of calls and jobs. The three classes of errors are never mixed,
  * since the host acts on the class: it never repeats its own mistake, tries an
  * infrastructure error again, and shows a compiler error to the user.
  * A value that you don't know is an infrastructure error. */
@@ -122,9 +122,9 @@ enum {
 /* Where a job is now. Treat an unknown state as DTLTO_STATE_RUNNING. */
 enum {
   DTLTO_STATE_QUEUED = 0,    /* accepted, waits in the plugin or in the DBS */
-  DTLTO_STATE_SENDING = 1,   /* inputs are on their way to the worker */
+  DTLTO_STATE_SENDING = 1,   /* inputs are being sent to the worker */
   DTLTO_STATE_RUNNING = 2,   /* the worker compiles */
-  DTLTO_STATE_RECEIVING = 3, /* the object is on its way back */
+  DTLTO_STATE_RECEIVING = 3, /* the object is being sent back */
   DTLTO_STATE_LOCAL = 4      /* runs on this machine, in this process */
 };
 
@@ -233,7 +233,7 @@ typedef struct dtlto_result {
    * and where, one line. DTLTO_OK: the compiler's warnings, if any. May be null.
    * Borrowed until job_done() returns. */
   const char *message;
-  /* The machine or process that ran the job, for people. May be null. Borrowed
+  /* The machine or process that ran the job, for display. May be null. Borrowed
    * until job_done() returns. */
   const char *worker;
 } dtlto_result;
@@ -269,7 +269,7 @@ typedef struct dtlto_host {
   uint32_t abi_minor;
   uint32_t reserved;   /* 0 */
   const char *name;    /* "dtlto" */
-  const char *version; /* of the host, for people */
+  const char *version; /* of the host, for display */
   dtlto_host_context *context; /* first argument of the functions below */
 
   /* [any-thread] Tells the user something. `level` is DTLTO_LOG_...; `message`
@@ -282,14 +282,15 @@ typedef struct dtlto_host {
    * Optional, but a job that is reported is a job that lives: the user's time
    * limit for a job counts from its last report, and while a job is QUEUED,
    * from the session's last sign of life. After the job's job_done() it does
-   * nothing: threads needn't take turns for it. */
+   * nothing: it needs no ordering between threads. */
   void (*job_state)(dtlto_host_context *context, uint64_t job, uint32_t state,
                     const char *worker);
 
   /* [any-thread] Ends an accepted job; exactly once for each, cancelled ones
    * included, and never from inside submit(). The host takes `result->object`
-   * over and copies the rest before the call returns; a result too many it
-   * leaves alone, since its object may be the first one again. */
+   * over and copies the rest before the call returns; a duplicate
+   * result is ignored and its object is not released, since it may alias the
+   * first. */
   void (*job_done)(dtlto_host_context *context, uint64_t job,
                    const dtlto_result *result);
 
@@ -397,7 +398,7 @@ typedef struct dtlto_session_params {
   const char *const *args;  /* --thinlto-dist-plugin-arg=..., in order */
   const char *llvm_version; /* the linker's, e.g. "19.1.7": results are only
                                the same with exactly this one */
-  const char *output;       /* the file that is linked, for people; may be "" */
+  const char *output;       /* the file that is linked, for display; may be "" */
   uint64_t num_jobs;        /* at most so many jobs will be submitted. 0: none;
                                open() and load() are as ever, but only the
                                status is asked for (DTLTO_EXT_STATUS), so
@@ -453,7 +454,7 @@ typedef struct dtlto_plugin {
   const void *(*extension)(const char *id);
 } dtlto_plugin;
 
-/* Extension of the plugin: what its DBS is made of now, for people
+/* Extension of the plugin: what its DBS is made of now, for display
  * (--thinlto-dist-status). Since 1.3. */
 #define DTLTO_EXT_STATUS "dtlto.status/1"
 
@@ -473,7 +474,7 @@ typedef struct dtlto_worker_status {
   const char *compiler;   /* what it compiles with, e.g. "clang 19.1.7" */
   const char *why;        /* why it is out, one line */
   uint32_t slots;         /* jobs that it runs at the same time */
-  uint32_t busy;          /* slots in use, by whom ever */
+  uint32_t busy;          /* slots in use, by any client */
   uint32_t load_permille; /* of its cores: 1000 if all have work, or more */
   uint32_t reserved;      /* 0 */
 } dtlto_worker_status;

@@ -336,7 +336,7 @@ void Client::connectionEnded(Job &J) {
   J.Took = Clock::now() - J.Began;
   if (C->state() == Connection::Failed) {
     --NumUnfinished;
-    TheFarm.dislike(*J.On, C->error());
+    TheFarm.recordFailure(*J.On, C->error());
     return tryAnother(J, C->error());
   }
   J.At = Job::Judging;
@@ -355,7 +355,7 @@ void Client::judged(uint64_t Id, Verdict &V) {
     return finish(J, DTLTO_CANCELLED, "");
   if (V.Status == DTLTO_ERROR_INFRASTRUCTURE) {
     if (V.HostAtFault)
-      TheFarm.dislike(*J.On, V.Message);
+      TheFarm.recordFailure(*J.On, V.Message);
     return tryAnother(J, V.Message);
   }
   ended(J, V.Status == DTLTO_OK ? "compiled on " : "failed on ");
@@ -364,7 +364,7 @@ void Client::judged(uint64_t Id, Verdict &V) {
 
 /// Its host did what it could for \p J.
 void Client::ended(Job &J, const char *What) {
-  TheFarm.enjoy(*J.On, J.Cost, J.Took);
+  TheFarm.recordSuccess(*J.On, J.Cost, J.Took);
   double Seconds = std::chrono::duration<double>(J.Took).count();
   SecondsOfAJob =
       SecondsOfAJob == 0 ? Seconds : 0.9 * SecondsOfAJob + 0.1 * Seconds;

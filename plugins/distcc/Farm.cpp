@@ -145,7 +145,7 @@ void Farm::leaveOut(Host &H, const std::string &Why) {
   H.Stats.reset();
 }
 
-void Farm::dislike(Host &H, const std::string &Why) {
+void Farm::recordFailure(Host &H, const std::string &Why) {
   if (H.State != Host::Usable)
     return;
   if (S.BackoffPeriod == 0s) {
@@ -155,7 +155,7 @@ void Farm::dislike(Host &H, const std::string &Why) {
   rest(H, Why);
 }
 
-void Farm::enjoy(Host &H, uint64_t Cost, Clock::duration Took) {
+void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
   ++H.NumDone;
   H.learn(Cost, Took);
   // It works: what broke a moment ago was not the machine.

@@ -44,9 +44,9 @@ public:
   bool anyHope() const { return mayTake(HostSet(Hosts.size())); }
 
   /// A job failed, and the host is to blame: it rests.
-  void dislike(Host &H, const std::string &Why);
+  void recordFailure(Host &H, const std::string &Why);
   /// A job came back well.
-  void enjoy(Host &H, uint64_t Cost, Clock::duration Took);
+  void recordSuccess(Host &H, uint64_t Cost, Clock::duration Took);
 
   void prepare(Poller &P);
   void checkTime(Clock::time_point Now);

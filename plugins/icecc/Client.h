@@ -66,7 +66,7 @@ private:
   struct Job {
     explicit Job(const sdk::Job &Offer) : Offer(Offer), Name(Offer.name()) {}
     const sdk::Job &Offer;
-    const std::string Name; // for people
+    const std::string Name; // for display
     // Raised: the linker has no use for it.
     const std::shared_ptr<Interrupt> Stop = std::make_shared<Interrupt>();
   };

@@ -29,7 +29,7 @@ static constexpr int DiscoverySeconds[] = {1, 3};
 static constexpr Clock::duration DiscoveryLimit = 30s;
 // A scheduler tells of one node after the other.
 static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
-// For the port for people, which may be out of reach.
+// For the text port, which may be out of reach.
 static constexpr Clock::duration MaxText = 3s;
 // Until a scheduler that was lost, or not found, is looked for again.
 static constexpr int PauseMs = 5000;

@@ -43,7 +43,7 @@ public:
   Numbers numbers();
   /// All nodes, by name; those that take none of our jobs with the reason.
   /// \p Compiler is what the others compile with. Waits for the scheduler, for
-  /// at most \p Limit, and then a little for what only its port for people
+  /// at most \p Limit, and then a little for what only its text port
   /// tells: how many jobs a node has. False, with one line in \p Error, if
   /// there is none.
   bool report(std::chrono::milliseconds Limit, const std::string &Compiler,

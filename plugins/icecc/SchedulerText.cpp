@@ -1,4 +1,4 @@
-//===- SchedulerText.cpp - A scheduler's port for people ------------------===//
+//===- SchedulerText.cpp - A scheduler's text port ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SchedulerText.h - A scheduler's port for people ----------*- C++ -*-===//
+//===- SchedulerText.h - A scheduler's text port ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -79,7 +79,7 @@ private:
   static uint32_t loadPermille();
 
   const uint32_t NumSlots;
-  std::string Compiler; // for people
+  std::string Compiler; // for display
   std::optional<WorkerProcesses> Processes;
 };
 

@@ -98,7 +98,7 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
         R.Failures.begin(),
         {"PluginAPI.h", "the plugin " + How,
          "look at what runs in dlopen(), constructors and static objects: all "
-         "that may wait or fail belongs into open()"});
+         "that may wait or fail belongs in open()"});
   } else if (TimedOut)
     R.Failures.push_back({"--timeout",
                           "the case had not ended after " +

@@ -82,18 +82,18 @@ TEST(DifferenceTest, HalfObjects) {
   }
 }
 
-TEST(DifferenceTest, KeepBoth) {
+TEST(DifferenceTest, SaveBoth) {
   test::TempFolder Folder;
-  EXPECT_EQ(toString(keepBoth(Folder.path("new/deep/a.b"), ".o", "t", "h")),
+  EXPECT_EQ(toString(saveBoth(Folder.path("new/deep/a.b"), ".o", "t", "h")),
             "");
-  EXPECT_EQ(Folder.read("new/deep/a.b.there.o"), "t");
-  EXPECT_EQ(Folder.read("new/deep/a.b.here.o"), "h");
+  EXPECT_EQ(Folder.read("new/deep/a.b.remote.o"), "t");
+  EXPECT_EQ(Folder.read("new/deep/a.b.local.o"), "h");
 }
 
-TEST(DifferenceTest, CannotBeKept) {
+TEST(DifferenceTest, CannotBeSaved) {
   test::TempFolder Folder;
   Folder.write("file", "");
   std::string Path = Folder.path("file/a");
-  EXPECT_NE(toString(keepBoth(Path, ".o", "t", "h")).find(Path),
+  EXPECT_NE(toString(saveBoth(Path, ".o", "t", "h")).find(Path),
             std::string::npos);
 }

@@ -198,7 +198,7 @@ TEST(TimelineSummary, Sums) {
   Bad.TheOutcome = Outcome::Infrastructure;
   Good.TheKind = Kind::Retry;
   Jobs[0].Attempts = {Bad, Good};
-  Good.TheKind = Kind::Twin;
+  Good.TheKind = Kind::Duplicate;
   Bad.TheOutcome = Outcome::Cancelled;
   Jobs[1].Attempts = {Bad, Good};
   Jobs[2].Attempts.clear();
@@ -209,8 +209,8 @@ TEST(TimelineSummary, Sums) {
   EXPECT_EQ(S.FromHere, 0u);
   EXPECT_EQ(S.Retries, 1u);
   EXPECT_EQ(S.FailedAttempts, 1u);
-  EXPECT_EQ(S.Twins, 1u);
-  EXPECT_EQ(S.TwinsWon, 1u);
+  EXPECT_EQ(S.Duplicates, 1u);
+  EXPECT_EQ(S.DuplicatesWon, 1u);
   EXPECT_EQ(S.BytesOut, 4 * 111u);
   EXPECT_EQ(S.ImportBytes, 40u);
   EXPECT_EQ(S.WholeImportBytes, 160u);
@@ -314,13 +314,13 @@ TEST(TimelineSummary, ARetryComesAfterTheFirst) {
 TEST(TimelineSummary, ASecondStartWaitedForTheFirst) {
   JobRecord J = job("slow", 1, 9);
   J.Attempts[0].TheOutcome = Outcome::Cancelled;
-  AttemptRecord Twin = J.Attempts[0];
-  Twin.TheKind = Kind::Twin;
-  Twin.TheOutcome = Outcome::Ok;
-  Twin.Worker = "b";
-  Twin.Offered = Twin.Accepted = 6;
-  Twin.Running = 7;
-  J.Attempts.push_back(Twin);
+  AttemptRecord Duplicate = J.Attempts[0];
+  Duplicate.TheKind = Kind::Duplicate;
+  Duplicate.TheOutcome = Outcome::Ok;
+  Duplicate.Worker = "b";
+  Duplicate.Offered = Duplicate.Accepted = 6;
+  Duplicate.Running = 7;
+  J.Attempts.push_back(Duplicate);
   Summary S = summaryOf({J}, 9);
   EXPECT_EQ(show(S.Waits, -2, 9), "thin link prepare:0 run:0 queue:0 run:0 ");
 }

@@ -358,7 +358,7 @@ TEST_F(TimelineTest, OfTwoAttemptsOneIsCancelled) {
   T.lost(1, Outcome::Cancelled);
   ASSERT_EQ(T.jobs()[0].Attempts.size(), 2u);
   EXPECT_EQ(T.jobs()[0].Attempts[0].TheOutcome, Outcome::Cancelled);
-  EXPECT_EQ(T.jobs()[0].Attempts[1].TheKind, Kind::Twin);
+  EXPECT_EQ(T.jobs()[0].Attempts[1].TheKind, Kind::Duplicate);
   EXPECT_EQ(T.jobs()[0].From, Source::Worker);
   T.delivering(0, 5);
   T.ended(0);

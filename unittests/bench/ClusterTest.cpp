@@ -1,4 +1,4 @@
-//===- ClusterTest.cpp - The arithmetic of a cluster that is played -------===//
+//===- ClusterTest.cpp - The arithmetic of a simulated cluster ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -145,7 +145,7 @@ TEST_F(ClientCancelTest, CancelStorm) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("last.o"))).Status, DTLTO_OK);
 }
 
-/// close() with results on their way, at many moments.
+/// close() with results in flight, at many moments.
 TEST_F(ClientCancelTest, CloseStorm) {
   MockDistccd A, B;
   for (unsigned Round = 0; Round != 40; ++Round) {

@@ -60,7 +60,7 @@ public:
   virtual void load(dtlto_load &) {}
   /// All jobs were cancelled, and no more will come.
   virtual void stop() {}
-  /// All machines of the DBS, for people who ask with --thinlto-dist-status.
+  /// All machines of the DBS, for --thinlto-dist-status.
   /// May wait for the network, but returns within \p Limit; a machine that
   /// hasn't answered is DTLTO_WORKER_OUT. Throws if the DBS as a whole can't be
   /// asked. A plugin that doesn't write it has no dtlto.status/1.

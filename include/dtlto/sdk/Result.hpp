@@ -38,7 +38,7 @@ inline std::string oneLine(std::string Text) {
 
 /// Thrown by a plugin where it can't go on; `status` is DTLTO_ERROR_..., or
 /// DTLTO_CANCELLED. Any other exception is an infrastructure error. What run()
-/// throws may name the machine that it happened on, for people.
+/// throws may name the machine that it happened on, for display.
 class Error : public std::runtime_error {
 public:
   Error(int32_t Status, const std::string &Message, std::string Worker = {})

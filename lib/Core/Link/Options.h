@@ -39,12 +39,12 @@ struct Options : JobOptions {
   OrderKind Order = OrderKind::Cost; // that jobs are started in
   // How much of the link's work may be done twice, against stragglers.
   unsigned DuplicatePercent = 25;
-  // That jobs on their way may take in the linker; nothing: a quarter of the
+  // That jobs in flight may take in the linker; nothing: a quarter of the
   // machine's.
   std::optional<uint64_t> Memory;
   unsigned VerifyPercent = 0;
   ProgressKind Progress = ProgressKind::Auto;
-  std::string SaveJobs;                 // a folder; empty: keep none
+  std::string SaveJobs;                 // a folder; empty: save none
   std::string Report;                   // a file, .html or .json; empty: none
   std::string Log;                      // of events, a file; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link

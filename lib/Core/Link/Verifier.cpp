@@ -14,8 +14,8 @@ using namespace llvm;
 using namespace dtlto;
 
 Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
-  std::string Differs; // what, and where
-  std::string NotKept; // why not; empty: it is
+  std::string Differs;  // what, and where
+  std::string NotSaved; // why not; empty: it is
   std::string Stem;
   auto Compare = [&](const Twine &What, StringRef Extension, StringRef Theirs,
                      StringRef Ours) {
@@ -27,8 +27,8 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
                 T.name() + "' differs from the one compiled here, " +
                 describeDifference(Theirs, Ours))
                    .str();
-    if (Error E = keepBoth(Stem, Extension, Theirs, Ours))
-      NotKept += (NotKept.empty() ? "" : "; ") + toString(std::move(E));
+    if (Error E = saveBoth(Stem, Extension, Theirs, Ours))
+      NotSaved += (NotSaved.empty() ? "" : "; ") + toString(std::move(E));
   };
   Compare("the object", ".o", There.Object, Here);
   // Ours have been written where they belong.
@@ -51,8 +51,8 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
   std::string Text = Differs;
   if (!There.Worker.empty())
     Text += "; it was compiled on " + There.Worker;
-  Text += NotKept.empty() ? ". Both are kept: " + Stem + ".there.*, .here.*"
-                          : ". They can't be kept: " + NotKept;
+  Text += NotSaved.empty() ? ". Both are saved: " + Stem + ".remote.*, .local.*"
+                           : ". They can't be saved: " + NotSaved;
   return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
 }
 

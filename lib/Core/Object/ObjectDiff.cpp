@@ -101,10 +101,10 @@ std::string dtlto::describeDifference(StringRef There, StringRef Here) {
   return Text;
 }
 
-Error dtlto::keepBoth(const Twine &Stem, StringRef Extension, StringRef There,
-                      StringRef Here) {
+Error dtlto::saveBoth(const Twine &Stem, StringRef Extension, StringRef Remote,
+                      StringRef Local) {
   for (const auto &[Which, Bytes] :
-       {std::pair(".there", There), std::pair(".here", Here)}) {
+       {std::pair(".remote", Remote), std::pair(".local", Local)}) {
     std::string Path = (Stem + Which + Extension).str();
     if (std::error_code EC =
             sys::fs::create_directories(sys::path::parent_path(Path)))

@@ -26,10 +26,10 @@ namespace dtlto {
 /// are object files.
 std::string describeDifference(llvm::StringRef There, llvm::StringRef Here);
 
-/// Writes <stem>.there<extension> and <stem>.here<extension>, and the folder
+/// Writes <stem>.remote<extension> and <stem>.local<extension>, and the folder
 /// that they are in. Fails with one line that names the file.
-llvm::Error keepBoth(const llvm::Twine &Stem, llvm::StringRef Extension,
-                     llvm::StringRef There, llvm::StringRef Here);
+llvm::Error saveBoth(const llvm::Twine &Stem, llvm::StringRef Extension,
+                     llvm::StringRef Remote, llvm::StringRef Local);
 
 } // namespace dtlto
 

@@ -25,7 +25,7 @@
 // blame, then compiled here, or fails the link, as the user chose.
 //
 // Plan.cpp has what events do to jobs, Sharing.cpp which jobs run here and
-// which are started a second time, Check.cpp what must hold after each step.
+// which get a duplicate attempt, Check.cpp what must hold after each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -384,7 +384,7 @@ private:
   void checkDeadlines();
   bool keepsOrder(const Attempt &A) const;
 
-  // What runs here, and what is started twice (Sharing.cpp).
+  // What runs here, and what gets a duplicate attempt (Sharing.cpp).
   void shareMore();
   std::optional<Key> readyForHere(bool Longest) const;
   bool takeBack();

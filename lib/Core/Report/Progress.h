@@ -13,13 +13,13 @@
 // The status is a text with the placeholders of ninja's NINJA_STATUS:
 //
 //   %s started   %t total   %r running   %u not started   %f finished
-//   %p percent finished   %P percent of the time, as far as it is foreseen
+//   %p percent finished   %P percent of the time, estimated
 //   %o finished in a second, in all   %c the same, lately
-//   %e seconds so far   %E seconds to go, as far as it is foreseen
+//   %e seconds so far   %E seconds to go, estimated
 //   %w %W the same as [h:]mm:ss   %% a percent sign
 //
-// What can't be known yet is a "?". Time is foreseen from what the modules took
-// in earlier links, or from their sizes (CostHistory.h).
+// What can't be known yet is a "?". Time is estimated from what the modules
+// took in earlier links, or from their sizes (CostHistory.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// --thinlto-dist-report: a page for people (.html), or the same as data
+// --thinlto-dist-report: a page to look at (.html), or the same as data
 // (.json). docs/REPORT.md describes both. The page is one file that needs no
 // other: the data stands in it, and code of ours (Page/) shows it.
 //

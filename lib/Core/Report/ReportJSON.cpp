@@ -30,7 +30,7 @@ static StringRef name(AttemptRecord::Kind K) {
     return "first";
   case Kind::Retry:
     return "retry";
-  case Kind::Twin:
+  case Kind::Duplicate:
     return "second start";
   case Kind::Here:
     return "here";
@@ -176,8 +176,8 @@ private:
     number("from_cache", S.FromCache);
     number("without_object", S.WithoutObject);
     number("retries", S.Retries);
-    number("second_starts", S.Twins);
-    number("second_starts_won", S.TwinsWon);
+    number("second_starts", S.Duplicates);
+    number("second_starts_won", S.DuplicatesWon);
     number("failed_attempts", S.FailedAttempts);
     number("bytes_out", S.BytesOut);
     number("bytes_back", S.BytesBack);

@@ -64,7 +64,7 @@ void Timeline::prepared(size_t Job, TimePoint Ended, double Took,
 }
 
 void Timeline::offered(size_t Job, uint64_t Id, const BuiltJob &Built,
-                       bool IsTwin) {
+                       bool IsDuplicate) {
   if (!IsOn)
     return;
   JobRecord &J = Jobs[Job];
@@ -84,7 +84,9 @@ void Timeline::offered(size_t Job, uint64_t Id, const BuiltJob &Built,
   });
   Places[Id] = {Job, J.Attempts.size()};
   AttemptRecord &A = J.Attempts.emplace_back();
-  A.TheKind = IsTwin ? Kind::Twin : HasFailed ? Kind::Retry : Kind::First;
+  A.TheKind = IsDuplicate ? Kind::Duplicate
+              : HasFailed ? Kind::Retry
+                          : Kind::First;
   A.Id = Id;
   A.Offered = now();
 }

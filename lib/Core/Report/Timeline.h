@@ -38,10 +38,10 @@ constexpr double NoTime = -1;
 struct AttemptRecord {
   enum class Kind : uint8_t {
     First,
-    Retry, // after an earlier attempt has failed
-    Twin,  // beside one that takes long
-    Here,  // in the linker's process, not by way of the plugin
-    Verify // likewise, only to compare
+    Retry,     // after an earlier attempt has failed
+    Duplicate, // beside one that takes long
+    Here,      // in the linker's process, not by way of the plugin
+    Verify     // likewise, only to compare
   };
   enum class Outcome : uint8_t {
     Open, // the link ended before
@@ -131,7 +131,8 @@ public:
   /// with it at \p Ended, and had spent \p Took seconds.
   void prepared(size_t Job, TimePoint Ended, double Took,
                 bool IsCached = false);
-  void offered(size_t Job, uint64_t Id, const BuiltJob &Built, bool IsTwin);
+  void offered(size_t Job, uint64_t Id, const BuiltJob &Built,
+               bool IsDuplicate);
   /// What submit() said.
   void accepted(uint64_t Id);
   void busy(uint64_t Id);
@@ -163,7 +164,7 @@ public:
   double end() const { return End; }
   bool hasFailed() const { return HasFailed; }
   llvm::StringRef whyPluginFailed() const { return PluginFailure; }
-  /// When it began, for people.
+  /// When it began, for display.
   std::chrono::system_clock::time_point date() const { return Date; }
   TimePoint zero() const { return Zero; }
 

@@ -243,8 +243,8 @@ void Summarizer::count() {
     for (size_t K = 0; K != J.Attempts.size(); ++K) {
       const AttemptRecord &A = J.Attempts[K];
       S.Retries += A.TheKind == Kind::Retry;
-      S.Twins += A.TheKind == Kind::Twin;
-      S.TwinsWon += A.TheKind == Kind::Twin && K == Winner;
+      S.Duplicates += A.TheKind == Kind::Duplicate;
+      S.DuplicatesWon += A.TheKind == Kind::Duplicate && K == Winner;
       S.FailedAttempts += hasFailed(A);
       (K == Winner ? S.Work : S.Waste) += runSeconds(A);
       if (A.Id && !A.RanHere &&

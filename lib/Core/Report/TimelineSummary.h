@@ -106,7 +106,7 @@ struct Summary {
 
   // Of all jobs.
   size_t FromWorker = 0, FromHere = 0, FromCache = 0, WithoutObject = 0;
-  size_t Retries = 0, Twins = 0, TwinsWon = 0, FailedAttempts = 0;
+  size_t Retries = 0, Duplicates = 0, DuplicatesWon = 0, FailedAttempts = 0;
   uint64_t BytesOut = 0;  // inputs of all that was accepted, uncompressed
   uint64_t BytesBack = 0; // objects of workers
   uint64_t ImportBytes = 0, WholeImportBytes = 0; // parts of BytesOut

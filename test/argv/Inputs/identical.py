@@ -29,8 +29,9 @@ import shutil
 import subprocess
 import sys
 
-# How our linker says that an option can't be told to another machine's clang.
-STAYS = r"modules were compiled here, since another machine can't be told: .+"
+# How our linker says that a remote clang has no option for something.
+STAYS = (r"modules were compiled here, since .+ cannot be "
+         r"expressed on a remote compiler's command line")
 
 
 def fail(what, output=""):

@@ -24,7 +24,8 @@ import re
 import sys
 
 FOLDERS = ("lib/Core", "lld-hooks", "plugins/common", "plugins/local",
-           "plugins/distcc", "plugins/icecc", "tools/dtlto-codegen")
+           "plugins/distcc", "plugins/icecc", "tools/dtlto-codegen",
+           "include/dtlto/sdk")
 DOCUMENT = "docs/MESSAGES.md"
 # Only dtlto-simulate reads event logs.
 NOT_FOR_USERS = "lib/Core/Plan/EventLog.cpp"
@@ -33,7 +34,8 @@ NOT_FOR_USERS = "lib/Core/Plan/EventLog.cpp"
 CALLS = ("warning", "emit", "error", "note", "fail", "Fail", "invalid",
          "wrongValue", "failure", "failed", "broken", "createStringError", "addError",
          "warnLimited", "failWithoutFallback", "violation", "leaveOut", "push_back",
-         "rest", "dislike", "infrastructure", "withFirstLine", "nodeFailed", "refuse")
+         "rest", "recordFailure", "infrastructure", "withFirstLine", "nodeFailed", "refuse",
+         "Error")
 
 # What messages are often put together in.
 VARIABLES = ("Error", "Problem", "Text", "Why", "WhyNot", "Reason")
@@ -42,7 +44,8 @@ CALL = re.compile(r"(?<![\w:~])(?:\w+(?:\.|->))*(%s)\(" % "|".join(CALLS))
 ASSIGNMENT = re.compile(r"(?<!\w)(?:\w+(?:\.|->))*(?:%s) \+?=(?!=)"
                         % "|".join(VARIABLES))
 # What functions that only make a part of a message put there.
-PARTS = {r"\bplugin\(\)": '"plugin \'" + X + "\': "',
+PARTS = {r'join\(NotExpressible, ", "\)': "X",
+         r"\bplugin\(\)": '"plugin \'" + X + "\': "',
          r"\bmodule\([^()]*\)": '"module \'" + X + "\'"',
          r"\bofAll\((?:[^()]|\(\))*\)": 'X + " of " + X'}
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -98,7 +101,7 @@ def in_sources(top):
         for name in sorted(glob.glob("**/*", root_dir=os.path.join(top, folder),
                                      recursive=True)):
             path = os.path.join(folder, name)
-            if not name.endswith((".cpp", ".h")) or path == NOT_FOR_USERS:
+            if not name.endswith((".cpp", ".h", ".hpp")) or path == NOT_FOR_USERS:
                 continue
             with open(os.path.join(top, path), encoding="utf-8") as f:
                 text = without_comments(f.read())

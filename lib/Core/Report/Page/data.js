@@ -10,7 +10,7 @@ const hosts = report.hosts;
 const begin = -report.link.thin_link;
 const end = Math.max(report.link.end, 1e-6);
 
-// In the order of a job's way. What has the same meaning for people has the same name.
+// In the order of a job's way. What has the same meaning on display has the same name.
 const phases = {
   "thin link": { label: "thin link", color: "--thin-link" },
   wait: { label: "wait for its turn", color: "--wait" },

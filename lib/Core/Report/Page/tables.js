@@ -40,9 +40,9 @@ function fillTiles() {
     ? `imports were cut to ${percent(totals.import_bytes, totals.whole_import_bytes)}; ${bytes(totals.bytes_back)} came back`
     : `${bytes(totals.bytes_back)} came back`);
   const trouble = [totals.failed_attempts && plural(totals.failed_attempts, "failure"),
-    totals.second_starts && `${plural(totals.second_starts, "second start")}, ${count(totals.second_starts_won)} faster`,
+    totals.second_starts && `${plural(totals.second_starts, "duplicate attempt")}, ${count(totals.second_starts_won)} faster`,
     totals.waste >= 0.001 && `${seconds(totals.waste)} for nothing`].filter(Boolean);
-  tile("Tried again", count(totals.retries + totals.second_starts), trouble.join("; ") || "nothing failed, nothing was started twice");
+  tile("Tried again", count(totals.retries + totals.second_starts), trouble.join("; ") || "no failures, no duplicate attempts");
 }
 
 /** The phase of a step of the critical path, as it is shown. */
@@ -180,14 +180,14 @@ function fillTrouble() {
   }
   if (failures.length) {
     failures.sort((a, b) => (a.attempt.done || 0) - (b.attempt.done || 0));
-    box.append(element("p", {}, "Failures, second tries and second starts" + (failures.length > 200 ? ", the first 200 of " + count(failures.length) : "") + ":"));
+    box.append(element("p", {}, "Failures, retries and duplicate attempts" + (failures.length > 200 ? ", the first 200 of " + count(failures.length) : "") + ":"));
     const table = element("table", {}, element("thead", {}, row([heading("Until", true), heading("Module"), heading("Start"), heading("Where"), heading("Outcome"), heading("Message")], "th")),
       element("tbody", {}, ...failures.slice(0, 200).map(({ job, attempt }) =>
         row([right(seconds(attempt.done)), { text: jobLink(job), class: "name" }, attempt.kind, attempt.in_linker ? "in the linker" : attempt.worker || "",
           { text: attempt.outcome, class: hasFailed(attempt) ? "bad" : undefined }, { text: (attempt.message || "").slice(0, 1000), class: "name" }]))));
     box.append(element("div", { class: "scroll" }, table));
   }
-  if (!box.childNodes.length) box.append(element("p", { class: "muted" }, "Nothing: no job failed, was started twice, or was kept in the linker."));
+  if (!box.childNodes.length) box.append(element("p", { class: "muted" }, "Nothing: no job failed, had a duplicate attempt, or was compiled in the linker."));
 }
 
 /** All about the selected job, under the timeline. */

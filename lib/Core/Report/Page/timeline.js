@@ -348,7 +348,7 @@ function barAt(x, y) {
 function describe(bar) {
   const lines = [bar.job.name];
   if (bar.attempt) {
-    const kind = { first: "", retry: ", second try", "second start": ", started a second time", here: "", verify: ", to compare" };
+    const kind = { first: "", retry: ", second try", "second start": ", duplicate attempt", here: "", verify: ", to compare" };
     lines.push((bar.attempt.in_linker ? "in the linker" : bar.attempt.worker || "a worker") + kind[bar.attempt.kind] +
       (bar.attempt.outcome === "ok" ? "" : ": " + bar.attempt.outcome));
     for (const span of bar.attempt.phases) lines.push(phases[phaseOf(bar.attempt, span)].label + "  " + seconds(span.end - span.begin));
