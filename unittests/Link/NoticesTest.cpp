@@ -285,7 +285,8 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
   summarize();
   EXPECT_EQ(notes(),
             Texts({"plugin 'fake': 3 of 30 modules were compiled here, since "
-                   "another machine can't be told: a plugin, verification"}));
+                   "a plugin, verification cannot be expressed on a remote "
+                   "compiler's command line"}));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
@@ -426,14 +427,14 @@ TEST_F(NoticesTest, ALinkThatWouldWaitForEver) {
 TEST_F(NoticesTest, Duplicates) {
   again(1, AttemptKind::Duplicate, "", /*Avoid=*/2);
   EXPECT_TRUE(said("plugin 'fake': module 'm1.o' takes long on two.example; "
-                   "started a second time"));
+                   "starting a duplicate attempt"));
   again(2, AttemptKind::Duplicate, "");
-  EXPECT_TRUE(said("module 'm2.o' takes long; started a second time"));
+  EXPECT_TRUE(said("module 'm2.o' takes long; starting a duplicate attempt"));
   succeeds(1, "", AttemptKind::Duplicate);
   succeeds(2);
   summarize();
-  EXPECT_TRUE(said("plugin 'fake': 2 slow jobs were started a second time, "
-                   "which was faster 1 times"));
+  EXPECT_TRUE(said("plugin 'fake': duplicate attempts for slow jobs: 2 "
+                   "started, 1 finished first"));
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_EQ(notes(), Texts());
 }
@@ -442,11 +443,12 @@ TEST_F(NoticesTest, StragglersThatAreCompiledHere) {
   Action Here = action(Action::StaysHere, 1, 101, Cause::Straggler);
   Here.Avoid = 1;
   step(event(PlanEvent::Tick), {Here});
-  EXPECT_TRUE(said("'m1.o' takes long on one.example; started a second time"));
+  EXPECT_TRUE(
+      said("'m1.o' takes long on one.example; starting a duplicate attempt"));
   compiledHere(1);
   summarize();
-  EXPECT_TRUE(said("1 slow jobs were started a second time, which was faster "
-                   "1 times"));
+  EXPECT_TRUE(
+      said("duplicate attempts for slow jobs: 1 started, 1 finished first"));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 

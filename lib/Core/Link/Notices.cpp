@@ -33,7 +33,8 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
            " s (--thinlto-dist-timeout)";
     return Text;
   case Cause::NotExpressible:
-    return ("another machine can't be told: " + What).str();
+    return (What + " cannot be expressed on a remote compiler's command line")
+        .str();
   case Cause::PluginFull:
     return "the plugin was full";
   case Cause::TakenBack:
@@ -207,7 +208,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
     // What the compiler warned of.
     if (StringRef Said = S.Said.rtrim(); !Said.empty())
       L.msg().diagnostic(Run.moduleName(J) + ": " + Said);
-    NumTwiceWon += A.AKind == AttemptKind::Duplicate;
+    NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
       ++NumRetried;
       LastRetry = module(J) + ": " + Again->second;
@@ -219,7 +220,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
     ++NumNotExpressible;
     break;
   case Cause::Straggler:
-    ++NumTwiceWon;
+    ++NumDuplicatesWon;
     break;
   case Cause::PluginFull:
   case Cause::TakenBack:
@@ -250,11 +251,11 @@ void Notices::sawStayHere(const Step &S, const Action &A) {
 }
 
 void Notices::sawDuplicate(const Action &A) {
-  ++NumTwice;
+  ++NumDuplicates;
   StringRef Worker = Run.workerName(A.Avoid);
   L.msg().debug(plugin() + module(A.Job) + " takes long" +
                 (Worker.empty() ? "" : " on " + Worker) +
-                "; started a second time");
+                "; starting a duplicate attempt");
 }
 
 void Notices::sawDrop(const Step &S, Cause Why) {
@@ -299,14 +300,13 @@ void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
     return std::to_string(N) + " of " + std::to_string(NumJobs);
   };
   if (Saver && Saver->numLeftOut())
-    L.msg().note(ofAll(Saver->numLeftOut()) +
-                 " jobs were not saved, since another machine can't be told: " +
-                 Saver->reason());
+    L.msg().note(ofAll(Saver->numLeftOut()) + " jobs were not saved, since " +
+                 Saver->reason() + " cannot be expressed in a bundle");
   if (NumNotExpressible)
     L.msg().note(plugin() + ofAll(NumNotExpressible) +
-                 " modules were compiled here, since another machine can't be "
-                 "told: " +
-                 join(NotExpressible, ", "));
+                 " modules were compiled here, since " +
+                 join(NotExpressible, ", ") +
+                 " cannot be expressed on a remote compiler's command line");
   if (NumRetried)
     L.msg().note(plugin() + ofAll(NumRetried) +
                  " jobs failed and were done when given to it again; the last "
@@ -335,10 +335,10 @@ void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
   else if (NumShared)
     L.msg().debug(plugin() + ofAll(NumShared) +
                   " modules were compiled here beside its own");
-  if (NumTwice)
-    L.msg().debug(plugin() + Twine(NumTwice) +
-                  " slow jobs were started a second time, which was faster " +
-                  Twine(NumTwiceWon) + " times");
+  if (NumDuplicates)
+    L.msg().debug(plugin() +
+                  "duplicate attempts for slow jobs: " + Twine(NumDuplicates) +
+                  " started, " + Twine(NumDuplicatesWon) + " finished first");
   if (NumVerified)
     L.msg().debug(plugin() + ofAll(NumVerified) + " objects verified");
 }

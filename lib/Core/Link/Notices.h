@@ -83,7 +83,8 @@ private:
   llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
   size_t NumWarnings = 0, NumSuppressed = 0;
   size_t NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
-  size_t NumTwice = 0, NumTwiceWon = 0, NumRetried = 0, NumVerified = 0;
+  size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumRetried = 0,
+         NumVerified = 0;
   std::string LastRetry; // which, and why
   std::set<std::string> NotExpressible;
 };
