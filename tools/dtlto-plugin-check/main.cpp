@@ -28,22 +28,24 @@ namespace fs = std::filesystem;
 static const char Usage[] =
     R"(usage: dtlto-plugin-check [options] PLUGIN
 
-Checks whether a plugin for dtlto keeps what dtlto/PluginAPI.h asks of it. PLUGIN
+Checks whether a plugin for dtlto keeps the promises of dtlto/PluginAPI.h. PLUGIN
 is a path. Each case runs in a process of its own.
 
-  --plugin-arg=TEXT  an argument for the plugin, as --thinlto-dist-plugin-arg
-                     of the linker; repeatable
-  --only=CASE        run this case; repeatable
-  --skip=CASE        don't run this case; repeatable
+  --plugin-arg=TEXT  an argument for the plugin, like the linker's
+                     --thinlto-dist-plugin-arg; may be repeated
+  --only=CASE        run this case; may be repeated
+  --skip=CASE        don't run this case; may be repeated
   --list             list the cases
-  --timeout=S        limit of each case in seconds (120); a job may take a third
-  --many=N           jobs in cases with many (48)
+  --timeout=S        time limit of each case in seconds (default: 120); a job may
+                     take a third of it
+  --many=N           the number of jobs in cases with many (default: 48)
   --jobs=FOLDER      use these jobs: what the plugin lib/dtlto/check/libdtlto_keep.so
-                     wrote to FOLDER in a link of yours, or --keep-jobs
-  --keep-jobs=FOLDER keep the jobs that are used there
-  --clang=PROGRAM    the clang that compiles the sources of jobs (clang-N, clang)
-  --junit=FILE       also write the results as JUnit's XML
-  --verbose          show what the plugin logs, also in cases that pass
+                     wrote to FOLDER in a link of yours, or --keep-jobs saved
+  --keep-jobs=FOLDER save the jobs that are used to FOLDER
+  --clang=PROGRAM    the clang that compiles the sources of jobs (default:
+                     clang-N, else clang)
+  --junit=FILE       also write the results as JUnit XML
+  --verbose          show what the plugin logs, even in cases that pass
   --debug            with one --only: run the case in this process, for a debugger
 
 Exit code: 0 if all cases passed, 1 if some failed, 2 if nothing could be checked.

@@ -191,42 +191,43 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-distribute", "<name>", setPlugin,
      "The same (default: with the plugin local)", "local"},
     {"thinlto-dist-plugin-arg", "<text>", setPluginArg,
-     "Hand <text> to the plugin; repeatable"},
+     "Pass <text> to the plugin; may be repeated"},
     {"thinlto-dist-fallback", "local|none", setFallback,
      "Compile a job that the plugin can't run in the linker (default), or "
      "fail the link"},
     {"thinlto-dist-local-jobs", "<n>|auto", setLocalJobs,
-     "Run <n> jobs at a time in the linker, beside the plugin's (default: as "
-     "many as help)"},
+     "Run at most <n> jobs in the linker while the plugin is full (default: "
+     "as many as pay off)"},
     {"thinlto-dist-duplicate", "<percent>", setDuplicate,
-     "Bound the work that is done twice when jobs are slow (default: 25)"},
+     "Limit the work done twice to replace slow workers (default: 25)"},
     {"thinlto-dist-order", "cost|link", setOrder,
      "Start the longest jobs first (default), or those that come first in the "
      "link"},
     {"thinlto-dist-memory", "<bytes>", setMemory,
-     "Bound the memory of jobs in flight; K, M or G may follow (default: a "
+     "Limit the memory of jobs in flight; K, M or G may follow (default: a "
      "quarter of the machine's)"},
     {"thinlto-dist-timeout", "<seconds>", setTimeout,
-     "Give up a job without a sign of life for <seconds> (default: 600)"},
+     "Give up a job after <seconds> without a sign of life (default: 600)"},
     {"thinlto-dist-verify", "<percent>", setVerify,
-     "Compile this share of the jobs in the linker, too, and compare the "
+     "Compile this share of the jobs in the linker as well, and compare the "
      "objects (default: 0)"},
     {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
      "Save each job to a file in <folder>, for dtlto-codegen"},
     {"thinlto-dist-slim", "on|off", setSlim,
-     "Send only what is imported of other modules (default: on)"},
+     "Send only what is imported from other modules (default: on)"},
     {"thinlto-dist-costs", "<file>|off", setCosts,
-     "Keep how long each module took in <file> (default: beside the ThinLTO "
-     "cache, or in the user's)"},
+     "Record how long each module took in <file> (default: in the ThinLTO "
+     "cache's folder, or the user's)"},
     {"thinlto-dist-progress", "auto|always|never", setProgress,
      "Show how far the link is (default: on a terminal)"},
     {"thinlto-dist-status", "table|json", setStatus,
-     "Show the workers of the plugin's farm, and don't link (default: table)",
+     "Show the workers of the plugin's farm instead of linking (default: "
+     "table)",
      "table"},
     {"thinlto-dist-report", "<file>.html|<file>.json", setReport,
      "Write a report of what ran where and when"},
     {"thinlto-dist-log", "<file>", setLog,
-     "Write what was decided, and when, for whoever looks into a fault"},
+     "Write a log of every decision, to attach to a bug report"},
 };
 
 void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
