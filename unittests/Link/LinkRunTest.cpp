@@ -925,7 +925,7 @@ TEST_F(StragglerTest, TheDuplicateIsVerified) {
 }
 
 TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
-  TempFolder Folder; // both objects are kept beside the output
+  TempFolder Folder; // both objects are saved beside the output
   options().OutputFile = Folder.path("app");
   options().VerifyPercent = 100;
   makeProgram(5);
@@ -944,9 +944,9 @@ TEST_F(LinkRunTest, VerificationFindsAnotherObject) {
       << Have.Error;
   EXPECT_NE(Have.Error.find("compiled on host:1"), std::string::npos)
       << Have.Error;
-  EXPECT_EQ(Folder.read("app.dtlto-verify/m.m1-o.there.o"),
+  EXPECT_EQ(Folder.read("app.dtlto-verify/m.m1-o.remote.o"),
             Want.Objects["m2.o"]);
-  EXPECT_EQ(Folder.read("app.dtlto-verify/m.m1-o.here.o"),
+  EXPECT_EQ(Folder.read("app.dtlto-verify/m.m1-o.local.o"),
             Want.Objects["m1.o"]);
 }
 

@@ -216,8 +216,8 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-slim", "on|off", setSlim,
      "Send only what is imported from other modules (default: on)"},
     {"thinlto-dist-costs", "<file>|off", setCosts,
-     "Record how long each module took in <file> (default: in the ThinLTO "
-     "cache's folder, or the user's)"},
+     "Record how long each module took in <file> (default: in the folder of "
+     "the cache)"},
     {"thinlto-dist-progress", "auto|always|never", setProgress,
      "Show how far the link is (default: on a terminal)"},
     {"thinlto-dist-status", "table|json", setStatus,
