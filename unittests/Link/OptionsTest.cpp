@@ -271,7 +271,8 @@ TEST_F(OptionsTest, StatusFormat) {
   EXPECT_EQ(Opts.StatusFormat, "");
   setenv("DTLTO_STATUS", "[%f/%n]\n", 1);
   EXPECT_EQ(toString(readEnvironment(Opts))
-                .find("DTLTO_STATUS '[%f/%n]?': unknown placeholder '%n': "),
+                .find("DTLTO_STATUS '[%f/%n]\\x0a': unknown placeholder "
+                      "'%n': "),
             0u);
   unsetenv("DTLTO_STATUS");
 }
