@@ -7,7 +7,7 @@
 
 #include "Link.h"
 #include "Farm.h"
-#include "Plan/EventLog.h"
+#include "LogReader.h"
 #include "Rules.h"
 #include <algorithm>
 #include <queue>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
-#include "Plan/EventLog.h"
+#include "LogReader.h"
 #include "Random.h"
 #include "Rules.h"
 #include <algorithm>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Plan/EventLog.h"
+#include "LogReader.h"
 #include <gtest/gtest.h>
 
 using namespace dtlto::plan;

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "Plan/EventLog.h"
+#include "LogReader.h"
 #include <cstdlib>
 
 using namespace dtlto::plan;

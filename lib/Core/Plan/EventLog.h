@@ -28,40 +28,15 @@
 #define DTLTO_CORE_PLAN_EVENTLOG_H
 
 #include "Plan/Plan.h"
-#include <string_view>
 
 namespace dtlto::plan {
-
-/// An event, and what the plan made of it.
-struct Step {
-  Time Now = {};
-  std::optional<Event> Cause; // none: the plan's start
-  std::vector<Action> Actions;
-  size_t Line = 0; // of the event in the text that it was read from
-};
-
-struct EventLog {
-  Options O;
-  std::vector<JobInfo> Jobs;
-  std::vector<Step> Steps; // the first is the start
-};
 
 /// What a log begins with; then printStep() for each step.
 std::string printHeader(const Options &O, const std::vector<JobInfo> &Jobs);
 /// \p E: null for the start.
 std::string printStep(Time Now, const Event *E,
                       const std::vector<Action> &Actions);
-std::string print(const EventLog &L);
 std::string print(const Action &A); // a line without its end
-
-/// Reads a whole log. Returns false for anything that print() would not have
-/// written, but for comments, the order of fields, and fields that have their
-/// default; \p Error then says what is wrong, and in which line.
-bool parse(std::string_view Text, EventLog &L, std::string &Error);
-
-/// Makes the decisions of \p L again. Returns an empty string if they are the
-/// same, else where they differ, or which rule of the plan was broken.
-std::string replay(const EventLog &L);
 
 } // namespace dtlto::plan
 

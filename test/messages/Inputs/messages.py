@@ -27,8 +27,6 @@ FOLDERS = ("lib/Core", "lld-hooks", "plugins/common", "plugins/local",
            "plugins/distcc", "plugins/icecc", "tools/dtlto-codegen",
            "include/dtlto/sdk")
 DOCUMENT = "docs/MESSAGES.md"
-# Only dtlto-simulate reads event logs.
-NOT_FOR_USERS = "lib/Core/Plan/EventLog.cpp"
 
 # Functions whose arguments reach the user. Notes of --verbose don't count.
 CALLS = ("warning", "emit", "error", "note", "fail", "Fail", "invalid",
@@ -100,9 +98,9 @@ def in_sources(top):
     for folder in FOLDERS:
         for name in sorted(glob.glob("**/*", root_dir=os.path.join(top, folder),
                                      recursive=True)):
-            path = os.path.join(folder, name)
-            if not name.endswith((".cpp", ".h", ".hpp")) or path == NOT_FOR_USERS:
+            if not name.endswith((".cpp", ".h", ".hpp")):
                 continue
+            path = os.path.join(folder, name)
             with open(os.path.join(top, path), encoding="utf-8") as f:
                 text = without_comments(f.read())
             for match in [*CALL.finditer(text), *ASSIGNMENT.finditer(text)]:
