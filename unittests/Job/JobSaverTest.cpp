@@ -132,6 +132,7 @@ TEST_F(JobSaverTest, PlacesThatAreNone) {
   withSaver("jobs", [&](JobSaver &Saver, std::vector<Task> &Tasks) {
     EXPECT_EQ(text(Saver.save(Tasks[0])), "can't save the job of 'm0.o' as '" +
                                               path("jobs/m.m0-o.tar") +
-                                              "': Is a directory");
+                                              "': there is something that is "
+                                              "not a file");
   });
 }
