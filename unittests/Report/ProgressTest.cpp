@@ -124,9 +124,10 @@ TEST_F(ProgressTest, UnknownPlaceholders) {
         << Format.str() << ": " << wrong(Format);
   EXPECT_EQ(wrong("% f").find("unknown placeholder '% '"), 0u);
   EXPECT_EQ(wrong("%F").find("unknown placeholder '%F'"), 0u);
-  EXPECT_EQ(wrong("%\n").find("unknown placeholder '%?'"), 0u);
-  EXPECT_EQ(wrong("%\xff").find("unknown placeholder '%?'"), 0u);
-  EXPECT_EQ(wrong(StringRef("%\0f", 3)).find("unknown placeholder '%?'"), 0u);
+  EXPECT_EQ(wrong("%\n").find("unknown placeholder '%\\x0a'"), 0u);
+  EXPECT_EQ(wrong("%\xff").find("unknown placeholder '%\\xff'"), 0u);
+  EXPECT_EQ(wrong(StringRef("%\0f", 3)).find("unknown placeholder '%\\x00'"),
+            0u);
 }
 
 TEST_F(ProgressTest, PercentSignAtTheEnd) {
@@ -142,7 +143,7 @@ TEST_F(ProgressTest, PercentSignAtTheEnd) {
 TEST_F(ProgressTest, NamesCannotMoveTheCursor) {
   Progress P = make("\x1b[1m%f\x1b[0m ");
   P.started("x\x1b[31m", "y\n", true);
-  EXPECT_EQ(Lines.back(), "\x1b[1m0\x1b[0m codegen x?[31m on y?");
+  EXPECT_EQ(Lines.back(), "\x1b[1m0\x1b[0m codegen x\\x1b[31m on y\\x0a");
 }
 
 TEST_F(ProgressTest, WidthIsAskedForEachTime) {
