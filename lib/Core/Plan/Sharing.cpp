@@ -48,7 +48,7 @@ unsigned Plan::localShare() const {
     return 0;
   if (O.LocalJobs)
     return *O.LocalJobs;
-  // Who wants no fallback wants to know that all is done elsewhere.
+  // Without fallback, the user wants to know that all is done elsewhere.
   if (!LoadIsKnown || !mayFallBack())
     return 0;
   if (TheLoad.Local != 0 && TheLoad.Local >= TheLoad.Slots)
