@@ -276,7 +276,6 @@ public:
 
   /// Whether events of this attempt still matter.
   bool isLive(AttemptId Id) const;
-  JobId jobOf(AttemptId Id) const { return JobOf.at(Id); }
   /// The attempts that the plugin has accepted, the highest rank first.
   std::vector<AttemptId> accepted() const;
   /// How many attempts and jobs wait for a thread of the driver's.
