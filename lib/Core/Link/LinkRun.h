@@ -19,14 +19,11 @@
 #ifndef DTLTO_LINK_LINKRUN_H
 #define DTLTO_LINK_LINKRUN_H
 
-#include "Bundle/JobOutputs.h"
 #include "Host/Session.h"
 #include "Job/CostHistory.h"
-#include "Job/JobSaver.h"
-#include "Link/Linker.h"
+#include "Link/JobPreparer.h"
+#include "Link/JobResult.h"
 #include "Link/Observer.h"
-#include "Plan/Plan.h"
-#include "LLVM/Cache.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -82,14 +79,6 @@ private:
     llvm::AddStreamFn Out;
     plan::AttemptId Winner = 0; // whose object counts; 0: there is none yet
   };
-  /// What an attempt has made, until it is delivered or of no use.
-  struct Result {
-    Buffer Object;
-    bool MayBeEmpty = false; // LLVM made none, and that is right
-    // Of a worker that makes files beside the object.
-    Buffer Packed;      // as they came
-    JobOutputs Outputs; // in Packed
-  };
 
   void order();
   plan::Options options() const;
@@ -102,10 +91,9 @@ private:
   void perform(const plan::Action &A);
   void tick();
 
-  // What is told.
+  // What is told (LinkEvents.cpp).
   void handle(Event &E);
-  void judge(Event &E);
-  llvm::Error unpack(Result &R, const SideFiles &Side);
+  void handleDone(Event &E);
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
@@ -114,32 +102,21 @@ private:
   void prepareOnHelper(const plan::Action &A, std::unique_ptr<BuiltJob> Old);
   void prepareNow(const plan::Action &A, std::unique_ptr<BuiltJob> Old,
                   llvm::StringRef Avoid);
-  llvm::Expected<bool> prepareFirst(Job &J, llvm::AddStreamFn &Out);
-  std::string objectName(const Task &T, llvm::StringRef Key) const;
   void offer(const plan::Action &A);
   void cancel(plan::AttemptId A);
   void forget(plan::AttemptId A);
   void compileHere(const plan::Action &A);
   void verify(const plan::Action &A);
   void deliver(const plan::Action &A);
-  std::string writeObject(Job &J, const Result &R, const SideFiles &Side);
   void close();
 
   /// What the plugin is told; falling with the order.
   static uint64_t cost(const Job &J) {
     return std::max<uint64_t>(1, static_cast<uint64_t>(J.Seconds * 1e6));
   }
-  /// What the plugin's jobs import from. Before 1.2, a plugin could rely on one
-  /// path being one content in all jobs.
-  SlimImports *slimForPlugin() const {
-    return L.Plugin->abi_minor >= 2 ? Slim.get() : nullptr;
-  }
 
   const Link &L;
-  std::unique_ptr<SlimImports> Slim; // null: modules are imported from whole
-  JobBuilder Builder;
-  std::unique_ptr<JobSaver> Saver; // null: jobs aren't saved
-  CfiFunctions Cfi;
+  JobPreparer Preparer;
   std::unique_ptr<CostHistory> Costs;
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
@@ -156,7 +133,7 @@ private:
   Clock::time_point NextPoll = {}; // for what runs here by way of the plugin
   llvm::DenseMap<plan::AttemptId, plan::JobId> JobOf;
   llvm::DenseMap<plan::AttemptId, std::unique_ptr<BuiltJob>> Built;
-  llvm::DenseMap<plan::AttemptId, Result> Results;
+  llvm::DenseMap<plan::AttemptId, JobResult> Results;
   /// Of attempts whose workers make files beside the object: where these go.
   llvm::DenseMap<plan::AttemptId, SideFiles> Sides;
   llvm::DenseMap<plan::AttemptId, plan::WorkerId> Workers;

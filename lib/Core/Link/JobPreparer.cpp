@@ -1,0 +1,105 @@
+//===- JobPreparer.cpp - What comes before a job's first attempt ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link/JobPreparer.h"
+#include "Bitcode/IndexShard.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+JobPreparer::JobPreparer(const Link &L, ArrayRef<Task> Tasks)
+    : L(L),
+      Slim(L.opts().Slim ? std::make_unique<SlimImports>(Tasks) : nullptr),
+      // Before 1.2, a plugin could rely on one path being one content in all
+      // jobs.
+      Builder(L, L.Plugin->needs, L.Plugin->abi_minor >= 2 ? slim() : nullptr),
+      Saver(L.opts().SaveJobs.empty()
+                ? nullptr
+                : std::make_unique<JobSaver>(L, L.opts().SaveJobs, slim())),
+      Cfi(L.Index) {}
+
+bool JobPreparer::isWork(const plan::Action &A) const {
+  return (A.ForPlugin && !Builder.isTrivial()) ||
+         (!A.IsAgain && (Saver || L.EmitIndexFiles || hasCache(L.Cache)));
+}
+
+Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
+                           std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
+  Event E{Event::Prepared};
+  E.Job = A.Attempt;
+  Clock::time_point Begin = Clock::now();
+  if (!A.IsAgain) {
+    Expected<bool> IsCached = prepareFirst(T, E.Out);
+    if (!IsCached) {
+      E.Kind = Event::Broken;
+      E.Message = toString(IsCached.takeError());
+    } else if (*IsCached) {
+      E.Kind = Event::CacheHit;
+    }
+  }
+  if (E.Kind == Event::Prepared && A.ForPlugin) {
+    if (Old) {
+      if (Error Why = Builder.complete(*Old, T))
+        E.Message = toString(std::move(Why));
+      else
+        E.Built = std::move(Old);
+    } else if (auto New = Builder.build(T, A.Attempt, Cost)) {
+      E.Built = std::move(*New);
+      E.Built->Avoid = Avoid.str();
+      E.Built->Job.avoid = Avoid.empty() ? nullptr : E.Built->Avoid.c_str();
+    } else {
+      E.Message = toString(New.takeError());
+    }
+  }
+  E.Ended = Clock::now();
+  E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+  return E;
+}
+
+/// What is done once for each job. True: LLVM's cache had the object. Else \p
+/// Out becomes where it goes, if there is a cache.
+Expected<bool> JobPreparer::prepareFirst(Task &T, AddStreamFn &Out) {
+  // As in-process: a module without a hash can't be cached.
+  std::string Key;
+  if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
+      !all_of(L.Index.getModuleHash(T.name()),
+              [](uint32_t V) { return V == 0; })) {
+    Key = cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
+                   *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+    T.ObjectName = objectName(T, Key);
+  }
+  if (Saver)
+    if (Error Why = Saver->save(T))
+      return createStringError(inconvertibleErrorCode(),
+                               "dtlto: " + toString(std::move(Why)));
+  if (L.EmitIndexFiles)
+    if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
+                                   L.EmitImportsFiles))
+      return std::move(Why);
+  if (Key.empty())
+    return false;
+  Expected<AddStreamFn> Stream = L.Cache(T.Number, Key, T.name());
+  if (!Stream)
+    return Stream.takeError();
+  if (!*Stream)
+    return true;
+  Out = std::move(*Stream);
+  return false;
+}
+
+/// What localCache() in LLVM's Caching.cpp calls the file of the object. Only
+/// CodeView tells of it: other objects shall not depend on where the cache is.
+std::string JobPreparer::objectName(const Task &T, StringRef Key) const {
+  Triple TheTriple = Builder.triple(T);
+  if (!TheTriple.isOSWindows() && !TheTriple.isOSBinFormatCOFF())
+    return {};
+  SmallString<128> Name(cacheFolder(L.Cache, L.opts().CacheFolder));
+  sys::path::append(Name, "llvmcache-" + Key);
+  return Name.str().str();
+}
