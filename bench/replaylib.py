@@ -196,7 +196,7 @@ def measure(options, rec, cluster, args, quiet=False):
     return [runs[middle], *runs[:middle], *runs[middle + 1 :]]
 
 
-def report(runs, rec, cluster):
+def report(runs, cluster):
     r, s = runs[0], runs[0].stats
     if r.messages.strip():
         print(r.messages.strip())

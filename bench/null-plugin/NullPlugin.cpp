@@ -1,0 +1,105 @@
+//===- NullPlugin.cpp - A plugin that does nothing, fast ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// It answers every job with the same object file. What a link then takes is
+// what the linker itself needs for its jobs.
+//
+// Arguments:
+//   object=FILE   the object file; must be given
+//   stats         when the session ends, note the number of jobs and the
+//                 seconds from the first submit() to the end of the last
+//                 job_done()
+//
+// Built twice: once needing no part of a job, once with all parts
+// (NULL_PLUGIN_NEEDS), since making them is the linker's work.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtlto/sdk/Plugin.hpp"
+#include <fstream>
+#include <iterator>
+
+using namespace dtlto::sdk;
+
+namespace {
+
+/// The object file. The linker may use a result's bytes for as long as it
+/// likes.
+struct Object {
+  std::shared_ptr<const std::string> Bytes;
+  const char *data() const { return Bytes->data(); }
+  size_t size() const { return Bytes->size(); }
+};
+
+class NullSession : public ThreadSession {
+public:
+  NullSession(const dtlto_host &Host, const dtlto_session_params &Params)
+      : ThreadSession(Host, 1) {
+    setCapacity(SIZE_MAX);
+    for (uint32_t I = 0; I != Params.num_args; ++I) {
+      std::string Arg = Params.args[I];
+      if (Arg.rfind("object=", 0) == 0)
+        TheObject = read(Arg.substr(7));
+      else if (Arg == "stats")
+        Stats = true;
+      else
+        throw Error(DTLTO_ERROR_CALLER,
+                    "unknown argument; known are object=FILE and stats");
+    }
+    if (!TheObject.Bytes)
+      throw Error(DTLTO_ERROR_CALLER, "the argument object=FILE is missing");
+  }
+
+  bool submit(std::shared_ptr<Job> J) override {
+    if (First == Clock::time_point())
+      First = Clock::now();
+    return ThreadSession::submit(std::move(J));
+  }
+  // The one thread.
+  Result run(const Job &) override { return {TheObject, "", "null"}; }
+  void ended(const Job &) override {
+    ++NumDone;
+    Last = Clock::now();
+  }
+
+  void load(dtlto_load &L) override {
+    ThreadSession::load(L);
+    L.slots = L.free = 1024;
+    L.workers = 1;
+    L.expected_wait_ms = 0;
+  }
+  void stop() override {
+    ThreadSession::stop();
+    if (Stats)
+      log(DTLTO_LOG_NOTE,
+          std::to_string(NumDone) + " jobs, " +
+              std::to_string(
+                  std::chrono::duration<double>(Last - First).count()) +
+              " s from first submit to last job_done");
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  static Object read(const std::string &Path) {
+    std::ifstream File(Path, std::ios::binary);
+    std::string Bytes{std::istreambuf_iterator<char>(File), {}};
+    if (Bytes.empty())
+      throw Error(DTLTO_ERROR_CALLER,
+                  "can't read the file of object=FILE, or it is empty");
+    return {std::make_shared<const std::string>(std::move(Bytes))};
+  }
+
+  Object TheObject;
+  bool Stats = false;
+  uint64_t NumDone = 0;
+  Clock::time_point First, Last;
+};
+
+} // namespace
+
+DTLTO_PLUGIN(NullSession, "null", "1.0", NULL_PLUGIN_NEEDS);

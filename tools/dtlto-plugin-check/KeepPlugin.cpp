@@ -1,0 +1,62 @@
+//===- KeepPlugin.cpp - Keeps a link's jobs and their objects -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Where dtlto-plugin-check has its jobs from. Each is compiled in the linker,
+// one at a time; N.tar is its bundle, with the command line, and N.o its
+// object, in the folder that the one argument names. A job that the compiler
+// says no to has no object.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtlto/sdk/Plugin.hpp"
+#include <cstdio>
+#include <fstream>
+
+using namespace dtlto::sdk;
+
+namespace {
+
+class KeepSession : public ThreadSession {
+public:
+  KeepSession(const dtlto_host &Host, const dtlto_session_params &Params)
+      : ThreadSession(Host, 1) {
+    if (Params.num_args != 1)
+      throw Error(DTLTO_ERROR_CALLER,
+                  "expected one argument, the folder of jobs");
+    Folder = Params.args[0];
+    setCapacity(SIZE_MAX);
+  }
+
+  Result run(const Job &J) override {
+    std::string Bundle = J.bundle().bytes();
+    Result R = J.compileHere();
+    if (R.Status == DTLTO_OK || R.Status == DTLTO_ERROR_COMPILER)
+      save(J.id(), "tar", Bundle);
+    if (R.Status == DTLTO_OK)
+      save(J.id(), "o", {R.Object.data(), R.Object.size()});
+    return R;
+  }
+
+private:
+  void save(uint64_t Id, const char *Suffix, std::string_view Bytes) const {
+    char Name[40];
+    std::snprintf(Name, sizeof(Name), "/%06llu.%s",
+                  static_cast<unsigned long long>(Id), Suffix);
+    std::ofstream File(Folder + Name, std::ios::binary);
+    if (!(File << Bytes << std::flush))
+      throw Error(DTLTO_ERROR_INFRASTRUCTURE,
+                  "can't write to the folder of jobs");
+  }
+
+  std::string Folder;
+};
+
+} // namespace
+
+DTLTO_PLUGIN(KeepSession, "keep", "1.0",
+             DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS |
+                 DTLTO_PART_CONFIG);
