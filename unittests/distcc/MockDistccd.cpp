@@ -9,11 +9,7 @@
 #include "Lzo.h"
 #include "Request.h"
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,26 +89,6 @@ std::string WireRequest::output() const {
 // Sockets
 //===----------------------------------------------------------------------===//
 
-Listener::Listener() : Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in Where = {};
-  Where.sin_family = AF_INET;
-  Where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t Size = sizeof(Where);
-  auto *Any = reinterpret_cast<sockaddr *>(&Where);
-  if (Fd < 0 || ::bind(Fd, Any, Size) != 0 || ::listen(Fd, 500) != 0 ||
-      ::getsockname(Fd, Any, &Size) != 0) {
-    perror("a port for a test");
-    abort();
-  }
-  Port = ntohs(Where.sin_port);
-}
-
-Listener::~Listener() { ::close(Fd); }
-
-std::string Listener::name() const {
-  return "127.0.0.1:" + std::to_string(Port);
-}
-
 std::string MockDistccd::Peer::receive(size_t Size) {
   std::string Bytes;
   char Buffer[65536];
@@ -154,7 +130,7 @@ void MockDistccd::Peer::close() {
   if (!Request.Argv.empty() && !Request.isProbe())
     --Mock.Now;
   --Mock.Open;
-  ::close(Fd);
+  Mock.Server.leave(Fd, [this] { ::close(Fd); });
   Fd = -1;
   Mock.Changed.notify_all();
 }
@@ -218,29 +194,29 @@ bool MockDistccd::Peer::readRequest() {
 // The server
 //===----------------------------------------------------------------------===//
 
-MockDistccd::MockDistccd(std::string Version) : Version(std::move(Version)) {
-  Acceptor = std::thread([this] { accept(); });
-}
+MockDistccd::MockDistccd(std::string Version)
+    : Version(std::move(Version)), Server([this](int Fd) {
+        Peer *P;
+        {
+          std::lock_guard<std::recursive_mutex> Lock(Mutex);
+          ++Connections;
+          ++Open;
+          Changed.notify_all();
+          P = Peers.emplace_back(std::make_unique<Peer>(*this, Fd)).get();
+        }
+        serve(*P);
+        P->close();
+      }) {}
 
-MockDistccd::~MockDistccd() {
-  stop();
-  for (std::thread &T : Threads)
-    T.join();
-}
+MockDistccd::~MockDistccd() { stop(); }
 
 void MockDistccd::stop() {
-  if (!Acceptor.joinable())
-    return;
   {
     std::lock_guard<std::recursive_mutex> Lock(Mutex);
     Stopping = true;
-    for (auto &P : Peers)
-      if (P->Fd >= 0)
-        ::shutdown(P->Fd, SHUT_RDWR);
     Changed.notify_all();
   }
-  ::shutdown(Listen.fd(), SHUT_RDWR); // wakes accept()
-  Acceptor.join();
+  Server.stop();
 }
 
 void MockDistccd::onConnect(Act A) {
@@ -264,26 +240,6 @@ std::vector<WireRequest> MockDistccd::requests() const {
 bool MockDistccd::waitFor(std::function<bool()> Done) {
   std::unique_lock<std::recursive_mutex> Lock(Mutex);
   return Changed.wait_for(Lock, MaxWait, Done);
-}
-
-void MockDistccd::accept() {
-  while (true) {
-    int Fd = ::accept4(Listen.fd(), nullptr, nullptr, SOCK_CLOEXEC);
-    std::lock_guard<std::recursive_mutex> Lock(Mutex);
-    if (Fd < 0 || Stopping) {
-      if (Fd >= 0)
-        ::close(Fd);
-      return;
-    }
-    ++Connections;
-    ++Open;
-    Changed.notify_all();
-    Peers.push_back(std::make_unique<Peer>(*this, Fd));
-    Threads.emplace_back([this, &P = *Peers.back()] {
-      serve(P);
-      P.close();
-    });
-  }
 }
 
 void MockDistccd::serve(Peer &P) {

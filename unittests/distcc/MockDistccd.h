@@ -14,22 +14,13 @@
 #ifndef DTLTO_UNITTESTS_DISTCC_MOCKDISTCCD_H
 #define DTLTO_UNITTESTS_DISTCC_MOCKDISTCCD_H
 
-#include <chrono>
+#include "SocketServer.h"
 #include <condition_variable>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <string>
 #include <string_view>
-#include <thread>
-#include <vector>
 
 namespace dtlto::test {
-
-/// Nothing that a test waits for takes as long. The end of all waiting.
-constexpr std::chrono::seconds MaxWait{30};
 
 /// Threads wait until somebody opens it.
 class Gate {
@@ -70,23 +61,6 @@ struct WireRequest {
   bool isProbe() const;
   /// What follows -o.
   std::string output() const;
-};
-
-/// A socket that listens on 127.0.0.1. Connections wait in its queue until
-/// somebody accepts them.
-class Listener {
-public:
-  Listener();
-  ~Listener();
-  Listener(const Listener &) = delete;
-  int fd() const { return Fd; }
-  uint16_t port() const { return Port; }
-  /// "127.0.0.1:4711", as a host list and messages have it.
-  std::string name() const;
-
-private:
-  int Fd;
-  uint16_t Port;
 };
 
 class MockDistccd {
@@ -131,8 +105,8 @@ public:
   void onProbe(Act A);
   void onJob(Act A);
 
-  uint16_t port() const { return Listen.port(); }
-  std::string name() const { return Listen.name(); }
+  uint16_t port() const { return Server.port(); }
+  std::string name() const { return Server.name(); }
 
   unsigned numConnections() const { return get(Connections); }
   unsigned numProbes() const { return get(Probes); }
@@ -153,10 +127,8 @@ private:
     std::lock_guard<std::recursive_mutex> Lock(Mutex);
     return Number;
   }
-  void accept();
   void serve(Peer &P);
 
-  Listener Listen;
   const std::string Version;
   mutable std::recursive_mutex Mutex; // guards the rest
   std::condition_variable_any Changed;
@@ -166,8 +138,7 @@ private:
   std::vector<WireRequest> Requests;
   std::vector<std::unique_ptr<Peer>> Peers;
   bool Stopping = false;
-  std::vector<std::thread> Threads;
-  std::thread Acceptor;
+  SocketServer Server; // the last: its threads use the rest
 };
 
 } // namespace dtlto::test

@@ -7,90 +7,22 @@
 
 #include "MockIcecream.h"
 #include <algorithm>
-#include <cstring>
 #include <poll.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 using namespace dtlto::test;
-using namespace std::chrono_literals;
-
-// Ends of waits; nothing here takes long unless it is broken.
-static constexpr auto Limit = 30s;
 
 MockServer::MockServer(const std::string &Path, Session Serve)
-    : Serve(std::move(Serve)) {
-  sockaddr_un Unix = {};
-  sockaddr_in Tcp = {};
-  socklen_t Size;
-  if (Path.empty()) {
-    Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    Tcp.sin_family = AF_INET;
-    Tcp.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    Size = sizeof(Tcp);
-    ::bind(Fd, reinterpret_cast<sockaddr *>(&Tcp), Size);
-    ::getsockname(Fd, reinterpret_cast<sockaddr *>(&Tcp), &Size);
-    Port = ntohs(Tcp.sin_port);
-  } else {
-    Fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    Unix.sun_family = AF_UNIX;
-    std::strcpy(Unix.sun_path, Path.c_str());
-    ::bind(Fd, reinterpret_cast<sockaddr *>(&Unix), sizeof(Unix));
-  }
-  ::listen(Fd, 10); // iceccd has no more
-  Listener = std::thread([this] { listen(); });
-}
-
-MockServer::~MockServer() {
-  stop();
-  for (std::thread &T : Threads)
-    T.join();
-}
-
-void MockServer::listen() {
-  while (true) {
-    int Socket = ::accept4(Fd, nullptr, nullptr, SOCK_CLOEXEC);
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (Stopping) {
-      if (Socket != -1)
-        ::close(Socket);
-      return;
-    }
-    if (Socket == -1)
-      continue;
-    Open.push_back(Socket);
-    Threads.emplace_back([this, Socket] {
-      sockaddr_in Nobody = {};
-      Nobody.sin_family = AF_INET;
-      std::unique_ptr<MsgChannel> C(Service::createChannel(
-          Socket, reinterpret_cast<sockaddr *>(&Nobody), sizeof(Nobody)));
-      if (C)
-        Serve(*C);
-      std::lock_guard<std::mutex> Lock(Mutex);
-      Open.erase(std::find(Open.begin(), Open.end(), Socket));
-      C.reset();
-    });
-  }
-}
-
-void MockServer::stop() {
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Stopping = true;
-    for (int Socket : Open)
-      ::shutdown(Socket, SHUT_RDWR);
-  }
-  ::shutdown(Fd, SHUT_RDWR);
-  if (!Listener.joinable())
-    return;
-  Listener.join();
-  ::close(Fd); // and with it, whoever waits to be let in
-}
-
-unsigned MockServer::numOpen() const {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  return static_cast<unsigned>(Open.size());
-}
+    : SocketServer(
+          [this, Serve = std::move(Serve)](int Fd) {
+            sockaddr_in Nobody = {};
+            Nobody.sin_family = AF_INET;
+            std::unique_ptr<MsgChannel> C(Service::createChannel(
+                Fd, reinterpret_cast<sockaddr *>(&Nobody), sizeof(Nobody)));
+            if (C)
+              Serve(*C);
+            leave(Fd, [&] { C.reset(); });
+          },
+          Path, 10) {} // iceccd has no more
 
 MockCluster::MockCluster(const std::string &Folder)
     : Socket(Folder + "/iceccd.socket") {
@@ -112,7 +44,7 @@ void MockCluster::expect(std::vector<Behaviour> B) {
 
 template <typename T> bool MockCluster::waitFor(T What) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  return Changed.wait_for(Lock, Limit, What);
+  return Changed.wait_for(Lock, MaxWait, What);
 }
 bool MockCluster::waitForRequests(unsigned N) {
   return waitFor([&] { return S.Requests >= N; });
@@ -121,7 +53,7 @@ bool MockCluster::waitForJobs(unsigned N) {
   return waitFor([&] { return S.Jobs >= N; });
 }
 bool MockCluster::waitForClosed() {
-  auto End = std::chrono::steady_clock::now() + Limit;
+  auto End = std::chrono::steady_clock::now() + MaxWait;
   while (numOpen() && std::chrono::steady_clock::now() < End)
     std::this_thread::yield();
   return numOpen() == 0;

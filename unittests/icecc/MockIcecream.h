@@ -13,44 +13,19 @@
 #ifndef DTLTO_UNITTESTS_ICECC_MOCKICECREAM_H
 #define DTLTO_UNITTESTS_ICECC_MOCKICECREAM_H
 
+#include "SocketServer.h"
 #include <condition_variable>
-#include <functional>
 #include <icecc/comm.h>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
 
 namespace dtlto::test {
 
-/// A listening socket, and a thread for each connection.
-class MockServer {
+/// A server whose connections are libicecc's channels.
+class MockServer : public SocketServer {
 public:
   using Session = std::function<void(MsgChannel &)>;
-  /// At a path, or (empty) at a free port of 127.0.0.1.
   MockServer(const std::string &Path, Session Serve);
-  ~MockServer();
-  MockServer(const MockServer &) = delete;
-
-  uint16_t port() const { return Port; }
-  /// Lets nobody in any more, and hangs up.
-  void stop();
-  /// Connections that are open.
-  unsigned numOpen() const;
-
-private:
-  void listen();
-
-  const Session Serve;
-  int Fd = -1;
-  uint16_t Port = 0;
-  mutable std::mutex Mutex; // guards the rest
-  bool Stopping = false;
-  std::vector<int> Open;
-  std::vector<std::thread> Threads;
-  std::thread Listener;
 };
 
 /// What a node does with a job.
