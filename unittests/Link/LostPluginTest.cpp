@@ -1,0 +1,274 @@
+//===- LostPluginTest.cpp - A plugin that hangs, lies or is silent --------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinkRunTest.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// A plugin that is lost
+//===----------------------------------------------------------------------===//
+
+class LostPluginTest : public LinkRunTest,
+                       public testing::WithParamInterface<Case> {};
+
+TEST_P(LostPluginTest, TheRestIsCompiledHere) {
+  makeProgram(10);
+  runElsewhere();
+  GetParam().SetUp(*this);
+  linkSame();
+  // One warning for all jobs, those in the plugin's hands included.
+  EXPECT_TRUE(warned({"plugin 'fake': ", GetParam().Parts[0],
+                      "; compiling the remaining modules here"}))
+      << testing::PrintToString(TheLink.Msg.warnings());
+  EXPECT_TRUE(warned({" of 10 modules were compiled here instead"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
+  bool WasOpen = StringRef(GetParam().Name).starts_with("GivesUp");
+  EXPECT_EQ(Plugin.isClosed(), WasOpen);
+  if (!StringRef(GetParam().Name).ends_with("Middle")) {
+    EXPECT_TRUE(Plugin.submitted().empty());
+    EXPECT_TRUE(warned({"10 of 10 modules were compiled here instead"}));
+  }
+}
+
+const Case LostPluginCases[] = {
+    {"OpenFails",
+     [](LinkRunTest &T) {
+       T.onOpen("no farm today", DTLTO_ERROR_INFRASTRUCTURE);
+     },
+     {"no farm today"}},
+    {"OpenFailsWithoutAReason",
+     [](LinkRunTest &T) { T.onOpen(nullptr, 4711); },
+     {"open() failed without a reason"}},
+    {"GivesUpWhileItOpens",
+     [](LinkRunTest &T) {
+       T.Plugin.OnOpen = [&T](const dtlto_session_params &) {
+         std::thread([&] {
+           T.Plugin.log(DTLTO_LOG_ERROR, "no farm today");
+         }).join();
+         return DTLTO_OK;
+       };
+     },
+     {"no farm today"}},
+    {"GivesUpInTheMiddle",
+     [](LinkRunTest &T) {
+       T.Plugin.OnRun = [&T](const FakePlugin::Job &J) {
+         if (T.Plugin.numObjectsMade() < 2)
+           return T.Plugin.done(J.Id, T.remote(J));
+         T.Plugin.log(DTLTO_LOG_ERROR, "no host is left");
+         T.Plugin.done(J.Id,
+                       T.Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, "no host"));
+       };
+     },
+     {"no host is left"}}};
+INSTANTIATE_TEST_SUITE_P(LinkRunTest, LostPluginTest,
+                         testing::ValuesIn(LostPluginCases), nameOf);
+
+class ViolationTest : public LinkRunTest,
+                      public testing::WithParamInterface<Case> {};
+
+TEST_P(ViolationTest, ThePluginIsDropped) {
+  makeProgram(5);
+  runElsewhere();
+  GetParam().SetUp(*this);
+  linkSame();
+  std::vector<StringRef> Parts(GetParam().Parts.begin(),
+                               GetParam().Parts.end());
+  Parts.push_back("plugin 'fake'");
+  EXPECT_TRUE(warned(Parts)) << testing::PrintToString(TheLink.Msg.warnings());
+}
+
+const Case ViolationCases[] = {
+    {"TwoResults",
+     [](LinkRunTest &T) {
+       T.runM1([&T](const FakePlugin::Job &J) {
+         T.Plugin.done(J.Id, T.remote(J));
+         T.Plugin.doneTooOften(J.Id, T.remote(J));
+       });
+     },
+     {"second result", "'m1.o'"}},
+    {"ASecondResultWhileClosing",
+     [](LinkRunTest &T) {
+       T.Plugin.OnClose = [&T] {
+         T.Plugin.doneTooOften(T.Plugin.submitted().back().Id,
+                               T.Plugin.object("late"));
+       };
+     },
+     {"second result"}},
+    {"UnknownJobs",
+     [](LinkRunTest &T) {
+       T.runM1([&T](const FakePlugin::Job &J) {
+         T.Plugin.doneTooOften(0x123456789, T.remote(J));
+         T.Plugin.done(J.Id, T.remote(J));
+       });
+     },
+     {"which it was never given"}},
+    {"FromInsideOfSubmit",
+     [](LinkRunTest &T) {
+       T.Plugin.OnSubmit = [&T](const FakePlugin::Job &J) {
+         T.Plugin.done(J.Id, T.remote(J));
+         return DTLTO_OK;
+       };
+       T.Plugin.OnRun = [](const FakePlugin::Job &) {};
+     },
+     {"from inside of submit()"}},
+    {"WithoutASize",
+     [](LinkRunTest &T) {
+       T.Plugin.OnRun = [&T](const FakePlugin::Job &J) {
+         dtlto_result Result = {};
+         T.Plugin.done(J.Id, Result);
+       };
+     },
+     {"without a size"}},
+    {"NoResultAtAll",
+     [](LinkRunTest &T) {
+       T.Plugin.OnRun = [&T](const FakePlugin::Job &J) {
+         T.Plugin.host().job_done(T.Plugin.host().context, J.Id, nullptr);
+       };
+     },
+     {}}};
+INSTANTIATE_TEST_SUITE_P(LinkRunTest, ViolationTest,
+                         testing::ValuesIn(ViolationCases), nameOf);
+
+class HangingCallTest : public LinkRunTest,
+                        public testing::WithParamInterface<Case> {};
+
+TEST_P(HangingCallTest, IsLeftBehind) {
+  makeProgram(4);
+  limitTime();
+  GetParam().SetUp(*this);
+  linkSame();
+  std::string Call = GetParam().Parts[0];
+  EXPECT_TRUE(warned({"plugin 'fake'", Call + "() has not returned"}))
+      << testing::PrintToString(TheLink.Msg.warnings());
+  if (Call == "open")
+    EXPECT_TRUE(warned({"4 of 4 modules were compiled here instead"}));
+  if (Call == "close")
+    EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
+}
+
+const Case HangingCalls[] = {
+    {"Open",
+     [](LinkRunTest &T) {
+       T.Plugin.OnOpen = [&T](const dtlto_session_params &) {
+         T.TheGate.wait();
+         return DTLTO_OK;
+       };
+     },
+     {"open"}},
+    {"Submit",
+     [](LinkRunTest &T) {
+       T.Plugin.OnSubmit = [&T](const FakePlugin::Job &J) {
+         if (J.Name == "m1.o")
+           T.TheGate.wait();
+         return DTLTO_OK;
+       };
+     },
+     {"submit"}},
+    {"Load",
+     [](LinkRunTest &T) {
+       T.Plugin.OnLoad = [&T](dtlto_load &) {
+         T.TheGate.wait();
+         return DTLTO_OK;
+       };
+     },
+     {"load"}},
+    {"Close",
+     [](LinkRunTest &T) { T.Plugin.OnClose = [&T] { T.TheGate.wait(); }; },
+     {"close"}}};
+INSTANTIATE_TEST_SUITE_P(LinkRunTest, HangingCallTest,
+                         testing::ValuesIn(HangingCalls), nameOf);
+
+//===----------------------------------------------------------------------===//
+// Time limits
+//===----------------------------------------------------------------------===//
+
+TEST_F(LinkRunTest, AJobThatIsLost) {
+  makeProgram(4);
+  limitTime();
+  // When all objects are there, it comes back.
+  openGateAfter(4);
+  std::atomic<bool> Late{false};
+  runM1([&](const FakePlugin::Job &J) {
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, "host:1");
+    TheGate.wait();
+    Late = true;
+    Plugin.done(J.Id, remote(J));
+  });
+  linkSame();
+  EXPECT_TRUE(warned({"plugin 'fake'", "'m1.o'", "no result within 600 s"}));
+  Plugin.waitForEnd();
+  EXPECT_TRUE(Late);
+  // The host has no use for it any more, and has said so.
+  std::vector<uint64_t> Cancelled = Plugin.cancelled();
+  bool Asked = false;
+  for (const FakePlugin::Job &J : Plugin.submitted())
+    Asked |= J.Name == "m1.o" && is_contained(Cancelled, J.Id);
+  EXPECT_TRUE(Asked);
+}
+
+TEST_F(LinkRunTest, JobsThatRunHereHaveNoLimit) {
+  // Code generation that takes longer than the limit is no fault of the
+  // plugin's: it is the user's own machine. Nor is it that other jobs wait.
+  makeProgram(4);
+  TheLink.Adjust = [](plan::Options &O) {
+    O.JobTimeout = 130ms; // more than it takes to see that it runs
+    O.DeadlineStep = 5ms;
+  };
+  std::atomic<bool> Slow{false};
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+      if (!Slow.exchange(true))
+        std::this_thread::sleep_for(200ms);
+      return true;
+    };
+  };
+  linkSame();
+  EXPECT_TRUE(TheLink.Msg.warnings().empty())
+      << testing::PrintToString(TheLink.Msg.warnings());
+}
+
+TEST_F(LinkRunTest, LocalCodegenOutlivesThePlugin) {
+  // The plugin reports that it is done with a job in its local code generation,
+  // and the link ends only when that has.
+  makeProgram(4);
+  limitTime();
+  std::atomic<bool> Inside{false}, Ended{false};
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+      if (!Inside.exchange(true)) {
+        TheGate.wait();
+        Ended = true;
+      }
+      return true;
+    };
+  };
+  std::thread Thread;
+  runM1([&](const FakePlugin::Job &J) {
+    Thread = std::thread([this, Id = J.Id] {
+      dtlto_result Result = Plugin.codegen(Id);
+      if (Result.object.release)
+        Result.object.release(Result.object.owner, Result.object.data,
+                              Result.object.size);
+    });
+    while (!Inside)
+      std::this_thread::yield();
+    Plugin.done(J.Id, remote(J));
+  });
+  Plugin.OnClose = [&] { Thread.join(); };
+  openGateAfter(4);
+  linkSame();
+  EXPECT_TRUE(Ended);
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+} // namespace
