@@ -193,7 +193,45 @@ TEST_F(NoticesTest, NoneOfSecondTriesThatFail) {
   compiledHere(1);
   summarize();
   EXPECT_EQ(notes(), Texts());
-  EXPECT_TRUE(warned("no luck again"));
+  EXPECT_TRUE(warned("'m1.o': no luck again; before that: no luck; compiling"));
+}
+
+TEST_F(NoticesTest, SecondTriesThatFailAlikeAreToldOnce) {
+  again(1, AttemptKind::Retry, "no answer within 4 s");
+  fallBack(1, Cause::Infrastructure, "no answer within 5 s");
+  compiledHere(1);
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': module 'm1.o': no answer within 5 s; "
+                   "compiling it here"}));
+}
+
+TEST_F(NoticesTest, SecondTriesThatFailWithoutFallback) {
+  again(1, AttemptKind::Retry, "killed by signal 9");
+  failLink(1, Cause::Infrastructure, "no answer");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no answer; before "
+                     "that: killed by signal 9");
+}
+
+/// The linker is quicker: the failure is still told.
+TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
+  for (Cause Why : {Cause::PluginSilent, Cause::TakenBack, Cause::Straggler}) {
+    Msg.clear();
+    use(5);
+    again(1, AttemptKind::Retry, "killed by signal 9");
+    EXPECT_EQ(Msg.warnings(), Texts());
+    staysHere(1, Why);
+    compiledHere(1);
+    EXPECT_EQ(Msg.warnings(),
+              Texts({"plugin 'fake': module 'm1.o': killed by signal 9; "
+                     "compiled here before a second try ended"}));
+  }
+}
+
+TEST_F(NoticesTest, SecondTriesOfAPluginThatIsLost) {
+  again(1, AttemptKind::Retry, "the connection broke");
+  staysHere(1, Cause::PluginGone);
+  compiledHere(1);
+  EXPECT_EQ(Msg.warnings(), Texts()); // but that of the loss
 }
 
 TEST_F(NoticesTest, CompilerErrorsAreJudgedHere) {

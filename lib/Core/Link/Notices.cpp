@@ -167,6 +167,11 @@ void Notices::sawFailure(const Step &S) {
   // A compiler's words end in a newline, and a message doesn't.
   std::string Said = S.Said.rtrim().str();
   std::string Text = plugin() + module(J) + ": ";
+  // A second try that fails in another way says nothing of the first.
+  std::string Before = WhyAgain.lookup(J);
+  std::string Both = S.Why.str();
+  if (!Before.empty() && kindOf(Before) != kindOf(S.Why))
+    Both += "; before that: " + Before;
   for (const Action &A : S.Actions) {
     if (A.Job != J)
       continue;
@@ -181,11 +186,13 @@ void Notices::sawFailure(const Step &S) {
         L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
                       "; compiling it here");
       } else {
-        warnLimited(Text + S.Why + "; compiling it here", S.Why);
+        warnLimited(Text + Both + "; compiling it here",
+                    Before.empty() ? S.Why : StringRef(Before));
       }
+      WhyAgain.erase(J);
       return;
     case Action::FailLink:
-      return failWithoutFallback(Text + S.Why);
+      return failWithoutFallback(Text + Both);
     case Action::EndJob:
       if (Why == Cause::CompilerHere)
         addError(compileError(Run.moduleName(J), S.Said));
@@ -230,6 +237,14 @@ void Notices::sawWin(const Step &S, const Action &A) {
   default:
     ++NumFallback;
   }
+  // A failure that nobody has been told of, since its second try has not
+  // failed. Where the plugin is lost, that has been told, most often with this
+  // reason.
+  if (std::string Why = WhyAgain.lookup(J);
+      !Why.empty() && It->second != Cause::PluginGone)
+    warnLimited(plugin() + module(J) + ": " + Why +
+                    "; compiled here before a second try ended",
+                Why);
   if (auto Elsewhere = Remote.find(J); Elsewhere != Remote.end())
     warnLimited(plugin() + module(J) + ": " + Elsewhere->second.What +
                     ", but compiling it here worked; it said: " +
