@@ -20,6 +20,11 @@
 #   %compile-prog           compiles it: main.o alpha.o beta.o gamma.o, and
 #                           libd.a of delta.o and put.o
 #   %prog-inputs            those five files
+#   %program                makes %t and goes there, compiles %prog and links it
+#                           with stock LLD to `stock`
+#   %none                   the linker's option to compile nothing here instead
+#   %fields                 status/Inputs/fields.py, which checks JSON and prints
+#                           it as lines
 #   %plugins                the folder of the test plugins
 #   %python                 Python 3
 #   %clang-name             stock clang's name in Debian, clang-19
@@ -104,9 +109,14 @@ freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"
 # lit takes the names as regular expressions, in this order and before its own
 # %s and %t.
 config.substitutions += [
+    (r"%program\b", "%enter && %compile-prog && "
+                    "%stock-ld.lld -e start %prog-inputs -o stock"),
     (r"%enter\b", "rm -rf %t && mkdir %t && cd %t"),
     (r"%compile-prog\b", "%thin %prog/*.c && %ar rcs libd.a delta.o put.o"),
     (r"%prog-inputs\b", "main.o alpha.o beta.o gamma.o libd.a"),
+    (r"%none\b", "--thinlto-dist-fallback=none"),
+    (r"%fields\b", "{} {}".format(python, os.path.join(
+        config.test_source_root, "status", "Inputs", "fields.py"))),
     (r"%clang-name\b", "clang-" + config.llvm_major),
     (r"%llvm-version\b", config.llvm_version),
     (r"%clangxx\b", clangxx),
@@ -129,6 +139,39 @@ for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
         ("%stock-" + name, os.path.join(tools, linker)),
         ("%" + name, os.path.join(tools if only_stock else ours, linker)),
     ]
+
+# For tests of another program: that of argv/Inputs/bare, six modules, two of them
+# in libmore.a. %program makes it, %inputs are the linker's arguments for it, %bare
+# is its folder.
+bare = os.path.join(config.test_source_root, "argv", "Inputs", "bare")
+config.bare_program = [
+    (r"%program\b", "%enter && %thin %bare/*.c && "
+                    "%ar rcs libmore.a fold.o table.o && "
+                    "%stock-ld.lld %inputs -o stock"),
+    (r"%inputs\b", "-e entry main.o choose.o scramble.o wide.o libmore.a"),
+    (r"%bare\b", bare),
+]
+
+# What isn't built on each machine, and what a machine may not allow.
+for feature, names in {
+        "bench-plugins": ["bench/libdtlto_replay.so"],
+        "distcc-plugin": ["lib/dtlto/libdtlto_distcc.so"],
+        "static-worker": ["lib/dtlto/dtlto-codegen-static"],
+        "icecc-plugin": ["lib/dtlto/libdtlto_icecc.so",
+                         "lib/dtlto/dtlto-codegen-static"]}.items():
+    if all(os.path.exists(os.path.join(config.dtlto_obj_root, name))
+           for name in names):
+        config.available_features.add(feature)
+# The network of a cluster (icecc/): root, or users may have namespaces.
+unshare = ["unshare", "-n", "-m"]
+if os.geteuid() != 0:
+    unshare += ["-U", "-c", "--keep-caps"]
+try:
+    if subprocess.run(unshare + ["true"], stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL).returncode == 0:
+        config.available_features.add("namespaces")
+except OSError:
+    pass
 
 # LLD's own way to distribute ThinLTO.
 if "--thinlto-distributor=" in subprocess.run(
