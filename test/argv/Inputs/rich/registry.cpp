@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "rich.h"
+#include <vector>
 
 thread_local int calls;
 

@@ -2,8 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "rich.h"
+#include <stdexcept>
+#include <string>
+#include <vector>
 
-template struct Stack<int>;
+template struct Array<float>;
+
+template <typename T> struct Stack {
+  std::vector<T> items;
+  void push(T item) { items.push_back(item); }
+  T pop() {
+    if (items.empty())
+      throw std::out_of_range("nothing to pop");
+    T item = items.back();
+    items.pop_back();
+    return item;
+  }
+};
 
 static int apply(char op, int a, int b) {
   switch (op) {
@@ -21,10 +36,10 @@ static int apply(char op, int a, int b) {
   throw std::invalid_argument(std::string("unknown operator ") + op);
 }
 
-int evaluate(const std::string &expression) {
+int evaluate(const char *expression) {
   Stack<int> stack;
   ++calls;
-  for (char c : expression) {
+  for (char c : std::string(expression)) {
     if (c == ' ')
       continue;
     if (c >= '0' && c <= '9') {
