@@ -5,15 +5,24 @@ add_compile_options(-Wall -Wextra $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 # `return std::move(E)` turns an Error into an Expected in older compilers.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-redundant-move>)
 add_compile_definitions(DTLTO_VERSION="${PROJECT_VERSION}")
+# The static worker leaves out what it doesn't call.
+add_compile_options(-ffunction-sections -fdata-sections)
 
-# Most of the time of a build goes into reading LLVM's headers. A compiler
-# launcher, such as ccache, can't look into a precompiled one.
+# Most of the time of a build goes into reading headers. A compiler launcher, such
+# as ccache, can't look into precompiled ones. A build without ALL finds an #include
+# that is missing in code that doesn't include LLVM.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(_precompile OFF)
 else()
-  set(_precompile ON)
+  set(_precompile LLVM)
 endif()
-option(DTLTO_PRECOMPILE "Precompile LLVM's headers" ${_precompile})
+set(DTLTO_PRECOMPILE ${_precompile} CACHE STRING
+  "Precompile headers: OFF; LLVM: LLVM's; ALL: also the standard library's")
+set_property(CACHE DTLTO_PRECOMPILE PROPERTY STRINGS OFF LLVM ALL)
+
+# Executables are compiled as libraries are, with the same options, so that they
+# share precompiled headers.
+set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
 
 # dtlto_precompile(<target> [<header>...]): LLVM's headers that most files need,
 # and these.
@@ -30,6 +39,34 @@ function(dtlto_precompile target)
       <functional>
       <map>
       ${ARGN})
+  endif()
+endfunction()
+
+# dtlto_precompile_standard(<target> [<header>...]): the same for code without LLVM.
+function(dtlto_precompile_standard target)
+  if(DTLTO_PRECOMPILE STREQUAL ALL)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm>
+      <chrono>
+      <condition_variable>
+      <filesystem>
+      <fstream>
+      <functional>
+      <map>
+      <memory>
+      <mutex>
+      <string>
+      <thread>
+      <vector>
+      ${ARGN})
+  endif()
+endfunction()
+
+# dtlto_reuse_precompiled(<target> <other>): what was precompiled for another target.
+function(dtlto_reuse_precompiled target other)
+  get_target_property(headers ${other} PRECOMPILE_HEADERS)
+  if(headers)
+    target_precompile_headers(${target} REUSE_FROM ${other})
   endif()
 endfunction()
 

@@ -5,4 +5,4 @@
 //
 //===----------------------------------------------------------------------===//
 
-int main() {}
+// Nothing else: a target with precompiled headers has a source file.
