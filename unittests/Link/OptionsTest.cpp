@@ -6,8 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link/Options.h"
-#include "TempFolder.h"
-#include "llvm/Support/CachePruning.h"
 #include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
@@ -303,28 +301,10 @@ TEST_F(OptionsTest, CostHistoryIsInTheUsersCacheFolder) {
   EXPECT_EQ(costHistoryPath(Opts), "");
 }
 
-TEST_F(OptionsTest, CostHistoryIsInTheCacheOfTheLink) {
+TEST_F(OptionsTest, CostHistoryIsNotInTheCacheOfTheLink) {
   setenv("XDG_CACHE_HOME", "/caches/me", 1);
-  Opts.CacheFolder = "cache";
-  EXPECT_EQ(costHistoryPath(Opts), "cache/dtlto-costs-1.txt");
   Opts.CacheFolder = "/a/cache/";
-  EXPECT_EQ(costHistoryPath(Opts), "/a/cache/dtlto-costs-1.txt");
-}
-
-TEST_F(OptionsTest, CostHistoryIsNotPrunedWithTheCache) {
-  test::TempFolder Folder;
-  Opts.CacheFolder = Folder.path("");
-  std::string Name = sys::path::filename(costHistoryPath(Opts)).str();
-  for (const std::string &File :
-       {Name, Name + ".lock", Name + ".abcdef", std::string("llvmcache-1234")})
-    Folder.write(File, "text");
-  CachePruningPolicy Policy;
-  Policy.Interval = std::chrono::seconds(0);
-  Policy.MaxSizeBytes = 1;
-  EXPECT_TRUE(pruneCache(Folder.path(""), Policy));
-  EXPECT_EQ(Folder.names(),
-            (std::vector<std::string>{Name, Name + ".abcdef", Name + ".lock",
-                                      "llvmcache.timestamp"}));
+  EXPECT_EQ(costHistoryPath(Opts), "/caches/me/dtlto/costs-1.txt");
 }
 
 TEST_F(OptionsTest, CostHistoryIsWhereTheUserSays) {

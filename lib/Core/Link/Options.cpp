@@ -216,8 +216,8 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-slim", "on|off", setSlim,
      "Send only what is imported from other modules (default: on)"},
     {"thinlto-dist-costs", "<file>|off", setCosts,
-     "Record how long each module took in <file> (default: in the folder of "
-     "the cache)"},
+     "Record how long each module took in <file> (default: in the user's "
+     "cache folder)"},
     {"thinlto-dist-progress", "auto|always|never", setProgress,
      "Show how far the link is (default: on a terminal)"},
     {"thinlto-dist-status", "table|json", setStatus,
@@ -295,17 +295,13 @@ Error dtlto::readEnvironment(Options &Opts) {
   return Error::success();
 }
 
-// The number is the format's, so that two versions don't replace each other's
-// file. LLVM's pruning only looks at names that begin with `llvmcache-` or
-// `Thin-`.
+// Not in the folder of the ThinLTO cache, which has what stock LLD puts there and
+// nothing else. The number is the format's, so that two versions don't replace
+// each other's file.
 std::string dtlto::costHistoryPath(const Options &Opts) {
   if (Opts.Costs)
     return *Opts.Costs;
-  SmallString<256> Path(Opts.CacheFolder);
-  if (!Path.empty()) {
-    sys::path::append(Path, "dtlto-costs-1.txt");
-    return Path.str().str();
-  }
+  SmallString<256> Path;
   // As the XDG Base Directory Specification says, a relative XDG_CACHE_HOME is
   // to be ignored. It would be another folder wherever a link is started.
   if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {

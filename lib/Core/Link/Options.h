@@ -83,9 +83,8 @@ void printHelp(llvm::raw_ostream &OS, bool IsCOFF);
 llvm::Error readEnvironment(Options &Opts);
 
 /// The file that the link's cost history (CostHistory.h) is kept in: the one
-/// that the user chose, else one in the folder of LLD's ThinLTO cache if the
-/// link has one, else one in the user's cache folder. Empty if there shall be
-/// none, or if the user has no such folder. Asks the environment.
+/// that the user chose, else one in the user's cache folder. Empty if there
+/// shall be none, or if the user has no such folder. Asks the environment.
 std::string costHistoryPath(const Options &Opts);
 
 } // namespace dtlto
