@@ -149,11 +149,15 @@ class Run:
     def __init__(self, command, cwd=None, env=None):
         with tempfile.TemporaryFile("w+") as text:
             self.begin, self.epoch = time.monotonic(), time.time()
-            process = subprocess.Popen(
-                [str(word) for word in command], cwd=cwd, env=env,
-                stdin=subprocess.DEVNULL, stdout=text,
-                stderr=subprocess.STDOUT,
-            )
+            try:
+                process = subprocess.Popen(
+                    [str(word) for word in command], cwd=cwd, env=env,
+                    stdin=subprocess.DEVNULL, stdout=text,
+                    stderr=subprocess.STDOUT,
+                )
+            except OSError as problem:
+                fail(f"can't run {command[0]}: {problem.strerror} (LLVM is "
+                     f"{LLVM}; DTLTO_LLVM_VERSION=N chooses another)")
             try:
                 _, status, usage = os.wait4(process.pid, 0)
             except BaseException:
