@@ -25,6 +25,9 @@
 #   %none                   the linker's option to compile nothing here instead
 #   %fields                 status/Inputs/fields.py, which checks JSON and prints
 #                           it as lines
+#   %assembly               the folder of seven modules, five of which are or import
+#                           assembly that reads the files `blob` and `words`
+#   %assembly-inputs        their objects
 #   %plugins                the folder of the test plugins
 #   %python                 Python 3
 #   %clang-name             stock clang's name in Debian, clang-19
@@ -113,6 +116,9 @@ config.substitutions += [
                     "%stock-ld.lld -e start %prog-inputs -o stock"),
     (r"%enter\b", "rm -rf %t && mkdir %t && cd %t"),
     (r"%compile-prog\b", "%thin %prog/*.c && %ar rcs libd.a delta.o put.o"),
+    (r"%assembly-inputs\b", "main.o file.o function.o macro.o plain.o other.o user.o"),
+    (r"%assembly\b", os.path.join(config.test_source_root, "Inputs",
+                                  "assembly")),
     (r"%prog-inputs\b", "main.o alpha.o beta.o gamma.o libd.a"),
     (r"%none\b", "--thinlto-dist-fallback=none"),
     (r"%fields\b", "{} {}".format(python, os.path.join(

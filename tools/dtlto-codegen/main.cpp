@@ -29,6 +29,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include <cerrno>
 #include <poll.h>
 #include <pthread.h>
@@ -163,8 +164,10 @@ static void endWithReader() {
     pollfd Out = {STDOUT_FILENO, 0, 0};
     while (::poll(&Out, 1, -1) < 0 && errno == EINTR)
       ;
-    if (Out.revents & (POLLHUP | POLLERR))
+    if (Out.revents & (POLLHUP | POLLERR)) {
+      sys::RunInterruptHandlers(); // removes temporary files
       ::_exit(1);
+    }
     return nullptr;
   };
   pthread_t Thread;

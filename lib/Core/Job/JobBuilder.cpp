@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/JobBuilder.h"
+#include "Bitcode/Assembly.h"
 #include "Bundle/JobOutputs.h"
 #include "Config/CompilerArgs.h"
 #include "Support/Failure.h"
@@ -66,6 +67,9 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   File->WholeSize = Input->Bytes.size();
   // Takes a while, and threads that want the same wait there.
   File->Bytes = AsSlim ? Slim->slim(Module, Input->Bytes) : Input->Bytes;
+  File->MayReadFiles = assemblyMayReadFiles(
+      File->Bytes.data() == Input->Bytes.data() ? Module.getBuffer()
+                                                : File->Bytes);
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Map.try_emplace(Name, std::move(File)).first->second.get();
@@ -222,6 +226,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     Expected<ModuleFile *> File = moduleFile(Module, Role);
     if (!File)
       return File.takeError();
+    if ((*File)->MayReadFiles)
+      return failure("assembly that may read files (.incbin, .include, macros)");
     Built.Inputs.push_back(
         makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
     Built.Files.push_back(*File);

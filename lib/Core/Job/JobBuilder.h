@@ -27,6 +27,7 @@ struct ModuleFile {
   std::string Path;
   llvm::StringRef Bytes;
   uint64_t WholeSize = 0; // before imports were slimmed
+  bool MayReadFiles = false; // in assembly
 
   /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
   const uint8_t *digest();

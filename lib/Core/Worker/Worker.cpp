@@ -23,6 +23,9 @@
 #include "llvm/LTO/LTOBackend.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
+#include <optional>
+#include <sys/resource.h>
 
 using namespace llvm;
 using namespace dtlto;
@@ -56,12 +59,53 @@ static Expected<StringRef> configFile(const Bundle &B, StringRef Name) {
 
 namespace {
 
+/// Keeps this process from getting new descriptors: it can open no file, no
+/// library and no socket, whatever a bundle makes LLVM try. Those that are open
+/// stay so.
+class NoDescriptors {
+public:
+  ~NoDescriptors() { lift(); }
+
+  /// Returns false if the system doesn't let us.
+  bool set() {
+    if (Before)
+      return true;
+    rlimit Limit;
+    if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0)
+      return false;
+    Before = Limit;
+    Limit.rlim_cur = 0;
+    return ::setrlimit(RLIMIT_NOFILE, &Limit) == 0;
+  }
+
+  void lift() {
+    if (Before)
+      ::setrlimit(RLIMIT_NOFILE, &*Before);
+    Before.reset();
+  }
+
+private:
+  std::optional<rlimit> Before;
+};
+
 /// Files on disk for as long as this lives: LLVM opens them by their names.
+/// They are also gone when a signal or a fatal error of LLVM's ends the
+/// process.
 class TemporaryFiles {
 public:
   ~TemporaryFiles() {
-    for (const std::string &Path : Paths)
+    for (const std::string &Path : Paths) {
       sys::fs::remove(Path);
+      sys::DontRemoveFileOnSignal(Path);
+    }
+  }
+
+  bool empty() const { return Paths.empty(); }
+
+  /// Once more after LLVM has written them: it takes them off its list then.
+  void removeOnSignal() const {
+    for (const std::string &Path : Paths)
+      sys::RemoveFileOnSignal(Path);
   }
 
   /// Writes the input of \p B called \p Name and sets \p Field to where. Does
@@ -96,7 +140,10 @@ public:
   }
 
   /// Also removes \p Path in the end.
-  void add(std::string Path) { Paths.push_back(std::move(Path)); }
+  void add(std::string Path) {
+    sys::RemoveFileOnSignal(Path);
+    Paths.push_back(std::move(Path));
+  }
 
 private:
   Expected<int> create(StringRef Kind, std::string &Field) {
@@ -105,7 +152,7 @@ private:
     if (std::error_code EC =
             sys::fs::createTemporaryFile("dtlto", Kind, Fd, Path))
       return createFileError(Path, EC);
-    Paths.push_back(Path.str().str());
+    add(Path.str().str());
     Field = Paths.back();
     return Fd;
   }
@@ -143,8 +190,6 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   Expected<ReadConfig> Read = readConfig(B.Config);
   if (!Read)
     return Read.takeError();
-  if (Error E = parseLLVMOptions(Read->LLVMOptions))
-    return std::move(E);
   lto::Config &Conf = Read->Conf;
   TemporaryFiles Files;
   if (Error E = Files.write(B, Read->Extras.CSIRProfile, Conf.CSIRProfile))
@@ -174,6 +219,13 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     RemarksPath = sideFiles(Conf, 0).Remarks;
     Files.add(RemarksPath);
   }
+  // Assembly is parsed by the importer and by code generation. In between, a
+  // job that has files opens them.
+  NoDescriptors Limit;
+  if (!Limit.set())
+    return failure("the limit of open files can't be changed");
+  if (Error E = parseLLVMOptions(Read->LLVMOptions))
+    return std::move(E);
 
   bool Failed = false;
   Conf.DiagHandler = [&](const DiagnosticInfo &DI) {
@@ -217,6 +269,16 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     if (!Modules.count(Name))
       return failure("module '" + Name + "' is imported but not in the bundle");
 
+  if (!Files.empty()) {
+    Limit.lift();
+    Conf.PreOptModuleHook = [&](unsigned, const Module &) {
+      return Limit.set();
+    };
+    Conf.PostImportModuleHook = [&](unsigned, const Module &) {
+      Limit.lift();
+      return true;
+    };
+  }
   const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),
                                            Read->Extras.Unavailable.end());
   WorkerResult Result;
@@ -224,6 +286,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
       [&](unsigned,
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
+    if (!Limit.set())
+      return failure("the limit of open files can't be changed");
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object),
         Read->Extras.ObjectName);
@@ -232,6 +296,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
                                Defined[(*M)->getModuleIdentifier()], &Modules,
                                Unavailable))
     return std::move(E);
+  Limit.lift();
+  Files.removeOnSignal();
   if (Failed)
     return failure("code generation failed");
 

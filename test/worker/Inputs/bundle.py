@@ -14,6 +14,7 @@ Others:
   KEY=VALUE        a string of the manifest (llvm, name, ...) or its version
   config=KEY=JSON  a key of the configuration
   junk=ROLE        puts another text in the place of the first such input
+  file=ROLE=PATH   puts that file there
   drop=ROLE        without the first such input
   cut=N            without the last N bytes
   more=TEXT        with TEXT after its end
@@ -81,9 +82,13 @@ def main():
         elif what == "drop":
             at = first(manifest, value)
             del manifest["inputs"][at], files[at + 1]
-        elif what == "junk":
-            at = first(manifest, value)
+        elif what in ("junk", "file"):
+            role, _, path = value.partition("=")
+            at = first(manifest, role)
             content = b"no bitcode\n"
+            if what == "file":
+                with open(path, "rb") as f:
+                    content = f.read()
             files[at + 1][2] = content
             manifest["inputs"][at].update(size=len(content),
                                           blake3=blake3(content).hex())

@@ -1,0 +1,110 @@
+//===- Assembly.cpp - Assembly that reads files ---------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/Assembly.h"
+#include "Bitcode/BitstreamCopy.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+bool dtlto::mayReadFiles(StringRef Text) {
+  // LLVM takes directives in upper case as well.
+  for (StringRef Word : {".inc", ".macro", ".irp"})
+    if (Text.contains_insensitive(Word))
+      return true;
+  return false;
+}
+
+/// The text in \p Record, one character an operand; other operands don't harm.
+static bool mayReadFiles(ArrayRef<uint64_t> Record) {
+  return mayReadFiles(std::string(Record.begin(), Record.end()));
+}
+
+/// Reads the constants' block that \p In stands before, and steps over it.
+static Error addConstants(BitstreamCursor &In, bool &Reads) {
+  if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
+    return E;
+  return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
+    switch (Code) {
+    case bitc::CST_CODE_INLINEASM_OLD:
+    case bitc::CST_CODE_INLINEASM_OLD2:
+    case bitc::CST_CODE_INLINEASM_OLD3:
+    case bitc::CST_CODE_INLINEASM:
+      Reads |= mayReadFiles(Record);
+    }
+    return Error::success();
+  });
+}
+
+/// Reads the body that \p In stands before, and steps over it.
+static Error addBody(BitstreamCursor &In, bool &Reads) {
+  BitstreamCursor Body = In;
+  if (Error E = In.SkipBlock())
+    return E;
+  if (Error E = Body.EnterSubBlock(bitc::FUNCTION_BLOCK_ID))
+    return E;
+  SmallVector<uint64_t, 64> Record;
+  while (true) {
+    Expected<BitstreamEntry> Entry = Body.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::Error)
+      return malformedBitcode();
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      return Error::success();
+    if (Entry->Kind == BitstreamEntry::SubBlock) {
+      if (Error E = Entry->ID == bitc::CONSTANTS_BLOCK_ID
+                        ? addConstants(Body, Reads)
+                        : Body.SkipBlock())
+        return E;
+      continue;
+    }
+    Record.clear();
+    Expected<unsigned> Code = Body.readRecord(Entry->ID, Record);
+    if (!Code)
+      return Code.takeError();
+    // Constants come before the first instruction.
+    if (*Code != bitc::FUNC_CODE_DECLAREBLOCKS)
+      return Error::success();
+  }
+}
+
+static Error addModule(StringRef Bytes, bool &Reads) {
+  BitstreamCursor In(Bytes);
+  if (Bytes.starts_with("BC"))
+    if (Error E = In.JumpToBit(32))
+      return E;
+  if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
+    return E;
+  std::optional<BitstreamBlockInfo> BlockInfo;
+  return readBlock(
+      In,
+      [&](unsigned Code, ArrayRef<uint64_t> Record) {
+        if (Code == bitc::MODULE_CODE_ASM)
+          Reads |= mayReadFiles(Record);
+        return Error::success();
+      },
+      [&](unsigned ID) -> Error {
+        switch (ID) {
+        case bitc::BLOCKINFO_BLOCK_ID:
+          return readBlockInfo(In, BlockInfo);
+        case bitc::FUNCTION_BLOCK_ID:
+          return addBody(In, Reads);
+        default: // initializers have no assembly in them
+          return In.SkipBlock();
+        }
+      });
+}
+
+bool dtlto::assemblyMayReadFiles(StringRef Bytes) {
+  bool Reads = false;
+  if (Error E = addModule(Bytes, Reads)) {
+    consumeError(std::move(E));
+    return true;
+  }
+  return Reads;
+}

@@ -1,0 +1,5 @@
+// Assembly that reads nothing.
+int plain(int x) {
+  __asm__("addl $3, %0" : "+r"(x));
+  return x * 7;
+}

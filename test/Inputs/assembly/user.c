@@ -1,0 +1,2 @@
+int plain(int x);
+int user(int x) { return plain(x) * 9; }

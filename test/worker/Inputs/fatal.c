@@ -1,0 +1,2 @@
+// Segmented stacks and variable arguments: a fatal error of LLVM's.
+int fatal(int n, ...) { return n; }
