@@ -533,8 +533,8 @@ TEST(CompilerArgsTest, CoffHasNoTimeStamp) {
 
 TEST(CompilerArgsTest, LLVMOptionsFollow) {
   std::string Args = argsFor(plainConfig(), "x86_64-pc-linux-gnu",
-                             {"-inline-threshold=7", "-some-option", "word"});
-  EXPECT_NE(Args.find(" -mllvm -inline-threshold=7 -mllvm -some-option -mllvm "
+                             {"-inline-threshold=7", "-unroll-count", "word"});
+  EXPECT_NE(Args.find(" -mllvm -inline-threshold=7 -mllvm -unroll-count -mllvm "
                       "word "),
             std::string::npos)
       << Args;

@@ -787,13 +787,14 @@ TEST(ConfigJSONTest, TheFirstReasonIsTold) {
 TEST(ConfigJSONTest, LLVMOptions) {
   // Code generation flags are in the fields.
   std::string Text =
-      write(lto::Config(), {"-inline-threshold=7", "-mcpu=skylake", "-some",
-                            "word", "--x=\"a b\""});
+      write(lto::Config(), {"-inline-threshold=7", "-mcpu=skylake",
+                            "-unroll-count", "word",
+                            "--x86-align-branch=\"a b\""});
   Expected<ReadConfig> Read = readConfig(Text);
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
   EXPECT_EQ(Read->LLVMOptions,
-            (std::vector<std::string>{"-inline-threshold=7", "-some", "word",
-                                      "--x=\"a b\""}));
+            (std::vector<std::string>{"-inline-threshold=7", "-unroll-count",
+                                      "word", "--x86-align-branch=\"a b\""}));
   EXPECT_EQ(write(Read->Conf, Read->LLVMOptions), Text);
 }
 
@@ -813,9 +814,9 @@ TEST(ConfigJSONTest, LLVMOptionsFromElsewhere) {
     return whyNot(
         replaced(Text, "\"options\":[]", ("\"options\":" + Options).str()));
   };
-  EXPECT_EQ(with("[\"-x\",\"word\",\"-y=1\"]"), "");
+  EXPECT_EQ(with("[\"-unroll-count\",\"word\",\"-inline-threshold=1\"]"), "");
   EXPECT_EQ(with("[\"-stats\"]"), "-mllvm -stats");
-  EXPECT_EQ(with("[\"-x\",\"--info-output-file=f\"]"),
+  EXPECT_EQ(with("[\"-unroll-count\",\"--info-output-file=f\"]"),
             "-mllvm --info-output-file=f");
   EXPECT_EQ(with("[\"-mcpu=skylake\"]"), "-mllvm -mcpu=skylake");
   EXPECT_EQ(with("[\"word\"]"), "-mllvm word");
@@ -824,6 +825,33 @@ TEST(ConfigJSONTest, LLVMOptionsFromElsewhere) {
   EXPECT_TRUE(contains(with("[\"-a\\u0000-dump\"]"), "zero byte"));
   for (StringRef Bad : {"[1]", "[null]", "[[\"-x\"]]", "\"-x\"", "{}", "null"})
     EXPECT_TRUE(contains(with(Bad), "'options'")) << Bad.str();
+}
+
+TEST(ConfigJSONTest, Pipelines) {
+  auto with = [](StringRef Passes, StringRef Analyses) {
+    lto::Config Conf;
+    Conf.OptPipeline = Passes.str();
+    Conf.AAPipeline = Analyses.str();
+    return write(Conf);
+  };
+  for (StringRef Good :
+       {"instcombine", "default<O2>", "globaldce,function(dce,loop(licm))",
+        "function<eager-inv>(mem2reg,repeat<3>(simplifycfg<bonus-inst-threshold="
+        "1;no-sink-common-insts>)),verify"})
+    EXPECT_FALSE(contains(with(Good, "default"), "error: ")) << Good.str();
+  EXPECT_FALSE(contains(with("", "basic-aa,tbaa"), "error: "));
+  const char *Why =
+      "error: a pipeline with passes that may do more than change code";
+  for (StringRef Bad :
+       {"print", "function(dot-cfg)", "memprof-use<profile-filename=f>",
+        "dce,view-cfg", "embed-bitcode<thinlto>", "sample-profile", "no-such",
+        "extract-blocks", "dce<print", "dce<a<b>>", "function(dce)(print)",
+        "dce<>print", "inliner-ml-advisor-release"})
+    EXPECT_EQ(with(Bad, ""), Why) << Bad.str();
+  EXPECT_EQ(with("", "print"), Why);
+  std::string Text = with("dce", "");
+  EXPECT_EQ(whyNot(replaced(Text, "\"dce\"", "\"print\"")),
+            StringRef(Why).drop_front(7));
 }
 
 TEST(ConfigJSONTest, WhatThisProcessHasSetIsNoMatterOfTheReaders) {

@@ -38,6 +38,7 @@
 #ifndef DTLTO_CONFIG_CONFIGFIELDS_H
 #define DTLTO_CONFIG_CONFIGFIELDS_H
 
+#include "Config/PassPipeline.h"
 #include "LLVM/Version.h"
 #include "llvm/LTO/Config.h"
 #include <array>
@@ -235,6 +236,8 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
 #endif
   TEXT(OptPipeline, same("--lto-newpm-passes"))
   TEXT(AAPipeline, same("--lto-aa-pipeline"))
+  Visit.require(isPlainPipeline(O.OptPipeline) && isPlainPipeline(O.AAPipeline),
+                "a pipeline with passes that may do more than change code");
   TEXT(OverrideTriple, same("another target triple"))
   TEXT(DefaultTriple, Any)
   // A file that is read; but with RunCSIRInstr, the name of one that the

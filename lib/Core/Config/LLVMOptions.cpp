@@ -12,7 +12,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -51,33 +50,83 @@ static bool isCodeGenFlag(StringRef Name) {
   return Flags.contains(Name) || isCodeGenFlagOfThisVersion(Name);
 }
 
-/// Options that do more than change the object.
+/// Options that do more than change the object, whatever their value.
 static bool hasSideEffects(StringRef Name) {
-  static const StringRef Prefixes[] = {"print-",
-                                       "stats",
-                                       "time-",
-                                       "debug",
-                                       "view-",
-                                       "dot-",
-                                       "dump-",
-                                       "info-output-file",
-                                       "track-memory",
-                                       "pass-remarks",
-                                       "opt-bisect",
-                                       "lto-embed-bitcode",
-                                       "filter-print",
-                                       "rng-seed",
-                                       "thinlto-assume-merged",
-                                       "help",
-                                       "version",
-                                       "write-experimental-debuginfo",
-                                       "crash-diagnostics-dir",
-                                       "save-stats",
-                                       "summary-file",
-                                       "thinlto-workload-def"};
-  return any_of(Prefixes, [&](StringRef P) { return Name.starts_with(P); }) ||
-         Name.ends_with("-dump") || Name.ends_with("-verbose") ||
-         Name.contains("bisect") || Name.contains("debug-counter");
+  static const StringRef Prefixes[] = {
+      "stats", "time-", "debug", "track-memory", "pass-remarks",
+      "lto-embed-bitcode", "filter-print", "rng-seed", "thinlto-assume-merged",
+      "help", "version", "write-experimental-debuginfo", "save-stats",
+      // The static worker has no Polly.
+      "polly",
+      // Reads the sample profile during code generation, when a worker can open
+      // no file.
+      "enable-fs-discriminator"};
+  // Between dashes.
+  static const StringSet<> Words = {"print",  "dump",   "view",  "dot",
+                                    "show",   "report", "stats", "verbose",
+                                    "bisect", "counter"};
+  if (any_of(Prefixes, [&](StringRef P) { return Name.starts_with(P); }))
+    return true;
+  return any_of(split(Name, "-"),
+                [&](StringRef W) { return Words.contains(W); });
+}
+
+/// Options whose value is text, or isn't said to be something else, and names
+/// no file.
+static bool isPlainText(StringRef Name) {
+  static const StringSet<> Names = {
+      // Numbers
+      "chr-bias-threshold", "cold-branch-ratio",
+      "icp-vtable-percentage-threshold", "import-cold-multiplier",
+      "import-critical-multiplier", "import-cutoff",
+      "import-hot-evolution-factor", "import-hot-multiplier",
+      "import-instr-evolution-factor", "import-instr-limit",
+      "iterative-bfi-precision", "licm-versioning-invariant-threshold",
+      "loop-predication-latch-probability-scale",
+      "memprof-lifetime-access-density-cold-threshold", "min-region-size-ratio",
+      "ml-advisor-size-increase-threshold",
+      "openmp-ir-builder-unroll-threshold-factor",
+      "partial-sample-profile-working-set-size-scale-factor",
+      "ppc-fma-rp-factor", "regalloc-cheap-remat-weight",
+      "regalloc-copy-weight", "regalloc-expensive-remat-weight",
+      "regalloc-load-weight", "regalloc-store-weight",
+      "sample-profile-check-record-coverage",
+      "sample-profile-check-sample-coverage", "vp-counters-per-site",
+      // Names of functions, attributes, sections and registers; choices
+      "asan-memory-access-callback-prefix", "bbsections-cold-text-prefix",
+      "break-anti-dependencies", "emscripten-cxx-exceptions-allowed",
+      "expandvp-override-evl-transform", "expandvp-override-mask-transform",
+      "force-attribute", "force-remove-attribute",
+      "hotcoldsplit-cold-section-name", "hwasan-memory-access-callback-prefix",
+      "internalize-public-api-list", "memprof-memory-access-callback-prefix",
+      "nsan-shadow-type-mapping", "reserve-regs-for-regalloc",
+      "sve-tail-folding", "wholeprogramdevirt-skip", "x86-align-branch"};
+  return Names.contains(Name);
+}
+
+/// Whether the value of \p O may be any text. LLVM doesn't tell an option's
+/// type, but how wide its name is in a help text, with one of `=<int>`,
+/// `=<uint>` and so on, `=<value>` for a choice, or nothing for a flag.
+static bool takesText(const cl::Option &O) {
+  if (!O.ValueStr.empty())
+    return true;
+  // Around it are "  --" (one dash before a letter) and " - ".
+  size_t Flag = O.ArgStr.size() + (O.ArgStr.size() == 1 ? 6 : 7);
+  size_t Width = O.getOptionWidth();
+  if (Width == Flag)
+    return O.getValueExpectedFlag() == cl::ValueRequired; // another's name
+  return Width < Flag || Width == Flag + StringRef("=<string>").size();
+}
+
+/// Whether a worker may be given the option \p Name, which LLVM has: it prints
+/// nothing, loads no library, opens no port, and reads and writes no file. The
+/// rule for both sides.
+static bool isForCompiler(StringRef Name) {
+  if (isCodeGenFlag(Name) || hasSideEffects(Name))
+    return false;
+  const auto &Known = cl::getRegisteredOptions();
+  auto It = Known.find(Name);
+  return It != Known.end() && (!takesText(*It->second) || isPlainText(Name));
 }
 
 Expected<std::vector<std::string>>
@@ -89,23 +138,17 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
     StringRef Name = Word;
     if (!Name.starts_with("-")) {
       // The value of the option before it.
-      if (sys::fs::exists(Name))
-        return failure("-mllvm option that names the file '" + Name + "'");
       if (TakesNextWord)
         Result.push_back(Word);
       continue;
     }
-    Name = Name.ltrim('-');
-    StringRef Value;
-    std::tie(Name, Value) = Name.split('=');
+    Name = Name.ltrim('-').split('=').first;
     Seen.insert(Name);
     TakesNextWord = false;
     if (isCodeGenFlag(Name))
       continue;
-    if (hasSideEffects(Name))
+    if (!isForCompiler(Name))
       return failure("-mllvm -" + Name);
-    if (!Value.empty() && sys::fs::exists(Value))
-      return failure("-mllvm -" + Name + " with the file '" + Value + "'");
     Result.push_back(Word);
     TakesNextWord = true;
   }
@@ -124,8 +167,7 @@ Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
   for (StringRef Word : Words) {
     bool IsOption = Word.starts_with("-");
     StringRef Name = Word.ltrim('-').split('=').first;
-    if (IsOption ? !isCodeGenFlag(Name) && !hasSideEffects(Name)
-                 : TakesNextWord) {
+    if (IsOption ? isForCompiler(Name) : TakesNextWord) {
       TakesNextWord = true;
       continue;
     }

@@ -10,10 +10,11 @@
 //   - code generation flags, registered by LLD (llvm/CodeGen/CommandFlags.h)
 //     but not by clang. LLD reads them into lto::Config, so CompilerArgs.cpp
 //     sees their effect there;
-//   - options whose effect is, or may be, more than the object file: what they
-//     print, files that they read or write, counters that go on from module to
-//     module. With them, a job is compiled locally;
-//   - all others, which a clang of the same LLVM version understands as well.
+//   - options of which it is known that they only change the object: flags,
+//     numbers and choices, but for those whose names tell of printing and the
+//     like; and text, of the options in a list. A worker takes no others, so
+//     that nobody can make it load a library, or read or write a file;
+//   - all others. With them, a job is compiled locally.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +35,8 @@ llvm::Expected<std::vector<std::string>>
 llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
 
 /// For words from elsewhere: fails with one line unless
-/// llvmOptionsForCompiler() may have returned \p Words, on another machine.
-/// Looks at no file and not at what LLVM has set here.
+/// llvmOptionsForCompiler() may have returned \p Words, on another machine with
+/// the options that LLVM has here. Looks not at what they are set to.
 llvm::Error checkOptionsOfCompiler(llvm::ArrayRef<std::string> Words);
 
 } // namespace dtlto
