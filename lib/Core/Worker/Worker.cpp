@@ -24,6 +24,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
+#include <fcntl.h>
 #include <optional>
 #include <sys/resource.h>
 
@@ -73,8 +74,11 @@ public:
     rlimit Limit;
     if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0)
       return false;
+    // poll() of one descriptor needs a limit of one. So 0 must be in use.
+    if (::fcntl(0, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != 0)
+      return false;
     Before = Limit;
-    Limit.rlim_cur = 0;
+    Limit.rlim_cur = 1;
     return ::setrlimit(RLIMIT_NOFILE, &Limit) == 0;
   }
 
