@@ -100,7 +100,7 @@ static bool isPlainText(StringRef Name) {
       "hotcoldsplit-cold-section-name", "hwasan-memory-access-callback-prefix",
       "internalize-public-api-list", "memprof-memory-access-callback-prefix",
       "nsan-shadow-type-mapping", "reserve-regs-for-regalloc",
-      "sve-tail-folding", "wholeprogramdevirt-skip", "x86-align-branch"};
+      "wholeprogramdevirt-skip", "x86-align-branch"};
   return Names.contains(Name);
 }
 
