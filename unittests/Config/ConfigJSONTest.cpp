@@ -1027,7 +1027,7 @@ TEST(ConfigJSONTest, OneTextOnly) {
 }
 
 TEST(ConfigJSONTest, EachBeginning) {
-  std::string Text = write(lto::Config(), {"-x=\"y\""});
+  std::string Text = write(lto::Config(), {"-x86-align-branch=\"y\""});
   ASSERT_EQ(whyNot(Text), "");
   for (size_t Size = 0; Size != Text.size(); ++Size)
     EXPECT_NE(whyNot(StringRef(Text).take_front(Size)), "") << Size;
