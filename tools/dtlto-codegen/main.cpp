@@ -33,6 +33,7 @@
 #include <cerrno>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -175,10 +176,21 @@ static void endWithReader() {
     ::pthread_detach(Thread);
 }
 
+/// The worker lets LLVM open no files while it works (Worker.cpp).
+static void liftFileLimit(void *) {
+  rlimit Limit;
+  if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0)
+    return;
+  Limit.rlim_cur = Limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &Limit);
+}
+
 int main(int Argc, char **Argv) {
   StringRef Name = sys::path::filename(Argv[0]);
   if (Name == "true" || Name == "as")
     return 0;
+  // Before LLVM's own handlers, which print the stack by way of files.
+  sys::AddSignalHandler(liftFileLimit, nullptr);
   InitLLVM X(Argc, Argv);
   setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");
 
