@@ -24,8 +24,9 @@
 // while no other is under way is tried once more if the infrastructure was to
 // blame, then compiled here, or fails the link, as the user chose.
 //
-// Plan.cpp has what events do to jobs, Sharing.cpp which jobs run here and
-// which get a duplicate attempt, Check.cpp what must hold after each step.
+// Plan.cpp has what events do to jobs, Steps.cpp what is done next with each,
+// Sharing.cpp which jobs run here and which get a duplicate attempt, Check.cpp
+// what must hold after each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -365,7 +366,7 @@ private:
   void onCompileHereFailed(Attempt &A);
   void onLoad(const Load &L);
 
-  // Steps of a job (Plan.cpp).
+  // Steps of a job (Steps.cpp).
   void prepareMore();
   void prepare(JobId J, bool ForPlugin, Cause Why);
   void prepareAgain(JobId J, AttemptKind Kind, WorkerId Avoid);

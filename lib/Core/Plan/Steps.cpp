@@ -1,0 +1,197 @@
+//===- Steps.cpp - The steps of a job -------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From its preparation to its end, at the plugin's or here, and what a deadline
+// that was missed does to it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Plan.h"
+#include <algorithm>
+
+using namespace dtlto::plan;
+
+using Kind = AttemptKind;
+using State = AttemptState;
+
+void Plan::prepareMore() {
+  // Without a plugin, jobs are prepared as the local threads take them.
+  auto NumAhead = [&] {
+    return in(State::Preparing).size() + in(State::Ready).size() +
+           in(State::Offered).size() + in(State::Queued).size();
+  };
+  while (NextWaiting != EndWaiting && NumAhead() < PreparedLimit)
+    prepare(NextWaiting++, /*ForPlugin=*/!PluginGone,
+            PluginGone ? Cause::PluginGone : Cause::None);
+}
+
+/// The first preparation of a job.
+void Plan::prepare(JobId J, bool ForPlugin, Cause Why) {
+  Attempt &A =
+      add(J, ForPlugin ? Kind::First : Kind::Here, State::Preparing, Why);
+  if (!ForPlugin)
+    act(Action::StaysHere, J, A.Id, Why);
+  act(Action::Prepare, J, A.Id).ForPlugin = ForPlugin;
+}
+
+/// Gives the plugin the job once more.
+void Plan::prepareAgain(JobId J, Kind K, WorkerId Avoid) {
+  Attempt &A = add(J, K, State::Preparing, Cause::None);
+  Action &P = act(Action::Prepare, J, A.Id);
+  P.ForPlugin = P.IsAgain = true;
+  P.Avoid = Avoid;
+}
+
+/// Whether a job before this one is still being prepared: it must not be
+/// overtaken.
+bool Plan::keepsOrder(const Attempt &A) const {
+  if (A.Kind != Kind::First)
+    return true;
+  for (const Key &K : in(State::Preparing)) {
+    if (K.first >= A.Job)
+      return true;
+    const Attempt &Before = *find(K.second);
+    if (Before.Kind == Kind::First && !Before.IsOrphan)
+      return false;
+  }
+  return true;
+}
+
+void Plan::offerMore() {
+  if (PluginGone || in(State::Ready).empty())
+    return;
+  if (!OpenAsked) {
+    OpenAsked = true;
+    LastSign = Now;
+    act(Action::Open);
+  }
+  if (!IsOpen)
+    return;
+  bool Insist =
+      PluginBusy && numAtPlugin() == 0 && Now - LastOffer >= O.BusyRetry;
+  // A job that comes back as BUSY must not be overtaken by the next.
+  size_t MaxOffers = O.KeepOrder ? 1 : O.MaxOffers;
+  while (!in(State::Ready).empty() && in(State::Offered).size() < MaxOffers &&
+         (!PluginBusy || Insist)) {
+    Attempt &A = *find(in(State::Ready).begin()->second);
+    if (!keepsOrder(A))
+      return;
+    if (BytesInFlight + A.Bytes > O.MaxBytesInFlight && numAtPlugin() != 0)
+      return;
+    A.Since = A.LastSign = LastOffer = Now;
+    move(A, State::Offered);
+    act(Action::Offer, A.Job, A.Id).Insist = Insist;
+    Insist = false;
+  }
+}
+
+void Plan::compileMore() {
+  unsigned Limit = O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
+  while (!in(State::Queued).empty() && in(State::Compiling).size() < Limit)
+    compile(*find(in(State::Queued).begin()->second));
+}
+
+void Plan::compile(Attempt &A) {
+  markTaken(Jobs[A.Job]);
+  move(A, State::Compiling);
+  act(Action::CompileHere, A.Job, A.Id, A.Why);
+}
+
+/// \p J was prepared, and is to be compiled here when there is a thread.
+void Plan::compileHere(JobId J, Cause Why, WorkerId Slow) {
+  Attempt &A = add(J, Kind::Here, State::Queued, Why);
+  act(Action::StaysHere, J, A.Id, Why).Avoid = Slow;
+}
+
+/// The plugin can't do \p J, as \p Failed has shown.
+void Plan::fallBack(JobId J, AttemptId Failed, Cause Why) {
+  if (!mayFallBack())
+    return failLink(J, Failed, Why);
+  compileHere(J, Why);
+}
+
+void Plan::deliver(JobId J) {
+  Jobs[J].At = Stage::Delivering;
+  ++NumBusyThreads;
+  act(Action::Deliver, J, Jobs[J].Decisive);
+}
+
+void Plan::endJob(JobId J, Cause Why) {
+  cancelAll(J, Why == Cause::LinkFailed ? Why : Cause::Overtaken);
+  Jobs[J].At = Stage::Ended;
+  markTaken(Jobs[J]);
+  ++NumEnded;
+  act(Action::EndJob, J, Jobs[J].Decisive, Why);
+}
+
+/// Nothing more is started; what a thread works on is waited for.
+void Plan::failLink(JobId Blamed, AttemptId Failed, Cause Why) {
+  Failing = true;
+  act(Action::FailLink, Blamed, Failed, Why);
+  NextWaiting = EndWaiting;
+  for (JobId J = 0; J != Jobs.size(); ++J)
+    if (Jobs[J].At == Stage::Waiting || Jobs[J].At == Stage::UnderWay)
+      endJob(J, Cause::LinkFailed);
+}
+
+void Plan::dropPlugin(Cause Why) {
+  if (PluginGone)
+    return;
+  PluginGone = true;
+  act(Action::DropPlugin, 0, 0, Why);
+  if (Failing)
+    return;
+  if (!mayFallBack())
+    return failLink(0, 0, Why);
+  for (State S : {State::Ready, State::Offered, State::Accepted}) {
+    KeySet All = in(S);
+    for (const Key &K : All) {
+      cancel(K.second, Cause::PluginGone);
+      if (numLive(Jobs[K.first]) == 0)
+        compileHere(K.first, Cause::PluginGone);
+    }
+  }
+}
+
+void Plan::checkDeadlines() {
+  if (!OpenAsked || CloseAsked || PluginGone || Failing || Now < NextCheck)
+    return;
+  NextCheck = Now + std::min(O.DeadlineStep, O.JobTimeout / 4);
+  if (CallSince != Never &&
+      Now - CallSince > std::min(O.CallTimeout, O.JobTimeout))
+    return dropPlugin(Cause::CallHangs);
+  bool IsSilent = Now - LastSign > O.JobTimeout;
+  if (IsSilent && in(State::Accepted).empty() && PluginBusy)
+    return dropPlugin(Cause::AlwaysBusy);
+  KeySet All = in(State::Accepted);
+  for (const Key &K : All) {
+    Attempt *A = find(K.second);
+    if (!A)
+      continue;
+    bool IsLate = A->Reported == PluginState::Queued
+                      ? IsSilent
+                      : Now - A->LastSign > O.JobTimeout;
+    if (!IsLate)
+      continue;
+    act(Action::Cancel, K.first, K.second, Cause::Timeout);
+    onFailed(*A, Cause::Timeout);
+    if (Failing)
+      return;
+  }
+}
+
+Time Plan::wakeUp() const {
+  // All that is under way ends with an event.
+  if (!OpenAsked || CloseAsked || PluginGone || Failing)
+    return Never;
+  Time At = NextCheck;
+  if (HereIsIdle || (isGivenOut() && IsOpen && !O.KeepOrder))
+    At = std::min(At, NextLook);
+  if (PluginBusy && numAtPlugin() == 0 && !in(State::Ready).empty())
+    At = std::min(At, LastOffer + O.BusyRetry);
+  return std::max(At, Now + std::chrono::microseconds(100));
+}
