@@ -117,6 +117,17 @@ TEST(SharingPlanTest, JobsThatWaitForTheirTurn) {
           {7, "hit 4", "end j2 cached"}});
 }
 
+TEST(SharingPlanTest, WhatIsBegunHereMakesRoomForTheNext) {
+  // At once: there may be no other event for long.
+  Options O = shared();
+  O.MinPrepared = O.MaxPrepared = 1;
+  History H(O, jobs(3, 1));
+  H.play(
+      {{0, "start", "prepare 1"},
+       {1, "inexpressible 1", "stays 2 inexpressible, compile 2, prepare 3"},
+       {2, "inexpressible 3", "stays 4 inexpressible, compile 4, prepare 5"}});
+}
+
 TEST(SharingPlanTest, AJobThatWouldTakeLongerHereIsLeft) {
   // Here: 10 s. There: 11 s of work for two machines.
   Options O = shared();

@@ -59,6 +59,7 @@ void Plan::decide() {
     offerMore();
     compileMore();
     shareMore();
+    prepareMore(); // what was begun here has left its place
     duplicateMore();
   }
   if (NumEnded == Jobs.size() && OpenAsked && !CloseAsked) {
