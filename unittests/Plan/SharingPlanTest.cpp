@@ -172,6 +172,23 @@ TEST(SharingPlanTest, APluginWithoutAResultForLongIsNotWaitedFor) {
            "stays 5 full, compile 5"}});
 }
 
+TEST(SharingPlanTest, APluginIsFullIfThereIsNoMemoryForMore) {
+  // Slots that get no job don't count: there, the rest takes two seconds.
+  Options O = shared();
+  O.MaxBytesInFlight = 10;
+  History H(O, jobs(3, 1));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1 8", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2 8", ""},
+          {4, "prepared 3 8", ""},
+          {5, "accepted 1", ""},
+          {6, "running 1 w1", ""},
+          {7, "load 9 8",
+           "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
+           "full, compile 5"}});
+}
+
 //===----------------------------------------------------------------------===//
 // Jobs that only wait at the plugin's
 //===----------------------------------------------------------------------===//

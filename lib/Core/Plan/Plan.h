@@ -383,6 +383,7 @@ private:
   void dropPlugin(Cause Why);
   void checkDeadlines();
   bool keepsOrder(const Attempt &A) const;
+  bool lacksMemory(const Attempt &A) const;
 
   // What runs here, and what gets a duplicate attempt (Sharing.cpp).
   void shareMore();
@@ -392,6 +393,7 @@ private:
   void duplicateMore();
   bool isSlow(Attempt &A);
   unsigned localShare() const;
+  bool waitsForMemory() const;
   bool paysHere(const Job &J) const;
   void recheckLater(const Job &J);
   Time silence() const;

@@ -75,12 +75,22 @@ double Plan::expected(const Job &J) const {
 /// How long the plugin has been open without having begun a job; 0 if it has.
 Time Plan::silence() const { return PluginBegan ? Time() : Now - LastResult; }
 
+/// Whether there is no memory for the plugin's next job. How much a plugin does
+/// that has begun none isn't known.
+bool Plan::waitsForMemory() const {
+  const KeySet &Ready = in(State::Ready);
+  return PluginBegan && !Ready.empty() &&
+         lacksMemory(*find(Ready.begin()->second));
+}
+
 /// Whether \p J would be ready here before the plugin is through with the rest.
 bool Plan::paysHere(const Job &J) const {
   if (numAtPlugin() == 0)
     return true;
   size_t Slots =
       TheLoad.Slots == Unknown ? in(State::Accepted).size() : TheLoad.Slots;
+  if (waitsForMemory())
+    Slots = std::min(Slots, numAtPlugin());
   double Rest = SecondsLeft * remoteRate() / std::max<size_t>(1, Slots);
   double Here = J.Info.Estimate * localRate();
   double Patience = seconds(O.Patience);
@@ -140,7 +150,7 @@ void Plan::shareMore() {
         return;
       continue;
     }
-    bool IsFull = PluginBusy || IsDead ||
+    bool IsFull = PluginBusy || IsDead || waitsForMemory() ||
                   (TheLoad.Slots != Unknown &&
                    in(State::Accepted).size() >= TheLoad.Slots);
     if (!IsFull)

@@ -61,6 +61,11 @@ bool Plan::keepsOrder(const Attempt &A) const {
   return true;
 }
 
+/// Whether \p A has to wait until others leave their memory.
+bool Plan::lacksMemory(const Attempt &A) const {
+  return BytesInFlight + A.Bytes > O.MaxBytesInFlight && numAtPlugin() != 0;
+}
+
 void Plan::offerMore() {
   if (PluginGone || in(State::Ready).empty())
     return;
@@ -80,7 +85,7 @@ void Plan::offerMore() {
     Attempt &A = *find(in(State::Ready).begin()->second);
     if (!keepsOrder(A))
       return;
-    if (BytesInFlight + A.Bytes > O.MaxBytesInFlight && numAtPlugin() != 0)
+    if (lacksMemory(A))
       return;
     A.Since = A.LastSign = LastOffer = Now;
     move(A, State::Offered);
