@@ -225,6 +225,23 @@ TEST(SharingPlanTest, NotWhileSlotsAreFree) {
            "cancel 2 takenback, stays 5 takenback, compile 5"}});
 }
 
+TEST(SharingPlanTest, SlotsThatHaveBegunAJobSinceTheLoadAreNotFree) {
+  History H = givenOut(shared());
+  H.play({{70, "load 1 1",
+           "cancel 3 takenback, stays 4 takenback, compile 4, cancel 2 "
+           "takenback, stays 5 takenback, compile 5"}});
+}
+
+TEST(SharingPlanTest, ACoreThatBecomesIdleTakesTheNextAtOnce) {
+  Options O = shared();
+  O.LocalJobs = 1;
+  History H = givenOut(O);
+  H.play({{70, "load 1 0", "cancel 3 takenback, stays 4 takenback, compile 4"},
+          {71, "compiled 4 0.001",
+           "won 4, deliver 4, cancel 2 takenback, stays 5 takenback, compile "
+           "5"}});
+}
+
 TEST(SharingPlanTest, NotWithoutNewsOfJobs) {
   History H(shared(), jobs(2, 1));
   H.play({{0, "start", "prepare 1, prepare 2"},

@@ -452,6 +452,7 @@ private:
   Time LastOffer = {}, LastLoadQuery = {};
   Time NextCheck = {}; // of deadlines
   Time NextLook = {};  // for stragglers, and what pays here
+  Time NextTake = {};  // for jobs to take back: NextLook if there was none
   Time CallSince = Never;
   bool HereIsIdle = false; // there are jobs, but they don't pay here yet
 

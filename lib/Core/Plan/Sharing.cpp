@@ -174,24 +174,33 @@ void Plan::shareMore() {
 /// Takes a job back that waits at the plugin's. Returns false if there is none.
 bool Plan::takeBack() {
   // Without news of jobs, they may well run.
-  if (!ReportsStates || !isGivenOut() || Now < NextLook)
+  if (!ReportsStates || !isGivenOut() || Now < NextTake)
     return false;
   const KeySet &Accepted = in(State::Accepted);
+  // The load is from before: slots that have begun a job since aren't free.
+  auto HasBegun = [this](const Key &K) {
+    return find(K.second)->Reported != PluginState::Queued;
+  };
+  bool MayBegin = TheLoad.Free != 0 &&
+                  (TheLoad.Slots == Unknown ||
+                   std::count_if(Accepted.begin(), Accepted.end(), HasBegun) <
+                       static_cast<ptrdiff_t>(TheLoad.Slots));
   for (auto It = Accepted.rbegin(); It != Accepted.rend(); ++It) {
     const Attempt &A = *find(It->second);
     Job &J = Jobs[It->first];
     if (A.Reported != PluginState::Queued || numLive(J) != 1 || hasHere(J))
       continue;
-    if (TheLoad.Free != 0 && Now - A.Since < O.MaxWait)
+    if (MayBegin && Now - A.Since < O.MaxWait)
       continue;
     if (!O.LocalJobs && !paysHere(J))
-      return false;
+      break;
     JobId Id = It->first;
     cancel(A.Id, Cause::TakenBack);
     compileHere(Id, Cause::TakenBack);
     compile(Jobs[Id].Attempts.back());
     return true;
   }
+  NextTake = NextLook;
   return false;
 }
 
