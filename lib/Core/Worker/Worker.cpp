@@ -22,6 +22,7 @@
 #include "llvm/LTO/LTO.h"
 #include "llvm/LTO/LTOBackend.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Errc.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include <fcntl.h>
@@ -151,14 +152,27 @@ public:
 
 private:
   Expected<int> create(StringRef Kind, std::string &Field) {
-    SmallString<128> Path;
-    int Fd;
-    if (std::error_code EC =
-            sys::fs::createTemporaryFile("dtlto", Kind, Fd, Path))
-      return createFileError(Path, EC);
-    add(Path.str().str());
-    Field = Paths.back();
-    return Fd;
+    std::error_code EC;
+    for (unsigned Tries = 0; Tries != 128; ++Tries) {
+      SmallString<128> Path;
+      sys::fs::createUniquePath("dtlto-%%%%%%." + Kind, Path,
+                                /*MakeAbsolute=*/true);
+      Field = Path.str().str();
+      // First, so that there is no moment at which a signal leaves it.
+      sys::RemoveFileOnSignal(Field);
+      int Fd;
+      EC = sys::fs::openFileForReadWrite(
+          Field, Fd, sys::fs::CD_CreateNew, sys::fs::OF_None,
+          sys::fs::owner_read | sys::fs::owner_write);
+      if (!EC) {
+        Paths.push_back(Field);
+        return Fd;
+      }
+      sys::DontRemoveFileOnSignal(Field); // somebody else's
+      if (EC != errc::file_exists)
+        break;
+    }
+    return createFileError(Field, EC);
   }
 
   std::vector<std::string> Paths;
