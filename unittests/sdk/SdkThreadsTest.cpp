@@ -7,6 +7,7 @@
 
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
+#include <memory>
 
 using namespace dtlto::sdk;
 
@@ -119,15 +120,16 @@ TEST_F(SdkThreadsTest, ARunningJobHearsThatItIsCancelled) {
 }
 
 TEST_F(SdkThreadsTest, WhatIsCancelledBeforeIsHeardAtOnce) {
-  bool Heard = false;
-  OnRun = [&](const Job &J) -> Result {
+  // The job calls back as long as it is there, which is until the session ends.
+  auto Heard = std::make_shared<bool>(false);
+  OnRun = [&, Heard](const Job &J) -> Result {
     note([&] { Runs = true; });
     {
       std::unique_lock<std::mutex> Lock(Mutex);
       Changed.wait(Lock, [&] { return MayRun; });
     }
-    J.onCancel([&] { Heard = true; });
-    EXPECT_TRUE(Heard);
+    J.onCancel([Heard] { *Heard = true; });
+    EXPECT_TRUE(*Heard);
     EXPECT_TRUE(J.isCancelled());
     return {"too late"};
   };

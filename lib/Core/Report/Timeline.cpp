@@ -101,7 +101,8 @@ AttemptRecord *Timeline::attempt(uint64_t Id) {
 void Timeline::accepted(uint64_t Id) {
   if (!IsOn)
     return;
-  if (AttemptRecord *A = attempt(Id))
+  // The answer of submit() may come after the end, when the plugin gave up.
+  if (AttemptRecord *A = attempt(Id); A && A->Done == NoTime)
     wasAccepted(*A);
 }
 
