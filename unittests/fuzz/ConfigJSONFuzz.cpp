@@ -108,7 +108,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   Conf.Options.BinutilsVersion = {2, 40};
   Conf.Options.MCOptions.ABIName = "lp64d";
   Conf.RemarksHotnessThreshold = std::numeric_limits<uint64_t>::max();
-  add(Conf, {"-inline-threshold=7", "-x", "word"});
+  add(Conf, {"-inline-threshold=7", "-unroll-count=4"});
   Conf.RelocModel = std::nullopt;
   Conf.RunCSIRInstr = true;
   Conf.CSIRProfile = "a \"profile\"\n\xC3\xA4";
