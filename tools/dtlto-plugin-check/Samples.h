@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Cases give the plugin real jobs of a link, whose objects are known: compiled
-// in the linker, as a link without a plugin does. KeepPlugin.cpp writes them, as
-// bundles (docs/BUNDLE.md) with an object beside each.
+// in the linker, as a link without a plugin does. KeepPlugin.cpp writes them,
+// as bundles (docs/BUNDLE.md) with an object beside each.
 //
 //===----------------------------------------------------------------------===//
 

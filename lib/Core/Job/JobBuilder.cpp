@@ -227,7 +227,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     if (!File)
       return File.takeError();
     if ((*File)->MayReadFiles)
-      return failure("assembly that may read files (.incbin, .include, macros)");
+      return failure(
+          "assembly that may read files (.incbin, .include, macros)");
     Built.Inputs.push_back(
         makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
     Built.Files.push_back(*File);

@@ -26,7 +26,7 @@ namespace dtlto {
 struct ModuleFile {
   std::string Path;
   llvm::StringRef Bytes;
-  uint64_t WholeSize = 0; // before imports were slimmed
+  uint64_t WholeSize = 0;    // before imports were slimmed
   bool MayReadFiles = false; // in assembly
 
   /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.

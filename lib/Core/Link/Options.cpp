@@ -295,9 +295,9 @@ Error dtlto::readEnvironment(Options &Opts) {
   return Error::success();
 }
 
-// Not in the folder of the ThinLTO cache, which has what stock LLD puts there and
-// nothing else. The number is the format's, so that two versions don't replace
-// each other's file.
+// Not in the folder of the ThinLTO cache, which has what stock LLD puts there
+// and nothing else. The number is the format's, so that two versions don't
+// replace each other's file.
 std::string dtlto::costHistoryPath(const Options &Opts) {
   if (Opts.Costs)
     return *Opts.Costs;
