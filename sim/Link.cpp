@@ -236,7 +236,8 @@ void Simulation::step(const Event *E) {
     for (uint64_t V :
          {uint64_t(Now.count()), uint64_t(A.What), uint64_t(A.Job), A.Attempt,
           uint64_t(A.AKind), uint64_t(A.Why), uint64_t(A.Avoid),
-          uint64_t(A.ForPlugin * 4 + A.IsAgain * 2 + A.Insist)})
+          uint64_t(A.IsProven * 16 + A.IsSampled * 8 + A.ForPlugin * 4 +
+                   A.IsAgain * 2 + A.Insist)})
       Result.Digest = mix(Result.Digest ^ V);
     // What can't be done is a rule that is broken, and found as such.
     if (A.Job < S.Jobs.size())
@@ -354,6 +355,7 @@ void Simulation::prepare(const Action &A) {
     E.What = Event::CacheHit;
   else if (J.NotExpressible && A.ForPlugin)
     E.What = Event::NotExpressible;
+  E.Flag = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
   onHelper(E);
 }
 

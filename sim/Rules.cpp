@@ -107,6 +107,7 @@ void Rules::onEvent(const Event &E) {
     Jobs[E.Job].Reasons.insert(Cause::None);
     return;
   case Event::VerifyFailed:
+    HasDifference = true;
     Jobs[E.Job].Reasons.insert(Cause::VerifyFailed);
     return;
   case Event::Delivered:
@@ -139,8 +140,10 @@ void Rules::onEvent(const Event &E) {
     A->Bytes = E.Bytes;
     break;
   case Event::CacheHit:
-    A->At = Where::Ended;
-    J.Reasons.insert(Cause::Cached);
+    A->At = E.Flag ? Where::Good : Where::Ended;
+    A->IsCached = E.Flag;
+    if (!E.Flag)
+      J.Reasons.insert(Cause::Cached);
     break;
   case Event::PrepareFailed:
     A->At = Where::Ended;
@@ -172,6 +175,7 @@ void Rules::onEvent(const Event &E) {
   case Event::Succeeded:
     if (WasAtPlugin)
       A->At = Where::Good;
+    A->IsOurs = E.Flag;
     MustWait = false;
     PluginSign = Now;
     break;
@@ -186,6 +190,7 @@ void Rules::onEvent(const Event &E) {
     break;
   case Event::CompiledHere:
     A->At = Where::Good;
+    A->IsOurs = true;
     break;
   case Event::CompileHereFailed:
     A->At = Where::Ended;
@@ -301,18 +306,27 @@ void Rules::onAction(const Action &A) {
   }
   case Action::CompileHere:
     return onCompile(A);
-  case Action::Won:
+  case Action::Won: {
+    Job &J = Jobs[A.Job];
     expect(At->At == Where::Good, "wins without an object");
-    expect(Jobs[A.Job].Winner == 0, "is a second winner");
-    Jobs[A.Job].Winner = A.Attempt;
+    expect(J.Winner == 0, "is a second winner");
+    J.Winner = A.Attempt;
+    J.IsSuspect =
+        mayBeCompared(J) &&
+        (J.IsSampled ||
+         (O.VerifyPercent != 0 && NumSuspect == 0 &&
+          std::none_of(Jobs.begin(), Jobs.end(), [&](const Job &Other) {
+            return !Other.Begun || (Other.Winner == 0 && mayBeCompared(Other));
+          })));
+    NumSuspect += J.IsSuspect;
     return;
+  }
   case Action::Verify: {
     Job &J = Jobs[A.Job];
     expect(At->At == Where::Good && !At->AtPlugin,
            "is compared, but there is no object from here");
-    expect(J.Winner != 0 && Attempts[J.Winner].AtPlugin,
-           "is compared with no object of the plugin's");
-    expect(isVerified(A.Job), "is verified, but its rank is not one to be");
+    expect(J.Winner != 0 && J.IsSuspect,
+           "is compared with nothing, or not one of those to be");
     expect(!J.Compared, "is compared twice");
     J.Compared = true;
     return;
@@ -322,9 +336,15 @@ void Rules::onAction(const Action &A) {
     expect(At->At == Where::Good && J.Winner == A.Attempt,
            "is delivered, but has not won with a good object");
     expect(!J.IsDelivering, "is delivered twice");
-    expect(!Attempts[A.Attempt].AtPlugin || !isVerified(A.Job) ||
-               (J.Compared && J.Reasons.count(Cause::None)),
-           "is delivered, but was not verified");
+    expect(A.IsProven == (At->IsOurs || hasEqual(J)),
+           "is proven by nothing, or not taken for what it is");
+    if (O.VerifyPercent != 0) {
+      expect(!HasDifference, "is delivered, though another object differs");
+      for (const Job &Other : Jobs)
+        expect(Other.Ended ||
+                   (Other.Winner != 0 && (!Other.IsSuspect || hasEqual(Other))),
+               "is delivered before all were compared");
+    }
     J.IsDelivering = true;
     return;
   }
@@ -348,6 +368,16 @@ void Rules::onAction(const Action &A) {
     Closed = true;
     return;
   }
+}
+
+/// Whether there is, or may come, an object of \p J that could be compared.
+bool Rules::mayBeCompared(const Job &J) const {
+  if (J.Winner != 0)
+    return Attempts[J.Winner].AtPlugin || Attempts[J.Winner].IsCached;
+  return std::any_of(J.Attempts.begin(), J.Attempts.end(),
+                     [this](AttemptId Id) {
+                       return Attempts[Id].AtPlugin && isLive(Attempts[Id]);
+                     });
 }
 
 /// Attempts that take memory, but nobody's time.
@@ -407,6 +437,9 @@ void Rules::onPrepare(const Action &A) {
     expect(A.ForPlugin && !Dropped, "is prepared for no plugin");
   }
   expect(A.ForPlugin == At->AtPlugin, "is prepared for the wrong place");
+  NumSampled += A.IsSampled;
+  J.IsSampled |= A.IsSampled;
+  expect(!A.IsSampled || !A.IsAgain, "is chosen after the cache was asked");
   J.Begun = true;
   At->At = Where::Preparing;
   At->Prepares = true;
@@ -455,7 +488,7 @@ void Rules::onCompile(const Action &A) {
   }
   expect(At->At == Where::Planned, "is compiled here where it can't be");
   expect(!Failed, "is compiled here after the link has failed");
-  expect(A.AKind != Kind::Verify || (isVerified(A.Job) && J.Winner != 0),
+  expect(A.AKind != Kind::Verify || J.IsSuspect,
          "is compiled for nothing to compare");
   size_t NumCompiling = 1;
   for (AttemptId Id : Live) {
@@ -498,7 +531,7 @@ void Rules::onEndJob(const Action &A) {
     expect(J.Reasons.count(A.Why), "has ended for a reason that is not so");
     break;
   case Cause::LinkFailed:
-    expect(Failed, "is left, though the link has not failed");
+    expect(Failed || HasDifference, "is left, though the link has not failed");
     break;
   default:
     expect(false, "has ended for no reason that there is");
@@ -530,7 +563,7 @@ void Rules::checkStep() {
            "is a duplicate that waits for room");
     expect(J.NumAccepted <= 2 * O.MaxTries, "is tried without an end");
     expect(!J.Winner || !isLive(A) || A.Kind == Kind::Verify ||
-               (isVerified(A.Job) && !A.AtPlugin),
+               (J.IsSuspect && !A.AtPlugin),
            "goes on, though the job has an object");
     expect(!Failed || !isLive(A), "goes on after the link has failed");
     expect(!Dropped || (A.At != Where::Offered && A.At != Where::Accepted &&
@@ -557,6 +590,11 @@ std::string Rules::atEnd() const {
       return "job " + std::to_string(I) + ": has no end";
   if (AskedToOpen && !Closed)
     return "the plugin is left open";
+  bool AllBegun = std::all_of(Jobs.begin(), Jobs.end(),
+                              [](const Job &J) { return J.Begun; });
+  size_t Share = (Jobs.size() * O.VerifyPercent + 99) / 100;
+  if (AllBegun ? NumSampled != Share : NumSampled > Share)
+    return "of the jobs, another share is chosen than the user wants";
   for (AttemptId Id : Live)
     return "attempt " + std::to_string(Id) + ": has no end";
   return {};

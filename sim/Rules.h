@@ -51,6 +51,8 @@ private:
     bool Compiles = false;  // likewise
     bool IsLacking = false; // it was prepared before the plugin was open
     bool IsSecond = false;  // was begun beside another one
+    bool IsOurs = false;    // this process has made the object
+    bool IsCached = false;  // another machine has, for another link
     plan::WorkerId Worker = 0;
     uint64_t Bytes = 0;
     bool Runs = false;        // the plugin has told of it
@@ -62,6 +64,8 @@ private:
     unsigned Tries = 0;
     unsigned NumAccepted = 0; // by the plugin, duplicates included
     bool Begun = false;
+    bool IsSampled = false; // the plan has said so
+    bool IsSuspect = false; // the object is to be compared
     bool Compared = false, IsDelivering = false, Ended = false;
     bool MayTryAgain = false; // the infrastructure was to blame last
     // What was seen of it, for the reasons that it may end with.
@@ -88,8 +92,9 @@ private:
   size_t numAhead() const;
   bool isVoluntary(plan::Cause Why) const;
   bool mayFallBack() const { return O.Fallback && !Forbidden; }
-  bool isVerified(plan::JobId J) const {
-    return uint64_t(J) * O.VerifyPercent % 100 < O.VerifyPercent;
+  bool mayBeCompared(const Job &J) const;
+  bool hasEqual(const Job &J) const {
+    return J.Reasons.count(plan::Cause::None);
   }
 
   const std::vector<plan::JobInfo> Infos;
@@ -111,6 +116,8 @@ private:
   plan::AttemptId FoundNoRoom = 0; // in this step
   uint32_t MostSlots = 0;
   size_t NumEnded = 0;
+  size_t NumSampled = 0, NumSuspect = 0;
+  bool HasDifference = false;
   plan::Time CallSince = plan::Never;
   plan::Time PluginSign = {};
   plan::JobId NextInOrder = 0;

@@ -92,6 +92,7 @@ static void drawOptions(Scenario &S) {
   }
   if (R.chance(0.5))
     O.CallTimeout = 5s;
+  O.VerifySeed = Random{S.Seed, OfOptions, 1}.next();
   if (S.Features == 0 && IsPlain) {
     O.VerifyPercent = 0;
     O.KeepOrder = false;
@@ -155,6 +156,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
     J.PrepareFails = Has(Feature::PrepareFails, 2.0 / N);
     J.DeliverFails = Has(Feature::DeliverFails, 2.0 / N);
     J.VerifyFails = Has(Feature::VerifyFails, Rare);
+    J.IsOfOthers = Own.chance(0.5);
   }
   // The linker puts them in the order of what they are estimated to cost.
   std::sort(Jobs.begin(), Jobs.end(), [](const auto &A, const auto &B) {

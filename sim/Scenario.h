@@ -70,6 +70,7 @@ struct JobTruth {
   double Seconds = 0; // on a core of speed 1, as those here
   uint64_t Bytes = 0;
   bool IsCached = false, NotExpressible = false;
+  bool IsOfOthers = false; // what is cached was made by another machine
   bool RemoteError = false, Error = false;
   bool PrepareFails = false, DeliverFails = false, VerifyFails = false;
 };

@@ -81,6 +81,7 @@ TEST(EventLog, LooksLikeThis) {
             "option local-jobs auto\n"
             "option duplicate-percent 25\n"
             "option verify-percent 0\n"
+            "option verify-seed 0\n"
             "option fallback yes\n"
             "option keep-order no\n"
             "option max-bytes-in-flight 18446744073709551615\n"
@@ -190,33 +191,33 @@ TEST(EventLog, SaysWhatIsWrong) {
        "line 2: it is not 'option cores' with a value that this option can "
        "have"},
       {"fallback yes", "fallback maybe",
-       "line 6: it is not 'option fallback' with a value that this option can "
+       "line 7: it is not 'option fallback' with a value that this option can "
        "have"},
       {"job-timeout 600.000000000", "job-timeout 600.0",
-       "line 9: it is not 'option job-timeout' with a value that this option "
+       "line 10: it is not 'option job-timeout' with a value that this option "
        "can have"},
       {"job 1.25", "job nan",
-       "line 28: the job's estimate is no number of "
+       "line 29: the job's estimate is no number of "
        "seconds"},
       {"job 1.25", "job 1.25 files",
-       "line 28: it is not 'side-files' that "
+       "line 29: it is not 'side-files' that "
        "follows"},
-      {"0.000000000 Start\n", "", "line 30: an action before the first step"},
-      {"0.001000000 Prepared", "0.001 Prepared", "line 33: '0.001' is no time"},
-      {"0.003000000", "0.001500000", "line 37: time goes back"},
-      {"CacheHit", "CacheMiss", "line 35: 'CacheMiss' is no event"},
-      {"CacheHit", "Start", "line 35: the first step, and no other, is Start"},
-      {"  Close", "  Shut", "line 49: 'Shut' is no action"},
+      {"0.000000000 Start\n", "", "line 31: an action before the first step"},
+      {"0.001000000 Prepared", "0.001 Prepared", "line 34: '0.001' is no time"},
+      {"0.003000000", "0.001500000", "line 38: time goes back"},
+      {"CacheHit", "CacheMiss", "line 36: 'CacheMiss' is no event"},
+      {"CacheHit", "Start", "line 36: the first step, and no other, is Start"},
+      {"  Close", "  Shut", "line 50: 'Shut' is no action"},
       {"bytes=4096", "bytes=4096 bytes=4096",
-       "line 33: 'bytes=4096' is no field, has no value that it can have, or "
+       "line 34: 'bytes=4096' is no field, has no value that it can have, or "
        "was there before"},
       {"bytes=4096", "bytes=0x10",
-       "line 33: 'bytes=0x10' is no field, has no value that it can have, or "
+       "line 34: 'bytes=0x10' is no field, has no value that it can have, or "
        "was there before"},
-      {"Delivered job=0", "Delivered job=2", "line 47: there is no job 2"},
+      {"Delivered job=0", "Delivered job=2", "line 48: there is no job 2"},
       {"0.009000000 Delivered", "job 3\n0.009000000 Delivered",
-       "line 47: a job after the first step"},
-      {"  Close\n", "  Close", "line 49: it is cut off"},
+       "line 48: a job after the first step"},
+      {"  Close\n", "  Close", "line 50: it is cut off"},
   };
   for (const auto &C : Cases)
     EXPECT_EQ(errorOf(replaced(Text, C.What, C.By)), C.Error) << C.What;
@@ -235,10 +236,10 @@ TEST(EventLog, AReplayFindsTheFirstDifference) {
   std::string Text = print(recorded()), Error;
   EventLog L;
   ASSERT_TRUE(parse(replaced(Text, "  Won job=0 attempt=1\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 44, Succeeded at 0.008000000 s: action 1 was "
+  EXPECT_EQ(replay(L), "line 45, Succeeded at 0.008000000 s: action 1 was "
                        "'Deliver job=0 attempt=1', and is now 'Won job=0 "
                        "attempt=1'");
   ASSERT_TRUE(parse(replaced(Text, "  Close\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 47, Delivered at 0.009000000 s: action 2 was "
+  EXPECT_EQ(replay(L), "line 48, Delivered at 0.009000000 s: action 2 was "
                        "nothing, and is now 'Close'");
 }

@@ -175,7 +175,6 @@ private:
         {"pluginfailed", Event::PluginFailed},
         {"room", Event::RoomChanged}};
     static const std::map<std::string, Event::Kind> OfAttempt = {
-        {"hit", Event::CacheHit},
         {"broken", Event::PrepareFailed},
         {"inexpressible", Event::NotExpressible},
         {"accepted", Event::Accepted},
@@ -224,10 +223,18 @@ private:
       E.What = Event::Busy;
       Attempt();
       Flag();
-    } else if (What == "good") {
+    } else if (What == "hit") { // hit 1 other: another machine's, to compare
+      E.What = Event::CacheHit;
+      Attempt();
+      Flag();
+    } else if (What == "good") { // good 1 [w1|own]: made in this process
       E.What = Event::Succeeded;
       Attempt();
-      Worker();
+      std::string By;
+      In >> By;
+      E.Flag = By == "own";
+      if (!By.empty() && !E.Flag)
+        E.Worker = static_cast<plan::WorkerId>(std::stoul(By.substr(1)));
     } else if (What == "failed") { // failed 1 CAUSE [w1]
       E.What = Event::Failed;
       Attempt();

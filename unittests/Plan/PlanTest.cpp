@@ -453,14 +453,115 @@ TEST(PlanTest, AnObjectIsVerified) {
           // One thread at a time here, though two are to be compared.
           {5, "good 2", "won 2"},
           {6, "compiled 3 1", "verify 3, compile 4"},
-          {7, "verified j0", "deliver 1"},
+          {7, "verified j0", ""},
           {8, "compiled 4 1", "verify 4"},
-          {9, "differs j1", "end j1 verifyfailed"},
-          {9, "delivered j0", "end j0 done, close"}});
+          // Nothing is delivered before all are compared.
+          {9, "verified j1", "deliver 1, deliver 2"},
+          {9, "delivered j0", "end j0 done"},
+          {9, "delivered j1", "end j1 done, close"}});
+}
+
+TEST(PlanTest, NothingIsDeliveredBesideADifference) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  O.LocalJobs = 7;
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "good 1", "won 1, compile 4"},
+          {5, "good 2", "won 2, compile 5"},
+          {6, "compiled 4 1", "verify 4"},
+          {7, "compiled 5 1", "verify 5"},
+          {8, "differs j0", "end j0 verifyfailed"},
+          {9, "verified j1", ""},
+          // What a linker has made is no better off.
+          {10, "inexpressible 3", "stays 6 inexpressible, compile 6"},
+          {11, "compiled 6 1",
+           "won 6, end j1 linkfailed, end j2 linkfailed, close"}});
+}
+
+/// A seed that chooses job \p J, of \p N and alone.
+uint64_t seedFor(Options O, size_t N, JobId J) {
+  for (O.VerifyPercent = 1;; ++O.VerifySeed) {
+    std::vector<Action> Actions;
+    Plan(std::vector<JobInfo>(N), O).start({}, Actions);
+    if (Actions[J].IsSampled)
+      return O.VerifySeed;
+  }
+}
+
+TEST(PlanTest, NothingThatIsHeldIsDeliveredWhenTheLinkFails) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 1;
+  O.Fallback = false;
+  O.VerifySeed = seedFor(O, 3, 2);
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "good 1", "won 1"},
+          {5, "failed 2 caller",
+           "fail j1 caller, end j0 linkfailed, end j1 linkfailed, "
+           "cancel 3 linkfailed, end j2 linkfailed, close"}});
+}
+
+TEST(PlanTest, AnObjectThatIsOursIsProven) {
+  Options O = remoteOnly();
+  History H(O, jobs({3, 2, 1}));
+  std::vector<Action> Actions;
+  auto Tell = [&](Event::Kind What, AttemptId A, bool Flag) {
+    Event E{What};
+    E.Attempt = A;
+    E.Flag = Flag;
+    E.Why = What == Event::Failed ? Cause::BadResult : Cause::None;
+    H.P.handle({}, E, Actions);
+  };
+  H.P.start({}, Actions);
+  for (AttemptId A = 1; A != 4; ++A)
+    Tell(Event::Prepared, A, false);
+  Tell(Event::Opened, 0, false);
+  Tell(Event::Succeeded, 1, false); // another machine's
+  Tell(Event::Succeeded, 2, true);  // by way of the plugin
+  Tell(Event::Failed, 3, false);    // the fallback
+  Tell(Event::CompiledHere, 4, false);
+  std::vector<bool> Proven;
+  for (const Action &A : Actions)
+    if (A.What == Action::Deliver)
+      Proven.push_back(A.IsProven);
+  EXPECT_EQ(Proven, std::vector<bool>({false, true, true}));
+}
+
+TEST(PlanTest, OrWasCompared) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "good 1", "won 1, compile 2"}, {5, "compiled 2 1", "verify 2"}});
+  std::vector<Action> Actions;
+  H.P.handle(6ms, Event{Event::Verified}, Actions);
+  ASSERT_EQ(Actions.size(), 1u);
+  EXPECT_EQ(Actions[0].What, Action::Deliver);
+  EXPECT_TRUE(Actions[0].IsProven);
+}
+
+TEST(PlanTest, ACachedObjectOfAnotherMachineIsCompared) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "hit 1 other", "won 1, compile 3"},
+          {2, "hit 2", "end j1 cached"},
+          {3, "compiled 3 1", "verify 3"},
+          {4, "verified j0", "deliver 1"},
+          {5, "delivered j0", "end j0 done"}});
+  EXPECT_TRUE(H.P.isDone());
 }
 
 TEST(PlanTest, WhichAreVerified) {
-  // Of 100 %: all. Of less: by rank, and the first always.
+  // Of 100 %: all. Of less: so many, and one at least.
   for (auto [Percent, Expected] :
        {std::pair(100u, 7), {50u, 4}, {34u, 3}, {1u, 1}, {0u, 0}}) {
     Options O = remoteOnly();
@@ -484,6 +585,55 @@ TEST(PlanTest, WhichAreVerified) {
       NumVerified += A.What == Action::CompileHere;
     EXPECT_EQ(NumVerified, Expected) << Percent;
   }
+}
+
+/// The jobs that are chosen, as a text.
+std::string sample(unsigned Percent, uint64_t Seed) {
+  Options O = remoteOnly();
+  O.VerifyPercent = Percent;
+  O.VerifySeed = Seed;
+  Plan P(std::vector<JobInfo>(20), O);
+  std::vector<Action> Actions;
+  P.start({}, Actions);
+  std::string Chosen;
+  for (const Action &A : Actions)
+    Chosen += A.IsSampled ? '1' : '0';
+  return Chosen;
+}
+
+TEST(PlanTest, NobodyForeseesWhichAreVerified) {
+  // Each job is chosen about as often as each other.
+  std::vector<unsigned> HowOften(20);
+  std::set<std::string> Samples;
+  for (uint64_t Seed = 0; Seed != 1000; ++Seed) {
+    std::string Chosen = sample(10, Seed);
+    ASSERT_EQ(std::count(Chosen.begin(), Chosen.end(), '1'), 2);
+    Samples.insert(Chosen);
+    for (size_t J = 0; J != 20; ++J)
+      HowOften[J] += Chosen[J] == '1';
+  }
+  EXPECT_GT(Samples.size(), 170u); // of 190 pairs
+  for (unsigned N : HowOften)
+    EXPECT_NEAR(N, 100, 50);
+  // But the same seed chooses the same.
+  EXPECT_EQ(sample(10, 4711), sample(10, 4711));
+}
+
+TEST(PlanTest, TheLastObjectIsVerifiedIfNoneWas) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 1;
+  O.VerifySeed = seedFor(O, 3, 1); // the one that is compiled here
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "inexpressible 2", "stays 4 inexpressible, compile 4"},
+          {3, "prepared 3", "offer 3"},
+          {4, "good 3", "won 3"},
+          {5, "compiled 4 1", "won 4"},
+          {6, "good 1", "won 1, compile 5"},
+          {7, "compiled 5 1", "verify 5"},
+          {8, "verified j0", "deliver 1, deliver 4, deliver 3"}});
 }
 
 TEST(PlanTest, AFallbackIsNotVerified) {

@@ -32,7 +32,7 @@ std::string Plan::check() const {
   };
 
   size_t NumAttempts = 0, Ended = 0, Unoffered = 0, PreparingHere = 0,
-         Twice = 0, BusyThreads = 0;
+         Twice = 0, BusyThreads = 0, Held = 0;
   uint64_t Bytes = 0;
   double Left = 0, Doubled = 0;
   for (JobId I = 0; I != Jobs.size(); ++I) {
@@ -64,6 +64,7 @@ std::string Plan::check() const {
     Left += J.IsLeft ? J.Info.Estimate : 0;
     Ended += J.At == Stage::Ended;
     BusyThreads += J.At == Stage::Verifying || J.At == Stage::Delivering;
+    Held += J.At == Stage::Held;
     bool IsWaiting = I >= NextWaiting && I < EndWaiting;
     Expect((J.At == Stage::Waiting) == IsWaiting, "waits, but not for its turn",
            I);
@@ -84,6 +85,8 @@ std::string Plan::check() const {
   Expect(Unoffered == NumUnoffered, "jobs not given out are counted wrong");
   Expect(PreparingHere == NumPreparingHere && BusyThreads == NumBusyThreads,
          "threads are counted wrong");
+  Expect(Held == NumHeld && (Held == 0 || Held + Ended < Jobs.size()),
+         "objects wait though all that are to be compared were");
   Expect(Twice == NumTwice && isClose(Doubled, SecondsTwice),
          "duplicates are counted wrong");
   Expect(isClose(Left, SecondsLeft), "what is left is counted wrong");

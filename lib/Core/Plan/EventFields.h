@@ -86,6 +86,7 @@ void forEachOption(OptionsT &O, FnT F) {
   F("local-jobs", O.LocalJobs);
   F("duplicate-percent", O.DuplicatePercent);
   F("verify-percent", O.VerifyPercent);
+  F("verify-seed", O.VerifySeed);
   F("fallback", O.Fallback);
   F("keep-order", O.KeepOrder);
   F("max-bytes-in-flight", O.MaxBytesInFlight);
@@ -138,6 +139,8 @@ void forEachField(ActionT &A, FnT F, const Action &) {
   F("for-plugin", A.ForPlugin);
   F("again", A.IsAgain);
   F("insist", A.Insist);
+  F("sampled", A.IsSampled);
+  F("proven", A.IsProven);
 }
 
 inline bool namesJob(const Event &E) { return E.What >= Event::Verified; }

@@ -7,6 +7,7 @@
 
 #include "Plan/Plan.h"
 #include <algorithm>
+#include <random>
 
 using namespace dtlto::plan;
 
@@ -22,6 +23,18 @@ Plan::Plan(std::vector<JobInfo> Infos, const Options &Opts)
   }
   SecondsLeft = SecondsInAll;
   EndWaiting = static_cast<JobId>(Jobs.size());
+  sample();
+}
+
+/// Chooses which jobs are compared: all sets of so many are equally likely. At
+/// least one, so that no link is too small for a percentage.
+void Plan::sample() {
+  std::mt19937_64 Random(O.VerifySeed);
+  uint64_t Left = (uint64_t(Jobs.size()) * O.VerifyPercent + 99) / 100;
+  for (size_t J = 0; J != Jobs.size(); ++J) {
+    Jobs[J].IsSampled = Random() % (Jobs.size() - J) < Left;
+    Left -= Jobs[J].IsSampled;
+  }
 }
 
 Action &Plan::act(Action::Kind What, JobId J, AttemptId A, Cause Why) {
@@ -54,6 +67,7 @@ void Plan::handle(Time T, const Event &E, std::vector<Action> &Actions) {
 /// it do.
 void Plan::decide() {
   checkDeadlines();
+  deliverHeld();
   if (!Failing) {
     prepareMore();
     offerMore();
@@ -234,8 +248,11 @@ void Plan::react(const Event &E) {
     if (Jobs[E.Job].At != Stage::Verifying)
       return;
     --NumBusyThreads;
-    if (E.What == Event::Verified)
-      return deliver(E.Job);
+    if (E.What == Event::Verified) {
+      Jobs[E.Job].IsProven = true;
+      return hold(E.Job);
+    }
+    HasDifference = true;
     return endJob(E.Job, Cause::VerifyFailed);
   case Event::Delivered:
   case Event::DeliverFailed:
@@ -320,6 +337,9 @@ void Plan::onPrepared(Attempt &A, const Event &E) {
   Jobs[J].WasPrepared = true;
   switch (E.What) {
   case Event::CacheHit:
+    if (E.Flag)
+      return compare(A);
+    [[fallthrough]];
   case Event::PrepareFailed:
     Jobs[J].Decisive = Id;
     remove(Id);
@@ -406,16 +426,33 @@ void Plan::onSucceeded(Attempt &A, const Event &E) {
   PluginBegan = true;
   learn(A, E);
   JobId J = A.Job;
-  // Which jobs are verified is a matter of their rank, so of the inputs alone.
-  // The first is one of them, so that no link is too small for a percentage.
-  if (uint64_t(J) * O.VerifyPercent % 100 >= O.VerifyPercent) {
-    win(A);
-    return deliver(J);
-  }
+  Jobs[J].IsProven = E.Flag;
+  if (isToCompare(J))
+    return compare(A);
+  win(A);
+  hold(J);
+}
+
+/// Whether the object that the plugin has made for \p J is to be compared. When
+/// none was, since those of the sample were all made here, the last one is that
+/// may be the last of the plugin's.
+bool Plan::isToCompare(JobId J) const {
+  if (Jobs[J].IsSampled || HasCompared || O.VerifyPercent == 0)
+    return Jobs[J].IsSampled;
+  return std::none_of(Jobs.begin(), Jobs.end(), [&](const Job &Other) {
+    return &Other != &Jobs[J] && (Other.At == Stage::Waiting ||
+                                  numLive(Other, /*AtPluginOnly=*/true));
+  });
+}
+
+/// The object of \p A wins if it is equal to one that is made here.
+void Plan::compare(Attempt &A) {
+  HasCompared = true;
+  JobId J = A.Job;
   // It may be compiled here already: then that one is compared.
   bool IsHere = false;
   for (Attempt &Other : Jobs[J].Attempts)
-    if (!isAtPlugin(Other)) {
+    if (Other.Id != A.Id && !isAtPlugin(Other)) {
       setKind(Other, Kind::Verify, /*IsTwice=*/false);
       IsHere = true;
     }
@@ -484,7 +521,8 @@ void Plan::onCompiledHere(Attempt &A, const Event &E) {
     return;
   }
   win(A);
-  deliver(J);
+  Jobs[J].IsProven = true;
+  hold(J);
 }
 
 void Plan::onCompileHereFailed(Attempt &A) {

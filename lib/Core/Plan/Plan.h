@@ -20,7 +20,8 @@
 // Preparing looks into LLVM's cache and builds what the plugin needs; only a
 // few jobs are prepared ahead of the plugin, so that memory follows what it has
 // room for. The first good result wins, and the other attempts are cancelled.
-// Then the object may be verified, and is delivered. An attempt that fails
+// Then the object may be verified, and is delivered: at once, or if any are
+// verified, when all of them were and none differs. An attempt that fails
 // while no other is under way is tried once more if the infrastructure was to
 // blame, then compiled here, or fails the link, as the user chose.
 //
@@ -69,8 +70,10 @@ struct Options {
   std::optional<unsigned> LocalJobs;
   unsigned DuplicatePercent = 25; // of all work that may be done twice
   unsigned VerifyPercent = 0;     // of the objects that are also made here
-  bool Fallback = true;           // what the plugin can't do is compiled here
-  bool KeepOrder = false;         // jobs are given out one by one, by rank
+  /// Which these are. A worker that knew could be wrong about all others.
+  uint64_t VerifySeed = 0;
+  bool Fallback = true;   // what the plugin can't do is compiled here
+  bool KeepOrder = false; // jobs are given out one by one, by rank
   uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
   Time JobTimeout = std::chrono::seconds(600); // without a sign of life
 
@@ -186,14 +189,16 @@ struct Event {
     LoadKnown,         // TheLoad
     // Of an attempt.
     Prepared,       // Bytes: of memory, while the plugin has it
-    CacheHit,       // LLVM has the object
+    CacheHit,       // LLVM has the object. Flag: no, the driver has: another
+                    // machine's, that is to be compared
     PrepareFailed,  // in a way that fails the link
     NotExpressible, // the job can't be compiled elsewhere
     Accepted,
     Busy,         // Flag: the plugin has told of room since
     StateChanged, // State; Worker, if it is known
     Alive,        // the plugin compiles it here
-    Succeeded,    // with a good object. Worker; Seconds, if it ran here
+    Succeeded,    // with a good object. Worker; Seconds, if it ran here; Flag:
+                  // the object is this process's own
     Failed,       // Why; Worker
     CompiledHere, // Seconds
     CompileHereFailed,
@@ -223,14 +228,16 @@ constexpr size_t NumEventKinds = Event::DeliverFailed + 1;
 struct Action {
   enum Kind : uint8_t {
     Open,      // the plugin
-    Prepare,   // the attempt. ForPlugin; IsAgain: the cache was asked before
+    Prepare,   // the attempt. ForPlugin; IsAgain: the cache was asked before;
+               // IsSampled: another machine's object in there is to be compared
     Offer,     // the attempt to the plugin. Insist: though it was busy
     Cancel,    // the attempt, wherever it is; no more events of it matter. Why
     StaysHere, // * the attempt is to be compiled here. Why
     CompileHere, // the attempt
     Won,         // * the attempt has made the job's object
     Verify,      // compare the objects of Job's winner and of this attempt
-    Deliver,     // the object of the attempt
+    Deliver,     // the object of the attempt. IsProven: this process has made
+                 // it, or an equal one
     QueryLoad,
     DropPlugin, // no more calls but cancel() and close(). Why
     EndJob,     // Why; for the last time that Job is named
@@ -244,12 +251,14 @@ struct Action {
   Cause Why = Cause::None;
   WorkerId Avoid = 0; // Prepare, StaysHere: has the job already, and takes long
   bool ForPlugin = false, IsAgain = false, Insist = false;
+  bool IsSampled = false, IsProven = false;
 
   bool operator==(const Action &O) const {
     return What == O.What && Job == O.Job && Attempt == O.Attempt &&
            AKind == O.AKind && Why == O.Why && Avoid == O.Avoid &&
            ForPlugin == O.ForPlugin && IsAgain == O.IsAgain &&
-           Insist == O.Insist;
+           Insist == O.Insist && IsSampled == O.IsSampled &&
+           IsProven == O.IsProven;
   }
 };
 constexpr size_t NumActionKinds = Action::Close + 1;
@@ -312,6 +321,7 @@ private:
     Waiting,    // for its turn
     UnderWay,   // has attempts
     Verifying,  // the objects are being compared
+    Held,       // until all that are to be compared are
     Delivering, // the object goes to LLVM
     Ended
   };
@@ -323,6 +333,8 @@ private:
     unsigned Tries = 0, Duplicates = 0; // begun at the plugin's
     bool WasPrepared = false;           // the cache was asked
     bool IsLeft = true;                 // counts in SecondsLeft
+    bool IsSampled = false;             // is compared, wherever it was made
+    bool IsProven = false;              // as in Action
   };
   using Key = std::pair<JobId, AttemptId>;
   using KeySet = std::set<Key>;
@@ -377,7 +389,12 @@ private:
   void compileHere(JobId J, Cause Why, WorkerId Slow = 0);
   void fallBack(JobId J, AttemptId Failed, Cause Why);
   void win(Attempt &A);
+  void sample();
+  bool isToCompare(JobId J) const;
+  void compare(Attempt &A);
+  void hold(JobId J);
   void deliver(JobId J);
+  void deliverHeld();
   void endJob(JobId J, Cause Why);
   void failLink(JobId J, AttemptId Failed, Cause Why);
   void dropPlugin(Cause Why);
@@ -432,7 +449,9 @@ private:
   JobId NextWaiting = 0, EndWaiting = 0; // the jobs in between are Waiting
   size_t NumEnded = 0;
   size_t NumBusyThreads = 0; // verifying or delivering
-  size_t NumUnoffered = 0;   // attempts before Accepted, but for duplicates
+  size_t NumHeld = 0;
+  bool HasCompared = false, HasDifference = false; // any object
+  size_t NumUnoffered = 0; // attempts before Accepted, but for duplicates
   size_t NumPreparingHere = 0;
   size_t NumTwice = 0; // attempts that are IsTwice
   uint64_t BytesInFlight = 0;

@@ -35,7 +35,9 @@ void Plan::prepare(JobId J, bool ForPlugin, Cause Why) {
       add(J, ForPlugin ? Kind::First : Kind::Here, State::Preparing, Why);
   if (!ForPlugin)
     act(Action::StaysHere, J, A.Id, Why);
-  act(Action::Prepare, J, A.Id).ForPlugin = ForPlugin;
+  Action &P = act(Action::Prepare, J, A.Id);
+  P.ForPlugin = ForPlugin;
+  P.IsSampled = Jobs[J].IsSampled;
 }
 
 /// Gives the plugin the job once more.
@@ -119,14 +121,39 @@ void Plan::fallBack(JobId J, AttemptId Failed, Cause Why) {
   compileHere(J, Why);
 }
 
+/// The object is good. But where one differs, all others are suspect: if any
+/// are compared, none is delivered before.
+void Plan::hold(JobId J) {
+  Jobs[J].At = Stage::Held;
+  ++NumHeld;
+  if (O.VerifyPercent == 0)
+    deliver(J);
+}
+
 void Plan::deliver(JobId J) {
   Jobs[J].At = Stage::Delivering;
+  --NumHeld;
   ++NumBusyThreads;
-  act(Action::Deliver, J, Jobs[J].Decisive);
+  act(Action::Deliver, J, Jobs[J].Decisive).IsProven = Jobs[J].IsProven;
+}
+
+/// Nothing is left to compare.
+void Plan::deliverHeld() {
+  if (NumHeld == 0 || NumEnded + NumHeld != Jobs.size())
+    return;
+  for (JobId J = 0; J != Jobs.size(); ++J) {
+    if (Jobs[J].At != Stage::Held)
+      continue;
+    if (Failing || HasDifference)
+      endJob(J, Cause::LinkFailed);
+    else
+      deliver(J);
+  }
 }
 
 void Plan::endJob(JobId J, Cause Why) {
   cancelAll(J, Why == Cause::LinkFailed ? Why : Cause::Overtaken);
+  NumHeld -= Jobs[J].At == Stage::Held;
   Jobs[J].At = Stage::Ended;
   markTaken(Jobs[J]);
   ++NumEnded;
@@ -139,7 +166,8 @@ void Plan::failLink(JobId Blamed, AttemptId Failed, Cause Why) {
   act(Action::FailLink, Blamed, Failed, Why);
   NextWaiting = EndWaiting;
   for (JobId J = 0; J != Jobs.size(); ++J)
-    if (Jobs[J].At == Stage::Waiting || Jobs[J].At == Stage::UnderWay)
+    if (Jobs[J].At == Stage::Waiting || Jobs[J].At == Stage::UnderWay ||
+        Jobs[J].At == Stage::Held)
       endJob(J, Cause::LinkFailed);
 }
 
