@@ -80,10 +80,13 @@ def our_options(opts, plugin, *args):
         spell = "/thinlto-dist-{}:{}".format
     else:
         spell = "--thinlto-dist-{}={}".format
-    # A cost history is a file that stock LLD doesn't have. Jobs are counted, and
-    # slow ones get duplicate attempts.
+    # A cost history is a file that stock LLD doesn't have, and so are objects in a
+    # cache that other processes have made. Jobs are counted, and slow ones get
+    # duplicate attempts.
+    elsewhere = plugin not in ("local", opts.counter) or "mode=process" in args
     return [spell("plugin", plugin), spell("fallback", "none"),
-            spell("costs", "off"), spell("duplicate", "0")] + [
+            spell("costs", "off"), spell("duplicate", "0"),
+            spell("cache", "shared" if elsewhere else "separate")] + [
         spell("plugin-arg", arg) for arg in args]
 
 

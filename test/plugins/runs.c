@@ -14,6 +14,7 @@
 //   log-name        ... begins with the plugin's name
 //   no-args         it reads the command line of jobs without one
 //   waits           submit() waits until fewer than four jobs are left
+//   lies            code for x86 that multiplies has another factor
 
 #include "dtlto/sdk/RunJob.h"
 
@@ -75,6 +76,16 @@ static int is_over(void *context) {
   return over;
 }
 
+// One instruction of the object, at most, becomes another one.
+static void lie(dtlto_buffer *object) {
+  unsigned char *bytes = (unsigned char *)object->data; // from malloc()
+  for (uint64_t i = 0; i + 3 <= object->size; ++i)
+    if (bytes[i] == 0x0f && bytes[i + 1] == 0xaf) { // imul
+      bytes[i + 2] ^= 1;
+      return;
+    }
+}
+
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   static _Thread_local char text[4096];
   const char *clang = argument(s, "clang");
@@ -95,6 +106,8 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   dtlto_run run = {clang ? clang : "clang", is_over, &stop};
   dtlto_run_job(&mine, &run, result, text, sizeof(text));
   result->worker = "worker-7";
+  if (result->status == DTLTO_OK && how(s, "lies"))
+    lie(&result->object);
   if (result->status == DTLTO_ERROR_COMPILER && how(s, "mute"))
     result->message = NULL;
   if (result->status == DTLTO_ERROR_COMPILER && how(s, "infrastructure")) {

@@ -364,8 +364,90 @@ TEST_F(StragglerTest, TheDuplicateIsCached) {
   MemoryCache Cache;
   TheLink.Cache = &Cache;
   linkWithADuplicate();
-  EXPECT_EQ(Cache.NumMisses, 5u);
+  EXPECT_EQ(Cache.NumMisses, 10u);
   EXPECT_EQ(Cache.Objects.size(), 5u);
+  // It is another machine's as well.
+  TheLink.inProcess();
+  EXPECT_EQ(Cache.NumHits, 0u);
+}
+
+TEST_F(StragglerTest, TheDuplicateIsVerifiedAndCached) {
+  options().VerifyPercent = 100;
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkWithADuplicate();
+  EXPECT_EQ(Cache.Objects.size(), 5u);
+  TheLink.inProcess();
+  EXPECT_EQ(Cache.NumHits, 5u);
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+TEST_F(LinkRunTest, ObjectsOfOtherMachinesHaveKeysOfTheirOwn) {
+  makeProgram(5);
+  runElsewhere();
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkSame();
+  EXPECT_EQ(Cache.Objects.size(), 5u);
+  for (const auto &[Key, Object] : Cache.Objects)
+    EXPECT_EQ(Key.size(), 40u);
+  size_t NumJobs = Plugin.submitted().size();
+  linkSame();
+  EXPECT_EQ(Plugin.submitted().size(), NumJobs);
+  EXPECT_EQ(Cache.NumHits, 5u);
+  // For a link without a plugin they aren't there.
+  EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
+  EXPECT_EQ(Cache.NumHits, 5u);
+  EXPECT_EQ(Cache.Objects.size(), 10u);
+}
+
+TEST_F(LinkRunTest, UnlessTheUserTrustsThem) {
+  makeProgram(5);
+  runElsewhere();
+  options().Cache = CacheKind::Shared;
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkSame();
+  EXPECT_EQ(Cache.NumMisses, 5u);
+  EXPECT_TRUE(TheLink.inProcess().Objects == Want.Objects);
+  EXPECT_EQ(Cache.NumHits, 5u);
+}
+
+TEST_F(LinkRunTest, AnObjectFromElsewhereAfterATryHere) {
+  makeProgram(5);
+  runM1([&](const FakePlugin::Job &J) {
+    dtlto_result Ours = Plugin.codegen(J.Id);
+    if (Ours.object.release)
+      Ours.object.release(Ours.object.owner, Ours.object.data,
+                          Ours.object.size);
+    Plugin.done(J.Id, remote(J));
+  });
+  options().Cache = CacheKind::Separate;
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  linkSame();
+  TheLink.inProcess();
+  EXPECT_EQ(Cache.NumHits, 0u);
+}
+
+TEST_F(LinkRunTest, ADifferenceKeepsAllFromTheCache) {
+  TempFolder Folder;
+  options().OutputFile = Folder.path("app");
+  options().VerifyPercent = 100;
+  makeProgram(5);
+  runM1([&](const FakePlugin::Job &J) {
+    FakePlugin::Job Other = J;
+    Other.Name = "m2.o";
+    Plugin.done(J.Id, remote(Other));
+  });
+  MemoryCache Cache;
+  TheLink.Cache = &Cache;
+  link();
+  EXPECT_NE(Have.Error.find("'m1.o' differs"), std::string::npos) << Have.Error;
+  EXPECT_TRUE(Cache.Objects.empty());
 }
 
 TEST_F(StragglerTest, TheDuplicateIsVerified) {

@@ -505,6 +505,37 @@ TEST_F(NoticesTest, VerifiedObjects) {
   EXPECT_TRUE(said("plugin 'fake': 3 of 30 objects verified"));
 }
 
+TEST_F(NoticesTest, NoObjectIsVerified) {
+  TheLinker.Opts.VerifyPercent = 5;
+  step(event(PlanEvent::CacheHit, 0),
+       {action(Action::EndJob, 0, 0, Cause::Cached)});
+  Action Ours = action(Action::Deliver, 1, 1);
+  Ours.IsProven = true;
+  step(event(PlanEvent::CompiledHere, 1), {Ours});
+  succeeds(2);
+  summarize();
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': none of the 30 objects was verified "
+                   "(--thinlto-dist-verify): 1 came from the cache, 1 were "
+                   "compiled here"}));
+  // Not beside an error, nor in a link without jobs.
+  Msg.clear();
+  TheNotices->internalError("");
+  summarize();
+  use(0);
+  summarize();
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, ACachedObjectThatIsVerified) {
+  TheLinker.Opts.VerifyPercent = 5;
+  step(event(PlanEvent::CacheHit, 1), {action(Action::Won, 1, 1)});
+  step(event(PlanEvent::CompiledHere, 1), {action(Action::Verify, 1, 2)});
+  summarize();
+  EXPECT_TRUE(said("plugin 'fake': 1 of 30 objects verified"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
 TEST_F(NoticesTest, VerificationFindsAnotherObject) {
   step(event(PlanEvent::VerifyFailed, 1),
        {action(Action::EndJob, 1, 1, Cause::VerifyFailed)},

@@ -139,6 +139,23 @@ TEST_F(OptionsTest, Verify) {
   for (StringRef Value : {"101", "-1", "some", "7.5"})
     expectWrong("thinlto-dist-verify", Value, "from 0 to 100");
   EXPECT_NE(set("thinlto-dist-verify", "%"), "");
+  EXPECT_EQ(Opts.VerifySeed, std::nullopt);
+  EXPECT_EQ(set("thinlto-dist-verify", "7%:18446744073709551615"), "");
+  EXPECT_EQ(Opts.VerifyPercent, 7u);
+  EXPECT_EQ(Opts.VerifySeed, UINT64_MAX);
+  for (StringRef Value : {"5:", "5:x", "5:-1", "5:1:2"})
+    expectWrong("thinlto-dist-verify", Value, "a number after the colon");
+  EXPECT_EQ(set("thinlto-dist-verify", "5"), "");
+  EXPECT_EQ(Opts.VerifySeed, std::nullopt);
+}
+
+TEST_F(OptionsTest, Cache) {
+  EXPECT_EQ(Opts.Cache, CacheKind::Separate);
+  EXPECT_EQ(set("thinlto-dist-cache", "shared"), "");
+  EXPECT_EQ(Opts.Cache, CacheKind::Shared);
+  EXPECT_EQ(set("thinlto-dist-cache", "separate"), "");
+  EXPECT_EQ(Opts.Cache, CacheKind::Separate);
+  expectWrong("thinlto-dist-cache", "on", "'separate' or 'shared'");
 }
 
 TEST_F(OptionsTest, Slim) {

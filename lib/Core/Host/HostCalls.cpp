@@ -167,6 +167,8 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     violation(Job, "reported a result without a size for module '" +
                        R.T->name() + "'");
   E.RanHere = R.RanHere;
+  // It may have been tried here, and then come from elsewhere.
+  E.IsOurs = R.RanHere && E.Object.bytes().data() == R.ObjectHere;
   E.NoObject = R.NoObject;
   E.Seconds = R.SecondsHere;
   dropIfUnused(R);
@@ -223,6 +225,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
     return Result->status = DTLTO_ERROR_COMPILER;
   }
   Result->object = Buffer::own(std::move(Code.Object)).take();
+  R->ObjectHere = Result->object.data;
   return Result->status = DTLTO_OK;
 }
 

@@ -34,12 +34,13 @@ struct WorkerStatus {
 /// Something that happened on another thread.
 struct Event {
   enum KindTy {
-    Prepared,    // by us: the job can be submitted, or Message says why not
-    CacheHit,    // by us: LLVM's cache had the object
-    Opened,      // the session's open() returned Status
-    Submitted,   // submit() returned Status
-    State,       // job_state(); Status is the state
-    Done,        // job_done()
+    Prepared,  // by us: the job can be submitted, or Message says why not
+    CacheHit,  // by us: LLVM has the object; or Object is in its cache, in the
+               // file Message, to be compared
+    Opened,    // the session's open() returned Status
+    Submitted, // submit() returned Status
+    State,     // job_state(); Status is the state
+    Done,      // job_done()
     LoadChanged, // load_changed()
     Loaded,      // load() returned; Load has what it told
     WorkerTold,  // query() told of a worker; Told has what it said
@@ -62,6 +63,8 @@ struct Event {
   std::string Worker = {};
   uint32_t Needs = 0;     // Opened: DTLTO_PART_... of each job
   bool RanHere = false;   // Done: through local code generation
+  bool IsOurs = false;    // Done, CacheHit: a linker has made the object, or an
+                          // equal one
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
   double Seconds = 0;     // that a thread of ours has spent on it
@@ -69,7 +72,9 @@ struct Event {
   dtlto_load Load = {};                    // Loaded
   std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
   std::unique_ptr<BuiltJob> Built = {};    // Prepared
-  llvm::AddStreamFn Out = {};              // Prepared: where the object goes
+  // Prepared, CacheHit with an object: where it goes; there, if nobody but
+  // another machine has made it.
+  llvm::AddStreamFn Out = {}, OutElsewhere = {};
 };
 
 /// A queue that many threads fill and one empties.

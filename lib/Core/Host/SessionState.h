@@ -43,6 +43,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     unsigned RunsHere = 0;  // calls of local code generation now
     Clock::time_point LastRunHere = {}; // the last that ended
     bool RanHere = false;
+    const void *ObjectHere = nullptr; // what that has made
     bool NoObject = false;
     double SecondsHere = 0;
     std::string LocalErrors; // memory for dtlto_result::message

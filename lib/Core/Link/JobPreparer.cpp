@@ -8,7 +8,10 @@
 #include "Link/JobPreparer.h"
 #include "Bitcode/IndexShard.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA1.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -34,15 +37,11 @@ Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
   Event E{Event::Prepared};
   E.Job = A.Attempt;
   Clock::time_point Begin = Clock::now();
-  if (!A.IsAgain) {
-    Expected<bool> IsCached = prepareFirst(T, E.Out);
-    if (!IsCached) {
+  if (!A.IsAgain)
+    if (Error Why = prepareFirst(T, A.IsSampled, E)) {
       E.Kind = Event::Broken;
-      E.Message = toString(IsCached.takeError());
-    } else if (*IsCached) {
-      E.Kind = Event::CacheHit;
+      E.Message = toString(std::move(Why));
     }
-  }
   if (E.Kind == Event::Prepared && A.ForPlugin) {
     if (Old) {
       if (Error Why = Builder.complete(*Old, T))
@@ -62,9 +61,9 @@ Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
   return E;
 }
 
-/// What is done once for each job. True: LLVM's cache had the object. Else \p
-/// Out becomes where it goes, if there is a cache.
-Expected<bool> JobPreparer::prepareFirst(Task &T, AddStreamFn &Out) {
+/// What is done once for each job. \p E becomes a CacheHit, or learns where the
+/// object goes, if there is a cache.
+Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
   // As in-process: a module without a hash can't be cached.
   std::string Key;
   if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
@@ -72,7 +71,11 @@ Expected<bool> JobPreparer::prepareFirst(Task &T, AddStreamFn &Out) {
               [](uint32_t V) { return V == 0; })) {
     Key = cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
                    *T.ResolvedODR, *T.DefinedGlobals, Cfi);
-    T.ObjectName = objectName(T, Key);
+    // Only CodeView tells of it: other objects shall not depend on where the
+    // cache is.
+    Triple TheTriple = Builder.triple(T);
+    if (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF())
+      T.ObjectName = cacheEntry(Key);
   }
   if (Saver)
     if (Error Why = Saver->save(T))
@@ -82,23 +85,55 @@ Expected<bool> JobPreparer::prepareFirst(Task &T, AddStreamFn &Out) {
     if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
                                    L.EmitImportsFiles))
       return std::move(Why);
-  if (Key.empty())
-    return false;
-  Expected<AddStreamFn> Stream = L.Cache(T.Number, Key, T.name());
-  if (!Stream)
-    return Stream.takeError();
-  if (!*Stream)
-    return true;
-  Out = std::move(*Stream);
-  return false;
+  return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
 }
 
-/// What localCache() in LLVM's Caching.cpp calls the file of the object. Only
-/// CodeView tells of it: other objects shall not depend on where the cache is.
-std::string JobPreparer::objectName(const Task &T, StringRef Key) const {
-  Triple TheTriple = Builder.triple(T);
-  if (!TheTriple.isOSWindows() && !TheTriple.isOSBinFormatCOFF())
-    return {};
+/// The key of an object that another machine has made and nobody has compared,
+/// as long as \p Key, which is LLVM's. Links without a plugin don't know it.
+static std::string keyElsewhere(StringRef Key) {
+  SHA1 Hash;
+  Hash.update("dtlto: made elsewhere");
+  Hash.update(Key);
+  return toHex(Hash.result());
+}
+
+Error JobPreparer::askCache(const Task &T, StringRef Key, bool IsSampled,
+                            Event &E) {
+  // LLVM takes the object if there is one.
+  auto Ask = [&](StringRef Key, AddStreamFn &Out) -> Error {
+    Expected<AddStreamFn> Stream = L.Cache(T.Number, Key, T.name());
+    if (!Stream)
+      return Stream.takeError();
+    Out = std::move(*Stream);
+    if (!Out)
+      E.Kind = Event::CacheHit;
+    return Error::success();
+  };
+  if (Error Why = Ask(Key, E.Out))
+    return Why;
+  E.IsOurs = E.Kind == Event::CacheHit;
+  if (E.IsOurs)
+    return Error::success();
+  if (L.opts().Cache == CacheKind::Shared) {
+    E.OutElsewhere = E.Out;
+    return Error::success();
+  }
+  std::string Other = keyElsewhere(Key);
+  if (IsSampled) {
+    std::string Path = cacheEntry(Other);
+    if (auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false)) {
+      E.Kind = Event::CacheHit;
+      E.Object = Buffer::own(std::move(*File));
+      E.Message = std::move(Path);
+      return Error::success();
+    }
+  }
+  return Ask(Other, E.OutElsewhere);
+}
+
+/// What localCache() in LLVM's Caching.cpp calls the file of an object.
+std::string JobPreparer::cacheEntry(StringRef Key) const {
   SmallString<128> Name(cacheFolder(L.Cache, L.opts().CacheFolder));
   sys::path::append(Name, "llvmcache-" + Key);
   return Name.str().str();

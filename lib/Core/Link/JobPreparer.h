@@ -46,8 +46,10 @@ public:
   const JobSaver *saver() const { return Saver.get(); }
 
 private:
-  llvm::Expected<bool> prepareFirst(Task &T, llvm::AddStreamFn &Out);
-  std::string objectName(const Task &T, llvm::StringRef Key) const;
+  llvm::Error prepareFirst(Task &T, bool IsSampled, Event &E);
+  llvm::Error askCache(const Task &T, llvm::StringRef Key, bool IsSampled,
+                       Event &E);
+  std::string cacheEntry(llvm::StringRef Key) const;
 
   const Link &L;
   std::unique_ptr<SlimImports> Slim;

@@ -27,8 +27,9 @@ struct JobResult {
   Buffer Object;
   bool MayBeEmpty = false; // LLVM made none, and that is right
   // Of a worker that makes files beside the object.
-  Buffer Packed;      // as they came
-  JobOutputs Outputs; // in Packed
+  Buffer Packed;               // as they came
+  JobOutputs Outputs;          // in Packed
+  std::string CacheEntry = {}; // the file that it is from; empty: none
 };
 
 struct Verdict {

@@ -100,8 +100,7 @@ void LinkRun::handle(Event &E) {
 
   case Event::Prepared:
     --NumOnThreads;
-    if (E.Out)
-      Jobs[JobOf[E.Job]]->Out = std::move(E.Out);
+    setOut(E);
     if (!E.Built)
       return Become(E.Message.empty() ? PlanEvent::Prepared
                                       : PlanEvent::NotExpressible);
@@ -118,6 +117,12 @@ void LinkRun::handle(Event &E) {
     return Become(PlanEvent::Prepared);
   case Event::CacheHit:
     --NumOnThreads;
+    setOut(E);
+    P.RanHere = E.IsOurs;
+    P.Flag = !E.Message.empty();
+    S.Said = S.Why = {};
+    if (P.Flag && ThePlan->isLive(E.Job))
+      Results[E.Job] = {std::move(E.Object), false, {}, {}, E.Message};
     return Become(PlanEvent::CacheHit);
   case Event::Broken:
     --NumOnThreads;
@@ -151,12 +156,22 @@ void LinkRun::handle(Event &E) {
   }
 }
 
+/// Notes where the object goes, if \p E knows.
+void LinkRun::setOut(Event &E) {
+  Job &J = *Jobs[JobOf[E.Job]];
+  if (E.Out)
+    J.Out = std::move(E.Out);
+  if (E.OutElsewhere)
+    J.OutElsewhere = std::move(E.OutElsewhere);
+}
+
 /// Hands on what the plugin says that a job came to.
 void LinkRun::handleDone(Event &E) {
   PlanEvent P{PlanEvent::Succeeded};
   P.Attempt = E.Job;
   P.Worker = noteWorker(E.Job, E.Worker);
   P.RanHere = E.RanHere;
+  P.Flag = E.IsOurs;
   P.Seconds = E.Seconds;
   JobResult R;
   Verdict V = judge(E, L.Conf, Preparer.builder().triple(task(JobOf[E.Job])),

@@ -34,12 +34,20 @@ static uint64_t defaultMemory() {
                             uint64_t(Pages) * uint64_t(Size) / 4);
 }
 
+/// What nobody on another machine can know.
+static uint64_t randomSeed() {
+  uint64_t Seed;
+  if (::getentropy(&Seed, sizeof(Seed)) != 0)
+    Seed = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
+  return Seed;
+}
+
 LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks,
                  function_ref<void(plan::Options &)> Adjust)
     : L(L), Preparer(L, Tasks), WorkerNames(1) {
   for (Task &T : Tasks) {
     Jobs.push_back(std::make_unique<Job>(std::move(T)));
-    Jobs.back()->Out = L.AddStream;
+    Jobs.back()->Out = Jobs.back()->OutElsewhere = L.AddStream;
   }
   order();
 
@@ -52,6 +60,9 @@ LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks,
     Infos.push_back({J->Seconds, !sideFiles(L.Conf, J->T.Number).empty()});
   ThePlan = std::make_unique<plan::Plan>(Infos, O);
   startObservers();
+  if (O.VerifyPercent != 0)
+    L.msg().debug("--thinlto-dist-verify=" + Twine(O.VerifyPercent) + ":" +
+                  Twine(O.VerifySeed) + " would compare the same jobs again");
   if (!L.opts().Log.empty())
     Observers.push_back(std::make_unique<LogObserver>(*this, L, O, Infos));
 }
@@ -93,6 +104,7 @@ plan::Options LinkRun::options() const {
   O.LocalJobs = L.opts().LocalJobs;
   O.DuplicatePercent = L.opts().DuplicatePercent;
   O.VerifyPercent = L.opts().VerifyPercent;
+  O.VerifySeed = L.opts().VerifySeed.value_or(randomSeed());
   O.Fallback = L.opts().Fallback == FallbackKind::Local;
   O.KeepOrder = KeepOrder;
   O.MaxBytesInFlight = L.opts().Memory ? *L.opts().Memory : defaultMemory();
@@ -197,7 +209,7 @@ void LinkRun::perform(const Action &A) {
   case Action::QueryLoad:
     return TheSession->queryLoad();
   case Action::EndJob:
-    Jobs[A.Job]->Out = nullptr;
+    Jobs[A.Job]->Out = Jobs[A.Job]->OutElsewhere = nullptr;
     return forget(A.Attempt);
   case Action::Close:
     return close();
@@ -343,7 +355,7 @@ void LinkRun::verify(const Action &A) {
   forget(A.Attempt);
   const JobResult &Theirs = Results[J.Winner];
   Made M{Theirs.Object.bytes(), Theirs.Outputs, Sides.lookup(J.Winner),
-         workerName(workerOf(J.Winner)).str()};
+         workerName(workerOf(J.Winner)).str(), Theirs.CacheEntry};
   onHelper([this, &J, Ours, M = std::move(M), Id = A.Job] {
     Event E{Event::Verified};
     E.Job = Id;
@@ -356,13 +368,14 @@ void LinkRun::verify(const Action &A) {
 
 /// Gives an object that has been checked to LLVM.
 void LinkRun::deliver(const Action &A) {
-  Job &J = *Jobs[A.Job];
+  const Job &J = *Jobs[A.Job];
   auto Shared = std::make_shared<JobResult>(std::move(Results[A.Attempt]));
-  auto Work = [this, &J, Shared, Id = A.Job, Side = Sides.lookup(A.Attempt)] {
+  auto Work = [this, &J, &Out = A.IsProven ? J.Out : J.OutElsewhere, Shared,
+               Id = A.Job, Side = Sides.lookup(A.Attempt)] {
     Event E{Event::Delivered};
     E.Job = Id;
     if (!(Shared->MayBeEmpty && Shared->Object.bytes().empty()))
-      if (Error Why = write(*Shared, J.T, Side, J.Out))
+      if (Error Why = write(*Shared, J.T, Side, Out))
         E.Message = toString(std::move(Why));
     *Shared = {};
     Events->push(std::move(E));

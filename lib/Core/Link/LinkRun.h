@@ -76,7 +76,8 @@ private:
     Task T;
     double Seconds = 0; // that it is expected to take; good for comparisons
     std::string CostKey;
-    llvm::AddStreamFn Out;
+    // Where the object goes; there, if nobody but another machine has made it.
+    llvm::AddStreamFn Out, OutElsewhere;
     plan::AttemptId Winner = 0; // whose object counts; 0: there is none yet
   };
 
@@ -94,6 +95,7 @@ private:
   // What is told (LinkEvents.cpp).
   void handle(Event &E);
   void handleDone(Event &E);
+  void setOut(Event &E);
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.

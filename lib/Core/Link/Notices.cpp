@@ -127,6 +127,9 @@ void Notices::saw(const Step &S) {
     case Action::Verify:
       ++NumVerified;
       break;
+    case Action::Deliver:
+      NumOurs += A.IsProven;
+      break;
     case Action::DropPlugin:
       sawDrop(S, A.Why);
       break;
@@ -210,6 +213,10 @@ void Notices::sawFailure(const Step &S) {
 
 void Notices::sawWin(const Step &S, const Action &A) {
   plan::JobId J = A.Job;
+  if (S.E->What == PlanEvent::CacheHit) {
+    ++NumCached;
+    return;
+  }
   auto It = Here.find(A.Attempt);
   if (It == Here.end()) {
     // What the compiler warned of.
@@ -300,6 +307,9 @@ void Notices::sawEnd(const Step &S, const Action &A) {
   case Cause::PrepareFailed:
   case Cause::DeliverFailed:
     return addError(S.Why); // LLVM's own words
+  case Cause::Cached:
+    ++NumCached;
+    return;
   default:
     return;
   }
@@ -356,4 +366,9 @@ void Notices::summarize(const SlimImports *Slim, const JobSaver *Saver) {
                   " started, " + Twine(NumDuplicatesWon) + " finished first");
   if (NumVerified)
     L.msg().debug(plugin() + ofAll(NumVerified) + " objects verified");
+  else if (L.opts().VerifyPercent != 0 && NumJobs != 0 && !hasErrors())
+    L.msg().warning(
+        plugin() + "none of the " + Twine(NumJobs) +
+        " objects was verified (--thinlto-dist-verify): " + Twine(NumCached) +
+        " came from the cache, " + Twine(NumOurs) + " were compiled here");
 }

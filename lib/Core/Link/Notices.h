@@ -85,7 +85,8 @@ private:
   size_t NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
   size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumRetried = 0,
          NumVerified = 0;
-  std::string LastRetry; // which, and why
+  size_t NumCached = 0, NumOurs = 0; // NumOurs: what was verified, too
+  std::string LastRetry;             // which, and why
   std::set<std::string> NotExpressible;
 };
 

@@ -140,9 +140,20 @@ static Error setTimeout(Options &O, StringRef Spelling, StringRef Value) {
 }
 
 static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
-  Value.consume_back("%");
-  return setNumber(O.VerifyPercent, Spelling, Value, 0, 100,
+  auto [Percent, Text] = Value.split(':');
+  std::optional<uint64_t> Seed;
+  if (Value.contains(':') && Text.getAsInteger(10, Seed.emplace()))
+    return wrongValue(Spelling, Value, "a number after the colon");
+  O.VerifySeed = Seed;
+  Percent.consume_back("%");
+  return setNumber(O.VerifyPercent, Spelling, Percent, 0, 100,
                    "percent, a number");
+}
+
+static Error setCache(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(
+      O.Cache, Spelling, Value,
+      {{"separate", CacheKind::Separate}, {"shared", CacheKind::Shared}});
 }
 
 static Error setStatus(Options &O, StringRef Spelling, StringRef Value) {
@@ -208,9 +219,12 @@ static constexpr OptionInfo Table[] = {
      "quarter of the machine's)"},
     {"thinlto-dist-timeout", "<seconds>", setTimeout,
      "Give up a job after <seconds> without a sign of life (default: 600)"},
-    {"thinlto-dist-verify", "<percent>", setVerify,
+    {"thinlto-dist-verify", "<percent>[:<seed>]", setVerify,
      "Compile this share of the jobs in the linker as well, and compare the "
      "objects (default: 0)"},
+    {"thinlto-dist-cache", "separate|shared", setCache,
+     "Hide other machines' objects in the ThinLTO cache from links without a "
+     "plugin (default), or don't"},
     {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
      "Save each job to a file in <folder>, for dtlto-codegen"},
     {"thinlto-dist-slim", "on|off", setSlim,

@@ -31,6 +31,7 @@ enum class FallbackKind { Local, None };
 enum class ProgressKind { Auto, Always, Never };
 enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
+enum class CacheKind { Separate, Shared };
 
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
@@ -43,6 +44,9 @@ struct Options : JobOptions {
   // machine's.
   std::optional<uint64_t> Memory;
   unsigned VerifyPercent = 0;
+  std::optional<uint64_t> VerifySeed; // of the sample; nothing: the link's own
+  // Whether other machines' objects have keys of their own in the cache.
+  CacheKind Cache = CacheKind::Separate;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs;                 // a folder; empty: save none
   std::string Report;                   // a file, .html or .json; empty: none

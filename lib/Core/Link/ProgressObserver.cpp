@@ -27,30 +27,43 @@ ProgressObserver::ProgressObserver(const LinkFacts &Run, const Link &L)
       Line(L.opts().StatusFormat, Run.numJobs(), allWork(Run),
            Progress::Screen{[&L](StringRef Text) { L.msg().progress(Text); },
                             [&L] { return L.msg().columns(); }, Clock::now}),
-      IsShown(Run.numJobs()) {}
+      Verifies(L.opts().VerifyPercent != 0), IsShown(Run.numJobs()),
+      IsFinished(Run.numJobs()), IsSampled(Run.numJobs()) {}
 
 void ProgressObserver::started(plan::JobId J, StringRef Worker) {
   Line.started(Run.moduleName(J), Worker, !IsShown[J]);
   IsShown.set(J);
 }
 
+void ProgressObserver::finished(plan::JobId J) {
+  if (!IsFinished[J])
+    Line.finished(Run.moduleName(J),
+                  Run.workerName(Run.workerOf(Winner.lookup(J))),
+                  Run.estimate(J), IsShown[J]);
+  IsFinished.set(J);
+}
+
 void ProgressObserver::saw(const Step &S) {
+  if (S.E && S.E->What == plan::Event::Verified)
+    finished(S.E->Job);
   if (S.E && S.E->What == plan::Event::StateChanged &&
       S.E->State == plan::PluginState::Running &&
       Running.insert(S.E->Attempt).second)
     started(S.Job, Run.workerName(S.E->Worker));
   for (const Action &A : S.Actions) {
-    if (A.What == Action::Won) {
+    if (A.What == Action::Prepare && A.IsSampled) {
+      IsSampled.set(A.Job);
+    } else if (A.What == Action::Won) {
       Winner[A.Job] = A.Attempt;
+      if (Verifies && !IsSampled[A.Job])
+        finished(A.Job);
     } else if (A.What == Action::CompileHere) {
       // One beside the plugin's is not told of: that one is.
       if (A.AKind != AttemptKind::Verify && A.Why != Cause::Straggler &&
           A.Why != Cause::PluginSilent)
         started(A.Job, ThisMachine);
     } else if (A.What == Action::EndJob) {
-      Line.finished(Run.moduleName(A.Job),
-                    Run.workerName(Run.workerOf(Winner.lookup(A.Job))),
-                    Run.estimate(A.Job), IsShown[A.Job]);
+      finished(A.Job);
     }
   }
 }

@@ -28,10 +28,13 @@ public:
 
 private:
   void started(plan::JobId J, llvm::StringRef Worker);
+  void finished(plan::JobId J);
 
   const LinkFacts &Run;
   Progress Line;
+  const bool Verifies;     // jobs end together, when all are compared
   llvm::BitVector IsShown; // jobs, as started
+  llvm::BitVector IsFinished, IsSampled;
   llvm::DenseSet<plan::AttemptId> Running;
   llvm::DenseMap<plan::JobId, plan::AttemptId> Winner;
 };

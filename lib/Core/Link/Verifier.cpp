@@ -8,6 +8,7 @@
 #include "Link/Verifier.h"
 #include "Job/JobSaver.h"
 #include "Object/ObjectDiff.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -51,6 +52,11 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
   std::string Text = Differs;
   if (!There.Worker.empty())
     Text += "; it was compiled on " + There.Worker;
+  if (!There.CacheEntry.empty()) {
+    std::error_code Why = sys::fs::remove(There.CacheEntry);
+    Text += "; it came from the cache, '" + There.CacheEntry + "', which is " +
+            (Why ? "still there: " + Why.message() : "removed");
+  }
   Text += NotSaved.empty() ? ". Both are saved: " + Stem + ".remote.*, .local.*"
                            : ". They can't be saved: " + NotSaved;
   return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));

@@ -23,9 +23,10 @@ namespace dtlto {
 /// What a worker has made, and where. Borrowed.
 struct Made {
   llvm::StringRef Object;
-  JobOutputs Outputs; // beside the object
-  SideFiles Side;     // where those made here are
-  std::string Worker; // empty: not known
+  JobOutputs Outputs;     // beside the object
+  SideFiles Side;         // where those made here are
+  std::string Worker;     // empty: not known
+  std::string CacheEntry; // the file that it is from; empty: none
 };
 
 /// Any thread.
@@ -35,7 +36,8 @@ public:
       : L(L), Names(Names), Slim(Slim) {}
 
   /// Fails, with one line, if the object of \p T or the files beside it differ
-  /// from \p Here and what was made here with it.
+  /// from \p Here and what was made here with it. What differs is removed from
+  /// the cache.
   llvm::Error compare(const Task &T, const Made &There, llvm::StringRef Here);
 
 private:

@@ -11,6 +11,8 @@
 #include "dtlto/PluginAPI.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
 #include <utility>
 
 namespace dtlto {
@@ -52,6 +54,15 @@ public:
                      [](void *Owner, const void *, uint64_t) {
                        delete static_cast<llvm::SmallVector<char, 0> *>(Owner);
                      }});
+  }
+
+  static Buffer own(std::unique_ptr<llvm::MemoryBuffer> Bytes) {
+    llvm::MemoryBuffer *Owner = Bytes.release();
+    return Buffer(dtlto_buffer{Owner->getBufferStart(), Owner->getBufferSize(),
+                               Owner, [](void *Owner, const void *, uint64_t) {
+                                 delete static_cast<llvm::MemoryBuffer *>(
+                                     Owner);
+                               }});
   }
 
 private:
