@@ -143,8 +143,13 @@ private:
 bool Parser::parseAll() {
   if (!nextLine())
     return false;
-  if (Words != Version)
-    return fail("it is not '" + std::string(Version) + "'");
+  if (Words != Version) {
+    std::string_view Name = Version.substr(0, Version.rfind(' ') + 1);
+    return fail("it is not '" + std::string(Version) + "'" +
+                (Words.substr(0, Name.size()) == Name
+                     ? ", but the log of another version of dtlto"
+                     : ""));
+  }
   bool Good = true;
   forEachOption(L.O, [&](std::string_view Name, auto &V) {
     if (!Good || !(Good = nextLine()))

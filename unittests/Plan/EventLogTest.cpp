@@ -76,7 +76,7 @@ static std::string replaced(std::string Text, const std::string &What,
 TEST(EventLog, LooksLikeThis) {
   std::string Text = print(recorded());
   EXPECT_EQ(Text.substr(0, Text.find("\njob")),
-            "dtlto-event-log 1\n"
+            "dtlto-event-log 2\n"
             "option cores 4\n"
             "option local-jobs auto\n"
             "option duplicate-percent 25\n"
@@ -183,7 +183,10 @@ TEST(EventLog, SaysWhatIsWrong) {
   struct {
     const char *What, *By, *Error;
   } Cases[] = {
-      {"log 1", "log 2", "line 1: it is not 'dtlto-event-log 1'"},
+      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 2'"},
+      {"log 2", "log 1",
+       "line 1: it is not 'dtlto-event-log 2', but the log of another version "
+       "of dtlto"},
       {"cores 4", "cores -4",
        "line 2: it is not 'option cores' with a value that this option can "
        "have"},

@@ -19,7 +19,7 @@
 
 namespace dtlto::plan {
 
-inline constexpr std::string_view Version = "dtlto-event-log 1";
+inline constexpr std::string_view Version = "dtlto-event-log 2";
 inline constexpr int64_t NsPerSecond = 1000000000;
 
 //===----------------------------------------------------------------------===//
