@@ -484,12 +484,14 @@ TEST(PlanTest, NothingIsDeliveredBesideADifference) {
 
 /// A seed that chooses job \p J, of \p N and alone.
 uint64_t seedFor(Options O, size_t N, JobId J) {
-  for (O.VerifyPercent = 1;; ++O.VerifySeed) {
+  for (O.VerifyPercent = 1; O.VerifySeed != 1000; ++O.VerifySeed) {
     std::vector<Action> Actions;
     Plan(std::vector<JobInfo>(N), O).start({}, Actions);
     if (Actions[J].IsSampled)
       return O.VerifySeed;
   }
+  ADD_FAILURE() << "no seed chooses job " << J;
+  return 0;
 }
 
 TEST(PlanTest, NothingThatIsHeldIsDeliveredWhenTheLinkFails) {
