@@ -40,3 +40,30 @@ TEST(TextTest, ColorsTakeNoRoomAndAllStay) {
   EXPECT_EQ(fitToLine("\x1b[32mabc\x1b[0m", 3), "\x1b[32mabc\x1b[0m");
   EXPECT_EQ(fitToLine("\x1b[32mabcdefgh\x1b[0mij", 5), "\x1b[32ma\x1b[0m...j");
 }
+
+TEST(TextTest, StrangersLines) {
+  // Titles, colors, the cursor, the bell, a NUL, C1 controls, half characters,
+  // and marks that turn the direction of what follows.
+  const char Bad[] = "a\x1b]0;b\a\x1b[31mc\r\0d\x7f\xc2\x9b"
+                     "2J\xff\xe4\xb8 \u202e";
+  llvm::StringRef Text(Bad, sizeof(Bad) - 1);
+  EXPECT_EQ(strangersLine(Text),
+            "a\\x1b]0;b\\x07\\x1b[31mc \\x00d\\x7f\\xc2\\x9b2J\\xff\\xe4\\xb8 "
+            "\\xe2\\x80\\xae");
+  EXPECT_EQ(
+      strangersLines(Text),
+      "a\\x1b]0;b\\x07\\x1b[31mc\\x0d\\x00d\\x7f\\xc2\\x9b2J\\xff\\xe4\\xb8 "
+      "\\xe2\\x80\\xae");
+  EXPECT_EQ(strangersLine("one\r\ntwo\tthree\n\n"), "one  two three");
+  EXPECT_EQ(strangersLines("one\n\ttwo\n"), "one\n\ttwo\n");
+  EXPECT_EQ(strangersLine("größer"), "größer");
+  EXPECT_EQ(strangersLine(""), "");
+}
+
+TEST(TextTest, StrangersWhoTalkTooMuch) {
+  EXPECT_EQ(strangersLine("12345", 5), "12345");
+  EXPECT_EQ(strangersLine("123456", 5), "12345...");
+  EXPECT_EQ(strangersLine("123\xff", 6), "123..."); // an escape stays whole
+  EXPECT_EQ(strangersLine("1ü3", 2), "1...");       // and so does a character
+  EXPECT_EQ(strangersLines("1\n34", 3), "1\n3\n[the rest was cut off]");
+}

@@ -77,6 +77,37 @@ std::string dtlto::printable(StringRef Text) {
   return Result;
 }
 
+/// \p Text in UTF-8, up to where it gets longer than \p MaxSize bytes: there is
+/// \p Cut. Of what isn't printable, only the characters in \p Kept stay.
+static std::string cutPrintable(StringRef Text, StringRef Kept, size_t MaxSize,
+                                StringRef Cut) {
+  std::string Result;
+  while (!Text.empty()) {
+    Character C = firstCharacter(Text);
+    if (C.Width < 0)
+      C.Bytes = Text.take_front();
+    bool Stays = Kept.contains(C.Bytes);
+    std::string Next = Stays ? C.Bytes.str() : printable(C.Bytes);
+    if (Result.size() + Next.size() > MaxSize)
+      return Result + Cut.str();
+    Result += Next;
+    Text = Text.drop_front(C.Bytes.size());
+  }
+  return Result;
+}
+
+std::string dtlto::strangersLine(StringRef Text, size_t MaxSize) {
+  std::string Line = Text.rtrim("\r\n").str();
+  for (char &C : Line)
+    if (StringRef("\r\n\t").contains(C))
+      C = ' ';
+  return cutPrintable(Line, "", MaxSize, "...");
+}
+
+std::string dtlto::strangersLines(StringRef Text, size_t MaxSize) {
+  return cutPrintable(Text, "\n\t", MaxSize, "\n[the rest was cut off]");
+}
+
 std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
   std::vector<Character> All = split(Text);
   int Width = 0;

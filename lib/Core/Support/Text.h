@@ -18,6 +18,14 @@ namespace dtlto {
 /// since a backslash stays as it is.
 std::string printable(llvm::StringRef Text);
 
+/// What a stranger says, for a terminal: as printable(), in one line, with
+/// blanks for line breaks and tabs, and without what follows the first \p
+/// MaxSize bytes.
+std::string strangersLine(llvm::StringRef Text, size_t MaxSize = 4096);
+
+/// The same of a text of several lines. These, and tabs, stay.
+std::string strangersLines(llvm::StringRef Text, size_t MaxSize = 65536);
+
 /// \p Text without its middle, in at most \p Columns columns of a terminal (0:
 /// that isn't known, and nothing is left out). What isn't printable becomes a
 /// `?`, but for the sequences that set colors: these all stay.
