@@ -156,6 +156,37 @@ TEST_P(HangingCallTest, IsLeftBehind) {
     EXPECT_EQ(TheLink.Msg.warnings().size(), 1u);
 }
 
+/// It reads what it was lent until its close() returns, long after the link.
+TEST_F(LinkRunTest, APluginThatIsLeftBehindReadsOn) {
+  makeProgram(4);
+  limitTime();
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS);
+  std::mutex Mutex;
+  std::vector<std::pair<dtlto_span, std::string>> Lent;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    for (const dtlto_input *In : ArrayRef(J.Raw->inputs, J.Raw->num_inputs)) {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (In->role == DTLTO_ROLE_IMPORT)
+        Lent.push_back({In->bytes,
+                        {static_cast<const char *>(In->bytes.data),
+                         static_cast<size_t>(In->bytes.size)}});
+    }
+    Plugin.done(J.Id, Plugin.codegen(J.Id));
+  };
+  bool Same = true;
+  Plugin.OnClose = [&] {
+    TheGate.wait();
+    for (const auto &[Span, Was] : Lent)
+      Same &= StringRef(static_cast<const char *>(Span.data), Span.size) == Was;
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"plugin 'fake'", "close() has not returned"}));
+  EXPECT_FALSE(Lent.empty());
+  TheGate.open();
+  Plugin.waitForEnd();
+  EXPECT_TRUE(Same);
+}
+
 const Case HangingCalls[] = {
     {"Open",
      [](LinkRunTest &T) {

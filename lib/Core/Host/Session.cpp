@@ -242,6 +242,11 @@ Clock::time_point Session::lastRunHere(uint64_t Job) const {
   return It->second.RunsHere ? Clock::now() : It->second.LastRunHere;
 }
 
+void Session::keep(std::shared_ptr<const void> Lent) {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  I->Lent.push_back(std::move(Lent));
+}
+
 bool Session::close(std::chrono::milliseconds Limit) {
   {
     std::lock_guard<std::mutex> Lock(I->Mutex);

@@ -84,6 +84,10 @@ public:
   /// if the plugin had to be left behind.
   bool close(std::chrono::milliseconds Limit);
 
+  /// Keeps \p Lent, which the plugin was lent, for as long as it may look
+  /// there: until its close() returns.
+  void keep(std::shared_ptr<const void> Lent);
+
 private:
   struct Impl;
   std::shared_ptr<Impl> I;

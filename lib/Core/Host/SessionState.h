@@ -116,6 +116,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   bool Opened = false;    // open() has returned
   std::string OpenErrors; // what was logged before
   bool Closed = false;    // the link is over: nothing of it may be touched
+  std::vector<std::shared_ptr<const void>> Lent; // ends with this
   std::deque<std::function<void()>> Work;
   bool Quit = false;
   std::optional<Call> Current;

@@ -53,7 +53,7 @@ void LinkRun::handle(Event &E) {
     }
     IsOpen = true;
     P.Flag = E.Needs != L.Plugin->needs;
-    Preparer.builder().setParts(E.Needs);
+    Preparer->builder().setParts(E.Needs);
     return Become(PlanEvent::Opened);
   case Event::LoadChanged:
     return Become(PlanEvent::RoomChanged);
@@ -107,7 +107,7 @@ void LinkRun::handle(Event &E) {
     if (!ThePlan->isLive(E.Job))
       return Become(PlanEvent::Prepared);
     // The plugin may have asked for more while this was built.
-    if (IsOpen && Preparer.builder().lacks(*E.Built)) {
+    if (IsOpen && Preparer->builder().lacks(*E.Built)) {
       Action Again{Action::Prepare, JobOf[E.Job], E.Job};
       Again.ForPlugin = Again.IsAgain = true;
       return prepareOnHelper(Again, std::move(E.Built));
@@ -174,7 +174,7 @@ void LinkRun::handleDone(Event &E) {
   P.Flag = E.IsOurs;
   P.Seconds = E.Seconds;
   JobResult R;
-  Verdict V = judge(E, L.Conf, Preparer.builder().triple(task(JobOf[E.Job])),
+  Verdict V = judge(E, L.Conf, Preparer->builder().triple(task(JobOf[E.Job])),
                     Sides.lookup(E.Job), R);
   P.Why = V.Failure;
   if (V.Failure != Cause::None)

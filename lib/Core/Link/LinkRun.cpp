@@ -44,7 +44,7 @@ static uint64_t randomSeed() {
 
 LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks,
                  function_ref<void(plan::Options &)> Adjust)
-    : L(L), Preparer(L, Tasks), WorkerNames(1) {
+    : L(L), Preparer(std::make_shared<JobPreparer>(L, Tasks)), WorkerNames(1) {
   for (Task &T : Tasks) {
     Jobs.push_back(std::make_unique<Job>(std::move(T)));
     Jobs.back()->Out = Jobs.back()->OutElsewhere = L.AddStream;
@@ -75,7 +75,7 @@ void LinkRun::order() {
   Costs = CostHistory::load(costHistoryPath(L.opts()), &Note);
   if (!Note.empty())
     L.msg().debug(Note);
-  JobBuilder &Builder = Preparer.builder();
+  JobBuilder &Builder = Preparer->builder();
   for (auto &J : Jobs) {
     J->CostKey = dtlto::costKey(Builder.names(), J->T.name(),
                                 Builder.triple(J->T).str(), L.Conf);
@@ -162,7 +162,7 @@ Error LinkRun::run() {
     O->finish();
   if (std::string Note = Costs->save(); !Note.empty())
     L.msg().debug(Note);
-  TheNotices->summarize(Preparer.slim(), Preparer.saver());
+  TheNotices->summarize(Preparer->slim(), Preparer->saver());
   return TheNotices->takeError();
 }
 
@@ -285,7 +285,7 @@ void LinkRun::prepare(const Action &A) {
     Old = std::move(It->second);
     Built.erase(It);
   }
-  if (Preparer.isWork(A))
+  if (Preparer->isWork(A))
     return prepareOnHelper(A, std::move(Old));
   ++NumOnThreads;
   prepareNow(A, std::move(Old), WorkerNames[A.Avoid]);
@@ -303,7 +303,7 @@ void LinkRun::prepareOnHelper(const Action &A, std::unique_ptr<BuiltJob> Old) {
 void LinkRun::prepareNow(const Action &A, std::unique_ptr<BuiltJob> Old,
                          StringRef Avoid) {
   Job &J = *Jobs[A.Job];
-  Events->push(Preparer.prepare(A, J.T, cost(J), std::move(Old), Avoid));
+  Events->push(Preparer->prepare(A, J.T, cost(J), std::move(Old), Avoid));
 }
 
 void LinkRun::offer(const Action &A) {
@@ -359,7 +359,7 @@ void LinkRun::verify(const Action &A) {
   onHelper([this, &J, Ours, M = std::move(M), Id = A.Job] {
     Event E{Event::Verified};
     E.Job = Id;
-    if (Error Why = Verifier(L, Preparer.builder().names(), Preparer.slim())
+    if (Error Why = Verifier(L, Preparer->builder().names(), Preparer->slim())
                         .compare(J.T, M, Ours->Object.bytes()))
       E.Message = toString(std::move(Why));
     Events->push(std::move(E));
@@ -390,9 +390,11 @@ void LinkRun::deliver(const Action &A) {
 void LinkRun::close() {
   if (!TheSession)
     return;
-  if (!TheSession->close(
-          std::chrono::duration_cast<std::chrono::milliseconds>(CloseTimeout)))
+  if (!TheSession->close(std::chrono::duration_cast<std::chrono::milliseconds>(
+          CloseTimeout))) {
     L.msg().warning("plugin '" + StringRef(L.Plugin->name) +
                     "': close() has not returned; leaving it behind");
+    TheSession->keep(Preparer);
+  }
   TheSession.reset();
 }

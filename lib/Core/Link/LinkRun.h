@@ -118,7 +118,8 @@ private:
   }
 
   const Link &L;
-  JobPreparer Preparer;
+  // What jobs point at is in it: a plugin that is left behind shares it.
+  std::shared_ptr<JobPreparer> Preparer;
   std::unique_ptr<CostHistory> Costs;
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
