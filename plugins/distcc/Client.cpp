@@ -67,7 +67,8 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       TheFarm(S, Params.llvm_version,
               extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
               Box, Children),
-      Packs(MaxPacked), Helpers(NumHelpers), Here(localSlots(S)) {}
+      Monitor(S.StateDir), Packs(MaxPacked), Helpers(NumHelpers),
+      Here(localSlots(S)) {}
 
 void Client::begin() {
   if (Box->fd() < 0)
@@ -264,7 +265,7 @@ void Client::startRemote(Job &J, Host &H) {
   J.Shown = -1;
   ++NumUnfinished;
   int Slot = H.take(J.Id);
-  J.Monitor.open(S.StateDir, ++LastStateFile, J.Name, H.Name, Slot);
+  Monitor.open(J.Id, J.Name, H.Name, Slot);
   J.Conn = std::make_unique<Connection>(H.Spec, H.Addresses, J.Req, S,
                                         S.IoTimeout, Children);
   Running.push_back(J.Id);
@@ -306,13 +307,13 @@ void Client::watch(Job &J) {
     J.Reported = Time;
   }
   if (State < Connection::Done && New) {
-    J.Monitor.note(State == Connection::Connecting  ? Phase::Connect
-                   : State == Connection::Sending   ? Phase::Send
-                   : State == Connection::Receiving ? Phase::Receive
-                                                    : Phase::Compile);
+    Monitor.note(J.Id, State == Connection::Connecting  ? Phase::Connect
+                       : State == Connection::Sending   ? Phase::Send
+                       : State == Connection::Receiving ? Phase::Receive
+                                                        : Phase::Compile);
     J.Noted = Time;
   } else if (Time - J.Noted >= NotePeriod) {
-    J.Monitor.refresh();
+    Monitor.refresh(J.Id);
     J.Noted = Time;
   }
 }
@@ -331,7 +332,7 @@ void Client::connectionEnded(Job &J) {
   BytesSent += C->bytesSent();
   BytesReceived += C->bytesReceived();
   Running.erase(std::find(Running.begin(), Running.end(), J.Id));
-  J.Monitor.remove();
+  Monitor.remove(J.Id);
   J.On->release(J.Id);
   J.Took = Clock::now() - J.Began;
   if (C->state() == Connection::Failed) {
@@ -400,6 +401,7 @@ void Client::finish(Job &J, int32_t Status, const std::string &Message,
     BytesReceived += J.Conn->bytesReceived();
     Running.erase(std::find(Running.begin(), Running.end(), J.Id));
     J.Conn.reset();
+    Monitor.remove(J.Id);
     J.On->release(J.Id);
     --NumUnfinished;
   }

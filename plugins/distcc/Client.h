@@ -74,7 +74,6 @@ private:
     // At a host.
     Host *On = nullptr;
     std::unique_ptr<Connection> Conn;
-    StateFile Monitor;
     Clock::time_point Began, Reported, Noted;
     Clock::duration Took{};
     int Shown = -1; // the connection's state that was told last
@@ -125,7 +124,7 @@ private:
   bool GaveUp = false, Closing = false;
   double SecondsOfAJob = 0; // smoothed; 0: not known
   uint64_t BytesSent = 0, BytesReceived = 0;
-  unsigned LastStateFile = 0;
+  StateFiles Monitor;
   /// Somebody who waits for status().
   struct StatusAnswer {
     std::promise<std::vector<sdk::Worker>> Promise;

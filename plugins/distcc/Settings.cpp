@@ -11,15 +11,20 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <future>
 #include <optional>
 #include <random>
 #include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace dtlto::distcc {
 
 const char *const SystemHostFiles[2] = {"/etc/distcc/hosts",
                                         "/usr/local/etc/distcc/hosts"};
+
+std::chrono::milliseconds FileLimit{5000};
 
 static constexpr uint16_t DaemonPort = 3632;
 static constexpr uint16_t DaemonStatsPort = 3633;
@@ -49,7 +54,7 @@ uint16_t Settings::statsPort(const HostSpec &Host) const {
 //===----------------------------------------------------------------------===//
 
 /// Reads a small file. Returns what open(2) or read(2) has against it, or 0.
-static int readFile(const std::string &Path, std::string &Text) {
+static int readNow(const std::string &Path, std::string &Text) {
   constexpr size_t MaxSize = size_t(16) << 20;
   Text.clear();
   // A pipe must not hold up the link: O_NONBLOCK.
@@ -78,6 +83,31 @@ static int readFile(const std::string &Path, std::string &Text) {
   }
   close(Fd);
   return Code;
+}
+
+/// The same on a thread of its own: a file server that is gone lets it wait for
+/// ever. It is left behind then.
+static int readFile(const std::string &Path, std::string &Text) {
+  struct Read {
+    int Code = 0;
+    std::string Text;
+  };
+  std::promise<Read> Promise;
+  std::future<Read> Done = Promise.get_future();
+  try {
+    std::thread([Path, Promise = std::move(Promise)]() mutable {
+      Read R;
+      R.Code = readNow(Path, R.Text);
+      Promise.set_value(std::move(R));
+    }).detach();
+  } catch (const std::system_error &E) {
+    return E.code().value();
+  }
+  if (Done.wait_for(FileLimit) != std::future_status::ready)
+    return ETIMEDOUT;
+  Read R = Done.get();
+  Text = std::move(R.Text);
+  return R.Code;
 }
 
 //===----------------------------------------------------------------------===//

@@ -68,6 +68,9 @@ using GetEnv = std::function<const char *(const char *)>;
 /// distcc that was built from source does.
 extern const char *const SystemHostFiles[2];
 
+/// A list that can't be read in this time is passed over. Tests shorten it.
+extern std::chrono::milliseconds FileLimit;
+
 /// Reads everything. With another status than Ok, \p Error is one line that
 /// names the argument, variable or file, and what to do.
 SettingsStatus readSettings(const dtlto_session_params &Params,

@@ -8,10 +8,16 @@
 #include "StateFiles.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/stat.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -104,11 +110,17 @@ void StateFile::refresh() {
   State.Slot = Slot;
   State.Phase = static_cast<int>(Last);
 
+  // Somebody's pipe in its place must not hold anybody up, and gets nothing.
   int Fd = ::open(Path.c_str(),
-                  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0666);
+                  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
+                      O_NONBLOCK | O_NOCTTY,
+                  0666);
   if (Fd == -1)
     return;
-  [[maybe_unused]] ssize_t Written = write(Fd, &State, sizeof(State));
+  struct stat Is;
+  if (fstat(Fd, &Is) == 0 && S_ISREG(Is.st_mode)) {
+    [[maybe_unused]] ssize_t Written = write(Fd, &State, sizeof(State));
+  }
   close(Fd);
 }
 
@@ -116,6 +128,89 @@ void StateFile::remove() {
   if (!Path.empty())
     unlink(Path.c_str());
   Path.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// StateFiles
+//===----------------------------------------------------------------------===//
+
+// A file server that is there is done in this time.
+static constexpr std::chrono::milliseconds MaxEnd{500};
+
+struct StateFiles::Shared {
+  std::map<uint64_t, StateFile> Files; // the thread's
+  std::mutex Mutex;                    // guards the rest
+  std::condition_variable Changed;
+  std::deque<std::function<void(std::map<uint64_t, StateFile> &)>> Work;
+  bool Ending = false, Ended = false;
+
+  void run() {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    while (true) {
+      Changed.wait(Lock, [&] { return Ending || !Work.empty(); });
+      if (Work.empty())
+        break;
+      auto Next = std::move(Work.front());
+      Work.pop_front();
+      Lock.unlock();
+      Next(Files);
+      Lock.lock();
+    }
+    Lock.unlock();
+    Files.clear();
+    Lock.lock();
+    Ended = true;
+    Changed.notify_all();
+  }
+};
+
+void StateFiles::begin() {
+  if (S || Dir.empty())
+    return;
+  S = std::make_shared<Shared>();
+  try {
+    std::thread([S = S] { S->run(); }).detach();
+  } catch (const std::system_error &) {
+    S = nullptr; // a monitor is no reason to do without the farm
+  }
+}
+
+StateFiles::~StateFiles() {
+  if (!S)
+    return;
+  std::unique_lock<std::mutex> Lock(S->Mutex);
+  S->Ending = true;
+  S->Changed.notify_all();
+  S->Changed.wait_for(Lock, MaxEnd, [&] { return S->Ended; });
+}
+
+void StateFiles::post(
+    std::function<void(std::map<uint64_t, StateFile> &)> Work) {
+  if (!S)
+    return;
+  std::lock_guard<std::mutex> Lock(S->Mutex);
+  S->Work.push_back(std::move(Work));
+  S->Changed.notify_all();
+}
+
+void StateFiles::open(uint64_t Job, const std::string &Module,
+                      const std::string &Host, int Slot) {
+  begin();
+  post([=, Dir = Dir, Unique = ++LastFile](auto &Files) {
+    Files[Job].open(Dir, Unique, Module, Host, Slot);
+  });
+}
+
+void StateFiles::note(uint64_t Job, Phase P) {
+  post([=](auto &Files) { Files[Job].note(P); });
+}
+
+void StateFiles::refresh(uint64_t Job) {
+  post([=](auto &Files) { Files[Job].refresh(); });
+}
+
+void StateFiles::remove(uint64_t Job) {
+  post([=](auto &Files) { Files.erase(Job); });
 }
 
 } // namespace dtlto::distcc

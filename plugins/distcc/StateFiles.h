@@ -27,6 +27,10 @@
 #ifndef DTLTO_DISTCC_STATEFILES_H
 #define DTLTO_DISTCC_STATEFILES_H
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 
 namespace dtlto::distcc {
@@ -63,6 +67,34 @@ private:
   std::string Module, Host;
   int Slot = 0;
   Phase Last = Phase::Blocked;
+};
+
+/// The state files of all running jobs, by the jobs' ids. A thread of its own
+/// writes them, since a folder on a file server that is gone lets nobody
+/// return: no other waits for it. One thread calls.
+class StateFiles {
+public:
+  explicit StateFiles(std::string Dir) : Dir(std::move(Dir)) {}
+  /// Waits for what is left to do, but not for long: a thread that hangs is
+  /// left behind, with all that it uses.
+  ~StateFiles();
+  StateFiles(const StateFiles &) = delete;
+
+  void open(uint64_t Job, const std::string &Module, const std::string &Host,
+            int Slot);
+  void note(uint64_t Job, Phase P);
+  void refresh(uint64_t Job);
+  void remove(uint64_t Job);
+
+private:
+  struct Shared; // with the thread
+
+  void begin();
+  void post(std::function<void(std::map<uint64_t, StateFile> &)> Work);
+
+  const std::string Dir;
+  unsigned LastFile = 0;
+  std::shared_ptr<Shared> S; // null: no job has run
 };
 
 } // namespace dtlto::distcc

@@ -12,12 +12,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -209,6 +211,39 @@ TEST_F(StateFilesTest, FailuresAreSilent) {
   F.note(Phase::Send);
   F.refresh();
   EXPECT_EQ(size_t(std::distance(fs::directory_iterator(Base), {})), 1u);
+}
+
+TEST_F(StateFilesTest, APipeInItsPlace) {
+  fs::create_directories(Dir);
+  ASSERT_EQ(mkfifo(path(1).c_str(), 0600), 0);
+  StateFile F;
+  F.open(Dir, 1, "m.o", "host", 0);
+  F.note(Phase::Send); // nobody reads
+  int Reader = ::open(path(1).c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_NE(Reader, -1);
+  F.note(Phase::Compile);
+  char Byte;
+  EXPECT_EQ(::read(Reader, &Byte, 1), 0);
+  ::close(Reader);
+}
+
+TEST_F(StateFilesTest, OnAThreadOfTheirOwn) {
+  {
+    StateFiles Files(Dir);
+    Files.note(7, Phase::Send); // not known: nothing happens
+    Files.open(1, "a.o", "host", 0);
+    Files.note(1, Phase::Send);
+    Files.open(2, "b.o", "host", 1);
+    Files.note(2, Phase::Compile);
+    Files.remove(1);
+    auto End = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while ((fs::exists(path(1)) || !fs::exists(path(2))) &&
+           std::chrono::steady_clock::now() < End)
+      std::this_thread::yield();
+    EXPECT_FALSE(fs::exists(path(1)));
+    EXPECT_EQ(text(contents(2), 24), "b.o");
+  }
+  EXPECT_TRUE(fs::is_empty(Dir));
 }
 
 TEST_F(StateFilesTest, DistccmonTextShowsIt) {
