@@ -29,6 +29,12 @@
 #include "llvm/Support/Process.h"
 #include <algorithm>
 
+namespace lld {
+/// Of LLD's libraries. Version.h has it, too, but can't be included where LLD
+/// is installed: it includes a file that isn't.
+std::string getLLDVersion();
+} // namespace lld
+
 using namespace llvm;
 using namespace dtlto;
 
@@ -118,6 +124,7 @@ int main(int Argc, char **Argv) {
                                         " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
   if (!Opts.Plugin.empty()) {
+    Opts.Linker = lld::getLLDVersion();
     if (Error E = readEnvironment(Opts))
       return refuse(Args[0], std::move(E));
     Expected<const dtlto_plugin *> Plugin = [&] {

@@ -405,6 +405,10 @@ typedef struct dtlto_session_params {
                                say nothing of jobs that can't be run */
   uint32_t job_timeout_s;   /* --thinlto-dist-timeout, in seconds */
   uint32_t verbose;         /* not 0: the user asked for all messages */
+  /* Since 1.4. The linker's version line, as it says it itself, e.g. "Debian LLD
+   * 19.1.7": its vendor, version and, if it was built from a repository, the
+   * revision, as `clang --version` has them. May be null. */
+  const char *linker;
 } dtlto_session_params;
 
 /*===----------------------------------------------------------------------===*

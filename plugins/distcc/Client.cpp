@@ -7,6 +7,7 @@
 
 #include "Client.h"
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <system_error>
 
@@ -61,10 +62,17 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
   return O;
 }
 
+/// Empty of a host before ABI 1.4.
+static std::string linkerLine(const dtlto_session_params &Params) {
+  return Params.size > offsetof(dtlto_session_params, linker) && Params.linker
+             ? Params.linker
+             : "";
+}
+
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Opened O)
     : Session(Host), S(std::move(O.S)), TheLog(std::move(O.TheLog)),
-      TheFarm(S, Params.llvm_version,
+      TheFarm(S, Params.llvm_version, linkerLine(Params),
               extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
               Box, Children),
       Monitor(S.StateDir), Packs(MaxPacked), Helpers(NumHelpers),

@@ -69,6 +69,8 @@ public:
   const std::string &error() const { return Error; }
   /// While what was it that it failed.
   StateTy failedIn() const { return FailedIn; }
+  /// The address that it is connected to. Not over ssh.
+  const Address &address() const { return Addresses[NextAddress - 1]; }
   /// By a reset, not by an orderly end: what distccd's access list does.
   bool wasReset() const { return Reset; }
   Reply reply() { return Parser.take(); }

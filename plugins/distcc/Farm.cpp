@@ -7,6 +7,7 @@
 
 #include "Farm.h"
 #include "Verdict.h"
+#include <utility>
 
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
@@ -18,11 +19,12 @@ static constexpr unsigned DefaultLocalSlots = 2;
 // version in this time is of no use now.
 static constexpr Clock::duration MaxProbe = 30s;
 
-Farm::Farm(const Settings &S, std::string LlvmVersion, bool CanRunHere,
-           Log &TheLog, std::shared_ptr<Mailbox> Box, Reaper &Children)
-    : S(S), LlvmVersion(std::move(LlvmVersion)), CanRunHere(CanRunHere),
-      TheLog(TheLog), Box(std::move(Box)), Children(Children),
-      ProbeRequest(buildProbe(S.Compiler)) {
+Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
+           bool CanRunHere, Log &TheLog, std::shared_ptr<Mailbox> Box,
+           Reaper &Children)
+    : S(S), LlvmVersion(std::move(LlvmVersion)), Linker(std::move(Linker)),
+      CanRunHere(CanRunHere), TheLog(TheLog), Box(std::move(Box)),
+      Children(Children), ProbeRequest(buildProbe(S.Compiler)) {
   for (const HostSpec &Spec : S.Hosts) {
     Hosts.push_back(std::make_unique<Host>(Spec, Hosts.size()));
     Host &H = *Hosts.back();
@@ -73,9 +75,14 @@ void Farm::probe(Host &H, Resolved R) {
 void Farm::probeEnded(Host &H) {
   std::unique_ptr<Connection> P = std::move(H.Probe);
   if (P->state() == Connection::Done) {
-    std::string Why = judgeProbe(P->reply(), S.Compiler, LlvmVersion);
+    std::string Line;
+    std::string Why = judgeProbe(P->reply(), S.Compiler, LlvmVersion, Line);
     if (!Why.empty())
       return leaveOut(H, Why);
+    // Others of its name may be other machines, which have proven nothing.
+    if (!H.Addresses.empty())
+      H.Addresses = {P->address()};
+    compareVersion(H, std::move(Line));
     TheLog.debug(H.Name + ": has " + S.Compiler + " " + LlvmVersion + ", " +
                  std::to_string(H.Slots) + " slots");
     H.State = Host::Usable;
@@ -110,6 +117,23 @@ void Farm::probeEnded(Host &H) {
   case Connection::Nonsense:
     return leaveOut(H, "is no distccd: " + P->error());
   }
+}
+
+/// The same version may be of other sources: a vendor's, or another revision.
+/// Says so once for each host.
+void Farm::compareVersion(Host &H, std::string Line) {
+  if (std::exchange(H.Version, Line) == Line)
+    return;
+  std::string Text = H.Name + ": its compiler says '" + Line + "', but ";
+  if (!Linker.empty() && !isBuildOf(Line, Linker))
+    return say(
+        Text + "this linker is '" + Linker +
+        "': the objects may differ; --thinlto-dist-verify compares them");
+  if (!FirstProven)
+    FirstProven = &H;
+  else if (FirstProven->Version != Line)
+    TheLog.note(Text + FirstProven->Name + "'s says '" + FirstProven->Version +
+                "'");
 }
 
 /// A list of all hosts has it anyway.

@@ -22,10 +22,12 @@ namespace dtlto::distcc {
 
 class Farm {
 public:
-  /// \p LlvmVersion is what each compiler must have. \p CanRunHere: hosts of
-  /// kind Local are of use.
-  Farm(const Settings &S, std::string LlvmVersion, bool CanRunHere, Log &TheLog,
-       std::shared_ptr<Mailbox> Box, Reaper &Children);
+  /// \p LlvmVersion is what each compiler must have, \p Linker what the linker
+  /// says of itself (empty: not known). \p CanRunHere: hosts of kind Local are
+  /// of use.
+  Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
+       bool CanRunHere, Log &TheLog, std::shared_ptr<Mailbox> Box,
+       Reaper &Children);
 
   /// Begins to probe all hosts, at the same time.
   void start();
@@ -71,18 +73,20 @@ private:
   void find(Host &H);
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);
+  void compareVersion(Host &H, std::string Line);
   void rest(Host &H, const std::string &Why);
   void leaveOut(Host &H, const std::string &Why);
   void say(const std::string &Text);
 
   const Settings &S;
-  const std::string LlvmVersion;
+  const std::string LlvmVersion, Linker;
   const bool CanRunHere;
   Log &TheLog;
   const std::shared_ptr<Mailbox> Box;
   Reaper &Children;
   const std::shared_ptr<const Request> ProbeRequest;
   std::vector<std::unique_ptr<Host>> Hosts;
+  const Host *FirstProven = nullptr; // others' versions are compared with it
 };
 
 } // namespace dtlto::distcc

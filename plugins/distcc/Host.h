@@ -36,12 +36,15 @@ struct Host {
   const std::string Name;
 
   StateTy State = Resolving;
+  /// A name may have several, each of another machine. A host that is usable
+  /// has one: jobs go where the probe went.
   std::vector<Address> Addresses;
   std::unique_ptr<Connection> Probe;
   std::unique_ptr<StatsQuery> Stats; // runs beside the probe
   Clock::time_point RestsUntil;
   bool SaidWhy = false; // why it rests, since it last was of use
   std::string Why;      // it rests, or is out
+  std::string Version;  // what its compiler last said of itself
 
   unsigned Slots = 0; // jobs at the same time
   /// The job of each slot, by id; 0: idle. Monitors show slots by number.

@@ -365,13 +365,14 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job) {
 // Probe
 //===----------------------------------------------------------------------===//
 
-static string_view versionIn(string_view Text) {
-  return Text.substr(0, Text.find_first_not_of("0123456789."));
-}
+static constexpr string_view BeforeClang = "clang version ",
+                             BeforeWorker = "LLVM version ",
+                             BeforeLinker = "LLD ";
 
 std::string dtlto::distcc::judgeProbe(const Reply &R,
                                       const std::string &Compiler,
-                                      const std::string &Want) {
+                                      const std::string &Want,
+                                      std::string &Said) {
   Texts T;
   std::string Error;
   if (!unpackTexts(R, T, Error))
@@ -397,17 +398,40 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
 
   string_view Rest = T.Out;
   string_view Line = nextLine(Rest);
+  Said = clean(Line, MaxLine);
   bool IsWorker =
       Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
-  string_view Before = IsWorker ? "LLVM version " : "clang version ";
+  string_view Before = IsWorker ? BeforeWorker : BeforeClang;
   size_t At = Line.find(Before);
   if (At == string_view::npos)
     return Compiler + " there is no " +
            (IsWorker ? "worker of dtlto" : "clang") + ": its --version says '" +
-           clean(Line, MaxLine) + "'";
-  string_view Version = versionIn(Line.substr(At + Before.size()));
-  if (Version != versionIn(Want))
+           Said + "'";
+  // All of it: -rc1, git or a vendor's name are other sources.
+  string_view Version = Line.substr(At + Before.size());
+  Version = Version.substr(0, Version.find(' '));
+  if (Version != Want)
     return Compiler + " there is version " + clean(Version, MaxLine) +
            ", but this linker needs " + Want + ": install the same version";
+  string_view Ours = "dtlto-codegen " DTLTO_VERSION ", ";
+  if (IsWorker && Line.substr(0, Ours.size()) != Ours)
+    return Compiler + " there is '" + Said + "', but this linker has dtlto " +
+           DTLTO_VERSION + ": install the same version";
   return {};
+}
+
+bool dtlto::distcc::isBuildOf(string_view Line, string_view Linker) {
+  size_t Ours = Linker.find(BeforeLinker);
+  string_view Vendor = Linker.substr(0, Ours);
+  string_view Build = Linker.substr(Ours + BeforeLinker.size());
+  size_t At = Line.find(BeforeClang);
+  // A worker doesn't know its vendor.
+  if (At != string_view::npos) {
+    if (Line.substr(0, At) != Vendor)
+      return false;
+    Line.remove_prefix(At + BeforeClang.size());
+  } else {
+    Line.remove_prefix(Line.find(BeforeWorker) + BeforeWorker.size());
+  }
+  return Line.substr(0, Build.size()) == Build;
 }

@@ -16,6 +16,7 @@
 
 #include "Reply.h"
 #include "dtlto/PluginAPI.h"
+#include <string_view>
 
 namespace dtlto::distcc {
 
@@ -35,9 +36,16 @@ struct Verdict {
 Verdict judge(const Reply &R, const dtlto_job &Job);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is
-/// of version \p Want ("19.1.7"), else why not and what to do, one line.
+/// exactly of version \p Want ("19.1.7", "20.0.0-rc1"), and a dtlto-codegen
+/// also of this plugin's version; else why not and what to do, one line. \p
+/// Line becomes what the compiler says of itself.
 std::string judgeProbe(const Reply &R, const std::string &Compiler,
-                       const std::string &Want);
+                       const std::string &Want, std::string &Line);
+
+/// Whether the compiler that says \p Line of itself is of the same vendor and
+/// revision as the linker that says \p Linker ("Debian LLD 19.1.7"). A clang
+/// may say more than a linker, as Debian's its package's version.
+bool isBuildOf(std::string_view Line, std::string_view Linker);
 
 } // namespace dtlto::distcc
 

@@ -30,6 +30,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Support/VCSRevision.h"
 #include <cerrno>
 #include <poll.h>
 #include <pthread.h>
@@ -202,7 +203,11 @@ int main(int Argc, char **Argv) {
     return fail(Problem);
   if (C.Version) {
     outs() << "dtlto-codegen " << DTLTO_VERSION << ", LLVM version "
-           << LLVM_VERSION_STRING << "\n";
+           << LLVM_VERSION_STRING;
+#if defined(LLVM_REPOSITORY) && defined(LLVM_REVISION)
+    outs() << " (" LLVM_REPOSITORY " " LLVM_REVISION ")"; // as LLD has it
+#endif
+    outs() << "\n";
     return 0;
   }
 

@@ -104,7 +104,7 @@ int32_t Play::open(uint64_t NumJobs) {
   } Params;
   std::memset(&Params, 0x5a, sizeof(Params));
   Params.Now = {};
-  Params.Now.size = sizeof(dtlto_session_params) + Age.More;
+  Params.Now.size = Age.ParamsSize;
   Params.Now.num_args = static_cast<uint32_t>(Args.size());
   Params.Now.args = static_cast<const char *const *>(
       ParamsLoan.addBytes(Args.data(), Args.size() * sizeof(char *)));

@@ -36,6 +36,7 @@ struct HostAge {
   uint32_t Minor = DTLTO_ABI_MINOR;
   uint32_t JobSize = sizeof(dtlto_job);
   uint32_t LoadSize = sizeof(dtlto_load);
+  uint32_t ParamsSize = sizeof(dtlto_session_params);
   uint32_t More = 0; // bytes after each struct of today
   bool HasExtensionsOf1_1 = true;
 

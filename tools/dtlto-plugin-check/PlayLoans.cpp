@@ -18,6 +18,7 @@ HostAge HostAge::first() {
   A.Minor = 0;
   A.JobSize = offsetof(dtlto_job, config);
   A.LoadSize = offsetof(dtlto_load, local);
+  A.ParamsSize = offsetof(dtlto_session_params, linker);
   A.HasExtensionsOf1_1 = false;
   return A;
 }
@@ -28,6 +29,7 @@ HostAge HostAge::future() {
   A.More = 64;
   A.JobSize += A.More;
   A.LoadSize += A.More;
+  A.ParamsSize += A.More;
   return A;
 }
 

@@ -7,6 +7,7 @@
 
 #include "SocketServer.h"
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,12 +18,13 @@
 
 using namespace dtlto::test;
 
-Listener::Listener(const std::string &Path, int Backlog)
+Listener::Listener(const std::string &Path, int Backlog, TcpPlace At)
     : Fd(::socket(Path.empty() ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC,
                   0)) {
   sockaddr_in Tcp = {};
   Tcp.sin_family = AF_INET;
-  Tcp.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  Tcp.sin_port = htons(At.Port);
+  ::inet_pton(AF_INET, At.Address, &Tcp.sin_addr);
   sockaddr_un Unix = {};
   Unix.sun_family = AF_UNIX;
   std::strncpy(Unix.sun_path, Path.c_str(), sizeof(Unix.sun_path) - 1);
@@ -47,8 +49,9 @@ std::string Listener::name() const {
   return "127.0.0.1:" + std::to_string(Port);
 }
 
-SocketServer::SocketServer(Session Serve, const std::string &Path, int Backlog)
-    : Listener(Path, Backlog), Serve(std::move(Serve)) {
+SocketServer::SocketServer(Session Serve, const std::string &Path, int Backlog,
+                           TcpPlace At)
+    : Listener(Path, Backlog, At), Serve(std::move(Serve)) {
   Acceptor = std::thread([this] { accept(); });
 }
 

@@ -21,11 +21,18 @@ namespace dtlto::test {
 /// Nothing that a test waits for takes as long. The end of all waiting.
 constexpr std::chrono::seconds MaxWait{30};
 
-/// A socket that listens: at a path, or (empty) at a free port of 127.0.0.1.
-/// Connections wait in its queue, of \p Backlog, until somebody accepts them.
+/// Where a socket listens that has no path. Port 0 is one that is free.
+struct TcpPlace {
+  const char *Address = "127.0.0.1";
+  uint16_t Port = 0;
+};
+
+/// A socket that listens: at a path, or (empty) at a TcpPlace. Connections
+/// wait in its queue, of \p Backlog, until somebody accepts them.
 class Listener {
 public:
-  explicit Listener(const std::string &Path = "", int Backlog = 500);
+  explicit Listener(const std::string &Path = "", int Backlog = 500,
+                    TcpPlace At = {});
   ~Listener() { close(); }
   Listener(const Listener &) = delete;
 
@@ -46,7 +53,8 @@ class SocketServer : public Listener {
 public:
   /// \p Serve gets the connection, and ends with leave().
   using Session = std::function<void(int Fd)>;
-  SocketServer(Session Serve, const std::string &Path = "", int Backlog = 500);
+  SocketServer(Session Serve, const std::string &Path = "", int Backlog = 500,
+               TcpPlace At = {});
   ~SocketServer(); // stop(), and the end of all threads
 
   /// A connection is no longer there: \p Close, which closes it, is called.

@@ -250,6 +250,7 @@ int32_t FakeHost::open(std::vector<std::string> Args) {
   Params.output = "a.out";
   Params.num_jobs = 1000;
   Params.job_timeout_s = 600;
+  Params.linker = Linker;
   return dtlto_plugin_entry.open(&Host, &Params, &Session);
 }
 

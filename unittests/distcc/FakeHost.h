@@ -93,6 +93,7 @@ public:
 
   // To be set before open().
   bool OffersCodegen = true;
+  const char *Linker = nullptr;          // what it says of itself
   std::function<void(uint64_t)> OnLocal; // before a local job ends
 
   // The extensions'.

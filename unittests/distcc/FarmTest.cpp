@@ -249,6 +249,36 @@ TEST_F(FarmTest, AnotherAddressOfTheName) {
   EXPECT_EQ(D.Worker, Name);
 }
 
+/// A machine that comes up later has proven nothing, though it is the first of
+/// the name's.
+TEST_F(FarmTest, JobsGoWhereTheProbeWent) {
+  MockDistccd Good;
+  std::unique_ptr<MockDistccd> Other;
+  Good.onJob([&](MockDistccd::Peer &P) {
+    if (!Other)
+      Other = std::make_unique<MockDistccd>("19.1.6", "127.0.0.2", Good.port());
+    Answer A;
+    A.Object = objectOf(P.request().output());
+    P.send(A.wire());
+  });
+  setResolver([](const std::string &) {
+    return std::vector<std::string>{"127.0.0.2", "127.0.0.1"};
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=two.test:" + std::to_string(Good.port())}),
+            DTLTO_OK);
+  for (unsigned I = 0; I != 5; ++I) {
+    std::string Output = std::to_string(I) + ".o";
+    FakeHost::Done D = Host.wait(Host.submit(smallJob(Output)));
+    EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
+    EXPECT_EQ(D.Object, objectOf(Output));
+  }
+  EXPECT_EQ(Good.numJobs(), 5u);
+  ASSERT_NE(Other, nullptr);
+  EXPECT_EQ(Other->numConnections(), 0u);
+  EXPECT_TRUE(Host.warnings().empty());
+}
+
 TEST_F(FarmTest, CloseWhileANameIsLookedUp) {
   // The thread that asks may be the last to use it.
   auto Asked = std::make_shared<Gate>(), G = std::make_shared<Gate>();
@@ -280,6 +310,55 @@ TEST_F(FarmTest, ASlowNameKeepsNobodyWaiting) {
   EXPECT_TRUE(Host.warnings().empty());
   G->open();
   Host.waitForLog("slow.test: can't be found");
+}
+
+//===----------------------------------------------------------------------===//
+// Builds of the same version
+//===----------------------------------------------------------------------===//
+
+TEST_F(FarmTest, AnotherBuildThanTheLinker) {
+  MockDistccd A, B;
+  B.onProbe(answer(version("AMD clang version 19.1.7 (a fork)\n")));
+  FakeHost Host;
+  Host.Linker = "Debian LLD 19.1.7";
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  ASSERT_EQ(Host.warnings().size(), 1u);
+  EXPECT_EQ(Host.warnings()[0],
+            B.name() + ": its compiler says 'AMD clang version 19.1.7 (a "
+                       "fork)', but this linker is 'Debian LLD 19.1.7': the "
+                       "objects may differ; --thinlto-dist-verify compares "
+                       "them");
+  EXPECT_TRUE(Host.log(DTLTO_LOG_NOTE).empty());
+}
+
+TEST_F(FarmTest, HostsWithDifferentBuilds) {
+  MockDistccd A, B, C;
+  B.onProbe(answer(version("Debian clang version 19.1.7 (4)\n")));
+  FakeHost Host;
+  Host.Linker = "Debian LLD 19.1.7";
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.close();
+  EXPECT_TRUE(Host.log(DTLTO_LOG_NOTE).empty());
+
+  FakeHost Mixed;
+  Mixed.Linker = "Debian LLD 19.1.7";
+  ASSERT_EQ(Mixed.open({hosts({&A, &B, &C})}), DTLTO_OK);
+  for (MockDistccd *Mock : {&A, &B, &C})
+    Mixed.waitForLog(Mock->name() + ": has");
+  EXPECT_TRUE(Mixed.warnings().empty());
+  // Who says so depends on who is asked first.
+  std::vector<std::string> Notes = Mixed.log(DTLTO_LOG_NOTE);
+  ASSERT_FALSE(Notes.empty());
+  for (const std::string &Note : Notes) {
+    EXPECT_NE(Note.find("'Debian clang version 19.1.7 (3+b1)'"),
+              std::string::npos)
+        << Note;
+    EXPECT_NE(Note.find("'Debian clang version 19.1.7 (4)'"), std::string::npos)
+        << Note;
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -194,19 +194,23 @@ bool MockDistccd::Peer::readRequest() {
 // The server
 //===----------------------------------------------------------------------===//
 
-MockDistccd::MockDistccd(std::string Version)
-    : Version(std::move(Version)), Server([this](int Fd) {
-        Peer *P;
-        {
-          std::lock_guard<std::recursive_mutex> Lock(Mutex);
-          ++Connections;
-          ++Open;
-          Changed.notify_all();
-          P = Peers.emplace_back(std::make_unique<Peer>(*this, Fd)).get();
-        }
-        serve(*P);
-        P->close();
-      }) {}
+MockDistccd::MockDistccd(std::string Version, const char *Address,
+                         uint16_t Port)
+    : Version(std::move(Version)),
+      Server(
+          [this](int Fd) {
+            Peer *P;
+            {
+              std::lock_guard<std::recursive_mutex> Lock(Mutex);
+              ++Connections;
+              ++Open;
+              Changed.notify_all();
+              P = Peers.emplace_back(std::make_unique<Peer>(*this, Fd)).get();
+            }
+            serve(*P);
+            P->close();
+          },
+          "", 500, {Address, Port}) {}
 
 MockDistccd::~MockDistccd() { stop(); }
 

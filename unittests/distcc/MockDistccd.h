@@ -96,7 +96,8 @@ public:
   };
   using Act = std::function<void(Peer &)>;
 
-  explicit MockDistccd(std::string Version = "19.1.7");
+  explicit MockDistccd(std::string Version = "19.1.7",
+                       const char *Address = "127.0.0.1", uint16_t Port = 0);
   ~MockDistccd(); // ends all connections
 
   /// Instead of reading a request.

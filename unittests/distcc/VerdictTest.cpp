@@ -240,7 +240,8 @@ TEST(VerdictTest, LongTextIsCut) {
 }
 
 static std::string probed(const Reply &R) {
-  return judgeProbe(R, "clang-19", "19.1.7");
+  std::string Line;
+  return judgeProbe(R, "clang-19", "19.1.7", Line);
 }
 static std::string probedText(const std::string &Stdout) {
   return probed(reply(0, "", "", Stdout));
@@ -250,10 +251,11 @@ TEST(VerdictTest, ProbeOfTheRightVersion) {
   EXPECT_EQ(probedText("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x\n"),
             "");
   EXPECT_EQ(probedText("clang version 19.1.7"), "");
-  EXPECT_EQ(probedText("Ubuntu clang version 19.1.7-1ubuntu\n"), "");
-  EXPECT_EQ(judgeProbe(reply(0, "", "", "clang version 20.0.0git (x)"), "c",
-                       "20.0.0git"),
+  std::string Line;
+  EXPECT_EQ(judgeProbe(reply(0, "", "", "clang version 20.0.0git (\x1b)\nx"),
+                       "c", "20.0.0git", Line),
             "");
+  EXPECT_EQ(Line, "clang version 20.0.0git (\\x1b)");
 }
 
 TEST(VerdictTest, ProbeOfAnotherVersion) {
@@ -261,9 +263,60 @@ TEST(VerdictTest, ProbeOfAnotherVersion) {
             "clang-19 there is version 19.1.5, but this linker needs 19.1.7: "
             "install the same version");
   for (const char *Other :
-       {"19.1.70", "19.1.7.1", "19.1", "119.1.7", "", "x19.1.7"})
+       {"19.1.70", "19.1.7.1", "19.1", "119.1.7", "", "x19.1.7", "19.1.7-rc1",
+        "19.1.7git", "19.1.7-1ubuntu", "19.1.7.vendor (19.1.7)"})
     EXPECT_NE(probedText(std::string("clang version ") + Other + "\n"), "")
         << Other;
+  std::string Line;
+  for (const char *Other : {"20.0.0", "20.0.0git", "20.0.0-rc2"})
+    EXPECT_NE(judgeProbe(reply(0, "", "",
+                               std::string("clang version ") + Other + "\n"),
+                         "c", "20.0.0-rc1", Line),
+              "")
+        << Other;
+}
+
+TEST(VerdictTest, ProbeOfAWorker) {
+  auto Probed = [](const std::string &Stdout) {
+    std::string Line;
+    return judgeProbe(reply(0, "", "", Stdout), "/opt/bin/dtlto-codegen",
+                      "19.1.7", Line);
+  };
+  std::string Ours = "dtlto-codegen " DTLTO_VERSION ", LLVM version ";
+  EXPECT_EQ(Probed(Ours + "19.1.7\n"), "");
+  EXPECT_EQ(Probed(Ours + "19.1.7 (https://example.com 0123)\n"), "");
+  EXPECT_NE(Probed(Ours + "19.1.7-rc1\n"), "");
+  EXPECT_EQ(Probed("dtlto-codegen 0.0.1, LLVM version 19.1.7\n"),
+            "/opt/bin/dtlto-codegen there is 'dtlto-codegen 0.0.1, LLVM "
+            "version 19.1.7', but this linker has dtlto " DTLTO_VERSION
+            ": install the same version");
+}
+
+TEST(VerdictTest, BuildsOfOneVersion) {
+  for (auto [Line, Linker] :
+       {std::pair("clang version 19.1.7", "LLD 19.1.7"),
+        std::pair("Debian clang version 19.1.7 (3+b1)", "Debian LLD 19.1.7"),
+        std::pair("clang version 19.1.7 (Fedora 19.1.7-1.fc41)", "LLD 19.1.7"),
+        std::pair("clang version 23.0.0git (https://a.b/c 11)",
+                  "LLD 23.0.0git (https://a.b/c 11)"),
+        std::pair("dtlto-codegen 1.0, LLVM version 19.1.7",
+                  "Debian LLD 19.1.7"),
+        std::pair(
+            "dtlto-codegen 1.0, LLVM version 23.0.0git (https://a.b/c 11)",
+            "LLD 23.0.0git (https://a.b/c 11)")})
+    EXPECT_TRUE(isBuildOf(Line, Linker)) << Line << ", " << Linker;
+  for (auto [Line, Linker] :
+       {std::pair("AMD clang version 19.1.7 (rocm fork)", "LLD 19.1.7"),
+        std::pair("clang version 19.1.7", "Debian LLD 19.1.7"),
+        std::pair("Apple clang version 19.1.7", "Debian LLD 19.1.7"),
+        std::pair("clang version 23.0.0git (https://a.b/c 12)",
+                  "LLD 23.0.0git (https://a.b/c 11)"),
+        std::pair("clang version 23.0.0git",
+                  "LLD 23.0.0git (https://a.b/c 11)"),
+        std::pair(
+            "dtlto-codegen 1.0, LLVM version 23.0.0git (https://a.b/c 12)",
+            "LLD 23.0.0git (https://a.b/c 11)")})
+    EXPECT_FALSE(isBuildOf(Line, Linker)) << Line << ", " << Linker;
 }
 
 TEST(VerdictTest, ProbeOfSomethingElse) {

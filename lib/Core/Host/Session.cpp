@@ -27,6 +27,8 @@ Session::Impl::Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = L.JobOpts.TimeoutSeconds;
   Params.verbose = L.Msg.verbose();
+  if (!L.JobOpts.Linker.empty())
+    Params.linker = L.JobOpts.Linker.c_str();
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,7 @@ struct JobOptions {
   std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
   std::vector<std::string> PluginArgs;
   std::string OutputFile; // for display; may be empty
+  std::string Linker;     // its version line; empty: not known
   unsigned TimeoutSeconds = 600;
 };
 
