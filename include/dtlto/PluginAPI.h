@@ -214,8 +214,11 @@ typedef struct dtlto_job {
   /* Since 1.1. The whole configuration of the code generation, for a worker that
    * is dtlto-codegen: a JSON object of the host's own making. It says more than
    * a command line can. Then dtlto_result.object is what dtlto-codegen writes
-   * with --pack, which may be more than an object: hand it on as it is. Null
-   * without DTLTO_PART_CONFIG. */
+   * with --frame, which names the job and shows damage: hand it on as it is. The
+   * host refuses anything else of a plugin that asked for the job's bundle, unless
+   * local code generation made it. (A plugin with an ABI before 1.4, and each
+   * plugin of a host before that, gives what it writes with --pack, which may be
+   * more than an object.) Null without DTLTO_PART_CONFIG. */
   const char *config;
   /* Since 1.2. A worker (as job_state() names it) that has the same job already
    * and takes long: choose another if you can. May be null. */
@@ -390,6 +393,21 @@ typedef struct dtlto_bundle_2 {
   int32_t (*make)(dtlto_host_context *context, uint64_t job,
                   dtlto_bundle_spans *bundle);
 } dtlto_bundle_2;
+
+/* Extension of the host: whether a worker's result is whole, for a plugin that can
+ * ask another worker, and leave alone one that damages results. Since 1.4. */
+#define DTLTO_EXT_CHECK "dtlto.check/1"
+
+typedef struct dtlto_check {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] Looks at what came back for an accepted job, as job_done() will.
+   * Returns DTLTO_OK; or an error, if the host would refuse it since it is cut off,
+   * damaged, or another job's, and writes one line that says why, cut to `why_size`
+   * bytes with its NUL, to `why` (may be null). */
+  int32_t (*result)(dtlto_host_context *context, uint64_t job, dtlto_span object,
+                    char *why, uint64_t why_size);
+} dtlto_check;
 
 /* What the host tells of this link. Borrowed until open() returns. */
 typedef struct dtlto_session_params {

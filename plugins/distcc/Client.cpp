@@ -222,7 +222,7 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
     // LZO has no way to begin before all is there.
     std::string Bundle = J.bundle().bytes();
     return buildBundleRequest(
-        J.raw(), S.Compiler,
+        J.raw(), S.Compiler, J.resultOption(),
         {reinterpret_cast<const uint8_t *>(Bundle.data()), Bundle.size()},
         Error);
   } catch (const sdk::Error &E) {
@@ -352,6 +352,15 @@ void Client::connectionEnded(Job &J) {
   auto R = std::make_shared<Reply>(C->reply());
   Helpers.run([this, R, Offer = J.Offer] {
     auto V = std::make_shared<Verdict>(judge(*R, Offer->raw()));
+    if (V->Status == DTLTO_OK)
+      if (std::string Why =
+              Offer->problem({reinterpret_cast<const char *>(V->Object.data()),
+                              V->Object.size()});
+          !Why.empty()) {
+        *V = {};
+        V->Message = Why;
+        V->HostAtFault = true;
+      }
     Box->post([this, V, Id = Offer->id()] { judged(Id, *V); });
   });
 }

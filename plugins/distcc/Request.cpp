@@ -177,13 +177,12 @@ dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
   return B.take();
 }
 
-std::shared_ptr<const Request>
-dtlto::distcc::buildBundleRequest(const dtlto_job &Job,
-                                  const std::string &Compiler, ByteView Bundle,
-                                  std::string &Error) {
+std::shared_ptr<const Request> dtlto::distcc::buildBundleRequest(
+    const dtlto_job &Job, const std::string &Compiler,
+    const std::string &Option, ByteView Bundle, std::string &Error) {
   if (!checkSize(Job.name, Bundle.Size, Error))
     return nullptr;
-  Builder B({Compiler, "--pack", "-c", "job.c", "-o", "out.o"}, 1);
+  Builder B({Compiler, Option, "-c", "job.c", "-o", "out.o"}, 1);
   B.file("job.c",
          std::make_shared<const std::vector<uint8_t>>(lzoCompress(Bundle)));
   return B.take();

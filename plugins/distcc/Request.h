@@ -65,9 +65,11 @@ std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
                                             const Pack &P, std::string &Error);
 
 /// The request for a worker that is dtlto-codegen and reads \p Bundle, the
-/// whole job in one file. The server takes it for a C source.
+/// whole job in one file. The server takes it for a C source. \p Option says
+/// what the result is to be like.
 std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
                                                   const std::string &Compiler,
+                                                  const std::string &Option,
                                                   ByteView Bundle,
                                                   std::string &Error);
 

@@ -211,8 +211,10 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.Platform = Grant.host_platform;
   R.HasEnvironment = Grant.got_env;
   R.Bundle = &A.Bundle;
+  R.ResultOption = A.J.Offer.resultOption();
   R.Compressed = &Compressed;
   R.ResultLimit = ResultLimit;
+  R.Problem = [&](std::string_view O) { return A.J.Offer.problem(O); };
   R.Report = [&](uint32_t State) { A.J.Offer.state(State, A.Node); };
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +

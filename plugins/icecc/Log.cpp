@@ -42,6 +42,10 @@ class LineBuffer : public std::streambuf {
     Line.append(Text, static_cast<size_t>(Size));
     size_t End = Line.rfind('\n');
     if (End != std::string::npos) {
+      // There may be the scheduler's and nodes' words in it.
+      for (char &C : Line)
+        if (C != '\n' && (static_cast<unsigned char>(C) < 0x20 || C == 0x7f))
+          C = '?';
       // There is nobody to tell of a failure.
       [[maybe_unused]] ssize_t Written = write(Fd, Line.data(), End + 1);
       Line.erase(0, End + 1);

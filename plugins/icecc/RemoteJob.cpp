@@ -7,7 +7,6 @@
 
 #include "RemoteJob.h"
 #include "Chunk.h"
-#include "Frame.h"
 #include <algorithm>
 #include <icecc/comm.h>
 
@@ -23,6 +22,8 @@ static constexpr Clock::duration ObjectLimit = 40s; // for each piece
 static constexpr size_t ChunkSize = 1000000;
 // A message of its own costs about as much as compressing so many bytes.
 static constexpr size_t MinShared = 16 << 10;
+// No object file is larger.
+static constexpr uint64_t MaxObject = uint64_t(16) << 30;
 // A job that makes progress is reported so often.
 static constexpr Clock::duration ReportPeriod = 5s;
 
@@ -144,9 +145,9 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
   return O;
 }
 
-static Outcome receiveObject(Channel &From, CompileResultMsg &Result) {
-  FrameReader Frame;
-  std::string Error;
+static Outcome receiveObject(const RemoteJob &J, Channel &From,
+                             CompileResultMsg &Result) {
+  std::string Object, Error;
   while (true) {
     std::unique_ptr<Msg> M = From.receive(Clock::now() + ObjectLimit, Error);
     if (!M)
@@ -156,17 +157,20 @@ static Outcome receiveObject(Channel &From, CompileResultMsg &Result) {
     if (M->type != M_FILE_CHUNK)
       return nodeFailed("sends something else than an object");
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
-    // libicecc leaves a piece out that it can't decompress; the frame finds
+    // libicecc leaves a piece out that it can't decompress; the linker finds
     // out.
-    if (Chunk.buffer && !Frame.add(Chunk.buffer, Chunk.len))
-      break;
+    if (Chunk.buffer)
+      Object.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
+    if (Object.size() > MaxObject)
+      return nodeFailed("sends more than " + std::to_string(MaxObject >> 30) +
+                        " GiB of an object");
   }
-  if (!Frame.finish())
-    return nodeFailed(Frame.error());
+  if (std::string Why = J.Problem(Object); !Why.empty())
+    return nodeFailed(Why);
   Outcome O;
   O.Kind = Outcome::Compiled;
   O.Text = Result.err;
-  O.Object = dtlto::sdk::Buffer(Frame.take());
+  O.Object = dtlto::sdk::Buffer(std::move(Object));
   return O;
 }
 
@@ -202,7 +206,7 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   Compile.setInputFile("");
   Compile.setOutputFile("object.o");
   Compile.setWorkingDirectory("");
-  Compile.appendFlag("--frame", Arg_Remote);
+  Compile.appendFlag(J.ResultOption, Arg_Remote);
   if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundle(*Conn, J, Progress))
     return nodeFailed(Conn->lastWords(Conn->timedOut()
                                           ? "has stopped reading the job"
@@ -219,5 +223,5 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   if (Result.status != 0)
     return judge(Result.status, Result.was_out_of_memory, Result.err);
   J.Report(DTLTO_STATE_RECEIVING);
-  return receiveObject(*Conn, Result);
+  return receiveObject(J, *Conn, Result);
 }

@@ -47,8 +47,11 @@ struct RemoteJob {
   std::string Platform;
   bool HasEnvironment = false;
   const sdk::Bundle *Bundle = nullptr;
-  ByteCache *Compressed = nullptr; // chunks of what others import as well
+  const char *ResultOption = "--frame"; // of dtlto-codegen
+  ByteCache *Compressed = nullptr;      // chunks of what others import as well
   std::chrono::seconds ResultLimit{0};
+  /// Why an object that came back is no good; empty if it is.
+  std::function<std::string(std::string_view)> Problem;
   /// Told of each new DTLTO_STATE_..., and of progress now and then.
   std::function<void(uint32_t)> Report;
   /// Told if the node can't run the environment.

@@ -21,8 +21,6 @@
 using namespace dtlto::sdk;
 using Clock = std::chrono::steady_clock;
 
-// docs/BUNDLE.md, "The frame".
-static constexpr size_t FrameHead = 8 + 4 + 4 + 8 + 32;
 // The worker stops at 64 KiB; this is for what isn't one.
 static constexpr size_t MaxStderr = 1 << 20;
 
@@ -72,9 +70,9 @@ struct Child {
 
 } // namespace
 
-static int spawn(const std::string &Worker, int In, int Out, int Err,
-                 pid_t &Pid) {
-  const char *Args[] = {Worker.c_str(), "--frame", "-", "-o", "-", nullptr};
+static int spawn(const std::string &Worker, const char *Option, int In, int Out,
+                 int Err, pid_t &Pid) {
+  const char *Args[] = {Worker.c_str(), Option, "-", "-o", "-", nullptr};
   posix_spawn_file_actions_t Actions;
   posix_spawn_file_actions_init(&Actions);
   posix_spawn_file_actions_adddup2(&Actions, In, STDIN_FILENO);
@@ -94,23 +92,6 @@ static bool readSome(int From, std::vector<char> &To, size_t Max) {
     To.insert(To.end(), Buffer,
               Buffer + std::min(static_cast<size_t>(N), Max - To.size()));
   return N > 0 || (N < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-static uint64_t littleEndian(const char *Bytes, unsigned Size) {
-  uint64_t N = 0;
-  for (unsigned I = Size; I-- != 0;)
-    N = N << 8 | static_cast<unsigned char>(Bytes[I]);
-  return N;
-}
-
-/// Takes the frame off. Returns false if it isn't whole.
-static bool unframe(std::vector<char> &Bytes) {
-  if (Bytes.size() < FrameHead || std::memcmp(&Bytes[0], "DTLTOOBJ", 8) != 0 ||
-      littleEndian(&Bytes[8], 4) != 1 || littleEndian(&Bytes[12], 4) != 0 ||
-      littleEndian(&Bytes[16], 8) != Bytes.size() - FrameHead)
-    return false;
-  Bytes.erase(Bytes.begin(), Bytes.begin() + FrameHead);
-  return true;
 }
 
 /// <prefix>/bin/dtlto-codegen, from this file in <prefix>/lib/dtlto.
@@ -155,8 +136,8 @@ Result WorkerProcesses::run(const Job &J) const {
     return Fail(DTLTO_ERROR_INFRASTRUCTURE,
                 std::string("no socket for a worker: ") + std::strerror(errno));
   Child Process;
-  if (int Why =
-          spawn(Program, TheirIn.N, TheirOut.N, TheirErr.N, Process.Pid)) {
+  if (int Why = spawn(Program, J.resultOption(), TheirIn.N, TheirOut.N,
+                      TheirErr.N, Process.Pid)) {
     Process.Pid = -1;
     return Fail(DTLTO_ERROR_INFRASTRUCTURE,
                 "can't start '" + Program + "': " + std::strerror(Why));
@@ -213,9 +194,8 @@ Result WorkerProcesses::run(const Job &J) const {
     return Fail(DTLTO_ERROR_COMPILER,
                 R.Message.empty() ? "the code generator failed without a word"
                                   : R.Message);
-  if (!unframe(Object))
-    return Fail(DTLTO_ERROR_INFRASTRUCTURE,
-                "'" + Program + "' wrote no whole object");
+  if (std::string Why = J.problem({Object.data(), Object.size()}); !Why.empty())
+    return Fail(DTLTO_ERROR_INFRASTRUCTURE, "'" + Program + "': " + Why);
   R.Object = std::move(Object);
   return R;
 }

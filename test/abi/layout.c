@@ -41,6 +41,8 @@ typedef int32_t (*make_bundle_fn)(dtlto_host_context *, uint64_t,
 typedef int32_t (*make_bundle_2_fn)(dtlto_host_context *, uint64_t,
                                     dtlto_bundle_spans *);
 typedef void (*release_spans_fn)(void *);
+typedef int32_t (*check_fn)(dtlto_host_context *, uint64_t, dtlto_span, char *,
+                            uint64_t);
 typedef int32_t (*open_fn)(const dtlto_host *, const dtlto_session_params *,
                            dtlto_session **);
 typedef int32_t (*submit_fn)(dtlto_session *, const dtlto_job *);
@@ -196,3 +198,8 @@ FIELD(dtlto_bundle_2, size, uint32_t, 0);
 FIELD(dtlto_bundle_2, reserved, uint32_t, 4);
 FIELD(dtlto_bundle_2, make, make_bundle_2_fn, 8);
 SIZE(dtlto_bundle_2, 16);
+
+FIELD(dtlto_check, size, uint32_t, 0);
+FIELD(dtlto_check, reserved, uint32_t, 4);
+FIELD(dtlto_check, result, check_fn, 8);
+SIZE(dtlto_check, 16);

@@ -33,4 +33,5 @@ USE(dtlto_status)
 USE(dtlto_bundle_span)
 USE(dtlto_bundle_spans)
 USE(dtlto_bundle_2)
+USE(dtlto_check)
 #endif

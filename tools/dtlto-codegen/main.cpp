@@ -11,7 +11,7 @@
 // makes of the same job, and writes it. The other files of a job that makes any
 // go beside it, with the extensions .dwo and .opt.yaml; or, with --pack, into
 // one stream with the object (JobOutputs.h). --frame packs as well, and puts
-// the result into a frame (ObjectFrame.h).
+// the result into a frame that names the job (ObjectFrame.h).
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -131,7 +131,8 @@ static Error writeFile(StringRef Path, ArrayRef<StringRef> Parts) {
   return EC ? createFileError(Path, EC) : Error::success();
 }
 
-static Error write(const CommandLine &C, const JobOutputs &Outputs) {
+static Error write(const CommandLine &C, const JobOutputs &Outputs,
+                   const BundleId &Job) {
   bool HasMore = Outputs.Dwo || Outputs.Remarks;
   SmallVector<char, 0> Packed;
   StringRef Result = Outputs.Object;
@@ -156,7 +157,7 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs) {
   }
   if (!C.Frame)
     return writeFile(C.Output, {Result});
-  return writeFile(C.Output, {frameHead(Result), Result});
+  return writeFile(C.Output, {frameHead(Result, Job), Result});
 }
 
 /// Ends the process once nobody can read what it writes: a linker that was
@@ -230,7 +231,7 @@ int main(int Argc, char **Argv) {
     return fail(B->Name + ": " + toString(Result.takeError()));
   if (!Result->Produced)
     return fail(B->Name + ": no object was made");
-  if (Error E = write(C, Result->outputs()))
+  if (Error E = write(C, Result->outputs(), B->Id))
     return fail(toString(std::move(E)));
   return 0;
 }

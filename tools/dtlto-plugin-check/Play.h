@@ -62,6 +62,7 @@ struct Ended {
   bool Done = false;
   int32_t Status = 0;
   std::string Object, Message;
+  std::string Made; // Object without its frame, if it has one
 };
 
 /// One session. All functions on the thread that made it.
@@ -128,7 +129,9 @@ private:
   void loadChanged();
   const void *extension(const char *Id);
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
-  const Record *recordForBundle(uint64_t Job);
+  Record *recordForBundle(uint64_t Job);
+  int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                      uint64_t WhySize);
   int32_t bundle(uint64_t Job, dtlto_buffer *Out);
   int32_t bundleSpans(uint64_t Job, dtlto_bundle_spans *Out);
   void setNeeds(uint32_t Parts);
@@ -157,6 +160,7 @@ private:
   dtlto_needs NeedsExtension = {};
   dtlto_bundle BundleExtension = {};
   dtlto_bundle_2 BundleExtension2 = {};
+  dtlto_check CheckExtension = {};
   uint32_t Needs = 0;
   std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;

@@ -134,6 +134,15 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
     if (R.E.Status == DTLTO_OK && !Empty)
       R.E.Object.assign(static_cast<const char *>(R.Object.data),
                         R.Object.size);
+    R.E.Made = R.E.Object;
+    if (R.E.Status == DTLTO_OK && !Empty && R.HasBundle && !R.RanHere &&
+        P.abi_minor >= 4) {
+      if (std::string Why = takeFromFrame(*R.S, R.E.Made); !Why.empty())
+        Wrong(
+            "dtlto_job.config", jobName(Job) + ": " + Why,
+            "hand on, as it is, what dtlto-codegen --frame makes of the job's "
+            "bundle");
+    }
     if (R.E.Status == DTLTO_OK && Empty)
       Wrong("dtlto_result.object",
             jobName(Job) + " is DTLTO_OK, with no object",
@@ -187,6 +196,8 @@ const void *Play::extension(const char *Id) {
     return &BundleExtension;
   if (Name == DTLTO_EXT_BUNDLE_2)
     return &BundleExtension2;
+  if (Name == DTLTO_EXT_CHECK)
+    return &CheckExtension;
   return nullptr;
 }
 
@@ -244,6 +255,7 @@ int32_t Play::runLocally(uint64_t Job, dtlto_result *Result) {
       return Result->status = DTLTO_ERROR_CALLER;
     }
     S = I->second->S;
+    I->second->RanHere = true;
     ++NumSigns;
   }
   Changed.notify_all();
@@ -258,18 +270,42 @@ int32_t Play::runLocally(uint64_t Job, dtlto_result *Result) {
 }
 
 /// Null: the job has no bundle, or not any more.
-const Play::Record *Play::recordForBundle(uint64_t Job) {
+Play::Record *Play::recordForBundle(uint64_t Job) {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto I = Jobs.find(Job);
-  return !Closed && I != Jobs.end() && !I->second->E.Done &&
-                 (Needs & DTLTO_PART_CONFIG)
-             ? I->second.get()
-             : nullptr;
+  if (Closed || I == Jobs.end() || I->second->E.Done ||
+      !(Needs & DTLTO_PART_CONFIG))
+    return nullptr;
+  I->second->HasBundle = true;
+  return I->second.get();
+}
+
+int32_t Play::checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                          uint64_t WhySize) {
+  const Sample *S = nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto I = Jobs.find(Job);
+    if (Closed || I == Jobs.end() || I->second->E.Done) {
+      fail("dtlto_check.result",
+           "result() was called for " + jobName(Job) + ", which has ended",
+           "ask before the job_done()");
+      return DTLTO_ERROR_CALLER;
+    }
+    if (!I->second->HasBundle || P.abi_minor < 4)
+      return DTLTO_OK;
+    S = I->second->S;
+  }
+  std::string Bytes(static_cast<const char *>(Object.data), Object.size);
+  std::string Text = takeFromFrame(*S, Bytes);
+  if (Why && WhySize)
+    std::snprintf(Why, WhySize, "%s", Text.c_str());
+  return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
 }
 
 int32_t Play::bundle(uint64_t Job, dtlto_buffer *Out) {
   *Out = {};
-  const Record *R = recordForBundle(Job);
+  Record *R = recordForBundle(Job);
   if (!R)
     return DTLTO_ERROR_CALLER;
   std::string Bytes = makeBundle(*R->S);
@@ -286,7 +322,7 @@ int32_t Play::bundleSpans(uint64_t Job, dtlto_bundle_spans *Out) {
              " bytes",
          "set `size` to sizeof(dtlto_bundle_spans)");
   *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
-  const Record *R = recordForBundle(Job);
+  Record *R = recordForBundle(Job);
   if (!R)
     return DTLTO_ERROR_CALLER;
   HostBuffer &B = lendMemory("the bundle", Job, "");

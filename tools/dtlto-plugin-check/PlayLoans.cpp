@@ -85,6 +85,11 @@ void Play::makeHost() {
                              dtlto_bundle_spans *B) {
     return from(C).bundleSpans(Job, B);
   };
+  CheckExtension.size = sizeof(CheckExtension);
+  CheckExtension.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span O,
+                             char *Why, uint64_t WhySize) {
+    return from(C).checkResult(Job, O, Why, WhySize);
+  };
 }
 
 /// Modules stay until close(), and each has one address for all jobs.

@@ -33,6 +33,7 @@ struct Play::Record {
   Loan Lent;
   Ended E;
   bool InSubmit = true, Refused = false, Cancelled = false;
+  bool HasBundle = false, RanHere = false;
   dtlto_buffer Object = {};
 };
 

@@ -119,14 +119,14 @@ void Play::expectObject(uint64_t Id, const Sample &S) {
          Job + " ended with " + std::to_string(E.Status) + ": " +
              (E.Message.empty() ? "(no message)" : E.Message),
          "this job compiles without an error in the linker; see the message");
-  else if (E.Object != S.Object) {
+  else if (E.Made != S.Object) {
     size_t At = 0;
-    while (At < E.Object.size() && At < S.Object.size() &&
-           E.Object[At] == S.Object[At])
+    while (At < E.Made.size() && At < S.Object.size() &&
+           E.Made[At] == S.Object[At])
       ++At;
     fail(
         "dtlto_result.object",
-        Job + " made " + std::to_string(E.Object.size()) +
+        Job + " made " + std::to_string(E.Made.size()) +
             " bytes, the linker itself " + std::to_string(S.Object.size()) +
             "; the first difference is at " + std::to_string(At),
         "run exactly the job's command line, with exactly params.llvm_version, "

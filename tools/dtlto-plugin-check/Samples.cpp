@@ -13,6 +13,7 @@
 #include "Samples.h"
 #include "Bundle/Bundle.h"
 #include "Bundle/BundleManifest.h"
+#include "Bundle/ObjectFrame.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include <algorithm>
@@ -137,4 +138,12 @@ dtlto::check::makeBundleSpans(const Sample &S, const dtlto_job &Lent,
       NextOwn += Span.bytes.size;
     }
   return Made.Spans;
+}
+
+std::string dtlto::check::takeFromFrame(const Sample &S, std::string &Object) {
+  auto Result = dtlto::readFrame(Object, withJob(S, dtlto::makeBundleSpans).Id);
+  if (!Result)
+    return llvm::toString(Result.takeError());
+  Object = Result->str();
+  return {};
 }

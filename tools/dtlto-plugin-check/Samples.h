@@ -58,6 +58,10 @@ std::string makeBundle(const Sample &S);
 std::vector<dtlto_bundle_span>
 makeBundleSpans(const Sample &S, const dtlto_job &Lent, std::string &Own);
 
+/// Takes \p Object, which a worker has made of that bundle, out of its frame.
+/// Returns why it can't; empty if it can.
+std::string takeFromFrame(const Sample &S, std::string &Object);
+
 /// Makes jobs in \p Folder: compiles a few sources with \p Clang, and links
 /// them with the linker that is installed with this program. Returns false, and
 /// \p Error says why.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/Session.h"
-#include "Bundle/Bundle.h"
+#include "Bundle/ObjectFrame.h"
 #include "FakePlugin.h"
 #include "TestLink.h"
 #include "gtest/gtest.h"
@@ -256,6 +256,22 @@ TEST_F(SessionTest, CloseLeavesAHangingOpenBehind) {
   });
 }
 
+TEST_F(SessionTest, WhatAPluginWasLentStaysUntilItsCloseReturns) {
+  auto Lent = std::make_shared<int>(1);
+  std::weak_ptr<int> Weak = Lent;
+  Plugin.OnClose = [&] { TheGate.wait(); };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
+    S.keep(std::move(Lent));
+  });
+  EXPECT_FALSE(Weak.expired());
+  TheGate.open();
+  for (auto End = Clock::now() + Long; !Weak.expired() && Clock::now() < End;)
+    std::this_thread::yield();
+  EXPECT_TRUE(Weak.expired());
+}
+
 TEST_F(SessionTest, NoCallAtRest) {
   withSession([&](Session &S) {
     EXPECT_FALSE(S.currentCall().has_value());
@@ -471,6 +487,54 @@ TEST_F(SessionTest, Violations) {
 }
 
 //===----------------------------------------------------------------------===//
+// Text of strangers
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, TextIsCleaned) {
+  const char *Bad = "a\x1b[2Jb\nc\xff";
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.log(DTLTO_LOG_WARNING, Bad);
+    Plugin.state(J.Id, DTLTO_STATE_RUNNING, Bad);
+    Plugin.forbidFallback(Bad);
+    int32_t Status[] = {DTLTO_ERROR_INFRASTRUCTURE, DTLTO_ERROR_CALLER,
+                        DTLTO_ERROR_COMPILER};
+    Plugin.done(J.Id, Plugin.failure(Status[J.Id - 1], Bad, Bad));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    const std::string Line = "a\\x1b[2Jb c\\xff";
+    for (uint64_t Id : {1, 2, 3}) {
+      submit(S, Id);
+      EXPECT_EQ(next(Event::State).Worker, Line);
+      EXPECT_EQ(next(Event::FallbackForbidden).Message, Line);
+      Event E = next(Event::Done);
+      EXPECT_EQ(E.Worker, Line);
+      // A compiler's words have lines.
+      EXPECT_EQ(E.Message, Id == 3 ? "a\\x1b[2Jb\nc\\xff" : Line);
+    }
+    EXPECT_TRUE(S.close(Long));
+    EXPECT_EQ(TheLink.Msg.warnings(),
+              std::vector<std::string>(3, "fake: " + Line));
+  });
+}
+
+TEST_F(SessionTest, OverlongTextIsCut) {
+  std::string Long(100000, 'x');
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_INFRASTRUCTURE, Long.c_str(),
+                                     Long.c_str()));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Event E = next(Event::Done);
+    EXPECT_EQ(E.Worker, std::string(256, 'x') + "...");
+    EXPECT_EQ(E.Message, std::string(4096, 'x') + "...");
+    EXPECT_TRUE(S.close(::Long));
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // What the session's jobs carry
 //===----------------------------------------------------------------------===//
 
@@ -568,6 +632,49 @@ protected:
     Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
     return {Status, Text};
   }
+
+  /// What dtlto-codegen makes of \p Bundle, if its object is \p Object.
+  static std::string framed(StringRef Object, StringRef Bundle) {
+    Expected<dtlto::Bundle> B = readBundle(Bundle, LLVM_VERSION_STRING);
+    return (frameHead(Object, must(std::move(B)).Id) + Object).str();
+  }
+
+  /// What dtlto.check/1 has against \p Object, and its status.
+  std::pair<int32_t, std::string> check(uint64_t Id, StringRef Object) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Check = static_cast<const dtlto_check *>(
+        Host.extension(Host.context, DTLTO_EXT_CHECK));
+    EXPECT_EQ(Check->size, sizeof(dtlto_check));
+    EXPECT_EQ(Check->reserved, 0u);
+    char Why[100] = "";
+    int32_t Status = Check->result(
+        Host.context, Id, {Object.data(), Object.size()}, Why, sizeof(Why));
+    // Nobody has to ask why.
+    EXPECT_EQ(Status,
+              Check->result(Host.context, Id, {Object.data(), Object.size()},
+                            nullptr, 0));
+    return {Status, Why};
+  }
+
+  /// What becomes of a job that is given its bundle, and ends with what \p
+  /// Makes makes of that. \p Checked is what dtlto.check/1 says of it.
+  Event run(function_ref<std::string(const std::string &Bundle)> Makes,
+            std::pair<int32_t, std::string> &Checked) {
+    Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+    Plugin.OnRun = [&](const FakePlugin::Job &J) {
+      std::string Result = Makes(bundle(J.Id).second);
+      Checked = check(J.Id, Result);
+      Plugin.done(J.Id, Plugin.object(Result));
+    };
+    Event Done;
+    withSession([&](Session &S) {
+      open(S);
+      submit(S, 1);
+      Done = next(Event::Done);
+      EXPECT_TRUE(S.close(Long));
+    });
+    return Done;
+  }
 };
 
 } // namespace
@@ -586,7 +693,7 @@ TEST_F(SessionBundleTest, ABundle) {
     Right = ref(Bytes).str();
     Made = bundle(J.Id).second;
     Again = bundle(J.Id).second;
-    Plugin.done(J.Id, Plugin.object("an object"));
+    Plugin.done(J.Id, Plugin.object(framed("an object", Right)));
     Ended = bundle(J.Id).first;
   };
   withSession([&](Session &S) {
@@ -630,7 +737,7 @@ TEST_F(SessionBundleTest, WithoutDigests) {
   std::pair<int32_t, std::string> Made;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Made = bundle(J.Id);
-    Plugin.done(J.Id, Plugin.object("an object"));
+    Plugin.done(J.Id, Plugin.object(framed("an object", Made.second)));
   };
   withSession([&](Session &S) {
     open(S);
@@ -642,6 +749,97 @@ TEST_F(SessionBundleTest, WithoutDigests) {
   EXPECT_EQ(Made.first, DTLTO_OK);
   EXPECT_EQ(toString(readBundle(Made.second, LLVM_VERSION_STRING).takeError()),
             "");
+}
+
+//===----------------------------------------------------------------------===//
+// Results in frames
+//===----------------------------------------------------------------------===//
+
+TEST_F(SessionBundleTest, AFrame) {
+  std::pair<int32_t, std::string> Checked;
+  Event E = run([](const std::string &B) { return framed("it", B); }, Checked);
+  EXPECT_EQ(E.Status, DTLTO_OK);
+  EXPECT_EQ(E.Object.bytes(), "it");
+  EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_OK), std::string()));
+}
+
+TEST_F(SessionBundleTest, NoFrame) {
+  std::pair<int32_t, std::string> Checked;
+  Event E = run([](const std::string &) { return "an object"; }, Checked);
+  EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(E.Message, "what came back is not dtlto-codegen's: no frame around "
+                       "the object");
+  EXPECT_EQ(E.Object.bytes(), "");
+  EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
+}
+
+TEST_F(SessionBundleTest, AFlippedBit) {
+  std::pair<int32_t, std::string> Checked;
+  Event E = run(
+      [](const std::string &B) {
+        std::string Result = framed("an object", B);
+        Result.back() ^= 1;
+        return Result;
+      },
+      Checked);
+  EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(E.Message, "the object is damaged: its BLAKE3 digest is another");
+  EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
+}
+
+TEST_F(SessionBundleTest, AnotherJobsResult) {
+  std::pair<int32_t, std::string> Checked;
+  Event E = run(
+      [](const std::string &) {
+        return (frameHead("an object", BundleId()) + "an object").str();
+      },
+      Checked);
+  EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(E.Message, "the object is another job's");
+  EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
+}
+
+TEST_F(SessionBundleTest, PluginsBeforeFrames) {
+  Plugin.setMinor(3);
+  std::pair<int32_t, std::string> Checked;
+  Event E = run([](const std::string &) { return "an object"; }, Checked);
+  EXPECT_EQ(E.Status, DTLTO_OK);
+  EXPECT_EQ(E.Object.bytes(), "an object");
+  EXPECT_EQ(Checked.first, DTLTO_OK);
+}
+
+TEST_F(SessionBundleTest, MadeHereAfterAll) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    EXPECT_EQ(bundle(J.Id).first, DTLTO_OK);
+    Plugin.done(J.Id, Plugin.codegen(J.Id));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Event E = next(Event::Done);
+    EXPECT_EQ(E.Status, DTLTO_OK);
+    EXPECT_EQ(E.Object.bytes().substr(1, 3), "ELF");
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+TEST_F(SessionBundleTest, ChecksOfOtherJobs) {
+  std::pair<int32_t, std::string> Unknown, Ended;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Unknown = check(J.Id + 100, "an object");
+    Plugin.done(J.Id, Plugin.object("an object"));
+    Ended = check(J.Id, "an object");
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    EXPECT_TRUE(S.close(Long));
+  });
+  const std::pair<int32_t, std::string> None(DTLTO_ERROR_CALLER, "no such job");
+  EXPECT_EQ(Unknown, None);
+  EXPECT_EQ(Ended, None);
 }
 
 //===----------------------------------------------------------------------===//

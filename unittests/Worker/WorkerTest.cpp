@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Worker/Worker.h"
-#include "Bundle/ObjectFrame.h"
 #include "Job/JobBuilder.h"
 #include "TestLink.h"
 #include "llvm/Config/llvm-config.h"
@@ -162,15 +161,4 @@ TEST_F(WorkerTest, AConfigurationThatIsNone) {
   EXPECT_NE(problem(B), "");
   B.Config = "";
   EXPECT_NE(problem(B), "");
-}
-
-TEST_F(WorkerTest, Frame) {
-  std::string Object = "an object";
-  SmallString<56> Head = frameHead(Object);
-  ASSERT_EQ(Head.size(), 56u);
-  EXPECT_EQ(Head.substr(0, 24), StringRef("DTLTOOBJ\1\0\0\0\0\0\0\0"
-                                          "\x09\0\0\0\0\0\0\0",
-                                          24));
-  auto Hash = BLAKE3::hash(arrayRefFromStringRef(Object));
-  EXPECT_EQ(Head.substr(24), toStringRef(ArrayRef<uint8_t>(Hash)));
 }

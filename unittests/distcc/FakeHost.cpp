@@ -132,6 +132,19 @@ FakeHost::FakeHost() {
                                       [](dtlto_host_context *, uint32_t) {}};
     if (std::string(Id) == DTLTO_EXT_NEEDS)
       return &Needs;
+    static const dtlto_check Check = {
+        sizeof(dtlto_check), 0,
+        [](dtlto_host_context *, uint64_t, dtlto_span Object, char *Why,
+           uint64_t WhySize) {
+          std::string_view Is(static_cast<const char *>(Object.data),
+                              Object.size);
+          if (Is.substr(0, strlen(Damaged)) != Damaged)
+            return int32_t(DTLTO_OK);
+          std::snprintf(Why, WhySize, "the linker refuses it");
+          return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
+        }};
+    if (std::string(Id) == DTLTO_EXT_CHECK)
+      return &Check;
     return std::string(Id) == DTLTO_EXT_FALLBACK ? fallback() : nullptr;
   };
 }

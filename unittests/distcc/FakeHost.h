@@ -33,6 +33,9 @@ struct Module {
   std::string Path, Bytes;
 };
 
+/// Objects that begin with it are refused by dtlto.check/1.
+inline const char Damaged[] = "damaged";
+
 /// What a test asks for.
 struct JobSpec {
   std::shared_ptr<const Module> Primary;

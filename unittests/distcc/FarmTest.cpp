@@ -402,6 +402,28 @@ TEST_F(FarmTest, ABadHostRests) {
                        "used for 60 s");
 }
 
+TEST_F(FarmTest, AHostThatDamagesResultsRests) {
+  MockDistccd A, B;
+  A.onJob([](MockDistccd::Peer &P) {
+    Answer Bad;
+    Bad.Object = Damaged;
+    P.send(Bad.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  for (unsigned I = 0; I != 5; ++I) {
+    std::string Output = std::to_string(I) + ".o";
+    EXPECT_EQ(Host.wait(Host.submit(smallJob(Output))).Object,
+              objectOf(Output));
+  }
+  EXPECT_EQ(A.numJobs(), 1u);
+  EXPECT_EQ(Host.warnings(),
+            std::vector<std::string>{
+                A.name() + ": the linker refuses it; not used for 60 s"});
+}
+
 TEST_F(FarmTest, ThreeHostsAreEnough) {
   setenv("DISTCC_BACKOFF_PERIOD", "0", 1);
   MockDistccd M[5];

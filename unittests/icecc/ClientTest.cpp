@@ -78,6 +78,7 @@ private:
   dtlto_local_codegen Codegen = {};
   dtlto_bundle Bundler = {};
   dtlto_bundle_2 SpanBundler = {};
+  dtlto_check Check = {};
   std::vector<dtlto_bundle_span> Spans;
   unsigned NumBundles = 0; // that aren't released
   dtlto_session *Session = nullptr;
@@ -138,6 +139,8 @@ void ClientTest::SetUp() {
     D.Worker = Result->worker ? Result->worker : "";
     D.Object.assign(static_cast<const char *>(Result->object.data),
                     Result->object.size);
+    if (!D.Object.empty() && D.Object.front() == '<')
+      D.Object = D.Object.substr(1, D.Object.size() - 2);
     if (Result->object.release)
       Result->object.release(Result->object.owner, Result->object.data,
                              Result->object.size);
@@ -154,6 +157,8 @@ void ClientTest::SetUp() {
       return of(C).OffersCodegen ? &of(C).Codegen : nullptr;
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
       return of(C).OffersBundles ? &of(C).Bundler : nullptr;
+    if (std::strcmp(Id, DTLTO_EXT_CHECK) == 0)
+      return &of(C).Check;
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE_2) == 0 && !of(C).Parts.empty())
       return &of(C).SpanBundler;
     return nullptr;
@@ -175,6 +180,17 @@ void ClientTest::SetUp() {
       return int32_t(DTLTO_ERROR_CALLER);
     *Buffer = copy(of(C).Bundles.at(Job));
     return int32_t(DTLTO_OK);
+  };
+  Check.size = sizeof(Check);
+  Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
+                    char *Why, uint64_t WhySize) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
+    if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
+      return int32_t(DTLTO_OK);
+    std::snprintf(Why, WhySize, "the linker refuses it");
+    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
   };
   SpanBundler.size = sizeof(SpanBundler);
   SpanBundler.make = [](dtlto_host_context *C, uint64_t,
@@ -502,9 +518,9 @@ TEST_F(ClientTest, ThreeTries) {
   const std::pair<Behaviour, const char *> Cases[] = {
       {Behaviour::Close, "closed"},
       {Behaviour::CutObject, "the object was cut off"},
-      {Behaviour::ShortObject, "the object"},
-      {Behaviour::LongObject, "more came back"},
-      {Behaviour::NoObject, "no object came back"},
+      {Behaviour::ShortObject, "the linker refuses it"},
+      {Behaviour::LongObject, "the linker refuses it"},
+      {Behaviour::NoObject, "the linker refuses it"},
       {Behaviour::OddMessage, "something else than a result"},
       {Behaviour::OddObject, "something else than an object"},
       {Behaviour::Text, "environment is gone"},

@@ -7,6 +7,7 @@
 
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
+#include <cstdio>
 
 using namespace dtlto::sdk;
 
@@ -216,6 +217,31 @@ TEST_F(SdkSessionTest, BundlesOfAnyHost) {
   }
   EXPECT_EQ(NumReleased, 2);
   J->finish({"object"});
+}
+
+TEST_F(SdkSessionTest, ResultsOfAWorker) {
+  ASSERT_EQ(submit(), DTLTO_OK);
+  auto J = events().take();
+  // A host before 1.4 knows no frames, and has no check.
+  Host.abi_minor = 3;
+  EXPECT_STREQ(J->resultOption(), "--pack");
+  EXPECT_EQ(J->problem("anything"), "");
+  Host.abi_minor = 4;
+  EXPECT_STREQ(J->resultOption(), "--frame");
+  dtlto_check Check = {
+      sizeof(Check), 0,
+      [](dtlto_host_context *, uint64_t, dtlto_span Object, char *Why,
+         uint64_t WhySize) {
+        bool Good = Object.size == 4;
+        std::snprintf(Why, WhySize, "%s", Good ? "" : "it is damaged");
+        return int32_t(Good ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE);
+      }};
+  Extensions[DTLTO_EXT_CHECK] = &Check;
+  EXPECT_EQ(J->problem("good"), "");
+  EXPECT_EQ(J->problem("damaged"), "it is damaged");
+  J->finish({"good"});
+  close();
+  EXPECT_EQ(J->problem("damaged"), ""); // there is nobody to ask
 }
 
 //===----------------------------------------------------------------------===//

@@ -266,6 +266,27 @@ public:
     return B;
   }
 
+  /// The option of dtlto-codegen for a job's result, which is handed to the
+  /// host as it comes: a frame, that the host sees it is whole and this job's;
+  /// of a host before ABI 1.4, which doesn't know frames, without one.
+  const char *resultOption() const {
+    bool KnowsFrames = false;
+    Host->call([&](const dtlto_host &H) { KnowsFrames = H.abi_minor >= 4; });
+    return KnowsFrames ? "--frame" : "--pack";
+  }
+
+  /// Why the host would refuse \p Object, which a worker has made of the job's
+  /// bundle; empty if it wouldn't, or is older than that check.
+  std::string problem(std::string_view Object) const {
+    char Why[512] = "";
+    Host->call([&](const dtlto_host &H) {
+      if (auto *Check = extension<dtlto_check>(H, DTLTO_EXT_CHECK))
+        Check->result(H.context, Id, {Object.data(), Object.size()}, Why,
+                      sizeof(Why));
+    });
+    return Why;
+  }
+
   /// Its result. Only the first of all calls of these two counts.
   void finish(Result R) {
     if (Ended.exchange(true))

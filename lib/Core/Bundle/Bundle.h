@@ -20,15 +20,20 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <array>
 #include <string>
 #include <vector>
 
 namespace dtlto {
 
+/// The digest of a bundle, and so of its job: the manifest's own.
+using BundleId = std::array<uint8_t, 32>;
+
 /// A bundle as dtlto.bundle/2 has it: inputs are where the job has them.
 struct BundleSpans {
   std::vector<dtlto_bundle_span> Spans;
   llvm::SmallVector<char, 0> Own; // the bytes of all that isn't an input
+  BundleId Id;
 };
 
 /// Makes the bundle of \p Job, which has DTLTO_PART_INPUTS, _DIGESTS and
@@ -36,7 +41,10 @@ struct BundleSpans {
 /// what the job says.
 llvm::Expected<BundleSpans> makeBundleSpans(const dtlto_job &Job);
 
-/// The same in one piece.
+/// \p Spans in one piece.
+llvm::SmallVector<char, 0> joinBundle(const BundleSpans &Spans);
+
+/// The bundle of \p Job in one piece.
 llvm::Expected<llvm::SmallVector<char, 0>> writeBundle(const dtlto_job &Job);
 
 /// A bundle that was read. All has been checked but for the configuration's
@@ -47,6 +55,7 @@ struct Bundle {
     uint32_t Role; // DTLTO_ROLE_...
     llvm::SmallVector<char, 0> Bytes;
   };
+  BundleId Id;
   std::string LLVMVersion;
   std::string Triple;
   std::string Name;              // the module's, as the user knows it

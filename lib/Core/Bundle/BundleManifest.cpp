@@ -185,6 +185,12 @@ static std::string ending(StringRef Body) {
 
 static constexpr size_t EndingSize = 11 + 64 + 3;
 
+BundleId dtlto::bundleId(StringRef Text) {
+  BundleId Id;
+  copy(fromHex(Text.take_back(64 + 3).take_front(64)), Id.begin());
+  return Id;
+}
+
 std::string dtlto::writeManifest(const Manifest &M) {
   std::string Text = writeBody(M);
   Text += ending(Text);

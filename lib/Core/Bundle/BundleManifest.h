@@ -14,6 +14,7 @@
 #ifndef DTLTO_BUNDLE_BUNDLEMANIFEST_H
 #define DTLTO_BUNDLE_BUNDLEMANIFEST_H
 
+#include "Bundle/Bundle.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -55,6 +56,9 @@ std::string writeManifest(const Manifest &M);
 /// `Config` is an object, and nothing more is known of it.
 llvm::Expected<Manifest> readManifest(llvm::StringRef Text,
                                       llvm::StringRef LLVMVersion);
+
+/// The digest that ends \p Text, a manifest as writeManifest() writes it.
+BundleId bundleId(llvm::StringRef Text);
 
 /// Fails unless \p Text is one JSON object that a manifest can carry.
 llvm::Error checkConfigText(llvm::StringRef Text);

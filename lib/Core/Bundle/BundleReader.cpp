@@ -142,6 +142,7 @@ Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
   Bundle B;
   if (Error E = readInputs(Bytes, *M, B))
     return std::move(E);
+  B.Id = bundleId(*Text);
   B.LLVMVersion = std::move(M->LLVMVersion);
   B.Triple = std::move(M->Triple);
   B.Name = std::move(M->Name);

@@ -58,6 +58,7 @@ Expected<BundleSpans> dtlto::makeBundleSpans(const dtlto_job &Job) {
     return failure("the manifest of the bundle is too long");
 
   BundleSpans Out;
+  Out.Id = bundleId(Text);
   auto Own = [&](StringRef Bytes) {
     if (Bytes.empty())
       return;
@@ -89,18 +90,22 @@ Expected<BundleSpans> dtlto::makeBundleSpans(const dtlto_job &Job) {
   return Out;
 }
 
-Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
-  Expected<BundleSpans> Made = makeBundleSpans(Job);
-  if (!Made)
-    return Made.takeError();
+SmallVector<char, 0> dtlto::joinBundle(const BundleSpans &Made) {
   SmallVector<char, 0> Out;
   uint64_t Size = 0;
-  for (const dtlto_bundle_span &S : Made->Spans)
+  for (const dtlto_bundle_span &S : Made.Spans)
     Size += S.bytes.size;
   Out.reserve(Size);
-  for (const dtlto_bundle_span &S : Made->Spans) {
+  for (const dtlto_bundle_span &S : Made.Spans) {
     auto *Bytes = static_cast<const char *>(S.bytes.data);
     Out.append(Bytes, Bytes + S.bytes.size);
   }
   return Out;
+}
+
+Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
+  Expected<BundleSpans> Made = makeBundleSpans(Job);
+  if (!Made)
+    return Made.takeError();
+  return joinBundle(*Made);
 }

@@ -5,13 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bundle/Bundle.h"
+#include "Bundle/ObjectFrame.h"
 #include "Host/SessionState.h"
+#include "Support/Text.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cstddef>
+#include <cstdio>
 
 using namespace llvm;
 using namespace dtlto;
+
+// What a plugin says may be a machine's words, or anybody's on the network.
+// Here it becomes text that no terminal acts on, for all that shows it.
+static std::string lineOf(const char *Text) {
+  return strangersLine(Text ? Text : "");
+}
+static std::string nameOf(const char *Text) {
+  return strangersLine(Text ? Text : "", 256);
+}
 
 void Session::Impl::makeHost() {
   Host.size = sizeof(Host);
@@ -38,6 +49,7 @@ void Session::Impl::makeHost() {
         .Case(DTLTO_EXT_NEEDS, &I.Needs)
         .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
         .Case(DTLTO_EXT_BUNDLE_2, &I.Bundle2)
+        .Case(DTLTO_EXT_CHECK, &I.Check)
         .Default(nullptr);
   };
 
@@ -65,6 +77,11 @@ void Session::Impl::makeHost() {
                     dtlto_bundle_spans *B) {
     return from(C).makeBundleSpans(Job, B);
   };
+  Check.size = sizeof(Check);
+  Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
+                    char *Why, uint64_t WhySize) {
+    return from(C).checkResult(Job, Object, Why, WhySize);
+  };
 }
 
 void Session::Impl::log(uint32_t Level, const char *Message) {
@@ -74,7 +91,7 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
   // Why open() is going to fail, most likely: for the one message that tells
   // of it.
   if (Level == DTLTO_LOG_ERROR && !Opened) {
-    OpenErrors += (OpenErrors.empty() ? "" : "; ") + std::string(Message);
+    OpenErrors += (OpenErrors.empty() ? "" : "; ") + lineOf(Message);
     return;
   }
   MessageLevel To = MessageLevel::Note;
@@ -84,10 +101,10 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
     To = MessageLevel::Warning;
   else if (Level == DTLTO_LOG_ERROR) {
     Event E{Event::GaveUp};
-    E.Message = Message;
+    E.Message = lineOf(Message);
     return push(std::move(E));
   }
-  Msg.emit(To, PluginName + ": " + Message);
+  Msg.emit(To, PluginName + ": " + lineOf(Message));
 }
 
 void Session::Impl::workerTold(const dtlto_worker_status *W) {
@@ -96,11 +113,10 @@ void Session::Impl::workerTold(const dtlto_worker_status *W) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!W || W->size < Size_1_3 || !W->name)
     return violation(0, "told of a worker without a size or a name");
-  auto Text = [](const char *T) { return std::string(T ? T : ""); };
   Event E{Event::WorkerTold};
   E.Told = std::make_unique<WorkerStatus>(
-      WorkerStatus{W->name, Text(W->compiler), Text(W->why), W->state, W->slots,
-                   W->busy, W->load_permille});
+      WorkerStatus{nameOf(W->name), lineOf(W->compiler), lineOf(W->why),
+                   W->state, W->slots, W->busy, W->load_permille});
   push(std::move(E));
 }
 
@@ -114,7 +130,7 @@ void Session::Impl::violation(uint64_t Job, const Twine &What) {
 void Session::Impl::tell(Event::KindTy Kind, const char *Message) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Event E{Kind};
-  E.Message = Message ? Message : "";
+  E.Message = lineOf(Message);
   push(std::move(E));
 }
 
@@ -127,8 +143,40 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   Event E{Event::State};
   E.Job = Job;
   E.Status = static_cast<int32_t>(State);
-  E.Worker = Worker ? Worker : "";
+  E.Worker = nameOf(Worker);
   push(std::move(E));
+}
+
+/// What a worker makes of a bundle that the host has made comes in a frame; a
+/// plugin before 1.4 takes it out by itself.
+Expected<StringRef> Session::Impl::resultIn(StringRef Object,
+                                            const Record &R) const {
+  if (!R.Bundle || R.RanHere || Plugin.abi_minor < 4)
+    return Object;
+  return readFrame(Object, *R.Bundle);
+}
+
+int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                                   uint64_t WhySize) {
+  const Record *R = nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto It = Jobs.find(Job);
+    if (!Closed && It != Jobs.end() && !It->second.Done)
+      R = &It->second;
+  }
+  std::string Text = "no such job";
+  if (R) {
+    // Records stay, and this one's job is the plugin's, which asks.
+    Expected<StringRef> Result =
+        resultIn({static_cast<const char *>(Object.data), Object.size}, *R);
+    if (Result)
+      return DTLTO_OK;
+    Text = toString(Result.takeError());
+  }
+  if (Why && WhySize)
+    std::snprintf(Why, WhySize, "%s", Text.c_str());
+  return R ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_CALLER;
 }
 
 void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
@@ -139,11 +187,14 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   if (Result && Result->size >= ResultSize_1_0) {
     E.Object = Buffer(Result->object);
     E.Status = Result->status;
-    E.Message = Result->message ? Result->message : "";
-    E.Worker = Result->worker ? Result->worker : "";
+    // The compiler's own words have lines.
+    bool HasLines = E.Status == DTLTO_OK || E.Status == DTLTO_ERROR_COMPILER;
+    E.Message = HasLines && Result->message ? strangersLines(Result->message)
+                                            : lineOf(Result->message);
+    E.Worker = nameOf(Result->worker);
   }
 
-  std::lock_guard<std::mutex> Lock(Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   auto It = Jobs.find(Job);
   // The object of a result that nobody waits for may be one that is in use, or
   // released: rather lose its memory than release it again.
@@ -166,12 +217,28 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   if (!Result || Result->size < ResultSize_1_0)
     violation(Job, "reported a result without a size for module '" +
                        R.T->name() + "'");
+  // Our own compiler's words are shown as in a plain link.
+  if (R.RanHere && Result && Result->message &&
+      R.LocalErrors == Result->message)
+    E.Message = R.LocalErrors;
   E.RanHere = R.RanHere;
   // It may have been tried here, and then come from elsewhere.
   E.IsOurs = R.RanHere && E.Object.bytes().data() == R.ObjectHere;
   E.NoObject = R.NoObject;
   E.Seconds = R.SecondsHere;
   dropIfUnused(R);
+  if (R.Bundle && E.Status == DTLTO_OK && !R.Forgotten) {
+    Lock.unlock(); // since it reads all of the object
+    Expected<StringRef> Inside = resultIn(E.Object.bytes(), R);
+    if (!Inside) {
+      E.Object.reset();
+      E.Status = DTLTO_ERROR_INFRASTRUCTURE;
+      E.Message = toString(Inside.takeError());
+    } else if (Inside->size() != E.Object.bytes().size()) {
+      E.Object = Buffer::part(std::move(E.Object), *Inside);
+    }
+    Lock.lock();
+  }
   if (!R.Forgotten)
     push(std::move(E));
 }
@@ -229,41 +296,45 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   return Result->status = DTLTO_OK;
 }
 
-const dtlto_job *Session::Impl::jobForBundle(uint64_t Id) {
+std::optional<BundleSpans> Session::Impl::bundleOf(uint64_t Id,
+                                                   int32_t &Status) {
+  const dtlto_job *Job = nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto It = Jobs.find(Id);
+    // The plugin has the job, so it lives.
+    if (!Closed && It != Jobs.end() && It->second.Built && !It->second.Done)
+      Job = &It->second.Built->Job;
+  }
+  Status = DTLTO_ERROR_CALLER;
+  if (!Job || !(Job->parts & DTLTO_PART_CONFIG))
+    return std::nullopt;
+  Expected<BundleSpans> Made = dtlto::makeBundleSpans(*Job);
+  if (!Made) {
+    log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
+    Status = DTLTO_ERROR_INFRASTRUCTURE;
+    return std::nullopt;
+  }
   std::lock_guard<std::mutex> Lock(Mutex);
-  auto It = Jobs.find(Id);
-  if (Closed || It == Jobs.end() || !It->second.Built || It->second.Done)
-    return nullptr;
-  // The plugin has the job, so it lives.
-  const dtlto_job &Job = It->second.Built->Job;
-  return Job.parts & DTLTO_PART_CONFIG ? &Job : nullptr;
-}
-
-int32_t Session::Impl::noBundle(Error Why) {
-  log(DTLTO_LOG_WARNING, toString(std::move(Why)).c_str());
-  return DTLTO_ERROR_INFRASTRUCTURE;
+  Jobs[Id].Bundle = Made->Id;
+  Status = DTLTO_OK;
+  return std::move(*Made);
 }
 
 int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_buffer *Bytes) {
   *Bytes = {};
-  const dtlto_job *Job = jobForBundle(Id);
-  if (!Job)
-    return DTLTO_ERROR_CALLER;
-  Expected<SmallVector<char, 0>> Made = writeBundle(*Job);
-  if (!Made)
-    return noBundle(Made.takeError());
-  *Bytes = Buffer::own(std::move(*Made)).take();
-  return DTLTO_OK;
+  int32_t Status;
+  if (std::optional<BundleSpans> Made = bundleOf(Id, Status))
+    *Bytes = Buffer::own(joinBundle(*Made)).take();
+  return Status;
 }
 
 int32_t Session::Impl::makeBundleSpans(uint64_t Id, dtlto_bundle_spans *Out) {
   *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
-  const dtlto_job *Job = jobForBundle(Id);
-  if (!Job)
-    return DTLTO_ERROR_CALLER;
-  Expected<BundleSpans> Made = dtlto::makeBundleSpans(*Job);
+  int32_t Status;
+  std::optional<BundleSpans> Made = bundleOf(Id, Status);
   if (!Made)
-    return noBundle(Made.takeError());
+    return Status;
   auto *Owner = new BundleSpans(std::move(*Made));
   Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
   Out->spans = Owner->Spans.data();

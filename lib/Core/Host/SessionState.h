@@ -13,6 +13,7 @@
 #ifndef DTLTO_HOST_SESSIONSTATE_H
 #define DTLTO_HOST_SESSIONSTATE_H
 
+#include "Bundle/Bundle.h"
 #include "Host/Session.h"
 #include <condition_variable>
 #include <deque>
@@ -45,6 +46,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     bool RanHere = false;
     const void *ObjectHere = nullptr; // what that has made
     bool NoObject = false;
+    std::optional<BundleId> Bundle; // that the plugin was given
     double SecondsHere = 0;
     std::string LocalErrors; // memory for dtlto_result::message
   };
@@ -83,8 +85,13 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
   int32_t makeBundleSpans(uint64_t Job, dtlto_bundle_spans *Spans);
-  const dtlto_job *jobForBundle(uint64_t Id); // null: it has none
-  int32_t noBundle(llvm::Error Why);
+  /// Makes the bundle of a job, or none and a status.
+  std::optional<BundleSpans> bundleOf(uint64_t Id, int32_t &Status);
+  /// The result in \p Object. Fails if it isn't the job's.
+  llvm::Expected<llvm::StringRef> resultIn(llvm::StringRef Object,
+                                           const Record &R) const;
+  int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                      uint64_t WhySize);
   void workerTold(const dtlto_worker_status *Worker);
   void violation(uint64_t Job, const llvm::Twine &What);
   void tell(Event::KindTy Kind, const char *Message);
@@ -105,6 +112,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   dtlto_needs Needs = {};
   dtlto_bundle Bundle = {};
   dtlto_bundle_2 Bundle2 = {};
+  dtlto_check Check = {};
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 

@@ -65,6 +65,15 @@ public:
                                }});
   }
 
+  /// \p Part of the bytes of \p Whole, which stay where they are.
+  static Buffer part(Buffer &&Whole, llvm::StringRef Part) {
+    auto *Owner = new Buffer(std::move(Whole));
+    return Buffer(dtlto_buffer{Part.data(), Part.size(), Owner,
+                               [](void *Owner, const void *, uint64_t) {
+                                 delete static_cast<Buffer *>(Owner);
+                               }});
+  }
+
 private:
   dtlto_buffer Raw = {};
 };

@@ -9,7 +9,7 @@
 
 static void writeFrame(const char *Path) {
   // A frame that promises a byte more than there is.
-  static const char Head[56] = "DTLTOOBJ\1\0\0\0\0\0\0\0\5";
+  static const char Head[88] = "DTLTOOBJ\2\0\0\0\0\0\0\0\5";
   FILE *F = fopen(Path, "w");
   fwrite(Head, 1, sizeof(Head), F);
   fwrite("half", 1, 4, F);

@@ -12,6 +12,8 @@ nothing) cat > /dev/null ;;
 half) $CODEGEN "$@" | head -c 500 ;;
 junk) cat > /dev/null; echo "no frame, but more bytes than the head of one has" ;;
 more) $CODEGEN "$@"; echo "more" ;;
+# The frame itself stays as it is.
+flip) $CODEGEN "$@" | { head -c 88; tr E F; } ;;
 hang) echo $$ >> pids; exec sleep 1000 ;;
 hang-closed) echo $$ >> pids; exec sleep 1000 > /dev/null 2>&1 ;;
 esac

@@ -1,9 +1,11 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""frame.py <framed> <object>: is the first the second in a frame?"""
+"""frame.py <framed> <object> <bundle>: is the first the second in a frame that
+names the job of the third?"""
 
 import struct
 import sys
+import tarfile
 
 sys.dont_write_bytecode = True
 from blake3 import blake3
@@ -12,6 +14,10 @@ with open(sys.argv[1], "rb") as f:
     framed = f.read()
 with open(sys.argv[2], "rb") as f:
     code = f.read()
-head = b"DTLTOOBJ" + struct.pack("<IIQ", 1, 0, len(code)) + blake3(code)
+with tarfile.open(sys.argv[3]) as t:
+    manifest = t.extractfile("manifest.json").read()
+job = bytes.fromhex(manifest[-67:-3].decode())
+head = (b"DTLTOOBJ" + struct.pack("<IIQ", 2, 0, len(code)) + job +
+        blake3(code))
 if not code or framed != head + code:
     sys.exit("frame: not so")

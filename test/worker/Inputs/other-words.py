@@ -17,7 +17,7 @@ run = subprocess.run([os.environ["CODEGEN"]] + sys.argv[1:],
                      stdout=subprocess.PIPE)
 if run.returncode:
     sys.exit(run.returncode)
-result = run.stdout[56:].replace(os.environ["FROM"].encode(),
+result = run.stdout[88:].replace(os.environ["FROM"].encode(),
                                  os.environ["TO"].encode())
-sys.stdout.buffer.write(b"DTLTOOBJ" + struct.pack("<IIQ", 1, 0, len(result)) +
-                        blake3(result) + result)
+sys.stdout.buffer.write(b"DTLTOOBJ" + struct.pack("<IIQ", 2, 0, len(result)) +
+                        run.stdout[24:56] + blake3(result) + result)

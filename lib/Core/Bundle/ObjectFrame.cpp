@@ -1,0 +1,63 @@
+//===- ObjectFrame.cpp - A result that names its job ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/ObjectFrame.h"
+#include "Support/Failure.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Endian.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace llvm::support::endian;
+
+static constexpr StringLiteral Magic = "DTLTOOBJ";
+static constexpr uint32_t Version = 2;
+static constexpr size_t VersionAt = 8, FlagsAt = 12, SizeAt = 16, JobAt = 24,
+                        DigestAt = 56, HeadSize = 88;
+
+SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job) {
+  SmallString<88> Head(Magic);
+  Head.resize(HeadSize);
+  write32le(&Head[VersionAt], Version);
+  write32le(&Head[FlagsAt], 0);
+  write64le(&Head[SizeAt], Result.size());
+  copy(Job, &Head[JobAt]);
+  copy(BLAKE3::hash(arrayRefFromStringRef(Result)), &Head[DigestAt]);
+  return Head;
+}
+
+Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job) {
+  if (Framed.empty())
+    return failure("no object came back");
+  if (!Framed.starts_with(Magic.take_front(Framed.size())))
+    return failure(
+        "what came back is not dtlto-codegen's: no frame around the object");
+  if (Framed.size() < HeadSize)
+    return failure("the object's frame was cut off");
+  const char *Head = Framed.data();
+  uint32_t Is = read32le(Head + VersionAt), Flags = read32le(Head + FlagsAt);
+  if (Is != Version || Flags != 0)
+    return failure("the worker is another version: it frames the object in "
+                   "version " +
+                   Twine(Is) + ", flags " + Twine(Flags));
+  uint64_t Size = read64le(Head + SizeAt);
+  StringRef Result = Framed.drop_front(HeadSize);
+  if (Result.size() < Size)
+    return failure("the object was cut off: " + Twine(Result.size()) + " of " +
+                   Twine(Size) + " bytes");
+  if (Result.size() > Size)
+    return failure("more came back than an object of " + Twine(Size) +
+                   " bytes");
+  if (Framed.substr(JobAt, Job.size()) != toStringRef(Job))
+    return failure("the object is another job's");
+  auto Digest = BLAKE3::hash(arrayRefFromStringRef(Result));
+  if (Framed.substr(DigestAt, Digest.size()) !=
+      toStringRef(ArrayRef<uint8_t>(Digest)))
+    return failure("the object is damaged: its BLAKE3 digest is another");
+  return Result;
+}
