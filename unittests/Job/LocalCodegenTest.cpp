@@ -91,6 +91,73 @@ TEST_F(LocalCodegenTest, HooksThatStop) {
   }
 }
 
+/// What others refer to in many ways.
+static constexpr const char *Referred = R"(
+$f = comdat any
+@alias = alias i32 (i32), ptr @f
+@place = constant ptr blockaddress(@g, %there)
+@resolved = ifunc i32 (i32), ptr @resolver
+define i32 @f(i32 %x) comdat personality ptr @g {
+  %y = call i32 @g(i32 %x)
+  ret i32 %y
+}
+define i32 @g(i32 %x) prefix ptr @f {
+  indirectbr ptr @place, [label %there]
+there:
+  ret i32 %x
+}
+define internal ptr @resolver() {
+  ret ptr @g
+}
+define i32 @main() {
+  %x = call i32 @alias(i32 1)
+  %y = call i32 @resolved(i32 %x)
+  ret i32 %y
+})";
+
+TEST_F(LocalCodegenTest, ThatMayBeStoppedMakesTheSame) {
+  TheLink.add("many.o", Referred);
+  TestLink::Result Want = TheLink.inProcess();
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    std::atomic<bool> Stop{false};
+    CodegenResult R = runLocalCodegen(L, Tasks[0], &Stop);
+    EXPECT_FALSE(R.Failed);
+    EXPECT_TRUE(StringRef(R.Object.data(), R.Object.size()) ==
+                Want.Objects.find("many.o")->second);
+  });
+}
+
+TEST_F(LocalCodegenTest, StopsBeforeAndInTheMiddle) {
+  std::atomic<bool> *Stop = nullptr;
+  unsigned StopsAt = 0;
+  auto Hook = [&](unsigned At) {
+    return [&, At](unsigned, const Module &) {
+      if (Stop && At == StopsAt)
+        *Stop = true;
+      return true;
+    };
+  };
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreOptModuleHook = Hook(1);
+    Conf.PostImportModuleHook = Hook(2);
+    Conf.PostOptModuleHook = Hook(3);
+    Conf.PreCodeGenModuleHook = Hook(4);
+  };
+  TheLink.add("many.o", Referred);
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    size_t Whole = runLocalCodegen(L, Tasks[0]).Object.size();
+    for (StopsAt = 0; StopsAt != 5; ++StopsAt) {
+      std::atomic<bool> Flag{StopsAt == 0};
+      Stop = &Flag;
+      CodegenResult R = runLocalCodegen(L, Tasks[0], Stop);
+      EXPECT_TRUE(Flag) << StopsAt;
+      EXPECT_TRUE(R.Failed) << StopsAt;
+      EXPECT_EQ(R.Errors, "") << StopsAt;
+      EXPECT_LT(R.Object.size(), Whole) << StopsAt;
+    }
+  });
+}
+
 TEST_F(LocalCodegenTest, Errors) {
   TheLink.add("bad.o", R"(
 define i32 @main(i32 %x) {

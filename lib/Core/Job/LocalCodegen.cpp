@@ -10,9 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/LocalCodegen.h"
+#include "LLVM/PassGate.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTOBackend.h"
 #include "llvm/Support/TimeProfiler.h"
@@ -40,6 +42,28 @@ private:
   bool Owned;
 };
 
+/// Says of each pass that can be left out whether it runs.
+class StopGate : public PassGate {
+public:
+  explicit StopGate(const std::atomic<bool> &Stop) : Stop(Stop) {}
+
+private:
+  bool mayRun() const override { return !Stop; }
+
+  const std::atomic<bool> &Stop;
+};
+
+/// Leaves nothing to generate, and what others refer to in its place.
+void emptyFunctions(Module &M) {
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    F.dropAllReferences();
+    new UnreachableInst(M.getContext(),
+                        BasicBlock::Create(M.getContext(), "", &F));
+  }
+}
+
 void addLine(std::string &Text, const std::string &Line) {
   if (!Text.empty())
     Text += '\n';
@@ -48,8 +72,13 @@ void addLine(std::string &Text, const std::string &Line) {
 
 } // namespace
 
-CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
+CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
+                                     const std::atomic<bool> *Stop) {
   CodegenResult Result;
+  if (Stop && *Stop) {
+    Result.Failed = true;
+    return Result;
+  }
   ThreadTimeTrace Trace(L.Conf);
   [[maybe_unused]] BackendSpan Span(T.name());
 
@@ -72,6 +101,10 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
       L.Conf.DiagHandler(DI);
   };
 
+  std::optional<StopGate> Gate;
+  if (Stop && !Context.getOptPassGate().isEnabled()) // -opt-bisect-limit
+    Context.setOptPassGate(Gate.emplace(*Stop));
+
   auto Fail = [&](Error E) {
     Result.Failed = true;
     addLine(Result.Errors, toString(std::move(E)));
@@ -87,6 +120,8 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
       [&](unsigned,
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
+    if (Stop && *Stop)
+      emptyFunctions(**M);
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object), T.ObjectName);
   };
@@ -94,6 +129,7 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T) {
                                *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
                                L.Unavailable))
     Fail(std::move(E));
+  Result.Failed |= Stop && *Stop;
   return Result;
 }
 

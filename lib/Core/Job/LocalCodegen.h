@@ -11,6 +11,7 @@
 #include "Job/LinkContext.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
+#include <atomic>
 #include <string>
 
 namespace dtlto {
@@ -28,7 +29,12 @@ struct CodegenResult {
 
 /// Does what in-process ThinLTO does for \p T, on the calling thread, with the
 /// object into memory. Diagnostics go to the linker's handler, as ever.
-CodegenResult runLocalCodegen(const LinkContext &L, const Task &T);
+///
+/// Once \p Stop is true, nobody needs the object any more: what is left of the
+/// optimisation is left out, nothing is generated, and the result has failed. An
+/// end of code generation that has begun can only be waited for.
+CodegenResult runLocalCodegen(const LinkContext &L, const Task &T,
+                              const std::atomic<bool> *Stop = nullptr);
 
 /// What a link fails with whose module \p Module has no object because of
 /// \p Errors, those of a CodegenResult: one error each, which LLD then shows as

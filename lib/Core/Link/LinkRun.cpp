@@ -319,6 +319,8 @@ void LinkRun::offer(const Action &A) {
 void LinkRun::cancel(AttemptId A) {
   if (TheSession)
     TheSession->forget(A);
+  if (auto It = Stops.find(A); It != Stops.end())
+    *It->second = true;
   forget(A);
 }
 
@@ -326,6 +328,7 @@ void LinkRun::forget(AttemptId A) {
   Built.erase(A);
   Results.erase(A);
   Sides.erase(A);
+  Stops.erase(A);
 }
 
 void LinkRun::compileHere(const Action &A) {
@@ -333,9 +336,11 @@ void LinkRun::compileHere(const Action &A) {
     LocalPool = std::make_unique<DefaultThreadPool>(hardware_concurrency(
         std::max(L.Parallelism, L.opts().LocalJobs.value_or(1))));
   ++NumOnThreads;
-  LocalPool->async([this, &T = Jobs[A.Job]->T, Id = A.Attempt] {
+  auto Stop = std::make_shared<std::atomic<bool>>(false);
+  Stops[A.Attempt] = Stop;
+  LocalPool->async([this, &T = Jobs[A.Job]->T, Id = A.Attempt, Stop] {
     Clock::time_point Begin = Clock::now();
-    CodegenResult Code = runLocalCodegen(L, T);
+    CodegenResult Code = runLocalCodegen(L, T, Stop.get());
     Event E{Event::LocalDone};
     E.Job = Id;
     E.Status = Code.Failed ? DTLTO_ERROR_COMPILER : DTLTO_OK;

@@ -139,6 +139,8 @@ private:
   llvm::DenseMap<plan::AttemptId, JobResult> Results;
   /// Of attempts whose workers make files beside the object: where these go.
   llvm::DenseMap<plan::AttemptId, SideFiles> Sides;
+  /// Of attempts that are compiled here: to be set when nobody needs them.
+  llvm::DenseMap<plan::AttemptId, std::shared_ptr<std::atomic<bool>>> Stops;
   llvm::DenseMap<plan::AttemptId, plan::WorkerId> Workers;
   llvm::StringMap<plan::WorkerId> WorkerIds;
   std::vector<std::string> WorkerNames; // by id; 0 is empty
