@@ -141,7 +141,7 @@ TEST(BufferTest, OfOurOwn) {
   dtlto_buffer Raw = B.take();
   // Through the ABI, as a plugin would.
   Raw.release(Raw.owner, Raw.data, Raw.size);
-  EXPECT_TRUE(Buffer::own({}).bytes().empty());
+  EXPECT_TRUE(Buffer::own(SmallVector<char, 0>()).bytes().empty());
 }
 
 TEST(BufferTest, AnyThread) {

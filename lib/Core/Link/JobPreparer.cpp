@@ -84,7 +84,7 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
   if (L.EmitIndexFiles)
     if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
                                    L.EmitImportsFiles))
-      return std::move(Why);
+      return Why;
   return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
 }
 

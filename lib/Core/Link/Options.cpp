@@ -223,8 +223,8 @@ static constexpr OptionInfo Table[] = {
      "Compile this share of the jobs in the linker as well, and compare the "
      "objects (default: 0)"},
     {"thinlto-dist-cache", "separate|shared", setCache,
-     "Hide other machines' objects in the ThinLTO cache from links without a "
-     "plugin (default), or don't"},
+     "Hide other machines' cached objects from links without a plugin "
+     "(default), or don't"},
     {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
      "Save each job to a file in <folder>, for dtlto-codegen"},
     {"thinlto-dist-slim", "on|off", setSlim,
