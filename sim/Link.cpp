@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "Bound.h"
 #include "Farm.h"
 #include "LogReader.h"
 #include "Rules.h"
@@ -28,6 +29,9 @@ enum Stream : uint64_t {
 // Of a call into the plugin, and of what a helper thread does.
 static constexpr Time CallTime = 20us;
 static constexpr Time HelperTime = 200us;
+// Of a compile here: the share of it that ends at once if nobody needs it. The
+// rest is code generation, which can't be stopped.
+static constexpr double StoppableShare = 0.6;
 
 static Time fromSeconds(double S) {
   return Time(static_cast<int64_t>(S * 1e9));
@@ -70,6 +74,8 @@ private:
     unsigned Number = 0; // how many there were of this job before
     WorkerId Avoid = 0;
     bool OnThread = false;
+    Time CompiledAt = {}; // unless it is stopped before StopsUntil
+    Time StopsUntil = {};
     bool IsOver = false; // the plan has no more to do with it
     bool AtPlugin = false;
   };
@@ -101,8 +107,6 @@ private:
       Result.Violation = std::move(Why);
   }
   Time timeLimit() const;
-  double limit() const;
-  double overhead() const;
 
   const Scenario &S;
   const bool WantsLog;
@@ -141,7 +145,7 @@ Simulation::Simulation(const Scenario &S, bool WantsLog)
                     push(D, Delay);
                   }}),
       NumAttempts(S.Jobs.size()), Winner(S.Jobs.size()),
-      HelperIdle(std::min(S.O.Cores, 4u)), Strays{S.Seed, OfStrays} {
+      HelperIdle(numHelpers(S.O)), Strays{S.Seed, OfStrays} {
   Result.NumJobs = S.Jobs.size();
 }
 
@@ -175,6 +179,13 @@ LinkResult Simulation::run() {
       Now = Next.At;
       switch (Next.What) {
       case Due::OfPlan:
+        // One that was stopped doesn't end once more.
+        if ((Next.E.What == Event::CompiledHere ||
+             Next.E.What == Event::CompileHereFailed) &&
+            Next.E.Attempt < Attempts.size() &&
+            Attempts[Next.E.Attempt].CompiledAt != Time() &&
+            Attempts[Next.E.Attempt].CompiledAt < Now)
+          break;
         step(&Next.E);
         break;
       case Due::OfFarm:
@@ -191,6 +202,7 @@ LinkResult Simulation::run() {
     if (Now > Limit || NumSteps > MaxSteps)
       fail("the link doesn't end");
   }
+  Result.End = Now;
   if (Result.Violation.empty())
     fail(TheRules.atEnd());
   // The last words of the plugin change nothing but the verdict on it.
@@ -206,10 +218,10 @@ LinkResult Simulation::run() {
       if (A.What != Action::DropPlugin && A.What != Action::FailLink)
         fail("an action after the end: " + print(A).substr(2));
   }
-  if (double Seconds = limit(); Seconds != 0) {
-    Result.Limit = fromSeconds(Seconds + overhead());
+  if (std::optional<Bound> Most = boundOf(S)) {
+    Result.Limit = fromSeconds(Most->Seconds);
     if (Result.End > Result.Limit)
-      fail("nothing is wrong, and the link takes too long");
+      fail(Most->Rule);
   }
   Result.NumSteps = NumSteps;
   return std::move(Result);
@@ -283,14 +295,20 @@ void Simulation::act(const Action &A) {
   case Action::Offer:
     return call({Call::Submit, A.Attempt, attempt(A).Avoid});
   case Action::Cancel: {
-    attempt(A).IsOver = true;
+    Attempt &At = attempt(A);
+    At.IsOver = true;
+    if (At.OnThread && Now < At.StopsUntil) {
+      At.CompiledAt = Now + 1ms;
+      E.What = Event::CompileHereFailed;
+      return tell(1ms, E);
+    }
     // A call that is under way can't be taken back.
     for (size_t I = 1; I < Calls.size(); ++I)
       if (Calls[I].What == Call::Submit && Calls[I].Id == A.Attempt) {
         Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
         return;
       }
-    if (attempt(A).AtPlugin)
+    if (At.AtPlugin)
       call({Call::Cancel, A.Attempt});
     return;
   }
@@ -301,7 +319,9 @@ void Simulation::act(const Action &A) {
     const JobTruth &J = S.Jobs[A.Job];
     E.What = J.Error ? Event::CompileHereFailed : Event::CompiledHere;
     E.Seconds = J.Seconds;
-    return tell(fromSeconds(J.Seconds), E);
+    At.CompiledAt = Now + fromSeconds(J.Seconds);
+    At.StopsUntil = Now + fromSeconds(J.Seconds * StoppableShare);
+    return tell(At.CompiledAt - Now, E);
   }
   case Action::Won:
     Winner[A.Job] = A.Attempt;
@@ -329,10 +349,8 @@ void Simulation::act(const Action &A) {
   }
   case Action::Close:
     return call({Call::Close});
-  case Action::EndJob:
-    Result.End = Now;
-    return;
   case Action::StaysHere:
+  case Action::EndJob:
   case Action::FailLink:
     return;
   }
@@ -514,73 +532,6 @@ void Simulation::addStray() {
   if (E.Attempt >= Attempts.size())
     E.Attempt += 1000000;
   tell(Time(static_cast<int64_t>(Strays.in(0, 1000000))), E);
-}
-
-//===----------------------------------------------------------------------===//
-// What no plan can do without
-//===----------------------------------------------------------------------===//
-
-/// Seconds that a link without faults may take, but for overhead(): 1.3 times
-/// the least, where the longest jobs are the plugin's. The least is that of the
-/// longest job on a worker, of all jobs on all cores, and of two of the longest
-/// on one core if there are more jobs than cores. 0 where it is the user's
-/// options that a link waits for.
-double Simulation::limit() const {
-  const Options &O = S.O;
-  uint64_t Bytes = 0;
-  for (const JobTruth &J : S.Jobs)
-    Bytes += J.Bytes;
-  if (!S.isHonest() || O.KeepOrder || O.VerifyPercent != 0 ||
-      O.MaxBytesInFlight < Bytes)
-    return 0;
-  // By default, the linker itself has a part of this machine.
-  unsigned Default =
-      O.Fallback ? O.Cores - std::min(O.Cores, 1 + O.Cores / 8) : 0;
-  unsigned Here = S.IsThisMachine ? 0 : O.LocalJobs.value_or(Default);
-  double Speed = S.Workers.front().Speed; // of all workers
-  double Slots = S.numSlots();
-  // What takes a slot there: the inputs have to be sent, too.
-  double WorkThere = 0, Work = 0;
-  std::vector<double> Least; // of each job
-  for (const JobTruth &J : S.Jobs) {
-    if (J.IsCached)
-      continue;
-    double Sending = S.IsThisMachine ? 0 : double(J.Bytes) / S.BytesPerSecond;
-    // The slot is idle until the next job comes, if none waits there.
-    double Latency = std::chrono::duration<double>(S.Latency).count();
-    double There = J.Seconds / Speed + Sending + Latency * (S.Ahead ? 1 : 3);
-    WorkThere += There;
-    Work += J.Seconds;
-    Least.push_back(Here ? std::max(There, J.Seconds) : There);
-    if (fromSeconds(2 * There) > O.JobTimeout)
-      return 0;
-  }
-  if (Least.empty())
-    return 0;
-  std::sort(Least.rbegin(), Least.rend());
-  size_t NumSlots = S.numSlots();
-  // Of so many jobs, one slot at least has K; this machine takes the cheapest.
-  double Bound = 0;
-  for (size_t K = 1; (K - 1) * NumSlots < Least.size(); ++K)
-    Bound = std::max(Bound, double(K) * Least[(K - 1) * NumSlots]);
-  // Each side takes the share that is due to its speed.
-  double PerSecond = Slots / WorkThere + (Here ? Here / Work : 0);
-  Bound = std::max(Bound, 1 / PerSecond);
-  // A farm, and a plugin that takes no more jobs than it can begin soon. A few
-  // slots beside many cores here, and jobs that have to be taken back one by
-  // one, cost more.
-  bool IsFarm = Speed == 1 && Slots >= 2 * Here && S.Ahead <= 3;
-  return Bound * (IsFarm ? 1.3 : 2.5);
-}
-
-/// Seconds of a link that no core works in: the plugin is opened, jobs are
-/// prepared and go to and fro.
-double Simulation::overhead() const {
-  double Jobs = double(S.Jobs.size());
-  Time Look = 2 * S.O.LookInterval + S.O.LoadInterval;
-  return 0.01 + std::chrono::duration<double>(Look).count() +
-         6 * std::chrono::duration<double>(S.Latency).count() +
-         Jobs * 0.0003 / double(HelperIdle.size()) + Jobs * 0.0001;
 }
 
 LinkResult dtlto::sim::simulate(const Scenario &S, bool WantsLog) {

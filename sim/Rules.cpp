@@ -230,7 +230,8 @@ Rules::Attempt &Rules::add(const Action &A, Where At) {
 /// Whether a job with this cause runs here as it pays, and not as it must.
 bool Rules::isVoluntary(Cause Why) const {
   return Why == Cause::PluginFull || Why == Cause::TakenBack ||
-         Why == Cause::PluginSilent || Why == Cause::Straggler;
+         Why == Cause::PluginSilent || Why == Cause::Straggler ||
+         Why == Cause::Overdue;
 }
 
 void Rules::onAction(const Action &A) {
@@ -296,7 +297,8 @@ void Rules::onAction(const Action &A) {
     expect(!Voluntary || !O.KeepOrder, "is taken out of the order");
     expect(!Voluntary || (O.LocalJobs ? *O.LocalJobs != 0 : mayFallBack()),
            "is taken from the plugin though the user wants none here");
-    expect(A.Why != Cause::Straggler || O.DuplicatePercent != 0,
+    expect((A.Why != Cause::Straggler && A.Why != Cause::Overdue) ||
+               O.DuplicatePercent != 0 || numLive(Jobs[A.Job]) == 0,
            "has a duplicate though the user wants none");
     expect(mayFallBack() || Voluntary || A.Why == Cause::NotExpressible ||
                A.Why == Cause::PluginGone,

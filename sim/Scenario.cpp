@@ -45,6 +45,8 @@ static uint64_t drawFeatures(uint64_t Seed) {
   uint64_t Features = 0;
   if (R.chance(0.25))
     return 0;
+  if (R.chance(0.1)) // hosts that are frozen, and nothing else
+    return bit(Feature::DyingWorkers) | (R.next() & bit(Feature::Cache));
   double Harmless = R.of({0.0, 0.15, 0.4});
   for (unsigned F = 0; F != NumHarmless; ++F)
     Features |= uint64_t(R.chance(Harmless)) << F;
@@ -109,6 +111,8 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
   double Mean = R.of({0.01, 0.1, 0.5, 2.0});
   uint64_t Shape = R.in(0, 5);
   double Unit = R.of({1.0, 1.0, 0.1, 7.0}); // of the estimates
+  if (S.isFrozen())
+    Unit = 1; // as they are all that is known, if all stop at once
   double Rare = R.of({0.02, 0.2, 1.0});
   double MeanBytes = R.of({1e3, 1e5, 3e6});
   std::vector<std::pair<double, JobTruth>> Jobs(N);
@@ -235,6 +239,11 @@ unsigned Scenario::numSlots() const {
 bool Scenario::isHonest() const {
   uint64_t Allowed = bit(Feature::Cache);
   return (Features & ~Allowed) == 0;
+}
+
+bool Scenario::isFrozen() const {
+  uint64_t Allowed = bit(Feature::Cache) | bit(Feature::DyingWorkers);
+  return (Features & ~Allowed) == 0 && has(Feature::DyingWorkers);
 }
 
 Scenario dtlto::sim::drawScenario(uint64_t Seed, const Limits &L) {

@@ -100,6 +100,8 @@ struct Scenario {
   bool has(Feature F) const { return Features >> unsigned(F) & 1; }
   /// Nothing is wrong, so that the link's time has a bound.
   bool isHonest() const;
+  /// Nothing is wrong but that some machines or all stop.
+  bool isFrozen() const;
   unsigned numSlots() const;
 };
 

@@ -214,7 +214,8 @@ TEST_F(NoticesTest, SecondTriesThatFailWithoutFallback) {
 
 /// The linker is quicker: the failure is still told.
 TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
-  for (Cause Why : {Cause::PluginSilent, Cause::TakenBack, Cause::Straggler}) {
+  for (Cause Why : {Cause::PluginSilent, Cause::TakenBack, Cause::Straggler,
+                    Cause::Overdue}) {
     Msg.clear();
     use(5);
     again(1, AttemptKind::Retry, "killed by signal 9");
@@ -549,9 +550,10 @@ TEST_F(NoticesTest, VerificationFindsAnotherObject) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(NoticesTest, ThisMachinesShare) {
-  Cause Reasons[] = {Cause::PluginFull, Cause::TakenBack, Cause::PluginSilent};
+  Cause Reasons[] = {Cause::PluginFull, Cause::TakenBack, Cause::PluginSilent,
+                     Cause::Overdue};
   for (plan::JobId J = 0; J != 29; ++J)
-    staysHere(J, Reasons[J % 3]), compiledHere(J);
+    staysHere(J, Reasons[J % 4]), compiledHere(J);
   summarize();
   EXPECT_TRUE(said("plugin 'fake': 29 of 30 modules were compiled here beside "
                    "its own"));

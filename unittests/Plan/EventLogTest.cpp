@@ -103,7 +103,9 @@ TEST(EventLog, LooksLikeThis) {
             "option long-wait-factor 4\n"
             "option patience 0.500000000\n"
             "option silent-patience 0.100000000\n"
-            "option dead-after 1.000000000");
+            "option dead-after 1.000000000\n"
+            "option late-factor 2\n"
+            "option late-extra 2.000000000");
   EXPECT_EQ(Text.substr(Text.find("job 1.25")),
             "job 1.25\n"
             "job 0.1\n"
@@ -200,27 +202,27 @@ TEST(EventLog, SaysWhatIsWrong) {
        "line 10: it is not 'option job-timeout' with a value that this option "
        "can have"},
       {"job 1.25", "job nan",
-       "line 29: the job's estimate is no number of "
+       "line 31: the job's estimate is no number of "
        "seconds"},
       {"job 1.25", "job 1.25 files",
-       "line 29: it is not 'side-files' that "
+       "line 31: it is not 'side-files' that "
        "follows"},
-      {"0.000000000 Start\n", "", "line 31: an action before the first step"},
-      {"0.001000000 Prepared", "0.001 Prepared", "line 34: '0.001' is no time"},
-      {"0.003000000", "0.001500000", "line 38: time goes back"},
-      {"CacheHit", "CacheMiss", "line 36: 'CacheMiss' is no event"},
-      {"CacheHit", "Start", "line 36: the first step, and no other, is Start"},
-      {"  Close", "  Shut", "line 50: 'Shut' is no action"},
+      {"0.000000000 Start\n", "", "line 33: an action before the first step"},
+      {"0.001000000 Prepared", "0.001 Prepared", "line 36: '0.001' is no time"},
+      {"0.003000000", "0.001500000", "line 40: time goes back"},
+      {"CacheHit", "CacheMiss", "line 38: 'CacheMiss' is no event"},
+      {"CacheHit", "Start", "line 38: the first step, and no other, is Start"},
+      {"  Close", "  Shut", "line 52: 'Shut' is no action"},
       {"bytes=4096", "bytes=4096 bytes=4096",
-       "line 34: 'bytes=4096' is no field, has no value that it can have, or "
+       "line 36: 'bytes=4096' is no field, has no value that it can have, or "
        "was there before"},
       {"bytes=4096", "bytes=0x10",
-       "line 34: 'bytes=0x10' is no field, has no value that it can have, or "
+       "line 36: 'bytes=0x10' is no field, has no value that it can have, or "
        "was there before"},
-      {"Delivered job=0", "Delivered job=2", "line 48: there is no job 2"},
+      {"Delivered job=0", "Delivered job=2", "line 50: there is no job 2"},
       {"0.009000000 Delivered", "job 3\n0.009000000 Delivered",
-       "line 48: a job after the first step"},
-      {"  Close\n", "  Close", "line 50: it is cut off"},
+       "line 50: a job after the first step"},
+      {"  Close\n", "  Close", "line 52: it is cut off"},
   };
   for (const auto &C : Cases)
     EXPECT_EQ(errorOf(replaced(Text, C.What, C.By)), C.Error) << C.What;
@@ -239,10 +241,10 @@ TEST(EventLog, AReplayFindsTheFirstDifference) {
   std::string Text = print(recorded()), Error;
   EventLog L;
   ASSERT_TRUE(parse(replaced(Text, "  Won job=0 attempt=1\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 45, Succeeded at 0.008000000 s: action 1 was "
+  EXPECT_EQ(replay(L), "line 47, Succeeded at 0.008000000 s: action 1 was "
                        "'Deliver job=0 attempt=1', and is now 'Won job=0 "
                        "attempt=1'");
   ASSERT_TRUE(parse(replaced(Text, "  Close\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 48, Delivered at 0.009000000 s: action 2 was "
+  EXPECT_EQ(replay(L), "line 50, Delivered at 0.009000000 s: action 2 was "
                        "nothing, and is now 'Close'");
 }

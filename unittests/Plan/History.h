@@ -56,6 +56,7 @@ inline const std::map<std::string, plan::Cause> &causes() {
       {"takenback", Cause::TakenBack},
       {"silent", Cause::PluginSilent},
       {"straggler", Cause::Straggler},
+      {"overdue", Cause::Overdue},
       {"gone", Cause::PluginGone},
       {"openfailed", Cause::OpenFailed},
       {"pluginfailed", Cause::PluginFailed},

@@ -554,7 +554,7 @@ TEST(SharingPlanTest, TheOnlyOneThatThePluginTook) {
 
 TEST(SharingPlanTest, ButNotOneThatWritesFilesBesideItsObject) {
   History H = straggling(shared(), /*HasSideFiles=*/true);
-  H.play({{2001, "load 5 0", ""}, {2060, "tick", ""}, {9000, "tick", ""}});
+  H.play({{2001, "load 5 0", ""}, {2060, "tick", ""}});
 }
 
 TEST(SharingPlanTest, NoDuplicatesWhereTheUserWantsNone) {
@@ -579,8 +579,7 @@ TEST(SharingPlanTest, NoDuplicatesWhereTheOrderIsKept) {
 }
 
 /// Four jobs end, and two are stuck.
-History stuck(unsigned Percent) {
-  Options O = remoteOnly();
+History stuck(unsigned Percent, Options O = remoteOnly()) {
   O.DuplicatePercent = Percent;
   History H(O, jobs(6, 1));
   H.play({{0, "start",
@@ -624,6 +623,90 @@ TEST(SharingPlanTest, BeyondTheLimitOneAfterTheOther) {
            "duplicate avoid w9"}});
 }
 
+TEST(SharingPlanTest, BeyondTheLimitIdleCoresTakeTheOthers) {
+  History H = stuck(1, shared());
+  H.play({{2100, "tick",
+           "again 7 duplicate avoid w9, stays 8 overdue avoid w9, compile 8"},
+          {2200, "compiled 8 0.1", "won 8, cancel 6 overtaken, deliver 8"}});
+}
+
+TEST(SharingPlanTest, WhatIsOverdueIsGivenUpWhereNothingMayBeDoneTwice) {
+  History H = stuck(0, shared());
+  H.play({{1900, "tick", ""},
+          {2100, "tick",
+           "cancel 5 overdue, stays 7 overdue avoid w9, compile 7, cancel 6 "
+           "overdue, stays 8 overdue avoid w9, compile 8"}});
+}
+
+TEST(SharingPlanTest, ADuplicateThatIsStuckAsWell) {
+  Options O = shared();
+  O.LateExtra = 1h;
+  History H = straggling(O);
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "accepted 6", ""},
+          {2063, "running 6 w8", ""},
+          {4000, "tick", ""},
+          {4100, "tick", "stays 7 overdue avoid w8, compile 7"},
+          {5000, "compiled 7 1",
+           "won 7, cancel 5 overtaken, cancel 6 overtaken, deliver 7"}});
+}
+
+//===----------------------------------------------------------------------===//
+// A link that is late
+//===----------------------------------------------------------------------===//
+
+/// Two jobs of a second: alone, this machine makes both in one. The plugin has
+/// begun to send them, and that is all.
+History late(const Options &O, bool HasSideFiles = false) {
+  History H = silent(O, HasSideFiles);
+  H.play({{20, "sending 1 w1", ""},
+          {21, "sending 2 w2", ""},
+          {2000, "tick", ""},
+          {2600, "tick", ""}});
+  return H;
+}
+
+TEST(SharingPlanTest, OfALateLinkAllIsCompiledHere) {
+  History H = late(shared());
+  H.play({{3100, "tick",
+           "stays 3 overdue avoid w1, compile 3, stays 4 overdue avoid w2, "
+           "compile 4"},
+          {3200, "good 1 w1", "won 1, cancel 3 overtaken, deliver 1"},
+          {4100, "compiled 4 1", "won 4, cancel 2 overtaken, deliver 4"}});
+}
+
+TEST(SharingPlanTest, ItsJobsAreGivenUpIfTheyMustBeAlone) {
+  Options O = shared();
+  O.DuplicatePercent = 0;
+  for (History H : {late(O), late(shared(), /*HasSideFiles=*/true)})
+    H.play({{3100, "tick",
+             "cancel 1 overdue, stays 3 overdue avoid w1, compile 3, cancel 2 "
+             "overdue, stays 4 overdue avoid w2, compile 4"}});
+}
+
+TEST(SharingPlanTest, ButNotBeforeTheirTime) {
+  Options O = shared();
+  O.DuplicatePercent = 0;
+  History H = late(O);
+  // The plugin turns out to be slow, so this one may be on its way.
+  H.play({{2950, "running 2 w2", ""},
+          {2960, "good 1 w1", "won 1, deliver 1"},
+          {3100, "tick", ""},
+          {6300, "tick", ""},
+          {6500, "tick",
+           "cancel 2 overdue, stays 3 overdue avoid w2, compile 3"}});
+}
+
+TEST(SharingPlanTest, AnotherMayBeLateWhereTheUserHasChosenWhoCompiles) {
+  Options NoFallback = shared();
+  NoFallback.Fallback = false;
+  for (const Options &O : {remoteOnly(), NoFallback}) {
+    History H = late(O);
+    H.play({{3100, "tick", ""}, {9000, "tick", ""}});
+  }
+}
+
 TEST(SharingPlanTest, OneThatIsLostEachTimeIsNotGivenOutForEver) {
   History H = straggling(remoteOnly());
   H.play({{2060, "tick", "again 6 duplicate avoid w9"},
@@ -653,6 +736,28 @@ TEST(SharingPlanTest, AJobThatDoesNotBeginWhileSlotsAreIdle) {
           {106, "good 1 w1", "won 1, deliver 1"},
           {900, "tick", ""},
           {1100, "tick", "again 3 duplicate"}});
+}
+
+TEST(SharingPlanTest, AJobThatIsNeverSentToItsEnd) {
+  // All slots are taken, also by this one. One that waits waits for them.
+  Options O = shared();
+  O.MinMeasured = 0;
+  O.LateExtra = 1h;
+  O.DuplicatePercent = 0;
+  History H(O, jobs(2, 0.1));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "accepted 1", ""},
+          {5, "accepted 2", ""},
+          {6, "running 1 w1", ""},
+          {7, "sending 2 w2", ""},
+          {8, "load 2 0", ""},
+          {106, "good 1 w1", "won 1, deliver 1"},
+          {900, "tick", ""},
+          {1100, "tick",
+           "cancel 2 overdue, stays 3 overdue avoid w2, compile 3"}});
 }
 
 TEST(SharingPlanTest, AllThatASlowWorkerHas) {

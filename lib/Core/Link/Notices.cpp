@@ -43,6 +43,8 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
     return "the plugin had begun no job";
   case Cause::Straggler:
     return "it took long at the plugin's";
+  case Cause::Overdue:
+    return "it made no progress at the plugin's";
   case Cause::PluginGone:
     return PluginFailure.empty() ? "the plugin has failed"
                                  : PluginFailure.str();
@@ -239,6 +241,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
   case Cause::PluginFull:
   case Cause::TakenBack:
   case Cause::PluginSilent:
+  case Cause::Overdue:
     ++NumShared;
     break;
   default:
@@ -265,6 +268,9 @@ void Notices::sawStayHere(const Step &S, const Action &A) {
     NotExpressible.insert(S.Why.str());
   else if (A.Why == Cause::Straggler)
     sawDuplicate(A);
+  else if (A.Why == Cause::Overdue)
+    L.msg().debug(plugin() + module(A.Job) + " makes no progress" +
+                  onWorker(A.Avoid) + "; compiling it here");
   else if (A.Why == Cause::Timeout) {
     std::string Why = whyHere(A.Why, "", "", L.opts().TimeoutSeconds);
     warnLimited(plugin() + module(A.Job) + ": " + Why + "; compiling it here",
@@ -272,11 +278,14 @@ void Notices::sawStayHere(const Step &S, const Action &A) {
   }
 }
 
+std::string Notices::onWorker(plan::WorkerId Id) const {
+  StringRef Worker = Run.workerName(Id);
+  return Worker.empty() ? "" : (" on " + Worker).str();
+}
+
 void Notices::sawDuplicate(const Action &A) {
   ++NumDuplicates;
-  StringRef Worker = Run.workerName(A.Avoid);
-  L.msg().debug(plugin() + module(A.Job) + " takes long" +
-                (Worker.empty() ? "" : " on " + Worker) +
+  L.msg().debug(plugin() + module(A.Job) + " takes long" + onWorker(A.Avoid) +
                 "; starting a duplicate attempt");
 }
 

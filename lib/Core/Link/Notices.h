@@ -48,6 +48,7 @@ private:
   void sawWin(const Step &S, const plan::Action &A);
   void sawStayHere(const Step &S, const plan::Action &A);
   void sawDuplicate(const plan::Action &A);
+  std::string onWorker(plan::WorkerId Id) const;
   void sawDrop(const Step &S, plan::Cause Why);
   void sawEnd(const Step &S, const plan::Action &A);
 

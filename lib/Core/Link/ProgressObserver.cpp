@@ -60,7 +60,7 @@ void ProgressObserver::saw(const Step &S) {
     } else if (A.What == Action::CompileHere) {
       // One beside the plugin's is not told of: that one is.
       if (A.AKind != AttemptKind::Verify && A.Why != Cause::Straggler &&
-          A.Why != Cause::PluginSilent)
+          A.Why != Cause::PluginSilent && A.Why != Cause::Overdue)
         started(A.Job, ThisMachine);
     } else if (A.What == Action::EndJob) {
       finished(A.Job);

@@ -66,13 +66,13 @@ inline constexpr std::string_view StateNames[] = {"Queued", "Sending",
 static_assert(std::size(StateNames) == size_t(PluginState::Receiving) + 1);
 
 inline constexpr std::string_view CauseNames[] = {
-    "None",          "Compiler",     "CompilerHere",   "Caller",
-    "Refused",       "Cancelled",    "Infrastructure", "BadResult",
-    "Timeout",       "Overtaken",    "NotExpressible", "PluginFull",
-    "TakenBack",     "PluginSilent", "Straggler",      "PluginGone",
-    "OpenFailed",    "PluginFailed", "CallHangs",      "AlwaysBusy",
-    "Done",          "Cached",       "PrepareFailed",  "VerifyFailed",
-    "DeliverFailed", "LinkFailed"};
+    "None",         "Compiler",      "CompilerHere",   "Caller",
+    "Refused",      "Cancelled",     "Infrastructure", "BadResult",
+    "Timeout",      "Overtaken",     "NotExpressible", "PluginFull",
+    "TakenBack",    "PluginSilent",  "Straggler",      "Overdue",
+    "PluginGone",   "OpenFailed",    "PluginFailed",   "CallHangs",
+    "AlwaysBusy",   "Done",          "Cached",         "PrepareFailed",
+    "VerifyFailed", "DeliverFailed", "LinkFailed"};
 static_assert(std::size(CauseNames) == size_t(Cause::LinkFailed) + 1);
 
 //===----------------------------------------------------------------------===//
@@ -109,6 +109,8 @@ void forEachOption(OptionsT &O, FnT F) {
   F("patience", O.Patience);
   F("silent-patience", O.SilentPatience);
   F("dead-after", O.DeadAfter);
+  F("late-factor", O.LateFactor);
+  F("late-extra", O.LateExtra);
 }
 
 template <typename EventT, typename FnT>

@@ -337,6 +337,7 @@ void Plan::onPrepared(Attempt &A, const Event &E) {
   Jobs[J].WasPrepared = true;
   switch (E.What) {
   case Event::CacheHit:
+    Jobs[J].IsCached = true;
     if (E.Flag)
       return compare(A);
     [[fallthrough]];
@@ -370,7 +371,7 @@ void Plan::onOpened(const Event &E) {
   if (PluginGone || IsOpen || CloseAsked)
     return;
   IsOpen = true;
-  LastSign = LastLoadQuery = LastResult = Now;
+  LastSign = LastLoadQuery = LastResult = OpenedAt = Now;
   act(Action::QueryLoad);
   if (!E.Flag)
     return;
@@ -411,13 +412,13 @@ void Plan::onState(Attempt &A, const Event &E) {
   if (E.State == PluginState::Sending)
     return;
   ReportsStates = true;
-  if (E.State == PluginState::Receiving) {
-    A.Receiving = Now;
+  std::optional<Time> &Began =
+      E.State == PluginState::Receiving ? A.Receiving : A.Running;
+  if (Began)
     return;
-  }
-  if (A.Running)
+  Began = Now;
+  if (E.State == PluginState::Receiving)
     return;
-  A.Running = Now;
   Waits.add(1, std::chrono::duration<double>(Now - A.Since).count());
 }
 

@@ -113,6 +113,11 @@ struct Options {
   /// A plugin that has begun no job for so long is taken for dead, and the
   /// longest jobs are started here first.
   Time DeadAfter = std::chrono::seconds(1);
+  /// A link is late when what is left could only just be made here within so
+  /// many times what all of it takes here, and so much longer: nothing is
+  /// expected of the plugin any more.
+  double LateFactor = 2;
+  Time LateExtra = std::chrono::seconds(2);
 };
 
 enum class AttemptKind : uint8_t {
@@ -157,6 +162,7 @@ enum class Cause : uint8_t {
   TakenBack,      // it only waited at the plugin's
   PluginSilent,   // the plugin had begun no job
   Straggler,      // it takes long at the plugin's
+  Overdue,        // so long that it matters no more what is done twice
   PluginGone,     // there is no plugin any more
   // The plugin is dropped.
   OpenFailed,
@@ -332,6 +338,7 @@ private:
     AttemptId Decisive = 0; // how that attempt ended is how the job ends
     unsigned Tries = 0, Duplicates = 0; // begun at the plugin's
     bool WasPrepared = false;           // the cache was asked
+    bool IsCached = false;              // it had the object
     bool IsLeft = true;                 // counts in SecondsLeft
     bool IsSampled = false;             // is compared, wherever it was made
     bool IsProven = false;              // as in Action
@@ -407,6 +414,12 @@ private:
   std::optional<Key> readyForHere(bool Longest) const;
   bool takeBack();
   bool startSilent();
+  void startOverdue(JobId J);
+  bool mayStillCome(const Job &J) const;
+  /// Whether \p J must not be compiled here while the plugin has it.
+  bool mustBeAlone(const Job &J) const {
+    return J.Info.HasSideFiles || O.DuplicatePercent == 0;
+  }
   void duplicateMore();
   bool isSlow(Attempt &A);
   unsigned localShare() const;
@@ -414,6 +427,7 @@ private:
   bool paysHere(const Job &J) const;
   void recheckLater(const Job &J);
   Time silence() const;
+  void checkLate();
   double remoteRate() const;
   double localRate() const;
   double expected(const Job &J) const;
@@ -468,11 +482,14 @@ private:
   bool CloseAsked = false;
   Time LastSign = {};   // of life, of the plugin
   Time LastResult = {}; // of the plugin, or when it was opened
+  Time OpenedAt = {};
   Time LastOffer = {}, LastLoadQuery = {};
   Time NextCheck = {}; // of deadlines
+  Time NextLate = {};  // whether the link is
   Time NextLook = {};  // for stragglers, and what pays here
   Time NextTake = {};  // for jobs to take back: NextLook if there was none
   Time CallSince = Never;
+  bool IsLate = false;     // and remains so
   bool HereIsIdle = false; // there are jobs, but they don't pay here yet
 
   Rate RemoteRate, LocalRate; // of the estimates, in actual seconds

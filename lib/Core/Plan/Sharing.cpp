@@ -14,12 +14,16 @@
 //     ready here before the plugin is through;
 //   - jobs that run for much longer than was to be expected, or don't begin
 //     while slots are idle, get a duplicate attempt, elsewhere if the plugin
-//     has room, else here.
+//     has room, else here;
+//   - where too much would be done twice, they are still compiled here: cores
+//     that are idle cost nobody's time, and machines may be frozen.
 //
 // A plugin that hasn't begun a single job may wait for machines that will never
 // answer. Nothing that it says is relied on until then, and the link goes on
 // as if it weren't there: this machine uses all its cores, and compiles what
-// the plugin has, too. Whoever has the result first is right.
+// the plugin has, too. Whoever has the result first is right. The same goes for
+// a plugin that has begun jobs, if the link gets late: it must not take more
+// than about twice what it takes on this machine alone.
 //
 // Estimates are only good for comparisons. What they are worth at the plugin's
 // and here is measured while the link runs (Rate.h).
@@ -49,13 +53,13 @@ unsigned Plan::localShare() const {
   if (O.LocalJobs)
     return *O.LocalJobs;
   // Without fallback, the user wants to know that all is done elsewhere.
-  if (!LoadIsKnown || !mayFallBack())
+  if (!mayFallBack() || (!LoadIsKnown && !IsLate))
     return 0;
   if (TheLoad.Local != 0 && TheLoad.Local >= TheLoad.Slots)
     return 0; // the plugin is this machine
   // The linker itself has work to do while others compile.
   unsigned Taken = TheLoad.Local;
-  if (numAtPlugin() != 0 && PluginBegan)
+  if (numAtPlugin() != 0 && PluginBegan && !IsLate)
     Taken += 1 + O.Cores / 8;
   return O.Cores > Taken ? O.Cores - Taken : 0;
 }
@@ -85,7 +89,7 @@ bool Plan::waitsForMemory() const {
 
 /// Whether \p J would be ready here before the plugin is through with the rest.
 bool Plan::paysHere(const Job &J) const {
-  if (numAtPlugin() == 0)
+  if (numAtPlugin() == 0 || IsLate)
     return true;
   size_t Slots =
       TheLoad.Slots == Unknown ? in(State::Accepted).size() : TheLoad.Slots;
@@ -97,6 +101,28 @@ bool Plan::paysHere(const Job &J) const {
   // A plugin that has had no result for so long is not as fast as it says.
   return Here <= Rest || seconds(Now - LastResult) > std::max(Here, Patience) ||
          seconds(silence()) > std::min(Here, Patience);
+}
+
+/// Estimates are relied on here even if nothing was measured so far.
+void Plan::checkLate() {
+  if (IsLate || Now < NextLate || !IsOpen || PluginGone || !mayFallBack() ||
+      O.LocalJobs)
+    return;
+  NextLate = Now + O.DeadlineStep;
+  double Longest = 0, LongestLeft = 0, InAll = 0;
+  for (const Job &J : Jobs) {
+    if (J.IsCached)
+      continue;
+    InAll += J.Info.Estimate;
+    Longest = std::max(Longest, J.Info.Estimate);
+    if (J.IsLeft)
+      LongestLeft = std::max(LongestLeft, J.Info.Estimate);
+  }
+  double Alone = std::max(Longest, InAll / O.Cores);
+  double Left = std::max(LongestLeft, SecondsLeft / O.Cores);
+  IsLate =
+      Now - OpenedAt >
+      O.LateExtra + fromSeconds(localRate() * (O.LateFactor * Alone - Left));
 }
 
 /// There is a core for \p J here, but it doesn't pay yet.
@@ -135,12 +161,13 @@ std::optional<Plan::Key> Plan::readyForHere(bool Longest) const {
 }
 
 void Plan::shareMore() {
+  checkLate();
   unsigned Share = localShare();
   HereIsIdle = false;
   while (in(State::Compiling).size() + in(State::Queued).size() +
              NumPreparingHere <
          Share) {
-    bool IsDead = silence() > O.DeadAfter;
+    bool IsDead = silence() > O.DeadAfter || IsLate;
     if (IsDead && startSilent())
       continue;
     bool HasWaiting = NextWaiting != EndWaiting;
@@ -204,18 +231,27 @@ bool Plan::takeBack() {
   return false;
 }
 
-/// Begins a job here that the plugin has, if it has begun none so far: the
-/// cheapest, or the longest if it seems to be dead. The plugin keeps the job,
-/// since it may not tell when jobs begin. Returns false if there is none.
+/// Begins a job here that the plugin has, if it has begun none so far or the
+/// link is late: the cheapest, or the longest if the plugin seems to be dead.
+/// It keeps the job, since it may not tell when jobs begin. Returns false if
+/// there is none.
 bool Plan::startSilent() {
   const KeySet &Accepted = in(State::Accepted);
-  if (PluginBegan || Accepted.empty())
+  if ((PluginBegan && !IsLate) || Accepted.empty())
     return false;
-  bool IsDead = silence() > O.DeadAfter;
+  bool IsDead = silence() > O.DeadAfter || IsLate;
   auto Try = [&](JobId Id) -> std::optional<bool> {
     Job &J = Jobs[Id];
-    if (hasHere(J) || J.Info.HasSideFiles)
+    if (hasHere(J) || (J.Info.HasSideFiles && !IsLate))
       return std::nullopt;
+    if (IsLate && mustBeAlone(J) && mayStillCome(J)) {
+      recheckLater(J);
+      return std::nullopt;
+    }
+    if (IsLate) {
+      startOverdue(Id);
+      return true;
+    }
     if (silence() < O.SilentPatience || !paysHere(J)) {
       recheckLater(J);
       return false;
@@ -236,6 +272,26 @@ bool Plan::startSilent() {
   return false;
 }
 
+/// Whether an attempt of \p J has not run for longer than was to be expected.
+bool Plan::mayStillCome(const Job &J) const {
+  return std::any_of(J.Attempts.begin(), J.Attempts.end(),
+                     [&](const Attempt &A) {
+                       return seconds(Now - A.Running.value_or(A.Since)) <
+                              expected(J) + seconds(O.SlowExtra);
+                     });
+}
+
+/// Begins \p J here, and takes it from the plugin if nothing may be done twice.
+void Plan::startOverdue(JobId J) {
+  WorkerId Slow = 0;
+  for (const Attempt &A : Jobs[J].Attempts)
+    Slow = A.Worker ? A.Worker : Slow;
+  if (mustBeAlone(Jobs[J]))
+    cancelAll(J, Cause::Overdue);
+  compileHere(J, Cause::Overdue, Slow);
+  compile(Jobs[J].Attempts.back());
+}
+
 /// Whether \p A takes much longer than was to be expected, or its worker does.
 bool Plan::isSlow(Attempt &A) {
   const Job &J = Jobs[A.Job];
@@ -243,7 +299,7 @@ bool Plan::isSlow(Attempt &A) {
       std::max(O.SlowFactor * expected(J), expected(J) + seconds(O.SlowExtra));
   // One that only waits, for its inputs or for a slot, while others idle.
   if (ReportsStates && !A.Running) {
-    if (TheLoad.Free == 0)
+    if (TheLoad.Free == 0 && A.Reported == PluginState::Queued)
       return false;
     Limit =
         std::max({Limit, seconds(O.MaxWait), O.LongWaitFactor * Waits.value()});
@@ -271,14 +327,16 @@ void Plan::duplicateMore() {
     act(Action::QueryLoad);
   }
   // A plugin that has ended none may have a machine that never will.
-  if (std::max(RemoteRate.count(), LocalRate.count()) < O.MinMeasured ||
-      O.DuplicatePercent == 0)
+  if (std::max(RemoteRate.count(), LocalRate.count()) < O.MinMeasured)
     return;
 
   std::vector<Key> Slow;
   for (const Key &K : in(State::Accepted)) {
-    const Job &J = Jobs[K.first];
-    if (numLive(J) == 1 && !hasHere(J) && isSlow(*find(K.second)))
+    Job &J = Jobs[K.first];
+    if (K.second == J.Attempts.front().Id && !hasHere(J) &&
+        std::all_of(J.Attempts.begin(), J.Attempts.end(), [this](Attempt &A) {
+          return A.State == State::Accepted && isSlow(A);
+        }))
       Slow.push_back(K);
   }
   // All that run since long; the largest of them will run on the longest.
@@ -290,15 +348,17 @@ void Plan::duplicateMore() {
   uint32_t Free = TheLoad.Free == Unknown ? 1 : TheLoad.Free;
   for (const Key &K : Slow) {
     Job &J = Jobs[K.first];
-    if (!mayDoTwice(J.Info.Estimate))
-      continue;
+    bool MayTwice = O.DuplicatePercent != 0 && numLive(J) == 1 &&
+                    mayDoTwice(J.Info.Estimate);
     bool FitsHere =
         !J.Info.HasSideFiles &&
         in(State::Compiling).size() + in(State::Queued).size() < localShare();
     // One that is lost each time is not given to the plugin for ever.
-    if (Free != 0 && !PluginBusy && J.Duplicates < O.MaxTries) {
+    if (MayTwice && Free != 0 && !PluginBusy && J.Duplicates < O.MaxTries) {
       --Free;
       prepareAgain(K.first, Kind::Duplicate, find(K.second)->Worker);
+    } else if (FitsHere && !MayTwice) {
+      startOverdue(K.first);
     } else if (FitsHere) {
       compileHere(K.first, Cause::Straggler, find(K.second)->Worker);
       compile(J.Attempts.back());
