@@ -31,6 +31,14 @@ GROWN = [re.compile(line) for line in (
     r"type size changed from \d+ to \d+ \(in bits\)",
     r"\d+ data member insertions?:",
     r"'[^']+', at offset (\d+) \(in bits\)",
+    # The same, seen by way of a function that a pointer to such a struct is given.
+    r"type size hasn't changed",
+    r"\d+ data member changes?(?: \(\d+ filtered\))?:",
+    r"type of 'typedef \w+ \([^']*\)\* \w+' changed:",
+    r"in pointed to type 'function type typedef [^']*':",
+    r"parameter \d+ of type 'const dtlto_\w+\*' has sub-type changes:",
+    r"in pointed to type 'const dtlto_\w+':",
+    r"in unqualified underlying type 'typedef dtlto_\w+':",
 )]
 SUMMARY = re.compile(r"(Functions|Variables) changes summary: 0 Removed, "
                      r"|\d+ functions? with some indirect sub-type changes?:")
