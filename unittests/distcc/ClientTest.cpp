@@ -278,9 +278,15 @@ TEST_F(ClientTest, FilesForMonitors) {
   ASSERT_EQ(Host.open({hosts({&A}, "/3")}), DTLTO_OK);
   for (unsigned I = 0; I != 3; ++I)
     Host.waitForState(Host.submit(smallJob(output(I))), DTLTO_STATE_RUNNING);
+  // They are written beside the jobs.
   unsigned NumFiles = 0;
-  for (auto &Entry : fs::directory_iterator(Folder + "/state"))
-    NumFiles += Entry.file_size() == 296;
+  for (unsigned I = 0; I != 3000 && NumFiles != 3; ++I) {
+    NumFiles = 0;
+    std::error_code Missing;
+    for (auto &Entry : fs::directory_iterator(Folder + "/state", Missing))
+      NumFiles += Entry.file_size() == 296;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   EXPECT_EQ(NumFiles, 3u);
   G.open();
   Host.waitForAll();
