@@ -221,7 +221,8 @@ typedef struct dtlto_job {
    * more than an object.) Null without DTLTO_PART_CONFIG. */
   const char *config;
   /* Since 1.2. A worker (as job_state() names it) that has the same job already
-   * and takes long: choose another if you can. May be null. */
+   * and takes long, or that said that its module doesn't compile, which another
+   * is to confirm: choose another if you can. May be null. */
   const char *avoid;
 } dtlto_job;
 
@@ -515,6 +516,23 @@ typedef struct dtlto_status {
                                   const dtlto_worker_status *status),
                    void *context);
 } dtlto_status;
+
+/* Extension of the plugin: it is told which of its results were wrong, so that it
+ * can leave a worker alone that fails where others don't. Since 1.4. */
+#define DTLTO_EXT_REFUTED "dtlto.refuted/1"
+
+typedef struct dtlto_refuted {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [link-thread] The result of `job`, which has had its job_done(), was wrong.
+   * `status` and `worker` are those of the result; `worker` may be null, and is
+   * borrowed until this returns. DTLTO_ERROR_COMPILER: the module compiles, on
+   * another worker or in the linker. DTLTO_OK: what came is no object for the
+   * job. Not told once all jobs have ended. Never waits. One may be an
+   * accident; a worker with two is better left alone for a while. */
+  void (*result)(dtlto_session *session, uint64_t job, const char *worker,
+                 int32_t status);
+} dtlto_refuted;
 
 /* The one symbol that a plugin exports:
  *

@@ -53,6 +53,7 @@ typedef const void *(*extension_fn)(const char *);
 typedef int32_t (*query_fn)(dtlto_session *, uint32_t,
                             void (*)(void *, const dtlto_worker_status *),
                             void *);
+typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 
 SIZE(void *, 8);
 
@@ -203,3 +204,8 @@ FIELD(dtlto_check, size, uint32_t, 0);
 FIELD(dtlto_check, reserved, uint32_t, 4);
 FIELD(dtlto_check, result, check_fn, 8);
 SIZE(dtlto_check, 16);
+
+FIELD(dtlto_refuted, size, uint32_t, 0);
+FIELD(dtlto_refuted, reserved, uint32_t, 4);
+FIELD(dtlto_refuted, result, refuted_fn, 8);
+SIZE(dtlto_refuted, 16);

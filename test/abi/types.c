@@ -34,4 +34,5 @@ USE(dtlto_bundle_span)
 USE(dtlto_bundle_spans)
 USE(dtlto_bundle_2)
 USE(dtlto_check)
+USE(dtlto_refuted)
 #endif

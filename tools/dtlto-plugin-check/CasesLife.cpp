@@ -35,6 +35,22 @@ static void cancel(const Bench &B) {
   S.close();
 }
 
+static void refuted(const Bench &B) {
+  const dtlto_plugin &P = B.plugin();
+  auto *Refuted =
+      static_cast<const dtlto_refuted *>(P.extension(DTLTO_EXT_REFUTED));
+  if (!Refuted)
+    return note("the plugin doesn't offer it");
+  Play S(P, B.W);
+  S.mustOpen(2);
+  uint64_t Id = S.submit(B.Samples.back());
+  S.waitForAll();
+  S.refute(*Refuted, Id, nullptr);
+  S.refute(*Refuted, NoJob, "no-such-worker");
+  expectOneMore(S, B.Samples.back());
+  S.close();
+}
+
 static void cancelStorm(const Bench &B) {
   Play S(B.plugin(), B.W);
   S.mustOpen(B.W.NumJobs + 1);
@@ -95,6 +111,8 @@ const std::vector<Case> &dtlto::check::lifeCases() {
       {"cancel-storm", "many cancels, each several times", cancelStorm, false},
       {"close-running", "close cancels jobs that run, and ends within seconds",
        closeRunning, false},
+      {"refuted", "dtlto.refuted/1, if there, comes back at once", refuted,
+       false},
       {"close-at-once", "close right after submit", closeAtOnce, false},
   };
   return All;

@@ -291,6 +291,13 @@ void Play::queryStatus(const dtlto_status &Status) {
          "DTLTO_OK, unless the DBS as a whole can't be asked");
 }
 
+/// As if another worker had compiled it.
+void Play::refute(const dtlto_refuted &Refuted, uint64_t Id,
+                  const char *Worker) {
+  call("refuted",
+       [&] { Refuted.result(Handle, Id, Worker, DTLTO_ERROR_COMPILER); });
+}
+
 void Play::checkLoad(const dtlto_load &L) {
   auto Is = [&](bool Sane, const std::string &What, const char *Mend) {
     if (!Sane)

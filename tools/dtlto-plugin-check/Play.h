@@ -84,6 +84,7 @@ public:
   void cancel(uint64_t Id);
   dtlto_load load();
   void queryStatus(const dtlto_status &Status);
+  void refute(const dtlto_refuted &Refuted, uint64_t Id, const char *Worker);
   void close();
 
   /// Waits until all accepted jobs have ended; fails after a job's limit.

@@ -464,6 +464,39 @@ TEST_F(SessionTest, ForgottenAfterItsEnd) {
   });
 }
 
+TEST_F(SessionTest, ResultsThatWereWrong) {
+  // Its workers' names come back as they are.
+  const char *Worker = "host\x1b:1";
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    dtlto_result R = J.Id == 1 ? Plugin.failure(DTLTO_ERROR_COMPILER, "no")
+                               : Plugin.object("no object");
+    R.worker = J.Id == 1 ? Worker : nullptr;
+    Plugin.done(J.Id, R);
+  };
+  std::vector<std::string> Told;
+  Plugin.OnRefuted = [&](uint64_t Id, const char *Worker, int32_t Status) {
+    Told.push_back(std::to_string(Id) + " " + (Worker ? Worker : "nobody") +
+                   " " + std::to_string(Status));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    for (uint64_t Id : {1, 2}) {
+      submit(S, Id);
+      EXPECT_EQ(next(Event::Done).Job, Id);
+      S.refute(Id);
+    }
+    drain(S);
+    EXPECT_EQ(Told,
+              std::vector<std::string>({"1 host\x1b:1 18", "2 nobody 0"}));
+    // One that doesn't want to know.
+    Plugin.OnRefuted = nullptr;
+    S.refute(1);
+    drain(S);
+    EXPECT_EQ(Told.size(), 2u);
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
 TEST_F(SessionTest, Violations) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Plugin.doneTooOften(4711, Plugin.object("whose?"));
@@ -671,6 +704,7 @@ protected:
       open(S);
       submit(S, 1);
       Done = next(Event::Done);
+      drain(S);
       EXPECT_TRUE(S.close(Long));
     });
     return Done;
@@ -774,6 +808,13 @@ TEST_F(SessionBundleTest, NoFrame) {
 }
 
 TEST_F(SessionBundleTest, AFlippedBit) {
+  // Also told to one that hasn't asked.
+  unsigned NumTold = 0;
+  Plugin.OnRefuted = [&](uint64_t Id, const char *, int32_t Status) {
+    ++NumTold;
+    EXPECT_EQ(Id, 1u);
+    EXPECT_EQ(Status, DTLTO_OK);
+  };
   std::pair<int32_t, std::string> Checked;
   Event E = run(
       [](const std::string &B) {
@@ -783,6 +824,7 @@ TEST_F(SessionBundleTest, AFlippedBit) {
       },
       Checked);
   EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(NumTold, 1u);
   EXPECT_EQ(E.Message, "the object is damaged: its BLAKE3 digest is another");
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
 }

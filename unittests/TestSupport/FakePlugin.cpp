@@ -142,7 +142,17 @@ FakePlugin::FakePlugin() {
     P.Changed.notify_all();
   };
 
-  Entry.extension = [](const char *) -> const void * { return nullptr; };
+  Entry.extension = [](const char *Id) -> const void * {
+    static const dtlto_refuted Refuted = {
+        sizeof(dtlto_refuted), 0,
+        [](dtlto_session *S, uint64_t Id, const char *Worker, int32_t Status) {
+          FakePlugin &P = *reinterpret_cast<FakePlugin *>(S);
+          Call C(P, "refuted");
+          P.OnRefuted(Id, Worker, Status);
+        }};
+    bool IsIt = StringRef(Id) == DTLTO_EXT_REFUTED && TheOne->OnRefuted;
+    return IsIt ? &Refuted : nullptr;
+  };
 }
 
 FakePlugin::~FakePlugin() {

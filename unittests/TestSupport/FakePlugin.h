@@ -91,6 +91,9 @@ public:
   std::function<void(uint64_t)> OnCancel;
   /// In load(). Without it, nothing is known but one slot.
   std::function<int32_t(dtlto_load &)> OnLoad;
+  /// In the function of dtlto.refuted/1, which the plugin has if this is set.
+  std::function<void(uint64_t Id, const char *Worker, int32_t Status)>
+      OnRefuted;
   /// In close(), after the worker thread has ended.
   std::function<void()> OnClose;
 

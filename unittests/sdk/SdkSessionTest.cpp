@@ -24,6 +24,13 @@ public:
     Kept.push_back(std::move(J));
     return true;
   }
+  void refuted(uint64_t Job, const std::string &Worker,
+               int32_t Status) override {
+    Refuted.push_back({Job, Worker, Status});
+    if (Worker.empty())
+      throw Error(DTLTO_ERROR_CALLER, "who was it?");
+  }
+  std::vector<std::tuple<uint64_t, std::string, int32_t>> Refuted;
   void stop() override {
     while (std::shared_ptr<Job> J = take())
       J->fail(DTLTO_CANCELLED);
@@ -247,6 +254,22 @@ TEST_F(SdkSessionTest, ResultsOfAWorker) {
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
+
+TEST_F(SdkSessionTest, ResultsThatWereWrong) {
+  auto *Refuted =
+      static_cast<const dtlto_refuted *>(P.extension(DTLTO_EXT_REFUTED));
+  ASSERT_NE(Refuted, nullptr);
+  EXPECT_EQ(Refuted->size, sizeof(dtlto_refuted));
+  Refuted->result(Session, 7, "host", DTLTO_ERROR_COMPILER);
+  EXPECT_EQ(Logged, "");
+  Refuted->result(Session, 8, nullptr, DTLTO_OK);
+  EXPECT_EQ(Logged, "who was it?");
+  ASSERT_EQ(events().Refuted.size(), 2u);
+  EXPECT_EQ(events().Refuted[0],
+            std::tuple(7u, std::string("host"), int32_t(DTLTO_ERROR_COMPILER)));
+  EXPECT_EQ(events().Refuted[1],
+            std::tuple(8u, std::string(), int32_t(DTLTO_OK)));
+}
 
 TEST(SdkBufferTest, OwnersAreMovedAndReleasedOnce) {
   NumReleased = 0;

@@ -56,6 +56,11 @@ TEST_F(SdkThreadsTest, ACancelledJobMakesRoom) {
   EXPECT_EQ(submit(Three), DTLTO_OK);
 }
 
+TEST_F(SdkThreadsTest, WhatItDoesNotWriteItDoesNotHave) {
+  EXPECT_EQ(P.extension(DTLTO_EXT_STATUS), nullptr);
+  EXPECT_EQ(P.extension(DTLTO_EXT_REFUTED), nullptr);
+}
+
 TEST_F(SdkThreadsTest, TheEndOfAJobIsTold) {
   dtlto_job One;
   occupy(One);

@@ -69,6 +69,15 @@ public:
     return {};
   }
 
+  /// The result of a job was wrong, with this status from this worker, which
+  /// may be empty: a compile error of a module that does compile, or no good
+  /// object. Must not wait. A plugin that doesn't write it has no
+  /// dtlto.refuted/1.
+  virtual void refuted(uint64_t Job, const std::string &Worker,
+                       int32_t Status) {
+    (void)Job, (void)Worker, (void)Status;
+  }
+
   /// [any-thread] \p Level is DTLTO_LOG_...
   void log(uint32_t Level, const std::string &Text) {
     std::string Line = oneLine(Text);
@@ -278,13 +287,28 @@ template <typename S> struct Entry {
     return Status;
   }
 
+  static void refuted(dtlto_session *Raw, uint64_t Id, const char *Worker,
+                      int32_t Status) noexcept {
+    std::string Why;
+    if (guard(Why, [&] {
+          from(Raw)->refuted(Id, Worker ? Worker : "", Status);
+          return int32_t(DTLTO_OK);
+        }))
+      from(Raw)->log(DTLTO_LOG_WARNING, Why);
+  }
+
   static const void *extension(const char *Id) noexcept {
     static const dtlto_status Asked = {sizeof(dtlto_status), 0, status};
-    using Inherited =
-        std::vector<Worker> (Session::*)(std::chrono::milliseconds);
-    if constexpr (!std::is_same_v<decltype(&S::status), Inherited>)
+    static const dtlto_refuted Told = {sizeof(dtlto_refuted), 0, refuted};
+    // One that is inherited does nothing.
+    if constexpr (!std::is_same_v<decltype(&S::status),
+                                  decltype(&Session::status)>)
       if (std::strcmp(Id, DTLTO_EXT_STATUS) == 0)
         return &Asked;
+    if constexpr (!std::is_same_v<decltype(&S::refuted),
+                                  decltype(&Session::refuted)>)
+      if (std::strcmp(Id, DTLTO_EXT_REFUTED) == 0)
+        return &Told;
     return nullptr;
   }
 };

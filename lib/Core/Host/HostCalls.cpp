@@ -210,6 +210,9 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     return violation(Job, "reported a second result for module '" +
                               R.T->name() + "'");
   R.Done = true;
+  R.Status = E.Status;
+  if (Result && Result->size >= ResultSize_1_0 && Result->worker)
+    R.Worker = Result->worker; // as the plugin knows it
   ++RoomCount;
   if (R.InSubmit && Current && std::this_thread::get_id() == CallThreadId)
     violation(Job, "reported the result for module '" + R.T->name() +
@@ -234,6 +237,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
       E.Object.reset();
       E.Status = DTLTO_ERROR_INFRASTRUCTURE;
       E.Message = toString(Inside.takeError());
+      post([this, Job] { doRefute(Job); });
     } else if (Inside->size() != E.Object.bytes().size()) {
       E.Object = Buffer::part(std::move(E.Object), *Inside);
     }

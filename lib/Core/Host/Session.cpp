@@ -130,6 +130,25 @@ void Session::Impl::doCancel(uint64_t Id) {
     call("cancel", [&] { Plugin.cancel(Handle, Id); });
 }
 
+void Session::Impl::doRefute(uint64_t Id) {
+  if (!IsOpen)
+    return;
+  int32_t Status;
+  std::string Worker;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Status = Jobs[Id].Status;
+    Worker = Jobs[Id].Worker;
+  }
+  const auto *Refuted = static_cast<const dtlto_refuted *>(
+      call("extension", [&] { return Plugin.extension(DTLTO_EXT_REFUTED); }));
+  if (Refuted && Refuted->size >= sizeof(dtlto_refuted))
+    call("refuted", [&] {
+      Refuted->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
+                      Status);
+    });
+}
+
 void Session::Impl::doLoad() {
   Event E{Event::Loaded};
   // What a plugin doesn't fill in isn't known.
@@ -214,6 +233,10 @@ void Session::forget(uint64_t Job) {
     It->second.Forgotten = true;
   }
   I->post([I = I.get(), Job] { I->doCancel(Job); });
+}
+
+void Session::refute(uint64_t Job) {
+  I->post([I = I.get(), Job] { I->doRefute(Job); });
 }
 
 void Session::queryLoad() {

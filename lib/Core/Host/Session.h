@@ -60,6 +60,10 @@ public:
   /// is asked for if the plugin has it.
   void forget(uint64_t Job);
 
+  /// Tells the plugin, if it has dtlto.refuted/1, that the result which it had
+  /// for \p Job was wrong.
+  void refute(uint64_t Job);
+
   /// Asks for load(). Event: Loaded, unless the plugin fails to answer.
   void queryLoad();
 

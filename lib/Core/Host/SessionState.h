@@ -47,6 +47,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     const void *ObjectHere = nullptr; // what that has made
     bool NoObject = false;
     std::optional<BundleId> Bundle; // that the plugin was given
+    // Of the plugin's result.
+    int32_t Status = DTLTO_OK;
+    std::string Worker;
     double SecondsHere = 0;
     std::string LocalErrors; // memory for dtlto_result::message
   };
@@ -67,6 +70,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void doOpen();
   void doSubmit(uint64_t Id, bool Insist);
   void doCancel(uint64_t Id);
+  void doRefute(uint64_t Id);
   void doLoad();
   void doStatus(uint32_t LimitMs);
   void doClose();
