@@ -88,7 +88,7 @@ void Farm::assign() {
     Job &J = Jobs[Id];
     size_t Best = SIZE_MAX;
     auto Value = [&](size_t I) {
-      return std::tuple(I + 1 != J.Avoid, Workers[I].FailsAtOnce,
+      return std::tuple(I + 1 != J.Avoid, Workers[I].endsAtOnce(),
                         Workers[I].Speed, Workers[I].Slots - Taken[I]);
     };
     for (size_t I = 0; I != Workers.size(); ++I)
@@ -123,7 +123,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
     double Seconds = S.Jobs[J.Id].Seconds / W.Speed;
     if (J.Comes == Fate::Late)
       Seconds *= 20;
-    if (W.FailsAtOnce)
+    if (W.endsAtOnce())
       Seconds = 0;
     J.Took = fromSeconds(Seconds);
     if (S.IsThisMachine)
@@ -189,7 +189,8 @@ void Farm::tellResult(AttemptId Id, const Job &J) {
     E.Why = Cause::Cancelled;
   else if (J.Comes == Fate::Caller)
     E.Why = Cause::Caller;
-  else if (Truth.Error || (Truth.RemoteError && !S.IsThisMachine))
+  else if (Truth.Error || Workers[J.Worker].Lies ||
+           (Truth.RemoteError && !S.IsThisMachine))
     E.Why = S.IsThisMachine ? Cause::CompilerHere : Cause::Compiler;
   if (E.Why != Cause::None)
     E.What = Event::Failed;

@@ -65,7 +65,7 @@ private:
   };
   /// A call into the plugin; there is one at a time.
   struct Call {
-    enum Kind { Open, Submit, Load, Cancel, Close } What;
+    enum Kind { Open, Submit, Load, Cancel, Refute, Close } What;
     AttemptId Id = 0;
     WorkerId Avoid = 0;
   };
@@ -336,12 +336,15 @@ void Simulation::act(const Action &A) {
         S.Jobs[A.Job].DeliverFails ? Event::DeliverFailed : Event::Delivered;
     E.Attempt = 0;
     return onHelper(E);
+  case Action::Refute:
+    return call({Call::Refute, A.Attempt});
   case Action::QueryLoad:
     return call({Call::Load});
   case Action::DropPlugin: {
     Dropped = true;
     for (size_t I = 1; I < Calls.size();)
-      if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load)
+      if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
+          Calls[I].What == Call::Refute)
         Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
       else
         ++I;
@@ -429,6 +432,8 @@ void Simulation::beginCall() {
   case Call::Cancel:
     TheFarm.cancel(C.Id);
     break;
+  case Call::Refute:
+    break;
   case Call::Close:
     Time = S.has(Feature::CloseHangs) ? Hangs : CallTime;
     break;
@@ -477,6 +482,7 @@ void Simulation::endCall() {
     tell(1us, E);
     break;
   case Call::Cancel:
+  case Call::Refute:
   case Call::Close:
     break;
   }

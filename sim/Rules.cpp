@@ -180,11 +180,17 @@ void Rules::onEvent(const Event &E) {
     PluginSign = Now;
     break;
   case Event::Failed:
-    if (WasAtPlugin)
+    if (WasAtPlugin) {
       A->At = Where::Ended;
+      A->IsWrong = E.Why == Cause::Compiler || E.Why == Cause::BadResult;
+      J.NumCompileErrors += E.Why == Cause::Compiler;
+    }
     J.Reasons.insert(E.Why);
     HadTrouble = true;
-    J.MayTryAgain = E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled;
+    J.ToAvoid = E.Why == Cause::Compiler ? A->Worker : 0;
+    J.MayTryAgain =
+        E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled ||
+        (E.Why == Cause::Compiler && !mayFallBack() && J.NumCompileErrors == 1);
     MustWait &= E.Why == Cause::Refused;
     PluginSign = Now;
     break;
@@ -247,6 +253,7 @@ void Rules::onAction(const Action &A) {
   case Action::Deliver:
     NamesAttempt = NamesJob = true;
     break;
+  case Action::Refute:
   case Action::EndJob:
     NamesJob = true;
     break;
@@ -323,6 +330,15 @@ void Rules::onAction(const Action &A) {
     NumSuspect += J.IsSuspect;
     return;
   }
+  case Action::Refute:
+    expect(At && At->Job == A.Job && At->IsWrong,
+           "a result is refuted that was not wrong, or twice");
+    expect(A.Why == Cause::BadResult || Jobs[A.Job].Winner != 0,
+           "a compile error is refuted by nothing");
+    expect(!Dropped, "a plugin that was dropped is told of its results");
+    if (At)
+      At->IsWrong = false;
+    return;
   case Action::Verify: {
     Job &J = Jobs[A.Job];
     expect(At->At == Where::Good && !At->AtPlugin,
@@ -413,6 +429,8 @@ void Rules::onPrepare(const Action &A) {
     case Kind::Retry:
       ++J.Tries;
       expect(J.MayTryAgain && !At->IsSecond, "there is no reason to try again");
+      expect(A.Avoid == J.ToAvoid,
+             "is tried again where it failed to compile, or avoids another");
       break;
     case Kind::Duplicate: {
       expect(O.DuplicatePercent != 0,
@@ -523,6 +541,8 @@ void Rules::onEndJob(const Action &A) {
   case Cause::Compiler:
     expect(!mayFallBack(), "fails as the remote compiler did, though there is "
                            "a fallback");
+    expect(J.NumCompileErrors > 1 || J.Tries == O.MaxTries,
+           "fails for what one worker says");
     [[fallthrough]];
   case Cause::CompilerHere:
   case Cause::Done:
@@ -540,6 +560,9 @@ void Rules::onEndJob(const Action &A) {
   }
   if (A.Why == Cause::Done)
     expect(J.Winner != 0 && J.IsDelivering, "is done without an object");
+  for (AttemptId Id : J.Attempts)
+    expect(!Attempts[Id].IsWrong || J.Winner == 0 || Dropped,
+           "has an object, and the plugin isn't told which result was wrong");
 }
 
 //===----------------------------------------------------------------------===//

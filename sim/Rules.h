@@ -57,6 +57,8 @@ private:
     uint64_t Bytes = 0;
     bool Runs = false;        // the plugin has told of it
     plan::Time LastSign = {}; // of life
+    /// It had no object, or an error of the module; the plugin wasn't told.
+    bool IsWrong = false;
   };
   struct Job {
     std::vector<plan::AttemptId> Attempts; // all that there were
@@ -68,6 +70,8 @@ private:
     bool IsSuspect = false; // the object is to be compared
     bool Compared = false, IsDelivering = false, Ended = false;
     bool MayTryAgain = false; // the infrastructure was to blame last
+    unsigned NumCompileErrors = 0;
+    plan::WorkerId ToAvoid = 0; // had the last failure, a compile error
     // What was seen of it, for the reasons that it may end with.
     std::set<plan::Cause> Reasons;
   };

@@ -15,19 +15,16 @@ using namespace dtlto::plan;
 using namespace std::chrono_literals;
 
 static constexpr std::string_view Names[] = {
-    "wrong-estimates", "cache",           "not-expressible",
-    "side-files",      "unequal-workers", "slow-helpers",
-    "shy-plugin",      "lost-results",    "late-results",
-    "double-results",  "bad-results",     "failures",
-    "cancels",         "refusals",        "never-begun",
-    "busy-storm",      "silent-room",     "false-load",
-    "open-hangs",      "submit-hangs",    "load-hangs",
-    "close-hangs",     "late-open",       "slow-workers",
-    "dying-workers",   "failing-workers", "cancel-ignored",
-    "gives-up",        "open-fails",      "forbids-fallback",
-    "late-states",     "late-answers",    "stray-events",
-    "remote-errors",   "errors",          "prepare-fails",
-    "deliver-fails",   "verify-fails",    "no-workers"};
+    "wrong-estimates", "cache",           "not-expressible",  "side-files",
+    "unequal-workers", "slow-helpers",    "shy-plugin",       "lost-results",
+    "late-results",    "double-results",  "bad-results",      "failures",
+    "cancels",         "refusals",        "never-begun",      "busy-storm",
+    "silent-room",     "false-load",      "open-hangs",       "submit-hangs",
+    "load-hangs",      "close-hangs",     "late-open",        "slow-workers",
+    "dying-workers",   "failing-workers", "lying-workers",    "cancel-ignored",
+    "gives-up",        "open-fails",      "forbids-fallback", "late-states",
+    "late-answers",    "stray-events",    "remote-errors",    "errors",
+    "prepare-fails",   "deliver-fails",   "verify-fails",     "no-workers"};
 static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }
@@ -223,6 +220,7 @@ static void drawFarm(Scenario &S) {
     if (Has(Feature::DyingWorkers))
       W.DiesAt = Dies;
     W.FailsAtOnce = Has(Feature::FailingWorkers);
+    W.Lies = Has(Feature::LyingWorkers) && !S.IsThisMachine;
     S.Workers.push_back(W);
   }
   if (S.has(Feature::NoWorkers) && !S.IsThisMachine)

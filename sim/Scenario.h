@@ -48,6 +48,7 @@ enum class Feature : unsigned {
   SlowWorkers,
   DyingWorkers,
   FailingWorkers, // that fail at once, and so are always idle
+  LyingWorkers,   // likewise, and say that it is the module's fault
   CancelIgnored,
   GivesUp,
   OpenFails,
@@ -81,6 +82,8 @@ struct Worker {
   plan::Time DiesAt = plan::Never;
   bool DiesSilently = false; // and is given jobs even then
   bool FailsAtOnce = false;
+  bool Lies = false; // fails at once with a compile error
+  bool endsAtOnce() const { return FailsAtOnce || Lies; }
 };
 
 struct Scenario {

@@ -102,6 +102,46 @@ TEST_F(LinkRunTest, Fallback) {
   EXPECT_EQ(TheLink.Msg.warnings().size(), N + 1);
 }
 
+/// Without fallback, another worker is asked, and the plugin is told what came
+/// of it.
+TEST_F(LinkRunTest, ACompileErrorThatIsRefuted) {
+  makeProgram(5);
+  setFallback(FallbackKind::None);
+  std::mutex Mutex;
+  bool IsTold = false;
+  std::optional<FakePlugin::Job> M4; // kept, so that the link has no end before
+  uint64_t Wrong = 0;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    if (J.Name == "m1.o" && J.Attempt == 1) {
+      Wrong = J.Id;
+      return Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_COMPILER,
+                                              "error: confused", "host:1"));
+    }
+    if (J.Name == "m1.o")
+      EXPECT_STREQ(J.Raw->avoid, "host:1");
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (J.Name == "m4.o" && !IsTold)
+      M4 = J;
+    else
+      Plugin.done(J.Id, remote(J));
+  };
+  Plugin.OnRefuted = [&](uint64_t Id, const char *Worker, int32_t Status) {
+    EXPECT_EQ(Id, Wrong);
+    EXPECT_STREQ(Worker, "host:1");
+    EXPECT_EQ(Status, DTLTO_ERROR_COMPILER);
+    std::lock_guard<std::mutex> Lock(Mutex);
+    IsTold = true;
+    if (M4)
+      Plugin.done(M4->Id, remote(*M4));
+  };
+  linkSame();
+  EXPECT_TRUE(IsTold);
+  EXPECT_EQ(TheLink.Msg.warnings(),
+            std::vector<std::string>{
+                "plugin 'fake': module 'm1.o': the compiler failed on host:1, "
+                "but compiling it again worked; it said: error: confused"});
+}
+
 class FailingTest : public LinkRunTest,
                     public testing::WithParamInterface<Case> {};
 

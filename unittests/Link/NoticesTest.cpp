@@ -257,6 +257,35 @@ TEST_F(NoticesTest, CompilerErrorsWithoutAWord) {
                      "said: nothing"));
 }
 
+/// Without fallback, another worker is asked.
+TEST_F(NoticesTest, CompilerErrorsAreJudgedElsewhere) {
+  use(5);
+  Action Again = action(Action::Prepare, 1, 201);
+  Again.AKind = AttemptKind::Retry;
+  auto Fail = [&] {
+    step(event(PlanEvent::Failed, 1, Cause::Compiler), {Again},
+         "the compiler failed on host:1", "no such thing\n");
+  };
+  Fail();
+  EXPECT_TRUE(said("'m1.o': the compiler failed on host:1; it said: no such "
+                   "thing; trying again"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+  succeeds(1);
+  summarize();
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': module 'm1.o': the compiler failed on "
+                   "host:1, but compiling it again worked; it said: no such "
+                   "thing"}));
+  EXPECT_EQ(notes(), Texts());
+
+  use(5);
+  Fail();
+  failLink(1, Cause::Infrastructure, "no answer");
+  EXPECT_EQ(error(),
+            "dtlto: plugin 'fake': module 'm1.o': no answer; before that: the "
+            "compiler failed on host:1: no such thing");
+}
+
 TEST_F(NoticesTest, CompilerErrorsWithoutFallback) {
   step(event(PlanEvent::Failed, 1, Cause::Compiler),
        {action(Action::EndJob, 1, 1, Cause::Compiler)},

@@ -17,7 +17,7 @@
 //
 //   prepare 1   prepare 1 here   again 3 retry   again 4 duplicate avoid w1
 //   offer 1     offer 1 insist   cancel 1 overtaken
-//   stays 2 full   compile 2     won 1   verify 5   deliver 1
+//   stays 2 full   compile 2     won 1   refute 1 bad   verify 5   deliver 1
 //   open   close   load   drop timeout   end j0 done   fail j0 infrastructure
 //
 //===----------------------------------------------------------------------===//
@@ -104,6 +104,8 @@ inline std::string describe(const plan::Action &A) {
     return "compile" + Id;
   case Action::Won:
     return "won" + Id;
+  case Action::Refute:
+    return "refute" + Id + Why;
   case Action::Verify:
     return "verify" + Id;
   case Action::Deliver:

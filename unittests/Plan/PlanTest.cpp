@@ -277,23 +277,100 @@ const FailureCase Failures[] = {
     {"Infrastructure", "failed 1 infrastructure w1", "again 2 retry",
      "again 2 retry"},
     {"Cancelled", "failed 1 cancelled", "again 2 retry", "again 2 retry"},
-    // Only the compiler here can tell whether a plain link would fail too.
+    // Only another compiler can tell whether a plain link would fail too.
     {"Compiler", "failed 1 compiler w1", "stays 2 compiler, compile 2",
-     "end j0 compiler, close"},
+     "again 2 retry avoid w1"},
     {"CompilerHere", "failed 1 compilerhere", "end j0 compilerhere, close",
      "end j0 compilerhere, close"},
     {"Caller", "failed 1 caller", "stays 2 caller, compile 2",
      "fail j0 caller, end j0 linkfailed, close"},
     {"Refused", "failed 1 refused", "stays 2 refused, compile 2",
      "fail j0 refused, end j0 linkfailed, close"},
-    {"BadResult", "failed 1 bad w1", "stays 2 bad, compile 2",
-     "fail j0 bad, end j0 linkfailed, close"},
+    {"BadResult", "failed 1 bad w1", "refute 1 bad, stays 2 bad, compile 2",
+     "refute 1 bad, fail j0 bad, end j0 linkfailed, close"},
     {"PluginFailed", "pluginfailed",
      "drop pluginfailed, cancel 1 gone, stays 2 gone, compile 2",
      "drop pluginfailed, fail j0 pluginfailed, cancel 1 linkfailed, end j0 "
      "linkfailed, close"}};
 INSTANTIATE_TEST_SUITE_P(PlanTest, FailureTest, testing::ValuesIn(Failures),
                          [](const auto &I) { return I.param.Name; });
+
+//===----------------------------------------------------------------------===//
+// What a remote compiler says of a module
+//===----------------------------------------------------------------------===//
+
+struct OpinionCase {
+  const char *Name;
+  bool Fallback;
+  std::vector<Row> Rows; // after the first worker has said no
+};
+
+class OpinionTest : public testing::TestWithParam<OpinionCase> {};
+
+TEST_P(OpinionTest, Decides) {
+  Options O = remoteOnly();
+  O.Fallback = GetParam().Fallback;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 compiler w1",
+           O.Fallback ? "stays 2 compiler, compile 2"
+                      : "again 2 retry avoid w1"}});
+  if (!O.Fallback)
+    H.play({{5, "prepared 2", "offer 2"}, {6, "accepted 2", ""}});
+  H.play(GetParam().Rows);
+}
+
+const OpinionCase Opinions[] = {
+    // The second opinion decides: of the compiler here,
+    {"HereGood",
+     true,
+     {{7, "compiled 2 1",
+       "won 2, refute 1 compiler, "
+       "deliver 2"}}},
+    {"HereBad", true, {{7, "nocompile 2", "end j0 compilerhere, close"}}},
+    // or of another worker, or the same if there is no other.
+    {"OtherGood",
+     false,
+     {{7, "good 2 w2",
+       "won 2, refute 1 compiler, "
+       "deliver 2"}}},
+    {"OtherBad",
+     false,
+     {{7, "failed 2 compiler w2", "end j0 compiler, close"}}},
+    {"SameBad", false, {{7, "failed 2 compiler w1", "end j0 compiler, close"}}},
+    // No opinion: it isn't the module that is blamed.
+    {"OtherBreaks",
+     false,
+     {{7, "failed 2 infrastructure w2",
+       "fail j0 infrastructure, end j0 linkfailed, "
+       "close"}}},
+    {"OtherIsNoObject",
+     false,
+     {{7, "failed 2 bad w2",
+       "refute 2 bad, fail j0 bad, end j0 "
+       "linkfailed, close"}}},
+    // A plugin that was dropped isn't told.
+    {"Gone",
+     true,
+     {{7, "pluginfailed", "drop pluginfailed"},
+      {8, "compiled 2 1", "won 2, deliver 2"}}}};
+INSTANTIATE_TEST_SUITE_P(PlanTest, OpinionTest, testing::ValuesIn(Opinions),
+                         [](const auto &I) { return I.param.Name; });
+
+TEST(PlanTest, NoTriesAreLeftForASecondOpinion) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 infrastructure w1", "again 2 retry"},
+          {5, "prepared 2", "offer 2"},
+          {6, "accepted 2", ""},
+          {7, "failed 2 compiler w2", "end j0 compiler, close"}});
+}
+
+//===----------------------------------------------------------------------===//
+// Failures and their order
+//===----------------------------------------------------------------------===//
 
 TEST(PlanTest, TheInfrastructureFailsTwice) {
   History H(remoteOnly(), jobs({1}));
@@ -643,7 +720,7 @@ TEST(PlanTest, AFallbackIsNotVerified) {
   O.VerifyPercent = 100;
   History H(O, jobs({1}));
   H.play(accepted());
-  H.play({{4, "failed 1 bad", "stays 2 bad, compile 2"},
+  H.play({{4, "failed 1 bad", "refute 1 bad, stays 2 bad, compile 2"},
           {5, "compiled 2 1", "won 2, deliver 2"}});
 }
 

@@ -458,14 +458,29 @@ TEST(SharingPlanTest, TheDuplicateIsVerifiedWhenItHasWon) {
 }
 
 TEST(SharingPlanTest, TheDuplicateFails) {
-  for (const char *Event : {"failed 6 compiler w1", "failed 6 bad w1"}) {
+  // The plugin is told: of a compile error once the module has compiled.
+  for (auto [Event, Told, Won] :
+       {std::tuple("failed 6 compiler w1", "",
+                   "won 5, refute 6 compiler, deliver 5"),
+        std::tuple("failed 6 bad w1", "refute 6 bad", "won 5, deliver 5")}) {
     History H = straggling(remoteOnly());
     H.play({{2060, "tick", "again 6 duplicate avoid w9"},
             {2061, "prepared 6", "offer 6"},
             {2062, "accepted 6", ""},
-            {2063, Event, ""},
-            {2064, "good 5 w9", "won 5, deliver 5"}});
+            {2063, Event, Told},
+            {2064, "good 5 w9", Won}});
   }
+}
+
+TEST(SharingPlanTest, BothFailToCompile) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H = straggling(O);
+  H.play({{2060, "tick", "again 6 duplicate avoid w9"},
+          {2061, "prepared 6", "offer 6"},
+          {2062, "accepted 6", ""},
+          {2063, "failed 6 compiler w1", ""},
+          {2064, "failed 5 compiler w9", "end j4 compiler, close"}});
 }
 
 TEST(SharingPlanTest, TheDuplicateWinsAfterTheFirstHasFailed) {

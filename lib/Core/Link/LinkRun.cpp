@@ -202,6 +202,8 @@ void LinkRun::perform(const Action &A) {
   case Action::Won:
     Jobs[A.Job]->Winner = A.Attempt;
     return;
+  case Action::Refute:
+    return TheSession->refute(A.Attempt);
   case Action::Verify:
     return verify(A);
   case Action::Deliver:

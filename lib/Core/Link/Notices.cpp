@@ -174,6 +174,11 @@ void Notices::sawFailure(const Step &S) {
   std::string Text = plugin() + module(J) + ": ";
   // A second try that fails in another way says nothing of the first.
   std::string Before = WhyAgain.lookup(J);
+  if (auto It = Remote.find(J); It != Remote.end() && Before.empty())
+    Before = It->second.What + ": " + It->second.Said;
+  // Only another compiler can tell whether a plain link would fail too.
+  if (Why == Cause::Compiler)
+    Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said};
   std::string Both = S.Why.str();
   if (!Before.empty() && kindOf(Before) != kindOf(S.Why))
     Both += "; before that: " + Before;
@@ -182,12 +187,13 @@ void Notices::sawFailure(const Step &S) {
       continue;
     switch (A.What) {
     case Action::Prepare:
+      if (Why == Cause::Compiler)
+        return L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
+                             "; trying again");
       WhyAgain[J] = S.Why.str();
       return L.msg().debug(Text + S.Why + "; trying again");
     case Action::StaysHere:
-      // Only the compiler here can tell whether a plain link would fail too.
       if (Why == Cause::Compiler) {
-        Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said};
         L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
                       "; compiling it here");
       } else {
@@ -229,7 +235,8 @@ void Notices::sawWin(const Step &S, const Action &A) {
       ++NumRetried;
       LastRetry = module(J) + ": " + Again->second;
     }
-    return;
+    std::string Worker = Run.workerName(Run.workerOf(A.Attempt)).str();
+    return warnRefuted(J, Worker.empty() ? "again" : "on " + Worker);
   }
   switch (It->second) {
   case Cause::NotExpressible:
@@ -255,11 +262,16 @@ void Notices::sawWin(const Step &S, const Action &A) {
     warnLimited(plugin() + module(J) + ": " + Why +
                     "; compiled here before a second try ended",
                 Why);
-  if (auto Elsewhere = Remote.find(J); Elsewhere != Remote.end())
-    warnLimited(plugin() + module(J) + ": " + Elsewhere->second.What +
-                    ", but compiling it here worked; it said: " +
-                    Elsewhere->second.Said,
-                Elsewhere->second.Said);
+  warnRefuted(J, "here");
+}
+
+/// A compiler elsewhere may have failed with what now was compiled \p Where.
+void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
+  if (auto It = Remote.find(J); It != Remote.end())
+    warnLimited(plugin() + module(J) + ": " + It->second.What +
+                    ", but compiling it " + Where +
+                    " worked; it said: " + It->second.Said,
+                It->second.Said);
 }
 
 void Notices::sawStayHere(const Step &S, const Action &A) {

@@ -46,6 +46,7 @@ private:
   void sawLoad(const dtlto_load &Load);
   void sawFailure(const Step &S);
   void sawWin(const Step &S, const plan::Action &A);
+  void warnRefuted(plan::JobId J, const std::string &Where);
   void sawStayHere(const Step &S, const plan::Action &A);
   void sawDuplicate(const plan::Action &A);
   std::string onWorker(plan::WorkerId Id) const;

@@ -52,9 +52,9 @@ inline constexpr std::string_view EventNames[] = {"Tick",
 static_assert(std::size(EventNames) == NumEventKinds);
 
 inline constexpr std::string_view ActionNames[] = {
-    "Open",        "Prepare", "Offer",    "Cancel",  "StaysHere",
-    "CompileHere", "Won",     "Verify",   "Deliver", "QueryLoad",
-    "DropPlugin",  "EndJob",  "FailLink", "Close"};
+    "Open",        "Prepare",    "Offer",  "Cancel",   "StaysHere",
+    "CompileHere", "Won",        "Refute", "Verify",   "Deliver",
+    "QueryLoad",   "DropPlugin", "EndJob", "FailLink", "Close"};
 static_assert(std::size(ActionNames) == NumActionKinds);
 
 inline constexpr std::string_view KindNames[] = {"First", "Retry", "Duplicate",

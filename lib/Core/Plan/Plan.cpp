@@ -467,6 +467,8 @@ void Plan::compare(Attempt &A) {
 void Plan::win(Attempt &A) {
   JobId J = A.Job;
   act(Action::Won, J, A.Id, A.Why);
+  for (AttemptId Wrong : Jobs[J].CompileErrors)
+    refute(J, Wrong, Cause::Compiler);
   Jobs[J].Decisive = A.Id;
   std::vector<AttemptId> Others;
   for (const Attempt &Other : Jobs[J].Attempts)
@@ -480,13 +482,23 @@ void Plan::win(Attempt &A) {
   markTaken(Jobs[J]);
 }
 
+void Plan::refute(JobId J, AttemptId Wrong, Cause Why) {
+  if (!PluginGone)
+    act(Action::Refute, J, Wrong, Why);
+}
+
 /// An attempt at the plugin's has come to nothing.
 void Plan::onFailed(Attempt &A, Cause Why) {
   JobId J = A.Job;
   AttemptId Id = A.Id;
+  WorkerId Worker = A.Worker;
   Job &TheJob = Jobs[J];
   SecondsInVain += A.IsTwice ? TheJob.Info.Estimate : 0;
   remove(Id);
+  if (Why == Cause::Compiler)
+    TheJob.CompileErrors.push_back(Id);
+  else if (Why == Cause::BadResult)
+    refute(J, Id, Why);
   // The same compiler would say the same again.
   if (Why == Cause::CompilerHere) {
     TheJob.Decisive = Id;
@@ -500,13 +512,16 @@ void Plan::onFailed(Attempt &A, Cause Why) {
                 /*IsTwice=*/false);
     return;
   }
-  if (Why == Cause::Compiler && !mayFallBack()) {
+  // Not compiled here, so another worker has to say what it says.
+  bool IsRemoteWord = Why == Cause::Compiler && !mayFallBack();
+  bool IsWorthATry = Why == Cause::Infrastructure || Why == Cause::Cancelled ||
+                     (IsRemoteWord && TheJob.CompileErrors.size() == 1);
+  if (IsWorthATry && TheJob.Tries < O.MaxTries && !PluginGone)
+    return prepareAgain(J, Kind::Retry, IsRemoteWord ? Worker : 0);
+  if (IsRemoteWord) {
     TheJob.Decisive = Id;
     return endJob(J, Why);
   }
-  bool IsWorthATry = Why == Cause::Infrastructure || Why == Cause::Cancelled;
-  if (IsWorthATry && TheJob.Tries < O.MaxTries && !PluginGone)
-    return prepareAgain(J, Kind::Retry, 0);
   fallBack(J, Id, Why);
 }
 

@@ -25,6 +25,10 @@
 // while no other is under way is tried once more if the infrastructure was to
 // blame, then compiled here, or fails the link, as the user chose.
 //
+// A compile error is one worker's word. It is the module's once the compiler
+// here, or a second attempt at the plugin's, says so too; and once there is an
+// object, the plugin is told which of its workers were wrong.
+//
 // Plan.cpp has what events do to jobs, Steps.cpp what is done next with each,
 // Sharing.cpp which jobs run here and which get a duplicate attempt, Check.cpp
 // what must hold after each step.
@@ -241,6 +245,7 @@ struct Action {
     StaysHere, // * the attempt is to be compiled here. Why
     CompileHere, // the attempt
     Won,         // * the attempt has made the job's object
+    Refute,      // tell the plugin: its result of the attempt was wrong. Why
     Verify,      // compare the objects of Job's winner and of this attempt
     Deliver,     // the object of the attempt. IsProven: this process has made
                  // it, or an equal one
@@ -255,7 +260,8 @@ struct Action {
   AttemptId Attempt = 0;
   AttemptKind AKind = AttemptKind::First;
   Cause Why = Cause::None;
-  WorkerId Avoid = 0; // Prepare, StaysHere: has the job already, and takes long
+  WorkerId Avoid = 0; // Prepare, StaysHere: has the job already, and takes
+                      // long; or failed to compile it
   bool ForPlugin = false, IsAgain = false, Insist = false;
   bool IsSampled = false, IsProven = false;
 
@@ -342,6 +348,8 @@ private:
     bool IsLeft = true;                 // counts in SecondsLeft
     bool IsSampled = false;             // is compared, wherever it was made
     bool IsProven = false;              // as in Action
+    /// Attempts of which a worker said that the module doesn't compile.
+    std::vector<AttemptId> CompileErrors;
   };
   using Key = std::pair<JobId, AttemptId>;
   using KeySet = std::set<Key>;
@@ -396,6 +404,7 @@ private:
   void compileHere(JobId J, Cause Why, WorkerId Slow = 0);
   void fallBack(JobId J, AttemptId Failed, Cause Why);
   void win(Attempt &A);
+  void refute(JobId J, AttemptId Wrong, Cause Why);
   void sample();
   bool isToCompare(JobId J) const;
   void compare(Attempt &A);
