@@ -108,6 +108,10 @@ void Client::cancel(sdk::Job &J) {
   });
 }
 
+void Client::refuted(uint64_t, const std::string &Worker, int32_t Status) {
+  Box->post([this, Worker, Status] { TheFarm.recordRefuted(Worker, Status); });
+}
+
 void Client::load(dtlto_load &Load) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Load = Now;
@@ -288,11 +292,13 @@ void Client::startLocal(Job &J, Host &H) {
   H.take(J.Id);
   J.Offer->state(DTLTO_STATE_LOCAL, H.Name);
   Here.run([this, Offer = J.Offer] {
-    Offer->finish(Offer->compileHere());
-    Box->post([this, Id = Offer->id()] {
+    sdk::Result R = Offer->compileHere();
+    bool IsGood = R.Status == DTLTO_OK;
+    Offer->finish(std::move(R));
+    Box->post([this, Id = Offer->id(), IsGood] {
       Job &J = *Jobs.at(Id);
       J.Took = Clock::now() - J.Began;
-      ended(J, "compiled on ");
+      ended(J, IsGood);
       erase(J);
     });
   });
@@ -376,18 +382,24 @@ void Client::judged(uint64_t Id, Verdict &V) {
       TheFarm.recordFailure(*J.On, V.Message);
     return tryAnother(J, V.Message);
   }
-  ended(J, V.Status == DTLTO_OK ? "compiled on " : "failed on ");
+  ended(J, V.Status == DTLTO_OK);
   finish(J, V.Status, V.Message, std::move(V.Object));
 }
 
-/// Its host did what it could for \p J.
-void Client::ended(Job &J, const char *What) {
-  TheFarm.recordSuccess(*J.On, J.Cost, J.Took);
+/// Its host did what it could for \p J. How long that takes is learnt from what
+/// was compiled: to fail takes no time.
+void Client::ended(Job &J, bool IsGood) {
   double Seconds = std::chrono::duration<double>(J.Took).count();
-  SecondsOfAJob =
-      SecondsOfAJob == 0 ? Seconds : 0.9 * SecondsOfAJob + 0.1 * Seconds;
-  TheLog->debug("module '" + J.Name + "': " + What + J.On->Name + " in " +
-                std::to_string(Seconds).substr(0, 5) + " s");
+  if (IsGood) {
+    TheFarm.recordSuccess(*J.On, J.Cost, J.Took);
+    SecondsOfAJob =
+        SecondsOfAJob == 0 ? Seconds : 0.9 * SecondsOfAJob + 0.1 * Seconds;
+  } else if (J.On->Spec.Kind != HostKind::Local) {
+    TheFarm.recordCompileError(*J.On);
+  }
+  TheLog->debug("module '" + J.Name +
+                "': " + (IsGood ? "compiled on " : "failed on ") + J.On->Name +
+                " in " + std::to_string(Seconds).substr(0, 5) + " s");
 }
 
 /// The host that \p J was on could not do it.

@@ -41,6 +41,8 @@ public:
   void begin() override;
   bool submit(std::shared_ptr<sdk::Job> J) override;
   void cancel(sdk::Job &J) override;
+  void refuted(uint64_t Job, const std::string &Worker,
+               int32_t Status) override;
   void load(dtlto_load &Load) override;
   std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
   void stop() override;
@@ -93,7 +95,7 @@ private:
   void watch(Job &J);
   void connectionEnded(Job &J);
   void judged(uint64_t Id, Verdict &V);
-  void ended(Job &J, const char *What);
+  void ended(Job &J, bool IsGood);
   void tryAnother(Job &J, const std::string &Why);
   void finish(Job &J, int32_t Status, const std::string &Message,
               Pages Object = {});

@@ -7,6 +7,7 @@
 
 #include "Farm.h"
 #include "Verdict.h"
+#include <algorithm>
 #include <utility>
 
 using namespace dtlto::distcc;
@@ -41,6 +42,7 @@ void Farm::start() {
 
 void Farm::find(Host &H) {
   H.State = Host::Resolving;
+  H.NumErrors = H.NumRefuted = 0;
   switch (H.Spec.Kind) {
   case HostKind::Local:
     if (CanRunHere)
@@ -181,25 +183,50 @@ void Farm::recordFailure(Host &H, const std::string &Why) {
 
 void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
   ++H.NumDone;
+  H.NumErrors = 0;
   H.learn(Cost, Took);
   // It works: what broke a moment ago was not the machine.
-  if (H.State == Host::Resting) {
+  if (H.State == Host::Resting && H.NumRefuted < Host::MaxWrong) {
     TheLog.debug(H.Name + ": finished a job, and is used again");
     H.State = Host::Usable;
     H.SaidWhy = false;
   }
 }
 
+void Farm::recordCompileError(Host &H) { ++H.NumErrors; }
+
+void Farm::recordRefuted(const std::string &Name, int32_t Status) {
+  auto It = std::find_if(Hosts.begin(), Hosts.end(),
+                         [&](auto &H) { return H->Name == Name; });
+  if (It == Hosts.end())
+    return;
+  Host &H = **It;
+  bool IsError = Status == DTLTO_ERROR_COMPILER;
+  if (IsError && H.NumErrors)
+    --H.NumErrors;
+  if (++H.NumRefuted >= Host::MaxWrong)
+    recordFailure(H, std::to_string(H.NumRefuted) +
+                         " of its results were wrong, the last one " +
+                         (IsError ? "an error of a module that does compile"
+                                  : "an object that is none"));
+}
+
 Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
+  auto Rank = [&](const Host &H) {
+    return H.Name == Avoid ? 2 : H.isSuspect() ? 1 : 0;
+  };
+  // One that fails at once always has room: it would get all the jobs that a
+  // good one has none for.
+  int BestRank = 2;
+  for (auto &H : Hosts)
+    if (mayTake(*H, Tried))
+      BestRank = std::min(BestRank, Rank(*H));
   Host *Best = nullptr;
   for (auto &H : Hosts) {
-    if (!H->hasRoom() || Tried[H->Index])
-      continue;
-    bool IsAvoided = H->Name == Avoid;
-    if (Best && IsAvoided)
+    if (!H->hasRoom() || Tried[H->Index] || Rank(*H) > BestRank)
       continue;
     // Unknown is taken for fast: else it would never be known.
-    if (!Best || Best->Name == Avoid ||
+    if (!Best ||
         (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
       Best = H.get();
   }
@@ -213,9 +240,13 @@ bool Farm::anyRoom() const {
   return false;
 }
 
+bool Farm::mayTake(const Host &H, const HostSet &Tried) {
+  return !Tried[H.Index] && (H.State == Host::Usable || H.mayBecomeUsable());
+}
+
 bool Farm::mayTake(const HostSet &Tried) const {
   for (auto &H : Hosts)
-    if (!Tried[H->Index] && (H->State == Host::Usable || H->mayBecomeUsable()))
+    if (mayTake(*H, Tried))
       return true;
   return false;
 }
@@ -237,7 +268,7 @@ unsigned Farm::expectedSlots() const {
 unsigned Farm::freeSlots() const {
   unsigned N = 0;
   for (auto &H : Hosts)
-    N += H->hasRoom() ? H->Slots - H->NumBusy : 0;
+    N += H->hasRoom() && !H->isSuspect() ? H->Slots - H->NumBusy : 0;
   return N;
 }
 

@@ -37,7 +37,8 @@ public:
 
   /// A usable host with an idle slot that is not in \p Tried, or null. The
   /// fastest first; those that have not shown their speed before, in the order
-  /// of the list; the one called \p Avoid last.
+  /// of the list. One that is suspect or, worse, called \p Avoid, only where
+  /// there is no better one, be that busy or not.
   Host *choose(const HostSet &Tried, const std::string &Avoid = {});
   bool anyRoom() const;
   /// A host that is not in \p Tried is usable, or may be soon.
@@ -49,6 +50,10 @@ public:
   void recordFailure(Host &H, const std::string &Why);
   /// A job came back well.
   void recordSuccess(Host &H, uint64_t Cost, Clock::duration Took);
+  /// Its compiler failed: that says nothing of its speed.
+  void recordCompileError(Host &H);
+  /// The linker has found that host's result, of this status, to be wrong.
+  void recordRefuted(const std::string &Name, int32_t Status);
 
   void prepare(Poller &P);
   void checkTime(Clock::time_point Now);
@@ -70,6 +75,7 @@ public:
   std::vector<sdk::Worker> report(std::chrono::milliseconds Waited) const;
 
 private:
+  static bool mayTake(const Host &H, const HostSet &Tried);
   void find(Host &H);
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);

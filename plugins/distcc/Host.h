@@ -12,8 +12,9 @@
 //       +----------------------------------------------------------------+
 //
 // A host gets no job before it has proven that it has the right compiler. One
-// that breaks a connection rests; one that will not do better in this link (the
-// compiler is missing, or of another version) is out.
+// that breaks a connection, or has had two wrong results, rests; one that will
+// not do better in this link (the compiler is missing, or of another version)
+// is out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +57,15 @@ struct Host {
   /// Cost that it gets done in a second in one slot, smoothed; 0: not known.
   double Speed = 0;
 
+  /// Compile errors since its last good object that nobody has refuted.
+  unsigned NumErrors = 0;
+  /// Of its results, the linker has found so many to be wrong since it was last
+  /// found.
+  unsigned NumRefuted = 0;
+  static constexpr unsigned MaxWrong = 2; // of each
+
+  /// It may be one that fails to compile whatever it gets, in no time.
+  bool isSuspect() const { return NumErrors >= MaxWrong; }
   bool hasRoom() const { return State == Usable && NumBusy < Slots; }
   bool mayBecomeUsable() const {
     return State == Resolving || State == Probing;

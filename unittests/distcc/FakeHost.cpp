@@ -67,7 +67,8 @@ struct FakeHost::Made {
     Job.id = Id;
     Job.name = Name.c_str();
     Job.triple = "x86_64-pc-linux-gnu";
-    Job.cost = Spec.Primary->Bytes.size();
+    Job.cost = Spec.Cost ? Spec.Cost : Spec.Primary->Bytes.size();
+    Job.avoid = Spec.Avoid.empty() ? nullptr : Spec.Avoid.c_str();
     Job.inputs = InputPointers.data();
     Job.args = Args.data();
     Job.num_inputs = static_cast<uint32_t>(Inputs.size());
@@ -302,6 +303,13 @@ uint64_t FakeHost::submit(const JobSpec &Spec) {
 }
 
 void FakeHost::cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
+
+void FakeHost::refute(uint64_t Id) {
+  auto *Refuted = static_cast<const dtlto_refuted *>(
+      dtlto_plugin_entry.extension(DTLTO_EXT_REFUTED));
+  Done D = wait(Id);
+  Refuted->result(Session, Id, D.Worker.c_str(), D.Status);
+}
 
 dtlto_load FakeHost::load() {
   dtlto_load Load = {};

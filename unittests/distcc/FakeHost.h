@@ -43,6 +43,8 @@ struct JobSpec {
   std::string Output;
   std::string Index = "the index shard";
   std::vector<std::string> Args = {"-O2", "-x", "ir", "a b"};
+  std::string Avoid = {};
+  uint64_t Cost = 0; // 0: the module's size
 };
 
 /// A job of its own small module that writes \p Output.
@@ -63,6 +65,8 @@ public:
   /// Offers it again after each load_changed(). Returns its id.
   uint64_t submit(const JobSpec &Spec);
   void cancel(uint64_t Id);
+  /// Tells that the result of a job was wrong.
+  void refute(uint64_t Id);
   dtlto_load load();
   /// Ends the session and checks what the ABI promises for then.
   void close();

@@ -424,6 +424,165 @@ TEST_F(FarmTest, AHostThatDamagesResultsRests) {
                 A.name() + ": the linker refuses it; not used for 60 s"});
 }
 
+/// A compiler that fails with whatever it gets, in no time.
+static void failToCompile(MockDistccd::Peer &P) {
+  Answer Bad;
+  Bad.Status = 1 << 8;
+  Bad.Stderr = "error: confused";
+  P.send(Bad.wire());
+}
+
+static MockDistccd::Act goodAfter(Gate &G) {
+  return [&G](MockDistccd::Peer &P) {
+    G.wait();
+    Answer Good;
+    Good.Object = objectOf(P.request().output());
+    P.send(Good.wire());
+  };
+}
+
+/// It always has room, and the good one has none.
+TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
+  MockDistccd A, B;
+  Gate G;
+  A.onJob(failToCompile);
+  B.onJob(goodAfter(G));
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 7; ++I)
+    Ids.push_back(Host.submit(smallJob(std::to_string(I) + ".o")));
+  // Its idle slot isn't one to count on.
+  while (Host.load().free != 0)
+    std::this_thread::yield();
+  G.open();
+  unsigned NumGood = 0;
+  for (uint64_t Id : Ids)
+    NumGood += Host.wait(Id).Worker == B.name();
+  // While it is found out what the second came to, there may be a third.
+  EXPECT_GE(A.numJobs(), 2u);
+  EXPECT_LE(A.numJobs(), 3u);
+  EXPECT_EQ(NumGood, 7 - A.numJobs());
+  EXPECT_TRUE(Host.warnings().empty());
+}
+
+/// They may be the modules' own errors.
+TEST_F(FarmTest, WhereAllHostsFailAllAreUsed) {
+  MockDistccd A, B;
+  A.onJob(failToCompile);
+  B.onJob(failToCompile);
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
+  for (unsigned I = 0; I != 8; ++I)
+    EXPECT_EQ(Host.wait(Host.submit(smallJob(std::to_string(I) + ".o"))).Status,
+              DTLTO_ERROR_COMPILER);
+  EXPECT_TRUE(Host.warnings().empty());
+}
+
+TEST_F(FarmTest, AHostWithTwoRefutedErrorsRests) {
+  MockDistccd A, B;
+  A.onJob(failToCompile);
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  for (const char *Output : {"1.o", "2.o"}) {
+    EXPECT_TRUE(Host.warnings().empty()); // one may be an accident
+    uint64_t Id = Host.submit(smallJob(Output));
+    EXPECT_EQ(Host.wait(Id).Worker, A.name());
+    Host.refute(Id);
+  }
+  for (const char *Output : {"3.o", "4.o"})
+    EXPECT_EQ(Host.wait(Host.submit(smallJob(Output))).Worker, B.name());
+  EXPECT_EQ(Host.warnings(),
+            std::vector<std::string>{
+                A.name() + ": 2 of its results were wrong, the last one an "
+                           "error of a module that does compile; not used for "
+                           "60 s"});
+}
+
+/// And what else it still finishes doesn't bring it back.
+TEST_F(FarmTest, AHostWithTwoRefusedObjectsRests) {
+  MockDistccd A, B;
+  Gate G;
+  A.onJob([&](MockDistccd::Peer &P) {
+    if (P.request().output() == "good.o")
+      return goodAfter(G)(P);
+    Answer Bad;
+    Bad.Object = "no object";
+    P.send(Bad.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/2")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  uint64_t Good = Host.submit(smallJob("good.o"));
+  for (const char *Output : {"1.o", "2.o"}) {
+    JobSpec Spec = smallJob(Output);
+    Spec.Avoid = B.name();
+    uint64_t Id = Host.submit(Spec);
+    EXPECT_EQ(Host.wait(Id).Worker, A.name());
+    Host.refute(Id);
+  }
+  Host.waitForLog("2 of its results were wrong, the last one an object that is "
+                  "none; not used for 60 s");
+  G.open();
+  EXPECT_EQ(Host.wait(Good).Worker, A.name());
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("next.o"))).Worker, B.name());
+}
+
+TEST_F(FarmTest, NoSpeedIsLearntFromErrors) {
+  MockDistccd A, B;
+  A.onJob([](MockDistccd::Peer &P) {
+    if (P.request().output() == "bad.o")
+      return failToCompile(P);
+    Answer Good;
+    Good.Object = objectOf(P.request().output());
+    P.send(Good.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B})}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  auto Compile = [&](const char *Output, uint64_t Cost, const char *Avoid) {
+    JobSpec Spec = smallJob(Output);
+    Spec.Cost = Cost;
+    Spec.Avoid = Avoid;
+    return Host.wait(Host.submit(Spec)).Worker;
+  };
+  EXPECT_EQ(Compile("1.o", 1, ""), A.name());
+  EXPECT_EQ(Compile("2.o", 1000000, ""), B.name()); // far faster
+  EXPECT_EQ(Compile("bad.o", uint64_t(1) << 60, B.name().c_str()), A.name());
+  EXPECT_EQ(Compile("3.o", 1, ""), B.name());
+}
+
+/// The one that is avoided has room, another will have some.
+TEST_F(FarmTest, AJobWaitsForAnotherHost) {
+  MockDistccd A, B;
+  Gate G;
+  B.onJob(goodAfter(G));
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("1.o"))).Worker, A.name());
+  uint64_t Held = Host.submit(smallJob("2.o"));
+  Host.waitForState(Held, DTLTO_STATE_RUNNING);
+  JobSpec Spec = smallJob("3.o");
+  Spec.Avoid = A.name();
+  uint64_t Waits = Host.submit(Spec);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("4.o"))).Worker, A.name());
+  G.open();
+  EXPECT_EQ(Host.wait(Waits).Worker, B.name());
+
+  // There is no other.
+  FakeHost Alone;
+  Host.close();
+  ASSERT_EQ(Alone.open({hosts({&A}, "/1")}), DTLTO_OK);
+  EXPECT_EQ(Alone.wait(Alone.submit(Spec)).Worker, A.name());
+}
+
 TEST_F(FarmTest, ThreeHostsAreEnough) {
   setenv("DISTCC_BACKOFF_PERIOD", "0", 1);
   MockDistccd M[5];
