@@ -197,6 +197,21 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   A.Address = Grant.hostname + ":" + std::to_string(Grant.port);
   A.Node = TheCluster->nodeName(Grant.hostname, Grant.port);
   A.Began = Clock::now();
+  auto Blacklist = [&](const Environment &E) {
+    A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
+  };
+  bool IsRefuted;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    IsRefuted = NumRefuted[A.Node] >= MaxRefuted;
+  }
+  if (IsRefuted) {
+    // The scheduler chooses: it is to name others.
+    Blacklist(*Env);
+    Outcome O;
+    O.Text = "its results were wrong";
+    return O;
+  }
   Counted Granted(Mutex, NumGranted, &MostGranted);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -219,7 +234,7 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +
                     " can't run the worker and is not used with it any more");
-    A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
+    Blacklist(E);
   };
   return runRemotely(R, A.Address, *Env, Environments, *A.J.Stop);
 }

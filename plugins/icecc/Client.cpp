@@ -206,6 +206,18 @@ void Client::ended(const sdk::Job &Offer) {
   publish();
 }
 
+void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
+  bool Tell;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Tell = ++NumRefuted[Worker] == MaxRefuted;
+  }
+  if (Tell)
+    TheLog->warning("node " + Worker + ": " + std::to_string(MaxRefuted) +
+                    " of its results were wrong; it is not used with this "
+                    "worker any more");
+}
+
 /// The linker may offer it once more, as another job.
 void Client::tookTooLong(const Job &J, const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);

@@ -48,6 +48,8 @@ public:
   void begin() override;
   sdk::Result run(const sdk::Job &Offer) override;
   void ended(const sdk::Job &Offer) override;
+  void refuted(uint64_t Job, const std::string &Worker,
+               int32_t Status) override;
   void load(dtlto_load &Load) override;
   std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
   void stop() override;
@@ -87,6 +89,8 @@ private:
   std::optional<sdk::Result> buildHere(Job &J, Channel &Daemon,
                                        uint32_t GrantId, std::string &Error);
 
+  /// A node with so many wrong results gets no more jobs.
+  static constexpr unsigned MaxRefuted = 2;
   void tookTooLong(const Job &J, const std::string &Why);
   void cannotGoOn(const std::string &Why);
 
@@ -112,6 +116,7 @@ private:
   Clock::time_point LastGrant;
   std::set<std::string> NodesSeen;
   std::map<std::string, unsigned> NumDone;        // by node
+  std::map<std::string, unsigned> NumRefuted;     // likewise: wrong results
   std::map<std::string, std::string> TookTooLong; // by module: what did
   std::string TheEnd; // not empty: why there is no use in going on
 

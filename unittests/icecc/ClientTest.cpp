@@ -67,6 +67,7 @@ protected:
   std::vector<Part> Parts;
   uint32_t Timeout = 30;
   size_t MostAccepted = 0; // at the same time
+  dtlto_session *Session = nullptr;
 
 private:
   static ClientTest &of(dtlto_host_context *C) {
@@ -81,8 +82,7 @@ private:
   dtlto_check Check = {};
   std::vector<dtlto_bundle_span> Spans;
   unsigned NumBundles = 0; // that aren't released
-  dtlto_session *Session = nullptr;
-  std::mutex Mutex; // guards the rest
+  std::mutex Mutex;        // guards the rest
   std::condition_variable Changed;
   std::map<uint64_t, dtlto_job> Jobs; // the test's thread
   std::map<uint64_t, std::string> Bundles;
@@ -581,6 +581,31 @@ TEST_F(ClientTest, NodeThatCannotRunTheWorker) {
   ASSERT_TRUE(Cluster->waitForClosed());
   EXPECT_EQ(3u, Cluster->seen().Blacklisted);
   EXPECT_EQ(0u, Cluster->seen().Jobs);
+}
+
+TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
+  auto *Refuted = static_cast<const dtlto_refuted *>(
+      dtlto_plugin_entry.extension(DTLTO_EXT_REFUTED));
+  ASSERT_NE(nullptr, Refuted);
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect(
+      {Behaviour::CompileError, Behaviour::Good, Behaviour::CompileError});
+  // One may be an accident.
+  for (int32_t Status :
+       {DTLTO_ERROR_COMPILER, DTLTO_OK, DTLTO_ERROR_COMPILER}) {
+    EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING));
+    uint64_t Id = submit("the bundle");
+    Done D = wait(Id);
+    EXPECT_EQ(Status, D.Status);
+    if (Status != DTLTO_OK)
+      Refuted->result(Session, Id, D.Worker.c_str(), Status);
+  }
+  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "2 of its results were wrong"));
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  close();
+  ASSERT_TRUE(Cluster->waitForClosed());
+  EXPECT_EQ(3u, Cluster->seen().Jobs);
+  EXPECT_EQ(3u, Cluster->seen().Blacklisted);
 }
 
 //===----------------------------------------------------------------------===//
