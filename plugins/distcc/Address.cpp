@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Address.h"
+#include "Network.h"
 #include <cerrno>
 #include <cstring>
 #include <netdb.h>
@@ -65,16 +66,9 @@ int dtlto::distcc::beginConnect(const Address &A) {
                     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (Fd < 0)
     return -1;
-  auto Set = [&](int Level, int Name, int Value) {
-    ::setsockopt(Fd, Level, Name, &Value, sizeof(Value));
-  };
-  Set(IPPROTO_TCP, TCP_NODELAY, 1);
-  // A machine that lost its power says nothing. About a minute, either way.
-  Set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  Set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
-  Set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
-  Set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  Set(IPPROTO_TCP, TCP_USER_TIMEOUT, 60 * 1000);
+  int On = 1;
+  ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
+  watchMachine(Fd);
   if (::connect(Fd, reinterpret_cast<const sockaddr *>(&A.Storage), A.Size) !=
           0 &&
       errno != EINPROGRESS) {

@@ -35,8 +35,8 @@ void resolve(const std::string &Name, uint16_t Port,
              std::shared_ptr<Mailbox> Box, std::function<void(Resolved)> Then);
 
 /// A non-blocking socket that begins to connect to \p A, with TCP_NODELAY and
-/// with probes that notice a machine that is gone. Negative with errno set if
-/// it can't. It is connected when it can be written to and connectError() is 0.
+/// watchMachine(). Negative with errno set if it can't. It is connected when it
+/// can be written to and connectError() is 0.
 int beginConnect(const Address &A);
 int connectError(int Fd); // an errno
 

@@ -27,16 +27,17 @@ static constexpr size_t MaxTurn = size_t(4) << 20;
 Connection::Connection(const HostSpec &Host,
                        const std::vector<Address> &Addresses,
                        std::shared_ptr<const Request> Req, const Settings &S,
-                       Clock::duration Silence, Reaper &Children)
+                       Clock::duration Silence, Reaper &Children,
+                       uint64_t MaxReply)
     : Addresses(Addresses), Req(std::move(Req)), Silence(Silence),
-      Children(Children) {
+      MaxReply(MaxReply), Children(Children), Moving(Silence) {
   if (Host.Kind != HostKind::Ssh) {
     connectNext();
     return;
   }
   Fd = spawnSsh(S.SshCommand, Host, Pid);
   if (Fd >= 0)
-    progress(Sending);
+    enter(Sending);
   else
     fail(Unreachable,
          "can't start '" + S.SshCommand[0] + "': " + std::strerror(errno));
@@ -49,9 +50,26 @@ Connection::~Connection() {
     Children.add(Pid);
 }
 
-void Connection::progress(StateTy Next) {
+void Connection::enter(StateTy Next) {
   State = Next;
-  Deadline = Clock::now() + Silence;
+  Moving =
+      Transfer(Next == Receiving
+                   ? std::min<Clock::duration>(Silence, TheNetworkLimits.Pause)
+                   : Silence);
+  Deadline = Moving.deadline();
+  if (Next == Sending)
+    LastSent = Clock::now();
+  NextLook = Next == Receiving ? Clock::time_point::max()
+                               : Clock::now() + TheNetworkLimits.Gone / 3;
+}
+
+/// A server that is busy with others reads nothing for a while. What it does
+/// not read may also lie at this end, when all is sent.
+void Connection::look(Clock::time_point Now) {
+  if (Now < NextLook)
+    return;
+  allowStall(Fd, Now - LastSent);
+  NextLook = Now + TheNetworkLimits.Gone / 3;
 }
 
 void Connection::fail(FailureTy F, std::string Why) {
@@ -60,6 +78,12 @@ void Connection::fail(FailureTy F, std::string Why) {
   Failure = F;
   Error = std::move(Why);
   Deadline = Clock::now(); // so that nobody sleeps over it
+}
+
+void Connection::broken(const char *What, int Errno) {
+  Reset = Errno == ECONNRESET || Errno == EPIPE;
+  fail(Errno == ETIMEDOUT ? Lost : Dropped,
+       std::string(What) + ": " + connectionLost(Errno));
 }
 
 /// Turns to the next address. Fails if there is none, with the reason of the
@@ -100,15 +124,12 @@ void Connection::ready(short Events) {
   if (State == Connecting) {
     if (int Why = connectError(Fd)) {
       // It was connected, and is not any more: no other address is better.
-      if (Why == ECONNRESET || Why == EPIPE) {
-        Reset = true;
-        return fail(Dropped,
-                    std::string("the connection broke: ") + std::strerror(Why));
-      }
+      if (Why == ECONNRESET || Why == EPIPE)
+        return broken("the connection broke", Why);
       Error = std::strerror(Why);
       return connectNext();
     }
-    progress(Sending);
+    enter(Sending);
     return send();
   }
   if (Events & (POLLIN | POLLHUP | POLLERR))
@@ -137,10 +158,7 @@ void Connection::send() {
         continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK)
         return;
-      Reset = errno == ECONNRESET || errno == EPIPE;
-      return fail(Dropped,
-                  std::string("the connection broke before it had read all: ") +
-                      std::strerror(errno));
+      return broken("the connection broke before it had read all", errno);
     }
     Turn += static_cast<size_t>(N);
     Sent += static_cast<uint64_t>(N);
@@ -153,7 +171,11 @@ void Connection::send() {
         Offset = 0;
       }
     }
-    progress(Segment == Req->Segments.size() ? Waiting : Sending);
+    Moving.arrived(Sent);
+    Deadline = Moving.deadline();
+    LastSent = Clock::now();
+    if (Segment == Req->Segments.size())
+      enter(Waiting);
   }
 }
 
@@ -168,9 +190,7 @@ void Connection::receive() {
         continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK)
         return;
-      Reset = errno == ECONNRESET;
-      return fail(Dropped,
-                  std::string("the connection broke: ") + std::strerror(errno));
+      return broken("the connection broke", errno);
     }
     if (N == 0) {
       if (State == Sending && !Parser.started())
@@ -188,15 +208,25 @@ void Connection::receive() {
     Received += static_cast<uint64_t>(N);
     if (!Parser.commit(static_cast<size_t>(N)))
       return fail(Nonsense, Parser.error());
-    if (State != Sending)
-      progress(Receiving);
+    if (Received > MaxReply)
+      return fail(Nonsense, "it answers with more than " +
+                                std::to_string(MaxReply) + " bytes");
+    if (State == Waiting)
+      enter(Receiving);
+    if (State == Receiving) {
+      Moving.arrived(Received);
+      Deadline = Moving.deadline();
+    }
     if (Parser.complete())
-      Deadline = Clock::now() + std::min(Silence, MaxEnd);
+      Deadline = std::min(Deadline, Clock::now() + MaxEnd);
   }
 }
 
 void Connection::checkTime(Clock::time_point Now) {
-  if (ended() || Now < Deadline)
+  if (ended())
+    return;
+  look(Now);
+  if (Now < Deadline)
     return;
   if (State == Connecting) {
     Error = "no answer";
@@ -206,10 +236,17 @@ void Connection::checkTime(Clock::time_point Now) {
     State = Done; // somebody else holds the connection open
     return;
   }
-  auto Seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(Silence).count();
-  const char *What = State == Sending   ? "it took nothing of a job for "
-                     : State == Waiting ? "no answer for "
-                                        : "it stopped in its answer for ";
-  fail(Silent, What + std::to_string(Seconds) + " s");
+  auto Seconds = std::to_string(
+      std::chrono::round<std::chrono::seconds>(Now - Moving.lastByte())
+          .count());
+  if (State == Waiting)
+    fail(Silent, "no answer for " + Seconds + " s");
+  else if (Moving.stopped())
+    fail(Silent, (State == Sending ? "it took nothing of a job for "
+                                   : "it stopped in its answer for ") +
+                     Seconds + " s");
+  else
+    fail(Silent, State == Sending
+                     ? "it took " + Moving.text() + " of a job"
+                     : "it sent " + Moving.text() + " of its answer");
 }

@@ -14,16 +14,23 @@
 // has a limit at each step. The sending side is never closed before the reply
 // has come, since the server takes that for a client that is gone.
 //
+// A job that is sent may pause for as long as all else: a server with more jobs
+// than it runs at the same time reads nothing of the others. A reply may not:
+// it is all there when it begins. And neither may be slower than Network.h
+// says.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_CONNECTION_H
 #define DTLTO_DISTCC_CONNECTION_H
 
 #include "Address.h"
+#include "Network.h"
 #include "Reply.h"
 #include "Request.h"
 #include "Settings.h"
 #include "SshProcess.h"
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -44,22 +51,24 @@ public:
   enum FailureTy {
     Unreachable, // no connection at all
     Dropped,     // closed or reset by the other side
-    Silent,      // nothing happened for too long
+    Silent,      // nothing, or too little, happened for too long
+    Lost,        // its machine, or the network to it, is gone
     Nonsense     // what came is no reply
   };
 
-  /// Begins to connect. \p Silence is how long nothing may happen. Processes
-  /// that are started are left to \p Children.
+  /// Begins to connect. \p Silence is how long nothing may happen, \p MaxReply
+  /// how much is read. Processes that are started are left to \p Children.
   Connection(const HostSpec &Host, const std::vector<Address> &Addresses,
              std::shared_ptr<const Request> Req, const Settings &S,
-             Clock::duration Silence, Reaper &Children);
+             Clock::duration Silence, Reaper &Children,
+             uint64_t MaxReply = UINT64_MAX);
   ~Connection(); // closes it, which ends a compiler at the other end
   Connection(const Connection &) = delete;
 
   int fd() const { return Fd; }
   short events() const;
   void ready(short Events);
-  Clock::time_point deadline() const { return Deadline; }
+  Clock::time_point deadline() const { return std::min(Deadline, NextLook); }
   void checkTime(Clock::time_point Now);
 
   StateTy state() const { return State; }
@@ -82,12 +91,15 @@ private:
   void connectNext();
   void send();
   void receive();
-  void progress(StateTy Next);
+  void enter(StateTy Next);
+  void look(Clock::time_point Now);
   void fail(FailureTy F, std::string Why);
+  void broken(const char *What, int Errno);
 
   const std::vector<Address> Addresses;
   const std::shared_ptr<const Request> Req;
   const Clock::duration Silence;
+  const uint64_t MaxReply;
   Reaper &Children;
 
   int Fd = -1;
@@ -98,6 +110,10 @@ private:
   bool Reset = false;
   std::string Error;
   Clock::time_point Deadline;
+  // When to see whether it reads what it was sent.
+  Clock::time_point NextLook = Clock::time_point::max();
+  Transfer Moving; // in this state
+  Clock::time_point LastSent;
   size_t Segment = 0, Offset = 0; // the next byte to be sent
   uint64_t Sent = 0, Received = 0;
   ReplyParser Parser;

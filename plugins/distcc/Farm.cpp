@@ -19,6 +19,9 @@ static constexpr unsigned DefaultLocalSlots = 2;
 // A host that is so busy with others that it doesn't get to a question for its
 // version in this time is of no use now.
 static constexpr Clock::duration MaxProbe = 30s;
+// A compiler says its version in a few hundred bytes. So no host is being asked
+// for longer than about two minutes.
+static constexpr uint64_t MaxProbeReply = 64 << 10;
 
 Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
            bool CanRunHere, Log &TheLog, std::shared_ptr<Mailbox> Box,
@@ -68,7 +71,8 @@ void Farm::probe(Host &H, Resolved R) {
   H.Addresses = std::move(R.Addresses);
   H.Probe = std::make_unique<Connection>(
       H.Spec, H.Addresses, ProbeRequest, S,
-      std::min<Clock::duration>(MaxProbe, S.IoTimeout), Children);
+      std::min<Clock::duration>(MaxProbe, S.IoTimeout), Children,
+      MaxProbeReply);
   uint16_t Port = S.statsPort(H.Spec);
   if (Port && !H.Addresses.empty())
     H.Stats = std::make_unique<StatsQuery>(H.Addresses.front(), Port);
@@ -116,6 +120,8 @@ void Farm::probeEnded(Host &H) {
                        ? P->error()
                        : P->error() + " when asked for its compiler: is it "
                                       "overloaded?");
+  case Connection::Lost:
+    return rest(H, P->error());
   case Connection::Nonsense:
     return leaveOut(H, "is no distccd: " + P->error());
   }

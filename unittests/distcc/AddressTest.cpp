@@ -8,6 +8,7 @@
 #include "Address.h"
 #include "FakeHost.h"
 #include "FakeResolver.h"
+#include "Network.h"
 #include <arpa/inet.h>
 #include <cerrno>
 #include <netinet/in.h>
@@ -93,6 +94,10 @@ TEST(AddressTest, Connect) {
   socklen_t Size = sizeof(NoDelay);
   EXPECT_EQ(::getsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &NoDelay, &Size), 0);
   EXPECT_NE(NoDelay, 0);
+  // A machine that is gone is noticed.
+  int Limit = 0;
+  EXPECT_EQ(::getsockopt(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &Limit, &Size), 0);
+  EXPECT_EQ(Limit, dtlto::TheNetworkLimits.Gone.count());
   ::close(Fd);
 }
 

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdlib>
 
+using dtlto::TheNetworkLimits;
 using namespace dtlto::test;
 
 namespace {
@@ -246,6 +247,60 @@ TEST_F(ClientFaultsTest, SilenceAtEachStep) {
       P.hang();
     });
   runAll(Faults, smallJobs(Faults.size()));
+}
+
+//===----------------------------------------------------------------------===//
+// Dribbling
+//===----------------------------------------------------------------------===//
+
+/// Each byte is a sign of life. Those of a dependency file, which nobody wants,
+/// hold up nobody.
+TEST_F(ClientFaultsTest, AnAnswerThatDribbles) {
+  TheNetworkLimits.Pause = std::chrono::milliseconds(50);
+  TheNetworkLimits.MinRate = UINT64_MAX;
+  std::string Wire = goodWire();
+  std::vector<MockDistccd::Act> Faults;
+  for (size_t Size :
+       {size_t(1), Wire.find("STAT"), Wire.find("DOTO"), Wire.size() - 40})
+    Faults.push_back([Wire, Size](MockDistccd::Peer &P) {
+      P.send(Wire.substr(0, Size));
+      P.dribble(Wire.substr(Size));
+    });
+  runAll(Faults, smallJobs(Faults.size()));
+
+  MockDistccd A;
+  A.onJob([&](MockDistccd::Peer &P) {
+    if (P.request().output() == "x.o")
+      return P.dribble(Wire);
+    P.send(Wire);
+    P.dribble(token("DOTD", 1000) + std::string(2000, 'x'));
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  EXPECT_EQ(D.Message.find(A.name() + ": it sent "), 0u) << D.Message;
+  EXPECT_NE(D.Message.find(" bytes in 0 s of its answer"), std::string::npos)
+      << D.Message;
+  D = Host.wait(Host.submit(smallJob("y.o")));
+  EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
+  EXPECT_EQ(D.Object, "an object of some bytes, some bytes, some bytes");
+}
+
+TEST_F(ClientFaultsTest, AJobThatIsTakenSlowly) {
+  setenv("DISTCC_IO_TIMEOUT", "1", 1);
+  TheNetworkLimits.MinRate = UINT64_MAX;
+  MockDistccd A;
+  readAndThen(
+      A, [] { return 0; },
+      [](MockDistccd::Peer &P) {
+        while (P.receive(10000).size() == 10000)
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  FakeHost::Done D = Host.wait(Host.submit(largeJob("x.o", 4 * LargeSize)));
+  EXPECT_EQ(D.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(D.Message.find(A.name() + ": it took "), 0u) << D.Message;
 }
 
 //===----------------------------------------------------------------------===//

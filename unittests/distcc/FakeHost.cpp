@@ -444,6 +444,7 @@ void PluginTest::SetUp() {
 }
 
 void PluginTest::TearDown() {
+  TheNetworkLimits = NetworkLimits();
   // Threads that look a name up are not waited for by anybody, and hold on to
   // the mailbox for their answer.
   auto End = std::chrono::steady_clock::now() + MaxWait;

@@ -21,6 +21,7 @@
 #define DTLTO_UNITTESTS_DISTCC_FAKEHOST_H
 
 #include "MockDistccd.h"
+#include "Network.h"
 #include "dtlto/PluginAPI.h"
 #include "gtest/gtest.h"
 #include <deque>

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+using dtlto::TheNetworkLimits;
 using namespace dtlto::test;
 
 namespace {
@@ -149,6 +150,28 @@ TEST_F(FarmTest, NoAnswer) {
   MockDistccd Bad;
   Bad.onProbe([](MockDistccd::Peer &P) { P.waitUntilLeft(); });
   expectNotUsed(Bad.name(), {"no answer for 1 s", "overloaded"});
+}
+
+TEST_F(FarmTest, AnAnswerThatDribbles) {
+  TheNetworkLimits.Pause = std::chrono::milliseconds(50);
+  TheNetworkLimits.MinRate = UINT64_MAX;
+  MockDistccd Bad;
+  Bad.onProbe([](MockDistccd::Peer &P) {
+    P.dribble(token("DONE", 3) + token("STAT", 0) + token("SERR", 9999) +
+              std::string(9999, 'x'));
+  });
+  expectNotUsed(Bad.name(), {": it sent ", " bytes in 0 s of its answer when "
+                                           "asked for its compiler"});
+}
+
+TEST_F(FarmTest, AnAnswerWithoutEnd) {
+  MockDistccd Bad;
+  Bad.onProbe([](MockDistccd::Peer &P) {
+    P.send(token("DONE", 3) + token("STAT", 0) + token("SERR", 16 << 20));
+    while (P.send(std::string(1000, 'x')))
+      ;
+  });
+  expectNotUsed(Bad.name(), {"it answers with more than 65536 bytes"});
 }
 
 TEST_F(FarmTest, NobodyAccepts) {

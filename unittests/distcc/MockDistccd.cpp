@@ -112,6 +112,12 @@ bool MockDistccd::Peer::send(std::string_view Bytes) {
   return true;
 }
 
+void MockDistccd::Peer::dribble(std::string_view Bytes) {
+  for (size_t I = 0; I + 1 < Bytes.size() && send(Bytes.substr(I, 1)); ++I)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  waitUntilLeft();
+}
+
 bool MockDistccd::Peer::answeredProbe() {
   size_t Size = dtlto::distcc::buildProbe("clang-19")->Size;
   if (receive(Size).find("--version") == std::string::npos)

@@ -81,6 +81,9 @@ public:
     bool answeredProbe();
     void close();
     void reset(); // RST instead of an orderly end
+    /// Sends \p Bytes, one after the other and all but the last, until the
+    /// client closes the connection.
+    void dribble(std::string_view Bytes);
     /// Takes what comes until the client closes the connection.
     void waitUntilLeft();
     /// Does nothing until the mock stops.
@@ -120,6 +123,8 @@ public:
   std::vector<WireRequest> requests() const;
   /// Waits until \p Done is true. Returns false if it never was.
   bool waitFor(std::function<bool()> Done);
+  /// Reads a request of \p P and answers it.
+  void serve(Peer &P);
   /// Closes the port: who connects now is refused.
   void stop();
 
@@ -128,7 +133,6 @@ private:
     std::lock_guard<std::recursive_mutex> Lock(Mutex);
     return Number;
   }
-  void serve(Peer &P);
 
   const std::string Version;
   mutable std::recursive_mutex Mutex; // guards the rest

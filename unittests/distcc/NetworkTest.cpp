@@ -1,0 +1,172 @@
+//===- NetworkTest.cpp - Machines that are gone, and slow transfers -------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Network.h"
+#include "Address.h"
+#include "FakeHost.h"
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <unistd.h>
+
+using namespace dtlto;
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+namespace {
+struct NetworkTest : testing::Test {
+  void TearDown() override { TheNetworkLimits = NetworkLimits(); }
+};
+
+/// A connection to somebody who doesn't read, and has been sent all that there
+/// is room for.
+struct StalledSocket {
+  StalledSocket() : Fd(distcc::beginConnect(at(Nobody.port()))) {
+    EXPECT_TRUE(waitFor(POLLOUT));
+    std::string Bytes(1 << 20, 'x');
+    while (::send(Fd, Bytes.data(), Bytes.size(), MSG_NOSIGNAL) > 0)
+      ;
+    EXPECT_EQ(errno, EAGAIN);
+  }
+  ~StalledSocket() { ::close(Fd); }
+  static distcc::Address at(uint16_t Port) {
+    distcc::Address A;
+    auto &In = reinterpret_cast<sockaddr_in &>(A.Storage);
+    In.sin_family = AF_INET;
+    In.sin_port = htons(Port);
+    In.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    A.Size = sizeof(In);
+    return A;
+  }
+  bool waitFor(short Events) {
+    pollfd P = {Fd, Events, 0};
+    return ::poll(&P, 1, 30 * 1000) == 1;
+  }
+
+  Listener Nobody;
+  int Fd;
+};
+} // namespace
+
+static int option(int Fd, int Level, int Name) {
+  int Value = -1;
+  socklen_t Size = sizeof(Value);
+  EXPECT_EQ(::getsockopt(Fd, Level, Name, &Value, &Size), 0);
+  return Value;
+}
+
+TEST_F(NetworkTest, TheSystemWatchesTheMachine) {
+  int Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  watchMachine(Fd);
+  EXPECT_EQ(option(Fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_KEEPIDLE), 4);
+  EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_KEEPINTVL), 2);
+  EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_KEEPCNT), 4);
+  EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 12000);
+  // Nothing is on its way, so that no time is added.
+  allowStall(Fd, 100s);
+  EXPECT_EQ(option(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 12000);
+  ::close(Fd);
+}
+
+TEST_F(NetworkTest, OtherSocketsStayAsTheyAre) {
+  int Fds[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
+  ASSERT_EQ(::write(Fds[0], "x", 1), 1);
+  watchMachine(Fds[0]);
+  allowStall(Fds[0], 1s);
+  EXPECT_FALSE(machineIsSilent(Fds[0]));
+  EXPECT_EQ(wireBytes(Fds[0]).Acknowledged, 0u);
+  EXPECT_EQ(wireBytes(Fds[1]).Received, 0u);
+  char Byte;
+  EXPECT_EQ(::read(Fds[1], &Byte, 1), 1);
+  ::close(Fds[0]);
+  ::close(Fds[1]);
+}
+
+/// One who doesn't read is given up like a machine that is gone; but not as
+/// long as we want him.
+TEST_F(NetworkTest, AStallIsAllowed) {
+  TheNetworkLimits.Gone = 600ms;
+  auto Began = std::chrono::steady_clock::now();
+  StalledSocket Kept, Lost;
+  EXPECT_GT(wireBytes(Kept.Fd).Acknowledged, 0u);
+  pollfd P = {Lost.Fd, 0, 0};
+  auto Stalled = [&] { return std::chrono::steady_clock::now() - Began; };
+  do
+    allowStall(Kept.Fd, Stalled());
+  while (::poll(&P, 1, 10) == 0 && Stalled() < MaxWait);
+  EXPECT_EQ(option(Lost.Fd, SOL_SOCKET, SO_ERROR), ETIMEDOUT);
+  EXPECT_EQ(option(Kept.Fd, SOL_SOCKET, SO_ERROR), 0);
+  // He reads after all.
+  int Peer = ::accept4(Kept.Nobody.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+  std::string Bytes(1 << 20, ' ');
+  while (::recv(Peer, Bytes.data(), Bytes.size(), MSG_DONTWAIT) > 0)
+    ;
+  EXPECT_TRUE(Kept.waitFor(POLLOUT));
+  EXPECT_EQ(option(Kept.Fd, SOL_SOCKET, SO_ERROR), 0);
+  ::close(Peer);
+}
+
+/// A distccd that is busy with others reads no further job for a while.
+TEST_F(NetworkTest, AServerThatReadsLate) {
+  TheNetworkLimits.Gone = 600ms;
+  MockDistccd A;
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  Host.waitForLog("has clang-19");
+  A.onConnect([&A](MockDistccd::Peer &P) {
+    // Another one is given up meanwhile.
+    StalledSocket Other;
+    EXPECT_TRUE(Other.waitFor(0));
+    A.onConnect(nullptr);
+    A.serve(P);
+  });
+  FakeHost::Done D = Host.wait(Host.submit(largeJob("x.o", 12000000)));
+  EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
+  EXPECT_TRUE(D.Object == objectOf("x.o"));
+}
+
+TEST_F(NetworkTest, WhyAConnectionBroke) {
+  EXPECT_EQ(connectionLost(ECONNRESET), "Connection reset by peer");
+  EXPECT_EQ(connectionLost(ETIMEDOUT), "its machine, or the network to it, has "
+                                       "not answered for 12 s");
+}
+
+TEST_F(NetworkTest, TransferThatPauses) {
+  Transfer T(10s);
+  auto Began = T.lastByte();
+  EXPECT_EQ(T.deadline(), Began + 10s);
+  EXPECT_TRUE(T.stopped());
+  EXPECT_EQ(T.text(), "0 bytes in 0 s");
+  // Fast enough: only the pause counts.
+  for (uint64_t Bytes : {uint64_t(100) << 10, UINT64_MAX}) {
+    T.arrived(Bytes);
+    EXPECT_EQ(T.bytes(), Bytes);
+    EXPECT_GT(T.lastByte(), Began);
+    EXPECT_EQ(T.deadline(), T.lastByte() + 10s);
+    EXPECT_TRUE(T.stopped());
+  }
+  auto Last = T.lastByte();
+  T.arrived(UINT64_MAX); // nothing new
+  EXPECT_EQ(T.lastByte(), Last);
+}
+
+TEST_F(NetworkTest, TransferThatDribbles) {
+  TheNetworkLimits.MinRate = UINT64_MAX;
+  Transfer T(10s);
+  auto Began = T.lastByte();
+  for (uint64_t Bytes = 1; Bytes != 5; ++Bytes) {
+    T.arrived(Bytes);
+    EXPECT_GT(T.lastByte(), Began);
+    EXPECT_EQ(T.deadline(), Began + 10s);
+    EXPECT_FALSE(T.stopped());
+    EXPECT_EQ(T.text(), std::to_string(Bytes) +
+                            (Bytes == 1 ? " byte" : " bytes") + " in 0 s");
+  }
+}
