@@ -229,6 +229,7 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.ResultOption = A.J.Offer.resultOption();
   R.Compressed = &Compressed;
   R.ResultLimit = ResultLimit;
+  R.TransferLimit = S.TransferLimit;
   R.Problem = [&](std::string_view O) { return A.J.Offer.problem(O); };
   R.Report = [&](uint32_t State) { A.J.Offer.state(State, A.Node); };
   R.Blacklist = [&](const Environment &E) {

@@ -16,12 +16,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+using namespace dtlto;
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// A send that fails after so long has waited for the other side to read. The
-// socket's own limit for that, which libicecc sets, is about twice as long.
-static constexpr Clock::duration SendStall = 5s;
+/// A send that fails after so long has waited for the other side to read. The
+/// system's limit for that is twice as long (watchMachine()).
+static Clock::duration sendStall() { return TheNetworkLimits.Gone / 2; }
 
 Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -132,6 +133,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     Error = Name + ": no icecream daemon answers there";
     return nullptr;
   }
+  watchMachine(Socket); // now, since libicecc has limits of its own
   return Result;
 }
 
@@ -170,19 +172,49 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
 bool Channel::send(const Msg &M) {
   Clock::time_point Began = Clock::now();
   bool Sent = !I.raised() && C->send_msg(M);
+  bool Failed = !Sent && !I.raised();
+  bool TooSlow = false;
+  if (Moving) {
+    Moving->arrived(wireBytes(Socket).Acknowledged - AtBegin.Acknowledged);
+    TooSlow = Sent && Clock::now() >= Moving->deadline();
+  }
   // libicecc doesn't say why it gave up. What breaks a connection shows sooner.
-  TimedOut = !Sent && !I.raised() && Clock::now() - Began >= SendStall;
-  return Sent;
+  MachineLost = Failed && machineIsSilent(Socket);
+  TimedOut = TooSlow ||
+             (Failed && !MachineLost && Clock::now() - Began >= sendStall());
+  return Sent && !TooSlow;
+}
+
+void Channel::beginTransfer(const char *What) {
+  MovingWhat = What;
+  AtBegin = wireBytes(Socket);
+  Moving.emplace(Pause);
 }
 
 std::unique_ptr<Msg> Channel::receive(Clock::time_point End,
                                       std::string &Error) {
+  AtBegin = wireBytes(Socket);
+  Moving.reset();
+  std::unique_ptr<Msg> M = next(End, Error);
+  Moving.reset();
+  return M;
+}
+
+std::unique_ptr<Msg> Channel::receivePart(std::string &Error) {
+  return next(Clock::time_point::max(), Error);
+}
+
+std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
   TimedOut = false;
   while (!C->has_msg()) {
-    switch (waitFor(Socket, POLLIN, End, I)) {
+    Clock::time_point TooLate =
+        Moving ? std::min(End, Moving->deadline()) : End;
+    switch (waitFor(Socket, POLLIN, TooLate, I)) {
     case Wait::TimedOut:
       TimedOut = true;
       Error = "no answer within the time limit";
+      if (TooLate != End)
+        Error = "it sent " + Moving->text();
       return nullptr;
     case Wait::Interrupted:
       Error = "cancelled";
@@ -190,10 +222,20 @@ std::unique_ptr<Msg> Channel::receive(Clock::time_point End,
     case Wait::Ready:
       break;
     }
+    // libicecc doesn't tell why a connection broke.
+    char Byte;
+    if (::recv(Socket, &Byte, 1, MSG_PEEK | MSG_DONTWAIT) == -1 &&
+        errno != EAGAIN && errno != EINTR) {
+      Error = "the connection was lost: " + connectionLost(errno);
+      return nullptr;
+    }
     if (!C->read_a_bit()) {
       Error = "the connection was lost";
       return nullptr;
     }
+    if (!Moving)
+      Moving.emplace(Pause);
+    Moving->arrived(wireBytes(Socket).Received - AtBegin.Received);
   }
   std::unique_ptr<Msg> M(C->get_msg(0, true));
   if (!M) {
@@ -207,20 +249,28 @@ std::unique_ptr<Msg> Channel::receive(Clock::time_point End,
   return M;
 }
 
-std::string Channel::lastWords(const std::string &Otherwise) {
-  Clock::time_point End = Clock::now() + 2s;
+std::string Channel::whySendFailed() {
+  std::string Why = std::string("can't send ") + MovingWhat;
+  if (MachineLost)
+    Why = connectionLost(ETIMEDOUT);
+  else if (TimedOut && Moving)
+    Why = "it took " + Moving->text() + " of " + MovingWhat;
+  // Who has had that much time has said what there is to say.
+  bool HadTime = TimedOut || MachineLost;
+  Clock::time_point End = Clock::now() + (HadTime ? 100ms : 2000ms);
   std::string Error;
   bool WasTimedOut = TimedOut;
   while (std::unique_ptr<Msg> M = receive(End, Error))
     ;
   TimedOut = WasTimedOut;
-  return Words.empty() ? Otherwise : Words;
+  return Words.empty() ? Why : Words;
 }
 
 std::unique_ptr<Channel> Channel::adopt(MsgChannel *C, Interrupt &I) {
   std::unique_ptr<Channel> Result(new Channel(I));
   Result->C.reset(C);
   Result->Socket = C->fd;
+  watchMachine(C->fd);
   I.add(C->fd);
   return Result;
 }

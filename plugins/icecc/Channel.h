@@ -8,16 +8,23 @@
 // libicecc's channels wait by themselves, some of the time without a limit.
 // Here each wait has an end, and another thread can end it at once.
 //
+// A message that comes in pieces is a transfer, as Network.h has them, from its
+// first byte on; beginTransfer() makes one of many messages. What is sent is
+// looked at between messages: inside of one, libicecc gives up by itself when
+// the other side makes no room for half a minute, and the system sooner.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_ICECC_CHANNEL_H
 #define DTLTO_ICECC_CHANNEL_H
 
+#include "Network.h"
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,17 +78,24 @@ public:
   /// Takes \p C over.
   static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);
 
+  /// The longest pause of a transfer, for those that begin later.
+  void setPause(Clock::duration P) { Pause = P; }
+  /// What is sent from now on, or what receivePart() receives, is one transfer,
+  /// of \p What, until the next receive().
+  void beginTransfer(const char *What);
   /// False if the connection is of no use any more.
   bool send(const Msg &M);
   /// The next message. Null, with one line in \p Error, if none has come at
   /// \p End, the connection is lost, or the other side says what is wrong.
   std::unique_ptr<Msg> receive(Clock::time_point End, std::string &Error);
+  /// The same; its end is the transfer's.
+  std::unique_ptr<Msg> receivePart(std::string &Error);
   /// Whether time was all that the last send() or receive() lacked: nothing
   /// else was wrong, as far as can be told.
   bool timedOut() const { return TimedOut; }
-  /// After a send() that failed: what the other side said of it, if anything,
-  /// or \p Otherwise. timedOut() stays as it is.
-  std::string lastWords(const std::string &Otherwise);
+  /// After a send() of a transfer that failed: why, or what the other side said
+  /// of it, if anything. timedOut() stays as it is.
+  std::string whySendFailed();
 
   /// The version of the protocol.
   int protocol() const;
@@ -95,11 +109,16 @@ private:
                                             Clock::duration Limit,
                                             const std::string &Name,
                                             Interrupt &I, std::string &Error);
+  std::unique_ptr<Msg> next(Clock::time_point End, std::string &Error);
 
   Interrupt &I;
   std::unique_ptr<MsgChannel> C;
   int Socket = -1;
-  bool TimedOut = false;
+  bool TimedOut = false, MachineLost = false;
+  Clock::duration Pause = TheNetworkLimits.Pause;
+  WireBytes AtBegin; // of what Moving counts
+  std::optional<Transfer> Moving;
+  const char *MovingWhat = "";
   std::string Words; // what the other side said last, as text
 };
 

@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 // As icecc has them.
 static constexpr Clock::duration ConnectLimit = 10s;
 static constexpr Clock::duration VerifyLimit = 60s;
-static constexpr Clock::duration ObjectLimit = 40s; // for each piece
 // Nodes refuse messages above a megabyte, and small ones are slow on a busy
 // node.
 static constexpr size_t ChunkSize = 1000000;
@@ -92,11 +91,12 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
   Tarball Bytes = Env.bytes(Error);
   if (!Bytes)
     return false;
+  To.beginTransfer("the environment");
   if (!To.send(EnvTransferMsg(Env.platform(), Env.name())) ||
       !sendBytes(To, Bytes->data(), Bytes->size(), Progress) ||
       !To.send(EndMsg()) ||
       !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
-    Error = To.lastWords("can't send the environment");
+    Error = To.whySendFailed();
     return false;
   }
   std::unique_ptr<Msg> M = To.receive(Clock::now() + VerifyLimit, Error);
@@ -148,8 +148,9 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
 static Outcome receiveObject(const RemoteJob &J, Channel &From,
                              CompileResultMsg &Result) {
   std::string Object, Error;
+  From.beginTransfer("the object");
   while (true) {
-    std::unique_ptr<Msg> M = From.receive(Clock::now() + ObjectLimit, Error);
+    std::unique_ptr<Msg> M = From.receivePart(Error);
     if (!M)
       return nodeFailed("the object was cut off: " + Error, From);
     if (M->type == M_END)
@@ -189,6 +190,7 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   auto Conn = Channel::connect(J.Host, J.Port, ConnectLimit, I, Error);
   if (!Conn)
     return nodeFailed(Error);
+  Conn->setPause(J.TransferLimit);
 
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {
     bool Good = sendEnvironment(J, *Conn, Env, Progress, Error);
@@ -207,11 +209,9 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   Compile.setOutputFile("object.o");
   Compile.setWorkingDirectory("");
   Compile.appendFlag(J.ResultOption, Arg_Remote);
+  Conn->beginTransfer("the job");
   if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundle(*Conn, J, Progress))
-    return nodeFailed(Conn->lastWords(Conn->timedOut()
-                                          ? "has stopped reading the job"
-                                          : "can't send the job"),
-                      *Conn);
+    return nodeFailed(Conn->whySendFailed(), *Conn);
 
   J.Report(DTLTO_STATE_RUNNING);
   std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);

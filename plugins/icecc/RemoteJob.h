@@ -50,6 +50,7 @@ struct RemoteJob {
   const char *ResultOption = "--frame"; // of dtlto-codegen
   ByteCache *Compressed = nullptr;      // chunks of what others import as well
   std::chrono::seconds ResultLimit{0};
+  std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
   /// Why an object that came back is no good; empty if it is.
   std::function<std::string(std::string_view)> Problem;
   /// Told of each new DTLTO_STATE_..., and of progress now and then.

@@ -88,6 +88,7 @@ std::vector<NodeJobs> dtlto::icecc::askForNodes(const sockaddr_in &Scheduler,
   At.sin_port = htons(static_cast<uint16_t>(ntohs(At.sin_port) + 1));
   Descriptor Socket{
       ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  watchMachine(Socket.Fd);
   Descriptor Datagrams{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   if (Socket.Fd < 0 ||
       (::connect(Socket.Fd, reinterpret_cast<sockaddr *>(&At), sizeof(At)) &&

@@ -35,13 +35,16 @@ static bool readArgument(std::string_view Arg, Settings &S,
     Error = quote(Arg) + ": expected jobs=N with N from 1 to 4096";
     return false;
   }
-  if (HasValue && Name == "grant-timeout") {
+  if (HasValue && (Name == "grant-timeout" || Name == "transfer-timeout")) {
     uint32_t N;
     if (!parseNumber(Value, 1, 86400, N)) {
       Error = quote(Arg) + ": expected a number of seconds from 1 to 86400";
       return false;
     }
-    S.GrantTimeout = std::chrono::seconds(N);
+    if (Name == "grant-timeout")
+      S.GrantTimeout = std::chrono::seconds(N);
+    else
+      S.TransferLimit = std::chrono::seconds(N);
     return true;
   }
   if (HasValue && Name == "netname") {
@@ -49,12 +52,12 @@ static bool readArgument(std::string_view Arg, Settings &S,
     return true;
   }
   Error = "unknown argument " + quote(Arg);
-  std::string_view Near =
-      nearest(Name, {"worker", "jobs", "grant-timeout", "netname"});
+  std::string_view Near = nearest(
+      Name, {"worker", "jobs", "grant-timeout", "transfer-timeout", "netname"});
   if (!Near.empty())
     Error += ", did you mean " + quote(std::string(Near) + "=") + "?";
   Error += " (known are worker=PATH, jobs=N, grant-timeout=SECONDS, "
-           "netname=NAME)";
+           "transfer-timeout=SECONDS, netname=NAME)";
   return false;
 }
 

@@ -15,6 +15,7 @@
 #define DTLTO_ICECC_SETTINGS_H
 
 #include "Log.h"
+#include "Network.h"
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -30,6 +31,9 @@ struct Settings {
   /// grant-timeout=SECONDS: a job that waits is given back when no node was
   /// granted to any job for so long.
   std::chrono::seconds GrantTimeout{300};
+  /// transfer-timeout=SECONDS: how long a transfer to or from a node may pause,
+  /// and what it may take beside the time for its bytes.
+  std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
   /// netname=NAME: the network of the scheduler that is looked for, if
   /// ICECC_SCHEDULER doesn't name one.
   std::string NetName;

@@ -11,14 +11,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "MockIcecream.h"
+#include "Network.h"
 #include "dtlto/PluginAPI.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <set>
+#include <sys/socket.h>
 #include <thread>
+#include <tuple>
 
 using namespace dtlto::test;
 namespace fs = std::filesystem;
@@ -222,6 +227,7 @@ dtlto_buffer ClientTest::copy(const std::string &Text) {
 
 void ClientTest::TearDown() {
   close();
+  dtlto::TheNetworkLimits = {};
   // All that was asked for is released.
   EXPECT_TRUE(Cluster->waitForClosed());
   Cluster.reset();
@@ -564,6 +570,79 @@ TEST_F(ClientTest, SilentNode) {
   EXPECT_EQ("the bundle", compile("the bundle", "other.o").Object);
 }
 
+/// Bytes that can't be compressed, more than sockets hold.
+static std::string large() {
+  std::string Bytes(30000000, 'x');
+  uint32_t Random = 1;
+  for (char &C : Bytes)
+    C = static_cast<char>((Random = Random * 1664525 + 1013904223) >> 24);
+  return Bytes;
+}
+
+/// Each byte is a sign of life, and none is the last.
+TEST_F(ClientTest, SlowTransfers) {
+  Cluster->HasEnvironment = true;
+  dtlto::TheNetworkLimits.Pause = std::chrono::milliseconds(300);
+  dtlto::TheNetworkLimits.MinRate = UINT64_MAX;
+  ASSERT_EQ(DTLTO_OK, open());
+  const std::tuple<Behaviour, std::string, const char *> Cases[] = {
+      {Behaviour::DribbledResult, "it sent ", " in 0 s"},
+      {Behaviour::DribbledObject, "the object was cut off: it sent ",
+       " in 0 s"},
+      {Behaviour::SlowReader, "it took ", " of the job"}};
+  for (auto &[B, Text, Tail] : Cases) {
+    Cluster->expect({B});
+    Done D = compile(B == Behaviour::SlowReader ? large() : "a");
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    EXPECT_EQ(0u, D.Message.find("127.0.0.1:")) << D.Message;
+    EXPECT_NE(std::string::npos, D.Message.find(": " + Text)) << D.Message;
+    EXPECT_NE(std::string::npos, D.Message.find(Tail)) << D.Message;
+  }
+  // Once each: what takes too long is given back.
+  EXPECT_EQ(3u, Cluster->seen().Jobs);
+}
+
+TEST_F(ClientTest, SlowTransferOfTheEnvironment) {
+  std::ofstream(Folder + "/worker.tar.gz") << large();
+  dtlto::TheNetworkLimits.Pause = std::chrono::milliseconds(300);
+  dtlto::TheNetworkLimits.MinRate = UINT64_MAX;
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect({Behaviour::SlowEnvironment});
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find(": it took ")) << D.Message;
+  EXPECT_NE(std::string::npos, D.Message.find(" of the environment"));
+  EXPECT_EQ(0u, Cluster->seen().Jobs);
+}
+
+/// The system watches the machines of nodes, whatever libicecc thinks of it.
+TEST_F(ClientTest, ConnectionsAreWatched) {
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->expect({Behaviour::Silent});
+  uint64_t Id = submit("a");
+  ASSERT_TRUE(Cluster->waitForJobs(1));
+  unsigned NumFound = 0;
+  for (int Fd = 3; Fd != 1000; ++Fd) {
+    sockaddr_in Peer = {};
+    socklen_t Size = sizeof(Peer);
+    if (::getpeername(Fd, reinterpret_cast<sockaddr *>(&Peer), &Size) != 0 ||
+        Peer.sin_family != AF_INET || ntohs(Peer.sin_port) != Cluster->port())
+      continue;
+    ++NumFound;
+    int Value = 0;
+    Size = sizeof(Value);
+    ::getsockopt(Fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &Value, &Size);
+    EXPECT_EQ(dtlto::TheNetworkLimits.Gone.count(), Value);
+    ::getsockopt(Fd, IPPROTO_TCP, TCP_KEEPIDLE, &Value, &Size);
+    EXPECT_EQ(4, Value);
+    ::getsockopt(Fd, SOL_SOCKET, SO_KEEPALIVE, &Value, &Size);
+    EXPECT_EQ(1, Value);
+  }
+  EXPECT_EQ(1u, NumFound);
+  cancel(Id);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+}
+
 TEST_F(ClientTest, NodeThatIsCutOffIsNoSlowNode) {
   ASSERT_EQ(DTLTO_OK, open());
   Cluster->expect({Behaviour::Close, Behaviour::Close, Behaviour::Close});
@@ -697,11 +776,8 @@ TEST_F(ClientTest, CancelAtANode) {
     }
     Cluster->expect({B});
     unsigned Before = Cluster->seen().Jobs;
-    // More than sockets hold, so that a deaf node stops the sending.
-    std::string Bundle(30000000, 'x');
-    for (size_t I = 0; I < Bundle.size(); ++I)
-      Bundle[I] = static_cast<char>(I * (I >> 9) >> 5);
-    uint64_t Id = submit(Bundle);
+    // A deaf node stops the sending.
+    uint64_t Id = submit(large());
     ASSERT_TRUE(Cluster->waitForJobs(Before + 1));
     cancel(Id);
     EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);

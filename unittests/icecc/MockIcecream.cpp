@@ -7,7 +7,9 @@
 
 #include "MockIcecream.h"
 #include <algorithm>
+#include <cerrno>
 #include <poll.h>
+#include <sys/socket.h>
 
 using namespace dtlto::test;
 
@@ -63,13 +65,33 @@ MockCluster::Seen MockCluster::seen() const {
   return S;
 }
 
+static constexpr std::chrono::milliseconds Drop(2);
+
+/// Reads a little now and then until the client hangs up.
+static void readSlowly(MsgChannel &C) {
+  char Buffer[10000];
+  for (ssize_t N = 1; N != 0; std::this_thread::sleep_for(Drop)) {
+    N = ::recv(C.fd, Buffer, sizeof(Buffer), MSG_DONTWAIT);
+    if (N < 0 && errno != EAGAIN)
+      return;
+  }
+}
+
+/// The beginning of a message, a byte at a time, until the client hangs up.
+static void dribble(MsgChannel &C) {
+  const unsigned char Length[4] = {0, 1, 0, 0}; // of 65536 bytes
+  for (size_t I = 0; I != 65536; ++I, std::this_thread::sleep_for(Drop))
+    if (::send(C.fd, &Length[I < 4 ? I : 3], 1, MSG_NOSIGNAL) != 1)
+      return;
+}
+
 /// The next message; null at the end.
-static std::unique_ptr<Msg> next(MsgChannel &C) {
+static std::unique_ptr<Msg> receive(MsgChannel &C) {
   return std::unique_ptr<Msg>(C.get_msg(30, true));
 }
 
 void MockCluster::serveClient(MsgChannel &C) {
-  while (std::unique_ptr<Msg> M = next(C)) {
+  while (std::unique_ptr<Msg> M = receive(C)) {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (M->type == M_GET_CS) {
       auto &Request = static_cast<GetCSMsg &>(*M);
@@ -109,12 +131,18 @@ void MockCluster::serveClient(MsgChannel &C) {
 }
 
 void MockCluster::serveJob(MsgChannel &C) {
-  bool InJob = false;
+  bool InJob = false, Slow = false;
   Behaviour B = Behaviour::Good;
   std::string Bytes;
-  while (std::unique_ptr<Msg> M = next(C)) {
+  while (std::unique_ptr<Msg> M = receive(C)) {
     if (M->type == M_TRANFER_ENV) {
       Bytes.clear();
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (!Next.empty() && Next.front() == Behaviour::SlowEnvironment) {
+        Next.erase(Next.begin());
+        Slow = true;
+        break;
+      }
     } else if (M->type == M_FILE_CHUNK) {
       auto &Chunk = static_cast<FileChunkMsg &>(*M);
       Bytes.append(reinterpret_cast<char *>(Chunk.buffer), Chunk.len);
@@ -141,7 +169,8 @@ void MockCluster::serveJob(MsgChannel &C) {
         B = Next.front();
         Next.erase(Next.begin());
       }
-      if (B == Behaviour::Deaf) {
+      Slow = B == Behaviour::SlowReader;
+      if (B == Behaviour::Deaf || Slow) {
         ++S.Jobs;
         Changed.notify_all();
         break;
@@ -156,6 +185,8 @@ void MockCluster::serveJob(MsgChannel &C) {
         return;
     }
   }
+  if (Slow)
+    readSlowly(C);
   if (B != Behaviour::Deaf)
     return;
   // Until the client hangs up.
@@ -174,7 +205,12 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B,
     break;
   case Behaviour::Silent:
   case Behaviour::Deaf:
+  case Behaviour::SlowReader:
+  case Behaviour::SlowEnvironment:
     return true;
+  case Behaviour::DribbledResult:
+    dribble(C);
+    return false;
   case Behaviour::Close:
     return false;
   case Behaviour::CutObject:
@@ -191,6 +227,7 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B,
     C.send_msg(PingMsg());
     return true;
   case Behaviour::OddObject:
+  case Behaviour::DribbledObject:
     break;
   case Behaviour::Text:
     C.send_msg(StatusTextMsg("environment is gone"));
@@ -215,6 +252,12 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B,
   if (B == Behaviour::OddObject) {
     C.send_msg(PingMsg());
     return true;
+  }
+  if (B == Behaviour::DribbledObject) {
+    while (C.send_msg(
+        FileChunkMsg(reinterpret_cast<unsigned char *>(F.data()), 1)))
+      std::this_thread::sleep_for(Drop);
+    return false;
   }
   for (size_t I = 0; I < F.size(); I += 100000)
     C.send_msg(FileChunkMsg(reinterpret_cast<unsigned char *>(F.data() + I),

@@ -30,20 +30,24 @@ public:
 
 /// What a node does with a job.
 enum class Behaviour {
-  Good,         // sends the bundle back, in a frame, and a warning
-  Silent,       // reads the job and never answers
-  Deaf,         // reads nothing
-  Close,        // hangs up instead of a result
-  CutObject,    // hangs up in the middle of the object
-  ShortObject,  // ends the object early
-  LongObject,   // appends to it
-  NoObject,     // the end, and no object
-  OddMessage,   // a Ping in place of the result
-  OddObject,    // a Ping in place of the object
-  Text,         // a status text in place of the result
-  Crash,        // status 105
-  CompileError, // status 1, and LLVM's words
-  WorkerError   // status 1, and the worker's
+  Good,            // sends the bundle back, in a frame, and a warning
+  Silent,          // reads the job and never answers
+  Deaf,            // reads nothing
+  SlowReader,      // reads a bit of the job now and then
+  SlowEnvironment, // the same with the environment
+  DribbledResult,  // sends a byte of the result now and then
+  DribbledObject,  // the same with the object, in messages
+  Close,           // hangs up instead of a result
+  CutObject,       // hangs up in the middle of the object
+  ShortObject,     // ends the object early
+  LongObject,      // appends to it
+  NoObject,        // the end, and no object
+  OddMessage,      // a Ping in place of the result
+  OddObject,       // a Ping in place of the object
+  Text,            // a status text in place of the result
+  Crash,           // status 105
+  CompileError,    // status 1, and LLVM's words
+  WorkerError      // status 1, and the worker's
 };
 
 /// The whole cluster: a local daemon, and nodes.
@@ -68,6 +72,7 @@ public:
     Answer = How;
   }
   void stopDaemon() { Daemon->stop(); }
+  uint16_t port() const { return Node->port(); } // of the node
   unsigned numOpen() const { return Daemon->numOpen() + Node->numOpen(); }
 
   // What was seen. Each waits until it is so.

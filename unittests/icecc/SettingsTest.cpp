@@ -56,12 +56,16 @@ TEST_F(SettingsTest, Worker) {
 }
 
 TEST_F(SettingsTest, Numbers) {
-  ASSERT_TRUE(read({"jobs=7", "grant-timeout=9", "netname=n"}));
+  EXPECT_EQ(std::chrono::seconds(30), S.TransferLimit);
+  ASSERT_TRUE(
+      read({"jobs=7", "grant-timeout=9", "transfer-timeout=2", "netname=n"}));
+  EXPECT_EQ(std::chrono::seconds(2), S.TransferLimit);
   EXPECT_EQ(7u, S.MaxJobs);
   EXPECT_EQ(9, S.GrantTimeout.count());
   EXPECT_EQ("n", S.NetName);
-  for (const char *Arg : {"jobs=0", "jobs=4097", "jobs=", "jobs", "jobs=1x",
-                          "grant-timeout=0", "grant-timeout=-1", "other=1"}) {
+  for (const char *Arg :
+       {"jobs=0", "jobs=4097", "jobs=", "jobs", "jobs=1x", "grant-timeout=0",
+        "transfer-timeout=0", "grant-timeout=-1", "other=1"}) {
     EXPECT_FALSE(read({Arg})) << Arg;
     EXPECT_NE(std::string::npos, Error.find(Arg)) << Error;
   }
