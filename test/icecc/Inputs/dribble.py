@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Links through a network that has ten bytes a second for what nodes send.
+
+  dribble.py COMMAND...
+
+For COMMAND, a relay stands in front of the local iceccd (ICECC_TEST_SOCKET). It
+changes the port of each node that is granted to that of another relay, which is
+the slow network. A handshake, and whether an environment works, pass at once.
+"""
+
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "Inputs"))
+import relay
+
+HANDSHAKE = 8  # two numbers
+QUICK = HANDSHAKE + 12  # and one message
+USE_CS = ord("H")  # length, kind, number of the job, port, ...
+
+ports = {}  # of a node's port, that of its relay
+lock = threading.Lock()
+
+
+def relay_of(node):
+    with lock:
+        if node not in ports:
+            listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+
+            def handle(client):
+                server = socket.create_connection(("127.0.0.1", node))
+                relay.thread(relay.copy, client, server)
+                relay.copy(server, relay.Dribble(client, QUICK))
+            relay.serve(listener, handle)
+            ports[node] = listener.getsockname()[1]
+        return ports[node]
+
+
+class Grants:
+    """Passes what the iceccd says message by message."""
+
+    def __init__(self):
+        self.handshake, self.rest = HANDSHAKE, b""
+
+    def __call__(self, part):
+        ready, part = part[:self.handshake], part[self.handshake:]
+        self.handshake -= len(ready)
+        self.rest += part
+        while len(self.rest) >= 4:
+            size = 4 + struct.unpack(">I", self.rest[:4])[0]
+            if len(self.rest) < size:
+                break
+            message, self.rest = self.rest[:size], self.rest[size:]
+            if size > 16 and struct.unpack(">I", message[4:8])[0] == USE_CS:
+                node = struct.unpack(">I", message[12:16])[0]
+                message = message[:12] + struct.pack(">I", relay_of(node)) \
+                    + message[16:]
+            ready += message
+        return ready
+
+
+def main():
+    daemon = os.environ["ICECC_TEST_SOCKET"]
+
+    def handle(client):
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(daemon)
+        relay.thread(relay.copy, client, server)
+        relay.copy(server, client, Grants())
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "iceccd.socket")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        listener.listen(256)
+        relay.serve(listener, handle)
+        return subprocess.run(sys.argv[1:], env=dict(
+            os.environ, ICECC_TEST_SOCKET=path)).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
