@@ -63,8 +63,14 @@ bool dtlto::machineIsSilent(int Socket) {
          TheNetworkLimits.Gone * 3 / 4;
 }
 
+bool dtlto::isMachineGone(int Errno) {
+  // Of a network that says so; the limit has passed all the same.
+  return Errno == ETIMEDOUT || Errno == EHOSTUNREACH || Errno == ENETUNREACH ||
+         Errno == EHOSTDOWN;
+}
+
 std::string dtlto::connectionLost(int Errno) {
-  if (Errno != ETIMEDOUT)
+  if (!isMachineGone(Errno))
     return std::strerror(Errno);
   std::string Seconds =
       std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count());

@@ -59,8 +59,11 @@ void allowStall(int Socket, std::chrono::steady_clock::duration Stalled);
 /// already, acknowledges nothing.
 bool machineIsSilent(int Socket);
 
-/// Why a connection broke, for its user: one line. \p Errno is of the call that
-/// failed.
+/// Whether \p Errno, of a call that failed, says that the machine at the other
+/// end is gone, or the network to it.
+bool isMachineGone(int Errno);
+
+/// Why a connection broke, for its user: one line.
 std::string connectionLost(int Errno);
 
 /// What the machine at the other end of \p Socket has acknowledged and sent, in

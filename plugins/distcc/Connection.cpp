@@ -82,7 +82,7 @@ void Connection::fail(FailureTy F, std::string Why) {
 
 void Connection::broken(const char *What, int Errno) {
   Reset = Errno == ECONNRESET || Errno == EPIPE;
-  fail(Errno == ETIMEDOUT ? Lost : Dropped,
+  fail(isMachineGone(Errno) ? Lost : Dropped,
        std::string(What) + ": " + connectionLost(Errno));
 }
 
