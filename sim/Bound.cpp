@@ -103,10 +103,16 @@ std::optional<Bound> dtlto::sim::boundOf(const Scenario &S) {
   if (O.KeepOrder || O.VerifyPercent != 0)
     return std::nullopt;
   // A machine that is slower than this one has its time, too.
+  double Lost = 0;
   double Late =
       S.Workers.empty()
           ? 0
           : 2 * alone(S) / std::min(1.0, S.Workers[0].Speed) + 3 + overhead(S);
+  // What must be alone has its time after each machine that has lost it.
+  for (const Worker &W : S.Workers)
+    if (O.DuplicatePercent == 0 && !W.DiesSilently && W.DiesAt != Never)
+      Lost = std::max(Lost, seconds(W.DiesAt));
+  Late += Lost;
   if (S.isHonest()) {
     double Most = honest(S);
     if (Most == 0)
