@@ -4,7 +4,7 @@
 # those of the standard library that only compute, or asks for the time.
 
 set(allowed "algorithm|array|charconv|chrono|cmath|cstddef|cstdint|cstdlib")
-string(APPEND allowed "|functional|limits|map|optional|set|string|string_view")
+string(APPEND allowed "|functional|limits|map|optional|random|set|string|string_view")
 string(APPEND allowed "|tuple|unordered_map|utility|vector")
 
 file(GLOB files ${SOURCES}/*.h ${SOURCES}/*.cpp)
