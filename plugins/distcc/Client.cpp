@@ -260,7 +260,9 @@ void Client::assign() {
       finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
       continue;
     }
-    Host *H = TheFarm.anyRoom() ? TheFarm.choose(J.Tried, J.Avoid) : nullptr;
+    Host *H = TheFarm.anyRoom() && Running.size() < MaxRunning
+                  ? TheFarm.choose(J.Tried, J.Avoid)
+                  : nullptr;
     if (!H)
       Queue.push_back(Id);
     else if (H->Spec.Kind == HostKind::Local)
@@ -351,6 +353,8 @@ void Client::connectionEnded(Job &J) {
   J.Took = Clock::now() - J.Began;
   if (C->state() == Connection::Failed) {
     --NumUnfinished;
+    if (C->failure() == Connection::Exhausted)
+      return putBack(J, C->error());
     TheFarm.recordFailure(*J.On, C->error());
     return tryAnother(J, C->error());
   }
@@ -419,6 +423,23 @@ void Client::tryAnother(Job &J, const std::string &Why) {
   Queue.push_front(J.Id);
 }
 
+/// There is no connection to be had for \p J beside the others, whatever the
+/// host.
+void Client::putBack(Job &J, const std::string &Why) {
+  J.On = nullptr;
+  J.At = Job::Queued;
+  J.LastError = Why;
+  if (J.Cancelled)
+    return finish(J, DTLTO_CANCELLED, "");
+  if (Running.empty())
+    return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Why);
+  if (MaxRunning == SIZE_MAX)
+    TheLog->warning(Why + "; fewer jobs run at a time");
+  MaxRunning = Running.size();
+  J.Offer->state(DTLTO_STATE_QUEUED);
+  Queue.push_front(J.Id);
+}
+
 /// Ends a job that no helper has.
 void Client::finish(Job &J, int32_t Status, const std::string &Message,
                     Pages Object) {
@@ -468,12 +489,15 @@ void Client::giveUpIfHopeless() {
 
 /// Makes the new state known to the linker.
 void Client::publish() {
-  unsigned Expected = TheFarm.expectedSlots();
+  auto AtMost = [this](unsigned N) {
+    return static_cast<unsigned>(std::min<size_t>(N, MaxRunning));
+  };
+  unsigned Expected = AtMost(TheFarm.expectedSlots());
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     uint32_t Accepted = static_cast<uint32_t>(numJobs());
-    Now.slots = TheFarm.slots();
-    Now.free = TheFarm.freeSlots();
+    Now.slots = AtMost(TheFarm.slots());
+    Now.free = std::min(TheFarm.freeSlots(), Now.slots);
     Now.queued = Accepted - std::min(Accepted, NumUnfinished);
     Now.workers = TheFarm.numUsable();
     Now.local = TheFarm.localSlots();

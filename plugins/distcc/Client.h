@@ -97,6 +97,7 @@ private:
   void judged(uint64_t Id, Verdict &V);
   void ended(Job &J, bool IsGood);
   void tryAnother(Job &J, const std::string &Why);
+  void putBack(Job &J, const std::string &Why);
   void finish(Job &J, int32_t Status, const std::string &Message,
               Pages Object = {});
   void erase(Job &J);
@@ -114,6 +115,7 @@ private:
   Farm TheFarm;
   std::map<uint64_t, JobPtr> Jobs;
   std::deque<uint64_t> Queue; // Queued ones, the next first
+  size_t MaxRunning = SIZE_MAX; // this machine has no descriptors for more
   std::vector<uint64_t> Running;
   /// Of modules whose job went back to the linker with an error: it may come
   /// again.

@@ -98,6 +98,9 @@ void Connection::connectNext() {
       return;
     }
     Error = std::strerror(errno);
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+        errno == ENOMEM)
+      return fail(Exhausted, "this machine can't open a connection: " + Error);
   }
   fail(Unreachable,
        "can't connect: " + (Error.empty() ? std::string("no address") : Error));

@@ -53,7 +53,8 @@ public:
     Dropped,     // closed or reset by the other side
     Silent,      // nothing, or too little, happened for too long
     Lost,        // its machine, or the network to it, is gone
-    Nonsense     // what came is no reply
+    Nonsense,    // what came is no reply
+    Exhausted    // this machine has no descriptor or memory for it
   };
 
   /// Begins to connect. \p Silence is how long nothing may happen, \p MaxReply

@@ -122,6 +122,9 @@ void Farm::probeEnded(Host &H) {
                                       "overloaded?");
   case Connection::Lost:
     return rest(H, P->error());
+  case Connection::Exhausted:
+    // That is no fault of the host's. Soon there may be one.
+    return rest(H, P->error(), 1s);
   case Connection::Nonsense:
     return leaveOut(H, "is no distccd: " + P->error());
   }
@@ -155,7 +158,10 @@ void Farm::say(const std::string &Text) {
 /// Says why, but not again for each try while nothing works.
 void Farm::rest(Host &H, const std::string &Why) {
   // Without a back-off period, still don't ask all the time.
-  Clock::duration Period = std::max<Clock::duration>(S.BackoffPeriod, 1s);
+  rest(H, Why, std::max<Clock::duration>(S.BackoffPeriod, 1s));
+}
+
+void Farm::rest(Host &H, const std::string &Why, Clock::duration Period) {
   auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(Period);
   std::string Text = H.Name + ": " + Why + "; not used for " +
                      std::to_string(Seconds.count()) + " s";

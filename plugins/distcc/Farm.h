@@ -81,6 +81,7 @@ private:
   void probeEnded(Host &H);
   void compareVersion(Host &H, std::string Line);
   void rest(Host &H, const std::string &Why);
+  void rest(Host &H, const std::string &Why, Clock::duration Period);
   void leaveOut(Host &H, const std::string &Why);
   void say(const std::string &Text);
 

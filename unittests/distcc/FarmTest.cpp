@@ -250,7 +250,8 @@ TEST_F(FarmTest, NoFileDescriptorForAConnection) {
             DTLTO_ERROR_INFRASTRUCTURE);
   Host.close();
   ASSERT_EQ(Host.warnings().size(), 1u);
-  EXPECT_EQ(Host.warnings()[0].find(L.name() + ": can't connect: Too many"),
+  EXPECT_EQ(Host.warnings()[0].find(
+                L.name() + ": this machine can't open a connection: Too many"),
             0u);
 }
 

@@ -12,6 +12,7 @@
 #include "Link/ProgressObserver.h"
 #include "Link/TimelineObserver.h"
 #include "Link/Verifier.h"
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -24,6 +25,9 @@ using PlanEvent = plan::Event;
 
 // How long close() may take.
 static constexpr std::chrono::seconds MaxClose = 10s;
+
+// File descriptors that are asked for, if the hard limit allows.
+static constexpr rlim_t MaxDescriptors = 65536;
 
 /// A part of the machine's memory that a linker may well take, in bytes.
 static uint64_t defaultMemory() {
@@ -186,9 +190,21 @@ void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
     perform(A);
 }
 
+/// A connection for each job of a large farm is more than what shells allow for
+/// the sake of programs that use select().
+static void raiseDescriptorLimit() {
+  rlimit Limit;
+  if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0 ||
+      Limit.rlim_cur >= MaxDescriptors)
+    return;
+  Limit.rlim_cur = std::min(Limit.rlim_max, MaxDescriptors);
+  ::setrlimit(RLIMIT_NOFILE, &Limit);
+}
+
 void LinkRun::perform(const Action &A) {
   switch (A.What) {
   case Action::Open:
+    raiseDescriptorLimit();
     TheSession = std::make_unique<Session>(L, Events, Jobs.size());
     return TheSession->open();
   case Action::Prepare:

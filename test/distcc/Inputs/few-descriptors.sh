@@ -1,0 +1,22 @@
+# few-descriptors.sh LINK...: runs the command with ever more file descriptors. Its
+# output is "stock", or there is none; no host is blamed; all is well in the end, and
+# before that there are links that have less than they want.
+few=0
+for n in 6 8 9 10 11 12 14 40; do
+  rm -f out
+  if (ulimit -n $n && "$@" --thinlto-dist-costs=off -o out) > said 2>&1; then
+    cmp stock out || exit 1
+  elif [ -e out ]; then
+    echo "$n: a failed link has left its output"
+    exit 1
+  fi
+  grep -v "this machine can't open a connection" said > others
+  if grep -E "not used|can't be used|rests" others; then
+    echo "$n: a host is blamed"
+    exit 1
+  fi
+  if grep -q "this machine can't open a connection" said; then
+    few=$((few + 1))
+  fi
+done
+[ -e out ] && [ ! -s said ] && [ $few -gt 0 ] || { cat said; exit 1; }
