@@ -100,6 +100,8 @@ void Client::cancel(sdk::Job &J) {
     if (It == Jobs.end())
       return;
     Job &J = *It->second;
+    if (J.At == Job::Remote && Clock::now() - J.Began >= S.patience())
+      TheFarm.recordUnanswered(*J.On, J.Began);
     // What a helper works on ends when it is done with it.
     if (J.At == Job::Queued || J.At == Job::Remote)
       finish(J, DTLTO_CANCELLED, "");

@@ -196,6 +196,7 @@ void Farm::recordFailure(Host &H, const std::string &Why) {
 void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
   ++H.NumDone;
   H.NumErrors = 0;
+  H.LastAnswer = Clock::now();
   H.learn(Cost, Took);
   // It works: what broke a moment ago was not the machine.
   if (H.State == Host::Resting && H.NumRefuted < Host::MaxWrong) {
@@ -205,7 +206,15 @@ void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
   }
 }
 
-void Farm::recordCompileError(Host &H) { ++H.NumErrors; }
+void Farm::recordCompileError(Host &H) {
+  ++H.NumErrors;
+  H.LastAnswer = Clock::now();
+}
+
+/// It may be frozen; a slow one has answered something meanwhile.
+void Farm::recordUnanswered(Host &H, Clock::time_point Since) {
+  H.NumErrors += H.LastAnswer < Since;
+}
 
 void Farm::recordRefuted(const std::string &Name, int32_t Status) {
   auto It = std::find_if(Hosts.begin(), Hosts.end(),

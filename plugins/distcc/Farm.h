@@ -52,6 +52,8 @@ public:
   void recordSuccess(Host &H, uint64_t Cost, Clock::duration Took);
   /// Its compiler failed: that says nothing of its speed.
   void recordCompileError(Host &H);
+  /// The linker has taken a job back that the host had since \p Since.
+  void recordUnanswered(Host &H, Clock::time_point Since);
   /// The linker has found that host's result, of this status, to be wrong.
   void recordRefuted(const std::string &Name, int32_t Status);
 

@@ -57,14 +57,17 @@ struct Host {
   /// Cost that it gets done in a second in one slot, smoothed; 0: not known.
   double Speed = 0;
 
-  /// Compile errors since its last good object that nobody has refuted.
+  /// Since its last good object: compile errors that nobody has refuted, and
+  /// jobs that were taken back while it answered nothing.
   unsigned NumErrors = 0;
+  Clock::time_point LastAnswer;
   /// Of its results, the linker has found so many to be wrong since it was last
   /// found.
   unsigned NumRefuted = 0;
   static constexpr unsigned MaxWrong = 2; // of each
 
-  /// It may be one that fails to compile whatever it gets, in no time.
+  /// It may be one that fails to compile whatever it gets, in no time, or one
+  /// that is frozen.
   bool isSuspect() const { return NumErrors >= MaxWrong; }
   bool hasRoom() const { return State == Usable && NumBusy < Slots; }
   bool mayBecomeUsable() const {

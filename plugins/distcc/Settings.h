@@ -41,6 +41,12 @@ struct Settings {
   /// wants its status), it is not reached over TCP, or there is no such port.
   uint16_t statsPort(const HostSpec &Host) const;
 
+  /// How long a host may answer nothing before that speaks against it, if the
+  /// linker takes a job back.
+  std::chrono::milliseconds patience() const {
+    return std::chrono::milliseconds(IoTimeout) / 100;
+  }
+
   std::chrono::seconds IoTimeout{300};    // DISTCC_IO_TIMEOUT
   std::chrono::seconds BackoffPeriod{60}; // DISTCC_BACKOFF_PERIOD; 0: none
   bool Fallback = true;                   // DISTCC_FALLBACK is not 0

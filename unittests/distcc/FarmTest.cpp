@@ -492,6 +492,33 @@ TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
   EXPECT_TRUE(Host.warnings().empty());
 }
 
+/// Its machine may be frozen. One job that is taken back is no sign of that.
+TEST_F(FarmTest, AHostThatAnswersNothingGetsNoMoreJobs) {
+  setenv("DISTCC_IO_TIMEOUT", "1", 1);
+  for (unsigned NumTakenBack : {1, 2}) {
+    MockDistccd A, B;
+    Gate G;
+    A.onJob(goodAfter(G));
+    FakeHost Host;
+    ASSERT_EQ(Host.open({hosts({&A, &B}, "/3")}), DTLTO_OK);
+    Host.waitForLog(A.name() + ": has");
+    Host.waitForLog(B.name() + ": has");
+    std::vector<uint64_t> Ids;
+    for (unsigned I = 0; I != NumTakenBack; ++I) {
+      Ids.push_back(Host.submit(smallJob(std::to_string(I) + ".o")));
+      Host.waitForState(Ids.back(), DTLTO_STATE_RUNNING);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (uint64_t Id : Ids)
+      Host.cancel(Id);
+    if (NumTakenBack == 1)
+      G.open();
+    EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Worker,
+              NumTakenBack == 1 ? A.name() : B.name());
+    G.open();
+  }
+}
+
 /// They may be the modules' own errors.
 TEST_F(FarmTest, WhereAllHostsFailAllAreUsed) {
   MockDistccd A, B;
