@@ -269,7 +269,8 @@ Time Simulation::timeLimit() const {
   for (const JobTruth &J : S.Jobs)
     Limit += fromSeconds(20 * J.Seconds) +
              (S.O.MaxTries + 2) *
-                 (S.O.JobTimeout + 2 * S.O.DeadlineStep + S.O.BusyRetry + 5s);
+                 ((S.has(Feature::OnlyTalks) ? 5 : 1) * S.O.JobTimeout +
+                  2 * S.O.DeadlineStep + S.O.BusyRetry + 5s);
   return Limit;
 }
 
@@ -512,8 +513,11 @@ void Simulation::lookAtPlugin() {
     ToldForbidden = true;
     tell(S.Latency, {Event::FallbackForbidden});
   }
+  if (S.has(Feature::OnlyTalks) && !Dropped)
+    tell(S.Latency, {Event::RoomChanged});
   // Nothing begins later; but a storm may have to end.
-  if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min))
+  if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min) &&
+      !S.has(Feature::OnlyTalks))
     return;
   Due D{};
   D.What = Due::Look;

@@ -85,7 +85,7 @@ void Rules::onEvent(const Event &E) {
       Attempts[Id].IsLacking |=
           E.Flag && !IsOpen && !Dropped && Attempts[Id].At == Where::Ready;
     IsOpen = true;
-    PluginSign = Now;
+    PluginSign = PluginWork = Now;
     return;
   case Event::OpenFailed:
     Forbidden |= E.Flag && !Dropped;
@@ -157,7 +157,7 @@ void Rules::onEvent(const Event &E) {
       A->At = Where::Accepted;
       ++J.NumAccepted;
     }
-    PluginSign = Now;
+    PluginSign = PluginWork = Now;
     break;
   case Event::Busy:
     MustWait |= !E.Flag && A->At == Where::Offered;
@@ -168,16 +168,18 @@ void Rules::onEvent(const Event &E) {
   case Event::StateChanged:
     A->Runs |= E.State != PluginState::Queued;
     PluginSign = Now;
+    if (E.State != PluginState::Queued)
+      PluginWork = Now;
     break;
   case Event::Alive:
-    PluginSign = Now;
+    PluginSign = PluginWork = Now;
     break;
   case Event::Succeeded:
     if (WasAtPlugin)
       A->At = Where::Good;
     A->IsOurs = E.Flag;
     MustWait = false;
-    PluginSign = Now;
+    PluginSign = PluginWork = Now;
     break;
   case Event::Failed:
     if (WasAtPlugin) {
@@ -192,7 +194,7 @@ void Rules::onEvent(const Event &E) {
         E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled ||
         (E.Why == Cause::Compiler && !mayFallBack() && J.NumCompileErrors == 1);
     MustWait &= E.Why == Cause::Refused;
-    PluginSign = Now;
+    PluginSign = PluginWork = Now;
     break;
   case Event::CompiledHere:
     A->At = Where::Good;
@@ -599,6 +601,9 @@ void Rules::checkStep() {
       expect(Now - (A.Runs ? A.LastSign : std::max(A.LastSign, PluginSign)) <=
                  O.JobTimeout + Late,
              "is waited for though it shows no sign of life");
+    if (A.At == Where::Accepted && !A.Runs)
+      expect(Now - PluginWork <= 4 * O.JobTimeout + Late,
+             "is waited for though its plugin only talks");
   }
   name();
   expect(NumTwice <= 1 ||

@@ -123,7 +123,7 @@ private:
   size_t NumSampled = 0, NumSuspect = 0;
   bool HasDifference = false;
   plan::Time CallSince = plan::Never;
-  plan::Time PluginSign = {};
+  plan::Time PluginSign = {}, PluginWork = {};
   plan::JobId NextInOrder = 0;
 };
 

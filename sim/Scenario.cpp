@@ -24,7 +24,8 @@ static constexpr std::string_view Names[] = {
     "dying-workers",   "failing-workers", "lying-workers",    "cancel-ignored",
     "gives-up",        "open-fails",      "forbids-fallback", "late-states",
     "late-answers",    "stray-events",    "remote-errors",    "errors",
-    "prepare-fails",   "deliver-fails",   "verify-fails",     "no-workers"};
+    "prepare-fails",   "deliver-fails",   "verify-fails",     "no-workers",
+    "only-talks"};
 static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }

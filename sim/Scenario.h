@@ -61,9 +61,10 @@ enum class Feature : unsigned {
   PrepareFails,
   DeliverFails,
   VerifyFails,
-  NoWorkers
+  NoWorkers,
+  OnlyTalks // of its room, for ever
 };
-constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::NoWorkers) + 1;
+constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::OnlyTalks) + 1;
 std::string_view nameOf(Feature F);
 
 /// What a job is in truth.

@@ -86,6 +86,7 @@ TEST(EventLog, LooksLikeThis) {
             "option keep-order no\n"
             "option max-bytes-in-flight 18446744073709551615\n"
             "option job-timeout 600.000000000\n"
+            "option talk-factor 4\n"
             "option max-tries 2\n"
             "option max-offers 16\n"
             "option min-prepared 32\n"
@@ -202,27 +203,27 @@ TEST(EventLog, SaysWhatIsWrong) {
        "line 10: it is not 'option job-timeout' with a value that this option "
        "can have"},
       {"job 1.25", "job nan",
-       "line 31: the job's estimate is no number of "
+       "line 32: the job's estimate is no number of "
        "seconds"},
       {"job 1.25", "job 1.25 files",
-       "line 31: it is not 'side-files' that "
+       "line 32: it is not 'side-files' that "
        "follows"},
-      {"0.000000000 Start\n", "", "line 33: an action before the first step"},
-      {"0.001000000 Prepared", "0.001 Prepared", "line 36: '0.001' is no time"},
-      {"0.003000000", "0.001500000", "line 40: time goes back"},
-      {"CacheHit", "CacheMiss", "line 38: 'CacheMiss' is no event"},
-      {"CacheHit", "Start", "line 38: the first step, and no other, is Start"},
-      {"  Close", "  Shut", "line 52: 'Shut' is no action"},
+      {"0.000000000 Start\n", "", "line 34: an action before the first step"},
+      {"0.001000000 Prepared", "0.001 Prepared", "line 37: '0.001' is no time"},
+      {"0.003000000", "0.001500000", "line 41: time goes back"},
+      {"CacheHit", "CacheMiss", "line 39: 'CacheMiss' is no event"},
+      {"CacheHit", "Start", "line 39: the first step, and no other, is Start"},
+      {"  Close", "  Shut", "line 53: 'Shut' is no action"},
       {"bytes=4096", "bytes=4096 bytes=4096",
-       "line 36: 'bytes=4096' is no field, has no value that it can have, or "
+       "line 37: 'bytes=4096' is no field, has no value that it can have, or "
        "was there before"},
       {"bytes=4096", "bytes=0x10",
-       "line 36: 'bytes=0x10' is no field, has no value that it can have, or "
+       "line 37: 'bytes=0x10' is no field, has no value that it can have, or "
        "was there before"},
-      {"Delivered job=0", "Delivered job=2", "line 50: there is no job 2"},
+      {"Delivered job=0", "Delivered job=2", "line 51: there is no job 2"},
       {"0.009000000 Delivered", "job 3\n0.009000000 Delivered",
-       "line 50: a job after the first step"},
-      {"  Close\n", "  Close", "line 52: it is cut off"},
+       "line 51: a job after the first step"},
+      {"  Close\n", "  Close", "line 53: it is cut off"},
   };
   for (const auto &C : Cases)
     EXPECT_EQ(errorOf(replaced(Text, C.What, C.By)), C.Error) << C.What;
@@ -241,10 +242,10 @@ TEST(EventLog, AReplayFindsTheFirstDifference) {
   std::string Text = print(recorded()), Error;
   EventLog L;
   ASSERT_TRUE(parse(replaced(Text, "  Won job=0 attempt=1\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 47, Succeeded at 0.008000000 s: action 1 was "
+  EXPECT_EQ(replay(L), "line 48, Succeeded at 0.008000000 s: action 1 was "
                        "'Deliver job=0 attempt=1', and is now 'Won job=0 "
                        "attempt=1'");
   ASSERT_TRUE(parse(replaced(Text, "  Close\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 50, Delivered at 0.009000000 s: action 2 was "
+  EXPECT_EQ(replay(L), "line 51, Delivered at 0.009000000 s: action 2 was "
                        "nothing, and is now 'Close'");
 }

@@ -770,6 +770,20 @@ TEST(DeadlineTest, AQueuedJobLivesWithItsPlugin) {
           {2700, "tick", "cancel 2 timeout, stays 4 timeout"}});
 }
 
+TEST(DeadlineTest, APluginThatOnlyTalks) {
+  History H(oneSecond(), jobs({2}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {4, "accepted 1", ""},
+          {900, "room", ""},
+          {1800, "queued 1", ""},
+          {2700, "room", ""},
+          {3600, "queued 1", ""},
+          {3900, "tick", ""},
+          {4400, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"}});
+}
+
 TEST(DeadlineTest, WithoutFallback) {
   Options O = oneSecond();
   O.Fallback = false;

@@ -139,6 +139,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (V.Status == DTLTO_OK) // all of it can be read
     check(std::count(V.Object.data(), V.Object.data() + V.Object.size(), 0) >=
           0);
-  checkText(judgeProbe(R, "clang-19", "19.1.7"), true);
+  std::string Line;
+  checkText(judgeProbe(R, "clang-19", "19.1.7", Line), true);
+  checkText(Line, true);
   return 0;
 }

@@ -91,6 +91,7 @@ void forEachOption(OptionsT &O, FnT F) {
   F("keep-order", O.KeepOrder);
   F("max-bytes-in-flight", O.MaxBytesInFlight);
   F("job-timeout", O.JobTimeout);
+  F("talk-factor", O.TalkFactor);
   F("max-tries", O.MaxTries);
   F("max-offers", O.MaxOffers);
   F("min-prepared", O.MinPrepared);

@@ -49,7 +49,7 @@ Action &Plan::act(Action::Kind What, JobId J, AttemptId A, Cause Why) {
 }
 
 void Plan::start(Time T, std::vector<Action> &Actions) {
-  Now = LastSign = T;
+  Now = LastSign = LastWork = T;
   Out = &Actions;
   decide();
   Out = nullptr;
@@ -295,7 +295,8 @@ void Plan::react(const Event &E) {
   case Event::Accepted:
     if (A->State != State::Offered)
       return;
-    A->Since = A->LastSign = LastSign = Now;
+    A->Since = A->LastSign = Now;
+    sawWork();
     return move(*A, State::Accepted);
   case Event::Busy:
     if (A->State == State::Offered)
@@ -306,14 +307,14 @@ void Plan::react(const Event &E) {
       onState(*A, E);
     return;
   case Event::Alive:
-    A->LastSign = LastSign = Now;
-    return;
+    A->LastSign = Now;
+    return sawWork();
   case Event::Succeeded:
   case Event::Failed:
     // A result may overtake the answer of submit().
     if (A->State != State::Offered && A->State != State::Accepted)
       return;
-    LastSign = Now;
+    sawWork();
     if (E.Why != Cause::Refused)
       PluginBusy = false;
     return E.What == Event::Succeeded ? onSucceeded(*A, E)
@@ -371,7 +372,8 @@ void Plan::onOpened(const Event &E) {
   if (PluginGone || IsOpen || CloseAsked)
     return;
   IsOpen = true;
-  LastSign = LastLoadQuery = LastResult = OpenedAt = Now;
+  LastLoadQuery = LastResult = OpenedAt = Now;
+  sawWork();
   act(Action::QueryLoad);
   if (!E.Flag)
     return;
@@ -408,6 +410,7 @@ void Plan::onState(Attempt &A, const Event &E) {
   A.LastSign = LastSign = Now;
   if (E.State == PluginState::Queued)
     return;
+  LastWork = Now;
   PluginBegan = true;
   if (E.State == PluginState::Sending)
     return;

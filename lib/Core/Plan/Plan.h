@@ -81,6 +81,10 @@ struct Options {
   uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
   Time JobTimeout = std::chrono::seconds(600); // without a sign of life
 
+  /// A plugin that only talks, of its load or of jobs that wait, may do so for
+  /// so many times that long.
+  double TalkFactor = 4;
+
   unsigned MaxTries = 2;   // at the plugin's, and as many duplicates there
   unsigned MaxOffers = 16; // offers ahead of their answers
   /// Jobs that are prepared ahead of the plugin: enough to keep it busy, and a
@@ -392,6 +396,7 @@ private:
   void onCompiledHere(Attempt &A, const Event &E);
   void onCompileHereFailed(Attempt &A);
   void onLoad(const Load &L);
+  void sawWork() { LastSign = LastWork = Now; }
 
   // Steps of a job (Steps.cpp).
   void prepareMore();
@@ -490,6 +495,7 @@ private:
   bool Failing = false; // the link has failed: nothing more is started
   bool CloseAsked = false;
   Time LastSign = {};   // of life, of the plugin
+  Time LastWork = {};   // a job was accepted, has begun, runs or has ended
   Time LastResult = {}; // of the plugin, or when it was opened
   Time OpenedAt = {};
   Time LastOffer = {}, LastLoadQuery = {};

@@ -73,7 +73,7 @@ void Plan::offerMore() {
     return;
   if (!OpenAsked) {
     OpenAsked = true;
-    LastSign = Now;
+    sawWork();
     act(Action::Open);
   }
   if (!IsOpen)
@@ -197,7 +197,8 @@ void Plan::checkDeadlines() {
   if (CallSince != Never &&
       Now - CallSince > std::min(O.CallTimeout, O.JobTimeout))
     return dropPlugin(Cause::CallHangs);
-  bool IsSilent = Now - LastSign > O.JobTimeout;
+  auto Talk = std::chrono::duration<double>(O.JobTimeout) * O.TalkFactor;
+  bool IsSilent = Now - LastSign > O.JobTimeout || Now - LastWork > Talk;
   if (IsSilent && in(State::Accepted).empty() && PluginBusy)
     return dropPlugin(Cause::AlwaysBusy);
   KeySet All = in(State::Accepted);
