@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectCheck.h"
-#include "Modules.h"
+#include "Objects.h"
+#include "llvm/BinaryFormat/COFF.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/Object/ArchiveWriter.h"
@@ -175,8 +176,229 @@ TEST_P(ObjectCheckTest, OtherThings) {
 }
 
 //===----------------------------------------------------------------------===//
+// All that code generation writes
+//===----------------------------------------------------------------------===//
+
+class RichObjectTest : public testing::TestWithParam<const char *> {};
+
+INSTANTIATE_TEST_SUITE_P(Targets, RichObjectTest,
+                         testing::ValuesIn(linkedTargets().begin(),
+                                           linkedTargets().end()),
+                         [](const auto &Info) {
+                           std::string Name = Info.param;
+                           for (char &C : Name)
+                             if (!isalnum(static_cast<unsigned char>(C)))
+                               C = '_';
+                           return Name;
+                         });
+
+TEST_P(RichObjectTest, IsAccepted) {
+  for (const Bytes &Object : richObjects(GetParam()))
+    EXPECT_EQ(check(ref(Object), GetParam()), "");
+}
+
+TEST_P(RichObjectTest, IsWhole) {
+  for (const Bytes &Object : richObjects(GetParam()))
+    for (size_t Size = 0; Size < Object.size(); Size += 61)
+      EXPECT_NE(check(ref(Object).take_front(Size), GetParam()), "") << Size;
+}
+
+//===----------------------------------------------------------------------===//
 // One kind of its own each
 //===----------------------------------------------------------------------===//
+
+namespace {
+
+/// An object of 64-bit ELF whose fields can be changed.
+class ElfFile {
+public:
+  static constexpr const char *Target = "x86_64-pc-linux-gnu";
+
+  explicit ElfFile(Bytes Object) : Object(std::move(Object)) {}
+
+  template <typename T> T &at(uint64_t Offset) {
+    return *reinterpret_cast<T *>(Object.data() + Offset);
+  }
+  ELF::Elf64_Shdr &section(size_t Index) {
+    return at<ELF::Elf64_Shdr>(at<ELF::Elf64_Ehdr>(0).e_shoff +
+                               Index * sizeof(ELF::Elf64_Shdr));
+  }
+  StringRef name(size_t Index) {
+    const auto &Names = section(at<ELF::Elf64_Ehdr>(0).e_shstrndx);
+    return Object.data() + Names.sh_offset + section(Index).sh_name;
+  }
+  ELF::Elf64_Shdr &section(StringRef Name) {
+    for (size_t I = 0; I != at<ELF::Elf64_Ehdr>(0).e_shnum; ++I)
+      if (name(I) == Name)
+        return section(I);
+    ADD_FAILURE() << "no " << Name.str();
+    return section(size_t(0));
+  }
+  /// Entry \p Index of a section that is a table.
+  template <typename T> T &entry(StringRef Section, size_t Index = 0) {
+    return at<T>(section(Section).sh_offset + Index * sizeof(T));
+  }
+  std::string check() { return ::check(ref(Object), Target); }
+
+private:
+  Bytes Object;
+};
+
+ElfFile richElf(size_t Which = 1) {
+  return ElfFile(richObjects(ElfFile::Target)[Which]);
+}
+
+} // namespace
+
+/// A change, and a part of what is said of it.
+#define EXPECT_REFUSED(Change, Text)                                           \
+  do {                                                                         \
+    ElfFile F = richElf();                                                     \
+    F.Change;                                                                  \
+    EXPECT_NE(F.check().find(Text), std::string::npos) << F.check();           \
+  } while (false)
+
+TEST(ObjectCheckELFTest, Relocations) {
+  EXPECT_EQ(richElf().check(), "");
+  using Rela = ELF::Elf64_Rela;
+  EXPECT_REFUSED(entry<Rela>(".rela.text.f").r_offset = 1 << 20,
+                 ".rela.text.f: relocation 0 of .text.f is at 1048576 of");
+  EXPECT_REFUSED(entry<Rela>(".rela.text.f", 1).setSymbol(10000),
+                 "relocation 1 of .text.f is for symbol 10000 of");
+  EXPECT_REFUSED(section(".rela.text.f").sh_link = 0,
+                 "it is not for the symbol table");
+  EXPECT_REFUSED(section(".rela.text.f").sh_link = 10000,
+                 "sh_link is 10000 of");
+  EXPECT_REFUSED(section(".rela.text.f").sh_info = 10000,
+                 "it can't be for section 10000 of");
+  EXPECT_REFUSED(section(".rela.text.f").sh_info =
+                     F.section(".rela.eh_frame").sh_info,
+                 "it can't be for section");
+  EXPECT_REFUSED(section(".rela.text.f").sh_entsize = 16, "sh_entsize");
+  EXPECT_REFUSED(section(".rela.text.f").sh_size -= 1, "broken");
+}
+
+TEST(ObjectCheckELFTest, RelocationsThatNeedTheNext) {
+  // Of a variable of another thread's, whose address takes a call.
+  Bytes Object = compileObject("@x = external thread_local global i32\n"
+                               "define ptr @f() {\n"
+                               "  %p = call ptr @llvm.threadlocal.address.p0("
+                               "ptr @x)\n  ret ptr %p\n}\n"
+                               "declare ptr @llvm.threadlocal.address.p0(ptr)",
+                               ElfFile::Target);
+  ElfFile F(Object);
+  ASSERT_EQ(F.check(), "");
+  ASSERT_EQ(F.entry<ELF::Elf64_Rela>(".rela.text").getType(),
+            uint32_t(ELF::R_X86_64_TLSGD));
+  F.section(".rela.text").sh_size = sizeof(ELF::Elf64_Rela);
+  EXPECT_NE(F.check().find("needs another"), std::string::npos) << F.check();
+}
+
+TEST(ObjectCheckELFTest, Symbols) {
+  using Sym = ELF::Elf64_Sym;
+  EXPECT_REFUSED(entry<Sym>(".symtab", 3).st_name = 1 << 20,
+                 "symbol 3: its name is outside of the string table");
+  EXPECT_REFUSED(entry<Sym>(".symtab", 3).st_shndx = 1000,
+                 "symbol 3: its section is 1000 of");
+  EXPECT_REFUSED(entry<Sym>(".symtab", 3).st_shndx = ELF::SHN_XINDEX,
+                 "symbol 3: its section's index is nowhere");
+  EXPECT_REFUSED(section(".symtab").sh_info = 0, "sh_info is 0 of");
+  EXPECT_REFUSED(section(".symtab").sh_info = 10000, "sh_info is 10000 of");
+  EXPECT_REFUSED(section(".symtab").sh_info -= 1,
+                 "local and global symbols are mixed");
+}
+
+TEST(ObjectCheckELFTest, Groups) {
+  EXPECT_REFUSED(section(".group").sh_info = 10000,
+                 ".group: its signature is symbol 10000 of");
+  EXPECT_REFUSED(entry<uint32_t>(".group", 0) = 0x80, "unknown flags");
+  EXPECT_REFUSED(entry<uint32_t>(".group", 1) = 10000,
+                 ".group: it has section 10000 of");
+  EXPECT_REFUSED(entry<uint32_t>(".group", 1) = 1, ".group: it can't have");
+}
+
+TEST(ObjectCheckELFTest, OtherSections) {
+  EXPECT_REFUSED(section(".strtab").sh_size -= 1, "null");
+  EXPECT_REFUSED(section(".rodata.str1.1").sh_size -= 1,
+                 ".rodata.str1.1: its last string doesn't end");
+  EXPECT_REFUSED(section(".rodata.str1.1").sh_entsize = 1000,
+                 ".rodata.str1.1: it can't be merged");
+  EXPECT_REFUSED(section("in_order").sh_link = 1, // the table of names
+                 "in_order: it can't follow");
+  EXPECT_REFUSED(section(".text.f").sh_addralign = 3,
+                 ".text.f: its alignment is 3");
+  EXPECT_REFUSED(section(".eh_frame").sh_type = ELF::SHT_NOBITS,
+                 ".eh_frame: it has no contents");
+  EXPECT_REFUSED(entry<uint32_t>(".eh_frame", 0) = 1 << 20,
+                 ".eh_frame: the entry at 0 has");
+  EXPECT_REFUSED(entry<uint32_t>(".note.gnu.property", 1) = 24,
+                 ".note.gnu.property: ");
+  EXPECT_REFUSED(entry<uint8_t>(".llvm_addrsig", 0) = 0x7f,
+                 ".llvm_addrsig: symbol 127 of");
+  EXPECT_REFUSED(section(".llvm.call-graph-profile").sh_size -= 8, "");
+  EXPECT_REFUSED(section(".deplibs").sh_size -= 1,
+                 ".deplibs: its last string doesn't end");
+  EXPECT_REFUSED(section(".text.f").sh_type = ELF::SHT_DYNAMIC,
+                 ".text.f: no section of an object");
+}
+
+TEST(ObjectCheckELFTest, CompressedSections) {
+  ElfFile F = richElf(2);
+  ASSERT_EQ(F.check(), "");
+  // Nobody has that much memory.
+  F.entry<ELF::Elf64_Chdr>(".debug_names").ch_size = uint64_t(1) << 60;
+  EXPECT_NE(F.check().find(".debug_names: it can't have 1152921504606846976 "
+                           "bytes before compression"),
+            std::string::npos)
+      << F.check();
+}
+
+TEST(ObjectCheckCOFFTest, Relocations) {
+  StringRef Target = "x86_64-pc-windows-msvc";
+  Bytes Object = objectFor(Target);
+  auto *Sections =
+      reinterpret_cast<COFF::section *>(Object.data() + COFF::Header16Size);
+  ASSERT_NE(Sections[0].NumberOfRelocations, 0u);
+  char *R = Object.data() + Sections[0].PointerToRelocations;
+  for (size_t Field : {0, 4}) {
+    uint32_t Old = support::endian::read32le(R + Field);
+    support::endian::write32le(R + Field, 100000);
+    EXPECT_NE(check(ref(Object), Target).find("relocation 0 is"),
+              std::string::npos)
+        << check(ref(Object), Target);
+    support::endian::write32le(R + Field, Old);
+  }
+  EXPECT_EQ(check(ref(Object), Target), "");
+  Sections[0].NumberOfRelocations = 0xffff;
+  EXPECT_NE(check(ref(Object), Target).find("outside of the file"),
+            std::string::npos);
+  Sections[0].NumberOfRelocations = 0;
+  // A symbol's auxiliary records reach past the table's end.
+  char *Symbols = Object.data() + support::endian::read32le(Object.data() + 8);
+  Symbols[COFF::Symbol16Size - 1] = char(0xff);
+  EXPECT_NE(check(ref(Object), Target).find("auxiliary records"),
+            std::string::npos);
+}
+
+TEST(ObjectCheckMachOTest, Relocations) {
+  StringRef Target = "arm64-apple-macosx12.0.0";
+  Bytes Object = objectFor(Target);
+  constexpr size_t Section =
+      sizeof(MachO::mach_header_64) + sizeof(MachO::segment_command_64);
+  const auto &Text =
+      *reinterpret_cast<MachO::section_64 *>(Object.data() + Section);
+  ASSERT_NE(Text.nreloc, 0u);
+  char *R = Object.data() + Text.reloff;
+  for (size_t Field : {0, 4}) {
+    uint32_t Old = support::endian::read32le(R + Field);
+    support::endian::write32le(R + Field, Old | 0xffff);
+    EXPECT_NE(check(ref(Object), Target).find("__TEXT,__text: relocation 0 is"),
+              std::string::npos)
+        << check(ref(Object), Target);
+    support::endian::write32le(R + Field, Old);
+  }
+  EXPECT_EQ(check(ref(Object), Target), "");
+}
 
 TEST(ObjectCheckELFTest, OtherKindsOfFiles) {
   for (uint16_t Type :

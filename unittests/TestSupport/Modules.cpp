@@ -74,6 +74,11 @@ Bytes dtlto::test::plainBitcode(StringRef IR) {
 }
 
 Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName) {
+  return compileObject(IR, TripleName, TargetOptions());
+}
+
+Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName,
+                                 const TargetOptions &Options) {
   initializeTargets();
   LLVMContext Context;
   std::unique_ptr<Module> M = parse(Context, IR);
@@ -82,9 +87,8 @@ Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName) {
   const Target *T = TargetRegistry::lookupTarget("", TheTriple, Why);
   if (!T)
     mistake(Why);
-  std::unique_ptr<TargetMachine> TM(
-      T->createTargetMachine(asTarget(TheTriple), /*CPU=*/"", /*Features=*/"",
-                             TargetOptions(), Reloc::PIC_));
+  std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
+      asTarget(TheTriple), /*CPU=*/"", /*Features=*/"", Options, Reloc::PIC_));
   M->setTargetTriple(asTarget(TheTriple));
   M->setDataLayout(TM->createDataLayout());
   Bytes Result;

@@ -13,6 +13,10 @@
 #include "llvm/Support/Error.h"
 #include <string>
 
+namespace llvm {
+class TargetOptions;
+}
+
 namespace dtlto::test {
 
 using Bytes = llvm::SmallVector<char, 0>;
@@ -39,6 +43,8 @@ Bytes plainBitcode(llvm::StringRef IR);
 
 /// An object file. The target triple of \p IR is ignored.
 Bytes compileObject(llvm::StringRef IR, llvm::StringRef Triple);
+Bytes compileObject(llvm::StringRef IR, llvm::StringRef Triple,
+                    const llvm::TargetOptions &Options);
 
 } // namespace dtlto::test
 

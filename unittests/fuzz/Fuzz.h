@@ -24,6 +24,12 @@
 /// hold is for the target to check.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size);
 
+/// Changes an input where any change of a byte would lead nowhere; a target need
+/// not have it. Returns the new size.
+extern "C" __attribute__((weak)) size_t
+LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size, size_t MaxSize,
+                        unsigned Seed);
+
 namespace dtlto::test {
 
 /// Inputs to begin with, made in memory.

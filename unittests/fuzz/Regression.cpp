@@ -7,6 +7,9 @@
 //
 //   <target> [<corpus folder>]       the seeds, the files of the folder, and
 //                                    2000 changed inputs, always the same
+//   <target> <file>                  one input
+//   <target> --changed <count> <n>   that many changed inputs; another n has
+//                                    others
 //   <target> --write-seeds <folder>  the seeds as files, for libFuzzer
 //
 //===----------------------------------------------------------------------===//
@@ -36,6 +39,12 @@ static std::string change(const std::vector<std::string> &Inputs,
                           std::mt19937 &Random) {
   auto below = [&](size_t N) { return N ? size_t(Random() % N) : 0; };
   std::string Text = Inputs[below(Inputs.size())];
+  if (LLVMFuzzerCustomMutator != nullptr && below(8) != 0) {
+    auto *Data = reinterpret_cast<uint8_t *>(Text.data());
+    Text.resize(LLVMFuzzerCustomMutator(Data, Text.size(), Text.size(),
+                                        unsigned(Random())));
+    return Text;
+  }
   for (size_t Times = 1 + below(4); Times != 0; --Times) {
     size_t At = below(Text.size());
     switch (below(7)) {
@@ -90,16 +99,26 @@ static int writeSeeds(const std::vector<std::string> &Seeds, StringRef Folder) {
 }
 
 int main(int Argc, char **Argv) {
-  std::vector<std::string> Inputs = dtlto::test::fuzzSeeds();
+  bool IsFile = Argc == 2 && sys::fs::is_regular_file(Argv[1]);
+  std::vector<std::string> Inputs;
+  if (!IsFile)
+    Inputs = dtlto::test::fuzzSeeds();
   if (Argc == 3 && StringRef(Argv[1]) == "--write-seeds")
     return writeSeeds(Inputs, Argv[2]);
+  unsigned NumChanged = IsFile ? 0 : 2000, First = 1;
+  if (Argc == 4 && StringRef(Argv[1]) == "--changed" &&
+      (StringRef(Argv[2]).getAsInteger(10, NumChanged) ||
+       StringRef(Argv[3]).getAsInteger(10, First)))
+    return 1;
 
   sys::AddSignalHandler(
       [](void *) { errs() << "crash in " << Current << '\n'; }, nullptr);
   size_t NumSeeds = Inputs.size();
   std::error_code EC;
   std::vector<std::string> Files;
-  if (Argc == 2)
+  if (IsFile)
+    Files.push_back(Argv[1]);
+  else if (Argc == 2)
     for (sys::fs::directory_iterator I(Argv[1], EC), E; I != E && !EC;
          I.increment(EC))
       Files.push_back(I->path());
@@ -115,9 +134,9 @@ int main(int Argc, char **Argv) {
 
   for (size_t I = 0; I != Inputs.size(); ++I)
     run(Inputs[I], I < NumSeeds ? "seed " + Twine(I) : Files[I - NumSeeds]);
-  std::mt19937 Random(1);
-  for (unsigned I = 0; I != 2000; ++I)
+  std::mt19937 Random(First);
+  for (unsigned I = 0; I != NumChanged; ++I)
     run(change(Inputs, Random), "changed input " + Twine(I));
-  outs() << Inputs.size() << " inputs and 2000 changed ones\n";
+  outs() << Inputs.size() << " inputs and " << NumChanged << " changed ones\n";
   return 0;
 }

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectCheck.h"
+#include "Object/COFFCheck.h"
+#include "Object/ELFCheck.h"
+#include "Object/MachOCheck.h"
 #include "Object/WasmCheck.h"
 #include "Support/Failure.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -88,51 +91,13 @@ static bool isRelocatable(const ObjectFile &Obj) {
   return Obj.isRelocatableObject();
 }
 
-/// Reads the header of every section and symbol, which fails where a table or
-/// a section's contents reach past the end of the file.
-static Error walk(const ObjectFile &Obj) {
-  if (const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj)) {
-    // sections() of a broken ELF file is an empty range, not an error: ask for
-    // the table itself first.
-    auto CheckSections = [](const auto &File) -> Error {
-      auto Sections = File.sections();
-      if (!Sections)
-        return Sections.takeError();
-      if (Sections->empty())
-        return failure("it has no sections");
-      for (const auto &S : *Sections) {
-        auto Name = File.getSectionName(S);
-        if (!Name)
-          return Name.takeError();
-        if (S.sh_type == ELF::SHT_NOBITS)
-          continue;
-        if (auto Contents = File.getSectionContents(S); !Contents)
-          return Contents.takeError();
-      }
-      return Error::success();
-    };
-    if (const auto *O = dyn_cast<ELF64LEObjectFile>(ELF))
-      return CheckSections(O->getELFFile());
-    if (const auto *O = dyn_cast<ELF32LEObjectFile>(ELF))
-      return CheckSections(O->getELFFile());
-    if (const auto *O = dyn_cast<ELF64BEObjectFile>(ELF))
-      return CheckSections(O->getELFFile());
-    return CheckSections(cast<ELF32BEObjectFile>(ELF)->getELFFile());
-  }
-  // LLVM goes on without a symbol table of COFF that isn't there.
+/// Checks what a linker will follow.
+static Error checkContents(const ObjectFile &Obj) {
+  if (const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj))
+    return checkELF(*ELF);
   if (const auto *COFF = dyn_cast<COFFObjectFile>(&Obj))
-    if (COFF->getPointerToSymbolTable() != 0 && COFF->getSymbolTable() == 0)
-      return failure("its symbol table is outside of the file");
-  for (const SectionRef &S : Obj.sections()) {
-    if (S.isBSS() || S.isVirtual())
-      continue;
-    if (auto Contents = S.getContents(); !Contents)
-      return Contents.takeError();
-  }
-  for (const SymbolRef &S : Obj.symbols())
-    if (auto Name = S.getName(); !Name)
-      return Name.takeError();
-  return Error::success();
+    return checkCOFF(*COFF);
+  return checkMachO(cast<MachOObjectFile>(Obj));
 }
 
 static Error checkWasmObject(StringRef Object, const Triple &TheTriple) {
@@ -181,7 +146,7 @@ Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
                    ", but the target is " + TheTriple.str());
   if (!isRelocatable(Obj))
     return failure("it is not a relocatable object");
-  if (Error E = walk(Obj))
+  if (Error E = checkContents(Obj))
     return failure("it is broken (" + toString(std::move(E)) + ")");
   return Error::success();
 }

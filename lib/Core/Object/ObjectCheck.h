@@ -16,8 +16,9 @@ namespace dtlto {
 
 /// Checks bytes that came from a plugin before LLVM or the linker reads them:
 /// not empty, a relocatable object file of the format, machine, width and byte
-/// order that \p TheTriple asks for, with every header, section and symbol
-/// table inside of the file. Any thread; never crashes on any input.
+/// order that \p TheTriple asks for, in which every offset and index that LLD
+/// follows leads to something that is there. Any thread; never crashes on any
+/// input.
 ///
 /// It can't tell a wrong object from a right one of the same kind.
 llvm::Error checkObject(llvm::StringRef Object, const llvm::Triple &TheTriple);

@@ -7,7 +7,10 @@
 
 #include "Object/WasmCheck.h"
 #include "Support/Failure.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Wasm.h"
+#include <vector>
 
 using namespace llvm;
 using namespace dtlto;
@@ -22,6 +25,7 @@ public:
 
   bool failed() const { return Failed; }
   bool atEnd() const { return Rest.empty(); }
+  uint64_t left() const { return Rest.size(); }
 
   uint8_t byte() {
     StringRef B = take(1);
@@ -42,6 +46,23 @@ public:
     }
     fail();
     return 0;
+  }
+
+  /// A signed one.
+  void signedNumber(unsigned Bits) {
+    for (unsigned Shift = 0; Shift < Bits; Shift += 7) {
+      uint8_t B = byte();
+      if (B & 0x80)
+        continue;
+      // What is left of the last byte repeats the sign.
+      if (Bits - Shift < 7) {
+        uint8_t Rest = (B & 0x7f) >> (Bits - Shift - 1);
+        if (Rest != 0 && Rest != (0x7f >> (Bits - Shift - 1)))
+          break;
+      }
+      return;
+    }
+    fail();
   }
 
   StringRef take(uint64_t Size) {
@@ -67,85 +88,672 @@ private:
 
 } // namespace
 
-static unsigned readLimits(Reader &R) {
-  unsigned Flags = R.number();
-  R.number(64);
-  if (Flags & wasm::WASM_LIMITS_FLAG_HAS_MAX)
-    R.number(64);
-  return Flags;
+namespace {
+
+/// An object's index spaces: what is imported, and then what is defined.
+struct IndexSpace {
+  uint32_t Imported = 0, All = 0;
+  bool isDefined(uint32_t Index) const {
+    return Index >= Imported && Index < All;
+  }
+};
+
+/// A part of the file whose relocations have offsets in it.
+struct Range {
+  uint64_t Begin, End;
+};
+
+struct SectionInfo {
+  uint8_t Id = 0;
+  std::string Name; // of a custom section
+  uint64_t Size = 0;
+  bool IsRelocated = false;
+};
+
+class WasmCheck {
+public:
+  explicit WasmCheck(StringRef Object) : R(Object) {}
+
+  Error check();
+  WasmKind Kind;
+
+private:
+  Error readSection(uint8_t Id, Reader &S);
+  Error readCustom(StringRef Name, Reader &S);
+  Error readTypes(Reader &S);
+  Error readImports(Reader &S);
+  Error readGlobals(Reader &S);
+  Error readExports(Reader &S);
+  Error readElements(Reader &S);
+  Error readCode(Reader &S);
+  Error readData(Reader &S);
+  Error readLinking(Reader &S);
+  Error readSymbols(Reader &S);
+  Error readComdats(Reader &S);
+  Error readFeatures(Reader &S);
+  Error readRelocations(Reader &S);
+
+  bool readLimits(Reader &S);
+  bool readExpression(Reader &S);
+  bool isSymbol(uint32_t Index, unsigned What) const {
+    return Index < SymbolKinds.size() && SymbolKinds[Index] == What;
+  }
+  static bool isValueType(uint8_t Type);
+
+  Reader R;
+  std::vector<SectionInfo> Sections;
+  uint32_t NumTypes = 0;
+  IndexSpace Functions, Tables, Memories, Globals, Tags;
+  uint32_t NumBodies = 0;
+  std::vector<Range> Bodies, Segments; // in the sections of code and of data
+  std::vector<bool> InComdat[3];       // data, functions, sections
+  std::vector<uint8_t> SymbolKinds;
+  std::vector<StringRef> TableNames; // of those that are imported
+  bool HasFunctionTable = false;     // the symbol that linkers look for
+  uint32_t NumFeatures = 0;
+  unsigned LastOrder = 0;
+};
+
+} // namespace
+
+bool WasmCheck::isValueType(uint8_t Type) {
+  switch (Type) {
+  case wasm::WASM_TYPE_I32:
+  case wasm::WASM_TYPE_I64:
+  case wasm::WASM_TYPE_F32:
+  case wasm::WASM_TYPE_F64:
+  case wasm::WASM_TYPE_V128:
+  case wasm::WASM_TYPE_FUNCREF:
+  case wasm::WASM_TYPE_EXTERNREF:
+  case 0x69: // a reference to an exception, which not all versions name alike
+    return true;
+  default:
+    return false;
+  }
 }
 
-/// Returns false where the section is broken.
-static bool readImports(Reader R, bool &Is64) {
-  for (uint32_t Count = R.number(); Count != 0 && !R.failed(); --Count) {
-    R.string(); // module
-    R.string(); // name
-    switch (R.byte()) {
-    case wasm::WASM_EXTERNAL_FUNCTION:
-      R.number();
+bool WasmCheck::readLimits(Reader &S) {
+  unsigned Flags = S.number();
+  S.number(64);
+  if (Flags & wasm::WASM_LIMITS_FLAG_HAS_MAX)
+    S.number(64);
+  // Whoever doesn't know a flag doesn't know what follows.
+  return (Flags & ~unsigned(wasm::WASM_LIMITS_FLAG_HAS_MAX |
+                            wasm::WASM_LIMITS_FLAG_IS_SHARED |
+                            wasm::WASM_LIMITS_FLAG_IS_64)) == 0;
+}
+
+/// The value that something begins with: one instruction and the end, or a few
+/// with arithmetic.
+bool WasmCheck::readExpression(Reader &S) {
+  for (unsigned Depth = 0; !S.failed();) {
+    switch (S.byte()) {
+    case wasm::WASM_OPCODE_END:
+      return Depth == 1;
+    case wasm::WASM_OPCODE_I32_CONST:
+      S.signedNumber(32);
+      ++Depth;
       break;
-    case wasm::WASM_EXTERNAL_TABLE:
-      R.number();
-      readLimits(R);
+    case wasm::WASM_OPCODE_I64_CONST:
+      S.signedNumber(64);
+      ++Depth;
       break;
-    case wasm::WASM_EXTERNAL_MEMORY:
-      if (readLimits(R) & wasm::WASM_LIMITS_FLAG_IS_64)
-        Is64 = true;
+    case wasm::WASM_OPCODE_F32_CONST:
+      S.take(4);
+      ++Depth;
       break;
-    case wasm::WASM_EXTERNAL_GLOBAL:
-      R.byte();
-      R.byte();
+    case wasm::WASM_OPCODE_F64_CONST:
+      S.take(8);
+      ++Depth;
       break;
-    case wasm::WASM_EXTERNAL_TAG:
-      R.byte();
-      R.number();
+    case wasm::WASM_OPCODE_GLOBAL_GET:
+      if (S.number() >= Globals.All)
+        return false;
+      ++Depth;
+      break;
+    case wasm::WASM_OPCODE_REF_NULL:
+      S.byte();
+      ++Depth;
       break;
     default:
       return false;
     }
   }
-  return !R.failed() && R.atEnd();
+  return false;
 }
 
-static bool readLinking(Reader R) {
-  if (R.number() != wasm::WasmMetadataVersion)
-    return false;
-  while (!R.atEnd() && !R.failed()) {
-    R.byte(); // what it is
-    R.take(R.number());
+Error WasmCheck::readTypes(Reader &S) {
+  NumTypes = S.number();
+  for (uint32_t I = 0; I != NumTypes && !S.failed(); ++I) {
+    if (S.byte() != wasm::WASM_TYPE_FUNC)
+      return failure("type " + Twine(I) + " is not that of a function");
+    for (unsigned Part : {0, 1}) { // parameters and results
+      (void)Part;
+      for (uint32_t N = S.number(); N != 0 && !S.failed(); --N)
+        if (!isValueType(S.byte()))
+          return failure("type " + Twine(I) + " has an unknown part");
+    }
   }
-  return !R.failed();
+  return Error::success();
 }
 
-Expected<WasmKind> dtlto::checkWasm(StringRef Object) {
-  Reader R(Object);
-  WasmKind Kind;
-  bool IsLibrary = false;
+Error WasmCheck::readImports(Reader &S) {
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    S.string(); // module
+    StringRef Name = S.string();
+    bool Good = true;
+    switch (S.byte()) {
+    case wasm::WASM_EXTERNAL_FUNCTION:
+      Good = S.number() < NumTypes;
+      ++Functions.All;
+      break;
+    case wasm::WASM_EXTERNAL_TABLE:
+      Good = isValueType(S.byte()) && readLimits(S);
+      TableNames.push_back(Name);
+      ++Tables.All;
+      break;
+    case wasm::WASM_EXTERNAL_MEMORY: {
+      Reader Flags = S;
+      if (Flags.number() & wasm::WASM_LIMITS_FLAG_IS_64)
+        Kind.Is64 = true;
+      Good = readLimits(S);
+      ++Memories.All;
+      break;
+    }
+    case wasm::WASM_EXTERNAL_GLOBAL:
+      Good = isValueType(S.byte());
+      Good &= S.byte() <= 1;
+      ++Globals.All;
+      break;
+    case wasm::WASM_EXTERNAL_TAG:
+      Good = S.byte() == 0;
+      Good &= S.number() < NumTypes;
+      ++Tags.All;
+      break;
+    default:
+      Good = false;
+    }
+    if (!Good)
+      return failure("import " + Twine(I) + " is broken");
+  }
+  for (IndexSpace *Space : {&Functions, &Tables, &Memories, &Globals, &Tags})
+    Space->Imported = Space->All;
+  return Error::success();
+}
+
+Error WasmCheck::readGlobals(Reader &S) {
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I, ++Globals.All)
+    if (!isValueType(S.byte()) || S.byte() > 1 || !readExpression(S))
+      return failure("global " + Twine(I) + " is broken");
+  return Error::success();
+}
+
+Error WasmCheck::readExports(Reader &S) {
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    S.string();
+    uint8_t What = S.byte();
+    uint32_t Index = S.number();
+    const IndexSpace *Spaces[] = {&Functions, &Tables, &Memories, &Globals,
+                                  &Tags};
+    if (What >= std::size(Spaces) || Index >= Spaces[What]->All)
+      return failure("export " + Twine(I) + " is for " + Twine(Index));
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readElements(Reader &S) {
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    uint32_t Flags = S.number();
+    if ((Flags & ~uint32_t(wasm::WASM_ELEM_SEGMENT_HAS_TABLE_NUMBER)) != 0)
+      return failure("the elements are of an unknown kind");
+    if (Flags != 0 && S.number() >= Tables.All)
+      return failure("the elements are for an unknown table");
+    if (!readExpression(S) || (Flags != 0 && S.byte() != 0))
+      return failure("the elements are nowhere");
+    for (uint32_t N = S.number(); N != 0 && !S.failed(); --N)
+      if (S.number() >= Functions.All)
+        return failure("an element is no function");
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readCode(Reader &S) {
+  uint64_t Size = S.left();
+  uint32_t Count = S.number();
+  if (Count != NumBodies)
+    return failure(Twine(Count) + " bodies of " + Twine(NumBodies) +
+                   " functions");
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    // LLD takes the body with its size.
+    uint64_t Begin = Size - S.left();
+    Reader Body(S.take(S.number()));
+    for (uint32_t N = Body.number(); N != 0 && !Body.failed(); --N) {
+      Body.number();
+      if (!isValueType(Body.byte()))
+        return failure("function " + Twine(I) + " has an unknown variable");
+    }
+    if (Body.failed() || Body.atEnd())
+      return failure("function " + Twine(I) + " is broken");
+    Bodies.push_back({Begin, Size - S.left()});
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readData(Reader &S) {
+  uint64_t Size = S.left();
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    uint32_t Flags = S.number();
+    if (Flags > wasm::WASM_DATA_SEGMENT_HAS_MEMINDEX)
+      return failure("segment " + Twine(I) + " is of an unknown kind");
+    if (Flags & wasm::WASM_DATA_SEGMENT_HAS_MEMINDEX &&
+        S.number() >= Memories.All)
+      return failure("segment " + Twine(I) + " is in an unknown memory");
+    if (!(Flags & wasm::WASM_DATA_SEGMENT_IS_PASSIVE) && !readExpression(S))
+      return failure("segment " + Twine(I) + " is nowhere");
+    uint64_t Bytes = S.number();
+    uint64_t Begin = Size - S.left();
+    S.take(Bytes);
+    Segments.push_back({Begin, Begin + Bytes});
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readSymbols(Reader &S) {
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    uint8_t What = S.byte();
+    uint32_t Flags = S.number();
+    bool IsDefined = !(Flags & wasm::WASM_SYMBOL_UNDEFINED);
+    bool Good = true;
+    auto ReadElement = [&](const IndexSpace &Space) {
+      uint32_t Index = S.number();
+      Good = Index < Space.All && IsDefined == Space.isDefined(Index);
+      if (IsDefined || Flags & wasm::WASM_SYMBOL_EXPLICIT_NAME)
+        S.string();
+      else if (Good && &Space == &Tables)
+        HasFunctionTable |= TableNames[Index] == "__indirect_function_table" &&
+                            (Flags & wasm::WASM_SYMBOL_BINDING_MASK) !=
+                                wasm::WASM_SYMBOL_BINDING_LOCAL;
+    };
+    switch (What) {
+    case wasm::WASM_SYMBOL_TYPE_FUNCTION:
+      ReadElement(Functions);
+      break;
+    case wasm::WASM_SYMBOL_TYPE_GLOBAL:
+      ReadElement(Globals);
+      break;
+    case wasm::WASM_SYMBOL_TYPE_TAG:
+      ReadElement(Tags);
+      break;
+    case wasm::WASM_SYMBOL_TYPE_TABLE:
+      ReadElement(Tables);
+      break;
+    case wasm::WASM_SYMBOL_TYPE_DATA:
+      S.string();
+      if (IsDefined) {
+        uint32_t Segment = S.number();
+        uint64_t Offset = S.number(64);
+        S.number(64); // its size
+        Good = Segment < Segments.size() &&
+               (Flags & wasm::WASM_SYMBOL_ABSOLUTE ||
+                Offset <= Segments[Segment].End - Segments[Segment].Begin);
+      }
+      break;
+    case wasm::WASM_SYMBOL_TYPE_SECTION: {
+      uint32_t Index = S.number();
+      Good = IsDefined && Index < Sections.size() &&
+             Sections[Index].Id == wasm::WASM_SEC_CUSTOM &&
+             (Flags & wasm::WASM_SYMBOL_BINDING_MASK) ==
+                 wasm::WASM_SYMBOL_BINDING_LOCAL;
+      break;
+    }
+    default:
+      Good = false;
+    }
+    if (!Good || (Flags & wasm::WASM_SYMBOL_BINDING_MASK) ==
+                     wasm::WASM_SYMBOL_BINDING_MASK)
+      return failure("symbol " + Twine(I) + " is broken");
+    SymbolKinds.push_back(What);
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readComdats(Reader &S) {
+  InComdat[wasm::WASM_COMDAT_DATA].resize(Segments.size());
+  InComdat[wasm::WASM_COMDAT_FUNCTION].resize(Functions.All);
+  uint32_t Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    S.string();
+    if (S.number() != 0)
+      return failure("comdat " + Twine(I) + " has unknown flags");
+    for (uint32_t N = S.number(); N != 0 && !S.failed(); --N) {
+      uint32_t What = S.number(), Index = S.number();
+      if (What == wasm::WASM_COMDAT_SECTION) {
+        if (Index >= Sections.size() ||
+            Sections[Index].Id != wasm::WASM_SEC_CUSTOM)
+          return failure("comdat " + Twine(I) + " has section " + Twine(Index));
+        continue;
+      }
+      if (What > wasm::WASM_COMDAT_FUNCTION || Index >= InComdat[What].size() ||
+          InComdat[What][Index] ||
+          (What == wasm::WASM_COMDAT_FUNCTION && !Functions.isDefined(Index)))
+        return failure("comdat " + Twine(I) + " can't have " + Twine(Index));
+      InComdat[What][Index] = true;
+    }
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readLinking(Reader &S) {
+  if (S.number() != wasm::WasmMetadataVersion)
+    return failure("unknown version of the linking section");
+  bool Seen[16] = {};
+  while (!S.atEnd() && !S.failed()) {
+    uint8_t What = S.byte();
+    Reader Part(S.take(S.number()));
+    if (What >= std::size(Seen) || Seen[What])
+      return failure("unknown part " + Twine(unsigned(What)) +
+                     " of the linking section");
+    Seen[What] = true;
+    switch (What) {
+    case wasm::WASM_SYMBOL_TABLE:
+      if (Error E = readSymbols(Part))
+        return E;
+      break;
+    case wasm::WASM_SEGMENT_INFO: {
+      uint32_t Count = Part.number();
+      if (Count > Segments.size())
+        return failure("more names than segments");
+      for (; Count != 0 && !Part.failed(); --Count) {
+        Part.string();
+        if (Part.number() >= 32)
+          return failure("unknown alignment of a segment");
+        Part.number(); // flags
+      }
+      break;
+    }
+    case wasm::WASM_INIT_FUNCS:
+      for (uint32_t Count = Part.number(); Count != 0 && !Part.failed();
+           --Count) {
+        Part.number(); // priority
+        if (!isSymbol(Part.number(), wasm::WASM_SYMBOL_TYPE_FUNCTION))
+          return failure("a constructor is no function");
+      }
+      break;
+    case wasm::WASM_COMDAT_INFO:
+      if (Error E = readComdats(Part))
+        return E;
+      break;
+    default:
+      return failure("unknown part " + Twine(unsigned(What)) +
+                     " of the linking section");
+    }
+    if (Part.failed() || !Part.atEnd())
+      return failure("broken linking section");
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readFeatures(Reader &S) {
+  for (uint32_t Count = S.number(); Count != 0 && !S.failed(); --Count) {
+    S.byte(); // whether it is used
+    S.string();
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readRelocations(Reader &S) {
+  uint32_t Index = S.number();
+  if (Index >= Sections.size() || Sections[Index].IsRelocated)
+    return failure("relocations for section " + Twine(Index) + " of " +
+                   Twine(Sections.size()));
+  SectionInfo &Target = Sections[Index];
+  Target.IsRelocated = true;
+  // A linker moves functions and segments one by one.
+  Range All[] = {{0, Target.Size}};
+  ArrayRef<Range> Parts = All;
+  if (Target.Id == wasm::WASM_SEC_CODE)
+    Parts = Bodies;
+  else if (Target.Id == wasm::WASM_SEC_DATA)
+    Parts = Segments;
+  else if (Target.Id != wasm::WASM_SEC_CUSTOM)
+    return failure("relocations for section " + Twine(Index) +
+                   ", which can't have any");
+  uint32_t Last = 0, Count = S.number();
+  for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
+    uint32_t Type = S.number(), Offset = S.number(), Of = S.number();
+    unsigned Size = 5, AddendBits = 0;
+    bool Good = false;
+    switch (Type) {
+    case wasm::R_WASM_FUNCTION_INDEX_I32:
+    case wasm::R_WASM_TABLE_INDEX_I32:
+      Size = 4;
+      [[fallthrough]];
+    case wasm::R_WASM_FUNCTION_INDEX_LEB:
+    case wasm::R_WASM_TABLE_INDEX_SLEB:
+    case wasm::R_WASM_TABLE_INDEX_REL_SLEB:
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
+      break;
+    case wasm::R_WASM_TABLE_INDEX_SLEB64:
+    case wasm::R_WASM_TABLE_INDEX_REL_SLEB64:
+      Size = 10;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
+      break;
+    case wasm::R_WASM_TABLE_INDEX_I64:
+      Size = 8;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
+      break;
+    case wasm::R_WASM_TABLE_NUMBER_LEB:
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_TABLE);
+      break;
+    case wasm::R_WASM_TYPE_INDEX_LEB:
+      Good = Of < NumTypes;
+      break;
+    case wasm::R_WASM_GLOBAL_INDEX_I32:
+      Size = 4;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_GLOBAL);
+      break;
+    case wasm::R_WASM_GLOBAL_INDEX_LEB: // also of a table of addresses
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_GLOBAL) ||
+             isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA) ||
+             isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
+      break;
+    case wasm::R_WASM_TAG_INDEX_LEB:
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_TAG);
+      break;
+    case wasm::R_WASM_MEMORY_ADDR_I32:
+    case wasm::R_WASM_MEMORY_ADDR_LOCREL_I32:
+      Size = 4;
+      [[fallthrough]];
+    case wasm::R_WASM_MEMORY_ADDR_LEB:
+    case wasm::R_WASM_MEMORY_ADDR_SLEB:
+    case wasm::R_WASM_MEMORY_ADDR_REL_SLEB:
+    case wasm::R_WASM_MEMORY_ADDR_TLS_SLEB:
+      AddendBits = 32;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA);
+      break;
+    case wasm::R_WASM_MEMORY_ADDR_I64:
+      Size = 8;
+      AddendBits = 64;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA);
+      break;
+    case wasm::R_WASM_MEMORY_ADDR_LEB64:
+    case wasm::R_WASM_MEMORY_ADDR_SLEB64:
+    case wasm::R_WASM_MEMORY_ADDR_REL_SLEB64:
+    case wasm::R_WASM_MEMORY_ADDR_TLS_SLEB64:
+      Size = 10;
+      AddendBits = 64;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA);
+      break;
+    case wasm::R_WASM_FUNCTION_OFFSET_I32:
+      Size = 4;
+      AddendBits = 32;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
+      break;
+    case wasm::R_WASM_FUNCTION_OFFSET_I64:
+      Size = 8;
+      AddendBits = 64;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
+      break;
+    case wasm::R_WASM_SECTION_OFFSET_I32:
+      Size = 4;
+      AddendBits = 32;
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_SECTION);
+      break;
+    }
+    switch (Type) {
+    case wasm::R_WASM_TABLE_INDEX_I32:
+    case wasm::R_WASM_TABLE_INDEX_I64:
+    case wasm::R_WASM_TABLE_INDEX_SLEB:
+    case wasm::R_WASM_TABLE_INDEX_SLEB64:
+    case wasm::R_WASM_TABLE_INDEX_REL_SLEB:
+    case wasm::R_WASM_TABLE_INDEX_REL_SLEB64:
+      Good &= HasFunctionTable;
+    }
+    if (AddendBits != 0)
+      S.signedNumber(AddendBits);
+    if (!Good)
+      return failure("relocation " + Twine(I) + " of section " + Twine(Index) +
+                     " is for " + Twine(Of) + ", which it can't be");
+    if (Offset < Last)
+      return failure("relocations aren't in order");
+    Last = Offset;
+    while (!Parts.empty() && Parts.front().End <= Offset)
+      Parts = Parts.drop_front();
+    if (Parts.empty() || Offset < Parts.front().Begin ||
+        Parts.front().End - Offset < Size)
+      return failure("relocation " + Twine(I) + " of section " + Twine(Index) +
+                     " is at " + Twine(Offset) + " of " + Twine(Target.Size) +
+                     " bytes");
+  }
+  return Error::success();
+}
+
+Error WasmCheck::readCustom(StringRef Name, Reader &S) {
+  if (Name == "linking") {
+    if (Kind.IsRelocatable)
+      return failure("a second linking section");
+    Kind.IsRelocatable = true;
+    return readLinking(S);
+  }
+  if (Name.starts_with("reloc."))
+    return readRelocations(S);
+  if (Name == "target_features") {
+    if (NumFeatures++ != 0)
+      return failure("a second list of features");
+    return readFeatures(S);
+  }
+  if (Name == "producers") {
+    for (uint32_t Count = S.number(); Count != 0 && !S.failed(); --Count) {
+      S.string();
+      for (uint32_t N = S.number(); N != 0 && !S.failed(); --N) {
+        S.string();
+        S.string();
+      }
+    }
+    return Error::success();
+  }
+  if (Name == "name" || Name.starts_with("dylink"))
+    return failure("it is not a relocatable object");
+  S.take(S.left());
+  return Error::success();
+}
+
+Error WasmCheck::readSection(uint8_t Id, Reader &S) {
+  // Of all but custom sections.
+  static constexpr uint8_t Order[] = {
+      wasm::WASM_SEC_TYPE,      wasm::WASM_SEC_IMPORT, wasm::WASM_SEC_FUNCTION,
+      wasm::WASM_SEC_TABLE,     wasm::WASM_SEC_MEMORY, wasm::WASM_SEC_TAG,
+      wasm::WASM_SEC_GLOBAL,    wasm::WASM_SEC_EXPORT, wasm::WASM_SEC_ELEM,
+      wasm::WASM_SEC_DATACOUNT, wasm::WASM_SEC_CODE,   wasm::WASM_SEC_DATA};
+  unsigned Place = find(Order, Id) - std::begin(Order) + 1;
+  if (Place > std::size(Order))
+    return failure("unknown section " + Twine(unsigned(Id)));
+  if (Place <= LastOrder)
+    return failure("section " + Twine(unsigned(Id)) + " is out of order");
+  LastOrder = Place;
+  switch (Id) {
+  case wasm::WASM_SEC_TYPE:
+    return readTypes(S);
+  case wasm::WASM_SEC_IMPORT:
+    return readImports(S);
+  case wasm::WASM_SEC_FUNCTION:
+    NumBodies = S.number();
+    for (uint32_t I = 0; I != NumBodies && !S.failed(); ++I, ++Functions.All)
+      if (S.number() >= NumTypes)
+        return failure("function " + Twine(I) + " has no type");
+    return Error::success();
+  case wasm::WASM_SEC_TABLE:
+    for (uint32_t N = S.number(); N != 0 && !S.failed(); --N, ++Tables.All)
+      if (!isValueType(S.byte()) || !readLimits(S))
+        return failure("broken tables");
+    return Error::success();
+  case wasm::WASM_SEC_MEMORY:
+    for (uint32_t N = S.number(); N != 0 && !S.failed(); --N, ++Memories.All)
+      if (!readLimits(S))
+        return failure("broken memories");
+    return Error::success();
+  case wasm::WASM_SEC_TAG:
+    for (uint32_t N = S.number(); N != 0 && !S.failed(); --N, ++Tags.All)
+      if (S.byte() != 0 || S.number() >= NumTypes)
+        return failure("broken tags");
+    return Error::success();
+  case wasm::WASM_SEC_GLOBAL:
+    return readGlobals(S);
+  case wasm::WASM_SEC_EXPORT:
+    return readExports(S);
+  case wasm::WASM_SEC_ELEM:
+    return readElements(S);
+  case wasm::WASM_SEC_DATACOUNT:
+    S.number();
+    return Error::success();
+  case wasm::WASM_SEC_CODE:
+    return readCode(S);
+  default:
+    return readData(S);
+  }
+}
+
+Error WasmCheck::check() {
   if (R.take(4) != StringRef(wasm::WasmMagic, 4))
     return failure("no magic number");
   if (R.take(4) != StringRef("\1\0\0\0", 4))
     return failure("not version 1");
   while (!R.atEnd()) {
     uint8_t Id = R.byte();
-    Reader Section(R.take(R.number()));
+    Reader S(R.take(R.number()));
     if (R.failed())
       return failure("a section reaches past the end");
-    if (Id > wasm::WASM_SEC_LAST_KNOWN)
-      return failure("unknown section " + Twine(unsigned(Id)));
-    if (Id == wasm::WASM_SEC_IMPORT && !readImports(Section, Kind.Is64))
-      return failure("broken imports");
-    if (Id != wasm::WASM_SEC_CUSTOM)
-      continue;
-    StringRef Name = Section.string();
-    if (Section.failed())
-      return failure("a section's name reaches past its end");
-    IsLibrary |= Name.starts_with("dylink");
-    if (Name == "linking") {
-      Kind.IsRelocatable = true;
-      if (!readLinking(Section))
-        return failure("broken linking section");
+    SectionInfo Info;
+    Info.Id = Id;
+    StringRef Name;
+    if (Id == wasm::WASM_SEC_CUSTOM) {
+      Name = S.string();
+      if (S.failed())
+        return failure("a section's name reaches past its end");
+      Info.Name = Name.str();
     }
+    Info.Size = S.left();
+    Sections.push_back(Info);
+    if (Error E = Id == wasm::WASM_SEC_CUSTOM ? readCustom(Name, S)
+                                              : readSection(Id, S))
+      return E;
+    if (S.failed() || !S.atEnd())
+      return failure("section " + Twine(Sections.size() - 1) + " is broken");
   }
-  Kind.IsRelocatable &= !IsLibrary;
-  return Kind;
+  if (NumBodies != Bodies.size())
+    return failure(Twine(NumBodies) + " functions without bodies");
+  return Error::success();
+}
+
+Expected<WasmKind> dtlto::checkWasm(StringRef Object) {
+  WasmCheck Check(Object);
+  if (Error E = Check.check())
+    return E;
+  return Check.Kind;
 }

@@ -6,10 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM's reader of WebAssembly ends the process when it comes to the end of a
-// file too early, so it is no way to look at bytes that nobody has looked at
-// before. This reads as much as has to be right: the sections, the parts of the
-// linking section, and whether the memory is one of 64-bit addresses. See "The
+// file too early, and both it and LLD follow some indexes without looking. So
+// this reads all that they read before they do, without either: sections,
+// indexes, the parts of the linking section, and relocations. See "The
 // WebAssembly Binary Format", and tool-conventions/Linking.md.
+//
+// It knows what LLVM's code generation writes, and refuses the rest: a name
+// section, for one, is a linker's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +30,8 @@ struct WasmKind {
 };
 
 /// Reads \p Object, which begins with the magic number. Fails where something
-/// reaches past the end of what it is in. Any thread; never crashes.
+/// reaches past the end of what it is in, or refers to what isn't there. Any
+/// thread; never crashes.
 llvm::Expected<WasmKind> checkWasm(llvm::StringRef Object);
 
 } // namespace dtlto

@@ -1,0 +1,408 @@
+//===- COFFCheck.cpp - What a linker follows in a COFF object -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Object/COFFCheck.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "llvm/DebugInfo/CodeView/CVRecord.h"
+#include "llvm/DebugInfo/CodeView/CVSymbolVisitor.h"
+#include "llvm/DebugInfo/CodeView/CVTypeVisitor.h"
+#include "llvm/DebugInfo/CodeView/DebugSubsectionRecord.h"
+#include "llvm/DebugInfo/CodeView/SymbolDeserializer.h"
+#include "llvm/DebugInfo/CodeView/SymbolVisitorCallbackPipeline.h"
+#include "llvm/DebugInfo/CodeView/SymbolVisitorCallbacks.h"
+#include "llvm/DebugInfo/CodeView/TypeIndexDiscovery.h"
+#include "llvm/DebugInfo/CodeView/TypeVisitorCallbacks.h"
+#include "llvm/Support/BinaryStreamArray.h"
+#include "llvm/Support/BinaryStreamReader.h"
+#include "llvm/Support/LEB128.h"
+#include <vector>
+
+using namespace llvm;
+using namespace llvm::COFF;
+using namespace llvm::object;
+using namespace dtlto;
+
+namespace {
+
+class COFFCheck {
+public:
+  explicit COFFCheck(const COFFObjectFile &File) : File(File) {}
+
+  Error check();
+
+private:
+  using Bytes = ArrayRef<uint8_t>;
+
+  Error checkSymbols();
+  Error checkSymbol(const COFFSymbolRef &S);
+  Error checkDefinition(const COFFSymbolRef &S,
+                        const coff_aux_section_definition &Def);
+  Error checkSection(const coff_section &S);
+  Error checkRelocations(const coff_section &S);
+  Error checkContents(StringRef Name, Bytes Contents);
+  Error checkAddrsig(Bytes Contents);
+  Error checkProfile(Bytes Contents);
+
+  bool isSymbol(uint64_t Index) const {
+    return Index < IsSymbol.size() && IsSymbol[Index];
+  }
+  unsigned width(uint16_t Type) const;
+
+  const COFFObjectFile &File;
+  std::vector<bool> IsSymbol;  // and no auxiliary record of one
+  std::vector<bool> IsDefined; // each section, by a symbol with its name
+};
+
+} // namespace
+
+Error COFFCheck::check() {
+  // LLVM goes on without a symbol table that isn't there.
+  if (File.getPointerToSymbolTable() != 0 && File.getSymbolTable() == 0)
+    return failure("its symbol table is outside of the file");
+  if (Error E = checkSymbols())
+    return E;
+  for (uint32_t I = 1; I <= File.getNumberOfSections(); ++I) {
+    Expected<const coff_section *> S = File.getSection(int32_t(I));
+    if (!S)
+      return S.takeError();
+    if (Error E = checkSection(**S)) {
+      Expected<StringRef> Name = File.getSectionName(*S);
+      std::string Text = Name ? printable(Name->take_front(100))
+                              : "section " + std::to_string(I);
+      consumeError(Name.takeError());
+      return failure(Text + ": " + toString(std::move(E)));
+    }
+  }
+  return Error::success();
+}
+
+Error COFFCheck::checkSymbols() {
+  uint32_t Count = File.getNumberOfSymbols();
+  IsSymbol.resize(Count);
+  IsDefined.resize(File.getNumberOfSections() + 1);
+  for (uint32_t I = 0; I != Count; ++I) {
+    Expected<COFFSymbolRef> S = File.getSymbol(I);
+    if (!S)
+      return S.takeError();
+    IsSymbol[I] = true;
+    if (S->getNumberOfAuxSymbols() >= Count - I)
+      return failure("symbol " + Twine(I) + " has " +
+                     Twine(S->getNumberOfAuxSymbols()) +
+                     " auxiliary records past the end of the table");
+    I += S->getNumberOfAuxSymbols();
+  }
+  for (uint32_t I = 0; I != Count; ++I) {
+    if (!IsSymbol[I])
+      continue;
+    Expected<COFFSymbolRef> S = File.getSymbol(I);
+    if (!S)
+      return S.takeError();
+    if (Error E = checkSymbol(*S))
+      return failure("symbol " + Twine(I) + ": " + toString(std::move(E)));
+  }
+  return Error::success();
+}
+
+Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
+  Expected<StringRef> Name = File.getSymbolName(S);
+  if (!Name)
+    return Name.takeError();
+  int32_t Section = S.getSectionNumber();
+  if (Section < IMAGE_SYM_DEBUG ||
+      Section > int32_t(File.getNumberOfSections()))
+    return failure("its section is " + Twine(Section) + " of " +
+                   Twine(File.getNumberOfSections()));
+  unsigned Aux = S.getNumberOfAuxSymbols();
+  switch (S.getStorageClass()) {
+  case IMAGE_SYM_CLASS_EXTERNAL:
+    if (Aux > 1 || Name->empty())
+      return failure("no external symbol");
+    break;
+  case IMAGE_SYM_CLASS_STATIC:
+    if (Section == IMAGE_SYM_UNDEFINED)
+      return failure("a static symbol that isn't defined");
+    if (Aux > 1)
+      return failure("more than one auxiliary record");
+    if (Aux == 1 && Section > 0) {
+      const auto *Def = S.getSectionDefinition();
+      if (!Def)
+        return failure("no definition of a section");
+      return checkDefinition(S, *Def);
+    }
+    break;
+  case IMAGE_SYM_CLASS_LABEL:
+  case IMAGE_SYM_CLASS_FUNCTION:
+    break;
+  case IMAGE_SYM_CLASS_FILE:
+    if (Section != IMAGE_SYM_DEBUG)
+      return failure("the name of a file is in a section");
+    break;
+  case IMAGE_SYM_CLASS_WEAK_EXTERNAL: {
+    if (Section != IMAGE_SYM_UNDEFINED || Aux != 1 || Name->empty())
+      return failure("no weak symbol");
+    uint32_t Other = S.getAux<coff_aux_weak_external>()->TagIndex;
+    if (!isSymbol(Other))
+      return failure("a weak symbol for symbol " + Twine(Other) + " of " +
+                     Twine(IsSymbol.size()));
+    break;
+  }
+  default:
+    return failure("its class is " + Twine(unsigned(S.getStorageClass())));
+  }
+  return Error::success();
+}
+
+Error COFFCheck::checkDefinition(const COFFSymbolRef &S,
+                                 const coff_aux_section_definition &Def) {
+  uint32_t Number = uint32_t(S.getSectionNumber());
+  Expected<const coff_section *> Section = File.getSection(int32_t(Number));
+  if (!Section)
+    return Section.takeError();
+  if (IsDefined[Number])
+    return failure("it defines section " + Twine(Number) + " again");
+  IsDefined[Number] = true;
+  bool IsComdat = (*Section)->Characteristics & IMAGE_SCN_LNK_COMDAT;
+  if (!IsComdat)
+    return Error::success();
+  if (Def.Selection < IMAGE_COMDAT_SELECT_NODUPLICATES ||
+      Def.Selection > IMAGE_COMDAT_SELECT_LARGEST)
+    return failure("unknown kind of comdat " + Twine(unsigned(Def.Selection)));
+  if (Def.Selection != IMAGE_COMDAT_SELECT_ASSOCIATIVE)
+    return Error::success();
+  int32_t Parent = Def.getNumber(S.isBigObj());
+  if (Parent <= 0 || uint32_t(Parent) == Number ||
+      uint32_t(Parent) > File.getNumberOfSections())
+    return failure("it follows section " + Twine(Parent) + " of " +
+                   Twine(File.getNumberOfSections()));
+  return Error::success();
+}
+
+/// How many bytes relocation \p Type writes.
+unsigned COFFCheck::width(uint16_t Type) const {
+  switch (File.getMachine()) {
+  case IMAGE_FILE_MACHINE_AMD64:
+    switch (Type) {
+    case IMAGE_REL_AMD64_ABSOLUTE:
+      return 0;
+    case IMAGE_REL_AMD64_SECREL7:
+      return 1;
+    case IMAGE_REL_AMD64_SECTION:
+      return 2;
+    case IMAGE_REL_AMD64_ADDR64:
+      return 8;
+    }
+    return 4;
+  case IMAGE_FILE_MACHINE_I386:
+    switch (Type) {
+    case IMAGE_REL_I386_ABSOLUTE:
+      return 0;
+    case IMAGE_REL_I386_SECREL7:
+      return 1;
+    case IMAGE_REL_I386_DIR16:
+    case IMAGE_REL_I386_REL16:
+    case IMAGE_REL_I386_SECTION:
+    case IMAGE_REL_I386_SEG12:
+      return 2;
+    }
+    return 4;
+  case IMAGE_FILE_MACHINE_ARMNT:
+    switch (Type) {
+    case IMAGE_REL_ARM_ABSOLUTE:
+      return 0;
+    case IMAGE_REL_ARM_SECTION:
+      return 2;
+    case IMAGE_REL_ARM_MOV32A:
+    case IMAGE_REL_ARM_MOV32T:
+      return 8;
+    }
+    return 4;
+  default: // of ARM64
+    switch (Type) {
+    case IMAGE_REL_ARM64_ABSOLUTE:
+      return 0;
+    case IMAGE_REL_ARM64_SECTION:
+      return 2;
+    case IMAGE_REL_ARM64_ADDR64:
+      return 8;
+    }
+    return 4;
+  }
+}
+
+Error COFFCheck::checkSection(const coff_section &S) {
+  Expected<StringRef> Name = File.getSectionName(&S);
+  if (!Name)
+    return Name.takeError();
+  if ((S.Characteristics & IMAGE_SCN_ALIGN_MASK) == IMAGE_SCN_ALIGN_MASK)
+    return failure("unknown alignment");
+  if (S.VirtualAddress != 0 || S.VirtualSize != 0)
+    return failure("it has an address");
+  if (S.PointerToRawData == 0) {
+    if (S.NumberOfRelocations != 0)
+      return failure("relocations, but no contents");
+    if (S.SizeOfRawData != 0 &&
+        !(S.Characteristics & IMAGE_SCN_CNT_UNINITIALIZED_DATA))
+      return failure("no contents");
+    return Error::success();
+  }
+  if (S.Characteristics & IMAGE_SCN_CNT_UNINITIALIZED_DATA)
+    return failure("contents, but only zeros");
+  Bytes Contents;
+  if (Error E = File.getSectionContents(&S, Contents))
+    return E;
+  if (Error E = checkRelocations(S))
+    return E;
+  return checkContents(*Name, Contents);
+}
+
+Error COFFCheck::checkRelocations(const coff_section &S) {
+  // LLVM takes the table for whole if it begins in the file.
+  StringRef Table = File.getData().drop_front(
+      std::min<size_t>(S.PointerToRelocations, File.getData().size()));
+  uint64_t Count = S.NumberOfRelocations;
+  // The first is the number of all, with itself.
+  if (S.hasExtendedRelocations() && Table.size() >= sizeof(coff_relocation))
+    Count = support::endian::read32le(Table.data());
+  if (Count == 0 && S.NumberOfRelocations == 0)
+    return Error::success();
+  if (Count == 0 || Count > Table.size() / sizeof(coff_relocation))
+    return failure("its relocations are outside of the file");
+  ArrayRef<coff_relocation> List = File.getRelocations(&S);
+  if (List.size() != Count - S.hasExtendedRelocations())
+    return failure("its relocations are outside of the file");
+  for (size_t I = 0; I != List.size(); ++I) {
+    const coff_relocation &R = List[I];
+    if (R.VirtualAddress > S.SizeOfRawData ||
+        S.SizeOfRawData - R.VirtualAddress < width(R.Type))
+      return failure("relocation " + Twine(I) + " is at " +
+                     Twine(R.VirtualAddress) + " of " + Twine(S.SizeOfRawData) +
+                     " bytes");
+    if (!isSymbol(R.SymbolTableIndex))
+      return failure("relocation " + Twine(I) + " is for symbol " +
+                     Twine(R.SymbolTableIndex) + " of " +
+                     Twine(IsSymbol.size()));
+  }
+  return Error::success();
+}
+
+Error COFFCheck::checkAddrsig(Bytes Contents) {
+  const uint8_t *At = Contents.begin();
+  while (At != Contents.end()) {
+    unsigned Length = 0;
+    const char *Wrong = nullptr;
+    uint64_t Symbol = decodeULEB128(At, &Length, Contents.end(), &Wrong);
+    if (Wrong || !isSymbol(Symbol))
+      return failure("symbol " + Twine(Symbol) + " of " +
+                     Twine(IsSymbol.size()));
+    At += Length;
+  }
+  return Error::success();
+}
+
+Error COFFCheck::checkProfile(Bytes Contents) {
+  // Two symbols, and a number of 64 bits.
+  constexpr size_t EntrySize = 16;
+  if (Contents.size() % EntrySize != 0)
+    return failure("its size is " + Twine(Contents.size()));
+  for (; !Contents.empty(); Contents = Contents.drop_front(EntrySize))
+    for (size_t At : {0, 4}) {
+      uint32_t Symbol = support::endian::read32le(Contents.data() + At);
+      if (!isSymbol(Symbol))
+        return failure("symbol " + Twine(Symbol) + " of " +
+                       Twine(IsSymbol.size()));
+    }
+  return Error::success();
+}
+
+/// Types: each is whole, and refers to those before it.
+static Error checkTypes(ArrayRef<uint8_t> Contents) {
+  using namespace codeview;
+  BinaryStreamReader Reader(Contents, llvm::endianness::little);
+  CVTypeArray Types;
+  if (Error E = Reader.readArray(Types, Reader.getLength()))
+    return E;
+  TypeVisitorCallbacks Nothing;
+  uint32_t Next = TypeIndex::FirstNonSimpleIndex;
+  bool Failed = false;
+  for (auto I = Types.begin(&Failed), E = Types.end(); I != E; ++I, ++Next) {
+    CVType Type = *I;
+    switch (Type.kind()) {
+    case LF_TYPESERVER2:
+    case LF_PRECOMP:
+    case LF_ENDPRECOMP:
+      return failure("types of another file");
+    default:
+      break;
+    }
+    if (Error E = visitTypeRecord(Type, Nothing))
+      return E;
+    SmallVector<TypeIndex, 16> Others;
+    discoverTypeIndices(Type, Others);
+    for (TypeIndex Other : Others)
+      if (!Other.isSimple() && Other.getIndex() >= Next)
+        return failure("type " + Twine(Next) + " refers to type " +
+                       Twine(Other.getIndex()));
+  }
+  if (Failed)
+    return failure("its types are broken");
+  return Error::success();
+}
+
+/// Symbols and the tables beside them: each is whole.
+static Error checkDebugSymbols(ArrayRef<uint8_t> Contents) {
+  using namespace codeview;
+  BinaryStreamReader Reader(Contents, llvm::endianness::little);
+  DebugSubsectionArray Parts;
+  if (Error E = Reader.readArray(Parts, Reader.getLength()))
+    return E;
+  bool Failed = false;
+  for (auto I = Parts.begin(&Failed), End = Parts.end(); I != End; ++I) {
+    if (I->kind() != DebugSubsectionKind::Symbols)
+      continue;
+    CVSymbolArray Symbols;
+    BinaryStreamReader Part(I->getRecordData());
+    if (Error E = Part.readArray(Symbols, Part.getLength()))
+      return E;
+    SymbolVisitorCallbackPipeline Pipeline;
+    SymbolDeserializer Deserializer(nullptr, CodeViewContainer::ObjectFile);
+    Pipeline.addCallbackToPipeline(Deserializer);
+    CVSymbolVisitor Visitor(Pipeline);
+    bool FailedToo = false;
+    for (auto S = Symbols.begin(&FailedToo), E = Symbols.end(); S != E; ++S) {
+      CVSymbol Symbol = *S;
+      if (Error E = Visitor.visitSymbolRecord(Symbol))
+        return E;
+    }
+    if (FailedToo)
+      return failure("its symbols are broken");
+  }
+  if (Failed)
+    return failure("its parts are broken");
+  return Error::success();
+}
+
+Error COFFCheck::checkContents(StringRef Name, Bytes Contents) {
+  if (Name == ".llvm_addrsig")
+    return checkAddrsig(Contents);
+  if (Name == ".llvm.call-graph-profile")
+    return checkProfile(Contents);
+  if (Name == ".debug$P")
+    return failure("no section of LLVM's");
+  if (Name != ".debug$S" && Name != ".debug$T")
+    return Error::success();
+  if (Contents.size() < 4 ||
+      support::endian::read32le(Contents.data()) != DEBUG_SECTION_MAGIC)
+    return failure("no magic number");
+  Contents = Contents.drop_front(4);
+  return Name == ".debug$T" ? checkTypes(Contents)
+                            : checkDebugSymbols(Contents);
+}
+
+Error dtlto::checkCOFF(const COFFObjectFile &Object) {
+  return COFFCheck(Object).check();
+}

@@ -1,0 +1,29 @@
+//===- RelocationWidth.h - How far a relocation of ELF reaches --*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_OBJECT_RELOCATIONWIDTH_H
+#define DTLTO_OBJECT_RELOCATIONWIDTH_H
+
+#include <cstdint>
+
+namespace dtlto {
+
+/// The bytes around a relocation's offset that a linker reads or writes,
+/// including the instructions that it replaces.
+struct RelocationWidth {
+  uint8_t Before = 0, After = 0;
+  bool NeedsNext = false;    // it is applied together with the next one
+  bool AddendIsSize = false; // of the padding at its offset
+};
+
+/// Relocation \p Type of ELF's machine \p Machine. A type that isn't known
+/// takes a byte: linkers refuse it.
+RelocationWidth relocationWidth(uint16_t Machine, uint32_t Type);
+
+} // namespace dtlto
+
+#endif // DTLTO_OBJECT_RELOCATIONWIDTH_H
