@@ -332,7 +332,9 @@ TEST(ObjectCheckELFTest, OtherSections) {
   EXPECT_REFUSED(entry<uint32_t>(".eh_frame", 0) = 1 << 20,
                  ".eh_frame: the entry at 0 has");
   EXPECT_REFUSED(entry<uint32_t>(".note.gnu.property", 1) = 24,
-                 ".note.gnu.property: ");
+                 ".note.gnu.property: a note of 40 bytes");
+  EXPECT_REFUSED(entry<uint32_t>(".note.gnu.property", 5) = 9,
+                 ".note.gnu.property: a property is too short");
   EXPECT_REFUSED(entry<uint8_t>(".llvm_addrsig", 0) = 0x7f,
                  ".llvm_addrsig: symbol 127 of");
   EXPECT_REFUSED(section(".llvm.call-graph-profile").sh_size -= 8, "");
@@ -380,6 +382,89 @@ TEST(ObjectCheckCOFFTest, Relocations) {
             std::string::npos);
 }
 
+TEST(ObjectCheckCOFFTest, SymbolTableBeyond32Bits) {
+  // The table's size in 32 bits is what it was: LLVM takes it for whole.
+  StringRef Target = "x86_64-pc-windows-msvc";
+  Bytes Object = objectFor(Target);
+  char *NumSymbols = Object.data() + 12;
+  uint32_t Old = support::endian::read32le(NumSymbols);
+  support::endian::write32le(NumSymbols, Old + (uint32_t(1) << 31));
+  EXPECT_NE(check(ref(Object), Target).find("symbol table is outside"),
+            std::string::npos)
+      << check(ref(Object), Target);
+}
+
+namespace {
+
+/// An object with CodeView, and where the contents of its sections begin.
+class CodeViewFile {
+public:
+  static constexpr const char *Target = "x86_64-pc-windows-msvc";
+
+  CodeViewFile() : Object(richObjects(Target).front()) {}
+
+  COFF::section &section(StringRef Name) {
+    auto *Sections =
+        reinterpret_cast<COFF::section *>(Object.data() + COFF::Header16Size);
+    for (size_t I = 0; I != support::endian::read16le(&Object[2]); ++I)
+      if (StringRef(Sections[I].Name, COFF::NameSize) == Name)
+        return Sections[I];
+    ADD_FAILURE() << "no " << Name.str();
+    return Sections[0];
+  }
+  char *contents(StringRef Name) {
+    return Object.data() + section(Name).PointerToRawData;
+  }
+  std::string check() { return ::check(ref(Object), Target); }
+
+private:
+  Bytes Object;
+};
+
+} // namespace
+
+TEST(ObjectCheckCOFFTest, ListsOfTypes) {
+  // The first type is a list of arguments, of eight bytes.
+  CodeViewFile F;
+  ASSERT_EQ(F.check(), "");
+  char *Type = F.contents(".debug$T") + 4;
+  ASSERT_EQ(support::endian::read16le(Type), 10u);
+  ASSERT_EQ(support::endian::read16le(Type + 2), 0x1201u);
+  // A nested type whose name doesn't end.
+  support::endian::write16le(Type + 2, 0x1203); // LF_FIELDLIST
+  support::endian::write16le(Type + 4, 0x1510); // LF_NESTTYPE
+  EXPECT_NE(F.check().find("type 4096 is broken"), std::string::npos)
+      << F.check();
+  // A method with four bytes more than there are.
+  support::endian::write16le(Type + 2, 0x1206); // LF_METHODLIST
+  support::endian::write16le(Type + 4, 4 << 2); // it is virtual, and new
+  EXPECT_NE(F.check().find("type 4096 is broken"), std::string::npos)
+      << F.check();
+  support::endian::write16le(Type + 4, 0);
+  EXPECT_EQ(F.check(), "");
+}
+
+TEST(ObjectCheckCOFFTest, HashesOfTypes) {
+  CodeViewFile F;
+  // Debug information of something else, in which nobody looks.
+  memcpy(F.section(".debug$S").Name, ".debug$H", COFF::NameSize);
+  EXPECT_EQ(F.check(), "");
+  support::endian::write32le(F.contents(".debug$H"),
+                             COFF::DEBUG_HASHES_SECTION_MAGIC);
+  EXPECT_NE(F.check().find("hashes of"), std::string::npos) << F.check();
+}
+
+TEST(ObjectCheckCOFFTest, RelocationsInTwoRecords) {
+  CodeViewFile F;
+  COFF::section &S = F.section(".debug$S");
+  ASSERT_NE(S.NumberOfRelocations, 0u);
+  // The last byte of the magic number, and the first of a part.
+  support::endian::write32le(
+      F.contents(".debug$S") - S.PointerToRawData + S.PointerToRelocations, 11);
+  EXPECT_NE(F.check().find("relocation 0 is in two records"), std::string::npos)
+      << F.check();
+}
+
 TEST(ObjectCheckMachOTest, Relocations) {
   StringRef Target = "arm64-apple-macosx12.0.0";
   Bytes Object = objectFor(Target);
@@ -398,6 +483,25 @@ TEST(ObjectCheckMachOTest, Relocations) {
     support::endian::write32le(R + Field, Old);
   }
   EXPECT_EQ(check(ref(Object), Target), "");
+}
+
+TEST(ObjectCheckMachOTest, RelocationsOfUnwindTables) {
+  StringRef Target = "arm64-apple-macosx12.0.0";
+  Bytes Object = objectFor(Target);
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto *Section = reinterpret_cast<MachO::section_64 *>(
+      Object.data() + sizeof(MachO::mach_header_64) +
+      sizeof(MachO::segment_command_64));
+  while (StringRef(Section->sectname, 16) != StringRef("__compact_unwind", 16))
+    ++Section;
+  ASSERT_NE(Section->nreloc, 0u);
+  // An addend's symbol is a number of any size.
+  support::endian::write32le(Object.data() + Section->reloff + 4,
+                             unsigned(MachO::ARM64_RELOC_ADDEND) << 28 |
+                                 1 << 27 | 0xffffff);
+  EXPECT_NE(check(ref(Object), Target).find("relocation 0 is for no function"),
+            std::string::npos)
+      << check(ref(Object), Target);
 }
 
 TEST(ObjectCheckELFTest, OtherKindsOfFiles) {

@@ -27,6 +27,8 @@ using namespace llvm::COFF;
 using namespace llvm::object;
 using namespace dtlto;
 
+using Bytes = ArrayRef<uint8_t>;
+
 namespace {
 
 class COFFCheck {
@@ -36,15 +38,15 @@ public:
   Error check();
 
 private:
-  using Bytes = ArrayRef<uint8_t>;
-
   Error checkSymbols();
   Error checkSymbol(const COFFSymbolRef &S);
   Error checkDefinition(const COFFSymbolRef &S,
                         const coff_aux_section_definition &Def);
   Error checkSection(const coff_section &S);
   Error checkRelocations(const coff_section &S);
-  Error checkContents(StringRef Name, Bytes Contents);
+  Error checkContents(const coff_section &S, StringRef Name, Bytes Contents);
+  Error checkTypes(Bytes Contents);
+  Error checkDebugSymbols(const coff_section &S, Bytes Contents);
   Error checkAddrsig(Bytes Contents);
   Error checkProfile(Bytes Contents);
 
@@ -55,14 +57,22 @@ private:
 
   const COFFObjectFile &File;
   std::vector<bool> IsSymbol;  // and no auxiliary record of one
-  std::vector<bool> IsDefined; // each section, by a symbol with its name
+  std::vector<bool> IsDefined; // each comdat, by a symbol with its name
+  bool HasTypes = false, HasHashes = false; // .debug$T and .debug$H
+  uint32_t NumTypes = 0, NumHashes = 0;     // with the header, as one
 };
 
 } // namespace
 
 Error COFFCheck::check() {
-  // LLVM goes on without a symbol table that isn't there.
-  if (File.getPointerToSymbolTable() != 0 && File.getSymbolTable() == 0)
+  // LLVM goes on without a symbol table that isn't there, and takes one for
+  // whole if its end in 32 bits is in the file.
+  uint64_t End = File.getPointerToSymbolTable();
+  if (End != 0 && File.getSymbolTable() == 0)
+    End = UINT64_MAX;
+  else
+    End += uint64_t(File.getNumberOfSymbols()) * File.getSymbolTableEntrySize();
+  if (End > File.getData().size())
     return failure("its symbol table is outside of the file");
   if (Error E = checkSymbols())
     return E;
@@ -78,6 +88,9 @@ Error COFFCheck::check() {
       return failure(Text + ": " + toString(std::move(E)));
     }
   }
+  if (NumHashes != 0 && NumHashes - 1 != NumTypes)
+    return failure(Twine(NumHashes - 1) + " hashes of " + Twine(NumTypes) +
+                   " types");
   return Error::success();
 }
 
@@ -120,6 +133,7 @@ Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
   unsigned Aux = S.getNumberOfAuxSymbols();
   switch (S.getStorageClass()) {
   case IMAGE_SYM_CLASS_EXTERNAL:
+  case IMAGE_SYM_CLASS_SECTION:
     if (Aux > 1 || Name->empty())
       return failure("no external symbol");
     break;
@@ -163,12 +177,11 @@ Error COFFCheck::checkDefinition(const COFFSymbolRef &S,
   Expected<const coff_section *> Section = File.getSection(int32_t(Number));
   if (!Section)
     return Section.takeError();
+  if (!((*Section)->Characteristics & IMAGE_SCN_LNK_COMDAT))
+    return Error::success();
   if (IsDefined[Number])
     return failure("it defines section " + Twine(Number) + " again");
   IsDefined[Number] = true;
-  bool IsComdat = (*Section)->Characteristics & IMAGE_SCN_LNK_COMDAT;
-  if (!IsComdat)
-    return Error::success();
   if (Def.Selection < IMAGE_COMDAT_SELECT_NODUPLICATES ||
       Def.Selection > IMAGE_COMDAT_SELECT_LARGEST)
     return failure("unknown kind of comdat " + Twine(unsigned(Def.Selection)));
@@ -257,7 +270,7 @@ Error COFFCheck::checkSection(const coff_section &S) {
     return E;
   if (Error E = checkRelocations(S))
     return E;
-  return checkContents(*Name, Contents);
+  return checkContents(S, *Name, Contents);
 }
 
 Error COFFCheck::checkRelocations(const coff_section &S) {
@@ -319,18 +332,40 @@ Error COFFCheck::checkProfile(Bytes Contents) {
   return Error::success();
 }
 
-/// Types: each is whole, and refers to those before it.
-static Error checkTypes(ArrayRef<uint8_t> Contents) {
+/// Whether \p Type has all that discoverTypeIndices() reads without looking.
+static bool hasWholeLists(const codeview::CVType &Type) {
   using namespace codeview;
-  BinaryStreamReader Reader(Contents, llvm::endianness::little);
-  CVTypeArray Types;
-  if (Error E = Reader.readArray(Types, Reader.getLength()))
-    return E;
+  if (Type.kind() == LF_FIELDLIST) {
+    TypeVisitorCallbacks Nothing;
+    Error E = visitMemberRecordStream(Type.content(), Nothing);
+    bool IsGood = !E;
+    consumeError(std::move(E));
+    return IsGood;
+  }
+  if (Type.kind() != LF_METHODLIST)
+    return true;
+  // Attributes, a type, and the place in its table of a virtual method that a
+  // class introduces.
+  for (Bytes Rest = Type.content(); !Rest.empty();) {
+    if (Rest.size() < 8)
+      return false;
+    unsigned Kind = support::endian::read16le(Rest.data()) >> 2 & 7;
+    bool IsNew = Kind == unsigned(MethodKind::IntroducingVirtual) ||
+                 Kind == unsigned(MethodKind::PureIntroducingVirtual);
+    if (IsNew && Rest.size() < 12)
+      return false;
+    Rest = Rest.drop_front(IsNew ? 12 : 8);
+  }
+  return true;
+}
+
+/// Types: each is whole, and refers to those before it. LLVM pads each to four
+/// bytes, and LLD copies the padding.
+Error COFFCheck::checkTypes(Bytes Contents) {
+  using namespace codeview;
   TypeVisitorCallbacks Nothing;
-  uint32_t Next = TypeIndex::FirstNonSimpleIndex;
-  bool Failed = false;
-  for (auto I = Types.begin(&Failed), E = Types.end(); I != E; ++I, ++Next) {
-    CVType Type = *I;
+  return forEachCodeViewRecord<CVType>(Contents, [&](CVType Type) -> Error {
+    uint32_t Index = TypeIndex::FirstNonSimpleIndex + NumTypes++;
     switch (Type.kind()) {
     case LF_TYPESERVER2:
     case LF_PRECOMP:
@@ -339,68 +374,93 @@ static Error checkTypes(ArrayRef<uint8_t> Contents) {
     default:
       break;
     }
+    if (Type.length() < 4 || Type.length() % 4 != 0 || !hasWholeLists(Type))
+      return failure("type " + Twine(Index) + " is broken");
     if (Error E = visitTypeRecord(Type, Nothing))
       return E;
     SmallVector<TypeIndex, 16> Others;
     discoverTypeIndices(Type, Others);
     for (TypeIndex Other : Others)
-      if (!Other.isSimple() && Other.getIndex() >= Next)
-        return failure("type " + Twine(Next) + " refers to type " +
+      if (!Other.isSimple() && Other.getIndex() >= Index)
+        return failure("type " + Twine(Index) + " refers to type " +
                        Twine(Other.getIndex()));
-  }
-  if (Failed)
-    return failure("its types are broken");
-  return Error::success();
+    return Error::success();
+  });
 }
 
-/// Symbols and the tables beside them: each is whole.
-static Error checkDebugSymbols(ArrayRef<uint8_t> Contents) {
+/// Symbols and the tables beside them: each is whole. LLD copies each with its
+/// relocations, none of which may reach past its end.
+Error COFFCheck::checkDebugSymbols(const coff_section &S, Bytes Contents) {
   using namespace codeview;
+  std::vector<const uint8_t *> Ends; // of what is copied as one
   BinaryStreamReader Reader(Contents, llvm::endianness::little);
   DebugSubsectionArray Parts;
   if (Error E = Reader.readArray(Parts, Reader.getLength()))
     return E;
+  SymbolVisitorCallbackPipeline Pipeline;
+  SymbolDeserializer Deserializer(nullptr, CodeViewContainer::ObjectFile);
+  Pipeline.addCallbackToPipeline(Deserializer);
+  CVSymbolVisitor Visitor(Pipeline);
   bool Failed = false;
   for (auto I = Parts.begin(&Failed), End = Parts.end(); I != End; ++I) {
-    if (I->kind() != DebugSubsectionKind::Symbols)
-      continue;
-    CVSymbolArray Symbols;
-    BinaryStreamReader Part(I->getRecordData());
-    if (Error E = Part.readArray(Symbols, Part.getLength()))
+    Bytes Part;
+    BinaryStreamRef Stream = I->getRecordData();
+    if (Error E = Stream.readBytes(0, Stream.getLength(), Part))
       return E;
-    SymbolVisitorCallbackPipeline Pipeline;
-    SymbolDeserializer Deserializer(nullptr, CodeViewContainer::ObjectFile);
-    Pipeline.addCallbackToPipeline(Deserializer);
-    CVSymbolVisitor Visitor(Pipeline);
-    bool FailedToo = false;
-    for (auto S = Symbols.begin(&FailedToo), E = Symbols.end(); S != E; ++S) {
-      CVSymbol Symbol = *S;
-      if (Error E = Visitor.visitSymbolRecord(Symbol))
+    Ends.push_back(Part.begin());
+    if (I->kind() == DebugSubsectionKind::Symbols) {
+      Error E = forEachCodeViewRecord<CVSymbol>(Part, [&](CVSymbol Symbol) {
+        Ends.push_back(Symbol.data().end());
+        return Symbol.length() < 4 ? failure("a symbol is too short")
+                                   : Visitor.visitSymbolRecord(Symbol);
+      });
+      if (E)
         return E;
     }
-    if (FailedToo)
-      return failure("its symbols are broken");
+    Ends.push_back(Part.end());
   }
   if (Failed)
     return failure("its parts are broken");
+  ArrayRef<coff_relocation> List = File.getRelocations(&S);
+  for (size_t I = 0; I != List.size(); ++I) {
+    const uint8_t *At =
+        Contents.end() - (S.SizeOfRawData - List[I].VirtualAddress);
+    auto End = upper_bound(Ends, At);
+    if (End != Ends.end() && unsigned(*End - At) < width(List[I].Type))
+      return failure("relocation " + Twine(I) + " is in two records");
+  }
   return Error::success();
 }
 
-Error COFFCheck::checkContents(StringRef Name, Bytes Contents) {
+Error COFFCheck::checkContents(const coff_section &S, StringRef Name,
+                               Bytes Contents) {
   if (Name == ".llvm_addrsig")
     return checkAddrsig(Contents);
   if (Name == ".llvm.call-graph-profile")
     return checkProfile(Contents);
   if (Name == ".debug$P")
     return failure("no section of LLVM's");
-  if (Name != ".debug$S" && Name != ".debug$T")
+  bool AreTypes = Name == ".debug$T", AreHashes = Name == ".debug$H";
+  if (AreTypes || AreHashes) {
+    // LLD takes the first that it keeps, of each.
+    bool &IsSeen = AreTypes ? HasTypes : HasHashes;
+    if (IsSeen || S.Characteristics & IMAGE_SCN_LNK_COMDAT)
+      return failure("a second list of types");
+    IsSeen = true;
+  }
+  if (!AreTypes && !AreHashes && Name != ".debug$S")
     return Error::success();
+  // Linkers ignore what they don't know.
+  uint32_t Magic = AreHashes ? DEBUG_HASHES_SECTION_MAGIC : DEBUG_SECTION_MAGIC;
   if (Contents.size() < 4 ||
-      support::endian::read32le(Contents.data()) != DEBUG_SECTION_MAGIC)
-    return failure("no magic number");
+      support::endian::read32le(Contents.data()) != Magic)
+    return Error::success();
+  if (AreHashes) {
+    NumHashes = Contents.size() / 8; // of 8 bytes each; the header has as many
+    return Error::success();
+  }
   Contents = Contents.drop_front(4);
-  return Name == ".debug$T" ? checkTypes(Contents)
-                            : checkDebugSymbols(Contents);
+  return AreTypes ? checkTypes(Contents) : checkDebugSymbols(S, Contents);
 }
 
 Error dtlto::checkCOFF(const COFFObjectFile &Object) {

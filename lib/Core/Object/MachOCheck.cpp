@@ -527,11 +527,13 @@ Error MachOCheck::checkRelocations(const Section &S) {
     }
     if (IsEhFrame)
       EhFrameRelocs[R.Address].push_back(R);
+    if (IsUnwind && R.Type != 0)
+      return Fail("is for no function");
     if (IsUnwind) {
       uint8_t Index = R.IsExternal ? SymbolSections[R.Symbol] : R.Symbol;
       // A function, a personality function, which may be elsewhere, or a table.
       bool IsFunction = R.Address % (File.is64Bit() ? 32 : 20) == 0;
-      if (R.Type != 0 || (Index == 0 && (IsFunction || !R.IsExternal)) ||
+      if ((Index == 0 && (IsFunction || !R.IsExternal)) ||
           (Index != 0 && Sections[Index - 1].type() != S_REGULAR &&
            Sections[Index - 1].type() != S_COALESCED))
         return Fail("is for no function");
