@@ -583,8 +583,7 @@ template <class ELFT> Error ELFCheck<ELFT>::checkEhFrame(Bytes Contents) {
   for (uint64_t At = 0; At != Contents.size();) {
     Bytes D = Contents.drop_front(At);
     uint64_t Size = D.size() < 4 ? 0 : uint64_t(read32(D)) + 4;
-    // A terminator is the last.
-    if (Size == 4 && D.size() == 4)
+    if (Size == 4) // a terminator: linkers ignore the rest
       break;
     if (Size < 8 || Size > D.size())
       return failure("the entry at " + Twine(At) + " has " + Twine(Size) +
@@ -625,28 +624,31 @@ template <class ELFT> Error ELFCheck<ELFT>::checkEhFrame(Bytes Contents) {
 
 template <class ELFT>
 Error ELFCheck<ELFT>::checkProperties(const Shdr &S, Bytes Contents) {
-  uint64_t Align = ELFT::Is64Bits ? 8 : 4;
-  if (S.sh_type != SHT_NOTE || S.sh_addralign != Align ||
-      S.sh_flags & SHF_COMPRESSED)
-    return failure("no note of this target");
+  if (S.sh_flags & SHF_COMPRESSED)
+    return failure("it can't be compressed");
+  uint64_t Align = std::max<uint64_t>(S.sh_addralign, 1);
   while (!Contents.empty()) {
-    // The sizes of the name and of the description, the type, and the name.
-    constexpr size_t HeaderSize = 16;
-    if (Contents.size() < HeaderSize || read32(Contents) != 4)
-      return failure("a note without a name");
-    uint64_t Size = read32(Contents.drop_front(4));
-    if (Size % Align != 0 || Size > Contents.size() - HeaderSize)
-      return failure("a note of " + Twine(Size) + " bytes");
-    Bytes Description = Contents.slice(HeaderSize, Size);
-    while (!Description.empty()) {
-      if (Description.size() < 8)
-        return failure("a property is too short");
-      uint64_t Value = alignTo(read32(Description.drop_front(4)), Align);
-      if (Value > Description.size() - 8)
-        return failure("a property is too short");
-      Description = Description.drop_front(8 + Value);
-    }
-    Contents = Contents.drop_front(HeaderSize + Size);
+    // The sizes of the name and of the description, and the type.
+    constexpr size_t HeaderSize = 12;
+    if (Contents.size() < HeaderSize)
+      return failure("a note is too short");
+    uint64_t Begin = alignTo(HeaderSize + uint64_t(read32(Contents)), Align),
+             Size = read32(Contents.drop_front(4)),
+             End = Begin + alignTo(Size, Align);
+    if (End > Contents.size())
+      return failure("a note of " + Twine(End) + " bytes");
+    Bytes Rest = Contents.slice(Begin, Size);
+    if (read32(Contents.drop_front(8)) == NT_GNU_PROPERTY_TYPE_0)
+      while (!Rest.empty()) {
+        if (Rest.size() < 8)
+          return failure("a property is too short");
+        uint64_t Value =
+            alignTo(read32(Rest.drop_front(4)), ELFT::Is64Bits ? 8 : 4);
+        if (Value > Rest.size() - 8)
+          return failure("a property is too short");
+        Rest = Rest.drop_front(8 + Value);
+      }
+    Contents = Contents.drop_front(End);
   }
   return Error::success();
 }
