@@ -80,6 +80,14 @@ std::string check(StringRef Object, StringRef TheTriple) {
       checkObject(StringRef(Copy.data(), Copy.size()), Triple(TheTriple)));
 }
 
+std::string nameOf(const testing::TestParamInfo<const char *> &Info) {
+  std::string Name = Info.param;
+  for (char &C : Name)
+    if (!isalnum(static_cast<unsigned char>(C)))
+      C = '_';
+  return Name;
+}
+
 class ObjectCheckTest : public testing::TestWithParam<const char *> {
 protected:
   StringRef target() { return GetParam(); }
@@ -89,13 +97,7 @@ protected:
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(Targets, ObjectCheckTest, testing::ValuesIn(Triples),
-                         [](const auto &Info) {
-                           std::string Name = Info.param;
-                           for (char &C : Name)
-                             if (!isalnum(static_cast<unsigned char>(C)))
-                               C = '_';
-                           return Name;
-                         });
+                         nameOf);
 
 TEST_P(ObjectCheckTest, TheRightTarget) {
   EXPECT_EQ(check(object(), target()), "");
@@ -184,13 +186,7 @@ class RichObjectTest : public testing::TestWithParam<const char *> {};
 INSTANTIATE_TEST_SUITE_P(Targets, RichObjectTest,
                          testing::ValuesIn(linkedTargets().begin(),
                                            linkedTargets().end()),
-                         [](const auto &Info) {
-                           std::string Name = Info.param;
-                           for (char &C : Name)
-                             if (!isalnum(static_cast<unsigned char>(C)))
-                               C = '_';
-                           return Name;
-                         });
+                         nameOf);
 
 TEST_P(RichObjectTest, IsAccepted) {
   for (const Bytes &Object : richObjects(GetParam()))
@@ -331,6 +327,10 @@ TEST(ObjectCheckELFTest, OtherSections) {
                  ".eh_frame: it has no contents");
   EXPECT_REFUSED(entry<uint32_t>(".eh_frame", 0) = 1 << 20,
                  ".eh_frame: the entry at 0 has");
+  EXPECT_REFUSED(entry<uint8_t>(".eh_frame", 8) = 2, // the version
+                 ".eh_frame: a CIE of an unknown kind");
+  EXPECT_REFUSED(entry<uint8_t>(".eh_frame", 9) = 'q', // augmentation
+                 ".eh_frame: a CIE of an unknown kind");
   EXPECT_REFUSED(entry<uint32_t>(".note.gnu.property", 1) = 24,
                  ".note.gnu.property: a note of 40 bytes");
   EXPECT_REFUSED(entry<uint32_t>(".note.gnu.property", 5) = 9,

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/COFFCheck.h"
+#include "Object/SharedTables.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/DebugInfo/CodeView/CVRecord.h"
 #include "llvm/DebugInfo/CodeView/CVSymbolVisitor.h"
 #include "llvm/DebugInfo/CodeView/CVTypeVisitor.h"
@@ -19,7 +21,6 @@
 #include "llvm/DebugInfo/CodeView/TypeVisitorCallbacks.h"
 #include "llvm/Support/BinaryStreamArray.h"
 #include "llvm/Support/BinaryStreamReader.h"
-#include "llvm/Support/LEB128.h"
 #include <vector>
 
 using namespace llvm;
@@ -47,8 +48,6 @@ private:
   Error checkContents(const coff_section &S, StringRef Name, Bytes Contents);
   Error checkTypes(Bytes Contents);
   Error checkDebugSymbols(const coff_section &S, Bytes Contents);
-  Error checkAddrsig(Bytes Contents);
-  Error checkProfile(Bytes Contents);
 
   bool isSymbol(uint64_t Index) const {
     return Index < IsSymbol.size() && IsSymbol[Index];
@@ -303,35 +302,6 @@ Error COFFCheck::checkRelocations(const coff_section &S) {
   return Error::success();
 }
 
-Error COFFCheck::checkAddrsig(Bytes Contents) {
-  const uint8_t *At = Contents.begin();
-  while (At != Contents.end()) {
-    unsigned Length = 0;
-    const char *Wrong = nullptr;
-    uint64_t Symbol = decodeULEB128(At, &Length, Contents.end(), &Wrong);
-    if (Wrong || !isSymbol(Symbol))
-      return failure("symbol " + Twine(Symbol) + " of " +
-                     Twine(IsSymbol.size()));
-    At += Length;
-  }
-  return Error::success();
-}
-
-Error COFFCheck::checkProfile(Bytes Contents) {
-  // Two symbols, and a number of 64 bits.
-  constexpr size_t EntrySize = 16;
-  if (Contents.size() % EntrySize != 0)
-    return failure("its size is " + Twine(Contents.size()));
-  for (; !Contents.empty(); Contents = Contents.drop_front(EntrySize))
-    for (size_t At : {0, 4}) {
-      uint32_t Symbol = support::endian::read32le(Contents.data() + At);
-      if (!isSymbol(Symbol))
-        return failure("symbol " + Twine(Symbol) + " of " +
-                       Twine(IsSymbol.size()));
-    }
-  return Error::success();
-}
-
 /// Whether \p Type has all that discoverTypeIndices() reads without looking.
 static bool hasWholeLists(const codeview::CVType &Type) {
   using namespace codeview;
@@ -434,10 +404,15 @@ Error COFFCheck::checkDebugSymbols(const coff_section &S, Bytes Contents) {
 
 Error COFFCheck::checkContents(const coff_section &S, StringRef Name,
                                Bytes Contents) {
+  auto Check = [&](uint64_t Symbol) {
+    return isSymbol(Symbol) ? Error::success()
+                            : failure("symbol " + Twine(Symbol) + " of " +
+                                      Twine(IsSymbol.size()));
+  };
   if (Name == ".llvm_addrsig")
-    return checkAddrsig(Contents);
+    return checkAddrsig(toStringRef(Contents), Check);
   if (Name == ".llvm.call-graph-profile")
-    return checkProfile(Contents);
+    return checkCallGraph(toStringRef(Contents), Check);
   if (Name == ".debug$P")
     return failure("no section of LLVM's");
   bool AreTypes = Name == ".debug$T", AreHashes = Name == ".debug$H";

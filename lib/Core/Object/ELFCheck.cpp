@@ -7,9 +7,10 @@
 
 #include "Object/ELFCheck.h"
 #include "Object/RelocationWidth.h"
+#include "Object/SharedTables.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
-#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/MathExtras.h"
 #include <vector>
@@ -57,10 +58,7 @@ private:
   Error checkRelocations(size_t Index);
   Error checkLinkOrder(size_t Index);
   Error checkEhFrame(Bytes Contents);
-  Expected<uint8_t> readCie(Bytes Record);
   Error checkProperties(const Shdr &S, Bytes Contents);
-  Error checkAddrsig(Bytes Contents);
-  Error checkLast();
 
   uint16_t machine() const { return File.getHeader().e_machine; }
   bool isMips64EL() const {
@@ -180,7 +178,10 @@ template <class ELFT> Error ELFCheck<ELFT>::check() {
   for (size_t I = 1; I != Sections.size(); ++I)
     if (Error E = checkSection(I))
       return E;
-  return checkLast();
+  for (size_t I = 1; I != Sections.size(); ++I)
+    if (Sections[I].sh_type == SHT_LLVM_SYMPART && !IsRelocated[I])
+      return fail(I, "it names no symbol");
+  return Error::success();
 }
 
 template <class ELFT> Error ELFCheck<ELFT>::checkSymbols() {
@@ -349,7 +350,13 @@ template <class ELFT> Error ELFCheck<ELFT>::checkSection(size_t I) {
   case SHT_LLVM_ADDRSIG:
     // Without a link it stands in an object that was rewritten, and linkers
     // ignore it.
-    return S.sh_link == 0 ? Error::success() : Named(checkAddrsig(Contents));
+    if (S.sh_link == 0)
+      return Error::success();
+    return Named(checkAddrsig(toStringRef(Contents), [&](uint64_t Symbol) {
+      return Symbol < Symbols.size() ? Error::success()
+                                     : failure("symbol " + Twine(Symbol) +
+                                               " of " + Twine(Symbols.size()));
+    }));
   case SHT_LLVM_CALL_GRAPH_PROFILE:
     if (S.sh_size % sizeof(typename ELFT::CGProfile) != 0)
       return fail(I, "its size is " + Twine(S.sh_size));
@@ -501,83 +508,6 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
   return Error::success();
 }
 
-/// The encoding of the addresses in the FDEs of a CIE, whose contents after
-/// the id are \p D.
-template <class ELFT> Expected<uint8_t> ELFCheck<ELFT>::readCie(Bytes D) {
-  bool Failed = false;
-  auto Byte = [&]() -> uint8_t {
-    if (D.empty()) {
-      Failed = true;
-      return 0;
-    }
-    uint8_t B = D.front();
-    D = D.drop_front();
-    return B;
-  };
-  auto SkipNumber = [&] {
-    while (Byte() & 0x80)
-      ;
-  };
-  uint8_t Version = Byte();
-  std::string Augmentation;
-  while (uint8_t C = Byte())
-    Augmentation.push_back(char(C));
-  SkipNumber(); // alignment of code
-  SkipNumber(); // alignment of data
-  if (Version == 1)
-    Byte(); // the register of return addresses
-  else
-    SkipNumber();
-  uint8_t Encoding = dwarf::DW_EH_PE_absptr;
-  for (char C : Augmentation) {
-    switch (C) {
-    case 'z':
-      SkipNumber();
-      break;
-    case 'R':
-      Encoding = Byte();
-      break;
-    case 'L':
-      Byte();
-      break;
-    case 'P': {
-      unsigned Size = 0;
-      switch (Byte() & 0x0f) {
-      case dwarf::DW_EH_PE_absptr:
-      case dwarf::DW_EH_PE_signed:
-        Size = ELFT::Is64Bits ? 8 : 4;
-        break;
-      case dwarf::DW_EH_PE_udata2:
-      case dwarf::DW_EH_PE_sdata2:
-        Size = 2;
-        break;
-      case dwarf::DW_EH_PE_udata4:
-      case dwarf::DW_EH_PE_sdata4:
-        Size = 4;
-        break;
-      case dwarf::DW_EH_PE_udata8:
-      case dwarf::DW_EH_PE_sdata8:
-        Size = 8;
-        break;
-      }
-      if (Size == 0 || Size >= D.size())
-        return failure("a CIE's personality function is broken");
-      D = D.drop_front(Size);
-      break;
-    }
-    case 'B':
-    case 'G':
-    case 'S':
-      break;
-    default:
-      return failure("a CIE has an unknown augmentation");
-    }
-  }
-  if (Failed || (Version != 1 && Version != 3))
-    return failure("a CIE is broken");
-  return Encoding;
-}
-
 template <class ELFT> Error ELFCheck<ELFT>::checkEhFrame(Bytes Contents) {
   DenseMap<uint64_t, unsigned> AddressSizes; // of the FDEs of each CIE
   for (uint64_t At = 0; At != Contents.size();) {
@@ -590,26 +520,12 @@ template <class ELFT> Error ELFCheck<ELFT>::checkEhFrame(Bytes Contents) {
                      " bytes");
     uint32_t Id = read32(D.drop_front(4));
     if (Id == 0) {
-      Expected<uint8_t> Encoding = readCie(D.slice(8, Size - 8));
-      if (!Encoding)
-        return Encoding.takeError();
-      unsigned &Bytes = AddressSizes[At];
-      switch (*Encoding & 0x07) {
-      case dwarf::DW_EH_PE_absptr:
-        Bytes = ELFT::Is64Bits ? 8 : 4;
-        break;
-      case dwarf::DW_EH_PE_udata2:
-        Bytes = 2;
-        break;
-      case dwarf::DW_EH_PE_udata4:
-        Bytes = 4;
-        break;
-      case dwarf::DW_EH_PE_udata8:
-        Bytes = 8;
-        break;
-      default:
-        return failure("a CIE has an unknown encoding of addresses");
-      }
+      constexpr unsigned WordSize = ELFT::Is64Bits ? 8 : 4;
+      Expected<Cie> C =
+          readCie(toStringRef(D.take_front(Size)), File.isLE(), WordSize);
+      if (!C)
+        return C.takeError();
+      AddressSizes[At] = encodedSize(C->AddressEncoding, WordSize);
     } else {
       auto Cie = AddressSizes.find(At + 4 - Id);
       if (Id > At + 4 || Cie == AddressSizes.end())
@@ -650,27 +566,6 @@ Error ELFCheck<ELFT>::checkProperties(const Shdr &S, Bytes Contents) {
       }
     Contents = Contents.drop_front(End);
   }
-  return Error::success();
-}
-
-template <class ELFT> Error ELFCheck<ELFT>::checkAddrsig(Bytes Contents) {
-  const uint8_t *At = Contents.begin();
-  while (At != Contents.end()) {
-    unsigned Length = 0;
-    const char *Wrong = nullptr;
-    uint64_t Symbol = decodeULEB128(At, &Length, Contents.end(), &Wrong);
-    if (Wrong || Symbol >= Symbols.size())
-      return failure("symbol " + Twine(Symbol) + " of " +
-                     Twine(Symbols.size()));
-    At += Length;
-  }
-  return Error::success();
-}
-
-template <class ELFT> Error ELFCheck<ELFT>::checkLast() {
-  for (size_t I = 1; I != Sections.size(); ++I)
-    if (Sections[I].sh_type == SHT_LLVM_SYMPART && !IsRelocated[I])
-      return fail(I, "it names no symbol");
   return Error::success();
 }
 

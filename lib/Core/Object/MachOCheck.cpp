@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/MachOCheck.h"
+#include "Object/SharedTables.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
-#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/DebugInfo/DWARF/DWARFCompileUnit.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Support/Endian.h"
@@ -68,8 +68,8 @@ struct Reloc {
 };
 
 /// The sizes of what the FDEs of a CIE have.
-struct Cie {
-  unsigned AddressSize = 0, TableSize = 0;
+struct FdeSizes {
+  unsigned Address = 0, Table = 0;
 };
 
 class MachOCheck {
@@ -85,7 +85,7 @@ private:
   Error checkSection(const Section &S);
   Error checkRecords(const Section &S, StringRef Contents);
   Error checkEhFrame(const Section &S, StringRef Contents);
-  Error readCie(uint64_t At, StringRef Entry, Cie &C);
+  Error checkCie(uint64_t At, StringRef Entry, FdeSizes &Sizes);
   bool isGoodAddress(const Section &S, uint64_t At, unsigned Size,
                      bool MayBeNone) const;
   Error checkRelocations(const Section &S);
@@ -288,77 +288,43 @@ Error MachOCheck::checkRecords(const Section &S, StringRef Contents) {
   else if (S.is("__DATA", "__objc_imageinfo"))
     Size = 8;
   else if (S.is("__LLVM", "__cg_profile"))
-    Size = 16;
+    return checkCallGraph(Contents, [&](uint64_t Symbol) {
+      return Symbol < IsUsable.size()
+                 ? Error::success()
+                 : failure("symbol " + Twine(Symbol) + " of " +
+                           Twine(IsUsable.size()));
+    });
   else if (S.is("__TEXT", "__eh_frame"))
     return checkEhFrame(S, Contents);
   if (Contents.size() % Size != 0)
     return failure("part of an entry");
   if (Size != 1 && S.literalSize() != 0)
     return failure("literals instead of entries");
-  if (S.is("__LLVM", "__cg_profile"))
-    for (size_t At = 0; At != Contents.size(); At += 16)
-      for (size_t Part : {0, 4}) {
-        uint32_t Symbol =
-            support::endian::read32le(Contents.data() + At + Part);
-        if (Symbol >= IsUsable.size())
-          return failure("symbol " + Twine(Symbol) + " of " +
-                         Twine(IsUsable.size()));
-      }
   return Error::success();
 }
 
 /// A CIE as LLVM writes it: nothing else is understood by LLD.
-Error MachOCheck::readCie(uint64_t At, StringRef Entry, Cie &C) {
-  StringRef D = Entry.drop_front(8);
-  auto Number = [&] { // which nobody needs
-    while (!D.empty() && D.front() & 0x80)
-      D = D.drop_front();
-    D = D.drop_front(!D.empty());
-  };
-  auto [Augmentation, Rest] = D.drop_front().split('\0');
-  if ((D.front() != 1 && D.front() != 3) || Rest.empty() ||
-      !Augmentation.consume_front("z"))
-    return failure("unknown kind of CIE");
-  D = Rest;
-  Number(); // alignment of code
-  Number(); // alignment of data
-  Number(); // the register of return addresses
-  Number(); // the size of what follows
-  for (char What : Augmentation) {
-    if (D.empty())
-      return failure("a CIE is too small");
-    uint8_t Encoding = uint8_t(D.front());
-    unsigned Size = (Encoding & 0xf) == dwarf::DW_EH_PE_absptr   ? wordSize()
-                    : (Encoding & 0xf) == dwarf::DW_EH_PE_sdata4 ? 4
-                    : (Encoding & 0xf) == dwarf::DW_EH_PE_sdata8 ? 8
-                                                                 : 0;
-    switch (What) {
-    case 'P': {
-      D = D.drop_front();
-      const Reloc *R = findRelocation(uint32_t(At + (D.data() - Entry.data())));
-      if (D.size() < 4 || R == nullptr || !R->IsExternal || isSubtractor(*R))
-        return failure("a CIE's personality function is broken");
-      D = D.drop_front(4);
-      continue;
-    }
-    case 'L':
-      C.TableSize = Size;
-      break;
-    case 'R':
-      C.AddressSize = Encoding & dwarf::DW_EH_PE_pcrel ? Size : 0;
-      break;
-    case 'B':
-    case 'S':
-      continue;
-    default:
-      return failure("a CIE has an unknown augmentation");
-    }
-    if (Size == 0)
-      return failure("a CIE has an unknown encoding of addresses");
-    D = D.drop_front();
+Error MachOCheck::checkCie(uint64_t At, StringRef Entry, FdeSizes &Sizes) {
+  Expected<Cie> C = readCie(Entry, /*IsLittleEndian=*/true, wordSize());
+  if (!C)
+    return C.takeError();
+  if (C->Personality != 0) {
+    const Reloc *R = findRelocation(uint32_t(At + C->Personality));
+    if (C->PersonalitySize != 4 || R == nullptr || !R->IsExternal ||
+        isSubtractor(*R))
+      return failure("a CIE's personality function is broken");
   }
-  if (C.AddressSize == 0)
-    return failure("a CIE has no encoding of addresses");
+  auto Size = [&](uint8_t Encoding) {
+    bool IsKnown = is_contained({dwarf::DW_EH_PE_absptr, dwarf::DW_EH_PE_sdata4,
+                                 dwarf::DW_EH_PE_sdata8},
+                                Encoding & 0xf);
+    return IsKnown ? encodedSize(Encoding, wordSize()) : 0;
+  };
+  Sizes = {Size(C->AddressEncoding), Size(C->TableEncoding)};
+  if (!C->HasSize || Sizes.Address == 0 ||
+      !(C->AddressEncoding & dwarf::DW_EH_PE_pcrel) ||
+      (C->TableEncoding != dwarf::DW_EH_PE_omit && Sizes.Table == 0))
+    return failure("a CIE of an unknown kind");
   return Error::success();
 }
 
@@ -394,7 +360,7 @@ bool MachOCheck::isGoodAddress(const Section &S, uint64_t At, unsigned Size,
 Error MachOCheck::checkEhFrame(const Section &S, StringRef Contents) {
   if (S.literalSize() != 0)
     return failure("literals instead of entries");
-  std::map<uint64_t, Cie> Cies; // by their offsets
+  std::map<uint64_t, FdeSizes> Cies; // by their offsets
   for (uint64_t At = 0; At != Contents.size();) {
     StringRef D = Contents.drop_front(At);
     uint64_t Size =
@@ -406,20 +372,20 @@ Error MachOCheck::checkEhFrame(const Section &S, StringRef Contents) {
       return failure("the entry at " + Twine(At) + " has no CIE");
     uint32_t Id = support::endian::read32le(D.data() + 4);
     if (Id == 0) {
-      if (Error E = readCie(At, D.take_front(Size), Cies[At]))
+      if (Error E = checkCie(At, D.take_front(Size), Cies[At]))
         return E;
     } else {
       auto Found = Cies.find(At + 4 - Id);
       if (Found == Cies.end())
         return failure("the entry at " + Twine(At) + " has no CIE");
-      const Cie &C = Found->second;
+      const FdeSizes &Sizes = Found->second;
       // Two addresses, the size of the rest, and maybe a table's address.
-      uint64_t Needed = 8 + 2 * C.AddressSize + 1 + C.TableSize;
-      uint64_t Table = At + Needed - C.TableSize;
+      uint64_t Needed = 8 + 2 * Sizes.Address + 1 + Sizes.Table;
+      uint64_t Table = At + Needed - Sizes.Table;
       if (Size < Needed || Contents[Table - 1] & 0x80)
         return failure("the entry at " + Twine(At) + " has no addresses");
-      if (!isGoodAddress(S, At + 8, C.AddressSize, false) ||
-          (C.TableSize != 0 && !isGoodAddress(S, Table, C.TableSize, true)))
+      if (!isGoodAddress(S, At + 8, Sizes.Address, false) ||
+          (Sizes.Table != 0 && !isGoodAddress(S, Table, Sizes.Table, true)))
         return failure("the entry at " + Twine(At) + " is for no function");
     }
     At += Size;
