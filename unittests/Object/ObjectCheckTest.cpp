@@ -290,6 +290,33 @@ TEST(ObjectCheckELFTest, RelocationsThatNeedTheNext) {
   EXPECT_NE(F.check().find("needs another"), std::string::npos) << F.check();
 }
 
+TEST(ObjectCheckELFTest, RelocationsOfUnknownTypes) {
+  // Without a table of addends, for a section: LLD applies it with -r.
+  StringRef Target = "i386-pc-linux-gnu";
+  bool Found = false;
+  std::string Object = ref(objectFor(Target)).str();
+  auto *Header = reinterpret_cast<ELF::Elf32_Ehdr *>(Object.data());
+  auto *Sections =
+      reinterpret_cast<ELF::Elf32_Shdr *>(Object.data() + Header->e_shoff);
+  for (size_t I = 0; I != Header->e_shnum; ++I) {
+    if (Sections[I].sh_type != ELF::SHT_REL)
+      continue;
+    auto *Relocs =
+        reinterpret_cast<ELF::Elf32_Rel *>(&Object[Sections[I].sh_offset]);
+    auto *Symbols = reinterpret_cast<ELF::Elf32_Sym *>(
+        &Object[Sections[Sections[I].sh_link].sh_offset]);
+    for (size_t K = 0; K != Sections[I].sh_size / sizeof(*Relocs); ++K)
+      if (Symbols[Relocs[K].getSymbol()].getType() == ELF::STT_SECTION) {
+        Relocs[K].setType(239);
+        Found = true;
+      }
+  }
+  ASSERT_TRUE(Found);
+  EXPECT_NE(check(Object, Target).find("is of the unknown type 239"),
+            std::string::npos)
+      << check(Object, Target);
+}
+
 TEST(ObjectCheckELFTest, Symbols) {
   using Sym = ELF::Elf64_Sym;
   EXPECT_REFUSED(entry<Sym>(".symtab", 3).st_name = 1 << 20,

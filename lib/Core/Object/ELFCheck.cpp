@@ -445,6 +445,10 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
     if (R.Symbol >= Symbols.size())
       return Fail("is for symbol " + Twine(R.Symbol) + " of " +
                   Twine(Symbols.size()));
+    if (S.sh_type == SHT_REL && R.Type != 0 &&
+        Symbols[R.Symbol].getType() == STT_SECTION &&
+        !isApplied(machine(), R.Type))
+      return Fail("is of the unknown type " + Twine(R.Type));
     if (W.AddendIsSize && (R.Addend < 0 || R.Addend > 1 << 20 ||
                            uint64_t(R.Addend) > Size - R.Offset))
       return Fail("pads with " + Twine(R.Addend) + " bytes");

@@ -24,6 +24,10 @@ struct RelocationWidth {
 /// takes a byte: linkers refuse it.
 RelocationWidth relocationWidth(uint16_t Machine, uint32_t Type);
 
+/// Whether LLD can apply a relocation of a table without addends. With -r it
+/// does so for each of a section's symbol, and doesn't look.
+bool isApplied(uint16_t Machine, uint32_t Type);
+
 } // namespace dtlto
 
 #endif // DTLTO_OBJECT_RELOCATIONWIDTH_H
