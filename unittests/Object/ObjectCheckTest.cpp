@@ -531,6 +531,22 @@ TEST(ObjectCheckMachOTest, RelocationsOfUnwindTables) {
       << check(ref(Object), Target);
 }
 
+TEST(ObjectCheckMachOTest, DebugInformationWithoutItsTables) {
+  // LLD doesn't see a section that isn't marked as one for debuggers, and
+  // follows the name that it then doesn't find.
+  StringRef Target = "arm64-apple-macosx12.0.0";
+  Bytes Object = richObjects(Target).front();
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto *Section = reinterpret_cast<MachO::section_64 *>(
+      Object.data() + sizeof(MachO::mach_header_64) +
+      sizeof(MachO::segment_command_64));
+  while (StringRef(Section->sectname) != "__debug_abbrev")
+    ++Section;
+  Section->flags &= ~uint32_t(MachO::S_ATTR_DEBUG);
+  EXPECT_NE(check(ref(Object), Target).find("names no file"), std::string::npos)
+      << check(ref(Object), Target);
+}
+
 TEST(ObjectCheckELFTest, OtherKindsOfFiles) {
   for (uint16_t Type :
        {ELF::ET_NONE, ELF::ET_EXEC, ELF::ET_DYN, ELF::ET_CORE}) {

@@ -231,13 +231,16 @@ Error MachOCheck::checkSymbols() {
   return Error::success();
 }
 
-/// LLD takes the name of the source file from debug information.
+/// LLD takes the name of the source file from debug information, of which it
+/// reads these sections alone.
 Error MachOCheck::checkUnit() {
   StringMap<std::unique_ptr<MemoryBuffer>> Tables;
   for (const Section &S : Sections)
     if (StringRef Name = S.Name;
-        S.Segment == "__DWARF" && Name.consume_front("__"))
-      Tables[Name == "debug_str_offs" ? "debug_str_offsets" : Name] =
+        S.Segment == "__DWARF" && Name.consume_front("__debug_") &&
+        (S.Flags & SECTION_ATTRIBUTES_USR) == uint32_t(S_ATTR_DEBUG) &&
+        is_contained({"info", "line", "str_offs", "abbrev", "str"}, Name))
+      Tables[("debug_" + (Name == "str_offs" ? "str_offsets" : Name)).str()] =
           MemoryBuffer::getMemBuffer(contents(S), "", false);
   if (Tables.empty())
     return Error::success();
