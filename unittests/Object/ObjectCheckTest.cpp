@@ -11,6 +11,7 @@
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Object/ELFTypes.h"
 #include "llvm/Support/Endian.h"
 #include "gtest/gtest.h"
 #include <map>
@@ -375,7 +376,7 @@ TEST(ObjectCheckELFTest, CompressedSections) {
   ElfFile F = richElf(2);
   ASSERT_EQ(F.check(), "");
   // Nobody has that much memory.
-  F.entry<ELF::Elf64_Chdr>(".debug_names").ch_size = uint64_t(1) << 60;
+  F.entry<object::ELF64LE::Chdr>(".debug_names").ch_size = uint64_t(1) << 60;
   EXPECT_NE(F.check().find(".debug_names: it can't have 1152921504606846976 "
                            "bytes before compression"),
             std::string::npos)
