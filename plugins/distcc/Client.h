@@ -114,7 +114,7 @@ private:
   Reaper Children;
   Farm TheFarm;
   std::map<uint64_t, JobPtr> Jobs;
-  std::deque<uint64_t> Queue; // Queued ones, the next first
+  std::deque<uint64_t> Queue;   // Queued ones, the next first
   size_t MaxRunning = SIZE_MAX; // this machine has no descriptors for more
   std::vector<uint64_t> Running;
   /// Of modules whose job went back to the linker with an error: it may come

@@ -31,8 +31,8 @@ struct CodegenResult {
 /// object into memory. Diagnostics go to the linker's handler, as ever.
 ///
 /// Once \p Stop is true, nobody needs the object any more: what is left of the
-/// optimisation is left out, nothing is generated, and the result has failed. An
-/// end of code generation that has begun can only be waited for.
+/// optimisation is left out, nothing is generated, and the result has failed.
+/// An end of code generation that has begun can only be waited for.
 CodegenResult runLocalCodegen(const LinkContext &L, const Task &T,
                               const std::atomic<bool> *Stop = nullptr);
 
