@@ -17,11 +17,11 @@
 #   %plain <linker> <args>  compare-links.py, without our options
 #   %enter                  makes %t anew and goes there
 #   %prog                   the folder of a small program of six modules
-#   %compile-prog           compiles it: main.o alpha.o beta.o gamma.o, and
+#   %compile-prog           copies its objects: main.o alpha.o beta.o gamma.o, and
 #                           libd.a of delta.o and put.o
 #   %prog-inputs            those five files
-#   %program                makes %t and goes there, compiles %prog and links it
-#                           with stock LLD to `stock`
+#   %program                makes %t and goes there, with those and `stock`, their
+#                           link by stock LLD
 #   %none                   the linker's option to compile nothing here instead
 #   %fields                 status/Inputs/fields.py, which checks JSON and prints
 #                           it as lines
@@ -29,7 +29,7 @@
 #                           assembly that reads the files `blob` and `words`
 #   %assembly-inputs        their objects
 #   %plugins                the folder of the test plugins
-#   %python                 Python 3
+#   %python                 Python 3, with the standard library alone
 #   %clang-name             stock clang's name in Debian, clang-19
 #   %llvm-version           LLVM's, 19.1.7
 #   %build                  our build tree
@@ -45,8 +45,10 @@
 #   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import lit.formats
 
@@ -95,7 +97,8 @@ if config.sanitizers != [""]:
 if "thread" in config.sanitizers:
     config.available_features.add("tsan")
 
-python = sys.executable
+# Without what else is installed, most tests being too short to read its paths.
+python = config.python = sys.executable + " -S"
 compare = "{} {} --stock={} --ours={} --counter={}".format(
     python, os.path.join(config.test_source_root, "compare-links.py"), tools,
     ours, os.path.join(config.dtlto_obj_root, "test", "plugins",
@@ -109,17 +112,47 @@ clangxx = os.path.join(tools, "clang++")
 freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"
                 " -nostdinc -c")
 
+
+
+def made_once(sources, archive, members, link):
+    """Compiles a folder's sources to ThinLTO bitcode, puts members into an archive
+    and links `stock`, for this run of lit: hundreds of tests begin with them.
+    Returns the commands that copy the objects, and all. Two runs at once may share
+    the build tree."""
+    folder = os.path.join(config.dtlto_obj_root, "test", "programs",
+                          os.path.basename(sources))
+    os.makedirs(folder, exist_ok=True)
+    new = tempfile.mkdtemp(dir=os.path.dirname(folder))
+    names = sorted(f for f in os.listdir(sources) if f.endswith(".c"))
+    for command in ((clang + freestanding).split() +
+                    [os.path.join(sources, name) for name in names],
+                    [os.path.join(tools, "llvm-ar"), "rcs", archive] + members,
+                    [os.path.join(tools, "ld.lld"), "-o", "stock"] + link):
+        subprocess.run(command, cwd=new, check=True)
+    made = sorted(os.listdir(new))
+    for name in made:
+        os.replace(os.path.join(new, name), os.path.join(folder, name))
+    shutil.rmtree(new)
+    copy = "cp %s ." % " ".join(os.path.join(folder, name)
+                                for name in made if name != "stock")
+    return copy, copy.replace("cp ", "cp %s " % os.path.join(folder, "stock"))
+
+
+prog_inputs = "main.o alpha.o beta.o gamma.o libd.a"
+prog = os.path.join(config.test_source_root, "Inputs", "prog")
+copy_objects, copy_all = made_once(prog, "libd.a", ["delta.o", "put.o"],
+                                   ["-e", "start"] + prog_inputs.split())
+
 # lit takes the names as regular expressions, in this order and before its own
 # %s and %t.
 config.substitutions += [
-    (r"%program\b", "%enter && %compile-prog && "
-                    "%stock-ld.lld -e start %prog-inputs -o stock"),
+    (r"%program\b", "%enter && " + copy_all),
     (r"%enter\b", "rm -rf %t && mkdir %t && cd %t"),
-    (r"%compile-prog\b", "%thin %prog/*.c && %ar rcs libd.a delta.o put.o"),
+    (r"%compile-prog\b", copy_objects),
     (r"%assembly-inputs\b", "main.o file.o function.o macro.o plain.o other.o user.o"),
     (r"%assembly\b", os.path.join(config.test_source_root, "Inputs",
                                   "assembly")),
-    (r"%prog-inputs\b", "main.o alpha.o beta.o gamma.o libd.a"),
+    (r"%prog-inputs\b", prog_inputs),
     (r"%none\b", "--thinlto-dist-fallback=none"),
     (r"%fields\b", "{} {}".format(python, os.path.join(
         config.test_source_root, "status", "Inputs", "fields.py"))),
@@ -133,7 +166,7 @@ config.substitutions += [
     (r"%same-here\b", compare),
     (r"%same\b", same),
     (r"%plain\b", compare + " --plain"),
-    (r"%prog\b", os.path.join(config.test_source_root, "Inputs", "prog")),
+    (r"%prog\b", prog),
     (r"%other-plugins\b", config.other_plugins or "/nonexistent"),
     (r"%plugins\b", os.path.join(config.dtlto_obj_root, "test", "plugins")),
     (r"%python\b", python),
@@ -150,11 +183,11 @@ for linker in ("ld.lld", "lld-link", "ld64.lld", "wasm-ld"):
 # in libmore.a. %program makes it, %inputs are the linker's arguments for it, %bare
 # is its folder.
 bare = os.path.join(config.test_source_root, "argv", "Inputs", "bare")
+bare_inputs = "-e entry main.o choose.o scramble.o wide.o libmore.a"
 config.bare_program = [
-    (r"%program\b", "%enter && %thin %bare/*.c && "
-                    "%ar rcs libmore.a fold.o table.o && "
-                    "%stock-ld.lld %inputs -o stock"),
-    (r"%inputs\b", "-e entry main.o choose.o scramble.o wide.o libmore.a"),
+    (r"%program\b", "%enter && " + made_once(
+        bare, "libmore.a", ["fold.o", "table.o"], bare_inputs.split())[1]),
+    (r"%inputs\b", bare_inputs),
     (r"%bare\b", bare),
 ]
 
