@@ -2,21 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "rich.h"
-#include <vector>
 
 thread_local int calls;
 
 namespace {
-struct Entry {
+struct Register {
   int number;
   int value;
-};
-std::vector<Entry> &entries() {
-  static std::vector<Entry> list;
-  return list;
-}
-struct Register {
-  Register(int number, int value) { entries().push_back({number, value}); }
+  Register *next;
+  static Register *&first() {
+    static struct List {
+      Register *first = nullptr;
+      List() { ++calls; }
+    } list;
+    return list.first;
+  }
+  Register(int number, int value) : number(number), value(value), next(first()) {
+    first() = this;
+  }
 };
 Register one(1, primes[3]), two(2, primes[5]);
 __attribute__((section("own_section"), used)) int inOwnSection = 7;
@@ -24,8 +27,8 @@ __attribute__((section("own_section"), used)) int inOwnSection = 7;
 
 int registered(int number) {
   ++calls;
-  for (const Entry &e : entries())
-    if (e.number == number)
-      return e.value + inOwnSection;
+  for (const Register *r = Register::first(); r; r = r->next)
+    if (r->number == number)
+      return r->value + inOwnSection;
   return -1;
 }

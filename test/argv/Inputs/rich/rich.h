@@ -4,8 +4,8 @@
 // A hosted C++ program whose modules use what code generation treats specially:
 // exceptions, templates, virtual calls, thread-local variables, initialisers,
 // inline assembly, aliases, weak symbols, sections, switches, floating point.
-// Each test compiles it, so the standard library's headers are in two modules
-// alone.
+// Each test compiles it, so only one module has a large header of the standard
+// library's.
 
 #ifndef RICH_H
 #define RICH_H

@@ -2,18 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "rich.h"
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 template struct Array<float>;
+
+namespace {
+struct Underflow : std::exception {
+  const char *what() const noexcept override { return "nothing to pop"; }
+};
+struct DivisionByZero : std::exception {
+  const char *what() const noexcept override { return "division by zero"; }
+};
+struct UnknownOperator : std::exception {
+  char text[20] = "unknown operator  ";
+  explicit UnknownOperator(char op) { text[17] = op; }
+  const char *what() const noexcept override { return text; }
+};
+} // namespace
 
 template <typename T> struct Stack {
   std::vector<T> items;
   void push(T item) { items.push_back(item); }
   T pop() {
     if (items.empty())
-      throw std::out_of_range("nothing to pop");
+      throw Underflow();
     T item = items.back();
     items.pop_back();
     return item;
@@ -30,16 +42,16 @@ static int apply(char op, int a, int b) {
     return a * b;
   case '/':
     if (!b)
-      throw std::domain_error("division by zero");
+      throw DivisionByZero();
     return a / b;
   }
-  throw std::invalid_argument(std::string("unknown operator ") + op);
+  throw UnknownOperator(op);
 }
 
 int evaluate(const char *expression) {
   Stack<int> stack;
   ++calls;
-  for (char c : std::string(expression)) {
+  for (; char c = *expression; ++expression) {
     if (c == ' ')
       continue;
     if (c >= '0' && c <= '9') {
