@@ -72,6 +72,11 @@ static Wait waitFor(int Fd, short Events, Clock::time_point End,
   return Wait::Interrupted;
 }
 
+NoRoom::NoRoom(int Errno)
+    : sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                 std::string("this machine can't open a connection: ") +
+                     std::strerror(Errno)) {}
+
 Channel::Channel(Interrupt &I) : I(I) {}
 
 Channel::~Channel() {
@@ -95,10 +100,6 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
                                             const std::string &Name,
                                             Interrupt &I, std::string &Error) {
   std::unique_ptr<Channel> Result(new Channel(I));
-  if (Socket == -1) {
-    Error = Name + ": " + std::strerror(errno);
-    return nullptr;
-  }
   Result->Socket = Socket;
   I.add(Socket);
   auto *To = static_cast<const sockaddr *>(Address);
@@ -137,6 +138,14 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
   return Result;
 }
 
+/// Non-blocking: a daemon that hangs lets nobody in.
+static int newSocket(int Family) {
+  int Socket = ::socket(Family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (Socket == -1)
+    throw NoRoom(errno);
+  return Socket;
+}
+
 std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
                                               Interrupt &I,
                                               std::string &Error) {
@@ -147,9 +156,8 @@ std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
     return nullptr;
   }
   std::memcpy(Address.sun_path, Path.c_str(), Path.size());
-  // Non-blocking: a daemon that hangs lets nobody in.
-  int Socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return connectTo(Socket, &Address, sizeof(Address), 10s, Path, I, Error);
+  return connectTo(newSocket(AF_UNIX), &Address, sizeof(Address), 10s, Path, I,
+                   Error);
 }
 
 std::unique_ptr<Channel> Channel::connect(const std::string &Host,
@@ -163,7 +171,7 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
     Error = Name + ": no numeric IPv4 address";
     return nullptr;
   }
-  int Socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int Socket = newSocket(AF_INET);
   int On = 1;
   ::setsockopt(Socket, IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
   return connectTo(Socket, &Address, sizeof(Address), Limit, Name, I, Error);

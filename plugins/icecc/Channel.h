@@ -19,6 +19,7 @@
 #define DTLTO_ICECC_CHANNEL_H
 
 #include "Network.h"
+#include "dtlto/sdk/Result.hpp"
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -60,6 +61,13 @@ private:
   std::vector<int> Sockets;
 };
 
+/// What connecting throws where this machine has no room for a connection: that
+/// is nobody else's fault.
+class NoRoom : public sdk::Error {
+public:
+  explicit NoRoom(int Errno);
+};
+
 /// A connection to an iceccd or a scheduler, for one thread.
 class Channel {
 public:
@@ -67,8 +75,8 @@ public:
   Channel(const Channel &) = delete;
 
   /// Connect and agree on the version of the protocol, within \p Limit for the
-  /// first. Null, with one line in \p Error, if that fails. \p Host of
-  /// connect() is a numeric IPv4 address, as schedulers tell them.
+  /// first. Null, with one line in \p Error, if that fails, or NoRoom. \p Host
+  /// of connect() is a numeric IPv4 address, as schedulers tell them.
   static std::unique_ptr<Channel> connectUnix(const std::string &Path,
                                               Interrupt &I, std::string &Error);
   static std::unique_ptr<Channel> connect(const std::string &Host,

@@ -176,7 +176,7 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   }
   for (unsigned Try = 1;; ++Try) {
     Retry Next = Retry::AtOnce;
-    if (std::optional<sdk::Result> R = attempt(J, Error, Next))
+    if (std::optional<sdk::Result> R = attemptInTurn(J, Error, Next))
       return std::move(*R);
     if (J.Stop->raised())
       throw sdk::Error(DTLTO_CANCELLED, "");
@@ -188,6 +188,44 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
       continue;
     std::unique_lock<std::mutex> Lock(Mutex);
     Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop->raised(); });
+  }
+}
+
+std::optional<dtlto::sdk::Result>
+Client::attemptInTurn(Job &J, std::string &Error, Retry &Next) {
+  while (true) {
+    unsigned Max;
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock,
+                   [&] { return NumTrying < MaxTrying || J.Stop->raised(); });
+      if (J.Stop->raised())
+        return std::nullopt;
+      Max = MaxTrying;
+      ++NumTrying;
+    }
+    // Leaves, also by an exception.
+    std::shared_ptr<void> Leave(nullptr, [this](void *) {
+      {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        --NumTrying;
+      }
+      Changed.notify_all();
+    });
+    try {
+      return attempt(J, Error, Next);
+    } catch (const NoRoom &E) {
+      bool IsFirst;
+      {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        if (Max == 1)
+          throw;
+        IsFirst = MaxTrying == UINT_MAX;
+        MaxTrying = std::max(1u, std::min(Max, NumTrying) - 1);
+      }
+      if (IsFirst)
+        TheLog->warning(std::string(E.what()) + "; fewer jobs run at a time");
+    }
   }
 }
 

@@ -29,6 +29,7 @@
 #include "EnvironmentTable.h"
 #include "RemoteJob.h"
 #include "dtlto/sdk/Plugin.hpp"
+#include <climits>
 #include <optional>
 #include <set>
 
@@ -78,6 +79,10 @@ private:
   /// One try. Without a result, \p Error says why not, and \p Next when to try
   /// again.
   std::optional<sdk::Result> attempt(Job &J, std::string &Error, Retry &Next);
+  /// The same, when this machine has room for its connections. Throws NoRoom
+  /// where it hasn't, with no other job at work.
+  std::optional<sdk::Result> attemptInTurn(Job &J, std::string &Error,
+                                           Retry &Next);
 
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
@@ -110,6 +115,8 @@ private:
   std::condition_variable Changed;
   uint32_t ToldNodes = 0, ToldSlots = 0; // by load_changed()
   bool GaveUp = false;
+  unsigned NumTrying = 0;                   // in attempt()
+  unsigned MaxTrying = UINT_MAX;            // this machine has room for no more
   unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
   unsigned NumHere = 0;                     // in local code generation
   bool MustBuildHere = false; // the last answer was "build it yourself"

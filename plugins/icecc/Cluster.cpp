@@ -86,9 +86,14 @@ std::unique_ptr<Channel> Cluster::findScheduler() {
         !dtlto::parseNumber(Scheduler.substr(Colon + 1), 1, 65535, Port))
       return nullptr;
     std::string Address = resolve(Scheduler.substr(0, Colon)), Error;
-    return Address.empty() ? nullptr
-                           : Channel::connect(Address, uint16_t(Port),
-                                              ConnectLimit, Stop, Error);
+    if (Address.empty())
+      return nullptr;
+    try {
+      return Channel::connect(Address, uint16_t(Port), ConnectLimit, Stop,
+                              Error);
+    } catch (const NoRoom &) {
+      return nullptr; // looked for again
+    }
   }
   for (int Seconds : DiscoverySeconds)
     if (std::unique_ptr<Channel> C = discover(Seconds))

@@ -1,8 +1,10 @@
-# few-descriptors.sh LINK...: runs the command with ever more file descriptors. Its
+# few-descriptors.sh COUNTS LINK...: runs the command with ever more file descriptors. Its
 # output is "stock", or there is none; no host is blamed; all is well in the end, and
 # before that there are links that have less than they want.
+counts=$1
+shift
 few=0
-for n in 6 8 9 10 11 12 14 40; do
+for n in $counts; do
   rm -f out
   if (ulimit -n $n && "$@" --thinlto-dist-costs=off -o out) > said 2>&1; then
     cmp stock out || exit 1
