@@ -428,6 +428,9 @@ typedef struct dtlto_session_params {
    * 19.1.7": its vendor, version and, if it was built from a repository, the
    * revision, as `clang --version` has them. May be null. */
   const char *linker;
+  /* Since 1.4. How many bytes of memory results may take together while they are
+   * being received (--thinlto-dist-memory). 0: as many as they need. */
+  uint64_t result_bytes;
 } dtlto_session_params;
 
 /*===----------------------------------------------------------------------===*

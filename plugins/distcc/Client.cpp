@@ -75,8 +75,8 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       TheFarm(S, Params.llvm_version, linkerLine(Params),
               extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
               Box, Children),
-      Monitor(S.StateDir), Packs(MaxPacked), Helpers(NumHelpers),
-      Here(localSlots(S)) {}
+      Monitor(S.StateDir), Results(Params), Packs(MaxPacked),
+      Helpers(NumHelpers), Here(localSlots(S)) {}
 
 void Client::begin() {
   if (Box->fd() < 0)
@@ -282,8 +282,9 @@ void Client::startRemote(Job &J, Host &H) {
   ++NumUnfinished;
   int Slot = H.take(J.Id);
   Monitor.open(J.Id, J.Name, H.Name, Slot);
-  J.Conn = std::make_unique<Connection>(H.Spec, H.Addresses, J.Req, S,
-                                        S.IoTimeout, Children);
+  J.Conn =
+      std::make_unique<Connection>(H.Spec, H.Addresses, J.Req, S, S.IoTimeout,
+                                   Children, UINT64_MAX, &Results);
   Running.push_back(J.Id);
   watch(J);
 }
@@ -362,8 +363,10 @@ void Client::connectionEnded(Job &J) {
   }
   J.At = Job::Judging;
   auto R = std::make_shared<Reply>(C->reply());
-  Helpers.run([this, R, Offer = J.Offer] {
-    auto V = std::make_shared<Verdict>(judge(*R, Offer->raw()));
+  Helpers.run([this, R, Share = C->share(), Offer = J.Offer] {
+    auto V = std::make_shared<Verdict>(
+        judge(*R, Offer->raw(), std::min(MaxObject, Share->room())));
+    Share->grow(V->Object.size());
     if (V->Status == DTLTO_OK)
       if (std::string Why =
               Offer->problem({reinterpret_cast<const char *>(V->Object.data()),

@@ -137,6 +137,7 @@ private:
   };
   std::shared_ptr<StatusAnswer> Asker; // null: nobody
 
+  sdk::ResultMemory Results;
   PackCache Packs;
   std::mutex Mutex; // guards Now
   dtlto_load Now = {};

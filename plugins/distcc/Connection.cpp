@@ -28,9 +28,11 @@ Connection::Connection(const HostSpec &Host,
                        const std::vector<Address> &Addresses,
                        std::shared_ptr<const Request> Req, const Settings &S,
                        Clock::duration Silence, Reaper &Children,
-                       uint64_t MaxReply)
+                       uint64_t MaxReply, sdk::ResultMemory *Results)
     : Addresses(Addresses), Req(std::move(Req)), Silence(Silence),
       MaxReply(MaxReply), Children(Children), Moving(Silence) {
+  if (Results)
+    Share = std::make_shared<sdk::ResultMemory::Share>(*Results);
   if (Host.Kind != HostKind::Ssh) {
     connectNext();
     return;
@@ -214,6 +216,9 @@ void Connection::receive() {
     if (Received > MaxReply)
       return fail(Nonsense, "it answers with more than " +
                                 std::to_string(MaxReply) + " bytes");
+    if (Share && !Share->grow(static_cast<uint64_t>(N)))
+      return fail(Nonsense, "its answer takes more memory than there is for "
+                            "results");
     if (State == Waiting)
       enter(Receiving);
     if (State == Receiving) {

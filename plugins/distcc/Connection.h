@@ -30,6 +30,7 @@
 #include "Request.h"
 #include "Settings.h"
 #include "SshProcess.h"
+#include "dtlto/sdk/ResultMemory.hpp"
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -58,11 +59,13 @@ public:
   };
 
   /// Begins to connect. \p Silence is how long nothing may happen, \p MaxReply
-  /// how much is read. Processes that are started are left to \p Children.
+  /// how much is read, which \p Results counts. Processes that are started are
+  /// left to \p Children.
   Connection(const HostSpec &Host, const std::vector<Address> &Addresses,
              std::shared_ptr<const Request> Req, const Settings &S,
              Clock::duration Silence, Reaper &Children,
-             uint64_t MaxReply = UINT64_MAX);
+             uint64_t MaxReply = UINT64_MAX,
+             sdk::ResultMemory *Results = nullptr);
   ~Connection(); // closes it, which ends a compiler at the other end
   Connection(const Connection &) = delete;
 
@@ -84,6 +87,8 @@ public:
   /// By a reset, not by an orderly end: what distccd's access list does.
   bool wasReset() const { return Reset; }
   Reply reply() { return Parser.take(); }
+  /// What the reply takes of the memory for results; null if nobody counts.
+  std::shared_ptr<sdk::ResultMemory::Share> share() { return Share; }
 
   uint64_t bytesSent() const { return Sent; }
   uint64_t bytesReceived() const { return Received; }
@@ -118,6 +123,7 @@ private:
   size_t Segment = 0, Offset = 0; // the next byte to be sent
   uint64_t Sent = 0, Received = 0;
   ReplyParser Parser;
+  std::shared_ptr<sdk::ResultMemory::Share> Share;
 };
 
 } // namespace dtlto::distcc

@@ -317,7 +317,8 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
   return V;
 }
 
-Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job) {
+Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job,
+                             uint64_t MaxSize) {
   Texts T;
   std::string Error;
   if (!unpackTexts(R, T, Error))
@@ -350,7 +351,7 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job) {
                           HostAtFault);
   }
   Verdict V;
-  if (!lzoDecompress({R.Object.data(), R.Object.size()}, MaxObject, V.Object,
+  if (!lzoDecompress({R.Object.data(), R.Object.size()}, MaxSize, V.Object,
                      Error))
     return infrastructure("the object can't be read: " + Error, true);
   if (V.Object.size() == 0)

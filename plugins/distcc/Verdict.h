@@ -32,8 +32,9 @@ struct Verdict {
 };
 
 /// Decompresses and judges the reply to a job. Never DTLTO_OK without an
-/// object.
-Verdict judge(const Reply &R, const dtlto_job &Job);
+/// object, which may have \p MaxSize bytes.
+Verdict judge(const Reply &R, const dtlto_job &Job,
+              uint64_t MaxSize = MaxObject);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is
 /// exactly of version \p Want ("19.1.7", "20.0.0-rc1"), and a dtlto-codegen

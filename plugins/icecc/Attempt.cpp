@@ -228,6 +228,7 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.Bundle = &A.Bundle;
   R.ResultOption = A.J.Offer.resultOption();
   R.Compressed = &Compressed;
+  R.Results = &Results;
   R.ResultLimit = ResultLimit;
   R.TransferLimit = S.TransferLimit;
   R.Problem = [&](std::string_view O) { return A.J.Offer.problem(O); };

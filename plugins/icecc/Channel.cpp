@@ -73,9 +73,8 @@ static Wait waitFor(int Fd, short Events, Clock::time_point End,
 }
 
 NoRoom::NoRoom(int Errno)
-    : sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                 std::string("this machine can't open a connection: ") +
-                     std::strerror(Errno)) {}
+    : std::runtime_error(std::string("this machine can't open a connection: ") +
+                         std::strerror(Errno)) {}
 
 Channel::Channel(Interrupt &I) : I(I) {}
 

@@ -19,13 +19,13 @@
 #define DTLTO_ICECC_CHANNEL_H
 
 #include "Network.h"
-#include "dtlto/sdk/Result.hpp"
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
 #include <netinet/in.h>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -63,7 +63,7 @@ private:
 
 /// What connecting throws where this machine has no room for a connection: that
 /// is nobody else's fault.
-class NoRoom : public sdk::Error {
+class NoRoom : public std::runtime_error {
 public:
   explicit NoRoom(int Errno);
 };

@@ -80,7 +80,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
-      Compressed(MaxCompressed),
+      Results(Params), Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S))),
       LastGrant(Clock::now()) {}
 

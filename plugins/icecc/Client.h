@@ -108,6 +108,7 @@ private:
   const std::chrono::seconds ResultLimit;
   const std::string LlvmVersion;
   EnvironmentTable Environments;
+  sdk::ResultMemory Results;
   ByteCache Compressed; // chunks of modules that many jobs import
   const std::shared_ptr<Cluster> TheCluster;
 

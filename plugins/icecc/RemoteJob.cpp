@@ -21,8 +21,6 @@ static constexpr Clock::duration VerifyLimit = 60s;
 static constexpr size_t ChunkSize = 1000000;
 // A message of its own costs about as much as compressing so many bytes.
 static constexpr size_t MinShared = 16 << 10;
-// No object file is larger.
-static constexpr uint64_t MaxObject = uint64_t(16) << 30;
 // A job that makes progress is reported so often.
 static constexpr Clock::duration ReportPeriod = 5s;
 
@@ -148,6 +146,7 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
 static Outcome receiveObject(const RemoteJob &J, Channel &From,
                              CompileResultMsg &Result) {
   std::string Object, Error;
+  dtlto::sdk::ResultMemory::Share Share(*J.Results);
   From.beginTransfer("the object");
   while (true) {
     std::unique_ptr<Msg> M = From.receivePart(Error);
@@ -160,11 +159,11 @@ static Outcome receiveObject(const RemoteJob &J, Channel &From,
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
     // libicecc leaves a piece out that it can't decompress; the linker finds
     // out.
+    if (Chunk.buffer && !Share.grow(Chunk.len))
+      return nodeFailed("its answer takes more memory than there is for "
+                        "results");
     if (Chunk.buffer)
       Object.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
-    if (Object.size() > MaxObject)
-      return nodeFailed("sends more than " + std::to_string(MaxObject >> 30) +
-                        " GiB of an object");
   }
   if (std::string Why = J.Problem(Object); !Why.empty())
     return nodeFailed(Why);

@@ -22,6 +22,7 @@
 #include "Channel.h"
 #include "EnvironmentTable.h"
 #include "dtlto/sdk/Job.hpp"
+#include "dtlto/sdk/ResultMemory.hpp"
 
 namespace dtlto::icecc {
 
@@ -49,6 +50,7 @@ struct RemoteJob {
   const sdk::Bundle *Bundle = nullptr;
   const char *ResultOption = "--frame"; // of dtlto-codegen
   ByteCache *Compressed = nullptr;      // chunks of what others import as well
+  sdk::ResultMemory *Results = nullptr; // counts the object
   std::chrono::seconds ResultLimit{0};
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
   /// Why an object that came back is no good; empty if it is.

@@ -150,7 +150,8 @@ FIELD(dtlto_session_params, num_jobs, uint64_t, 32);
 FIELD(dtlto_session_params, job_timeout_s, uint32_t, 40);
 FIELD(dtlto_session_params, verbose, uint32_t, 44);
 FIELD(dtlto_session_params, linker, text, 48);
-SIZE(dtlto_session_params, 56);
+FIELD(dtlto_session_params, result_bytes, uint64_t, 56);
+SIZE(dtlto_session_params, 64);
 
 FIELD(dtlto_plugin, size, uint32_t, 0);
 FIELD(dtlto_plugin, abi_major, uint32_t, 4);

@@ -32,7 +32,8 @@ static Reply exited(int Code, const std::string &Stderr) {
 }
 
 static Verdict judged(const Reply &R, const char *Path = "m.main",
-                      const char *Name = "dir/libx.a(main.o at 8)") {
+                      const char *Name = "dir/libx.a(main.o at 8)",
+                      uint64_t MaxSize = MaxObject) {
   dtlto_input Import = {}, Primary = {};
   Import.size = Primary.size = sizeof(dtlto_input);
   Import.role = DTLTO_ROLE_IMPORT;
@@ -45,7 +46,7 @@ static Verdict judged(const Reply &R, const char *Path = "m.main",
   Job.name = Name;
   Job.inputs = Inputs;
   Job.num_inputs = 2;
-  return judge(R, Job);
+  return judge(R, Job, MaxSize);
 }
 
 static void expect(const Reply &R, int32_t Status, bool HostAtFault,
@@ -187,6 +188,17 @@ TEST(VerdictTest, TextHasBounds) {
   expectInfrastructure(reply(1 << 8, std::string(MaxText + 1, 'x')), true,
                        "the reply's standard error can't be read: becomes "
                        "larger than 64 MiB");
+}
+
+TEST(VerdictTest, ObjectHasABound) {
+  std::string Object(1 << 20, 'x');
+  EXPECT_EQ(judged(reply(0, "", Object), "m", "m", 1 << 20).Status, DTLTO_OK);
+  Verdict V = judged(reply(0, "", Object), "m", "m", (1 << 20) - 1024);
+  EXPECT_EQ(V.Status, DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(V.Object.size(), 0u);
+  EXPECT_NE(V.Message.find("the object can't be read: becomes larger than"),
+            std::string::npos)
+      << V.Message;
 }
 
 static std::string message(const std::string &Stderr,

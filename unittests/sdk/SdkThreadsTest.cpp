@@ -7,6 +7,7 @@
 
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
+#include "dtlto/sdk/ResultMemory.hpp"
 #include <memory>
 
 using namespace dtlto::sdk;
@@ -148,3 +149,36 @@ TEST_F(SdkThreadsTest, WhatIsCancelledBeforeIsHeardAtOnce) {
 }
 
 } // namespace
+
+TEST(ResultMemoryTest, WhoHasMoreThanItsPartMayNotGrow) {
+  dtlto_session_params Params = {};
+  Params.size = sizeof(Params);
+  Params.result_bytes = 100;
+  ResultMemory M(Params);
+  ResultMemory::Share Small(M);
+  {
+    ResultMemory::Share Large(M);
+    EXPECT_TRUE(Large.grow(80)); // there is room
+    EXPECT_TRUE(Small.grow(20));
+    EXPECT_EQ(Large.room(), 0u);
+    EXPECT_FALSE(Large.grow(1));
+    EXPECT_EQ(Small.room(), 30u); // up to its half
+    EXPECT_TRUE(Small.grow(30));
+    EXPECT_FALSE(Small.grow(1));
+  }
+  EXPECT_EQ(Small.room(), 49u);
+  EXPECT_TRUE(Small.grow(49));
+  EXPECT_FALSE(Small.grow(1));
+}
+
+TEST(ResultMemoryTest, AHostThatDoesntSay) {
+  dtlto_session_params Params = {};
+  Params.size = offsetof(dtlto_session_params, result_bytes);
+  Params.result_bytes = 1;
+  ResultMemory Old(Params);
+  EXPECT_EQ(Old.limit(), UINT64_MAX);
+  Params.size = sizeof(Params);
+  Params.result_bytes = 0;
+  ResultMemory None(Params);
+  EXPECT_TRUE(ResultMemory::Share(None).grow(uint64_t(1) << 40));
+}

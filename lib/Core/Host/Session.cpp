@@ -29,6 +29,7 @@ Session::Impl::Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
   Params.verbose = L.Msg.verbose();
   if (!L.JobOpts.Linker.empty())
     Params.linker = L.JobOpts.Linker.c_str();
+  Params.result_bytes = L.JobOpts.Memory;
 }
 
 //===----------------------------------------------------------------------===//

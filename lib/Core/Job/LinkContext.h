@@ -12,10 +12,21 @@
 #include "Support/Messages.h"
 #include "dtlto/PluginAPI.h"
 #include "LLVM/ThinBackend.h"
+#include <algorithm>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace dtlto {
+
+/// A quarter of the machine's memory, in bytes.
+inline uint64_t defaultMemory() {
+  long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
+  if (Pages <= 0 || Size <= 0)
+    return uint64_t(1) << 30;
+  return std::max<uint64_t>(uint64_t(256) << 20,
+                            uint64_t(Pages) * uint64_t(Size) / 4);
+}
 
 /// The options that jobs and the plugin's session go by.
 struct JobOptions {
@@ -24,6 +35,9 @@ struct JobOptions {
   std::string OutputFile; // for display; may be empty
   std::string Linker;     // its version line; empty: not known
   unsigned TimeoutSeconds = 600;
+  // In bytes, that jobs in flight may take in the linker, and again what the
+  // plugin is receiving.
+  uint64_t Memory = defaultMemory();
 };
 
 /// What the jobs of one link need of it; Link/Linker.h has the rest. References

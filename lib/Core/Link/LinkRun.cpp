@@ -29,15 +29,6 @@ static constexpr std::chrono::seconds MaxClose = 10s;
 // File descriptors that are asked for, if the hard limit allows.
 static constexpr rlim_t MaxDescriptors = 65536;
 
-/// A part of the machine's memory that a linker may well take, in bytes.
-static uint64_t defaultMemory() {
-  long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
-  if (Pages <= 0 || Size <= 0)
-    return uint64_t(1) << 30;
-  return std::max<uint64_t>(uint64_t(256) << 20,
-                            uint64_t(Pages) * uint64_t(Size) / 4);
-}
-
 /// What nobody on another machine can know.
 static uint64_t randomSeed() {
   uint64_t Seed;
@@ -111,7 +102,7 @@ plan::Options LinkRun::options() const {
   O.VerifySeed = L.opts().VerifySeed.value_or(randomSeed());
   O.Fallback = L.opts().Fallback == FallbackKind::Local;
   O.KeepOrder = KeepOrder;
-  O.MaxBytesInFlight = L.opts().Memory ? *L.opts().Memory : defaultMemory();
+  O.MaxBytesInFlight = L.opts().Memory;
   O.JobTimeout = std::chrono::seconds(L.opts().TimeoutSeconds);
   return O;
 }

@@ -40,9 +40,6 @@ struct Options : JobOptions {
   OrderKind Order = OrderKind::Cost; // that jobs are started in
   // How much of the link's work may be done twice, against stragglers.
   unsigned DuplicatePercent = 25;
-  // That jobs in flight may take in the linker; nothing: a quarter of the
-  // machine's.
-  std::optional<uint64_t> Memory;
   unsigned VerifyPercent = 0;
   std::optional<uint64_t> VerifySeed; // of the sample; nothing: the link's own
   // Whether other machines' objects have keys of their own in the cache.

@@ -27,6 +27,7 @@ int main(int Argc, char **Argv) {
     Diagnostic,
     Unverified,
     Hungry,
+    Huge,
     Talkative,
     Hanging,
     Deaf,
@@ -44,6 +45,7 @@ int main(int Argc, char **Argv) {
   while (read(0, Buffer, sizeof(Buffer)) > 0)
     ;
   const char *Output = "";
+  FILE *Object = NULL;
   for (int I = 1; I + 1 < Argc; ++I)
     if (strcmp(Argv[I], "-o") == 0)
       Output = Argv[I + 1];
@@ -72,6 +74,15 @@ int main(int Argc, char **Argv) {
       ;
     fputs("LLVM ERROR: out of memory\n", stderr);
     abort();
+  case Huge:
+    // Not to be compressed.
+    Object = fopen(Output, "w");
+    for (unsigned long I = 0, X = 1; I != (64 << 20) / sizeof(X); ++I) {
+      X = X * 6364136223846793005 + 1442695040888963407;
+      fwrite(&X, sizeof(X), 1, Object);
+    }
+    fclose(Object);
+    return 0;
   case Talkative:
     for (int I = 0; I != 40000; ++I)
       fputs("warning: this is the same line as ever, once more\n", stderr);

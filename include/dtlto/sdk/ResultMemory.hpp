@@ -1,0 +1,78 @@
+//===- dtlto/sdk/ResultMemory.hpp - What results may take -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SDK_RESULTMEMORY_HPP
+#define DTLTO_SDK_RESULTMEMORY_HPP
+
+#include "../PluginAPI.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace dtlto::sdk {
+
+/// The memory of the results that a session is being sent, which machines choose
+/// that nobody has to trust. All together they may take what the linker says
+/// (`dtlto_session_params.result_bytes`); beyond that, none may grow that has
+/// more than its part of it. So one that is far too large ends no other's job.
+/// Any thread may use it.
+class ResultMemory {
+public:
+  explicit ResultMemory(const dtlto_session_params &Params)
+      : Limit(Params.size > offsetof(dtlto_session_params, result_bytes) &&
+                      Params.result_bytes
+                  ? Params.result_bytes
+                  : UINT64_MAX) {}
+  ResultMemory(const ResultMemory &) = delete;
+
+  uint64_t limit() const { return Limit; }
+
+  /// What one result takes, for as long as this lives.
+  class Share {
+  public:
+    explicit Share(ResultMemory &M) : M(M) {
+      std::lock_guard<std::mutex> Lock(M.Mutex);
+      ++M.NumShares;
+    }
+    ~Share() {
+      std::lock_guard<std::mutex> Lock(M.Mutex);
+      --M.NumShares;
+      M.Used -= Own;
+    }
+    Share(const Share &) = delete;
+
+    /// How many bytes it may take besides those that it has.
+    uint64_t room() const {
+      std::lock_guard<std::mutex> Lock(M.Mutex);
+      uint64_t Part = M.Limit / M.NumShares;
+      return std::max(M.Limit - std::min(M.Limit, M.Used),
+                      Part - std::min(Part, Own));
+    }
+    /// It has taken \p Bytes more. False: that is more than there was room for.
+    bool grow(uint64_t Bytes) {
+      bool HasRoom = Bytes <= room();
+      std::lock_guard<std::mutex> Lock(M.Mutex);
+      M.Used += Bytes;
+      Own += Bytes;
+      return HasRoom;
+    }
+
+  private:
+    ResultMemory &M;
+    uint64_t Own = 0;
+  };
+
+private:
+  const uint64_t Limit;
+  std::mutex Mutex; // guards what follows
+  uint64_t Used = 0, NumShares = 0;
+};
+
+} // namespace dtlto::sdk
+
+#endif // DTLTO_SDK_RESULTMEMORY_HPP
