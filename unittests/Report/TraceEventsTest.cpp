@@ -109,6 +109,16 @@ TEST(TraceEvents, EachPhaseIsThere) {
   EXPECT_NE(Trace.find("\"dtlto: node1 #1\""), std::string::npos);
 }
 
+TEST(TraceEvents, TheProfilersOwnStayFirst) {
+  std::string Trace = traceOfProfiler();
+  json::Array Before = eventsOf(Trace);
+  ASSERT_FALSE(addTraceEvents(Trace, oneOf({job("m.o")}), {}));
+  json::Array After = eventsOf(Trace);
+  ASSERT_GT(After.size(), Before.size());
+  for (size_t I = 0; I != Before.size(); ++I)
+    EXPECT_EQ(After[I], Before[I]);
+}
+
 TEST(TraceEvents, TimesAreThoseOfTheProfiler) {
   std::string Trace = traceOfProfiler();
   TraceStart Start;
@@ -155,8 +165,9 @@ TEST(TraceEvents, NamesMayBeAnything) {
 }
 
 TEST(TraceEvents, AnotherFileStaysAsItIs) {
-  for (StringRef Text :
-       {"", "[]", "{\"traceEvents\":[]}", "{ \"traceEvents\": [{}]}"}) {
+  for (StringRef Text : {"", "[]", "{\"traceEvents\":[],\"beginningOfTime\":1}",
+                         "{ \"traceEvents\": [{}],\"beginningOfTime\":1}",
+                         "{\"traceEvents\":[{}]}"}) {
     std::string Trace = Text.str();
     EXPECT_NE(toString(addTraceEvents(Trace, oneOf({job("m.o")}), {})), "");
     EXPECT_EQ(Trace, Text);

@@ -15,8 +15,10 @@
 using namespace llvm;
 using namespace dtlto;
 
-// What the profiler's file begins with; events follow.
-static constexpr StringLiteral Prefix = "{\"traceEvents\":[";
+// What the profiler's file has around its events. Ours come after them: readers
+// may look at the first ones only.
+static constexpr StringLiteral Prefix = "{\"traceEvents\":[{";
+static constexpr StringLiteral Suffix = "}],\"beginningOfTime\":";
 // Tracks of ours are numbered from here on, where no thread of the system's is.
 static constexpr int64_t FirstTrack = 1 << 30;
 
@@ -155,8 +157,9 @@ void Writer::write(const Timeline &T) {
 
 Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
                             const TraceStart &Start) {
-  StringRef Rest = Trace;
-  if (!Rest.consume_front(Prefix) || !Rest.starts_with("{"))
+  // No text of the profiler's can have the suffix: quotes are escaped there.
+  size_t End = Trace.rfind(Suffix);
+  if (!StringRef(Trace).starts_with(Prefix) || End == std::string::npos)
     return failure("the time trace has a form that dtlto doesn't "
                    "know; it has nothing of the jobs");
   std::string Ours;
@@ -166,6 +169,6 @@ Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
     W.write(T);
   OS.flush();
   if (!Ours.empty())
-    Trace.insert(Prefix.size(), Ours + ",");
+    Trace.insert(End + 1, "," + Ours);
   return Error::success();
 }
