@@ -222,8 +222,11 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
                        R.T->name() + "'");
   // Our own compiler's words are shown as in a plain link.
   if (R.RanHere && Result && Result->message &&
-      R.LocalErrors == Result->message)
+      R.LocalErrors == Result->message) {
     E.Message = R.LocalErrors;
+    if (E.Object.bytes().empty())
+      E.Object = std::move(R.ObjectDespite);
+  }
   E.RanHere = R.RanHere;
   // It may have been tried here, and then come from elsewhere.
   E.IsOurs = R.RanHere && E.Object.bytes().data() == R.ObjectHere;
@@ -292,6 +295,8 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   Result->worker = ThisMachine;
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
+    R->ObjectDespite = Buffer::own(std::move(Code.Object));
+    R->ObjectHere = R->ObjectDespite.bytes().data();
     Result->message = R->LocalErrors.c_str();
     return Result->status = DTLTO_ERROR_COMPILER;
   }

@@ -52,6 +52,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     std::string Worker;
     double SecondsHere = 0;
     std::string LocalErrors; // memory for dtlto_result::message
+    Buffer ObjectDespite;    // what LLVM made in spite of these
   };
 
   void dropIfUnused(Record &R) {

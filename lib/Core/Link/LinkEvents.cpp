@@ -131,11 +131,10 @@ void LinkRun::handle(Event &E) {
     --NumOnThreads;
     noteWorker(E.Job, ThisMachine);
     S.Status = E.Status;
-    if (E.Status != DTLTO_OK)
-      return Become(PlanEvent::CompileHereFailed);
     if (ThePlan->isLive(E.Job))
       Results[E.Job] = {std::move(E.Object), E.NoObject, {}, {}};
-    return Become(PlanEvent::CompiledHere);
+    return Become(E.Status == DTLTO_OK ? PlanEvent::CompiledHere
+                                       : PlanEvent::CompileHereFailed);
   case Event::Verified:
   case Event::Delivered:
     --NumOnThreads;
@@ -179,7 +178,8 @@ void LinkRun::handleDone(Event &E) {
   P.Why = V.Failure;
   if (V.Failure != Cause::None)
     P.What = PlanEvent::Failed;
-  else
+  if (V.Failure == Cause::None ||
+      (V.Failure == Cause::CompilerHere && E.IsOurs))
     Results[E.Job] = std::move(R);
   Step S;
   S.Said = E.Message;

@@ -218,6 +218,8 @@ void LinkRun::perform(const Action &A) {
   case Action::QueryLoad:
     return TheSession->queryLoad();
   case Action::EndJob:
+    if (A.Why == plan::Cause::CompilerHere)
+      deliverDespiteErrors(A);
     Jobs[A.Job]->Out = Jobs[A.Job]->OutElsewhere = nullptr;
     return forget(A.Attempt);
   case Action::Close:
@@ -399,6 +401,18 @@ void LinkRun::deliver(const Action &A) {
     return onHelper(std::move(Work));
   ++NumOnThreads;
   Work();
+}
+
+/// LLVM makes an object in spite of errors in assembly, and LLD, which has told
+/// of them, goes on with it: without it, others would miss its symbols. No
+/// cache gets it.
+void LinkRun::deliverDespiteErrors(const Action &A) {
+  const JobResult &R = Results[A.Attempt];
+  if (R.Object.bytes().empty())
+    return;
+  const Job &J = *Jobs[A.Job];
+  if (Error E = write(R, J.T, /*Side=*/{}, L.AddStream))
+    L.msg().debug(toString(std::move(E)));
 }
 
 void LinkRun::close() {

@@ -110,6 +110,7 @@ private:
   void compileHere(const plan::Action &A);
   void verify(const plan::Action &A);
   void deliver(const plan::Action &A);
+  void deliverDespiteErrors(const plan::Action &A);
   void close();
 
   /// What the plugin is told; falling with the order.
