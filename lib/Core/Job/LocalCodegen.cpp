@@ -10,10 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/LocalCodegen.h"
+#include "LLVM/Diagnostics.h"
 #include "LLVM/PassGate.h"
 #include "LLVM/ThinBackend.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTOBackend.h"
@@ -88,12 +87,7 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
       Result.Failed = true;
       std::string Text;
       raw_string_ostream OS(Text);
-      DiagnosticPrinterRawOStream Printer(OS);
-      // As LLD's own handler: the words don't say which module.
-      if (const auto *Asm = dyn_cast<DiagnosticInfoSrcMgr>(&DI))
-        if (Asm->isInlineAsmDiag())
-          OS << Asm->getModuleName() << ' ';
-      DI.print(Printer);
+      printDiagnostic(DI, OS);
       // Reported once, by the caller that knows the module's name.
       return addLine(Result.Errors, OS.str());
     }

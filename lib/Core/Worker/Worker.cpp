@@ -13,11 +13,10 @@
 #include "Worker/Worker.h"
 #include "Config/ConfigJSON.h"
 #include "Support/Failure.h"
+#include "LLVM/Diagnostics.h"
 #include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/LTO/LTOBackend.h"
@@ -251,8 +250,7 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     std::string Text;
     raw_string_ostream OS(Text);
     OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
-    DiagnosticPrinterRawOStream Printer(OS);
-    DI.print(Printer);
+    printDiagnostic(DI, OS);
     Say(withName(OS.str(), B));
   };
   lto::LTOLLVMContext Context(Conf);

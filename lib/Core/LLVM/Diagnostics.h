@@ -1,0 +1,30 @@
+//===- Diagnostics.h - LLVM's diagnostics in LLD's words --------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLVM_DIAGNOSTICS_H
+#define DTLTO_LLVM_DIAGNOSTICS_H
+
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dtlto {
+
+/// Writes \p DI to \p OS as LLD's own handler does, without its kind: where
+/// LLVM's words don't say which module, its name comes first.
+inline void printDiagnostic(const llvm::DiagnosticInfo &DI,
+                            llvm::raw_ostream &OS) {
+  if (const auto *Asm = llvm::dyn_cast<llvm::DiagnosticInfoSrcMgr>(&DI))
+    if (Asm->isInlineAsmDiag())
+      OS << Asm->getModuleName() << ' ';
+  llvm::DiagnosticPrinterRawOStream Printer(OS);
+  DI.print(Printer);
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_LLVM_DIAGNOSTICS_H
