@@ -65,6 +65,21 @@ static std::string kindOf(StringRef Why) {
   return Kind;
 }
 
+/// clang's words for errors in inline assembly, which name no module, as LLD's.
+static std::string inLLDsWords(StringRef Said, StringRef Module) {
+  SmallVector<StringRef> Lines;
+  Said.split(Lines, '\n');
+  std::vector<std::string> Texts;
+  for (StringRef Line : Lines) {
+    auto [Where, What] = Line.split(": error: ");
+    bool IsAsm = Line.starts_with("<inline asm>:") && !What.empty();
+    Texts.push_back(IsAsm
+                        ? ("error: " + Module + " " + Where + ": " + What).str()
+                        : Line.str());
+  }
+  return join(Texts, "\n");
+}
+
 /// Warns of what became of one job, \p Why it did; the sum of those that are
 /// suppressed is told at the end.
 void Notices::warnLimited(const Twine &Text, StringRef Why) {
@@ -210,7 +225,7 @@ void Notices::sawFailure(const Step &S) {
       else if (Why == Cause::Compiler)
         fail(plugin() + module(J) + " failed to compile" +
              S.Why.substr(StringRef("the compiler failed").size()) + ": " +
-             Said);
+             inLLDsWords(Said, Run.moduleName(J)));
       return;
     default:
       break;
