@@ -5,7 +5,8 @@
 Gives the worker each of LLVM's options that takes text, with --all each option, and
 with strace compares the files that it opens or changes, its sockets and programs with
 those of the job as it is. An option is fine if the worker refuses it before anything
-else, or if there is no difference. Prints how many are which, and the accepted ones.
+else, or if there is no difference; one with which LLVM comes to no end is ended, and
+named. Prints how many are which, and the accepted ones.
 """
 
 import json
@@ -20,6 +21,8 @@ import bundle
 NAME = os.path.abspath("named-by-an-option")
 # Numbers and choices; of flags, nothing is said.
 PLAIN = re.compile(r"=<(int|uint|long|ulong|value)>$")
+# Seconds; a compile takes a fraction of one.
+LIMIT = 60
 # What reaches other files, other machines and other programs.
 CALLS = ("open,openat,creat,socket,connect,bind,execve,rename,renameat,renameat2,"
          "unlink,unlinkat,mkdir,mkdirat,link,linkat,symlink,symlinkat,truncate")
@@ -45,7 +48,9 @@ def run(codegen, job, trace):
     """The calls that made a difference to the machine."""
     subprocess.run(["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + CALLS,
                     codegen, job, "-o", "object"], stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   # Where LLVM crashes, it would start llvm-symbolizer.
+                   env=dict(os.environ, LLVM_DISABLE_SYMBOLIZATION="1"))
     with open(trace, errors="replace") as f:
         calls = [re.sub(r"^\d+ +", "", line.rstrip()) for line in f]
     calls = [c for c in calls if not re.search(r'"/(proc|sys|dev)/|= -1 ENOENT|'
@@ -69,7 +74,7 @@ def main():
         return "job-with.tar"
 
     plain = set(run(codegen, with_options([]), "trace"))
-    refused, accepted, wrong = [], [], []
+    refused, accepted, wrong, endless = [], [], [], []
     found, choices = options(linker)
     for name, value in sorted(found.items()):
         is_text = value and not PLAIN.match(value)
@@ -77,9 +82,15 @@ def main():
             continue
         text = NAME if is_text else choices.get(name, "1") if value else "true"
         changed = with_options(["-%s=%s" % (name, text)])
-        p = subprocess.run([codegen, changed, "-o", "object"], encoding="utf-8",
-                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.PIPE, errors="replace")
+        try:
+            p = subprocess.run([codegen, changed, "-o", "object"],
+                               encoding="utf-8", errors="replace",
+                               stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            endless.append(name)
+            continue
         if p.returncode and re.search(r"error: \S+: -mllvm -", p.stderr):
             refused.append(name)
             continue
@@ -94,6 +105,8 @@ def main():
     print("%d refused, %d accepted, %d that reached something" %
           (len(refused), len(accepted), len(wrong)))
     print("accepted:", " ".join(accepted))
+    if endless:
+        print("without an end:", " ".join(endless))
     # An empty list would show nothing.
     sys.exit(1 if wrong or not accepted or not refused else 0)
 
