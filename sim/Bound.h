@@ -17,6 +17,10 @@
 
 namespace dtlto::sim {
 
+/// Of a compile here: the share of it that ends at once if nobody needs it. The
+/// rest is code generation, which can't be stopped.
+constexpr double StoppableShare = 0.6;
+
 struct Bound {
   double Seconds;
   const char *Rule; // what is broken by a link that takes longer

@@ -1,0 +1,369 @@
+//===- ActionRules.cpp - What a plan may do, and when ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rules.h"
+#include <algorithm>
+
+using namespace dtlto;
+using namespace dtlto::sim;
+using namespace dtlto::plan;
+using namespace std::chrono_literals;
+
+using Kind = AttemptKind;
+
+Rules::Attempt &Rules::add(const Action &A, Where At) {
+  if (A.Attempt >= Attempts.size())
+    Attempts.resize(A.Attempt + 1);
+  Attempt &New = Attempts[A.Attempt];
+  New.IsKnown = true;
+  New.Job = A.Job;
+  New.Kind = A.AKind;
+  New.AtPlugin = A.AKind != Kind::Here && A.AKind != Kind::Verify;
+  New.At = At;
+  New.Why = A.Why;
+  New.LastSign = Now;
+  Job &J = Jobs[A.Job];
+  New.IsSecond = numLive(J) != 0;
+  J.Attempts.push_back(A.Attempt);
+  Live.insert(A.Attempt);
+  expect(!Failed, "it is begun after the link has failed");
+  expect(J.Winner == 0 || A.AKind == Kind::Verify,
+         "it is begun though the job has an object");
+  return New;
+}
+
+/// Whether a job with this cause runs here as it pays, and not as it must.
+bool Rules::isVoluntary(Cause Why) const {
+  return Why == Cause::PluginFull || Why == Cause::TakenBack ||
+         Why == Cause::PluginSilent || Why == Cause::Straggler ||
+         Why == Cause::Overdue;
+}
+
+void Rules::onAction(const Action &A) {
+  bool NamesJob = false, NamesAttempt = false;
+  switch (A.What) {
+  case Action::Prepare:
+  case Action::Offer:
+  case Action::Cancel:
+  case Action::StaysHere:
+  case Action::CompileHere:
+  case Action::Won:
+  case Action::Verify:
+  case Action::Deliver:
+    NamesAttempt = NamesJob = true;
+    break;
+  case Action::Refute:
+  case Action::EndJob:
+    NamesJob = true;
+    break;
+  default:
+    break;
+  }
+  name(NamesJob ? std::optional(A.Job) : std::nullopt,
+       NamesAttempt ? A.Attempt : 0);
+  if (NamesJob && A.Job >= Jobs.size())
+    return expect(false, "there is no such job");
+  expect(!NamesJob || !Jobs[A.Job].Ended, "is named after its end");
+  // What the plugin does wrong after its last job still counts.
+  expect(!Closed || A.What == Action::DropPlugin || A.What == Action::FailLink,
+         "an action after the plugin was closed");
+  Attempt *At = find(A.Attempt);
+  if (NamesAttempt) {
+    if (A.Attempt == 0 || (At && At->Job != A.Job))
+      return expect(false, "is another job's, or none");
+    bool MayBegin = A.What == Action::Prepare || A.What == Action::StaysHere ||
+                    A.What == Action::CompileHere;
+    // One that is to be compared may wait for a thread, and then not be needed.
+    if (!At && A.What == Action::Cancel && A.AKind == Kind::Verify)
+      return;
+    if (!At && !MayBegin)
+      return expect(false, "was never begun");
+    expect(!At || At->At != Where::Ended, "is named after its end");
+  }
+
+  switch (A.What) {
+  case Action::Open:
+    expect(!AskedToOpen, "the plugin is opened twice");
+    AskedToOpen = true;
+    return;
+  case Action::Prepare:
+    return onPrepare(A);
+  case Action::Offer:
+    return onOffer(A);
+  case Action::Cancel:
+    expect(isLive(*At), "there is nothing to cancel");
+    At->At = Where::Ended;
+    HadTrouble |= A.Why == Cause::Timeout;
+    return forgetIfOver(A.Attempt);
+  case Action::StaysHere: {
+    expect(!At, "stays here, but was begun before");
+    bool Voluntary = isVoluntary(A.Why);
+    expect(!Voluntary || (IsOpen && !Dropped),
+           "is taken from a plugin that isn't there");
+    expect(!Voluntary || !O.KeepOrder, "is taken out of the order");
+    expect(!Voluntary || (O.LocalJobs ? *O.LocalJobs != 0 : mayFallBack()),
+           "is taken from the plugin though the user wants none here");
+    expect((A.Why != Cause::Straggler && A.Why != Cause::Overdue) ||
+               O.DuplicatePercent != 0 || numLive(Jobs[A.Job]) == 0,
+           "has a duplicate though the user wants none");
+    expect(mayFallBack() || Voluntary || A.Why == Cause::NotExpressible ||
+               A.Why == Cause::PluginGone,
+           "falls back though the user wants no fallback");
+    add(A, Where::Planned).AtPlugin = false;
+    return;
+  }
+  case Action::CompileHere:
+    return onCompile(A);
+  case Action::Won: {
+    Job &J = Jobs[A.Job];
+    expect(At->At == Where::Good, "wins without an object");
+    expect(J.Winner == 0, "is a second winner");
+    J.Winner = A.Attempt;
+    J.IsSuspect =
+        mayBeCompared(J) &&
+        (J.IsSampled ||
+         (O.VerifyPercent != 0 && NumSuspect == 0 &&
+          std::none_of(Jobs.begin(), Jobs.end(), [&](const Job &Other) {
+            return !Other.Begun || (Other.Winner == 0 && mayBeCompared(Other));
+          })));
+    NumSuspect += J.IsSuspect;
+    return;
+  }
+  case Action::Refute:
+    expect(At && At->Job == A.Job && At->IsWrong,
+           "a result is refuted that was not wrong, or twice");
+    expect(A.Why == Cause::BadResult || Jobs[A.Job].Winner != 0,
+           "a compile error is refuted by nothing");
+    expect(!Dropped, "a plugin that was dropped is told of its results");
+    if (At)
+      At->IsWrong = false;
+    return;
+  case Action::Verify: {
+    Job &J = Jobs[A.Job];
+    expect(At->At == Where::Good && !At->AtPlugin,
+           "is compared, but there is no object from here");
+    expect(J.Winner != 0 && J.IsSuspect,
+           "is compared with nothing, or not one of those to be");
+    expect(!J.Compared, "is compared twice");
+    J.Compared = true;
+    return;
+  }
+  case Action::Deliver: {
+    Job &J = Jobs[A.Job];
+    expect(At->At == Where::Good && J.Winner == A.Attempt,
+           "is delivered, but has not won with a good object");
+    expect(!J.IsDelivering, "is delivered twice");
+    expect(A.IsProven == (At->IsOurs || hasEqual(J)),
+           "is proven by nothing, or not taken for what it is");
+    if (O.VerifyPercent != 0) {
+      expect(!HasDifference, "is delivered, though another object differs");
+      for (const Job &Other : Jobs)
+        expect(Other.Ended ||
+                   (Other.Winner != 0 && (!Other.IsSuspect || hasEqual(Other))),
+               "is delivered before all were compared");
+    }
+    J.IsDelivering = true;
+    return;
+  }
+  case Action::QueryLoad:
+    expect(IsOpen && !Dropped, "the load of no plugin is asked for");
+    return;
+  case Action::DropPlugin:
+    expect(!Dropped, "the plugin is dropped twice");
+    Dropped = HadTrouble = true;
+    return;
+  case Action::EndJob:
+    return onEndJob(A);
+  case Action::FailLink:
+    expect(!Failed, "the link fails twice");
+    expect(!mayFallBack(), "the link fails though there is a fallback");
+    Failed = true;
+    return;
+  case Action::Close:
+    expect(AskedToOpen, "a plugin is closed that was not opened");
+    expect(NumEnded == Jobs.size(), "the plugin is closed before all is done");
+    Closed = true;
+    return;
+  }
+}
+
+/// Whether there is, or may come, an object of \p J that could be compared.
+bool Rules::mayBeCompared(const Job &J) const {
+  if (J.Winner != 0)
+    return Attempts[J.Winner].AtPlugin || Attempts[J.Winner].IsCached;
+  return std::any_of(J.Attempts.begin(), J.Attempts.end(),
+                     [this](AttemptId Id) {
+                       return Attempts[Id].AtPlugin && isLive(Attempts[Id]);
+                     });
+}
+
+/// Attempts that take memory, but nobody's time.
+size_t Rules::numAhead() const {
+  return static_cast<size_t>(
+      std::count_if(Live.begin(), Live.end(), [this](AttemptId Id) {
+        Where At = Attempts[Id].At;
+        return At == Where::Preparing || At == Where::Ready ||
+               At == Where::Offered;
+      }));
+}
+
+void Rules::onPrepare(const Action &A) {
+  Job &J = Jobs[A.Job];
+  Attempt *At = find(A.Attempt);
+  if (At) {
+    // To be compiled here, or ready before the plugin said what it needs.
+    expect(At->At == Where::Planned || (At->At == Where::Ready && A.IsAgain),
+           "is prepared where it can't be");
+  } else {
+    At = &add(A, Where::Preparing);
+    switch (A.AKind) {
+    case Kind::First:
+      ++J.Tries;
+      expect(J.Attempts.size() == 1, "is no job's first attempt");
+      expect(numAhead() <=
+                 std::max<size_t>(O.MinPrepared,
+                                  std::min(2 * MostSlots, O.MaxPrepared)),
+             "more is prepared than the plugin has room for");
+      break;
+    case Kind::Retry:
+      ++J.Tries;
+      expect(J.MayTryAgain && !At->IsSecond, "there is no reason to try again");
+      expect(A.Avoid == J.ToAvoid,
+             "is tried again where it failed to compile, or avoids another");
+      break;
+    case Kind::Duplicate: {
+      expect(O.DuplicatePercent != 0,
+             "is a duplicate though the user wants none");
+      expect(!O.KeepOrder, "is a duplicate though the order is to be kept");
+      const Attempt *Slow = nullptr;
+      for (AttemptId Id : J.Attempts)
+        if (Id != A.Attempt && isLive(Attempts[Id]))
+          Slow = &Attempts[Id];
+      expect(numLive(J) == 2 && Slow->At == Where::Accepted,
+             "is a duplicate of nothing that the plugin has");
+      expect(A.Avoid == (Slow ? Slow->Worker : 0),
+             "avoids another worker than the slow one");
+      for (AttemptId Id : Live)
+        expect(Attempts[Id].Kind != Kind::First ||
+                   (Attempts[Id].At != Where::Preparing &&
+                    Attempts[Id].At != Where::Ready),
+               "is a duplicate though other jobs were not given out");
+      break;
+    }
+    default:
+      expect(false, "is prepared, but of no kind that is");
+    }
+    expect(A.ForPlugin && !Dropped, "is prepared for no plugin");
+  }
+  expect(A.ForPlugin == At->AtPlugin, "is prepared for the wrong place");
+  NumSampled += A.IsSampled;
+  J.IsSampled |= A.IsSampled;
+  expect(!A.IsSampled || !A.IsAgain, "is chosen after the cache was asked");
+  J.Begun = true;
+  At->At = Where::Preparing;
+  At->Prepares = true;
+  At->IsLacking = false;
+}
+
+void Rules::onOffer(const Action &A) {
+  Attempt &At = Attempts[A.Attempt];
+  expect(At.At == Where::Ready && At.AtPlugin, "is offered, but is not ready");
+  expect(IsOpen && !Dropped, "is offered to no plugin");
+  expect(!At.IsLacking, "is offered without what the plugin needs");
+  expect(!Failed, "is offered after the link has failed");
+  size_t NumOffered = 1, NumAccepted = 0;
+  uint64_t Bytes = At.Bytes;
+  for (AttemptId Id : Live) {
+    const Attempt &Other = Attempts[Id];
+    NumOffered += Other.At == Where::Offered;
+    NumAccepted += Other.At == Where::Accepted;
+    if (Other.At == Where::Offered || Other.At == Where::Accepted)
+      Bytes += Other.Bytes;
+    bool IsBefore = Other.Kind == Kind::First && Other.Job < A.Job &&
+                    (Other.At == Where::Preparing || Other.At == Where::Ready);
+    expect(At.Kind != Kind::First || !IsBefore,
+           "is offered before a job of a higher rank");
+  }
+  if (At.Kind == Kind::First)
+    for (JobId Before = 0; Before != A.Job; ++Before)
+      expect(Jobs[Before].Begun, "is offered before a job was begun that has a "
+                                 "higher rank");
+  expect(NumOffered <= (O.KeepOrder ? 1 : O.MaxOffers), "too many offers");
+  expect(Bytes <= O.MaxBytesInFlight || NumOffered + NumAccepted == 1,
+         "more memory is in flight than the user allows");
+  expect(!MustWait || A.Insist, "is offered to a plugin that is busy");
+  expect(!A.Insist || NumOffered + NumAccepted == 1,
+         "insists though the plugin has jobs");
+  At.At = Where::Offered;
+  At.LastSign = Now;
+}
+
+void Rules::onCompile(const Action &A) {
+  Job &J = Jobs[A.Job];
+  Attempt *At = find(A.Attempt);
+  if (!At) {
+    expect(A.AKind == Kind::Verify, "is compiled here, and nobody said why");
+    At = &add(A, Where::Planned);
+  }
+  expect(At->At == Where::Planned, "is compiled here where it can't be");
+  expect(!Failed, "is compiled here after the link has failed");
+  expect(A.AKind != Kind::Verify || J.IsSuspect,
+         "is compiled for nothing to compare");
+  size_t NumCompiling = 1;
+  for (AttemptId Id : Live) {
+    const Attempt &Other = Attempts[Id];
+    NumCompiling += Other.Compiles;
+    expect(Other.Job != A.Job || !Other.Compiles,
+           "is compiled here by two threads at once");
+    expect(Id == A.Attempt || Other.Job != A.Job || !isLive(Other) ||
+               !Infos[A.Job].HasSideFiles,
+           "is compiled here beside another attempt that writes its files");
+  }
+  // The user's own number is one to be kept, but one must be able to run.
+  expect(NumCompiling <= (O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores),
+         "more is compiled here than the user allows");
+  if (O.KeepOrder && A.AKind == Kind::Here) {
+    expect(NumCompiling == 1 && (HadTrouble || A.Job >= NextInOrder),
+           "is compiled here out of order");
+    NextInOrder = std::max(NextInOrder, A.Job);
+  }
+  At->At = Where::Compiling;
+  At->Compiles = true;
+}
+
+void Rules::onEndJob(const Action &A) {
+  Job &J = Jobs[A.Job];
+  J.Ended = true;
+  ++NumEnded;
+  expect(numLive(J) == 0, "has ended, and an attempt goes on");
+  switch (A.Why) {
+  case Cause::Compiler:
+    expect(!mayFallBack(), "fails as the remote compiler did, though there is "
+                           "a fallback");
+    expect(J.NumCompileErrors > 1 || J.Tries == O.MaxTries,
+           "fails for what one worker says");
+    [[fallthrough]];
+  case Cause::CompilerHere:
+  case Cause::Done:
+  case Cause::Cached:
+  case Cause::PrepareFailed:
+  case Cause::VerifyFailed:
+  case Cause::DeliverFailed:
+    expect(J.Reasons.count(A.Why), "has ended for a reason that is not so");
+    break;
+  case Cause::LinkFailed:
+    expect(Failed || HasDifference, "is left, though the link has not failed");
+    break;
+  default:
+    expect(false, "has ended for no reason that there is");
+  }
+  if (A.Why == Cause::Done)
+    expect(J.Winner != 0 && J.IsDelivering, "is done without an object");
+  for (AttemptId Id : J.Attempts)
+    expect(!Attempts[Id].IsWrong || J.Winner == 0 || Dropped,
+           "has an object, and the plugin isn't told which result was wrong");
+}

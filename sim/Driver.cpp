@@ -1,0 +1,262 @@
+//===- Driver.cpp - What a simulated driver does --------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bound.h"
+#include "Simulation.h"
+
+using namespace dtlto::sim;
+using namespace dtlto::plan;
+using namespace std::chrono_literals;
+
+// Of a call into the plugin, and of what a helper thread does.
+static constexpr Time CallTime = 20us;
+static constexpr Time HelperTime = 200us;
+Simulation::Attempt &Simulation::attempt(const Action &A) {
+  if (A.Attempt >= Attempts.size())
+    Attempts.resize(A.Attempt + 1);
+  return Attempts[A.Attempt];
+}
+
+void Simulation::act(const Action &A) {
+  Event E;
+  E.Job = A.Job;
+  E.Attempt = A.Attempt;
+  switch (A.What) {
+  case Action::Open:
+    return call({Call::Open});
+  case Action::Prepare:
+    return prepare(A);
+  case Action::Offer:
+    return call({Call::Submit, A.Attempt, attempt(A).Avoid});
+  case Action::Cancel: {
+    Attempt &At = attempt(A);
+    At.IsOver = true;
+    if (At.OnThread && Now < At.StopsUntil) {
+      At.CompiledAt = Now + 1ms;
+      E.What = Event::CompileHereFailed;
+      return tell(1ms, E);
+    }
+    // A call that is under way can't be taken back.
+    for (size_t I = 1; I < Calls.size(); ++I)
+      if (Calls[I].What == Call::Submit && Calls[I].Id == A.Attempt) {
+        Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
+        return;
+      }
+    if (At.AtPlugin)
+      call({Call::Cancel, A.Attempt});
+    return;
+  }
+  case Action::CompileHere: {
+    Attempt &At = attempt(A);
+    At.Job = A.Job;
+    At.OnThread = true;
+    const JobTruth &J = S.Jobs[A.Job];
+    E.What = J.Error ? Event::CompileHereFailed : Event::CompiledHere;
+    E.Seconds = J.Seconds;
+    At.CompiledAt = Now + fromSeconds(J.Seconds);
+    At.StopsUntil = Now + fromSeconds(J.Seconds * StoppableShare);
+    return tell(At.CompiledAt - Now, E);
+  }
+  case Action::Won:
+    Winner[A.Job] = A.Attempt;
+    attempt(A).IsOver = true;
+    return;
+  case Action::Verify:
+    E.What = S.Jobs[A.Job].VerifyFails ? Event::VerifyFailed : Event::Verified;
+    E.Attempt = 0;
+    return onHelper(E);
+  case Action::Deliver:
+    E.What =
+        S.Jobs[A.Job].DeliverFails ? Event::DeliverFailed : Event::Delivered;
+    E.Attempt = 0;
+    return onHelper(E);
+  case Action::Refute:
+    return call({Call::Refute, A.Attempt});
+  case Action::QueryLoad:
+    return call({Call::Load});
+  case Action::DropPlugin: {
+    Dropped = true;
+    for (size_t I = 1; I < Calls.size();)
+      if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
+          Calls[I].What == Call::Refute)
+        Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
+      else
+        ++I;
+    return;
+  }
+  case Action::Close:
+    return call({Call::Close});
+  case Action::StaysHere:
+  case Action::EndJob:
+  case Action::FailLink:
+    return;
+  }
+}
+
+void Simulation::prepare(const Action &A) {
+  Attempt &At = attempt(A);
+  At.Job = A.Job;
+  At.Number = NumAttempts[A.Job]++;
+  At.Avoid = A.Avoid;
+  At.OnThread = true;
+  const JobTruth &J = S.Jobs[A.Job];
+  Event E;
+  E.What = Event::Prepared;
+  E.Attempt = A.Attempt;
+  E.Bytes = A.ForPlugin ? J.Bytes : 0;
+  if (J.PrepareFails)
+    E.What = Event::PrepareFailed;
+  else if (J.IsCached && !A.IsAgain)
+    E.What = Event::CacheHit;
+  else if (J.NotExpressible && A.ForPlugin)
+    E.What = Event::NotExpressible;
+  E.Flag = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
+  onHelper(E);
+}
+
+/// A helper thread does what ends with \p E.
+void Simulation::onHelper(Event E) {
+  Random R{S.Seed, OfHelpers, E.Job, E.Attempt, E.What};
+  double Takes = R.between(0.5, 1.5);
+  Time Work = Time(static_cast<int64_t>(double(HelperTime.count()) * Takes));
+  if (S.has(Feature::SlowHelpers) && R.chance(0.3))
+    Work *= R.of({10, 1000, 10000});
+  Time &Idle = *std::min_element(HelperIdle.begin(), HelperIdle.end());
+  Idle = std::max(Idle, Now) + Work;
+  tell(Idle - Now, E);
+}
+
+//===----------------------------------------------------------------------===//
+// Calls into the plugin
+//===----------------------------------------------------------------------===//
+
+void Simulation::call(Call C) {
+  Calls.push_back(C);
+  if (Calls.size() == 1)
+    beginCall();
+}
+
+void Simulation::beginCall() {
+  CallSince = Now;
+  RoomToldBefore = TheFarm.numRoomTold();
+  const Call C = Calls.front();
+  Random R{S.Seed, OfCalls, C.What};
+  unsigned When = static_cast<unsigned>(R.in(1, 10)); // its so-many-th call
+  Time Hangs = R.of<Time>({1s, 30s, 1h, 24h});
+  auto Takes = [&](Feature F, unsigned Number) {
+    return S.has(F) && Number == When ? Hangs : CallTime;
+  };
+  Time Time = CallTime;
+  switch (C.What) {
+  case Call::Open:
+    Time = S.has(Feature::OpenHangs)  ? Hangs
+           : S.has(Feature::LateOpen) ? Hangs / 60
+                                      : 5ms;
+    break;
+  case Call::Submit: {
+    const Attempt &A = Attempts[C.Id];
+    Time = Takes(Feature::SubmitHangs, ++NumSubmits);
+    TheAnswer = TheFarm.submit(Now, C.Id, A.Job, A.Number, C.Avoid);
+    Attempts[C.Id].AtPlugin = TheAnswer == Farm::Answer::Accepted;
+    break;
+  }
+  case Call::Load:
+    Time = Takes(Feature::LoadHangs, ++NumLoads);
+    break;
+  case Call::Cancel:
+    TheFarm.cancel(C.Id);
+    break;
+  case Call::Refute:
+    break;
+  case Call::Close:
+    Time = S.has(Feature::CloseHangs) ? Hangs : CallTime;
+    break;
+  }
+  Due D{};
+  D.What = Due::CallEnd;
+  push(D, Time);
+}
+
+void Simulation::endCall() {
+  Call C = Calls.front();
+  Calls.pop_front();
+  CallSince = Never;
+  Event E;
+  E.Attempt = C.Id;
+  switch (C.What) {
+  case Call::Open: {
+    Random R{S.Seed, OfAnswers};
+    E.What = S.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
+    E.Flag = R.chance(0.3);
+    tell(S.Latency, E);
+    break;
+  }
+  case Call::Submit: {
+    E.What = TheAnswer == Farm::Answer::Accepted ? Event::Accepted
+             : TheAnswer == Farm::Answer::Busy   ? Event::Busy
+                                                 : Event::Failed;
+    E.Flag = E.What == Event::Busy && TheFarm.numRoomTold() != RoomToldBefore;
+    if (E.What == Event::Failed)
+      E.Why = Cause::Refused;
+    Random R{S.Seed, OfAnswers, C.Id};
+    Time Delay = Time(1000);
+    if (S.has(Feature::LateAnswers) && R.chance(0.5))
+      Delay = fromSeconds(R.unit());
+    tell(Delay, E);
+    // It was cancelled while it was submitted.
+    if (Attempts[C.Id].IsOver && TheAnswer == Farm::Answer::Accepted)
+      call({Call::Cancel, C.Id});
+    break;
+  }
+  case Call::Load:
+    if (Dropped || !S.AnswersLoad)
+      break;
+    E.What = Event::LoadKnown;
+    E.TheLoad = TheFarm.load();
+    tell(1us, E);
+    break;
+  case Call::Cancel:
+  case Call::Refute:
+  case Call::Close:
+    break;
+  }
+  if (!Calls.empty() && CallSince == Never)
+    beginCall();
+}
+
+/// What the plugin does on its own, a few times a second.
+void Simulation::lookAtPlugin() {
+  TheFarm.look(Now);
+  Random R{S.Seed, OfPlugin};
+  bool AtOnce = R.chance(0.2), ByResults = R.chance(0.5);
+  double When = R.unit() * R.unit();
+  bool GoesOn = R.chance(0.5);
+  if (S.has(Feature::GivesUp) && !GaveUp &&
+      (AtOnce ||
+       (ByResults ? TheFarm.numResults() >=
+                        static_cast<size_t>((1 - When) * double(S.Jobs.size()))
+                  : Now >= fromSeconds(10 * When)))) {
+    GaveUp = true;
+    if (!GoesOn)
+      TheFarm.stop();
+    tell(S.Latency, {Event::PluginFailed});
+  }
+  if (S.has(Feature::ForbidsFallback) && !ToldForbidden &&
+      (AtOnce || Now >= fromSeconds(10 * When))) {
+    ToldForbidden = true;
+    tell(S.Latency, {Event::FallbackForbidden});
+  }
+  if (S.has(Feature::OnlyTalks) && !Dropped)
+    tell(S.Latency, {Event::RoomChanged});
+  // Nothing begins later; but a storm may have to end.
+  if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min) &&
+      !S.has(Feature::OnlyTalks))
+    return;
+  Due D{};
+  D.What = Due::Look;
+  push(D, Now < 15s ? 37ms : 1s);
+}

@@ -1,0 +1,135 @@
+//===- Simulation.h - A link that is being simulated ------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What Link.cpp, which makes the steps of a link, and Driver.cpp, which does
+// what the plan's actions say, have in common.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SIM_SIMULATION_H
+#define DTLTO_SIM_SIMULATION_H
+
+#include "Farm.h"
+#include "Link.h"
+#include "Rules.h"
+#include <algorithm>
+#include <queue>
+
+namespace dtlto::sim {
+
+/// The purposes of random numbers.
+enum SimulationStream : uint64_t {
+  OfDriver = 200,
+  OfHelpers,
+  OfCalls,
+  OfAnswers,
+  OfPlugin,
+  OfStrays
+};
+
+inline plan::Time fromSeconds(double S) {
+  return plan::Time(static_cast<int64_t>(S * 1e9));
+}
+
+class Simulation {
+public:
+  Simulation(const Scenario &S, bool WantsLog);
+  LinkResult run();
+
+private:
+  /// What is due at a time; of two at one time, the one that was asked for
+  /// first.
+  struct Due {
+    enum Kind {
+      OfPlan,  // E
+      OfFarm,  // Stage, Id
+      CallEnd, // of the session's thread
+      Look     // something of the plugin as such
+    };
+    plan::Time At;
+    uint64_t Order;
+    Kind What;
+    Farm::Stage Stage;
+    plan::AttemptId Id;
+    plan::Event E;
+    bool operator<(const Due &O) const { // the earliest is on top
+      return At != O.At ? At > O.At : Order > O.Order;
+    }
+  };
+  /// A call into the plugin; there is one at a time.
+  struct Call {
+    enum Kind { Open, Submit, Load, Cancel, Refute, Close } What;
+    plan::AttemptId Id = 0;
+    plan::WorkerId Avoid = 0;
+  };
+  struct Attempt {
+    plan::JobId Job = 0;
+    unsigned Number = 0; // how many there were of this job before
+    plan::WorkerId Avoid = 0;
+    bool OnThread = false;
+    plan::Time CompiledAt = {}; // unless it is stopped before StopsUntil
+    plan::Time StopsUntil = {};
+    bool IsOver = false; // the plan has no more to do with it
+    bool AtPlugin = false;
+  };
+
+  void push(Due D, plan::Time Delay) {
+    D.At = Now + std::max(Delay, plan::Time(1));
+    D.Order = ++LastOrder;
+    Queue.push(D);
+  }
+  void tell(plan::Time Delay, const plan::Event &E) {
+    Due D{};
+    D.What = Due::OfPlan;
+    D.E = E;
+    push(D, Delay);
+  }
+
+  void step(const plan::Event *E);
+  void act(const plan::Action &A);
+  void prepare(const plan::Action &A);
+  void onHelper(plan::Event E);
+  void call(Call C);
+  void beginCall();
+  void endCall();
+  void lookAtPlugin();
+  void addStray();
+  Attempt &attempt(const plan::Action &A);
+  void fail(std::string Why) {
+    if (Result.Violation.empty())
+      Result.Violation = std::move(Why);
+  }
+  plan::Time timeLimit() const;
+
+  const Scenario &S;
+  const bool WantsLog;
+  plan::Plan P;
+  Rules TheRules;
+  Farm TheFarm;
+  plan::Time Now = {};
+  std::priority_queue<Due> Queue;
+  uint64_t LastOrder = 0;
+  std::vector<Attempt> Attempts = std::vector<Attempt>(1);
+  std::vector<unsigned> NumAttempts;   // of each job
+  std::vector<plan::AttemptId> Winner; // likewise
+  std::vector<plan::Time> HelperIdle;  // since, or from then on
+
+  std::deque<Call> Calls; // the first is under way
+  plan::Time CallSince = plan::Never;
+  size_t RoomToldBefore = 0;   // the call
+  Farm::Answer TheAnswer = {}; // of the call that is under way
+  unsigned NumSubmits = 0, NumLoads = 0;
+  bool Dropped = false, GaveUp = false, ToldForbidden = false;
+  uint64_t NumSteps = 0;
+  Random Strays;
+  std::vector<plan::Action> Actions;
+  LinkResult Result;
+};
+
+} // namespace dtlto::sim
+
+#endif // DTLTO_SIM_SIMULATION_H
