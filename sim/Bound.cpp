@@ -7,7 +7,10 @@
 
 #include "Bound.h"
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <queue>
+#include <vector>
 
 using namespace dtlto::sim;
 using namespace dtlto::plan;
@@ -20,55 +23,154 @@ unsigned dtlto::sim::numHelpers(const Options &O) {
   return std::min(O.Cores, 4u);
 }
 
-/// Of a link without faults: 1.3 times the least, where the longest jobs are
-/// the plugin's. The least is that of the longest job on a worker, of all jobs
-/// on all cores, and of two of the longest on one core if there are more jobs
-/// than cores. 0 where it is the user's options that a link waits for.
-static double honest(const Scenario &S) {
-  const Options &O = S.O;
+namespace {
+/// A list schedule: whatever is idle takes the longest job that is left, slots
+/// before cores, and fast ones first; but the first job of a core here is one
+/// of the cheapest. Nobody has to know how long a job takes, nor where.
+class ListSchedule {
+public:
+  explicit ListSchedule(const Scenario &S);
+
+  double End = 0;
+  double FirstFromFarm = HUGE_VAL;          // its first result
+  double LongestHere = 0;                   // of all jobs
+  bool LacksMemory = false;                 // a slot had to wait for it
+  double LongestThere = 0, LongestSent = 0; // of those that the farm has
+
+private:
+  void compileHere(const JobTruth &J, size_t Core);
+  double offer(const JobTruth &J) const;
+
+  struct Slot {
+    double Speed;
+    double Idle = 0; // from then on
+  };
+  const Scenario &S;
+  std::vector<Slot> Slots;                  // the fastest first
+  std::vector<double> Cores;                // since when each is idle, sorted
+  std::multimap<double, uint64_t> InFlight; // until when, and its bytes
   uint64_t Bytes = 0;
-  for (const JobTruth &J : S.Jobs)
-    Bytes += J.Bytes;
-  if (O.MaxBytesInFlight < Bytes)
+  double LastOffer = 0;
+};
+} // namespace
+
+/// How many jobs are compiled here beside the plugin's.
+static size_t shareHere(const Scenario &S) {
+  const Options &O = S.O;
+  // A plugin that tells nothing of its load may be this machine. What it has
+  // taken isn't taken back if it may have begun it, or be about to.
+  bool IsShy = (!S.AnswersLoad && !O.LocalJobs) ||
+               ((!S.TellsStates || !S.KnowsLoad) && S.Ahead);
+  if (S.IsThisMachine || IsShy)
     return 0;
   // By default, the linker itself has a part of this machine.
-  unsigned Default =
-      O.Fallback ? O.Cores - std::min(O.Cores, 1 + O.Cores / 8) : 0;
-  unsigned Here = S.IsThisMachine ? 0 : O.LocalJobs.value_or(Default);
-  double Speed = S.Workers.front().Speed; // of all workers
-  double Slots = S.numSlots();
-  // What takes a slot there: the inputs have to be sent, too.
-  double WorkThere = 0, Work = 0;
-  std::vector<double> Least; // of each job
+  return O.LocalJobs.value_or(
+      O.Fallback ? O.Cores - std::min(O.Cores, 1 + O.Cores / 8) : 0);
+}
+
+void ListSchedule::compileHere(const JobTruth &J, size_t Core) {
+  End = std::max(End, Cores[Core] += J.Seconds);
+  std::sort(Cores.begin(), Cores.end());
+}
+
+/// When \p J can be offered: in order, and when others have left memory for it.
+double ListSchedule::offer(const JobTruth &J) const {
+  double Offer = LastOffer;
+  uint64_t Left = Bytes;
+  for (auto [Ends, Its] : InFlight) {
+    if (Ends > Offer && Left + J.Bytes <= S.O.MaxBytesInFlight)
+      break;
+    Offer = std::max(Offer, Ends);
+    Left -= Its;
+  }
+  return Offer;
+}
+
+ListSchedule::ListSchedule(const Scenario &S)
+    : S(S), Cores(S.O.LocalJobs ? std::max(1u, *S.O.LocalJobs) : S.O.Cores) {
+  for (const Worker &W : S.Workers)
+    Slots.insert(Slots.end(), W.Slots, {W.Speed});
+  std::stable_sort(
+      Slots.begin(), Slots.end(),
+      [](const Slot &A, const Slot &B) { return A.Speed > B.Speed; });
+  std::vector<const JobTruth *> Jobs; // that are the farm's or this machine's
   for (const JobTruth &J : S.Jobs) {
     if (J.IsCached)
       continue;
-    double Sending = S.IsThisMachine ? 0 : double(J.Bytes) / S.BytesPerSecond;
-    // The slot is idle until the next job comes, if none waits there.
-    double There =
-        J.Seconds / Speed + Sending + seconds(S.Latency) * (S.Ahead ? 1 : 3);
-    WorkThere += There;
-    Work += J.Seconds;
-    Least.push_back(Here ? std::max(There, J.Seconds) : There);
-    if (2 * There > seconds(O.JobTimeout))
-      return 0;
+    LongestHere = std::max(LongestHere, J.Seconds);
+    // What can't be compiled elsewhere is compiled here from the start.
+    if (J.NotExpressible)
+      compileHere(J, 0);
+    else
+      Jobs.push_back(&J);
   }
-  if (Least.empty())
-    return 0;
-  std::sort(Least.rbegin(), Least.rend());
-  size_t NumSlots = S.numSlots();
-  // Of so many jobs, one slot at least has K; this machine takes the cheapest.
-  double Least1 = 0;
-  for (size_t K = 1; (K - 1) * NumSlots < Least.size(); ++K)
-    Least1 = std::max(Least1, double(K) * Least[(K - 1) * NumSlots]);
-  // Each side takes the share that is due to its speed.
-  double PerSecond = Slots / WorkThere + (Here ? Here / Work : 0);
-  Least1 = std::max(Least1, 1 / PerSecond);
-  // A farm, and a plugin that takes no more jobs than it can begin soon. A few
-  // slots beside many cores here, and jobs that have to be taken back one by
-  // one, cost more.
-  bool IsFarm = Speed == 1 && Slots >= 2 * Here && S.Ahead <= 3;
-  return Least1 * (IsFarm ? 1.3 : 2.5);
+  size_t Share = shareHere(S), AtOnce = 0;
+  for (uint64_t Sum = 0; AtOnce != std::min(Jobs.size(), Slots.size());
+       ++AtOnce) {
+    Sum += Jobs[AtOnce]->Bytes;
+    if (AtOnce != 0 && Sum > S.O.MaxBytesInFlight)
+      break;
+  }
+  for (size_t I = 0; I != Share && Jobs.size() > AtOnce; ++I) {
+    compileHere(*Jobs.back(), Cores.size() - Share);
+    Jobs.pop_back();
+  }
+  for (const JobTruth *Next : Jobs) {
+    const JobTruth &J = *Next;
+    auto Best = std::min_element(
+        Slots.begin(), Slots.end(),
+        [](const Slot &A, const Slot &B) { return A.Idle < B.Idle; });
+    double Start = std::max(Best->Idle, offer(J));
+    LacksMemory |= Start > Best->Idle;
+    // While fewer than the share are busy.
+    if (Share != 0 && Cores[Cores.size() - Share] < Start) {
+      compileHere(J, Cores.size() - Share);
+      continue;
+    }
+    // The inputs have to be sent, too. The slot is idle until the next job
+    // comes, if none waits there.
+    double Sent = S.IsThisMachine ? 0 : double(J.Bytes) / S.BytesPerSecond;
+    double Takes =
+        Sent + J.Seconds / Best->Speed + seconds(S.Latency) * (S.Ahead ? 1 : 3);
+    while (!InFlight.empty() && InFlight.begin()->first <= Start) {
+      Bytes -= InFlight.begin()->second;
+      InFlight.erase(InFlight.begin());
+    }
+    Best->Idle = Start + Takes;
+    InFlight.insert({Best->Idle, J.Bytes});
+    Bytes += J.Bytes;
+    LastOffer = Start;
+    End = std::max(End, Best->Idle);
+    FirstFromFarm = std::min(FirstFromFarm, Best->Idle);
+    LongestThere = std::max(LongestThere, Takes);
+    LongestSent = std::max(LongestSent, Sent);
+  }
+}
+
+/// Whether the farm may look as if it were frozen: where nothing may be done
+/// twice, its jobs are then begun again here.
+static bool looksFrozen(const Scenario &S, const ListSchedule &List) {
+  const Options &O = S.O;
+  // Nobody estimates how long it takes to send a job.
+  if (List.LongestSent > seconds(O.SlowExtra))
+    return true;
+  // Until there is a result, a slow worker looks like one that is stuck.
+  for (const Worker &W : S.Workers)
+    if (W.Speed * O.SlowFactor < 1.01)
+      return true;
+  // Until then, the link's time is what was estimated, or measured here.
+  double Work = 0, Longest = 0, Estimates = 0, LongestEstimate = 0;
+  for (size_t I = 0; I != S.Jobs.size(); ++I) {
+    if (S.Jobs[I].IsCached)
+      continue;
+    Work += S.Jobs[I].Seconds;
+    Longest = std::max(Longest, S.Jobs[I].Seconds);
+    Estimates += S.Infos[I].Estimate;
+    LongestEstimate = std::max(LongestEstimate, S.Infos[I].Estimate);
+  }
+  double Alone = std::min(std::max(Longest, Work / O.Cores),
+                          std::max(LongestEstimate, Estimates / O.Cores));
+  return List.FirstFromFarm > seconds(O.LateExtra) + (O.LateFactor - 1) * Alone;
 }
 
 /// Of a link that no plugin takes part in: its jobs in their order, each on the
@@ -100,31 +202,45 @@ static double overhead(const Scenario &S) {
 
 std::optional<Bound> dtlto::sim::boundOf(const Scenario &S) {
   const Options &O = S.O;
-  if (O.KeepOrder || O.VerifyPercent != 0)
-    return std::nullopt;
   // A machine that is slower than this one has its time, too.
   double Lost = 0;
   double Late =
       S.Workers.empty()
           ? 0
           : 2 * alone(S) / std::min(1.0, S.Workers[0].Speed) + 3 + overhead(S);
+  // What the cache has is known once the job is prepared, and that has limits.
+  // Until then, the link seems to need so much longer without a farm.
+  for (size_t I = O.MinPrepared; I < S.Jobs.size(); ++I)
+    if (S.Jobs[I].IsCached)
+      Late += S.Jobs[I].Seconds / O.Cores;
   // What must be alone has its time after each machine that has lost it.
   for (const Worker &W : S.Workers)
     if (O.DuplicatePercent == 0 && !W.DiesSilently && W.DiesAt != Never)
       Lost = std::max(Lost, seconds(W.DiesAt));
   Late += Lost;
-  if (S.isHonest()) {
-    double Most = honest(S);
-    if (Most == 0)
+  if (S.isHonest() && O.VerifyPercent == 0) {
+    ListSchedule List(S);
+    // A job that takes longer than its time limit fails.
+    if (List.LongestThere > seconds(O.JobTimeout) && !S.IsThisMachine)
       return std::nullopt;
-    Most += overhead(S);
-    // Nothing may be done twice, and the first job takes far longer than was
-    // expected: that looks like a machine that is frozen.
-    if (O.DuplicatePercent == 0)
+    // How many jobs fit in memory changes from job to job. The plan only knows
+    // how many do now.
+    double Most = (List.LacksMemory ? 1.5 : 1.3) * List.End + overhead(S);
+    if ((O.DuplicatePercent == 0 || S.has(Feature::SideFiles)) &&
+        looksFrozen(S, List))
       Most = std::max(Most, Late);
+    // By the time that a job turns out to have to be compiled here, the cores
+    // were promised to others.
+    if (S.has(Feature::NotExpressible))
+      Most += List.LongestHere;
+    // Without news of jobs, a farm looks dead until its first result. What was
+    // begun here in vain holds up the end.
+    if (!S.TellsStates && List.FirstFromFarm > seconds(O.SilentPatience))
+      Most += (1 - StoppableShare) * List.LongestHere;
     return Bound{Most, "nothing is wrong, and the link takes too long"};
   }
-  if (S.isFrozen() && O.Fallback && !O.LocalJobs && !S.IsThisMachine)
+  if (S.isFrozen() && !O.KeepOrder && O.VerifyPercent == 0 && O.Fallback &&
+      !O.LocalJobs && !S.IsThisMachine)
     return Bound{Late,
                  "the link takes more than twice what it takes without a farm"};
   return std::nullopt;

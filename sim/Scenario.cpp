@@ -30,6 +30,10 @@ static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }
 
+// Things of everyday life stand before faults.
+static constexpr unsigned NumHarmless = unsigned(Feature::ShyPlugin) + 1;
+static constexpr uint64_t Harmless = (uint64_t(1) << NumHarmless) - 1;
+
 static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
 
 // The purposes of random numbers.
@@ -38,16 +42,14 @@ enum Stream : uint64_t { OfFeatures = 1, OfOptions, OfJobs, OfFarm };
 /// Most links have a few faults, so that each is seen alone and beside others.
 static uint64_t drawFeatures(uint64_t Seed) {
   Random R{Seed, OfFeatures};
-  // Things of everyday life, then faults.
-  constexpr unsigned NumHarmless = unsigned(Feature::ShyPlugin) + 1;
   uint64_t Features = 0;
   if (R.chance(0.25))
     return 0;
   if (R.chance(0.1)) // hosts that are frozen, and nothing else
     return bit(Feature::DyingWorkers) | (R.next() & bit(Feature::Cache));
-  double Harmless = R.of({0.0, 0.15, 0.4});
+  double Often = R.of({0.0, 0.15, 0.4});
   for (unsigned F = 0; F != NumHarmless; ++F)
-    Features |= uint64_t(R.chance(Harmless)) << F;
+    Features |= uint64_t(R.chance(Often)) << F;
   uint64_t Faults = R.of({0, 1, 1, 2, 3, 5, 8});
   for (uint64_t I = 0; I != Faults; ++I)
     Features |= uint64_t(1) << R.in(NumHarmless, NumFeatures - 1);
@@ -93,7 +95,7 @@ static void drawOptions(Scenario &S) {
   if (R.chance(0.5))
     O.CallTimeout = 5s;
   O.VerifySeed = Random{S.Seed, OfOptions, 1}.next();
-  if (S.Features == 0 && IsPlain) {
+  if (S.isHonest() && IsPlain) {
     O.VerifyPercent = 0;
     O.KeepOrder = false;
     O.MaxBytesInFlight = UINT64_MAX;
@@ -236,7 +238,8 @@ unsigned Scenario::numSlots() const {
 }
 
 bool Scenario::isHonest() const {
-  uint64_t Allowed = bit(Feature::Cache);
+  uint64_t Allowed = Harmless & ~bit(Feature::WrongEstimates) &
+                     ~bit(Feature::SlowHelpers);
   return (Features & ~Allowed) == 0;
 }
 

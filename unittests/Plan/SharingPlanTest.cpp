@@ -172,6 +172,63 @@ TEST(SharingPlanTest, APluginWithoutAResultForLongIsNotWaitedFor) {
            "stays 5 full, compile 5"}});
 }
 
+/// A core here compiles the cheapest of these jobs; the plugin runs the first,
+/// and has no room for the others.
+History cheapestHere(std::vector<JobInfo> Jobs) {
+  Options O = shared();
+  O.Cores = 2;
+  History H(O, std::move(Jobs));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "prepared 2", "offer 2"},
+          {5, "prepared 3", "offer 3"},
+          {5, "prepared 4", "offer 4"},
+          {6, "busy 2", ""},
+          {6, "busy 3", ""},
+          {6, "busy 4", ""},
+          {7, "load 1 0", "cancel 4 full, stays 5 full, compile 5"}});
+  return H;
+}
+
+TEST(SharingPlanTest, TheLongestThatThePluginWouldEndAfterAllTheRest) {
+  // 12 s of work for two: 6 s. At the plugin's, the second would end after 9 s.
+  History H = cheapestHere({{5, false}, {4, false}, {3, false}, {1, false}});
+  H.play({{1007, "compiled 5 1",
+           "won 5, deliver 5, cancel 2 full, stays 6 full, compile 6"}});
+}
+
+TEST(SharingPlanTest, WhatThePluginDoesInTimeIsLeft) {
+  // 6.2 s of work: 3.1 s. The second would end after 3 s, the third after 6.2.
+  History H = cheapestHere({{1, false}, {2, false}, {3.2, false}, {1, false}});
+  H.play({{1007, "compiled 5 1",
+           "won 5, deliver 5, cancel 3 full, stays 6 full, compile 6"}});
+}
+
+TEST(SharingPlanTest, AJobThatThePluginWouldEndSoonerIsLeft) {
+  // One second of work took this machine five. Here: 20 s. There: 8 s.
+  Options O = shared();
+  O.Cores = 2;
+  History H(O, {{4, false}, {4, false}, {4, false}, {1, false}});
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "prepared 2", "offer 2"},
+          {6, "busy 2", ""},
+          {7, "prepared 3", ""},
+          {7, "prepared 4", ""},
+          {8, "load 1 0", "cancel 4 full, stays 5 full, compile 5"},
+          {4004, "good 1 w1", "won 1, deliver 1, offer 2, offer 3"},
+          {4005, "accepted 2", ""},
+          {4005, "busy 3", ""},
+          {4006, "running 2 w1", ""},
+          {5008, "compiled 5 5", "won 5, deliver 5"}});
+}
+
 TEST(SharingPlanTest, APluginIsFullIfThereIsNoMemoryForMore) {
   // Slots that get no job don't count: there, the rest takes two seconds.
   Options O = shared();
@@ -240,6 +297,29 @@ TEST(SharingPlanTest, ACoreThatBecomesIdleTakesTheNextAtOnce) {
           {71, "compiled 4 0.001",
            "won 4, deliver 4, cancel 2 takenback, stays 5 takenback, compile "
            "5"}});
+}
+
+TEST(SharingPlanTest, TheLongestThatWaitsIsTakenBackOnceThisMachineIsMeasured) {
+  // 9 s of work for two: 4.5 s. At the plugin's, the second would end after 6
+  // s. That others were not given out makes no difference.
+  Options O = shared();
+  O.Cores = 2;
+  History H(O, {{3, false}, {3, false}, {3, false}, {1, false}});
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "prepared 3", "offer 3"},
+          {4, "prepared 4", "offer 4"},
+          {5, "accepted 1", ""},
+          {6, "accepted 2", ""},
+          {7, "busy 3", ""},
+          {7, "busy 4", ""},
+          {8, "running 1 w1", ""},
+          {70, "load 1 0", "cancel 4 full, stays 5 full, compile 5"},
+          {1070, "compiled 5 1",
+           "won 5, deliver 5, cancel 2 takenback, stays 6 takenback, compile "
+           "6"}});
 }
 
 TEST(SharingPlanTest, NotWithoutNewsOfJobs) {
@@ -557,9 +637,9 @@ TEST(SharingPlanTest, TheOnlyOneThatThePluginTook) {
           {5, "busy 3", ""},
           {5, "busy 2", ""},
           {1000, "compiled 6 1",
-           "won 6, deliver 6, cancel 3 full, stays 8 full, compile 8"},
+           "won 6, deliver 6, cancel 2 full, stays 8 full, compile 8"},
           {1000, "compiled 7 1",
-           "won 7, deliver 7, cancel 2 full, stays 9 full, compile 9"},
+           "won 7, deliver 7, cancel 3 full, stays 9 full, compile 9"},
           {1900, "compiled 8 1", "won 8, deliver 8"},
           {1900, "compiled 9 1", "won 9, deliver 9"},
           {2000, "tick", ""},

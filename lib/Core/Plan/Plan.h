@@ -427,6 +427,11 @@ private:
   void shareMore();
   std::optional<Key> readyForHere(bool Longest) const;
   bool takeBack();
+  bool hasFreeSlots() const;
+  bool onlyWaits(const Attempt &A, bool HasFreeSlots) const;
+  void takeFromPlugin(Key K);
+  std::optional<Key> lateThere() const;
+  size_t slots() const;
   bool startSilent();
   void startOverdue(JobId J);
   bool mayStillCome(const Job &J) const;
@@ -502,7 +507,8 @@ private:
   Time NextCheck = {}; // of deadlines
   Time NextLate = {};  // whether the link is
   Time NextLook = {};  // for stragglers, and what pays here
-  Time NextTake = {};  // for jobs to take back: NextLook if there was none
+  Time NextTake = {};  // for jobs to take from the plugin: NextLook if
+                       // there was none
   Time CallSince = Never;
   bool IsLate = false;     // and remains so
   bool HereIsIdle = false; // there are jobs, but they don't pay here yet

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Who links waits for the last job. So while the plugin has no room, this
-// machine takes jobs from the cheap end of the order: these come last, need the
-// least time here, and the plugin is far from them. And once all jobs are given
-// out,
+// machine takes jobs: first from the cheap end of the order, which tell how
+// fast it is, then the longest that the plugin would end after all the rest.
+// Beside a large farm these are cheap, too, beside a few slots they are not.
+// And once all jobs are given out,
 //
 //   - jobs that only wait at the plugin's are taken back, if they would be
 //     ready here before the plugin is through;
@@ -87,15 +88,20 @@ bool Plan::waitsForMemory() const {
          lacksMemory(*find(Ready.begin()->second));
 }
 
-/// Whether \p J would be ready here before the plugin is through with the rest.
-bool Plan::paysHere(const Job &J) const {
-  if (numAtPlugin() == 0 || IsLate)
-    return true;
+/// How many jobs the plugin does at once.
+size_t Plan::slots() const {
   size_t Slots =
       TheLoad.Slots == Unknown ? in(State::Accepted).size() : TheLoad.Slots;
   if (waitsForMemory())
     Slots = std::min(Slots, numAtPlugin());
-  double Rest = SecondsLeft * remoteRate() / std::max<size_t>(1, Slots);
+  return std::max<size_t>(1, Slots);
+}
+
+/// Whether \p J would be ready here before the plugin is through with the rest.
+bool Plan::paysHere(const Job &J) const {
+  if (numAtPlugin() == 0 || IsLate)
+    return true;
+  double Rest = SecondsLeft * remoteRate() / double(slots());
   double Here = J.Info.Estimate * localRate();
   double Patience = seconds(O.Patience);
   // A plugin that has had no result for so long is not as fast as it says.
@@ -182,15 +188,21 @@ void Plan::shareMore() {
                    in(State::Accepted).size() >= TheLoad.Slots);
     if (!IsFull)
       return;
+    if (std::optional<Key> Late;
+        !IsDead && Now >= NextTake && (Late = lateThere())) {
+      takeFromPlugin(*Late);
+      continue;
+    }
     // The ready ones are the more expensive.
     bool FromReady = Ready && (IsDead || !HasWaiting);
     JobId J = FromReady ? Ready->first : IsDead ? NextWaiting : EndWaiting - 1;
-    if (!O.LocalJobs && !paysHere(Jobs[J]))
-      return recheckLater(Jobs[J]);
+    if (!O.LocalJobs && !paysHere(Jobs[J])) {
+      recheckLater(Jobs[J]);
+      NextTake = NextLook;
+      return;
+    }
     if (FromReady) {
-      cancel(Ready->second, Cause::PluginFull);
-      compileHere(J, Cause::PluginFull);
-      compile(Jobs[J].Attempts.back());
+      takeFromPlugin(*Ready);
     } else {
       IsDead ? ++NextWaiting : --EndWaiting;
       prepare(J, /*ForPlugin=*/false, Cause::PluginFull);
@@ -198,37 +210,78 @@ void Plan::shareMore() {
   }
 }
 
-/// Takes a job back that waits at the plugin's. Returns false if there is none.
-bool Plan::takeBack() {
-  // Without news of jobs, they may well run.
-  if (!ReportsStates || !isGivenOut() || Now < NextTake)
-    return false;
-  const KeySet &Accepted = in(State::Accepted);
+/// Begins a job here that is ready for the plugin, or waits there.
+void Plan::takeFromPlugin(Key K) {
+  Cause Why = find(K.second)->State == State::Ready ? Cause::PluginFull
+                                                    : Cause::TakenBack;
+  cancel(K.second, Why);
+  compileHere(K.first, Why);
+  compile(Jobs[K.first].Attempts.back());
+}
+
+/// Whether jobs that wait at the plugin's may be about to begin.
+bool Plan::hasFreeSlots() const {
+  if (TheLoad.Free == 0 || TheLoad.Slots == Unknown)
+    return TheLoad.Free != 0;
   // The load is from before: slots that have begun a job since aren't free.
+  const KeySet &Accepted = in(State::Accepted);
   auto HasBegun = [this](const Key &K) {
     return find(K.second)->Reported != PluginState::Queued;
   };
-  bool MayBegin = TheLoad.Free != 0 &&
-                  (TheLoad.Slots == Unknown ||
-                   std::count_if(Accepted.begin(), Accepted.end(), HasBegun) <
-                       static_cast<ptrdiff_t>(TheLoad.Slots));
-  for (auto It = Accepted.rbegin(); It != Accepted.rend(); ++It) {
-    const Attempt &A = *find(It->second);
-    Job &J = Jobs[It->first];
-    if (A.Reported != PluginState::Queued || numLive(J) != 1 || hasHere(J))
+  return std::count_if(Accepted.begin(), Accepted.end(), HasBegun) <
+         static_cast<ptrdiff_t>(TheLoad.Slots);
+}
+
+/// Whether \p A only waits at the plugin's. Without news of jobs, it may well
+/// run.
+bool Plan::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
+  return ReportsStates && A.State == State::Accepted &&
+         A.Reported == PluginState::Queued && numLive(Jobs[A.Job]) == 1 &&
+         !hasHere(Jobs[A.Job]) && (!HasFreeSlots || Now - A.Since >= O.MaxWait);
+}
+
+/// The longest job that the plugin would end after all the rest, and that would
+/// be ready here before. How fast this machine is, cheap jobs have to tell.
+std::optional<Plan::Key> Plan::lateThere() const {
+  if (LocalRate.count() == 0)
+    return std::nullopt;
+  bool HasFreeSlots = hasFreeSlots();
+  double Slots = double(slots()), Before = 0;
+  double Rest =
+      SecondsLeft / (Slots / remoteRate() + localShare() / localRate());
+  for (State S : {State::Accepted, State::Offered, State::Ready})
+    for (const Key &K : in(S)) {
+      const Attempt &A = *find(K.second);
+      double Estimate = Jobs[K.first].Info.Estimate;
+      double There = (Before / Slots + Estimate) * remoteRate();
+      bool IsThere = S != State::Ready && !onlyWaits(A, HasFreeSlots);
+      if (!IsThere && A.Kind != Kind::Duplicate && There > Rest &&
+          Estimate * localRate() <= There)
+        return K;
+      Before += Estimate;
+    }
+  return std::nullopt;
+}
+
+/// Takes a job back that waits at the plugin's. Returns false if there is none.
+bool Plan::takeBack() {
+  if (!isGivenOut() || Now < NextTake)
+    return false;
+  std::optional<Key> Best = lateThere();
+  bool HasFreeSlots = hasFreeSlots();
+  const KeySet &Accepted = in(State::Accepted);
+  for (auto It = Accepted.rbegin(); It != Accepted.rend() && !Best; ++It) {
+    if (!onlyWaits(*find(It->second), HasFreeSlots))
       continue;
-    if (MayBegin && Now - A.Since < O.MaxWait)
-      continue;
-    if (!O.LocalJobs && !paysHere(J))
+    if (!O.LocalJobs && !paysHere(Jobs[It->first]))
       break;
-    JobId Id = It->first;
-    cancel(A.Id, Cause::TakenBack);
-    compileHere(Id, Cause::TakenBack);
-    compile(Jobs[Id].Attempts.back());
-    return true;
+    Best = *It;
   }
-  NextTake = NextLook;
-  return false;
+  if (Best)
+    takeFromPlugin(*Best);
+  else
+    NextTake = NextLook;
+  return Best.has_value();
 }
 
 /// Begins a job here that the plugin has, if it has begun none so far or the
