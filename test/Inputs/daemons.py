@@ -23,7 +23,8 @@ class Error(Exception):
 
 
 def session_members(session):
-    """The processes of a session, but for dead ones: pid -> name."""
+    """The processes of a session, but for dead ones: pid -> name. None: of all
+    sessions."""
     found = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -35,7 +36,7 @@ def session_members(session):
             continue  # it has ended
         name, _, rest = text.partition("(")[2].rpartition(")")
         state, _, _, sid = rest.split()[:4]
-        if int(sid) == session and state not in "ZX":
+        if session in (None, int(sid)) and state not in "ZX":
             found[int(entry)] = name
     return found
 
@@ -178,8 +179,8 @@ def add_options(parser, event, limit):
     parser.add_argument("command", nargs="+", metavar="COMMAND")
 
 
-def parse_args(parser):
-    own = sys.argv[1:]
+def parse_args(parser, own):
+    """`own`: the words that the script was given."""
     # Options of COMMAND are not ours.
     if "--" not in own:
         parser.error("no -- before COMMAND")

@@ -326,7 +326,7 @@ def event(text):
     return int(match[1]), match[2], int(match[3]), match[4]
 
 
-def parse_args():
+def parse_args(words):
     p = argparse.ArgumentParser(
         allow_abbrev=False, description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -359,7 +359,7 @@ def parse_args():
                    metavar="I:NAME,...", help="the compilers that daemon I runs")
     p.add_argument("--mock", action="append", default=[], metavar="ARGS",
                    help="starts mock-distccd.py with these arguments")
-    opts = daemons.parse_args(p)
+    opts = daemons.parse_args(p, words)
     for number, *_ in opts.compiler + opts.only_allow + opts.kill + [
             (i,) for i in opts.gate + opts.no_compiler]:
         if not 1 <= number <= opts.count:
@@ -367,7 +367,8 @@ def parse_args():
     return opts
 
 
-def run(opts, folder, guard, started):
+def start(opts, folder, guard, started):
+    """The daemons and the mocks, which are then in `started`, too."""
     if opts.count and not shutil.which("distccd"):
         raise Error("there is no distccd; install Debian's distcc")
     farm = [Daemon(i + 1, folder, opts) for i in range(opts.count)]
@@ -378,7 +379,11 @@ def run(opts, folder, guard, started):
     for mock in mocks:
         started.append(mock)
         mock.start(guard)
+    return farm, mocks
 
+
+def run(opts, folder, guard, started):
+    farm, mocks = start(opts, folder, guard, started)
     own = os.path.join(folder, "distcc")
     home = os.path.join(folder, "home")
     os.mkdir(own)
@@ -436,7 +441,7 @@ def run(opts, folder, guard, started):
 
 
 def main():
-    opts = parse_args()
+    opts = parse_args(sys.argv[1:])
     return daemons.main(
         "farm", lambda folder, guard, started: run(opts, folder, guard, started))
 

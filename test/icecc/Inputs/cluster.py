@@ -164,7 +164,7 @@ def event(text):
     return which, int(match[2]), match[3]
 
 
-def parse_args():
+def parse_args(words):
     p = argparse.ArgumentParser(
         allow_abbrev=False, description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -177,7 +177,7 @@ def parse_args():
                    help="fail if the nodes began more jobs than that")
     p.add_argument("--environments", type=int, metavar="N",
                    help="fail unless environments were sent so often")
-    opts = daemons.parse_args(p)
+    opts = daemons.parse_args(p, words)
     for which, _, victim in opts.kill:
         if which != "any" and which > opts.count:
             p.error("there is no node %d" % which)
@@ -186,14 +186,13 @@ def parse_args():
     return opts
 
 
-def run(opts, folder, guard, started):
-    path = os.environ.get("PATH", "")
-    os.environ["PATH"] = path + ":/usr/sbin:/usr/local/sbin"
+def start(opts, folder, guard, started):
+    """The scheduler, the local daemon, the nodes and the cable, which are then in
+    `started`, too."""
+    os.environ["PATH"] += ":/usr/sbin:/usr/local/sbin"
     for program in "iceccd", "icecc-scheduler":
         if not shutil.which(program):
             raise Error("there is no %s; install Debian's icecc" % program)
-    loopback_up()
-    look_idle(folder)
     # As root, the daemons become another user before they write.
     os.chmod(folder, 0o1777)
 
@@ -234,7 +233,14 @@ def run(opts, folder, guard, started):
     wait_until(ready, "not all daemons are ready")
     if not opts.no_scheduler:
         port.close()
+    return scheduler, local, nodes, cable
 
+
+def run(opts, folder, guard, started):
+    path = os.environ.setdefault("PATH", "")
+    loopback_up()
+    look_idle(folder)
+    scheduler, local, nodes, cable = start(opts, folder, guard, started)
     home = os.path.join(folder, "home")
     os.mkdir(home)
     env = {k: v for k, v in os.environ.items()
@@ -296,7 +302,7 @@ def print_stopped(servers):
 
 
 def main():
-    opts = parse_args()
+    opts = parse_args(sys.argv[1:])
     enter_network()
     return daemons.main(
         "cluster",

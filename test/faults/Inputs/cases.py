@@ -1,0 +1,151 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a run of the campaign is: which fault, when, and in which link. Run k of a
+seed is always the same case."""
+
+import random
+
+# Which plugin: distcc with a stock clang, distcc with dtlto-codegen, icecc.
+PLUGINS = "distcc", "codegen", "icecc"
+
+# When. The first five and the middle three are seen by the proxy, the rest in the
+# linker's event log; `start` is from the beginning.
+STATES = ("start", "resolve", "connect", "probe", "environment", "queued",
+          "sending", "compiling", "receiving", "verifying", "delivering", "close")
+ON_THE_WIRE = "connect", "probe", "environment", "sending", "compiling", "receiving"
+
+# What happens to bytes on their way.
+NETWORK = "cut", "reset", "stall", "dribble", "flipped bit"
+# What happens to processes of the farm. `thawed`: frozen, and continued 0.7 s later.
+PROCESSES = ("daemon killed", "all daemons killed", "child killed", "frozen",
+             "all frozen", "thawed")
+CLUSTER = "scheduler killed", "scheduler frozen", "local daemon killed"
+# Machines that are wrong from the start.
+WRONG = "wrong version", "wrong object", "wrong job", "fast failure"
+# What this machine, or a server, runs out of.
+OWN = "output: no space", "cache: no space", "few descriptors", "few threads"
+SERVER_FULL = "server: no space"
+SIGNALS = "SIGTERM", "SIGHUP", "SIGPIPE", "SIGINT"
+
+# The link must say so, but nothing else: stock LLVM fails so as well.
+CLIENT = OWN + SIGNALS
+
+CACHES = "cold", "warm", "shared"
+HOSTS = 2
+SLOTS = 2  # of each host
+
+# The limits that the links set, in seconds.
+SILENCE = 2  # DISTCC_IO_TIMEOUT, transfer-timeout=
+GRANT = 3  # grant-timeout=
+JOB = 4  # --thinlto-dist-timeout
+NAMES = 2  # of the resolver: one second, two tries
+MIN_RATE = 1024  # bytes a second
+# Of libicecc and of both plugins.
+HANDSHAKE = 5
+CONNECT = 10
+
+
+def pairs(plugin):
+    """All (event, state) that there are."""
+    found = []
+    icecc = plugin == "icecc"
+    states = [state for state in STATES[1:]
+              if icecc or state != "environment"]
+    for state in states:
+        for event in NETWORK:
+            # Of one packet, or none at all.
+            if event == "dribble" and state in ("resolve", "connect"):
+                continue
+            if event == "flipped bit" and state in ("connect", "compiling"):
+                continue
+            found.append((event, state))
+        for event in PROCESSES + (CLUSTER if icecc else ()) + SIGNALS:
+            found.append((event, state))
+    found += [("wrong object", "receiving"), ("wrong job", "receiving"),
+              ("fast failure", "compiling")]
+    if not icecc:
+        # icecc brings its own compiler.
+        found += [("wrong version", "probe"), (SERVER_FULL, "sending")]
+    found += [("output: no space", "delivering"), ("cache: no space", "delivering"),
+              ("few descriptors", "start"), ("few threads", "start")]
+    return found
+
+
+def draw(seed, run):
+    r = random.Random("%d %d" % (seed, run))
+    case = {"seed": seed, "run": run}
+    plugin = case["plugin"] = r.choices(PLUGINS, (35, 30, 35))[0]
+    event, state = r.choice(pairs(plugin))
+    case.update(event=event, state=state)
+    # One connection (packet), all of one host, or all. Of a process: which host.
+    case["scope"] = r.choice(("once", "host", "all"))
+    case["host"] = r.randrange(HOSTS)
+    case["nth"] = r.choice((0, 0, 1))
+    # Where the state has both directions.
+    case["direction"] = r.choice(("out", "in"))
+    most = {"probe": 60, "sending": 3000, "receiving": 900, "resolve": 40,
+            "environment": 1 << 20}.get(state, 16)
+    case["offset"] = r.choice((r.randrange(min(most, 60)), r.randrange(most)))
+    case["bit"] = r.randrange(8)
+    case["number"] = r.randrange(40)  # of descriptors, threads, KiB
+    case["cache"] = r.choice(CACHES)
+    case["verify"] = r.choice((0, 5, 100))
+    # What is compared has to be compiled here as well.
+    if state == "verifying":
+        case["verify"] = r.choice((5, 100))
+    case["fallback"] = r.choice(("local", "none"))
+    # Large modules, and the linker's cores work beside the farm.
+    case["large"] = case["fallback"] == "local" and r.random() < 0.12
+    # Which modules a warm cache has.
+    case["warm"] = r.sample(range(6), 3)
+    return case
+
+
+def is_farm_fault(case):
+    return case["event"] not in CLIENT
+
+
+def is_unnoticed(case):
+    """Whether a wrong object may get into the link: a stock clang makes no digest,
+    and not all objects are compared."""
+    return (case["plugin"] == "distcc" and case["verify"] < 100 and
+            case["event"] in ("flipped bit", "wrong object", "wrong job"))
+
+
+def may_fail(case):
+    """Whether the link may fail where this machine compiles what the farm can't.
+    Objects that differ are an error whatever the fallback is."""
+    if case["fallback"] == "none" or not is_farm_fault(case):
+        return True
+    return (case["plugin"] == "distcc" and case["verify"] > 0 and
+            case["event"] in ("flipped bit", "wrong object", "wrong job"))
+
+
+def allowance(case):
+    """What documented limits add to twice the link's time alone and three seconds,
+    in seconds. Where the cores here take what is overdue: nothing.
+
+    Else a job has the time of its limits at each host, and once more when the linker
+    gives it to the plugin again."""
+    event, state, icecc = case["event"], case["state"], case["plugin"] == "icecc"
+    if not is_farm_fault(case) or (case["large"] and not case["verify"]):
+        return 0
+    if event in WRONG or event in ("cut", "reset") or "killed" in event:
+        limit = 0
+    elif state == "resolve" and event in NETWORK:
+        limit = NAMES
+    elif state == "connect" and event == "stall":
+        limit = CONNECT
+    else:
+        limit = SILENCE
+        if event == "dribble":
+            limit += 16  # KiB of a job, or its object, at the lowest rate
+    if icecc:
+        # A node that never ends a job costs the job's limit, once. Each of three
+        # requests, and of three when the job is offered again, may end with a
+        # node that shakes no hands, or with no grant.
+        if limit:
+            limit = max(limit, HANDSHAKE)
+            return 6 * limit + JOB + GRANT
+        return GRANT + JOB
+    return (HOSTS + 1) * limit

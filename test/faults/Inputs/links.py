@@ -1,0 +1,122 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The programs that are linked, and what stock LLD makes of them."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILD = Path(os.environ.get("DTLTO_BUILD", ROOT / "build"))
+LLVM = Path(os.environ.get("DTLTO_LLVM", "/usr/lib/llvm-" + os.environ.get(
+    "DTLTO_LLVM_VERSION", "19")))
+STOCK, OURS = LLVM / "bin/ld.lld", BUILD / "bin/ld.lld"
+CODEGEN = BUILD / "bin/dtlto-codegen"
+STATIC_CODEGEN = BUILD / "lib/dtlto/dtlto-codegen-static"
+FLAGS = ["--target=x86_64-linux-gnu", "-O2", "-flto=thin", "-ffreestanding",
+         "-nostdinc", "-c"]
+
+# A module that takes a tenth of a second.
+LARGE = "".join("""
+int f_%%(module)s_%d(int *p, int x) {
+  for (int i = 0; i < x; ++i)
+    for (int k = 0; k < i; ++k)
+      p[i] += p[k] * (x ^ %d) + (p[i + k] >> (%d %%%% 7));
+  return x > %d ? p[x] : p[%d %%%% 13] - x;
+}""" % (n, n, n, n, n) for n in range(16))
+
+
+def run(*words, **more):
+    subprocess.run(words, check=True, **more)
+
+
+class Program:
+    """In a folder of its own."""
+
+    def __init__(self, folder, large):
+        self.folder = folder = Path(folder) / ("large" if large else "small")
+        self.inputs = (["-shared", "a.o", "b.o", "c.o", "d.o"] if large else
+                       ["-e", "start", "main.o", "alpha.o", "beta.o", "gamma.o",
+                        "libd.a"])
+        self.large = large
+        if folder.exists():
+            self.stock = (folder / "stock").read_bytes()
+            self.caches = {name: read_folder(folder / ("cache." + name))
+                           for name in ("stock", "ours")}
+
+    def prepare(self):
+        self.folder.mkdir()
+        clang = [LLVM / "bin/clang", *FLAGS]
+        if self.large:
+            for module in "abcd":
+                source = self.folder / (module + ".c")
+                source.write_text(LARGE % {"module": module})
+                run(*clang, source.name, cwd=self.folder)
+        else:
+            sources = sorted((ROOT / "test/Inputs/prog").glob("*.c"))
+            run(*clang, *sources, cwd=self.folder)
+            run(LLVM / "bin/llvm-ar", "rcs", "libd.a", "delta.o", "put.o",
+                cwd=self.folder)
+        self.link_alone(self.folder / "stock", self.folder / "cache.stock")
+        # Another process has made these objects.
+        run(OURS, *self.inputs, "-o", "ours", "--thinlto-cache-dir=cache.ours",
+            "--thinlto-dist-plugin=local", "--thinlto-dist-plugin-arg=mode=process",
+            "--thinlto-dist-costs=off", cwd=self.folder)
+        (self.folder / "ours").unlink()
+
+    def link_alone(self, out, cache, **more):
+        """By stock LLD. Seconds."""
+        begin = time.monotonic()
+        run(STOCK, *self.inputs, "-o", out, "--thinlto-cache-dir=%s" % cache,
+            cwd=self.folder, **more)
+        return time.monotonic() - begin
+
+    def fill(self, cache, case):
+        """A cache as the case wants it before the link."""
+        cache.mkdir(parents=True)
+        if case["cache"] != "warm":
+            return
+        for index, (name, content) in enumerate(sorted(
+                self.caches["stock"].items())):
+            if index in case["warm"] and name.startswith("llvmcache-"):
+                (cache / name).write_bytes(content)
+
+
+def read_folder(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def prepare(folder):
+    for large in False, True:
+        Program(folder, large).prepare()
+
+
+def prepare_workers(folder):
+    """What icecream's nodes are sent where they are to go wrong."""
+    folder = Path(folder)
+    clang = [LLVM / "bin/clang", "-O1", "-static"]
+    inputs = ROOT / "test/icecc/Inputs"
+    run(*clang, "-DHOW=Leaving", inputs / "worker.c", "-o", folder / "failing")
+    for name, flags in (("object", []), ("job", ["-DOTHER_JOB"])):
+        tree = folder / name
+        (tree / "usr/bin").mkdir(parents=True)
+        (tree / "bin").mkdir()
+        run(*clang, *flags, inputs / "flipper.c", "-o", tree / "usr/bin/clang")
+        os.link(STATIC_CODEGEN, tree / "usr/bin/codegen") if (
+            os.stat(STATIC_CODEGEN).st_dev == os.stat(tree).st_dev) else (
+                shutil.copy(STATIC_CODEGEN, tree / "usr/bin/codegen"))
+        for link in "gcc", "g++", "as":
+            (tree / "usr/bin" / link).symlink_to("clang")
+        (tree / "bin/true").symlink_to("../usr/bin/clang")
+
+        def owned(info):
+            info.uid = info.gid = 0
+            return info
+        with tarfile.open(folder / (name + ".tar.gz"), "w:gz",
+                          compresslevel=1) as tar:
+            for top in "usr", "bin":
+                tar.add(tree / top, top, filter=owned)
+        shutil.rmtree(tree)
