@@ -174,7 +174,8 @@ std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
           continue;
       }
       Error = "no node was granted for " +
-              std::to_string(S.GrantTimeout.count()) + " s";
+              std::to_string(S.GrantTimeout.count()) +
+              " s; --thinlto-dist-status shows the farm";
       // Or each of the jobs to come would wait as long.
       cannotGoOn(Error);
     } else if (!M) {

@@ -24,6 +24,7 @@ CLUSTER = "scheduler killed", "scheduler frozen", "local daemon killed"
 WRONG = "wrong version", "wrong object", "wrong job", "fast failure"
 # What this machine, or a server, runs out of.
 OWN = "output: no space", "cache: no space", "few descriptors", "few threads"
+MAKES_WRONG = "flipped bit", "wrong object", "wrong job"
 SERVER_FULL = "server: no space"
 SIGNALS = "SIGTERM", "SIGHUP", "SIGPIPE", "SIGINT"
 
@@ -40,9 +41,11 @@ GRANT = 3  # grant-timeout=
 JOB = 4  # --thinlto-dist-timeout
 NAMES = 2  # of the resolver: one second, two tries
 MIN_RATE = 1024  # bytes a second
-# Of libicecc and of both plugins.
-HANDSHAKE = 5
+# Those that have no setting: of a connection, of libicecc's handshake, and how often
+# icecc asks for a node.
 CONNECT = 10
+HANDSHAKE = 4
+REQUESTS = 3
 
 
 def pairs(plugin):
@@ -61,13 +64,15 @@ def pairs(plugin):
             found.append((event, state))
         for event in PROCESSES + (CLUSTER if icecc else ()) + SIGNALS:
             found.append((event, state))
-    found += [("wrong object", "receiving"), ("wrong job", "receiving"),
-              ("fast failure", "compiling")]
+    # These have one moment each, or none.
+    rest = [("wrong object", "receiving"), ("wrong job", "receiving"),
+            ("fast failure", "compiling"),
+            ("output: no space", "delivering"), ("cache: no space", "delivering"),
+            ("few descriptors", "start"), ("few threads", "start")]
     if not icecc:
         # icecc brings its own compiler.
-        found += [("wrong version", "probe"), (SERVER_FULL, "sending")]
-    found += [("output: no space", "delivering"), ("cache: no space", "delivering"),
-              ("few descriptors", "start"), ("few threads", "start")]
+        rest += [("wrong version", "probe"), (SERVER_FULL, "sending")]
+    found += 3 * rest
     return found
 
 
@@ -95,7 +100,7 @@ def draw(seed, run):
         case["verify"] = r.choice((5, 100))
     case["fallback"] = r.choice(("local", "none"))
     # Large modules, and the linker's cores work beside the farm.
-    case["large"] = case["fallback"] == "local" and r.random() < 0.12
+    case["large"] = case["fallback"] == "local" and r.random() < 0.2
     # Which modules a warm cache has.
     case["warm"] = r.sample(range(6), 3)
     return case
@@ -109,43 +114,40 @@ def is_unnoticed(case):
     """Whether a wrong object may get into the link: a stock clang makes no digest,
     and not all objects are compared."""
     return (case["plugin"] == "distcc" and case["verify"] < 100 and
-            case["event"] in ("flipped bit", "wrong object", "wrong job"))
+            case["event"] in MAKES_WRONG)
 
 
 def may_fail(case):
     """Whether the link may fail where this machine compiles what the farm can't.
-    Objects that differ are an error whatever the fallback is."""
-    if case["fallback"] == "none" or not is_farm_fault(case):
-        return True
-    return (case["plugin"] == "distcc" and case["verify"] > 0 and
-            case["event"] in ("flipped bit", "wrong object", "wrong job"))
+    Objects that differ are an error whatever the fallback is, and wrong ones that
+    nobody noticed may not link."""
+    return (case["fallback"] == "none" or not is_farm_fault(case) or
+            case["plugin"] == "distcc" and case["event"] in MAKES_WRONG)
 
 
 def allowance(case):
     """What documented limits add to twice the link's time alone and three seconds,
-    in seconds. Where the cores here take what is overdue: nothing.
-
-    Else a job has the time of its limits at each host, and once more when the linker
-    gives it to the plugin again."""
+    in seconds: nothing where cores here take what is overdue, and a fault that is
+    noticed at once costs nothing either."""
     event, state, icecc = case["event"], case["state"], case["plugin"] == "icecc"
     if not is_farm_fault(case) or (case["large"] and not case["verify"]):
         return 0
-    if event in WRONG or event in ("cut", "reset") or "killed" in event:
-        limit = 0
+    at_once = event in WRONG or event in ("cut", "reset") or "killed" in event
+    if state == "connect" and event == "stall":
+        limit = CONNECT
     elif state == "resolve" and event in NETWORK:
         limit = NAMES
-    elif state == "connect" and event == "stall":
-        limit = CONNECT
     else:
         limit = SILENCE
-        if event == "dribble":
-            limit += 16  # KiB of a job, or its object, at the lowest rate
-    if icecc:
-        # A node that never ends a job costs the job's limit, once. Each of three
-        # requests, and of three when the job is offered again, may end with a
-        # node that shakes no hands, or with no grant.
-        if limit:
-            limit = max(limit, HANDSHAKE)
-            return 6 * limit + JOB + GRANT
-        return GRANT + JOB
-    return (HOSTS + 1) * limit
+    if event == "dribble":
+        # What came before the fault has paid for some more.
+        limit += 1 + case["offset"] // MIN_RATE
+    if not icecc:
+        # A job has that at each host.
+        return 0 if at_once else HOSTS * limit
+    # What icecream's daemons notice late, the limit for grants ends; a node that
+    # takes a job and doesn't end it, the job's.
+    if at_once:
+        return GRANT
+    # Three nodes are tried, and each may shake no hands.
+    return max(JOB, REQUESTS * max(limit, HANDSHAKE)) + GRANT

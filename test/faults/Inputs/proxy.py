@@ -296,6 +296,7 @@ class Proxy:
         if path:
             self.listener = socket.socket(socket.AF_UNIX)
             self.listener.bind(path)
+            os.chmod(path, 0o777)
             self.listener.listen(256)
         else:
             self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -360,7 +361,7 @@ class Proxy:
         self.deaf = True
         self.listener.listen(0)
         for _ in range(4):
-            s = socket.socket()
+            s = socket.socket(self.listener.family)
             s.setblocking(False)
             s.connect_ex(self.listener.getsockname())
             self.filling.append(s)
