@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PluginGuard.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
 #include <atomic>
 #include <cstdlib>
 #include <poll.h>
@@ -104,7 +106,18 @@ LoadGuard::~LoadGuard() {
   Now = Phase::None;
 }
 
+/// A fatal error of LLVM's, told as LLVM does. It would call exit(), whose
+/// destructors take away what other threads are working with.
+static void fatalError(void *, const char *Reason, bool IsCrash) {
+  std::string Line = "LLVM ERROR: " + std::string(Reason) + "\n";
+  [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
+  if (IsCrash)
+    return; // to abort()
+  sys::RunInterruptHandlers(); // removes temporary files
+  ::_exit(1);
+}
+
 void dtlto::guardAgainstExit() {
-  if (TheNames)
-    Now = Phase::InUse;
+  if (TheNames && Now.exchange(Phase::InUse) != Phase::InUse)
+    install_fatal_error_handler(fatalError);
 }

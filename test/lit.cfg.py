@@ -33,6 +33,8 @@
 #   %clang-name             stock clang's name in Debian, clang-19
 #   %llvm-version           LLVM's, 19.1.7
 #   %build                  our build tree
+#   %small <command>        runs it with a disk of 20 KiB in the folder `small`, which
+#                           has to be there, for it alone; feature small-disk
 #
 # Parameters (lit -D<name>=<value>):
 #
@@ -211,6 +213,17 @@ try:
         config.available_features.add("namespaces")
 except OSError:
     pass
+
+unshare = ["unshare", "--mount"]
+if os.geteuid() != 0:
+    unshare.append("--map-root-user")
+mount = ["mount", "-t", "tmpfs", "-o", "size=20k", "tmpfs"]
+if subprocess.run(unshare + mount + ["/mnt"], stdout=subprocess.DEVNULL,
+                  stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("small-disk")
+config.substitutions.append(
+    (r"%small\b", "{} sh -c '{} small && exec \"$@\"' sh".format(
+        " ".join(unshare), " ".join(mount))))
 
 # LLD's own way to distribute ThinLTO.
 if "--thinlto-distributor=" in subprocess.run(
