@@ -1,12 +1,14 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Results of the campaign, by event and state, as a table in Markdown."""
+"""Results of the campaign as tables in Markdown."""
 
 import json
 
 import cases
 
-COLUMNS = "stock's bytes", "failed", "ended by the signal", "not noticed"
+OUTCOMES = "stock's bytes", "failed", "ended by the signal", "not noticed"
+EVENTS = cases.NETWORK + cases.PROCESSES + cases.CLUSTER + cases.WRONG + (
+    cases.SERVER_FULL,) + cases.OWN + cases.SIGNALS
 
 
 def read(path):
@@ -19,27 +21,58 @@ def read(path):
     return list(found.values())
 
 
-def row(words):
-    return "| " + " | ".join(str(word) for word in words) + " |"
+def lines(head, rows, numbers):
+    """`numbers`: how many columns are, the last ones."""
+    def row(words):
+        return "| " + " | ".join(str(word) for word in words) + " |"
+    yield row(head)
+    yield row(["---"] * (len(head) - numbers) + ["--:"] * numbers)
+    yield from map(row, rows)
+    yield ""
+
+
+def counts(results):
+    fine = [r for r in results if not r["problems"]]
+    reached = [r for r in fine if r["reached"]]
+    return [len(results)] + [
+        sum(r["outcome"] == outcome for r in reached) or "" for outcome in OUTCOMES
+    ] + [len(fine) - len(reached) or "", len(results) - len(fine)]
+
+
+def by(name, values, results):
+    for value in values:
+        some = [r for r in results if r[name] == value]
+        if some:
+            yield some, value
 
 
 def of(results):
-    lines = [row(["event", "state", "runs", *COLUMNS, "not reached", "wrong"]),
-             row(["---"] * 2 + ["--:"] * (len(COLUMNS) + 3))]
+    head = ["runs", *OUTCOMES, "not reached", "wrong"]
+    text = list(lines(["event"] + head, [
+        [value] + counts(some) for some, value in by("event", EVENTS, results)
+    ] + [["all"] + counts(results)], len(head)))
 
-    def count(event, state, some):
-        reached = [r for r in some if r["reached"] and not r["problems"]]
-        lines.append(row([event, state, len(some)] + [
-            sum(r["outcome"] == column for r in reached) or "" for column in COLUMNS
-        ] + [sum(not r["reached"] and not r["problems"] for r in some) or "",
-             sum(bool(r["problems"]) for r in some)]))
-    groups = {}
-    for result in results:
-        groups.setdefault((result["event"], result["state"]), []).append(result)
-    order = cases.NETWORK + cases.PROCESSES + cases.CLUSTER + cases.WRONG + (
-        cases.SERVER_FULL,) + cases.OWN + cases.SIGNALS
-    for event, state in sorted(groups, key=lambda key: (
-            order.index(key[0]), cases.STATES.index(key[1]))):
-        count(event, state, groups[event, state])
-    count("all", "", results)
-    return "\n".join(lines)
+    # Of each event in each state: how many were reached, of how many.
+    def cell(event, state):
+        some = [r for r in results if r["event"] == event and r["state"] == state]
+        wrong = sum(bool(r["problems"]) for r in some)
+        return "" if not some else "%d of %d%s" % (
+            sum(r["reached"] for r in some), len(some),
+            ", **%d wrong**" % wrong if wrong else "")
+    text += lines(["event", *cases.STATES], [
+        [event] + [cell(event, state) for state in cases.STATES]
+        for _, event in by("event", EVENTS, results)], len(cases.STATES))
+
+    text += lines(["links", ""] + head, [
+        [name, value] + counts(some)
+        for name, values in (("plugin", cases.PLUGINS), ("cache", cases.CACHES),
+                             ("verify", (0, 5, 100)),
+                             ("fallback", ("local", "none")),
+                             ("large", (False, True)))
+        for some, value in by(name, values, results)], len(head))
+
+    for name in "commit", "build":
+        text.append("%s: %s" % (name, ", ".join(
+            "%s (%d runs)" % (value, sum(r[name] == value for r in results))
+            for value in sorted({r[name] for r in results}))))
+    return "\n".join(text)
