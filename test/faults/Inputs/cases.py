@@ -31,6 +31,9 @@ SIGNALS = "SIGTERM", "SIGHUP", "SIGPIPE", "SIGINT"
 # The link must say so, but nothing else: stock LLVM fails so as well.
 CLIENT = OWN + SIGNALS
 
+# What a run is repeated for alone.
+SLOW = "it took longer than its bound"
+
 CACHES = "cold", "warm", "shared"
 HOSTS = 2
 SLOTS = 2  # of each host

@@ -275,7 +275,7 @@ class Run:
                 alone = max(alone, self.alone())
                 bound = self.bound(alone)
             if seconds > bound:
-                self.problems.append("it took longer than its bound")
+                self.problems.append(cases.SLOW)
             if case["event"] in LACKS:
                 self.fault.reached = LACKS[case["event"]] in text or code < 0
             outcome = self.judge(code, text, limits)

@@ -71,6 +71,9 @@ def of(results):
                              ("large", (False, True)))
         for some, value in by(name, values, results)], len(head))
 
+    again = [r for r in results if r.get("alone again")]
+    text.append("runs that were too slow beside others, and were repeated alone: %d" %
+                len(again))
     for name in "commit", "build":
         text.append("%s: %s" % (name, ", ".join(
             "%s (%d runs)" % (value, sum(r[name] == value for r in results))
