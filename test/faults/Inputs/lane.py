@@ -78,7 +78,8 @@ class Lane:
                 "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n"
                 }.items():
             (etc / name).write_text(text)
-            mount("--bind", str(etc / name), "/etc/" + name)
+            if os.path.exists("/etc/" + name):
+                mount("--bind", str(etc / name), "/etc/" + name)
         cluster.look_idle(str(etc))
         self.names = Names()
         self.programs = {large: links.Program(self.top / "programs", large)

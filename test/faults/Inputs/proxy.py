@@ -13,9 +13,11 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "Inputs"))
+for folder in "Inputs", "icecc/Inputs":
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                    "..", "..", folder))
 import relay
+from grants import HANDSHAKE, Grants
 
 # What a protocol says of a part of a stream: a list of (state, bytes). No bytes: a
 # moment, at which that state begins.
@@ -73,13 +75,12 @@ class Distcc:
 class Messages:
     """libicecc's: numbers for a handshake, then messages with their lengths."""
 
-    HANDSHAKE = 8
-    USE_CS, COMPILE_FILE, COMPILE_RESULT, END = b"H", b"I", b"K", b"C"
+    END, COMPILE_FILE, COMPILE_RESULT = b"C", b"I", b"K"
     TRANSFER_ENV, VERIFY_RESULT = b"X", b"^"
 
     def __init__(self, state, on_message=lambda self, kind: None):
         self.state, self.on_message = state, on_message
-        self.handshake, self.head, self.skip = self.HANDSHAKE, b"", 0
+        self.handshake, self.head, self.skip = HANDSHAKE, b"", 0
 
     def __call__(self, part):
         found = []
@@ -112,9 +113,8 @@ class Messages:
                     size, self.kind = struct.unpack(">I", self.head[:4])[0], (
                         self.head[7:])
                     self.on_message(self, self.kind)
-                    self.skip = size - 4
+                    self.skip = size + 4
                     part, self.head = self.head + part, b""
-                    self.skip += 8
         return found
 
 
@@ -140,24 +140,10 @@ class Local:
     proxy."""
 
     def __init__(self, port_of):
+        grants = Grants(port_of)
         self.out = lambda part: [("queued", part)]
-        self.handshake, self.rest, self.port_of = Messages.HANDSHAKE, b"", port_of
-
-    def into(self, part):
-        ready, part = part[:self.handshake], part[self.handshake:]
-        self.handshake -= len(ready)
-        self.rest += part
-        while len(self.rest) >= 4:
-            size = 4 + struct.unpack(">I", self.rest[:4])[0]
-            if len(self.rest) < size:
-                break
-            message, self.rest = self.rest[:size], self.rest[size:]
-            if message[7:8] == Messages.USE_CS and size > 16:
-                node = struct.unpack(">I", message[12:16])[0]
-                message = (message[:12] +
-                           struct.pack(">I", self.port_of(node)) + message[16:])
-            ready += message
-        return [("queued", ready)] if ready else []
+        self.into = lambda part: [("queued", ready)] if (
+            ready := grants(part)) else []
 
 
 class Scheduler:

@@ -12,7 +12,6 @@ the slow network. A handshake, and whether an environment works, pass at once.
 
 import os
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -22,10 +21,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "Inputs"))
 import relay
+from grants import HANDSHAKE, Grants
 
-HANDSHAKE = 8  # two numbers
 QUICK = HANDSHAKE + 12  # and one message
-USE_CS = ord("H")  # length, kind, number of the job, port, ...
 
 ports = {}  # of a node's port, that of its relay
 lock = threading.Lock()
@@ -45,29 +43,6 @@ def relay_of(node):
         return ports[node]
 
 
-class Grants:
-    """Passes what the iceccd says message by message."""
-
-    def __init__(self):
-        self.handshake, self.rest = HANDSHAKE, b""
-
-    def __call__(self, part):
-        ready, part = part[:self.handshake], part[self.handshake:]
-        self.handshake -= len(ready)
-        self.rest += part
-        while len(self.rest) >= 4:
-            size = 4 + struct.unpack(">I", self.rest[:4])[0]
-            if len(self.rest) < size:
-                break
-            message, self.rest = self.rest[:size], self.rest[size:]
-            if size > 16 and struct.unpack(">I", message[4:8])[0] == USE_CS:
-                node = struct.unpack(">I", message[12:16])[0]
-                message = message[:12] + struct.pack(">I", relay_of(node)) \
-                    + message[16:]
-            ready += message
-        return ready
-
-
 def main():
     daemon = os.environ["ICECC_TEST_SOCKET"]
 
@@ -75,7 +50,7 @@ def main():
         server = socket.socket(socket.AF_UNIX)
         server.connect(daemon)
         relay.thread(relay.copy, client, server)
-        relay.copy(server, client, Grants())
+        relay.copy(server, client, Grants(relay_of))
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "iceccd.socket")
