@@ -49,6 +49,8 @@ MIN_RATE = 1024  # bytes a second
 CONNECT = 10
 HANDSHAKE = 4
 REQUESTS = 3
+# What it may take until 15 MB are sent, unpacked and tried.
+ENVIRONMENT = 3
 
 
 def pairs(plugin):
@@ -113,6 +115,12 @@ def is_farm_fault(case):
     return case["event"] not in CLIENT
 
 
+def is_wrong(case, host):
+    """Whether this machine is, where any is. icecc's all get the same worker."""
+    return (case["scope"] == "all" or case["plugin"] == "icecc" or
+            host == case["host"])
+
+
 def is_unnoticed(case):
     """Whether a wrong object may get into the link: a stock clang makes no digest,
     and not all objects are compared."""
@@ -148,9 +156,14 @@ def allowance(case):
     if not icecc:
         # A job has that at each host.
         return 0 if at_once else HOSTS * limit
+    # These nodes have no environment yet.
+    sent = ENVIRONMENT if state == "environment" or event in WRONG else 0
     # What icecream's daemons notice late, the limit for grants ends; a node that
     # takes a job and doesn't end it, the job's.
     if at_once:
-        return GRANT
-    # Three nodes are tried, and each may shake no hands.
-    return max(JOB, REQUESTS * max(limit, HANDSHAKE)) + GRANT
+        return GRANT + sent
+    # Three nodes are tried, and each may shake no hands. A transfer that makes no
+    # progress has the job's time.
+    if event == "dribble":
+        limit = min(limit, JOB)
+    return max(JOB, REQUESTS * max(limit, HANDSHAKE)) + GRANT + sent

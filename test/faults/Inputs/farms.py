@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -147,8 +146,9 @@ class DistccFarm(Farm):
                  "--daemon-arg=0"]
         if case["event"] in cases.WRONG:
             self.hurt = True
-            whose = "*" if case["scope"] == "all" else (
-                "*/daemon%d/*" % (case["host"] + 1))
+            whose = "|".join("*/daemon%d/*" % (host + 1)
+                             for host in range(cases.HOSTS)
+                             if cases.is_wrong(case, host))
             shared = os.path.join(self.folder, "shared")
             os.mkdir(shared)
             os.chmod(shared, 0o777)
@@ -169,9 +169,9 @@ class DistccFarm(Farm):
         opts = farm.parse_args(words + [str(cases.HOSTS), "--", "x"])
         self.hosts, _ = farm.start(opts, self.folder, NoGuard(), self.started)
         if case["event"] == cases.SERVER_FULL:
-            for host in self.hosts if case["scope"] == "all" else [
-                    self.hosts[case["host"]]]:
-                self.fill_disk(host.temp)
+            for number, host in enumerate(self.hosts):
+                if cases.is_wrong(case, number):
+                    self.fill_disk(host.temp)
 
     @staticmethod
     def key_of(case):

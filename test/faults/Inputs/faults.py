@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A fault: waits for its moment, and happens."""
 
-import os
 import socket
 import struct
 import threading
@@ -27,6 +26,7 @@ class Fault:
         # From now on, to all connections.
         self.everywhere = False
         self.proxies = []
+        self.seen = set()  # (state, host)
         self.is_network = self.event in cases.NETWORK
 
     def in_scope(self, host):
@@ -37,6 +37,7 @@ class Fault:
     def place(self, connection, state, direction):
         """The offset in this state's bytes at which something may happen, or
         None. Connections count once."""
+        self.seen.add((state, connection.host))
         if (state != self.state or self.everywhere or connection.counted or
                 connection.host is None or not (
                     self.case["scope"] == "once" or

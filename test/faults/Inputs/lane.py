@@ -261,9 +261,6 @@ class Run:
             self.program.fill(self.cache, case)
             env = self.environment()
             limits = self.limits()
-            if case["event"] in cases.WRONG + (cases.SERVER_FULL,):
-                # All of the farm's jobs meet it, if there are any.
-                self.fault.reached = True
             if limits:
                 for path in self.folder, self.cache, self.folder / "distcc":
                     if path.exists():
@@ -279,6 +276,10 @@ class Run:
                 self.problems.append(cases.SLOW)
             if case["event"] in LACKS:
                 self.fault.reached = LACKS[case["event"]] in text or code < 0
+            if case["event"] in cases.WRONG + (cases.SERVER_FULL,):
+                self.fault.reached = any(
+                    (case["state"], host) in self.fault.seen
+                    for host in range(cases.HOSTS) if cases.is_wrong(case, host))
             outcome = self.judge(code, text, limits)
             self.check_cache()
             self.check_left(processes, files, code)
@@ -313,7 +314,7 @@ class Run:
             begin = time.monotonic()
 
             def begins():
-                # PATH, and nobody's wish to live on.
+                # Whoever started us may have had them ignored.
                 for number in cases.SIGNALS:
                     signal.signal(getattr(signal, number), signal.SIG_DFL)
                 if limits:

@@ -36,7 +36,8 @@ def counts(results):
     reached = [r for r in fine if r["reached"]]
     return [len(results)] + [
         sum(r["outcome"] == outcome for r in reached) or "" for outcome in OUTCOMES
-    ] + [len(fine) - len(reached) or "", len(results) - len(fine)]
+    ] + [len(fine) - len(reached) or "", "%.1f" % max(r["seconds"] for r in results),
+         len(results) - len(fine)]
 
 
 def by(name, values, results):
@@ -47,7 +48,7 @@ def by(name, values, results):
 
 
 def of(results):
-    head = ["runs", *OUTCOMES, "not reached", "wrong"]
+    head = ["runs", *OUTCOMES, "not reached", "slowest, s", "wrong"]
     text = list(lines(["event"] + head, [
         [value] + counts(some) for some, value in by("event", EVENTS, results)
     ] + [["all"] + counts(results)], len(head)))
