@@ -49,7 +49,8 @@ MIN_RATE = 1024  # bytes a second
 CONNECT = 10
 HANDSHAKE = 4
 REQUESTS = 3
-# What it may take until 15 MB are sent, unpacked and tried.
+# What it may take until the worker is packed, sent, unpacked and tried, where nodes
+# don't have it.
 ENVIRONMENT = 3
 
 
@@ -156,14 +157,12 @@ def allowance(case):
     if not icecc:
         # A job has that at each host.
         return 0 if at_once else HOSTS * limit
-    # These nodes have no environment yet.
-    sent = ENVIRONMENT if state == "environment" or event in WRONG else 0
     # What icecream's daemons notice late, the limit for grants ends; a node that
     # takes a job and doesn't end it, the job's.
     if at_once:
-        return GRANT + sent
+        return GRANT
     # Three nodes are tried, and each may shake no hands. A transfer that makes no
     # progress has the job's time.
     if event == "dribble":
         limit = min(limit, JOB)
-    return max(JOB, REQUESTS * max(limit, HANDSHAKE)) + GRANT + sent
+    return max(JOB, REQUESTS * max(limit, HANDSHAKE)) + GRANT

@@ -177,6 +177,9 @@ class DistccFarm(Farm):
     def key_of(case):
         return case["plugin"]
 
+    def lacks_worker(self):
+        return False
+
     def temporary_files(self):
         return [name for host in self.hosts for name in os.listdir(host.temp)]
 
@@ -232,6 +235,10 @@ class IceccFarm(Farm):
     def stop(self):
         self.ended.set()
         super().stop()
+
+    def lacks_worker(self):
+        """Whether a node has to be sent it first."""
+        return not all(node.environments() for node in self.hosts)
 
     def temporary_files(self):
         return []

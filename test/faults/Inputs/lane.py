@@ -116,6 +116,7 @@ class Run:
         self.folder = lane.top / ("run%d" % case["run"])
         self.cache, self.out = self.folder / "cache", self.folder / "out"
         self.problems = []
+        self.sends_worker = farm.lacks_worker()
         self.link = None
         self.fault = Fault(case, self.act)
 
@@ -248,7 +249,8 @@ class Run:
     def bound(self, alone):
         # What is compared is compiled here as well.
         return ((3 if self.case["verify"] else 2) * alone + 3 +
-                cases.allowance(self.case))
+                cases.allowance(self.case) +
+                (cases.ENVIRONMENT if self.sends_worker else 0))
 
     def result(self):
         case = self.case
