@@ -112,7 +112,7 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
   std::string Line = "LLVM ERROR: " + std::string(Reason) + "\n";
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
   if (IsCrash)
-    return; // to abort()
+    return;                    // to abort()
   sys::RunInterruptHandlers(); // removes temporary files
   ::_exit(1);
 }
