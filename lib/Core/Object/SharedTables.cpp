@@ -6,15 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/SharedTables.h"
+#include "LLVM/Data.h"
 #include "Support/Failure.h"
-#include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/Endian.h"
 
 using namespace llvm;
 using namespace dtlto;
 
 Error dtlto::checkAddrsig(StringRef Contents, CheckSymbol Check) {
-  DataExtractor D(Contents, /*IsLittleEndian=*/true, /*AddressSize=*/0);
+  DataExtractor D = dataExtractor(Contents, /*IsLittleEndian=*/true);
   DataExtractor::Cursor C(0);
   while (!D.eof(C)) {
     uint64_t Symbol = D.getULEB128(C);
@@ -54,7 +54,7 @@ unsigned dtlto::encodedSize(uint8_t Encoding, unsigned WordSize) {
 
 Expected<Cie> dtlto::readCie(StringRef Entry, bool IsLittleEndian,
                              unsigned WordSize) {
-  DataExtractor D(Entry, IsLittleEndian, /*AddressSize=*/0);
+  DataExtractor D = dataExtractor(Entry, IsLittleEndian);
   DataExtractor::Cursor C(8);
   Cie Result;
   uint8_t Version = D.getU8(C);
