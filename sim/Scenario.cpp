@@ -238,8 +238,8 @@ unsigned Scenario::numSlots() const {
 }
 
 bool Scenario::isHonest() const {
-  uint64_t Allowed = Harmless & ~bit(Feature::WrongEstimates) &
-                     ~bit(Feature::SlowHelpers);
+  uint64_t Allowed =
+      Harmless & ~bit(Feature::WrongEstimates) & ~bit(Feature::SlowHelpers);
   return (Features & ~Allowed) == 0;
 }
 

@@ -16,11 +16,11 @@
 
 namespace dtlto::sdk {
 
-/// The memory of the results that a session is being sent, which machines choose
-/// that nobody has to trust. All together they may take what the linker says
-/// (`dtlto_session_params.result_bytes`); beyond that, none may grow that has
-/// more than its part of it. So one that is far too large ends no other's job.
-/// Any thread may use it.
+/// The memory of the results that a session is being sent, which machines
+/// choose that nobody has to trust. All together they may take what the linker
+/// says (`dtlto_session_params.result_bytes`); beyond that, none may grow that
+/// has more than its part of it. So one that is far too large ends no other's
+/// job. Any thread may use it; it outlives its shares.
 class ResultMemory {
 public:
   explicit ResultMemory(const dtlto_session_params &Params)

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/SharedTables.h"
-#include "LLVM/Data.h"
 #include "Support/Failure.h"
+#include "LLVM/Data.h"
 #include "llvm/Support/Endian.h"
 
 using namespace llvm;

@@ -17,7 +17,8 @@ struct Register {
     } list;
     return list.first;
   }
-  Register(int number, int value) : number(number), value(value), next(first()) {
+  Register(int number, int value)
+      : number(number), value(value), next(first()) {
     first() = this;
   }
 };
