@@ -20,6 +20,10 @@ set(DTLTO_PRECOMPILE ${_precompile} CACHE STRING
   "Precompile headers: OFF; LLVM: LLVM's; ALL: also the standard library's")
 set_property(CACHE DTLTO_PRECOMPILE PROPERTY STRINGS OFF LLVM ALL)
 
+# Nor does one compilation of several files find what one of them forgot.
+option(DTLTO_UNITY_BUILD
+  "Compile files that include LLVM's headers several at a time" OFF)
+
 # Executables are compiled as libraries are, with the same options, so that they
 # share precompiled headers.
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
@@ -39,6 +43,7 @@ function(dtlto_precompile target)
       <functional>
       <map>
       ${ARGN})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${DTLTO_UNITY_BUILD})
   endif()
 endfunction()
 
@@ -62,11 +67,14 @@ function(dtlto_precompile_standard target)
   endif()
 endfunction()
 
-# dtlto_reuse_precompiled(<target> <other>): what was precompiled for another target.
+# dtlto_reuse_precompiled(<target> <other>): what was precompiled for another target,
+# and as many files at a time.
 function(dtlto_reuse_precompiled target other)
   get_target_property(headers ${other} PRECOMPILE_HEADERS)
   if(headers)
+    get_target_property(unity ${other} UNITY_BUILD)
     target_precompile_headers(${target} REUSE_FROM ${other})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD "${unity}")
   endif()
 endfunction()
 

@@ -15,8 +15,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-static constexpr StringLiteral Magic = "DTLTOOUT";
-static constexpr uint32_t Version = 1;
+static constexpr StringLiteral OutputsMagic = "DTLTOOUT";
+static constexpr uint32_t OutputsVersion = 1;
 enum Kind : uint32_t { Object = 1, Dwo = 2, Remarks = 3 };
 
 SideFiles dtlto::sideFiles(const lto::Config &Conf, unsigned Task) {
@@ -48,8 +48,8 @@ SmallVector<char, 0> dtlto::packOutputs(const JobOutputs &Outputs) {
     support::endian::write32le(Word, N);
     OS.write(Word, sizeof(Word));
   };
-  OS << Magic;
-  Add32(Version);
+  OS << OutputsMagic;
+  Add32(OutputsVersion);
   Add32(static_cast<uint32_t>(Parts.size()));
   for (const auto &[Which, Part] : Parts) {
     Add32(Which);
@@ -76,7 +76,7 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
     Wanted.push_back({Remarks, &Result.Remarks.emplace()});
 
   constexpr size_t HeadSize = 16, EntrySize = 16;
-  if (!Bytes.starts_with(Magic))
+  if (!Bytes.starts_with(OutputsMagic))
     return Bad("no magic number");
   size_t ContentsAt = HeadSize + EntrySize * Wanted.size();
   if (Bytes.size() < ContentsAt)
@@ -84,7 +84,7 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
   auto Read32 = [&](size_t At) {
     return support::endian::read32le(Bytes.data() + At);
   };
-  if (Read32(8) != Version)
+  if (Read32(8) != OutputsVersion)
     return Bad("version " + Twine(Read32(8)));
   if (Read32(12) != Wanted.size())
     return Bad(Twine(Read32(12)) + " files where there should be " +

@@ -15,15 +15,15 @@ using namespace llvm;
 using namespace dtlto;
 using namespace llvm::support::endian;
 
-static constexpr StringLiteral Magic = "DTLTOOBJ";
-static constexpr uint32_t Version = 2;
+static constexpr StringLiteral FrameMagic = "DTLTOOBJ";
+static constexpr uint32_t FrameVersion = 2;
 static constexpr size_t VersionAt = 8, FlagsAt = 12, SizeAt = 16, JobAt = 24,
                         DigestAt = 56, HeadSize = 88;
 
 SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job) {
-  SmallString<88> Head(Magic);
+  SmallString<88> Head(FrameMagic);
   Head.resize(HeadSize);
-  write32le(&Head[VersionAt], Version);
+  write32le(&Head[VersionAt], FrameVersion);
   write32le(&Head[FlagsAt], 0);
   write64le(&Head[SizeAt], Result.size());
   copy(Job, &Head[JobAt]);
@@ -34,14 +34,14 @@ SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job) {
 Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job) {
   if (Framed.empty())
     return failure("no object came back");
-  if (!Framed.starts_with(Magic.take_front(Framed.size())))
+  if (!Framed.starts_with(FrameMagic.take_front(Framed.size())))
     return failure(
         "what came back is not dtlto-codegen's: no frame around the object");
   if (Framed.size() < HeadSize)
     return failure("the object's frame was cut off");
   const char *Head = Framed.data();
   uint32_t Is = read32le(Head + VersionAt), Flags = read32le(Head + FlagsAt);
-  if (Is != Version || Flags != 0)
+  if (Is != FrameVersion || Flags != 0)
     return failure("the worker is another version: it frames the object in "
                    "version " +
                    Twine(Is) + ", flags " + Twine(Flags));

@@ -24,9 +24,6 @@ using namespace dtlto;
 // allocates what the header claims.
 static constexpr uint64_t MaxCompression = 1100;
 
-// More than any target's address space has for one object.
-static constexpr uint64_t MaxSize = uint64_t(1) << 48;
-
 namespace {
 
 template <class ELFT> class ELFCheck {

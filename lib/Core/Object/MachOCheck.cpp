@@ -20,9 +20,6 @@ using namespace llvm::MachO;
 using namespace llvm::object;
 using namespace dtlto;
 
-// More than any target's address space has for one object.
-static constexpr uint64_t MaxSize = uint64_t(1) << 48;
-
 namespace {
 
 struct Section {

@@ -20,7 +20,7 @@ using namespace dtlto;
 static constexpr size_t MaxNames = 4;
 
 namespace {
-struct Section {
+struct NamedSection {
   std::string Name;
   StringRef Contents; // a part of the file, or empty
 };
@@ -28,15 +28,15 @@ struct Section {
 
 /// All sections of an object file that may be of any kind, or of none: then
 /// there are none. The bytes may come from anywhere.
-static std::vector<Section> sectionsOf(StringRef Bytes) {
-  std::vector<Section> Sections;
+static std::vector<NamedSection> sectionsOf(StringRef Bytes) {
+  std::vector<NamedSection> Sections;
   auto File = object::ObjectFile::createObjectFile(MemoryBufferRef(Bytes, ""));
   if (!File) {
     consumeError(File.takeError());
     return Sections;
   }
   for (const object::SectionRef &S : (*File)->sections()) {
-    Section Found;
+    NamedSection Found;
     if (Expected<StringRef> Name = S.getName())
       Found.Name = printable(Name->take_front(100));
     else
@@ -53,9 +53,9 @@ static std::vector<Section> sectionsOf(StringRef Bytes) {
 }
 
 /// The section of \p Sections, parts of \p File, that \p Offset is in.
-static std::string sectionAt(ArrayRef<Section> Sections, StringRef File,
+static std::string sectionAt(ArrayRef<NamedSection> Sections, StringRef File,
                              size_t Offset) {
-  for (const Section &S : Sections) {
+  for (const NamedSection &S : Sections) {
     if (S.Contents.empty() || S.Contents.begin() < File.begin() ||
         S.Contents.end() > File.end())
       continue;
@@ -67,8 +67,8 @@ static std::string sectionAt(ArrayRef<Section> Sections, StringRef File,
 }
 
 /// Names of sections that are not the same in both.
-static std::string differingSections(ArrayRef<Section> There,
-                                     ArrayRef<Section> Here) {
+static std::string differingSections(ArrayRef<NamedSection> There,
+                                     ArrayRef<NamedSection> Here) {
   std::vector<std::string> Names;
   for (size_t I = 0; I != std::max(There.size(), Here.size()); ++I)
     if (I >= There.size() || I >= Here.size() ||
@@ -87,8 +87,8 @@ std::string dtlto::describeDifference(StringRef There, StringRef Here) {
   while (Offset != Common && There[Offset] == Here[Offset])
     ++Offset;
   std::string Text = "first in byte " + std::to_string(Offset);
-  std::vector<Section> SectionsHere = sectionsOf(Here),
-                       SectionsThere = sectionsOf(There);
+  std::vector<NamedSection> SectionsHere = sectionsOf(Here),
+                            SectionsThere = sectionsOf(There);
   if (!SectionsHere.empty() && !SectionsThere.empty()) {
     Text += " (" + sectionAt(SectionsHere, Here, Offset) + ")";
     std::string Names = differingSections(SectionsThere, SectionsHere);

@@ -15,6 +15,9 @@
 
 namespace dtlto {
 
+/// In bytes; more than any target's address space has for one object.
+constexpr uint64_t MaxSize = uint64_t(1) << 48;
+
 /// Fails if there is no symbol of that index.
 using CheckSymbol = llvm::function_ref<llvm::Error(uint64_t)>;
 

@@ -65,7 +65,7 @@ static std::string clock(double Seconds, bool WithHours) {
   return Text;
 }
 
-static double seconds(std::chrono::steady_clock::duration D) {
+static double inSeconds(std::chrono::steady_clock::duration D) {
   return std::chrono::duration<double>(D).count();
 }
 
@@ -130,7 +130,7 @@ void Progress::clear() {
 }
 
 std::string Progress::status() const {
-  double Took = seconds(S.Now() - Begin);
+  double Took = inSeconds(S.Now() - Begin);
   // Rounding may make it a little more than all.
   double Part = Work > 0 ? std::min(1.0, WorkDone / Work) : 0;
   std::optional<double> Left;
@@ -173,7 +173,7 @@ std::string Progress::status() const {
       Text += Took > 0 ? decimal(double(NumFinished) / Took, 1) : "?";
       break;
     case 'c': {
-      double Span = Ends.size() > 1 ? seconds(Ends.back() - Ends.front()) : 0;
+      double Span = Ends.size() > 1 ? inSeconds(Ends.back() - Ends.front()) : 0;
       Text += Span > 0 ? decimal(double(Ends.size() - 1) / Span, 1) : "?";
       break;
     }

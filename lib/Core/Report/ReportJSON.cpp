@@ -102,9 +102,9 @@ static std::string date(std::chrono::system_clock::time_point When) {
 
 namespace {
 
-class Writer {
+class ReportWriter {
 public:
-  Writer(raw_ostream &OS, const Timeline &T, const ReportFacts &Facts,
+  ReportWriter(raw_ostream &OS, const Timeline &T, const ReportFacts &Facts,
          unsigned Indent)
       : J(OS, Indent), T(T), S(summarize(T)), Facts(Facts) {}
 
@@ -305,5 +305,5 @@ private:
 
 void dtlto::writeReportJSON(raw_ostream &OS, const Timeline &T,
                             const ReportFacts &Facts, unsigned Indent) {
-  Writer(OS, T, Facts, Indent).write();
+  ReportWriter(OS, T, Facts, Indent).write();
 }

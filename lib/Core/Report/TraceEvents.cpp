@@ -24,9 +24,9 @@ static constexpr int64_t FirstTrack = 1 << 30;
 
 namespace {
 
-class Writer {
+class EventsWriter {
 public:
-  Writer(raw_ostream &OS, const TraceStart &Start)
+  EventsWriter(raw_ostream &OS, const TraceStart &Start)
       : OS(OS), Start(Start), Pid(sys::Process::getProcessId()) {}
 
   void write(const Timeline &T);
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-void Writer::nameTrack(int64_t Track, const Twine &Name) {
+void EventsWriter::nameTrack(int64_t Track, const Twine &Name) {
   event([&](json::OStream &J) {
     J.attribute("cat", "");
     J.attribute("tid", Track);
@@ -68,7 +68,7 @@ void Writer::nameTrack(int64_t Track, const Twine &Name) {
   });
 }
 
-void Writer::span(const Timeline &T, const JobRecord &Job, StringRef What,
+void EventsWriter::span(const Timeline &T, const JobRecord &Job, StringRef What,
                   double Begin, double End, int64_t Track,
                   const AttemptRecord *A) {
   if (Begin == NoTime || End == NoTime)
@@ -102,7 +102,7 @@ void Writer::span(const Timeline &T, const JobRecord &Job, StringRef What,
 }
 
 /// What waits has no slot of anybody's.
-void Writer::writeQueues(const Timeline &T) {
+void EventsWriter::writeQueues(const Timeline &T) {
   std::vector<LaneItem> Items;
   std::vector<std::pair<const JobRecord *, const AttemptRecord *>> Whose;
   for (const JobRecord &J : T.jobs())
@@ -121,7 +121,7 @@ void Writer::writeQueues(const Timeline &T) {
     nameTrack(NextTrack++, "dtlto: queue");
 }
 
-void Writer::write(const Timeline &T) {
+void EventsWriter::write(const Timeline &T) {
   // Viewers want spans of a track inside of each other, or apart.
   Summary S = summarize(T, LaneRule::Spans);
   std::vector<int64_t> FirstOf; // by host
@@ -164,7 +164,7 @@ Error dtlto::addTraceEvents(std::string &Trace, ArrayRef<Timeline> Timelines,
                    "know; it has nothing of the jobs");
   std::string Ours;
   raw_string_ostream OS(Ours);
-  Writer W(OS, Start);
+  EventsWriter W(OS, Start);
   for (const Timeline &T : Timelines)
     W.write(T);
   OS.flush();
