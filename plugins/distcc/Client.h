@@ -113,6 +113,7 @@ private:
   // The I/O thread's.
   Reaper Children;
   Farm TheFarm;
+  sdk::ResultMemory Results; // lends to connections of Jobs
   std::map<uint64_t, JobPtr> Jobs;
   std::deque<uint64_t> Queue;   // Queued ones, the next first
   size_t MaxRunning = SIZE_MAX; // this machine has no descriptors for more
@@ -137,7 +138,6 @@ private:
   };
   std::shared_ptr<StatusAnswer> Asker; // null: nobody
 
-  sdk::ResultMemory Results;
   PackCache Packs;
   std::mutex Mutex; // guards Now
   dtlto_load Now = {};
