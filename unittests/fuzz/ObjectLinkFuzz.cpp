@@ -171,17 +171,18 @@ static std::string link(StringRef Object, StringRef Good, const Triple &T,
   std::string Why;
   if (Child < 0 || waitpid(Child, &Status, 0) != Child)
     abort();
-  if (WIFSIGNALED(Status)) {
-    Why = std::string("LLD was ended by ") + strsignal(WTERMSIG(Status)) + '\n';
-    char Text[4000];
-    ssize_t Size = pread(Errors, Text, sizeof(Text), 0);
-    Why.append(Text, Size > 0 ? Size : 0);
-  } else if (getenv("DTLTO_FUZZ_TRACE") != nullptr) {
-    char Text[4000];
-    ssize_t Size = pread(Errors, Text, sizeof(Text), 0);
-    errs() << "exit " << WEXITSTATUS(Status) << "\n"
-           << StringRef(Text, Size > 0 ? Size : 0);
-  }
+  char Buffer[4000];
+  StringRef Text(
+      Buffer, std::max<ssize_t>(pread(Errors, Buffer, sizeof(Buffer), 0), 0));
+  // A sanitizer that fails again as it reports ends the process by itself.
+  if (WIFSIGNALED(Status) || Text.contains("AddressSanitizer"))
+    Why = (WIFSIGNALED(Status)
+               ? "LLD was ended by " + Twine(strsignal(WTERMSIG(Status)))
+               : Twine("LLD was stopped by the sanitizer"))
+              .str() +
+          '\n' + Text.str();
+  else if (getenv("DTLTO_FUZZ_TRACE") != nullptr)
+    errs() << "exit " << WEXITSTATUS(Status) << "\n" << Text;
   for (int Descriptor : {ObjectFile, GoodFile, Errors})
     close(Descriptor);
   return Why;

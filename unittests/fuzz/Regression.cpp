@@ -8,7 +8,8 @@
 //   <target> [<corpus folder>]       the seeds, the files of the folder, and
 //                                    2000 changed inputs, always the same
 //   <target> <file>                  one input
-//   <target> --changed <count> <n>   that many changed inputs; another n has
+//   <target> --changed <count> <n> [<corpus folder>]
+//                                    that many changed inputs; another n has
 //                                    others
 //   <target> --write-seeds <folder>  the seeds as files, for libFuzzer
 //
@@ -106,7 +107,7 @@ int main(int Argc, char **Argv) {
   if (Argc == 3 && StringRef(Argv[1]) == "--write-seeds")
     return writeSeeds(Inputs, Argv[2]);
   unsigned NumChanged = IsFile ? 0 : 2000, First = 1;
-  if (Argc == 4 && StringRef(Argv[1]) == "--changed" &&
+  if (Argc >= 4 && StringRef(Argv[1]) == "--changed" &&
       (StringRef(Argv[2]).getAsInteger(10, NumChanged) ||
        StringRef(Argv[3]).getAsInteger(10, First)))
     return 1;
@@ -118,8 +119,8 @@ int main(int Argc, char **Argv) {
   std::vector<std::string> Files;
   if (IsFile)
     Files.push_back(Argv[1]);
-  else if (Argc == 2)
-    for (sys::fs::directory_iterator I(Argv[1], EC), E; I != E && !EC;
+  else if (Argc == 2 || Argc == 5)
+    for (sys::fs::directory_iterator I(Argv[Argc - 1], EC), E; I != E && !EC;
          I.increment(EC))
       Files.push_back(I->path());
   std::sort(Files.begin(), Files.end());
