@@ -8,10 +8,13 @@
 #include "Object/ObjectCheck.h"
 #include "Objects.h"
 #include "llvm/BinaryFormat/COFF.h"
+#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Object/COFF.h"
 #include "llvm/Object/ELFTypes.h"
+#include "llvm/Object/MachO.h"
 #include "llvm/Support/Endian.h"
 #include "gtest/gtest.h"
 #include <map>
@@ -211,7 +214,8 @@ class ElfFile {
 public:
   static constexpr const char *Target = "x86_64-pc-linux-gnu";
 
-  explicit ElfFile(Bytes Object) : Object(std::move(Object)) {}
+  explicit ElfFile(Bytes Object, StringRef Triple = Target)
+      : Object(std::move(Object)), Triple(Triple) {}
 
   template <typename T> T &at(uint64_t Offset) {
     return *reinterpret_cast<T *>(Object.data() + Offset);
@@ -235,10 +239,33 @@ public:
   template <typename T> T &entry(StringRef Section, size_t Index = 0) {
     return at<T>(section(Section).sh_offset + Index * sizeof(T));
   }
-  std::string check() { return ::check(ref(Object), Target); }
+  /// The first entry of a table of relocations with that type, or for a symbol
+  /// of that section.
+  ELF::Elf64_Rela &relocation(StringRef Table, uint32_t Type) {
+    return find<ELF::Elf64_Rela>(Table,
+                                 [&](auto &R) { return R.getType() == Type; });
+  }
+  ELF::Elf64_Rela &relocation(StringRef Table, StringRef SymbolSection) {
+    return find<ELF::Elf64_Rela>(Table, [&](auto &R) {
+      const auto &S = entry<ELF::Elf64_Sym>(".symtab", R.getSymbol());
+      return S.st_shndx < ELF::SHN_LORESERVE &&
+             name(S.st_shndx) == SymbolSection;
+    });
+  }
+  template <typename T, typename Function>
+  T &find(StringRef Section, Function Is) {
+    size_t Count = section(Section).sh_size / sizeof(T);
+    for (size_t I = 0; I != Count; ++I)
+      if (Is(entry<T>(Section, I)))
+        return entry<T>(Section, I);
+    ADD_FAILURE() << "no such entry of " << Section.str();
+    return entry<T>(Section);
+  }
+  std::string check() { return ::check(ref(Object), Triple); }
 
 private:
   Bytes Object;
+  std::string Triple;
 };
 
 ElfFile richElf(size_t Which = 1) {
@@ -268,9 +295,12 @@ TEST(ObjectCheckELFTest, Relocations) {
                  "sh_link is 10000 of");
   EXPECT_REFUSED(section(".rela.text.f").sh_info = 10000,
                  "it can't be for section 10000 of");
+  EXPECT_REFUSED(section(".rela.eh_frame").sh_info =
+                     F.section(".rela.text.f").sh_info,
+                 "it can't be for section");
   EXPECT_REFUSED(section(".rela.text.f").sh_info =
                      F.section(".rela.eh_frame").sh_info,
-                 "it can't be for section");
+                 "it stands before .eh_frame");
   EXPECT_REFUSED(section(".rela.text.f").sh_entsize = 16, "sh_entsize");
   EXPECT_REFUSED(section(".rela.text.f").sh_size -= 1, "broken");
 }
@@ -289,6 +319,89 @@ TEST(ObjectCheckELFTest, RelocationsThatNeedTheNext) {
             uint32_t(ELF::R_X86_64_TLSGD));
   F.section(".rela.text").sh_size = sizeof(ELF::Elf64_Rela);
   EXPECT_NE(F.check().find("needs another"), std::string::npos) << F.check();
+}
+
+TEST(ObjectCheckELFTest, CallsBeforeTheirMarks) {
+  // On SystemZ the relocation that marks a call of __tls_get_offset may be the
+  // last: LLD sorts them.
+  StringRef Target = "s390x-unknown-linux-gnu";
+  Bytes Object = compileObject("@x = external thread_local global i32\n"
+                               "define ptr @f() {\n"
+                               "  %p = call ptr @llvm.threadlocal.address.p0("
+                               "ptr @x)\n  ret ptr %p\n}\n"
+                               "declare ptr @llvm.threadlocal.address.p0(ptr)",
+                               Target);
+  EXPECT_EQ(check(ref(Object), Target), "");
+}
+
+namespace {
+
+constexpr StringLiteral PowerPC = "powerpc64le-unknown-linux-gnu";
+
+/// A change to the first relocation of a type in an object for PowerPC, and a
+/// part of what is said of it.
+void expectRefusedPPC64(uint32_t Type, uint32_t NewType, int64_t Addend,
+                        StringRef Text) {
+  ElfFile F(richObjects(PowerPC)[1], PowerPC);
+  ASSERT_EQ(F.check(), "");
+  ELF::Elf64_Rela &R = F.relocation(".rela.text.f", Type);
+  R.setType(NewType);
+  R.r_addend = Addend;
+  EXPECT_NE(F.check().find(Text), std::string::npos) << F.check();
+}
+
+} // namespace
+
+TEST(ObjectCheckELFTest, ThreadLocalAccessesThatAreNotRelaxed) {
+  for (uint32_t Type : {ELF::R_PPC64_DTPREL16_HIGHESTA,
+                        ELF::R_PPC64_GOT_TLSGD16_HI, ELF::R_PPC64_GOT16})
+    expectRefusedPPC64(ELF::R_PPC64_TLSGD, Type, 0,
+                       "can't be for a thread's own variable");
+  expectRefusedPPC64(ELF::R_PPC64_REL16_HA, ELF::R_PPC64_TLS, 0,
+                     "is for no thread's own variable");
+  EXPECT_REFUSED(
+      entry<ELF::Elf64_Rela>(".rela.text.start").setType(ELF::R_X86_64_TPOFF32),
+      "is for no thread's own variable");
+  auto IsOwn = [](const ELF::Elf64_Sym &S) {
+    return S.getType() == ELF::STT_TLS && S.st_shndx != ELF::SHN_UNDEF;
+  };
+  EXPECT_REFUSED(find<ELF::Elf64_Sym>(".symtab", IsOwn).st_shndx = ELF::SHN_ABS,
+                 "a thread's own variable outside of sections");
+}
+
+TEST(ObjectCheckELFTest, InstructionsOutsideOfTheSection) {
+  for (int64_t Distance : {-1, 1 << 19})
+    expectRefusedPPC64(ELF::R_PPC64_REL16_HA, ELF::R_PPC64_PCREL_OPT, Distance,
+                       "relocation 0 of .text.f reaches");
+}
+
+TEST(ObjectCheckELFTest, SomeCallsAreMarked) {
+  std::string Text = "@x = external thread_local global i32\n"
+                     "declare ptr @llvm.threadlocal.address.p0(ptr)\n";
+  for (StringRef Name : {"f", "g"})
+    Text += ("define ptr @" + Name + "() section \"." + Name +
+             "\" {\n  %p = call ptr @llvm.threadlocal.address.p0(ptr @x)\n"
+             "  ret ptr %p\n}\n")
+                .str();
+  ElfFile F(compileObject(Text, PowerPC), PowerPC);
+  ASSERT_EQ(F.check(), "");
+  F.relocation(".rela.f", uint32_t(ELF::R_PPC64_TLSGD))
+      .setType(ELF::R_PPC64_NONE);
+  EXPECT_NE(F.check().find("only some calls"), std::string::npos) << F.check();
+  F.relocation(".rela.g", uint32_t(ELF::R_PPC64_TLSGD))
+      .setType(ELF::R_PPC64_NONE);
+  EXPECT_EQ(F.check(), "");
+}
+
+TEST(ObjectCheckELFTest, DistancesToWhatIsNotDefined) {
+  StringRef Target = "aarch64-unknown-linux-gnu";
+  ElfFile F(objectFor(Target), Target);
+  ASSERT_EQ(F.check(), "");
+  F.relocation(".rela.text", uint32_t(ELF::R_AARCH64_CALL26))
+      .setType(ELF::R_AARCH64_MOVW_PREL_G0);
+  EXPECT_NE(F.check().find("is for a symbol that isn't defined"),
+            std::string::npos)
+      << F.check();
 }
 
 TEST(ObjectCheckELFTest, RelocationsOfUnknownTypes) {
@@ -339,6 +452,9 @@ TEST(ObjectCheckELFTest, Groups) {
   EXPECT_REFUSED(entry<uint32_t>(".group", 1) = 10000,
                  ".group: it has section 10000 of");
   EXPECT_REFUSED(entry<uint32_t>(".group", 1) = 1, ".group: it can't have");
+  // LLD drops it where it keeps its relocations.
+  EXPECT_REFUSED(section(".text.inline").sh_type = ELF::SHT_LLVM_LTO,
+                 ".rela.text.inline: it is in another group than");
 }
 
 TEST(ObjectCheckELFTest, OtherSections) {
@@ -381,6 +497,75 @@ TEST(ObjectCheckELFTest, CompressedSections) {
                            "bytes before compression"),
             std::string::npos)
       << F.check();
+}
+
+/// Where version 5 of a line table has the form of its directories' names.
+static constexpr size_t FormInLineTable = 32;
+
+TEST(ObjectCheckELFTest, FormsInLineTables) {
+  ASSERT_EQ(richElf().at<uint8_t>(richElf().section(".debug_line").sh_offset +
+                                  FormInLineTable),
+            dwarf::DW_FORM_line_strp);
+  // None that LLVM knows, and one without bytes: a list of 2^64 fits.
+  for (unsigned Form : {0x7f, 0x19})
+    EXPECT_REFUSED(
+        at<uint8_t>(F.section(".debug_line").sh_offset + FormInLineTable) =
+            uint8_t(Form),
+        "a line table's entries have the form " + std::to_string(Form));
+  // Another object may define the symbol.
+  EXPECT_REFUSED(relocation(".rela.debug_info", ".debug_line")
+                     .setSymbol(F.section(".symtab").sh_info),
+                 "its line tables are where another object says");
+  EXPECT_REFUSED(relocation(".rela.debug_info", ".debug_abbrev")
+                     .setSymbol(F.section(".symtab").sh_info),
+                 "its compile units are where another object says");
+}
+
+TEST(ObjectCheckCOFFTest, FormsInLineTables) {
+  StringRef Target = "i686-w64-windows-gnu";
+  Bytes Object = richObjects(Target).front();
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto Obj = cantFail(
+      object::COFFObjectFile::create(MemoryBufferRef(ref(Object), "object")));
+  bool Found = false;
+  for (const object::SectionRef &S : Obj->sections())
+    if (cantFail(S.getName()) == ".debug_line") {
+      char &Form =
+          Object[Obj->getCOFFSection(S)->PointerToRawData + FormInLineTable];
+      EXPECT_EQ(Form, dwarf::DW_FORM_line_strp);
+      Form = 0x6c;
+      Found = true;
+    }
+  ASSERT_TRUE(Found);
+  EXPECT_NE(check(ref(Object), Target)
+                .find("a line table's entries have the form 108"),
+            std::string::npos)
+      << check(ref(Object), Target);
+}
+
+TEST(ObjectCheckCOFFTest, ComdatsThatAreDropped) {
+  StringRef Target = "x86_64-pc-windows-msvc";
+  Bytes Object = richObjects(Target).front();
+  auto *Section =
+      reinterpret_cast<COFF::section *>(Object.data() + COFF::Header16Size);
+  while (!(Section->Characteristics & COFF::IMAGE_SCN_LNK_COMDAT))
+    ++Section;
+  ASSERT_EQ(check(ref(Object), Target), "");
+  Section->Characteristics |= COFF::IMAGE_SCN_LNK_REMOVE;
+  EXPECT_NE(check(ref(Object), Target).find("a comdat that is dropped"),
+            std::string::npos)
+      << check(ref(Object), Target);
+}
+
+TEST(ObjectCheckCOFFTest, Directives) {
+  StringRef Target = "x86_64-pc-windows-msvc";
+  std::string Object = ref(richObjects(Target).front()).str();
+  size_t Symbol = Object.find(" /include:");
+  ASSERT_NE(Symbol, std::string::npos);
+  Object[Symbol + strlen(" /include:")] = ' ';
+  EXPECT_NE(check(Object, Target).find("it asks for a symbol without a name"),
+            std::string::npos)
+      << check(Object, Target);
 }
 
 TEST(ObjectCheckCOFFTest, Relocations) {
@@ -532,6 +717,80 @@ TEST(ObjectCheckMachOTest, RelocationsOfUnwindTables) {
       << check(ref(Object), Target);
 }
 
+TEST(ObjectCheckMachOTest, NamesInSectionsThatAreNotWritten) {
+  StringRef Target = "arm64-apple-macosx12.0.0";
+  Bytes Object = richObjects(Target).front();
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto Obj = cantFail(object::ObjectFile::createMachOObjectFile(
+      MemoryBufferRef(ref(Object), "object")));
+  bool Found = false;
+  for (const object::SymbolRef &S : Obj->symbols()) {
+    auto In = cantFail(S.getSection());
+    if (In == Obj->section_end() ||
+        cantFail(In->getName()) != "__compact_unwind")
+      continue;
+    // A private name is one that begins with L or l.
+    Object[cantFail(S.getName()).data() - Object.data()] = 'x';
+    Found = true;
+  }
+  ASSERT_TRUE(Found);
+  EXPECT_NE(
+      check(ref(Object), Target).find("in __compact_unwind, and not private"),
+      std::string::npos)
+      << check(ref(Object), Target);
+}
+
+TEST(ObjectCheckMachOTest, SymbolsInTheMiddleOfEntries) {
+  StringRef Target = "arm64-apple-macosx12.0.0";
+  for (StringRef Name : {"__compact_unwind", "__eh_frame"}) {
+    Bytes Object = richObjects(Target).front();
+    ASSERT_EQ(check(ref(Object), Target), "");
+    auto Obj = cantFail(object::ObjectFile::createMachOObjectFile(
+        MemoryBufferRef(ref(Object), "object")));
+    bool Found = false;
+    for (const object::SymbolRef &S : Obj->symbols()) {
+      auto In = cantFail(S.getSection());
+      if (In == Obj->section_end() || cantFail(In->getName()) != Name)
+        continue;
+      size_t At = reinterpret_cast<const char *>(S.getRawDataRefImpl().p) -
+                  Object.data();
+      reinterpret_cast<MachO::nlist_64 *>(&Object[At])->n_value += 2;
+      Found = true;
+    }
+    ASSERT_TRUE(Found) << Name.str();
+    EXPECT_NE(check(ref(Object), Target).find("is at no entry"),
+              std::string::npos)
+        << check(ref(Object), Target);
+  }
+}
+
+TEST(ObjectCheckMachOTest, FunctionsThatNeedAnFDE) {
+  // LLD can't write one for this target, and drops those that compact unwind
+  // information stands in for.
+  StringRef Target = "arm64_32-apple-watchos7.0.0";
+  Bytes Object = richObjects(Target).front();
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto *Section = reinterpret_cast<MachO::section *>(
+      Object.data() + sizeof(MachO::mach_header) +
+      sizeof(MachO::segment_command));
+  while (StringRef(Section->sectname, 16) != StringRef("__compact_unwind", 16))
+    ++Section;
+  // Of a function elsewhere, or with a frame, which LLD takes for "see its
+  // FDE".
+  constexpr size_t EntrySize = 20, Encoding = 8;
+  char *Last = Object.data() + Section->offset + Section->size - EntrySize;
+  for (auto [Field, Change] :
+       {std::pair(size_t(0), 0x4f000000u), std::pair(Encoding, 0x04000000u)}) {
+    uint32_t Old = support::endian::read32le(Last + Field);
+    support::endian::write32le(Last + Field, (Old & 0xffffff) | Change);
+    EXPECT_NE(
+        check(ref(Object), Target).find("without compact unwind information"),
+        std::string::npos)
+        << check(ref(Object), Target);
+    support::endian::write32le(Last + Field, Old);
+  }
+}
+
 TEST(ObjectCheckMachOTest, DebugInformationWithoutItsTables) {
   // LLD doesn't see a section that isn't marked as one for debuggers, and
   // follows the name that it then doesn't find.
@@ -580,6 +839,18 @@ TEST(ObjectCheckMachOTest, OtherKindsOfFiles) {
 TEST(ObjectCheckWasmTest, ModulesThatAreNoObjects) {
   // A magic number and a version: a module, but nothing that can be linked.
   EXPECT_NE(check(StringRef("\0asm\1\0\0\0", 8), "wasm32-unknown-unknown"), "");
+}
+
+TEST(ObjectCheckWasmTest, ReferencesToWhatIsStripped) {
+  // With --strip-debug LLD keeps a section of another name.
+  StringRef Target = "wasm32-unknown-unknown";
+  std::string Object = ref(richObjects(Target).front()).str();
+  ASSERT_EQ(check(Object, Target), "");
+  size_t Name = Object.find(".debug_str_offsets");
+  ASSERT_NE(Name, std::string::npos);
+  Object[Name + 1] = 'x';
+  EXPECT_NE(check(Object, Target).find("which it can't be"), std::string::npos)
+      << check(Object, Target);
 }
 
 TEST(ObjectCheckTest, ThumbIsArm) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/COFFCheck.h"
+#include "Object/LineTableCheck.h"
 #include "Object/SharedTables.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
@@ -21,6 +22,8 @@
 #include "llvm/DebugInfo/CodeView/TypeVisitorCallbacks.h"
 #include "llvm/Support/BinaryStreamArray.h"
 #include "llvm/Support/BinaryStreamReader.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/StringSaver.h"
 #include <vector>
 
 using namespace llvm;
@@ -39,6 +42,7 @@ public:
   Error check();
 
 private:
+  Error findDroppedComdats();
   Error checkSymbols();
   Error checkSymbol(const COFFSymbolRef &S);
   Error checkDefinition(const COFFSymbolRef &S,
@@ -57,6 +61,8 @@ private:
   const COFFObjectFile &File;
   std::vector<bool> IsSymbol;  // and no auxiliary record of one
   std::vector<bool> IsDefined; // each comdat, by a symbol with its name
+  std::vector<bool> IsDroppedComdat;
+  bool HasLines = false;                    // of DWARF
   bool HasTypes = false, HasHashes = false; // .debug$T and .debug$H
   uint32_t NumTypes = 0, NumHashes = 0;     // with the header, as one
 };
@@ -90,6 +96,26 @@ Error COFFCheck::check() {
   if (NumHashes != 0 && NumHashes - 1 != NumTypes)
     return failure(Twine(NumHashes - 1) + " hashes of " + Twine(NumTypes) +
                    " types");
+  return HasLines ? checkLineTables(File) : Error::success();
+}
+
+/// LLD doesn't expect that nothing is where a comdat's symbol is.
+Error COFFCheck::findDroppedComdats() {
+  IsDroppedComdat.push_back(false);
+  for (uint32_t I = 1; I <= File.getNumberOfSections(); ++I) {
+    Expected<const coff_section *> S = File.getSection(int32_t(I));
+    if (!S)
+      return S.takeError();
+    Expected<StringRef> Name = File.getSectionName(*S);
+    if (!Name)
+      return Name.takeError();
+    uint32_t Flags = (*S)->Characteristics;
+    IsDroppedComdat.push_back(
+        Flags & IMAGE_SCN_LNK_COMDAT &&
+        (Flags & IMAGE_SCN_LNK_REMOVE || *Name == ".drectve" ||
+         *Name == ".llvm_addrsig" || *Name == ".llvm.call-graph-profile" ||
+         Name->starts_with(".debug_")));
+  }
   return Error::success();
 }
 
@@ -97,6 +123,8 @@ Error COFFCheck::checkSymbols() {
   uint32_t Count = File.getNumberOfSymbols();
   IsSymbol.resize(Count);
   IsDefined.resize(File.getNumberOfSections() + 1);
+  if (Error E = findDroppedComdats())
+    return E;
   for (uint32_t I = 0; I != Count; ++I) {
     Expected<COFFSymbolRef> S = File.getSymbol(I);
     if (!S)
@@ -135,6 +163,8 @@ Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
   case IMAGE_SYM_CLASS_SECTION:
     if (Aux > 1 || Name->empty())
       return failure("no external symbol");
+    if (Section > 0 && IsDroppedComdat[Section])
+      return failure("it is in a comdat that is dropped");
     break;
   case IMAGE_SYM_CLASS_STATIC:
     if (Section == IMAGE_SYM_UNDEFINED)
@@ -402,6 +432,19 @@ Error COFFCheck::checkDebugSymbols(const coff_section &S, Bytes Contents) {
   return Error::success();
 }
 
+/// Options for the linker: a symbol that is asked for has a name.
+static Error checkDirectives(StringRef Text) {
+  BumpPtrAllocator Memory;
+  StringSaver Saver(Memory);
+  SmallVector<StringRef, 16> Words;
+  cl::TokenizeWindowsCommandLineNoCopy(Text, Saver, Words);
+  for (StringRef Word : Words)
+    if (Word.equals_insensitive("/include:") ||
+        Word.equals_insensitive("-include:"))
+      return failure("it asks for a symbol without a name");
+  return Error::success();
+}
+
 Error COFFCheck::checkContents(const coff_section &S, StringRef Name,
                                Bytes Contents) {
   auto Check = [&](uint64_t Symbol) {
@@ -415,6 +458,9 @@ Error COFFCheck::checkContents(const coff_section &S, StringRef Name,
     return checkCallGraph(toStringRef(Contents), Check);
   if (Name == ".debug$P")
     return failure("no section of LLVM's");
+  HasLines |= Name == ".debug_line";
+  if (Name == ".drectve")
+    return checkDirectives(toStringRef(Contents));
   bool AreTypes = Name == ".debug$T", AreHashes = Name == ".debug$H";
   if (AreTypes || AreHashes) {
     // LLD takes the first that it keeps, of each.

@@ -6,13 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ELFCheck.h"
+#include "Object/AppliedRelocations.h"
+#include "Object/LineTableCheck.h"
 #include "Object/RelocationWidth.h"
 #include "Object/SharedTables.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Object/Decompressor.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 #include <vector>
 
 using namespace llvm;
@@ -56,6 +61,9 @@ private:
   Error checkLinkOrder(size_t Index);
   Error checkEhFrame(Bytes Contents);
   Error checkProperties(const Shdr &S, Bytes Contents);
+  Error checkLines();
+  Expected<StringRef> debugData(size_t Index, SmallString<0> &Buffer) const;
+  LineReloc lineReloc(const Reloc &R, bool HasAddend) const;
 
   uint16_t machine() const { return File.getHeader().e_machine; }
   bool isMips64EL() const {
@@ -83,6 +91,20 @@ private:
     }
   }
 
+  /// Whether LLD drops it, and with it the relocations for it, without a look
+  /// at its group.
+  bool isDropped(size_t Index) const {
+    switch (Sections[Index].sh_type) {
+    case SHT_ARM_ATTRIBUTES: // also of other machines
+    case SHT_AARCH64_MEMTAG_GLOBALS_STATIC:
+    case SHT_LLVM_DEPENDENT_LIBRARIES:
+    case SHT_LLVM_LTO:
+      return true;
+    default:
+      return Names[Index].starts_with(".note.");
+    }
+  }
+
   std::string name(size_t Index) const {
     return Names[Index].empty() ? ("section " + Twine(Index)).str()
                                 : printable(Names[Index].take_front(100));
@@ -96,7 +118,10 @@ private:
   std::vector<StringRef> Names;
   std::vector<uint32_t> GroupOf; // of each section; 0: none
   std::vector<bool> IsRelocated; // a section of relocations is for it
-  size_t SymbolTable = 0;        // index of the section
+  std::map<size_t, std::vector<LineReloc>> LineRelocs; // of each section
+  bool HasCalls = false;   // of __tls_get_addr, marked as such, on PowerPC
+  bool LacksCalls = false; // a section has none, but prepares them
+  size_t SymbolTable = 0;  // index of the section
   ArrayRef<Sym> Symbols;
   ArrayRef<Word> LongIndexes; // of symbols: SHT_SYMTAB_SHNDX
   StringRef SymbolNames;
@@ -178,7 +203,9 @@ template <class ELFT> Error ELFCheck<ELFT>::check() {
   for (size_t I = 1; I != Sections.size(); ++I)
     if (Sections[I].sh_type == SHT_LLVM_SYMPART && !IsRelocated[I])
       return fail(I, "it names no symbol");
-  return Error::success();
+  if (HasCalls && LacksCalls)
+    return failure("only some calls of __tls_get_addr are marked");
+  return checkLines();
 }
 
 template <class ELFT> Error ELFCheck<ELFT>::checkSymbols() {
@@ -206,6 +233,8 @@ template <class ELFT> Error ELFCheck<ELFT>::checkSymbol(size_t I) {
     return failure("its type is " + Twine(Type) + ", but it is global");
   if (!IsLocal && S.st_name == 0)
     return failure("it has no name");
+  if (Type == STT_TLS && Section >= SHN_LORESERVE && Section != SHN_XINDEX)
+    return failure("a thread's own variable outside of sections");
   if (Section == SHN_COMMON) {
     if (IsLocal || !isPowerOf2_64(S.st_value) || S.st_value > UINT32_MAX ||
         S.st_size > MaxSize)
@@ -251,8 +280,8 @@ template <class ELFT> Error ELFCheck<ELFT>::checkGroup(size_t I) {
                          Twine(Sections.size()));
     const Shdr &M = Sections[Member];
     if (M.sh_type == SHT_GROUP || M.sh_type == SHT_SYMTAB ||
-        M.sh_type == SHT_STRTAB || !(M.sh_flags & SHF_GROUP) ||
-        GroupOf[Member] != 0)
+        M.sh_type == SHT_SYMTAB_SHNDX || M.sh_type == SHT_STRTAB ||
+        !(M.sh_flags & SHF_GROUP) || GroupOf[Member] != 0)
       return fail(I, "it can't have " + name(Member));
     GroupOf[Member] = I;
   }
@@ -392,6 +421,17 @@ template <class ELFT> Error ELFCheck<ELFT>::checkLinkOrder(size_t I) {
   return Error::success();
 }
 
+/// Part of finding a thread's own variable with a call of __tls_get_addr. If
+/// that isn't marked, LLD leaves all of the file's calls as they are, and
+/// doesn't expect marked ones.
+static bool preparesCall(uint32_t Type) {
+  return is_contained({R_PPC64_GOT_TLSGD16, R_PPC64_GOT_TLSGD16_LO,
+                       R_PPC64_GOT_TLSGD16_HI, R_PPC64_GOT_TLSGD16_HA,
+                       R_PPC64_GOT_TLSLD16, R_PPC64_GOT_TLSLD16_LO,
+                       R_PPC64_GOT_TLSLD16_HI, R_PPC64_GOT_TLSLD16_HA},
+                      Type);
+}
+
 /// Calls \p Each with each of a table's relocations until it returns an error.
 template <class Range, class Function>
 static Error forEach(Expected<Range> Table, Function Each) {
@@ -415,8 +455,16 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
       (Target.sh_flags & SHF_MERGE && Target.sh_flags & SHF_STRINGS))
     return fail(I, name(S.sh_info) + " can't have relocations");
   // One would be kept where the other isn't.
-  if (GroupOf[I] != GroupOf[S.sh_info])
+  if (GroupOf[I] != GroupOf[S.sh_info] ||
+      (GroupOf[I] != 0 && isDropped(S.sh_info)))
     return fail(I, "it is in another group than " + name(S.sh_info));
+  // With -r LLD has to have placed what they are for. It never places what
+  // follows another section and names none, and crashes: but LLVM writes such
+  // objects, which it can link otherwise.
+  if (!(S.sh_flags & SHF_GROUP) &&
+      (I < S.sh_info ||
+       (Target.sh_flags & SHF_LINK_ORDER && I < Target.sh_link)))
+    return fail(I, "it stands before " + name(S.sh_info));
   IsRelocated[S.sh_info] = true;
   uint64_t Size = Target.sh_size;
   if (Target.sh_flags & SHF_COMPRESSED) {
@@ -429,7 +477,15 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
                ->ch_size;
   }
 
+  bool IsAllocated = Target.sh_flags & SHF_ALLOC;
+  std::vector<LineReloc> *ForLines =
+      Names[S.sh_info] == ".debug_info" || Names[S.sh_info] == ".debug_line"
+          ? &LineRelocs[S.sh_info]
+          : nullptr;
+  bool PreparesCalls = false, MarksCalls = false;
   size_t Number = 0;
+  uint64_t LastOffset = 0;
+  bool AreSorted = machine() == EM_S390; // by LLD, before it looks at the next
   std::optional<Reloc> NeedsNext;
   auto Check = [&](const Reloc &R) -> Error {
     auto Fail = [&](const Twine &Why) {
@@ -447,15 +503,34 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
         !isApplied(machine(), R.Type))
       return Fail("is of the unknown type " + Twine(R.Type));
     if (W.AddendIsSize && (R.Addend < 0 || R.Addend > 1 << 20 ||
-                           uint64_t(R.Addend) > Size - R.Offset))
-      return Fail("pads with " + Twine(R.Addend) + " bytes");
+                           uint64_t(R.Addend) > Size - R.Offset - W.After))
+      return Fail("reaches " + Twine(R.Addend) + " bytes further");
+    const Sym &Symbol = Symbols[R.Symbol];
+    if (IsAllocated)
+      if (Error E = checkApplied(machine(), R.Type, Symbol.getType() == STT_TLS,
+                                 Symbol.st_shndx != SHN_UNDEF))
+        return Fail(toString(std::move(E)));
+    // It is the second of three in one, which N32 has one after the other.
+    if (machine() == EM_MIPS && (R.Type & 0xff) == R_MIPS_SUB &&
+        !(File.getHeader().e_flags & EF_MIPS_ABI2 && Number != 0 &&
+          R.Offset == LastOffset))
+      return Fail("subtracts from nothing");
     if (machine() == EM_MIPS && R.Type >> 24 != 0)
       return Fail("is for a special symbol");
-    if (NeedsNext && R.Offset < NeedsNext->Offset)
+    if (NeedsNext && !AreSorted && R.Offset < NeedsNext->Offset)
       return Fail("is not where the one before it needs it");
-    NeedsNext.reset();
-    if (W.NeedsNext)
-      NeedsNext = R;
+    if (!AreSorted || R.Offset >= LastOffset) {
+      NeedsNext.reset();
+      if (W.NeedsNext)
+        NeedsNext = R;
+      LastOffset = R.Offset;
+    }
+    if (machine() == EM_PPC64 && IsAllocated) {
+      PreparesCalls |= preparesCall(R.Type);
+      MarksCalls |= R.Type == R_PPC64_TLSGD || R.Type == R_PPC64_TLSLD;
+    }
+    if (ForLines)
+      ForLines->push_back(lineReloc(R, S.sh_type != SHT_REL));
     ++Number;
     return Error::success();
   };
@@ -498,6 +573,8 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
   }
   if (E)
     return E;
+  HasCalls |= MarksCalls;
+  LacksCalls |= PreparesCalls && !MarksCalls;
   if (NeedsNext)
     return fail(I, "relocation " + Twine(Number - 1) + " of " +
                        name(S.sh_info) + " needs another");
@@ -568,6 +645,77 @@ Error ELFCheck<ELFT>::checkProperties(const Shdr &S, Bytes Contents) {
     Contents = Contents.drop_front(End);
   }
   return Error::success();
+}
+
+/// Another object's symbol may take the place of a global one, and what is in
+/// a group may be dropped.
+template <class ELFT>
+LineReloc ELFCheck<ELFT>::lineReloc(const Reloc &R, bool HasAddend) const {
+  const Sym &S = Symbols[R.Symbol];
+  uint32_t In = S.st_shndx;
+  if (In == SHN_XINDEX)
+    In = LongIndexes[R.Symbol];
+  bool IsKnown = S.getBinding() == STB_LOCAL && In < Sections.size() &&
+                 Names[In].starts_with(".debug_") && GroupOf[In] == 0 &&
+                 !(Sections[In].sh_flags & SHF_EXCLUDE);
+  return {R.Offset, S.st_value, R.Addend, HasAddend, IsKnown};
+}
+
+/// What a section has, which \p Buffer keeps if it was compressed.
+template <class ELFT>
+Expected<StringRef> ELFCheck<ELFT>::debugData(size_t Index,
+                                              SmallString<0> &Buffer) const {
+  Expected<Bytes> Contents = File.getSectionContents(Sections[Index]);
+  if (!Contents)
+    return Contents.takeError();
+  StringRef Data = toStringRef(*Contents);
+  if (!(Sections[Index].sh_flags & SHF_COMPRESSED))
+    return Data;
+  Expected<Decompressor> D =
+      Decompressor::create(Names[Index], Data, File.isLE(), ELFT::Is64Bits);
+  if (!D)
+    return D.takeError();
+  if (Error E = D->resizeAndDecompress(Buffer))
+    return std::move(E);
+  return Buffer.str();
+}
+
+/// LLD takes the last section of each name, and no units of a group.
+template <class ELFT> Error ELFCheck<ELFT>::checkLines() {
+  size_t Info = 0, Line = 0, Abbrev = 0;
+  for (size_t I = 1; I != Sections.size(); ++I) {
+    size_t *Last = StringSwitch<size_t *>(Names[I])
+                       .Case(".debug_info", &Info)
+                       .Case(".debug_line", &Line)
+                       .Case(".debug_abbrev", &Abbrev)
+                       .Default(nullptr);
+    const Shdr &S = Sections[I];
+    if (!Last || !hasContents(S) || (Last == &Info && S.sh_flags & SHF_GROUP))
+      continue;
+    // Which is the last, if this may be dropped?
+    if (*Last != 0 && S.sh_flags & (SHF_GROUP | SHF_EXCLUDE))
+      return fail(I, "it is there twice");
+    *Last = I;
+  }
+  if (Info == 0 || Line == 0 || Abbrev == 0)
+    return Error::success();
+  if (Sections[Info].sh_flags & SHF_MERGE)
+    return fail(Info, "it can't be merged");
+  SmallString<0> Buffers[3];
+  LineSections L;
+  for (auto [Data, Index, Buffer] :
+       {std::tuple(&L.Info.Data, Info, &Buffers[0]),
+        std::tuple(&L.Line.Data, Line, &Buffers[1]),
+        std::tuple(&L.Abbrev, Abbrev, &Buffers[2])}) {
+    Expected<StringRef> Contents = debugData(Index, *Buffer);
+    if (!Contents)
+      return fail(Index, toString(Contents.takeError()));
+    *Data = *Contents;
+  }
+  L.Info.Relocs = std::move(LineRelocs[Info]);
+  L.Line.Relocs = std::move(LineRelocs[Line]);
+  L.IsLittleEndian = File.isLE();
+  return checkLineTables(L);
 }
 
 Error dtlto::checkELF(const ELFObjectFileBase &Object) {

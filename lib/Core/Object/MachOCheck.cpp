@@ -13,6 +13,7 @@
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Support/Endian.h"
 #include <map>
+#include <set>
 #include <vector>
 
 using namespace llvm;
@@ -76,18 +77,23 @@ public:
   Error check();
 
 private:
+  using Place = std::pair<const Section *, uint64_t>; // and an address in it
+
   void readSections();
   Error checkSymbols();
   Error checkUnit();
   Error checkSection(const Section &S);
   Error checkRecords(const Section &S, StringRef Contents);
+  Error checkPlaces(const Section &S,
+                    function_ref<bool(uint64_t)> IsEntry) const;
   Error checkEhFrame(const Section &S, StringRef Contents);
   Error checkCie(uint64_t At, StringRef Entry, FdeSizes &Sizes);
-  bool isGoodAddress(const Section &S, uint64_t At, unsigned Size,
-                     bool MayBeNone) const;
+  std::optional<Place> targetOf(const Section &S, uint64_t At, unsigned Size,
+                                bool MayBeNone) const;
   Error checkRelocations(const Section &S);
   Error checkRelocation(const Section &S, const Reloc &R);
   Error checkTarget(const Section &S, const Reloc &R);
+  void addUnwound(const Section &In, StringRef Entry);
 
   StringRef contents(const Section &S) const {
     return S.isZeros() ? StringRef() : File.getData().substr(S.Offset, S.Size);
@@ -114,8 +120,10 @@ private:
   const MachOObjectFile &File;
   std::vector<Section> Sections;
   std::vector<uint8_t> SymbolSections; // 0: in none
+  std::vector<uint64_t> SymbolValues;  // addresses
   std::vector<bool> IsUsable;          // each symbol, by relocations
   std::map<uint32_t, std::vector<Reloc>> EhFrameRelocs; // by their addresses
+  std::set<Place> Unwound; // functions that need no FDE
 };
 
 } // namespace
@@ -215,6 +223,10 @@ Error MachOCheck::checkSymbols() {
       // Nothing is there that could be found.
       if (In.literalSize() != 0 && (Offset == In.Size || Flags & N_ALT_ENTRY))
         return Fail("it is at the end of literals");
+      // LLD writes a name that isn't private, and where it is.
+      if ((In.Name == "__compact_unwind" || In.Name == "__llvm_addrsig") &&
+          !Name->starts_with("l") && !Name->starts_with("L"))
+        return Fail("it is in " + In.Name + ", and not private");
       IsUsableNow = In.isKept();
       break;
     }
@@ -222,6 +234,7 @@ Error MachOCheck::checkSymbols() {
       return Fail("unknown type " + Twine(unsigned(Type)));
     }
     SymbolSections.push_back(SectionIndex);
+    SymbolValues.push_back(Value);
     IsUsable.push_back(IsUsableNow);
     ++I;
   }
@@ -296,10 +309,26 @@ Error MachOCheck::checkRecords(const Section &S, StringRef Contents) {
     });
   else if (S.is("__TEXT", "__eh_frame"))
     return checkEhFrame(S, Contents);
+  if (Size == 1)
+    return Error::success();
   if (Contents.size() % Size != 0)
     return failure("part of an entry");
-  if (Size != 1 && S.literalSize() != 0)
+  if (S.literalSize() != 0)
     return failure("literals instead of entries");
+  return checkPlaces(S, [&](uint64_t Offset) { return Offset % Size == 0; });
+}
+
+/// LLD has no symbols but at the beginning of an entry.
+Error MachOCheck::checkPlaces(const Section &S,
+                              function_ref<bool(uint64_t)> IsEntry) const {
+  if (S.Size == 0)
+    return Error::success();
+  for (size_t I = 0; I != SymbolSections.size(); ++I) {
+    uint64_t Offset = SymbolValues[I] - S.Address;
+    if (SymbolSections[I] != 0 && &Sections[SymbolSections[I] - 1] == &S &&
+        (Offset == S.Size || !IsEntry(Offset)))
+      return failure("symbol " + Twine(I) + " is at no entry");
+  }
   return Error::success();
 }
 
@@ -328,39 +357,48 @@ Error MachOCheck::checkCie(uint64_t At, StringRef Entry, FdeSizes &Sizes) {
   return Error::success();
 }
 
-/// An address in an FDE, relative to itself: a difference of two symbols, or a
-/// number, of \p Size bytes at \p At. Zero may mean none.
-bool MachOCheck::isGoodAddress(const Section &S, uint64_t At, unsigned Size,
-                               bool MayBeNone) const {
-  auto IsPlain = [&](const Section &T) {
-    return T.isKept() && T.Size != 0 && !T.isZeros() && T.literalSize() == 0;
+/// What an FDE refers to by an address relative to itself: a difference of two
+/// symbols, or a number, of \p Size bytes at \p At. Zero may mean none.
+/// Nothing: it is nowhere.
+std::optional<MachOCheck::Place> MachOCheck::targetOf(const Section &S,
+                                                      uint64_t At,
+                                                      unsigned Size,
+                                                      bool MayBeNone) const {
+  auto InPlain = [&](const Section &T, uint64_t Address) {
+    bool IsPlain =
+        T.isKept() && T.Size != 0 && !T.isZeros() && T.literalSize() == 0;
+    return IsPlain ? std::optional(Place(&T, Address)) : std::nullopt;
   };
   if (const Reloc *R = findRelocation(uint32_t(At))) {
     // checkRelocations() has seen that the second is there.
     const Reloc &To = R[1];
     if (!isSubtractor(*R) || !To.IsExternal)
-      return false;
+      return std::nullopt;
     uint8_t From = SymbolSections[R->Symbol], In = SymbolSections[To.Symbol];
-    return From != 0 && &Sections[From - 1] == &S && In != 0 &&
-           IsPlain(Sections[In - 1]);
+    if (From == 0 || &Sections[From - 1] != &S || In == 0)
+      return std::nullopt;
+    return InPlain(Sections[In - 1], SymbolValues[To.Symbol]);
   }
   const char *Data = contents(S).data() + At;
   uint64_t Distance = Size == 8 ? support::endian::read64le(Data)
                                 : support::endian::read32le(Data);
   if (Distance == 0 && MayBeNone)
-    return true;
+    return Place();
   // As linkers look for it, whatever the order of the sections is.
   uint64_t Address = Distance + S.Address + At;
   auto After = std::upper_bound(
       Sections.begin(), Sections.end(), Address,
       [](uint64_t A, const Section &T) { return A < T.Address; });
-  return After != Sections.begin() && IsPlain(*std::prev(After));
+  if (After == Sections.begin())
+    return std::nullopt;
+  return InPlain(*std::prev(After), Address);
 }
 
 Error MachOCheck::checkEhFrame(const Section &S, StringRef Contents) {
   if (S.literalSize() != 0)
     return failure("literals instead of entries");
   std::map<uint64_t, FdeSizes> Cies; // by their offsets
+  std::set<uint64_t> Entries;        // offsets
   for (uint64_t At = 0; At != Contents.size();) {
     StringRef D = Contents.drop_front(At);
     uint64_t Size =
@@ -368,6 +406,7 @@ Error MachOCheck::checkEhFrame(const Section &S, StringRef Contents) {
     if (Size < 12 || Size > D.size())
       return failure("the entry at " + Twine(At) + " has " + Twine(Size) +
                      " bytes");
+    Entries.insert(At);
     if (findRelocation(uint32_t(At + 4)))
       return failure("the entry at " + Twine(At) + " has no CIE");
     uint32_t Id = support::endian::read32le(D.data() + 4);
@@ -384,13 +423,20 @@ Error MachOCheck::checkEhFrame(const Section &S, StringRef Contents) {
       uint64_t Table = At + Needed - Sizes.Table;
       if (Size < Needed || Contents[Table - 1] & 0x80)
         return failure("the entry at " + Twine(At) + " has no addresses");
-      if (!isGoodAddress(S, At + 8, Sizes.Address, false) ||
-          (Sizes.Table != 0 && !isGoodAddress(S, Table, Sizes.Table, true)))
+      std::optional<Place> Function =
+          targetOf(S, At + 8, Sizes.Address, /*MayBeNone=*/false);
+      if (!Function || (Sizes.Table != 0 &&
+                        !targetOf(S, Table, Sizes.Table, /*MayBeNone=*/true)))
         return failure("the entry at " + Twine(At) + " is for no function");
+      // LLD has no relocations for one that it keeps.
+      if (File.getArch() == Triple::aarch64_32 && !Unwound.count(*Function))
+        return failure("the entry at " + Twine(At) +
+                       " is for a function without compact unwind information");
     }
     At += Size;
   }
-  return Error::success();
+  return checkPlaces(
+      S, [&](uint64_t Offset) { return Entries.count(Offset) != 0; });
 }
 
 Error MachOCheck::checkTarget(const Section &S, const Reloc &R) {
@@ -449,6 +495,18 @@ Error MachOCheck::checkRelocation(const Section &S, const Reloc &R) {
   return checkTarget(S, R);
 }
 
+/// Notes a function of \p In that has compact unwind information, which
+/// \p Entry begins with. LLD doesn't know that of arm64_32 with frames.
+void MachOCheck::addUnwound(const Section &In, StringRef Entry) {
+  constexpr uint32_t HasFrame = 0x04000000, Mask = 0x0f000000;
+  if (File.getArch() != Triple::aarch64_32 || Entry.size() < 12)
+    return;
+  uint32_t Address = support::endian::read32le(Entry.data()),
+           Encoding = support::endian::read32le(Entry.data() + 8);
+  if ((Encoding & Mask) != HasFrame)
+    Unwound.insert({&In, Address});
+}
+
 Error MachOCheck::checkRelocations(const Section &S) {
   StringRef Data = File.getData();
   if (S.NumRelocs != 0 && (S.RelocOffset > Data.size() ||
@@ -503,6 +561,8 @@ Error MachOCheck::checkRelocations(const Section &S) {
           (Index != 0 && Sections[Index - 1].type() != S_REGULAR &&
            Sections[Index - 1].type() != S_COALESCED))
         return Fail("is for no function");
+      if (IsFunction && !R.IsExternal)
+        addUnwound(Sections[R.Symbol - 1], contents(S).substr(R.Address));
     }
   }
   if (First != nullptr)

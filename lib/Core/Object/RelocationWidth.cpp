@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/RelocationWidth.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 
 using namespace llvm;
@@ -215,6 +214,9 @@ static RelocationWidth ppc64(uint32_t Type) {
   case R_PPC64_TLSGD:
   case R_PPC64_TLSLD:
     return {0, 4, true, false};
+  // The addend is the distance to an instruction that is replaced, too.
+  case R_PPC64_PCREL_OPT:
+    return {0, 8, false, true};
   case R_PPC64_TLS: // at offset 1 of the instruction if it has no table
   case R_PPC64_ADDR14:
   case R_PPC64_ADDR24:
@@ -339,68 +341,5 @@ RelocationWidth dtlto::relocationWidth(uint16_t Machine, uint32_t Type) {
   default:
     // Zero means no relocation everywhere.
     return bytes(Type == 0 ? 0 : 1);
-  }
-}
-
-// What LLD's code for these targets applies. Their tables have no addends.
-// clang-format off
-static constexpr uint32_t AppliedI386[] = {
-    R_386_16, R_386_32, R_386_8, R_386_GOT32, R_386_GOT32X, R_386_GOTOFF,
-    R_386_GOTPC, R_386_PC16, R_386_PC32, R_386_PC8, R_386_PLT32,
-    R_386_RELATIVE, R_386_TLS_DESC, R_386_TLS_DESC_CALL, R_386_TLS_DTPMOD32,
-    R_386_TLS_DTPOFF32, R_386_TLS_GD, R_386_TLS_GOTDESC, R_386_TLS_GOTIE,
-    R_386_TLS_IE, R_386_TLS_LDM, R_386_TLS_LDO_32, R_386_TLS_LE,
-    R_386_TLS_LE_32, R_386_TLS_TPOFF, R_386_TLS_TPOFF32};
-
-static constexpr uint32_t AppliedARM[] = {
-    R_ARM_ABS32, R_ARM_ALU_PC_G0, R_ARM_ALU_PC_G0_NC, R_ARM_ALU_PC_G1,
-    R_ARM_ALU_PC_G1_NC, R_ARM_ALU_PC_G2, R_ARM_BASE_PREL, R_ARM_CALL,
-    R_ARM_GOTOFF32, R_ARM_GOT_BREL, R_ARM_GOT_PREL, R_ARM_JUMP24,
-    R_ARM_LDRS_PC_G0, R_ARM_LDRS_PC_G1, R_ARM_LDRS_PC_G2, R_ARM_LDR_PC_G0,
-    R_ARM_LDR_PC_G1, R_ARM_LDR_PC_G2, R_ARM_MOVT_ABS, R_ARM_MOVT_BREL,
-    R_ARM_MOVT_PREL, R_ARM_MOVW_ABS_NC, R_ARM_MOVW_BREL_NC,
-    R_ARM_MOVW_PREL_NC, R_ARM_PC24, R_ARM_PLT32, R_ARM_PREL31, R_ARM_REL32,
-    R_ARM_RELATIVE, R_ARM_SBREL32, R_ARM_TARGET1, R_ARM_TARGET2,
-    R_ARM_THM_ALU_ABS_G0_NC, R_ARM_THM_ALU_ABS_G1_NC,
-    R_ARM_THM_ALU_ABS_G2_NC, R_ARM_THM_ALU_ABS_G3, R_ARM_THM_ALU_PREL_11_0,
-    R_ARM_THM_CALL, R_ARM_THM_JUMP11, R_ARM_THM_JUMP19, R_ARM_THM_JUMP24,
-    R_ARM_THM_JUMP8, R_ARM_THM_MOVT_ABS, R_ARM_THM_MOVT_BREL,
-    R_ARM_THM_MOVT_PREL, R_ARM_THM_MOVW_ABS_NC, R_ARM_THM_MOVW_BREL_NC,
-    R_ARM_THM_MOVW_PREL_NC, R_ARM_THM_PC12, R_ARM_THM_PC8,
-    R_ARM_TLS_DTPOFF32, R_ARM_TLS_GD32, R_ARM_TLS_IE32, R_ARM_TLS_LDM32,
-    R_ARM_TLS_LDO32, R_ARM_TLS_LE32, R_ARM_TLS_TPOFF32};
-
-static constexpr uint32_t AppliedMIPS[] = {
-    R_MICROMIPS_26_S1, R_MICROMIPS_CALL16, R_MICROMIPS_CALL_HI16,
-    R_MICROMIPS_CALL_LO16, R_MICROMIPS_GOT16, R_MICROMIPS_GOT_HI16,
-    R_MICROMIPS_GPREL16, R_MICROMIPS_GPREL7_S2, R_MICROMIPS_HI16,
-    R_MICROMIPS_JALR, R_MICROMIPS_LO16, R_MICROMIPS_PC10_S1,
-    R_MICROMIPS_PC16_S1, R_MICROMIPS_PC18_S3, R_MICROMIPS_PC19_S2,
-    R_MICROMIPS_PC21_S1, R_MICROMIPS_PC23_S2, R_MICROMIPS_PC26_S1,
-    R_MICROMIPS_PC7_S1, R_MICROMIPS_TLS_DTPREL_HI16,
-    R_MICROMIPS_TLS_DTPREL_LO16, R_MICROMIPS_TLS_GD,
-    R_MICROMIPS_TLS_GOTTPREL, R_MICROMIPS_TLS_LDM,
-    R_MICROMIPS_TLS_TPREL_HI16, R_MICROMIPS_TLS_TPREL_LO16, R_MIPS_26,
-    R_MIPS_32, R_MIPS_64, R_MIPS_CALL16, R_MIPS_CALL_HI16, R_MIPS_CALL_LO16,
-    R_MIPS_GOT16, R_MIPS_GOT_DISP, R_MIPS_GOT_HI16, R_MIPS_GOT_LO16,
-    R_MIPS_GOT_OFST, R_MIPS_GOT_PAGE, R_MIPS_GPREL16, R_MIPS_GPREL32,
-    R_MIPS_HI16, R_MIPS_HIGHER, R_MIPS_HIGHEST, R_MIPS_JALR, R_MIPS_LO16,
-    R_MIPS_PC16, R_MIPS_PC19_S2, R_MIPS_PC21_S2, R_MIPS_PC26_S2,
-    R_MIPS_PC32, R_MIPS_PCHI16, R_MIPS_PCLO16, R_MIPS_TLS_DTPREL32,
-    R_MIPS_TLS_DTPREL64, R_MIPS_TLS_DTPREL_HI16, R_MIPS_TLS_DTPREL_LO16,
-    R_MIPS_TLS_GD, R_MIPS_TLS_GOTTPREL, R_MIPS_TLS_LDM, R_MIPS_TLS_TPREL32,
-    R_MIPS_TLS_TPREL64, R_MIPS_TLS_TPREL_HI16, R_MIPS_TLS_TPREL_LO16};
-// clang-format on
-
-bool dtlto::isApplied(uint16_t Machine, uint32_t Type) {
-  switch (Machine) {
-  case EM_386:
-    return is_contained(AppliedI386, Type);
-  case EM_ARM:
-    return is_contained(AppliedARM, Type);
-  case EM_MIPS:
-    return is_contained(AppliedMIPS, Type);
-  default:
-    return true;
   }
 }

@@ -17,16 +17,12 @@ namespace dtlto {
 struct RelocationWidth {
   uint8_t Before = 0, After = 0;
   bool NeedsNext = false;    // it is applied together with the next one
-  bool AddendIsSize = false; // of the padding at its offset
+  bool AddendIsSize = false; // of what follows: padding, or more code
 };
 
 /// Relocation \p Type of ELF's machine \p Machine. A type that isn't known
 /// takes a byte: linkers refuse it.
 RelocationWidth relocationWidth(uint16_t Machine, uint32_t Type);
-
-/// Whether LLD can apply a relocation of a table without addends. With -r it
-/// does so for each of a section's symbol, and doesn't look.
-bool isApplied(uint16_t Machine, uint32_t Type);
 
 } // namespace dtlto
 

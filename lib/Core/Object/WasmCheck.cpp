@@ -110,6 +110,10 @@ struct SectionInfo {
   bool IsRelocated = false;
 };
 
+bool isDebug(const SectionInfo &S) {
+  return StringRef(S.Name).starts_with(".debug_");
+}
+
 class WasmCheck {
 public:
   explicit WasmCheck(StringRef Object) : R(Object) {}
@@ -148,6 +152,7 @@ private:
   std::vector<Range> Bodies, Segments; // in the sections of code and of data
   std::vector<bool> InComdat[3];       // data, functions, sections
   std::vector<uint8_t> SymbolKinds;
+  std::vector<bool> IsDebugSymbol;   // a section's that linkers may strip
   std::vector<StringRef> TableNames; // of those that are imported
   bool HasFunctionTable = false;     // the symbol that linkers look for
   uint32_t NumFeatures = 0;
@@ -369,7 +374,7 @@ Error WasmCheck::readSymbols(Reader &S) {
     uint8_t What = S.byte();
     uint32_t Flags = S.number();
     bool IsDefined = !(Flags & wasm::WASM_SYMBOL_UNDEFINED);
-    bool Good = true;
+    bool Good = true, IsDebug = false;
     auto ReadElement = [&](const IndexSpace &Space) {
       uint32_t Index = S.number();
       Good = Index < Space.All && IsDefined == Space.isDefined(Index);
@@ -410,6 +415,7 @@ Error WasmCheck::readSymbols(Reader &S) {
              Sections[Index].Id == wasm::WASM_SEC_CUSTOM &&
              (Flags & wasm::WASM_SYMBOL_BINDING_MASK) ==
                  wasm::WASM_SYMBOL_BINDING_LOCAL;
+      IsDebug = Good && isDebug(Sections[Index]);
       break;
     }
     default:
@@ -419,6 +425,7 @@ Error WasmCheck::readSymbols(Reader &S) {
                      wasm::WASM_SYMBOL_BINDING_MASK)
       return failure("symbol " + Twine(I) + " is broken");
     SymbolKinds.push_back(What);
+    IsDebugSymbol.push_back(IsDebug);
   }
   return Error::success();
 }
@@ -603,7 +610,9 @@ Error WasmCheck::readRelocations(Reader &S) {
     case wasm::R_WASM_SECTION_OFFSET_I32:
       Size = 4;
       AddendBits = 32;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_SECTION);
+      // With --strip-debug LLD follows it to where nothing is any more.
+      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_SECTION) &&
+             (isDebug(Target) || !IsDebugSymbol[Of]);
       break;
     }
     switch (Type) {
