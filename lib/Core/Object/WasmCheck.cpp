@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/WasmCheck.h"
+#include "Object/WasmReader.h"
+#include "Object/WasmRelocation.h"
 #include "Support/Failure.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,79 +16,6 @@
 
 using namespace llvm;
 using namespace dtlto;
-
-namespace {
-
-/// Takes one thing after the other from the front. After the first thing that
-/// isn't there, everything is empty or zero.
-class Reader {
-public:
-  explicit Reader(StringRef Rest) : Rest(Rest) {}
-
-  bool failed() const { return Failed; }
-  bool atEnd() const { return Rest.empty(); }
-  uint64_t left() const { return Rest.size(); }
-
-  uint8_t byte() {
-    StringRef B = take(1);
-    return B.empty() ? 0 : static_cast<uint8_t>(B[0]);
-  }
-
-  /// An unsigned LEB128 number of at most \p Bits bits.
-  uint64_t number(unsigned Bits = 32) {
-    uint64_t Value = 0;
-    for (unsigned Shift = 0; Shift < Bits; Shift += 7) {
-      uint8_t B = byte();
-      uint64_t Part = B & 0x7f;
-      if (Bits - Shift < 7 && Part >> (Bits - Shift))
-        break;
-      Value |= Part << Shift;
-      if (!(B & 0x80))
-        return Value;
-    }
-    fail();
-    return 0;
-  }
-
-  /// A signed one.
-  void signedNumber(unsigned Bits) {
-    for (unsigned Shift = 0; Shift < Bits; Shift += 7) {
-      uint8_t B = byte();
-      if (B & 0x80)
-        continue;
-      // What is left of the last byte repeats the sign.
-      if (Bits - Shift < 7) {
-        uint8_t Rest = (B & 0x7f) >> (Bits - Shift - 1);
-        if (Rest != 0 && Rest != (0x7f >> (Bits - Shift - 1)))
-          break;
-      }
-      return;
-    }
-    fail();
-  }
-
-  StringRef take(uint64_t Size) {
-    if (Size > Rest.size()) {
-      fail();
-      return {};
-    }
-    StringRef Taken = Rest.take_front(Size);
-    Rest = Rest.drop_front(Size);
-    return Taken;
-  }
-
-  StringRef string() { return take(number()); }
-
-private:
-  void fail() {
-    Failed = true;
-    Rest = {};
-  }
-  StringRef Rest;
-  bool Failed = false;
-};
-
-} // namespace
 
 namespace {
 
@@ -122,29 +51,29 @@ public:
   WasmKind Kind;
 
 private:
-  Error readSection(uint8_t Id, Reader &S);
-  Error readCustom(StringRef Name, Reader &S);
-  Error readTypes(Reader &S);
-  Error readImports(Reader &S);
-  Error readGlobals(Reader &S);
-  Error readExports(Reader &S);
-  Error readElements(Reader &S);
-  Error readCode(Reader &S);
-  Error readData(Reader &S);
-  Error readLinking(Reader &S);
-  Error readSymbols(Reader &S);
-  Error readComdats(Reader &S);
-  Error readFeatures(Reader &S);
-  Error readRelocations(Reader &S);
+  Error readSection(uint8_t Id, WasmReader &S);
+  Error readCustom(StringRef Name, WasmReader &S);
+  Error readTypes(WasmReader &S);
+  Error readImports(WasmReader &S);
+  Error readGlobals(WasmReader &S);
+  Error readExports(WasmReader &S);
+  Error readElements(WasmReader &S);
+  Error readCode(WasmReader &S);
+  Error readData(WasmReader &S);
+  Error readLinking(WasmReader &S);
+  Error readSymbols(WasmReader &S);
+  Error readComdats(WasmReader &S);
+  Error readFeatures(WasmReader &S);
+  Error readRelocations(WasmReader &S);
 
-  bool readLimits(Reader &S);
-  bool readExpression(Reader &S);
+  bool readLimits(WasmReader &S);
+  bool readExpression(WasmReader &S);
   bool isSymbol(uint32_t Index, unsigned What) const {
     return Index < SymbolKinds.size() && SymbolKinds[Index] == What;
   }
   static bool isValueType(uint8_t Type);
 
-  Reader R;
+  WasmReader R;
   std::vector<SectionInfo> Sections;
   uint32_t NumTypes = 0;
   IndexSpace Functions, Tables, Memories, Globals, Tags;
@@ -177,7 +106,7 @@ bool WasmCheck::isValueType(uint8_t Type) {
   }
 }
 
-bool WasmCheck::readLimits(Reader &S) {
+bool WasmCheck::readLimits(WasmReader &S) {
   unsigned Flags = S.number();
   S.number(64);
   if (Flags & wasm::WASM_LIMITS_FLAG_HAS_MAX)
@@ -190,7 +119,7 @@ bool WasmCheck::readLimits(Reader &S) {
 
 /// The value that something begins with: one instruction and the end, or a few
 /// with arithmetic.
-bool WasmCheck::readExpression(Reader &S) {
+bool WasmCheck::readExpression(WasmReader &S) {
   for (unsigned Depth = 0; !S.failed();) {
     switch (S.byte()) {
     case wasm::WASM_OPCODE_END:
@@ -227,7 +156,7 @@ bool WasmCheck::readExpression(Reader &S) {
   return false;
 }
 
-Error WasmCheck::readTypes(Reader &S) {
+Error WasmCheck::readTypes(WasmReader &S) {
   NumTypes = S.number();
   for (uint32_t I = 0; I != NumTypes && !S.failed(); ++I) {
     if (S.byte() != wasm::WASM_TYPE_FUNC)
@@ -242,7 +171,7 @@ Error WasmCheck::readTypes(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readImports(Reader &S) {
+Error WasmCheck::readImports(WasmReader &S) {
   uint32_t Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
     S.string(); // module
@@ -259,7 +188,7 @@ Error WasmCheck::readImports(Reader &S) {
       ++Tables.All;
       break;
     case wasm::WASM_EXTERNAL_MEMORY: {
-      Reader Flags = S;
+      WasmReader Flags = S;
       if (Flags.number() & wasm::WASM_LIMITS_FLAG_IS_64)
         Kind.Is64 = true;
       Good = readLimits(S);
@@ -287,7 +216,7 @@ Error WasmCheck::readImports(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readGlobals(Reader &S) {
+Error WasmCheck::readGlobals(WasmReader &S) {
   uint32_t Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I, ++Globals.All)
     if (!isValueType(S.byte()) || S.byte() > 1 || !readExpression(S))
@@ -295,7 +224,7 @@ Error WasmCheck::readGlobals(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readExports(Reader &S) {
+Error WasmCheck::readExports(WasmReader &S) {
   uint32_t Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
     S.string();
@@ -309,7 +238,7 @@ Error WasmCheck::readExports(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readElements(Reader &S) {
+Error WasmCheck::readElements(WasmReader &S) {
   uint32_t Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
     uint32_t Flags = S.number();
@@ -326,7 +255,7 @@ Error WasmCheck::readElements(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readCode(Reader &S) {
+Error WasmCheck::readCode(WasmReader &S) {
   uint64_t Size = S.left();
   uint32_t Count = S.number();
   if (Count != NumBodies)
@@ -335,7 +264,7 @@ Error WasmCheck::readCode(Reader &S) {
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
     // LLD takes the body with its size.
     uint64_t Begin = Size - S.left();
-    Reader Body(S.take(S.number()));
+    WasmReader Body(S.take(S.number()));
     for (uint32_t N = Body.number(); N != 0 && !Body.failed(); --N) {
       Body.number();
       if (!isValueType(Body.byte()))
@@ -348,7 +277,7 @@ Error WasmCheck::readCode(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readData(Reader &S) {
+Error WasmCheck::readData(WasmReader &S) {
   uint64_t Size = S.left();
   uint32_t Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
@@ -368,7 +297,7 @@ Error WasmCheck::readData(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readSymbols(Reader &S) {
+Error WasmCheck::readSymbols(WasmReader &S) {
   uint32_t Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
     uint8_t What = S.byte();
@@ -430,7 +359,7 @@ Error WasmCheck::readSymbols(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readComdats(Reader &S) {
+Error WasmCheck::readComdats(WasmReader &S) {
   InComdat[wasm::WASM_COMDAT_DATA].resize(Segments.size());
   InComdat[wasm::WASM_COMDAT_FUNCTION].resize(Functions.All);
   uint32_t Count = S.number();
@@ -456,13 +385,13 @@ Error WasmCheck::readComdats(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readLinking(Reader &S) {
+Error WasmCheck::readLinking(WasmReader &S) {
   if (S.number() != wasm::WasmMetadataVersion)
     return failure("unknown version of the linking section");
   bool Seen[16] = {};
   while (!S.atEnd() && !S.failed()) {
     uint8_t What = S.byte();
-    Reader Part(S.take(S.number()));
+    WasmReader Part(S.take(S.number()));
     if (What >= std::size(Seen) || Seen[What])
       return failure("unknown part " + Twine(unsigned(What)) +
                      " of the linking section");
@@ -506,7 +435,7 @@ Error WasmCheck::readLinking(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readFeatures(Reader &S) {
+Error WasmCheck::readFeatures(WasmReader &S) {
   for (uint32_t Count = S.number(); Count != 0 && !S.failed(); --Count) {
     S.byte(); // whether it is used
     S.string();
@@ -514,7 +443,7 @@ Error WasmCheck::readFeatures(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readRelocations(Reader &S) {
+Error WasmCheck::readRelocations(WasmReader &S) {
   uint32_t Index = S.number();
   if (Index >= Sections.size() || Sections[Index].IsRelocated)
     return failure("relocations for section " + Twine(Index) + " of " +
@@ -534,98 +463,16 @@ Error WasmCheck::readRelocations(Reader &S) {
   uint32_t Last = 0, Count = S.number();
   for (uint32_t I = 0; I != Count && !S.failed(); ++I) {
     uint32_t Type = S.number(), Offset = S.number(), Of = S.number();
-    unsigned Size = 5, AddendBits = 0;
-    bool Good = false;
-    switch (Type) {
-    case wasm::R_WASM_FUNCTION_INDEX_I32:
-    case wasm::R_WASM_TABLE_INDEX_I32:
-      Size = 4;
-      [[fallthrough]];
-    case wasm::R_WASM_FUNCTION_INDEX_LEB:
-    case wasm::R_WASM_TABLE_INDEX_SLEB:
-    case wasm::R_WASM_TABLE_INDEX_REL_SLEB:
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
-      break;
-    case wasm::R_WASM_TABLE_INDEX_SLEB64:
-    case wasm::R_WASM_TABLE_INDEX_REL_SLEB64:
-      Size = 10;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
-      break;
-    case wasm::R_WASM_TABLE_INDEX_I64:
-      Size = 8;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
-      break;
-    case wasm::R_WASM_TABLE_NUMBER_LEB:
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_TABLE);
-      break;
-    case wasm::R_WASM_TYPE_INDEX_LEB:
-      Good = Of < NumTypes;
-      break;
-    case wasm::R_WASM_GLOBAL_INDEX_I32:
-      Size = 4;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_GLOBAL);
-      break;
-    case wasm::R_WASM_GLOBAL_INDEX_LEB: // also of a table of addresses
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_GLOBAL) ||
-             isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA) ||
-             isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
-      break;
-    case wasm::R_WASM_TAG_INDEX_LEB:
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_TAG);
-      break;
-    case wasm::R_WASM_MEMORY_ADDR_I32:
-    case wasm::R_WASM_MEMORY_ADDR_LOCREL_I32:
-      Size = 4;
-      [[fallthrough]];
-    case wasm::R_WASM_MEMORY_ADDR_LEB:
-    case wasm::R_WASM_MEMORY_ADDR_SLEB:
-    case wasm::R_WASM_MEMORY_ADDR_REL_SLEB:
-    case wasm::R_WASM_MEMORY_ADDR_TLS_SLEB:
-      AddendBits = 32;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA);
-      break;
-    case wasm::R_WASM_MEMORY_ADDR_I64:
-      Size = 8;
-      AddendBits = 64;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA);
-      break;
-    case wasm::R_WASM_MEMORY_ADDR_LEB64:
-    case wasm::R_WASM_MEMORY_ADDR_SLEB64:
-    case wasm::R_WASM_MEMORY_ADDR_REL_SLEB64:
-    case wasm::R_WASM_MEMORY_ADDR_TLS_SLEB64:
-      Size = 10;
-      AddendBits = 64;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_DATA);
-      break;
-    case wasm::R_WASM_FUNCTION_OFFSET_I32:
-      Size = 4;
-      AddendBits = 32;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
-      break;
-    case wasm::R_WASM_FUNCTION_OFFSET_I64:
-      Size = 8;
-      AddendBits = 64;
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_FUNCTION);
-      break;
-    case wasm::R_WASM_SECTION_OFFSET_I32:
-      Size = 4;
-      AddendBits = 32;
-      // With --strip-debug LLD follows it to where nothing is any more.
-      Good = isSymbol(Of, wasm::WASM_SYMBOL_TYPE_SECTION) &&
+    WasmRelocationKind Kind = wasmRelocationKind(Type);
+    bool Good = Of < NumTypes;
+    if (!Kind.IsForType)
+      // With --strip-debug LLD follows one for debug information, from
+      // elsewhere, to where nothing is any more.
+      Good = Of < SymbolKinds.size() && Kind.Symbols >> SymbolKinds[Of] & 1 &&
+             (!Kind.NeedsTable || HasFunctionTable) &&
              (isDebug(Target) || !IsDebugSymbol[Of]);
-      break;
-    }
-    switch (Type) {
-    case wasm::R_WASM_TABLE_INDEX_I32:
-    case wasm::R_WASM_TABLE_INDEX_I64:
-    case wasm::R_WASM_TABLE_INDEX_SLEB:
-    case wasm::R_WASM_TABLE_INDEX_SLEB64:
-    case wasm::R_WASM_TABLE_INDEX_REL_SLEB:
-    case wasm::R_WASM_TABLE_INDEX_REL_SLEB64:
-      Good &= HasFunctionTable;
-    }
-    if (AddendBits != 0)
-      S.signedNumber(AddendBits);
+    if (Kind.AddendBits != 0)
+      S.signedNumber(Kind.AddendBits);
     if (!Good)
       return failure("relocation " + Twine(I) + " of section " + Twine(Index) +
                      " is for " + Twine(Of) + ", which it can't be");
@@ -635,7 +482,7 @@ Error WasmCheck::readRelocations(Reader &S) {
     while (!Parts.empty() && Parts.front().End <= Offset)
       Parts = Parts.drop_front();
     if (Parts.empty() || Offset < Parts.front().Begin ||
-        Parts.front().End - Offset < Size)
+        Parts.front().End - Offset < Kind.Size)
       return failure("relocation " + Twine(I) + " of section " + Twine(Index) +
                      " is at " + Twine(Offset) + " of " + Twine(Target.Size) +
                      " bytes");
@@ -643,7 +490,7 @@ Error WasmCheck::readRelocations(Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readCustom(StringRef Name, Reader &S) {
+Error WasmCheck::readCustom(StringRef Name, WasmReader &S) {
   if (Name == "linking") {
     if (Kind.IsRelocatable)
       return failure("a second linking section");
@@ -673,7 +520,7 @@ Error WasmCheck::readCustom(StringRef Name, Reader &S) {
   return Error::success();
 }
 
-Error WasmCheck::readSection(uint8_t Id, Reader &S) {
+Error WasmCheck::readSection(uint8_t Id, WasmReader &S) {
   // Of all but custom sections.
   static constexpr uint8_t Order[] = {
       wasm::WASM_SEC_TYPE,      wasm::WASM_SEC_IMPORT, wasm::WASM_SEC_FUNCTION,
@@ -735,7 +582,7 @@ Error WasmCheck::check() {
     return failure("not version 1");
   while (!R.atEnd()) {
     uint8_t Id = R.byte();
-    Reader S(R.take(R.number()));
+    WasmReader S(R.take(R.number()));
     if (R.failed())
       return failure("a section reaches past the end");
     SectionInfo Info;
