@@ -552,7 +552,23 @@ TEST(ObjectCheckCOFFTest, ComdatsThatAreDropped) {
     ++Section;
   ASSERT_EQ(check(ref(Object), Target), "");
   Section->Characteristics |= COFF::IMAGE_SCN_LNK_REMOVE;
-  EXPECT_NE(check(ref(Object), Target).find("a comdat that is dropped"),
+  EXPECT_NE(check(ref(Object), Target).find("in a section that is dropped"),
+            std::string::npos)
+      << check(ref(Object), Target);
+}
+
+TEST(ObjectCheckCOFFTest, ExternalSymbolsInDebugInformation) {
+  StringRef Target = "x86_64-pc-windows-msvc";
+  Bytes Object = richObjects(Target).front();
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto Obj = cantFail(
+      object::COFFObjectFile::create(MemoryBufferRef(ref(Object), "object")));
+  for (const object::SymbolRef &S : Obj->symbols())
+    if (cantFail(S.getName()) == ".debug$S")
+      Object[reinterpret_cast<const char *>(S.getRawDataRefImpl().p) -
+             Object.data() + COFF::Symbol16Size - 2] =
+          COFF::IMAGE_SYM_CLASS_EXTERNAL;
+  EXPECT_NE(check(ref(Object), Target).find("in a section that is dropped"),
             std::string::npos)
       << check(ref(Object), Target);
 }

@@ -42,7 +42,7 @@ public:
   Error check();
 
 private:
-  Error findDroppedComdats();
+  Error findDropped();
   Error checkSymbols();
   Error checkSymbol(const COFFSymbolRef &S);
   Error checkDefinition(const COFFSymbolRef &S,
@@ -61,8 +61,8 @@ private:
   const COFFObjectFile &File;
   std::vector<bool> IsSymbol;  // and no auxiliary record of one
   std::vector<bool> IsDefined; // each comdat, by a symbol with its name
-  std::vector<bool> IsDroppedComdat;
-  bool HasLines = false;                    // of DWARF
+  std::vector<bool> IsDropped; // each section, without external symbols
+  bool HasLines = false;       // of DWARF
   bool HasTypes = false, HasHashes = false; // .debug$T and .debug$H
   uint32_t NumTypes = 0, NumHashes = 0;     // with the header, as one
 };
@@ -99,9 +99,10 @@ Error COFFCheck::check() {
   return HasLines ? checkLineTables(File) : Error::success();
 }
 
-/// LLD doesn't expect that nothing is where a comdat's symbol is.
-Error COFFCheck::findDroppedComdats() {
-  IsDroppedComdat.push_back(false);
+/// LLD doesn't expect an external symbol where it writes nothing: in a comdat
+/// that it drops, or in a section that it reads itself.
+Error COFFCheck::findDropped() {
+  IsDropped.push_back(false);
   for (uint32_t I = 1; I <= File.getNumberOfSections(); ++I) {
     Expected<const coff_section *> S = File.getSection(int32_t(I));
     if (!S)
@@ -110,11 +111,17 @@ Error COFFCheck::findDroppedComdats() {
     if (!Name)
       return Name.takeError();
     uint32_t Flags = (*S)->Characteristics;
-    IsDroppedComdat.push_back(
+    bool IsComdat =
         Flags & IMAGE_SCN_LNK_COMDAT &&
-        (Flags & IMAGE_SCN_LNK_REMOVE || *Name == ".drectve" ||
-         *Name == ".llvm_addrsig" || *Name == ".llvm.call-graph-profile" ||
-         Name->starts_with(".debug_")));
+        (Flags & IMAGE_SCN_LNK_REMOVE ||
+         is_contained({".drectve", ".llvm_addrsig", ".llvm.call-graph-profile"},
+                      *Name) ||
+         Name->starts_with(".debug_"));
+    bool IsRead = Name->starts_with(".debug$") ||
+                  is_contained({".gfids$y", ".giats$y", ".gljmp$y",
+                                ".gehcont$y", ".sxdata"},
+                               *Name);
+    IsDropped.push_back(IsComdat || IsRead);
   }
   return Error::success();
 }
@@ -123,7 +130,7 @@ Error COFFCheck::checkSymbols() {
   uint32_t Count = File.getNumberOfSymbols();
   IsSymbol.resize(Count);
   IsDefined.resize(File.getNumberOfSections() + 1);
-  if (Error E = findDroppedComdats())
+  if (Error E = findDropped())
     return E;
   for (uint32_t I = 0; I != Count; ++I) {
     Expected<COFFSymbolRef> S = File.getSymbol(I);
@@ -163,8 +170,8 @@ Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
   case IMAGE_SYM_CLASS_SECTION:
     if (Aux > 1 || Name->empty())
       return failure("no external symbol");
-    if (Section > 0 && IsDroppedComdat[Section])
-      return failure("it is in a comdat that is dropped");
+    if (Section > 0 && IsDropped[Section])
+      return failure("it is in a section that is dropped");
     break;
   case IMAGE_SYM_CLASS_STATIC:
     if (Section == IMAGE_SYM_UNDEFINED)
