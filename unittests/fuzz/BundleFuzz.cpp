@@ -14,14 +14,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bundle/Bundle.h"
 #include "Bundle/BundleManifest.h"
+#include "BundleJob.h"
 #include "Fuzz.h"
 #include "Modules.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstdio>
-#include <cstdlib>
 
 using namespace llvm;
 using namespace dtlto;
@@ -29,60 +28,19 @@ using namespace dtlto::test;
 
 namespace {
 
-struct File {
-  std::string Path;
-  uint32_t Role;
-  StringRef Bytes;
-};
-
-SmallVector<char, 0> write(const std::vector<File> &Files,
-                           const std::string &Triple, const std::string &Name,
-                           const std::vector<std::string> &Args,
-                           const std::string &Output,
-                           const std::string &Config) {
-  std::vector<dtlto_input> Inputs;
-  std::vector<const dtlto_input *> Pointers;
-  for (const File &F : Files) {
-    dtlto_input In = {};
-    In.size = sizeof(In);
-    In.role = F.Role;
-    In.path = F.Path.c_str();
-    In.bytes = {F.Bytes.data(), F.Bytes.size()};
-    Inputs.push_back(In);
-  }
-  for (const dtlto_input &In : Inputs)
-    Pointers.push_back(&In);
-  std::vector<const char *> ArgPointers;
-  for (const std::string &Arg : Args)
-    ArgPointers.push_back(Arg.c_str());
-
-  dtlto_job Job = {};
-  Job.size = sizeof(Job);
-  Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
-  if (!Args.empty())
-    Job.parts |= DTLTO_PART_ARGS;
-  Job.id = 1;
-  Job.name = Name.c_str();
-  Job.triple = Triple.c_str();
-  Job.inputs = Pointers.data();
-  Job.num_inputs = Pointers.size();
-  Job.args = ArgPointers.data();
-  Job.num_args = Args.size();
-  Job.output = Output.c_str();
-  Job.config = Config.c_str();
-  return must(writeBundle(Job));
-}
-
 std::string seed(bool LongName) {
   std::string Import = LongName ? "m." + std::string(120, 'x') : "m.b-o";
   SmallVector<char, 0> Bytes =
-      write({{"m.a-o", DTLTO_ROLE_PRIMARY, "BC"},
-             {Import, DTLTO_ROLE_IMPORT, ""},
-             {"index.thinlto.bc", DTLTO_ROLE_INDEX, "index"}},
-            "x86_64-pc-linux-gnu", "a.o",
-            LongName ? std::vector<std::string>{"clang", "-c"}
-                     : std::vector<std::string>(),
-            "out.o", "{\"CPU\":\"\",\"Level\":2}");
+      must(writeBundle(BundleJob({{"m.a-o", DTLTO_ROLE_PRIMARY, "BC"},
+                                  {Import, DTLTO_ROLE_IMPORT, ""},
+                                  {"index.thinlto.bc", DTLTO_ROLE_INDEX,
+                                   "index"}},
+                                 "x86_64-pc-linux-gnu", "a.o",
+                                 LongName ? std::vector<std::string>{"clang",
+                                                                     "-c"}
+                                          : std::vector<std::string>(),
+                                 "out.o", "{\"CPU\":\"\",\"Level\":2}")
+                           .get()));
   return {Bytes.begin(), Bytes.end()};
 }
 
@@ -140,7 +98,7 @@ std::string wrapped(StringRef Body) {
   return Tar + Seed.substr(512 + alignTo(sizeIn(Seed), 512));
 }
 
-void check(StringRef Bytes) {
+void read(StringRef Bytes) {
   Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
   if (!B) {
     std::string Why = toString(B.takeError());
@@ -150,26 +108,14 @@ void check(StringRef Bytes) {
   }
   // What is accepted has all that a bundle has, and can be written again.
   uint64_t Total = 0;
-  std::vector<File> Files;
-  for (const Bundle::Input &In : B->Inputs) {
+  for (const Bundle::Input &In : B->Inputs)
     Total += In.Bytes.size();
-    Files.push_back({In.Path, In.Role, ref(In.Bytes)});
-  }
   if (Total > Bytes.size() || B->primary().Role != DTLTO_ROLE_PRIMARY ||
       B->index().Role != DTLTO_ROLE_INDEX)
     abort();
-  SmallVector<char, 0> Again =
-      write(Files, B->Triple, B->Name, B->Args, B->Output, B->Config);
-  Bundle C = must(readBundle(ref(Again), LLVM_VERSION_STRING));
-  if (C.Triple != B->Triple || C.Name != B->Name || C.Args != B->Args ||
-      C.Config != B->Config || C.Inputs.size() != B->Inputs.size() ||
-      (!B->Args.empty() && C.Output != B->Output))
-    abort();
-  for (size_t I = 0; I != C.Inputs.size(); ++I)
-    if (C.Inputs[I].Path != B->Inputs[I].Path ||
-        C.Inputs[I].Role != B->Inputs[I].Role ||
-        C.Inputs[I].Bytes != B->Inputs[I].Bytes)
-      abort();
+  BundleJob Job(*B);
+  SmallVector<char, 0> Again = must(writeBundle(Job.get()));
+  check(same(must(readBundle(ref(Again), LLVM_VERSION_STRING)), *B));
 }
 
 } // namespace
@@ -191,13 +137,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Rest(reinterpret_cast<const char *>(Data) + 1, Size - 1);
   switch (Data[0] % 3) {
   case 0:
-    check(Rest);
+    read(Rest);
     break;
   case 1:
-    check(fixed(Rest));
+    read(fixed(Rest));
     break;
   case 2:
-    check(wrapped(Rest));
+    read(wrapped(Rest));
     break;
   }
   return 0;

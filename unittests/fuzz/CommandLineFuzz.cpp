@@ -101,5 +101,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     abort();
   if (Opts.TimeoutSeconds < 1 || Opts.VerifyPercent > 100)
     abort();
+  // All of ours are taken out: what is left for LLD has none.
+  SmallVector<const char *, 256> Left = Args;
+  Options Defaults;
+  if (errorToBool(extractOptions(Left, IsCOFF, Saver, Defaults)) ||
+      ArrayRef(Left) != ArrayRef(Args))
+    abort();
   return 0;
 }

@@ -11,9 +11,10 @@
 
 #include "Fuzz.h"
 #include "StatsQuery.h"
-#include <cstdlib>
+#include <cstdio>
 
 using namespace dtlto::distcc;
+using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   return {"HTTP/1.0 200 OK\r\n\r\nargv /distccd\n<distccstats>\n"
@@ -25,8 +26,20 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string_view Text(reinterpret_cast<const char *>(Data), Size);
+  unsigned Slots = slotsFromStats(Text);
   uint32_t Load = loadFromStats(Text);
-  if (slotsFromStats(Text) > 4096 || (Load > 100000099 && Load != UINT32_MAX))
-    abort();
+  check(Slots <= 4096 && (Load <= 100000099 || Load == UINT32_MAX));
+  // It stands there, and is read again from what a server writes.
+  std::string Whole = std::to_string(Slots);
+  char Hundredths[16];
+  snprintf(Hundredths, sizeof(Hundredths), "%u.%02u", Load / 100, Load % 100);
+  check(Slots == 0 || (Text.find("dcc_max_kids ") != Text.npos &&
+                       Text.find(Whole + "\n") + Text.find(Whole + "\r") !=
+                           2 * Text.npos));
+  check(slotsFromStats("x\ndcc_max_kids " + Whole + "\n") == Slots);
+  if (Load != UINT32_MAX)
+    check(Text.find(std::string("dcc_load1 ")) != Text.npos &&
+          loadFromStats("\ndcc_load1 " + std::string(Hundredths) + "\n") ==
+              Load);
   return 0;
 }

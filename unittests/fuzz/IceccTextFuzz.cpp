@@ -12,9 +12,9 @@
 #include "Fuzz.h"
 #include "SchedulerText.h"
 #include <algorithm>
-#include <cstdlib>
 
 using namespace dtlto::icecc;
+using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   return {" one (10.0.0.1:10245) [x86_64] speed=0.00 jobs=0/4 load=13\n"
@@ -26,11 +26,16 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string_view Text(reinterpret_cast<const char *>(Data), Size);
   std::vector<NodeJobs> Nodes = nodesFromText(Text);
-  if (Nodes.size() > size_t(std::count(Text.begin(), Text.end(), '\n') + 1))
-    abort();
-  for (const NodeJobs &N : Nodes)
-    if (N.Jobs > 100000 || N.Name.find('\n') != std::string::npos ||
-        N.Name.size() + N.Address.size() > Size)
-      abort();
+  check(Nodes.size() <= size_t(std::count(Text.begin(), Text.end(), '\n') + 1));
+  for (const NodeJobs &N : Nodes) {
+    check(N.Jobs <= 100000 && N.Name.find('\n') == std::string::npos);
+    check(Text.find(" " + N.Name + " (" + N.Address) != std::string::npos);
+    // What was read can be written, and is then read again as the same.
+    std::vector<NodeJobs> Again = nodesFromText(
+        " " + N.Name + " (" + N.Address + ":1) [x86_64] speed=0.00 jobs=" +
+        std::to_string(N.Jobs) + "/9 load=1\n200 done\n");
+    check(Again.size() == 1 && Again[0].Name == N.Name &&
+          Again[0].Address == N.Address && Again[0].Jobs == N.Jobs);
+  }
   return 0;
 }

@@ -4,13 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Input: a shard; or a number of one, below three, and choices of new names.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Bitcode/IndexShard.h"
+#include "Bitstream.h"
 #include "Fuzz.h"
 #include "Modules.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cstdlib>
 
 using namespace llvm;
 using namespace dtlto;
@@ -45,23 +49,67 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   Seeds.push_back(
       ref(thinBitcode("define void @f() {\n  ret void\n}\n")).str());
   Seeds.push_back("BC\xC0\xDE");
+  Seeds.push_back(std::string(1, '\0') + "\3a/b");
+  Seeds.push_back("\1\3a/b\x27" + std::string(80, 'x'));
+  Seeds.push_back("\2\1\xff\1\n\3long\4name");
   return Seeds;
 }
 
+/// What LLVM reads of a shard that is right: everything but the names.
+static void compare(StringRef Shard, StringRef Renamed,
+                    const std::vector<std::string> &NewNames) {
+  check(recordsOf(Shard) == recordsOf(Renamed));
+  check(moduleNamesOf(Renamed) == NewNames);
+  auto Index = must(getModuleSummaryIndex(MemoryBufferRef(Renamed, "shard")));
+  check(Index->modulePaths().size() <= NewNames.size());
+  for (const std::string &Name : NewNames)
+    check(Index->modulePaths().count(Name));
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  // A shard of ours, with any new names.
+  if (Size != 0 && Data[0] < 3) {
+    static const std::vector<std::string> &Seeds =
+        *new std::vector<std::string>(fuzzSeeds());
+    Choices C(Data + 1, Size - 1);
+    std::vector<std::string> NewNames;
+    Expected<ShardBytes> Renamed = renameShardModules(
+        Seeds[Data[0]], [&](StringRef) -> std::optional<std::string> {
+          std::string Name = C.text(40) + "." + std::to_string(NewNames.size());
+          NewNames.push_back(Name);
+          return Name;
+        });
+    compare(Seeds[Data[0]], ref(must(std::move(Renamed))), NewNames);
+  }
+
+  // Any bytes.
   StringRef Shard(reinterpret_cast<const char *>(Data), Size);
+  std::vector<std::string> Names;
   Expected<ShardBytes> Renamed = renameShardModules(
-      Shard, [](StringRef Name) -> std::optional<std::string> {
+      Shard, [&](StringRef Name) -> std::optional<std::string> {
         if (Name.size() % 16 == 15)
           return std::nullopt;
+        Names.push_back(Name.str());
         return ("m." + Name).str();
       });
   if (!Renamed) {
-    consumeError(Renamed.takeError());
+    check(isLine(toString(Renamed.takeError())));
     return 0;
   }
-  // What was accepted is a sequence of words, as every bitcode file.
-  if (Renamed->size() % 4 != 0)
-    abort();
+  // What was accepted is a sequence of words, as every bitcode file, and can be
+  // read again. With the names that were there, it is the same each time.
+  check(Renamed->size() % 4 == 0);
+  auto back = [&](StringRef From) {
+    size_t Next = 0;
+    ShardBytes Result = must(renameShardModules(
+        From, [&](StringRef Name) -> std::optional<std::string> {
+          check(Next < Names.size() && Name.ends_with(Names[Next]));
+          return Names[Next++];
+        }));
+    check(Next == Names.size());
+    return Result;
+  };
+  ShardBytes Back = back(ref(*Renamed));
+  check(ref(back(ref(Back))) == ref(Back));
   return 0;
 }

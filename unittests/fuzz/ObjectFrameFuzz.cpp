@@ -30,6 +30,15 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   StringRef Framed(reinterpret_cast<const char *>(Data), Size);
+  // A frame of these bytes is read; with one bit changed, it isn't.
+  std::string Good = frame(Framed);
+  Expected<StringRef> Same = readFrame(Good, {});
+  if (!Same || *Same != Framed)
+    abort();
+  size_t At = Size ? (Data[0] + Data[Size - 1] * 256u) % (Good.size() * 8) : 0;
+  Good[At / 8] = char(Good[At / 8] ^ (1 << At % 8));
+  if (!errorToBool(readFrame(Good, {}).takeError()))
+    abort();
   Expected<StringRef> Result = readFrame(Framed, {});
   if (!Result) {
     if (toString(Result.takeError()).empty())

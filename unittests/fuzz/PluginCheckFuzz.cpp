@@ -59,7 +59,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::vector<std::string> Names = exportedSymbols(Bytes, Error);
   if (!Error.empty() && !Names.empty())
     abort();
-  if (readReport(Bytes).Failures.size() > 4)
+  for (const std::string &Name : Names)
+    if (Bytes.find(Name) == std::string::npos)
+      abort();
+  Report R = readReport(Bytes);
+  if (R.Failures.size() > 4 ||
+      (R.Ended && Bytes.find("end") == std::string::npos))
     abort();
   return 0;
 }

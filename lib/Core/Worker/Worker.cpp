@@ -13,8 +13,10 @@
 #include "Worker/Worker.h"
 #include "Config/ConfigJSON.h"
 #include "Support/Failure.h"
+#include "Support/Text.h"
 #include "LLVM/Diagnostics.h"
 #include "LLVM/Index.h"
+#include "LLVM/Module.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
@@ -192,6 +194,20 @@ static Error inFile(const Bundle::Input &Input, Error E) {
   return failure(Input.Path + ": " + toString(std::move(E)));
 }
 
+/// LLVM follows the summary of each definition of \p M, whether there is one or
+/// not.
+static Error checkSummaries(const Module &M, const GVSummaryMapTy &Defined,
+                            const Bundle::Input &Input) {
+  for (const GlobalValue &GV : M.global_values())
+    if (GV.hasName() && !GV.isDeclarationForLinker() &&
+        !GV.getName().starts_with("llvm.") &&
+        !isa_and_nonnull<GlobalIFunc>(GV.getAliaseeObject()) &&
+        !Defined.count(guidOf(GV)) && !Defined.count(guidOf(GV.getName())))
+      return failure(Input.Path + ": the index has no summary of '" +
+                     printable(GV.getName()) + "'");
+  return Error::success();
+}
+
 JobOutputs WorkerResult::outputs() const {
   JobOutputs Result;
   Result.Object = StringRef(Object.data(), Object.size());
@@ -277,6 +293,9 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
 
   DefinedSummaries Defined;
   (*Index)->collectDefinedGVSummariesPerModule(Defined);
+  if (Error E = checkSummaries(**M, Defined[(*M)->getModuleIdentifier()],
+                               B.primary()))
+    return std::move(E);
   OwnImportList Imports;
   if (!lto::initImportList(**M, **Index, Imports.List))
     return failure("the index has nothing to import by");

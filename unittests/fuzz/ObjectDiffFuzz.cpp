@@ -1,0 +1,90 @@
+//===- ObjectDiffFuzz.cpp - Where any two files differ ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: the size of the first file, in two bytes; both files.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Object/ObjectDiff.h"
+#include "Fuzz.h"
+#include "Modules.h"
+#include "Object/ObjectCheck.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+static std::string input(StringRef There, StringRef Here) {
+  return (Twine(char(There.size())) + Twine(char(There.size() >> 8)) + There +
+          Here)
+      .str();
+}
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  std::vector<std::string> Seeds = {input("ab", "abc"), input("", "x")};
+  for (StringRef Triple : {"x86_64-pc-linux-gnu", "x86_64-pc-windows-msvc",
+                           "arm64-apple-macosx", "wasm32-unknown-unknown"}) {
+    Bytes Object = compileObject("define i32 @f() { ret i32 1 }\n", Triple);
+    std::string Other = ref(Object).str();
+    Other[Other.size() / 2] ^= 1;
+    Seeds.push_back(input(ref(Object), Other));
+    Other = ref(compileObject("@v = global i32 1\n", Triple)).str();
+    Seeds.push_back(input(ref(Object), Other));
+  }
+  return Seeds;
+}
+
+/// Takes \p Word and a number off \p Text.
+static size_t number(StringRef &Text, StringRef Word) {
+  size_t N = 0;
+  check(Text.consume_front(Word) && !Text.consumeInteger(10, N));
+  return N;
+}
+
+/// LLVM's reader of WebAssembly ends the process over a file that is damaged.
+static bool mayBeRead(StringRef File) {
+  return !File.starts_with(StringRef("\0asm", 4)) ||
+         !errorToBool(checkObject(File, Triple("wasm32-unknown-unknown")));
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  if (Size < 2)
+    return 0;
+  StringRef Both(reinterpret_cast<const char *>(Data) + 2, Size - 2);
+  size_t SizeThere = std::min(size_t(Data[0] | Data[1] << 8), Both.size());
+  // Each in memory of its own.
+  std::vector<char> There(Both.begin(), Both.begin() + SizeThere);
+  std::vector<char> Here(Both.begin() + SizeThere, Both.end());
+  StringRef T(There.data(), There.size()), H(Here.data(), Here.size());
+  if (T == H || !mayBeRead(T) || !mayBeRead(H))
+    return 0;
+  std::string Difference = describeDifference(T, H);
+  check(isLine(Difference) && Difference.size() < 2000);
+
+  // The first byte of all that differ, and both sizes.
+  size_t First =
+      size_t(std::mismatch(T.begin(), T.end(), H.begin(), H.end()).first -
+             T.begin());
+  StringRef Text = Difference;
+  check(number(Text, "first in byte ") == First);
+  if (Text.consume_front(" (section ")) {
+    // A name may be anything; the last is what stands here.
+    StringRef Sections = Text.rsplit("; ").first;
+    size_t At = Sections.find(", byte "), Offset = 0;
+    check(At != StringRef::npos);
+    StringRef Rest = Sections.substr(At + 7);
+    if (!Rest.consumeInteger(10, Offset))
+      check(Offset <= First);
+  }
+  Text = StringRef(Difference).rsplit("; ").second;
+  check(number(Text, "") == T.size() && Text.consume_front(" bytes"));
+  if (T.size() != H.size())
+    check(number(Text, ", not ") == H.size());
+  check(Text.empty());
+  return 0;
+}
