@@ -154,6 +154,19 @@ TEST_F(WorkerTest, AnIndexOfAnotherJob) {
   }
 }
 
+TEST_F(WorkerTest, AModuleOfAnotherJob) {
+  TheLink.addProgram(3);
+  std::map<std::string, Bundle> Bundles = bundles();
+  for (StringRef Name : {"m1.o", "m2.o"}) {
+    Bundle B = Bundles["m0.o"];
+    B.Inputs[0].Bytes = Bundles[Name.str()].Inputs[0].Bytes;
+    EXPECT_EQ(
+        problem(B).find(B.Inputs[0].Path + ": the index has no summary of '"),
+        0u)
+        << problem(B);
+  }
+}
+
 TEST_F(WorkerTest, AConfigurationThatIsNone) {
   TheLink.addProgram(1);
   Bundle B = bundles()["m0.o"];

@@ -30,17 +30,15 @@ namespace {
 
 std::string seed(bool LongName) {
   std::string Import = LongName ? "m." + std::string(120, 'x') : "m.b-o";
-  SmallVector<char, 0> Bytes =
-      must(writeBundle(BundleJob({{"m.a-o", DTLTO_ROLE_PRIMARY, "BC"},
-                                  {Import, DTLTO_ROLE_IMPORT, ""},
-                                  {"index.thinlto.bc", DTLTO_ROLE_INDEX,
-                                   "index"}},
-                                 "x86_64-pc-linux-gnu", "a.o",
-                                 LongName ? std::vector<std::string>{"clang",
-                                                                     "-c"}
-                                          : std::vector<std::string>(),
-                                 "out.o", "{\"CPU\":\"\",\"Level\":2}")
-                           .get()));
+  SmallVector<char, 0> Bytes = must(
+      writeBundle(BundleJob({{"m.a-o", DTLTO_ROLE_PRIMARY, "BC"},
+                             {Import, DTLTO_ROLE_IMPORT, ""},
+                             {"index.thinlto.bc", DTLTO_ROLE_INDEX, "index"}},
+                            "x86_64-pc-linux-gnu", "a.o",
+                            LongName ? std::vector<std::string>{"clang", "-c"}
+                                     : std::vector<std::string>(),
+                            "out.o", "{\"CPU\":\"\",\"Level\":2}")
+                      .get()));
   return {Bytes.begin(), Bytes.end()};
 }
 

@@ -24,9 +24,9 @@ public:
   BundleJob(std::vector<File> TheFiles, std::string Triple, std::string Name,
             std::vector<std::string> TheArgs, std::string Output,
             std::string Config)
-      : Files(std::move(TheFiles)), Args(std::move(TheArgs)),
-        Texts{std::move(Triple), std::move(Name), std::move(Output),
-              std::move(Config)} {
+      : Files(std::move(TheFiles)),
+        Args(std::move(TheArgs)), Texts{std::move(Triple), std::move(Name),
+                                        std::move(Output), std::move(Config)} {
     for (const File &F : Files) {
       dtlto_input In = {};
       In.size = sizeof(In);

@@ -21,9 +21,14 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "$DISTCC_HOSTS=a,zstd @b\n$DISTCC_IO_TIMEOUT=7\n"
           "$DISTCC_BACKOFF_PERIOD=0\n$DISTCC_FALLBACK=0\n"
           "$DISTCC_VERBOSE=yes\n$DISTCC_SSH=ssh -v  -x\n$DISTCC_LOG=/l",
-          "hosts=\n$HOME=/none", "$DISTCC_DIR=/none", "host=a", "compiler=",
-          "hosts=a\nstats-port=65536", "hosts=a\n$DISTCC_IO_TIMEOUT=0",
-          "hosts=a\ncompiler=a\tb", "stats-port=0\n$DISTCC_HOSTS=-a"};
+          "hosts=\n$HOME=/none",
+          "$DISTCC_DIR=/none",
+          "host=a",
+          "compiler=",
+          "hosts=a\nstats-port=65536",
+          "hosts=a\n$DISTCC_IO_TIMEOUT=0",
+          "hosts=a\ncompiler=a\tb",
+          "stats-port=0\n$DISTCC_HOSTS=-a"};
 }
 
 static SettingsStatus read(const Given &G, Settings &S, std::string &Error) {

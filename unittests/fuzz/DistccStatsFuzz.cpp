@@ -33,9 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Whole = std::to_string(Slots);
   char Hundredths[16];
   snprintf(Hundredths, sizeof(Hundredths), "%u.%02u", Load / 100, Load % 100);
-  check(Slots == 0 || (Text.find("dcc_max_kids ") != Text.npos &&
-                       Text.find(Whole + "\n") + Text.find(Whole + "\r") !=
-                           2 * Text.npos));
+  check(Slots == 0 ||
+        (Text.find("dcc_max_kids ") != Text.npos &&
+         Text.find(Whole + "\n") + Text.find(Whole + "\r") != 2 * Text.npos));
   check(slotsFromStats("x\ndcc_max_kids " + Whole + "\n") == Slots);
   if (Load != UINT32_MAX)
     check(Text.find(std::string("dcc_load1 ")) != Text.npos &&

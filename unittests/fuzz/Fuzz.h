@@ -26,11 +26,12 @@
 /// hold is for the target to check.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size);
 
-/// Changes an input where any change of a byte would lead nowhere; a target need
-/// not have it. Returns the new size.
-extern "C" __attribute__((weak)) size_t
-LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size, size_t MaxSize,
-                        unsigned Seed);
+/// Changes an input where any change of a byte would lead nowhere; a target
+/// need not have it. Returns the new size.
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *Data,
+                                                                size_t Size,
+                                                                size_t MaxSize,
+                                                                unsigned Seed);
 
 namespace dtlto::test {
 
@@ -67,9 +68,9 @@ inline void check(bool Holds) {
 
 /// Whether \p Text is fit for one line of a terminal, and says something.
 inline bool isLine(std::string_view Text) {
-  return !Text.empty() &&
-         std::all_of(Text.begin(), Text.end(),
-                     [](char C) { return uint8_t(C) >= 0x20 && C != 0x7f; });
+  return !Text.empty() && std::all_of(Text.begin(), Text.end(), [](char C) {
+    return uint8_t(C) >= 0x20 && C != 0x7f;
+  });
 }
 
 } // namespace dtlto::test

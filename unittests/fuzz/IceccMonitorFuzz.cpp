@@ -32,8 +32,8 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
-  auto TheCluster = std::make_shared<Cluster>(
-      Settings(), std::vector<std::string>{"x86_64"});
+  auto TheCluster =
+      std::make_shared<Cluster>(Settings(), std::vector<std::string>{"x86_64"});
   bool Known = false;
   std::set<uint32_t> Nodes, Jobs;
   for (unsigned Left = 1000; !C.empty() && Left != 0; --Left) {

@@ -23,7 +23,10 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "$ICECC_DEBUG=info\n$HOME=/h\n$ICECC_SCHEDULER=host:1",
           "$ICECC_VERSION=/a,/b\n$XDG_CACHE_HOME=/x",
           "$ICECC_TEST_SOCKET=/s\n$DTLTO_WORKER=/w\njobs=0",
-          "job=4", "transfer-timeout=-1", "worker=", "$USE_SCHEDULER=x\njobs=4097"};
+          "job=4",
+          "transfer-timeout=-1",
+          "worker=",
+          "$USE_SCHEDULER=x\njobs=4097"};
 }
 
 static bool read(const Given &G, Settings &S, std::string &Error) {
@@ -50,11 +53,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   // that was set to nothing is one that isn't set.
   Given Again("");
   Again.Variables = G.Variables;
-  Again.Args = {
-      "worker=" + S.Worker, "jobs=" + std::to_string(S.MaxJobs),
-      "grant-timeout=" + std::to_string(S.GrantTimeout.count()),
-      "transfer-timeout=" + std::to_string(S.TransferLimit.count() / 1000),
-      "netname=" + S.NetName};
+  Again.Args = {"worker=" + S.Worker, "jobs=" + std::to_string(S.MaxJobs),
+                "grant-timeout=" + std::to_string(S.GrantTimeout.count()),
+                "transfer-timeout=" +
+                    std::to_string(S.TransferLimit.count() / 1000),
+                "netname=" + S.NetName};
   std::string Version;
   size_t NumCross = S.Notes.size();
   for (const Settings::EnvironmentFile &E : S.Environments)

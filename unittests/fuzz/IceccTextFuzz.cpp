@@ -31,9 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     check(N.Jobs <= 100000 && N.Name.find('\n') == std::string::npos);
     check(Text.find(" " + N.Name + " (" + N.Address) != std::string::npos);
     // What was read can be written, and is then read again as the same.
-    std::vector<NodeJobs> Again = nodesFromText(
-        " " + N.Name + " (" + N.Address + ":1) [x86_64] speed=0.00 jobs=" +
-        std::to_string(N.Jobs) + "/9 load=1\n200 done\n");
+    std::vector<NodeJobs> Again =
+        nodesFromText(" " + N.Name + " (" + N.Address +
+                      ":1) [x86_64] speed=0.00 jobs=" + std::to_string(N.Jobs) +
+                      "/9 load=1\n200 done\n");
     check(Again.size() == 1 && Again[0].Name == N.Name &&
           Again[0].Address == N.Address && Again[0].Jobs == N.Jobs);
   }

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Object/ObjectDiff.h"
 #include "Fuzz.h"
 #include "Modules.h"
 #include "Object/ObjectCheck.h"
+#include "Object/ObjectDiff.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -67,9 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   check(isLine(Difference) && Difference.size() < 2000);
 
   // The first byte of all that differ, and both sizes.
-  size_t First =
-      size_t(std::mismatch(T.begin(), T.end(), H.begin(), H.end()).first -
-             T.begin());
+  size_t First = size_t(
+      std::mismatch(T.begin(), T.end(), H.begin(), H.end()).first - T.begin());
   StringRef Text = Difference;
   check(number(Text, "first in byte ") == First);
   if (Text.consume_front(" (section ")) {

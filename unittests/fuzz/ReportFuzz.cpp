@@ -20,7 +20,8 @@ using namespace dtlto;
 using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
-  return {"\2\x0e</script><b>x.o\5<!--x", "\1\7\xff\xc3\\\"\n\t\x1f\xc]]> <script>",
+  return {"\2\x0e</script><b>x.o\5<!--x",
+          "\1\7\xff\xc3\\\"\n\t\x1f\xc]]> <script>",
           "\3\x30\\u003c/script><SCRIPT\t<!-- --> &lt; \\\\\xe2\x80\xa8"};
 }
 

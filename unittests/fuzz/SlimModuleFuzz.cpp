@@ -12,8 +12,8 @@
 
 #include "Bitcode/SlimModule.h"
 #include "Fuzz.h"
-#include "LLVM/Module.h"
 #include "Modules.h"
+#include "LLVM/Module.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -226,10 +226,10 @@ private:
 static std::string imported(const Bytes &Bitcode, const GUIDSet &Imported) {
   LLVMContext Context;
   Module Into("into", Context);
-  std::unique_ptr<Module> From = must(
-      getLazyBitcodeModule(MemoryBufferRef(ref(Bitcode), "from"), Context,
-                           /*ShouldLazyLoadMetadata=*/true,
-                           /*IsImporting=*/true));
+  std::unique_ptr<Module> From =
+      must(getLazyBitcodeModule(MemoryBufferRef(ref(Bitcode), "from"), Context,
+                                /*ShouldLazyLoadMetadata=*/true,
+                                /*IsImporting=*/true));
   cantFail(From->materializeMetadata());
   std::vector<GlobalValue *> Moved;
   auto add = [&](GlobalValue &GV) {
@@ -289,11 +289,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   must(lto::findThinLTOModule(MemoryBufferRef(ref(*Slim), "slim")));
   {
     LLVMContext Context;
-    auto M = must(parseBitcodeFile(MemoryBufferRef(ref(*Slim), "slim"), Context));
+    auto M =
+        must(parseBitcodeFile(MemoryBufferRef(ref(*Slim), "slim"), Context));
     check(!verifyModule(*M, &errs()));
   }
   // An importer makes the same of both.
-  std::string Want = imported(Whole, Imported), Have = imported(*Slim, Imported);
+  std::string Want = imported(Whole, Imported),
+              Have = imported(*Slim, Imported);
   if (Want != Have) {
     errs() << "of the whole module:\n" << Want << "of the slim one:\n" << Have;
     abort();

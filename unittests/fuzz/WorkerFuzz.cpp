@@ -12,12 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Worker/Worker.h"
 #include "BundleJob.h"
 #include "Config/ConfigJSON.h"
 #include "Fuzz.h"
 #include "Job/JobBuilder.h"
 #include "TestLink.h"
+#include "Worker/Worker.h"
 #include "llvm/Config/llvm-config.h"
 
 using namespace llvm;
@@ -135,7 +135,8 @@ static void runAny(Choices C) {
       std::swap(Files[At].Path, Files[C.below(Files.size())].Path);
       break;
     case 4:
-      Files.push_back({C.text(12).c_str(), 1 + uint32_t(C.below(4)), anyBytes()});
+      Files.push_back(
+          {C.text(12).c_str(), 1 + uint32_t(C.below(4)), anyBytes()});
       break;
     case 5:
       if (Files.size() > 1)
