@@ -251,6 +251,8 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
   }
   if (M->type == M_STATUS_TEXT) {
     Error = Words = static_cast<StatusTextMsg &>(*M).text;
+    if (Error.empty())
+      Error = "it sent an empty text instead of an answer";
     return nullptr;
   }
   return M;

@@ -1,0 +1,154 @@
+//===- IceccChannelFuzz.cpp - Messages of daemons and schedulers
+//-----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: a byte for the version of the protocol, how much is sent at most, and
+// choices of messages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Channel.h"
+#include "Cluster.h"
+#include "Fuzz.h"
+#include <icecc/comm.h>
+#include <optional>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace dtlto::icecc;
+using namespace dtlto::test;
+
+static constexpr size_t MaxSize = 100000; // fits in a socket
+static constexpr uint8_t Oldest = MIN_PROTOCOL_VERSION,
+                         Versions = PROTOCOL_VERSION - Oldest + 1;
+
+namespace {
+/// A socket, whose far end has said all that it ever will.
+struct Line {
+  explicit Line(uint8_t Version) {
+    check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds) == 0);
+    // Its own version, and that on which both agree.
+    for (int Time = 0; Time != 2; ++Time)
+      say({char(Version), 0, 0, 0});
+  }
+  ~Line() { ::close(Fds[1]); }
+
+  void say(const std::string &Bytes) {
+    check(::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT) ==
+          ssize_t(Bytes.size()));
+  }
+  /// Takes the near end over.
+  MsgChannel *channel() {
+    ::shutdown(Fds[1], SHUT_WR);
+    sockaddr Nobody = {AF_UNIX, {}};
+    return Service::createChannel(Fds[0], &Nobody, sizeof(Nobody));
+  }
+
+  int Fds[2];
+};
+} // namespace
+
+/// The bytes of \p M.
+static std::string written(const Msg &M, uint8_t Version) {
+  Line L(Version);
+  std::unique_ptr<MsgChannel> C(L.channel());
+  check(C && C->send_msg(M));
+  char Buffer[4096];
+  ssize_t N = ::recv(L.Fds[1], Buffer, sizeof(Buffer), MSG_DONTWAIT);
+  check(N > 8);
+  return {Buffer + 8, size_t(N) - 8}; // behind both versions
+}
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  std::string Node = "Name:one\nIP:10.0.0.1\nMaxJobs:4\nPlatform:x86_64\n";
+  Node = char(Node.size()) + Node;
+  return {"\x16\xff\xff" + ("\1\7" + Node) + "\2\7\x9\3\x9" +
+              std::string("\0\4\1\4name", 8),
+          "\x16\xff\xff\5\1\7no node", std::string("\x16\xff\xff\5\1\0", 6),
+          "\1\x28\1\1\7" + Node,
+          "\x16\xff\xff\6\1\x1exxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\5\1\1\x1b"};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  Choices C(Data, Size);
+  uint8_t Version = uint8_t(Oldest + C.below(Versions));
+  size_t Most = C.take() * 256u + C.take();
+  // Messages as libicecc writes them: its own reader runs over the end of texts
+  // that have none.
+  std::string Sent;
+  std::vector<size_t> Ends;
+  std::vector<MsgType> Types;
+  std::optional<std::string> Words; // the first text ends it all
+  while (!C.empty() && !Words && Types.size() != 100) {
+    unsigned Kind = C.below(7);
+    uint32_t Id = C.take();
+    std::string Text;
+    if (Kind == 1 || Kind >= 4)
+      // As far as a text goes in libicecc.
+      Text = C.text(255).c_str();
+    std::unique_ptr<Msg> M;
+    switch (Kind) {
+    case 0:
+      M = std::make_unique<PingMsg>();
+      break;
+    case 1:
+      M = std::make_unique<MonStatsMsg>(int(Id), Text);
+      break;
+    case 2:
+      M = std::make_unique<MonJobBeginMsg>(Id, 0, C.take());
+      break;
+    case 3:
+      M = std::make_unique<EndMsg>();
+      break;
+    case 4:
+      M = std::make_unique<UseCSMsg>("x86_64", Text, Id, Id, true, 1, 0);
+      break;
+    case 5:
+      M = std::make_unique<StatusTextMsg>(Text);
+      Words = Text;
+      break;
+    case 6:
+      M = std::make_unique<BlacklistHostEnvMsg>("x86_64", Text, "one");
+      break;
+    }
+    Sent += written(*M, Version);
+    Ends.push_back(Sent.size());
+    Types.push_back(M->type);
+  }
+  // All of it, or the connection ends amid a message.
+  Sent.resize(std::min({Sent.size(), Most, MaxSize}));
+
+  Line L(Version);
+  L.say(Sent);
+  MsgChannel *Raw = L.channel();
+  check(Raw != nullptr);
+  Interrupt I;
+  std::unique_ptr<Channel> Near = Channel::adopt(Raw, I);
+  auto TheCluster =
+      std::make_shared<Cluster>(Settings(), std::vector<std::string>{"x86_64"});
+  // What came whole is there, in order; then there is an end, and its reason.
+  size_t Next = 0;
+  std::string Error;
+  while (std::unique_ptr<Msg> M =
+             Near->receive(Clock::now() + std::chrono::seconds(20), Error)) {
+    check(Error.empty());
+    check(Next != Types.size() && M->type == Types[Next] &&
+          Ends[Next] <= Sent.size());
+    ++Next;
+    TheCluster->handle(*M);
+    Cluster::Numbers N = TheCluster->numbers();
+    check(N.Free <= N.Slots && N.Nodes <= Next);
+  }
+  check(!Error.empty() && !Near->timedOut());
+  if (Words && Ends.back() == Sent.size())
+    check(Next + 1 == Types.size() && (Words->empty() || Error == *Words));
+  else
+    check(Next ==
+          size_t(std::upper_bound(Ends.begin(), Ends.end(), Sent.size()) -
+                 Ends.begin()));
+  return 0;
+}
