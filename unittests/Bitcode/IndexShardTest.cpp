@@ -235,6 +235,20 @@ TEST_F(IndexShardTest, NoName) {
   EXPECT_NE(Message.find("'dir/b.o'"), std::string::npos) << Message;
 }
 
+TEST_F(IndexShardTest, ANameIsPrintedInOneLine) {
+  ModuleSummaryIndex Index(/*HaveGVs=*/false);
+  Index.addModule("a\nb\x1b.o");
+  std::string Shard;
+  raw_string_ostream OS(Shard);
+  writeIndexToFile(Index, OS);
+  Bytes Out;
+  EXPECT_EQ(rename(OS.str(), Out,
+                   [](StringRef) -> std::optional<std::string> {
+                     return std::nullopt;
+                   }),
+            "module 'a\\x0ab\\x1b.o' has no name that travels");
+}
+
 //===----------------------------------------------------------------------===//
 // What is no shard
 //===----------------------------------------------------------------------===//

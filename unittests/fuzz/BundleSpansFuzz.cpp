@@ -1,4 +1,4 @@
-//===- BundleSpansFuzz.cpp - Any job as dtlto.bundle/2 has it -----------===//
+//===- BundleSpansFuzz.cpp - Any job as dtlto.bundle/2 has it -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

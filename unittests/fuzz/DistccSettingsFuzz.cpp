@@ -1,4 +1,4 @@
-//===- DistccSettingsFuzz.cpp - Any settings of distcc ------------------===//
+//===- DistccSettingsFuzz.cpp - Any settings of distcc --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- IceccChannelFuzz.cpp - Messages of daemons and schedulers
+//===- IceccChannelFuzz.cpp - Messages of daemons and schedulers ----------===//
 //-----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.

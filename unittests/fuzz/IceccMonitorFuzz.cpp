@@ -1,4 +1,4 @@
-//===- IceccMonitorFuzz.cpp - What a scheduler tells monitors -----------===//
+//===- IceccMonitorFuzz.cpp - What a scheduler tells monitors -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

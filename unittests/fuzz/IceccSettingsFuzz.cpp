@@ -1,4 +1,4 @@
-//===- IceccSettingsFuzz.cpp - Any settings of icecc --------------------===//
+//===- IceccSettingsFuzz.cpp - Any settings of icecc ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ObjectDiffFuzz.cpp - Where any two files differ ------------------===//
+//===- ObjectDiffFuzz.cpp - Where any two files differ --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

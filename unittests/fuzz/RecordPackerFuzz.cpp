@@ -1,4 +1,4 @@
-//===- RecordPackerFuzz.cpp - Any records, written anew -----------------===//
+//===- RecordPackerFuzz.cpp - Any records, written anew -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ReportFuzz.cpp - A report of any names and messages --------------===//
+//===- ReportFuzz.cpp - A report of any names and messages ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SlimModuleFuzz.cpp - What importers read of a slim module --------===//
+//===- SlimModuleFuzz.cpp - What importers read of a slim module ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- WorkerFuzz.cpp - A worker with any body in a valid container -----===//
+//===- WorkerFuzz.cpp - A worker with any body in a valid container -------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -8,6 +8,7 @@
 #include "Bitcode/IndexShard.h"
 #include "Bitcode/BitstreamCopy.h"
 #include "Support/Failure.h"
+#include "Support/Text.h"
 #include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -124,7 +125,8 @@ Error ShardRenamer::rewriteModuleStrtab() {
     std::string Old(Record.begin() + 1, Record.end());
     std::optional<std::string> New = NewName(Old);
     if (!New)
-      return failure("module '" + Old + "' has no name that travels");
+      return failure("module '" + printable(Old) +
+                     "' has no name that travels");
     Record.truncate(1);
     for (unsigned char C : *New)
       Record.push_back(C);
