@@ -82,6 +82,15 @@ TEST(DifferenceTest, HalfObjects) {
   }
 }
 
+// LLVM's reader would end the process: the section's name is longer than the
+// file.
+TEST(DifferenceTest, DamagedWebAssembly) {
+  const char Damaged[] = "\0asm\1\0\0\0\0\5\xff\x61"
+                         "bcd";
+  EXPECT_EQ(describeDifference(StringRef(Damaged, sizeof(Damaged) - 1), ""),
+            "first in byte 0; 15 bytes, not 0");
+}
+
 TEST(DifferenceTest, SaveBoth) {
   test::TempFolder Folder;
   EXPECT_EQ(toString(saveBoth(Folder.path("new/deep/a.b"), ".o", "t", "h")),

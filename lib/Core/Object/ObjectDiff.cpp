@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectDiff.h"
+#include "Object/ObjectCheck.h"
 #include "Support/AtomicFile.h"
 #include "Support/Text.h"
 #include "llvm/Object/ObjectFile.h"
@@ -30,6 +31,11 @@ struct NamedSection {
 /// there are none. The bytes may come from anywhere.
 static std::vector<NamedSection> sectionsOf(StringRef Bytes) {
   std::vector<NamedSection> Sections;
+  // LLVM's reader of WebAssembly ends the process over a damaged file, and what
+  // is beside an object, such as a .dwo, wasn't checked.
+  if (Bytes.starts_with(StringRef("\0asm", 4)) &&
+      errorToBool(checkObject(Bytes, Triple("wasm32-unknown-unknown"))))
+    return Sections;
   auto File = object::ObjectFile::createObjectFile(MemoryBufferRef(Bytes, ""));
   if (!File) {
     consumeError(File.takeError());
