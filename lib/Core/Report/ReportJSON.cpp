@@ -105,7 +105,7 @@ namespace {
 class ReportWriter {
 public:
   ReportWriter(raw_ostream &OS, const Timeline &T, const ReportFacts &Facts,
-         unsigned Indent)
+               unsigned Indent)
       : J(OS, Indent), T(T), S(summarize(T)), Facts(Facts) {}
 
   void write() {

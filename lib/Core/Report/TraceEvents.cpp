@@ -69,8 +69,8 @@ void EventsWriter::nameTrack(int64_t Track, const Twine &Name) {
 }
 
 void EventsWriter::span(const Timeline &T, const JobRecord &Job, StringRef What,
-                  double Begin, double End, int64_t Track,
-                  const AttemptRecord *A) {
+                        double Begin, double End, int64_t Track,
+                        const AttemptRecord *A) {
   if (Begin == NoTime || End == NoTime)
     return;
   // The profiler's own rounding: never a span that begins before another ends.
