@@ -26,6 +26,7 @@
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -169,7 +170,9 @@ static std::string link(StringRef Object, StringRef Good, const Triple &T,
   }
   int Status = 0;
   std::string Why;
-  if (Child < 0 || waitpid(Child, &Status, 0) != Child)
+  // libFuzzer has a timer.
+  if (Child < 0 ||
+      sys::RetryAfterSignal(-1, waitpid, Child, &Status, 0) != Child)
     abort();
   char Buffer[4000];
   StringRef Text(
