@@ -8,9 +8,11 @@
 #include "Object/LineTableCheck.h"
 #include "Support/Failure.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/DebugInfo/DWARF/DWARFAbbreviationDeclaration.h"
 #include "llvm/DebugInfo/DWARF/DWARFCompileUnit.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/DebugInfo/DWARF/DWARFDataExtractor.h"
+#include "llvm/DebugInfo/DWARF/DWARFDebugAbbrev.h"
 #include "llvm/DebugInfo/DWARF/DWARFFormValue.h"
 #include "llvm/DebugInfo/DWARF/DWARFObject.h"
 #include "llvm/Object/RelocationResolver.h"
@@ -109,11 +111,37 @@ static Error checkLineTable(DWARFUnit &Unit, uint64_t Offset,
   return HasMore.takeError();
 }
 
+Error dtlto::checkFirstEntry(DWARFUnit &Unit) {
+  DWARFDataExtractor Data = Unit.getDebugInfoExtractor();
+  uint64_t Offset = Unit.getOffset() + Unit.getHeaderSize();
+  uint64_t End = std::min<uint64_t>(Unit.getNextUnitOffset(), Data.size());
+  const DWARFAbbreviationDeclarationSet *Abbrevs = Unit.getAbbreviations();
+  if (Offset >= End || !Abbrevs)
+    return Error::success(); // nobody reads it
+  const DWARFAbbreviationDeclaration *Kind =
+      Abbrevs->getAbbreviationDeclaration(
+          static_cast<uint32_t>(Data.getULEB128(&Offset)));
+  if (!Kind)
+    return Error::success();
+  for (const auto &Attribute : Kind->attributes()) {
+    uint64_t Begin = Offset;
+    if (!Attribute.isImplicitConst() &&
+        !DWARFFormValue::skipValue(Attribute.Form, Data, &Offset,
+                                   Unit.getFormParams()))
+      return Error::success(); // nor does LLVM know it
+    if (Offset < Begin || Offset > End)
+      return failure("an attribute of a compile unit is longer than the unit");
+  }
+  return Error::success();
+}
+
 /// \p IsKnown becomes false when the context reads what isn't known.
 static Error checkUnits(DWARFContext &Context, bool &IsKnown) {
   for (const std::unique_ptr<DWARFUnit> &Unit : Context.compile_units()) {
     if (!IsKnown)
       return failure("its compile units are where another object says");
+    if (Error E = checkFirstEntry(*Unit))
+      return E;
     DWARFDie Die = Unit->getUnitDIE();
     IsKnown = true; // reading that took addresses of code, too
     if (!Die)

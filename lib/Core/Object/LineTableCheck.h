@@ -8,6 +8,7 @@
 #ifndef DTLTO_OBJECT_LINETABLECHECK_H
 #define DTLTO_OBJECT_LINETABLECHECK_H
 
+#include "llvm/DebugInfo/DWARF/DWARFUnit.h"
 #include "llvm/Object/COFF.h"
 #include "llvm/Support/Error.h"
 #include <vector>
@@ -41,6 +42,10 @@ struct LineSections {
 /// those must be known.
 llvm::Error checkLineTables(const LineSections &Sections);
 llvm::Error checkLineTables(const llvm::object::COFFObjectFile &File);
+
+/// LLVM's reader goes on where an attribute says that it ends: those of a
+/// unit's first entry must end in the unit.
+llvm::Error checkFirstEntry(llvm::DWARFUnit &Unit);
 
 } // namespace dtlto
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/MachOCheck.h"
+#include "Object/LineTableCheck.h"
 #include "Object/SharedTables.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
@@ -257,9 +258,12 @@ Error MachOCheck::checkUnit() {
   auto Ignore = [](Error E) { consumeError(std::move(E)); };
   auto Context = DWARFContext::create(Tables, File.getBytesInAddress(),
                                       /*isLittleEndian=*/true, Ignore, Ignore);
-  for (const auto &Unit : Context->compile_units())
+  for (const auto &Unit : Context->compile_units()) {
+    if (Error E = checkFirstEntry(*Unit))
+      return E;
     if (Unit->getUnitDIE().getShortName() == nullptr)
       return failure("its debug information names no file");
+  }
   return Error::success();
 }
 
