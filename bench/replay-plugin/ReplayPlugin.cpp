@@ -181,6 +181,8 @@ static void wakeUp(dtlto_session *S) {
 // The plugin's functions
 //===----------------------------------------------------------------------===//
 
+static constexpr uint32_t Needs = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS;
+
 static int32_t openSession(const dtlto_host *Host,
                            const dtlto_session_params *Params,
                            dtlto_session **Session) {
@@ -196,16 +198,14 @@ static int32_t openSession(const dtlto_host *Host,
     log(Host, DTLTO_LOG_ERROR, Error);
     return DTLTO_ERROR_CALLER;
   }
-  if (S->S.Config) {
-    auto *Needs = static_cast<const dtlto_needs *>(
-        Host->extension(Host->context, DTLTO_EXT_NEEDS));
-    if (!Needs) {
-      log(Host, DTLTO_LOG_ERROR, "the host has no " DTLTO_EXT_NEEDS);
-      return DTLTO_ERROR_CALLER;
-    }
-    Needs->set(Host->context,
-               DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  auto *More = static_cast<const dtlto_needs *>(
+      Host->extension(Host->context, DTLTO_EXT_NEEDS));
+  if (!More) {
+    log(Host, DTLTO_LOG_ERROR, "the host has no " DTLTO_EXT_NEEDS);
+    return DTLTO_ERROR_CALLER;
   }
+  More->set(Host->context,
+            Needs | (S->S.Config ? DTLTO_PART_CONFIG : DTLTO_PART_ARGS));
   for (uint32_t I = 0; I != S->S.Cluster.Machines; ++I)
     S->MachineNames.push_back("machine" + std::to_string(I));
   *Session = S.release();
@@ -309,9 +309,6 @@ static void closeSession(dtlto_session *S) {
 }
 
 static const void *getExtension(const char *) { return nullptr; }
-
-static constexpr uint32_t Needs =
-    DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS;
 
 const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, Needs,     "replay",

@@ -337,7 +337,9 @@ typedef struct dtlto_fallback {
 } dtlto_fallback;
 
 /* Extension of the host: other parts than `dtlto_plugin.needs`, for a plugin that
- * learns from its arguments what its workers are. */
+ * learns from its arguments what its workers are. Its `needs` are then what it
+ * needs in any case: jobs are built before it is open, and one that can't have
+ * one of these parts is compiled in the linker. */
 #define DTLTO_EXT_NEEDS "dtlto.needs/1"
 
 typedef struct dtlto_needs {
