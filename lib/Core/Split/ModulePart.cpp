@@ -1,0 +1,172 @@
+//===- ModulePart.cpp - A module becomes one of its parts -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Split/ModulePart.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+/// In the order of the module. What is done to one may change the lists.
+static std::vector<GlobalValue *> definitions(Module &M) {
+  std::vector<GlobalValue *> All;
+  for (GlobalValue &V : M.global_values())
+    if (!V.isDeclaration())
+      All.push_back(&V);
+  return All;
+}
+
+/// So that other parts can refer to it, and it stays though this one doesn't.
+static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
+                  StringRef Suffix) {
+  // Those of COFF have a symbol's name.
+  DenseMap<Comdat *, Comdat *> Renamed;
+  unsigned NumUnnamed = 0;
+  for (GlobalValue *V : Definitions) {
+    if (!P.isShared(*V))
+      continue;
+    if (V->hasLinkOnceLinkage())
+      V->setLinkage(GlobalValue::getWeakLinkage(V->hasLinkOnceODRLinkage()));
+    if (!V->hasLocalLinkage())
+      continue;
+    std::string Name = V->hasName()
+                           ? V->getName().str()
+                           : "__unnamed_" + std::to_string(++NumUnnamed);
+    std::string Shared = Name + ".llvm." + Suffix.str();
+    auto *Object = dyn_cast<GlobalObject>(V);
+    if (Comdat *C = Object ? Object->getComdat() : nullptr;
+        C && C->getName() == Name) {
+      Comdat *New = V->getParent()->getOrInsertComdat(Shared);
+      New->setSelectionKind(C->getSelectionKind());
+      Renamed[C] = New;
+    }
+    V->setName(Shared);
+    V->setLinkage(GlobalValue::ExternalLinkage);
+    V->setVisibility(GlobalValue::HiddenVisibility);
+    V->setDSOLocal(true);
+  }
+  for (GlobalValue *V : Definitions)
+    if (auto *Object = dyn_cast<GlobalObject>(V))
+      if (auto It = Renamed.find(Object->getComdat()); It != Renamed.end())
+        Object->setComdat(It->second);
+}
+
+/// Makes a declaration of it. An alias is one of what it is to its users.
+static void declare(GlobalValue &V) {
+  if (auto *F = dyn_cast<Function>(&V)) {
+    F->deleteBody();
+    F->setComdat(nullptr);
+    return;
+  }
+  if (auto *Variable = dyn_cast<GlobalVariable>(&V)) {
+    Variable->setInitializer(nullptr);
+    Variable->setLinkage(GlobalValue::ExternalLinkage);
+    Variable->setComdat(nullptr);
+    Variable->clearMetadata();
+    return;
+  }
+  GlobalValue *New;
+  if (auto *Type = dyn_cast<FunctionType>(V.getValueType()))
+    New = Function::Create(Type, GlobalValue::ExternalLinkage,
+                           V.getAddressSpace(), "", V.getParent());
+  else
+    New = new GlobalVariable(*V.getParent(), V.getValueType(), false,
+                             GlobalValue::ExternalLinkage, nullptr, "", nullptr,
+                             V.getThreadLocalMode(), V.getAddressSpace());
+  New->takeName(&V);
+  New->setVisibility(V.getVisibility());
+  New->setDSOLocal(V.isDSOLocal());
+  New->setDLLStorageClass(V.getDLLStorageClass());
+  V.replaceAllUsesWith(New);
+  V.eraseFromParent();
+}
+
+/// Variables are described beside their definition. What belongs to no
+/// definition is in the first part.
+static void keepDebugInfo(Module &M, const Partition &P, unsigned Part) {
+  DenseSet<const DIGlobalVariableExpression *> Here, Attached;
+  for (const GlobalVariable &V : M.globals()) {
+    SmallVector<DIGlobalVariableExpression *, 1> Descriptions;
+    V.getDebugInfo(Descriptions);
+    Attached.insert(Descriptions.begin(), Descriptions.end());
+    // A constant without an address is described where it is used.
+    if (P.isMember(V) ? P.isIn(V, Part) : P.isCopied(V, Part))
+      Here.insert(Descriptions.begin(), Descriptions.end());
+  }
+  for (DICompileUnit *Unit : M.debug_compile_units()) {
+    SmallVector<Metadata *, 16> Globals;
+    for (DIGlobalVariableExpression *D : Unit->getGlobalVariables())
+      if (Here.count(D) || (Part == 0 && !Attached.count(D)))
+        Globals.push_back(D);
+    Unit->replaceGlobalVariables(MDTuple::get(M.getContext(), Globals));
+    if (Part == 0)
+      continue;
+    Unit->replaceEnumTypes({});
+    Unit->replaceRetainedTypes({});
+    Unit->replaceImportedEntities({});
+    Unit->replaceMacros({});
+  }
+}
+
+template <typename List>
+static void eraseUnused(List &&Globals, const Partition &P) {
+  for (auto &V : make_early_inc_range(Globals)) {
+    V.removeDeadConstantUsers();
+    if (V.use_empty() &&
+        (V.isDeclaration() || (V.hasLocalLinkage() && !P.isMember(V))))
+      V.eraseFromParent();
+  }
+}
+
+void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
+                     StringRef Suffix) {
+  keepDebugInfo(M, P, Part);
+  removeFromUsedLists(M, [&](Constant *C) {
+    auto *V = cast<GlobalValue>(C->stripPointerCasts());
+    return P.isMember(*V) && !P.isIn(*V, Part);
+  });
+  if (Part != 0)
+    M.setModuleInlineAsm("");
+  // Such as names of libraries: for the whole module, once.
+  if (Part != 0)
+    for (const char *Name : {"llvm.linker.options", "llvm.dependent-libraries"})
+      if (NamedMDNode *Words = M.getNamedMetadata(Name))
+        M.eraseNamedMetadata(Words);
+
+  std::vector<GlobalValue *> Definitions = definitions(M);
+  share(Definitions, P, Suffix);
+  // Aliases before what they name.
+  for (GlobalValue *V : reverse(Definitions)) {
+    if (P.isIn(*V, Part))
+      continue;
+    if (isForTheCompiler(*V)) {
+      // What is used was dealt with. Nobody reads annotations of what is gone.
+      if (V->getName() != "llvm.used" && V->getName() != "llvm.compiler.used")
+        V->eraseFromParent();
+    } else if (!P.isCopied(*V, Part)) {
+      if (P.isMember(*V) || !V->hasLocalLinkage())
+        declare(*V);
+    } else if (P.isMember(*V)) {
+      V->setLinkage(GlobalValue::AvailableExternallyLinkage);
+      cast<GlobalObject>(V)->setComdat(nullptr);
+    }
+  }
+  eraseUnused(M.functions(), P);
+  eraseUnused(M.globals(), P);
+  // Of copied constants' users, and the other way round.
+  eraseUnused(M.functions(), P);
+}
+
+void dtlto::keepPart(Module &M, PartNumber Number, const ModuleHash &Hash) {
+  // As ModuleSummaryIndex::getGlobalNameForLocal() has it.
+  uint64_t Suffix = uint64_t(Hash[0]) << 32 | Hash[1];
+  keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix));
+}

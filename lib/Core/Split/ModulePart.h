@@ -1,0 +1,32 @@
+//===- ModulePart.h - A module becomes one of its parts ---------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SPLIT_MODULEPART_H
+#define DTLTO_SPLIT_MODULEPART_H
+
+#include "Split/Partition.h"
+#include "Support/PartNumber.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/ModuleSummaryIndex.h"
+
+namespace dtlto {
+
+/// Leaves of \p M what \p Part of \p P has. Other parts' definitions become
+/// declarations, or copies that the optimizer may look at. Locals that another
+/// part refers to get a hidden symbol with \p Suffix at its end, as ThinLTO's
+/// own have it: in the whole link, it has to be this module's. \p P is of no
+/// use afterwards.
+void keepPart(llvm::Module &M, const Partition &P, unsigned Part,
+              llvm::StringRef Suffix);
+
+/// The same for the part \p Number of \p M as ThinLTO's importer leaves it. \p
+/// Hash is that of the module's bitcode, as the index has it.
+void keepPart(llvm::Module &M, PartNumber Number, const llvm::ModuleHash &Hash);
+
+} // namespace dtlto
+
+#endif // DTLTO_SPLIT_MODULEPART_H

@@ -1,0 +1,381 @@
+//===- Partition.cpp - Which part of a module has what --------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Split/Partition.h"
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include <map>
+
+using namespace llvm;
+using namespace dtlto;
+
+// In instructions. What ThinLTO imports by default, and how much less so of
+// what an import refers to.
+static constexpr unsigned CopyLimit = 100;
+static constexpr double CopyDecay = 0.7;
+// In bytes. Larger constants have a symbol rather than a copy in each part.
+static constexpr uint64_t MaxCopiedConstant = 1024;
+
+bool dtlto::isForTheCompiler(const GlobalValue &V) {
+  return V.getName() == "llvm.used" || V.getName() == "llvm.compiler.used" ||
+         V.getSection() == "llvm.metadata";
+}
+
+static bool isEmitted(const GlobalValue &V) {
+  return !V.isDeclaration() && !V.hasAvailableExternallyLinkage() &&
+         !isForTheCompiler(V);
+}
+
+/// Constructors and destructors, in the order that they are run in.
+static bool isList(const GlobalValue &V) { return V.hasAppendingLinkage(); }
+
+/// The same, as programs write it themselves.
+static bool isInList(const GlobalValue &V) {
+  static constexpr StringLiteral Lists[] = {".init_array",
+                                            ".fini_array",
+                                            ".preinit_array",
+                                            ".ctors",
+                                            ".dtors",
+                                            ".CRT$",
+                                            "__DATA,__mod_init_func",
+                                            "__DATA,__mod_term_func"};
+  return any_of(
+      Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
+}
+
+/// Text and numbers that nobody compares the address of.
+static bool isCopiedConstant(const GlobalValue &V) {
+  auto *Variable = dyn_cast<GlobalVariable>(&V);
+  return Variable && V.hasLocalLinkage() && V.hasGlobalUnnamedAddr() &&
+         Variable->isConstant() && !V.hasSection() && !V.hasComdat() &&
+         !V.isThreadLocal() && isa<ConstantData>(Variable->getInitializer()) &&
+         V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType()) <=
+             MaxCopiedConstant;
+}
+
+/// Calls \p Tell with each constant that \p V consists of, once.
+static void forEachConstant(const GlobalValue &V,
+                            function_ref<void(const Constant &)> Tell) {
+  SmallPtrSet<const Constant *, 32> Seen;
+  SmallVector<const Constant *, 32> Left;
+  auto Add = [&](const Value *Operand) {
+    auto *C = dyn_cast_or_null<Constant>(Operand);
+    if (C && !isa<ConstantData>(C) && Seen.insert(C).second)
+      Left.push_back(C);
+  };
+  auto Walk = [&] {
+    while (!Left.empty()) {
+      const Constant *C = Left.pop_back_val();
+      Tell(*C);
+      if (!isa<GlobalValue>(C))
+        for (unsigned I = C->getNumOperands(); I != 0; --I)
+          Add(C->getOperand(I - 1));
+    }
+  };
+  for (const Use &Operand : V.operands()) {
+    Add(Operand);
+    Walk();
+  }
+  if (auto *F = dyn_cast<Function>(&V))
+    for (const Instruction &I : instructions(F))
+      for (const Use &Operand : I.operands()) {
+        Add(Operand);
+        Walk();
+      }
+}
+
+void dtlto::forEachReference(
+    const GlobalValue &V,
+    const std::function<void(const GlobalValue &)> &Tell) {
+  forEachConstant(V, [&](const Constant &C) {
+    if (auto *To = dyn_cast<GlobalValue>(&C))
+      Tell(*To);
+  });
+}
+
+static uint64_t numInstructions(const GlobalValue &V) {
+  auto *F = dyn_cast<Function>(&V);
+  if (!F)
+    return 0;
+  uint64_t N = 0;
+  for (const Instruction &I : instructions(F))
+    N += !isa<DbgInfoIntrinsic>(I);
+  return N;
+}
+
+/// Assembly may name what is private to its part.
+static bool hasAssembly(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return Call && Call->isInlineAsm();
+  });
+}
+
+/// Calls \p Tell with what may be the name of a symbol in \p Assembly.
+static void forEachWord(StringRef Assembly,
+                        function_ref<void(StringRef)> Tell) {
+  auto IsPart = [](char C) {
+    return isAlnum(C) || C == '_' || C == '.' || C == '$' || C == '?' ||
+           static_cast<unsigned char>(C) >= 0x80;
+  };
+  while (!(Assembly = Assembly.drop_until(IsPart)).empty()) {
+    StringRef Word = Assembly.take_while(IsPart);
+    Assembly = Assembly.drop_front(Word.size());
+    Tell(Word);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What there is, and what must be together
+//===----------------------------------------------------------------------===//
+
+struct Partition::Graph {
+  explicit Graph(const Module &M);
+
+  void joinAssembly(StringRef Text, unsigned Node);
+  void joinNamed(StringRef Name, unsigned Node);
+  void keepName(const GlobalValue &V);
+  bool isWorthACopy(const GlobalValue &V, unsigned Limit) const;
+  unsigned classOf(const GlobalValue &V) const {
+    return Classes[Numbers.find(&V)->second];
+  }
+
+  const Module &M;
+  Globals Nodes; // emitted, in the module's order
+  DenseMap<const GlobalValue *, unsigned> Numbers;
+  std::vector<Globals> References;                            // by node
+  DenseMap<const GlobalValue *, std::vector<unsigned>> Users; // nodes
+  DenseSet<const GlobalValue *> Private; // locals that keep their names
+  // Of nodes. The last one is module assembly, and all that has an order among
+  // the modules of a link.
+  IntEqClasses Classes;
+};
+
+Partition::Graph::Graph(const Module &M) : M(M) {
+  for (const GlobalValue &V : M.global_values())
+    if (isEmitted(V) && !isCopiedConstant(V)) {
+      Numbers[&V] = static_cast<unsigned>(Nodes.size());
+      Nodes.push_back(&V);
+    }
+  unsigned Assembly = static_cast<unsigned>(Nodes.size());
+  Classes.grow(Assembly + 1);
+
+  std::map<const Comdat *, unsigned> Comdats;
+  References.resize(Nodes.size());
+  for (unsigned N = 0; N != Nodes.size(); ++N) {
+    const GlobalValue &V = *Nodes[N];
+    auto Join = [&](const Value *Other) {
+      auto *Global = dyn_cast_or_null<GlobalValue>(Other);
+      if (auto It = Numbers.find(Global); Global && It != Numbers.end())
+        Classes.join(N, It->second);
+    };
+    if (const Comdat *C = V.getComdat())
+      Classes.join(N, Comdats.try_emplace(C, N).first->second);
+    if (isa<GlobalAlias>(V))
+      Join(V.getAliaseeObject());
+    if (auto *IFunc = dyn_cast<GlobalIFunc>(&V))
+      Join(IFunc->getResolverFunction());
+    if (auto *Object = dyn_cast<GlobalObject>(&V))
+      if (MDNode *To = Object->getMetadata(LLVMContext::MD_associated))
+        if (auto *C =
+                dyn_cast_or_null<ConstantAsMetadata>(To->getOperand(0).get()))
+          Join(C->getValue()->stripPointerCasts());
+    forEachConstant(V, [&](const Constant &C) {
+      if (auto *Label = dyn_cast<BlockAddress>(&C))
+        Join(Label->getFunction());
+      if (auto *To = dyn_cast<GlobalValue>(&C)) {
+        References[N].push_back(To);
+        Users[To].push_back(N);
+        if (isList(V))
+          Join(To);
+      }
+    });
+  }
+
+  for (unsigned N = 0; N != Nodes.size(); ++N)
+    if (isList(*Nodes[N]) || isInList(*Nodes[N]))
+      Classes.join(N, Assembly);
+
+  // Assembly refers by name to what has no other name elsewhere, and defines
+  // symbols that nobody else sees.
+  joinAssembly(M.getModuleInlineAsm(), Assembly);
+  for (unsigned N = 0; N != Nodes.size(); ++N)
+    if (auto *F = dyn_cast<Function>(Nodes[N]))
+      for (const Instruction &I : instructions(F))
+        if (auto *Call = dyn_cast<CallBase>(&I))
+          if (auto *Text = dyn_cast<InlineAsm>(Call->getCalledOperand()))
+            joinAssembly(Text->getAsmString(), N);
+
+  // ThinLTO gives these no other name either.
+  SmallVector<GlobalValue *, 16> Kept;
+  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
+  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
+  for (const GlobalValue *V : Kept)
+    keepName(*V);
+  for (const GlobalValue *V : Nodes)
+    if (V->hasSection())
+      keepName(*V);
+
+  Classes.compress();
+}
+
+void Partition::Graph::joinAssembly(StringRef Text, unsigned Node) {
+  forEachWord(Text, [&](StringRef Word) {
+    joinNamed(Word, Node);
+    // As Mach-O and 32-bit Windows write the names of C.
+    if (Word.consume_front("_"))
+      joinNamed(Word, Node);
+  });
+}
+
+void Partition::Graph::joinNamed(StringRef Name, unsigned Node) {
+  const GlobalValue *V = M.getNamedValue(Name);
+  if (!V)
+    V = M.getNamedValue(("\1" + Name).str());
+  if (!V)
+    return;
+  if (auto It = Numbers.find(V); It != Numbers.end())
+    Classes.join(Node, It->second);
+  keepName(*V);
+  // Assembly may define a symbol that is a local one.
+  if (V->isDeclaration())
+    for (unsigned User : Users.lookup(V))
+      Classes.join(Node, User);
+}
+
+/// A local whose name stays has no symbol that another part could refer to.
+void Partition::Graph::keepName(const GlobalValue &V) {
+  auto It = Numbers.find(&V);
+  if (It == Numbers.end() || !V.hasLocalLinkage())
+    return;
+  Private.insert(&V);
+  for (unsigned User : Users.lookup(&V))
+    Classes.join(It->second, User);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+Partition::Partition(const Module &M, unsigned NumParts) {
+  Graph G(M);
+  cut(G, NumParts);
+  copy(G);
+}
+
+/// Takes classes in the order of a walk through what they refer to, and cuts
+/// that into pieces.
+void Partition::cut(const Graph &G, unsigned NumParts) {
+  Copies.resize(NumParts);
+  unsigned NumClasses = G.Classes.getNumClasses();
+  std::vector<std::vector<unsigned>> Members(NumClasses);
+  std::vector<uint64_t> Costs(NumClasses);
+  uint64_t Total = 0;
+  for (unsigned N = 0; N != G.Nodes.size(); ++N) {
+    unsigned Class = G.Classes[N];
+    Members[Class].push_back(N);
+    // A variable is a little work, too.
+    uint64_t Cost = 1 + numInstructions(*G.Nodes[N]);
+    Costs[Class] += Cost;
+    Total += Cost;
+  }
+
+  uint64_t Before = 0;
+  std::vector<bool> Taken(NumClasses);
+  // In what order the walk comes to nodes' references.
+  std::vector<std::pair<unsigned, size_t>> Stack;
+  auto Take = [&](unsigned Class) {
+    if (Taken[Class])
+      return;
+    Taken[Class] = true;
+    // Where the middle of it is. The first one is module assembly.
+    uint64_t Part = Before == 0 ? 0
+                                : (Before + Costs[Class] / 2) * NumParts /
+                                      std::max<uint64_t>(Total, 1);
+    Before += std::max<uint64_t>(Costs[Class], 1);
+    for (unsigned N : Members[Class])
+      Parts[G.Nodes[N]] =
+          static_cast<unsigned>(std::min<uint64_t>(Part, NumParts - 1));
+    for (unsigned N : reverse(Members[Class]))
+      Stack.push_back({N, 0});
+  };
+  auto NumNodes = static_cast<unsigned>(G.Nodes.size());
+  for (unsigned I = 0; I <= NumNodes; ++I) {
+    Take(G.Classes[I == 0 ? NumNodes : I - 1]);
+    while (!Stack.empty()) {
+      auto &[N, Next] = Stack.back();
+      const Globals &To = G.References[N];
+      if (Next == To.size()) {
+        Stack.pop_back();
+        continue;
+      }
+      auto It = G.Numbers.find(To[Next++]);
+      if (It != G.Numbers.end())
+        Take(G.Classes[It->second]);
+    }
+  }
+}
+
+/// Whether a copy in another part could be inlined, or read.
+bool Partition::Graph::isWorthACopy(const GlobalValue &V,
+                                    unsigned Limit) const {
+  if (V.isInterposable() || isList(V))
+    return false;
+  bool IsBound = false;
+  forEachConstant(V, [&](const Constant &C) {
+    auto *To = dyn_cast<GlobalValue>(&C);
+    IsBound |= isa<BlockAddress>(C) || (To && Private.count(To));
+  });
+  if (IsBound)
+    return false;
+  if (auto *Variable = dyn_cast<GlobalVariable>(&V))
+    return Variable->isConstant() && !V.isThreadLocal() && !V.hasSection();
+  auto *F = dyn_cast<Function>(&V);
+  return F && !F->hasFnAttribute(Attribute::NoInline) &&
+         !F->hasFnAttribute(Attribute::Naked) && !F->isVarArg() &&
+         numInstructions(V) <= Limit && !hasAssembly(*F);
+}
+
+/// Follows what each part refers to.
+void Partition::copy(const Graph &G) {
+  for (unsigned Part = 0; Part != numParts(); ++Part) {
+    // The largest limit that a definition was come to with.
+    DenseMap<const GlobalValue *, unsigned> Limits;
+    std::vector<std::pair<const GlobalValue *, unsigned>> Left;
+    auto Refer = [&](const GlobalValue &To, unsigned Limit) {
+      if (isIn(To, Part) || To.isDeclaration() || isForTheCompiler(To))
+        return;
+      if (isMember(To)) {
+        Shared.insert(&To);
+        if (!G.isWorthACopy(To, Limit))
+          return;
+      }
+      auto [It, IsNew] = Limits.try_emplace(&To, Limit);
+      if (!IsNew && It->second >= Limit)
+        return;
+      It->second = Limit;
+      Copies[Part].insert(&To);
+      Left.push_back({&To, Limit});
+    };
+    for (unsigned N = 0; N != G.Nodes.size(); ++N)
+      if (isIn(*G.Nodes[N], Part))
+        for (const GlobalValue *To : G.References[N])
+          Refer(*To, CopyLimit);
+    while (!Left.empty()) {
+      auto [V, Limit] = Left.back();
+      Left.pop_back();
+      auto Next = static_cast<unsigned>(Limit * CopyDecay);
+      forEachReference(*V, [&](const GlobalValue &To) { Refer(To, Next); });
+    }
+  }
+}

@@ -1,0 +1,81 @@
+//===- Partition.h - Which part of a module has what ------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A long module is compiled in parts. Each definition that others may refer to
+// is in one of them. What can't be told apart by a symbol stays together:
+// members of a comdat, aliases with what they name, addresses of labels with
+// their function, assembly with what it names. Module assembly and constructors
+// are in the first part, which takes the module's place in the link.
+//
+// Callers stay near callees: parts are pieces, of about as many instructions
+// each, of one walk through the calls. What a part may inline from another it
+// has a copy of, as ThinLTO has of what it imports.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SPLIT_PARTITION_H
+#define DTLTO_SPLIT_PARTITION_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/GlobalValue.h"
+#include <functional>
+#include <vector>
+
+namespace llvm {
+class Module;
+}
+
+namespace dtlto {
+
+class Partition {
+public:
+  /// Of \p M, after functions were imported, into \p NumParts parts, at least
+  /// one. Some may be empty. Depends on nothing else, so it is the same
+  /// wherever the module is compiled. Refers to \p M.
+  Partition(const llvm::Module &M, unsigned NumParts);
+
+  unsigned numParts() const { return static_cast<unsigned>(Copies.size()); }
+  /// What \p V, which M defines for others, is a member of.
+  bool isIn(const llvm::GlobalValue &V, unsigned Part) const {
+    auto It = Parts.find(&V);
+    return It != Parts.end() && It->second == Part;
+  }
+  /// Whether \p V is in one of the parts: it has a symbol.
+  bool isMember(const llvm::GlobalValue &V) const { return Parts.count(&V); }
+  /// Whether a part that \p V isn't in refers to it.
+  bool isShared(const llvm::GlobalValue &V) const { return Shared.count(&V); }
+  /// Whether a part has a definition of \p V to look at, or, if it is a
+  /// constant without an address, one of its own.
+  bool isCopied(const llvm::GlobalValue &V, unsigned Part) const {
+    return Copies[Part].count(&V);
+  }
+
+private:
+  using Globals = std::vector<const llvm::GlobalValue *>;
+  struct Graph;
+
+  void cut(const Graph &G, unsigned NumParts);
+  void copy(const Graph &G);
+
+  llvm::DenseMap<const llvm::GlobalValue *, unsigned> Parts;
+  llvm::DenseSet<const llvm::GlobalValue *> Shared;
+  std::vector<llvm::DenseSet<const llvm::GlobalValue *>> Copies; // by part
+};
+
+/// Whether \p V, such as llvm.used, tells LLVM something, and is in no object.
+bool isForTheCompiler(const llvm::GlobalValue &V);
+
+/// Calls \p Tell with all that the definition \p V refers to, in its order;
+/// some more than once.
+void forEachReference(
+    const llvm::GlobalValue &V,
+    const std::function<void(const llvm::GlobalValue &)> &Tell);
+
+} // namespace dtlto
+
+#endif // DTLTO_SPLIT_PARTITION_H

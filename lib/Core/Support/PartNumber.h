@@ -1,0 +1,56 @@
+//===- PartNumber.h - Which part of a module a job compiles -----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SUPPORT_PARTNUMBER_H
+#define DTLTO_SUPPORT_PARTNUMBER_H
+
+#include <string>
+
+namespace dtlto {
+
+/// Counted from 0.
+struct PartNumber {
+  unsigned Index = 0, Count = 1;
+
+  bool isWhole() const { return Count == 1; }
+};
+
+/// A module is compiled in no more parts.
+constexpr unsigned MaxParts = 64;
+
+/// To be raised by each change to what is in which part (Split/): parts of one
+/// module are compiled by workers, and found in caches, of one version.
+constexpr unsigned PartitionVersion = 1;
+
+/// \p Module with the part, for people: foo.o [2/8].
+inline std::string partTitle(const std::string &Module, PartNumber P) {
+  if (P.isWhole())
+    return Module;
+  return Module + " [" + std::to_string(P.Index + 1) + "/" +
+         std::to_string(P.Count) + "]";
+}
+
+/// The part, for names of files; nothing for a whole module.
+inline std::string partSuffix(PartNumber P) {
+  if (P.isWhole())
+    return "";
+  return "-" + std::to_string(P.Index + 1) + "-of-" + std::to_string(P.Count);
+}
+
+/// \p Name with the part, for files and LLD, which looks at how a name ends:
+/// foo-2-of-8.o, a.a(foo-2-of-8.o at 64).
+inline std::string partFile(std::string Name, PartNumber P) {
+  size_t Slash = Name.find_last_of("/\\");
+  size_t Dot = Name.rfind('.');
+  if (Dot == std::string::npos || (Slash != std::string::npos && Dot < Slash))
+    Dot = Name.size();
+  return Name.insert(Dot, partSuffix(P));
+}
+
+} // namespace dtlto
+
+#endif // DTLTO_SUPPORT_PARTNUMBER_H

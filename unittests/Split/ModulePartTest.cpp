@@ -1,0 +1,336 @@
+//===- ModulePartTest.cpp -------------------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Split/ModulePart.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include <gtest/gtest.h>
+#include <map>
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+class ModulePartTest : public testing::Test {
+protected:
+  void parse(const std::string &IR) {
+    SMDiagnostic Error;
+    M = parseAssemblyString(IR, Error, Context);
+    ASSERT_TRUE(M) << Error.getMessage().str() << " in line "
+                   << Error.getLineNo();
+    Whole.clear();
+    for (const GlobalValue &V : M->global_values())
+      if (!V.isDeclaration() && !V.hasAvailableExternallyLinkage())
+        Whole.push_back(V.getName().str());
+  }
+
+  /// Makes the parts, each in a copy of the module.
+  void split(unsigned NumParts) {
+    Parts.clear();
+    In.clear();
+    for (unsigned I = 0; I != NumParts; ++I) {
+      std::unique_ptr<Module> Copy = CloneModule(*M);
+      Partition P(*Copy, NumParts);
+      ASSERT_EQ(NumParts, P.numParts());
+      keepPart(*Copy, P, I, "77");
+      std::string Why;
+      raw_string_ostream OS(Why);
+      ASSERT_FALSE(verifyModule(*Copy, &OS))
+          << "part " << I << ": " << OS.str();
+      for (const GlobalValue &V : Copy->global_values())
+        if (!V.isDeclaration() && !V.hasAvailableExternallyLinkage())
+          In[V.getName().str()].push_back(I);
+      Parts.push_back(std::move(Copy));
+    }
+    checkSymbols();
+  }
+
+  /// What a part refers to is there, once.
+  void checkSymbols() {
+    std::map<std::string, unsigned> Defined;
+    for (const auto &Part : Parts)
+      for (const GlobalValue &V : Part->global_values())
+        if (!V.isDeclarationForLinker() && !V.hasLocalLinkage())
+          ++Defined[V.getName().str()];
+    for (const auto &[Name, Times] : Defined)
+      if (StringRef(Name) != "llvm.used" &&
+          StringRef(Name) != "llvm.compiler.used")
+        EXPECT_EQ(1u, Times) << Name;
+    for (const auto &Part : Parts)
+      for (const GlobalValue &V : Part->global_values())
+        if (V.isDeclarationForLinker() && !V.use_empty() &&
+            (!M->getNamedValue(V.getName()) ||
+             !M->getNamedValue(V.getName())->isDeclarationForLinker()))
+          EXPECT_EQ(1u, Defined.count(V.getName().str())) << V.getName().str();
+  }
+
+  unsigned partOf(const std::string &Name) {
+    EXPECT_EQ(1u, In.count(Name)) << Name;
+    return In.count(Name) ? In[Name].front() : ~0u;
+  }
+  bool together(const std::string &A, const std::string &B) {
+    return partOf(A) == partOf(B);
+  }
+
+  LLVMContext Context;
+  std::unique_ptr<Module> M;
+  std::vector<std::string> Whole;
+  std::vector<std::unique_ptr<Module>> Parts;
+  std::map<std::string, std::vector<unsigned>> In; // definitions, by name
+};
+
+/// A function that calls others, and does as much as is said.
+std::string function(const std::string &Head,
+                     const std::vector<std::string> &Calls, unsigned Size = 4) {
+  std::string Text = "define " + Head + " {\n";
+  for (const std::string &Call : Calls)
+    Text += "  call void @" + Call + "()\n";
+  for (unsigned I = 0; I != Size; ++I)
+    Text += "  store volatile i32 " + std::to_string(I) + ", ptr @sink\n";
+  return Text + "  ret void\n}\n";
+}
+
+const std::string Sink = "@sink = external global i32\n";
+
+TEST_F(ModulePartTest, EachDefinitionIsInOnePart) {
+  std::string IR = Sink;
+  for (char C : std::string("abcdefgh"))
+    IR += function(std::string("void @") + C + "()", {}, 200);
+  parse(IR);
+  for (unsigned N : {1, 2, 3, 8, 20}) {
+    split(N);
+    std::vector<unsigned> Sizes(N);
+    for (const std::string &Name : Whole) {
+      ASSERT_EQ(1u, In[Name].size()) << Name;
+      ++Sizes[partOf(Name)];
+    }
+    if (N == 2)
+      EXPECT_EQ((std::vector<unsigned>{4, 4}), Sizes);
+    if (N == 8)
+      EXPECT_EQ(std::vector<unsigned>(8, 1), Sizes);
+  }
+}
+
+TEST_F(ModulePartTest, CallersAreNearCallees) {
+  parse(Sink + function("void @a()", {"x"}, 200) +
+        function("void @b()", {"y"}, 200) +
+        function("internal void @y()", {}, 200) +
+        function("internal void @x()", {}, 200));
+  split(2);
+  EXPECT_TRUE(together("a", "x"));
+  EXPECT_TRUE(together("b", "y"));
+  EXPECT_FALSE(together("a", "b"));
+}
+
+TEST_F(ModulePartTest, LocalsThatOthersReferTo) {
+  parse(Sink + function("void @a()", {"local"}, 300) +
+        function("internal void @local()", {}, 200) +
+        function("void @b()", {"local", "odr"}, 300) +
+        function("linkonce_odr void @odr()", {}, 200) +
+        function("void @c()", {"odr"}, 300));
+  split(3);
+  EXPECT_EQ(1u, In.count("local.llvm.77"));
+  for (const auto &Part : Parts)
+    if (GlobalValue *V = Part->getNamedValue("local.llvm.77")) {
+      EXPECT_TRUE(V->hasHiddenVisibility());
+      EXPECT_TRUE(V->isDSOLocal());
+    }
+  EXPECT_TRUE(Parts[partOf("odr")]->getNamedValue("odr")->hasWeakODRLinkage());
+}
+
+TEST_F(ModulePartTest, SmallFunctionsAreCopied) {
+  parse(Sink + function("void @a()", {"small", "careful", "large"}, 300) +
+        function("internal void @small()", {"inner"}, 10) +
+        function("internal void @inner()", {}, 10) +
+        function("void @large()", {}, 300) +
+        function("weak void @careful()", {}, 10) +
+        function("void @b()", {"small", "large", "careful"}, 300));
+  split(3);
+  Module &B = *Parts[partOf("b")];
+  ASSERT_FALSE(together("b", "large"));
+  EXPECT_TRUE(B.getFunction("large")->isDeclaration());
+  ASSERT_FALSE(together("b", "careful"));
+  EXPECT_TRUE(B.getFunction("careful")->isDeclaration()); // may be replaced
+  ASSERT_FALSE(together("b", "small.llvm.77"));
+  for (const char *Name : {"small.llvm.77", "inner.llvm.77"})
+    EXPECT_TRUE(B.getFunction(Name)->hasAvailableExternallyLinkage()) << Name;
+}
+
+TEST_F(ModulePartTest, ConstantsWithoutAnAddress) {
+  parse(Sink + R"(
+@text = private unnamed_addr constant [3 x i8] c"ab\00"
+@number = internal constant i32 7
+)" + function("void @a()", {}, 200) +
+        "declare void @puts(ptr)\n"
+        "define void @b() {\n  call void @puts(ptr @text)\n"
+        "  call void @puts(ptr @number)\n  ret void\n}\n"
+        "define void @c() {\n  call void @puts(ptr @text)\n"
+        "  call void @puts(ptr @number)\n  ret void\n}\n" +
+        function("void @d()", {}, 200));
+  split(20);
+  ASSERT_FALSE(together("b", "c"));
+  EXPECT_EQ(2u, In["text"].size());
+  EXPECT_EQ(1u, In["number.llvm.77"].size());
+}
+
+TEST_F(ModulePartTest, WhatStaysTogether) {
+  parse(Sink + R"(
+$group = comdat any
+@group = linkonce_odr global ptr @member, comdat
+@labels = internal constant [1 x ptr] [ptr blockaddress(@jumps, %next)]
+define void @jumps(i32 %i) {
+  %p = getelementptr [1 x ptr], ptr @labels, i32 0, i32 %i
+  %l = load ptr, ptr %p
+  indirectbr ptr %l, [label %next]
+next:
+  ret void
+}
+@alias = alias void (), ptr @base
+@ifunc = ifunc void (), ptr @resolver
+define ptr @resolver() {
+  ret ptr @base2
+}
+@beside = global i32 1, section "beside", !associated !0
+!0 = !{ptr @owner}
+@owner = global i32 1
+@kept = internal global i32 3
+@place = internal global i32 3, section "place"
+@llvm.used = appending global [1 x ptr] [ptr @kept], section "llvm.metadata"
+)" + function("void @m1()", {}, 100) +
+        function("void @member() comdat($group)", {}, 100) +
+        function("void @base()", {}, 100) + function("void @base2()", {}, 100) +
+        "define void @user1() {\n  store i32 1, ptr @kept\n  ret void\n}\n" +
+        function("void @m2()", {}, 100) +
+        "define void @user2() {\n  store i32 1, ptr @kept\n"
+        "  store i32 1, ptr @place\n  ret void\n}\n" +
+        function("void @m3()", {}, 100));
+  for (unsigned N : {2, 5, 30}) {
+    split(N);
+    EXPECT_TRUE(together("group", "member"));
+    EXPECT_TRUE(together("labels", "jumps"));
+    EXPECT_TRUE(together("alias", "base"));
+    EXPECT_TRUE(together("ifunc", "resolver"));
+    EXPECT_TRUE(together("beside", "owner"));
+    EXPECT_TRUE(together("kept", "user1"));
+    EXPECT_TRUE(together("kept", "user2"));
+    EXPECT_TRUE(together("place", "user2"));
+    EXPECT_EQ(1u, In["llvm.used"].size());
+    EXPECT_EQ(partOf("kept"), partOf("llvm.used"));
+  }
+}
+
+TEST_F(ModulePartTest, Assembly) {
+  parse(Sink + R"(
+module asm ".globl out"
+module asm "out: call _hidden"
+module asm "private: ret"
+declare void @private()
+define internal void @hidden() {
+  ret void
+}
+define void @inside() {
+  call void asm sideeffect "call named", ""()
+  ret void
+}
+define internal void @named() {
+  ret void
+}
+)" + function("void @a()", {"private"}, 100) +
+        function("void @b()", {"inside"}, 100) +
+        function("void @c()", {"private", "named", "inside"}, 100) +
+        function("void @d()", {}, 100));
+  for (unsigned N : {2, 5}) {
+    split(N);
+    unsigned NumWithAssembly = 0;
+    for (const auto &Part : Parts)
+      NumWithAssembly += !Part->getModuleInlineAsm().empty();
+    EXPECT_EQ(1u, NumWithAssembly);
+    unsigned At = partOf("hidden");
+    EXPECT_FALSE(Parts[At]->getModuleInlineAsm().empty());
+    EXPECT_EQ(At, partOf("a")); // the assembly's symbol is a local one
+    EXPECT_EQ(At, partOf("c"));
+    EXPECT_TRUE(together("inside", "named"));
+    for (const auto &Part : Parts)
+      if (Function *F = Part->getFunction("inside")) // names what is private
+        EXPECT_FALSE(F->hasAvailableExternallyLinkage());
+  }
+}
+
+TEST_F(ModulePartTest, ConstructorsKeepTheirOrder) {
+  std::string IR =
+      Sink + "@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] "
+             "[{ i32, ptr, ptr } { i32 65535, ptr @first, ptr null }, "
+             "{ i32, ptr, ptr } { i32 65535, ptr @second, ptr null }]\n";
+  IR += function("internal void @first()", {"a"}, 10);
+  for (char C : std::string("abcdef"))
+    IR += function(std::string("void @") + C + "()", {}, 200);
+  IR += function("internal void @second()", {"f"}, 10);
+  parse(IR);
+  split(4);
+  EXPECT_EQ(1u, In["llvm.global_ctors"].size());
+  EXPECT_TRUE(together("first", "second"));
+  EXPECT_TRUE(together("first", "llvm.global_ctors"));
+}
+
+TEST_F(ModulePartTest, ImportsAreWhereTheyAreUsed) {
+  parse(Sink +
+        function("available_externally void @imported()", {"deeper"}, 30) +
+        function("available_externally void @deeper()", {}, 30) +
+        function("void @a()", {}, 300) +
+        function("void @b()", {"imported"}, 300));
+  split(2);
+  ASSERT_FALSE(together("a", "b"));
+  EXPECT_EQ(nullptr, Parts[partOf("a")]->getFunction("imported"));
+  EXPECT_EQ(nullptr, Parts[partOf("a")]->getFunction("deeper"));
+  for (const char *Name : {"imported", "deeper"})
+    EXPECT_TRUE(
+        Parts[partOf("b")]->getFunction(Name)->hasAvailableExternallyLinkage());
+}
+
+TEST_F(ModulePartTest, DebugInfo) {
+  parse(Sink + R"(
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!9}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, globals: !2, enums: !3, emissionKind: FullDebug)
+!1 = !DIFile(filename: "a.c", directory: "/")
+!2 = !{!4, !6, !10}
+!3 = !{!8}
+!4 = !DIGlobalVariableExpression(var: !5, expr: !DIExpression())
+!5 = distinct !DIGlobalVariable(name: "x", scope: !0, file: !1, type: !12, isLocal: false, isDefinition: true)
+!6 = !DIGlobalVariableExpression(var: !7, expr: !DIExpression())
+!7 = distinct !DIGlobalVariable(name: "y", scope: !0, file: !1, type: !12, isLocal: false, isDefinition: true)
+!8 = !DICompositeType(tag: DW_TAG_enumeration_type, name: "e", file: !1, size: 32)
+!9 = !{i32 2, !"Debug Info Version", i32 3}
+!10 = !DIGlobalVariableExpression(var: !11, expr: !DIExpression(DW_OP_constu, 3, DW_OP_stack_value))
+!11 = distinct !DIGlobalVariable(name: "z", scope: !0, file: !1, type: !12, isLocal: true, isDefinition: true)
+!12 = !DIBasicType(name: "int", size: 32, encoding: DW_ATE_signed)
+@x = global i32 1, !dbg !4
+@y = global i32 1, !dbg !6
+)" + function("void @a()", {}, 100) +
+        function("void @b()", {}, 100));
+  split(20);
+  unsigned NumDescriptions = 0, NumEnums = 0;
+  for (unsigned I = 0; I != 20; ++I)
+    for (DICompileUnit *Unit : Parts[I]->debug_compile_units()) {
+      NumEnums += Unit->getEnumTypes().size();
+      for (auto *D : Unit->getGlobalVariables()) {
+        ++NumDescriptions;
+        std::string Name = D->getVariable()->getName().str();
+        EXPECT_EQ(Name == "z" ? 0 : partOf(Name), I) << Name;
+      }
+    }
+  EXPECT_EQ(3u, NumDescriptions);
+  EXPECT_EQ(1u, NumEnums);
+}
+
+} // namespace
