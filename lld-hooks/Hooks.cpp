@@ -25,6 +25,7 @@
 #include "Link/Backend.h"
 #include "PluginGuard.h"
 #include "Report/TraceEvents.h"
+#include "Support/PartNumber.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Option/OptTable.h"
@@ -46,6 +47,12 @@ void realStartTrace(unsigned, StringRef, bool) asm("__real_" DTLTO_START_TRACE);
 Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
 
 static Linker *TheLinker = nullptr;
+
+// LLD takes about 100 bytes for each.
+static constexpr uint64_t MaxPartsOfLink = 1 << 17;
+
+// Modules of programs have 10 to 20 bytes for each instruction.
+static constexpr uint64_t MinInstructionBytes = 4;
 
 void dtlto::installHooks(Linker &L) { TheLinker = &L; }
 
@@ -82,6 +89,25 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
   if (TheLinker && File)
     TheLinker->Inputs.add(Buffer, (*File)->getTargetTriple());
   return File;
+}
+
+unsigned realMaxTasks(const lto::LTO *) asm("__real_" DTLTO_MAX_TASKS);
+unsigned wrapMaxTasks(const lto::LTO *) asm("__wrap_" DTLTO_MAX_TASKS);
+
+/// LLD has room for an object of each task. It asks after it has added all
+/// files, when nobody knows yet how many parts there will be.
+unsigned wrapMaxTasks(const lto::LTO *LTO) {
+  unsigned NumTasks = realMaxTasks(LTO);
+  if (!TheLinker || TheLinker->Opts.Split == 0)
+    return NumTasks;
+  uint64_t NumParts = 0;
+  for (uint64_t Size : TheLinker->Inputs.sizes())
+    NumParts += std::min<uint64_t>(MaxParts - 1, Size / MinInstructionBytes /
+                                                     TheLinker->Opts.Split);
+  TheLinker->NumTasks = NumTasks;
+  TheLinker->NumTasksOfParts =
+      static_cast<unsigned>(std::min(MaxPartsOfLink, NumParts));
+  return NumTasks + TheLinker->NumTasksOfParts;
 }
 
 /// What becomes of a link that is to be distributed by LLVM, too.

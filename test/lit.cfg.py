@@ -43,7 +43,8 @@
 #                           Without it, there is the feature `ours`.
 #   worker=1                dtlto-codegen runs the jobs of %same and of argv/,
 #                           in processes of the local plugin's. worker=also:
-#                           after the linker, or clang, did
+#                           after the linker, or clang, did. worker=parts: argv/
+#                           splits modules, and compares with the linker's parts
 #   other-plugins=FOLDER    plugins of a build with another LLVM, for abi/
 
 import os
@@ -62,8 +63,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 tools = config.llvm_tools_dir
 ours = os.path.join(config.dtlto_obj_root, "bin")
 config.worker = lit_config.params.get("worker", "0")
-if config.worker not in ("0", "1", "also"):
-    lit_config.fatal("worker=%s: 0, 1 or also" % config.worker)
+if config.worker not in ("0", "1", "also", "parts"):
+    lit_config.fatal("worker=%s: 0, 1, also or parts" % config.worker)
 if config.worker != "0":
     config.available_features.add("worker")
 config.other_plugins = lit_config.params.get("other-plugins")
@@ -107,8 +108,8 @@ compare = "{} {} --stock={} --ours={} --counter={}".format(
                        "libdtlto_count.so"))
 if only_stock:
     compare += " --only-stock"
-same = compare + {"0": "", "1": " --plugin-arg=mode=process", "also": " --process-too"}[
-    config.worker]
+same = compare + {"0": "", "1": " --plugin-arg=mode=process", "also": " --process-too"}.get(
+    config.worker, "")
 clang = os.path.join(tools, "clang")
 clangxx = os.path.join(tools, "clang++")
 freestanding = (" --target=x86_64-linux-gnu -O2 -flto=thin -ffreestanding"

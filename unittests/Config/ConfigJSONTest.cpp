@@ -683,6 +683,36 @@ TEST(ConfigJSONTest, SideFiles) {
   EXPECT_EQ(Read->Conf.DwoDir + Read->Conf.RemarksFilename, "");
 }
 
+TEST(ConfigJSONTest, PartsOfModules) {
+  lto::Config Conf;
+  Conf.PostImportModuleHook = [](unsigned, const Module &) { return true; };
+  ConfigExtras Extras;
+  EXPECT_EQ(writeWith(Conf, Extras), "error: --save-temps or --lto-emit-llvm");
+  Extras.HasPartHook = true;
+  EXPECT_FALSE(contains(writeWith(Conf, Extras), "part"));
+  Extras.Part = {1, 8};
+  std::string Text = writeWith(Conf, Extras);
+  Expected<ReadConfig> Read = readConfig(Text);
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_EQ(Read->Extras.Part.Index, 1u);
+  EXPECT_EQ(Read->Extras.Part.Count, 8u);
+
+  std::string Part = "\"part\":[1,8],\"partition\":1";
+  ASSERT_TRUE(contains(Text, Part)) << Text;
+  for (const char *Wrong :
+       {"\"part\":[8,8],\"partition\":1", "\"part\":[-1,8],\"partition\":1",
+        "\"part\":[0,1],\"partition\":1", "\"part\":[1,65],\"partition\":1",
+        "\"part\":[1],\"partition\":1", "\"part\":[1,8,1],\"partition\":1",
+        "\"part\":[1,8],\"partition\":2", "\"part\":[1,8]", "\"partition\":1",
+        "\"part\":\"1\",\"partition\":1"}) {
+    std::string Changed = Text;
+    Changed.replace(Changed.find(Part), Part.size(), Wrong);
+    Read = readConfig(Changed);
+    EXPECT_FALSE(bool(Read)) << Wrong;
+    consumeError(Read.takeError());
+  }
+}
+
 TEST(ConfigJSONTest, AListOfFunctions) {
   lto::Config Conf;
   Conf.Options.BBSections = BasicBlockSection::List;

@@ -179,20 +179,20 @@ define i32 @main(i32 %x) {
   // To the user it is an error each, and our words come last.
   std::vector<std::string> Shown;
   handleAllErrors(
-      compileError("bad.o", Bad.Errors),
+      compileError("bad.o", "bad.o [1/2]", Bad.Errors),
       [&](const ErrorInfoBase &E) { Shown.push_back(E.message()); });
   ASSERT_EQ(Shown.size(), 2u);
   for (const std::string &Text : Shown)
     EXPECT_TRUE(StringRef(Text).starts_with("bad.o <inline asm>:1:")) << Text;
   EXPECT_EQ(Shown[0].find("dtlto"), std::string::npos) << Shown[0];
   EXPECT_TRUE(StringRef(Shown[1]).ends_with(
-      "\n>>> dtlto: module 'bad.o' failed to compile"))
+      "\n>>> dtlto: module 'bad.o [1/2]' failed to compile"))
       << Shown[1];
 }
 
 TEST_F(LocalCodegenTest, ErrorsWithoutAPlace) {
   for (StringRef Words : {"no good", "no good\n"})
-    EXPECT_EQ(toString(compileError("a.o", Words)),
+    EXPECT_EQ(toString(compileError("a.o", "a.o", Words)),
               "no good\n>>> dtlto: module 'a.o' failed to compile");
 }
 

@@ -168,6 +168,19 @@ TEST_F(OptionsTest, Slim) {
     expectWrong("thinlto-dist-slim", Value, "'on' or 'off'");
 }
 
+TEST_F(OptionsTest, Split) {
+  EXPECT_EQ(Opts.Split, 0u);
+  EXPECT_EQ(set("thinlto-dist-split", "auto"), "");
+  EXPECT_EQ(Opts.Split, 10000u);
+  EXPECT_EQ(set("thinlto-dist-split", "500"), "");
+  EXPECT_EQ(Opts.Split, 500u);
+  EXPECT_EQ(set("thinlto-dist-split", "off"), "");
+  EXPECT_EQ(Opts.Split, 0u);
+  for (const char *Value : {"yes", "0", "-1", "1000000001", "10k"})
+    expectWrong("thinlto-dist-split", Value,
+                "'off', 'auto' or a number from 1 to 1000000000");
+}
+
 TEST_F(OptionsTest, Progress) {
   EXPECT_EQ(set("thinlto-dist-progress", "always"), "");
   EXPECT_EQ(Opts.Progress, ProgressKind::Always);

@@ -26,6 +26,7 @@ public:
   llvm::StringRef moduleName(plan::JobId J) const override {
     return Modules.at(J);
   }
+  llvm::StringRef title(plan::JobId J) const override { return moduleName(J); }
   uint64_t bitcodeSize(plan::JobId J) const override { return 1000 + J; }
   double estimate(plan::JobId) const override { return 1; }
   llvm::StringRef costKey(plan::JobId J) const override {

@@ -58,6 +58,10 @@ public:
     for (size_t I = 0; How.Option && I < Texts.size(); ++I)
       add(How.Option, Texts[I]);
   }
+  void need(bool IsFit, StringRef What) {
+    if (!IsFit && Reason.empty())
+      Reason = What.str();
+  }
 
   std::vector<std::string> Args;
   std::string Reason;
@@ -65,10 +69,6 @@ public:
 private:
   /// \p Option is null, or an option of the frontend's.
   void add(const char *Option, const Twine &Word);
-  void need(bool IsFit, StringRef What) {
-    if (!IsFit && Reason.empty())
-      Reason = What.str();
-  }
 
   const Triple &TheTriple;
 };
@@ -111,9 +111,10 @@ void ArgsBuilder::addTarget(const lto::Config &Conf) {
 
 Expected<std::vector<std::string>>
 dtlto::compilerArgs(const lto::Config &Conf, const Triple &TheTriple,
-                    ArrayRef<std::string> LLVMOptions) {
+                    ArrayRef<std::string> LLVMOptions, bool HasPartHook) {
   ArgsBuilder Builder(TheTriple);
   Builder.addTarget(Conf);
+  Builder.need(HasPartHook || !Conf.PostImportModuleHook, SaveTempsHooks);
   visitConfig(Builder, Conf);
   visitTuning(Builder, Conf.PTO);
   visitTarget(Builder, Conf.Options);

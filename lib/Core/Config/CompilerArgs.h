@@ -32,10 +32,11 @@ namespace dtlto {
 ///
 /// \p LLVMOptions are the options that the user gave to LLVM itself (`-mllvm`,
 /// `-plugin-opt=-...`), one word each. Fails with one line, which names the
-/// option or field that cannot be expressed on clang's command line.
+/// option or field that cannot be expressed on clang's command line. \p
+/// HasPartHook as in ConfigExtras.
 llvm::Expected<std::vector<std::string>>
 compilerArgs(const llvm::lto::Config &Conf, const llvm::Triple &TheTriple,
-             llvm::ArrayRef<std::string> LLVMOptions);
+             llvm::ArrayRef<std::string> LLVMOptions, bool HasPartHook = false);
 
 } // namespace dtlto
 

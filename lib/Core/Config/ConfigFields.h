@@ -178,6 +178,8 @@ template <class T> bool isUnset(const T &Value, long) {
 #define FIXED_AS_TEXT(NAME, WHAT) Visit.fixed(#NAME, isUnset(O.NAME, 0), WHAT);
 #define UNUSED(NAME) Visit.unused(#NAME);
 
+constexpr const char *SaveTempsHooks = "--save-temps or --lto-emit-llvm";
+
 /// llvm/LTO/Config.h, but for Options and PTO, which have their own functions.
 /// \p T is an lto::Config.
 template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
@@ -276,13 +278,12 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   FLAG(AddFSDiscriminator, same("flow-sensitive discriminators"))
   // Of the thin link.
   UNUSED(ResolutionFile)
-  constexpr const char *Hooks = "--save-temps or --lto-emit-llvm";
-  FIXED(PreOptModuleHook, Hooks)
-  FIXED(PostPromoteModuleHook, Hooks)
-  FIXED(PostInternalizeModuleHook, Hooks)
-  FIXED(PostImportModuleHook, Hooks)
-  FIXED(PostOptModuleHook, Hooks)
-  FIXED(PreCodeGenModuleHook, Hooks)
+  FIXED(PreOptModuleHook, SaveTempsHooks)
+  FIXED(PostPromoteModuleHook, SaveTempsHooks)
+  FIXED(PostInternalizeModuleHook, SaveTempsHooks)
+  FIXED_AS_TEXT(PostImportModuleHook, SaveTempsHooks)
+  FIXED(PostOptModuleHook, SaveTempsHooks)
+  FIXED(PreCodeGenModuleHook, SaveTempsHooks)
   // Of the thin link.
   UNUSED(CombinedIndexHook)
   // Of other backends, those that write index files.

@@ -82,6 +82,8 @@ public:
       Sent.insert("BBSections");
     if (Extras.ObjCARCContract)
       Sent.insert("PreCodeGenPassesHook");
+    if (Extras.HasPartHook)
+      Sent.insert("PostImportModuleHook");
     if (!Extras.DwoName.empty())
       Sent.insert("DwoDir");
     if (Extras.Remarks)
@@ -190,6 +192,10 @@ static Expected<std::string> writeText(const lto::Config &Conf,
         W.text("object", Extras.ObjectName);
       if (Extras.Remarks)
         OS.attribute("remarks", true);
+      if (!Extras.Part.isWhole()) {
+        OS.attribute("part", json::Array{Extras.Part.Index, Extras.Part.Count});
+        OS.attribute("partition", PartitionVersion);
+      }
     });
     forSections(Conf, [&](StringRef Name, auto Visited) {
       OS.attributeObject(Name, [&] { Visited(W); });
@@ -352,6 +358,15 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   Extras.DwoName = Outputs->getString("dwo").value_or("").str();
   Extras.ObjectName = Outputs->getString("object").value_or("").str();
   Extras.Remarks = Outputs->getBoolean("remarks").value_or(false);
+  if (const json::Array *Part = Outputs->getArray("part")) {
+    if (Part->size() != 2)
+      return false;
+    int64_t Index = (*Part)[0].getAsInteger().value_or(-1);
+    int64_t Count = (*Part)[1].getAsInteger().value_or(0);
+    if (Count < 2 || Count > MaxParts || Index < 0 || Index >= Count)
+      return false;
+    Extras.Part = {static_cast<unsigned>(Index), static_cast<unsigned>(Count)};
+  }
   Extras.ObjCARCContract = !Passes->empty();
   return all_of(*Passes, [](const json::Value &V) {
     return V.getAsString() == StringRef(ARCContract);

@@ -19,6 +19,7 @@
 #ifndef DTLTO_CONFIG_CONFIGJSON_H
 #define DTLTO_CONFIG_CONFIGJSON_H
 
+#include "Support/PartNumber.h"
 #include "llvm/LTO/Config.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -47,6 +48,10 @@ struct ConfigExtras {
   /// Library functions that code generation must not call (ThinBackend.h). Not
   /// of the Config, but of what the linker says beside it.
   std::vector<std::string> Unavailable;
+  /// What the job compiles of its module.
+  PartNumber Part;
+  /// PostImportModuleHook is that which makes a module a part.
+  bool HasPartHook = false;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.

@@ -19,6 +19,14 @@ void InputBuffers::add(MemoryBufferRef Buffer, StringRef Triple) {
   F.Triple = Triples.insert(Triple).first->getKey();
 }
 
+std::vector<size_t> InputBuffers::sizes() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  std::vector<size_t> Sizes;
+  for (const auto &[At, TheFile] : Files)
+    Sizes.push_back(TheFile.Bytes.size());
+  return Sizes;
+}
+
 std::optional<InputBuffers::File>
 InputBuffers::find(const BitcodeModule &Module) const {
   StringRef Slice = Module.getBuffer();

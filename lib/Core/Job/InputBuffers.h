@@ -37,6 +37,9 @@ public:
   /// of the link run; \p Triple is copied.
   void add(llvm::MemoryBufferRef File, llvm::StringRef Triple);
 
+  /// Of each file, in bytes.
+  std::vector<size_t> sizes() const;
+
   /// Returns the file that \p Module is a slice of.
   std::optional<File> find(const llvm::BitcodeModule &Module) const;
 

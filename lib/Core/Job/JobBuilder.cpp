@@ -124,8 +124,10 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
 Expected<std::string> JobBuilder::configText(const Task *T) const {
   ConfigExtras OfJob = Extras;
   SideFiles Files = sideFiles(L.Conf, T ? T->Number : 0);
-  if (T)
+  if (T) {
     OfJob.ObjectName = T->ObjectName;
+    OfJob.Part = T->Part;
+  }
   OfJob.DwoName = Files.Dwo;
   OfJob.Remarks = !Files.Remarks.empty();
   // Makes LLVM put the file's absolute path into the object.
@@ -156,6 +158,7 @@ Error JobBuilder::makeConfig() {
     ConfigFiles.push_back(std::move(Kept));
   }
   Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
+  Extras.HasPartHook = L.HasPartHook;
   Extras.ObjCARCContract = L.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
   Expected<std::string> Text = configText(nullptr);
   if (!Text)
@@ -180,7 +183,7 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   auto [It, New] = Triples.try_emplace(TheTriple.str());
   if (New) {
     Expected<std::vector<std::string>> Args =
-        compilerArgs(L.Conf, TheTriple, L.JobOpts.LLVMOptions);
+        compilerArgs(L.Conf, TheTriple, L.JobOpts.LLVMOptions, L.HasPartHook);
     if (Args && !L.Unavailable.empty())
       It->second.Reason = ("library functions that must not be called, '" +
                            L.Unavailable.front() + "'")
@@ -289,7 +292,8 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   if (!Text)
     return Text.takeError();
   // Names of files that the job makes are its own.
-  if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty()) {
+  if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty() ||
+      !T.Part.isWhole()) {
     Expected<std::string> Own = configText(&T);
     if (!Own)
       return Own.takeError();
@@ -309,6 +313,8 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
 }
 
 Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
+  if (!T.Part.isWhole())
+    return failure("--thinlto-dist-split");
   const TripleArgs &Common = argsFor(triple(T));
   if (!Common.Reason.empty())
     return failure(Common.Reason);
@@ -344,7 +350,7 @@ Expected<std::unique_ptr<BuiltJob>>
 JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   auto Built = std::make_unique<BuiltJob>();
   Triple TheTriple = triple(T);
-  Built->Name = T.name().str();
+  Built->Name = T.title();
   Built->Triple = TheTriple.str();
   Built->Job.size = sizeof(dtlto_job);
   Built->Job.id = Id;

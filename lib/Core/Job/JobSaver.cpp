@@ -36,9 +36,9 @@ Error JobSaver::save(const Task &T) {
   }
   SmallString<256> Path(Folder);
   sys::path::append(Path, (*Built)->Inputs.front().path);
-  Path += ".tar";
+  Path += partSuffix(T.Part) + ".tar";
   auto Fail = [&](const Twine &Why) {
-    return failure("can't save the job of '" + T.name() + "' as '" + Path +
+    return failure("can't save the job of '" + T.title() + "' as '" + Path +
                    "': " + Why);
   };
   if (std::error_code EC =

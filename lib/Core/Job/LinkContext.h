@@ -10,6 +10,7 @@
 
 #include "Job/InputBuffers.h"
 #include "Support/Messages.h"
+#include "Support/PartNumber.h"
 #include "dtlto/PluginAPI.h"
 #include "LLVM/ThinBackend.h"
 #include <algorithm>
@@ -54,6 +55,7 @@ struct LinkContext {
   const llvm::ModuleSummaryIndex &Index;
   const DefinedSummaries &Defined;
   LibFuncs Unavailable = {};
+  bool HasPartHook = false; // Conf's PostImportModuleHook is that of parts
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
 };
 
@@ -70,9 +72,12 @@ struct Task {
   /// What an object for Windows calls itself in its debug info: the name of its
   /// file in the cache. Empty: it has none. Set while the job is prepared.
   std::string ObjectName = {};
+  PartNumber Part = {};
 
   /// The module's name in the linker, for messages.
   llvm::StringRef name() const { return Module.getModuleIdentifier(); }
+  /// The same, with the part that is compiled.
+  std::string title() const { return partTitle(name().str(), Part); }
 };
 
 } // namespace dtlto

@@ -127,9 +127,9 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
   return Result;
 }
 
-Error dtlto::compileError(StringRef Module, StringRef Errors) {
+Error dtlto::compileError(StringRef Module, StringRef Title, StringRef Errors) {
   std::string Begin = ("\n" + Module + " <inline asm>:").str();
-  std::string Text = ("module '" + Module + "' failed to compile").str();
+  std::string Text = ("module '" + Title + "' failed to compile").str();
   Error All = Error::success();
   auto Add = [&](const Twine &Words) {
     All = joinErrors(std::move(All),

@@ -36,10 +36,12 @@ struct CodegenResult {
 CodegenResult runLocalCodegen(const LinkContext &L, const Task &T,
                               const std::atomic<bool> *Stop = nullptr);
 
-/// What a link fails with whose module \p Module has no object because of
-/// \p Errors, those of a CodegenResult: one error each, which LLD then shows as
-/// it shows its own, and our words after the last.
-llvm::Error compileError(llvm::StringRef Module, llvm::StringRef Errors);
+/// What a link fails with whose module \p Module, or part with the name
+/// \p Title, has no object because of \p Errors, those of a CodegenResult: one
+/// error each, which LLD then shows as it shows its own, and our words after
+/// the last.
+llvm::Error compileError(llvm::StringRef Module, llvm::StringRef Title,
+                         llvm::StringRef Errors);
 
 } // namespace dtlto
 

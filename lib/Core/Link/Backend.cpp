@@ -14,8 +14,10 @@
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
 #include "Link/LinkRun.h"
+#include "Split/ModulePart.h"
 #include "Support/Failure.h"
 #include "LLVM/ThinBackend.h"
+#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -43,6 +45,8 @@ public:
     L.SetUp = SetUp;
     L.Unavailable = Unavailable;
     settleDSOLocal(CombinedIndex);
+    if (L.opts().Split != 0)
+      installPartHooks();
   }
 
   Error start(
@@ -62,11 +66,96 @@ public:
     return Error::success();
   }
 
-  Error wait() override { return LinkRun(L, std::move(Tasks)).run(); }
+  Error wait() override {
+    if (L.opts().Split != 0)
+      split();
+    return LinkRun(L, std::move(Tasks)).run();
+  }
 
 private:
+  /// Makes tasks of parts. LLVM starts modules in an order that depends on the
+  /// number of threads; parts are numbered in the order of the link.
+  void split() {
+    std::map<unsigned, unsigned> Counts, SecondParts; // by the module's task
+    std::map<unsigned, const Task *> InOrder;
+    for (const Task &T : Tasks)
+      InOrder[T.Number] = &T;
+    unsigned Next = L.TheLinker.NumTasks;
+    for (auto [Number, T] : InOrder) {
+      SecondParts[Number] = Next;
+      Counts[Number] = numParts(*T, Next);
+      Next += Counts[Number] - 1;
+    }
+    std::vector<Task> All;
+    for (const Task &T : Tasks)
+      for (unsigned I = 0, N = Counts[T.Number]; I != N; ++I) {
+        All.push_back(T);
+        All.back().Part = {I, N};
+        if (I != 0)
+          All.back().Number = SecondParts[T.Number] + I - 1;
+        Parts[All.back().Number] = All.back().Part;
+      }
+    Tasks = std::move(All);
+  }
+
+  /// Depends on the inputs and options of the link alone. \p Next is the number
+  /// that a task would have now.
+  unsigned numParts(const Task &T, unsigned Next) {
+    unsigned OfPart = L.opts().Split;
+    uint64_t Size = 0;
+    for (const auto &[Guid, Summary] : *T.DefinedGlobals)
+      if (auto *F = dyn_cast<FunctionSummary>(Summary);
+          F && CombinedIndex.isGlobalValueLive(F))
+        Size += F->instCount();
+    uint64_t Count = std::min<uint64_t>(
+        {(Size + OfPart / 2) / OfPart, MaxParts,
+         L.TheLinker.NumTasks + L.TheLinker.NumTasksOfParts - Next + 1});
+    if (Count < 2)
+      return 1;
+    // Names that parts share have it in them. No other module may have it.
+    const ModuleHash &Hash = CombinedIndex.getModuleHash(T.name());
+    if (Hash != ModuleHash() && Hashes.insert(Hash).second)
+      return static_cast<unsigned>(Count);
+    L.msg().debug(
+        "module '" + T.name() + "' is compiled whole: it has " +
+        (Hash == ModuleHash() ? "no hash" : "the same hash as another one"));
+    return 1;
+  }
+
+  /// LLVM calls hooks on all threads. A part is made once its module has
+  /// imported; what --save-temps writes has the name of the part.
+  void installPartHooks() {
+    L.HasPartHook = !Conf.PostImportModuleHook;
+    auto &Config = const_cast<lto::Config &>(Conf); // LLVM's, and not constant
+    for (auto Hook :
+         {&lto::Config::PreOptModuleHook, &lto::Config::PostPromoteModuleHook,
+          &lto::Config::PostInternalizeModuleHook,
+          &lto::Config::PostImportModuleHook, &lto::Config::PostOptModuleHook,
+          &lto::Config::PreCodeGenModuleHook})
+      if (Config.*Hook)
+        Config.*Hook = [this, Write = std::move(Config.*Hook)](
+                           unsigned Number, const Module &M) {
+          auto &Named = const_cast<Module &>(M);
+          std::string Name = M.getModuleIdentifier();
+          Named.setModuleIdentifier(partFile(Name, Parts.lookup(Number)));
+          bool GoesOn = Write(Number, M);
+          Named.setModuleIdentifier(Name);
+          return GoesOn;
+        };
+    Config.PostImportModuleHook =
+        [this, Write = std::move(Config.PostImportModuleHook)](
+            unsigned Number, const Module &M) {
+          if (PartNumber Part = Parts.lookup(Number); !Part.isWhole())
+            keepPart(const_cast<Module &>(M), Part,
+                     CombinedIndex.getModuleHash(M.getModuleIdentifier()));
+          return !Write || Write(Number, M);
+        };
+  }
+
   Link L;
   std::vector<Task> Tasks;
+  DenseMap<unsigned, PartNumber> Parts; // by the number of the task; if split
+  std::set<ModuleHash> Hashes;          // of those that are split
 };
 
 /// Fails where the first module would begin.

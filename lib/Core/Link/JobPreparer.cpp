@@ -61,6 +61,14 @@ Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
   return E;
 }
 
+/// A key as long as \p Key, which is LLVM's, for what stock links don't know.
+static std::string otherKey(StringRef Why, StringRef Key) {
+  SHA1 Hash;
+  Hash.update(Why);
+  Hash.update(Key);
+  return toHex(Hash.result());
+}
+
 /// What is done once for each job. \p E becomes a CacheHit, or learns where the
 /// object goes, if there is a cache.
 Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
@@ -71,6 +79,10 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
               [](uint32_t V) { return V == 0; })) {
     Key = cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
                    *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+    if (!T.Part.isWhole())
+      Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
+                         partSuffix(T.Part),
+                     Key);
     // Only CodeView tells of it: other objects shall not depend on where the
     // cache is.
     Triple TheTriple = Builder.triple(T);
@@ -81,27 +93,19 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
     if (Error Why = Saver->save(T))
       return createStringError(inconvertibleErrorCode(),
                                "dtlto: " + toString(std::move(Why)));
-  if (L.EmitIndexFiles)
+  if (L.EmitIndexFiles && T.Part.Index == 0)
     if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
                                    L.EmitImportsFiles))
       return Why;
   return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
 }
 
-/// The key of an object that another machine has made and nobody has compared,
-/// as long as \p Key, which is LLVM's. Links without a plugin don't know it.
-static std::string keyElsewhere(StringRef Key) {
-  SHA1 Hash;
-  Hash.update("dtlto: made elsewhere");
-  Hash.update(Key);
-  return toHex(Hash.result());
-}
-
 Error JobPreparer::askCache(const Task &T, StringRef Key, bool IsSampled,
                             Event &E) {
   // LLVM takes the object if there is one.
   auto Ask = [&](StringRef Key, AddStreamFn &Out) -> Error {
-    Expected<AddStreamFn> Stream = L.Cache(T.Number, Key, T.name());
+    Expected<AddStreamFn> Stream =
+        L.Cache(T.Number, Key, partFile(T.name().str(), T.Part));
     if (!Stream)
       return Stream.takeError();
     Out = std::move(*Stream);
@@ -118,7 +122,8 @@ Error JobPreparer::askCache(const Task &T, StringRef Key, bool IsSampled,
     E.OutElsewhere = E.Out;
     return Error::success();
   }
-  std::string Other = keyElsewhere(Key);
+  // Of an object that another machine has made and nobody has compared.
+  std::string Other = otherKey("dtlto: made elsewhere", Key);
   if (IsSampled) {
     std::string Path = cacheEntry(Other);
     if (auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,

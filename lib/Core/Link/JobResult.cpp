@@ -89,7 +89,8 @@ Error dtlto::write(const JobResult &R, const Task &T, const SideFiles &Side,
                    const AddStreamFn &Out) {
   if (Error E = writeSideFiles(R.Outputs, Side))
     return E;
-  Expected<std::unique_ptr<CachedFileStream>> Stream = Out(T.Number, T.name());
+  Expected<std::unique_ptr<CachedFileStream>> Stream =
+      Out(T.Number, partFile(T.name().str(), T.Part));
   if (!Stream)
     return Stream.takeError();
   *(*Stream)->OS << R.Object.bytes();

@@ -73,9 +73,12 @@ void LinkRun::order() {
   JobBuilder &Builder = Preparer->builder();
   for (auto &J : Jobs) {
     J->CostKey = dtlto::costKey(Builder.names(), J->T.name(),
-                                Builder.triple(J->T).str(), L.Conf);
-    J->Seconds =
-        Costs->estimate(J->CostKey, J->T.Module.getBuffer().size()).Seconds;
+                                Builder.triple(J->T).str(), L.Conf) +
+                 partSuffix(J->T.Part);
+    J->Seconds = Costs
+                     ->estimate(J->CostKey, J->T.Module.getBuffer().size() /
+                                                J->T.Part.Count)
+                     .Seconds;
   }
   // One thread in this process takes modules in LLVM's order, as in-process
   // ThinLTO does, since then warnings, and which file is written last, have an

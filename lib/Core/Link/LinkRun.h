@@ -49,8 +49,9 @@ public:
   llvm::StringRef moduleName(plan::JobId J) const override {
     return task(J).name();
   }
+  llvm::StringRef title(plan::JobId J) const override { return Jobs[J]->Title; }
   uint64_t bitcodeSize(plan::JobId J) const override {
-    return task(J).Module.getBuffer().size();
+    return task(J).Module.getBuffer().size() / task(J).Part.Count;
   }
   double estimate(plan::JobId J) const override { return Jobs[J]->Seconds; }
   llvm::StringRef costKey(plan::JobId J) const override {
@@ -72,8 +73,9 @@ public:
 
 private:
   struct Job {
-    explicit Job(Task T) : T(std::move(T)) {}
+    explicit Job(Task T) : T(std::move(T)), Title(this->T.title()) {}
     Task T;
+    const std::string Title;
     double Seconds = 0; // that it is expected to take; good for comparisons
     std::string CostKey;
     // Where the object goes; there, if nobody but another machine has made it.

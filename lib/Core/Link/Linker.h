@@ -24,6 +24,9 @@ struct Linker {
   /// LLD's Mach-O port runs.
   bool IsMachO = false;
   InputBuffers Inputs;
+  /// The tasks that LLVM itself has; parts of modules are numbered from there
+  /// on, and LLD has room for so many.
+  unsigned NumTasks = 0, NumTasksOfParts = 0;
   /// Of the ThinLTO links that have ended, for --time-trace.
   std::vector<Timeline> Timelines;
 };

@@ -29,8 +29,8 @@ LogObserver::LogObserver(const LinkFacts &Run, const Link &L,
     : Run(Run), L(L), Out(L.opts().Log, Why) {
   std::string Text = plan::printHeader(O, Jobs);
   for (plan::JobId J = 0; J != Jobs.size(); ++J)
-    Text += "# job " + std::to_string(J) + ": " + printable(Run.moduleName(J)) +
-            "\n";
+    Text +=
+        "# job " + std::to_string(J) + ": " + printable(Run.title(J)) + "\n";
   write(Text);
 }
 

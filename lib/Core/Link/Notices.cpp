@@ -108,7 +108,7 @@ std::string Notices::plugin() const {
 }
 
 std::string Notices::module(plan::JobId J) const {
-  return "module '" + Run.moduleName(J).str() + "'";
+  return "module '" + Run.title(J).str() + "'";
 }
 
 void Notices::internalError(StringRef Rule) {
@@ -221,7 +221,7 @@ void Notices::sawFailure(const Step &S) {
       return failWithoutFallback(Text + Both);
     case Action::EndJob:
       if (Why == Cause::CompilerHere)
-        addError(compileError(Run.moduleName(J), S.Said));
+        addError(compileError(Run.moduleName(J), Run.title(J), S.Said));
       else if (Why == Cause::Compiler)
         fail(plugin() + module(J) + " failed to compile" +
              S.Why.substr(StringRef("the compiler failed").size()) + ": " +
@@ -244,7 +244,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
   if (It == Here.end()) {
     // What the compiler warned of.
     if (StringRef Said = S.Said.rtrim(); !Said.empty())
-      L.msg().diagnostic(Run.moduleName(J) + ": " + Said);
+      L.msg().diagnostic(Run.title(J) + ": " + Said);
     NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
       ++NumRetried;
@@ -336,7 +336,7 @@ void Notices::sawEnd(const Step &S, const Action &A) {
   switch (A.Why) {
   case Cause::CompilerHere:
     if (S.E->What == PlanEvent::CompileHereFailed)
-      addError(compileError(Run.moduleName(A.Job), S.Said));
+      addError(compileError(Run.moduleName(A.Job), Run.title(A.Job), S.Said));
     return;
   case Cause::VerifyFailed:
     return fail(plugin() + S.Why);

@@ -39,6 +39,8 @@ public:
   virtual ~LinkFacts() = default;
   virtual size_t numJobs() const = 0;
   virtual llvm::StringRef moduleName(plan::JobId J) const = 0;
+  /// The same with the part, for people.
+  virtual llvm::StringRef title(plan::JobId J) const = 0;
   virtual uint64_t bitcodeSize(plan::JobId J) const = 0;
   /// The seconds that the job is expected to take, and what they are kept by.
   virtual double estimate(plan::JobId J) const = 0;

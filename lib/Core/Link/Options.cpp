@@ -87,6 +87,18 @@ static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
   return setChoice(O.Slim, Spelling, Value, {{"on", true}, {"off", false}});
 }
 
+// About a second of code generation.
+static constexpr unsigned AutoSplit = 10000;
+
+static Error setSplit(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "off" || Value == "auto") {
+    O.Split = Value == "off" ? 0 : AutoSplit;
+    return Error::success();
+  }
+  return setNumber(O.Split, Spelling, Value, 1, 1000000000,
+                   "'off', 'auto' or a number");
+}
+
 // As everywhere in LLD, the last one counts.
 static Error setPlugin(Options &O, StringRef, StringRef Value) {
   O.Plugin = Value.str();
@@ -229,6 +241,8 @@ static constexpr OptionInfo Table[] = {
      "Save each job to a file in <folder>, for dtlto-codegen"},
     {"thinlto-dist-slim", "on|off", setSlim,
      "Send only what is imported from other modules (default: on)"},
+    {"thinlto-dist-split", "off|auto|<n>", setSplit,
+     "Compile a long module in parts of about <n> instructions (default: off)"},
     {"thinlto-dist-costs", "<file>|off", setCosts,
      "Record how long each module took in <file> (default: in the user's "
      "cache folder)"},

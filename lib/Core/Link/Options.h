@@ -49,6 +49,8 @@ struct Options : JobOptions {
   std::string Report;                   // a file, .html or .json; empty: none
   std::string Log;                      // of events, a file; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link
+  // Instructions of a part that a long module is compiled in; 0: none is.
+  unsigned Split = 0;
   bool Slim = true; // jobs carry only what they import of other modules
   // The file of the cost history; empty: none; nothing: where it is by default.
   std::optional<std::string> Costs;

@@ -31,14 +31,13 @@ ProgressObserver::ProgressObserver(const LinkFacts &Run, const Link &L)
       IsFinished(Run.numJobs()), IsSampled(Run.numJobs()) {}
 
 void ProgressObserver::started(plan::JobId J, StringRef Worker) {
-  Line.started(Run.moduleName(J), Worker, !IsShown[J]);
+  Line.started(Run.title(J), Worker, !IsShown[J]);
   IsShown.set(J);
 }
 
 void ProgressObserver::finished(plan::JobId J) {
   if (!IsFinished[J])
-    Line.finished(Run.moduleName(J),
-                  Run.workerName(Run.workerOf(Winner.lookup(J))),
+    Line.finished(Run.title(J), Run.workerName(Run.workerOf(Winner.lookup(J))),
                   Run.estimate(J), IsShown[J]);
   IsFinished.set(J);
 }

@@ -23,7 +23,7 @@ TimelineObserver::TimelineObserver(const LinkRun &Run, const Link &L)
     : Run(Run), L(L) {
   Record.start(L.Started, L.SetUp);
   for (plan::JobId J = 0; J != Run.numJobs(); ++J)
-    Record.addJob(Run.moduleName(J), Run.task(J).Number, Run.estimate(J),
+    Record.addJob(Run.title(J), Run.task(J).Number, Run.estimate(J),
                   Run.bitcodeSize(J));
 }
 

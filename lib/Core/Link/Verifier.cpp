@@ -25,7 +25,7 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
     if (Stem.empty())
       Stem = stem(T);
     Differs += ((Differs.empty() ? "" : "; ") + What + " of module '" +
-                T.name() + "' differs from the one compiled here, " +
+                T.title() + "' differs from the one compiled here, " +
                 describeDifference(Theirs, Ours))
                    .str();
     if (Error E = saveBoth(Stem, Extension, Theirs, Ours))
@@ -71,7 +71,9 @@ std::string Verifier::folder() const {
 /// What the files of \p T begin with there.
 std::string Verifier::stem(const Task &T) const {
   std::optional<std::string> Name = Names.encode(T.name());
-  return folder() + "/" + (Name ? *Name : "module-" + std::to_string(T.Number));
+  return folder() + "/" +
+         (Name ? *Name : "module-" + std::to_string(T.Number)) +
+         partSuffix(T.Part);
 }
 
 /// Saves the job, and says how to do it again.

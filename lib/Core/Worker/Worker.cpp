@@ -12,6 +12,7 @@
 
 #include "Worker/Worker.h"
 #include "Config/ConfigJSON.h"
+#include "Split/ModulePart.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "LLVM/Diagnostics.h"
@@ -312,6 +313,17 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     Conf.PostImportModuleHook = [&](unsigned, const Module &) {
       Limit.lift();
       return true;
+    };
+  }
+  PartNumber Part = Read->Extras.Part;
+  if (!Part.isWhole()) {
+    const ModuleHash &Hash =
+        (*Index)->getModuleHash((*M)->getModuleIdentifier());
+    Conf.PostImportModuleHook = [Part, &Hash,
+                                 Before = std::move(Conf.PostImportModuleHook)](
+                                    unsigned Number, const Module &Imported) {
+      keepPart(const_cast<Module &>(Imported), Part, Hash);
+      return !Before || Before(Number, Imported);
     };
   }
   const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),

@@ -19,6 +19,11 @@ Prints one line for each link: how many of its jobs were identical.
 With --way=worker, each job is run by dtlto-codegen instead, in a process of the
 local plugin's. Then the binary alone tells that all objects are identical.
 --way=both links one way and then the other, with a line for each.
+
+With --way=parts, modules are split (--thinlto-dist-split), and what the local
+plugin's processes make is compared with what one thread of the linker makes of the
+same parts. If the program runs here, it prints and returns what the one does that
+stock LLD links.
 """
 
 import argparse
@@ -30,6 +35,8 @@ import subprocess
 import sys
 
 # How our linker says that a remote clang has no option for something.
+# Instructions of a part: even short modules are split.
+PART = 8
 STAYS = (r"modules were compiled here, since .+ cannot be "
          r"expressed on a remote compiler's command line")
 
@@ -66,7 +73,7 @@ def parse():
                         "through clang's driver")
     p.add_argument("--may-stay", action="store_true",
                    help="jobs may be kept here if a message says why")
-    p.add_argument("--way", choices=("clang", "worker", "both"),
+    p.add_argument("--way", choices=("clang", "worker", "both", "parts"),
                    default="clang", help="what runs the jobs")
     p.add_argument("--slim", choices=("on", "off"), default="on",
                    help="off: jobs have whole modules to import from")
@@ -108,7 +115,10 @@ def link(opts, compile_flags, flags, inputs, way=None):
     if way:
         spell = ("/thinlto-dist-%s:%s" if opts.linker == "lld-link"
                  else "--thinlto-dist-%s=%s")
-        if way == "worker":
+        if way == "reference":
+            dist = [spell % ("plugin", "local"), "/opt:lldltojobs=1"
+                    if opts.linker == "lld-link" else "--thinlto-jobs=1"]
+        elif way in ("worker", "parts"):
             dist = [spell % ("plugin", "local"),
                     spell % ("plugin-arg", "mode=process")]
         else:
@@ -119,6 +129,8 @@ def link(opts, compile_flags, flags, inputs, way=None):
         # Jobs are counted, and a busy machine is slow.
         dist.append(spell % ("duplicate", "0"))
         dist.append(spell % ("slim", opts.slim))
+        if way in ("parts", "reference"):
+            dist.append(spell % ("split", PART))
     if opts.linker:
         out_flags = ["/out:out"] if opts.linker == "lld-link" else ["-o", "out"]
         if opts.linker == "ld.lld":
@@ -162,6 +174,39 @@ def check(opts, way, code, output, identical, num_modules):
                                      if stays else "")
 
 
+def run_program(opts, flags):
+    """Exit code and output, or nothing if the program isn't one for this machine."""
+    if opts.linker or "-shared" in flags or "-r" in flags:
+        return None
+    try:
+        return run([os.path.join(opts.work, "out")], cwd=opts.work)
+    except OSError:
+        return None
+
+
+def check_parts(opts, compile_flags, flags, inputs, num_modules, stock):
+    run_stock = run_program(opts, flags)
+    code, output, reference = link(opts, compile_flags, flags, inputs,
+                                   "reference")
+    if code:
+        fail("in parts, the link fails", output)
+    if reference == stock:
+        fail("nothing was split", output)
+    run_reference = run_program(opts, flags)
+    if run_reference != run_stock:
+        fail("the program in parts does something else: %s instead of %s" %
+             (run_reference, run_stock))
+    code, output, ours = link(opts, compile_flags, flags, inputs, "parts")
+    if code or ours != reference:
+        fail("parts are not the same everywhere", output)
+    m = re.search(STAYS, output)
+    if m and not opts.may_stay:
+        fail("parts stayed here", output)
+    return "%d of %d identical%s, in parts%s" % (
+        num_modules, num_modules, ", the rest stayed here" if m else "",
+        "; the program does the same" if run_stock else "")
+
+
 def main():
     opts, compile_flags, links = parse()
     shutil.rmtree(opts.work, ignore_errors=True)
@@ -174,10 +219,16 @@ def main():
         if stock_code or not stock:
             fail("stock LLD fails with " + title, stock_output)
         for way in ("clang", "worker") if opts.way == "both" else (opts.way,):
-            code, output, ours = link(opts, compile_flags, flags, inputs, way)
             try:
-                print("%s: %s: %s" % (title, way, check(
-                    opts, way, code, output, ours == stock, num_modules)))
+                if way == "parts":
+                    what = check_parts(opts, compile_flags, flags, inputs,
+                                       num_modules, stock)
+                else:
+                    code, output, ours = link(opts, compile_flags, flags,
+                                              inputs, way)
+                    what = check(opts, way, code, output, ours == stock,
+                                 num_modules)
+                print("%s: %s: %s" % (title, way, what))
             except SystemExit:
                 sys.stderr.write("identical: with %s, by %s\n" % (title, way))
                 raise
