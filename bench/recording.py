@@ -80,6 +80,7 @@ class Recording:
         self.sha256 = about["sha256"]
         self.name = about["name"]
         self.drawn = about["drawn"]
+        self.whole = about.get("whole")
         _, self.jobs = read_jobs(self.folder)
         if not (self.link / "link.rsp").exists():
             benchlib.fail(f"no {self.link / 'link.rsp'}, which was recorded")
@@ -87,6 +88,11 @@ class Recording:
     def work(self):
         """Seconds of CPU of all jobs."""
         return sum(job.cpu_ns for job in self.jobs) / 1e9
+
+    def alone(self, slots):
+        """Seconds of one machine that does it all, without parts of modules."""
+        times = self.whole or [job.cpu_ns for job in self.jobs]
+        return max(max(times, default=0), sum(times) / slots) / 1e9
 
     def describe(self):
         longest = max((job.cpu_ns for job in self.jobs), default=0) / 1e9
@@ -110,11 +116,13 @@ def make_folder(given, name, mark):
     return out
 
 
-def write_about(folder, name, link, args, output, drawn):
-    """Last: a folder with this file is complete."""
+def write_about(folder, name, link, args, output, drawn, whole=None):
+    """Last: a folder with this file is complete. `whole` are the jobs of the same
+    link without parts of modules."""
     (folder / "recording.json").write_text(json.dumps({
         "version": VERSION, "name": name, "link": str(link), "args": args,
         "sha256": sha256(output), "drawn": drawn,
+        "whole": [job.cpu_ns for job in whole or []],
     }, indent=2) + "\n")
 
 
@@ -137,6 +145,16 @@ def record_once(options, link, args, out, jobs=1):
         f"--thinlto-jobs={jobs}", "--thinlto-dist-fallback=none",
         "--thinlto-dist-local-jobs=0",
     ], cwd=link)
+
+
+def local_output(options, link, args):
+    """The SHA-256 of what our linker makes by itself."""
+    with tempfile.TemporaryDirectory() as name:
+        benchlib.Run([
+            options.linker, "@link.rsp", *args, "-o", Path(name) / "output",
+            "--thinlto-dist-plugin=local", "--thinlto-jobs=1",
+        ], cwd=link)
+        return sha256(Path(name) / "output")
 
 
 def stock_output(link, args, jobs=None):

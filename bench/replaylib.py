@@ -108,14 +108,13 @@ class Replay:
     """One link. Times are seconds as measured: with a scale, those of the
     cluster are scaled."""
 
-    def __init__(self, run, stats, thin, others):
+    def __init__(self, run, stats, thin, others, alone):
         self.stats, self.measured, self.others = stats, run.wall, others
         self.thin_by_trace = thin is not None
         self.thin = thin - run.epoch if thin else stats["open"] - run.begin
         self.final = run.begin + run.wall - stats["close"]
         self.bound = bound(self.thin, self.final, stats)
         self.efficiency = self.bound / self.measured
-        alone = stats["work"] / BASE_SLOTS
         self.speed_up = (self.thin + alone + self.final) / self.measured
         self.cpu, self.peak = run.cpu, run.peak
         between = stats["cpu_at_close"] - stats["cpu_at_open"]
@@ -136,7 +135,7 @@ def command(options, rec, cluster, args, out):
     plugin_args = [f"recording={rec.folder}", f"stats={out / 'stats'}"]
     if options.keep_timeline:
         plugin_args.append(f"timeline={out / 'timeline'}")
-    if options.config:
+    if options.config or rec.whole:  # clang has no option for parts
         plugin_args.append("config=1")
     fallback = options.fallback or ("local" if cluster.die else "none")
     own = [f"--thinlto-dist-fallback={fallback}"]
@@ -167,7 +166,8 @@ def replay(options, rec, cluster, args):
         if recording.sha256(out / "output") != rec.sha256:
             benchlib.fail("the output isn't the recorded link's")
         stats = json.loads((out / "stats").read_text())
-        result = Replay(run, stats, thin_link_end(out / "trace"), others)
+        result = Replay(run, stats, thin_link_end(out / "trace"), others,
+                        rec.alone(BASE_SLOTS) / cluster.scale)
         result.messages = run.output
         for file in ("output", "timeline", "trace"):
             target = getattr(options, f"keep_{file}")

@@ -20,7 +20,8 @@ STATS = {
 def replay(**changes):
     run = types.SimpleNamespace(begin=100.0, epoch=5000.0, wall=12.0, cpu=6.0,
                                 peak=10)
-    return replaylib.Replay(run, {**STATS, **changes}, 5000.75, 0)
+    return replaylib.Replay(run, {**STATS, **changes}, 5000.75, 0,
+                            alone=80.0 / 6)
 
 
 class Arithmetic(unittest.TestCase):
@@ -45,7 +46,7 @@ class Arithmetic(unittest.TestCase):
         run = types.SimpleNamespace(begin=100.0, epoch=5000.0, wall=12.0,
                                     cpu=6.0, peak=10)
         self.assertAlmostEqual(
-            replaylib.Replay(run, STATS, None, 0).thin, 1.0)
+            replaylib.Replay(run, STATS, None, 0, 1).thin, 1.0)
 
     def test_cluster(self):
         args = replaylib.Cluster(
