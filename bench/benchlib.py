@@ -167,7 +167,8 @@ class Run:
             process.returncode = os.waitstatus_to_exitcode(status)
             text.seek(0)
             self.output = text.read()
-        self.cpu = usage.ru_utime + usage.ru_stime
+        self.user = usage.ru_utime
+        self.cpu = self.user + usage.ru_stime
         self.peak = usage.ru_maxrss / 1024
         if process.returncode != 0:
             sys.stderr.write(self.output[-4000:])
