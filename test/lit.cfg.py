@@ -84,8 +84,7 @@ config.environment["DTLTO_TEST_CLANG"] = "/usr/bin/clang-" + config.llvm_major
 config.available_features.add("llvm-" + config.llvm_major)
 # Without a cost history: this is no folder, and never will be. A source that
 # was fetched before is in the user's own.
-config.environment["DTLTO_USERS_CACHE"] = os.environ.get(
-    "XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+users_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 config.environment["XDG_CACHE_HOME"] = os.path.join(
     config.test_source_root, "lit.cfg.py", "cache")
 # For a run of lit by hand; ctest sets these.
@@ -149,6 +148,7 @@ copy_objects, copy_all = made_once(prog, "libd.a", ["delta.o", "put.o"],
 # lit takes the names as regular expressions, in this order and before its own
 # %s and %t.
 config.substitutions += [
+    (r"%users-cache\b", users_cache),
     (r"%program\b", "%enter && " + copy_all),
     (r"%enter\b", "rm -rf %t && mkdir %t && cd %t"),
     (r"%compile-prog\b", copy_objects),
