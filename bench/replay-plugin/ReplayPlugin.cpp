@@ -200,12 +200,13 @@ static int32_t openSession(const dtlto_host *Host,
   }
   auto *More = static_cast<const dtlto_needs *>(
       Host->extension(Host->context, DTLTO_EXT_NEEDS));
-  if (!More) {
+  if (More) {
+    More->set(Host->context,
+              Needs | (S->S.Config ? DTLTO_PART_CONFIG : DTLTO_PART_ARGS));
+  } else if (S->S.Config) {
     log(Host, DTLTO_LOG_ERROR, "the host has no " DTLTO_EXT_NEEDS);
     return DTLTO_ERROR_CALLER;
   }
-  More->set(Host->context,
-            Needs | (S->S.Config ? DTLTO_PART_CONFIG : DTLTO_PART_ARGS));
   for (uint32_t I = 0; I != S->S.Cluster.Machines; ++I)
     S->MachineNames.push_back("machine" + std::to_string(I));
   *Session = S.release();
