@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A long module is compiled in parts. Each definition that others may refer to
-// is in one of them. What can't be told apart by a symbol stays together:
-// members of a comdat, aliases with what they name, addresses of labels with
-// their function, assembly with what it names. Module assembly and constructors
-// are in the first part, which takes the module's place in the link.
+// is in one of them. What needs more than a symbol's name to refer to stays
+// together: members of a comdat, aliases with what they name, addresses of
+// labels with their function, assembly with what it names. Module assembly and
+// constructors are in the first part, which takes the module's place in the
+// link.
 //
 // Callers stay near callees: parts are pieces, of about as many instructions
 // each, of one walk through the calls. What a part may inline from another it
