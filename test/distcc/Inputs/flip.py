@@ -21,6 +21,10 @@ import threading
 
 HOSTS = 4  # as many as the plugin tries
 
+# The end of one link, in seconds. The number of links follows from the replies'
+# length, so the test as a whole has a limit that no sane machine reaches.
+LIMIT = 100
+
 
 class Relay:
     def __init__(self, port):
@@ -91,9 +95,14 @@ def main():
     links = 0
     while relay.flipped == 0 or relay.flipped < relay.longest:
         before = relay.flipped
-        run = subprocess.run(sys.argv[5:], env=env, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT)
         links += 1
+        try:
+            run = subprocess.run(sys.argv[5:], env=env, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, timeout=LIMIT)
+        except subprocess.TimeoutExpired as e:
+            sys.exit("flip: link %d still ran after %d s, offsets %d to %d:\n%s" %
+                     (links, LIMIT, before, relay.flipped,
+                      (e.output or b"").decode(errors="replace")))
         if run.returncode or not filecmp.cmp(stock, out, shallow=False):
             sys.exit("flip: link %d, exit code %d, offsets %d to %d:\n%s" % (
                 links, run.returncode, before, relay.flipped,
