@@ -44,33 +44,17 @@ static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
   return Error::success();
 }
 
-namespace {
-
-struct MetadataRecord {
-  unsigned Code;
-  SmallVector<uint64_t, 8> Ops;
-};
-
-/// A block of metadata as LLVM's writer makes it: strings, the index's place,
-/// what has a number, the index, and what is read at once.
-struct MetadataBlock {
-  SmallVector<uint64_t, 2> Strings; // their number, and where characters begin
-  StringRef StringsBlob;
-  std::vector<MetadataRecord> Nodes, Rest;
-};
-
-} // namespace
-
-/// Reads the block that \p In stands before. Returns nothing if it has another
-/// form.
-static Expected<std::optional<MetadataBlock>> readMetadata(BitstreamCursor In) {
-  if (Error E = In.EnterSubBlock(bitc::METADATA_BLOCK_ID))
+Expected<std::optional<SlimMetadata>> SlimMetadata::read(BitstreamCursor &In) {
+  BitstreamCursor Body = In;
+  if (Error E = In.SkipBlock())
     return std::move(E);
-  MetadataBlock Block;
-  enum { Begin, Strings, Nodes, Rest } State = Begin;
+  if (Error E = Body.EnterSubBlock(bitc::METADATA_BLOCK_ID))
+    return std::move(E);
+  SlimMetadata Block;
+  enum { Begin, AfterStrings, InNodes, InRest } State = Begin;
   SmallVector<uint64_t, 64> Ops;
   while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
+    Expected<BitstreamEntry> Entry = Body.advance();
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind == BitstreamEntry::EndBlock)
@@ -79,7 +63,7 @@ static Expected<std::optional<MetadataBlock>> readMetadata(BitstreamCursor In) {
       return malformedBitcode();
     Ops.clear();
     StringRef Blob;
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Blob);
+    Expected<unsigned> Code = Body.readRecord(Entry->ID, Ops, &Blob);
     if (!Code)
       return Code.takeError();
     if (Blob.data() && *Code != bitc::METADATA_STRINGS)
@@ -88,32 +72,39 @@ static Expected<std::optional<MetadataBlock>> readMetadata(BitstreamCursor In) {
     case bitc::METADATA_STRINGS:
       if (State != Begin || Ops.size() != 2 || !Blob.data())
         return std::nullopt;
-      State = Strings;
-      Block.Strings.assign(Ops.begin(), Ops.end());
-      Block.StringsBlob = Blob;
+      State = AfterStrings;
+      Block.NumStrings = Ops[0];
+      Block.CharsOffset = Ops[1];
+      Block.Strings = Blob;
       break;
     case bitc::METADATA_INDEX_OFFSET:
-      if (State != Strings)
+      if (State != AfterStrings)
         return std::nullopt;
-      State = Nodes;
+      State = InNodes;
       break;
     case bitc::METADATA_INDEX:
       // One place for each.
-      if (State != Nodes || Ops.size() != Block.Nodes.size())
+      if (State != InNodes || Ops.size() != Block.Nodes.size())
         return std::nullopt;
-      State = Rest;
+      State = InRest;
       break;
     default:
-      if (State != Nodes && State != Rest)
+      if (State != InNodes && State != InRest)
         return std::nullopt;
-      (State == Nodes ? Block.Nodes : Block.Rest)
+      (State == InNodes ? Block.Nodes : Block.Rest)
           .push_back({*Code, SmallVector<uint64_t, 8>(ArrayRef(Ops))});
       break;
     }
   }
-  if (State != Rest)
+  if (State != InRest)
     return std::nullopt;
   return Block;
+}
+
+void SlimMetadata::addKinds(DenseSet<uint64_t> &Kinds) const {
+  for (const Record &R : Rest)
+    for (size_t I = 1; R.isAttachment() && I != R.Ops.size(); I += 2)
+      Kinds.insert(R.Ops[I]);
 }
 
 static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
@@ -125,7 +116,31 @@ static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
   return W.EmitAbbrev(std::move(Abbrev));
 }
 
-static void writeMetadata(BitstreamWriter &W, const MetadataBlock &Block) {
+Error SlimMetadata::write(
+    BitstreamWriter &W, const StringSet<> *Keep,
+    function_ref<bool(uint64_t, uint64_t)> KeepsAttachment) const {
+  uint64_t Offset = CharsOffset;
+  StringRef Blob = Strings;
+  SmallVector<char, 0> NewBlob;
+  if (Keep) {
+    if (Error E = emptyStrings(Strings, NumStrings, Offset, *Keep, NewBlob))
+      return E;
+    Blob = StringRef(NewBlob.data(), NewBlob.size());
+  }
+  std::vector<Record> NewRest;
+  for (const Record &R : Rest) {
+    if (!R.isAttachment()) {
+      NewRest.push_back(R);
+      continue;
+    }
+    Record New = {R.Code, {R.Ops[0]}};
+    for (size_t I = 1; I != R.Ops.size(); I += 2)
+      if (KeepsAttachment(R.Ops[0], R.Ops[I]))
+        New.Ops.append({R.Ops[I], R.Ops[I + 1]});
+    if (New.Ops.size() != 1)
+      NewRest.push_back(std::move(New));
+  }
+
   using Op = BitCodeAbbrevOp;
   W.EnterSubblock(bitc::METADATA_BLOCK_ID, 4);
   // Readers jump to any node, so all abbreviations come first.
@@ -137,78 +152,38 @@ static void writeMetadata(BitstreamWriter &W, const MetadataBlock &Block) {
   unsigned IndexAbbrev =
       emitAbbrev(W, bitc::METADATA_INDEX, {Op(Op::Array), Op(Op::VBR, 7)});
   // They read attachments without having read abbreviations.
-  auto IsPlain = [](const MetadataRecord &R) {
+  auto IsPlain = [](const Record &R) {
     return R.Code == bitc::METADATA_GLOBAL_DECL_ATTACHMENT;
   };
   RecordPacker Packer;
-  for (const MetadataRecord &R : Block.Nodes)
+  for (const Record &R : Nodes)
     Packer.count(R.Code, R.Ops);
-  for (const MetadataRecord &R : Block.Rest)
+  for (const Record &R : NewRest)
     if (!IsPlain(R))
       Packer.count(R.Code, R.Ops);
   Packer.define(W, /*Max=*/9);
 
-  SmallVector<uint64_t, 3> Strings = {bitc::METADATA_STRINGS};
-  Strings.append(Block.Strings);
-  W.EmitRecordWithBlob(StringsAbbrev, Strings, Block.StringsBlob);
+  W.EmitRecordWithBlob(
+      StringsAbbrev,
+      ArrayRef<uint64_t>({bitc::METADATA_STRINGS, NumStrings, Offset}), Blob);
   W.EmitRecord(bitc::METADATA_INDEX_OFFSET, ArrayRef<uint64_t>({0, 0}),
                OffsetAbbrev);
   // Places count from here, each from the one before.
   const uint64_t Start = W.GetCurrentBitNo();
   uint64_t Last = Start;
   std::vector<uint64_t> Index;
-  for (const MetadataRecord &R : Block.Nodes) {
+  for (const Record &R : Nodes) {
     Index.push_back(W.GetCurrentBitNo() - Last);
     Last = W.GetCurrentBitNo();
     Packer.emit(W, R.Code, R.Ops);
   }
   W.BackpatchWord64(Start - 64, W.GetCurrentBitNo() - Start);
   W.EmitRecord(bitc::METADATA_INDEX, Index, IndexAbbrev);
-  for (const MetadataRecord &R : Block.Rest)
+  for (const Record &R : NewRest)
     if (IsPlain(R))
       W.EmitRecord(R.Code, R.Ops);
     else
       Packer.emit(W, R.Code, R.Ops);
   W.ExitBlock();
-}
-
-Expected<bool>
-dtlto::copyMetadata(BitstreamCursor &In, StringRef Bytes, BitstreamWriter &W,
-                    const StringSet<> *Keep,
-                    function_ref<bool(uint64_t, uint64_t)> KeepsAttachment) {
-  Expected<std::optional<MetadataBlock>> Read = readMetadata(In);
-  if (!Read)
-    return Read.takeError();
-  // Without an index, readers read it all, and would see what became empty.
-  if (!*Read) {
-    if (Error E = copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID))
-      return std::move(E);
-    return false;
-  }
-  MetadataBlock &Block = **Read;
-  SmallVector<char, 0> Blob;
-  if (Keep) {
-    if (Error E = emptyStrings(Block.StringsBlob, Block.Strings[0],
-                               Block.Strings[1], *Keep, Blob))
-      return std::move(E);
-    Block.StringsBlob = StringRef(Blob.data(), Blob.size());
-  }
-  erase_if(Block.Rest, [&](MetadataRecord &R) {
-    // [value, n x [kind, node]]
-    if (R.Code != bitc::METADATA_GLOBAL_DECL_ATTACHMENT ||
-        R.Ops.size() % 2 == 0)
-      return false;
-    size_t End = 1;
-    for (size_t I = 1; I != R.Ops.size(); I += 2)
-      if (KeepsAttachment(R.Ops[0], R.Ops[I])) {
-        R.Ops[End++] = R.Ops[I];
-        R.Ops[End++] = R.Ops[I + 1];
-      }
-    R.Ops.truncate(End);
-    return End == 1;
-  });
-  writeMetadata(W, Block);
-  if (Error E = In.SkipBlock())
-    return std::move(E);
-  return true;
+  return Error::success();
 }

@@ -8,21 +8,56 @@
 #ifndef DTLTO_BITCODE_SLIMMETADATA_H
 #define DTLTO_BITCODE_SLIMMETADATA_H
 
-#include "Bitcode/BitstreamCopy.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/Bitstream/BitstreamReader.h"
+#include "llvm/Bitstream/BitstreamWriter.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <vector>
 
 namespace dtlto {
 
-/// Copies the block of metadata that \p In, a reader of \p Bytes, stands
-/// before, and steps over it. Strings that aren't in \p Keep, if it is given,
-/// become empty; of what is attached to a value, \p KeepsAttachment says what
-/// stays, by the value's number and the kind of metadata. Numbers stay as they
-/// are. Copies it as it is, and returns false, if it has no index, which
-/// readers need to skip what they don't ask for.
-llvm::Expected<bool> copyMetadata(
-    llvm::BitstreamCursor &In, llvm::StringRef Bytes, llvm::BitstreamWriter &W,
-    const llvm::StringSet<> *Keep,
-    llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)> KeepsAttachment);
+/// A module's block of metadata as LLVM's writer makes it: strings, the index's
+/// place, what has a number, the index, and what is read at once.
+class SlimMetadata {
+public:
+  /// Reads the block that \p In stands before, and steps over it. \p In reads
+  /// bytes that outlive the result. Returns nothing if it has no index, which
+  /// readers need to skip what they don't ask for.
+  static llvm::Expected<std::optional<SlimMetadata>>
+  read(llvm::BitstreamCursor &In);
+
+  /// Adds the kinds of what is attached to values.
+  void addKinds(llvm::DenseSet<uint64_t> &Kinds) const;
+
+  /// Writes the block. Strings that aren't in \p Keep, if it is given, become
+  /// empty; of what is attached to a value, \p KeepsAttachment says what stays,
+  /// by the value's number and the kind of metadata. Numbers stay as they are.
+  llvm::Error write(llvm::BitstreamWriter &W, const llvm::StringSet<> *Keep,
+                    llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)>
+                        KeepsAttachment) const;
+
+private:
+  struct Record {
+    unsigned Code;
+    llvm::SmallVector<uint64_t, 8> Ops;
+
+    /// [value, n x [kind, node]]
+    bool isAttachment() const {
+      return Code == llvm::bitc::METADATA_GLOBAL_DECL_ATTACHMENT &&
+             Ops.size() % 2 == 1;
+    }
+  };
+  /// What metadata strings are in the file: their number, and where characters
+  /// begin in the blob of their lengths and characters.
+  uint64_t NumStrings = 0, CharsOffset = 0;
+  llvm::StringRef Strings;
+  std::vector<Record> Nodes, Rest;
+};
 
 } // namespace dtlto
 

@@ -7,6 +7,7 @@
 
 #include "Bitcode/SlimModule.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "Bitcode/SlimMetadata.h"
 #include "Bitcode/SlimSelection.h"
 #include "Bitcode/SlimWriter.h"
 #include "Support/Failure.h"
@@ -38,12 +39,16 @@ static bool isKnownBlock(unsigned ID) {
   }
 }
 
-/// Reads the module block of \p Bytes for \p Selection.
-static Error look(StringRef Bytes, SlimSelection &Selection) {
+/// Reads the module block of \p Bytes for \p Selection, and \p Metadata if its
+/// form is known. Returns what the bodies that are kept refer to.
+static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
+                               std::optional<SlimMetadata> &Metadata) {
   BitstreamCursor In(Bytes);
   if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
-    return E;
+    return std::move(E);
   std::optional<BitstreamBlockInfo> BlockInfo;
+  std::vector<uint64_t> Bodies; // where they are
+  BodyUses Uses;
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
     return Selection.addRecord(Code, Record);
   };
@@ -54,7 +59,18 @@ static Error look(StringRef Bytes, SlimSelection &Selection) {
     case bitc::BLOCKINFO_BLOCK_ID:
       return readBlockInfo(In, BlockInfo);
     case bitc::FUNCTION_BLOCK_ID:
+      Bodies.push_back(In.GetCurrentBitNo());
       return Selection.addBody(In);
+    case bitc::METADATA_BLOCK_ID: {
+      Expected<std::optional<SlimMetadata>> Read = SlimMetadata::read(In);
+      if (!Read)
+        return Read.takeError();
+      if (Metadata && *Read)
+        return failure("a second block of metadata");
+      Uses.AllKinds |= !*Read;
+      Metadata = std::move(*Read);
+      return Error::success();
+    }
     case bitc::CONSTANTS_BLOCK_ID:
       if (Error E = Selection.addConstants(In))
         return E;
@@ -67,40 +83,42 @@ static Error look(StringRef Bytes, SlimSelection &Selection) {
     return In.SkipBlock();
   };
   if (Error E = readBlock(In, OnRecord, OnBlock))
-    return E;
-  return Selection.resolve();
-}
-
-static Expected<SmallVector<char, 0>> write(const BitcodeModule &Module,
-                                            const SlimSelection &Selection,
-                                            BodyUses *Bodies = nullptr) {
-  SmallVector<char, 0> Out;
-  Out.reserve(Module.getBuffer().size() / 2);
-  {
-    // The writer may hold bytes back until its end.
-    SlimWriter Writer(Module, Selection, Out);
-    if (Error E = Writer.run())
+    return std::move(E);
+  if (Error E = Selection.resolve())
+    return std::move(E);
+  for (size_t N = 0; N != Bodies.size(); ++N) {
+    if (!Selection.keepsBody(N))
+      continue;
+    BitstreamCursor Body = In;
+    if (Error E = Body.JumpToBit(Bodies[N]))
       return std::move(E);
-    if (Bodies)
-      *Bodies = Writer.takeUses();
+    if (Error E = Uses.add(std::move(Body)))
+      return std::move(E);
   }
-  return Out;
+  if (Metadata)
+    Metadata->addKinds(Uses.Kinds);
+  return Uses;
 }
 
 Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
                                                  const GUIDSet &Imported) {
   SlimSelection Selection(Module.getStrtab(), Imported);
-  if (Error E = look(Module.getBuffer(), Selection))
-    return std::move(E);
-  BodyUses Bodies;
-  Expected<SmallVector<char, 0>> Out = write(Module, Selection, &Bodies);
-  if (!Out)
-    return Out;
+  std::optional<SlimMetadata> Metadata;
+  Expected<BodyUses> Bodies = look(Module.getBuffer(), Selection, Metadata);
+  if (!Bodies)
+    return Bodies.takeError();
   Expected<SlimUses> Uses =
-      findUses(StringRef(Out->data(), Out->size()), Selection.bodies(),
-               Imported, Selection.constants());
+      findUses(Module, Selection.bodies(), Imported, Selection.constants());
   if (!Uses)
     return Uses.takeError();
-  Selection.drop(std::move(*Uses), std::move(Bodies));
-  return write(Module, Selection);
+  Selection.drop(std::move(*Uses), std::move(*Bodies));
+  SmallVector<char, 0> Out;
+  Out.reserve(Module.getBuffer().size() / 2);
+  {
+    // The writer may hold bytes back until its end.
+    SlimWriter Writer(Module, Selection, Metadata ? &*Metadata : nullptr, Out);
+    if (Error E = Writer.run())
+      return std::move(E);
+  }
+  return Out;
 }

@@ -154,7 +154,8 @@ static bool readsOnDemand() {
   return Option && Option->getNumOccurrences() == 0;
 }
 
-Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies,
+Expected<SlimUses> dtlto::findUses(BitcodeModule Module,
+                                   ArrayRef<StringRef> Bodies,
                                    const GUIDSet &Imported,
                                    const SlimConstants &Constants) {
   // As in a worker, but for the merging of types of equal names: that needs
@@ -167,12 +168,12 @@ Expected<SlimUses> dtlto::findUses(StringRef File, ArrayRef<StringRef> Bodies,
           *static_cast<bool *>(Failed) = true;
       },
       &Failed);
-  Expected<std::unique_ptr<Module>> Read = getLazyBitcodeModule(
-      MemoryBufferRef(File, "slim"), Context, /*ShouldLazyLoadMetadata=*/true,
-      /*IsImporting=*/true);
+  Expected<std::unique_ptr<llvm::Module>> Read =
+      Module.getLazyModule(Context, /*ShouldLazyLoadMetadata=*/true,
+                           /*IsImporting=*/true);
   if (!Read)
     return Read.takeError();
-  Module &M = **Read;
+  llvm::Module &M = **Read;
   if (Error E = M.materializeMetadata())
     return std::move(E);
   StringCollector Collector;

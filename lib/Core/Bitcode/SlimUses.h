@@ -50,10 +50,10 @@ struct SlimUses {
   std::vector<bool> UsesVariable;
 };
 
-/// Finds the uses in \p File, a module whose functions called \p Bodies may be
+/// Finds the uses in \p Module, whose functions called \p Bodies may be
 /// imported, and variables that are in \p Imported. Fails if LLVM can't read
 /// it. Any thread.
-llvm::Expected<SlimUses> findUses(llvm::StringRef File,
+llvm::Expected<SlimUses> findUses(llvm::BitcodeModule Module,
                                   llvm::ArrayRef<llvm::StringRef> Bodies,
                                   const GUIDSet &Imported,
                                   const SlimConstants &Constants);

@@ -7,7 +7,6 @@
 
 #include "Bitcode/SlimWriter.h"
 #include "Bitcode/BitstreamCopy.h"
-#include "Bitcode/SlimMetadata.h"
 #include "Support/Failure.h"
 #include "LLVM/Version.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
@@ -160,18 +159,14 @@ Error SlimWriter::writeAttributes(BitstreamCursor &In, unsigned ID) {
 }
 
 Error SlimWriter::writeMetadata(BitstreamCursor &In) {
-  auto KeepsAttachment = [&](uint64_t ValueID, uint64_t Kind) {
-    if (!Selection.keepsAttachment(ValueID, Kind))
-      return false;
-    Uses.Kinds.insert(Kind);
-    return true;
-  };
-  Expected<bool> Read =
-      copyMetadata(In, Bytes, W, Selection.strings(), KeepsAttachment);
-  if (!Read)
-    return Read.takeError();
-  Uses.AllKinds |= !*Read;
-  return Error::success();
+  if (!Metadata)
+    return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
+  if (Error E = In.SkipBlock())
+    return E;
+  return Metadata->write(W, Selection.strings(),
+                         [&](uint64_t ValueID, uint64_t Kind) {
+                           return Selection.keepsAttachment(ValueID, Kind);
+                         });
 }
 
 /// Writes the kinds of metadata that are used, or that not every LLVM knows:
@@ -296,11 +291,8 @@ Error SlimWriter::writeBody(BitstreamCursor &In) {
   const size_t Number = NumBodies++;
   if (Selection.keepsOwner(Number))
     FunctionTable.emplace_back(Selection.valueID(Number), word());
-  if (Selection.keepsBody(Number)) {
-    if (Error E = Uses.add(In))
-      return E;
+  if (Selection.keepsBody(Number))
     return copyBlock(In, Bytes, W, bitc::FUNCTION_BLOCK_ID);
-  }
   if (Error E = In.SkipBlock())
     return E;
   if (!Selection.keepsOwner(Number))

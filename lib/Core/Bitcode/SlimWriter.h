@@ -9,6 +9,7 @@
 #define DTLTO_BITCODE_SLIMWRITER_H
 
 #include "Bitcode/RecordPacker.h"
+#include "Bitcode/SlimMetadata.h"
 #include "Bitcode/SlimSelection.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -23,16 +24,15 @@ namespace dtlto {
 /// Copies a module's bitstream and leaves out what isn't needed on the way.
 class SlimWriter {
 public:
-  /// Writes to the end of \p Out. All three outlive the writer.
+  /// Writes to the end of \p Out. \p Metadata is null if its block has to be
+  /// copied as it is. All four outlive the writer.
   SlimWriter(const llvm::BitcodeModule &Module, const SlimSelection &Selection,
-             llvm::SmallVectorImpl<char> &Out)
+             const SlimMetadata *Metadata, llvm::SmallVectorImpl<char> &Out)
       : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()),
-        Selection(Selection), W(Out) {}
+        Selection(Selection), Metadata(Metadata), W(Out) {}
 
   /// Call once. Fails as slimModule() does; then what was written is of no use.
   llvm::Error run();
-  /// What the bodies and variables that were written refer to.
-  BodyUses takeUses() { return std::move(Uses); }
 
 private:
   llvm::Error countRecords(llvm::BitstreamCursor In);
@@ -55,10 +55,10 @@ private:
 
   llvm::StringRef Bytes, Strtab;
   const SlimSelection &Selection;
+  const SlimMetadata *Metadata;
   llvm::BitstreamWriter W;
   std::optional<llvm::BitstreamBlockInfo> BlockInfo;
   RecordPacker Packer; // of the records outside of blocks
-  BodyUses Uses;       // of what is written
   unsigned VSTOffsetAbbrev = 0;
   size_t NumFunctions = 0, NumComdats = 0, NumBodies = 0;
   uint64_t VSTOffsetBit = 0; // where it is to be written
