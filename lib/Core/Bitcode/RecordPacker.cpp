@@ -21,8 +21,8 @@ static constexpr uint64_t OpBits = 10;
 static unsigned width(uint64_t Value) { return Log2_64(Value | 1) + 1; }
 
 /// How many bits a value of \p Width bits takes as VBR of \p Chunk.
-static uint64_t vbrBits(unsigned Width, unsigned Chunk) {
-  return divideCeil(Width, Chunk - 1) * Chunk;
+static constexpr uint64_t vbrBits(unsigned Width, unsigned Chunk) {
+  return (Width + Chunk - 2) / (Chunk - 1) * Chunk;
 }
 
 void RecordPacker::Widths::add(uint64_t Value) {
@@ -53,28 +53,29 @@ void RecordPacker::count(unsigned Code, ArrayRef<uint64_t> Ops) {
     S.Ops[Long ? 0 : I].add(Ops[I]);
 }
 
+RecordPacker::Counts RecordPacker::Widths::counts() const {
+  Counts Result;
+  for (unsigned W = 1; W != Count.size(); ++W)
+    if (Count[W])
+      Result.emplace_back(W, Count[W]);
+  return Result;
+}
+
 /// What such values take with the encoding \p Op.
-uint64_t RecordPacker::bits(const Widths &Of, const BitCodeAbbrevOp &Op) {
+uint64_t RecordPacker::bits(const Counts &Of, const BitCodeAbbrevOp &Op) {
   if (Op.isLiteral())
     return 0;
   uint64_t Sum = 0;
   const unsigned Data = Op.getEncodingData();
-  for (unsigned W = 1; W != Of.Count.size(); ++W)
-    if (Of.Count[W])
-      Sum += Of.Count[W] * (Op.getEncoding() == BitCodeAbbrevOp::Fixed
-                                ? Data
-                                : vbrBits(W, Data));
+  const bool IsFixed = Op.getEncoding() == BitCodeAbbrevOp::Fixed;
+  for (const auto &[Width, Number] : Of)
+    Sum += Number * (IsFixed ? Data : vbrBits(Width, Data));
   return Sum;
 }
 
 /// The shortest encoding of such values.
-BitCodeAbbrevOp RecordPacker::best(const Widths &Of, bool InArray) {
-  if (Of.AllSame && !InArray)
-    return BitCodeAbbrevOp(Of.First);
-  unsigned Widest = 1;
-  for (unsigned W = 1; W != Of.Count.size(); ++W)
-    if (Of.Count[W])
-      Widest = W;
+BitCodeAbbrevOp RecordPacker::best(const Counts &Of) {
+  const unsigned Widest = Of.back().first;
   BitCodeAbbrevOp Best(BitCodeAbbrevOp::VBR, 6);
   if (Widest <= 32)
     Best = BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, Widest);
@@ -119,13 +120,14 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
     const auto &[Values, Number] = Of;
     if (!Values.Any)
       continue;
-    BitCodeAbbrevOp Op = best(Values, /*InArray=*/true);
+    const Counts Count = Values.counts();
+    BitCodeAbbrevOp Op = best(Count);
     Elements.emplace(Code, Op);
     auto Abbrev = std::make_shared<BitCodeAbbrev>();
     Abbrev->Add(BitCodeAbbrevOp(Code));
     Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Array));
     Abbrev->Add(Op);
-    Consider(Code, nullptr, bits(Values, Plain) + Number * 6, bits(Values, Op),
+    Consider(Code, nullptr, bits(Count, Plain) + Number * 6, bits(Count, Op),
              std::move(Abbrev));
   }
   // And for those of one length, if it is shorter than that.
@@ -133,17 +135,25 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
     const auto &[Code, NumOps] = TheKey;
     if (NumOps > MaxOps)
       continue;
+    uint64_t Was = S.Number * (6 + vbrBits(width(NumOps), 6)), Bits = 0;
+    SmallVector<Counts, 0> Ops;
+    for (const Widths &Op : S.Ops) {
+      Ops.push_back(Op.counts());
+      Was += bits(Ops.back(), Plain);
+    }
+    // Most are so few that even records of no bits would not be worth it.
+    if (Was <= OpBits * (NumOps + 1))
+      continue;
     auto Abbrev = std::make_shared<BitCodeAbbrev>();
     Abbrev->Add(BitCodeAbbrevOp(Code));
-    uint64_t Was = S.Number * (6 + vbrBits(width(NumOps), 6)), Bits = 0;
     uint64_t AsArray = S.Number * vbrBits(width(NumOps), 6);
     auto Element = Elements.find(Code);
-    for (const Widths &Op : S.Ops) {
-      BitCodeAbbrevOp New = best(Op, /*InArray=*/false);
+    for (auto [Op, Count] : zip_equal(S.Ops, Ops)) {
+      BitCodeAbbrevOp New =
+          Op.AllSame ? BitCodeAbbrevOp(Op.First) : best(Count);
       Abbrev->Add(New);
-      Bits += bits(Op, New);
-      Was += bits(Op, Plain);
-      AsArray += bits(Op, Element->second);
+      Bits += bits(Count, New);
+      AsArray += bits(Count, Element->second);
     }
     if (Element != Elements.end())
       Was = std::min(Was, AsArray);

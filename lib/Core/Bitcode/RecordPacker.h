@@ -38,6 +38,8 @@ public:
             llvm::ArrayRef<uint64_t> Ops) const;
 
 private:
+  /// Widths in bits, rising, and how many values have each.
+  using Counts = llvm::SmallVector<std::pair<unsigned, uint64_t>, 4>;
   /// How many of the values of an operand need how many bits.
   struct Widths {
     std::array<uint32_t, 65> Count = {};
@@ -46,6 +48,7 @@ private:
 
     void add(uint64_t Value);
     void add(const Widths &Other);
+    Counts counts() const;
   };
   /// Records of one code and one number of operands.
   struct Shape {
@@ -56,8 +59,8 @@ private:
   using Key = std::pair<unsigned, size_t>; // code, operands
   struct Choice;
 
-  static llvm::BitCodeAbbrevOp best(const Widths &Of, bool InArray);
-  static uint64_t bits(const Widths &Of, const llvm::BitCodeAbbrevOp &Op);
+  static llvm::BitCodeAbbrevOp best(const Counts &Of);
+  static uint64_t bits(const Counts &Of, const llvm::BitCodeAbbrevOp &Op);
 
   std::map<Key, Shape> Shapes;
   std::map<unsigned, unsigned> Arrays; // abbreviations for any length, by code
