@@ -284,13 +284,26 @@ uint64_t LinkRun::objectSize(AttemptId A) const {
 // Actions
 //===----------------------------------------------------------------------===//
 
-/// Work for a thread that ends with an event.
-void LinkRun::onHelper(std::function<void()> Work) {
+/// Work on \p J for a thread that ends with an event. Jobs are built again once
+/// the plugin is open: the longest ones shall not wait for all others then.
+void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
   ++NumOnThreads;
+  {
+    std::lock_guard<std::mutex> Lock(HelperMutex);
+    HelperWork.emplace(J, std::move(Work));
+  }
   if (!Helpers)
     Helpers = std::make_unique<DefaultThreadPool>(
         hardware_concurrency(std::min(L.Parallelism, 4u)));
-  Helpers->async(std::move(Work));
+  Helpers->async([this] {
+    std::function<void()> First;
+    {
+      std::lock_guard<std::mutex> Lock(HelperMutex);
+      First = std::move(HelperWork.begin()->second);
+      HelperWork.erase(HelperWork.begin());
+    }
+    First();
+  });
 }
 
 void LinkRun::prepare(const Action &A) {
@@ -308,7 +321,7 @@ void LinkRun::prepare(const Action &A) {
 void LinkRun::prepareOnHelper(const Action &A, std::unique_ptr<BuiltJob> Old) {
   // The pool's functions have to be copied.
   auto Shared = std::make_shared<std::unique_ptr<BuiltJob>>(std::move(Old));
-  onHelper([this, A, Shared, Avoid = WorkerNames[A.Avoid]] {
+  onHelper(A.Job, [this, A, Shared, Avoid = WorkerNames[A.Avoid]] {
     prepareNow(A, std::move(*Shared), Avoid);
   });
 }
@@ -375,7 +388,7 @@ void LinkRun::verify(const Action &A) {
   const JobResult &Theirs = Results[J.Winner];
   Made M{Theirs.Object.bytes(), Theirs.Outputs, Sides.lookup(J.Winner),
          workerName(workerOf(J.Winner)).str(), Theirs.CacheEntry};
-  onHelper([this, &J, Ours, M = std::move(M), Id = A.Job] {
+  onHelper(A.Job, [this, &J, Ours, M = std::move(M), Id = A.Job] {
     Event E{Event::Verified};
     E.Job = Id;
     if (Error Why = Verifier(L, Preparer->builder().names(), Preparer->slim())
@@ -401,7 +414,7 @@ void LinkRun::deliver(const Action &A) {
   };
   // Into memory is a copy; all else is files.
   if (hasCache(L.Cache) || !Shared->Packed.bytes().empty())
-    return onHelper(std::move(Work));
+    return onHelper(A.Job, std::move(Work));
   ++NumOnThreads;
   Work();
 }

@@ -101,7 +101,7 @@ private:
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
-  void onHelper(std::function<void()> Work);
+  void onHelper(plan::JobId J, std::function<void()> Work);
   void prepare(const plan::Action &A);
   void prepareOnHelper(const plan::Action &A, std::unique_ptr<BuiltJob> Old);
   void prepareNow(const plan::Action &A, std::unique_ptr<BuiltJob> Old,
@@ -147,6 +147,10 @@ private:
   llvm::DenseMap<plan::AttemptId, plan::WorkerId> Workers;
   llvm::StringMap<plan::WorkerId> WorkerIds;
   std::vector<std::string> WorkerNames; // by id; 0 is empty
+
+  /// Work for helpers, the longest jobs' first, and in order for each.
+  std::multimap<plan::JobId, std::function<void()>> HelperWork;
+  std::mutex HelperMutex; // guards it
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare, verify, deliver
