@@ -275,7 +275,7 @@ void Rules::onOffer(const Action &A) {
   expect(IsOpen && !Dropped, "is offered to no plugin");
   expect(!At.IsLacking, "is offered without what the plugin needs");
   expect(!Failed, "is offered after the link has failed");
-  size_t NumOffered = 1, NumAccepted = 0;
+  size_t NumOffered = 1, NumAccepted = 0, NumPreparing = 0;
   uint64_t Bytes = At.Bytes;
   for (AttemptId Id : Live) {
     const Attempt &Other = Attempts[Id];
@@ -283,11 +283,16 @@ void Rules::onOffer(const Action &A) {
     NumAccepted += Other.At == Where::Accepted;
     if (Other.At == Where::Offered || Other.At == Where::Accepted)
       Bytes += Other.Bytes;
-    bool IsBefore = Other.Kind == Kind::First && Other.Job < A.Job &&
-                    (Other.At == Where::Preparing || Other.At == Where::Ready);
-    expect(At.Kind != Kind::First || !IsBefore,
+    bool IsBefore = At.Kind == Kind::First && Other.Kind == Kind::First &&
+                    Other.Job < A.Job;
+    NumPreparing += IsBefore && Other.At == Where::Preparing;
+    expect(!IsBefore || Other.At != Where::Ready,
            "is offered before a job of a higher rank");
   }
+  expect(NumPreparing == 0 ||
+             (!O.KeepOrder && Slots &&
+              NumOffered + NumAccepted + NumPreparing <= *Slots),
+         "is offered before a job of a higher rank that has no slot then");
   if (At.Kind == Kind::First)
     for (JobId Before = 0; Before != A.Job; ++Before)
       expect(Jobs[Before].Begun, "is offered before a job was begun that has a "

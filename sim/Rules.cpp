@@ -100,8 +100,9 @@ void Rules::onEvent(const Event &E) {
     PluginSign = Now;
     return;
   case Event::LoadKnown:
+    Slots.reset();
     if (E.TheLoad.Slots != Unknown)
-      MostSlots = std::max(MostSlots, E.TheLoad.Slots);
+      MostSlots = std::max(MostSlots, *(Slots = E.TheLoad.Slots));
     return;
   case Event::Verified:
     Jobs[E.Job].Reasons.insert(Cause::None);

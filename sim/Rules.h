@@ -119,6 +119,7 @@ private:
   bool HadTrouble = false; // the plugin did not do what it was given
   plan::AttemptId FoundNoRoom = 0; // in this step
   uint32_t MostSlots = 0;
+  std::optional<uint32_t> Slots; // as the plugin has said last
   size_t NumEnded = 0;
   size_t NumSampled = 0, NumSuspect = 0;
   bool HasDifference = false;

@@ -140,6 +140,17 @@ TEST(PlanTest, NoneOvertakesALongerJobThatIsBeingPrepared) {
           {4, "prepared 1", "offer 1, offer 2, offer 3"}});
 }
 
+TEST(PlanTest, ButWhereSlotsAreLeftForTheLongerOnes) {
+  History H(remoteOnly(), jobs({4, 3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4"},
+          {1, "prepared 2", "open"},
+          {2, "opened", "load"},
+          {3, "load 3 3", "offer 2"},
+          {4, "prepared 4", ""}, // two slots, two longer jobs
+          {5, "prepared 3", "offer 3"},
+          {6, "prepared 1", "offer 1, offer 4"}});
+}
+
 TEST(PlanTest, NorIfTheLongerOneIsInTheCache) {
   History H(remoteOnly(), jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},

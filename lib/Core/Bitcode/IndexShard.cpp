@@ -181,8 +181,9 @@ public:
 
 private:
   void add(const ValueInfo &VI) {
-    if (!VI || VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated) ||
-        !Known.insert(VI.getGUID()).second)
+    // Most are named often.
+    if (!VI || !Known.insert(VI.getGUID()).second ||
+        VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated))
       return;
     std::unique_ptr<GlobalValueSummary> StandIn =
         makeStandIn(*VI.getSummaryList().front());
@@ -213,7 +214,7 @@ private:
   bool Propagated;
   StringRef ModulePath;
   GVSummaryMapTy &Summaries;
-  DenseSet<GlobalValue::GUID> Known;
+  DenseSet<GlobalValue::GUID> Known; // in the shard, or looked at
   std::vector<std::unique_ptr<GlobalValueSummary>> Owned;
 };
 

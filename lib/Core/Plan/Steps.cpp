@@ -48,19 +48,21 @@ void Plan::prepareAgain(JobId J, Kind K, WorkerId Avoid) {
   P.Avoid = Avoid;
 }
 
-/// Whether a job before this one is still being prepared: it must not be
-/// overtaken.
+/// Whether \p A overtakes no job before it that is still being prepared, or
+/// slots are left for all of these.
 bool Plan::keepsOrder(const Attempt &A) const {
   if (A.Kind != Kind::First)
     return true;
+  size_t NumBefore = 0;
   for (const Key &K : in(State::Preparing)) {
     if (K.first >= A.Job)
-      return true;
+      break;
     const Attempt &Before = *find(K.second);
-    if (Before.Kind == Kind::First && !Before.IsOrphan)
-      return false;
+    NumBefore += Before.Kind == Kind::First && !Before.IsOrphan;
   }
-  return true;
+  return NumBefore == 0 ||
+         (!O.KeepOrder && LoadIsKnown && TheLoad.Slots != Unknown &&
+          numAtPlugin() + NumBefore < TheLoad.Slots);
 }
 
 /// Whether \p A has to wait until others leave their memory.
