@@ -66,7 +66,7 @@ static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
       if (!Read)
         return Read.takeError();
       if (Metadata && *Read)
-        return failure("a second block of metadata");
+        return failure("an old form of bitcode");
       Uses.AllKinds |= !*Read;
       Metadata = std::move(*Read);
       return Error::success();
