@@ -69,7 +69,8 @@ void Rules::onAction(const Action &A) {
     return expect(false, "there is no such job");
   expect(!NamesJob || !Jobs[A.Job].Ended, "is named after its end");
   // What the plugin does wrong after its last job still counts.
-  expect(!Closed || A.What == Action::DropPlugin || A.What == Action::FailLink,
+  expect(!Closed || A.What == Action::DropPlugin ||
+             A.What == Action::FailLink || A.What == Action::ReturnToken,
          "an action after the plugin was closed");
   Attempt *At = find(A.Attempt);
   if (NamesAttempt) {
@@ -169,6 +170,15 @@ void Rules::onAction(const Action &A) {
     J.IsDelivering = true;
     return;
   }
+  case Action::TakeToken:
+    expect(O.NeedsTokens && !TokenAsked, "a token too many is asked for");
+    expect(!Failed, "a token is asked for after the link has failed");
+    TokenAsked = true;
+    return;
+  case Action::ReturnToken:
+    expect(NumTokens != 0, "a token is given back that was not taken");
+    --NumTokens;
+    return;
   case Action::QueryLoad:
     expect(IsOpen && !Dropped, "the load of no plugin is asked for");
     return;
@@ -318,10 +328,15 @@ void Rules::onCompile(const Action &A) {
   expect(!Failed, "is compiled here after the link has failed");
   expect(A.AKind != Kind::Verify || J.IsSuspect,
          "is compiled for nothing to compare");
-  size_t NumCompiling = 1;
+  size_t NumCompiling = 1, NumHere = 1;
+  uint64_t BytesHere = Infos[A.Job].BytesHere;
   for (AttemptId Id : Live) {
     const Attempt &Other = Attempts[Id];
     NumCompiling += Other.Compiles;
+    bool IsHere =
+        Other.Compiles || (Other.At == Where::Accepted && Other.RunsHere);
+    NumHere += IsHere;
+    BytesHere += IsHere ? Infos[Other.Job].BytesHere : 0;
     expect(Other.Job != A.Job || !Other.Compiles,
            "is compiled here by two threads at once");
     expect(Id == A.Attempt || Other.Job != A.Job || !isLive(Other) ||
@@ -331,6 +346,8 @@ void Rules::onCompile(const Action &A) {
   // The user's own number is one to be kept, but one must be able to run.
   expect(NumCompiling <= (O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores),
          "more is compiled here than the user allows");
+  expect(NumHere == 1 || BytesHere <= O.MaxBytesHere,
+         "more memory is taken here than the user allows");
   if (O.KeepOrder && A.AKind == Kind::Here) {
     expect(NumCompiling == 1 && (HadTrouble || A.Job >= NextInOrder),
            "is compiled here out of order");

@@ -78,6 +78,15 @@ void Simulation::act(const Action &A) {
     return call({Call::Refute, A.Attempt});
   case Action::QueryLoad:
     return call({Call::Load});
+  case Action::TakeToken: {
+    Random R{S.Seed, OfTokens, ++NumTokens};
+    Time Waits = S.has(Feature::FewTokens)
+                     ? R.of<Time>({50us, 20ms, 300ms, 2s, 24h})
+                     : 50us;
+    return tell(Waits, {Event::TokenTaken});
+  }
+  case Action::ReturnToken:
+    return;
   case Action::DropPlugin: {
     Dropped = true;
     for (size_t I = 1; I < Calls.size();)

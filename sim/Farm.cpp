@@ -162,6 +162,7 @@ void Farm::tellState(AttemptId Id, const Job &J, PluginState State) {
   Event E{Event::StateChanged};
   E.Attempt = Id;
   E.State = State;
+  E.RanHere = S.IsThisMachine || Id % 16 == 0; // as some of icecream's do
   Time Delay = S.Latency;
   Random R{S.Seed, OfStates, Id, uint64_t(State)};
   if (S.has(Feature::LateStates)) {

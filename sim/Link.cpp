@@ -90,7 +90,8 @@ LinkResult Simulation::run() {
     Actions.clear();
     P.handle(Now, Next.E, Actions);
     for (const Action &A : Actions)
-      if (A.What != Action::DropPlugin && A.What != Action::FailLink)
+      if (A.What != Action::DropPlugin && A.What != Action::FailLink &&
+          A.What != Action::ReturnToken)
         fail("an action after the end: " + print(A).substr(2));
   }
   if (std::optional<Bound> Most = boundOf(S)) {

@@ -177,6 +177,8 @@ bool Parser::parseJob() {
   JobInfo J;
   if (!read(nextWord(), J.Estimate))
     return fail("the job's estimate is no number of seconds");
+  if (IsLast || !read(nextWord(), J.BytesHere))
+    return fail("the job's memory is no number of bytes");
   J.HasSideFiles = !IsLast;
   if (J.HasSideFiles && Words != "side-files")
     return fail("it is not 'side-files' that follows");

@@ -104,6 +104,10 @@ void Rules::onEvent(const Event &E) {
     if (E.TheLoad.Slots != Unknown)
       MostSlots = std::max(MostSlots, *(Slots = E.TheLoad.Slots));
     return;
+  case Event::TokenTaken:
+    ++NumTokens;
+    TokenAsked = false;
+    return;
   case Event::Verified:
     Jobs[E.Job].Reasons.insert(Cause::None);
     return;
@@ -168,6 +172,7 @@ void Rules::onEvent(const Event &E) {
     break;
   case Event::StateChanged:
     A->Runs |= E.State != PluginState::Queued;
+    A->RunsHere = E.RanHere && E.State != PluginState::Queued;
     PluginSign = Now;
     if (E.State != PluginState::Queued)
       PluginWork = Now;
@@ -216,7 +221,7 @@ void Rules::onEvent(const Event &E) {
 //===----------------------------------------------------------------------===//
 
 void Rules::checkStep() {
-  size_t NumTwice = 0;
+  size_t NumTwice = 0, NumCompiling = 0, NumToCompile = 0;
   double SecondsTwice = 0;
   Time Late = 2 * O.DeadlineStep + 1ms;
   for (AttemptId Id : Live) {
@@ -225,6 +230,8 @@ void Rules::checkStep() {
     bool IsTwice = A.IsSecond && isLive(A) &&
                    (A.Kind == Kind::Duplicate || A.Why == Cause::Straggler);
     NumTwice += IsTwice;
+    NumCompiling += A.Compiles;
+    NumToCompile += A.Compiles || A.RunsHere || (isLive(A) && !A.AtPlugin);
     SecondsTwice += IsTwice ? Infos[A.Job].Estimate : 0;
     if (!Broken.empty())
       return;
@@ -250,6 +257,10 @@ void Rules::checkStep() {
              "is waited for though its plugin only talks");
   }
   name();
+  expect(!O.NeedsTokens || NumCompiling <= NumTokens + 1,
+         "more runs here than there are tokens for");
+  expect(NumTokens == 0 || NumTokens < NumToCompile,
+         "a token is kept that no job needs");
   expect(NumTwice <= 1 ||
              SecondsTwice <= SecondsInAll * O.DuplicatePercent / 100 + 1e-6,
          "more is done twice than the user allows");
@@ -269,6 +280,8 @@ std::string Rules::atEnd() const {
   size_t Share = (Jobs.size() * O.VerifyPercent + 99) / 100;
   if (AllBegun ? NumSampled != Share : NumSampled > Share)
     return "of the jobs, another share is chosen than the user wants";
+  if (NumTokens != 0)
+    return "a token is not given back";
   for (AttemptId Id : Live)
     return "attempt " + std::to_string(Id) + ": has no end";
   return {};

@@ -56,6 +56,7 @@ private:
     plan::WorkerId Worker = 0;
     uint64_t Bytes = 0;
     bool Runs = false;        // the plugin has told of it
+    bool RunsHere = false;    // it has, and on this machine
     plan::Time LastSign = {}; // of life
     /// It had no object, or an error of the module; the plugin wasn't told.
     bool IsWrong = false;
@@ -123,6 +124,8 @@ private:
   size_t NumEnded = 0;
   size_t NumSampled = 0, NumSuspect = 0;
   bool HasDifference = false;
+  size_t NumTokens = 0; // that were taken
+  bool TokenAsked = false;
   plan::Time CallSince = plan::Never;
   plan::Time PluginSign = {}, PluginWork = {};
   plan::JobId NextInOrder = 0;

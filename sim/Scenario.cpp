@@ -25,7 +25,7 @@ static constexpr std::string_view Names[] = {
     "gives-up",        "open-fails",      "forbids-fallback", "late-states",
     "late-answers",    "stray-events",    "remote-errors",    "errors",
     "prepare-fails",   "deliver-fails",   "verify-fails",     "no-workers",
-    "only-talks"};
+    "only-talks",      "few-tokens",      "little-memory"};
 static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }
@@ -85,6 +85,11 @@ static void drawOptions(Scenario &S) {
   }
   O.MaxBytesInFlight = R.of<uint64_t>(
       {1, 1 << 20, 10 << 20, 100 << 20, uint64_t(1) << 40, UINT64_MAX});
+  O.NeedsTokens =
+      S.has(Feature::FewTokens) || Random{S.Seed, OfOptions, 2}.chance(0.2);
+  if (S.has(Feature::LittleMemory))
+    O.MaxBytesHere =
+        Random{S.Seed, OfOptions, 3}.of<uint64_t>({1, 150, 400, 2000});
   O.JobTimeout = R.of<Time>({500ms, 2s, 5s, 5s, 20s, 60s});
   if (R.chance(0.1)) {
     O.MaxTries = static_cast<unsigned>(R.in(1, 3));
@@ -172,7 +177,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
   Jobs.resize(std::min(N, MaxJobs));
   bool SideFiles = S.has(Feature::SideFiles);
   for (const auto &[Estimate, J] : Jobs) {
-    S.Infos.push_back({Estimate, SideFiles});
+    S.Infos.push_back({Estimate, SideFiles, 10 + J.Bytes % 190});
     S.Jobs.push_back(J);
   }
 }

@@ -62,9 +62,12 @@ enum class Feature : unsigned {
   DeliverFails,
   VerifyFails,
   NoWorkers,
-  OnlyTalks // of its room, for ever
+  OnlyTalks, // of its room, for ever
+  FewTokens, // others of the build have most, and may keep them
+  LittleMemory
 };
-constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::OnlyTalks) + 1;
+constexpr unsigned NumFeatures =
+    static_cast<unsigned>(Feature::LittleMemory) + 1;
 std::string_view nameOf(Feature F);
 
 /// What a job is in truth.

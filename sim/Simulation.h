@@ -28,7 +28,8 @@ enum SimulationStream : uint64_t {
   OfCalls,
   OfAnswers,
   OfPlugin,
-  OfStrays
+  OfStrays,
+  OfTokens
 };
 
 inline plan::Time fromSeconds(double S) {
@@ -122,7 +123,7 @@ private:
   plan::Time CallSince = plan::Never;
   size_t RoomToldBefore = 0;   // the call
   Farm::Answer TheAnswer = {}; // of the call that is under way
-  unsigned NumSubmits = 0, NumLoads = 0;
+  unsigned NumSubmits = 0, NumLoads = 0, NumTokens = 0;
   bool Dropped = false, GaveUp = false, ToldForbidden = false;
   uint64_t NumSteps = 0;
   Random Strays;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 static EventLog recorded() {
   EventLog L;
   L.O.Cores = 4;
-  L.Jobs = {{1.25, false}, {0.1, false}};
+  L.Jobs = {{1.25, false}, {0.1, false, 500}};
   Plan P(L.Jobs, L.O);
   Time Now = 0s;
   auto Step = [&](Event E) {
@@ -76,7 +76,7 @@ static std::string replaced(std::string Text, const std::string &What,
 TEST(EventLog, LooksLikeThis) {
   std::string Text = print(recorded());
   EXPECT_EQ(Text.substr(0, Text.find("\njob")),
-            "dtlto-event-log 2\n"
+            "dtlto-event-log 3\n"
             "option cores 4\n"
             "option local-jobs auto\n"
             "option duplicate-percent 25\n"
@@ -85,6 +85,8 @@ TEST(EventLog, LooksLikeThis) {
             "option fallback yes\n"
             "option keep-order no\n"
             "option max-bytes-in-flight 18446744073709551615\n"
+            "option max-bytes-here 18446744073709551615\n"
+            "option needs-tokens no\n"
             "option job-timeout 600.000000000\n"
             "option talk-factor 4\n"
             "option max-tries 2\n"
@@ -108,8 +110,8 @@ TEST(EventLog, LooksLikeThis) {
             "option late-factor 2\n"
             "option late-extra 2.000000000");
   EXPECT_EQ(Text.substr(Text.find("job 1.25")),
-            "job 1.25\n"
-            "job 0.1\n"
+            "job 1.25 0\n"
+            "job 0.1 500\n"
             "0.000000000 Start\n"
             "  Prepare job=0 attempt=1 for-plugin\n"
             "  Prepare job=1 attempt=2 for-plugin\n"
@@ -151,9 +153,9 @@ TEST(EventLog, IsReadAsItWasWritten) {
 TEST(EventLog, HasComments) {
   std::string Text = print(recorded()), Error;
   EventLog L;
-  EXPECT_TRUE(parse(
-      replaced("# one\n" + Text, "job 1.25\n", "# job 0 is a.o\njob 1.25\n"), L,
-      Error))
+  EXPECT_TRUE(parse(replaced("# one\n" + Text, "job 1.25 0\n",
+                             "# job 0 is a.o\njob 1.25 0\n"),
+                    L, Error))
       << Error;
   EXPECT_EQ(print(L), Text);
 }
@@ -186,9 +188,9 @@ TEST(EventLog, SaysWhatIsWrong) {
   struct {
     const char *What, *By, *Error;
   } Cases[] = {
-      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 2'"},
-      {"log 2", "log 1",
-       "line 1: it is not 'dtlto-event-log 2', but the log of another version "
+      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 3'"},
+      {"log 3", "log 2",
+       "line 1: it is not 'dtlto-event-log 3', but the log of another version "
        "of dtlto"},
       {"cores 4", "cores -4",
        "line 2: it is not 'option cores' with a value that this option can "
@@ -200,30 +202,33 @@ TEST(EventLog, SaysWhatIsWrong) {
        "line 7: it is not 'option fallback' with a value that this option can "
        "have"},
       {"job-timeout 600.000000000", "job-timeout 600.0",
-       "line 10: it is not 'option job-timeout' with a value that this option "
+       "line 12: it is not 'option job-timeout' with a value that this option "
        "can have"},
       {"job 1.25", "job nan",
-       "line 32: the job's estimate is no number of "
+       "line 34: the job's estimate is no number of "
        "seconds"},
-      {"job 1.25", "job 1.25 files",
-       "line 32: it is not 'side-files' that "
+      {"job 1.25 0", "job 1.25",
+       "line 34: the job's memory is no number of "
+       "bytes"},
+      {"job 1.25 0", "job 1.25 0 files",
+       "line 34: it is not 'side-files' that "
        "follows"},
-      {"0.000000000 Start\n", "", "line 34: an action before the first step"},
-      {"0.001000000 Prepared", "0.001 Prepared", "line 37: '0.001' is no time"},
-      {"0.003000000", "0.001500000", "line 41: time goes back"},
-      {"CacheHit", "CacheMiss", "line 39: 'CacheMiss' is no event"},
-      {"CacheHit", "Start", "line 39: the first step, and no other, is Start"},
-      {"  Close", "  Shut", "line 53: 'Shut' is no action"},
+      {"0.000000000 Start\n", "", "line 36: an action before the first step"},
+      {"0.001000000 Prepared", "0.001 Prepared", "line 39: '0.001' is no time"},
+      {"0.003000000", "0.001500000", "line 43: time goes back"},
+      {"CacheHit", "CacheMiss", "line 41: 'CacheMiss' is no event"},
+      {"CacheHit", "Start", "line 41: the first step, and no other, is Start"},
+      {"  Close", "  Shut", "line 55: 'Shut' is no action"},
       {"bytes=4096", "bytes=4096 bytes=4096",
-       "line 37: 'bytes=4096' is no field, has no value that it can have, or "
+       "line 39: 'bytes=4096' is no field, has no value that it can have, or "
        "was there before"},
       {"bytes=4096", "bytes=0x10",
-       "line 37: 'bytes=0x10' is no field, has no value that it can have, or "
+       "line 39: 'bytes=0x10' is no field, has no value that it can have, or "
        "was there before"},
-      {"Delivered job=0", "Delivered job=2", "line 51: there is no job 2"},
-      {"0.009000000 Delivered", "job 3\n0.009000000 Delivered",
-       "line 51: a job after the first step"},
-      {"  Close\n", "  Close", "line 53: it is cut off"},
+      {"Delivered job=0", "Delivered job=2", "line 53: there is no job 2"},
+      {"0.009000000 Delivered", "job 3 0\n0.009000000 Delivered",
+       "line 53: a job after the first step"},
+      {"  Close\n", "  Close", "line 55: it is cut off"},
   };
   for (const auto &C : Cases)
     EXPECT_EQ(errorOf(replaced(Text, C.What, C.By)), C.Error) << C.What;
@@ -242,10 +247,10 @@ TEST(EventLog, AReplayFindsTheFirstDifference) {
   std::string Text = print(recorded()), Error;
   EventLog L;
   ASSERT_TRUE(parse(replaced(Text, "  Won job=0 attempt=1\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 48, Succeeded at 0.008000000 s: action 1 was "
+  EXPECT_EQ(replay(L), "line 50, Succeeded at 0.008000000 s: action 1 was "
                        "'Deliver job=0 attempt=1', and is now 'Won job=0 "
                        "attempt=1'");
   ASSERT_TRUE(parse(replaced(Text, "  Close\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 51, Delivered at 0.009000000 s: action 2 was "
+  EXPECT_EQ(replay(L), "line 53, Delivered at 0.009000000 s: action 2 was "
                        "nothing, and is now 'Close'");
 }

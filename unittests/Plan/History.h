@@ -18,7 +18,8 @@
 //   prepare 1   prepare 1 here   again 3 retry   again 4 duplicate avoid w1
 //   offer 1     offer 1 insist   cancel 1 overtaken
 //   stays 2 full   compile 2     won 1   refute 1 bad   verify 5   deliver 1
-//   open   close   load   drop timeout   end j0 done   fail j0 infrastructure
+//   take   return (a token)   open   close   load   drop timeout   end j0 done
+//   fail j0 infrastructure
 //
 //===----------------------------------------------------------------------===//
 
@@ -112,6 +113,10 @@ inline std::string describe(const plan::Action &A) {
     return "deliver" + Id;
   case Action::QueryLoad:
     return "load";
+  case Action::TakeToken:
+    return "take";
+  case Action::ReturnToken:
+    return "return";
   case Action::DropPlugin:
     return "drop" + Why;
   case Action::EndJob:
@@ -176,7 +181,8 @@ private:
         {"tick", Event::Tick},
         {"forbidden", Event::FallbackForbidden},
         {"pluginfailed", Event::PluginFailed},
-        {"room", Event::RoomChanged}};
+        {"room", Event::RoomChanged},
+        {"token", Event::TokenTaken}};
     static const std::map<std::string, Event::Kind> OfAttempt = {
         {"broken", Event::PrepareFailed},
         {"inexpressible", Event::NotExpressible},
@@ -207,6 +213,12 @@ private:
     } else if (auto It = States.find(What); It != States.end()) {
       E.What = Event::StateChanged;
       E.State = It->second;
+      Attempt();
+      Worker();
+    } else if (What == "here" || What == "waits") { // at the plugin's, but here
+      E.What = Event::StateChanged;
+      E.State = What == "here" ? PluginState::Running : PluginState::Queued;
+      E.RanHere = true;
       Attempt();
       Worker();
     } else if (What == "opened") { // opened more: jobs lack something

@@ -40,14 +40,21 @@ void Plan::count(const Attempt &A, bool IsIn) {
   auto Sum = [IsIn](auto &N, auto By) { IsIn ? N += By : N -= By; };
   if (A.State == State::Offered || A.State == State::Accepted)
     Sum(BytesInFlight, A.Bytes);
+  if (isRunningHere(A)) {
+    Sum(BytesHere, Jobs[A.Job].Info.BytesHere);
+    if (A.State != State::Compiling)
+      Sum(NumPluginHere, 1u);
+  }
   if (A.IsOrphan)
     return;
   bool IsEarly = A.State == State::Preparing || A.State == State::Ready ||
                  A.State == State::Offered;
   if (IsEarly && A.Kind != Kind::Duplicate)
     Sum(NumUnoffered, 1u);
-  if (A.State == State::Preparing && A.Kind == Kind::Here)
+  if (A.State == State::Preparing && A.Kind == Kind::Here) {
     Sum(NumPreparingHere, 1u);
+    Sum(BytesPreparingHere, Jobs[A.Job].Info.BytesHere);
+  }
   if (A.IsTwice) {
     Sum(NumTwice, 1u);
     Sum(SecondsTwice, Jobs[A.Job].Info.Estimate);
@@ -91,6 +98,11 @@ void Plan::move(Attempt &A, State To) {
 void Plan::remove(AttemptId Id) {
   Attempt *A = find(Id);
   count(*A, false);
+  // Others of the build may have the next one sooner.
+  if (A->State == State::Compiling && Tokens != 0) {
+    --Tokens;
+    act(Action::ReturnToken);
+  }
   in(A->State).erase({A->Job, Id});
   std::vector<Attempt> &All = Jobs[A->Job].Attempts;
   All.erase(All.begin() + (A - All.data()));

@@ -33,7 +33,8 @@ std::string Plan::check() const {
 
   size_t NumAttempts = 0, Ended = 0, Unoffered = 0, PreparingHere = 0,
          Twice = 0, BusyThreads = 0, Held = 0;
-  uint64_t Bytes = 0;
+  uint64_t Bytes = 0, BytesRunning = 0, BytesPrepared = 0;
+  size_t PluginHere = 0;
   double Left = 0, Doubled = 0;
   for (JobId I = 0; I != Jobs.size(); ++I) {
     const Job &J = Jobs[I];
@@ -50,8 +51,12 @@ std::string Plan::check() const {
              "an attempt is where its kind can't be", I);
       Expect(!A.IsOrphan || isOnThread(A),
              "a cancelled attempt is on no thread", I);
+      BytesRunning += isRunningHere(A) ? J.Info.BytesHere : 0;
+      PluginHere += isRunningHere(A) && A.State != State::Compiling;
       if (A.IsOrphan)
         continue;
+      if (A.Kind == AttemptKind::Here && A.State == State::Preparing)
+        BytesPrepared += J.Info.BytesHere;
       ++(isAtPlugin(A) ? AtPlugin : Here);
       Unoffered += A.Kind != AttemptKind::Duplicate &&
                    (A.State == State::Preparing || A.State == State::Ready ||
@@ -90,7 +95,9 @@ std::string Plan::check() const {
   Expect(Twice == NumTwice && isClose(Doubled, SecondsTwice),
          "duplicates are counted wrong");
   Expect(isClose(Left, SecondsLeft), "what is left is counted wrong");
-  Expect(Bytes == BytesInFlight, "memory is counted wrong");
+  Expect(Bytes == BytesInFlight && BytesRunning == BytesHere &&
+             BytesPrepared == BytesPreparingHere && PluginHere == NumPluginHere,
+         "memory is counted wrong");
 
   Expect(Bytes <= O.MaxBytesInFlight || numAtPlugin() <= 1,
          "more memory is in flight than allowed");
@@ -107,8 +114,17 @@ std::string Plan::check() const {
            "a plugin that was dropped has jobs");
   bool HasThreads = !in(State::Preparing).empty() ||
                     !in(State::Compiling).empty() || NumBusyThreads != 0;
-  Expect(!in(State::Queued).size() || in(State::Compiling).size() == Limit,
-         "a job waits for a thread, and one is idle");
+  if (!in(State::Queued).empty() && in(State::Compiling).size() < Limit) {
+    JobId Next = in(State::Queued).begin()->first;
+    size_t NumHere = in(State::Compiling).size() + (PluginHere != 0);
+    bool HasMemory = NumHere == 0 ||
+                     BytesRunning + Jobs[Next].Info.BytesHere <= O.MaxBytesHere;
+    bool HasToken = !O.NeedsTokens || Tokens >= NumHere;
+    Expect(!HasMemory || (!HasToken && TokenAsked),
+           "a job waits for a thread, and one is idle", Next);
+  }
+  Expect(!O.NeedsTokens || in(State::Compiling).size() <= Tokens + 1,
+         "a job runs here without a token");
   Expect(wakeUp() > Now, "the next look is in the past");
   Expect(NumEnded == Jobs.size() || HasThreads || numAtPlugin() != 0 ||
              (OpenAsked && !IsOpen && !PluginGone) || wakeUp() != Never,

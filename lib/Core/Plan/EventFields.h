@@ -19,42 +19,27 @@
 
 namespace dtlto::plan {
 
-inline constexpr std::string_view Version = "dtlto-event-log 2";
+inline constexpr std::string_view Version = "dtlto-event-log 3";
 inline constexpr int64_t NsPerSecond = 1000000000;
 
 //===----------------------------------------------------------------------===//
 // Names, in the order of their enums
 //===----------------------------------------------------------------------===//
 
-inline constexpr std::string_view EventNames[] = {"Tick",
-                                                  "Opened",
-                                                  "OpenFailed",
-                                                  "FallbackForbidden",
-                                                  "PluginFailed",
-                                                  "RoomChanged",
-                                                  "LoadKnown",
-                                                  "Prepared",
-                                                  "CacheHit",
-                                                  "PrepareFailed",
-                                                  "NotExpressible",
-                                                  "Accepted",
-                                                  "Busy",
-                                                  "StateChanged",
-                                                  "Alive",
-                                                  "Succeeded",
-                                                  "Failed",
-                                                  "CompiledHere",
-                                                  "CompileHereFailed",
-                                                  "Verified",
-                                                  "VerifyFailed",
-                                                  "Delivered",
-                                                  "DeliverFailed"};
+inline constexpr std::string_view EventNames[] = {
+    "Tick",         "Opened",       "OpenFailed",    "FallbackForbidden",
+    "PluginFailed", "RoomChanged",  "LoadKnown",     "TokenTaken",
+    "Prepared",     "CacheHit",     "PrepareFailed", "NotExpressible",
+    "Accepted",     "Busy",         "StateChanged",  "Alive",
+    "Succeeded",    "Failed",       "CompiledHere",  "CompileHereFailed",
+    "Verified",     "VerifyFailed", "Delivered",     "DeliverFailed"};
 static_assert(std::size(EventNames) == NumEventKinds);
 
 inline constexpr std::string_view ActionNames[] = {
-    "Open",        "Prepare",    "Offer",  "Cancel",   "StaysHere",
-    "CompileHere", "Won",        "Refute", "Verify",   "Deliver",
-    "QueryLoad",   "DropPlugin", "EndJob", "FailLink", "Close"};
+    "Open",        "Prepare",   "Offer",       "Cancel",     "StaysHere",
+    "CompileHere", "Won",       "Refute",      "Verify",     "Deliver",
+    "QueryLoad",   "TakeToken", "ReturnToken", "DropPlugin", "EndJob",
+    "FailLink",    "Close"};
 static_assert(std::size(ActionNames) == NumActionKinds);
 
 inline constexpr std::string_view KindNames[] = {"First", "Retry", "Duplicate",
@@ -90,6 +75,8 @@ void forEachOption(OptionsT &O, FnT F) {
   F("fallback", O.Fallback);
   F("keep-order", O.KeepOrder);
   F("max-bytes-in-flight", O.MaxBytesInFlight);
+  F("max-bytes-here", O.MaxBytesHere);
+  F("needs-tokens", O.NeedsTokens);
   F("job-timeout", O.JobTimeout);
   F("talk-factor", O.TalkFactor);
   F("max-tries", O.MaxTries);
@@ -151,6 +138,8 @@ inline bool namesJob(const Action &A) {
   switch (A.What) {
   case Action::Open:
   case Action::QueryLoad:
+  case Action::TakeToken:
+  case Action::ReturnToken:
   case Action::DropPlugin:
   case Action::FailLink:
   case Action::Close:

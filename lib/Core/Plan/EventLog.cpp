@@ -41,8 +41,8 @@ std::string plan::printHeader(const Options &O,
     ((Out += "option ") += Name) += " " + text(V) + "\n";
   });
   for (const JobInfo &J : Jobs)
-    Out +=
-        "job " + text(J.Estimate) + (J.HasSideFiles ? " side-files\n" : "\n");
+    Out += "job " + text(J.Estimate) + " " + text(J.BytesHere) +
+           (J.HasSideFiles ? " side-files\n" : "\n");
   return Out;
 }
 

@@ -28,6 +28,11 @@ struct Options {
   bool Fallback = true;   // what the plugin can't do is compiled here
   bool KeepOrder = false; // jobs are given out one by one, by rank
   uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
+  /// Of memory, that jobs which run here take together. One always may run.
+  uint64_t MaxBytesHere = UINT64_MAX;
+  /// Each job that runs here beside another one needs a token of the build's
+  /// jobserver. One always may run: its token is the linker's own.
+  bool NeedsTokens = false;
   Time JobTimeout = std::chrono::seconds(600); // without a sign of life
 
   /// A plugin that only talks, of its load or of jobs that wait, may do so for

@@ -60,12 +60,14 @@ void Plan::handle(Time T, const Event &E, std::vector<Action> &Actions) {
   Out = &Actions;
   react(E);
   decide();
+  returnTokens();
   Out = nullptr;
 }
 
 /// All that there is to do now. What one of these makes possible, those after
 /// it do.
 void Plan::decide() {
+  LacksToken = false;
   checkDeadlines();
   deliverHeld();
   if (!Failing) {
@@ -75,6 +77,10 @@ void Plan::decide() {
     shareMore();
     prepareMore(); // what was begun here has left its place
     duplicateMore();
+  }
+  if (LacksToken && !TokenAsked) {
+    TokenAsked = true;
+    act(Action::TakeToken);
   }
   if (NumEnded == Jobs.size() && OpenAsked && !CloseAsked) {
     CloseAsked = true;
@@ -120,6 +126,11 @@ void Plan::react(const Event &E) {
     return;
   case Event::LoadKnown:
     return onLoad(E.TheLoad);
+  case Event::TokenTaken:
+    TokenAsked = false;
+    ++Tokens;
+    NextLook = Now; // for the straggler that may have wanted it
+    return;
 
   case Event::Verified:
   case Event::VerifyFailed:
@@ -284,7 +295,10 @@ void Plan::onBusy(Attempt &A, const Event &E) {
 }
 
 void Plan::onState(Attempt &A, const Event &E) {
+  count(A, false);
   A.Reported = E.State;
+  A.RunsHere = E.RanHere;
+  count(A, true);
   A.LastSign = LastSign = Now;
   if (E.State == PluginState::Queued)
     return;

@@ -65,6 +65,8 @@ struct JobInfo {
   /// Local code generation writes files beside the object, so it must not run
   /// beside another attempt.
   bool HasSideFiles = false;
+  /// Of memory, that local code generation is expected to take.
+  uint64_t BytesHere = 0;
 };
 
 enum class AttemptKind : uint8_t {
@@ -140,6 +142,7 @@ struct Event {
     PluginFailed,      // it broke the ABI, or gave up
     RoomChanged,       // it may have room again
     LoadKnown,         // TheLoad
+    TokenTaken,        // that TakeToken has asked for
     // Of an attempt.
     Prepared,       // Bytes: of memory, while the plugin has it
     CacheHit,       // LLVM has the object. Flag: no, the driver has: another
@@ -148,10 +151,12 @@ struct Event {
     NotExpressible, // the job can't be compiled elsewhere
     Accepted,
     Busy,         // Flag: the plugin has told of room since
-    StateChanged, // State; Worker, if it is known
+    StateChanged, // State; Worker, if it is known. RanHere: it runs here, or if
+                  // it is queued, it waits for memory or a token
     Alive,        // the plugin compiles it here
     Succeeded,    // with a good object. Worker; Seconds, if it ran here; Flag:
-                  // the object is this process's own
+                  // the object is this process's own. Bytes: of memory that it
+                  // took, for observers; 0: not known
     Failed,       // Why; Worker
     CompiledHere, // Seconds
     CompileHereFailed,
@@ -193,10 +198,12 @@ struct Action {
     Deliver,     // the object of the attempt. IsProven: this process has made
                  // it, or an equal one
     QueryLoad,
-    DropPlugin, // no more calls but cancel() and close(). Why
-    EndJob,     // Why; for the last time that Job is named
-    FailLink,   // Why. Attempt, if there is one: whose failure is to blame
-    Close       // the plugin: all jobs have ended
+    TakeToken,   // from the jobserver, as soon as it has one
+    ReturnToken, // one of those that were taken
+    DropPlugin,  // no more calls but cancel() and close(). Why
+    EndJob,      // Why; for the last time that Job is named
+    FailLink,    // Why. Attempt, if there is one: whose failure is to blame
+    Close        // the plugin: all jobs have ended
   };
   Kind What = Open;
   JobId Job = 0;
@@ -266,10 +273,11 @@ private:
     WorkerId Worker = 0;     // that runs it, if it is known
     uint64_t Bytes = 0;      // of memory, once it is prepared
     PluginState Reported = PluginState::Queued;
-    bool IsSlow = false;  // counts in NumSlowOn
-    bool IsTwice = false; // there was another one when it was begun, and is
-    Time Since = {};      // it was offered, then accepted
-    Time LastSign = {};   // of life
+    bool RunsHere = false; // the plugin's, but on this machine
+    bool IsSlow = false;   // counts in NumSlowOn
+    bool IsTwice = false;  // there was another one when it was begun, and is
+    Time Since = {};       // it was offered, then accepted
+    Time LastSign = {};    // of life
     std::optional<Time> Running, Receiving;
   };
   enum class Stage : uint8_t {
@@ -344,6 +352,9 @@ private:
   void setKind(Attempt &A, AttemptKind Kind, bool IsTwice);
   void offerMore();
   void compileMore();
+  bool hasRoomHere(const Job &J, size_t NumBefore = 0,
+                   uint64_t BytesBefore = 0);
+  void returnTokens();
   void compile(Attempt &A);
   void compileHere(JobId J, Cause Why, WorkerId Slow = 0);
   void fallBack(JobId J, AttemptId Failed, Cause Why);
@@ -361,6 +372,11 @@ private:
   void checkDeadlines();
   bool keepsOrder(const Attempt &A) const;
   bool lacksMemory(const Attempt &A) const;
+  static bool isRunningHere(const Attempt &A) {
+    return A.State == AttemptState::Compiling ||
+           (A.RunsHere && A.Reported != PluginState::Queued &&
+            A.State == AttemptState::Accepted);
+  }
 
   // What runs here, and what gets a duplicate attempt (Sharing.cpp).
   void shareMore();
@@ -382,6 +398,7 @@ private:
   bool isSlow(Attempt &A);
   unsigned localShare() const;
   bool waitsForMemory() const;
+  bool mayBeginHere(const Job &J);
   bool paysHere(const Job &J) const;
   void recheckLater(const Job &J);
   Time silence() const;
@@ -425,7 +442,13 @@ private:
   bool HasCompared = false, HasDifference = false; // any object
   size_t NumUnoffered = 0; // attempts before Accepted, but for duplicates
   size_t NumPreparingHere = 0;
-  size_t NumTwice = 0; // attempts that are IsTwice
+  uint64_t BytesPreparingHere = 0; // that these will take
+  size_t NumPluginHere = 0;        // the plugin's that run on this machine
+  uint64_t BytesHere = 0;          // of memory, of all that runs here
+  size_t Tokens = 0;               // that were taken
+  bool TokenAsked = false;         // and hasn't come
+  bool LacksToken = false;         // in this step: a job could use one more
+  size_t NumTwice = 0;             // attempts that are IsTwice
   uint64_t BytesInFlight = 0;
 
   unsigned PreparedLimit;

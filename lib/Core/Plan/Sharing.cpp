@@ -97,6 +97,12 @@ size_t Plan::slots() const {
   return std::max<size_t>(1, Slots);
 }
 
+/// Whether \p J could begin here now. What must be compiled here goes first.
+bool Plan::mayBeginHere(const Job &J) {
+  return in(State::Queued).empty() &&
+         hasRoomHere(J, NumPreparingHere, BytesPreparingHere);
+}
+
 /// Whether \p J would be ready here before the plugin is through with the rest.
 bool Plan::paysHere(const Job &J) const {
   if (numAtPlugin() == 0 || IsLate)
@@ -190,6 +196,8 @@ void Plan::shareMore() {
       return;
     if (std::optional<Key> Late;
         !IsDead && Now >= NextTake && (Late = lateThere())) {
+      if (!mayBeginHere(Jobs[Late->first]))
+        return;
       takeFromPlugin(*Late);
       continue;
     }
@@ -201,6 +209,8 @@ void Plan::shareMore() {
       NextTake = NextLook;
       return;
     }
+    if (!mayBeginHere(Jobs[J]))
+      return;
     if (FromReady) {
       takeFromPlugin(*Ready);
     } else {
@@ -236,8 +246,9 @@ bool Plan::hasFreeSlots() const {
 /// run.
 bool Plan::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
   return ReportsStates && A.State == State::Accepted &&
-         A.Reported == PluginState::Queued && numLive(Jobs[A.Job]) == 1 &&
-         !hasHere(Jobs[A.Job]) && (!HasFreeSlots || Now - A.Since >= O.MaxWait);
+         A.Reported == PluginState::Queued && !A.RunsHere &&
+         numLive(Jobs[A.Job]) == 1 && !hasHere(Jobs[A.Job]) &&
+         (!HasFreeSlots || Now - A.Since >= O.MaxWait);
 }
 
 /// The longest job that the plugin would end after all the rest, and that would
@@ -277,11 +288,14 @@ bool Plan::takeBack() {
       break;
     Best = *It;
   }
-  if (Best)
-    takeFromPlugin(*Best);
-  else
+  if (!Best) {
     NextTake = NextLook;
-  return Best.has_value();
+    return false;
+  }
+  if (!mayBeginHere(Jobs[Best->first]))
+    return false;
+  takeFromPlugin(*Best);
+  return true;
 }
 
 /// Begins a job here that the plugin has, if it has begun none so far or the
@@ -301,13 +315,15 @@ bool Plan::startSilent() {
       recheckLater(J);
       return std::nullopt;
     }
+    if (!IsLate && (silence() < O.SilentPatience || !paysHere(J))) {
+      recheckLater(J);
+      return false;
+    }
+    if (!mayBeginHere(J))
+      return false;
     if (IsLate) {
       startOverdue(Id);
       return true;
-    }
-    if (silence() < O.SilentPatience || !paysHere(J)) {
-      recheckLater(J);
-      return false;
     }
     compileHere(Id, Cause::PluginSilent);
     compile(J.Attempts.back());
@@ -347,6 +363,8 @@ void Plan::startOverdue(JobId J) {
 
 /// Whether \p A takes much longer than was to be expected, or its worker does.
 bool Plan::isSlow(Attempt &A) {
+  if (A.RunsHere && A.Reported == PluginState::Queued)
+    return false; // it waits for memory or a token
   const Job &J = Jobs[A.Job];
   double Limit =
       std::max(O.SlowFactor * expected(J), expected(J) + seconds(O.SlowExtra));
@@ -410,9 +428,11 @@ void Plan::duplicateMore() {
     if (MayTwice && Free != 0 && !PluginBusy && J.Duplicates < O.MaxTries) {
       --Free;
       prepareAgain(K.first, Kind::Duplicate, find(K.second)->Worker);
-    } else if (FitsHere && !MayTwice) {
+    } else if (!FitsHere || !mayBeginHere(J)) {
+      continue;
+    } else if (!MayTwice) {
       startOverdue(K.first);
-    } else if (FitsHere) {
+    } else {
       compileHere(K.first, Cause::Straggler, find(K.second)->Worker);
       compile(J.Attempts.back());
     }

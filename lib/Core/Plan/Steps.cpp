@@ -100,8 +100,38 @@ void Plan::offerMore() {
 
 void Plan::compileMore() {
   unsigned Limit = O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
-  while (!in(State::Queued).empty() && in(State::Compiling).size() < Limit)
-    compile(*find(in(State::Queued).begin()->second));
+  while (!in(State::Queued).empty() && in(State::Compiling).size() < Limit) {
+    Attempt &A = *find(in(State::Queued).begin()->second);
+    if (!hasRoomHere(Jobs[A.Job]))
+      return;
+    compile(A);
+  }
+}
+
+/// Whether there is memory and a token for \p J here, after \p NumBefore others
+/// that will take \p BytesBefore. If not, something runs here whose end is an
+/// event.
+bool Plan::hasRoomHere(const Job &J, size_t NumBefore, uint64_t BytesBefore) {
+  // Those of the plugin's have their own tokens, but one has the linker's.
+  size_t Num = in(State::Compiling).size() + NumBefore + (NumPluginHere != 0);
+  if (Num == 0)
+    return true;
+  uint64_t Taken = BytesHere + BytesBefore;
+  if (Taken > O.MaxBytesHere || J.Info.BytesHere > O.MaxBytesHere - Taken)
+    return false;
+  if (!O.NeedsTokens || Tokens >= Num)
+    return true;
+  LacksToken = true;
+  return false;
+}
+
+/// Gives back the tokens that no job here has, or is to have once it is
+/// prepared.
+void Plan::returnTokens() {
+  size_t Num =
+      in(State::Compiling).size() + NumPreparingHere + (NumPluginHere != 0);
+  for (; Tokens != 0 && Tokens >= Num; --Tokens)
+    act(Action::ReturnToken);
 }
 
 void Plan::compile(Attempt &A) {
