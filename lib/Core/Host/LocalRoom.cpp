@@ -1,0 +1,105 @@
+//===- LocalRoom.cpp - What jobs may take of this machine -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/LocalRoom.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+using namespace llvm;
+using namespace dtlto;
+
+void LocalRoom::begin(uint64_t Bytes) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  ++NumJobs;
+  BytesTaken += Bytes;
+}
+
+void LocalRoom::end(uint64_t Bytes) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  --NumJobs;
+  BytesTaken -= Bytes;
+  Changed.notify_all();
+}
+
+bool LocalRoom::enter(uint64_t Bytes, function_ref<bool()> IsNeeded,
+                      function_ref<void()> OnWait) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  uint64_t Ticket = ++LastTicket;
+  Waiting.insert(Ticket);
+  bool Needed, HasWaited = false;
+  while ((Needed = IsNeeded())) {
+    if (Ticket == *Waiting.begin()) {
+      if (NumJobs == 0 || (hasMemory(Bytes) && (!Tokens || HasSpareToken)))
+        break;
+      if (hasMemory(Bytes) && Tokens)
+        askForToken();
+    }
+    if (std::exchange(HasWaited, true)) {
+      Changed.wait(Lock);
+      continue;
+    }
+    Lock.unlock();
+    OnWait();
+    Lock.lock();
+  }
+  Waiting.erase(Ticket);
+  if (Needed) {
+    if (NumJobs != 0 && std::exchange(HasSpareToken, false))
+      ++NumTokens;
+    ++NumJobs;
+    BytesTaken += Bytes;
+  }
+  if (Waiting.empty() && std::exchange(HasSpareToken, false))
+    Jobserver::giveBack();
+  Changed.notify_all(); // the next in the line
+  return Needed;
+}
+
+/// With the lock.
+void LocalRoom::askForToken() {
+  if (std::exchange(IsTokenAsked, true))
+    return;
+  Tokens->take([this] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    IsTokenAsked = false;
+    HasSpareToken = !Waiting.empty();
+    if (!HasSpareToken)
+      Jobserver::giveBack();
+    Changed.notify_all();
+  });
+}
+
+void LocalRoom::leave(uint64_t Bytes) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  --NumJobs;
+  BytesTaken -= Bytes;
+  // One of those that are left has the linker's own.
+  if (NumTokens != 0) {
+    --NumTokens;
+    Jobserver::giveBack();
+  }
+  Changed.notify_all();
+}
+
+void LocalRoom::reclaim(uint64_t Bytes) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    BytesFreed += Bytes;
+    if (BytesTaken <= MaxBytes && BytesFreed <= MaxBytes - BytesTaken)
+      return;
+    BytesFreed = 0;
+  }
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
+void LocalRoom::wake() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Changed.notify_all();
+}

@@ -1,0 +1,293 @@
+//===- Jobserver.cpp - A client of GNU make's jobserver -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Jobserver.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ManagedStatic.h"
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace dtlto;
+
+//===----------------------------------------------------------------------===//
+// Tokens, where a signal handler finds them
+//===----------------------------------------------------------------------===//
+
+// As many as a link could make use of.
+static constexpr size_t MaxTokens = 4096;
+static constexpr short NoToken = -1;
+
+static std::atomic<int> WriteFd = -1;
+static std::atomic<bool> IsOver = false; // no more are to be taken
+static std::atomic<short> Tokens[MaxTokens];
+// Threads that may have a token which is not there.
+static std::atomic<unsigned> NumBusy = 0;
+
+namespace {
+/// A thread that takes a token or gives it back. No signal comes in between.
+class Transfer {
+public:
+  Transfer() {
+    sigset_t All;
+    ::sigfillset(&All);
+    ::pthread_sigmask(SIG_SETMASK, &All, &Old);
+    ++NumBusy;
+  }
+  ~Transfer() {
+    --NumBusy;
+    ::pthread_sigmask(SIG_SETMASK, &Old, nullptr);
+  }
+
+private:
+  sigset_t Old;
+};
+} // namespace
+
+static bool giveBackFrom(std::atomic<short> &Slot) {
+  short Token = Slot.exchange(NoToken);
+  if (Token == NoToken)
+    return false;
+  auto Byte = static_cast<unsigned char>(Token);
+  while (::write(WriteFd, &Byte, 1) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
+/// Takes a token if there is one. Returns what read() did, or 0 where no more
+/// are to be taken.
+static ssize_t takeFrom(int Fd) {
+  Transfer T;
+  unsigned char Byte;
+  if (IsOver)
+    return 0;
+  ssize_t N = ::read(Fd, &Byte, 1);
+  if (N != 1)
+    return N;
+  for (std::atomic<short> &Slot : Tokens) {
+    short Expected = NoToken;
+    if (Slot.compare_exchange_strong(Expected, Byte))
+      return 1;
+  }
+  [[maybe_unused]] ssize_t Given = ::write(WriteFd, &Byte, 1);
+  return 0;
+}
+
+void Jobserver::giveBack() {
+  Transfer T;
+  for (std::atomic<short> &Slot : Tokens)
+    if (giveBackFrom(Slot))
+      return;
+}
+
+void Jobserver::giveBackAll() {
+  // Another thread that has one is about to store it, or to write it.
+  auto WaitForOthers = [] {
+    for (int I = 0; I != 1000 && NumBusy != 0; ++I)
+      ::sched_yield();
+  };
+  IsOver = true;
+  WaitForOthers();
+  ++NumBusy;
+  for (std::atomic<short> &Slot : Tokens)
+    giveBackFrom(Slot);
+  --NumBusy;
+  WaitForOthers();
+}
+
+//===----------------------------------------------------------------------===//
+// The ends of a process
+//===----------------------------------------------------------------------===//
+
+static constexpr int Signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGILL,
+                                  SIGTRAP, SIGABRT, SIGFPE,  SIGBUS,  SIGSEGV,
+                                  SIGSYS,  SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+static struct sigaction OldActions[std::size(Signals)];
+
+/// What was there before, LLVM's handlers most likely, goes on.
+static void onSignal(int Signal) {
+  int Errno = errno;
+  Jobserver::giveBackAll();
+  for (size_t I = 0; I != std::size(Signals); ++I)
+    if (Signals[I] == Signal)
+      ::sigaction(Signal, &OldActions[I], nullptr);
+  ::raise(Signal); // waits until this handler returns
+  errno = Errno;
+}
+
+namespace {
+/// LLD calls llvm_shutdown() before _exit().
+struct AtShutdown {
+  ~AtShutdown() { Jobserver::giveBackAll(); }
+};
+} // namespace
+
+static ManagedStatic<AtShutdown> TheEnd;
+
+static void watchForEnd() {
+  *TheEnd;
+  std::atexit(Jobserver::giveBackAll);
+  for (size_t I = 0; I != std::size(Signals); ++I) {
+    struct sigaction Action = {};
+    Action.sa_handler = onSignal;
+    Action.sa_flags = SA_ONSTACK;
+    ::sigfillset(&Action.sa_mask);
+    if (::sigaction(Signals[I], nullptr, &OldActions[I]) == 0 &&
+        OldActions[I].sa_handler != SIG_IGN)
+      ::sigaction(Signals[I], &Action, nullptr);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Connecting
+//===----------------------------------------------------------------------===//
+
+/// What MAKEFLAGS say of the jobserver; of several, the last counts.
+static std::optional<std::string> findAuth(StringRef MakeFlags) {
+  std::optional<std::string> Auth;
+  SmallVector<StringRef, 16> Words;
+  MakeFlags.split(Words, ' ');
+  for (StringRef Word : Words) {
+    if (Word == "--") // variables follow
+      break;
+    if (Word.consume_front("--jobserver-auth=") ||
+        Word.consume_front("--jobserver-fds=")) // before make 4.2
+      Auth = Word.str();
+  }
+  return Auth;
+}
+
+/// Opens the pipe that \p Fd is one more time, so that whether reading waits is
+/// not shared with others. Returns -1 if it isn't one: make closes those that
+/// aren't for us, and then the number may be another file's.
+static int reopen(int Fd, int Flags) {
+  struct stat Status;
+  if (Fd < 0 || ::fstat(Fd, &Status) != 0 || !S_ISFIFO(Status.st_mode))
+    return -1;
+  return ::open(("/proc/self/fd/" + std::to_string(Fd)).c_str(),
+                Flags | O_NONBLOCK | O_CLOEXEC);
+}
+
+std::unique_ptr<Jobserver> Jobserver::connect(StringRef MakeFlags,
+                                              std::string &Note) {
+  Note.clear();
+  std::optional<std::string> Auth = findAuth(MakeFlags);
+  if (!Auth)
+    return nullptr;
+  StringRef Name = *Auth;
+  int In = -1, Out = -1;
+  if (Name.consume_front("fifo:")) {
+    struct stat Status;
+    In = ::open(Name.str().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (In < 0) {
+      Note = "it can't be opened: " + std::string(std::strerror(errno));
+    } else if (::fstat(In, &Status) != 0 || !S_ISFIFO(Status.st_mode)) {
+      Note = "it is no fifo";
+    } else {
+      Out = ::fcntl(In, F_DUPFD_CLOEXEC, 0);
+    }
+  } else {
+    auto [Read, Write] = Name.split(',');
+    int ReadNumber = -1, WriteNumber = -1;
+    if (!Read.getAsInteger(10, ReadNumber) &&
+        !Write.getAsInteger(10, WriteNumber) &&
+        (In = reopen(ReadNumber, O_RDONLY)) >= 0)
+      Out = reopen(WriteNumber, O_WRONLY);
+    Note = "make has closed its pipe, since the rule that links has no '+'";
+  }
+  int WakeFd = Out < 0 ? -1 : ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (WakeFd < 0) {
+    Note = "jobserver '" + *Auth + "' isn't used: " + Note;
+    for (int Fd : {In, Out})
+      if (Fd >= 0)
+        ::close(Fd);
+    return nullptr;
+  }
+  Note.clear();
+  for (std::atomic<short> &Slot : Tokens)
+    Slot = NoToken;
+  IsOver = false;
+  WriteFd = Out;
+  static std::once_flag Once;
+  std::call_once(Once, watchForEnd);
+  return std::unique_ptr<Jobserver>(new Jobserver(In, WakeFd));
+}
+
+Jobserver::~Jobserver() {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    IsEnding = true;
+  }
+  wake();
+  if (Thread.joinable())
+    Thread.join();
+  giveBackAll();
+  ::close(WriteFd.exchange(-1));
+  ::close(WakeFd);
+  ::close(ReadFd);
+}
+
+//===----------------------------------------------------------------------===//
+// Taking tokens
+//===----------------------------------------------------------------------===//
+
+void Jobserver::wake() {
+  uint64_t One = 1;
+  [[maybe_unused]] ssize_t N = ::write(WakeFd, &One, sizeof(One));
+}
+
+void Jobserver::take(std::function<void()> OnToken) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Asked.push_back(std::move(OnToken));
+    if (!Thread.joinable())
+      Thread = std::thread([this] { run(); });
+  }
+  wake();
+}
+
+void Jobserver::run() {
+  bool IsBroken = false;
+  while (true) {
+    bool IsAsked;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (IsEnding)
+        return;
+      IsAsked = !Asked.empty() && !IsBroken;
+    }
+    pollfd Fds[] = {{WakeFd, POLLIN, 0}, {ReadFd, POLLIN, 0}};
+    if (::poll(Fds, IsAsked ? 2 : 1, -1) < 0 && errno != EINTR)
+      return;
+    if (uint64_t N; Fds[0].revents)
+      (void)!::read(WakeFd, &N, sizeof(N));
+    if (!IsAsked || !Fds[1].revents)
+      continue;
+    ssize_t N = takeFrom(ReadFd);
+    // At the end of file, whoever has the tokens has ended: there will be none.
+    IsBroken = N == 0 || (N < 0 && errno != EAGAIN && errno != EINTR);
+    if (N != 1)
+      continue;
+    std::function<void()> OnToken;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      OnToken = std::move(Asked.front());
+      Asked.pop_front();
+    }
+    OnToken();
+  }
+}

@@ -1,0 +1,71 @@
+//===- MachineMemory.cpp - How much memory there is -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/MachineMemory.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <algorithm>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace dtlto;
+
+/// Files of /proc and /sys have no size.
+static std::string readAll(const Twine &Path) {
+  auto File = MemoryBuffer::getFileAsStream(Path);
+  return File ? (*File)->getBuffer().str() : "";
+}
+
+/// The number in the file; UINT64_MAX if there is none, or the word "max".
+static uint64_t readLimit(const Twine &Path) {
+  uint64_t N;
+  return StringRef(readAll(Path)).trim().getAsInteger(10, N) ? UINT64_MAX : N;
+}
+
+uint64_t dtlto::cgroupLimit(StringRef Groups, StringRef Root) {
+  uint64_t Least = UINT64_MAX;
+  for (StringRef Line : split(Groups, '\n')) {
+    // <number>:<controllers>:<path>; no controllers in version 2.
+    auto [Controllers, Path] = Line.split(':').second.split(':');
+    SmallVector<StringRef, 4> Names;
+    Controllers.split(Names, ',');
+    bool IsVersion2 = Controllers.empty();
+    if (!Path.starts_with("/") ||
+        (!IsVersion2 && !is_contained(Names, "memory")))
+      continue;
+    std::string Folder = (Root + (IsVersion2 ? "" : "/memory")).str();
+    StringRef File = IsVersion2 ? "/memory.max" : "/memory.limit_in_bytes";
+    // In a container, the path may be one that can't be seen here, but the root
+    // is its own.
+    for (Path = Path.rtrim('/');; Path = Path.rsplit('/').first) {
+      Least = std::min(Least, readLimit(Folder + Path + File));
+      if (!Path.contains('/'))
+        break;
+    }
+  }
+  return Least;
+}
+
+uint64_t dtlto::machineMemory() {
+  long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
+  uint64_t Memory = Pages <= 0 || Size <= 0 ? uint64_t(1) << 30
+                                            : uint64_t(Pages) * uint64_t(Size);
+  rlimit Limit; // RLIM_INFINITY is more than any machine has
+  if (::getrlimit(RLIMIT_AS, &Limit) == 0)
+    Memory = std::min<uint64_t>(Memory, Limit.rlim_cur);
+  return std::min(Memory,
+                  cgroupLimit(readAll("/proc/self/cgroup"), "/sys/fs/cgroup"));
+}
+
+uint64_t dtlto::availableMemory() {
+  std::string Text = readAll("/proc/meminfo");
+  StringRef Rest = StringRef(Text).split("MemAvailable:").second.ltrim();
+  uint64_t KiB;
+  return Rest.consumeInteger(10, KiB) ? UINT64_MAX : KiB << 10;
+}

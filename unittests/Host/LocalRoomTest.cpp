@@ -1,0 +1,145 @@
+//===- LocalRoomTest.cpp - What jobs may take of this machine -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/LocalRoom.h"
+#include "TempFolder.h"
+#include "gtest/gtest.h"
+#include <atomic>
+#include <fcntl.h>
+#include <future>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+/// A plugin's thread that enters a room.
+class Visitor {
+public:
+  Visitor(LocalRoom &R, uint64_t Bytes)
+      : Thread([&R, Bytes, this] {
+          bool Entered = R.enter(
+              Bytes, [&] { return IsNeeded.load(); },
+              [&] { Waits.set_value(); });
+          Done.set_value(Entered);
+        }) {}
+  ~Visitor() { Thread.join(); }
+  void waitUntilItWaits() { Waits.get_future().wait(); }
+  bool entered() { return Done.get_future().get(); }
+
+  std::atomic<bool> IsNeeded{true};
+
+private:
+  std::promise<void> Waits;
+  std::promise<bool> Done;
+  std::thread Thread; // last: it uses what is above
+};
+
+} // namespace
+
+TEST(LocalRoomTest, MemoryIsShared) {
+  LocalRoom R(10);
+  EXPECT_TRUE(Visitor(R, 6).entered());
+  EXPECT_TRUE(Visitor(R, 4).entered());
+  Visitor Third(R, 1);
+  Third.waitUntilItWaits();
+  R.leave(4);
+  EXPECT_TRUE(Third.entered());
+}
+
+TEST(LocalRoomTest, OneMayAlwaysEnter) {
+  LocalRoom R(10);
+  EXPECT_TRUE(Visitor(R, UINT64_MAX).entered());
+  Visitor Next(R, 0);
+  Next.waitUntilItWaits();
+  R.leave(UINT64_MAX);
+  EXPECT_TRUE(Next.entered());
+}
+
+TEST(LocalRoomTest, ThePlansJobsCount) {
+  LocalRoom R(10);
+  R.begin(8);
+  Visitor Next(R, 5);
+  Next.waitUntilItWaits();
+  R.end(8);
+  EXPECT_TRUE(Next.entered());
+}
+
+TEST(LocalRoomTest, ALargeOneIsNotOvertaken) {
+  LocalRoom R(10);
+  EXPECT_TRUE(Visitor(R, 6).entered());
+  Visitor Large(R, 6);
+  Large.waitUntilItWaits();
+  Visitor Small(R, 1);
+  Small.waitUntilItWaits();
+  R.leave(6);
+  EXPECT_TRUE(Large.entered());
+  EXPECT_TRUE(Small.entered());
+}
+
+TEST(LocalRoomTest, WhatNobodyNeedsDoesNotWait) {
+  LocalRoom R(10);
+  R.begin(10);
+  Visitor First(R, 1);
+  First.waitUntilItWaits();
+  Visitor Second(R, 0);
+  Second.waitUntilItWaits();
+  First.IsNeeded = false;
+  R.wake();
+  EXPECT_FALSE(First.entered());
+  EXPECT_TRUE(Second.entered()); // there is memory for it
+}
+
+TEST(LocalRoomTest, Tokens) {
+  TempFolder Folder;
+  std::string Path = Folder.path("fifo");
+  ASSERT_EQ(mkfifo(Path.c_str(), 0600), 0);
+  int Fifo = open(Path.c_str(), O_RDWR | O_NONBLOCK);
+  auto NumLeft = [&] {
+    char Bytes[10];
+    ssize_t N = read(Fifo, Bytes, sizeof(Bytes));
+    EXPECT_EQ(write(Fifo, Bytes, size_t(std::max<ssize_t>(N, 0))),
+              std::max<ssize_t>(N, 0));
+    return std::max<ssize_t>(N, 0);
+  };
+  ASSERT_EQ(write(Fifo, "+", 1), 1);
+  std::string Note;
+  LocalRoom R(10, Jobserver::connect("--jobserver-auth=fifo:" + Path, Note));
+  ASSERT_TRUE(R.tokens()) << Note;
+  // The linker's own, and the one that there is.
+  EXPECT_TRUE(Visitor(R, 1).entered());
+  EXPECT_EQ(NumLeft(), 1);
+  EXPECT_TRUE(Visitor(R, 1).entered());
+  EXPECT_EQ(NumLeft(), 0);
+  Visitor Third(R, 1);
+  Third.waitUntilItWaits();
+  Visitor Fourth(R, 1);
+  Fourth.waitUntilItWaits();
+  // One that isn't needed any more has asked for a token, the next uses it.
+  Third.IsNeeded = false;
+  R.wake();
+  EXPECT_FALSE(Third.entered());
+  R.leave(1);
+  EXPECT_TRUE(Fourth.entered());
+  EXPECT_EQ(NumLeft(), 0);
+  R.leave(1);
+  EXPECT_EQ(NumLeft(), 1);
+  R.leave(1);
+  EXPECT_EQ(NumLeft(), 1);
+  // Memory is what it waits for now: that needs no token.
+  R.begin(10);
+  Visitor Last(R, 1);
+  Last.waitUntilItWaits();
+  EXPECT_EQ(NumLeft(), 1);
+  R.end(10);
+  EXPECT_TRUE(Last.entered());
+  EXPECT_EQ(NumLeft(), 1);
+  close(Fifo);
+}
