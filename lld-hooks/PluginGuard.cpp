@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PluginGuard.h"
+#include "Support/Jobserver.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 #include <atomic>
@@ -35,6 +36,7 @@ static const Names *TheNames = nullptr;
   std::string Line = TheNames->Program + ": error: dtlto: plugin '" +
                      TheNames->Plugin + "': " + Text + "\n";
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
+  Jobserver::giveBackAll();
   ::_exit(Code);
 }
 
@@ -114,6 +116,7 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
   if (IsCrash)
     return;                    // to abort()
   sys::RunInterruptHandlers(); // removes temporary files
+  Jobserver::giveBackAll();
   ::_exit(1);
 }
 

@@ -226,6 +226,15 @@ config.substitutions.append(
     (r"%small\b", "{} sh -c '{} small && exec \"$@\"' sh".format(
         " ".join(unshare), " ".join(mount))))
 
+# Control groups with a limit of memory: who takes more is killed.
+if subprocess.run([sys.executable, "-S", os.path.join(
+        config.test_source_root, "local", "Inputs", "limited.py"), "64",
+        sys.executable, "-S", "-c", "b'x' * (256 << 20)"],
+        stderr=subprocess.DEVNULL).returncode == 137:
+    config.available_features.add("memory-cgroup")
+
+config.available_features.update(p for p in ("make", "ninja") if shutil.which(p))
+
 # LLD's own way to distribute ThinLTO.
 if "--thinlto-distributor=" in subprocess.run(
         [os.path.join(tools, "ld.lld"), "--help"], stdout=subprocess.PIPE,

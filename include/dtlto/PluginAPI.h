@@ -412,6 +412,27 @@ typedef struct dtlto_check {
                     char *why, uint64_t why_size);
 } dtlto_check;
 
+/* Extension of the host: room on this machine, for a plugin that compiles here in
+ * processes of its own. The user bounds their memory (--thinlto-dist-memory), and a
+ * build that runs several programs bounds how many cores each takes (GNU make's
+ * jobserver). run() of DTLTO_EXT_LOCAL_CODEGEN goes by both, and needs no enter().
+ * Since 1.4. */
+#define DTLTO_EXT_LOCAL_ROOM "dtlto.local-room/1"
+
+typedef struct dtlto_local_room {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] Waits until there is room for an accepted job; one always may run,
+   * so the wait has an end. Not from inside the plugin's own functions. Returns
+   * DTLTO_OK, and leave() is due; or DTLTO_CANCELLED: nobody needs the job any
+   * more. */
+  int32_t (*enter)(dtlto_host_context *context, uint64_t job);
+  /* [any-thread] The job takes nothing any more. job_done() says so, too. `bytes` is
+   * the most memory that it took, without what its processes share with others, for
+   * the next link's estimate; 0: not known. */
+  void (*leave)(dtlto_host_context *context, uint64_t job, uint64_t bytes);
+} dtlto_local_room;
+
 /* What the host tells of this link. Borrowed until open() returns. */
 typedef struct dtlto_session_params {
   uint32_t size;

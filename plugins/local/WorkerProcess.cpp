@@ -12,6 +12,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fstream>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -69,6 +70,21 @@ struct Child {
 };
 
 } // namespace
+
+/// The most memory that a process took so far, in bytes, without what it shares
+/// with others; 0 if it has ended. wait4() would count what the linker takes: a
+/// process begins as its parent's.
+static uint64_t memoryOf(pid_t Pid) {
+  std::ifstream Status("/proc/" + std::to_string(Pid) + "/status");
+  uint64_t Peak = 0, Shared = 0, KiB;
+  for (std::string Name; Status >> Name;) {
+    if (Name == "VmHWM:" && Status >> KiB)
+      Peak = KiB;
+    else if ((Name == "RssFile:" || Name == "RssShmem:") && Status >> KiB)
+      Shared += KiB;
+  }
+  return Peak > Shared ? (Peak - Shared) << 10 : 0;
+}
 
 static int spawn(const std::string &Worker, const char *Option, int In, int Out,
                  int Err, pid_t &Pid) {
@@ -128,6 +144,8 @@ Result WorkerProcesses::run(const Job &J) const {
     R.Message = std::move(Why);
     return std::move(R);
   };
+  if (!J.enterRoom())
+    return Fail(DTLTO_CANCELLED, "");
   Bundle B = J.bundle();
   J.state(DTLTO_STATE_RUNNING, R.Worker);
   Fd In, Out, Err, TheirIn, TheirOut, TheirErr;
@@ -151,6 +169,7 @@ Result WorkerProcesses::run(const Job &J) const {
   size_t Done = 0; // of its bytes
   std::vector<char> Object, Text;
   int Status = 0;
+  uint64_t Memory = 0;
   // One that closes what it writes to has as good as ended, but not always.
   while (Out.N >= 0 || Err.N >= 0 || !Process.hasEnded(Status)) {
     if (J.isCancelled())
@@ -173,11 +192,15 @@ Result WorkerProcesses::run(const Job &J) const {
       if (Next == B.end() || (N < 0 && errno != EAGAIN && errno != EINTR))
         In.close();
     }
+    // It writes when all is done.
+    if (Fds[1].revents && Memory == 0)
+      Memory = memoryOf(Process.Pid);
     if (Fds[1].revents && !readSome(Out.N, Object, Object.max_size()))
       Out.close();
     if (Fds[2].revents && !readSome(Err.N, Text, MaxStderr))
       Err.close();
   }
+  J.leaveRoom(Memory);
   while (!Text.empty() && Text.back() == '\n')
     Text.pop_back();
   R.Message.assign(Text.begin(), Text.end());

@@ -53,5 +53,6 @@ static_assert(equal(DTLTO_EXT_NEEDS, "dtlto.needs/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE_2, "dtlto.bundle/2"), "");
 static_assert(equal(DTLTO_EXT_CHECK, "dtlto.check/1"), "");
+static_assert(equal(DTLTO_EXT_LOCAL_ROOM, "dtlto.local-room/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");

@@ -53,6 +53,8 @@ typedef const void *(*extension_fn)(const char *);
 typedef int32_t (*query_fn)(dtlto_session *, uint32_t,
                             void (*)(void *, const dtlto_worker_status *),
                             void *);
+typedef int32_t (*enter_room_fn)(dtlto_host_context *, uint64_t);
+typedef void (*leave_room_fn)(dtlto_host_context *, uint64_t, uint64_t);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 
 SIZE(void *, 8);
@@ -205,6 +207,12 @@ FIELD(dtlto_check, size, uint32_t, 0);
 FIELD(dtlto_check, reserved, uint32_t, 4);
 FIELD(dtlto_check, result, check_fn, 8);
 SIZE(dtlto_check, 16);
+
+FIELD(dtlto_local_room, size, uint32_t, 0);
+FIELD(dtlto_local_room, reserved, uint32_t, 4);
+FIELD(dtlto_local_room, enter, enter_room_fn, 8);
+FIELD(dtlto_local_room, leave, leave_room_fn, 16);
+SIZE(dtlto_local_room, 24);
 
 FIELD(dtlto_refuted, size, uint32_t, 0);
 FIELD(dtlto_refuted, reserved, uint32_t, 4);

@@ -12,6 +12,8 @@
 //   spans        the same with dtlto.bundle/2; span-size: asks for it with a
 //                struct that is too small
 //   twice        releases the bundle of each job twice
+//   room-late    waits for room for each job after its job_done()
+//   room-submit  waits for it in submit()
 //   host-late    reads the host after close()
 //   late-call    calls the host after close()
 //   locked       calls job_done() with the lock held that load() takes
@@ -26,6 +28,13 @@ static volatile char Sink;
 static int how(dtlto_session *s, const char *what) {
   const char *value = argument(s, "how");
   return value && !strcmp(value, what);
+}
+
+static void enter_room(dtlto_session *s, uint64_t job) {
+  const dtlto_local_room *room =
+      s->host->extension(s->host->context, DTLTO_EXT_LOCAL_ROOM);
+  if (room)
+    room->enter(s->host->context, job);
 }
 
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
@@ -44,10 +53,13 @@ static int32_t submit(dtlto_session *s, const dtlto_job *job) {
     Sink = Params->llvm_version[0];
   if (how(s, "job-past") && job->avoid)
     Sink = job->avoid[0];
+  if (how(s, "room-submit"))
+    enter_room(s, job->id);
   return DTLTO_OK;
 }
 
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  uint64_t id = job->id;
   const dtlto_bundle *bundles =
       s->host->extension(s->host->context, DTLTO_EXT_BUNDLE);
   dtlto_buffer bundle = {NULL, 0, NULL, NULL};
@@ -76,6 +88,8 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
     object[0] ^= 1;
   if (how(s, "job-late"))
     Sink = job->name[0];
+  if (how(s, "room-late"))
+    enter_room(s, id);
   if (how(s, "twice")) {
     dtlto_buffer again = bundle;
     release(&again);

@@ -135,6 +135,8 @@ private:
                       uint64_t WhySize);
   int32_t bundle(uint64_t Job, dtlto_buffer *Out);
   int32_t bundleSpans(uint64_t Job, dtlto_bundle_spans *Out);
+  int32_t enterRoom(uint64_t Job);
+  void leaveRoom(uint64_t Job);
   void setNeeds(uint32_t Parts);
   HostBuffer &lendMemory(const char *What, uint64_t Job, std::string Bytes);
   dtlto_buffer lend(const char *What, uint64_t Job, std::string Bytes);
@@ -162,6 +164,7 @@ private:
   dtlto_bundle BundleExtension = {};
   dtlto_bundle_2 BundleExtension2 = {};
   dtlto_check CheckExtension = {};
+  dtlto_local_room LocalRoom = {};
   uint32_t Needs = 0;
   std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;
@@ -176,6 +179,7 @@ private:
   uint64_t LoadWanted = 0, LoadAnswered = 0;
   bool InOpen = false, GaveUp = false, Closing = false, Closed = false;
   bool Holding = false; // job_done()s wait
+  uint64_t InRoom = 0;  // the job that this machine has room for
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Lent;
   const char *CallName = nullptr; // the plugin's function that runs now

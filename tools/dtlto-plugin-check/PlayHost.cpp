@@ -117,6 +117,8 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
           "job_done() was called from inside of submit()",
           "queue the job, and let a thread of the plugin report it");
   R.E.Done = true;
+  if (InRoom == Job)
+    InRoom = 0;
   ++NumEnded;
   ++NumSigns;
   if (!Result || Result->size < ResultSize1_0) {
@@ -198,6 +200,8 @@ const void *Play::extension(const char *Id) {
     return &BundleExtension2;
   if (Name == DTLTO_EXT_CHECK)
     return &CheckExtension;
+  if (Name == DTLTO_EXT_LOCAL_ROOM)
+    return &LocalRoom;
   return nullptr;
 }
 
@@ -301,6 +305,41 @@ int32_t Play::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   if (Why && WhySize)
     std::snprintf(Why, WhySize, "%s", Text.c_str());
   return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
+}
+
+/// There is room for one job at a time.
+int32_t Play::enterRoom(uint64_t Job) {
+  if (std::this_thread::get_id() == LinkThread)
+    failAndExit("dtlto_local_room.enter",
+                "enter() was called from inside of the plugin's own function",
+                "it waits for other jobs: call it on a thread of the plugin");
+  holdUp("enter");
+  std::unique_lock<std::mutex> Lock(Mutex);
+  auto I = Jobs.find(Job);
+  if (Closed || I == Jobs.end() || I->second->E.Done || InRoom == Job) {
+    fail("dtlto_local_room.enter",
+         "enter() was called for " + jobName(Job) +
+             ", which has ended or is in already",
+         "enter once, before the job_done()");
+    return DTLTO_ERROR_CALLER;
+  }
+  Changed.wait(Lock,
+               [&] { return InRoom == 0 || I->second->Cancelled || Closing; });
+  if (InRoom != 0)
+    return DTLTO_CANCELLED;
+  InRoom = Job;
+  return DTLTO_OK;
+}
+
+void Play::leaveRoom(uint64_t Job) {
+  if (lateCall("leave"))
+    return;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (InRoom == Job)
+      InRoom = 0;
+  }
+  Changed.notify_all();
 }
 
 int32_t Play::bundle(uint64_t Job, dtlto_buffer *Out) {

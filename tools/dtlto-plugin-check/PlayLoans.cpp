@@ -90,6 +90,13 @@ void Play::makeHost() {
                              char *Why, uint64_t WhySize) {
     return from(C).checkResult(Job, O, Why, WhySize);
   };
+  LocalRoom.size = sizeof(LocalRoom);
+  LocalRoom.enter = [](dtlto_host_context *C, uint64_t Job) {
+    return from(C).enterRoom(Job);
+  };
+  LocalRoom.leave = [](dtlto_host_context *C, uint64_t Job, uint64_t) {
+    from(C).leaveRoom(Job);
+  };
 }
 
 /// Modules stay until close(), and each has one address for all jobs.

@@ -25,17 +25,19 @@ using namespace dtlto::test;
 using Entries = std::vector<CostEntry>;
 
 static void PrintTo(const CostEntry &E, std::ostream *OS) {
-  *OS << utohexstr(E.Key) << ' ' << E.Bytes << ' ' << E.Microseconds;
+  *OS << utohexstr(E.Key) << ' ' << E.Bytes << ' ' << E.Microseconds << ' '
+      << E.KiB;
 }
 
 namespace dtlto {
 void PrintTo(const CostEntry &E, std::ostream *OS) { ::PrintTo(E, OS); }
 } // namespace dtlto
 
-static const Entries Some = {{0x1234, 1000, 5000000},
-                             {0, 1, 1},
-                             {~uint64_t(0), MaxCostBytes, MaxCostMicroseconds},
-                             {~uint64_t(1), 77, 88}};
+static const Entries Some = {
+    {0x1234, 1000, 5000000},
+    {0, 1, 1},
+    {~uint64_t(0), MaxCostBytes, MaxCostMicroseconds, MaxCostBytes / 1024},
+    {~uint64_t(1), 77, 88, 99}};
 
 /// Entries, or why there are none.
 static std::string parse(StringRef Text, Entries *Result = nullptr) {
@@ -73,8 +75,9 @@ TEST(CostFile, IsText) {
   EXPECT_EQ(formatCosts(Some),
             withBody("0000000000001234 1000 5000000\n"
                      "0000000000000000 1 1\n"
-                     "ffffffffffffffff 1099511627776 1000000000000\n"
-                     "fffffffffffffffe 77 88\n"));
+                     "ffffffffffffffff 1099511627776 1000000000000 "
+                     "1073741824\n"
+                     "fffffffffffffffe 77 88 99\n"));
 }
 
 TEST(CostFile, EveryChangedByteIsSeen) {
@@ -125,6 +128,11 @@ TEST(CostFile, WrongEntriesWithARightChecksum) {
                          "00000000000000ff  1 1",
                          "00000000000000ff 1  1",
                          "00000000000000ff 1 1 ",
+                         "00000000000000ff 1 1 0",
+                         "00000000000000ff 1 1 01",
+                         "00000000000000ff 1 1 1073741825",
+                         "00000000000000ff 1 1 1 ",
+                         "00000000000000ff 1 1 1 1",
                          "00000000000000ff\t1 1",
                          "00000000000000ff 1 1\r",
                          "00000000000000ff 1",
@@ -150,7 +158,7 @@ TEST(CostFile, WrongEntriesWithARightChecksum) {
 TEST(CostFile, TheLargest) {
   Entries All;
   for (size_t I = 0; I != MaxCostEntries; ++I)
-    All.push_back({I, MaxCostBytes, MaxCostMicroseconds});
+    All.push_back({I, MaxCostBytes, MaxCostMicroseconds, MaxCostBytes / 1024});
   std::string Text = formatCosts(All);
   EXPECT_LE(Text.size(), MaxCostFileSize);
   Entries Read;

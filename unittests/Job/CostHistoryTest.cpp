@@ -29,9 +29,10 @@ protected:
   std::unique_ptr<CostHistory> load() { return CostHistory::load(Path, &Note); }
 
   /// A link whose one module took \p Seconds.
-  void link(StringRef Key, uint64_t Bytes, double Seconds) {
+  void link(StringRef Key, uint64_t Bytes, double Seconds,
+            uint64_t Memory = 0) {
     std::unique_ptr<CostHistory> H = load();
-    H->record(Key, Bytes, Seconds);
+    H->record(Key, Bytes, Seconds, Memory);
     EXPECT_EQ(H->save(), "");
   }
   void expectLearnt(StringRef Key, uint64_t Bytes, double Seconds) {
@@ -133,6 +134,32 @@ TEST_F(CostHistoryTest, GrowsWithTheModule) {
   // It is another module then.
   EXPECT_FALSE(knows("a", 9000));
   EXPECT_FALSE(knows("a", 100));
+}
+
+TEST_F(CostHistoryTest, Memory) {
+  auto Memory = [&](uint64_t Bytes, uint64_t Beside = 0) {
+    return load()->estimate("a", Bytes, Beside).Memory;
+  };
+  uint64_t Guess = Memory(1000);
+  EXPECT_GT(Memory(2000), Guess);
+  // The rest of a part's module is not compiled.
+  EXPECT_GT(Memory(1000, 1000), Guess);
+  EXPECT_LT(Memory(1000, 1000), Memory(2000));
+  EXPECT_GT(Memory(UINT64_MAX, UINT64_MAX), Memory(1 << 30));
+
+  link("a", 1000, 1, 50 << 20);
+  EXPECT_EQ(Memory(1000), 50u << 20);
+  EXPECT_EQ(Memory(1000, 1000), 50u << 20); // that was measured, too
+  EXPECT_EQ(Memory(2000), 100u << 20);
+  EXPECT_EQ(load()->estimate("b", 1000).Memory, Guess);
+  // A link that can't measure it keeps what is known.
+  link("a", 2000, 1);
+  EXPECT_EQ(Memory(2000), 100u << 20);
+  link("a", 2000, 1, 70 << 20);
+  EXPECT_EQ(Memory(2000), 70u << 20);
+  link("a", MaxCostBytes / 2, 1, UINT64_MAX);
+  link("a", MaxCostBytes, 1);
+  EXPECT_EQ(Memory(MaxCostBytes), MaxCostBytes);
 }
 
 TEST_F(CostHistoryTest, UnknownModulesCompareWithKnownOnes) {

@@ -206,6 +206,37 @@ TEST_F(LinkRunTest, MemoryIsBounded) {
   EXPECT_EQ(Most, 1u);
 }
 
+/// Of code generation here, one job at a time.
+TEST_F(LinkRunTest, MemoryHereIsBounded) {
+  makeProgram(10);
+  options().MemoryHere = 1;
+  std::atomic<unsigned> Now{0}, Most{0};
+  auto Began = [&] {
+    unsigned N = ++Now;
+    if (N > Most)
+      Most = N;
+  };
+  // Some in the linker, some in processes of the plugin's own, some in vain.
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    const dtlto_host &Host = Plugin.host();
+    const auto *Room = static_cast<const dtlto_local_room *>(
+        Host.extension(Host.context, DTLTO_EXT_LOCAL_ROOM));
+    if (J.Id % 3 == 0)
+      return Plugin.done(J.Id, remote(J));
+    if (J.Id % 3 == 1)
+      EXPECT_EQ(Room->enter(Host.context, J.Id + 1000), DTLTO_ERROR_CALLER);
+    EXPECT_EQ(Room->enter(Host.context, J.Id), DTLTO_OK);
+    Began();
+    dtlto_result R = remote(J);
+    --Now;
+    if (J.Id % 3 == 1) // or job_done() does it
+      Room->leave(Host.context, J.Id, 1 << 20);
+    Plugin.done(J.Id, R);
+  };
+  linkSame();
+  EXPECT_EQ(Most, 1u);
+}
+
 TEST_F(LinkRunTest, OpenAsksForMore) {
   // Those that are prepared by then are completed; names and numbers stay.
   makeProgram(8);

@@ -27,9 +27,10 @@ static constexpr size_t HeaderSize = 31; // with the line feed
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   return {formatCosts({}), formatCosts({{xxh3_64bits("a"), 1000, 2000000}}),
           formatCosts({{0, 1, 1},
-                       {~uint64_t(0), MaxCostBytes, MaxCostMicroseconds},
+                       {~uint64_t(0), MaxCostBytes, MaxCostMicroseconds,
+                        MaxCostBytes / 1024},
                        {xxh3_64bits("a"), 7, 8},
-                       {~uint64_t(1), 123456, 123456}})};
+                       {~uint64_t(1), 123456, 123456, 789}})};
 }
 
 static void check(bool Condition) {
@@ -72,7 +73,7 @@ static void use(StringRef Text, size_t NumEntries) {
   for (StringRef Key : {"a", "b"})
     for (uint64_t Bytes : {uint64_t(0), uint64_t(1000), ~uint64_t(0)}) {
       CostEstimate E = History->estimate(Key, Bytes);
-      check(std::isfinite(E.Seconds) && E.Seconds > 0);
+      check(std::isfinite(E.Seconds) && E.Seconds > 0 && E.Memory > 0);
     }
   History->record("a", 1000, 3);
   if (!History->save().empty())

@@ -217,6 +217,26 @@ public:
     });
   }
 
+  /// Waits until this machine has room for it, for a plugin that compiles here
+  /// by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if nobody needs it any
+  /// more. A host that is older has room.
+  bool enterRoom() const {
+    bool Entered = false;
+    Host->call([&](const dtlto_host &H) {
+      auto *Room = extension<dtlto_local_room>(H, DTLTO_EXT_LOCAL_ROOM);
+      Entered = !Room || Room->enter(H.context, Id) == DTLTO_OK;
+    });
+    return Entered;
+  }
+  /// It has taken \p Bytes of memory at most (0: not known), and takes nothing
+  /// any more. Its result says so, too.
+  void leaveRoom(uint64_t Bytes) const {
+    Host->call([&](const dtlto_host &H) {
+      if (auto *Room = extension<dtlto_local_room>(H, DTLTO_EXT_LOCAL_ROOM))
+        Room->leave(H.context, Id, Bytes);
+    });
+  }
+
   /// Compiles it in the linker, on this thread: DTLTO_EXT_LOCAL_CODEGEN, of
   /// which the host says how many of these it wants at a time.
   Result compileHere() const {

@@ -50,6 +50,7 @@ void Session::Impl::makeHost() {
         .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
         .Case(DTLTO_EXT_BUNDLE_2, &I.Bundle2)
         .Case(DTLTO_EXT_CHECK, &I.Check)
+        .Case(DTLTO_EXT_LOCAL_ROOM, &I.LocalRoomCalls)
         .Default(nullptr);
   };
 
@@ -77,6 +78,12 @@ void Session::Impl::makeHost() {
                     dtlto_bundle_spans *B) {
     return from(C).makeBundleSpans(Job, B);
   };
+  LocalRoomCalls.size = sizeof(LocalRoomCalls);
+  LocalRoomCalls.enter = [](dtlto_host_context *C, uint64_t Job) {
+    return from(C).enterRoom(Job);
+  };
+  LocalRoomCalls.leave = [](dtlto_host_context *C, uint64_t Job,
+                            uint64_t Bytes) { from(C).leaveRoom(Job, Bytes); };
   Check.size = sizeof(Check);
   Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
                     char *Why, uint64_t WhySize) {
@@ -143,6 +150,7 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   Event E{Event::State};
   E.Job = Job;
   E.Status = static_cast<int32_t>(State);
+  E.RanHere = It->second.HasRoom;
   E.Worker = nameOf(Worker);
   push(std::move(E));
 }
@@ -231,6 +239,9 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   // It may have been tried here, and then come from elsewhere.
   E.IsOurs = R.RanHere && E.Object.bytes().data() == R.ObjectHere;
   E.NoObject = R.NoObject;
+  if (std::exchange(R.HasRoom, false)) // leave() was forgotten
+    Room->leave(R.RoomBytes);
+  E.Bytes = R.BytesHere;
   E.Seconds = R.SecondsHere;
   dropIfUnused(R);
   if (R.Bundle && E.Status == DTLTO_OK && !R.Forgotten) {
@@ -256,38 +267,90 @@ void Session::Impl::loadChanged() {
   push(Event{Event::LoadChanged});
 }
 
-int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
-  Result->status = DTLTO_ERROR_CALLER;
-  Result->object = {};
-  Result->message = "no such job";
-  Result->worker = nullptr;
+Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
+                                                  int32_t &Status) {
   Record *R;
+  uint64_t Bytes;
+  auto TellState = [&](uint32_t State) { // with the lock
+    Event E{Event::State};
+    E.Job = Job;
+    E.Status = static_cast<int32_t>(State);
+    E.RanHere = true;
+    push(std::move(E));
+  };
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     auto It = Jobs.find(Job);
-    if (It == Jobs.end() || It->second.Done)
-      return Result->status;
+    Status = DTLTO_ERROR_CALLER;
+    if (It == Jobs.end() || It->second.Done || It->second.HasRoom)
+      return nullptr;
     R = &It->second;
-    if (Closed || R->Forgotten) {
-      Result->message = nullptr;
-      return Result->status = DTLTO_CANCELLED;
-    }
+    Status = DTLTO_CANCELLED;
+    if (Closed || R->Forgotten)
+      return nullptr;
+    Bytes = R->T->Memory;
     ++R->RunsHere;
     ++RunsHere;
-    Event E{Event::State};
-    E.Job = Job;
-    E.Status = DTLTO_STATE_LOCAL;
-    push(std::move(E));
   }
+  bool IsNeeded = Room->enter(
+      Bytes, [&] { return !R->Forgotten; },
+      [&] {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        TellState(DTLTO_STATE_QUEUED);
+      });
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!IsNeeded) {
+    endRunHere(*R);
+    return nullptr;
+  }
+  R->RoomBytes = Bytes;
+  Status = DTLTO_OK;
+  TellState(DTLTO_STATE_LOCAL);
+  return R;
+}
+
+void Session::Impl::endRunHere(Record &R) {
+  --R.RunsHere;
+  --RunsHere;
+  R.LastRunHere = LastRunHere = Clock::now();
+  Changed.notify_all();
+}
+
+int32_t Session::Impl::enterRoom(uint64_t Job) {
+  int32_t Status;
+  if (Record *R = waitForRoom(Job, Status)) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    R->HasRoom = true;
+    endRunHere(*R);
+  }
+  return Status;
+}
+
+void Session::Impl::leaveRoom(uint64_t Job, uint64_t Bytes) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = Jobs.find(Job);
+  if (It == Jobs.end() || !std::exchange(It->second.HasRoom, false))
+    return;
+  It->second.BytesHere = Bytes;
+  Room->leave(It->second.RoomBytes);
+}
+
+int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
+  Result->object = {};
+  Result->worker = nullptr;
+  Record *R = waitForRoom(Job, Result->status);
+  Result->message =
+      Result->status == DTLTO_ERROR_CALLER ? "no such job" : nullptr;
+  if (!R)
+    return Result->status;
 
   Clock::time_point Begin = Clock::now();
   CodegenResult Code = runLocalCodegen(L, *R->T);
+  Room->reclaim(R->RoomBytes);
+  Room->leave(R->RoomBytes);
 
   std::lock_guard<std::mutex> Lock(Mutex);
-  --R->RunsHere;
-  --RunsHere;
-  R->LastRunHere = LastRunHere = Clock::now();
-  Changed.notify_all();
+  endRunHere(*R);
   R->RanHere = true;
   R->SecondsHere = secondsSince(Begin);
   R->NoObject = !Code.Produced;

@@ -13,8 +13,10 @@ using namespace llvm;
 using namespace dtlto;
 
 Session::Impl::Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
-                    uint64_t NumJobs)
-    : L(L), Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
+                    uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
+    : L(L),
+      Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
+      Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
       Events(std::move(Events)) {
   makeHost();
   for (const std::string &Arg : L.JobOpts.PluginArgs)
@@ -194,8 +196,9 @@ void Session::Impl::doClose() {
 //===----------------------------------------------------------------------===//
 
 Session::Session(const LinkContext &L, std::shared_ptr<EventQueue> Events,
-                 uint64_t NumJobs)
-    : I(std::make_shared<Impl>(L, std::move(Events), NumJobs)) {
+                 uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
+    : I(std::make_shared<Impl>(L, std::move(Events), NumJobs,
+                               std::move(Room))) {
   // The thread keeps the session's state alive, also if it is left behind.
   std::thread Thread([I = I] { I->callThread(); });
   {
@@ -233,6 +236,7 @@ void Session::forget(uint64_t Job) {
       return;
     It->second.Forgotten = true;
   }
+  I->Room->wake();
   I->post([I = I.get(), Job] { I->doCancel(Job); });
 }
 

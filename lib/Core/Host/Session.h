@@ -19,6 +19,7 @@
 #ifndef DTLTO_HOST_SESSION_H
 #define DTLTO_HOST_SESSION_H
 
+#include "Host/LocalRoom.h"
 #include "Host/SessionEvents.h"
 #include "Job/LinkContext.h"
 #include <memory>
@@ -41,9 +42,10 @@ inline dtlto_load unknownLoad() {
 class Session {
 public:
   /// \p Events outlives all threads of the plugin that keeps the ABI; a session
-  /// that is left behind pushes no more events.
+  /// that is left behind pushes no more events. The plugin's jobs that are
+  /// compiled here share \p Room with others; null: there is no limit.
   Session(const LinkContext &L, std::shared_ptr<EventQueue> Events,
-          uint64_t NumJobs);
+          uint64_t NumJobs, std::shared_ptr<LocalRoom> Room = nullptr);
   ~Session();
 
   /// Asks for open(). Event: Opened. With a message, which are the errors that

@@ -53,6 +53,7 @@ struct Event {
     LocalDone,         // by us: local code generation ended
     Verified,          // by us: no difference, or Message says which
     Delivered,         // by us: the object is with LLVM
+    TokenTaken,        // by us: from the jobserver
     Broken             // by us: Message is an error that fails the link
   };
   KindTy Kind;
@@ -62,11 +63,13 @@ struct Event {
   std::string Message = {};
   std::string Worker = {};
   uint32_t Needs = 0;     // Opened: DTLTO_PART_... of each job
-  bool RanHere = false;   // Done: through local code generation
+  bool RanHere = false;   // Done: through local code generation. State: on this
+                          // machine, or it waits for its turn there
   bool IsOurs = false;    // Done, CacheHit: a linker has made the object, or an
                           // equal one
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
+  uint64_t Bytes = 0;     // Done: of memory that it took here; 0: not known
   double Seconds = 0;     // that a thread of ours has spent on it
   Clock::time_point Ended = {};            // what took those
   dtlto_load Load = {};                    // Loaded

@@ -15,6 +15,7 @@
 
 #include "Bundle/Bundle.h"
 #include "Host/Session.h"
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -27,7 +28,7 @@ namespace dtlto {
 /// The plugin holds a pointer to this as its dtlto_host_context.
 struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
-       uint64_t NumJobs);
+       uint64_t NumJobs, std::shared_ptr<LocalRoom> Room);
   /// Fills in what the plugin is offered.
   void makeHost();
 
@@ -38,11 +39,16 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   struct Record {
     std::unique_ptr<BuiltJob> Built; // until the plugin can't look any more
     const Task *T = nullptr;
-    bool InSubmit = true;   // submit() hasn't returned
-    bool Done = false;      // job_done() was called, or the job not accepted
-    bool Forgotten = false; // nobody waits for an event
-    unsigned RunsHere = 0;  // calls of local code generation now
+    bool InSubmit = true; // submit() hasn't returned
+    bool Done = false;    // job_done() was called, or the job not accepted
+    // Nobody waits for an event. Read without the lock, too: whoever has it may
+    // call Room, and so Room's functions must not wait for it.
+    std::atomic<bool> Forgotten = false;
+    unsigned RunsHere = 0; // calls of local code generation, or waits, now
     Clock::time_point LastRunHere = {}; // the last that ended
+    bool HasRoom = false;   // the plugin compiles it on this machine
+    uint64_t RoomBytes = 0; // of memory, that it is expected to take
+    uint64_t BytesHere = 0; // and took
     bool RanHere = false;
     const void *ObjectHere = nullptr; // what that has made
     bool NoObject = false;
@@ -88,6 +94,13 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void jobDone(uint64_t Job, const dtlto_result *Result);
   void loadChanged();
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  int32_t enterRoom(uint64_t Job);
+  void leaveRoom(uint64_t Job, uint64_t Bytes);
+  /// Waits until there is room to compile \p Job here: then Room->leave() is
+  /// due, and endRunHere(). Null: there is no such job, or nobody needs it, as
+  /// \p Status tells.
+  Record *waitForRoom(uint64_t Job, int32_t &Status);
+  void endRunHere(Record &R); // with the lock
   int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
   int32_t makeBundleSpans(uint64_t Job, dtlto_bundle_spans *Spans);
   /// Makes the bundle of a job, or none and a status.
@@ -107,6 +120,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   }
 
   const LinkContext &L; // not after Closed
+  const std::shared_ptr<LocalRoom> Room;
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;
@@ -118,6 +132,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   dtlto_bundle Bundle = {};
   dtlto_bundle_2 Bundle2 = {};
   dtlto_check Check = {};
+  dtlto_local_room LocalRoomCalls = {};
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 

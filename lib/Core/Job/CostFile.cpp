@@ -71,6 +71,8 @@ static bool takeEntry(StringRef &Text, CostEntry &Entry) {
          takeNumber(Text, Entry.Bytes, MaxCostBytes) &&
          Text.consume_front(" ") &&
          takeNumber(Text, Entry.Microseconds, MaxCostMicroseconds) &&
+         (!Text.consume_front(" ") ||
+          takeNumber(Text, Entry.KiB, MaxCostBytes / 1024)) &&
          Text.consume_front("\n");
 }
 
@@ -105,7 +107,8 @@ std::string dtlto::formatCosts(ArrayRef<CostEntry> Entries) {
   std::string Body;
   for (const CostEntry &E : Entries) {
     appendHex(Body, E.Key);
-    Body += " " + utostr(E.Bytes) + " " + utostr(E.Microseconds) + "\n";
+    Body += " " + utostr(E.Bytes) + " " + utostr(E.Microseconds);
+    Body += (E.KiB ? " " + utostr(E.KiB) : "") + "\n";
   }
   std::string Text = (Magic + Version).str();
   appendHex(Text, xxh3_64bits(Body));

@@ -8,7 +8,7 @@
 // The file that cost histories (CostHistory.h) are kept in. It is text:
 //
 //   dtlto-costs 1 <checksum of all that follows, 16 hex digits>
-//   <key, 16 hex digits> <bytes> <microseconds>
+//   <key, 16 hex digits> <bytes> <microseconds> [<KiB of memory>]
 //   ...
 //
 // The checksum is XXH3's, of 64 bits. Hex digits are lower case, numbers are
@@ -41,9 +41,11 @@ struct CostEntry {
   uint64_t Key;          // a hash of the module's identity
   uint64_t Bytes;        // the bitcode's, 1 to MaxCostBytes
   uint64_t Microseconds; // 1 to MaxCostMicroseconds
+  uint64_t KiB = 0;      // of memory, up to MaxCostBytes / 1024; 0: not known
 
   bool operator==(const CostEntry &O) const {
-    return Key == O.Key && Bytes == O.Bytes && Microseconds == O.Microseconds;
+    return Key == O.Key && Bytes == O.Bytes && Microseconds == O.Microseconds &&
+           KiB == O.KiB;
   }
 };
 

@@ -1,4 +1,4 @@
-//===- CostHistory.cpp - How long modules took in earlier links -----------===//
+//===- CostHistory.cpp - What modules took in earlier links ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,6 +18,13 @@ using namespace dtlto;
 // modules take at O2. All estimates have it then, so the order doesn't depend
 // on it.
 static constexpr double DefaultRate = 5e-6;
+
+// Bytes of memory for each job, for each byte of bitcode that is compiled, and
+// for each that is only loaded, where nothing is known. docs/DESIGN.md has how
+// good that is.
+static constexpr uint64_t BaseMemory = uint64_t(10) << 20;
+static constexpr uint64_t MemoryRate = 60;
+static constexpr uint64_t LoadedRate = 25;
 
 // A module that is this many times larger or smaller than it was is another.
 static constexpr uint64_t MaxGrowth = 4;
@@ -131,19 +138,27 @@ size_t CostHistory::size() const {
   return Known.size();
 }
 
-CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes) const {
+CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
+                                   uint64_t BytesBeside) const {
   uint64_t Key = xxh3_64bits(KeyText);
   Bytes = boundedBytes(Bytes);
   std::lock_guard<std::mutex> Lock(Mutex);
+  uint64_t Memory = BaseMemory + MemoryRate * Bytes +
+                    LoadedRate * std::min(BytesBeside, MaxCostBytes);
   if (const CostEntry *E = find(Key)) {
     Used.insert(Key);
-    if (sameSize(E->Bytes, Bytes))
-      return {scale(seconds(*E), E->Bytes, Bytes), true};
+    if (sameSize(E->Bytes, Bytes)) {
+      if (E->KiB)
+        Memory = static_cast<uint64_t>(
+            scale(double(E->KiB) * 1024, E->Bytes, Bytes));
+      return {scale(seconds(*E), E->Bytes, Bytes), Memory, true};
+    }
   }
-  return {Rate * double(Bytes), false};
+  return {Rate * double(Bytes), Memory, false};
 }
 
-void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds) {
+void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
+                         uint64_t Memory) {
   // Also false for what is not a number.
   if (!(Seconds >= 0 && Seconds <= double(MaxCostMicroseconds) / 1e6))
     return;
@@ -151,9 +166,9 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds) {
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
   Time &T =
-      Recorded.try_emplace(xxh3_64bits(KeyText), Time{0, 0}).first->second;
+      Recorded.try_emplace(xxh3_64bits(KeyText), Time{0, 0, 0}).first->second;
   if (boundedBytes(Bytes) >= T.Bytes)
-    T = {boundedBytes(Bytes), Seconds};
+    T = {boundedBytes(Bytes), Seconds, std::min(Memory, MaxCostBytes) / 1024};
 }
 
 /// Brings the entries of the file, of which some other link may have written
@@ -175,12 +190,18 @@ void CostHistory::merge(std::vector<CostEntry> &Entries) const {
   };
   for (const auto &[Key, T] : Recorded) {
     double Seconds = T.Seconds;
+    uint64_t KiB = T.KiB;
     const CostEntry *Old = old(Key);
-    if (Old && sameSize(Old->Bytes, T.Bytes))
+    if (Old && sameSize(Old->Bytes, T.Bytes)) {
       Seconds = (Seconds + scale(seconds(*Old), Old->Bytes, T.Bytes)) / 2;
+      if (KiB == 0)
+        KiB = std::min(
+            static_cast<uint64_t>(scale(double(Old->KiB), Old->Bytes, T.Bytes)),
+            MaxCostBytes / 1024);
+    }
     double Microseconds =
         std::clamp(std::round(Seconds * 1e6), 1.0, double(MaxCostMicroseconds));
-    add({Key, T.Bytes, uint64_t(Microseconds)});
+    add({Key, T.Bytes, uint64_t(Microseconds), KiB});
   }
   for (uint64_t Key : Used)
     if (const CostEntry *Old = old(Key))

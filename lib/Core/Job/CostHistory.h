@@ -1,4 +1,4 @@
-//===- CostHistory.h - How long modules took in earlier links ---*- C++ -*-===//
+//===- CostHistory.h - What modules took in earlier links -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +12,9 @@
 // the module does. A module that isn't known, or whose size is no more the same
 // by far, is expected to take as long for each byte as those of the last links
 // did, so that both can be compared.
+//
+// The memory that a backend compile takes is kept in the same way, where it can
+// be measured: that of a process of its own. For others, the size has to tell.
 //
 // Nothing here can fail a link, or change what it makes: all that a history
 // does is to put jobs in order.
@@ -32,8 +35,9 @@
 namespace dtlto {
 
 struct CostEstimate {
-  double Seconds; // more than 0, and finite
-  bool Learnt;    // from this module's own time, not from its size alone
+  double Seconds;  // more than 0, and finite
+  uint64_t Memory; // bytes that it takes, beside what all processes share
+  bool Learnt;     // Seconds, from its own time, not from its size alone
 };
 
 /// \p Original, a module's name in LLD, without what changes when another
@@ -58,15 +62,19 @@ public:
   static std::unique_ptr<CostHistory> load(llvm::StringRef Path,
                                            std::string *Note = nullptr);
 
-  /// How long the module of \p Key will take, with \p Bytes of bitcode. What
-  /// is recorded counts once it is saved: a link's estimates don't change
-  /// while it runs.
-  CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes) const;
+  /// What the module of \p Key will take, with \p Bytes of bitcode to compile
+  /// and \p BytesBeside that are only loaded, as the rest of a part's module
+  /// is. What is recorded counts once it is saved: a link's estimates don't
+  /// change while it runs.
+  CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes,
+                        uint64_t BytesBeside = 0) const;
 
-  /// The module of \p Key took \p Seconds. If that is said twice before save(),
-  /// the larger module counts, or else what was said last. Leaves out what
-  /// can't be a time: less than 0, infinite, weeks.
-  void record(llvm::StringRef Key, uint64_t Bytes, double Seconds);
+  /// The module of \p Key took \p Seconds, and \p Memory bytes beside what all
+  /// processes share; 0 if that isn't known. If that is said twice before
+  /// save(), the larger module counts, or else what was said last. Leaves out
+  /// what can't be a time: less than 0, infinite, weeks.
+  void record(llvm::StringRef Key, uint64_t Bytes, double Seconds,
+              uint64_t Memory = 0);
 
   /// Writes what was recorded to the file, on top of what is there now: another
   /// link may have written meanwhile. Each module's time is the mean of the new
@@ -82,6 +90,7 @@ private:
   struct Time {
     uint64_t Bytes;
     double Seconds;
+    uint64_t KiB;
   };
 
   explicit CostHistory(llvm::StringRef Path) : Path(Path) {}

@@ -9,25 +9,16 @@
 #define DTLTO_JOB_LINKCONTEXT_H
 
 #include "Job/InputBuffers.h"
+#include "Support/MachineMemory.h"
 #include "Support/Messages.h"
 #include "Support/PartNumber.h"
 #include "dtlto/PluginAPI.h"
 #include "LLVM/ThinBackend.h"
 #include <algorithm>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace dtlto {
-
-/// A quarter of the machine's memory, in bytes.
-inline uint64_t defaultMemory() {
-  long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
-  if (Pages <= 0 || Size <= 0)
-    return uint64_t(1) << 30;
-  return std::max<uint64_t>(uint64_t(256) << 20,
-                            uint64_t(Pages) * uint64_t(Size) / 4);
-}
 
 /// The options that jobs and the plugin's session go by.
 struct JobOptions {
@@ -38,7 +29,10 @@ struct JobOptions {
   unsigned TimeoutSeconds = 600;
   // In bytes, that jobs in flight may take in the linker, and again what the
   // plugin is receiving.
-  uint64_t Memory = defaultMemory();
+  uint64_t Memory =
+      std::max<uint64_t>(uint64_t(256) << 20, machineMemory() / 4);
+  // And that jobs may take which are compiled on this machine.
+  uint64_t MemoryHere = std::min(machineMemory() / 2, availableMemory());
 };
 
 /// What the jobs of one link need of it; Link/Linker.h has the rest. References
@@ -73,6 +67,9 @@ struct Task {
   /// file in the cache. Empty: it has none. Set while the job is prepared.
   std::string ObjectName = {};
   PartNumber Part = {};
+  /// Bytes of memory that a backend compile is expected to take. Set before
+  /// jobs run.
+  uint64_t Memory = 0;
 
   /// The module's name in the linker, for messages.
   llvm::StringRef name() const { return Module.getModuleIdentifier(); }

@@ -40,5 +40,5 @@ void CostObserver::saw(const Step &S) {
   default:
     return;
   }
-  Costs.record(Run.costKey(S.Job), Run.bitcodeSize(S.Job), Took);
+  Costs.record(Run.costKey(S.Job), Run.bitcodeSize(S.Job), Took, S.E->Bytes);
 }

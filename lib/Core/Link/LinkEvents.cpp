@@ -91,12 +91,16 @@ void LinkRun::handle(Event &E) {
                                                   : plan::PluginState::Running;
     S.State = static_cast<uint32_t>(E.Status);
     P.Worker = noteWorker(E.Job, E.Worker);
+    P.RanHere = E.RanHere;
     return Become(PlanEvent::StateChanged);
   case Event::Done:
     // Nobody waits for a late one.
     if (ThePlan->isLive(E.Job))
       handleDone(E);
     return;
+
+  case Event::TokenTaken:
+    return Become(PlanEvent::TokenTaken);
 
   case Event::Prepared:
     --NumOnThreads;
@@ -171,6 +175,7 @@ void LinkRun::handleDone(Event &E) {
   P.Worker = noteWorker(E.Job, E.Worker);
   P.RanHere = E.RanHere;
   P.Flag = E.IsOurs;
+  P.Bytes = E.Bytes;
   P.Seconds = E.Seconds;
   JobResult R;
   Verdict V = judge(E, L.Conf, Preparer->builder().triple(task(JobOf[E.Job])),

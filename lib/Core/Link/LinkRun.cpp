@@ -45,6 +45,12 @@ LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks,
     Jobs.back()->Out = Jobs.back()->OutElsewhere = L.AddStream;
   }
   order();
+  std::string Note;
+  std::unique_ptr<Jobserver> Tokens =
+      Jobserver::connect(L.opts().MakeFlags, Note);
+  if (!Note.empty())
+    L.msg().debug(Note);
+  Room = std::make_shared<LocalRoom>(L.opts().MemoryHere, std::move(Tokens));
 
   plan::Options O = options();
   if (Adjust)
@@ -52,7 +58,8 @@ LinkRun::LinkRun(const Link &L, std::vector<Task> Tasks,
   CloseTimeout = std::min<plan::Time>({MaxClose, O.CallTimeout, O.JobTimeout});
   std::vector<plan::JobInfo> Infos;
   for (const auto &J : Jobs)
-    Infos.push_back({J->Seconds, !sideFiles(L.Conf, J->T.Number).empty()});
+    Infos.push_back(
+        {J->Seconds, !sideFiles(L.Conf, J->T.Number).empty(), J->T.Memory});
   ThePlan = std::make_unique<plan::Plan>(Infos, O);
   startObservers();
   if (O.VerifyPercent != 0)
@@ -75,10 +82,11 @@ void LinkRun::order() {
     J->CostKey = dtlto::costKey(Builder.names(), J->T.name(),
                                 Builder.triple(J->T).str(), L.Conf) +
                  partSuffix(J->T.Part);
-    J->Seconds = Costs
-                     ->estimate(J->CostKey, J->T.Module.getBuffer().size() /
-                                                J->T.Part.Count)
-                     .Seconds;
+    uint64_t Size = J->T.Module.getBuffer().size();
+    uint64_t PartSize = Size / J->T.Part.Count;
+    CostEstimate E = Costs->estimate(J->CostKey, PartSize, Size - PartSize);
+    J->Seconds = E.Seconds;
+    J->T.Memory = E.Memory;
   }
   // One thread in this process takes modules in LLVM's order, as in-process
   // ThinLTO does, since then warnings, and which file is written last, have an
@@ -106,6 +114,8 @@ plan::Options LinkRun::options() const {
   O.Fallback = L.opts().Fallback == FallbackKind::Local;
   O.KeepOrder = KeepOrder;
   O.MaxBytesInFlight = L.opts().Memory;
+  O.MaxBytesHere = L.opts().MemoryHere;
+  O.NeedsTokens = Room->tokens() != nullptr;
   O.JobTimeout = std::chrono::seconds(L.opts().TimeoutSeconds);
   return O;
 }
@@ -199,7 +209,7 @@ void LinkRun::perform(const Action &A) {
   switch (A.What) {
   case Action::Open:
     raiseDescriptorLimit();
-    TheSession = std::make_unique<Session>(L, Events, Jobs.size());
+    TheSession = std::make_unique<Session>(L, Events, Jobs.size(), Room);
     return TheSession->open();
   case Action::Prepare:
     return prepare(A);
@@ -220,6 +230,11 @@ void LinkRun::perform(const Action &A) {
     return deliver(A);
   case Action::QueryLoad:
     return TheSession->queryLoad();
+  case Action::TakeToken:
+    return Room->tokens()->take(
+        [Events = Events] { Events->push(Event{Event::TokenTaken}); });
+  case Action::ReturnToken:
+    return Jobserver::giveBack();
   case Action::EndJob:
     if (A.Why == plan::Cause::CompilerHere)
       deliverDespiteErrors(A);
@@ -365,9 +380,12 @@ void LinkRun::compileHere(const Action &A) {
   ++NumOnThreads;
   auto Stop = std::make_shared<std::atomic<bool>>(false);
   Stops[A.Attempt] = Stop;
+  Room->begin(Jobs[A.Job]->T.Memory);
   LocalPool->async([this, &T = Jobs[A.Job]->T, Id = A.Attempt, Stop] {
     Clock::time_point Begin = Clock::now();
     CodegenResult Code = runLocalCodegen(L, T, Stop.get());
+    Room->reclaim(T.Memory);
+    Room->end(T.Memory);
     Event E{Event::LocalDone};
     E.Job = Id;
     E.Status = Code.Failed ? DTLTO_ERROR_COMPILER : DTLTO_OK;

@@ -124,6 +124,7 @@ private:
   // What jobs point at is in it: a plugin that is left behind shares it.
   std::shared_ptr<JobPreparer> Preparer;
   std::unique_ptr<CostHistory> Costs;
+  std::shared_ptr<LocalRoom> Room;        // the session shares it
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};

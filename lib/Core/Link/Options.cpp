@@ -142,7 +142,7 @@ static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
   if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
     return wrongValue(Spelling, Value,
                       "bytes, a number over 0 that K, M or G may follow");
-  O.Memory = N << Shift;
+  O.Memory = O.MemoryHere = N << Shift;
   return Error::success();
 }
 
@@ -227,8 +227,8 @@ static constexpr OptionInfo Table[] = {
      "Start the longest jobs first (default), or those that come first in the "
      "link"},
     {"thinlto-dist-memory", "<bytes>", setMemory,
-     "Limit the memory of jobs in flight; K, M or G may follow (default: a "
-     "quarter of the machine's)"},
+     "Limit the memory of jobs in flight, and here; K, M or G may follow "
+     "(default: 1/4 and 1/2)"},
     {"thinlto-dist-timeout", "<seconds>", setTimeout,
      "Give up a job after <seconds> without a sign of life (default: 600)"},
     {"thinlto-dist-verify", "<percent>[:<seed>]", setVerify,
@@ -319,6 +319,7 @@ Error dtlto::readEnvironment(Options &Opts) {
   if (Error E = checkStatusFormat(Opts.StatusFormat))
     return failure("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
                    "': " + toString(std::move(E)));
+  Opts.MakeFlags = sys::Process::GetEnv("MAKEFLAGS").value_or("");
   Opts.DumbTerminal = sys::Process::GetEnv("TERM") == "dumb";
   return Error::success();
 }

@@ -9,6 +9,7 @@
 //
 //   DTLTO_PLUGIN_PATH   folders to look for plugins in, separated as in PATH
 //   DTLTO_STATUS        what the progress line begins with (Progress.h)
+//   MAKEFLAGS           the build's jobserver (Support/Jobserver.h)
 //   TERM                "dumb": lines can't be overwritten
 //   XDG_CACHE_HOME, HOME   where the user's cache folder is
 //
@@ -61,6 +62,7 @@ struct Options : JobOptions {
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default
   bool DumbTerminal = false;           // TERM
+  std::string MakeFlags;               // MAKEFLAGS
 
   /// Whether an option was given that means nothing without a plugin.
   bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
