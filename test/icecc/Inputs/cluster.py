@@ -173,6 +173,8 @@ def parse_args(words):
                    help="there is a local daemon, but no scheduler")
     p.add_argument("--apart", action="store_true",
                    help="the nodes are in another network, see above")
+    p.add_argument("--round-trip", type=float, default=0, metavar="MS",
+                   help="with --apart, the time to the nodes and back")
     p.add_argument("--begun", type=int, metavar="MOST",
                    help="fail if the nodes began more jobs than that")
     p.add_argument("--environments", type=int, metavar="N",
@@ -200,7 +202,7 @@ def start(opts, folder, guard, started):
     local = Daemon("local", folder)
     cable = None
     if opts.apart:
-        cable = Cable(guard)
+        cable = Cable(guard, opts.round_trip / 1000)
         started.append(cable)
     nodes = [Daemon("node%d" % (i + 1), folder, cable)
              for i in range(opts.count)]
