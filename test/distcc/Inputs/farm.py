@@ -330,7 +330,7 @@ def parse_args(words):
     p = argparse.ArgumentParser(
         allow_abbrev=False, description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    daemons.add_options(p, event, limit=120)
+    daemons.add_options(p, event, limit=300)
     p.add_argument("--hosts", metavar="TEMPLATE",
                    help="DISTCC_HOSTS; without it, all daemons (or all mocks, "
                         "if there are no daemons) with a limit of K jobs")
