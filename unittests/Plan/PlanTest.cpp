@@ -151,6 +151,20 @@ TEST(PlanTest, ButWhereSlotsAreLeftForTheLongerOnes) {
           {6, "prepared 1", "offer 1, offer 4"}});
 }
 
+TEST(PlanTest, AndMemory) {
+  Options O = remoteOnly();
+  O.MaxBytesInFlight = 100;
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 2 40", "open"},
+          {2, "prepared 1 20", ""},
+          {3, "opened more", "load, again 1, again 2"},
+          {4, "load 9 9", ""},
+          {5, "prepared 2 40", ""}, // and 20 are more than half
+          {6, "prepared 3 20", ""},
+          {7, "prepared 1 20", "offer 1, offer 2, offer 3"}});
+}
+
 TEST(PlanTest, NorIfTheLongerOneIsInTheCache) {
   History H(remoteOnly(), jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},

@@ -49,20 +49,25 @@ void Plan::prepareAgain(JobId J, Kind K, WorkerId Avoid) {
 }
 
 /// Whether \p A overtakes no job before it that is still being prepared, or
-/// slots are left for all of these.
+/// slots and half of the memory are left for all of these.
 bool Plan::keepsOrder(const Attempt &A) const {
   if (A.Kind != Kind::First)
     return true;
   size_t NumBefore = 0;
+  uint64_t Bytes = BytesInFlight + A.Bytes;
   for (const Key &K : in(State::Preparing)) {
     if (K.first >= A.Job)
       break;
     const Attempt &Before = *find(K.second);
-    NumBefore += Before.Kind == Kind::First && !Before.IsOrphan;
+    if (Before.Kind != Kind::First || Before.IsOrphan)
+      continue;
+    ++NumBefore;
+    Bytes += Before.Bytes; // known if it is being prepared again
   }
   return NumBefore == 0 ||
          (!O.KeepOrder && LoadIsKnown && TheLoad.Slots != Unknown &&
-          numAtPlugin() + NumBefore < TheLoad.Slots);
+          numAtPlugin() + NumBefore < TheLoad.Slots &&
+          Bytes <= O.MaxBytesInFlight / 2);
 }
 
 /// Whether \p A has to wait until others leave their memory.
