@@ -52,8 +52,8 @@ private:
              Ops.size() % 2 == 1;
     }
   };
-  /// What metadata strings are in the file: their number, and where characters
-  /// begin in the blob of their lengths and characters.
+  /// Strings: how many, and where in their blob the lengths end and the
+  /// characters begin.
   uint64_t NumStrings = 0, CharsOffset = 0;
   llvm::StringRef Strings;
   std::vector<Record> Nodes, Rest;

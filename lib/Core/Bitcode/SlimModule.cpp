@@ -49,6 +49,7 @@ static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
   std::optional<BitstreamBlockInfo> BlockInfo;
   std::vector<uint64_t> Bodies; // where they are
   BodyUses Uses;
+  bool HasMetadata = false;
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
     return Selection.addRecord(Code, Record);
   };
@@ -65,7 +66,7 @@ static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
       Expected<std::optional<SlimMetadata>> Read = SlimMetadata::read(In);
       if (!Read)
         return Read.takeError();
-      if (Metadata && *Read)
+      if (std::exchange(HasMetadata, true))
         return failure("an old form of bitcode");
       Uses.AllKinds |= !*Read;
       Metadata = std::move(*Read);
