@@ -3,7 +3,6 @@
 """Stock daemons for runs of the campaign, and what happens to them."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -182,10 +181,7 @@ class DistccFarm(Farm):
         return False
 
     def temporary_files(self):
-        # clang leaves what it has just created if distccd ends it then, before it
-        # has told its signal handler.
-        return [name for host in self.hosts for name in os.listdir(host.temp)
-                if not re.fullmatch(r"distccd_\w+-\w{8}\.o\.tmp", name)]
+        return [name for host in self.hosts for name in os.listdir(host.temp)]
 
 
 class IceccFarm(Farm):
