@@ -9,6 +9,7 @@
 //
 //   ask()           the local iceccd for a node; the bundle is made meanwhile
 //   waitForGrant()  of a node, or of this machine
+//   takeAlong()     other small jobs
 //   runAt()         the node            buildHere()     in the linker
 //   conclude()      what came back
 //
@@ -54,6 +55,10 @@ struct Client::Attempt {
   Attempt(Job &J, std::string &Error, Retry &Next)
       : J(J), Error(Error), Next(Next) {}
   Attempt(const Attempt &) = delete;
+  /// Where the connection to a node ends.
+  Interrupt &stop() { return Batch ? Batch->Stop : J.Stop; }
+
+  size_t numJobs() const { return 1 + OfOthers.size(); }
 
   /// Not here: why, and when to try again.
   bool fails(std::string Why, Retry When) {
@@ -69,6 +74,8 @@ struct Client::Attempt {
   // As long as it is open, the request is.
   std::unique_ptr<Channel> Daemon;
   sdk::Bundle Bundle;
+  std::unique_ptr<Trip> Batch;       // if it takes others along
+  std::vector<sdk::Bundle> OfOthers; // these
   // Of a grant.
   std::string Address, Node;
   Clock::time_point Began;
@@ -120,17 +127,20 @@ std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
   // So an iceccd names its own machine, but for tests with all on one.
   if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
     return buildHere(J, *A.Daemon, Grant.job_id, Error);
+  // However the batch ends, these jobs go on.
+  std::shared_ptr<void> Release(nullptr, [&](void *) { leaveBehind(A); });
+  takeAlong(A);
   return conclude(A, runAt(A, Grant));
 }
 
 /// Asks for a node. False: the try has failed.
 bool Client::ask(Attempt &A) {
-  A.Envs = Environments.get(*A.J.Stop, A.Error);
+  A.Envs = Environments.get(A.J.Stop, A.Error);
   if (!A.Envs)
     return A.fails(A.Error, Retry::Never);
-  A.Daemon = connectDaemon(S, *A.J.Stop, A.Error);
+  A.Daemon = connectDaemon(S, A.J.Stop, A.Error);
   if (!A.Daemon) {
-    if (!A.J.Stop->raised())
+    if (!A.J.Stop.raised())
       cannotGoOn("the local iceccd can't be reached any more: " + A.Error);
     return A.fails("no local iceccd any more: " + A.Error, Retry::Never);
   }
@@ -167,7 +177,7 @@ std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
       Since = std::max(Asked, LastGrant);
     }
     std::unique_ptr<Msg> M = Daemon.receive(Since + S.GrantTimeout, Error);
-    if (!M && !J.Stop->raised() && Daemon.timedOut()) {
+    if (!M && !J.Stop.raised() && Daemon.timedOut()) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
         if (std::max(Asked, LastGrant) != Since)
@@ -189,8 +199,74 @@ std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
   }
 }
 
+/// Makes a batch of the job and those behind it, if they are so small that it
+/// pays.
+void Client::takeAlong(Attempt &A) {
+  if (std::string_view(A.J.Offer.resultOption()) != "--frame")
+    return; // the host knows no frames, which tell the results apart
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    // What is in line is for all slots.
+    size_t Share = 1 + Line.size() / std::max(1u, NumSlots);
+    uint64_t Cost = A.J.Cost;
+    std::vector<Job *> Jobs = {&A.J};
+    while (A.J.MayShare && !A.J.Stop.raised() && !Line.empty() &&
+           Jobs.size() < Share) {
+      Job &Next = *Line.front();
+      if (!Next.MayShare || Next.Stop.raised() ||
+          !ThePace.mayAdd(Jobs.size(), Cost, Next.Cost))
+        break;
+      Jobs.push_back(&Next);
+      Cost += Next.Cost;
+      Line.pop_front();
+    }
+    if (Jobs.size() == 1)
+      return;
+    A.Batch = std::make_unique<Trip>();
+    A.Batch->Jobs = std::move(Jobs);
+    A.Batch->NumNeeded = A.Batch->Jobs.size();
+    for (Job *J : A.Batch->Jobs)
+      J->In = A.Batch.get();
+    NumShared += unsigned(A.Batch->Jobs.size() - 1);
+  }
+  try {
+    for (Job *J : A.Batch->Jobs)
+      if (J != &A.J)
+        A.OfOthers.push_back(J->Offer.bundle());
+  } catch (const sdk::Error &) {
+    // Each hears of its own.
+    leaveBehind(A);
+    A.OfOthers.clear();
+  }
+}
+
+/// Ends the batch. What nothing was brought for is done alone.
+void Client::leaveBehind(Attempt &A) {
+  if (!A.Batch)
+    return;
+  Outcome Nothing;
+  Nothing.Kind = Outcome::BatchFailed;
+  Nothing.Text = "the batch came to nothing";
+  bringAll(A, forAll(A.Batch->Jobs.size(), Nothing));
+}
+
+/// To all of the batch but its first.
+void Client::bringAll(Attempt &A, RemoteResult R) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  for (size_t I = 0; I != R.Jobs.size(); ++I) {
+    Job &To = *A.Batch->Jobs[I];
+    To.In = nullptr;
+    if (&To == &A.J)
+      continue;
+    To.Came = Job::Brought{std::move(R.Jobs[I]), A.Node};
+    To.Wake.notify_all();
+    --NumShared;
+  }
+  A.Batch.reset();
+}
+
 /// Runs the job at the node that was granted.
-Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
+RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   Environment *Env = A.Envs->front().get();
   for (const auto &E : *A.Envs)
     if (E->platform() == Grant.host_platform)
@@ -211,7 +287,7 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
     Blacklist(*Env);
     Outcome O;
     O.Text = "its results were wrong";
-    return O;
+    return forAll(A.numJobs(), O);
   }
   Counted Granted(Mutex, NumGranted, &MostGranted);
   {
@@ -226,50 +302,94 @@ Outcome Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.GrantId = Grant.job_id;
   R.Platform = Grant.host_platform;
   R.HasEnvironment = Grant.got_env;
-  R.Bundle = &A.Bundle;
+  std::vector<Job *> Jobs = {&A.J};
+  if (A.Batch)
+    Jobs = A.Batch->Jobs;
+  for (size_t I = 0; I != Jobs.size(); ++I)
+    R.Bundles.push_back({I == 0 ? &A.Bundle : &A.OfOthers[I - 1],
+                         [J = Jobs[I]](std::string_view Object) {
+                           return J->Offer.problem(Object);
+                         }});
   R.ResultOption = A.J.Offer.resultOption();
   R.Compressed = &Compressed;
   R.Results = &Results;
   R.ResultLimit = ResultLimit;
   R.TransferLimit = S.TransferLimit;
-  R.Problem = [&](std::string_view O) { return A.J.Offer.problem(O); };
-  R.Report = [&](uint32_t State) { A.J.Offer.state(State, A.Node); };
+  R.Report = [&](uint32_t State) {
+    for (Job *J : Jobs)
+      J->Offer.state(State, A.Node);
+  };
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +
                     " can't run the worker and is not used with it any more");
     Blacklist(E);
   };
-  return runRemotely(R, A.Address, *Env, Environments, *A.J.Stop);
+  RemoteResult Made =
+      runRemotely(R, A.Address, *Env, Environments, A.stop());
+  uint64_t Cost = 0;
+  for (Job *J : Jobs)
+    Cost += J->Cost;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Made.Jobs.front().Kind == Outcome::BatchFailed)
+    ThePace.failed();
+  else if (Made.Jobs.front().Kind == Outcome::Compiled)
+    ThePace.learn(
+        std::chrono::duration<double>(Clock::now() - A.Began).count(),
+        Made.WorkSeconds, Cost);
+  return Made;
 }
 
-/// Acts on what a node made of the job.
-std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, Outcome O) {
-  if (O.Kind == Outcome::NodeFailed) {
-    // The daemon takes the grant back as we hang up.
+/// Acts on what a node made of the job, and hands others theirs.
+std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
+  bool NodeFailed = false;
+  for (const Outcome &O : R.Jobs)
+    NodeFailed |= O.Kind == Outcome::NodeFailed;
+  if (NodeFailed)
     Environments.distrust(A.Address);
-    A.fails(A.Node + ": " + O.Text,
-            O.TookTooLong ? Retry::Never : Retry::Later);
-    if (O.TookTooLong)
-      tookTooLong(A.J, A.Error);
-    return std::nullopt;
-  }
-  // Without it, the daemon takes the job for lost.
-  A.Daemon->send(EndMsg());
-  if (O.Kind == Outcome::WorkerFailed) {
-    A.fails(A.Node + ": " + O.Text, Retry::Never);
-    return std::nullopt;
-  }
-  if (O.Kind == Outcome::CompilerError)
-    return sdk::Result{{}, O.Text, A.Node, DTLTO_ERROR_COMPILER};
-  double Seconds =
-      std::chrono::duration<double>(Clock::now() - A.Began).count();
-  TheLog->debug("module '" + A.J.Name + "': compiled on " + A.Node + " in " +
-                std::to_string(Seconds).substr(0, 5) + " s");
-  {
+  // Without it, the daemon takes the job for lost. It takes the grant back of a
+  // node that failed as we hang up.
+  if (R.Jobs.front().Kind != Outcome::NodeFailed)
+    A.Daemon->send(EndMsg());
+  std::string Took = std::to_string(
+      std::chrono::duration<double>(Clock::now() - A.Began).count());
+  for (size_t I = 0; I != R.Jobs.size(); ++I)
+    if (R.Jobs[I].Kind == Outcome::Compiled)
+      TheLog->debug(
+          "module '" + (I ? A.Batch->Jobs[I] : &A.J)->Name + "': compiled on " +
+          A.Node + " in " + Took.substr(0, 5) + " s" +
+          (A.Batch ? ", in a batch of " + std::to_string(R.Jobs.size()) : ""));
+  Outcome Own = std::move(R.Jobs.front());
+  if (A.Batch)
+    bringAll(A, std::move(R));
+  return use(A.J, std::move(Own), A.Node, A.Error, A.Next);
+}
+
+std::optional<dtlto::sdk::Result> Client::use(Job &J, Outcome O,
+                                              const std::string &Node,
+                                              std::string &Error, Retry &Next) {
+  switch (O.Kind) {
+  case Outcome::Compiled: {
     std::lock_guard<std::mutex> Lock(Mutex);
-    ++NumDone[A.Node];
+    ++NumDone[Node];
+    return sdk::Result{std::move(O.Object), O.Text, Node};
   }
-  return sdk::Result{std::move(O.Object), O.Text, A.Node};
+  case Outcome::CompilerError:
+    return sdk::Result{{}, O.Text, Node, DTLTO_ERROR_COMPILER};
+  case Outcome::WorkerFailed:
+    Next = Retry::Never;
+    break;
+  case Outcome::NodeFailed:
+    Next = O.TookTooLong ? Retry::Never : Retry::Later;
+    break;
+  case Outcome::BatchFailed:
+    Next = Retry::Alone;
+    J.MayShare = false; // it is in no line now
+    break;
+  }
+  Error = Node + ": " + O.Text;
+  if (O.TookTooLong)
+    tookTooLong(J, Error);
+  return std::nullopt;
 }
 
 /// The scheduler, or the daemon without one, wants this machine to do it.
@@ -284,8 +404,8 @@ std::optional<dtlto::sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
     std::unique_lock<std::mutex> Lock(Mutex);
     MustBuildHere = true;
     Changed.wait(Lock,
-                 [&] { return NumHere < Codegen->slots || J.Stop->raised(); });
-    if (J.Stop->raised())
+                 [&] { return NumHere < Codegen->slots || J.Stop.raised(); });
+    if (J.Stop.raised())
       return std::nullopt;
     ++NumHere;
   }

@@ -7,6 +7,7 @@
 
 #include "Client.h"
 #include "Text.h"
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <icecc/comm.h>
@@ -21,6 +22,8 @@ static constexpr unsigned MaxTries = 3;
 static constexpr Clock::duration RetryPause = 300ms;
 // Of chunks that are kept, in bytes.
 static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
+// Small jobs that are taken, for each that may ask for a node.
+static constexpr unsigned MaxInLine = 4;
 // Requests of a session that doesn't know yet how many slots there are.
 static constexpr unsigned FirstRequests = 8;
 
@@ -74,7 +77,7 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Opened O)
     // There is a thread for each job that is taken.
-    : ThreadSession(Host, O.S.MaxJobs),
+    : ThreadSession(Host, MaxInLine * O.S.MaxJobs),
       Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)),
       S(std::move(O.S)), TheLog(std::move(O.TheLog)),
       // The linker has the same limit, and cancels.
@@ -118,16 +121,21 @@ void Client::load(dtlto_load &Load) {
   Cluster::Numbers N = TheCluster->numbers();
   uint32_t Accepted = static_cast<uint32_t>(numJobs());
   std::lock_guard<std::mutex> Lock(Mutex);
+  // A slot that takes several jobs at a time is as many slots, and each of them
+  // that much slower: so the linker sees it, since jobs of a batch run and end
+  // together.
   if (N.Known) {
-    Load.slots = N.Slots;
+    Load.slots = N.Slots * PerTrip;
     // Jobs that began before we listened aren't in the scheduler's count.
-    Load.free = std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted));
+    Load.free =
+        std::min(N.Free, N.Slots - std::min(N.Slots, NumGranted)) * PerTrip;
     Load.workers = N.Nodes;
   } else if (MostGranted) {
-    Load.slots = MostGranted;
+    Load.slots = MostGranted * PerTrip;
     Load.workers = static_cast<uint32_t>(NodesSeen.size());
   }
-  Load.queued = Accepted - std::min(Accepted, NumGranted + NumHere);
+  Load.queued =
+      Accepted - std::min(Accepted, NumGranted + NumShared + NumHere);
   Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
 }
 
@@ -159,71 +167,104 @@ void Client::stop() {
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
-  Job J(Offer);
-  Offer.onCancel([this, Stop = J.Stop] {
+  auto Owned = std::make_shared<Job>(Offer);
+  Job &J = *Owned;
+  // It may still be called when the job has ended.
+  Offer.onCancel([this, Owned] {
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Stop->raise();
+      Owned->Stop.raise();
+      if (Owned->In && --Owned->In->NumNeeded == 0)
+        Owned->In->Stop.raise();
+      Owned->Wake.notify_all();
     }
     Changed.notify_all();
     Environments.wake();
   });
   std::string Error;
+  bool IsSmaller;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (auto It = TookTooLong.find(J.Name); It != TookTooLong.end())
       throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, It->second);
+    IsSmaller = J.Cost < LastCost;
+    LastCost = J.Cost;
   }
+  if (IsSmaller)
+    publish();
   for (unsigned Try = 1;; ++Try) {
     Retry Next = Retry::AtOnce;
-    if (std::optional<sdk::Result> R = attemptInTurn(J, Error, Next))
+    if (std::optional<sdk::Result> R =
+            attemptInTurn(J, Try == 1 && J.MayShare, Error, Next))
       return std::move(*R);
-    if (J.Stop->raised())
+    if (J.Stop.raised())
       throw sdk::Error(DTLTO_CANCELLED, "");
-    if (Next == Retry::Never || Try == MaxTries)
+    if (Next == Retry::Never || (Try == MaxTries && Next != Retry::Alone))
       throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
     TheLog->debug("module '" + J.Name + "': " + Error + "; asking again");
     Offer.state(DTLTO_STATE_QUEUED);
-    if (Next == Retry::AtOnce)
+    if (Next == Retry::Alone)
+      --Try;
+    if (Next != Retry::Later)
       continue;
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop->raised(); });
+    Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
+  }
+}
+
+void Client::admit() {
+  while (!Line.empty() && NumTrying < std::min(MaxTrying, MaxRequests)) {
+    Line.front()->MayTry = true;
+    Line.front()->Wake.notify_all();
+    Line.pop_front();
+    ++NumTrying;
   }
 }
 
 std::optional<dtlto::sdk::Result>
-Client::attemptInTurn(Job &J, std::string &Error, Retry &Next) {
+Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
   while (true) {
     unsigned Max;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      Changed.wait(Lock,
-                   [&] { return NumTrying < MaxTrying || J.Stop->raised(); });
-      if (J.Stop->raised())
+      J.MayTry = false;
+      // Others have waited less.
+      Line.insert(IsFirst ? Line.end() : Line.begin(), &J);
+      admit();
+      J.Wake.wait(Lock, [&] {
+        return J.MayTry || J.Came || (J.Stop.raised() && !J.In);
+      });
+      if (J.Came) {
+        Job::Brought Came = std::move(*J.Came);
+        J.Came.reset();
+        Lock.unlock();
+        return use(J, std::move(Came.What), Came.Node, Error, Next);
+      }
+      if (!J.MayTry) {
+        Line.erase(std::find(Line.begin(), Line.end(), &J));
         return std::nullopt;
+      }
       Max = MaxTrying;
-      ++NumTrying;
     }
+    IsFirst = false;
     // Leaves, also by an exception.
     std::shared_ptr<void> Leave(nullptr, [this](void *) {
-      {
-        std::lock_guard<std::mutex> Lock(Mutex);
-        --NumTrying;
-      }
-      Changed.notify_all();
+      std::lock_guard<std::mutex> Lock(Mutex);
+      --NumTrying;
+      admit();
     });
     try {
       return attempt(J, Error, Next);
     } catch (const NoRoom &E) {
-      bool IsFirst;
+      bool IsFirstTime;
       {
         std::lock_guard<std::mutex> Lock(Mutex);
         if (Max == 1)
           throw;
-        IsFirst = MaxTrying == UINT_MAX;
+        IsFirstTime = MaxTrying == UINT_MAX;
         MaxTrying = std::max(1u, std::min(Max, NumTrying) - 1);
       }
-      if (IsFirst)
+      if (IsFirstTime)
         TheLog->warning(std::string(E.what()) + "; fewer jobs run at a time");
     }
   }
@@ -268,7 +309,8 @@ void Client::cannotGoOn(const std::string &Why) {
   TheEnd = Why;
 }
 
-/// Makes room for as many jobs as there are slots, and a few.
+/// Makes room for as many jobs as there are slots, and a few; more, where they
+/// are small.
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
   bool Tell = false;
@@ -283,10 +325,18 @@ void Client::publish() {
     // Slots that weren't known may be more than those that were granted.
     if (!N.Known)
       Few = std::max(Few, FirstRequests / 2);
-    Capacity = std::min(Slots + Few, S.MaxJobs);
+    NumSlots = Slots;
+    MaxRequests = std::min(Slots + Few, S.MaxJobs);
+    unsigned Before = PerTrip;
+    PerTrip = unsigned(ThePace.jobs(LastCost));
+    Capacity = MaxRequests;
+    if (PerTrip != 1)
+      Capacity = std::min(Slots * PerTrip + Few, MaxInLine * S.MaxJobs);
+    admit();
     // Not how many are free: that changes with each job of anybody's, and would
     // look like a sign of life of ours.
-    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots)) {
+    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots ||
+                    PerTrip != Before)) {
       ToldNodes = N.Nodes;
       ToldSlots = N.Slots;
       Tell = true;

@@ -20,16 +20,24 @@
 // RemoteJob.h has what is said to a node. How many jobs are accepted follows
 // the number of slots, as the scheduler tells them or as they were granted.
 //
+// Where jobs are so small that trips take longer (Batch.h), more are accepted
+// than may ask for nodes. Those wait in line, and a job that is granted a node
+// takes the next ones along. What came for them is handed to their threads; a
+// batch that fails as a whole is done again job by job.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_ICECC_CLIENT_H
 #define DTLTO_ICECC_CLIENT_H
 
+#include "Batch.h"
 #include "Cluster.h"
 #include "EnvironmentTable.h"
 #include "RemoteJob.h"
 #include "dtlto/sdk/Plugin.hpp"
+#include <algorithm>
 #include <climits>
+#include <deque>
 #include <optional>
 #include <set>
 
@@ -66,31 +74,60 @@ private:
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
+  struct Trip;
   struct Job {
-    explicit Job(const sdk::Job &Offer) : Offer(Offer), Name(Offer.name()) {}
+    explicit Job(const sdk::Job &Offer)
+        : Offer(Offer), Name(Offer.name()),
+          Cost(std::max<uint64_t>(1, Offer.raw().cost)) {}
     const sdk::Job &Offer;
     const std::string Name; // for display
-    // Raised: the linker has no use for it.
-    const std::shared_ptr<Interrupt> Stop = std::make_shared<Interrupt>();
+    const uint64_t Cost;
+    Interrupt Stop; // raised: the linker has no use for it
+    // Guarded by Mutex.
+    std::condition_variable Wake;
+    bool MayShare = true; // be in a batch
+    bool MayTry = false;  // it is no longer in line
+    Trip *In = nullptr;   // the batch that it is in
+    /// What another job's trip brought it.
+    struct Brought {
+      Outcome What;
+      std::string Node;
+    };
+    std::optional<Brought> Came;
+  };
+  /// Of a batch. The job that was granted the node is its first.
+  struct Trip {
+    std::vector<Job *> Jobs;
+    size_t NumNeeded = 0; // jobs that the linker has a use for
+    Interrupt Stop;       // raised: none
   };
 
   // On the job's thread.
-  enum class Retry { AtOnce, Later, Never };
+  enum class Retry { AtOnce, Later, Never, Alone };
   /// One try. Without a result, \p Error says why not, and \p Next when to try
   /// again.
   std::optional<sdk::Result> attempt(Job &J, std::string &Error, Retry &Next);
-  /// The same, when this machine has room for its connections. Throws NoRoom
-  /// where it hasn't, with no other job at work.
-  std::optional<sdk::Result> attemptInTurn(Job &J, std::string &Error,
-                                           Retry &Next);
+  /// The same, when it is this job's turn; or what another job's trip brought
+  /// it. Throws NoRoom where this machine has no room for its connections with
+  /// no other job at work.
+  std::optional<sdk::Result> attemptInTurn(Job &J, bool IsFirst,
+                                           std::string &Error, Retry &Next);
+  /// Lets jobs in line try. With Mutex held.
+  void admit();
 
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
   bool ask(Attempt &A);
   std::unique_ptr<Msg> waitForGrant(Job &J, Channel &Daemon,
                                     std::string &Error);
-  Outcome runAt(Attempt &A, const UseCSMsg &Grant);
-  std::optional<sdk::Result> conclude(Attempt &A, Outcome O);
+  void takeAlong(Attempt &A);
+  void leaveBehind(Attempt &A);
+  RemoteResult runAt(Attempt &A, const UseCSMsg &Grant);
+  std::optional<sdk::Result> conclude(Attempt &A, RemoteResult R);
+  void bringAll(Attempt &A, RemoteResult R);
+  /// What is done about \p O, for each job.
+  std::optional<sdk::Result> use(Job &J, Outcome O, const std::string &Node,
+                                 std::string &Error, Retry &Next);
   std::optional<sdk::Result> buildHere(Job &J, Channel &Daemon,
                                        uint32_t GrantId, std::string &Error);
 
@@ -116,8 +153,15 @@ private:
   std::condition_variable Changed;
   uint32_t ToldNodes = 0, ToldSlots = 0; // by load_changed()
   bool GaveUp = false;
+  std::deque<Job *> Line;                   // wait for their turn
   unsigned NumTrying = 0;                   // in attempt()
   unsigned MaxTrying = UINT_MAX;            // this machine has room for no more
+  unsigned MaxRequests = 0;                 // the cluster's others need room
+  unsigned NumSlots = 0;                    // at nodes, as far as is known
+  Pace ThePace;                             // of small jobs
+  unsigned PerTrip = 1;                     // of the jobs that came last
+  uint64_t LastCost = UINT64_MAX;           // of the job that came last
+  unsigned NumShared = 0;                   // in batches, but for their first
   unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
   unsigned NumHere = 0;                     // in local code generation
   bool MustBuildHere = false; // the last answer was "build it yourself"

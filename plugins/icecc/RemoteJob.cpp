@@ -1,4 +1,4 @@
-//===- RemoteJob.cpp - One try of a job at one node -----------------------===//
+//===- RemoteJob.cpp - One try of jobs at one node ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RemoteJob.h"
+#include "Batch.h"
 #include "Chunk.h"
 #include <algorithm>
 #include <icecc/comm.h>
@@ -53,7 +54,7 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
 
 /// What other jobs import as well is compressed for the first of them. All the
 /// rest comes in chunks of its own, as large as they may be.
-static bool sendBundle(Channel &To, const RemoteJob &J,
+static bool sendBundles(Channel &To, const RemoteJob &J,
                        const std::function<void()> &Progress) {
   std::string Rest;
   auto SendRest = [&] {
@@ -61,9 +62,7 @@ static bool sendBundle(Channel &To, const RemoteJob &J,
     Rest.clear();
     return Sent;
   };
-  for (auto [Bytes, Input] : *J.Bundle) {
-    bool IsShared =
-        Input && Input->role == DTLTO_ROLE_IMPORT && Bytes.size() >= MinShared;
+  auto SendPart = [&](std::string_view Bytes, bool IsShared) {
     if (IsShared && !SendRest())
       return false;
     while (!Bytes.empty()) {
@@ -78,6 +77,15 @@ static bool sendBundle(Channel &To, const RemoteJob &J,
         return false;
       Bytes.remove_prefix(N);
     }
+    return true;
+  };
+  for (const RemoteBundle &B : J.Bundles) {
+    if (J.Bundles.size() != 1 && !SendPart(batchHead(B.Bundle->size()), false))
+      return false;
+    for (auto [Bytes, Input] : *B.Bundle)
+      if (!SendPart(Bytes, Input && Input->role == DTLTO_ROLE_IMPORT &&
+                               Bytes.size() >= MinShared))
+        return false;
   }
   return SendRest() && To.send(EndMsg());
 }
@@ -143,40 +151,97 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
   return O;
 }
 
-static Outcome receiveObject(const RemoteJob &J, Channel &From,
-                             CompileResultMsg &Result) {
-  std::string Object, Error;
-  dtlto::sdk::ResultMemory::Share Share(*J.Results);
+/// All that a node sends for a job. False with \p Failed.
+static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
+                         std::string &Bytes, Outcome &Failed) {
+  std::string Error;
   From.beginTransfer("the object");
   while (true) {
     std::unique_ptr<Msg> M = From.receivePart(Error);
-    if (!M)
-      return nodeFailed("the object was cut off: " + Error, From);
+    if (!M) {
+      Failed = nodeFailed("the object was cut off: " + Error, From);
+      return false;
+    }
     if (M->type == M_END)
-      break;
-    if (M->type != M_FILE_CHUNK)
-      return nodeFailed("sends something else than an object");
+      return true;
+    if (M->type != M_FILE_CHUNK) {
+      Failed = nodeFailed("sends something else than an object");
+      return false;
+    }
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
     // libicecc leaves a piece out that it can't decompress; the linker finds
     // out.
-    if (Chunk.buffer && !Share.grow(Chunk.len))
-      return nodeFailed("its answer takes more memory than there is for "
-                        "results");
+    if (Chunk.buffer && !Share.grow(Chunk.len)) {
+      Failed = nodeFailed("its answer takes more memory than there is for "
+                          "results");
+      return false;
+    }
     if (Chunk.buffer)
-      Object.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
+      Bytes.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
   }
-  if (std::string Why = J.Problem(Object); !Why.empty())
+}
+
+static Outcome checkObject(const RemoteBundle &B, std::string Object,
+                           const std::string &Warnings) {
+  if (std::string Why = B.Problem(Object); !Why.empty())
     return nodeFailed(Why);
   Outcome O;
   O.Kind = Outcome::Compiled;
-  O.Text = Result.err;
+  O.Text = Warnings;
   O.Object = dtlto::sdk::Buffer(std::move(Object));
   return O;
 }
 
-Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
-                                  Environment &Env, EnvironmentTable &Table,
-                                  Interrupt &I) {
+RemoteResult dtlto::icecc::forAll(size_t N, const Outcome &O) {
+  RemoteResult R;
+  for (size_t I = 0; I != N; ++I) {
+    Outcome Copy;
+    Copy.Kind = O.Kind;
+    Copy.Text = O.Text;
+    Copy.TookTooLong = O.TookTooLong;
+    R.Jobs.push_back(std::move(Copy));
+  }
+  return R;
+}
+
+static RemoteResult batchFailed(size_t N, std::string Why) {
+  Outcome O;
+  O.Kind = Outcome::BatchFailed;
+  O.Text = "a batch of " + std::to_string(N) + ": " + std::move(Why);
+  return forAll(N, O);
+}
+
+static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
+                                   const CompileResultMsg &Result) {
+  size_t N = J.Bundles.size();
+  std::string Bytes;
+  Outcome Failed;
+  dtlto::sdk::ResultMemory::Share Share(*J.Results);
+  if (!receiveBytes(From, Share, Bytes, Failed))
+    return forAll(N, Failed);
+  RemoteResult R;
+  if (N == 1) {
+    R.Jobs.push_back(
+        checkObject(J.Bundles.front(), std::move(Bytes), Result.err));
+    return R;
+  }
+  std::vector<BatchEntry> Entries;
+  if (!readBatchReply(Bytes, N, Entries))
+    return batchFailed(N, "what came back is no batch");
+  for (size_t I = 0; I != N; ++I) {
+    R.Jobs.push_back(
+        checkObject(J.Bundles[I], std::string(Entries[I].Frame), ""));
+    R.WorkSeconds += Entries[I].Seconds;
+  }
+  return R;
+}
+
+RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
+                                       const std::string &Node,
+                                       Environment &Env,
+                                       EnvironmentTable &Table, Interrupt &I) {
+  size_t N = J.Bundles.size();
+  auto Failed = [&](auto &&...Why) { return forAll(N, nodeFailed(Why...)); };
   Clock::time_point Reported = Clock::now();
   auto Progress = [&] {
     if (Clock::now() - Reported < ReportPeriod)
@@ -188,14 +253,14 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   std::string Error;
   auto Conn = Channel::connect(J.Host, J.Port, ConnectLimit, I, Error);
   if (!Conn)
-    return nodeFailed(Error);
+    return Failed(Error);
   Conn->setPause(J.TransferLimit);
 
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {
     bool Good = sendEnvironment(J, *Conn, Env, Progress, Error);
     Table.sent(Node, Good);
     if (!Good)
-      return nodeFailed(Error, *Conn);
+      return Failed(Error, *Conn);
   }
 
   CompileJob Compile;
@@ -207,20 +272,26 @@ Outcome dtlto::icecc::runRemotely(const RemoteJob &J, const std::string &Node,
   Compile.setInputFile("");
   Compile.setOutputFile("object.o");
   Compile.setWorkingDirectory("");
-  Compile.appendFlag(J.ResultOption, Arg_Remote);
+  Compile.appendFlag(N == 1 ? J.ResultOption : "--batch", Arg_Remote);
   Conn->beginTransfer("the job");
-  if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundle(*Conn, J, Progress))
-    return nodeFailed(Conn->whySendFailed(), *Conn);
+  if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundles(*Conn, J, Progress))
+    return Failed(Conn->whySendFailed(), *Conn);
 
   J.Report(DTLTO_STATE_RUNNING);
   std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);
   if (!M)
-    return nodeFailed(Error, *Conn);
+    return Failed(Error, *Conn);
   if (M->type != M_COMPILE_RESULT)
-    return nodeFailed("answers something else than a result");
+    return Failed("answers something else than a result");
   auto &Result = static_cast<CompileResultMsg &>(*M);
+  // Of a batch, nobody knows which of its jobs failed, or has a warning.
+  if (N != 1 && (Result.status != 0 || !Result.err.empty()))
+    return batchFailed(
+        N, Result.err.empty()
+               ? judge(Result.status, Result.was_out_of_memory, "").Text
+               : firstLine(Result.err));
   if (Result.status != 0)
-    return judge(Result.status, Result.was_out_of_memory, Result.err);
+    return forAll(1, judge(Result.status, Result.was_out_of_memory, Result.err));
   J.Report(DTLTO_STATE_RECEIVING);
-  return receiveObject(J, *Conn, Result);
+  return receiveObjects(J, *Conn, Result);
 }

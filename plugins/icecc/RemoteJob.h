@@ -1,4 +1,4 @@
-//===- RemoteJob.h - One try of a job at one node ---------------*- C++ -*-===//
+//===- RemoteJob.h - One try of jobs at one node ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,8 @@
 //                                       -> CompileResult
 //                                       -> chunks, End   the framed object
 //
-// A text in place of any answer says what is wrong.
+// or a batch of bundles, and of objects. A text in place of any answer says what
+// is wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,12 +33,20 @@ struct Outcome {
     Compiled,      // and warnings in Text
     CompilerError, // Text is what the compiler wrote
     WorkerFailed,  // the worker can't do this job; another node can't either
-    NodeFailed     // another node may do
+    NodeFailed,    // another node may do
+    BatchFailed    // alone it may do; whose fault it is isn't known
   } Kind = NodeFailed;
-  std::string Text; // for the last two: one line
+  std::string Text; // for the last three: one line
   sdk::Buffer Object;
   /// NodeFailed: nothing broke, but one of the limits was reached.
   bool TookTooLong = false;
+};
+
+/// One of the jobs that a grant is for.
+struct RemoteBundle {
+  const sdk::Bundle *Bundle = nullptr;
+  /// Why an object that came back is no good; empty if it is.
+  std::function<std::string(std::string_view)> Problem;
 };
 
 /// A grant, and what it is for.
@@ -47,23 +56,31 @@ struct RemoteJob {
   uint32_t GrantId = 0;
   std::string Platform;
   bool HasEnvironment = false;
-  const sdk::Bundle *Bundle = nullptr;
-  const char *ResultOption = "--frame"; // of dtlto-codegen
+  std::vector<RemoteBundle> Bundles; // several: a batch
+  const char *ResultOption = "--frame"; // of dtlto-codegen; for one
   ByteCache *Compressed = nullptr;      // chunks of what others import as well
   sdk::ResultMemory *Results = nullptr; // counts the object
   std::chrono::seconds ResultLimit{0};
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
-  /// Why an object that came back is no good; empty if it is.
-  std::function<std::string(std::string_view)> Problem;
   /// Told of each new DTLTO_STATE_..., and of progress now and then.
   std::function<void(uint32_t)> Report;
   /// Told if the node can't run the environment.
   std::function<void(const Environment &)> Blacklist;
 };
 
+/// What came of a grant.
+struct RemoteResult {
+  std::vector<Outcome> Jobs; // one for each bundle
+  double WorkSeconds = 0;    // of a batch's jobs; 0: not known
+};
+
+/// The same for each of \p N jobs; without an object.
+RemoteResult forAll(size_t N, const Outcome &O);
+
 /// \p Node is the node's name in \p Table.
-Outcome runRemotely(const RemoteJob &J, const std::string &Node,
-                    Environment &Env, EnvironmentTable &Table, Interrupt &I);
+RemoteResult runRemotely(const RemoteJob &J, const std::string &Node,
+                         Environment &Env, EnvironmentTable &Table,
+                         Interrupt &I);
 
 /// What a worker's status and standard error say. \p OutOfMemory is icecream's
 /// finding. Not for status 0.

@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   dtlto-codegen [--pack] [--frame] FILE|- -o OBJECT|-
+//   dtlto-codegen [--pack] [--frame] [--batch] FILE|- -o OBJECT|-
 //
 // Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
 // makes of the same job, and writes it. The other files of a job that makes any
 // go beside it, with the extensions .dwo and .opt.yaml; or, with --pack, into
 // one stream with the object (JobOutputs.h). --frame packs as well, and puts
-// the result into a frame that names the job (ObjectFrame.h).
+// the result into a frame that names the job (ObjectFrame.h). --batch takes
+// several bundles, and frames each result (Batch.h).
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -20,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bundle/Batch.h"
 #include "Bundle/JobOutputs.h"
 #include "Bundle/ObjectFrame.h"
 #include "Targets.h"
@@ -32,9 +34,14 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/VCSRevision.h"
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -66,6 +73,7 @@ struct CommandLine {
   StringRef Input, Output;
   bool Pack = false;
   bool Frame = false;
+  bool Batch = false;
   bool Version = false;
 };
 } // namespace
@@ -93,6 +101,8 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
       C.Pack = true;
     else if (Arg == "--frame")
       C.Pack = C.Frame = true;
+    else if (Arg == "--batch")
+      C.Pack = C.Frame = C.Batch = true;
     else if (Arg == "--version")
       C.Version = true;
     else if (TakesValue || Arg == "-c" || Arg == "-MMD" || Arg == "-MD")
@@ -109,7 +119,8 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
     }
   }
   if (!C.Version && (C.Input.empty() || C.Output.empty())) {
-    Problem = "usage: dtlto-codegen [--pack] [--frame] FILE|- -o OBJECT|-";
+    Problem = "usage: dtlto-codegen [--pack] [--frame] [--batch] FILE|- -o "
+              "OBJECT|-";
     return false;
   }
   return true;
@@ -131,16 +142,20 @@ static Error writeFile(StringRef Path, ArrayRef<StringRef> Parts) {
   return EC ? createFileError(Path, EC) : Error::success();
 }
 
+/// The outputs of one job as one stream, in \p Packed if they aren't the object
+/// alone.
+static StringRef pack(const JobOutputs &Outputs, SmallVector<char, 0> &Packed) {
+  if (!Outputs.Dwo && !Outputs.Remarks)
+    return Outputs.Object;
+  Packed = packOutputs(Outputs);
+  return StringRef(Packed.data(), Packed.size());
+}
+
 static Error write(const CommandLine &C, const JobOutputs &Outputs,
                    const BundleId &Job) {
-  bool HasMore = Outputs.Dwo || Outputs.Remarks;
   SmallVector<char, 0> Packed;
-  StringRef Result = Outputs.Object;
-  if (C.Pack && HasMore) {
-    Packed = packOutputs(Outputs);
-    Result = StringRef(Packed.data(), Packed.size());
-  }
-  if (HasMore && !C.Pack) {
+  StringRef Result = C.Pack ? pack(Outputs, Packed) : Outputs.Object;
+  if (!C.Pack && (Outputs.Dwo || Outputs.Remarks)) {
     if (C.Output == "-")
       return createStringError(inconvertibleErrorCode(),
                                "the job makes more than an object: without a "
@@ -187,6 +202,90 @@ static void liftFileLimit(void *) {
   ::setrlimit(RLIMIT_NOFILE, &Limit);
 }
 
+/// Compiles the bundle in \p Bytes. \p Read is called when they aren't needed
+/// any more. Returns the status of a process.
+static int compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
+                   function_ref<Error(const JobOutputs &, const BundleId &)>
+                       Write) {
+  Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
+  if (!B)
+    return fail(Input + ": " + toString(B.takeError()));
+  Read();
+  initializeTargets();
+  Expected<WorkerResult> Result = runBundle(*B, say);
+  if (!Result)
+    return fail(B->Name + ": " + toString(Result.takeError()));
+  if (!Result->Produced)
+    return fail(B->Name + ": no object was made");
+  if (Error E = Write(Result->outputs(), B->Id))
+    return fail(toString(std::move(E)));
+  return 0;
+}
+
+/// Runs \p Fn in another process, which doesn't outlive this one, and returns
+/// its status.
+static int runInChild(function_ref<int()> Fn) {
+  pid_t Parent = ::getpid(), Child = ::fork();
+  if (Child < 0)
+    return fail("can't start a process: " + StringRef(std::strerror(errno)));
+  if (Child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::_exit(::getppid() == Parent ? Fn() : 1);
+  }
+  int Status;
+  while (::waitpid(Child, &Status, 0) < 0)
+    if (errno != EINTR)
+      return fail("can't wait for a process: " + StringRef(std::strerror(errno)));
+  if (WIFEXITED(Status))
+    return WEXITSTATUS(Status);
+  return fail("a job of the batch ended by signal " + Twine(WTERMSIG(Status)));
+}
+
+/// Compiles one bundle of a batch, and appends its result to \p OS.
+static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
+  auto Begin = std::chrono::steady_clock::now();
+  return compile(
+      Input, Bytes, [] {},
+      [&](const JobOutputs &Outputs, const BundleId &Job) {
+        SmallVector<char, 0> Packed;
+        StringRef Result = pack(Outputs, Packed);
+        SmallString<88> Head = frameHead(Result, Job);
+        auto Took = std::chrono::duration_cast<std::chrono::microseconds>(
+            std::chrono::steady_clock::now() - Begin);
+        OS << batchEntryHead(Head.size() + Result.size(),
+                             uint64_t(Took.count()))
+           << Head << Result;
+        OS.flush();
+        return Error::success();
+      });
+}
+
+/// Compiles the bundles in \p Bytes one after the other, each in a process of
+/// its own, since LLVM's options are global. The first that fails ends it, and
+/// then there is no output.
+static int compileBatch(const CommandLine &C, StringRef Bytes) {
+  Expected<SmallVector<StringRef, 0>> Bundles = readBatch(Bytes);
+  if (!Bundles)
+    return fail(C.Input + ": " + toString(Bundles.takeError()));
+  std::error_code EC;
+  raw_fd_ostream OS(C.Output, EC, sys::fs::OF_None);
+  if (EC)
+    return fail(toString(createFileError(C.Output, EC)));
+  initializeTargets();
+  int Status = 0;
+  for (StringRef Bundle : *Bundles)
+    if ((Status = runInChild([&] {
+           int Made = compileEntry(C.Input, Bundle, OS);
+           if (Made == 0 && OS.error())
+             Made = fail(toString(createFileError(C.Output, OS.error())));
+           return Made;
+         })))
+      break;
+  if (Status && C.Output != "-")
+    sys::fs::remove(C.Output);
+  return Status;
+}
+
 int main(int Argc, char **Argv) {
   StringRef Name = sys::path::filename(Argv[0]);
   if (Name == "true" || Name == "as")
@@ -220,18 +319,12 @@ int main(int Argc, char **Argv) {
                                    /*RequiresNullTerminator=*/false);
   if (!File)
     return fail("can't read '" + C.Input + "': " + File.getError().message());
-  Expected<Bundle> B = readBundle((*File)->getBuffer(), LLVM_VERSION_STRING);
-  if (!B)
-    return fail(C.Input + ": " + toString(B.takeError()));
-  File->reset();
-
-  initializeTargets();
-  Expected<WorkerResult> Result = runBundle(*B, say);
-  if (!Result)
-    return fail(B->Name + ": " + toString(Result.takeError()));
-  if (!Result->Produced)
-    return fail(B->Name + ": no object was made");
-  if (Error E = write(C, Result->outputs(), B->Id))
-    return fail(toString(std::move(E)));
-  return 0;
+  StringRef Bytes = (*File)->getBuffer();
+  if (C.Batch)
+    return compileBatch(C, Bytes);
+  return compile(
+      C.Input, Bytes, [&] { File->reset(); },
+      [&](const JobOutputs &Outputs, const BundleId &Job) {
+        return write(C, Outputs, Job);
+      });
 }

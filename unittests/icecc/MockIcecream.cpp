@@ -43,6 +43,10 @@ void MockCluster::expect(std::vector<Behaviour> B) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Next = std::move(B);
 }
+void MockCluster::expectOfBatches(std::vector<Behaviour> B) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  NextOfBatches = std::move(B);
+}
 
 template <typename T> bool MockCluster::waitFor(T What) {
   std::unique_lock<std::mutex> Lock(Mutex);
@@ -131,7 +135,7 @@ void MockCluster::serveClient(MsgChannel &C) {
 }
 
 void MockCluster::serveJob(MsgChannel &C) {
-  bool InJob = false, Slow = false;
+  bool InJob = false, Slow = false, IsBatch = false;
   Behaviour B = Behaviour::Good;
   std::string Bytes;
   while (std::unique_ptr<Msg> M = receive(C)) {
@@ -162,12 +166,15 @@ void MockCluster::serveJob(MsgChannel &C) {
       Bytes.clear();
       std::lock_guard<std::mutex> Lock(Mutex);
       S.Chunks.clear();
-      for (const std::string &Flag : J->allFlags())
+      for (const std::string &Flag : J->allFlags()) {
         S.Flags.push_back(Flag);
+        IsBatch |= Flag == "--batch";
+      }
       S.Compilers.push_back(J->compilerName());
-      if (!Next.empty()) {
-        B = Next.front();
-        Next.erase(Next.begin());
+      std::vector<Behaviour> &Meets = IsBatch ? NextOfBatches : Next;
+      if (!Meets.empty()) {
+        B = Meets.front();
+        Meets.erase(Meets.begin());
       }
       Slow = B == Behaviour::SlowReader;
       if (B == Behaviour::Deaf || Slow) {
@@ -179,9 +186,10 @@ void MockCluster::serveJob(MsgChannel &C) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
         ++S.Jobs;
+        S.Batches += IsBatch;
       }
       Changed.notify_all();
-      if (!answer(C, B, Bytes))
+      if (!answer(C, B, Bytes, IsBatch))
         return;
     }
   }
@@ -194,14 +202,41 @@ void MockCluster::serveJob(MsgChannel &C) {
   ::poll(&P, 1, 30000);
 }
 
+/// The bundles of a batch.
+static std::vector<std::string> split(const std::string &Batch) {
+  std::vector<std::string> Bundles;
+  for (size_t At = 0; At + 8 <= Batch.size();) {
+    uint64_t Size = 0;
+    for (size_t I = 8; I-- != 0;)
+      Size = Size << 8 | static_cast<unsigned char>(Batch[At + I]);
+    Bundles.push_back(Batch.substr(At + 8, Size));
+    At += 8 + Size;
+  }
+  return Bundles;
+}
+
 /// False: hangs up.
-bool MockCluster::answer(MsgChannel &C, Behaviour B,
-                         const std::string &Bundle) {
+bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
+                         bool IsBatch) {
   CompileResultMsg Result;
   // The test's linker takes this for a frame.
   std::string F = "<" + Bundle + ">";
+  if (IsBatch) {
+    F.clear();
+    for (const std::string &One : split(Bundle)) {
+      for (uint64_t Number : {One.size() + 2, size_t(1)}) // a microsecond
+        for (unsigned I = 0; I != 8; ++I)
+          F += static_cast<char>(Number >> 8 * I);
+      F += "<" + One + ">";
+      std::lock_guard<std::mutex> Lock(Mutex);
+      S.Bundles.push_back(One);
+    }
+    if (B == Behaviour::WrongEntry)
+      F[16] = 'x'; // no frame
+  }
   switch (B) {
   case Behaviour::Good:
+  case Behaviour::WrongEntry:
     break;
   case Behaviour::Silent:
   case Behaviour::Deaf:
@@ -244,7 +279,7 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B,
     Result.err = "dtlto-codegen: error: no bundle\n";
     break;
   }
-  if (B == Behaviour::Good)
+  if (B == Behaviour::Good && !IsBatch)
     Result.err = "warning: all is well\n";
   C.send_msg(Result);
   if (Result.status != 0)

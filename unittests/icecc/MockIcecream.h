@@ -47,7 +47,8 @@ enum class Behaviour {
   Text,            // a status text in place of the result
   Crash,           // status 105
   CompileError,    // status 1, and LLVM's words
-  WorkerError      // status 1, and the worker's
+  WorkerError,     // status 1, and the worker's
+  WrongEntry       // of a batch: no frame around the first object
 };
 
 /// The whole cluster: a local daemon, and nodes.
@@ -58,6 +59,8 @@ public:
 
   /// What the next tries meet, in this order; the rest is Good.
   void expect(std::vector<Behaviour> B);
+  /// The same for batches.
+  void expectOfBatches(std::vector<Behaviour> B);
   // To be set before jobs begin.
   enum class Grants { Nodes, Here, HereByNoCS, Never, Text, Hangup };
   Grants Answer = Grants::Nodes;
@@ -86,14 +89,17 @@ public:
     unsigned ClientJobs = 0, LocalDone = 0;
     std::vector<std::string> Flags, Compilers;
     size_t EnvironmentBytes = 0, LargestChunk = 0;
-    std::vector<size_t> Chunks; // of the last job's bundle
+    std::vector<size_t> Chunks;      // of the last job's bundle
+    std::vector<std::string> Bundles; // of batches; all other jobs have one
+    unsigned Batches = 0;
   };
   Seen seen() const;
 
 private:
   void serveClient(MsgChannel &C);
   void serveJob(MsgChannel &C);
-  bool answer(MsgChannel &C, Behaviour B, const std::string &Bundle);
+  bool answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
+              bool IsBatch);
   template <typename T> bool waitFor(T What);
 
   std::string Socket;
@@ -101,7 +107,7 @@ private:
   std::condition_variable Changed;
   Seen S;
   unsigned NextJob = 0;
-  std::vector<Behaviour> Next;
+  std::vector<Behaviour> Next, NextOfBatches;
   std::unique_ptr<MockServer> Daemon, Node;
 };
 

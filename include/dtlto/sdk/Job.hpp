@@ -34,6 +34,13 @@ public:
 
   auto begin() const { return Parts.begin(); }
   auto end() const { return Parts.end(); }
+  /// Of all parts together, in bytes.
+  uint64_t size() const {
+    uint64_t N = 0;
+    for (const Part &P : Parts)
+      N += P.Bytes.size();
+    return N;
+  }
   /// All of it, copied.
   std::string bytes() const {
     std::string All;

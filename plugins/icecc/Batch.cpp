@@ -1,0 +1,79 @@
+//===- Batch.cpp - Small jobs that make one trip --------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch.h"
+#include <algorithm>
+
+using namespace dtlto::icecc;
+
+// Of a trip's time, a quarter at most is to be lost.
+static constexpr double WorkPerOverhead = 3;
+// Jobs of one trip wait for each other. The linker takes what is late by half a
+// second for slow.
+static constexpr double MaxWork = 0.4;
+// To find out what trips cost, two jobs go together that take so long at most.
+static constexpr double MaxTrial = 0.2;
+static constexpr unsigned MaxFailed = 3;
+
+void Pace::learn(double Trip, double TheWork, uint64_t Cost) {
+  if (TheWork <= 0) {
+    if (Shortest == 0 || Trip < Shortest) {
+      Shortest = Trip;
+      CostOfShortest = Cost;
+    }
+    return;
+  }
+  double Lost = std::max(0.0, Trip - TheWork);
+  Overhead = Costs == 0 ? Lost : std::min(Overhead, Lost);
+  Work += std::min(TheWork, Trip);
+  Costs += double(Cost);
+}
+
+bool Pace::mayAdd(size_t N, uint64_t Before, uint64_t Cost) const {
+  if (N >= MaxJobs || NumFailed >= MaxFailed)
+    return false;
+  if (Costs == 0)
+    return N == 1 && Shortest != 0 && Shortest <= MaxTrial &&
+           std::max(Before, Cost) <= CostOfShortest;
+  return (double(Before) + double(Cost)) * Work / Costs <=
+         std::min(WorkPerOverhead * Overhead, MaxWork);
+}
+
+size_t Pace::jobs(uint64_t Cost) const {
+  size_t N = 1;
+  while (mayAdd(N, N * Cost, Cost))
+    ++N;
+  return N;
+}
+
+std::string dtlto::icecc::batchHead(uint64_t Size) {
+  std::string Head;
+  for (unsigned I = 0; I != 8; ++I)
+    Head += static_cast<char>(Size >> 8 * I);
+  return Head;
+}
+
+static uint64_t number(std::string_view Bytes) {
+  uint64_t N = 0;
+  for (unsigned I = 8; I-- != 0;)
+    N = N << 8 | static_cast<unsigned char>(Bytes[I]);
+  return N;
+}
+
+bool dtlto::icecc::readBatchReply(std::string_view Bytes, size_t N,
+                                  std::vector<BatchEntry> &Entries) {
+  Entries.clear();
+  while (Entries.size() != N) {
+    if (Bytes.size() < 16 || Bytes.size() - 16 < number(Bytes))
+      return false;
+    size_t Size = static_cast<size_t>(number(Bytes));
+    Entries.push_back(
+        {Bytes.substr(16, Size), double(number(Bytes.substr(8))) / 1e6});
+    Bytes.remove_prefix(16 + Size);
+  }
+  return Bytes.empty();
+}

@@ -1,0 +1,12 @@
+# environment.sh WORKER CODEGEN: worker.tar.gz, an environment of icecream, with
+# the first as all that a node runs, and the second beside it as codegen.
+set -e
+rm -rf env
+mkdir -p env/usr/bin env/bin
+cp "$1" env/usr/bin/clang
+cp "$2" env/usr/bin/codegen
+for name in gcc g++ as; do
+  ln -s clang env/usr/bin/$name
+done
+ln -s ../usr/bin/clang env/bin/true
+tar -C env --owner=0 --group=0 -czf worker.tar.gz usr bin

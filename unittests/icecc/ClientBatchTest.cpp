@@ -1,0 +1,127 @@
+//===- ClientBatchTest.cpp - Small jobs that make one trip ----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The mock's node says that a job takes a microsecond, so batches are large.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ClientLinkTest.h"
+#include <algorithm>
+
+using namespace dtlto::test;
+
+namespace {
+
+class ClientBatchTest : public ClientLinkTest {
+protected:
+  /// Submits \p N jobs, from other threads' point of view at once.
+  void submitAll(unsigned N) {
+    for (unsigned I = 0; I != N; ++I)
+      Ids.push_back(submit("bundle " + std::to_string(I)));
+  }
+  /// Each job has its own object, and nothing was compiled by the linker.
+  void waitForAll() {
+    for (size_t I = 0; I != Ids.size(); ++I) {
+      Done D = wait(Ids[I]);
+      EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+      EXPECT_EQ("bundle " + std::to_string(I), D.Object);
+      EXPECT_EQ(0u, D.Worker.find("127.0.0.1:"));
+    }
+  }
+  MockCluster::Seen closed() {
+    close();
+    EXPECT_TRUE(Cluster->waitForClosed());
+    return Cluster->seen();
+  }
+
+  std::vector<uint64_t> Ids;
+};
+
+} // namespace
+
+TEST_F(ClientBatchTest, SmallJobsGoTogether) {
+  ASSERT_EQ(DTLTO_OK, open());
+  submitAll(300);
+  waitForAll();
+  MockCluster::Seen S = closed();
+  EXPECT_LT(S.Jobs, 200u);
+  EXPECT_EQ(300u, S.Bundles.size() + S.Jobs - S.Batches);
+  EXPECT_EQ(S.Jobs, S.Ends);
+  EXPECT_EQ(S.Jobs, S.Requests) << "those in line ask for no node";
+  EXPECT_TRUE(logged(DTLTO_LOG_DEBUG, ", in a batch of "));
+}
+
+TEST_F(ClientBatchTest, AHostThatKnowsNoFramesHasNone) {
+  HostMinor = 3;
+  ASSERT_EQ(DTLTO_OK, open());
+  submitAll(100);
+  waitForAll();
+  MockCluster::Seen S = closed();
+  EXPECT_EQ(0u, S.Batches);
+  EXPECT_EQ(100u, S.Jobs);
+  EXPECT_EQ(std::vector<std::string>(100, "--pack"), S.Flags);
+}
+
+TEST_F(ClientBatchTest, BatchesThatFailAreDoneJobByJob) {
+  Cluster->expectOfBatches({Behaviour::CompileError, Behaviour::WorkerError,
+                            Behaviour::ShortObject, Behaviour::Crash});
+  ASSERT_EQ(DTLTO_OK, open());
+  submitAll(300);
+  waitForAll();
+  MockCluster::Seen S = closed();
+  // Three at least, and those that were under way.
+  EXPECT_LE(3u, S.Batches);
+  EXPECT_TRUE(logged(DTLTO_LOG_DEBUG,
+                     ": a batch of 2: error: no registers left; asking again"));
+}
+
+TEST_F(ClientBatchTest, NodesThatFailABatch) {
+  Cluster->expectOfBatches({Behaviour::Close, Behaviour::CutObject,
+                            Behaviour::OddMessage, Behaviour::OddObject,
+                            Behaviour::WrongEntry});
+  ASSERT_EQ(DTLTO_OK, open());
+  submitAll(300);
+  waitForAll();
+  MockCluster::Seen S = closed();
+  EXPECT_LE(5u, S.Batches);
+  EXPECT_TRUE(logged(DTLTO_LOG_DEBUG, ": the linker refuses it; asking again"));
+}
+
+TEST_F(ClientBatchTest, CancelOneOfABatch) {
+  Cluster->expectOfBatches({Behaviour::Silent});
+  ASSERT_EQ(DTLTO_OK, open());
+  while (Cluster->seen().Batches == 0)
+    submitAll(1);
+  // Whichever are in the batch: with all, it ends.
+  submitAll(1);
+  for (uint64_t Id : Ids)
+    cancel(Id);
+  for (uint64_t Id : Ids)
+    EXPECT_LE(wait(Id).Status, DTLTO_CANCELLED);
+  closed();
+}
+
+TEST_F(ClientBatchTest, CloseWithABatch) {
+  Cluster->expectOfBatches({Behaviour::Silent});
+  ASSERT_EQ(DTLTO_OK, open());
+  while (Cluster->seen().Batches == 0)
+    submitAll(1);
+  close();
+}
+
+TEST_F(ClientBatchTest, ABatchThatTakesTooLong) {
+  Timeout = 1;
+  Cluster->expectOfBatches({Behaviour::Silent});
+  ASSERT_EQ(DTLTO_OK, open());
+  while (Cluster->seen().Batches == 0)
+    submitAll(1);
+  unsigned NumLost = 0;
+  for (uint64_t Id : Ids)
+    NumLost += wait(Id).Status == DTLTO_ERROR_INFRASTRUCTURE;
+  EXPECT_EQ(2u, NumLost) << "each module meets the limit once";
+  closed();
+}

@@ -1,0 +1,261 @@
+//===- ClientLinkTest.cpp - A linker with a cluster inside of a test ------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ClientLinkTest.h"
+#include "Network.h"
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+using namespace dtlto::test;
+namespace fs = std::filesystem;
+
+void ClientLinkTest::SetUp() {
+  std::string Name = fs::temp_directory_path() / "dtlto-test-XXXXXX";
+  ASSERT_NE(nullptr, mkdtemp(Name.data()));
+  Folder = Name;
+  Cluster = std::make_unique<MockCluster>(Folder);
+  for (const char *Variable : {"ICECC_VERSION", "ICECC_PREFERRED_HOST",
+                               "ICECC_DEBUG", "ICECC_LOGFILE", "USE_SCHEDULER"})
+    unsetenv(Variable);
+  setenv("ICECC_TEST_SOCKET", Cluster->socket().c_str(), 1);
+  setenv("ICECC_TEST_REMOTEBUILD", "1", 1);
+  setenv("ICECC_SCHEDULER", "127.0.0.1:1", 1); // nobody
+  setenv("XDG_CACHE_HOME", Folder.c_str(), 1);
+  // Nothing here runs it.
+  std::string Worker = Folder + "/worker.tar.gz";
+  std::ofstream(Worker) << "the environment";
+  setenv("ICECC_VERSION", Worker.c_str(), 1);
+
+  Host.size = sizeof(Host);
+  Host.abi_major = DTLTO_ABI_MAJOR;
+  Host.abi_minor = DTLTO_ABI_MINOR;
+  Host.context = reinterpret_cast<dtlto_host_context *>(this);
+  Host.log = [](dtlto_host_context *C, uint32_t Level, const char *Text) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    of(C).Logs.emplace_back(Level, Text);
+  };
+  Host.job_state = [](dtlto_host_context *C, uint64_t Job, uint32_t State,
+                      const char *) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    if (State == DTLTO_STATE_RUNNING)
+      of(C).Running.insert(Job);
+  };
+  Host.job_done = [](dtlto_host_context *C, uint64_t Job,
+                     const dtlto_result *Result) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    EXPECT_EQ(1u, of(C).Bundles.erase(Job)) << "done twice, or never begun";
+    Done &D = of(C).Results[Job];
+    D.Status = Result->status;
+    D.Message = Result->message ? Result->message : "";
+    D.Worker = Result->worker ? Result->worker : "";
+    D.Object.assign(static_cast<const char *>(Result->object.data),
+                    Result->object.size);
+    if (!D.Object.empty() && D.Object.front() == '<')
+      D.Object = D.Object.substr(1, D.Object.size() - 2);
+    if (Result->object.release)
+      Result->object.release(Result->object.owner, Result->object.data,
+                             Result->object.size);
+    of(C).Changed.notify_all();
+  };
+  Host.load_changed = [](dtlto_host_context *C) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    of(C).Room = true;
+    of(C).Changed.notify_all();
+  };
+  Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
+    if (std::strcmp(Id, DTLTO_EXT_LOCAL_CODEGEN) == 0)
+      return of(C).OffersCodegen ? &of(C).Codegen : nullptr;
+    if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
+      return of(C).OffersBundles ? &of(C).Bundler : nullptr;
+    if (std::strcmp(Id, DTLTO_EXT_CHECK) == 0)
+      return &of(C).Check;
+    if (std::strcmp(Id, DTLTO_EXT_BUNDLE_2) == 0 && !of(C).Parts.empty())
+      return &of(C).SpanBundler;
+    return nullptr;
+  };
+  Codegen.size = sizeof(Codegen);
+  Codegen.slots = 2;
+  Codegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *Result) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    Result->status = DTLTO_OK;
+    Result->object = copy("made here");
+    return Result->status;
+  };
+  Bundler.size = sizeof(Bundler);
+  Bundler.make = [](dtlto_host_context *C, uint64_t Job, dtlto_buffer *Buffer) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    *Buffer = {};
+    if (of(C).BundlesFail)
+      return int32_t(DTLTO_ERROR_CALLER);
+    *Buffer = copy(of(C).Bundles.at(Job));
+    return int32_t(DTLTO_OK);
+  };
+  Check.size = sizeof(Check);
+  Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
+                    char *Why, uint64_t WhySize) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
+    if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
+      return int32_t(DTLTO_OK);
+    std::snprintf(Why, WhySize, "the linker refuses it");
+    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
+  };
+  SpanBundler.size = sizeof(SpanBundler);
+  SpanBundler.make = [](dtlto_host_context *C, uint64_t,
+                        dtlto_bundle_spans *Out) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_EQ(sizeof(*Out), Out->size);
+    auto &Spans = of(C).Spans;
+    Spans.clear();
+    for (const Part &P : of(C).Parts)
+      Spans.push_back({{P.Bytes.data(), P.Bytes.size()}, P.Input});
+    *Out = {sizeof(*Out), static_cast<uint32_t>(Spans.size()), Spans.data(), C,
+            [](void *C) {
+              auto &T = of(static_cast<dtlto_host_context *>(C));
+              std::lock_guard<std::mutex> Lock(T.Mutex);
+              --T.NumBundles;
+            }};
+    ++of(C).NumBundles;
+    return int32_t(DTLTO_OK);
+  };
+}
+
+dtlto_buffer ClientLinkTest::copy(const std::string &Text) {
+  auto *Owned = new std::string(Text);
+  return {Owned->data(), Owned->size(), Owned,
+          [](void *Owner, const void *, uint64_t) {
+            delete static_cast<std::string *>(Owner);
+          }};
+}
+
+void ClientLinkTest::TearDown() {
+  close();
+  dtlto::TheNetworkLimits = {};
+  // All that was asked for is released.
+  EXPECT_TRUE(Cluster->waitForClosed());
+  Cluster.reset();
+  fs::remove_all(Folder);
+}
+
+int32_t ClientLinkTest::open(std::vector<const char *> Args) {
+  dtlto_session_params Params = {};
+  Params.size = sizeof(Params);
+  Params.args = Args.data();
+  Params.num_args = static_cast<uint32_t>(Args.size());
+  Params.llvm_version = "19.1.7";
+  Params.output = "";
+  Params.num_jobs = 1000;
+  Params.job_timeout_s = Timeout;
+  Host.abi_minor = HostMinor;
+  return dtlto_plugin_entry.open(&Host, &Params, &Session);
+}
+
+bool ClientLinkTest::tryToSubmit(const std::string &Bundle,
+                             const std::string &Name) {
+  dtlto_job &Job = Jobs[++LastId];
+  Job.size = sizeof(Job);
+  Job.id = LastId;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Bundles[Job.id] = Bundle;
+    Names[Job.id] =
+        Name.empty() ? "lib.a(" + std::to_string(Job.id) + ".o)" : Name;
+    Job.name = Names[Job.id].c_str();
+    Room = false;
+  }
+  int32_t Status = dtlto_plugin_entry.submit(Session, &Job);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Status == DTLTO_OK) {
+    MostAccepted = std::max(MostAccepted, Bundles.size());
+    return true;
+  }
+  EXPECT_EQ(DTLTO_BUSY, Status);
+  Bundles.erase(Job.id);
+  return false;
+}
+
+uint64_t ClientLinkTest::submit(const std::string &Bundle,
+                            const std::string &Name) {
+  while (!tryToSubmit(Bundle, Name)) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    if (!Changed.wait_for(Lock, std::chrono::seconds(30),
+                          [&] { return Room; })) {
+      ADD_FAILURE() << "no room";
+      break;
+    }
+  }
+  return LastId;
+}
+
+ClientLinkTest::Done ClientLinkTest::wait(uint64_t Id) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  EXPECT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(60), [&] {
+    return Results.count(Id) != 0;
+  })) << "a job has no end";
+  return Results[Id];
+}
+
+dtlto_load ClientLinkTest::load() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Room = false;
+  dtlto_load Load = {};
+  Load.size = sizeof(Load);
+  EXPECT_EQ(DTLTO_OK, dtlto_plugin_entry.load(Session, &Load));
+  return Load;
+}
+
+bool ClientLinkTest::waitForRoom() {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  return Changed.wait_for(Lock, std::chrono::seconds(30), [&] { return Room; });
+}
+
+void ClientLinkTest::close() {
+  if (!Session)
+    return;
+  dtlto_plugin_entry.close(Session);
+  Session = nullptr;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Closed = true;
+  EXPECT_TRUE(Bundles.empty()) << "jobs without an end";
+  EXPECT_EQ(0u, NumBundles) << "bundles that nobody released";
+}
+
+bool ClientLinkTest::logged(uint32_t Level, const std::string &Text) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  for (auto &[L, Line] : Logs)
+    if (L == Level && Line.find(Text) != std::string::npos)
+      return true;
+  return false;
+}
+
+/// What is logged when a job has ended, before close() makes it needless.
+bool ClientLinkTest::waitForLog(uint32_t Level, const std::string &Text) {
+  for (int I = 0; I != 3000; ++I) {
+    if (logged(Level, Text))
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+unsigned ClientLinkTest::numLogged(uint32_t Level) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  unsigned N = 0;
+  for (auto &[L, Line] : Logs)
+    N += L == Level;
+  return N;
+}

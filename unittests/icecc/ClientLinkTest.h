@@ -1,0 +1,91 @@
+//===- ClientLinkTest.h - A linker with a cluster inside of a test -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_ICECC_CLIENTLINKTEST_H
+#define DTLTO_UNITTESTS_ICECC_CLIENTLINKTEST_H
+
+#include "MockIcecream.h"
+#include "dtlto/PluginAPI.h"
+#include "gtest/gtest.h"
+#include <map>
+#include <set>
+
+namespace dtlto::test {
+
+/// A linker whose jobs are any bytes, and a cluster.
+class ClientLinkTest : public testing::Test {
+protected:
+  struct Done {
+    int32_t Status = -1;
+    std::string Object, Message, Worker;
+  };
+
+  void SetUp() override;
+  void TearDown() override;
+
+  int32_t open(std::vector<const char *> Args = {});
+  /// True: accepted.
+  bool tryToSubmit(const std::string &Bundle, const std::string &Name = "");
+  /// Without a \p Name, it has one of its own.
+  uint64_t submit(const std::string &Bundle, const std::string &Name = "");
+  Done wait(uint64_t Id);
+  void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
+  void close();
+  dtlto_load load();
+  /// Until the next load_changed().
+  bool waitForRoom();
+  /// The end of one job.
+  Done compile(const std::string &Bundle = "the bundle",
+               const std::string &Name = "") {
+    return wait(submit(Bundle, Name));
+  }
+  bool logged(uint32_t Level, const std::string &Text);
+  bool waitForLog(uint32_t Level, const std::string &Text);
+  unsigned numLogged(uint32_t Level);
+
+  std::string Folder;
+  std::unique_ptr<MockCluster> Cluster;
+  uint32_t HostMinor = DTLTO_ABI_MINOR; // of the ABI
+  bool OffersCodegen = true, OffersBundles = true, BundlesFail = false;
+  /// A bundle of the host's dtlto.bundle/2, which it has if there are any.
+  struct Part {
+    std::string Bytes;
+    const dtlto_input *Input;
+  };
+  std::vector<Part> Parts;
+  uint32_t Timeout = 30;
+  size_t MostAccepted = 0; // at the same time
+  dtlto_session *Session = nullptr;
+
+private:
+  static ClientLinkTest &of(dtlto_host_context *C) {
+    return *reinterpret_cast<ClientLinkTest *>(C);
+  }
+  static dtlto_buffer copy(const std::string &Text);
+
+  dtlto_host Host = {};
+  dtlto_local_codegen Codegen = {};
+  dtlto_bundle Bundler = {};
+  dtlto_bundle_2 SpanBundler = {};
+  dtlto_check Check = {};
+  std::vector<dtlto_bundle_span> Spans;
+  unsigned NumBundles = 0; // that aren't released
+  std::mutex Mutex;        // guards the rest
+  std::condition_variable Changed;
+  std::map<uint64_t, dtlto_job> Jobs; // the test's thread
+  std::map<uint64_t, std::string> Bundles;
+  std::map<uint64_t, std::string> Names;
+  std::map<uint64_t, Done> Results;
+  std::vector<std::pair<uint32_t, std::string>> Logs;
+  std::set<uint64_t> Running;
+  uint64_t LastId = 0;
+  bool Room = false, Closed = false;
+};
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_ICECC_CLIENTLINKTEST_H
