@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The mock's node says that a job takes a microsecond, so batches are large.
+// The mock's node says that a job takes a microsecond, so batches are large. It
+// has as many slots as there are requests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +45,7 @@ protected:
 } // namespace
 
 TEST_F(ClientBatchTest, SmallJobsGoTogether) {
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();
   MockCluster::Seen S = closed();
@@ -57,7 +58,7 @@ TEST_F(ClientBatchTest, SmallJobsGoTogether) {
 
 TEST_F(ClientBatchTest, AHostThatKnowsNoFramesHasNone) {
   HostMinor = 3;
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(100);
   waitForAll();
   MockCluster::Seen S = closed();
@@ -69,7 +70,7 @@ TEST_F(ClientBatchTest, AHostThatKnowsNoFramesHasNone) {
 TEST_F(ClientBatchTest, BatchesThatFailAreDoneJobByJob) {
   Cluster->expectOfBatches({Behaviour::CompileError, Behaviour::WorkerError,
                             Behaviour::ShortObject, Behaviour::Crash});
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();
   MockCluster::Seen S = closed();
@@ -83,7 +84,7 @@ TEST_F(ClientBatchTest, NodesThatFailABatch) {
   Cluster->expectOfBatches({Behaviour::Close, Behaviour::CutObject,
                             Behaviour::OddMessage, Behaviour::OddObject,
                             Behaviour::WrongEntry});
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();
   MockCluster::Seen S = closed();
@@ -93,7 +94,7 @@ TEST_F(ClientBatchTest, NodesThatFailABatch) {
 
 TEST_F(ClientBatchTest, CancelOneOfABatch) {
   Cluster->expectOfBatches({Behaviour::Silent});
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   while (Cluster->seen().Batches == 0)
     submitAll(1);
   // Whichever are in the batch: with all, it ends.
@@ -107,7 +108,7 @@ TEST_F(ClientBatchTest, CancelOneOfABatch) {
 
 TEST_F(ClientBatchTest, CloseWithABatch) {
   Cluster->expectOfBatches({Behaviour::Silent});
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   while (Cluster->seen().Batches == 0)
     submitAll(1);
   close();
@@ -116,7 +117,7 @@ TEST_F(ClientBatchTest, CloseWithABatch) {
 TEST_F(ClientBatchTest, ABatchThatTakesTooLong) {
   Timeout = 1;
   Cluster->expectOfBatches({Behaviour::Silent});
-  ASSERT_EQ(DTLTO_OK, open());
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   while (Cluster->seen().Batches == 0)
     submitAll(1);
   unsigned NumLost = 0;
