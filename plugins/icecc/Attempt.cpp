@@ -324,18 +324,17 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
                     " can't run the worker and is not used with it any more");
     Blacklist(E);
   };
-  RemoteResult Made =
-      runRemotely(R, A.Address, *Env, Environments, A.stop());
+  RemoteResult Made = runRemotely(R, A.Address, *Env, Environments, A.stop());
   uint64_t Cost = 0;
   for (Job *J : Jobs)
     Cost += J->Cost;
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (Made.Jobs.front().Kind == Outcome::BatchFailed)
+  const Outcome &First = Made.Jobs.front();
+  if (First.Kind == Outcome::BatchFailed || (A.Batch && First.TookTooLong))
     ThePace.failed();
-  else if (Made.Jobs.front().Kind == Outcome::Compiled)
-    ThePace.learn(
-        std::chrono::duration<double>(Clock::now() - A.Began).count(),
-        Made.WorkSeconds, Cost);
+  else if (First.Kind == Outcome::Compiled)
+    ThePace.learn(std::chrono::duration<double>(Clock::now() - A.Began).count(),
+                  Made.WorkSeconds, Cost);
   return Made;
 }
 

@@ -42,7 +42,7 @@ public:
   bool mayAdd(size_t N, uint64_t Before, uint64_t Cost) const;
 
 private:
-  double Shortest = 0;        // trip of one job; 0: there was none
+  double Shortest = 0; // trip of one job; 0: there was none
   uint64_t CostOfShortest = 0;
   double Overhead = 0;        // the least of all batches
   double Work = 0, Costs = 0; // of all batches

@@ -134,8 +134,7 @@ void Client::load(dtlto_load &Load) {
     Load.slots = MostGranted * PerTrip;
     Load.workers = static_cast<uint32_t>(NodesSeen.size());
   }
-  Load.queued =
-      Accepted - std::min(Accepted, NumGranted + NumShared + NumHere);
+  Load.queued = Accepted - std::min(Accepted, NumGranted + NumShared + NumHere);
   Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
 }
 
@@ -335,8 +334,8 @@ void Client::publish() {
     admit();
     // Not how many are free: that changes with each job of anybody's, and would
     // look like a sign of life of ours.
-    if (N.Known && (N.Nodes != ToldNodes || N.Slots != ToldSlots ||
-                    PerTrip != Before)) {
+    if (N.Known &&
+        (N.Nodes != ToldNodes || N.Slots != ToldSlots || PerTrip != Before)) {
       ToldNodes = N.Nodes;
       ToldSlots = N.Slots;
       Tell = true;

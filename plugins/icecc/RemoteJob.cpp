@@ -55,7 +55,7 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
 /// What other jobs import as well is compressed for the first of them. All the
 /// rest comes in chunks of its own, as large as they may be.
 static bool sendBundles(Channel &To, const RemoteJob &J,
-                       const std::function<void()> &Progress) {
+                        const std::function<void()> &Progress) {
   std::string Rest;
   auto SendRest = [&] {
     bool Sent = sendBytes(To, Rest.data(), Rest.size(), Progress);
@@ -241,7 +241,6 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
                                        Environment &Env,
                                        EnvironmentTable &Table, Interrupt &I) {
   size_t N = J.Bundles.size();
-  auto Failed = [&](auto &&...Why) { return forAll(N, nodeFailed(Why...)); };
   Clock::time_point Reported = Clock::now();
   auto Progress = [&] {
     if (Clock::now() - Reported < ReportPeriod)
@@ -253,14 +252,14 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   std::string Error;
   auto Conn = Channel::connect(J.Host, J.Port, ConnectLimit, I, Error);
   if (!Conn)
-    return Failed(Error);
+    return forAll(N, nodeFailed(Error));
   Conn->setPause(J.TransferLimit);
 
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {
     bool Good = sendEnvironment(J, *Conn, Env, Progress, Error);
     Table.sent(Node, Good);
     if (!Good)
-      return Failed(Error, *Conn);
+      return forAll(N, nodeFailed(Error, *Conn));
   }
 
   CompileJob Compile;
@@ -275,14 +274,14 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   Compile.appendFlag(N == 1 ? J.ResultOption : "--batch", Arg_Remote);
   Conn->beginTransfer("the job");
   if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundles(*Conn, J, Progress))
-    return Failed(Conn->whySendFailed(), *Conn);
+    return forAll(N, nodeFailed(Conn->whySendFailed(), *Conn));
 
   J.Report(DTLTO_STATE_RUNNING);
   std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);
   if (!M)
-    return Failed(Error, *Conn);
+    return forAll(N, nodeFailed(Error, *Conn));
   if (M->type != M_COMPILE_RESULT)
-    return Failed("answers something else than a result");
+    return forAll(N, nodeFailed("answers something else than a result"));
   auto &Result = static_cast<CompileResultMsg &>(*M);
   // Of a batch, nobody knows which of its jobs failed, or has a warning.
   if (N != 1 && (Result.status != 0 || !Result.err.empty()))
@@ -291,7 +290,8 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
                ? judge(Result.status, Result.was_out_of_memory, "").Text
                : firstLine(Result.err));
   if (Result.status != 0)
-    return forAll(1, judge(Result.status, Result.was_out_of_memory, Result.err));
+    return forAll(1,
+                  judge(Result.status, Result.was_out_of_memory, Result.err));
   J.Report(DTLTO_STATE_RECEIVING);
   return receiveObjects(J, *Conn, Result);
 }

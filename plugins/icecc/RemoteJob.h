@@ -11,8 +11,8 @@
 //                                       -> CompileResult
 //                                       -> chunks, End   the framed object
 //
-// or a batch of bundles, and of objects. A text in place of any answer says what
-// is wrong.
+// or a batch of bundles, and of objects. A text in place of any answer says
+// what is wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +56,7 @@ struct RemoteJob {
   uint32_t GrantId = 0;
   std::string Platform;
   bool HasEnvironment = false;
-  std::vector<RemoteBundle> Bundles; // several: a batch
+  std::vector<RemoteBundle> Bundles;    // several: a batch
   const char *ResultOption = "--frame"; // of dtlto-codegen; for one
   ByteCache *Compressed = nullptr;      // chunks of what others import as well
   sdk::ResultMemory *Results = nullptr; // counts the object

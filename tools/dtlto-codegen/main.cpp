@@ -204,9 +204,9 @@ static void liftFileLimit(void *) {
 
 /// Compiles the bundle in \p Bytes. \p Read is called when they aren't needed
 /// any more. Returns the status of a process.
-static int compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
-                   function_ref<Error(const JobOutputs &, const BundleId &)>
-                       Write) {
+static int
+compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
+        function_ref<Error(const JobOutputs &, const BundleId &)> Write) {
   Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
   if (!B)
     return fail(Input + ": " + toString(B.takeError()));
@@ -235,7 +235,8 @@ static int runInChild(function_ref<int()> Fn) {
   int Status;
   while (::waitpid(Child, &Status, 0) < 0)
     if (errno != EINTR)
-      return fail("can't wait for a process: " + StringRef(std::strerror(errno)));
+      return fail("can't wait for a process: " +
+                  StringRef(std::strerror(errno)));
   if (WIFEXITED(Status))
     return WEXITSTATUS(Status);
   return fail("a job of the batch ended by signal " + Twine(WTERMSIG(Status)));

@@ -37,10 +37,14 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   std::string Much = batch({"much"});
   Much[7] = '\x7f';
   std::vector<StringRef> Many(MaxBatch + 1);
-  return {batch({"one"}),         batch({"first", "", "third"}),
-          batch(Many),            batch({"cut"}).substr(0, 10),
-          batch({"more"}) + "x",  Much,
-          reply({"one"}),         reply({"first", "", "third"}),
+  return {batch({"one"}),
+          batch({"first", "", "third"}),
+          batch(Many),
+          batch({"cut"}).substr(0, 10),
+          batch({"more"}) + "x",
+          Much,
+          reply({"one"}),
+          reply({"first", "", "third"}),
           reply({"cut", "here"}).substr(0, 30)};
 }
 

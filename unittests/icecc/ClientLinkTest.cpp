@@ -165,7 +165,7 @@ int32_t ClientLinkTest::open(std::vector<const char *> Args) {
 }
 
 bool ClientLinkTest::tryToSubmit(const std::string &Bundle,
-                             const std::string &Name) {
+                                 const std::string &Name) {
   dtlto_job &Job = Jobs[++LastId];
   Job.size = sizeof(Job);
   Job.id = LastId;
@@ -189,7 +189,7 @@ bool ClientLinkTest::tryToSubmit(const std::string &Bundle,
 }
 
 uint64_t ClientLinkTest::submit(const std::string &Bundle,
-                            const std::string &Name) {
+                                const std::string &Name) {
   while (!tryToSubmit(Bundle, Name)) {
     std::unique_lock<std::mutex> Lock(Mutex);
     if (!Changed.wait_for(Lock, std::chrono::seconds(30),

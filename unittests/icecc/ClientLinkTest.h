@@ -1,4 +1,5 @@
-//===- ClientLinkTest.h - A linker with a cluster inside of a test -*- C++ -*-===//
+//===- ClientLinkTest.h - A linker with a cluster inside of a test -*- C++
+//-*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

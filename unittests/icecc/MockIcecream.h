@@ -89,7 +89,7 @@ public:
     unsigned ClientJobs = 0, LocalDone = 0;
     std::vector<std::string> Flags, Compilers;
     size_t EnvironmentBytes = 0, LargestChunk = 0;
-    std::vector<size_t> Chunks;      // of the last job's bundle
+    std::vector<size_t> Chunks;       // of the last job's bundle
     std::vector<std::string> Bundles; // of batches; all other jobs have one
     unsigned Batches = 0;
   };
