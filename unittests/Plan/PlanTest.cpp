@@ -182,11 +182,41 @@ TEST(PlanTest, NoOfferWhileThePluginIsBusy) {
           {4, "prepared 2", "offer 2"},
           {5, "busy 2", ""},
           {6, "prepared 3", ""},
-          {300, "room", "load, offer 2, offer 3"},
+          {300, "room", "load, offer 2"},
           {301, "busy 2 room", "offer 2"}, // it has told of room since
-          {302, "busy 3", ""},
           {303, "busy 2", ""},
-          {304, "good 1", "won 1, deliver 1, offer 2, offer 3"}});
+          {304, "good 1", "won 1, deliver 1, offer 2"}});
+}
+
+TEST(PlanTest, OffersAfterABusyGrowAsTheyAreAccepted) {
+  History H(remoteOnly(), jobs({9, 8, 7, 6, 5, 4, 3, 2, 1}));
+  std::vector<Row> Rows = {
+      {0, "start",
+       "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6, "
+       "prepare 7, prepare 8, prepare 9"},
+      {1, "prepared 1", "open"}};
+  for (const char *Prepared : {"prepared 2", "prepared 3", "prepared 4",
+                               "prepared 5", "prepared 6", "prepared 7",
+                               "prepared 8", "prepared 9"})
+    Rows.push_back({1, Prepared, ""});
+  // What it has room for isn't known at first.
+  Rows.push_back({2, "opened",
+                  "load, offer 1, offer 2, offer 3, offer 4, offer 5, offer 6, "
+                  "offer 7, offer 8, offer 9"});
+  for (const char *Busy : {"busy 1", "busy 2", "busy 3", "busy 4", "busy 5",
+                           "busy 6", "busy 7", "busy 8", "busy 9"})
+    Rows.push_back({3, Busy, ""});
+  H.play(Rows);
+  H.play({{4, "room", "offer 1"},
+          {5, "accepted 1", "offer 2"},
+          {6, "accepted 2", "offer 3, offer 4"},
+          {7, "accepted 3", "offer 5, offer 6"},
+          {7, "accepted 4", "offer 7, offer 8"},
+          {8, "busy 5", ""},
+          {8, "busy 6", ""},
+          {8, "busy 7", ""},
+          {8, "busy 8", ""},
+          {9, "room", "offer 5"}});
 }
 
 TEST(PlanTest, ABusyPluginWithoutJobsIsAskedAgain) {

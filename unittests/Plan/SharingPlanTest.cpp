@@ -222,8 +222,8 @@ TEST(SharingPlanTest, AJobThatThePluginWouldEndSoonerIsLeft) {
           {7, "prepared 3", ""},
           {7, "prepared 4", ""},
           {8, "load 1 0", "cancel 4 full, stays 5 full, compile 5"},
-          {4004, "good 1 w1", "won 1, deliver 1, offer 2, offer 3"},
-          {4005, "accepted 2", ""},
+          {4004, "good 1 w1", "won 1, deliver 1, offer 2"},
+          {4005, "accepted 2", "offer 3"},
           {4005, "busy 3", ""},
           {4006, "running 2 w1", ""},
           {5008, "compiled 5 5", "won 5, deliver 5"}});

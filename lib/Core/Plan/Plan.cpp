@@ -15,7 +15,7 @@ using Kind = AttemptKind;
 using State = AttemptState;
 
 Plan::Plan(std::vector<JobInfo> Infos, const Options &Opts)
-    : O(Opts), PreparedLimit(Opts.MinPrepared) {
+    : O(Opts), PreparedLimit(Opts.MinPrepared), OffersAhead(Opts.MaxOffers) {
   Jobs.resize(Infos.size());
   for (size_t I = 0; I != Infos.size(); ++I) {
     Jobs[I].Info = Infos[I];
@@ -186,6 +186,7 @@ void Plan::react(const Event &E) {
       return;
     A->Since = A->LastSign = Now;
     sawWork();
+    OffersAhead = std::min(OffersAhead + 1, O.MaxOffers);
     return move(*A, State::Accepted);
   case Event::Busy:
     if (A->State == State::Offered)
@@ -287,6 +288,7 @@ void Plan::onLoad(const Load &L) {
 
 void Plan::onBusy(Attempt &A, const Event &E) {
   PluginBusy |= !E.Flag;
+  OffersAhead = 0;
   if (A.Kind != Kind::Duplicate)
     return move(A, State::Ready);
   // There will be other stragglers, or this one again.

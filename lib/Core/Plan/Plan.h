@@ -452,6 +452,9 @@ private:
   uint64_t BytesInFlight = 0;
 
   unsigned PreparedLimit;
+  // How many offers may be on their way: so many were accepted since one was
+  // BUSY. A plugin with one idle slot isn't offered MaxOffers jobs for it.
+  unsigned OffersAhead;
   Load TheLoad;
   bool LoadIsKnown = false;
   bool IsOpen = false, OpenAsked = false;

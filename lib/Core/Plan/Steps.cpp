@@ -88,7 +88,7 @@ void Plan::offerMore() {
   bool Insist =
       PluginBusy && numAtPlugin() == 0 && Now - LastOffer >= O.BusyRetry;
   // A job that comes back as BUSY must not be overtaken by the next.
-  size_t MaxOffers = O.KeepOrder ? 1 : O.MaxOffers;
+  size_t MaxOffers = O.KeepOrder ? 1 : std::max(1u, OffersAhead);
   while (!in(State::Ready).empty() && in(State::Offered).size() < MaxOffers &&
          (!PluginBusy || Insist)) {
     Attempt &A = *find(in(State::Ready).begin()->second);
