@@ -109,7 +109,17 @@ def draw(seed, run):
     case["large"] = case["fallback"] == "local" and r.random() < 0.2
     # Which modules a warm cache has.
     case["warm"] = r.sample(range(6), 3)
+    # So many and so small that icecc sends them in batches. A fault of more than
+    # one connection would be met by too many jobs, one after the other.
+    case["many"] = (plugin == "icecc" and case["scope"] == "once" and
+                    not case["large"] and r.random() < 0.5)
     return case
+
+
+def program(case):
+    """Which of links.PROGRAMS is linked."""
+    return ("large" if case["large"] else "many" if case.get("many") else
+            "small")
 
 
 def is_farm_fault(case):

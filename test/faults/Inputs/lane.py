@@ -82,8 +82,8 @@ class Lane:
                 mount("--bind", str(etc / name), "/etc/" + name)
         cluster.look_idle(str(etc))
         self.names = Names()
-        self.programs = {large: links.Program(self.top / "programs", large)
-                         for large in (False, True)}
+        self.programs = {name: links.Program(self.top / "programs", name)
+                         for name in links.PROGRAMS}
         self.farm = None
         # Of a user who has no other processes.
         self.user = 100000 + int.from_bytes(os.urandom(3), "big")
@@ -112,7 +112,7 @@ class Lane:
 class Run:
     def __init__(self, lane, farm, case):
         self.lane, self.farm, self.case = lane, farm, case
-        self.program = lane.programs[case["large"]]
+        self.program = lane.programs[cases.program(case)]
         self.folder = lane.top / ("run%d" % case["run"])
         self.cache, self.out = self.folder / "cache", self.folder / "out"
         self.problems = []

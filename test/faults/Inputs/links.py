@@ -29,6 +29,14 @@ int f_%%(module)s_%d(int *p, int x) {
 }""" % (n, n, n, n, n) for n in range(16))
 
 
+# By the names of their folders.
+PROGRAMS = {
+    "small": ["-e", "start", "main.o", "alpha.o", "beta.o", "gamma.o", "libd.a"],
+    "large": ["-shared", *(module + ".o" for module in "abcd")],
+    "many": ["-shared", *("m%d.o" % n for n in range(60))],
+}
+
+
 def run(*words, **more):
     subprocess.run(words, check=True, **more)
 
@@ -36,12 +44,10 @@ def run(*words, **more):
 class Program:
     """In a folder of its own."""
 
-    def __init__(self, folder, large):
-        self.folder = folder = Path(folder) / ("large" if large else "small")
-        self.inputs = (["-shared", "a.o", "b.o", "c.o", "d.o"] if large else
-                       ["-e", "start", "main.o", "alpha.o", "beta.o", "gamma.o",
-                        "libd.a"])
-        self.large = large
+    def __init__(self, folder, name):
+        self.folder = folder = Path(folder) / name
+        self.inputs = PROGRAMS[name]
+        self.name = name
         if folder.exists():
             self.stock = (folder / "stock").read_bytes()
             self.caches = {name: read_folder(folder / ("cache." + name))
@@ -50,11 +56,16 @@ class Program:
     def prepare(self):
         self.folder.mkdir()
         clang = [LLVM / "bin/clang", *FLAGS]
-        if self.large:
+        if self.name == "large":
             for module in "abcd":
                 source = self.folder / (module + ".c")
                 source.write_text(LARGE % {"module": module})
                 run(*clang, source.name, cwd=self.folder)
+        elif self.name == "many":
+            for n in range(60):
+                (self.folder / ("m%d.c" % n)).write_text(
+                    "int m%d(int x) { return x * %d; }\n" % (n, n + 2))
+            run(*clang, *("m%d.c" % n for n in range(60)), cwd=self.folder)
         else:
             sources = sorted((ROOT / "test/Inputs/prog").glob("*.c"))
             run(*clang, *sources, cwd=self.folder)
@@ -90,8 +101,8 @@ def read_folder(folder):
 
 
 def prepare(folder):
-    for large in False, True:
-        Program(folder, large).prepare()
+    for name in PROGRAMS:
+        Program(folder, name).prepare()
 
 
 def prepare_workers(folder):

@@ -42,7 +42,7 @@ def counts(results):
 
 def by(name, values, results):
     for value in values:
-        some = [r for r in results if r[name] == value]
+        some = [r for r in results if r.get(name, False) == value]
         if some:
             yield some, value
 
@@ -69,7 +69,8 @@ def of(results):
         for name, values in (("plugin", cases.PLUGINS), ("cache", cases.CACHES),
                              ("verify", (0, 5, 100)),
                              ("fallback", ("local", "none")),
-                             ("large", (False, True)))
+                             ("large", (False, True)),
+                             ("many", (False, True)))
         for some, value in by(name, values, results)], len(head))
 
     again = [r for r in results if r.get("alone again")]
