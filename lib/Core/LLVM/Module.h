@@ -67,6 +67,15 @@ inline void assignGUIDs(llvm::Module &M) {
 #endif
 }
 
+/// Leaves \p M no assembly of its own.
+inline void clearModuleAsm(llvm::Module &M) {
+#if LLVM_VERSION_MAJOR >= 23
+  M.setModuleInlineAsm({});
+#else
+  M.setModuleInlineAsm("");
+#endif
+}
+
 /// The assembly of a whole module.
 inline std::string moduleAsm(const llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Split/ModulePart.h"
+#include "LLVM/Module.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -134,7 +135,7 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
     return P.isMember(*V) && !P.isIn(*V, Part);
   });
   if (Part != 0)
-    M.setModuleInlineAsm("");
+    clearModuleAsm(M);
   // Such as names of libraries: for the whole module, once.
   if (Part != 0)
     for (const char *Name : {"llvm.linker.options", "llvm.dependent-libraries"})

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Split/Partition.h"
+#include "LLVM/Module.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -208,7 +209,7 @@ Partition::Graph::Graph(const Module &M) : M(M) {
 
   // Assembly refers by name to what has no other name elsewhere, and defines
   // symbols that nobody else sees.
-  joinAssembly(M.getModuleInlineAsm(), Assembly);
+  joinAssembly(moduleAsm(M), Assembly);
   for (unsigned N = 0; N != Nodes.size(); ++N)
     if (auto *F = dyn_cast<Function>(Nodes[N]))
       for (const Instruction &I : instructions(F))
