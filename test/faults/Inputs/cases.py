@@ -113,6 +113,7 @@ def draw(seed, run):
     # one connection would be met by too many jobs, one after the other.
     case["many"] = (plugin == "icecc" and case["scope"] == "once" and
                     not case["large"] and r.random() < 0.5)
+    case["duplicates"] = r.random() < 0.8
     return case
 
 

@@ -188,6 +188,8 @@ class Run:
             words.append("--thinlto-dist-cache=shared")
         if not case["large"]:
             words.append("--thinlto-dist-local-jobs=0")
+        if not case["duplicates"]:
+            words.append("--thinlto-dist-duplicate=0")
         arguments = []
         if self.farm.compiler:
             arguments.append("compiler=" + self.farm.compiler)

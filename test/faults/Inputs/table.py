@@ -40,9 +40,13 @@ def counts(results):
          len(results) - len(fine)]
 
 
+# Of results from before there was a choice.
+DEFAULTS = {"many": False, "duplicates": True}
+
+
 def by(name, values, results):
     for value in values:
-        some = [r for r in results if r.get(name, False) == value]
+        some = [r for r in results if r.get(name, DEFAULTS.get(name)) == value]
         if some:
             yield some, value
 
@@ -70,7 +74,8 @@ def of(results):
                              ("verify", (0, 5, 100)),
                              ("fallback", ("local", "none")),
                              ("large", (False, True)),
-                             ("many", (False, True)))
+                             ("many", (False, True)),
+                             ("duplicates", (True, False)))
         for some, value in by(name, values, results)], len(head))
 
     again = [r for r in results if r.get("alone again")]
