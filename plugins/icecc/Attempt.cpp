@@ -135,6 +135,11 @@ std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
 
 /// Asks for a node. False: the try has failed.
 bool Client::ask(Attempt &A) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (!AllWrong.empty())
+      return A.fails(AllWrong, Retry::Never);
+  }
   A.Envs = Environments.get(A.J.Stop, A.Error);
   if (!A.Envs)
     return A.fails(A.Error, Retry::Never);
@@ -280,7 +285,10 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   bool IsRefuted;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    IsRefuted = NumRefuted[A.Node] >= MaxRefuted;
+    // Without another node, jobs would wait for one.
+    bool HasOther = NumDone.size() > NumDone.count(A.Node);
+    IsRefuted = NumRefuted[A.Node] >= MaxRefuted ||
+                (NumWrong[A.Node] >= MaxWrong && HasOther);
   }
   if (IsRefuted) {
     // The scheduler chooses: it is to name others.
@@ -338,8 +346,34 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   return Made;
 }
 
+/// Looks for nodes, or a whole cluster, whose results are wrong each time.
+void Client::countWrong(const Attempt &A, const RemoteResult &R) {
+  bool Tell = false;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    for (const Outcome &O : R.Jobs) {
+      if (O.Kind == Outcome::Compiled)
+        NumAllWrong = NumWrong[A.Node] = 0;
+      if (!O.WasWrong)
+        continue;
+      Tell |= ++NumWrong[A.Node] == MaxWrong;
+      if (++NumAllWrong != MaxAllWrong)
+        continue;
+      std::string Why = "the last " + std::to_string(MaxAllWrong) +
+                        " results of all nodes were wrong; " + A.Node + ": " +
+                        O.Text;
+      AllWrong = std::move(Why);
+    }
+  }
+  if (Tell)
+    TheLog->warning("node " + A.Node + ": " + std::to_string(MaxWrong) +
+                    " results in a row were wrong; it is not used with this "
+                    "worker any more if there are others");
+}
+
 /// Acts on what a node made of the job, and hands others theirs.
 std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
+  countWrong(A, R);
   bool NodeFailed = false;
   for (const Outcome &O : R.Jobs)
     NodeFailed |= O.Kind == Outcome::NodeFailed;

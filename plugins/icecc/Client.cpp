@@ -276,7 +276,7 @@ void Client::ended(const sdk::Job &Offer) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (NumGranted + NumHere == 0 && !GaveUp && !Offer.isCancelled())
-      Why = TheEnd;
+      Why = AllWrong.empty() ? TheEnd : AllWrong;
     GaveUp |= !Why.empty();
   }
   if (!Why.empty())

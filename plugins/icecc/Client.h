@@ -133,6 +133,11 @@ private:
 
   /// A node with so many wrong results gets no more jobs.
   static constexpr unsigned MaxRefuted = 2;
+  /// The same for so many in a row, if another node has good ones.
+  static constexpr unsigned MaxWrong = 3;
+  /// Of all nodes: there is no use in going on.
+  static constexpr unsigned MaxAllWrong = 8;
+  void countWrong(const Attempt &A, const RemoteResult &R);
   void tookTooLong(const Job &J, const std::string &Why);
   void cannotGoOn(const std::string &Why);
 
@@ -169,6 +174,9 @@ private:
   std::set<std::string> NodesSeen;
   std::map<std::string, unsigned> NumDone;        // by node
   std::map<std::string, unsigned> NumRefuted;     // likewise: wrong results
+  std::map<std::string, unsigned> NumWrong;       // likewise: since a good one
+  unsigned NumAllWrong = 0;                       // since a good one of any
+  std::string AllWrong;                           // not empty: they are
   std::map<std::string, std::string> TookTooLong; // by module: what did
   std::string TheEnd; // not empty: why there is no use in going on
 

@@ -183,8 +183,11 @@ static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
 
 static Outcome checkObject(const RemoteBundle &B, std::string Object,
                            const std::string &Warnings) {
-  if (std::string Why = B.Problem(Object); !Why.empty())
-    return nodeFailed(Why);
+  if (std::string Why = B.Problem(Object); !Why.empty()) {
+    Outcome O = nodeFailed(Why);
+    O.WasWrong = true;
+    return O;
+  }
   Outcome O;
   O.Kind = Outcome::Compiled;
   O.Text = Warnings;

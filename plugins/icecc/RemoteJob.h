@@ -40,6 +40,8 @@ struct Outcome {
   sdk::Buffer Object;
   /// NodeFailed: nothing broke, but one of the limits was reached.
   bool TookTooLong = false;
+  /// NodeFailed: what came is no good object of this job.
+  bool WasWrong = false;
 };
 
 /// One of the jobs that a grant is for.

@@ -223,6 +223,9 @@ TEST_F(ClientTest, ThreeTries) {
     EXPECT_NE(std::string::npos, D.Message.find(Text)) << D.Message;
     EXPECT_EQ("", D.Object);
     EXPECT_EQ(Jobs += 3, Cluster->seen().Jobs);
+    // Not all are wrong.
+    EXPECT_EQ(DTLTO_OK, compile().Status);
+    ++Jobs;
   }
 }
 
@@ -374,6 +377,33 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
 //===----------------------------------------------------------------------===//
 // Daemons that go wrong
 //===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
+  Cluster->expect(std::vector<Behaviour>(100, Behaviour::ShortObject));
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("x"));
+  for (uint64_t Id : Ids) {
+    Done D = wait(Id);
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    EXPECT_NE(std::string::npos, D.Message.find("the linker refuses it"));
+  }
+  EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "the last 8 results of all nodes"));
+  EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING)) << "of the node";
+  EXPECT_LE(Cluster->seen().Jobs, 10u); // and those that were under way
+}
+
+TEST_F(ClientTest, WrongObjectsNowAndThen) {
+  std::vector<Behaviour> Meets;
+  for (unsigned I = 0; I != 30; ++I)
+    Meets.insert(Meets.end(), {Behaviour::ShortObject, Behaviour::Good});
+  Cluster->expect(std::move(Meets));
+  ASSERT_EQ(DTLTO_OK, open({"jobs=1"}));
+  for (unsigned I = 0; I != 12; ++I)
+    EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING) + numLogged(DTLTO_LOG_ERROR));
+}
 
 TEST_F(ClientTest, NoDaemon) {
   setenv("ICECC_TEST_SOCKET", (Folder + "/nobody").c_str(), 1);
