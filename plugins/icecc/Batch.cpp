@@ -16,7 +16,7 @@ static constexpr double WorkPerOverhead = 3;
 // second for slow.
 static constexpr double MaxWork = 0.4;
 // To find out what trips cost, two jobs go together that take so long at most.
-static constexpr double MaxTrial = 0.2;
+static constexpr double MaxTrial = 0.4;
 static constexpr unsigned MaxFailed = 3;
 
 void Pace::learn(double Trip, double TheWork, uint64_t Cost) {
