@@ -195,9 +195,9 @@ TEST(PlanTest, OffersAfterABusyGrowAsTheyAreAccepted) {
        "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6, "
        "prepare 7, prepare 8, prepare 9"},
       {1, "prepared 1", "open"}};
-  for (const char *Prepared : {"prepared 2", "prepared 3", "prepared 4",
-                               "prepared 5", "prepared 6", "prepared 7",
-                               "prepared 8", "prepared 9"})
+  for (const char *Prepared :
+       {"prepared 2", "prepared 3", "prepared 4", "prepared 5", "prepared 6",
+        "prepared 7", "prepared 8", "prepared 9"})
     Rows.push_back({1, Prepared, ""});
   // What it has room for isn't known at first.
   Rows.push_back({2, "opened",

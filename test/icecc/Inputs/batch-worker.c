@@ -1,4 +1,5 @@
-// dtlto-codegen beside this program, and what -DHOW=... says instead of batches.
+// dtlto-codegen beside this program, and what -DHOW=... says instead of
+// batches.
 
 #include <stdio.h>
 #include <stdlib.h>
