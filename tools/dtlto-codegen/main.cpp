@@ -263,7 +263,7 @@ static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
 
 /// Compiles the bundles in \p Bytes one after the other, each in a process of
 /// its own, since LLVM's options are global. The first that fails ends it, and
-/// then there is no output.
+/// then there is no output file.
 static int compileBatch(const CommandLine &C, StringRef Bytes) {
   Expected<SmallVector<StringRef, 0>> Bundles = readBatch(Bytes);
   if (!Bundles)
