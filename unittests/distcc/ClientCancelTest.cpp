@@ -53,8 +53,8 @@ public:
     LocalGate.open();
   }
 
+  Gate SendGate, LocalGate; // the servers' threads use them until they end
   MockDistccd A, B;
-  Gate SendGate, LocalGate;
   FakeHost Host;
   uint64_t Sending, Waiting, Receiving, Local, Queued, Packing;
 };

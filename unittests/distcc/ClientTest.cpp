@@ -155,8 +155,8 @@ TEST_F(ClientTest, WhatCanNotBeSentIsTheCallersMistake) {
 }
 
 TEST_F(ClientTest, BusyUntilThereIsRoom) {
+  Gate G; // the servers' threads use it until they end
   MockDistccd A;
-  Gate G;
   A.onJob([&](MockDistccd::Peer &P) {
     G.wait();
     Answer Good;
@@ -212,8 +212,8 @@ TEST_F(ClientTest, LoadOfAnIdleFarm) {
 }
 
 TEST_F(ClientTest, ThisMachineRunsJobsInTheLinker) {
-  FakeHost Host;
   Gate G;
+  FakeHost Host;
   Host.OnLocal = [&](uint64_t) { G.wait(); };
   ASSERT_EQ(Host.open({"hosts=localhost/2"}), DTLTO_OK);
   std::vector<uint64_t> Ids;
@@ -266,8 +266,8 @@ TEST_F(ClientTest, FallbackCanBeForbidden) {
 
 TEST_F(ClientTest, FilesForMonitors) {
   namespace fs = std::filesystem;
+  Gate G; // the servers' threads use it until they end
   MockDistccd A;
-  Gate G;
   A.onJob([&](MockDistccd::Peer &P) {
     G.wait();
     Answer Good;

@@ -467,8 +467,8 @@ static MockDistccd::Act goodAfter(Gate &G) {
 
 /// It always has room, and the good one has none.
 TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
+  Gate G; // the servers' threads use it until they end
   MockDistccd A, B;
-  Gate G;
   A.onJob(failToCompile);
   B.onJob(goodAfter(G));
   FakeHost Host;
@@ -496,8 +496,8 @@ TEST_F(FarmTest, AHostThatFailsAtOnceDoesNotGetAllJobs) {
 TEST_F(FarmTest, AHostThatAnswersNothingGetsNoMoreJobs) {
   setenv("DISTCC_IO_TIMEOUT", "1", 1);
   for (unsigned NumTakenBack : {1, 2}) {
+    Gate G; // the servers' threads use it until they end
     MockDistccd A, B;
-    Gate G;
     A.onJob(goodAfter(G));
     FakeHost Host;
     ASSERT_EQ(Host.open({hosts({&A, &B}, "/3")}), DTLTO_OK);
@@ -556,8 +556,8 @@ TEST_F(FarmTest, AHostWithTwoRefutedErrorsRests) {
 
 /// And what else it still finishes doesn't bring it back.
 TEST_F(FarmTest, AHostWithTwoRefusedObjectsRests) {
+  Gate G; // the servers' threads use it until they end
   MockDistccd A, B;
-  Gate G;
   A.onJob([&](MockDistccd::Peer &P) {
     if (P.request().output() == "good.o")
       return goodAfter(G)(P);
@@ -610,8 +610,8 @@ TEST_F(FarmTest, NoSpeedIsLearntFromErrors) {
 
 /// The one that is avoided has room, another will have some.
 TEST_F(FarmTest, AJobWaitsForAnotherHost) {
+  Gate G; // the servers' threads use it until they end
   MockDistccd A, B;
-  Gate G;
   B.onJob(goodAfter(G));
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
@@ -682,8 +682,8 @@ TEST_F(FarmTest, AHostThatComesBack) {
 
 /// The last host broke one connection while others are fine: no reason to end.
 TEST_F(FarmTest, AJobThatComesBackWellBringsTheHostBack) {
+  Gate G; // the servers' threads use it until they end
   MockDistccd A;
-  Gate G;
   A.onJob([&](MockDistccd::Peer &P) {
     if (P.request().output() == "bad.o")
       return;
