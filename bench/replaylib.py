@@ -24,6 +24,7 @@ class Cluster:
     latency_us: float = 200
     ahead: int = 3
     no_cache: bool = False
+    compress: bool = False
     spread: float = 0
     seed: int = 1
     die: list = field(default_factory=list)
@@ -46,6 +47,7 @@ class Cluster:
             "latency-us": self.latency_us, "cache": int(not self.no_cache),
             "spread": self.spread, "seed": self.seed,
             "notice-ms": self.notice_ms, "scale": self.scale,
+            "compress": int(self.compress),
         }
         words = [
             f"{k}={v:.6f}" if isinstance(v, float) else f"{k}={v}"
@@ -61,6 +63,8 @@ class Cluster:
         )
         if self.machine_gbps:
             text += f", machines {self.machine_gbps:g} Gb/s"
+        if self.compress:
+            text += ", compressed"
         if self.no_cache:
             text += ", nothing kept on machines"
         if self.spread:

@@ -67,7 +67,7 @@ namespace {
 /// Values as the user gives them.
 struct Values {
   double Gbps = 1, MachineGbps = 0, LatencyUs = 200, NoticeMs = 1000;
-  uint32_t Seed = 1, Cache = 1, Config = 0;
+  uint32_t Seed = 1, Cache = 1, Config = 0, Compress = 0;
 };
 } // namespace
 
@@ -111,6 +111,8 @@ static bool parseOne(std::string_view Key, std::string_view Value, Settings &S,
     return parseReal(Value, 0.001, 1e4, S.Scale);
   if (Key == "config")
     return Number(0, 1, V.Config);
+  if (Key == "compress")
+    return Number(0, 1, V.Compress);
   if (Key == "die" || Key == "slow") {
     Fault F;
     F.Kind = Key == "die" ? Fault::Dies : Fault::Slow;
@@ -154,5 +156,6 @@ bool dtlto::replay::parseSettings(const char *const *Args, size_t NumArgs,
   C.Seed = V.Seed;
   C.Cache = V.Cache;
   S.Config = V.Config;
+  S.Compress = V.Compress;
   return true;
 }

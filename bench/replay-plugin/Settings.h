@@ -27,6 +27,7 @@
 //                       multiplied: 1
 //   config=0|1          jobs carry what dtlto-codegen needs, instead of a
 //                       clang's command line: 0
+//   compress=0|1        inputs are sent as zstd packs them at its level 1: 0
 //   stats=FILE          where to write what happened, as JSON
 //   timeline=FILE       where to write each job's times
 //
@@ -45,7 +46,7 @@ struct Settings {
   std::string Recording, Stats, Timeline;
   ClusterSettings Cluster; // scaled already
   double Scale = 1;
-  bool Config = false;
+  bool Config = false, Compress = false;
 };
 
 /// Reads one call's arguments. Returns false with a message in \p Error.

@@ -110,7 +110,8 @@ protected:
     dtlto_input In = {};
     In.size = sizeof(In);
     In.role = DTLTO_ROLE_PRIMARY;
-    In.bytes.size = 1000;
+    In.bytes.data = Zeros;
+    In.bytes.size = sizeof(Zeros);
     std::memset(In.digest, Digest ? Digest : 'a' + Index, 32);
     const dtlto_input *Ins[] = {&In};
     std::string Name = "m" + std::to_string(Index);
@@ -155,6 +156,7 @@ protected:
   std::map<uint64_t, std::string> Objects;
   std::string Errors;
   unsigned LoadChanges = 0;
+  static constexpr char Zeros[1000] = {};
 };
 
 TEST_F(ReplayPluginTest, ObjectsComeBack) {
@@ -178,6 +180,29 @@ TEST_F(ReplayPluginTest, ObjectsComeBack) {
   EXPECT_NE(Stats.find("\"finished\": 10,"), std::string::npos) << Stats;
   ASSERT_TRUE(readFile(Folder + "/timeline", Timeline));
   EXPECT_EQ(std::count(Timeline.begin(), Timeline.end(), '\n'), 11);
+}
+
+TEST_F(ReplayPluginTest, CompressedInputsAreFewBytes) {
+  for (bool Compress : {false, true}) {
+    ASSERT_EQ(open({"machines=1", "slots=2", "stats=" + Folder + "/stats",
+                    Compress ? "compress=1" : "compress=0"}),
+              DTLTO_OK);
+    for (uint64_t I : {0, 1, 2}) { // the last brings nothing new
+      ASSERT_EQ(submit(Compress * 3 + I, I ? 1 : 0), DTLTO_OK);
+      waitForDone(Compress * 3 + I + 1);
+    }
+    close();
+    std::string Stats;
+    ASSERT_TRUE(readFile(Folder + "/stats", Stats));
+    size_t At = Stats.find("\"bytes_distinct\": ");
+    ASSERT_NE(At, std::string::npos) << Stats;
+    long Bytes = std::atol(Stats.c_str() + At + 18);
+    if (Compress)
+      EXPECT_LT(Bytes, 200);
+    else
+      EXPECT_EQ(Bytes, 2000);
+    EXPECT_GT(Bytes, 0);
+  }
 }
 
 TEST_F(ReplayPluginTest, RoomIsToldAfterBusy) {

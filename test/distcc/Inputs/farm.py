@@ -212,8 +212,9 @@ class Daemon(daemons.Server):
         """The pids that began a job, in order, and how many jobs were done.
 
         Only a job's source has a name with an @, or is called job.c (with
-        dtlto-codegen as the compiler); the rest are probes. distccd
-        says OTHER of a job that makes no list of its headers."""
+        dtlto-codegen as the compiler) or, of stock distcc (test/make), m.MODULE;
+        the rest are probes. distccd says OTHER of a job that makes no list of
+        its headers."""
         begun, done = [], 0
         serving = {}  # pid -> has its compiler ended?
         for line in self.read_log().splitlines():
@@ -221,7 +222,8 @@ class Daemon(daemons.Server):
             if not match:
                 continue
             pid, text = int(match[1]), match[2]
-            if text.startswith(("compile from @", "compile from job.c ")):
+            if text.startswith(("compile from @", "compile from job.c ",
+                                "compile from m.")):
                 begun.append(pid)
                 serving[pid] = False
             elif text.startswith("(dcc_collect_child) cc times"):

@@ -1,0 +1,438 @@
+//===- FakeDistccd.cpp - Many distcc servers that wait and answer ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For bench/fake-farm: one process that is each distcc server of a farm, by the
+// address that it is called at. It reads a request (plugins/distcc/Request.h)
+// as fast as it comes and throws its files away, waits as long as the compile
+// took when it was recorded, and sends the recorded object. As many jobs of a
+// host run at a time as it has slots; others wait for them.
+//
+//   fake-distccd PORT SLOTS LATENCY_US JOBS OBJECTS VERSION
+//
+// JOBS is a text, a line for each job: the name that its module has on servers,
+// nanoseconds, and where its object is in OBJECTS: offset and size. VERSION is
+// what a compiler answers to --version. It says "ready" once it listens. At the
+// end of standard input it writes what it has seen as JSON, and ends.
+//
+//===----------------------------------------------------------------------===//
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <netinet/tcp.h>
+#include <queue>
+#include <sstream>
+#include <string>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+[[noreturn]] static void fail(const std::string &What) {
+  std::fprintf(stderr, "fake-distccd: %s: %s\n", What.c_str(),
+               std::strerror(errno));
+  std::exit(1);
+}
+
+namespace {
+
+struct RecordedJob {
+  nanoseconds Time;
+  std::string Reply; // up to the object
+  const char *Object;
+  size_t Size;
+};
+
+/// A connection, which is one request.
+struct Connection {
+  uint64_t Id;
+  int Fd;
+  uint32_t Host; // the address that was called
+  std::string Token;
+  uint64_t Text = 0, Skip = 0; // bytes that are left of what a token tells
+  std::string Value;           // of the text
+  bool IsName = false, IsVersion = false, Asked = false;
+  uint64_t NumFiles = 0, NumNames = 0;
+  bool HasFiles = false;
+  const RecordedJob *Job = nullptr;
+  size_t Sent = 0; // of the reply
+};
+
+struct Host {
+  unsigned Running = 0;
+  std::deque<uint64_t> Waiting; // connections; may be gone
+};
+
+class Farm {
+public:
+  Farm(unsigned Slots, nanoseconds Latency) : Slots(Slots), Latency(Latency) {}
+
+  void readJobs(const char *Jobs, const char *Objects);
+  void setVersion(const std::string &Text);
+  void listen(int Port);
+  void run();
+
+private:
+  void accept();
+  void read(Connection &C);
+  bool takeToken(Connection &C);
+  void takeText(Connection &C);
+  bool asked(Connection &C);
+  void begin(Connection &C);
+  void watch(uint64_t Id, int Fd, uint32_t Events, int How);
+  void ended(uint64_t Id, Host *H);
+  void send(Connection &C);
+  void drop(const Connection &C);
+  void report();
+
+  const unsigned Slots;
+  const nanoseconds Latency;
+  std::unordered_map<std::string, RecordedJob> Jobs;
+  RecordedJob Version;
+  int Listener = -1, Epoll = -1;
+  enum : uint64_t { Input, Listening, FirstId };
+  uint64_t NextId = FirstId;
+  std::unordered_map<uint64_t, std::unique_ptr<Connection>> Connections;
+  std::map<uint32_t, Host> Hosts;
+  struct Due {
+    Clock::time_point When;
+    uint64_t Id;
+    Host *Of; // whose slot is idle then; null: it has none
+    bool operator<(const Due &O) const { return When > O.When; }
+  };
+  std::priority_queue<Due> Timers;
+  // What was seen.
+  uint64_t BytesIn = 0, BytesBack = 0, NumJobs = 0, NumUnknown = 0;
+  size_t MostConnections = 0;
+  nanoseconds Busy{0};
+};
+
+} // namespace
+
+static void append(std::string &Out, const char *Name, size_t Value) {
+  char Token[13];
+  std::snprintf(Token, sizeof(Token), "%.4s%08zx", Name, Value);
+  Out += Token;
+}
+
+/// As LZO1X has bytes that it doesn't compress: their number, the bytes, and an
+/// end (Documentation/staging/lzo.rst of Linux).
+static std::string literals(size_t Size) {
+  if (Size <= 238)
+    return std::string(1, char(Size + 17));
+  std::string Head(1, '\0');
+  size_t Rest = Size - 18;
+  for (; Rest > 255; Rest -= 255)
+    Head += '\0';
+  return Head + char(Rest);
+}
+static constexpr char End[] = {0x11, 0, 0};
+
+void Farm::readJobs(const char *Names, const char *Objects) {
+  int Fd = ::open(Objects, O_RDONLY);
+  struct stat Status;
+  if (Fd < 0 || ::fstat(Fd, &Status))
+    fail(Objects);
+  auto *Bytes = static_cast<const char *>(
+      ::mmap(nullptr, size_t(Status.st_size), PROT_READ, MAP_PRIVATE, Fd, 0));
+  if (Bytes == MAP_FAILED)
+    fail(Objects);
+  std::ifstream In(Names);
+  std::string Line, Name;
+  while (std::getline(In, Line)) {
+    std::istringstream Words(Line);
+    uint64_t Time = 0, Offset = 0, Size = 0;
+    Words >> Name >> Time >> Offset >> Size;
+    if (!Words || Size == 0 || Offset + Size > uint64_t(Status.st_size))
+      fail(std::string(Names) + ": " + Line);
+    std::string Reply = "DONE00000003STAT00000000SERR00000000SOUT00000000";
+    std::string Head = literals(Size);
+    append(Reply, "DOTO", Head.size() + Size + sizeof(End));
+    Jobs[Name] = {nanoseconds(Time), Reply + Head, Bytes + Offset, Size};
+  }
+}
+
+void Farm::setVersion(const std::string &Text) {
+  std::string Reply = "DONE00000003STAT00000000SERR00000000", Head;
+  Head = literals(Text.size());
+  append(Reply, "SOUT", Head.size() + Text.size() + sizeof(End));
+  Reply += Head + Text + std::string(End, sizeof(End)) + "DOTO00000000";
+  Version = {nanoseconds(0), Reply, nullptr, 0};
+}
+
+void Farm::listen(int Port) {
+  Listener = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int One = 1;
+  ::setsockopt(Listener, SOL_SOCKET, SO_REUSEADDR, &One, sizeof(One));
+  sockaddr_in Any = {};
+  Any.sin_family = AF_INET;
+  Any.sin_port = htons(uint16_t(Port));
+  if (::bind(Listener, reinterpret_cast<sockaddr *>(&Any), sizeof(Any)) ||
+      ::listen(Listener, 4096))
+    fail("port " + std::to_string(Port));
+  Epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  watch(Input, 0, EPOLLIN, EPOLL_CTL_ADD);
+  watch(Listening, Listener, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+void Farm::watch(uint64_t Id, int Fd, uint32_t Events, int How) {
+  epoll_event E = {Events, {}};
+  E.data.u64 = Id;
+  if (::epoll_ctl(Epoll, How, Fd, &E))
+    fail("epoll");
+}
+
+void Farm::accept() {
+  while (true) {
+    int Fd =
+        ::accept4(Listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (Fd < 0)
+      return;
+    int One = 1;
+    ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &One, sizeof(One));
+    sockaddr_in Own = {};
+    socklen_t Size = sizeof(Own);
+    ::getsockname(Fd, reinterpret_cast<sockaddr *>(&Own), &Size);
+    auto C = std::make_unique<Connection>();
+    C->Id = NextId++;
+    C->Fd = Fd;
+    C->Host = Own.sin_addr.s_addr;
+    watch(C->Id, Fd, EPOLLIN, EPOLL_CTL_ADD);
+    Connections[C->Id] = std::move(C);
+    MostConnections = std::max(MostConnections, Connections.size());
+  }
+}
+
+/// Takes a whole token apart. Returns false if it is none.
+bool Farm::takeToken(Connection &C) {
+  char *EndOfNumber;
+  uint64_t Value = std::strtoull(C.Token.c_str() + 4, &EndOfNumber, 16);
+  std::string Name = C.Token.substr(0, 4);
+  C.Token.clear();
+  if (*EndOfNumber)
+    return false;
+  if (Name == "NFIL") {
+    C.NumFiles = Value;
+    C.HasFiles = true;
+  } else if (Name == "FILE") {
+    --C.NumFiles;
+    C.Skip = Value;
+  } else if (Name == "ARGV" || Name == "CDIR" || Name == "NAME") {
+    C.Text = Value;
+    C.IsName = Name == "NAME";
+    if (!Value)
+      takeText(C);
+  } else {
+    return Name == "DIST" || Name == "ARGC";
+  }
+  return true;
+}
+
+void Farm::takeText(Connection &C) {
+  // The first file has arguments, the second is the module.
+  if (C.IsName && ++C.NumNames == 2) {
+    auto It = Jobs.find(C.Value.substr(std::strlen("/w/")));
+    if (It != Jobs.end())
+      C.Job = &It->second;
+  }
+  C.IsVersion |= C.Value == "--version";
+  C.IsName = false;
+  C.Value.clear();
+}
+
+void Farm::read(Connection &C) {
+  while (true) {
+    if (C.HasFiles && C.NumFiles == 0 && C.Skip == 0 && !C.Asked && !asked(C))
+      return drop(C);
+    char Buffer[256];
+    size_t Want = C.Skip   ? C.Skip
+                  : C.Text ? std::min<uint64_t>(C.Text, sizeof(Buffer))
+                           : 12 - C.Token.size();
+    if (C.Asked)
+      Want = 1; // only its end can come
+    // Bytes that nobody reads stay in the kernel.
+    ssize_t N = C.Skip && !C.Asked ? ::recv(C.Fd, nullptr, Want, MSG_TRUNC)
+                                   : ::recv(C.Fd, Buffer, Want, 0);
+    if (N < 0 && (errno == EAGAIN || errno == EINTR))
+      return;
+    if (N <= 0 || C.Asked)
+      return drop(C);
+    BytesIn += uint64_t(N);
+    if (C.Skip) {
+      C.Skip -= uint64_t(N);
+    } else if (C.Text) {
+      C.Value.append(Buffer, size_t(N));
+      C.Text -= uint64_t(N);
+      if (!C.Text)
+        takeText(C);
+    } else {
+      C.Token.append(Buffer, size_t(N));
+      if (C.Token.size() == 12 && !takeToken(C))
+        return drop(C);
+    }
+  }
+}
+
+/// The whole request is there. Returns false if nobody knows the job.
+bool Farm::asked(Connection &C) {
+  C.Asked = true;
+  if (C.IsVersion) {
+    C.Job = &Version;
+    Timers.push({Clock::now() + Latency, C.Id, nullptr});
+    return true;
+  }
+  if (!C.Job) {
+    ++NumUnknown;
+    return false;
+  }
+  Host &H = Hosts[C.Host];
+  if (H.Running == Slots)
+    H.Waiting.push_back(C.Id);
+  else
+    begin(C);
+  return true;
+}
+
+void Farm::begin(Connection &C) {
+  Host &H = Hosts[C.Host];
+  ++H.Running;
+  Busy += C.Job->Time;
+  // The request and the reply have been on their way.
+  Timers.push({Clock::now() + C.Job->Time + 2 * Latency, C.Id, &H});
+}
+
+/// Also if the connection is gone: a stock server's compiler goes on as well.
+void Farm::ended(uint64_t Id, Host *H) {
+  if (H) {
+    ++NumJobs;
+    --H->Running;
+  }
+  while (H && !H->Waiting.empty() && H->Running < Slots) {
+    auto Next = Connections.find(H->Waiting.front());
+    H->Waiting.pop_front();
+    if (Next != Connections.end())
+      begin(*Next->second);
+  }
+  auto It = Connections.find(Id);
+  if (It == Connections.end())
+    return;
+  watch(Id, It->second->Fd, EPOLLOUT, EPOLL_CTL_MOD);
+  send(*It->second);
+}
+
+void Farm::send(Connection &C) {
+  const RecordedJob &J = *C.Job;
+  size_t Total = J.Reply.size() + J.Size + (J.Size ? sizeof(End) : 0);
+  while (C.Sent < Total) {
+    const char *From;
+    size_t Size;
+    if (C.Sent < J.Reply.size()) {
+      From = J.Reply.data() + C.Sent;
+      Size = J.Reply.size() - C.Sent;
+    } else if (size_t At = C.Sent - J.Reply.size(); At < J.Size) {
+      From = J.Object + At;
+      Size = J.Size - At;
+    } else {
+      From = End + (At - J.Size);
+      Size = Total - C.Sent;
+    }
+    ssize_t N = ::send(C.Fd, From, Size, MSG_NOSIGNAL);
+    if (N < 0 && errno == EAGAIN)
+      return;
+    if (N < 0)
+      break;
+    C.Sent += size_t(N);
+    BytesBack += uint64_t(N);
+  }
+  drop(C);
+}
+
+void Farm::drop(const Connection &C) {
+  ::close(C.Fd);
+  Connections.erase(C.Id);
+}
+
+void Farm::report() {
+  std::printf("{\"bytes_in\": %llu, \"bytes_back\": %llu, \"jobs\": %llu, "
+              "\"unknown\": %llu, \"connections\": %zu, \"hosts\": %zu, "
+              "\"busy\": %.6f}\n",
+              (unsigned long long)BytesIn, (unsigned long long)BytesBack,
+              (unsigned long long)NumJobs, (unsigned long long)NumUnknown,
+              MostConnections, Hosts.size(), double(Busy.count()) / 1e9);
+}
+
+void Farm::run() {
+  std::vector<epoll_event> Events(256);
+  while (true) {
+    timespec Limit = {}, *Wait = nullptr;
+    if (!Timers.empty()) {
+      auto Left = std::max(nanoseconds(0),
+                           nanoseconds(Timers.top().When - Clock::now()));
+      Limit.tv_sec = Left.count() / 1000000000;
+      Limit.tv_nsec = Left.count() % 1000000000;
+      Wait = &Limit;
+    }
+    int N =
+        ::epoll_pwait2(Epoll, Events.data(), int(Events.size()), Wait, nullptr);
+    if (N < 0 && errno != EINTR)
+      fail("epoll");
+    for (int I = 0; I < N; ++I) {
+      uint64_t Id = Events[size_t(I)].data.u64;
+      if (Id == Input) {
+        char Byte;
+        if (::read(0, &Byte, 1) <= 0)
+          return report();
+        continue;
+      }
+      if (Id == Listening) {
+        accept();
+        continue;
+      }
+      auto It = Connections.find(Id);
+      if (It == Connections.end())
+        continue;
+      if (Events[size_t(I)].events & EPOLLOUT)
+        send(*It->second);
+      else
+        read(*It->second);
+    }
+    while (!Timers.empty() && Timers.top().When <= Clock::now()) {
+      Due D = Timers.top();
+      Timers.pop();
+      ended(D.Id, D.Of);
+    }
+  }
+}
+
+int main(int Argc, char **Argv) {
+  if (Argc != 7) {
+    std::fprintf(stderr, "usage: fake-distccd PORT SLOTS LATENCY_US JOBS "
+                         "OBJECTS VERSION\n");
+    return 1;
+  }
+  Farm F(unsigned(std::atoi(Argv[2])),
+         std::chrono::microseconds(std::atoi(Argv[3])));
+  F.readJobs(Argv[4], Argv[5]);
+  F.setVersion(Argv[6]);
+  F.listen(std::atoi(Argv[1]));
+  std::puts("ready");
+  std::fflush(stdout);
+  F.run();
+}
