@@ -432,6 +432,55 @@ TEST(SlimModuleTest, WhatIsAttachedToVariables) {
             59u);
 }
 
+TEST(SlimModuleTest, DebugInfoThatImportersSkip) {
+  // Of a type with an identifier, importers read the declaration.
+  auto Make = [](const std::string &Identifier) {
+    std::string IR = R"(
+      define void @wanted() !dbg !4 { ret void }
+      define void @other() !dbg !7 { ret void }
+      !llvm.dbg.cu = !{!1}
+      !llvm.module.flags = !{!0}
+      !0 = !{i32 2, !"Debug Info Version", i32 3}
+      !1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !2,
+                                   emissionKind: FullDebug)
+      !2 = !DIFile(filename: "a.cc", directory: "")
+      !3 = !DISubroutineType(types: !{null, !5})
+      !4 = distinct !DISubprogram(name: "wanted", scope: !2, file: !2,
+                                  type: !3, unit: !1,
+                                  spFlags: DISPFlagDefinition)
+      !7 = distinct !DISubprogram(name: "other", scope: !2, file: !2,
+                                  type: !3, unit: !1,
+                                  spFlags: DISPFlagDefinition)
+      !5 = !DICompositeType(tag: DW_TAG_class_type, name: "C", file: !2,
+                            size: 64, elements: !6)";
+    if (!Identifier.empty())
+      IR += ", identifier: \"" + Identifier + "\"";
+    IR += ")\n!6 = !{!10";
+    for (int I = 11; I != 300; ++I)
+      IR += ", !" + std::to_string(I);
+    IR += "}\n";
+    for (int I = 10; I != 300; ++I)
+      IR += "!" + std::to_string(I) +
+            " = !DIDerivedType(tag: DW_TAG_member, name: \"m" +
+            std::to_string(I) +
+            "\", scope: !5, size: 8, offset: " + std::to_string(I * 1000) +
+            ", file: !2, line: " + std::to_string(I) + ", baseType: !5)\n";
+    return IR;
+  };
+  Slim Declared(Make("_ZTS1C"), {guid("wanted")});
+  auto TypeOf = [](const Slim &S) {
+    const DISubprogram *SP = S.M->getFunction("wanted")->getSubprogram();
+    return cast<DICompositeType>(SP->getType()->getTypeArray()[1]);
+  };
+  EXPECT_EQ(TypeOf(Declared)->getName(), "C");
+  EXPECT_EQ(TypeOf(Declared)->getElements().size(), 0u);
+  Slim Defined(Make(""), {guid("wanted")});
+  EXPECT_EQ(TypeOf(Defined)->getElements().size(), 290u);
+  // By far most of each member; since LLVM 21, its place in the class is a
+  // constant, which stays.
+  EXPECT_LT(Declared.Content.size() + 290 * 5, Defined.Content.size());
+}
+
 TEST(SlimModuleTest, NamesOfTypesStay) {
   // All of them decide which types are the same.
   std::string IR = "%used = type { i32, i32 }\n"

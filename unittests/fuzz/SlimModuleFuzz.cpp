@@ -25,7 +25,7 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-static constexpr unsigned MaxFunctions = 12, MaxVariables = 8;
+static constexpr unsigned MaxFunctions = 12, MaxVariables = 8, NumTypes = 12;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   std::vector<std::string> Seeds;
@@ -69,6 +69,7 @@ public:
          << "alias void (ptr), ptr @f" << C.below(NumFunctions) << '\n';
     OS << "declare void @outside(ptr) #1\n"
           "declare void @llvm.assume(i1)\n"
+          "declare void @llvm.experimental.noalias.scope.decl(metadata)\n"
           "attributes #0 = { noinline \"of-functions\" }\n"
           "attributes #1 = { nounwind \"of-calls\" }\n"
           "attributes #2 = { cold \"more\"=\"x\" }\n";
@@ -131,6 +132,8 @@ private:
       OS << ", section \"there\"";
     if (C.below(4) == 0)
       OS << ", !type !" << 100 + C.below(NumNodes);
+    if (HasDebugInfo && C.below(2))
+      OS << ", !dbg !" << 400 + I;
     OS << '\n';
   }
 
@@ -142,11 +145,18 @@ private:
       OS << "#" << C.below(3) << ' ';
     if (C.below(5) == 0)
       OS << "comdat($c" << C.below(2) << ") ";
-    if (HasDebugInfo && C.below(2))
+    bool Debug = HasDebugInfo && C.below(2);
+    if (Debug)
       OS << "!dbg !" << 200 + I << ' ';
     OS << "{\n";
-    for (unsigned N = C.below(6); N != 0; --N)
+    for (unsigned N = C.below(6); N != 0; --N) {
+      if (Debug)
+        debugRecord(OS, I);
       instruction(OS, N);
+      if (Debug)
+        OS << ", !dbg " << location(I);
+      OS << '\n';
+    }
     if (HasBlocks[I])
       OS << "  br label %next\nnext:\n";
     OS << "  ret void\n}\n";
@@ -154,7 +164,7 @@ private:
 
   void instruction(raw_ostream &OS, unsigned N) {
     OS << "  ";
-    switch (C.below(8)) {
+    switch (C.below(9)) {
     case 0:
       OS << "call void @f" << C.below(NumFunctions) << "(ptr %p) #"
          << C.below(3);
@@ -186,8 +196,102 @@ private:
     case 7:
       OS << "store [2 x i64] [i64 " << unsigned(C.take()) << ", i64 7], ptr %p";
       break;
+    case 8:
+      // Alias scopes: arguments of a call that aren't debug info.
+      OS << "call void @llvm.experimental.noalias.scope.decl(metadata !"
+         << 90 + C.below(2) << ")";
+      break;
     }
-    OS << '\n';
+  }
+
+  /// Where an instruction of function \p I is from.
+  std::string location(unsigned I) {
+    std::string Own = "scope: !" + std::to_string(200 + I) + ")";
+    if (C.below(3))
+      return "!DILocation(line: " + std::to_string(C.take()) + ", " + Own;
+    return "!DILocation(line: 7, scope: !" +
+           std::to_string((C.below(2) ? 200 : 500) + C.below(NumFunctions)) +
+           ", inlinedAt: !DILocation(line: 8, " + Own + ")";
+  }
+
+  void debugRecord(raw_ostream &OS, unsigned I) {
+    std::string Scope = "scope: !" + std::to_string(200 + I);
+    switch (C.below(4)) {
+    case 0:
+      OS << "    #dbg_value(ptr %p, !DILocalVariable(name: \"local "
+         << C.below(4) << "\", " << Scope << ", file: !2, type: !"
+         << 300 + C.below(NumTypes) << "), !DIExpression(), !DILocation(line: "
+         << "1, " << Scope << "))\n";
+      break;
+    case 1:
+      OS << "    #dbg_label(!DILabel(" << Scope
+         << ", name: \"label\", file: !2, line: 3), !DILocation(line: 1, "
+         << Scope << "))\n";
+      break;
+    }
+  }
+
+  /// A type of debug info, as an operand.
+  std::string type() { return "!" + std::to_string(300 + C.below(NumTypes)); }
+
+  void types(raw_ostream &OS) {
+    for (unsigned I = 0; I != NumTypes; ++I) {
+      OS << '!' << 300 + I << " = ";
+      std::string N = std::to_string(I);
+      std::string Member = "!DIDerivedType(tag: DW_TAG_member, name: \"m" + N +
+                           "\", scope: !" + std::to_string(300 + I) +
+                           ", baseType: " + type() + ", size: 64)";
+      std::string Method = "!DISubprogram(name: \"method " + N +
+                           "\", scope: !" + std::to_string(300 + I) +
+                           ", file: !2, type: !3, spFlags: 0)";
+      std::string Elements = "elements: !{" + Member + ", " + Method + "}";
+      std::string Identifier = "identifier: \"_ZTS" + N + "\"";
+      std::string Parameters =
+          "templateParams: !{!DITemplateTypeParameter(name: \"P\", type: " +
+          type() + "), !DITemplateValueParameter(name: \"V\", type: " + type() +
+          ", value: i32 3)}";
+      switch (I ? C.below(8) : 3) {
+      case 0:
+        OS << "!DICompositeType(tag: DW_TAG_class_type, name: \"C" << N
+           << "\", file: !2, line: 9, size: 64, " << Elements << ", "
+           << Parameters << ", " << Identifier << ")\n";
+        break;
+      case 1:
+        OS << "!DICompositeType(tag: DW_TAG_structure_type, name: \"S<" << N
+           << ">\", scope: !4, file: !2, size: 64, " << Elements << ", "
+           << Parameters << ", " << Identifier << ")\n";
+        break;
+      case 2:
+        OS << "distinct !DICompositeType(tag: DW_TAG_structure_type, file: !2, "
+              "size: 64, "
+           << Elements << ")\n";
+        break;
+      case 3:
+        OS << "!DIBasicType(name: \"int" << N
+           << "\", size: 32, encoding: DW_ATE_signed)\n";
+        break;
+      case 4:
+        OS << "!DICompositeType(tag: DW_TAG_enumeration_type, name: \"E" << N
+           << "\", file: !2, baseType: !300, size: 32, elements: "
+              "!{!DIEnumerator(name: \"one of "
+           << N << "\", value: 1)}" << (C.below(2) ? ", " + Identifier : "")
+           << ")\n";
+        break;
+      case 5:
+        OS << "!DIDerivedType(tag: DW_TAG_pointer_type, baseType: " << type()
+           << ", size: 64)\n";
+        break;
+      case 6:
+        OS << "!DICompositeType(tag: DW_TAG_array_type, baseType: " << type()
+           << ", size: 64, elements: !{!DISubrange(count: 2)})\n";
+        break;
+      case 7:
+        OS << "!DIDerivedType(tag: DW_TAG_pointer_type, size: 64, baseType: "
+              "!DISubroutineType(types: !{null, "
+           << type() << ", " << type() << "}))\n";
+        break;
+      }
+    }
   }
 
   void metadata(raw_ostream &OS) {
@@ -197,18 +301,42 @@ private:
     if (C.below(2))
       OS << "!named = !{!" << 100 + C.below(NumNodes) << "}\n";
     OS << "!llvm.module.flags = !{!0}\n"
-          "!0 = !{i32 2, !\"Debug Info Version\", i32 3}\n";
+          "!0 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+          "!90 = !{!92}\n!91 = !{!93}\n!92 = distinct !{!92, !94}\n"
+          "!93 = distinct !{!93, !94}\n!94 = distinct !{!94}\n";
     if (!HasDebugInfo)
       return;
     OS << "!llvm.dbg.cu = !{!1}\n"
-          "!1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, "
-          "emissionKind: FullDebug)\n"
+          "!1 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, "
+          "file: !2, emissionKind: FullDebug";
+    if (C.below(2))
+      OS << ", retainedTypes: !{" << type() << ", " << type() << "}";
+    if (C.below(2))
+      OS << ", imports: !{!DIImportedEntity(tag: "
+            "DW_TAG_imported_declaration, scope: !4, entity: "
+         << type() << ", file: !2, line: 3)}";
+    OS << ")\n"
           "!2 = !DIFile(filename: \"a.c\", directory: \"/where\")\n"
-          "!3 = !DISubroutineType(types: !{})\n";
+          "!3 = !DISubroutineType(types: !{null, !300})\n"
+          "!4 = !DINamespace(name: \"space\", scope: null)\n";
+    types(OS);
     for (unsigned I = 0; I != NumFunctions; ++I)
       OS << '!' << 200 + I << " = distinct !DISubprogram(name: \"name " << I
-         << "\", scope: !2, file: !2, type: !3, unit: !1, "
-            "spFlags: DISPFlagDefinition)\n";
+         << "\", scope: !" << (C.below(2) ? 2 : 4)
+         << ", file: !2, type: !3, unit: !1, spFlags: DISPFlagDefinition"
+         << (C.below(2) ? ", templateParams: !{!DITemplateTypeParameter(name: "
+                          "\"T\", type: " +
+                              type() + ")}"
+                        : "")
+         << ", retainedNodes: !{})\n";
+    for (unsigned I = 0; I != NumFunctions; ++I)
+      OS << '!' << 500 + I << " = distinct !DILexicalBlock(scope: !" << 200 + I
+         << ", file: !2, line: " << I << ")\n";
+    for (unsigned I = 0; I != NumVariables; ++I)
+      OS << '!' << 400 + I
+         << " = !DIGlobalVariableExpression(var: !DIGlobalVariable(name: \"v"
+         << I << "\", scope: !1, file: !2, type: " << type()
+         << ", isDefinition: false), expr: !DIExpression())\n";
   }
 
   Choices &C;
@@ -225,6 +353,7 @@ private:
 /// \p Bitcode, in the steps of FunctionImporter::importFunctions().
 static std::string imported(const Bytes &Bitcode, const GUIDSet &Imported) {
   LLVMContext Context;
+  Context.enableDebugTypeODRUniquing(); // as a backend compile does
   Module Into("into", Context);
   std::unique_ptr<Module> From =
       must(getLazyBitcodeModule(MemoryBufferRef(ref(Bitcode), "from"), Context,

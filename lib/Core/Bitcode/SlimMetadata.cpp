@@ -1,4 +1,4 @@
-//===- SlimMetadata.cpp - Metadata without strings nobody reads -----------===//
+//===- SlimMetadata.cpp - Metadata that an importer reads -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,9 @@
 
 #include "Bitcode/SlimMetadata.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "Bitcode/MetadataRefs.h"
 #include "Bitcode/RecordPacker.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include <optional>
 
@@ -107,6 +109,62 @@ void SlimMetadata::addKinds(DenseSet<uint64_t> &Kinds) const {
       Kinds.insert(R.Ops[I]);
 }
 
+void SlimMetadata::dropAttachments(AttachmentFilter Keeps) {
+  llvm::erase_if(Rest, [&](Record &R) {
+    if (!R.isAttachment())
+      return false;
+    SmallVector<uint64_t, 8> Ops = {R.Ops[0]};
+    for (size_t I = 1; I != R.Ops.size(); I += 2)
+      if (Keeps(R.Ops[0], R.Ops[I]))
+        Ops.append({R.Ops[I], R.Ops[I + 1]});
+    R.Ops = std::move(Ops);
+    return R.Ops.size() == 1;
+  });
+}
+
+/// Whether a piece of debug info is in \p Tuple itself.
+bool SlimMetadata::leadsToDebugInfo(const Record &Tuple) const {
+  return llvm::any_of(Tuple.Ops, [&](uint64_t Op) {
+    uint64_t N = Op - 1 - NumStrings; // numbers of strings wrap around
+    return N < Nodes.size() && isDebugInfo(Nodes[N].Code);
+  });
+}
+
+void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies) {
+  BitVector Read(Nodes.size());
+  std::vector<size_t> Worklist;
+  auto Add = [&](uint64_t ID) {
+    uint64_t N = ID - NumStrings;
+    if (N >= Nodes.size() || Read.test(N))
+      return;
+    Read.set(N);
+    Worklist.push_back(N);
+  };
+  for (uint64_t ID : FromBodies)
+    Add(ID);
+  for (const Record &R : Rest)
+    if (R.isAttachment())
+      for (size_t I = 2; I < R.Ops.size(); I += 2)
+        Add(R.Ops[I]);
+    else if (R.Code != bitc::METADATA_NAME)
+      for (uint64_t ID : R.Ops)
+        Add(ID);
+  // What isn't debug info may be an argument of a call.
+  for (size_t N = 0; N != Nodes.size(); ++N)
+    if (!isDebugInfo(Nodes[N].Code) && !leadsToDebugInfo(Nodes[N]))
+      Add(NumStrings + N);
+  while (!Worklist.empty()) {
+    const Record &R = Nodes[Worklist.back()];
+    Worklist.pop_back();
+    forEachReference(R.Code, R.Ops, Add);
+  }
+  for (size_t N = 0; N != Nodes.size(); ++N)
+    if (Read.test(N))
+      dropUnreadReferences(Nodes[N].Code, Nodes[N].Ops);
+    else
+      Nodes[N] = {bitc::METADATA_NODE, {}};
+}
+
 static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
                            std::initializer_list<BitCodeAbbrevOp> Ops) {
   auto Abbrev = std::make_shared<BitCodeAbbrev>();
@@ -116,9 +174,7 @@ static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
   return W.EmitAbbrev(std::move(Abbrev));
 }
 
-Error SlimMetadata::write(
-    BitstreamWriter &W, const StringSet<> *Keep,
-    function_ref<bool(uint64_t, uint64_t)> KeepsAttachment) const {
+Error SlimMetadata::write(BitstreamWriter &W, const StringSet<> *Keep) const {
   uint64_t Offset = CharsOffset;
   StringRef Blob = Strings;
   SmallVector<char, 0> NewBlob;
@@ -126,19 +182,6 @@ Error SlimMetadata::write(
     if (Error E = emptyStrings(Strings, NumStrings, Offset, *Keep, NewBlob))
       return E;
     Blob = StringRef(NewBlob.data(), NewBlob.size());
-  }
-  std::vector<Record> NewRest;
-  for (const Record &R : Rest) {
-    if (!R.isAttachment()) {
-      NewRest.push_back(R);
-      continue;
-    }
-    Record New = {R.Code, {R.Ops[0]}};
-    for (size_t I = 1; I != R.Ops.size(); I += 2)
-      if (KeepsAttachment(R.Ops[0], R.Ops[I]))
-        New.Ops.append({R.Ops[I], R.Ops[I + 1]});
-    if (New.Ops.size() != 1)
-      NewRest.push_back(std::move(New));
   }
 
   using Op = BitCodeAbbrevOp;
@@ -158,7 +201,7 @@ Error SlimMetadata::write(
   RecordPacker Packer;
   for (const Record &R : Nodes)
     Packer.count(R.Code, R.Ops);
-  for (const Record &R : NewRest)
+  for (const Record &R : Rest)
     if (!IsPlain(R))
       Packer.count(R.Code, R.Ops);
   Packer.define(W, /*Max=*/9);
@@ -179,7 +222,7 @@ Error SlimMetadata::write(
   }
   W.BackpatchWord64(Start - 64, W.GetCurrentBitNo() - Start);
   W.EmitRecord(bitc::METADATA_INDEX, Index, IndexAbbrev);
-  for (const Record &R : NewRest)
+  for (const Record &R : Rest)
     if (IsPlain(R))
       W.EmitRecord(R.Code, R.Ops);
     else

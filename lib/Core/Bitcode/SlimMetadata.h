@@ -1,4 +1,4 @@
-//===- SlimMetadata.h - Metadata without strings nobody reads ---*- C++ -*-===//
+//===- SlimMetadata.h - Metadata that an importer reads ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,12 +34,20 @@ public:
   /// Adds the kinds of what is attached to values.
   void addKinds(llvm::DenseSet<uint64_t> &Kinds) const;
 
+  using AttachmentFilter =
+      llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)>;
+
+  /// Leaves of what is attached to values what \p Keeps says.
+  void dropAttachments(AttachmentFilter Keeps);
+  /// Empties the nodes that nobody comes to from what is left of attachments,
+  /// from what has a name, and from the numbers \p FromBodies. Numbers stay as
+  /// they are.
+  void dropUnread(const llvm::DenseSet<uint64_t> &FromBodies);
+
   /// Writes the block. Strings that aren't in \p Keep, if it is given, become
-  /// empty; of what is attached to a value, \p KeepsAttachment says what stays,
-  /// by the value's number and the kind of metadata. Numbers stay as they are.
-  llvm::Error write(llvm::BitstreamWriter &W, const llvm::StringSet<> *Keep,
-                    llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)>
-                        KeepsAttachment) const;
+  /// empty.
+  llvm::Error write(llvm::BitstreamWriter &W,
+                    const llvm::StringSet<> *Keep) const;
 
 private:
   struct Record {
@@ -57,6 +65,8 @@ private:
   uint64_t NumStrings = 0, CharsOffset = 0;
   llvm::StringRef Strings;
   std::vector<Record> Nodes, Rest;
+
+  bool leadsToDebugInfo(const Record &Tuple) const;
 };
 
 } // namespace dtlto

@@ -113,6 +113,13 @@ Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
   if (!Uses)
     return Uses.takeError();
   Selection.drop(std::move(*Uses), std::move(*Bodies));
+  if (Metadata) {
+    Metadata->dropAttachments([&](uint64_t ValueID, uint64_t Kind) {
+      return Selection.keepsAttachment(ValueID, Kind);
+    });
+    if (const DenseSet<uint64_t> *Roots = Selection.metadata())
+      Metadata->dropUnread(*Roots);
+  }
   SmallVector<char, 0> Out;
   Out.reserve(Module.getBuffer().size() / 2);
   {

@@ -25,8 +25,9 @@
 //     declaration. So texts, numbers and aggregates that only such variables
 //     have become null, and what is attached to variables that nothing refers
 //     to is gone, but for debug info, since reading that has effects.
-//   - Metadata strings that no node in use leads to become empty. Nodes are
-//     read on demand, so an importer never asks for those.
+//   - Metadata is read on demand. Strings that no node in use leads to become
+//     empty, and so do nodes that nothing in use leads to, of debug info: an
+//     importer never asks for those (MetadataRefs.h).
 //   - Lists of attributes, names of LLVM's own kinds of metadata, and operand
 //     bundles' tags are there as far as something kept uses them. Types stay,
 //     also those that nothing has: IRMover looks at all that the reader made.

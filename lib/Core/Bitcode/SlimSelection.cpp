@@ -264,6 +264,16 @@ bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
          Uses->UsesVariable[It->second];
 }
 
+const DenseSet<uint64_t> *SlimSelection::metadata() const {
+  if (!Uses || Uses->HasDebugArguments || !readsLittleMetadata())
+    return nullptr;
+  // Intrinsics that become debug records as they are read.
+  for (const Function &F : Functions)
+    if (F.Name.starts_with("llvm.dbg."))
+      return nullptr;
+  return &Bodies->Metadata;
+}
+
 bool SlimSelection::keepsKind(uint64_t Kind) const {
   // All LLVMs know the first ones by number.
   return !Bodies || Bodies->AllKinds || Kind > LLVMContext::MD_mmra ||

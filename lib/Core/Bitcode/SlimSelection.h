@@ -70,6 +70,10 @@ public:
   const llvm::StringSet<> *strings() const {
     return Uses && Uses->Strings ? &*Uses->Strings : nullptr;
   }
+  /// The numbers of metadata from where importers come to all debug info that
+  /// they read, beside what has a name or is attached to values; null: they may
+  /// read any.
+  const llvm::DenseSet<uint64_t> *metadata() const;
   const SlimConstants &constants() const { return Constants; }
   /// The number of the first constant of the module.
   uint64_t firstConstant() const { return FirstConstant; }

@@ -7,6 +7,7 @@
 
 #include "Bitcode/SlimUses.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "Bitcode/MetadataRefs.h"
 #include "LLVM/Module.h"
 #include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
@@ -148,10 +149,30 @@ void ConstantWalk::addUnread(uint64_t ID, const Constant *C,
 
 } // namespace
 
+static bool isDefault(StringRef Name) {
+  cl::Option *Option = findOption(Name);
+  return Option && Option->getNumOccurrences() == 0;
+}
+
 /// Whether readers skip metadata that nobody asks for, as they do by default.
 static bool readsOnDemand() {
-  cl::Option *Option = findOption("disable-ondemand-mds-loading");
-  return Option && Option->getNumOccurrences() == 0;
+  return isDefault("disable-ondemand-mds-loading");
+}
+
+bool dtlto::readsLittleMetadata() {
+  return readsOnDemand() && isDefault("import-full-type-definitions");
+}
+
+/// Whether \p MD is debug info, or a tuple that has some.
+static bool hasDebugInfo(const Metadata *MD) {
+  const auto *Node = dyn_cast<MDNode>(MD);
+  if (!Node)
+    return false;
+  // An empty one may be anybody's.
+  return !isa<MDTuple>(Node) || Node->getNumOperands() == 0 ||
+         any_of(Node->operands(), [](const MDOperand &Op) {
+           return isa_and_nonnull<MDNode>(Op.get()) && !isa<MDTuple>(Op.get());
+         });
 }
 
 Expected<SlimUses> dtlto::findUses(BitcodeModule Module,
@@ -212,8 +233,12 @@ Expected<SlimUses> dtlto::findUses(BitcodeModule Module,
     Collector.add(GV, /*Debug=*/!Uses.UsesVariable[I]);
   for (const Function &F : M) {
     Collector.add(F);
-    for (const Instruction &I : instructions(F))
+    for (const Instruction &I : instructions(F)) {
       Collector.add(I);
+      for (const Value *Op : I.operands())
+        if (const auto *MD = dyn_cast_or_null<MetadataAsValue>(Op))
+          Uses.HasDebugArguments |= hasDebugInfo(MD->getMetadata());
+    }
   }
   // Reading a type of debug info has effects, on types of the same name. What a
   // reader skips has none, and all that it reads is reached from here.
@@ -227,10 +252,39 @@ Error BodyUses::addAttachments(BitstreamCursor In) {
     return E;
   return readBlock(In, [&](unsigned, ArrayRef<uint64_t> Ops) {
     // [instruction?, n x [kind, node]]
-    for (size_t I = Ops.size() % 2; I < Ops.size(); I += 2)
+    for (size_t I = Ops.size() % 2; I < Ops.size(); I += 2) {
       Kinds.insert(Ops[I]);
+      if (I + 1 != Ops.size())
+        addMetadata(Ops[I + 1]);
+    }
     return Error::success();
   });
+}
+
+void BodyUses::addMetadata(uint64_t ID) {
+  if (ID <= UINT32_MAX) // no reader knows more, and no set the largest
+    Metadata.insert(ID);
+}
+
+Error BodyUses::addMetadata(BitstreamCursor In) {
+  if (Error E = In.EnterSubBlock(bitc::METADATA_BLOCK_ID))
+    return E;
+  SmallVector<uint64_t, 64> Ops;
+  while (true) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      return Error::success();
+    if (Entry->Kind != BitstreamEntry::Record)
+      return malformedBitcode();
+    Ops.clear();
+    StringRef Strings; // of no interest
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Strings);
+    if (!Code)
+      return Code.takeError();
+    forEachReference(*Code, Ops, [&](uint64_t ID) { addMetadata(ID); });
+  }
 }
 
 Error BodyUses::add(BitstreamCursor In) {
@@ -248,12 +302,26 @@ Error BodyUses::add(BitstreamCursor In) {
     case bitc::FUNC_CODE_OPERAND_BUNDLE:
       Bundles = true;
       break;
+    case bitc::FUNC_CODE_DEBUG_LOC:
+      // [line, column, scope, inlined at, ...], both from 1 on
+      for (size_t I = 2; I < 4 && I < Ops.size(); ++I)
+        addMetadata(Ops[I] - 1);
+      break;
+    default:
+      // Debug records came last, and later LLVMs have more of them.
+      if (Code >= bitc::FUNC_CODE_DEBUG_RECORD_VALUE)
+        for (uint64_t ID : Ops)
+          addMetadata(ID);
+      break;
     }
     return Error::success();
   };
   return readBlock(In, OnInstruction, [&](unsigned ID) -> Error {
     if (ID == bitc::METADATA_ATTACHMENT_ID)
       if (Error E = addAttachments(In))
+        return E;
+    if (ID == bitc::METADATA_BLOCK_ID)
+      if (Error E = addMetadata(In))
         return E;
     return In.SkipBlock();
   });

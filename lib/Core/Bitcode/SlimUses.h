@@ -43,6 +43,8 @@ struct SlimUses {
   std::optional<llvm::StringSet<>> Functions;
   /// The texts of all metadata strings that can be reached. Nothing: all.
   std::optional<llvm::StringSet<>> Strings;
+  /// Whether a body has debug info as an argument of a call.
+  bool HasDebugArguments = false;
   /// Constants that only belong to variables that aren't imported.
   llvm::DenseSet<uint64_t> Unread;
   /// Whether the variable, by its place among them, is more than a name and a
@@ -62,6 +64,7 @@ llvm::Expected<SlimUses> findUses(llvm::BitcodeModule Module,
 struct BodyUses {
   llvm::DenseSet<uint64_t> Attributes; // lists, from 1 on
   llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
+  llvm::DenseSet<uint64_t> Metadata;   // but for arguments of calls
   bool AllKinds = false;               // they aren't known
   bool Bundles = false;                // operand bundles
 
@@ -70,7 +73,13 @@ struct BodyUses {
 
 private:
   llvm::Error addAttachments(llvm::BitstreamCursor In);
+  llvm::Error addMetadata(llvm::BitstreamCursor In);
+  void addMetadata(uint64_t ID);
 };
+
+/// Whether importers read metadata on demand and declarations of types, as they
+/// do by default.
+bool readsLittleMetadata();
 
 } // namespace dtlto
 
