@@ -15,8 +15,9 @@ OURS = benchlib.BUILD / "bin/ld.lld"
 DISTRIBUTOR = benchlib.ROOT / "bench/distributor"
 
 # As the tables call them.
-IN_PROCESS, UPSTREAM, LOCAL, PROCESS, DISTCC = WAYS = [
-    "in-process", "upstream", "local", "process", "distcc"
+IN_PROCESS, UPSTREAM, LOCAL, PROCESS, DISTCC, PROGRAM, MAKE = WAYS = [
+    "in-process", "upstream", "local", "process", "distcc", "distributor",
+    "make"
 ]
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
@@ -24,6 +25,8 @@ DESCRIPTIONS = {
     LOCAL: "dtlto, `local`",
     PROCESS: "dtlto, `local`, `mode=process`",
     DISTCC: "dtlto, `distcc`, two distccds here",
+    PROGRAM: "dtlto, `distributor`, upstream's one",
+    MAKE: "dtlto, `make`",
 }
 
 
@@ -40,10 +43,16 @@ def command(way, jobs, fallback=True, distributor_args=()):
             *[f"--thinlto-distributor-arg={arg}" for arg in given],
             f"--thinlto-remote-compiler={benchlib.CLANG}",
         ]
-    name = "distcc" if way == DISTCC else "local"
+    name = way if way in (DISTCC, PROGRAM, MAKE) else "local"
     ours = [str(OURS), *shared, f"--thinlto-dist-plugin={name}"]
-    if way == PROCESS:
-        ours.append("--thinlto-dist-plugin-arg=mode=process")
+    arguments = {
+        PROCESS: ["mode=process"],
+        PROGRAM: [f"program={DISTRIBUTOR}", f"arg=--jobs={jobs}",
+                  f"compiler={benchlib.CLANG}"],
+        MAKE: [f"jobs={jobs}", f"compiler={benchlib.CLANG}"],
+    }
+    ours += [f"--thinlto-dist-plugin-arg={arg}"
+             for arg in arguments.get(way, [])]
     if not fallback:
         ours.append("--thinlto-dist-fallback=none")
     return ours

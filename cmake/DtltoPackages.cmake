@@ -110,7 +110,7 @@ back. The output is the same, byte for byte, as the one of ld.lld.
 This package has the linker and the plugin that runs jobs on this machine."
   DEPENDS "${_llvm}"
   RECOMMENDS "${_clang}"
-  SUGGESTS "dtlto-plugin-distcc, dtlto-plugin-icecc"
+  SUGGESTS "dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make"
   LICENCE lld)
 dtlto_package(dtlto-codegen codegen
   SUMMARY "worker that compiles one job of a ThinLTO link"
@@ -120,6 +120,14 @@ same bytes as the linker. Build farms can run it in the place of clang.
 There is also a static one, which needs nothing else on its machine."
   DEPENDS "${_llvm}"
   LICENCE lld static)
+dtlto_package(dtlto-distributor linkers
+  SUMMARY "ThinLTO links of any LLD on many machines"
+  DETAILS "dtlto-distributor brings the plugins of dtlto to other linkers: a stock LLD of
+LLVM 21 or later starts it (--thinlto-distributor=), and build systems run
+it on what links with --thinlto-index-only leave."
+  RECOMMENDS "dtlto"
+  SUGGESTS "dtlto-plugin-distcc"
+  LICENCE distributor)
 dtlto_package(dtlto-plugin-distcc distcc
   SUMMARY "ThinLTO links on distcc servers"
   DETAILS "A plugin of the dtlto linker that sends the jobs of a ThinLTO link to stock
@@ -134,6 +142,18 @@ icecream cluster, together with the compiler that runs them there."
   DEPENDS "dtlto (= ${_version}), dtlto-codegen (= ${_version})"
   RECOMMENDS "icecc"
   LICENCE gpl icecc)
+dtlto_package(dtlto-plugin-distributor distributor
+  SUMMARY "ThinLTO links by way of a distributor for LLVM's DTLTO"
+  DETAILS "A plugin of the dtlto linker that has a program run the jobs of a ThinLTO
+link, one that was written for LLD's option --thinlto-distributor."
+  DEPENDS "dtlto (= ${_version})"
+  RECOMMENDS "${_clang}")
+dtlto_package(dtlto-plugin-make make
+  SUMMARY "ThinLTO links by way of make and any compiler launcher"
+  DETAILS "A plugin of the dtlto linker that writes the jobs of a ThinLTO link to a
+makefile, and has make run them with distcc, icecc, srun or a script."
+  DEPENDS "dtlto (= ${_version}), make"
+  RECOMMENDS "${_clang}")
 dtlto_package(dtlto-dev dev
   SUMMARY "ThinLTO on many machines: for build files and for new plugins"
   DETAILS "For a vendor of a distributed build system who writes a plugin for the dtlto

@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "Support/Failure.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -23,16 +26,47 @@ struct Found {
 
 } // namespace
 
+/// The argument of the plugin distributor for an option of LLD's own.
+static StringRef distributorArgument(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+      .Case("thinlto-distributor", "program")
+      .Case("thinlto-distributor-arg", "arg")
+      .Case("thinlto-remote-compiler", "compiler")
+      .Case("thinlto-remote-compiler-arg", "compiler-arg")
+      .Case("thinlto-remote-compiler-prepend-arg", "compiler-prepend-arg")
+      .Default("");
+}
+
+static constexpr StringLiteral DistributeCC = "distribute-cc";
+
+namespace {
+
+/// Which names are for us: our options, and those of others that are arguments
+/// of the plugin.
+struct Filter {
+  bool HasDistributor = true;  // the plugin that LLD's own options are for
+  bool HasDistributeCC = true; // beside --thinlto-distribute
+
+  bool operator()(StringRef Name) const {
+    return isOurOption(Name) ||
+           (HasDistributor && !distributorArgument(Name).empty()) ||
+           (HasDistributeCC && Name == DistributeCC);
+  }
+};
+
+} // namespace
+
 static bool consumeDashes(StringRef &S) {
   return S.consume_front("--") || S.consume_front("-");
 }
 
 static std::optional<Found> parseName(StringRef Word, StringRef Rest,
-                                      StringRef Separators) {
+                                      StringRef Separators,
+                                      const Filter &IsOurs) {
   size_t End = Rest.find_first_of(Separators);
   Found F;
   F.Name = Rest.take_front(End);
-  if (!isOurOption(F.Name))
+  if (!IsOurs(F.Name))
     return std::nullopt;
   F.Spelling = Word.drop_back(Rest.size() - F.Name.size());
   if (End != StringRef::npos)
@@ -43,36 +77,69 @@ static std::optional<Found> parseName(StringRef Word, StringRef Rest,
 /// Returns our option that begins at \p Args[I], and moves \p I to its last
 /// word.
 static std::optional<Found> parseOption(ArrayRef<const char *> Args, size_t &I,
-                                        bool IsCOFF) {
+                                        bool IsCOFF, const Filter &IsOurs) {
   StringRef Word = Args[I];
   StringRef Rest = Word;
   if (IsCOFF) {
     if (!Rest.consume_front("/") && !consumeDashes(Rest))
       return std::nullopt;
-    return parseName(Word, Rest, ":=");
+    return parseName(Word, Rest, ":=", IsOurs);
   }
   if (!consumeDashes(Rest))
     return std::nullopt;
   if (Rest.consume_front("plugin-opt=")) {
     consumeDashes(Rest);
-    return parseName(Word, Rest, "=");
+    return parseName(Word, Rest, "=", IsOurs);
   }
   if (Rest == "plugin-opt" && I + 1 < Args.size()) {
     StringRef Next = Args[I + 1];
     StringRef NextRest = Next;
     consumeDashes(NextRest);
-    std::optional<Found> F = parseName(Next, NextRest, "=");
+    std::optional<Found> F = parseName(Next, NextRest, "=", IsOurs);
     if (F)
       ++I;
     return F;
   }
-  return parseName(Word, Rest, "=");
+  return parseName(Word, Rest, "=", IsOurs);
 }
 
-static size_t countOurOptions(ArrayRef<const char *> Args, bool IsCOFF) {
+/// What is for us depends on the plugin that is named last.
+static Filter lookForPlugin(ArrayRef<const char *> Args, bool IsCOFF) {
+  StringRef Plugin;
+  bool HasCC = false, HasDistribute = false;
+  for (size_t I = 1; I < Args.size(); ++I)
+    if (std::optional<Found> F = parseOption(Args, I, IsCOFF, Filter())) {
+      if (F->Name == "thinlto-dist-plugin" || F->Name == "thinlto-distribute")
+        Plugin = F->Value.value_or("");
+      HasDistribute |= F->Name == "thinlto-distribute" && !F->Value;
+      HasCC |= F->Name == DistributeCC;
+    }
+  StringRef Stem = sys::path::stem(Plugin);
+  Stem.consume_front("libdtlto_");
+  return {Stem == "distributor", HasCC && HasDistribute};
+}
+
+/// As our own option or argument. Fails with a message that names it.
+static Error take(const Found &F, const Filter &Is, Options &Opts) {
+  std::string Argument = distributorArgument(F.Name).str();
+  if (F.Name == DistributeCC)
+    Argument = "cc";
+  if (!Argument.empty()) {
+    if (!F.Value)
+      return failure(F.Spelling + " needs a value: " + F.Spelling + "=<text>");
+    return setOption(Opts, "thinlto-dist-plugin-arg",
+                     (Twine(Argument) + "=" + *F.Value).str(), F.Spelling);
+  }
+  if (F.Name == "thinlto-distribute" && !F.Value && Is.HasDistributeCC)
+    return setOption(Opts, F.Name, StringRef("make"), F.Spelling);
+  return setOption(Opts, F.Name, F.Value, F.Spelling);
+}
+
+static size_t countOurOptions(ArrayRef<const char *> Args, bool IsCOFF,
+                              const Filter &IsOurs) {
   size_t N = 0;
   for (size_t I = 1; I < Args.size(); ++I)
-    if (parseOption(Args, I, IsCOFF))
+    if (parseOption(Args, I, IsCOFF, IsOurs))
       ++N;
   return N;
 }
@@ -93,9 +160,9 @@ static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
 /// Notes LLVM's own options, the output's name, the cache's folder, and whether
 /// LLD will only tell its version. LLD parses them again.
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
-                         Options &Opts) {
+                         const Filter &IsOurs, Options &Opts) {
   for (size_t I = 1; I < Args.size(); ++I) {
-    if (parseOption(Args, I, IsCOFF))
+    if (parseOption(Args, I, IsCOFF, IsOurs))
       continue; // ours, `-plugin-opt=-thinlto-dist-...` too
     StringRef Arg = Args[I];
     bool HasNext = I + 1 < Args.size();
@@ -144,22 +211,23 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
         cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
             .expandResponseFiles(Expanded));
 
-  if (size_t N = countOurOptions(Expanded, IsCOFF)) {
+  Filter IsOurs = lookForPlugin(Expanded, IsCOFF);
+  if (size_t N = countOurOptions(Expanded, IsCOFF, IsOurs)) {
     // LLD must not see a response file that one of them is in.
-    if (N != countOurOptions(Args, IsCOFF))
+    if (N != countOurOptions(Args, IsCOFF, IsOurs))
       Args.assign(Expanded.begin(), Expanded.end());
     SmallVector<const char *, 256> Others = {Args.front()};
     for (size_t I = 1; I < Args.size(); ++I) {
-      std::optional<Found> F = parseOption(Args, I, IsCOFF);
+      std::optional<Found> F = parseOption(Args, I, IsCOFF, IsOurs);
       if (!F) {
         Others.push_back(Args[I]);
         continue;
       }
-      if (Error E = setOption(Opts, F->Name, F->Value, F->Spelling))
+      if (Error E = take(*F, IsOurs, Opts))
         return E;
     }
     Args.assign(Others.begin(), Others.end());
   }
-  lookAtOthers(Expanded, IsCOFF, Opts);
+  lookAtOthers(Expanded, IsCOFF, IsOurs, Opts);
   return Error::success();
 }

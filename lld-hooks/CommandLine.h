@@ -14,6 +14,13 @@
 //   COFF                       /thinlto-dist-x:y  -thinlto-dist-x:y, with a `=`
 //                              as well
 //
+// Two kinds of options of others are arguments of a plugin:
+//
+//   --thinlto-distributor=, --thinlto-remote-compiler=, ...   LLD's own, if the
+//                              plugin distributor is named
+//   --distribute-cc=TOOL       beside --thinlto-distribute, which then is the
+//                              plugin make
+//
 // Response files are expanded only if one of our options is in there; all other
 // command lines reach LLD as they are.
 //
@@ -22,7 +29,7 @@
 #ifndef DTLTO_LLD_HOOKS_COMMANDLINE_H
 #define DTLTO_LLD_HOOKS_COMMANDLINE_H
 
-#include "Link/Options.h"
+#include "Run/Options.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/StringSaver.h"
 

@@ -22,8 +22,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hooks.h"
+#include "Host/PluginGuard.h"
 #include "Link/Backend.h"
-#include "PluginGuard.h"
 #include "Report/TraceEvents.h"
 #include "Support/PartNumber.h"
 #include "LLVM/ThinBackend.h"

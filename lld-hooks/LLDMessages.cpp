@@ -6,10 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LLDMessages.h"
+#include "Report/PlainMessages.h"
 #include "lld/Common/ErrorHandler.h"
-#include "llvm/Support/Process.h"
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
@@ -44,11 +42,7 @@ void LLDMessages::progress(StringRef Line) {
 }
 
 std::optional<unsigned> LLDMessages::columns() const {
-  if (IsDumb || !sys::Process::StandardErrIsDisplayed())
-    return std::nullopt;
-  // LLVM would only ask the environment.
-  winsize Size = {};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &Size) == 0 ? Size.ws_col : 0;
+  return IsDumb ? std::nullopt : terminalColumns();
 }
 
 bool LLDMessages::verbose() const { return lld::errorHandler().verbose; }

@@ -15,11 +15,11 @@
 
 #include "CommandLine.h"
 #include "Hooks.h"
+#include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "LLDMessages.h"
-#include "Link/LogObserver.h"
-#include "PluginGuard.h"
 #include "Report/Report.h"
+#include "Run/LogObserver.h"
 #include "StatusCommand.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"

@@ -95,8 +95,11 @@ void Rules::onAction(const Action &A) {
     return onPrepare(A);
   case Action::Offer:
     return onOffer(A);
+  case Action::CompleteBatch:
+    return onCompleteBatch();
   case Action::Cancel:
     expect(isLive(*At), "there is nothing to cancel");
+    BatchIsTold &= At->At != Where::Accepted && At->At != Where::Ready;
     At->At = Where::Ended;
     HadTrouble |= A.Why == Cause::Timeout;
     return forgetIfOver(A.Attempt);
@@ -311,10 +314,45 @@ void Rules::onOffer(const Action &A) {
   expect(Bytes <= O.MaxBytesInFlight || NumOffered + NumAccepted == 1,
          "more memory is in flight than the user allows");
   expect(!MustWait || A.Insist, "is offered to a plugin that is busy");
+  expect(!BatchIsTold || At.Kind != Kind::First,
+         "is offered though the plugin was told that it has all jobs");
   expect(!A.Insist || NumOffered + NumAccepted == 1,
          "insists though the plugin has jobs");
   At.At = Where::Offered;
   At.LastSign = Now;
+}
+
+/// Whether the plugin can be given nothing more before something changes there.
+bool Rules::isBatchComplete() const {
+  size_t NumAtPlugin = 0;
+  uint64_t Bytes = 0;
+  const Attempt *Next = nullptr;
+  for (AttemptId Id : Live) {
+    const Attempt &A = Attempts[Id];
+    if (!A.AtPlugin || !isLive(A))
+      continue;
+    if (A.At == Where::Preparing || A.At == Where::Offered)
+      return false;
+    if (A.At == Where::Ready && (!Next || A.Job < Next->Job))
+      Next = &A;
+    NumAtPlugin += A.At == Where::Accepted;
+    Bytes += A.At == Where::Accepted ? A.Bytes : 0;
+  }
+  if (NumAtPlugin == 0)
+    return false;
+  if (Next)
+    return MustWait || Bytes + Next->Bytes > O.MaxBytesInFlight;
+  return std::all_of(Jobs.begin(), Jobs.end(),
+                     [](const Job &J) { return J.Begun; });
+}
+
+void Rules::onCompleteBatch() {
+  expect(IsOpen && !Dropped, "no plugin is told that it has all jobs");
+  expect(BatchIsOpen, "the plugin is told twice that it has all jobs");
+  expect(isBatchComplete(), "the plugin is told that it has all jobs, and gets "
+                            "others");
+  BatchIsOpen = false;
+  BatchIsTold = true;
 }
 
 void Rules::onCompile(const Action &A) {

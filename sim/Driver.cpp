@@ -91,12 +91,14 @@ void Simulation::act(const Action &A) {
     Dropped = true;
     for (size_t I = 1; I < Calls.size();)
       if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
-          Calls[I].What == Call::Refute)
+          Calls[I].What == Call::Refute || Calls[I].What == Call::Complete)
         Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
       else
         ++I;
     return;
   }
+  case Action::CompleteBatch:
+    return call({Call::Complete});
   case Action::Close:
     return call({Call::Close});
   case Action::StaysHere:
@@ -181,6 +183,9 @@ void Simulation::beginCall() {
     break;
   case Call::Refute:
     break;
+  case Call::Complete:
+    TheFarm.completeBatch(Now);
+    break;
   case Call::Close:
     Time = S.has(Feature::CloseHangs) ? Hangs : CallTime;
     break;
@@ -201,6 +206,7 @@ void Simulation::endCall() {
     Random R{S.Seed, OfAnswers};
     E.What = S.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
     E.Flag = R.chance(0.3);
+    E.WantsBatches = S.has(Feature::Batches);
     tell(S.Latency, E);
     break;
   }
@@ -230,6 +236,7 @@ void Simulation::endCall() {
     break;
   case Call::Cancel:
   case Call::Refute:
+  case Call::Complete:
   case Call::Close:
     break;
   }

@@ -75,9 +75,16 @@ Farm::Answer Farm::submit(Time T, AttemptId Id, JobId J, unsigned Number,
   New.Comes = drawFate(J, Number);
   New.Avoid = Avoid;
   if (New.Comes != Fate::NeverBegun)
-    Queue.push_back(Id);
+    (S.has(Feature::Batches) ? Batch : Queue).push_back(Id);
   assign();
   return Answer::Accepted;
+}
+
+void Farm::completeBatch(Time T) {
+  Now = T;
+  Queue.insert(Queue.end(), Batch.begin(), Batch.end());
+  Batch.clear();
+  assign();
 }
 
 void Farm::assign() {
@@ -203,7 +210,8 @@ void Farm::leave(AttemptId Id) {
   auto It = Jobs.find(Id);
   if (It->second.Worker != SIZE_MAX)
     --Taken[It->second.Worker];
-  Queue.erase(std::remove(Queue.begin(), Queue.end(), Id), Queue.end());
+  for (auto *List : {&Queue, &Batch})
+    List->erase(std::remove(List->begin(), List->end(), Id), List->end());
   Jobs.erase(It);
   assign();
   if (SaidBusy && hasRoom())

@@ -39,6 +39,8 @@ public:
   /// \p Number: how many attempts of the job there were before.
   Answer submit(plan::Time Now, plan::AttemptId Id, plan::JobId J,
                 unsigned Number, plan::WorkerId Avoid);
+  /// It has all jobs that there are for it.
+  void completeBatch(plan::Time Now);
   void cancel(plan::AttemptId Id);
   void advance(plan::Time Now, Stage At, plan::AttemptId Id);
   plan::Load load();
@@ -86,6 +88,7 @@ private:
   std::vector<unsigned> Taken; // slots of each worker
   std::map<plan::AttemptId, Job> Jobs;
   std::deque<plan::AttemptId> Queue;
+  std::deque<plan::AttemptId> Batch; // not begun before it is complete
   bool SaidBusy = false, Stopped = false;
   size_t NumRoomTold = 0, NumResults = 0;
   Random Lies;

@@ -85,6 +85,7 @@ void Rules::onEvent(const Event &E) {
       Attempts[Id].IsLacking |=
           E.Flag && !IsOpen && !Dropped && Attempts[Id].At == Where::Ready;
     IsOpen = true;
+    WantsBatches = E.WantsBatches;
     PluginSign = PluginWork = Now;
     return;
   case Event::OpenFailed:
@@ -96,7 +97,7 @@ void Rules::onEvent(const Event &E) {
   case Event::PluginFailed:
     return;
   case Event::RoomChanged:
-    MustWait = false;
+    MustWait = BatchIsTold = false;
     PluginSign = Now;
     return;
   case Event::LoadKnown:
@@ -161,6 +162,7 @@ void Rules::onEvent(const Event &E) {
     if (A->At == Where::Offered) {
       A->At = Where::Accepted;
       ++J.NumAccepted;
+      BatchIsOpen = WantsBatches;
     }
     PluginSign = PluginWork = Now;
     break;
@@ -181,6 +183,7 @@ void Rules::onEvent(const Event &E) {
     PluginSign = PluginWork = Now;
     break;
   case Event::Succeeded:
+    BatchIsTold = false;
     if (WasAtPlugin)
       A->At = Where::Good;
     A->IsOurs = E.Flag;
@@ -188,6 +191,7 @@ void Rules::onEvent(const Event &E) {
     PluginSign = PluginWork = Now;
     break;
   case Event::Failed:
+    BatchIsTold = false;
     if (WasAtPlugin) {
       A->At = Where::Ended;
       A->IsWrong = E.Why == Cause::Compiler || E.Why == Cause::BadResult;
@@ -257,6 +261,9 @@ void Rules::checkStep() {
              "is waited for though its plugin only talks");
   }
   name();
+  expect(!BatchIsOpen || !IsOpen || Dropped || Failed || Closed ||
+             !isBatchComplete(),
+         "the plugin has all jobs, and isn't told");
   expect(!O.NeedsTokens || NumCompiling <= NumTokens + 1,
          "more runs here than there are tokens for");
   expect(NumTokens == 0 || NumTokens < NumToCompile,

@@ -82,6 +82,8 @@ private:
   void onPrepare(const plan::Action &A);
   void onOffer(const plan::Action &A);
   void onCompile(const plan::Action &A);
+  bool isBatchComplete() const;
+  void onCompleteBatch();
   void onEndJob(const plan::Action &A);
   void checkStep();
 
@@ -116,8 +118,11 @@ private:
   plan::Time Now = {};
   bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
   bool Forbidden = false, Failed = false;
-  bool MustWait = false;   // the plugin was busy, and nothing has changed
-  bool HadTrouble = false; // the plugin did not do what it was given
+  bool WantsBatches = false;
+  bool BatchIsOpen = false; // jobs were accepted, and the plugin isn't told
+  bool BatchIsTold = false; // that these are all, and nothing has changed
+  bool MustWait = false;    // the plugin was busy, and nothing has changed
+  bool HadTrouble = false;  // the plugin did not do what it was given
   plan::AttemptId FoundNoRoom = 0; // in this step
   uint32_t MostSlots = 0;
   std::optional<uint32_t> Slots; // as the plugin has said last

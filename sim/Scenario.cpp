@@ -25,7 +25,7 @@ static constexpr std::string_view Names[] = {
     "gives-up",        "open-fails",      "forbids-fallback", "late-states",
     "late-answers",    "stray-events",    "remote-errors",    "errors",
     "prepare-fails",   "deliver-fails",   "verify-fails",     "no-workers",
-    "only-talks",      "few-tokens",      "little-memory"};
+    "only-talks",      "few-tokens",      "little-memory",    "batches"};
 static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }

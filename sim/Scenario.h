@@ -64,10 +64,10 @@ enum class Feature : unsigned {
   NoWorkers,
   OnlyTalks, // of its room, for ever
   FewTokens, // others of the build have most, and may keep them
-  LittleMemory
+  LittleMemory,
+  Batches // the plugin begins nothing before it has all jobs
 };
-constexpr unsigned NumFeatures =
-    static_cast<unsigned>(Feature::LittleMemory) + 1;
+constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::Batches) + 1;
 std::string_view nameOf(Feature F);
 
 /// What a job is in truth.

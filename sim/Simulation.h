@@ -63,7 +63,7 @@ private:
   };
   /// A call into the plugin; there is one at a time.
   struct Call {
-    enum Kind { Open, Submit, Load, Cancel, Refute, Close } What;
+    enum Kind { Open, Submit, Load, Cancel, Refute, Close, Complete } What;
     plan::AttemptId Id = 0;
     plan::WorkerId Avoid = 0;
   };

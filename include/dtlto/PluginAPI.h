@@ -116,7 +116,11 @@ enum {
   DTLTO_PART_INPUTS = 1,  /* inputs, num_inputs */
   DTLTO_PART_ARGS = 2,    /* args, num_args, output; brings INPUTS with it */
   DTLTO_PART_DIGESTS = 4, /* dtlto_input.digest; only with INPUTS */
-  DTLTO_PART_CONFIG = 8   /* config; brings INPUTS with it. Since 1.1 */
+  DTLTO_PART_CONFIG = 8,  /* config; brings INPUTS with it. Since 1.1 */
+  /* Imports are whole modules; only with INPUTS. A path then stands for the same
+   * bytes in all jobs of the link, for a DBS whose jobs share one folder. Since
+   * 1.4 */
+  DTLTO_PART_WHOLE = 16
 };
 
 /* Where a job is now. Treat an unknown state as DTLTO_STATE_RUNNING. */
@@ -406,8 +410,9 @@ typedef struct dtlto_check {
   uint32_t reserved; /* 0 */
   /* [any-thread] Looks at what came back for an accepted job, as job_done() will.
    * Returns DTLTO_OK; or an error, if the host would refuse it since it is cut off,
-   * damaged, or another job's, and writes one line that says why, cut to `why_size`
-   * bytes with its NUL, to `why` (may be null). */
+   * damaged, another job's or, for a job with DTLTO_PART_WHOLE and _ARGS, no object
+   * for its target; and writes one line that says why, cut to `why_size` bytes with
+   * its NUL, to `why` (may be null). */
   int32_t (*result)(dtlto_host_context *context, uint64_t job, dtlto_span object,
                     char *why, uint64_t why_size);
 } dtlto_check;
@@ -559,6 +564,21 @@ typedef struct dtlto_refuted {
   void (*result)(dtlto_session *session, uint64_t job, const char *worker,
                  int32_t status);
 } dtlto_refuted;
+
+/* Extension of the plugin: it is told when it has all jobs that there are for it,
+ * for a DBS that wants many at a time. Since 1.4. */
+#define DTLTO_EXT_BATCH "dtlto.batch/1"
+
+typedef struct dtlto_batch {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [link-thread] The plugin has all jobs that it can get now. The next comes when
+   * one that it has ends or is cancelled, when it tells of room after a BUSY, or
+   * when the linker takes over one that had to wait. Only a job that is submitted
+   * again, since it failed or takes long, may come at any time. Called after each
+   * series of submit(), also if that is one. Never waits. */
+  void (*complete)(dtlto_session *session);
+} dtlto_batch;
 
 /* The one symbol that a plugin exports:
  *

@@ -64,8 +64,9 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
 
 /// Empty of a host before ABI 1.4.
 static std::string linkerLine(const dtlto_session_params &Params) {
-  return Params.size > offsetof(dtlto_session_params, linker) && Params.linker
-             ? Params.linker
+  return Params.size > offsetof(dtlto_session_params, linker) &&
+                 dtlto::sdk::later(Params.linker)
+             ? dtlto::sdk::later(Params.linker)
              : "";
 }
 

@@ -56,3 +56,4 @@ static_assert(equal(DTLTO_EXT_CHECK, "dtlto.check/1"), "");
 static_assert(equal(DTLTO_EXT_LOCAL_ROOM, "dtlto.local-room/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
+static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");

@@ -56,6 +56,7 @@ typedef int32_t (*query_fn)(dtlto_session *, uint32_t,
 typedef int32_t (*enter_room_fn)(dtlto_host_context *, uint64_t);
 typedef void (*leave_room_fn)(dtlto_host_context *, uint64_t, uint64_t);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
+typedef void (*complete_fn)(dtlto_session *);
 
 SIZE(void *, 8);
 
@@ -218,3 +219,8 @@ FIELD(dtlto_refuted, size, uint32_t, 0);
 FIELD(dtlto_refuted, reserved, uint32_t, 4);
 FIELD(dtlto_refuted, result, refuted_fn, 8);
 SIZE(dtlto_refuted, 16);
+
+FIELD(dtlto_batch, size, uint32_t, 0);
+FIELD(dtlto_batch, reserved, uint32_t, 4);
+FIELD(dtlto_batch, complete, complete_fn, 8);
+SIZE(dtlto_batch, 16);

@@ -35,4 +35,5 @@ USE(dtlto_bundle_spans)
 USE(dtlto_bundle_2)
 USE(dtlto_check)
 USE(dtlto_refuted)
+USE(dtlto_batch)
 #endif

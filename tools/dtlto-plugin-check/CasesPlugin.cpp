@@ -60,7 +60,7 @@ static void entry(const Bench &B) {
       Name.find_first_of(" \t\n:/") != std::string::npos)
     fail("dtlto_plugin.name", "the name is '" + Name + "'",
          "one short word: it stands before the plugin's messages");
-  if (P.abi_minor <= DTLTO_ABI_MINOR && P.needs >= 2 * DTLTO_PART_CONFIG)
+  if (P.abi_minor <= DTLTO_ABI_MINOR && P.needs >= 2 * DTLTO_PART_WHOLE)
     fail("dtlto_plugin.needs",
          "`needs` has bits that ABI 1." + std::to_string(P.abi_minor) +
              " doesn't",

@@ -220,6 +220,7 @@ uint64_t Play::submit(const Sample &S, const char *Avoid) {
       return Id;
     if (Status != DTLTO_BUSY)
       return 0;
+    completeBatch();
     std::unique_lock<std::mutex> Lock(Mutex);
     // The end of a job is room, too; whether load_changed() comes is another
     // case.
@@ -232,6 +233,14 @@ uint64_t Play::submit(const Sample &S, const char *Avoid) {
               seconds(W.jobLimit()),
           "call load_changed() as soon as there is room again");
   }
+}
+
+void Play::completeBatch() {
+  if (Age.Minor < 4 || !IsOpen)
+    return;
+  if (auto *Batch =
+          static_cast<const dtlto_batch *>(P.extension(DTLTO_EXT_BATCH)))
+    call("complete", [&] { Batch->complete(Handle); });
 }
 
 void Play::cancel(uint64_t Id) {

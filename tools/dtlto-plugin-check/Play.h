@@ -84,6 +84,8 @@ public:
   void cancel(uint64_t Id);
   dtlto_load load();
   void queryStatus(const dtlto_status &Status);
+  /// The plugin has all jobs, if it wants to know (dtlto.batch/1).
+  void completeBatch();
   void refute(const dtlto_refuted &Refuted, uint64_t Id, const char *Worker);
   void close();
 

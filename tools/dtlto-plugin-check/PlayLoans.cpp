@@ -117,8 +117,9 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
   std::memset(&Job, 0x5a, sizeof(Job));
   Job.Now = {};
   Job.Now.size = Age.JobSize;
-  Job.Now.parts = Needs & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS |
-                           DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Job.Now.parts =
+      Needs & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS |
+               DTLTO_PART_CONFIG | DTLTO_PART_WHOLE);
   if (Needs & (DTLTO_PART_ARGS | DTLTO_PART_CONFIG))
     Job.Now.parts |= DTLTO_PART_INPUTS;
   if (Age.More)
@@ -141,10 +142,14 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
       Raw.Now.path = L.addString(In.Path);
       bool IsModule = Raw.Now.role == DTLTO_ROLE_PRIMARY ||
                       Raw.Now.role == DTLTO_ROLE_IMPORT;
-      Raw.Now.bytes = {IsModule ? moduleBytes(In.Bytes)
-                                : L.addBytes(In.Bytes.data(), In.Bytes.size()),
-                       In.Bytes.size()};
-      if (Job.Now.parts & DTLTO_PART_DIGESTS)
+      bool IsWhole = Job.Now.parts & DTLTO_PART_WHOLE && !In.Whole.empty();
+      const std::string &Bytes = IsWhole ? In.Whole : In.Bytes;
+      Raw.Now.bytes = {IsModule ? moduleBytes(Bytes)
+                                : L.addBytes(Bytes.data(), Bytes.size()),
+                       Bytes.size()};
+      if (Job.Now.parts & DTLTO_PART_DIGESTS && IsWhole)
+        digestOf(Bytes, Raw.Now.digest);
+      else if (Job.Now.parts & DTLTO_PART_DIGESTS)
         std::copy(In.Digest.begin(), In.Digest.end(), Raw.Now.digest);
       Inputs.push_back(
           static_cast<const dtlto_input *>(L.addBytes(&Raw, Raw.Now.size)));

@@ -14,6 +14,7 @@ using namespace dtlto::check;
 using namespace std::chrono_literals;
 
 void Play::waitForAll() {
+  completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   // Each job that ends shows that the others may.
   uint64_t Before;
@@ -37,6 +38,7 @@ void Play::waitForAll() {
 }
 
 void Play::waitFor(uint64_t Id) {
+  completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   if (!wait(Lock, Clock::now() + W.jobLimit(),
             [&] { return Id ? Jobs[Id]->E.Done : NumEnded != 0; }))
@@ -48,6 +50,7 @@ void Play::waitFor(uint64_t Id) {
 }
 
 void Play::waitForSign() {
+  completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   // Plugins needn't report states.
   wait(Lock,
@@ -56,6 +59,7 @@ void Play::waitForSign() {
 }
 
 bool Play::waitForRoom(uint64_t Before) {
+  completeBatch();
   std::unique_lock<std::mutex> Lock(Mutex);
   auto Room = [&] { return RoomCount != Before; };
   if (!wait(Lock, Clock::now() + W.jobLimit(),

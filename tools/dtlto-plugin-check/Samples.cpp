@@ -20,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace dtlto::check;
@@ -32,11 +33,14 @@ std::string dtlto::check::readFile(const std::string &Path) {
   return Bytes.str();
 }
 
+void dtlto::check::digestOf(const std::string &Bytes, uint8_t *Digest) {
+  std::string Raw = llvm::fromHex(dtlto::bundleDigest(Bytes));
+  std::memcpy(Digest, Raw.data(), 32);
+}
+
 void Sample::digest() {
-  for (Input &In : Inputs) {
-    std::string Bytes = llvm::fromHex(dtlto::bundleDigest(In.Bytes));
-    std::memcpy(In.Digest.data(), Bytes.data(), In.Digest.size());
-  }
+  for (Input &In : Inputs)
+    digestOf(In.Bytes, In.Digest.data());
 }
 
 std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
@@ -78,6 +82,15 @@ std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
   }
   if (All.empty())
     Error = "no jobs in '" + Folder + "'";
+  std::map<std::string, const std::string *> Whole;
+  for (const Sample &S : All)
+    for (const Sample::Input &In : S.Inputs)
+      if (In.Role == DTLTO_ROLE_PRIMARY)
+        Whole[In.Path] = &In.Bytes;
+  for (Sample &S : All)
+    for (Sample::Input &In : S.Inputs)
+      if (In.Role == DTLTO_ROLE_IMPORT && Whole.count(In.Path))
+        In.Whole = *Whole[In.Path];
   return All;
 }
 

@@ -31,6 +31,9 @@ struct Sample {
     std::array<uint8_t, 32> Digest;
     /// The role that the plugin is told instead, if not 0: of a later ABI.
     uint32_t LaterRole = 0;
+    /// An import: what its module has as the primary of its own job, for a
+    /// plugin that needs DTLTO_PART_WHOLE. Empty: as Bytes.
+    std::string Whole = {};
   };
   std::string Name, Triple, Output, Config;
   std::vector<std::string> Args;
@@ -40,6 +43,9 @@ struct Sample {
   /// Makes the digests those of the bytes.
   void digest();
 };
+
+/// Writes the digest of \p Bytes, 32 bytes, to \p Digest.
+void digestOf(const std::string &Bytes, uint8_t *Digest);
 
 /// The version of LLVM that bundles must have.
 std::string llvmVersion();

@@ -8,6 +8,8 @@
 #include "Host/Session.h"
 #include "Bundle/ObjectFrame.h"
 #include "FakePlugin.h"
+#include "Job/JobBuilder.h"
+#include "Job/LocalCodegen.h"
 #include "TestLink.h"
 #include "gtest/gtest.h"
 #include <atomic>
@@ -29,6 +31,7 @@ protected:
     TestLink::Result R = TheLink.look(
         &Plugin.entry(), [&](const Link &L, std::vector<Task> &Tasks) {
           TheTasks = &Tasks;
+          TheContext = &L;
           Builder = std::make_unique<JobBuilder>(L, Plugin.entry().needs);
           Events = std::make_shared<EventQueue>();
           Session S(L, Events, Tasks.size());
@@ -66,7 +69,10 @@ protected:
   }
   void submit(Session &S, uint64_t Id, bool Insist = false) {
     const Task &T = (*TheTasks)[(Id - 1) % TheTasks->size()];
-    S.submit(must(Builder->build(T, Id, 1)), T, Insist);
+    S.submit(must(Builder->build(T, Id, 1)),
+             {T.name().str(), 0,
+              [this, &T] { return runLocalCodegen(*TheContext, T); }},
+             Insist);
   }
   /// Waits until all that was asked for so far has been done.
   void drain(Session &S) {
@@ -85,6 +91,7 @@ protected:
   FakePlugin Plugin;
   TestLink TheLink;
   std::vector<Task> *TheTasks = nullptr;
+  const Link *TheContext = nullptr;
   std::unique_ptr<JobBuilder> Builder;
   std::shared_ptr<EventQueue> Events;
   std::deque<Event> Pending;

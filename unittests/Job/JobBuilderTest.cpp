@@ -464,7 +464,7 @@ TEST_F(JobBuilderTest, LibraryFunctionsThatAreNotThere) {
   TestLink::Result R =
       TheLink.look(nullptr, [](const Link &L, std::vector<Task> &Tasks) {
         const StringRef Names[] = {"puts", "fmin"};
-        Link Without = L;
+        LinkContext Without = L;
         Without.Unavailable = Names;
         JobBuilder ForClang(Without, DTLTO_PART_ARGS);
         EXPECT_EQ(toString(ForClang.build(Tasks[0], 1, 1).takeError()),

@@ -97,6 +97,8 @@ inline std::string describe(const plan::Action &A) {
            Avoid;
   case Action::Offer:
     return "offer" + Id + (A.Insist ? " insist" : "");
+  case Action::CompleteBatch:
+    return "complete";
   case Action::Cancel:
     return "cancel" + Id + Why;
   case Action::StaysHere:
@@ -224,6 +226,9 @@ private:
     } else if (What == "opened") { // opened more: jobs lack something
       E.What = Event::Opened;
       Flag();
+    } else if (What == "batching") { // opened, by one that wants batches
+      E.What = Event::Opened;
+      E.WantsBatches = true;
     } else if (What == "openfailed") { // openfailed caller: a wrong argument
       E.What = Event::OpenFailed;
       Flag();

@@ -270,6 +270,36 @@ TEST(PlanTest, MemoryInFlightIsBounded) {
           {6, "good 2", "won 2, deliver 2, offer 3"}});
 }
 
+TEST(PlanTest, APluginIsToldThatItHasAllJobs) {
+  History H(remoteOnly(), jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "batching", "load, offer 1"},
+          {3, "accepted 1", ""}, // others are being prepared
+          {4, "prepared 2", "offer 2"},
+          {5, "accepted 2", ""},
+          {6, "hit 3", "end j2 cached, complete"},
+          {7, "running 1", ""}, // and is told once
+          {8, "failed 2 infrastructure", "again 4 retry"},
+          {9, "prepared 4", "offer 4"},
+          {10, "accepted 4", "complete"}});
+}
+
+TEST(PlanTest, AndWhenTheNextHasToWait) {
+  Options O = remoteOnly();
+  O.MaxBytesInFlight = 10;
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1 6", "open"},
+          {2, "prepared 2 6", ""},
+          {3, "prepared 3 1", ""},
+          {4, "batching", "load, offer 1"},
+          {5, "accepted 1", "complete"}, // memory
+          {6, "good 1", "won 1, deliver 1, offer 2, offer 3"},
+          {7, "accepted 2", ""},
+          {8, "busy 3", "complete"}});
+}
+
 TEST(PlanTest, OneOfferAtATimeWhereTheOrderIsKept) {
   Options O = remoteOnly();
   O.KeepOrder = true;

@@ -7,7 +7,8 @@
 
 #include "TestLink.h"
 #include "Link/Backend.h"
-#include "Link/LinkRun.h"
+#include "Link/LTOJobs.h"
+#include "Run/LinkRun.h"
 #include "LLVM/Cache.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/ADT/STLExtras.h"
@@ -139,7 +140,9 @@ TestLink::Result TestLink::withPlugin(const dtlto_plugin &Plugin) {
   if (Adjust) {
     std::string Why;
     Result R = look(&Plugin, [&](const Link &L, std::vector<Task> &Tasks) {
-      Why = toString(LinkRun(L, std::move(Tasks), Adjust).run());
+      Why = toString(
+          LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks)), Adjust)
+              .run());
     });
     R.Error += Why;
     return R;

@@ -35,6 +35,8 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
       "--thinlto-dist-progress=never --thinlto-dist-fallback=none",
       "\2--thinlto-dist-report=r.html\n-plugin-opt=thinlto-dist-report=r",
       "\2--thinlto-dist-plugin-arg=\n--thinlto-distributor=x\n-plugin-opt=",
+      "\2--thinlto-dist-plugin=distributor\n--thinlto-distributor=x\n"
+      "--thinlto-distribute\n--distribute-cc=y",
   };
 }
 

@@ -169,6 +169,54 @@ TEST_F(CommandLineTest, OptionsOfLaterVersionsAreLLDs) {
   EXPECT_EQ(Message, "");
 }
 
+TEST_F(CommandLineTest, OptionsOfADistributor) {
+  Words Options = {"--thinlto-distributor=x", "-thinlto-distributor-arg=y=z",
+                   "--thinlto-remote-compiler=c",
+                   "--thinlto-remote-compiler-arg=-a",
+                   "--thinlto-remote-compiler-prepend-arg=p"};
+  Words Meant = {"program=x", "arg=y=z", "compiler=c", "compiler-arg=-a",
+                 "compiler-prepend-arg=p"};
+  for (const char *Plugin : {"distributor", "libdtlto_distributor.so",
+                             "/usr/lib/dtlto/libdtlto_distributor.so"}) {
+    // Whichever comes first.
+    Words Args = Options;
+    Args.push_back("a.o");
+    Args.push_back(std::string("--thinlto-dist-plugin=") + Plugin);
+    EXPECT_EQ(extract(Args), Words{"a.o"});
+    EXPECT_EQ(Message, "");
+    EXPECT_EQ(Opts.PluginArgs, Meant);
+  }
+  // The last plugin counts.
+  Words Args = Options;
+  Args.push_back("--thinlto-dist-plugin=distributor");
+  Args.push_back("--thinlto-dist-plugin=local");
+  EXPECT_EQ(extract(Args), Options);
+  EXPECT_EQ(Opts.Plugin, "local");
+
+  EXPECT_EQ(
+      extractCOFF({"/thinlto-dist-plugin:distributor", "/thinlto-distributor:x",
+                   "/thinlto-remote-compiler:c"}),
+      Words());
+  EXPECT_EQ(Opts.PluginArgs, (Words{"program=x", "compiler=c"}));
+  extract({"--thinlto-dist-plugin=distributor", "--thinlto-distributor"});
+  EXPECT_EQ(Message, "--thinlto-distributor needs a value: "
+                     "--thinlto-distributor=<text>");
+}
+
+TEST_F(CommandLineTest, DistributeWithACompiler) {
+  EXPECT_EQ(extract({"--thinlto-distribute", "--distribute-cc=distcc"}),
+            Words());
+  EXPECT_EQ(Opts.Plugin, "make");
+  EXPECT_EQ(Opts.PluginArgs, Words{"cc=distcc"});
+  EXPECT_EQ(extract({"--distribute-cc=", "--thinlto-distribute"}), Words());
+  EXPECT_EQ(Opts.Plugin, "make");
+  EXPECT_EQ(Opts.PluginArgs, Words{"cc="});
+  // Not ours without the other, or with another plugin.
+  EXPECT_EQ(extract({"--distribute-cc=x"}), Words{"--distribute-cc=x"});
+  EXPECT_EQ(extract({"--thinlto-distribute=local", "--distribute-cc=x"}),
+            Words{"--distribute-cc=x"});
+}
+
 TEST_F(CommandLineTest, PluginOptAtTheEnd) {
   Words Args = {"a.o", "-plugin-opt"};
   EXPECT_EQ(extract(Args), Args);

@@ -78,6 +78,11 @@ public:
     (void)Job, (void)Worker, (void)Status;
   }
 
+  /// The session has all jobs that there are for it: no other comes until one
+  /// of them ends, but for one that is tried again. Must not wait. A plugin
+  /// that doesn't write it has no dtlto.batch/1.
+  virtual void batchComplete() {}
+
   /// [any-thread] \p Level is DTLTO_LOG_...
   void log(uint32_t Level, const std::string &Text) {
     std::string Line = oneLine(Text);
@@ -297,9 +302,17 @@ template <typename S> struct Entry {
       from(Raw)->log(DTLTO_LOG_WARNING, Why);
   }
 
+  static void batchComplete(dtlto_session *Raw) noexcept {
+    std::string Why;
+    if (guard(Why,
+              [&] { return from(Raw)->batchComplete(), int32_t(DTLTO_OK); }))
+      from(Raw)->log(DTLTO_LOG_WARNING, Why);
+  }
+
   static const void *extension(const char *Id) noexcept {
     static const dtlto_status Asked = {sizeof(dtlto_status), 0, status};
     static const dtlto_refuted Told = {sizeof(dtlto_refuted), 0, refuted};
+    static const dtlto_batch Batch = {sizeof(dtlto_batch), 0, batchComplete};
     // One that is inherited does nothing.
     if constexpr (!std::is_same_v<decltype(&S::status),
                                   decltype(&Session::status)>)
@@ -309,6 +322,10 @@ template <typename S> struct Entry {
                                   decltype(&Session::refuted)>)
       if (std::strcmp(Id, DTLTO_EXT_REFUTED) == 0)
         return &Told;
+    if constexpr (!std::is_same_v<decltype(&S::batchComplete),
+                                  decltype(&Session::batchComplete)>)
+      if (std::strcmp(Id, DTLTO_EXT_BATCH) == 0)
+        return &Batch;
     return nullptr;
   }
 };

@@ -8,7 +8,7 @@
 #ifndef DTLTO_SDK_RESULTMEMORY_HPP
 #define DTLTO_SDK_RESULTMEMORY_HPP
 
-#include "../PluginAPI.h"
+#include "Result.hpp"
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +25,8 @@ class ResultMemory {
 public:
   explicit ResultMemory(const dtlto_session_params &Params)
       : Limit(Params.size > offsetof(dtlto_session_params, result_bytes) &&
-                      Params.result_bytes
-                  ? Params.result_bytes
+                      later(Params.result_bytes)
+                  ? later(Params.result_bytes)
                   : UINT64_MAX) {}
   ResultMemory(const ResultMemory &) = delete;
 

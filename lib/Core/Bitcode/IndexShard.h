@@ -20,14 +20,10 @@
 #ifndef DTLTO_BITCODE_INDEXSHARD_H
 #define DTLTO_BITCODE_INDEXSHARD_H
 
+#include "Bitcode/ShardNames.h"
 #include "LLVM/ThinBackend.h"
-#include "llvm/ADT/SmallVector.h"
-#include <optional>
-#include <string>
 
 namespace dtlto {
-
-using ShardBytes = llvm::SmallVector<char, 0>;
 
 /// Settles what shards can't tell. Where dso_local wasn't propagated (as with
 /// --lto-O0), LLVM takes a symbol as local to the link only if it has a single
@@ -43,13 +39,6 @@ ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
                       const DefinedSummaries &Defined,
                       llvm::StringRef ModulePath,
                       const llvm::FunctionImporter::ImportMapTy &ImportList);
-
-/// Returns \p Shard with each module's name replaced by what \p NewName returns
-/// for it. Fails if \p Shard is not a combined index or NewName returns
-/// nothing.
-llvm::Expected<ShardBytes> renameShardModules(
-    llvm::StringRef Shard,
-    llvm::function_ref<std::optional<std::string>(llvm::StringRef)> NewName);
 
 /// Writes the files that --thinlto-emit-index-files asks for:
 /// `<path>.thinlto.bc` and, if \p ImportsFile, `<path>.imports`. Any thread.

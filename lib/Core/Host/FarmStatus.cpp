@@ -7,7 +7,6 @@
 
 #include "Host/FarmStatus.h"
 #include "Support/Text.h"
-#include "LLVM/ThinBackend.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -38,7 +37,7 @@ namespace {
 
 class Asker {
 public:
-  Asker(const LinkContext &L, FarmStatus &S)
+  Asker(const HostContext &L, FarmStatus &S)
       : Limit(L.JobOpts.TimeoutSeconds), S(S),
         TheSession(L, Events, /*NumJobs=*/0) {}
 
@@ -139,13 +138,7 @@ FarmStatus dtlto::askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
   FarmStatus S;
   S.Plugin = Plugin.name;
   S.Version = Plugin.version;
-  // A link of nothing.
-  lto::Config Conf;
-  ModuleSummaryIndex Index(/*HaveGVs=*/false);
-  DefinedSummaries Defined;
-  InputBuffers Inputs;
-  LinkContext L{&Plugin,           Msg,  Opts,  Inputs,
-                /*IsMachO=*/false, Conf, Index, Defined};
+  HostContext L{&Plugin, Msg, Opts, LLVM_VERSION_STRING};
   L.Parallelism = heavyweight_hardware_concurrency().compute_thread_count();
   Asker(L, S).run();
   return S;

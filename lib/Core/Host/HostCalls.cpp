@@ -178,9 +178,16 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
     // Records stay, and this one's job is the plugin's, which asks.
     Expected<StringRef> Result =
         resultIn({static_cast<const char *>(Object.data), Object.size}, *R);
-    if (Result)
+    Error Wrong = Error::success();
+    if (!Result)
+      Wrong = Result.takeError();
+    // Of a plugin that reads objects from files, which may have only begun.
+    else if (!R->Bundle && R->Built && R->Built->Job.parts & DTLTO_PART_WHOLE &&
+             R->Here.Check)
+      Wrong = R->Here.Check(*Result);
+    if (!Wrong)
       return DTLTO_OK;
-    Text = toString(Result.takeError());
+    Text = toString(std::move(Wrong));
   }
   if (Why && WhySize)
     std::snprintf(Why, WhySize, "%s", Text.c_str());
@@ -216,18 +223,18 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   Record &R = It->second;
   if (R.Done)
     return violation(Job, "reported a second result for module '" +
-                              R.T->name() + "'");
+                              R.Here.Name + "'");
   R.Done = true;
   R.Status = E.Status;
   if (Result && Result->size >= ResultSize_1_0 && Result->worker)
     R.Worker = Result->worker; // as the plugin knows it
   ++RoomCount;
   if (R.InSubmit && Current && std::this_thread::get_id() == CallThreadId)
-    violation(Job, "reported the result for module '" + R.T->name() +
+    violation(Job, "reported the result for module '" + R.Here.Name +
                        "' from inside of submit()");
   if (!Result || Result->size < ResultSize_1_0)
     violation(Job, "reported a result without a size for module '" +
-                       R.T->name() + "'");
+                       R.Here.Name + "'");
   // Our own compiler's words are shown as in a plain link.
   if (R.RanHere && Result && Result->message &&
       R.LocalErrors == Result->message) {
@@ -288,7 +295,7 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
     Status = DTLTO_CANCELLED;
     if (Closed || R->Forgotten)
       return nullptr;
-    Bytes = R->T->Memory;
+    Bytes = R->Here.Memory;
     ++R->RunsHere;
     ++RunsHere;
   }
@@ -345,7 +352,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
     return Result->status;
 
   Clock::time_point Begin = Clock::now();
-  CodegenResult Code = runLocalCodegen(L, *R->T);
+  CodegenResult Code = R->Here.Compile();
   Room->reclaim(R->RoomBytes);
   Room->leave(R->RoomBytes);
 

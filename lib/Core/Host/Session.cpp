@@ -7,12 +7,11 @@
 
 #include "Host/SessionState.h"
 #include "LLVM/Version.h"
-#include "llvm/Config/llvm-config.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-Session::Impl::Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
+Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
                     uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
     : L(L),
       Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
@@ -24,7 +23,7 @@ Session::Impl::Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
   Params.size = sizeof(Params);
   Params.num_args = PluginArgs.size();
   Params.args = PluginArgs.data();
-  Params.llvm_version = LLVM_VERSION_STRING;
+  Params.llvm_version = L.LLVMVersion.c_str();
   Params.output = L.JobOpts.OutputFile.c_str();
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = L.JobOpts.TimeoutSeconds;
@@ -78,12 +77,14 @@ void Session::Impl::doOpen() {
   int32_t Status =
       call("open", [&] { return Plugin.open(&Host, &Params, &Handle); });
   IsOpen = Status == DTLTO_OK;
+  const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
   std::lock_guard<std::mutex> Lock(Mutex);
   Opened = true;
   Event E{Event::Opened};
   E.Status = Status;
   E.Message = std::move(OpenErrors); // from whichever thread
   E.Needs = SessionNeeds.value_or(Plugin.needs);
+  E.WantsBatches = Batch != nullptr;
   push(std::move(E));
 }
 
@@ -121,6 +122,19 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   dropIfUnused(R);
   if (!R.Forgotten)
     push(std::move(E));
+}
+
+const dtlto_batch *Session::Impl::batch() {
+  const auto *Batch = static_cast<const dtlto_batch *>(
+      call("extension", [&] { return Plugin.extension(DTLTO_EXT_BATCH); }));
+  return Batch && Batch->size >= sizeof(dtlto_batch) ? Batch : nullptr;
+}
+
+void Session::Impl::doCompleteBatch() {
+  if (!IsOpen)
+    return;
+  if (const dtlto_batch *Batch = batch())
+    call("complete", [&] { Batch->complete(Handle); });
 }
 
 void Session::Impl::doCancel(uint64_t Id) {
@@ -195,7 +209,7 @@ void Session::Impl::doClose() {
 // Session
 //===----------------------------------------------------------------------===//
 
-Session::Session(const LinkContext &L, std::shared_ptr<EventQueue> Events,
+Session::Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
                  uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
     : I(std::make_shared<Impl>(L, std::move(Events), NumJobs,
                                std::move(Room))) {
@@ -214,18 +228,21 @@ void Session::open() {
   I->post([I = I.get()] { I->doOpen(); });
 }
 
-void Session::submit(std::unique_ptr<BuiltJob> Job, const Task &T,
-                     bool Insist) {
+void Session::submit(std::unique_ptr<BuiltJob> Job, JobHere Here, bool Insist) {
   uint64_t Id = Job->Job.id;
   {
     std::lock_guard<std::mutex> Lock(I->Mutex);
     Impl::Record &R = I->Jobs[Id];
     R.Built = std::move(Job);
-    R.T = &T;
+    R.Here = std::move(Here);
     R.InSubmit = true;
     R.Done = false;
   }
   I->post([I = I.get(), Id, Insist] { I->doSubmit(Id, Insist); });
+}
+
+void Session::completeBatch() {
+  I->post([I = I.get()] { I->doCompleteBatch(); });
 }
 
 void Session::forget(uint64_t Job) {

@@ -19,9 +19,11 @@
 #ifndef DTLTO_HOST_SESSION_H
 #define DTLTO_HOST_SESSION_H
 
+#include "Host/CodegenResult.h"
+#include "Host/HostContext.h"
 #include "Host/LocalRoom.h"
 #include "Host/SessionEvents.h"
-#include "Job/LinkContext.h"
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -39,12 +41,24 @@ inline dtlto_load unknownLoad() {
   return Load;
 }
 
+/// What the session knows of a job beside what the plugin is given.
+struct JobHere {
+  std::string Name;    // of its module, for messages
+  uint64_t Memory = 0; // bytes, that a compile on this machine may take
+  /// Compiles it here, on the calling thread. Any thread, until the session is
+  /// closed.
+  std::function<CodegenResult()> Compile;
+  /// Fails, with a reason, if the bytes are no object that it could have. As
+  /// above; empty: any may be.
+  std::function<llvm::Error(llvm::StringRef)> Check = {};
+};
+
 class Session {
 public:
   /// \p Events outlives all threads of the plugin that keeps the ABI; a session
   /// that is left behind pushes no more events. The plugin's jobs that are
   /// compiled here share \p Room with others; null: there is no limit.
-  Session(const LinkContext &L, std::shared_ptr<EventQueue> Events,
+  Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
           uint64_t NumJobs, std::shared_ptr<LocalRoom> Room = nullptr);
   ~Session();
 
@@ -56,11 +70,14 @@ public:
   /// Asks for submit(). Events: Submitted, and if its status is DTLTO_OK, one
   /// Done. After a BUSY, jobs are given back as BUSY without a call until the
   /// plugin has told that there is room, or \p Insist.
-  void submit(std::unique_ptr<BuiltJob> Job, const Task &T, bool Insist);
+  void submit(std::unique_ptr<BuiltJob> Job, JobHere Here, bool Insist);
 
   /// The job is of no interest any more: no events for it follow, and cancel()
   /// is asked for if the plugin has it.
   void forget(uint64_t Job);
+
+  /// Tells the plugin, which wants to know (Opened), that it has all jobs.
+  void completeBatch();
 
   /// Tells the plugin, if it has dtlto.refuted/1, that the result which it had
   /// for \p Job was wrong.

@@ -8,9 +8,9 @@
 #ifndef DTLTO_HOST_SESSIONEVENTS_H
 #define DTLTO_HOST_SESSIONEVENTS_H
 
-#include "Job/JobBuilder.h"
-#include "Job/LocalCodegen.h"
+#include "Host/BuiltJob.h"
 #include "Support/Buffer.h"
+#include "llvm/Support/Caching.h"
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -62,7 +62,8 @@ struct Event {
   Buffer Object = {};
   std::string Message = {};
   std::string Worker = {};
-  uint32_t Needs = 0;     // Opened: DTLTO_PART_... of each job
+  bool WantsBatches = false; // Opened
+  uint32_t Needs = 0;        // Opened: DTLTO_PART_... of each job
   bool RanHere = false;   // Done: through local code generation. State: on this
                           // machine, or it waits for its turn there
   bool IsOurs = false;    // Done, CacheHit: a linker has made the object, or an

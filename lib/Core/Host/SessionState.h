@@ -27,7 +27,7 @@ namespace dtlto {
 
 /// The plugin holds a pointer to this as its dtlto_host_context.
 struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
-  Impl(const LinkContext &L, std::shared_ptr<EventQueue> Events,
+  Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
        uint64_t NumJobs, std::shared_ptr<LocalRoom> Room);
   /// Fills in what the plugin is offered.
   void makeHost();
@@ -38,7 +38,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   struct Record {
     std::unique_ptr<BuiltJob> Built; // until the plugin can't look any more
-    const Task *T = nullptr;
+    JobHere Here;
     bool InSubmit = true; // submit() hasn't returned
     bool Done = false;    // job_done() was called, or the job not accepted
     // Nobody waits for an event. Read without the lock, too: whoever has it may
@@ -76,6 +76,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   void doOpen();
   void doSubmit(uint64_t Id, bool Insist);
+  const dtlto_batch *batch(); // null: the plugin doesn't want to know
+  void doCompleteBatch();
   void doCancel(uint64_t Id);
   void doRefute(uint64_t Id);
   void doLoad();
@@ -119,7 +121,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
       Events->push(std::move(E));
   }
 
-  const LinkContext &L; // not after Closed
+  const HostContext &L; // not after Closed
   const std::shared_ptr<LocalRoom> Room;
   Messages &Msg;
   const dtlto_plugin &Plugin;

@@ -13,10 +13,7 @@
 #include "LLVM/Index.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
-#include <algorithm>
-#include <cstring>
 
 using namespace llvm;
 using namespace dtlto;
@@ -33,7 +30,18 @@ static std::string workingDirectory() {
 }
 
 JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim)
-    : L(L), Slim(Slim), Parts(Parts), Names(workingDirectory()) {}
+    : L(L), Slim(Slim), Names(workingDirectory()) {
+  setParts(Parts);
+}
+
+/// What this host doesn't know, or what is nothing without inputs, is left out.
+void JobBuilder::setParts(uint32_t NewParts) {
+  constexpr uint32_t WithInputs =
+      DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG;
+  Parts = NewParts & WithInputs
+              ? NewParts & (WithInputs | DTLTO_PART_DIGESTS | DTLTO_PART_WHOLE)
+              : 0;
+}
 
 Triple JobBuilder::triple(const Task &T) const {
   if (!L.Conf.OverrideTriple.empty())
@@ -46,9 +54,9 @@ Triple JobBuilder::triple(const Task &T) const {
 
 /// The file of \p Module as the primary or as an import, under the same name.
 Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
-                                              uint32_t Role) {
+                                              uint32_t Role, bool IsWhole) {
   StringRef Name = Module.getModuleIdentifier();
-  bool AsSlim = Slim && Role == DTLTO_ROLE_IMPORT;
+  bool AsSlim = Slim && Role == DTLTO_ROLE_IMPORT && !IsWhole;
   auto &Map = AsSlim ? SlimFiles : Files;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -73,14 +81,6 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Map.try_emplace(Name, std::move(File)).first->second.get();
-}
-
-const uint8_t *ModuleFile::digest() {
-  std::call_once(HashOnce, [&] {
-    auto Hash = BLAKE3::hash(arrayRefFromStringRef(Bytes));
-    std::copy(Hash.begin(), Hash.end(), Digest);
-  });
-  return Digest;
 }
 
 bool JobBuilder::staysHere(const Task &T) {
@@ -196,29 +196,13 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   return It->second;
 }
 
-static dtlto_input makeInput(uint32_t Role, const char *Path, StringRef Bytes) {
-  dtlto_input Input = {};
-  Input.size = sizeof(dtlto_input);
-  Input.role = Role;
-  Input.path = Path;
-  Input.bytes = {Bytes.data(), Bytes.size()};
-  return Input;
-}
-
-/// After each change of \p Built's inputs.
-static void setInputs(BuiltJob &Built) {
-  Built.InputPointers.clear();
-  for (const dtlto_input &Input : Built.Inputs)
-    Built.InputPointers.push_back(&Input);
-  Built.Job.inputs = Built.InputPointers.data();
-  Built.Job.num_inputs = Built.InputPointers.size();
-}
-
 Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   // The primary module first, then imports as the importer visits them.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
 
+  // The plugin may ask for others while these are added.
+  uint32_t Whole = Parts & DTLTO_PART_WHOLE;
   StringMap<StringRef> Paths; // the linker's name -> the name that travels
   auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
     // LLVM 19's writer sign-extends such characters, and what follows them in
@@ -226,7 +210,7 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     if (!isASCII(Module.getModuleIdentifier()))
       return failure("a module name outside of ASCII, '" +
                      Module.getModuleIdentifier() + "'");
-    Expected<ModuleFile *> File = moduleFile(Module, Role);
+    Expected<ModuleFile *> File = moduleFile(Module, Role, Whole != 0);
     if (!File)
       return File.takeError();
     if ((*File)->MayReadFiles)
@@ -267,24 +251,8 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
       makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef));
   Built.Files.push_back(nullptr);
   setInputs(Built);
-  Built.Job.parts |= DTLTO_PART_INPUTS;
+  Built.Job.parts |= DTLTO_PART_INPUTS | Whole;
   return Error::success();
-}
-
-void JobBuilder::addDigests(BuiltJob &Built) {
-  for (size_t I = 0; I != Built.Inputs.size(); ++I) {
-    dtlto_input &Input = Built.Inputs[I];
-    if (Built.Files[I]) {
-      const uint8_t *Digest = Built.Files[I]->digest();
-      std::copy(Digest, Digest + sizeof(Input.digest), Input.digest);
-      continue;
-    }
-    auto Hash =
-        BLAKE3::hash(ArrayRef(static_cast<const uint8_t *>(Input.bytes.data),
-                              static_cast<size_t>(Input.bytes.size)));
-    std::copy(Hash.begin(), Hash.end(), Input.digest);
-  }
-  Built.Job.parts |= DTLTO_PART_DIGESTS;
 }
 
 Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
@@ -336,13 +304,7 @@ Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
         OutputPath.str()})
     Args.push_back(Arg);
 
-  for (const std::string &Arg : Args)
-    Built.ArgPointers.push_back(Arg.c_str());
-  Built.ArgPointers.push_back(nullptr);
-  Built.Job.args = Built.ArgPointers.data();
-  Built.Job.num_args = Args.size();
-  Built.Job.output = OutputPath.data();
-  Built.Job.parts |= DTLTO_PART_ARGS;
+  setArgs(Built, OutputPath.data());
   return Error::success();
 }
 
@@ -363,6 +325,14 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
 }
 
 Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
+  // Imports are now to be whole, or need no longer be.
+  if ((Parts ^ Built.Job.parts) & DTLTO_PART_WHOLE) {
+    Built.Inputs.clear();
+    Built.Files.clear();
+    Built.WholeImportBytes = 0;
+    Built.Job.parts &= ~(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS |
+                         DTLTO_PART_CONFIG | DTLTO_PART_WHOLE);
+  }
   uint32_t Missing = Parts & ~Built.Job.parts;
   // The command line and the configuration are nothing without the inputs.
   if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG) &&

@@ -10,10 +10,10 @@
 
 #include "Bitcode/IndexShard.h"
 #include "Config/ConfigJSON.h"
+#include "Host/BuiltJob.h"
+#include "Host/ModuleNames.h"
 #include "Job/LinkContext.h"
-#include "Job/ModuleNames.h"
 #include "Job/SlimImports.h"
-#include "dtlto/PluginAPI.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <atomic>
@@ -21,37 +21,6 @@
 #include <mutex>
 
 namespace dtlto {
-
-/// A file that many jobs read: one address, name and digest for all.
-struct ModuleFile {
-  std::string Path;
-  llvm::StringRef Bytes;
-  uint64_t WholeSize = 0;    // before imports were slimmed
-  bool MayReadFiles = false; // in assembly
-
-  /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
-  const uint8_t *digest();
-
-private:
-  std::once_flag HashOnce;
-  uint8_t Digest[32] = {};
-};
-
-/// A job and the memory that it points at, but for the modules' bytes.
-struct BuiltJob {
-  dtlto_job Job = {};
-  ShardBytes Shard;
-  std::string Name;
-  std::string Triple;
-  std::vector<dtlto_input> Inputs;
-  std::vector<const dtlto_input *> InputPointers;
-  std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
-  std::vector<std::string> Args;
-  std::vector<const char *> ArgPointers;
-  std::string Config;            // empty: the link's
-  std::string Avoid;             // for dtlto_job::avoid
-  uint64_t WholeImportBytes = 0; // of the files that imports are taken from
-};
 
 /// Makes jobs, and keeps what jobs of one link share. Any thread.
 class JobBuilder {
@@ -70,11 +39,14 @@ public:
   llvm::Error complete(BuiltJob &Built, const Task &T);
 
   /// Whether complete() has something to do.
-  bool lacks(const BuiltJob &Built) const { return Parts & ~Built.Job.parts; }
+  bool lacks(const BuiltJob &Built) const {
+    return (Parts & ~Built.Job.parts) ||
+           ((Parts ^ Built.Job.parts) & DTLTO_PART_WHOLE);
+  }
 
   /// Changes what jobs must carry from now on. On any thread; jobs that are
   /// being built may or may not have the new parts.
-  void setParts(uint32_t NewParts) { Parts = NewParts; }
+  void setParts(uint32_t NewParts);
 
   /// Whether build() is so little work that a thread of its own would be more.
   bool isTrivial() const { return Parts == 0; }
@@ -96,10 +68,9 @@ private:
   };
 
   llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module,
-                                          uint32_t Role);
+                                          uint32_t Role, bool IsWhole);
   const TripleArgs &argsFor(const llvm::Triple &TheTriple);
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
-  void addDigests(BuiltJob &Built);
   llvm::Error addArgs(BuiltJob &Built, const Task &T);
   llvm::Error addConfig(BuiltJob &Built, const Task &T);
   llvm::Expected<const char *> config();
@@ -110,7 +81,7 @@ private:
 
   const LinkContext &L;
   SlimImports *const Slim; // may be null
-  std::atomic<uint32_t> Parts;
+  std::atomic<uint32_t> Parts{0};
   ModuleNames Names;
   std::mutex Mutex; // guards the maps, not their values
   llvm::StringMap<std::unique_ptr<ModuleFile>> Files, SlimFiles;

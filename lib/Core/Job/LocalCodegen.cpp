@@ -126,18 +126,3 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
   Result.Failed |= Stop && *Stop;
   return Result;
 }
-
-Error dtlto::compileError(StringRef Module, StringRef Title, StringRef Errors) {
-  std::string Begin = ("\n" + Module + " <inline asm>:").str();
-  std::string Text = ("module '" + Title + "' failed to compile").str();
-  Error All = Error::success();
-  auto Add = [&](const Twine &Words) {
-    All = joinErrors(std::move(All),
-                     createStringError(inconvertibleErrorCode(), Words));
-  };
-  for (size_t End; (End = Errors.find(Begin)) != StringRef::npos;
-       Errors = Errors.drop_front(End + 1))
-    Add(Errors.take_front(End));
-  Add(Errors.rtrim() + "\n>>> dtlto: " + Text);
-  return All;
-}

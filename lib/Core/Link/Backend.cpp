@@ -13,7 +13,8 @@
 
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
-#include "Link/LinkRun.h"
+#include "Link/LTOJobs.h"
+#include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
 #include "LLVM/ThinBackend.h"
@@ -69,7 +70,7 @@ public:
   Error wait() override {
     if (L.opts().Split != 0)
       split();
-    return LinkRun(L, std::move(Tasks)).run();
+    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
   }
 
 private:

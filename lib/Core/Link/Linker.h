@@ -9,10 +9,9 @@
 #define DTLTO_LINK_LINKER_H
 
 #include "Job/LinkContext.h"
-#include "Link/Options.h"
-#include "Report/Timeline.h"
+#include "Run/RunContext.h"
 #include "LLVM/ThinBackend.h"
-#include <chrono>
+#include "llvm/Config/llvm-config.h"
 
 namespace dtlto {
 
@@ -32,20 +31,22 @@ struct Linker {
 };
 
 /// What LLVM gives a backend: one ThinLTO link.
-struct Link : LinkContext {
+struct Link : LinkContext, RunContext {
   Link(Linker &TheLinker, const llvm::lto::Config &Conf,
        const llvm::ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
        llvm::AddStreamFn AddStream, llvm::FileCache Cache)
-      : LinkContext{TheLinker.Plugin,
-                    *TheLinker.Msg,
-                    TheLinker.Opts,
+      : LinkContext{{TheLinker.Plugin, *TheLinker.Msg, TheLinker.Opts,
+                     LLVM_VERSION_STRING},
                     TheLinker.Inputs,
                     TheLinker.IsMachO,
                     Conf,
                     Index,
                     Defined},
+        RunContext{*this, TheLinker.Opts,
+                   Conf.TimeTraceEnabled ? &TheLinker.Timelines : nullptr},
         TheLinker(TheLinker), AddStream(std::move(AddStream)),
         Cache(std::move(Cache)) {}
+  Link(const Link &) = delete; // one half points at the other
 
   Linker &TheLinker;
   llvm::AddStreamFn AddStream;
@@ -53,11 +54,6 @@ struct Link : LinkContext {
   mutable llvm::FileCache Cache;
   bool EmitIndexFiles = false;
   bool EmitImportsFiles = false;
-  std::chrono::steady_clock::time_point Started = {}; // the first task came
-  std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
-
-  Messages &msg() const { return Msg; }
-  const Options &opts() const { return TheLinker.Opts; }
 };
 
 } // namespace dtlto

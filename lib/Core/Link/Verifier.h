@@ -14,20 +14,11 @@
 #ifndef DTLTO_LINK_VERIFIER_H
 #define DTLTO_LINK_VERIFIER_H
 
-#include "Bundle/JobOutputs.h"
 #include "Job/JobBuilder.h"
 #include "Link/Linker.h"
+#include "Run/JobResult.h"
 
 namespace dtlto {
-
-/// What a worker has made, and where. Borrowed.
-struct Made {
-  llvm::StringRef Object;
-  JobOutputs Outputs;     // beside the object
-  SideFiles Side;         // where those made here are
-  std::string Worker;     // empty: not known
-  std::string CacheEntry; // the file that it is from; empty: none
-};
 
 /// Any thread.
 class Verifier {

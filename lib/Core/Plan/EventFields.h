@@ -36,10 +36,10 @@ inline constexpr std::string_view EventNames[] = {
 static_assert(std::size(EventNames) == NumEventKinds);
 
 inline constexpr std::string_view ActionNames[] = {
-    "Open",        "Prepare",   "Offer",       "Cancel",     "StaysHere",
-    "CompileHere", "Won",       "Refute",      "Verify",     "Deliver",
-    "QueryLoad",   "TakeToken", "ReturnToken", "DropPlugin", "EndJob",
-    "FailLink",    "Close"};
+    "Open",      "Prepare",     "Offer",     "CompleteBatch", "Cancel",
+    "StaysHere", "CompileHere", "Won",       "Refute",        "Verify",
+    "Deliver",   "QueryLoad",   "TakeToken", "ReturnToken",   "DropPlugin",
+    "EndJob",    "FailLink",    "Close"};
 static_assert(std::size(ActionNames) == NumActionKinds);
 
 inline constexpr std::string_view KindNames[] = {"First", "Retry", "Duplicate",
@@ -110,6 +110,7 @@ void forEachField(EventT &E, FnT F, const Event & /*selects this one*/) {
   F("why", E.Why);
   F("flag", E.Flag);
   F("ran-here", E.RanHere);
+  F("wants-batches", E.WantsBatches);
   F("bytes", E.Bytes);
   F("seconds", E.Seconds);
   F("call-since", E.CallSince);
@@ -137,6 +138,7 @@ inline bool namesJob(const Event &E) { return E.What >= Event::Verified; }
 inline bool namesJob(const Action &A) {
   switch (A.What) {
   case Action::Open:
+  case Action::CompleteBatch:
   case Action::QueryLoad:
   case Action::TakeToken:
   case Action::ReturnToken:

@@ -77,6 +77,10 @@ void Plan::decide() {
     shareMore();
     prepareMore(); // what was begun here has left its place
     duplicateMore();
+    if (isBatchComplete()) {
+      BatchIsOpen = false;
+      act(Action::CompleteBatch);
+    }
   }
   if (LacksToken && !TokenAsked) {
     TokenAsked = true;
@@ -187,6 +191,7 @@ void Plan::react(const Event &E) {
     A->Since = A->LastSign = Now;
     sawWork();
     OffersAhead = std::min(OffersAhead + 1, O.MaxOffers);
+    BatchIsOpen = WantsBatches;
     return move(*A, State::Accepted);
   case Event::Busy:
     if (A->State == State::Offered)
@@ -262,6 +267,7 @@ void Plan::onOpened(const Event &E) {
   if (PluginGone || IsOpen || CloseAsked)
     return;
   IsOpen = true;
+  WantsBatches = E.WantsBatches;
   LastLoadQuery = LastResult = OpenedAt = Now;
   sawWork();
   act(Action::QueryLoad);

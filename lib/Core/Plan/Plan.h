@@ -136,7 +136,8 @@ struct Load {
 struct Event {
   enum Kind : uint8_t {
     Tick,              // CallSince
-    Opened,            // Flag: jobs that are ready lack what it needs
+    Opened,            // Flag: jobs that are ready lack what it needs.
+                       // WantsBatches: it is told when it has all jobs
     OpenFailed,        // Flag: the user's argument is wrong, so the link fails
     FallbackForbidden, // by the plugin's own settings
     PluginFailed,      // it broke the ABI, or gave up
@@ -174,6 +175,7 @@ struct Event {
   Cause Why = Cause::None;
   bool Flag = false;
   bool RanHere = false; // Succeeded: through local code generation
+  bool WantsBatches = false;
   uint64_t Bytes = 0;
   double Seconds = 0;
   Time CallSince = Never; // when the plugin was called that hasn't come back
@@ -185,10 +187,11 @@ constexpr size_t NumEventKinds = Event::DeliverFailed + 1;
 /// need.
 struct Action {
   enum Kind : uint8_t {
-    Open,      // the plugin
-    Prepare,   // the attempt. ForPlugin; IsAgain: the cache was asked before;
-               // IsSampled: another machine's object in there is to be compared
-    Offer,     // the attempt to the plugin. Insist: though it was busy
+    Open,    // the plugin
+    Prepare, // the attempt. ForPlugin; IsAgain: the cache was asked before;
+             // IsSampled: another machine's object in there is to be compared
+    Offer,   // the attempt to the plugin. Insist: though it was busy
+    CompleteBatch, // tell the plugin: it has all jobs that there are for it now
     Cancel,    // the attempt, wherever it is; no more events of it matter. Why
     StaysHere, // * the attempt is to be compiled here. Why
     CompileHere, // the attempt
@@ -368,6 +371,7 @@ private:
   void deliverHeld();
   void endJob(JobId J, Cause Why);
   void failLink(JobId J, AttemptId Failed, Cause Why);
+  bool isBatchComplete() const;
   void dropPlugin(Cause Why);
   void checkDeadlines();
   bool keepsOrder(const Attempt &A) const;
@@ -460,6 +464,8 @@ private:
   bool IsOpen = false, OpenAsked = false;
   bool PluginBusy = false;
   bool PluginBegan = false; // a job of it has run, or is on its way
+  bool WantsBatches = false;
+  bool BatchIsOpen = false; // it has jobs since CompleteBatch
   bool PluginGone = false;
   bool FallbackForbidden = false;
   bool Failing = false; // the link has failed: nothing more is started

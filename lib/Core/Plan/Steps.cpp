@@ -103,6 +103,21 @@ void Plan::offerMore() {
   }
 }
 
+/// Whether the plugin has jobs that it isn't told of yet, and gets no other
+/// before one that it has ends: the next has to wait for room there, or for
+/// memory, or there is none. What is being prepared may still go to it.
+bool Plan::isBatchComplete() const {
+  if (!BatchIsOpen || PluginGone || !in(State::Offered).empty() ||
+      in(State::Accepted).empty())
+    return false;
+  for (const Key &K : in(State::Preparing))
+    if (const Attempt &A = *find(K.second); isAtPlugin(A) && !A.IsOrphan)
+      return false;
+  if (in(State::Ready).empty())
+    return NextWaiting == EndWaiting;
+  return PluginBusy || lacksMemory(*find(in(State::Ready).begin()->second));
+}
+
 void Plan::compileMore() {
   unsigned Limit = O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
   while (!in(State::Queued).empty() && in(State::Compiling).size() < Limit) {

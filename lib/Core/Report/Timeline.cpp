@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/Timeline.h"
-#include "Job/JobBuilder.h"
+#include "Host/BuiltJob.h"
 #include "dtlto/PluginAPI.h"
 
 using namespace llvm;

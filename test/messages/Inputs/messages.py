@@ -24,7 +24,8 @@ import re
 import sys
 
 FOLDERS = ("lib/Core", "lld-hooks", "plugins/common", "plugins/local",
-           "plugins/distcc", "plugins/icecc", "tools/dtlto-codegen",
+           "plugins/distcc", "plugins/icecc", "plugins/distributor",
+           "plugins/make", "tools/dtlto-codegen", "tools/dtlto-distributor",
            "include/dtlto/sdk")
 DOCUMENT = "docs/MESSAGES.md"
 

@@ -1,0 +1,157 @@
+//===- ShardNames.cpp - The modules that an index shard names -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bitcode/ShardNames.h"
+#include "Bitcode/BitstreamCopy.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+Error malformed(const Twine &What) {
+  return failure("malformed index shard: " + What);
+}
+
+/// Copies a bitstream and rewrites one kind of block on the way.
+class ShardRenamer {
+public:
+  using NameFn = function_ref<std::optional<std::string>(StringRef)>;
+
+  ShardRenamer(StringRef Shard, ShardBytes &Out, NameFn NewName)
+      : In(Shard), Shard(Shard), W(Out), NewName(NewName) {}
+
+  Error run();
+
+private:
+  Error copyModuleBlock();
+  Error rewriteModuleStrtab();
+  Error copyBlock(unsigned ID) {
+    if (Error E = dtlto::copyBlock(In, Shard, W, ID))
+      return malformed(toString(std::move(E)));
+    return Error::success();
+  }
+
+  BitstreamCursor In;
+  StringRef Shard;
+  BitstreamWriter W;
+  NameFn NewName;
+  bool HasModules = false; // a table of modules: a combined index
+};
+
+Error ShardRenamer::run() {
+  if (Shard.size() % 4 != 0 || !Shard.starts_with("BC\xC0\xDE"))
+    return malformed("not a bitcode file");
+  for (unsigned char C : Shard.take_front(4))
+    W.Emit(C, 8);
+  if (Error E = In.JumpToBit(32))
+    return E;
+
+  bool HasModule = false, HasStrtab = false;
+  while (!In.AtEndOfStream()) {
+    Expected<BitstreamEntry> Entry = In.advance();
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind != BitstreamEntry::SubBlock)
+      return malformed("no block where one should begin");
+    if (Entry->ID == bitc::MODULE_BLOCK_ID && !HasModule) {
+      HasModule = true;
+      if (Error E = copyModuleBlock())
+        return E;
+      continue;
+    }
+    HasStrtab |= Entry->ID == bitc::STRTAB_BLOCK_ID;
+    if (Error E = copyBlock(Entry->ID))
+      return E;
+  }
+  if (!HasModule || !HasModules)
+    return malformed("no table of modules");
+  // The last block: without it, the file has been cut.
+  if (!HasStrtab)
+    return malformed("no string table");
+  return Error::success();
+}
+
+Error ShardRenamer::copyModuleBlock() {
+  if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
+    return E;
+  W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
+  auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
+    W.EmitRecord(Code, Record);
+    return Error::success();
+  };
+  if (Error E = readBlock(In, OnRecord, [&](unsigned ID) {
+        return ID == bitc::MODULE_STRTAB_BLOCK_ID ? rewriteModuleStrtab()
+                                                  : copyBlock(ID);
+      }))
+    return E;
+  W.ExitBlock();
+  return Error::success();
+}
+
+Error ShardRenamer::rewriteModuleStrtab() {
+  HasModules = true;
+  if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
+    return E;
+  W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);
+
+  auto Abbrev = std::make_shared<BitCodeAbbrev>();
+  Abbrev->Add(BitCodeAbbrevOp(bitc::MST_CODE_ENTRY));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::VBR, 8));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Array));
+  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 8));
+  unsigned EntryAbbrev = W.EmitAbbrev(std::move(Abbrev));
+
+  auto OnRecord = [&](unsigned Code,
+                      SmallVectorImpl<uint64_t> &Record) -> Error {
+    if (Code != bitc::MST_CODE_ENTRY) {
+      W.EmitRecord(Code, Record); // a module's hash
+      return Error::success();
+    }
+    if (Record.empty())
+      return malformed("module without a number");
+    std::string Old(Record.begin() + 1, Record.end());
+    std::optional<std::string> New = NewName(Old);
+    if (!New)
+      return failure("module '" + printable(Old) +
+                     "' has no name that travels");
+    Record.truncate(1);
+    for (unsigned char C : *New)
+      Record.push_back(C);
+    W.EmitRecord(Code, Record, EntryAbbrev);
+    return Error::success();
+  };
+  if (Error E = readBlock(In, OnRecord))
+    return E;
+  W.ExitBlock();
+  return Error::success();
+}
+
+} // namespace
+
+Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,
+                                               ShardRenamer::NameFn NewName) {
+  ShardBytes Out;
+  Out.reserve(Shard.size() + 1024);
+  // The writer flushes when it is destroyed.
+  if (Error E = ShardRenamer(Shard, Out, NewName).run())
+    return std::move(E);
+  return Out;
+}
+
+Expected<std::vector<std::string>> dtlto::shardModules(StringRef Shard) {
+  std::vector<std::string> Names;
+  Expected<ShardBytes> Same = renameShardModules(Shard, [&](StringRef Name) {
+    Names.push_back(Name.str());
+    return Name.str();
+  });
+  if (!Same)
+    return Same.takeError();
+  return Names;
+}

@@ -1,0 +1,35 @@
+//===- ShardNames.h - The modules that an index shard names -----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_BITCODE_SHARDNAMES_H
+#define DTLTO_BITCODE_SHARDNAMES_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+using ShardBytes = llvm::SmallVector<char, 0>;
+
+/// Returns \p Shard with each module's name replaced by what \p NewName returns
+/// for it. Fails if \p Shard is not a combined index or NewName returns
+/// nothing.
+llvm::Expected<ShardBytes> renameShardModules(
+    llvm::StringRef Shard,
+    llvm::function_ref<std::optional<std::string>(llvm::StringRef)> NewName);
+
+/// The names of the modules in \p Shard, in its order. Fails likewise.
+llvm::Expected<std::vector<std::string>> shardModules(llvm::StringRef Shard);
+
+} // namespace dtlto
+
+#endif // DTLTO_BITCODE_SHARDNAMES_H

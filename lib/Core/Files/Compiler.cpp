@@ -1,0 +1,109 @@
+//===- Compiler.cpp - The compiler of jobs that are files -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/Compiler.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "dtlto/sdk/RunJob.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include <chrono>
+
+using namespace llvm;
+using namespace dtlto;
+
+// Bytes of a compiler's words that are kept.
+static constexpr size_t MaxWords = 65536;
+static constexpr std::chrono::seconds MaxAnswer(60);
+
+CommandResult dtlto::runCommand(const std::string &Program,
+                                ArrayRef<std::string> Args, int (*Stop)(void *),
+                                void *Context) {
+  std::vector<const char *> Argv;
+  for (const std::string &Arg : Args)
+    Argv.push_back(Arg.c_str());
+  Argv.push_back(nullptr);
+  std::string Words(MaxWords, '\0');
+  dtlto_run Run = {Program.c_str(), Stop, Context};
+  int32_t Status = dtlto_run_command(&Run, Argv.data(), /*dir=*/-1,
+                                     Words.data(), Words.size());
+  CommandResult R;
+  R.Ran = Status == DTLTO_OK || Status == DTLTO_ERROR_COMPILER;
+  R.Good = Status == DTLTO_OK;
+  R.Words = strangersLines(Words.c_str(), MaxWords);
+  return R;
+}
+
+/// The rest of the line in \p Text that begins with \p Begin.
+static StringRef restOfLine(StringRef Text, StringRef Begin) {
+  while (!Text.empty()) {
+    auto [Line, Rest] = Text.split('\n');
+    if (Line.consume_front(Begin))
+      return Line.trim();
+    Text = Rest;
+  }
+  return {};
+}
+
+Expected<Compiler> dtlto::readVersion(StringRef Answer) {
+  static constexpr StringLiteral Before = "clang version ";
+  Compiler C;
+  size_t At = Answer.find(Before);
+  if (At != StringRef::npos) {
+    StringRef Rest = Answer.drop_front(At + Before.size());
+    StringRef Version = Rest.take_until(
+        [](char Ch) { return StringRef(" \r\n").contains(Ch); });
+    C.Version = Version.str();
+    // Of what is in brackets, a package's own version doesn't count.
+    StringRef Revision = Rest.drop_front(Version.size()).split('\n').first;
+    StringRef Vendor = Answer.take_front(At);
+    Vendor = Vendor.drop_front(Vendor.rfind('\n') + 1);
+    C.Linker = (Vendor + "LLD " + C.Version).str();
+    if (Revision.contains("://"))
+      C.Linker += Revision.rtrim();
+  }
+  unsigned Major;
+  if (StringRef(C.Version).split('.').first.getAsInteger(10, Major))
+    return failure("it doesn't say that it is a clang");
+  C.Triple = restOfLine(Answer, "Target: ").str();
+  if (C.Triple.empty())
+    return failure("it doesn't say what it compiles for");
+  C.Config = restOfLine(Answer, "Configuration file: ").str();
+  return C;
+}
+
+Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
+  SmallString<256> Program(Args[0]);
+  if (Args[0].find('/') != std::string::npos)
+    if (std::error_code EC = sys::fs::make_absolute(Program))
+      return errorCodeToError(EC);
+  auto Fail = [&](const Twine &Why) {
+    return failure("the compiler '" + printable(Args[0]) + "': " + Why);
+  };
+  std::vector<std::string> Ask = {Args[0]};
+  for (StringRef Arg : Args.drop_front())
+    if (Arg.starts_with("--target=") || Arg.starts_with("--config") ||
+        Arg == "--no-default-config" || Arg == "-m32" || Arg == "-m64")
+      Ask.push_back(Arg.str());
+  Ask.push_back("--version");
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point End = Clock::now() + MaxAnswer;
+  CommandResult R = runCommand(
+      Program.str().str(), Ask,
+      [](void *End) -> int {
+        return Clock::now() > *static_cast<Clock::time_point *>(End);
+      },
+      &End);
+  if (!R.Good)
+    return Fail(R.Words.empty() ? "it gives no answer to --version"
+                                : strangersLine(R.Words, 400));
+  Expected<Compiler> C = readVersion(R.Words);
+  if (!C)
+    return Fail(toString(C.takeError()) + ": " + strangersLine(R.Words, 400));
+  C->Program = Program.str().str();
+  return C;
+}

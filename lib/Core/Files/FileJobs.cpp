@@ -1,0 +1,405 @@
+//===- FileJobs.cpp - Jobs whose modules are files ------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/FileJobs.h"
+#include "Bitcode/Assembly.h"
+#include "Bitcode/ShardNames.h"
+#include "Files/PathArgs.h"
+#include "Object/ObjectCheck.h"
+#include "Object/ObjectDiff.h"
+#include "Run/CostHistory.h"
+#include "Support/AtomicFile.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "LLVM/Version.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// Names of modules begin with `m.`, so these are free.
+static constexpr StringLiteral IndexPath = "index.thinlto.bc";
+static constexpr StringLiteral OutputPath = "out.o";
+
+static std::string workingDirectory() {
+  SmallString<256> Path;
+  if (sys::fs::current_path(Path))
+    return {};
+  return Path.str().str();
+}
+
+FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
+                   std::string Folder)
+    : L(L), List(std::move(List)), C(std::move(C)), Folder(std::move(Folder)),
+      Names(workingDirectory()) {
+  setParts(L.Host.Plugin->needs);
+  for (size_t I = 0; I != this->List.Inputs.size(); ++I)
+    CommonPaths.push_back("common." + std::to_string(I));
+}
+
+/// As clang makes the name of an object for debug info.
+static std::string absolute(StringRef Path) {
+  SmallString<256> Whole(Path);
+  sys::fs::make_absolute(Whole);
+  return Whole.str().str();
+}
+
+/// LLD writes members of archives to files called `a.a(b.o at 123).7.1A2B.o`,
+/// with the task and the process in the name: without these, and the folder of
+/// the output, where that is so.
+static StringRef memberName(StringRef Path) {
+  StringRef Rest = Path;
+  if (!Rest.consume_back(".o"))
+    return Path;
+  auto [Front, Process] = Rest.rsplit('.');
+  auto [Member, Task] = Front.rsplit('.');
+  bool IsMember = Member.ends_with(")") && all_of(Task, isDigit) &&
+                  all_of(Process, isHexDigit);
+  return IsMember ? sys::path::filename(Member) : Path;
+}
+
+JobFacts FileJobs::facts(size_t J) const {
+  const FileJob &Job = List.Jobs[J];
+  JobFacts F;
+  F.Name = F.Title = printable(Job.module());
+  std::string Settings;
+  for (StringRef Arg : List.Args)
+    if (Arg.starts_with("-O"))
+      Settings += Arg;
+  F.CostKey = costKey(Names, memberName(Job.module()), C.Triple, Settings);
+  F.Number = static_cast<unsigned>(J);
+  // One that can't be read fails where it is needed.
+  if (sys::fs::file_size(Job.module(), F.Size))
+    F.Size = 0;
+  return F;
+}
+
+//===----------------------------------------------------------------------===//
+// For the plugin
+//===----------------------------------------------------------------------===//
+
+Event FileJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                        std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
+  Event E{Event::Prepared};
+  E.Job = A.Attempt;
+  Clock::time_point Begin = Clock::now();
+  if (A.ForPlugin && Old) {
+    if (Error Why = complete(*Old, J))
+      E.Message = toString(std::move(Why));
+    else
+      E.Built = std::move(Old);
+  } else if (A.ForPlugin) {
+    if (auto New = build(J, A.Attempt, Cost)) {
+      E.Built = std::move(*New);
+      E.Built->Avoid = Avoid.str();
+      E.Built->Job.avoid = Avoid.empty() ? nullptr : E.Built->Avoid.c_str();
+    } else {
+      E.Message = toString(New.takeError());
+    }
+  }
+  E.Ended = Clock::now();
+  E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+  return E;
+}
+
+Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (auto It = Files.find(Path); It != Files.end())
+      return It->second.get();
+  }
+  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!Buffer)
+    return failure("'" + printable(Path) +
+                   "', which can't be read: " + Buffer.getError().message());
+  auto New = std::make_unique<File>();
+  New->Buffer = std::move(*Buffer);
+  New->Bytes = New->Buffer->getBuffer();
+  New->WholeSize = New->Bytes.size();
+  std::optional<std::string> Name = Names.encode(Path);
+  if (!Name)
+    return failure("a module name that is too long for other machines, '" +
+                   printable(Path) + "'");
+  New->Path = std::move(*Name);
+  New->MayReadFiles = assemblyMayReadFiles(New->Bytes);
+  // Another thread may have been faster.
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Files.try_emplace(Path, std::move(New)).first->second.get();
+}
+
+Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
+                                                    uint64_t Cost) {
+  auto Built = std::make_unique<BuiltJob>();
+  Built->Name = printable(List.Jobs[J].module());
+  Built->Triple = C.Triple;
+  Built->Job.size = sizeof(dtlto_job);
+  Built->Job.id = Id;
+  Built->Job.name = Built->Name.c_str();
+  Built->Job.triple = Built->Triple.c_str();
+  Built->Job.cost = Cost;
+  if (Error E = complete(*Built, J))
+    return std::move(E);
+  return Built;
+}
+
+Error FileJobs::complete(BuiltJob &Built, size_t J) {
+  const FileJob &Job = List.Jobs[J];
+  uint32_t Missing = Parts & ~Built.Job.parts;
+  if (Missing & DTLTO_PART_CONFIG)
+    return failure("the configuration, which only dtlto's linker knows");
+  if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS) &&
+      !(Built.Job.parts & DTLTO_PART_INPUTS))
+    if (Error E = addInputs(Built, Job))
+      return E;
+  if (Missing & DTLTO_PART_ARGS)
+    if (Error E = addArgs(Built, Job))
+      return E;
+  if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
+      Built.Job.parts & DTLTO_PART_INPUTS)
+    addDigests(Built);
+  return Error::success();
+}
+
+Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
+  auto Index = MemoryBuffer::getFile(J.shard(), /*IsText=*/false,
+                                     /*RequiresNullTerminator=*/false);
+  if (!Index)
+    return failure("'" + printable(J.shard()) +
+                   "', which can't be read: " + Index.getError().message());
+  StringMap<StringRef> Travels; // the linker's name -> the name that travels
+  auto AddModule = [&](uint32_t Role, const std::string &Path) -> Error {
+    // Some versions of LLVM lose what follows such a name in a shard.
+    if (!isASCII(Path))
+      return failure("a module name outside of ASCII, '" + printable(Path) +
+                     "'");
+    Expected<File *> Module = open(Path);
+    if (!Module)
+      return Module.takeError();
+    if ((*Module)->MayReadFiles)
+      return failure(
+          "assembly that may read files (.incbin, .include, macros)");
+    if (!Travels.try_emplace(Path, (*Module)->Path).second)
+      return Error::success();
+    Built.Inputs.push_back(
+        makeInput(Role, (*Module)->Path.c_str(), (*Module)->Bytes));
+    Built.Files.push_back(*Module);
+    if (Role == DTLTO_ROLE_IMPORT)
+      Built.WholeImportBytes += (*Module)->WholeSize;
+    return Error::success();
+  };
+  if (Error E = AddModule(DTLTO_ROLE_PRIMARY, J.module()))
+    return E;
+  for (size_t I = 2; I != J.Inputs.size(); ++I)
+    if (Error E = AddModule(DTLTO_ROLE_IMPORT, J.Inputs[I]))
+      return E;
+
+  // An empty shard says that the module is no part of a ThinLTO link.
+  if (StringRef Bytes = (*Index)->getBuffer(); !Bytes.empty()) {
+    Expected<ShardBytes> Shard = renameShardModules(
+        Bytes, [&](StringRef Name) -> std::optional<std::string> {
+          auto It = Travels.find(Name);
+          if (It == Travels.end())
+            return std::nullopt;
+          return It->second.str();
+        });
+    if (!Shard)
+      return failure("'" + printable(J.shard()) + "' (" +
+                     toString(Shard.takeError()) + ")");
+    Built.Shard = std::move(*Shard);
+  }
+  Built.Inputs.push_back(
+      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(),
+                StringRef(Built.Shard.data(), Built.Shard.size())));
+  Built.Files.push_back(nullptr);
+  for (size_t I = 0; I != List.Inputs.size(); ++I) {
+    Expected<File *> Common = open(List.Inputs[I]);
+    if (!Common)
+      return Common.takeError();
+    Built.Inputs.push_back(
+        makeInput(DTLTO_ROLE_OTHER, CommonPaths[I].c_str(), (*Common)->Bytes));
+    Built.Files.push_back(*Common);
+  }
+  setInputs(Built);
+  Built.Job.parts |= DTLTO_PART_INPUTS | DTLTO_PART_WHOLE;
+  return Error::success();
+}
+
+/// Whether clang puts the name of the object into that: into debug info for
+/// Windows, if \p Args ask for it. What the bitcode has doesn't count.
+static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
+  return any_of(Args, [&](StringRef Arg) {
+    return Arg == "-gcodeview" ||
+           (Target.isKnownWindowsMSVCEnvironment() && Arg.starts_with("-g") &&
+            Arg != "-g0" && !Arg.starts_with("-gdwarf"));
+  });
+}
+
+std::vector<std::string> FileJobs::command(const FileJob &J) const {
+  std::vector<std::string> Args(List.Args.begin() + 1, List.Args.end());
+  Args.insert(Args.end(), J.Args.begin(), J.Args.end());
+  Triple Target(C.Triple);
+  if (!Target.isOSWindows())
+    return Args;
+  auto Has = [&](StringRef What) {
+    return any_of(Args, [&](StringRef Arg) { return Arg.contains(What); });
+  };
+  // It is made under another one.
+  if (namesObject(Args, Target) && !Has("-object-file-name=")) {
+    Args.push_back("-Xclang");
+    Args.push_back("-object-file-name=" + absolute(J.object()));
+  }
+  // What in-process ThinLTO doesn't put there either: the time, with which no
+  // two objects are the same, and the compiler's own command line and folders.
+  if (Target.isKnownWindowsMSVCEnvironment() &&
+      !Has("incremental-linker-compatible"))
+    Args.push_back("-mno-incremental-linker-compatible");
+  if (!Has("codeview-command-line"))
+    Args.insert(Args.end(), {"-Xclang", "-gno-codeview-command-line"});
+  return Args;
+}
+
+Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
+  if (J.Outputs.size() != 1)
+    return failure("more files than an object");
+  if (!C.Config.empty())
+    return failure("the compiler's configuration file '" + printable(C.Config) +
+                   "'");
+  std::vector<std::string> Args = command(J);
+  StringMap<std::string> Paths;
+  Paths[J.shard()] = IndexPath.str();
+  Paths[J.object()] = OutputPath.str();
+  for (size_t I = 0; I != List.Inputs.size(); ++I)
+    Paths[List.Inputs[I]] = CommonPaths[I];
+  // Imports are in the shard.
+  Paths[J.module()] = Built.Inputs.front().path;
+  if (Error E = checkPortable(Args, Paths))
+    return E;
+  // A worker's own configuration files must not have a say, a crash must leave
+  // nothing behind, and daemons add arguments that clang finds no use for.
+  Built.Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
+                "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
+  for (std::string &Arg : renamePaths(Args, Paths)) {
+    // Its new name has no extension to go by.
+    if (Arg == Built.Inputs.front().path)
+      Built.Args.insert(Built.Args.end(), {"-x", "ir"});
+    Built.Args.push_back(std::move(Arg));
+  }
+  setArgs(Built, OutputPath.data());
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Here
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct StopAsked {
+  const std::atomic<bool> *Stop; // may be null
+  const std::atomic<bool> &IsInterrupted;
+};
+} // namespace
+
+/// Whether \p Words, of a compiler that has ended with 0, have an error: it
+/// goes on without a module that it can't import from.
+static bool hasError(StringRef Words) {
+  return Words.starts_with("error: ") || Words.contains("\nerror: ") ||
+         Words.contains(": error: ");
+}
+
+CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
+  const FileJob &Job = List.Jobs[J];
+  CodegenResult Result;
+  auto Fail = [&](const Twine &Why) {
+    Result.Failed = true;
+    Result.Errors = Why.str();
+    return std::move(Result);
+  };
+  ++NumRunning;
+  auto Ended = onScopeExit([&] { --NumRunning; });
+  StopAsked Asked{Stop, IsInterrupted};
+  auto ShouldStop = [](void *Context) -> int {
+    const auto &A = *static_cast<StopAsked *>(Context);
+    return A.IsInterrupted || (A.Stop && *A.Stop);
+  };
+  if (ShouldStop(&Asked))
+    return Fail("interrupted");
+
+  std::string Object = Folder + "/" + std::to_string(NumFiles++) + ".o";
+  auto Remove = onScopeExit([&] { sys::fs::remove(Object); });
+  StringMap<std::string> Paths;
+  Paths[Job.object()] = Object;
+  std::vector<std::string> Args = renamePaths(command(Job), Paths);
+  Args.insert(Args.begin(), List.Args[0]);
+  CommandResult Ran = runCommand(C.Program, Args, ShouldStop, &Asked);
+  if (!Ran.Good || hasError(Ran.Words))
+    return Fail(Ran.Words.empty() ? "the compiler failed" : Ran.Words);
+  auto File = MemoryBuffer::getFile(Object, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File || (*File)->getBufferSize() == 0)
+    return Fail("the compiler '" + printable(C.Program) + "' made no object" +
+                (Ran.Words.empty() ? "" : ": " + Ran.Words));
+  for (StringRef Path : ArrayRef(Job.Outputs).drop_front())
+    if (!sys::fs::exists(Path))
+      return Fail("the compiler '" + printable(C.Program) + "' didn't make '" +
+                  printable(Path) + "'");
+  if (!Ran.Words.empty())
+    L.msg().diagnostic(printable(Job.module()) + ": " + Ran.Words);
+  StringRef Bytes = (*File)->getBuffer();
+  Result.Object.assign(Bytes.begin(), Bytes.end());
+  Result.Produced = true;
+  return Result;
+}
+
+//===----------------------------------------------------------------------===//
+// Objects
+//===----------------------------------------------------------------------===//
+
+Error FileJobs::check(size_t, StringRef Object) const {
+  return checkObject(Object, Triple(C.Triple));
+}
+
+Error FileJobs::compare(size_t J, const Made &There, StringRef Here) {
+  if (There.Object == Here)
+    return Error::success();
+  const std::string &Module = List.Jobs[J].module();
+  std::string Text = "the object of module '" + printable(Module) +
+                     "' differs from the one compiled here, " +
+                     describeDifference(There.Object, Here);
+  if (!There.Worker.empty())
+    Text += "; it was compiled on " + There.Worker;
+  std::string Stem =
+      (List.LinkerOutput.empty() ? "a.out" : List.LinkerOutput) +
+      ".dtlto-verify/" +
+      Names.encode(Module).value_or("module-" + std::to_string(J));
+  if (Error E = saveBoth(Stem, ".o", There.Object, Here))
+    Text += ". They can't be saved: " + toString(std::move(E));
+  else
+    Text += ". Both are saved: " + Stem + ".remote.o, .local.o";
+  return failure(Text);
+}
+
+Error FileJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
+                        const AddStreamFn &) {
+  const std::string &Path = List.Jobs[J].object();
+  ++NumRunning;
+  auto Ended = onScopeExit([&] { --NumRunning; });
+  if (IsInterrupted)
+    return failure("interrupted");
+  if (StringRef Parent = sys::path::parent_path(Path); !Parent.empty())
+    if (std::error_code EC = sys::fs::create_directories(Parent))
+      return failure("the folder '" + printable(Parent) +
+                     "' can't be made: " + EC.message());
+  if (Error E =
+          replaceFile(Path, [&](raw_ostream &OS) { OS << R.Object.bytes(); }))
+    return failure("the object '" + printable(Path) +
+                   "' can't be written: " + toString(std::move(E)));
+  return Error::success();
+}

@@ -1,0 +1,97 @@
+//===- FileJobs.h - Jobs whose modules are files ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The jobs of a linker that isn't ours, or of a build system. Modules and index
+// shards are files, a compile here is a run of the compiler that the list
+// names, and what others make is what that one would make: a job travels as its
+// command, with names that any machine has (Host/ModuleNames.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_FILES_FILEJOBS_H
+#define DTLTO_FILES_FILEJOBS_H
+
+#include "Files/Compiler.h"
+#include "Files/JobList.h"
+#include "Host/ModuleNames.h"
+#include "Run/JobSource.h"
+#include "Run/RunContext.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <mutex>
+
+namespace dtlto {
+
+class FileJobs : public JobSource {
+public:
+  /// \p C is the compiler of \p List. Objects are first written to \p Folder,
+  /// which is there, and nobody else's.
+  FileJobs(const RunContext &L, JobList List, Compiler C, std::string Folder);
+
+  size_t numJobs() const override { return List.Jobs.size(); }
+  JobFacts facts(size_t J) const override;
+  bool staysHere(size_t) override { return Parts == 0; }
+  /// A part that this host doesn't know is left out.
+  void setParts(uint32_t NewParts) override {
+    Parts =
+        NewParts & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG |
+                    DTLTO_PART_DIGESTS | DTLTO_PART_WHOLE);
+  }
+  bool lacks(const BuiltJob &Built) const override {
+    return Parts & ~Built.Job.parts;
+  }
+  bool isWork(const plan::Action &A) const override {
+    return A.ForPlugin && Parts != 0;
+  }
+  Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override;
+  CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
+  SideFiles sideFiles(size_t) const override { return {}; }
+  llvm::Error check(size_t J, llvm::StringRef Object) const override;
+  llvm::Error compare(size_t J, const Made &There,
+                      llvm::StringRef Here) override;
+  llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
+                      const llvm::AddStreamFn &Out) override;
+  bool deliversToMemory() const override { return false; }
+
+  /// Ends what is compiled here, and lets nothing begin, nor an object be
+  /// delivered.
+  void interrupt() { IsInterrupted = true; }
+  /// Compiles that run now, and objects that are being delivered.
+  unsigned numRunning() const { return NumRunning; }
+
+private:
+  /// A file, mapped.
+  struct File : ModuleFile {
+    std::unique_ptr<llvm::MemoryBuffer> Buffer;
+  };
+
+  llvm::Expected<File *> open(const std::string &Path);
+  llvm::Expected<std::unique_ptr<BuiltJob>> build(size_t J, uint64_t Id,
+                                                  uint64_t Cost);
+  llvm::Error complete(BuiltJob &Built, size_t J);
+  llvm::Error addInputs(BuiltJob &Built, const FileJob &J);
+  llvm::Error addArgs(BuiltJob &Built, const FileJob &J);
+  std::vector<std::string> command(const FileJob &J) const;
+
+  const RunContext &L;
+  const JobList List;
+  const Compiler C;
+  const std::string Folder; // for objects that are being made
+  const ModuleNames Names;
+  std::vector<std::string> CommonPaths; // common inputs on other machines
+  std::atomic<uint32_t> Parts{0};
+  std::atomic<bool> IsInterrupted = false;
+  std::atomic<unsigned> NumRunning = 0, NumFiles = 0;
+  std::mutex Mutex; // guards the map, not its values
+  /// By name, as the list has it.
+  llvm::StringMap<std::unique_ptr<File>> Files;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_FILES_FILEJOBS_H

@@ -1,0 +1,197 @@
+//===- JobList.cpp - Backend compiles as files ----------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/JobList.h"
+#include "Files/PathArgs.h"
+#include "Support/Failure.h"
+#include "Support/JSONShape.h"
+#include "Support/Text.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// LLD's has a depth of 4.
+static constexpr unsigned MaxDepth = 16;
+
+namespace {
+
+/// Reads values, each with its place in the document for messages.
+class Reader {
+public:
+  Expected<JobList> read(const json::Value &Document);
+
+private:
+  Error fail(const Twine &Place, const Twine &What) {
+    return failure(Place + ": " + What);
+  }
+  Expected<const json::Object *> object(const json::Value *V,
+                                        const std::string &Place,
+                                        ArrayRef<StringRef> Keys);
+  Error texts(const json::Object &O, StringRef Key, const std::string &Place,
+              size_t AtLeast, std::vector<std::string> &Out);
+  Error text(const json::Value &V, const std::string &Place, std::string &Out);
+};
+
+} // namespace
+
+/// \p V as an object that has all of \p Keys, and no others.
+Expected<const json::Object *> Reader::object(const json::Value *V,
+                                              const std::string &Place,
+                                              ArrayRef<StringRef> Keys) {
+  const json::Object *O = V ? V->getAsObject() : nullptr;
+  if (!O)
+    return fail(Place, V ? "expected an object" : "it is missing");
+  for (const auto &[Key, Value] : *O)
+    if (!is_contained(Keys, StringRef(Key)))
+      return fail(Place, "unknown key '" + printable(StringRef(Key)) + "'");
+  for (StringRef Key : Keys)
+    if (!O->get(Key))
+      return fail(Place + "." + Key.str(), "it is missing");
+  return O;
+}
+
+Error Reader::text(const json::Value &V, const std::string &Place,
+                   std::string &Out) {
+  std::optional<StringRef> S = V.getAsString();
+  if (!S)
+    return fail(Place, "expected a string");
+  if (S->contains('\0'))
+    return fail(Place, "a NUL in a string");
+  Out = S->str();
+  return Error::success();
+}
+
+Error Reader::texts(const json::Object &O, StringRef Key,
+                    const std::string &Place, size_t AtLeast,
+                    std::vector<std::string> &Out) {
+  std::string Here = Place + "." + Key.str();
+  const json::Array *A = O.getArray(Key);
+  if (!A)
+    return fail(Here, "expected an array of strings");
+  if (A->size() < AtLeast)
+    return fail(Here, "expected at least " + Twine(AtLeast) + " strings");
+  for (size_t I = 0; I != A->size(); ++I)
+    if (Error E = text((*A)[I], Here + "[" + std::to_string(I) + "]",
+                       Out.emplace_back()))
+      return E;
+  return Error::success();
+}
+
+Expected<JobList> Reader::read(const json::Value &Document) {
+  JobList List;
+  auto Top = object(&Document, "the document", {"common", "jobs"});
+  if (!Top)
+    return Top.takeError();
+  auto Common = object((*Top)->get("common"), "common",
+                       {"linker_output", "args", "inputs"});
+  if (!Common)
+    return Common.takeError();
+  if (Error E = text(*(*Common)->get("linker_output"), "common.linker_output",
+                     List.LinkerOutput))
+    return std::move(E);
+  if (Error E = texts(**Common, "args", "common", 1, List.Args))
+    return std::move(E);
+  if (Error E = texts(**Common, "inputs", "common", 0, List.Inputs))
+    return std::move(E);
+  const json::Array *Jobs = (*Top)->getArray("jobs");
+  if (!Jobs)
+    return fail("jobs", "expected an array");
+  for (size_t I = 0; I != Jobs->size(); ++I) {
+    std::string Place = "jobs[" + std::to_string(I) + "]";
+    auto Job = object(&(*Jobs)[I], Place, {"args", "inputs", "outputs"});
+    if (!Job)
+      return Job.takeError();
+    FileJob &J = List.Jobs.emplace_back();
+    if (Error E = texts(**Job, "args", Place, 0, J.Args))
+      return std::move(E);
+    if (Error E = texts(**Job, "inputs", Place, 2, J.Inputs))
+      return std::move(E);
+    if (Error E = texts(**Job, "outputs", Place, 1, J.Outputs))
+      return std::move(E);
+  }
+  if (Error E = checkJobList(List))
+    return std::move(E);
+  return List;
+}
+
+Error dtlto::checkJobList(const JobList &List) {
+  if (List.Args[0].empty())
+    return failure("common.args[0]: the name of the compiler is empty");
+  StringSet<> Inputs, Outputs;
+  for (const std::string &Path : List.Inputs)
+    Inputs.insert(Path);
+  for (const FileJob &J : List.Jobs)
+    for (const std::string &Path : J.Inputs)
+      Inputs.insert(Path);
+  for (size_t I = 0; I != List.Jobs.size(); ++I) {
+    const FileJob &J = List.Jobs[I];
+    std::string Place = "jobs[" + std::to_string(I) + "]";
+    auto IsFile = [&](ArrayRef<std::string> Paths) {
+      return none_of(Paths, [](StringRef P) { return P.empty(); });
+    };
+    if (!IsFile(J.Inputs) || !IsFile(J.Outputs))
+      return failure(Place + ": the name of a file is empty");
+    for (const std::string &Path : J.Outputs) {
+      if (Inputs.contains(Path))
+        return failure(Place + ": it would write '" + printable(Path) +
+                       "', which is read");
+      if (!Outputs.insert(Path).second)
+        return failure(Place + ": '" + printable(Path) +
+                       "' is written by another job, too");
+    }
+    for (const std::string *Path : {&J.object(), &J.shard(), &J.module()})
+      if (none_of(J.Args, [&](StringRef Arg) {
+            return findPath(Arg, *Path) != StringRef::npos;
+          }))
+        return failure(Place + ": no argument names '" + printable(*Path) +
+                       "'");
+  }
+  return Error::success();
+}
+
+Expected<JobList> dtlto::parseJobList(StringRef Text, StringRef File) {
+  auto Fail = [&](const Twine &Why) {
+    return failure("'" + printable(File) + "': " + Why);
+  };
+  if (JSONShape(Text).Depth > MaxDepth)
+    return Fail("brackets are nested too deep");
+  Expected<json::Value> Document = json::parse(Text);
+  if (!Document)
+    return Fail("it is not JSON: " +
+                strangersLine(toString(Document.takeError())));
+  Expected<JobList> List = Reader().read(*Document);
+  if (!List)
+    return Fail(toString(List.takeError()));
+  return List;
+}
+
+void dtlto::printJobList(const JobList &List, raw_ostream &OS) {
+  json::OStream JOS(OS, 2);
+  auto Texts = [&](StringRef Key, ArrayRef<std::string> Values) {
+    JOS.attributeArray(Key, [&] {
+      for (const std::string &Value : Values)
+        JOS.value(Value);
+    });
+  };
+  JOS.object([&] {
+    JOS.attributeObject("common", [&] {
+      JOS.attribute("linker_output", List.LinkerOutput);
+      Texts("args", List.Args);
+      Texts("inputs", List.Inputs);
+    });
+    JOS.attributeArray("jobs", [&] {
+      for (const FileJob &J : List.Jobs)
+        JOS.object([&] {
+          Texts("args", J.Args);
+          Texts("inputs", J.Inputs);
+          Texts("outputs", J.Outputs);
+        });
+    });
+  });
+}

@@ -1,0 +1,66 @@
+//===- BuiltJob.h - A job of the ABI and its memory -------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_BUILTJOB_H
+#define DTLTO_HOST_BUILTJOB_H
+
+#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// A file that many jobs read: one address, name and digest for all.
+struct ModuleFile {
+  std::string Path;
+  llvm::StringRef Bytes;
+  uint64_t WholeSize = 0;    // before imports were slimmed
+  bool MayReadFiles = false; // in assembly
+
+  /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
+  const uint8_t *digest();
+
+private:
+  std::once_flag HashOnce;
+  uint8_t Digest[32] = {};
+};
+
+/// A job and the memory that it points at, but for the modules' bytes.
+struct BuiltJob {
+  dtlto_job Job = {};
+  llvm::SmallVector<char, 0> Shard;
+  std::string Name;
+  std::string Triple;
+  std::vector<dtlto_input> Inputs;
+  std::vector<const dtlto_input *> InputPointers;
+  std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
+  std::vector<std::string> Args;
+  std::vector<const char *> ArgPointers;
+  std::string Config;            // empty: the link's
+  std::string Avoid;             // for dtlto_job::avoid
+  uint64_t WholeImportBytes = 0; // of the files that imports are taken from
+};
+
+/// An input of a job, without a digest. \p Path and \p Bytes are borrowed.
+dtlto_input makeInput(uint32_t Role, const char *Path, llvm::StringRef Bytes);
+
+/// Lets the job of \p Built have its inputs: after each change of these.
+void setInputs(BuiltJob &Built);
+
+/// Fills in the digests of \p Built's inputs.
+void addDigests(BuiltJob &Built);
+
+/// Lets the job of \p Built have its command line, which makes \p Output, and
+/// the inputs. \p Output outlives the job.
+void setArgs(BuiltJob &Built, const char *Output);
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_BUILTJOB_H

@@ -1,0 +1,49 @@
+//===- HostContext.h - Who has jobs for a plugin ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_HOSTCONTEXT_H
+#define DTLTO_HOST_HOSTCONTEXT_H
+
+#include "Support/MachineMemory.h"
+#include "Support/Messages.h"
+#include "dtlto/PluginAPI.h"
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace dtlto {
+
+/// The options that jobs and the plugin's session go by.
+struct JobOptions {
+  std::vector<std::string> LLVMOptions; // -mllvm and the like, a word each
+  std::vector<std::string> PluginArgs;
+  std::string OutputFile; // for display; may be empty
+  std::string Linker;     // its version line; empty: not known
+  unsigned TimeoutSeconds = 600;
+  // In bytes, that jobs in flight may take in the linker, and again what the
+  // plugin is receiving.
+  uint64_t Memory =
+      std::max<uint64_t>(uint64_t(256) << 20, machineMemory() / 4);
+  // And that jobs may take which are compiled on this machine.
+  uint64_t MemoryHere = std::min(machineMemory() / 2, availableMemory());
+};
+
+/// What a session with a plugin needs of whoever has the jobs, the linker or
+/// the distributor. References outlive the session; everything is read-only
+/// while it lives.
+struct HostContext {
+  const dtlto_plugin *Plugin; // checked (PluginLoader.h)
+  Messages &Msg;
+  const JobOptions &JobOpts;
+  /// Results must be those of this version of LLVM's, "19.1.7".
+  std::string LLVMVersion;
+  unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_HOSTCONTEXT_H

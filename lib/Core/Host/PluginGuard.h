@@ -1,0 +1,52 @@
+//===- PluginGuard.h - Plugins that don't let the linker go on --*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plugin lives in the linker's process. What it does to its session, the
+// session sees. This is about the rest: a plugin that hangs or crashes while it
+// is loaded, and one that calls exit(), which would look like a link that
+// succeeded. (Against _exit(0) there is no help.)
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_PLUGINGUARD_H
+#define DTLTO_HOST_PLUGINGUARD_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace dtlto {
+
+/// While it lives, the plugin \p Plugin is being loaded. If that takes longer
+/// than \p Limit or calls exit(), the process ends with an error of \p Program;
+/// a crash's stack dump names the plugin. One in a process.
+class LoadGuard {
+public:
+  LoadGuard(llvm::StringRef Program, llvm::StringRef Plugin,
+            std::chrono::seconds Limit);
+  ~LoadGuard();
+  LoadGuard(const LoadGuard &) = delete;
+
+private:
+  const std::string Plugin;
+  llvm::PrettyStackTraceFormat InStackDump;
+  std::mutex Mutex; // guards Loaded
+  std::condition_variable Changed;
+  bool Loaded = false;
+  std::thread Watch;
+};
+
+/// From here on, the plugin that was loaded may be called, and LLVM doesn't end
+/// the process by exit(0) any more: an exit() is an error. Any thread.
+void guardAgainstExit();
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_PLUGINGUARD_H

@@ -1,0 +1,93 @@
+//===- LTOJobs.cpp - The jobs of an LTO in this process -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link/LTOJobs.h"
+#include "Job/LocalCodegen.h"
+#include "Link/Verifier.h"
+#include "Object/ObjectCheck.h"
+#include "Run/CostHistory.h"
+#include "LLVM/Cache.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
+                           StringRef Triple, const lto::Config &Conf) {
+  return costKey(Names, Original, Triple,
+                 utostr(Conf.OptLevel) + "," +
+                     utostr(unsigned(Conf.CGOptLevel)) + "," +
+                     utostr(Conf.RunCSIRInstr) + "," +
+                     utostr(Conf.CodeGenOnly) + "," + Conf.OptPipeline);
+}
+
+JobFacts LTOJobs::facts(size_t J) const {
+  const Task &T = Tasks[J];
+  const JobBuilder &Builder = Preparer.builder();
+  JobFacts F;
+  F.Name = T.name().str();
+  F.Title = T.title();
+  F.CostKey = dtlto::costKey(Builder.names(), T.name(), Builder.triple(T).str(),
+                             L.Conf) +
+              partSuffix(T.Part);
+  F.Number = T.Number;
+  uint64_t Size = T.Module.getBuffer().size();
+  F.Size = Size / T.Part.Count;
+  F.SizeBeside = Size - F.Size;
+  return F;
+}
+
+CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
+  return runLocalCodegen(L, Tasks[J], Stop);
+}
+
+SideFiles LTOJobs::sideFiles(size_t J) const {
+  return dtlto::sideFiles(L.Conf, Tasks[J].Number);
+}
+
+Error LTOJobs::check(size_t J, StringRef Object) const {
+  if (L.Conf.CGFileType != CodeGenFileType::ObjectFile)
+    return Error::success();
+  return checkObject(Object, Preparer.builder().triple(Tasks[J]));
+}
+
+Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
+  return Verifier(L, Preparer.builder().names(), Preparer.slim())
+      .compare(Tasks[J], There, Here);
+}
+
+Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
+                       const AddStreamFn &Out) {
+  const Task &T = Tasks[J];
+  if (Error E = writeSideFiles(R.Outputs, Side))
+    return E;
+  Expected<std::unique_ptr<CachedFileStream>> Stream =
+      (Out ? Out : L.AddStream)(T.Number, partFile(T.name().str(), T.Part));
+  if (!Stream)
+    return Stream.takeError();
+  *(*Stream)->OS << R.Object.bytes();
+  // A cache stores the object and adds it to the link here, or where the stream
+  // ends.
+  return commitStream(**Stream);
+}
+
+std::vector<std::string> LTOJobs::notes() const {
+  const JobSaver *Saver = Preparer.saver();
+  if (!Saver || Saver->numLeftOut() == 0)
+    return {};
+  std::string Text = std::to_string(Saver->numLeftOut()) + " of " +
+                     std::to_string(Tasks.size()) +
+                     " jobs were not saved, since " + Saver->reason() +
+                     " cannot be expressed in a bundle";
+  return {Text};
+}
+
+std::vector<std::string> LTOJobs::debugNotes() const {
+  if (const SlimImports *Slim = Preparer.slim())
+    return Slim->describe();
+  return {};
+}

@@ -1,0 +1,62 @@
+//===- LTOJobs.h - The jobs of an LTO in this process -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LINK_LTOJOBS_H
+#define DTLTO_LINK_LTOJOBS_H
+
+#include "Link/JobPreparer.h"
+#include "Run/JobSource.h"
+
+namespace dtlto {
+
+/// What the cost history keeps the time of a module by: with its name and
+/// triple, of \p Conf what changes it.
+std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
+                    llvm::StringRef Triple, const llvm::lto::Config &Conf);
+
+/// The tasks that LLVM gave a backend, as jobs.
+class LTOJobs : public JobSource {
+public:
+  LTOJobs(const Link &L, std::vector<Task> Tasks)
+      : L(L), Tasks(std::move(Tasks)), Preparer(L, this->Tasks) {}
+
+  size_t numJobs() const override { return Tasks.size(); }
+  JobFacts facts(size_t J) const override;
+  bool staysHere(size_t J) override {
+    return Preparer.builder().staysHere(Tasks[J]);
+  }
+  void setParts(uint32_t Parts) override { Preparer.builder().setParts(Parts); }
+  bool lacks(const BuiltJob &Built) const override {
+    return Preparer.builder().lacks(Built);
+  }
+  bool isWork(const plan::Action &A) const override {
+    return Preparer.isWork(A);
+  }
+  Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override {
+    return Preparer.prepare(A, Tasks[J], Cost, std::move(Old), Avoid);
+  }
+  CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
+  SideFiles sideFiles(size_t J) const override;
+  llvm::Error check(size_t J, llvm::StringRef Object) const override;
+  llvm::Error compare(size_t J, const Made &There,
+                      llvm::StringRef Here) override;
+  llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
+                      const llvm::AddStreamFn &Out) override;
+  bool deliversToMemory() const override { return !hasCache(L.Cache); }
+  std::vector<std::string> notes() const override;
+  std::vector<std::string> debugNotes() const override;
+
+private:
+  const Link &L;
+  std::vector<Task> Tasks;
+  JobPreparer Preparer;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LINK_LTOJOBS_H

@@ -1,0 +1,227 @@
+//===- CostHistory.cpp - What modules took in earlier links ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/CostHistory.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace dtlto;
+
+// Seconds for each byte where nothing is known: about what LLD's own 114
+// modules take at O2. All estimates have it then, so the order doesn't depend
+// on it.
+static constexpr double DefaultRate = 5e-6;
+
+// Bytes of memory for each job, for each byte of bitcode that is compiled, and
+// for each that is only loaded, where nothing is known. docs/DESIGN.md has how
+// good that is.
+static constexpr uint64_t BaseMemory = uint64_t(10) << 20;
+static constexpr uint64_t MemoryRate = 60;
+static constexpr uint64_t LoadedRate = 25;
+
+// A module that is this many times larger or smaller than it was is another.
+static constexpr uint64_t MaxGrowth = 4;
+
+// So many modules of the last links tell the rate for those that aren't known.
+static constexpr size_t NumForRate = 1000;
+
+// `a.a(b.o at 123)` with ELF and wasm, `a.a(b.o)123` with Mach-O, and
+// `a.libb.obj123` with COFF. One edit moves all members that follow.
+std::string dtlto::costName(StringRef Original) {
+  StringRef Rest = Original;
+  StringRef End = Rest.consume_back(")") ? ")" : "";
+  StringRef Front = Rest.rtrim("0123456789");
+  if (Front.size() == Rest.size())
+    return Original.str();
+  bool IsMember = !End.empty()
+                      ? Front.consume_back(" at ")
+                      : Front.ends_with(")") ||
+                            Front.ends_with_insensitive(".obj") ||
+                            Front.ends_with(".o") || Front.ends_with(".bc");
+  return IsMember ? (Front + End).str() : Original.str();
+}
+
+std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
+                           StringRef Triple, StringRef Settings) {
+  std::string Name = costName(Original);
+  std::string Key = Names.encode(Name).value_or(Name);
+  Key += '\0';
+  Key += Triple;
+  Key += '\0';
+  Key += Settings;
+  return Key;
+}
+
+static double seconds(const CostEntry &E) {
+  return double(E.Microseconds) / 1e6;
+}
+
+static uint64_t boundedBytes(uint64_t Bytes) {
+  return std::clamp<uint64_t>(Bytes, 1, MaxCostBytes);
+}
+
+static bool sameSize(uint64_t A, uint64_t B) {
+  return A / MaxGrowth <= B && B / MaxGrowth <= A;
+}
+
+/// \p Seconds of a module with \p Then bytes, now that it has \p Now.
+static double scale(double Seconds, uint64_t Then, uint64_t Now) {
+  return Seconds * (double(Now) / double(Then));
+}
+
+/// The median of seconds for each byte, in which a module counts with its size:
+/// that of small modules says little about large ones. A few that are far out
+/// don't matter.
+static double rate(ArrayRef<CostEntry> Entries) {
+  if (Entries.empty())
+    return DefaultRate;
+  std::vector<std::pair<double, uint64_t>> Rates;
+  double Total = 0;
+  for (const CostEntry &E : Entries.take_front(NumForRate)) {
+    Rates.push_back({seconds(E) / double(E.Bytes), E.Bytes});
+    Total += double(E.Bytes);
+  }
+  llvm::sort(Rates);
+  double Sum = 0;
+  for (const auto &[Rate, Bytes] : Rates)
+    if ((Sum += double(Bytes)) * 2 >= Total)
+      return Rate;
+  return Rates.back().first;
+}
+
+std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
+                                               std::string *Note) {
+  std::unique_ptr<CostHistory> History(new CostHistory(Path));
+  std::vector<CostEntry> Entries;
+  std::string Text = "no cost history";
+  if (!Path.empty()) {
+    if (Expected<std::vector<CostEntry>> Read = readCostFile(Path)) {
+      Entries = std::move(*Read);
+      Text = "cost history '" + Path.str() + "': " + utostr(Entries.size()) +
+             " modules";
+    } else {
+      Text = "cost history '" + Path.str() +
+             "' isn't used: " + toString(Read.takeError());
+    }
+  }
+  if (Note)
+    *Note = Text;
+  History->know(std::move(Entries));
+  return History;
+}
+
+void CostHistory::know(std::vector<CostEntry> Entries) {
+  Rate = rate(Entries);
+  Known = std::move(Entries);
+  llvm::sort(Known, [](const CostEntry &A, const CostEntry &B) {
+    return A.Key < B.Key;
+  });
+}
+
+const CostEntry *CostHistory::find(uint64_t Key) const {
+  auto It = llvm::lower_bound(
+      Known, Key, [](const CostEntry &E, uint64_t K) { return E.Key < K; });
+  return It != Known.end() && It->Key == Key ? &*It : nullptr;
+}
+
+size_t CostHistory::size() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Known.size();
+}
+
+CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
+                                   uint64_t BytesBeside) const {
+  uint64_t Key = xxh3_64bits(KeyText);
+  Bytes = boundedBytes(Bytes);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  uint64_t Memory = BaseMemory + MemoryRate * Bytes +
+                    LoadedRate * std::min(BytesBeside, MaxCostBytes);
+  if (const CostEntry *E = find(Key)) {
+    Used.insert(Key);
+    if (sameSize(E->Bytes, Bytes)) {
+      if (E->KiB)
+        Memory = static_cast<uint64_t>(
+            scale(double(E->KiB) * 1024, E->Bytes, Bytes));
+      return {scale(seconds(*E), E->Bytes, Bytes), Memory, true};
+    }
+  }
+  return {Rate * double(Bytes), Memory, false};
+}
+
+void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
+                         uint64_t Memory) {
+  // Also false for what is not a number.
+  if (!(Seconds >= 0 && Seconds <= double(MaxCostMicroseconds) / 1e6))
+    return;
+  if (Path.empty())
+    return;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Time &T =
+      Recorded.try_emplace(xxh3_64bits(KeyText), Time{0, 0, 0}).first->second;
+  if (boundedBytes(Bytes) >= T.Bytes)
+    T = {boundedBytes(Bytes), Seconds, std::min(Memory, MaxCostBytes) / 1024};
+}
+
+/// Brings the entries of the file, of which some other link may have written
+/// a part, up to date.
+void CostHistory::merge(std::vector<CostEntry> &Entries) const {
+  std::map<uint64_t, const CostEntry *> InFile;
+  for (const CostEntry &E : Entries)
+    InFile[E.Key] = &E;
+  auto old = [&](uint64_t Key) {
+    auto It = InFile.find(Key);
+    return It != InFile.end() ? It->second : find(Key);
+  };
+
+  std::vector<CostEntry> Merged;
+  std::set<uint64_t> Done;
+  auto add = [&](const CostEntry &E) {
+    if (Merged.size() != MaxCostEntries && Done.insert(E.Key).second)
+      Merged.push_back(E);
+  };
+  for (const auto &[Key, T] : Recorded) {
+    double Seconds = T.Seconds;
+    uint64_t KiB = T.KiB;
+    const CostEntry *Old = old(Key);
+    if (Old && sameSize(Old->Bytes, T.Bytes)) {
+      Seconds = (Seconds + scale(seconds(*Old), Old->Bytes, T.Bytes)) / 2;
+      if (KiB == 0)
+        KiB = std::min(
+            static_cast<uint64_t>(scale(double(Old->KiB), Old->Bytes, T.Bytes)),
+            MaxCostBytes / 1024);
+    }
+    double Microseconds =
+        std::clamp(std::round(Seconds * 1e6), 1.0, double(MaxCostMicroseconds));
+    add({Key, T.Bytes, uint64_t(Microseconds), KiB});
+  }
+  for (uint64_t Key : Used)
+    if (const CostEntry *Old = old(Key))
+      add(*Old);
+  for (const CostEntry &E : Entries)
+    add(E);
+  Entries = std::move(Merged);
+}
+
+std::string CostHistory::save() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Recorded.empty())
+    return "";
+  std::vector<CostEntry> Written;
+  if (Error E = updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
+        merge(Entries);
+        Written = Entries;
+      }))
+    return "cost history '" + Path +
+           "' wasn't written: " + toString(std::move(E));
+  know(std::move(Written));
+  Recorded.clear();
+  Used.clear();
+  return "";
+}

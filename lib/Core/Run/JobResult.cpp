@@ -1,0 +1,83 @@
+//===- JobResult.cpp - What an attempt at a job came to -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/JobResult.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+using plan::Cause;
+
+/// Whether \p Text has \p Worker as a word of its own.
+static bool namesWorker(StringRef Text, StringRef Worker) {
+  auto IsPart = [](char C) { return isAlnum(C) || C == '-' || C == '_'; };
+  if (Worker.empty())
+    return true;
+  for (size_t At = 0; (At = Text.find(Worker, At)) != StringRef::npos; ++At) {
+    size_t End = At + Worker.size();
+    if ((At == 0 || !IsPart(Text[At - 1])) &&
+        (End == Text.size() || !IsPart(Text[End])))
+      return true;
+  }
+  return false;
+}
+
+/// Leaves the object in \p R, and the rest of what the worker made beside it.
+static Error unpack(JobResult &R, const SideFiles &Side) {
+  Expected<JobOutputs> Outputs = unpackOutputs(R.Object.bytes(), Side);
+  if (!Outputs)
+    return Outputs.takeError();
+  R.Packed = std::move(R.Object);
+  R.Outputs = *Outputs;
+  SmallVector<char, 0> Copy(Outputs->Object.begin(), Outputs->Object.end());
+  R.Object = Buffer::own(std::move(Copy));
+  return Error::success();
+}
+
+Verdict dtlto::judge(Event &E, const SideFiles &Side,
+                     function_ref<Error(StringRef)> Check, JobResult &R) {
+  R = {std::move(E.Object), E.RanHere && E.NoObject, {}, {}};
+  std::string Where = E.Worker.empty() ? "" : " on " + E.Worker;
+  Verdict V;
+  auto NoGood = [&](const char *What, Error Reason) {
+    V.Failure = Cause::BadResult;
+    V.Why = What + Where + " is no good: " + toString(std::move(Reason));
+    return V;
+  };
+
+  switch (E.Status) {
+  case DTLTO_OK:
+    if (!E.RanHere && !Side.empty())
+      if (Error Reason = unpack(R, Side))
+        return NoGood("the result", std::move(Reason));
+    if (!R.MayBeEmpty)
+      if (Error Reason = Check(R.Object.bytes()))
+        return NoGood("the object", std::move(Reason));
+    break;
+  case DTLTO_ERROR_COMPILER:
+    V.Failure = E.RanHere ? Cause::CompilerHere : Cause::Compiler;
+    V.Why = "the compiler failed" + Where;
+    break;
+  case DTLTO_ERROR_CALLER:
+    V.Failure = Cause::Caller;
+    V.Why = "it doesn't accept the job: " + E.Message;
+    break;
+  case DTLTO_CANCELLED:
+    V.Failure = Cause::Cancelled;
+    V.Why = "cancelled without having been asked to";
+    break;
+  default:
+    V.Failure = Cause::Infrastructure;
+    V.Why = StringRef(E.Message).rtrim().str();
+    if (V.Why.empty())
+      V.Why = "no reason given";
+    if (!namesWorker(V.Why, E.Worker))
+      V.Why += Where;
+  }
+  return V;
+}

@@ -1,0 +1,462 @@
+//===- LinkRun.cpp - Runs the jobs of a link ------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/LinkRun.h"
+#include "Run/CostObserver.h"
+#include "Run/LogObserver.h"
+#include "Run/Notices.h"
+#include "Run/ProgressObserver.h"
+#include "Run/TimelineObserver.h"
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace std::chrono_literals;
+
+using plan::Action;
+using plan::AttemptId;
+using PlanEvent = plan::Event;
+
+// How long close() may take.
+static constexpr std::chrono::seconds MaxClose = 10s;
+
+// File descriptors that are asked for, if the hard limit allows.
+static constexpr rlim_t MaxDescriptors = 65536;
+
+/// What nobody on another machine can know.
+static uint64_t randomSeed() {
+  uint64_t Seed;
+  if (::getentropy(&Seed, sizeof(Seed)) != 0)
+    Seed = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
+  return Seed;
+}
+
+LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
+                 function_ref<void(plan::Options &)> Adjust)
+    : L(L), Source(std::move(TheSource)), WorkerNames(1) {
+  for (size_t J = 0; J != Source->numJobs(); ++J)
+    Jobs.push_back(std::make_unique<Job>(Job{J, Source->facts(J)}));
+  order();
+  std::string Note;
+  std::unique_ptr<Jobserver> Tokens =
+      Jobserver::connect(L.opts().MakeFlags, Note);
+  if (!Note.empty())
+    L.msg().debug(Note);
+  Room = std::make_shared<LocalRoom>(L.opts().MemoryHere, std::move(Tokens));
+
+  plan::Options O = options();
+  if (Adjust)
+    Adjust(O);
+  CloseTimeout = std::min<plan::Time>({MaxClose, O.CallTimeout, O.JobTimeout});
+  std::vector<plan::JobInfo> Infos;
+  for (const auto &J : Jobs)
+    Infos.push_back(
+        {J->Seconds, !Source->sideFiles(J->Number).empty(), J->Memory});
+  ThePlan = std::make_unique<plan::Plan>(Infos, O);
+  startObservers();
+  if (O.VerifyPercent != 0)
+    L.msg().debug("--thinlto-dist-verify=" + Twine(O.VerifyPercent) + ":" +
+                  Twine(O.VerifySeed) + " would compare the same jobs again");
+  if (!L.opts().Log.empty())
+    Observers.push_back(std::make_unique<LogObserver>(*this, L, O, Infos));
+}
+
+LinkRun::~LinkRun() = default;
+
+/// Estimates all jobs and puts them in order.
+void LinkRun::order() {
+  std::string Note;
+  Costs = CostHistory::load(costHistoryPath(L.opts()), &Note);
+  if (!Note.empty())
+    L.msg().debug(Note);
+  for (auto &J : Jobs) {
+    const JobFacts &F = J->Facts;
+    CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.SizeBeside);
+    J->Seconds = E.Seconds;
+    J->Memory = E.Memory;
+  }
+  // One thread in this process takes modules in LLVM's order, as in-process
+  // ThinLTO does, since then warnings, and which file is written last, have an
+  // order that can be relied on.
+  KeepOrder = L.Host.Parallelism == 1 && !Jobs.empty() && Source->staysHere(0);
+  // LLVM has its own order, too: the largest bitcode first.
+  if (L.opts().Order == OrderKind::Link)
+    llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
+      return A->Facts.Number < B->Facts.Number;
+    });
+  else if (!KeepOrder)
+    llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
+      return A->Seconds > B->Seconds;
+    });
+}
+
+plan::Options LinkRun::options() const {
+  plan::Options O;
+  O.Cores = L.Host.Parallelism;
+  O.LocalJobs = L.opts().LocalJobs;
+  O.DuplicatePercent = L.opts().DuplicatePercent;
+  O.VerifyPercent = L.opts().VerifyPercent;
+  O.VerifySeed = L.opts().VerifySeed.value_or(randomSeed());
+  O.Fallback = L.opts().Fallback == FallbackKind::Local;
+  O.KeepOrder = KeepOrder;
+  O.MaxBytesInFlight = L.opts().Memory;
+  O.MaxBytesHere = L.opts().MemoryHere;
+  O.NeedsTokens = Room->tokens() != nullptr;
+  O.JobTimeout = std::chrono::seconds(L.opts().TimeoutSeconds);
+  return O;
+}
+
+void LinkRun::startObservers() {
+  auto Notes = std::make_unique<Notices>(*this, L);
+  TheNotices = Notes.get();
+  Observers.push_back(std::move(Notes));
+  Observers.push_back(std::make_unique<CostObserver>(*this, *Costs));
+  if (!L.opts().Report.empty() || L.Timelines)
+    Observers.push_back(std::make_unique<TimelineObserver>(*this, L));
+  if (L.opts().Progress == ProgressKind::Always ||
+      (L.opts().Progress == ProgressKind::Auto && L.msg().columns()))
+    Observers.push_back(std::make_unique<ProgressObserver>(*this, L));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+Error LinkRun::run() {
+  {
+    Step First;
+    First.Now = now();
+    std::vector<Action> Actions;
+    ThePlan->start(First.Now, Actions);
+    finishStep(First, Actions);
+  }
+  while (!ThePlan->isDone()) {
+    Clock::time_point Due = Clock::now() + 1h;
+    if (plan::Time At = ThePlan->wakeUp(); At != plan::Never)
+      Due = std::min(Due, L.Started + At);
+    for (const auto &O : Observers)
+      Due = std::min(Due, O->due());
+    for (Event &E : Events->popAll(Due))
+      handle(E);
+    // Every stage has an end.
+    if (NumOnThreads == 0 && ThePlan->numOnThreads() != 0) {
+      TheNotices->internalError(ThePlan->check());
+      break;
+    }
+    tick();
+  }
+  close();
+  // What a plugin does wrong after its last job still counts.
+  for (Event &E : Events->popAll(Clock::now()))
+    if (E.Kind == Event::Violation || E.Kind == Event::GaveUp)
+      handle(E);
+  Helpers.reset();
+  LocalPool.reset();
+  for (const auto &O : Observers)
+    O->finish();
+  if (std::string Note = Costs->save(); !Note.empty())
+    L.msg().debug(Note);
+  TheNotices->summarize(Source->notes(), Source->debugNotes());
+  return TheNotices->takeError();
+}
+
+void LinkRun::step(const PlanEvent &E, Step S) {
+  S.Now = now();
+  S.E = &E;
+  S.Job = E.Attempt ? JobOf.lookup(E.Attempt) : E.Job;
+  std::vector<Action> Actions;
+  ThePlan->handle(S.Now, E, Actions);
+  finishStep(S, Actions);
+}
+
+void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
+  S.Actions = Actions;
+  for (const Action &A : Actions)
+    if (A.Attempt)
+      JobOf[A.Attempt] = A.Job;
+  for (const auto &O : Observers)
+    O->saw(S);
+  for (const Action &A : Actions)
+    perform(A);
+}
+
+/// A connection for each job of a large farm is more than what shells allow for
+/// the sake of programs that use select().
+static void raiseDescriptorLimit() {
+  rlimit Limit;
+  if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0 ||
+      Limit.rlim_cur >= MaxDescriptors)
+    return;
+  Limit.rlim_cur = std::min(Limit.rlim_max, MaxDescriptors);
+  ::setrlimit(RLIMIT_NOFILE, &Limit);
+}
+
+void LinkRun::perform(const Action &A) {
+  switch (A.What) {
+  case Action::Open:
+    raiseDescriptorLimit();
+    TheSession = std::make_unique<Session>(L.Host, Events, Jobs.size(), Room);
+    return TheSession->open();
+  case Action::Prepare:
+    return prepare(A);
+  case Action::Offer:
+    return offer(A);
+  case Action::CompleteBatch:
+    return TheSession->completeBatch();
+  case Action::Cancel:
+    return cancel(A.Attempt);
+  case Action::CompileHere:
+    return compileHere(A);
+  case Action::Won:
+    Jobs[A.Job]->Winner = A.Attempt;
+    return;
+  case Action::Refute:
+    return TheSession->refute(A.Attempt);
+  case Action::Verify:
+    return verify(A);
+  case Action::Deliver:
+    return deliver(A);
+  case Action::QueryLoad:
+    return TheSession->queryLoad();
+  case Action::TakeToken:
+    return Room->tokens()->take(
+        [Events = Events] { Events->push(Event{Event::TokenTaken}); });
+  case Action::ReturnToken:
+    return Jobserver::giveBack();
+  case Action::EndJob:
+    if (A.Why == plan::Cause::CompilerHere)
+      deliverDespiteErrors(A);
+    Jobs[A.Job]->Out = Jobs[A.Job]->OutElsewhere = nullptr;
+    return forget(A.Attempt);
+  case Action::Close:
+    return close();
+  case Action::StaysHere:
+  case Action::DropPlugin:
+  case Action::FailLink:
+    return;
+  }
+}
+
+/// The plan is told what time it is, and what the session knows without events.
+void LinkRun::tick() {
+  PlanEvent E{PlanEvent::Tick};
+  std::string Why; // it hangs
+  if (TheSession) {
+    // Code generation here is a sign of life as well.
+    if (Clock::time_point Now = Clock::now(); Now >= NextPoll) {
+      NextPoll = Now + 100ms;
+      for (AttemptId Id : ThePlan->accepted())
+        if (Now - TheSession->lastRunHere(Id) < 200ms) {
+          PlanEvent Alive{PlanEvent::Alive};
+          Alive.Attempt = Id;
+          step(Alive);
+        }
+    }
+    if (std::optional<Session::Call> C = TheSession->currentCall()) {
+      E.CallSince = C->Since - L.Started;
+      Why = (Twine(C->Name) + "() has not returned within " +
+             Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
+                .str();
+    }
+  }
+  Step S;
+  S.Why = Why;
+  step(E, S);
+  for (const auto &O : Observers)
+    if (Clock::now() >= O->due())
+      O->tick();
+}
+
+//===----------------------------------------------------------------------===//
+// What observers ask for
+//===----------------------------------------------------------------------===//
+
+const BuiltJob *LinkRun::built(AttemptId A) const {
+  auto It = Built.find(A);
+  return It == Built.end() ? nullptr : It->second.get();
+}
+
+bool LinkRun::hasErrors() const { return TheNotices->hasErrors(); }
+
+uint64_t LinkRun::objectSize(AttemptId A) const {
+  auto It = Results.find(A);
+  return It == Results.end() ? 0 : It->second.Object.bytes().size();
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+/// Work on \p J for a thread that ends with an event. Jobs are built again once
+/// the plugin is open: the longest ones shall not wait for all others then.
+void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
+  ++NumOnThreads;
+  {
+    std::lock_guard<std::mutex> Lock(HelperMutex);
+    HelperWork.emplace(J, std::move(Work));
+  }
+  if (!Helpers)
+    Helpers = std::make_unique<DefaultThreadPool>(
+        hardware_concurrency(std::min(L.Host.Parallelism, 4u)));
+  Helpers->async([this] {
+    std::function<void()> First;
+    {
+      std::lock_guard<std::mutex> Lock(HelperMutex);
+      First = std::move(HelperWork.begin()->second);
+      HelperWork.erase(HelperWork.begin());
+    }
+    First();
+  });
+}
+
+void LinkRun::prepare(const Action &A) {
+  std::unique_ptr<BuiltJob> Old;
+  if (auto It = Built.find(A.Attempt); It != Built.end()) {
+    Old = std::move(It->second);
+    Built.erase(It);
+  }
+  if (Source->isWork(A))
+    return prepareOnHelper(A, std::move(Old));
+  ++NumOnThreads;
+  prepareNow(A, std::move(Old), WorkerNames[A.Avoid]);
+}
+
+void LinkRun::prepareOnHelper(const Action &A, std::unique_ptr<BuiltJob> Old) {
+  // The pool's functions have to be copied.
+  auto Shared = std::make_shared<std::unique_ptr<BuiltJob>>(std::move(Old));
+  onHelper(A.Job, [this, A, Shared, Avoid = WorkerNames[A.Avoid]] {
+    prepareNow(A, std::move(*Shared), Avoid);
+  });
+}
+
+/// Any thread.
+void LinkRun::prepareNow(const Action &A, std::unique_ptr<BuiltJob> Old,
+                         StringRef Avoid) {
+  const Job &J = *Jobs[A.Job];
+  Events->push(Source->prepare(A, J.Number, cost(J), std::move(Old), Avoid));
+}
+
+void LinkRun::offer(const Action &A) {
+  const Job &J = *Jobs[A.Job];
+  std::unique_ptr<BuiltJob> Job = std::move(Built[A.Attempt]);
+  Built.erase(A.Attempt);
+  if (Job->Job.parts & DTLTO_PART_CONFIG)
+    Sides[A.Attempt] = Source->sideFiles(J.Number);
+  JobHere Here{J.Facts.Name, J.Memory,
+               [S = Source.get(), Number = J.Number] {
+                 return S->compileHere(Number, /*Stop=*/nullptr);
+               },
+               [S = Source.get(), Number = J.Number](StringRef Object) {
+                 return S->check(Number, Object);
+               }};
+  TheSession->submit(std::move(Job), std::move(Here), A.Insist);
+}
+
+/// Nobody waits for the attempt any more.
+void LinkRun::cancel(AttemptId A) {
+  if (TheSession)
+    TheSession->forget(A);
+  if (auto It = Stops.find(A); It != Stops.end())
+    *It->second = true;
+  forget(A);
+}
+
+void LinkRun::forget(AttemptId A) {
+  Built.erase(A);
+  Results.erase(A);
+  Sides.erase(A);
+  Stops.erase(A);
+}
+
+void LinkRun::compileHere(const Action &A) {
+  if (!LocalPool)
+    LocalPool = std::make_unique<DefaultThreadPool>(hardware_concurrency(
+        std::max(L.Host.Parallelism, L.opts().LocalJobs.value_or(1))));
+  ++NumOnThreads;
+  auto Stop = std::make_shared<std::atomic<bool>>(false);
+  Stops[A.Attempt] = Stop;
+  const Job &J = *Jobs[A.Job];
+  Room->begin(J.Memory);
+  LocalPool->async([this, &J, Id = A.Attempt, Stop] {
+    Clock::time_point Begin = Clock::now();
+    CodegenResult Code = Source->compileHere(J.Number, Stop.get());
+    Room->reclaim(J.Memory);
+    Room->end(J.Memory);
+    Event E{Event::LocalDone};
+    E.Job = Id;
+    E.Status = Code.Failed ? DTLTO_ERROR_COMPILER : DTLTO_OK;
+    E.Message = std::move(Code.Errors);
+    E.NoObject = !Code.Produced;
+    E.Object = Buffer::own(std::move(Code.Object));
+    E.Ended = Clock::now();
+    E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+    Events->push(std::move(E));
+  });
+}
+
+/// Compares what the plugin made with what was made here.
+void LinkRun::verify(const Action &A) {
+  const Job &J = *Jobs[A.Job];
+  auto Ours = std::make_shared<JobResult>(std::move(Results[A.Attempt]));
+  forget(A.Attempt);
+  const JobResult &Theirs = Results[J.Winner];
+  Made M{Theirs.Object.bytes(), Theirs.Outputs, Sides.lookup(J.Winner),
+         workerName(workerOf(J.Winner)).str(), Theirs.CacheEntry};
+  onHelper(A.Job, [this, &J, Ours, M = std::move(M), Id = A.Job] {
+    Event E{Event::Verified};
+    E.Job = Id;
+    if (Error Why = Source->compare(J.Number, M, Ours->Object.bytes()))
+      E.Message = toString(std::move(Why));
+    Events->push(std::move(E));
+  });
+}
+
+/// Brings an object that has been checked to where it belongs.
+void LinkRun::deliver(const Action &A) {
+  const Job &J = *Jobs[A.Job];
+  auto Shared = std::make_shared<JobResult>(std::move(Results[A.Attempt]));
+  auto Work = [this, &J, &Out = A.IsProven ? J.Out : J.OutElsewhere, Shared,
+               Id = A.Job, Side = Sides.lookup(A.Attempt)] {
+    Event E{Event::Delivered};
+    E.Job = Id;
+    if (!(Shared->MayBeEmpty && Shared->Object.bytes().empty()))
+      if (Error Why = Source->deliver(J.Number, *Shared, Side, Out))
+        E.Message = toString(std::move(Why));
+    *Shared = {};
+    Events->push(std::move(E));
+  };
+  // Into memory is a copy; all else is files.
+  if (!Source->deliversToMemory() || !Shared->Packed.bytes().empty())
+    return onHelper(A.Job, std::move(Work));
+  ++NumOnThreads;
+  Work();
+}
+
+/// LLVM makes an object in spite of errors in assembly, and LLD, which has told
+/// of them, goes on with it: without it, others would miss its symbols. No
+/// cache gets it.
+void LinkRun::deliverDespiteErrors(const Action &A) {
+  const JobResult &R = Results[A.Attempt];
+  if (R.Object.bytes().empty())
+    return;
+  const Job &J = *Jobs[A.Job];
+  if (Error E = Source->deliver(J.Number, R, /*Side=*/{}, /*Out=*/nullptr))
+    L.msg().debug(toString(std::move(E)));
+}
+
+void LinkRun::close() {
+  if (!TheSession)
+    return;
+  if (!TheSession->close(std::chrono::duration_cast<std::chrono::milliseconds>(
+          CloseTimeout))) {
+    L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
+                    "': close() has not returned; leaving it behind");
+    TheSession->keep(Source);
+  }
+  TheSession.reset();
+}

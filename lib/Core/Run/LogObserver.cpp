@@ -1,0 +1,60 @@
+//===- LogObserver.cpp - Steps become an event log ------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/LogObserver.h"
+#include "Plan/EventLog.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error cannotWrite(StringRef Path, std::error_code Why) {
+  return failure("the log '" + Path + "' can't be written: " + Why.message());
+}
+
+Error dtlto::checkLog(StringRef Path) {
+  std::error_code Why;
+  raw_fd_ostream Out(Path, Why);
+  return Why ? cannotWrite(Path, Why) : Error::success();
+}
+
+LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
+                         const plan::Options &O,
+                         const std::vector<plan::JobInfo> &Jobs)
+    : Run(Run), L(L), Out(L.opts().Log, Why) {
+  std::string Text = plan::printHeader(O, Jobs);
+  for (plan::JobId J = 0; J != Jobs.size(); ++J)
+    Text +=
+        "# job " + std::to_string(J) + ": " + printable(Run.title(J)) + "\n";
+  write(Text);
+}
+
+void LogObserver::write(const std::string &Text) {
+  if (Why)
+    return;
+  Out << Text;
+  Out.flush();
+}
+
+void LogObserver::saw(const Step &S) {
+  std::string Text;
+  if (S.E && S.E->Worker > NumWorkers) {
+    NumWorkers = S.E->Worker;
+    Text = "# worker " + std::to_string(NumWorkers) + ": " +
+           printable(Run.workerName(NumWorkers)) + "\n";
+  }
+  write(Text + plan::printStep(S.Now, S.E, S.Actions.vec()));
+}
+
+void LogObserver::finish() {
+  if (!Why)
+    Why = Out.error();
+  Out.clear_error();
+  if (Why)
+    L.msg().warning(toString(cannotWrite(L.opts().Log, Why)));
+}

@@ -1,0 +1,46 @@
+//===- LogObserver.h - Steps become an event log ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_RUN_LOGOBSERVER_H
+#define DTLTO_RUN_LOGOBSERVER_H
+
+#include "Run/Observer.h"
+#include "Run/RunContext.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dtlto {
+
+/// Fails, with a message that names it, if the log \p Path can't be written.
+/// What is there is lost.
+llvm::Error checkLog(llvm::StringRef Path);
+
+/// Writes --thinlto-dist-log: what the plan saw and decided (Plan/EventLog.h),
+/// with the names of modules and workers as comments. Each step is in the file
+/// before it is carried out, so the log of a link that hangs, or was killed, is
+/// whole.
+class LogObserver : public Observer {
+public:
+  /// \p O and \p Jobs are what the plan was made of.
+  LogObserver(const LinkFacts &Run, const RunContext &L, const plan::Options &O,
+              const std::vector<plan::JobInfo> &Jobs);
+
+  void saw(const Step &S) override;
+  void finish() override;
+
+private:
+  void write(const std::string &Text);
+
+  const LinkFacts &Run;
+  const RunContext &L;
+  std::error_code Why; // it can't be written
+  llvm::raw_fd_ostream Out;
+  plan::WorkerId NumWorkers = 0; // that are named in the log
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_RUN_LOGOBSERVER_H

@@ -1,0 +1,409 @@
+//===- Notices.cpp - What the user is told of a link ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/Notices.h"
+#include "Host/CodegenResult.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+using plan::Action;
+using plan::AttemptKind;
+using plan::Cause;
+using PlanEvent = plan::Event;
+
+// More of the same warning tells nobody more: of each kind, and in all.
+static constexpr unsigned MaxOfKind = 3;
+static constexpr size_t MaxWarnings = 10;
+// Shorter than it takes to reach a farm, at worst.
+static constexpr double ShortLinkSeconds = 1;
+
+std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
+                           unsigned TimeoutSeconds) {
+  std::string Text = What.str();
+  switch (Why) {
+  case Cause::Timeout:
+    Text = "no result within " + std::to_string(TimeoutSeconds) +
+           " s (--thinlto-dist-timeout)";
+    return Text;
+  case Cause::NotExpressible:
+    return (What + " cannot be expressed on a remote compiler's command line")
+        .str();
+  case Cause::PluginFull:
+    return "the plugin was full";
+  case Cause::TakenBack:
+    return "taken back, since it only waited there";
+  case Cause::PluginSilent:
+    return "the plugin had begun no job";
+  case Cause::Straggler:
+    return "it took long at the plugin's";
+  case Cause::Overdue:
+    return "it made no progress at the plugin's";
+  case Cause::PluginGone:
+    return PluginFailure.empty() ? "the plugin has failed"
+                                 : PluginFailure.str();
+  default:
+    return Text;
+  }
+}
+
+/// Leaves out what differs between failures for the same reason: ports, times,
+/// sizes, and the numbers of machines.
+static std::string kindOf(StringRef Why) {
+  std::string Kind;
+  for (char C : Why.take_front(200)) {
+    bool IsNumber = isDigit(C);
+    if (!IsNumber || Kind.empty() || Kind.back() != '0')
+      Kind += IsNumber ? '0' : C;
+  }
+  return Kind;
+}
+
+/// clang's words for errors in inline assembly, which name no module, as LLD's.
+static std::string inLLDsWords(StringRef Said, StringRef Module) {
+  SmallVector<StringRef> Lines;
+  Said.split(Lines, '\n');
+  std::vector<std::string> Texts;
+  for (StringRef Line : Lines) {
+    auto [Where, What] = Line.split(": error: ");
+    bool IsAsm = Line.starts_with("<inline asm>:") && !What.empty();
+    Texts.push_back(IsAsm
+                        ? ("error: " + Module + " " + Where + ": " + What).str()
+                        : Line.str());
+  }
+  return join(Texts, "\n");
+}
+
+/// Warns of what became of one job, \p Why it did; the sum of those that are
+/// suppressed is told at the end.
+void Notices::warnLimited(const Twine &Text, StringRef Why) {
+  if (L.msg().verbose() ||
+      (NumWarnings < MaxWarnings && ++NumOfKind[kindOf(Why)] <= MaxOfKind)) {
+    ++NumWarnings;
+    L.msg().warning(Text);
+  } else {
+    ++NumSuppressed;
+  }
+}
+
+void Notices::addError(const Twine &Text) {
+  addError(createStringError(inconvertibleErrorCode(), Text));
+}
+
+/// Names the setting to blame, unless it is the linker's own option.
+void Notices::failWithoutFallback(const Twine &Why) {
+  fail(WhyNoFallback.empty()
+           ? Why
+           : Why + "; not compiled here, since " + WhyNoFallback);
+}
+
+std::string Notices::plugin() const {
+  return "plugin '" + std::string(L.Host.Plugin->name) + "': ";
+}
+
+std::string Notices::module(plan::JobId J) const {
+  return "module '" + Run.title(J).str() + "'";
+}
+
+void Notices::internalError(StringRef Rule) {
+  fail("internal error: jobs are left, but no thread works on them" +
+       (Rule.empty() ? "" : ": " + Rule));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+void Notices::saw(const Step &S) {
+  if (S.E && S.E->What == PlanEvent::FallbackForbidden)
+    WhyNoFallback = S.Why.str();
+  if (S.Load)
+    sawLoad(*S.Load);
+  if (S.E && S.E->What == PlanEvent::Failed)
+    sawFailure(S);
+  for (const Action &A : S.Actions) {
+    if (A.What == Action::Won || A.What == Action::EndJob)
+      Settled.insert(A.Job);
+    switch (A.What) {
+    case Action::Won:
+      sawWin(S, A);
+      break;
+    case Action::StaysHere:
+      sawStayHere(S, A);
+      break;
+    case Action::Prepare:
+      if (A.AKind == AttemptKind::Duplicate)
+        sawDuplicate(A);
+      break;
+    case Action::Verify:
+      ++NumVerified;
+      break;
+    case Action::Deliver:
+      NumOurs += A.IsProven;
+      break;
+    case Action::DropPlugin:
+      sawDrop(S, A.Why);
+      break;
+    case Action::EndJob:
+      sawEnd(S, A);
+      break;
+    case Action::FailLink:
+      if (A.Why == Cause::Timeout)
+        failWithoutFallback(plugin() + module(A.Job) + ": " +
+                            whyHere(A.Why, "", "", L.opts().TimeoutSeconds));
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+static std::string known(uint32_t N) {
+  return N == UINT32_MAX ? "?" : std::to_string(N);
+}
+
+/// Only what isn't known yet is told.
+void Notices::sawLoad(const dtlto_load &Load) {
+  std::string News =
+      known(Load.workers) + " workers, " + known(Load.slots) + " slots, ";
+  if (News == LastLoad)
+    return;
+  LastLoad = News;
+  L.msg().debug(plugin() + News + known(Load.free) + " free, " +
+                known(Load.queued) + " jobs queued");
+}
+
+/// An attempt at the plugin's has failed. What the plan makes of that stands in
+/// the actions.
+void Notices::sawFailure(const Step &S) {
+  plan::JobId J = S.Job;
+  Cause Why = S.E->Why;
+  // A compiler's words end in a newline, and a message doesn't.
+  std::string Said = S.Said.rtrim().str();
+  std::string Text = plugin() + module(J) + ": ";
+  // A second try that fails in another way says nothing of the first.
+  std::string Before = WhyAgain.lookup(J);
+  if (auto It = Remote.find(J); It != Remote.end() && Before.empty())
+    Before = It->second.What + ": " + It->second.Said;
+  // Only another compiler can tell whether a plain link would fail too.
+  if (Why == Cause::Compiler)
+    Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said};
+  std::string Both = S.Why.str();
+  if (!Before.empty() && kindOf(Before) != kindOf(S.Why))
+    Both += "; before that: " + Before;
+  for (const Action &A : S.Actions) {
+    if (A.Job != J)
+      continue;
+    switch (A.What) {
+    case Action::Prepare:
+      if (Why == Cause::Compiler)
+        return L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
+                             "; trying again");
+      WhyAgain[J] = S.Why.str();
+      return L.msg().debug(Text + S.Why + "; trying again");
+    case Action::StaysHere:
+      if (Why == Cause::Compiler) {
+        L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
+                      "; compiling it here");
+      } else {
+        warnLimited(Text + Both + "; compiling it here",
+                    Before.empty() ? S.Why : StringRef(Before));
+      }
+      WhyAgain.erase(J);
+      return;
+    case Action::FailLink:
+      return failWithoutFallback(Text + Both);
+    case Action::EndJob:
+      if (Why == Cause::CompilerHere)
+        addError(compileError(Run.moduleName(J), Run.title(J), S.Said));
+      else if (Why == Cause::Compiler)
+        fail(plugin() + module(J) + " failed to compile" +
+             S.Why.substr(StringRef("the compiler failed").size()) + ": " +
+             inLLDsWords(Said, Run.moduleName(J)));
+      return;
+    default:
+      break;
+    }
+  }
+  L.msg().debug(Text + S.Why + "; it also runs elsewhere");
+}
+
+void Notices::sawWin(const Step &S, const Action &A) {
+  plan::JobId J = A.Job;
+  if (S.E->What == PlanEvent::CacheHit) {
+    ++NumCached;
+    return;
+  }
+  auto It = Here.find(A.Attempt);
+  if (It == Here.end()) {
+    // What the compiler warned of.
+    if (StringRef Said = S.Said.rtrim(); !Said.empty())
+      L.msg().diagnostic(Run.title(J) + ": " + Said);
+    NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
+    if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
+      ++NumRetried;
+      LastRetry = module(J) + ": " + Again->second;
+    }
+    std::string Worker = Run.workerName(Run.workerOf(A.Attempt)).str();
+    return warnRefuted(J, Worker.empty() ? "again" : "on " + Worker);
+  }
+  switch (It->second) {
+  case Cause::NotExpressible:
+    ++NumNotExpressible;
+    break;
+  case Cause::Straggler:
+    ++NumDuplicatesWon;
+    break;
+  case Cause::PluginFull:
+  case Cause::TakenBack:
+  case Cause::PluginSilent:
+  case Cause::Overdue:
+    ++NumShared;
+    break;
+  default:
+    ++NumFallback;
+  }
+  // A failure that nobody has been told of, since its second try has not
+  // failed. Where the plugin is lost, that has been told, most often with this
+  // reason.
+  if (std::string Why = WhyAgain.lookup(J);
+      !Why.empty() && It->second != Cause::PluginGone)
+    warnLimited(plugin() + module(J) + ": " + Why +
+                    "; compiled here before a second try ended",
+                Why);
+  warnRefuted(J, "here");
+}
+
+/// A compiler elsewhere may have failed with what now was compiled \p Where.
+void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
+  if (auto It = Remote.find(J); It != Remote.end())
+    warnLimited(plugin() + module(J) + ": " + It->second.What +
+                    ", but compiling it " + Where +
+                    " worked; it said: " + It->second.Said,
+                It->second.Said);
+}
+
+void Notices::sawStayHere(const Step &S, const Action &A) {
+  Here[A.Attempt] = A.Why;
+  if (A.Why == Cause::NotExpressible)
+    NotExpressible.insert(S.Why.str());
+  else if (A.Why == Cause::Straggler)
+    sawDuplicate(A);
+  else if (A.Why == Cause::Overdue)
+    L.msg().debug(plugin() + module(A.Job) + " makes no progress" +
+                  onWorker(A.Avoid) + "; compiling it here");
+  else if (A.Why == Cause::Timeout) {
+    std::string Why = whyHere(A.Why, "", "", L.opts().TimeoutSeconds);
+    warnLimited(plugin() + module(A.Job) + ": " + Why + "; compiling it here",
+                Why);
+  }
+}
+
+std::string Notices::onWorker(plan::WorkerId Id) const {
+  StringRef Worker = Run.workerName(Id);
+  return Worker.empty() ? "" : (" on " + Worker).str();
+}
+
+void Notices::sawDuplicate(const Action &A) {
+  ++NumDuplicates;
+  L.msg().debug(plugin() + module(A.Job) + " takes long" + onWorker(A.Avoid) +
+                "; starting a duplicate attempt");
+}
+
+void Notices::sawDrop(const Step &S, Cause Why) {
+  std::string Text = plugin();
+  if (Why == Cause::AlwaysBusy)
+    Text += "it is busy, but has not taken a job for " +
+            std::to_string(L.opts().TimeoutSeconds) +
+            " s (--thinlto-dist-timeout)";
+  else
+    Text += S.Why;
+  if (Run.hasFailed())
+    failWithoutFallback(Text);
+  else if (Settled.size() == Run.numJobs())
+    L.msg().warning(Text);
+  else
+    L.msg().warning(Text + "; compiling the remaining modules here");
+}
+
+void Notices::sawEnd(const Step &S, const Action &A) {
+  switch (A.Why) {
+  case Cause::CompilerHere:
+    if (S.E->What == PlanEvent::CompileHereFailed)
+      addError(compileError(Run.moduleName(A.Job), Run.title(A.Job), S.Said));
+    return;
+  case Cause::VerifyFailed:
+    return fail(plugin() + S.Why);
+  case Cause::PrepareFailed:
+  case Cause::DeliverFailed:
+    return addError(S.Why); // LLVM's own words
+  case Cause::Cached:
+    ++NumCached;
+    return;
+  default:
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+void Notices::summarize(ArrayRef<std::string> Notes,
+                        ArrayRef<std::string> DebugNotes) {
+  size_t NumJobs = Run.numJobs();
+  auto ofAll = [NumJobs](size_t N) {
+    return std::to_string(N) + " of " + std::to_string(NumJobs);
+  };
+  for (const std::string &Note : Notes)
+    L.msg().note(Note);
+  if (NumNotExpressible)
+    L.msg().note(plugin() + ofAll(NumNotExpressible) +
+                 " modules were compiled here, since " +
+                 join(NotExpressible, ", ") +
+                 " cannot be expressed on a remote compiler's command line");
+  if (NumRetried)
+    L.msg().note(plugin() + ofAll(NumRetried) +
+                 " jobs failed and were done when given to it again; the last "
+                 "one was " +
+                 LastRetry);
+  if (NumSuppressed)
+    L.msg().warning(plugin() + "and " + Twine(NumSuppressed) +
+                    " more modules failed likewise; --verbose shows all");
+  if (NumFallback)
+    L.msg().warning(plugin() + ofAll(NumFallback) +
+                    " modules were compiled here instead");
+  L.msg().debug(Twine(NumJobs) + " jobs, " +
+                formatv("{0:f3}", secondsSince(L.Started)).str() +
+                " s from first start to last object");
+  for (const std::string &Note : DebugNotes)
+    L.msg().debug(Note);
+  // A link that is over at once may end before any farm has answered.
+  if (NumShared && NumShared == NumJobs)
+    L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
+                     ? MessageLevel::Debug
+                     : MessageLevel::Warning,
+                 plugin() + "it took none of the " + Twine(NumJobs) +
+                     " jobs; all were compiled here; --thinlto-dist-status "
+                     "shows the farm");
+  else if (NumShared)
+    L.msg().debug(plugin() + ofAll(NumShared) +
+                  " modules were compiled here beside its own");
+  if (NumDuplicates)
+    L.msg().debug(plugin() +
+                  "duplicate attempts for slow jobs: " + Twine(NumDuplicates) +
+                  " started, " + Twine(NumDuplicatesWon) + " finished first");
+  if (NumVerified)
+    L.msg().debug(plugin() + ofAll(NumVerified) + " objects verified");
+  else if (L.opts().VerifyPercent != 0 && NumJobs != 0 && !hasErrors())
+    L.msg().warning(
+        plugin() + "none of the " + Twine(NumJobs) +
+        " objects was verified (--thinlto-dist-verify): " + Twine(NumCached) +
+        " came from the cache, " + Twine(NumOurs) + " were compiled here");
+}

@@ -1,0 +1,96 @@
+//===- Notices.h - What the user is told of a link --------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_RUN_NOTICES_H
+#define DTLTO_RUN_NOTICES_H
+
+#include "Run/Observer.h"
+#include "Run/RunContext.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include <set>
+
+namespace dtlto {
+
+/// Why a job is compiled here, for display. \p What is what the step's event
+/// says of it, \p PluginFailure why there is no plugin any more.
+std::string whyHere(plan::Cause Why, llvm::StringRef What,
+                    llvm::StringRef PluginFailure, unsigned TimeoutSeconds);
+
+/// Makes messages of steps, counts what they stand for, and keeps the errors
+/// that the link fails with.
+class Notices : public Observer {
+public:
+  Notices(const LinkFacts &Run, const RunContext &L) : Run(Run), L(L) {}
+  ~Notices() override { llvm::consumeError(std::move(Err)); }
+
+  void saw(const Step &S) override;
+
+  /// The link has come to a point where it would wait for ever. \p Rule is what
+  /// doesn't hold.
+  void internalError(llvm::StringRef Rule);
+  /// At the end, what there is to tell of the whole link, with what else is to
+  /// be noted.
+  void summarize(llvm::ArrayRef<std::string> Notes,
+                 llvm::ArrayRef<std::string> DebugNotes);
+  bool hasErrors() const { return NumErrors != 0; }
+  llvm::Error takeError() { return std::move(Err); }
+
+private:
+  void sawLoad(const dtlto_load &Load);
+  void sawFailure(const Step &S);
+  void sawWin(const Step &S, const plan::Action &A);
+  void warnRefuted(plan::JobId J, const std::string &Where);
+  void sawStayHere(const Step &S, const plan::Action &A);
+  void sawDuplicate(const plan::Action &A);
+  std::string onWorker(plan::WorkerId Id) const;
+  void sawDrop(const Step &S, plan::Cause Why);
+  void sawEnd(const Step &S, const plan::Action &A);
+
+  void addError(llvm::Error E) {
+    ++NumErrors;
+    Err = llvm::joinErrors(std::move(Err), std::move(E));
+  }
+  void addError(const llvm::Twine &Text);
+  void fail(const llvm::Twine &Why) { addError("dtlto: " + Why); }
+  void failWithoutFallback(const llvm::Twine &Why);
+  void warnLimited(const llvm::Twine &Text, llvm::StringRef Why);
+  std::string plugin() const;
+  std::string module(plan::JobId J) const;
+
+  const LinkFacts &Run;
+  const RunContext &L;
+  llvm::Error Err = llvm::Error::success();
+  size_t NumErrors = 0;
+  std::string WhyNoFallback; // beside the user's option; empty: nothing
+  std::string LastLoad;      // as it was told
+
+  llvm::DenseSet<plan::JobId> Settled; // their objects are there, or failed
+
+  // By job.
+  llvm::DenseMap<plan::JobId, std::string> WhyAgain; // it was tried once more
+  struct Failure {
+    std::string What, Said;
+  };
+  llvm::DenseMap<plan::JobId, Failure> Remote; // of a compiler elsewhere
+  /// Why attempts run here.
+  llvm::DenseMap<plan::AttemptId, plan::Cause> Here;
+
+  llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
+  size_t NumWarnings = 0, NumSuppressed = 0;
+  size_t NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
+  size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumRetried = 0,
+         NumVerified = 0;
+  size_t NumCached = 0, NumOurs = 0; // NumOurs: what was verified, too
+  std::string LastRetry;             // which, and why
+  std::set<std::string> NotExpressible;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_RUN_NOTICES_H

@@ -1,0 +1,71 @@
+//===- Observer.h - Who sees the steps of a link ----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_RUN_OBSERVER_H
+#define DTLTO_RUN_OBSERVER_H
+
+#include "Host/SessionEvents.h"
+#include "Plan/Plan.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace dtlto {
+
+/// One step of the plan, and what it says nothing of. What it points at lives
+/// as long as the call.
+struct Step {
+  plan::Time Now = {};
+  const plan::Event *E = nullptr; // null: the first step
+  llvm::ArrayRef<plan::Action> Actions;
+  plan::JobId Job = 0; // of the event's attempt, if it has one
+  /// What was said: by the compiler, with its newlines, or by the plugin.
+  llvm::StringRef Said;
+  /// What went wrong, one line.
+  llvm::StringRef Why;
+  const dtlto_load *Load = nullptr; // LoadKnown
+  int32_t Status = 0;               // of a result, DTLTO_...
+  uint32_t State = 0;               // StateChanged, DTLTO_STATE_...
+  /// A thread of ours was through at this time, and had spent these seconds.
+  Clock::time_point Ended = {};
+  double Seconds = 0;
+};
+
+/// What observers may know of a link beside its steps.
+class LinkFacts {
+public:
+  virtual ~LinkFacts() = default;
+  virtual size_t numJobs() const = 0;
+  virtual llvm::StringRef moduleName(plan::JobId J) const = 0;
+  /// The same with the part, for people.
+  virtual llvm::StringRef title(plan::JobId J) const = 0;
+  /// In the order of the link.
+  virtual unsigned number(plan::JobId J) const = 0;
+  virtual uint64_t bitcodeSize(plan::JobId J) const = 0;
+  /// The seconds that the job is expected to take, and what they are kept by.
+  virtual double estimate(plan::JobId J) const = 0;
+  virtual llvm::StringRef costKey(plan::JobId J) const = 0;
+  /// Empty: not known.
+  virtual llvm::StringRef workerName(plan::WorkerId W) const = 0;
+  virtual plan::WorkerId workerOf(plan::AttemptId A) const = 0;
+  virtual bool hasFailed() const = 0;
+};
+
+/// Sees each step of a link before its actions are performed, on the thread of
+/// LinkRun::run(). It changes nothing of the link.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  virtual void saw(const Step &S) = 0;
+  /// Every job has ended, and all threads. Not after that.
+  virtual void finish() {}
+  /// When tick() should be called; the end of time: whenever.
+  virtual Clock::time_point due() const { return Clock::time_point::max(); }
+  virtual void tick() {}
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_RUN_OBSERVER_H

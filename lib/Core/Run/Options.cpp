@@ -1,0 +1,350 @@
+//===- Options.cpp - The --thinlto-dist-... options -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/Options.h"
+#include "Report/Progress.h"
+#include "Report/Report.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static Error wrongValue(StringRef Spelling, StringRef Value,
+                        const Twine &Expected) {
+  return failure("invalid value '" + Value + "' for " + Spelling +
+                 ": expected " + Expected);
+}
+
+static Error setNumber(unsigned &Field, StringRef Spelling, StringRef Value,
+                       unsigned Min, unsigned Max, StringRef What) {
+  unsigned N = 0;
+  if (Value.getAsInteger(10, N) || N < Min || N > Max)
+    return wrongValue(Spelling, Value,
+                      What + " from " + Twine(Min) + " to " + Twine(Max));
+  Field = N;
+  return Error::success();
+}
+
+/// One of the values that \p Choices name, in the order of messages.
+template <class T>
+static Error
+setChoice(T &Field, StringRef Spelling, StringRef Value,
+          std::initializer_list<std::pair<StringLiteral, T>> Choices) {
+  std::string Names;
+  StringRef Nearest;
+  unsigned BestDistance = 4; // farther is not what the user meant
+  size_t Left = Choices.size();
+  for (const auto &[Name, Choice] : Choices) {
+    if (Value == Name) {
+      Field = Choice;
+      return Error::success();
+    }
+    unsigned Distance =
+        Value.edit_distance_insensitive(Name, true, BestDistance);
+    if (Distance < BestDistance && Distance < Name.size()) {
+      BestDistance = Distance;
+      Nearest = Name;
+    }
+    Names += ("'" + Name + "'" +
+              (--Left > 1 ? ", "
+               : Left     ? " or "
+                          : ""))
+                 .str();
+  }
+  if (!Nearest.empty())
+    Names += (", did you mean '" + Nearest + "'?").str();
+  return wrongValue(Spelling, Value, Names);
+}
+
+static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(
+      O.Fallback, Spelling, Value,
+      {{"local", FallbackKind::Local}, {"none", FallbackKind::None}});
+}
+
+static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Order, Spelling, Value,
+                   {{"cost", OrderKind::Cost}, {"link", OrderKind::Link}});
+}
+
+static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Progress, Spelling, Value,
+                   {{"auto", ProgressKind::Auto},
+                    {"always", ProgressKind::Always},
+                    {"never", ProgressKind::Never}});
+}
+
+static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Slim, Spelling, Value, {{"on", true}, {"off", false}});
+}
+
+// About a second of code generation.
+static constexpr unsigned AutoSplit = 10000;
+
+static Error setSplit(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "off" || Value == "auto") {
+    O.Split = Value == "off" ? 0 : AutoSplit;
+    return Error::success();
+  }
+  return setNumber(O.Split, Spelling, Value, 1, 1000000000,
+                   "'off', 'auto' or a number");
+}
+
+// As everywhere in LLD, the last one counts.
+static Error setPlugin(Options &O, StringRef, StringRef Value) {
+  O.Plugin = Value.str();
+  return Error::success();
+}
+
+static Error setPluginArg(Options &O, StringRef, StringRef Value) {
+  O.PluginArgs.push_back(Value.str());
+  return Error::success();
+}
+
+static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
+  if (Value == "auto") {
+    O.LocalJobs.reset();
+    return Error::success();
+  }
+  unsigned N = 0;
+  if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
+    return E;
+  O.LocalJobs = N;
+  return Error::success();
+}
+
+static Error setDuplicate(Options &O, StringRef Spelling, StringRef Value) {
+  Value.consume_back("%");
+  return setNumber(O.DuplicatePercent, Spelling, Value, 0, 100,
+                   "percent, a number");
+}
+
+/// A number of bytes, or of what the letter after it says.
+static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
+  StringRef Number = Value;
+  unsigned Shift = 0;
+  if (Number.consume_back_insensitive("K"))
+    Shift = 10;
+  else if (Number.consume_back_insensitive("M"))
+    Shift = 20;
+  else if (Number.consume_back_insensitive("G"))
+    Shift = 30;
+  uint64_t N = 0;
+  if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
+    return wrongValue(Spelling, Value,
+                      "bytes, a number over 0 that K, M or G may follow");
+  O.Memory = O.MemoryHere = N << Shift;
+  return Error::success();
+}
+
+static Error setTimeout(Options &O, StringRef Spelling, StringRef Value) {
+  return setNumber(O.TimeoutSeconds, Spelling, Value, 1, 1000000,
+                   "seconds, a number");
+}
+
+static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
+  auto [Percent, Text] = Value.split(':');
+  std::optional<uint64_t> Seed;
+  if (Value.contains(':') && Text.getAsInteger(10, Seed.emplace()))
+    return wrongValue(Spelling, Value, "a number after the colon");
+  O.VerifySeed = Seed;
+  Percent.consume_back("%");
+  return setNumber(O.VerifyPercent, Spelling, Percent, 0, 100,
+                   "percent, a number");
+}
+
+static Error setCache(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(
+      O.Cache, Spelling, Value,
+      {{"separate", CacheKind::Separate}, {"shared", CacheKind::Shared}});
+}
+
+static Error setStatus(Options &O, StringRef Spelling, StringRef Value) {
+  return setChoice(O.Status, Spelling, Value,
+                   {{"table", StatusKind::Table}, {"json", StatusKind::JSON}});
+}
+
+static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
+  O.SaveJobs = Value.str();
+  return Error::success();
+}
+
+static Error setReport(Options &O, StringRef Spelling, StringRef Value) {
+  if (!reportKind(Value))
+    return wrongValue(Spelling, Value,
+                      "a file whose name ends in .html or .json");
+  O.Report = Value.str();
+  return Error::success();
+}
+
+static Error setCosts(Options &O, StringRef, StringRef Value) {
+  O.Costs = Value == "off" ? "" : Value.str();
+  return Error::success();
+}
+
+static Error setLog(Options &O, StringRef, StringRef Value) {
+  O.Log = Value.str();
+  return Error::success();
+}
+
+namespace {
+struct OptionInfo {
+  StringLiteral Name;
+  StringLiteral Value; // as messages and the help show it
+  Error (*Set)(Options &, StringRef Spelling, StringRef Value);
+  StringLiteral Help;
+  StringLiteral Default = ""; // without a value; empty: it needs one
+};
+} // namespace
+
+// In the order of the help. A test compares this with the manual page and the
+// README, which say more.
+static constexpr OptionInfo Table[] = {
+    {"thinlto-dist-plugin", "<name or path>", setPlugin,
+     "Run the jobs of ThinLTO with this plugin: local, distcc, icecc, ..."},
+    {"thinlto-distribute", "<name>", setPlugin,
+     "The same (default: with the plugin local)", "local"},
+    {"thinlto-dist-plugin-arg", "<text>", setPluginArg,
+     "Pass <text> to the plugin; may be repeated"},
+    {"thinlto-dist-fallback", "local|none", setFallback,
+     "Compile a job that the plugin can't run in the linker (default), or "
+     "fail the link"},
+    {"thinlto-dist-local-jobs", "<n>|auto", setLocalJobs,
+     "Run at most <n> jobs in the linker while the plugin is full (default: "
+     "as many as pay off)"},
+    {"thinlto-dist-duplicate", "<percent>", setDuplicate,
+     "Limit the work done twice to replace slow workers (default: 25)"},
+    {"thinlto-dist-order", "cost|link", setOrder,
+     "Start the longest jobs first (default), or those that come first in the "
+     "link"},
+    {"thinlto-dist-memory", "<bytes>", setMemory,
+     "Limit the memory of jobs in flight, and here; K, M or G may follow "
+     "(default: 1/4 and 1/2)"},
+    {"thinlto-dist-timeout", "<seconds>", setTimeout,
+     "Give up a job after <seconds> without a sign of life (default: 600)"},
+    {"thinlto-dist-verify", "<percent>[:<seed>]", setVerify,
+     "Compile this share of the jobs in the linker as well, and compare the "
+     "objects (default: 0)"},
+    {"thinlto-dist-cache", "separate|shared", setCache,
+     "Hide other machines' cached objects from links without a plugin "
+     "(default), or don't"},
+    {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
+     "Save each job to a file in <folder>, for dtlto-codegen"},
+    {"thinlto-dist-slim", "on|off", setSlim,
+     "Send only what is imported from other modules (default: on)"},
+    {"thinlto-dist-split", "off|auto|<n>", setSplit,
+     "Compile a long module in parts of about <n> instructions (default: off)"},
+    {"thinlto-dist-costs", "<file>|off", setCosts,
+     "Record how long each module took in <file> (default: in the user's "
+     "cache folder)"},
+    {"thinlto-dist-progress", "auto|always|never", setProgress,
+     "Show how far the link is (default: on a terminal)"},
+    {"thinlto-dist-status", "table|json", setStatus,
+     "Show the workers of the plugin's farm instead of linking (default: "
+     "table)",
+     "table"},
+    {"thinlto-dist-report", "<file>.html|<file>.json", setReport,
+     "Write a report of what ran where and when"},
+    {"thinlto-dist-log", "<file>", setLog,
+     "Write a log of every decision, to attach to a bug report"},
+};
+
+void dtlto::printHelp(raw_ostream &OS, bool IsCOFF) {
+  OS << "\nDTLTO OPTIONS (ld.dtlto(1) says more):\n";
+  for (const OptionInfo &Info : Table) {
+    std::string Value = ((IsCOFF ? ":" : "=") + Info.Value).str();
+    OS << "  " << (IsCOFF ? "/" : "--") << Info.Name
+       << (Info.Default.empty() ? Value : "[" + Value + "]") << '\n';
+    OS.indent(26) << Info.Help << '\n';
+  }
+}
+
+static constexpr StringLiteral OptionPrefix = "thinlto-dist-";
+
+bool dtlto::isOurOption(StringRef Name) {
+  return Name.starts_with(OptionPrefix) || Name == "thinlto-dist" ||
+         Name == "thinlto-distribute";
+}
+
+Error dtlto::setOption(Options &Opts, StringRef Name,
+                       std::optional<StringRef> Value, StringRef Spelling) {
+  for (const OptionInfo &Info : Table) {
+    if (Info.Name != Name)
+      continue;
+    if (!Value && !Info.Default.empty())
+      Value = Info.Default;
+    if (!Value || (Value->empty() && Name != "thinlto-dist-plugin-arg"))
+      return failure(Spelling + " needs a value: " + Spelling + "=" +
+                     Info.Value);
+    if (Opts.FirstOption.empty())
+      Opts.FirstOption = Spelling.str();
+    return Info.Set(Opts, Spelling, *Value);
+  }
+
+  const OptionInfo *Nearest = nullptr;
+  unsigned BestDistance = 6; // farther is not what the user meant
+  for (const OptionInfo &Info : Table) {
+    unsigned Distance = Name.edit_distance(Info.Name, true, BestDistance);
+    if (Distance < BestDistance) {
+      BestDistance = Distance;
+      Nearest = &Info;
+    }
+  }
+  std::string Text = ("unknown option " + Spelling).str();
+  if (Nearest) {
+    // The distributor's options are shorter.
+    StringRef Left = Spelling.ends_with(Name) ? "" : OptionPrefix;
+    StringRef Meant = Nearest->Name;
+    if (Meant.consume_front(Left))
+      Text += (", did you mean " +
+               Spelling.drop_back(Name.size() - Left.size()) + Meant + "?")
+                  .str();
+  }
+  return failure(Text);
+}
+
+Error dtlto::readEnvironment(Options &Opts) {
+  if (std::optional<std::string> Path =
+          sys::Process::GetEnv("DTLTO_PLUGIN_PATH")) {
+    SmallVector<StringRef, 4> Folders;
+    StringRef(*Path).split(Folders, sys::EnvPathSeparator, -1,
+                           /*KeepEmpty=*/false);
+    for (StringRef Folder : Folders)
+      Opts.PluginPath.push_back(Folder.str());
+  }
+  Opts.StatusFormat =
+      sys::Process::GetEnv("DTLTO_STATUS").value_or(DefaultStatusFormat.str());
+  if (Error E = checkStatusFormat(Opts.StatusFormat))
+    return failure("DTLTO_STATUS '" + printable(Opts.StatusFormat) +
+                   "': " + toString(std::move(E)));
+  Opts.MakeFlags = sys::Process::GetEnv("MAKEFLAGS").value_or("");
+  Opts.DumbTerminal = sys::Process::GetEnv("TERM") == "dumb";
+  return Error::success();
+}
+
+// Not in the folder of the ThinLTO cache, which has what stock LLD puts there
+// and nothing else. The number is the format's, so that two versions don't
+// replace each other's file.
+std::string dtlto::costHistoryPath(const Options &Opts) {
+  if (Opts.Costs)
+    return *Opts.Costs;
+  SmallString<256> Path;
+  // As the XDG Base Directory Specification says, a relative XDG_CACHE_HOME is
+  // to be ignored. It would be another folder wherever a link is started.
+  if (!sys::path::cache_directory(Path) || !sys::path::is_absolute(Path)) {
+    if (!sys::path::home_directory(Path) || !sys::path::is_absolute(Path))
+      return "";
+    sys::path::append(Path, ".cache");
+  }
+  sys::path::append(Path, "dtlto", "costs-1.txt");
+  return Path.str().str();
+}

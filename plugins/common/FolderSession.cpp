@@ -1,0 +1,405 @@
+//===- FolderSession.cpp - Jobs as files, for a program to run ------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FolderSession.h"
+#include "Text.h"
+#include "dtlto/sdk/RunJob.h"
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+
+using namespace dtlto;
+using namespace dtlto::sdk;
+using namespace std::chrono_literals;
+
+// A program whose jobs have all ended may have something left to do.
+static constexpr auto EndPatience = 2s;
+// After SIGTERM.
+static constexpr auto KillPatience = 1s;
+// A host that can't tell that a batch is complete.
+static constexpr auto OldHostPause = 500ms;
+// What a program says in a run.
+static constexpr size_t MaxNotes = 100, MaxWords = 300, MaxErrorWords = 8192;
+
+FolderSession::FolderSession(const dtlto_host &Host,
+                             const dtlto_session_params &Params,
+                             FolderSettings Set, std::string Suffix)
+    : Session(Host), S(std::move(Set)), Output(Params.output),
+      LlvmVersion(Params.llvm_version), Suffix(std::move(Suffix)),
+      IsOldHost(Host.abi_minor < 4), HasJobs(Params.num_jobs != 0),
+      Results(Params) {
+  uint32_t Parts = DTLTO_PART_INPUTS;
+  if (S.isWorker()) {
+    require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
+    Parts |= DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG;
+  } else {
+    Parts |=
+        DTLTO_PART_ARGS | DTLTO_PART_WHOLE | (S.Fresh ? 0 : DTLTO_PART_DIGESTS);
+  }
+  require<dtlto_needs>(Host, DTLTO_EXT_NEEDS).set(Host.context, Parts);
+}
+
+void FolderSession::begin() {
+  if (!HasJobs)
+    return;
+  ProgramPath = findProgram(S.Program);
+  if (ProgramPath.empty())
+    throw Error(DTLTO_ERROR_CALLER,
+                "there is no program " + quote(S.Program) + " to run");
+  Folder = std::make_unique<JobFolder>(S.Folder, Output, Suffix, S.Keep);
+  Wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Notify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  if (Wake < 0)
+    throw std::system_error(errno, std::generic_category());
+  // Without it, what is there is looked for now and then.
+  watchFolderOf("");
+  Thread = std::thread([this] { work(); });
+}
+
+//===----------------------------------------------------------------------===//
+// What the linker asks for; on its thread
+//===----------------------------------------------------------------------===//
+
+void FolderSession::post(std::function<void()> What) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Mail.push_back(std::move(What));
+  }
+  uint64_t One = 1;
+  (void)!::write(Wake, &One, sizeof(One));
+}
+
+bool FolderSession::submit(std::shared_ptr<Job> J) {
+  post([this, J = std::move(J)] { add(J); });
+  return true;
+}
+
+void FolderSession::cancel(Job &J) {
+  post([this, Id = J.id()] {
+    if (Jobs.count(Id))
+      finish(Id, {{}, "", "", DTLTO_CANCELLED});
+  });
+}
+
+void FolderSession::batchComplete() {
+  post([this] { IsComplete = true; });
+}
+
+void FolderSession::stop() {
+  if (Thread.joinable()) {
+    post([this] { Closing = true; });
+    Thread.join();
+  }
+  Runs.clear();
+  Folder.reset();
+  for (int Fd : {Wake, Notify})
+    if (Fd >= 0)
+      ::close(Fd);
+}
+
+std::vector<Worker> FolderSession::status(std::chrono::milliseconds Limit) {
+  Worker W;
+  W.Name = S.Program;
+  std::string Path = findProgram(S.Program);
+  std::string Why = Path.empty() ? "there is no such program" : "";
+  std::string Line;
+  if (Why.empty())
+    Why = compilerProblem(
+        std::chrono::duration_cast<std::chrono::seconds>(Limit / 2), Line);
+  W.State = Why.empty() ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
+  W.Compiler = Line;
+  W.Why = Why;
+  return {W};
+}
+
+//===----------------------------------------------------------------------===//
+// The thread
+//===----------------------------------------------------------------------===//
+
+void FolderSession::work() {
+  while (true) {
+    std::vector<pollfd> Fds = {{Wake, POLLIN, 0}, {Notify, POLLIN, 0}};
+    for (const auto &R : Runs) {
+      Fds.push_back({R->P->out(), POLLIN, 0});
+      Fds.push_back({R->P->err(), POLLIN, 0});
+    }
+    // The end of a program that has closed what it writes to is no event.
+    bool IsQuiet = true;
+    for (const auto &R : Runs)
+      IsQuiet &= R->P->out() >= 0 || R->P->err() >= 0;
+    ::poll(Fds.data(), Fds.size(), IsQuiet ? 100 : 5);
+    uint64_t Count;
+    (void)!::read(Wake, &Count, sizeof(Count));
+    std::vector<std::function<void()>> Now;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Now.swap(Mail);
+    }
+    for (auto &What : Now)
+      What();
+    if (Closing)
+      break;
+    turn();
+  }
+  shutDown();
+}
+
+void FolderSession::turn() {
+  for (const auto &R : Runs)
+    listen(*R);
+  readEvents();
+  if (Clock::now() >= NextScan)
+    scan();
+  auto All = Runs;
+  for (const auto &R : All) {
+    if (R->P->hasEnded()) {
+      runEnded(R);
+      continue;
+    }
+    if (R->NumLeft != 0)
+      continue;
+    // All its jobs have a result. The cancelled ones it still works on.
+    auto Patience = R->HasCancelled || R->IsAsked ? KillPatience : EndPatience;
+    if (R->HasCancelled && !R->IsAsked)
+      Patience = 0s;
+    if (Clock::now() - R->LastResult >= Patience) {
+      R->P->end();
+      R->IsAsked = true;
+      R->LastResult = Clock::now();
+    }
+  }
+  if (IsOldHost && !Waiting.empty() && Clock::now() - LastAdd >= OldHostPause)
+    IsComplete = true;
+  startRuns();
+}
+
+/// All jobs have been cancelled, or are about to be.
+void FolderSession::shutDown() {
+  while (!Jobs.empty())
+    finish(Jobs.begin()->first, {{}, "", "", DTLTO_CANCELLED});
+  auto Deadline = Clock::now();
+  for (const auto &R : Runs)
+    Deadline = std::max(
+        Deadline, R->HasCancelled ? Clock::now() : R->LastResult + EndPatience);
+  for (unsigned Step = 0; Step != 2; ++Step) {
+    auto HaveEnded = [&] {
+      bool All = true;
+      for (const auto &R : Runs) {
+        listen(*R);
+        All &= R->P->hasEnded();
+      }
+      return All;
+    };
+    while (!HaveEnded() && Clock::now() < Deadline)
+      std::this_thread::sleep_for(2ms);
+    if (HaveEnded())
+      break;
+    for (const auto &R : Runs)
+      R->P->end();
+    Deadline = Clock::now() + KillPatience;
+  }
+  Runs.clear(); // kills the rest
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs and programs
+//===----------------------------------------------------------------------===//
+
+void FolderSession::add(std::shared_ptr<Job> J) {
+  IsComplete = false;
+  LastAdd = Clock::now();
+  uint64_t Id = J->id();
+  Entry &E = Jobs[Id];
+  E.J = std::move(J);
+  std::string Why;
+  int32_t Status = detail::guard(Why, [&] {
+    if (E.J->isCancelled())
+      throw Error(DTLTO_CANCELLED, "");
+    writeFiles(E);
+    return int32_t(DTLTO_OK);
+  });
+  if (Status != DTLTO_OK)
+    return finish(Id, {{}, Why, "", Status});
+  E.J->state(DTLTO_STATE_QUEUED);
+  Waiting.push_back(Id);
+}
+
+void FolderSession::startRuns() {
+  while (!Waiting.empty() && Runs.size() < S.Programs &&
+         (IsComplete || Waiting.size() >= S.Batch)) {
+    std::vector<uint64_t> Batch;
+    while (!Waiting.empty() && Batch.size() < S.Batch) {
+      if (Jobs.count(Waiting.front())) // it isn't cancelled
+        Batch.push_back(Waiting.front());
+      Waiting.erase(Waiting.begin());
+    }
+    if (!Batch.empty())
+      start(Batch);
+  }
+}
+
+/// What is wrong with the compiler here, which must be of the linker's version:
+/// all that is known of those on other machines. \p Line: what it is.
+std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
+                                           std::string &Line) const {
+  std::vector<const char *> Args = {S.Compiler.c_str()};
+  for (const std::string &Arg : S.CompilerFirst)
+    Args.push_back(Arg.c_str());
+  Args.insert(Args.end(), {"--version", nullptr});
+  timespec Now;
+  ::clock_gettime(CLOCK_MONOTONIC, &Now);
+  time_t End = Now.tv_sec + Limit.count();
+  dtlto_run Run = {S.Compiler.c_str(), dtlto_run_is_late, &End};
+  char Answer[4096];
+  int32_t Status =
+      dtlto_run_command(&Run, Args.data(), -1, Answer, sizeof(Answer));
+  Line = std::string(Answer, ::strcspn(Answer, "\n"));
+  // dtlto-codegen says it in other words, and each object names its job.
+  std::string Says = "LLVM version " + LlvmVersion;
+  size_t At = S.isWorker() ? Line.find(Says) : std::string::npos;
+  if (Status == DTLTO_OK &&
+      (dtlto_run_is_version(Answer, LlvmVersion.c_str()) ||
+       (At != std::string::npos &&
+        !::isdigit(static_cast<unsigned char>(Line[At + Says.size()])))))
+    return "";
+  std::string Why;
+  if (Status == DTLTO_CANCELLED)
+    Why = "the compiler " + quote(S.Compiler) + " gives no answer";
+  else if (Status != DTLTO_OK)
+    Why = "the compiler " + quote(S.Compiler) +
+          " can't be run here: " + std::exchange(Line, "");
+  else
+    Why = "the compiler " + quote(S.Compiler) + " isn't of LLVM " +
+          LlvmVersion + ", as the linker is, but " + quote(Line);
+  return Why;
+}
+
+void FolderSession::start(const std::vector<uint64_t> &Batch) {
+  std::string Why, Line;
+  int32_t Status = detail::guard(Why, [&] {
+    if (!std::exchange(ToolsAreChecked, true))
+      if (CompilerWhy = compilerProblem(8s, Line); !CompilerWhy.empty())
+        log(DTLTO_LOG_ERROR, CompilerWhy);
+    if (!CompilerWhy.empty())
+      throw Error(DTLTO_ERROR_INFRASTRUCTURE, CompilerWhy);
+    std::vector<const FolderJob *> Files;
+    for (uint64_t Id : Batch)
+      Files.push_back(&Jobs.at(Id).Files);
+    std::vector<std::string> Args = describe(*Folder, Files, ++NumRuns);
+    Args.insert(Args.begin(), ProgramPath);
+    auto R = std::make_shared<Run>();
+    readEvents(); // ours are over
+    R->P = std::make_unique<Program>(*Folder, Args, environment());
+    R->NumLeft = static_cast<unsigned>(Batch.size());
+    R->LastResult = Clock::now();
+    for (uint64_t Id : Batch) {
+      Entry &E = Jobs.at(Id);
+      E.On = R;
+      R->Outputs.insert(E.Files.Output);
+    }
+    Runs.push_back(R);
+    log(DTLTO_LOG_DEBUG, quote(S.Program) + " has " +
+                             std::to_string(Batch.size()) + " jobs in " +
+                             quote(Folder->path()));
+    return int32_t(DTLTO_OK);
+  });
+  if (Status != DTLTO_OK)
+    for (uint64_t Id : Batch)
+      finish(Id, {{}, Why, "", Status});
+}
+
+void FolderSession::listen(Run &R) {
+  bool SaidAny = false;
+  R.P->listen([&](std::string Line, bool IsError) {
+    SaidAny = true;
+    // The linker puts the plugin's name before it.
+    if (std::string Own = std::string(baseName(S.Program)) + ": ";
+        Line.compare(0, Own.size(), Own) == 0)
+      Line.erase(0, Own.size());
+    IsError &= !isNoise(Line);
+    log(IsError && R.NumNotes++ < MaxNotes ? DTLTO_LOG_NOTE : DTLTO_LOG_DEBUG,
+        Line);
+    if (IsError || R.LastError.empty())
+      (IsError ? R.LastError : R.LastLine) = Line.substr(0, MaxWords);
+    R.HasCompilerError |= Line.find("error: ") != std::string::npos;
+    if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
+      R.ErrorWords += (R.ErrorWords.empty() ? "" : "\n") + Line;
+    // Clang says this, and that it has succeeded.
+    for (const char *Part : {"Error loading ", "Error running ThinLTO backend"})
+      if (Line.find(Part) != std::string::npos && R.Doubt.empty())
+        R.Doubt = quote(S.Program) + " said: " + Line.substr(0, MaxWords);
+  });
+  if (SaidAny)
+    showSigns(R);
+}
+
+/// The jobs that run live: at most once a second.
+void FolderSession::showSigns(Run &R) {
+  if (Clock::now() - R.LastSign < 1s)
+    return;
+  R.LastSign = Clock::now();
+  for (auto &[Id, E] : Jobs)
+    if (E.On.get() == &R)
+      E.J->state(E.IsRunning ? DTLTO_STATE_RUNNING : DTLTO_STATE_QUEUED);
+}
+
+void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
+  listen(*R);
+  readEvents();
+  std::string How = R->P->how();
+  std::string Words = R->LastError.empty() ? R->LastLine : R->LastError;
+  std::string Text =
+      quote(S.Program) + " " + How + (Words.empty() ? "" : ": " + Words);
+  std::vector<uint64_t> Left;
+  std::vector<std::string> Reasons;
+  for (const auto &[Id, E] : Jobs)
+    if (E.On == R)
+      Left.push_back(Id);
+  Left.erase(std::remove_if(Left.begin(), Left.end(),
+                            [&](uint64_t Id) {
+                              std::string Why;
+                              if (take(Id, Why))
+                                return true;
+                              Folder->remove(Jobs.at(Id).Files.Output);
+                              Reasons.push_back(Why);
+                              return false;
+                            }),
+             Left.end());
+  // Whose words they are is known if it is the only one. The linker takes them
+  // for no more than one worker's.
+  bool IsCompilers = !How.empty() && Left.size() == 1 && R->HasCompilerError &&
+                     R->Doubt.empty() && !R->ErrorWords.empty();
+  if (!How.empty() && Left.empty() && !R->IsAsked)
+    log(DTLTO_LOG_DEBUG, Text);
+  for (size_t I = 0; I != Left.size(); ++I)
+    if (IsCompilers)
+      finish(Left[I], {{}, R->ErrorWords, "", DTLTO_ERROR_COMPILER});
+    else
+      finish(Left[I],
+             {{},
+              How.empty() ? quote(S.Program) + " has ended, and " + Reasons[I]
+                          : Text,
+              "",
+              DTLTO_ERROR_INFRASTRUCTURE});
+  Runs.erase(std::find(Runs.begin(), Runs.end(), R));
+}
+
+/// The job \p Id is over, and its names are free.
+void FolderSession::finish(uint64_t Id, Result Res) {
+  auto It = Jobs.find(Id);
+  Entry E = std::move(It->second);
+  Jobs.erase(It);
+  ByName.erase(E.Files.Output);
+  ByName.erase(E.Begins);
+  NumRunning -= E.IsRunning;
+  if (E.On) {
+    --E.On->NumLeft;
+    E.On->LastResult = Clock::now();
+    E.On->HasCancelled |= Res.Status == DTLTO_CANCELLED;
+    showSigns(*E.On);
+  }
+  E.J->finish(std::move(Res));
+}

@@ -1,0 +1,303 @@
+//===- JobFolder.cpp - A folder that jobs are run in ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JobFolder.h"
+#include "Text.h"
+#include "dtlto/sdk/Result.hpp"
+#include "dtlto/sdk/RunJob.h"
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <dirent.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <thread>
+
+using namespace dtlto;
+using namespace dtlto::sdk;
+using namespace std::chrono_literals;
+
+static constexpr const char *Marker = ".dtlto-jobs";
+static constexpr std::string_view IsOurs = "dtlto's folder for jobs\n";
+static constexpr std::string_view IsKept = "dtlto's folder for jobs, kept\n";
+// Links of one output at the same time.
+static constexpr unsigned MaxBeside = 16;
+
+// Standard input: "run GROUP", "end GROUP", "quit", or the linker's end. $1:
+// the folder, or nothing to remove. Numbers in $g stand between spaces of their
+// own.
+static constexpr const char *GuardScript = R"(g=
+while read -r what x; do
+  case $what in
+  run) g="$g $x " ;;
+  end) g="${g%%" $x "*}${g#*" $x "}" ;;
+  quit) exit 0 ;;
+  esac
+done
+for x in $g; do kill -s TERM -- "-$x"; done
+n=0
+for x in $g; do
+  while [ $n -lt 3 ] && kill -s 0 -- "-$x"; do sleep 1; n=$((n + 1)); done
+  kill -s KILL -- "-$x"
+done
+[ -z "$1" ] || rm -rf -- "$1"
+)";
+
+[[noreturn]] static void fail(const char *What, const std::string &Name,
+                              int Errno = errno) {
+  throw Error(DTLTO_ERROR_INFRASTRUCTURE,
+              What + quote(Name) + ": " + std::strerror(Errno));
+}
+
+static int removeOne(const char *Name, const struct stat *, int, struct FTW *) {
+  return ::remove(Name);
+}
+static void removeAll(const std::string &Path) {
+  ::nftw(Path.c_str(), removeOne, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/// The names in the folder \p Dir, but for the marker.
+static std::vector<std::string> names(int Dir) {
+  std::vector<std::string> All;
+  int Copy = ::openat(Dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *D = Copy < 0 ? nullptr : ::fdopendir(Copy);
+  if (!D) {
+    if (Copy >= 0)
+      ::close(Copy);
+    return All;
+  }
+  while (const dirent *E = ::readdir(D))
+    if (std::string_view N = E->d_name; N != "." && N != ".." && N != Marker)
+      All.emplace_back(N);
+  ::closedir(D);
+  return All;
+}
+
+static std::string readAll(int Fd) {
+  std::string Bytes;
+  char Block[64 << 10];
+  for (ssize_t N; (N = ::read(Fd, Block, sizeof(Block))) != 0;) {
+    if (N < 0 && errno != EINTR)
+      break;
+    if (N > 0)
+      Bytes.append(Block, static_cast<size_t>(N));
+  }
+  return Bytes;
+}
+
+/// Takes the folder \p P, which is then `Path`, unless somebody has it.
+JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
+  while (true) {
+    if (::mkdir(P.c_str(), 0777) != 0 && errno != EEXIST)
+      fail("can't make the folder ", P);
+    int D = ::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (D < 0)
+      fail("can't open the folder ", P);
+    int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    int L = ::openat(D, Marker, Flags);
+    if (L < 0 && errno == ENOENT && names(D).empty())
+      L = ::openat(D, Marker, Flags | O_CREAT, 0666);
+    if (L < 0) {
+      int Why = errno;
+      ::close(D);
+      if (Why != ENOENT)
+        fail("can't use the folder ", P, Why);
+      throw Error(DTLTO_ERROR_CALLER,
+                  "the folder " + quote(P) +
+                      " has files that are not dtlto's: name a new one "
+                      "with folder=PATH");
+    }
+    bool Busy = ::flock(L, LOCK_EX | LOCK_NB) != 0;
+    // Whoever had it may have removed it meanwhile.
+    struct stat Mine, There;
+    bool IsThere = ::fstat(L, &Mine) == 0 &&
+                   ::stat((P + "/" + Marker).c_str(), &There) == 0 &&
+                   Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
+    std::string Says = readAll(L);
+    bool WasKept = Says == IsKept && !MayBeKept;
+    bool IsAlien = !Says.empty() && Says != IsKept && Says != IsOurs;
+    if (Busy || !IsThere || WasKept || IsAlien) {
+      ::close(L);
+      ::close(D);
+      if (IsAlien)
+        throw Error(DTLTO_ERROR_CALLER,
+                    quote(P + "/" + Marker) + " is not dtlto's");
+      if (Busy || WasKept)
+        return Busy ? Claim::InUse : Claim::Kept;
+      continue;
+    }
+    Dir = D;
+    Lock = L;
+    Path = P;
+    std::string_view Mark = Keep ? IsKept : IsOurs;
+    if (::ftruncate(L, 0) != 0 || ::pwrite(L, Mark.data(), Mark.size(), 0) < 0)
+      fail("can't write ", P + "/" + Marker);
+    return Claim::Ours;
+  }
+}
+
+JobFolder::JobFolder(const std::string &Given, const std::string &Output,
+                     const std::string &Suffix, bool Keep)
+    : Keep(Keep) {
+  std::string Base =
+      Given.empty() ? (Output.empty() ? "a.out" : Output) + Suffix : Given;
+  while (Base.size() > 1 && Base.back() == '/')
+    Base.pop_back();
+  if (Base[0] != '/') {
+    char Here[PATH_MAX];
+    if (!::getcwd(Here, sizeof(Here)))
+      fail("can't find the working folder for ", Base);
+    Base = std::string(Here) + "/" + Base;
+  }
+  try {
+    if (!Given.empty()) {
+      // The guard of a link that was killed a moment ago may be at it.
+      Claim C = claim(Base, true);
+      for (unsigned I = 0; I != 50 && C != Claim::Ours; ++I) {
+        std::this_thread::sleep_for(100ms);
+        C = claim(Base, true);
+      }
+    } else {
+      for (unsigned I = 1; Dir < 0 && I <= MaxBeside; ++I)
+        claim(I == 1 ? Base : Base + "-" + std::to_string(I), Keep);
+    }
+    if (Dir < 0)
+      throw Error(DTLTO_ERROR_INFRASTRUCTURE,
+                  "the folder " + quote(Base) + " is in use by another link");
+    if (!Keep)
+      for (const std::string &Name : names(Dir))
+        removeAll(Path + "/" + Name);
+    startGuard();
+  } catch (...) {
+    for (int Fd : {Dir, Lock, Guard})
+      if (Fd >= 0)
+        ::close(Fd);
+    throw;
+  }
+}
+
+JobFolder::~JobFolder() {
+  if (!Keep)
+    removeAll(Path);
+  tellGuard("quit\n");
+  ::close(Guard);
+  for (unsigned I = 0; ::waitpid(GuardPid, nullptr, WNOHANG) == 0; ++I) {
+    if (I == 500)
+      ::kill(GuardPid, SIGKILL); // it was stopped, or the like
+    std::this_thread::sleep_for(2ms);
+  }
+  ::close(Lock);
+  ::close(Dir);
+}
+
+void JobFolder::startGuard() {
+  int Ends[2];
+  // A socket: writing to a guard that was killed must not end the linker.
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0)
+    fail("no socket for the guard of ", Path);
+  posix_spawn_file_actions_t Actions;
+  posix_spawn_file_actions_init(&Actions);
+  posix_spawn_file_actions_adddup2(&Actions, Ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&Actions, STDOUT_FILENO, "/dev/null",
+                                   O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&Actions, STDOUT_FILENO, STDERR_FILENO);
+  // It has the lock for as long as it lives.
+  posix_spawn_file_actions_adddup2(&Actions, Lock, 3);
+  posix_spawnattr_t Attr;
+  posix_spawnattr_init(&Attr);
+  // Ctrl-C is for the linker.
+  posix_spawnattr_setflags(&Attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+  sigset_t None;
+  sigemptyset(&None);
+  posix_spawnattr_setsigmask(&Attr, &None);
+  const char *Args[] = {
+      "sh",   "-c", GuardScript, "dtlto-guard", Keep ? "" : Path.c_str(),
+      nullptr};
+  int Why = ::posix_spawn(&GuardPid, "/bin/sh", &Actions, &Attr,
+                          const_cast<char **>(Args), environ);
+  posix_spawnattr_destroy(&Attr);
+  posix_spawn_file_actions_destroy(&Actions);
+  ::close(Ends[1]);
+  Guard = Ends[0];
+  if (Why)
+    fail("can't start the guard of ", Path, Why);
+}
+
+void JobFolder::tellGuard(const std::string &Line) {
+  (void)::send(Guard, Line.data(), Line.size(), MSG_NOSIGNAL);
+}
+void JobFolder::watch(pid_t Group) {
+  tellGuard("run " + std::to_string(Group) + "\n");
+}
+void JobFolder::unwatch(pid_t Group) {
+  tellGuard("end " + std::to_string(Group) + "\n");
+}
+
+bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
+  if (!dtlto_run_is_clean_path(Name.c_str()))
+    throw Error(DTLTO_ERROR_CALLER,
+                "a path that leaves the folder: " + quote(Name));
+  struct stat Info;
+  std::string Old;
+  if (::fstatat(Dir, Name.c_str(), &Info, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (static_cast<uint64_t>(Info.st_size) == Bytes.size() &&
+        read(Name, Old) && Old == Bytes)
+      return false;
+    remove(Name); // somebody may be reading what it was
+  }
+  errno = 0;
+  if (!dtlto_run_write(Dir, Name.c_str(), {Bytes.data(), Bytes.size()}))
+    fail("can't write ", Path + "/" + Name);
+  return true;
+}
+
+bool JobFolder::read(const std::string &Name, std::string &Bytes) const {
+  int Fd = ::openat(Dir, Name.c_str(),
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  struct stat Info;
+  if (Fd < 0)
+    return false;
+  bool IsFile = ::fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode);
+  if (IsFile)
+    Bytes = readAll(Fd);
+  ::close(Fd);
+  return IsFile;
+}
+
+void JobFolder::remove(const std::string &Name) const {
+  ::unlinkat(Dir, Name.c_str(), 0);
+}
+
+bool JobFolder::readObject(const std::string &Name,
+                           sdk::ResultMemory::Share &Share,
+                           std::vector<char> &Object, std::string &Why) const {
+  int Fd = ::openat(Dir, Name.c_str(),
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  struct stat Info;
+  bool IsFile = Fd >= 0 && ::fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode);
+  uint64_t Size = IsFile ? static_cast<uint64_t>(Info.st_size) : 0;
+  if (!IsFile)
+    Why = "there is no object " + quote(Name);
+  else if (Size == 0)
+    Why = "the object " + quote(Name) + " is empty";
+  else if (!Share.grow(Size))
+    Why = "the object " + quote(Name) + " has " + std::to_string(Size) +
+          " bytes, and --thinlto-dist-memory has no room for it";
+  else {
+    Object.resize(Size);
+    size_t Got = 0;
+    for (ssize_t N = 1; Got != Size && N > 0;) {
+      N = ::read(Fd, Object.data() + Got, Size - Got);
+      Got += N > 0 ? static_cast<size_t>(N) : 0;
+    }
+    if (Got != Size)
+      Why = "the object " + quote(Name) + " can't be read";
+  }
+  if (Fd >= 0)
+    ::close(Fd);
+  return Why.empty();
+}

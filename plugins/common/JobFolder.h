@@ -1,0 +1,74 @@
+//===- JobFolder.h - A folder that jobs are run in --------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For a build system that takes jobs as files. The folder of a link is ours if
+// it has the file `.dtlto-jobs`, which is only made in a folder that is new or
+// empty. Whoever uses the folder holds a lock of that file, so one without a
+// lock is left over from a link that was killed.
+//
+// What a plugin can't do once its process was killed, the *guard* does: a shell
+// that waits for the end of the linker, in whatever way, then ends the programs
+// that the plugin has started, and removes the folder. It has the lock as well.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINS_JOBFOLDER_H
+#define DTLTO_PLUGINS_JOBFOLDER_H
+
+#include "dtlto/sdk/ResultMemory.hpp"
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace dtlto {
+
+/// One thread. What fails throws sdk::Error, which names the file.
+class JobFolder {
+public:
+  /// The folder \p Given or, if that is empty, one beside \p Output whose name
+  /// ends in \p Suffix. With \p Keep it stays when the link is over, with all
+  /// that is in it; otherwise it is empty now.
+  JobFolder(const std::string &Given, const std::string &Output,
+            const std::string &Suffix, bool Keep);
+  /// Removes it, unless it is to be kept. No program may be running.
+  ~JobFolder();
+  JobFolder(const JobFolder &) = delete;
+
+  const std::string &path() const { return Path; } // absolute
+  int fd() const { return Dir; }
+
+  /// Writes the file \p Name with its folders. One that has these bytes already
+  /// is left as it is, with its time. Returns whether it was written.
+  bool write(const std::string &Name, std::string_view Bytes);
+  /// The file's bytes; false: there is none that could be read.
+  bool read(const std::string &Name, std::string &Bytes) const;
+  void remove(const std::string &Name) const;
+
+  /// An object, as far as \p Share has room. \p Why: there is none, one line.
+  bool readObject(const std::string &Name, sdk::ResultMemory::Share &Share,
+                  std::vector<char> &Object, std::string &Why) const;
+
+  /// From now on the guard ends the process group \p Group, or no more.
+  void watch(pid_t Group);
+  void unwatch(pid_t Group);
+
+private:
+  enum class Claim { Ours, InUse, Kept };
+  Claim claim(const std::string &P, bool MayBeKept);
+  void startGuard();
+  void tellGuard(const std::string &Line);
+
+  std::string Path;
+  bool Keep;
+  int Dir = -1, Lock = -1, Guard = -1;
+  pid_t GuardPid = -1;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_PLUGINS_JOBFOLDER_H

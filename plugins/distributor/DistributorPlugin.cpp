@@ -1,0 +1,138 @@
+//===- DistributorPlugin.cpp - A distributor of LLVM's DTLTO --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the programs that were written for LLD's --thinlto-distributor=. Such a
+// program is given a JSON file, its last argument
+// (https://llvm.org/docs/DTLTO.html):
+//
+//   {"common": {"linker_output": TEXT,
+//               "args": [COMPILER, TEXT...],    all commands begin so
+//               "inputs": [FILE...]},
+//    "jobs": [{"args": [TEXT...],               and this one goes on so
+//              "inputs": [MODULE, INDEX, FILE...],
+//              "outputs": [OBJECT]}...]}
+//
+// All names are relative to the folder that it is run in.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FolderSession.h"
+#include "Json.h"
+#include "Text.h"
+#include <algorithm>
+#include <unistd.h>
+
+using namespace dtlto;
+using namespace dtlto::sdk;
+
+namespace {
+
+struct Arguments {
+  FolderSettings Set;
+  std::vector<std::string> Words; // before the JSON file
+};
+
+class DistributorSession : public FolderSession {
+public:
+  DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params)
+      : DistributorSession(Host, Params, readArguments(Params)) {}
+
+protected:
+  std::vector<std::string> describe(JobFolder &Folder,
+                                    const std::vector<const FolderJob *> &Jobs,
+                                    unsigned Number) override;
+
+private:
+  DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params,
+                     Arguments A)
+      : FolderSession(Host, Params, std::move(A.Set), ".dtlto-distributor"),
+        Words(std::move(A.Words)) {}
+
+  static Arguments readArguments(const dtlto_session_params &Params);
+
+  const std::vector<std::string> Words;
+};
+
+} // namespace
+
+/// The program runs in another folder, where a relative path leads nowhere.
+static std::string fromHere(const std::string &Word) {
+  return ::access(Word.c_str(), F_OK) == 0 ? absolutePath(Word) : Word;
+}
+
+Arguments
+DistributorSession::readArguments(const dtlto_session_params &Params) {
+  Arguments A;
+  A.Set.Programs = 2;
+  for (uint32_t I = 0; I != Params.num_args; ++I) {
+    std::string_view Arg = Params.args[I];
+    size_t Equals = Arg.find('=');
+    std::string_view Name = Arg.substr(0, Equals);
+    bool HasValue = Equals != std::string_view::npos;
+    std::string Value(HasValue ? Arg.substr(Equals + 1) : "");
+    if (Name == "arg" && HasValue)
+      A.Words.push_back(fromHere(Value));
+    else if (Name == "program" && !Value.empty())
+      A.Set.Program = Value;
+    else if (Name == "batch" && Value == "all")
+      A.Set.Batch = UINT32_MAX;
+    else if (Name == "batch" && parseNumber(Value, 1, 1000000, A.Set.Batch))
+      A.Set.Programs = std::max(2u, std::thread::hardware_concurrency());
+    else if (!readFolderArgument(Arg, A.Set))
+      throw unknownArgument(Arg,
+                            {"program", "arg", "compiler", "compiler-arg",
+                             "compiler-prepend-arg", "folder", "batch", "keep"},
+                            "program=PATH, arg=TEXT, compiler=PATH, "
+                            "folder=PATH, batch=all, batch=N or keep");
+  }
+  if (A.Set.Program.empty())
+    throw Error(DTLTO_ERROR_CALLER, "no program to run the jobs: name one with "
+                                    "--thinlto-dist-plugin-arg=program=PATH");
+  completeSettings(A.Set, Params);
+  return A;
+}
+
+std::vector<std::string>
+DistributorSession::describe(JobFolder &Folder,
+                             const std::vector<const FolderJob *> &Jobs,
+                             unsigned Number) {
+  // Where all command lines are the same, for a file that is not too long.
+  size_t NumCommon = Jobs[0]->Args.size();
+  for (const FolderJob *J : Jobs)
+    NumCommon = static_cast<size_t>(
+        std::mismatch(J->Args.begin(), J->Args.end(), Jobs[0]->Args.begin(),
+                      Jobs[0]->Args.begin() + static_cast<ptrdiff_t>(NumCommon))
+            .first -
+        J->Args.begin());
+  auto Split = [&](const FolderJob &J) {
+    return J.Args.begin() + static_cast<ptrdiff_t>(NumCommon);
+  };
+  std::vector<std::string> Common(Jobs[0]->Args.begin(), Split(*Jobs[0]));
+  Common.insert(Common.begin(), S.Compiler);
+  std::string Text = "{\"common\": {\"linker_output\": " + json(Output) +
+                     ",\n \"args\": " + json(Common) +
+                     ",\n \"inputs\": []},\n"
+                     "\"jobs\": [";
+  for (const FolderJob *J : Jobs) {
+    if (J != Jobs[0])
+      Text += ',';
+    Text += "\n{\"args\": " +
+            json(std::vector<std::string>(Split(*J), J->Args.end())) +
+            ",\n \"inputs\": " + json(J->Inputs) +
+            ",\n \"outputs\": " + json(std::vector{J->Output}) + "}";
+  }
+  std::string Name = Number == 1
+                         ? "jobs.dist-file.json"
+                         : "jobs-" + std::to_string(Number) + ".dist-file.json";
+  Folder.write(Name, Text + "]}\n");
+  std::vector<std::string> Command = Words;
+  Command.push_back(Folder.path() + "/" + Name);
+  return Command;
+}
+
+DTLTO_PLUGIN(DistributorSession, "distributor", DTLTO_VERSION,
+             DTLTO_PART_INPUTS | DTLTO_PART_WHOLE);

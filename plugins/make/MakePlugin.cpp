@@ -1,0 +1,181 @@
+//===- MakePlugin.cpp - A makefile of jobs --------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each job is a rule of distr.makefile, and make runs $(DIST_CC) and the job's
+// command line: distcc, icecc, srun, a script, or nothing at all.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FolderSession.h"
+#include "Makefile.h"
+#include "Text.h"
+#include <cstdlib>
+#include <fcntl.h>
+
+using namespace dtlto;
+using namespace dtlto::sdk;
+
+static constexpr const char *FileName = "distr.makefile";
+
+namespace {
+
+struct Arguments {
+  FolderSettings Set;
+  std::string DistCC;
+  uint32_t NumJobs = 0; // 0: as many as the build's jobserver or cores allow
+};
+
+class MakeSession : public FolderSession {
+public:
+  MakeSession(const dtlto_host &Host, const dtlto_session_params &Params)
+      : MakeSession(Host, Params, readArguments(Params)) {}
+
+  void load(dtlto_load &L) override;
+
+protected:
+  std::vector<std::string> describe(JobFolder &Folder,
+                                    const std::vector<const FolderJob *> &Jobs,
+                                    unsigned Number) override;
+  std::vector<std::string> environment() override;
+  bool isNoise(const std::string &Line) const override {
+    return Line.compare(0, 4, "*** ") == 0 ||
+           Line.find("not remade because of errors") != std::string::npos;
+  }
+
+private:
+  MakeSession(const dtlto_host &Host, const dtlto_session_params &Params,
+              Arguments A)
+      : FolderSession(Host, Params, std::move(A.Set), ".dtlto-make"),
+        DistCC(std::move(A.DistCC)), Jobserver(A.NumJobs ? "" : jobserver()),
+        NumJobs(A.NumJobs ? A.NumJobs
+                          : require<dtlto_local_codegen>(
+                                Host, DTLTO_EXT_LOCAL_CODEGEN)
+                                .slots) {}
+
+  static Arguments readArguments(const dtlto_session_params &Params);
+  static std::string jobserver();
+
+  const std::string DistCC;
+  const std::string Jobserver; // the words of MAKEFLAGS, or empty
+  const uint32_t NumJobs;
+  std::map<std::string, std::string> Rules; // by target
+};
+
+} // namespace
+
+Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
+  Arguments A;
+  A.Set.Program = "make";
+  for (uint32_t I = 0; I != Params.num_args; ++I) {
+    std::string_view Arg = Params.args[I];
+    size_t Equals = Arg.find('=');
+    std::string_view Name = Arg.substr(0, Equals);
+    bool HasValue = Equals != std::string_view::npos;
+    std::string Value(HasValue ? Arg.substr(Equals + 1) : "");
+    if (Name == "cc" && HasValue && make::canBeWord(Value))
+      A.DistCC = Value;
+    else if (Name == "make" && !Value.empty())
+      A.Set.Program = Value;
+    else if (Name == "jobs" && parseNumber(Value, 1, 4096, A.NumJobs))
+      continue;
+    else if (!readFolderArgument(Arg, A.Set))
+      throw unknownArgument(Arg,
+                            {"cc", "jobs", "make", "compiler", "compiler-arg",
+                             "compiler-prepend-arg", "folder", "keep"},
+                            "cc=TOOL, jobs=N with N from 1 to 4096, make=PATH, "
+                            "compiler=PATH, folder=PATH or keep");
+  }
+  // What was kept is what make is to go on from.
+  A.Set.Fresh = !A.Set.Keep;
+  completeSettings(A.Set, Params);
+  return A;
+}
+
+/// What MAKEFLAGS says of the build's jobserver, if it can be used from here.
+/// It can't be where make doesn't know that a make will be run (`+` in the
+/// recipe).
+std::string MakeSession::jobserver() {
+  const char *Flags = ::getenv("MAKEFLAGS");
+  std::string_view Rest = Flags ? Flags : "";
+  std::string Found;
+  while (!Rest.empty()) {
+    size_t End = std::min(Rest.find(' '), Rest.size());
+    std::string_view Word = Rest.substr(0, End);
+    Rest.remove_prefix(std::min(End + 1, Rest.size()));
+    if (Word == "--")
+      break; // variables follow
+    for (std::string_view Name : {"--jobserver-auth=", "--jobserver-fds="})
+      if (Word.substr(0, Name.size()) == Name)
+        Found = Word;
+  }
+  size_t Equals = Found.find('=');
+  int Read, Write;
+  if (Equals == std::string::npos || Found.compare(Equals + 1, 5, "fifo:") == 0)
+    return Found;
+  if (std::sscanf(Found.c_str() + Equals + 1, "%d,%d", &Read, &Write) != 2 ||
+      ::fcntl(Read, F_GETFD) < 0 || ::fcntl(Write, F_GETFD) < 0)
+    return "";
+  return Found;
+}
+
+/// Of the user's own make only the jobserver is of use: its other options and
+/// variables are for other rules.
+std::vector<std::string> MakeSession::environment() {
+  std::vector<std::string> Env = {"MFLAGS", "GNUMAKEFLAGS", "MAKEOVERRIDES",
+                                  "MAKEFILES", "MAKELEVEL"};
+  Env.push_back(Jobserver.empty() ? "MAKEFLAGS" : "MAKEFLAGS= -j " + Jobserver);
+  return Env;
+}
+
+void MakeSession::load(dtlto_load &L) {
+  L.slots = NumJobs;
+  L.free = NumJobs - std::min<uint32_t>(NumJobs, numRunning());
+  L.local = DistCC.empty() ? NumJobs : 0;
+}
+
+std::vector<std::string>
+MakeSession::describe(JobFolder &Folder,
+                      const std::vector<const FolderJob *> &Jobs,
+                      unsigned Number) {
+  std::string Goal = "batch-" + std::to_string(Number);
+  std::string Targets;
+  for (const FolderJob *J : Jobs) {
+    std::vector<std::string> Names = J->Inputs, Args = J->Args;
+    Names.push_back(J->Output);
+    Args.insert(Args.begin(), S.Compiler);
+    for (const std::string &N : Names)
+      if (!make::canBeName(N))
+        throw Error(DTLTO_ERROR_CALLER,
+                    "no makefile can name the file " + quote(N));
+    for (const std::string &A : Args)
+      if (!make::canBeWord(A))
+        throw Error(DTLTO_ERROR_CALLER,
+                    "no makefile can have the argument " + quote(A));
+    // The index first, as it is what the rule is for.
+    std::vector<std::string> Needs = {J->Inputs[1], J->Inputs[0]};
+    Needs.insert(Needs.end(), J->Inputs.begin() + 2, J->Inputs.end());
+    Rules[J->Output] = make::rule(J->Output, Needs, Args);
+    Targets += " " + make::name(J->Output);
+  }
+  std::string Text = make::head(DistCC), All;
+  for (const auto &[Target, Rule] : Rules) {
+    Text += Rule + "\n";
+    All += " " + make::name(Target);
+  }
+  Text += "all :" + All + "\n\n.PHONY : " + Goal + "\n" + Goal + " :" +
+          Targets + "\n";
+  Folder.write(FileName, Text);
+  std::vector<std::string> Command = {"-f", FileName, "-k",
+                                      "-r", "-s",     "--no-print-directory"};
+  if (Jobserver.empty())
+    Command.push_back("-j" + std::to_string(NumJobs));
+  Command.insert(Command.end(), {"DIST_CC=" + make::argument(DistCC), Goal});
+  return Command;
+}
+
+DTLTO_PLUGIN(MakeSession, "make", DTLTO_VERSION,
+             DTLTO_PART_INPUTS | DTLTO_PART_WHOLE);

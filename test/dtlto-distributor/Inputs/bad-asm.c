@@ -1,0 +1,1 @@
+void start_again(void) { __asm__("nonsense"); }

@@ -1,0 +1,5 @@
+# With `+`, the linker gets the jobserver.
+out :
+	+$(LINK)
+plain :
+	$(LINK)

@@ -1,0 +1,175 @@
+//===- main.cpp - The plugins for somebody else's linker ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a stock LLD of LLVM 21 or later starts for its --thinlto-distributor=,
+// and what a build system does with the files of --thinlto-index-only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+#include "Files/FileJobs.h"
+#include "Host/PluginGuard.h"
+#include "Host/PluginLoader.h"
+#include "Interrupt.h"
+#include "Report/PlainMessages.h"
+#include "Report/Report.h"
+#include "Run/LinkRun.h"
+#include "Run/LogObserver.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Threading.h"
+#include <csignal>
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr StringLiteral Program = "dtlto-distributor";
+// A library's constructors; as long as a plugin's calls may take.
+static constexpr std::chrono::seconds MaxLoad(60);
+// Compilers that are told to end are gone by then.
+static constexpr std::chrono::seconds MaxEnd(5);
+
+static Expected<const dtlto_plugin *> load(const char *Argv0,
+                                           const Options &Opts) {
+  LoadGuard Guard(Program, Opts.Plugin,
+                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)));
+  SmallString<256> Folder(
+      sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&load)));
+  sys::path::remove_filename(Folder); // bin
+  sys::path::append(Folder, "..", "lib", "dtlto");
+  sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
+  std::vector<std::string> Folders = {Folder.str().str()};
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  return loadPlugin(Opts.Plugin, Folders);
+}
+
+static Expected<JobList> readJobs(const Command &C) {
+  if (!C.IndexFolder.empty())
+    return readIndexFolder(C.IndexFolder, C.Prefix, C.Compiler);
+  auto File = MemoryBuffer::getFile(C.List);
+  if (!File)
+    return failure("'" + printable(C.List) +
+                   "' can't be read: " + File.getError().message());
+  return parseJobList((*File)->getBuffer(), C.List);
+}
+
+/// Objects of an earlier run would look like this one's.
+static Error removeOld(const JobList &List) {
+  for (const FileJob &J : List.Jobs)
+    for (StringRef Path : J.Outputs)
+      if (std::error_code EC = sys::fs::remove(Path))
+        return failure("'" + printable(Path) +
+                       "' can't be removed: " + EC.message());
+  return Error::success();
+}
+
+/// Exit code 0 is a promise to the linker.
+static Error checkComplete(const JobList &List) {
+  for (const FileJob &J : List.Jobs)
+    for (StringRef Path : J.Outputs) {
+      uint64_t Size = 0;
+      if (sys::fs::file_size(Path, Size) || (Size == 0 && Path == J.object()))
+        return failure("internal error: all jobs have ended, but '" +
+                       printable(Path) + "' isn't there");
+    }
+  return Error::success();
+}
+
+/// Nothing is destroyed: a plugin that was left behind may use all of it.
+static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
+  Options &Opts = C.Opts;
+  Expected<const dtlto_plugin *> Plugin = load(Argv0, Opts);
+  if (!Plugin)
+    return Plugin.takeError();
+  if (!Opts.Report.empty())
+    if (Error E = checkReport(Opts.Report))
+      return E;
+  if (!Opts.Log.empty())
+    if (Error E = checkLog(Opts.Log))
+      return E;
+  auto Started = std::chrono::steady_clock::now();
+  Expected<JobList> List = readJobs(C);
+  if (!List)
+    return List.takeError();
+  if (List->Jobs.empty())
+    return Error::success();
+  Expected<Compiler> TheCompiler = askCompiler(List->Args);
+  if (!TheCompiler)
+    return TheCompiler.takeError();
+  Msg.debug("'" + TheCompiler->Program + "' is clang " + TheCompiler->Version +
+            " for " + TheCompiler->Triple);
+  if (Error E = removeOld(*List))
+    return E;
+  SmallString<128> Folder;
+  if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
+    return failure("no temporary folder can be made: " + EC.message());
+
+  Opts.OutputFile = List->LinkerOutput;
+  Opts.Linker = TheCompiler->Linker;
+  auto *Host = new HostContext{
+      *Plugin, Msg, Opts, TheCompiler->Version,
+      C.Jobs ? C.Jobs
+             : heavyweight_hardware_concurrency().compute_thread_count()};
+  auto *Context = new RunContext{*Host, Opts, nullptr, Started, Started};
+  auto Source = std::make_shared<FileJobs>(*Context, *List, *TheCompiler,
+                                           Folder.str().str());
+  bool HasParent = C.IndexFolder.empty(); // the linker
+  endOnSignals(
+      [Source, HasParent, Outputs = *List, Folder = Folder.str().str()] {
+        Source->interrupt();
+        for (auto End = Clock::now() + MaxEnd;
+             Source->numRunning() != 0 && Clock::now() < End;)
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        sys::fs::remove_directories(Folder);
+        // Nobody else would. What a build system has so far is good.
+        if (HasParent)
+          consumeError(removeOld(Outputs));
+      },
+      HasParent);
+  guardAgainstExit();
+  Error Why = LinkRun(*Context, Source).run();
+  sys::fs::remove_directories(Folder);
+  return Why ? std::move(Why) : checkComplete(*List);
+}
+
+int main(int Argc, char **Argv) {
+  ::signal(SIGPIPE, SIG_IGN);
+  auto *Errors = new StatusLine(errs());
+  auto Refuse = [&](Error E) {
+    handleAllErrors(std::move(E), [&](const ErrorInfoBase &Info) {
+      std::string Text = Info.message();
+      StringRef Words = Text;
+      Words.consume_front("dtlto: ");
+      PlainMessages(*Errors, Program, "", false).error(Words);
+    });
+    return 1;
+  };
+  Expected<Command> Read = readCommand({Argv + 1, Argv + Argc});
+  if (!Read)
+    return Refuse(Read.takeError());
+  auto *C = new Command(std::move(*Read));
+  if (C->Help)
+    printUsage(outs());
+  if (C->Version)
+    outs() << Program << ' ' << DTLTO_VERSION << ", plugin ABI "
+           << DTLTO_ABI_MAJOR << '.' << DTLTO_ABI_MINOR << '\n';
+  if (C->Help || C->Version)
+    return 0;
+  if (Error E = readEnvironment(C->Opts))
+    return Refuse(std::move(E));
+  auto *Msg =
+      new PlainMessages(*Errors, Program, "", C->Verbose, C->Opts.DumbTerminal);
+  int Code = 0;
+  if (Error E = run(Argv[0], *C, *Msg))
+    Code = Refuse(std::move(E));
+  outs().flush();
+  // Threads of a plugin that was left behind may still run.
+  sys::Process::Exit(Code, /*NoCleanup=*/true);
+}

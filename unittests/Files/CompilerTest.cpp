@@ -1,0 +1,68 @@
+//===- CompilerTest.cpp - The compiler of jobs that are files -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/Compiler.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static std::string versionIn(StringRef FirstLine) {
+  Expected<Compiler> C =
+      readVersion((FirstLine + "\nTarget: x86_64-pc-linux-gnu\n").str());
+  return C ? C->Version : toString(C.takeError());
+}
+
+TEST(Compiler, Version) {
+  EXPECT_EQ(versionIn("clang version 22.1.8"), "22.1.8");
+  EXPECT_EQ(versionIn("Debian clang version 19.1.7 (3+b1)"), "19.1.7");
+  EXPECT_EQ(versionIn("Acme clang version 23.0.0git (https://x 0123)"),
+            "23.0.0git");
+  for (const char *Other : {"", "gcc (Debian 12.2.0) 12.2.0", "clang version ",
+                            "clang version of mine"})
+    EXPECT_EQ(versionIn(Other), "it doesn't say that it is a clang") << Other;
+}
+
+TEST(Compiler, ItsLinker) {
+  auto Linker = [](StringRef FirstLine) {
+    return readVersion((FirstLine + "\nTarget: x86_64\n").str())->Linker;
+  };
+  EXPECT_EQ(Linker("clang version 22.1.8"), "LLD 22.1.8");
+  EXPECT_EQ(Linker("Debian clang version 19.1.7 (3+b1)"), "Debian LLD 19.1.7");
+  EXPECT_EQ(Linker("Acme clang version 23.0.0git (https://x 0123)"),
+            "Acme LLD 23.0.0git (https://x 0123)");
+}
+
+TEST(Compiler, TargetAndConfiguration) {
+  Expected<Compiler> C =
+      readVersion("clang version 22.1.8\nTarget: aarch64-unknown-linux\n"
+                  "Thread model: posix\nInstalledDir: /usr/bin\n"
+                  "Configuration file: /etc/clang/clang.cfg\n");
+  ASSERT_TRUE(bool(C));
+  EXPECT_EQ(C->Triple, "aarch64-unknown-linux");
+  EXPECT_EQ(C->Config, "/etc/clang/clang.cfg");
+  EXPECT_EQ(toString(readVersion("clang version 22.1.8\n").takeError()),
+            "it doesn't say what it compiles for");
+}
+
+TEST(Compiler, IsAsked) {
+  Expected<Compiler> C =
+      askCompiler({TEST_CLANG, "--target=aarch64-linux-gnu", "-c"});
+  ASSERT_TRUE(bool(C)) << toString(C.takeError());
+  EXPECT_EQ(C->Version, LLVM_VERSION_STRING);
+  EXPECT_TRUE(StringRef(C->Triple).starts_with("aarch64-")) << C->Triple;
+  EXPECT_EQ(toString(askCompiler({"/nonexistent/clang"}).takeError()),
+            "the compiler '/nonexistent/clang': can't run "
+            "'/nonexistent/clang': No such file or directory");
+}
+
+TEST(Compiler, IsStopped) {
+  CommandResult R = runCommand(
+      "sleep", {"sleep", "1000"}, [](void *) { return 1; }, nullptr);
+  EXPECT_FALSE(R.Ran);
+  EXPECT_FALSE(R.Good);
+}

@@ -1,0 +1,312 @@
+//===- ModuleNamesTest.cpp - Module names that travel ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/ModuleNames.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+constexpr StringLiteral Cwd = "/home/user/project";
+
+std::string encode(StringRef Original, StringRef WorkingDirectory = Cwd) {
+  std::optional<std::string> Name =
+      ModuleNames(WorkingDirectory).encode(Original);
+  return Name ? *Name : "none";
+}
+
+/// Names that linkers see, and names that nobody should have but may.
+std::vector<std::string> picked() {
+  std::vector<std::string> Names = {
+      "a.o",
+      "A.o",
+      "a-o",
+      "a/o",
+      "a,o",
+      "a_o",
+      "a~o",
+      "a+o",
+      "a=o",
+      "a`o",
+      "a@o",
+      "a[o",
+      "a^o",
+      "a{o",
+      "a.",
+      "a",
+      "",
+      ".",
+      "..",
+      "./a.o",
+      "../a.o",
+      "../../x/../a.o",
+      "src/a.o",
+      "src//a.o",
+      "src/A.o",
+      "SRC/a.o",
+      "src.a.o",
+      "m.a.o",
+      "con",
+      "nul.o",
+      "aux/com1.o",
+      "lib/libz.a(inflate.o at 8)",
+      "lib/libz.a(inflate.o at 10)",
+      "lib/libz.a(INFLATE.o at 8)",
+      "lib/libz.a(dir/inflate.o at 8)",
+      "C:\\src\\a.obj",
+      "c:\\src\\a.obj",
+      "//server/share/a.o",
+      "/home/user/project",
+      "/home/user/project/",
+      "/home/user/project/a.o",
+      "/home/user/project/A.o",
+      "/home/user/project/src/a.o",
+      "/home/user/project-2/a.o",
+      "/home/user/project.o",
+      "/home/user/project0/a.o",
+      "/home/user/a.o",
+      "/home/user",
+      "/home/zebra/a.o",
+      "/usr/lib/crt1.o",
+      "/",
+      "/a",
+      "/tmp/lto-llvm-1b2c3d.o",
+      "space in name.o",
+      " leading",
+      "trailing ",
+      "tab\there",
+      "new\nline",
+      "quote\"'`$(x);&|<>*?",
+      "\xc3\xa4\xc3\xb6.o",       // UTF-8
+      "\xe4\xf6.o",               // Latin-1
+      "\xff\xfe\x80",             // neither
+      std::string("nul\0byte", 8) // in the middle
+  };
+  // Around the places where long names are cut.
+  for (size_t N : {150, 196, 197, 198, 199, 200, 201, 202, 396, 397, 398, 399,
+                   400, 401, 800, 1500, 1900}) {
+    Names.push_back(std::string(N, 'a'));
+    Names.push_back(std::string(N, 'a') + ".o");
+    Names.push_back(std::string(N, 'a') + "b");
+    Names.push_back(std::string(N, 'a') + "/");
+    Names.push_back(std::string(N, 'a') + "//");
+    Names.push_back(std::string(N, 'a') + "nul");
+    Names.push_back(std::string(N, 'a') + "Z");
+    Names.push_back(std::string(N / 3, '\x01'));
+    Names.push_back(std::string(N / 3, '\xff'));
+    Names.push_back("/" + std::string(N, 'a'));
+    Names.push_back((Cwd + "/" + std::string(N, 'a')).str());
+  }
+  std::sort(Names.begin(), Names.end());
+  Names.erase(std::unique(Names.begin(), Names.end()), Names.end());
+  return Names;
+}
+
+/// Random names of several kinds, the same ones in every run.
+std::vector<std::string> randomNames() {
+  std::mt19937 Random(20240229);
+  auto below = [&](unsigned N) { return unsigned(Random() % N); };
+  std::vector<std::string> Names;
+  // Any bytes. The shorter, the more often two have a common prefix.
+  for (unsigned I = 0; I != 20000; ++I) {
+    std::string Name;
+    for (unsigned K = below(9); K != 0; --K)
+      Name += char(below(256));
+    Names.push_back(Name);
+  }
+  // What names are made of, and the edges of each range of the code.
+  StringRef Usual = "ab/.-_019AZaz+,=~`{}:;@[\\]^() ";
+  for (unsigned I = 0; I != 40000; ++I) {
+    std::string Name;
+    switch (below(4)) {
+    case 0:
+      Name = "/";
+      break;
+    case 1:
+      Name = (Cwd + "/").str();
+      break;
+    case 2:
+      Name = Cwd.substr(0, below(Cwd.size() + 1)).str();
+      break;
+    }
+    for (unsigned K = below(12); K != 0; --K)
+      Name += Usual[below(Usual.size())];
+    Names.push_back(Name);
+  }
+  // Long ones that differ near the places of the cuts.
+  for (unsigned I = 0; I != 2000; ++I) {
+    std::string Name(180 + below(450), "aA\xff"[below(3)]);
+    for (unsigned K = below(4); K != 0; --K)
+      Name[below(Name.size())] = Usual[below(Usual.size())];
+    Names.push_back(Name);
+  }
+  return Names;
+}
+
+std::vector<std::string> allNames() {
+  std::vector<std::string> Names = picked();
+  for (std::string &Name : randomNames())
+    Names.push_back(std::move(Name));
+  std::sort(Names.begin(), Names.end());
+  Names.erase(std::unique(Names.begin(), Names.end()), Names.end());
+  return Names;
+}
+
+/// All of those that have a name that travels, in the order of the originals.
+std::vector<std::pair<std::string, std::string>> allEncoded() {
+  ModuleNames Names(Cwd);
+  std::vector<std::pair<std::string, std::string>> Result;
+  for (std::string &Original : allNames())
+    if (std::optional<std::string> Name = Names.encode(Original))
+      Result.emplace_back(std::move(Original), *Name);
+  return Result;
+}
+
+} // namespace
+
+TEST(ModuleNamesTest, ExamplesOfTheDocumentation) {
+  EXPECT_EQ(encode("src/foo.o"), "m.src.foo-o");
+  EXPECT_EQ(encode("lib/libz.a(inflate.o at 8)"),
+            "m.lib.libz-a+28inflate-o+20at+208+29");
+}
+
+TEST(ModuleNamesTest, SortedAsTheOriginals) {
+  // Names with equal encodings would fail here, too.
+  auto Encoded = allEncoded();
+  ASSERT_GT(Encoded.size(), 40000u);
+  for (size_t I = 1; I < Encoded.size(); ++I)
+    ASSERT_LT(Encoded[I - 1].second, Encoded[I].second)
+        << toHex(Encoded[I - 1].first) << " and " << toHex(Encoded[I].first);
+}
+
+TEST(ModuleNamesTest, SortedBytesAreUnsigned) {
+  EXPECT_LT(encode("a\x7f"), encode("a\x80"));
+  EXPECT_LT(encode("z"), encode("\xff"));
+  EXPECT_LT(encode(""), encode(StringRef("\0", 1)));
+}
+
+TEST(ModuleNamesTest, OnlySafeCharacters) {
+  for (const auto &[Original, Name] : allEncoded())
+    for (char C : Name)
+      ASSERT_TRUE((C >= 'a' && C <= 'z') || (C >= '0' && C <= '9') ||
+                  StringRef("+,-.=_`~/").contains(C))
+          << C << " for " << toHex(Original);
+}
+
+TEST(ModuleNamesTest, SafeComponents) {
+  for (const auto &[Original, Name] : allEncoded()) {
+    SmallVector<StringRef, 8> Components;
+    StringRef(Name).split(Components, '/');
+    for (StringRef C : Components) {
+      ASSERT_FALSE(C.empty()) << toHex(Original);
+      ASSERT_NE(C, ".") << toHex(Original);
+      ASSERT_NE(C, "..") << toHex(Original);
+      // With the `+` of a cut.
+      ASSERT_LE(C.size(), ModuleNames::MaxComponent + 1) << toHex(Original);
+      // Devices have these names on some systems, with and without a suffix.
+      for (StringRef Device : {"con", "prn", "aux", "nul", "com1", "lpt1"})
+        ASSERT_NE(C.split('.').first, Device) << toHex(Original);
+    }
+    ASSERT_NE(Components.front(), "");
+    ASSERT_LE(Name.size(), ModuleNames::MaxLength);
+  }
+}
+
+TEST(ModuleNamesTest, NoNameIsTheFolderOfAnother) {
+  std::set<std::string> Folders, Files;
+  for (const auto &[Original, Name] : allEncoded()) {
+    Files.insert(Name);
+    for (size_t I = Name.find('/'); I != std::string::npos;
+         I = Name.find('/', I + 1))
+      Folders.insert(Name.substr(0, I));
+  }
+  EXPECT_FALSE(Folders.empty());
+  for (const std::string &Folder : Folders)
+    EXPECT_EQ(Files.count(Folder), 0u) << Folder;
+}
+
+TEST(ModuleNamesTest, UniqueWithoutRegardToCase) {
+  std::map<std::string, std::string> Seen;
+  for (const auto &[Original, Name] : allEncoded()) {
+    auto [It, New] = Seen.emplace(StringRef(Name).lower(), Original);
+    ASSERT_TRUE(New) << toHex(It->second) << " and " << toHex(Original);
+  }
+}
+
+TEST(ModuleNamesTest, FreeForTheNamesOfOtherFiles) {
+  // A job's index and output are beside the modules.
+  for (const auto &[Original, Name] : allEncoded())
+    ASSERT_TRUE(StringRef(Name).starts_with("m."));
+}
+
+TEST(ModuleNamesTest, FunctionOfTheNameAlone) {
+  // One object that has seen all, and a new one for each.
+  ModuleNames Names(Cwd);
+  for (const std::string &Original : picked())
+    Names.encode(Original);
+  for (const std::string &Original : picked())
+    EXPECT_EQ(Names.encode(Original), ModuleNames(Cwd).encode(Original));
+}
+
+TEST(ModuleNamesTest, TheWorkingDirectoryDoesNotMatter) {
+  // Two machines with the same inputs, named by absolute paths inside of the
+  // working directory or by relative ones.
+  for (StringRef Inside : {"a.o", "src/a.o", "lib/libz.a(inflate.o at 8)"}) {
+    EXPECT_EQ(
+        encode(("/home/user/project/" + Inside).str(), "/home/user/project"),
+        encode(("/ci/7/" + Inside).str(), "/ci/7"));
+    EXPECT_EQ(encode(Inside, "/home/user/project"), encode(Inside, "/ci/7"));
+  }
+  // With or without a slash at its end.
+  EXPECT_EQ(encode("/ci/7/a.o", "/ci/7"), encode("/ci/7/a.o", "/ci/7/"));
+  // The whole prefix, not a part of a folder's name.
+  EXPECT_NE(encode("/ci/78/a.o", "/ci/7"), encode("/ci/7/8/a.o", "/ci/7"));
+}
+
+TEST(ModuleNamesTest, TheWorkingDirectoryIsLeftOut) {
+  EXPECT_EQ(encode("/home/user/project/src/a.o").find("home"),
+            std::string::npos);
+  EXPECT_EQ(encode("/home/user/project/src/a.o").find("project"),
+            std::string::npos);
+}
+
+TEST(ModuleNamesTest, SortedInEveryWorkingDirectory) {
+  for (StringRef Folder :
+       {"", "/", "/a", "/home", "/home/user", "/home/user/project",
+        "/home/user/project/src", "/zzz", "/home/user/project/"}) {
+    ModuleNames Names(Folder);
+    std::string Last;
+    for (const std::string &Original : picked()) {
+      std::optional<std::string> Name = Names.encode(Original);
+      if (!Name)
+        continue;
+      EXPECT_LT(Last, *Name) << Folder.str() << ": " << toHex(Original);
+      Last = *Name;
+    }
+  }
+}
+
+TEST(ModuleNamesTest, TooLong) {
+  EXPECT_EQ(encode(std::string(5000, 'a')), "none");
+  EXPECT_EQ(encode(std::string(700, '\xff')), "none");
+  // The longest that is encoded, and no shorter one that isn't.
+  ModuleNames Names(Cwd);
+  size_t N = 1;
+  while (Names.encode(std::string(N, 'a')))
+    ++N;
+  EXPECT_GT(N, ModuleNames::MaxLength * 9 / 10);
+  for (size_t I = N; I != N + 300; ++I)
+    EXPECT_EQ(Names.encode(std::string(I, 'a')), std::nullopt);
+}

@@ -1,0 +1,104 @@
+//===- CostObserverTest.cpp - Steps teach the cost history ----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/CostObserver.h"
+#include "Steps.h"
+#include "TempFolder.h"
+#include "gtest/gtest.h"
+
+using namespace dtlto;
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+using PlanEvent = plan::Event;
+
+namespace {
+
+class CostObserverTest : public testing::Test {
+protected:
+  /// Attempts have the numbers of their jobs.
+  void step(plan::Time Now, PlanEvent E) {
+    Step S;
+    S.Now = Now;
+    S.E = &E;
+    S.Job = static_cast<plan::JobId>(E.Attempt);
+    Observer.saw(S);
+  }
+  void state(plan::Time Now, plan::AttemptId A, plan::PluginState State) {
+    PlanEvent E{PlanEvent::StateChanged};
+    E.Attempt = A;
+    E.State = State;
+    step(Now, E);
+  }
+  void ends(plan::Time Now, plan::AttemptId A, PlanEvent::Kind How,
+            bool RanHere = false, double Seconds = 0) {
+    PlanEvent E{How};
+    E.Attempt = A;
+    E.RanHere = RanHere;
+    E.Seconds = Seconds;
+    step(Now, E);
+  }
+
+  /// What the next link knows of the modules, nothing if they are new to it.
+  std::vector<std::optional<double>> learnt() {
+    EXPECT_EQ(Costs->save(), "");
+    auto Next = CostHistory::load(Folder.path("costs"));
+    std::vector<std::optional<double>> Times;
+    for (plan::JobId J = 0; J != Run.numJobs(); ++J) {
+      CostEstimate E = Next->estimate(Run.costKey(J), Run.bitcodeSize(J));
+      Times.push_back(E.Learnt ? std::optional<double>(E.Seconds)
+                               : std::nullopt);
+    }
+    return Times;
+  }
+
+  TempFolder Folder;
+  MadeUpLink Run{4};
+  std::unique_ptr<CostHistory> Costs = CostHistory::load(Folder.path("costs"));
+  CostObserver Observer{Run, *Costs};
+};
+
+using plan::PluginState;
+
+TEST_F(CostObserverTest, AtThePlugins) {
+  // Waiting and sending don't count, nor does receiving.
+  state(1s, 0, PluginState::Queued);
+  state(2s, 0, PluginState::Sending);
+  state(5s, 0, PluginState::Running);
+  state(6s, 0, PluginState::Running); // on another worker: still the same
+  state(9s, 0, PluginState::Receiving);
+  ends(20s, 0, PlanEvent::Succeeded);
+  // It doesn't tell of receiving.
+  state(3s, 1, PluginState::Running);
+  ends(5s, 1, PlanEvent::Succeeded);
+  // Nor of running.
+  state(3s, 2, PluginState::Sending);
+  ends(5s, 2, PlanEvent::Succeeded);
+  // Fails.
+  state(3s, 3, PluginState::Running);
+  ends(5s, 3, PlanEvent::Failed);
+  auto Times = learnt();
+  ASSERT_TRUE(Times[0] && Times[1]);
+  EXPECT_NEAR(*Times[0], 4, 0.01);
+  EXPECT_NEAR(*Times[1], 2, 0.01);
+  EXPECT_FALSE(Times[2]);
+  EXPECT_FALSE(Times[3]);
+}
+
+TEST_F(CostObserverTest, Here) {
+  // A thread's own time, however late it is told of.
+  ends(50s, 0, PlanEvent::CompiledHere, false, 3);
+  ends(60s, 1, PlanEvent::Succeeded, /*RanHere=*/true, 1.5);
+  ends(60s, 2, PlanEvent::CompileHereFailed, false, 1);
+  auto Times = learnt();
+  ASSERT_TRUE(Times[0] && Times[1]);
+  EXPECT_NEAR(*Times[0], 3, 0.01);
+  EXPECT_NEAR(*Times[1], 1.5, 0.01);
+  EXPECT_FALSE(Times[2]);
+}
+
+} // namespace

@@ -1,0 +1,632 @@
+//===- NoticesTest.cpp - What the user is told of a link ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/Notices.h"
+#include "Steps.h"
+#include "TestLink.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+using plan::Action;
+using plan::AttemptKind;
+using plan::Cause;
+using PlanEvent = plan::Event;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+class NoticesTest : public testing::Test {
+protected:
+  NoticesTest() {
+    Plugin.name = "fake";
+    TheLinker.Plugin = &Plugin;
+    TheLinker.Msg = &Msg;
+    TheLinker.Opts.TimeoutSeconds = 7;
+    L.emplace(TheLinker, Conf, Index, Defined, nullptr, FileCache());
+    L->Started = Clock::now();
+    use(30);
+  }
+
+  /// The link has \p N jobs.
+  void use(unsigned N) {
+    Run.emplace(N);
+    TheNotices = std::make_unique<Notices>(*Run, *L);
+  }
+
+  /// What an event led to. \p Why and \p Said are what the driver knows of it.
+  void step(PlanEvent E, std::vector<Action> Actions, StringRef Why = "",
+            StringRef Said = "") {
+    Step S;
+    S.E = &E;
+    S.Job = E.Job;
+    S.Actions = Actions;
+    S.Why = Why;
+    S.Said = Said;
+    TheNotices->saw(S);
+  }
+  PlanEvent event(PlanEvent::Kind What, plan::JobId J = 0,
+                  Cause Why = Cause::None) {
+    PlanEvent E{What};
+    E.Job = J;
+    E.Why = Why;
+    return E;
+  }
+
+  /// The plugin fails with job \p J, which is compiled here as attempt 100 + J.
+  void fallBack(plan::JobId J, Cause Failure, StringRef Why,
+                StringRef Said = "") {
+    step(event(PlanEvent::Failed, J, Failure),
+         {action(Action::StaysHere, J, 100 + J, Failure)}, Why, Said);
+  }
+  void staysHere(plan::JobId J, Cause Why, StringRef What = "") {
+    step(event(PlanEvent::Tick), {action(Action::StaysHere, J, 100 + J, Why)},
+         What);
+  }
+  /// And that works.
+  void compiledHere(plan::JobId J) {
+    step(
+        event(PlanEvent::CompiledHere, J),
+        {action(Action::Won, J, 100 + J), action(Action::Deliver, J, 100 + J)});
+  }
+  /// The plugin's attempt with job \p J, which has the number of it, works.
+  void succeeds(plan::JobId J, StringRef Said = "",
+                AttemptKind Kind = AttemptKind::First) {
+    Action Won = action(Action::Won, J, J);
+    Won.AKind = Kind;
+    step(event(PlanEvent::Succeeded, J), {Won}, "", Said);
+  }
+  /// The plugin's failure with job \p J fails the link.
+  void failLink(plan::JobId J, Cause Failure, StringRef Why) {
+    Run->HasFailed = true;
+    step(event(PlanEvent::Failed, J, Failure),
+         {action(Action::FailLink, J, J, Failure),
+          action(Action::EndJob, J, 0, Cause::LinkFailed)},
+         Why);
+  }
+  void again(plan::JobId J, AttemptKind Kind, StringRef Why,
+             plan::WorkerId Avoid = 0) {
+    Action Prepare = action(Action::Prepare, J, 200 + J);
+    Prepare.AKind = Kind;
+    Prepare.Avoid = Avoid;
+    step(event(Kind == AttemptKind::Retry ? PlanEvent::Failed : PlanEvent::Tick,
+               J, Cause::Infrastructure),
+         {Prepare}, Why);
+  }
+
+  void summarize() { TheNotices->summarize({}, {}); }
+  std::string error() { return toString(TheNotices->takeError()); }
+  Texts notes() { return Msg.all(MessageLevel::Note); }
+  bool said(StringRef Text) { return Msg.has(MessageLevel::Debug, {Text}); }
+  bool warned(StringRef Text) { return Msg.has(MessageLevel::Warning, {Text}); }
+
+  RecordingMessages Msg;
+  dtlto_plugin Plugin = {};
+  Linker TheLinker;
+  lto::Config Conf;
+  ModuleSummaryIndex Index{/*HaveGVs=*/false};
+  DefinedSummaries Defined;
+  std::optional<Link> L;
+  std::optional<MadeUpLink> Run;
+  std::unique_ptr<Notices> TheNotices;
+};
+
+//===----------------------------------------------------------------------===//
+// Jobs that fail
+//===----------------------------------------------------------------------===//
+
+TEST_F(NoticesTest, NothingToTell) {
+  succeeds(0);
+  summarize();
+  EXPECT_EQ(Msg.warnings(), Texts());
+  EXPECT_EQ(notes(), Texts());
+  EXPECT_FALSE(TheNotices->hasErrors());
+  EXPECT_TRUE(said("30 jobs, "));
+}
+
+TEST_F(NoticesTest, AFallback) {
+  for (Cause Failure : {Cause::Infrastructure, Cause::Cancelled, Cause::Caller,
+                        Cause::Refused, Cause::BadResult}) {
+    Msg.clear();
+    use(5);
+    fallBack(1, Failure, "no luck on host:1");
+    compiledHere(1);
+    summarize();
+    EXPECT_EQ(Msg.warnings(),
+              Texts({"plugin 'fake': module 'm1.o': no luck on host:1; "
+                     "compiling it here",
+                     "plugin 'fake': 1 of 5 modules were compiled here "
+                     "instead"}));
+    EXPECT_FALSE(TheNotices->hasErrors());
+  }
+}
+
+TEST_F(NoticesTest, WithoutFallback) {
+  for (Cause Failure : {Cause::Infrastructure, Cause::Cancelled, Cause::Caller,
+                        Cause::Refused, Cause::BadResult}) {
+    use(5);
+    failLink(1, Failure, "no luck on host:1");
+    EXPECT_EQ(error(),
+              "dtlto: plugin 'fake': module 'm1.o': no luck on host:1");
+  }
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, OnlyTheFailureThatFailsTheLinkIsTold) {
+  failLink(1, Cause::Caller, "no luck");
+  for (plan::JobId J = 2; J != 5; ++J)
+    step(event(PlanEvent::Failed, J, Cause::Caller), {}, "no luck");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no luck");
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
+  step(event(PlanEvent::FallbackForbidden), {}, "FARM_FALLBACK is 0");
+  failLink(1, Cause::Infrastructure, "no host");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no host; not "
+                     "compiled here, since FARM_FALLBACK is 0");
+}
+
+TEST_F(NoticesTest, OneLineTellsOfSecondTries) {
+  use(3);
+  again(1, AttemptKind::Retry, "no luck on node3");
+  EXPECT_TRUE(said("'m1.o': no luck on node3; trying again"));
+  succeeds(1);
+  succeeds(0);
+  summarize();
+  EXPECT_EQ(Msg.warnings(), Texts());
+  EXPECT_EQ(notes(),
+            Texts({"plugin 'fake': 1 of 3 jobs failed and were done when given "
+                   "to it again; the last one was module 'm1.o': no luck on "
+                   "node3"}));
+}
+
+TEST_F(NoticesTest, NoneOfSecondTriesThatFail) {
+  again(1, AttemptKind::Retry, "no luck");
+  fallBack(1, Cause::Infrastructure, "no luck again");
+  compiledHere(1);
+  summarize();
+  EXPECT_EQ(notes(), Texts());
+  EXPECT_TRUE(warned("'m1.o': no luck again; before that: no luck; compiling"));
+}
+
+TEST_F(NoticesTest, SecondTriesThatFailAlikeAreToldOnce) {
+  again(1, AttemptKind::Retry, "no answer within 4 s");
+  fallBack(1, Cause::Infrastructure, "no answer within 5 s");
+  compiledHere(1);
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': module 'm1.o': no answer within 5 s; "
+                   "compiling it here"}));
+}
+
+TEST_F(NoticesTest, SecondTriesThatFailWithoutFallback) {
+  again(1, AttemptKind::Retry, "killed by signal 9");
+  failLink(1, Cause::Infrastructure, "no answer");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no answer; before "
+                     "that: killed by signal 9");
+}
+
+/// The linker is quicker: the failure is still told.
+TEST_F(NoticesTest, SecondTriesThatDoNotEnd) {
+  for (Cause Why : {Cause::PluginSilent, Cause::TakenBack, Cause::Straggler,
+                    Cause::Overdue}) {
+    Msg.clear();
+    use(5);
+    again(1, AttemptKind::Retry, "killed by signal 9");
+    EXPECT_EQ(Msg.warnings(), Texts());
+    staysHere(1, Why);
+    compiledHere(1);
+    EXPECT_EQ(Msg.warnings(),
+              Texts({"plugin 'fake': module 'm1.o': killed by signal 9; "
+                     "compiled here before a second try ended"}));
+  }
+}
+
+TEST_F(NoticesTest, SecondTriesOfAPluginThatIsLost) {
+  again(1, AttemptKind::Retry, "the connection broke");
+  staysHere(1, Cause::PluginGone);
+  compiledHere(1);
+  EXPECT_EQ(Msg.warnings(), Texts()); // but that of the loss
+}
+
+TEST_F(NoticesTest, CompilerErrorsAreJudgedHere) {
+  use(5);
+  fallBack(1, Cause::Compiler, "the compiler failed on host:1",
+           "clang: no\n  such thing\n\n");
+  // Nothing is known yet.
+  EXPECT_EQ(Msg.warnings(), Texts());
+  compiledHere(1);
+  summarize();
+  EXPECT_EQ(
+      Msg.warnings(),
+      Texts({"plugin 'fake': module 'm1.o': the compiler failed on host:1, but "
+             "compiling it here worked; it said: clang: no\n  such thing",
+             "plugin 'fake': 1 of 5 modules were compiled here instead"}));
+}
+
+TEST_F(NoticesTest, CompilerErrorsWithoutAWord) {
+  fallBack(1, Cause::Compiler, "the compiler failed", "\n");
+  compiledHere(1);
+  EXPECT_TRUE(warned("the compiler failed, but compiling it here worked; it "
+                     "said: nothing"));
+}
+
+/// Without fallback, another worker is asked.
+TEST_F(NoticesTest, CompilerErrorsAreJudgedElsewhere) {
+  use(5);
+  Action Again = action(Action::Prepare, 1, 201);
+  Again.AKind = AttemptKind::Retry;
+  auto Fail = [&] {
+    step(event(PlanEvent::Failed, 1, Cause::Compiler), {Again},
+         "the compiler failed on host:1", "no such thing\n");
+  };
+  Fail();
+  EXPECT_TRUE(said("'m1.o': the compiler failed on host:1; it said: no such "
+                   "thing; trying again"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+  succeeds(1);
+  summarize();
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': module 'm1.o': the compiler failed on "
+                   "host:1, but compiling it again worked; it said: no such "
+                   "thing"}));
+  EXPECT_EQ(notes(), Texts());
+
+  use(5);
+  Fail();
+  failLink(1, Cause::Infrastructure, "no answer");
+  EXPECT_EQ(error(),
+            "dtlto: plugin 'fake': module 'm1.o': no answer; before that: the "
+            "compiler failed on host:1: no such thing");
+}
+
+TEST_F(NoticesTest, CompilerErrorsWithoutFallback) {
+  step(event(PlanEvent::Failed, 1, Cause::Compiler),
+       {action(Action::EndJob, 1, 1, Cause::Compiler)},
+       "the compiler failed on host:1", "clang: no such thing\n");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o' failed to compile on "
+                     "host:1: clang: no such thing");
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, CompilerErrorsHere) {
+  // By way of the plugin, and not: the linker's own errors either way.
+  step(event(PlanEvent::Failed, 1, Cause::CompilerHere),
+       {action(Action::EndJob, 1, 1, Cause::CompilerHere)},
+       "the compiler failed", "undefined opcode");
+  step(event(PlanEvent::CompileHereFailed, 2),
+       {action(Action::EndJob, 2, 102, Cause::CompilerHere)}, "",
+       "unknown directive");
+  std::string Text = error();
+  for (StringRef Part :
+       {"undefined opcode", "m1.o", "unknown directive", "m2.o"})
+    EXPECT_NE(Text.find(Part), std::string::npos) << Text;
+  EXPECT_EQ(Text.find("plugin"), std::string::npos) << Text;
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, ErrorsOfLLVMAreInItsOwnWords) {
+  for (Cause Why : {Cause::PrepareFailed, Cause::DeliverFailed}) {
+    use(3);
+    step(event(PlanEvent::PrepareFailed, 1),
+         {action(Action::EndJob, 1, 1, Why)}, "can't write file");
+    EXPECT_EQ(error(), "can't write file");
+  }
+}
+
+TEST_F(NoticesTest, TimeLimits) {
+  // Time passes, and nothing else happens.
+  staysHere(1, Cause::Timeout);
+  compiledHere(1);
+  summarize();
+  EXPECT_TRUE(warned("plugin 'fake': module 'm1.o': no result within 7 s "
+                     "(--thinlto-dist-timeout); compiling it here"));
+  EXPECT_TRUE(warned("1 of 30 modules were compiled here instead"));
+
+  step(event(PlanEvent::Tick),
+       {action(Action::FailLink, 2, 2, Cause::Timeout)});
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm2.o': no result within 7 "
+                     "s (--thinlto-dist-timeout)");
+}
+
+TEST_F(NoticesTest, WarningsOfTheCompilerAreShown) {
+  succeeds(1, "clang: warning: mind the gap\n");
+  // Of the program, and not of the farm.
+  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
+            Texts({"m1.o: clang: warning: mind the gap"}));
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
+  for (auto [J, What] : {std::pair(0u, "verification"),
+                         {1u, "a plugin"},
+                         {2u, "verification"}}) {
+    staysHere(J, Cause::NotExpressible, What);
+    compiledHere(J);
+  }
+  summarize();
+  EXPECT_EQ(notes(),
+            Texts({"plugin 'fake': 3 of 30 modules were compiled here, since "
+                   "a plugin, verification cannot be expressed on a remote "
+                   "compiler's command line"}));
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+//===----------------------------------------------------------------------===//
+// Many that fail
+//===----------------------------------------------------------------------===//
+
+TEST_F(NoticesTest, TheSameOverAndOverTellsNobodyMore) {
+  for (plan::JobId J = 0; J != 30; ++J)
+    fallBack(J, Cause::Infrastructure, "no luck"), compiledHere(J);
+  summarize();
+  EXPECT_TRUE(warned("plugin 'fake': and 27 more modules failed likewise; "
+                     "--verbose shows all"));
+  EXPECT_TRUE(warned("30 of 30 modules were compiled here instead"));
+  EXPECT_EQ(Msg.warnings().size(), 5u);
+}
+
+TEST_F(NoticesTest, AllIsToldToWhoWantsToKnow) {
+  Msg.Verbose = true;
+  for (plan::JobId J = 0; J != 30; ++J)
+    fallBack(J, Cause::Infrastructure, "no luck"), compiledHere(J);
+  summarize();
+  EXPECT_FALSE(warned("more modules failed likewise"));
+  EXPECT_EQ(Msg.warnings().size(), 31u);
+}
+
+TEST_F(NoticesTest, ReasonsThatDifferInNumbersAreOne) {
+  for (plan::JobId J = 0; J != 30; ++J)
+    fallBack(J, Cause::Caller, "no answer from port " + std::to_string(J * J));
+  summarize();
+  EXPECT_TRUE(warned("and 27 more modules failed likewise"));
+  EXPECT_EQ(Msg.warnings().size(), 4u);
+}
+
+TEST_F(NoticesTest, OtherReasonsAreToldUpToALimit) {
+  for (plan::JobId J = 0; J != 30; ++J)
+    fallBack(J, Cause::Caller, std::string(1 + J, 'a'));
+  summarize();
+  EXPECT_TRUE(warned("and 20 more modules failed likewise"));
+  EXPECT_EQ(Msg.warnings().size(), 11u);
+}
+
+TEST_F(NoticesTest, WhatCompilersSaidIsWhatTheyHaveInCommon) {
+  // The reason is the same with all, and is no news with any.
+  for (plan::JobId J = 0; J != 5; ++J) {
+    fallBack(J, Cause::Compiler, "the compiler failed",
+             std::string(1 + J, 'a'));
+    compiledHere(J);
+  }
+  EXPECT_EQ(Msg.warnings().size(), 5u);
+}
+
+//===----------------------------------------------------------------------===//
+// A plugin that is lost
+//===----------------------------------------------------------------------===//
+
+TEST_F(NoticesTest, TheRestIsCompiledHere) {
+  for (plan::JobId J = 0; J != 28; ++J)
+    succeeds(J);
+  for (plan::JobId J : {28, 29})
+    staysHere(J, Cause::PluginGone);
+  step(event(PlanEvent::PluginFailed),
+       {action(Action::DropPlugin, 0, 0, Cause::PluginFailed)},
+       "no host is left");
+  for (plan::JobId J : {28, 29})
+    compiledHere(J);
+  summarize();
+  // One for all jobs, those in the plugin's hands included.
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': no host is left; compiling the remaining "
+                   "modules here",
+                   "plugin 'fake': 2 of 30 modules were compiled here "
+                   "instead"}));
+}
+
+TEST_F(NoticesTest, OrTheLinkFails) {
+  Run->HasFailed = true;
+  step(event(PlanEvent::OpenFailed),
+       {action(Action::DropPlugin, 0, 0, Cause::OpenFailed),
+        action(Action::FailLink, 0, 0, Cause::OpenFailed),
+        action(Action::EndJob, 0, 0, Cause::LinkFailed)},
+       "no farm today");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': no farm today");
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, OrTheLinkFailsSinceTheSettingsSaySo) {
+  step(event(PlanEvent::FallbackForbidden), {}, "FARM_FALLBACK is 0");
+  Run->HasFailed = true;
+  step(event(PlanEvent::OpenFailed),
+       {action(Action::DropPlugin, 0, 0, Cause::OpenFailed)}, "no farm today");
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': no farm today; not compiled here, "
+                     "since FARM_FALLBACK is 0");
+}
+
+TEST_F(NoticesTest, NothingRemainsOfJobsThatHaveObjectsOrFailed) {
+  use(3);
+  step(event(PlanEvent::CacheHit, 0),
+       {action(Action::EndJob, 0, 0, Cause::Cached)});
+  step(event(PlanEvent::PrepareFailed, 1),
+       {action(Action::EndJob, 1, 1, Cause::PrepareFailed)}, "no file");
+  succeeds(2); // and isn't delivered yet
+  step(event(PlanEvent::PluginFailed),
+       {action(Action::DropPlugin, 0, 0, Cause::PluginFailed)},
+       "a second result");
+  EXPECT_EQ(Msg.warnings(), Texts({"plugin 'fake': a second result"}));
+  EXPECT_EQ(error(), "no file");
+}
+
+TEST_F(NoticesTest, APluginThatIsAlwaysBusy) {
+  step(event(PlanEvent::Tick),
+       {action(Action::DropPlugin, 0, 0, Cause::AlwaysBusy)});
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': it is busy, but has not taken a job for 7 s "
+                   "(--thinlto-dist-timeout); compiling the remaining modules "
+                   "here"}));
+  Run->HasFailed = true;
+  step(event(PlanEvent::Tick),
+       {action(Action::DropPlugin, 0, 0, Cause::AlwaysBusy)});
+  EXPECT_EQ(error(), "dtlto: plugin 'fake': it is busy, but has not taken a "
+                     "job for 7 s (--thinlto-dist-timeout)");
+}
+
+TEST_F(NoticesTest, ALinkThatWouldWaitForEver) {
+  TheNotices->internalError("job 3 has no attempt");
+  EXPECT_EQ(error(), "dtlto: internal error: jobs are left, but no thread "
+                     "works on them: job 3 has no attempt");
+  use(1);
+  TheNotices->internalError("");
+  EXPECT_EQ(error(), "dtlto: internal error: jobs are left, but no thread "
+                     "works on them");
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs that are done twice
+//===----------------------------------------------------------------------===//
+
+TEST_F(NoticesTest, Duplicates) {
+  again(1, AttemptKind::Duplicate, "", /*Avoid=*/2);
+  EXPECT_TRUE(said("plugin 'fake': module 'm1.o' takes long on two.example; "
+                   "starting a duplicate attempt"));
+  again(2, AttemptKind::Duplicate, "");
+  EXPECT_TRUE(said("module 'm2.o' takes long; starting a duplicate attempt"));
+  succeeds(1, "", AttemptKind::Duplicate);
+  succeeds(2);
+  summarize();
+  EXPECT_TRUE(said("plugin 'fake': duplicate attempts for slow jobs: 2 "
+                   "started, 1 finished first"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+  EXPECT_EQ(notes(), Texts());
+}
+
+TEST_F(NoticesTest, StragglersThatAreCompiledHere) {
+  Action Here = action(Action::StaysHere, 1, 101, Cause::Straggler);
+  Here.Avoid = 1;
+  step(event(PlanEvent::Tick), {Here});
+  EXPECT_TRUE(
+      said("'m1.o' takes long on one.example; starting a duplicate attempt"));
+  compiledHere(1);
+  summarize();
+  EXPECT_TRUE(
+      said("duplicate attempts for slow jobs: 1 started, 1 finished first"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, AFailureIsNoneWhileAnotherAttemptRuns) {
+  step(event(PlanEvent::Failed, 1, Cause::Compiler), {}, "the compiler failed",
+       "no memory");
+  EXPECT_TRUE(said("'m1.o': the compiler failed; it also runs elsewhere"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+  EXPECT_FALSE(TheNotices->hasErrors());
+}
+
+TEST_F(NoticesTest, VerifiedObjects) {
+  for (plan::JobId J = 0; J != 3; ++J)
+    step(event(PlanEvent::CompiledHere, J), {action(Action::Verify, J, J)});
+  summarize();
+  EXPECT_TRUE(said("plugin 'fake': 3 of 30 objects verified"));
+}
+
+TEST_F(NoticesTest, NoObjectIsVerified) {
+  TheLinker.Opts.VerifyPercent = 5;
+  step(event(PlanEvent::CacheHit, 0),
+       {action(Action::EndJob, 0, 0, Cause::Cached)});
+  Action Ours = action(Action::Deliver, 1, 1);
+  Ours.IsProven = true;
+  step(event(PlanEvent::CompiledHere, 1), {Ours});
+  succeeds(2);
+  summarize();
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': none of the 30 objects was verified "
+                   "(--thinlto-dist-verify): 1 came from the cache, 1 were "
+                   "compiled here"}));
+  // Not beside an error, nor in a link without jobs.
+  Msg.clear();
+  TheNotices->internalError("");
+  summarize();
+  use(0);
+  summarize();
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, ACachedObjectThatIsVerified) {
+  TheLinker.Opts.VerifyPercent = 5;
+  step(event(PlanEvent::CacheHit, 1), {action(Action::Won, 1, 1)});
+  step(event(PlanEvent::CompiledHere, 1), {action(Action::Verify, 1, 2)});
+  summarize();
+  EXPECT_TRUE(said("plugin 'fake': 1 of 30 objects verified"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, VerificationFindsAnotherObject) {
+  step(event(PlanEvent::VerifyFailed, 1),
+       {action(Action::EndJob, 1, 1, Cause::VerifyFailed)},
+       "the object of module 'm1.o' differs");
+  EXPECT_EQ(error(),
+            "dtlto: plugin 'fake': the object of module 'm1.o' differs");
+}
+
+//===----------------------------------------------------------------------===//
+// This machine's share, and the farm
+//===----------------------------------------------------------------------===//
+
+TEST_F(NoticesTest, ThisMachinesShare) {
+  Cause Reasons[] = {Cause::PluginFull, Cause::TakenBack, Cause::PluginSilent,
+                     Cause::Overdue};
+  for (plan::JobId J = 0; J != 29; ++J)
+    staysHere(J, Reasons[J % 4]), compiledHere(J);
+  summarize();
+  EXPECT_TRUE(said("plugin 'fake': 29 of 30 modules were compiled here beside "
+                   "its own"));
+  EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, ThePluginTookNone) {
+  for (plan::JobId J = 0; J != 30; ++J)
+    staysHere(J, Cause::PluginFull), compiledHere(J);
+  // No wonder, in so short a link.
+  L->Started = Clock::now() + std::chrono::hours(1);
+  summarize();
+  EXPECT_EQ(Msg.warnings(), Texts());
+  EXPECT_TRUE(said("plugin 'fake': it took none of the 30 jobs"));
+
+  L->Started = Clock::now() - std::chrono::seconds(2);
+  summarize();
+  EXPECT_EQ(Msg.warnings(),
+            Texts({"plugin 'fake': it took none of the 30 jobs; all were "
+                   "compiled here; --thinlto-dist-status shows the farm"}));
+}
+
+TEST_F(NoticesTest, LoadIsToldWhenItIsNews) {
+  dtlto_load Load = {};
+  Load.workers = 2;
+  Load.slots = 8;
+  Load.free = 8;
+  Load.queued = UINT32_MAX;
+  auto Tell = [&] {
+    Step S;
+    PlanEvent E{PlanEvent::LoadKnown};
+    S.E = &E;
+    S.Load = &Load;
+    TheNotices->saw(S);
+  };
+  Tell();
+  Load.free = 1;
+  Tell();
+  EXPECT_EQ(
+      Msg.all(MessageLevel::Debug),
+      Texts({"plugin 'fake': 2 workers, 8 slots, 8 free, ? jobs queued"}));
+  Load.slots = 9;
+  Tell();
+  EXPECT_TRUE(said("2 workers, 9 slots, 1 free, ? jobs queued"));
+}
+
+} // namespace

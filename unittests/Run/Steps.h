@@ -1,0 +1,61 @@
+//===- Steps.h - Steps of a link that a test makes up -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_RUN_STEPS_H
+#define DTLTO_UNITTESTS_RUN_STEPS_H
+
+#include "Run/Observer.h"
+#include <string>
+
+namespace dtlto::test {
+
+/// A link of jobs j0 to j<N-1>, of the modules m0.o to m<N-1>.o, and of workers
+/// 1 and 2.
+class MadeUpLink : public LinkFacts {
+public:
+  explicit MadeUpLink(unsigned N) {
+    for (unsigned I = 0; I != N; ++I)
+      Modules.push_back("m" + std::to_string(I) + ".o");
+  }
+
+  size_t numJobs() const override { return Modules.size(); }
+  llvm::StringRef moduleName(plan::JobId J) const override {
+    return Modules.at(J);
+  }
+  llvm::StringRef title(plan::JobId J) const override { return moduleName(J); }
+  unsigned number(plan::JobId J) const override { return J; }
+  uint64_t bitcodeSize(plan::JobId J) const override { return 1000 + J; }
+  double estimate(plan::JobId) const override { return 1; }
+  llvm::StringRef costKey(plan::JobId J) const override {
+    return Modules.at(J);
+  }
+  llvm::StringRef workerName(plan::WorkerId W) const override {
+    return W == 0 ? "" : W == 1 ? "one.example" : "two.example";
+  }
+  plan::WorkerId workerOf(plan::AttemptId) const override { return 0; }
+  bool hasFailed() const override { return HasFailed; }
+
+  bool HasFailed = false;
+
+private:
+  std::vector<std::string> Modules;
+};
+
+inline plan::Action action(plan::Action::Kind What, plan::JobId J = 0,
+                           plan::AttemptId A = 0,
+                           plan::Cause Why = plan::Cause::None) {
+  plan::Action Made;
+  Made.What = What;
+  Made.Job = J;
+  Made.Attempt = A;
+  Made.Why = Why;
+  return Made;
+}
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_RUN_STEPS_H

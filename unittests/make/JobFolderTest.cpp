@@ -1,0 +1,148 @@
+//===- JobFolderTest.cpp - A folder that jobs are run in ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+#include "dtlto/sdk/Result.hpp"
+#include "gtest/gtest.h"
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtlto;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+class JobFolderTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string Name = fs::temp_directory_path() / "dtlto-unit-XXXXXX";
+    ASSERT_NE(::mkdtemp(Name.data()), nullptr);
+    Top = Name;
+  }
+  void TearDown() override { fs::remove_all(Top); }
+
+  std::unique_ptr<JobFolder> make(bool Keep = false) {
+    return std::make_unique<JobFolder>("", Top / "app", ".jobs", Keep);
+  }
+  fs::path Top;
+};
+
+} // namespace
+
+TEST_F(JobFolderTest, IsRemoved) {
+  auto F = make();
+  EXPECT_EQ(F->path(), Top / "app.jobs");
+  EXPECT_TRUE(F->write("a/b/c", "text"));
+  std::string Text;
+  EXPECT_TRUE(F->read("a/b/c", Text));
+  EXPECT_EQ(Text, "text");
+  F.reset();
+  EXPECT_TRUE(fs::is_empty(Top));
+}
+
+TEST_F(JobFolderTest, WhatIsTheSameKeepsItsTime) {
+  auto F = make();
+  F->write("a", "text");
+  fs::path File = Top / "app.jobs" / "a";
+  auto Then = fs::last_write_time(File) - 1h;
+  fs::last_write_time(File, Then);
+  EXPECT_FALSE(F->write("a", "text"));
+  EXPECT_EQ(fs::last_write_time(File), Then);
+  EXPECT_TRUE(F->write("a", "teXt"));
+  EXPECT_NE(fs::last_write_time(File), Then);
+}
+
+TEST_F(JobFolderTest, LeavesNoPathOutside) {
+  auto F = make();
+  for (const char *Name : {"../a", "/a", "a/../../b", "", "a//b", "."})
+    EXPECT_THROW(F->write(Name, "text"), sdk::Error) << Name;
+  // A link in it is replaced, and not followed.
+  std::ofstream(Top / "mine") << "mine";
+  fs::create_symlink(Top / "mine", Top / "app.jobs" / "a");
+  F->write("a", "text");
+  std::string Text;
+  std::getline(std::ifstream(Top / "mine"), Text);
+  EXPECT_EQ(Text, "mine");
+}
+
+TEST_F(JobFolderTest, OneForEachLink) {
+  auto A = make(), B = make();
+  EXPECT_EQ(B->path(), Top / "app.jobs-2");
+  A.reset();
+  EXPECT_TRUE(fs::exists(B->path()));
+}
+
+TEST_F(JobFolderTest, OfOthersNothingIsTouched) {
+  fs::create_directory(Top / "app.jobs");
+  std::ofstream(Top / "app.jobs" / "file") << "mine";
+  EXPECT_THROW(make(), sdk::Error);
+  EXPECT_TRUE(fs::exists(Top / "app.jobs" / "file"));
+  std::ofstream(Top / "app.jobs" / ".dtlto-jobs") << "not dtlto's\n";
+  EXPECT_THROW(make(), sdk::Error);
+  EXPECT_TRUE(fs::exists(Top / "app.jobs" / "file"));
+}
+
+TEST_F(JobFolderTest, KeptOnesStay) {
+  make(/*Keep=*/true)->write("a", "text");
+  EXPECT_TRUE(fs::exists(Top / "app.jobs" / "a"));
+  make().reset(); // takes another name
+  EXPECT_TRUE(fs::exists(Top / "app.jobs" / "a"));
+  make(/*Keep=*/true);
+  EXPECT_TRUE(fs::exists(Top / "app.jobs" / "a"));
+}
+
+TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
+  auto F = make();
+  {
+    // One that ignores SIGTERM, with a child.
+    Program P(*F, {"/bin/sh", "-c", "trap '' TERM; echo up; sleep 1000"}, {});
+    bool IsUp = false;
+    for (int I = 0; I != 1000 && !IsUp; ++I) {
+      P.listen([&](std::string Line, bool IsError) {
+        IsUp |= Line == "up" && !IsError;
+      });
+      std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_TRUE(IsUp);
+    EXPECT_FALSE(P.hasEnded());
+    P.end();
+    P.end();
+    for (int I = 0; I != 1000 && !P.hasEnded(); ++I)
+      std::this_thread::sleep_for(10ms);
+    EXPECT_TRUE(P.hasEnded());
+    EXPECT_EQ(P.how(), "was killed by signal 9");
+  }
+  Program Q(*F, {"/bin/sh", "-c", "echo $A-$B; exit 3"}, {"A=x", "HOME"});
+  for (int I = 0; I != 1000 && !Q.hasEnded(); ++I)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(Q.how(), "ended with 3");
+  std::string Said;
+  Q.listen([&](std::string Line, bool) { Said += Line; });
+  EXPECT_EQ(Said, "x-");
+}
+
+// As if the linker was killed: nobody tells the guard to quit.
+TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
+  pid_t Child = ::fork();
+  if (Child == 0) {
+    auto *F = make().release();
+    F->write("a", "text");
+    auto *P = new Program(*F, {"/bin/sleep", "1000"}, {});
+    (void)P;
+    ::_exit(0);
+  }
+  ASSERT_GT(Child, 0);
+  int Status;
+  ASSERT_EQ(::waitpid(Child, &Status, 0), Child);
+  for (int I = 0; I != 3000 && fs::exists(Top / "app.jobs"); ++I)
+    std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(fs::exists(Top / "app.jobs"));
+}
