@@ -73,11 +73,15 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   auto File = std::make_unique<ModuleFile>();
   File->Path = std::move(*Path);
   File->WholeSize = Input->Bytes.size();
-  // Takes a while, and threads that want the same wait there.
-  File->Bytes = AsSlim ? Slim->slim(Module, Input->Bytes) : Input->Bytes;
-  File->MayReadFiles = assemblyMayReadFiles(
-      File->Bytes.data() == Input->Bytes.data() ? Module.getBuffer()
-                                                : File->Bytes);
+  if (AsSlim) {
+    // Takes a while, and threads that want the same wait there.
+    SlimImports::Import Import = Slim->slim(Module, Input->Bytes);
+    File->Bytes = Import.Bytes;
+    File->MayReadFiles = Import.MayReadFiles;
+  } else {
+    File->Bytes = Input->Bytes;
+    File->MayReadFiles = assemblyMayReadFiles(Module.getBuffer());
+  }
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Map.try_emplace(Name, std::move(File)).first->second.get();
@@ -203,6 +207,11 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
 
   // The plugin may ask for others while these are added.
   uint32_t Whole = Parts & DTLTO_PART_WHOLE;
+  if (Slim && !Whole)
+    for (StringRef Name : Imported)
+      if (auto It = T.ModuleMap->find(Name); It != T.ModuleMap->end())
+        if (auto Input = L.Inputs.find(It->second))
+          Slim->start(It->second, Input->Bytes);
   StringMap<StringRef> Paths; // the linker's name -> the name that travels
   auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
     // LLVM 19's writer sign-extends such characters, and what follows them in

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/SlimImports.h"
+#include "Bitcode/Assembly.h"
 #include "LLVM/Index.h"
+#include <utility>
 
 using namespace llvm;
 using namespace dtlto;
@@ -23,41 +25,57 @@ void SlimImports::plan() {
     });
 }
 
-StringRef SlimImports::slim(const BitcodeModule &Module, StringRef Whole) {
+SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,
+                                         bool &WasBegun) {
   std::call_once(Planned, [&] { plan(); });
-  Slice *S;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    std::unique_ptr<Slice> &Slot = Slices[Module.getModuleIdentifier()];
-    if (!Slot)
-      Slot = std::make_unique<Slice>();
-    S = Slot.get();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  std::unique_ptr<Slice> &Slot = Slices[Module.getModuleIdentifier()];
+  if (!Slot)
+    Slot = std::make_unique<Slice>();
+  WasBegun = std::exchange(Slot->IsBegun, true);
+  return *Slot;
+}
+
+void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
+  std::string WhyNot;
+  static const GUIDSet Nothing;
+  auto It = Imported.find(Module.getModuleIdentifier());
+  Expected<SmallVector<char, 0>> Bytes =
+      slimModule(Module, It == Imported.end() ? Nothing : It->second);
+  if (!Bytes)
+    WhyNot = toString(Bytes.takeError());
+  else if (Bytes->size() >= Whole.size())
+    WhyNot = "nothing to leave out";
+  else
+    S.Bytes = std::move(*Bytes);
+  S.Result.Bytes =
+      WhyNot.empty() ? StringRef(S.Bytes.data(), S.Bytes.size()) : Whole;
+  S.Result.MayReadFiles = assemblyMayReadFiles(
+      WhyNot.empty() ? S.Result.Bytes : Module.getBuffer());
+  std::lock_guard<std::mutex> Lock(Mutex);
+  WholeBytes += Whole.size();
+  SlimBytes += S.Result.Bytes.size();
+  if (WhyNot.empty()) {
+    ++NumSlim;
+  } else {
+    ++NumWhole;
+    ++WhyWhole[WhyNot];
   }
-  std::call_once(S->Made, [&] {
-    std::string WhyNot;
-    static const GUIDSet Nothing;
-    auto It = Imported.find(Module.getModuleIdentifier());
-    Expected<SmallVector<char, 0>> Bytes =
-        slimModule(Module, It == Imported.end() ? Nothing : It->second);
-    if (!Bytes)
-      WhyNot = toString(Bytes.takeError());
-    else if (Bytes->size() >= Whole.size())
-      WhyNot = "nothing to leave out";
-    else
-      S->Bytes = std::move(*Bytes);
-    S->Result =
-        WhyNot.empty() ? StringRef(S->Bytes.data(), S->Bytes.size()) : Whole;
-    std::lock_guard<std::mutex> Lock(Mutex);
-    WholeBytes += Whole.size();
-    SlimBytes += S->Result.size();
-    if (WhyNot.empty()) {
-      ++NumSlim;
-    } else {
-      ++NumWhole;
-      ++WhyWhole[WhyNot];
-    }
-  });
-  return S->Result;
+}
+
+SlimImports::Import SlimImports::slim(const BitcodeModule &Module,
+                                      StringRef Whole) {
+  bool WasBegun;
+  Slice &S = sliceOf(Module, WasBegun);
+  std::call_once(S.Made, [&] { make(S, Module, Whole); });
+  return S.Result;
+}
+
+void SlimImports::start(const BitcodeModule &Module, StringRef Whole) {
+  bool WasBegun;
+  Slice &S = sliceOf(Module, WasBegun);
+  if (!WasBegun)
+    std::call_once(S.Made, [&] { make(S, Module, Whole); });
 }
 
 std::vector<std::string> SlimImports::describe() const {

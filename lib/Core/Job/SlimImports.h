@@ -31,28 +31,40 @@ public:
   /// \p Tasks are all that will ever be asked for.
   explicit SlimImports(llvm::ArrayRef<Task> Tasks);
 
+  struct Import {
+    llvm::StringRef Bytes;
+    bool MayReadFiles = false; // its assembly (Bitcode/Assembly.h)
+  };
+
   /// Returns \p Module with what jobs import from it, or \p Whole, its file,
   /// where it can't be slimmed or that would win nothing. Made when it is first
   /// asked for; other modules aren't held up. The bytes of a module are the
   /// same each time.
-  llvm::StringRef slim(const llvm::BitcodeModule &Module,
-                       llvm::StringRef Whole);
+  Import slim(const llvm::BitcodeModule &Module, llvm::StringRef Whole);
+
+  /// Makes what slim() will return, unless a thread has begun to: jobs that are
+  /// prepared side by side import from the same modules, and who waits for one
+  /// of them can make the next meanwhile.
+  void start(const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
   /// Says in lines, for display, what became of the modules asked for.
   std::vector<std::string> describe() const;
 
 private:
   struct Slice {
+    bool IsBegun = false; // guarded by Mutex
     std::once_flag Made;
     llvm::SmallVector<char, 0> Bytes;
-    llvm::StringRef Result;
+    Import Result;
   };
   void plan();
+  Slice &sliceOf(const llvm::BitcodeModule &Module, bool &WasBegun);
+  void make(Slice &S, const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
   const std::vector<Task> Tasks;
   std::once_flag Planned;
   llvm::StringMap<GUIDSet> Imported; // by module, once it is planned
-  mutable std::mutex Mutex;          // guards what follows, but no slice
+  mutable std::mutex Mutex;          // guards what follows
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules
   uint64_t WholeBytes = 0, SlimBytes = 0; // of all of them
