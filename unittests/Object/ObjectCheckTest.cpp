@@ -15,7 +15,9 @@
 #include "llvm/Object/COFF.h"
 #include "llvm/Object/ELFTypes.h"
 #include "llvm/Object/MachO.h"
+#include "llvm/Object/Wasm.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Target/TargetOptions.h"
 #include "gtest/gtest.h"
 #include <map>
 #include <random>
@@ -867,6 +869,27 @@ TEST(ObjectCheckWasmTest, ReferencesToWhatIsStripped) {
   Object[Name + 1] = 'x';
   EXPECT_NE(check(Object, Target).find("which it can't be"), std::string::npos)
       << check(Object, Target);
+}
+
+/// Functions whose address is taken, with the one table that CPUs before
+/// reference types have: it is imported, but no symbol.
+TEST(ObjectCheckWasmTest, ATableWithoutASymbol) {
+  StringRef Target = "wasm32-unknown-unknown";
+  const char *IR = "@table = global ptr @f\n"
+                   "define i32 @f(i32 %x) { ret i32 %x }\n";
+  const Bytes Object = compileObject(IR, Target, TargetOptions(), "mvp");
+  auto File = must(object::ObjectFile::createWasmObjectFile(
+      MemoryBufferRef(ref(Object), "object")));
+  for (const object::BasicSymbolRef &Symbol : File->symbols())
+    EXPECT_FALSE(File->getWasmSymbol(Symbol).isTypeTable());
+  EXPECT_EQ(check(ref(Object), Target), "");
+  // Not any import will do.
+  std::string Other = ref(Object).str();
+  size_t Name = Other.find("__indirect_function_table");
+  ASSERT_NE(Name, std::string::npos);
+  Other[Name] = 'x';
+  EXPECT_NE(check(Other, Target).find("which it can't be"), std::string::npos)
+      << check(Other, Target);
 }
 
 TEST(ObjectCheckTest, ThumbIsArm) {

@@ -78,7 +78,7 @@ Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName) {
 }
 
 Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName,
-                                 const TargetOptions &Options) {
+                                 const TargetOptions &Options, StringRef CPU) {
   initializeTargets();
   LLVMContext Context;
   std::unique_ptr<Module> M = parse(Context, IR);
@@ -88,7 +88,7 @@ Bytes dtlto::test::compileObject(StringRef IR, StringRef TripleName,
   if (!T)
     mistake(Why);
   std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
-      asTarget(TheTriple), /*CPU=*/"", /*Features=*/"", Options, Reloc::PIC_));
+      asTarget(TheTriple), CPU, /*Features=*/"", Options, Reloc::PIC_));
   M->setTargetTriple(asTarget(TheTriple));
   M->setDataLayout(TM->createDataLayout());
   Bytes Result;

@@ -44,7 +44,8 @@ Bytes plainBitcode(llvm::StringRef IR);
 /// An object file. The target triple of \p IR is ignored.
 Bytes compileObject(llvm::StringRef IR, llvm::StringRef Triple);
 Bytes compileObject(llvm::StringRef IR, llvm::StringRef Triple,
-                    const llvm::TargetOptions &Options);
+                    const llvm::TargetOptions &Options,
+                    llvm::StringRef CPU = "");
 
 } // namespace dtlto::test
 

@@ -82,7 +82,7 @@ private:
   std::vector<bool> InComdat[3];       // data, functions, sections
   std::vector<uint8_t> SymbolKinds;
   std::vector<bool> IsDebugSymbol;   // a section's that linkers may strip
-  std::vector<StringRef> TableNames; // of those that are imported
+  std::vector<bool> IsFunctionTable; // of tables that are imported
   bool HasFunctionTable = false;     // the symbol that linkers look for
   uint32_t NumFeatures = 0;
   unsigned LastOrder = 0;
@@ -182,11 +182,14 @@ Error WasmCheck::readImports(WasmReader &S) {
       Good = S.number() < NumTypes;
       ++Functions.All;
       break;
-    case wasm::WASM_EXTERNAL_TABLE:
-      Good = isValueType(S.byte()) && readLimits(S);
-      TableNames.push_back(Name);
+    case wasm::WASM_EXTERNAL_TABLE: {
+      uint8_t Type = S.byte();
+      Good = isValueType(Type) && readLimits(S);
+      IsFunctionTable.push_back(Name == "__indirect_function_table" &&
+                                Type == wasm::WASM_TYPE_FUNCREF);
       ++Tables.All;
       break;
+    }
     case wasm::WASM_EXTERNAL_MEMORY: {
       WasmReader Flags = S;
       if (Flags.number() & wasm::WASM_LIMITS_FLAG_IS_64)
@@ -310,7 +313,7 @@ Error WasmCheck::readSymbols(WasmReader &S) {
       if (IsDefined || Flags & wasm::WASM_SYMBOL_EXPLICIT_NAME)
         S.string();
       else if (Good && &Space == &Tables)
-        HasFunctionTable |= TableNames[Index] == "__indirect_function_table" &&
+        HasFunctionTable |= IsFunctionTable[Index] &&
                             (Flags & wasm::WASM_SYMBOL_BINDING_MASK) !=
                                 wasm::WASM_SYMBOL_BINDING_LOCAL;
     };
@@ -356,6 +359,11 @@ Error WasmCheck::readSymbols(WasmReader &S) {
     SymbolKinds.push_back(What);
     IsDebugSymbol.push_back(IsDebug);
   }
+  // Without the reference types feature tables have no symbols, and LLD makes
+  // one for the only import (ObjFile::addLegacyIndirectFunctionTableIfNeeded).
+  if (Tables.All == 1 && IsFunctionTable.size() == 1 && IsFunctionTable[0] &&
+      !is_contained(SymbolKinds, uint8_t(wasm::WASM_SYMBOL_TYPE_TABLE)))
+    HasFunctionTable = true;
   return Error::success();
 }
 
