@@ -14,11 +14,16 @@ import benchlib
 OURS = benchlib.BUILD / "bin/ld.lld"
 DISTRIBUTOR = benchlib.ROOT / "bench/distributor"
 
+OUR_DISTRIBUTOR = benchlib.BUILD / "bin/dtlto-distributor"
+
 # As the tables call them.
 IN_PROCESS, UPSTREAM, LOCAL, PROCESS, DISTCC, PROGRAM, MAKE = WAYS = [
     "in-process", "upstream", "local", "process", "distcc", "distributor",
     "make"
 ]
+# Stock LLD, which starts our dtlto-distributor: the objects are those of LLD's own
+# command lines, so sets of options say nothing new of it.
+BESIDE, BESIDE_DISTCC = MORE_WAYS = ["beside-local", "beside-distcc"]
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
     UPSTREAM: "upstream's DTLTO, a local distributor",
@@ -27,6 +32,8 @@ DESCRIPTIONS = {
     DISTCC: "dtlto, `distcc`, two distccds here",
     PROGRAM: "dtlto, `distributor`, upstream's one",
     MAKE: "dtlto, `make`",
+    BESIDE: "stock LLD, `dtlto-distributor`, `local`",
+    BESIDE_DISTCC: "stock LLD, `dtlto-distributor`, two distccds here",
 }
 
 
@@ -36,10 +43,18 @@ def command(way, jobs, fallback=True, distributor_args=()):
     shared = [f"--thinlto-jobs={jobs}"]
     if way == IN_PROCESS:
         return [benchlib.STOCK, *shared]
-    if way == UPSTREAM:
-        given = [f"--jobs={jobs}", *distributor_args]
+    if way in (UPSTREAM, *MORE_WAYS):
+        program, given = DISTRIBUTOR, [f"--jobs={jobs}", *distributor_args]
+        if way != UPSTREAM:
+            program = OUR_DISTRIBUTOR
+            plugin = DISTCC if way == BESIDE_DISTCC else LOCAL
+            given = [f"--jobs={jobs}", f"--plugin={plugin}"]
+            if not fallback:
+                given.append("--fallback=none")
+            if way == BESIDE_DISTCC:
+                given.append("--local-jobs=0")
         return [
-            benchlib.STOCK, *shared, f"--thinlto-distributor={DISTRIBUTOR}",
+            benchlib.STOCK, *shared, f"--thinlto-distributor={program}",
             *[f"--thinlto-distributor-arg={arg}" for arg in given],
             f"--thinlto-remote-compiler={benchlib.CLANG}",
         ]

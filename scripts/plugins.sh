@@ -3,21 +3,54 @@
 #
 # How scripts/quickstart uses each plugin. For plugin <name>, plugin_<name> checks
 # what it needs and may put words in front of each link, that start what the plugin
-# talks to for as long as the link takes: link_prefix, with a space at its end.
+# talks to for as long as the link takes: link_prefix, with a space at its end. Its
+# own arguments are plugin_arguments.
 
 # Runs jobs in the linker itself: nothing to start.
 plugin_local() { echo "nothing to start: it compiles in the linker"; }
 
-# Two of Debian's own distccd, on this machine and only for it.
-plugin_distcc() {
+# Puts two of Debian's own distccd in front, on this machine and only for it. "$@": options
+# of farm.py.
+start_distccds() {
   command -v distccd >/dev/null ||
     die "there is no distccd; install it as root: apt-get install distcc"
+  link_prefix="$(printf %q "$top/test/distcc/Inputs/farm.py") --report"
+  link_prefix+=" --limit=3600$(printf ' %q' "$@") 2 -- "
+  echo "each link gets a farm of its own: two distccds"
+}
+
+need_allowed_clang() {
   [[ -e /usr/lib/distcc/clang-$llvm ]] ||
     die "distccd would refuse clang-$llvm, as it isn't in /usr/lib/distcc;" \
       "run as root: update-distcc-symlinks"
-  link_prefix="$(printf %q "$top/test/distcc/Inputs/farm.py") --report"
-  link_prefix+=" --limit=3600 2 -- "
-  echo "each link gets a farm of its own: two distccds"
+}
+
+plugin_distcc() {
+  need_allowed_clang
+  start_distccds
+}
+
+# A program that is started as LLD's own --thinlto-distributor= is: dtlto-distributor,
+# which sends the jobs to distccds. It mustn't compile itself.
+plugin_distributor() {
+  need_allowed_clang
+  start_distccds --expect-each
+  plugin_arguments=("program=$top/build/bin/dtlto-distributor" arg=--plugin=distcc
+    arg=--fallback=none arg=--local-jobs=0)
+}
+
+# GNU make, and distcc's own client before each command. That compiles here what it
+# can't send, and the report wouldn't tell; but with DISTCC_FALLBACK=0 nothing of what
+# it could, so it is all or nothing.
+plugin_make() {
+  local name worker=$top/build/bin/dtlto-codegen
+  for name in make distcc; do
+    command -v "$name" >/dev/null ||
+      die "there is no $name; install it as root: apt-get install $name"
+  done
+  start_distccds --expect-each --only-allow="1:$worker" --only-allow="2:$worker"
+  link_prefix+="env DISTCC_FALLBACK=0 "
+  plugin_arguments=(cc=distcc "compiler=$worker")
 }
 
 # A stock icecream cluster: a scheduler, a local daemon that takes no jobs, and two

@@ -96,12 +96,26 @@ DistributorSession::readArguments(const dtlto_session_params &Params) {
   return A;
 }
 
+/// How many words of \p J come before the first that has to do with its files.
+static size_t numWithoutFiles(const FolderJob &J) {
+  auto NamesFile = [&](const std::string &Arg) {
+    auto Names = [&](const std::string &File) {
+      return Arg.find(File) != std::string::npos;
+    };
+    return Arg == "-o" || Names(J.Output) ||
+           std::any_of(J.Inputs.begin(), J.Inputs.end(), Names);
+  };
+  return static_cast<size_t>(
+      std::find_if(J.Args.begin(), J.Args.end(), NamesFile) - J.Args.begin());
+}
+
 std::vector<std::string>
 DistributorSession::describe(JobFolder &Folder,
                              const std::vector<const FolderJob *> &Jobs,
                              unsigned Number) {
-  // Where all command lines are the same, for a file that is not too long.
-  size_t NumCommon = Jobs[0]->Args.size();
+  // Where all command lines are the same, for a file that is not too long. What
+  // names a job's files is its own, as LLD has it, also of a job that is alone.
+  size_t NumCommon = numWithoutFiles(*Jobs[0]);
   for (const FolderJob *J : Jobs)
     NumCommon = static_cast<size_t>(
         std::mismatch(J->Args.begin(), J->Args.end(), Jobs[0]->Args.begin(),

@@ -15,12 +15,14 @@
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
 #include "Interrupt.h"
+#include "Leftovers.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -98,6 +100,11 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Expected<JobList> List = readJobs(C);
   if (!List)
     return List.takeError();
+  if (!List->UnknownKeys.empty()) {
+    std::string Keys = join(List->UnknownKeys, ", ");
+    Msg.warning("'" + printable(C.List) + "' has what this version of " +
+                Program + " doesn't know: " + Keys + ". It is ignored");
+  }
   if (List->Jobs.empty())
     return Error::success();
   Expected<Compiler> TheCompiler = askCompiler(List->Args);
@@ -111,6 +118,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
     return failure("no temporary folder can be made: " + EC.message());
 
+  removeAfterUs(Folder.str().str());
+
   Opts.OutputFile = List->LinkerOutput;
   Opts.Linker = TheCompiler->Linker;
   auto *Host = new HostContext{
@@ -118,8 +127,10 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       C.Jobs ? C.Jobs
              : heavyweight_hardware_concurrency().compute_thread_count()};
   auto *Context = new RunContext{*Host, Opts, nullptr, Started, Started};
+  std::string Self =
+      sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&load));
   auto Source = std::make_shared<FileJobs>(*Context, *List, *TheCompiler,
-                                           Folder.str().str());
+                                           Folder.str().str(), launcher(Self));
   bool HasParent = C.IndexFolder.empty(); // the linker
   endOnSignals(
       [Source, HasParent, Outputs = *List, Folder = Folder.str().str()] {
@@ -140,6 +151,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
 }
 
 int main(int Argc, char **Argv) {
+  becomeLaunched(Argc, Argv);
   ::signal(SIGPIPE, SIG_IGN);
   auto *Errors = new StatusLine(errs());
   auto Refuse = [&](Error E) {

@@ -53,7 +53,7 @@ TEST(JobList, ErrorsNameThePlace) {
   EXPECT_EQ(why("[]"), "'x.json': the document: expected an object");
   EXPECT_EQ(why("{}"), "'x.json': the document.common: it is missing");
   EXPECT_EQ(whyWith("\"jobs\"", "\"job\""),
-            "'x.json': the document: unknown key 'job'");
+            "'x.json': the document.jobs: it is missing");
   EXPECT_EQ(whyWith("\"out\"", "1"),
             "'x.json': common.linker_output: expected a string");
   EXPECT_EQ(whyWith(R"(["clang", "-c", "-O2"])", "[]"),
@@ -78,6 +78,30 @@ TEST(JobList, ErrorsNameThePlace) {
             "'x.json': jobs[0]: no argument names 'a.bc'");
   EXPECT_EQ(why(std::string(1000, '[')),
             "'x.json': brackets are nested too deep");
+}
+
+// A later linker's, say: that they are there is told, and nothing else.
+TEST(JobList, KeysThatNobodyKnows) {
+  EXPECT_TRUE(parseJobList(Good, "x.json")->UnknownKeys.empty());
+  Expected<JobList> List = parseJobList(
+      R"({"version": 3, "common": {"linker_output": "out", "args": ["clang"],
+          "inputs": [], "\n": {}},
+          "jobs": [{"args": ["a", "-i=b", "-oc"], "inputs": ["a", "b"],
+                    "outputs": ["c"], "note": [1]},
+                   {"args": ["a", "-i=b", "-od"], "inputs": ["a", "b"],
+                    "outputs": ["d"], "note": [2]}]})",
+      "x.json");
+  ASSERT_TRUE(bool(List)) << toString(List.takeError());
+  EXPECT_EQ(List->UnknownKeys, (std::vector<std::string>{
+                                   "common.\\x0a", "jobs[].note", "version"}));
+  EXPECT_EQ(List->Jobs.size(), 2u);
+  std::string Many;
+  for (int I = 0; I != 100; ++I)
+    Many += "\"" + std::to_string(I) + "\": 0, ";
+  Expected<JobList> Full = parseJobList(
+      (Good.take_front(1) + Many + Good.drop_front(1)).str(), "x.json");
+  ASSERT_TRUE(bool(Full)) << toString(Full.takeError());
+  EXPECT_EQ(Full->UnknownKeys.size(), MaxUnknownKeys);
 }
 
 TEST(PathArgs, WhereAFileMayStand) {

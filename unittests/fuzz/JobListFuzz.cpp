@@ -42,11 +42,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     return 0;
   }
   check(!List->Args.empty());
+  check(List->UnknownKeys.size() <= MaxUnknownKeys);
+  for (const std::string &Key : List->UnknownKeys)
+    check(dtlto::test::isLine(Key));
   for (const FileJob &J : List->Jobs)
     check(J.Inputs.size() >= 2 && !J.Outputs.empty() &&
           J.module() != J.object());
   std::string Printed = print(*List);
   Expected<JobList> Again = parseJobList(Printed, "again.json");
-  check(bool(Again) && print(*Again) == Printed);
+  check(bool(Again) && print(*Again) == Printed && Again->UnknownKeys.empty());
   return 0;
 }

@@ -12,6 +12,7 @@
 #include "Object/ObjectCheck.h"
 #include "Object/ObjectDiff.h"
 #include "Run/CostHistory.h"
+#include "Run/PrepareJob.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
@@ -24,21 +25,10 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Names of modules begin with `m.`, so these are free.
-static constexpr StringLiteral IndexPath = "index.thinlto.bc";
-static constexpr StringLiteral OutputPath = "out.o";
-
-static std::string workingDirectory() {
-  SmallString<256> Path;
-  if (sys::fs::current_path(Path))
-    return {};
-  return Path.str().str();
-}
-
 FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
-                   std::string Folder)
+                   std::string Folder, std::vector<std::string> Launcher)
     : L(L), List(std::move(List)), C(std::move(C)), Folder(std::move(Folder)),
-      Names(workingDirectory()) {
+      Launcher(std::move(Launcher)) {
   setParts(L.Host.Plugin->needs);
   for (size_t I = 0; I != this->List.Inputs.size(); ++I)
     CommonPaths.push_back("common." + std::to_string(I));
@@ -90,22 +80,12 @@ Event FileJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
   Event E{Event::Prepared};
   E.Job = A.Attempt;
   Clock::time_point Begin = Clock::now();
-  if (A.ForPlugin && Old) {
-    if (Error Why = complete(*Old, J))
-      E.Message = toString(std::move(Why));
-    else
-      E.Built = std::move(Old);
-  } else if (A.ForPlugin) {
-    if (auto New = build(J, A.Attempt, Cost)) {
-      E.Built = std::move(*New);
-      E.Built->Avoid = Avoid.str();
-      E.Built->Job.avoid = Avoid.empty() ? nullptr : E.Built->Avoid.c_str();
-    } else {
-      E.Message = toString(New.takeError());
-    }
-  }
-  E.Ended = Clock::now();
-  E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+  if (A.ForPlugin)
+    prepareForPlugin(
+        E, std::move(Old), Avoid,
+        [&](BuiltJob &Built) { return complete(Built, J); },
+        [&] { return build(J, A.Attempt, Cost); });
+  setEnded(E, Begin);
   return E;
 }
 
@@ -338,7 +318,12 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   Paths[Job.object()] = Object;
   std::vector<std::string> Args = renamePaths(command(Job), Paths);
   Args.insert(Args.begin(), List.Args[0]);
-  CommandResult Ran = runCommand(C.Program, Args, ShouldStop, &Asked);
+  if (!Launcher.empty()) {
+    Args.insert(Args.begin(), C.Program);
+    Args.insert(Args.begin(), Launcher.begin(), Launcher.end());
+  }
+  CommandResult Ran = runCommand(Launcher.empty() ? C.Program : Launcher[0],
+                                 Args, ShouldStop, &Asked);
   if (!Ran.Good || hasError(Ran.Words))
     return Fail(Ran.Words.empty() ? "the compiler failed" : Ran.Words);
   auto File = MemoryBuffer::getFile(Object, /*IsText=*/false,

@@ -29,8 +29,11 @@ namespace dtlto {
 class FileJobs : public JobSource {
 public:
   /// \p C is the compiler of \p List. Objects are first written to \p Folder,
-  /// which is there, and nobody else's.
-  FileJobs(const RunContext &L, JobList List, Compiler C, std::string Folder);
+  /// which is there, and nobody else's. Compiles here are run by \p Launcher,
+  /// if it isn't empty: a program and words before the compiler, its name and
+  /// its arguments.
+  FileJobs(const RunContext &L, JobList List, Compiler C, std::string Folder,
+           std::vector<std::string> Launcher = {});
 
   size_t numJobs() const override { return List.Jobs.size(); }
   JobFacts facts(size_t J) const override;
@@ -82,6 +85,7 @@ private:
   const JobList List;
   const Compiler C;
   const std::string Folder; // for objects that are being made
+  const std::vector<std::string> Launcher;
   const ModuleNames Names;
   std::vector<std::string> CommonPaths; // common inputs on other machines
   std::atomic<uint32_t> Parts{0};

@@ -32,24 +32,35 @@ private:
   }
   Expected<const json::Object *> object(const json::Value *V,
                                         const std::string &Place,
-                                        ArrayRef<StringRef> Keys);
+                                        ArrayRef<StringRef> Keys,
+                                        StringRef Kind);
   Error texts(const json::Object &O, StringRef Key, const std::string &Place,
               size_t AtLeast, std::vector<std::string> &Out);
   Error text(const json::Value &V, const std::string &Place, std::string &Out);
+
+  std::vector<std::string> Unknown;
 };
 
 } // namespace
 
-/// \p V as an object that has all of \p Keys, and no others.
+/// \p V as an object that has all of \p Keys. Others are noted, as those of
+/// \p Kind.
 Expected<const json::Object *> Reader::object(const json::Value *V,
                                               const std::string &Place,
-                                              ArrayRef<StringRef> Keys) {
+                                              ArrayRef<StringRef> Keys,
+                                              StringRef Kind) {
   const json::Object *O = V ? V->getAsObject() : nullptr;
   if (!O)
     return fail(Place, V ? "expected an object" : "it is missing");
-  for (const auto &[Key, Value] : *O)
-    if (!is_contained(Keys, StringRef(Key)))
-      return fail(Place, "unknown key '" + printable(StringRef(Key)) + "'");
+  for (const auto &[Key, Value] : *O) {
+    if (Unknown.size() == MaxUnknownKeys)
+      break;
+    if (is_contained(Keys, StringRef(Key)))
+      continue;
+    std::string Name = (Kind + printable(StringRef(Key))).str();
+    if (!is_contained(Unknown, Name))
+      Unknown.push_back(std::move(Name));
+  }
   for (StringRef Key : Keys)
     if (!O->get(Key))
       return fail(Place + "." + Key.str(), "it is missing");
@@ -85,11 +96,11 @@ Error Reader::texts(const json::Object &O, StringRef Key,
 
 Expected<JobList> Reader::read(const json::Value &Document) {
   JobList List;
-  auto Top = object(&Document, "the document", {"common", "jobs"});
+  auto Top = object(&Document, "the document", {"common", "jobs"}, "");
   if (!Top)
     return Top.takeError();
   auto Common = object((*Top)->get("common"), "common",
-                       {"linker_output", "args", "inputs"});
+                       {"linker_output", "args", "inputs"}, "common.");
   if (!Common)
     return Common.takeError();
   if (Error E = text(*(*Common)->get("linker_output"), "common.linker_output",
@@ -104,7 +115,8 @@ Expected<JobList> Reader::read(const json::Value &Document) {
     return fail("jobs", "expected an array");
   for (size_t I = 0; I != Jobs->size(); ++I) {
     std::string Place = "jobs[" + std::to_string(I) + "]";
-    auto Job = object(&(*Jobs)[I], Place, {"args", "inputs", "outputs"});
+    auto Job =
+        object(&(*Jobs)[I], Place, {"args", "inputs", "outputs"}, "jobs[].");
     if (!Job)
       return Job.takeError();
     FileJob &J = List.Jobs.emplace_back();
@@ -117,6 +129,8 @@ Expected<JobList> Reader::read(const json::Value &Document) {
   }
   if (Error E = checkJobList(List))
     return std::move(E);
+  llvm::sort(Unknown); // the order in memory is chance
+  List.UnknownKeys = std::move(Unknown);
   return List;
 }
 

@@ -17,6 +17,9 @@
 //     inputs          the module, its index shard, and what it imports from
 //     outputs         the object, and other files that it makes
 //
+// A later linker may add keys. They are left out, and named: a job is its
+// command and its files, which these can't change.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_FILES_JOBLIST_H
@@ -46,11 +49,16 @@ struct JobList {
   std::vector<std::string> Args; // the compiler first
   std::vector<std::string> Inputs;
   std::vector<FileJob> Jobs;
+  /// Keys that were left out, each once, such as `jobs[].note`; at most
+  /// MaxUnknownKeys.
+  std::vector<std::string> UnknownKeys;
 };
+
+inline constexpr size_t MaxUnknownKeys = 8;
 
 /// Reads \p Text, the JSON in the file \p File. Fails with one line that names
 /// the file and the place in it: also if something is missing or of another
-/// type, for what it doesn't know, and where a job has no argument that names
+/// type, and where a job has no argument that names
 /// its object, makes a file that it reads, or one that another job makes.
 llvm::Expected<JobList> parseJobList(llvm::StringRef Text,
                                      llvm::StringRef File);

@@ -54,6 +54,11 @@ void dtlto::addDigests(BuiltJob &Built) {
   Built.Job.parts |= DTLTO_PART_DIGESTS;
 }
 
+void dtlto::setAvoid(BuiltJob &Built, StringRef Avoid) {
+  Built.Avoid = Avoid.str();
+  Built.Job.avoid = Avoid.empty() ? nullptr : Built.Avoid.c_str();
+}
+
 void dtlto::setArgs(BuiltJob &Built, const char *Output) {
   Built.ArgPointers.clear();
   for (const std::string &Arg : Built.Args)

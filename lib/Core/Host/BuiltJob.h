@@ -48,6 +48,11 @@ struct BuiltJob {
   uint64_t WholeImportBytes = 0; // of the files that imports are taken from
 };
 
+/// What a job's index and object are called on other machines. Names of modules
+/// begin with `m.`, so these are free.
+inline constexpr llvm::StringLiteral IndexPath = "index.thinlto.bc";
+inline constexpr llvm::StringLiteral OutputPath = "out.o";
+
 /// An input of a job, without a digest. \p Path and \p Bytes are borrowed.
 dtlto_input makeInput(uint32_t Role, const char *Path, llvm::StringRef Bytes);
 
@@ -56,6 +61,10 @@ void setInputs(BuiltJob &Built);
 
 /// Fills in the digests of \p Built's inputs.
 void addDigests(BuiltJob &Built);
+
+/// Lets the job of \p Built stay away from the worker \p Avoid; empty: from
+/// none.
+void setAvoid(BuiltJob &Built, llvm::StringRef Avoid);
 
 /// Lets the job of \p Built have its command line, which makes \p Output, and
 /// the inputs. \p Output outlives the job.

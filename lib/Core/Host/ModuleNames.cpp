@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/ModuleNames.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -37,6 +39,15 @@ static void appendCode(std::string &Out, unsigned char C) {
     Out += static_cast<char>('0' + (C - '['));
   }
 }
+
+static std::string workingDirectory() {
+  SmallString<256> Path;
+  if (sys::fs::current_path(Path))
+    return {};
+  return Path.str().str();
+}
+
+ModuleNames::ModuleNames() : ModuleNames(workingDirectory()) {}
 
 ModuleNames::ModuleNames(StringRef WorkingDirectory)
     : Prefix(WorkingDirectory.str()) {

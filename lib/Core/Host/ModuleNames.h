@@ -53,6 +53,8 @@ class ModuleNames {
 public:
   /// \p WorkingDirectory is absolute, or empty if it isn't known.
   explicit ModuleNames(llvm::StringRef WorkingDirectory);
+  /// For this process, in the folder where it is now.
+  ModuleNames();
 
   /// Returns the name that travels, or nothing where no portable name is short
   /// enough (over MaxLength bytes): then the module must be compiled here.

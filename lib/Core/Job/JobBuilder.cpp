@@ -11,26 +11,14 @@
 #include "Config/CompilerArgs.h"
 #include "Support/Failure.h"
 #include "LLVM/Index.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-// Names of modules begin with `m.`, so these are free.
-static constexpr StringLiteral IndexPath = "index.thinlto.bc";
-static constexpr StringLiteral OutputPath = "out.o";
-
-static std::string workingDirectory() {
-  SmallString<256> Path;
-  if (sys::fs::current_path(Path))
-    return {};
-  return Path.str().str();
-}
-
 JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim)
-    : L(L), Slim(Slim), Names(workingDirectory()) {
+    : L(L), Slim(Slim) {
   setParts(Parts);
 }
 

@@ -7,6 +7,7 @@
 
 #include "Link/JobPreparer.h"
 #include "Bitcode/IndexShard.h"
+#include "Run/PrepareJob.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -42,22 +43,12 @@ Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
       E.Kind = Event::Broken;
       E.Message = toString(std::move(Why));
     }
-  if (E.Kind == Event::Prepared && A.ForPlugin) {
-    if (Old) {
-      if (Error Why = Builder.complete(*Old, T))
-        E.Message = toString(std::move(Why));
-      else
-        E.Built = std::move(Old);
-    } else if (auto New = Builder.build(T, A.Attempt, Cost)) {
-      E.Built = std::move(*New);
-      E.Built->Avoid = Avoid.str();
-      E.Built->Job.avoid = Avoid.empty() ? nullptr : E.Built->Avoid.c_str();
-    } else {
-      E.Message = toString(New.takeError());
-    }
-  }
-  E.Ended = Clock::now();
-  E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+  if (E.Kind == Event::Prepared && A.ForPlugin)
+    prepareForPlugin(
+        E, std::move(Old), Avoid,
+        [&](BuiltJob &Built) { return Builder.complete(Built, T); },
+        [&] { return Builder.build(T, A.Attempt, Cost); });
+  setEnded(E, Begin);
   return E;
 }
 

@@ -2,13 +2,12 @@
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """interrupt.py <signal> <command>...: the command runs slow-clang. Waits until it
-compiles, and sends the signal (INT, TERM). PARENT: it is run by another process,
-which is killed instead. Succeeds if the command then ends without success, and its
-compilers end as well. KILL: nobody ends these, so they are ended here."""
+compiles, and sends the signal (INT, TERM, KILL). PARENT: it is run by another
+process, which is killed instead. Succeeds if the command then ends without success,
+its compilers end as well, and nothing is left in TMPDIR, if that is set."""
 
 import glob
 import os
-import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -45,8 +44,8 @@ if as_parent:
     with open("child") as f:
         child = f.read()
     command.wait_for(lambda: not alive(child), "it is still there")
-if sys.argv[1] == "KILL":
-    for pid in compilers():
-        os.kill(int(pid), signal.SIGKILL)
 command.wait_for(lambda: not any(alive(p) for p in compilers()),
                  "there are compilers")
+folder = os.environ.get("TMPDIR")
+command.wait_for(lambda: not folder or not os.listdir(folder),
+                 "there are files in TMPDIR")
