@@ -59,6 +59,7 @@ private:
     explicit Job(const sdk::Job &Offer) : Offer(Offer) {}
     const sdk::Job &Offer;
     Stop Cancelled;
+    bool CacheIsWrong = false; // what it has of the job is no good
   };
 
   /// Asks what the server can do, and has the worker hashed.

@@ -68,6 +68,7 @@ std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
   } catch (const sdk::Error &E) {
     if (J.Cancelled.raised())
       throw;
+    J.CacheIsWrong = true;
     bool IsFirst;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
@@ -93,8 +94,7 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
   ExecuteOptions O;
   O.Action = S.Use == Results::Write ? A.Name : A.UncachedName;
   O.Output = A.Output;
-  // Of a result that was looked at and is no good, too.
-  O.SkipCache = true;
+  O.SkipCache = S.Use == Results::Off || J.CacheIsWrong;
   O.Limit = ResultLimit;
   bool IsRunning = false;
   auto NotRunning = [&] {
