@@ -261,6 +261,13 @@ static std::string_view trim(std::string_view Text) {
   return Text.substr(Begin, Text.find_last_not_of(" \t\r") + 1 - Begin);
 }
 
+/// \p Setting for a message. Headers may be secrets, and messages go to logs.
+static std::string shown(std::string_view Setting) {
+  if (Setting.substr(0, 6) != "header")
+    return quote(Setting);
+  return quote(Setting.substr(0, Setting.find('=', 7)));
+}
+
 /// Lines NAME=VALUE; empty ones, and those that begin with #, mean nothing.
 static bool readConfig(const std::string &File, Reader &R, std::string &Error) {
   std::string All;
@@ -371,7 +378,7 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
       return false;
     }
     if (!R.set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
-               "argument " + quote(Arg)))
+               "argument " + shown(Arg)))
       return false;
   }
   R.nextRank();
