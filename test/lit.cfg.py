@@ -199,6 +199,8 @@ for feature, names in {
         "bench-plugins": ["bench/libdtlto_replay.so"],
         "distcc-plugin": ["lib/dtlto/libdtlto_distcc.so"],
         "static-worker": ["lib/dtlto/dtlto-codegen-static"],
+        "reapi-plugin": ["lib/dtlto/libdtlto_reapi.so",
+                         "lib/dtlto/dtlto-codegen-static"],
         "icecc-plugin": ["lib/dtlto/libdtlto_icecc.so",
                          "lib/dtlto/dtlto-codegen-static"]}.items():
     if all(os.path.exists(os.path.join(config.dtlto_obj_root, name))
