@@ -128,12 +128,6 @@ std::string_view dtlto::reapi::manifestOf(std::string_view Part) {
   return Part.substr(TarBlock, size_t(Size));
 }
 
-ActionMaker::ActionMaker(const Settings &S, DigestKind Kind,
-                         const WorkerFile &Worker)
-    : S(S), Kind(Kind), Worker(Worker),
-      WorkerName(S.sendsWorker() ? nameBlob(Kind, Worker.bytes())
-                                 : BlobName()) {}
-
 BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
   if (Kind == DigestKind::Blake3) // which the linker has made
     return {hexDigits(In.digest, sizeof(In.digest)), Bytes.size()};
@@ -173,7 +167,7 @@ Action ActionMaker::make(const sdk::Job &J) {
     Inputs.add("manifest.json", Name);
     A.Blobs.push_back({std::move(Name), Manifest});
     Root.add("dtlto-codegen", WorkerName, /*IsProgram=*/true);
-    A.Blobs.push_back({WorkerName, Worker.bytes()});
+    A.Blobs.push_back({WorkerName, Worker});
     A.Output = "object";
     for (const char *Arg :
          {"./dtlto-codegen", J.resultOption(), "job", "-o", "object"})

@@ -60,7 +60,10 @@ private:
 /// Any thread.
 class ActionMaker {
 public:
-  ActionMaker(const Settings &S, DigestKind Kind, const WorkerFile &Worker);
+  /// \p Worker is what actions are to carry, if they do, and \p Name its name.
+  ActionMaker(const Settings &S, DigestKind Kind, std::string_view Worker,
+              BlobName Name)
+      : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)) {}
 
   /// \p J has inputs and digests, and its configuration or its arguments.
   /// Throws sdk::Error.
@@ -71,7 +74,7 @@ private:
 
   const Settings &S;
   const DigestKind Kind;
-  const WorkerFile &Worker;
+  const std::string_view Worker;
   const BlobName WorkerName;
   std::mutex Mutex; // guards what follows
   /// Modules are where they are until the link ends.

@@ -30,12 +30,16 @@ static constexpr Words Iv = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
 static constexpr uint8_t Order[16] = {2, 6,  3,  10, 7, 0,  4,  13,
                                       1, 11, 12, 5,  9, 14, 15, 8};
 
-static uint32_t rotate(uint32_t X, unsigned N) {
+static constexpr unsigned NumLanes = 4;
+using Lanes = uint32_t __attribute__((vector_size(4 * NumLanes)));
+
+template <typename W> static W rotate(W X, unsigned N) {
   return X >> N | X << (32 - N);
 }
 
-static void mix(uint32_t *S, unsigned A, unsigned B, unsigned C, unsigned D,
-                uint32_t X, uint32_t Y) {
+template <typename W>
+static void mix(W *S, unsigned A, unsigned B, unsigned C, unsigned D, W X,
+                W Y) {
   S[A] = S[A] + S[B] + X;
   S[D] = rotate(S[D] ^ S[A], 16);
   S[C] = S[C] + S[D];
@@ -44,6 +48,24 @@ static void mix(uint32_t *S, unsigned A, unsigned B, unsigned C, unsigned D,
   S[D] = rotate(S[D] ^ S[A], 8);
   S[C] = S[C] + S[D];
   S[B] = rotate(S[B] ^ S[C], 7);
+}
+
+/// The rounds of a compression; a W is a word, or one of each lane.
+template <typename W> static void scramble(W S[16], W M[16]) {
+  for (unsigned Round = 0; Round != 7; ++Round) {
+    mix<W>(S, 0, 4, 8, 12, M[0], M[1]);
+    mix<W>(S, 1, 5, 9, 13, M[2], M[3]);
+    mix<W>(S, 2, 6, 10, 14, M[4], M[5]);
+    mix<W>(S, 3, 7, 11, 15, M[6], M[7]);
+    mix<W>(S, 0, 5, 10, 15, M[8], M[9]);
+    mix<W>(S, 1, 6, 11, 12, M[10], M[11]);
+    mix<W>(S, 2, 7, 8, 13, M[12], M[13]);
+    mix<W>(S, 3, 4, 9, 14, M[14], M[15]);
+    W Next[16];
+    for (unsigned I = 0; I != 16; ++I)
+      Next[I] = M[Order[I]];
+    std::copy(Next, Next + 16, M);
+  }
 }
 
 static Words compress(const Words &Chain, Block M, uint64_t Counter,
@@ -55,34 +77,59 @@ static Words compress(const Words &Chain, Block M, uint64_t Counter,
   S[13] = uint32_t(Counter >> 32);
   S[14] = Size;
   S[15] = Flags;
-  for (unsigned Round = 0; Round != 7; ++Round) {
-    mix(S, 0, 4, 8, 12, M[0], M[1]);
-    mix(S, 1, 5, 9, 13, M[2], M[3]);
-    mix(S, 2, 6, 10, 14, M[4], M[5]);
-    mix(S, 3, 7, 11, 15, M[6], M[7]);
-    mix(S, 0, 5, 10, 15, M[8], M[9]);
-    mix(S, 1, 6, 11, 12, M[10], M[11]);
-    mix(S, 2, 7, 8, 13, M[12], M[13]);
-    mix(S, 3, 4, 9, 14, M[14], M[15]);
-    Block Next;
-    for (unsigned I = 0; I != 16; ++I)
-      Next[I] = M[Order[I]];
-    M = Next;
-  }
+  scramble<uint32_t>(S, M.data());
   Words Out;
   for (unsigned I = 0; I != 8; ++I)
     Out[I] = S[I] ^ S[I + 8];
   return Out;
 }
 
+static uint32_t word(const char *At) {
+  auto *B = reinterpret_cast<const uint8_t *>(At);
+  return uint32_t(B[0]) | uint32_t(B[1]) << 8 | uint32_t(B[2]) << 16 |
+         uint32_t(B[3]) << 24;
+}
+
+/// As many full chunks as there are lanes, from chunk \p Number on.
+static void compressLanes(const char *Bytes, uint64_t Number, Words *Out) {
+  Lanes Chain[8], Low, High;
+  for (unsigned I = 0; I != 8; ++I)
+    Chain[I] = Iv[I] - Lanes{};
+  for (unsigned L = 0; L != NumLanes; ++L) {
+    Low[L] = uint32_t(Number + L);
+    High[L] = uint32_t((Number + L) >> 32);
+  }
+  constexpr unsigned NumBlocks = ChunkSize / BlockSize;
+  for (unsigned Block = 0; Block != NumBlocks; ++Block) {
+    Lanes M[16], S[16];
+    for (unsigned I = 0; I != 16; ++I)
+      for (unsigned L = 0; L != NumLanes; ++L)
+        M[I][L] = word(Bytes + L * ChunkSize + Block * BlockSize + 4 * I);
+    std::copy(Chain, Chain + 8, S);
+    for (unsigned I = 0; I != 4; ++I)
+      S[8 + I] = Iv[I] - Lanes{};
+    S[12] = Low;
+    S[13] = High;
+    S[14] = uint32_t(BlockSize) - Lanes{};
+    S[15] = uint32_t((Block == 0 ? ChunkStart : 0) |
+                     (Block + 1 == NumBlocks ? ChunkEnd : 0)) -
+            Lanes{};
+    scramble<Lanes>(S, M);
+    for (unsigned I = 0; I != 8; ++I)
+      Chain[I] = S[I] ^ S[I + 8];
+  }
+  for (unsigned L = 0; L != NumLanes; ++L)
+    for (unsigned I = 0; I != 8; ++I)
+      Out[L][I] = Chain[I][L];
+}
+
 static Block load(const char *Bytes, size_t Size) {
-  uint8_t Full[BlockSize] = {};
+  char Full[BlockSize] = {};
   if (Size)
     std::memcpy(Full, Bytes, Size);
   Block M;
   for (unsigned I = 0; I != 16; ++I)
-    M[I] = uint32_t(Full[4 * I]) | uint32_t(Full[4 * I + 1]) << 8 |
-           uint32_t(Full[4 * I + 2]) << 16 | uint32_t(Full[4 * I + 3]) << 24;
+    M[I] = word(Full + 4 * I);
   return M;
 }
 
@@ -110,14 +157,25 @@ static Words join(const Words &Left, const Words &Right, uint32_t LastFlags) {
 void dtlto::reapi::blake3(std::string_view Bytes, uint8_t Out[32]) {
   std::vector<Words> Left; // subtrees that wait for their right halves
   uint64_t Number = 0;
-  while (Bytes.size() > ChunkSize) {
-    Words New = compressChunk(Bytes.substr(0, ChunkSize), Number++, 0);
-    Bytes.remove_prefix(ChunkSize);
+  auto Add = [&](Words New) {
+    ++Number;
     for (uint64_t N = Number; (N & 1) == 0; N >>= 1) {
       New = join(Left.back(), New, 0);
       Left.pop_back();
     }
     Left.push_back(New);
+  };
+  // The last one is the root's, or under it.
+  while (Bytes.size() > NumLanes * ChunkSize) {
+    Words New[NumLanes];
+    compressLanes(Bytes.data(), Number, New);
+    for (const Words &W : New)
+      Add(W);
+    Bytes.remove_prefix(NumLanes * ChunkSize);
+  }
+  while (Bytes.size() > ChunkSize) {
+    Add(compressChunk(Bytes.substr(0, ChunkSize), Number, 0));
+    Bytes.remove_prefix(ChunkSize);
   }
   Words Last = compressChunk(Bytes, Number, Left.empty() ? Root : 0);
   while (!Left.empty()) {

@@ -9,6 +9,7 @@
 #include "Text.h"
 #include <cstdlib>
 #include <dlfcn.h>
+#include <future>
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <unistd.h>
@@ -80,6 +81,11 @@ void Client::begin() {
 }
 
 void Client::prepare() {
+  // Most servers will want that one. It takes as long as they take to answer.
+  DigestKind Likely =
+      S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
+  std::future<BlobName> Name = std::async(
+      std::launch::async, [&] { return nameBlob(Likely, Worker.bytes()); });
   Fault F = TheServer.ask(Stopping, Can);
   if (F.What == Fault::Refused)
     return refused(F);
@@ -92,7 +98,10 @@ void Client::prepare() {
                   " executes nothing, as it says; with results=only what is "
                   "in its action cache is used");
   log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
-  auto Made = std::make_unique<ActionMaker>(S, Can.Digest, Worker);
+  BlobName WorkerName =
+      Can.Digest == Likely ? Name.get() : nameBlob(Can.Digest, Worker.bytes());
+  auto Made = std::make_unique<ActionMaker>(S, Can.Digest, Worker.bytes(),
+                                            std::move(WorkerName));
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Actions = std::move(Made);
