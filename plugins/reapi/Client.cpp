@@ -212,9 +212,7 @@ static std::string megabytes(uint64_t Bytes) {
 void Client::stop() {
   Stopping.raise();
   giveUp("");
-  InFlight.wake();
-  if (Contents)
-    Contents->wake();
+  wake();
   ThreadSession::stop();
   if (Preparer.joinable())
     Preparer.join();

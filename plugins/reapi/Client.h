@@ -66,6 +66,8 @@ private:
   void prepare();
   /// Waits for that. Throws sdk::Error.
   void waitUntilReady(Job &J);
+  /// Whoever waits looks whether its job was cancelled.
+  void wake();
   /// There is no use in going on; said once.
   void giveUp(const std::string &Why);
   void refused(const Fault &F);

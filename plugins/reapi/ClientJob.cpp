@@ -22,13 +22,7 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   // It may still be called when the job has ended.
   Offer.onCancel([this, Owned] {
     Owned->Cancelled.raise();
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      Changed.notify_all();
-    }
-    InFlight.wake();
-    if (Cas *C = Contents.get())
-      C->wake();
+    wake();
   });
   waitUntilReady(J);
   Action A = Actions->make(Offer);
@@ -39,6 +33,18 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
                      "the action cache has no result, and results=only");
   return execute(J, A);
+}
+
+void Client::wake() {
+  Cas *C;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Changed.notify_all();
+    C = Contents.get();
+  }
+  InFlight.wake();
+  if (C)
+    C->wake();
 }
 
 void Client::fail(Job &J, const Fault &F, const std::string &Doing) {

@@ -11,7 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReapiLinkTest.h"
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 using namespace dtlto::test;
@@ -141,6 +143,53 @@ TEST_F(ClientTest, HeadersAndToken) {
   ASSERT_EQ(DTLTO_OK, open({"header=Authorization=Basic x"}));
   EXPECT_EQ(DTLTO_OK, compile("n").Status);
   EXPECT_EQ("Basic x", server().seen().Authorization);
+}
+
+/// A server with a certificate wants one, too.
+TEST_F(ClientTest, Tls) {
+  std::string Key = Folder + "/key", Certificate = Folder + "/cert";
+  ASSERT_EQ(0,
+            std::system(("openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
+                         "-subj /CN=here -addext subjectAltName=IP:127.0.0.1 "
+                         "-keyout " +
+                         Key + " -out " + Certificate + " 2> /dev/null")
+                            .c_str()));
+  auto Read = [](const std::string &Name) {
+    std::ifstream In(Name);
+    return std::string(std::istreambuf_iterator<char>(In), {});
+  };
+  ServerOptions.Key = Read(Key);
+  ServerOptions.Certificate = ServerOptions.Ca = Read(Certificate);
+  ASSERT_EQ(DTLTO_OK, open({"tls-ca=" + Certificate, "tls-cert=" + Certificate,
+                            "tls-key=" + Key}));
+  EXPECT_EQ(Object, compile().Object);
+  close();
+  // Without the client's, and without anybody who vouches for the server's.
+  for (std::vector<std::string> Args :
+       {std::vector<std::string>{"tls-ca=" + Certificate},
+        {"tls-cert=" + Certificate, "tls-key=" + Key}}) {
+    Args.push_back("retries=0");
+    ASSERT_EQ(DTLTO_OK, open(Args));
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+    close();
+  }
+  EXPECT_EQ(1u, server().seen().Executions);
+}
+
+/// Workers that have a clang: what a command line says.
+TEST_F(ClientTest, ClangOfTheWorkers) {
+  ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
+  EXPECT_EQ(unsigned(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_ARGS),
+            Parts);
+  EXPECT_EQ(Object, compile().Object);
+  MockServer::Seen S = server().seen();
+  EXPECT_EQ((std::vector<std::string>{"clang-19", "-O2", "-o", "out/m.o"}),
+            S.Arguments);
+  EXPECT_EQ(
+      (std::map<std::string, std::string>{{"index.thinlto.bc", "the index"},
+                                          {"lib/i.cpp-o", "i"},
+                                          {"m.cpp-o", "m"}}),
+      S.Files);
 }
 
 TEST_F(ClientTest, LargeBlobsAreStreamed) {

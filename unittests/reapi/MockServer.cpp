@@ -406,8 +406,10 @@ struct MockServer::Impl final : re::Execution::Service,
 
     // What a worker does: the object is all inputs, in brackets.
     std::string Object = "<";
+    bool HasWorker = Files.count("dtlto-codegen*");
     for (const auto &[Path, Bytes] : Files)
-      if (Path.substr(0, 4) == "job/" && Path != "job/manifest.json")
+      if (!HasWorker ||
+          (Path.substr(0, 4) == "job/" && Path != "job/manifest.json"))
         Object += Bytes;
     Object += ">";
     if (F == Fate::OtherObject)
@@ -459,8 +461,15 @@ struct MockServer::Impl final : re::Execution::Service,
 
 MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
   grpc::ServerBuilder B;
-  B.AddListeningPort("127.0.0.1:" + std::to_string(O.Port),
-                     grpc::InsecureServerCredentials(), &I->Port);
+  auto Credentials = grpc::InsecureServerCredentials();
+  if (!O.Key.empty()) {
+    grpc::SslServerCredentialsOptions Ssl(
+        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+    Ssl.pem_root_certs = O.Ca;
+    Ssl.pem_key_cert_pairs.push_back({O.Key, O.Certificate});
+    Credentials = grpc::SslServerCredentials(Ssl);
+  }
+  B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
   B.RegisterService(static_cast<re::Execution::Service *>(I.get()));
   B.RegisterService(static_cast<re::ActionCache::Service *>(I.get()));
   B.RegisterService(
@@ -478,7 +487,8 @@ MockServer::~MockServer() {
 }
 
 std::string MockServer::url() const {
-  return "grpc://127.0.0.1:" + std::to_string(I->Port);
+  return (I->O.Key.empty() ? "grpc" : "grpcs") + std::string("://127.0.0.1:") +
+         std::to_string(I->Port);
 }
 
 void MockServer::release() {

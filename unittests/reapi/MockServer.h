@@ -51,7 +51,8 @@ public:
     bool Zstd = false, Blake3 = false;
     bool InlinesObjects = true;
     int CapabilitiesCode = 0; // a gRPC status
-    int Port = 0;             // 0: any
+    /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
+    std::string Certificate, Key, Ca;
   };
   explicit MockServer(const Options &O);
   ~MockServer();

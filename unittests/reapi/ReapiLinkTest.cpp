@@ -186,6 +186,10 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   J.inputs = M->Pointers;
   J.num_inputs = 3;
   J.config = "{}";
+  static const char *const Args[] = {"clang", "-O2", "-o", "out/m.o", nullptr};
+  J.args = Args;
+  J.num_args = 4;
+  J.output = Args[3];
   uint64_t Id = J.id;
   const dtlto_job *Raw = &J;
   {
