@@ -25,8 +25,8 @@ llvm=${DTLTO_LLVM_VERSION:-$(llvm_of "$(. /etc/os-release 2>/dev/null &&
 
 # What a program is linked with: the linker, the worker and the plugins.
 # shellcheck disable=SC2034
-build_targets=(dtlto-lld dtlto_reapi dtlto-codegen dtlto-codegen-static dtlto-distributor
-  dtlto_local dtlto_distcc dtlto_icecc dtlto_distributor dtlto_make)
+build_targets=(dtlto-lld dtlto-codegen dtlto-codegen-static dtlto-distributor
+  dtlto_local dtlto_distcc dtlto_icecc dtlto_distributor dtlto_make dtlto_reapi)
 
 # Where downloads are kept, outside of every checkout and build tree.
 source_cache() {
