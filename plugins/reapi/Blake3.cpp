@@ -21,7 +21,7 @@
 namespace {
 using Words = std::array<uint32_t, 8>;
 using Block = std::array<uint32_t, 16>;
-enum : uint32_t { ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8 };
+constexpr uint32_t ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
 } // namespace
 
 static constexpr size_t BlockSize = 64, ChunkSize = 1024;

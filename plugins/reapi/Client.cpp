@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <future>
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <unistd.h>
@@ -26,6 +27,8 @@ Library::Library() {
   // matters.
   if (!std::getenv("GRPC_VERBOSITY"))
     gpr_set_log_function([](gpr_log_func_args *) {});
+  // Of bytes that a server sends.
+  google::protobuf::SetLogHandler(nullptr);
   grpc_init();
 }
 

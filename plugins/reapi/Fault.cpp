@@ -34,7 +34,7 @@ static const char *codeName(int Code) {
                                       "UNAVAILABLE",
                                       "DATA_LOSS",
                                       "UNAUTHENTICATED"};
-  return Code >= 0 && Code <= 16 ? Names[Code] : "an unknown status";
+  return Names[Code];
 }
 
 static Fault::Class classOf(int Code) {
@@ -109,11 +109,15 @@ static void readDetails(const google::rpc::Status &S, Fault &F) {
 
 Fault dtlto::reapi::faultOf(const google::rpc::Status &S) {
   Fault F;
-  F.What = classOf(S.code());
+  // Others than gRPC's may come, too.
+  int Code = S.code() >= 0 && S.code() <= grpc::StatusCode::UNAUTHENTICATED
+                 ? S.code()
+                 : int(grpc::StatusCode::UNKNOWN);
+  F.What = classOf(Code);
   if (!F)
     return F;
-  F.Code = grpc::StatusCode(S.code());
-  F.Text = codeName(S.code());
+  F.Code = grpc::StatusCode(Code);
+  F.Text = codeName(Code);
   if (!S.message().empty())
     F.Text += ": " + sdk::oneLine(S.message().substr(0, MaxText));
   if (F.Code == grpc::StatusCode::FAILED_PRECONDITION ||

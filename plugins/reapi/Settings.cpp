@@ -353,7 +353,8 @@ static bool readVariables(const GetEnv &Env, const char *const *Environ,
   for (const char *const *E = Environ; E && *E; ++E) {
     std::string_view Text = *E;
     if (Text.substr(0, Prefix.size()) == Prefix &&
-        !R.set("platform", Text.substr(Prefix.size()), "$" + std::string(Text)))
+        !R.set("platform", Text.substr(Prefix.size()),
+               "$" + std::string(Prefix) + quote(Text.substr(Prefix.size()))))
       return false;
   }
   R.nextRank();
