@@ -206,15 +206,17 @@ for feature, names in {
     if all(os.path.exists(os.path.join(config.dtlto_obj_root, name))
            for name in names):
         config.available_features.add(feature)
-# A server of the Remote Execution API (reapi/): Debian has it from sid on;
-# elsewhere, that of a chroot will do.
-server = subprocess.run(
-    [sys.executable, "-S", os.path.join(config.test_source_root, "reapi", "Inputs",
-                                        "server.py"), "--where"],
-    stdout=subprocess.PIPE, universal_newlines=True)
-if server.returncode == 0:
-    config.available_features.add("buildbox")
-    config.environment["DTLTO_BUILDBOX_ROOT"] = server.stdout.strip()
+# Servers of the Remote Execution API (reapi/): Debian has them from sid on;
+# elsewhere, those of a chroot will do.
+for name, words in {"buildbox": [], "justbuild": ["--just"]}.items():
+    server = subprocess.run(
+        [sys.executable, "-S", os.path.join(config.test_source_root, "reapi",
+                                            "Inputs", "server.py"), "--where"] +
+        words, stdout=subprocess.PIPE, universal_newlines=True)
+    if server.returncode == 0:
+        config.available_features.add(name)
+        if server.stdout.strip() != "/":
+            config.environment["DTLTO_BUILDBOX_ROOT"] = server.stdout.strip()
 # The network of a cluster (icecc/): root, or users may have namespaces.
 unshare = ["unshare", "-n", "-m"]
 if os.geteuid() != 0:

@@ -3,19 +3,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a command with a stock server of the Remote Execution API on this machine.
 
-  server.py [--limit=SECONDS] [--instance=NAME] -- COMMAND...
+  server.py [--limit=SECONDS] [--instance=NAME] [--just] -- COMMAND...
 
-starts buildbox-casd, which is content, action cache and execution in one, waits
-until it listens, runs COMMAND, and stops the server with all that it started, by
-process id, however COMMAND ended. The exit code is COMMAND's.
+starts buildbox-casd, or with --just justbuild, which are content, action cache and
+execution in one, waits until it listens, runs COMMAND, and stops the server with
+all that it started, by process id, however COMMAND ended. The exit code is
+COMMAND's.
 
 COMMAND gets RECC_SERVER (and RECC_INSTANCE), REAPI_SESSION, the session of the
 server's processes, and no other variable of recc's or
 reclient's.
 
-Debian has buildbox from sid on. Elsewhere, as root, that of a chroot is used:
-DTLTO_BUILDBOX_ROOT, or what `scripts/in-debian sid apt-get install buildbox` made.
-The chroot shares the network.
+Debian has buildbox from sid on, and justbuild from Debian 13 on. Elsewhere, as root,
+that of a chroot is used: DTLTO_BUILDBOX_ROOT, or what `scripts/in-debian sid apt-get
+install buildbox justbuild` made. The chroot shares the network.
 """
 
 import argparse
@@ -34,9 +35,10 @@ from daemons import Error, kill_session
 
 START_LIMIT = 60
 PROGRAM = "buildbox-casd"
+JUST = "justbuild"
 
 
-def chroot():
+def chroot(program=PROGRAM):
     """A folder with a system that has the server, or None."""
     if os.geteuid() != 0:
         return None
@@ -46,7 +48,7 @@ def chroot():
         "dtlto", "debian")
     root = (os.environ.get("DTLTO_BUILDBOX_ROOT") or
             os.path.join(cache, "sid", "root"))
-    return root if os.path.exists(root + "/usr/bin/" + PROGRAM) else None
+    return root if os.path.exists(root + "/usr/bin/" + program) else None
 
 
 def free_port():
@@ -56,21 +58,24 @@ def free_port():
 
 
 class Server:
-    def __init__(self, instance):
-        self.root = None if shutil.which(PROGRAM) else chroot()
-        if not self.root and not shutil.which(PROGRAM):
-            raise Error("there is no %s; Debian has it from sid on, as buildbox"
-                        % PROGRAM)
+    def __init__(self, instance="", program=PROGRAM):
+        self.program = program
+        self.root = None if shutil.which(program) else chroot(program)
+        if not self.root and not shutil.which(program):
+            raise Error("there is no %s; Debian's sid has it" % program)
         self.folder = tempfile.mkdtemp(prefix="dtlto-casd-",
                                        dir=(self.root or "") + "/tmp")
         inside = self.folder[len(self.root or ""):]
         self.port = free_port()
-        command = [PROGRAM, "--buildbox-run=/usr/bin/buildbox-run-hosttools",
-                   "--runner-arg=--staging-mode=copy-or-link",
-                   "--bind=127.0.0.1:%d" % self.port]
-        if instance:
-            command.append("--server-instance=" + instance)
-        command.append(inside)
+        command = [JUST, "execute", "--compatible", "-p", str(self.port), "-i",
+                   "127.0.0.1", "--local-build-root", inside + "/build"]
+        if program == PROGRAM:
+            command = [PROGRAM, "--buildbox-run=/usr/bin/buildbox-run-hosttools",
+                       "--runner-arg=--staging-mode=copy-or-link",
+                       "--bind=127.0.0.1:%d" % self.port]
+            if instance:
+                command.append("--server-instance=" + instance)
+            command.append(inside)
         if self.root:
             command = ["chroot", self.root] + command
         self.log = open(os.path.join(self.folder, "log"), "wb")
@@ -89,7 +94,7 @@ class Server:
                 return
             except OSError:
                 time.sleep(0.02)
-        raise Error("%s doesn't listen: %s" % (PROGRAM, self.text()[-2000:]))
+        raise Error("%s doesn't listen: %s" % (self.program, self.text()[-2000:]))
 
     def text(self):
         self.log.flush()
@@ -108,16 +113,18 @@ def main():
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--limit", type=float, default=600)
     parser.add_argument("--instance", default="")
+    parser.add_argument("--just", action="store_true", help="justbuild")
     parser.add_argument("--where", action="store_true",
                         help="only say where the server is: / or a chroot; fails "
                              "if there is none")
     parser.add_argument("command", nargs="*")
     args = parser.parse_args()
+    program = JUST if args.just else PROGRAM
     if args.where:
-        where = "/" if shutil.which(PROGRAM) else chroot()
+        where = "/" if shutil.which(program) else chroot(program)
         print(where or "nowhere")
         return 0 if where else 1
-    server = Server(args.instance)
+    server = Server(args.instance, program)
     try:
         server.wait()
         env = {name: value for name, value in os.environ.items()
