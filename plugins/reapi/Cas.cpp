@@ -298,11 +298,13 @@ Fault Cas::send(Stop &Stopping, const std::vector<const Blob *> &Blobs,
       Changed.wait(Lock, [&] { return NumSending < MaxSending; });
       ++NumSending;
     }
-    Fault F = Fn();
-    std::lock_guard<std::mutex> Lock(Mutex);
-    --NumSending;
-    Changed.notify_all();
-    return F;
+    // Also by an exception.
+    std::shared_ptr<void> Leave(nullptr, [this](void *) {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      --NumSending;
+      Changed.notify_all();
+    });
+    return Fault(Fn());
   };
   auto Flush = [&]() -> Fault {
     if (Batch.empty())

@@ -101,6 +101,13 @@ void Client::prepare() {
                   " executes nothing, as it says; with results=only what is "
                   "in its action cache is used");
   log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
+  for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
+    if (!E->Tls && !E->isLocal() &&
+        (!S.TokenFile.empty() || S.Headers.count("authorization"))) {
+      log(DTLTO_LOG_WARNING, "the token goes to " + E->name() +
+                                 " without encryption; use grpcs://");
+      break;
+    }
   BlobName WorkerName =
       Can.Digest == Likely ? Name.get() : nameBlob(Can.Digest, Worker.bytes());
   auto Made = std::make_unique<ActionMaker>(S, Can.Digest, Worker.bytes(),

@@ -99,6 +99,13 @@ bool dtlto::reapi::readEndpoint(std::string_view Text, bool Tls, Endpoint &E) {
   return true;
 }
 
+bool Endpoint::isLocal() const {
+  for (std::string_view Here : {"unix:", "localhost:", "127.", "[::1]:"})
+    if (Target.compare(0, Here.size(), Here) == 0)
+      return true;
+  return false;
+}
+
 namespace {
 /// Takes settings in falling order of their rank: the first of a name counts.
 class Reader {

@@ -30,6 +30,8 @@ namespace dtlto::reapi {
 struct Endpoint {
   std::string Target; // for gRPC: HOST:PORT, or unix:PATH; empty: not set
   bool Tls = false;
+  /// On this machine.
+  bool isLocal() const;
   /// As messages name it.
   std::string name() const { return (Tls ? "grpcs://" : "grpc://") + Target; }
 };

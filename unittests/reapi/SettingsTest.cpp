@@ -87,6 +87,19 @@ TEST_F(SettingsTest, Endpoints) {
   }
 }
 
+TEST_F(SettingsTest, LocalEndpoints) {
+  for (auto [Text, Local] : {std::pair("unix:/s", true),
+                             {"grpc://localhost:1", true},
+                             {"grpc://127.0.0.2:1", true},
+                             {"grpc://[::1]:1", true},
+                             {"grpc://localhost.example:1", false},
+                             {"grpc://10.0.0.1:1", false}}) {
+    Endpoint E;
+    ASSERT_TRUE(readEndpoint(Text, false, E));
+    EXPECT_EQ(Local, E.isLocal()) << Text;
+  }
+}
+
 TEST_F(SettingsTest, OneServerForAll) {
   ASSERT_TRUE(read({"server=grpc://a:1"}));
   EXPECT_EQ("a:1", S.Cas.Target);
