@@ -110,7 +110,7 @@ back. The output is the same, byte for byte, as the one of ld.lld.
 This package has the linker and the plugin that runs jobs on this machine."
   DEPENDS "${_llvm}"
   RECOMMENDS "${_clang}"
-  SUGGESTS "dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make"
+  SUGGESTS "dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make, dtlto-plugin-reapi"
   LICENCE lld)
 dtlto_package(dtlto-codegen codegen
   SUMMARY "worker that compiles one job of a ThinLTO link"
@@ -154,6 +154,15 @@ dtlto_package(dtlto-plugin-make make
 makefile, and has make run them with distcc, icecc, srun or a script."
   DEPENDS "dtlto (= ${_version}), make"
   RECOMMENDS "${_clang}")
+if(DTLTO_HAVE_REAPI)
+  dtlto_package(dtlto-plugin-reapi reapi
+    SUMMARY "ThinLTO links by the Remote Execution API"
+    DETAILS "A plugin of the dtlto linker that has the jobs of a ThinLTO link executed by
+servers of the Remote Execution API, as Bazel and recc use them, together
+with the compiler that runs them there."
+    DEPENDS "dtlto (= ${_version}), dtlto-codegen (= ${_version})"
+    LICENCE reapi)
+endif()
 dtlto_package(dtlto-dev dev
   SUMMARY "ThinLTO on many machines: for build files and for new plugins"
   DETAILS "For a vendor of a distributed build system who writes a plugin for the dtlto

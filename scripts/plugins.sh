@@ -77,6 +77,21 @@ plugin_icecc() {
   echo "each link gets a cluster of its own: a scheduler, a local daemon, two nodes"
 }
 
+# A stock server of the Remote Execution API: buildbox-casd.
+plugin_reapi() {
+  local name
+  for name in libdtlto_reapi.so dtlto-codegen-static; do
+    [[ -e $top/build/lib/dtlto/$name ]] ||
+      die "there is no build/lib/dtlto/$name; is libgrpc++-dev installed, or was" \
+        "build/ configured with -DDTLTO_STATIC_WORKER=OFF?"
+  done
+  "$top/test/reapi/Inputs/server.py" --where >/dev/null ||
+    die "there is no buildbox-casd, which Debian has from sid on; as root, that of" \
+      "a chroot will do: scripts/in-debian sid apt-get install -y buildbox"
+  link_prefix="$(printf %q "$top/test/reapi/Inputs/server.py") --limit=3600 -- "
+  echo "each link gets a server of its own"
+}
+
 # Fails if there is no plugin $1.
 check_plugin_name() {
   declare -F "plugin_$1" >/dev/null || {

@@ -199,11 +199,24 @@ for feature, names in {
         "bench-plugins": ["bench/libdtlto_replay.so"],
         "distcc-plugin": ["lib/dtlto/libdtlto_distcc.so"],
         "static-worker": ["lib/dtlto/dtlto-codegen-static"],
+        "reapi-plugin": ["lib/dtlto/libdtlto_reapi.so",
+                         "lib/dtlto/dtlto-codegen-static"],
         "icecc-plugin": ["lib/dtlto/libdtlto_icecc.so",
                          "lib/dtlto/dtlto-codegen-static"]}.items():
     if all(os.path.exists(os.path.join(config.dtlto_obj_root, name))
            for name in names):
         config.available_features.add(feature)
+# Servers of the Remote Execution API (reapi/): Debian has them from sid on;
+# elsewhere, those of a chroot will do.
+for name, words in {"buildbox": [], "justbuild": ["--just"]}.items():
+    server = subprocess.run(
+        [sys.executable, "-S", os.path.join(config.test_source_root, "reapi",
+                                            "Inputs", "server.py"), "--where"] +
+        words, stdout=subprocess.PIPE, universal_newlines=True)
+    if server.returncode == 0:
+        config.available_features.add(name)
+        if server.stdout.strip() != "/":
+            config.environment["DTLTO_BUILDBOX_ROOT"] = server.stdout.strip()
 # The network of a cluster (icecc/): root, or users may have namespaces.
 unshare = ["unshare", "-n", "-m"]
 if os.geteuid() != 0:

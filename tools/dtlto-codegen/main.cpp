@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   dtlto-codegen [--pack] [--frame] [--batch] FILE|- -o OBJECT|-
+//   dtlto-codegen [--pack] [--frame] [--batch] FILE|FOLDER|- -o OBJECT|-
 //
 // Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
 // makes of the same job, and writes it. The other files of a job that makes any
 // go beside it, with the extensions .dwo and .opt.yaml; or, with --pack, into
 // one stream with the object (JobOutputs.h). --frame packs as well, and puts
 // the result into a frame that names the job (ObjectFrame.h). --batch takes
-// several bundles, and frames each result (Batch.h).
+// several bundles, and frames each result (Batch.h). A folder has the parts of
+// a bundle as files.
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -119,8 +120,8 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
     }
   }
   if (!C.Version && (C.Input.empty() || C.Output.empty())) {
-    Problem = "usage: dtlto-codegen [--pack] [--frame] [--batch] FILE|- -o "
-              "OBJECT|-";
+    Problem = "usage: dtlto-codegen [--pack] [--frame] [--batch] FILE|FOLDER|- "
+              "-o OBJECT|-";
     return false;
   }
   return true;
@@ -202,15 +203,12 @@ static void liftFileLimit(void *) {
   ::setrlimit(RLIMIT_NOFILE, &Limit);
 }
 
-/// Compiles the bundle in \p Bytes. \p Read is called when they aren't needed
-/// any more. Returns the status of a process.
+/// Compiles \p B. Returns the status of a process.
 static int
-compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
+compile(StringRef Input, Expected<Bundle> B,
         function_ref<Error(const JobOutputs &, const BundleId &)> Write) {
-  Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
   if (!B)
     return fail(Input + ": " + toString(B.takeError()));
-  Read();
   initializeTargets();
   Expected<WorkerResult> Result = runBundle(*B, say);
   if (!Result)
@@ -220,6 +218,16 @@ compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
   if (Error E = Write(Result->outputs(), B->Id))
     return fail(toString(std::move(E)));
   return 0;
+}
+
+/// Compiles the bundle in \p Bytes. \p Read is called when they aren't needed
+/// any more.
+static int
+compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
+        function_ref<Error(const JobOutputs &, const BundleId &)> Write) {
+  Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
+  Read();
+  return compile(Input, std::move(B), Write);
 }
 
 /// Runs \p Fn in another process, which doesn't outlive this one, and returns
@@ -314,6 +322,12 @@ int main(int Argc, char **Argv) {
 
   if (C.Output == "-")
     endWithReader();
+  auto Write = [&](const JobOutputs &Outputs, const BundleId &Job) {
+    return write(C, Outputs, Job);
+  };
+  if (!C.Batch && sys::fs::is_directory(C.Input))
+    return compile(C.Input, readBundleFolder(C.Input, LLVM_VERSION_STRING),
+                   Write);
   // To its end, whatever is in it: who sends it may wait for that.
   ErrorOr<std::unique_ptr<MemoryBuffer>> File =
       MemoryBuffer::getFileOrSTDIN(C.Input, /*IsText=*/false,
@@ -324,8 +338,5 @@ int main(int Argc, char **Argv) {
   if (C.Batch)
     return compileBatch(C, Bytes);
   return compile(
-      C.Input, Bytes, [&] { File->reset(); },
-      [&](const JobOutputs &Outputs, const BundleId &Job) {
-        return write(C, Outputs, Job);
-      });
+      C.Input, Bytes, [&] { File->reset(); }, Write);
 }

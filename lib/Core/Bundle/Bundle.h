@@ -76,6 +76,11 @@ struct Bundle {
 llvm::Expected<Bundle> readBundle(llvm::StringRef Bytes,
                                   llvm::StringRef LLVMVersion);
 
+/// The same for a job whose manifest and inputs are files in \p Folder, under
+/// the names that they have in a bundle. Other files there mean nothing.
+llvm::Expected<Bundle> readBundleFolder(llvm::StringRef Folder,
+                                        llvm::StringRef LLVMVersion);
+
 } // namespace dtlto
 
 #endif // DTLTO_BUNDLE_BUNDLE_H

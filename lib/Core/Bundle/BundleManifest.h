@@ -57,6 +57,9 @@ std::string writeManifest(const Manifest &M);
 llvm::Expected<Manifest> readManifest(llvm::StringRef Text,
                                       llvm::StringRef LLVMVersion);
 
+/// Fills in all of \p B but its inputs; \p Text is that of \p M.
+void takeManifest(Manifest M, llvm::StringRef Text, Bundle &B);
+
 /// The digest that ends \p Text, a manifest as writeManifest() writes it.
 BundleId bundleId(llvm::StringRef Text);
 

@@ -123,6 +123,16 @@ static Error readInputs(StringRef Rest, const Manifest &M, Bundle &B) {
   return Error::success();
 }
 
+void dtlto::takeManifest(Manifest M, StringRef Text, Bundle &B) {
+  B.Id = bundleId(Text);
+  B.LLVMVersion = std::move(M.LLVMVersion);
+  B.Triple = std::move(M.Triple);
+  B.Name = std::move(M.Name);
+  B.Args = std::move(M.Args);
+  B.Output = std::move(M.Output);
+  B.Config = std::move(M.Config);
+}
+
 Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
   std::optional<uint64_t> Size = fileSize(Bytes);
   if (!Bytes.starts_with(ManifestPath) || !Size)
@@ -142,12 +152,6 @@ Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
   Bundle B;
   if (Error E = readInputs(Bytes, *M, B))
     return std::move(E);
-  B.Id = bundleId(*Text);
-  B.LLVMVersion = std::move(M->LLVMVersion);
-  B.Triple = std::move(M->Triple);
-  B.Name = std::move(M->Name);
-  B.Args = std::move(M->Args);
-  B.Output = std::move(M->Output);
-  B.Config = std::move(M->Config);
+  takeManifest(std::move(*M), *Text, B);
   return B;
 }

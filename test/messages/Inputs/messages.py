@@ -25,7 +25,7 @@ import sys
 
 FOLDERS = ("lib/Core", "lld-hooks", "plugins/common", "plugins/local",
            "plugins/distcc", "plugins/icecc", "plugins/distributor",
-           "plugins/make", "tools/dtlto-codegen", "tools/dtlto-distributor",
+           "plugins/make", "plugins/reapi", "tools/dtlto-codegen", "tools/dtlto-distributor",
            "include/dtlto/sdk")
 DOCUMENT = "docs/MESSAGES.md"
 

@@ -1,0 +1,208 @@
+//===- Action.cpp - A job as an action ------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Action.h"
+#include "Text.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace dtlto::reapi;
+
+// What older servers want is deprecated.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+//===----------------------------------------------------------------------===//
+// The worker
+//===----------------------------------------------------------------------===//
+
+WorkerFile::~WorkerFile() {
+  if (Data)
+    ::munmap(const_cast<char *>(Data), Size);
+}
+
+bool WorkerFile::open(const std::string &Path, std::string &Error) {
+  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat St;
+  if (Fd < 0 || ::fstat(Fd, &St) != 0) {
+    Error = std::strerror(errno);
+  } else if (!S_ISREG(St.st_mode) || !(St.st_mode & S_IXUSR)) {
+    Error = "it is no program";
+  } else {
+    void *Bytes =
+        ::mmap(nullptr, size_t(St.st_size), PROT_READ, MAP_PRIVATE, Fd, 0);
+    if (Bytes == MAP_FAILED) {
+      Error = std::strerror(errno);
+    } else {
+      Data = static_cast<const char *>(Bytes);
+      Size = size_t(St.st_size);
+    }
+  }
+  if (Fd >= 0)
+    ::close(Fd);
+  return Data;
+}
+
+//===----------------------------------------------------------------------===//
+// Folders
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Sorted by the bytes of names, as the API wants it.
+struct Folder {
+  struct File {
+    BlobName Name;
+    bool IsProgram = false;
+  };
+  std::map<std::string, File> Files;
+  std::map<std::string, Folder> Folders;
+
+  void add(std::string_view Path, const BlobName &Name,
+           bool IsProgram = false) {
+    size_t Slash = Path.find('/');
+    if (Slash == Path.npos)
+      Files[std::string(Path)] = {Name, IsProgram};
+    else
+      Folders[std::string(Path.substr(0, Slash))].add(Path.substr(Slash + 1),
+                                                      Name, IsProgram);
+  }
+};
+} // namespace
+
+static void setDigest(re::Digest &D, const BlobName &N) {
+  D.set_hash(N.Hash);
+  D.set_size_bytes(int64_t(N.Size));
+}
+
+/// The text becomes one of \p A's blobs.
+static BlobName addBlob(Action &A, DigestKind Kind, std::string Text) {
+  A.Own.push_back(std::move(Text));
+  BlobName Name = nameBlob(Kind, A.Own.back());
+  A.Blobs.push_back({Name, A.Own.back()});
+  return Name;
+}
+
+static BlobName addFolder(Action &A, DigestKind Kind, const Folder &F) {
+  re::Directory D;
+  for (const auto &[Name, File] : F.Files) {
+    re::FileNode *N = D.add_files();
+    N->set_name(Name);
+    setDigest(*N->mutable_digest(), File.Name);
+    N->set_is_executable(File.IsProgram);
+  }
+  for (const auto &[Name, Sub] : F.Folders) {
+    re::DirectoryNode *N = D.add_directories();
+    N->set_name(Name);
+    setDigest(*N->mutable_digest(), addFolder(A, Kind, Sub));
+  }
+  return addBlob(A, Kind, D.SerializeAsString());
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+// In a tar header, and between headers.
+static constexpr size_t TarBlock = 512, SizeAt = 124, SizeDigits = 11;
+
+std::string_view dtlto::reapi::manifestOf(std::string_view Part) {
+  constexpr std::string_view Name("manifest.json\0", 14);
+  if (Part.size() < TarBlock || Part.substr(0, Name.size()) != Name)
+    return {};
+  uint64_t Size = 0;
+  for (char C : Part.substr(SizeAt, SizeDigits)) {
+    if (C < '0' || C > '7')
+      return {};
+    Size = 8 * Size + uint64_t(C - '0');
+  }
+  if (Size > Part.size() - TarBlock)
+    return {};
+  return Part.substr(TarBlock, size_t(Size));
+}
+
+BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
+  if (Kind == DigestKind::Blake3) // which the linker has made
+    return {hexDigits(In.digest, sizeof(In.digest)), Bytes.size()};
+  if (In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT)
+    return nameBlob(Kind, Bytes);
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto It = Modules.find(Bytes.data());
+    if (It != Modules.end() && It->second.Size == Bytes.size())
+      return It->second;
+  }
+  BlobName Name = nameBlob(Kind, Bytes);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Modules[Bytes.data()] = Name;
+}
+
+Action ActionMaker::make(const sdk::Job &J) {
+  Action A;
+  Folder Root;
+  re::Command Command;
+  Folder &Inputs = S.sendsWorker() ? Root.Folders["job"] : Root;
+  J.forEachInput([&](std::string_view Path, std::string_view Bytes,
+                     const dtlto_input &In) {
+    BlobName Name = nameInput(In, Bytes);
+    Inputs.add(Path, Name);
+    A.Blobs.push_back({std::move(Name), Bytes});
+  });
+  if (S.sendsWorker()) {
+    A.Bundle = J.bundle();
+    std::string_view Manifest = A.Bundle.begin() == A.Bundle.end()
+                                    ? std::string_view()
+                                    : manifestOf(A.Bundle.begin()->Bytes);
+    if (Manifest.empty())
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                       "the linker's bundle has no manifest");
+    BlobName Name = nameBlob(Kind, Manifest);
+    Inputs.add("manifest.json", Name);
+    A.Blobs.push_back({std::move(Name), Manifest});
+    Root.add("dtlto-codegen", WorkerName, /*IsProgram=*/true);
+    A.Blobs.push_back({WorkerName, Worker});
+    A.Output = "object";
+    for (const char *Arg :
+         {"./dtlto-codegen", J.resultOption(), "job", "-o", "object"})
+      Command.add_arguments(Arg);
+  } else {
+    A.Output = J.output();
+    std::vector<std::string> Args = J.args();
+    Args.front() = S.Worker;
+    for (std::string &Arg : Args)
+      Command.add_arguments(std::move(Arg));
+    // The worker's own would be another on each machine.
+    auto *Path = Command.add_environment_variables();
+    Path->set_name("PATH");
+    Path->set_value("/usr/local/bin:/usr/bin:/bin");
+  }
+  Command.add_output_paths(A.Output);
+  // For servers before API 2.1; others don't look at it.
+  Command.add_output_files(A.Output);
+
+  re::Action Proto;
+  for (const auto &[Name, Value] : S.Platform)
+    // Since 2.2 it is in the action; workers of before look at the command.
+    for (re::Platform *P :
+         {Command.mutable_platform(), Proto.mutable_platform()}) {
+      re::Platform::Property *New = P->add_properties();
+      New->set_name(Name);
+      New->set_value(Value);
+    }
+  setDigest(*Proto.mutable_input_root_digest(), addFolder(A, Kind, Root));
+  setDigest(*Proto.mutable_command_digest(),
+            addBlob(A, Kind, Command.SerializeAsString()));
+  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
+  if (S.Use != Results::Write) {
+    Proto.set_do_not_cache(true);
+    A.UncachedName = addBlob(A, Kind, Proto.SerializeAsString());
+  }
+  return A;
+}

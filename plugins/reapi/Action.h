@@ -1,0 +1,90 @@
+//===- Action.h - A job as an action ----------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An action names a command and a tree of folders by their digests. Nothing in
+// it depends on the link or the machine, so equal jobs are equal actions, and a
+// result of one is any other's. With dtlto-codegen as the worker:
+//
+//   dtlto-codegen            the worker itself
+//   job/manifest.json        names the inputs, and has the configuration
+//   job/<path>               module, imports and index, each a blob
+//
+//   ./dtlto-codegen --frame job -o object
+//
+// With a clang of the workers' own, the inputs are at the top, and the command
+// is the job's own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REAPI_ACTION_H
+#define DTLTO_REAPI_ACTION_H
+
+#include "Cas.h"
+#include "dtlto/sdk/Job.hpp"
+#include <deque>
+#include <memory>
+
+namespace dtlto::reapi {
+
+struct Action {
+  BlobName Name;
+  /// The same, but its result must not be kept: empty unless asked for.
+  BlobName UncachedName;
+  /// What has to be there: the action, its command, folders and files. Borrowed
+  /// from the job, and from what follows.
+  std::vector<Blob> Blobs;
+  std::string Output; // the one file that it makes
+  std::deque<std::string> Own;
+  sdk::Bundle Bundle;
+};
+
+/// The worker's bytes, mapped.
+class WorkerFile {
+public:
+  WorkerFile() = default;
+  ~WorkerFile();
+  WorkerFile(const WorkerFile &) = delete;
+  /// False with \p Error if \p Path can't be used as a worker.
+  bool open(const std::string &Path, std::string &Error);
+  std::string_view bytes() const { return {Data, Size}; }
+
+private:
+  const char *Data = nullptr;
+  size_t Size = 0;
+};
+
+/// Any thread.
+class ActionMaker {
+public:
+  /// \p Worker is what actions are to carry, if they do, and \p Name its name.
+  ActionMaker(const Settings &S, DigestKind Kind, std::string_view Worker,
+              BlobName Name)
+      : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)) {}
+
+  /// \p J has inputs and digests, and its configuration or its arguments.
+  /// Throws sdk::Error.
+  Action make(const sdk::Job &J);
+
+private:
+  BlobName nameInput(const dtlto_input &In, std::string_view Bytes);
+
+  const Settings &S;
+  const DigestKind Kind;
+  const std::string_view Worker;
+  const BlobName WorkerName;
+  std::mutex Mutex; // guards what follows
+  /// Modules are where they are until the link ends.
+  std::unordered_map<const void *, BlobName> Modules;
+};
+
+/// The text of manifest.json in the first part of a bundle; empty if it isn't
+/// there.
+std::string_view manifestOf(std::string_view FirstPart);
+
+} // namespace dtlto::reapi
+
+#endif // DTLTO_REAPI_ACTION_H

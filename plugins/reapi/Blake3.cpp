@@ -1,0 +1,188 @@
+//===- Blake3.cpp - BLAKE3 ------------------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The input is cut into chunks of 1024 bytes, and these into blocks of 64. Each
+// chunk is compressed, block by block, to a chaining value of eight words; two
+// of these are compressed to their parent's, in a binary tree whose left half
+// is always full; the root's is the digest.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Digest.h"
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace {
+using Words = std::array<uint32_t, 8>;
+using Block = std::array<uint32_t, 16>;
+constexpr uint32_t ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
+} // namespace
+
+static constexpr size_t BlockSize = 64, ChunkSize = 1024;
+static constexpr Words Iv = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
+                             0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
+static constexpr uint8_t Order[16] = {2, 6,  3,  10, 7, 0,  4,  13,
+                                      1, 11, 12, 5,  9, 14, 15, 8};
+
+static constexpr unsigned NumLanes = 4;
+using Lanes = uint32_t __attribute__((vector_size(4 * NumLanes)));
+
+template <typename W> static W rotate(W X, unsigned N) {
+  return X >> N | X << (32 - N);
+}
+
+template <typename W>
+static void mix(W *S, unsigned A, unsigned B, unsigned C, unsigned D, W X,
+                W Y) {
+  S[A] = S[A] + S[B] + X;
+  S[D] = rotate(S[D] ^ S[A], 16);
+  S[C] = S[C] + S[D];
+  S[B] = rotate(S[B] ^ S[C], 12);
+  S[A] = S[A] + S[B] + Y;
+  S[D] = rotate(S[D] ^ S[A], 8);
+  S[C] = S[C] + S[D];
+  S[B] = rotate(S[B] ^ S[C], 7);
+}
+
+/// The rounds of a compression; a W is a word, or one of each lane.
+template <typename W> static void scramble(W S[16], W M[16]) {
+  for (unsigned Round = 0; Round != 7; ++Round) {
+    mix<W>(S, 0, 4, 8, 12, M[0], M[1]);
+    mix<W>(S, 1, 5, 9, 13, M[2], M[3]);
+    mix<W>(S, 2, 6, 10, 14, M[4], M[5]);
+    mix<W>(S, 3, 7, 11, 15, M[6], M[7]);
+    mix<W>(S, 0, 5, 10, 15, M[8], M[9]);
+    mix<W>(S, 1, 6, 11, 12, M[10], M[11]);
+    mix<W>(S, 2, 7, 8, 13, M[12], M[13]);
+    mix<W>(S, 3, 4, 9, 14, M[14], M[15]);
+    W Next[16];
+    for (unsigned I = 0; I != 16; ++I)
+      Next[I] = M[Order[I]];
+    std::copy(Next, Next + 16, M);
+  }
+}
+
+static Words compress(const Words &Chain, Block M, uint64_t Counter,
+                      uint32_t Size, uint32_t Flags) {
+  uint32_t S[16];
+  std::copy(Chain.begin(), Chain.end(), S);
+  std::copy(Iv.begin(), Iv.begin() + 4, S + 8);
+  S[12] = uint32_t(Counter);
+  S[13] = uint32_t(Counter >> 32);
+  S[14] = Size;
+  S[15] = Flags;
+  scramble<uint32_t>(S, M.data());
+  Words Out;
+  for (unsigned I = 0; I != 8; ++I)
+    Out[I] = S[I] ^ S[I + 8];
+  return Out;
+}
+
+static uint32_t word(const char *At) {
+  auto *B = reinterpret_cast<const uint8_t *>(At);
+  return uint32_t(B[0]) | uint32_t(B[1]) << 8 | uint32_t(B[2]) << 16 |
+         uint32_t(B[3]) << 24;
+}
+
+/// As many full chunks as there are lanes, from chunk \p Number on.
+static void compressLanes(const char *Bytes, uint64_t Number, Words *Out) {
+  Lanes Chain[8], Low, High;
+  for (unsigned I = 0; I != 8; ++I)
+    Chain[I] = Iv[I] - Lanes{};
+  for (unsigned L = 0; L != NumLanes; ++L) {
+    Low[L] = uint32_t(Number + L);
+    High[L] = uint32_t((Number + L) >> 32);
+  }
+  constexpr unsigned NumBlocks = ChunkSize / BlockSize;
+  for (unsigned Block = 0; Block != NumBlocks; ++Block) {
+    Lanes M[16], S[16];
+    for (unsigned I = 0; I != 16; ++I)
+      for (unsigned L = 0; L != NumLanes; ++L)
+        M[I][L] = word(Bytes + L * ChunkSize + Block * BlockSize + 4 * I);
+    std::copy(Chain, Chain + 8, S);
+    for (unsigned I = 0; I != 4; ++I)
+      S[8 + I] = Iv[I] - Lanes{};
+    S[12] = Low;
+    S[13] = High;
+    S[14] = uint32_t(BlockSize) - Lanes{};
+    S[15] = uint32_t((Block == 0 ? ChunkStart : 0) |
+                     (Block + 1 == NumBlocks ? ChunkEnd : 0)) -
+            Lanes{};
+    scramble<Lanes>(S, M);
+    for (unsigned I = 0; I != 8; ++I)
+      Chain[I] = S[I] ^ S[I + 8];
+  }
+  for (unsigned L = 0; L != NumLanes; ++L)
+    for (unsigned I = 0; I != 8; ++I)
+      Out[L][I] = Chain[I][L];
+}
+
+static Block load(const char *Bytes, size_t Size) {
+  char Full[BlockSize] = {};
+  if (Size)
+    std::memcpy(Full, Bytes, Size);
+  Block M;
+  for (unsigned I = 0; I != 16; ++I)
+    M[I] = word(Full + 4 * I);
+  return M;
+}
+
+static Words compressChunk(std::string_view Chunk, uint64_t Number,
+                           uint32_t LastFlags) {
+  Words Chain = Iv;
+  uint32_t Flags = ChunkStart;
+  while (Chunk.size() > BlockSize) {
+    Chain = compress(Chain, load(Chunk.data(), BlockSize), Number, BlockSize,
+                     Flags);
+    Chunk.remove_prefix(BlockSize);
+    Flags = 0;
+  }
+  return compress(Chain, load(Chunk.data(), Chunk.size()), Number,
+                  uint32_t(Chunk.size()), Flags | ChunkEnd | LastFlags);
+}
+
+static Words join(const Words &Left, const Words &Right, uint32_t LastFlags) {
+  Block M;
+  std::copy(Left.begin(), Left.end(), M.begin());
+  std::copy(Right.begin(), Right.end(), M.begin() + 8);
+  return compress(Iv, M, 0, BlockSize, Parent | LastFlags);
+}
+
+void dtlto::reapi::blake3(std::string_view Bytes, uint8_t Out[32]) {
+  std::vector<Words> Left; // subtrees that wait for their right halves
+  uint64_t Number = 0;
+  auto Add = [&](Words New) {
+    ++Number;
+    for (uint64_t N = Number; (N & 1) == 0; N >>= 1) {
+      New = join(Left.back(), New, 0);
+      Left.pop_back();
+    }
+    Left.push_back(New);
+  };
+  // The last one is the root's, or under it.
+  while (Bytes.size() > NumLanes * ChunkSize) {
+    Words New[NumLanes];
+    compressLanes(Bytes.data(), Number, New);
+    for (const Words &W : New)
+      Add(W);
+    Bytes.remove_prefix(NumLanes * ChunkSize);
+  }
+  while (Bytes.size() > ChunkSize) {
+    Add(compressChunk(Bytes.substr(0, ChunkSize), Number, 0));
+    Bytes.remove_prefix(ChunkSize);
+  }
+  Words Last = compressChunk(Bytes, Number, Left.empty() ? Root : 0);
+  while (!Left.empty()) {
+    Last = join(Left.back(), Last, Left.size() == 1 ? Root : 0);
+    Left.pop_back();
+  }
+  for (unsigned I = 0; I != 8; ++I)
+    for (unsigned K = 0; K != 4; ++K)
+      Out[4 * I + K] = uint8_t(Last[I] >> (8 * K));
+}

@@ -1,0 +1,337 @@
+//===- Cas.cpp - Contents at the server -----------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cas.h"
+
+using namespace dtlto::reapi;
+
+// Digests of one question: well below what a message may be.
+static constexpr size_t MaxAsked = 10000;
+static constexpr unsigned MaxAsking = 2;
+// Transfers at a time, each with a message or two in memory.
+static constexpr unsigned MaxSending = 8;
+
+//===----------------------------------------------------------------------===//
+// Who sends what
+//===----------------------------------------------------------------------===//
+
+/// Blobs that this call sees to. What it hasn't seen to by its end, others may.
+struct Cas::Claims {
+  explicit Claims(Cas &C) : C(C) {}
+  ~Claims() {
+    std::lock_guard<std::mutex> Lock(C.Mutex);
+    for (const BlobName &N : Open)
+      C.Known.erase(N);
+    C.Changed.notify_all();
+  }
+  void done(const BlobName &N) {
+    std::lock_guard<std::mutex> Lock(C.Mutex);
+    C.Known[N] = true;
+    Open.erase(N);
+    C.Changed.notify_all();
+  }
+  Cas &C;
+  Names Open;
+};
+
+void Cas::wake() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Changed.notify_all();
+}
+
+void Cas::forget(const std::vector<BlobName> &Names) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  for (const BlobName &N : Names) {
+    auto It = Known.find(N);
+    if (It != Known.end() && It->second)
+      Known.erase(It);
+  }
+}
+
+Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs) {
+  while (true) {
+    Claims Mine(*this);
+    std::vector<const Blob *> Ours;
+    bool Wait = false;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      for (const Blob &B : Blobs) {
+        auto [It, IsNew] = Known.try_emplace(B.Name, false);
+        if (IsNew) {
+          Mine.Open.insert(B.Name);
+          Ours.push_back(&B);
+        } else if (!It->second && !Mine.Open.count(B.Name)) {
+          Wait = true;
+        }
+      }
+    }
+    if (!Ours.empty()) {
+      Query Q;
+      for (const Blob *B : Ours)
+        Q.Asked.push_back(B->Name);
+      if (Fault F = find(Stopping, Q))
+        return F;
+      std::vector<const Blob *> Missing;
+      for (const Blob *B : Ours) {
+        if (Q.Missing.count(B->Name)) {
+          Missing.push_back(B);
+        } else {
+          ++S.Sum.BlobsThere;
+          Mine.done(B->Name);
+        }
+      }
+      if (Fault F = send(Stopping, Missing, Mine))
+        return F;
+    }
+    if (!Wait)
+      return {};
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock, [&] {
+      if (Stopping.raised())
+        return true;
+      for (const Blob &B : Blobs) {
+        auto It = Known.find(B.Name);
+        if (It != Known.end() && !It->second)
+          return false;
+      }
+      return true;
+    });
+    if (Stopping.raised()) {
+      Fault F;
+      F.What = Fault::Cancelled;
+      return F;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// FindMissingBlobs
+//===----------------------------------------------------------------------===//
+
+/// Whoever finds nobody asking asks for all that wait.
+Fault Cas::find(Stop &Stopping, Query &Q) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Waiting.push_back(&Q);
+  while (!Q.Done) {
+    if (NumAsking == MaxAsking ||
+        std::find(Waiting.begin(), Waiting.end(), &Q) == Waiting.end()) {
+      Changed.wait(Lock);
+      continue;
+    }
+    // One's own is among them.
+    std::vector<Query *> Now = {&Q};
+    Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &Q));
+    size_t Size = Q.Asked.size();
+    while (!Waiting.empty() &&
+           Size + Waiting.front()->Asked.size() <= MaxAsked) {
+      Size += Waiting.front()->Asked.size();
+      Now.push_back(Waiting.front());
+      Waiting.erase(Waiting.begin());
+    }
+    ++NumAsking;
+    Lock.unlock();
+    Fault F = ask(Stopping, Now);
+    Lock.lock();
+    --NumAsking;
+    for (Query *Other : Now) {
+      if (F.What == Fault::Cancelled && Other != &Q) {
+        Waiting.push_back(Other); // it was this job that was cancelled
+        continue;
+      }
+      Other->Failed = F;
+      Other->Done = true;
+    }
+    Changed.notify_all();
+  }
+  return Q.Failed;
+}
+
+Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
+  re::FindMissingBlobsRequest Request;
+  re::FindMissingBlobsResponse Response;
+  Request.set_instance_name(S.S.Instance);
+  Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
+  for (Query *Q : Queries)
+    for (const BlobName &N : Q->Asked) {
+      re::Digest *D = Request.add_blob_digests();
+      D->set_hash(N.Hash);
+      D->set_size_bytes(int64_t(N.Size));
+    }
+  Fault F = S.call(Stopping, "", [&](grpc::ClientContext &C) {
+    Response.Clear();
+    return S.Cas->FindMissingBlobs(&C, Request, &Response);
+  });
+  Names Missing;
+  for (const re::Digest &D : Response.missing_blob_digests())
+    Missing.insert({D.hash(), uint64_t(D.size_bytes())});
+  // A query is only touched by its owner and by whoever asks for it.
+  for (Query *Q : Queries)
+    for (const BlobName &N : Q->Asked)
+      if (Missing.count(N))
+        Q->Missing.insert(N);
+  return F;
+}
+
+//===----------------------------------------------------------------------===//
+// Names of resources
+//===----------------------------------------------------------------------===//
+
+std::string Cas::prefix() const {
+  return S.S.Instance.empty() ? "" : S.S.Instance + "/";
+}
+
+/// The function's name is left out where the length of the hash tells it.
+std::string Cas::blobPath(const BlobName &Name) const {
+  return (Can.Digest == DigestKind::Blake3 ? "blake3/" : "") + Name.path();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Fault failed(std::string Text) {
+  Fault F;
+  F.What = Fault::Failed;
+  F.Text = std::move(Text);
+  return F;
+}
+
+Fault Cas::read(Stop &Stopping, const BlobName &Name,
+                sdk::ResultMemory::Share &Share, std::string &Bytes) {
+  Bytes.clear();
+  if (!isHash(Name.Hash))
+    return failed("its digest is none");
+  if (!Share.grow(Name.Size))
+    return failed("it takes more memory than there is for results");
+  if (Name.Size == 0)
+    return {};
+  Fault F = Name.Size <= Can.MaxBatch ? readSmall(Stopping, Name, Bytes)
+                                      : readStream(Stopping, Name, Bytes);
+  if (F)
+    return F;
+  S.Sum.BytesDown += Bytes.size();
+  if (nameBlob(Can.Digest, Bytes) != Name)
+    return failed("what came for the digest " + Name.path() +
+                  " is something else");
+  return F;
+}
+
+Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
+  re::BatchReadBlobsRequest Request;
+  re::BatchReadBlobsResponse Response;
+  Request.set_instance_name(S.S.Instance);
+  Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
+  re::Digest *D = Request.add_digests();
+  D->set_hash(Name.Hash);
+  D->set_size_bytes(int64_t(Name.Size));
+  Fault F = S.call(Stopping, "", [&](grpc::ClientContext &C) {
+    Response.Clear();
+    return S.Cas->BatchReadBlobs(&C, Request, &Response);
+  });
+  if (F)
+    return F;
+  if (Response.responses_size() != 1)
+    return failed("the server's answer has not the one blob that was asked "
+                  "for");
+  auto &One = *Response.mutable_responses(0);
+  if (Fault Own = faultOf(One.status()))
+    return Own;
+  Bytes = std::move(*One.mutable_data());
+  return F;
+}
+
+Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
+                      std::string &Bytes) {
+  google::bytestream::ReadRequest Request;
+  Request.set_resource_name(prefix() + "blobs/" + blobPath(Name));
+  for (uint32_t Try = 0;; ++Try) {
+    size_t Before = Bytes.size();
+    Fault F;
+    {
+      Request.set_read_offset(int64_t(Bytes.size()));
+      grpc::ClientContext Context;
+      S.prepare(Context, "",
+                S.S.Timeout + std::chrono::seconds(Name.Size >> 16));
+      Stop::Call Here(Stopping, Context);
+      auto Reader = S.Bytes->Read(&Context, Request);
+      google::bytestream::ReadResponse Part;
+      bool TooLong = false;
+      while (!TooLong && Reader->Read(&Part)) {
+        TooLong = Part.data().size() > Name.Size - Bytes.size();
+        if (!TooLong)
+          Bytes += Part.data();
+      }
+      if (TooLong) {
+        Context.TryCancel();
+        Reader->Finish();
+        return failed("the blob " + Name.path() +
+                      " is longer than its digest says");
+      }
+      F = faultOf(Reader->Finish());
+    }
+    if (!F && Bytes.size() != Name.Size)
+      return failed("the blob " + Name.path() +
+                    " is shorter than its digest says");
+    // As long as something comes, it isn't in vain.
+    if (Bytes.size() != Before)
+      Try = 0;
+    if (!S.mayRetry(F, Try) || !S.pause(Stopping, F, Try))
+      return F;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Writing; CasUpload.cpp has the calls
+//===----------------------------------------------------------------------===//
+
+Fault Cas::send(Stop &Stopping, const std::vector<const Blob *> &Blobs,
+                Claims &Mine) {
+  std::vector<const Blob *> Batch;
+  uint64_t Size = 0;
+  auto InTurn = [&](auto Fn) {
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock, [&] { return NumSending < MaxSending; });
+      ++NumSending;
+    }
+    // Also by an exception.
+    std::shared_ptr<void> Leave(nullptr, [this](void *) {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      --NumSending;
+      Changed.notify_all();
+    });
+    return Fault(Fn());
+  };
+  auto Flush = [&]() -> Fault {
+    if (Batch.empty())
+      return {};
+    Fault F = InTurn([&] { return sendBatch(Stopping, Batch); });
+    if (!F)
+      for (const Blob *B : Batch)
+        Mine.done(B->Name);
+    Batch.clear();
+    Size = 0;
+    return F;
+  };
+  // A digest and its frame in the message take less.
+  constexpr uint64_t Around = 256;
+  for (const Blob *B : Blobs) {
+    uint64_t Own = B->Name.Size + Around;
+    if (Own > Can.MaxBatch) {
+      if (Fault F = InTurn([&] { return sendStream(Stopping, *B); }))
+        return F;
+      Mine.done(B->Name);
+      continue;
+    }
+    if (Size + Own > Can.MaxBatch)
+      if (Fault F = Flush())
+        return F;
+    Batch.push_back(B);
+    Size += Own;
+  }
+  return Flush();
+}

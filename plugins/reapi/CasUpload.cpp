@@ -1,0 +1,176 @@
+//===- CasUpload.cpp - The calls that send contents -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cas.h"
+#include <memory>
+#include <zstd.h>
+
+using namespace dtlto::reapi;
+
+static constexpr size_t PartSize = size_t(1) << 20;
+// What is worth packing at all.
+static constexpr size_t MinPacked = 1024;
+// Quick: a link waits for it.
+static constexpr int Level = 1;
+
+/// \p Bytes packed, or empty if that isn't smaller.
+static std::string pack(std::string_view Bytes) {
+  std::string Packed;
+  if (Bytes.size() < MinPacked)
+    return Packed;
+  Packed.resize(ZSTD_compressBound(Bytes.size()));
+  size_t Size = ZSTD_compress(Packed.data(), Packed.size(), Bytes.data(),
+                              Bytes.size(), Level);
+  Packed.resize(ZSTD_isError(Size) || Size >= Bytes.size() ? 0 : Size);
+  return Packed;
+}
+
+Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
+  std::vector<const Blob *> Left = Blobs;
+  for (uint32_t Try = 0;; ++Try) {
+    re::BatchUpdateBlobsRequest Request;
+    re::BatchUpdateBlobsResponse Response;
+    Request.set_instance_name(S.S.Instance);
+    Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
+    uint64_t Size = 0;
+    for (const Blob *B : Left) {
+      auto *R = Request.add_requests();
+      R->mutable_digest()->set_hash(B->Name.Hash);
+      R->mutable_digest()->set_size_bytes(int64_t(B->Name.Size));
+      std::string Packed = Can.ZstdInBatch ? pack(B->Bytes) : "";
+      if (Packed.empty()) {
+        R->set_data(B->Bytes.data(), B->Bytes.size());
+      } else {
+        R->set_data(std::move(Packed));
+        R->set_compressor(re::Compressor::ZSTD);
+      }
+      Size += R->data().size();
+    }
+    Fault F = S.call(Stopping, "", [&](grpc::ClientContext &C) {
+      Response.Clear();
+      return S.Cas->BatchUpdateBlobs(&C, Request, &Response);
+    });
+    if (F)
+      return F;
+    S.Sum.BytesUp += Size;
+    // Each has a status of its own; what isn't mentioned isn't there.
+    Names Good;
+    Fault Bad;
+    Bad.What = Fault::Failed;
+    Bad.Text = "the server's answer has not all blobs that were sent";
+    for (const auto &R : Response.responses()) {
+      if (Fault Own = faultOf(R.status()))
+        Bad = Own;
+      else
+        Good.insert({R.digest().hash(), uint64_t(R.digest().size_bytes())});
+    }
+    std::vector<const Blob *> Again;
+    for (const Blob *B : Left)
+      if (!Good.count(B->Name))
+        Again.push_back(B);
+    S.Sum.BlobsUp += Left.size() - Again.size();
+    if (Again.empty())
+      return {};
+    Left.swap(Again);
+    if (!S.mayRetry(Bad, Try) || !S.pause(Stopping, Bad, Try))
+      return Bad;
+  }
+}
+
+/// One call; from byte \p From, which is only not 0 if it isn't packed. \p
+/// Complete: the server has all.
+Fault Cas::writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
+                     uint64_t From, bool Packed, bool &Complete) {
+  grpc::ClientContext Context;
+  S.prepare(Context, "", S.S.Timeout + std::chrono::seconds(B.Name.Size >> 16));
+  Stop::Call Here(Stopping, Context);
+  google::bytestream::WriteResponse Response;
+  auto Writer = S.Bytes->Write(&Context, &Response);
+  google::bytestream::WriteRequest Part;
+  Part.set_resource_name(Resource);
+  uint64_t Offset = From;
+  auto Send = [&](std::string_view Bytes, bool IsLast) {
+    Part.set_write_offset(int64_t(Offset));
+    Part.set_data(Bytes.data(), Bytes.size());
+    Part.set_finish_write(IsLast);
+    // False: the server has ended the call; Finish() says why.
+    if (!Writer->Write(Part))
+      return false;
+    Part.clear_resource_name();
+    Offset += Bytes.size();
+    S.Sum.BytesUp += Bytes.size();
+    return true;
+  };
+  std::string_view Rest = B.Bytes.substr(From);
+  if (!Packed) {
+    while (Send(Rest.substr(0, PartSize), Rest.size() <= PartSize) &&
+           Rest.size() > PartSize)
+      Rest.remove_prefix(PartSize);
+  } else {
+    std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx *)> Context(
+        ZSTD_createCCtx(), ZSTD_freeCCtx);
+    ZSTD_CCtx_setParameter(Context.get(), ZSTD_c_compressionLevel, Level);
+    ZSTD_inBuffer In = {Rest.data(), Rest.size(), 0};
+    std::string Buffer(PartSize, '\0');
+    for (bool More = true; More;) {
+      ZSTD_outBuffer Out = {Buffer.data(), Buffer.size(), 0};
+      size_t Left = ZSTD_compressStream2(Context.get(), &Out, &In, ZSTD_e_end);
+      More = Left != 0 && !ZSTD_isError(Left);
+      if (!Send(std::string_view(Buffer.data(), Out.pos), !More))
+        break;
+    }
+  }
+  Writer->WritesDone();
+  Fault F = faultOf(Writer->Finish());
+  // Who has the blob already says so in advance; of one that is packed, also
+  // with -1.
+  int64_t Has = Response.committed_size();
+  Complete = !F && (Has == int64_t(B.Name.Size) || Has == int64_t(Offset) ||
+                    (Packed && Has == -1));
+  return F;
+}
+
+Fault Cas::sendStream(Stop &Stopping, const Blob &B) {
+  bool Packed = Can.Zstd;
+  std::string Resource = prefix() + "uploads/" + makeUuid() + "/" +
+                         (Packed ? "compressed-blobs/zstd/" : "blobs/") +
+                         blobPath(B.Name);
+  uint64_t From = 0;
+  for (uint32_t Try = 0;; ++Try) {
+    bool Complete = false;
+    Fault F = writeOnce(Stopping, B, Resource, From, Packed, Complete);
+    if (Complete) {
+      ++S.Sum.BlobsUp;
+      return {};
+    }
+    if (!F) {
+      F.What = Fault::Later;
+      F.Text = "the server took only a part of a blob";
+    }
+    if (!S.mayRetry(F, Try) || !S.pause(Stopping, F, Try))
+      return F;
+    From = 0;
+    if (Packed)
+      continue;
+    google::bytestream::QueryWriteStatusRequest Request;
+    google::bytestream::QueryWriteStatusResponse Response;
+    Request.set_resource_name(Resource);
+    grpc::ClientContext Context;
+    S.prepare(Context, "", S.S.Timeout);
+    Stop::Call Here(Stopping, Context);
+    // One that doesn't know begins again.
+    if (!S.Bytes->QueryWriteStatus(&Context, Request, &Response).ok())
+      continue;
+    if (Response.complete()) {
+      ++S.Sum.BlobsUp;
+      return {};
+    }
+    if (Response.committed_size() > 0 &&
+        uint64_t(Response.committed_size()) < B.Name.Size)
+      From = uint64_t(Response.committed_size());
+  }
+}

@@ -1,0 +1,242 @@
+//===- Client.cpp - Jobs, from the linker to the server and back ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Client.h"
+#include "Text.h"
+#include <cstdlib>
+#include <dlfcn.h>
+#include <future>
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/grpc.h>
+#include <grpc/support/log.h>
+#include <unistd.h>
+
+using namespace dtlto::reapi;
+using dtlto::quote;
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+Library::Library() {
+  // What it says goes nowhere unless the user asked for it: calls tell all that
+  // matters.
+  if (!std::getenv("GRPC_VERBOSITY"))
+    gpr_set_log_function([](gpr_log_func_args *) {});
+  // Of bytes that a server sends.
+  google::protobuf::SetLogHandler(nullptr);
+  grpc_init();
+}
+
+Library::~Library() { grpc_shutdown_blocking(); }
+
+/// Where this file is.
+static std::string pluginFolder() {
+  Dl_info Info;
+  if (!dladdr(&dtlto_plugin_entry, &Info) || !Info.dli_fname)
+    return ".";
+  std::string File = Info.dli_fname;
+  size_t Slash = File.rfind('/');
+  return Slash == std::string::npos ? "." : File.substr(0, Slash);
+}
+
+Settings Client::openSettings(const dtlto_host &Host,
+                              const dtlto_session_params &Params) {
+  Settings S;
+  std::string Error;
+  if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
+    throw sdk::Error(DTLTO_ERROR_CALLER, Error);
+  if (S.sendsWorker())
+    sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
+  sdk::require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
+      .set(Host.context,
+           DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS |
+               (S.sendsWorker() ? DTLTO_PART_CONFIG : DTLTO_PART_ARGS));
+  return S;
+}
+
+Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
+               Settings Read)
+    : ThreadSession(Host, Read.Jobs), S(std::move(Read)),
+      OnlyStatus(Params.num_jobs == 0),
+      // The linker has the same limit, and cancels.
+      ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
+      LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
+      Results(Params), TheServer(S), InFlight(S.Jobs) {
+  std::string Error;
+  if (S.sendsWorker() && !Worker.open(S.WorkerFile, Error))
+    throw sdk::Error(DTLTO_ERROR_CALLER,
+                     "the worker " + quote(S.WorkerFile) +
+                         " can't be used: " + Error +
+                         "; name dtlto-codegen-static with "
+                         "--thinlto-dist-plugin-arg=worker=PATH or "
+                         "DTLTO_WORKER");
+}
+
+void Client::begin() {
+  ThreadSession::begin();
+  if (!OnlyStatus)
+    Preparer = std::thread([this] { prepare(); });
+}
+
+void Client::prepare() {
+  // Most servers will want that one. It takes as long as they take to answer.
+  DigestKind Likely =
+      S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
+  std::future<BlobName> Name = std::async(
+      std::launch::async, [&] { return nameBlob(Likely, Worker.bytes()); });
+  Fault F = TheServer.ask(Stopping, Can);
+  if (F.What == Fault::Refused)
+    return refused(F);
+  if (F.What == Fault::Cancelled)
+    return giveUp("");
+  if (F)
+    return giveUp("server " + S.Server.name() + ": " + F.Text);
+  if (!Can.Executes && !S.CacheOnly)
+    return giveUp("server " + S.Server.name() +
+                  " executes nothing, as it says; with results=only what is "
+                  "in its action cache is used");
+  log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
+  for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
+    if (!E->Tls && !E->isLocal() &&
+        (!S.TokenFile.empty() || S.Headers.count("authorization"))) {
+      log(DTLTO_LOG_WARNING, "the token goes to " + E->name() +
+                                 " without encryption; use grpcs://");
+      break;
+    }
+  BlobName WorkerName =
+      Can.Digest == Likely ? Name.get() : nameBlob(Can.Digest, Worker.bytes());
+  auto Made = std::make_unique<ActionMaker>(S, Can.Digest, Worker.bytes(),
+                                            std::move(WorkerName));
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Actions = std::move(Made);
+    Contents = std::make_unique<Cas>(TheServer, Can);
+    Ready = true;
+  }
+  Changed.notify_all();
+  loadChanged();
+}
+
+void Client::refused(const Fault &F) {
+  std::string Whose = "server " + S.Server.name();
+  if (!S.Instance.empty())
+    Whose += ", instance " + quote(S.Instance);
+  giveUp(Whose + ": " + F.Text);
+}
+
+void Client::giveUp(const std::string &Why) {
+  bool IsFirst;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    IsFirst = TheEnd.empty();
+    if (IsFirst)
+      TheEnd = Why.empty() ? "the link has ended" : Why;
+  }
+  Changed.notify_all();
+  if (IsFirst && !Why.empty())
+    log(DTLTO_LOG_ERROR, Why);
+}
+
+void Client::waitUntilReady(Job &J) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Changed.wait(
+      Lock, [&] { return Ready || !TheEnd.empty() || J.Cancelled.raised(); });
+  if (J.Cancelled.raised())
+    throw sdk::Error(DTLTO_CANCELLED, "");
+  if (!TheEnd.empty())
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
+}
+
+//===----------------------------------------------------------------------===//
+// What the linker asks for; on its thread
+//===----------------------------------------------------------------------===//
+
+void Client::load(dtlto_load &Load) {
+  unsigned Used = InFlight.used();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  // The API has no word for slots. Once the server lets a job wait, it runs as
+  // many as it can.
+  if (HasQueued && MostRunning) {
+    Load.slots = std::min(MostRunning, InFlight.size());
+    Load.free = Load.slots - std::min(Load.slots, NumRunning);
+  }
+  uint32_t Accepted = uint32_t(numJobs());
+  Load.queued = Accepted - std::min(Accepted, std::min(Used, NumRunning));
+  if (!Workers.empty())
+    Load.workers = uint32_t(Workers.size());
+}
+
+std::vector<dtlto::sdk::Worker>
+Client::status(std::chrono::milliseconds Limit) {
+  // The calls' own deadlines may be longer.
+  std::mutex Wait;
+  std::condition_variable Woken;
+  bool Answered = false, Late = false;
+  Stop Ending;
+  std::thread Timer([&] {
+    std::unique_lock<std::mutex> Lock(Wait);
+    Late = !Woken.wait_for(Lock, Limit, [&] { return Answered; });
+    if (Late)
+      Ending.raise();
+  });
+  Abilities Found;
+  Fault F = TheServer.ask(Ending, Found);
+  {
+    std::lock_guard<std::mutex> Lock(Wait);
+    Answered = true;
+  }
+  Woken.notify_all();
+  Timer.join();
+  sdk::Worker W;
+  W.Name = S.Server.name();
+  W.State = F ? DTLTO_WORKER_OUT : DTLTO_WORKER_UP;
+  if (F) {
+    W.Why = Late ? "it hasn't answered" : F.Text;
+  } else if (!Found.Executes && !S.CacheOnly) {
+    W.State = DTLTO_WORKER_OUT;
+    W.Why = "it executes nothing";
+  }
+  if (!F)
+    W.Compiler =
+        (S.sendsWorker() ? "dtlto-codegen, LLVM " + LlvmVersion : S.Worker) +
+        ", " + Found.Text;
+  return {W};
+}
+
+void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
+  log(DTLTO_LOG_WARNING, "a result of " +
+                             (Worker.empty() ? "the server" : quote(Worker)) +
+                             " was wrong");
+}
+
+static std::string megabytes(uint64_t Bytes) {
+  return std::to_string((Bytes + 50000) / 1000000) + "." +
+         std::to_string((Bytes + 50000) / 100000 % 10) + " MB";
+}
+
+void Client::stop() {
+  Stopping.raise();
+  giveUp("");
+  wake();
+  ThreadSession::stop();
+  if (Preparer.joinable())
+    Preparer.join();
+  const Traffic &T = TheServer.Sum;
+  if (!T.Hits && !T.Executed)
+    return;
+  log(DTLTO_LOG_DEBUG,
+      std::to_string(T.Hits) + " results from the action cache, " +
+          std::to_string(T.Executed) + " executed on " +
+          std::to_string(Workers.size()) + " workers; " +
+          std::to_string(T.BlobsUp) + " blobs up (" + megabytes(T.BytesUp) +
+          "), " + std::to_string(T.BlobsThere) + " were there, " +
+          megabytes(T.BytesDown) + " down; by the server's clock " +
+          std::to_string(T.QueuedMs) + " ms queued, " +
+          std::to_string(T.RunMs) + " ms run; " + std::to_string(T.Retried) +
+          " calls again");
+}

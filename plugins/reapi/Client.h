@@ -1,0 +1,116 @@
+//===- Client.h - Jobs, from the linker to the server and back --*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The life of a job, each on a thread of its own, from the SDK's pool:
+//
+//   becomes an action                  -> its digest
+//   is asked for in the action cache   -> the object, or nothing
+//   its blobs go up                    -> those that are missing
+//   is executed                        -> queued, running, the object
+//
+// What the server says before any of that (GetCapabilities) is asked for while
+// the linker prepares its first jobs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REAPI_CLIENT_H
+#define DTLTO_REAPI_CLIENT_H
+
+#include "Action.h"
+#include "Execution.h"
+#include "Window.h"
+#include "dtlto/sdk/Plugin.hpp"
+#include <optional>
+#include <set>
+
+namespace dtlto::reapi {
+
+/// gRPC's library, in use for as long as this lives; its threads end with it.
+struct Library {
+  Library();
+  ~Library();
+};
+
+class Client : public sdk::ThreadSession {
+public:
+  Client(const dtlto_host &Host, const dtlto_session_params &Params)
+      : Client(Host, Params, openSettings(Host, Params)) {}
+
+  void begin() override;
+  sdk::Result run(const sdk::Job &Offer) override;
+  void refuted(uint64_t Job, const std::string &Worker,
+               int32_t Status) override;
+  void load(dtlto_load &Load) override;
+  std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
+  void stop() override;
+
+private:
+  /// Throws sdk::Error where the plugin can't work.
+  static Settings openSettings(const dtlto_host &Host,
+                               const dtlto_session_params &Params);
+  Client(const dtlto_host &Host, const dtlto_session_params &Params,
+         Settings S);
+
+  struct Job {
+    explicit Job(const sdk::Job &Offer) : Offer(Offer) {}
+    const sdk::Job &Offer;
+    Stop Cancelled;
+    bool CacheIsWrong = false; // what it has of the job is no good
+  };
+
+  /// Asks what the server can do, and has the worker hashed.
+  void prepare();
+  /// Waits for that. Throws sdk::Error.
+  void waitUntilReady(Job &J);
+  /// Whoever waits looks whether its job was cancelled.
+  void wake();
+  /// There is no use in going on; said once.
+  void giveUp(const std::string &Why);
+  void refused(const Fault &F);
+
+  std::optional<sdk::Result> fromCache(Job &J, const Action &A);
+  sdk::Result execute(Job &J, const Action &A);
+  void uploadAll(Job &J, const Action &A);
+  /// What \p R means for the job; \p By is named with it.
+  sdk::Result conclude(Job &J, const Action &A, re::ActionResult &R,
+                       const std::string &By);
+  std::string standardError(Job &J, re::ActionResult &R);
+  /// Throws what \p F is for a job.
+  [[noreturn]] void fail(Job &J, const Fault &F, const std::string &Doing);
+  void count(const re::ExecutedActionMetadata &M);
+
+  const Library TheLibrary;
+  const Settings S;
+  const bool OnlyStatus;
+  const std::chrono::seconds ResultLimit;
+  const std::string LlvmVersion;
+  sdk::ResultMemory Results;
+  WorkerFile Worker;
+  Server TheServer;
+  Window InFlight;
+  Stop Stopping; // raised: the session ends
+
+  // Set before Ready.
+  Abilities Can;
+  std::unique_ptr<Cas> Contents;
+  std::unique_ptr<ActionMaker> Actions;
+
+  std::mutex Mutex; // guards what follows
+  std::condition_variable Changed;
+  bool Ready = false;
+  std::string TheEnd; // not empty: why there is no use in going on
+  std::set<std::string> Workers;
+  unsigned NumRunning = 0, MostRunning = 0; // as the server says
+  bool HasQueued = false;                   // it said of a job that it waits
+  unsigned NumWrong = 0; // results of the cache that were no good
+
+  std::thread Preparer;
+};
+
+} // namespace dtlto::reapi
+
+#endif // DTLTO_REAPI_CLIENT_H

@@ -1,0 +1,258 @@
+//===- ClientJob.cpp - One job, from its action to its object -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Client.h"
+#include "Text.h"
+
+using namespace dtlto::reapi;
+using dtlto::quote;
+
+static constexpr unsigned MaxTries = 3;
+// A server that is full is asked so often, longer and longer apart.
+static constexpr unsigned MaxBusy = 12;
+static constexpr size_t MaxStderr = size_t(1) << 20;
+
+dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
+  auto Owned = std::make_shared<Job>(Offer);
+  Job &J = *Owned;
+  // It may still be called when the job has ended.
+  Offer.onCancel([this, Owned] {
+    Owned->Cancelled.raise();
+    wake();
+  });
+  waitUntilReady(J);
+  Action A = Actions->make(Offer);
+  if (S.Use != Results::Off)
+    if (std::optional<sdk::Result> R = fromCache(J, A))
+      return std::move(*R);
+  if (S.CacheOnly)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     "the action cache has no result, and results=only");
+  return execute(J, A);
+}
+
+void Client::wake() {
+  Cas *C;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Changed.notify_all();
+    C = Contents.get();
+  }
+  InFlight.wake();
+  if (C)
+    C->wake();
+}
+
+void Client::fail(Job &J, const Fault &F, const std::string &Doing) {
+  if (J.Cancelled.raised())
+    throw sdk::Error(DTLTO_CANCELLED, "");
+  if (F.What == Fault::Refused)
+    refused(F);
+  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Doing + ": " + F.Text);
+}
+
+std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
+  std::unique_ptr<re::ActionResult> R;
+  Fault F = findResult(TheServer, J.Cancelled, Can.Digest, A.Name, A.Output, R);
+  if (F.What == Fault::Refused || J.Cancelled.raised())
+    fail(J, F, "action cache " + S.Cache.name());
+  if (F)
+    log(DTLTO_LOG_DEBUG, "action cache " + S.Cache.name() + ": " + F.Text);
+  // What failed once may have failed for another reason than the module.
+  if (!R || R->exit_code() != 0) {
+    ++TheServer.Sum.Misses;
+    return std::nullopt;
+  }
+  try {
+    sdk::Result Found = conclude(J, A, *R, "action cache");
+    ++TheServer.Sum.Hits;
+    return Found;
+  } catch (const sdk::Error &E) {
+    if (J.Cancelled.raised())
+      throw;
+    J.CacheIsWrong = true;
+    bool IsFirst;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      IsFirst = NumWrong++ == 0;
+    }
+    log(IsFirst ? DTLTO_LOG_WARNING : DTLTO_LOG_DEBUG,
+        "action cache " + S.Cache.name() + ": the result for '" +
+            std::string(J.Offer.name()) + "' is no good: " + E.what() +
+            "; it is made again");
+    ++TheServer.Sum.Misses;
+    return std::nullopt;
+  }
+}
+
+void Client::uploadAll(Job &J, const Action &A) {
+  J.Offer.state(DTLTO_STATE_SENDING);
+  if (Fault F = Contents->upload(J.Cancelled, A.Blobs))
+    fail(J, F, "can't send to " + S.Cas.name());
+}
+
+dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
+  uploadAll(J, A);
+  ExecuteOptions O;
+  O.Action = S.Use == Results::Write ? A.Name : A.UncachedName;
+  O.Output = A.Output;
+  O.SkipCache = S.Use == Results::Off || J.CacheIsWrong;
+  O.Limit = ResultLimit;
+  bool IsRunning = false;
+  auto NotRunning = [&] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    NumRunning -= IsRunning;
+    IsRunning = false;
+  };
+  O.Report = [&](uint32_t State, const std::string &By) {
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      bool Now = State == DTLTO_STATE_RUNNING;
+      NumRunning += unsigned(Now) - unsigned(IsRunning);
+      MostRunning = std::max(MostRunning, NumRunning);
+      HasQueued |= !Now && NumRunning != 0;
+      IsRunning = Now;
+      if (!By.empty())
+        Workers.insert(By);
+    }
+    J.Offer.state(State, By);
+  };
+  unsigned NumBusy = 0;
+  for (unsigned Try = 1;; ++Try) {
+    if (!InFlight.enter([&] { return J.Cancelled.raised(); }))
+      throw sdk::Error(DTLTO_CANCELLED, "");
+    Outcome Out = reapi::execute(TheServer, J.Cancelled, Can.Digest, O);
+    NotRunning();
+    Fault &F = Out.Failed;
+    if (F.What == Fault::Busy)
+      InFlight.shrink();
+    else if (!F)
+      InFlight.grow();
+    InFlight.leave();
+    if (!F) {
+      ++TheServer.Sum.Executed;
+      count(Out.Result.execution_metadata());
+      std::string By =
+          sdk::oneLine(Out.Result.execution_metadata().worker().substr(0, 200));
+      if (!By.empty()) {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        Workers.insert(By);
+      }
+      J.Offer.state(DTLTO_STATE_RECEIVING, By);
+      return conclude(J, A, Out.Result, By.empty() ? S.Server.name() : By);
+    }
+    if (J.Cancelled.raised())
+      throw sdk::Error(DTLTO_CANCELLED, "");
+    J.Offer.state(DTLTO_STATE_QUEUED);
+    // Full is no failure of the job's.
+    if (F.What == Fault::Busy && ++NumBusy <= MaxBusy) {
+      --Try;
+      TheServer.pause(J.Cancelled, F, NumBusy);
+      continue;
+    }
+    // Also if it was the server that cancelled it.
+    bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
+                   F.What == Fault::Cancelled;
+    if (!MayHelp || Try >= MaxTries)
+      fail(J, F, "can't execute on " + S.Server.name());
+    log(DTLTO_LOG_DEBUG,
+        "module '" + std::string(J.Offer.name()) + "': " + F.Text + "; again");
+    if (F.What == Fault::Missing) {
+      // Which it doesn't have to name.
+      std::vector<BlobName> Gone = F.Blobs;
+      if (Gone.empty())
+        for (const Blob &B : A.Blobs)
+          Gone.push_back(B.Name);
+      Contents->forget(Gone);
+      uploadAll(J, A);
+    }
+  }
+}
+
+void Client::count(const re::ExecutedActionMetadata &M) {
+  Traffic &T = TheServer.Sum;
+  T.QueuedMs +=
+      millisecondsBetween(M.queued_timestamp(), M.worker_start_timestamp());
+  T.RunMs += millisecondsBetween(M.execution_start_timestamp(),
+                                 M.execution_completed_timestamp());
+}
+
+std::string Client::standardError(Job &J, re::ActionResult &R) {
+  std::string Text = R.stderr_raw();
+  if (Text.empty() && R.has_stderr_digest() &&
+      R.stderr_digest().size_bytes() > 0 &&
+      uint64_t(R.stderr_digest().size_bytes()) <= MaxStderr) {
+    sdk::ResultMemory::Share Share(Results);
+    BlobName Name{R.stderr_digest().hash(),
+                  uint64_t(R.stderr_digest().size_bytes())};
+    Contents->read(J.Cancelled, Name, Share, Text);
+  }
+  Text.resize(std::min(Text.size(), MaxStderr));
+  return Text;
+}
+
+static std::string firstLine(const std::string &Text) {
+  return Text.substr(0, Text.find('\n'));
+}
+
+/// What \p Text, the standard error of a worker that ended with 1, says of the
+/// module: what LLVM says begins with "error: ", and what dtlto-codegen says of
+/// itself has its name in front.
+static bool isOfModule(const std::string &Text) {
+  size_t At = Text.find("error: ");
+  while (At != std::string::npos && At != 0 && Text[At - 1] != '\n')
+    At = Text.find("error: ", At + 1);
+  return At != std::string::npos;
+}
+
+dtlto::sdk::Result Client::conclude(Job &J, const Action &A,
+                                    re::ActionResult &R,
+                                    const std::string &By) {
+  auto Wrong = [&](const std::string &Why) {
+    return sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, By + ": " + Why, By);
+  };
+  std::string Stderr = standardError(J, R);
+  if (int32_t Status = R.exit_code()) {
+    // A clang has more to say than one that is ours.
+    if (Status == 1 && !Stderr.empty() &&
+        (!S.sendsWorker() || isOfModule(Stderr)))
+      return {{},
+              Stderr.substr(0, Stderr.find_last_not_of('\n') + 1),
+              By,
+              DTLTO_ERROR_COMPILER};
+    std::string Why = "the worker ended with status " + std::to_string(Status);
+    if (!Stderr.empty())
+      Why += ": " + sdk::oneLine(firstLine(Stderr).substr(0, 500));
+    throw Wrong(Why);
+  }
+  re::OutputFile *File = nullptr;
+  for (re::OutputFile &F : *R.mutable_output_files())
+    if (F.path() == A.Output)
+      File = &F;
+  if (!File)
+    throw Wrong("the action has no output file '" + A.Output + "'");
+  if (File->digest().size_bytes() < 0)
+    throw Wrong("the object's digest is none");
+  std::string Object;
+  sdk::ResultMemory::Share Share(Results);
+  BlobName Name{File->digest().hash(), uint64_t(File->digest().size_bytes())};
+  if (!File->contents().empty()) {
+    Object = std::move(*File->mutable_contents());
+    TheServer.Sum.BytesDown += Object.size();
+    if (!Share.grow(Object.size()))
+      throw Wrong("the object takes more memory than there is for results");
+    if (nameBlob(Can.Digest, Object) != Name)
+      throw Wrong("the object isn't the one that its digest names");
+  } else if (Fault F = Contents->read(J.Cancelled, Name, Share, Object)) {
+    if (J.Cancelled.raised())
+      throw sdk::Error(DTLTO_CANCELLED, "");
+    throw Wrong("can't get the object: " + F.Text);
+  }
+  if (std::string Why = J.Offer.problem(Object); !Why.empty())
+    throw Wrong(Why);
+  return {sdk::Buffer(std::move(Object)), std::move(Stderr), By, DTLTO_OK};
+}

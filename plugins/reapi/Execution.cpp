@@ -1,0 +1,183 @@
+//===- Execution.cpp - An action's result ---------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execution.h"
+#include "dtlto/sdk/Result.hpp"
+
+using namespace dtlto::reapi;
+namespace sdk = dtlto::sdk;
+
+static void setDigest(re::Digest &D, const BlobName &N) {
+  D.set_hash(N.Hash);
+  D.set_size_bytes(int64_t(N.Size));
+}
+
+Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
+                               const BlobName &Name, const std::string &Output,
+                               std::unique_ptr<re::ActionResult> &Result) {
+  re::GetActionResultRequest Request;
+  Request.set_instance_name(S.S.Instance);
+  setDigest(*Request.mutable_action_digest(), Name);
+  Request.set_digest_function(re::DigestFunction::Value(Kind));
+  Request.set_inline_stderr(true);
+  Request.add_inline_output_files(Output);
+  auto Found = std::make_unique<re::ActionResult>();
+  Fault F = S.call(Stopping, Name.Hash, [&](grpc::ClientContext &C) {
+    Found->Clear();
+    return S.Cache->GetActionResult(&C, Request, Found.get());
+  });
+  if (F.Code == grpc::StatusCode::NOT_FOUND)
+    return {};
+  if (!F)
+    Result = std::move(Found);
+  return F;
+}
+
+uint64_t
+dtlto::reapi::millisecondsBetween(const google::protobuf::Timestamp &Begin,
+                                  const google::protobuf::Timestamp &End) {
+  if (Begin.seconds() <= 0 || End.seconds() < Begin.seconds() ||
+      End.seconds() - Begin.seconds() > 1000000)
+    return 0;
+  int64_t Ms = (End.seconds() - Begin.seconds()) * 1000 +
+               (int64_t(End.nanos()) - Begin.nanos()) / 1000000;
+  return Ms > 0 ? uint64_t(Ms) : 0;
+}
+
+namespace {
+/// One action, with all calls that it takes.
+class Run {
+public:
+  Run(Server &S, Stop &Stopping, DigestKind Kind, const ExecuteOptions &O)
+      : S(S), Stopping(Stopping), Kind(Kind), O(O),
+        Ends(std::chrono::steady_clock::now() + O.Limit) {}
+  Outcome all();
+
+private:
+  /// One stream; to its end or to that of the operation.
+  Fault listen();
+  /// Whether the operation has ended with \p Op.
+  bool take(const google::longrunning::Operation &Op);
+  std::chrono::seconds left() const {
+    return std::max(std::chrono::seconds(1),
+                    std::chrono::duration_cast<std::chrono::seconds>(
+                        Ends - std::chrono::steady_clock::now()));
+  }
+
+  Server &S;
+  Stop &Stopping;
+  const DigestKind Kind;
+  const ExecuteOptions &O;
+  const std::chrono::steady_clock::time_point Ends;
+  std::string Operation; // its name, once it is known
+  uint32_t State = UINT32_MAX;
+  std::string Worker;
+  bool Heard = false; // something of the last call
+  Outcome Out;
+};
+} // namespace
+
+bool Run::take(const google::longrunning::Operation &Op) {
+  Heard = true;
+  if (!Op.name().empty())
+    Operation = Op.name();
+  re::ExecuteOperationMetadata M;
+  if (Op.metadata().Is<re::ExecuteOperationMetadata>() &&
+      Op.metadata().UnpackTo(&M) && !Op.done()) {
+    uint32_t New = M.stage() == re::ExecutionStage::EXECUTING
+                       ? DTLTO_STATE_RUNNING
+                       : DTLTO_STATE_QUEUED;
+    std::string By =
+        sdk::oneLine(M.partial_execution_metadata().worker().substr(0, 200));
+    if (New != State || By != Worker) {
+      State = New;
+      Worker = By;
+      O.Report(State, Worker);
+    }
+  }
+  if (!Op.done())
+    return false;
+  if (Op.has_error()) {
+    Out.Failed = faultOf(Op.error());
+    return true;
+  }
+  re::ExecuteResponse Response;
+  if (!Op.response().Is<re::ExecuteResponse>() ||
+      !Op.response().UnpackTo(&Response)) {
+    Out.Failed.What = Fault::Failed;
+    Out.Failed.Text = "the operation ended without a response";
+    return true;
+  }
+  Out.Failed = faultOf(Response.status());
+  Out.WasCached = Response.cached_result();
+  Out.Result = std::move(*Response.mutable_result());
+  return true;
+}
+
+Fault Run::listen() {
+  grpc::ClientContext Context;
+  S.prepare(Context, O.Action.Hash, left());
+  Stop::Call Here(Stopping, Context);
+  std::unique_ptr<grpc::ClientReader<google::longrunning::Operation>> Reader;
+  if (Operation.empty()) {
+    re::ExecuteRequest Request;
+    Request.set_instance_name(S.S.Instance);
+    Request.set_skip_cache_lookup(O.SkipCache);
+    setDigest(*Request.mutable_action_digest(), O.Action);
+    Request.set_digest_function(re::DigestFunction::Value(Kind));
+    Request.set_inline_stderr(true);
+    Request.add_inline_output_files(O.Output);
+    Reader = S.Execution->Execute(&Context, Request);
+  } else {
+    re::WaitExecutionRequest Request;
+    Request.set_name(Operation);
+    Reader = S.Execution->WaitExecution(&Context, Request);
+  }
+  google::longrunning::Operation Op;
+  Heard = false;
+  while (Reader->Read(&Op))
+    if (take(Op)) {
+      Context.TryCancel(); // what may follow says nothing new
+      Reader->Finish();
+      return {};
+    }
+  Fault F = faultOf(Reader->Finish());
+  if (!F) {
+    F.What = Fault::Later;
+    F.Text = "the server ended the stream before the action";
+  }
+  return F;
+}
+
+Outcome Run::all() {
+  for (uint32_t Try = 0;; ++Try) {
+    bool Waited = !Operation.empty();
+    Fault F = listen();
+    if (!F)
+      return std::move(Out);
+    if (Heard)
+      Try = 0;
+    // The server doesn't know it any more, or can't wait: from the beginning.
+    if (Waited && (F.Code == grpc::StatusCode::NOT_FOUND ||
+                   F.Code == grpc::StatusCode::UNIMPLEMENTED)) {
+      Operation.clear();
+      F.What = Fault::Later;
+    }
+    bool Late = std::chrono::steady_clock::now() >= Ends;
+    // What a full server says is for whoever decides how many are in flight.
+    if (F.What == Fault::Busy || Late || !S.mayRetry(F, Try) ||
+        !S.pause(Stopping, F, Try)) {
+      Out.Failed = std::move(F);
+      return std::move(Out);
+    }
+  }
+}
+
+Outcome dtlto::reapi::execute(Server &S, Stop &Stopping, DigestKind Kind,
+                              const ExecuteOptions &O) {
+  return Run(S, Stopping, Kind, O).all();
+}

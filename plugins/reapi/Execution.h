@@ -1,0 +1,52 @@
+//===- Execution.h - An action's result -------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   GetActionResult     is there one?
+//   Execute             a stream: cache check, queued, executing, completed
+//   WaitExecution       the rest of it, if that was cut
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REAPI_EXECUTION_H
+#define DTLTO_REAPI_EXECUTION_H
+
+#include "Server.h"
+
+namespace dtlto::reapi {
+
+struct Outcome {
+  Fault Failed;
+  re::ActionResult Result; // if it hasn't
+  bool WasCached = false;
+};
+
+/// What the server has kept of the action \p Name. Fault::None and no Result:
+/// nothing.
+Fault findResult(Server &S, Stop &Stopping, DigestKind Kind,
+                 const BlobName &Name, const std::string &Output,
+                 std::unique_ptr<re::ActionResult> &Result);
+
+struct ExecuteOptions {
+  BlobName Action;
+  std::string Output;
+  bool SkipCache = false;
+  std::chrono::seconds Limit{3600};
+  /// Told of each DTLTO_STATE_..., with the worker's name if it is known.
+  std::function<void(uint32_t, const std::string &)> Report;
+};
+
+/// Has the server execute an action whose blobs are there.
+Outcome execute(Server &S, Stop &Stopping, DigestKind Kind,
+                const ExecuteOptions &O);
+
+/// Milliseconds from \p Begin to \p End; 0 if that isn't known.
+uint64_t millisecondsBetween(const google::protobuf::Timestamp &Begin,
+                             const google::protobuf::Timestamp &End);
+
+} // namespace dtlto::reapi
+
+#endif // DTLTO_REAPI_EXECUTION_H

@@ -1,0 +1,56 @@
+//===- Fault.h - What a server says no with ---------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// gRPC's status, and google.rpc.Status in answers, as what is to be done.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REAPI_FAULT_H
+#define DTLTO_REAPI_FAULT_H
+
+#include "Digest.h"
+#include <chrono>
+#include <grpcpp/support/status.h>
+#include <vector>
+
+namespace google::rpc {
+class Status;
+}
+
+namespace dtlto::reapi {
+
+struct Fault {
+  enum Class {
+    None,
+    Later,   // the same call may work in a while
+    Busy,    // likewise; and fewer at a time, please
+    Missing, // inputs aren't there (any more)
+    Refused, // the user's: who asks may not, or asks for what isn't there
+    Cancelled,
+    Failed // another try is of no use
+  } What = None;
+  grpc::StatusCode Code = grpc::StatusCode::OK;
+  std::string Text; // one line
+  /// The server's wish; 0: it has none.
+  std::chrono::milliseconds After{0};
+  std::vector<BlobName> Blobs; // that are missing, those that are named
+
+  explicit operator bool() const { return What != None; }
+};
+
+/// What \p S means.
+Fault faultOf(const grpc::Status &S);
+/// The same for the status in an answer.
+Fault faultOf(const google::rpc::Status &S);
+
+/// The blob of "blobs/[FUNCTION/]HASH/SIZE", which may be any text. False if it
+/// is none.
+bool readBlobPath(std::string_view Text, BlobName &Name);
+
+} // namespace dtlto::reapi
+
+#endif // DTLTO_REAPI_FAULT_H

@@ -1,0 +1,19 @@
+//===- ReapiPlugin.cpp - Runs jobs by the Remote Execution API ------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A client of the Remote Execution API (build.bazel.remote.execution.v2) in the
+// linker's process. Jobs go from memory to a server, and objects come back into
+// memory. README.md is for users; Action.h has what a job is there, Client.h
+// how it moves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Client.h"
+
+// And what the compiler reads: see openSettings().
+DTLTO_PLUGIN(dtlto::reapi::Client, "reapi", DTLTO_VERSION,
+             DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS);

@@ -1,0 +1,197 @@
+//===- Server.cpp - The services, and how they are called -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Server.h"
+#include "Text.h"
+#include "dtlto/sdk/Result.hpp"
+#include <algorithm>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <map>
+#include <random>
+
+using namespace dtlto::reapi;
+using namespace std::chrono_literals;
+
+static constexpr size_t MaxPem = size_t(4) << 20;
+static constexpr size_t MaxToken = size_t(64) << 10;
+// What one message from a server may be.
+static constexpr int MaxMessage = 64 << 20;
+// What gRPC's servers take as a message, less room for what is around blobs.
+static constexpr uint64_t MaxBatchBytes = (uint64_t(4) << 20) - (128 << 10);
+static constexpr std::chrono::milliseconds MaxPause{20000};
+static constexpr char MetadataKey[] =
+    "build.bazel.remote.execution.v2.requestmetadata-bin";
+
+std::string dtlto::reapi::makeUuid() {
+  std::random_device Random;
+  uint8_t Bytes[16];
+  for (uint8_t &B : Bytes)
+    B = uint8_t(Random());
+  Bytes[6] = uint8_t((Bytes[6] & 15) | 64);
+  Bytes[8] = uint8_t((Bytes[8] & 63) | 128);
+  std::string Text = hexDigits(Bytes, sizeof(Bytes));
+  for (size_t At : {20, 16, 12, 8})
+    Text.insert(At, "-");
+  return Text;
+}
+
+static std::string readFile(const std::string &Name, const char *Setting,
+                            size_t Limit) {
+  std::string Text, Error;
+  if (Name.empty())
+    return Text;
+  if (!readSmallFile(Name, Limit, Text, Error))
+    throw dtlto::sdk::Error(DTLTO_ERROR_CALLER,
+                            std::string(Setting) + "=: " + Error);
+  if (Text.empty())
+    throw dtlto::sdk::Error(DTLTO_ERROR_CALLER, std::string(Setting) +
+                                                    "=: " + dtlto::quote(Name) +
+                                                    " is empty");
+  return Text;
+}
+
+Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
+  grpc::SslCredentialsOptions Ssl;
+  Ssl.pem_root_certs = readFile(S.CaFile, "tls-ca", MaxPem);
+  Ssl.pem_cert_chain = readFile(S.CertFile, "tls-cert", MaxPem);
+  Ssl.pem_private_key = readFile(S.KeyFile, "tls-key", MaxPem);
+  std::string Token = readFile(S.TokenFile, "token-file", MaxToken);
+  Token.erase(Token.find_last_not_of(" \t\r\n") + 1);
+  if (hasControl(Token))
+    throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(S.TokenFile) +
+                                             " holds more than one line");
+  if (!Token.empty())
+    Authorization = "Bearer " + Token;
+
+  std::map<std::string, std::shared_ptr<grpc::Channel>> Channels;
+  auto ChannelTo = [&](const Endpoint &E) {
+    std::shared_ptr<grpc::Channel> &C = Channels[E.name()];
+    if (!C) {
+      grpc::ChannelArguments Args;
+      Args.SetMaxReceiveMessageSize(MaxMessage);
+      // Notices a server that is gone without a word while calls wait for it.
+      Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60000);
+      Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
+      // Not with other sessions of this process.
+      Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+      Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+      Args.SetUserAgentPrefix("dtlto/" DTLTO_VERSION);
+      C = grpc::CreateCustomChannel(E.Target,
+                                    E.Tls ? grpc::SslCredentials(Ssl)
+                                          : grpc::InsecureChannelCredentials(),
+                                    Args);
+    }
+    return C;
+  };
+  Execution = re::Execution::NewStub(ChannelTo(S.Server));
+  Capabilities = re::Capabilities::NewStub(ChannelTo(S.Server));
+  Cas = re::ContentAddressableStorage::NewStub(ChannelTo(S.Cas));
+  Bytes = google::bytestream::ByteStream::NewStub(ChannelTo(S.Cas));
+  CasCapabilities = re::Capabilities::NewStub(ChannelTo(S.Cas));
+  Cache = re::ActionCache::NewStub(ChannelTo(S.Cache));
+}
+
+void Server::prepare(grpc::ClientContext &Context, const std::string &Action,
+                     std::chrono::seconds Limit) const {
+  Context.set_deadline(std::chrono::system_clock::now() + Limit);
+  re::RequestMetadata M;
+  M.mutable_tool_details()->set_tool_name("dtlto");
+  M.mutable_tool_details()->set_tool_version(DTLTO_VERSION);
+  M.set_action_id(Action);
+  M.set_tool_invocation_id(Invocation);
+  Context.AddMetadata(MetadataKey, M.SerializeAsString());
+  if (!Authorization.empty() && !S.Headers.count("authorization"))
+    Context.AddMetadata("authorization", Authorization);
+  for (const auto &[Name, Value] : S.Headers)
+    Context.AddMetadata(Name, Value);
+}
+
+bool Server::mayRetry(const Fault &F, uint32_t Try) const {
+  return (F.What == Fault::Later || F.What == Fault::Busy) && Try < S.Retries;
+}
+
+bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
+  ++Sum.Retried;
+  std::chrono::milliseconds Time = F.After;
+  if (Time.count() == 0) {
+    Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
+    // Not all at the same time.
+    static thread_local std::minstd_rand Random{std::random_device()()};
+    Time = Time / 2 + Time * (Random() % 1024) / 2048;
+  }
+  return !Stopping.pause(Time);
+}
+
+static bool has(const google::protobuf::RepeatedField<int> &List, int Value) {
+  return std::find(List.begin(), List.end(), Value) != List.end();
+}
+
+Fault Server::ask(Stop &Stopping, Abilities &Can) {
+  re::GetCapabilitiesRequest Request;
+  Request.set_instance_name(S.Instance);
+  re::ServerCapabilities Of, OfCas;
+  Fault F = call(Stopping, "", [&](grpc::ClientContext &C) {
+    return Capabilities->GetCapabilities(&C, Request, &Of);
+  });
+  if (!F && S.Cas.name() != S.Server.name()) {
+    F = call(Stopping, "", [&](grpc::ClientContext &C) {
+      return CasCapabilities->GetCapabilities(&C, Request, &OfCas);
+    });
+    *Of.mutable_cache_capabilities() = OfCas.cache_capabilities();
+  }
+  // Of an instance: there is nothing else to be not found, or to be wrong.
+  if (F.Code == grpc::StatusCode::NOT_FOUND ||
+      F.Code == grpc::StatusCode::INVALID_ARGUMENT)
+    F.What = Fault::Refused;
+  if (F)
+    return F;
+
+  const re::CacheCapabilities &Holds = Of.cache_capabilities();
+  const re::ExecutionCapabilities &Runs = Of.execution_capabilities();
+  Can.Executes = Runs.exec_enabled();
+  Can.TakesResults = Holds.action_cache_update_capabilities().update_enabled();
+  Can.MaxBatch = MaxBatchBytes;
+  if (Holds.max_batch_total_size_bytes() > 0)
+    Can.MaxBatch = std::min<uint64_t>(
+        Can.MaxBatch, uint64_t(Holds.max_batch_total_size_bytes()));
+  Can.Zstd = has(Holds.supported_compressors(), re::Compressor::ZSTD);
+  Can.ZstdInBatch =
+      has(Holds.supported_batch_update_compressors(), re::Compressor::ZSTD);
+  auto Takes = [&](DigestKind K) {
+    int N = int(K);
+    bool Executed =
+        !Can.Executes || has(Runs.digest_functions(), N) ||
+        (Runs.digest_functions().empty() &&
+         (Runs.digest_function() == N ||
+          (N == re::DigestFunction::SHA256 && Runs.digest_function() == 0)));
+    return Executed && (has(Holds.digest_functions(), N) ||
+                        (Holds.digest_functions().empty() &&
+                         N == re::DigestFunction::SHA256));
+  };
+  bool Sha256 = Takes(DigestKind::Sha256), Blake3 = Takes(DigestKind::Blake3);
+  Can.Digest =
+      Blake3 && S.Digest != "sha256" ? DigestKind::Blake3 : DigestKind::Sha256;
+  if (S.Digest == "blake3"   ? !Blake3
+      : S.Digest == "sha256" ? !Sha256
+                             : !Sha256 && !Blake3) {
+    F.What = Fault::Refused;
+    F.Text = S.Digest.empty()
+                 ? "it takes neither SHA-256 nor BLAKE3 digests"
+                 : "it doesn't take digests by " +
+                       std::string(S.Digest == "blake3" ? "BLAKE3" : "SHA-256");
+    return F;
+  }
+  auto Version = [](const build::bazel::semver::SemVer &V) {
+    return std::to_string(V.major()) + "." + std::to_string(V.minor());
+  };
+  Can.Text = "API " + Version(Of.high_api_version()) + ", " +
+             nameOf(Can.Digest) + (Can.Zstd ? ", zstd" : "") +
+             (Can.Executes ? "" : ", no execution");
+  return F;
+}

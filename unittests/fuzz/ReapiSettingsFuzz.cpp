@@ -1,0 +1,111 @@
+//===- ReapiSettingsFuzz.cpp - Any settings of reapi ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: see GivenSettings.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Fuzz.h"
+#include "GivenSettings.h"
+#include "Settings.h"
+
+using namespace dtlto::reapi;
+using namespace dtlto::test;
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  return {"server=grpcs://host:8980\ninstance=a/b\nplatform=OSFamily=linux\n"
+          "platform=a=\nheader=X-A=b\njobs=7\ntimeout=9\nretries=0",
+          "$RECC_SERVER=http://[::1]:80/\n$RECC_REMOTE_PLATFORM_Arch=x86\n"
+          "$RECC_SKIP_CACHE=1\n$RECC_INSTANCE=i",
+          "$RBE_service=host\n$RBE_service_no_security=true\nworker=clang-19",
+          "server=unix:/run/s\nresults=only\ndigest=BLAKE3\ntls-cert=/c\n"
+          "tls-key=/k\nretry-delay=5",
+          "server=grpc://host:0",
+          "header=a b=c\nserver=x",
+          "serve=x",
+          "$RECC_SERVER=ftp://x",
+          "config=/dev/null\nserver=x:1"};
+}
+
+static bool read(const Given &G, Settings &S, std::string &Error) {
+  std::vector<std::string> Texts;
+  for (const auto &[Name, Value] : G.Variables)
+    Texts.push_back(Name + "=" + Value);
+  std::vector<const char *> Environ;
+  for (const std::string &T : Texts)
+    Environ.push_back(T.c_str());
+  Environ.push_back(nullptr);
+  return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
+    return readSettings(Params, Env, Environ.data(), "/plugins", S, Error);
+  });
+}
+
+static std::string scheme(const Endpoint &E) {
+  return E.Target.compare(0, 5, "unix:") == 0 ? E.Target : E.name();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  Given G({reinterpret_cast<const char *>(Data), Size});
+  // Files are for unit tests.
+  for (const std::string &Arg : G.Args)
+    if (Arg.compare(0, 7, "config=") == 0)
+      return 0;
+  Settings S;
+  std::string Error;
+  if (!read(G, S, Error)) {
+    check(isLine(Error) && Error.size() < 2000);
+    check(G.named(Error) || Error.find("no server") == 0 ||
+          Error.find("a client certificate") == 0 ||
+          Error.find("argument 'header") == 0 ||
+          Error.find("$RECC_REMOTE_PLATFORM_") == 0);
+    return 0;
+  }
+  check(Error.empty() && !S.Server.Target.empty() && !S.Cas.Target.empty() &&
+        !S.Cache.Target.empty());
+  check(S.Jobs >= 1 && S.Jobs <= 4096 && S.Timeout.count() >= 1);
+  check(S.CertFile.empty() == S.KeyFile.empty());
+
+  // What was read can be written as arguments, and is then read again as the
+  // same.
+  Given Again("");
+  auto Add = [&](const std::string &Name, const std::string &Value) {
+    if (!Value.empty())
+      Again.Args.push_back(Name + "=" + Value);
+  };
+  Add("server", scheme(S.Server));
+  Add("cas", scheme(S.Cas));
+  Add("cache", scheme(S.Cache));
+  Add("instance", S.Instance);
+  for (const auto &[Name, Value] : S.Platform)
+    Again.Args.push_back("platform=" + Name + "=" + Value);
+  for (const auto &[Name, Value] : S.Headers)
+    Again.Args.push_back("header=" + Name + "=" + Value);
+  Add("tls-ca", S.CaFile);
+  Add("tls-cert", S.CertFile);
+  Add("tls-key", S.KeyFile);
+  Add("token-file", S.TokenFile);
+  Add("worker", S.Worker);
+  Add("digest", S.Digest);
+  Add("results", S.CacheOnly               ? "only"
+                 : S.Use == Results::Write ? "write"
+                 : S.Use == Results::Read  ? "read"
+                                           : "off");
+  Add("jobs", std::to_string(S.Jobs));
+  Add("retries", std::to_string(S.Retries));
+  Settings Same;
+  check(read(Again, Same, Error));
+  check(scheme(Same.Server) == scheme(S.Server) &&
+        scheme(Same.Cas) == scheme(S.Cas) &&
+        scheme(Same.Cache) == scheme(S.Cache) && Same.Instance == S.Instance &&
+        Same.Platform == S.Platform && Same.Headers == S.Headers &&
+        Same.CaFile == S.CaFile && Same.CertFile == S.CertFile &&
+        Same.TokenFile == S.TokenFile && Same.Worker == S.Worker &&
+        Same.Digest == S.Digest && Same.Use == S.Use &&
+        Same.CacheOnly == S.CacheOnly && Same.Jobs == S.Jobs &&
+        Same.Retries == S.Retries);
+  return 0;
+}

@@ -1,0 +1,464 @@
+//===- ClientTest.cpp - Jobs through a server that goes wrong -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The plugin as the linker has it, with a server of the test's own. What stock
+// servers do is for test/reapi.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReapiLinkTest.h"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+using namespace dtlto::test;
+
+using ClientTest = ReapiLinkTest;
+
+static const char Object[] = "<the indexim>";
+
+/// These fates, and then good ones.
+static std::function<Fate(unsigned)> fates(std::vector<Fate> All) {
+  return [All](unsigned N) { return N < All.size() ? All[N] : Fate::Good; };
+}
+
+//===----------------------------------------------------------------------===//
+// All is well
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, OneJob) {
+  ASSERT_EQ(DTLTO_OK, open({"platform=OSFamily=linux", "platform=Arch=x86"}));
+  EXPECT_EQ(
+      unsigned(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG),
+      Parts);
+  Done D = compile();
+  EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  EXPECT_EQ(Object, D.Object);
+  EXPECT_EQ("worker-7", D.Worker);
+  EXPECT_EQ((std::vector<uint32_t>{DTLTO_STATE_SENDING, DTLTO_STATE_QUEUED,
+                                   DTLTO_STATE_RUNNING, DTLTO_STATE_RECEIVING}),
+            States[1]);
+  MockServer::Seen S = server().seen();
+  EXPECT_EQ((std::vector<std::string>{"./dtlto-codegen", "--frame", "job", "-o",
+                                      "object"}),
+            S.Arguments);
+  EXPECT_EQ((std::map<std::string, std::string>{
+                {"dtlto-codegen*", "a worker that nobody runs"},
+                {"job/index.thinlto.bc", "the index"},
+                {"job/lib/i.cpp-o", "i"},
+                {"job/m.cpp-o", "m"},
+                {"job/manifest.json", "{\"the manifest of\":\"m\"}"}}),
+            S.Files);
+  EXPECT_EQ((std::map<std::string, std::string>{{"OSFamily", "linux"},
+                                                {"Arch", "x86"}}),
+            S.Platform);
+  EXPECT_EQ("dtlto", S.Tool);
+  EXPECT_FALSE(S.DoNotCache);
+  EXPECT_EQ(1u, S.Lookups);
+  EXPECT_EQ(1u, S.Executions);
+  EXPECT_EQ("", logged(DTLTO_LOG_WARNING) + logged(DTLTO_LOG_ERROR));
+}
+
+/// In one link, each blob goes up once; in the next, nothing does.
+TEST_F(ClientTest, BlobsGoUpOnce) {
+  ASSERT_EQ(DTLTO_OK, open());
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 40; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+  close();
+  MockServer::Seen First = server().seen();
+  for (const auto &[Hash, N] : First.Uploads)
+    EXPECT_EQ(1u, N) << Hash;
+  // Many jobs share a question.
+  EXPECT_LT(First.Finds, 40u);
+  ASSERT_EQ(DTLTO_OK, open());
+  for (unsigned I = 0; I != 40; ++I) {
+    Done D = compile("module " + std::to_string(I));
+    EXPECT_EQ(DTLTO_OK, D.Status);
+    EXPECT_EQ("action cache", D.Worker);
+  }
+  MockServer::Seen Second = server().seen();
+  EXPECT_EQ(First.Uploads, Second.Uploads);
+  EXPECT_EQ(First.Executions, Second.Executions);
+}
+
+/// An action is the same whoever makes it, and whatever else he has.
+TEST_F(ClientTest, SameActionEachTime) {
+  ASSERT_EQ(DTLTO_OK, open({"platform=a=1", "platform=b=2", "results=off"}));
+  submit("other");
+  compile();
+  close();
+  ASSERT_EQ(DTLTO_OK, open({"platform=b=2", "platform=a=1", "results=off",
+                            "jobs=3", "header=x=y"}));
+  compile();
+  close();
+  std::vector<std::string> All = server().seen().Actions;
+  EXPECT_EQ(2u, std::set<std::string>(All.begin(), All.end()).size());
+}
+
+TEST_F(ClientTest, Results) {
+  ASSERT_EQ(DTLTO_OK, open({"results=read"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  close();
+  EXPECT_TRUE(server().seen().DoNotCache);
+  EXPECT_EQ(1u, server().seen().Lookups);
+
+  ASSERT_EQ(DTLTO_OK, open({"results=off"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  close();
+  EXPECT_TRUE(server().seen().DoNotCache);
+  EXPECT_TRUE(server().seen().SkipCache);
+  EXPECT_EQ(1u, server().seen().Lookups);
+  EXPECT_EQ(2u, server().seen().Executions);
+
+  ASSERT_EQ(DTLTO_OK, open({"results=only"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_EQ("the action cache has no result, and results=only", D.Message);
+  EXPECT_EQ(2u, server().seen().Executions);
+}
+
+TEST_F(ClientTest, Blake3) {
+  ServerOptions.Blake3 = true;
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+}
+
+TEST_F(ClientTest, HeadersAndToken) {
+  std::string Token = Folder + "/token";
+  FILE *F = fopen(Token.c_str(), "w");
+  fputs("secret\n", F);
+  fclose(F);
+  ASSERT_EQ(DTLTO_OK, open({"token-file=" + Token}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_EQ("Bearer secret", server().seen().Authorization);
+  close();
+  ASSERT_EQ(DTLTO_OK, open({"header=Authorization=Basic x"}));
+  EXPECT_EQ(DTLTO_OK, compile("n").Status);
+  EXPECT_EQ("Basic x", server().seen().Authorization);
+}
+
+/// A server with a certificate wants one, too.
+TEST_F(ClientTest, Tls) {
+  std::string Key = Folder + "/key", Certificate = Folder + "/cert";
+  ASSERT_EQ(0,
+            std::system(("openssl req -x509 -newkey rsa:2048 -nodes -days 2 "
+                         "-subj /CN=here -addext subjectAltName=IP:127.0.0.1 "
+                         "-keyout " +
+                         Key + " -out " + Certificate + " 2> /dev/null")
+                            .c_str()));
+  auto Read = [](const std::string &Name) {
+    std::ifstream In(Name);
+    return std::string(std::istreambuf_iterator<char>(In), {});
+  };
+  ServerOptions.Key = Read(Key);
+  ServerOptions.Certificate = ServerOptions.Ca = Read(Certificate);
+  ASSERT_EQ(DTLTO_OK, open({"tls-ca=" + Certificate, "tls-cert=" + Certificate,
+                            "tls-key=" + Key}));
+  EXPECT_EQ(Object, compile().Object);
+  close();
+  // Without the client's, and without anybody who vouches for the server's.
+  for (std::vector<std::string> Args :
+       {std::vector<std::string>{"tls-ca=" + Certificate},
+        {"tls-cert=" + Certificate, "tls-key=" + Key}}) {
+    Args.push_back("retries=0");
+    ASSERT_EQ(DTLTO_OK, open(Args));
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+    close();
+  }
+  EXPECT_EQ(1u, server().seen().Executions);
+}
+
+/// Workers that have a clang: what a command line says.
+TEST_F(ClientTest, ClangOfTheWorkers) {
+  ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
+  EXPECT_EQ(unsigned(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_ARGS),
+            Parts);
+  EXPECT_EQ(Object, compile().Object);
+  MockServer::Seen S = server().seen();
+  EXPECT_EQ((std::vector<std::string>{"clang-19", "-O2", "-o", "out/m.o"}),
+            S.Arguments);
+  EXPECT_EQ(
+      (std::map<std::string, std::string>{{"index.thinlto.bc", "the index"},
+                                          {"lib/i.cpp-o", "i"},
+                                          {"m.cpp-o", "m"}}),
+      S.Files);
+}
+
+TEST_F(ClientTest, LargeBlobsAreStreamed) {
+  ServerOptions.MaxBatch = 100000;
+  ServerOptions.InlinesObjects = false;
+  std::string Large(3000000, 'x');
+  for (size_t I = 0; I < Large.size(); I += 3)
+    Large[I] = char(I * I >> 7);
+  server().CutWrites = 2;
+  server().CutReads = 3;
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile(Large);
+  EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  EXPECT_EQ("<the indexi" + Large + ">", D.Object);
+  MockServer::Seen S = server().seen();
+  EXPECT_EQ(3u, S.Writes);
+  EXPECT_EQ(2u, S.Queries);
+  // Goes on where it was cut.
+  EXPECT_EQ(Large.size(), S.BytesWritten);
+}
+
+TEST_F(ClientTest, PackedBlobs) {
+  ServerOptions.MaxBatch = 100000;
+  ServerOptions.Zstd = true;
+  server().CutWrites = 1;
+  std::string Large;
+  for (unsigned I = 0; Large.size() < 4000000; ++I)
+    Large += std::to_string(I * 7919u);
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile(Large);
+  EXPECT_EQ("<the indexi" + Large + ">", D.Object);
+  EXPECT_LT(server().seen().BytesWritten, 2 * Large.size());
+}
+
+//===----------------------------------------------------------------------===//
+// A server that goes wrong
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, CutBeforeAWord) {
+  server().FateOf = fates({Fate::CutEarly, Fate::CutEarly});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_EQ(3u, server().seen().Executions);
+}
+
+TEST_F(ClientTest, CutStreamGoesOn) {
+  server().FateOf = fates({Fate::CutLate});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_EQ(1u, server().seen().Waits);
+}
+
+TEST_F(ClientTest, ForgottenOperation) {
+  server().FateOf = fates({Fate::Forgotten});
+  ASSERT_EQ(DTLTO_OK, open({"results=off"}));
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_EQ(2u, server().seen().Executions);
+  EXPECT_EQ(1u, server().seen().Waits);
+}
+
+TEST_F(ClientTest, MissingBlobsGoUpAgain) {
+  server().FateOf = fates({Fate::Lost});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  unsigned Twice = 0;
+  for (const auto &[Hash, N] : server().seen().Uploads)
+    Twice += N == 2;
+  EXPECT_EQ(1u, Twice);
+}
+
+TEST_F(ClientTest, BlobsThatAreLostAgainAndAgain) {
+  server().FateOf = [](unsigned) { return Fate::Lost; };
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("FAILED_PRECONDITION"));
+}
+
+TEST_F(ClientTest, CallsThatFailForAWhile) {
+  server().FailFinds = 2;
+  server().FailLookups = 2;
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+}
+
+/// What came isn't believed, and isn't the module's fault.
+TEST_F(ClientTest, WrongObjects) {
+  server().FateOf =
+      fates({Fate::OtherBytes, Fate::OtherObject, Fate::NoObject});
+  ASSERT_EQ(DTLTO_OK, open({"results=off"}));
+  for (const char *Why : {"the object isn't the one that its digest names",
+                          "the linker refuses it", "has no output file"}) {
+    Done D = compile();
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    EXPECT_NE(std::string::npos, D.Message.find(Why)) << D.Message;
+    EXPECT_EQ("worker-7", D.Worker);
+    EXPECT_EQ("", D.Object);
+  }
+  EXPECT_EQ(Object, compile().Object);
+}
+
+TEST_F(ClientTest, WrongResultsOfTheCache) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  server().spoilResults();
+  Done D = compile();
+  EXPECT_EQ(Object, D.Object);
+  EXPECT_EQ("worker-7", D.Worker);
+  EXPECT_TRUE(server().seen().SkipCache);
+  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_WARNING).find("is no good"));
+}
+
+TEST_F(ClientTest, CompileError) {
+  server().FateOf = fates({Fate::CompileError, Fate::WorkerError});
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_COMPILER, D.Status);
+  EXPECT_EQ("error: the module is wrong", D.Message);
+  D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("no memory"));
+}
+
+TEST_F(ClientTest, RefusedAtOnce) {
+  for (int Code : {16, 7, 5}) { // UNAUTHENTICATED, PERMISSION_DENIED, NOT_FOUND
+    ServerOptions.CapabilitiesCode = Code;
+    Server.reset();
+    ASSERT_EQ(DTLTO_OK, open({"instance=mine"}));
+    uint64_t A = submit("a"), B = submit("b");
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(A).Status);
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(B).Status);
+    close();
+  }
+  std::string Said = logged(DTLTO_LOG_ERROR);
+  EXPECT_EQ(3, std::count(Said.begin(), Said.end(), '\n')) << Said;
+  EXPECT_NE(std::string::npos,
+            Said.find("instance 'mine': NOT_FOUND: you are nobody here"));
+}
+
+TEST_F(ClientTest, RefusedLater) {
+  server().FateOf = fates({Fate::Refused});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED: not you"));
+}
+
+TEST_F(ClientTest, ServerThatGoesAway) {
+  ASSERT_EQ(DTLTO_OK, open({"retries=1"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  Server.reset();
+  Done D = compile("n");
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("UNAVAILABLE")) << D.Message;
+}
+
+TEST_F(ClientTest, ServerThatIsNotReady) {
+  ServerOptions.CapabilitiesCode = 14; // UNAVAILABLE
+  ASSERT_EQ(DTLTO_OK, open({"retries=2"}));
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
+}
+
+//===----------------------------------------------------------------------===//
+// Many, and full
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, FullServer) {
+  server().FateOf = [](unsigned N) {
+    return N % 3 == 0 ? Fate::Full : Fate::Good;
+  };
+  ASSERT_EQ(DTLTO_OK, open({"jobs=8"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 60; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+}
+
+TEST_F(ClientTest, AThousandQueued) {
+  server().FateOf = [](unsigned) { return Fate::Held; };
+  ASSERT_EQ(DTLTO_OK, open({"jobs=1000"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 1000; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1000; }));
+  server().release();
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+}
+
+TEST_F(ClientTest, NoMoreThanJobs) {
+  server().FateOf = [](unsigned) { return Fate::Held; };
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 6; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 3; }));
+  server().release();
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+  EXPECT_LE(server().seen().MostRunning, 3u);
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, CancelASilentJob) {
+  server().FateOf = fates({Fate::Silent});
+  ASSERT_EQ(DTLTO_OK, open());
+  uint64_t Id = submit("m");
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
+  cancel(Id);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+}
+
+TEST_F(ClientTest, SilentUntilTheLimit) {
+  Timeout = 1;
+  server().FateOf = fates({Fate::Silent});
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("DEADLINE_EXCEEDED"));
+}
+
+static size_t numThreads() {
+  std::filesystem::directory_iterator Begin("/proc/self/task"), End;
+  return size_t(std::distance(Begin, End));
+}
+
+TEST_F(ClientTest, CloseLeavesNothing) {
+  server().FateOf = [](unsigned) { return Fate::Silent; };
+  ASSERT_EQ(DTLTO_OK, open());
+  for (unsigned I = 0; I != 20; ++I)
+    submit("module " + std::to_string(I));
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 20; }));
+  close();
+  Server.reset();
+  // The test's server used the library, too: its threads end a little later.
+  EXPECT_TRUE(waitUntil([] { return numThreads() == 1; })) << numThreads();
+}
+
+TEST_F(ClientTest, ResultsThatTakeTooMuch) {
+  ResultBytes = 5;
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("memory")) << D.Message;
+}
+
+TEST_F(ClientTest, Status) {
+  ASSERT_EQ(DTLTO_OK, open());
+  auto *Status = static_cast<const dtlto_status *>(
+      dtlto_plugin_entry.extension(DTLTO_EXT_STATUS));
+  ASSERT_TRUE(Status);
+  std::vector<std::pair<uint32_t, std::string>> All;
+  EXPECT_EQ(DTLTO_OK, Status->query(
+                          Session, 10000,
+                          [](void *C, const dtlto_worker_status *W) {
+                            static_cast<decltype(All) *>(C)->emplace_back(
+                                W->state,
+                                std::string(W->name) + ", " +
+                                    (W->compiler ? W->compiler : W->why));
+                          },
+                          &All));
+  ASSERT_EQ(1u, All.size());
+  EXPECT_EQ(unsigned(DTLTO_WORKER_UP), All[0].first);
+  EXPECT_EQ(server().url() + ", dtlto-codegen, LLVM 19.1.7, API 2.3, SHA-256",
+            All[0].second);
+}

@@ -1,0 +1,520 @@
+//===- MockServer.cpp - A server of the API inside of a test --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MockServer.h"
+#include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
+#include "google/bytestream/bytestream.grpc.pb.h"
+#include "google/rpc/error_details.pb.h"
+#include <algorithm>
+#include <condition_variable>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <set>
+#include <thread>
+#include <zstd.h>
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+using namespace dtlto::test;
+using namespace dtlto::reapi;
+namespace re = build::bazel::remote::execution::v2;
+using google::longrunning::Operation;
+using grpc::ServerContext;
+using grpc::Status;
+using grpc::StatusCode;
+
+static std::string key(const re::Digest &D) {
+  return D.hash() + "/" + std::to_string(D.size_bytes());
+}
+
+struct MockServer::Impl final : re::Execution::Service,
+                                re::ActionCache::Service,
+                                re::ContentAddressableStorage::Service,
+                                re::Capabilities::Service,
+                                google::bytestream::ByteStream::Service {
+  Impl(MockServer &M, const Options &O) : M(M), O(O) {}
+
+  MockServer &M;
+  const Options O;
+  int Port = 0;
+  std::unique_ptr<grpc::Server> Server;
+
+  mutable std::mutex Mutex; // guards what follows
+  std::condition_variable Changed;
+  std::map<std::string, std::string> Blobs; // by HASH/SIZE
+  std::map<std::string, re::ActionResult> Results;
+  std::map<std::string, Operation> Operations;
+  std::map<std::string, std::string> Streams; // by resource, unfinished
+  Seen S;
+  unsigned NumRunning = 0;
+  bool Released = false;
+
+  DigestKind kind() const {
+    return O.Blake3 ? DigestKind::Blake3 : DigestKind::Sha256;
+  }
+  re::Digest digestOf(const std::string &Bytes) const {
+    BlobName N = nameBlob(kind(), Bytes);
+    re::Digest D;
+    D.set_hash(N.Hash);
+    D.set_size_bytes(int64_t(N.Size));
+    return D;
+  }
+  void problem(const std::string &Text) { S.Problems.push_back(Text); }
+  void note(ServerContext *C) {
+    for (auto &[Name, Value] : C->client_metadata()) {
+      std::string Text(Value.data(), Value.size());
+      if (Name == "authorization")
+        S.Authorization = Text;
+      if (Name == "build.bazel.remote.execution.v2.requestmetadata-bin") {
+        re::RequestMetadata R;
+        if (R.ParseFromString(Text))
+          S.Tool = R.tool_details().tool_name();
+      }
+    }
+  }
+  void store(const std::string &Bytes, const re::Digest &Said) {
+    ++S.Uploads[Said.hash()];
+    if (key(digestOf(Bytes)) != key(Said))
+      problem("what came isn't what its digest names");
+    Blobs[key(Said)] = Bytes;
+  }
+
+  //===--------------------------------------------------------------------===//
+
+  Status GetCapabilities(ServerContext *C, const re::GetCapabilitiesRequest *,
+                         re::ServerCapabilities *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    note(C);
+    if (O.CapabilitiesCode)
+      return Status(StatusCode(O.CapabilitiesCode), "you are nobody here");
+    auto *Cache = Out->mutable_cache_capabilities();
+    Cache->add_digest_functions(re::DigestFunction::SHA256);
+    if (O.Blake3)
+      Cache->add_digest_functions(re::DigestFunction::BLAKE3);
+    if (O.Zstd) {
+      Cache->add_supported_compressors(re::Compressor::ZSTD);
+      Cache->add_supported_batch_update_compressors(re::Compressor::ZSTD);
+    }
+    Cache->set_max_batch_total_size_bytes(O.MaxBatch);
+    auto *Runs = Out->mutable_execution_capabilities();
+    Runs->set_exec_enabled(true);
+    Runs->set_digest_function(O.Blake3 ? re::DigestFunction::BLAKE3
+                                       : re::DigestFunction::SHA256);
+    if (O.Blake3)
+      Runs->add_digest_functions(re::DigestFunction::BLAKE3);
+    Out->mutable_high_api_version()->set_major(2);
+    Out->mutable_high_api_version()->set_minor(3);
+    return Status::OK;
+  }
+
+  Status FindMissingBlobs(ServerContext *,
+                          const re::FindMissingBlobsRequest *In,
+                          re::FindMissingBlobsResponse *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (M.FailFinds) {
+      --M.FailFinds;
+      return Status(StatusCode::UNAVAILABLE, "later");
+    }
+    ++S.Finds;
+    S.FoundDigests += unsigned(In->blob_digests_size());
+    for (const re::Digest &D : In->blob_digests())
+      if (!Blobs.count(key(D)))
+        *Out->add_missing_blob_digests() = D;
+    return Status::OK;
+  }
+
+  Status BatchUpdateBlobs(ServerContext *,
+                          const re::BatchUpdateBlobsRequest *In,
+                          re::BatchUpdateBlobsResponse *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    ++S.Batches;
+    uint64_t Size = 0;
+    for (const auto &R : In->requests()) {
+      std::string Bytes = R.data();
+      if (R.compressor() == re::Compressor::ZSTD) {
+        if (!O.Zstd)
+          problem("packed without being offered");
+        Bytes.resize(size_t(R.digest().size_bytes()));
+        if (ZSTD_decompress(Bytes.data(), Bytes.size(), R.data().data(),
+                            R.data().size()) != Bytes.size())
+          problem("what is packed can't be unpacked");
+      }
+      Size += R.data().size();
+      store(Bytes, R.digest());
+      *Out->add_responses()->mutable_digest() = R.digest();
+    }
+    if (O.MaxBatch && Size > uint64_t(O.MaxBatch))
+      problem("a batch is too large");
+    return Status::OK;
+  }
+
+  Status BatchReadBlobs(ServerContext *, const re::BatchReadBlobsRequest *In,
+                        re::BatchReadBlobsResponse *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    for (const re::Digest &D : In->digests()) {
+      auto *R = Out->add_responses();
+      *R->mutable_digest() = D;
+      if (Blobs.count(key(D)))
+        R->set_data(Blobs[key(D)]);
+      else
+        R->mutable_status()->set_code(StatusCode::NOT_FOUND);
+    }
+    return Status::OK;
+  }
+
+  /// HASH/SIZE at the end of a resource's name.
+  static re::Digest digestIn(const std::string &Resource) {
+    size_t Slash = Resource.rfind('/');
+    size_t Before = Resource.rfind('/', Slash - 1);
+    re::Digest D;
+    D.set_hash(Resource.substr(Before + 1, Slash - Before - 1));
+    D.set_size_bytes(std::atoll(Resource.c_str() + Slash + 1));
+    return D;
+  }
+
+  Status Write(ServerContext *,
+               grpc::ServerReader<google::bytestream::WriteRequest> *In,
+               google::bytestream::WriteResponse *Out) override {
+    google::bytestream::WriteRequest R;
+    std::string Resource;
+    bool IsFirst = true, IsDone = false;
+    while (!IsDone && In->Read(&R)) {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (IsFirst) {
+        Resource = R.resource_name();
+        ++S.Writes;
+      }
+      std::string &Bytes = Streams[Resource];
+      if (IsFirst && R.write_offset() == 0)
+        Bytes.clear();
+      if (R.write_offset() != int64_t(Bytes.size()))
+        problem("a write leaves a gap");
+      Bytes += R.data();
+      S.BytesWritten += R.data().size();
+      IsDone = R.finish_write();
+      if (IsFirst && M.CutWrites && !IsDone) {
+        --M.CutWrites;
+        return Status(StatusCode::UNAVAILABLE, "cut");
+      }
+      IsFirst = false;
+    }
+    std::lock_guard<std::mutex> Lock(Mutex);
+    std::string Bytes = Streams[Resource];
+    Out->set_committed_size(int64_t(Bytes.size()));
+    if (!IsDone)
+      return Status::OK;
+    re::Digest D = digestIn(Resource);
+    if (Resource.find("compressed-blobs/zstd/") != Resource.npos) {
+      std::string Whole(size_t(D.size_bytes()), '\0');
+      if (ZSTD_decompress(Whole.data(), Whole.size(), Bytes.data(),
+                          Bytes.size()) != Whole.size())
+        problem("what is packed can't be unpacked");
+      Bytes = Whole;
+    }
+    store(Bytes, D);
+    Streams.erase(Resource);
+    return Status::OK;
+  }
+
+  Status
+  QueryWriteStatus(ServerContext *,
+                   const google::bytestream::QueryWriteStatusRequest *In,
+                   google::bytestream::QueryWriteStatusResponse *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    ++S.Queries;
+    Out->set_committed_size(int64_t(Streams[In->resource_name()].size()));
+    return Status::OK;
+  }
+
+  Status
+  Read(ServerContext *, const google::bytestream::ReadRequest *In,
+       grpc::ServerWriter<google::bytestream::ReadResponse> *Out) override {
+    std::string Bytes;
+    bool Cut;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      auto It = Blobs.find(key(digestIn(In->resource_name())));
+      if (It == Blobs.end())
+        return Status(StatusCode::NOT_FOUND, "no such blob");
+      Bytes = It->second.substr(size_t(In->read_offset()));
+      Cut = M.CutReads != 0;
+      M.CutReads -= Cut;
+    }
+    constexpr size_t Size = 1000;
+    for (size_t At = 0; At < Bytes.size(); At += Size) {
+      google::bytestream::ReadResponse R;
+      R.set_data(Bytes.substr(At, Size));
+      Out->Write(R);
+      if (Cut)
+        return Status(StatusCode::UNAVAILABLE, "cut");
+    }
+    return Status::OK;
+  }
+
+  Status GetActionResult(ServerContext *C, const re::GetActionResultRequest *In,
+                         re::ActionResult *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    note(C);
+    if (M.FailLookups) {
+      --M.FailLookups;
+      return Status(StatusCode::UNAVAILABLE, "later");
+    }
+    ++S.Lookups;
+    auto It = Results.find(key(In->action_digest()));
+    if (It == Results.end())
+      return Status(StatusCode::NOT_FOUND, "no result");
+    *Out = It->second;
+    return Status::OK;
+  }
+
+  //===--------------------------------------------------------------------===//
+
+  /// Adds the blobs of a tree to \p Files, or to \p Missing.
+  void readTree(const re::Digest &Root, const std::string &At,
+                std::map<std::string, std::string> &Files,
+                std::vector<re::Digest> &Missing) {
+    auto It = Blobs.find(key(Root));
+    if (It == Blobs.end())
+      return Missing.push_back(Root);
+    re::Directory D;
+    if (!D.ParseFromString(It->second))
+      return problem("a folder can't be read");
+    std::string Last;
+    for (const auto &F : D.files()) {
+      if (F.name() <= Last)
+        problem("a folder isn't sorted");
+      Last = F.name();
+      auto Content = Blobs.find(key(F.digest()));
+      if (Content == Blobs.end())
+        Missing.push_back(F.digest());
+      else
+        Files[At + F.name() + (F.is_executable() ? "*" : "")] = Content->second;
+    }
+    Last.clear();
+    for (const auto &F : D.directories()) {
+      if (F.name() <= Last)
+        problem("a folder isn't sorted");
+      Last = F.name();
+      readTree(F.digest(), At + F.name() + "/", Files, Missing);
+    }
+  }
+
+  static Status missing(const std::vector<re::Digest> &Blobs) {
+    google::rpc::PreconditionFailure P;
+    for (const re::Digest &D : Blobs) {
+      auto *V = P.add_violations();
+      V->set_type("MISSING");
+      V->set_subject("blobs/" + key(D));
+    }
+    google::rpc::Status Full;
+    Full.set_code(StatusCode::FAILED_PRECONDITION);
+    Full.add_details()->PackFrom(P);
+    return Status(StatusCode::FAILED_PRECONDITION, "blobs are missing",
+                  Full.SerializeAsString());
+  }
+
+  Status full() const {
+    google::rpc::RetryInfo Info;
+    Info.mutable_retry_delay()->set_nanos(int(M.RetryAfterMs * 1000000));
+    google::rpc::Status Full;
+    Full.set_code(StatusCode::RESOURCE_EXHAUSTED);
+    Full.add_details()->PackFrom(Info);
+    return Status(StatusCode::RESOURCE_EXHAUSTED, "the queue is full",
+                  Full.SerializeAsString());
+  }
+
+  static Operation staged(const std::string &Name,
+                          re::ExecutionStage::Value Stage) {
+    Operation Op;
+    Op.set_name(Name);
+    re::ExecuteOperationMetadata E;
+    E.set_stage(Stage);
+    if (Stage == re::ExecutionStage::EXECUTING)
+      E.mutable_partial_execution_metadata()->set_worker("worker-7");
+    Op.mutable_metadata()->PackFrom(E);
+    return Op;
+  }
+
+  Status Execute(ServerContext *C, const re::ExecuteRequest *In,
+                 grpc::ServerWriter<Operation> *Out) override {
+    Fate F;
+    std::string Name;
+    std::map<std::string, std::string> Files;
+    re::Command Command;
+    re::Action Action;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      unsigned N = S.Executions++;
+      F = M.FateOf ? M.FateOf(N) : Fate::Good;
+      Name = "operations/" + std::to_string(N);
+      S.Actions.push_back(In->action_digest().hash());
+      S.SkipCache = In->skip_cache_lookup();
+      if (F == Fate::CutEarly)
+        return Status(StatusCode::UNAVAILABLE, "cut");
+      if (F == Fate::Full)
+        return full();
+      if (F == Fate::Refused)
+        return Status(StatusCode::PERMISSION_DENIED, "not you");
+      std::vector<re::Digest> Missing;
+      auto Get = [&](const re::Digest &D, auto &To) {
+        auto It = Blobs.find(key(D));
+        if (It == Blobs.end())
+          Missing.push_back(D);
+        else if (!To.ParseFromString(It->second))
+          problem("a message can't be read");
+      };
+      Get(In->action_digest(), Action);
+      if (Missing.empty()) {
+        Get(Action.command_digest(), Command);
+        readTree(Action.input_root_digest(), "", Files, Missing);
+      }
+      if (F == Fate::Lost) {
+        Missing.push_back(Action.command_digest());
+        for (const re::Digest &D : Missing)
+          Blobs.erase(key(D));
+      }
+      if (!Missing.empty())
+        return missing(Missing);
+      S.Files = Files;
+      S.Arguments.assign(Command.arguments().begin(),
+                         Command.arguments().end());
+      S.DoNotCache = Action.do_not_cache();
+      for (const auto &P : Command.platform().properties())
+        S.Platform[P.name()] = P.value();
+      if (Command.output_paths_size() != 1 ||
+          Action.platform().SerializeAsString() !=
+              Command.platform().SerializeAsString())
+        problem("output paths or platforms");
+    }
+    Out->Write(staged(Name, re::ExecutionStage::QUEUED));
+    if (F == Fate::Silent || F == Fate::Held) {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      while (!C->IsCancelled() && !(F == Fate::Held && Released))
+        Changed.wait_for(Lock, std::chrono::milliseconds(5));
+      if (C->IsCancelled())
+        return Status::CANCELLED;
+    }
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      S.MostRunning = std::max(S.MostRunning, ++NumRunning);
+    }
+    Out->Write(staged(Name, re::ExecutionStage::EXECUTING));
+
+    // What a worker does: the object is all inputs, in brackets.
+    std::string Object = "<";
+    bool HasWorker = Files.count("dtlto-codegen*");
+    for (const auto &[Path, Bytes] : Files)
+      if (!HasWorker ||
+          (Path.substr(0, 4) == "job/" && Path != "job/manifest.json"))
+        Object += Bytes;
+    Object += ">";
+    if (F == Fate::OtherObject)
+      Object = "another's";
+    re::ExecuteResponse Response;
+    re::ActionResult &R = *Response.mutable_result();
+    R.mutable_execution_metadata()->set_worker("worker-7");
+    std::lock_guard<std::mutex> Lock(Mutex);
+    --NumRunning;
+    if (F == Fate::CompileError || F == Fate::WorkerError) {
+      R.set_exit_code(1);
+      R.set_stderr_raw(F == Fate::CompileError
+                           ? "error: the module is wrong\n"
+                           : "dtlto-codegen: error: no memory\n");
+    } else if (F != Fate::NoObject) {
+      re::OutputFile *File = R.add_output_files();
+      File->set_path(Command.output_paths(0));
+      *File->mutable_digest() = digestOf(Object);
+      Blobs[key(File->digest())] = Object;
+      if (F == Fate::OtherBytes)
+        Object[1] ^= 1;
+      if (F == Fate::OtherBytes || O.InlinesObjects)
+        File->set_contents(Object);
+    }
+    if (R.exit_code() == 0 && !Action.do_not_cache())
+      Results[key(In->action_digest())] = R;
+    Operation Op = staged(Name, re::ExecutionStage::COMPLETED);
+    Op.set_done(true);
+    Op.mutable_response()->PackFrom(Response);
+    if (F == Fate::CutLate)
+      Operations[Name] = Op;
+    if (F == Fate::CutLate || F == Fate::Forgotten)
+      return Status(StatusCode::UNAVAILABLE, "cut");
+    Out->Write(Op);
+    return Status::OK;
+  }
+
+  Status WaitExecution(ServerContext *, const re::WaitExecutionRequest *In,
+                       grpc::ServerWriter<Operation> *Out) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    ++S.Waits;
+    auto It = Operations.find(In->name());
+    if (It == Operations.end())
+      return Status(StatusCode::NOT_FOUND, "no such operation");
+    Out->Write(It->second);
+    return Status::OK;
+  }
+};
+
+MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
+  grpc::ServerBuilder B;
+  auto Credentials = grpc::InsecureServerCredentials();
+  if (!O.Key.empty()) {
+    grpc::SslServerCredentialsOptions Ssl(
+        GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+    Ssl.pem_root_certs = O.Ca;
+    Ssl.pem_key_cert_pairs.push_back({O.Key, O.Certificate});
+    Credentials = grpc::SslServerCredentials(Ssl);
+  }
+  B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
+  B.RegisterService(static_cast<re::Execution::Service *>(I.get()));
+  B.RegisterService(static_cast<re::ActionCache::Service *>(I.get()));
+  B.RegisterService(
+      static_cast<re::ContentAddressableStorage::Service *>(I.get()));
+  B.RegisterService(static_cast<re::Capabilities::Service *>(I.get()));
+  B.RegisterService(
+      static_cast<google::bytestream::ByteStream::Service *>(I.get()));
+  I->Server = B.BuildAndStart();
+}
+
+MockServer::~MockServer() {
+  release();
+  I->Server->Shutdown(std::chrono::system_clock::now());
+  I->Server->Wait();
+}
+
+std::string MockServer::url() const {
+  return (I->O.Key.empty() ? "grpc" : "grpcs") + std::string("://127.0.0.1:") +
+         std::to_string(I->Port);
+}
+
+void MockServer::release() {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  I->Released = true;
+  I->Changed.notify_all();
+}
+
+void MockServer::spoilResults() {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  for (auto &[Name, R] : I->Results) {
+    re::OutputFile &F = *R.mutable_output_files(0);
+    *F.mutable_digest() = I->digestOf("somebody's");
+    F.set_contents("somebody's");
+  }
+}
+
+MockServer::Seen MockServer::seen() const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  return I->S;
+}
+
+bool MockServer::has(const std::string &Hash) const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  for (const auto &[Key, Bytes] : I->Blobs)
+    if (Key.substr(0, Hash.size()) == Hash)
+      return true;
+  return false;
+}

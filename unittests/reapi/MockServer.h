@@ -1,0 +1,102 @@
+//===- MockServer.h - A server of the API inside of a test ------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Content, action cache and execution in memory, for what stock servers can't
+// be made to do: cut streams, forget blobs, be full, lie, say nothing. It holds
+// clients to the API: digests of what comes are checked, actions are read from
+// the content, folders must be canonical.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_REAPI_MOCKSERVER_H
+#define DTLTO_UNITTESTS_REAPI_MOCKSERVER_H
+
+#include "Digest.h"
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace dtlto::test {
+
+/// What becomes of one execution.
+enum class Fate {
+  Good,
+  CutEarly,    // UNAVAILABLE before a word
+  CutLate,     // UNAVAILABLE once it runs; WaitExecution has the rest
+  Forgotten,   // likewise, but WaitExecution says NOT_FOUND
+  Full,        // RESOURCE_EXHAUSTED
+  Lost,        // a blob of it is MISSING, and really gone
+  OtherBytes,  // the object isn't what its digest names
+  OtherObject, // the object isn't what the linker takes
+  NoObject,
+  CompileError,
+  WorkerError,
+  Refused, // PERMISSION_DENIED
+  Silent,  // nothing comes until the client cancels
+  Held     // runs until release()
+};
+
+class MockServer {
+public:
+  struct Options {
+    int64_t MaxBatch = 0; // 0: not said
+    bool Zstd = false, Blake3 = false;
+    bool InlinesObjects = true;
+    int CapabilitiesCode = 0; // a gRPC status
+    /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
+    std::string Certificate, Key, Ca;
+  };
+  explicit MockServer(const Options &O);
+  ~MockServer();
+  MockServer(const MockServer &) = delete;
+
+  std::string url() const; // grpc://127.0.0.1:PORT
+
+  /// The fate of the N-th execution, from 0. Good if there is none.
+  std::function<Fate(unsigned)> FateOf;
+  /// RetryInfo of a server that is full, in milliseconds.
+  unsigned RetryAfterMs = 1;
+  /// So many calls of ByteStream are cut after their first message.
+  unsigned CutWrites = 0, CutReads = 0;
+  /// So many calls of FindMissingBlobs and GetActionResult fail with
+  /// UNAVAILABLE.
+  unsigned FailFinds = 0, FailLookups = 0;
+
+  /// Lets those that are held go on, and all that come.
+  void release();
+  /// Damages what the action cache has.
+  void spoilResults();
+
+  struct Seen {
+    unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
+    unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;
+    uint64_t BytesWritten = 0;               // by ByteStream
+    std::map<std::string, unsigned> Uploads; // by hash
+    std::vector<std::string> Actions;        // hashes, as they were executed
+    std::vector<std::string> Problems;       // what no client may do
+    std::string Authorization, Tool;
+    std::map<std::string, std::string> Files; // of the last action's tree
+    std::vector<std::string> Arguments;
+    std::map<std::string, std::string> Platform;
+    bool DoNotCache = false, SkipCache = false;
+  };
+  Seen seen() const;
+  /// Whether a hash is there.
+  bool has(const std::string &Hash) const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> I;
+};
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_REAPI_MOCKSERVER_H

@@ -1,0 +1,86 @@
+//===- ReapiLinkTest.h - A linker and a server inside of a test -*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_REAPI_REAPILINKTEST_H
+#define DTLTO_UNITTESTS_REAPI_REAPILINKTEST_H
+
+#include "MockServer.h"
+#include "dtlto/PluginAPI.h"
+#include "gtest/gtest.h"
+#include <condition_variable>
+#include <deque>
+#include <list>
+
+namespace dtlto::test {
+
+/// A linker whose jobs are any bytes, and which takes objects in <brackets>.
+class ReapiLinkTest : public testing::Test {
+protected:
+  struct Done {
+    int32_t Status = -1;
+    std::string Object, Message, Worker;
+  };
+
+  void SetUp() override;
+  void TearDown() override;
+
+  /// Starts a server, if there is none.
+  MockServer &server();
+  /// Opens a session with that server and \p Args.
+  int32_t open(std::vector<std::string> Args = {});
+  /// Offers a job: a module of its own, and one that all import.
+  uint64_t submit(const std::string &Module, const std::string &Import = "i");
+  Done wait(uint64_t Id);
+  Done compile(const std::string &Module = "m") { return wait(submit(Module)); }
+  void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
+  void close();
+  std::string logged(uint32_t Level);
+  /// Waits until \p Until(), which is asked again and again, is true.
+  static bool waitUntil(const std::function<bool()> &Until);
+
+  MockServer::Options ServerOptions;
+  std::unique_ptr<MockServer> Server;
+  uint32_t Timeout = 60;
+  uint64_t ResultBytes = 0;
+  dtlto_session *Session = nullptr;
+  std::string Folder, Worker;
+
+private:
+  struct Made {
+    std::deque<std::string> Texts;
+    dtlto_input Inputs[3] = {};
+    const dtlto_input *Pointers[3];
+    std::vector<dtlto_bundle_span> Spans;
+    dtlto_job Job = {};
+    std::vector<uint32_t> States;
+  };
+  static ReapiLinkTest &of(dtlto_host_context *C) {
+    return *reinterpret_cast<ReapiLinkTest *>(C);
+  }
+
+  dtlto_host Host = {};
+  dtlto_needs Needs = {};
+  dtlto_bundle Bundler = {};
+  dtlto_bundle_2 SpanBundler = {};
+  dtlto_check Check = {};
+  std::mutex Mutex; // guards what follows
+  std::condition_variable Changed;
+  std::map<uint64_t, std::unique_ptr<Made>> Jobs;
+  std::map<uint64_t, Done> Results;
+  std::list<std::string> Modules;
+  std::vector<std::pair<uint32_t, std::string>> Logs;
+  uint64_t LastId = 0;
+  bool Closed = false;
+
+protected:
+  std::map<uint64_t, std::vector<uint32_t>> States;
+  unsigned Parts = 0; // that the plugin asked for
+};
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_REAPI_REAPILINKTEST_H

@@ -1,0 +1,204 @@
+//===- SettingsTest.cpp - Arguments, a file, environment variables --------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Settings.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+using namespace dtlto::reapi;
+
+namespace {
+class SettingsTest : public testing::Test {
+protected:
+  bool read(std::vector<const char *> Args) {
+    dtlto_session_params Params = {};
+    Params.size = sizeof(Params);
+    Params.args = Args.data();
+    Params.num_args = static_cast<uint32_t>(Args.size());
+    std::vector<std::string> Texts;
+    for (const auto &[Name, Value] : Env)
+      Texts.push_back(Name + "=" + Value);
+    std::vector<const char *> Environ;
+    for (const std::string &T : Texts)
+      Environ.push_back(T.c_str());
+    Environ.push_back(nullptr);
+    return readSettings(
+        Params,
+        [&](const char *Name) -> const char * {
+          auto It = Env.find(Name);
+          return It == Env.end() ? nullptr : It->second.c_str();
+        },
+        Environ.data(), "/plugins", S, Error);
+  }
+  std::string file(const std::string &Text) {
+    std::string Name =
+        std::filesystem::temp_directory_path() / "dtlto-settings-XXXXXX";
+    close(mkstemp(Name.data()));
+    std::ofstream(Name) << Text;
+    Files.push_back(Name);
+    return Name;
+  }
+  ~SettingsTest() {
+    for (const std::string &F : Files)
+      std::filesystem::remove(F);
+  }
+
+  std::map<std::string, std::string> Env;
+  std::vector<std::string> Files;
+  Settings S;
+  std::string Error;
+};
+} // namespace
+
+TEST_F(SettingsTest, Nothing) {
+  EXPECT_FALSE(read({}));
+  EXPECT_NE(std::string::npos, Error.find("no server"));
+}
+
+TEST_F(SettingsTest, Endpoints) {
+  struct {
+    const char *Text, *Target;
+    bool Tls;
+  } Good[] = {{"grpc://host:1", "host:1", false},
+              {"grpcs://host", "host:443", true},
+              {"http://host/", "host:80", false},
+              {"https://host:8443", "host:8443", true},
+              {"host:99", "host:99", false},
+              {"grpc://[::1]:5", "[::1]:5", false},
+              {"unix:/run/casd.sock", "unix:/run/casd.sock", false}};
+  for (const auto &G : Good) {
+    Endpoint E;
+    EXPECT_TRUE(readEndpoint(G.Text, false, E)) << G.Text;
+    EXPECT_EQ(G.Target, E.Target);
+    EXPECT_EQ(G.Tls, E.Tls);
+  }
+  for (const char *Bad : {"", "grpc://", "ftp://host", "host:0", "host:65536",
+                          "host:x", ":1", "a b:1", "grpc://user@host:1",
+                          "grpc://host:1/path", "::1:5", "unix:"}) {
+    Endpoint E;
+    EXPECT_FALSE(readEndpoint(Bad, false, E)) << Bad;
+  }
+}
+
+TEST_F(SettingsTest, LocalEndpoints) {
+  for (auto [Text, Local] : {std::pair("unix:/s", true),
+                             {"grpc://localhost:1", true},
+                             {"grpc://127.0.0.2:1", true},
+                             {"grpc://[::1]:1", true},
+                             {"grpc://localhost.example:1", false},
+                             {"grpc://10.0.0.1:1", false}}) {
+    Endpoint E;
+    ASSERT_TRUE(readEndpoint(Text, false, E));
+    EXPECT_EQ(Local, E.isLocal()) << Text;
+  }
+}
+
+TEST_F(SettingsTest, OneServerForAll) {
+  ASSERT_TRUE(read({"server=grpc://a:1"}));
+  EXPECT_EQ("a:1", S.Cas.Target);
+  EXPECT_EQ("a:1", S.Cache.Target);
+  ASSERT_TRUE(read({"server=grpc://a:1", "cas=grpcs://b:2"}));
+  EXPECT_EQ("b:2", S.Cas.Target);
+  EXPECT_EQ("b:2", S.Cache.Target);
+  EXPECT_TRUE(S.Cache.Tls);
+}
+
+TEST_F(SettingsTest, WhatWins) {
+  std::string File = file("# ours\n\n instance = of the file \r\n"
+                          "server=grpc://file:1\nplatform=a=file\n"
+                          "platform=b=file\njobs=7\n");
+  std::string Config = "config=" + File;
+  Env = {
+      {"RECC_SERVER", "http://recc:1"},   {"RBE_service", "rbe:1"},
+      {"RBE_instance", "of rbe"},         {"RECC_REMOTE_PLATFORM_a", "recc"},
+      {"RECC_REMOTE_PLATFORM_c", "recc"}, {"RECC_CAS_SERVER", "http://cas:1"}};
+  ASSERT_TRUE(read({})) << Error;
+  EXPECT_EQ("recc:1", S.Server.Target);
+  EXPECT_EQ("of rbe", S.Instance);
+  ASSERT_TRUE(read({Config.c_str()})) << Error;
+  EXPECT_EQ("file:1", S.Server.Target);
+  EXPECT_EQ("of the file", S.Instance);
+  EXPECT_EQ(7u, S.Jobs);
+  ASSERT_TRUE(read({"server=grpc://arg:1", "platform=a=arg", Config.c_str()}));
+  EXPECT_EQ("arg:1", S.Server.Target);
+  EXPECT_EQ("cas:1", S.Cas.Target);
+  EXPECT_EQ((std::map<std::string, std::string>{
+                {"a", "arg"}, {"b", "file"}, {"c", "recc"}}),
+            S.Platform);
+}
+
+TEST_F(SettingsTest, RbeIsSecureUnlessItSays) {
+  Env["RBE_service"] = "rbe:1";
+  ASSERT_TRUE(read({}));
+  EXPECT_TRUE(S.Server.Tls);
+  Env["RBE_service_no_security"] = "true";
+  ASSERT_TRUE(read({}));
+  EXPECT_FALSE(S.Server.Tls);
+}
+
+TEST_F(SettingsTest, ReccSwitches) {
+  Env["RECC_SERVER"] = "http://a:1";
+  Env["RECC_SKIP_CACHE"] = "1";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ(Results::Off, S.Use);
+  Env["RECC_CACHE_ONLY"] = "1";
+  ASSERT_TRUE(read({}));
+  EXPECT_TRUE(S.CacheOnly);
+  ASSERT_TRUE(read({"results=write"}));
+  EXPECT_FALSE(S.CacheOnly);
+  EXPECT_EQ(Results::Write, S.Use);
+}
+
+TEST_F(SettingsTest, Worker) {
+  ASSERT_TRUE(read({"server=a:1"}));
+  EXPECT_EQ("/plugins/dtlto-codegen-static", S.WorkerFile);
+  ASSERT_TRUE(read({"server=a:1", "worker=/w"}));
+  EXPECT_EQ("/w", S.WorkerFile);
+  ASSERT_TRUE(read({"server=a:1", "worker=clang-19"}));
+  EXPECT_FALSE(S.sendsWorker());
+  Env["DTLTO_WORKER"] = "/e";
+  ASSERT_TRUE(read({"server=a:1"}));
+  EXPECT_EQ("/e", S.WorkerFile);
+}
+
+/// A wrong one is named with where it stands.
+TEST_F(SettingsTest, Wrong) {
+  Env["RECC_SERVER"] = "http://a:1";
+  std::pair<const char *, const char *> Args[] = {
+      {"jobs=0", "argument 'jobs=0': expected a number from 1 to 4096"},
+      {"job=1", "did you mean 'jobs='?"},
+      {"results=yes", "expected write, read, off or only"},
+      {"digest=md5", "expected sha256, blake3 or auto"},
+      {"platform=x", "expected platform=NAME=VALUE"},
+      {"header=a b=c", "no name of a header"},
+      {"header=a-bin=c", "binary"},
+      {"cas=nowhere:x", "argument 'cas=nowhere:x': expected grpc://"},
+      {"tls-cert=/c", "belong together"},
+      {"config=/nowhere", "can't read '/nowhere'"},
+      {"alone", "unknown argument 'alone'"}};
+  for (auto [Arg, Why] : Args) {
+    EXPECT_FALSE(read({Arg})) << Arg;
+    EXPECT_NE(std::string::npos, Error.find(Why)) << Error;
+  }
+  std::string File = file("jobs=3\n\njobs = many\n");
+  EXPECT_FALSE(read({("config=" + File).c_str()}));
+  EXPECT_NE(std::string::npos, Error.find(File + "' line 3")) << Error;
+  Env["RECC_RETRY_LIMIT"] = "lots";
+  EXPECT_FALSE(read({}));
+  EXPECT_EQ(0u, Error.find("$RECC_RETRY_LIMIT='lots'")) << Error;
+  // One that isn't used isn't looked at.
+  EXPECT_TRUE(read({"retries=1"}));
+}
+
+/// A header may be a secret, and messages go to logs.
+TEST_F(SettingsTest, HeadersAreNotShown) {
+  EXPECT_FALSE(read({"server=a:1", "header=a b=secret"}));
+  EXPECT_EQ(std::string::npos, Error.find("secret")) << Error;
+}
