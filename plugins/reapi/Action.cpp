@@ -7,6 +7,7 @@
 
 #include "Action.h"
 #include "Text.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -133,15 +134,17 @@ BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
     return {hexDigits(In.digest, sizeof(In.digest)), Bytes.size()};
   if (In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT)
     return nameBlob(Kind, Bytes);
+  std::array<uint8_t, sizeof(In.digest)> Key;
+  std::copy(std::begin(In.digest), std::end(In.digest), Key.begin());
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    auto It = Modules.find(Bytes.data());
-    if (It != Modules.end() && It->second.Size == Bytes.size())
+    auto It = Modules.find(Key);
+    if (It != Modules.end())
       return It->second;
   }
   BlobName Name = nameBlob(Kind, Bytes);
   std::lock_guard<std::mutex> Lock(Mutex);
-  return Modules[Bytes.data()] = Name;
+  return Modules[Key] = Name;
 }
 
 Action ActionMaker::make(const sdk::Job &J) {

@@ -25,8 +25,11 @@
 
 #include "Cas.h"
 #include "dtlto/sdk/Job.hpp"
+#include <array>
 #include <deque>
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace dtlto::reapi {
 
@@ -77,8 +80,9 @@ private:
   const std::string_view Worker;
   const BlobName WorkerName;
   std::mutex Mutex; // guards what follows
-  /// Modules are where they are until the link ends.
-  std::unordered_map<const void *, BlobName> Modules;
+  /// By the digest that the linker has made; where a module lies, another may
+  /// lie later.
+  std::map<std::array<uint8_t, 32>, BlobName> Modules;
 };
 
 /// The text of manifest.json in the first part of a bundle; empty if it isn't

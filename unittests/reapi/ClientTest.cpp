@@ -89,6 +89,15 @@ TEST_F(ClientTest, BlobsGoUpOnce) {
   EXPECT_EQ(First.Executions, Second.Executions);
 }
 
+/// A job's inputs are lent for as long as the job: the next may lie where they
+/// were.
+TEST_F(ClientTest, AnotherModuleInTheSameMemory) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile("m").Object);
+  overwrite("m", "n");
+  EXPECT_EQ("<the indexin>", compile("n").Object);
+}
+
 /// An action is the same whoever makes it, and whatever else he has.
 TEST_F(ClientTest, SameActionEachTime) {
   ASSERT_EQ(DTLTO_OK, open({"platform=a=1", "platform=b=2", "results=off"}));

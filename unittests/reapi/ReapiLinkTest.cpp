@@ -204,6 +204,13 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   return Id;
 }
 
+void ReapiLinkTest::overwrite(const std::string &Old, const std::string &New) {
+  ASSERT_EQ(Old.size(), New.size());
+  for (std::string &Text : Modules)
+    if (Text == Old)
+      std::copy(New.begin(), New.end(), Text.begin());
+}
+
 ReapiLinkTest::Done ReapiLinkTest::wait(uint64_t Id) {
   std::unique_lock<std::mutex> Lock(Mutex);
   EXPECT_TRUE(Changed.wait_for(Lock, std::chrono::seconds(120), [&] {

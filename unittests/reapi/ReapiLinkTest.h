@@ -34,6 +34,8 @@ protected:
   int32_t open(std::vector<std::string> Args = {});
   /// Offers a job: a module of its own, and one that all import.
   uint64_t submit(const std::string &Module, const std::string &Import = "i");
+  /// The memory of a module that no job has any more gets another of its size.
+  void overwrite(const std::string &Old, const std::string &New);
   Done wait(uint64_t Id);
   Done compile(const std::string &Module = "m") { return wait(submit(Module)); }
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
