@@ -14,8 +14,10 @@ plugin_local() { echo "nothing to start: it compiles in the linker"; }
 start_distccds() {
   command -v distccd >/dev/null ||
     die "there is no distccd; install it as root: apt-get install distcc"
-  link_prefix="$(printf %q "$top/test/distcc/Inputs/farm.py") --report"
-  link_prefix+=" --limit=3600$(printf ' %q' "$@") 2 -- "
+  link_prefix="$(printf %q "$top/test/distcc/Inputs/farm.py") --report --limit=3600"
+  # With nothing to print, %q would be an empty word.
+  [[ $# -eq 0 ]] || link_prefix+=$(printf ' %q' "$@")
+  link_prefix+=" 2 -- "
   echo "each link gets a farm of its own: two distccds"
 }
 
