@@ -103,7 +103,8 @@ void Client::prepare() {
   log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!E->Tls && !E->isLocal() &&
-        (!S.TokenFile.empty() || S.Headers.count("authorization"))) {
+        (!S.TokenFile.empty() || !S.Helper.empty() ||
+         S.Headers.count("authorization"))) {
       log(DTLTO_LOG_WARNING, "the token goes to " + E->name() +
                                  " without encryption; use grpcs://");
       break;

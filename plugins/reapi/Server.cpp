@@ -66,8 +66,14 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
   if (hasControl(Token))
     throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(S.TokenFile) +
                                              " holds more than one line");
+  if (!isHeaderValue(Token))
+    throw sdk::Error(DTLTO_ERROR_CALLER,
+                     "token-file=: " + quote(S.TokenFile) +
+                         " has other characters than ASCII's printable ones");
   if (!Token.empty())
     Authorization = "Bearer " + Token;
+  if (!S.Helper.empty())
+    Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
   std::map<std::string, std::shared_ptr<grpc::Channel>> Channels;
   auto ChannelTo = [&](const Endpoint &E) {
@@ -97,27 +103,58 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
   Cache = re::ActionCache::NewStub(ChannelTo(S.Cache));
 }
 
-void Server::prepare(grpc::ClientContext &Context, const std::string &Action,
-                     std::chrono::seconds Limit) const {
-  Context.set_deadline(std::chrono::system_clock::now() + Limit);
+Fault Server::prepare(Call &C, const std::string &Action,
+                      std::chrono::seconds Limit) {
+  std::vector<std::pair<std::string, std::string>> Headers;
+  if (Helper)
+    if (Fault F = Helper->get(C.Stopping, C.To, Headers, C.Stamp))
+      return F;
+  C.Context.set_deadline(std::chrono::system_clock::now() + Limit);
   re::RequestMetadata M;
   M.mutable_tool_details()->set_tool_name("dtlto");
   M.mutable_tool_details()->set_tool_version(DTLTO_VERSION);
   M.set_action_id(Action);
   M.set_tool_invocation_id(Invocation);
-  Context.AddMetadata(MetadataKey, M.SerializeAsString());
-  if (!Authorization.empty() && !S.Headers.count("authorization"))
-    Context.AddMetadata("authorization", Authorization);
+  C.Context.AddMetadata(MetadataKey, M.SerializeAsString());
+  // What the user has written counts before what the helper says, and that
+  // before the token.
+  bool IsAuthorized = S.Headers.count("authorization");
+  for (const auto &[Name, Value] : Headers) {
+    IsAuthorized |= Name == "authorization";
+    if (!S.Headers.count(Name))
+      C.Context.AddMetadata(Name, Value);
+  }
+  if (!Authorization.empty() && !IsAuthorized)
+    C.Context.AddMetadata("authorization", Authorization);
   for (const auto &[Name, Value] : S.Headers)
-    Context.AddMetadata(Name, Value);
+    C.Context.AddMetadata(Name, Value);
+  return {};
+}
+
+Fault Server::Call::end(const grpc::Status &Status) {
+  Fault F = faultOf(Status);
+  if (!S.Helper)
+    return F;
+  if (!F)
+    S.Helper->taken(To, Stamp);
+  else if (F.Code == grpc::StatusCode::UNAUTHENTICATED &&
+           S.Helper->renew(Stopping, To, Stamp, F)) {
+    F.What = Fault::Later;
+    F.Renewed = true;
+  }
+  return F;
 }
 
 bool Server::mayRetry(const Fault &F, uint32_t Try) const {
+  if (F.Renewed)
+    return true;
   return (F.What == Fault::Later || F.What == Fault::Busy) && Try < S.Retries;
 }
 
 bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
   ++Sum.Retried;
+  if (F.Renewed)
+    return !Stopping.raised();
   std::chrono::milliseconds Time = F.After;
   if (Time.count() == 0) {
     Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
@@ -136,11 +173,11 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
   re::GetCapabilitiesRequest Request;
   Request.set_instance_name(S.Instance);
   re::ServerCapabilities Of, OfCas;
-  Fault F = call(Stopping, "", [&](grpc::ClientContext &C) {
+  Fault F = call(Stopping, S.Server, "", [&](grpc::ClientContext &C) {
     return Capabilities->GetCapabilities(&C, Request, &Of);
   });
   if (!F && S.Cas.name() != S.Server.name()) {
-    F = call(Stopping, "", [&](grpc::ClientContext &C) {
+    F = call(Stopping, S.Cas, "", [&](grpc::ClientContext &C) {
       return CasCapabilities->GetCapabilities(&C, Request, &OfCas);
     });
     *Of.mutable_cache_capabilities() = OfCas.cache_capabilities();

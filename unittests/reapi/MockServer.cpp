@@ -76,6 +76,16 @@ struct MockServer::Impl final : re::Execution::Service,
       }
     }
   }
+  Status admit(ServerContext *C, const char *Method) {
+    auto All = C->client_metadata();
+    auto It = All.find("authorization");
+    std::string Is = It == All.end()
+                         ? ""
+                         : std::string(It->second.data(), It->second.size());
+    return !M.Admits || M.Admits(Method, Is)
+               ? Status::OK
+               : Status(StatusCode::UNAUTHENTICATED, "who are you?");
+  }
   void store(const std::string &Bytes, const re::Digest &Said) {
     ++S.Uploads[Said.hash()];
     if (key(digestOf(Bytes)) != key(Said))
@@ -87,6 +97,8 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status GetCapabilities(ServerContext *C, const re::GetCapabilitiesRequest *,
                          re::ServerCapabilities *Out) override {
+    if (Status No = admit(C, "GetCapabilities"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (O.CapabilitiesCode)
@@ -111,9 +123,11 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status FindMissingBlobs(ServerContext *,
+  Status FindMissingBlobs(ServerContext *C,
                           const re::FindMissingBlobsRequest *In,
                           re::FindMissingBlobsResponse *Out) override {
+    if (Status No = admit(C, "FindMissingBlobs"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     if (M.FailFinds) {
       --M.FailFinds;
@@ -127,9 +141,11 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status BatchUpdateBlobs(ServerContext *,
+  Status BatchUpdateBlobs(ServerContext *C,
                           const re::BatchUpdateBlobsRequest *In,
                           re::BatchUpdateBlobsResponse *Out) override {
+    if (Status No = admit(C, "BatchUpdateBlobs"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     ++S.Batches;
     uint64_t Size = 0;
@@ -152,8 +168,10 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status BatchReadBlobs(ServerContext *, const re::BatchReadBlobsRequest *In,
+  Status BatchReadBlobs(ServerContext *C, const re::BatchReadBlobsRequest *In,
                         re::BatchReadBlobsResponse *Out) override {
+    if (Status No = admit(C, "BatchReadBlobs"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     for (const re::Digest &D : In->digests()) {
       auto *R = Out->add_responses();
@@ -176,9 +194,11 @@ struct MockServer::Impl final : re::Execution::Service,
     return D;
   }
 
-  Status Write(ServerContext *,
+  Status Write(ServerContext *C,
                grpc::ServerReader<google::bytestream::WriteRequest> *In,
                google::bytestream::WriteResponse *Out) override {
+    if (Status No = admit(C, "Write"); !No.ok())
+      return No;
     google::bytestream::WriteRequest R;
     std::string Resource;
     bool IsFirst = true, IsDone = false;
@@ -231,8 +251,10 @@ struct MockServer::Impl final : re::Execution::Service,
   }
 
   Status
-  Read(ServerContext *, const google::bytestream::ReadRequest *In,
+  Read(ServerContext *C, const google::bytestream::ReadRequest *In,
        grpc::ServerWriter<google::bytestream::ReadResponse> *Out) override {
+    if (Status No = admit(C, "Read"); !No.ok())
+      return No;
     std::string Bytes;
     bool Cut;
     {
@@ -257,6 +279,8 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status GetActionResult(ServerContext *C, const re::GetActionResultRequest *In,
                          re::ActionResult *Out) override {
+    if (Status No = admit(C, "GetActionResult"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (M.FailLookups) {
@@ -341,6 +365,8 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status Execute(ServerContext *C, const re::ExecuteRequest *In,
                  grpc::ServerWriter<Operation> *Out) override {
+    if (Status No = admit(C, "Execute"); !No.ok())
+      return No;
     Fate F;
     std::string Name;
     std::map<std::string, std::string> Files;
@@ -447,8 +473,10 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status WaitExecution(ServerContext *, const re::WaitExecutionRequest *In,
+  Status WaitExecution(ServerContext *C, const re::WaitExecutionRequest *In,
                        grpc::ServerWriter<Operation> *Out) override {
+    if (Status No = admit(C, "WaitExecution"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     ++S.Waits;
     auto It = Operations.find(In->name());

@@ -62,6 +62,9 @@ public:
 
   /// The fate of the N-th execution, from 0. Good if there is none.
   std::function<Fate(unsigned)> FateOf;
+  /// Whether a call of that method may be made with that authorization; any
+  /// thread. All if there is none.
+  std::function<bool(const std::string &Method, const std::string &Is)> Admits;
   /// RetryInfo of a server that is full, in milliseconds.
   unsigned RetryAfterMs = 1;
   /// So many calls of ByteStream are cut after their first message.
