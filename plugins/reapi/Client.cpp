@@ -209,7 +209,13 @@ Client::status(std::chrono::milliseconds Limit) {
   return {W};
 }
 
-void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
+void Client::refuted(uint64_t Job, const std::string &Worker, int32_t) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto It = ActionOfJob.find(Job);
+    if (It != ActionOfJob.end())
+      Refuted.insert(It->second);
+  }
   log(DTLTO_LOG_WARNING, "a result of " +
                              (Worker.empty() ? "the server" : quote(Worker)) +
                              " was wrong");

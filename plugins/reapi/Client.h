@@ -26,6 +26,7 @@
 #include "dtlto/sdk/Plugin.hpp"
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 namespace dtlto::reapi {
 
@@ -59,7 +60,8 @@ private:
     explicit Job(const sdk::Job &Offer) : Offer(Offer) {}
     const sdk::Job &Offer;
     Stop Cancelled;
-    bool CacheIsWrong = false; // what it has of the job is no good
+    /// What the action cache has of the job is no good, or not wanted.
+    bool SkipsCache = false;
   };
 
   /// Asks what the server can do, and has the worker hashed.
@@ -72,6 +74,9 @@ private:
   void giveUp(const std::string &Why);
   void refused(const Fault &F);
 
+  /// Whether the linker has refuted a result of the action; remembers it as the
+  /// job's.
+  bool wasRefuted(const Job &J, const Action &A);
   std::optional<sdk::Result> fromCache(Job &J, const Action &A);
   sdk::Result execute(Job &J, const Action &A);
   void uploadAll(Job &J, const Action &A);
@@ -107,6 +112,8 @@ private:
   unsigned NumRunning = 0, MostRunning = 0; // as the server says
   bool HasQueued = false;                   // it said of a job that it waits
   unsigned NumWrong = 0; // results of the cache that were no good
+  std::unordered_map<uint64_t, std::string> ActionOfJob; // its digest, by id
+  std::set<std::string> Refuted;                         // digests of actions
 
   std::thread Preparer;
 };

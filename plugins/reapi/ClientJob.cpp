@@ -26,13 +26,22 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   });
   waitUntilReady(J);
   Action A = Actions->make(Offer);
-  if (S.Use != Results::Off)
+  J.SkipsCache = wasRefuted(J, A);
+  if (S.Use != Results::Off && !J.SkipsCache)
     if (std::optional<sdk::Result> R = fromCache(J, A))
       return std::move(*R);
   if (S.CacheOnly)
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     "the action cache has no result, and results=only");
+    throw sdk::Error(
+        DTLTO_ERROR_INFRASTRUCTURE,
+        J.SkipsCache ? "what the action cache has is wrong, and results=only"
+                     : "the action cache has no result, and results=only");
   return execute(J, A);
+}
+
+bool Client::wasRefuted(const Job &J, const Action &A) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  ActionOfJob[J.Offer.id()] = A.Name.Hash;
+  return Refuted.count(A.Name.Hash) != 0;
 }
 
 void Client::wake() {
@@ -74,7 +83,7 @@ std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
   } catch (const sdk::Error &E) {
     if (J.Cancelled.raised())
       throw;
-    J.CacheIsWrong = true;
+    J.SkipsCache = true;
     bool IsFirst;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
@@ -98,9 +107,13 @@ void Client::uploadAll(Job &J, const Action &A) {
 dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
   uploadAll(J, A);
   ExecuteOptions O;
-  O.Action = S.Use == Results::Write ? A.Name : A.UncachedName;
+  // What is wrong in the cache is replaced. Of what somebody is slow with, or
+  // is to be confirmed, a server may make one of two that are equal, unless
+  // neither may be kept.
+  bool IsSecond = J.Offer.avoid() && !J.SkipsCache;
+  O.Action = S.Use == Results::Write && !IsSecond ? A.Name : A.UncachedName;
   O.Output = A.Output;
-  O.SkipCache = S.Use == Results::Off || J.CacheIsWrong;
+  O.SkipCache = S.Use == Results::Off || J.SkipsCache || IsSecond;
   O.Limit = ResultLimit;
   bool IsRunning = false;
   auto NotRunning = [&] {

@@ -525,12 +525,12 @@ void MockServer::release() {
   I->Changed.notify_all();
 }
 
-void MockServer::spoilResults() {
+void MockServer::forgeResults(const std::string &Object) {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   for (auto &[Name, R] : I->Results) {
     re::OutputFile &F = *R.mutable_output_files(0);
-    *F.mutable_digest() = I->digestOf("somebody's");
-    F.set_contents("somebody's");
+    *F.mutable_digest() = I->digestOf(Object);
+    F.set_contents(Object);
   }
 }
 

@@ -75,8 +75,8 @@ public:
 
   /// Lets those that are held go on, and all that come.
   void release();
-  /// Damages what the action cache has.
-  void spoilResults();
+  /// All that the action cache has become results with this object.
+  void forgeResults(const std::string &Object);
 
   struct Seen {
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
