@@ -71,8 +71,10 @@ std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
     fail(J, F, "action cache " + S.Cache.name());
   if (F)
     log(DTLTO_LOG_DEBUG, "action cache " + S.Cache.name() + ": " + F.Text);
-  // What failed once may have failed for another reason than the module.
+  // What failed once may have failed for another reason than the module; a
+  // server that keeps that would say it again.
   if (!R || R->exit_code() != 0) {
+    J.SkipsCache |= R != nullptr;
     ++TheServer.Sum.Misses;
     return std::nullopt;
   }
@@ -167,6 +169,10 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
       TheServer.pause(J.Cancelled, F, NumBusy);
       continue;
     }
+    // A server that has lost contents need not know the API's word for that:
+    // buildbox-casd says NOT_FOUND of an action, and INTERNAL of its inputs.
+    if (F.What == Fault::Failed)
+      F.What = Fault::Missing;
     // Also if it was the server that cancelled it.
     bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
                    F.What == Fault::Cancelled;

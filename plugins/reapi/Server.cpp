@@ -75,7 +75,6 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
   if (!S.Helper.empty())
     Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
-  std::map<std::string, std::shared_ptr<grpc::Channel>> Channels;
   auto ChannelTo = [&](const Endpoint &E) {
     std::shared_ptr<grpc::Channel> &C = Channels[E.name()];
     if (!C) {
@@ -87,6 +86,9 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
       // Not with other sessions of this process.
       Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
       Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+      // How soon a call may connect again: our own pauses are long enough.
+      Args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+      Args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
       Args.SetUserAgentPrefix("dtlto/" DTLTO_VERSION);
       C = grpc::CreateCustomChannel(E.Target,
                                     E.Tls ? grpc::SslCredentials(Ssl)
@@ -162,7 +164,25 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
     static thread_local std::minstd_rand Random{std::random_device()()};
     Time = Time / 2 + Time * (Random() % 1024) / 2048;
   }
+  if (F.Code == grpc::StatusCode::UNAVAILABLE)
+    for (const auto &[Name, C] : Channels)
+      if (C->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
+        return waitForConnection(Stopping, *C, Time);
   return !Stopping.pause(Time);
+}
+
+bool Server::waitForConnection(Stop &Stopping, grpc::Channel &C,
+                               std::chrono::milliseconds Time) {
+  // The library moves on only while somebody is in it, but for every five
+  // seconds. And nobody but a call can be woken there.
+  constexpr std::chrono::milliseconds Slice{50};
+  auto End = std::chrono::system_clock::now() + Time;
+  while (!Stopping.raised()) {
+    auto Now = std::chrono::system_clock::now();
+    if (Now >= End || C.WaitForConnected(std::min(End, Now + Slice)))
+      return true;
+  }
+  return false;
 }
 
 static bool has(const google::protobuf::RepeatedField<int> &List, int Value) {

@@ -18,6 +18,7 @@
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include <atomic>
+#include <grpcpp/channel.h>
 #include <memory>
 
 namespace dtlto::reapi {
@@ -110,6 +111,12 @@ private:
   /// Sets deadline and metadata.
   Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit);
 
+  /// Waits until \p C is connected, but no longer than \p Time. False if the
+  /// call is of no use any more.
+  static bool waitForConnection(Stop &Stopping, grpc::Channel &C,
+                                std::chrono::milliseconds Time);
+
+  std::map<std::string, std::shared_ptr<grpc::Channel>> Channels; // by address
   std::string Invocation; // a UUID for this link
   std::string Authorization;
   std::unique_ptr<CredentialHelper> Helper; // null: there is none

@@ -270,6 +270,13 @@ TEST_F(ClientTest, MissingBlobsGoUpAgain) {
   EXPECT_EQ(1u, Twice);
 }
 
+TEST_F(ClientTest, ActionThatIsGone) {
+  server().FateOf = fates({Fate::NotFound});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_EQ(2u, server().seen().Executions);
+}
+
 TEST_F(ClientTest, BlobsThatAreLostAgainAndAgain) {
   server().FateOf = [](unsigned) { return Fate::Lost; };
   ASSERT_EQ(DTLTO_OK, open());
@@ -383,6 +390,17 @@ TEST_F(ClientTest, CompileError) {
   D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("no memory"));
+}
+
+/// A worker that failed once need not fail again, whatever the server keeps.
+TEST_F(ClientTest, FailuresInTheCache) {
+  ServerOptions.KeepsFailures = true;
+  server().FateOf = fates({Fate::WorkerError});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_FALSE(server().seen().SkipCache);
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_TRUE(server().seen().SkipCache);
 }
 
 TEST_F(ClientTest, RefusedAtOnce) {

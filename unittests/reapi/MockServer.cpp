@@ -383,6 +383,10 @@ struct MockServer::Impl final : re::Execution::Service,
         return Status(StatusCode::UNAVAILABLE, "cut");
       if (F == Fate::Full)
         return full();
+      if (F == Fate::NotFound) {
+        Blobs.erase(key(In->action_digest()));
+        return Status(StatusCode::NOT_FOUND, "no such action");
+      }
       if (F == Fate::Refused)
         return Status(StatusCode::PERMISSION_DENIED, "not you");
       std::vector<re::Digest> Missing;
@@ -460,7 +464,7 @@ struct MockServer::Impl final : re::Execution::Service,
       if (F == Fate::OtherBytes || O.InlinesObjects)
         File->set_contents(Object);
     }
-    if (R.exit_code() == 0 && !Action.do_not_cache())
+    if ((R.exit_code() == 0 || O.KeepsFailures) && !Action.do_not_cache())
       Results[key(In->action_digest())] = R;
     Operation Op = staged(Name, re::ExecutionStage::COMPLETED);
     Op.set_done(true);

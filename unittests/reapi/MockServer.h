@@ -34,6 +34,7 @@ enum class Fate {
   Forgotten,   // likewise, but WaitExecution says NOT_FOUND
   Full,        // RESOURCE_EXHAUSTED
   Lost,        // a blob of it is MISSING, and really gone
+  NotFound,    // the action itself is gone, and the server says NOT_FOUND
   OtherBytes,  // the object isn't what its digest names
   OtherObject, // the object isn't what the linker takes
   NoObject,
@@ -50,6 +51,8 @@ public:
     int64_t MaxBatch = 0; // 0: not said
     bool Zstd = false, Blake3 = false;
     bool InlinesObjects = true;
+    /// Failures of workers are in the action cache, too.
+    bool KeepsFailures = false;
     int CapabilitiesCode = 0; // a gRPC status
     /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
     std::string Certificate, Key, Ca;
