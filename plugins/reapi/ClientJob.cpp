@@ -171,7 +171,8 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
     }
     // A server that has lost contents need not know the API's word for that:
     // buildbox-casd says NOT_FOUND of an action, and INTERNAL of its inputs.
-    if (F.What == Fault::Failed)
+    if (F.Code == grpc::StatusCode::NOT_FOUND ||
+        F.Code == grpc::StatusCode::INTERNAL)
       F.What = Fault::Missing;
     // Also if it was the server that cancelled it.
     bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
