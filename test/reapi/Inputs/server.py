@@ -15,9 +15,9 @@ COMMAND gets RECC_SERVER (and RECC_INSTANCE), REAPI_SESSION, the session of the
 server's processes, REAPI_FOLDER, where its contents are, and no other variable of
 recc's or reclient's.
 
-  --tls        (justbuild) it has a certificate, and wants one of clients. COMMAND
-               finds ca.pem, client.pem and client.key, and other.pem and other.key,
-               which no server takes, in $REAPI_FOLDER
+  --tls        (justbuild) it has a certificate. COMMAND finds ca.pem, which vouches
+               for it, client.pem, client.key, and other.pem, another authority, in
+               $REAPI_FOLDER
   --room       its contents are on a disk of that size, e.g. 100m. Needs root
   --restart-at (buildbox-casd) kills it with all that runs there when its log tells
                of that call of the linker's, e.g. Execute, or of `runner`, its first
@@ -70,8 +70,8 @@ def free_port():
 
 
 def make_certificates(folder):
-    """An authority with certificates of a server and of a client, and somebody's
-    who isn't known to it."""
+    """An authority with certificates of a server and of a client, and another
+    one."""
     def openssl(*words):
         subprocess.run(["openssl", *words], cwd=folder, check=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
