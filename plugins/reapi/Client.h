@@ -77,6 +77,10 @@ private:
   /// Whether the linker has refuted a result of the action; remembers it as the
   /// job's.
   bool wasRefuted(const Job &J, const Action &A);
+  sdk::Result runReady(Job &J);
+  /// The same for a target that the worker may not have: the first job finds it
+  /// out, and the others wait for that. Throws sdk::Error.
+  sdk::Result runForeign(Job &J, const std::string &Target);
   std::optional<sdk::Result> fromCache(Job &J, const Action &A);
   sdk::Result execute(Job &J, const Action &A);
   void uploadAll(Job &J, const Action &A);
@@ -108,6 +112,12 @@ private:
   std::condition_variable Changed;
   bool Ready = false;
   std::string TheEnd; // not empty: why there is no use in going on
+  /// Of a processor that isn't x86.
+  struct Target {
+    enum { Unknown, Asked, Known } State = Unknown;
+    std::string WhyNot; // not empty: what the worker says
+  };
+  std::map<std::string, Target> Targets;
   std::set<std::string> Workers;
   unsigned NumRunning = 0, MostRunning = 0; // as the server says
   bool HasQueued = false;                   // it said of a job that it waits

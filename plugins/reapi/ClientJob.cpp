@@ -25,7 +25,53 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     wake();
   });
   waitUntilReady(J);
-  Action A = Actions->make(Offer);
+  std::string Triple = Offer.raw().triple;
+  std::string Target = Triple.substr(0, Triple.find('-'));
+  bool IsX86 = Target == "x86_64" || (Target.size() == 4 && Target[0] == 'i' &&
+                                      Target.compare(2, 2, "86") == 0);
+  return IsX86 || !S.sendsWorker() ? runReady(J) : runForeign(J, Target);
+}
+
+dtlto::sdk::Result Client::runForeign(Job &J, const std::string &Name) {
+  {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Target &T = Targets[Name];
+    Changed.wait(Lock, [&] {
+      return T.State != Target::Asked || J.Cancelled.raised() ||
+             !TheEnd.empty();
+    });
+    if (!T.WhyNot.empty())
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, T.WhyNot);
+    if (T.State != Target::Unknown) {
+      Lock.unlock();
+      return runReady(J);
+    }
+    T.State = Target::Asked;
+  }
+  auto Told = [&](bool IsKnown, std::string WhyNot) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Targets[Name].State = IsKnown ? Target::Known : Target::Unknown;
+    Targets[Name].WhyNot = std::move(WhyNot);
+    Changed.notify_all();
+  };
+  try {
+    sdk::Result R = runReady(J);
+    Told(true, "");
+    return R;
+  } catch (const sdk::Error &E) {
+    // As LLVM says it.
+    bool IsNone =
+        std::string(E.what()).find("No available targets") != std::string::npos;
+    Told(IsNone, IsNone ? "the worker has no code generation for " + Name : "");
+    throw;
+  } catch (...) {
+    Told(false, "");
+    throw;
+  }
+}
+
+dtlto::sdk::Result Client::runReady(Job &J) {
+  Action A = Actions->make(J.Offer);
   J.SkipsCache = wasRefuted(J, A);
   if (S.Use != Results::Off && !J.SkipsCache)
     if (std::optional<sdk::Result> R = fromCache(J, A))

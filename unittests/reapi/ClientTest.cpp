@@ -403,6 +403,41 @@ TEST_F(ClientTest, FailuresInTheCache) {
   EXPECT_TRUE(server().seen().SkipCache);
 }
 
+/// One job finds out that the worker can't do it; the others aren't sent.
+TEST_F(ClientTest, TargetThatTheWorkerHasNot) {
+  server().FateOf = fates({Fate::NoTarget});
+  Triple = "sparc-unknown-linux";
+  ASSERT_EQ(DTLTO_OK, open());
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  unsigned NumAtOnce = 0;
+  for (uint64_t Id : Ids) {
+    Done D = wait(Id);
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    NumAtOnce += D.Message == "the worker has no code generation for sparc";
+  }
+  EXPECT_EQ(19u, NumAtOnce);
+  EXPECT_EQ(1u, server().seen().Executions);
+  Triple = "x86_64-pc-linux-gnu";
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+}
+
+/// One that it has is taken for all, also if the first job fails otherwise.
+TEST_F(ClientTest, AnotherTarget) {
+  server().FateOf = fates({Fate::WorkerError});
+  Triple = "aarch64-unknown-linux";
+  ASSERT_EQ(DTLTO_OK, open());
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  unsigned NumDone = 0;
+  for (uint64_t Id : Ids)
+    NumDone += wait(Id).Status == DTLTO_OK;
+  EXPECT_EQ(19u, NumDone);
+  EXPECT_EQ(20u, server().seen().Executions);
+}
+
 TEST_F(ClientTest, RefusedAtOnce) {
   for (int Code : {16, 7, 5}) { // UNAUTHENTICATED, PERMISSION_DENIED, NOT_FOUND
     ServerOptions.CapabilitiesCode = Code;

@@ -449,7 +449,11 @@ struct MockServer::Impl final : re::Execution::Service,
     R.mutable_execution_metadata()->set_worker("worker-7");
     std::lock_guard<std::mutex> Lock(Mutex);
     --NumRunning;
-    if (F == Fate::CompileError || F == Fate::WorkerError) {
+    if (F == Fate::NoTarget) {
+      R.set_exit_code(1);
+      R.set_stderr_raw("dtlto-codegen: error: m: No available targets are "
+                       "compatible with triple \"sparc\"\n");
+    } else if (F == Fate::CompileError || F == Fate::WorkerError) {
       R.set_exit_code(1);
       R.set_stderr_raw(F == Fate::CompileError
                            ? "error: the module is wrong\n"

@@ -40,9 +40,10 @@ enum class Fate {
   NoObject,
   CompileError,
   WorkerError,
-  Refused, // PERMISSION_DENIED
-  Silent,  // nothing comes until the client cancels
-  Held     // runs until release()
+  NoTarget, // the worker has no code generation for the module
+  Refused,  // PERMISSION_DENIED
+  Silent,   // nothing comes until the client cancels
+  Held      // runs until release()
 };
 
 class MockServer {
