@@ -203,7 +203,7 @@ Action ActionMaker::make(const sdk::Job &J) {
   setDigest(*Proto.mutable_command_digest(),
             addBlob(A, Kind, Command.SerializeAsString()));
   A.Name = addBlob(A, Kind, Proto.SerializeAsString());
-  if (S.Use != Results::Write) {
+  if (S.Use != Results::Write || J.avoid()) {
     Proto.set_do_not_cache(true);
     A.UncachedName = addBlob(A, Kind, Proto.SerializeAsString());
   }

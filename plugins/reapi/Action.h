@@ -35,7 +35,9 @@ namespace dtlto::reapi {
 
 struct Action {
   BlobName Name;
-  /// The same, but its result must not be kept: empty unless asked for.
+  /// The same, but its result must not be kept, and servers don't make one of
+  /// it and another: empty unless the settings want it, or the job avoids a
+  /// worker.
   BlobName UncachedName;
   /// What has to be there: the action, its command, folders and files. Borrowed
   /// from the job, and from what follows.

@@ -161,7 +161,7 @@ Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
       D->set_hash(N.Hash);
       D->set_size_bytes(int64_t(N.Size));
     }
-  Fault F = S.call(Stopping, "", [&](grpc::ClientContext &C) {
+  Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
     Response.Clear();
     return S.Cas->FindMissingBlobs(&C, Request, &Response);
   });
@@ -228,7 +228,7 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
   re::Digest *D = Request.add_digests();
   D->set_hash(Name.Hash);
   D->set_size_bytes(int64_t(Name.Size));
-  Fault F = S.call(Stopping, "", [&](grpc::ClientContext &C) {
+  Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
     Response.Clear();
     return S.Cas->BatchReadBlobs(&C, Request, &Response);
   });
@@ -253,11 +253,11 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
     Fault F;
     {
       Request.set_read_offset(int64_t(Bytes.size()));
-      grpc::ClientContext Context;
-      S.prepare(Context, "",
-                S.S.Timeout + std::chrono::seconds(Name.Size >> 16));
-      Stop::Call Here(Stopping, Context);
-      auto Reader = S.Bytes->Read(&Context, Request);
+      Server::Call Call(S, Stopping, S.S.Cas, "",
+                        S.S.Timeout + std::chrono::seconds(Name.Size >> 16));
+      if (Call.failed())
+        return Call.failed();
+      auto Reader = S.Bytes->Read(&Call.Context, Request);
       google::bytestream::ReadResponse Part;
       bool TooLong = false;
       while (!TooLong && Reader->Read(&Part)) {
@@ -266,12 +266,12 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
           Bytes += Part.data();
       }
       if (TooLong) {
-        Context.TryCancel();
+        Call.Context.TryCancel();
         Reader->Finish();
         return failed("the blob " + Name.path() +
                       " is longer than its digest says");
       }
-      F = faultOf(Reader->Finish());
+      F = Call.end(Reader->Finish());
     }
     if (!F && Bytes.size() != Name.Size)
       return failed("the blob " + Name.path() +

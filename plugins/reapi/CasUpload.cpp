@@ -50,7 +50,7 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
       }
       Size += R->data().size();
     }
-    Fault F = S.call(Stopping, "", [&](grpc::ClientContext &C) {
+    Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
       Response.Clear();
       return S.Cas->BatchUpdateBlobs(&C, Request, &Response);
     });
@@ -85,11 +85,12 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
 /// Complete: the server has all.
 Fault Cas::writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
                      uint64_t From, bool Packed, bool &Complete) {
-  grpc::ClientContext Context;
-  S.prepare(Context, "", S.S.Timeout + std::chrono::seconds(B.Name.Size >> 16));
-  Stop::Call Here(Stopping, Context);
+  Server::Call Call(S, Stopping, S.S.Cas, "",
+                    S.S.Timeout + std::chrono::seconds(B.Name.Size >> 16));
+  if (Call.failed())
+    return Call.failed();
   google::bytestream::WriteResponse Response;
-  auto Writer = S.Bytes->Write(&Context, &Response);
+  auto Writer = S.Bytes->Write(&Call.Context, &Response);
   google::bytestream::WriteRequest Part;
   Part.set_resource_name(Resource);
   uint64_t Offset = From;
@@ -125,7 +126,7 @@ Fault Cas::writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
     }
   }
   Writer->WritesDone();
-  Fault F = faultOf(Writer->Finish());
+  Fault F = Call.end(Writer->Finish());
   // Who has the blob already says so in advance; of one that is packed, also
   // with -1.
   int64_t Has = Response.committed_size();
@@ -159,11 +160,10 @@ Fault Cas::sendStream(Stop &Stopping, const Blob &B) {
     google::bytestream::QueryWriteStatusRequest Request;
     google::bytestream::QueryWriteStatusResponse Response;
     Request.set_resource_name(Resource);
-    grpc::ClientContext Context;
-    S.prepare(Context, "", S.S.Timeout);
-    Stop::Call Here(Stopping, Context);
+    Server::Call Call(S, Stopping, S.S.Cas, "", S.S.Timeout);
     // One that doesn't know begins again.
-    if (!S.Bytes->QueryWriteStatus(&Context, Request, &Response).ok())
+    if (Call.failed() ||
+        !S.Bytes->QueryWriteStatus(&Call.Context, Request, &Response).ok())
       continue;
     if (Response.complete()) {
       ++S.Sum.BlobsUp;

@@ -103,7 +103,8 @@ void Client::prepare() {
   log(DTLTO_LOG_DEBUG, "server " + S.Server.name() + ": " + Can.Text);
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!E->Tls && !E->isLocal() &&
-        (!S.TokenFile.empty() || S.Headers.count("authorization"))) {
+        (!S.TokenFile.empty() || !S.Helper.empty() ||
+         S.Headers.count("authorization"))) {
       log(DTLTO_LOG_WARNING, "the token goes to " + E->name() +
                                  " without encryption; use grpcs://");
       break;
@@ -208,7 +209,13 @@ Client::status(std::chrono::milliseconds Limit) {
   return {W};
 }
 
-void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
+void Client::refuted(uint64_t Job, const std::string &Worker, int32_t) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto It = ActionOfJob.find(Job);
+    if (It != ActionOfJob.end())
+      Refuted.insert(It->second);
+  }
   log(DTLTO_LOG_WARNING, "a result of " +
                              (Worker.empty() ? "the server" : quote(Worker)) +
                              " was wrong");

@@ -26,6 +26,7 @@
 #include "dtlto/sdk/Plugin.hpp"
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 namespace dtlto::reapi {
 
@@ -59,7 +60,8 @@ private:
     explicit Job(const sdk::Job &Offer) : Offer(Offer) {}
     const sdk::Job &Offer;
     Stop Cancelled;
-    bool CacheIsWrong = false; // what it has of the job is no good
+    /// What the action cache has of the job is no good, or not wanted.
+    bool SkipsCache = false;
   };
 
   /// Asks what the server can do, and has the worker hashed.
@@ -72,6 +74,13 @@ private:
   void giveUp(const std::string &Why);
   void refused(const Fault &F);
 
+  /// Whether the linker has refuted a result of the action; remembers it as the
+  /// job's.
+  bool wasRefuted(const Job &J, const Action &A);
+  sdk::Result runReady(Job &J);
+  /// The same for a target that the worker may not have: the first job finds it
+  /// out, and the others wait for that. Throws sdk::Error.
+  sdk::Result runForeign(Job &J, const std::string &Target);
   std::optional<sdk::Result> fromCache(Job &J, const Action &A);
   sdk::Result execute(Job &J, const Action &A);
   void uploadAll(Job &J, const Action &A);
@@ -103,10 +112,18 @@ private:
   std::condition_variable Changed;
   bool Ready = false;
   std::string TheEnd; // not empty: why there is no use in going on
+  /// Of a processor that isn't x86.
+  struct Target {
+    enum { Unknown, Asked, Known } State = Unknown;
+    std::string WhyNot; // not empty: what the worker says
+  };
+  std::map<std::string, Target> Targets;
   std::set<std::string> Workers;
   unsigned NumRunning = 0, MostRunning = 0; // as the server says
   bool HasQueued = false;                   // it said of a job that it waits
   unsigned NumWrong = 0; // results of the cache that were no good
+  std::unordered_map<uint64_t, std::string> ActionOfJob; // its digest, by id
+  std::set<std::string> Refuted;                         // digests of actions
 
   std::thread Preparer;
 };

@@ -25,14 +25,69 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     wake();
   });
   waitUntilReady(J);
-  Action A = Actions->make(Offer);
-  if (S.Use != Results::Off)
+  std::string Triple = Offer.raw().triple;
+  std::string Target = Triple.substr(0, Triple.find('-'));
+  bool IsX86 = Target == "x86_64" || (Target.size() == 4 && Target[0] == 'i' &&
+                                      Target.compare(2, 2, "86") == 0);
+  return IsX86 || !S.sendsWorker() ? runReady(J) : runForeign(J, Target);
+}
+
+dtlto::sdk::Result Client::runForeign(Job &J, const std::string &Name) {
+  {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Target &T = Targets[Name];
+    Changed.wait(Lock, [&] {
+      return T.State != Target::Asked || J.Cancelled.raised() ||
+             !TheEnd.empty();
+    });
+    if (!T.WhyNot.empty())
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, T.WhyNot);
+    if (T.State != Target::Unknown) {
+      Lock.unlock();
+      return runReady(J);
+    }
+    T.State = Target::Asked;
+  }
+  auto Told = [&](bool IsKnown, std::string WhyNot) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Targets[Name].State = IsKnown ? Target::Known : Target::Unknown;
+    Targets[Name].WhyNot = std::move(WhyNot);
+    Changed.notify_all();
+  };
+  try {
+    sdk::Result R = runReady(J);
+    Told(true, "");
+    return R;
+  } catch (const sdk::Error &E) {
+    // As LLVM says it.
+    bool IsNone =
+        std::string(E.what()).find("No available targets") != std::string::npos;
+    Told(IsNone, IsNone ? "the worker has no code generation for " + Name : "");
+    throw;
+  } catch (...) {
+    Told(false, "");
+    throw;
+  }
+}
+
+dtlto::sdk::Result Client::runReady(Job &J) {
+  Action A = Actions->make(J.Offer);
+  J.SkipsCache = wasRefuted(J, A);
+  if (S.Use != Results::Off && !J.SkipsCache)
     if (std::optional<sdk::Result> R = fromCache(J, A))
       return std::move(*R);
   if (S.CacheOnly)
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     "the action cache has no result, and results=only");
+    throw sdk::Error(
+        DTLTO_ERROR_INFRASTRUCTURE,
+        J.SkipsCache ? "what the action cache has is wrong, and results=only"
+                     : "the action cache has no result, and results=only");
   return execute(J, A);
+}
+
+bool Client::wasRefuted(const Job &J, const Action &A) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  ActionOfJob[J.Offer.id()] = A.Name.Hash;
+  return Refuted.count(A.Name.Hash) != 0;
 }
 
 void Client::wake() {
@@ -62,8 +117,10 @@ std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
     fail(J, F, "action cache " + S.Cache.name());
   if (F)
     log(DTLTO_LOG_DEBUG, "action cache " + S.Cache.name() + ": " + F.Text);
-  // What failed once may have failed for another reason than the module.
+  // What failed once may have failed for another reason than the module; a
+  // server that keeps that would say it again.
   if (!R || R->exit_code() != 0) {
+    J.SkipsCache |= R != nullptr;
     ++TheServer.Sum.Misses;
     return std::nullopt;
   }
@@ -74,7 +131,7 @@ std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
   } catch (const sdk::Error &E) {
     if (J.Cancelled.raised())
       throw;
-    J.CacheIsWrong = true;
+    J.SkipsCache = true;
     bool IsFirst;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
@@ -98,9 +155,13 @@ void Client::uploadAll(Job &J, const Action &A) {
 dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
   uploadAll(J, A);
   ExecuteOptions O;
-  O.Action = S.Use == Results::Write ? A.Name : A.UncachedName;
+  // What is wrong in the cache is replaced. Of what somebody is slow with, or
+  // is to be confirmed, a server may make one of two that are equal, unless
+  // neither may be kept.
+  bool IsSecond = J.Offer.avoid() && !J.SkipsCache;
+  O.Action = S.Use == Results::Write && !IsSecond ? A.Name : A.UncachedName;
   O.Output = A.Output;
-  O.SkipCache = S.Use == Results::Off || J.CacheIsWrong;
+  O.SkipCache = S.Use == Results::Off || J.SkipsCache || IsSecond;
   O.Limit = ResultLimit;
   bool IsRunning = false;
   auto NotRunning = [&] {
@@ -154,6 +215,11 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
       TheServer.pause(J.Cancelled, F, NumBusy);
       continue;
     }
+    // A server that has lost contents need not know the API's word for that:
+    // buildbox-casd says NOT_FOUND of an action, and INTERNAL of its inputs.
+    if (F.Code == grpc::StatusCode::NOT_FOUND ||
+        F.Code == grpc::StatusCode::INTERNAL)
+      F.What = Fault::Missing;
     // Also if it was the server that cancelled it.
     bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
                    F.What == Fault::Cancelled;

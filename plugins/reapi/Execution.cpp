@@ -26,7 +26,7 @@ Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
   Request.set_inline_stderr(true);
   Request.add_inline_output_files(Output);
   auto Found = std::make_unique<re::ActionResult>();
-  Fault F = S.call(Stopping, Name.Hash, [&](grpc::ClientContext &C) {
+  Fault F = S.call(Stopping, S.S.Cache, Name.Hash, [&](grpc::ClientContext &C) {
     Found->Clear();
     return S.Cache->GetActionResult(&C, Request, Found.get());
   });
@@ -119,9 +119,9 @@ bool Run::take(const google::longrunning::Operation &Op) {
 }
 
 Fault Run::listen() {
-  grpc::ClientContext Context;
-  S.prepare(Context, O.Action.Hash, left());
-  Stop::Call Here(Stopping, Context);
+  Server::Call Call(S, Stopping, S.S.Server, O.Action.Hash, left());
+  if (Call.failed())
+    return Call.failed();
   std::unique_ptr<grpc::ClientReader<google::longrunning::Operation>> Reader;
   if (Operation.empty()) {
     re::ExecuteRequest Request;
@@ -131,21 +131,21 @@ Fault Run::listen() {
     Request.set_digest_function(re::DigestFunction::Value(Kind));
     Request.set_inline_stderr(true);
     Request.add_inline_output_files(O.Output);
-    Reader = S.Execution->Execute(&Context, Request);
+    Reader = S.Execution->Execute(&Call.Context, Request);
   } else {
     re::WaitExecutionRequest Request;
     Request.set_name(Operation);
-    Reader = S.Execution->WaitExecution(&Context, Request);
+    Reader = S.Execution->WaitExecution(&Call.Context, Request);
   }
   google::longrunning::Operation Op;
   Heard = false;
   while (Reader->Read(&Op))
     if (take(Op)) {
-      Context.TryCancel(); // what may follow says nothing new
+      Call.Context.TryCancel(); // what may follow says nothing new
       Reader->Finish();
       return {};
     }
-  Fault F = faultOf(Reader->Finish());
+  Fault F = Call.end(Reader->Finish());
   if (!F) {
     F.What = Fault::Later;
     F.Text = "the server ended the stream before the action";

@@ -37,6 +37,8 @@ struct Fault {
   std::string Text; // one line
   /// The server's wish; 0: it has none.
   std::chrono::milliseconds After{0};
+  /// Who asked may, by now: the same call at once, whatever was tried before.
+  bool Renewed = false;
   std::vector<BlobName> Blobs; // that are missing, those that are named
 
   explicit operator bool() const { return What != None; }

@@ -66,10 +66,15 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
   if (hasControl(Token))
     throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(S.TokenFile) +
                                              " holds more than one line");
+  if (!isHeaderValue(Token))
+    throw sdk::Error(DTLTO_ERROR_CALLER,
+                     "token-file=: " + quote(S.TokenFile) +
+                         " has other characters than ASCII's printable ones");
   if (!Token.empty())
     Authorization = "Bearer " + Token;
+  if (!S.Helper.empty())
+    Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
-  std::map<std::string, std::shared_ptr<grpc::Channel>> Channels;
   auto ChannelTo = [&](const Endpoint &E) {
     std::shared_ptr<grpc::Channel> &C = Channels[E.name()];
     if (!C) {
@@ -81,6 +86,9 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
       // Not with other sessions of this process.
       Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
       Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+      // How soon a call may connect again: our own pauses are long enough.
+      Args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+      Args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
       Args.SetUserAgentPrefix("dtlto/" DTLTO_VERSION);
       C = grpc::CreateCustomChannel(E.Target,
                                     E.Tls ? grpc::SslCredentials(Ssl)
@@ -97,27 +105,58 @@ Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
   Cache = re::ActionCache::NewStub(ChannelTo(S.Cache));
 }
 
-void Server::prepare(grpc::ClientContext &Context, const std::string &Action,
-                     std::chrono::seconds Limit) const {
-  Context.set_deadline(std::chrono::system_clock::now() + Limit);
+Fault Server::prepare(Call &C, const std::string &Action,
+                      std::chrono::seconds Limit) {
+  std::vector<std::pair<std::string, std::string>> Headers;
+  if (Helper)
+    if (Fault F = Helper->get(C.Stopping, C.To, Headers, C.Stamp))
+      return F;
+  C.Context.set_deadline(std::chrono::system_clock::now() + Limit);
   re::RequestMetadata M;
   M.mutable_tool_details()->set_tool_name("dtlto");
   M.mutable_tool_details()->set_tool_version(DTLTO_VERSION);
   M.set_action_id(Action);
   M.set_tool_invocation_id(Invocation);
-  Context.AddMetadata(MetadataKey, M.SerializeAsString());
-  if (!Authorization.empty() && !S.Headers.count("authorization"))
-    Context.AddMetadata("authorization", Authorization);
+  C.Context.AddMetadata(MetadataKey, M.SerializeAsString());
+  // What the user has written counts before what the helper says, and that
+  // before the token.
+  bool IsAuthorized = S.Headers.count("authorization");
+  for (const auto &[Name, Value] : Headers) {
+    IsAuthorized |= Name == "authorization";
+    if (!S.Headers.count(Name))
+      C.Context.AddMetadata(Name, Value);
+  }
+  if (!Authorization.empty() && !IsAuthorized)
+    C.Context.AddMetadata("authorization", Authorization);
   for (const auto &[Name, Value] : S.Headers)
-    Context.AddMetadata(Name, Value);
+    C.Context.AddMetadata(Name, Value);
+  return {};
+}
+
+Fault Server::Call::end(const grpc::Status &Status) {
+  Fault F = faultOf(Status);
+  if (!S.Helper)
+    return F;
+  if (!F)
+    S.Helper->taken(To, Stamp);
+  else if (F.Code == grpc::StatusCode::UNAUTHENTICATED &&
+           S.Helper->renew(Stopping, To, Stamp, F)) {
+    F.What = Fault::Later;
+    F.Renewed = true;
+  }
+  return F;
 }
 
 bool Server::mayRetry(const Fault &F, uint32_t Try) const {
+  if (F.Renewed)
+    return true;
   return (F.What == Fault::Later || F.What == Fault::Busy) && Try < S.Retries;
 }
 
 bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
   ++Sum.Retried;
+  if (F.Renewed)
+    return !Stopping.raised();
   std::chrono::milliseconds Time = F.After;
   if (Time.count() == 0) {
     Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
@@ -125,7 +164,25 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
     static thread_local std::minstd_rand Random{std::random_device()()};
     Time = Time / 2 + Time * (Random() % 1024) / 2048;
   }
+  if (F.Code == grpc::StatusCode::UNAVAILABLE)
+    for (const auto &[Name, C] : Channels)
+      if (C->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
+        return waitForConnection(Stopping, *C, Time);
   return !Stopping.pause(Time);
+}
+
+bool Server::waitForConnection(Stop &Stopping, grpc::Channel &C,
+                               std::chrono::milliseconds Time) {
+  // The library moves on only while somebody is in it, but for every five
+  // seconds. And nobody but a call can be woken there.
+  constexpr std::chrono::milliseconds Slice{50};
+  auto End = std::chrono::system_clock::now() + Time;
+  while (!Stopping.raised()) {
+    auto Now = std::chrono::system_clock::now();
+    if (Now >= End || C.WaitForConnected(std::min(End, Now + Slice)))
+      return true;
+  }
+  return false;
 }
 
 static bool has(const google::protobuf::RepeatedField<int> &List, int Value) {
@@ -136,11 +193,11 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
   re::GetCapabilitiesRequest Request;
   Request.set_instance_name(S.Instance);
   re::ServerCapabilities Of, OfCas;
-  Fault F = call(Stopping, "", [&](grpc::ClientContext &C) {
+  Fault F = call(Stopping, S.Server, "", [&](grpc::ClientContext &C) {
     return Capabilities->GetCapabilities(&C, Request, &Of);
   });
   if (!F && S.Cas.name() != S.Server.name()) {
-    F = call(Stopping, "", [&](grpc::ClientContext &C) {
+    F = call(Stopping, S.Cas, "", [&](grpc::ClientContext &C) {
       return CasCapabilities->GetCapabilities(&C, Request, &OfCas);
     });
     *Of.mutable_cache_capabilities() = OfCas.cache_capabilities();

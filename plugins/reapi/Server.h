@@ -14,12 +14,11 @@
 #ifndef DTLTO_REAPI_SERVER_H
 #define DTLTO_REAPI_SERVER_H
 
-#include "Fault.h"
-#include "Settings.h"
-#include "Stop.h"
+#include "Credentials.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include <atomic>
+#include <grpcpp/channel.h>
 #include <memory>
 
 namespace dtlto::reapi {
@@ -53,25 +52,48 @@ public:
   /// Asks what the server can do. Blocks, no longer than the settings allow.
   Fault ask(Stop &Stopping, Abilities &Can);
 
-  /// Calls \p Fn(context), which makes the call, until it works or another try
-  /// is of no use. \p Action is named in the metadata.
+  /// One try of a call to \p To. \p Action is named in its metadata.
+  class Call {
+  public:
+    /// May wait for the credential helper.
+    Call(Server &S, Stop &Stopping, const Endpoint &To,
+         const std::string &Action, std::chrono::seconds Limit)
+        : S(S), Stopping(Stopping), To(To),
+          Failed(S.prepare(*this, Action, Limit)), Here(Stopping, Context) {}
+    /// Why it can't be made.
+    const Fault &failed() const { return Failed; }
+    /// What its status means. To be said once.
+    Fault end(const grpc::Status &Status);
+
+    grpc::ClientContext Context;
+
+  private:
+    friend class Server;
+    Server &S;
+    Stop &Stopping;
+    const Endpoint &To;
+    uint64_t Stamp = 0; // of the helper's headers
+    const Fault Failed;
+    Stop::Call Here;
+  };
+
+  /// Calls \p Fn(context), which calls \p To, until it works or another try is
+  /// of no use.
   template <typename F>
-  Fault call(Stop &Stopping, const std::string &Action, F Fn) {
+  Fault call(Stop &Stopping, const Endpoint &To, const std::string &Action,
+             F Fn) {
     for (uint32_t Try = 0;; ++Try) {
       Fault Found;
       {
-        grpc::ClientContext Context;
-        prepare(Context, Action, S.Timeout);
-        Stop::Call Here(Stopping, Context);
-        Found = faultOf(Fn(Context));
+        Call C(*this, Stopping, To, Action, S.Timeout);
+        Found = C.failed();
+        if (!Found)
+          Found = C.end(Fn(C.Context));
       }
       if (!mayRetry(Found, Try) || !pause(Stopping, Found, Try))
         return Found;
     }
   }
-  /// Sets deadline and metadata.
-  void prepare(grpc::ClientContext &Context, const std::string &Action,
-               std::chrono::seconds Limit) const;
   /// Whether a call may be made again that failed with \p F after \p Try tries.
   bool mayRetry(const Fault &F, uint32_t Try) const;
   /// Waits for the next try. False if it is of no use any more.
@@ -86,8 +108,18 @@ public:
   Traffic Sum;
 
 private:
+  /// Sets deadline and metadata.
+  Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit);
+
+  /// Waits until \p C is connected, but no longer than \p Time. False if the
+  /// call is of no use any more.
+  static bool waitForConnection(Stop &Stopping, grpc::Channel &C,
+                                std::chrono::milliseconds Time);
+
+  std::map<std::string, std::shared_ptr<grpc::Channel>> Channels; // by address
   std::string Invocation; // a UUID for this link
   std::string Authorization;
+  std::unique_ptr<CredentialHelper> Helper; // null: there is none
 };
 
 /// A random UUID, version 4.

@@ -106,6 +106,21 @@ bool Endpoint::isLocal() const {
   return false;
 }
 
+bool dtlto::reapi::isHeaderName(std::string_view Name) {
+  for (char C : Name)
+    if (!((C >= 'a' && C <= 'z') || (C >= '0' && C <= '9') || C == '-' ||
+          C == '_' || C == '.'))
+      return false;
+  return !Name.empty();
+}
+
+bool dtlto::reapi::isHeaderValue(std::string_view Value) {
+  for (char C : Value)
+    if (C < 0x20 || C > 0x7e)
+      return false;
+  return true;
+}
+
 namespace {
 /// Takes settings in falling order of their rank: the first of a name counts.
 class Reader {
@@ -148,14 +163,16 @@ bool Reader::setPair(std::string_view Name, std::string_view Value,
   if (hasControl(Key) || hasControl(Text))
     return wrong(Where, "a control character is in it");
   bool IsHeader = Name == "header";
-  if (IsHeader)
-    for (char &C : Key) {
+  if (IsHeader) {
+    for (char &C : Key)
       if (C >= 'A' && C <= 'Z')
         C = char(C - 'A' + 'a');
-      if (!((C >= 'a' && C <= 'z') || (C >= '0' && C <= '9') || C == '-' ||
-            C == '_' || C == '.'))
-        return wrong(Where, "no name of a header: " + quote(Key));
-    }
+    if (!isHeaderName(Key))
+      return wrong(Where, "no name of a header: " + quote(Key));
+    if (!isHeaderValue(Text))
+      return wrong(Where,
+                   "other characters than ASCII's printable ones are in it");
+  }
   if (IsHeader && Key.size() > 4 && Key.substr(Key.size() - 4) == "-bin")
     return wrong(Where, "headers with binary values can't be set");
   std::string Ranked = std::string(Name) + "=" + Key;
@@ -205,6 +222,15 @@ bool Reader::set(std::string_view Name, std::string_view Value,
     return FileName(S.KeyFile);
   if (Name == "token-file")
     return FileName(S.TokenFile);
+  if (Name == "credential-helper") {
+    // Of a path, it is known now whether it is one.
+    if (Value.find('/') != Value.npos &&
+        ::access(std::string(Value).c_str(), X_OK) != 0)
+      return wrong(Where,
+                   "can't run " + quote(Value) + ": " + std::strerror(errno));
+    return Value.empty() ? wrong(Where, "the name of a program is missing")
+                         : Text(S.Helper);
+  }
   if (Name == "config")
     return FileName(Config);
   if (Name == "worker")
@@ -248,17 +274,19 @@ bool Reader::set(std::string_view Name, std::string_view Value,
     return true;
   }
   std::string Why = "it is unknown";
-  std::string_view Near = nearest(
-      Name, {"server", "instance", "cas", "cache", "platform", "header",
-             "tls-ca", "tls-cert", "tls-key", "token-file", "worker", "digest",
-             "results", "jobs", "timeout", "retries", "retry-delay", "config"});
+  std::string_view Near =
+      nearest(Name, {"server", "instance", "cas", "cache", "platform", "header",
+                     "tls-ca", "tls-cert", "tls-key", "token-file",
+                     "credential-helper", "worker", "digest", "results", "jobs",
+                     "timeout", "retries", "retry-delay", "config"});
   if (!Near.empty())
     Why += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  return wrong(Where,
-               Why + " (known are server, instance, cas, cache, platform, "
-                     "header, tls-ca, tls-cert, tls-key, token-file, worker, "
-                     "digest, results, jobs, timeout, retries, retry-delay, "
-                     "config)");
+  return wrong(Where, Why +
+                          " (known are server, instance, cas, cache, platform, "
+                          "header, tls-ca, tls-cert, tls-key, token-file, "
+                          "credential-helper, worker, digest, results, jobs, "
+                          "timeout, retries, retry-delay, "
+                          "config)");
 }
 
 static std::string_view trim(std::string_view Text) {

@@ -51,6 +51,7 @@ struct Settings {
   std::map<std::string, std::string> Headers;  // names in lower case
   std::string CaFile, CertFile, KeyFile;       // PEM
   std::string TokenFile;                       // a bearer token
+  std::string Helper; // a credential helper: a path, or a name for PATH
   /// codegen, the path of a dtlto-codegen-static, or the name of a clang that
   /// workers have.
   std::string Worker = "codegen";
@@ -79,6 +80,10 @@ bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
 /// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, it is
 /// TLS if \p Tls. False if it is none.
 bool readEndpoint(std::string_view Text, bool Tls, Endpoint &E);
+
+/// Whether gRPC takes them: it ends the process otherwise.
+bool isHeaderName(std::string_view Name);
+bool isHeaderValue(std::string_view Value);
 
 /// Reads a file of at most \p Limit bytes. False with \p Error, which names it.
 bool readSmallFile(const std::string &Path, size_t Limit, std::string &Text,

@@ -270,6 +270,13 @@ TEST_F(ClientTest, MissingBlobsGoUpAgain) {
   EXPECT_EQ(1u, Twice);
 }
 
+TEST_F(ClientTest, ActionThatIsGone) {
+  server().FateOf = fates({Fate::NotFound});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_EQ(2u, server().seen().Executions);
+}
+
 TEST_F(ClientTest, BlobsThatAreLostAgainAndAgain) {
   server().FateOf = [](unsigned) { return Fate::Lost; };
   ASSERT_EQ(DTLTO_OK, open());
@@ -304,12 +311,74 @@ TEST_F(ClientTest, WrongObjects) {
 TEST_F(ClientTest, WrongResultsOfTheCache) {
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_EQ(Object, compile().Object);
-  server().spoilResults();
+  server().forgeResults("somebody's");
   Done D = compile();
   EXPECT_EQ(Object, D.Object);
   EXPECT_EQ("worker-7", D.Worker);
   EXPECT_TRUE(server().seen().SkipCache);
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_WARNING).find("is no good"));
+}
+
+/// One that the linker refuses only later isn't taken again, by this link or
+/// the next.
+TEST_F(ClientTest, RefutedResultsOfTheCache) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(Object, compile().Object);
+  server().forgeResults("<somebody's>");
+  for (const char *Setting : {"results=write", "results=read"}) {
+    close();
+    ASSERT_EQ(DTLTO_OK, open({Setting}));
+    uint64_t Id = submit("m");
+    EXPECT_EQ("<somebody's>", wait(Id).Object);
+    EXPECT_EQ("action cache", wait(Id).Worker);
+    // Of another job, what is there is good.
+    EXPECT_EQ(DTLTO_OK, compile("n").Status);
+    unsigned Lookups = server().seen().Lookups;
+    refute(Id, "action cache", DTLTO_OK);
+    Done D = compile();
+    EXPECT_EQ(Object, D.Object);
+    EXPECT_EQ("worker-7", D.Worker);
+    EXPECT_TRUE(server().seen().SkipCache);
+    EXPECT_EQ(Lookups, server().seen().Lookups);
+    compile("n");
+    EXPECT_EQ(Lookups + 1, server().seen().Lookups);
+    if (Setting == std::string("results=write")) {
+      EXPECT_FALSE(server().seen().DoNotCache);
+      close();
+      ASSERT_EQ(DTLTO_OK, open());
+      EXPECT_EQ(Object, compile().Object);
+      EXPECT_EQ("action cache", wait(LastId).Worker);
+      server().forgeResults("<somebody's>");
+    }
+  }
+  EXPECT_NE(
+      std::string::npos,
+      logged(DTLTO_LOG_WARNING).find("a result of 'action cache' was wrong"));
+  close();
+  ASSERT_EQ(DTLTO_OK, open({"results=only"}));
+  uint64_t Id = submit("m");
+  EXPECT_EQ("<somebody's>", wait(Id).Object);
+  refute(Id, "action cache", DTLTO_OK);
+  EXPECT_EQ("what the action cache has is wrong, and results=only",
+            compile().Message);
+}
+
+/// A second attempt isn't made one with the first, which is still under way.
+TEST_F(ClientTest, SecondAttempt) {
+  server().FateOf = fates({Fate::Held});
+  ASSERT_EQ(DTLTO_OK, open());
+  uint64_t First = submit("m");
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
+  EXPECT_FALSE(server().seen().DoNotCache);
+  Avoid = "worker-7";
+  EXPECT_EQ(Object, compile().Object);
+  MockServer::Seen S = server().seen();
+  EXPECT_TRUE(S.DoNotCache);
+  EXPECT_TRUE(S.SkipCache);
+  EXPECT_EQ(2u, S.Lookups);
+  EXPECT_NE(S.Actions[0], S.Actions[1]);
+  cancel(First);
+  wait(First);
 }
 
 TEST_F(ClientTest, CompileError) {
@@ -321,6 +390,52 @@ TEST_F(ClientTest, CompileError) {
   D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("no memory"));
+}
+
+/// A worker that failed once need not fail again, whatever the server keeps.
+TEST_F(ClientTest, FailuresInTheCache) {
+  ServerOptions.KeepsFailures = true;
+  server().FateOf = fates({Fate::WorkerError});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_FALSE(server().seen().SkipCache);
+  EXPECT_EQ(Object, compile().Object);
+  EXPECT_TRUE(server().seen().SkipCache);
+}
+
+/// One job finds out that the worker can't do it; the others aren't sent.
+TEST_F(ClientTest, TargetThatTheWorkerHasNot) {
+  server().FateOf = fates({Fate::NoTarget});
+  Triple = "sparc-unknown-linux";
+  ASSERT_EQ(DTLTO_OK, open());
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  unsigned NumAtOnce = 0;
+  for (uint64_t Id : Ids) {
+    Done D = wait(Id);
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    NumAtOnce += D.Message == "the worker has no code generation for sparc";
+  }
+  EXPECT_EQ(19u, NumAtOnce);
+  EXPECT_EQ(1u, server().seen().Executions);
+  Triple = "x86_64-pc-linux-gnu";
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+}
+
+/// One that it has is taken for all, also if the first job fails otherwise.
+TEST_F(ClientTest, AnotherTarget) {
+  server().FateOf = fates({Fate::WorkerError});
+  Triple = "aarch64-unknown-linux";
+  ASSERT_EQ(DTLTO_OK, open());
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  unsigned NumDone = 0;
+  for (uint64_t Id : Ids)
+    NumDone += wait(Id).Status == DTLTO_OK;
+  EXPECT_EQ(19u, NumDone);
+  EXPECT_EQ(20u, server().seen().Executions);
 }
 
 TEST_F(ClientTest, RefusedAtOnce) {

@@ -76,6 +76,16 @@ struct MockServer::Impl final : re::Execution::Service,
       }
     }
   }
+  Status admit(ServerContext *C, const char *Method) {
+    auto All = C->client_metadata();
+    auto It = All.find("authorization");
+    std::string Is = It == All.end()
+                         ? ""
+                         : std::string(It->second.data(), It->second.size());
+    return !M.Admits || M.Admits(Method, Is)
+               ? Status::OK
+               : Status(StatusCode::UNAUTHENTICATED, "who are you?");
+  }
   void store(const std::string &Bytes, const re::Digest &Said) {
     ++S.Uploads[Said.hash()];
     if (key(digestOf(Bytes)) != key(Said))
@@ -87,6 +97,8 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status GetCapabilities(ServerContext *C, const re::GetCapabilitiesRequest *,
                          re::ServerCapabilities *Out) override {
+    if (Status No = admit(C, "GetCapabilities"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (O.CapabilitiesCode)
@@ -111,9 +123,11 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status FindMissingBlobs(ServerContext *,
+  Status FindMissingBlobs(ServerContext *C,
                           const re::FindMissingBlobsRequest *In,
                           re::FindMissingBlobsResponse *Out) override {
+    if (Status No = admit(C, "FindMissingBlobs"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     if (M.FailFinds) {
       --M.FailFinds;
@@ -127,9 +141,11 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status BatchUpdateBlobs(ServerContext *,
+  Status BatchUpdateBlobs(ServerContext *C,
                           const re::BatchUpdateBlobsRequest *In,
                           re::BatchUpdateBlobsResponse *Out) override {
+    if (Status No = admit(C, "BatchUpdateBlobs"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     ++S.Batches;
     uint64_t Size = 0;
@@ -152,8 +168,10 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status BatchReadBlobs(ServerContext *, const re::BatchReadBlobsRequest *In,
+  Status BatchReadBlobs(ServerContext *C, const re::BatchReadBlobsRequest *In,
                         re::BatchReadBlobsResponse *Out) override {
+    if (Status No = admit(C, "BatchReadBlobs"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     for (const re::Digest &D : In->digests()) {
       auto *R = Out->add_responses();
@@ -176,9 +194,11 @@ struct MockServer::Impl final : re::Execution::Service,
     return D;
   }
 
-  Status Write(ServerContext *,
+  Status Write(ServerContext *C,
                grpc::ServerReader<google::bytestream::WriteRequest> *In,
                google::bytestream::WriteResponse *Out) override {
+    if (Status No = admit(C, "Write"); !No.ok())
+      return No;
     google::bytestream::WriteRequest R;
     std::string Resource;
     bool IsFirst = true, IsDone = false;
@@ -231,8 +251,10 @@ struct MockServer::Impl final : re::Execution::Service,
   }
 
   Status
-  Read(ServerContext *, const google::bytestream::ReadRequest *In,
+  Read(ServerContext *C, const google::bytestream::ReadRequest *In,
        grpc::ServerWriter<google::bytestream::ReadResponse> *Out) override {
+    if (Status No = admit(C, "Read"); !No.ok())
+      return No;
     std::string Bytes;
     bool Cut;
     {
@@ -257,6 +279,8 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status GetActionResult(ServerContext *C, const re::GetActionResultRequest *In,
                          re::ActionResult *Out) override {
+    if (Status No = admit(C, "GetActionResult"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (M.FailLookups) {
@@ -341,6 +365,8 @@ struct MockServer::Impl final : re::Execution::Service,
 
   Status Execute(ServerContext *C, const re::ExecuteRequest *In,
                  grpc::ServerWriter<Operation> *Out) override {
+    if (Status No = admit(C, "Execute"); !No.ok())
+      return No;
     Fate F;
     std::string Name;
     std::map<std::string, std::string> Files;
@@ -357,6 +383,10 @@ struct MockServer::Impl final : re::Execution::Service,
         return Status(StatusCode::UNAVAILABLE, "cut");
       if (F == Fate::Full)
         return full();
+      if (F == Fate::NotFound) {
+        Blobs.erase(key(In->action_digest()));
+        return Status(StatusCode::NOT_FOUND, "no such action");
+      }
       if (F == Fate::Refused)
         return Status(StatusCode::PERMISSION_DENIED, "not you");
       std::vector<re::Digest> Missing;
@@ -419,7 +449,11 @@ struct MockServer::Impl final : re::Execution::Service,
     R.mutable_execution_metadata()->set_worker("worker-7");
     std::lock_guard<std::mutex> Lock(Mutex);
     --NumRunning;
-    if (F == Fate::CompileError || F == Fate::WorkerError) {
+    if (F == Fate::NoTarget) {
+      R.set_exit_code(1);
+      R.set_stderr_raw("dtlto-codegen: error: m: No available targets are "
+                       "compatible with triple \"sparc\"\n");
+    } else if (F == Fate::CompileError || F == Fate::WorkerError) {
       R.set_exit_code(1);
       R.set_stderr_raw(F == Fate::CompileError
                            ? "error: the module is wrong\n"
@@ -434,7 +468,7 @@ struct MockServer::Impl final : re::Execution::Service,
       if (F == Fate::OtherBytes || O.InlinesObjects)
         File->set_contents(Object);
     }
-    if (R.exit_code() == 0 && !Action.do_not_cache())
+    if ((R.exit_code() == 0 || O.KeepsFailures) && !Action.do_not_cache())
       Results[key(In->action_digest())] = R;
     Operation Op = staged(Name, re::ExecutionStage::COMPLETED);
     Op.set_done(true);
@@ -447,8 +481,10 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
-  Status WaitExecution(ServerContext *, const re::WaitExecutionRequest *In,
+  Status WaitExecution(ServerContext *C, const re::WaitExecutionRequest *In,
                        grpc::ServerWriter<Operation> *Out) override {
+    if (Status No = admit(C, "WaitExecution"); !No.ok())
+      return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     ++S.Waits;
     auto It = Operations.find(In->name());
@@ -497,12 +533,12 @@ void MockServer::release() {
   I->Changed.notify_all();
 }
 
-void MockServer::spoilResults() {
+void MockServer::forgeResults(const std::string &Object) {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   for (auto &[Name, R] : I->Results) {
     re::OutputFile &F = *R.mutable_output_files(0);
-    *F.mutable_digest() = I->digestOf("somebody's");
-    F.set_contents("somebody's");
+    *F.mutable_digest() = I->digestOf(Object);
+    F.set_contents(Object);
   }
 }
 

@@ -34,14 +34,16 @@ enum class Fate {
   Forgotten,   // likewise, but WaitExecution says NOT_FOUND
   Full,        // RESOURCE_EXHAUSTED
   Lost,        // a blob of it is MISSING, and really gone
+  NotFound,    // the action itself is gone, and the server says NOT_FOUND
   OtherBytes,  // the object isn't what its digest names
   OtherObject, // the object isn't what the linker takes
   NoObject,
   CompileError,
   WorkerError,
-  Refused, // PERMISSION_DENIED
-  Silent,  // nothing comes until the client cancels
-  Held     // runs until release()
+  NoTarget, // the worker has no code generation for the module
+  Refused,  // PERMISSION_DENIED
+  Silent,   // nothing comes until the client cancels
+  Held      // runs until release()
 };
 
 class MockServer {
@@ -50,6 +52,8 @@ public:
     int64_t MaxBatch = 0; // 0: not said
     bool Zstd = false, Blake3 = false;
     bool InlinesObjects = true;
+    /// Failures of workers are in the action cache, too.
+    bool KeepsFailures = false;
     int CapabilitiesCode = 0; // a gRPC status
     /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
     std::string Certificate, Key, Ca;
@@ -62,6 +66,9 @@ public:
 
   /// The fate of the N-th execution, from 0. Good if there is none.
   std::function<Fate(unsigned)> FateOf;
+  /// Whether a call of that method may be made with that authorization; any
+  /// thread. All if there is none.
+  std::function<bool(const std::string &Method, const std::string &Is)> Admits;
   /// RetryInfo of a server that is full, in milliseconds.
   unsigned RetryAfterMs = 1;
   /// So many calls of ByteStream are cut after their first message.
@@ -72,8 +79,8 @@ public:
 
   /// Lets those that are held go on, and all that come.
   void release();
-  /// Damages what the action cache has.
-  void spoilResults();
+  /// All that the action cache has become results with this object.
+  void forgeResults(const std::string &Object);
 
   struct Seen {
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;

@@ -181,7 +181,10 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   J.parts = Parts;
   J.id = ++LastId;
   J.name = M->Texts[1].c_str();
-  J.triple = "x86_64-pc-linux-gnu";
+  M->Texts.push_back(Triple);
+  J.triple = M->Texts.back().c_str();
+  M->Texts.push_back(Avoid);
+  J.avoid = Avoid.empty() ? nullptr : M->Texts.back().c_str();
   J.cost = 1;
   J.inputs = M->Pointers;
   J.num_inputs = 3;
@@ -217,6 +220,14 @@ ReapiLinkTest::Done ReapiLinkTest::wait(uint64_t Id) {
     return Results.count(Id) != 0;
   })) << "no result";
   return Results[Id];
+}
+
+void ReapiLinkTest::refute(uint64_t Id, const std::string &Worker,
+                           int32_t Status) {
+  auto *Told = static_cast<const dtlto_refuted *>(
+      dtlto_plugin_entry.extension(DTLTO_EXT_REFUTED));
+  ASSERT_TRUE(Told);
+  Told->result(Session, Id, Worker.c_str(), Status);
 }
 
 void ReapiLinkTest::close() {

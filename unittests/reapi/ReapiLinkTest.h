@@ -39,6 +39,8 @@ protected:
   Done wait(uint64_t Id);
   Done compile(const std::string &Module = "m") { return wait(submit(Module)); }
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
+  /// The linker has found that a job's result was no good.
+  void refute(uint64_t Id, const std::string &Worker, int32_t Status);
   void close();
   std::string logged(uint32_t Level);
   /// Waits until \p Until(), which is asked again and again, is true.
@@ -48,6 +50,8 @@ protected:
   std::unique_ptr<MockServer> Server;
   uint32_t Timeout = 60;
   uint64_t ResultBytes = 0;
+  std::string Avoid;                          // of jobs that are submitted
+  std::string Triple = "x86_64-pc-linux-gnu"; // likewise
   dtlto_session *Session = nullptr;
   std::string Folder, Worker;
 
@@ -75,12 +79,12 @@ private:
   std::map<uint64_t, Done> Results;
   std::list<std::string> Modules;
   std::vector<std::pair<uint32_t, std::string>> Logs;
-  uint64_t LastId = 0;
   bool Closed = false;
 
 protected:
   std::map<uint64_t, std::vector<uint32_t>> States;
-  unsigned Parts = 0; // that the plugin asked for
+  uint64_t LastId = 0; // of the job that was submitted last
+  unsigned Parts = 0;  // that the plugin asked for
 };
 
 } // namespace dtlto::test

@@ -180,6 +180,9 @@ TEST_F(SettingsTest, Wrong) {
       {"header=a b=c", "no name of a header"},
       {"header=a-bin=c", "binary"},
       {"cas=nowhere:x", "argument 'cas=nowhere:x': expected grpc://"},
+      {"header=a=\xc3\xa9", "printable"},
+      {"credential-helper=", "the name of a program is missing"},
+      {"credential-helper=/nowhere", "can't run '/nowhere': No such file"},
       {"tls-cert=/c", "belong together"},
       {"config=/nowhere", "can't read '/nowhere'"},
       {"alone", "unknown argument 'alone'"}};

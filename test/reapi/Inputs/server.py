@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a command with a stock server of the Remote Execution API on this machine.
 
-  server.py [--limit=SECONDS] [--instance=NAME] [--just] -- COMMAND...
+  server.py [--limit=SECONDS] [--instance=NAME] [--just [--tls]] [--room=SIZE]
+            [--restart-at=CALL [--wipe]] -- COMMAND...
 
 starts buildbox-casd, or with --just justbuild, which are content, action cache and
 execution in one, waits until it listens, runs COMMAND, and stops the server with
@@ -11,8 +12,17 @@ all that it started, by process id, however COMMAND ended. The exit code is
 COMMAND's.
 
 COMMAND gets RECC_SERVER (and RECC_INSTANCE), REAPI_SESSION, the session of the
-server's processes, and no other variable of recc's or
-reclient's.
+server's processes, REAPI_FOLDER, where its contents are, and no other variable of
+recc's or reclient's.
+
+  --tls        (justbuild) it has a certificate. COMMAND finds ca.pem, which vouches
+               for it, client.pem, client.key, and other.pem, another authority, in
+               $REAPI_FOLDER
+  --room       its contents are on a disk of that size, e.g. 100m. Needs root
+  --restart-at (buildbox-casd) kills it with all that runs there when its log tells
+               of that call of the linker's, e.g. Execute, or of `runner`, its first
+               action, and starts it again. With --wipe, all contents are gone
+               then. It is an error if that never came
 
 Debian has buildbox from sid on, and justbuild from Debian 13 on. Elsewhere, as root,
 that of a chroot is used: DTLTO_BUILDBOX_ROOT, or what `scripts/in-debian sid apt-get
@@ -21,11 +31,13 @@ install buildbox justbuild` made. The chroot shares the network.
 
 import argparse
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -57,32 +69,85 @@ def free_port():
         return s.getsockname()[1]
 
 
+def make_certificates(folder):
+    """An authority with certificates of a server and of a client, and another
+    one."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    new = ["req", "-newkey", "rsa:2048", "-nodes"]
+    for name in "ca", "other":
+        openssl(*new, "-x509", "-days", "2", "-subj", "/CN=" + name, "-keyout",
+                name + ".key", "-out", name + ".pem")
+    with open(os.path.join(folder, "names"), "w") as f:
+        f.write("subjectAltName=IP:127.0.0.1\n")
+    for name in "server", "client":
+        openssl(*new, "-subj", "/CN=" + name, "-keyout", name + ".key", "-out",
+                name + ".csr")
+        openssl("x509", "-req", "-days", "2", "-in", name + ".csr", "-CA", "ca.pem",
+                "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-out",
+                name + ".pem")
+
+
 class Server:
-    def __init__(self, instance="", program=PROGRAM):
+    def __init__(self, instance="", program=PROGRAM, tls=False, room="",
+                 log_level="error"):
         self.program = program
+        self.tls = tls
+        self.room = room
+        self.process = None
         self.root = None if shutil.which(program) else chroot(program)
         if not self.root and not shutil.which(program):
             raise Error("there is no %s; Debian's sid has it" % program)
         self.folder = tempfile.mkdtemp(prefix="dtlto-casd-",
                                        dir=(self.root or "") + "/tmp")
+        self.log_name = self.folder + ".log"
+        self.log = open(self.log_name, "wb")
+        try:
+            self.prepare(instance, log_level)
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def prepare(self, instance, log_level):
+        if self.room:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + self.room,
+                            "dtlto-test", self.folder], check=True)
         inside = self.folder[len(self.root or ""):]
+        self.inside = inside
         self.port = free_port()
-        command = [JUST, "execute", "--compatible", "-p", str(self.port), "-i",
-                   "127.0.0.1", "--local-build-root", inside + "/build"]
-        if program == PROGRAM:
-            command = [PROGRAM, "--buildbox-run=/usr/bin/buildbox-run-hosttools",
-                       "--runner-arg=--staging-mode=copy-or-link",
-                       "--bind=127.0.0.1:%d" % self.port]
+        if self.program == PROGRAM:
+            self.command = [
+                PROGRAM, "--buildbox-run=/usr/bin/buildbox-run-hosttools",
+                "--runner-arg=--staging-mode=copy-or-link",
+                "--bind=127.0.0.1:%d" % self.port, "--log-level=" + log_level]
+            if self.room:
+                # It would keep more free than there is.
+                self.command.append("--reserved=0")
             if instance:
-                command.append("--server-instance=" + instance)
-            command.append(inside)
+                self.command.append("--server-instance=" + instance)
+            self.command.append(inside + "/contents")
+        else:
+            self.command = [JUST, "execute", "--compatible", "-p", str(self.port),
+                            "-i", "127.0.0.1", "--local-build-root",
+                            inside + "/contents"]
+        if self.tls:
+            make_certificates(self.folder)
+            for option, name in (("ca-cert", "ca.pem"),
+                                 ("server-cert", "server.pem"),
+                                 ("server-key", "server.key")):
+                self.command += ["--tls-" + option, inside + "/" + name]
         if self.root:
-            command = ["chroot", self.root] + command
-        self.log = open(os.path.join(self.folder, "log"), "wb")
+            self.command = ["chroot", self.root] + self.command
+
+    def start(self):
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self.log,
+            self.command, stdin=subprocess.DEVNULL, stdout=self.log,
             stderr=self.log, start_new_session=True,
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": inside})
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.inside})
 
     def wait(self):
         end = time.monotonic() + START_LIMIT
@@ -96,16 +161,65 @@ class Server:
                 time.sleep(0.02)
         raise Error("%s doesn't listen: %s" % (self.program, self.text()[-2000:]))
 
+    def url(self):
+        return "grpc%s://127.0.0.1:%d" % ("s" if self.tls else "", self.port)
+
     def text(self):
         self.log.flush()
-        with open(os.path.join(self.folder, "log"), errors="replace") as f:
+        with open(self.log_name, errors="replace") as f:
             return f.read()
 
+    def kill(self):
+        if self.process:
+            kill_session(self.process.pid)
+            self.process.wait()
+
+    def restart(self, wipe):
+        self.kill()
+        if wipe:
+            shutil.rmtree(self.folder + "/contents", ignore_errors=True)
+        self.start()
+        self.wait()
+
     def stop(self):
-        kill_session(self.process.pid)
-        self.process.wait()
+        self.kill()
         self.log.close()
+        if self.room:
+            subprocess.run(["umount", "--lazy", self.folder])
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.unlink(self.log_name)
+
+
+class Restart(threading.Thread):
+    """Restarts a server once, when its log tells of a call."""
+
+    def __init__(self, server, call, wipe):
+        super().__init__()
+        self.server, self.wipe = server, wipe
+        # buildbox's own calls have another name of the tool.
+        self.sign = ("Forked runner process" if call == "runner" else
+                     call + " request from .*tool_name=\"dtlto\",")
+        self.ended = threading.Event()
+        self.done = False
+        self.problem = None
+
+    def run(self):
+        pattern = re.compile(self.sign)
+        while not self.ended.wait(0.005):
+            if pattern.search(self.server.text()):
+                try:
+                    self.server.restart(self.wipe)
+                    self.done = True
+                except (Error, OSError) as e:
+                    self.problem = str(e)
+                return
+
+    def end(self):
+        self.ended.set()
+        self.join()
+        if not self.done:
+            raise Error(self.problem or
+                        "it was not restarted: no " + self.sign)
 
 
 def main():
@@ -114,6 +228,10 @@ def main():
     parser.add_argument("--limit", type=float, default=600)
     parser.add_argument("--instance", default="")
     parser.add_argument("--just", action="store_true", help="justbuild")
+    parser.add_argument("--tls", action="store_true")
+    parser.add_argument("--room", default="", metavar="SIZE")
+    parser.add_argument("--restart-at", default="", metavar="CALL")
+    parser.add_argument("--wipe", action="store_true")
     parser.add_argument("--where", action="store_true",
                         help="only say where the server is: / or a chroot; fails "
                              "if there is none")
@@ -124,18 +242,31 @@ def main():
         where = "/" if shutil.which(program) else chroot(program)
         print(where or "nowhere")
         return 0 if where else 1
-    server = Server(args.instance, program)
+    server = Server(args.instance, program, args.tls, args.room,
+                    "debug" if args.restart_at else "error")
+    restart = None
     try:
         server.wait()
         env = {name: value for name, value in os.environ.items()
                if not name.startswith(("RECC_", "RBE_"))}
-        env["RECC_SERVER"] = "grpc://127.0.0.1:%d" % server.port
+        env["RECC_SERVER"] = server.url()
         env["REAPI_SESSION"] = str(server.process.pid)
+        env["REAPI_FOLDER"] = server.folder
         if args.instance:
             env["RECC_INSTANCE"] = args.instance
-        return subprocess.run(args.command, env=env,
-                              timeout=args.limit).returncode
+        if args.restart_at:
+            restart = Restart(server, args.restart_at, args.wipe)
+            restart.start()
+        status = subprocess.run(args.command, env=env,
+                                timeout=args.limit).returncode
+        if restart:
+            ended, restart = restart, None
+            ended.end()
+        return status
     finally:
+        if restart:
+            restart.ended.set()
+            restart.join()
         server.stop()
 
 

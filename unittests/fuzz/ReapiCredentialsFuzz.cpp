@@ -1,0 +1,59 @@
+//===- ReapiCredentialsFuzz.cpp - Any answer of a credential helper -------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: what a credential helper writes. What is read of it is fit for gRPC,
+// which ends the process otherwise, and reading it as JSON of our own again
+// gives the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Credentials.h"
+#include "Fuzz.h"
+
+using namespace dtlto::reapi;
+using namespace dtlto::test;
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  return {"{\"headers\":{\"Authorization\":[\"Bearer "
+          "x\"],\"a.b\":[\"\",\"\\u0041\"]"
+          "},\"expires\":\"2030-01-31T12:00:00.5+01:00\"}",
+          "{}",
+          "{\"headers\":{},\"expires\":\"9999-12-31T23:59:59Z\"}",
+          "{\"headers\":{\"x-bin\":[\"\"]}}",
+          "{\"headers\":{\"a\":[\"\\n\"]}}",
+          "{\"headers\":{\"a\":\"b\"},\"expires\":1}",
+          "[[[[[[[["};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  Credentials C;
+  std::string Error;
+  if (!readCredentials({reinterpret_cast<const char *>(Data), Size}, C,
+                       Error)) {
+    check(isLine(Error) && Error.size() < 1000);
+    check(C.Headers.empty() && !C.Expires);
+    return 0;
+  }
+  std::map<std::string, std::string> Lists;
+  for (const auto &[Name, Value] : C.Headers) {
+    check(isHeaderName(Name) && isHeaderValue(Value));
+    std::string &List = Lists[Name];
+    List += List.empty() ? "\"" : ",\"";
+    for (char L : Value)
+      List += L == '"' || L == '\\' ? std::string("\\") + L : std::string(1, L);
+    List += '"';
+  }
+  std::string Text = "{\"headers\":{";
+  for (const auto &[Name, List] : Lists)
+    Text += (Text.back() == '{' ? "\"" : ",\"") + Name + "\":[" + List + "]";
+  Credentials Again;
+  check(readCredentials(Text + "}}", Again, Error));
+  std::sort(C.Headers.begin(), C.Headers.end());
+  std::sort(Again.Headers.begin(), Again.Headers.end());
+  check(C.Headers == Again.Headers);
+  return 0;
+}

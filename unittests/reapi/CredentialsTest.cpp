@@ -1,0 +1,288 @@
+//===- CredentialsTest.cpp - Credential helpers ---------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a helper may write; and programs that are quick, wrong, slow or never
+// end, for a server that takes only some of what they say.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Credentials.h"
+#include "ReapiLinkTest.h"
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+using namespace dtlto::test;
+using dtlto::reapi::Credentials;
+using dtlto::reapi::readCredentials;
+
+TEST(CredentialsTest, Answer) {
+  Credentials C;
+  std::string Error;
+  ASSERT_TRUE(readCredentials(
+      "{\"headers\": {\"Authorization\": [\"Bearer x\"], \"b\": [\"1\", \"2\"],"
+      " \"c\": []}, \"expires\": \"2030-01-31T13:00:00+01:00\", \"more\": 1}\n",
+      C, Error))
+      << Error;
+  EXPECT_EQ((std::vector<std::pair<std::string, std::string>>{
+                {"authorization", "Bearer x"}, {"b", "1"}, {"b", "2"}}),
+            (std::sort(C.Headers.begin(), C.Headers.end()), C.Headers));
+  ASSERT_TRUE(C.Expires);
+  EXPECT_EQ(1896091200, std::chrono::system_clock::to_time_t(*C.Expires));
+  ASSERT_TRUE(readCredentials("{}", C, Error));
+  EXPECT_TRUE(C.Headers.empty());
+  EXPECT_FALSE(C.Expires);
+  ASSERT_TRUE(
+      readCredentials("{\"expires\":\"9999-12-31T23:59:59Z\"}", C, Error));
+  EXPECT_LT(std::chrono::system_clock::now(), *C.Expires);
+}
+
+/// A wrong one is told without what it says.
+TEST(CredentialsTest, WrongAnswers) {
+  const std::pair<const char *, const char *> All[] = {
+      {"", "it has written nothing"},
+      {" \n", "it has written nothing"},
+      {"secret", "no JSON object"},
+      {"[\"secret\"]", "no JSON object"},
+      {"{\"headers\": {\"a\": [\"secret\"]}", "no JSON object"},
+      {"{\"headers\": \"secret\"}", "its 'headers' are no object"},
+      {"{\"headers\": {\"a b\": [\"secret\"]}}", "no good name"},
+      {"{\"headers\": {\"\": [\"secret\"]}}", "no good name"},
+      {"{\"headers\": {\"a-bin\": [\"secret\"]}}", "binary values"},
+      {"{\"headers\": {\"a\": \"secret\"}}", "its header 'a' is no list"},
+      {"{\"headers\": {\"a\": [7]}}", "its header 'a' is no list of texts"},
+      {"{\"headers\": {\"a\": [\"secret\\nb: c\"]}}", "printable"},
+      {"{\"headers\": {\"a\": [\"secr\u00e9t\"]}}", "printable"},
+      {"{\"expires\": 7}", "its 'expires' is no time"},
+      {"{\"expires\": \"secret\"}", "its 'expires' is no time"}};
+  for (auto [Text, Why] : All) {
+    Credentials C;
+    std::string Error;
+    EXPECT_FALSE(readCredentials(Text, C, Error)) << Text;
+    EXPECT_NE(std::string::npos, Error.find(Why)) << Text << ": " << Error;
+    EXPECT_EQ(std::string::npos, Error.find("secr")) << Error;
+    EXPECT_TRUE(C.Headers.empty());
+  }
+  Credentials C;
+  std::string Error;
+  EXPECT_FALSE(readCredentials(
+      "{\"headers\":{\"a\":[\"" + std::string(20000, 'x') + "\"]}}", C, Error));
+  EXPECT_FALSE(readCredentials(std::string(100000, '['), C, Error));
+}
+
+namespace {
+class CredentialHelperTest : public ReapiLinkTest {
+protected:
+  /// A helper in the shell's words, which counts its runs in $n.
+  std::string helper(const std::string &Script) {
+    std::string Name = Folder + "/helper";
+    std::ofstream(Name) << "#!/bin/sh\necho x >> " << Folder
+                        << "/runs\nn=$(wc -l < " << Folder
+                        << "/runs)\necho $$ > " << Folder
+                        << "/pid\necho \"$*\" > " << Folder << "/args\n"
+                        << Script << "\n";
+    std::filesystem::permissions(Name, std::filesystem::perms::owner_all);
+    return "credential-helper=" + Name;
+  }
+  /// One with another token each time.
+  std::string tokens() {
+    return helper("cat > " + Folder +
+                  "/asked; printf '{\"headers\":{\"Authorization\":[\"Bearer "
+                  "t%s\"]}}' $n");
+  }
+  std::string text(const char *Name) {
+    std::ifstream In(Folder + "/" + Name);
+    return std::string(std::istreambuf_iterator<char>(In), {});
+  }
+  size_t runs() { return text("runs").size() / 2; }
+  /// Whether the helper that ran last, or what it says that it has started, is
+  /// gone.
+  bool isGone() {
+    pid_t Pid = std::atoi(text("pid").c_str());
+    return Pid > 0 && ::kill(Pid, 0) != 0 && errno == ESRCH;
+  }
+  void expectRefused(const std::string &Why) {
+    Done D = compile();
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    close();
+    std::string Said = logged(DTLTO_LOG_ERROR);
+    EXPECT_NE(std::string::npos, Said.find(Why)) << Said;
+    EXPECT_EQ(1, std::count(Said.begin(), Said.end(), '\n')) << Said;
+  }
+};
+} // namespace
+
+/// One run serves all calls.
+TEST_F(CredentialHelperTest, Token) {
+  server().Admits = [](const std::string &, const std::string &Is) {
+    return Is == "Bearer t1";
+  };
+  ASSERT_EQ(DTLTO_OK, open({tokens()}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+  EXPECT_EQ(1u, runs());
+  EXPECT_EQ("get\n", text("args"));
+  EXPECT_EQ("{\"uri\":\"https" + server().url().substr(4) + "\"}\n",
+            text("asked"));
+}
+
+/// A token that isn't taken any more, whichever call notices it first.
+TEST_F(CredentialHelperTest, AnotherTokenForEachCall) {
+  ServerOptions.MaxBatch = 1000;
+  ServerOptions.InlinesObjects = false;
+  for (std::string Late :
+       {"GetCapabilities", "GetActionResult", "FindMissingBlobs",
+        "BatchUpdateBlobs", "Write", "Execute", "WaitExecution", "Read",
+        "BatchReadBlobs"}) {
+    std::filesystem::remove(Folder + "/runs");
+    server().Admits = [Late](const std::string &Method, const std::string &Is) {
+      return Is == "Bearer t2" || (Is == "Bearer t1" && Method != Late);
+    };
+    // A stream that is cut is waited for by that call.
+    server().FateOf = [Late](unsigned) {
+      return Late == "WaitExecution" ? Fate::CutLate : Fate::Good;
+    };
+    ASSERT_EQ(DTLTO_OK, open({tokens(), "retries=1"}));
+    // A small object is read as one of a batch.
+    Done D =
+        compile(Late + std::string(Late == "BatchReadBlobs" ? 9 : 3000, 'x'));
+    EXPECT_EQ(DTLTO_OK, D.Status) << Late << ": " << D.Message;
+    EXPECT_EQ(2u, runs()) << Late;
+    close();
+    EXPECT_EQ("", logged(DTLTO_LOG_ERROR)) << Late;
+  }
+}
+
+/// Many calls find at the same time that a token isn't taken any more.
+TEST_F(CredentialHelperTest, AnotherTokenForMany) {
+  std::atomic<bool> Late{false};
+  server().Admits = [&](const std::string &, const std::string &Is) {
+    return Is == (Late ? "Bearer t2" : "Bearer t1");
+  };
+  ASSERT_EQ(DTLTO_OK, open({tokens(), "retries=0"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  Late = true;
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 40; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+  EXPECT_EQ(2u, runs());
+  close();
+  EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
+}
+
+/// What has ended is asked for again, but not for each call.
+TEST_F(CredentialHelperTest, Expired) {
+  ASSERT_EQ(
+      DTLTO_OK,
+      open({helper("printf '{\"headers\":{\"Authorization\":[\"Bearer "
+                   "t%s\"]},\"expires\":\"2000-01-01T00:00:00Z\"}' $n")}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_TRUE(waitUntil([&] {
+    EXPECT_EQ(DTLTO_OK, compile().Status);
+    return runs() > 1;
+  }));
+  EXPECT_GT(server().seen().Lookups, 2u);
+}
+
+TEST_F(CredentialHelperTest, NeverTaken) {
+  server().Admits = [](const std::string &, const std::string &) {
+    return false;
+  };
+  ASSERT_EQ(DTLTO_OK, open({tokens()}));
+  expectRefused("UNAUTHENTICATED: who are you?");
+  EXPECT_LE(runs(), 2u);
+}
+
+/// The user's own header counts, and the token only where nobody has another.
+TEST_F(CredentialHelperTest, WhoseCounts) {
+  std::ofstream(Folder + "/token") << "old\n";
+  ASSERT_EQ(DTLTO_OK, open({tokens(), "token-file=" + Folder + "/token"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_EQ("Bearer t1", server().seen().Authorization);
+  close();
+  ASSERT_EQ(DTLTO_OK, open({tokens(), "header=authorization=mine"}));
+  EXPECT_EQ(DTLTO_OK, compile("n").Status);
+  EXPECT_EQ("mine", server().seen().Authorization);
+  close();
+  ASSERT_EQ(DTLTO_OK,
+            open({helper("echo '{}'"), "token-file=" + Folder + "/token"}));
+  EXPECT_EQ(DTLTO_OK, compile("o").Status);
+  EXPECT_EQ("Bearer old", server().seen().Authorization);
+}
+
+TEST_F(CredentialHelperTest, Fails) {
+  ASSERT_EQ(DTLTO_OK, open({helper("echo 'log in first' >&2; exit 3")}));
+  expectRefused("credential-helper=: '" + Folder +
+                "/helper' ended with 3 for https" + server().url().substr(4) +
+                ": log in first");
+}
+
+TEST_F(CredentialHelperTest, Nonsense) {
+  ASSERT_EQ(DTLTO_OK, open({helper("echo secret")}));
+  expectRefused("/helper' was of no use for ");
+  EXPECT_EQ(std::string::npos, logged(DTLTO_LOG_ERROR).find("secret"));
+}
+
+TEST_F(CredentialHelperTest, TooMuch) {
+  ASSERT_EQ(DTLTO_OK, open({helper("head -c 3000000 /dev/zero")}));
+  expectRefused("has written more than 1048576 bytes");
+}
+
+TEST_F(CredentialHelperTest, Nobody) {
+  EXPECT_EQ(DTLTO_ERROR_CALLER, open({"credential-helper=/nowhere/helper"}));
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_ERROR)
+                .find("argument 'credential-helper=/nowhere/helper': can't run "
+                      "'/nowhere/helper': No such file"));
+  ASSERT_EQ(DTLTO_OK, open({"credential-helper=nobody-has-this"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos,
+            D.Message.find("credential-helper=: 'nobody-has-this' can't be "
+                           "started: No such file"))
+      << D.Message;
+}
+
+/// One that never ends is killed, with what it has started.
+TEST_F(CredentialHelperTest, Hangs) {
+  ASSERT_EQ(DTLTO_OK,
+            open({helper("sleep 1000 & echo $! > " + Folder + "/pid; wait"),
+                  "timeout=1"}));
+  expectRefused("/helper' hasn't answered for ");
+  EXPECT_TRUE(waitUntil([&] { return isGone(); }));
+}
+
+TEST_F(CredentialHelperTest, HangsAsTheLinkEnds) {
+  ASSERT_EQ(DTLTO_OK, open({helper("exec sleep 1000"), "timeout=1000"}));
+  uint64_t Id = submit("m");
+  EXPECT_TRUE(waitUntil([&] { return !text("args").empty(); }));
+  close();
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+  EXPECT_TRUE(isGone());
+}
+
+/// What it leaves behind may keep its output open.
+TEST_F(CredentialHelperTest, LeavesAnAgent) {
+  ASSERT_EQ(DTLTO_OK, open({helper("sleep 1000 & echo $! > " + Folder +
+                                   "/pid; echo '{}'"),
+                            "timeout=1000"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_FALSE(isGone());
+  ::kill(std::atoi(text("pid").c_str()), SIGKILL);
+}
+
+/// One that doesn't read must not end the linker by SIGPIPE.
+TEST_F(CredentialHelperTest, DoesNotRead) {
+  ASSERT_EQ(DTLTO_OK, open({helper("exec < /dev/null; echo '{}'")}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+}
