@@ -21,7 +21,12 @@ if("Polly" IN_LIST _extensions AND NOT EXISTS "${LLVM_LIBRARY_DIR}/libPolly.a")
     INTERFACE_LINK_LIBRARIES "${_extensions}")
 endif()
 
-llvm_map_components_to_libnames(_names
+# From LLVM 22 on, LLD's own way to distribute ThinLTO is a library of its own.
+set(_later "")
+if(TARGET LLVMDTLTO)
+  set(_later DTLTO)
+endif()
+llvm_map_components_to_libnames(_names ${_later}
   AllTargetsAsmParsers AllTargetsCodeGens AllTargetsDescs AllTargetsDisassemblers
   AllTargetsInfos
   LTO Passes Option Object BitReader BitWriter DebugInfoPDB DebugInfoDWARF
