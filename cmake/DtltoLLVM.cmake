@@ -4,6 +4,8 @@
 #   DTLTO_LLVM_VERSION   LLVM's major version. To choose one, set it, or LLVM_DIR to
 #                        the folder of LLVMConfig.cmake, when you configure
 #   DTLTO_UNTESTED_LLVM  ON: also versions that dtlto was never built with
+#   DTLTO_LINK_LLVM      shared: libLLVM.so; static: LLVM's archives. Unset: the
+#                        shared library, if this LLVM has one
 #   dtlto_llvm           interface library: what code that includes LLVM needs
 #   dtlto_lld            interface library: LLD's drivers
 
@@ -52,11 +54,16 @@ if(NOT LLVM_FOUND)
   find_package(LLVM ${DTLTO_LLVM_VERSION}.1 REQUIRED CONFIG
     HINTS /usr/lib/llvm-${DTLTO_LLVM_VERSION}/lib/cmake/llvm)
 endif()
-message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
-if(NOT TARGET LLVM)
-  message(FATAL_ERROR "dtlto needs the shared library libLLVM: the wrapped "
-    "functions of LLVM are called from LLD's archives")
+
+if(TARGET LLVM)
+  set(_default shared)
+else()
+  set(_default static)
 endif()
+set(DTLTO_LINK_LLVM ${_default} CACHE STRING
+  "What of LLVM's to link: shared (libLLVM.so), or static (its archives)")
+set_property(CACHE DTLTO_LINK_LLVM PROPERTY STRINGS shared static)
+include(DtltoCheckLLVM)
 
 separate_arguments(_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 
@@ -67,19 +74,24 @@ target_compile_options(dtlto_llvm INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
 # An executable whose property DTLTO_LLVM_LIBRARIES names others links those.
 set(_chosen $<TARGET_PROPERTY:DTLTO_LLVM_LIBRARIES>)
+if(DTLTO_LINK_LLVM STREQUAL static)
+  include(DtltoStaticLLVM)
+  set(_libraries dtlto_static_llvm)
+else()
+  set(_libraries LLVM)
+endif()
 target_link_libraries(dtlto_llvm INTERFACE
-  $<IF:$<BOOL:${_chosen}>,${_chosen},LLVM>)
+  $<IF:$<BOOL:${_chosen}>,${_chosen},${_libraries}>)
 
 find_package(ZLIB REQUIRED)
-find_library(ZSTD_LIBRARY NAMES zstd REQUIRED)
+set(_zstd "")
+if(LLVM_ENABLE_ZSTD)
+  find_library(ZSTD_LIBRARY NAMES zstd REQUIRED)
+  set(_zstd ${ZSTD_LIBRARY})
+endif()
 
-set(_lld_archives)
-foreach(_name ELF COFF MachO MinGW Wasm Common)
-  find_library(LLD_${_name}_LIBRARY NAMES liblld${_name}.a
-    HINTS ${LLVM_LIBRARY_DIR} REQUIRED NO_CMAKE_SYSTEM_PATH)
-  list(APPEND _lld_archives ${LLD_${_name}_LIBRARY})
-endforeach()
 # LLD's drivers use zlib and zstd for compressed sections.
 add_library(dtlto_lld INTERFACE)
-target_link_libraries(dtlto_lld INTERFACE ${_lld_archives} dtlto_llvm
-  ZLIB::ZLIB ${ZSTD_LIBRARY})
+target_include_directories(dtlto_lld SYSTEM INTERFACE ${DTLTO_LLD_INCLUDE_DIR})
+target_link_libraries(dtlto_lld INTERFACE ${DTLTO_LLD_ARCHIVES} dtlto_llvm
+  ZLIB::ZLIB ${_zstd})

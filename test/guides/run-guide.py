@@ -61,6 +61,7 @@ def main():
             keep = f"-Wl,--thinlto-dist-save-jobs={args.jobs.absolute()},"
             text = text.replace(plugin, keep + plugin.removeprefix("-Wl,"))
         if file:
+            (args.folder / file).parent.mkdir(parents=True, exist_ok=True)
             (args.folder / file).write_text(text)
         elif names and language == "sh":
             commands.append(text)

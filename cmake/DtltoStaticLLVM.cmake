@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# LLVM's archives, and what its own ld.lld links of them. Defines dtlto_static_llvm.
+#
+# The hook is the same as with libLLVM: --wrap changes the references in LLD's
+# archives. Those in LLVM's are in legacy interfaces that LLD doesn't use, and what
+# is behind the hook does nothing without a plugin.
+
+set(_extensions "")
+if(TARGET LLVMExtensions)
+  get_target_property(_extensions LLVMExtensions INTERFACE_LINK_LIBRARIES)
+endif()
+# Debian registers Polly with its passes, and leaves its archive out.
+if("Polly" IN_LIST _extensions AND NOT EXISTS "${LLVM_LIBRARY_DIR}/libPolly.a")
+  add_library(dtlto_no_polly STATIC tools/dtlto-codegen/NoPolly.cpp)
+  target_include_directories(dtlto_no_polly SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(dtlto_no_polly PRIVATE ${_definitions})
+  target_compile_options(dtlto_no_polly PRIVATE -fno-rtti -fno-exceptions)
+  list(TRANSFORM _extensions REPLACE "^Polly$" dtlto_no_polly)
+  set_property(TARGET LLVMExtensions PROPERTY
+    INTERFACE_LINK_LIBRARIES "${_extensions}")
+endif()
+
+# From LLVM 22 on, LLD's own way to distribute ThinLTO is a library of its own.
+set(_later "")
+if(TARGET LLVMDTLTO)
+  set(_later DTLTO)
+endif()
+llvm_map_components_to_libnames(_names ${_later}
+  AllTargetsAsmParsers AllTargetsCodeGens AllTargetsDescs AllTargetsDisassemblers
+  AllTargetsInfos
+  LTO Passes Option Object BitReader BitWriter DebugInfoPDB DebugInfoDWARF
+  LibDriver WindowsManifest WindowsDriver Symbolize TextAPI ObjCARCOpts)
+add_library(dtlto_static_llvm INTERFACE)
+target_link_libraries(dtlto_static_llvm INTERFACE ${_names})
+
+# Neither LLVM nor the C++ library is looked for when the linker starts, and nothing
+# of them is relocated.
+target_link_options(dtlto_static_llvm INTERFACE
+  $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>
+  -static-libstdc++ -static-libgcc -Wl,--gc-sections)
