@@ -25,6 +25,10 @@ struct RunContext {
   std::chrono::steady_clock::time_point Started = {}; // the first task came
   std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
 
+  /// The user knows which modules stay here: it is the second run of their
+  /// jobs.
+  bool HasToldWhatStays = false;
+
   Messages &msg() const { return Host.Msg; }
   const Options &opts() const { return Opts; }
 };
