@@ -31,6 +31,10 @@ struct LinkContext : HostContext {
   bool HasPartHook = false;    // Conf's PostImportModuleHook is that of parts
   Rounds *TwoRounds = nullptr; // null: code is generated once
 
+  /// What names of a round's files end with; empty: there is one round.
+  std::string roundSuffix() const {
+    return round() == 0 ? "" : ".round" + std::to_string(round());
+  }
   /// Of two; 0: there is one.
   unsigned round() const { return TwoRounds ? TwoRounds->current() : 0; }
 };

@@ -102,11 +102,13 @@ private:
   Error runTwice() {
     {
       SideFilesOff Off(const_cast<lto::Config &>(Conf));
+      L.IsFirstRound = true;
       if (Error E = LinkRun(L, std::make_shared<LTOJobs>(L, Tasks)).run())
         return E;
     }
     if (Error E = Both.merge())
       return E;
+    L.IsFirstRound = false;
     L.HasToldWhatStays = true;
     L.Started = std::chrono::steady_clock::now();
     return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
