@@ -71,11 +71,12 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
   bool IsTwice = compilesTwice();
   if (IsTwice && !canDistributeTwoRounds(*TheLinker)) {
+    const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
         "': all modules are compiled here, since "
         "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed" +
-        (HasCodegenData ? " with --thinlto-dist-split" : ""));
+        Beside);
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
   }
