@@ -28,9 +28,11 @@
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/xxhash.h"
 #endif
+#include <cstring>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 
 namespace dtlto {
 
