@@ -26,6 +26,7 @@
 #include "Link/Backend.h"
 #include "Report/TraceEvents.h"
 #include "Support/PartNumber.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Option/OptTable.h"
@@ -68,15 +69,21 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
-  if (compilesTwice()) {
+  bool IsTwice = compilesTwice();
+  if (IsTwice && !canDistributeTwoRounds(*TheLinker)) {
+    const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
         "': all modules are compiled here, since "
-        "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed");
+        "-mllvm -codegen-data-thinlto-two-rounds cannot be distributed" +
+        Beside);
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
   }
   guardAgainstExit();
+  // As in-process: no index files, and nobody is told of modules.
+  if (IsTwice)
+    return createTwoRoundsBackend(*TheLinker, Parallelism);
   return createPluginThinBackend(*TheLinker, Parallelism, std::move(OnWrite),
                                  ShouldEmitIndexFiles, ShouldEmitImportsFiles);
 }

@@ -15,6 +15,7 @@
 #include "LLVMHeaders.h"
 #include "LLVMSizes.h"
 #include "LLVM/Cache.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -641,6 +642,33 @@ TEST(ConfigJSONTest, FilesAreSentUnderOtherNames) {
   EXPECT_EQ(Read->Conf.SampleProfile + Read->Conf.CSIRProfile +
                 Read->Conf.ProfileRemapping,
             "");
+}
+
+TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
+  ConfigExtras Extras;
+  Extras.CodegenData = "codegen.data";
+  Extras.Round = 2;
+  Extras.ModuleName = "/home/user/a \"b\".o";
+  std::string Text = writeWith({}, Extras);
+  Expected<ReadConfig> Read = readConfig(Text);
+  if (!HasCodegenData) {
+    ASSERT_FALSE(bool(Read));
+    EXPECT_TRUE(contains(toString(Read.takeError()), "no data of code"));
+    return;
+  }
+  ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+  EXPECT_EQ(Read->Extras.CodegenData, "codegen.data");
+  EXPECT_EQ(Read->Extras.Round, 2U);
+  EXPECT_EQ(Read->Extras.ModuleName, "/home/user/a \"b\".o");
+  for (StringRef Round : {"0", "3", "-1", "\"1\"", "1.5", "null"}) {
+    std::string Changed = Text;
+    StringRef Old = "\"round\":2";
+    Changed.replace(Changed.find(Old.str()), Old.size(),
+                    ("\"round\":" + Round).str());
+    EXPECT_NE(whyNot(Changed), "") << Round.str();
+  }
+  Extras.ModuleName = "\xff.o";
+  EXPECT_TRUE(contains(writeWith({}, Extras), "error: module"));
 }
 
 TEST(ConfigJSONTest, ThePassOfMachO) {

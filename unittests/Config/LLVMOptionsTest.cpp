@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Config/LLVMOptions.h"
+#include "LLVM/CodegenData.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/CodeGen/CommandFlags.h"
@@ -121,6 +122,23 @@ TEST_F(LLVMOptionsTest, MoreThanTheObject) {
                          "crash-diagnostics-dir"}) {
     std::string Why = forCompiler({"-one", ("-" + Name + "=x").str()});
     EXPECT_EQ(Why, ("error: -mllvm -" + Name).str());
+  }
+}
+
+TEST_F(LLVMOptionsTest, WhatCodeGenerationLearnt) {
+  if (!HasCodegenData) // it is text there, or nothing
+    GTEST_SKIP();
+  EXPECT_EQ(forCompiler({"-one", "-codegen-data-use-path=x", "-two=2"}),
+            "-one -two=2");
+  EXPECT_EQ(forCompiler({"-codegen-data-use-path", "x", "-one"}), "-one");
+  EXPECT_EQ(forCompiler({"--codegen-data-thinlto-two-rounds"}), "");
+  EXPECT_EQ(forCompiler({"-codegen-data-generate"}), "-codegen-data-generate");
+  // No worker takes them, whoever says so.
+  for (StringRef Word :
+       {"-codegen-data-use-path=x", "-codegen-data-thinlto-two-rounds"}) {
+    Error Why = checkOptionsOfCompiler(Word.str());
+    EXPECT_TRUE(bool(Why)) << Word.str();
+    consumeError(std::move(Why));
   }
 }
 

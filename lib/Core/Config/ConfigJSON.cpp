@@ -19,6 +19,7 @@
 #include "Config/LLVMOptions.h"
 #include "Support/Failure.h"
 #include "Support/JSONShape.h"
+#include "LLVM/CodegenData.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
@@ -62,6 +63,7 @@ template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
   Each("SampleProfile", E.SampleProfile);
   Each("ProfileRemapping", E.ProfileRemapping);
   Each("BBSectionsFuncListBuf", E.FunctionList);
+  Each("CodegenData", E.CodegenData);
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +198,10 @@ static Expected<std::string> writeText(const lto::Config &Conf,
         OS.attribute("part", json::Array{Extras.Part.Index, Extras.Part.Count});
         OS.attribute("partition", PartitionVersion);
       }
+      if (!Extras.ModuleName.empty())
+        W.text("module", Extras.ModuleName);
+      if (Extras.Round != 0)
+        OS.attribute("round", Extras.Round);
     });
     forSections(Conf, [&](StringRef Name, auto Visited) {
       OS.attributeObject(Name, [&] { Visited(W); });
@@ -367,6 +373,13 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
       return false;
     Extras.Part = {static_cast<unsigned>(Index), static_cast<unsigned>(Count)};
   }
+  Extras.ModuleName = Outputs->getString("module").value_or("").str();
+  if (const json::Value *Round = Outputs->get("round")) {
+    int64_t N = Round->getAsInteger().value_or(0);
+    if (N < 1 || N > 2)
+      return false;
+    Extras.Round = static_cast<unsigned>(N);
+  }
   Extras.ObjCARCContract = !Passes->empty();
   return all_of(*Passes, [](const json::Value &V) {
     return V.getAsString() == StringRef(ARCContract);
@@ -408,6 +421,9 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (!readExtras(*Top, Result.Extras))
     return bad("'files', 'passes', 'unavailable' or 'outputs' is missing, or "
                "not as expected");
+  if (!HasCodegenData &&
+      (Result.Extras.Round != 0 || !Result.Extras.CodegenData.empty()))
+    return bad("this LLVM has no data of code generation");
 
   std::string Reason;
   size_t NumSections = 0;

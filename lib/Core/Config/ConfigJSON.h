@@ -45,6 +45,15 @@ struct ConfigExtras {
   bool Remarks = false;
   /// BBSectionsFuncListBuf, as SampleProfile and the others above.
   std::string FunctionList;
+  /// The name of a file that LLVM reads by way of an option of its own: what
+  /// code generation learnt (LLVM/CodegenData.h).
+  std::string CodegenData;
+  /// Of two rounds of code generation; 0: there is one. The first makes what it
+  /// learns, the second an object. In the second, CodegenData may be empty.
+  unsigned Round = 0;
+  /// The module's name in the linker, where the object has it; empty: it is of
+  /// no use.
+  std::string ModuleName;
   /// Library functions that code generation must not call (ThinBackend.h). Not
   /// of the Config, but of what the linker says beside it.
   std::vector<std::string> Unavailable;

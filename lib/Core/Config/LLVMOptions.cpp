@@ -7,6 +7,7 @@
 
 #include "Config/LLVMOptions.h"
 #include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -118,11 +119,18 @@ static bool takesText(const cl::Option &O) {
   return Width < Flag || Width == Flag + StringRef("=<string>").size();
 }
 
+/// Options that workers never see: jobs say in another way what they mean
+/// (LLVM/CodegenData.h).
+static bool isOfLinker(StringRef Name) {
+  return HasCodegenData &&
+         (Name == CodegenDataOption || Name == TwoRoundsOption);
+}
+
 /// Whether a worker may be given the option \p Name, which LLVM has: it prints
 /// nothing, loads no library, opens no port, and reads and writes no file. The
 /// rule for both sides.
 static bool isForCompiler(StringRef Name) {
-  if (isCodeGenFlag(Name) || hasSideEffects(Name))
+  if (isCodeGenFlag(Name) || hasSideEffects(Name) || isOfLinker(Name))
     return false;
   const auto &Known = cl::getRegisteredOptions();
   auto It = Known.find(Name);
@@ -145,7 +153,7 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
     Name = Name.ltrim('-').split('=').first;
     Seen.insert(Name);
     TakesNextWord = false;
-    if (isCodeGenFlag(Name))
+    if (isCodeGenFlag(Name) || isOfLinker(Name))
       continue;
     if (!isForCompiler(Name))
       return failure("-mllvm -" + Name);

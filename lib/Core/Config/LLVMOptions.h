@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The options that reach LLVM through `-mllvm` are of three kinds:
+// The options that reach LLVM through `-mllvm` are of four kinds:
 //
 //   - code generation flags, registered by LLD (llvm/CodeGen/CommandFlags.h)
 //     but not by clang. LLD reads them into lto::Config, so CompilerArgs.cpp
@@ -14,6 +14,8 @@
 //     numbers and choices, but for those whose names tell of printing and the
 //     like; and text, of the options in a list. A worker takes no others, so
 //     that nobody can make it load a library, or read or write a file;
+//   - the two by which code generation uses what it learnt before
+//     (LLVM/CodegenData.h). Callers see to them;
 //   - all others. With them, a job is compiled locally.
 //
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 #include "Bundle/JobOutputs.h"
 #include "Config/CompilerArgs.h"
 #include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -119,6 +120,8 @@ Expected<std::string> JobBuilder::configText(const Task *T) const {
   if (T) {
     OfJob.ObjectName = T->ObjectName;
     OfJob.Part = T->Part;
+    if (emitsCodegenData())
+      OfJob.ModuleName = T->name().str();
   }
   OfJob.DwoName = Files.Dwo;
   OfJob.Remarks = !Files.Remarks.empty();
@@ -130,8 +133,41 @@ Expected<std::string> JobBuilder::configText(const Task *T) const {
   return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
 }
 
+/// What code generation learnt before, which is an input of each job; null:
+/// nothing.
+Expected<ModuleFile *> JobBuilder::codegenData() {
+  std::call_once(DataOnce, [&] {
+    auto File = std::make_unique<ModuleFile>();
+    if (L.TwoRounds) {
+      File->Bytes = L.TwoRounds->data();
+    } else if (std::string Path = usedCodegenData(); !Path.empty()) {
+      auto Read = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                        /*RequiresNullTerminator=*/false);
+      if (!Read) {
+        WhyNoData =
+            "'" + Path + "', which can't be read: " + Read.getError().message();
+        return;
+      }
+      File->Bytes = (*Read)->getBuffer();
+      DataBuffer = std::move(*Read);
+    }
+    File->Path = "codegen.data";
+    if (!File->Bytes.empty())
+      DataFile = std::move(File);
+  });
+  if (!WhyNoData.empty())
+    return failure(WhyNoData);
+  return DataFile.get();
+}
+
 Error JobBuilder::makeConfig() {
   const lto::Config &Conf = L.Conf;
+  Expected<ModuleFile *> Data = codegenData();
+  if (!Data)
+    return Data.takeError();
+  if (*Data)
+    Extras.CodegenData = (*Data)->Path;
+  Extras.Round = L.round();
   // With RunCSIRInstr it is the name of a file that the program will write.
   if (!Conf.RunCSIRInstr)
     if (Error E =
@@ -176,7 +212,18 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   if (New) {
     Expected<std::vector<std::string>> Args =
         compilerArgs(L.Conf, TheTriple, L.JobOpts.LLVMOptions, L.HasPartHook);
-    if (Args && !L.Unavailable.empty())
+    Expected<ModuleFile *> Data = codegenData();
+    if (Data && *Data && Args)
+      Args->insert(
+          Args->end(),
+          {"-mllvm", ("-" + CodegenDataOption + "=" + (*Data)->Path).str()});
+    if (!Data)
+      It->second.Reason = toString(Data.takeError());
+    else if (Args && L.TwoRounds)
+      It->second.Reason = ("-mllvm -" + TwoRoundsOption).str();
+    else if (Args && emitsCodegenData())
+      It->second.Reason = "-mllvm -codegen-data-generate";
+    else if (Args && !L.Unavailable.empty())
       It->second.Reason = ("library functions that must not be called, '" +
                            L.Unavailable.front() + "'")
                               .str();
@@ -247,6 +294,14 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   Built.Inputs.push_back(
       makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef));
   Built.Files.push_back(nullptr);
+  Expected<ModuleFile *> Data = codegenData();
+  if (!Data)
+    return Data.takeError();
+  if (*Data) {
+    Built.Inputs.push_back(
+        makeInput(DTLTO_ROLE_OTHER, (*Data)->Path.c_str(), (*Data)->Bytes));
+    Built.Files.push_back(*Data);
+  }
   setInputs(Built);
   Built.Job.parts |= DTLTO_PART_INPUTS | Whole;
   return Error::success();
@@ -258,7 +313,7 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
     return Text.takeError();
   // Names of files that the job makes are its own.
   if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty() ||
-      !T.Part.isWhole()) {
+      !T.Part.isWhole() || emitsCodegenData()) {
     Expected<std::string> Own = configText(&T);
     if (!Own)
       return Own.takeError();

@@ -76,6 +76,7 @@ private:
   llvm::Expected<const char *> config();
   llvm::Error makeConfig();
   llvm::Expected<std::string> configText(const Task *T) const;
+  llvm::Expected<ModuleFile *> codegenData();
   llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
                             std::string &Field);
 
@@ -92,6 +93,10 @@ private:
   /// Files that the configuration names: profiles. Each job has them all.
   std::vector<std::unique_ptr<ModuleFile>> ConfigFiles;
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> ConfigBuffers;
+  std::once_flag DataOnce;
+  std::unique_ptr<ModuleFile> DataFile; // what code generation learnt, or null
+  std::unique_ptr<llvm::MemoryBuffer> DataBuffer;
+  std::string WhyNoData; // it can't be read; empty: all is well
 };
 
 } // namespace dtlto

@@ -17,7 +17,8 @@ using namespace llvm;
 using namespace dtlto;
 
 JobSaver::JobSaver(const LinkContext &L, StringRef Folder, SlimImports *Slim)
-    : Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
+    : L(L),
+      Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
               Slim),
       Folder(Folder) {}
 
@@ -36,7 +37,7 @@ Error JobSaver::save(const Task &T) {
   }
   SmallString<256> Path(Folder);
   sys::path::append(Path, (*Built)->Inputs.front().path);
-  Path += partSuffix(T.Part) + ".tar";
+  Path += partSuffix(T.Part) + L.roundSuffix() + ".tar";
   auto Fail = [&](const Twine &Why) {
     return failure("can't save the job of '" + T.title() + "' as '" + Path +
                    "': " + Why);

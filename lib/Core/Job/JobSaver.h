@@ -19,7 +19,8 @@ public:
   JobSaver(const LinkContext &L, llvm::StringRef Folder,
            SlimImports *Slim = nullptr);
 
-  /// Writes <folder>/<path of the module>.tar. Fails if that can't be written.
+  /// Writes <folder>/<path of the module>.tar, before the dot with the part
+  /// and round. Fails if that can't be written.
   /// A job that can't travel isn't an error, but counted.
   llvm::Error save(const Task &T);
 
@@ -29,6 +30,7 @@ public:
   std::string reason() const;
 
 private:
+  const LinkContext &L;
   JobBuilder Builder;
   const std::string Folder;
   std::atomic<size_t> NumSaved{0}, NumLeftOut{0};

@@ -10,6 +10,7 @@
 
 #include "Host/HostContext.h"
 #include "Job/InputBuffers.h"
+#include "Job/Rounds.h"
 #include "Support/PartNumber.h"
 #include "LLVM/ThinBackend.h"
 #include <string>
@@ -27,7 +28,15 @@ struct LinkContext : HostContext {
   const llvm::ModuleSummaryIndex &Index;
   const DefinedSummaries &Defined;
   LibFuncs Unavailable = {};
-  bool HasPartHook = false; // Conf's PostImportModuleHook is that of parts
+  bool HasPartHook = false;    // Conf's PostImportModuleHook is that of parts
+  Rounds *TwoRounds = nullptr; // null: code is generated once
+
+  /// What names of a round's files end with; empty: there is one round.
+  std::string roundSuffix() const {
+    return round() == 0 ? "" : ".round" + std::to_string(round());
+  }
+  /// Of two; 0: there is one.
+  unsigned round() const { return TwoRounds ? TwoRounds->current() : 0; }
 };
 
 /// What LLVM gives for one module (lto::ThinBackendProc::start). Pointers are

@@ -10,9 +10,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/LocalCodegen.h"
+#include "Bundle/CodegenData.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/Diagnostics.h"
 #include "LLVM/PassGate.h"
 #include "LLVM/ThinBackend.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTOBackend.h"
@@ -71,18 +74,48 @@ void addLine(std::string &Text, const std::string &Line) {
 
 } // namespace
 
-CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
-                                     const std::atomic<bool> *Stop) {
-  CodegenResult Result;
-  if (Stop && *Stop) {
-    Result.Failed = true;
-    return Result;
-  }
-  ThreadTimeTrace Trace(L.Conf);
-  [[maybe_unused]] BackendSpan Span(T.name());
+namespace {
 
-  lto::LTOLLVMContext Context(L.Conf);
-  Context.DiagHandler = [&](const DiagnosticInfo &DI) {
+/// One compile on the calling thread.
+class Compile {
+public:
+  Compile(const LinkContext &L, const Task &T, const std::atomic<bool> *Stop)
+      : L(L), T(T), Stop(Stop) {}
+
+  CodegenResult run();
+
+private:
+  bool isStopped() const { return Stop && *Stop; }
+  void fail(Error E) {
+    Result.Failed = true;
+    addLine(Result.Errors, toString(std::move(E)));
+  }
+  void setUp(lto::LTOLLVMContext &Context, bool IsMute);
+  bool optimizeAgain(SmallVectorImpl<char> &IR);
+  void compile(bool IsMute, const AddStreamFn &SaveIR);
+  void generate(StringRef IR);
+  void takeSections();
+
+  const LinkContext &L;
+  const Task &T;
+  const std::atomic<bool> *Stop; // may be null
+  std::optional<StopGate> Gate;
+  CodegenResult Result;
+};
+
+} // namespace
+
+static AddStreamFn streamInto(SmallVectorImpl<char> &Bytes) {
+  return [&](unsigned,
+             const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Bytes));
+  };
+}
+
+/// \p IsMute: warnings have been told.
+void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
+  Context.DiagHandler = [this, IsMute](const DiagnosticInfo &DI) {
     if (DI.getSeverity() == DS_Error) {
       Result.Failed = true;
       std::string Text;
@@ -91,38 +124,121 @@ CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
       // Reported once, by the caller that knows the module's name.
       return addLine(Result.Errors, OS.str());
     }
-    if (L.Conf.DiagHandler)
+    if (!IsMute && L.Conf.DiagHandler)
       L.Conf.DiagHandler(DI);
   };
-
-  std::optional<StopGate> Gate;
   if (Stop && !Context.getOptPassGate().isEnabled()) // -opt-bisect-limit
     Context.setOptPassGate(Gate.emplace(*Stop));
+}
 
-  auto Fail = [&](Error E) {
-    Result.Failed = true;
-    addLine(Result.Errors, toString(std::move(E)));
-  };
-
+/// The whole backend. \p SaveIR: what the module is optimised to goes there,
+/// too. \p IsMute: nobody wants more than that.
+void Compile::compile(bool IsMute, const AddStreamFn &SaveIR) {
+  lto::LTOLLVMContext Context(L.Conf);
+  setUp(Context, IsMute);
   BitcodeModule Module = T.Module;
   Expected<std::unique_ptr<llvm::Module>> M = Module.parseModule(Context);
-  if (!M) {
-    Fail(M.takeError());
-    return Result;
-  }
+  if (!M)
+    return fail(M.takeError());
   auto AddStream =
       [&](unsigned,
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
-    if (Stop && *Stop)
+    if (IsMute || isStopped())
       emptyFunctions(**M);
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object), T.ObjectName);
   };
   if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
                                *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
-                               L.Unavailable))
-    Fail(std::move(E));
-  Result.Failed |= Stop && *Stop;
-  return Result;
+                               L.Unavailable, {SaveIR}))
+    fail(std::move(E));
+}
+
+/// Generates code of the optimised module \p IR. As in-process, it has been
+/// bitcode in between.
+void Compile::generate(StringRef IR) {
+  lto::LTOLLVMContext Context(L.Conf);
+  setUp(Context, /*IsMute=*/false);
+  Expected<std::unique_ptr<Module>> M =
+      parseBitcodeFile(MemoryBufferRef(IR, "in-memory IR file"), Context);
+  if (!M)
+    return fail(M.takeError());
+  (*M)->setModuleIdentifier(T.name());
+  auto AddStream =
+      [&](unsigned,
+          const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    Result.Produced = true;
+    if (isStopped())
+      emptyFunctions(**M);
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Result.Object), T.ObjectName);
+  };
+  Halves Codegen;
+  Codegen.OnlyCodegen = true;
+  if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
+                               *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
+                               L.Unavailable, Codegen))
+    fail(std::move(E));
+}
+
+/// For a module that another machine optimised in the first round.
+bool Compile::optimizeAgain(SmallVectorImpl<char> &IR) {
+  compile(/*IsMute=*/true, streamInto(IR));
+  Result.Object.clear();
+  return !Result.Failed && std::exchange(Result.Produced, false) &&
+         !isStopped();
+}
+
+/// Leaves what an object of the first round tells in its place.
+void Compile::takeSections() {
+  CodegenSections Sections;
+  SmallVector<char, 0> Object = std::move(Result.Object);
+  if (Error E = forEachCodegenSection(StringRef(Object.data(), Object.size()),
+                                      [&](bool IsMap, StringRef Bytes) {
+                                        Sections.push_back(
+                                            {IsMap ? CodegenSection::FunctionMap
+                                                   : CodegenSection::HashTree,
+                                             Bytes});
+                                      }))
+    return fail(std::move(E));
+  Result.Object = packSections(Sections);
+}
+
+CodegenResult Compile::run() {
+  if (isStopped()) {
+    Result.Failed = true;
+    return std::move(Result);
+  }
+  ThreadTimeTrace Trace(L.Conf);
+  [[maybe_unused]] BackendSpan Span(T.name());
+  switch (L.round()) {
+  case 0:
+    compile(/*IsMute=*/false, /*SaveIR=*/nullptr);
+    break;
+  case 1: {
+    SmallVector<char, 0> IR;
+    compile(/*IsMute=*/false, streamInto(IR));
+    Result.Failed |= isStopped();
+    if (Result.Failed || !Result.Produced)
+      break;
+    takeSections();
+    L.TwoRounds->keepIR(T.Number, std::move(IR));
+    break;
+  }
+  default:
+    SmallVector<char, 0> Own;
+    std::optional<StringRef> IR = L.TwoRounds->ir(T.Number);
+    if (!IR && optimizeAgain(Own))
+      IR = StringRef(Own.data(), Own.size());
+    if (IR)
+      generate(*IR);
+  }
+  Result.Failed |= isStopped();
+  return std::move(Result);
+}
+
+CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
+                                     const std::atomic<bool> *Stop) {
+  return Compile(L, T, Stop).run();
 }

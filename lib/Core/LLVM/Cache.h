@@ -106,6 +106,17 @@ cacheKey(const llvm::lto::Config &Conf, const llvm::ModuleSummaryIndex &Index,
 #endif
 }
 
+/// The key of an object that depends on \p Hash, too, what was learnt of all
+/// modules (CodegenData.h).
+inline std::string cacheKeyWith(const std::string &Key, uint64_t Hash) {
+#if LLVM_VERSION_MAJOR >= 22
+  return llvm::recomputeLTOCacheKey(Key, std::to_string(Hash));
+#else
+  (void)Hash;
+  return Key;
+#endif
+}
+
 } // namespace dtlto
 
 #endif // DTLTO_LLVM_CACHE_H

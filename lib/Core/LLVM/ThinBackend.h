@@ -129,23 +129,36 @@ makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
 #endif
 }
 
-inline llvm::Error
-runThinBackend(const llvm::lto::Config &Conf, unsigned Task,
-               llvm::AddStreamFn AddStream, llvm::Module &M,
-               const llvm::ModuleSummaryIndex &Index,
-               const llvm::FunctionImporter::ImportMapTy &ImportList,
-               const llvm::GVSummaryMapTy &DefinedGlobals,
-               ModuleMapTy *ModuleMap, LibFuncs Unavailable) {
+/// A backend optimises a module, then generates code. By itself it does both.
+struct Halves {
+  /// Takes the optimised module as bitcode. Versions of LLVM without
+  /// HasCodegenData don't have it.
+  llvm::AddStreamFn SaveIR = nullptr;
+  /// The module is optimised.
+  bool OnlyCodegen = false;
+};
+
+inline llvm::Error runThinBackend(
+    const llvm::lto::Config &Conf, unsigned Task, llvm::AddStreamFn AddStream,
+    llvm::Module &M, const llvm::ModuleSummaryIndex &Index,
+    const llvm::FunctionImporter::ImportMapTy &ImportList,
+    const llvm::GVSummaryMapTy &DefinedGlobals, ModuleMapTy *ModuleMap,
+    LibFuncs Unavailable, const Halves &Which = {}) {
   (void)Unavailable;
+  (void)Which;
   return llvm::lto::thinBackend(Conf, Task, std::move(AddStream), M, Index,
                                 ImportList, DefinedGlobals, ModuleMap
 #if LLVM_VERSION_MAJOR >= 20
                                 ,
-                                Conf.CodeGenOnly
+                                Conf.CodeGenOnly || Which.OnlyCodegen
 #endif
 #if LLVM_VERSION_MAJOR >= 23
                                 ,
                                 Unavailable
+#endif
+#if LLVM_VERSION_MAJOR >= 22
+                                ,
+                                Which.SaveIR
 #endif
   );
 }
@@ -160,13 +173,6 @@ struct BackendSpan {
   explicit BackendSpan(llvm::StringRef) {}
 #endif
 };
-
-/// Whether LLVM compiles each module twice, the second time with what it learnt
-/// the first time. It does so by itself, whichever backend it is given.
-inline bool compilesTwice() {
-  llvm::cl::Option *Option = findOption("codegen-data-thinlto-two-rounds");
-  return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
-}
 
 } // namespace dtlto
 

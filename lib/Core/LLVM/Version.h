@@ -27,6 +27,7 @@
 //   triples              texts       =           Triple      =     =
 //   a module's assembly  a text      =           =           =     pieces
 //   LLD distributes by   .           .           a backend   =     a class (4)
+//   code generation data .           not used    not used    =     =
 //
 // (1) BitcodeLibFuncs. (2) CodeGenOnly. (3) Also in bitcode, as GUIDLIST.
 // (4) lto::DTLTO, with --thinlto-distributor in each of them.

@@ -17,6 +17,7 @@
 #include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
 #include <set>
 
@@ -24,6 +25,23 @@ using namespace llvm;
 using namespace dtlto;
 
 namespace {
+
+/// Nobody wants the files beside objects that nobody wants: LLVM would write
+/// them twice.
+class SideFilesOff {
+public:
+  explicit SideFilesOff(lto::Config &Conf)
+      : Conf(Conf), DwoDir(std::exchange(Conf.DwoDir, "")),
+        Remarks(std::exchange(Conf.RemarksFilename, "")) {}
+  ~SideFilesOff() {
+    Conf.DwoDir = std::move(DwoDir);
+    Conf.RemarksFilename = std::move(Remarks);
+  }
+
+private:
+  lto::Config &Conf;
+  std::string DwoDir, Remarks;
+};
 
 class PluginThinBackend : public ThinBackendBase {
 public:
@@ -70,10 +88,32 @@ public:
   Error wait() override {
     if (L.opts().Split != 0)
       split();
+    if (L.TwoRounds)
+      return runTwice();
     return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
   }
 
+  /// Before wait().
+  void generateTwice() { L.TwoRounds = &Both; }
+
 private:
+  /// Nothing of the first round runs here any more when the second begins:
+  /// LLVM's code generation learns for all threads at once.
+  Error runTwice() {
+    {
+      SideFilesOff Off(const_cast<lto::Config &>(Conf));
+      L.IsFirstRound = true;
+      if (Error E = LinkRun(L, std::make_shared<LTOJobs>(L, Tasks)).run())
+        return E;
+    }
+    if (Error E = Both.merge())
+      return E;
+    L.IsFirstRound = false;
+    L.HasToldWhatStays = true;
+    L.Started = std::chrono::steady_clock::now();
+    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
+  }
+
   /// Makes tasks of parts. LLVM starts modules in an order that depends on the
   /// number of threads; parts are numbered in the order of the link.
   void split() {
@@ -154,6 +194,7 @@ private:
   }
 
   Link L;
+  Rounds Both;
   std::vector<Task> Tasks;
   DenseMap<unsigned, PartNumber> Parts; // by the number of the task; if split
   std::set<ModuleHash> Hashes;          // of those that are split
@@ -199,21 +240,50 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
   return makeThinBackend(std::move(Make), hardware_concurrency(1));
 }
 
-lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
-                                                ThreadPoolStrategy Parallelism,
-                                                lto::IndexWriteCallback OnWrite,
-                                                bool ShouldEmitIndexFiles,
-                                                bool ShouldEmitImportsFiles) {
+/// \p IsTwice: code is generated twice.
+static lto::ThinBackend
+createBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
+              lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
+              bool ShouldEmitImportsFiles, bool IsTwice) {
   BackendFunction Make =
       [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
           const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
           const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
           AddStreamFn AddStream, FileCache Cache,
           LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
-    return std::make_unique<PluginThinBackend>(
+    auto Backend = std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
         ShouldEmitImportsFiles, SetUp);
+    if (IsTwice) {
+      setCompilesTwice(true); // as the user said
+      Backend->generateTwice();
+    }
+    return Backend;
   };
   return makeThinBackend(std::move(Make), Parallelism);
+}
+
+lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
+                                                ThreadPoolStrategy Parallelism,
+                                                lto::IndexWriteCallback OnWrite,
+                                                bool ShouldEmitIndexFiles,
+                                                bool ShouldEmitImportsFiles) {
+  return createBackend(TheLinker, Parallelism, std::move(OnWrite),
+                       ShouldEmitIndexFiles, ShouldEmitImportsFiles,
+                       /*IsTwice=*/false);
+}
+
+bool dtlto::canDistributeTwoRounds(const Linker &TheLinker) {
+  return HasCodegenData && TheLinker.Opts.Split == 0;
+}
+
+lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
+                                               ThreadPoolStrategy Parallelism) {
+  // Modules of regular LTO tell, too, and LLVM compiles them first.
+  emitCodegenData();
+  setCompilesTwice(false);
+  return createBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
+                       /*ShouldEmitIndexFiles=*/false,
+                       /*ShouldEmitImportsFiles=*/false, /*IsTwice=*/true);
 }

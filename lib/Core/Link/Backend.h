@@ -21,6 +21,14 @@ createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
                         llvm::lto::IndexWriteCallback OnWrite,
                         bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
 
+/// Whether this process can generate code twice by a plugin's jobs.
+bool canDistributeTwoRounds(const Linker &TheLinker);
+
+/// The same for a link that compiles each module twice (LLVM/CodegenData.h).
+/// LLVM doesn't hear of that until the backend is made.
+llvm::lto::ThinBackend
+createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
+
 /// Makes a backend that compiles nothing: the link fails with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
 

@@ -65,11 +65,15 @@ static std::string otherKey(StringRef Why, StringRef Key) {
 Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
   // As in-process: a module without a hash can't be cached.
   std::string Key;
-  if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
+  if (hasCache(L.Cache) && L.round() != 1 &&
+      L.Index.modulePaths().count(T.name()) &&
       !all_of(L.Index.getModuleHash(T.name()),
               [](uint32_t V) { return V == 0; })) {
     Key = cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
                    *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+    // As in-process, too: what was learnt of all modules is in the key.
+    if (L.round() == 2)
+      Key = cacheKeyWith(Key, L.TwoRounds->hash());
     if (!T.Part.isWhole())
       Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
                          partSuffix(T.Part),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link/LTOJobs.h"
+#include "Bundle/CodegenData.h"
 #include "Job/LocalCodegen.h"
 #include "Link/Verifier.h"
 #include "Object/ObjectCheck.h"
@@ -33,7 +34,8 @@ JobFacts LTOJobs::facts(size_t J) const {
   F.Title = T.title();
   F.CostKey = dtlto::costKey(Builder.names(), T.name(), Builder.triple(T).str(),
                              L.Conf) +
-              partSuffix(T.Part);
+              partSuffix(T.Part) +
+              (L.round() == 0 ? "" : ",round" + utostr(L.round()));
   F.Number = T.Number;
   uint64_t Size = T.Module.getBuffer().size();
   F.Size = Size / T.Part.Count;
@@ -50,6 +52,8 @@ SideFiles LTOJobs::sideFiles(size_t J) const {
 }
 
 Error LTOJobs::check(size_t J, StringRef Object) const {
+  if (L.round() == 1)
+    return unpackSections(Object, Tasks[J].name()).takeError();
   if (L.Conf.CGFileType != CodeGenFileType::ObjectFile)
     return Error::success();
   return checkObject(Object, Preparer.builder().triple(Tasks[J]));
@@ -63,6 +67,10 @@ Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
 Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
                        const AddStreamFn &Out) {
   const Task &T = Tasks[J];
+  if (L.round() == 1) {
+    L.TwoRounds->keep(T.Number, T.name(), R.Object.bytes());
+    return Error::success();
+  }
   if (Error E = writeSideFiles(R.Outputs, Side))
     return E;
   Expected<std::unique_ptr<CachedFileStream>> Stream =

@@ -73,7 +73,7 @@ std::string Verifier::stem(const Task &T) const {
   std::optional<std::string> Name = Names.encode(T.name());
   return folder() + "/" +
          (Name ? *Name : "module-" + std::to_string(T.Number)) +
-         partSuffix(T.Part);
+         partSuffix(T.Part) + L.roundSuffix();
 }
 
 /// Saves the job, and says how to do it again.

@@ -26,7 +26,7 @@ Error dtlto::checkLog(StringRef Path) {
 LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
-    : Run(Run), L(L), Out(L.opts().Log, Why) {
+    : Run(Run), L(L), Path(L.fileOfRound(L.opts().Log)), Out(Path, Why) {
   std::string Text = plan::printHeader(O, Jobs);
   for (plan::JobId J = 0; J != Jobs.size(); ++J)
     Text +=
@@ -56,5 +56,5 @@ void LogObserver::finish() {
     Why = Out.error();
   Out.clear_error();
   if (Why)
-    L.msg().warning(toString(cannotWrite(L.opts().Log, Why)));
+    L.msg().warning(toString(cannotWrite(Path, Why)));
 }

@@ -37,6 +37,7 @@ private:
   const LinkFacts &Run;
   const RunContext &L;
   std::error_code Why; // it can't be written
+  const std::string Path;
   llvm::raw_fd_ostream Out;
   plan::WorkerId NumWorkers = 0; // that are named in the log
 };

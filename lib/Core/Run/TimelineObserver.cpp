@@ -106,7 +106,8 @@ void TimelineObserver::sawAction(const Step &S, const Action &A) {
 
 void TimelineObserver::finish() {
   Record.finish(Run.hasErrors());
-  if (const std::string &Path = L.opts().Report; !Path.empty()) {
+  if (!L.opts().Report.empty()) {
+    std::string Path = L.fileOfRound(L.opts().Report);
     const dtlto_plugin &Plugin = *L.Host.Plugin;
     ReportFacts Facts{L.opts().OutputFile, Plugin.name,
                       Plugin.version ? Plugin.version : "", L.Host.Parallelism};

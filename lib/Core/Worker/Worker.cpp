@@ -11,10 +11,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Worker/Worker.h"
+#include "Bundle/CodegenData.h"
 #include "Config/ConfigJSON.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "LLVM/CodegenData.h"
 #include "LLVM/Diagnostics.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"
@@ -191,6 +193,22 @@ static std::string withName(std::string Text, const Bundle &B) {
   return Text;
 }
 
+/// Leaves what an object of the first round tells in its place.
+static Error keepSections(SmallVector<char, 0> &Object) {
+  CodegenSections Sections;
+  SmallVector<char, 0> Whole = std::move(Object);
+  if (Error E = forEachCodegenSection(StringRef(Whole.data(), Whole.size()),
+                                      [&](bool IsMap, StringRef Bytes) {
+                                        Sections.push_back(
+                                            {IsMap ? CodegenSection::FunctionMap
+                                                   : CodegenSection::HashTree,
+                                             Bytes});
+                                      }))
+    return E;
+  Object = packSections(Sections);
+  return Error::success();
+}
+
 static Error inFile(const Bundle::Input &Input, Error E) {
   return failure(Input.Path + ": " + toString(std::move(E)));
 }
@@ -260,10 +278,25 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     return failure("the limit of open files can't be changed");
   if (Error E = parseLLVMOptions(Read->LLVMOptions))
     return std::move(E);
+  const unsigned Round = Read->Extras.Round;
+  std::optional<StringRef> Data; // what code generation learnt before
+  if (StringRef Name = Read->Extras.CodegenData; !Name.empty()) {
+    Expected<StringRef> Bytes = configFile(B, Name);
+    if (!Bytes)
+      return Bytes.takeError();
+    Data = *Bytes;
+  }
+  if (Round != 0)
+    emitCodegenData();
+  else if (Data)
+    if (Error E = publishCodegenData(*Data, /*Finalize=*/false))
+      return std::move(E);
 
-  bool Failed = false;
+  bool Failed = false, IsMute = false;
   Conf.DiagHandler = [&](const DiagnosticInfo &DI) {
     Failed |= DI.getSeverity() == DS_Error;
+    if (IsMute && DI.getSeverity() != DS_Error)
+      return;
     std::string Text;
     raw_string_ostream OS(Text);
     OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
@@ -326,6 +359,14 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
       return !Before || Before(Number, Imported);
     };
   }
+  // It is in what code generation tells of a module, if the index has that.
+  if (!Read->Extras.ModuleName.empty())
+    Conf.PreCodeGenModuleHook = [&](unsigned, const Module &Of) {
+      if ((*Index)->modulePaths().count(Of.getModuleIdentifier()))
+        (*Index)->addModule(Read->Extras.ModuleName);
+      const_cast<Module &>(Of).setModuleIdentifier(Read->Extras.ModuleName);
+      return true;
+    };
   const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),
                                            Read->Extras.Unavailable.end());
   WorkerResult Result;
@@ -339,14 +380,63 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
         std::make_unique<raw_svector_ostream>(Result.Object),
         Read->Extras.ObjectName);
   };
-  if (Error E = runThinBackend(Conf, 0, AddStream, **M, **Index, Imports.List,
-                               Defined[(*M)->getModuleIdentifier()], &Modules,
-                               Unavailable))
-    return std::move(E);
+  auto Run = [&](Module &Of, const AddStreamFn &To, const Halves &Which) {
+    return runThinBackend(Conf, 0, To, Of, **Index, Imports.List,
+                          Defined[B.primary().Path], &Modules, Unavailable,
+                          Which);
+  };
+  if (Round != 2) {
+    if (Error E = Run(**M, AddStream, {}))
+      return std::move(E);
+  } else {
+    // What the module is optimised to was the first round's, and warned of
+    // there. As in-process, it becomes bitcode, then code.
+    SmallVector<char, 0> IR;
+    Halves Optimize;
+    Optimize.SaveIR =
+        [&](unsigned,
+            const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+      return std::make_unique<CachedFileStream>(
+          std::make_unique<raw_svector_ostream>(IR));
+    };
+    std::string RemarksFile = std::exchange(Conf.RemarksFilename, "");
+    std::string DwoFile = std::exchange(Conf.SplitDwarfOutput, "");
+    auto Named = std::exchange(Conf.PreCodeGenModuleHook,
+                               [](unsigned, const Module &) { return false; });
+    IsMute = true;
+    if (Error E = Run(**M, AddStream, Optimize))
+      return std::move(E);
+    IsMute = false;
+    Conf.PreCodeGenModuleHook = std::move(Named);
+    Conf.RemarksFilename = std::move(RemarksFile);
+    Conf.SplitDwarfOutput = std::move(DwoFile);
+    if (Failed)
+      return failure("code generation failed");
+    if (Data)
+      if (Error E = publishCodegenData(*Data, /*Finalize=*/true))
+        return std::move(E);
+    // Files are opened before code generation, and nothing is imported.
+    if (!Files.empty())
+      Limit.lift();
+    lto::LTOLLVMContext Second(Conf);
+    Expected<std::unique_ptr<Module>> Optimized = parseBitcodeFile(
+        MemoryBufferRef(StringRef(IR.data(), IR.size()), "in-memory IR file"),
+        Second);
+    if (!Optimized)
+      return inFile(B.primary(), Optimized.takeError());
+    (*Optimized)->setModuleIdentifier(B.primary().Path);
+    Halves Codegen;
+    Codegen.OnlyCodegen = true;
+    if (Error E = Run(**Optimized, AddStream, Codegen))
+      return std::move(E);
+  }
   Limit.lift();
   Files.removeOnSignal();
   if (Failed)
     return failure("code generation failed");
+  if (Round == 1 && Result.Produced)
+    if (Error E = keepSections(Result.Object))
+      return std::move(E);
 
   auto Take = [](StringRef Path,
                  std::unique_ptr<MemoryBuffer> &Bytes) -> Error {

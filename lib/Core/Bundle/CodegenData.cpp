@@ -1,0 +1,247 @@
+//===- CodegenData.cpp - What code generation tells of a module -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tree: the number of nodes, and for each
+//
+//   its number             32 bits; they are numbered as they stand
+//   a hash                 64 bits, another one than its siblings'
+//   how often it is an end 32 bits
+//   number of successors   32 bits
+//   their numbers          32 bits each
+//
+// A map: the number of names and their size (32, 64 bits), the names, each with
+// a zero after it, and zeros up to a multiple of 4 bytes; the number of
+// functions (32 bits) and a hash of each (64 bits); for each the numbers of its
+// name and its module's and of its instructions (32 bits), and how far it is
+// from here to its operands (64 bits); the size of all operands (64 bits); and
+// for each function the number of its operands (32 bits), and for each of these
+// the instruction, which operand of it (32 bits), and a hash (64 bits).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/CodegenData.h"
+#include "Support/Failure.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/EndianStream.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <optional>
+#include <set>
+#include <vector>
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr StringLiteral Magic = "DTLTOCGD";
+static constexpr uint32_t FormatVersion = 1;
+static constexpr unsigned MaxSections = 2;
+
+/// LLVM ends a tree with a call for each level.
+static constexpr uint32_t MaxDepth = 1 << 14;
+/// More than a function has; LLVM's tables can't have the largest numbers.
+static constexpr uint32_t MaxInstructions = 1U << 31;
+static constexpr size_t NameAlignment = 4;
+
+namespace {
+
+/// Reads numbers. After what isn't there, they are 0 and it has failed.
+class Cursor {
+public:
+  explicit Cursor(StringRef Bytes) : Bytes(Bytes) {}
+
+  uint32_t u32() { return number<uint32_t>(); }
+  uint64_t u64() { return number<uint64_t>(); }
+  StringRef take(uint64_t Size) {
+    if (Size > Bytes.size() - At)
+      Failed = true;
+    if (Failed)
+      return {};
+    StringRef Taken = Bytes.substr(At, Size);
+    At += Size;
+    return Taken;
+  }
+  size_t at() const { return At; }
+  size_t left() const { return Failed ? 0 : Bytes.size() - At; }
+  bool failed() const { return Failed; }
+  bool atEnd() const { return !Failed && At == Bytes.size(); }
+
+private:
+  template <class T> T number() {
+    StringRef Taken = take(sizeof(T));
+    return Failed ? 0
+                  : support::endian::read<T, endianness::little>(Taken.data());
+  }
+
+  StringRef Bytes;
+  size_t At = 0;
+  bool Failed = false;
+};
+
+} // namespace
+
+static Error bad(const Twine &Why) {
+  return failure("not what code generation tells of a module: " + Why);
+}
+
+static Error checkTree(StringRef Bytes) {
+  Cursor C(Bytes);
+  uint32_t Count = C.u32();
+  constexpr size_t NodeSize = 20;
+  if (Count == 0 || Count > C.left() / NodeSize)
+    return bad("a tree of " + Twine(Count) + " nodes");
+  struct Node {
+    uint64_t Hash = 0;
+    uint32_t Depth = 0;
+    uint32_t Parent = 0; // plus one; 0: none yet
+  };
+  std::vector<Node> Nodes(Count);
+  for (uint32_t I = 0; I != Count; ++I) {
+    if (C.u32() != I)
+      return bad("a tree whose nodes are out of order");
+    Node &N = Nodes[I];
+    N.Hash = C.u64();
+    C.u32();
+    if (I == 0 ? N.Hash != 0 : N.Parent == 0)
+      return bad("a tree with another root");
+    for (uint32_t Left = C.u32(); Left != 0 && !C.failed(); --Left) {
+      uint32_t Next = C.u32();
+      if (Next <= I || Next >= Count || Nodes[Next].Parent != 0)
+        return bad("a tree that is none");
+      Nodes[Next].Parent = I + 1;
+      Nodes[Next].Depth = N.Depth + 1;
+    }
+    if (C.failed() || N.Depth > MaxDepth)
+      return bad(C.failed() ? "a tree that is cut off" : "a tree too deep");
+  }
+  if (!C.atEnd())
+    return bad("more than a tree");
+  // LLVM finds successors by their hashes.
+  std::set<std::pair<uint32_t, uint64_t>> Seen;
+  for (const Node &N : Nodes)
+    if (!Seen.insert({N.Parent, N.Hash}).second)
+      return bad("a tree with two equal ways");
+  return Error::success();
+}
+
+static Error checkMap(StringRef Bytes, StringRef ModuleName) {
+  Cursor C(Bytes);
+  uint32_t NumNames = C.u32();
+  uint64_t NamesSize = C.u64();
+  StringRef Text = C.take(NamesSize);
+  if (C.failed() || NumNames == 0 || NumNames > NamesSize)
+    return bad("names that are cut off");
+  StringSet<> Seen;
+  std::optional<uint32_t> ModuleNumber;
+  for (uint32_t I = 0; I != NumNames; ++I) {
+    size_t End = Text.find('\0');
+    if (End == StringRef::npos)
+      return bad("fewer names than there should be");
+    StringRef Name = Text.take_front(End);
+    if (!Seen.insert(Name).second)
+      return bad("a name that is there twice");
+    if (Name == ModuleName)
+      ModuleNumber = I;
+    Text = Text.drop_front(End + 1);
+  }
+  if (C.at() % NameAlignment != 0 || Text.size() >= NameAlignment ||
+      Text.find_first_not_of('\0') != StringRef::npos)
+    return bad("more than its names");
+
+  uint32_t NumFunctions = C.u32();
+  constexpr size_t FunctionSize = 8 + 20 + 4; // without operands
+  if (NumFunctions == 0 || NumFunctions > C.left() / FunctionSize)
+    return bad(Twine(NumFunctions) + " functions");
+  C.take(uint64_t(NumFunctions) * 8);
+  struct Function {
+    uint32_t NumInstructions;
+    uint64_t OperandsAt;
+  };
+  std::vector<Function> Functions(NumFunctions);
+  for (Function &F : Functions) {
+    uint32_t Name = C.u32(), Module = C.u32();
+    F.NumInstructions = C.u32();
+    F.OperandsAt = C.at() + C.u64();
+    if (C.failed() || Name >= NumNames || F.NumInstructions > MaxInstructions)
+      return bad("a function with numbers out of their range");
+    if (Module != ModuleNumber)
+      return bad("a function of another module");
+  }
+
+  uint64_t OperandsSize = C.u64();
+  if (OperandsSize != C.left())
+    return bad("operands of another size");
+  for (const Function &F : Functions) {
+    if (F.OperandsAt != C.at())
+      return bad("operands in another place");
+    std::pair<uint32_t, uint32_t> Last;
+    uint32_t NumOperands = C.u32();
+    for (uint32_t I = 0; I != NumOperands && !C.failed(); ++I) {
+      uint32_t Instruction = C.u32(), Operand = C.u32();
+      C.u64();
+      std::pair<uint32_t, uint32_t> This(Instruction, Operand);
+      if (Instruction >= F.NumInstructions || (I != 0 && This <= Last))
+        return bad("an operand out of order");
+      Last = This;
+    }
+  }
+  if (!C.atEnd())
+    return bad("operands that are cut off");
+  return Error::success();
+}
+
+SmallVector<char, 0> dtlto::packSections(ArrayRef<CodegenSection> Sections) {
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream OS(Bytes);
+  support::endian::Writer Out(OS, endianness::little);
+  OS << Magic;
+  Out.write(FormatVersion);
+  Out.write(static_cast<uint32_t>(Sections.size()));
+  for (const CodegenSection &S : Sections) {
+    Out.write<uint32_t>(S.Kind);
+    Out.write<uint32_t>(0);
+    Out.write<uint64_t>(S.Bytes.size());
+  }
+  for (const CodegenSection &S : Sections)
+    OS << S.Bytes;
+  return Bytes;
+}
+
+Expected<CodegenSections> dtlto::unpackSections(StringRef Bytes,
+                                                StringRef ModuleName) {
+  Cursor C(Bytes);
+  if (C.take(Magic.size()) != Magic)
+    return bad("no magic number");
+  if (uint32_t Version = C.u32(); Version != FormatVersion)
+    return bad("version " + Twine(Version));
+  uint32_t Count = C.u32();
+  if (Count > MaxSections)
+    return bad(Twine(Count) + " sections");
+  CodegenSections Sections;
+  SmallVector<uint64_t, MaxSections> Sizes;
+  for (uint32_t I = 0; I != Count; ++I) {
+    uint32_t Kind = C.u32();
+    if (C.u32() != 0 || (Kind != CodegenSection::HashTree &&
+                         Kind != CodegenSection::FunctionMap))
+      return bad("another kind of section");
+    for (const CodegenSection &S : Sections)
+      if (S.Kind == Kind)
+        return bad("a section that is there twice");
+    Sections.push_back({static_cast<CodegenSection::KindTy>(Kind), {}});
+    Sizes.push_back(C.u64());
+  }
+  for (uint32_t I = 0; I != Count; ++I)
+    Sections[I].Bytes = C.take(Sizes[I]);
+  if (!C.atEnd())
+    return bad("another size");
+  for (const CodegenSection &S : Sections)
+    if (Error E = S.Kind == CodegenSection::HashTree
+                      ? checkTree(S.Bytes)
+                      : checkMap(S.Bytes, ModuleName))
+      return std::move(E);
+  return Sections;
+}

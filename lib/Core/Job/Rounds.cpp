@@ -1,0 +1,54 @@
+//===- Rounds.cpp - Two rounds of code generation -------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/Rounds.h"
+#include "Bundle/CodegenData.h"
+#include "LLVM/CodegenData.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+void Rounds::keep(unsigned Number, StringRef Name, StringRef Sections) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Told[Number] = {Name.str(), Sections.str()};
+}
+
+void Rounds::keepIR(unsigned Number, SmallVector<char, 0> IR) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  // The first stays: there may be two attempts, and equal.
+  IRs.try_emplace(Number, std::move(IR));
+}
+
+std::optional<StringRef> Rounds::ir(unsigned Number) const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = IRs.find(Number);
+  if (It == IRs.end())
+    return std::nullopt;
+  return StringRef(It->second.data(), It->second.size());
+}
+
+Error Rounds::merge() {
+  MergedCodegenData All;
+  for (const auto &Entry : Told) {
+    const auto &[Name, Bytes] = Entry.second;
+    Expected<CodegenSections> Sections = unpackSections(Bytes, Name);
+    if (!Sections)
+      return Sections.takeError();
+    for (const CodegenSection &S : *Sections)
+      All.add(S.Kind == CodegenSection::FunctionMap, S.Bytes);
+  }
+  Told.clear();
+  Hash = All.hash();
+  Expected<std::string> Written = All.write();
+  if (!Written)
+    return Written.takeError();
+  Data = std::move(*Written);
+  Current = 2;
+  if (Data.empty())
+    return Error::success();
+  return publishCodegenData(Data, /*Finalize=*/true);
+}

@@ -1,0 +1,63 @@
+//===- Rounds.h - Two rounds of code generation -----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a link knows that generates code twice. Each module is a job of the
+// first round, whose result is what code generation learns of the module, and
+// of the second, which is given what was learnt of all.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_JOB_ROUNDS_H
+#define DTLTO_JOB_ROUNDS_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace dtlto {
+
+class Rounds {
+public:
+  /// 1, and 2 after merge().
+  unsigned current() const { return Current; }
+
+  /// Keeps a copy of \p Sections, what the module \p Name with the task
+  /// \p Number told (Bundle/CodegenData.h). Any thread.
+  void keep(unsigned Number, llvm::StringRef Name, llvm::StringRef Sections);
+
+  /// Keeps the optimised module of a task that was compiled here. Any thread.
+  void keepIR(unsigned Number, llvm::SmallVector<char, 0> IR);
+  /// What was kept, which stays; or nothing. Any thread.
+  std::optional<llvm::StringRef> ir(unsigned Number) const;
+
+  /// Between the rounds, when nothing of the first runs here any more: merges
+  /// what was told, and tells it to code generation in this process.
+  llvm::Error merge();
+
+  /// A file of LLVM's, for the jobs of the second round. Empty: no module had
+  /// anything to tell.
+  llvm::StringRef data() const { return Data; }
+  /// Depends on all that was told; for LLVM's keys.
+  uint64_t hash() const { return Hash; }
+
+private:
+  unsigned Current = 1;
+  mutable std::mutex Mutex; // guards the maps
+  // By task.
+  std::map<unsigned, std::pair<std::string, std::string>> Told; // and name
+  std::map<unsigned, llvm::SmallVector<char, 0>> IRs;
+  std::string Data;
+  uint64_t Hash = 0;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_JOB_ROUNDS_H

@@ -1,0 +1,227 @@
+//===- CodegenData.h - What code generation learns --------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's code generation can tell what it learnt of a module, and can be told
+// what it learnt of all. There is one such state in a process: nothing is told,
+// code generation tells (emits), or it has been told (published).
+//
+// LLVM 21 has another form of the data, and is treated as if it had none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LLVM_CODEGENDATA_H
+#define DTLTO_LLVM_CODEGENDATA_H
+
+#include "LLVM/Version.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#if LLVM_VERSION_MAJOR >= 22
+#include "llvm/CGData/CodeGenData.h"
+#include "llvm/CGData/CodeGenDataReader.h"
+#include "llvm/CGData/CodeGenDataWriter.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/xxhash.h"
+#endif
+#include <cstring>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+namespace dtlto {
+
+inline constexpr bool HasCodegenData = LLVM_VERSION_MAJOR >= 22;
+
+inline constexpr llvm::StringLiteral TwoRoundsOption =
+    "codegen-data-thinlto-two-rounds";
+inline constexpr llvm::StringLiteral CodegenDataOption =
+    "codegen-data-use-path";
+
+/// Whether LLVM would compile each module twice, the second time with what it
+/// learnt the first time. It does so by itself, whichever backend it is given.
+inline bool compilesTwice() {
+  llvm::cl::Option *Option = findOption(TwoRoundsOption);
+  return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
+}
+
+inline void setCompilesTwice(bool Value) {
+  static_cast<llvm::cl::opt<bool> *>(findOption(TwoRoundsOption))
+      ->setValue(Value);
+}
+
+#if LLVM_VERSION_MAJOR >= 22
+
+/// Has all code generation of this process tell. Before any other use of the
+/// data: LLVM looks at its options once.
+inline void emitCodegenData() {
+  bool Before = compilesTwice();
+  setCompilesTwice(true);
+  llvm::CodeGenData::getInstance();
+  setCompilesTwice(Before);
+}
+
+/// Whether objects tell, and so have their module's name in them.
+inline bool emitsCodegenData() { return llvm::cgdata::emitCGData(); }
+
+/// The file whose data LLVM's options have this process use. Empty: there is
+/// none, or none of use, which LLVM has warned of then, as in a link by itself.
+inline std::string usedCodegenData() {
+  llvm::CodeGenData &Data = llvm::CodeGenData::getInstance();
+  if (!Data.hasOutlinedHashTree() && !Data.hasStableFunctionMap())
+    return {};
+  return static_cast<llvm::cl::opt<std::string> *>(
+             findOption(CodegenDataOption))
+      ->getValue();
+}
+
+/// Tells code generation what \p File holds, the bytes of a file of LLVM's for
+/// that. \p Finalize: it was written by MergedCodegenData.
+inline llvm::Error publishCodegenData(llvm::StringRef File, bool Finalize) {
+  auto Reader = llvm::CodeGenDataReader::create(
+      llvm::MemoryBuffer::getMemBufferCopy(File, CodegenDataOption));
+  if (!Reader)
+    return Reader.takeError();
+  if ((*Reader)->hasOutlinedHashTree())
+    if (auto Tree = (*Reader)->releaseOutlinedHashTree(); !Tree->empty())
+      llvm::cgdata::publishOutlinedHashTree(std::move(Tree));
+  if ((*Reader)->hasStableFunctionMap()) {
+    auto Map = (*Reader)->releaseStableFunctionMap();
+    if (Finalize)
+      Map->finalize();
+    if (!Map->empty())
+      llvm::cgdata::publishStableFunctionMap(std::move(Map));
+  }
+  return llvm::Error::success();
+}
+
+/// Calls \p Each with each section of \p Object that tells of the module, and
+/// whether it is the map of functions (or the tree of outlined sequences).
+inline llvm::Error forEachCodegenSection(
+    llvm::StringRef Object,
+    llvm::function_ref<void(bool IsMap, llvm::StringRef Bytes)> Each) {
+  auto File = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(Object, "object"));
+  if (!File)
+    return File.takeError();
+  auto Format = (*File)->makeTriple().getObjectFormat();
+  std::string TreeName = llvm::getCodeGenDataSectionName(
+      llvm::CG_outline, Format, /*AddSegmentInfo=*/false);
+  std::string MapName = llvm::getCodeGenDataSectionName(
+      llvm::CG_merge, Format, /*AddSegmentInfo=*/false);
+  for (const llvm::object::SectionRef &Section : (*File)->sections()) {
+    llvm::Expected<llvm::StringRef> Name = Section.getName();
+    if (!Name)
+      return Name.takeError();
+    if (*Name != TreeName && *Name != MapName)
+      continue;
+    llvm::Expected<llvm::StringRef> Bytes = Section.getContents();
+    if (!Bytes)
+      return Bytes.takeError();
+    if (!Bytes->empty())
+      Each(*Name == MapName, *Bytes);
+  }
+  return llvm::Error::success();
+}
+
+/// What all modules have told. Sections are added in the order of their tasks;
+/// they are what LLVM writes.
+class MergedCodegenData {
+public:
+  void add(bool IsMap, llvm::StringRef Bytes) {
+    Combined = llvm::stable_hash_combine(Combined, llvm::xxh3_64bits(Bytes));
+    // LLVM skips to multiples of four.
+    std::vector<uint64_t> Aligned((Bytes.size() + 7) / 8 + 1);
+    std::memcpy(Aligned.data(), Bytes.data(), Bytes.size());
+    auto *Data = reinterpret_cast<const unsigned char *>(Aligned.data());
+    if (IsMap) {
+      llvm::StableFunctionMapRecord Record;
+      Record.deserialize(Data);
+      Map.merge(Record);
+    } else {
+      llvm::OutlinedHashTreeRecord Record;
+      Record.deserialize(Data);
+      Tree.merge(Record);
+    }
+  }
+
+  /// Depends on each byte; a part of LLVM's keys for its cache.
+  uint64_t hash() const { return Combined; }
+
+  /// Returns a file of LLVM's with all of it; empty if there is nothing. The
+  /// map isn't finalized: one that was, and is read again, has another order,
+  /// and then code is merged in another way. Call once.
+  llvm::Expected<std::string> write() {
+    if (Tree.empty() && Map.empty())
+      return std::string();
+    llvm::CodeGenDataWriter Writer;
+    if (!Tree.empty())
+      Writer.addRecord(Tree);
+    if (!Map.empty())
+      Writer.addRecord(Map);
+    // It writes to descriptors only.
+    int Fd = ::memfd_create("dtlto", MFD_CLOEXEC);
+    if (Fd < 0)
+      return llvm::errorCodeToError(
+          std::error_code(errno, std::generic_category()));
+    auto Close = onScopeExit([&] { ::close(Fd); });
+    llvm::raw_fd_ostream OS(Fd, /*shouldClose=*/false);
+    if (llvm::Error E = Writer.write(OS))
+      return std::move(E);
+    OS.flush();
+    if (std::error_code EC = OS.error()) {
+      OS.clear_error();
+      return llvm::errorCodeToError(EC);
+    }
+    std::string Bytes;
+    char Buffer[64 << 10];
+    ssize_t N;
+    for (off_t At = 0; (N = ::pread(Fd, Buffer, sizeof(Buffer), At)) > 0;
+         At += N)
+      Bytes.append(Buffer, static_cast<size_t>(N));
+    if (N < 0)
+      return llvm::errorCodeToError(
+          std::error_code(errno, std::generic_category()));
+    return Bytes;
+  }
+
+private:
+  llvm::OutlinedHashTreeRecord Tree;
+  llvm::StableFunctionMapRecord Map;
+  uint64_t Combined = 0;
+};
+
+#else // Nobody calls these.
+
+inline llvm::Error noCodegenData() {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "this LLVM has no data of code generation");
+}
+inline void emitCodegenData() {}
+inline bool emitsCodegenData() { return false; }
+inline std::string usedCodegenData() { return {}; }
+inline llvm::Error publishCodegenData(llvm::StringRef, bool) {
+  return noCodegenData();
+}
+inline llvm::Error
+forEachCodegenSection(llvm::StringRef,
+                      llvm::function_ref<void(bool, llvm::StringRef)>) {
+  return noCodegenData();
+}
+class MergedCodegenData {
+public:
+  void add(bool, llvm::StringRef) {}
+  uint64_t hash() const { return 0; }
+  llvm::Expected<std::string> write() { return noCodegenData(); }
+};
+
+#endif
+
+} // namespace dtlto
+
+#endif // DTLTO_LLVM_CODEGENDATA_H

@@ -1,0 +1,144 @@
+//===- CodegenDataTest.cpp - What code generation tells of a module -------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/CodegenData.h"
+#include "CodegenSections.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+std::string whyNot(StringRef Bytes, StringRef Module = "a.o") {
+  Expected<CodegenSections> Sections = unpackSections(Bytes, Module);
+  return Sections ? "" : toString(Sections.takeError());
+}
+
+std::string packed(ArrayRef<CodegenSection> Sections) {
+  SmallVector<char, 0> Bytes = packSections(Sections);
+  return std::string(Bytes.data(), Bytes.size());
+}
+
+std::string packedTree(StringRef Tree) {
+  return packed({{CodegenSection::HashTree, Tree}});
+}
+std::string packedMap(StringRef Map) {
+  return packed({{CodegenSection::FunctionMap, Map}});
+}
+
+/// \p Bytes with the 32 bits at \p At changed to \p Value.
+std::string with(std::string Bytes, size_t At, uint32_t Value) {
+  Bytes.replace(At, 4, number<uint32_t>(Value));
+  return Bytes;
+}
+
+} // namespace
+
+TEST(CodegenDataTest, ThereAndBack) {
+  std::string Tree = someTree(), Map = someMap("a.o");
+  for (CodegenSections Sections :
+       {CodegenSections{}, CodegenSections{{CodegenSection::HashTree, Tree}},
+        CodegenSections{{CodegenSection::FunctionMap, Map}},
+        CodegenSections{{CodegenSection::HashTree, Tree},
+                        {CodegenSection::FunctionMap, Map}},
+        CodegenSections{{CodegenSection::FunctionMap, Map},
+                        {CodegenSection::HashTree, Tree}}}) {
+    std::string Bytes = packed(Sections);
+    Expected<CodegenSections> Back = unpackSections(Bytes, "a.o");
+    ASSERT_TRUE(bool(Back)) << toString(Back.takeError());
+    ASSERT_EQ(Back->size(), Sections.size());
+    for (size_t I = 0; I != Sections.size(); ++I) {
+      EXPECT_EQ((*Back)[I].Kind, Sections[I].Kind);
+      EXPECT_EQ((*Back)[I].Bytes, Sections[I].Bytes);
+    }
+  }
+}
+
+TEST(CodegenDataTest, CutAnywhere) {
+  std::string Bytes = packed({{CodegenSection::HashTree, someTree()},
+                              {CodegenSection::FunctionMap, someMap("a.o")}});
+  for (size_t Size = 0; Size != Bytes.size(); ++Size)
+    EXPECT_NE(whyNot(StringRef(Bytes).take_front(Size)), "") << Size;
+  EXPECT_EQ(whyNot(Bytes), "");
+  EXPECT_NE(whyNot(Bytes + '\0'), "");
+}
+
+TEST(CodegenDataTest, SectionsCutAnywhere) {
+  std::string Tree = someTree(), Map = someMap("a.o");
+  for (size_t Size = 0; Size != Tree.size(); ++Size)
+    EXPECT_NE(whyNot(packedTree(StringRef(Tree).take_front(Size))), "") << Size;
+  for (size_t Size = 0; Size != Map.size(); ++Size)
+    EXPECT_NE(whyNot(packedMap(StringRef(Map).take_front(Size))), "") << Size;
+  EXPECT_NE(whyNot(packedTree(Tree + '\0')), "");
+  EXPECT_NE(whyNot(packedMap(Map + '\0')), "");
+}
+
+TEST(CodegenDataTest, OtherKinds) {
+  EXPECT_NE(whyNot("an object, perhaps"), "");
+  EXPECT_NE(whyNot(with(packed({}), 8, 2)), ""); // version
+  EXPECT_NE(whyNot(with(packed({}), 12, 1)), "");
+  EXPECT_NE(whyNot(with(packedTree(someTree()), 16, 3)), "");
+  EXPECT_NE(whyNot(with(packedTree(someTree()), 20, 1)), "");
+  std::string Tree = someTree();
+  EXPECT_NE(whyNot(packed({{CodegenSection::HashTree, Tree},
+                           {CodegenSection::HashTree, Tree}})),
+            "");
+}
+
+TEST(CodegenDataTest, Trees) {
+  EXPECT_EQ(whyNot(packedTree(tree({{0, {1, 2}}, {5, {}}, {6, {}}}))), "");
+  // A way that is there twice, which LLVM would overwrite.
+  EXPECT_NE(whyNot(packedTree(tree({{0, {1, 2}}, {5, {}}, {5, {}}}))), "");
+  // Nodes that aren't there, that have two parents, or none.
+  EXPECT_NE(whyNot(packedTree(tree({{0, {1, 3}}, {5, {}}, {6, {}}}))), "");
+  EXPECT_NE(whyNot(packedTree(tree({{0, {1, 2}}, {5, {2}}, {6, {}}}))), "");
+  EXPECT_NE(whyNot(packedTree(tree({{0, {1}}, {5, {}}, {6, {}}}))), "");
+  // Circles.
+  EXPECT_NE(whyNot(packedTree(tree({{0, {0}}}))), "");
+  EXPECT_NE(whyNot(packedTree(tree({{0, {1}}, {5, {0}}}))), "");
+  // Another root.
+  EXPECT_NE(whyNot(packedTree(tree({{1, {}}}))), "");
+  EXPECT_NE(whyNot(packedTree(tree({}))), "");
+
+  // LLVM ends a tree by recursion.
+  auto Chain = [](uint32_t Length) {
+    std::vector<TreeNode> Nodes;
+    for (uint32_t I = 0; I + 1 < Length; ++I)
+      Nodes.push_back({I, {I + 1}});
+    Nodes.push_back({Length, {}});
+    return packedTree(tree(Nodes));
+  };
+  EXPECT_EQ(whyNot(Chain(1000)), "");
+  EXPECT_NE(whyNot(Chain(1000000)), "");
+}
+
+TEST(CodegenDataTest, Maps) {
+  EXPECT_EQ(whyNot(packedMap(map({"f", "a.o"}, {{0, 1, 9, {{3, 0}, {3, 1}}}}))),
+            "");
+  // Of another module; of more than one.
+  EXPECT_NE(whyNot(packedMap(someMap("b.o"))), "");
+  EXPECT_NE(whyNot(packedMap(
+                map({"f", "a.o", "b.o"}, {{0, 1, 9, {}}, {0, 2, 9, {}}}))),
+            "");
+  // Names that aren't there, or twice; no function.
+  EXPECT_NE(whyNot(packedMap(map({"f", "a.o"}, {{2, 1, 9, {}}}))), "");
+  EXPECT_NE(whyNot(packedMap(map({"f", "a.o", "f"}, {{0, 1, 9, {}}}))), "");
+  EXPECT_NE(whyNot(packedMap(map({"f", "a.o"}, {}))), "");
+  EXPECT_NE(whyNot(packedMap(map({}, {}))), "");
+  // Operands out of order, there twice, or of no instruction.
+  for (std::vector<std::pair<uint32_t, uint32_t>> Operands :
+       {std::vector<std::pair<uint32_t, uint32_t>>{{3, 1}, {3, 0}},
+        {{3, 1}, {3, 1}},
+        {{9, 0}}})
+    EXPECT_NE(whyNot(packedMap(map({"f", "a.o"}, {{0, 1, 9, Operands}}))), "");
+  // Numbers that LLVM's tables have no room for.
+  EXPECT_NE(
+      whyNot(packedMap(map({"f", "a.o"}, {{0, 1, ~0U, {{~0U - 1, ~0U - 1}}}}))),
+      "");
+}
