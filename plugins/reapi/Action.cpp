@@ -78,11 +78,6 @@ struct Folder {
 };
 } // namespace
 
-static void setDigest(re::Digest &D, const BlobName &N) {
-  D.set_hash(N.Hash);
-  D.set_size_bytes(int64_t(N.Size));
-}
-
 /// The text becomes one of \p A's blobs.
 static BlobName addBlob(Action &A, DigestKind Kind, std::string Text) {
   A.Own.push_back(std::move(Text));

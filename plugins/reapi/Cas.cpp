@@ -156,11 +156,8 @@ Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
   Request.set_instance_name(S.S.Instance);
   Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
   for (Query *Q : Queries)
-    for (const BlobName &N : Q->Asked) {
-      re::Digest *D = Request.add_blob_digests();
-      D->set_hash(N.Hash);
-      D->set_size_bytes(int64_t(N.Size));
-    }
+    for (const BlobName &N : Q->Asked)
+      setDigest(*Request.add_blob_digests(), N);
   Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
     Response.Clear();
     return S.Cas->FindMissingBlobs(&C, Request, &Response);
@@ -225,9 +222,7 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
   re::BatchReadBlobsResponse Response;
   Request.set_instance_name(S.S.Instance);
   Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
-  re::Digest *D = Request.add_digests();
-  D->set_hash(Name.Hash);
-  D->set_size_bytes(int64_t(Name.Size));
+  setDigest(*Request.add_digests(), Name);
   Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
     Response.Clear();
     return S.Cas->BatchReadBlobs(&C, Request, &Response);

@@ -39,8 +39,7 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
     uint64_t Size = 0;
     for (const Blob *B : Left) {
       auto *R = Request.add_requests();
-      R->mutable_digest()->set_hash(B->Name.Hash);
-      R->mutable_digest()->set_size_bytes(int64_t(B->Name.Size));
+      setDigest(*R->mutable_digest(), B->Name);
       std::string Packed = Can.ZstdInBatch ? pack(B->Bytes) : "";
       if (Packed.empty()) {
         R->set_data(B->Bytes.data(), B->Bytes.size());

@@ -11,11 +11,6 @@
 using namespace dtlto::reapi;
 namespace sdk = dtlto::sdk;
 
-static void setDigest(re::Digest &D, const BlobName &N) {
-  D.set_hash(N.Hash);
-  D.set_size_bytes(int64_t(N.Size));
-}
-
 Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
                                const BlobName &Name, const std::string &Output,
                                std::unique_ptr<re::ActionResult> &Result) {

@@ -20,7 +20,7 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 namespace sdk = dtlto::sdk;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 static constexpr size_t MaxAnswer = size_t(1) << 20;
 static constexpr size_t MaxComplaint = 500;
@@ -168,7 +168,7 @@ static std::string request(const std::string &Uri) {
 Fault dtlto::reapi::runHelper(Stop &Stopping, const std::string &Program,
                               const std::string &Uri,
                               std::chrono::milliseconds Limit, Credentials &C) {
-  const Clock::time_point End = Clock::now() + Limit;
+  const SteadyClock::time_point End = SteadyClock::now() + Limit;
   auto Refused = [&](const std::string &Why) {
     Fault F;
     F.What = Fault::Refused;
@@ -190,7 +190,7 @@ Fault dtlto::reapi::runHelper(Stop &Stopping, const std::string &Program,
       F.Text = "cancelled";
       return F;
     }
-    if (Clock::now() >= End)
+    if (SteadyClock::now() >= End)
       return Refused("hasn't answered for " + Uri + " within " +
                      std::to_string(Limit.count() / 1000) + " seconds");
   }

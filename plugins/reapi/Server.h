@@ -25,6 +25,11 @@ namespace dtlto::reapi {
 
 namespace re = build::bazel::remote::execution::v2;
 
+inline void setDigest(re::Digest &D, const BlobName &N) {
+  D.set_hash(N.Hash);
+  D.set_size_bytes(int64_t(N.Size));
+}
+
 /// What the server said of itself, as far as it matters.
 struct Abilities {
   DigestKind Digest = DigestKind::Sha256;
