@@ -158,12 +158,15 @@ class Linker:
 
 
 class Table:
-    """All sets, linked in all ways. In-process twice: a set that then doesn't
-    give the same result says nothing about other ways, and isn't counted."""
+    """All sets, linked in all ways, or in `others`. In-process twice: a set that
+    then doesn't give the same result says nothing about other ways, and isn't
+    counted."""
 
-    def __init__(self, linker, sets=SETS, progress=lambda text: None):
-        self.same = {way: 0 for way in ways.WAYS[1:]}
-        self.stayed = {way: 0 for way in ways.WAYS[1:]}
+    def __init__(self, linker, sets=SETS, progress=lambda text: None,
+                 others=ways.WAYS[1:]):
+        self.ways = others
+        self.same = {way: 0 for way in others}
+        self.stayed = {way: 0 for way in others}
         self.differences = []  # (set, way, words)
         self.alike = []  # sets without any
         self.count = 0
@@ -183,7 +186,7 @@ class Table:
                 continue
             self.count += 1
             known = len(self.differences)
-            for way in ways.WAYS[1:]:
+            for way in others:
                 ours = linker.link(way, options)
                 words = ours.unlike(theirs)
                 if words:
@@ -201,7 +204,7 @@ class Table:
         print("| link options | the in-process bytes | sets that kept jobs in "
               "the linker |")
         print("|---|---|---|")
-        for way in ways.WAYS[1:]:
+        for way in self.ways:
             print(f"| {ways.DESCRIPTIONS[way]} | {self.same[way]} of "
                   f"{self.count} | {self.stayed[way]} |")
         if self.differences:

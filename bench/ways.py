@@ -24,6 +24,8 @@ IN_PROCESS, UPSTREAM, LOCAL, PROCESS, DISTCC, PROGRAM, MAKE = WAYS = [
 # Stock LLD, which starts our dtlto-distributor: the objects are those of LLD's own
 # command lines, so sets of options say nothing new of it.
 BESIDE, BESIDE_DISTCC = MORE_WAYS = ["beside-local", "beside-distcc"]
+# Of bench/reapi-cost, which has a server.
+REAPI = "reapi"
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
     UPSTREAM: "upstream's DTLTO, a local distributor",
@@ -34,6 +36,7 @@ DESCRIPTIONS = {
     MAKE: "dtlto, `make`",
     BESIDE: "stock LLD, `dtlto-distributor`, `local`",
     BESIDE_DISTCC: "stock LLD, `dtlto-distributor`, two distccds here",
+    REAPI: "dtlto, `reapi`, a buildbox-casd here",
 }
 
 
@@ -58,7 +61,7 @@ def command(way, jobs, fallback=True, distributor_args=()):
             *[f"--thinlto-distributor-arg={arg}" for arg in given],
             f"--thinlto-remote-compiler={benchlib.CLANG}",
         ]
-    name = way if way in (DISTCC, PROGRAM, MAKE) else "local"
+    name = way if way in (DISTCC, PROGRAM, MAKE, REAPI) else "local"
     ours = [str(OURS), *shared, f"--thinlto-dist-plugin={name}"]
     arguments = {
         PROCESS: ["mode=process"],
