@@ -12,8 +12,8 @@ import time
 import benchlib
 
 OURS = benchlib.BUILD / "bin/ld.lld"
+WORKER = benchlib.BUILD / "bin/dtlto-codegen"
 DISTRIBUTOR = benchlib.ROOT / "bench/distributor"
-
 OUR_DISTRIBUTOR = benchlib.BUILD / "bin/dtlto-distributor"
 
 # As the tables call them.
@@ -23,7 +23,10 @@ IN_PROCESS, UPSTREAM, LOCAL, PROCESS, DISTCC, PROGRAM, MAKE = WAYS = [
 ]
 # Stock LLD, which starts our dtlto-distributor: the objects are those of LLD's own
 # command lines, so sets of options say nothing new of it.
-BESIDE, BESIDE_DISTCC = MORE_WAYS = ["beside-local", "beside-distcc"]
+BESIDE, BESIDE_DISTCC = ["beside-local", "beside-distcc"]
+# With the compiler that `process` has, which starts quicker than clang.
+PROGRAM_CODEGEN, MAKE_CODEGEN = ["distributor-codegen", "make-codegen"]
+MORE_WAYS = [BESIDE, BESIDE_DISTCC, PROGRAM_CODEGEN, MAKE_CODEGEN]
 # Of bench/reapi-cost, which has a server.
 REAPI = "reapi"
 DESCRIPTIONS = {
@@ -34,6 +37,9 @@ DESCRIPTIONS = {
     DISTCC: "dtlto, `distcc`, two distccds here",
     PROGRAM: "dtlto, `distributor`, upstream's one",
     MAKE: "dtlto, `make`",
+    PROGRAM_CODEGEN:
+        "dtlto, `distributor`, upstream's one, `dtlto-codegen`",
+    MAKE_CODEGEN: "dtlto, `make`, `dtlto-codegen`",
     BESIDE: "stock LLD, `dtlto-distributor`, `local`",
     BESIDE_DISTCC: "stock LLD, `dtlto-distributor`, two distccds here",
     REAPI: "dtlto, `reapi`, a buildbox-casd here",
@@ -46,7 +52,7 @@ def command(way, jobs, fallback=True, distributor_args=()):
     shared = [f"--thinlto-jobs={jobs}"]
     if way == IN_PROCESS:
         return [benchlib.STOCK, *shared]
-    if way in (UPSTREAM, *MORE_WAYS):
+    if way in (UPSTREAM, BESIDE, BESIDE_DISTCC):
         program, given = DISTRIBUTOR, [f"--jobs={jobs}", *distributor_args]
         if way != UPSTREAM:
             program = OUR_DISTRIBUTOR
@@ -61,16 +67,19 @@ def command(way, jobs, fallback=True, distributor_args=()):
             *[f"--thinlto-distributor-arg={arg}" for arg in given],
             f"--thinlto-remote-compiler={benchlib.CLANG}",
         ]
-    name = way if way in (DISTCC, PROGRAM, MAKE, REAPI) else "local"
+    name = way.removesuffix("-codegen")
+    if name not in (DISTCC, PROGRAM, MAKE, REAPI):
+        name = "local"
+    compiler = WORKER if way.endswith("-codegen") else benchlib.CLANG
     ours = [str(OURS), *shared, f"--thinlto-dist-plugin={name}"]
     arguments = {
-        PROCESS: ["mode=process"],
+        "local": ["mode=process"] if way == PROCESS else [],
         PROGRAM: [f"program={DISTRIBUTOR}", f"arg=--jobs={jobs}",
-                  f"compiler={benchlib.CLANG}"],
-        MAKE: [f"jobs={jobs}", f"compiler={benchlib.CLANG}"],
+                  f"compiler={compiler}"],
+        MAKE: [f"jobs={jobs}", f"compiler={compiler}"],
     }
     ours += [f"--thinlto-dist-plugin-arg={arg}"
-             for arg in arguments.get(way, [])]
+             for arg in arguments.get(name, [])]
     if not fallback:
         ours.append("--thinlto-dist-fallback=none")
     return ours
