@@ -22,7 +22,7 @@ class Cluster:
     gbps: float = 1
     machine_gbps: float = None
     latency_us: float = 200
-    ahead: int = 1
+    ahead: int = 0
     no_cache: bool = False
     compress: bool = False
     spread: float = 0

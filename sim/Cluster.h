@@ -23,8 +23,9 @@
 // The client (what a good plugin would do)
 //   A job is assigned to a machine when it is accepted: the one with the most
 //   idle slots, then the fastest, then the one that lacks the fewest bytes.
-//   While all slots are taken, each machine takes a job ahead, so that its
-//   inputs are there when a slot becomes idle. Inputs are sent once
+//   Machines may take jobs ahead while all slots are taken, so that inputs are
+//   there when a slot becomes idle; but then a job waits for its machine while
+//   others are idle. Inputs are sent once
 //   to each machine and content, unless machines keep nothing. A job never
 //   moves to another machine; that is the host's business.
 //
@@ -62,7 +63,7 @@ struct Fault {
 struct ClusterSettings {
   uint32_t Machines = 1;
   uint32_t Slots = 6;         // of each machine
-  uint32_t Ahead = 1;         // jobs that each machine takes beside its slots
+  uint32_t Ahead = 0;         // jobs that each machine takes beside its slots
   double Rate = 0.125;        // of the linker's link, bytes a nanosecond
   double MachineRate = 0.125; // of each machine's link
   Time Latency = 0;           // of one message

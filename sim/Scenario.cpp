@@ -83,6 +83,8 @@ static void drawOptions(Scenario &S) {
     O.LocalJobs.reset();
     S.IsThisMachine = R.chance(0.5);
   }
+  O.OpenAtOnce =
+      !S.has(Feature::Cache) && Random{S.Seed, OfOptions, 4}.chance(0.5);
   O.MaxBytesInFlight = R.of<uint64_t>(
       {1, 1 << 20, 10 << 20, 100 << 20, uint64_t(1) << 40, UINT64_MAX});
   O.NeedsTokens =

@@ -10,7 +10,7 @@
 //   recording=FOLDER    must be given
 //   machines=N          1; up to 4096
 //   slots=N             of each machine: 6
-//   ahead=N             jobs that each machine takes beside its slots: 1
+//   ahead=N             jobs that each machine takes beside its slots: 0
 //   gbps=X              of the linker's link, in Gb/s: 1
 //   machine-gbps=X      of each machine's link: as gbps
 //   latency-us=X        of each message: 200

@@ -76,7 +76,7 @@ static std::string replaced(std::string Text, const std::string &What,
 TEST(EventLog, LooksLikeThis) {
   std::string Text = print(recorded());
   EXPECT_EQ(Text.substr(0, Text.find("\njob")),
-            "dtlto-event-log 3\n"
+            "dtlto-event-log 4\n"
             "option cores 4\n"
             "option local-jobs auto\n"
             "option duplicate-percent 25\n"
@@ -84,6 +84,7 @@ TEST(EventLog, LooksLikeThis) {
             "option verify-seed 0\n"
             "option fallback yes\n"
             "option keep-order no\n"
+            "option open-at-once no\n"
             "option max-bytes-in-flight 18446744073709551615\n"
             "option max-bytes-here 18446744073709551615\n"
             "option needs-tokens no\n"
@@ -188,9 +189,9 @@ TEST(EventLog, SaysWhatIsWrong) {
   struct {
     const char *What, *By, *Error;
   } Cases[] = {
-      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 3'"},
+      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 4'"},
       {"log 3", "log 2",
-       "line 1: it is not 'dtlto-event-log 3', but the log of another version "
+       "line 1: it is not 'dtlto-event-log 4', but the log of another version "
        "of dtlto"},
       {"cores 4", "cores -4",
        "line 2: it is not 'option cores' with a value that this option can "

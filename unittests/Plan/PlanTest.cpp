@@ -86,6 +86,39 @@ TEST(PlanTest, TheCacheHasAll) {
   EXPECT_TRUE(H.P.isDone());
 }
 
+TEST(PlanTest, OpenedAtOnce) {
+  // Nothing is expected of the plugin before it has a job.
+  Options O = remoteOnly();
+  O.OpenAtOnce = true;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, open"},
+          {1, "opened", "load"},
+          {2, "load 1 1", ""},
+          {20, "prepared 1", "offer 1"},
+          {20, "accepted 1", ""},
+          {21, "prepared 2", "offer 2"},
+          {21, "busy 2", ""},
+          {22, "good 1", "won 1, deliver 1, offer 2"}});
+}
+
+TEST(PlanTest, OpenedAtOnceForNothing) {
+  Options O = remoteOnly();
+  O.OpenAtOnce = true;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1, open"},
+          {1, "broken 1", "end j0 preparefailed, close"},
+          {2, "opened", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(PlanTest, NoPluginToOpenAtOnce) {
+  Options O = remoteOnly();
+  O.OpenAtOnce = true;
+  History H(O, {});
+  H.play({{0, "start", ""}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
 TEST(PlanTest, OpeningIsOvertakenByTheCache) {
   History H(remoteOnly(), jobs({1}));
   H.play({{0, "start", "prepare 1"},

@@ -60,6 +60,7 @@ public:
   llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
                       const llvm::AddStreamFn &Out) override;
   bool deliversToMemory() const override { return false; }
+  bool mayHit() const override { return false; }
 
   /// Ends what is compiled here, and lets nothing begin, nor an object be
   /// delivered.

@@ -19,7 +19,7 @@
 
 namespace dtlto::plan {
 
-inline constexpr std::string_view Version = "dtlto-event-log 3";
+inline constexpr std::string_view Version = "dtlto-event-log 4";
 inline constexpr int64_t NsPerSecond = 1000000000;
 
 //===----------------------------------------------------------------------===//
@@ -74,6 +74,7 @@ void forEachOption(OptionsT &O, FnT F) {
   F("verify-seed", O.VerifySeed);
   F("fallback", O.Fallback);
   F("keep-order", O.KeepOrder);
+  F("open-at-once", O.OpenAtOnce);
   F("max-bytes-in-flight", O.MaxBytesInFlight);
   F("max-bytes-here", O.MaxBytesHere);
   F("needs-tokens", O.NeedsTokens);

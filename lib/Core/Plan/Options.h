@@ -27,6 +27,9 @@ struct Options {
   uint64_t VerifySeed = 0;
   bool Fallback = true;   // what the plugin can't do is compiled here
   bool KeepOrder = false; // jobs are given out one by one, by rank
+  /// No object is there already, and the first job can be expressed: the plugin
+  /// is opened while jobs are being prepared, and not once one is ready.
+  bool OpenAtOnce = false;
   uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
   /// Of memory, that jobs which run here take together. One always may run.
   uint64_t MaxBytesHere = UINT64_MAX;

@@ -462,6 +462,7 @@ private:
   Load TheLoad;
   bool LoadIsKnown = false;
   bool IsOpen = false, OpenAsked = false;
+  bool HasOffered = false; // it was offered a job: from then on, it has to work
   bool PluginBusy = false;
   bool PluginBegan = false; // a job of it has run, or is on its way
   bool WantsBatches = false;
@@ -472,8 +473,8 @@ private:
   bool CloseAsked = false;
   Time LastSign = {};   // of life, of the plugin
   Time LastWork = {};   // a job was accepted, has begun, runs or has ended
-  Time LastResult = {}; // of the plugin, or when it was opened
-  Time OpenedAt = {};
+  Time LastResult = {}; // of the plugin, or when it was first offered a job
+  Time FirstOffer = {};
   Time LastOffer = {}, LastLoadQuery = {};
   Time NextCheck = {}; // of deadlines
   Time NextLate = {};  // whether the link is

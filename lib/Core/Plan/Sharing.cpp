@@ -49,7 +49,7 @@ static Time fromSeconds(double S) {
 
 /// How many jobs may run here beside the plugin's.
 unsigned Plan::localShare() const {
-  if (PluginGone || !IsOpen || O.KeepOrder)
+  if (PluginGone || !HasOffered || O.KeepOrder)
     return 0;
   if (O.LocalJobs)
     return *O.LocalJobs;
@@ -77,7 +77,7 @@ double Plan::expected(const Job &J) const {
   return J.Info.Estimate * remoteRate();
 }
 
-/// How long the plugin has been open without having begun a job; 0 if it has.
+/// How long the plugin has had jobs without having begun one; 0 if it has.
 Time Plan::silence() const { return PluginBegan ? Time() : Now - LastResult; }
 
 /// Whether there is no memory for the plugin's next job. How much a plugin does
@@ -117,7 +117,7 @@ bool Plan::paysHere(const Job &J) const {
 
 /// Estimates are relied on here even if nothing was measured so far.
 void Plan::checkLate() {
-  if (IsLate || Now < NextLate || !IsOpen || PluginGone || !mayFallBack() ||
+  if (IsLate || Now < NextLate || !HasOffered || PluginGone || !mayFallBack() ||
       O.LocalJobs)
     return;
   NextLate = Now + O.DeadlineStep;
@@ -133,7 +133,7 @@ void Plan::checkLate() {
   double Alone = std::max(Longest, InAll / O.Cores);
   double Left = std::max(LongestLeft, SecondsLeft / O.Cores);
   IsLate =
-      Now - OpenedAt >
+      Now - FirstOffer >
       O.LateExtra + fromSeconds(localRate() * (O.LateFactor * Alone - Left));
 }
 

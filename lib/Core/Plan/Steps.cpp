@@ -76,7 +76,10 @@ bool Plan::lacksMemory(const Attempt &A) const {
 }
 
 void Plan::offerMore() {
-  if (PluginGone || in(State::Ready).empty())
+  if (PluginGone)
+    return;
+  if (in(State::Ready).empty() &&
+      (OpenAsked || !O.OpenAtOnce || in(State::Preparing).empty()))
     return;
   if (!OpenAsked) {
     OpenAsked = true;
@@ -97,6 +100,8 @@ void Plan::offerMore() {
     if (lacksMemory(A))
       return;
     A.Since = A.LastSign = LastOffer = Now;
+    if (!std::exchange(HasOffered, true))
+      LastResult = FirstOffer = Now;
     move(A, State::Offered);
     act(Action::Offer, A.Job, A.Id).Insist = Insist;
     Insist = false;

@@ -78,6 +78,8 @@ public:
                               const llvm::AddStreamFn &Out) = 0;
   /// Whether that is no more than a copy in memory.
   virtual bool deliversToMemory() const = 0;
+  /// Whether objects may be there already.
+  virtual bool mayHit() const = 0;
 
   /// At the end, what there is to tell of the whole run, and to those who want
   /// to know all.

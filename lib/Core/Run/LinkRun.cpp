@@ -104,6 +104,8 @@ plan::Options LinkRun::options() const {
   O.VerifySeed = L.opts().VerifySeed.value_or(randomSeed());
   O.Fallback = L.opts().Fallback == FallbackKind::Local;
   O.KeepOrder = KeepOrder;
+  O.OpenAtOnce = !Jobs.empty() && !Source->mayHit() &&
+                 !Source->staysHere(Jobs.front()->Number);
   O.MaxBytesInFlight = L.opts().Memory;
   O.MaxBytesHere = L.opts().MemoryHere;
   O.NeedsTokens = Room->tokens() != nullptr;
