@@ -34,6 +34,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace dtlto {
 
@@ -56,6 +57,13 @@ packSections(llvm::ArrayRef<CodegenSection> Sections);
 /// names that are there.
 llvm::Expected<CodegenSections> unpackSections(llvm::StringRef Bytes,
                                                llvm::StringRef ModuleName);
+
+/// Fails with one line unless LLVM can read \p Bytes as a tree.
+llvm::Error checkHashTree(llvm::StringRef Bytes);
+/// Fails with one line unless LLVM can read \p Bytes as a map. Without
+/// \p ModuleName it is one of any modules, and may have no functions.
+llvm::Error checkFunctionMap(llvm::StringRef Bytes,
+                             std::optional<llvm::StringRef> ModuleName);
 
 } // namespace dtlto
 

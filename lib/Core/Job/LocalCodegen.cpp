@@ -19,6 +19,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTOBackend.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TimeProfiler.h"
 
 using namespace llvm;
@@ -192,17 +193,13 @@ bool Compile::optimizeAgain(SmallVectorImpl<char> &IR) {
 
 /// Leaves what an object of the first round tells in its place.
 void Compile::takeSections() {
-  CodegenSections Sections;
   SmallVector<char, 0> Object = std::move(Result.Object);
-  if (Error E = forEachCodegenSection(StringRef(Object.data(), Object.size()),
-                                      [&](bool IsMap, StringRef Bytes) {
-                                        Sections.push_back(
-                                            {IsMap ? CodegenSection::FunctionMap
-                                                   : CodegenSection::HashTree,
-                                             Bytes});
-                                      }))
-    return fail(std::move(E));
-  Result.Object = packSections(Sections);
+  Expected<SmallVector<char, 0>> Told =
+      toldBy(StringRef(Object.data(), Object.size()));
+  if (!Told)
+    return fail(Told.takeError());
+  Result.Object = std::move(*Told);
+  L.TwoRounds->keepObject(T.Number, std::move(Object));
 }
 
 CodegenResult Compile::run() {
@@ -223,7 +220,9 @@ CodegenResult Compile::run() {
     if (Result.Failed || !Result.Produced)
       break;
     takeSections();
-    L.TwoRounds->keepIR(T.Number, std::move(IR));
+    L.TwoRounds->keepIR(T.Number, std::make_unique<SmallVectorMemoryBuffer>(
+                                      std::move(IR),
+                                      /*RequiresNullTerminator=*/false));
     break;
   }
   default:

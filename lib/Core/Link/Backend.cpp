@@ -13,6 +13,7 @@
 
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
+#include "Bundle/CodegenDataFile.h"
 #include "Link/LTOJobs.h"
 #include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
@@ -272,6 +273,20 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
   return createBackend(TheLinker, Parallelism, std::move(OnWrite),
                        ShouldEmitIndexFiles, ShouldEmitImportsFiles,
                        /*IsTwice=*/false);
+}
+
+Error dtlto::checkCodegenDataToUse() {
+  std::string Path = codegenDataPath();
+  if (Path.empty() || Path == "-") // LLVM's for standard input
+    return Error::success();
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  // LLVM goes on without one that can't be opened.
+  if (File)
+    if (Error E = checkCodegenDataFile((*File)->getBuffer()))
+      return failure(Path + " (-mllvm -" + CodegenDataOption +
+                     "): " + toString(std::move(E)));
+  return Error::success();
 }
 
 bool dtlto::canDistributeTwoRounds(const Linker &TheLinker) {

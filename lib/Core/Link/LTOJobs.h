@@ -47,9 +47,7 @@ public:
                       llvm::StringRef Here) override;
   llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
                       const llvm::AddStreamFn &Out) override;
-  bool deliversToMemory() const override {
-    return !hasCache(L.Cache) || L.round() == 1;
-  }
+  bool deliversToMemory() const override { return !hasCache(L.Cache); }
   std::vector<std::string> notes() const override;
   std::vector<std::string> debugNotes() const override;
 
