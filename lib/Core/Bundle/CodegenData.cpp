@@ -41,10 +41,6 @@ static constexpr StringLiteral Magic = "DTLTOCGD";
 static constexpr uint32_t FormatVersion = 1;
 static constexpr unsigned MaxSections = 2;
 
-/// LLVM ends a tree with a call for each level.
-static constexpr uint32_t MaxDepth = 1 << 14;
-/// More than a function has; LLVM's tables can't have the largest numbers.
-static constexpr uint32_t MaxInstructions = 1U << 31;
 static constexpr size_t NameAlignment = 4;
 
 namespace {
@@ -113,7 +109,7 @@ Error dtlto::checkHashTree(StringRef Bytes) {
       Nodes[Next].Parent = I + 1;
       Nodes[Next].Depth = N.Depth + 1;
     }
-    if (C.failed() || N.Depth > MaxDepth)
+    if (C.failed() || N.Depth > MaxTreeDepth)
       return bad(C.failed() ? "a tree that is cut off" : "a tree too deep");
   }
   if (!C.atEnd())
@@ -166,7 +162,8 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
     uint32_t Name = C.u32(), Module = C.u32();
     F.NumInstructions = C.u32();
     F.OperandsAt = C.at() + C.u64();
-    if (C.failed() || Name >= NumNames || F.NumInstructions > MaxInstructions)
+    if (C.failed() || Name >= NumNames ||
+        F.NumInstructions > MaxMapInstructions)
       return bad("a function with numbers out of their range");
     if (ModuleName ? Module != ModuleNumber : Module >= NumNames)
       return bad("a function of another module");

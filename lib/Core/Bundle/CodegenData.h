@@ -38,6 +38,11 @@
 
 namespace dtlto {
 
+/// LLVM ends a tree with a call for each level.
+inline constexpr uint32_t MaxTreeDepth = 1 << 14;
+/// More than a function has; LLVM's tables can't have the largest numbers.
+inline constexpr uint32_t MaxMapInstructions = 1U << 31;
+
 /// One of the sections, borrowed.
 struct CodegenSection {
   enum KindTy : uint32_t { HashTree = 1, FunctionMap = 2 };

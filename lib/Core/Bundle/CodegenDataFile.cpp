@@ -19,18 +19,14 @@
 using namespace llvm;
 using namespace dtlto;
 
-static constexpr StringLiteral Magic = "\xff"
-                                       "cgdata\x81";
+static constexpr StringLiteral FileMagic = "\xff"
+                                           "cgdata\x81";
 /// The first with a map, that with today's form of it, and the last one known.
 static constexpr uint32_t FirstWithMap = 2, WithThisMap = 4, LastVersion = 4;
 /// LLVM doesn't look at a shorter one.
 static constexpr size_t MinHeader = 24;
-static constexpr size_t Alignment = 4;
+static constexpr size_t PartAlignment = 4;
 static constexpr uint32_t HasTree = 1, HasMap = 2;
-
-// As in CodegenData.cpp.
-static constexpr uint32_t MaxDepth = 1 << 14;
-static constexpr uint32_t MaxInstructions = 1U << 31;
 
 static Error damaged(const Twine &Why) { return failure("damaged: " + Why); }
 
@@ -55,9 +51,9 @@ static Error checkBinary(StringRef File) {
   } else if (Kinds & HasMap) {
     return damaged("a map in version " + Twine(Version));
   }
-  if (MapAt < Header || MapAt > File.size() || MapAt % Alignment != 0 ||
+  if (MapAt < Header || MapAt > File.size() || MapAt % PartAlignment != 0 ||
       (Kinds & HasTree &&
-       (TreeAt < Header || TreeAt > MapAt || TreeAt % Alignment != 0)))
+       (TreeAt < Header || TreeAt > MapAt || TreeAt % PartAlignment != 0)))
     return damaged("parts that are outside of it");
   if (Kinds & HasTree)
     if (Error E = checkHashTree(File.slice(TreeAt, MapAt)))
@@ -151,7 +147,7 @@ static Error checkTree(const text::Tree &T) {
           !Depths.insert({Next, It->second + 1}).second ||
           !Seen.insert(Child->second.Hash).second)
         return damaged("a tree that is none");
-      if (It->second == MaxDepth)
+      if (It->second == MaxTreeDepth)
         return damaged("a tree too deep");
     }
   }
@@ -206,7 +202,7 @@ static Error checkText(StringRef File) {
     if (In.error())
       return NotRead();
     for (const text::Function &F : Functions) {
-      if (F.NumInstructions > MaxInstructions)
+      if (F.NumInstructions > MaxMapInstructions)
         return damaged("a function with numbers out of their range");
       for (const text::Operand &O : F.Operands)
         if (O.Instruction >= F.NumInstructions)
@@ -217,10 +213,10 @@ static Error checkText(StringRef File) {
 }
 
 Error dtlto::checkCodegenDataFile(StringRef File) {
-  if (File.starts_with(Magic))
+  if (File.starts_with(FileMagic))
     return checkBinary(File);
   // As LLVM tells a text.
-  StringRef Begin = File.take_front(Magic.size());
+  StringRef Begin = File.take_front(FileMagic.size());
   if (!Begin.empty() &&
       all_of(Begin, [](char C) { return isPrint(C) || isSpace(C); }))
     return checkText(File);
