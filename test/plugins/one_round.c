@@ -52,20 +52,19 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   int straggles = is(s, "straggler") && !has_straggler;
   has_straggler |= straggles;
   pthread_mutex_unlock(&s->lock);
-  if (fails)
-    return fail(result, DTLTO_ERROR_INFRASTRUCTURE,
-                "the worker was switched off");
-  if (straggles || is(s, "hang")) {
+  if (fails) {
+    fail(result, DTLTO_ERROR_INFRASTRUCTURE, "the worker was switched off");
+  } else if (straggles || is(s, "hang")) {
     s->host->job_state(s->host->context, job->id, DTLTO_STATE_RUNNING, "slow");
     wait_for_cancel(s, job->id);
     result->status = DTLTO_CANCELLED;
-    return;
+  } else if (is(s, "garbage")) {
+    give(result, "garbage", 7);
+  } else if (is(s, "empty")) {
+    give(result, "DTLTOCGD\1\0\0\0\0\0\0", 16);
+  } else {
+    codegen(s, job, result);
   }
-  if (is(s, "garbage"))
-    return give(result, "garbage", 7);
-  if (is(s, "empty"))
-    return give(result, "DTLTOCGD\1\0\0\0\0\0\0", 16);
-  codegen(s, job, result);
 }
 
 PLUGIN("one_round", 0, .threads = 3, .open = opens, .run = run);
