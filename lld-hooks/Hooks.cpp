@@ -26,6 +26,7 @@
 #include "Link/Backend.h"
 #include "Report/TraceEvents.h"
 #include "Support/PartNumber.h"
+#include "lld/Common/ErrorHandler.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
@@ -69,6 +70,8 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+  if (Error E = checkCodegenDataToUse())
+    lld::fatal("dtlto: " + toString(std::move(E)));
   bool IsTwice = compilesTwice();
   if (IsTwice && !canDistributeTwoRounds(*TheLinker)) {
     const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";

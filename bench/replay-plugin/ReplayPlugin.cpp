@@ -22,6 +22,7 @@
 #include "Text.h"
 #include "dtlto/PluginAPI.h"
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -30,6 +31,7 @@
 #include <pthread.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <zstd.h>
 
 using namespace dtlto;
@@ -203,6 +205,15 @@ static int32_t openSession(const dtlto_host *Host,
   if (!parseSettings(Params->args, Params->num_args, Given, Error)) {
     log(Host, DTLTO_LOG_ERROR, Error);
     return DTLTO_ERROR_CALLER;
+  }
+  // A link with two rounds of code generation has a session for each.
+  static std::atomic<unsigned> NumSessions{0};
+  std::string Round = "/round" + std::to_string(++NumSessions);
+  if (::access((Given.Recording + Round).c_str(), F_OK) == 0) {
+    Given.Recording += Round;
+    for (std::string *File : {&Given.Stats, &Given.Timeline})
+      if (!File->empty())
+        *File += "." + Round.substr(1);
   }
   auto S = std::make_unique<dtlto_session>(Host, std::move(Given));
   S->Numbers.noteOpen(!S->S.Timeline.empty());

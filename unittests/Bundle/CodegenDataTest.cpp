@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bundle/CodegenData.h"
+#include "Bundle/CodegenDataFile.h"
 #include "CodegenSections.h"
 #include "gtest/gtest.h"
 
@@ -36,6 +37,10 @@ std::string packedMap(StringRef Map) {
 std::string with(std::string Bytes, size_t At, uint32_t Value) {
   Bytes.replace(At, 4, number<uint32_t>(Value));
   return Bytes;
+}
+
+std::string whyNotFile(StringRef Bytes) {
+  return toString(checkCodegenDataFile(Bytes));
 }
 
 } // namespace
@@ -141,4 +146,62 @@ TEST(CodegenDataTest, Maps) {
   EXPECT_NE(
       whyNot(packedMap(map({"f", "a.o"}, {{0, 1, ~0U, {{~0U - 1, ~0U - 1}}}}))),
       "");
+}
+
+TEST(CodegenDataFileTest, Whole) {
+  EXPECT_EQ(whyNotFile(codegenDataFile(someTree(), someMap("a.o"))), "");
+  EXPECT_EQ(whyNotFile(codegenDataFile(someTree(), "")), "");
+  EXPECT_EQ(whyNotFile(codegenDataFile("", someMap("a.o"))), "");
+  EXPECT_EQ(whyNotFile(codegenDataFile("", "")), "");
+  // Of several modules; of none.
+  EXPECT_EQ(whyNotFile(codegenDataFile(
+                "", map({"f", "a.o", "b.o"}, {{0, 1, 9, {}}, {0, 2, 9, {}}}))),
+            "");
+  EXPECT_EQ(whyNotFile(codegenDataFile("", map({}, {}))), "");
+  EXPECT_EQ(whyNotFile(someText()), "");
+}
+
+TEST(CodegenDataFileTest, RefusedByLLVM) {
+  for (StringRef Bytes : {"", "\xff",
+                          "\x7f"
+                          "ELF\2\1\1"})
+    EXPECT_EQ(whyNotFile(Bytes), "");
+  EXPECT_EQ(whyNotFile(codegenDataFile("nothing", "at all", /*Version=*/5)),
+            "");
+  EXPECT_EQ(whyNotFile(":another_kind\n"), "");
+  EXPECT_EQ(whyNotFile(":outlined_hash_tree\n"), "");
+}
+
+TEST(CodegenDataFileTest, CutAnywhere) {
+  std::string Bytes = codegenDataFile(someTree(), someMap("a.o"));
+  // LLVM looks at the size of the header's first version.
+  for (size_t Size = 24; Size != Bytes.size(); ++Size)
+    EXPECT_TRUE(StringRef(whyNotFile(StringRef(Bytes).take_front(Size)))
+                    .starts_with("damaged: "))
+        << Size;
+  EXPECT_NE(whyNotFile(Bytes + '\0'), "");
+}
+
+TEST(CodegenDataFileTest, OldForms) {
+  EXPECT_EQ(whyNotFile(codegenDataFile(someTree(), "", /*Version=*/3)), "");
+  EXPECT_EQ(whyNotFile(codegenDataFile("", someMap("a.o"), /*Version=*/3)),
+            "another LLVM's: a map in the form of version 3");
+}
+
+TEST(CodegenDataFileTest, Texts) {
+  auto With = [](StringRef From, StringRef To) {
+    std::string Text = someText();
+    return whyNotFile(
+        Text.replace(Text.find(From.str()), From.size(), To.str()));
+  };
+  // Nodes that aren't there, or below themselves.
+  EXPECT_EQ(With("[ 1 ]", "[ 2 ]"), "damaged: a tree that is none");
+  EXPECT_EQ(With("[ 1 ]", "[ 0 ]"), "damaged: a tree that is none");
+  EXPECT_EQ(With("[ 1 ]", "[ 1, 1 ]"), "damaged: a tree that is none");
+  EXPECT_EQ(With("[ 1 ]", "[ ]"), "damaged: a tree with another root");
+  EXPECT_EQ(With("InstIndex: 3", "InstIndex: 7"),
+            "damaged: an operand of no instruction");
+  EXPECT_NE(With("Terminals: 4", "Terminals: x"), "");
+  EXPECT_NE(With("ModuleName: a.o", ""), "");
+  EXPECT_NE(With("SuccessorIds: [ 1 ]", "SuccessorIds: [ 1"), "");
 }

@@ -345,3 +345,36 @@ TEST(TimelineSummary, TheWayEndsWhateverTheTimesAre) {
 }
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Two rounds
+//===----------------------------------------------------------------------===//
+
+TEST(TimelineSummary, TwoRounds) {
+  // The first ends at 8, and the second begins at 9.
+  Timeline First({job("a", 1, 4), job("a", 4, 7)}, {}, /*ThinLink=*/2, 8);
+  Timeline Both({job("a", 1, 3), job("b", 2, 6)}, {{1, 2, 2, 0, 2}},
+                /*ThinLink=*/0, 7);
+  Both.addFirstRound(std::move(First), 9);
+  ASSERT_EQ(Both.jobs().size(), 4u);
+  EXPECT_EQ(Both.jobs()[0].Round, 1u);
+  EXPECT_EQ(Both.jobs()[3].Round, 2u);
+  EXPECT_EQ(Both.jobs()[1].Ended, 7);
+  EXPECT_EQ(Both.jobs()[3].Ended, 15);
+  EXPECT_EQ(Both.jobs()[3].Attempts[0].Running, 11);
+  EXPECT_EQ(Both.jobs()[3].Attempts[0].Sending, NoTime);
+  EXPECT_EQ(Both.loads()[0].Time, 10);
+  EXPECT_EQ(Both.firstRoundEnd(), 8);
+  EXPECT_EQ(Both.secondRoundBegin(), 9);
+  EXPECT_EQ(Both.thinLink(), 2);
+  EXPECT_EQ(Both.end(), 16);
+
+  Summary S = summarize(Both);
+  // Nothing of the second waited for a slot that the first had.
+  EXPECT_EQ(show(S.Waits, -2, 16),
+            "thin link prepare:0 run:0 run:1 close merge prepare:3 queue:3 "
+            "run:3 close ");
+  // Each on the two slots: 6 seconds of work, longest 3; 6, longest 4.
+  EXPECT_EQ(S.Slots, 2u);
+  EXPECT_EQ(S.Bound, 2 + 3 + 4);
+}

@@ -83,6 +83,32 @@ inline std::string someMap(const std::string &Module) {
              {{0, 1, 9, {{0, 1}, {3, 0}, {3, 2}}}, {2, 1, 4, {}}});
 }
 
+/// A file of \p Tree and \p Map; one that is empty isn't there.
+inline std::string codegenDataFile(const std::string &Tree,
+                                   const std::string &Map,
+                                   uint32_t Version = 4) {
+  return "\xff"
+         "cgdata\x81" +
+         number(Version) + number(uint32_t(!Tree.empty()) | !Map.empty() << 1) +
+         number(uint64_t(32)) + number(uint64_t(32 + Tree.size())) + Tree + Map;
+}
+
+/// The same, as text.
+inline std::string someText() {
+  return "# Of a test\n"
+         ":outlined_hash_tree\n"
+         ":stable_function_map\n"
+         "---\n"
+         "0:\n  Hash: 0x0\n  Terminals: 0\n  SuccessorIds: [ 1 ]\n"
+         "1:\n  Hash: 0x1\n  Terminals: 4\n  SuccessorIds: [ ]\n"
+         "...\n"
+         "---\n"
+         "- Hash: 123\n  FunctionName: f\n  ModuleName: a.o\n  InstCount: 7\n"
+         "  IndexOperandHashes:\n"
+         "    - InstIndex: 3\n      OpndIndex: 0\n      OpndHash: 456\n"
+         "...\n";
+}
+
 } // namespace dtlto::test
 
 #endif // DTLTO_UNITTESTS_TESTSUPPORT_CODEGENSECTIONS_H

@@ -41,10 +41,6 @@ static constexpr StringLiteral Magic = "DTLTOCGD";
 static constexpr uint32_t FormatVersion = 1;
 static constexpr unsigned MaxSections = 2;
 
-/// LLVM ends a tree with a call for each level.
-static constexpr uint32_t MaxDepth = 1 << 14;
-/// More than a function has; LLVM's tables can't have the largest numbers.
-static constexpr uint32_t MaxInstructions = 1U << 31;
 static constexpr size_t NameAlignment = 4;
 
 namespace {
@@ -84,11 +80,9 @@ private:
 
 } // namespace
 
-static Error bad(const Twine &Why) {
-  return failure("not what code generation tells of a module: " + Why);
-}
+static Error bad(const Twine &Why) { return failure(Why); }
 
-static Error checkTree(StringRef Bytes) {
+Error dtlto::checkHashTree(StringRef Bytes) {
   Cursor C(Bytes);
   uint32_t Count = C.u32();
   constexpr size_t NodeSize = 20;
@@ -115,7 +109,7 @@ static Error checkTree(StringRef Bytes) {
       Nodes[Next].Parent = I + 1;
       Nodes[Next].Depth = N.Depth + 1;
     }
-    if (C.failed() || N.Depth > MaxDepth)
+    if (C.failed() || N.Depth > MaxTreeDepth)
       return bad(C.failed() ? "a tree that is cut off" : "a tree too deep");
   }
   if (!C.atEnd())
@@ -128,12 +122,13 @@ static Error checkTree(StringRef Bytes) {
   return Error::success();
 }
 
-static Error checkMap(StringRef Bytes, StringRef ModuleName) {
+Error dtlto::checkFunctionMap(StringRef Bytes,
+                              std::optional<StringRef> ModuleName) {
   Cursor C(Bytes);
   uint32_t NumNames = C.u32();
   uint64_t NamesSize = C.u64();
   StringRef Text = C.take(NamesSize);
-  if (C.failed() || NumNames == 0 || NumNames > NamesSize)
+  if (C.failed() || (ModuleName && NumNames == 0) || NumNames > NamesSize)
     return bad("names that are cut off");
   StringSet<> Seen;
   std::optional<uint32_t> ModuleNumber;
@@ -144,7 +139,7 @@ static Error checkMap(StringRef Bytes, StringRef ModuleName) {
     StringRef Name = Text.take_front(End);
     if (!Seen.insert(Name).second)
       return bad("a name that is there twice");
-    if (Name == ModuleName)
+    if (ModuleName && Name == *ModuleName)
       ModuleNumber = I;
     Text = Text.drop_front(End + 1);
   }
@@ -154,7 +149,8 @@ static Error checkMap(StringRef Bytes, StringRef ModuleName) {
 
   uint32_t NumFunctions = C.u32();
   constexpr size_t FunctionSize = 8 + 20 + 4; // without operands
-  if (NumFunctions == 0 || NumFunctions > C.left() / FunctionSize)
+  if (C.failed() || (ModuleName && NumFunctions == 0) ||
+      NumFunctions > C.left() / FunctionSize)
     return bad(Twine(NumFunctions) + " functions");
   C.take(uint64_t(NumFunctions) * 8);
   struct Function {
@@ -166,9 +162,10 @@ static Error checkMap(StringRef Bytes, StringRef ModuleName) {
     uint32_t Name = C.u32(), Module = C.u32();
     F.NumInstructions = C.u32();
     F.OperandsAt = C.at() + C.u64();
-    if (C.failed() || Name >= NumNames || F.NumInstructions > MaxInstructions)
+    if (C.failed() || Name >= NumNames ||
+        F.NumInstructions > MaxMapInstructions)
       return bad("a function with numbers out of their range");
-    if (Module != ModuleNumber)
+    if (ModuleName ? Module != ModuleNumber : Module >= NumNames)
       return bad("a function of another module");
   }
 
@@ -211,8 +208,7 @@ SmallVector<char, 0> dtlto::packSections(ArrayRef<CodegenSection> Sections) {
   return Bytes;
 }
 
-Expected<CodegenSections> dtlto::unpackSections(StringRef Bytes,
-                                                StringRef ModuleName) {
+static Expected<CodegenSections> unpack(StringRef Bytes, StringRef ModuleName) {
   Cursor C(Bytes);
   if (C.take(Magic.size()) != Magic)
     return bad("no magic number");
@@ -240,8 +236,17 @@ Expected<CodegenSections> dtlto::unpackSections(StringRef Bytes,
     return bad("another size");
   for (const CodegenSection &S : Sections)
     if (Error E = S.Kind == CodegenSection::HashTree
-                      ? checkTree(S.Bytes)
-                      : checkMap(S.Bytes, ModuleName))
+                      ? checkHashTree(S.Bytes)
+                      : checkFunctionMap(S.Bytes, ModuleName))
       return std::move(E);
+  return Sections;
+}
+
+Expected<CodegenSections> dtlto::unpackSections(StringRef Bytes,
+                                                StringRef ModuleName) {
+  Expected<CodegenSections> Sections = unpack(Bytes, ModuleName);
+  if (!Sections)
+    return failure("not what code generation tells of a module: " +
+                   toString(Sections.takeError()));
   return Sections;
 }

@@ -34,8 +34,14 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace dtlto {
+
+/// LLVM ends a tree with a call for each level.
+inline constexpr uint32_t MaxTreeDepth = 1 << 14;
+/// More than a function has; LLVM's tables can't have the largest numbers.
+inline constexpr uint32_t MaxMapInstructions = 1U << 31;
 
 /// One of the sections, borrowed.
 struct CodegenSection {
@@ -56,6 +62,13 @@ packSections(llvm::ArrayRef<CodegenSection> Sections);
 /// names that are there.
 llvm::Expected<CodegenSections> unpackSections(llvm::StringRef Bytes,
                                                llvm::StringRef ModuleName);
+
+/// Fails with one line unless LLVM can read \p Bytes as a tree.
+llvm::Error checkHashTree(llvm::StringRef Bytes);
+/// Fails with one line unless LLVM can read \p Bytes as a map. Without
+/// \p ModuleName it is one of any modules, and may have no functions.
+llvm::Error checkFunctionMap(llvm::StringRef Bytes,
+                             std::optional<llvm::StringRef> ModuleName);
 
 } // namespace dtlto
 

@@ -19,6 +19,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/LTOBackend.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TimeProfiler.h"
 
 using namespace llvm;
@@ -93,7 +94,7 @@ private:
   void setUp(lto::LTOLLVMContext &Context, bool IsMute);
   bool optimizeAgain(SmallVectorImpl<char> &IR);
   void compile(bool IsMute, const AddStreamFn &SaveIR);
-  void generate(StringRef IR);
+  bool generate(StringRef IR, bool IsKept);
   void takeSections();
 
   const LinkContext &L;
@@ -156,14 +157,22 @@ void Compile::compile(bool IsMute, const AddStreamFn &SaveIR) {
 }
 
 /// Generates code of the optimised module \p IR. As in-process, it has been
-/// bitcode in between.
-void Compile::generate(StringRef IR) {
+/// bitcode in between. Returns false if one that was kept, maybe in a cache,
+/// can't be read.
+bool Compile::generate(StringRef IR, bool IsKept) {
   lto::LTOLLVMContext Context(L.Conf);
   setUp(Context, /*IsMute=*/false);
   Expected<std::unique_ptr<Module>> M =
       parseBitcodeFile(MemoryBufferRef(IR, "in-memory IR file"), Context);
-  if (!M)
-    return fail(M.takeError());
+  if (!M && IsKept) {
+    L.Msg.debug("module '" + T.name() +
+                "' is optimised again: " + toString(M.takeError()));
+    return false;
+  }
+  if (!M) {
+    fail(M.takeError());
+    return true;
+  }
   (*M)->setModuleIdentifier(T.name());
   auto AddStream =
       [&](unsigned,
@@ -180,6 +189,7 @@ void Compile::generate(StringRef IR) {
                                *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
                                L.Unavailable, Codegen))
     fail(std::move(E));
+  return true;
 }
 
 /// For a module that another machine optimised in the first round.
@@ -192,17 +202,13 @@ bool Compile::optimizeAgain(SmallVectorImpl<char> &IR) {
 
 /// Leaves what an object of the first round tells in its place.
 void Compile::takeSections() {
-  CodegenSections Sections;
   SmallVector<char, 0> Object = std::move(Result.Object);
-  if (Error E = forEachCodegenSection(StringRef(Object.data(), Object.size()),
-                                      [&](bool IsMap, StringRef Bytes) {
-                                        Sections.push_back(
-                                            {IsMap ? CodegenSection::FunctionMap
-                                                   : CodegenSection::HashTree,
-                                             Bytes});
-                                      }))
-    return fail(std::move(E));
-  Result.Object = packSections(Sections);
+  Expected<SmallVector<char, 0>> Told =
+      toldBy(StringRef(Object.data(), Object.size()));
+  if (!Told)
+    return fail(Told.takeError());
+  Result.Object = std::move(*Told);
+  L.TwoRounds->keepObject(T.Number, std::move(Object));
 }
 
 CodegenResult Compile::run() {
@@ -223,16 +229,16 @@ CodegenResult Compile::run() {
     if (Result.Failed || !Result.Produced)
       break;
     takeSections();
-    L.TwoRounds->keepIR(T.Number, std::move(IR));
+    L.TwoRounds->keepIR(T.Number, std::make_unique<SmallVectorMemoryBuffer>(
+                                      std::move(IR),
+                                      /*RequiresNullTerminator=*/false));
     break;
   }
   default:
     SmallVector<char, 0> Own;
     std::optional<StringRef> IR = L.TwoRounds->ir(T.Number);
-    if (!IR && optimizeAgain(Own))
-      IR = StringRef(Own.data(), Own.size());
-    if (IR)
-      generate(*IR);
+    if ((!IR || !generate(*IR, /*IsKept=*/true)) && optimizeAgain(Own))
+      generate(StringRef(Own.data(), Own.size()), /*IsKept=*/false);
   }
   Result.Failed |= isStopped();
   return std::move(Result);

@@ -12,12 +12,39 @@
 using namespace llvm;
 using namespace dtlto;
 
+Expected<SmallVector<char, 0>> dtlto::toldBy(StringRef Object) {
+  CodegenSections Sections;
+  if (Error E = forEachCodegenSection(Object, [&](bool IsMap, StringRef Bytes) {
+        Sections.push_back(
+            {IsMap ? CodegenSection::FunctionMap : CodegenSection::HashTree,
+             Bytes});
+      }))
+    return std::move(E);
+  return packSections(Sections);
+}
+
 void Rounds::keep(unsigned Number, StringRef Name, StringRef Sections) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Told[Number] = {Name.str(), Sections.str()};
 }
 
-void Rounds::keepIR(unsigned Number, SmallVector<char, 0> IR) {
+void Rounds::keepObject(unsigned Number, SmallVector<char, 0> Object) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (KeepsObjects)
+    Objects.try_emplace(Number, std::move(Object));
+}
+
+std::optional<SmallVector<char, 0>> Rounds::takeObject(unsigned Number) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = Objects.find(Number);
+  if (It == Objects.end())
+    return std::nullopt;
+  SmallVector<char, 0> Object = std::move(It->second);
+  Objects.erase(It);
+  return Object;
+}
+
+void Rounds::keepIR(unsigned Number, std::unique_ptr<MemoryBuffer> IR) {
   std::lock_guard<std::mutex> Lock(Mutex);
   // The first stays: there may be two attempts, and equal.
   IRs.try_emplace(Number, std::move(IR));
@@ -28,7 +55,7 @@ std::optional<StringRef> Rounds::ir(unsigned Number) const {
   auto It = IRs.find(Number);
   if (It == IRs.end())
     return std::nullopt;
-  return StringRef(It->second.data(), It->second.size());
+  return It->second->getBuffer();
 }
 
 Error Rounds::merge() {
@@ -42,6 +69,7 @@ Error Rounds::merge() {
       All.add(S.Kind == CodegenSection::FunctionMap, S.Bytes);
   }
   Told.clear();
+  Objects.clear();
   Hash = All.hash();
   Expected<std::string> Written = All.write();
   if (!Written)

@@ -17,12 +17,16 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
 namespace dtlto {
+
+/// What \p Object, of a first round, tells of its module (packSections()).
+llvm::Expected<llvm::SmallVector<char, 0>> toldBy(llvm::StringRef Object);
 
 class Rounds {
 public:
@@ -33,10 +37,18 @@ public:
   /// \p Number told (Bundle/CodegenData.h). Any thread.
   void keep(unsigned Number, llvm::StringRef Name, llvm::StringRef Sections);
 
-  /// Keeps the optimised module of a task that was compiled here. Any thread.
-  void keepIR(unsigned Number, llvm::SmallVector<char, 0> IR);
+  /// Keeps the optimised module of a task that was compiled here, now or
+  /// before. Any thread.
+  void keepIR(unsigned Number, std::unique_ptr<llvm::MemoryBuffer> IR);
   /// What was kept, which stays; or nothing. Any thread.
   std::optional<llvm::StringRef> ir(unsigned Number) const;
+
+  /// From now on, objects that the first round makes here are kept until they
+  /// are taken: somebody has a cache.
+  void keepObjects() { KeepsObjects = true; }
+  /// Any thread.
+  void keepObject(unsigned Number, llvm::SmallVector<char, 0> Object);
+  std::optional<llvm::SmallVector<char, 0>> takeObject(unsigned Number);
 
   /// Between the rounds, when nothing of the first runs here any more: merges
   /// what was told, and tells it to code generation in this process.
@@ -50,10 +62,12 @@ public:
 
 private:
   unsigned Current = 1;
+  bool KeepsObjects = false;
   mutable std::mutex Mutex; // guards the maps
   // By task.
   std::map<unsigned, std::pair<std::string, std::string>> Told; // and name
-  std::map<unsigned, llvm::SmallVector<char, 0>> IRs;
+  std::map<unsigned, std::unique_ptr<llvm::MemoryBuffer>> IRs;
+  std::map<unsigned, llvm::SmallVector<char, 0>> Objects;
   std::string Data;
   uint64_t Hash = 0;
 };

@@ -106,13 +106,12 @@ cacheKey(const llvm::lto::Config &Conf, const llvm::ModuleSummaryIndex &Index,
 #endif
 }
 
-/// The key of an object that depends on \p Hash, too, what was learnt of all
-/// modules (CodegenData.h).
-inline std::string cacheKeyWith(const std::string &Key, uint64_t Hash) {
+/// The key of what depends on \p What, too.
+inline std::string cacheKeyWith(const std::string &Key, llvm::StringRef What) {
 #if LLVM_VERSION_MAJOR >= 22
-  return llvm::recomputeLTOCacheKey(Key, std::to_string(Hash));
+  return llvm::recomputeLTOCacheKey(Key, What);
 #else
-  (void)Hash;
+  (void)What;
   return Key;
 #endif
 }

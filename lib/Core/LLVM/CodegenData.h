@@ -17,7 +17,9 @@
 #define DTLTO_LLVM_CODEGENDATA_H
 
 #include "LLVM/Version.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/LTO/Config.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -53,6 +55,29 @@ inline bool compilesTwice() {
 inline void setCompilesTwice(bool Value) {
   static_cast<llvm::cl::opt<bool> *>(findOption(TwoRoundsOption))
       ->setValue(Value);
+}
+
+/// The file that LLVM's options have it read when code generation begins.
+/// Empty: there is none.
+inline std::string codegenDataPath() {
+  llvm::cl::Option *Path = findOption(CodegenDataOption);
+  llvm::cl::Option *Generate = findOption("codegen-data-generate");
+  if (!HasCodegenData || !Path || compilesTwice() ||
+      (Generate && static_cast<llvm::cl::opt<bool> *>(Generate)->getValue()))
+    return {};
+  return static_cast<llvm::cl::opt<std::string> *>(Path)->getValue();
+}
+
+/// Whether the keys of LLVM's cache tell a link with two rounds from others.
+inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
+#if LLVM_VERSION_MAJOR >= 22
+  return llvm::any_of(Conf.MllvmArgs, [](llvm::StringRef Arg) {
+    return Arg.contains(TwoRoundsOption);
+  });
+#else
+  (void)Conf;
+  return false;
+#endif
 }
 
 #if LLVM_VERSION_MAJOR >= 22

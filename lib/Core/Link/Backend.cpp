@@ -13,6 +13,7 @@
 
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
+#include "Bundle/CodegenDataFile.h"
 #include "Link/LTOJobs.h"
 #include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
@@ -102,15 +103,24 @@ private:
   Error runTwice() {
     {
       SideFilesOff Off(const_cast<lto::Config &>(Conf));
-      L.IsFirstRound = true;
+      L.RunOfTwo = 1;
+      L.BothStarted = L.Started;
+      L.FirstRecord = &FirstRecord;
       if (Error E = LinkRun(L, std::make_shared<LTOJobs>(L, Tasks)).run())
         return E;
     }
+    auto Begin = std::chrono::steady_clock::now();
     if (Error E = Both.merge())
       return E;
-    L.IsFirstRound = false;
-    L.HasToldWhatStays = true;
+    L.RunOfTwo = 2;
     L.Started = std::chrono::steady_clock::now();
+    L.msg().debug(
+        "the first round of code generation has ended; all modules have told " +
+        Twine(Both.data().size()) + " bytes, merged in " +
+        Twine(std::chrono::duration_cast<std::chrono::milliseconds>(L.Started -
+                                                                    Begin)
+                  .count()) +
+        " ms");
     return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
   }
 
@@ -195,6 +205,7 @@ private:
 
   Link L;
   Rounds Both;
+  Timeline FirstRecord;
   std::vector<Task> Tasks;
   DenseMap<unsigned, PartNumber> Parts; // by the number of the task; if split
   std::set<ModuleHash> Hashes;          // of those that are split
@@ -272,6 +283,20 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
   return createBackend(TheLinker, Parallelism, std::move(OnWrite),
                        ShouldEmitIndexFiles, ShouldEmitImportsFiles,
                        /*IsTwice=*/false);
+}
+
+Error dtlto::checkCodegenDataToUse() {
+  std::string Path = codegenDataPath();
+  if (Path.empty() || Path == "-") // LLVM's for standard input
+    return Error::success();
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  // LLVM goes on without one that can't be opened.
+  if (File)
+    if (Error E = checkCodegenDataFile((*File)->getBuffer()))
+      return failure("-mllvm -codegen-data-use-path=" + Path + ": " +
+                     toString(std::move(E)));
+  return Error::success();
 }
 
 bool dtlto::canDistributeTwoRounds(const Linker &TheLinker) {

@@ -29,6 +29,10 @@ bool canDistributeTwoRounds(const Linker &TheLinker);
 llvm::lto::ThinBackend
 createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
 
+/// Fails, naming the file, if LLVM's reader can't be trusted with what code
+/// generation is told to use (-codegen-data-use-path). Before LLVM reads it.
+llvm::Error checkCodegenDataToUse();
+
 /// Makes a backend that compiles nothing: the link fails with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
 

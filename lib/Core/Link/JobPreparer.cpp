@@ -9,10 +9,8 @@
 #include "Bitcode/IndexShard.h"
 #include "Run/PrepareJob.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA1.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -26,7 +24,14 @@ JobPreparer::JobPreparer(const Link &L, ArrayRef<Task> Tasks)
       Saver(L.opts().SaveJobs.empty()
                 ? nullptr
                 : std::make_unique<JobSaver>(L, L.opts().SaveJobs, slim())),
-      Cfi(L.Index) {}
+      FirstRound(hasCache(L.Cache) && L.round() == 1
+                     ? std::make_unique<FirstRoundCache>(
+                           L, cacheFolder(L.Cache, L.opts().CacheFolder))
+                     : nullptr),
+      Cfi(L.Index) {
+  if (FirstRound)
+    L.TwoRounds->keepObjects();
+}
 
 bool JobPreparer::isWork(const plan::Action &A) const {
   return (A.ForPlugin && !Builder.isTrivial()) ||
@@ -52,28 +57,19 @@ Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
   return E;
 }
 
-/// A key as long as \p Key, which is LLVM's, for what stock links don't know.
-static std::string otherKey(StringRef Why, StringRef Key) {
-  SHA1 Hash;
-  Hash.update(Why);
-  Hash.update(Key);
-  return toHex(Hash.result());
-}
-
 /// What is done once for each job. \p E becomes a CacheHit, or learns where the
 /// object goes, if there is a cache.
 Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
   // As in-process: a module without a hash can't be cached.
   std::string Key;
-  if (hasCache(L.Cache) && L.round() != 1 &&
-      L.Index.modulePaths().count(T.name()) &&
+  if (hasCache(L.Cache) && L.Index.modulePaths().count(T.name()) &&
       !all_of(L.Index.getModuleHash(T.name()),
               [](uint32_t V) { return V == 0; })) {
     Key = cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
                    *T.ResolvedODR, *T.DefinedGlobals, Cfi);
     // As in-process, too: what was learnt of all modules is in the key.
     if (L.round() == 2)
-      Key = cacheKeyWith(Key, L.TwoRounds->hash());
+      Key = cacheKeyWith(Key, std::to_string(L.TwoRounds->hash()));
     if (!T.Part.isWhole())
       Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
                          partSuffix(T.Part),
@@ -81,7 +77,8 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
     // Only CodeView tells of it: other objects shall not depend on where the
     // cache is.
     Triple TheTriple = Builder.triple(T);
-    if (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF())
+    if (!FirstRound &&
+        (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF()))
       T.ObjectName = cacheEntry(Key);
   }
   if (Saver)
@@ -92,7 +89,10 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
     if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
                                    L.EmitImportsFiles))
       return Why;
-  return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
+  if (Key.empty())
+    return Error::success();
+  return FirstRound ? FirstRound->ask(T, Key, IsSampled, E)
+                    : askCache(T, Key, IsSampled, E);
 }
 
 Error JobPreparer::askCache(const Task &T, StringRef Key, bool IsSampled,

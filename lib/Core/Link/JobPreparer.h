@@ -17,6 +17,7 @@
 #include "Host/SessionEvents.h"
 #include "Job/JobBuilder.h"
 #include "Job/JobSaver.h"
+#include "Link/FirstRoundCache.h"
 #include "Link/Linker.h"
 #include "Plan/Plan.h"
 #include "LLVM/Cache.h"
@@ -44,6 +45,8 @@ public:
   SlimImports *slim() const { return Slim.get(); }
   /// Null: jobs aren't saved.
   const JobSaver *saver() const { return Saver.get(); }
+  /// Null: it isn't the first round of two, or there is no cache.
+  FirstRoundCache *firstRound() const { return FirstRound.get(); }
 
 private:
   llvm::Error prepareFirst(Task &T, bool IsSampled, Event &E);
@@ -55,6 +58,7 @@ private:
   std::unique_ptr<SlimImports> Slim;
   JobBuilder Builder;
   std::unique_ptr<JobSaver> Saver;
+  std::unique_ptr<FirstRoundCache> FirstRound;
   CfiFunctions Cfi;
 };
 

@@ -69,7 +69,8 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
   const Task &T = Tasks[J];
   if (L.round() == 1) {
     L.TwoRounds->keep(T.Number, T.name(), R.Object.bytes());
-    return Error::success();
+    return Out ? Preparer.firstRound()->store(T, R.Object.bytes(), Out)
+               : Error::success();
   }
   if (Error E = writeSideFiles(R.Outputs, Side))
     return E;

@@ -48,7 +48,7 @@ public:
   llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
                       const llvm::AddStreamFn &Out) override;
   bool deliversToMemory() const override { return !mayHit(); }
-  bool mayHit() const override { return hasCache(L.Cache) && L.round() != 1; }
+  bool mayHit() const override { return hasCache(L.Cache); }
   std::vector<std::string> notes() const override;
   std::vector<std::string> debugNotes() const override;
 

@@ -77,6 +77,16 @@ Progress::Progress(std::string Format, size_t Total, double Work, Screen S)
     : Format(std::move(Format)), Total(Total), Work(Work), S(std::move(S)),
       Begin(this->S.Now()) {}
 
+void Progress::setRound(unsigned Round, unsigned Rounds, TimePoint Began) {
+  NumStarted = NumFinished = Total * (Round - 1);
+  WorkDone = Work * (Round - 1);
+  Total *= Rounds;
+  Work *= Rounds;
+  Begin = Began;
+  Label =
+      ("codegen (round " + Twine(Round) + " of " + Twine(Rounds) + ") ").str();
+}
+
 void Progress::started(StringRef Name, StringRef Worker, bool IsFirst) {
   if (IsFirst)
     ++NumStarted;
@@ -98,7 +108,7 @@ void Progress::finished(StringRef Name, StringRef Worker, double JobWork,
 }
 
 void Progress::change(StringRef Name, StringRef Worker, bool IsEnd) {
-  What = "codegen " + printable(Name);
+  What = Label + printable(Name);
   if (!Worker.empty())
     What += " on " + printable(Worker);
   // Lines that stay: one for each job.

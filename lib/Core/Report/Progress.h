@@ -9,6 +9,7 @@
 // the next one overwrites:
 //
 //   [57/114] codegen foo.o on node3
+//   [171/228] codegen (round 2 of 2) foo.o on node3
 //
 // The status is a text with the placeholders of ninja's NINJA_STATUS:
 //
@@ -60,6 +61,10 @@ public:
   /// unit.
   Progress(std::string Format, size_t Total, double Work, Screen S);
 
+  /// Of \p Rounds, this is \p Round: all jobs are done once in each, in the
+  /// same time. What is counted began at \p Began. First of all.
+  void setRound(unsigned Round, unsigned Rounds, TimePoint Began);
+
   /// A job runs, on \p Worker if that is not empty. Not \p IsFirst: it has been
   /// told of before, and now runs once more.
   void started(llvm::StringRef Name, llvm::StringRef Worker, bool IsFirst);
@@ -82,10 +87,11 @@ private:
   std::string status() const;
 
   const std::string Format;
-  const size_t Total;
-  const double Work;
+  size_t Total;
+  double Work;
   const Screen S;
-  const TimePoint Begin;
+  TimePoint Begin;
+  std::string Label = "codegen ";
   size_t NumStarted = 0, NumFinished = 0, MaxRunning = 1;
   double WorkDone = 0;
   std::deque<TimePoint> Ends; // the last ones

@@ -164,6 +164,8 @@ private:
     number("threads", Facts.Threads);
     seconds("thin_link", T.thinLink());
     seconds("opened", T.openedAt());
+    seconds("first_round_end", T.firstRoundEnd());
+    seconds("second_round_begin", T.secondRoundBegin());
     seconds("end", T.end());
     J.attribute("failed", T.hasFailed());
     textIfAny("plugin_failed", T.whyPluginFailed());
@@ -251,6 +253,8 @@ private:
   void job(const JobRecord &R, const Summary::JobPlaces &Places) {
     text("name", R.Name);
     number("number", R.Number);
+    if (R.Round != 0)
+      number("round", R.Round);
     seconds("cost", R.Cost);
     text("from", name(R.From));
     textIfAny("why_here", R.WhyHere);

@@ -275,3 +275,40 @@ void Timeline::finish(bool LinkFailed) {
       if (A.Done == NoTime)
         A.Done = End;
 }
+
+void Timeline::addFirstRound(Timeline First, double Began) {
+  if (!IsOn || !First.IsOn)
+    return;
+  auto Later = [&](double &Time) {
+    if (Time != NoTime)
+      Time += Began;
+  };
+  for (JobRecord &J : Jobs) {
+    J.Round = 2;
+    for (double *Time : {&J.Preparing, &J.Prepared, &J.Delivering, &J.Ended})
+      Later(*Time);
+    for (AttemptRecord &A : J.Attempts)
+      for (double *Time : {&A.Offered, &A.Accepted, &A.Sending, &A.Running,
+                           &A.Receiving, &A.Done})
+        Later(*Time);
+  }
+  for (LoadRecord &L : Loads)
+    L.Time += Began;
+  for (JobRecord &J : First.Jobs)
+    J.Round = 1;
+  Later(End);
+  FirstRoundEnd = First.End;
+  SecondRoundBegin = std::max(Began, First.End);
+  Zero = First.Zero;
+  Date = First.Date;
+  ThinLink = First.ThinLink;
+  Opened = First.Opened;
+  if (PluginFailure.empty())
+    PluginFailure = std::move(First.PluginFailure);
+  Places.clear();
+  First.Jobs.insert(First.Jobs.end(), std::make_move_iterator(Jobs.begin()),
+                    std::make_move_iterator(Jobs.end()));
+  Jobs = std::move(First.Jobs);
+  First.Loads.insert(First.Loads.end(), Loads.begin(), Loads.end());
+  Loads = std::move(First.Loads);
+}

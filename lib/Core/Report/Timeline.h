@@ -79,6 +79,7 @@ struct JobRecord {
 
   std::string Name;
   unsigned Number = 0; // LLVM's number of the task
+  unsigned Round = 0;  // of two; 0: there is one
   double Cost = 0;     // estimated, in seconds; good for comparisons only
   uint64_t PrimaryBytes = 0;
   uint64_t ImportBytes = 0;      // as they travel
@@ -155,6 +156,9 @@ public:
   void pluginFailed(const llvm::Twine &Why);
   /// The link's last job has ended.
   void finish(bool HasFailed);
+  /// Of two rounds, this is the second one, and ended. Adds the first, which
+  /// had ended before this began, \p Began seconds after the first did.
+  void addFirstRound(Timeline First, double Began);
 
   // The record.
   llvm::ArrayRef<JobRecord> jobs() const { return Jobs; }
@@ -162,6 +166,10 @@ public:
   double thinLink() const { return ThinLink; } // seconds from SetUp to Zero
   double openedAt() const { return Opened; }
   double end() const { return End; }
+  /// Of two rounds, when the last job of the first had ended, and when the
+  /// second had its first; NoTime: there is one.
+  double firstRoundEnd() const { return FirstRoundEnd; }
+  double secondRoundBegin() const { return SecondRoundBegin; }
   bool hasFailed() const { return HasFailed; }
   llvm::StringRef whyPluginFailed() const { return PluginFailure; }
   /// When it began, for display.
@@ -184,6 +192,7 @@ private:
   double ThinLink = 0;
   double Opened = NoTime;
   double End = NoTime;
+  double FirstRoundEnd = NoTime, SecondRoundBegin = NoTime;
   std::string PluginFailure;
   std::vector<JobRecord> Jobs;
   std::vector<LoadRecord> Loads;

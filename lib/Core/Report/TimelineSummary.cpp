@@ -41,6 +41,8 @@ StringRef dtlto::name(Phase P) {
     return "deliver";
   case Phase::Close:
     return "close";
+  case Phase::Merge:
+    return "merge";
   }
   return "";
 }
@@ -153,6 +155,7 @@ private:
   void count();
   void bound();
   void findWaits();
+  void findWaits(unsigned Round, double Begin);
 
   struct At {
     size_t Job, Attempt;
@@ -263,12 +266,18 @@ void Summarizer::count() {
 }
 
 void Summarizer::bound() {
+  std::map<unsigned, std::pair<double, double>> Rounds; // longest, all
   for (size_t I = 0; I != T.jobs().size(); ++I)
-    if (const AttemptRecord *A = winner(T.jobs()[I]))
-      if (double Run = runSeconds(*A); Run > S.LongestRun) {
+    if (const AttemptRecord *A = winner(T.jobs()[I])) {
+      double Run = runSeconds(*A);
+      auto &[Longest, All] = Rounds[T.jobs()[I].Round];
+      Longest = std::max(Longest, Run);
+      All += Run;
+      if (Run > S.LongestRun) {
         S.LongestRun = Run;
         S.LongestJob = I;
       }
+    }
   unsigned Told = 0;
   for (const LoadRecord &L : T.loads())
     if (L.Slots != UINT32_MAX)
@@ -285,7 +294,9 @@ void Summarizer::bound() {
         }
   S.Slots = std::max({Told + assignLanes(Beside, SlotSlack),
                       assignLanes(Runs, SlotSlack), 1u});
-  S.Bound = T.thinLink() + std::max(S.LongestRun, S.Work / S.Slots);
+  S.Bound = T.thinLink();
+  for (const auto &[Round, Runs] : Rounds)
+    S.Bound += std::max(Runs.first, Runs.second / S.Slots);
 }
 
 /// What had a slot of the host of \p A until it could begin, now. Nothing if no
@@ -332,9 +343,24 @@ void Summarizer::findWaits() {
     }
 
   Now = std::max(0.0, T.end());
+  if (T.secondRoundBegin() != NoTime) {
+    findWaits(2, T.secondRoundBegin());
+    step(Phase::Merge, T.firstRoundEnd(), None, None);
+    findWaits(1, 0);
+  } else {
+    findWaits(Jobs.empty() ? 0 : Jobs.front().Round, 0);
+  }
+  step(Phase::ThinLink, -T.thinLink(), None, None);
+  std::reverse(S.Waits.begin(), S.Waits.end());
+}
+
+/// From the end of the last job of \p Round to when it began.
+void Summarizer::findWaits(unsigned Round, double Begin) {
+  constexpr size_t None = ~size_t(0);
+  ArrayRef<JobRecord> Jobs = T.jobs();
   size_t Last = None;
   for (size_t I = 0; I != Jobs.size(); ++I)
-    if (Jobs[I].Ended != NoTime &&
+    if (Jobs[I].Round == Round && Jobs[I].Ended != NoTime &&
         (Last == None || Jobs[I].Ended > Jobs[Last].Ended))
       Last = I;
   if (Last != None) {
@@ -390,9 +416,7 @@ void Summarizer::findWaits() {
       break;
     }
   }
-  step(Phase::Wait, 0, S.Waits.empty() ? None : S.Waits.back().Job, None);
-  step(Phase::ThinLink, -T.thinLink(), None, None);
-  std::reverse(S.Waits.begin(), S.Waits.end());
+  step(Phase::Wait, Begin, S.Waits.empty() ? None : S.Waits.back().Job, None);
 }
 
 Summary Summarizer::run() {

@@ -28,9 +28,10 @@ enum class Phase : uint8_t {
   Run,
   Receive,
   Deliver,
-  Close // after the last job
+  Close, // after the last job
+  Merge  // between two rounds
 };
-constexpr size_t NumPhases = size_t(Phase::Close) + 1;
+constexpr size_t NumPhases = size_t(Phase::Merge) + 1;
 
 /// The phase's name in reports, lower case.
 llvm::StringRef name(Phase P);
@@ -114,7 +115,7 @@ struct Summary {
   double Waste = 0; // seconds of the others
 
   // No schedule is faster than the thin link, and then the longest job, or all
-  // work on all slots.
+  // work on all slots; of two rounds, one after the other.
   double LongestRun = 0;
   size_t LongestJob = ~size_t(0);
   unsigned Slots = 0; // the most that the plugin told of, and those used here

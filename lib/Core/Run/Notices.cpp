@@ -363,7 +363,7 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   };
   for (const std::string &Note : Notes)
     L.msg().note(Note);
-  if (NumNotExpressible && !L.HasToldWhatStays)
+  if (NumNotExpressible && L.RunOfTwo != 2)
     L.msg().note(plugin() + ofAll(NumNotExpressible) +
                  " modules were compiled here, since " +
                  join(NotExpressible, ", ") +

@@ -28,7 +28,10 @@ ProgressObserver::ProgressObserver(const LinkFacts &Run, const RunContext &L)
            Progress::Screen{[&L](StringRef Text) { L.msg().progress(Text); },
                             [&L] { return L.msg().columns(); }, Clock::now}),
       Verifies(L.opts().VerifyPercent != 0), IsShown(Run.numJobs()),
-      IsFinished(Run.numJobs()), IsSampled(Run.numJobs()) {}
+      IsFinished(Run.numJobs()), IsSampled(Run.numJobs()) {
+  if (L.RunOfTwo != 0)
+    Line.setRound(L.RunOfTwo, 2, L.BothStarted);
+}
 
 void ProgressObserver::started(plan::JobId J, StringRef Worker) {
   Line.started(Run.title(J), Worker, !IsShown[J]);

@@ -26,19 +26,20 @@ struct RunContext {
   std::chrono::steady_clock::time_point Started = {}; // the first task came
   std::chrono::steady_clock::time_point SetUp = {};   // LLD began with its LTO
 
-  /// Of two runs for one link, the first: what it writes for the user has that
-  /// in its name.
-  bool IsFirstRound = false;
-  /// The user knows which modules stay here: it is the second run of their
-  /// jobs.
-  bool HasToldWhatStays = false;
+  /// Of two runs for one link, of the same jobs: 1, 2; 0: there is one.
+  unsigned RunOfTwo = 0;
+  /// When the first of two began.
+  std::chrono::steady_clock::time_point BothStarted = {};
+  /// Takes the record of the first run, for the second one's. Null: there is
+  /// one run.
+  Timeline *FirstRecord = nullptr;
 
   Messages &msg() const { return Host.Msg; }
   const Options &opts() const { return Opts; }
-  /// Where this run writes what the user wants at \p Path: x.json becomes
-  /// x.round1.json in the first of two.
+  /// Where this run writes what the user wants at \p Path, and each run has
+  /// its own: x.log becomes x.round1.log in the first of two.
   std::string fileOfRound(llvm::StringRef Path) const {
-    if (!IsFirstRound)
+    if (RunOfTwo != 1)
       return Path.str();
     llvm::StringRef Extension = llvm::sys::path::extension(Path);
     return (Path.drop_back(Extension.size()) + ".round1" + Extension).str();

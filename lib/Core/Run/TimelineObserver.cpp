@@ -106,8 +106,17 @@ void TimelineObserver::sawAction(const Step &S, const Action &A) {
 
 void TimelineObserver::finish() {
   Record.finish(Run.hasErrors());
+  // The link goes on with the second round.
+  if (L.RunOfTwo == 1 && !Run.hasErrors()) {
+    *L.FirstRecord = std::move(Record);
+    return;
+  }
+  if (L.RunOfTwo == 2)
+    Record.addFirstRound(
+        std::move(*L.FirstRecord),
+        std::chrono::duration<double>(L.Started - L.BothStarted).count());
   if (!L.opts().Report.empty()) {
-    std::string Path = L.fileOfRound(L.opts().Report);
+    const std::string &Path = L.opts().Report;
     const dtlto_plugin &Plugin = *L.Host.Plugin;
     ReportFacts Facts{L.opts().OutputFile, Plugin.name,
                       Plugin.version ? Plugin.version : "", L.Host.Parallelism};

@@ -18,7 +18,8 @@ namespace dtlto {
 class LinkRun;
 
 /// Records a link for reports and time traces. At its end it writes the report
-/// and leaves the record with the linker, as the user asked.
+/// and leaves the record with the linker, as the user asked. Two rounds have
+/// one report, by the last one that there is.
 class TimelineObserver : public Observer {
 public:
   TimelineObserver(const LinkRun &Run, const RunContext &L);

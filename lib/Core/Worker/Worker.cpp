@@ -12,6 +12,7 @@
 
 #include "Worker/Worker.h"
 #include "Bundle/CodegenData.h"
+#include "Bundle/CodegenDataFile.h"
 #include "Config/ConfigJSON.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
@@ -284,6 +285,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     Expected<StringRef> Bytes = configFile(B, Name);
     if (!Bytes)
       return Bytes.takeError();
+    if (Error E = checkCodegenDataFile(*Bytes))
+      return failure(Name + ": " + toString(std::move(E)));
     Data = *Bytes;
   }
   if (Round != 0)

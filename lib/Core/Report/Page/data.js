@@ -22,6 +22,7 @@ const phases = {
   here: { label: "run in the linker", color: "--here" },
   receive: { label: "receive", color: "--receive" },
   deliver: { label: "deliver", color: "--deliver" },
+  merge: { label: "merge between the rounds", color: "--thin-link" },
   close: { label: "close", color: "--wait" },
 };
 
@@ -78,8 +79,10 @@ jobs.forEach((job, index) => {
   const won = job.winner === undefined ? undefined : job.attempts[job.winner];
   const run = won && won.phases.find((span) => span.phase === "run");
   job.index = index;
+  // Of two rounds, each has the same modules.
+  if (job.round) job.name += ` (round ${job.round})`;
   job.won = won;
-  job.short = shortName(job.name);
+  job.short = shortName(job.name.replace(/ \(round \d\)$/, ""));
   job.took = run ? run.end - run.begin : 0;
   job.inputs = job.bytes.primary + job.bytes.imports + job.bytes.shard;
   job.where = job.from === "cache" ? "the cache"

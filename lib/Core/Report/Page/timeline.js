@@ -142,6 +142,19 @@ function lanesHeight() { return lanes.length * rowHeight; }
 function visibleHeight() { return Math.min(maxHeight, Math.max(rowHeight, lanesHeight())); }
 function timeAt(x) { return view.from + (x - gutter) / (canvas.clientWidth - gutter) * (view.to - view.from); }
 
+/** Between two rounds: no job of the second begins before the last of the first has ended. */
+function drawBarrier(pen, X, height) {
+  const { first_round_end: from, second_round_begin: to } = report.link;
+  if (to === undefined) return;
+  const x = Math.max(gutter, X(from)), width = Math.max(2, X(to) - x);
+  if (X(to) < gutter) return;
+  pen.fillStyle = colors["phase thin link"];
+  pen.fillRect(x, axis, width, height - axis);
+  pen.fillStyle = colors.muted;
+  pen.textAlign = "left";
+  pen.fillText("round 2", x + width + 4, axis + 8);
+}
+
 function drawLanes() {
   view.top = Math.max(0, Math.min(view.top, lanesHeight() - visibleHeight()));
   const { pen, width, height } = prepare(canvas, axis + visibleHeight());
@@ -185,6 +198,7 @@ function drawLanes() {
     pen.restore();
   }
   drawLabels(pen);
+  drawBarrier(pen, X, height);
   pen.restore();
   // What comes before all lanes.
   const x0 = X(Math.max(begin, view.from)), x1 = X(Math.min(0, view.to));

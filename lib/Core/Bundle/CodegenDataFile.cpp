@@ -1,0 +1,224 @@
+//===- CodegenDataFile.cpp - Files of what code generation learnt ---------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/CodegenDataFile.h"
+#include "Bundle/CodegenData.h"
+#include "Support/Failure.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/LineIterator.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/YAMLTraits.h"
+#include <map>
+#include <set>
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr StringLiteral FileMagic = "\xff"
+                                           "cgdata\x81";
+/// The first with a map, that with today's form of it, and the last one known.
+static constexpr uint32_t FirstWithMap = 2, WithThisMap = 4, LastVersion = 4;
+/// LLVM doesn't look at a shorter one.
+static constexpr size_t MinHeader = 24;
+static constexpr size_t PartAlignment = 4;
+static constexpr uint32_t HasTree = 1, HasMap = 2;
+
+static Error damaged(const Twine &Why) { return failure("damaged: " + Why); }
+
+static Error checkBinary(StringRef File) {
+  using namespace support;
+  if (File.size() < MinHeader)
+    return Error::success();
+  const char *Data = File.data();
+  auto Version = endian::read<uint32_t, endianness::little>(Data + 8);
+  auto Kinds = endian::read<uint32_t, endianness::little>(Data + 12);
+  auto TreeAt = endian::read<uint64_t, endianness::little>(Data + 16);
+  if (Version > LastVersion)
+    return Error::success();
+  size_t Header = MinHeader;
+  uint64_t MapAt = File.size();
+  if (Version >= FirstWithMap) {
+    Header += sizeof(uint64_t);
+    if (File.size() < Header)
+      return damaged("a header that is cut off");
+    if (Kinds & HasMap)
+      MapAt = endian::read<uint64_t, endianness::little>(Data + MinHeader);
+  } else if (Kinds & HasMap) {
+    return damaged("a map in version " + Twine(Version));
+  }
+  if (MapAt < Header || MapAt > File.size() || MapAt % PartAlignment != 0 ||
+      (Kinds & HasTree &&
+       (TreeAt < Header || TreeAt > MapAt || TreeAt % PartAlignment != 0)))
+    return damaged("parts that are outside of it");
+  if (Kinds & HasTree)
+    if (Error E = checkHashTree(File.slice(TreeAt, MapAt)))
+      return damaged(toString(std::move(E)));
+  if (!(Kinds & HasMap))
+    return Error::success();
+  if (Version < WithThisMap)
+    return failure("another LLVM's: a map in the form of version " +
+                   Twine(Version));
+  if (Error E = checkFunctionMap(File.drop_front(MapAt), std::nullopt))
+    return damaged(toString(std::move(E)));
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Texts
+//===----------------------------------------------------------------------===//
+
+namespace dtlto::text {
+struct Node {
+  yaml::Hex64 Hash;
+  unsigned Terminals;
+  std::vector<unsigned> Successors;
+};
+using Tree = std::map<unsigned, Node>;
+
+struct Operand {
+  unsigned Instruction, Number;
+  uint64_t Hash;
+};
+struct Function {
+  uint64_t Hash;
+  std::string Name, Module;
+  unsigned NumInstructions;
+  std::vector<Operand> Operands;
+};
+} // namespace dtlto::text
+
+LLVM_YAML_IS_SEQUENCE_VECTOR(dtlto::text::Operand)
+LLVM_YAML_IS_SEQUENCE_VECTOR(dtlto::text::Function)
+
+namespace llvm::yaml {
+template <> struct MappingTraits<text::Node> {
+  static void mapping(IO &Io, text::Node &N) {
+    Io.mapRequired("Hash", N.Hash);
+    Io.mapRequired("Terminals", N.Terminals);
+    Io.mapRequired("SuccessorIds", N.Successors);
+  }
+};
+template <> struct CustomMappingTraits<text::Tree> {
+  static void inputOne(IO &Io, StringRef Key, text::Tree &T) {
+    text::Node N;
+    Io.mapRequired(Key.str().c_str(), N);
+    unsigned Id;
+    if (Key.getAsInteger(0, Id))
+      return Io.setError("a node without a number");
+    if (!T.insert({Id, std::move(N)}).second)
+      Io.setError("a node that is there twice");
+  }
+  static void output(IO &, text::Tree &) {}
+};
+template <> struct MappingTraits<text::Operand> {
+  static void mapping(IO &Io, text::Operand &O) {
+    Io.mapRequired("InstIndex", O.Instruction);
+    Io.mapRequired("OpndIndex", O.Number);
+    Io.mapRequired("OpndHash", O.Hash);
+  }
+};
+template <> struct MappingTraits<text::Function> {
+  static void mapping(IO &Io, text::Function &F) {
+    Io.mapRequired("Hash", F.Hash);
+    Io.mapRequired("FunctionName", F.Name);
+    Io.mapRequired("ModuleName", F.Module);
+    Io.mapRequired("InstCount", F.NumInstructions);
+    Io.mapRequired("IndexOperandHashes", F.Operands);
+  }
+};
+} // namespace llvm::yaml
+
+/// LLVM makes nodes in the order of their numbers, below those that it has.
+static Error checkTree(const text::Tree &T) {
+  std::map<unsigned, unsigned> Depths = {{0, 0}};
+  for (const auto &[Id, N] : T) {
+    auto It = Depths.find(Id);
+    if (It == Depths.end() || (Id == 0 && N.Hash != 0))
+      return damaged("a tree with another root");
+    std::set<uint64_t> Seen;
+    for (unsigned Next : N.Successors) {
+      auto Child = T.find(Next);
+      if (Next <= Id || Child == T.end() ||
+          !Depths.insert({Next, It->second + 1}).second ||
+          !Seen.insert(Child->second.Hash).second)
+        return damaged("a tree that is none");
+      if (It->second == MaxTreeDepth)
+        return damaged("a tree too deep");
+    }
+  }
+  return Error::success();
+}
+
+static Error checkText(StringRef File) {
+  std::unique_ptr<MemoryBuffer> Buffer = MemoryBuffer::getMemBufferCopy(File);
+  uint32_t Kinds = 0;
+  line_iterator Line(*Buffer, /*SkipBlanks=*/true, '#');
+  for (; !Line.is_at_eof(); ++Line) {
+    if (Line->trim().empty())
+      continue;
+    if (!Line->starts_with(":"))
+      break;
+    StringRef Name = Line->drop_front().rtrim();
+    if (Name.equals_insensitive("outlined_hash_tree"))
+      Kinds |= HasTree;
+    else if (Name.equals_insensitive("stable_function_map"))
+      Kinds |= HasMap;
+    else
+      return Error::success();
+  }
+  if (Line.is_at_eof())
+    return Error::success();
+
+  std::string Why;
+  yaml::Input In(
+      StringRef(Line->data(), Buffer->getBufferEnd() - Line->data()),
+      /*Ctxt=*/nullptr,
+      [](const SMDiagnostic &D, void *Why) {
+        *static_cast<std::string *>(Why) =
+            ("line " + Twine(D.getLineNo()) + " of its data: " + D.getMessage())
+                .str();
+      },
+      &Why);
+  auto NotRead = [&] {
+    return damaged(Why.empty() ? "a text that can't be read" : Why);
+  };
+  if (Kinds & HasTree) {
+    text::Tree T;
+    In >> T;
+    if (In.error())
+      return NotRead();
+    if (Error E = checkTree(T))
+      return E;
+    In.nextDocument();
+  }
+  if (Kinds & HasMap) {
+    std::vector<text::Function> Functions;
+    In >> Functions;
+    if (In.error())
+      return NotRead();
+    for (const text::Function &F : Functions) {
+      if (F.NumInstructions > MaxMapInstructions)
+        return damaged("a function with numbers out of their range");
+      for (const text::Operand &O : F.Operands)
+        if (O.Instruction >= F.NumInstructions)
+          return damaged("an operand of no instruction");
+    }
+  }
+  return Error::success();
+}
+
+Error dtlto::checkCodegenDataFile(StringRef File) {
+  if (File.starts_with(FileMagic))
+    return checkBinary(File);
+  // As LLVM tells a text.
+  StringRef Begin = File.take_front(FileMagic.size());
+  if (!Begin.empty() &&
+      all_of(Begin, [](char C) { return isPrint(C) || isSpace(C); }))
+    return checkText(File);
+  return Error::success();
+}
