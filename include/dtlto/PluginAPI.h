@@ -438,6 +438,33 @@ typedef struct dtlto_local_room {
   void (*leave)(dtlto_host_context *context, uint64_t job, uint64_t bytes);
 } dtlto_local_room;
 
+/* Extension of the host: numbers that the plugin counts or its DBS tells of, such as
+ * hits of a cache, bytes on the network, or times by a worker's clock. They are for
+ * display (--thinlto-dist-report) and decide nothing. Since 1.4. */
+#define DTLTO_EXT_NUMBERS "dtlto.numbers/1"
+
+/* What a number is of. Treat an unknown unit as DTLTO_UNIT_COUNT. */
+enum {
+  DTLTO_UNIT_COUNT = 0,
+  DTLTO_UNIT_BYTES = 1,
+  DTLTO_UNIT_MICROSECONDS = 2
+};
+
+typedef struct dtlto_numbers {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* [any-thread] A number of the session is `value` now; one of the same name
+   * before is replaced. `unit` is DTLTO_UNIT_.... `name` is for people: a few words,
+   * lower case, copied before the call returns. A host cuts what is overlong, and
+   * shows the first names if there are too many. In close(), too. */
+  void (*session)(dtlto_host_context *context, const char *name, uint32_t unit,
+                  uint64_t value);
+  /* [any-thread] The same of an accepted job. After the job's job_done() it does
+   * nothing. */
+  void (*job)(dtlto_host_context *context, uint64_t job, const char *name,
+              uint32_t unit, uint64_t value);
+} dtlto_numbers;
+
 /* What the host tells of this link. Borrowed until open() returns. */
 typedef struct dtlto_session_params {
   uint32_t size;

@@ -535,6 +535,8 @@ void Client::shutDown() {
   uint64_t KiB = 1024;
   TheLog->debug("sent " + std::to_string(BytesSent / KiB) + " KiB, received " +
                 std::to_string(BytesReceived / KiB) + " KiB");
+  number("bytes sent", DTLTO_UNIT_BYTES, BytesSent);
+  number("bytes received", DTLTO_UNIT_BYTES, BytesReceived);
   for (size_t I = 0; I != TheFarm.size(); ++I)
     TheLog->debug(TheFarm.host(I).Name + ": " +
                   std::to_string(TheFarm.host(I).NumDone) + " modules");

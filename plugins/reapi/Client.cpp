@@ -134,13 +134,15 @@ void Client::giveUp(const std::string &Why) {
   bool IsFirst;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    IsFirst = TheEnd.empty();
-    if (IsFirst)
-      TheEnd = Why.empty() ? "the link has ended" : Why;
+    IsFirst = !std::exchange(HasGivenUp, true);
   }
-  Changed.notify_all();
+  // Before any job ends because of it.
   if (IsFirst && !Why.empty())
     log(DTLTO_LOG_ERROR, Why);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (TheEnd.empty())
+    TheEnd = Why.empty() ? "the link has ended" : Why;
+  Changed.notify_all();
 }
 
 void Client::waitUntilReady(Job &J) {
@@ -226,6 +228,10 @@ static std::string megabytes(uint64_t Bytes) {
          std::to_string((Bytes + 50000) / 100000 % 10) + " MB";
 }
 
+static std::string milliseconds(uint64_t Micro) {
+  return std::to_string((Micro + 500) / 1000) + " ms";
+}
+
 void Client::stop() {
   Stopping.raise();
   giveUp("");
@@ -234,6 +240,8 @@ void Client::stop() {
   if (Preparer.joinable())
     Preparer.join();
   const Traffic &T = TheServer.Sum;
+  if (!OnlyStatus)
+    tellNumbers();
   if (!T.Hits && !T.Executed)
     return;
   log(DTLTO_LOG_DEBUG,
@@ -243,7 +251,25 @@ void Client::stop() {
           std::to_string(T.BlobsUp) + " blobs up (" + megabytes(T.BytesUp) +
           "), " + std::to_string(T.BlobsThere) + " were there, " +
           megabytes(T.BytesDown) + " down; by the server's clock " +
-          std::to_string(T.QueuedMs) + " ms queued, " +
-          std::to_string(T.RunMs) + " ms run; " + std::to_string(T.Retried) +
-          " calls again");
+          milliseconds(T.Queued) + " queued, " + milliseconds(T.Ran) +
+          " run, " + milliseconds(T.Fetched) + " fetching inputs, " +
+          milliseconds(T.Stored) + " storing outputs; " +
+          std::to_string(T.Retried) + " calls again");
+}
+
+void Client::tellNumbers() {
+  const Traffic &T = TheServer.Sum;
+  number("hits of the action cache", DTLTO_UNIT_COUNT, T.Hits);
+  number("misses of the action cache", DTLTO_UNIT_COUNT, T.Misses);
+  number("actions executed", DTLTO_UNIT_COUNT, T.Executed);
+  number("workers", DTLTO_UNIT_COUNT, Workers.size());
+  number("blobs sent", DTLTO_UNIT_COUNT, T.BlobsUp);
+  number("blobs that were there", DTLTO_UNIT_COUNT, T.BlobsThere);
+  number("bytes sent", DTLTO_UNIT_BYTES, T.BytesUp);
+  number("bytes received", DTLTO_UNIT_BYTES, T.BytesDown);
+  number("calls tried again", DTLTO_UNIT_COUNT, T.Retried);
+  number(QueuedName, DTLTO_UNIT_MICROSECONDS, T.Queued);
+  number(FetchedName, DTLTO_UNIT_MICROSECONDS, T.Fetched);
+  number(RanName, DTLTO_UNIT_MICROSECONDS, T.Ran);
+  number(StoredName, DTLTO_UNIT_MICROSECONDS, T.Stored);
 }

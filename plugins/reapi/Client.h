@@ -30,6 +30,12 @@
 
 namespace dtlto::reapi {
 
+// Names of numbers, of the session and of its jobs.
+inline constexpr char QueuedName[] = "queued, by the server's clock",
+                      FetchedName[] = "inputs fetched, by the worker's clock",
+                      RanName[] = "run, by the worker's clock",
+                      StoredName[] = "outputs stored, by the worker's clock";
+
 /// gRPC's library, in use for as long as this lives; its threads end with it.
 struct Library {
   Library();
@@ -90,7 +96,10 @@ private:
   std::string standardError(Job &J, re::ActionResult &R);
   /// Throws what \p F is for a job.
   [[noreturn]] void fail(Job &J, const Fault &F, const std::string &Doing);
-  void count(const re::ExecutedActionMetadata &M);
+  /// Of an action that was executed for \p J.
+  void count(const Job &J, const re::ExecutedActionMetadata &M);
+  /// For the report.
+  void tellNumbers();
 
   const Library TheLibrary;
   const Settings S;
@@ -111,7 +120,8 @@ private:
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   bool Ready = false;
-  std::string TheEnd; // not empty: why there is no use in going on
+  bool HasGivenUp = false; // and has begun to tell it
+  std::string TheEnd;      // not empty: why there is no use in going on
   /// Of a processor that isn't x86.
   struct Target {
     enum { Unknown, Asked, Known } State = Unknown;

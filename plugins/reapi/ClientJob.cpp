@@ -196,7 +196,7 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
     InFlight.leave();
     if (!F) {
       ++TheServer.Sum.Executed;
-      count(Out.Result.execution_metadata());
+      count(J, Out.Result.execution_metadata());
       std::string By =
           sdk::oneLine(Out.Result.execution_metadata().worker().substr(0, 200));
       if (!By.empty()) {
@@ -239,12 +239,23 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
   }
 }
 
-void Client::count(const re::ExecutedActionMetadata &M) {
+void Client::count(const Job &J, const re::ExecutedActionMetadata &M) {
   Traffic &T = TheServer.Sum;
-  T.QueuedMs +=
-      millisecondsBetween(M.queued_timestamp(), M.worker_start_timestamp());
-  T.RunMs += millisecondsBetween(M.execution_start_timestamp(),
-                                 M.execution_completed_timestamp());
+  auto Add = [&](const char *Name, std::atomic<uint64_t> &Sum,
+                 const google::protobuf::Timestamp &Begin,
+                 const google::protobuf::Timestamp &End) {
+    if (uint64_t Time = microsecondsBetween(Begin, End)) {
+      Sum += Time;
+      J.Offer.number(Name, DTLTO_UNIT_MICROSECONDS, Time);
+    }
+  };
+  Add(QueuedName, T.Queued, M.queued_timestamp(), M.worker_start_timestamp());
+  Add(FetchedName, T.Fetched, M.input_fetch_start_timestamp(),
+      M.input_fetch_completed_timestamp());
+  Add(RanName, T.Ran, M.execution_start_timestamp(),
+      M.execution_completed_timestamp());
+  Add(StoredName, T.Stored, M.output_upload_start_timestamp(),
+      M.output_upload_completed_timestamp());
 }
 
 std::string Client::standardError(Job &J, re::ActionResult &R) {

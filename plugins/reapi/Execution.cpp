@@ -33,14 +33,14 @@ Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
 }
 
 uint64_t
-dtlto::reapi::millisecondsBetween(const google::protobuf::Timestamp &Begin,
+dtlto::reapi::microsecondsBetween(const google::protobuf::Timestamp &Begin,
                                   const google::protobuf::Timestamp &End) {
   if (Begin.seconds() <= 0 || End.seconds() < Begin.seconds() ||
       End.seconds() - Begin.seconds() > 1000000)
     return 0;
-  int64_t Ms = (End.seconds() - Begin.seconds()) * 1000 +
-               (int64_t(End.nanos()) - Begin.nanos()) / 1000000;
-  return Ms > 0 ? uint64_t(Ms) : 0;
+  int64_t Time = (End.seconds() - Begin.seconds()) * 1000000 +
+                 (int64_t(End.nanos()) - Begin.nanos()) / 1000;
+  return Time > 0 ? uint64_t(Time) : 0;
 }
 
 namespace {

@@ -43,8 +43,8 @@ struct ExecuteOptions {
 Outcome execute(Server &S, Stop &Stopping, DigestKind Kind,
                 const ExecuteOptions &O);
 
-/// Milliseconds from \p Begin to \p End; 0 if that isn't known.
-uint64_t millisecondsBetween(const google::protobuf::Timestamp &Begin,
+/// Microseconds from \p Begin to \p End; 0 if that isn't known.
+uint64_t microsecondsBetween(const google::protobuf::Timestamp &Begin,
                              const google::protobuf::Timestamp &End);
 
 } // namespace dtlto::reapi

@@ -19,7 +19,6 @@ using namespace dtlto::reapi;
 using namespace std::chrono_literals;
 
 static constexpr size_t MaxPem = size_t(4) << 20;
-static constexpr size_t MaxToken = size_t(64) << 10;
 // What one message from a server may be.
 static constexpr int MaxMessage = 64 << 20;
 // What gRPC's servers take as a message, less room for what is around blobs.
@@ -41,37 +40,12 @@ std::string dtlto::reapi::makeUuid() {
   return Text;
 }
 
-static std::string readFile(const std::string &Name, const char *Setting,
-                            size_t Limit) {
-  std::string Text, Error;
-  if (Name.empty())
-    return Text;
-  if (!readSmallFile(Name, Limit, Text, Error))
-    throw dtlto::sdk::Error(DTLTO_ERROR_CALLER,
-                            std::string(Setting) + "=: " + Error);
-  if (Text.empty())
-    throw dtlto::sdk::Error(DTLTO_ERROR_CALLER, std::string(Setting) +
-                                                    "=: " + dtlto::quote(Name) +
-                                                    " is empty");
-  return Text;
-}
-
-Server::Server(const Settings &S) : S(S), Invocation(makeUuid()) {
+Server::Server(const Settings &S)
+    : S(S), Invocation(makeUuid()), Token(S.TokenFile) {
   grpc::SslCredentialsOptions Ssl;
-  Ssl.pem_root_certs = readFile(S.CaFile, "tls-ca", MaxPem);
-  Ssl.pem_cert_chain = readFile(S.CertFile, "tls-cert", MaxPem);
-  Ssl.pem_private_key = readFile(S.KeyFile, "tls-key", MaxPem);
-  std::string Token = readFile(S.TokenFile, "token-file", MaxToken);
-  Token.erase(Token.find_last_not_of(" \t\r\n") + 1);
-  if (hasControl(Token))
-    throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(S.TokenFile) +
-                                             " holds more than one line");
-  if (!isHeaderValue(Token))
-    throw sdk::Error(DTLTO_ERROR_CALLER,
-                     "token-file=: " + quote(S.TokenFile) +
-                         " has other characters than ASCII's printable ones");
-  if (!Token.empty())
-    Authorization = "Bearer " + Token;
+  Ssl.pem_root_certs = readSettingsFile(S.CaFile, "tls-ca", MaxPem);
+  Ssl.pem_cert_chain = readSettingsFile(S.CertFile, "tls-cert", MaxPem);
+  Ssl.pem_private_key = readSettingsFile(S.KeyFile, "tls-key", MaxPem);
   if (!S.Helper.empty())
     Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
@@ -126,8 +100,10 @@ Fault Server::prepare(Call &C, const std::string &Action,
     if (!S.Headers.count(Name))
       C.Context.AddMetadata(Name, Value);
   }
-  if (!Authorization.empty() && !IsAuthorized)
-    C.Context.AddMetadata("authorization", Authorization);
+  if (!IsAuthorized)
+    C.Token = Token.header();
+  if (!C.Token.empty())
+    C.Context.AddMetadata("authorization", C.Token);
   for (const auto &[Name, Value] : S.Headers)
     C.Context.AddMetadata(Name, Value);
   return {};
@@ -135,12 +111,14 @@ Fault Server::prepare(Call &C, const std::string &Action,
 
 Fault Server::Call::end(const grpc::Status &Status) {
   Fault F = faultOf(Status);
-  if (!S.Helper)
-    return F;
-  if (!F)
+  bool IsRefused = F.Code == grpc::StatusCode::UNAUTHENTICATED;
+  if (!F && S.Helper)
     S.Helper->taken(To, Stamp);
-  else if (F.Code == grpc::StatusCode::UNAUTHENTICATED &&
-           S.Helper->renew(Stopping, To, Stamp, F)) {
+  if (!F && !Token.empty())
+    S.Token.taken(Token);
+  if (IsRefused &&
+      (Token.empty() ? S.Helper && S.Helper->renew(Stopping, To, Stamp, F)
+                     : S.Token.renew(Token))) {
     F.What = Fault::Later;
     F.Renewed = true;
   }

@@ -15,6 +15,7 @@
 #define DTLTO_REAPI_SERVER_H
 
 #include "Credentials.h"
+#include "TokenFile.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include <atomic>
@@ -46,7 +47,8 @@ struct Traffic {
   std::atomic<uint64_t> BytesUp{0}, BytesDown{0}; // of blobs, as they were sent
   std::atomic<uint64_t> BlobsUp{0}, BlobsThere{0};
   std::atomic<uint64_t> Hits{0}, Misses{0}, Executed{0}, Retried{0};
-  std::atomic<uint64_t> QueuedMs{0}, RunMs{0}; // by the server's clocks
+  // Microseconds, by the server's clocks.
+  std::atomic<uint64_t> Queued{0}, Fetched{0}, Ran{0}, Stored{0};
 };
 
 class Server {
@@ -78,6 +80,7 @@ public:
     Stop &Stopping;
     const Endpoint &To;
     uint64_t Stamp = 0; // of the helper's headers
+    std::string Token;  // that it has; empty: none
     const Fault Failed;
     Stop::Call Here;
   };
@@ -123,7 +126,7 @@ private:
 
   std::map<std::string, std::shared_ptr<grpc::Channel>> Channels; // by address
   std::string Invocation; // a UUID for this link
-  std::string Authorization;
+  TokenFile Token;
   std::unique_ptr<CredentialHelper> Helper; // null: there is none
 };
 

@@ -41,6 +41,10 @@ static_assert(DTLTO_WORKER_UNKNOWN == 0, "");
 static_assert(DTLTO_WORKER_UP == 1, "");
 static_assert(DTLTO_WORKER_OUT == 2, "");
 
+static_assert(DTLTO_UNIT_COUNT == 0, "");
+static_assert(DTLTO_UNIT_BYTES == 1, "");
+static_assert(DTLTO_UNIT_MICROSECONDS == 2, "");
+
 static_assert(DTLTO_LOG_DEBUG == 0, "");
 static_assert(DTLTO_LOG_NOTE == 1, "");
 static_assert(DTLTO_LOG_WARNING == 2, "");
@@ -54,6 +58,7 @@ static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE_2, "dtlto.bundle/2"), "");
 static_assert(equal(DTLTO_EXT_CHECK, "dtlto.check/1"), "");
 static_assert(equal(DTLTO_EXT_LOCAL_ROOM, "dtlto.local-room/1"), "");
+static_assert(equal(DTLTO_EXT_NUMBERS, "dtlto.numbers/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
 static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");

@@ -55,6 +55,10 @@ typedef int32_t (*query_fn)(dtlto_session *, uint32_t,
                             void *);
 typedef int32_t (*enter_room_fn)(dtlto_host_context *, uint64_t);
 typedef void (*leave_room_fn)(dtlto_host_context *, uint64_t, uint64_t);
+typedef void (*session_number_fn)(dtlto_host_context *, text, uint32_t,
+                                  uint64_t);
+typedef void (*job_number_fn)(dtlto_host_context *, uint64_t, text, uint32_t,
+                              uint64_t);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 typedef void (*complete_fn)(dtlto_session *);
 
@@ -214,6 +218,12 @@ FIELD(dtlto_local_room, reserved, uint32_t, 4);
 FIELD(dtlto_local_room, enter, enter_room_fn, 8);
 FIELD(dtlto_local_room, leave, leave_room_fn, 16);
 SIZE(dtlto_local_room, 24);
+
+FIELD(dtlto_numbers, size, uint32_t, 0);
+FIELD(dtlto_numbers, reserved, uint32_t, 4);
+FIELD(dtlto_numbers, session, session_number_fn, 8);
+FIELD(dtlto_numbers, job, job_number_fn, 16);
+SIZE(dtlto_numbers, 24);
 
 FIELD(dtlto_refuted, size, uint32_t, 0);
 FIELD(dtlto_refuted, reserved, uint32_t, 4);

@@ -14,6 +14,8 @@
 //   twice        releases the bundle of each job twice
 //   room-late    waits for room for each job after its job_done()
 //   room-submit  waits for it in submit()
+//   number-job   tells a number of a job that it never had
+//   number-name  and one without a name
 //   host-late    reads the host after close()
 //   late-call    calls the host after close()
 //   locked       calls job_done() with the lock held that load() takes
@@ -35,6 +37,13 @@ static void enter_room(dtlto_session *s, uint64_t job) {
       s->host->extension(s->host->context, DTLTO_EXT_LOCAL_ROOM);
   if (room)
     room->enter(s->host->context, job);
+}
+
+static void tell_number(dtlto_session *s, const char *name, uint64_t job) {
+  const dtlto_numbers *numbers =
+      s->host->extension(s->host->context, DTLTO_EXT_NUMBERS);
+  if (numbers)
+    numbers->job(s->host->context, job, name, DTLTO_UNIT_COUNT, 1);
 }
 
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
@@ -90,6 +99,10 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
     Sink = job->name[0];
   if (how(s, "room-late"))
     enter_room(s, id);
+  if (how(s, "number-job"))
+    tell_number(s, "jobs", id + 1000);
+  if (how(s, "number-name"))
+    tell_number(s, NULL, id);
   if (how(s, "twice")) {
     dtlto_buffer again = bundle;
     release(&again);

@@ -139,6 +139,7 @@ private:
   int32_t bundleSpans(uint64_t Job, dtlto_bundle_spans *Out);
   int32_t enterRoom(uint64_t Job);
   void leaveRoom(uint64_t Job);
+  void checkNumber(const char *Name, const uint64_t *Job);
   void setNeeds(uint32_t Parts);
   HostBuffer &lendMemory(const char *What, uint64_t Job, std::string Bytes);
   dtlto_buffer lend(const char *What, uint64_t Job, std::string Bytes);
@@ -167,6 +168,7 @@ private:
   dtlto_bundle_2 BundleExtension2 = {};
   dtlto_check CheckExtension = {};
   dtlto_local_room LocalRoom = {};
+  dtlto_numbers Numbers = {};
   uint32_t Needs = 0;
   std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;

@@ -202,7 +202,28 @@ const void *Play::extension(const char *Id) {
     return &CheckExtension;
   if (Name == DTLTO_EXT_LOCAL_ROOM)
     return &LocalRoom;
+  if (Name == DTLTO_EXT_NUMBERS)
+    return &Numbers;
   return nullptr;
+}
+
+void Play::checkNumber(const char *Name, const uint64_t *Job) {
+  if (lateCall("a function of dtlto.numbers/1"))
+    return;
+  std::string Text = Name ? Name : "";
+  if (Text.empty())
+    fail("dtlto_numbers", "a number has no name",
+         "give each number a few words for a name");
+  checkText("dtlto_numbers", "the name of a number", Text);
+  if (Job) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto I = Jobs.find(*Job);
+    if (I == Jobs.end() || I->second->Refused)
+      fail("dtlto_numbers.job",
+           "a number of " + jobName(*Job) + ", which the plugin doesn't have",
+           "tell of accepted jobs, under the id that submit() got");
+  }
+  holdUp("numbers");
 }
 
 void Play::setNeeds(uint32_t Parts) {

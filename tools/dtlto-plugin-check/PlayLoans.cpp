@@ -97,6 +97,11 @@ void Play::makeHost() {
   LocalRoom.leave = [](dtlto_host_context *C, uint64_t Job, uint64_t) {
     from(C).leaveRoom(Job);
   };
+  Numbers.size = sizeof(Numbers);
+  Numbers.session = [](dtlto_host_context *C, const char *Name, uint32_t,
+                       uint64_t) { from(C).checkNumber(Name, nullptr); };
+  Numbers.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
+                   uint32_t, uint64_t) { from(C).checkNumber(Name, &Job); };
 }
 
 /// Modules stay until close(), and each has one address for all jobs.

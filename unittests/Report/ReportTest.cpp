@@ -107,6 +107,30 @@ TEST(Report, Data) {
   EXPECT_EQ(Link.getString("date")->size(), strlen("2026-01-31T12:00:00Z"));
 }
 
+TEST(Report, NumbersOfThePlugin) {
+  Timeline T = recordOf("m.o");
+  T.sessionNumbers({{"hits", DTLTO_UNIT_COUNT, 7},
+                    {"sent", DTLTO_UNIT_BYTES, UINT64_MAX},
+                    {"queued", DTLTO_UNIT_MICROSECONDS, 1500000},
+                    {"other", 77, 1}});
+  json::Value Report = parse(jsonOf(T));
+  const json::Array &N = *Report.getAsObject()->getArray("numbers");
+  ASSERT_EQ(N.size(), 4u);
+  auto Is = [&](size_t I, StringRef Name, StringRef Unit, json::Value Value) {
+    const json::Object &O = *N[I].getAsObject();
+    EXPECT_EQ(O.getString("name"), Name);
+    EXPECT_EQ(O.getString("unit"), Unit);
+    EXPECT_EQ(*O.get("value"), Value);
+  };
+  Is(0, "hits", "count", 7);
+  Is(1, "sent", "bytes", INT64_MAX);
+  Is(2, "queued", "seconds", 1.5);
+  Is(3, "other", "count", 1);
+  // Of an attempt, only where there are any.
+  EXPECT_EQ(jsonOf(T).find("numbers", jsonOf(T).find("\"jobs\":[")),
+            std::string::npos);
+}
+
 TEST(Report, IndentChangesNothingElse) {
   Timeline T = recordOf("m.o");
   EXPECT_EQ(parse(jsonOf(T, 1)), parse(jsonOf(T)));

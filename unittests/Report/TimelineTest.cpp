@@ -71,6 +71,61 @@ protected:
   }
 };
 
+/// What a plugin counts is cleaned, bounded, and with the attempt that it is
+/// of.
+TEST_F(TimelineTest, NumbersOfThePlugin) {
+  const dtlto_numbers *Numbers = nullptr;
+  dtlto_host_context *Context = nullptr;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    const dtlto_host &Host = Plugin.host();
+    Context = Host.context;
+    Numbers = static_cast<const dtlto_numbers *>(
+        Host.extension(Context, DTLTO_EXT_NUMBERS));
+    ASSERT_NE(Numbers, nullptr);
+    EXPECT_EQ(Numbers->size, sizeof(dtlto_numbers));
+    EXPECT_EQ(Numbers->reserved, 0u);
+    Numbers->session(Context, "jobs", DTLTO_UNIT_COUNT, J.Id);
+    Numbers->session(Context, "jobs", DTLTO_UNIT_COUNT, 1000);
+    Numbers->job(Context, J.Id, "id", 77, J.Id);
+    Numbers->job(Context, J.Id + 1000, "nobody's", DTLTO_UNIT_COUNT, 1);
+    for (unsigned I = 0; I != 1000; ++I)
+      Numbers->job(Context, J.Id, std::to_string(I).c_str(), DTLTO_UNIT_BYTES,
+                   I);
+    Plugin.done(J.Id, Plugin.codegen(J.Id));
+    Numbers->job(Context, J.Id, "id", DTLTO_UNIT_COUNT, 0);
+  };
+  Plugin.OnClose = [&] {
+    Numbers->session(Context, nullptr, DTLTO_UNIT_COUNT, 1);
+    Numbers->session(Context, "", DTLTO_UNIT_COUNT, 1);
+    Numbers->session(Context, "\x1b[31m\n\xff", DTLTO_UNIT_MICROSECONDS,
+                     UINT64_MAX);
+    for (unsigned I = 0; I != 1000; ++I)
+      Numbers->session(Context,
+                       (std::to_string(I) + std::string(1000, 'x')).c_str(),
+                       DTLTO_UNIT_BYTES, I);
+    Numbers->session(Context, "jobs", DTLTO_UNIT_COUNT, 4);
+  };
+  makeProgram(4);
+  linkAndRecord();
+  ArrayRef<PluginNumber> Told = record().sessionNumbers();
+  ASSERT_EQ(Told.size(), PluginNumbers::MaxOfSession);
+  EXPECT_EQ(Told[0].Name, "jobs");
+  EXPECT_EQ(Told[0].Value, 4u);
+  EXPECT_EQ(Told[1].Name, "\\x1b[31m \\xff");
+  EXPECT_EQ(Told[1].Unit, uint32_t(DTLTO_UNIT_MICROSECONDS));
+  for (const PluginNumber &N : Told)
+    EXPECT_LE(N.Name.size(), 2 * PluginNumbers::MaxName);
+  for (const JobRecord &J : record().jobs()) {
+    ASSERT_EQ(J.Attempts.size(), 1u);
+    const AttemptRecord &A = J.Attempts.front();
+    ASSERT_EQ(A.Numbers.size(), PluginNumbers::MaxOfJob);
+    EXPECT_EQ(A.Numbers[0].Name, "id");
+    EXPECT_EQ(A.Numbers[0].Unit, uint32_t(DTLTO_UNIT_COUNT));
+    EXPECT_EQ(A.Numbers[0].Value, A.Id);
+    EXPECT_EQ(A.Numbers[3].Value, 2u);
+  }
+}
+
 TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
   TheLink.Configure = nullptr;
   makeProgram(3);

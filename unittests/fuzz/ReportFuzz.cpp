@@ -49,9 +49,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     A.Worker = text();
     A.Message = text();
     A.Done = 1;
+    A.Numbers = {{text(), C.below(5), 1}};
     J.Attempts = {A};
   }
   Timeline T(Jobs, {}, 0, 2);
+  const PluginNumber Told{text(), C.below(5), UINT64_MAX};
+  T.sessionNumbers(Told);
 
   std::string Text;
   raw_string_ostream OS(Text);
@@ -67,6 +70,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   for (size_t I = 0; I != Jobs.size(); ++I)
     check(*(*Written)[I].getAsObject()->getString("name") ==
           json::fixUTF8(Jobs[I].Name));
+
+  const json::Object &Number =
+      *Report.getAsObject()->getArray("numbers")->front().getAsObject();
+  check(*Number.getString("name") == json::fixUTF8(Told.Name));
+  check(Number.get("value")->getAsNumber().has_value());
 
   // Whatever they are, the page has its own markup and no other.
   std::string Page = html(T, Facts);

@@ -176,12 +176,33 @@ struct MockServer::Impl final : re::Execution::Service,
     for (const re::Digest &D : In->digests()) {
       auto *R = Out->add_responses();
       *R->mutable_digest() = D;
-      if (Blobs.count(key(D)))
+      bool Packs = O.Zstd && In->acceptable_compressors_size() == 1 &&
+                   In->acceptable_compressors(0) == re::Compressor::ZSTD;
+      if (In->acceptable_compressors_size() && !O.Zstd)
+        problem("wants what wasn't offered");
+      if (Blobs.count(key(D)) && Packs) {
+        R->set_data(pack(Blobs[key(D)]));
+        R->set_compressor(re::Compressor::ZSTD);
+        ++S.PackedReads;
+      } else if (Blobs.count(key(D)))
         R->set_data(Blobs[key(D)]);
       else
         R->mutable_status()->set_code(StatusCode::NOT_FOUND);
     }
     return Status::OK;
+  }
+
+  /// For a client to unpack; damaged, or more than it may be, if that is asked
+  /// for.
+  std::string pack(std::string Bytes) const {
+    if (M.Bomb)
+      Bytes += std::string(size_t(64) << 20, 'x');
+    std::string Packed(ZSTD_compressBound(Bytes.size()), '\0');
+    Packed.resize(ZSTD_compress(Packed.data(), Packed.size(), Bytes.data(),
+                                Bytes.size(), 1));
+    if (M.DamagesPacked)
+      Packed[Packed.size() / 2] ^= 64;
+    return Packed;
   }
 
   /// HASH/SIZE at the end of a resource's name.
@@ -257,16 +278,26 @@ struct MockServer::Impl final : re::Execution::Service,
       return No;
     std::string Bytes;
     bool Cut;
+    size_t Size = 1000; // of a message
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       auto It = Blobs.find(key(digestIn(In->resource_name())));
       if (It == Blobs.end())
         return Status(StatusCode::NOT_FOUND, "no such blob");
       Bytes = It->second.substr(size_t(In->read_offset()));
+      if (In->resource_name().find("compressed-blobs/zstd/") !=
+          std::string::npos) {
+        if (!O.Zstd)
+          problem("wants what wasn't offered");
+        if (In->read_offset())
+          return Status(StatusCode::INVALID_ARGUMENT, "packs from 0 on only");
+        Bytes = pack(Bytes);
+        ++S.PackedReads;
+        Size = 300000; // of which something can be unpacked
+      }
       Cut = M.CutReads != 0;
       M.CutReads -= Cut;
     }
-    constexpr size_t Size = 1000;
     for (size_t At = 0; At < Bytes.size(); At += Size) {
       google::bytestream::ReadResponse R;
       R.set_data(Bytes.substr(At, Size));
@@ -447,6 +478,10 @@ struct MockServer::Impl final : re::Execution::Service,
     re::ExecuteResponse Response;
     re::ActionResult &R = *Response.mutable_result();
     R.mutable_execution_metadata()->set_worker("worker-7");
+    auto *Meta = R.mutable_execution_metadata();
+    Meta->mutable_execution_start_timestamp()->set_seconds(1000);
+    Meta->mutable_execution_completed_timestamp()->set_seconds(1000);
+    Meta->mutable_execution_completed_timestamp()->set_nanos(1000000);
     std::lock_guard<std::mutex> Lock(Mutex);
     --NumRunning;
     if (F == Fate::NoTarget) {

@@ -73,6 +73,8 @@ public:
   unsigned RetryAfterMs = 1;
   /// So many calls of ByteStream are cut after their first message.
   unsigned CutWrites = 0, CutReads = 0;
+  /// What it packs is damaged, or unpacks to much more than it should.
+  bool DamagesPacked = false, Bomb = false;
   /// So many calls of FindMissingBlobs and GetActionResult fail with
   /// UNAVAILABLE.
   unsigned FailFinds = 0, FailLookups = 0;
@@ -84,6 +86,7 @@ public:
 
   struct Seen {
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
+    unsigned PackedReads = 0; // blobs that went out so
     unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;
     uint64_t BytesWritten = 0;               // by ByteStream
     std::map<std::string, unsigned> Uploads; // by hash

@@ -78,6 +78,8 @@ void ReapiLinkTest::SetUp() {
       return &of(C).SpanBundler;
     if (std::strcmp(Id, DTLTO_EXT_CHECK) == 0)
       return &of(C).Check;
+    if (std::strcmp(Id, DTLTO_EXT_NUMBERS) == 0)
+      return &of(C).NumberCalls;
     return nullptr;
   };
   Needs.size = sizeof(Needs);
@@ -94,6 +96,19 @@ void ReapiLinkTest::SetUp() {
     Out->spans = Spans.data();
     Out->release = nullptr;
     return int32_t(DTLTO_OK);
+  };
+  NumberCalls.size = sizeof(NumberCalls);
+  NumberCalls.session = [](dtlto_host_context *C, const char *Name,
+                           uint32_t Unit, uint64_t Value) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_FALSE(of(C).Closed);
+    of(C).Numbers[Name] = {Unit, Value};
+  };
+  NumberCalls.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
+                       uint32_t Unit, uint64_t Value) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_TRUE(of(C).Jobs.count(Job));
+    of(C).JobNumbers[Job][Name] = {Unit, Value};
   };
   Check.size = sizeof(Check);
   Check.result = [](dtlto_host_context *, uint64_t, dtlto_span Object,

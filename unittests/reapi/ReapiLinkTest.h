@@ -73,6 +73,7 @@ private:
   dtlto_bundle Bundler = {};
   dtlto_bundle_2 SpanBundler = {};
   dtlto_check Check = {};
+  dtlto_numbers NumberCalls = {};
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   std::map<uint64_t, std::unique_ptr<Made>> Jobs;
@@ -83,6 +84,9 @@ private:
 
 protected:
   std::map<uint64_t, std::vector<uint32_t>> States;
+  using Number = std::pair<uint32_t, uint64_t>; // unit and value
+  std::map<std::string, Number> Numbers;        // of the session, by name
+  std::map<uint64_t, std::map<std::string, Number>> JobNumbers;
   uint64_t LastId = 0; // of the job that was submitted last
   unsigned Parts = 0;  // that the plugin asked for
 };

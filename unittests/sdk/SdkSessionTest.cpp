@@ -226,6 +226,35 @@ TEST_F(SdkSessionTest, BundlesOfAnyHost) {
   J->finish({"object"});
 }
 
+TEST_F(SdkSessionTest, NumbersForTheReport) {
+  ASSERT_EQ(submit(), DTLTO_OK);
+  auto J = events().take();
+  // An older host shows none.
+  events().number("hits", DTLTO_UNIT_COUNT, 1);
+  J->number("run", DTLTO_UNIT_MICROSECONDS, 1);
+  static std::string Told;
+  Told.clear();
+  static auto Note = [](uint64_t Job, const char *Name, uint32_t Unit,
+                        uint64_t Value) {
+    Told += std::to_string(Job) + " " + Name + " " + std::to_string(Unit) +
+            " " + std::to_string(Value) + "\n";
+  };
+  dtlto_numbers Numbers = {
+      sizeof(Numbers), 0,
+      [](dtlto_host_context *, const char *Name, uint32_t Unit,
+         uint64_t Value) { Note(0, Name, Unit, Value); },
+      [](dtlto_host_context *, uint64_t Job, const char *Name, uint32_t Unit,
+         uint64_t Value) { Note(Job, Name, Unit, Value); }};
+  Extensions[DTLTO_EXT_NUMBERS] = &Numbers;
+  events().number("hits", DTLTO_UNIT_COUNT, 2);
+  J->number("run", DTLTO_UNIT_MICROSECONDS, 3);
+  EXPECT_EQ(Told, "0 hits 0 2\n1 run 2 3\n");
+  J->finish({"good"});
+  close();
+  J->number("run", DTLTO_UNIT_MICROSECONDS, 4);
+  EXPECT_EQ(Told, "0 hits 0 2\n1 run 2 3\n");
+}
+
 TEST_F(SdkSessionTest, ResultsOfAWorker) {
   ASSERT_EQ(submit(), DTLTO_OK);
   auto J = events().take();

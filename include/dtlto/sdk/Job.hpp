@@ -224,6 +224,15 @@ public:
     });
   }
 
+  /// A number of it that the link's report shows: DTLTO_EXT_NUMBERS. \p Unit is
+  /// DTLTO_UNIT_... An older host shows none.
+  void number(const std::string &Name, uint32_t Unit, uint64_t Value) const {
+    Host->call([&](const dtlto_host &H) {
+      if (auto *Numbers = extension<dtlto_numbers>(H, DTLTO_EXT_NUMBERS))
+        Numbers->job(H.context, Id, Name.c_str(), Unit, Value);
+    });
+  }
+
   /// Waits until this machine has room for it, for a plugin that compiles here
   /// by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if nobody needs it any
   /// more. A host that is older has room.

@@ -89,6 +89,15 @@ public:
     TheGate->call(
         [&](const dtlto_host &H) { H.log(H.context, Level, Line.c_str()); });
   }
+  /// [any-thread] A number of the session that the link's report shows:
+  /// DTLTO_EXT_NUMBERS. The last one of a name counts, also one of stop(). \p
+  /// Unit is DTLTO_UNIT_... An older host shows none.
+  void number(const std::string &Name, uint32_t Unit, uint64_t Value) {
+    TheGate->call([&](const dtlto_host &H) {
+      if (auto *Numbers = sdk::extension<dtlto_numbers>(H, DTLTO_EXT_NUMBERS))
+        Numbers->session(H.context, Name.c_str(), Unit, Value);
+    });
+  }
   /// [any-thread] No more jobs than \p N are taken at a time; any number if it
   /// isn't called. The others are BUSY, and the host is told when there is
   /// room.

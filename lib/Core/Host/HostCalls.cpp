@@ -51,6 +51,7 @@ void Session::Impl::makeHost() {
         .Case(DTLTO_EXT_BUNDLE_2, &I.Bundle2)
         .Case(DTLTO_EXT_CHECK, &I.Check)
         .Case(DTLTO_EXT_LOCAL_ROOM, &I.LocalRoomCalls)
+        .Case(DTLTO_EXT_NUMBERS, &I.NumberCalls)
         .Default(nullptr);
   };
 
@@ -84,6 +85,16 @@ void Session::Impl::makeHost() {
   };
   LocalRoomCalls.leave = [](dtlto_host_context *C, uint64_t Job,
                             uint64_t Bytes) { from(C).leaveRoom(Job, Bytes); };
+  NumberCalls.size = sizeof(NumberCalls);
+  NumberCalls.session = [](dtlto_host_context *C, const char *Name,
+                           uint32_t Unit, uint64_t Value) {
+    std::lock_guard<std::mutex> Lock(from(C).Mutex);
+    from(C).Numbers.set(Name, Unit, Value);
+  };
+  NumberCalls.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
+                       uint32_t Unit, uint64_t Value) {
+    from(C).jobNumber(Job, Name, Unit, Value);
+  };
   Check.size = sizeof(Check);
   Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
                     char *Why, uint64_t WhySize) {
@@ -153,6 +164,14 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   E.RanHere = It->second.HasRoom;
   E.Worker = nameOf(Worker);
   push(std::move(E));
+}
+
+void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
+                              uint64_t Value) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = Jobs.find(Job);
+  if (It != Jobs.end() && !It->second.Done)
+    It->second.Numbers.set(Name, Unit, Value);
 }
 
 /// What a worker makes of a bundle that the host has made comes in a frame; a
@@ -248,6 +267,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   E.NoObject = R.NoObject;
   if (std::exchange(R.HasRoom, false)) // leave() was forgotten
     Room->leave(R.RoomBytes);
+  E.Numbers = R.Numbers.take();
   E.Bytes = R.BytesHere;
   E.Seconds = R.SecondsHere;
   dropIfUnused(R);

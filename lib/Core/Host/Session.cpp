@@ -289,6 +289,11 @@ Clock::time_point Session::lastRunHere(uint64_t Job) const {
   return It->second.RunsHere ? Clock::now() : It->second.LastRunHere;
 }
 
+std::vector<PluginNumber> Session::numbers() const {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  return I->Numbers.list();
+}
+
 void Session::keep(std::shared_ptr<const void> Lent) {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   I->Lent.push_back(std::move(Lent));

@@ -107,6 +107,10 @@ public:
   /// if the plugin had to be left behind.
   bool close(std::chrono::milliseconds Limit);
 
+  /// What the plugin has told of the session with dtlto.numbers/1; all of it
+  /// once close() has returned.
+  std::vector<PluginNumber> numbers() const;
+
   /// Keeps \p Lent, which the plugin was lent, for as long as it may look
   /// there: until its close() returns.
   void keep(std::shared_ptr<const void> Lent);

@@ -9,6 +9,7 @@
 #define DTLTO_HOST_SESSIONEVENTS_H
 
 #include "Host/BuiltJob.h"
+#include "Host/PluginNumbers.h"
 #include "Support/Buffer.h"
 #include "llvm/Support/Caching.h"
 #include <chrono>
@@ -75,6 +76,7 @@ struct Event {
   Clock::time_point Ended = {};            // what took those
   dtlto_load Load = {};                    // Loaded
   std::unique_ptr<WorkerStatus> Told = {}; // WorkerTold
+  std::vector<PluginNumber> Numbers = {};  // Done: that the plugin told of it
   std::unique_ptr<BuiltJob> Built = {};    // Prepared
   // Prepared, CacheHit with an object: where it goes; there, if nobody but
   // another machine has made it.

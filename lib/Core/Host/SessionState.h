@@ -14,6 +14,7 @@
 #define DTLTO_HOST_SESSIONSTATE_H
 
 #include "Bundle/Bundle.h"
+#include "Host/PluginNumbers.h"
 #include "Host/Session.h"
 #include <atomic>
 #include <condition_variable>
@@ -59,6 +60,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     double SecondsHere = 0;
     std::string LocalErrors; // memory for dtlto_result::message
     Buffer ObjectDespite;    // what LLVM made in spite of these
+    PluginNumbers Numbers{PluginNumbers::MaxOfJob};
   };
 
   void dropIfUnused(Record &R) {
@@ -112,6 +114,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
                                            const Record &R) const;
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
+  void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
   void workerTold(const dtlto_worker_status *Worker);
   void violation(uint64_t Job, const llvm::Twine &What);
   void tell(Event::KindTy Kind, const char *Message);
@@ -135,12 +138,14 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   dtlto_bundle_2 Bundle2 = {};
   dtlto_check Check = {};
   dtlto_local_room LocalRoomCalls = {};
+  dtlto_numbers NumberCalls = {};
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 
   mutable std::mutex Mutex; // guards all below
   std::condition_variable Changed;
   std::unordered_map<uint64_t, Record> Jobs;
+  PluginNumbers Numbers{PluginNumbers::MaxOfSession};
   unsigned RunsHere = 0;
   Clock::time_point LastRunHere = {};
   bool Opened = false;    // open() has returned

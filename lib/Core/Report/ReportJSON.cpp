@@ -90,6 +90,17 @@ static StringRef name(HostSummary::Kind K) {
   return "";
 }
 
+static StringRef unitName(uint32_t Unit) {
+  switch (Unit) {
+  case DTLTO_UNIT_BYTES:
+    return "bytes";
+  case DTLTO_UNIT_MICROSECONDS:
+    return "seconds";
+  default:
+    return "count";
+  }
+}
+
 static std::string date(std::chrono::system_clock::time_point When) {
   std::time_t Time = std::chrono::system_clock::to_time_t(When);
   std::tm Parts = {};
@@ -118,6 +129,7 @@ public:
       J.attributeArray("waits", [&] { waits(); });
       J.attributeArray("hosts", [&] { hosts(); });
       J.attributeArray("loads", [&] { loads(); });
+      J.attributeArray("numbers", [&] { numbers(T.sessionNumbers()); });
       J.attributeArray("jobs", [&] {
         for (size_t I = 0; I != T.jobs().size(); ++I)
           J.object([&] { job(T.jobs()[I], S.Places[I]); });
@@ -240,6 +252,18 @@ private:
       });
   }
 
+  void numbers(ArrayRef<PluginNumber> List) {
+    for (const PluginNumber &N : List)
+      J.object([&] {
+        text("name", N.Name);
+        text("unit", unitName(N.Unit));
+        if (N.Unit == DTLTO_UNIT_MICROSECONDS)
+          seconds("value", double(N.Value) / 1e6);
+        else
+          number("value", N.Value);
+      });
+  }
+
   void step(StringRef Key, double Begin, double End, const Place &P) {
     if (Begin == NoTime || End == NoTime)
       return;
@@ -289,6 +313,8 @@ private:
     seconds("offered", A.Offered);
     seconds("accepted", A.Accepted);
     seconds("done", A.Done);
+    if (!A.Numbers.empty())
+      J.attributeArray("numbers", [&] { numbers(A.Numbers); });
     J.attributeArray("phases", [&] {
       for (const Span &Sp : spans(A))
         J.object([&] {

@@ -204,6 +204,18 @@ void Timeline::done(uint64_t Id, int32_t Status, StringRef Worker,
         RanHere ? JobRecord::Source::Here : JobRecord::Source::Worker;
 }
 
+void Timeline::numbers(uint64_t Id, ArrayRef<PluginNumber> Told) {
+  if (!IsOn)
+    return;
+  if (AttemptRecord *A = attempt(Id); A && A->Done == NoTime)
+    A->Numbers = Told;
+}
+
+void Timeline::sessionNumbers(ArrayRef<PluginNumber> Told) {
+  if (IsOn)
+    Numbers = Told;
+}
+
 void Timeline::lost(uint64_t Id, Outcome O, const Twine &Why) {
   if (!IsOn)
     return;

@@ -17,6 +17,7 @@
 #ifndef DTLTO_REPORT_TIMELINE_H
 #define DTLTO_REPORT_TIMELINE_H
 
+#include "Host/PluginNumbers.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -64,8 +65,9 @@ struct AttemptRecord {
   double Running = NoTime;
   double Receiving = NoTime;
   double Done = NoTime;
-  std::string Worker;  // empty: not known
-  std::string Message; // what went wrong
+  std::string Worker;                // empty: not known
+  std::string Message;               // what went wrong
+  std::vector<PluginNumber> Numbers; // that the plugin told of it
 };
 
 /// One module's code generation.
@@ -142,6 +144,10 @@ public:
   /// A result came with \p Status (DTLTO_...).
   void done(uint64_t Id, int32_t Status, llvm::StringRef Worker,
             llvm::StringRef Message, bool RanHere);
+  /// What the plugin told of an attempt that ends now.
+  void numbers(uint64_t Id, llvm::ArrayRef<PluginNumber> Told);
+  /// And of the session.
+  void sessionNumbers(llvm::ArrayRef<PluginNumber> Told);
   /// The attempt has failed, even if its result seemed good, or nobody waits
   /// for it any more.
   void lost(uint64_t Id, Outcome O, const llvm::Twine &Why = "");
@@ -163,6 +169,7 @@ public:
   // The record.
   llvm::ArrayRef<JobRecord> jobs() const { return Jobs; }
   llvm::ArrayRef<LoadRecord> loads() const { return Loads; }
+  llvm::ArrayRef<PluginNumber> sessionNumbers() const { return Numbers; }
   double thinLink() const { return ThinLink; } // seconds from SetUp to Zero
   double openedAt() const { return Opened; }
   double end() const { return End; }
@@ -196,6 +203,7 @@ private:
   std::string PluginFailure;
   std::vector<JobRecord> Jobs;
   std::vector<LoadRecord> Loads;
+  std::vector<PluginNumber> Numbers;
   /// By id of an attempt: the job, and the attempt's place there; of several
   /// with the same id, the last one's.
   llvm::DenseMap<uint64_t, std::pair<size_t, size_t>> Places;

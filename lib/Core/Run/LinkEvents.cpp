@@ -195,6 +195,7 @@ void LinkRun::handleDone(Event &E) {
   S.Said = E.Message;
   S.Why = V.Why;
   S.Status = E.Status;
+  S.Numbers = E.Numbers;
   step(P, S);
 }
 

@@ -460,5 +460,6 @@ void LinkRun::close() {
                     "': close() has not returned; leaving it behind");
     TheSession->keep(Source);
   }
+  Numbers = TheSession->numbers();
   TheSession.reset();
 }

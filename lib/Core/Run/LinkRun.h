@@ -75,6 +75,8 @@ public:
   /// While it is being delivered.
   uint64_t objectSize(plan::AttemptId A) const;
   bool hasErrors() const;
+  /// Of the session, once it is closed.
+  llvm::ArrayRef<PluginNumber> pluginNumbers() const { return Numbers; }
 
 private:
   struct Job {
@@ -140,6 +142,7 @@ private:
 
   std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
   std::unique_ptr<Session> TheSession;
+  std::vector<PluginNumber> Numbers; // that it told
   bool IsOpen = false;
   size_t NumOnThreads = 0; // work given to our threads that hasn't come back
   Clock::time_point NextPoll = {}; // for what runs here by way of the plugin

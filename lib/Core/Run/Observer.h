@@ -26,6 +26,7 @@ struct Step {
   /// What went wrong, one line.
   llvm::StringRef Why;
   const dtlto_load *Load = nullptr; // LoadKnown
+  llvm::ArrayRef<PluginNumber> Numbers; // of a result, that the plugin told
   int32_t Status = 0;               // of a result, DTLTO_...
   uint32_t State = 0;               // StateChanged, DTLTO_STATE_...
   /// A thread of ours was through at this time, and had spent these seconds.

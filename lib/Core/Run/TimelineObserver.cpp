@@ -55,10 +55,12 @@ void TimelineObserver::sawEvent(const Step &S) {
   case PlanEvent::StateChanged:
     return Record.state(E.Attempt, S.State, Worker);
   case PlanEvent::Succeeded:
+    Record.numbers(E.Attempt, S.Numbers);
     return Record.done(E.Attempt, S.Status, Worker, S.Said, E.RanHere);
   case PlanEvent::Failed:
     if (E.Why == Cause::Refused)
       return Record.lost(E.Attempt, Outcome::Refused);
+    Record.numbers(E.Attempt, S.Numbers);
     Record.done(E.Attempt, S.Status, Worker, S.Said, E.RanHere);
     if (E.Why == Cause::BadResult)
       Record.lost(E.Attempt, Outcome::Infrastructure, S.Why);
@@ -105,6 +107,7 @@ void TimelineObserver::sawAction(const Step &S, const Action &A) {
 }
 
 void TimelineObserver::finish() {
+  Record.sessionNumbers(Run.pluginNumbers());
   Record.finish(Run.hasErrors());
   // The link goes on with the second round.
   if (L.RunOfTwo == 1 && !Run.hasErrors()) {

@@ -4,7 +4,8 @@
 """Runs a command with a stock server of the Remote Execution API on this machine.
 
   server.py [--limit=SECONDS] [--instance=NAME] [--just [--tls]] [--room=SIZE]
-            [--restart-at=CALL [--wipe]] -- COMMAND...
+            [--restart-at=CALL [--wipe]]
+            [--proxy=certificates|tokens [--renew-at=CALL]] -- COMMAND...
 
 starts buildbox-casd, or with --just justbuild, which are content, action cache and
 execution in one, waits until it listens, runs COMMAND, and stops the server with
@@ -23,6 +24,12 @@ recc's or reclient's.
                of that call of the linker's, e.g. Execute, or of `runner`, its first
                action, and starts it again. With --wipe, all contents are gone
                then. It is an error if that never came
+  --proxy      stock nginx is before it, with a certificate. It wants one of a
+               client's that ca.pem vouches for, or the token of $REAPI_FOLDER/token.
+               COMMAND also finds stranger.pem and stranger.key, of the other
+               authority, and wrong-token
+  --renew-at   of that call on, as above, it wants another token, which is then in
+               that file. It is an error if it refused nothing
 
 Debian has buildbox from sid on, and justbuild from Debian 13 on. Elsewhere, as root,
 that of a chroot is used: DTLTO_BUILDBOX_ROOT, or what `scripts/in-debian sid apt-get
@@ -44,6 +51,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "Inputs"))
 from daemons import Error, kill_session
+import proxy
 
 START_LIMIT = 60
 PROGRAM = "buildbox-casd"
@@ -83,19 +91,21 @@ def make_certificates(folder):
                 name + ".key", "-out", name + ".pem")
     with open(os.path.join(folder, "names"), "w") as f:
         f.write("subjectAltName=IP:127.0.0.1\n")
-    for name in "server", "client":
+    for name, ca in (("server", "ca"), ("client", "ca"), ("stranger", "other")):
         openssl(*new, "-subj", "/CN=" + name, "-keyout", name + ".key", "-out",
                 name + ".csr")
-        openssl("x509", "-req", "-days", "2", "-in", name + ".csr", "-CA", "ca.pem",
-                "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-out",
-                name + ".pem")
+        openssl("x509", "-req", "-days", "2", "-in", name + ".csr", "-CA",
+                ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial", "-extfile",
+                "names", "-out", name + ".pem")
 
 
 class Server:
     def __init__(self, instance="", program=PROGRAM, tls=False, room="",
-                 log_level="error"):
+                 log_level="error", before=""):
         self.program = program
         self.tls = tls
+        self.before = before  # what a proxy wants of clients; empty: there is none
+        self.proxy = None
         self.room = room
         self.process = None
         self.root = None if shutil.which(program) else chroot(program)
@@ -134,8 +144,12 @@ class Server:
             self.command = [JUST, "execute", "--compatible", "-p", str(self.port),
                             "-i", "127.0.0.1", "--local-build-root",
                             inside + "/contents"]
-        if self.tls:
+        if self.tls or self.before:
             make_certificates(self.folder)
+        if self.before:
+            self.proxy = proxy.Proxy(self.folder, free_port(), self.port,
+                                     self.before == "tokens")
+        if self.tls:
             for option, name in (("ca-cert", "ca.pem"),
                                  ("server-cert", "server.pem"),
                                  ("server-key", "server.key")):
@@ -148,21 +162,30 @@ class Server:
             self.command, stdin=subprocess.DEVNULL, stdout=self.log,
             stderr=self.log, start_new_session=True,
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.inside})
+        if self.proxy and not self.proxy.process:
+            self.proxy.start()
 
     def wait(self):
+        self.wait_for(self, self.program)
+        if self.proxy:
+            self.wait_for(self.proxy, "nginx")
+
+    @staticmethod
+    def wait_for(one, name):
         end = time.monotonic() + START_LIMIT
         while time.monotonic() < end:
-            if self.process.poll() is not None:
+            if one.process.poll() is not None:
                 break
             try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                socket.create_connection(("127.0.0.1", one.port), 1).close()
                 return
             except OSError:
                 time.sleep(0.02)
-        raise Error("%s doesn't listen: %s" % (self.program, self.text()[-2000:]))
+        raise Error("%s doesn't listen: %s" % (name, one.text()[-2000:]))
 
     def url(self):
-        return "grpc%s://127.0.0.1:%d" % ("s" if self.tls else "", self.port)
+        return "grpc%s://127.0.0.1:%d" % ("s" if self.tls or self.proxy else "",
+                                          (self.proxy or self).port)
 
     def text(self):
         self.log.flush()
@@ -183,6 +206,8 @@ class Server:
 
     def stop(self):
         self.kill()
+        if self.proxy:
+            self.proxy.stop()
         self.log.close()
         if self.room:
             subprocess.run(["umount", "--lazy", self.folder])
@@ -190,12 +215,12 @@ class Server:
         os.unlink(self.log_name)
 
 
-class Restart(threading.Thread):
-    """Restarts a server once, when its log tells of a call."""
+class Watch(threading.Thread):
+    """Does something to a server once, when its log tells of a call."""
 
-    def __init__(self, server, call, wipe):
+    def __init__(self, server, call, act):
         super().__init__()
-        self.server, self.wipe = server, wipe
+        self.server, self.act = server, act
         # buildbox's own calls have another name of the tool.
         self.sign = ("Forked runner process" if call == "runner" else
                      call + " request from .*tool_name=\"dtlto\",")
@@ -208,7 +233,7 @@ class Restart(threading.Thread):
         while not self.ended.wait(0.005):
             if pattern.search(self.server.text()):
                 try:
-                    self.server.restart(self.wipe)
+                    self.act()
                     self.done = True
                 except (Error, OSError) as e:
                     self.problem = str(e)
@@ -219,7 +244,7 @@ class Restart(threading.Thread):
         self.join()
         if not self.done:
             raise Error(self.problem or
-                        "it was not restarted: no " + self.sign)
+                        "the server's log never had " + self.sign)
 
 
 def main():
@@ -232,6 +257,8 @@ def main():
     parser.add_argument("--room", default="", metavar="SIZE")
     parser.add_argument("--restart-at", default="", metavar="CALL")
     parser.add_argument("--wipe", action="store_true")
+    parser.add_argument("--proxy", default="", choices=("certificates", "tokens"))
+    parser.add_argument("--renew-at", default="", metavar="CALL")
     parser.add_argument("--where", action="store_true",
                         help="only say where the server is: / or a chroot; fails "
                              "if there is none")
@@ -243,8 +270,9 @@ def main():
         print(where or "nowhere")
         return 0 if where else 1
     server = Server(args.instance, program, args.tls, args.room,
-                    "debug" if args.restart_at else "error")
-    restart = None
+                    "debug" if args.restart_at or args.renew_at else "error",
+                    args.proxy)
+    watch = None
     try:
         server.wait()
         env = {name: value for name, value in os.environ.items()
@@ -254,19 +282,23 @@ def main():
         env["REAPI_FOLDER"] = server.folder
         if args.instance:
             env["RECC_INSTANCE"] = args.instance
-        if args.restart_at:
-            restart = Restart(server, args.restart_at, args.wipe)
-            restart.start()
+        if args.restart_at or args.renew_at:
+            watch = Watch(server, args.restart_at or args.renew_at,
+                          (lambda: server.restart(args.wipe)) if args.restart_at
+                          else server.proxy.renew)
+            watch.start()
         status = subprocess.run(args.command, env=env,
                                 timeout=args.limit).returncode
-        if restart:
-            ended, restart = restart, None
+        if watch:
+            ended, watch = watch, None
             ended.end()
+        if args.renew_at and not server.proxy.refused():
+            raise Error("all calls had the new token, or none had to")
         return status
     finally:
-        if restart:
-            restart.ended.set()
-            restart.join()
+        if watch:
+            watch.ended.set()
+            watch.join()
         server.stop()
 
 

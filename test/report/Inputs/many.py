@@ -127,6 +127,10 @@ def make(num_jobs, workers, slots):
         "bound": {"seconds": 2.5 + max(runs[longest], work / all_slots),
                   "longest": runs[longest], "longest_job": longest, "slots": all_slots},
         "waits": waits[::-1], "hosts": hosts,
+        "numbers": [
+            {"name": "hits <b>of</b> a cache", "unit": "count", "value": 12345},
+            {"name": "bytes sent", "unit": "bytes", "value": 1500000},
+            {"name": "queued", "unit": "seconds", "value": 2.5}],
         "loads": [{"time": 0.01, "slots": workers * slots, "free": workers * slots,
                    "queued": 0, "workers": workers}],
         "jobs": jobs}

@@ -68,6 +68,7 @@ function start() {
   fillLegend();
   fillHosts();
   fillBytes();
+  fillNumbers();
   fillTrouble();
   canvas.setAttribute("aria-label", `Timeline of ${plural(totals.jobs, "job")} on ${plural(lanes.length, "lane")}; the table of modules has the same times`);
   listen();

@@ -164,6 +164,15 @@ function fillBytes() {
     line("All objects", sum("object"), "but for those from the cache")));
 }
 
+function numberText({ unit, value }) { return unit === "bytes" ? bytes(value) : unit === "seconds" ? seconds(value) : count(value); }
+
+function fillNumbers() {
+  const numbers = report.numbers || [];
+  byId("numbers-panel").hidden = !numbers.length;
+  byId("numbers").append(element("tbody", {}, ...numbers.map((number) =>
+    row([{ text: number.name, class: "name" }, right(numberText(number))]))));
+}
+
 function fillTrouble() {
   const box = byId("trouble"), failures = [], reasons = new Map();
   for (const job of jobs) {
@@ -204,7 +213,7 @@ function fillDetails() {
       const spent = (name) => right(seconds((attempt.phases.filter((span) => span.phase === name).map((span) => span.end - span.begin))[0]));
       return row([attempt.kind, attempt.in_linker ? "in the linker" : attempt.worker || "", { text: attempt.outcome, class: hasFailed(attempt) ? "bad" : undefined },
         right(seconds(attempt.offered)), spent("queue"), spent("send"), spent("run"), spent("receive"), right(seconds(attempt.done)),
-        { text: attempt.message || "", class: "name" }]);
+        { text: [...(attempt.numbers || []).map((number) => `${number.name}: ${numberText(number)}`), attempt.message || ""].filter(Boolean).join("; "), class: "name" }]);
     })));
   box.replaceChildren(element("h3", {}, job.name), element("p", { class: "muted" }, facts.join(" · ")),
     job.why_here ? element("p", {}, "Compiled in the linker: " + job.why_here) : "",

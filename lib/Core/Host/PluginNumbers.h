@@ -1,0 +1,60 @@
+//===- PluginNumbers.h - What a plugin counts -------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_PLUGINNUMBERS_H
+#define DTLTO_HOST_PLUGINNUMBERS_H
+
+#include "Support/Text.h"
+#include "dtlto/PluginAPI.h"
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dtlto {
+
+/// A number of dtlto.numbers/1, for display.
+struct PluginNumber {
+  std::string Name;                 // a line, fit for a terminal
+  uint32_t Unit = DTLTO_UNIT_COUNT; // one that is known
+  uint64_t Value = 0;
+};
+
+/// Those of a session or of a job, in the order of their first values. However
+/// many a plugin tells, only so many are kept. One thread at a time.
+class PluginNumbers {
+public:
+  static constexpr size_t MaxOfSession = 64, MaxOfJob = 16, MaxName = 64;
+
+  explicit PluginNumbers(size_t Max) : Max(Max) {}
+
+  /// \p Name is the plugin's: null, or any bytes.
+  void set(const char *Name, uint32_t Unit, uint64_t Value) {
+    std::string Line = strangersLine(Name ? Name : "", MaxName);
+    if (Line.empty())
+      return;
+    auto It = std::find_if(List.begin(), List.end(),
+                           [&](const auto &N) { return N.Name == Line; });
+    if (It == List.end() && List.size() == Max)
+      return;
+    if (It == List.end())
+      It = List.insert(It, PluginNumber{std::move(Line)});
+    It->Unit = Unit <= DTLTO_UNIT_MICROSECONDS ? Unit : DTLTO_UNIT_COUNT;
+    It->Value = Value;
+  }
+  const std::vector<PluginNumber> &list() const { return List; }
+  std::vector<PluginNumber> take() { return std::exchange(List, {}); }
+
+private:
+  size_t Max;
+  std::vector<PluginNumber> List;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_PLUGINNUMBERS_H

@@ -1,0 +1,154 @@
+//===- CasDownload.cpp - The calls that fetch contents --------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cas.h"
+#include <memory>
+#include <zstd.h>
+
+using namespace dtlto::reapi;
+
+// What is worth packing at all.
+static constexpr uint64_t MinPackedRead = 1024;
+
+static Fault failed(std::string Text) {
+  Fault F;
+  F.What = Fault::Failed;
+  F.Text = std::move(Text);
+  return F;
+}
+
+namespace {
+/// Unpacks a stream of zstd, piece by piece.
+class Unpacker {
+public:
+  /// To no more than \p Size bytes in all.
+  explicit Unpacker(uint64_t Size)
+      : Size(Size), Context(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
+
+  /// Adds to \p Out what comes of \p Packed. False if that is damaged, or too
+  /// much.
+  bool add(const std::string &Packed, std::string &Out) {
+    ZSTD_inBuffer In = {Packed.data(), Packed.size(), 0};
+    while (true) {
+      ZSTD_outBuffer To = {Buffer.data(), Buffer.size(), 0};
+      if (ZSTD_isError(ZSTD_decompressStream(Context.get(), &To, &In)) ||
+          To.pos > Size - Out.size())
+        return false;
+      Out.append(Buffer.data(), To.pos);
+      if (In.pos == In.size && To.pos != To.size)
+        return true;
+    }
+  }
+
+private:
+  const uint64_t Size;
+  const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx *)> Context;
+  std::string Buffer = std::string(ZSTD_DStreamOutSize(), '\0');
+};
+} // namespace
+
+Fault Cas::read(Stop &Stopping, const BlobName &Name,
+                sdk::ResultMemory::Share &Share, std::string &Bytes) {
+  Bytes.clear();
+  if (!isHash(Name.Hash))
+    return failed("its digest is none");
+  if (!Share.grow(Name.Size))
+    return failed("it takes more memory than there is for results");
+  if (Name.Size == 0)
+    return {};
+  Fault F = Name.Size <= Can.MaxBatch ? readSmall(Stopping, Name, Bytes)
+                                      : readStream(Stopping, Name, Bytes);
+  if (F)
+    return F;
+  if (nameBlob(Can.Digest, Bytes) != Name)
+    return failed("what came for the digest " + Name.path() +
+                  " is something else");
+  return F;
+}
+
+Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
+  re::BatchReadBlobsRequest Request;
+  re::BatchReadBlobsResponse Response;
+  Request.set_instance_name(S.S.Instance);
+  Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
+  setDigest(*Request.add_digests(), Name);
+  // Whoever doesn't pack may leave it as it is.
+  if (Can.Zstd && Name.Size >= MinPackedRead)
+    Request.add_acceptable_compressors(re::Compressor::ZSTD);
+  Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
+    Response.Clear();
+    return S.Cas->BatchReadBlobs(&C, Request, &Response);
+  });
+  if (F)
+    return F;
+  if (Response.responses_size() != 1)
+    return failed("the server's answer has not the one blob that was asked "
+                  "for");
+  auto &One = *Response.mutable_responses(0);
+  if (Fault Own = faultOf(One.status()))
+    return Own;
+  S.Sum.BytesDown += One.data().size();
+  if (One.compressor() == re::Compressor::IDENTITY) {
+    Bytes = std::move(*One.mutable_data());
+    return F;
+  }
+  Unpacker Unpack(Name.Size);
+  if (One.compressor() != re::Compressor::ZSTD ||
+      !Unpack.add(One.data(), Bytes))
+    return failed("the blob " + Name.path() +
+                  " is packed in a way that nobody asked for, or damaged");
+  return F;
+}
+
+Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
+                      std::string &Bytes) {
+  google::bytestream::ReadRequest Request;
+  // What was cut goes on as it is: not each server can begin to pack at an
+  // offset.
+  bool Packed = Can.Zstd && Name.Size >= MinPackedRead;
+  for (uint32_t Try = 0;; ++Try) {
+    size_t Before = Bytes.size();
+    Request.set_resource_name(prefix() +
+                              (Packed ? "compressed-blobs/zstd/" : "blobs/") +
+                              blobPath(Name));
+    Request.set_read_offset(int64_t(Before));
+    Fault F;
+    {
+      Server::Call Call(S, Stopping, S.S.Cas, "",
+                        S.S.Timeout + std::chrono::seconds(Name.Size >> 16));
+      if (Call.failed())
+        return Call.failed();
+      auto Reader = S.Bytes->Read(&Call.Context, Request);
+      google::bytestream::ReadResponse Part;
+      Unpacker Unpack(Name.Size);
+      bool Good = true;
+      while (Good && Reader->Read(&Part)) {
+        S.Sum.BytesDown += Part.data().size();
+        Good = Packed ? Unpack.add(Part.data(), Bytes)
+                      : Part.data().size() <= Name.Size - Bytes.size();
+        if (Good && !Packed)
+          Bytes += Part.data();
+      }
+      if (!Good) {
+        Call.Context.TryCancel();
+        Reader->Finish();
+        return failed("the blob " + Name.path() +
+                      " is damaged, or longer than its digest says");
+      }
+      F = Call.end(Reader->Finish());
+    }
+    if (!F && Bytes.size() != Name.Size)
+      return failed("the blob " + Name.path() +
+                    " is shorter than its digest says");
+    // As long as something comes, it isn't in vain.
+    if (Bytes.size() != Before)
+      Try = 0;
+    if (!S.mayRetry(F, Try) || !S.pause(Stopping, F, Try))
+      return F;
+    Packed &= Bytes.empty();
+  }
+}
