@@ -28,9 +28,8 @@ BESIDE, BESIDE_DISTCC = MORE_WAYS = ["beside-local", "beside-distcc"]
 REAPI = "reapi"
 # Of bench/mixed-farm: machines of two processors.
 MIXED_WAYS = [
-    MIXED_WORKERS, MIXED_DISTCC, MIXED_ICECC, MIXED_LINKER, MIXED_ALONE
-] = ["arm64-workers", "arm64-distcc", "arm64-icecc", "arm64-linker",
-     "arm64-alone"]
+    MIXED_WORKERS, MIXED_DISTCC, MIXED_LINKER, MIXED_ALONE
+] = ["arm64-workers", "arm64-distcc", "arm64-linker", "arm64-alone"]
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
     UPSTREAM: "upstream's DTLTO, a local distributor",
@@ -44,7 +43,6 @@ DESCRIPTIONS = {
     REAPI: "dtlto, `reapi`, a buildbox-casd here",
     MIXED_WORKERS: "x86-64 linker, arm64 workers (`local`, `mode=process`)",
     MIXED_DISTCC: "x86-64 linker, distccd with arm64 workers",
-    MIXED_ICECC: "x86-64 linker, icecream with arm64 workers",
     MIXED_LINKER: "arm64 linker, x86-64 workers (`local`, `mode=process`)",
     MIXED_ALONE: "arm64 linker, `local`",
 }
