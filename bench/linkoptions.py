@@ -107,22 +107,25 @@ class Linker:
     """Links in a folder that has the same path each time, so that no path in
     an output makes a difference, and nothing of an earlier link in it."""
 
-    def __init__(self, program, work, jobs, env, limit):
-        """`program` is what prepare-lua made: inputs.rsp and obj/."""
+    def __init__(self, program, work, jobs, env, limit, command=ways.command,
+                 target=()):
+        """`program` is what prepare-lua made: inputs.rsp and obj/. `command` is
+        called as ways.command; `target` is what clang is told of another one."""
         self.program, self.jobs, self.limit = program, jobs, limit
-        self.env = env
+        self.env, self.command, self.target = env, command, target
         self.folder = work / "run"
 
     def link(self, way, options):
         self._fill()
         before = set(self._files())
-        words = ways.command(way, self.jobs)
+        words = self.command(way, self.jobs)
         if way not in (ways.IN_PROCESS, ways.UPSTREAM):
             # Only what can't be done elsewhere is done in the linker.
             words += ["--thinlto-dist-local-jobs=0",
                       f"--thinlto-dist-report={REPORT}"]
         words += bitcode.linker_arguments(
-            self.folder, "clang", ["-rdynamic", *shlex.split(options)]
+            self.folder, "clang",
+            [*self.target, "-rdynamic", *shlex.split(options)]
         )
         link = ways.Link(
             [*words, "-o", OUTPUT], self.folder, self.env, self.limit

@@ -29,6 +29,10 @@ PROGRAM_CODEGEN, MAKE_CODEGEN = ["distributor-codegen", "make-codegen"]
 MORE_WAYS = [BESIDE, BESIDE_DISTCC, PROGRAM_CODEGEN, MAKE_CODEGEN]
 # Of bench/reapi-cost, which has a server.
 REAPI = "reapi"
+# Of bench/mixed-farm: machines of two processors.
+MIXED_WAYS = [
+    MIXED_WORKERS, MIXED_DISTCC, MIXED_LINKER, MIXED_ALONE
+] = ["arm64-workers", "arm64-distcc", "arm64-linker", "arm64-alone"]
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
     UPSTREAM: "upstream's DTLTO, a local distributor",
@@ -43,6 +47,10 @@ DESCRIPTIONS = {
     BESIDE: "stock LLD, `dtlto-distributor`, `local`",
     BESIDE_DISTCC: "stock LLD, `dtlto-distributor`, two distccds here",
     REAPI: "dtlto, `reapi`, a buildbox-casd here",
+    MIXED_WORKERS: "x86-64 linker, arm64 workers (`local`, `mode=process`)",
+    MIXED_DISTCC: "x86-64 linker, distccd with arm64 workers",
+    MIXED_LINKER: "arm64 linker, x86-64 workers (`local`, `mode=process`)",
+    MIXED_ALONE: "arm64 linker, `local`",
 }
 
 

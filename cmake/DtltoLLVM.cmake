@@ -15,7 +15,13 @@ set(_known_versions 19 21 22 23)
 set(_untested_versions 20)
 option(DTLTO_UNTESTED_LLVM "Allow versions of LLVM that dtlto was never built with")
 
-if(LLVM_DIR)
+if(DTLTO_IN_LLVM)
+  set(DTLTO_LLVM_VERSION ${LLVM_VERSION_MAJOR})
+  if(NOT LLVM_PACKAGE_VERSION)
+    set(LLVM_PACKAGE_VERSION
+      ${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR}.${LLVM_VERSION_PATCH})
+  endif()
+elseif(LLVM_DIR)
   find_package(LLVM REQUIRED CONFIG)
   if(DEFINED CACHE{DTLTO_LLVM_VERSION} AND
       NOT DTLTO_LLVM_VERSION EQUAL LLVM_VERSION_MAJOR)
@@ -48,14 +54,14 @@ elseif(NOT DTLTO_LLVM_VERSION IN_LIST _known_versions)
   message(FATAL_ERROR "dtlto doesn't know LLVM ${DTLTO_LLVM_VERSION}; it knows "
     "${_known} (DTLTO_LLVM_VERSION, or LLVM_DIR)")
 endif()
-if(NOT LLVM_FOUND)
+if(NOT LLVM_FOUND AND NOT DTLTO_IN_LLVM)
   # LLVM's releases have the minor version 1, and its packages want to be asked
   # for that.
   find_package(LLVM ${DTLTO_LLVM_VERSION}.1 REQUIRED CONFIG
     HINTS /usr/lib/llvm-${DTLTO_LLVM_VERSION}/lib/cmake/llvm)
 endif()
 
-if(TARGET LLVM)
+if(TARGET LLVM AND (NOT DTLTO_IN_LLVM OR LLVM_LINK_LLVM_DYLIB))
   set(_default shared)
 else()
   set(_default static)
@@ -63,7 +69,27 @@ endif()
 set(DTLTO_LINK_LLVM ${_default} CACHE STRING
   "What of LLVM's to link: shared (libLLVM.so), or static (its archives)")
 set_property(CACHE DTLTO_LINK_LLVM PROPERTY STRINGS shared static)
-include(DtltoCheckLLVM)
+if(DTLTO_IN_LLVM)
+  include(DtltoInLLVM)
+else()
+  include(DtltoCheckLLVM)
+endif()
+
+# dtlto_llvm_libraries(<variable> <component>...): the archives of LLVM's components.
+function(dtlto_llvm_libraries variable)
+  if(DTLTO_IN_LLVM)
+    llvm_map_components_to_libnames(libraries ${ARGN})
+  else()
+    find_program(DTLTO_LLVM_CONFIG NAMES llvm-config
+      PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
+    execute_process(COMMAND ${DTLTO_LLVM_CONFIG} --link-static --libs ${ARGN}
+      OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE
+      COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(libraries NATIVE_COMMAND "${libraries}")
+    list(REMOVE_ITEM libraries -lPolly -lPollyISL)
+  endif()
+  set(${variable} "${libraries}" PARENT_SCOPE)
+endfunction()
 
 separate_arguments(_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 

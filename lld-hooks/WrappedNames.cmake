@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The functions of LLVM's that Hooks.cpp takes the place of: their mangled names, as
+# LLD's archive calls them. Hooks.cpp says what for. A name is looked up among those
+# that LLD calls, since it holds the types of the function's parameters.
+#
+# dtlto_wrapped_names(<archive> <nm> <names> <definitions>) sets <names> to the
+# symbols, and <definitions> to NAME or NAME="text" of the preprocessor's. As a
+# script, with ARCHIVE, NM, OPTIONS and HEADER, it writes the linker's options and a
+# header: LLVM's own build makes the archive only then.
+
+# _dtlto_wrap(<macro> <pattern> [OPTIONAL]) wraps the symbol that matches, and has
+# the macro as its name.
+macro(_dtlto_wrap macro pattern)
+  string(REGEX MATCHALL "_ZNK?4llvm${pattern}[A-Za-z0-9_]*" _found "${_called}")
+  list(REMOVE_DUPLICATES _found)
+  list(LENGTH _found _count)
+  if(_count EQUAL 1)
+    list(APPEND _names ${_found})
+    list(APPEND _definitions "${macro}=\"${_found}\"")
+  elseif(NOT (_count EQUAL 0 AND "${ARGN}" STREQUAL "OPTIONAL"))
+    message(FATAL_ERROR "${archive} calls ${_count} functions llvm::${pattern} "
+      "where one is expected: ${_found}")
+  endif()
+endmacro()
+
+function(dtlto_wrapped_names archive nm names definitions)
+  execute_process(COMMAND ${nm} -u ${archive}
+    OUTPUT_VARIABLE _called ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  set(_names "")
+  set(_definitions "")
+  _dtlto_wrap(DTLTO_CREATE_BACKEND 3lto26createInProcessThinBackend)
+  _dtlto_wrap(DTLTO_CREATE_INPUT 3lto9InputFile6create)
+  _dtlto_wrap(DTLTO_MAX_TASKS 3lto3LTO11getMaxTasks)
+  _dtlto_wrap(DTLTO_CREATE_DISTRIBUTED 3lto29createOutOfProcessThinBackend OPTIONAL)
+  # Later it is a class, which calls this.
+  if(_called MATCHES "_ZTVN4llvm3lto5DTLTOE")
+    _dtlto_wrap(DTLTO_CREATE_INDEX_WRITER 3lto29createWriteIndexesThinBackend)
+  endif()
+  _dtlto_wrap(DTLTO_START_TRACE 27timeTraceProfilerInitialize)
+  _dtlto_wrap(DTLTO_WRITE_TRACE 22timeTraceProfilerWrite)
+  _dtlto_wrap(DTLTO_PRINT_HELP 3opt8OptTable9printHelp)
+  if(_called MATCHES "8OptTable9printHelp[A-Za-z0-9_]*9StringRefE")
+    list(APPEND _definitions DTLTO_HELP_HAS_SUBCOMMAND)
+  endif()
+  set(${names} "${_names}" PARENT_SCOPE)
+  set(${definitions} "${_definitions}" PARENT_SCOPE)
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  dtlto_wrapped_names("${ARCHIVE}" "${NM}" _names _definitions)
+  list(TRANSFORM _names PREPEND "-Wl,--wrap=")
+  list(JOIN _names "\n" _text)
+  file(WRITE "${OPTIONS}" "${_text}\n")
+  set(_text "")
+  foreach(_definition IN LISTS _definitions)
+    string(REPLACE "=" " " _definition "${_definition}")
+    string(APPEND _text "#define ${_definition}\n")
+  endforeach()
+  file(WRITE "${HEADER}" "${_text}")
+endif()
