@@ -190,7 +190,7 @@ TEST(EventLog, SaysWhatIsWrong) {
     const char *What, *By, *Error;
   } Cases[] = {
       {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 4'"},
-      {"log 3", "log 2",
+      {"log 4", "log 3",
        "line 1: it is not 'dtlto-event-log 4', but the log of another version "
        "of dtlto"},
       {"cores 4", "cores -4",
@@ -203,33 +203,33 @@ TEST(EventLog, SaysWhatIsWrong) {
        "line 7: it is not 'option fallback' with a value that this option can "
        "have"},
       {"job-timeout 600.000000000", "job-timeout 600.0",
-       "line 12: it is not 'option job-timeout' with a value that this option "
+       "line 13: it is not 'option job-timeout' with a value that this option "
        "can have"},
       {"job 1.25", "job nan",
-       "line 34: the job's estimate is no number of "
+       "line 35: the job's estimate is no number of "
        "seconds"},
       {"job 1.25 0", "job 1.25",
-       "line 34: the job's memory is no number of "
+       "line 35: the job's memory is no number of "
        "bytes"},
       {"job 1.25 0", "job 1.25 0 files",
-       "line 34: it is not 'side-files' that "
+       "line 35: it is not 'side-files' that "
        "follows"},
-      {"0.000000000 Start\n", "", "line 36: an action before the first step"},
-      {"0.001000000 Prepared", "0.001 Prepared", "line 39: '0.001' is no time"},
-      {"0.003000000", "0.001500000", "line 43: time goes back"},
-      {"CacheHit", "CacheMiss", "line 41: 'CacheMiss' is no event"},
-      {"CacheHit", "Start", "line 41: the first step, and no other, is Start"},
-      {"  Close", "  Shut", "line 55: 'Shut' is no action"},
+      {"0.000000000 Start\n", "", "line 37: an action before the first step"},
+      {"0.001000000 Prepared", "0.001 Prepared", "line 40: '0.001' is no time"},
+      {"0.003000000", "0.001500000", "line 44: time goes back"},
+      {"CacheHit", "CacheMiss", "line 42: 'CacheMiss' is no event"},
+      {"CacheHit", "Start", "line 42: the first step, and no other, is Start"},
+      {"  Close", "  Shut", "line 56: 'Shut' is no action"},
       {"bytes=4096", "bytes=4096 bytes=4096",
-       "line 39: 'bytes=4096' is no field, has no value that it can have, or "
+       "line 40: 'bytes=4096' is no field, has no value that it can have, or "
        "was there before"},
       {"bytes=4096", "bytes=0x10",
-       "line 39: 'bytes=0x10' is no field, has no value that it can have, or "
+       "line 40: 'bytes=0x10' is no field, has no value that it can have, or "
        "was there before"},
-      {"Delivered job=0", "Delivered job=2", "line 53: there is no job 2"},
+      {"Delivered job=0", "Delivered job=2", "line 54: there is no job 2"},
       {"0.009000000 Delivered", "job 3 0\n0.009000000 Delivered",
-       "line 53: a job after the first step"},
-      {"  Close\n", "  Close", "line 55: it is cut off"},
+       "line 54: a job after the first step"},
+      {"  Close\n", "  Close", "line 56: it is cut off"},
   };
   for (const auto &C : Cases)
     EXPECT_EQ(errorOf(replaced(Text, C.What, C.By)), C.Error) << C.What;
@@ -248,10 +248,10 @@ TEST(EventLog, AReplayFindsTheFirstDifference) {
   std::string Text = print(recorded()), Error;
   EventLog L;
   ASSERT_TRUE(parse(replaced(Text, "  Won job=0 attempt=1\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 50, Succeeded at 0.008000000 s: action 1 was "
+  EXPECT_EQ(replay(L), "line 51, Succeeded at 0.008000000 s: action 1 was "
                        "'Deliver job=0 attempt=1', and is now 'Won job=0 "
                        "attempt=1'");
   ASSERT_TRUE(parse(replaced(Text, "  Close\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 53, Delivered at 0.009000000 s: action 2 was "
+  EXPECT_EQ(replay(L), "line 54, Delivered at 0.009000000 s: action 2 was "
                        "nothing, and is now 'Close'");
 }
