@@ -101,6 +101,19 @@ TEST(PlanTest, OpenedAtOnce) {
           {22, "good 1", "won 1, deliver 1, offer 2"}});
 }
 
+TEST(PlanTest, CoresHereLeaveTheFirstJobsToThePlugin) {
+  // The second job is ready before the first, which it must not overtake.
+  Options O;
+  O.Cores = 2;
+  O.OpenAtOnce = true;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, open"},
+          {1, "opened", "load"},
+          {2, "load 1 1", ""},
+          {3, "prepared 2", ""},
+          {900, "tick", ""}});
+}
+
 TEST(PlanTest, OpenedAtOnceForNothing) {
   Options O = remoteOnly();
   O.OpenAtOnce = true;

@@ -268,7 +268,7 @@ void Plan::onOpened(const Event &E) {
     return;
   IsOpen = true;
   WantsBatches = E.WantsBatches;
-  LastLoadQuery = Now;
+  LastLoadQuery = LastResult = Now;
   sawWork();
   act(Action::QueryLoad);
   if (!E.Flag)

@@ -473,7 +473,8 @@ private:
   bool CloseAsked = false;
   Time LastSign = {};   // of life, of the plugin
   Time LastWork = {};   // a job was accepted, has begun, runs or has ended
-  Time LastResult = {}; // of the plugin, or when it was first offered a job
+  // Of the plugin, or when it was first offered a job or, before, opened.
+  Time LastResult = {};
   Time FirstOffer = {};
   Time LastOffer = {}, LastLoadQuery = {};
   Time NextCheck = {}; // of deadlines

@@ -49,7 +49,7 @@ static Time fromSeconds(double S) {
 
 /// How many jobs may run here beside the plugin's.
 unsigned Plan::localShare() const {
-  if (PluginGone || !HasOffered || O.KeepOrder)
+  if (PluginGone || !IsOpen || O.KeepOrder)
     return 0;
   if (O.LocalJobs)
     return *O.LocalJobs;
