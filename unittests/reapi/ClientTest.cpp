@@ -102,7 +102,7 @@ TEST_F(ClientTest, AnotherModuleInTheSameMemory) {
 /// An action is the same whoever makes it, and whatever else he has.
 TEST_F(ClientTest, SameActionEachTime) {
   ASSERT_EQ(DTLTO_OK, open({"platform=a=1", "platform=b=2", "results=off"}));
-  submit("other");
+  compile("other");
   compile();
   close();
   ASSERT_EQ(DTLTO_OK, open({"platform=b=2", "platform=a=1", "results=off",
