@@ -471,8 +471,8 @@ private:
   bool FallbackForbidden = false;
   bool Failing = false; // the link has failed: nothing more is started
   bool CloseAsked = false;
-  Time LastSign = {};   // of life, of the plugin
-  Time LastWork = {};   // a job was accepted, has begun, runs or has ended
+  Time LastSign = {}; // of life, of the plugin
+  Time LastWork = {}; // a job was accepted, has begun, runs or has ended
   // Of the plugin, or when it was first offered a job or, before, opened.
   Time LastResult = {};
   Time FirstOffer = {};

@@ -25,10 +25,10 @@ struct Step {
   llvm::StringRef Said;
   /// What went wrong, one line.
   llvm::StringRef Why;
-  const dtlto_load *Load = nullptr; // LoadKnown
+  const dtlto_load *Load = nullptr;     // LoadKnown
   llvm::ArrayRef<PluginNumber> Numbers; // of a result, that the plugin told
-  int32_t Status = 0;               // of a result, DTLTO_...
-  uint32_t State = 0;               // StateChanged, DTLTO_STATE_...
+  int32_t Status = 0;                   // of a result, DTLTO_...
+  uint32_t State = 0;                   // StateChanged, DTLTO_STATE_...
   /// A thread of ours was through at this time, and had spent these seconds.
   Clock::time_point Ended = {};
   double Seconds = 0;
