@@ -475,8 +475,7 @@ private:
   Time LastWork = {}; // a job was accepted, has begun, runs or has ended
   // Of the plugin, or when it was first offered a job or, before, opened.
   Time LastResult = {};
-  Time FirstOffer = {};
-  Time LastOffer = {}, LastLoadQuery = {};
+  Time FirstOffer = {}, LastOffer = {}, LastLoadQuery = {};
   Time NextCheck = {}; // of deadlines
   Time NextLate = {};  // whether the link is
   Time NextLook = {};  // for stragglers, and what pays here
