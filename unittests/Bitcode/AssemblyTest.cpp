@@ -13,9 +13,9 @@ using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
 
-static bool fileReads(const std::string &IR) {
-  auto Bytes =
-      thinBitcode("target triple = \"x86_64-unknown-linux-gnu\"\n" + IR);
+static bool fileReads(const std::string &IR,
+                      StringRef Triple = "x86_64-unknown-linux-gnu") {
+  auto Bytes = thinBitcode("target triple = \"" + Triple.str() + "\"\n" + IR);
   return assemblyMayReadFiles(StringRef(Bytes.data(), Bytes.size()));
 }
 
@@ -48,6 +48,18 @@ TEST(AssemblyTest, InFunctions) {
       function("call void asm sideeffect \".include \\22f\\22\", \"\"()")));
   EXPECT_FALSE(fileReads(function("call void asm sideeffect \"nop\", \"\"()")));
   EXPECT_FALSE(fileReads(function("")));
+}
+
+/// LLVM writes a header of its own in front of a module, and fills up the end.
+TEST(AssemblyTest, MachO) {
+  const char *Mac = "arm64-apple-macos13";
+  EXPECT_FALSE(fileReads(function(""), Mac));
+  EXPECT_TRUE(
+      fileReads("module asm \".macro m\"\nmodule asm \".endm\"\n", Mac));
+  Bytes Cut = thinBitcode("target triple = \"arm64-apple-macos13\"\n");
+  ASSERT_FALSE(assemblyMayReadFiles(ref(Cut)));
+  for (size_t Size = 0; Size < Cut.size() - 16; Size += 3)
+    EXPECT_TRUE(assemblyMayReadFiles(ref(Cut).take_front(Size))) << Size;
 }
 
 TEST(AssemblyTest, NoModule) {

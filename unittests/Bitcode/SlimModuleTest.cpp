@@ -18,6 +18,7 @@
 #include "llvm/LTO/LTOBackend.h"
 #include "llvm/Support/Error.h"
 #include "gtest/gtest.h"
+#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -318,6 +319,138 @@ TEST(SlimModuleTest, ValuesOfVariables) {
 
   // Nothing is imported: the texts are gone.
   EXPECT_FALSE(Slim(IR, {}).has("xy"));
+}
+
+// Values are counted: after each instruction, one refers to a function.
+TEST(SlimModuleTest, EveryInstruction) {
+  std::string IR = R"(
+    @slot = global ptr null
+    define ptr @wanted(ptr %p, i32 %i, i1 %b, double %d, ...) prefix ptr @k0
+        prologue ptr @k1 personality ptr @k2 {
+    entry:
+      %u = fneg double %d
+      ; next
+      %bin = add i64 ptrtoint (ptr @k3 to i64), sub (i64 ptrtoint (ptr @k4 to i64), i64 4)
+      ; next
+      %cast = ptrtoint ptr @k5 to i64
+      ; next
+      %gep = getelementptr inbounds i8, ptr @k6, i64 %bin
+      ; next
+      %sel = select i1 %b, ptr @k7, ptr @k8
+      ; next
+      %ins = insertvalue { ptr, ptr } poison, ptr @k9, 0
+      ; next
+      %ext = extractvalue { ptr, ptr } { ptr @k10, ptr null }, 0
+      ; next
+      %ie = insertelement <2 x ptr> poison, ptr @k11, i32 %i
+      ; next
+      %ee = extractelement <2 x ptr> <ptr @k12, ptr null>, i32 %i
+      ; next
+      %sv = shufflevector <2 x ptr> %ie, <2 x ptr> <ptr @k13, ptr null>, <2 x i32> <i32 0, i32 3>
+      ; next
+      %cmp = icmp eq ptr @k14, @k15
+      ; next
+      %slot = alloca ptr, i32 3
+      ; next
+      %l = load ptr, ptr @k16
+      ; next
+      store ptr @k17, ptr @k18
+      ; next
+      %la = load atomic ptr, ptr @k19 seq_cst, align 8
+      ; next
+      store atomic ptr @k20, ptr @k21 seq_cst, align 8
+      ; next
+      fence seq_cst
+      ; next
+      %cx = cmpxchg ptr @k22, ptr @k23, ptr @k24 seq_cst seq_cst
+      ; next
+      %rmw = atomicrmw xchg ptr @k25, ptr @k26 seq_cst
+      ; next
+      %fr = freeze ptr @k27
+      ; next
+      %va = va_arg ptr @k28, i32
+      ; next
+      call void @llvm.assume(i1 true) [ "align"(ptr @k29, i64 8) ]
+      ; next
+      %c = call ptr @k30(ptr @k31, i32 1)
+      ; next
+      %v = call ptr (i32, ...) @k32(i32 1, ptr @k33)
+      ; next
+      %f = call fast double @k34(double %d)
+      ; next
+      %m = call i64 @llvm.read_register.i64(metadata !0)
+      ; next
+      switch i32 %i, label %phi [ i32 1, label %calls i32 2, label %blocks ]
+    phi:
+      %phi.value = phi ptr [ @k35, %entry ], [ @k36, %calls ]
+      ; next
+      br i1 ptrtoint (ptr @k37 to i1), label %calls, label %out
+    calls:
+      %iv = invoke ptr @k38(ptr @k39) to label %phi unwind label %pad
+    pad:
+      %lp = landingpad { ptr, i32 } catch ptr @k40 filter [1 x ptr] [ptr @k41]
+      ; next
+      resume { ptr, i32 } { ptr @k42, i32 0 }
+    blocks:
+      callbr void asm sideeffect "", "r,!i"(ptr @k43) to label %more [label %out]
+    more:
+      ; next
+      indirectbr ptr @k44, [label %out]
+    out:
+      ret ptr @k45
+    }
+    define void @funclets() personality ptr @k46 {
+      invoke void @k47() to label %out unwind label %switch
+    switch:
+      %s = catchswitch within none [label %catch] unwind label %cleanup
+    catch:
+      %c = catchpad within %s [ptr @k48, i32 64, ptr @k49]
+      call void @k50(ptr @k51) [ "funclet"(token %c) ]
+      catchret from %c to label %out
+    cleanup:
+      %p = cleanuppad within none [ptr @k52]
+      call void @k53(ptr @k54) [ "funclet"(token %p) ]
+      cleanupret from %p unwind to caller
+    out:
+      ret void
+    }
+    declare void @use(ptr)
+    declare void @llvm.assume(i1)
+    declare i64 @llvm.read_register.i64(metadata)
+    !0 = !{!"a register's name"}
+    declare ptr @k30(ptr, i32)
+    declare ptr @k32(i32, ...)
+    declare double @k34(double)
+    declare ptr @k38(ptr)
+    declare void @k50(ptr)
+    declare void @k53(ptr)
+  )";
+  // What is called stands there with its type.
+  const std::set<unsigned> Declared = {30, 32, 34, 38, 50, 53};
+  constexpr unsigned Kept = 55;
+  std::vector<std::string> Names;
+  for (unsigned I = 0; I != Kept; ++I) {
+    Names.push_back("k" + std::to_string(I));
+    if (!Declared.count(I))
+      IR += "declare void @" + Names.back() + "()\n";
+  }
+  for (size_t At; (At = IR.find("; next")) != std::string::npos;) {
+    Names.push_back("next" + std::to_string(Names.size()));
+    IR.replace(At, 6, "call void @use(ptr @" + Names.back() + ")");
+    IR += "declare void @" + Names.back() + "()\n";
+  }
+  // Far away, so that a wrong number is nobody's.
+  for (unsigned I = 0; I != 300; ++I)
+    IR += "declare void @unused" + std::to_string(I) + "()\n";
+
+  Slim S(IR, {guid("wanted"), guid("funclets")});
+  for (const std::string &Name : Names)
+    EXPECT_EQ(S.function(Name), "declared") << Name;
+  EXPECT_TRUE(S.has("a register's name"));
+  unsigned NumUnused = 0;
+  for (unsigned I = 0; I != 300; ++I)
+    NumUnused += S.function("unused" + std::to_string(I)).empty();
+  EXPECT_EQ(NumUnused, 300u);
 }
 
 TEST(SlimModuleTest, Attributes) {

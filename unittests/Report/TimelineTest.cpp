@@ -144,6 +144,7 @@ TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
 
 TEST_F(TimelineTest, AJobOnAWorker) {
   makeProgram(3);
+  TheLink.TheLinker.Opts.SlimFrom = 0; // these modules are tiny
   Plugin.setNeeds(DTLTO_PART_INPUTS);
   Plugin.OnRun = [this](const FakePlugin::Job &J) {
     Plugin.state(J.Id, DTLTO_STATE_SENDING, "node1");

@@ -7,6 +7,7 @@
 
 #include "Bitcode/Assembly.h"
 #include "Bitcode/BitstreamCopy.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -42,14 +43,12 @@ static Error addConstants(BitstreamCursor &In, bool &Reads) {
 
 /// Reads the body that \p In stands before, and steps over it.
 static Error addBody(BitstreamCursor &In, bool &Reads) {
-  BitstreamCursor Body = In;
-  if (Error E = In.SkipBlock())
-    return E;
-  if (Error E = Body.EnterSubBlock(bitc::FUNCTION_BLOCK_ID))
+  BlockToLeave Body;
+  if (Error E = Body.enter(In, bitc::FUNCTION_BLOCK_ID))
     return E;
   SmallVector<uint64_t, 64> Record;
   while (true) {
-    Expected<BitstreamEntry> Entry = Body.advance();
+    Expected<BitstreamEntry> Entry = In.advance();
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind == BitstreamEntry::Error)
@@ -58,22 +57,30 @@ static Error addBody(BitstreamCursor &In, bool &Reads) {
       return Error::success();
     if (Entry->Kind == BitstreamEntry::SubBlock) {
       if (Error E = Entry->ID == bitc::CONSTANTS_BLOCK_ID
-                        ? addConstants(Body, Reads)
-                        : Body.SkipBlock())
+                        ? addConstants(In, Reads)
+                        : In.SkipBlock())
         return E;
       continue;
     }
     Record.clear();
-    Expected<unsigned> Code = Body.readRecord(Entry->ID, Record);
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
     if (!Code)
       return Code.takeError();
     // Constants come before the first instruction.
     if (*Code != bitc::FUNC_CODE_DECLAREBLOCKS)
-      return Error::success();
+      return Body.leave(In);
   }
 }
 
 static Error addModule(StringRef Bytes, bool &Reads) {
+  // What LLVM writes for Mach-O has a header of its own.
+  const auto *Begin = Bytes.bytes_begin(), *End = Bytes.bytes_end();
+  if (isBitcodeWrapper(Begin, End)) {
+    if (SkipBitcodeWrapperHeader(Begin, End, /*VerifyBufferSize=*/true))
+      return malformedBitcode();
+    Bytes = StringRef(reinterpret_cast<const char *>(Begin),
+                      static_cast<size_t>(End - Begin));
+  }
   BitstreamCursor In(Bytes);
   if (Bytes.starts_with("BC"))
     if (Error E = In.JumpToBit(32))

@@ -23,6 +23,36 @@ namespace dtlto {
 
 inline llvm::Error malformedBitcode() { return failure("malformed bitcode"); }
 
+/// A block whose rest needn't be read. Entered in place, since a copy of a
+/// cursor is one of all of its abbreviations.
+class BlockToLeave {
+public:
+  /// Enters the block \p ID that \p In stands before.
+  llvm::Error enter(llvm::BitstreamCursor &In, unsigned ID) {
+    if (llvm::Error E = In.EnterSubBlock(ID, &NumWords))
+      return E;
+    Begin = In.GetCurrentBitNo();
+    return llvm::Error::success();
+  }
+  /// Steps over the rest of it. \p In may be anywhere in it, but in no block of
+  /// its own.
+  llvm::Error leave(llvm::BitstreamCursor &In) const {
+    const uint64_t End = Begin + uint64_t(NumWords) * 32;
+    if (!In.canSkipToPos(End / 8))
+      return malformedBitcode();
+    if (llvm::Error E = In.JumpToBit(End))
+      return E;
+    return In.ReadBlockEnd() ? malformedBitcode() : llvm::Error::success();
+  }
+  /// Where its body is, in bytes, and how many words that has.
+  uint64_t beginByte() const { return Begin / 8; }
+  unsigned numWords() const { return NumWords; }
+
+private:
+  unsigned NumWords = 0;
+  uint64_t Begin = 0;
+};
+
 /// Copies the block \p ID that \p In, a reader of \p Bytes, stands before (its
 /// ENTER_SUBBLOCK has been read), and steps over it. A block's body refers to
 /// nothing outside of it by position, begins at a word, and ends with its own
@@ -31,22 +61,22 @@ inline llvm::Error malformedBitcode() { return failure("malformed bitcode"); }
 inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
                              llvm::BitstreamWriter &W, unsigned ID) {
   using namespace llvm;
-  BitstreamCursor Body = In;
-  unsigned NumWords = 0;
-  if (Error E = Body.EnterSubBlock(ID, &NumWords))
+  BlockToLeave Block;
+  if (Error E = Block.enter(In, ID))
     return E;
-  uint64_t Begin = Body.GetCurrentBitNo() / 8;
-  if (Begin + uint64_t(NumWords) * 4 > Bytes.size())
+  const unsigned NumWords = Block.numWords();
+  if (Block.beginByte() + uint64_t(NumWords) * 4 > Bytes.size())
     return failure("block longer than the file");
-  if (Error E = In.SkipBlock())
+  const unsigned Width = In.getAbbrevIDWidth();
+  if (Error E = Block.leave(In))
     return E;
 
   W.EmitCode(bitc::ENTER_SUBBLOCK);
   W.EmitVBR(ID, bitc::BlockIDWidth);
-  W.EmitVBR(Body.getAbbrevIDWidth(), bitc::CodeLenWidth);
+  W.EmitVBR(Width, bitc::CodeLenWidth);
   W.FlushToWord();
   W.Emit(NumWords, bitc::BlockSizeWidth);
-  const char *P = Bytes.data() + Begin;
+  const char *P = Bytes.data() + Block.beginByte();
   for (unsigned I = 0; I != NumWords; ++I)
     W.Emit(support::endian::read32le(P + size_t(I) * 4), 32);
   return Error::success();

@@ -191,12 +191,18 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
   if (Error E = In.EnterSubBlock(ID))
     return E;
   RecordPacker Packer;
-  std::vector<std::pair<unsigned, SmallVector<uint64_t, 8>>> Records;
+  struct Record {
+    unsigned Code;
+    size_t NumOps;
+  };
+  std::vector<Record> Records;
+  std::vector<uint64_t> AllOps;
   auto OnRecord = [&](unsigned Code, SmallVectorImpl<uint64_t> &Ops) -> Error {
     if (Change && !Change(Code, Ops))
       return Error::success();
     Packer.count(Code, Ops);
-    Records.emplace_back(Code, ArrayRef<uint64_t>(Ops));
+    Records.push_back({Code, Ops.size()});
+    AllOps.insert(AllOps.end(), Ops.begin(), Ops.end());
     return Error::success();
   };
   if (Error E = readBlock(In, OnRecord))
@@ -204,8 +210,11 @@ Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
   // Each bit of the abbreviations' numbers is one in each record.
   W.EnterSubblock(ID, 4);
   Packer.define(W, /*Max=*/7);
-  for (const auto &[Code, Ops] : Records)
-    Packer.emit(W, Code, Ops);
+  ArrayRef<uint64_t> Rest = AllOps;
+  for (const auto &[Code, NumOps] : Records) {
+    Packer.emit(W, Code, Rest.take_front(NumOps));
+    Rest = Rest.drop_front(NumOps);
+  }
   W.ExitBlock();
   return Error::success();
 }

@@ -19,7 +19,7 @@ using namespace dtlto;
 /// Rewrites the blob of a METADATA_STRINGS record: \p Count lengths, and from
 /// \p Offset on the characters.
 static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
-                          const StringSet<> &Keep, SmallVectorImpl<char> &Out) {
+                          const BitVector &Keep, SmallVectorImpl<char> &Out) {
   if (Offset > Blob.size())
     return malformedBitcode();
   SimpleBitstreamCursor Lengths(Blob.take_front(Offset));
@@ -27,7 +27,7 @@ static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
   std::string Chars;
   {
     BitstreamWriter W(Out); // flushes when it is destroyed
-    for (uint64_t I = 0; I != Count; ++I) {
+    for (unsigned I = 0; I != Count; ++I) {
       Expected<uint32_t> Size = Lengths.ReadVBR(6);
       if (!Size)
         return Size.takeError();
@@ -35,7 +35,7 @@ static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
         return malformedBitcode();
       StringRef String = Rest.take_front(*Size);
       Rest = Rest.drop_front(*Size);
-      if (!Keep.contains(String))
+      if (!Keep.test(I))
         String = "";
       W.EmitVBR(String.size(), 6);
       Chars += String;
@@ -74,6 +74,8 @@ Expected<std::optional<SlimMetadata>> SlimMetadata::read(BitstreamCursor &In) {
     case bitc::METADATA_STRINGS:
       if (State != Begin || Ops.size() != 2 || !Blob.data())
         return std::nullopt;
+      if (Ops[0] > Blob.size() * 8 / 6) // bits of a length
+        return malformedBitcode();
       State = AfterStrings;
       Block.NumStrings = Ops[0];
       Block.CharsOffset = Ops[1];
@@ -103,10 +105,14 @@ Expected<std::optional<SlimMetadata>> SlimMetadata::read(BitstreamCursor &In) {
   return Block;
 }
 
-void SlimMetadata::addKinds(DenseSet<uint64_t> &Kinds) const {
+void SlimMetadata::addTo(SlimUses &Uses) const {
   for (const Record &R : Rest)
     for (size_t I = 1; R.isAttachment() && I != R.Ops.size(); I += 2)
-      Kinds.insert(R.Ops[I]);
+      Uses.Kinds.insert(R.Ops[I]);
+  for (const std::vector<Record> *Records : {&Nodes, &Rest})
+    for (const Record &R : *Records)
+      if (R.Code == bitc::METADATA_VALUE && R.Ops.size() > 1)
+        Uses.addValue(R.Ops[1]); // [type, value]
 }
 
 void SlimMetadata::dropAttachments(AttachmentFilter Keeps) {
@@ -130,15 +136,27 @@ bool SlimMetadata::leadsToDebugInfo(const Record &Tuple) const {
   });
 }
 
-void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies) {
+void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies,
+                              bool DropNodes) {
   BitVector Read(Nodes.size());
+  KeptStrings.emplace(NumStrings);
   std::vector<size_t> Worklist;
+  bool AddStrings = true;
   auto Add = [&](uint64_t ID) {
     uint64_t N = ID - NumStrings;
-    if (N >= Nodes.size() || Read.test(N))
+    if (ID < NumStrings && AddStrings)
+      KeptStrings->set(ID);
+    if (ID < NumStrings || N >= Nodes.size() || Read.test(N))
       return;
     Read.set(N);
     Worklist.push_back(N);
+  };
+  auto Follow = [&] {
+    while (!Worklist.empty()) {
+      const Record &R = Nodes[Worklist.back()];
+      Worklist.pop_back();
+      forEachReference(R.Code, R.Ops, Add);
+    }
   };
   for (uint64_t ID : FromBodies)
     Add(ID);
@@ -149,15 +167,17 @@ void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies) {
     else if (R.Code != bitc::METADATA_NAME)
       for (uint64_t ID : R.Ops)
         Add(ID);
-  // What isn't debug info may be an argument of a call.
+  Follow();
+
+  // What isn't debug info stays, without its texts.
+  AddStrings = !DropNodes;
   for (size_t N = 0; N != Nodes.size(); ++N)
-    if (!isDebugInfo(Nodes[N].Code) && !leadsToDebugInfo(Nodes[N]))
+    if (!DropNodes ||
+        (!isDebugInfo(Nodes[N].Code) && !leadsToDebugInfo(Nodes[N])))
       Add(NumStrings + N);
-  while (!Worklist.empty()) {
-    const Record &R = Nodes[Worklist.back()];
-    Worklist.pop_back();
-    forEachReference(R.Code, R.Ops, Add);
-  }
+  Follow();
+  if (!DropNodes)
+    return;
   for (size_t N = 0; N != Nodes.size(); ++N)
     if (Read.test(N))
       dropUnreadReferences(Nodes[N].Code, Nodes[N].Ops);
@@ -174,12 +194,13 @@ static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
   return W.EmitAbbrev(std::move(Abbrev));
 }
 
-Error SlimMetadata::write(BitstreamWriter &W, const StringSet<> *Keep) const {
+Error SlimMetadata::write(BitstreamWriter &W) const {
   uint64_t Offset = CharsOffset;
   StringRef Blob = Strings;
   SmallVector<char, 0> NewBlob;
-  if (Keep) {
-    if (Error E = emptyStrings(Strings, NumStrings, Offset, *Keep, NewBlob))
+  if (KeptStrings) {
+    if (Error E =
+            emptyStrings(Strings, NumStrings, Offset, *KeptStrings, NewBlob))
       return E;
     Blob = StringRef(NewBlob.data(), NewBlob.size());
   }

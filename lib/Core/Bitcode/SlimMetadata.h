@@ -8,10 +8,11 @@
 #ifndef DTLTO_BITCODE_SLIMMETADATA_H
 #define DTLTO_BITCODE_SLIMMETADATA_H
 
+#include "Bitcode/SlimUses.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/Bitstream/BitstreamWriter.h"
@@ -31,23 +32,21 @@ public:
   static llvm::Expected<std::optional<SlimMetadata>>
   read(llvm::BitstreamCursor &In);
 
-  /// Adds the kinds of what is attached to values.
-  void addKinds(llvm::DenseSet<uint64_t> &Kinds) const;
+  /// Adds the kinds of what is attached to values, and the values that metadata
+  /// refers to.
+  void addTo(SlimUses &Uses) const;
 
   using AttachmentFilter =
       llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)>;
 
   /// Leaves of what is attached to values what \p Keeps says.
   void dropAttachments(AttachmentFilter Keeps);
-  /// Empties the nodes that nobody comes to from what is left of attachments,
-  /// from what has a name, and from the numbers \p FromBodies. Numbers stay as
-  /// they are.
-  void dropUnread(const llvm::DenseSet<uint64_t> &FromBodies);
+  /// Empties the strings, and if \p DropNodes the nodes, that nobody comes to
+  /// from what is left of attachments, from what has a name, and from the
+  /// numbers \p FromBodies. Numbers stay as they are.
+  void dropUnread(const llvm::DenseSet<uint64_t> &FromBodies, bool DropNodes);
 
-  /// Writes the block. Strings that aren't in \p Keep, if it is given, become
-  /// empty.
-  llvm::Error write(llvm::BitstreamWriter &W,
-                    const llvm::StringSet<> *Keep) const;
+  llvm::Error write(llvm::BitstreamWriter &W) const;
 
 private:
   struct Record {
@@ -64,6 +63,7 @@ private:
   /// characters begin.
   uint64_t NumStrings = 0, CharsOffset = 0;
   llvm::StringRef Strings;
+  std::optional<llvm::BitVector> KeptStrings; // nothing: all
   std::vector<Record> Nodes, Rest;
 
   bool leadsToDebugInfo(const Record &Tuple) const;

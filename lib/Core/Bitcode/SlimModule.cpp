@@ -41,15 +41,15 @@ static bool isKnownBlock(unsigned ID) {
 
 /// Reads the module block of \p Bytes for \p Selection, and \p Metadata if its
 /// form is known. Returns what the bodies that are kept refer to.
-static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
+static Expected<SlimUses> look(StringRef Bytes, SlimSelection &Selection,
                                std::optional<SlimMetadata> &Metadata) {
   BitstreamCursor In(Bytes);
   if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
     return std::move(E);
   std::optional<BitstreamBlockInfo> BlockInfo;
   std::vector<uint64_t> Bodies; // where they are
-  BodyUses Uses;
-  bool HasMetadata = false;
+  SlimTypes Types;
+  std::optional<BitstreamCursor> MetadataBlock;
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
     return Selection.addRecord(Code, Record);
   };
@@ -63,23 +63,21 @@ static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
       Bodies.push_back(In.GetCurrentBitNo());
       return Selection.addBody(In);
     case bitc::METADATA_BLOCK_ID: {
+      if (MetadataBlock)
+        return failure("an old form of bitcode");
+      MetadataBlock = In;
       Expected<std::optional<SlimMetadata>> Read = SlimMetadata::read(In);
       if (!Read)
         return Read.takeError();
-      if (std::exchange(HasMetadata, true))
-        return failure("an old form of bitcode");
-      Uses.AllKinds |= !*Read;
       Metadata = std::move(*Read);
       return Error::success();
     }
+    case bitc::TYPE_BLOCK_ID_NEW:
+      return Types.read(In);
     case bitc::CONSTANTS_BLOCK_ID:
-      if (Error E = Selection.addConstants(In))
-        return E;
-      break;
+      return Selection.addConstants(In);
     case bitc::PARAMATTR_BLOCK_ID:
-      if (Error E = Selection.addAttributes(In))
-        return E;
-      break;
+      return Selection.addAttributes(In);
     }
     return In.SkipBlock();
   };
@@ -87,17 +85,22 @@ static Expected<BodyUses> look(StringRef Bytes, SlimSelection &Selection,
     return std::move(E);
   if (Error E = Selection.resolve())
     return std::move(E);
+  SlimUses Uses(Selection.numValues());
   for (size_t N = 0; N != Bodies.size(); ++N) {
     if (!Selection.keepsBody(N))
       continue;
-    BitstreamCursor Body = In;
-    if (Error E = Body.JumpToBit(Bodies[N]))
+    if (Error E = In.JumpToBit(Bodies[N]))
       return std::move(E);
-    if (Error E = Uses.add(std::move(Body)))
+    if (Error E = Uses.addBody(In, Selection.type(N), Types))
       return std::move(E);
   }
-  if (Metadata)
-    Metadata->addKinds(Uses.Kinds);
+  if (Metadata) {
+    Metadata->addTo(Uses);
+  } else if (MetadataBlock) {
+    Uses.AllKinds = true;
+    if (Error E = Uses.addMetadata(*MetadataBlock))
+      return std::move(E);
+  }
   return Uses;
 }
 
@@ -105,20 +108,16 @@ Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
                                                  const GUIDSet &Imported) {
   SlimSelection Selection(Module.getStrtab(), Imported);
   std::optional<SlimMetadata> Metadata;
-  Expected<BodyUses> Bodies = look(Module.getBuffer(), Selection, Metadata);
-  if (!Bodies)
-    return Bodies.takeError();
-  Expected<SlimUses> Uses =
-      findUses(Module, Selection.bodies(), Imported, Selection.constants());
+  Expected<SlimUses> Uses = look(Module.getBuffer(), Selection, Metadata);
   if (!Uses)
     return Uses.takeError();
-  Selection.drop(std::move(*Uses), std::move(*Bodies));
+  Selection.drop(std::move(*Uses));
   if (Metadata) {
     Metadata->dropAttachments([&](uint64_t ValueID, uint64_t Kind) {
       return Selection.keepsAttachment(ValueID, Kind);
     });
-    if (const DenseSet<uint64_t> *Roots = Selection.metadata())
-      Metadata->dropUnread(*Roots);
+    if (readsMetadataOnDemand())
+      Metadata->dropUnread(Selection.metadata(), Selection.knowsMetadata());
   }
   SmallVector<char, 0> Out;
   Out.reserve(Module.getBuffer().size() / 2);

@@ -9,8 +9,10 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Support/Failure.h"
 #include "LLVM/Module.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/IR/LLVMContext.h"
+#include <utility>
 
 using namespace llvm;
 using namespace dtlto;
@@ -27,6 +29,8 @@ static bool isLocal(uint64_t Linkage) {
     return false;
   }
 }
+
+static bool isAppending(uint64_t Linkage) { return Linkage == 2; }
 
 Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   if (isGUIDList(Code)) {
@@ -58,12 +62,14 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
     break;
   case bitc::MODULE_CODE_TRIPLE:
   case bitc::MODULE_CODE_DATALAYOUT:
-  case bitc::MODULE_CODE_ASM:
   case bitc::MODULE_CODE_SECTIONNAME:
   case bitc::MODULE_CODE_DEPLIB:
   case bitc::MODULE_CODE_GCNAME:
   case bitc::MODULE_CODE_VSTOFFSET:
   case bitc::MODULE_CODE_HASH:
+    return Error::success();
+  case bitc::MODULE_CODE_ASM:
+    HasAssembly |= !Record.empty();
     return Error::success();
   default:
     if (isAsmProperty(Code))
@@ -93,18 +99,22 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
       ComdatsOfVariables.push_back(Record[13]);
     if (Record.size() > 14)
       AttributesOfVariables.push_back(Record[14]);
-    VariableOf[ValueID] = Constants.Initializers.size();
+    Variables.push_back({ValueID, Name, Local, isAppending(Record[5])});
     Constants.Initializers.emplace_back();
     if (Record[4])
       Constants.Initializers.back() = Record[4] - 1;
     break;
   case bitc::MODULE_CODE_FUNCTION:
     // [strtab offset, strtab size, type, callingconv, isproto, linkage,
-    //  attributes, ..., 14: comdat]
+    //  attributes, ..., 12: prologue, 14: comdat, 15: prefix, 16: personality]
     if (!Record[4])
       WithBody.push_back(Functions.size());
     FunctionOf[ValueID] = Functions.size();
-    Functions.push_back({ValueID, Name, Record.size() > 14 ? Record[14] : 0,
+    for (size_t I : {12, 15, 16}) // numbers and 1, or 0
+      if (I < Record.size() && Record[I])
+        OperandsOfFunctions.push_back(Record[I] - 1);
+    Functions.push_back({ValueID, Record[2], Name,
+                         Record.size() > 14 ? Record[14] : 0,
                          Record.size() > 6 ? Record[6] : 0, Local});
     break;
   case bitc::MODULE_CODE_ALIAS:
@@ -116,18 +126,20 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   return Error::success();
 }
 
-Error SlimSelection::addConstants(BitstreamCursor In,
+Error SlimSelection::addConstants(BitstreamCursor &In,
                                   std::optional<size_t> Function) {
   if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
     return E;
   if (!Function) {
-    if (FirstConstant)
+    if (std::exchange(HasConstants, true))
       return failure("an old form of bitcode");
-    FirstConstant = NextValueID;
+    Constants.begin(NextValueID);
   }
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
-    if (!Function)
-      addConstant(Code, Record);
+    if (!Function) {
+      Constants.add(Code, Record);
+      NextValueID += Code != bitc::CST_CODE_SETTYPE;
+    }
     if (Code != bitc::CST_CODE_BLOCKADDRESS)
       return Error::success();
     // The reader makes such a function's body at once, and the bodies of the
@@ -141,23 +153,7 @@ Error SlimSelection::addConstants(BitstreamCursor In,
   });
 }
 
-void SlimSelection::addConstant(unsigned Code, ArrayRef<uint64_t> Record) {
-  if (Code == bitc::CST_CODE_SETTYPE)
-    return;
-  const uint64_t ValueID = NextValueID++;
-  switch (Code) {
-  case bitc::CST_CODE_AGGREGATE:
-    Constants.Parts[ValueID].assign(Record.begin(), Record.end());
-    break;
-  case bitc::CST_CODE_STRING:
-  case bitc::CST_CODE_CSTRING:
-  case bitc::CST_CODE_DATA:
-    Constants.Parts[ValueID];
-    break;
-  }
-}
-
-Error SlimSelection::addAttributes(BitstreamCursor In) {
+Error SlimSelection::addAttributes(BitstreamCursor &In) {
   if (Error E = In.EnterSubBlock(bitc::PARAMATTR_BLOCK_ID))
     return E;
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
@@ -172,15 +168,13 @@ Error SlimSelection::addBody(BitstreamCursor &In) {
   if (NumSeen == WithBody.size())
     return malformedBitcode();
   size_t Function = WithBody[NumSeen++];
-  BitstreamCursor Body = In;
-  if (Error E = In.SkipBlock())
-    return E;
   // Constants come before the first instruction.
-  if (Error E = Body.EnterSubBlock(bitc::FUNCTION_BLOCK_ID))
+  BlockToLeave Body;
+  if (Error E = Body.enter(In, bitc::FUNCTION_BLOCK_ID))
     return E;
   SmallVector<uint64_t, 64> Record;
   while (true) {
-    Expected<BitstreamEntry> Entry = Body.advance();
+    Expected<BitstreamEntry> Entry = In.advance();
     if (!Entry)
       return Entry.takeError();
     if (Entry->Kind == BitstreamEntry::EndBlock)
@@ -188,19 +182,18 @@ Error SlimSelection::addBody(BitstreamCursor &In) {
     if (Entry->Kind == BitstreamEntry::Error)
       return malformedBitcode();
     if (Entry->Kind == BitstreamEntry::SubBlock) {
-      if (Entry->ID == bitc::CONSTANTS_BLOCK_ID)
-        if (Error E = addConstants(Body, Function))
-          return E;
-      if (Error E = Body.SkipBlock())
+      if (Error E = Entry->ID == bitc::CONSTANTS_BLOCK_ID
+                        ? addConstants(In, Function)
+                        : In.SkipBlock())
         return E;
       continue;
     }
     Record.clear();
-    Expected<unsigned> Code = Body.readRecord(Entry->ID, Record);
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
     if (!Code)
       return Code.takeError();
     if (*Code != bitc::FUNC_CODE_DECLAREBLOCKS)
-      return Error::success();
+      return Body.leave(In);
   }
 }
 
@@ -248,39 +241,45 @@ Error SlimSelection::resolve() {
   return Error::success();
 }
 
-std::vector<StringRef> SlimSelection::bodies() const {
-  std::vector<StringRef> Names;
-  for (const Function &F : Functions)
-    if (F.KeepBody)
-      Names.push_back(F.Name);
-  return Names;
+/// What importers may come to beside what bodies refer to.
+void SlimSelection::addRoots(SlimUses &U) const {
+  // Assembly refers to symbols by name.
+  U.AllValues |= HasAssembly;
+  for (size_t I = 0; I != Variables.size(); ++I) {
+    const Variable &V = Variables[I];
+    const std::optional<uint64_t> &Initializer = Constants.Initializers[I];
+    if (Initializer && (V.Name.starts_with("llvm.") || V.Appending ||
+                        isImported(V.ValueID, V.Name, V.Local))) {
+      U.addValue(V.ValueID);
+      U.addValue(*Initializer);
+    }
+  }
+  for (const Alias &A : Aliases)
+    U.addValue(A.Aliasee);
+  for (uint64_t ValueID : OperandsOfFunctions)
+    U.addValue(ValueID);
 }
 
 bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
-  if (!Uses || Kind == LLVMContext::MD_dbg)
-    return true;
-  auto It = VariableOf.find(ValueID);
-  return It == VariableOf.end() || It->second >= Uses->UsesVariable.size() ||
-         Uses->UsesVariable[It->second];
+  return !Uses || Kind == LLVMContext::MD_dbg || FunctionOf.contains(ValueID) ||
+         Uses->reaches(ValueID);
 }
 
-const DenseSet<uint64_t> *SlimSelection::metadata() const {
-  if (!Uses || Uses->HasDebugArguments || !readsLittleMetadata())
-    return nullptr;
+bool SlimSelection::knowsMetadata() const {
   // Intrinsics that become debug records as they are read.
-  for (const Function &F : Functions)
-    if (F.Name.starts_with("llvm.dbg."))
-      return nullptr;
-  return &Bodies->Metadata;
+  return readsLittleMetadata() &&
+         llvm::none_of(Functions, [](const Function &F) {
+           return F.Name.starts_with("llvm.dbg.");
+         });
 }
 
 bool SlimSelection::keepsKind(uint64_t Kind) const {
   // All LLVMs know the first ones by number.
-  return !Bodies || Bodies->AllKinds || Kind > LLVMContext::MD_mmra ||
-         Bodies->Kinds.contains(Kind);
+  return !Uses || Uses->AllKinds || Kind > LLVMContext::MD_mmra ||
+         Uses->Kinds.contains(Kind);
 }
 
-void SlimSelection::dropFunctions(const StringSet<> &Used) {
+void SlimSelection::dropFunctions() {
   Comdats.assign(Comdats.size(), false);
   auto KeepComdat = [&](uint64_t Comdat) {
     if (Comdat && Comdat <= Comdats.size())
@@ -292,22 +291,40 @@ void SlimSelection::dropFunctions(const StringSet<> &Used) {
     // LLVM's own functions mean something by their names, and a comdat is
     // renamed with a local function of its name.
     F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
-             (F.Local && F.Comdat) || Used.contains(F.Name);
+             (F.Local && F.Comdat) || Uses->reaches(F.ValueID);
     if (F.Keep)
       KeepComdat(F.Comdat);
   }
 }
 
-void SlimSelection::drop(SlimUses TheUses, BodyUses TheBodies) {
+/// Finds the constants that only belong to variables that aren't imported.
+void SlimSelection::dropConstants() {
+  std::vector<uint64_t> Worklist;
+  for (const std::optional<uint64_t> &Initializer : Constants.Initializers)
+    if (Initializer)
+      Worklist.push_back(*Initializer);
+  while (!Worklist.empty()) {
+    uint64_t ID = Worklist.back();
+    Worklist.pop_back();
+    if (!Constants.mayBecomeNull(ID) || Uses->reaches(ID) ||
+        !Unread.insert(ID).second)
+      continue;
+    for (uint64_t Part : Constants.operands(ID))
+      Worklist.push_back(Part);
+  }
+}
+
+void SlimSelection::drop(SlimUses TheUses) {
+  addRoots(TheUses);
+  TheUses.follow(Constants);
   Uses = std::move(TheUses);
-  Bodies = std::move(TheBodies);
-  if (Uses->Functions)
-    dropFunctions(*Uses->Functions);
+  dropFunctions();
+  dropConstants();
   for (const Function &F : Functions)
     if (F.Keep)
-      Bodies->Attributes.insert(F.Attributes);
-  Bodies->Attributes.insert(AttributesOfVariables.begin(),
-                            AttributesOfVariables.end());
+      Uses->Attributes.insert(F.Attributes);
+  Uses->Attributes.insert(AttributesOfVariables.begin(),
+                          AttributesOfVariables.end());
   for (size_t I = 0; I != AttributeLists.size(); ++I)
     if (keepsAttributes(I + 1))
       Groups.insert(AttributeLists[I].begin(), AttributeLists[I].end());

@@ -30,61 +30,62 @@ public:
   llvm::Error addRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
   /// Takes a function block: \p In stands in front of it, and then behind it.
   llvm::Error addBody(llvm::BitstreamCursor &In);
-  /// Takes a block of constants, of \p Function if it is in a body. Only looks
-  /// at it.
-  llvm::Error addConstants(llvm::BitstreamCursor In,
+  /// Takes a block of constants, of \p Function if it is in a body, likewise.
+  llvm::Error addConstants(llvm::BitstreamCursor &In,
                            std::optional<size_t> Function = std::nullopt);
-  /// Takes the block of lists of attributes. Only looks at it.
-  llvm::Error addAttributes(llvm::BitstreamCursor In);
+  /// Takes the block of lists of attributes, likewise.
+  llvm::Error addAttributes(llvm::BitstreamCursor &In);
   /// After the last: decides on bodies.
   llvm::Error resolve();
-  /// Decides on the rest, by what \p Uses and \p Bodies say of the bodies that
-  /// are kept.
-  void drop(SlimUses Uses, BodyUses Bodies);
+  /// Decides on the rest, by what \p Uses says of the bodies that are kept.
+  void drop(SlimUses Uses);
 
   size_t numFunctions() const { return Functions.size(); }
   size_t numBodies() const { return WithBody.size(); }
-  /// The names of the functions whose bodies are kept.
-  std::vector<llvm::StringRef> bodies() const;
+  /// How many values the module itself has.
+  uint64_t numValues() const { return NextValueID; }
   /// Whether the body that comes as the \p N-th is kept.
   bool keepsBody(size_t N) const { return Functions[WithBody[N]].KeepBody; }
   /// Whether its function is more than a number.
   bool keepsOwner(size_t N) const { return Functions[WithBody[N]].Keep; }
   uint64_t valueID(size_t N) const { return Functions[WithBody[N]].ValueID; }
+  /// The number of its function's type.
+  uint64_t type(size_t N) const { return Functions[WithBody[N]].Type; }
   bool keepsFunction(size_t N) const { return Functions[N].Keep; }
   bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
   /// What follows keeps all before drop().
   bool keepsAttributes(size_t List) const {
-    return !Bodies || Bodies->Attributes.contains(List);
+    return !Uses || Uses->Attributes.contains(List);
   }
   bool keepsAttributeGroup(uint64_t ID) const {
-    return !Bodies || Groups.contains(ID);
+    return !Uses || Groups.contains(ID);
   }
-  bool keepsBundles() const { return !Bodies || Bodies->Bundles; }
+  bool keepsBundles() const { return !Uses || Uses->Bundles; }
   bool keepsConstant(uint64_t ValueID) const {
-    return !Uses || !Uses->Unread.contains(ValueID);
+    return !Unread.contains(ValueID);
   }
   bool keepsKind(uint64_t Kind) const;
   bool keepsAttachment(uint64_t ValueID, uint64_t Kind) const;
-  /// Metadata strings; null: all.
-  const llvm::StringSet<> *strings() const {
-    return Uses && Uses->Strings ? &*Uses->Strings : nullptr;
-  }
-  /// The numbers of metadata from where importers come to all debug info that
-  /// they read, beside what has a name or is attached to values; null: they may
-  /// read any.
-  const llvm::DenseSet<uint64_t> *metadata() const;
-  const SlimConstants &constants() const { return Constants; }
+  /// The numbers of metadata from where importers come to what they read,
+  /// beside what has a name or is attached to values. After drop().
+  const llvm::DenseSet<uint64_t> &metadata() const { return Uses->Metadata; }
+  /// Whether that is all: no debug info is read for another reason.
+  bool knowsMetadata() const;
   /// The number of the first constant of the module.
-  uint64_t firstConstant() const { return FirstConstant; }
+  uint64_t firstConstant() const { return Constants.first(); }
 
 private:
   struct Function {
-    uint64_t ValueID;
+    uint64_t ValueID, Type;
     llvm::StringRef Name;
     uint64_t Comdat, Attributes; // their numbers and 1, or 0
     bool Local;
     bool KeepBody = false, Keep = true;
+  };
+  struct Variable {
+    uint64_t ValueID;
+    llvm::StringRef Name;
+    bool Local, Appending;
   };
   struct Alias {
     uint64_t ValueID, Aliasee;
@@ -94,8 +95,9 @@ private:
 
   bool isImported(uint64_t ValueID, llvm::StringRef Name, bool Local) const;
   llvm::Error keepBodyOf(uint64_t ValueID);
-  void addConstant(unsigned Code, llvm::ArrayRef<uint64_t> Record);
-  void dropFunctions(const llvm::StringSet<> &Used);
+  void addRoots(SlimUses &Uses) const;
+  void dropFunctions();
+  void dropConstants();
 
   llvm::StringRef Strtab;
   const GUIDSet &Imported;
@@ -103,20 +105,22 @@ private:
   std::string SourceFile;
   std::vector<uint64_t> GUIDs; // by value's number; 0: made from its name
   uint64_t NextValueID = 0;
+  bool HasAssembly = false;
   std::vector<Function> Functions;
   std::vector<size_t> WithBody; // of Functions, in the order of the bodies
   std::vector<Alias> Aliases;
   std::vector<bool> Comdats; // which are kept
   std::vector<uint64_t> ComdatsOfVariables;
   llvm::DenseMap<uint64_t, size_t> FunctionOf, AliasOf; // by value's number
-  llvm::DenseMap<uint64_t, size_t> VariableOf;          // the same
-  std::vector<uint64_t> AttributesOfVariables;          // lists, from 1 on
-  std::vector<std::vector<uint64_t>> AttributeLists;    // groups
-  llvm::DenseSet<uint64_t> Groups;                      // which are kept
+  std::vector<Variable> Variables;
+  std::vector<uint64_t> OperandsOfFunctions;         // values' numbers
+  std::vector<uint64_t> AttributesOfVariables;       // lists, from 1 on
+  std::vector<std::vector<uint64_t>> AttributeLists; // groups
+  llvm::DenseSet<uint64_t> Groups;                   // which are kept
   SlimConstants Constants;
-  uint64_t FirstConstant = 0;
+  bool HasConstants = false;
   std::optional<SlimUses> Uses;
-  std::optional<BodyUses> Bodies;
+  llvm::DenseSet<uint64_t> Unread;        // constants
   std::vector<uint64_t> BlockAddressesOf; // values' numbers
   size_t NumSeen = 0;                     // bodies
 };

@@ -7,20 +7,25 @@
 //
 // Most of a module is of no use to an importer of a few functions: names of
 // functions that no imported body calls, values of variables that aren't
-// imported, metadata that none refers to. Which these are, LLVM itself decides:
-// the module is loaded as an importer loads it, and what can't be reached from
-// there isn't looked at. The records of the bodies say what is used of the
-// tables in front of them.
+// imported, metadata that none refers to. The records of the bodies say what is
+// used.
+//
+// Values are known by number. A module's own come first: variables, functions,
+// aliases, then constants. A body goes on with its arguments, its constants and
+// its instructions, as far as these have a value; an instruction refers to a
+// value by the distance to it. So all instructions are looked at, also those
+// that refer to nothing: BitcodeReader::parseFunctionBody() has their records.
+// To take a number for a reference keeps something too much, which nobody sees.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_BITCODE_SLIMUSES_H
 #define DTLTO_BITCODE_SLIMUSES_H
 
-#include "Bitcode/SlimModule.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -28,57 +33,100 @@
 
 namespace dtlto {
 
-/// The constants of a module, as its file numbers them.
-struct SlimConstants {
-  /// The number of each variable's value; nothing: it has none.
-  std::vector<std::optional<uint64_t>> Initializers;
-  /// What may become null: texts and numbers, which consist of nothing, and
-  /// aggregates, with what they consist of.
-  llvm::DenseMap<uint64_t, std::vector<uint64_t>> Parts;
-};
+/// The types of a module that say which instructions have a value.
+class SlimTypes {
+public:
+  /// Takes the block that \p In stands before, and steps over it.
+  llvm::Error read(llvm::BitstreamCursor &In);
 
-/// What an importer of a slim module may look at.
-struct SlimUses {
-  /// The names of all functions that have a use. Nothing: they are all used.
-  std::optional<llvm::StringSet<>> Functions;
-  /// The texts of all metadata strings that can be reached. Nothing: all.
-  std::optional<llvm::StringSet<>> Strings;
-  /// Whether a body has debug info as an argument of a call.
-  bool HasDebugArguments = false;
-  /// Constants that only belong to variables that aren't imported.
-  llvm::DenseSet<uint64_t> Unread;
-  /// Whether the variable, by its place among them, is more than a name and a
-  /// type to an importer. It doesn't look at what is attached to it otherwise.
-  std::vector<bool> UsesVariable;
-};
-
-/// Finds the uses in \p Module, whose functions called \p Bodies may be
-/// imported, and variables that are in \p Imported. Fails if LLVM can't read
-/// it. Any thread.
-llvm::Expected<SlimUses> findUses(llvm::BitcodeModule Module,
-                                  llvm::ArrayRef<llvm::StringRef> Bodies,
-                                  const GUIDSet &Imported,
-                                  const SlimConstants &Constants);
-
-/// What bodies and variables refer to of the tables in front of them.
-struct BodyUses {
-  llvm::DenseSet<uint64_t> Attributes; // lists, from 1 on
-  llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
-  llvm::DenseSet<uint64_t> Metadata;   // but for arguments of calls
-  bool AllKinds = false;               // they aren't known
-  bool Bundles = false;                // operand bundles
-
-  /// Adds what the function block has that \p In stands before.
-  llvm::Error add(llvm::BitstreamCursor In);
+  bool isVoid(uint64_t Type) const { return is(Type, Void); }
+  bool isMetadata(uint64_t Type) const { return is(Type, Metadata); }
+  /// The types of a function's result and then of its parameters; nothing: it
+  /// is no function's type.
+  llvm::ArrayRef<uint64_t> function(uint64_t Type) const;
 
 private:
-  llvm::Error addAttachments(llvm::BitstreamCursor In);
-  llvm::Error addMetadata(llvm::BitstreamCursor In);
-  void addMetadata(uint64_t ID);
+  enum Kind : uint8_t { Other, Void, Metadata, Function };
+  bool is(uint64_t Type, Kind K) const {
+    return Type < Types.size() && Types[Type].What == K;
+  }
+
+  struct Entry {
+    Kind What = Other;
+    llvm::SmallVector<uint64_t, 0> Parts;
+  };
+  std::vector<Entry> Types;
 };
 
-/// Whether importers read metadata on demand and declarations of types, as they
-/// do by default.
+/// The constants of a module, as its file numbers them.
+class SlimConstants {
+public:
+  /// The number of each variable's value; nothing: it has none.
+  std::vector<std::optional<uint64_t>> Initializers;
+
+  /// \p ID: the number of the first one.
+  void begin(uint64_t ID) { First = ID; }
+  /// Takes the next record of the block.
+  void add(unsigned Code, llvm::ArrayRef<uint64_t> Record);
+
+  uint64_t first() const { return First; }
+  /// Constants that \p ID consists of; nothing: none, or it is no constant.
+  llvm::ArrayRef<uint64_t> operands(uint64_t ID) const;
+  /// Whether it may become null: texts and numbers, and aggregates.
+  bool mayBecomeNull(uint64_t ID) const;
+
+private:
+  struct Entry {
+    size_t Begin, End; // in Operands
+    bool MayBecomeNull;
+  };
+  uint64_t First = 0;
+  std::vector<Entry> Entries;
+  std::vector<uint64_t> Operands;
+};
+
+/// What bodies and variables refer to.
+class SlimUses {
+public:
+  llvm::DenseSet<uint64_t> Attributes; // lists, from 1 on
+  llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
+  llvm::DenseSet<uint64_t> Metadata;   // strings and nodes
+  bool AllKinds = false;               // they aren't known
+  bool AllValues = false;              // assembly may name any
+  bool Bundles = false;                // operand bundles
+
+  /// \p NumValues: how many the module itself has.
+  explicit SlimUses(uint64_t NumValues) : Values(NumValues) {}
+
+  /// Adds what the function block has that \p In stands before, of a function
+  /// of the type \p Type.
+  llvm::Error addBody(llvm::BitstreamCursor &In, uint64_t Type,
+                      const SlimTypes &Types);
+  /// Adds what the block of metadata has that \p In stands before. Both step
+  /// over it.
+  llvm::Error addMetadata(llvm::BitstreamCursor &In);
+  /// Adds the value with this number, if it is one of the module's.
+  void addValue(uint64_t ID);
+  /// Adds what constants consist of. After the last value.
+  void follow(const SlimConstants &Constants);
+  /// Whether an importer may come to a value.
+  bool reaches(uint64_t ID) const {
+    return AllValues || (ID < Values.size() && Values.test(ID));
+  }
+
+private:
+  class Body;
+  void addMetadata(uint64_t ID);
+  llvm::Error addAttachments(llvm::BitstreamCursor &In);
+
+  llvm::BitVector Values;
+  std::vector<uint64_t> Worklist;
+};
+
+/// Whether readers skip metadata that nobody asks for, as they do by default.
+bool readsMetadataOnDemand();
+
+/// Whether importers do that, and read declarations of types, likewise.
 bool readsLittleMetadata();
 
 } // namespace dtlto

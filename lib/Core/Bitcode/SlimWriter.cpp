@@ -163,7 +163,7 @@ Error SlimWriter::writeMetadata(BitstreamCursor &In) {
     return copyBlock(In, Bytes, W, bitc::METADATA_BLOCK_ID);
   if (Error E = In.SkipBlock())
     return E;
-  return Metadata->write(W, Selection.strings());
+  return Metadata->write(W);
 }
 
 /// Writes the kinds of metadata that are used, or that not every LLVM knows:

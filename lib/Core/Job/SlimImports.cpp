@@ -8,13 +8,14 @@
 #include "Job/SlimImports.h"
 #include "Bitcode/Assembly.h"
 #include "LLVM/Index.h"
+#include "llvm/ADT/StringExtras.h"
 #include <utility>
 
 using namespace llvm;
 using namespace dtlto;
 
-SlimImports::SlimImports(ArrayRef<Task> Tasks)
-    : Tasks(Tasks.begin(), Tasks.end()) {}
+SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
+    : Tasks(Tasks.begin(), Tasks.end()), From(From) {}
 
 void SlimImports::plan() {
   for (const Task &T : Tasks)
@@ -38,16 +39,20 @@ SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,
 
 void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
   std::string WhyNot;
-  static const GUIDSet Nothing;
-  auto It = Imported.find(Module.getModuleIdentifier());
-  Expected<SmallVector<char, 0>> Bytes =
-      slimModule(Module, It == Imported.end() ? Nothing : It->second);
-  if (!Bytes)
-    WhyNot = toString(Bytes.takeError());
-  else if (Bytes->size() >= Whole.size())
-    WhyNot = "nothing to leave out";
-  else
-    S.Bytes = std::move(*Bytes);
+  if (Whole.size() < From) {
+    WhyNot = "not worth it, of less than " + utostr(From) + " bytes";
+  } else {
+    static const GUIDSet Nothing;
+    auto It = Imported.find(Module.getModuleIdentifier());
+    Expected<SmallVector<char, 0>> Bytes =
+        slimModule(Module, It == Imported.end() ? Nothing : It->second);
+    if (!Bytes)
+      WhyNot = toString(Bytes.takeError());
+    else if (Bytes->size() >= Whole.size())
+      WhyNot = "nothing to leave out";
+    else
+      S.Bytes = std::move(*Bytes);
+  }
   S.Result.Bytes =
       WhyNot.empty() ? StringRef(S.Bytes.data(), S.Bytes.size()) : Whole;
   S.Result.MayReadFiles = assemblyMayReadFiles(

@@ -28,8 +28,9 @@ namespace dtlto {
 /// the modules themselves, and lives as long as this.
 class SlimImports {
 public:
-  /// \p Tasks are all that will ever be asked for.
-  explicit SlimImports(llvm::ArrayRef<Task> Tasks);
+  /// \p Tasks are all that will ever be asked for. Modules of less than \p From
+  /// bytes aren't worth the time: it takes more of it than their bytes would.
+  explicit SlimImports(llvm::ArrayRef<Task> Tasks, size_t From = 0);
 
   struct Import {
     llvm::StringRef Bytes;
@@ -62,6 +63,7 @@ private:
   void make(Slice &S, const llvm::BitcodeModule &Module, llvm::StringRef Whole);
 
   const std::vector<Task> Tasks;
+  const size_t From;
   std::once_flag Planned;
   llvm::StringMap<GUIDSet> Imported; // by module, once it is planned
   mutable std::mutex Mutex;          // guards what follows

@@ -1,0 +1,48 @@
+//===- Shards.cpp - The index shards of a link's jobs ---------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/Shards.h"
+#include "Bitcode/ShardNames.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+Expected<Shards::Shard>
+Shards::make(const Task &T, const FunctionImporter::ImportMapTy &Imports,
+             const StringMap<StringRef> &Paths) const {
+  ShardBytes Original = writeShard(L.Index, L.Defined, T.name(), Imports);
+  Expected<ShardBytes> Renamed =
+      renameShardModules(StringRef(Original.data(), Original.size()),
+                         [&](StringRef Name) -> std::optional<std::string> {
+                           auto It = Paths.find(Name);
+                           if (It == Paths.end())
+                             return std::nullopt;
+                           return It->second.str();
+                         });
+  if (!Renamed)
+    return Renamed.takeError();
+  return std::make_shared<const ShardBytes>(std::move(*Renamed));
+}
+
+Expected<Shards::Shard>
+Shards::get(const Task &T, const FunctionImporter::ImportMapTy &Imports,
+            const StringMap<StringRef> &Paths) {
+  if (T.Part.isWhole())
+    return make(T, Imports, Paths);
+  OfParts *Parts;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Parts = &Shared[T.name()];
+  }
+  std::lock_guard<std::mutex> Lock(Parts->Mutex);
+  if (Shard Made = Parts->Made.lock())
+    return Made;
+  Expected<Shard> New = make(T, Imports, Paths);
+  if (New)
+    Parts->Made = *New;
+  return New;
+}
