@@ -8,7 +8,6 @@
 #include "Client.h"
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <system_error>
 
 using namespace dtlto::distcc;
@@ -39,7 +38,7 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
   Settings &S = O.S;
   Log &L = *O.TheLog;
   std::string Error;
-  SettingsStatus Status = readSettings(Params, ::getenv, S, Error);
+  SettingsStatus Status = readSettings(Params, os::environment, S, Error);
   if (!S.Fallback)
     if (auto *Policy = sdk::extension<dtlto_fallback>(Host, DTLTO_EXT_FALLBACK))
       Policy->forbid(Host.context, "DISTCC_FALLBACK is 0");
@@ -76,7 +75,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       TheFarm(S, Params.llvm_version, linkerLine(Params),
               extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
               Box, Children),
-      Monitor(S.StateDir), Results(Params), Packs(MaxPacked),
+      Results(Params), Monitor(S.StateDir), Packs(MaxPacked),
       Helpers(NumHelpers), Here(localSlots(S)) {}
 
 void Client::begin() {
@@ -340,9 +339,9 @@ void Client::watch(Job &J) {
 
 void Client::connectionEnded(Job &J) {
   std::unique_ptr<Connection> C = std::move(J.Conn);
-  // An answer that comes at once is no state of its own. But the slot is the
-  // next job's from here on, and until the answer is unpacked, that job may be
-  // under way.
+  // An answer that comes at once is no state of its own. But the slot may be
+  // the next job's from here on, and until the answer is unpacked, that job may
+  // be under way.
   if (C->state() == Connection::Done)
     for (int State = J.Shown + 1; State <= Connection::Receiving; ++State)
       if (State >= Connection::Waiting)
@@ -353,9 +352,9 @@ void Client::connectionEnded(Job &J) {
   BytesReceived += C->bytesReceived();
   Running.erase(std::find(Running.begin(), Running.end(), J.Id));
   Monitor.remove(J.Id);
-  J.On->release(J.Id);
   J.Took = Clock::now() - J.Began;
   if (C->state() == Connection::Failed) {
+    J.On->release(J.Id);
     --NumUnfinished;
     if (C->failure() == Connection::Exhausted)
       return putBack(J, C->error());
@@ -364,6 +363,11 @@ void Client::connectionEnded(Job &J) {
   }
   J.At = Job::Judging;
   auto R = std::make_shared<Reply>(C->reply());
+  // One that fails whatever it gets, in no time, would have had many jobs
+  // before the first of them is judged.
+  J.KeepsSlot = R->WaitStatus != 0;
+  if (!J.KeepsSlot)
+    J.On->release(J.Id);
   Helpers.run([this, R, Share = C->share(), Offer = J.Offer] {
     auto V = std::make_shared<Verdict>(
         judge(*R, Offer->raw(), std::min(MaxObject, Share->room())));
@@ -384,6 +388,8 @@ void Client::connectionEnded(Job &J) {
 void Client::judged(uint64_t Id, Verdict &V) {
   Job &J = *Jobs.at(Id);
   --NumUnfinished;
+  if (J.KeepsSlot)
+    J.On->release(J.Id);
   J.At = Job::Queued; // with nobody
   if (J.Cancelled)
     return finish(J, DTLTO_CANCELLED, "");

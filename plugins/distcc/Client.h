@@ -78,7 +78,8 @@ private:
     std::unique_ptr<Connection> Conn;
     Clock::time_point Began, Reported, Noted;
     Clock::duration Took{};
-    int Shown = -1; // the connection's state that was told last
+    bool KeepsSlot = false; // while it is judged
+    int Shown = -1;         // the connection's state that was told last
     uint64_t ShownBytes = 0;
   };
   using JobPtr = std::unique_ptr<Job>;

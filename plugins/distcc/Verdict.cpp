@@ -8,7 +8,6 @@
 #include "Verdict.h"
 #include "Lzo.h"
 #include "Text.h"
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -190,16 +189,27 @@ static int signalOf(uint32_t WaitStatus) {
   return Signal;
 }
 
+// As the server's system numbers signals; this one may have others, or none.
+enum : int {
+  Hup = 1,
+  Int = 2,
+  Quit = 3,
+  Kill = 9,
+  Term = 15,
+  XCpu = 24,
+  XFsz = 25
+};
+
 /// Signals that come from outside of the compiler.
 static bool isKill(int Signal) {
   switch (Signal) {
-  case SIGHUP:
-  case SIGINT:
-  case SIGQUIT:
-  case SIGKILL:
-  case SIGTERM:
-  case SIGXCPU:
-  case SIGXFSZ:
+  case Hup:
+  case Int:
+  case Quit:
+  case Kill:
+  case Term:
+  case XCpu:
+  case XFsz:
     return true;
   default:
     return false;
@@ -209,7 +219,7 @@ static bool isKill(int Signal) {
 static std::string killText(int Signal) {
   std::string Text =
       "the compiler was killed by signal " + std::to_string(Signal);
-  return Signal == SIGKILL ? Text + " (out of memory?)" : Text;
+  return Signal == Kill ? Text + " (out of memory?)" : Text;
 }
 
 static bool isDistccCode(int Code) { return Code >= 100 && Code <= 127; }

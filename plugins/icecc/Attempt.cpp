@@ -73,6 +73,7 @@ struct Client::Attempt {
   const EnvironmentTable::List *Envs = nullptr;
   // As long as it is open, the request is.
   std::unique_ptr<Channel> Daemon;
+  std::optional<Room> ForNode; // for what runAt() opens
   sdk::Bundle Bundle;
   std::unique_ptr<Trip> Batch;       // if it takes others along
   std::vector<sdk::Bundle> OfOthers; // these
@@ -143,6 +144,9 @@ bool Client::ask(Attempt &A) {
   A.Envs = Environments.get(A.J.Stop, A.Error);
   if (!A.Envs)
     return A.fails(A.Error, Retry::Never);
+  // First: a node that is granted and never heard of gets no jobs for two
+  // minutes, since the scheduler takes it to be busy unpacking its environment.
+  A.ForNode.emplace();
   A.Daemon = connectDaemon(S, A.J.Stop, A.Error);
   if (!A.Daemon) {
     if (!A.J.Stop.raised())
@@ -332,6 +336,7 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
                     " can't run the worker and is not used with it any more");
     Blacklist(E);
   };
+  A.ForNode.reset();
   RemoteResult Made = runRemotely(R, A.Address, *Env, Environments, A.stop());
   uint64_t Cost = 0;
   for (Job *J : Jobs)

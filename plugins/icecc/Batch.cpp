@@ -36,6 +36,8 @@ void Pace::learn(double Trip, double TheWork, uint64_t Cost) {
 bool Pace::mayAdd(size_t N, uint64_t Before, uint64_t Cost) const {
   if (N >= MaxJobs || NumFailed >= MaxFailed)
     return false;
+  if (Fixed)
+    return N < Fixed;
   if (Costs == 0)
     return N == 1 && Shortest != 0 && Shortest <= MaxTrial &&
            std::max(Before, Cost) <= CostOfShortest;

@@ -29,6 +29,9 @@ class Pace {
 public:
   static constexpr size_t MaxJobs = 16;
 
+  /// \p Fixed: so many whatever they take, 1 to MaxJobs; 0: it is learnt.
+  explicit Pace(size_t Fixed = 0) : Fixed(Fixed) {}
+
   /// A trip took \p Trip seconds, of which \p Work were its jobs', whose costs
   /// are \p Cost together; for one job, \p Work isn't known, and 0.
   void learn(double Trip, double Work, uint64_t Cost);
@@ -42,6 +45,7 @@ public:
   bool mayAdd(size_t N, uint64_t Before, uint64_t Cost) const;
 
 private:
+  size_t Fixed;
   double Shortest = 0; // trip of one job; 0: there was none
   uint64_t CostOfShortest = 0;
   double Overhead = 0;        // the least of all batches

@@ -145,6 +145,16 @@ static int newSocket(int Family) {
   return Socket;
 }
 
+Room::Room() {
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Sockets) == -1)
+    throw NoRoom(errno);
+}
+
+Room::~Room() {
+  for (int Socket : Sockets)
+    ::close(Socket);
+}
+
 std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
                                               Interrupt &I,
                                               std::string &Error) {

@@ -68,6 +68,18 @@ public:
   explicit NoRoom(int Errno);
 };
 
+/// Descriptors for a connection that is made later, and for a file that is read
+/// then. Throws NoRoom.
+class Room {
+public:
+  Room();
+  ~Room();
+  Room(const Room &) = delete;
+
+private:
+  int Sockets[2];
+};
+
 /// A connection to an iceccd or a scheduler, for one thread.
 class Channel {
 public:

@@ -28,13 +28,14 @@ static constexpr unsigned MaxInLine = 4;
 static constexpr unsigned FirstRequests = 8;
 
 /// Those that there is an environment for.
-static std::vector<std::string> platforms(const Settings &S) {
+static std::vector<std::string> platforms(const Settings &S,
+                                          const std::vector<Worker> &Workers) {
   std::vector<std::string> Found;
+  for (const Worker &W : Workers)
+    Found.push_back(W.Platform);
   std::string Here = CompileJob().targetPlatform();
   for (const auto &E : S.Environments)
     Found.push_back(E.Platform.empty() ? Here : E.Platform);
-  if (Found.empty())
-    Found.push_back(Here);
   return Found;
 }
 
@@ -50,7 +51,7 @@ static std::string pluginFolder() {
 
 Client::Opened Client::openSettings(const dtlto_host &Host,
                                     const dtlto_session_params &Params) {
-  Opened O{{}, std::make_unique<Log>(Host)};
+  Opened O{{}, std::make_unique<Log>(Host), {}};
   Settings &S = O.S;
   Log &L = *O.TheLog;
   std::string Error;
@@ -61,12 +62,13 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
     L.warning(Error);
   for (const std::string &Note : S.Notes)
     L.note(Note);
-  if (S.Environments.empty())
-    if (std::string Why = checkWorker(S.Worker); !Why.empty())
+  if (S.Environments.empty()) {
+    O.Workers = findWorkers(S.Worker, Error);
+    if (O.Workers.empty())
       L.fail(DTLTO_ERROR_INFRASTRUCTURE,
-             "the worker " + quote(S.Worker) + " can't be used: " + Why +
-                 "; name dtlto-codegen-static with "
-                 "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
+             Error + "; name dtlto-codegen-static with "
+                     "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
+  }
   if (!haveDaemon(S, Error))
     L.fail(DTLTO_ERROR_INFRASTRUCTURE,
            "no local iceccd (" + Error +
@@ -80,12 +82,13 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
     : ThreadSession(Host, MaxInLine * O.S.MaxJobs),
       Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)),
       S(std::move(O.S)), TheLog(std::move(O.TheLog)),
+      Workers(std::move(O.Workers)),
       // The linker has the same limit, and cancels.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), Compressed(MaxCompressed),
-      TheCluster(std::make_shared<Cluster>(S, platforms(S))),
-      LastGrant(Clock::now()) {}
+      TheCluster(std::make_shared<Cluster>(S, platforms(S, Workers))),
+      ThePace(S.Batch), LastGrant(Clock::now()) {}
 
 void Client::begin() {
   ThreadSession::begin();
@@ -98,9 +101,9 @@ void Client::begin() {
 void Client::prepare() {
   EnvironmentTable::List Found;
   std::string Error, Here = CompileJob().targetPlatform();
-  if (S.Environments.empty())
+  for (const Worker &W : Workers)
     Found.push_back(
-        Environment::ofWorker(S.Worker, S.CacheFolder, Here, Error));
+        Environment::ofWorker(W.File, S.CacheFolder, W.Platform, Error));
   for (const auto &E : S.Environments)
     Found.push_back(Environment::ofFile(
         E.File, E.Platform.empty() ? Here : E.Platform, Error));

@@ -67,6 +67,7 @@ private:
   struct Opened {
     Settings S;
     std::unique_ptr<Log> TheLog;
+    std::vector<Worker> Workers; // unless S has Environments
   };
   /// Reads the settings and tells the user of them. Throws sdk::Error where the
   /// plugin can't work.
@@ -147,6 +148,7 @@ private:
   const dtlto_local_codegen *const Codegen; // null: nothing is compiled here
   const Settings S;
   const std::unique_ptr<Log> TheLog;
+  const std::vector<Worker> Workers;
   const std::chrono::seconds ResultLimit;
   const std::string LlvmVersion;
   EnvironmentTable Environments;

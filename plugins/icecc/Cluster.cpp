@@ -190,10 +190,16 @@ void Cluster::handle(const Msg &M) {
     else if (N.Slots == 0)
       N.WhyNot = "its iceccd has no slots: it runs with -m 0";
     else if (std::find(Platforms.begin(), Platforms.end(),
-                       Values["Platform"]) == Platforms.end())
-      N.WhyNot = "its platform is " + dtlto::quote(Values["Platform"]) +
-                 ", and there is a compiler for " + dtlto::quote(Platforms[0]) +
-                 " only; ICECC_VERSION can name others";
+                       Values["Platform"]) == Platforms.end()) {
+      std::string Others;
+      for (const std::string &Platform : Platforms)
+        Others += (Others.empty() ? "" : ", ") + dtlto::quote(Platform);
+      N.WhyNot =
+          "its platform is " + dtlto::quote(Values["Platform"]) +
+          ", and there is a compiler for " + Others +
+          " only; ICECC_VERSION or dtlto-codegen-static-PLATFORM can add "
+          "others";
+    }
   } else if (M.type == M_MON_JOB_BEGIN) {
     auto &Begin = static_cast<const MonJobBeginMsg &>(M);
     Running[Begin.job_id] = Begin.hostid;

@@ -169,37 +169,96 @@ Tarball dtlto::icecc::packWorker(const void *Worker, size_t Size,
   return P.finish(Error) ? Bytes : nullptr;
 }
 
-/// A program for another kind of machine than this is nobody's worker, and one
-/// that needs a dynamic linker finds none on a node.
-static std::string checkProgram(const unsigned char *Bytes, size_t Size) {
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+// Those that icecream and ELF have names for, and that have 64 bits.
+static constexpr struct {
+  const char *Name;
+  unsigned Machine, ByteOrder;
+} Platforms[] = {{"x86_64", EM_X86_64, ELFDATA2LSB},
+                 {"aarch64", EM_AARCH64, ELFDATA2LSB},
+                 {"ppc64le", EM_PPC64, ELFDATA2LSB},
+                 {"riscv64", EM_RISCV, ELFDATA2LSB},
+                 {"s390x", EM_S390, ELFDATA2MSB}};
+
+static constexpr unsigned NativeOrder =
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+
+/// The platform that the static program with these first bytes is for. Empty,
+/// with \p Why, if it is no worker: one that needs a dynamic linker finds none
+/// on a node.
+static std::string platformOf(const unsigned char *Bytes, size_t Size,
+                              std::string &Why) {
   Elf64_Ehdr Head;
   if (Size < sizeof(Head) || std::memcmp(Bytes, ELFMAG, SELFMAG) != 0 ||
-      Bytes[EI_CLASS] != ELFCLASS64)
-    return "is no 64-bit ELF program";
+      Bytes[EI_CLASS] != ELFCLASS64) {
+    Why = "is no 64-bit ELF program";
+    return "";
+  }
   std::memcpy(&Head, Bytes, sizeof(Head));
+  const char *Name = nullptr;
+  for (const auto &P : Platforms)
+    if (P.Machine == Head.e_machine && P.ByteOrder == Bytes[EI_DATA] &&
+        P.ByteOrder == NativeOrder)
+      Name = P.Name;
+  if (!Name) {
+    Why = "is for a machine (" + std::to_string(Head.e_machine) +
+          ", ELF calls it) that no node is known to be";
+    return "";
+  }
   for (unsigned I = 0; I != Head.e_phnum; ++I) {
     Elf64_Phdr Segment;
     uint64_t At = Head.e_phoff + uint64_t(I) * Head.e_phentsize;
-    if (At > Size || Size - At < sizeof(Segment))
-      return "is a program that was cut off";
+    if (At > Size || Size - At < sizeof(Segment)) {
+      Why = "is a program that was cut off";
+      return "";
+    }
     std::memcpy(&Segment, Bytes + At, sizeof(Segment));
-    if (Segment.p_type == PT_INTERP)
-      return "is not linked statically, and nodes have none of its libraries";
+    if (Segment.p_type == PT_INTERP) {
+      Why = "is not linked statically, and nodes have none of its libraries";
+      return "";
+    }
   }
-  return "";
+  return Name;
 }
 
-std::string dtlto::icecc::checkWorker(const std::string &Worker) {
-  int Fd = ::open(Worker.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (Fd == -1)
-    return std::strerror(errno);
+static std::string platformOfFile(const std::string &File, std::string &Why) {
+  int Fd = ::open(File.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (Fd == -1) {
+    Why = std::strerror(errno);
+    return "";
+  }
   // The headers are at the beginning.
   unsigned char Bytes[4096];
   ssize_t N = ::read(Fd, Bytes, sizeof(Bytes));
-  std::string Why = N < 0 ? std::strerror(errno)
-                          : checkProgram(Bytes, static_cast<size_t>(N));
+  if (N < 0)
+    Why = std::strerror(errno);
   ::close(Fd);
-  return Why;
+  return N < 0 ? "" : platformOf(Bytes, static_cast<size_t>(N), Why);
+}
+
+std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
+                                              std::string &Error) {
+  std::vector<Worker> Found;
+  auto Add = [&](const std::string &Name, const char *Expected) {
+    std::string Why, Platform = platformOfFile(Name, Why);
+    if (Why.empty() && Expected && Platform != Expected)
+      Why = "is for " + Platform;
+    if (!Why.empty())
+      Error = "the worker " + quote(Name) + " can't be used: " + Why;
+    else if (Found.empty() || Platform != Found.front().Platform)
+      Found.push_back({Name, Platform});
+  };
+  Add(File, nullptr);
+  for (const auto &P : Platforms)
+    if (std::string Name = File + "-" + P.Name;
+        Error.empty() && ::access(Name.c_str(), F_OK) == 0)
+      Add(Name, P.Name);
+  if (!Error.empty())
+    Found.clear();
+  return Found;
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,7 +14,8 @@
 //   bin/true              another
 //
 // Its name ends in the SHA-256 of its bytes, so that a node never takes one
-// worker for another. It is kept in the user's cache.
+// worker for another. It is kept in the user's cache. A cluster may have nodes
+// of several platforms: each has a worker, and so an environment, of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,9 +65,17 @@ private:
 /// The tarball for a worker's bytes: the same bytes each time.
 Tarball packWorker(const void *Worker, size_t Size, std::string &Error);
 
-/// Says what is wrong with the file \p Worker, if it can't be a worker: not
-/// there, no program, or one that needs libraries. Empty if nothing is.
-std::string checkWorker(const std::string &Worker);
+/// A static program that compiles jobs on nodes of one platform.
+struct Worker {
+  std::string File;
+  std::string Platform; // as `uname -m` has it
+};
+
+/// The worker \p File, and those for other platforms beside it: \p File-aarch64
+/// and so on, which must be what they are called. Empty, with one line in
+/// \p Error, if one of them can't be a worker: not there, no program, or one
+/// that needs libraries.
+std::vector<Worker> findWorkers(const std::string &File, std::string &Error);
 
 } // namespace dtlto::icecc
 

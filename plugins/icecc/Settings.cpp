@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Batch.h"
 #include "Text.h"
 #include <strings.h>
 
@@ -35,6 +36,13 @@ static bool readArgument(std::string_view Arg, Settings &S,
     Error = quote(Arg) + ": expected jobs=N with N from 1 to 4096";
     return false;
   }
+  if (HasValue && Name == "batch") {
+    if (parseNumber(Value, 1, Pace::MaxJobs, S.Batch))
+      return true;
+    static_assert(Pace::MaxJobs == 16);
+    Error = quote(Arg) + ": expected batch=N with N from 1 to 16";
+    return false;
+  }
   if (HasValue && (Name == "grant-timeout" || Name == "transfer-timeout")) {
     uint32_t N;
     if (!parseNumber(Value, 1, 86400, N)) {
@@ -52,12 +60,13 @@ static bool readArgument(std::string_view Arg, Settings &S,
     return true;
   }
   Error = "unknown argument " + quote(Arg);
-  std::string_view Near = nearest(
-      Name, {"worker", "jobs", "grant-timeout", "transfer-timeout", "netname"});
+  std::string_view Near =
+      nearest(Name, {"worker", "jobs", "batch", "grant-timeout",
+                     "transfer-timeout", "netname"});
   if (!Near.empty())
     Error += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  Error += " (known are worker=PATH, jobs=N, grant-timeout=SECONDS, "
-           "transfer-timeout=SECONDS, netname=NAME)";
+  Error += " (known are worker=PATH, jobs=N, batch=N, "
+           "grant-timeout=SECONDS, transfer-timeout=SECONDS, netname=NAME)";
   return false;
 }
 

@@ -28,6 +28,9 @@ struct Settings {
   std::string Worker;
   /// jobs=N: at most so many requests and jobs at the same time.
   uint32_t MaxJobs = 256;
+  /// batch=N: so many small jobs make one trip, Pace::MaxJobs at most; 0: as
+  /// many as pay off.
+  uint32_t Batch = 0;
   /// grant-timeout=SECONDS: a job that waits is given back when no node was
   /// granted to any job for so long.
   std::chrono::seconds GrantTimeout{300};

@@ -88,7 +88,7 @@ TEST(AddressTest, Connect) {
   int Fd = beginConnect(R.Addresses[0]);
   ASSERT_GE(Fd, 0);
   EXPECT_TRUE(waitFor(Fd, POLLOUT));
-  EXPECT_EQ(connectError(Fd), 0);
+  EXPECT_EQ(dtlto::os::connectError(Fd), 0);
   // A distccd gets all of a request at once.
   int NoDelay = 0;
   socklen_t Size = sizeof(NoDelay);
@@ -110,7 +110,7 @@ TEST(AddressTest, Refused) {
     return;
   }
   EXPECT_TRUE(waitFor(Fd, POLLOUT));
-  EXPECT_EQ(connectError(Fd), ECONNREFUSED);
+  EXPECT_EQ(dtlto::os::connectError(Fd), ECONNREFUSED);
   ::close(Fd);
 }
 

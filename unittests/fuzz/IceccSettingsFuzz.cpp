@@ -17,7 +17,8 @@ using namespace dtlto::icecc;
 using namespace dtlto::test;
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
-  return {"worker=/opt/w\njobs=7\ngrant-timeout=3\ntransfer-timeout=86400\n"
+  return {"worker=/opt/"
+          "w\njobs=7\nbatch=9\ngrant-timeout=3\ntransfer-timeout=86400\n"
           "netname=a b",
           "$ICECC_VERSION=x86_64:/a.tar.gz,/b.tar,arm:/c=arm-gcc\n"
           "$ICECC_DEBUG=info\n$HOME=/h\n$ICECC_SCHEDULER=host:1",
@@ -45,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   }
   check(Error.empty() && !S.Worker.empty() && !S.Daemons.empty());
   check(S.MaxJobs >= 1 && S.MaxJobs <= 4096);
+  check(S.Batch <= 16);
   check(S.GrantTimeout.count() >= 1 && S.GrantTimeout.count() <= 86400);
   for (const std::string &Note : S.Notes)
     check(isLine(Note));
@@ -58,6 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
                 "transfer-timeout=" +
                     std::to_string(S.TransferLimit.count() / 1000),
                 "netname=" + S.NetName};
+  if (S.Batch)
+    Again.Args.push_back("batch=" + std::to_string(S.Batch));
   std::string Version;
   size_t NumCross = S.Notes.size();
   for (const Settings::EnvironmentFile &E : S.Environments)
@@ -66,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Settings Same;
   check(read(Again, Same, Error));
   check(Same.Worker == S.Worker && Same.MaxJobs == S.MaxJobs &&
-        Same.GrantTimeout == S.GrantTimeout &&
+        Same.Batch == S.Batch && Same.GrantTimeout == S.GrantTimeout &&
         Same.TransferLimit == S.TransferLimit && Same.NetName == S.NetName &&
         Same.Daemons == S.Daemons && Same.Scheduler == S.Scheduler &&
         Same.Level == S.Level && Same.CacheFolder == S.CacheFolder &&

@@ -68,6 +68,17 @@ TEST(BatchTest, AFewFailuresEndIt) {
   EXPECT_EQ(1u, P.jobs(1));
 }
 
+TEST(BatchTest, TheUsersNumber) {
+  Pace P(4);
+  EXPECT_EQ(4u, P.jobs(UINT64_MAX / 8)) << "nothing is known";
+  P.learn(10, 9, 1);
+  EXPECT_EQ(4u, P.jobs(1)) << "it doesn't pay";
+  for (unsigned I = 0; I != 3; ++I)
+    P.failed();
+  EXPECT_EQ(1u, P.jobs(1));
+  EXPECT_EQ(1u, Pace(1).jobs(1));
+}
+
 static std::string entry(const std::string &Frame, uint64_t Microseconds) {
   std::string Time = batchHead(Microseconds);
   return batchHead(Frame.size()) + Time + Frame;

@@ -10,6 +10,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <cstdlib>
+#include <cstring>
+#include <elf.h>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -32,6 +34,18 @@ protected:
 
   static void write(const std::string &Path, const std::string &Text) {
     std::ofstream(Path, std::ios::binary) << Text;
+  }
+  /// The first bytes of a static program.
+  static std::string program(unsigned Machine, unsigned NumSegments = 0) {
+    Elf64_Ehdr Head = {};
+    std::memcpy(Head.e_ident, ELFMAG, SELFMAG);
+    Head.e_ident[EI_CLASS] = ELFCLASS64;
+    Head.e_ident[EI_DATA] = ELFDATA2LSB;
+    Head.e_machine = static_cast<uint16_t>(Machine);
+    Head.e_phoff = sizeof(Head);
+    Head.e_phentsize = sizeof(Elf64_Phdr);
+    Head.e_phnum = static_cast<uint16_t>(NumSegments);
+    return {reinterpret_cast<const char *>(&Head), sizeof(Head)};
   }
   std::unique_ptr<Environment> make() {
     auto E = Environment::ofWorker(Worker, Cache, "x86_64", Error);
@@ -175,10 +189,43 @@ TEST_F(EnvironmentTest, FilesOfTheUsers) {
 }
 
 TEST_F(EnvironmentTest, WorkersThatAreNone) {
-  EXPECT_NE("", checkWorker(Folder + "/nobody"));
-  EXPECT_NE("", checkWorker(Folder));
-  EXPECT_EQ("is no 64-bit ELF program", checkWorker(Worker));
+  auto Why = [](const std::string &File) {
+    std::string Error;
+    EXPECT_TRUE(findWorkers(File, Error).empty());
+    EXPECT_NE(std::string::npos, Error.find("'" + File + "'")) << Error;
+    return Error;
+  };
+  Why(Folder + "/nobody");
+  Why(Folder);
+  EXPECT_NE(std::string::npos, Why(Worker).find("is no 64-bit ELF program"));
   // This test itself.
   EXPECT_NE(std::string::npos,
-            checkWorker("/proc/self/exe").find("not linked statically"));
+            Why("/proc/self/exe").find("not linked statically"));
+  write(Worker, program(EM_386));
+  EXPECT_NE(std::string::npos, Why(Worker).find("is for a machine (3, "));
+  write(Worker, program(EM_X86_64, 1));
+  EXPECT_NE(std::string::npos, Why(Worker).find("was cut off"));
 }
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+TEST_F(EnvironmentTest, WorkersForSeveralPlatforms) {
+  auto Find = [&] {
+    std::string Text;
+    Error.clear();
+    for (const auto &W : findWorkers(Worker, Error))
+      Text += W.Platform + " " + W.File.substr(Folder.size()) + "\n";
+    return Text;
+  };
+  write(Worker, program(EM_AARCH64));
+  EXPECT_EQ("aarch64 /worker\n", Find());
+  write(Worker + "-x86_64", program(EM_X86_64));
+  // The same once more.
+  write(Worker + "-aarch64", program(EM_AARCH64));
+  write(Worker + "-other", "something else");
+  EXPECT_EQ("aarch64 /worker\nx86_64 /worker-x86_64\n", Find());
+  write(Worker + "-x86_64", program(EM_RISCV));
+  EXPECT_EQ("", Find());
+  EXPECT_EQ("the worker '" + Worker + "-x86_64' can't be used: is for riscv64",
+            Error);
+}
+#endif

@@ -57,15 +57,18 @@ TEST_F(SettingsTest, Worker) {
 
 TEST_F(SettingsTest, Numbers) {
   EXPECT_EQ(std::chrono::seconds(30), S.TransferLimit);
-  ASSERT_TRUE(
-      read({"jobs=7", "grant-timeout=9", "transfer-timeout=2", "netname=n"}));
+  EXPECT_EQ(0u, S.Batch);
+  ASSERT_TRUE(read({"jobs=7", "batch=3", "grant-timeout=9",
+                    "transfer-timeout=2", "netname=n"}));
+  EXPECT_EQ(3u, S.Batch);
   EXPECT_EQ(std::chrono::seconds(2), S.TransferLimit);
   EXPECT_EQ(7u, S.MaxJobs);
   EXPECT_EQ(9, S.GrantTimeout.count());
   EXPECT_EQ("n", S.NetName);
   for (const char *Arg :
-       {"jobs=0", "jobs=4097", "jobs=", "jobs", "jobs=1x", "grant-timeout=0",
-        "transfer-timeout=0", "grant-timeout=-1", "other=1"}) {
+       {"jobs=0", "jobs=4097", "jobs=", "jobs", "jobs=1x", "batch=0",
+        "batch=17", "grant-timeout=0", "transfer-timeout=0", "grant-timeout=-1",
+        "other=1"}) {
     EXPECT_FALSE(read({Arg})) << Arg;
     EXPECT_NE(std::string::npos, Error.find(Arg)) << Error;
   }

@@ -83,8 +83,8 @@ def look_idle(folder):
 
 
 class Daemon(daemons.Server):
-    def __init__(self, name, folder, cable=None):
-        self.name = name
+    def __init__(self, name, folder, cable=None, program="iceccd"):
+        self.name, self.program = name, program
         self.there = cable.there if cable else []
         self.address = NEAR if cable else "127.0.0.1"
         self.log = os.path.join(folder, name + ".log")
@@ -102,7 +102,7 @@ class Daemon(daemons.Server):
         os.mkdir(self.base)
         if os.geteuid() == 0:
             os.chown(self.base, pwd.getpwnam("icecc").pw_uid, -1)
-        self.start(["iceccd", "-s", "%s:%d" % (self.address, SCHEDULER_PORT),
+        self.start([self.program, "-s", "%s:%d" % (self.address, SCHEDULER_PORT),
                     "-n", "dtlto-test", "-N", self.name, "-b", self.base,
                     "-l", self.log, "-vvv"] + args + opts.daemon_arg,
                    guard, ICECC_TEST_SOCKET=self.socket)
@@ -164,6 +164,13 @@ def event(text):
     return which, int(match[2]), match[3]
 
 
+def program(text):
+    node, colon, path = text.partition(":")
+    if not (node.isdigit() and colon and path):
+        raise argparse.ArgumentTypeError("expected NODE:PROGRAM, not " + text)
+    return int(node), path
+
+
 def parse_args(words):
     p = argparse.ArgumentParser(
         allow_abbrev=False, description=__doc__,
@@ -175,6 +182,9 @@ def parse_args(words):
                    help="the nodes are in another network, see above")
     p.add_argument("--round-trip", type=float, default=0, metavar="MS",
                    help="with --apart, the time to the nodes and back")
+    p.add_argument("--iceccd", type=program, action="append", default=[],
+                   metavar="NODE:PROGRAM",
+                   help="that node's daemon is this one, of another platform")
     p.add_argument("--begun", type=int, metavar="MOST",
                    help="fail if the nodes began more jobs than that")
     p.add_argument("--environments", type=int, metavar="N",
@@ -204,7 +214,8 @@ def start(opts, folder, guard, started):
     if opts.apart:
         cable = Cable(guard, opts.round_trip / 1000)
         started.append(cable)
-    nodes = [Daemon("node%d" % (i + 1), folder, cable)
+    nodes = [Daemon("node%d" % (i + 1), folder, cable,
+                    dict(opts.iceccd).get(i + 1, "iceccd"))
              for i in range(opts.count)]
     if not opts.no_scheduler:
         started.append(scheduler)
