@@ -71,6 +71,10 @@ if(NOT LLVM_ENABLE_THREADS)
 endif()
 
 if(NOT _missing STREQUAL "")
+  if(LLVM_BUILD_MAIN_SRC_DIR)
+    string(APPEND _missing "  It is a build folder: maybe only part of it was built; "
+      "ninja llvm-libraries lld llvm-config does the rest\n")
+  endif()
   message(FATAL_ERROR "the LLVM in ${LLVM_DIR} lacks what dtlto needs:\n${_missing}")
 endif()
 

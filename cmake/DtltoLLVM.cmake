@@ -71,6 +71,9 @@ set(DTLTO_LINK_LLVM ${_default} CACHE STRING
 set_property(CACHE DTLTO_LINK_LLVM PROPERTY STRINGS shared static)
 if(DTLTO_IN_LLVM)
   include(DtltoInLLVM)
+elseif(WIN32 AND NOT EXISTS "${LLVM_LIBRARY_DIR}/liblldELF.a")
+  message(STATUS "The linker isn't built: scripts/windows-libraries --all makes what "
+    "it needs")
 else()
   include(DtltoCheckLLVM)
 endif()
@@ -100,7 +103,9 @@ target_compile_options(dtlto_llvm INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
 # An executable whose property DTLTO_LLVM_LIBRARIES names others links those.
 set(_chosen $<TARGET_PROPERTY:DTLTO_LLVM_LIBRARIES>)
-if(DTLTO_LINK_LLVM STREQUAL static)
+if(WIN32 AND NOT DTLTO_LLD_ARCHIVES)
+  set(_libraries "")
+elseif(DTLTO_LINK_LLVM STREQUAL static)
   include(DtltoStaticLLVM)
   set(_libraries dtlto_static_llvm)
 else()
@@ -109,15 +114,20 @@ endif()
 target_link_libraries(dtlto_llvm INTERFACE
   $<IF:$<BOOL:${_chosen}>,${_chosen},${_libraries}>)
 
-find_package(ZLIB REQUIRED)
-set(_zstd "")
+# LLD's drivers use zlib and zstd for compressed sections.
+set(_compression "")
+if(LLVM_ENABLE_ZLIB OR NOT WIN32)
+  find_package(ZLIB REQUIRED)
+  list(APPEND _compression ZLIB::ZLIB)
+endif()
 if(LLVM_ENABLE_ZSTD)
   find_library(ZSTD_LIBRARY NAMES zstd REQUIRED)
-  set(_zstd ${ZSTD_LIBRARY})
+  list(APPEND _compression ${ZSTD_LIBRARY})
 endif()
 
-# LLD's drivers use zlib and zstd for compressed sections.
-add_library(dtlto_lld INTERFACE)
-target_include_directories(dtlto_lld SYSTEM INTERFACE ${DTLTO_LLD_INCLUDE_DIR})
-target_link_libraries(dtlto_lld INTERFACE ${DTLTO_LLD_ARCHIVES} dtlto_llvm
-  ZLIB::ZLIB ${_zstd})
+if(DTLTO_LLD_ARCHIVES)
+  add_library(dtlto_lld INTERFACE)
+  target_include_directories(dtlto_lld SYSTEM INTERFACE ${DTLTO_LLD_INCLUDE_DIR})
+  target_link_libraries(dtlto_lld INTERFACE ${DTLTO_LLD_ARCHIVES} dtlto_llvm
+    ${_compression})
+endif()

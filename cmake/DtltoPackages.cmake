@@ -43,6 +43,16 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_POST_BUILD_SCRIPTS
   ${PROJECT_SOURCE_DIR}/cmake/package/repack-deb.cmake)
 set(CPACK_COMPONENTS_ALL "")
+# cmake/toolchains/arm64-linux.cmake, the one toolchain file that there is.
+if(CMAKE_CROSSCOMPILING)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  set(_shlibdeps ${PROJECT_BINARY_DIR}/packaging/shlibdeps)
+  configure_file(cmake/package/shlibdeps.in ${_shlibdeps} @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/packaging/cross.cmake)
+  file(WRITE ${CPACK_PROJECT_CONFIG_FILE}
+    "set(SHLIBDEPS_EXECUTABLE \"${_shlibdeps}\")\n")
+endif()
 
 # The linker replaces functions that are in no header of LLVM's, and results are
 # the same only with one version of it. Revisions of Debian's don't matter.

@@ -36,6 +36,12 @@ target_link_libraries(dtlto_static_llvm INTERFACE ${_names})
 
 # Neither LLVM nor the C++ library is looked for when the linker starts, and nothing
 # of them is relocated.
-target_link_options(dtlto_static_llvm INTERFACE
-  $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>
-  -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+if(WIN32) # as the toolchain file has it
+  # LLVM's own programs have as much; Windows gives them a sixteenth.
+  target_link_options(dtlto_static_llvm INTERFACE -Wl,--gc-sections
+    -Wl,--stack,16777216)
+else()
+  target_link_options(dtlto_static_llvm INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>
+    -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+endif()

@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "MessageLog.h"
+#include "System.h"
 #include "Text.h"
 #include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 
 using namespace dtlto;
@@ -27,14 +26,11 @@ bool MessageLog::open(const std::string &File, bool Verbose,
   Fd = -1;
   if (File.empty())
     return true;
-  // A pipe that nobody reads must not hold up the link: O_NONBLOCK.
-  Fd = ::open(File.c_str(),
-              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-              0666);
+  Fd = os::openLog(File);
   if (Fd != -1)
     return true;
   Error = "can't open the log file " + quote(File) + ": " +
-          std::strerror(errno) + "; set or unset " + Variable;
+          os::errorText(errno) + "; set or unset " + Variable;
   return false;
 }
 

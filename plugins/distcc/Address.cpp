@@ -7,15 +7,15 @@
 
 #include "Address.h"
 #include "Network.h"
+#include "dtlto/sdk/Detached.hpp"
 #include <cerrno>
 #include <cstring>
-#include <netdb.h>
-#include <netinet/in.h>
+#ifndef _WIN32
 #include <netinet/tcp.h>
+#endif
 #include <system_error>
-#include <thread>
-#include <unistd.h>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 
 static Resolved lookUp(const std::string &Name, uint16_t Port) {
@@ -27,8 +27,7 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
   int Status =
       ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
   if (Status != 0) {
-    R.Error =
-        Status == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(Status);
+    R.Error = os::lookUpErrorText(Status);
     return R;
   }
   for (addrinfo *I = List; I; I = I->ai_next) {
@@ -36,7 +35,7 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
       continue;
     Address A;
     std::memcpy(&A.Storage, I->ai_addr, I->ai_addrlen);
-    A.Size = I->ai_addrlen;
+    A.Size = static_cast<socklen_t>(I->ai_addrlen);
     R.Addresses.push_back(A);
   }
   ::freeaddrinfo(List);
@@ -53,7 +52,7 @@ void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
     Box->post([Then, R = std::move(R)] { Then(R); });
   };
   try {
-    std::thread(Work).detach();
+    sdk::runDetached(Work);
   } catch (const std::system_error &E) {
     Resolved R;
     R.Error = std::string("no thread to look it up: ") + E.what();
@@ -62,28 +61,19 @@ void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
 }
 
 int dtlto::distcc::beginConnect(const Address &A) {
-  int Fd = ::socket(A.Storage.ss_family,
-                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int Fd = os::openSocket(A.Storage.ss_family);
   if (Fd < 0)
     return -1;
   int On = 1;
-  ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
+  ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, reinterpret_cast<char *>(&On),
+               sizeof(On));
   watchMachine(Fd);
-  if (::connect(Fd, reinterpret_cast<const sockaddr *>(&A.Storage), A.Size) !=
-          0 &&
-      errno != EINPROGRESS) {
+  if (!os::beginConnect(Fd, reinterpret_cast<const sockaddr *>(&A.Storage),
+                        A.Size)) {
     int Why = errno;
-    ::close(Fd);
+    os::closeSocket(Fd);
     errno = Why;
     return -1;
   }
   return Fd;
-}
-
-int dtlto::distcc::connectError(int Fd) {
-  int Why = 0;
-  socklen_t Size = sizeof(Why);
-  if (::getsockopt(Fd, SOL_SOCKET, SO_ERROR, &Why, &Size) != 0)
-    return errno;
-  return Why;
 }

@@ -9,9 +9,9 @@
 #define DTLTO_DISTCC_ADDRESS_H
 
 #include "Mailbox.h"
+#include "System.h"
 #include <memory>
 #include <string>
-#include <sys/socket.h>
 #include <vector>
 
 namespace dtlto::distcc {
@@ -36,9 +36,8 @@ void resolve(const std::string &Name, uint16_t Port,
 
 /// A non-blocking socket that begins to connect to \p A, with TCP_NODELAY and
 /// watchMachine(). Negative with errno set if it can't. It is connected when it
-/// can be written to and connectError() is 0.
+/// can be written to and os::connectError() is 0.
 int beginConnect(const Address &A);
-int connectError(int Fd); // an errno
 
 } // namespace dtlto::distcc
 

@@ -6,21 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bytes.h"
-#include <sys/mman.h>
-#include <unistd.h>
+#include "System.h"
 
 using namespace dtlto::distcc;
 
-static size_t roundToPages(size_t Size) {
-  static const size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
-  return (Size + PageSize - 1) / PageSize * PageSize;
-}
-
 Pages Pages::reserve(size_t Size) {
   Pages Result;
-  void *P = mmap(nullptr, Size, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (P != MAP_FAILED) {
+  if (void *P = os::reserve(Size)) {
     Result.Data = static_cast<uint8_t *>(P);
     Result.Size = Size;
   }
@@ -30,10 +22,7 @@ Pages Pages::reserve(size_t Size) {
 void Pages::shrink(size_t NewSize) {
   if (NewSize >= Size)
     return;
-  size_t Keep = roundToPages(NewSize);
-  size_t Have = roundToPages(Size);
-  if (Keep != Have)
-    munmap(Data + Keep, Have - Keep);
+  os::shrink(Data, Size, NewSize);
   Size = NewSize;
   if (NewSize == 0)
     Data = nullptr;
@@ -41,5 +30,5 @@ void Pages::shrink(size_t NewSize) {
 
 Pages::~Pages() {
   if (Data)
-    munmap(Data, roundToPages(Size));
+    os::shrink(Data, Size, 0);
 }

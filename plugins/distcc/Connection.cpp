@@ -8,11 +8,6 @@
 #include "Connection.h"
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
@@ -42,12 +37,12 @@ Connection::Connection(const HostSpec &Host,
     enter(Sending);
   else
     fail(Unreachable,
-         "can't start '" + S.SshCommand[0] + "': " + std::strerror(errno));
+         "can't start '" + S.SshCommand[0] + "': " + os::errorText(errno));
 }
 
 Connection::~Connection() {
   if (Fd >= 0)
-    ::close(Fd);
+    os::closeSocket(Fd);
   if (Pid >= 0)
     Children.add(Pid);
 }
@@ -93,13 +88,13 @@ void Connection::broken(const char *What, int Errno) {
 void Connection::connectNext() {
   while (NextAddress != Addresses.size()) {
     if (Fd >= 0)
-      ::close(Fd);
+      os::closeSocket(Fd);
     Fd = beginConnect(Addresses[NextAddress++]);
     if (Fd >= 0) {
       Deadline = Clock::now() + std::min(Silence, MaxConnect);
       return;
     }
-    Error = std::strerror(errno);
+    Error = os::errorText(errno);
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
         errno == ENOMEM)
       return fail(Exhausted, "this machine can't open a connection: " + Error);
@@ -127,11 +122,11 @@ short Connection::events() const {
 
 void Connection::ready(short Events) {
   if (State == Connecting) {
-    if (int Why = connectError(Fd)) {
+    if (int Why = os::connectError(Fd)) {
       // It was connected, and is not any more: no other address is better.
       if (Why == ECONNRESET || Why == EPIPE)
         return broken("the connection broke", Why);
-      Error = std::strerror(Why);
+      Error = os::errorText(Why);
       return connectNext();
     }
     enter(Sending);
@@ -146,22 +141,18 @@ void Connection::ready(short Events) {
 void Connection::send() {
   size_t Turn = 0;
   while (Segment != Req->Segments.size() && Turn < MaxTurn) {
-    iovec Parts[16];
+    os::Part Parts[os::MaxParts];
     size_t NumParts = 0;
     size_t From = Offset;
-    for (size_t I = Segment; I != Req->Segments.size() && NumParts != 16; ++I) {
+    for (size_t I = Segment;
+         I != Req->Segments.size() && NumParts != os::MaxParts; ++I) {
       const ByteView &V = Req->Segments[I];
-      Parts[NumParts++] = {const_cast<uint8_t *>(V.Data) + From, V.Size - From};
+      Parts[NumParts++] = {V.Data + From, V.Size - From};
       From = 0;
     }
-    msghdr Message = {};
-    Message.msg_iov = Parts;
-    Message.msg_iovlen = NumParts;
-    ssize_t N = ::sendmsg(Fd, &Message, MSG_NOSIGNAL);
+    int64_t N = os::send(Fd, Parts, NumParts);
     if (N < 0) {
-      if (errno == EINTR)
-        continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK)
+      if (errno == EAGAIN)
         return;
       return broken("the connection broke before it had read all", errno);
     }
@@ -189,11 +180,9 @@ void Connection::receive() {
   while (Turn < MaxTurn) {
     size_t Size;
     uint8_t *To = Parser.space(Size);
-    ssize_t N = ::recv(Fd, To, Size, 0);
+    int64_t N = os::receive(Fd, To, Size);
     if (N < 0) {
-      if (errno == EINTR)
-        continue;
-      if (errno == EAGAIN || errno == EWOULDBLOCK)
+      if (errno == EAGAIN)
         return;
       return broken("the connection broke", errno);
     }

@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostSpec.h"
+#include "System.h"
 #include "Text.h"
 #include <algorithm>
+#ifndef _WIN32
 #include <arpa/inet.h>
+#endif
 
 namespace dtlto::distcc {
 

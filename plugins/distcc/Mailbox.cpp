@@ -6,16 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Mailbox.h"
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include "System.h"
 
 using namespace dtlto::distcc;
 
-Mailbox::Mailbox() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Mailbox::Mailbox() : Fd(os::openSignal()) {}
 
 Mailbox::~Mailbox() {
   if (Fd >= 0)
-    ::close(Fd);
+    os::closeSocket(Fd);
 }
 
 void Mailbox::post(Letter L) {
@@ -23,17 +22,14 @@ void Mailbox::post(Letter L) {
   if (Stopped)
     return;
   Letters.push_back(std::move(L));
-  uint64_t One = 1;
-  // Can only fail when the counter is full, and then the reader is awake.
-  (void)!::write(Fd, &One, sizeof(One));
+  os::raise(Fd);
 }
 
 void Mailbox::deliver() {
   std::vector<Letter> Now;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    uint64_t Count;
-    (void)!::read(Fd, &Count, sizeof(Count));
+    os::lower(Fd);
     Now.swap(Letters);
   }
   for (Letter &L : Now)

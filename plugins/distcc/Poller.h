@@ -8,10 +8,10 @@
 #ifndef DTLTO_DISTCC_POLLER_H
 #define DTLTO_DISTCC_POLLER_H
 
+#include "System.h"
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <poll.h>
 #include <vector>
 
 namespace dtlto::distcc {
@@ -24,7 +24,7 @@ public:
 
   /// \p Ready is called with poll's revents if there are any.
   void add(int Fd, short Events, std::function<void(short)> Ready) {
-    Fds.push_back({Fd, Events, 0});
+    Fds.push_back({decltype(pollfd::fd)(Fd), Events, 0});
     Calls.push_back(std::move(Ready));
   }
   /// wait() returns then at the latest.
@@ -39,7 +39,7 @@ public:
       Timeout = static_cast<int>(
           std::clamp<milliseconds::rep>(Left.count() + 1, 0, 3600 * 1000));
     }
-    if (::poll(Fds.data(), Fds.size(), Timeout) <= 0)
+    if (os::poll(Fds.data(), Fds.size(), Timeout) <= 0)
       return;
     for (size_t I = 0; I != Fds.size(); ++I)
       if (Fds[I].revents)

@@ -6,18 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "System.h"
 #include "Text.h"
+#include "dtlto/sdk/Detached.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <future>
 #include <optional>
 #include <random>
-#include <sys/stat.h>
 #include <system_error>
-#include <thread>
-#include <unistd.h>
 
 namespace dtlto::distcc {
 
@@ -26,6 +24,7 @@ const char *const SystemHostFiles[2] = {"/etc/distcc/hosts",
 
 std::chrono::milliseconds FileLimit{5000};
 
+static constexpr size_t MaxHostFile = size_t(16) << 20;
 static constexpr uint16_t DaemonPort = 3632;
 static constexpr uint16_t DaemonStatsPort = 3633;
 
@@ -53,40 +52,8 @@ uint16_t Settings::statsPort(const HostSpec &Host) const {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Reads a small file. Returns what open(2) or read(2) has against it, or 0.
-static int readNow(const std::string &Path, std::string &Text) {
-  constexpr size_t MaxSize = size_t(16) << 20;
-  Text.clear();
-  // A pipe must not hold up the link: O_NONBLOCK.
-  int Fd = open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (Fd == -1)
-    return errno;
-  int Code = 0;
-  struct stat Stat;
-  if (fstat(Fd, &Stat) != 0)
-    Code = errno;
-  else if (S_ISDIR(Stat.st_mode))
-    Code = EISDIR;
-  else if (!S_ISREG(Stat.st_mode))
-    Code = EINVAL;
-  while (Code == 0) {
-    char Buffer[4096];
-    ssize_t N = read(Fd, Buffer, sizeof(Buffer));
-    if (N == 0)
-      break;
-    if (N > 0)
-      Text.append(Buffer, size_t(N));
-    else if (errno != EINTR)
-      Code = errno;
-    if (Text.size() > MaxSize)
-      Code = EFBIG;
-  }
-  close(Fd);
-  return Code;
-}
-
-/// The same on a thread of its own: a file server that is gone lets it wait for
-/// ever. It is left behind then.
+/// Reads a small file, on a thread of its own: a file server that is gone lets
+/// it wait for ever. It is left behind then. Returns an errno, or 0.
 static int readFile(const std::string &Path, std::string &Text) {
   struct Read {
     int Code = 0;
@@ -95,11 +62,11 @@ static int readFile(const std::string &Path, std::string &Text) {
   std::promise<Read> Promise;
   std::future<Read> Done = Promise.get_future();
   try {
-    std::thread([Path, Promise = std::move(Promise)]() mutable {
+    sdk::runDetached([Path, Promise = std::move(Promise)]() mutable {
       Read R;
-      R.Code = readNow(Path, R.Text);
+      R.Code = os::readFile(Path, MaxHostFile, R.Text);
       Promise.set_value(std::move(R));
-    }).detach();
+    });
   } catch (const std::system_error &E) {
     return E.code().value();
   }
@@ -223,10 +190,12 @@ SettingsStatus Reader::readArgument(std::string_view Arg) {
 SettingsStatus Reader::readVariables() {
   if (const char *Dir = value("DISTCC_DIR"))
     DistccDir = Dir;
-  else if (const char *Home = value("HOME"))
+  else if (const char *Home = value(os::HomeVariable))
     DistccDir = std::string(Home) + "/.distcc";
+#ifndef _WIN32 // where there are no monitors
   if (!DistccDir.empty())
     S.StateDir = DistccDir + "/state";
+#endif
 
   if (SettingsStatus Status = readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout);
       Status != SettingsStatus::Ok)
@@ -298,7 +267,7 @@ SettingsStatus Reader::readHosts() {
       return useHosts(Text, File);
     if (Code != ENOENT && Code != ENOTDIR)
       S.Notes.push_back("can't read the host list " + quote(File) + ": " +
-                        std::strerror(Code));
+                        os::errorText(Code));
   }
   Error = std::string("no hosts are named; ") + WaysToNameHosts;
   for (size_t I = 0; I != Files.size(); ++I)

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "StateFiles.h"
+#include "System.h"
+#include "dtlto/sdk/Detached.hpp"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <chrono>
@@ -13,11 +15,8 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
-#include <fcntl.h>
 #include <mutex>
-#include <sys/stat.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -79,8 +78,8 @@ void StateFile::open(const std::string &Dir, unsigned Unique,
   // Whether they are there is seen when the file is written.
   size_t Slash = Dir.rfind('/');
   if (Slash != std::string::npos && Slash != 0)
-    mkdir(Dir.substr(0, Slash).c_str(), 0777);
-  mkdir(Dir.c_str(), 0777);
+    os::makeFolder(Dir.substr(0, Slash));
+  os::makeFolder(Dir);
 
   Path = Dir + "/binstate_" + std::to_string(getpid()) + "_" +
          std::to_string(Unique);
@@ -110,23 +109,12 @@ void StateFile::refresh() {
   State.Slot = Slot;
   State.Phase = static_cast<int>(Last);
 
-  // Somebody's pipe in its place must not hold anybody up, and gets nothing.
-  int Fd = ::open(Path.c_str(),
-                  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
-                      O_NONBLOCK | O_NOCTTY,
-                  0666);
-  if (Fd == -1)
-    return;
-  struct stat Is;
-  if (fstat(Fd, &Is) == 0 && S_ISREG(Is.st_mode)) {
-    [[maybe_unused]] ssize_t Written = write(Fd, &State, sizeof(State));
-  }
-  close(Fd);
+  os::putFile(Path, &State, sizeof(State));
 }
 
 void StateFile::remove() {
   if (!Path.empty())
-    unlink(Path.c_str());
+    os::removeFile(Path);
   Path.clear();
 }
 
@@ -169,7 +157,7 @@ void StateFiles::begin() {
     return;
   S = std::make_shared<Shared>();
   try {
-    std::thread([S = S] { S->run(); }).detach();
+    sdk::runDetached([S = S] { S->run(); });
   } catch (const std::system_error &) {
     S = nullptr; // a monitor is no reason to do without the farm
   }

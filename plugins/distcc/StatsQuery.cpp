@@ -8,9 +8,6 @@
 #include "StatsQuery.h"
 #include "Text.h"
 #include <cerrno>
-#include <netinet/in.h>
-#include <poll.h>
-#include <unistd.h>
 
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
@@ -68,7 +65,7 @@ StatsQuery::~StatsQuery() { end(); }
 
 void StatsQuery::end() {
   if (Fd >= 0)
-    ::close(Fd);
+    os::closeSocket(Fd);
   Fd = -1;
 }
 
@@ -77,17 +74,17 @@ short StatsQuery::events() const { return Asked ? POLLIN : POLLOUT; }
 void StatsQuery::ready() {
   if (!Asked) {
     static const char Question[] = "GET / HTTP/1.0\r\n\r\n";
-    const ssize_t Size = sizeof(Question) - 1;
+    const os::Part All = {Question, sizeof(Question) - 1};
     // A fresh socket has room for so little.
-    if (connectError(Fd) != 0 ||
-        ::send(Fd, Question, Size, MSG_NOSIGNAL) != Size)
+    if (os::connectError(Fd) != 0 ||
+        os::send(Fd, &All, 1) != static_cast<int64_t>(All.Size))
       return end();
     Asked = true;
     return;
   }
   char Buffer[4096];
-  ssize_t N = ::recv(Fd, Buffer, sizeof(Buffer), 0);
-  if (N < 0 && (errno == EAGAIN || errno == EINTR))
+  int64_t N = os::receive(Fd, Buffer, sizeof(Buffer));
+  if (N < 0 && errno == EAGAIN)
     return;
   if (N > 0) {
     Answer.append(Buffer, static_cast<size_t>(N));

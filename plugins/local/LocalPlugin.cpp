@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "System.h"
 #include "Text.h"
 #include "WorkerProcess.h"
 #include <cstdlib>
@@ -130,7 +131,7 @@ Arguments LocalSession::readArguments(const dtlto_host &Host,
 uint32_t LocalSession::loadPermille() {
   double Load;
   unsigned Cores = std::thread::hardware_concurrency();
-  if (::getloadavg(&Load, 1) != 1 || Cores == 0)
+  if (!os::load(Load) || Cores == 0)
     return UINT32_MAX;
   return static_cast<uint32_t>(Load * 1000 / Cores);
 }

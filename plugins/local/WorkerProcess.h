@@ -32,7 +32,7 @@ public:
 
 private:
   std::string Program;
-  const std::chrono::seconds Limit;
+  [[maybe_unused]] const std::chrono::seconds Limit; // not on Windows
 };
 
 #endif // DTLTO_LOCAL_WORKERPROCESS_H

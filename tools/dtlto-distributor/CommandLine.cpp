@@ -23,8 +23,8 @@ static constexpr StringLiteral Shared[] = {
     "order",    "memory",     "timeout",  "verify",     "costs",
     "progress", "report",     "log"};
 
-static constexpr StringLiteral NotHere[] = {"cache", "save-jobs", "slim",
-                                            "split", "status"};
+static constexpr StringLiteral NotHere[] = {"cache", "keep-ir", "save-jobs",
+                                            "slim",  "split",   "status"};
 
 void dtlto::printUsage(raw_ostream &OS) {
   OS << "usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json\n"

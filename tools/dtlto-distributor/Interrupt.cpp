@@ -8,6 +8,7 @@
 #include "Interrupt.h"
 #include "Support/Jobserver.h"
 #include "llvm/Support/Signals.h"
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -19,6 +20,12 @@ using namespace llvm;
 using namespace dtlto;
 
 static int Wake[2] = {-1, -1};
+static std::atomic<bool> IsEnding = false;
+
+void dtlto::waitIfEnding() {
+  while (IsEnding)
+    ::pause();
+}
 
 void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
   if (::pipe2(Wake, O_CLOEXEC) != 0)
@@ -27,6 +34,7 @@ void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
     char Byte;
     while (::read(Wake[0], &Byte, 1) < 0 && errno == EINTR)
       ;
+    IsEnding = true;
     End();
     sys::RunInterruptHandlers(); // files that are being written
     Jobserver::giveBackAll();

@@ -18,6 +18,10 @@ namespace dtlto {
 /// process.
 void endOnSignals(std::function<void()> End, bool WithParent);
 
+/// Doesn't return if the process is about to end for that: jobs that fail may
+/// be a consequence.
+void waitIfEnding();
+
 } // namespace dtlto
 
 #endif // DTLTO_DISTRIBUTOR_INTERRUPT_H

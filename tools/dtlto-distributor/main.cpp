@@ -21,9 +21,11 @@
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
@@ -138,7 +140,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
         for (auto End = Clock::now() + MaxEnd;
              Source->numRunning() != 0 && Clock::now() < End;)
           std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        sys::fs::remove_directories(Folder);
+        removeFolder(Folder);
         // Nobody else would. What a build system has so far is good.
         if (HasParent)
           consumeError(removeOld(Outputs));
@@ -146,13 +148,18 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       HasParent);
   guardAgainstExit();
   Error Why = LinkRun(*Context, Source).run();
-  sys::fs::remove_directories(Folder);
+  removeFolder(Folder.str().str());
   return Why ? std::move(Why) : checkComplete(*List);
 }
 
 int main(int Argc, char **Argv) {
+#ifdef _WIN32
+  InitLLVM Arguments(Argc, Argv); // makes them UTF-8
+#endif
   becomeLaunched(Argc, Argv);
+#ifndef _WIN32
   ::signal(SIGPIPE, SIG_IGN);
+#endif
   auto *Errors = new StatusLine(errs());
   auto Refuse = [&](Error E) {
     handleAllErrors(std::move(E), [&](const ErrorInfoBase &Info) {
@@ -182,6 +189,7 @@ int main(int Argc, char **Argv) {
   if (Error E = run(Argv[0], *C, *Msg))
     Code = Refuse(std::move(E));
   outs().flush();
+  waitIfEnding();
   // Threads of a plugin that was left behind may still run.
   sys::Process::Exit(Code, /*NoCleanup=*/true);
 }

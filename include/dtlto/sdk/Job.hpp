@@ -13,6 +13,7 @@
 #ifndef DTLTO_SDK_JOB_HPP
 #define DTLTO_SDK_JOB_HPP
 
+#include "Detached.hpp"
 #include "Result.hpp"
 #include <atomic>
 #include <condition_variable>
@@ -338,7 +339,7 @@ public:
       Host->done(Id, Raw);
     };
     if (detail::InSubmit)
-      std::thread(std::move(Tell)).detach(); // close() waits for it
+      runDetached(std::move(Tell)); // close() waits for it
     else
       Tell();
   }

@@ -14,9 +14,10 @@
  *   4. remove the folder, and tell which class of error it was, if any.
  *
  * Header only; C11, or C++ (RunJob.hpp has a wrapper for plugins in C++). For
- * systems with pipe2() and posix_spawn_file_actions_addfchdir_np(), such as
- * Linux with glibc 2.29 or musl 1.1.24. Include it before all system headers,
- * or compile with -D_GNU_SOURCE.
+ * Windows (RunJobWindows.h), and for systems with pipe2() and
+ * posix_spawn_file_actions_addfchdir_np(), such as Linux with glibc 2.29 or
+ * musl 1.1.24 (RunJobPosix.h); there, include it before all system headers, or
+ * compile with -D_GNU_SOURCE.
  *
  * Threads: any, several at a time. Nothing of the process is changed: not its
  * working directory, signals or environment; descriptors are closed on exec.
@@ -36,19 +37,10 @@
 
 #include "../PluginAPI.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #if defined(__GLIBC__) && !defined(__USE_GNU)
 #error "include <dtlto/sdk/RunJob.h> before all others, or use -D_GNU_SOURCE"
@@ -58,7 +50,7 @@
 typedef struct dtlto_run {
   /* The compiler, in the place of args[0]: a name that is looked for in the
    * PATH, or an absolute path. One that starts another program must exec it:
-   * only the process itself is killed. */
+   * only the process itself is killed. (Not so on Windows.) */
   const char *program;
   /* Asked many times a second, on the calling thread, whether to give up: not 0
    * kills the process. Null: it runs to its end, however long that takes. */
@@ -67,8 +59,8 @@ typedef struct dtlto_run {
 } dtlto_run;
 
 /* Runs `job`, which has DTLTO_PART_ARGS, in a folder of its own in $TMPDIR or,
- * without one, /tmp. Fills status, object and message of `result` for
- * job_done(), and returns the status:
+ * without one, /tmp (on Windows, where GetTempPath() says). Fills status,
+ * object and message of `result` for job_done(), and returns the status:
  *
  *   DTLTO_OK                    with the object, which is the caller's until
  *                               job_done() or its release(); message: warnings
@@ -134,6 +126,10 @@ static inline int32_t dtlto_run_blame(char *text, size_t size, const char *name,
 }
 
 static inline int dtlto_run_is_clean_path(const char *path) {
+#ifdef _WIN32
+  if (strpbrk(path, "\\:"))
+    return 0;
+#endif
   for (;; ++path) {
     size_t length = strcspn(path, "/"); /* of this part */
     if (length == 0 || (length == 1 && path[0] == '.') ||
@@ -158,29 +154,6 @@ static inline int dtlto_run_is_version(const char *answer,
   return 0;
 }
 
-/* Starts run->program with `args` in the folder `dir` (-1: where we are), with
- * stdout and stderr to `out`. Returns 0, or what went wrong as errno has it. */
-static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
-                                  int dir, int out, pid_t *pid) {
-  posix_spawn_file_actions_t actions;
-  int error = posix_spawn_file_actions_init(&actions);
-  if (error)
-    return error;
-  error =
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  if (!error)
-    error = posix_spawn_file_actions_adddup2(&actions, out, 1);
-  if (!error)
-    error = posix_spawn_file_actions_adddup2(&actions, out, 2);
-  if (!error && dir >= 0)
-    error = posix_spawn_file_actions_addfchdir_np(&actions, dir);
-  if (!error)
-    error = posix_spawnp(pid, run->program, &actions, NULL, (char *const *)args,
-                         environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
 /* What a process wrote: the first bytes, and how many more there were. */
 typedef struct dtlto_run_words {
   char *text;
@@ -189,19 +162,14 @@ typedef struct dtlto_run_words {
   unsigned long long dropped;
 } dtlto_run_words;
 
-/* Reads what is in the pipe `fd` now, but no more than a pipe can hold: one
- * that never stops writing must not keep us from anything else. Returns 0 when
- * nobody can write to it any more. */
-static inline int dtlto_run_listen(int fd, dtlto_run_words *words) {
-  char block[4096];
-  ssize_t n = 1;
-  for (int i = 0; i != 16 && (n = read(fd, block, sizeof(block))) > 0; ++i)
-    for (ssize_t j = 0; j != n; ++j)
-      if (words->kept + 1 < words->size)
-        words->text[words->kept++] = block[j] ? block[j] : ' ';
-      else
-        ++words->dropped;
-  return n != 0;
+/* Takes what it wrote into account. */
+static inline void dtlto_run_hear(dtlto_run_words *words, const char *block,
+                                  size_t size) {
+  for (size_t i = 0; i != size; ++i)
+    if (words->kept + 1 < words->size)
+      words->text[words->kept++] = block[i] ? block[i] : ' ';
+    else
+      ++words->dropped;
 }
 
 /* Ends the text. Newlines at its end are no part of it. */
@@ -217,72 +185,39 @@ static inline void dtlto_run_end_words(dtlto_run_words *words) {
       words->text[--words->kept] = 0;
 }
 
-/* Runs a command to its end. `text` has what it wrote, or why that is no
- * verdict; the status is as in dtlto_run_job(). */
-static inline int32_t dtlto_run_command(const dtlto_run *run,
-                                        const char *const *args, int dir,
-                                        char *text, size_t size) {
-  int ends[2], status = 0, error, stopped = 0, pause = 1;
-  pid_t pid, ended;
-  dtlto_run_words words = {text, size, 0, 0};
-  text[0] = 0;
-  errno = 0;
-  if (strchr(run->program, '/') && run->program[0] != '/')
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
-                          "neither a name nor an absolute path:", run->program);
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "no pipe for",
-                          run->program);
-  fcntl(ends[1], F_SETFL, 0); /* only we can do something else meanwhile */
-  error = dtlto_run_start(run, args, dir, ends[1], &pid);
-  close(ends[1]);
-  if (error) {
-    close(ends[0]);
-    errno = error;
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "can't run",
-                          run->program);
-  }
-
-  /* It ends when the process does, not when the pipe does: a process may close
-   * it early, and may leave others behind that hold it. */
-  struct pollfd heard = {ends[0], POLLIN, 0};
-  for (;;) {
-    ended = waitpid(pid, &status, WNOHANG);
-    error = errno;
-    if (heard.fd >= 0 && !dtlto_run_listen(heard.fd, &words))
-      heard.fd = -1; /* poll() just waits then */
-    if (ended > 0 || (ended < 0 && error != EINTR))
-      break;
-    if (!stopped && run->stop && run->stop(run->context))
-      stopped = !kill(pid, SIGKILL);
-    poll(&heard, 1, heard.fd >= 0 ? 20 : pause);
-    if (heard.fd < 0 && pause < 20)
-      pause *= 2;
-  }
-  close(ends[0]);
-  dtlto_run_end_words(&words);
-  if (stopped)
-    return DTLTO_CANCELLED;
-  if (ended < 0) /* somebody else has waited for it */
-    return dtlto_run_blame(text, size, run->program, "ended, but how is lost");
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    return DTLTO_OK;
-  /* From 126 on, it is a shell that could not run the compiler, or that saw it
-   * killed. */
-  if (WIFEXITED(status) && WEXITSTATUS(status) < 126)
-    return DTLTO_ERROR_COMPILER;
-  char how[64];
-  snprintf(how, sizeof(how),
-           WIFEXITED(status) ? "ended with %d" : "was killed by signal %d",
-           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-  return dtlto_run_blame(text, size, run->program, how);
+static inline void dtlto_run_release(void *owner, const void *data,
+                                     uint64_t size) {
+  (void)data;
+  (void)size;
+  free(owner);
 }
 
-/* Not 0 when the time of CLOCK_MONOTONIC that `limit` points at has passed. */
+/* What the system has of its own:
+ *
+ *   dtlto_run_dir        a folder that is open; DTLTO_RUN_HERE: where we are
+ *   dtlto_run_command()  runs a command to its end in `dir`. `text` has what it
+ *                        wrote, or why that is no verdict; the status is as in
+ *                        dtlto_run_job()
+ *   dtlto_run_seconds()  of a clock that never goes back
+ *   dtlto_run_make_folders(), dtlto_run_write(), dtlto_run_read()
+ *                        the folders of a path below `dir`; a file that isn't
+ *                        there yet; one that isn't empty. They return 0 and set
+ *                        errno if they can't; to 0 or ENOENT where there is no
+ *                        such file to read
+ *   dtlto_run_open_folder(), dtlto_run_close_folder()
+ *                        makes a new folder, with its name in `name` and null
+ *                        or what it can't do; removes it with all that is in it
+ */
+#ifdef _WIN32
+#include "RunJobWindows.h"
+#else
+#include "RunJobPosix.h"
+#endif
+
+/* Not 0 when the time of dtlto_run_seconds() that `limit` points at has passed.
+ */
 static inline int dtlto_run_is_late(void *limit) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec > *(const time_t *)limit;
+  return dtlto_run_seconds() > *(const time_t *)limit;
 }
 
 static inline int32_t dtlto_run_check_clang(const char *program,
@@ -290,11 +225,10 @@ static inline int32_t dtlto_run_check_clang(const char *program,
                                             char *text, size_t size) {
   const char *args[] = {program, "--version", NULL};
   char answer[4096], what[128];
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  time_t limit = now.tv_sec + 8;
+  time_t limit = dtlto_run_seconds() + 8;
   dtlto_run run = {program, dtlto_run_is_late, &limit};
-  int32_t status = dtlto_run_command(&run, args, -1, answer, sizeof(answer));
+  int32_t status =
+      dtlto_run_command(&run, args, DTLTO_RUN_HERE, answer, sizeof(answer));
   if (status == DTLTO_OK && dtlto_run_is_version(answer, llvm_version))
     return DTLTO_OK;
   if (status == DTLTO_ERROR_INFRASTRUCTURE)
@@ -310,100 +244,8 @@ static inline int32_t dtlto_run_check_clang(const char *program,
   return DTLTO_ERROR_INFRASTRUCTURE;
 }
 
-/* Makes the folders of `path` in `dir`. */
-static inline int dtlto_run_make_folders(int dir, const char *path) {
-  char part[4096];
-  for (const char *p = path; (p = strchr(p, '/')); ++p) {
-    size_t length = (size_t)(p - path);
-    if (length >= sizeof(part)) {
-      errno = ENAMETOOLONG;
-      return 0;
-    }
-    memcpy(part, path, length);
-    part[length] = 0;
-    if (mkdirat(dir, part, 0700) && errno != EEXIST)
-      return 0;
-  }
-  return 1;
-}
-
-/* Writes a file that isn't there yet. Returns 0 and sets errno if it can't. */
-static inline int dtlto_run_write(int dir, const char *path, dtlto_span bytes) {
-  if (!dtlto_run_make_folders(dir, path))
-    return 0;
-  int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return 0;
-  const char *next = (const char *)bytes.data;
-  for (uint64_t left = bytes.size; left;) {
-    ssize_t n = write(fd, next, left < 1 << 30 ? (size_t)left : 1 << 30);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0) {
-      int error = errno;
-      close(fd);
-      errno = error;
-      return 0;
-    }
-    next += n;
-    left -= (uint64_t)n;
-  }
-  return !close(fd);
-}
-
-static inline void dtlto_run_release(void *owner, const void *data,
-                                     uint64_t size) {
-  (void)data;
-  (void)size;
-  free(owner);
-}
-
-/* Reads a file that isn't empty. Returns 0 and sets errno if it can't: to 0 or
- * ENOENT if there is none. */
-static inline int dtlto_run_read(int dir, const char *path,
-                                 dtlto_buffer *object) {
-  errno = 0;
-  int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
-    return 0;
-  struct stat info;
-  char *bytes = NULL;
-  size_t size = 0, got = 0;
-  if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
-    size = (size_t)info.st_size;
-    bytes = (char *)malloc(size);
-  }
-  while (bytes && got != size) {
-    ssize_t n = read(fd, bytes + got, size - got);
-    if (n > 0)
-      got += (size_t)n;
-    else if (n == 0 || errno != EINTR)
-      break;
-  }
-  int error = errno;
-  close(fd);
-  if (!bytes || got != size) {
-    free(bytes);
-    errno = error;
-    return 0;
-  }
-  object->data = object->owner = bytes;
-  object->size = size;
-  object->release = dtlto_run_release;
-  return 1;
-}
-
-static inline int dtlto_run_remove_one(const char *path,
-                                       const struct stat *info, int kind,
-                                       struct FTW *place) {
-  (void)info;
-  (void)kind;
-  (void)place;
-  return remove(path);
-}
-
 /* Steps 1 to 3, in the empty folder `dir`. */
-static inline int32_t dtlto_run_in(int dir, const dtlto_job *job,
+static inline int32_t dtlto_run_in(dtlto_run_dir dir, const dtlto_job *job,
                                    const dtlto_run *run, dtlto_buffer *object,
                                    char *text, size_t size) {
   for (uint32_t i = 0; i != job->num_inputs; ++i) {
@@ -459,23 +301,13 @@ static inline int32_t dtlto_run_steps(const dtlto_job *job,
   char folder[4096];
   if (!dtlto_run_accept(job, text, size))
     return DTLTO_ERROR_CALLER;
-  const char *top = getenv("TMPDIR");
-  int length = snprintf(folder, sizeof(folder), "%s/dtlto-job-XXXXXX",
-                        top && top[0] == '/' ? top : "/tmp");
-  if ((size_t)length >= sizeof(folder))
-    errno = ENAMETOOLONG;
-  if ((size_t)length >= sizeof(folder) || !mkdtemp(folder))
-    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
-                          "can't make the folder", folder);
-  int32_t status = DTLTO_ERROR_INFRASTRUCTURE;
-  int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir < 0)
-    dtlto_run_fail(status, text, size, "can't open the folder", folder);
-  else {
-    status = dtlto_run_in(dir, job, run, object, text, size);
-    close(dir);
-  }
-  nftw(folder, dtlto_run_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  dtlto_run_dir dir;
+  const char *wrong = dtlto_run_open_folder(folder, sizeof(folder), &dir);
+  if (wrong)
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, wrong,
+                          folder);
+  int32_t status = dtlto_run_in(dir, job, run, object, text, size);
+  dtlto_run_close_folder(folder, dir);
   return status;
 }
 

@@ -6,12 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support/MachineMemory.h"
+#include "Support/System.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
-#include <sys/resource.h>
-#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
@@ -53,13 +52,7 @@ uint64_t dtlto::cgroupLimit(StringRef Groups, StringRef Root) {
 }
 
 uint64_t dtlto::machineMemory() {
-  long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
-  uint64_t Memory = Pages <= 0 || Size <= 0 ? uint64_t(1) << 30
-                                            : uint64_t(Pages) * uint64_t(Size);
-  rlimit Limit; // RLIM_INFINITY is more than any machine has
-  if (::getrlimit(RLIMIT_AS, &Limit) == 0)
-    Memory = std::min<uint64_t>(Memory, Limit.rlim_cur);
-  return std::min(Memory,
+  return std::min(physicalMemory(),
                   cgroupLimit(readAll("/proc/self/cgroup"), "/sys/fs/cgroup"));
 }
 

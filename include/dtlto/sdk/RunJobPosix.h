@@ -1,0 +1,238 @@
+/*===- dtlto/sdk/RunJobPosix.h - Processes and files of POSIX ------*- C -*-===*
+ *
+ * Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*
+ *
+ * A part of RunJob.h, which says what each function does.
+ *
+ *===----------------------------------------------------------------------===*/
+
+#ifndef DTLTO_SDK_RUNJOBPOSIX_H
+#define DTLTO_SDK_RUNJOBPOSIX_H
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef int dtlto_run_dir; /* a descriptor */
+#define DTLTO_RUN_HERE (-1)
+
+/* Starts run->program with `args` in the folder `dir` (-1: where we are), with
+ * stdout and stderr to `out`. Returns 0, or what went wrong as errno has it. */
+static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
+                                  int dir, int out, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error)
+    return error;
+  error =
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(&actions, out, 1);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(&actions, out, 2);
+  if (!error && dir >= 0)
+    error = posix_spawn_file_actions_addfchdir_np(&actions, dir);
+  if (!error)
+    error = posix_spawnp(pid, run->program, &actions, NULL, (char *const *)args,
+                         environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/* Reads what is in the pipe `fd` now, but no more than a pipe can hold: one
+ * that never stops writing must not keep us from anything else. Returns 0 when
+ * nobody can write to it any more. */
+static inline int dtlto_run_listen(int fd, dtlto_run_words *words) {
+  char block[4096];
+  ssize_t n = 1;
+  for (int i = 0; i != 16 && (n = read(fd, block, sizeof(block))) > 0; ++i)
+    dtlto_run_hear(words, block, (size_t)n);
+  return n != 0;
+}
+
+static inline int32_t dtlto_run_command(const dtlto_run *run,
+                                        const char *const *args, int dir,
+                                        char *text, size_t size) {
+  int ends[2], status = 0, error, stopped = 0, pause = 1;
+  pid_t pid, ended;
+  dtlto_run_words words = {text, size, 0, 0};
+  text[0] = 0;
+  errno = 0;
+  if (strchr(run->program, '/') && run->program[0] != '/')
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size,
+                          "neither a name nor an absolute path:", run->program);
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "no pipe for",
+                          run->program);
+  fcntl(ends[1], F_SETFL, 0); /* only we can do something else meanwhile */
+  error = dtlto_run_start(run, args, dir, ends[1], &pid);
+  close(ends[1]);
+  if (error) {
+    close(ends[0]);
+    errno = error;
+    return dtlto_run_fail(DTLTO_ERROR_INFRASTRUCTURE, text, size, "can't run",
+                          run->program);
+  }
+
+  /* It ends when the process does, not when the pipe does: a process may close
+   * it early, and may leave others behind that hold it. */
+  struct pollfd heard = {ends[0], POLLIN, 0};
+  for (;;) {
+    ended = waitpid(pid, &status, WNOHANG);
+    error = errno;
+    if (heard.fd >= 0 && !dtlto_run_listen(heard.fd, &words))
+      heard.fd = -1; /* poll() just waits then */
+    if (ended > 0 || (ended < 0 && error != EINTR))
+      break;
+    if (!stopped && run->stop && run->stop(run->context))
+      stopped = !kill(pid, SIGKILL);
+    poll(&heard, 1, heard.fd >= 0 ? 20 : pause);
+    if (heard.fd < 0 && pause < 20)
+      pause *= 2;
+  }
+  close(ends[0]);
+  dtlto_run_end_words(&words);
+  if (stopped)
+    return DTLTO_CANCELLED;
+  if (ended < 0) /* somebody else has waited for it */
+    return dtlto_run_blame(text, size, run->program, "ended, but how is lost");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    return DTLTO_OK;
+  /* From 126 on, it is a shell that could not run the compiler, or that saw it
+   * killed. */
+  if (WIFEXITED(status) && WEXITSTATUS(status) < 126)
+    return DTLTO_ERROR_COMPILER;
+  char how[64];
+  snprintf(how, sizeof(how),
+           WIFEXITED(status) ? "ended with %d" : "was killed by signal %d",
+           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+  return dtlto_run_blame(text, size, run->program, how);
+}
+
+static inline time_t dtlto_run_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec;
+}
+
+/* Makes the folders of `path` in `dir`. */
+static inline int dtlto_run_make_folders(int dir, const char *path) {
+  char part[4096];
+  for (const char *p = path; (p = strchr(p, '/')); ++p) {
+    size_t length = (size_t)(p - path);
+    if (length >= sizeof(part)) {
+      errno = ENAMETOOLONG;
+      return 0;
+    }
+    memcpy(part, path, length);
+    part[length] = 0;
+    if (mkdirat(dir, part, 0700) && errno != EEXIST)
+      return 0;
+  }
+  return 1;
+}
+
+/* Writes a file that isn't there yet. Returns 0 and sets errno if it can't. */
+static inline int dtlto_run_write(int dir, const char *path, dtlto_span bytes) {
+  if (!dtlto_run_make_folders(dir, path))
+    return 0;
+  int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return 0;
+  const char *next = (const char *)bytes.data;
+  for (uint64_t left = bytes.size; left;) {
+    ssize_t n = write(fd, next, left < 1 << 30 ? (size_t)left : 1 << 30);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      int error = errno;
+      close(fd);
+      errno = error;
+      return 0;
+    }
+    next += n;
+    left -= (uint64_t)n;
+  }
+  return !close(fd);
+}
+
+/* Reads a file that isn't empty. Returns 0 and sets errno if it can't: to 0 or
+ * ENOENT if there is none. */
+static inline int dtlto_run_read(int dir, const char *path,
+                                 dtlto_buffer *object) {
+  errno = 0;
+  int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return 0;
+  struct stat info;
+  char *bytes = NULL;
+  size_t size = 0, got = 0;
+  if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
+    size = (size_t)info.st_size;
+    bytes = (char *)malloc(size);
+  }
+  while (bytes && got != size) {
+    ssize_t n = read(fd, bytes + got, size - got);
+    if (n > 0)
+      got += (size_t)n;
+    else if (n == 0 || errno != EINTR)
+      break;
+  }
+  int error = errno;
+  close(fd);
+  if (!bytes || got != size) {
+    free(bytes);
+    errno = error;
+    return 0;
+  }
+  object->data = object->owner = bytes;
+  object->size = size;
+  object->release = dtlto_run_release;
+  return 1;
+}
+
+static inline int dtlto_run_remove_one(const char *path,
+                                       const struct stat *info, int kind,
+                                       struct FTW *place) {
+  (void)info;
+  (void)kind;
+  (void)place;
+  return remove(path);
+}
+
+/* Makes an empty folder with its name in `folder`. Returns null, or what can't
+ * be done with it. */
+static inline const char *dtlto_run_open_folder(char *folder, size_t size,
+                                                dtlto_run_dir *dir) {
+  const char *top = getenv("TMPDIR");
+  int length = snprintf(folder, size, "%s/dtlto-job-XXXXXX",
+                        top && top[0] == '/' ? top : "/tmp");
+  if ((size_t)length >= size)
+    errno = ENAMETOOLONG;
+  if ((size_t)length >= size || !mkdtemp(folder))
+    return "can't make the folder";
+  *dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (*dir >= 0)
+    return NULL;
+  int error = errno;
+  rmdir(folder);
+  errno = error;
+  return "can't open the folder";
+}
+
+static inline void dtlto_run_close_folder(const char *folder,
+                                          dtlto_run_dir dir) {
+  close(dir);
+  nftw(folder, dtlto_run_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+#endif /* DTLTO_SDK_RUNJOBPOSIX_H */

@@ -1,0 +1,179 @@
+//===- SystemPosix.cpp - What differs between systems: POSIX --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Failure.h"
+#include "Support/System.h"
+#include "llvm/Support/FileSystem.h"
+#include <algorithm>
+#include <cerrno>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace dtlto;
+
+// File descriptors that are asked for, if the hard limit allows.
+static constexpr rlim_t MaxDescriptors = 65536;
+
+uint64_t dtlto::randomSeed() {
+  uint64_t Seed;
+  if (::getentropy(&Seed, sizeof(Seed)) != 0)
+    Seed = static_cast<uint64_t>(
+        std::chrono::steady_clock::now().time_since_epoch().count());
+  return Seed;
+}
+
+void dtlto::raiseDescriptorLimit() {
+  rlimit Limit;
+  if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0 ||
+      Limit.rlim_cur >= MaxDescriptors)
+    return;
+  Limit.rlim_cur = std::min(Limit.rlim_max, MaxDescriptors);
+  ::setrlimit(RLIMIT_NOFILE, &Limit);
+}
+
+unsigned dtlto::terminalWidth() {
+  winsize Size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &Size) == 0 ? Size.ws_col : 0;
+}
+
+uint64_t dtlto::physicalMemory() {
+  long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
+  uint64_t Memory = Pages <= 0 || Size <= 0 ? uint64_t(1) << 30
+                                            : uint64_t(Pages) * uint64_t(Size);
+  rlimit Limit; // RLIM_INFINITY is more than any machine has
+  if (::getrlimit(RLIMIT_AS, &Limit) == 0)
+    Memory = std::min<uint64_t>(Memory, Limit.rlim_cur);
+  return Memory;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static Error systemFailure(const Twine &What) {
+  return failure(What + ": " +
+                 std::error_code(errno, std::generic_category()).message());
+}
+
+Expected<std::optional<std::string>>
+dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
+  // A pipe would let us wait for its other end.
+  int FD = open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (FD < 0 && errno == ENOENT)
+    return std::nullopt;
+  if (FD < 0)
+    return systemFailure("it can't be read");
+  LockedFile Close(FD);
+  struct stat Status;
+  if (fstat(FD, &Status) != 0)
+    return systemFailure("it can't be read");
+  if (!S_ISREG(Status.st_mode))
+    return failure("it is not a file");
+  std::string Text(std::min(uint64_t(Status.st_size), MaxSize + 1), 0);
+  size_t Size = 0;
+  while (Size != Text.size()) {
+    ssize_t N = read(FD, Text.data() + Size, Text.size() - Size);
+    if (N < 0 && errno == EINTR)
+      continue;
+    if (N < 0)
+      return systemFailure("it can't be read");
+    if (N == 0)
+      break;
+    Size += size_t(N);
+  }
+  Text.resize(Size);
+  return Text;
+}
+
+void dtlto::removeFolder(const std::string &Path) {
+  sys::fs::remove_directories(Path);
+}
+
+static Error lastError() {
+  return errorCodeToError(std::error_code(errno, std::generic_category()));
+}
+
+Expected<std::string>
+dtlto::writtenToFile(function_ref<Error(raw_fd_ostream &)> Write) {
+  int FD = ::memfd_create("dtlto", MFD_CLOEXEC);
+  if (FD < 0)
+    return lastError();
+  LockedFile Close(FD);
+  raw_fd_ostream OS(FD, /*shouldClose=*/false);
+  if (Error E = Write(OS))
+    return std::move(E);
+  OS.flush();
+  if (std::error_code EC = OS.error()) {
+    OS.clear_error();
+    return errorCodeToError(EC);
+  }
+  std::string Bytes;
+  char Buffer[64 << 10];
+  ssize_t N;
+  for (off_t At = 0; (N = ::pread(FD, Buffer, sizeof(Buffer), At)) > 0; At += N)
+    Bytes.append(Buffer, static_cast<size_t>(N));
+  if (N < 0)
+    return lastError();
+  return Bytes;
+}
+
+LockedFile::~LockedFile() { ::close(FD); }
+
+Expected<std::unique_ptr<LockedFile>>
+dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
+  constexpr int Flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  int FD = open(Path.c_str(), O_RDWR | Flags, 0666);
+  if (FD < 0 && errno == EACCES) // another user's will do
+    FD = open(Path.c_str(), O_RDONLY | Flags, 0666);
+  if (FD < 0)
+    return systemFailure("'" + Path + "' can't be opened");
+  auto Lock = std::make_unique<LockedFile>(FD);
+  auto End = std::chrono::steady_clock::now() + Limit;
+  // There is no waiting for a lock with an end.
+  while (flock(FD, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR)
+      continue;
+    if (errno != EWOULDBLOCK)
+      break; // no locks on this file system
+    if (std::chrono::steady_clock::now() >= End)
+      return failure("another link holds '" + Path + "'");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return Lock;
+}
+
+//===----------------------------------------------------------------------===//
+// Libraries and pipes
+//===----------------------------------------------------------------------===//
+
+void *dtlto::openLibrary(const std::string &Path, std::string &Why) {
+  void *Library = dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (Library)
+    return Library;
+  if (const char *Text = dlerror())
+    Why = Text;
+  return nullptr;
+}
+
+void *dtlto::findSymbol(void *Library, const char *Name) {
+  return dlsym(Library, Name);
+}
+
+bool dtlto::isOutputBroken() {
+  pollfd Files[] = {{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
+  return ::poll(Files, 2, 0) > 0 &&
+         (Files[0].revents | Files[1].revents) & POLLERR;
+}

@@ -1,0 +1,131 @@
+//===- SystemWindows.cpp - What differs between systems: Windows ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Failure.h"
+#include "Support/System.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include <random>
+#define WIN32_LEAN_AND_MEAN
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+
+using namespace llvm;
+using namespace dtlto;
+
+uint64_t dtlto::randomSeed() {
+  std::random_device Device;
+  return uint64_t(Device()) << 32 | Device();
+}
+
+void dtlto::raiseDescriptorLimit() {} // there is none for sockets
+
+unsigned dtlto::terminalWidth() {
+  CONSOLE_SCREEN_BUFFER_INFO Info;
+  if (!::GetConsoleScreenBufferInfo(::GetStdHandle(STD_ERROR_HANDLE), &Info))
+    return 0;
+  return static_cast<unsigned>(Info.srWindow.Right - Info.srWindow.Left + 1);
+}
+
+uint64_t dtlto::physicalMemory() {
+  MEMORYSTATUSEX Status = {};
+  Status.dwLength = sizeof(Status);
+  return ::GlobalMemoryStatusEx(&Status) ? Status.ullTotalPhys
+                                         : uint64_t(1) << 30;
+}
+
+Expected<std::optional<std::string>>
+dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
+  sys::fs::file_status Status;
+  std::error_code EC = sys::fs::status(Path, Status);
+  if (EC == std::errc::no_such_file_or_directory)
+    return std::nullopt;
+  if (EC)
+    return failure("it can't be read: " + EC.message());
+  if (!sys::fs::is_regular_file(Status))
+    return failure("it is not a file");
+  auto File = MemoryBuffer::getFileSlice(
+      Path, std::min(uint64_t(Status.getSize()), MaxSize + 1), /*Offset=*/0,
+      /*IsVolatile=*/true);
+  if (!File)
+    return failure("it can't be read: " + File.getError().message());
+  return (*File)->getBuffer().str();
+}
+
+/// Later versions of LLVM leave that to the shell, which wine's doesn't do.
+void dtlto::removeFolder(const std::string &Path) {
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Path, EC, /*follow_symlinks=*/false), E;
+       I != E && !EC; I.increment(EC)) {
+    if (I->type() == sys::fs::file_type::directory_file)
+      removeFolder(I->path());
+    else
+      sys::fs::remove(I->path());
+  }
+  sys::fs::remove(Path);
+}
+
+Expected<std::string>
+dtlto::writtenToFile(function_ref<Error(raw_fd_ostream &)> Write) {
+  int FD;
+  SmallString<128> Path;
+  if (std::error_code EC =
+          sys::fs::createTemporaryFile("dtlto", "tmp", FD, Path))
+    return errorCodeToError(EC);
+  FileRemover Remove(Path);
+  {
+    raw_fd_ostream OS(FD, /*shouldClose=*/true);
+    if (Error E = Write(OS))
+      return std::move(E);
+    OS.close();
+    if (std::error_code EC = OS.error()) {
+      OS.clear_error();
+      return errorCodeToError(EC);
+    }
+  }
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false,
+                                    /*IsVolatile=*/true);
+  if (!File)
+    return errorCodeToError(File.getError());
+  return (*File)->getBuffer().str();
+}
+
+LockedFile::~LockedFile() {
+  sys::fs::unlockFile(FD);
+  sys::Process::SafelyCloseFileDescriptor(FD);
+}
+
+Expected<std::unique_ptr<LockedFile>>
+dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
+  int FD;
+  if (std::error_code EC = sys::fs::openFileForReadWrite(
+          Path, FD, sys::fs::CD_OpenAlways, sys::fs::OF_None))
+    return failure("'" + Path + "' can't be opened: " + EC.message());
+  auto Lock = std::make_unique<LockedFile>(FD);
+  if (sys::fs::tryLockFile(FD, Limit) == std::errc::no_lock_available)
+    return failure("another link holds '" + Path + "'");
+  return Lock;
+}
+
+void *dtlto::openLibrary(const std::string &Path, std::string &Why) {
+  auto Library = sys::DynamicLibrary::getPermanentLibrary(Path.c_str(), &Why);
+  return Library.isValid() ? Library.getOSSpecificHandle() : nullptr;
+}
+
+void *dtlto::findSymbol(void *Library, const char *Name) {
+  return reinterpret_cast<void *>(
+      ::GetProcAddress(static_cast<HMODULE>(Library), Name));
+}
+
+bool dtlto::isOutputBroken() { return false; } // nothing ends for that

@@ -1,0 +1,237 @@
+//===- SystemPosix.cpp - What differs between systems: POSIX --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Network.h"
+#include "System.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h> // tcp_info: libc's ends early
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+using namespace dtlto;
+using namespace std::chrono;
+
+std::string os::errorText(int Errno) { return std::strerror(Errno); }
+
+std::string os::lookUpErrorText(int Status) {
+  return Status == EAI_SYSTEM ? std::strerror(errno) : ::gai_strerror(Status);
+}
+
+//===----------------------------------------------------------------------===//
+// Sockets
+//===----------------------------------------------------------------------===//
+
+int os::openSocket(int Family) {
+  return ::socket(Family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+bool os::beginConnect(int Socket, const sockaddr *To, socklen_t Size) {
+  return ::connect(Socket, To, Size) == 0 || errno == EINPROGRESS;
+}
+
+int os::connectError(int Socket) {
+  int Why = 0;
+  socklen_t Size = sizeof(Why);
+  if (::getsockopt(Socket, SOL_SOCKET, SO_ERROR, &Why, &Size) != 0)
+    return errno;
+  return Why;
+}
+
+void os::closeSocket(int Socket) { ::close(Socket); }
+
+int64_t os::send(int Socket, const Part *Parts, size_t Count) {
+  iovec Vector[MaxParts];
+  Count = std::min(Count, MaxParts);
+  for (size_t I = 0; I != Count; ++I)
+    Vector[I] = {const_cast<void *>(Parts[I].Data), Parts[I].Size};
+  msghdr Message = {};
+  Message.msg_iov = Vector;
+  Message.msg_iovlen = Count;
+  ssize_t N;
+  do
+    N = ::sendmsg(Socket, &Message, MSG_NOSIGNAL);
+  while (N < 0 && errno == EINTR);
+  if (N < 0 && errno == EWOULDBLOCK)
+    errno = EAGAIN;
+  return N;
+}
+
+int64_t os::receive(int Socket, void *To, size_t Size) {
+  ssize_t N;
+  do
+    N = ::recv(Socket, To, Size, 0);
+  while (N < 0 && errno == EINTR);
+  if (N < 0 && errno == EWOULDBLOCK)
+    errno = EAGAIN;
+  return N;
+}
+
+int os::poll(pollfd *Sockets, size_t Count, int TimeoutMs) {
+  return ::poll(Sockets, Count, TimeoutMs);
+}
+
+int os::openSignal() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void os::raise(int Signal) {
+  uint64_t One = 1;
+  // Can only fail when the counter is full, and then the reader is awake.
+  (void)!::write(Signal, &One, sizeof(One));
+}
+
+void os::lower(int Signal) {
+  uint64_t Count;
+  (void)!::read(Signal, &Count, sizeof(Count));
+}
+
+//===----------------------------------------------------------------------===//
+// Connections that are watched
+//===----------------------------------------------------------------------===//
+
+static void set(int Socket, int Level, int Name, int64_t Value) {
+  int Int = static_cast<int>(std::clamp<int64_t>(Value, 1, INT32_MAX));
+  ::setsockopt(Socket, Level, Name, &Int, sizeof(Int));
+}
+
+void dtlto::watchMachine(int Socket) {
+  const milliseconds Gone = TheNetworkLimits.Gone;
+  // The first question after a third of the time, and three more. What decides
+  // is the limit for acknowledgements: it holds for them as well.
+  int64_t Seconds = duration_cast<seconds>(Gone).count();
+  set(Socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(Socket, IPPROTO_TCP, TCP_KEEPIDLE, Seconds / 3);
+  set(Socket, IPPROTO_TCP, TCP_KEEPINTVL, Seconds / 6);
+  set(Socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
+  set(Socket, IPPROTO_TCP, TCP_USER_TIMEOUT, Gone.count());
+}
+
+/// Zeros if it isn't of TCP.
+static tcp_info infoOf(int Socket) {
+  tcp_info Info = {};
+  socklen_t Size = sizeof(Info);
+  ::getsockopt(Socket, IPPROTO_TCP, TCP_INFO, &Info, &Size);
+  return Info;
+}
+
+void dtlto::allowStall(int Socket, steady_clock::duration Stalled) {
+  const milliseconds Gone = TheNetworkLimits.Gone;
+  milliseconds Limit = Gone;
+  int Unsent = 0; // or sent, and not acknowledged
+  // The system asks again before its limit has passed. So an answer is never as
+  // old as Gone as long as the machine is there.
+  if (::ioctl(Socket, SIOCOUTQ, &Unsent) == 0 && Unsent > 0 &&
+      milliseconds(infoOf(Socket).tcpi_last_ack_recv) < Gone)
+    Limit =
+        std::max(Limit, duration_cast<milliseconds>(Stalled) + Gone * 2 / 3);
+  set(Socket, IPPROTO_TCP, TCP_USER_TIMEOUT, Limit.count());
+}
+
+bool dtlto::machineIsSilent(int Socket) {
+  // The system's timers are a little coarse.
+  return milliseconds(infoOf(Socket).tcpi_last_ack_recv) >=
+         TheNetworkLimits.Gone * 3 / 4;
+}
+
+WireBytes dtlto::wireBytes(int Socket) {
+  tcp_info Info = infoOf(Socket);
+  return {Info.tcpi_bytes_acked, Info.tcpi_bytes_received};
+}
+
+//===----------------------------------------------------------------------===//
+// The user's settings and files
+//===----------------------------------------------------------------------===//
+
+const char *const os::HomeVariable = "HOME";
+
+const char *os::environment(const char *Name) { return ::getenv(Name); }
+
+int os::readFile(const std::string &Path, size_t MaxSize, std::string &Text) {
+  Text.clear();
+  // A pipe must not hold up the link: O_NONBLOCK.
+  int Fd = open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (Fd == -1)
+    return errno;
+  int Code = 0;
+  struct stat Stat;
+  if (fstat(Fd, &Stat) != 0)
+    Code = errno;
+  else if (S_ISDIR(Stat.st_mode))
+    Code = EISDIR;
+  else if (!S_ISREG(Stat.st_mode))
+    Code = EINVAL;
+  while (Code == 0) {
+    char Buffer[4096];
+    ssize_t N = read(Fd, Buffer, sizeof(Buffer));
+    if (N == 0)
+      break;
+    if (N > 0)
+      Text.append(Buffer, size_t(N));
+    else if (errno != EINTR)
+      Code = errno;
+    if (Text.size() > MaxSize)
+      Code = EFBIG;
+  }
+  close(Fd);
+  return Code;
+}
+
+int os::openLog(const std::string &Path) {
+  // A pipe that nobody reads must not hold up the link: O_NONBLOCK.
+  return ::open(
+      Path.c_str(),
+      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+}
+
+void os::putFile(const std::string &Path, const void *Data, size_t Size) {
+  // Somebody's pipe in its place must not hold anybody up, and gets nothing.
+  int Fd = ::open(Path.c_str(),
+                  O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
+                      O_NONBLOCK | O_NOCTTY,
+                  0666);
+  if (Fd == -1)
+    return;
+  struct stat Is;
+  if (fstat(Fd, &Is) == 0 && S_ISREG(Is.st_mode)) {
+    [[maybe_unused]] ssize_t Written = ::write(Fd, Data, Size);
+  }
+  ::close(Fd);
+}
+
+void os::makeFolder(const std::string &Path) { ::mkdir(Path.c_str(), 0777); }
+
+void os::removeFile(const std::string &Path) { ::unlink(Path.c_str()); }
+
+//===----------------------------------------------------------------------===//
+// The machine
+//===----------------------------------------------------------------------===//
+
+static size_t roundToPages(size_t Size) {
+  static const size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
+  return (Size + PageSize - 1) / PageSize * PageSize;
+}
+
+void *os::reserve(size_t Size) {
+  void *P = ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return P == MAP_FAILED ? nullptr : P;
+}
+
+void os::shrink(void *Pages, size_t Old, size_t New) {
+  size_t Keep = roundToPages(New), Have = roundToPages(Old);
+  if (Keep != Have)
+    ::munmap(static_cast<char *>(Pages) + Keep, Have - Keep);
+}
+
+bool os::load(double &Load) { return ::getloadavg(&Load, 1) == 1; }
