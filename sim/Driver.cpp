@@ -51,6 +51,7 @@ void Simulation::act(const Action &A) {
     return;
   }
   case Action::CompileHere: {
+    ++Result.NumHere;
     Attempt &At = attempt(A);
     At.Job = A.Job;
     At.OnThread = true;
@@ -88,7 +89,7 @@ void Simulation::act(const Action &A) {
   case Action::ReturnToken:
     return;
   case Action::DropPlugin: {
-    Dropped = true;
+    Dropped = Result.IsDropped = true;
     for (size_t I = 1; I < Calls.size();)
       if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
           Calls[I].What == Call::Refute || Calls[I].What == Call::Complete)
@@ -101,9 +102,13 @@ void Simulation::act(const Action &A) {
     return call({Call::Complete});
   case Action::Close:
     return call({Call::Close});
-  case Action::StaysHere:
   case Action::EndJob:
+    Result.IsGood &= A.Why == Cause::Done || A.Why == Cause::Cached;
+    return;
   case Action::FailLink:
+    Result.IsGood = false;
+    return;
+  case Action::StaysHere:
     return;
   }
 }
@@ -112,6 +117,7 @@ void Simulation::prepare(const Action &A) {
   Attempt &At = attempt(A);
   At.Job = A.Job;
   At.Number = NumAttempts[A.Job]++;
+  Result.NumDuplicates += A.AKind == AttemptKind::Duplicate;
   At.Avoid = A.Avoid;
   At.OnThread = true;
   const JobTruth &J = S.Jobs[A.Job];

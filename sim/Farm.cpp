@@ -7,6 +7,7 @@
 
 #include "Farm.h"
 #include <algorithm>
+#include <utility>
 
 using namespace dtlto::sim;
 using namespace dtlto::plan;
@@ -19,8 +20,26 @@ static Time fromSeconds(double S) {
 }
 
 Farm::Farm(const Scenario &S, Host H)
-    : S(S), TheHost(std::move(H)), Workers(S.Workers),
-      Taken(S.Workers.size()), Lies{S.Seed, OfLies} {}
+    : S(S), TheHost(std::move(H)), Workers(S.Workers), Taken(S.Workers.size()),
+      Old(S.Workers.size()), Lies{S.Seed, OfLies} {}
+
+void Farm::begin() {
+  for (const BusySlot &B : S.Busy) {
+    ++Taken[B.Worker];
+    ++Old[B.Worker];
+    if (B.For != Never)
+      TheHost.Ask(B.For, Stage::Freed, B.Worker);
+  }
+}
+
+std::vector<BusySlot> Farm::leftOver(Time Now) const {
+  std::vector<BusySlot> Busy;
+  for (const auto &[Id, J] : Jobs)
+    if (J.Worker != SIZE_MAX && Workers[J.Worker].Slots != 0 &&
+        (S.has(Feature::CancelIgnored) || J.Comes == Fate::Lost))
+      Busy.push_back({J.Worker, J.EndsAt > Now ? J.EndsAt - Now : Never});
+  return Busy;
+}
 
 Farm::Fate Farm::drawFate(JobId J, unsigned Number) const {
   Random R{S.Seed, OfFates, J, Number};
@@ -116,6 +135,16 @@ void Farm::assign() {
 
 void Farm::advance(Time T, Stage At, AttemptId Id) {
   Now = T;
+  if (At == Stage::Freed) {
+    if (Old[Id] == 0)
+      return; // the worker is dead
+    --Old[Id];
+    --Taken[Id];
+    assign();
+    if (SaidBusy && hasRoom())
+      tellRoom();
+    return;
+  }
   auto It = Jobs.find(Id);
   if (It == Jobs.end() || Stopped)
     return;
@@ -133,6 +162,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
     if (W.endsAtOnce())
       Seconds = 0;
     J.Took = fromSeconds(Seconds);
+    J.EndsAt = Now + J.Took;
     if (S.IsThisMachine)
       for (Time Sign = S.O.JobTimeout / 2; Sign < J.Took;
            Sign += S.O.JobTimeout / 2)
@@ -147,6 +177,8 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
   case Stage::Ran:
     tellState(Id, J, PluginState::Receiving);
     return TheHost.Ask(S.Latency, Stage::Returned, Id);
+  case Stage::Freed:
+    return;
   case Stage::Returned:
     if (J.Comes == Fate::Lost) {
       // The slot is taken for ever, or the plugin has forgotten the job.
@@ -268,6 +300,7 @@ void Farm::look(Time T) {
     if (W.DiesAt > Now || W.DiesSilently || W.Slots == 0)
       continue;
     W.Slots = 0;
+    Taken[I] -= std::exchange(Old[I], 0);
     std::vector<AttemptId> Lost;
     for (const auto &[Id, J] : Jobs)
       if (J.Worker == I)

@@ -24,7 +24,8 @@ namespace dtlto::sim {
 class Farm {
 public:
   /// Of one job, at the times that it has asked for.
-  enum class Stage { Sent, Ran, Returned, StillAlive };
+  /// Freed: a slot that was taken before, of the worker with that index.
+  enum class Stage { Sent, Ran, Returned, StillAlive, Freed };
 
   struct Host {
     /// Tells the plan after \p Delay.
@@ -34,6 +35,8 @@ public:
   };
 
   Farm(const Scenario &S, Host H);
+  /// Before all else.
+  void begin();
 
   enum class Answer { Accepted, Busy, Refused };
   /// \p Number: how many attempts of the job there were before.
@@ -46,6 +49,9 @@ public:
   plan::Load load();
   /// What no job is the reason of: workers die, storms end.
   void look(plan::Time Now);
+  /// The slots that still have jobs when the session is closed at \p Now:
+  /// where a cancelled job runs on, and where nobody knows of one any more.
+  std::vector<BusySlot> leftOver(plan::Time Now) const;
   /// It does nothing more.
   void stop() { Stopped = true; }
   /// How often it has told that there is room.
@@ -69,7 +75,7 @@ private:
     Fate Comes = Fate::Good;
     plan::WorkerId Avoid = 0;
     size_t Worker = SIZE_MAX; // its index
-    plan::Time Took = {};
+    plan::Time Took = {}, EndsAt = {};
   };
 
   Fate drawFate(plan::JobId J, unsigned Number) const;
@@ -86,6 +92,7 @@ private:
   plan::Time Now = {};
   std::vector<Worker> Workers;
   std::vector<unsigned> Taken; // slots of each worker
+  std::vector<unsigned> Old;   // of these, since before the link
   std::map<plan::AttemptId, Job> Jobs;
   std::deque<plan::AttemptId> Queue;
   std::deque<plan::AttemptId> Batch; // not begun before it is complete

@@ -36,6 +36,7 @@ LinkResult Simulation::run() {
   Due D{};
   D.What = Due::Look;
   push(D, 1us);
+  TheFarm.begin();
   step(nullptr);
   while (Result.Violation.empty() && !P.isDone()) {
     Time Wake = P.wakeUp();
@@ -80,6 +81,7 @@ LinkResult Simulation::run() {
   Result.End = Now;
   if (Result.Violation.empty())
     fail(TheRules.atEnd());
+  Result.Busy = TheFarm.leftOver(Now);
   // The last words of the plugin change nothing but the verdict on it.
   for (int I = 0; I != 20 && Result.Violation.empty() && !Queue.empty(); ++I) {
     Due Next = Queue.top();
@@ -105,6 +107,7 @@ LinkResult Simulation::run() {
 
 void Simulation::step(const Event *E) {
   ++NumSteps;
+  Result.NumFailed += E && E->What == Event::Failed;
   Actions.clear();
   if (E) {
     if (Attempt *A =

@@ -28,6 +28,12 @@ struct LinkResult {
   std::string Log;       // if it was wanted
   plan::Time End = {};   // of the last job
   plan::Time Limit = {}; // what it may be if nothing is wrong; 0: unknown
+  // For a second round.
+  bool IsGood = true;         // each job has an object
+  std::vector<BusySlot> Busy; // of the farm, with what nobody wants any more
+  // What happened.
+  bool IsDropped = false; // the plugin
+  size_t NumHere = 0, NumDuplicates = 0, NumFailed = 0;
 };
 
 /// Runs the link of \p S to its end, or to the first rule that doesn't hold.

@@ -34,6 +34,8 @@ std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }
 static constexpr unsigned NumHarmless = unsigned(Feature::ShyPlugin) + 1;
 static constexpr uint64_t Harmless = (uint64_t(1) << NumHarmless) - 1;
 
+bool dtlto::sim::isFault(Feature F) { return unsigned(F) >= NumHarmless; }
+
 static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
 
 // The purposes of random numbers.

@@ -90,6 +90,12 @@ struct Worker {
   bool endsAtOnce() const { return FailsAtOnce || Lies; }
 };
 
+/// A slot that is taken before the link begins.
+struct BusySlot {
+  size_t Worker = 0;   // its index
+  plan::Time For = {}; // Never: it stays so
+};
+
 struct Scenario {
   uint64_t Seed = 0;
   uint64_t Features = 0; // bits
@@ -97,6 +103,7 @@ struct Scenario {
   std::vector<plan::JobInfo> Infos;
   std::vector<JobTruth> Jobs;
   std::vector<Worker> Workers;
+  std::vector<BusySlot> Busy;
   bool IsThisMachine = false; // the plugin compiles in the linker
   unsigned Ahead = 0;         // jobs that each worker takes beside its slots
   bool TellsStates = true, KnowsLoad = true, AnswersLoad = true;
@@ -118,6 +125,9 @@ struct Limits {
 };
 
 Scenario drawScenario(uint64_t Seed, const Limits &L);
+
+/// The features that may be drawn for a fault: all but those of everyday life.
+bool isFault(Feature F);
 
 } // namespace dtlto::sim
 

@@ -9,6 +9,7 @@
 #include "LogReader.h"
 #include "Random.h"
 #include "Rules.h"
+#include "TwoRounds.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -24,7 +25,8 @@ using namespace dtlto;
 using namespace dtlto::sim;
 
 static constexpr char Usage[] =
-    "usage: dtlto-simulate --links N [--seed S] [--threads T] [--log FILE]\n"
+    "usage: dtlto-simulate --links N [--seed S] [--rounds R] [--threads T]\n"
+    "                      [--log FILE]\n"
     "       dtlto-simulate --replay FILE\n"
     "\n"
     "Runs N random links, with faults of all kinds, through the plan that "
@@ -43,6 +45,9 @@ static constexpr char Usage[] =
     "\n"
     "  --links N    how many links\n"
     "  --seed S     the seed of the first link (default: 1)\n"
+    "  --rounds R   2: each link is two, one after the other on the same farm, "
+    "as with\n"
+    "               two rounds of code generation (default: 1)\n"
     "  --threads T  default: one for each core; only changes how long it "
     "takes\n"
     "  --log FILE   writes the event log of the first link\n"
@@ -54,8 +59,28 @@ static constexpr char Usage[] =
 // More of the same fault tells nobody more.
 static constexpr size_t MaxLogs = 3, MaxLines = 20;
 
+/// A link of one round. Of two, what both come to, with the first log of the
+/// round that did wrong, or of the last.
+static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
+                               bool WantsLog = false,
+                               TwoRounds *Both = nullptr) {
+  if (!IsTwice)
+    return simulate(drawScenario(Seed, L), WantsLog);
+  TwoRounds Link = simulateTwice(Seed, L, WantsLog);
+  LinkResult R = Link.Second ? *Link.Second : Link.First;
+  if (Link.Second) {
+    R.NumSteps += Link.First.NumSteps;
+    R.Digest = mix(R.Digest ^ Link.First.Digest);
+  }
+  R.Violation = Link.violation();
+  if (Both)
+    *Both = std::move(Link);
+  return R;
+}
+
 /// A link that did wrong, made as small as it gets.
-static void printViolation(uint64_t Seed, const LinkResult &R, bool WantsLog) {
+static void printViolation(uint64_t Seed, const LinkResult &R, bool IsTwice,
+                           bool WantsLog) {
   std::printf("violation: seed %" PRIu64 ": %s\n", Seed, R.Violation.c_str());
   if (!WantsLog)
     return;
@@ -64,7 +89,7 @@ static void printViolation(uint64_t Seed, const LinkResult &R, bool WantsLog) {
   auto Fails = [&](const Limits &L) {
     if (Budget == 0)
       return false;
-    LinkResult R = simulate(drawScenario(Seed, L));
+    LinkResult R = simulateLink(Seed, L, IsTwice);
     Budget -= std::min(Budget, R.NumSteps);
     return !R.Violation.empty();
   };
@@ -92,7 +117,7 @@ static void printViolation(uint64_t Seed, const LinkResult &R, bool WantsLog) {
     Best = L;
   }
   Scenario S = drawScenario(Seed, Best);
-  LinkResult Small = simulate(S, /*WantsLog=*/true);
+  LinkResult Small = simulateLink(Seed, Best, IsTwice, /*WantsLog=*/true);
   std::printf("the shortest log, of %zu jobs", Small.NumJobs);
   for (unsigned F = 0; F != NumFeatures; ++F)
     if (S.has(Feature(F)))
@@ -106,20 +131,22 @@ static int fail(const char *What, const char *Path) {
   return 2;
 }
 
-static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, unsigned NumThreads,
-                    const char *LogPath) {
+static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, bool IsTwice,
+                    unsigned NumThreads, const char *LogPath) {
   if (LogPath) {
     std::ofstream Out(LogPath, std::ios::binary);
-    Out << simulate(drawScenario(FirstSeed, {}), /*WantsLog=*/true).Log;
+    Out << simulateLink(FirstSeed, {}, IsTwice, /*WantsLog=*/true).Log;
     Out.close();
     if (!Out)
       return fail("write", LogPath);
   }
   std::vector<LinkResult> Results(NumLinks);
+  std::vector<TwoRounds> Both(IsTwice ? NumLinks : 0);
   std::atomic<uint64_t> Next{0};
   auto Work = [&] {
     for (uint64_t I; (I = Next++) < NumLinks;)
-      Results[I] = simulate(drawScenario(FirstSeed + I, {}));
+      Results[I] = simulateLink(FirstSeed + I, {}, IsTwice, /*WantsLog=*/false,
+                                IsTwice ? &Both[I] : nullptr);
   };
   std::vector<std::thread> Threads;
   for (unsigned I = 1; I < NumThreads; ++I)
@@ -137,8 +164,10 @@ static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, unsigned NumThreads,
       continue;
     ++NumViolations;
     if (NumViolations <= MaxLines)
-      printViolation(FirstSeed + I, R, NumViolations <= MaxLogs);
+      printViolation(FirstSeed + I, R, IsTwice, NumViolations <= MaxLogs);
   }
+  if (IsTwice)
+    printRounds(Both);
   std::printf("simulated: %" PRIu64 " links, %" PRIu64 " jobs, %" PRIu64
               " violations, digest %016" PRIx64 "\n",
               NumLinks, NumJobs, NumViolations, Digest);
@@ -181,7 +210,7 @@ static int replayLog(const char *Path) {
 }
 
 int main(int Argc, char **Argv) {
-  uint64_t NumLinks = 0, Seed = 1;
+  uint64_t NumLinks = 0, Seed = 1, NumRounds = 1;
   uint64_t NumThreads = std::max(1u, std::thread::hardware_concurrency());
   const char *Replay = nullptr, *Log = nullptr;
   auto Refuse = [](const char *What, const char *Which) {
@@ -196,6 +225,7 @@ int main(int Argc, char **Argv) {
     }
     uint64_t *Number = Name == "--links"     ? &NumLinks
                        : Name == "--seed"    ? &Seed
+                       : Name == "--rounds"  ? &NumRounds
                        : Name == "--threads" ? &NumThreads
                                              : nullptr;
     const char **Path = Name == "--replay" ? &Replay
@@ -212,15 +242,17 @@ int main(int Argc, char **Argv) {
     }
     auto [End, Error] =
         std::from_chars(Value.data(), Value.data() + Value.size(), *Number);
-    bool Good = Error == std::errc() && End == Value.data() + Value.size() &&
-                (Number == &Seed || (*Number != 0 && *Number <= 100000000));
+    bool Good =
+        Error == std::errc() && End == Value.data() + Value.size() &&
+        (Number == &Seed ||
+         (*Number != 0 && *Number <= (Number == &NumRounds ? 2 : 100000000)));
     if (!Good)
       return Refuse("bad number", Argv[I]);
   }
   if ((Replay != nullptr) == (NumLinks != 0) || (Replay && Log))
     return Refuse("either links or a log to replay, not",
                   Replay ? "both" : "neither");
-  return Replay
-             ? replayLog(Replay)
-             : runLinks(NumLinks, Seed, static_cast<unsigned>(NumThreads), Log);
+  return Replay ? replayLog(Replay)
+                : runLinks(NumLinks, Seed, NumRounds == 2,
+                           static_cast<unsigned>(NumThreads), Log);
 }

@@ -146,7 +146,7 @@ static Error writeFile(StringRef Path, ArrayRef<StringRef> Parts) {
 /// The outputs of one job as one stream, in \p Packed if they aren't the object
 /// alone.
 static StringRef pack(const JobOutputs &Outputs, SmallVector<char, 0> &Packed) {
-  if (!Outputs.Dwo && !Outputs.Remarks)
+  if (Outputs.hasOnlyObject())
     return Outputs.Object;
   Packed = packOutputs(Outputs);
   return StringRef(Packed.data(), Packed.size());

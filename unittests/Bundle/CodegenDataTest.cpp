@@ -8,6 +8,7 @@
 #include "Bundle/CodegenData.h"
 #include "Bundle/CodegenDataFile.h"
 #include "CodegenSections.h"
+#include "LLVM/CodegenData.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -146,6 +147,37 @@ TEST(CodegenDataTest, Maps) {
   EXPECT_NE(
       whyNot(packedMap(map({"f", "a.o"}, {{0, 1, ~0U, {{~0U - 1, ~0U - 1}}}}))),
       "");
+}
+
+// What nothing can be merged with doesn't travel.
+TEST(CodegenDataTest, UselessFunctions) {
+  if (!HasCodegenData)
+    GTEST_SKIP();
+  // The hash of each is its place; one.o's and two.o's second functions differ
+  // in an operand.
+  std::string One = map({"first", "one.o", "second", "third"},
+                        {{0, 1, 9, {}}, {2, 1, 90, {{3, 0}}}, {3, 1, 90, {}}});
+  std::string Two =
+      map({"fourth", "two.o", "fifth"}, {{0, 1, 9, {}}, {2, 1, 90, {{3, 0}}}});
+  Two.replace(Two.size() - 8, 8, number(uint64_t(8)));
+
+  MergedCodegenData Both;
+  Both.add(/*IsMap=*/true, One);
+  Both.add(/*IsMap=*/true, Two);
+  Expected<std::string> File = Both.write();
+  ASSERT_TRUE(bool(File)) << toString(File.takeError());
+  for (StringRef Name : {"second", "one.o", "fifth", "two.o"})
+    EXPECT_TRUE(StringRef(*File).contains(Name)) << Name.str();
+  for (StringRef Name : {"first", "third", "fourth"})
+    EXPECT_FALSE(StringRef(*File).contains(Name)) << Name.str();
+  EXPECT_EQ(whyNotFile(*File), "");
+
+  MergedCodegenData Alone;
+  Alone.add(/*IsMap=*/true, One);
+  File = Alone.write();
+  ASSERT_TRUE(bool(File)) << toString(File.takeError());
+  EXPECT_EQ(*File, "");
+  EXPECT_NE(Alone.hash(), MergedCodegenData().hash());
 }
 
 TEST(CodegenDataFileTest, Whole) {

@@ -87,6 +87,30 @@ TEST(JobOutputsTest, OtherFilesThanTheJobs) {
   EXPECT_EQ(whyNot(Two, {"a.dwo", ""}), "");
 }
 
+TEST(JobOutputsTest, AnOptimisedModule) {
+  SideFiles Files;
+  Files.Optimized = true;
+  EXPECT_TRUE(Files.empty()); // it is no file
+  for (StringRef Module : {StringRef("bitcode"), StringRef("")}) {
+    JobOutputs Outputs = {"object", std::nullopt, std::nullopt, Module};
+    EXPECT_FALSE(Outputs.hasOnlyObject());
+    std::string Bytes = packed(Outputs);
+    EXPECT_TRUE(arePackedOutputs(Bytes));
+    Expected<JobOutputs> Read = unpackOutputs(Bytes, Files);
+    ASSERT_TRUE(bool(Read));
+    EXPECT_EQ(Read->Object, "object");
+    EXPECT_EQ(Read->Optimized, Module);
+    for (size_t Size = 0; Size != Bytes.size(); ++Size)
+      EXPECT_NE(whyNot(StringRef(Bytes).take_front(Size), Files), "");
+    EXPECT_NE(whyNot(Bytes, {}), "");
+    EXPECT_NE(whyNot(Bytes, {"a.dwo", ""}), "");
+  }
+  EXPECT_NE(whyNot(packed({"object", StringRef("dwo"), std::nullopt}), Files),
+            "");
+  EXPECT_FALSE(arePackedOutputs("\x7f"
+                                "ELF"));
+}
+
 TEST(JobOutputsTest, Writing) {
   SmallString<128> Folder;
   ASSERT_FALSE(sys::fs::createUniqueDirectory("dtlto-outputs", Folder));

@@ -667,6 +667,18 @@ TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
                     ("\"round\":" + Round).str());
     EXPECT_NE(whyNot(Changed), "") << Round.str();
   }
+
+  // What is optimised comes from the first round, and goes to the second.
+  EXPECT_FALSE(Read->Conf.CodeGenOnly || Read->Extras.ReturnsOptimized);
+  for (bool Returns : {false, true}) {
+    Extras.ReturnsOptimized = Returns;
+    Extras.IsOptimized = !Returns;
+    Read = readConfig(writeWith({}, Extras));
+    ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
+    EXPECT_EQ(Read->Extras.ReturnsOptimized, Returns);
+    EXPECT_EQ(Read->Conf.CodeGenOnly, !Returns);
+  }
+  Extras.ReturnsOptimized = Extras.IsOptimized = false;
   Extras.ModuleName = "\xff.o";
   EXPECT_TRUE(contains(writeWith({}, Extras), "error: module"));
 }

@@ -211,3 +211,12 @@ TEST_F(LLVMOptionsTest, WordsFromElsewhere) {
   EXPECT_EQ(check({"3"}), "-mllvm 3");
   EXPECT_EQ(check({"-stats\n"}), "-mllvm -stats\\0A");
 }
+
+TEST_F(LLVMOptionsTest, WithoutWhatOnlyCodeGenerationReads) {
+  EXPECT_EQ(
+      withoutCodegenOptions({"-align-all-functions=4", "-tail-dup-size", "3",
+                             "--pgo-analysis-map", "all",
+                             "-align-all-functions-x", "-inline=all"}),
+      (std::vector<std::string>{"-tail-dup-size", "3", "-align-all-functions-x",
+                                "-inline=all"}));
+}

@@ -300,10 +300,33 @@ TEST_F(JobBuilderTest, AnyThread) {
         Same = Built.get();
       ASSERT_EQ(Same->Job.num_inputs, Built->Job.num_inputs);
       EXPECT_EQ(Same->Args, Built->Args);
-      EXPECT_EQ(Same->Shard, Built->Shard);
+      EXPECT_EQ(Same->shard(), Built->shard());
       EXPECT_EQ(memcmp(Same->Inputs[0].digest, Built->Inputs[0].digest, 32), 0);
     }
   });
+}
+
+TEST_F(JobBuilderTest, PartsOfAModuleShareItsShard) {
+  TheLink.addProgram(2);
+  withBuilder(DTLTO_PART_INPUTS | DTLTO_PART_CONFIG,
+              [](JobBuilder &Builder, std::vector<Task> &Tasks) {
+                auto PartOf = [&](size_t I, unsigned Part) {
+                  Task T = Tasks[I];
+                  T.Part = {Part, 3};
+                  return must(Builder.build(T, 1, 1));
+                };
+                const std::string Whole =
+                    must(Builder.build(Tasks[0], 1, 1))->shard().str();
+                auto A = PartOf(0, 0), B = PartOf(0, 1), Other = PartOf(1, 0);
+                EXPECT_EQ(A->Shard, B->Shard);
+                EXPECT_EQ(A->shard(), Whole);
+                EXPECT_NE(Other->shard(), Whole);
+                EXPECT_STRNE(A->Job.config, B->Job.config);
+                // It is there as long as one has it.
+                A.reset();
+                B.reset();
+                EXPECT_EQ(PartOf(0, 2)->shard(), Whole);
+              });
 }
 
 //===----------------------------------------------------------------------===//

@@ -358,6 +358,31 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
+/// Of two runs, the second says what the first didn't.
+TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
+  std::string FirstStays;
+  auto Round = [&](unsigned Number, ArrayRef<StringRef> Reasons) {
+    use(30);
+    L->RunOfTwo = Number;
+    L->FirstStays = &FirstStays;
+    for (plan::JobId J = 0; J != Reasons.size(); ++J) {
+      staysHere(J, Cause::NotExpressible, Reasons[J]);
+      compiledHere(J);
+    }
+    Msg.clear();
+    summarize();
+    return notes().size();
+  };
+  EXPECT_EQ(Round(1, {"a plugin"}), 1u);
+  EXPECT_EQ(Round(2, {"a plugin"}), 0u);
+  FirstStays.clear();
+  EXPECT_EQ(Round(1, {}), 0u);
+  EXPECT_EQ(Round(2, {"assembly"}), 1u);
+  FirstStays.clear();
+  EXPECT_EQ(Round(1, {"a plugin"}), 1u);
+  EXPECT_EQ(Round(2, {"a plugin", "assembly"}), 1u);
+}
+
 //===----------------------------------------------------------------------===//
 // Many that fail
 //===----------------------------------------------------------------------===//

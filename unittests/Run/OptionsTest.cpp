@@ -103,9 +103,9 @@ TEST_F(OptionsTest, NearestValue) {
   EXPECT_EQ(set("thinlto-dist-fallback", "whatever"),
             "invalid value 'whatever' for --thinlto-dist-fallback: expected "
             "'local' or 'none'");
-  EXPECT_EQ(set("thinlto-dist-slim", "1"),
-            "invalid value '1' for --thinlto-dist-slim: expected 'on' or "
-            "'off'");
+  EXPECT_EQ(set("thinlto-dist-slim", "1K"),
+            "invalid value '1K' for --thinlto-dist-slim: expected 'on', 'off' "
+            "or a number of bytes from 0 to 1000000000");
 }
 
 TEST_F(OptionsTest, LocalJobs) {
@@ -159,13 +159,25 @@ TEST_F(OptionsTest, Cache) {
 }
 
 TEST_F(OptionsTest, Slim) {
-  EXPECT_TRUE(Opts.Slim);
+  EXPECT_EQ(Opts.SlimFrom, DefaultSlimFrom);
   EXPECT_EQ(set("thinlto-dist-slim", "off"), "");
-  EXPECT_FALSE(Opts.Slim);
+  EXPECT_EQ(Opts.SlimFrom, std::nullopt);
+  EXPECT_EQ(set("thinlto-dist-slim", "0"), "");
+  EXPECT_EQ(Opts.SlimFrom, 0u);
   EXPECT_EQ(set("thinlto-dist-slim", "on"), "");
-  EXPECT_TRUE(Opts.Slim);
-  for (const char *Value : {"yes", "1", "ON", "on "})
-    expectWrong("thinlto-dist-slim", Value, "'on' or 'off'");
+  EXPECT_EQ(Opts.SlimFrom, DefaultSlimFrom);
+  EXPECT_EQ(set("thinlto-dist-slim", "off"), "");
+  EXPECT_EQ(set("thinlto-dist-slim", "65536"), "");
+  EXPECT_EQ(Opts.SlimFrom, 65536u);
+  for (const char *Value : {"yes", "1K", "ON", "on ", "-1"})
+    expectWrong("thinlto-dist-slim", Value,
+                "'on', 'off' or a number of bytes");
+}
+
+TEST_F(OptionsTest, KeepIR) {
+  EXPECT_EQ(Opts.KeepIR, "");
+  EXPECT_EQ(set("thinlto-dist-keep-ir", "a folder"), "");
+  EXPECT_EQ(Opts.KeepIR, "a folder");
 }
 
 TEST_F(OptionsTest, Split) {

@@ -50,7 +50,7 @@ void dtlto::test::initializeTargets() {
   (void)Once;
 }
 
-Bytes dtlto::test::thinBitcode(StringRef IR) {
+Bytes dtlto::test::thinBitcode(StringRef IR, bool HasHash) {
   initializeTargets(); // inline assembly defines symbols
   LLVMContext Context;
   std::unique_ptr<Module> M = parse(Context, IR);
@@ -60,7 +60,7 @@ Bytes dtlto::test::thinBitcode(StringRef IR) {
   Bytes Result;
   raw_svector_ostream OS(Result);
   WriteBitcodeToFile(*M, OS, /*ShouldPreserveUseListOrder=*/false, &Index,
-                     /*GenerateHash=*/true);
+                     /*GenerateHash=*/HasHash);
   return Result;
 }
 

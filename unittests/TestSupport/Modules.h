@@ -36,7 +36,7 @@ void initializeTargets();
 
 /// Bitcode with a summary and a hash, as `clang -flto=thin -c` writes. Text
 /// that isn't IR ends the process: that is a mistake in a test.
-Bytes thinBitcode(llvm::StringRef IR);
+Bytes thinBitcode(llvm::StringRef IR, bool HasHash = true);
 
 /// Bitcode without a summary.
 Bytes plainBitcode(llvm::StringRef IR);

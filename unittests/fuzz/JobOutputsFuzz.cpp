@@ -23,13 +23,16 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   };
   return {Seed(3, {"object", StringRef("dwo"), StringRef("remarks")}),
           Seed(1, {"object", StringRef("dwo"), std::nullopt}),
-          Seed(2, {"", std::nullopt, StringRef("remarks")})};
+          Seed(2, {"", std::nullopt, StringRef("remarks")}),
+          Seed(4, {"object", std::nullopt, std::nullopt, StringRef("module")}),
+          Seed(7, {"object", StringRef("dwo"), StringRef(""), StringRef("")})};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (Size == 0)
     return 0;
-  SideFiles Files = {Data[0] & 1 ? "a.dwo" : "", Data[0] & 2 ? "a.yaml" : ""};
+  SideFiles Files = {Data[0] & 1 ? "a.dwo" : "", Data[0] & 2 ? "a.yaml" : "",
+                     (Data[0] & 4) != 0};
   StringRef Bytes(reinterpret_cast<const char *>(Data + 1), Size - 1);
   Expected<JobOutputs> Outputs = unpackOutputs(Bytes, Files);
   if (!Outputs) {

@@ -9,6 +9,7 @@
 #include "Bundle/BundleManifest.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 

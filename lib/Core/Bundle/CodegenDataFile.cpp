@@ -154,6 +154,16 @@ static Error checkTree(const text::Tree &T) {
   return Error::success();
 }
 
+/// As LLVM's operator>>, which would follow a null pointer where a document is
+/// an alias and nothing else; and LLVM steps over one that isn't there.
+template <class T> static bool readDocument(yaml::Input &In, T &Value) {
+  if (!In.setCurrentDocument() || !In.getCurrentNode())
+    return false;
+  yaml::EmptyContext Context;
+  yaml::yamlize(In, Value, true, Context);
+  return !In.error();
+}
+
 static Error checkText(StringRef File) {
   std::unique_ptr<MemoryBuffer> Buffer = MemoryBuffer::getMemBufferCopy(File);
   uint32_t Kinds = 0;
@@ -189,8 +199,7 @@ static Error checkText(StringRef File) {
   };
   if (Kinds & HasTree) {
     text::Tree T;
-    In >> T;
-    if (In.error())
+    if (!readDocument(In, T))
       return NotRead();
     if (Error E = checkTree(T))
       return E;
@@ -198,8 +207,7 @@ static Error checkText(StringRef File) {
   }
   if (Kinds & HasMap) {
     std::vector<text::Function> Functions;
-    In >> Functions;
-    if (In.error())
+    if (!readDocument(In, Functions))
       return NotRead();
     for (const text::Function &F : Functions) {
       if (F.NumInstructions > MaxMapInstructions)

@@ -17,7 +17,7 @@ using namespace dtlto;
 
 static constexpr StringLiteral OutputsMagic = "DTLTOOUT";
 static constexpr uint32_t OutputsVersion = 1;
-enum Kind : uint32_t { Object = 1, Dwo = 2, Remarks = 3 };
+enum Kind : uint32_t { Object = 1, Dwo = 2, Remarks = 3, Optimized = 4 };
 
 SideFiles dtlto::sideFiles(const lto::Config &Conf, unsigned Task) {
   SideFiles Files;
@@ -34,12 +34,18 @@ SideFiles dtlto::sideFiles(const lto::Config &Conf, unsigned Task) {
   return Files;
 }
 
+bool dtlto::arePackedOutputs(StringRef Bytes) {
+  return Bytes.starts_with(OutputsMagic);
+}
+
 SmallVector<char, 0> dtlto::packOutputs(const JobOutputs &Outputs) {
-  SmallVector<std::pair<Kind, StringRef>, 3> Parts = {{Object, Outputs.Object}};
+  SmallVector<std::pair<Kind, StringRef>, 4> Parts = {{Object, Outputs.Object}};
   if (Outputs.Dwo)
     Parts.push_back({Dwo, *Outputs.Dwo});
   if (Outputs.Remarks)
     Parts.push_back({Remarks, *Outputs.Remarks});
+  if (Outputs.Optimized)
+    Parts.push_back({Optimized, *Outputs.Optimized});
 
   SmallVector<char, 0> Bytes;
   raw_svector_ostream OS(Bytes);
@@ -68,12 +74,14 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
     return failure("not the outputs of the job: " + Why);
   };
   JobOutputs Result;
-  SmallVector<std::pair<Kind, StringRef *>, 3> Wanted = {
+  SmallVector<std::pair<Kind, StringRef *>, 4> Wanted = {
       {Object, &Result.Object}};
   if (!Files.Dwo.empty())
     Wanted.push_back({Dwo, &Result.Dwo.emplace()});
   if (!Files.Remarks.empty())
     Wanted.push_back({Remarks, &Result.Remarks.emplace()});
+  if (Files.Optimized)
+    Wanted.push_back({Optimized, &Result.Optimized.emplace()});
 
   constexpr size_t HeadSize = 16, EntrySize = 16;
   if (!Bytes.starts_with(OutputsMagic))

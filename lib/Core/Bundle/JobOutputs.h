@@ -6,14 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Most jobs make an object and nothing else. With split DWARF or optimization
-// remarks there are files beside it, and a worker puts all into one stream, so
-// that a plugin carries it as it carries an object:
+// remarks there are files beside it, and some links want what a module was
+// optimised to. A worker puts all into one stream, so that a plugin carries it
+// as it carries an object:
 //
 //   "DTLTOOUT"              8 bytes
 //   version, 1              32 bits
 //   number of outputs       32 bits
 //   for each, in this order, those that the job's configuration asks for:
-//     kind                  32 bits: 1 object, 2 .dwo file, 3 remarks
+//     kind                  32 bits: 1 object, 2 .dwo file, 3 remarks,
+//                           4 the optimised module, empty if it can't be kept
 //     0                     32 bits
 //     size                  64 bits
 //   their bytes, in the same order
@@ -37,20 +39,29 @@ namespace dtlto {
 /// The outputs of one job, borrowed.
 struct JobOutputs {
   llvm::StringRef Object;
-  std::optional<llvm::StringRef> Dwo;     // if the job makes one
-  std::optional<llvm::StringRef> Remarks; // likewise
+  std::optional<llvm::StringRef> Dwo;       // if the job makes one
+  std::optional<llvm::StringRef> Remarks;   // likewise
+  std::optional<llvm::StringRef> Optimized; // likewise: bitcode
+
+  bool hasOnlyObject() const { return !Dwo && !Remarks && !Optimized; }
 };
 
-/// The files beside the object that a job makes, by their names in the linker.
+/// What a job makes beside its object: files, by their names in the linker.
 struct SideFiles {
   std::string Dwo;     // empty: none
   std::string Remarks; // likewise
+  /// It also returns the optimised module, which is no file.
+  bool Optimized = false;
 
+  /// Whether there are no files.
   bool empty() const { return Dwo.empty() && Remarks.empty(); }
 };
 
 /// The files that in-process ThinLTO makes of the module with number \p Task.
 SideFiles sideFiles(const llvm::lto::Config &Conf, unsigned Task);
+
+/// Whether \p Bytes begin as packOutputs() has it, which no object does.
+bool arePackedOutputs(llvm::StringRef Bytes);
 
 /// One stream of all outputs.
 llvm::SmallVector<char, 0> packOutputs(const JobOutputs &Outputs);

@@ -26,6 +26,10 @@
 //     whose fixed fields are fit
 //   require(bool IsFit, What)
 //     what else must hold of the field before it, for text
+//   onlyCodegen()
+//     the field after it is read when code is generated, and by no pass before.
+//     All others count as read by both: targets tell passes much of themselves
+//     (TargetTransformInfo), by CPU, features and options
 //   clang(const ForClang &How, bool IsDefault, Value)
 //     how clang gets the value: a number, enumerator or flag as
 //     std::optional<uint64_t>, or texts. IsDefault: it is that of a new struct.
@@ -92,6 +96,7 @@ struct FieldVisitor {
   template <class... T> void fixed(T &&...) {}
   template <class... T> void unused(T &&...) {}
   template <class... T> void require(T &&...) {}
+  void onlyCodegen() {}
   template <class... T> void clang(T &&...) {}
 };
 
@@ -249,6 +254,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
                 "--lto-cs-profile-file");
   FIXED(SampleProfile, "--lto-sample-profile")
   FIXED(ProfileRemapping, "a profile remapping file")
+  Visit.onlyCodegen();
   FIXED(DwoDir, "--plugin-opt=dwo_dir=")
   FIXED(SplitDwarfFile, "split DWARF")
   FIXED(SplitDwarfOutput, "split DWARF")
@@ -366,15 +372,20 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
        same("-mllvm -swift-async-fp"))
   FLAG(UseInitArray, frontend("", {"-fno-use-init-array", ""}))
   FLAG(DisableIntegratedAS, same("-mllvm -no-integrated-as"))
+  Visit.onlyCodegen();
   FLAG(FunctionSections,
        words({"-fno-function-sections", "-ffunction-sections"}))
+  Visit.onlyCodegen();
   FLAG(DataSections, words({"-fno-data-sections", "-fdata-sections"}))
   FLAG(IgnoreXCOFFVisibility, same("XCOFF options"))
   FLAG(XCOFFTracebackTable, same("XCOFF options"))
+  Visit.onlyCodegen();
   FLAG(UniqueSectionNames,
        words({"-fno-unique-section-names", "-funique-section-names"}))
+  Visit.onlyCodegen();
   FLAG(UniqueBasicBlockSectionNames,
        words({"", "-funique-basic-block-section-names"}))
+  Visit.onlyCodegen();
   FLAG(SeparateNamedSections, same("-mllvm -separate-named-sections"))
   FLAG(TrapUnreachable, same("traps for unreachable code"))
   FLAG(NoTrapAfterNoreturn, same("traps for unreachable code"))
@@ -382,23 +393,30 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(EmulatedTLS, words({"-fno-emulated-tls", "-femulated-tls"}))
   FLAG(EnableTLSDESC, same("-mllvm -enable-tlsdesc"))
   FLAG(EnableIPRA, Targets)
+  Visit.onlyCodegen();
   FLAG(EmitStackSizeSection, words({"", "-fstack-size-section"}))
   FLAG(EnableMachineOutliner, Targets)
+  Visit.onlyCodegen();
   FLAG(EnableMachineFunctionSplitter, same("-mllvm -split-machine-functions"))
 #if LLVM_VERSION_MAJOR >= 21
+  Visit.onlyCodegen();
   FLAG(EnableStaticDataPartitioning,
        same("-mllvm -partition-static-data-sections"))
 #endif
   FLAG(SupportsDefaultOutlining, Targets)
+  Visit.onlyCodegen();
   FLAG(EmitAddrsig, words({"-fno-addrsig", "-faddrsig"}))
+  Visit.onlyCodegen();
   FLAG(BBAddrMap, frontend("", {"", "-fbasic-block-address-map"}))
   constexpr const char *List =
       "--lto-basic-block-sections with a list of functions";
+  Visit.onlyCodegen();
   ENUM(BBSections, llvm::BasicBlockSection::None,
        frontend("-fbasic-block-sections=",
                 {"all", nullptr, LLVM_VERSION_MAJOR < 20 ? "labels" : nullptr},
                 List))
   Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
+  Visit.onlyCodegen();
   FIXED_AS_TEXT(BBSectionsFuncListBuf, List)
 #if LLVM_VERSION_MAJOR >= 22
   FLAG(EmitCallGraphSection, same("-mllvm -call-graph-section"))
@@ -407,7 +425,9 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(SupportsDebugEntryValues, Targets)
   FLAG(EnableDebugEntryValues, same("-mllvm -debug-entry-values"))
   FLAG(ValueTrackingVariableLocations, Targets)
+  Visit.onlyCodegen();
   FLAG(ForceDwarfFrameSection, same("-mllvm -force-dwarf-frame-section"))
+  Visit.onlyCodegen();
   FLAG(XRayFunctionIndex, same("-mllvm -xray-function-index"))
   FLAG(DebugStrictDwarf, same("-mllvm -strict-dwarf"))
   FLAG(Hotpatch, same("hot patching"))
@@ -425,6 +445,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
 #else
   FIXED(StackUsageFile, "stack usage files")
 #endif
+  Visit.onlyCodegen();
   ANY_NUMBER(LoopAlignment, unsigned, same("-mllvm -align-loops"))
   ENUM(FloatABIType, llvm::FloatABI::Hard, same("-mllvm -float-abi"))
   ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict, same("-mllvm -fp-contract"))
@@ -469,7 +490,9 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
   FLAG(AsmVerbose, Assembler)
   FLAG(PreserveAsmComments, Assembler)
   FLAG(Dwarf64, same("-mllvm -dwarf64"))
+  Visit.onlyCodegen();
   FLAG(Crel, same("-mllvm -crel"))
+  Visit.onlyCodegen();
   FLAG(X86RelaxRelocations, same("-mllvm -x86-relax-relocations"))
   FLAG(X86Sse2Avx, same("-mllvm -x86-sse2avx"))
 #if LLVM_VERSION_MAJOR >= 23

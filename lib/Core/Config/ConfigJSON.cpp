@@ -75,7 +75,8 @@ namespace {
 /// A visitor of ConfigFields.h. Keeps the first thing that can't travel.
 class Writer : public FieldVisitor {
 public:
-  Writer(json::OStream &OS, const ConfigExtras &Extras) : OS(OS) {
+  Writer(json::OStream &OS, const ConfigExtras &Extras, bool NoCodegen)
+      : OS(OS), NoCodegen(NoCodegen), OnlyCodegen(Extras.IsOptimized) {
     forFiles(Extras, [&](StringRef Name, StringRef File) {
       if (!File.empty())
         Sent.insert(Name);
@@ -92,14 +93,20 @@ public:
       Sent.insert("RemarksFilename");
   }
 
-  void flag(StringRef Name, bool Value) { OS.attribute(Name, Value); }
+  void flag(StringRef Name, bool Value) {
+    if (!isLeftOut())
+      OS.attribute(Name, Value || (OnlyCodegen && Name == "CodeGenOnly"));
+  }
   void number(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     Last = Name;
     checkRange(Name, Value, Min, Max);
-    OS.attribute(Name, Value);
+    if (!isLeftOut())
+      OS.attribute(Name, Value);
   }
   void pair(StringRef Name, const std::array<int64_t, 2> &Value, int64_t Min,
             int64_t Max) {
+    if (isLeftOut())
+      return;
     OS.attributeArray(Name, [&] {
       for (int64_t N : Value) {
         checkRange(Name, N, Min, Max);
@@ -109,15 +116,20 @@ public:
   }
   void optional(StringRef Name, std::optional<uint64_t> Value, uint64_t Max) {
     require(!Value || *Value <= Max, "the value of " + Name);
-    OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
+    if (!isLeftOut())
+      OS.attribute(Name, Value ? json::Value(*Value) : json::Value(nullptr));
   }
   void text(StringRef Name, StringRef Value) {
     Last = Name;
+    if (isLeftOut())
+      return;
     OS.attributeBegin(Name);
     write(Name, Sent.contains(Name) ? "" : Value);
     OS.attributeEnd();
   }
   void texts(StringRef Name, ArrayRef<std::string> Value) {
+    if (isLeftOut())
+      return;
     OS.attributeArray(Name, [&] {
       for (StringRef S : Value)
         write(Name, S);
@@ -126,7 +138,9 @@ public:
   void fixed(StringRef Name, bool IsFit, const Twine &What) {
     Last = Name;
     require(IsFit, What);
+    isLeftOut();
   }
+  void onlyCodegen() { IsNext = NoCodegen; }
   void require(bool IsFit, const Twine &What) {
     if (!IsFit && Reason.empty() && !Sent.contains(Last))
       Reason = What.str();
@@ -135,6 +149,8 @@ public:
   std::string Reason;
 
 private:
+  /// Of the field that is visited now.
+  bool isLeftOut() { return std::exchange(IsNext, false); }
   void checkRange(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     require(Min <= Value && Value <= Max,
             "the value " + Twine(Value) + " of " + Name);
@@ -147,8 +163,11 @@ private:
   }
 
   json::OStream &OS;
-  StringSet<> Sent; // fields that the extras stand for
-  StringRef Last;   // the field that require() is about
+  const bool NoCodegen;   // without what only code generation depends on
+  bool IsNext = false;    // such a field comes
+  const bool OnlyCodegen; // whatever the configuration says
+  StringSet<> Sent;       // fields that the extras stand for
+  StringRef Last;         // the field that require() is about
 };
 
 } // namespace
@@ -165,20 +184,21 @@ static Error checkWords(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
-/// \p Words are those for a compiler.
+/// \p Words are those for a compiler. \p NoCodegen: writeOptimizationConfig().
 static Expected<std::string> writeText(const lto::Config &Conf,
                                        ArrayRef<std::string> Words,
-                                       const ConfigExtras &Extras) {
+                                       const ConfigExtras &Extras,
+                                       bool NoCodegen = false) {
   std::string Text;
   raw_string_ostream Stream(Text);
   json::OStream OS(Stream);
-  Writer W(OS, Extras);
+  Writer W(OS, Extras, NoCodegen);
   OS.object([&] {
     OS.attribute("llvm", LLVM_VERSION_STRING);
     W.texts("options", Words);
     OS.attributeObject("files", [&] {
       forFiles(Extras, [&](StringRef Name, StringRef File) {
-        if (!File.empty())
+        if (!File.empty() && !NoCodegen)
           OS.attribute(Name, File);
       });
     });
@@ -188,9 +208,9 @@ static Expected<std::string> writeText(const lto::Config &Conf,
     });
     W.texts("unavailable", Extras.Unavailable);
     OS.attributeObject("outputs", [&] {
-      if (!Extras.DwoName.empty())
+      if (!Extras.DwoName.empty() && !NoCodegen)
         W.text("dwo", Extras.DwoName);
-      if (!Extras.ObjectName.empty())
+      if (!Extras.ObjectName.empty() && !NoCodegen)
         W.text("object", Extras.ObjectName);
       if (Extras.Remarks)
         OS.attribute("remarks", true);
@@ -202,6 +222,8 @@ static Expected<std::string> writeText(const lto::Config &Conf,
         W.text("module", Extras.ModuleName);
       if (Extras.Round != 0)
         OS.attribute("round", Extras.Round);
+      if (Extras.ReturnsOptimized && !NoCodegen)
+        OS.attribute("optimized", true);
     });
     forSections(Conf, [&](StringRef Name, auto Visited) {
       OS.attributeObject(Name, [&] { Visited(W); });
@@ -215,17 +237,32 @@ static Expected<std::string> writeText(const lto::Config &Conf,
   return Text;
 }
 
-Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
-                                         ArrayRef<std::string> LLVMOptions,
-                                         const ConfigExtras &Extras) {
+static Expected<std::vector<std::string>>
+wordsForCompiler(ArrayRef<std::string> LLVMOptions) {
   // Before the filter, which leaves out words that no compiler needs.
   if (Error E = checkWords(LLVMOptions))
     return std::move(E);
-  Expected<std::vector<std::string>> Words =
-      llvmOptionsForCompiler(LLVMOptions);
+  return llvmOptionsForCompiler(LLVMOptions);
+}
+
+Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
+                                         ArrayRef<std::string> LLVMOptions,
+                                         const ConfigExtras &Extras) {
+  Expected<std::vector<std::string>> Words = wordsForCompiler(LLVMOptions);
   if (!Words)
     return Words.takeError();
   return writeText(Conf, *Words, Extras);
+}
+
+Expected<std::string>
+dtlto::writeOptimizationConfig(const lto::Config &Conf,
+                               ArrayRef<std::string> LLVMOptions,
+                               const ConfigExtras &Extras) {
+  Expected<std::vector<std::string>> Words = wordsForCompiler(LLVMOptions);
+  if (!Words)
+    return Words.takeError();
+  return writeText(Conf, withoutCodegenOptions(*Words), Extras,
+                   /*NoCodegen=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -380,6 +417,7 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
       return false;
     Extras.Round = static_cast<unsigned>(N);
   }
+  Extras.ReturnsOptimized = Outputs->getBoolean("optimized").value_or(false);
   Extras.ObjCARCContract = !Passes->empty();
   return all_of(*Passes, [](const json::Value &V) {
     return V.getAsString() == StringRef(ARCContract);

@@ -61,6 +61,11 @@ struct ConfigExtras {
   PartNumber Part;
   /// PostImportModuleHook is that which makes a module a part.
   bool HasPartHook = false;
+  /// The job also returns the optimised module.
+  bool ReturnsOptimized = false;
+  /// The primary module is what another job returned: the text says
+  /// CodeGenOnly. Reading leaves this alone.
+  bool IsOptimized = false;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.
@@ -69,6 +74,14 @@ struct ConfigExtras {
 llvm::Expected<std::string> writeConfig(const llvm::lto::Config &Conf,
                                         llvm::ArrayRef<std::string> LLVMOptions,
                                         const ConfigExtras &Extras = {});
+
+/// As writeConfig(), without what only code generation depends on: equal texts
+/// are of configurations by which a module is optimised to the same. What files
+/// are sent, and what becomes of the object, isn't in it either.
+llvm::Expected<std::string>
+writeOptimizationConfig(const llvm::lto::Config &Conf,
+                        llvm::ArrayRef<std::string> LLVMOptions,
+                        const ConfigExtras &Extras);
 
 struct ReadConfig {
   /// With the hook, but without the files, if \c Extras has them.

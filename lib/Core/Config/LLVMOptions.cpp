@@ -186,3 +186,30 @@ Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
   }
   return Error::success();
 }
+
+/// How basic blocks are aligned, and what becomes of their sections. Each is
+/// read by passes over machine code, or by what writes objects.
+static bool isOnlyCodegen(StringRef Name) {
+  static const StringSet<> Names = {"align-all-blocks",
+                                    "align-all-functions",
+                                    "align-all-nofallthru-blocks",
+                                    "basic-block-address-map-skip-bb-entries",
+                                    "bbsections-cold-text-prefix",
+                                    "bbsections-detect-source-drift",
+                                    "bbsections-guided-section-prefix",
+                                    "pgo-analysis-map"};
+  return Names.contains(Name);
+}
+
+std::vector<std::string>
+dtlto::withoutCodegenOptions(ArrayRef<std::string> Words) {
+  std::vector<std::string> Result;
+  bool TakesNextWord = false;
+  for (StringRef Word : Words) {
+    if (Word.starts_with("-"))
+      TakesNextWord = !isOnlyCodegen(Word.ltrim('-').split('=').first);
+    if (TakesNextWord)
+      Result.push_back(Word.str());
+  }
+  return Result;
+}

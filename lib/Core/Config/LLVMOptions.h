@@ -41,6 +41,11 @@ llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
 /// the options that LLVM has here. Looks not at what they are set to.
 llvm::Error checkOptionsOfCompiler(llvm::ArrayRef<std::string> Words);
 
+/// \p Words, those of llvmOptionsForCompiler(), without the options that only
+/// code generation reads.
+std::vector<std::string>
+withoutCodegenOptions(llvm::ArrayRef<std::string> Words);
+
 } // namespace dtlto
 
 #endif // DTLTO_CONFIG_LLVMOPTIONS_H

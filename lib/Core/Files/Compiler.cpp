@@ -9,8 +9,10 @@
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "dtlto/sdk/RunJob.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <chrono>
 
 using namespace llvm;
@@ -29,7 +31,7 @@ CommandResult dtlto::runCommand(const std::string &Program,
   Argv.push_back(nullptr);
   std::string Words(MaxWords, '\0');
   dtlto_run Run = {Program.c_str(), Stop, Context};
-  int32_t Status = dtlto_run_command(&Run, Argv.data(), /*dir=*/-1,
+  int32_t Status = dtlto_run_command(&Run, Argv.data(), DTLTO_RUN_HERE,
                                      Words.data(), Words.size());
   CommandResult R;
   R.Ran = Status == DTLTO_OK || Status == DTLTO_ERROR_COMPILER;
@@ -78,7 +80,7 @@ Expected<Compiler> dtlto::readVersion(StringRef Answer) {
 
 Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
   SmallString<256> Program(Args[0]);
-  if (Args[0].find('/') != std::string::npos)
+  if (any_of(Args[0], [](char C) { return sys::path::is_separator(C); }))
     if (std::error_code EC = sys::fs::make_absolute(Program))
       return errorCodeToError(EC);
   auto Fail = [&](const Twine &Why) {

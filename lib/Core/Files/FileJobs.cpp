@@ -193,11 +193,10 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
     if (!Shard)
       return failure("'" + printable(J.shard()) + "' (" +
                      toString(Shard.takeError()) + ")");
-    Built.Shard = std::move(*Shard);
+    Built.Shard = std::make_shared<const ShardBytes>(std::move(*Shard));
   }
   Built.Inputs.push_back(
-      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(),
-                StringRef(Built.Shard.data(), Built.Shard.size())));
+      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), Built.shard()));
   Built.Files.push_back(nullptr);
   for (size_t I = 0; I != List.Inputs.size(); ++I) {
     Expected<File *> Common = open(List.Inputs[I]);

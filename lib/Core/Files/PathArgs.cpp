@@ -8,6 +8,8 @@
 #include "Files/PathArgs.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -56,7 +58,8 @@ Error dtlto::checkPortable(ArrayRef<std::string> Args,
     if (Arg.starts_with("-object-file-name="))
       continue;
     // A response file, or one that no input says anything of.
-    if (Arg.starts_with("@") || Arg.contains('/'))
+    if (Arg.starts_with("@") ||
+        any_of(Arg, [](char C) { return sys::path::is_separator(C); }))
       return failure("an argument that may name a file, '" + printable(Arg) +
                      "'");
   }

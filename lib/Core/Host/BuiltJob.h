@@ -11,6 +11,7 @@
 #include "dtlto/PluginAPI.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ private:
 /// A job and the memory that it points at, but for the modules' bytes.
 struct BuiltJob {
   dtlto_job Job = {};
-  llvm::SmallVector<char, 0> Shard;
+  /// Parts of one module have one. Null: not made yet.
+  std::shared_ptr<const llvm::SmallVector<char, 0>> Shard;
   std::string Name;
   std::string Triple;
   std::vector<dtlto_input> Inputs;
@@ -46,6 +48,14 @@ struct BuiltJob {
   std::string Config;            // empty: the link's
   std::string Avoid;             // for dtlto_job::avoid
   uint64_t WholeImportBytes = 0; // of the files that imports are taken from
+  /// Its module is optimised; null: it is the one that the linker was given.
+  const ModuleFile *Optimized = nullptr;
+  /// A worker of ours returns the module when it has optimised it.
+  bool ReturnsOptimized = false;
+
+  llvm::StringRef shard() const {
+    return Shard ? llvm::StringRef(Shard->data(), Shard->size()) : "";
+  }
 };
 
 /// What a job's index and object are called on other machines. Names of modules

@@ -197,13 +197,12 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
     // Records stay, and this one's job is the plugin's, which asks.
     Expected<StringRef> Result =
         resultIn({static_cast<const char *>(Object.data), Object.size}, *R);
-    Error Wrong = Error::success();
-    if (!Result)
-      Wrong = Result.takeError();
     // Of a plugin that reads objects from files, which may have only begun.
-    else if (!R->Bundle && R->Built && R->Built->Job.parts & DTLTO_PART_WHOLE &&
-             R->Here.Check)
-      Wrong = R->Here.Check(*Result);
+    bool MayBeCut = !R->Bundle && R->Built &&
+                    R->Built->Job.parts & DTLTO_PART_WHOLE && R->Here.Check;
+    Error Wrong = !Result    ? Result.takeError()
+                  : MayBeCut ? R->Here.Check(*Result)
+                             : Error::success();
     if (!Wrong)
       return DTLTO_OK;
     Text = toString(std::move(Wrong));

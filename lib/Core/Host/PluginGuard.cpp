@@ -7,16 +7,17 @@
 
 #include "Host/PluginGuard.h"
 #include "Support/Jobserver.h"
+#include "Support/System.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 #include <atomic>
 #include <cstdlib>
-#include <poll.h>
-#include <sysexits.h>
 #include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
+
+static constexpr int IOError = 74; // EX_IOERR of <sysexits.h>
 
 namespace {
 enum class Phase { None, Loading, InUse };
@@ -24,27 +25,25 @@ enum class Phase { None, Loading, InUse };
 /// For what runs while the process ends: never destroyed.
 struct Names {
   std::string Program, Plugin;
+  std::string AtPipe; // an error
 };
 } // namespace
 
 static std::atomic<Phase> Now = Phase::None;
 static const Names *TheNames = nullptr;
 
+static std::string errorLine(const Names &N, const std::string &Text) {
+  return N.Program + ": error: dtlto: plugin '" + N.Plugin + "': " + Text +
+         "\n";
+}
+
 /// Ends the process as it is: the loader's lock may be held, and destructors
 /// are of no use.
 [[noreturn]] static void die(const std::string &Text, int Code) {
-  std::string Line = TheNames->Program + ": error: dtlto: plugin '" +
-                     TheNames->Plugin + "': " + Text + "\n";
+  std::string Line = errorLine(*TheNames, Text);
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
   Jobserver::giveBackAll();
   ::_exit(Code);
-}
-
-/// Whether standard output or error is a pipe that nobody reads.
-static bool isOutputBroken() {
-  pollfd Files[] = {{STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
-  return ::poll(Files, 2, 0) > 0 &&
-         (Files[0].revents | Files[1].revents) & POLLERR;
 }
 
 /// LLD ends by _exit() once it has begun with its LTO.
@@ -61,17 +60,9 @@ static void atExit(int Code) {
     // So LLVM ends after a fatal error, which it has told.
     if (Code == 1)
       return;
-    // And so at a SIGPIPE: when nobody reads what it prints, or a plugin writes
-    // to a connection that the other side has closed.
-    if (Code == EX_IOERR && isOutputBroken())
-      return;
     Text = "exit(" + std::to_string(Code) +
            ") was called, most likely by it; the link has failed; tell its "
            "vendor";
-    if (Code == EX_IOERR)
-      Text +=
-          " that LLVM calls it at a SIGPIPE, which send() with MSG_NOSIGNAL "
-          "doesn't cause";
     break;
   }
   die(Text, Code ? Code : 1);
@@ -80,7 +71,13 @@ static void atExit(int Code) {
 LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
                      std::chrono::seconds Limit)
     : Plugin(Plugin), InStackDump("loading plugin '%s'", this->Plugin.c_str()) {
-  TheNames = new Names{Program.str(), Plugin.str()};
+  std::string Text =
+      "a SIGPIPE has ended the link, most likely at a connection of the "
+      "plugin's that the other side has closed; tell its vendor that send() "
+      "with MSG_NOSIGNAL doesn't cause one";
+  auto *N = new Names{Program.str(), Plugin.str(), ""};
+  N->AtPipe = errorLine(*N, Text);
+  TheNames = N;
   Now = Phase::Loading;
 #ifdef __GLIBC__
   ::on_exit([](int Code, void *) { atExit(Code); }, nullptr);
@@ -120,7 +117,21 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
   ::_exit(1);
 }
 
+/// LLVM's handler of SIGPIPE has removed temporary files. It would call exit(),
+/// which waits for ever if this thread was interrupted with a lock that a
+/// destructor wants, or the allocator's.
+static void brokenPipe() {
+  if (!isOutputBroken()) {
+    const std::string &Line = TheNames->AtPipe;
+    [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
+  }
+  Jobserver::giveBackAll();
+  ::_exit(IOError);
+}
+
 void dtlto::guardAgainstExit() {
-  if (TheNames && Now.exchange(Phase::InUse) != Phase::InUse)
-    install_fatal_error_handler(fatalError);
+  if (!TheNames || Now.exchange(Phase::InUse) == Phase::InUse)
+    return;
+  install_fatal_error_handler(fatalError);
+  sys::SetOneShotPipeSignalFunction(brokenPipe);
 }

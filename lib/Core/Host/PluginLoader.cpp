@@ -7,20 +7,28 @@
 
 #include "Host/PluginLoader.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstddef>
 #include <cstring>
-#include <dlfcn.h>
 
 using namespace llvm;
 using namespace dtlto;
 
+#ifdef _WIN32
+#define PREFIX "dtlto_"
+#define SUFFIX ".dll"
+#else
+#define PREFIX "libdtlto_"
+#define SUFFIX ".so"
+#endif
+
 /// The file that \p Name means in \p Folder, or an empty string.
 static std::string findIn(StringRef Folder, StringRef Name) {
-  for (const std::string &File :
-       {("libdtlto_" + Name + ".so").str(), Name.str()}) {
+  for (const std::string &File : {(PREFIX + Name + SUFFIX).str(), Name.str()}) {
     SmallString<256> Path(Folder);
     sys::path::append(Path, File);
     if (sys::fs::exists(Path) && !sys::fs::is_directory(Path))
@@ -37,7 +45,7 @@ static void findNearest(StringRef Folder, StringRef Name, std::string &Best,
   for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
        I.increment(EC)) {
     StringRef File = sys::path::filename(I->path());
-    if (!File.consume_front("libdtlto_") || !File.consume_back(".so"))
+    if (!File.consume_front(PREFIX) || !File.consume_back(SUFFIX))
       continue;
     unsigned Distance = Name.edit_distance(File, true, BestDistance);
     if (Distance < BestDistance) {
@@ -68,7 +76,7 @@ static std::string findNearestFile(StringRef Path) {
 
 static Expected<std::string> findPlugin(StringRef Name,
                                         ArrayRef<std::string> Folders) {
-  if (Name.contains('/')) {
+  if (any_of(Name, [](char C) { return sys::path::is_separator(C); })) {
     if (!sys::fs::exists(Name)) {
       std::string Nearest = findNearestFile(Name);
       return failure("plugin '" + Name + "': no such file" +
@@ -129,18 +137,17 @@ dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
   Expected<std::string> Path = findPlugin(Name, Folders);
   if (!Path)
     return Path.takeError();
-  void *Handle = dlopen(Path->c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!Handle) {
-    const char *Why = dlerror();
-    return failure("plugin '" + Name +
-                   "' can't be loaded: " + (Why ? Why : "unknown reason"));
-  }
-  const auto *Plugin =
-      static_cast<const dtlto_plugin *>(dlsym(Handle, DTLTO_PLUGIN_SYMBOL));
+  std::string Why;
+  void *Library = openLibrary(*Path, Why);
+  if (!Library)
+    return failure("plugin '" + Name + "' can't be loaded: " +
+                   (Why.empty() ? "unknown reason" : Why));
+  const auto *Plugin = static_cast<const dtlto_plugin *>(
+      findSymbol(Library, DTLTO_PLUGIN_SYMBOL));
   if (!Plugin)
     return failure("'" + *Path + "' is not a plugin: it has no symbol " +
                    DTLTO_PLUGIN_SYMBOL +
-                   "; --thinlto-dist-plugin wants a libdtlto_<name>.so");
+                   "; --thinlto-dist-plugin wants a " PREFIX "<name>" SUFFIX);
   if (Error E = checkPlugin(Plugin, Name))
     return std::move(E);
   return Plugin;

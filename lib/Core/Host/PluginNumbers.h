@@ -44,7 +44,8 @@ public:
       return;
     if (It == List.end())
       It = List.insert(It, PluginNumber{std::move(Line)});
-    It->Unit = Unit <= DTLTO_UNIT_MICROSECONDS ? Unit : DTLTO_UNIT_COUNT;
+    It->Unit =
+        Unit <= DTLTO_UNIT_MICROSECONDS ? Unit : uint32_t(DTLTO_UNIT_COUNT);
     It->Value = Value;
   }
   const std::vector<PluginNumber> &list() const { return List; }

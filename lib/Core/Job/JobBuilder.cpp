@@ -13,13 +13,18 @@
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim)
-    : L(L), Slim(Slim) {
+static constexpr StringLiteral AssemblyReason =
+    "assembly that may read files (.incbin, .include, macros)";
+
+JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim,
+                       KeptModules *Kept)
+    : L(L), Slim(Slim), Kept(Kept), AllShards(L) {
   setParts(Parts);
 }
 
@@ -45,6 +50,10 @@ Triple JobBuilder::triple(const Task &T) const {
 Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
                                               uint32_t Role, bool IsWhole) {
   StringRef Name = Module.getModuleIdentifier();
+  // LLVM 19's writer sign-extends such characters, and what follows them in
+  // the stream is lost.
+  if (!isASCII(Name))
+    return failure("a module name outside of ASCII, '" + Name + "'");
   bool AsSlim = Slim && Role == DTLTO_ROLE_IMPORT && !IsWhole;
   auto &Map = AsSlim ? SlimFiles : Files;
   {
@@ -112,9 +121,10 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
   return Error::success();
 }
 
-/// The configuration of the job of \p T, or of one that has no names of its
-/// own.
-Expected<std::string> JobBuilder::configText(const Task *T) const {
+/// The configuration of the job \p Built of \p T, or without these, of one that
+/// has nothing of its own.
+Expected<std::string> JobBuilder::configText(const Task *T,
+                                             const BuiltJob *Built) const {
   ConfigExtras OfJob = Extras;
   SideFiles Files = sideFiles(L.Conf, T ? T->Number : 0);
   if (T) {
@@ -122,6 +132,8 @@ Expected<std::string> JobBuilder::configText(const Task *T) const {
     OfJob.Part = T->Part;
     if (emitsCodegenData())
       OfJob.ModuleName = T->name().str();
+    if (L.round() == 2)
+      OfJob.IsOptimized = L.TwoRounds->irToSend(T->Number).has_value();
   }
   OfJob.DwoName = Files.Dwo;
   OfJob.Remarks = !Files.Remarks.empty();
@@ -130,7 +142,13 @@ Expected<std::string> JobBuilder::configText(const Task *T) const {
     for (StringRef Word : L.JobOpts.LLVMOptions)
       if (Word.contains("remarks-section"))
         return failure("-mllvm " + Word);
-  return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
+  if (!Built || !Built->Optimized) {
+    OfJob.ReturnsOptimized = Built && Built->ReturnsOptimized;
+    return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
+  }
+  OfJob.Part = {};
+  OfJob.HasPartHook = false;
+  return writeConfig(Kept->codegenConfig(), L.JobOpts.LLVMOptions, OfJob);
 }
 
 /// What code generation learnt before, which is an input of each job; null:
@@ -188,7 +206,7 @@ Error JobBuilder::makeConfig() {
   Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
   Extras.HasPartHook = L.HasPartHook;
   Extras.ObjCARCContract = L.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
-  Expected<std::string> Text = configText(nullptr);
+  Expected<std::string> Text = configText(nullptr, nullptr);
   if (!Text)
     return Text.takeError();
   Config = std::move(*Text);
@@ -235,31 +253,52 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
   return It->second;
 }
 
-Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
+/// What the job of \p T begins with if it only generates code; null: it does
+/// more. No command line says so.
+const ModuleFile *JobBuilder::optimized(const Task &T) const {
+  uint32_t Wanted = Parts;
+  return Kept && Wanted & DTLTO_PART_CONFIG && !(Wanted & DTLTO_PART_ARGS)
+             ? Kept->forPlugin(T)
+             : nullptr;
+}
+
+/// The optimised module, and no other, as inputs: what code generation needs
+/// in the second round.
+Error JobBuilder::addOptimized(BuiltJob &Built, const Task &T, StringRef IR) {
+  Expected<ModuleFile *> File =
+      moduleFile(T.Module, DTLTO_ROLE_PRIMARY, /*IsWhole=*/true);
+  if (!File)
+    return File.takeError();
+  if (assemblyMayReadFiles(IR))
+    return failure(AssemblyReason);
+  Built.Inputs.push_back(
+      makeInput(DTLTO_ROLE_PRIMARY, (*File)->Path.c_str(), IR));
+  Built.Files.push_back(nullptr);
+  OwnImportList Nothing;
+  return addIndex(Built, T, Nothing.List,
+                  {{T.name(), StringRef((*File)->Path)}});
+}
+
+/// \p Whole: DTLTO_PART_WHOLE, or 0.
+Error JobBuilder::addModules(BuiltJob &Built, const Task &T, uint32_t Whole) {
   // The primary module first, then imports as the importer visits them.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
 
   // The plugin may ask for others while these are added.
-  uint32_t Whole = Parts & DTLTO_PART_WHOLE;
-  if (Slim && !Whole)
+  if (Slim && !Whole && !Built.Optimized)
     for (StringRef Name : Imported)
       if (auto It = T.ModuleMap->find(Name); It != T.ModuleMap->end())
         if (auto Input = L.Inputs.find(It->second))
           Slim->start(It->second, Input->Bytes);
   StringMap<StringRef> Paths; // the linker's name -> the name that travels
+  StringSet<> Encoded;        // some of the latter
   auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
-    // LLVM 19's writer sign-extends such characters, and what follows them in
-    // the stream is lost.
-    if (!isASCII(Module.getModuleIdentifier()))
-      return failure("a module name outside of ASCII, '" +
-                     Module.getModuleIdentifier() + "'");
     Expected<ModuleFile *> File = moduleFile(Module, Role, Whole != 0);
     if (!File)
       return File.takeError();
     if ((*File)->MayReadFiles)
-      return failure(
-          "assembly that may read files (.incbin, .include, macros)");
+      return failure(AssemblyReason);
     Built.Inputs.push_back(
         makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
     Built.Files.push_back(*File);
@@ -270,7 +309,19 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   };
   if (Error E = AddModule(DTLTO_ROLE_PRIMARY, T.Module))
     return E;
+  if (const ModuleFile *File = Built.Optimized) {
+    if (File->MayReadFiles)
+      return failure(AssemblyReason);
+    Built.Inputs.back().bytes = {File->Bytes.data(), File->Bytes.size()};
+    Built.Files.back() = const_cast<ModuleFile *>(File); // for its digest
+  }
   for (StringRef Name : Imported) {
+    // It is imported. The index still has what is said of it.
+    if (Built.Optimized) {
+      if (std::optional<std::string> Path = Names.encode(Name))
+        Paths[Name] = Encoded.insert(*Path).first->first();
+      continue;
+    }
     auto It = T.ModuleMap->find(Name);
     if (It == T.ModuleMap->end())
       return failure("no imported module '" + Name + "'");
@@ -278,22 +329,30 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
       return E;
   }
 
-  ShardBytes Original = writeShard(L.Index, L.Defined, T.name(), *T.ImportList);
-  Expected<ShardBytes> Shard =
-      renameShardModules(StringRef(Original.data(), Original.size()),
-                         [&](StringRef Name) -> std::optional<std::string> {
-                           auto It = Paths.find(Name);
-                           if (It == Paths.end())
-                             return std::nullopt;
-                           return It->second.str();
-                         });
+  return addIndex(Built, T, *T.ImportList, Paths);
+}
+
+/// \p Paths: as for Shards.
+Error JobBuilder::addIndex(BuiltJob &Built, const Task &T,
+                           const FunctionImporter::ImportMapTy &Imports,
+                           const StringMap<StringRef> &Paths) {
+  Expected<Shards::Shard> Shard = AllShards.get(T, Imports, Paths);
   if (!Shard)
     return Shard.takeError();
   Built.Shard = std::move(*Shard);
-  StringRef ShardRef(Built.Shard.data(), Built.Shard.size());
   Built.Inputs.push_back(
-      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), ShardRef));
+      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), Built.shard()));
   Built.Files.push_back(nullptr);
+  return Error::success();
+}
+
+Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
+  std::optional<StringRef> IR;
+  if (L.round() == 2)
+    IR = L.TwoRounds->irToSend(T.Number);
+  uint32_t Whole = Parts & DTLTO_PART_WHOLE;
+  if (Error E = IR ? addOptimized(Built, T, *IR) : addModules(Built, T, Whole))
+    return E;
   Expected<ModuleFile *> Data = codegenData();
   if (!Data)
     return Data.takeError();
@@ -308,13 +367,19 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
 }
 
 Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
-  Expected<const char *> Text = config();
-  if (!Text)
-    return Text.takeError();
+  Built.ReturnsOptimized =
+      L.round() == 1 ? L.TwoRounds->wantsIR()
+                     : Kept && !(Parts & DTLTO_PART_ARGS) && !Built.Optimized &&
+                           Kept->wants(T, /*IsHere=*/false);
+  Expected<const char *> OfLink = config();
+  if (!OfLink)
+    return OfLink.takeError();
+  const char *Text = *OfLink;
   // Names of files that the job makes are its own.
   if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty() ||
-      !T.Part.isWhole() || emitsCodegenData()) {
-    Expected<std::string> Own = configText(&T);
+      !T.Part.isWhole() || L.round() != 0 || emitsCodegenData() ||
+      Built.Optimized || Built.ReturnsOptimized) {
+    Expected<std::string> Own = configText(&T, &Built);
     if (!Own)
       return Own.takeError();
     Built.Config = std::move(*Own);
@@ -326,7 +391,7 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
     Built.Files.push_back(File.get());
   }
   setInputs(Built);
-  Built.Job.config = *Text;
+  Built.Job.config = Text;
   // They have no digests yet.
   Built.Job.parts = (Built.Job.parts & ~DTLTO_PART_DIGESTS) | DTLTO_PART_CONFIG;
   return Error::success();
@@ -377,8 +442,11 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
 }
 
 Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
-  // Imports are now to be whole, or need no longer be.
-  if ((Parts ^ Built.Job.parts) & DTLTO_PART_WHOLE) {
+  // Imports are now to be whole, or need no longer be; or the module itself is
+  // another.
+  const ModuleFile *Before = std::exchange(Built.Optimized, optimized(T));
+  if ((Parts ^ Built.Job.parts) & DTLTO_PART_WHOLE ||
+      Before != Built.Optimized) {
     Built.Inputs.clear();
     Built.Files.clear();
     Built.WholeImportBytes = 0;

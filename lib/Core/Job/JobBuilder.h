@@ -8,11 +8,12 @@
 #ifndef DTLTO_JOB_JOBBUILDER_H
 #define DTLTO_JOB_JOBBUILDER_H
 
-#include "Bitcode/IndexShard.h"
 #include "Config/ConfigJSON.h"
 #include "Host/BuiltJob.h"
 #include "Host/ModuleNames.h"
+#include "Job/KeptModules.h"
 #include "Job/LinkContext.h"
+#include "Job/Shards.h"
 #include "Job/SlimImports.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -27,7 +28,9 @@ class JobBuilder {
 public:
   /// \p Parts is what each job must carry (DTLTO_PART_...). \p Slim has what
   /// jobs import from; without it they import from whole modules.
-  JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim = nullptr);
+  /// \p Kept has modules that are optimised; without it, each job does that.
+  JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim = nullptr,
+             KeptModules *Kept = nullptr);
 
   /// Makes the job with number \p Id. Fails, with one line that says why, where
   /// the module can't be compiled outside of the linker.
@@ -70,20 +73,29 @@ private:
   llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module,
                                           uint32_t Role, bool IsWhole);
   const TripleArgs &argsFor(const llvm::Triple &TheTriple);
+  const ModuleFile *optimized(const Task &T) const;
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
+  llvm::Error addModules(BuiltJob &Built, const Task &T, uint32_t Whole);
+  llvm::Error addOptimized(BuiltJob &Built, const Task &T, llvm::StringRef IR);
+  llvm::Error addIndex(BuiltJob &Built, const Task &T,
+                       const llvm::FunctionImporter::ImportMapTy &Imports,
+                       const llvm::StringMap<llvm::StringRef> &Paths);
   llvm::Error addArgs(BuiltJob &Built, const Task &T);
   llvm::Error addConfig(BuiltJob &Built, const Task &T);
   llvm::Expected<const char *> config();
   llvm::Error makeConfig();
-  llvm::Expected<std::string> configText(const Task *T) const;
+  llvm::Expected<std::string> configText(const Task *T,
+                                         const BuiltJob *Built) const;
   llvm::Expected<ModuleFile *> codegenData();
   llvm::Error addConfigFile(llvm::StringRef Path, llvm::StringRef Name,
                             std::string &Field);
 
   const LinkContext &L;
   SlimImports *const Slim; // may be null
+  KeptModules *const Kept; // likewise
   std::atomic<uint32_t> Parts{0};
   ModuleNames Names;
+  Shards AllShards;
   std::mutex Mutex; // guards the maps, not their values
   llvm::StringMap<std::unique_ptr<ModuleFile>> Files, SlimFiles;
   llvm::StringMap<TripleArgs> Triples;

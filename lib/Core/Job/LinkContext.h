@@ -17,6 +17,8 @@
 
 namespace dtlto {
 
+class KeptModules;
+
 /// What the jobs of one link need of it; Link/Linker.h has the rest. References
 /// are the linker's and LLVM's, and outlive the link; everything is read-only
 /// while jobs run.
@@ -30,6 +32,7 @@ struct LinkContext : HostContext {
   LibFuncs Unavailable = {};
   bool HasPartHook = false;    // Conf's PostImportModuleHook is that of parts
   Rounds *TwoRounds = nullptr; // null: code is generated once
+  KeptModules *Kept = nullptr; // null: none are to be kept
 
   /// What names of a round's files end with; empty: there is one round.
   std::string roundSuffix() const {

@@ -11,8 +11,10 @@
 
 #include "Job/LocalCodegen.h"
 #include "Bundle/CodegenData.h"
+#include "Job/KeptModules.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Diagnostics.h"
+#include "LLVM/Optimized.h"
 #include "LLVM/PassGate.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -81,7 +83,7 @@ namespace {
 class Compile {
 public:
   Compile(const LinkContext &L, const Task &T, const std::atomic<bool> *Stop)
-      : L(L), T(T), Stop(Stop) {}
+      : L(L), T(T), Stop(Stop), Conf(&L.Conf) {}
 
   CodegenResult run();
 
@@ -93,13 +95,17 @@ private:
   }
   void setUp(lto::LTOLLVMContext &Context, bool IsMute);
   bool optimizeAgain(SmallVectorImpl<char> &IR);
-  void compile(bool IsMute, const AddStreamFn &SaveIR);
+  void compile(bool IsMute, const AddStreamFn &SaveIR,
+               SmallVectorImpl<char> *Optimized = nullptr);
   bool generate(StringRef IR, bool IsKept);
   void takeSections();
+  bool generateKept();
+  void compileAndKeep();
 
   const LinkContext &L;
   const Task &T;
   const std::atomic<bool> *Stop; // may be null
+  const lto::Config *Conf;       // of code generation
   std::optional<StopGate> Gate;
   CodegenResult Result;
 };
@@ -133,20 +139,25 @@ void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
 }
 
 /// The whole backend. \p SaveIR: what the module is optimised to goes there,
-/// too. \p IsMute: nobody wants more than that.
-void Compile::compile(bool IsMute, const AddStreamFn &SaveIR) {
+/// too. \p IsMute: nobody wants more than that. \p Optimized, if it isn't null,
+/// gets what saveOptimized() makes of it.
+void Compile::compile(bool IsMute, const AddStreamFn &SaveIR,
+                      SmallVectorImpl<char> *Optimized) {
   lto::LTOLLVMContext Context(L.Conf);
   setUp(Context, IsMute);
   BitcodeModule Module = T.Module;
   Expected<std::unique_ptr<llvm::Module>> M = Module.parseModule(Context);
   if (!M)
     return fail(M.takeError());
+  const std::string Flags = Optimized ? targetMachineFlags(**M) : std::string();
   auto AddStream =
       [&](unsigned,
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
     if (IsMute || isStopped())
       emptyFunctions(**M);
+    else if (Optimized)
+      *Optimized = saveOptimized(**M, Flags);
     return std::make_unique<CachedFileStream>(
         std::make_unique<raw_svector_ostream>(Result.Object), T.ObjectName);
   };
@@ -160,7 +171,7 @@ void Compile::compile(bool IsMute, const AddStreamFn &SaveIR) {
 /// bitcode in between. Returns false if one that was kept, maybe in a cache,
 /// can't be read.
 bool Compile::generate(StringRef IR, bool IsKept) {
-  lto::LTOLLVMContext Context(L.Conf);
+  lto::LTOLLVMContext Context(*Conf);
   setUp(Context, /*IsMute=*/false);
   Expected<std::unique_ptr<Module>> M =
       parseBitcodeFile(MemoryBufferRef(IR, "in-memory IR file"), Context);
@@ -185,7 +196,7 @@ bool Compile::generate(StringRef IR, bool IsKept) {
   };
   Halves Codegen;
   Codegen.OnlyCodegen = true;
-  if (Error E = runThinBackend(L.Conf, T.Number, AddStream, **M, L.Index,
+  if (Error E = runThinBackend(*Conf, T.Number, AddStream, **M, L.Index,
                                *T.ImportList, *T.DefinedGlobals, T.ModuleMap,
                                L.Unavailable, Codegen))
     fail(std::move(E));
@@ -211,6 +222,33 @@ void Compile::takeSections() {
   L.TwoRounds->keepObject(T.Number, std::move(Object));
 }
 
+/// Generates code of what an earlier link optimised the module to. Returns
+/// false if there is nothing of the kind, or it is no good.
+bool Compile::generateKept() {
+  const ModuleFile *Kept = L.Kept->forHere(T);
+  if (!Kept)
+    return false;
+  Conf = &L.Kept->codegenConfig();
+  bool IsRead = generate(Kept->Bytes, /*IsKept=*/true);
+  Conf = &L.Conf;
+  if (isStopped() || (IsRead && !Result.Failed))
+    return true;
+  // Whatever is wrong, the whole compile says it in its own words.
+  L.Kept->dropHere(T, IsRead ? "the compiler failed" : "it can't be read");
+  Result = {};
+  return false;
+}
+
+void Compile::compileAndKeep() {
+  if (!L.Kept->wants(T, /*IsHere=*/true))
+    return compile(/*IsMute=*/false, /*SaveIR=*/nullptr);
+  SmallVector<char, 0> Optimized;
+  compile(/*IsMute=*/false, /*SaveIR=*/nullptr, &Optimized);
+  if (!Result.Failed && Result.Produced && !isStopped())
+    L.Kept->keep(T, StringRef(Optimized.data(), Optimized.size()),
+                 /*IsHere=*/true);
+}
+
 CodegenResult Compile::run() {
   if (isStopped()) {
     Result.Failed = true;
@@ -220,7 +258,10 @@ CodegenResult Compile::run() {
   [[maybe_unused]] BackendSpan Span(T.name());
   switch (L.round()) {
   case 0:
-    compile(/*IsMute=*/false, /*SaveIR=*/nullptr);
+    if (!L.Kept)
+      compile(/*IsMute=*/false, /*SaveIR=*/nullptr);
+    else if (!generateKept())
+      compileAndKeep();
     break;
   case 1: {
     SmallVector<char, 0> IR;
@@ -236,7 +277,7 @@ CodegenResult Compile::run() {
   }
   default:
     SmallVector<char, 0> Own;
-    std::optional<StringRef> IR = L.TwoRounds->ir(T.Number);
+    std::optional<StringRef> IR = L.TwoRounds->irHere(T.Number);
     if ((!IR || !generate(*IR, /*IsKept=*/true)) && optimizeAgain(Own))
       generate(StringRef(Own.data(), Own.size()), /*IsKept=*/false);
   }

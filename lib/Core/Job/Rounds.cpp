@@ -23,6 +23,11 @@ Expected<SmallVector<char, 0>> dtlto::toldBy(StringRef Object) {
   return packSections(Sections);
 }
 
+void Rounds::setUp(uint64_t MaxSentIR, bool MayUseSentHere) {
+  RoomForIR = MaxSentIR;
+  UsesSentHere = MayUseSentHere;
+}
+
 void Rounds::keep(unsigned Number, StringRef Name, StringRef Sections) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Told[Number] = {Name.str(), Sections.str()};
@@ -44,18 +49,54 @@ std::optional<SmallVector<char, 0>> Rounds::takeObject(unsigned Number) {
   return Object;
 }
 
-void Rounds::keepIR(unsigned Number, std::unique_ptr<MemoryBuffer> IR) {
+void Rounds::keepIR(unsigned Number, std::unique_ptr<MemoryBuffer> IR,
+                    bool IsCached) {
   std::lock_guard<std::mutex> Lock(Mutex);
   // The first stays: there may be two attempts, and equal.
-  IRs.try_emplace(Number, std::move(IR));
+  OwnIRs.try_emplace(Number, KeptIR{std::move(IR), IsCached});
 }
 
-std::optional<StringRef> Rounds::ir(unsigned Number) const {
+void Rounds::keepSentIR(unsigned Number, StringRef IR) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  auto It = IRs.find(Number);
-  if (It == IRs.end())
+  if (IR.size() > RoomForIR) {
+    WantsIR = false; // of those to come
+    return;
+  }
+  if (SentIRs.try_emplace(Number, IR.str()).second)
+    RoomForIR -= IR.size();
+}
+
+bool Rounds::wantsIR() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return WantsIR;
+}
+
+std::optional<StringRef> Rounds::ownIR(unsigned Number) const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = OwnIRs.find(Number);
+  if (It == OwnIRs.end())
     return std::nullopt;
-  return It->second->getBuffer();
+  return It->second.Bytes->getBuffer();
+}
+
+std::optional<StringRef> Rounds::irHere(unsigned Number) const {
+  if (auto IR = ownIR(Number))
+    return IR;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = SentIRs.find(Number);
+  if (It == SentIRs.end() || !UsesSentHere)
+    return std::nullopt;
+  return StringRef(It->second);
+}
+
+std::optional<StringRef> Rounds::irToSend(unsigned Number) const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (auto It = SentIRs.find(Number); It != SentIRs.end())
+    return StringRef(It->second);
+  auto It = OwnIRs.find(Number);
+  if (It == OwnIRs.end() || It->second.IsCached)
+    return std::nullopt;
+  return It->second.Bytes->getBuffer();
 }
 
 Error Rounds::merge() {

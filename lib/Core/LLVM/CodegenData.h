@@ -16,6 +16,7 @@
 #ifndef DTLTO_LLVM_CODEGENDATA_H
 #define DTLTO_LLVM_CODEGENDATA_H
 
+#include "Support/System.h"
 #include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -32,8 +33,6 @@
 #endif
 #include <cstring>
 #include <string>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <vector>
 
 namespace dtlto {
@@ -178,10 +177,11 @@ public:
   /// Depends on each byte; a part of LLVM's keys for its cache.
   uint64_t hash() const { return Combined; }
 
-  /// Returns a file of LLVM's with all of it; empty if there is nothing. The
-  /// map isn't finalized: one that was, and is read again, has another order,
-  /// and then code is merged in another way. Call once.
+  /// Returns a file of LLVM's with all of it that is of use; empty if nothing
+  /// is. The map isn't finalized: one that was, and is read again, has another
+  /// order, and then code is merged in another way. Call once.
   llvm::Expected<std::string> write() {
+    dropUseless();
     if (Tree.empty() && Map.empty())
       return std::string();
     llvm::CodeGenDataWriter Writer;
@@ -190,32 +190,32 @@ public:
     if (!Map.empty())
       Writer.addRecord(Map);
     // It writes to descriptors only.
-    int Fd = ::memfd_create("dtlto", MFD_CLOEXEC);
-    if (Fd < 0)
-      return llvm::errorCodeToError(
-          std::error_code(errno, std::generic_category()));
-    auto Close = onScopeExit([&] { ::close(Fd); });
-    llvm::raw_fd_ostream OS(Fd, /*shouldClose=*/false);
-    if (llvm::Error E = Writer.write(OS))
-      return std::move(E);
-    OS.flush();
-    if (std::error_code EC = OS.error()) {
-      OS.clear_error();
-      return llvm::errorCodeToError(EC);
-    }
-    std::string Bytes;
-    char Buffer[64 << 10];
-    ssize_t N;
-    for (off_t At = 0; (N = ::pread(Fd, Buffer, sizeof(Buffer), At)) > 0;
-         At += N)
-      Bytes.append(Buffer, static_cast<size_t>(N));
-    if (N < 0)
-      return llvm::errorCodeToError(
-          std::error_code(errno, std::generic_category()));
-    return Bytes;
+    return writtenToFile(
+        [&](llvm::raw_fd_ostream &OS) { return Writer.write(OS); });
   }
 
 private:
+  /// Drops functions that finalize() would drop, which are most: nothing can be
+  /// merged with them. It looks at those of one hash at a time, so the others
+  /// become what they would have become.
+  void dropUseless() {
+    llvm::StableFunctionMap Final;
+    Final.merge(*Map.FunctionMap);
+    Final.finalize();
+    llvm::StableFunctionMapRecord Useful;
+    for (const auto &[Hash, Functions] : Map.FunctionMap->getFunctionMap()) {
+      if (!Final.contains(Hash))
+        continue;
+      for (const auto &F : Functions.Entries)
+        Useful.FunctionMap->insert(
+            {Hash, *Map.FunctionMap->getNameForId(F->FunctionNameId),
+             *Map.FunctionMap->getNameForId(F->ModuleNameId), F->InstCount,
+             llvm::IndexOperandHashVecType(F->IndexOperandHashMap->begin(),
+                                           F->IndexOperandHashMap->end())});
+    }
+    Map = std::move(Useful);
+  }
+
   llvm::OutlinedHashTreeRecord Tree;
   llvm::StableFunctionMapRecord Map;
   uint64_t Combined = 0;

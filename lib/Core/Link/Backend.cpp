@@ -18,6 +18,7 @@
 #include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
+#include "LLVM/Cache.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
 #include <set>
@@ -89,13 +90,26 @@ public:
   Error wait() override {
     if (L.opts().Split != 0)
       split();
+    std::unique_ptr<KeptModules> Kept;
+    if (!L.opts().KeepIR.empty())
+      Kept = std::make_unique<KeptModules>(L, L.opts().KeepIR,
+                                           L.opts().VerifyPercent != 0);
+    L.Kept = Kept.get();
     if (L.TwoRounds)
       return runTwice();
-    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
+    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks),
+                                                std::move(Kept)))
+        .run();
   }
 
   /// Before wait().
-  void generateTwice() { L.TwoRounds = &Both; }
+  void generateTwice() {
+    Both = std::make_shared<Rounds>();
+    L.TwoRounds = Both.get();
+    const bool IsForCache =
+        hasCache(L.Cache) && L.opts().Cache != CacheKind::Shared;
+    Both->setUp(L.opts().Memory, L.opts().VerifyPercent == 0 && !IsForCache);
+  }
 
 private:
   /// Nothing of the first round runs here any more when the second begins:
@@ -106,22 +120,24 @@ private:
       L.RunOfTwo = 1;
       L.BothStarted = L.Started;
       L.FirstRecord = &FirstRecord;
-      if (Error E = LinkRun(L, std::make_shared<LTOJobs>(L, Tasks)).run())
+      L.FirstStays = &FirstStays;
+      if (Error E = LinkRun(L, std::make_shared<LTOJobs>(L, Tasks, Both)).run())
         return E;
     }
     auto Begin = std::chrono::steady_clock::now();
-    if (Error E = Both.merge())
+    if (Error E = Both->merge())
       return E;
     L.RunOfTwo = 2;
     L.Started = std::chrono::steady_clock::now();
     L.msg().debug(
         "the first round of code generation has ended; all modules have told " +
-        Twine(Both.data().size()) + " bytes, merged in " +
+        Twine(Both->data().size()) + " bytes, merged in " +
         Twine(std::chrono::duration_cast<std::chrono::milliseconds>(L.Started -
                                                                     Begin)
                   .count()) +
         " ms");
-    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks))).run();
+    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks), Both))
+        .run();
   }
 
   /// Makes tasks of parts. LLVM starts modules in an order that depends on the
@@ -204,8 +220,9 @@ private:
   }
 
   Link L;
-  Rounds Both;
+  std::shared_ptr<Rounds> Both; // null: one round
   Timeline FirstRecord;
+  std::string FirstStays;
   std::vector<Task> Tasks;
   DenseMap<unsigned, PartNumber> Parts; // by the number of the task; if split
   std::set<ModuleHash> Hashes;          // of those that are split

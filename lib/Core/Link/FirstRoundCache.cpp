@@ -70,7 +70,7 @@ Error FirstRoundCache::ask(const Task &T, StringRef Key, bool IsSampled,
     if (!IR)
       return IR.takeError();
     if (*IR)
-      L.TwoRounds->keepIR(T.Number, std::move(*IR));
+      L.TwoRounds->keepIR(T.Number, std::move(*IR), /*IsCached=*/true);
     if (*Object) {
       Expected<SmallVector<char, 0>> Told = toldBy((*Object)->getBuffer());
       if (!Told)
@@ -129,7 +129,7 @@ Error FirstRoundCache::store(const Task &T, StringRef Told,
   }
   std::optional<SmallVector<char, 0>> Object =
       L.TwoRounds->takeObject(T.Number);
-  std::optional<StringRef> IR = L.TwoRounds->ir(T.Number);
+  std::optional<StringRef> IR = L.TwoRounds->ownIR(T.Number);
   if (!S.Object || !Object || !IR)
     return write(Out, T, Told);
   if (S.IR)

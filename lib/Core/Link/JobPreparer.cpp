@@ -17,10 +17,13 @@ using namespace dtlto;
 
 JobPreparer::JobPreparer(const Link &L, ArrayRef<Task> Tasks)
     : L(L),
-      Slim(L.opts().Slim ? std::make_unique<SlimImports>(Tasks) : nullptr),
+      Slim(L.opts().SlimFrom
+               ? std::make_unique<SlimImports>(Tasks, *L.opts().SlimFrom)
+               : nullptr),
       // Before 1.2, a plugin could rely on one path being one content in all
       // jobs.
-      Builder(L, L.Plugin->needs, L.Plugin->abi_minor >= 2 ? slim() : nullptr),
+      Builder(L, L.Plugin->needs, L.Plugin->abi_minor >= 2 ? slim() : nullptr,
+              L.Kept),
       Saver(L.opts().SaveJobs.empty()
                 ? nullptr
                 : std::make_unique<JobSaver>(L, L.opts().SaveJobs, slim())),

@@ -11,6 +11,7 @@
 #include "Link/Verifier.h"
 #include "Object/ObjectCheck.h"
 #include "Run/CostHistory.h"
+#include "Support/Failure.h"
 #include "LLVM/Cache.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -60,8 +61,17 @@ Error LTOJobs::check(size_t J, StringRef Object) const {
 }
 
 Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
-  return Verifier(L, Preparer.builder().names(), Preparer.slim())
-      .compare(Tasks[J], There, Here);
+  Error E = Verifier(L, Preparer.builder().names(), Preparer.slim())
+                .compare(Tasks[J], There, Here);
+  if (!E || !L.Kept)
+    return E;
+  // It would be the same in each link.
+  std::string Dropped = L.Kept->dropForPlugin(Tasks[J]);
+  if (Dropped.empty())
+    return E;
+  return failure(toString(std::move(E)) +
+                 "; what another link had optimised the module to, '" +
+                 Dropped + "', is removed");
 }
 
 Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
@@ -69,11 +79,15 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
   const Task &T = Tasks[J];
   if (L.round() == 1) {
     L.TwoRounds->keep(T.Number, T.name(), R.Object.bytes());
+    if (R.Outputs.Optimized && !R.Outputs.Optimized->empty())
+      L.TwoRounds->keepSentIR(T.Number, *R.Outputs.Optimized);
     return Out ? Preparer.firstRound()->store(T, R.Object.bytes(), Out)
                : Error::success();
   }
   if (Error E = writeSideFiles(R.Outputs, Side))
     return E;
+  if (L.Kept && R.Outputs.Optimized)
+    L.Kept->keep(T, *R.Outputs.Optimized, /*IsHere=*/false);
   Expected<std::unique_ptr<CachedFileStream>> Stream =
       (Out ? Out : L.AddStream)(T.Number, partFile(T.name().str(), T.Part));
   if (!Stream)
@@ -96,7 +110,10 @@ std::vector<std::string> LTOJobs::notes() const {
 }
 
 std::vector<std::string> LTOJobs::debugNotes() const {
+  std::vector<std::string> Notes;
   if (const SlimImports *Slim = Preparer.slim())
-    return Slim->describe();
-  return {};
+    Notes = Slim->describe();
+  if (L.Kept)
+    Notes.push_back(L.Kept->finish(Tasks.size()));
+  return Notes;
 }

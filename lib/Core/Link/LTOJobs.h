@@ -21,8 +21,12 @@ std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
 /// The tasks that LLVM gave a backend, as jobs.
 class LTOJobs : public JobSource {
 public:
-  LTOJobs(const Link &L, std::vector<Task> Tasks)
-      : L(L), Tasks(std::move(Tasks)), Preparer(L, this->Tasks) {}
+  /// \p PointedAt has what jobs point at beside \p L's own: a plugin that hangs
+  /// may read it when the link is over. May be null.
+  LTOJobs(const Link &L, std::vector<Task> Tasks,
+          std::shared_ptr<const void> PointedAt = nullptr)
+      : L(L), Tasks(std::move(Tasks)), PointedAt(std::move(PointedAt)),
+        Preparer(L, this->Tasks) {}
 
   size_t numJobs() const override { return Tasks.size(); }
   JobFacts facts(size_t J) const override;
@@ -55,6 +59,7 @@ public:
 private:
   const Link &L;
   std::vector<Task> Tasks;
+  const std::shared_ptr<const void> PointedAt;
   JobPreparer Preparer;
 };
 

@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/PlainMessages.h"
+#include "Support/System.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/WithColor.h"
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
@@ -18,8 +17,7 @@ std::optional<unsigned> dtlto::terminalColumns() {
   if (!sys::Process::StandardErrIsDisplayed())
     return std::nullopt;
   // LLVM would only ask the environment.
-  winsize Size = {};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &Size) == 0 ? Size.ws_col : 0;
+  return terminalWidth();
 }
 
 void PlainMessages::emit(MessageLevel Level, const Twine &Text) {

@@ -13,9 +13,10 @@
 #include "Report/Report.h"
 #include "Report/TimelineSummary.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Chrono.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include <ctime>
 
 using namespace llvm;
 using namespace dtlto;
@@ -102,13 +103,8 @@ static StringRef unitName(uint32_t Unit) {
 }
 
 static std::string date(std::chrono::system_clock::time_point When) {
-  std::time_t Time = std::chrono::system_clock::to_time_t(When);
-  std::tm Parts = {};
-  char Text[64];
-  if (!::gmtime_r(&Time, &Parts) ||
-      !std::strftime(Text, sizeof(Text), "%Y-%m-%dT%H:%M:%SZ", &Parts))
-    return "";
-  return Text;
+  return formatv("{0:%Y-%m-%dT%H:%M:%SZ}",
+                 sys::toUtcTime(std::chrono::system_clock::to_time_t(When)));
 }
 
 namespace {

@@ -68,7 +68,7 @@ void Timeline::offered(size_t Job, uint64_t Id, const BuiltJob &Built,
   if (!IsOn)
     return;
   JobRecord &J = Jobs[Job];
-  J.ShardBytes = Built.Shard.size();
+  J.ShardBytes = Built.shard().size();
   J.ImportBytes = 0;
   for (const dtlto_input &Input : Built.Inputs) {
     if (Input.role == DTLTO_ROLE_PRIMARY)

@@ -8,6 +8,7 @@
 #include "Run/CostFile.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -17,22 +18,12 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <chrono>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <thread>
-#include <unistd.h>
 
 using namespace llvm;
 using namespace dtlto;
 
 static constexpr StringLiteral Magic = "dtlto-costs ";
 static constexpr StringLiteral Version = "1 ";
-
-static Error systemFailure(const Twine &What) {
-  return failure(What + ": " +
-                 std::error_code(errno, std::generic_category()).message());
-}
 
 //===----------------------------------------------------------------------===//
 // Bytes
@@ -121,33 +112,9 @@ std::string dtlto::formatCosts(ArrayRef<CostEntry> Entries) {
 
 /// The bytes of the file at \p Path, or nothing if there is none.
 static Expected<std::optional<std::string>> readBytes(const std::string &Path) {
-  // A pipe would let us wait for its other end.
-  int FD = open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (FD < 0 && errno == ENOENT)
-    return std::nullopt;
-  if (FD < 0)
-    return systemFailure("it can't be read");
-  auto Close = onScopeExit([&] { close(FD); });
-  struct stat Status;
-  if (fstat(FD, &Status) != 0)
-    return systemFailure("it can't be read");
-  if (!S_ISREG(Status.st_mode))
-    return failure("it is not a file");
-  if (uint64_t(Status.st_size) > MaxCostFileSize)
+  auto Text = readSmallFile(Path, MaxCostFileSize);
+  if (Text && *Text && (*Text)->size() > MaxCostFileSize)
     return failure("it is larger than a cost history can be");
-  std::string Text(size_t(Status.st_size), 0);
-  size_t Size = 0;
-  while (Size != Text.size()) {
-    ssize_t N = read(FD, Text.data() + Size, Text.size() - Size);
-    if (N < 0 && errno == EINTR)
-      continue;
-    if (N < 0)
-      return systemFailure("it can't be read");
-    if (N == 0)
-      break;
-    Size += size_t(N);
-  }
-  Text.resize(Size);
   return Text;
 }
 
@@ -180,30 +147,6 @@ static Expected<std::vector<CostEntry>> readToReplace(const std::string &Path) {
   return std::vector<CostEntry>();
 }
 
-/// Returns a file descriptor that holds the lock until it is closed.
-static Expected<int> lock(const std::string &LockPath) {
-  constexpr int Flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  int FD = open(LockPath.c_str(), O_RDWR | Flags, 0666);
-  if (FD < 0 && errno == EACCES) // another user's will do
-    FD = open(LockPath.c_str(), O_RDONLY | Flags, 0666);
-  if (FD < 0)
-    return systemFailure("'" + LockPath + "' can't be opened");
-  auto End = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-  // There is no waiting for a lock with an end.
-  while (flock(FD, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR)
-      continue;
-    if (errno != EWOULDBLOCK)
-      break; // no locks on this file system
-    if (std::chrono::steady_clock::now() >= End) {
-      close(FD);
-      return failure("another link holds '" + LockPath + "'");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return FD;
-}
-
 Error dtlto::updateCostFile(
     StringRef PathRef, function_ref<void(std::vector<CostEntry> &)> Change) {
   std::string Path = PathRef.str();
@@ -215,10 +158,9 @@ Error dtlto::updateCostFile(
   if (Expected<std::vector<CostEntry>> Entries = readToReplace(Path); !Entries)
     return Entries.takeError();
 
-  Expected<int> Lock = lock(Path + ".lock");
+  auto Lock = lockFile(Path + ".lock", std::chrono::milliseconds(500));
   if (!Lock)
     return Lock.takeError();
-  auto Unlock = onScopeExit([&] { close(*Lock); });
   Expected<std::vector<CostEntry>> Entries = readToReplace(Path);
   if (!Entries)
     return Entries.takeError();

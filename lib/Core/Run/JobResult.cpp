@@ -52,7 +52,9 @@ Verdict dtlto::judge(Event &E, const SideFiles &Side,
 
   switch (E.Status) {
   case DTLTO_OK:
-    if (!E.RanHere && !Side.empty())
+    // A stock compiler makes an object, and leaves out what isn't a file.
+    if (!E.RanHere && (!Side.empty() ||
+                       (Side.Optimized && arePackedOutputs(R.Object.bytes()))))
       if (Error Reason = unpack(R, Side))
         return NoGood("the result", std::move(Reason));
     if (!R.MayBeEmpty)

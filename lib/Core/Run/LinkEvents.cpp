@@ -23,7 +23,7 @@ using PlanEvent = plan::Event;
 /// What a job takes on its way, in bytes: its shard, and its inputs once more,
 /// since a plugin may have a copy.
 static uint64_t memoryFor(const BuiltJob &Built) {
-  uint64_t Bytes = Built.Shard.size();
+  uint64_t Bytes = Built.shard().size();
   for (const dtlto_input &Input : Built.Inputs)
     Bytes += Input.bytes.size;
   return Bytes;

@@ -11,8 +11,7 @@
 #include "Run/Notices.h"
 #include "Run/ProgressObserver.h"
 #include "Run/TimelineObserver.h"
-#include <sys/resource.h>
-#include <unistd.h>
+#include "Support/System.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -24,17 +23,6 @@ using PlanEvent = plan::Event;
 
 // How long close() may take.
 static constexpr std::chrono::seconds MaxClose = 10s;
-
-// File descriptors that are asked for, if the hard limit allows.
-static constexpr rlim_t MaxDescriptors = 65536;
-
-/// What nobody on another machine can know.
-static uint64_t randomSeed() {
-  uint64_t Seed;
-  if (::getentropy(&Seed, sizeof(Seed)) != 0)
-    Seed = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
-  return Seed;
-}
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
@@ -187,17 +175,6 @@ void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
     perform(A);
 }
 
-/// A connection for each job of a large farm is more than what shells allow for
-/// the sake of programs that use select().
-static void raiseDescriptorLimit() {
-  rlimit Limit;
-  if (::getrlimit(RLIMIT_NOFILE, &Limit) != 0 ||
-      Limit.rlim_cur >= MaxDescriptors)
-    return;
-  Limit.rlim_cur = std::min(Limit.rlim_max, MaxDescriptors);
-  ::setrlimit(RLIMIT_NOFILE, &Limit);
-}
-
 void LinkRun::perform(const Action &A) {
   switch (A.What) {
   case Action::Open:
@@ -347,8 +324,10 @@ void LinkRun::offer(const Action &A) {
   const Job &J = *Jobs[A.Job];
   std::unique_ptr<BuiltJob> Job = std::move(Built[A.Attempt]);
   Built.erase(A.Attempt);
-  if (Job->Job.parts & DTLTO_PART_CONFIG)
-    Sides[A.Attempt] = Source->sideFiles(J.Number);
+  if (Job->Job.parts & DTLTO_PART_CONFIG) {
+    SideFiles &Side = Sides[A.Attempt] = Source->sideFiles(J.Number);
+    Side.Optimized = Job->ReturnsOptimized;
+  }
   JobHere Here{J.Facts.Name, J.Memory,
                [S = Source.get(), Number = J.Number] {
                  return S->compileHere(Number, /*Stop=*/nullptr);

@@ -363,11 +363,16 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   };
   for (const std::string &Note : Notes)
     L.msg().note(Note);
-  if (NumNotExpressible && L.RunOfTwo != 2)
+  std::string Stays;
+  if (NumNotExpressible)
+    Stays = ofAll(NumNotExpressible) + join(NotExpressible, ", ");
+  if (NumNotExpressible && (!L.FirstStays || *L.FirstStays != Stays))
     L.msg().note(plugin() + ofAll(NumNotExpressible) +
                  " modules were compiled here, since " +
                  join(NotExpressible, ", ") +
                  " cannot be expressed on a remote compiler's command line");
+  if (L.FirstStays)
+    *L.FirstStays = std::move(Stays);
   if (NumRetried)
     L.msg().note(plugin() + ofAll(NumRetried) +
                  " jobs failed and were done when given to it again; the last "

@@ -84,7 +84,13 @@ static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
 }
 
 static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
-  return setChoice(O.Slim, Spelling, Value, {{"on", true}, {"off", false}});
+  O.SlimFrom = DefaultSlimFrom;
+  if (Value == "off")
+    O.SlimFrom.reset();
+  if (Value == "on" || Value == "off")
+    return Error::success();
+  return setNumber(*O.SlimFrom, Spelling, Value, 0, 1000000000,
+                   "'on', 'off' or a number of bytes");
 }
 
 // About a second of code generation.
@@ -178,6 +184,11 @@ static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
   return Error::success();
 }
 
+static Error setKeepIR(Options &O, StringRef, StringRef Value) {
+  O.KeepIR = Value.str();
+  return Error::success();
+}
+
 static Error setReport(Options &O, StringRef Spelling, StringRef Value) {
   if (!reportKind(Value))
     return wrongValue(Spelling, Value,
@@ -239,7 +250,10 @@ static constexpr OptionInfo Table[] = {
      "(default), or don't"},
     {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
      "Save each job to a file in <folder>, for dtlto-codegen"},
-    {"thinlto-dist-slim", "on|off", setSlim,
+    {"thinlto-dist-keep-ir", "<folder>", setKeepIR,
+     "Keep what each module is optimised to in <folder>, for links that only "
+     "change code generation"},
+    {"thinlto-dist-slim", "on|off|<bytes>", setSlim,
      "Send only what is imported from other modules (default: on)"},
     {"thinlto-dist-split", "off|auto|<n>", setSplit,
      "Compile a long module in parts of about <n> instructions (default: off)"},

@@ -34,6 +34,9 @@ enum class OrderKind { Cost, Link };
 enum class StatusKind { None, Table, JSON };
 enum class CacheKind { Separate, Shared };
 
+/// Below, a slim module takes more time to make than its bytes would.
+constexpr unsigned DefaultSlimFrom = 4096;
+
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
   FallbackKind Fallback = FallbackKind::Local;
@@ -46,13 +49,15 @@ struct Options : JobOptions {
   // Whether other machines' objects have keys of their own in the cache.
   CacheKind Cache = CacheKind::Separate;
   ProgressKind Progress = ProgressKind::Auto;
-  std::string SaveJobs;                 // a folder; empty: save none
-  std::string Report;                   // a file, .html or .json; empty: none
-  std::string Log;                      // of events, a file; empty: none
+  std::string SaveJobs; // a folder; empty: save none
+  std::string KeepIR;   // a folder of optimised modules; empty: keep none
+  std::string Report;   // a file, .html or .json; empty: none
+  std::string Log;      // of events, a file; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link
   // Instructions of a part that a long module is compiled in; 0: none is.
   unsigned Split = 0;
-  bool Slim = true; // jobs carry only what they import of other modules
+  /// Modules of so many bytes and more are imported as slim ones; nothing: none.
+  std::optional<unsigned> SlimFrom = DefaultSlimFrom;
   // The file of the cost history; empty: none; nothing: where it is by default.
   std::optional<std::string> Costs;
 

@@ -33,6 +33,9 @@ struct RunContext {
   /// Takes the record of the first run, for the second one's. Null: there is
   /// one run.
   Timeline *FirstRecord = nullptr;
+  /// Takes which jobs of the first run stay here, and why: the second says it
+  /// only if that is another. Null: there is one run.
+  std::string *FirstStays = nullptr;
 
   Messages &msg() const { return Host.Msg; }
   const Options &opts() const { return Opts; }

@@ -21,6 +21,7 @@
 #include "LLVM/Diagnostics.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"
+#include "LLVM/Optimized.h"
 #include "LLVM/ThinBackend.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
@@ -228,6 +229,65 @@ static Error checkSummaries(const Module &M, const GVSummaryMapTy &Defined,
   return Error::success();
 }
 
+namespace {
+
+/// What a job optimises.
+struct ModuleInputs {
+  ModuleMapTy Modules; // and what it imports from, by their paths
+  std::unique_ptr<Module> M;
+  OwnImportList Imports;
+};
+
+} // namespace
+
+static Error readModules(const Bundle &B, LLVMContext &Context,
+                         ModuleSummaryIndex &Index, DefinedSummaries &Defined,
+                         ModuleInputs &In) {
+  // The importer knows a module by its path, as the index has it.
+  for (const Bundle::Input &Input : B.Inputs) {
+    if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
+      continue;
+    Expected<BitcodeModule> Module = lto::findThinLTOModule(buffer(Input));
+    if (!Module)
+      return inFile(Input, Module.takeError());
+    In.Modules.insert({Input.Path, *Module});
+  }
+  Expected<std::unique_ptr<Module>> M =
+      In.Modules.find(B.primary().Path)->second.parseModule(Context);
+  if (!M)
+    return inFile(B.primary(), M.takeError());
+  In.M = std::move(*M);
+  if (Error E = checkSummaries(*In.M, Defined[In.M->getModuleIdentifier()],
+                               B.primary()))
+    return E;
+  if (!lto::initImportList(*In.M, Index, In.Imports.List))
+    return failure("the index has nothing to import by");
+  // LLVM ends the process over a module that it can't find.
+  for (StringRef Name : importedModules(In.Imports.List))
+    if (!In.Modules.count(Name))
+      return failure("module '" + Name + "' is imported but not in the bundle");
+  return Error::success();
+}
+
+/// The module of \p B once it is optimised.
+static Expected<std::unique_ptr<Module>>
+readOptimized(const Bundle &B, LLVMContext &Context, MemoryBufferRef Bitcode) {
+  Expected<std::unique_ptr<Module>> M = parseBitcodeFile(Bitcode, Context);
+  if (!M)
+    return inFile(B.primary(), M.takeError());
+  (*M)->setModuleIdentifier(B.primary().Path);
+  return M;
+}
+
+/// Bytes for LLVM to write.
+static AddStreamFn streamInto(SmallVectorImpl<char> &Bytes) {
+  return [&](unsigned,
+             const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Bytes));
+  };
+}
+
 JobOutputs WorkerResult::outputs() const {
   JobOutputs Result;
   Result.Object = StringRef(Object.data(), Object.size());
@@ -235,6 +295,8 @@ JobOutputs WorkerResult::outputs() const {
     Result.Dwo = Dwo->getBuffer();
   if (Remarks)
     Result.Remarks = Remarks->getBuffer();
+  if (Optimized)
+    Result.Optimized = StringRef(Optimized->data(), Optimized->size());
   return Result;
 }
 
@@ -280,6 +342,9 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   if (Error E = parseLLVMOptions(Read->LLVMOptions))
     return std::move(E);
   const unsigned Round = Read->Extras.Round;
+  // Then the primary module is all that there is: it has no summary, and
+  // imports nothing.
+  const bool IsOptimized = Conf.CodeGenOnly;
   std::optional<StringRef> Data; // what code generation learnt before
   if (StringRef Name = Read->Extras.CodegenData; !Name.empty()) {
     Expected<StringRef> Bytes = configFile(B, Name);
@@ -313,35 +378,21 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   if (!Index)
     return inFile(B.index(), Index.takeError());
 
-  // The importer knows a module by its path, as the index has it.
-  ModuleMapTy Modules;
-  for (const Bundle::Input &Input : B.Inputs) {
-    if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
-      continue;
-    Expected<BitcodeModule> Module = lto::findThinLTOModule(buffer(Input));
-    if (!Module)
-      return inFile(Input, Module.takeError());
-    Modules.insert({Input.Path, *Module});
-  }
-  Expected<std::unique_ptr<Module>> M =
-      Modules.find(B.primary().Path)->second.parseModule(Context);
-  if (!M)
-    return inFile(B.primary(), M.takeError());
-
   DefinedSummaries Defined;
   (*Index)->collectDefinedGVSummariesPerModule(Defined);
-  if (Error E = checkSummaries(**M, Defined[(*M)->getModuleIdentifier()],
-                               B.primary()))
-    return std::move(E);
-  OwnImportList Imports;
-  if (!lto::initImportList(**M, **Index, Imports.List))
-    return failure("the index has nothing to import by");
-  // LLVM ends the process over a module that it can't find.
-  for (StringRef Name : importedModules(Imports.List))
-    if (!Modules.count(Name))
-      return failure("module '" + Name + "' is imported but not in the bundle");
+  ModuleInputs In;
+  if (!IsOptimized) {
+    if (Error E = readModules(B, Context, **Index, Defined, In))
+      return std::move(E);
+  } else if (Round != 2) {
+    Expected<std::unique_ptr<Module>> M =
+        readOptimized(B, Context, buffer(B.primary()));
+    if (!M)
+      return M.takeError();
+    In.M = std::move(*M);
+  }
 
-  if (!Files.empty()) {
+  if (!IsOptimized && !Files.empty()) {
     Limit.lift();
     Conf.PreOptModuleHook = [&](unsigned, const Module &) {
       return Limit.set();
@@ -353,8 +404,7 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   }
   PartNumber Part = Read->Extras.Part;
   if (!Part.isWhole()) {
-    const ModuleHash &Hash =
-        (*Index)->getModuleHash((*M)->getModuleIdentifier());
+    const ModuleHash &Hash = (*Index)->getModuleHash(B.primary().Path);
     Conf.PostImportModuleHook = [Part, &Hash,
                                  Before = std::move(Conf.PostImportModuleHook)](
                                     unsigned Number, const Module &Imported) {
@@ -373,10 +423,14 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   const std::vector<StringRef> Unavailable(Read->Extras.Unavailable.begin(),
                                            Read->Extras.Unavailable.end());
   WorkerResult Result;
+  const bool SavesOptimized = Read->Extras.ReturnsOptimized && Round == 0;
+  const std::string Flags = SavesOptimized ? targetMachineFlags(*In.M) : "";
   auto AddStream =
       [&](unsigned,
           const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
     Result.Produced = true;
+    if (SavesOptimized)
+      Result.Optimized = saveOptimized(*In.M, Flags);
     if (!Limit.set())
       return failure("the limit of open files can't be changed");
     return std::make_unique<CachedFileStream>(
@@ -384,30 +438,31 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
         Read->Extras.ObjectName);
   };
   auto Run = [&](Module &Of, const AddStreamFn &To, const Halves &Which) {
-    return runThinBackend(Conf, 0, To, Of, **Index, Imports.List,
-                          Defined[B.primary().Path], &Modules, Unavailable,
+    return runThinBackend(Conf, 0, To, Of, **Index, In.Imports.List,
+                          Defined[B.primary().Path], &In.Modules, Unavailable,
                           Which);
   };
+  SmallVector<char, 0> IR; // the optimised module
   if (Round != 2) {
-    if (Error E = Run(**M, AddStream, {}))
+    Halves Both;
+    if (Read->Extras.ReturnsOptimized && Round == 1)
+      Both.SaveIR = streamInto(IR);
+    // Files are opened before code generation.
+    if (IsOptimized && !Files.empty())
+      Limit.lift();
+    if (Error E = Run(*In.M, AddStream, Both))
       return std::move(E);
-  } else {
+  } else if (!IsOptimized) {
     // What the module is optimised to was the first round's, and warned of
     // there. As in-process, it becomes bitcode, then code.
-    SmallVector<char, 0> IR;
     Halves Optimize;
-    Optimize.SaveIR =
-        [&](unsigned,
-            const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
-      return std::make_unique<CachedFileStream>(
-          std::make_unique<raw_svector_ostream>(IR));
-    };
+    Optimize.SaveIR = streamInto(IR);
     std::string RemarksFile = std::exchange(Conf.RemarksFilename, "");
     std::string DwoFile = std::exchange(Conf.SplitDwarfOutput, "");
     auto Named = std::exchange(Conf.PreCodeGenModuleHook,
                                [](unsigned, const Module &) { return false; });
     IsMute = true;
-    if (Error E = Run(**M, AddStream, Optimize))
+    if (Error E = Run(*In.M, AddStream, Optimize))
       return std::move(E);
     IsMute = false;
     Conf.PreCodeGenModuleHook = std::move(Named);
@@ -415,6 +470,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     Conf.SplitDwarfOutput = std::move(DwoFile);
     if (Failed)
       return failure("code generation failed");
+  }
+  if (Round == 2) {
     if (Data)
       if (Error E = publishCodegenData(*Data, /*Finalize=*/true))
         return std::move(E);
@@ -422,12 +479,13 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     if (!Files.empty())
       Limit.lift();
     lto::LTOLLVMContext Second(Conf);
-    Expected<std::unique_ptr<Module>> Optimized = parseBitcodeFile(
-        MemoryBufferRef(StringRef(IR.data(), IR.size()), "in-memory IR file"),
-        Second);
+    Expected<std::unique_ptr<Module>> Optimized = readOptimized(
+        B, Second,
+        IsOptimized ? buffer(B.primary())
+                    : MemoryBufferRef(StringRef(IR.data(), IR.size()),
+                                      "in-memory IR file"));
     if (!Optimized)
-      return inFile(B.primary(), Optimized.takeError());
-    (*Optimized)->setModuleIdentifier(B.primary().Path);
+      return Optimized.takeError();
     Halves Codegen;
     Codegen.OnlyCodegen = true;
     if (Error E = Run(**Optimized, AddStream, Codegen))
@@ -440,6 +498,8 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   if (Round == 1 && Result.Produced)
     if (Error E = keepSections(Result.Object))
       return std::move(E);
+  if (Read->Extras.ReturnsOptimized && Round != 0)
+    Result.Optimized = std::move(IR);
 
   auto Take = [](StringRef Path,
                  std::unique_ptr<MemoryBuffer> &Bytes) -> Error {

@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace dtlto {
 
@@ -21,6 +22,8 @@ struct WorkerResult {
   bool Produced = false; // LLVM made an object, if an empty one
   /// The files beside the object, of a job that makes them.
   std::unique_ptr<llvm::MemoryBuffer> Dwo, Remarks;
+  /// Of a job that returns the optimised module; empty: it can't be kept.
+  std::optional<llvm::SmallVector<char, 0>> Optimized;
 
   JobOutputs outputs() const;
 };

@@ -1,0 +1,101 @@
+//===- NoCompiler.cpp - LLVM's object readers, without the rest -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's readers of objects also know files that are bitcode, stubs of
+// libraries and others, and with these goes most of LLVM: IR, assemblers,
+// targets. A program that reads objects alone, with
+// ObjectFile::createObjectFile(), links this file in their place. So does
+// dtlto-distributor for Windows, and nothing else: LLVM has to be built first
+// there, and GNU ld wants what nobody calls to be defined for PE.
+//
+// createObjectFile() itself refuses such files, so nothing here is ever called.
+// If something is after all, the program ends.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/MC/MCInstrAnalysis.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/COFFImportFile.h"
+#include "llvm/Object/IRObjectFile.h"
+#include "llvm/Object/OffloadBinary.h"
+#include "llvm/Object/TapiUniversal.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace llvm;
+using namespace llvm::object;
+
+[[noreturn]] static void missing(const char *What) {
+  report_fatal_error("this program has nothing of LLVM that compiles, but " +
+                         Twine(What) + " was called",
+                     /*gen_crash_diag=*/false);
+}
+
+Expected<std::unique_ptr<IRObjectFile>> IRObjectFile::create(MemoryBufferRef,
+                                                             LLVMContext &) {
+  missing("IRObjectFile::create");
+}
+
+Expected<MemoryBufferRef>
+IRObjectFile::findBitcodeInObject(const ObjectFile &) {
+  missing("IRObjectFile::findBitcodeInObject");
+}
+
+Expected<std::unique_ptr<OffloadBinary>>
+OffloadBinary::create(MemoryBufferRef) {
+  missing("OffloadBinary::create");
+}
+
+Expected<std::unique_ptr<TapiUniversal>>
+TapiUniversal::create(MemoryBufferRef) {
+  missing("TapiUniversal::create");
+}
+
+// The class's table of virtual functions goes with this one.
+Error COFFImportFile::printSymbolName(raw_ostream &, DataRefImpl) const {
+  missing("COFFImportFile::printSymbolName");
+}
+
+#if LLVM_VERSION_MAJOR >= 22
+const Target *TargetRegistry::lookupTarget(const Triple &, std::string &) {
+#else
+const Target *TargetRegistry::lookupTarget(StringRef, std::string &) {
+#endif
+  missing("TargetRegistry::lookupTarget");
+}
+
+// Here, too, with the table.
+bool MCInstrAnalysis::clearsSuperRegisters(const MCRegisterInfo &,
+                                           const MCInst &, APInt &) const {
+  missing("MCInstrAnalysis::clearsSuperRegisters");
+}
+
+bool MCInstrAnalysis::evaluateBranch(const MCInst &, uint64_t, uint64_t,
+                                     uint64_t &) const {
+  missing("MCInstrAnalysis::evaluateBranch");
+}
+
+std::optional<uint64_t> MCInstrAnalysis::evaluateMemoryOperandAddress(
+    const MCInst &, const MCSubtargetInfo *, uint64_t, uint64_t) const {
+  missing("MCInstrAnalysis::evaluateMemoryOperandAddress");
+}
+
+std::optional<uint64_t>
+MCInstrAnalysis::getMemoryOperandRelocationOffset(const MCInst &,
+                                                  uint64_t) const {
+  missing("MCInstrAnalysis::getMemoryOperandRelocationOffset");
+}
+
+#if LLVM_VERSION_MAJOR >= 22
+bool MCInstrDesc::hasDefOfPhysReg(const MCInst &, MCRegister,
+                                  const MCRegisterInfo &) const {
+#else
+bool MCInstrDesc::hasDefOfPhysReg(const MCInst &, unsigned,
+                                  const MCRegisterInfo &) const {
+#endif
+  missing("MCInstrDesc::hasDefOfPhysReg");
+}

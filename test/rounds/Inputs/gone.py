@@ -1,0 +1,112 @@
+# Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gone.py between|during VICTIMS COMMAND...: runs COMMAND, a link of four modules in
+two rounds by daemons of farm.py whose compiler is Inputs/waiting.sh, with
+--thinlto-dist-log=link.log and --thinlto-dist-report=report.json, and kills some of
+the daemons (their numbers, with commas):
+
+  between  when the first round has ended: the second begins after that, since its
+           log is a pipe that nobody reads before
+  during   when all four jobs of the second round have begun, and none has ended
+
+Fails unless each victim did a job in the first round, and none in the second.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "Inputs"))
+from daemons import kill_session
+
+# In seconds. Nothing here takes long unless it is broken.
+LIMIT = 60
+
+
+def wait_until(link, condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert link.poll() is None, "the link has ended"
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.003)
+
+
+def begun(number):
+    """Whether all jobs of a round have."""
+    return sum(name.startswith(number) for name in os.listdir("begun")) == 4
+
+
+def let_go(number):
+    with open("begun/go" + number, "w"):
+        pass
+
+
+def first_has_ended():
+    try:
+        with open("link.round1.log") as log:
+            return "\n  Close\n" in log.read()
+    except FileNotFoundError:
+        return False
+
+
+def play(link, when, victims):
+    # The linker tries first whether it can be written.
+    with open("link.log") as log:
+        log.read()
+    wait_until(link, lambda: begun("1"))
+    let_go("1")
+    wait_until(link, first_has_ended)
+    if when == "between":
+        assert not os.path.exists("out") and not begun("2")
+        for victim in victims:
+            kill_session(int(os.environ["FARM_SESSIONS"].split()[victim - 1]))
+        let_go("2")
+    with open("link.log") as log:
+        if when == "during":
+            wait_until(link, lambda: begun("2"))
+            for victim in victims:
+                kill_session(int(os.environ["FARM_SESSIONS"].split()[victim - 1]))
+            let_go("2")
+        log.read()
+    code = link.wait(LIMIT)
+    if code:
+        sys.exit(code)
+
+
+def check(victims):
+    with open("report.json") as f:
+        jobs = json.load(f)["jobs"]
+    who = {1: set(), 2: set()}
+    for job in jobs:
+        who[job["round"]].add(job["attempts"][job["winner"]].get("worker"))
+    assert len(jobs) == 8, jobs
+    for victim in victims:
+        name = "127.0.0.1:" + os.environ["PORT%d" % victim]
+        assert name in who[1] and name not in who[2], (name, who)
+
+
+def main():
+    when, victims = sys.argv[1], [int(n) for n in sys.argv[2].split(",")]
+    shutil.rmtree("begun", ignore_errors=True)
+    for name in "link.log", "link.round1.log", "out":
+        if os.path.lexists(name):
+            os.unlink(name)
+    os.mkdir("begun")
+    os.chmod("begun", 0o1777)
+    os.mkfifo("link.log")
+    link = subprocess.Popen(sys.argv[3:])
+    try:
+        play(link, when, victims)
+    finally:
+        link.kill()
+        link.wait()
+    check(victims)
+
+
+if __name__ == "__main__":
+    main()
