@@ -82,10 +82,10 @@ def our_options(opts, plugin, *args):
         spell = "--thinlto-dist-{}={}".format
     # A cost history is a file that stock LLD doesn't have, and so are objects in a
     # cache that other processes have made. Jobs are counted, and slow ones get
-    # duplicate attempts.
+    # duplicate attempts. Tests' modules are small, and are slimmed all the same.
     elsewhere = plugin not in ("local", opts.counter) or "mode=process" in args
     return [spell("plugin", plugin), spell("fallback", "none"),
-            spell("costs", "off"), spell("duplicate", "0"),
+            spell("costs", "off"), spell("duplicate", "0"), spell("slim", "0"),
             spell("cache", "shared" if elsewhere else "separate")] + [
         spell("plugin-arg", arg) for arg in args]
 

@@ -13,7 +13,7 @@ for n in $counts; do
     exit 1
   fi
   grep -v "this machine can't open a connection" said > others
-  if grep -E "not used|can't be used|rests" others; then
+  if grep -E "not used|can't be used|rests|[0-9]: can't read|was granted" others; then
     echo "$n: a host is blamed"
     exit 1
   fi

@@ -27,9 +27,16 @@ for word in words:
         options += ["-mllvm", word]
     else:
         inputs.append(word)
+
+def names_ios(path):
+    with open(path, "rb") as file:  # its triple is in the symbol table
+        return b"-ios" in file.read()
+
+
+platform = "ios" if any(map(names_ios, inputs)) else "macos"
 with tempfile.TemporaryDirectory() as objects:
     status = subprocess.run(
-        [linker, "-arch", "arm64", "-platform_version", "macos", "11", "11",
+        [linker, "-arch", "arm64", "-platform_version", platform, "12", "12",
          "-dylib", "-undefined", "dynamic_lookup", *inputs, *options,
          "-object_path_lto", objects, "-o", out + ".linked"]).returncode
     if status == 0:

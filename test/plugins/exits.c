@@ -2,14 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Wrong: ends the linker's process. `in=open`, `in=submit`, `in=job` (on a
-// thread of its own), `in=close`: where; `code=N`: with which exit code (0).
+// thread of its own), `in=close`: where; `code=N`: with which exit code (0);
+// `by=pipe`: by a SIGPIPE instead, with something that hangs in an exit().
 
 #include "common.h"
+#include <signal.h>
+#include <unistd.h>
+
+static void hang(void) {
+  for (;;)
+    pause();
+}
 
 static void end(const dtlto_session *s, const char *here) {
-  const char *in = argument(s, "in");
-  if (in && !strcmp(in, here))
+  const char *in = argument(s, "in"), *by = argument(s, "by");
+  if (!in || strcmp(in, here))
+    return;
+  if (!by || strcmp(by, "pipe"))
     exit((int)number(s, "code", 0));
+  atexit(hang);
+  raise(SIGPIPE);
 }
 
 static int32_t open_session(dtlto_session *s,

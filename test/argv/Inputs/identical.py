@@ -75,7 +75,7 @@ def parse():
                    help="jobs may be kept here if a message says why")
     p.add_argument("--way", choices=("clang", "worker", "both", "parts"),
                    default="clang", help="what runs the jobs")
-    p.add_argument("--slim", choices=("on", "off"), default="on",
+    p.add_argument("--slim", choices=("0", "off"), default="0",
                    help="off: jobs have whole modules to import from")
     opts, rest = p.parse_known_args()
     groups = [[]]

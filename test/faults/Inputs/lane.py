@@ -31,9 +31,9 @@ from daemons import session_members
 from faults import Fault, Names
 
 # After its bound, a link has so long until it counts as one that hangs, in seconds.
-GRACE = 20
+GRACE = 60
 # So long may a daemon take to notice that its client has left.
-CLEANING = 10
+CLEANING = 30
 # What an error has to name: a host, a module, an option, what there is too little of,
 # or the plugin's call that hangs.
 NAMED = re.compile(
