@@ -377,6 +377,10 @@ void Rules::onCompile(const Action &A) {
     BytesHere += IsHere ? Infos[Other.Job].BytesHere : 0;
     expect(Other.Job != A.Job || !Other.Compiles,
            "is compiled here by two threads at once");
+    bool MayStayHere = Other.At == Where::Preparing ||
+                       (Other.At == Where::Ready && !IsOpen && !Dropped);
+    expect(!O.KeepOrder || Other.Job >= A.Job || !MayStayHere,
+           "is compiled here before a job of a higher rank that may stay here");
     expect(Id == A.Attempt || Other.Job != A.Job || !isLive(Other) ||
                !Infos[A.Job].HasSideFiles,
            "is compiled here beside another attempt that writes its files");

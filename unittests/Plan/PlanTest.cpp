@@ -362,6 +362,35 @@ TEST(PlanTest, OneOfferAtATimeWhereTheOrderIsKept) {
   EXPECT_GT(H.P.wakeUp(), 5ms);
 }
 
+TEST(PlanTest, WhatStaysHereIsInOrderWhereTheOrderIsKept) {
+  // Jobs that were built before the plugin was open are built again.
+  Options O = remoteOnly();
+  O.KeepOrder = true;
+  O.Cores = 1;
+  History H(O, jobs({1, 3, 2}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "inexpressible 2", "stays 4 inexpressible"},
+          {3, "opened more", "load, again 1"},
+          {4, "inexpressible 1", "stays 5 inexpressible, compile 5"},
+          {5, "compiled 5 1", "won 5, deliver 5, compile 4"},
+          {6, "inexpressible 3", "stays 6 inexpressible"},
+          {7, "compiled 4 1", "won 4, deliver 4, compile 6"}});
+}
+
+TEST(PlanTest, AndWaitsForNoPluginThatIsGone) {
+  Options O = remoteOnly();
+  O.KeepOrder = true;
+  O.Cores = 1;
+  History H(O, jobs({1, 3}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "inexpressible 2", "stays 3 inexpressible"},
+          {3, "openfailed",
+           "drop openfailed, cancel 1 gone, stays 4 gone, compile 4"},
+          {4, "compiled 4 1", "won 4, deliver 4, compile 3"}});
+}
+
 //===----------------------------------------------------------------------===//
 // Attempts that fail
 //===----------------------------------------------------------------------===//

@@ -120,7 +120,8 @@ std::string Plan::check() const {
     bool HasMemory = NumHere == 0 ||
                      BytesRunning + Jobs[Next].Info.BytesHere <= O.MaxBytesHere;
     bool HasToken = !O.NeedsTokens || Tokens >= NumHere;
-    Expect(!HasMemory || (!HasToken && TokenAsked),
+    bool IsNext = keepsOrderHere(*find(in(State::Queued).begin()->second));
+    Expect(!IsNext || !HasMemory || (!HasToken && TokenAsked),
            "a job waits for a thread, and one is idle", Next);
   }
   Expect(!O.NeedsTokens || in(State::Compiling).size() <= Tokens + 1,

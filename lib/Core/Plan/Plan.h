@@ -375,6 +375,7 @@ private:
   void dropPlugin(Cause Why);
   void checkDeadlines();
   bool keepsOrder(const Attempt &A) const;
+  bool keepsOrderHere(const Attempt &A) const;
   bool lacksMemory(const Attempt &A) const;
   static bool isRunningHere(const Attempt &A) {
     return A.State == AttemptState::Compiling ||

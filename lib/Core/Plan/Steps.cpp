@@ -70,6 +70,16 @@ bool Plan::keepsOrder(const Attempt &A) const {
           Bytes <= O.MaxBytesInFlight / 2);
 }
 
+/// Whether it is known of all jobs before \p A that the plugin can do them, or
+/// that they have to be compiled here: then they are in the queue here, too.
+bool Plan::keepsOrderHere(const Attempt &A) const {
+  auto HasBefore = [&](State S) {
+    return !in(S).empty() && in(S).begin()->first < A.Job;
+  };
+  return !O.KeepOrder || !(HasBefore(State::Preparing) ||
+                           (!IsOpen && !PluginGone && HasBefore(State::Ready)));
+}
+
 /// Whether \p A has to wait until others leave their memory.
 bool Plan::lacksMemory(const Attempt &A) const {
   return BytesInFlight + A.Bytes > O.MaxBytesInFlight && numAtPlugin() != 0;
@@ -127,7 +137,7 @@ void Plan::compileMore() {
   unsigned Limit = O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores;
   while (!in(State::Queued).empty() && in(State::Compiling).size() < Limit) {
     Attempt &A = *find(in(State::Queued).begin()->second);
-    if (!hasRoomHere(Jobs[A.Job]))
+    if (!keepsOrderHere(A) || !hasRoomHere(Jobs[A.Job]))
       return;
     compile(A);
   }
