@@ -42,7 +42,7 @@ struct File {
 class Slim {
 public:
   Slim(StringRef IR, GUIDSet Imported) : Whole(thinBitcode(IR)) {
-    Content = must(slimModule(Whole.Module, Imported));
+    Content = must(slimModule(Whole.Module, Imported)).Bytes;
     // All of it, by a reader that skips nothing.
     M = must(parseBitcodeFile(MemoryBufferRef(ref(Content), "slim"), Context));
     EXPECT_FALSE(verifyModule(*M, &errs()));
@@ -625,7 +625,7 @@ TEST(SlimModuleTest, NamesOfTypesStay) {
           "%\"class.name::Type" + N + "\" ret void }\n";
   }
   File Whole(thinBitcode(IR));
-  Bytes Content = must(slimModule(Whole.Module, {guid("wanted")}));
+  Bytes Content = must(slimModule(Whole.Module, {guid("wanted")})).Bytes;
   auto Names = [](const Bytes &B) {
     // The reader knows types that no body shows.
     LLVMContext Context;

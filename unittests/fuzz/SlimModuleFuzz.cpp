@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bitcode/Assembly.h"
 #include "Bitcode/SlimModule.h"
 #include "Fuzz.h"
 #include "Modules.h"
@@ -408,32 +409,33 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     if (Others >> (4 + I) & 1)
       import("v" + std::to_string(I));
 
-  Expected<SmallVector<char, 0>> Slim = slimModule(Module, Imported);
-  if (!Slim) {
-    check(isLine(toString(Slim.takeError())));
+  Expected<SlimBitcode> Made = slimModule(Module, Imported);
+  if (!Made) {
+    check(isLine(toString(Made.takeError())));
     return 0;
   }
-  check(ref(must(slimModule(Module, Imported))) == ref(*Slim));
+  const SmallVector<char, 0> &Slim = Made->Bytes;
+  check(ref(must(slimModule(Module, Imported)).Bytes) == ref(Slim));
+  check(Made->MayHaveAssembly || !assemblyMayReadFiles(ref(Slim)));
   // It is a module of ThinLTO that every reader reads.
-  must(lto::findThinLTOModule(MemoryBufferRef(ref(*Slim), "slim")));
+  must(lto::findThinLTOModule(MemoryBufferRef(ref(Slim), "slim")));
   {
     LLVMContext Context;
     auto M =
-        must(parseBitcodeFile(MemoryBufferRef(ref(*Slim), "slim"), Context));
+        must(parseBitcodeFile(MemoryBufferRef(ref(Slim), "slim"), Context));
     check(!verifyModule(*M, &errs()));
   }
   // An importer makes the same of both.
-  std::string Want = imported(Whole, Imported),
-              Have = imported(*Slim, Imported);
+  std::string Want = imported(Whole, Imported), Have = imported(Slim, Imported);
   if (Want != Have) {
     errs() << "of the whole module:\n" << Want << "of the slim one:\n" << Have;
     abort();
   }
   // What is slim can be made slim, and stays as it is.
   BitcodeModule Again =
-      must(lto::findThinLTOModule(MemoryBufferRef(ref(*Slim), "slim")));
-  if (Expected<SmallVector<char, 0>> Twice = slimModule(Again, Imported))
-    check(imported(*Twice, Imported) == Want);
+      must(lto::findThinLTOModule(MemoryBufferRef(ref(Slim), "slim")));
+  if (Expected<SlimBitcode> Twice = slimModule(Again, Imported))
+    check(imported(Twice->Bytes, Imported) == Want);
   else
     check(isLine(toString(Twice.takeError())));
   return 0;

@@ -12,6 +12,18 @@
 using namespace llvm;
 using namespace dtlto;
 
+bool dtlto::isInlineAssembly(unsigned Code) {
+  switch (Code) {
+  case bitc::CST_CODE_INLINEASM_OLD:
+  case bitc::CST_CODE_INLINEASM_OLD2:
+  case bitc::CST_CODE_INLINEASM_OLD3:
+  case bitc::CST_CODE_INLINEASM:
+    return true;
+  default:
+    return false;
+  }
+}
+
 bool dtlto::mayReadFiles(StringRef Text) {
   // LLVM takes directives in upper case as well.
   for (StringRef Word : {".inc", ".macro", ".irp"})
@@ -30,13 +42,8 @@ static Error addConstants(BitstreamCursor &In, bool &Reads) {
   if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
     return E;
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
-    switch (Code) {
-    case bitc::CST_CODE_INLINEASM_OLD:
-    case bitc::CST_CODE_INLINEASM_OLD2:
-    case bitc::CST_CODE_INLINEASM_OLD3:
-    case bitc::CST_CODE_INLINEASM:
+    if (isInlineAssembly(Code))
       Reads |= mayReadFiles(Record);
-    }
     return Error::success();
   });
 }

@@ -25,6 +25,9 @@ namespace dtlto {
 /// for which it reads none.
 bool mayReadFiles(llvm::StringRef Text);
 
+/// Whether records of \p Code, of a block of constants, have assembly.
+bool isInlineAssembly(unsigned Code);
+
 /// Whether that holds for any assembly of the first module in \p Bytes, which
 /// LLVM's writer made; true where they are malformed. Importers of a module
 /// also parse its assembly at file scope, for .symver directives. Any thread.

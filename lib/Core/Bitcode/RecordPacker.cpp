@@ -46,11 +46,20 @@ void RecordPacker::Widths::add(const Widths &Other) {
 
 void RecordPacker::count(unsigned Code, ArrayRef<uint64_t> Ops) {
   Shape &S = Shapes[{Code, std::min(Ops.size(), MaxOps + 1)}];
-  ++S.Number;
+  if (++S.Number == 1) {
+    S.FirstOps.assign(Ops.begin(), Ops.end());
+    return;
+  }
   const bool Long = Ops.size() > MaxOps;
-  S.Ops.resize(Long ? 1 : Ops.size());
-  for (size_t I = 0; I != Ops.size(); ++I)
-    S.Ops[Long ? 0 : I].add(Ops[I]);
+  auto Add = [&](ArrayRef<uint64_t> Values) {
+    for (size_t I = 0; I != Values.size(); ++I)
+      S.Ops[Long ? 0 : I].add(Values[I]);
+  };
+  if (S.Number == 2) {
+    S.Ops.resize(Long ? 1 : Ops.size());
+    Add(S.FirstOps);
+  }
+  Add(Ops);
 }
 
 RecordPacker::Counts RecordPacker::Widths::counts() const {
@@ -114,6 +123,9 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
     Number += S.Number;
     for (const Widths &Op : S.Ops)
       Values.add(Op);
+    if (S.Number == 1)
+      for (uint64_t Op : S.FirstOps)
+        Values.add(Op);
   }
   std::map<unsigned, BitCodeAbbrevOp> Elements;
   for (const auto &[Code, Of] : Codes) {
@@ -133,7 +145,7 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
   // And for those of one length, if it is shorter than that.
   for (auto &[TheKey, S] : Shapes) {
     const auto &[Code, NumOps] = TheKey;
-    if (NumOps > MaxOps)
+    if (NumOps > MaxOps || S.Number == 1)
       continue;
     uint64_t Was = S.Number * (6 + vbrBits(width(NumOps), 6)), Bits = 0;
     SmallVector<Counts, 0> Ops;
@@ -186,35 +198,48 @@ void RecordPacker::emit(BitstreamWriter &W, unsigned Code,
   W.EmitRecord(Code, Ops, Abbrev);
 }
 
+/// Writes \p Records, all of which \p Packer has counted.
+static void writeBlock(const RecordList &Records, RecordPacker &Packer,
+                       BitstreamWriter &W, unsigned ID) {
+  // Each bit of the abbreviations' numbers is one in each record.
+  W.EnterSubblock(ID, 4);
+  Packer.define(W, /*Max=*/7);
+  for (RecordList::Reader R(Records); !R.atEnd(); R.next())
+    Packer.emit(W, R.code(), R.ops());
+  W.ExitBlock();
+}
+
 Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
                          ChangeRecord Change) {
   if (Error E = In.EnterSubBlock(ID))
     return E;
   RecordPacker Packer;
-  struct Record {
-    unsigned Code;
-    size_t NumOps;
-  };
-  std::vector<Record> Records;
-  std::vector<uint64_t> AllOps;
+  RecordList Records;
   auto OnRecord = [&](unsigned Code, SmallVectorImpl<uint64_t> &Ops) -> Error {
     if (Change && !Change(Code, Ops))
       return Error::success();
     Packer.count(Code, Ops);
-    Records.push_back({Code, Ops.size()});
-    AllOps.insert(AllOps.end(), Ops.begin(), Ops.end());
+    Records.add(Code, Ops);
     return Error::success();
   };
   if (Error E = readBlock(In, OnRecord))
     return E;
-  // Each bit of the abbreviations' numbers is one in each record.
-  W.EnterSubblock(ID, 4);
-  Packer.define(W, /*Max=*/7);
-  ArrayRef<uint64_t> Rest = AllOps;
-  for (const auto &[Code, NumOps] : Records) {
-    Packer.emit(W, Code, Rest.take_front(NumOps));
-    Rest = Rest.drop_front(NumOps);
-  }
-  W.ExitBlock();
+  writeBlock(Records, Packer, W, ID);
   return Error::success();
+}
+
+void dtlto::repackBlock(const RecordList &Records, BitstreamWriter &W,
+                        unsigned ID, ChangeRecord Change) {
+  RecordPacker Packer;
+  RecordList Changed;
+  SmallVector<uint64_t, 64> Ops;
+  for (RecordList::Reader R(Records); !R.atEnd(); R.next()) {
+    unsigned Code = R.code();
+    Ops.assign(R.ops().begin(), R.ops().end());
+    if (Change && !Change(Code, Ops))
+      continue;
+    Packer.count(Code, Ops);
+    Changed.add(Code, Ops);
+  }
+  writeBlock(Changed, Packer, W, ID);
 }

@@ -53,8 +53,10 @@ private:
   /// Records of one code and one number of operands.
   struct Shape {
     uint64_t Number = 0;
-    std::vector<Widths> Ops;
-    unsigned Abbrev = 0; // 0: none
+    // Most are those of one record. It never pays to define something for it.
+    std::vector<uint64_t> FirstOps;
+    std::vector<Widths> Ops; // of two and more
+    unsigned Abbrev = 0;     // 0: none
   };
   using Key = std::pair<unsigned, size_t>; // code, operands
   struct Choice;
@@ -66,6 +68,44 @@ private:
   std::map<unsigned, unsigned> Arrays; // abbreviations for any length, by code
 };
 
+/// Records in a row, out of their bitstream.
+class RecordList {
+  struct Record {
+    unsigned Code;
+    size_t NumOps;
+  };
+
+public:
+  void add(unsigned Code, llvm::ArrayRef<uint64_t> Ops) {
+    Records.push_back({Code, Ops.size()});
+    AllOps.insert(AllOps.end(), Ops.begin(), Ops.end());
+  }
+  /// Hands out the records one by one, in order. The list outlives it.
+  class Reader {
+  public:
+    explicit Reader(const RecordList &List)
+        : Records(List.Records), Ops(List.AllOps) {}
+    bool atEnd() const { return Records.empty(); }
+    unsigned code() const { return Records.front().Code; }
+    llvm::ArrayRef<uint64_t> ops() const {
+      return Ops.take_front(Records.front().NumOps);
+    }
+    void next() {
+      Ops = Ops.drop_front(Records.front().NumOps);
+      Records = Records.drop_front();
+    }
+
+  private:
+    llvm::ArrayRef<Record> Records;
+    llvm::ArrayRef<uint64_t> Ops;
+  };
+  size_t size() const { return Records.size(); }
+
+private:
+  std::vector<Record> Records;
+  std::vector<uint64_t> AllOps;
+};
+
 /// Changes a record, and returns whether to keep it.
 using ChangeRecord = llvm::function_ref<bool(
     unsigned &Code, llvm::SmallVectorImpl<uint64_t> &Ops)>;
@@ -75,6 +115,9 @@ using ChangeRecord = llvm::function_ref<bool(
 /// blobs in it, with at most five abbreviations in BLOCKINFO, which \p W knows.
 llvm::Error repackBlock(llvm::BitstreamCursor &In, llvm::BitstreamWriter &W,
                         unsigned ID, ChangeRecord Change = nullptr);
+/// Writes such a block that was read into \p Records before.
+void repackBlock(const RecordList &Records, llvm::BitstreamWriter &W,
+                 unsigned ID, ChangeRecord Change = nullptr);
 
 } // namespace dtlto
 

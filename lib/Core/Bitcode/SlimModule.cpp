@@ -40,9 +40,11 @@ static bool isKnownBlock(unsigned ID) {
 }
 
 /// Reads the module block of \p Bytes for \p Selection, and \p Metadata if its
-/// form is known. Returns what the bodies that are kept refer to.
+/// form is known; notes its \p Blocks. Returns what the bodies that are kept
+/// refer to.
 static Expected<SlimUses> look(StringRef Bytes, SlimSelection &Selection,
-                               std::optional<SlimMetadata> &Metadata) {
+                               std::optional<SlimMetadata> &Metadata,
+                               std::vector<BlockPlace> &Blocks) {
   BitstreamCursor In(Bytes);
   if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
     return std::move(E);
@@ -56,6 +58,7 @@ static Expected<SlimUses> look(StringRef Bytes, SlimSelection &Selection,
   auto OnBlock = [&](unsigned ID) -> Error {
     if (!isKnownBlock(ID))
       return failure("a block of an unknown kind, " + Twine(ID));
+    Blocks.push_back({ID, In.GetCurrentBitNo(), Selection.records().size()});
     switch (ID) {
     case bitc::BLOCKINFO_BLOCK_ID:
       return readBlockInfo(In, BlockInfo);
@@ -104,11 +107,13 @@ static Expected<SlimUses> look(StringRef Bytes, SlimSelection &Selection,
   return Uses;
 }
 
-Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
-                                                 const GUIDSet &Imported) {
+Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
+                                        const GUIDSet &Imported) {
   SlimSelection Selection(Module.getStrtab(), Imported);
   std::optional<SlimMetadata> Metadata;
-  Expected<SlimUses> Uses = look(Module.getBuffer(), Selection, Metadata);
+  std::vector<BlockPlace> Blocks;
+  Expected<SlimUses> Uses =
+      look(Module.getBuffer(), Selection, Metadata, Blocks);
   if (!Uses)
     return Uses.takeError();
   Selection.drop(std::move(*Uses));
@@ -119,13 +124,16 @@ Expected<SmallVector<char, 0>> dtlto::slimModule(const BitcodeModule &Module,
     if (readsMetadataOnDemand())
       Metadata->dropUnread(Selection.metadata(), Selection.knowsMetadata());
   }
-  SmallVector<char, 0> Out;
+  SlimBitcode Slim;
+  Slim.MayHaveAssembly = Selection.hasAssembly();
+  SmallVector<char, 0> &Out = Slim.Bytes;
   Out.reserve(Module.getBuffer().size() / 2);
   {
     // The writer may hold bytes back until its end.
-    SlimWriter Writer(Module, Selection, Metadata ? &*Metadata : nullptr, Out);
+    SlimWriter Writer(Module, Selection, Blocks,
+                      Metadata ? &*Metadata : nullptr, Out);
     if (Error E = Writer.run())
       return std::move(E);
   }
-  return Out;
+  return Slim;
 }

@@ -59,11 +59,18 @@ namespace dtlto {
 
 using GUIDSet = llvm::DenseSet<llvm::GlobalValue::GUID>;
 
+/// A module with only what jobs import.
+struct SlimBitcode {
+  llvm::SmallVector<char, 0> Bytes; // a bitcode file
+  /// False: there is no assembly in it. True: there may be.
+  bool MayHaveAssembly = true;
+};
+
 /// Returns a bitcode file that is the same as \p Module's for an importer of no
 /// more than \p Imported. Fails, with one line that says why, where that is not
 /// certain, or if the module is malformed. Any thread.
-llvm::Expected<llvm::SmallVector<char, 0>>
-slimModule(const llvm::BitcodeModule &Module, const GUIDSet &Imported);
+llvm::Expected<SlimBitcode> slimModule(const llvm::BitcodeModule &Module,
+                                       const GUIDSet &Imported);
 
 } // namespace dtlto
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bitcode/SlimSelection.h"
+#include "Bitcode/Assembly.h"
 #include "Bitcode/BitstreamCopy.h"
 #include "Support/Failure.h"
 #include "LLVM/Module.h"
@@ -33,6 +34,7 @@ static bool isLocal(uint64_t Linkage) {
 static bool isAppending(uint64_t Linkage) { return Linkage == 2; }
 
 Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
+  Records.add(Code, Record);
   if (isGUIDList(Code)) {
     // It comes before the values.
     if (!GUIDs.empty() || NextValueID != 0 || Record.size() % 2 != 0)
@@ -137,9 +139,11 @@ Error SlimSelection::addConstants(BitstreamCursor &In,
   }
   return readBlock(In, [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
     if (!Function) {
+      ConstantRecords.add(Code, Record);
       Constants.add(Code, Record);
       NextValueID += Code != bitc::CST_CODE_SETTYPE;
     }
+    HasInlineAssembly |= isInlineAssembly(Code);
     if (Code != bitc::CST_CODE_BLOCKADDRESS)
       return Error::success();
     // The reader makes such a function's body at once, and the bodies of the

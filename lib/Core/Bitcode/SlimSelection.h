@@ -8,6 +8,7 @@
 #ifndef DTLTO_BITCODE_SLIMSELECTION_H
 #define DTLTO_BITCODE_SLIMSELECTION_H
 
+#include "Bitcode/RecordPacker.h"
 #include "Bitcode/SlimModule.h"
 #include "Bitcode/SlimUses.h"
 #include "llvm/ADT/DenseMap.h"
@@ -26,11 +27,12 @@ public:
   SlimSelection(llvm::StringRef Strtab, const GUIDSet &Imported)
       : Strtab(Strtab), Imported(Imported) {}
 
-  /// Takes a record of the module block, in order.
+  /// Takes a record of the module block, in order, and keeps it.
   llvm::Error addRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
   /// Takes a function block: \p In stands in front of it, and then behind it.
   llvm::Error addBody(llvm::BitstreamCursor &In);
   /// Takes a block of constants, of \p Function if it is in a body, likewise.
+  /// Keeps the records of the module's own.
   llvm::Error addConstants(llvm::BitstreamCursor &In,
                            std::optional<size_t> Function = std::nullopt);
   /// Takes the block of lists of attributes, likewise.
@@ -40,6 +42,10 @@ public:
   /// Decides on the rest, by what \p Uses says of the bodies that are kept.
   void drop(SlimUses Uses);
 
+  const RecordList &records() const { return Records; }
+  const RecordList &constants() const { return ConstantRecords; }
+  /// Whether there is assembly anywhere, in bodies that are kept or not.
+  bool hasAssembly() const { return HasAssembly || HasInlineAssembly; }
   size_t numFunctions() const { return Functions.size(); }
   size_t numBodies() const { return WithBody.size(); }
   /// How many values the module itself has.
@@ -101,11 +107,12 @@ private:
 
   llvm::StringRef Strtab;
   const GUIDSet &Imported;
+  RecordList Records, ConstantRecords;
   bool HasStrtab = false;
   std::string SourceFile;
   std::vector<uint64_t> GUIDs; // by value's number; 0: made from its name
   uint64_t NextValueID = 0;
-  bool HasAssembly = false;
+  bool HasAssembly = false, HasInlineAssembly = false;
   std::vector<Function> Functions;
   std::vector<size_t> WithBody; // of Functions, in the order of the bodies
   std::vector<Alias> Aliases;

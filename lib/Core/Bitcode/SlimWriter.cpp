@@ -31,26 +31,24 @@ Error SlimWriter::run() {
   return Error::success();
 }
 
-/// Looks at the records that writeRecord() will write.
-Error SlimWriter::countRecords(BitstreamCursor In) {
-  auto OnRecord = [&](unsigned Code,
-                      SmallVectorImpl<uint64_t> &Record) -> Error {
-    Expected<bool> Keep = change(Code, Record);
+/// Makes of the module's records what writeRecord() will write.
+Error SlimWriter::changeRecords() {
+  SmallVector<uint64_t, 64> Record;
+  for (RecordList::Reader R(Selection.records()); !R.atEnd(); R.next()) {
+    Record.assign(R.ops().begin(), R.ops().end());
+    Expected<bool> Keep = change(R.code(), Record);
     if (!Keep)
       return Keep.takeError();
-    if (*Keep && Code != bitc::MODULE_CODE_VSTOFFSET)
-      Packer.count(Code, Record);
-    return Error::success();
-  };
-  if (Error E =
-          readBlock(In, OnRecord, [&](unsigned) { return In.SkipBlock(); }))
-    return E;
-  NumFunctions = NumComdats = 0;
+    IsKept.push_back(*Keep);
+    Records.add(R.code(), Record);
+    if (*Keep && R.code() != bitc::MODULE_CODE_VSTOFFSET)
+      Packer.count(R.code(), Record);
+  }
   return Error::success();
 }
 
 Error SlimWriter::writeModule(BitstreamCursor &In) {
-  if (Error E = countRecords(In))
+  if (Error E = changeRecords())
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
   // Also after errors: a writer wants its blocks closed.
@@ -60,25 +58,24 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
   Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32));
   VSTOffsetAbbrev = W.EmitAbbrev(std::move(Abbrev));
   Packer.define(W, /*Max=*/11);
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    switch (Entry->Kind) {
-    case BitstreamEntry::Error:
-      return malformedBitcode();
-    case BitstreamEntry::EndBlock:
-      return Error::success();
-    case BitstreamEntry::SubBlock:
-      if (Error E = writeBlock(In, Entry->ID))
-        return E;
-      break;
-    case BitstreamEntry::Record:
-      if (Error E = writeRecord(In, Entry->ID))
-        return E;
-      break;
-    }
+  RecordList::Reader Rest(Records);
+  size_t Next = 0;
+  auto WriteRecords = [&](size_t End) -> Error {
+    for (; Next != End; ++Next, Rest.next())
+      if (IsKept[Next])
+        if (Error E = writeRecord(Rest.code(), Rest.ops()))
+          return E;
+    return Error::success();
+  };
+  for (const BlockPlace &Block : Blocks) {
+    if (Error E = WriteRecords(Block.NumRecords))
+      return E;
+    if (Error E = In.JumpToBit(Block.Bit))
+      return E;
+    if (Error E = writeBlock(In, Block.ID))
+      return E;
   }
+  return WriteRecords(Records.size());
 }
 
 Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
@@ -101,7 +98,8 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
   case bitc::PARAMATTR_GROUP_BLOCK_ID:
     return writeAttributes(In, ID);
   case bitc::CONSTANTS_BLOCK_ID:
-    return writeConstants(In);
+    writeConstants();
+    return Error::success();
   case bitc::METADATA_KIND_BLOCK_ID:
     return writeKinds(In);
   case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
@@ -177,7 +175,7 @@ Error SlimWriter::writeKinds(BitstreamCursor &In) {
 }
 
 /// Writes constants, null for those that an importer doesn't read.
-Error SlimWriter::writeConstants(BitstreamCursor &In) {
+void SlimWriter::writeConstants() {
   uint64_t ValueID = Selection.firstConstant();
   auto Change = [&](unsigned &Code, SmallVectorImpl<uint64_t> &Record) {
     if (Code != bitc::CST_CODE_SETTYPE && !Selection.keepsConstant(ValueID++)) {
@@ -186,7 +184,7 @@ Error SlimWriter::writeConstants(BitstreamCursor &In) {
     }
     return true;
   };
-  return repackBlock(In, W, bitc::CONSTANTS_BLOCK_ID, Change);
+  repackBlock(Selection.constants(), W, bitc::CONSTANTS_BLOCK_ID, Change);
 }
 
 /// Moves the name that Record[At] and Record[At + 1] tell, if there is one, to
@@ -244,23 +242,15 @@ Expected<bool> SlimWriter::change(unsigned Code,
   return true;
 }
 
-Error SlimWriter::writeRecord(BitstreamCursor &In, unsigned AbbrevID) {
-  SmallVector<uint64_t, 64> Record;
-  Expected<unsigned> Code = In.readRecord(AbbrevID, Record);
-  if (!Code)
-    return Code.takeError();
-  if (*Code == bitc::MODULE_CODE_VSTOFFSET) {
-    if (VSTOffsetBit)
-      return malformedBitcode();
-    W.EmitRecord(*Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
-    VSTOffsetBit = W.GetCurrentBitNo() - 32;
+Error SlimWriter::writeRecord(unsigned Code, ArrayRef<uint64_t> Record) {
+  if (Code != bitc::MODULE_CODE_VSTOFFSET) {
+    Packer.emit(W, Code, Record);
     return Error::success();
   }
-  Expected<bool> Keep = change(*Code, Record);
-  if (!Keep)
-    return Keep.takeError();
-  if (*Keep)
-    Packer.emit(W, *Code, Record);
+  if (VSTOffsetBit)
+    return malformedBitcode();
+  W.EmitRecord(Code, ArrayRef<uint64_t>({0}), VSTOffsetAbbrev);
+  VSTOffsetBit = W.GetCurrentBitNo() - 32;
   return Error::success();
 }
 

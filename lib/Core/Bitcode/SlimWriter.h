@@ -21,31 +21,40 @@
 
 namespace dtlto {
 
+/// Where a block of the module block is.
+struct BlockPlace {
+  unsigned ID;
+  uint64_t Bit;      // behind its ENTER_SUBBLOCK's ID
+  size_t NumRecords; // that the module block has before it
+};
+
 /// Copies a module's bitstream and leaves out what isn't needed on the way.
 class SlimWriter {
 public:
-  /// Writes to the end of \p Out. \p Metadata is null if its block has to be
-  /// copied as it is. All four outlive the writer.
+  /// Writes to the end of \p Out. \p Blocks are all of the module block, in
+  /// order. \p Metadata is null if its block has to be copied as it is. All
+  /// five outlive the writer.
   SlimWriter(const llvm::BitcodeModule &Module, const SlimSelection &Selection,
-             const SlimMetadata *Metadata, llvm::SmallVectorImpl<char> &Out)
+             llvm::ArrayRef<BlockPlace> Blocks, const SlimMetadata *Metadata,
+             llvm::SmallVectorImpl<char> &Out)
       : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()),
-        Selection(Selection), Metadata(Metadata), W(Out) {}
+        Selection(Selection), Blocks(Blocks), Metadata(Metadata), W(Out) {}
 
   /// Call once. Fails as slimModule() does; then what was written is of no use.
   llvm::Error run();
 
 private:
-  llvm::Error countRecords(llvm::BitstreamCursor In);
   llvm::Error writeModule(llvm::BitstreamCursor &In);
   llvm::Error writeBlock(llvm::BitstreamCursor &In, unsigned ID);
-  llvm::Error writeRecord(llvm::BitstreamCursor &In, unsigned AbbrevID);
+  llvm::Error changeRecords();
+  llvm::Error writeRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
   llvm::Expected<bool> change(unsigned Code,
                               llvm::SmallVectorImpl<uint64_t> &Record);
   llvm::Error writeBlockInfo(llvm::BitstreamCursor &In);
   llvm::Error writeAttributes(llvm::BitstreamCursor &In, unsigned ID);
   llvm::Error writeKinds(llvm::BitstreamCursor &In);
   llvm::Error writeMetadata(llvm::BitstreamCursor &In);
-  llvm::Error writeConstants(llvm::BitstreamCursor &In);
+  void writeConstants();
   llvm::Error writeSummary(llvm::BitstreamCursor &In);
   llvm::Error writeBody(llvm::BitstreamCursor &In);
   llvm::Error writeFunctionTable();
@@ -55,10 +64,14 @@ private:
 
   llvm::StringRef Bytes, Strtab;
   const SlimSelection &Selection;
+  llvm::ArrayRef<BlockPlace> Blocks;
   const SlimMetadata *Metadata;
   llvm::BitstreamWriter W;
   std::optional<llvm::BitstreamBlockInfo> BlockInfo;
-  RecordPacker Packer; // of the records outside of blocks
+  // The records outside of blocks as they will be, and whether each is kept.
+  RecordList Records;
+  std::vector<bool> IsKept;
+  RecordPacker Packer; // of these
   unsigned VSTOffsetAbbrev = 0;
   size_t NumFunctions = 0, NumComdats = 0, NumBodies = 0;
   uint64_t VSTOffsetBit = 0; // where it is to be written

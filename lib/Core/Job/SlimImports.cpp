@@ -17,12 +17,19 @@ using namespace dtlto;
 SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
     : Tasks(Tasks.begin(), Tasks.end()), From(From) {}
 
+/// All first jobs wait for this.
 void SlimImports::plan() {
+  // Names are those of the index: the same characters at the same place.
+  DenseMap<const char *, std::vector<GlobalValue::GUID> *> ByPlace;
   for (const Task &T : Tasks)
     forEachImport(*T.ImportList, [&](StringRef Name, GlobalValue::GUID GUID,
                                      GlobalValueSummary::ImportKind Kind) {
-      if (Kind == GlobalValueSummary::Definition)
-        Imported[Name].insert(GUID);
+      if (Kind != GlobalValueSummary::Definition)
+        return;
+      std::vector<GlobalValue::GUID> *&GUIDs = ByPlace[Name.data()];
+      if (!GUIDs)
+        GUIDs = &Imported[Name];
+      GUIDs->push_back(GUID);
     });
 }
 
@@ -42,21 +49,25 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
   if (Whole.size() < From) {
     WhyNot = "not worth it, of less than " + utostr(From) + " bytes";
   } else {
-    static const GUIDSet Nothing;
-    auto It = Imported.find(Module.getModuleIdentifier());
-    Expected<SmallVector<char, 0>> Bytes =
-        slimModule(Module, It == Imported.end() ? Nothing : It->second);
-    if (!Bytes)
-      WhyNot = toString(Bytes.takeError());
-    else if (Bytes->size() >= Whole.size())
+    GUIDSet OfModule;
+    if (auto It = Imported.find(Module.getModuleIdentifier());
+        It != Imported.end())
+      OfModule.insert(It->second.begin(), It->second.end());
+    Expected<SlimBitcode> Slim = slimModule(Module, OfModule);
+    if (!Slim)
+      WhyNot = toString(Slim.takeError());
+    else if (Slim->Bytes.size() >= Whole.size())
       WhyNot = "nothing to leave out";
     else
-      S.Bytes = std::move(*Bytes);
+      S.Slim = std::move(*Slim);
   }
-  S.Result.Bytes =
-      WhyNot.empty() ? StringRef(S.Bytes.data(), S.Bytes.size()) : Whole;
-  S.Result.MayReadFiles = assemblyMayReadFiles(
-      WhyNot.empty() ? S.Result.Bytes : Module.getBuffer());
+  S.Result.Bytes = WhyNot.empty()
+                       ? StringRef(S.Slim.Bytes.data(), S.Slim.Bytes.size())
+                       : Whole;
+  S.Result.MayReadFiles =
+      S.Slim.MayHaveAssembly &&
+      assemblyMayReadFiles(WhyNot.empty() ? S.Result.Bytes
+                                          : Module.getBuffer());
   std::lock_guard<std::mutex> Lock(Mutex);
   WholeBytes += Whole.size();
   SlimBytes += S.Result.Bytes.size();

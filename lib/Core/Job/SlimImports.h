@@ -55,7 +55,7 @@ private:
   struct Slice {
     bool IsBegun = false; // guarded by Mutex
     std::once_flag Made;
-    llvm::SmallVector<char, 0> Bytes;
+    SlimBitcode Slim;
     Import Result;
   };
   void plan();
@@ -65,8 +65,9 @@ private:
   const std::vector<Task> Tasks;
   const size_t From;
   std::once_flag Planned;
-  llvm::StringMap<GUIDSet> Imported; // by module, once it is planned
-  mutable std::mutex Mutex;          // guards what follows
+  // By module, once it is planned; of each importer.
+  llvm::StringMap<std::vector<llvm::GlobalValue::GUID>> Imported;
+  mutable std::mutex Mutex; // guards what follows
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules
   uint64_t WholeBytes = 0, SlimBytes = 0; // of all of them
