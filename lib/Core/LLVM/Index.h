@@ -50,6 +50,15 @@ void forEachImport(const llvm::FunctionImporter::ImportMapTy &List, Fn Each) {
 #endif
 }
 
+/// How much \p List has: modules, or since LLVM 20 what is imported of them.
+inline size_t numImports(const llvm::FunctionImporter::ImportMapTy &List) {
+#if LLVM_VERSION_MAJOR >= 20
+  return static_cast<size_t>(std::distance(List.begin(), List.end()));
+#else
+  return List.size();
+#endif
+}
+
 /// The names of the modules that \p List imports from, in no order.
 inline llvm::SmallVector<llvm::StringRef, 0>
 importedModules(const llvm::FunctionImporter::ImportMapTy &List) {

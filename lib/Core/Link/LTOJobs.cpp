@@ -13,6 +13,7 @@
 #include "Run/CostHistory.h"
 #include "Support/Failure.h"
 #include "LLVM/Cache.h"
+#include "LLVM/Index.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -41,6 +42,7 @@ JobFacts LTOJobs::facts(size_t J) const {
   uint64_t Size = T.Module.getBuffer().size();
   F.Size = Size / T.Part.Count;
   F.SizeBeside = Size - F.Size;
+  F.NumImports = numImports(*T.ImportList);
   return F;
 }
 

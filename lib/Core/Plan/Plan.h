@@ -254,6 +254,8 @@ public:
   /// The attempts that the plugin has accepted, the highest rank first.
   std::vector<AttemptId> accepted() const;
   /// How many attempts and jobs wait for a thread of the driver's.
+  /// How many jobs more the plugin could begin at once. 0 if nobody knows.
+  size_t numFreeSlots() const;
   size_t numOnThreads() const {
     return in(AttemptState::Preparing).size() +
            in(AttemptState::Compiling).size() + NumBusyThreads;

@@ -97,6 +97,12 @@ size_t Plan::slots() const {
   return std::max<size_t>(1, Slots);
 }
 
+size_t Plan::numFreeSlots() const {
+  bool IsKnown = IsOpen && !PluginGone && !O.KeepOrder && LoadIsKnown &&
+                 TheLoad.Slots != Unknown && !waitsForMemory();
+  return IsKnown ? std::max(slots(), numAtPlugin()) - numAtPlugin() : 0;
+}
+
 /// Whether \p J could begin here now. What must be compiled here goes first.
 bool Plan::mayBeginHere(const Job &J) {
   return in(State::Queued).empty() &&

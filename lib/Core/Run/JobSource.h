@@ -31,6 +31,7 @@ struct JobFacts {
   unsigned Number = 0; // in the order of the link
   // Bytes of bitcode: to compile, and those that are only loaded beside them.
   uint64_t Size = 0, SizeBeside = 0;
+  size_t NumImports = 0; // as in LLVM/Index.h; only good for comparing
 };
 
 /// Jobs have the numbers from 0 on. What the jobs that it makes point at lives

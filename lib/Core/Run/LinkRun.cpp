@@ -66,6 +66,7 @@ void LinkRun::order() {
     const JobFacts &F = J->Facts;
     CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.SizeBeside);
     J->Seconds = E.Seconds;
+    AllSeconds += E.Seconds;
     J->Memory = E.Memory;
   }
   // One thread in this process takes modules in LLVM's order, as in-process
@@ -166,6 +167,7 @@ void LinkRun::step(const PlanEvent &E, Step S) {
 
 void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
   S.Actions = Actions;
+  NumFreeSlots = ThePlan->numFreeSlots();
   for (const Action &A : Actions)
     if (A.Attempt)
       JobOf[A.Attempt] = A.Job;
@@ -286,11 +288,29 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
     std::function<void()> First;
     {
       std::lock_guard<std::mutex> Lock(HelperMutex);
-      First = std::move(HelperWork.begin()->second);
-      HelperWork.erase(HelperWork.begin());
+      auto Next = nextForHelper();
+      First = std::move(Next->second);
+      HelperWork.erase(Next);
     }
     First();
   });
+}
+
+/// The work that a helper begins: the longest job's. But while the plugin has
+/// idle slots, that of the job which imports least, of those that these are
+/// for: it takes the least time to prepare and to send. Imports of other jobs
+/// are slimmed on the way. A job that the whole link may wait for isn't held
+/// up.
+LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
+  auto Next = HelperWork.begin();
+  const size_t NumFree = NumFreeSlots;
+  if (Jobs[Next->first]->Seconds * double(NumFree) > AllSeconds)
+    return Next;
+  size_t Num = 0;
+  for (auto It = Next; It != HelperWork.end() && Num != NumFree; ++It, ++Num)
+    if (Jobs[It->first]->Facts.NumImports < Jobs[Next->first]->Facts.NumImports)
+      Next = It;
+  return Next;
 }
 
 void LinkRun::prepare(const Action &A) {

@@ -108,7 +108,9 @@ private:
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
+  using HelperQueue = std::multimap<plan::JobId, std::function<void()>>;
   void onHelper(plan::JobId J, std::function<void()> Work);
+  HelperQueue::iterator nextForHelper();
   void prepare(const plan::Action &A);
   void prepareOnHelper(const plan::Action &A, std::unique_ptr<BuiltJob> Old);
   void prepareNow(const plan::Action &A, std::unique_ptr<BuiltJob> Old,
@@ -133,6 +135,7 @@ private:
   std::unique_ptr<CostHistory> Costs;
   std::shared_ptr<LocalRoom> Room;        // the session shares it
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
+  double AllSeconds = 0;                  // of all jobs, in estimated seconds
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};
 
@@ -158,8 +161,9 @@ private:
   std::vector<std::string> WorkerNames; // by id; 0 is empty
 
   /// Work for helpers, the longest jobs' first, and in order for each.
-  std::multimap<plan::JobId, std::function<void()>> HelperWork;
-  std::mutex HelperMutex; // guards it
+  HelperQueue HelperWork;
+  std::mutex HelperMutex;               // guards it
+  std::atomic<size_t> NumFreeSlots = 0; // of the plugin's, for helpers
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare, verify, deliver
