@@ -11,6 +11,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -144,17 +146,24 @@ static size_t countOurOptions(ArrayRef<const char *> Args, bool IsCOFF,
   return N;
 }
 
+bool dtlto::isMachO(ArrayRef<const char *> Args) {
+  if (Args.size() > 2 && StringRef(Args[1]) == "-flavor")
+    return StringRef(Args[2]) == "darwin" || StringRef(Args[2]) == "ld64.lld" ||
+           StringRef(Args[2]) == "ld64";
+  return sys::path::filename(Args[0]).contains_insensitive("ld64");
+}
+
 /// The quoting style of response files, as each driver chooses it.
 static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
                                           bool IsCOFF) {
-  if (IsCOFF)
-    return cl::TokenizeWindowsCommandLine;
-  cl::TokenizerCallback Style = cl::TokenizeGNUCommandLine;
+  if (isMachO(Args))
+    return cl::TokenizeGNUCommandLine;
+  bool IsWindows = IsCOFF || Triple(sys::getProcessTriple()).isOSWindows();
   for (StringRef Arg : drop_begin(Args))
     if (consumeDashes(Arg) && Arg.consume_front("rsp-quoting="))
-      Style = Arg == "windows" ? cl::TokenizeWindowsCommandLine
-                               : cl::TokenizeGNUCommandLine;
-  return Style;
+      IsWindows = Arg == "windows";
+  return IsWindows ? cl::TokenizeWindowsCommandLine
+                   : cl::TokenizeGNUCommandLine;
 }
 
 /// Notes LLVM's own options, the output's name, the cache's folder, and whether

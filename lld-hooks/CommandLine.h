@@ -42,6 +42,10 @@ llvm::Error extractOptions(llvm::SmallVectorImpl<const char *> &Args,
                            bool IsCOFF, llvm::StringSaver &Saver,
                            Options &Opts);
 
+/// Whether LLD will run its driver for Mach-O, as far as the program's name and
+/// `-flavor` tell.
+bool isMachO(llvm::ArrayRef<const char *> Args);
+
 } // namespace dtlto
 
 #endif // DTLTO_LLD_HOOKS_COMMANDLINE_H

@@ -68,14 +68,6 @@ static bool isCOFF(ArrayRef<const char *> Args) {
   return programName(Args[0]).contains_insensitive("link");
 }
 
-/// The same for Mach-O.
-static bool isMachO(ArrayRef<const char *> Args) {
-  if (Args.size() > 2 && StringRef(Args[1]) == "-flavor")
-    return StringRef(Args[2]) == "darwin" || StringRef(Args[2]) == "ld64.lld" ||
-           StringRef(Args[2]) == "ld64";
-  return programName(Args[0]).contains_insensitive("ld64");
-}
-
 /// `<prefix>/lib/dtlto`, from where this executable is.
 static std::string pluginFolder(const char *Argv0) {
   SmallString<256> Path(sys::fs::getMainExecutable(

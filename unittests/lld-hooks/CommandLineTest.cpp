@@ -390,4 +390,6 @@ TEST_F(CommandLineTest, QuotingOfResponseFiles) {
   EXPECT_EQ(extract({"--rsp-quoting=posix", File}),
             (Words{"--rsp-quoting=posix", "dira.o", "b c.o"}));
   EXPECT_EQ(extractCOFF({File}), (Words{"dir\\a.o", "b c.o"}));
+  EXPECT_EQ(extractCOFF({"--rsp-quoting=posix", File}),
+            (Words{"--rsp-quoting=posix", "dira.o", "b c.o"}));
 }
