@@ -24,6 +24,13 @@ STOCK = str(LLVM / "bin/ld.lld")
 CLANG = str(LLVM / "bin/clang")
 
 
+# Two rounds of code generation. AArch64 outlines by itself; elsewhere nothing would be
+# learnt without the first.
+LEARN = ["-mllvm", "-enable-machine-outliner", "-mllvm",
+         "-enable-global-merge-func", "--icf=all"]
+TWICE = ["-mllvm", "-codegen-data-thinlto-two-rounds"]
+
+
 # So that what is under way is ended and temporary files go.
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
@@ -130,6 +137,21 @@ def spread(values, digits=2):
     )
 
 
+def cpu_of_sessions(sessions):
+    """Seconds of CPU that all processes of these sessions, and those that they waited
+    for, took so far. So a process's count once it has ended."""
+    ticks = 0
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{int(entry)}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except (ValueError, OSError):
+            continue  # no process, or one that has ended
+        if int(fields[3]) in sessions:
+            ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def attempts(report):
     """What a link's --thinlto-dist-report, a file, says of its attempts: a dict
     for each (docs/REPORT.md), by their ends. `module` is the job's name, `used`
@@ -176,6 +198,12 @@ class Run:
                 f"'{shlex.join(str(word) for word in command)[:200]}' "
                 f"ended with {process.returncode}"
             )
+
+
+def loaded(program):
+    """The bytes of a program that are loaded: without symbol names."""
+    run = Run([LLVM / "bin/llvm-size", program])
+    return sum(int(word) for word in run.output.splitlines()[1].split()[:3])
 
 
 def warm_up(folder, commands):

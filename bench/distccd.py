@@ -73,18 +73,8 @@ class Farm:
                 for what, count in zip(("sent", "received"), counts.groups())}
 
     def cpu(self):
-        """Seconds of CPU that the daemons and all that they started took so
-        far. A compiler's count once it has ended."""
-        ticks = 0
-        for entry in os.listdir("/proc"):
-            try:
-                with open(f"/proc/{int(entry)}/stat") as file:
-                    fields = file.read().rpartition(")")[2].split()
-            except (ValueError, OSError):
-                continue  # no process, or one that has ended
-            if int(fields[3]) in self.sessions:
-                ticks += sum(int(field) for field in fields[11:15])
-        return ticks / os.sysconf("SC_CLK_TCK")
+        """Seconds of CPU that the daemons and all that they started took so far."""
+        return benchlib.cpu_of_sessions(self.sessions)
 
     def __exit__(self, *problem):
         self.process.stdin.close()
