@@ -31,8 +31,9 @@ MORE_WAYS = [BESIDE, BESIDE_DISTCC, PROGRAM_CODEGEN, MAKE_CODEGEN]
 REAPI = "reapi"
 # Of bench/mixed-farm: machines of two processors.
 MIXED_WAYS = [
-    MIXED_WORKERS, MIXED_DISTCC, MIXED_LINKER, MIXED_ALONE
-] = ["arm64-workers", "arm64-distcc", "arm64-linker", "arm64-alone"]
+    MIXED_WORKERS, MIXED_DISTCC, MIXED_LINKER, MIXED_ALONE, MIXED_BOTH
+] = ["arm64-workers", "arm64-distcc", "arm64-linker", "arm64-alone",
+     "arm64-both"]
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
     UPSTREAM: "upstream's DTLTO, a local distributor",
@@ -51,6 +52,7 @@ DESCRIPTIONS = {
     MIXED_DISTCC: "x86-64 linker, distccd with arm64 workers",
     MIXED_LINKER: "arm64 linker, x86-64 workers (`local`, `mode=process`)",
     MIXED_ALONE: "arm64 linker, `local`",
+    MIXED_BOTH: "arm64 linker, arm64 workers (`local`, `mode=process`)",
 }
 
 
