@@ -304,7 +304,8 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
 LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
   auto Next = HelperWork.begin();
   const size_t NumFree = NumFreeSlots;
-  if (Jobs[Next->first]->Seconds * double(NumFree) > AllSeconds)
+  if (L.opts().Order == OrderKind::Link ||
+      Jobs[Next->first]->Seconds * double(NumFree) > AllSeconds)
     return Next;
   size_t Num = 0;
   for (auto It = Next; It != HelperWork.end() && Num != NumFree; ++It, ++Num)

@@ -24,7 +24,8 @@ icecream's but from --env.
 An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
 
-  node       that node with all its processes, compilers included
+  node       that node with all its processes, compilers included, while it has
+             a job
   scheduler  the scheduler
   local      the local daemon
   all        all nodes
@@ -37,6 +38,7 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -150,9 +152,29 @@ class Killer(daemons.Killer):
             return False
         if self.cable:
             self.cable.cut()
+        if self.victims == self.nodes and not self.hold():
+            return False
         for daemon in self.victims:
             kill_session(daemon.process.pid)
         return True
+
+    def hold(self):
+        """Stops the nodes if they have a job; a short one may have ended since it
+        was seen to begin."""
+        self.signal(signal.SIGSTOP)
+        if (sum(node.begun() for node in self.nodes)
+                > sum(node.done() for node in self.nodes)):
+            return True
+        self.signal(signal.SIGCONT)
+        return False
+
+    def signal(self, number):
+        for node in self.nodes:
+            for pid in session_members(node.process.pid):
+                try:
+                    os.kill(pid, number)
+                except ProcessLookupError:
+                    pass
 
 
 def event(text):
