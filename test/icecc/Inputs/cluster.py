@@ -24,8 +24,8 @@ icecream's but from --env.
 An EVENT is <node>:<n>:<victim>, or any:<n>:<victim>: once that node (all nodes
 together) has begun <n> jobs, the victim is killed with SIGKILL:
 
-  node       that node with all its processes, compilers included, while it has
-             a job
+  node       that node with all its processes, compilers included
+  busy       likewise, but not before it has a job
   scheduler  the scheduler
   local      the local daemon
   all        all nodes
@@ -144,7 +144,9 @@ class Killer(daemons.Killer):
         which, self.count, victim = event
         self.nodes = nodes if which == "any" else [nodes[which - 1]]
         self.cable = cable if victim == "cable" else None
-        self.victims = {"node": self.nodes, "all": nodes, "local": [local],
+        self.is_busy_wanted = victim == "busy"
+        self.victims = {"node": self.nodes, "busy": self.nodes,
+                        "all": nodes, "local": [local],
                         "scheduler": [scheduler], "cable": []}[victim]
 
     def strike(self):
@@ -152,7 +154,7 @@ class Killer(daemons.Killer):
             return False
         if self.cable:
             self.cable.cut()
-        if self.victims == self.nodes and not self.hold():
+        if self.is_busy_wanted and not self.hold():
             return False
         for daemon in self.victims:
             kill_session(daemon.process.pid)
@@ -179,7 +181,7 @@ class Killer(daemons.Killer):
 
 def event(text):
     match = re.fullmatch(
-        r"(\d+|any):(\d+):(node|scheduler|local|all|cable)", text)
+        r"(\d+|any):(\d+):(node|busy|scheduler|local|all|cable)", text)
     if not match:
         raise argparse.ArgumentTypeError("not an event: " + text)
     which = match[1] if match[1] == "any" else int(match[1])
