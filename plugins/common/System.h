@@ -111,8 +111,8 @@ void *reserve(size_t Size);
 /// given back.
 void shrink(void *Pages, size_t Old, size_t New);
 
-/// Sets \p Load to how many processes wanted to run in the last minute. False if
-/// nobody knows.
+/// Sets \p Load to how many processes wanted to run in the last minute. False
+/// if nobody knows.
 bool load(double &Load);
 
 } // namespace dtlto::os

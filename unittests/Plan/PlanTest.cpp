@@ -22,6 +22,14 @@ Options remoteOnly() {
   return O;
 }
 
+/// One thread, and all else in LLVM's order.
+Options inOrder() {
+  Options O = remoteOnly();
+  O.KeepOrder = true;
+  O.Cores = 1;
+  return O;
+}
+
 std::vector<JobInfo> jobs(std::initializer_list<double> Seconds) {
   std::vector<JobInfo> Jobs;
   for (double S : Seconds)
@@ -347,10 +355,7 @@ TEST(PlanTest, AndWhenTheNextHasToWait) {
 }
 
 TEST(PlanTest, OneOfferAtATimeWhereTheOrderIsKept) {
-  Options O = remoteOnly();
-  O.KeepOrder = true;
-  O.Cores = 1;
-  History H(O, jobs({1, 3, 2}));
+  History H(inOrder(), jobs({1, 3, 2}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
           {1, "prepared 2", ""},
@@ -364,10 +369,7 @@ TEST(PlanTest, OneOfferAtATimeWhereTheOrderIsKept) {
 
 TEST(PlanTest, WhatStaysHereIsInOrderWhereTheOrderIsKept) {
   // Jobs that were built before the plugin was open are built again.
-  Options O = remoteOnly();
-  O.KeepOrder = true;
-  O.Cores = 1;
-  History H(O, jobs({1, 3, 2}));
+  History H(inOrder(), jobs({1, 3, 2}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
           {1, "prepared 1", "open"},
           {2, "inexpressible 2", "stays 4 inexpressible"},
@@ -379,10 +381,7 @@ TEST(PlanTest, WhatStaysHereIsInOrderWhereTheOrderIsKept) {
 }
 
 TEST(PlanTest, AndWaitsForNoPluginThatIsGone) {
-  Options O = remoteOnly();
-  O.KeepOrder = true;
-  O.Cores = 1;
-  History H(O, jobs({1, 3}));
+  History H(inOrder(), jobs({1, 3}));
   H.play({{0, "start", "prepare 1, prepare 2"},
           {1, "prepared 1", "open"},
           {2, "inexpressible 2", "stays 3 inexpressible"},

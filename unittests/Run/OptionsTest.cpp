@@ -170,8 +170,7 @@ TEST_F(OptionsTest, Slim) {
   EXPECT_EQ(set("thinlto-dist-slim", "65536"), "");
   EXPECT_EQ(Opts.SlimFrom, 65536u);
   for (const char *Value : {"yes", "1K", "ON", "on ", "-1"})
-    expectWrong("thinlto-dist-slim", Value,
-                "'on', 'off' or a number of bytes");
+    expectWrong("thinlto-dist-slim", Value, "'on', 'off' or a number of bytes");
 }
 
 TEST_F(OptionsTest, KeepIR) {

@@ -198,33 +198,18 @@ void RecordPacker::emit(BitstreamWriter &W, unsigned Code,
   W.EmitRecord(Code, Ops, Abbrev);
 }
 
-/// Writes \p Records, all of which \p Packer has counted.
-static void writeBlock(const RecordList &Records, RecordPacker &Packer,
-                       BitstreamWriter &W, unsigned ID) {
-  // Each bit of the abbreviations' numbers is one in each record.
-  W.EnterSubblock(ID, 4);
-  Packer.define(W, /*Max=*/7);
-  for (RecordList::Reader R(Records); !R.atEnd(); R.next())
-    Packer.emit(W, R.code(), R.ops());
-  W.ExitBlock();
-}
-
 Error dtlto::repackBlock(BitstreamCursor &In, BitstreamWriter &W, unsigned ID,
                          ChangeRecord Change) {
   if (Error E = In.EnterSubBlock(ID))
     return E;
-  RecordPacker Packer;
   RecordList Records;
-  auto OnRecord = [&](unsigned Code, SmallVectorImpl<uint64_t> &Ops) -> Error {
-    if (Change && !Change(Code, Ops))
-      return Error::success();
-    Packer.count(Code, Ops);
+  auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Ops) -> Error {
     Records.add(Code, Ops);
     return Error::success();
   };
   if (Error E = readBlock(In, OnRecord))
     return E;
-  writeBlock(Records, Packer, W, ID);
+  repackBlock(Records, W, ID, Change);
   return Error::success();
 }
 
@@ -241,5 +226,10 @@ void dtlto::repackBlock(const RecordList &Records, BitstreamWriter &W,
     Packer.count(Code, Ops);
     Changed.add(Code, Ops);
   }
-  writeBlock(Changed, Packer, W, ID);
+  // Each bit of the abbreviations' numbers is one in each record.
+  W.EnterSubblock(ID, 4);
+  Packer.define(W, /*Max=*/7);
+  for (RecordList::Reader R(Changed); !R.atEnd(); R.next())
+    Packer.emit(W, R.code(), R.ops());
+  W.ExitBlock();
 }

@@ -16,10 +16,9 @@ using namespace llvm;
 using namespace dtlto;
 
 JobPreparer::JobPreparer(const Link &L, ArrayRef<Task> Tasks)
-    : L(L),
-      Slim(L.opts().SlimFrom
-               ? std::make_unique<SlimImports>(Tasks, *L.opts().SlimFrom)
-               : nullptr),
+    : L(L), Slim(L.opts().SlimFrom
+                     ? std::make_unique<SlimImports>(Tasks, *L.opts().SlimFrom)
+                     : nullptr),
       // Before 1.2, a plugin could rely on one path being one content in all
       // jobs.
       Builder(L, L.Plugin->needs, L.Plugin->abi_minor >= 2 ? slim() : nullptr,

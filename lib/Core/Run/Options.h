@@ -56,7 +56,8 @@ struct Options : JobOptions {
   StatusKind Status = StatusKind::None; // show the farm, and don't link
   // Instructions of a part that a long module is compiled in; 0: none is.
   unsigned Split = 0;
-  /// Modules of so many bytes and more are imported as slim ones; nothing: none.
+  // Modules of so many bytes and more are imported as slim ones; no value:
+  // none.
   std::optional<unsigned> SlimFrom = DefaultSlimFrom;
   // The file of the cost history; empty: none; nothing: where it is by default.
   std::optional<std::string> Costs;

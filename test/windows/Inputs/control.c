@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// control.exe SECONDS FILE PROGRAM [ARGUMENT...]: runs the program, and presses Ctrl-C
-// in its console that many seconds later, or kills it if there is a K before SECONDS.
-// Writes its exit code to FILE: a console mixes texts with its own control sequences.
+// control.exe SECONDS FILE PROGRAM [ARGUMENT...]: runs the program, and presses
+// Ctrl-C in its console that many seconds later, or kills it if there is a K
+// before SECONDS. Writes its exit code to FILE: a console mixes texts with its
+// own control sequences.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ int main(int argc, char **argv) {
     line += wcsspn(line, L" ");
   }
   SetConsoleCtrlHandler(NULL, FALSE);
-  if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &info, &process))
+  if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &info,
+                      &process))
     return fprintf(out, "can't run %s: %lu\n", argv[3], GetLastError()), 127;
   SetConsoleCtrlHandler(ignore, TRUE);
   Sleep((DWORD)(1000 * seconds));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// host.exe PLUGIN.dll VERSION TRIPLE MODULE OBJECT [IMPORT...] -- [ARGUMENT...]: the
-// smallest host of a plugin. Runs the one job that compiles MODULE with MODULE.thinlto.bc
-// and IMPORTs, and writes its object to OBJECT. Prints what the plugin says. With DTLTO_TEST_CANCEL, it
-// cancels the job after so many milliseconds.
+//   host.exe DLL VERSION TRIPLE MODULE OBJECT [IMPORT...] -- [ARGUMENT...]
+//
+// The smallest host of a plugin. Runs the one job that compiles MODULE with
+// MODULE.thinlto.bc and IMPORTs, and writes its object to OBJECT. Prints what
+// the plugin says. With DTLTO_TEST_CANCEL, it cancels the job after so many
+// milliseconds.
 
 #include "dtlto/PluginAPI.h"
 #include <stdio.h>
@@ -30,13 +32,15 @@ static void on_state(dtlto_host_context *c, uint64_t job, uint32_t state,
   printf("state %u on %s\n", state, worker ? worker : "nobody");
 }
 
-static void on_done(dtlto_host_context *c, uint64_t job, const dtlto_result *r) {
+static void on_done(dtlto_host_context *c, uint64_t job,
+                    const dtlto_result *r) {
   (void)job;
   printf("done %d: %s\n", r->status, r->message ? r->message : "");
   c->status = r->status;
   if (r->status == DTLTO_OK) {
     FILE *file = fopen(c->object, "wb");
-    if (!file || fwrite(r->object.data, 1, r->object.size, file) != r->object.size)
+    if (!file ||
+        fwrite(r->object.data, 1, r->object.size, file) != r->object.size)
       c->status = DTLTO_ERROR_CALLER;
     if (file)
       fclose(file);
@@ -81,7 +85,8 @@ int main(int argc, char **argv) {
     return 2;
   HMODULE library = LoadLibraryA(argv[1]);
   const dtlto_plugin *plugin =
-      library ? (const void *)GetProcAddress(library, "dtlto_plugin_entry") : NULL;
+      library ? (const void *)GetProcAddress(library, "dtlto_plugin_entry")
+              : NULL;
   if (!plugin)
     return printf("no plugin in %s: %lu\n", argv[1], GetLastError()), 2;
 
@@ -99,21 +104,45 @@ int main(int argc, char **argv) {
     inputs[n++] = read_input(DTLTO_ROLE_IMPORT, argv[arg]);
   for (uint32_t i = 0; i != n; ++i)
     all[i] = &inputs[i];
-  const char *args[] = {"clang", "--no-default-config", "-c", target, "-O2",
-                        "-ffunction-sections", "-fdata-sections",
-                        "-mno-incremental-linker-compatible", "-Xclang",
-                        "-gno-codeview-command-line", index, "-x", "ir", argv[4],
-                        "-o", "out.o", NULL};
-  dtlto_job job = {.size = sizeof(job), .id = 1, .name = argv[4], .triple = argv[3],
-                   .parts = DTLTO_PART_INPUTS | DTLTO_PART_ARGS, .cost = 1,
-                   .inputs = all, .num_inputs = n, .args = args,
-                   .num_args = sizeof(args) / sizeof(*args) - 1, .output = "out.o"};
+  const char *args[] = {"clang",
+                        "--no-default-config",
+                        "-c",
+                        target,
+                        "-O2",
+                        "-ffunction-sections",
+                        "-fdata-sections",
+                        "-mno-incremental-linker-compatible",
+                        "-Xclang",
+                        "-gno-codeview-command-line",
+                        index,
+                        "-x",
+                        "ir",
+                        argv[4],
+                        "-o",
+                        "out.o",
+                        NULL};
+  dtlto_job job = {.size = sizeof(job),
+                   .id = 1,
+                   .name = argv[4],
+                   .triple = argv[3],
+                   .parts = DTLTO_PART_INPUTS | DTLTO_PART_ARGS,
+                   .cost = 1,
+                   .inputs = all,
+                   .num_inputs = n,
+                   .args = args,
+                   .num_args = sizeof(args) / sizeof(*args) - 1,
+                   .output = "out.o"};
 
-  dtlto_host_context context = {argv[5], CreateEventA(NULL, TRUE, FALSE, NULL), -1};
-  dtlto_host host = {sizeof(host), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, 0, "dtlto", "test",
-                     &context, on_log, on_state, on_done, on_load, extension};
-  dtlto_session_params params = {.size = sizeof(params), .llvm_version = argv[2],
-                                 .output = "", .num_jobs = 1, .job_timeout_s = 60};
+  dtlto_host_context context = {argv[5], CreateEventA(NULL, TRUE, FALSE, NULL),
+                                -1};
+  dtlto_host host = {sizeof(host), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, 0,
+                     "dtlto",      "test",          &context,        on_log,
+                     on_state,     on_done,         on_load,         extension};
+  dtlto_session_params params = {.size = sizeof(params),
+                                 .llvm_version = argv[2],
+                                 .output = "",
+                                 .num_jobs = 1,
+                                 .job_timeout_s = 60};
   params.args = (const char *const *)argv + arg + 1;
   params.num_args = arg < argc ? (uint32_t)(argc - arg - 1) : 0;
   dtlto_session *session;
