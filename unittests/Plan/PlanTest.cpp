@@ -242,6 +242,29 @@ TEST(PlanTest, NoOfferWhileThePluginIsBusy) {
           {304, "good 1", "won 1, deliver 1, offer 2"}});
 }
 
+TEST(PlanTest, AFullPluginIsNotAskedForEachJob) {
+  History H(remoteOnly(), jobs({5, 4, 3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "prepared 2", "offer 2"},
+          {5, "busy 2", ""},
+          {6, "prepared 3", ""},
+          {7, "prepared 4", ""},
+          {8, "prepared 5", ""},
+          {10, "good 1", "won 1, deliver 1, offer 2"},
+          {11, "accepted 2", ""},
+          {12, "room", ""}, // that is where job 1 was
+          {13, "delivered j0", "end j0 done"},
+          {54, "tick", ""},
+          {56, "tick", "offer 3"}, // it may have grown
+          {57, "busy 3", ""},
+          {60, "room", "offer 3"}, // it says so
+          {61, "accepted 3", "offer 4"},
+          {62, "busy 4", ""}});
+}
+
 TEST(PlanTest, OffersAfterABusyGrowAsTheyAreAccepted) {
   History H(remoteOnly(), jobs({9, 8, 7, 6, 5, 4, 3, 2, 1}));
   std::vector<Row> Rows = {

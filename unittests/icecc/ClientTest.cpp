@@ -111,7 +111,8 @@ TEST_F(ClientTest, ManyJobsAndOneEnvironment) {
   MockCluster::Seen S = Cluster->seen();
   EXPECT_EQ(1u, S.Environments);
   EXPECT_EQ(S.Jobs, S.Ends);
-  EXPECT_LE(MostAccepted, 20u); // small jobs wait in line
+  // Small jobs wait in line, for those whose results are on their way to us.
+  EXPECT_LE(MostAccepted, 20u + 5u);
 }
 
 TEST_F(ClientTest, NodesThatHaveTheEnvironment) {

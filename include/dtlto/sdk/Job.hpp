@@ -86,22 +86,7 @@ public:
 
   /// Calls \p Fn with the host, or doesn't, after close().
   template <typename F> void call(F Fn) {
-    const dtlto_host *H;
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      if (!(H = Host))
-        return;
-      ++NumCalls;
-    }
-    struct Leave {
-      ~Leave() {
-        std::lock_guard<std::mutex> Lock(G.Mutex);
-        --G.NumCalls;
-        G.Changed.notify_all();
-      }
-      Gate &G;
-    } L{*this};
-    Fn(*H);
+    call(Fn, [] {});
   }
   void loadChanged() {
     call([](const dtlto_host &H) { H.load_changed(H.context); });
@@ -116,14 +101,24 @@ public:
     ++NumJobs;
     return true;
   }
-  /// A job goes, or wasn't accepted.
+  /// A job wasn't accepted.
   void removeJob() {
     update([&] { --NumJobs; });
   }
-  /// Reports a result. Not in submit().
+  /// Reports a result. Not in submit(). The host offers another job at once, so
+  /// there is room for it before it is told.
   void done(uint64_t Id, const dtlto_result &R) {
-    call([&](const dtlto_host &H) { H.job_done(H.context, Id, &R); });
-    removeJob();
+    bool Tell = false;
+    call(
+        [&](const dtlto_host &H) {
+          H.job_done(H.context, Id, &R);
+          if (Tell)
+            H.load_changed(H.context);
+        },
+        [&] {
+          --NumJobs;
+          Tell = hasRoomAgain();
+        });
   }
   void setCapacity(size_t N) {
     update([&] { Capacity = N; });
@@ -135,7 +130,7 @@ public:
 
   void waitForJobs() {
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait(Lock, [&] { return NumJobs == 0; });
+    Changed.wait(Lock, [&] { return NumJobs == 0 && NumCalls == 0; });
   }
   /// Returns when no thread is in call(), and none will be.
   void close() {
@@ -145,14 +140,41 @@ public:
   }
 
 private:
+  /// Calls \p Fn with the host, having done \p First with the lock; or only
+  /// that, after close().
+  template <typename F, typename L> void call(F Fn, L First) {
+    const dtlto_host *H;
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      First();
+      if (!(H = Host))
+        return;
+      ++NumCalls;
+    }
+    struct Leave {
+      ~Leave() {
+        std::lock_guard<std::mutex> Lock(G.Mutex);
+        --G.NumCalls;
+        G.Changed.notify_all();
+      }
+      Gate &G;
+    } Leave{*this};
+    Fn(*H);
+  }
+
+  /// Whether to tell that there is room after a BUSY. With the lock.
+  bool hasRoomAgain() {
+    bool Tell = SaidBusy && NumJobs < Capacity;
+    SaidBusy &= !Tell;
+    return Tell;
+  }
   /// Does \p Fn, and tells if there is room now after a BUSY.
   template <typename F> void update(F Fn) {
     bool Tell;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       Fn();
-      Tell = SaidBusy && NumJobs < Capacity;
-      SaidBusy &= !Tell;
+      Tell = hasRoomAgain();
       Changed.notify_all();
     }
     if (Tell)

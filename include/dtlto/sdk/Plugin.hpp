@@ -134,7 +134,9 @@ public:
   /// \p J was run and has its result; what it points at is gone. On its thread.
   virtual void ended(const Job &J) {
     (void)J;
-    loadChanged();
+    // While others wait, no slot is free, and none was before.
+    if (NumQueued == 0)
+      loadChanged();
   }
 
   bool submit(std::shared_ptr<Job> J) override {

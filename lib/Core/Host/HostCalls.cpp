@@ -103,7 +103,7 @@ void Session::Impl::makeHost() {
 }
 
 void Session::Impl::log(uint32_t Level, const char *Message) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   if (Closed || !Message)
     return;
   // Why open() is going to fail, most likely: for the one message that tells
@@ -128,7 +128,7 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
 void Session::Impl::workerTold(const dtlto_worker_status *W) {
   constexpr uint32_t Size_1_3 =
       offsetof(dtlto_worker_status, load_permille) + sizeof(uint32_t);
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   if (!W || W->size < Size_1_3 || !W->name)
     return violation(0, "told of a worker without a size or a name");
   Event E{Event::WorkerTold};
@@ -146,14 +146,14 @@ void Session::Impl::violation(uint64_t Job, const Twine &What) {
 }
 
 void Session::Impl::tell(Event::KindTy Kind, const char *Message) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   Event E{Kind};
   E.Message = lineOf(Message);
   push(std::move(E));
 }
 
 void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   auto It = Jobs.find(Job);
   // Late news of a job that has ended is no harm.
   if (It == Jobs.end() || It->second.Done || It->second.Forgotten)
@@ -168,7 +168,7 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
 
 void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
                               uint64_t Value) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   auto It = Jobs.find(Job);
   if (It != Jobs.end() && !It->second.Done)
     It->second.Numbers.set(Name, Unit, Value);
@@ -187,7 +187,7 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                                    uint64_t WhySize) {
   const Record *R = nullptr;
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     auto It = Jobs.find(Job);
     if (!Closed && It != Jobs.end() && !It->second.Done)
       R = &It->second;
@@ -227,7 +227,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     E.Worker = nameOf(Result->worker);
   }
 
-  std::unique_lock<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   auto It = Jobs.find(Job);
   // The object of a result that nobody waits for may be one that is in use, or
   // released: rather lose its memory than release it again.
@@ -247,7 +247,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   if (Result && Result->size >= ResultSize_1_0 && Result->worker)
     R.Worker = Result->worker; // as the plugin knows it
   ++RoomCount;
-  if (R.InSubmit && Current && std::this_thread::get_id() == CallThreadId)
+  if (R.InSubmit && isInCall() && std::this_thread::get_id() == CallThreadId)
     violation(Job, "reported the result for module '" + R.Here.Name +
                        "' from inside of submit()");
   if (!Result || Result->size < ResultSize_1_0)
@@ -288,7 +288,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
 }
 
 void Session::Impl::loadChanged() {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   ++RoomCount;
   push(Event{Event::LoadChanged});
 }
@@ -305,7 +305,7 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
     push(std::move(E));
   };
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     auto It = Jobs.find(Job);
     Status = DTLTO_ERROR_CALLER;
     if (It == Jobs.end() || It->second.Done || It->second.HasRoom)
@@ -321,10 +321,10 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
   bool IsNeeded = Room->enter(
       Bytes, [&] { return !R->Forgotten; },
       [&] {
-        std::lock_guard<std::mutex> Lock(Mutex);
+        Guard Lock(*this);
         TellState(DTLTO_STATE_QUEUED);
       });
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   if (!IsNeeded) {
     endRunHere(*R);
     return nullptr;
@@ -345,7 +345,7 @@ void Session::Impl::endRunHere(Record &R) {
 int32_t Session::Impl::enterRoom(uint64_t Job) {
   int32_t Status;
   if (Record *R = waitForRoom(Job, Status)) {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     R->HasRoom = true;
     endRunHere(*R);
   }
@@ -353,7 +353,7 @@ int32_t Session::Impl::enterRoom(uint64_t Job) {
 }
 
 void Session::Impl::leaveRoom(uint64_t Job, uint64_t Bytes) {
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   auto It = Jobs.find(Job);
   if (It == Jobs.end() || !std::exchange(It->second.HasRoom, false))
     return;
@@ -375,7 +375,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   Room->reclaim(R->RoomBytes);
   Room->leave(R->RoomBytes);
 
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   endRunHere(*R);
   R->RanHere = true;
   R->SecondsHere = secondsSince(Begin);
@@ -398,7 +398,7 @@ std::optional<BundleSpans> Session::Impl::bundleOf(uint64_t Id,
                                                    int32_t &Status) {
   const dtlto_job *Job = nullptr;
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     auto It = Jobs.find(Id);
     // The plugin has the job, so it lives.
     if (!Closed && It != Jobs.end() && It->second.Built && !It->second.Done)
@@ -413,7 +413,7 @@ std::optional<BundleSpans> Session::Impl::bundleOf(uint64_t Id,
     Status = DTLTO_ERROR_INFRASTRUCTURE;
     return std::nullopt;
   }
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   Jobs[Id].Bundle = Made->Id;
   Status = DTLTO_OK;
   return std::move(*Made);

@@ -39,10 +39,10 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
 
 void Session::Impl::post(std::function<void()> W) {
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     Work.push_back(std::move(W));
   }
-  Changed.notify_all();
+  HasWork.notify_one();
 }
 
 void Session::Impl::callThread() {
@@ -50,7 +50,7 @@ void Session::Impl::callThread() {
     std::function<void()> Next;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      Changed.wait(Lock, [&] { return Quit || !Work.empty(); });
+      HasWork.wait(Lock, [&] { return Quit || !Work.empty(); });
       if (Work.empty())
         return;
       Next = std::move(Work.front());
@@ -63,14 +63,19 @@ void Session::Impl::callThread() {
 /// Calls the plugin, and lets the watchdog know.
 template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    std::lock_guard<std::mutex> Lock(CallMutex);
     Current = Call{Name, Clock::now()};
   }
   auto Reset = onScopeExit([&] {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    std::lock_guard<std::mutex> Lock(CallMutex);
     Current.reset();
   });
   return F();
+}
+
+bool Session::Impl::isInCall() const {
+  std::lock_guard<std::mutex> Lock(CallMutex);
+  return Current.has_value();
 }
 
 void Session::Impl::doOpen() {
@@ -78,7 +83,7 @@ void Session::Impl::doOpen() {
       call("open", [&] { return Plugin.open(&Host, &Params, &Handle); });
   IsOpen = Status == DTLTO_OK;
   const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   Opened = true;
   Event E{Event::Opened};
   E.Status = Status;
@@ -92,7 +97,7 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   const dtlto_job *Job = nullptr;
   uint64_t RoomBefore;
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     Record &R = Jobs[Id];
     RoomBefore = RoomCount;
     if (!R.Forgotten && IsOpen && (Insist || BusySince != RoomCount))
@@ -104,7 +109,7 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   if (Job)
     Status = call("submit", [&] { return Plugin.submit(Handle, Job); });
 
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   Record &R = Jobs[Id];
   R.InSubmit = false;
   Event E{Event::Submitted};
@@ -139,7 +144,7 @@ void Session::Impl::doCompleteBatch() {
 
 void Session::Impl::doCancel(uint64_t Id) {
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     if (Jobs[Id].Done)
       return;
   }
@@ -153,7 +158,7 @@ void Session::Impl::doRefute(uint64_t Id) {
   int32_t Status;
   std::string Worker;
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    Guard Lock(*this);
     Status = Jobs[Id].Status;
     Worker = Jobs[Id].Worker;
   }
@@ -173,7 +178,7 @@ void Session::Impl::doLoad() {
   if (!IsOpen ||
       call("load", [&] { return Plugin.load(Handle, &E.Load); }) != DTLTO_OK)
     return;
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   push(std::move(E));
 }
 
@@ -192,7 +197,7 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
           this);
     });
   }
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   push(std::move(E));
 }
 
@@ -200,7 +205,7 @@ void Session::Impl::doClose() {
   if (IsOpen)
     call("close", [&] { Plugin.close(Handle); });
   IsOpen = false;
-  std::lock_guard<std::mutex> Lock(Mutex);
+  Guard Lock(*this);
   Quit = true;
   Changed.notify_all();
 }
@@ -272,7 +277,7 @@ void Session::queryStatus(std::chrono::milliseconds Limit) {
 }
 
 std::optional<Session::Call> Session::currentCall() const {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
+  std::lock_guard<std::mutex> Lock(I->CallMutex);
   return I->Current;
 }
 

@@ -87,12 +87,15 @@ struct Event {
 class EventQueue {
 public:
   void push(Event E) {
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      Events.push_back(std::move(E));
-    }
-    Ready.notify_one();
+    add(std::move(E));
+    wake();
   }
+  /// The first half of push(), for one who has a lock. The other has to follow.
+  void add(Event E) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Events.push_back(std::move(E));
+  }
+  void wake() { Ready.notify_one(); }
 
   /// Takes all events; waits for one until \p Deadline if there is none.
   std::deque<Event> popAll(Clock::time_point Deadline) {

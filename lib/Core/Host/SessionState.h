@@ -75,6 +75,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void post(std::function<void()> Work);
   void callThread();
   template <typename Fn> auto call(const char *Name, Fn F);
+  bool isInCall() const;
 
   void doOpen();
   void doSubmit(uint64_t Id, bool Insist);
@@ -119,9 +120,35 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void violation(uint64_t Job, const llvm::Twine &What);
   void tell(Event::KindTy Kind, const char *Message);
 
+  /// Holds Mutex. The scheduler is woken when it is released: the first thing
+  /// that it does may need it.
+  class Guard {
+  public:
+    explicit Guard(Impl &I) : I(I), Lock(I.Mutex) {}
+    ~Guard() {
+      if (Lock.owns_lock())
+        unlock();
+    }
+    Guard(const Guard &) = delete;
+    void lock() { Lock.lock(); }
+    void unlock() {
+      bool Wake = std::exchange(I.HasPushed, false);
+      Lock.unlock();
+      if (Wake)
+        I.Events->wake();
+    }
+
+  private:
+    Impl &I;
+    std::unique_lock<std::mutex> Lock;
+  };
+
+  /// With a Guard.
   void push(Event E) {
-    if (!Closed)
-      Events->push(std::move(E));
+    if (Closed)
+      return;
+    Events->add(std::move(E));
+    HasPushed = true;
   }
 
   const HostContext &L; // not after Closed
@@ -142,8 +169,15 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::vector<const char *> PluginArgs;
   dtlto_session_params Params = {};
 
-  mutable std::mutex Mutex; // guards all below
-  std::condition_variable Changed;
+  // The scheduler asks for this after each event: it must not wait for a thread
+  // that has the other mutex and no processor.
+  mutable std::mutex CallMutex;
+  std::optional<Call> Current;
+
+  mutable std::mutex Mutex;        // guards all below
+  std::condition_variable HasWork; // for the call thread
+  std::condition_variable Changed; // for close()
+  bool HasPushed = false;          // events, of which nobody was told
   std::unordered_map<uint64_t, Record> Jobs;
   PluginNumbers Numbers{PluginNumbers::MaxOfSession};
   unsigned RunsHere = 0;
@@ -154,7 +188,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::vector<std::shared_ptr<const void>> Lent; // ends with this
   std::deque<std::function<void()>> Work;
   bool Quit = false;
-  std::optional<Call> Current;
   std::thread::id CallThreadId;
   uint64_t RoomCount = 0;            // how often the plugin told of room
   std::optional<uint64_t> BusySince; // RoomCount at the last BUSY

@@ -19,7 +19,7 @@
 
 namespace dtlto::plan {
 
-inline constexpr std::string_view Version = "dtlto-event-log 4";
+inline constexpr std::string_view Version = "dtlto-event-log 5";
 inline constexpr int64_t NsPerSecond = 1000000000;
 
 //===----------------------------------------------------------------------===//
@@ -85,6 +85,7 @@ void forEachOption(OptionsT &O, FnT F) {
   F("min-prepared", O.MinPrepared);
   F("max-prepared", O.MaxPrepared);
   F("busy-retry", O.BusyRetry);
+  F("busy-is-news", O.BusyIsNews);
   F("call-timeout", O.CallTimeout);
   F("deadline-step", O.DeadlineStep);
   F("load-interval", O.LoadInterval);

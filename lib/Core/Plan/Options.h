@@ -49,6 +49,9 @@ struct Options {
   unsigned MinPrepared = 32, MaxPrepared = 4096;
   /// How long a plugin is left in peace that said BUSY but has no jobs.
   Time BusyRetry = std::chrono::seconds(1);
+  /// How long a plugin that has as many jobs as when it said BUSY isn't asked
+  /// whether it takes more by now.
+  Time BusyIsNews = std::chrono::milliseconds(50);
   /// A call that the ABI says comes back at once may take so long.
   Time CallTimeout = std::chrono::seconds(60);
   /// How late a missed deadline may be noticed.

@@ -122,6 +122,8 @@ void Plan::react(const Event &E) {
   case Event::RoomChanged:
     LastSign = Now;
     PluginBusy = false;
+    if (!std::exchange(EndedSinceRoom, false))
+      FullAt = SIZE_MAX;
     if (IsOpen && !PluginGone && !CloseAsked &&
         Now - LastLoadQuery >= O.LoadInterval) {
       LastLoadQuery = Now;
@@ -210,8 +212,10 @@ void Plan::react(const Event &E) {
     if (A->State != State::Offered && A->State != State::Accepted)
       return;
     sawWork();
-    if (E.Why != Cause::Refused)
+    if (E.Why != Cause::Refused) {
       PluginBusy = false;
+      EndedSinceRoom = true;
+    }
     return E.What == Event::Succeeded ? onSucceeded(*A, E)
                                       : onFailed(*A, E.Why);
   case Event::CompiledHere:
@@ -293,8 +297,13 @@ void Plan::onLoad(const Load &L) {
 }
 
 void Plan::onBusy(Attempt &A, const Event &E) {
-  PluginBusy |= !E.Flag;
   OffersAhead = 0;
+  if (!E.Flag) {
+    PluginBusy = true;
+    EndedSinceRoom = false;
+    FullAt = numAtPlugin() - 1;
+    FullSince = Now;
+  }
   if (A.Kind != Kind::Duplicate)
     return move(A, State::Ready);
   // There will be other stragglers, or this one again.

@@ -427,6 +427,7 @@ private:
                                 SecondsInAll * O.DuplicatePercent / 100;
   }
 
+  bool isFull() const;
   Action &act(Action::Kind What, JobId J = 0, AttemptId A = 0,
               Cause Why = Cause::None);
   bool mayFallBack() const { return O.Fallback && !FallbackForbidden; }
@@ -467,7 +468,12 @@ private:
   bool IsOpen = false, OpenAsked = false;
   bool HasOffered = false; // it was offered a job: from then on, it has to work
   bool PluginBusy = false;
-  bool PluginBegan = false; // a job of it has run, or is on its way
+  // With so many jobs it said BUSY, then. While that is news, it isn't asked
+  // again whenever one of them is replaced by another.
+  size_t FullAt = SIZE_MAX;
+  Time FullSince = {};
+  bool EndedSinceRoom = false; // a job there, so that is the room it tells of
+  bool PluginBegan = false;    // a job of it has run, or is on its way
   bool WantsBatches = false;
   bool BatchIsOpen = false; // it has jobs since CompleteBatch
   bool PluginGone = false;

@@ -195,7 +195,7 @@ void Plan::shareMore() {
         return;
       continue;
     }
-    bool IsFull = PluginBusy || IsDead || waitsForMemory() ||
+    bool IsFull = isFull() || IsDead || waitsForMemory() ||
                   (TheLoad.Slots != Unknown &&
                    in(State::Accepted).size() >= TheLoad.Slots);
     if (!IsFull)
@@ -431,7 +431,7 @@ void Plan::duplicateMore() {
         !J.Info.HasSideFiles &&
         in(State::Compiling).size() + in(State::Queued).size() < localShare();
     // One that is lost each time is not given to the plugin for ever.
-    if (MayTwice && Free != 0 && !PluginBusy && J.Duplicates < O.MaxTries) {
+    if (MayTwice && Free != 0 && !isFull() && J.Duplicates < O.MaxTries) {
       --Free;
       prepareAgain(K.first, Kind::Duplicate, find(K.second)->Worker);
     } else if (!FitsHere || !mayBeginHere(J)) {

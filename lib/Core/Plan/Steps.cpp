@@ -85,6 +85,13 @@ bool Plan::lacksMemory(const Attempt &A) const {
   return BytesInFlight + A.Bytes > O.MaxBytesInFlight && numAtPlugin() != 0;
 }
 
+/// Whether the plugin would say BUSY, as far as is known. One that wants to
+/// know when it has all jobs has to say so itself.
+bool Plan::isFull() const {
+  return PluginBusy || (numAtPlugin() >= FullAt && !WantsBatches &&
+                        Now - FullSince < O.BusyIsNews);
+}
+
 void Plan::offerMore() {
   if (PluginGone)
     return;
@@ -100,10 +107,12 @@ void Plan::offerMore() {
     return;
   bool Insist =
       PluginBusy && numAtPlugin() == 0 && Now - LastOffer >= O.BusyRetry;
+  if (numAtPlugin() >= FullAt)
+    OffersAhead = 0; // it is only asked whether it still is full
   // A job that comes back as BUSY must not be overtaken by the next.
   size_t MaxOffers = O.KeepOrder ? 1 : std::max(1u, OffersAhead);
   while (!in(State::Ready).empty() && in(State::Offered).size() < MaxOffers &&
-         (!PluginBusy || Insist)) {
+         (!isFull() || Insist)) {
     Attempt &A = *find(in(State::Ready).begin()->second);
     if (!keepsOrder(A))
       return;
@@ -130,7 +139,7 @@ bool Plan::isBatchComplete() const {
       return false;
   if (in(State::Ready).empty())
     return NextWaiting == EndWaiting;
-  return PluginBusy || lacksMemory(*find(in(State::Ready).begin()->second));
+  return isFull() || lacksMemory(*find(in(State::Ready).begin()->second));
 }
 
 void Plan::compileMore() {
@@ -292,7 +301,11 @@ Time Plan::wakeUp() const {
   Time At = NextCheck;
   if (HereIsIdle || (isGivenOut() && IsOpen && !O.KeepOrder))
     At = std::min(At, NextLook);
-  if (PluginBusy && numAtPlugin() == 0 && !in(State::Ready).empty())
-    At = std::min(At, LastOffer + O.BusyRetry);
+  if (isFull() && !in(State::Ready).empty()) {
+    if (!PluginBusy)
+      At = std::min(At, FullSince + O.BusyIsNews);
+    else if (numAtPlugin() == 0)
+      At = std::min(At, LastOffer + O.BusyRetry);
+  }
   return std::max(At, Now + std::chrono::microseconds(100));
 }
