@@ -11,6 +11,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -134,4 +135,16 @@ void dtlto::guardAgainstExit() {
     return;
   install_fatal_error_handler(fatalError);
   sys::SetOneShotPipeSignalFunction(brokenPipe);
+#ifdef SIGPIPE
+  // LLVM has no handler of it if its others were installed before there was a
+  // function, as in a process that has LLVM 22 in it.
+  struct sigaction Is;
+  if (::sigaction(SIGPIPE, nullptr, &Is) == 0 && Is.sa_handler == SIG_DFL) {
+    Is.sa_handler = [](int) {
+      sys::RunInterruptHandlers(); // removes temporary files
+      brokenPipe();
+    };
+    ::sigaction(SIGPIPE, &Is, nullptr);
+  }
+#endif
 }
