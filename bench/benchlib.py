@@ -166,9 +166,10 @@ def attempts(report):
 class Run:
     """One run of a command: seconds of wall time and of CPU, MiB at the peak,
     and what it wrote to stdout and stderr. `begin` is of time.monotonic(),
-    `epoch` the same moment of time.time()."""
+    `epoch` the same moment of time.time(). `watch` is called with the process
+    id once it runs."""
 
-    def __init__(self, command, cwd=None, env=None):
+    def __init__(self, command, cwd=None, env=None, watch=None):
         with tempfile.TemporaryFile("w+") as text:
             self.begin, self.epoch = time.monotonic(), time.time()
             try:
@@ -181,6 +182,8 @@ class Run:
                 fail(f"can't run {command[0]}: {problem.strerror} (LLVM is "
                      f"{LLVM}; DTLTO_LLVM_VERSION=N chooses another)")
             try:
+                if watch:
+                    watch(process.pid)
                 _, status, usage = os.wait4(process.pid, 0)
             except BaseException:
                 process.kill()
