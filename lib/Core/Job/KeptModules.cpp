@@ -221,10 +221,11 @@ void KeptModules::dropHere(const Task &T, StringRef Why) {
 std::string KeptModules::dropForPlugin(const Task &T) {
   State &S = stateOf(T);
   for (Entry *E : {&S.Here, &S.Elsewhere})
-    if (E->Has.exchange(false))
-      return "what another link had optimised the module to, " +
-             Store->name(E->Key) + ", is " +
-             (Store->remove(E->Key) ? "removed" : "still there");
+    if (E->Has.exchange(false)) {
+      std::string Text = "what another link had optimised the module to, " +
+                         Store->name(E->Key) + ", is ";
+      return Text + (Store->remove(E->Key) ? "removed" : "still there");
+    }
   return "";
 }
 
