@@ -607,6 +607,34 @@ typedef struct dtlto_batch {
   void (*complete)(dtlto_session *session);
 } dtlto_batch;
 
+/* Extension of the plugin: a store of bytes in the DBS, where a later link finds
+ * them, also one on another machine. The host keeps there what modules are
+ * optimised to (--thinlto-dist-keep-ir=farm). Since 1.4. */
+#define DTLTO_EXT_STORE "dtlto.store/1"
+
+/* Both functions are [any-thread], and may wait for the network, but return within
+ * `timeout_ms`. The host calls them while a session with jobs is open, and close()
+ * only once they have returned. A `key` is 32 bytes. They return DTLTO_OK;
+ * DTLTO_CANCELLED, if the plugin has given up (DTLTO_LOG_ERROR); or an error after
+ * having written one line that says why, cut to `why_size` bytes with its NUL, to
+ * `why`. After an error the host makes no more calls of that kind, and does
+ * without. */
+typedef struct dtlto_store {
+  uint32_t size;
+  uint32_t reserved; /* 0 */
+  /* What was last put under `key`, by any client: the host checks it, and believes
+   * it no more than a worker. The host becomes the owner of *bytes, and may release
+   * them after close(). They are empty if there is nothing, nothing any more, or
+   * more than `max_bytes`. */
+  int32_t (*get)(dtlto_session *session, const uint8_t *key, uint64_t max_bytes,
+                 uint32_t timeout_ms, dtlto_buffer *bytes, char *why,
+                 uint64_t why_size);
+  /* Replaces what is there. The store may drop it at any time. `bytes` are borrowed
+   * until this returns; none are as if nothing had been put. */
+  int32_t (*put)(dtlto_session *session, const uint8_t *key, dtlto_span bytes,
+                 uint32_t timeout_ms, char *why, uint64_t why_size);
+} dtlto_store;
+
 /* The one symbol that a plugin exports:
  *
  *   const dtlto_plugin dtlto_plugin_entry = {

@@ -204,3 +204,20 @@ Action ActionMaker::make(const sdk::Job &J) {
   }
   return A;
 }
+
+Action ActionMaker::makeSlot(std::string_view Key) const {
+  Action A;
+  A.Output = "bytes";
+  re::Command Command;
+  Command.add_arguments("dtlto.store");
+  Command.add_output_paths(A.Output);
+  Command.add_output_files(A.Output);
+  re::Action Proto;
+  // Which is empty, and so is its blob: each server has that.
+  setDigest(*Proto.mutable_input_root_digest(), nameBlob(Kind, ""));
+  setDigest(*Proto.mutable_command_digest(),
+            addBlob(A, Kind, Command.SerializeAsString()));
+  Proto.set_salt("dtlto.store/1 " + std::string(Key));
+  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
+  return A;
+}

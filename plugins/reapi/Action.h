@@ -74,6 +74,10 @@ public:
   /// Throws sdk::Error.
   Action make(const sdk::Job &J);
 
+  /// An action that nobody executes: its result is what a client has put under
+  /// \p Key, which may be any bytes.
+  Action makeSlot(std::string_view Key) const;
+
 private:
   BlobName nameInput(const dtlto_input &In, std::string_view Bytes);
 

@@ -155,6 +155,39 @@ void Client::waitUntilReady(Job &J) {
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
 }
 
+/// The calls' own deadlines may be longer.
+template <typename F>
+void Client::within(std::chrono::milliseconds Limit, F Fn) {
+  struct Alarm {
+    Alarm(Client &C, std::chrono::milliseconds Limit)
+        : C(C), Thread([this, Limit] {
+            {
+              std::unique_lock<std::mutex> Lock(this->C.Mutex);
+              this->C.Changed.wait_for(Lock, Limit, [&] {
+                return Ended || !this->C.TheEnd.empty();
+              });
+              if (Ended)
+                return;
+            }
+            Ending.raise();
+            this->C.wake();
+          }) {}
+    ~Alarm() {
+      {
+        std::lock_guard<std::mutex> Lock(C.Mutex);
+        Ended = true;
+        C.Changed.notify_all();
+      }
+      Thread.join();
+    }
+    Client &C;
+    Stop Ending;
+    bool Ended = false; // guarded by the client's
+    std::thread Thread; // the last, since it uses these
+  } TheAlarm(*this, Limit);
+  Fn(TheAlarm.Ending);
+}
+
 //===----------------------------------------------------------------------===//
 // What the linker asks for; on its thread
 //===----------------------------------------------------------------------===//
@@ -176,25 +209,13 @@ void Client::load(dtlto_load &Load) {
 
 std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
-  // The calls' own deadlines may be longer.
-  std::mutex Wait;
-  std::condition_variable Woken;
-  bool Answered = false, Late = false;
-  Stop Ending;
-  std::thread Timer([&] {
-    std::unique_lock<std::mutex> Lock(Wait);
-    Late = !Woken.wait_for(Lock, Limit, [&] { return Answered; });
-    if (Late)
-      Ending.raise();
-  });
+  bool Late = false;
   Abilities Found;
-  Fault F = TheServer.ask(Ending, Found);
-  {
-    std::lock_guard<std::mutex> Lock(Wait);
-    Answered = true;
-  }
-  Woken.notify_all();
-  Timer.join();
+  Fault F;
+  within(Limit, [&](Stop &Ending) {
+    F = TheServer.ask(Ending, Found);
+    Late = Ending.raised();
+  });
   sdk::Worker W;
   W.Name = S.Server.name();
   W.State = F ? DTLTO_WORKER_OUT : DTLTO_WORKER_UP;
@@ -221,6 +242,92 @@ void Client::refuted(uint64_t Job, const std::string &Worker, int32_t) {
   log(DTLTO_LOG_WARNING, "a result of " +
                              (Worker.empty() ? "the server" : quote(Worker)) +
                              " was wrong");
+}
+
+//===----------------------------------------------------------------------===//
+// The store; any thread
+//===----------------------------------------------------------------------===//
+
+template <typename F>
+void Client::inStore(std::chrono::milliseconds Limit, F Fn) {
+  Fault Found;
+  bool IsOver = false;
+  within(Limit, [&](Stop &Ending) {
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock, [&] { return Ready || Ending.raised(); });
+    }
+    IsOver = Ending.raised();
+    if (IsOver)
+      return;
+    Found = Fn(Ending);
+    IsOver = Found && Ending.raised();
+  });
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (IsOver && !TheEnd.empty()) // which was told
+    throw sdk::Error(DTLTO_CANCELLED, TheEnd);
+  if (IsOver || Found)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     "action cache " + S.Cache.name() + ": " +
+                         (IsOver ? "no answer in time" : Found.Text));
+}
+
+static std::string_view keyAt(const uint8_t *Key) {
+  return {reinterpret_cast<const char *>(Key), 32};
+}
+
+dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
+                                    std::chrono::milliseconds Limit) {
+  if (S.Use == Results::Off)
+    throw sdk::Error(DTLTO_ERROR_CALLER, "results=off");
+  std::string Bytes;
+  inStore(Limit, [&](Stop &Ending) -> Fault {
+    Action A = Actions->makeSlot(keyAt(Key));
+    std::unique_ptr<re::ActionResult> R;
+    Fault F = findResult(TheServer, Ending, Can.Digest, A.Name, A.Output, R);
+    if (F || !R || R->output_files_size() != 1)
+      return F;
+    re::OutputFile &File = *R->mutable_output_files(0);
+    if (!File.contents().empty()) {
+      Bytes = std::move(*File.mutable_contents());
+      TheServer.Sum.BytesDown += Bytes.size();
+      return {};
+    }
+    int64_t Size = File.digest().size_bytes();
+    if (Size <= 0 || uint64_t(Size) > MaxBytes)
+      return {};
+    sdk::ResultMemory::Share Share(Results);
+    F = Contents->read(Ending, {File.digest().hash(), uint64_t(Size)}, Share,
+                       Bytes);
+    // It is gone, or damaged, which is the blob's matter.
+    if (F.What == Fault::Failed || F.What == Fault::Missing) {
+      log(DTLTO_LOG_DEBUG, "the store has lost something: " + F.Text);
+      Bytes.clear();
+      return {};
+    }
+    return F;
+  });
+  return sdk::Buffer(std::move(Bytes));
+}
+
+void Client::storePut(const uint8_t *Key, std::string_view Bytes,
+                      std::chrono::milliseconds Limit) {
+  if (S.Use != Results::Write)
+    throw sdk::Error(DTLTO_ERROR_CALLER, S.Use == Results::Off
+                                             ? "results=off"
+                                             : "results=read or only");
+  inStore(Limit, [&](Stop &Ending) {
+    Action A = Actions->makeSlot(keyAt(Key));
+    re::ActionResult R;
+    re::OutputFile *File = R.add_output_files();
+    File->set_path(A.Output);
+    BlobName Name = nameBlob(Can.Digest, Bytes);
+    setDigest(*File->mutable_digest(), Name);
+    if (!Bytes.empty())
+      A.Blobs.push_back({std::move(Name), Bytes});
+    Fault F = Contents->upload(Ending, A.Blobs);
+    return F ? F : putResult(TheServer, Ending, Can.Digest, A.Name, R);
+  });
 }
 
 static std::string megabytes(uint64_t Bytes) {

@@ -53,6 +53,10 @@ public:
                int32_t Status) override;
   void load(dtlto_load &Load) override;
   std::vector<sdk::Worker> status(std::chrono::milliseconds Limit) override;
+  sdk::Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
+                       std::chrono::milliseconds Limit) override;
+  void storePut(const uint8_t *Key, std::string_view Bytes,
+                std::chrono::milliseconds Limit) override;
   void stop() override;
 
 private:
@@ -74,6 +78,12 @@ private:
   void prepare();
   /// Waits for that. Throws sdk::Error.
   void waitUntilReady(Job &J);
+  /// Calls \p Fn(Stop &), which is raised after \p Limit, or when there is no
+  /// use in going on.
+  template <typename F> void within(std::chrono::milliseconds Limit, F Fn);
+  /// The same with a server that is ready. Throws sdk::Error of the fault that
+  /// it returns.
+  template <typename F> void inStore(std::chrono::milliseconds Limit, F Fn);
   /// Whoever waits looks whether its job was cancelled.
   void wake();
   /// There is no use in going on; said once.

@@ -32,6 +32,20 @@ Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
   return F;
 }
 
+Fault dtlto::reapi::putResult(Server &S, Stop &Stopping, DigestKind Kind,
+                              const BlobName &Name,
+                              const re::ActionResult &Result) {
+  re::UpdateActionResultRequest Request;
+  Request.set_instance_name(S.S.Instance);
+  setDigest(*Request.mutable_action_digest(), Name);
+  *Request.mutable_action_result() = Result;
+  Request.set_digest_function(re::DigestFunction::Value(Kind));
+  return S.call(Stopping, S.S.Cache, Name.Hash, [&](grpc::ClientContext &C) {
+    re::ActionResult Stored;
+    return S.Cache->UpdateActionResult(&C, Request, &Stored);
+  });
+}
+
 uint64_t
 dtlto::reapi::microsecondsBetween(const google::protobuf::Timestamp &Begin,
                                   const google::protobuf::Timestamp &End) {

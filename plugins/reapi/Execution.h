@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   GetActionResult     is there one?
+//   UpdateActionResult  there is one, of the client's own
 //   Execute             a stream: cache check, queued, executing, completed
 //   WaitExecution       the rest of it, if that was cut
 //
@@ -29,6 +30,11 @@ struct Outcome {
 Fault findResult(Server &S, Stop &Stopping, DigestKind Kind,
                  const BlobName &Name, const std::string &Output,
                  std::unique_ptr<re::ActionResult> &Result);
+
+/// Makes \p Result what the server has of the action \p Name, whose blobs are
+/// there.
+Fault putResult(Server &S, Stop &Stopping, DigestKind Kind,
+                const BlobName &Name, const re::ActionResult &Result);
 
 struct ExecuteOptions {
   BlobName Action;

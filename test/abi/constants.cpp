@@ -62,3 +62,4 @@ static_assert(equal(DTLTO_EXT_NUMBERS, "dtlto.numbers/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
 static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");
+static_assert(equal(DTLTO_EXT_STORE, "dtlto.store/1"), "");

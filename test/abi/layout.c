@@ -61,6 +61,10 @@ typedef void (*job_number_fn)(dtlto_host_context *, uint64_t, text, uint32_t,
                               uint64_t);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 typedef void (*complete_fn)(dtlto_session *);
+typedef int32_t (*store_get_fn)(dtlto_session *, const uint8_t *, uint64_t,
+                                uint32_t, dtlto_buffer *, char *, uint64_t);
+typedef int32_t (*store_put_fn)(dtlto_session *, const uint8_t *, dtlto_span,
+                                uint32_t, char *, uint64_t);
 
 SIZE(void *, 8);
 
@@ -234,3 +238,9 @@ FIELD(dtlto_batch, size, uint32_t, 0);
 FIELD(dtlto_batch, reserved, uint32_t, 4);
 FIELD(dtlto_batch, complete, complete_fn, 8);
 SIZE(dtlto_batch, 16);
+
+FIELD(dtlto_store, size, uint32_t, 0);
+FIELD(dtlto_store, reserved, uint32_t, 4);
+FIELD(dtlto_store, get, store_get_fn, 8);
+FIELD(dtlto_store, put, store_put_fn, 16);
+SIZE(dtlto_store, 24);

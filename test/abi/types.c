@@ -36,4 +36,5 @@ USE(dtlto_bundle_2)
 USE(dtlto_check)
 USE(dtlto_refuted)
 USE(dtlto_batch)
+USE(dtlto_store)
 #endif

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
+#include <random>
 
 using namespace dtlto::check;
 
@@ -126,6 +127,48 @@ static void status(const Bench &B) {
   S.close();
 }
 
+static void store(const Bench &B) {
+  const dtlto_plugin &P = B.plugin();
+  auto *Store = static_cast<const dtlto_store *>(P.extension(DTLTO_EXT_STORE));
+  if (!Store)
+    return note("the plugin doesn't offer it");
+  // Of this check alone: others may use the store.
+  std::random_device Random;
+  std::string Keys[2], Out;
+  for (std::string &Key : Keys)
+    for (int I = 0; I != 32; ++I)
+      Key += char(Random());
+  const std::string First(3000, 'a'), Second("of the other key");
+  Play S(P, B.W);
+  S.mustOpen(1);
+  auto Expect = [&](const std::string &Key, uint64_t Max,
+                    const std::string &Wanted, const char *When) {
+    if (!S.storeGet(*Store, Key, Max, Out))
+      fail("dtlto_store.get", std::string(When) + ", it failed: " + Out,
+           "what isn't there is no error, but an empty buffer");
+    else if (Out != Wanted)
+      fail("dtlto_store.get",
+           std::string(When) + ", it gave " + std::to_string(Out.size()) +
+               " bytes, and not the " + std::to_string(Wanted.size()) +
+               " that are right",
+           "give what was last put under the key, or nothing");
+  };
+  Expect(Keys[0], 10000, "", "before anything was put");
+  if (!S.storePut(*Store, Keys[0], First, Out))
+    note("nothing can be put into the store: " + Out);
+  else if (S.storePut(*Store, Keys[1], Second, Out)) {
+    Expect(Keys[0], 10000, First, "after a put()");
+    Expect(Keys[1], 10000, Second, "after a put() under another key");
+    Expect(Keys[0], 2999, "", "with a smaller `max_bytes`");
+    S.storePut(*Store, Keys[0], "", Out);
+    Expect(Keys[0], 10000, "", "after a put() without bytes");
+  } else {
+    fail("dtlto_store.put", "one put() worked, the next failed: " + Out,
+         "a key is any 32 bytes");
+  }
+  S.close();
+}
+
 const std::vector<Case> &dtlto::check::pluginCases() {
   static const std::vector<Case> All = {
       {"entry", "the plugin can be loaded, and its entry is whole", entry,
@@ -137,6 +180,8 @@ const std::vector<Case> &dtlto::check::pluginCases() {
        arguments, false},
       {"extension", "unknown extensions are null", extension, false},
       {"status", "dtlto.status/1, if there, tells of machines", status, false},
+      {"store", "dtlto.store/1, if there, gives back what was put", store,
+       false},
   };
   return All;
 }

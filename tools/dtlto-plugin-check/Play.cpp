@@ -307,6 +307,70 @@ void Play::refute(const dtlto_refuted &Refuted, uint64_t Id,
        [&] { Refuted.result(Handle, Id, Worker, DTLTO_ERROR_COMPILER); });
 }
 
+/// Calls \p Fn(key, why, its size), and looks at what it says.
+template <typename F>
+bool Play::storeCall(const char *Name, const std::string &Key, std::string &Why,
+                     F Fn) {
+  Loan Place("the key of a call of dtlto.store/1", "copy what you keep");
+  auto *Raw = static_cast<const uint8_t *>(Place.addBytes(Key.data(), 32));
+  char Line[256];
+  std::memset(Line, 0x5a, sizeof(Line));
+  Line[0] = 0;
+  int32_t Status =
+      call(Name, [&] { return Fn(Raw, Line, uint64_t(sizeof(Line) - 8)); });
+  Place.end("the call has returned");
+  std::string Section = std::string("dtlto_store.") + Name;
+  if (Line[sizeof(Line) - 8] != 0x5a)
+    return fail(Section, "it wrote past `why_size`",
+                "cut the reason, and end it with a NUL"),
+           false;
+  if (Status == DTLTO_OK)
+    return true;
+  Why = Line;
+  if (Why.empty() || Why.find('\n') != std::string::npos)
+    fail(Section,
+         "it returned " + std::to_string(Status) +
+             " without one line that "
+             "says why",
+         "write the reason to `why`: people are to see it");
+  return false;
+}
+
+bool Play::storeGet(const dtlto_store &Store, const std::string &Key,
+                    uint64_t MaxBytes, std::string &Out) {
+  dtlto_buffer Raw = {};
+  auto LimitMs = uint32_t(W.callLimit().count() / 2);
+  if (!storeCall("get", Key, Out, [&](const uint8_t *K, char *Why, uint64_t N) {
+        return Store.get(Handle, K, MaxBytes, LimitMs, &Raw, Why, N);
+      }))
+    return false;
+  Out.assign(static_cast<const char *>(Raw.data), Raw.data ? Raw.size : 0);
+  if (Raw.release)
+    Raw.release(Raw.owner, Raw.data, Raw.size);
+  if (Out.size() > MaxBytes)
+    fail("dtlto_store.get",
+         "it gave " + std::to_string(Out.size()) +
+             " bytes, and `max_bytes` "
+             "was " +
+             std::to_string(MaxBytes),
+         "give nothing instead, and don't fetch it");
+  return true;
+}
+
+bool Play::storePut(const dtlto_store &Store, const std::string &Key,
+                    const std::string &Bytes, std::string &Why) {
+  Loan Place("the bytes of put()", "keep a copy");
+  const void *Raw =
+      Bytes.empty() ? nullptr : Place.addBytes(Bytes.data(), Bytes.size());
+  auto LimitMs = uint32_t(W.callLimit().count() / 2);
+  bool Good =
+      storeCall("put", Key, Why, [&](const uint8_t *K, char *Line, uint64_t N) {
+        return Store.put(Handle, K, {Raw, Bytes.size()}, LimitMs, Line, N);
+      });
+  Place.end("put() has returned");
+  return Good;
+}
+
 void Play::checkLoad(const dtlto_load &L) {
   auto Is = [&](bool Sane, const std::string &What, const char *Mend) {
     if (!Sane)

@@ -87,6 +87,12 @@ public:
   /// The plugin has all jobs, if it wants to know (dtlto.batch/1).
   void completeBatch();
   void refute(const dtlto_refuted &Refuted, uint64_t Id, const char *Worker);
+  /// Calls of dtlto.store/1; \p Key has 32 bytes. False if it says no, with a
+  /// reason in \p Out or \p Why.
+  bool storeGet(const dtlto_store &Store, const std::string &Key,
+                uint64_t MaxBytes, std::string &Out);
+  bool storePut(const dtlto_store &Store, const std::string &Key,
+                const std::string &Bytes, std::string &Why);
   void close();
 
   /// Waits until all accepted jobs have ended; fails after a job's limit.
@@ -122,6 +128,9 @@ private:
 
   static Play &from(dtlto_host_context *Context);
   void makeHost();
+  template <typename F>
+  bool storeCall(const char *Name, const std::string &Key, std::string &Why,
+                 F Fn);
   void expectNulls();
   const void *moduleBytes(const std::string &Contents);
   const dtlto_job *makeJob(Record &R, const Sample &S, const char *Avoid);

@@ -8,6 +8,7 @@
 #include "Host/Session.h"
 #include "Bundle/ObjectFrame.h"
 #include "FakePlugin.h"
+#include "Host/FarmStore.h"
 #include "Job/JobBuilder.h"
 #include "Job/LocalCodegen.h"
 #include "TestLink.h"
@@ -34,6 +35,7 @@ protected:
           TheContext = &L;
           Builder = std::make_unique<JobBuilder>(L, Plugin.entry().needs);
           Events = std::make_shared<EventQueue>();
+          const_cast<Link &>(L).Store = Store;
           Session S(L, Events, Tasks.size());
           Test(S);
         });
@@ -87,6 +89,7 @@ protected:
     EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
   }
 
+  std::shared_ptr<FarmStore> Store; // that sessions have; null: none
   Gate TheGate;
   FakePlugin Plugin;
   TestLink TheLink;
@@ -102,6 +105,61 @@ protected:
 //===----------------------------------------------------------------------===//
 // open and close
 //===----------------------------------------------------------------------===//
+
+TEST_F(SessionTest, TheStoreIsThereForTheSession) {
+  Store = std::make_shared<FarmStore>();
+  Gate Entered, Leave;
+  Plugin.OnStorePut = [&](StringRef Bytes) {
+    Entered.open();
+    Leave.wait();
+    return Bytes == "bytes" ? DTLTO_OK : DTLTO_ERROR_CALLER;
+  };
+  withSession([&](Session &S) {
+    EXPECT_FALSE(must(Store->put({}, "bytes")));
+    open(S);
+    std::thread Putting([&] { EXPECT_TRUE(must(Store->put({}, "bytes"))); });
+    Entered.wait();
+    Leave.open();
+    Putting.join();
+    EXPECT_TRUE(S.close(Long));
+    EXPECT_FALSE(must(Store->put({}, "bytes")));
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(SessionTest, CloseWaitsForTheStore) {
+  Store = std::make_shared<FarmStore>(std::chrono::milliseconds(10));
+  Gate Leave;
+  Plugin.OnStorePut = [&](StringRef) {
+    Leave.wait();
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_EQ(toString(Store->put({}, "bytes").takeError()),
+              "no answer within 10 ms");
+    EXPECT_FALSE(S.close(std::chrono::milliseconds(10)));
+    EXPECT_FALSE(Plugin.isClosed());
+    Leave.open();
+    Plugin.waitForEnd(); // the session's thread has gone on
+  });
+}
+
+TEST_F(SessionTest, APluginWithoutAStore) {
+  Store = std::make_shared<FarmStore>();
+  Plugin.setMinor(0);
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_FALSE(Store->mayBeThere());
+    EXPECT_FALSE(must(Store->put({}, "bytes")));
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_EQ(TheLink.Msg.warnings(),
+            std::vector<std::string>(
+                {"plugin 'fake' has no store for optimised modules, so none is "
+                 "kept or used; --thinlto-dist-keep-ir=<folder> keeps them on "
+                 "this machine"}));
+}
 
 TEST_F(SessionTest, WhatThePluginIsTold) {
   Options &Opts = TheLink.TheLinker.Opts;

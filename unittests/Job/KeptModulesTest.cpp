@@ -8,6 +8,7 @@
 #include "Job/KeptModules.h"
 #include "Config/ConfigJSON.h"
 #include "ConfigVisitors.h"
+#include "Host/FarmStore.h"
 #include "Job/LocalCodegen.h"
 #include "TempFolder.h"
 #include "TestLink.h"
@@ -159,12 +160,55 @@ StringRef bytes(const CodegenResult &R) {
   return {R.Object.data(), R.Object.size()};
 }
 
+/// A farm's store in memory, which outlives links.
+struct MemoryStore {
+  MemoryStore() {
+    Calls.size = sizeof(Calls);
+    Calls.get = [](dtlto_session *S, const uint8_t *Key, uint64_t MaxBytes,
+                   uint32_t, dtlto_buffer *Bytes, char *Why, uint64_t N) {
+      auto &M = *reinterpret_cast<MemoryStore *>(S);
+      ++M.NumGets;
+      auto It = M.There.find(std::string(Key, Key + 32));
+      if (It != M.There.end() && It->second.size() <= MaxBytes)
+        *Bytes = {It->second.data(), It->second.size(), nullptr, nullptr};
+      return M.answer(M.CannotGet, Why, N);
+    };
+    Calls.put = [](dtlto_session *S, const uint8_t *Key, dtlto_span Bytes,
+                   uint32_t, char *Why, uint64_t N) {
+      auto &M = *reinterpret_cast<MemoryStore *>(S);
+      ++M.NumPuts;
+      if (!M.CannotPut)
+        M.There[std::string(Key, Key + 32)].assign(
+            static_cast<const char *>(Bytes.data), Bytes.size);
+      return M.answer(M.CannotPut, Why, N);
+    };
+  }
+  static int32_t answer(bool Fails, char *Why, uint64_t N) {
+    if (Fails)
+      std::snprintf(Why, N, "it is closed");
+    return Fails ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_OK;
+  }
+  /// A session with it begins.
+  void open(FarmStore &F) {
+    F.open(&Calls, reinterpret_cast<dtlto_session *>(this));
+  }
+
+  dtlto_store Calls = {};
+  std::map<std::string, std::string> There;
+  bool CannotGet = false, CannotPut = false;
+  unsigned NumGets = 0, NumPuts = 0;
+};
+
 class KeptModulesTest : public testing::Test {
 protected:
   void SetUp() override {
     TheLink.add("a.o", Program);
     TheLink.add("b.o", Other);
     TheLink.Visible.insert("sum");
+  }
+
+  static std::unique_ptr<ModuleStore> folder(const Link &L, TempFolder &F) {
+    return makeFolderStore(L.Msg, F.path("kept"));
   }
 
   /// Compiles \p T with what \p Kept has, which may be null.
@@ -187,12 +231,12 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
   TestLink::Result R = TheLink.look(nullptr, [&](const Link &L,
                                                  std::vector<Task> &Tasks) {
     for (Task &T : Tasks) {
-      KeptModules First(L, Folder.path("kept"), false);
+      KeptModules First(L, folder(L, Folder), false);
       ASSERT_EQ(First.reason(), "");
       EXPECT_TRUE(First.wants(T, true));
       EXPECT_EQ(First.forHere(T), nullptr);
       CodegenResult Whole = compile(L, T, &First);
-      KeptModules Second(L, Folder.path("kept"), false);
+      KeptModules Second(L, folder(L, Folder), false);
       EXPECT_FALSE(Second.wants(T, true));
       ASSERT_NE(Second.forHere(T), nullptr);
       ASSERT_NE(Second.forPlugin(T), nullptr);
@@ -202,7 +246,7 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
       EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, of kept "
                                   "modules; 0 optimised modules were kept");
       // What is compiled to be compared is compiled whole.
-      KeptModules Third(L, Folder.path("kept"), /*IsVerified=*/true);
+      KeptModules Third(L, folder(L, Folder), /*IsVerified=*/true);
       EXPECT_EQ(Third.forHere(T), nullptr);
       EXPECT_NE(Third.forPlugin(T), nullptr);
     }
@@ -212,27 +256,192 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
 
 TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    KeptModules First(L, Folder.path("kept"), false);
+    KeptModules First(L, folder(L, Folder), false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // a duplicate's
     EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
                                "modules; 1 optimised modules were kept");
-    KeptModules Second(L, Folder.path("kept"), false);
+    KeptModules Second(L, folder(L, Folder), false);
     ASSERT_NE(Second.forPlugin(Tasks[0]), nullptr);
     EXPECT_EQ(Second.forPlugin(Tasks[0])->Bytes, "bitcode");
     EXPECT_EQ(Second.forHere(Tasks[0]), nullptr);
     EXPECT_FALSE(Second.wants(Tasks[0], false));
     EXPECT_TRUE(Second.wants(Tasks[0], true));
     EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
-    EXPECT_EQ(Second.dropForPlugin(Tasks[0]).find(Folder.path("kept")), 0u);
-    KeptModules Third(L, Folder.path("kept"), false);
+    EXPECT_EQ(Second.dropForPlugin(Tasks[0]).find(
+                  "what another link had optimised the module to, '" +
+                  Folder.path("kept")),
+              0u);
+    KeptModules Third(L, folder(L, Folder), false);
     EXPECT_EQ(Third.forPlugin(Tasks[0]), nullptr);
   });
 }
 
+/// A link whose farm has the store \p M; \p Fn(KeptModules &) runs in it.
+template <typename F> static void inFarm(const Link &L, MemoryStore &M, F Fn) {
+  auto &Changed = const_cast<Link &>(L);
+  Changed.Store = std::make_shared<FarmStore>();
+  M.open(*L.Store);
+  {
+    KeptModules Kept(L, makeFarmStore(L), false);
+    Fn(Kept);
+  }
+  L.Store->close();
+  Changed.Store.reset();
+}
+
+TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    const Task &T = Tasks[0];
+    std::string Whole;
+    inFarm(L, Farm, [&](KeptModules &First) {
+      EXPECT_EQ(First.forPlugin(T), nullptr);
+      EXPECT_TRUE(First.wants(T, true));
+      EXPECT_TRUE(First.wants(T, false));
+      Whole = bytes(compile(L, T, &First)).str(); // which is kept
+      EXPECT_EQ(Farm.There.size(), 1u);
+      First.keep(Tasks[1], "bitcode", /*IsHere=*/false);
+      EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
+                                 "modules; 2 optimised modules were kept");
+    });
+    EXPECT_EQ(Farm.There.size(), 2u);
+    inFarm(L, Farm, [&](KeptModules &Second) {
+      // Nobody asks for what is compiled here.
+      EXPECT_EQ(Second.forHere(T), nullptr);
+      Farm.NumGets = 0;
+      EXPECT_EQ(bytes(compile(L, T, &Second)), Whole);
+      EXPECT_EQ(Farm.NumGets, 0u);
+      ASSERT_NE(Second.forPlugin(T), nullptr);
+      EXPECT_EQ(Second.forPlugin(T)->Bytes.substr(0, 2), "BC");
+      EXPECT_EQ(Farm.NumGets, 1u);
+      EXPECT_EQ(Second.forHere(T), nullptr);
+      EXPECT_FALSE(Second.wants(T, true));
+      EXPECT_FALSE(Second.wants(T, false));
+      ASSERT_NE(Second.forPlugin(Tasks[1]), nullptr);
+      EXPECT_EQ(Second.forPlugin(Tasks[1])->Bytes, "bitcode");
+      // It was wrong.
+      std::string Dropped = Second.dropForPlugin(Tasks[1]);
+      EXPECT_NE(Dropped.find("what the farm's store has under "),
+                std::string::npos);
+      EXPECT_NE(Dropped.find(", is removed"), std::string::npos);
+      EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
+      EXPECT_TRUE(Second.wants(Tasks[1], false));
+    });
+    inFarm(L, Farm, [&](KeptModules &Third) {
+      EXPECT_NE(Third.forPlugin(T), nullptr);
+      EXPECT_EQ(Third.forPlugin(Tasks[1]), nullptr);
+    });
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(KeptModulesTest, WhatTheFarmDamagesIsNotBelieved) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    for (const Task &T : Tasks)
+      inFarm(L, Farm,
+             [&](KeptModules &Kept) { Kept.keep(T, "bitcode", false); });
+    ASSERT_EQ(Farm.There.size(), 2u);
+    auto Good = Farm.There;
+    auto NumTaken = [&] {
+      size_t N = 0;
+      inFarm(L, Farm, [&](KeptModules &Kept) {
+        for (const Task &T : Tasks)
+          N += Kept.forPlugin(T) != nullptr;
+      });
+      return N;
+    };
+    EXPECT_EQ(NumTaken(), 2u);
+    std::string &One = Farm.There.begin()->second;
+    std::string &Other = Farm.There.rbegin()->second;
+    std::string Right = One;
+    for (size_t At = 0; At != Right.size(); ++At) {
+      One[At] ^= 16;
+      EXPECT_EQ(NumTaken(), 1u) << At;
+      One = Right.substr(0, At);
+      EXPECT_EQ(NumTaken(), 1u) << At;
+      One = Right;
+    }
+    std::swap(One, Other);
+    EXPECT_EQ(NumTaken(), 0u);
+  });
+}
+
+TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    Farm.CannotPut = true;
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      for (const Task &T : Tasks) {
+        EXPECT_EQ(Kept.forPlugin(T), nullptr);
+        Kept.keep(T, "bitcode", false);
+        EXPECT_FALSE(Kept.wants(T, false));
+      }
+      EXPECT_EQ(Kept.finish(2), "0 of 2 jobs only generated code, of kept "
+                                "modules; 0 optimised modules were kept");
+    });
+    EXPECT_EQ(Farm.NumGets, 2u); // it may have what others put there
+    EXPECT_EQ(Farm.NumPuts, 1u);
+    EXPECT_EQ(TheLink.Msg.warnings(),
+              std::vector<std::string>(
+                  {"optimised modules can't be kept in the farm's store: it is "
+                   "closed"}));
+    TheLink.Msg.clear();
+    Farm.CannotGet = true;
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      for (const Task &T : Tasks) {
+        EXPECT_EQ(Kept.forPlugin(T), nullptr);
+        Kept.keep(T, "bitcode", false);
+      }
+    });
+    EXPECT_EQ(Farm.NumGets, 3u);
+    EXPECT_EQ(TheLink.Msg.warnings(),
+              std::vector<std::string>(
+                  {"optimised modules can't be read from the farm's store: it "
+                   "is closed"}));
+  });
+}
+
+TEST_F(KeptModulesTest, WhatTheFarmMaySend) {
+  // A frame takes 88 bytes.
+  TheLink.TheLinker.Opts.Memory = 88 + 7 + 88 + 6;
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      for (const Task &T : Tasks)
+        Kept.keep(T, "bitcode", false);
+    });
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
+      EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
+    });
+  });
+}
+
+TEST_F(KeptModulesTest, BeforeTheSessionIsOpen) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    inFarm(L, Farm,
+           [&](KeptModules &Kept) { Kept.keep(Tasks[0], "bitcode", false); });
+    const_cast<Link &>(L).Store = std::make_shared<FarmStore>();
+    KeptModules Kept(L, makeFarmStore(L), false);
+    EXPECT_EQ(Kept.forPlugin(Tasks[0]), nullptr);
+    EXPECT_TRUE(Kept.wants(Tasks[0], false));
+    Farm.open(*L.Store);
+    EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
+    L.Store->close();
+    EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
+    EXPECT_FALSE(Kept.wants(Tasks[1], false));
+    Kept.keep(Tasks[1], "bitcode", false); // too late
+    EXPECT_EQ(Farm.There.size(), 1u);
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
 TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    KeptModules First(L, Folder.path("kept"), false);
+    KeptModules First(L, folder(L, Folder), false);
     CodegenResult Whole = compile(L, Tasks[0], &First);
     TempFolder Other;
     std::vector<std::string> Names;
@@ -253,7 +462,7 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
           raw_fd_ostream OS(Names[0], EC);
           OS << Bad;
         }
-        KeptModules Second(L, Folder.path("kept"), false);
+        KeptModules Second(L, folder(L, Folder), false);
         EXPECT_EQ(Second.forHere(Tasks[0]), nullptr) << At;
         if (At < 100)
           continue;
@@ -266,10 +475,10 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
         Good);
     // Whole, and no bitcode: whoever may write there can do that.
     First.keep(Tasks[0], "no bitcode", /*IsHere=*/true);
-    KeptModules Third(L, Folder.path("kept"), false);
+    KeptModules Third(L, folder(L, Folder), false);
     EXPECT_NE(Third.forHere(Tasks[0]), nullptr);
     EXPECT_TRUE(bytes(compile(L, Tasks[0], &Third)) == bytes(Whole));
-    KeptModules Fourth(L, Folder.path("kept"), false);
+    KeptModules Fourth(L, folder(L, Folder), false);
     EXPECT_EQ(Fourth.forHere(Tasks[0]), nullptr);
   });
 }
@@ -284,9 +493,9 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
     const Task &T =
         *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
     auto &Conf = const_cast<lto::Config &>(L.Conf);
-    KeptModules First(L, Folder.path("kept"), false);
+    KeptModules First(L, folder(L, Folder), false);
     CodegenResult Default = compile(L, T, &First);
-    KeptModules Again(L, Folder.path("kept"), false);
+    KeptModules Again(L, folder(L, Folder), false);
     ASSERT_NE(Again.forHere(T), nullptr);
     const std::string Optimized = Again.forHere(T)->Bytes.str();
     const std::set<std::string> Expected = onlyCodegen();
@@ -309,7 +518,7 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
       if (Name.empty())
         break;
       ++NumChanged;
-      KeptModules Kept(L, Folder.path("kept"), false);
+      KeptModules Kept(L, folder(L, Folder), false);
       bool IsHit = Kept.forHere(T) != nullptr;
       if (IsHit)
         Found.insert(Name);
@@ -319,12 +528,12 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
       CodegenResult Made = compile(L, T, &Kept);
       // A whole compile with the same change, and what it optimised to.
       TempFolder Fresh;
-      KeptModules None(L, Fresh.path("kept"), false);
+      KeptModules None(L, folder(L, Fresh), false);
       CodegenResult Whole = compile(L, T, &None);
       EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Name;
       EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Name;
       NumOtherBytes += bytes(Whole) != bytes(Default);
-      KeptModules Seen(L, Fresh.path("kept"), false);
+      KeptModules Seen(L, folder(L, Fresh), false);
       ASSERT_NE(Seen.forHere(T), nullptr) << Name;
       EXPECT_EQ(Seen.forHere(T)->Bytes, Optimized) << Name;
     }
@@ -347,9 +556,9 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
     Conf.Options.BBSections = BasicBlockSection::List;
     Conf.Options.BBSectionsFuncListBuf =
         MemoryBuffer::getMemBufferCopy("!main\n!!0 1\n!!2\n", "list");
-    KeptModules First(L, Folder.path("kept"), false);
+    KeptModules First(L, folder(L, Folder), false);
     CodegenResult Default = compile(L, T, &First);
-    KeptModules Again(L, Folder.path("kept"), false);
+    KeptModules Again(L, folder(L, Folder), false);
     ASSERT_NE(Again.forHere(T), nullptr);
     const std::string Optimized = Again.forHere(T)->Bytes.str();
     auto &Words = const_cast<std::vector<std::string> &>(L.JobOpts.LLVMOptions);
@@ -369,17 +578,17 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
       ASSERT_TRUE(cl::ParseCommandLineOptions(2, Argv, "", &errs()));
       Words = {Text};
       const bool IsOptimization = Name == "inline-threshold";
-      KeptModules Kept(L, Folder.path("kept"), false);
+      KeptModules Kept(L, folder(L, Folder), false);
       EXPECT_EQ(Kept.forHere(T) == nullptr, IsOptimization) << Text;
       if (!IsOptimization) {
         CodegenResult Made = compile(L, T, &Kept);
         TempFolder Fresh;
-        KeptModules None(L, Fresh.path("kept"), false);
+        KeptModules None(L, folder(L, Fresh), false);
         CodegenResult Whole = compile(L, T, &None);
         EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Text;
         EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Text;
         NumOtherBytes += bytes(Whole) != bytes(Default);
-        KeptModules Seen(L, Fresh.path("kept"), false);
+        KeptModules Seen(L, folder(L, Fresh), false);
         ASSERT_NE(Seen.forHere(T), nullptr) << Text;
         EXPECT_EQ(Seen.forHere(T)->Bytes, Optimized) << Text;
       }
@@ -398,10 +607,10 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     const Task &T = Tasks[0];
     auto &Conf = const_cast<lto::Config &>(L.Conf);
-    KeptModules First(L, Folder.path("kept"), false);
+    KeptModules First(L, folder(L, Folder), false);
     compile(L, T, &First);
     auto IsHit = [&] {
-      return KeptModules(L, Folder.path("kept"), false).forHere(T) != nullptr;
+      return KeptModules(L, folder(L, Folder), false).forHere(T) != nullptr;
     };
     EXPECT_TRUE(IsHit());
     // A list of functions, and .dwo files.
@@ -411,7 +620,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
     EXPECT_TRUE(IsHit());
     Conf.DwoDir = Folder.path("dwo");
     EXPECT_TRUE(IsHit());
-    KeptModules Second(L, Folder.path("kept"), false);
+    KeptModules Second(L, folder(L, Folder), false);
     CodegenResult Made = compile(L, T, &Second);
     CodegenResult Whole = compile(L, T, nullptr);
     EXPECT_TRUE(bytes(Made) == bytes(Whole));
@@ -422,7 +631,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
           &lto::Config::ProfileRemapping, &lto::Config::CSIRProfile}) {
       Conf.*Field = "file";
       EXPECT_FALSE(IsHit());
-      EXPECT_NE(KeptModules(L, Folder.path("kept"), false).reason(), "");
+      EXPECT_NE(KeptModules(L, folder(L, Folder), false).reason(), "");
       (Conf.*Field).clear();
     }
     Conf.PostOptModuleHook = [](unsigned, const Module &) { return true; };
@@ -435,7 +644,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
 TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     for (Task &T : Tasks) {
-      KeptModules First(L, Folder.path("kept"), false);
+      KeptModules First(L, folder(L, Folder), false);
       compile(L, T, &First);
     }
   });
@@ -443,7 +652,7 @@ TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
     unsigned N = 0;
     Other.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
       for (Task &T : Tasks)
-        N += KeptModules(L, Folder.path("kept"), false).forHere(T) != nullptr;
+        N += KeptModules(L, folder(L, Folder), false).forHere(T) != nullptr;
     });
     return N;
   };
@@ -476,7 +685,7 @@ TEST_F(KeptModulesTest, WhatImportsOfAModuleWithoutAHashIsNotKept) {
     OneLink.addBitcode("b.o", thinBitcode(Imported, /*HasHash=*/false));
     OneLink.Visible.insert("sum");
     OneLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-      KeptModules Kept(L, Folder.path("kept"), false);
+      KeptModules Kept(L, folder(L, Folder), false);
       for (Task &T : Tasks) {
         NumKept += Kept.wants(T, /*IsHere=*/true) || Kept.forHere(T);
         Objects[IsEdited][T.name().str()] = bytes(compile(L, T, &Kept)).str();

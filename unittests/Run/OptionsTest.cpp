@@ -177,6 +177,11 @@ TEST_F(OptionsTest, KeepIR) {
   EXPECT_EQ(Opts.KeepIR, "");
   EXPECT_EQ(set("thinlto-dist-keep-ir", "a folder"), "");
   EXPECT_EQ(Opts.KeepIR, "a folder");
+  EXPECT_FALSE(Opts.keepsInFarm());
+  EXPECT_EQ(set("thinlto-dist-keep-ir", "farm"), "");
+  EXPECT_TRUE(Opts.keepsInFarm());
+  EXPECT_EQ(set("thinlto-dist-keep-ir", "./farm"), "");
+  EXPECT_FALSE(Opts.keepsInFarm());
 }
 
 TEST_F(OptionsTest, Split) {

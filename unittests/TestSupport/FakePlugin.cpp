@@ -39,6 +39,21 @@ struct FakePlugin::Call {
   FakePlugin &P;
 };
 
+/// The same for those that any thread may make at any time.
+struct FakePlugin::StoreCall {
+  explicit StoreCall(FakePlugin &P) : P(P) {
+    std::lock_guard<std::mutex> Lock(P.Mutex);
+    if (!P.Opened || P.Closing)
+      P.complain("the store was called outside of a session");
+  }
+  ~StoreCall() {
+    std::lock_guard<std::mutex> Lock(P.Mutex);
+    if (P.Closing)
+      P.complain("close() was called while the store was in use");
+  }
+  FakePlugin &P;
+};
+
 /// An object that was given to the host. Stays until the end, without its
 /// memory, so that a second release is seen.
 struct FakePlugin::Owned {
@@ -150,6 +165,23 @@ FakePlugin::FakePlugin() {
           Call C(P, "refuted");
           P.OnRefuted(Id, Worker, Status);
         }};
+    static const dtlto_store Store = {
+        sizeof(dtlto_store), 0,
+        [](dtlto_session *S, const uint8_t *, uint64_t, uint32_t,
+           dtlto_buffer *Bytes, char *, uint64_t) -> int32_t {
+          StoreCall C(*reinterpret_cast<FakePlugin *>(S));
+          *Bytes = {};
+          return DTLTO_OK;
+        },
+        [](dtlto_session *S, const uint8_t *, dtlto_span Bytes, uint32_t,
+           char *, uint64_t) -> int32_t {
+          FakePlugin &P = *reinterpret_cast<FakePlugin *>(S);
+          StoreCall C(P);
+          return P.OnStorePut(
+              {static_cast<const char *>(Bytes.data), Bytes.size});
+        }};
+    if (StringRef(Id) == DTLTO_EXT_STORE)
+      return TheOne->OnStorePut ? &Store : nullptr;
     bool IsIt = StringRef(Id) == DTLTO_EXT_REFUTED && TheOne->OnRefuted;
     return IsIt ? &Refuted : nullptr;
   };

@@ -94,6 +94,9 @@ public:
   /// In the function of dtlto.refuted/1, which the plugin has if this is set.
   std::function<void(uint64_t Id, const char *Worker, int32_t Status)>
       OnRefuted;
+  /// In put() of dtlto.store/1, which the plugin has if this is set, on any
+  /// thread. Nothing is ever there.
+  std::function<int32_t(llvm::StringRef Bytes)> OnStorePut;
   /// In close(), after the worker thread has ended.
   std::function<void()> OnClose;
 
@@ -134,6 +137,7 @@ public:
 
 private:
   struct Call; // one call of the host, for as long as it lasts
+  struct StoreCall;
   struct Owned;
 
   static FakePlugin *TheOne;

@@ -691,6 +691,115 @@ TEST_F(ClientTest, ResultsThatTakeTooMuch) {
   EXPECT_NE(std::string::npos, D.Message.find("memory")) << D.Message;
 }
 
+//===----------------------------------------------------------------------===//
+// The store
+//===----------------------------------------------------------------------===//
+
+TEST_F(ClientTest, WhatOneLinkHasPutTheNextFinds) {
+  for (bool Blake3 : {false, true})
+    for (bool Zstd : {false, true}) {
+      ServerOptions.Blake3 = Blake3;
+      ServerOptions.Zstd = Zstd;
+      Server.reset();
+      // Of a batch, and of a stream.
+      std::string Small = "small", Large(6000000, 'x');
+      ASSERT_EQ(DTLTO_OK, open());
+      EXPECT_EQ("", storeGet('a'));
+      EXPECT_EQ("", storePut('a', Small));
+      EXPECT_EQ("", storePut('b', Large));
+      EXPECT_EQ("", storePut('c', Small));
+      EXPECT_EQ(Small, storeGet('a'));
+      close();
+      ASSERT_EQ(DTLTO_OK, open());
+      EXPECT_EQ(Large, storeGet('b'));
+      EXPECT_EQ(Small, storeGet('a'));
+      EXPECT_EQ(Small, storeGet('c'));
+      EXPECT_EQ("", storeGet('d'));
+      EXPECT_EQ("", storeGet('b', Large.size() - 1));
+      EXPECT_EQ("", storePut('a', Large));
+      EXPECT_EQ(Large, storeGet('a'));
+      EXPECT_EQ("", storePut('a', ""));
+      EXPECT_EQ("", storeGet('a'));
+      // Jobs are as ever.
+      EXPECT_EQ(Object, compile().Object);
+      close();
+      EXPECT_TRUE(server().seen().Problems.empty());
+    }
+}
+
+TEST_F(ClientTest, AServerThatTakesNoResults) {
+  ASSERT_EQ(DTLTO_OK, open());
+  for (auto [Code, Name] :
+       {std::pair(7, "PERMISSION_DENIED"), std::pair(12, "UNIMPLEMENTED")}) {
+    server().UpdateCode = Code;
+    std::string Why = storePut('a', "bytes");
+    EXPECT_NE(std::string::npos, Why.find("action cache grpc://")) << Why;
+    EXPECT_NE(std::string::npos, Why.find(Name)) << Why;
+  }
+  EXPECT_EQ("", storeGet('a'));
+  EXPECT_EQ(Object, compile().Object); // it is no end of the link
+}
+
+TEST_F(ClientTest, WhatTheStoreHasLost) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ("", storePut('a', "bytes"));
+  server().loseBlobs();
+  EXPECT_EQ("", storeGet('a'));
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_DEBUG).find("the store has lost something"));
+  close();
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ("", storePut('a', "bytes"));
+  EXPECT_EQ("bytes", storeGet('a'));
+}
+
+TEST_F(ClientTest, WhatTheStoreHasForged) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ("", storePut('a', "bytes"));
+  server().forgeResults("others");    // in the answer itself
+  EXPECT_EQ("others", storeGet('a')); // what it is, the linker looks at
+}
+
+TEST_F(ClientTest, AStoreThatDoesNotAnswer) {
+  ASSERT_EQ(DTLTO_OK, open());
+  server().SilentLookups = true;
+  std::string Got = storeGet('a', 100, 50);
+  EXPECT_NE(std::string::npos, Got.find("no answer in time")) << Got;
+  server().SilentLookups = false;
+  EXPECT_EQ("", storeGet('a'));
+}
+
+TEST_F(ClientTest, AStoreWhoseServerIsGone) {
+  ASSERT_EQ(DTLTO_OK, open({"retries=1", "retry-delay=1"}));
+  EXPECT_EQ("", storePut('a', "bytes"));
+  Server.reset();
+  EXPECT_EQ(0u, storeGet('a').find("error: action cache grpc://"));
+  EXPECT_NE("", storePut('a', "bytes"));
+}
+
+TEST_F(ClientTest, AStoreOfAServerThatRefuses) {
+  ServerOptions.CapabilitiesCode = 7;
+  ASSERT_EQ(DTLTO_OK, open());
+  std::string Got = storeGet('a');
+  EXPECT_EQ(0u, Got.find("cancelled: server grpc://")) << Got;
+  // It was told as the end of the session.
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED"));
+}
+
+TEST_F(ClientTest, WhatTheUserWantsOfTheStore) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ("", storePut('a', "bytes"));
+  close();
+  ASSERT_EQ(DTLTO_OK, open({"results=read"}));
+  EXPECT_EQ("bytes", storeGet('a'));
+  EXPECT_EQ("results=read or only", storePut('a', "bytes"));
+  close();
+  ASSERT_EQ(DTLTO_OK, open({"results=off"}));
+  EXPECT_EQ("error: results=off", storeGet('a'));
+  EXPECT_EQ("results=off", storePut('a', "bytes"));
+}
+
 TEST_F(ClientTest, Status) {
   ASSERT_EQ(DTLTO_OK, open());
   auto *Status = static_cast<const dtlto_status *>(

@@ -312,6 +312,8 @@ struct MockServer::Impl final : re::Execution::Service,
                          re::ActionResult *Out) override {
     if (Status No = admit(C, "GetActionResult"); !No.ok())
       return No;
+    while (M.SilentLookups && !C->IsCancelled())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (M.FailLookups) {
@@ -323,6 +325,29 @@ struct MockServer::Impl final : re::Execution::Service,
     if (It == Results.end())
       return Status(StatusCode::NOT_FOUND, "no result");
     *Out = It->second;
+    return Status::OK;
+  }
+
+  Status UpdateActionResult(ServerContext *C,
+                            const re::UpdateActionResultRequest *In,
+                            re::ActionResult *Out) override {
+    if (Status No = admit(C, "UpdateActionResult"); !No.ok())
+      return No;
+    std::lock_guard<std::mutex> Lock(Mutex);
+    note(C);
+    ++S.Updates;
+    if (M.UpdateCode)
+      return Status(StatusCode(M.UpdateCode), "only workers may");
+    // What the API says that a client must do before.
+    auto It = Blobs.find(key(In->action_digest()));
+    re::Action A;
+    if (It == Blobs.end() || !A.ParseFromString(It->second) ||
+        !Blobs.count(key(A.command_digest())))
+      problem("a result of an action that isn't there");
+    for (const re::OutputFile &F : In->action_result().output_files())
+      if (F.digest().size_bytes() && !Blobs.count(key(F.digest())))
+        problem("a result without its contents");
+    Results[key(In->action_digest())] = *Out = In->action_result();
     return Status::OK;
   }
 
@@ -566,6 +591,11 @@ void MockServer::release() {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   I->Released = true;
   I->Changed.notify_all();
+}
+
+void MockServer::loseBlobs() {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  I->Blobs.clear();
 }
 
 void MockServer::forgeResults(const std::string &Object) {

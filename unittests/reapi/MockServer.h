@@ -78,9 +78,15 @@ public:
   /// So many calls of FindMissingBlobs and GetActionResult fail with
   /// UNAVAILABLE.
   unsigned FailFinds = 0, FailLookups = 0;
+  /// UpdateActionResult fails with this gRPC status.
+  int UpdateCode = 0;
+  /// GetActionResult answers nothing until the client cancels.
+  bool SilentLookups = false;
 
   /// Lets those that are held go on, and all that come.
   void release();
+  /// No content is there any more.
+  void loseBlobs();
   /// All that the action cache has become results with this object.
   void forgeResults(const std::string &Object);
 
@@ -88,6 +94,7 @@ public:
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
     unsigned PackedReads = 0; // blobs that went out so
     unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;
+    unsigned Updates = 0;                    // of the action cache, by clients
     uint64_t BytesWritten = 0;               // by ByteStream
     std::map<std::string, unsigned> Uploads; // by hash
     std::vector<std::string> Actions;        // hashes, as they were executed

@@ -41,6 +41,12 @@ protected:
   void cancel(uint64_t Id) { dtlto_plugin_entry.cancel(Session, Id); }
   /// The linker has found that a job's result was no good.
   void refute(uint64_t Id, const std::string &Worker, int32_t Status);
+  /// What the store has under 32 times \p Key, or "error: " or
+  /// "cancelled: " and why.
+  std::string storeGet(char Key, uint64_t MaxBytes = 1 << 30,
+                       uint32_t TimeoutMs = 60000);
+  /// Empty, or why it can't be put there.
+  std::string storePut(char Key, const std::string &Bytes);
   void close();
   std::string logged(uint32_t Level);
   /// Waits until \p Until(), which is asked again and again, is true.

@@ -31,6 +31,22 @@ public:
       throw Error(DTLTO_ERROR_CALLER, "who was it?");
   }
   std::vector<std::tuple<uint64_t, std::string, int32_t>> Refuted;
+  Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
+                  std::chrono::milliseconds Limit) override {
+    Store += "get " + std::string(Key, Key + 3) + " " +
+             std::to_string(MaxBytes) + " " + std::to_string(Limit.count()) +
+             "; ";
+    if (MaxBytes == 0)
+      throw Error(DTLTO_ERROR_CALLER, "none\nis little");
+    return std::string("stored");
+  }
+  void storePut(const uint8_t *, std::string_view Bytes,
+                std::chrono::milliseconds) override {
+    if (Bytes.empty())
+      throw std::runtime_error("there are none");
+    Store += "put " + std::string(Bytes);
+  }
+  std::string Store;
   void stop() override {
     while (std::shared_ptr<Job> J = take())
       J->fail(DTLTO_CANCELLED);
@@ -283,6 +299,30 @@ TEST_F(SdkSessionTest, ResultsOfAWorker) {
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
+
+TEST_F(SdkSessionTest, AStore) {
+  auto *Store = static_cast<const dtlto_store *>(P.extension(DTLTO_EXT_STORE));
+  ASSERT_NE(Store, nullptr);
+  EXPECT_EQ(Store->size, sizeof(dtlto_store));
+  const auto *Key =
+      reinterpret_cast<const uint8_t *>("key that has thirty-two bytes...");
+  dtlto_buffer Bytes = {};
+  char Why[7] = "";
+  ASSERT_EQ(Store->get(Session, Key, 50, 1000, &Bytes, Why, sizeof(Why)),
+            DTLTO_OK);
+  EXPECT_EQ(std::string(static_cast<const char *>(Bytes.data), Bytes.size),
+            "stored");
+  Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
+  EXPECT_STREQ(Why, "");
+  EXPECT_EQ(Store->get(Session, Key, 0, 1000, &Bytes, Why, sizeof(Why)),
+            DTLTO_ERROR_CALLER);
+  EXPECT_EQ(Bytes.data, nullptr);
+  EXPECT_STREQ(Why, "none i");
+  EXPECT_EQ(Store->put(Session, Key, {"some", 4}, 1000, nullptr, 0), DTLTO_OK);
+  EXPECT_EQ(Store->put(Session, Key, {nullptr, 0}, 1000, nullptr, 0),
+            DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(events().Store, "get key 50 900; get key 0 900; put some");
+}
 
 TEST_F(SdkSessionTest, ResultsThatWereWrong) {
   auto *Refuted =

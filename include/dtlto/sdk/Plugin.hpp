@@ -31,7 +31,9 @@
 #include "WorkPool.hpp"
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 
@@ -82,6 +84,23 @@ public:
   /// of them ends, but for one that is tried again. Must not wait. A plugin
   /// that doesn't write it has no dtlto.batch/1.
   virtual void batchComplete() {}
+
+  /// What was last put under \p Key, 32 bytes, by any client; empty if there
+  /// is nothing, or more than \p MaxBytes. [any-thread], not after stop(). May
+  /// wait for the network, but returns within \p Limit. Throws Error if the
+  /// store is of no use. A plugin that writes this and storePut() has
+  /// dtlto.store/1.
+  virtual Buffer storeGet(const uint8_t *Key, uint64_t MaxBytes,
+                          std::chrono::milliseconds Limit) {
+    (void)Key, (void)MaxBytes, (void)Limit;
+    return {};
+  }
+  /// Puts \p Bytes there, or, if there are none, sees to it that there is
+  /// nothing. As storeGet().
+  virtual void storePut(const uint8_t *Key, std::string_view Bytes,
+                        std::chrono::milliseconds Limit) {
+    (void)Key, (void)Bytes, (void)Limit;
+  }
 
   /// [any-thread] \p Level is DTLTO_LOG_...
   void log(uint32_t Level, const std::string &Text) {
@@ -293,9 +312,7 @@ template <typename S> struct Entry {
                         void *Context) noexcept {
     std::string Why;
     int32_t Status = guard(Why, [&] {
-      // A part of the time is for the way back.
-      auto Limit = std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10);
-      tell(from(Raw)->status(Limit), Callback, Context);
+      tell(from(Raw)->status(most(TimeoutMs)), Callback, Context);
       return int32_t(DTLTO_OK);
     });
     if (!Why.empty())
@@ -320,10 +337,44 @@ template <typename S> struct Entry {
       from(Raw)->log(DTLTO_LOG_WARNING, Why);
   }
 
+  /// What is thrown in \p Fn becomes a line in \p Text.
+  template <typename F>
+  static int32_t storeCall(char *Text, uint64_t TextSize, F Fn) noexcept {
+    std::string Why;
+    int32_t Status = guard(Why, [&] { return Fn(), int32_t(DTLTO_OK); });
+    if (Status != DTLTO_OK && Text && TextSize)
+      std::snprintf(Text, size_t(TextSize), "%s", oneLine(Why).c_str());
+    return Status;
+  }
+  /// A part of the time is for the way back.
+  static std::chrono::milliseconds most(uint32_t TimeoutMs) {
+    return std::chrono::milliseconds(TimeoutMs - TimeoutMs / 10);
+  }
+  static int32_t storeGet(dtlto_session *Raw, const uint8_t *Key,
+                          uint64_t MaxBytes, uint32_t TimeoutMs,
+                          dtlto_buffer *Bytes, char *Why,
+                          uint64_t WhySize) noexcept {
+    *Bytes = {};
+    return storeCall(Why, WhySize, [&] {
+      *Bytes = from(Raw)->storeGet(Key, MaxBytes, most(TimeoutMs)).take();
+    });
+  }
+  static int32_t storePut(dtlto_session *Raw, const uint8_t *Key,
+                          dtlto_span Bytes, uint32_t TimeoutMs, char *Why,
+                          uint64_t WhySize) noexcept {
+    return storeCall(Why, WhySize, [&] {
+      from(Raw)->storePut(
+          Key, {static_cast<const char *>(Bytes.data), size_t(Bytes.size)},
+          most(TimeoutMs));
+    });
+  }
+
   static const void *extension(const char *Id) noexcept {
     static const dtlto_status Asked = {sizeof(dtlto_status), 0, status};
     static const dtlto_refuted Told = {sizeof(dtlto_refuted), 0, refuted};
     static const dtlto_batch Batch = {sizeof(dtlto_batch), 0, batchComplete};
+    static const dtlto_store Store = {sizeof(dtlto_store), 0, storeGet,
+                                      storePut};
     // One that is inherited does nothing.
     if constexpr (!std::is_same_v<decltype(&S::status),
                                   decltype(&Session::status)>)
@@ -337,6 +388,10 @@ template <typename S> struct Entry {
                                   decltype(&Session::batchComplete)>)
       if (std::strcmp(Id, DTLTO_EXT_BATCH) == 0)
         return &Batch;
+    if constexpr (!std::is_same_v<decltype(&S::storeGet),
+                                  decltype(&Session::storeGet)>)
+      if (std::strcmp(Id, DTLTO_EXT_STORE) == 0)
+        return &Store;
     return nullptr;
   }
 };

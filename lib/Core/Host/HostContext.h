@@ -12,10 +12,13 @@
 #include "Support/Messages.h"
 #include "dtlto/PluginAPI.h"
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace dtlto {
+
+class FarmStore;
 
 /// The options that jobs and the plugin's session go by.
 struct JobOptions {
@@ -42,6 +45,7 @@ struct HostContext {
   /// Results must be those of this version of LLVM's, "19.1.7".
   std::string LLVMVersion;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
+  std::shared_ptr<FarmStore> Store = nullptr; // null: none is wanted
 };
 
 } // namespace dtlto

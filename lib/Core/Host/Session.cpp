@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Host/FarmStore.h"
 #include "Host/SessionState.h"
 #include "LLVM/Version.h"
 
@@ -15,7 +16,7 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
                     uint64_t NumJobs, std::shared_ptr<LocalRoom> Room)
     : L(L),
       Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
-      Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
+      Store(L.Store), Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
       Events(std::move(Events)) {
   makeHost();
   for (const std::string &Arg : L.JobOpts.PluginArgs)
@@ -83,6 +84,8 @@ void Session::Impl::doOpen() {
       call("open", [&] { return Plugin.open(&Host, &Params, &Handle); });
   IsOpen = Status == DTLTO_OK;
   const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
+  if (IsOpen && Store)
+    openStore();
   Guard Lock(*this);
   Opened = true;
   Event E{Event::Opened};
@@ -91,6 +94,17 @@ void Session::Impl::doOpen() {
   E.Needs = SessionNeeds.value_or(Plugin.needs);
   E.WantsBatches = Batch != nullptr;
   push(std::move(E));
+}
+
+/// Before anybody learns that the session is open.
+void Session::Impl::openStore() {
+  const auto *OfPlugin = static_cast<const dtlto_store *>(
+      call("extension", [&] { return Plugin.extension(DTLTO_EXT_STORE); }));
+  if (!Store->open(OfPlugin, Handle))
+    Msg.warning("plugin '" + PluginName +
+                "' has no store for optimised modules, so none is kept or "
+                "used; --thinlto-dist-keep-ir=<folder> keeps them on this "
+                "machine");
 }
 
 void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
@@ -202,6 +216,8 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
 }
 
 void Session::Impl::doClose() {
+  if (Store)
+    call("get or put", [&] { Store->close(); });
   if (IsOpen)
     call("close", [&] { Plugin.close(Handle); });
   IsOpen = false;

@@ -78,6 +78,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   bool isInCall() const;
 
   void doOpen();
+  void openStore();
   void doSubmit(uint64_t Id, bool Insist);
   const dtlto_batch *batch(); // null: the plugin doesn't want to know
   void doCompleteBatch();
@@ -153,6 +154,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   const HostContext &L; // not after Closed
   const std::shared_ptr<LocalRoom> Room;
+  const std::shared_ptr<FarmStore> Store; // null: none is wanted
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;

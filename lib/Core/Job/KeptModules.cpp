@@ -10,23 +10,18 @@
 #include "Bitcode/IndexShard.h"
 #include "Bundle/ObjectFrame.h"
 #include "Config/ConfigJSON.h"
-#include "Support/AtomicFile.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/CachePruning.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-KeptModules::KeptModules(const LinkContext &L, std::string Folder,
-                         bool IsVerified)
-    : L(L), Folder(std::move(Folder)), IsVerified(IsVerified), Cfi(L.Index) {
+KeptModules::KeptModules(const LinkContext &L,
+                         std::unique_ptr<ModuleStore> Store, bool IsVerified)
+    : L(L), Store(std::move(Store)), IsVerified(IsVerified), Cfi(L.Index) {
   if (Error E = readConfiguration())
     Reason = toString(std::move(E));
 }
@@ -130,34 +125,34 @@ void KeptModules::look(const Task &T, State &S) {
     add(Hash, Name);
   S.Here.Key = Hash.final();
   S.Elsewhere.Key = otherId("dtlto: made elsewhere", S.Here.Key);
-  for (Entry *E : {&S.Here, &S.Elsewhere}) {
-    SmallString<256> Path(Folder);
-    // What LLVM's pruning takes for its own.
-    sys::path::append(Path, "llvmcache-" + toHex(E->Key, /*LowerCase=*/true));
-    E->Path = Path.str().str();
-    read(T, *E);
-  }
+  // A shared store is asked only for jobs of the plugin's, one at a time.
+  if (!Store->isShared())
+    for (Entry *E : {&S.Here, &S.Elsewhere})
+      read(T, *E);
 }
 
-/// Believes what is there only if it is whole and the one that was kept.
+/// Asks the store, once it can tell. Believes what is there only if it is whole
+/// and the one that was kept.
 void KeptModules::read(const Task &T, Entry &E) {
-  auto File = MemoryBuffer::getFile(E.Path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  if (!File) {
-    if (File.getError() != std::errc::no_such_file_or_directory)
-      L.Msg.debug("module '" + T.title() + "': the kept '" + E.Path +
-                  "' can't be read: " + File.getError().message());
+  std::lock_guard<std::mutex> Lock(E.Reading);
+  if (E.IsRead)
     return;
-  }
-  Expected<StringRef> Bytes = readFrame((*File)->getBuffer(), E.Key);
+  std::optional<Buffer> Found = Store->get(E.Key);
+  if (!Found)
+    return;
+  E.IsRead = true;
+  if (Found->bytes().empty())
+    return;
+  Expected<StringRef> Bytes = readFrame(Found->bytes(), E.Key);
   if (!Bytes) {
     consumeError(Bytes.takeError());
-    return L.Msg.debug("module '" + T.title() + "' is optimised again: '" +
-                       E.Path + "' is damaged");
+    return L.Msg.debug("module '" + T.title() + "' is optimised again: " +
+                       Store->name(E.Key) + " is damaged");
   }
   E.Module.Bytes = *Bytes;
   E.Module.MayReadFiles = assemblyMayReadFiles(*Bytes);
-  E.File = std::move(*File);
+  E.Bytes = std::move(*Found);
+  E.Has = true;
 }
 
 KeptModules::State &KeptModules::stateOf(const Task &T) {
@@ -177,8 +172,10 @@ const ModuleFile *KeptModules::forPlugin(const Task &T) {
   if (!Reason.empty())
     return nullptr;
   State &S = stateOf(T);
+  if (S.WhyNot.empty() && Store->isShared())
+    read(T, S.Elsewhere);
   for (Entry *E : {&S.Here, &S.Elsewhere})
-    if (E->File) {
+    if (E->Has) {
       E->IsUsed = true;
       return &E->Module;
     }
@@ -189,17 +186,18 @@ const ModuleFile *KeptModules::forHere(const Task &T) {
   if (!Reason.empty() || IsVerified)
     return nullptr;
   Entry &E = stateOf(T).Here;
-  if (!E.File)
+  if (!E.Has)
     return nullptr;
   E.IsUsed = true;
   return &E.Module;
 }
 
 bool KeptModules::wants(const Task &T, bool IsHere) {
-  if (!Reason.empty())
+  if (!Reason.empty() || !Store->mayPut())
     return false;
   State &S = stateOf(T);
-  return S.WhyNot.empty() && !S.Here.File && (IsHere || !S.Elsewhere.File);
+  bool IsOwn = IsHere && !Store->isShared();
+  return S.WhyNot.empty() && !S.Here.Has && (IsOwn || !S.Elsewhere.Has);
 }
 
 void KeptModules::keep(const Task &T, StringRef Optimized, bool IsHere) {
@@ -207,35 +205,26 @@ void KeptModules::keep(const Task &T, StringRef Optimized, bool IsHere) {
     return L.Msg.debug("module '" + T.title() +
                        "' is not kept: its flags change when it is optimised");
   State &S = stateOf(T);
-  Entry &E = IsHere ? S.Here : S.Elsewhere;
-  std::string Why;
-  if (std::error_code EC = sys::fs::create_directories(Folder))
-    Why = EC.message();
-  else if (Error Wrong = replaceFile(E.Path, [&](raw_ostream &OS) {
-             OS << frameHead(Optimized, E.Key) << Optimized;
-           }))
-    Why = toString(std::move(Wrong));
-  if (Why.empty())
+  Entry &E = IsHere && !Store->isShared() ? S.Here : S.Elsewhere;
+  if (Store->put(E.Key, frameHead(Optimized, E.Key), Optimized))
     E.IsKept = true;
-  else if (!HasFailed.exchange(true))
-    L.Msg.warning("optimised modules can't be kept in '" + Folder +
-                  "': " + Why);
 }
 
 void KeptModules::dropHere(const Task &T, StringRef Why) {
   Entry &E = stateOf(T).Here;
-  sys::fs::remove(E.Path);
+  Store->remove(E.Key);
   E.IsUsed = false;
-  L.Msg.debug("module '" + T.title() + "' is optimised again, since of '" +
-              E.Path + "' no code can be generated: " + Why);
+  L.Msg.debug("module '" + T.title() + "' is optimised again, since of " +
+              Store->name(E.Key) + " no code can be generated: " + Why);
 }
 
 std::string KeptModules::dropForPlugin(const Task &T) {
   State &S = stateOf(T);
   for (Entry *E : {&S.Here, &S.Elsewhere})
-    if (E->File) {
-      sys::fs::remove(E->Path);
-      return E->Path;
+    if (E->Has.exchange(false)) {
+      std::string Text = "what another link had optimised the module to, " +
+                         Store->name(E->Key) + ", is ";
+      return Text + (Store->remove(E->Key) ? "removed" : "still there");
     }
   return "";
 }
@@ -243,8 +232,7 @@ std::string KeptModules::dropForPlugin(const Task &T) {
 std::string KeptModules::finish(size_t NumJobs) {
   if (!Reason.empty())
     return "no optimised module is kept or used: " + Reason;
-  if (sys::fs::exists(Folder))
-    pruneCache(Folder, CachePruningPolicy());
+  Store->finish();
   size_t NumUsed = 0, NumKept = 0;
   for (const auto &[Number, S] : States) {
     NumUsed += S->Here.IsUsed || S->Elsewhere.IsUsed;

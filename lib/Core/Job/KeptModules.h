@@ -5,17 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A folder of optimised modules. A later link in which only what code
-// generation depends on is another (sections of basic blocks, a layout by a
-// profile) generates code of these, and doesn't optimise again.
+// Optimised modules, in a folder or in the farm's store (ModuleStore.h). A
+// later link in which only what code generation depends on is another (sections
+// of basic blocks, a layout by a profile) generates code of these, and doesn't
+// optimise again.
 //
 // A module's key has in it all that its optimisation depends on: the module
 // and what it imports, what the index says of them, and the configuration
 // without what only code generation reads (ConfigFields.h). Entries that other
 // machines made have keys of their own, and nothing that is compiled here is
-// made of them.
+// made of them. A store that others write to has no entries but these.
 //
-// A file is a frame (Bundle/ObjectFrame.h) whose job is the key, and bitcode.
+// An entry is a frame (Bundle/ObjectFrame.h) whose job is the key, and bitcode.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@
 #include "Bundle/Bundle.h"
 #include "Host/BuiltJob.h"
 #include "Job/LinkContext.h"
+#include "Job/ModuleStore.h"
 #include "LLVM/Cache.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <atomic>
 #include <map>
 #include <memory>
@@ -39,15 +40,16 @@ namespace dtlto {
 /// Any thread.
 class KeptModules {
 public:
-  /// \p Folder is made when it is needed. \p IsVerified: what is compiled here
-  /// is to be compared, and so is compiled whole.
-  KeptModules(const LinkContext &L, std::string Folder, bool IsVerified);
+  /// \p IsVerified: what is compiled here is to be compared, and so is compiled
+  /// whole.
+  KeptModules(const LinkContext &L, std::unique_ptr<ModuleStore> Store,
+              bool IsVerified);
 
   /// Why this link keeps and uses nothing, in one line; empty: it does.
   llvm::StringRef reason() const { return Reason; }
 
   /// The optimised module of \p T for a job of the plugin's; null: there is
-  /// none. Lives as long as this.
+  /// none. Lives as long as this. May take a while.
   const ModuleFile *forPlugin(const Task &T);
   /// The same for a compile here.
   const ModuleFile *forHere(const Task &T);
@@ -61,7 +63,7 @@ public:
   /// Why is one line.
   void dropHere(const Task &T, llvm::StringRef Why);
   /// The object that another machine made of what is kept for \p T is wrong.
-  /// Removes that; returns the name of the file, or nothing.
+  /// Removes that; returns what it was and what became of it, or nothing.
   std::string dropForPlugin(const Task &T);
 
   /// The link's configuration, for code generation alone.
@@ -73,10 +75,12 @@ public:
 
 private:
   struct Entry {
-    std::string Path;
     BundleId Key;
-    std::unique_ptr<llvm::MemoryBuffer> File; // null: there is none
-    ModuleFile Module;                        // in it
+    std::mutex Reading;            // guards what follows
+    bool IsRead = false;           // it is known whether there is something
+    Buffer Bytes;                  // the frame
+    ModuleFile Module;             // in it
+    std::atomic<bool> Has = false; // there is a module, for all threads
     std::atomic<bool> IsUsed{false};
     std::atomic<bool> IsKept{false}; // by this link, maybe twice
   };
@@ -93,7 +97,7 @@ private:
   void read(const Task &T, Entry &E);
 
   const LinkContext &L;
-  const std::string Folder;
+  const std::unique_ptr<ModuleStore> Store;
   const bool IsVerified;
   std::string Reason;
   std::string Common; // of all keys: the configuration
@@ -101,7 +105,6 @@ private:
   const CfiFunctions Cfi;
   std::mutex Mutex; // guards the map, not its values
   std::map<unsigned, std::unique_ptr<State>> States; // by task
-  std::atomic<bool> HasFailed{false}; // to write; the user was told
 };
 
 } // namespace dtlto

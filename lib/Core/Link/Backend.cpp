@@ -14,6 +14,7 @@
 #include "Link/Backend.h"
 #include "Bitcode/IndexShard.h"
 #include "Bundle/CodegenDataFile.h"
+#include "Host/FarmStore.h"
 #include "Link/LTOJobs.h"
 #include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
@@ -91,9 +92,17 @@ public:
     if (L.opts().Split != 0)
       split();
     std::unique_ptr<KeptModules> Kept;
-    if (!L.opts().KeepIR.empty())
-      Kept = std::make_unique<KeptModules>(L, L.opts().KeepIR,
-                                           L.opts().VerifyPercent != 0);
+    if (!L.opts().KeepIR.empty()) {
+      const bool InFarm = L.opts().keepsInFarm();
+      if (InFarm)
+        L.Store = std::make_shared<FarmStore>();
+      Kept = std::make_unique<KeptModules>(
+          L,
+          InFarm ? makeFarmStore(L) : makeFolderStore(L.Msg, L.opts().KeepIR),
+          L.opts().VerifyPercent != 0);
+      if (!Kept->reason().empty())
+        L.Store.reset(); // nobody needs to know whether there is one
+    }
     L.Kept = Kept.get();
     if (L.TwoRounds)
       return runTwice();

@@ -71,9 +71,7 @@ Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
   std::string Dropped = L.Kept->dropForPlugin(Tasks[J]);
   if (Dropped.empty())
     return E;
-  return failure(toString(std::move(E)) +
-                 "; what another link had optimised the module to, '" +
-                 Dropped + "', is removed");
+  return failure(toString(std::move(E)) + "; " + Dropped);
 }
 
 Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,

@@ -250,9 +250,9 @@ static constexpr OptionInfo Table[] = {
      "(default), or don't"},
     {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
      "Save each job to a file in <folder>, for dtlto-codegen"},
-    {"thinlto-dist-keep-ir", "<folder>", setKeepIR,
-     "Keep what each module is optimised to in <folder>, for links that only "
-     "change code generation"},
+    {"thinlto-dist-keep-ir", "<folder>|farm", setKeepIR,
+     "Keep optimised modules in <folder> or the farm's store, for links that "
+     "only change codegen"},
     {"thinlto-dist-slim", "on|off|<bytes>", setSlim,
      "Send only what is imported from other modules (default: on)"},
     {"thinlto-dist-split", "off|auto|<n>", setSplit,

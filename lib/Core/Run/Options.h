@@ -50,9 +50,10 @@ struct Options : JobOptions {
   CacheKind Cache = CacheKind::Separate;
   ProgressKind Progress = ProgressKind::Auto;
   std::string SaveJobs; // a folder; empty: save none
-  std::string KeepIR;   // a folder of optimised modules; empty: keep none
-  std::string Report;   // a file, .html or .json; empty: none
-  std::string Log;      // of events, a file; empty: none
+  /// A folder of optimised modules, or keepsInFarm(); empty: keep none.
+  std::string KeepIR;
+  std::string Report;                   // a file, .html or .json; empty: none
+  std::string Log;                      // of events, a file; empty: none
   StatusKind Status = StatusKind::None; // show the farm, and don't link
   // Instructions of a part that a long module is compiled in; 0: none is.
   unsigned Split = 0;
@@ -70,6 +71,8 @@ struct Options : JobOptions {
   bool DumbTerminal = false;           // TERM
   std::string MakeFlags;               // MAKEFLAGS
 
+  /// Not in a folder of that name, which is ./farm.
+  bool keepsInFarm() const { return KeepIR == "farm"; }
   /// Whether an option was given that means nothing without a plugin.
   bool needsPlugin() const { return Plugin.empty() && !FirstOption.empty(); }
   std::string FirstOption;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Changes each optimised module that is kept in FOLDER.
+"""Changes each optimised module that is kept in FOLDER, which may be the contents of
+buildbox-casd: there, what begins as they do, also results of jobs.
 
   kept.py FOLDER cut           leaves half of it
   kept.py FOLDER flip          changes one bit in the middle
+  kept.py FOLDER remove        removes it
   kept.py FOLDER swap          each file has the contents of another
   kept.py FOLDER forge A B     A becomes B, as long, with a digest that is right;
                                says how many files that changed
@@ -21,12 +23,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
 from blake3 import blake3
 
 folder, how = sys.argv[1:3]
-paths = sorted(os.path.join(folder, name) for name in os.listdir(folder)
-               if name.startswith("llvmcache-"))
-files = []
-for path in paths:
+FRAME = b"DTLTOOBJ"
+paths, files = [], []
+for path in sorted(os.path.join(top, name) for top, _, names in os.walk(folder)
+                   for name in names):
     with open(path, "rb") as f:
-        files.append(f.read())
+        data = f.read()
+    if os.path.basename(path).startswith("llvmcache-") or data.startswith(FRAME):
+        paths.append(path)
+        files.append(data)
 before = list(files)
 if how == "cut":
     files = [data[:len(data) // 2] for data in files]
@@ -41,12 +46,15 @@ elif how == "forge":
         result = data[88:].replace(old, new)
         files[i] = data[:16] + struct.pack("<Q", len(result)) + data[24:56] + \
             blake3(result) + result
-elif how != "count":
-    sys.exit("kept: cut, flip, swap, forge or count")
+elif how not in ("remove", "count"):
+    sys.exit("kept: cut, flip, remove, swap, forge or count")
 if how == "count":
     print(len(files), "kept")
 else:
     print(sum(a != b for a, b in zip(before, files)), "changed")
 for path, data in zip(paths, files):
+    os.unlink(path)  # it may be one that can't be written to
+    if how == "remove":
+        continue
     with open(path, "wb") as f:
         f.write(data)

@@ -1,0 +1,105 @@
+//===- FarmStore.cpp - The store of a plugin's farm -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/FarmStore.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include <thread>
+
+using namespace llvm;
+using namespace dtlto;
+
+bool FarmStore::open(const dtlto_store *OfPlugin, dtlto_session *OfSession) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  bool HasOne = OfPlugin && OfPlugin->size >= sizeof(dtlto_store);
+  State = HasOne ? Open : None;
+  Calls = OfPlugin;
+  Session = OfSession;
+  return HasOne;
+}
+
+void FarmStore::close() {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  State = None;
+  Changed.notify_all();
+  Changed.wait(Lock, [&] { return NumCalls == 0; });
+}
+
+bool FarmStore::mayBeThere() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return State != None;
+}
+
+/// Calls \p F(store, session, milliseconds, answer) and waits for what comes of
+/// it. False: the session isn't open, or ends meanwhile.
+template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
+  auto A = std::make_shared<Answer>();
+  std::unique_lock<std::mutex> Lock(Mutex);
+  if (State != Open)
+    return false;
+  ++NumCalls;
+  std::thread([Self = shared_from_this(), A, F = std::move(F)]() mutable {
+    Answer Mine;
+    char Why[1024] = "";
+    Mine.Status = F(*Self->Calls, Self->Session,
+                    static_cast<uint32_t>(Self->Limit.count()), Mine.Bytes, Why,
+                    sizeof(Why));
+    Why[sizeof(Why) - 1] = 0;
+    Mine.Why = strangersLine(Why);
+    std::lock_guard<std::mutex> Lock(Self->Mutex);
+    Mine.IsThere = true;
+    *A = std::move(Mine);
+    --Self->NumCalls;
+    Self->Changed.notify_all();
+  }).detach();
+  // The plugin has the same limit.
+  auto Late = std::chrono::steady_clock::now() + Limit + Limit / 10;
+  Changed.wait_until(Lock, Late, [&] { return A->IsThere || State != Open; });
+  if (A->IsThere ? A->Status == DTLTO_CANCELLED : State != Open)
+    return false;
+  if (A->IsThere) {
+    Out = std::move(*A);
+  } else {
+    Out.Status = DTLTO_ERROR_INFRASTRUCTURE;
+    Out.Why = "no answer within " + std::to_string(Limit.count()) + " ms";
+  }
+  return true;
+}
+
+Expected<std::optional<Buffer>> FarmStore::get(const Key &K,
+                                               uint64_t MaxBytes) {
+  Answer A;
+  if (!call(A, [K, MaxBytes](const dtlto_store &S, dtlto_session *Session,
+                             uint32_t Ms, Buffer &Out, char *Why,
+                             uint64_t WhySize) {
+        dtlto_buffer Raw = {};
+        int32_t Status =
+            S.get(Session, K.data(), MaxBytes, Ms, &Raw, Why, WhySize);
+        Out = Buffer(Raw);
+        return Status;
+      }))
+    return std::nullopt;
+  if (A.Status != DTLTO_OK)
+    return failure(A.Why);
+  if (A.Bytes.bytes().size() > MaxBytes)
+    A.Bytes.reset();
+  return std::move(A.Bytes);
+}
+
+Expected<bool> FarmStore::put(const Key &K, std::string Bytes) {
+  Answer A;
+  if (!call(A, [K, Bytes = std::move(Bytes)](
+                   const dtlto_store &S, dtlto_session *Session, uint32_t Ms,
+                   Buffer &, char *Why, uint64_t WhySize) {
+        return S.put(Session, K.data(), {Bytes.data(), Bytes.size()}, Ms, Why,
+                     WhySize);
+      }))
+    return false;
+  if (A.Status != DTLTO_OK)
+    return failure(A.Why);
+  return true;
+}

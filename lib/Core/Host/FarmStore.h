@@ -1,0 +1,76 @@
+//===- FarmStore.h - The store of a plugin's farm ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// dtlto.store/1 of the plugin, for as long as its session is open. Each call
+// has a thread of its own: one that doesn't come back is left behind, and what
+// it borrows with it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_HOST_FARMSTORE_H
+#define DTLTO_HOST_FARMSTORE_H
+
+#include "Support/Buffer.h"
+#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace dtlto {
+
+/// Any thread.
+class FarmStore : public std::enable_shared_from_this<FarmStore> {
+public:
+  using Key = std::array<uint8_t, 32>;
+
+  /// No call takes longer than \p Limit.
+  explicit FarmStore(std::chrono::milliseconds Limit = std::chrono::seconds(10))
+      : Limit(Limit) {}
+
+  /// The session is open, and has jobs. \p OfPlugin may be null. False: the
+  /// plugin has no store.
+  bool open(const dtlto_store *OfPlugin, dtlto_session *OfSession);
+  /// Calls fail from now on. Waits until those under way have come back from
+  /// the plugin.
+  void close();
+
+  /// False: the plugin has none, or the session has ended. Before open(): true.
+  bool mayBeThere() const;
+
+  /// What is there under \p K: empty if there is nothing, or it is over \p
+  /// MaxBytes. Nothing: the session isn't open.
+  llvm::Expected<std::optional<Buffer>> get(const Key &K, uint64_t MaxBytes);
+  /// Puts \p Bytes there. False: the session isn't open.
+  llvm::Expected<bool> put(const Key &K, std::string Bytes);
+
+private:
+  struct Answer {
+    bool IsThere = false;
+    int32_t Status = DTLTO_OK;
+    Buffer Bytes;
+    std::string Why;
+  };
+  template <typename Fn> bool call(Answer &Out, Fn F);
+
+  const std::chrono::milliseconds Limit;
+  mutable std::mutex Mutex; // guards what follows
+  std::condition_variable Changed;
+  enum { Unknown, Open, None } State = Unknown;
+  const dtlto_store *Calls = nullptr;
+  dtlto_session *Session = nullptr;
+  unsigned NumCalls = 0; // that the plugin is in
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_HOST_FARMSTORE_H

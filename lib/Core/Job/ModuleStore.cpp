@@ -1,0 +1,147 @@
+//===- ModuleStore.cpp - Where optimised modules are kept -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job/ModuleStore.h"
+#include "Host/FarmStore.h"
+#include "Support/AtomicFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CachePruning.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+class FolderStore : public ModuleStore {
+public:
+  FolderStore(Messages &Msg, std::string Folder)
+      : Msg(Msg), Folder(std::move(Folder)) {}
+
+  bool isShared() const override { return false; }
+
+  std::optional<Buffer> get(const BundleId &Key) override {
+    std::string Path = pathOf(Key);
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+    if (File)
+      return Buffer::own(std::move(*File));
+    if (File.getError() != std::errc::no_such_file_or_directory)
+      Msg.debug("the kept '" + Path +
+                "' can't be read: " + File.getError().message());
+    return Buffer();
+  }
+
+  bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
+    std::string Why;
+    if (std::error_code EC = sys::fs::create_directories(Folder))
+      Why = EC.message();
+    else if (Error E = replaceFile(
+                 pathOf(Key), [&](raw_ostream &OS) { OS << Head << Bytes; }))
+      Why = toString(std::move(E));
+    if (!Why.empty() && !HasFailed.exchange(true))
+      Msg.warning("optimised modules can't be kept in '" + Folder +
+                  "': " + Why);
+    return Why.empty();
+  }
+
+  bool remove(const BundleId &Key) override {
+    return !sys::fs::remove(pathOf(Key));
+  }
+
+  std::string name(const BundleId &Key) const override {
+    return "'" + pathOf(Key) + "'";
+  }
+
+  void finish() override {
+    if (sys::fs::exists(Folder))
+      pruneCache(Folder, CachePruningPolicy());
+  }
+
+private:
+  /// What LLVM's pruning takes for its own.
+  std::string pathOf(const BundleId &Key) const {
+    SmallString<256> Path(Folder);
+    sys::path::append(Path, "llvmcache-" + toHex(Key, /*LowerCase=*/true));
+    return Path.str().str();
+  }
+
+  Messages &Msg;
+  const std::string Folder;
+  std::atomic<bool> HasFailed{false}; // to write; the user was told
+};
+
+class StoreOfFarm : public ModuleStore {
+public:
+  explicit StoreOfFarm(const HostContext &L)
+      : Msg(L.Msg), Farm(L.Store),
+        Room(int64_t(std::min<uint64_t>(L.JobOpts.Memory, INT64_MAX))) {}
+
+  bool isShared() const override { return true; }
+
+  std::optional<Buffer> get(const BundleId &Key) override {
+    int64_t Left = Room;
+    // One failure is enough: the next would take as long.
+    if (CannotGet || Left <= 0)
+      return Buffer();
+    Expected<std::optional<Buffer>> Found = Farm->get(Key, uint64_t(Left));
+    if (!Found) {
+      CannotGet = true;
+      tell("read from", Found.takeError());
+      return Buffer();
+    }
+    if (*Found)
+      Room -= int64_t((*Found)->bytes().size());
+    return std::move(*Found);
+  }
+
+  bool mayPut() const override { return !CannotPut && Farm->mayBeThere(); }
+
+  bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
+    if (CannotPut)
+      return false;
+    Expected<bool> IsThere = Farm->put(Key, (Head + Bytes).str());
+    if (IsThere)
+      return *IsThere;
+    CannotPut = true;
+    tell("kept in", IsThere.takeError());
+    return false;
+  }
+
+  /// Nothing can be removed from there, but what is empty is no module.
+  bool remove(const BundleId &Key) override { return put(Key, "", ""); }
+
+  std::string name(const BundleId &Key) const override {
+    return "what the farm's store has under " + toHex(Key, /*LowerCase=*/true);
+  }
+
+private:
+  void tell(StringRef What, Error E) {
+    std::string Why = toString(std::move(E));
+    if (!HasTold.exchange(true))
+      Msg.warning("optimised modules can't be " + What +
+                  " the farm's store: " + Why);
+  }
+
+  Messages &Msg;
+  const std::shared_ptr<FarmStore> Farm;
+  std::atomic<int64_t> Room; // in bytes, for what is read
+  std::atomic<bool> CannotGet{false}, CannotPut{false}, HasTold{false};
+};
+
+} // namespace
+
+std::unique_ptr<ModuleStore> dtlto::makeFolderStore(Messages &Msg,
+                                                    std::string Folder) {
+  return std::make_unique<FolderStore>(Msg, std::move(Folder));
+}
+
+std::unique_ptr<ModuleStore> dtlto::makeFarmStore(const HostContext &L) {
+  return std::make_unique<StoreOfFarm>(L);
+}
