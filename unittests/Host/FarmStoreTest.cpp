@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <thread>
 
 using namespace llvm;
@@ -42,9 +43,11 @@ protected:
                    uint32_t TimeoutMs, dtlto_buffer *Bytes, char *Why,
                    uint64_t WhySize) {
       FarmStoreTest &T = from(S);
+      std::unique_lock<std::mutex> Lock(T.Mutex);
       T.MaxBytes = MaxBytes;
       T.TimeoutMs = TimeoutMs;
       auto *Owned = new std::string(T.There[std::string(Key, Key + 32)]);
+      Lock.unlock();
       ++T.NumAlive;
       *Bytes = {Owned->data(), Owned->size(), Owned,
                 [](void *Owner, const void *, uint64_t) {
@@ -56,8 +59,10 @@ protected:
     Calls.put = [](dtlto_session *S, const uint8_t *Key, dtlto_span Bytes,
                    uint32_t, char *Why, uint64_t WhySize) {
       FarmStoreTest &T = from(S);
+      std::unique_lock<std::mutex> Lock(T.Mutex);
       T.There[std::string(Key, Key + 32)].assign(
           static_cast<const char *>(Bytes.data), Bytes.size);
+      Lock.unlock();
       return T.answer(Why, WhySize);
     };
     NumAlive = 0;
@@ -92,6 +97,7 @@ protected:
 
   dtlto_store Calls = {};
   std::shared_ptr<FarmStore> Store = std::make_shared<FarmStore>();
+  std::mutex Mutex; // guards what follows, while calls may be under way
   std::map<std::string, std::string> There;
   std::string Says; // not empty: calls fail with it
   int32_t Status = DTLTO_OK;
