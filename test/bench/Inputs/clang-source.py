@@ -7,6 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench"))
+import precompiled  # noqa: E402
+
 shutil.rmtree(sys.argv[1], ignore_errors=True)
 source = Path(sys.argv[1]) / "source"
 
@@ -27,16 +30,25 @@ if(NOT EXISTS "${CLANG_TABLEGEN}" OR NOT LLVM_ENABLE_LTO STREQUAL "Thin")
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-add_compile_options(-flto=thin)
-add_library(LLVMSupport STATIC support.cpp)
+add_compile_options(-flto=thin -fno-exceptions -fno-rtti)
+add_library(LLVMSupport STATIC lib/Support/support.cpp lib/Support/other.cpp)
 foreach(program clang lld)
   add_executable(${program} ${program}.cpp)
   target_link_libraries(${program} PRIVATE LLVMSupport)
 endforeach()
 set_target_properties(clang PROPERTIES OUTPUT_NAME clang-19)
 """)
-write("llvm/support.cpp", '#include <cstdio>\nvoid say(const char *What) {\n'
-      '  std::printf("%s 19.1.7\\n", What);\n}\n')
+# The version is in a header that support.cpp has only if it is precompiled, and that
+# other.cpp can't be compiled with.
+for group in {group for groups in precompiled.HEADERS.values() for group in groups}:
+    for header in group.split():
+        if "/" in header:
+            write(f"clang/include/{header}", "")
+write("clang/include/llvm/Pass.h", '#define VERSION "19.1.7"\n')
+write("llvm/lib/Support/support.cpp", '#include <cstdio>\nextern int Other;\n'
+      'void say(const char *What) {\n'
+      '  std::printf("%s %s\\n", What, Other ? VERSION : "");\n}\n')
+write("llvm/lib/Support/other.cpp", '#ifdef VERSION\n#error\n#endif\nint Other = 1;\n')
 for name in "clang", "lld":
     write(f"llvm/{name}.cpp", "void say(const char *);\n"
           f'int main() {{ say("{name}"); return 0; }}\n')
