@@ -106,23 +106,24 @@ class Recording:
 
 def make_folder(given, name, mark):
     """The folder of a recording that is to be made, emptied: `given`, or the
-    cache's for `name`. It may be there if it is one, and so has the file `mark`."""
+    cache's for `name`. It may be there if it is one, and so it or its `whole` has the
+    file `mark`."""
     out = given or benchlib.cache_folder() / "recordings" / name
     out = out.resolve()
     if out.exists():
-        if not (out / mark).exists() and any(out.iterdir()):
+        ours = (out / mark).exists() or (out / "whole" / mark).exists()
+        if not ours and any(out.iterdir()):
             benchlib.fail(f"{out} isn't empty and no recording")
         shutil.rmtree(out)
     return out
 
 
-def write_about(folder, name, link, args, output, drawn, whole=None):
-    """Last: a folder with this file is complete. `whole` are the jobs of the same
-    link without parts of modules."""
+def write_about(folder, name, link, args, sha256, drawn=False, whole=()):
+    """Last: a folder with this file is complete. `whole` are the times of the same
+    link's jobs without parts of modules."""
     (folder / "recording.json").write_text(json.dumps({
         "version": VERSION, "name": name, "link": str(link), "args": args,
-        "sha256": sha256(output), "drawn": drawn,
-        "whole": [job.cpu_ns for job in whole or []],
+        "sha256": sha256, "drawn": drawn, "whole": list(whole),
     }, indent=2) + "\n")
 
 
@@ -147,14 +148,20 @@ def record_once(options, link, args, out, jobs=1):
     ], cwd=link)
 
 
-def local_output(options, link, args):
-    """The SHA-256 of what our linker makes by itself."""
+def local_sha256(options, link, args):
+    """Of what our linker makes by itself."""
     with tempfile.TemporaryDirectory() as name:
         benchlib.Run([
             options.linker, "@link.rsp", *args, "-o", Path(name) / "output",
-            "--thinlto-dist-plugin=local", "--thinlto-jobs=1",
+            "--thinlto-dist-plugin=local", f"--thinlto-jobs={os.cpu_count()}",
         ], cwd=link)
         return sha256(Path(name) / "output")
+
+
+def stock_sha256(link, args):
+    """Of what the stock linker makes of a link, or has made when it was prepared."""
+    made = [] if args else list((link / "stock").glob("*"))
+    return sha256(made[0]) if len(made) == 1 else stock_output(link, args)[0]
 
 
 def stock_output(link, args, jobs=None):
