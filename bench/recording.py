@@ -11,6 +11,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -32,6 +33,11 @@ class Job:
         for key, word in zip(COUNTS, words):
             setattr(self, key, int(word))
         self.digest, self.name = words[-2:]
+
+    def linker_name(self):
+        """The name as it is in the linker: here it has %XX for some bytes."""
+        return re.sub(b"%(..)", lambda code: bytes([int(code[1], 16)]),
+                      self.name.encode()).decode()
 
     def line(self):
         return " ".join(

@@ -3,6 +3,7 @@
 """The networks of cluster.py. Needs a network namespace of its own."""
 
 import collections
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -25,6 +26,23 @@ def loopback_up():
                               fcntl.ioctl(s, SIOCGIFFLAGS, request))[1]
         fcntl.ioctl(s, SIOCSIFFLAGS,
                     struct.pack("16sh14x", b"lo", flags | IFF_UP))
+
+
+@contextlib.contextmanager
+def inside(network):
+    """Meanwhile this thread is in another network, /proc/PID/ns/net."""
+    CLONE_NEWNET = 0x40000000
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def enter(fd):
+        if libc.setns(fd, CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+    with open("/proc/thread-self/ns/net") as ours, open(network) as theirs:
+        enter(theirs.fileno())
+        try:
+            yield
+        finally:
+            enter(ours.fileno())
 
 
 class Cable:
@@ -78,23 +96,13 @@ class Delay:
 
     @staticmethod
     def _device(name, network):
-        TUNSETIFF, IFF_TUN, IFF_NO_PI, CLONE_NEWNET = (
-            0x400454ca, 0x0001, 0x1000, 0x40000000)
-        libc = ctypes.CDLL(None, use_errno=True)
-
-        def enter(fd):
-            if libc.setns(fd, CLONE_NEWNET) != 0:
-                raise OSError(ctypes.get_errno(), "setns")
-        with open("/proc/thread-self/ns/net") as ours, open(network) as theirs:
-            enter(theirs.fileno())
-            try:
-                device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-                fcntl.ioctl(device, TUNSETIFF, struct.pack(
-                    "16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
-                # Few large packets: it is latency that is wanted.
-                ip("link", "set", name, "mtu", "65000", "txqueuelen", "10000")
-            finally:
-                enter(ours.fileno())
+        TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454ca, 0x0001, 0x1000
+        with inside(network):
+            device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(device, TUNSETIFF, struct.pack(
+                "16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
+            # Few large packets: it is latency that is wanted.
+            ip("link", "set", name, "mtu", "65000", "txqueuelen", "10000")
         return device
 
     def _carry(self):
