@@ -32,6 +32,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <sys/socket.h>
 #include <sys/time.h>
