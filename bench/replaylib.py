@@ -25,6 +25,7 @@ class Cluster:
     ahead: int = 0
     no_cache: bool = False
     compress: bool = False
+    held: bool = False
     spread: float = 0
     seed: int = 1
     die: list = field(default_factory=list)
@@ -47,7 +48,7 @@ class Cluster:
             "latency-us": self.latency_us, "cache": int(not self.no_cache),
             "spread": self.spread, "seed": self.seed,
             "notice-ms": self.notice_ms, "scale": self.scale,
-            "compress": int(self.compress),
+            "compress": int(self.compress), "held": int(self.held),
         }
         words = [
             f"{k}={v:.6f}" if isinstance(v, float) else f"{k}={v}"
@@ -65,6 +66,8 @@ class Cluster:
             text += f", machines {self.machine_gbps:g} Gb/s"
         if self.compress:
             text += ", compressed"
+        if self.held:
+            text += ", inputs held from earlier links"
         if self.no_cache:
             text += ", nothing kept on machines"
         if self.spread:

@@ -250,6 +250,8 @@ static uint64_t packedSize(dtlto_session *S, const dtlto_span &Bytes) {
 static uint64_t wireBytes(dtlto_session *S, const RecordedJob &Job,
                           const dtlto_input &In) {
   const Recording &R = S->Known.get();
+  if (S->S.Held)
+    return sizeof(Digest);
   if (!R.Drawn)
     return S->S.Compress ? packedSize(S, In.bytes) : In.bytes.size;
   if (In.role == DTLTO_ROLE_INDEX)

@@ -67,7 +67,7 @@ namespace {
 /// Values as the user gives them.
 struct Values {
   double Gbps = 1, MachineGbps = 0, LatencyUs = 200, NoticeMs = 1000;
-  uint32_t Seed = 1, Cache = 1, Config = 0, Compress = 0;
+  uint32_t Seed = 1, Cache = 1, Config = 0, Compress = 0, Held = 0;
 };
 } // namespace
 
@@ -101,6 +101,8 @@ static bool parseOne(std::string_view Key, std::string_view Value, Settings &S,
     return parseReal(Value, 0, 1e7, V.LatencyUs);
   if (Key == "cache")
     return Number(0, 1, V.Cache);
+  if (Key == "held")
+    return Number(0, 1, V.Held);
   if (Key == "spread")
     return parseReal(Value, 0, 0.99, C.Spread);
   if (Key == "seed")
@@ -157,5 +159,6 @@ bool dtlto::replay::parseSettings(const char *const *Args, size_t NumArgs,
   C.Cache = V.Cache;
   S.Config = V.Config;
   S.Compress = V.Compress;
+  S.Held = V.Held;
   return true;
 }

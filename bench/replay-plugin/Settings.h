@@ -15,6 +15,8 @@
 //   machine-gbps=X      of each machine's link: as gbps
 //   latency-us=X        of each message: 200
 //   cache=0|1           machines keep their inputs during the link: 1
+//   held=0|1            machines have all inputs from earlier links, and are
+//                       sent only their digests: 0
 //   spread=X            speeds lie between 1-X and 1+X; below 1: 0
 //   seed=N              of the speeds: 1
 //   notice-ms=X         until a dead machine's jobs are lost: 1000
@@ -46,7 +48,7 @@ struct Settings {
   std::string Recording, Stats, Timeline;
   ClusterSettings Cluster; // scaled already
   double Scale = 1;
-  bool Config = false, Compress = false;
+  bool Config = false, Compress = false, Held = false;
 };
 
 /// Reads one call's arguments. Returns false with a message in \p Error.
