@@ -32,6 +32,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 add_compile_options(-flto=thin -fno-exceptions -fno-rtti)
 add_library(LLVMSupport STATIC lib/Support/support.cpp lib/Support/other.cpp)
+find_library(zlib z REQUIRED) # an absolute path
+target_link_libraries(LLVMSupport PUBLIC ${zlib})
 foreach(program clang lld)
   add_executable(${program} ${program}.cpp)
   target_link_libraries(${program} PRIVATE LLVMSupport)
@@ -48,7 +50,8 @@ write("clang/include/llvm/Pass.h", '#define VERSION "19.1.7"\n')
 write("llvm/lib/Support/support.cpp", '#include <cstdio>\nextern int Other;\n'
       'void say(const char *What) {\n'
       '  std::printf("%s %s\\n", What, Other ? VERSION : "");\n}\n')
-write("llvm/lib/Support/other.cpp", '#ifdef VERSION\n#error\n#endif\nint Other = 1;\n')
+write("llvm/lib/Support/other.cpp", '#ifdef VERSION\n#error\n#endif\n'
+      'extern "C" const char *zlibVersion();\nint Other = *zlibVersion();\n')
 for name in "clang", "lld":
     write(f"llvm/{name}.cpp", "void say(const char *);\n"
           f'int main() {{ say("{name}"); return 0; }}\n')
