@@ -29,6 +29,16 @@ def enter(nodes, slots, options=()):
     ])
 
 
+def carried(device):
+    """Bytes that a network device of this network has sent, and received."""
+    for line in Path("/proc/net/dev").read_text().splitlines():
+        name, _, numbers = line.partition(":")
+        if name.strip() == device:
+            numbers = numbers.split()
+            return int(numbers[8]), int(numbers[0])
+    benchlib.fail(f"there is no device {device}")
+
+
 class Cluster:
     name = "icecc"
 
@@ -44,8 +54,4 @@ class Cluster:
     def moved(link=None):
         """Bytes that have gone through the network, both ways together, with the
         headers of TCP and IP and all that the daemons say to each other."""
-        for line in Path("/proc/net/dev").read_text().splitlines():
-            name, _, numbers = line.partition(":")
-            if name.strip() == "lo":
-                return {"moved": int(numbers.split()[0])}
-        benchlib.fail("there is no loopback device")
+        return {"moved": carried("lo")[1]}

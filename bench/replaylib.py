@@ -220,9 +220,9 @@ def report(runs, cluster):
         f"duplicated, {s['cancelled']} cancelled; {s['busy']} times busy"
     )
     print(
-        f"sent {s['bytes_sent'] / 1e6:.1f} MB ({s['bytes_useful'] / 1e6:.1f} "
-        f"MB for objects that were used; {s['bytes_distinct'] / 1e6:.1f} MB "
-        f"would be each content once), back {s['bytes_back'] / 1e6:.1f} MB"
+        f"sent {s['bytes_sent'] / 1e6:.3f} MB ({s['bytes_useful'] / 1e6:.3f} "
+        f"MB for objects that were used; {s['bytes_distinct'] / 1e6:.3f} MB "
+        f"would be each content once), back {s['bytes_back'] / 1e6:.3f} MB"
     )
     jobs = max(1, s["recorded"])
     print(
