@@ -92,23 +92,23 @@ def usable(words):
     return "-fno-exceptions" in words and "-fno-rtti" in words
 
 
-def make(folder, source, build, compiler):
+def make(folder, source, build, compiler, names=HEADERS):
     """Makes what is missing of FOLDER, for the files of the build folder; the headers
-    that the build generates are there."""
+    that the build generates are there. `names` are some of HEADERS."""
     folder.mkdir(parents=True, exist_ok=True)
     flags = shared_flags(build, str(compiler))
     if flags is None:
         return
     include = [source / "llvm/include", source / "clang/include",
                build / "include", build / "tools/clang/include"]
-    for name, groups in HEADERS.items():
+    for name in names:
         done = folder / f"{name}.pch"
         if done.exists():
             continue
         print(f"precompiled header {name}", flush=True)
         header = folder / f"{name}.h"
         header.write_text("".join(
-            f'#include <{word}>\n' for group in groups for word in group.split()))
+            f'#include <{word}>\n' for group in HEADERS[name] for word in group.split()))
         made = folder / f"{name}.new"
         said = subprocess.run(
             [compiler, *flags, *(f"-I{path}" for path in include),
