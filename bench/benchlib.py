@@ -32,7 +32,8 @@ TWICE = ["-mllvm", "-codegen-data-thinlto-two-rounds"]
 
 
 # So that what is under way is ended and temporary files go.
-signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+for number in signal.SIGINT, signal.SIGTERM:
+    signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
 
 def cache_folder():
@@ -161,6 +162,35 @@ def attempts(report):
         for job in json.loads(Path(report).read_text())["jobs"]
         for number, attempt in enumerate(job["attempts"])
     ), key=lambda attempt: attempt["done"])
+
+
+class TimeTrace:
+    """LLD's --time-trace of a link. Times are seconds since the epoch."""
+
+    def __init__(self, path):
+        trace = json.loads(path.read_text())
+        self.path, self.zero = path, trace["beginningOfTime"]
+        self.spans = [event for event in trace["traceEvents"]
+                      if event.get("ph") == "X"]
+
+    def find(self, name):
+        """Begin and end of all that is called `name`. Nothing, if it was shorter than
+        --time-trace-granularity."""
+        found = [event for event in self.spans if event["name"] == name]
+        return found and (
+            (self.zero + min(event["ts"] for event in found)) / 1e6,
+            (self.zero + max(event["ts"] + event["dur"] for event in found)) / 1e6,
+        )
+
+    def span(self, name):
+        """As find(), where there has to be one."""
+        return self.find(name) or fail(
+            f"no '{name}' in {self.path}: too short for its granularity")
+
+    def total(self, prefix):
+        """Seconds of all spans whose names begin so, together."""
+        return sum(event["dur"] for event in self.spans
+                   if event["name"].startswith(prefix)) / 1e6
 
 
 class Run:

@@ -4,7 +4,6 @@
 a farm, at the other end of a shaped network, that only answers; and the least time
 that it could take."""
 
-import json
 import os
 import resource
 import subprocess
@@ -82,15 +81,6 @@ class Watch(threading.Thread):
                     continue
 
 
-def trace_ends(path):
-    """When ThinLink and LTO end, in seconds of the trace."""
-    ends = {}
-    for event in json.loads(path.read_text())["traceEvents"]:
-        if event.get("ph") == "X" and event["name"] in ("ThinLink", "LTO"):
-            ends[event["name"]] = (event["ts"] + event["dur"]) / 1e6
-    return ends["ThinLink"], ends["LTO"]
-
-
 class Link:
     """One link, in which nothing is compiled here. Files of it are in `folder`."""
 
@@ -109,7 +99,9 @@ class Link:
             self.watch.join()
         if recording.sha256(folder / "output") != rec.sha256:
             benchlib.fail("the output isn't the recorded link's")
-        self.thin, lto = trace_ends(folder / "trace")
+        trace = benchlib.TimeTrace(folder / "trace")
+        self.thin = trace.span("ThinLink")[1] - self.run.epoch
+        lto = trace.span("LTO")[1] - self.run.epoch
         self.final = self.run.wall - lto
 
     def compare(self, options, rec, sent):

@@ -84,11 +84,8 @@ class Cluster:
 def thin_link_end(trace):
     """Seconds since the epoch of the end of ThinLink in a --time-trace file, or
     None if the thin link was too short to be in it."""
-    trace = json.loads(trace.read_text())
-    for event in trace["traceEvents"]:
-        if event.get("ph") == "X" and event["name"] == "ThinLink":
-            return (trace["beginningOfTime"] + event["ts"] + event["dur"]) / 1e6
-    return None
+    span = benchlib.TimeTrace(trace).find("ThinLink")
+    return span[1] if span else None
 
 
 def busy_seconds():
