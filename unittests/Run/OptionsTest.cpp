@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/Options.h"
+#include "Support/PartNumber.h"
 #include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
@@ -188,13 +189,24 @@ TEST_F(OptionsTest, Split) {
   EXPECT_EQ(Opts.Split, 0u);
   EXPECT_EQ(set("thinlto-dist-split", "auto"), "");
   EXPECT_EQ(Opts.Split, 10000u);
+  EXPECT_TRUE(Opts.SplitIsAuto);
   EXPECT_EQ(set("thinlto-dist-split", "500"), "");
   EXPECT_EQ(Opts.Split, 500u);
+  EXPECT_FALSE(Opts.SplitIsAuto);
   EXPECT_EQ(set("thinlto-dist-split", "off"), "");
   EXPECT_EQ(Opts.Split, 0u);
   for (const char *Value : {"yes", "0", "-1", "1000000001", "10k"})
     expectWrong("thinlto-dist-split", Value,
                 "'off', 'auto' or a number from 1 to 1000000000");
+}
+
+TEST_F(OptionsTest, AutoPartsOfALargeLinkAreLarger) {
+  EXPECT_EQ(autoPart(0), MinAutoPart);
+  EXPECT_EQ(autoPart(10009999), 10000u);
+  EXPECT_EQ(autoPart(10010000), 20000u);
+  EXPECT_EQ(autoPart(20019999), 20000u);
+  EXPECT_EQ(autoPart(20020000), 40000u);
+  EXPECT_EQ(autoPart(~0ull), 40000u);
 }
 
 TEST_F(OptionsTest, Progress) {

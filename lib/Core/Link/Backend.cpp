@@ -21,6 +21,7 @@
 #include "Support/Failure.h"
 #include "LLVM/Cache.h"
 #include "LLVM/CodegenData.h"
+#include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
 #include <set>
 
@@ -156,10 +157,14 @@ private:
     std::map<unsigned, const Task *> InOrder;
     for (const Task &T : Tasks)
       InOrder[T.Number] = &T;
+    const unsigned OfPart =
+        L.opts().SplitIsAuto ? autoPart(numInstructions()) : L.opts().Split;
+    L.msg().debug("long modules are compiled in parts of " + Twine(OfPart) +
+                  " instructions");
     unsigned Next = L.TheLinker.NumTasks;
     for (auto [Number, T] : InOrder) {
       SecondParts[Number] = Next;
-      Counts[Number] = numParts(*T, Next);
+      Counts[Number] = numParts(*T, OfPart, Next);
       Next += Counts[Number] - 1;
     }
     std::vector<Task> All;
@@ -174,15 +179,27 @@ private:
     Tasks = std::move(All);
   }
 
+  /// Of \p Summary, if that is a function's, and it is live.
+  uint64_t numInstructions(const GlobalValueSummary *Summary) const {
+    auto *F = dyn_cast<FunctionSummary>(Summary);
+    return F && CombinedIndex.isGlobalValueLive(F) ? F->instCount() : 0;
+  }
+
+  /// Of all modules, also with --thinlto-single-module.
+  uint64_t numInstructions() const {
+    uint64_t Sum = 0;
+    for (const auto &[GUID, Info] : CombinedIndex)
+      for (const auto &Summary : summariesOf(Info))
+        Sum += numInstructions(Summary.get());
+    return Sum;
+  }
+
   /// Depends on the inputs and options of the link alone. \p Next is the number
   /// that a task would have now.
-  unsigned numParts(const Task &T, unsigned Next) {
-    unsigned OfPart = L.opts().Split;
+  unsigned numParts(const Task &T, unsigned OfPart, unsigned Next) {
     uint64_t Size = 0;
     for (const auto &[Guid, Summary] : *T.DefinedGlobals)
-      if (auto *F = dyn_cast<FunctionSummary>(Summary);
-          F && CombinedIndex.isGlobalValueLive(F))
-        Size += F->instCount();
+      Size += numInstructions(Summary);
     uint64_t Count = std::min<uint64_t>(
         {(Size + OfPart / 2) / OfPart, MaxParts,
          L.TheLinker.NumTasks + L.TheLinker.NumTasksOfParts - Next + 1});

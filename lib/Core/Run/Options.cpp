@@ -9,6 +9,7 @@
 #include "Report/Progress.h"
 #include "Report/Report.h"
 #include "Support/Failure.h"
+#include "Support/PartNumber.h"
 #include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -93,14 +94,13 @@ static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
                    "'on', 'off' or a number of bytes");
 }
 
-// About a second of code generation.
-static constexpr unsigned AutoSplit = 10000;
-
 static Error setSplit(Options &O, StringRef Spelling, StringRef Value) {
   if (Value == "off" || Value == "auto") {
-    O.Split = Value == "off" ? 0 : AutoSplit;
+    O.Split = Value == "off" ? 0 : MinAutoPart;
+    O.SplitIsAuto = Value == "auto";
     return Error::success();
   }
+  O.SplitIsAuto = false;
   return setNumber(O.Split, Spelling, Value, 1, 1000000000,
                    "'off', 'auto' or a number");
 }

@@ -57,6 +57,7 @@ struct Options : JobOptions {
   StatusKind Status = StatusKind::None; // show the farm, and don't link
   // Instructions of a part that a long module is compiled in; 0: none is.
   unsigned Split = 0;
+  bool SplitIsAuto = false; // Split is the least; see autoPart()
   // Modules of so many bytes and more are imported as slim ones; no value:
   // none.
   std::optional<unsigned> SlimFrom = DefaultSlimFrom;

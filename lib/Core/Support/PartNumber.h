@@ -8,6 +8,7 @@
 #ifndef DTLTO_SUPPORT_PARTNUMBER_H
 #define DTLTO_SUPPORT_PARTNUMBER_H
 
+#include <cstdint>
 #include <string>
 
 namespace dtlto {
@@ -21,6 +22,22 @@ struct PartNumber {
 
 /// A module is compiled in no more parts.
 constexpr unsigned MaxParts = 64;
+
+/// With --thinlto-dist-split=auto, a part has at least so many instructions,
+/// about a second of code generation.
+constexpr unsigned MinAutoPart = 10000;
+
+/// How many it has in a link of \p OfLink. Each part loads what its module
+/// imports, and optimizes copies of the module's small functions: parts of a
+/// large link that are as fine as those of a small one are mostly work done
+/// twice. Parts of a thousandth of the link keep a thousand slots busy. With
+/// more than four seconds of work in each, finer ones would cost little.
+constexpr unsigned autoPart(uint64_t OfLink) {
+  unsigned Size = MinAutoPart;
+  while (Size < 4 * MinAutoPart && OfLink / Size > 1000)
+    Size *= 2;
+  return Size;
+}
 
 /// To be raised by each change to what is in which part (Split/): parts of one
 /// module are compiled by workers, and found in caches, of one version.
