@@ -7,9 +7,12 @@
 
 #include "Job/InputBuffers.h"
 #include "Modules.h"
+#include "TempFolder.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <thread>
@@ -125,6 +128,60 @@ TEST(InputBuffersTest, FilesWithTwoModules) {
     EXPECT_EQ(Found->Bytes.size(), Both.size());
   }
 }
+
+#ifdef __linux__
+/// In KiB, of the mapping that \p At is in.
+static unsigned residentAt(const char *At) {
+  std::string Text =
+      must(errorOrToExpected(MemoryBuffer::getFileAsStream("/proc/self/smaps")))
+          ->getBuffer()
+          .str();
+  bool IsHere = false;
+  for (StringRef Line : split(Text, '\n')) {
+    uintptr_t Begin, End;
+    StringRef Rest = Line;
+    if (!Rest.consumeInteger(16, Begin) && Rest.consume_front("-") &&
+        !Rest.consumeInteger(16, End))
+      IsHere = Begin <= uintptr_t(At) && uintptr_t(At) < End;
+    unsigned KiB;
+    if (IsHere && Line.consume_front("Rss:") &&
+        !Line.ltrim().consumeInteger(10, KiB))
+      return KiB;
+  }
+  ADD_FAILURE() << "not mapped";
+  return 0;
+}
+
+TEST(InputBuffersTest, DropsWhatCanBeReadAgain) {
+  TempFolder Folder;
+  std::string Content(1 << 20, 'a');
+  Folder.write("read", Content);
+  Folder.write("written", Content);
+  // In pages of a file, of a file that is changed in memory, and of none.
+  auto Read = must(errorOrToExpected(MemoryBuffer::getFile(
+      Folder.path("read"), false, /*RequiresNullTerminator=*/false)));
+  auto Changed = must(
+      errorOrToExpected(WritableMemoryBuffer::getFile(Folder.path("written"))));
+  std::fill(Changed->getBufferStart(), Changed->getBufferEnd(), 'b');
+  StringRef ChangedBytes(Changed->getBufferStart(), Changed->getBufferSize());
+  std::string Heap(1 << 20, 'c');
+
+  InputBuffers Inputs;
+  StringRef Bytes = Read->getBuffer();
+  // Members of an archive: no page is a small one's alone.
+  for (size_t At = 0; At != Bytes.size(); At += 1024)
+    Inputs.add({Bytes.substr(At, 1000), "member"}, "");
+  Inputs.add({ChangedBytes, "changed"}, "");
+  Inputs.add({Heap, "heap"}, "");
+  EXPECT_EQ(Bytes, Content);
+  EXPECT_GE(residentAt(Bytes.data() + 8192), 1024u);
+  Inputs.drop();
+  EXPECT_LE(residentAt(Bytes.data() + 8192), 16u);
+  EXPECT_EQ(Bytes, Content);
+  EXPECT_EQ(ChangedBytes, std::string(1 << 20, 'b'));
+  EXPECT_EQ(Heap, std::string(1 << 20, 'c'));
+}
+#endif
 
 TEST(InputBuffersTest, AnyThread) {
   constexpr unsigned NumThreads = 4, NumFiles = 16;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job/InputBuffers.h"
+#include "Support/System.h"
 #include <iterator>
 
 using namespace llvm;
@@ -25,6 +26,24 @@ std::vector<size_t> InputBuffers::sizes() const {
   for (const auto &[At, TheFile] : Files)
     Sizes.push_back(TheFile.Bytes.size());
   return Sizes;
+}
+
+void InputBuffers::drop() const {
+  // An archive's members lie close together: one call is for all of them.
+  constexpr ptrdiff_t Gap = 4096;
+  std::vector<StringRef> Ranges;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    for (const auto &[At, TheFile] : Files) {
+      const char *Begin = At, *End = TheFile.Bytes.end();
+      if (!Ranges.empty() && Begin - Ranges.back().end() < Gap) {
+        Begin = Ranges.back().begin();
+        Ranges.pop_back();
+      }
+      Ranges.emplace_back(Begin, size_t(End - Begin));
+    }
+  }
+  dropFilePages(Ranges);
 }
 
 std::optional<InputBuffers::File>

@@ -40,6 +40,10 @@ public:
   /// Of each file, in bytes.
   std::vector<size_t> sizes() const;
 
+  /// Takes mapped files out of this process's memory. Who reads them gets them
+  /// from the system again, which has most likely kept them.
+  void drop() const;
+
   /// Returns the file that \p Module is a slice of.
   std::optional<File> find(const llvm::BitcodeModule &Module) const;
 

@@ -77,6 +77,9 @@ Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
 Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
                        const AddStreamFn &Out) {
   const Task &T = Tasks[J];
+  // The next jobs import from few of all modules.
+  if (++NumDelivered % (Tasks.size() / 4 + 1) == 0)
+    L.Inputs.drop();
   if (L.round() == 1) {
     L.TwoRounds->keep(T.Number, T.name(), R.Object.bytes());
     if (R.Outputs.Optimized && !R.Outputs.Optimized->empty())

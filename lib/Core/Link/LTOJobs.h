@@ -10,6 +10,7 @@
 
 #include "Link/JobPreparer.h"
 #include "Run/JobSource.h"
+#include <atomic>
 
 namespace dtlto {
 
@@ -61,6 +62,7 @@ private:
   std::vector<Task> Tasks;
   const std::shared_ptr<const void> PointedAt;
   JobPreparer Preparer;
+  std::atomic<size_t> NumDelivered{0};
 };
 
 } // namespace dtlto

@@ -13,6 +13,7 @@
 #ifndef DTLTO_SUPPORT_SYSTEM_H
 #define DTLTO_SUPPORT_SYSTEM_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -36,6 +37,11 @@ unsigned terminalWidth();
 
 /// The memory of the machine, and what a process may have of it, in bytes.
 uint64_t physicalMemory();
+
+/// Takes the pages in \p Ranges, which are sorted by address, out of this
+/// process's memory, where they are a file's that is mapped to be read only:
+/// who reads them gets them from the file again. A hint, for Linux.
+void dropFilePages(llvm::ArrayRef<llvm::StringRef> Ranges);
 
 /// The bytes of the file at \p Path, or nothing if there is none. Fails if it
 /// isn't a file, and waits for nobody. Of one that has more than \p MaxSize

@@ -7,7 +7,10 @@
 
 #include "Support/Failure.h"
 #include "Support/System.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <cerrno>
 #include <dlfcn.h>
@@ -57,6 +60,40 @@ uint64_t dtlto::physicalMemory() {
   if (::getrlimit(RLIMIT_AS, &Limit) == 0)
     Memory = std::min<uint64_t>(Memory, Limit.rlim_cur);
   return Memory;
+}
+
+/// Calls \p Each(Begin, End) for each mapping of a file that is only read, in
+/// the order of addresses.
+static void forEachFileMapping(function_ref<void(uintptr_t, uintptr_t)> Each) {
+  auto Maps = MemoryBuffer::getFileAsStream("/proc/self/maps");
+  if (!Maps)
+    return;
+  for (StringRef Line : split((*Maps)->getBuffer(), '\n')) {
+    // begin-end permissions offset device inode path
+    SmallVector<StringRef, 6> Words;
+    Line.split(Words, ' ', 5, /*KeepEmpty=*/false);
+    uintptr_t Begin, End;
+    if (Words.size() >= 5 && Words[1] == "r--p" && Words[4] != "0" &&
+        !Words[0].consumeInteger(16, Begin) && Words[0].consume_front("-") &&
+        !Words[0].consumeInteger(16, End))
+      Each(Begin, End);
+  }
+}
+
+void dtlto::dropFilePages(ArrayRef<StringRef> Ranges) {
+  const auto Page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const StringRef *First = Ranges.begin(); // that may reach into a mapping
+  forEachFileMapping([&](uintptr_t Begin, uintptr_t End) {
+    auto At = [](const char *P) { return reinterpret_cast<uintptr_t>(P); };
+    while (First != Ranges.end() && At(First->end()) <= Begin)
+      ++First;
+    for (auto *R = First; R != Ranges.end() && At(R->begin()) < End; ++R) {
+      uintptr_t From = alignTo(std::max(At(R->begin()), Begin), Page);
+      uintptr_t To = alignDown(std::min(At(R->end()), End), Page);
+      if (From < To)
+        ::madvise(reinterpret_cast<void *>(From), To - From, MADV_DONTNEED);
+    }
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,8 @@ unsigned dtlto::terminalWidth() {
   return static_cast<unsigned>(Info.srWindow.Right - Info.srWindow.Left + 1);
 }
 
+void dtlto::dropFilePages(ArrayRef<StringRef>) {}
+
 uint64_t dtlto::physicalMemory() {
   MEMORYSTATUSEX Status = {};
   Status.dwLength = sizeof(Status);
