@@ -7,6 +7,7 @@
 
 #include "Job/InputBuffers.h"
 #include "Support/System.h"
+#include <algorithm>
 #include <iterator>
 
 using namespace llvm;
@@ -38,6 +39,7 @@ void InputBuffers::drop() const {
       const char *Begin = At, *End = TheFile.Bytes.end();
       if (!Ranges.empty() && Begin - Ranges.back().end() < Gap) {
         Begin = Ranges.back().begin();
+        End = std::max(End, Ranges.back().end());
         Ranges.pop_back();
       }
       Ranges.emplace_back(Begin, size_t(End - Begin));
