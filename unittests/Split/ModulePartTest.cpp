@@ -121,6 +121,20 @@ TEST_F(ModulePartTest, EachDefinitionIsInOnePart) {
   }
 }
 
+TEST_F(ModulePartTest, LargeFunctionsLeaveNoPartEmpty) {
+  parse(Sink + function("void @a()", {}, 200) + function("void @b()", {}, 200) +
+        function("void @large()", {}, 4000) + function("void @c()", {}, 200) +
+        function("void @larger()", {}, 9000) + function("void @d()", {}, 200));
+  split(6);
+  for (unsigned I = 0; I != Whole.size(); ++I)
+    EXPECT_EQ(I, partOf(Whole[I])) << Whole[I];
+  // There are more large ones than parts.
+  split(2);
+  EXPECT_FALSE(together("a", "d"));
+  EXPECT_TRUE(together("d", "larger"));
+  split(30);
+}
+
 TEST_F(ModulePartTest, CallersAreNearCallees) {
   parse(Sink + function("void @a()", {"x"}, 200) +
         function("void @b()", {"y"}, 200) +

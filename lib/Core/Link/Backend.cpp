@@ -183,7 +183,7 @@ private:
   }
 
   /// Of \p Summary, if that is a function's, and it is live.
-  uint64_t numInstructions(const GlobalValueSummary *Summary) const {
+  unsigned numInstructions(const GlobalValueSummary *Summary) const {
     auto *F = dyn_cast<FunctionSummary>(Summary);
     return F && CombinedIndex.isGlobalValueLive(F) ? F->instCount() : 0;
   }
@@ -197,12 +197,12 @@ private:
     return Sum;
   }
 
-  /// Depends on the inputs and options of the link alone. \p Next is the number
-  /// that a task would have now.
+  /// Depends on the inputs and options of the link alone. A function is in one
+  /// part, however large. \p Next is the number that a task would have now.
   unsigned numParts(const Task &T, unsigned OfPart, unsigned Next) {
     uint64_t Size = 0;
     for (const auto &[Guid, Summary] : *T.DefinedGlobals)
-      Size += numInstructions(Summary);
+      Size += std::min(numInstructions(Summary), OfPart);
     uint64_t Count = std::min<uint64_t>(
         {(Size + OfPart / 2) / OfPart, MaxParts,
          L.TheLinker.NumTasks + L.TheLinker.NumTasksOfParts - Next + 1});

@@ -15,7 +15,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 using namespace llvm;
 using namespace dtlto;
@@ -274,6 +276,20 @@ Partition::Partition(const Module &M, unsigned NumParts) {
   copy(G);
 }
 
+/// What the most costly ones are taken for, so that each of them is about a
+/// part's share: they can't be cut, and would leave parts empty.
+static uint64_t limitOf(std::vector<uint64_t> Costs, uint64_t NumParts) {
+  uint64_t Rest = std::accumulate(Costs.begin(), Costs.end(), uint64_t(0));
+  std::sort(Costs.begin(), Costs.end(), std::greater<uint64_t>());
+  for (uint64_t Cost : Costs) {
+    if (NumParts == 1 || Cost * NumParts <= Rest)
+      break;
+    Rest -= Cost;
+    --NumParts;
+  }
+  return std::max<uint64_t>(Rest / NumParts, 1);
+}
+
 /// Takes classes in the order of a walk through what they refer to, and cuts
 /// that into pieces.
 void Partition::cut(const Graph &G, unsigned NumParts) {
@@ -281,15 +297,15 @@ void Partition::cut(const Graph &G, unsigned NumParts) {
   unsigned NumClasses = G.Classes.getNumClasses();
   std::vector<std::vector<unsigned>> Members(NumClasses);
   std::vector<uint64_t> Costs(NumClasses);
-  uint64_t Total = 0;
   for (unsigned N = 0; N != G.Nodes.size(); ++N) {
     unsigned Class = G.Classes[N];
     Members[Class].push_back(N);
     // A variable is a little work, too.
-    uint64_t Cost = 1 + numInstructions(*G.Nodes[N]);
-    Costs[Class] += Cost;
-    Total += Cost;
+    Costs[Class] += 1 + numInstructions(*G.Nodes[N]);
   }
+  uint64_t Total = 0;
+  for (uint64_t Limit = limitOf(Costs, NumParts); uint64_t & Cost : Costs)
+    Total += Cost = std::min(Cost, Limit);
 
   uint64_t Before = 0;
   std::vector<bool> Taken(NumClasses);
