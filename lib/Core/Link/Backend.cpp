@@ -23,7 +23,6 @@
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
-#include "llvm/ADT/ScopeExit.h"
 #include <set>
 
 using namespace llvm;
@@ -92,7 +91,7 @@ public:
 
   Error wait() override {
     // Nobody reads modules any more, and the final link takes memory.
-    auto Drop = make_scope_exit([&] { L.TheLinker.Inputs.drop(); });
+    auto Drop = onScopeExit([&] { L.TheLinker.Inputs.drop(); });
     if (L.opts().Split != 0)
       split();
     std::unique_ptr<KeptModules> Kept;
