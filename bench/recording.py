@@ -150,7 +150,7 @@ def record_once(options, link, args, out, jobs=1):
         f"--thinlto-dist-plugin-arg=out={out}",
         f"--thinlto-dist-plugin-arg=jobs={jobs}",
         f"--thinlto-jobs={jobs}", "--thinlto-dist-fallback=none",
-        "--thinlto-dist-local-jobs=0",
+        "--thinlto-dist-local-jobs=0", "--thinlto-dist-duplicate=0",
     ], cwd=link)
 
 
