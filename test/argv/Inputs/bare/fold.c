@@ -5,10 +5,14 @@
 
 static int steps;
 
+static __attribute__((noinline)) int step(int result, int x) {
+  return scramble(result ^ x);
+}
+
 int fold(const int *list, int n) {
   int result = 0;
   for (int i = 0; i < n; ++i)
-    result = scramble(result ^ list[i]);
+    result = step(result, list[i]);
   steps += n;
   return result + steps;
 }
