@@ -7,6 +7,7 @@
 
 #include "Split/ModulePart.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"

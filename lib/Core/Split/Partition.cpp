@@ -303,8 +303,9 @@ void Partition::cut(const Graph &G, unsigned NumParts) {
     // A variable is a little work, too.
     Costs[Class] += 1 + numInstructions(*G.Nodes[N]);
   }
+  const uint64_t Limit = limitOf(Costs, NumParts);
   uint64_t Total = 0;
-  for (uint64_t Limit = limitOf(Costs, NumParts); uint64_t & Cost : Costs)
+  for (uint64_t &Cost : Costs)
     Total += Cost = std::min(Cost, Limit);
 
   uint64_t Before = 0;
