@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -21,9 +22,10 @@ namespace {
 
 constexpr StringLiteral Cwd = "/home/user/project";
 
-std::string encode(StringRef Original, StringRef WorkingDirectory = Cwd) {
+std::string encode(StringRef Original, StringRef WorkingDirectory = Cwd,
+                   std::vector<StringRef> Modules = {}) {
   std::optional<std::string> Name =
-      ModuleNames(WorkingDirectory).encode(Original);
+      ModuleNames(WorkingDirectory, std::move(Modules)).encode(Original);
   return Name ? *Name : "none";
 }
 
@@ -178,8 +180,9 @@ std::vector<std::pair<std::string, std::string>> allEncoded() {
 
 TEST(ModuleNamesTest, ExamplesOfTheDocumentation) {
   EXPECT_EQ(encode("src/foo.o"), "m.src.foo-o");
-  EXPECT_EQ(encode("lib/libz.a(inflate.o at 8)"),
-            "m.lib.libz-a+28inflate-o+20at+208+29");
+  EXPECT_EQ(
+      encode("lib/libz.a(inflate.o at 8)", Cwd, {"lib/libz.a(inflate.o at 8)"}),
+      "m.lib.libz-a+28inflate-o+20at+200+29");
 }
 
 TEST(ModuleNamesTest, SortedAsTheOriginals) {
@@ -309,4 +312,76 @@ TEST(ModuleNamesTest, TooLong) {
   EXPECT_GT(N, ModuleNames::MaxLength * 9 / 10);
   for (size_t I = N; I != N + 300; ++I)
     EXPECT_EQ(Names.encode(std::string(I, 'a')), std::nullopt);
+}
+
+//===----------------------------------------------------------------------===//
+// Members of archives
+//===----------------------------------------------------------------------===//
+
+TEST(ModuleNamesTest, MembersMayMove) {
+  for (auto [Then, Now] : {std::pair("l.a(b.o at 8)", "l.a(b.o at 12345678)"),
+                           std::pair("/x/l.a(b.o)8", "/x/l.a(b.o)120"),
+                           std::pair("l.libb.obj8", "l.libb.obj120")}) {
+    EXPECT_EQ(encode(Then, Cwd, {Then, "a.o"}), encode(Now, Cwd, {Now, "z.o"}));
+    EXPECT_NE(encode(Then, Cwd, {"a.o"}), encode(Now, Cwd, {"a.o"}));
+  }
+}
+
+TEST(ModuleNamesTest, MembersOfOneNameAreCounted) {
+  std::vector<StringRef> Modules = {"l.a(b.o at 990)", "l.a(b.o at 1200)",
+                                    "l.a(b.o at 12)", "m.a(b.o at 7)",
+                                    "l.a(c.o at 5)"};
+  EXPECT_EQ(encode("l.a(b.o at 12)", Cwd, Modules), "m.l-a+28b-o+20at+200+29");
+  EXPECT_EQ(encode("l.a(b.o at 1200)", Cwd, Modules),
+            "m.l-a+28b-o+20at+201+29");
+  EXPECT_EQ(encode("l.a(b.o at 990)", Cwd, Modules), "m.l-a+28b-o+20at+202+29");
+  EXPECT_EQ(encode("m.a(b.o at 7)", Cwd, Modules), "m.m-a+28b-o+20at+200+29");
+  EXPECT_EQ(encode("l.a(c.o at 5)", Cwd, Modules), "m.l-a+28c-o+20at+200+29");
+}
+
+static void expectSorted(std::vector<std::string> Originals) {
+  std::sort(Originals.begin(), Originals.end());
+  Originals.erase(std::unique(Originals.begin(), Originals.end()),
+                  Originals.end());
+  std::vector<StringRef> Shuffled(Originals.begin(), Originals.end());
+  std::shuffle(Shuffled.begin(), Shuffled.end(), std::mt19937(7));
+  ModuleNames Names(Cwd, Shuffled);
+  std::string Last;
+  for (const std::string &Original : Originals)
+    if (std::optional<std::string> Name = Names.encode(Original)) {
+      EXPECT_LT(Last, *Name) << toHex(Original);
+      Last = *Name;
+    }
+}
+
+TEST(ModuleNamesTest, CountedMembersAreSortedAsTheOriginals) {
+  std::vector<std::string> Many;
+  for (unsigned I = 0; I != 1500; ++I) {
+    Many.push_back("l.a(b.o at " + std::to_string(37 * I + 8) + ")");
+    Many.push_back("l.a(b.o)" + std::to_string(37 * I + 8));
+  }
+  expectSorted(Many);
+  expectSorted(allNames());
+  std::mt19937 Random(20261126);
+  auto below = [&](unsigned N) { return unsigned(Random() % N); };
+  for (unsigned Set = 0; Set != 2000; ++Set) {
+    std::vector<std::string> Names;
+    for (unsigned I = 0; I != 8; ++I) {
+      std::string Name;
+      for (unsigned K = below(6); K != 0; --K)
+        Name +=
+            std::array{"x", " at ", "1", "10", ")", "(", ".o", "a"}[below(8)];
+      Names.push_back(Name + " at " + std::to_string(below(30)) + ")");
+      Names.push_back(Name + std::to_string(below(30)));
+    }
+    expectSorted(std::move(Names));
+  }
+}
+
+TEST(ModuleNamesTest, PlacesStayWhereTheOrderWouldChange) {
+  std::vector<StringRef> Modules = {"l.a(x at 5 at 100)", "l.a(x at 7)"};
+  EXPECT_EQ(encode(Modules[0], Cwd, Modules), encode(Modules[0]));
+  EXPECT_EQ(encode(Modules[1], Cwd, Modules), encode(Modules[1]));
+  Modules = {"l.a(x at 5 at 100)", "l.a(x at 4)"};
+  EXPECT_NE(encode(Modules[0], Cwd, Modules), encode(Modules[0]));
 }

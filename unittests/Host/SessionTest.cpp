@@ -788,7 +788,7 @@ TEST_F(SessionBundleTest, ABundle) {
     return DTLTO_OK;
   };
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    auto Bytes = must(writeBundle(*J.Raw));
+    auto Bytes = must(writeBundle(asBundled(*J.Raw)));
     Right = ref(Bytes).str();
     Made = bundle(J.Id).second;
     Again = bundle(J.Id).second;

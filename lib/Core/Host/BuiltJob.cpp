@@ -38,6 +38,13 @@ void dtlto::setInputs(BuiltJob &Built) {
   Built.Job.num_inputs = Built.InputPointers.size();
 }
 
+dtlto_job dtlto::asBundled(const dtlto_job &Job) {
+  dtlto_job Bundled = Job;
+  if (Job.num_inputs != 0)
+    Bundled.name = Job.inputs[0]->path;
+  return Bundled;
+}
+
 void dtlto::addDigests(BuiltJob &Built) {
   for (size_t I = 0; I != Built.Inputs.size(); ++I) {
     dtlto_input &Input = Built.Inputs[I];

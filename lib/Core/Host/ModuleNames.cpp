@@ -47,15 +47,62 @@ static std::string workingDirectory() {
   return Path.str().str();
 }
 
-ModuleNames::ModuleNames() : ModuleNames(workingDirectory()) {}
+std::optional<MemberName> MemberName::parse(StringRef Original) {
+  StringRef Rest = Original;
+  StringRef End = Rest.consume_back(")") ? ")" : "";
+  StringRef Front = Rest.rtrim("0123456789");
+  if (Front.size() == Rest.size())
+    return std::nullopt;
+  bool IsMember = !End.empty()
+                      ? Front.ends_with(" at ")
+                      : Front.ends_with(")") ||
+                            Front.ends_with_insensitive(".obj") ||
+                            Front.ends_with(".o") || Front.ends_with(".bc");
+  if (!IsMember)
+    return std::nullopt;
+  return MemberName{Front, Rest.drop_front(Front.size()), End};
+}
 
-ModuleNames::ModuleNames(StringRef WorkingDirectory)
+ModuleNames::ModuleNames(std::vector<StringRef> Modules)
+    : ModuleNames(workingDirectory(), std::move(Modules)) {}
+
+ModuleNames::ModuleNames(StringRef WorkingDirectory,
+                         std::vector<StringRef> Modules)
     : Prefix(WorkingDirectory.str()) {
   if (!Prefix.empty() && Prefix.back() != '/')
     Prefix += '/';
+  countMembers(std::move(Modules));
+}
+
+/// Numbers that sort as text.
+static std::string inOrder(unsigned N) {
+  std::string Digits = std::to_string(N);
+  return Digits.size() == 1 ? Digits : char('a' + Digits.size() - 2) + Digits;
+}
+
+void ModuleNames::countMembers(std::vector<StringRef> Modules) {
+  llvm::sort(Modules);
+  StringMap<unsigned> Members; // how many have this name
+  std::optional<std::string> Last;
+  for (StringRef Original : Modules) {
+    std::string Name = Original.str();
+    if (std::optional<MemberName> M = MemberName::parse(Original)) {
+      unsigned N = Members[(M->Front + M->End).str()]++;
+      Name = (M->Front + inOrder(N) + M->End).str();
+      Counted[Original] = Name;
+    }
+    // Who calls a member `x at 5` and another `x` gets other orders.
+    if (Last && Name <= *Last) {
+      Counted.clear();
+      return;
+    }
+    Last = std::move(Name);
+  }
 }
 
 std::optional<std::string> ModuleNames::encode(StringRef Original) const {
+  if (auto It = Counted.find(Original); It != Counted.end())
+    Original = It->second;
   std::string Code = "m.";
   StringRef Rest = Original;
   if (Rest.consume_front("/")) {

@@ -15,9 +15,14 @@
 //     modules in the sorted order of their names, and so does the writer of the
 //     index, so another order is other code;
 //   - is the same on every machine and in every link of the same inputs, and
-//     does not change when an unrelated input is added.
+//     does not change when an unrelated input is added, or when another member
+//     of its archive grows: caches know a job by its files and their names.
 //
-// So it is a pure function of the original name and the working directory: a
+// So the 1234, a member's place in its archive, becomes a 0. Where one archive
+// has more members of a name, they are counted in the sorted order of their
+// original names.
+//
+// The rest is a pure function of the original name and the working directory: a
 // code that maps each byte on its own, prefix-free and in order. The characters
 // `-`, `.` and `/` stand side by side in ASCII, so each moves down by one,
 // which frees a character for the folder's separator:
@@ -28,7 +33,7 @@
 //   /       .                   5b-5e   =~0 to =~3
 //
 //   src/foo.o                   m.src.foo-o
-//   lib/libz.a(inflate.o at 8)  m.lib.libz-a+28inflate-o+20at+208+29
+//   lib/libz.a(inflate.o at 8)  m.lib.libz-a+28inflate-o+20at+200+29
 //
 // Absolute paths begin with `.` and a digit that says whether the path sorts
 // before (1), lies in (2), or sorts after (3) the working directory; in the
@@ -42,19 +47,35 @@
 #ifndef DTLTO_HOST_MODULENAMES_H
 #define DTLTO_HOST_MODULENAMES_H
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dtlto {
+
+/// The name of an archive's member in LLD: `a.a(b.o at 123)` with ELF and wasm,
+/// `a.a(b.o)123` with Mach-O, `a.libb.obj123` with COFF.
+struct MemberName {
+  llvm::StringRef Front;
+  llvm::StringRef Place; // digits: where in the archive it begins, in bytes
+  llvm::StringRef End;
+
+  /// Nothing, if \p Original is no such name.
+  static std::optional<MemberName> parse(llvm::StringRef Original);
+};
 
 /// Maps original module names to names that travel. Any thread.
 class ModuleNames {
 public:
-  /// \p WorkingDirectory is absolute, or empty if it isn't known.
-  explicit ModuleNames(llvm::StringRef WorkingDirectory);
+  /// \p WorkingDirectory is absolute, or empty if it isn't known. \p Modules
+  /// are all that a link has; members of archives that are not among them keep
+  /// their places in their names.
+  explicit ModuleNames(llvm::StringRef WorkingDirectory,
+                       std::vector<llvm::StringRef> Modules = {});
   /// For this process, in the folder where it is now.
-  ModuleNames();
+  explicit ModuleNames(std::vector<llvm::StringRef> Modules = {});
 
   /// Returns the name that travels, or nothing where no portable name is short
   /// enough (over MaxLength bytes): then the module must be compiled here.
@@ -66,7 +87,10 @@ public:
   static constexpr size_t MaxComponent = 200;
 
 private:
+  void countMembers(std::vector<llvm::StringRef> Modules);
+
   std::string Prefix; // the working directory with a `/` at its end
+  llvm::StringMap<std::string> Counted; // members, with numbers for places
 };
 
 } // namespace dtlto

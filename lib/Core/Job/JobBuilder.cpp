@@ -22,9 +22,16 @@ using namespace dtlto;
 static constexpr StringLiteral AssemblyReason =
     "assembly that may read files (.incbin, .include, macros)";
 
+static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
+  std::vector<StringRef> Names;
+  for (const auto &Entry : Index.modulePaths())
+    Names.push_back(Entry.first());
+  return Names;
+}
+
 JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim,
                        KeptModules *Kept)
-    : L(L), Slim(Slim), Kept(Kept), AllShards(L) {
+    : L(L), Slim(Slim), Kept(Kept), Names(modules(L.Index)), AllShards(L) {
   setParts(Parts);
 }
 

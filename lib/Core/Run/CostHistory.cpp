@@ -32,20 +32,13 @@ static constexpr uint64_t MaxGrowth = 4;
 // So many modules of the last links tell the rate for those that aren't known.
 static constexpr size_t NumForRate = 1000;
 
-// `a.a(b.o at 123)` with ELF and wasm, `a.a(b.o)123` with Mach-O, and
-// `a.libb.obj123` with COFF. One edit moves all members that follow.
+// One edit moves all members that follow.
 std::string dtlto::costName(StringRef Original) {
-  StringRef Rest = Original;
-  StringRef End = Rest.consume_back(")") ? ")" : "";
-  StringRef Front = Rest.rtrim("0123456789");
-  if (Front.size() == Rest.size())
+  std::optional<MemberName> M = MemberName::parse(Original);
+  if (!M)
     return Original.str();
-  bool IsMember = !End.empty()
-                      ? Front.consume_back(" at ")
-                      : Front.ends_with(")") ||
-                            Front.ends_with_insensitive(".obj") ||
-                            Front.ends_with(".o") || Front.ends_with(".bc");
-  return IsMember ? (Front + End).str() : Original.str();
+  M->Front.consume_back(" at ");
+  return (M->Front + M->End).str();
 }
 
 std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
