@@ -15,7 +15,8 @@ Packed PackCache::pack(const dtlto_input &Input) {
     return lzoCompress({static_cast<const uint8_t *>(Input.bytes.data),
                         static_cast<size_t>(Input.bytes.size)});
   };
-  if (Input.role != DTLTO_ROLE_PRIMARY && Input.role != DTLTO_ROLE_IMPORT)
+  // A primary is sent once, or once for each part.
+  if (Input.role != DTLTO_ROLE_IMPORT)
     return std::make_shared<const std::vector<uint8_t>>(Compress());
   return Kept.get({Input.bytes.data, 0}, Compress);
 }

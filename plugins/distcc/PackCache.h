@@ -21,7 +21,7 @@ public:
   explicit PackCache(uint64_t MaxBytes) : Kept(MaxBytes) {}
 
   /// Compresses \p Input, unless that was done before; waits if another thread
-  /// is at it. Only primary modules and imports are kept.
+  /// is at it. Only imports are kept.
   Packed pack(const dtlto_input &Input);
 
 private:

@@ -6,9 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/LocalRoom.h"
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
+#include "Support/System.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -94,9 +92,7 @@ void LocalRoom::reclaim(uint64_t Bytes) {
       return;
     BytesFreed = 0;
   }
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
+  returnFreeMemory();
 }
 
 void LocalRoom::wake() {

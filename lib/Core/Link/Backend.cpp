@@ -19,6 +19,7 @@
 #include "Run/LinkRun.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "LLVM/Cache.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
@@ -90,8 +91,13 @@ public:
   }
 
   Error wait() override {
+    // The thin link has read all of them, and jobs read a few at a time.
+    L.TheLinker.Inputs.drop();
     // Nobody reads modules any more, and the final link takes memory.
-    auto Drop = onScopeExit([&] { L.TheLinker.Inputs.drop(); });
+    auto Drop = onScopeExit([&] {
+      L.TheLinker.Inputs.drop();
+      returnFreeMemory();
+    });
     if (L.opts().Split != 0)
       split();
     std::unique_ptr<KeptModules> Kept;

@@ -78,7 +78,7 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
                        const AddStreamFn &Out) {
   const Task &T = Tasks[J];
   // The next jobs import from few of all modules.
-  if (++NumDelivered % (Tasks.size() / 4 + 1) == 0)
+  if (++NumDelivered % (Tasks.size() / 16 + 1) == 0)
     L.Inputs.drop();
   if (L.round() == 1) {
     L.TwoRounds->keep(T.Number, T.name(), R.Object.bytes());

@@ -23,6 +23,9 @@
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 using namespace llvm;
 using namespace dtlto;
@@ -94,6 +97,12 @@ void dtlto::dropFilePages(ArrayRef<StringRef> Ranges) {
         ::madvise(reinterpret_cast<void *>(From), To - From, MADV_DONTNEED);
     }
   });
+}
+
+void dtlto::returnFreeMemory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 //===----------------------------------------------------------------------===//

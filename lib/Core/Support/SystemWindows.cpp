@@ -39,6 +39,8 @@ unsigned dtlto::terminalWidth() {
 
 void dtlto::dropFilePages(ArrayRef<StringRef>) {}
 
+void dtlto::returnFreeMemory() {}
+
 uint64_t dtlto::physicalMemory() {
   MEMORYSTATUSEX Status = {};
   Status.dwLength = sizeof(Status);
