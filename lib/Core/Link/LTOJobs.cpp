@@ -46,8 +46,23 @@ JobFacts LTOJobs::facts(size_t J) const {
   return F;
 }
 
+/// The next jobs import from few of all modules.
+void LTOJobs::dropNowAndThen() {
+  if (++NumRead % (Tasks.size() / 16 + 1) == 0)
+    L.Inputs.drop();
+}
+
+Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                       std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
+  Event E = Preparer.prepare(A, Tasks[J], Cost, std::move(Old), Avoid);
+  dropNowAndThen();
+  return E;
+}
+
 CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
-  return runLocalCodegen(L, Tasks[J], Stop);
+  CodegenResult R = runLocalCodegen(L, Tasks[J], Stop);
+  dropNowAndThen();
+  return R;
 }
 
 SideFiles LTOJobs::sideFiles(size_t J) const {
@@ -77,9 +92,6 @@ Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
 Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
                        const AddStreamFn &Out) {
   const Task &T = Tasks[J];
-  // The next jobs import from few of all modules.
-  if (++NumDelivered % (Tasks.size() / 16 + 1) == 0)
-    L.Inputs.drop();
   if (L.round() == 1) {
     L.TwoRounds->keep(T.Number, T.name(), R.Object.bytes());
     if (R.Outputs.Optimized && !R.Outputs.Optimized->empty())

@@ -42,9 +42,7 @@ public:
     return Preparer.isWork(A);
   }
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
-                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override {
-    return Preparer.prepare(A, Tasks[J], Cost, std::move(Old), Avoid);
-  }
+                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override;
   CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t J) const override;
   llvm::Error check(size_t J, llvm::StringRef Object) const override;
@@ -58,11 +56,13 @@ public:
   std::vector<std::string> debugNotes() const override;
 
 private:
+  void dropNowAndThen();
+
   const Link &L;
   std::vector<Task> Tasks;
   const std::shared_ptr<const void> PointedAt;
   JobPreparer Preparer;
-  std::atomic<size_t> NumDelivered{0};
+  std::atomic<size_t> NumRead{0}; // times that a job has read its modules
 };
 
 } // namespace dtlto
