@@ -8,6 +8,7 @@
                    further arguments, the SHA-256 of the output, and how it was
                    recorded"""
 
+import collections
 import hashlib
 import json
 import os
@@ -44,6 +45,43 @@ class Job:
             [str(getattr(self, key)) for key in COUNTS]
             + [self.digest, self.name]
         )
+
+
+def _encode(name):
+    """As Host/ModuleNames.cpp names modules on other machines."""
+    def code(c):
+        if c < ord("-"):
+            return f"+{c:02x}"
+        if c <= ord("/"):
+            return chr(c - 1)
+        if c <= ord("9") or ord("_") <= c <= ord("z"):
+            return chr(c)
+        if c > ord("z"):
+            return f"~{c:02x}"
+        if c < ord("A"):
+            return "=" + chr(ord("0") + c - ord(":"))
+        if c <= ord("Z"):
+            return "=" + chr(c - ord("A") + ord("a"))
+        return "=~" + chr(ord("0") + c - ord("["))
+    if name.startswith("/"):
+        benchlib.fail(f"'{name}' is not below the folder of the link")
+    return "m." + "".join(code(c) for c in name.encode())
+
+
+def travel_names(jobs):
+    """By the name in the linker, of all of a link: members of archives are counted."""
+    members = collections.Counter()
+    result = {}
+    for name in sorted({job.linker_name() for job in jobs}):
+        match = re.fullmatch(r"(.*\(.*) at \d+\)", name)
+        short = name
+        if match:
+            if members[match[1]] > 9:
+                benchlib.fail(f"more than ten members are called '{name}'")
+            short = f"{match[1]} at {members[match[1]]})"
+            members[match[1]] += 1
+        result[name] = _encode(short)
+    return result
 
 
 def read_jobs(folder):

@@ -64,7 +64,7 @@ TEST_F(JobSaverTest, ABundleForEachJob) {
   for (StringRef Name : {"m0", "m1", "m2"}) {
     std::string Bytes = read(("new/deep/m." + Name + "-o.tar").str());
     Bundle B = must(readBundle(Bytes, LLVM_VERSION_STRING));
-    EXPECT_EQ(B.Name, ("m." + Name + "-o").str());
+    EXPECT_EQ(B.Name, (Name + ".o").str());
     EXPECT_EQ(B.Args.size(), 0u);
     EXPECT_NE(B.Config, "");
   }

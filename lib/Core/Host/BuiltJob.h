@@ -69,7 +69,7 @@ dtlto_input makeInput(uint32_t Role, const char *Path, llvm::StringRef Bytes);
 /// Lets the job of \p Built have its inputs: after each change of these.
 void setInputs(BuiltJob &Built);
 
-/// \p Job as its bundle has it: with the name that its module has elsewhere.
+/// \p Job as a plugin's bundle has it: with the name that its module has there.
 /// The one in the linker is not the same in each link and on each machine, and
 /// a cache is to know the job.
 dtlto_job asBundled(const dtlto_job &Job);

@@ -45,7 +45,7 @@ Error JobSaver::save(const Task &T) {
   if (std::error_code EC =
           sys::fs::create_directories(sys::path::parent_path(Path)))
     return Fail(EC.message());
-  Expected<SmallVector<char, 0>> Bytes = writeBundle(asBundled((*Built)->Job));
+  Expected<SmallVector<char, 0>> Bytes = writeBundle((*Built)->Job);
   if (!Bytes)
     return Fail(toString(Bytes.takeError()));
   if (Error E = replaceFile(Path, [&](raw_ostream &OS) {
