@@ -51,6 +51,9 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
     Why[sizeof(Why) - 1] = 0;
     Mine.Why = strangersLine(Why);
     std::lock_guard<std::mutex> Lock(Self->Mutex);
+    // What is the plugin's goes back before close() is over.
+    if (A->IsUnwanted)
+      Mine.Bytes.reset();
     Mine.IsThere = true;
     *A = std::move(Mine);
     --Self->NumCalls;
@@ -59,6 +62,7 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   // The plugin has the same limit.
   auto Late = std::chrono::steady_clock::now() + Limit + Limit / 10;
   Changed.wait_until(Lock, Late, [&] { return A->IsThere || State != Open; });
+  A->IsUnwanted = !A->IsThere;
   if (A->IsThere ? A->Status == DTLTO_CANCELLED : State != Open)
     return false;
   if (A->IsThere) {

@@ -55,7 +55,7 @@ public:
 
 private:
   struct Answer {
-    bool IsThere = false;
+    bool IsThere = false, IsUnwanted = false;
     int32_t Status = DTLTO_OK;
     Buffer Bytes;
     std::string Why;
