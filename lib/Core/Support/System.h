@@ -43,9 +43,9 @@ uint64_t physicalMemory();
 /// who reads them gets them from the file again. A hint, for Linux.
 void dropFilePages(llvm::ArrayRef<llvm::StringRef> Ranges);
 
-/// Gives the system what malloc() keeps of memory that was freed, of all threads.
-/// Takes some milliseconds for each 100 MB. Does nothing where the C library
-/// isn't glibc.
+/// Gives the system what malloc() keeps of memory that was freed, of all
+/// threads. Takes some milliseconds for each 100 MB. Does nothing where the C
+/// library isn't glibc.
 void returnFreeMemory();
 
 /// The bytes of the file at \p Path, or nothing if there is none. Fails if it
