@@ -60,6 +60,19 @@ TEST(TextTest, StrangersLines) {
   EXPECT_EQ(strangersLine(""), "");
 }
 
+TEST(TextTest, NamesThatTheUserKnows) {
+  auto Of = [](llvm::StringRef Text) {
+    return withName(Text, "m.a-o", "/x/a.o");
+  };
+  EXPECT_EQ(Of("error: m.a-o: bad"), "error: /x/a.o: bad");
+  EXPECT_EQ(Of("m.a-o <inline asm>\n'm.a-o'"), "/x/a.o <inline asm>\n'/x/a.o'");
+  EXPECT_EQ(Of("m.a-o"), "/x/a.o");
+  for (llvm::StringRef Other : {"", "m.a-o.native.o", "job/m.a-o", "m.m.a-o",
+                                "m.a-ob", "m.a-o+20", "m.a-"})
+    EXPECT_EQ(Of(Other), Other);
+  EXPECT_EQ(withName("m.a-o: bad", "m.a-o", "m.a-o"), "m.a-o: bad");
+}
+
 TEST(TextTest, StrangersWhoTalkTooMuch) {
   EXPECT_EQ(strangersLine("12345", 5), "12345");
   EXPECT_EQ(strangersLine("123456", 5), "12345...");

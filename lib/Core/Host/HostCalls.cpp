@@ -8,7 +8,6 @@
 #include "Bundle/ObjectFrame.h"
 #include "Host/SessionState.h"
 #include "Support/Text.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cstddef>
 #include <cstdio>
@@ -213,28 +212,6 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   return R ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_CALLER;
 }
 
-/// \p Text from elsewhere, with the name that the user knows instead of the one
-/// that travels; but not where that is a part of a file's name.
-static std::string withName(StringRef Text, const BuiltJob &Built) {
-  if (Built.Inputs.empty())
-    return Text.str();
-  StringRef Path = Built.Inputs.front().path;
-  auto isOfName = [](StringRef One) {
-    return !One.empty() &&
-           (isAlnum(One[0]) || StringRef("+,-./=_`~").contains(One));
-  };
-  std::string Out;
-  for (size_t At; (At = Text.find(Path)) != StringRef::npos;) {
-    StringRef Front = Text.take_front(At),
-              Rest = Text.drop_front(At + Path.size());
-    bool IsPart = isOfName(Front.take_back()) || isOfName(Rest.take_front());
-    Out += Front;
-    Out += IsPart ? Path.str() : printable(Built.Name);
-    Text = Rest;
-  }
-  return Out + Text.str();
-}
-
 void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   constexpr uint32_t ResultSize_1_0 =
       offsetof(dtlto_result, worker) + sizeof(const char *);
@@ -276,7 +253,9 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   if (!Result || Result->size < ResultSize_1_0)
     violation(Job, "reported a result without a size for module '" +
                        R.Here.Name + "'");
-  E.Message = withName(E.Message, *R.Built);
+  if (!R.Built->Inputs.empty())
+    E.Message = withName(E.Message, R.Built->Inputs.front().path,
+                         printable(R.Built->Name));
   // Our own compiler's words are shown as in a plain link.
   if (R.RanHere && Result && Result->message &&
       R.LocalErrors == Result->message) {

@@ -60,7 +60,7 @@ std::optional<MemberName> MemberName::parse(StringRef Original) {
                             Front.ends_with(".o") || Front.ends_with(".bc");
   if (!IsMember)
     return std::nullopt;
-  return MemberName{Front, Rest.drop_front(Front.size()), End};
+  return MemberName{Front, End};
 }
 
 ModuleNames::ModuleNames(std::vector<StringRef> Modules)

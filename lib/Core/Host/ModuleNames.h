@@ -58,9 +58,7 @@ namespace dtlto {
 /// The name of an archive's member in LLD: `a.a(b.o at 123)` with ELF and wasm,
 /// `a.a(b.o)123` with Mach-O, `a.libb.obj123` with COFF.
 struct MemberName {
-  llvm::StringRef Front;
-  llvm::StringRef Place; // digits: where in the archive it begins, in bytes
-  llvm::StringRef End;
+  llvm::StringRef Front, End; // between them, digits: its place, in bytes
 
   /// Nothing, if \p Original is no such name.
   static std::optional<MemberName> parse(llvm::StringRef Original);

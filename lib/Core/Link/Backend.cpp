@@ -91,7 +91,7 @@ public:
   }
 
   Error wait() override {
-    // The thin link has read all of them, and jobs read a few at a time.
+    // The thin link has read all inputs, and jobs read a few at a time.
     L.TheLinker.Inputs.drop();
     // Nobody reads modules any more, and the final link takes memory.
     auto Drop = onScopeExit([&] {

@@ -108,6 +108,23 @@ std::string dtlto::strangersLines(StringRef Text, size_t MaxSize) {
   return cutPrintable(Text, "\n\t", MaxSize, "\n[the rest was cut off]");
 }
 
+std::string dtlto::withName(StringRef Text, StringRef Path, StringRef Name) {
+  auto isOfName = [](StringRef One) {
+    return !One.empty() &&
+           (isAlnum(One[0]) || StringRef("+,-./=_`~").contains(One));
+  };
+  std::string Out;
+  for (size_t At; (At = Text.find(Path)) != StringRef::npos;) {
+    StringRef Front = Text.take_front(At),
+              Rest = Text.drop_front(At + Path.size());
+    bool IsPart = isOfName(Front.take_back()) || isOfName(Rest.take_front());
+    Out += Front;
+    Out += IsPart ? Path : Name;
+    Text = Rest;
+  }
+  return Out + Text.str();
+}
+
 std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
   std::vector<Character> All = split(Text);
   int Width = 0;

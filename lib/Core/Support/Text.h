@@ -26,6 +26,11 @@ std::string strangersLine(llvm::StringRef Text, size_t MaxSize = 4096);
 /// The same of a text of several lines. These, and tabs, stay.
 std::string strangersLines(llvm::StringRef Text, size_t MaxSize = 65536);
 
+/// \p Text of a worker with \p Name, which the user knows, instead of \p Path,
+/// a module's name there; but not where that is a part of a file's name.
+std::string withName(llvm::StringRef Text, llvm::StringRef Path,
+                     llvm::StringRef Name);
+
 /// \p Text without its middle, in at most \p Columns columns of a terminal (0:
 /// that isn't known, and nothing is left out). What isn't printable becomes a
 /// `?`, but for the sequences that set colors: these all stay.

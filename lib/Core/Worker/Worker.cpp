@@ -186,15 +186,6 @@ private:
 
 } // namespace
 
-/// \p Text with the name that the user knows instead of the one that travels.
-static std::string withName(std::string Text, const Bundle &B) {
-  const std::string &Path = B.primary().Path;
-  for (size_t At = 0; (At = Text.find(Path, At)) != std::string::npos;
-       At += B.Name.size())
-    Text.replace(At, Path.size(), B.Name);
-  return Text;
-}
-
 /// Leaves what an object of the first round tells in its place.
 static Error keepSections(SmallVector<char, 0> &Object) {
   CodegenSections Sections;
@@ -369,7 +360,7 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     raw_string_ostream OS(Text);
     OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
     printDiagnostic(DI, OS);
-    Say(withName(OS.str(), B));
+    Say(withName(OS.str(), B.primary().Path, B.Name));
   };
   lto::LTOLLVMContext Context(Conf);
 
