@@ -271,6 +271,8 @@ protected:
     TheLink.Msg.Verbose = true;
     TheLink.Adjust = [](plan::Options &O) {
       O.Patience = O.SilentPatience = O.LookInterval = 5ms;
+      // A machine that others load makes no job slow, and no link late.
+      O.SlowExtra = O.LateExtra = 1h;
     };
     Plugin.OnLoad = [this](dtlto_load &Load) {
       Load.slots = Slots;
