@@ -20,6 +20,9 @@ static constexpr unsigned MaxTries = 3;
 // After a node failed, and longer each time: a scheduler that hasn't noticed
 // its death would name that node again.
 static constexpr Clock::duration RetryPause = 300ms;
+// After the last job a worker is still packed for so long, for the next link:
+// one that is over in no time would begin anew each time.
+static constexpr Clock::duration MaxPacking = 2s;
 // Of chunks that are kept, in bytes.
 static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
 // Small jobs that are taken, for each that may ask for a node.
@@ -102,15 +105,15 @@ void Client::prepare() {
   EnvironmentTable::List Found;
   std::string Error, Here = CompileJob().targetPlatform();
   for (const Worker &W : Workers)
-    Found.push_back(
-        Environment::ofWorker(W.File, S.CacheFolder, W.Platform, Error));
+    Found.push_back(Environment::ofWorker(W.File, S.CacheFolder, W.Platform,
+                                          &StopPacking, Error));
   for (const auto &E : S.Environments)
     Found.push_back(Environment::ofFile(
         E.File, E.Platform.empty() ? Here : E.Platform, Error));
-  if (!Error.empty()) {
+  if (!Error.empty())
     TheLog->error(Error);
+  if (!Error.empty() || StopPacking)
     Found.clear();
-  }
   for (const auto &E : Found)
     TheLog->debug("environment " + E->name() + " for " + E->platform());
   Environments.set(std::move(Found), Error);
@@ -158,8 +161,11 @@ Client::status(std::chrono::milliseconds Limit) {
 void Client::stop() {
   TheCluster->stop();
   ThreadSession::stop();
-  if (Preparer.joinable())
+  if (Preparer.joinable()) {
+    Environments.waitFor(MaxPacking);
+    StopPacking = true;
     Preparer.join();
+  }
   for (const auto &[Node, N] : NumDone)
     TheLog->debug(Node + ": " + std::to_string(N) + " modules");
 }

@@ -151,6 +151,7 @@ private:
   const std::vector<Worker> Workers;
   const std::chrono::seconds ResultLimit;
   const std::string LlvmVersion;
+  std::atomic<bool> StopPacking{false};
   EnvironmentTable Environments;
   sdk::ResultMemory Results;
   ByteCache Compressed; // chunks of modules that many jobs import

@@ -29,12 +29,16 @@ namespace fs = std::filesystem;
 static constexpr unsigned Layout = 1;
 // Entries of the cache that nobody has used for so long are removed.
 static constexpr auto MaxAge = std::chrono::hours(14 * 24);
+// After so many bytes it is seen whether there is still a use for them.
+static constexpr size_t Step = size_t(1) << 20;
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-static Tarball readFile(const std::string &Path, std::string &Error) {
+/// Null, with an empty \p Error, if \p Stop is set meanwhile.
+static Tarball readFile(const std::string &Path, const std::atomic<bool> *Stop,
+                        std::string &Error) {
   int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
   auto Bytes = std::make_shared<std::vector<unsigned char>>();
   struct stat Stat;
@@ -43,7 +47,12 @@ static Tarball readFile(const std::string &Path, std::string &Error) {
     Bytes->resize(static_cast<size_t>(Stat.st_size));
     size_t Have = 0;
     while (Have != Bytes->size()) {
-      ssize_t N = ::read(Fd, Bytes->data() + Have, Bytes->size() - Have);
+      if (Stop && *Stop) {
+        ::close(Fd);
+        return nullptr;
+      }
+      ssize_t N = ::read(Fd, Bytes->data() + Have,
+                         std::min(Bytes->size() - Have, Step));
       if (N > 0)
         Have += static_cast<size_t>(N);
       else if (N == 0)
@@ -102,8 +111,8 @@ static std::string sha256(const std::vector<unsigned char> &Bytes) {
 namespace {
 class Packer {
 public:
-  explicit Packer(std::vector<unsigned char> &Out)
-      : A(archive_write_new()), Entry(archive_entry_new()) {
+  Packer(std::vector<unsigned char> &Out, const std::atomic<bool> *Stop)
+      : A(archive_write_new()), Entry(archive_entry_new()), Stop(Stop) {
     archive_write_set_format_ustar(A);
     Ok = archive_write_add_filter_zstd(A) == ARCHIVE_OK;
     // Blocks of no fixed size: the tarball has no padding.
@@ -116,22 +125,27 @@ public:
     archive_write_free(A);
   }
 
-  void add(const char *Path, unsigned Type, const void *Data, size_t Size) {
+  void add(const char *Path, unsigned Type, const char *Data, size_t Size) {
     archive_entry_clear(Entry);
     archive_entry_set_pathname(Entry, Path);
     archive_entry_set_filetype(Entry, Type);
     archive_entry_set_perm(Entry, 0755);
     if (Type == AE_IFLNK)
-      archive_entry_set_symlink(Entry, static_cast<const char *>(Data));
+      archive_entry_set_symlink(Entry, Data);
     else
       archive_entry_set_size(Entry, static_cast<int64_t>(Size));
     Ok = Ok && archive_write_header(A, Entry) == ARCHIVE_OK;
-    if (Type == AE_IFREG)
-      Ok =
-          Ok && archive_write_data(A, Data, Size) == static_cast<ssize_t>(Size);
+    if (Type != AE_IFREG)
+      return;
+    for (size_t At = 0, N; Ok && !isStopped() && At != Size; At += N) {
+      N = std::min(Size - At, Step);
+      Ok = archive_write_data(A, Data + At, N) == static_cast<ssize_t>(N);
+    }
   }
 
   bool finish(std::string &Error) {
+    if (isStopped())
+      return false;
     Ok = Ok && archive_write_close(A) == ARCHIVE_OK;
     const char *Why = archive_error_string(A);
     if (!Ok)
@@ -140,6 +154,8 @@ public:
   }
 
 private:
+  bool isStopped() const { return Stop && *Stop; }
+
   static la_ssize_t append(archive *, void *Out, const void *Data,
                            size_t Size) {
     auto *Bytes = static_cast<const unsigned char *>(Data);
@@ -150,14 +166,16 @@ private:
 
   archive *A;
   archive_entry *Entry;
+  const std::atomic<bool> *Stop;
   bool Ok;
 };
 } // namespace
 
-Tarball dtlto::icecc::packWorker(const void *Worker, size_t Size,
+Tarball dtlto::icecc::packWorker(const char *Worker, size_t Size,
+                                 const std::atomic<bool> *Stop,
                                  std::string &Error) {
   auto Bytes = std::make_shared<std::vector<unsigned char>>();
-  Packer P(*Bytes);
+  Packer P(*Bytes, Stop);
   // Times and owners are 0.
   P.add("bin", AE_IFDIR, nullptr, 0);
   P.add("bin/true", AE_IFLNK, "../usr/bin/clang", 0);
@@ -308,15 +326,20 @@ static void removeOldEntries(const std::string &Folder) {
   }
 }
 
-static Tarball packWorkerFile(const std::string &Worker, std::string &Error) {
-  Tarball Program = readFile(Worker, Error);
-  return Program ? packWorker(Program->data(), Program->size(), Error)
-                 : nullptr;
+static Tarball packWorkerFile(const std::string &Worker,
+                              const std::atomic<bool> *Stop,
+                              std::string &Error) {
+  Tarball Program = readFile(Worker, Stop, Error);
+  if (!Program)
+    return nullptr;
+  return packWorker(reinterpret_cast<const char *>(Program->data()),
+                    Program->size(), Stop, Error);
 }
 
 std::unique_ptr<Environment>
 Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
-                      const std::string &Platform, std::string &Error) {
+                      const std::string &Platform,
+                      const std::atomic<bool> *Stop, std::string &Error) {
   struct stat Stat;
   if (::stat(Worker.c_str(), &Stat) != 0) {
     Error =
@@ -330,7 +353,7 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
   std::string Key = entryKey(Stat);
   std::string Digest = CacheFolder.empty() ? "" : findEntry(CacheFolder, Key);
   if (Digest.empty()) {
-    E->Bytes = packWorkerFile(Worker, Error);
+    E->Bytes = packWorkerFile(Worker, Stop, Error);
     if (!E->Bytes)
       return nullptr;
     Digest = sha256(*E->Bytes);
@@ -391,7 +414,7 @@ Tarball Environment::bytes(std::string &Error) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Bytes)
     return Bytes;
-  Tarball Found = readFile(File, Error);
+  Tarball Found = readFile(File, nullptr, Error);
   if (Worker.empty()) // the user's
     return Bytes = Found;
   if (Found && "dtlto-" + sha256(*Found) == Name)
@@ -399,7 +422,7 @@ Tarball Environment::bytes(std::string &Error) {
   // Somebody broke the entry.
   Error.clear();
   ::unlink(File.c_str());
-  Found = packWorkerFile(Worker, Error);
+  Found = packWorkerFile(Worker, nullptr, Error);
   if (!Found)
     return nullptr;
   if ("dtlto-" + sha256(*Found) != Name) {

@@ -22,6 +22,7 @@
 #ifndef DTLTO_ICECC_ENVIRONMENT_H
 #define DTLTO_ICECC_ENVIRONMENT_H
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,10 +36,12 @@ using Tarball = std::shared_ptr<const std::vector<unsigned char>>;
 class Environment {
 public:
   /// Of \p Worker, made now, or found in \p CacheFolder (empty: no cache).
-  /// Null, with one line in \p Error, if there can't be one.
+  /// Null, with one line in \p Error, if there can't be one; without, once
+  /// \p Stop (null: never) is set.
   static std::unique_ptr<Environment> ofWorker(const std::string &Worker,
                                                const std::string &CacheFolder,
                                                const std::string &Platform,
+                                               const std::atomic<bool> *Stop,
                                                std::string &Error);
   /// One that the user has made: \p File, named as icecc names it.
   static std::unique_ptr<Environment> ofFile(const std::string &File,
@@ -62,8 +65,10 @@ private:
   Tarball Bytes;    // null until they are asked for
 };
 
-/// The tarball for a worker's bytes: the same bytes each time.
-Tarball packWorker(const void *Worker, size_t Size, std::string &Error);
+/// The tarball for a worker's bytes: the same bytes each time. \p Stop as
+/// above.
+Tarball packWorker(const char *Worker, size_t Size,
+                   const std::atomic<bool> *Stop, std::string &Error);
 
 /// A static program that compiles jobs on nodes of one platform.
 struct Worker {

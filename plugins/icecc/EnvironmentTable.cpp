@@ -30,6 +30,11 @@ const EnvironmentTable::List *EnvironmentTable::get(const Interrupt &I,
   return &All;
 }
 
+void EnvironmentTable::waitFor(Clock::duration Limit) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Changed.wait_for(Lock, Limit, [&] { return Ready; });
+}
+
 bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
   std::unique_lock<std::mutex> Lock(Mutex);
   // Who sends it has limits, and calls sent() in any case.

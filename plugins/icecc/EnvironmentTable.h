@@ -26,6 +26,8 @@ public:
   /// Waits until set(). Null, with \p Error, if there are no environments or
   /// \p I is raised.
   const List *get(const Interrupt &I, std::string &Error);
+  /// Waits until set(), but for no longer than \p Limit.
+  void waitFor(Clock::duration Limit);
 
   /// A node that the scheduler says has no environment: it may have got it a
   /// moment ago, from another job of ours. Waits while one sends it. True: the

@@ -48,7 +48,7 @@ protected:
     return {reinterpret_cast<const char *>(&Head), sizeof(Head)};
   }
   std::unique_ptr<Environment> make() {
-    auto E = Environment::ofWorker(Worker, Cache, "x86_64", Error);
+    auto E = Environment::ofWorker(Worker, Cache, "x86_64", &Stop, Error);
     EXPECT_EQ("", Error);
     return E;
   }
@@ -60,11 +60,12 @@ protected:
   }
 
   std::string Folder, Worker, Cache, Error;
+  std::atomic<bool> Stop{false};
 };
 } // namespace
 
 TEST_F(EnvironmentTest, WhatIsInTheTarball) {
-  Tarball T = packWorker("the worker", 10, Error);
+  Tarball T = packWorker("the worker", 10, nullptr, Error);
   ASSERT_TRUE(T) << Error;
   archive *A = archive_read_new();
   archive_read_support_filter_zstd(A);
@@ -92,6 +93,19 @@ TEST_F(EnvironmentTest, WhatIsInTheTarball) {
             "usr/bin/clang: the worker\nusr/bin/as -> clang\n"
             "usr/bin/g++ -> clang\nusr/bin/gcc -> clang\n",
             Found);
+}
+
+TEST_F(EnvironmentTest, PackingCanBeStopped) {
+  Stop = true;
+  EXPECT_EQ(nullptr, make());
+  EXPECT_EQ(nullptr, packWorker("the worker", 10, &Stop, Error));
+  EXPECT_EQ("", Error);
+  EXPECT_FALSE(fs::exists(Cache));
+  Stop = false;
+  EXPECT_TRUE(make());
+  // What is there takes no time.
+  Stop = true;
+  EXPECT_TRUE(make());
 }
 
 TEST_F(EnvironmentTest, TheNameFollowsTheContents) {
