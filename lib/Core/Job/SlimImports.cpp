@@ -21,16 +21,27 @@ SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
 void SlimImports::plan() {
   // Names are those of the index: the same characters at the same place.
   DenseMap<const char *, std::vector<GlobalValue::GUID> *> ByPlace;
-  for (const Task &T : Tasks)
+  const FunctionImporter::ImportMapTy *LastList = nullptr;
+  for (const Task &T : Tasks) {
+    // Parts of a module have one list.
+    if (std::exchange(LastList, T.ImportList) == T.ImportList)
+      continue;
+    // Imports of one module stand together.
+    const char *LastName = nullptr;
+    std::vector<GlobalValue::GUID> *GUIDs = nullptr;
     forEachImport(*T.ImportList, [&](StringRef Name, GlobalValue::GUID GUID,
                                      GlobalValueSummary::ImportKind Kind) {
       if (Kind != GlobalValueSummary::Definition)
         return;
-      std::vector<GlobalValue::GUID> *&GUIDs = ByPlace[Name.data()];
-      if (!GUIDs)
-        GUIDs = &Imported[Name];
+      if (std::exchange(LastName, Name.data()) != Name.data()) {
+        std::vector<GlobalValue::GUID> *&Place = ByPlace[Name.data()];
+        if (!Place)
+          Place = &Imported[Name];
+        GUIDs = Place;
+      }
       GUIDs->push_back(GUID);
     });
+  }
 }
 
 SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,

@@ -253,7 +253,8 @@ public:
   bool isLive(AttemptId Id) const;
   /// The attempts that the plugin has accepted, the highest rank first.
   std::vector<AttemptId> accepted() const;
-  /// How many more jobs the plugin could begin at once; 0 if nobody knows.
+  /// How many more jobs the plugin could begin at once; 0 if nobody knows, and
+  /// a guess until it was asked.
   size_t numFreeSlots() const;
   /// How many attempts and jobs wait for a thread of the driver's.
   size_t numOnThreads() const {

@@ -98,8 +98,12 @@ size_t Plan::slots() const {
 }
 
 size_t Plan::numFreeSlots() const {
-  bool IsKnown = IsOpen && !PluginGone && !O.KeepOrder && LoadIsKnown &&
-                 TheLoad.Slots != Unknown && !waitsForMemory();
+  if (PluginGone || O.KeepOrder)
+    return 0;
+  // The first jobs are prepared while the plugin is opened.
+  if (!LoadIsKnown)
+    return O.MinPrepared;
+  bool IsKnown = IsOpen && TheLoad.Slots != Unknown && !waitsForMemory();
   return IsKnown ? std::max(slots(), numAtPlugin()) - numAtPlugin() : 0;
 }
 
