@@ -882,4 +882,33 @@ TEST(SharingPlanTest, AllThatASlowWorkerHas) {
        {2250, "tick", "again 7 duplicate avoid w9"}});
 }
 
+//===----------------------------------------------------------------------===//
+// Idle slots
+//===----------------------------------------------------------------------===//
+
+TEST(SharingPlanTest, IdleSlotsAreGuessedUntilThePluginWasAsked) {
+  Options O = shared();
+  O.MinPrepared = 7;
+  History H(O, jobs(2, 1));
+  EXPECT_EQ(H.P.numFreeSlots(), 7u);
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""}});
+  EXPECT_EQ(H.P.numFreeSlots(), 7u);
+  H.play({{4, "load 3 3", ""}});
+  EXPECT_EQ(H.P.numFreeSlots(), 2u);
+  H.play({{5, "prepared 2", "offer 2"}, {6, "accepted 2", ""}});
+  EXPECT_EQ(H.P.numFreeSlots(), 1u);
+  H.play({{7, "load 4294967295 0", ""}});
+  EXPECT_EQ(H.P.numFreeSlots(), 0u);
+}
+
+TEST(SharingPlanTest, NoIdleSlotsWhereTheOrderIsKept) {
+  Options O = shared();
+  O.KeepOrder = true;
+  History H(O, jobs(2, 1));
+  EXPECT_EQ(H.P.numFreeSlots(), 0u);
+}
+
 } // namespace
