@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-# Whoever started us in the background had them ignored.
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+# Whoever started us in the background, or with nohup, had them ignored.
+for which in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
+    signal.signal(which, signal.SIG_DFL)
 args = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
     if args[0] == "--pipe":
