@@ -405,6 +405,9 @@ std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
 std::optional<dtlto::sdk::Result> Client::use(Job &J, Outcome O,
                                               const std::string &Node,
                                               std::string &Error, Retry &Next) {
+  // Whatever went wrong, others are to have no part in the next try, nor this
+  // job in what is wrong with batches. It is in no line now.
+  J.MayShare = false;
   switch (O.Kind) {
   case Outcome::Compiled: {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -421,7 +424,6 @@ std::optional<dtlto::sdk::Result> Client::use(Job &J, Outcome O,
     break;
   case Outcome::BatchFailed:
     Next = Retry::Alone;
-    J.MayShare = false; // it is in no line now
     break;
   }
   Error = Node + ": " + O.Text;
