@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 static constexpr Clock::duration ConnectLimit = 10s;
 static constexpr Clock::duration VerifyLimit = 60s;
 // Nodes refuse messages above a megabyte, and small ones are slow on a busy
-// node.
-static constexpr size_t ChunkSize = 1000000;
+// node; but each connection keeps a buffer for the largest that it has sent.
+static constexpr size_t ChunkSize = 250000;
 // A message of its own costs about as much as compressing so many bytes.
 static constexpr size_t MinShared = 16 << 10;
 // A job that makes progress is reported so often.

@@ -64,7 +64,7 @@ TEST_F(ClientTest, LargeAndEmptyBundles) {
   Done D = wait(B);
   EXPECT_EQ(DTLTO_OK, D.Status);
   EXPECT_EQ("", D.Object);
-  EXPECT_LE(Cluster->seen().LargestChunk, 1000000u);
+  EXPECT_LE(Cluster->seen().LargestChunk, 250000u);
 }
 
 TEST_F(ClientTest, ImportsAreSentApartAndKept) {
@@ -76,14 +76,14 @@ TEST_F(ClientTest, ImportsAreSentApartAndKept) {
   Parts = {{Text(600, 'h'), nullptr},  {Text(40000, 'p'), &Primary},
            {Text(512, 'h'), nullptr},  {Text(20000, 'a'), &Import},
            {Text(512, 'h'), nullptr},  {Text(5, 's'), &Import},
-           {Text(512, 'h'), nullptr},  {Text(2500000, 'b'), &Import},
-           {Text(512, 'h'), nullptr},  {Text(1000000, 'i'), &Index},
+           {Text(512, 'h'), nullptr},  {Text(600000, 'b'), &Import},
+           {Text(512, 'h'), nullptr},  {Text(250000, 'i'), &Index},
            {Text(1024, '\0'), nullptr}};
   std::string All;
   for (const Part &P : Parts)
     All += P.Bytes;
-  const std::vector<size_t> Chunks = {41112,   20000,  1029,    1000000,
-                                      1000000, 500000, 1000000, 1536};
+  const std::vector<size_t> Chunks = {41112,  20000,  1029,   250000,
+                                      250000, 100000, 250000, 1536};
   ASSERT_EQ(DTLTO_OK, open());
   EXPECT_TRUE(compile().Object == All);
   EXPECT_EQ(Chunks, Cluster->seen().Chunks);
