@@ -12,6 +12,7 @@
 #include "Object/ObjectCheck.h"
 #include "Run/CostHistory.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "LLVM/Cache.h"
 #include "LLVM/Index.h"
 #include "llvm/ADT/StringExtras.h"
@@ -46,10 +47,13 @@ JobFacts LTOJobs::facts(size_t J) const {
   return F;
 }
 
-/// The next jobs import from few of all modules.
+/// The next jobs import from few of all modules. Shards and objects of those
+/// that have ended leave gaps on the heap.
 void LTOJobs::dropNowAndThen() {
-  if (++NumRead % (Tasks.size() / 16 + 1) == 0)
-    L.Inputs.drop();
+  if (++NumRead % (Tasks.size() / 16 + 1) != 0)
+    return;
+  L.Inputs.drop();
+  returnFreeMemory();
 }
 
 Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
