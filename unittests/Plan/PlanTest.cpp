@@ -205,6 +205,21 @@ TEST(PlanTest, ButWhereSlotsAreLeftForTheLongerOnes) {
           {6, "prepared 1", "offer 1, offer 4"}});
 }
 
+TEST(PlanTest, OrIfTheLongerOnesAreNotLong) {
+  History H(remoteOnly(), jobs({6, 2, 2, 1, 1, 1, 1}));
+  H.play({{0, "start",
+           "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6, "
+           "prepare 7"},
+          {1, "prepared 7", "open"},
+          {2, "opened", "load"},
+          // The first has half of what two slots do.
+          {3, "load 2 2", "offer 7"},
+          {4, "prepared 6", ""},
+          {5, "prepared 1", "offer 1"}, // no slot is left, so in order
+          {6, "prepared 3", ""},
+          {7, "prepared 2", "offer 2, offer 3"}});
+}
+
 TEST(PlanTest, AndMemory) {
   Options O = remoteOnly();
   O.MaxBytesInFlight = 100;

@@ -887,28 +887,43 @@ TEST(SharingPlanTest, AllThatASlowWorkerHas) {
 //===----------------------------------------------------------------------===//
 
 TEST(SharingPlanTest, IdleSlotsAreGuessedUntilThePluginWasAsked) {
-  Options O = shared();
-  O.MinPrepared = 7;
-  History H(O, jobs(2, 1));
-  EXPECT_EQ(H.P.numFreeSlots(), 7u);
+  History H(shared(), jobs(2, 1));
+  EXPECT_TRUE(H.P.hasIdleSlots());
   H.play({{0, "start", "prepare 1, prepare 2"},
           {1, "prepared 1", "open"},
           {2, "opened", "load, offer 1"},
           {3, "accepted 1", ""}});
-  EXPECT_EQ(H.P.numFreeSlots(), 7u);
-  H.play({{4, "load 3 3", ""}});
-  EXPECT_EQ(H.P.numFreeSlots(), 2u);
+  EXPECT_TRUE(H.P.hasIdleSlots());
+  H.play({{4, "load 2 2", ""}});
+  EXPECT_TRUE(H.P.hasIdleSlots());
   H.play({{5, "prepared 2", "offer 2"}, {6, "accepted 2", ""}});
-  EXPECT_EQ(H.P.numFreeSlots(), 1u);
-  H.play({{7, "load 4294967295 0", ""}});
-  EXPECT_EQ(H.P.numFreeSlots(), 0u);
+  EXPECT_FALSE(H.P.hasIdleSlots());
+  H.play({{7, "load 3 1", ""}});
+  EXPECT_TRUE(H.P.hasIdleSlots());
+  H.play({{8, "load 4294967295 0", ""}});
+  EXPECT_FALSE(H.P.hasIdleSlots());
 }
 
 TEST(SharingPlanTest, NoIdleSlotsWhereTheOrderIsKept) {
   Options O = shared();
   O.KeepOrder = true;
   History H(O, jobs(2, 1));
-  EXPECT_EQ(H.P.numFreeSlots(), 0u);
+  EXPECT_FALSE(H.P.hasIdleSlots());
+}
+
+TEST(SharingPlanTest, LongIsHalfOfWhatASlotStillHasToDo) {
+  Options O = shared();
+  O.MinPrepared = 5;
+  History H(O, jobs(3, 2));
+  EXPECT_EQ(H.P.longFrom(), 0.6);
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "load 2 2", ""}});
+  EXPECT_EQ(H.P.longFrom(), 1.5);
+  H.play({{5, "good 1", "won 1, deliver 1"}});
+  EXPECT_EQ(H.P.longFrom(), 1);
 }
 
 } // namespace

@@ -7,9 +7,9 @@
 
 #include "Job/SlimImports.h"
 #include "Bitcode/Assembly.h"
-#include "LLVM/Index.h"
 #include "llvm/ADT/StringExtras.h"
 #include <utility>
+#include <vector>
 
 using namespace llvm;
 using namespace dtlto;
@@ -19,29 +19,12 @@ SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
 
 /// All first jobs wait for this.
 void SlimImports::plan() {
-  // Names are those of the index: the same characters at the same place.
-  DenseMap<const char *, std::vector<GlobalValue::GUID> *> ByPlace;
-  const FunctionImporter::ImportMapTy *LastList = nullptr;
-  for (const Task &T : Tasks) {
+  std::vector<const FunctionImporter::ImportMapTy *> Lists;
+  for (const Task &T : Tasks)
     // Parts of a module have one list.
-    if (std::exchange(LastList, T.ImportList) == T.ImportList)
-      continue;
-    // Imports of one module stand together.
-    const char *LastName = nullptr;
-    std::vector<GlobalValue::GUID> *GUIDs = nullptr;
-    forEachImport(*T.ImportList, [&](StringRef Name, GlobalValue::GUID GUID,
-                                     GlobalValueSummary::ImportKind Kind) {
-      if (Kind != GlobalValueSummary::Definition)
-        return;
-      if (std::exchange(LastName, Name.data()) != Name.data()) {
-        std::vector<GlobalValue::GUID> *&Place = ByPlace[Name.data()];
-        if (!Place)
-          Place = &Imported[Name];
-        GUIDs = Place;
-      }
-      GUIDs->push_back(GUID);
-    });
-  }
+    if (Lists.empty() || Lists.back() != T.ImportList)
+      Lists.push_back(T.ImportList);
+  Imported.emplace(Lists);
 }
 
 SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,
@@ -61,9 +44,9 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
     WhyNot = "not worth it, of less than " + utostr(From) + " bytes";
   } else {
     GUIDSet OfModule;
-    if (auto It = Imported.find(Module.getModuleIdentifier());
-        It != Imported.end())
-      OfModule.insert(It->second.begin(), It->second.end());
+    Imported->forEach(Module.getModuleIdentifier(), [&](GlobalValue::GUID G) {
+      OfModule.insert(G);
+    });
     Expected<SlimBitcode> Slim = slimModule(Module, OfModule);
     if (!Slim)
       WhyNot = toString(Slim.takeError());

@@ -17,9 +17,11 @@
 
 #include "Bitcode/SlimModule.h"
 #include "Job/LinkContext.h"
+#include "LLVM/Index.h"
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace dtlto {
@@ -65,8 +67,7 @@ private:
   const std::vector<Task> Tasks;
   const size_t From;
   std::once_flag Planned;
-  // By module, once it is planned; of each importer.
-  llvm::StringMap<std::vector<llvm::GlobalValue::GUID>> Imported;
+  std::optional<ImportsByModule> Imported; // once it is planned
   mutable std::mutex Mutex; // guards what follows
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules

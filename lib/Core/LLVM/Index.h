@@ -10,12 +10,15 @@
 
 #include "LLVM/Module.h"
 #include "LLVM/Version.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/ModuleSummaryIndex.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Transforms/IPO/FunctionImport.h"
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace dtlto {
 
@@ -37,25 +40,77 @@ struct OwnImportList {
 #endif
 };
 
-/// Calls \p Each(Module, GUID, Kind) for each import, in no order.
-template <class Fn>
-void forEachImport(const llvm::FunctionImporter::ImportMapTy &List, Fn Each) {
-#if LLVM_VERSION_MAJOR >= 20
-  for (const auto &[Module, GUID, Kind] : List)
-    Each(Module, GUID, Kind);
-#else
-  for (const auto &[Module, GUIDs] : List)
-    for (const auto &[GUID, Kind] : GUIDs)
-      Each(Module, GUID, Kind);
-#endif
-}
+/// What import lists have of each module.
+class ImportsByModule {
+  using List = llvm::FunctionImporter::ImportMapTy;
 
-/// How much \p List has: modules, or since LLVM 20 what is imported of them.
-inline size_t numImports(const llvm::FunctionImporter::ImportMapTy &List) {
+public:
+  /// \p Lists are borrowed.
+  explicit ImportsByModule(llvm::ArrayRef<const List *> Lists) {
+    for (const List *L : Lists)
+#if LLVM_VERSION_MAJOR >= 20
+      for (const auto &[Module, GUID, Kind] : *L) {
+        if (Kind == llvm::GlobalValueSummary::Definition)
+          at(Module).push_back(GUID);
+      }
+#else
+      for (const auto &[Module, GUIDs] : *L)
+        at(Module).push_back(&GUIDs);
+#endif
+  }
+
+  /// Calls \p Each(GUID) for each definition that is imported of \p Module,
+  /// once for each list that has it. Any thread.
+  template <class Fn> void forEach(llvm::StringRef Module, Fn Each) const {
+    auto It = Modules.find(Module);
+    if (It == Modules.end())
+      return;
+    for (const auto &Entry : It->second)
+#if LLVM_VERSION_MAJOR >= 20
+      Each(Entry);
+#else
+      for (const auto &[GUID, Kind] : *Entry)
+        if (Kind == llvm::GlobalValueSummary::Definition)
+          Each(GUID);
+#endif
+  }
+
+private:
+#if LLVM_VERSION_MAJOR >= 20
+  using OfModule = std::vector<llvm::GlobalValue::GUID>;
+#else
+  using OfModule = std::vector<const List::mapped_type *>;
+#endif
+
+  /// Names are those of the index: the same characters at the same place.
+  OfModule &at(llvm::StringRef Name) {
+    if (!Last || LastName != Name.data()) {
+      OfModule *&Place = ByPlace[Name.data()];
+      if (!Place)
+        Place = &Modules[Name];
+      Last = Place;
+      LastName = Name.data();
+    }
+    return *Last;
+  }
+
+  llvm::StringMap<OfModule> Modules;
+  llvm::DenseMap<const char *, OfModule *> ByPlace;
+  const char *LastName = nullptr;
+  OfModule *Last = nullptr; // of LastName
+};
+
+/// How much work \p List is for who prepares a job, only good for comparing. To
+/// slim a module takes as long as some 200 imports in a shard; since LLVM 20,
+/// counting modules isn't worth it.
+inline size_t importWork(const llvm::FunctionImporter::ImportMapTy &List) {
 #if LLVM_VERSION_MAJOR >= 20
   return static_cast<size_t>(std::distance(List.begin(), List.end()));
 #else
-  return List.size();
+  size_t Work = 0;
+  for (const auto &[Module, GUIDs] : List)
+    Work += 200 + GUIDs.size();
+  return Work;
 #endif
 }
 

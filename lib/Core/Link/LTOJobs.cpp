@@ -43,7 +43,7 @@ JobFacts LTOJobs::facts(size_t J) const {
   uint64_t Size = T.Module.getBuffer().size();
   F.Size = Size / T.Part.Count;
   F.SizeBeside = Size - F.Size;
-  F.NumImports = numImports(*T.ImportList);
+  F.ImportWork = importWork(*T.ImportList);
   return F;
 }
 

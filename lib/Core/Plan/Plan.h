@@ -253,9 +253,12 @@ public:
   bool isLive(AttemptId Id) const;
   /// The attempts that the plugin has accepted, the highest rank first.
   std::vector<AttemptId> accepted() const;
-  /// How many more jobs the plugin could begin at once; 0 if nobody knows, and
-  /// a guess until it was asked.
-  size_t numFreeSlots() const;
+  /// Whether the plugin could begin another job at once; false if nobody knows,
+  /// and true until it was asked.
+  bool hasIdleSlots() const;
+  /// The estimate from which on the link may have to wait for a job that begins
+  /// late: half of what each slot of the plugin still has to do.
+  double longFrom() const;
   /// How many attempts and jobs wait for a thread of the driver's.
   size_t numOnThreads() const {
     return in(AttemptState::Preparing).size() +

@@ -97,14 +97,17 @@ size_t Plan::slots() const {
   return std::max<size_t>(1, Slots);
 }
 
-size_t Plan::numFreeSlots() const {
+bool Plan::hasIdleSlots() const {
   if (PluginGone || O.KeepOrder)
-    return 0;
+    return false;
   // The first jobs are prepared while the plugin is opened.
-  if (!LoadIsKnown)
-    return O.MinPrepared;
-  bool IsKnown = IsOpen && TheLoad.Slots != Unknown && !waitsForMemory();
-  return IsKnown ? std::max(slots(), numAtPlugin()) - numAtPlugin() : 0;
+  return !LoadIsKnown || (IsOpen && TheLoad.Slots != Unknown &&
+                          !waitsForMemory() && numAtPlugin() < slots());
+}
+
+double Plan::longFrom() const {
+  size_t Slots = LoadIsKnown ? slots() : O.MinPrepared;
+  return SecondsLeft / 2 / double(Slots);
 }
 
 /// Whether \p J could begin here now. What must be compiled here goes first.

@@ -49,11 +49,12 @@ void Plan::prepareAgain(JobId J, Kind K, WorkerId Avoid) {
 }
 
 /// Whether \p A overtakes no job before it that is still being prepared, or
-/// slots and half of the memory are left for all of these.
+/// half of the memory is left for all of these, and slots for the long ones.
 bool Plan::keepsOrder(const Attempt &A) const {
   if (A.Kind != Kind::First)
     return true;
-  size_t NumBefore = 0;
+  bool IsNext = true;
+  size_t NumLong = 0;
   uint64_t Bytes = BytesInFlight + A.Bytes;
   for (const Key &K : in(State::Preparing)) {
     if (K.first >= A.Job)
@@ -61,12 +62,13 @@ bool Plan::keepsOrder(const Attempt &A) const {
     const Attempt &Before = *find(K.second);
     if (Before.Kind != Kind::First || Before.IsOrphan)
       continue;
-    ++NumBefore;
+    IsNext = false;
+    NumLong += Jobs[Before.Job].Info.Estimate >= longFrom();
     Bytes += Before.Bytes; // known if it is being prepared again
   }
-  return NumBefore == 0 ||
+  return IsNext ||
          (!O.KeepOrder && LoadIsKnown && TheLoad.Slots != Unknown &&
-          numAtPlugin() + NumBefore < TheLoad.Slots &&
+          numAtPlugin() + NumLong < TheLoad.Slots &&
           Bytes <= O.MaxBytesInFlight / 2);
 }
 

@@ -31,7 +31,7 @@ struct JobFacts {
   unsigned Number = 0; // in the order of the link
   // Bytes of bitcode: to compile, and those that are only loaded beside them.
   uint64_t Size = 0, SizeBeside = 0;
-  size_t NumImports = 0; // as in LLVM/Index.h; only good for comparing
+  size_t ImportWork = 0; // as importWork() in LLVM/Index.h
 };
 
 /// Jobs have the numbers from 0 on. What the jobs that it makes point at lives

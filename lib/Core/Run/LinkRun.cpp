@@ -66,7 +66,6 @@ void LinkRun::order() {
     const JobFacts &F = J->Facts;
     CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.SizeBeside);
     J->Seconds = E.Seconds;
-    AllSeconds += E.Seconds;
     J->Memory = E.Memory;
   }
   // One thread in this process takes modules in LLVM's order, as in-process
@@ -167,7 +166,8 @@ void LinkRun::step(const PlanEvent &E, Step S) {
 
 void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
   S.Actions = Actions;
-  NumFreeSlots = ThePlan->numFreeSlots();
+  HasIdleSlots = ThePlan->hasIdleSlots();
+  LongFrom = ThePlan->longFrom();
   for (const Action &A : Actions)
     if (A.Attempt)
       JobOf[A.Attempt] = A.Job;
@@ -297,19 +297,16 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
 }
 
 /// The work that a helper begins: the longest job's. But while the plugin has
-/// idle slots, that of the job which imports least, of those that these are
-/// for: it takes the least time to prepare and to send. Imports of other jobs
-/// are slimmed on the way. A job that the whole link may wait for isn't held
-/// up.
+/// idle slots, that of the job which imports least: it takes the least time to
+/// prepare and to send. Imports of other jobs are slimmed on the way. A job that
+/// the link may have to wait for isn't held up.
 LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
   auto Next = HelperWork.begin();
-  const size_t NumFree = NumFreeSlots;
-  if (L.opts().Order == OrderKind::Link ||
-      Jobs[Next->first]->Seconds * double(NumFree) > AllSeconds)
+  if (!HasIdleSlots || L.opts().Order == OrderKind::Link ||
+      Jobs[Next->first]->Seconds >= LongFrom)
     return Next;
-  size_t Num = 0;
-  for (auto It = Next; It != HelperWork.end() && Num != NumFree; ++It, ++Num)
-    if (Jobs[It->first]->Facts.NumImports < Jobs[Next->first]->Facts.NumImports)
+  for (auto It = Next; It != HelperWork.end(); ++It)
+    if (Jobs[It->first]->Facts.ImportWork < Jobs[Next->first]->Facts.ImportWork)
       Next = It;
   return Next;
 }

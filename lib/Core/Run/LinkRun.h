@@ -135,7 +135,6 @@ private:
   std::unique_ptr<CostHistory> Costs;
   std::shared_ptr<LocalRoom> Room;        // the session shares it
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
-  double AllSeconds = 0;                  // of all jobs, in estimated seconds
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};
 
@@ -162,8 +161,10 @@ private:
 
   /// Work for helpers, the longest jobs' first, and in order for each.
   HelperQueue HelperWork;
-  std::mutex HelperMutex;               // guards it
-  std::atomic<size_t> NumFreeSlots = 0; // of the plugin's, for helpers
+  std::mutex HelperMutex; // guards it
+  // For helpers, what the plan says.
+  std::atomic<bool> HasIdleSlots = false;
+  std::atomic<double> LongFrom = 0;
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare, verify, deliver
