@@ -288,7 +288,9 @@ void Rules::onOffer(const Action &A) {
   expect(IsOpen && !Dropped, "is offered to no plugin");
   expect(!At.IsLacking, "is offered without what the plugin needs");
   expect(!Failed, "is offered after the link has failed");
-  size_t NumOffered = 1, NumAccepted = 0, NumPreparing = 0;
+  size_t NumOffered = 1, NumAccepted = 0, NumPreparing = 0, NumLong = 0;
+  // What each slot has to do in the whole link; later, it is less.
+  double OfSlot = SecondsInAll / double(std::max<size_t>(1, Slots.value_or(1)));
   uint64_t Bytes = At.Bytes;
   for (AttemptId Id : Live) {
     const Attempt &Other = Attempts[Id];
@@ -298,14 +300,16 @@ void Rules::onOffer(const Action &A) {
       Bytes += Other.Bytes;
     bool IsBefore = At.Kind == Kind::First && Other.Kind == Kind::First &&
                     Other.Job < A.Job;
-    NumPreparing += IsBefore && Other.At == Where::Preparing;
+    if (IsBefore && Other.At == Where::Preparing) {
+      ++NumPreparing;
+      NumLong += Infos[Other.Job].Estimate > OfSlot * 0.51;
+    }
     expect(!IsBefore || Other.At != Where::Ready,
            "is offered before a job of a higher rank");
   }
-  expect(NumPreparing == 0 ||
-             (!O.KeepOrder && Slots &&
-              NumOffered + NumAccepted + NumPreparing <= *Slots),
-         "is offered before a job of a higher rank that has no slot then");
+  expect(NumPreparing == 0 || (!O.KeepOrder && Slots &&
+                               NumOffered + NumAccepted + NumLong <= *Slots),
+         "is offered before a long job of a higher rank that has no slot then");
   if (At.Kind == Kind::First)
     for (JobId Before = 0; Before != A.Job; ++Before)
       expect(Jobs[Before].Begun, "is offered before a job was begun that has a "

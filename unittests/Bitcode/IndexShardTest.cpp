@@ -432,11 +432,12 @@ private:
       W.Own.insert(GUID);
       Compiled.push_back(Summary);
     }
-    forEachImport(*T.ImportList, [&](StringRef From, GlobalValue::GUID GUID,
-                                     GlobalValueSummary::ImportKind) {
-      W.Imported.insert(GUID);
-      Compiled.push_back(L.Defined.find(From)->second.find(GUID)->second);
-    });
+    ImportsByModule Imports(T.ImportList);
+    for (StringRef From : importedModules(*T.ImportList))
+      Imports.forEach(From, [&](GlobalValue::GUID GUID) {
+        W.Imported.insert(GUID);
+        Compiled.push_back(L.Defined.find(From)->second.find(GUID)->second);
+      });
     auto Note = [&](const ValueInfo &VI) {
       if (VI.getSummaryList().empty())
         return;

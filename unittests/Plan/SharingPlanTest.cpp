@@ -921,9 +921,9 @@ TEST(SharingPlanTest, LongIsHalfOfWhatASlotStillHasToDo) {
           {2, "opened", "load, offer 1"},
           {3, "accepted 1", ""},
           {4, "load 2 2", ""}});
-  EXPECT_EQ(H.P.longFrom(), 1.5);
+  EXPECT_EQ(H.P.longFrom(), 0.5); // two slots, and four cores here
   H.play({{5, "good 1", "won 1, deliver 1"}});
-  EXPECT_EQ(H.P.longFrom(), 1);
+  EXPECT_DOUBLE_EQ(H.P.longFrom(), 4 / 12.0);
 }
 
 } // namespace

@@ -44,9 +44,8 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
     WhyNot = "not worth it, of less than " + utostr(From) + " bytes";
   } else {
     GUIDSet OfModule;
-    Imported->forEach(Module.getModuleIdentifier(), [&](GlobalValue::GUID G) {
-      OfModule.insert(G);
-    });
+    Imported->forEach(Module.getModuleIdentifier(),
+                      [&](GlobalValue::GUID G) { OfModule.insert(G); });
     Expected<SlimBitcode> Slim = slimModule(Module, OfModule);
     if (!Slim)
       WhyNot = toString(Slim.takeError());

@@ -68,7 +68,7 @@ private:
   const size_t From;
   std::once_flag Planned;
   std::optional<ImportsByModule> Imported; // once it is planned
-  mutable std::mutex Mutex; // guards what follows
+  mutable std::mutex Mutex;                // guards what follows
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules
   uint64_t WholeBytes = 0, SlimBytes = 0; // of all of them

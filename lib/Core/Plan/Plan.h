@@ -257,7 +257,8 @@ public:
   /// and true until it was asked.
   bool hasIdleSlots() const;
   /// The estimate from which on the link may have to wait for a job that begins
-  /// late: half of what each slot of the plugin still has to do.
+  /// late: half of what each slot of the plugin, and each core that helps it,
+  /// still has to do.
   double longFrom() const;
   /// How many attempts and jobs wait for a thread of the driver's.
   size_t numOnThreads() const {

@@ -107,7 +107,7 @@ bool Plan::hasIdleSlots() const {
 
 double Plan::longFrom() const {
   size_t Slots = LoadIsKnown ? slots() : O.MinPrepared;
-  return SecondsLeft / 2 / double(Slots);
+  return SecondsLeft / 2 / double(Slots + localShare());
 }
 
 /// Whether \p J could begin here now. What must be compiled here goes first.

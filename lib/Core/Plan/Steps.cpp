@@ -66,10 +66,9 @@ bool Plan::keepsOrder(const Attempt &A) const {
     NumLong += Jobs[Before.Job].Info.Estimate >= longFrom();
     Bytes += Before.Bytes; // known if it is being prepared again
   }
-  return IsNext ||
-         (!O.KeepOrder && LoadIsKnown && TheLoad.Slots != Unknown &&
-          numAtPlugin() + NumLong < TheLoad.Slots &&
-          Bytes <= O.MaxBytesInFlight / 2);
+  return IsNext || (!O.KeepOrder && LoadIsKnown && TheLoad.Slots != Unknown &&
+                    numAtPlugin() + NumLong < TheLoad.Slots &&
+                    Bytes <= O.MaxBytesInFlight / 2);
 }
 
 /// Whether it is known of all jobs before \p A that the plugin can do them, or

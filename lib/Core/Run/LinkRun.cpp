@@ -298,8 +298,8 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
 
 /// The work that a helper begins: the longest job's. But while the plugin has
 /// idle slots, that of the job which imports least: it takes the least time to
-/// prepare and to send. Imports of other jobs are slimmed on the way. A job that
-/// the link may have to wait for isn't held up.
+/// prepare and to send. Imports of other jobs are slimmed on the way. A job
+/// that the link may have to wait for isn't held up.
 LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
   auto Next = HelperWork.begin();
   if (!HasIdleSlots || L.opts().Order == OrderKind::Link ||
