@@ -55,6 +55,7 @@ bool Plan::keepsOrder(const Attempt &A) const {
     return true;
   bool IsNext = true;
   size_t NumLong = 0;
+  const double Long = longFrom();
   uint64_t Bytes = BytesInFlight + A.Bytes;
   for (const Key &K : in(State::Preparing)) {
     if (K.first >= A.Job)
@@ -63,7 +64,7 @@ bool Plan::keepsOrder(const Attempt &A) const {
     if (Before.Kind != Kind::First || Before.IsOrphan)
       continue;
     IsNext = false;
-    NumLong += Jobs[Before.Job].Info.Estimate >= longFrom();
+    NumLong += Jobs[Before.Job].Info.Estimate >= Long;
     Bytes += Before.Bytes; // known if it is being prepared again
   }
   return IsNext || (!O.KeepOrder && LoadIsKnown && TheLoad.Slots != Unknown &&

@@ -23,6 +23,8 @@ using PlanEvent = plan::Event;
 
 // How long close() may take.
 static constexpr std::chrono::seconds MaxClose = 10s;
+// A helper looks at so many jobs for the one that takes the least work.
+static constexpr size_t MaxChoice = 256;
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
@@ -297,15 +299,16 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
 }
 
 /// The work that a helper begins: the longest job's. But while the plugin has
-/// idle slots, that of the job which imports least: it takes the least time to
-/// prepare and to send. Imports of other jobs are slimmed on the way. A job
-/// that the link may have to wait for isn't held up.
+/// idle slots, that of the next jobs' which imports least: it takes the least
+/// time to prepare and to send. Imports of other jobs are slimmed on the way. A
+/// job that the link may have to wait for isn't held up.
 LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
   auto Next = HelperWork.begin();
   if (!HasIdleSlots || L.opts().Order == OrderKind::Link ||
       Jobs[Next->first]->Seconds >= LongFrom)
     return Next;
-  for (auto It = Next; It != HelperWork.end(); ++It)
+  size_t Num = 0;
+  for (auto It = Next; It != HelperWork.end() && Num != MaxChoice; ++It, ++Num)
     if (Jobs[It->first]->Facts.ImportWork < Jobs[Next->first]->Facts.ImportWork)
       Next = It;
   return Next;
