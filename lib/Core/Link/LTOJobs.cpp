@@ -20,6 +20,9 @@
 using namespace llvm;
 using namespace dtlto;
 
+// malloc_trim() takes milliseconds.
+static constexpr uint64_t BytesOfTrim = 8 << 20;
+
 std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
                            StringRef Triple, const lto::Config &Conf) {
   return costKey(Names, Original, Triple,
@@ -47,25 +50,27 @@ JobFacts LTOJobs::facts(size_t J) const {
   return F;
 }
 
-/// The next jobs import from few of all modules. Shards and objects of those
-/// that have ended leave gaps on the heap.
-void LTOJobs::dropNowAndThen() {
-  if (++NumRead % (Tasks.size() / 16 + 1) != 0)
-    return;
-  L.Inputs.drop();
-  returnFreeMemory();
+/// A job is prepared, or done here, and has made \p Bytes.
+void LTOJobs::dropNowAndThen(size_t Bytes) {
+  // The next jobs import from few of all modules.
+  if (++NumRead % (Tasks.size() / 16 + 1) == 0)
+    L.Inputs.drop();
+  // Shards and objects of those that have ended leave gaps on the heap.
+  uint64_t Before = NumBytes.fetch_add(Bytes);
+  if (Before / BytesOfTrim != (Before + Bytes) / BytesOfTrim)
+    returnFreeMemory();
 }
 
 Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
                        std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
   Event E = Preparer.prepare(A, Tasks[J], Cost, std::move(Old), Avoid);
-  dropNowAndThen();
+  dropNowAndThen(E.Built ? E.Built->shard().size() : 0);
   return E;
 }
 
 CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   CodegenResult R = runLocalCodegen(L, Tasks[J], Stop);
-  dropNowAndThen();
+  dropNowAndThen(R.Object.size());
   return R;
 }
 

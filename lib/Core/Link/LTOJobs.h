@@ -56,13 +56,14 @@ public:
   std::vector<std::string> debugNotes() const override;
 
 private:
-  void dropNowAndThen();
+  void dropNowAndThen(size_t Bytes);
 
   const Link &L;
   std::vector<Task> Tasks;
   const std::shared_ptr<const void> PointedAt;
   JobPreparer Preparer;
-  std::atomic<size_t> NumRead{0}; // times that a job has read its modules
+  std::atomic<size_t> NumRead{0};    // times that a job has read its modules
+  std::atomic<uint64_t> NumBytes{0}; // made meanwhile: shards and objects
 };
 
 } // namespace dtlto
