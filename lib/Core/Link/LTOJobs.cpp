@@ -20,8 +20,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-// malloc_trim() takes milliseconds.
-static constexpr uint64_t BytesOfTrim = 8 << 20;
+// Each input file is a system call, and malloc_trim() takes milliseconds.
+static constexpr uint64_t BytesOfDrop = 16 << 20;
 
 std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
                            StringRef Triple, const lto::Config &Conf) {
@@ -50,27 +50,28 @@ JobFacts LTOJobs::facts(size_t J) const {
   return F;
 }
 
-/// A job is prepared, or done here, and has made \p Bytes.
-void LTOJobs::dropNowAndThen(size_t Bytes) {
-  // The next jobs import from few of all modules.
-  if (++NumRead % (Tasks.size() / 16 + 1) == 0)
-    L.Inputs.drop();
-  // Shards and objects of those that have ended leave gaps on the heap.
+/// A job is prepared, or done here. It has read its module, and made \p Bytes.
+/// The next jobs import from few of all modules; shards and objects of those
+/// that have ended leave gaps on the heap.
+void LTOJobs::dropNowAndThen(size_t J, size_t Bytes) {
+  Bytes += Tasks[J].Module.getBuffer().size();
   uint64_t Before = NumBytes.fetch_add(Bytes);
-  if (Before / BytesOfTrim != (Before + Bytes) / BytesOfTrim)
-    returnFreeMemory();
+  if (Before / BytesOfDrop == (Before + Bytes) / BytesOfDrop)
+    return;
+  L.Inputs.drop();
+  returnFreeMemory();
 }
 
 Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
                        std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
   Event E = Preparer.prepare(A, Tasks[J], Cost, std::move(Old), Avoid);
-  dropNowAndThen(E.Built ? E.Built->shard().size() : 0);
+  dropNowAndThen(J, E.Built ? E.Built->shard().size() : 0);
   return E;
 }
 
 CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   CodegenResult R = runLocalCodegen(L, Tasks[J], Stop);
-  dropNowAndThen(R.Object.size());
+  dropNowAndThen(J, R.Object.size());
   return R;
 }
 

@@ -56,14 +56,13 @@ public:
   std::vector<std::string> debugNotes() const override;
 
 private:
-  void dropNowAndThen(size_t Bytes);
+  void dropNowAndThen(size_t J, size_t Bytes);
 
   const Link &L;
   std::vector<Task> Tasks;
   const std::shared_ptr<const void> PointedAt;
   JobPreparer Preparer;
-  std::atomic<size_t> NumRead{0};    // times that a job has read its modules
-  std::atomic<uint64_t> NumBytes{0}; // made meanwhile: shards and objects
+  std::atomic<uint64_t> NumBytes{0}; // of modules read, shards and objects
 };
 
 } // namespace dtlto
