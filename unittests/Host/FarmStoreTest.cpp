@@ -70,6 +70,9 @@ protected:
   void TearDown() override {
     Leave.open();
     Store->close();
+    // The thread of a call gives its buffer back after the answer.
+    for (int I = 0; I != 1000 && NumAlive != 0; ++I)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(NumAlive, 0);
   }
 
