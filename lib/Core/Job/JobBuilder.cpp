@@ -44,13 +44,13 @@ void JobBuilder::setParts(uint32_t NewParts) {
               : 0;
 }
 
-Triple JobBuilder::triple(const Task &T) const {
+StringRef JobBuilder::triple(const Task &T) const {
   if (!L.Conf.OverrideTriple.empty())
-    return Triple(L.Conf.OverrideTriple);
+    return L.Conf.OverrideTriple;
   if (auto File = L.Inputs.find(T.Module))
     if (!File->Triple.empty())
-      return Triple(File->Triple);
-  return Triple(L.Conf.DefaultTriple);
+      return File->Triple;
+  return L.Conf.DefaultTriple;
 }
 
 /// The file of \p Module as the primary or as an import, under the same name.
@@ -61,16 +61,32 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   // the stream is lost.
   if (!isASCII(Name))
     return failure("a module name outside of ASCII, '" + Name + "'");
-  bool AsSlim = Slim && Role == DTLTO_ROLE_IMPORT && !IsWhole;
-  auto &Map = AsSlim ? SlimFiles : Files;
+  const bool MayBeSlim = Slim && Role == DTLTO_ROLE_IMPORT && !IsWhole;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (auto It = Map.find(Name); It != Map.end())
+    if (MayBeSlim) {
+      if (auto It = ImportFiles.find(Name); It != ImportFiles.end())
+        return It->second;
+    } else if (auto It = Files.find(Name); It != Files.end()) {
       return It->second.get();
+    }
   }
   auto Input = L.Inputs.find(Module);
   if (!Input)
     return failure("the file of module '" + Name + "' is not in memory");
+  SlimImports::Import Import{Input->Bytes, /*IsWhole=*/true};
+  if (MayBeSlim) {
+    // Takes a while, and threads that want the same wait there.
+    Import = Slim->slim(Module, Input->Bytes);
+    if (Import.IsWhole) {
+      // The same file as where it is the primary.
+      Expected<ModuleFile *> Whole = moduleFile(Module, Role, true);
+      if (!Whole)
+        return Whole.takeError();
+      std::lock_guard<std::mutex> Lock(Mutex);
+      return ImportFiles[Name] = *Whole;
+    }
+  }
   std::optional<std::string> Path = Names.encode(Name);
   if (!Path)
     return failure("the name of module '" + Name +
@@ -78,18 +94,17 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   auto File = std::make_unique<ModuleFile>();
   File->Path = std::move(*Path);
   File->WholeSize = Input->Bytes.size();
-  if (AsSlim) {
-    // Takes a while, and threads that want the same wait there.
-    SlimImports::Import Import = Slim->slim(Module, Input->Bytes);
-    File->Bytes = Import.Bytes;
-    File->MayReadFiles = Import.MayReadFiles;
-  } else {
-    File->Bytes = Input->Bytes;
-    File->MayReadFiles = assemblyMayReadFiles(Module.getBuffer());
-  }
+  File->Bytes = Import.Bytes;
+  File->MayReadFiles = MayBeSlim ? Import.MayReadFiles
+                                 : assemblyMayReadFiles(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
-  return Map.try_emplace(Name, std::move(File)).first->second.get();
+  if (!MayBeSlim)
+    return Files.try_emplace(Name, std::move(File)).first->second.get();
+  auto [It, IsNew] = ImportFiles.try_emplace(Name, File.get());
+  if (IsNew)
+    SlimFiles.push_back(std::move(File));
+  return It->second;
 }
 
 bool JobBuilder::staysHere(const Task &T) {
@@ -231,12 +246,12 @@ Expected<const char *> JobBuilder::config() {
   return Config.c_str();
 }
 
-const JobBuilder::TripleArgs &JobBuilder::argsFor(const Triple &TheTriple) {
+const JobBuilder::TripleArgs &JobBuilder::argsFor(StringRef TheTriple) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  auto [It, New] = Triples.try_emplace(TheTriple.str());
+  auto [It, New] = Triples.try_emplace(TheTriple);
   if (New) {
-    Expected<std::vector<std::string>> Args =
-        compilerArgs(L.Conf, TheTriple, L.JobOpts.LLVMOptions, L.HasPartHook);
+    Expected<std::vector<std::string>> Args = compilerArgs(
+        L.Conf, Triple(TheTriple), L.JobOpts.LLVMOptions, L.HasPartHook);
     Expected<ModuleFile *> Data = codegenData();
     if (Data && *Data && Args)
       Args->insert(
@@ -407,7 +422,7 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
 Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
   if (!T.Part.isWhole())
     return failure("--thinlto-dist-split");
-  const TripleArgs &Common = argsFor(triple(T));
+  const TripleArgs &Common = argsFor(Built.Triple);
   if (!Common.Reason.empty())
     return failure(Common.Reason);
 
@@ -435,9 +450,8 @@ Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
 Expected<std::unique_ptr<BuiltJob>>
 JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   auto Built = std::make_unique<BuiltJob>();
-  Triple TheTriple = triple(T);
   Built->Name = T.title();
-  Built->Triple = TheTriple.str();
+  Built->Triple = triple(T).str();
   Built->Job.size = sizeof(dtlto_job);
   Built->Job.id = Id;
   Built->Job.name = Built->Name.c_str();

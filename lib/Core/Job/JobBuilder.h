@@ -62,7 +62,7 @@ public:
   const ModuleNames &names() const { return Names; }
 
   /// The triple that \p T is compiled for.
-  llvm::Triple triple(const Task &T) const;
+  llvm::StringRef triple(const Task &T) const;
 
 private:
   struct TripleArgs {
@@ -72,7 +72,7 @@ private:
 
   llvm::Expected<ModuleFile *> moduleFile(const llvm::BitcodeModule &Module,
                                           uint32_t Role, bool IsWhole);
-  const TripleArgs &argsFor(const llvm::Triple &TheTriple);
+  const TripleArgs &argsFor(llvm::StringRef TheTriple);
   const ModuleFile *optimized(const Task &T) const;
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
   llvm::Error addModules(BuiltJob &Built, const Task &T, uint32_t Whole);
@@ -97,7 +97,10 @@ private:
   ModuleNames Names;
   Shards AllShards;
   std::mutex Mutex; // guards the maps, not their values
-  llvm::StringMap<std::unique_ptr<ModuleFile>> Files, SlimFiles;
+  llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
+  llvm::StringMap<ModuleFile *> ImportFiles; // if they may be slim; of Files
+                                             // where they are whole
+  std::vector<std::unique_ptr<ModuleFile>> SlimFiles;
   llvm::StringMap<TripleArgs> Triples;
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty

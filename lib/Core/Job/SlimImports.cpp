@@ -17,7 +17,6 @@ using namespace dtlto;
 SlimImports::SlimImports(ArrayRef<Task> Tasks, size_t From)
     : Tasks(Tasks.begin(), Tasks.end()), From(From) {}
 
-/// All first jobs wait for this.
 void SlimImports::plan() {
   std::vector<const FunctionImporter::ImportMapTy *> Lists;
   for (const Task &T : Tasks)
@@ -29,7 +28,6 @@ void SlimImports::plan() {
 
 SlimImports::Slice &SlimImports::sliceOf(const BitcodeModule &Module,
                                          bool &WasBegun) {
-  std::call_once(Planned, [&] { plan(); });
   std::lock_guard<std::mutex> Lock(Mutex);
   std::unique_ptr<Slice> &Slot = Slices[Module.getModuleIdentifier()];
   if (!Slot)
@@ -43,6 +41,7 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
   if (Whole.size() < From) {
     WhyNot = "not worth it, of less than " + utostr(From) + " bytes";
   } else {
+    std::call_once(Planned, [&] { plan(); });
     GUIDSet OfModule;
     Imported->forEach(Module.getModuleIdentifier(),
                       [&](GlobalValue::GUID G) { OfModule.insert(G); });
@@ -54,13 +53,12 @@ void SlimImports::make(Slice &S, const BitcodeModule &Module, StringRef Whole) {
     else
       S.Slim = std::move(*Slim);
   }
-  S.Result.Bytes = WhyNot.empty()
-                       ? StringRef(S.Slim.Bytes.data(), S.Slim.Bytes.size())
-                       : Whole;
-  S.Result.MayReadFiles =
-      S.Slim.MayHaveAssembly &&
-      assemblyMayReadFiles(WhyNot.empty() ? S.Result.Bytes
-                                          : Module.getBuffer());
+  S.Result.IsWhole = !WhyNot.empty();
+  S.Result.Bytes = S.Result.IsWhole
+                       ? Whole
+                       : StringRef(S.Slim.Bytes.data(), S.Slim.Bytes.size());
+  S.Result.MayReadFiles = !S.Result.IsWhole && S.Slim.MayHaveAssembly &&
+                          assemblyMayReadFiles(S.Result.Bytes);
   std::lock_guard<std::mutex> Lock(Mutex);
   WholeBytes += Whole.size();
   SlimBytes += S.Result.Bytes.size();

@@ -36,7 +36,9 @@ public:
 
   struct Import {
     llvm::StringRef Bytes;
-    bool MayReadFiles = false; // its assembly (Bitcode/Assembly.h)
+    bool IsWhole = false;
+    /// Its assembly (Bitcode/Assembly.h). A whole file is not looked into.
+    bool MayReadFiles = false;
   };
 
   /// Returns \p Module with what jobs import from it, or \p Whole, its file,
@@ -67,7 +69,7 @@ private:
   const std::vector<Task> Tasks;
   const size_t From;
   std::once_flag Planned;
-  std::optional<ImportsByModule> Imported; // once it is planned
+  std::optional<ImportsByModule> Imported; // once one is slimmed
   mutable std::mutex Mutex;                // guards what follows
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules

@@ -78,7 +78,7 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
                      Key);
     // Only CodeView tells of it: other objects shall not depend on where the
     // cache is.
-    Triple TheTriple = Builder.triple(T);
+    Triple TheTriple(Builder.triple(T));
     if (!FirstRound &&
         (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF()))
       T.ObjectName = cacheEntry(Key);

@@ -38,10 +38,9 @@ JobFacts LTOJobs::facts(size_t J) const {
   JobFacts F;
   F.Name = T.name().str();
   F.Title = T.title();
-  F.CostKey = dtlto::costKey(Builder.names(), T.name(), Builder.triple(T).str(),
-                             L.Conf) +
-              partSuffix(T.Part) +
-              (L.round() == 0 ? "" : ",round" + utostr(L.round()));
+  F.CostKey =
+      dtlto::costKey(Builder.names(), T.name(), Builder.triple(T), L.Conf) +
+      partSuffix(T.Part) + (L.round() == 0 ? "" : ",round" + utostr(L.round()));
   F.Number = T.Number;
   uint64_t Size = T.Module.getBuffer().size();
   F.Size = Size / T.Part.Count;
@@ -84,7 +83,7 @@ Error LTOJobs::check(size_t J, StringRef Object) const {
     return unpackSections(Object, Tasks[J].name()).takeError();
   if (L.Conf.CGFileType != CodeGenFileType::ObjectFile)
     return Error::success();
-  return checkObject(Object, Preparer.builder().triple(Tasks[J]));
+  return checkObject(Object, Triple(Preparer.builder().triple(Tasks[J])));
 }
 
 Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {

@@ -25,6 +25,8 @@ using PlanEvent = plan::Event;
 static constexpr std::chrono::seconds MaxClose = 10s;
 // A helper looks at so many jobs for the one that takes the least work.
 static constexpr size_t MaxChoice = 256;
+// No less is looked for: a job with so few imports is soon prepared.
+static constexpr size_t LittleWork = 1000;
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
@@ -308,9 +310,16 @@ LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
       Jobs[Next->first]->Seconds >= LongFrom)
     return Next;
   size_t Num = 0;
-  for (auto It = Next; It != HelperWork.end() && Num != MaxChoice; ++It, ++Num)
-    if (Jobs[It->first]->Facts.ImportWork < Jobs[Next->first]->Facts.ImportWork)
-      Next = It;
+  size_t Least = Jobs[Next->first]->Facts.ImportWork;
+  for (auto It = Next;
+       It != HelperWork.end() && Num != MaxChoice && Least > LittleWork;
+       ++It, ++Num) {
+    size_t Work = Jobs[It->first]->Facts.ImportWork;
+    if (Work >= Least)
+      continue;
+    Least = Work;
+    Next = It;
+  }
   return Next;
 }
 
