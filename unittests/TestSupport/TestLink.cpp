@@ -178,7 +178,7 @@ public:
     Tasks.push_back(
         {Number, Module, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(Module.getModuleIdentifier())->second,
-         &ModuleMap});
+         &ModuleMap, L.Inputs.triple(Module)});
     return Error::success();
   }
   Error wait() override {

@@ -47,6 +47,12 @@ public:
   /// Returns the file that \p Module is a slice of.
   std::optional<File> find(const llvm::BitcodeModule &Module) const;
 
+  /// That of the file that \p Module is a slice of; empty if there is none.
+  llvm::StringRef triple(const llvm::BitcodeModule &Module) const {
+    std::optional<File> TheFile = find(Module);
+    return TheFile ? TheFile->Triple : "";
+  }
+
 private:
   mutable std::mutex Mutex;
   std::map<const char *, File> Files; // by address of the first byte

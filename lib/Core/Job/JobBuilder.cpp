@@ -47,10 +47,7 @@ void JobBuilder::setParts(uint32_t NewParts) {
 StringRef JobBuilder::triple(const Task &T) const {
   if (!L.Conf.OverrideTriple.empty())
     return L.Conf.OverrideTriple;
-  if (auto File = L.Inputs.find(T.Module))
-    if (!File->Triple.empty())
-      return File->Triple;
-  return L.Conf.DefaultTriple;
+  return T.Triple.empty() ? StringRef(L.Conf.DefaultTriple) : T.Triple;
 }
 
 /// The file of \p Module as the primary or as an import, under the same name.

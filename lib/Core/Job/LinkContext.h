@@ -52,6 +52,8 @@ struct Task {
   const ResolvedODRMap *ResolvedODR;
   const llvm::GVSummaryMapTy *DefinedGlobals;
   ModuleMapTy *ModuleMap;
+  /// That its file names; empty: none. Lives as long as the InputBuffers.
+  llvm::StringRef Triple = {};
   /// What an object for Windows calls itself in its debug info: the name of its
   /// file in the cache. Empty: it has none. Set while the job is prepared.
   std::string ObjectName = {};

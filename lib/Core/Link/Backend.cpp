@@ -84,7 +84,7 @@ public:
     Tasks.push_back(
         {Task, BM, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(BM.getModuleIdentifier())->second,
-         &ModuleMap});
+         &ModuleMap, L.TheLinker.Inputs.triple(BM)});
     if (OnWrite)
       OnWrite(BM.getModuleIdentifier().str());
     return Error::success();
