@@ -7,6 +7,7 @@
 
 #include "Credentials.h"
 #include "Text.h"
+#include <algorithm>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
@@ -79,10 +80,11 @@ bool dtlto::reapi::readCredentials(std::string_view Text, Credentials &C,
         !google::protobuf::util::TimeUtil::FromString(It->second.string_value(),
                                                       &T))
       return Wrong("its 'expires' is no time as in 2030-01-31T12:00:00Z");
-    // What is later than the clock can say has no end.
+    // The clock counts nanoseconds. What is later than it can say has no end,
+    // and what is earlier has ended.
     constexpr int64_t Latest = int64_t(1) << 33;
-    C.Expires =
-        Credentials::Time(std::chrono::seconds(std::min(T.seconds(), Latest)));
+    C.Expires = Credentials::Time(
+        std::chrono::seconds(std::clamp(T.seconds(), int64_t(0), Latest)));
   }
   return true;
 }

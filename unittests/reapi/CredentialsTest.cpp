@@ -40,6 +40,14 @@ TEST(CredentialsTest, Answer) {
   ASSERT_TRUE(
       readCredentials("{\"expires\":\"9999-12-31T23:59:59Z\"}", C, Error));
   EXPECT_LT(std::chrono::system_clock::now(), *C.Expires);
+  // Their nanoseconds since 1970 don't fit into 64 bits; 1600's came out as
+  // 2184.
+  for (const char *Year : {"0001", "0020", "1600", "1969"}) {
+    ASSERT_TRUE(readCredentials("{\"expires\":\"" + std::string(Year) +
+                                    "-01-31T12:00:00Z\"}",
+                                C, Error));
+    EXPECT_GT(std::chrono::system_clock::now(), *C.Expires) << Year;
+  }
 }
 
 /// A wrong one is told without what it says.
