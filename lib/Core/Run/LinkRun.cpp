@@ -23,10 +23,6 @@ using PlanEvent = plan::Event;
 
 // How long close() may take.
 static constexpr std::chrono::seconds MaxClose = 10s;
-// A helper looks at so many jobs for the one that takes the least work.
-static constexpr size_t MaxChoice = 256;
-// No less is looked for: a job with so few imports is soon prepared.
-static constexpr size_t LittleWork = 1000;
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
@@ -170,8 +166,8 @@ void LinkRun::step(const PlanEvent &E, Step S) {
 
 void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {
   S.Actions = Actions;
-  HasIdleSlots = ThePlan->hasIdleSlots();
-  LongFrom = ThePlan->longFrom();
+  HelperWork.set(ThePlan->hasIdleSlots() && L.opts().Order != OrderKind::Link,
+                 ThePlan->longFrom());
   for (const Action &A : Actions)
     if (A.Attempt)
       JobOf[A.Attempt] = A.Job;
@@ -281,46 +277,12 @@ uint64_t LinkRun::objectSize(AttemptId A) const {
 /// the plugin is open: the longest ones shall not wait for all others then.
 void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
   ++NumOnThreads;
-  {
-    std::lock_guard<std::mutex> Lock(HelperMutex);
-    HelperWork.emplace(J, std::move(Work));
-  }
+  HelperWork.add(J, Jobs[J]->Seconds, Jobs[J]->Facts.ImportWork,
+                 std::move(Work));
   if (!Helpers)
     Helpers = std::make_unique<DefaultThreadPool>(
         hardware_concurrency(std::min(L.Host.Parallelism, 4u)));
-  Helpers->async([this] {
-    std::function<void()> First;
-    {
-      std::lock_guard<std::mutex> Lock(HelperMutex);
-      auto Next = nextForHelper();
-      First = std::move(Next->second);
-      HelperWork.erase(Next);
-    }
-    First();
-  });
-}
-
-/// The work that a helper begins: the longest job's. But while the plugin has
-/// idle slots, that of the next jobs' which imports least: it takes the least
-/// time to prepare and to send. Imports of other jobs are slimmed on the way. A
-/// job that the link may have to wait for isn't held up.
-LinkRun::HelperQueue::iterator LinkRun::nextForHelper() {
-  auto Next = HelperWork.begin();
-  if (!HasIdleSlots || L.opts().Order == OrderKind::Link ||
-      Jobs[Next->first]->Seconds >= LongFrom)
-    return Next;
-  size_t Num = 0;
-  size_t Least = Jobs[Next->first]->Facts.ImportWork;
-  for (auto It = Next;
-       It != HelperWork.end() && Num != MaxChoice && Least > LittleWork;
-       ++It, ++Num) {
-    size_t Work = Jobs[It->first]->Facts.ImportWork;
-    if (Work >= Least)
-      continue;
-    Least = Work;
-    Next = It;
-  }
-  return Next;
+  Helpers->async([this] { HelperWork.take()(); });
 }
 
 void LinkRun::prepare(const Action &A) {

@@ -21,6 +21,7 @@
 
 #include "Host/Session.h"
 #include "Run/CostHistory.h"
+#include "Run/HelperQueue.h"
 #include "Run/JobResult.h"
 #include "Run/JobSource.h"
 #include "Run/Observer.h"
@@ -108,9 +109,7 @@ private:
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
-  using HelperQueue = std::multimap<plan::JobId, std::function<void()>>;
   void onHelper(plan::JobId J, std::function<void()> Work);
-  HelperQueue::iterator nextForHelper();
   void prepare(const plan::Action &A);
   void prepareOnHelper(const plan::Action &A, std::unique_ptr<BuiltJob> Old);
   void prepareNow(const plan::Action &A, std::unique_ptr<BuiltJob> Old,
@@ -159,12 +158,7 @@ private:
   llvm::StringMap<plan::WorkerId> WorkerIds;
   std::vector<std::string> WorkerNames; // by id; 0 is empty
 
-  /// Work for helpers, the longest jobs' first, and in order for each.
   HelperQueue HelperWork;
-  std::mutex HelperMutex; // guards it
-  // For helpers, what the plan says.
-  std::atomic<bool> HasIdleSlots = false;
-  std::atomic<double> LongFrom = 0;
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare, verify, deliver

@@ -1,0 +1,44 @@
+//===- HelperQueue.cpp - What helpers of a link do next -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/HelperQueue.h"
+#include <cassert>
+
+using namespace dtlto;
+
+// So many jobs are looked at for the one that imports least.
+static constexpr size_t MaxChoice = 256;
+// No less is looked for: a job with so few imports is soon prepared.
+static constexpr size_t LittleWork = 1000;
+
+void HelperQueue::add(plan::JobId J, double Seconds, size_t ImportWork,
+                      Work W) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  All.emplace(J, Entry{Seconds, ImportWork, std::move(W)});
+}
+
+HelperQueue::Entries::iterator HelperQueue::next() {
+  auto Next = All.begin();
+  if (!HasIdle || Next->second.Seconds >= LongFrom)
+    return Next;
+  size_t Num = 0;
+  for (auto It = Next; It != All.end() && Num != MaxChoice &&
+                       Next->second.ImportWork > LittleWork;
+       ++It, ++Num)
+    if (It->second.ImportWork < Next->second.ImportWork)
+      Next = It;
+  return Next;
+}
+
+HelperQueue::Work HelperQueue::take() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  assert(!All.empty());
+  auto Next = next();
+  Work W = std::move(Next->second.W);
+  All.erase(Next);
+  return W;
+}
