@@ -165,14 +165,20 @@ private:
     std::map<unsigned, const Task *> InOrder;
     for (const Task &T : Tasks)
       InOrder[T.Number] = &T;
+    const FunctionSizes Sizes = functionSizes();
+    uint64_t OfLink = 0;
+    for (const auto &[Module, OfModule] : Sizes)
+      for (unsigned Size : OfModule)
+        OfLink += Size;
     const unsigned OfPart =
-        L.opts().SplitIsAuto ? autoPart(numInstructions()) : L.opts().Split;
+        L.opts().SplitIsAuto ? autoPart(OfLink) : L.opts().Split;
     L.msg().debug("long modules are compiled in parts of " + Twine(OfPart) +
                   " instructions");
     unsigned Next = L.TheLinker.NumTasks;
     for (auto [Number, T] : InOrder) {
       SecondParts[Number] = Next;
-      Counts[Number] = numParts(*T, OfPart, Next);
+      Counts[Number] =
+          numParts(*T, Sizes.find(T->name())->second, OfPart, Next);
       Next += Counts[Number] - 1;
     }
     std::vector<Task> All;
@@ -187,27 +193,31 @@ private:
     Tasks = std::move(All);
   }
 
-  /// Of \p Summary, if that is a function's, and it is live.
-  unsigned numInstructions(const GlobalValueSummary *Summary) const {
-    auto *F = dyn_cast<FunctionSummary>(Summary);
-    return F && CombinedIndex.isGlobalValueLive(F) ? F->instCount() : 0;
-  }
+  /// By module, how many instructions each live function has.
+  using FunctionSizes = StringMap<std::vector<unsigned>>;
 
-  /// Of all modules, also with --thinlto-single-module.
-  uint64_t numInstructions() const {
-    uint64_t Sum = 0;
-    for (const auto &[GUID, Info] : CombinedIndex)
-      for (const auto &Summary : summariesOf(Info))
-        Sum += numInstructions(Summary.get());
-    return Sum;
+  /// Of all modules, also with --thinlto-single-module. Summaries are looked at
+  /// once: in a large program they are nowhere near each other in memory.
+  FunctionSizes functionSizes() const {
+    FunctionSizes Sizes;
+    for (const auto &[Module, Summaries] : ModuleToDefinedGVSummaries) {
+      std::vector<unsigned> &OfModule = Sizes[Module];
+      for (const auto &[GUID, Summary] : Summaries)
+        if (auto *F = dyn_cast<FunctionSummary>(Summary))
+          if (CombinedIndex.isGlobalValueLive(F))
+            OfModule.push_back(F->instCount());
+    }
+    return Sizes;
   }
 
   /// Depends on the inputs and options of the link alone. A function is in one
-  /// part, however large. \p Next is the number that a task would have now.
-  unsigned numParts(const Task &T, unsigned OfPart, unsigned Next) {
+  /// part, however large; \p Sizes are those of the module. \p Next is the
+  /// number that a task would have now.
+  unsigned numParts(const Task &T, ArrayRef<unsigned> Sizes, unsigned OfPart,
+                    unsigned Next) {
     uint64_t Size = 0;
-    for (const auto &[Guid, Summary] : *T.DefinedGlobals)
-      Size += std::min(numInstructions(Summary), OfPart);
+    for (unsigned OfFunction : Sizes)
+      Size += std::min(OfFunction, OfPart);
     uint64_t Count = std::min<uint64_t>(
         {(Size + OfPart / 2) / OfPart, MaxParts,
          L.TheLinker.NumTasks + L.TheLinker.NumTasksOfParts - Next + 1});
