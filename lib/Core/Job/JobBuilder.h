@@ -98,9 +98,9 @@ private:
   Shards AllShards;
   std::mutex Mutex; // guards the maps, not their values
   llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
-  llvm::StringMap<ModuleFile *> ImportFiles; // if they may be slim; of Files
-                                             // where they are whole
   std::vector<std::unique_ptr<ModuleFile>> SlimFiles;
+  /// What jobs import from: one of SlimFiles or, where it goes whole, of Files.
+  llvm::StringMap<ModuleFile *> ImportFiles;
   llvm::StringMap<TripleArgs> Triples;
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty

@@ -22,8 +22,8 @@
 #include "Support/System.h"
 #include "LLVM/Cache.h"
 #include "LLVM/CodegenData.h"
-#include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
+#include "llvm/ADT/StringMap.h"
 #include <set>
 
 using namespace llvm;

@@ -18,7 +18,7 @@ namespace dtlto {
 
 /// Work on jobs that threads of the linker's are to do. Any thread.
 ///
-/// It is done in the order of jobs' numbers, which is that of their length, and
+/// It is done in the order of jobs' ranks, by default the longest first, and
 /// for each job in order. But while machines are idle, whatever is ready soon
 /// is best: the job among the next ones that imports least takes the least time
 /// to prepare and to send, and imports of others are slimmed on the way. A job
