@@ -60,19 +60,84 @@ TEST(EventsTest, WaitsForTheFirst) {
   EXPECT_EQ(Events[0].Job, 7u);
 }
 
+TEST(EventsTest, WhatCanWaitEndsNoWait) {
+  EventQueue Queue;
+  Patience P;
+  P.WithNews = true;
+  P.NumResults = 1;
+  P.Limit = Long;
+  std::vector<Event::KindTy> Last;
+  std::thread Waiter([&] {
+    do {
+      Last.clear();
+      for (Event &E : Queue.popAll(Clock::now() + Long, P))
+        Last.push_back(E.Kind);
+    } while (Last.back() != Event::Done);
+  });
+  auto Add = [&](Event::KindTy Kind, bool RanHere, int32_t Status) {
+    Event E{Kind};
+    E.RanHere = RanHere;
+    E.Status = Status;
+    bool Wakes = Queue.add(std::move(E));
+    if (Wakes)
+      Queue.wake();
+    return Wakes;
+  };
+  // Until it waits.
+  while (Add(Event::Submitted, false, DTLTO_OK))
+    std::this_thread::yield();
+  EXPECT_FALSE(Add(Event::State, true, DTLTO_STATE_LOCAL));
+  EXPECT_FALSE(Add(Event::Done, true, DTLTO_OK));
+  EXPECT_TRUE(Add(Event::Done, true, DTLTO_OK)); // one too many
+  Waiter.join();
+  EXPECT_EQ(Last, (std::vector<Event::KindTy>{Event::Submitted, Event::State,
+                                              Event::Done, Event::Done}));
+}
+
+TEST(EventsTest, WhatEndsAPatientWait) {
+  Patience P;
+  P.WithNews = true;
+  P.NumResults = 1;
+  P.Limit = Long;
+  struct {
+    Event::KindTy Kind;
+    bool RanHere;
+    int32_t Status;
+  } Kinds[] = {{Event::Submitted, false, DTLTO_BUSY},
+               {Event::State, false, DTLTO_STATE_RUNNING},
+               {Event::Done, false, DTLTO_OK},
+               {Event::Done, true, DTLTO_ERROR_COMPILER},
+               {Event::Violation, true, DTLTO_OK}};
+  for (const auto &K : Kinds) {
+    EventQueue Queue;
+    std::thread Waiter([&] { Queue.popAll(Clock::now() + Long, P); });
+    Event E{K.Kind};
+    E.RanHere = K.RanHere;
+    E.Status = K.Status;
+    Queue.push(std::move(E));
+    Waiter.join();
+  }
+}
+
 TEST(EventsTest, ManyThreads) {
   constexpr int NumThreads = 4, NumEvents = 2000;
   EventQueue Queue;
   std::vector<std::thread> Threads;
   for (int T = 0; T != NumThreads; ++T)
     Threads.emplace_back([&Queue, T] {
-      for (int I = 0; I != NumEvents; ++I)
-        Queue.push(makeEvent(T, I));
+      for (int I = 0; I != NumEvents; ++I) {
+        Event E = makeEvent(T, I);
+        E.RanHere = I % 2;
+        Queue.push(std::move(E));
+      }
     });
+  Patience P;
+  P.Limit = std::chrono::microseconds(100);
   std::map<uint64_t, int32_t> Next;
   int NumSeen = 0;
   while (NumSeen != NumThreads * NumEvents) {
-    std::deque<Event> Events = Queue.popAll(Clock::now() + Long);
+    P.WithNews = !P.WithNews;
+    std::deque<Event> Events = Queue.popAll(Clock::now() + Long, P);
     ASSERT_FALSE(Events.empty());
     for (Event &E : Events) {
       ++NumSeen;

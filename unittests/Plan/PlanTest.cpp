@@ -280,6 +280,97 @@ TEST(PlanTest, AFullPluginIsNotAskedForEachJob) {
           {62, "busy 4", ""}});
 }
 
+TEST(PlanTest, AFullPluginGetsAsManyAsHaveEnded) {
+  History H(remoteOnly(), jobs({9, 8, 7, 6, 5, 4, 3, 2, 1}));
+  std::vector<Row> Rows = {
+      {0, "start",
+       "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6, "
+       "prepare 7, prepare 8, prepare 9"},
+      {1, "prepared 1", "open"},
+      {2, "opened", "load, offer 1"},
+      {3, "accepted 1", ""},
+      {4, "prepared 2", "offer 2"},
+      {5, "accepted 2", ""},
+      {6, "prepared 3", "offer 3"},
+      {7, "busy 3", ""}};
+  for (const char *Prepared : {"prepared 4", "prepared 5", "prepared 6",
+                               "prepared 7", "prepared 8", "prepared 9"})
+    Rows.push_back({8, Prepared, ""});
+  H.play(Rows);
+  H.play({{10, "good 1", "won 1, deliver 1, offer 3"},
+          {11, "accepted 3", ""},
+          {12, "good 2", "won 2, deliver 2, offer 4"},
+          {13, "accepted 4", ""},
+          // Neither waits until the other is accepted.
+          {14, "good 3", "won 3, deliver 3, offer 5"},
+          {15, "good 4", "won 4, deliver 4, offer 6"},
+          {16, "accepted 5", ""},
+          {17, "accepted 6", ""},
+          {18, "room", ""}, // where those were
+          // One is enough to ask whether it still is full.
+          {58, "tick", "offer 7"},
+          {59, "busy 7", ""},
+          // How much more room there is now isn't known.
+          {60, "room", "offer 7"},
+          {61, "accepted 7", "offer 8"},
+          {62, "busy 8", ""}});
+}
+
+TEST(PlanTest, NewsCanWaitWhileNothingFollows) {
+  History H(remoteOnly(), jobs({5, 4, 3, 2, 1}));
+  auto Play = [&](Row R, bool News) {
+    H.play({R});
+    EXPECT_EQ(H.P.newsCanWait(), News) << R.Ms << " " << R.Event;
+    EXPECT_EQ(H.P.numResultsThatCanWait(), 0u);
+  };
+  Play({0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
+       false);
+  Play({1, "prepared 1", "open"}, false);
+  Play({2, "opened", "load, offer 1"}, true);
+  Play({3, "accepted 1", ""}, false); // no offer is on its way
+  Play({4, "prepared 2", "offer 2"}, true);
+  Play({5, "busy 2", ""}, false);
+  Play({6, "good 1", "won 1, deliver 1, offer 2"}, true);
+  Play({7, "prepared 3", ""}, true); // it is full
+  Play({8, "room", ""}, true);       // where job 1 was
+  // The next offer waits for the answer.
+  Play({9, "room", ""}, false);
+  Play({10, "accepted 2", "offer 3"}, true);
+  Play({11, "prepared 4", ""}, false);
+}
+
+TEST(PlanTest, ResultsCanWaitWhileThePluginHasOthersHere) {
+  History H(remoteOnly(), jobs({9, 8, 7, 6, 5, 4, 3, 2, 1}));
+  auto Play = [&](Row R, size_t NumResults) {
+    H.play({R});
+    EXPECT_EQ(H.P.numResultsThatCanWait(), NumResults)
+        << R.Ms << " " << R.Event;
+  };
+  Play({0, "start",
+        "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5, prepare 6, "
+        "prepare 7, prepare 8, prepare 9"},
+       0);
+  Play({1, "prepared 1", "open"}, 0);
+  Play({2, "opened", "load, offer 1"}, 0);
+  Play({2, "load 1 0 1", ""}, 0);
+  Play({2, "accepted 1", ""}, 0);
+  Play({3, "prepared 2", "offer 2"}, 0);
+  Play({3, "accepted 2", ""}, 0);
+  Play({4, "prepared 3", "offer 3"}, 0);
+  Play({4, "accepted 3", ""}, 0);
+  Play({5, "prepared 4", "offer 4"}, 0);
+  Play({5, "here 1", ""}, 0); // it isn't full
+  Play({6, "busy 4", ""}, 1); // two wait for its slot
+  Play({7, "good 1 own", "won 1, deliver 1, offer 4"}, 0); // nobody is ready
+  Play({8, "accepted 4", ""}, 0);
+  Play({8, "here 2", ""}, 0);
+  Play({9, "prepared 5", ""}, 1);
+  Play({10, "load 4 0 4", ""}, 0); // it may have slots that are idle
+  Play({11, "load 1 0 1", ""}, 1);
+  // After a while it is asked whether it still is full.
+  Play({60, "tick", "offer 5"}, 0);
+}
+
 TEST(PlanTest, OffersAfterABusyGrowAsTheyAreAccepted) {
   History H(remoteOnly(), jobs({9, 8, 7, 6, 5, 4, 3, 2, 1}));
   std::vector<Row> Rows = {
@@ -373,8 +464,9 @@ TEST(PlanTest, APluginIsToldThatItHasAllJobs) {
           {6, "hit 3", "end j2 cached, complete"},
           {7, "running 1", ""}, // and is told once
           {8, "failed 2 infrastructure", "again 4 retry"},
-          {9, "prepared 4", "offer 4"},
-          {10, "accepted 4", "complete"}});
+          {9, "prepared 4", "offer 4"}});
+  EXPECT_FALSE(H.P.newsCanWait());
+  H.play({{10, "accepted 4", "complete"}});
 }
 
 TEST(PlanTest, AndWhenTheNextHasToWait) {

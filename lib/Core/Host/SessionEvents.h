@@ -83,31 +83,60 @@ struct Event {
   llvm::AddStreamFn Out = {}, OutElsewhere = {};
 };
 
+/// What needs no answer at once. To wake the scheduler for it costs more than
+/// to have it lie until something else comes, or the next of its kind.
+struct Patience {
+  bool WithNews = false; // that jobs go the way that was expected of them
+  size_t NumResults = 0; // so many of jobs that ran here
+  Clock::duration Limit = std::chrono::milliseconds(5);
+};
+
 /// A queue that many threads fill and one empties.
 class EventQueue {
 public:
   void push(Event E) {
-    add(std::move(E));
-    wake();
+    if (add(std::move(E)))
+      wake();
   }
-  /// The first half of push(), for one who has a lock. The other has to follow.
-  void add(Event E) {
+  /// The first half of push(), for one who has a lock. Returns whether the
+  /// other has to follow.
+  bool add(Event E) {
     std::lock_guard<std::mutex> Lock(Mutex);
+    bool Wakes = !canWait(E);
+    IsDue |= Wakes;
     Events.push_back(std::move(E));
+    return Wakes;
   }
   void wake() { Ready.notify_one(); }
 
-  /// Takes all events; waits for one until \p Deadline if there is none.
-  std::deque<Event> popAll(Clock::time_point Deadline) {
+  /// Takes all events; waits for one until \p Deadline if there is none. What
+  /// comes while \p P lasts, and can wait, ends the wait when it is over.
+  std::deque<Event> popAll(Clock::time_point Deadline, Patience P = {}) {
     std::unique_lock<std::mutex> Lock(Mutex);
+    IsDue = !Events.empty();
+    Left = P;
+    if (P.WithNews || P.NumResults)
+      Ready.wait_until(Lock, std::min(Deadline, Clock::now() + P.Limit),
+                       [&] { return IsDue; });
+    Left = {};
     Ready.wait_until(Lock, Deadline, [&] { return !Events.empty(); });
     return std::exchange(Events, {});
   }
 
 private:
+  bool canWait(const Event &E) {
+    if (E.Kind == Event::Done && E.Status == DTLTO_OK && E.RanHere)
+      return Left.NumResults && Left.NumResults--;
+    return Left.WithNews &&
+           ((E.Kind == Event::Submitted && E.Status == DTLTO_OK) ||
+            (E.Kind == Event::State && E.RanHere));
+  }
+
   std::mutex Mutex;
   std::condition_variable Ready;
   std::deque<Event> Events;
+  Patience Left;      // of the wait
+  bool IsDue = false; // something came that ends it
 };
 
 } // namespace dtlto

@@ -148,8 +148,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void push(Event E) {
     if (Closed)
       return;
-    Events->add(std::move(E));
-    HasPushed = true;
+    HasPushed |= Events->add(std::move(E));
   }
 
   const HostContext &L; // not after Closed

@@ -122,8 +122,10 @@ void Plan::react(const Event &E) {
   case Event::RoomChanged:
     LastSign = Now;
     PluginBusy = false;
-    if (!std::exchange(EndedSinceRoom, false))
+    if (!std::exchange(EndedSinceRoom, false) && FullAt != SIZE_MAX) {
       FullAt = SIZE_MAX;
+      OffersAhead = 0;
+    }
     if (IsOpen && !PluginGone && !CloseAsked &&
         Now - LastLoadQuery >= O.LoadInterval) {
       LastLoadQuery = Now;

@@ -246,6 +246,13 @@ public:
   /// Later than the last step.
   Time wakeUp() const;
 
+  /// Offers are on their way, and if they are accepted, or the plugin tells that
+  /// a job has begun here, nothing follows from it at once.
+  bool newsCanWait() const;
+  /// The same of so many results of jobs that run here by way of the plugin: it
+  /// has others ahead of its slots, and the next are ready.
+  size_t numResultsThatCanWait() const;
+
   /// Every job has ended, and no thread of the driver's has anything to do.
   bool isDone() const;
 

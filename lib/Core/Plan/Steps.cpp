@@ -109,10 +109,10 @@ void Plan::offerMore() {
     return;
   bool Insist =
       PluginBusy && numAtPlugin() == 0 && Now - LastOffer >= O.BusyRetry;
-  if (numAtPlugin() >= FullAt)
-    OffersAhead = 0; // it is only asked whether it still is full
-  // A job that comes back as BUSY must not be overtaken by the next.
-  size_t MaxOffers = O.KeepOrder ? 1 : std::max(1u, OffersAhead);
+  // It may only be asked whether it still is full; and a job that comes back as
+  // BUSY must not be overtaken by the next.
+  bool OneByOne = numAtPlugin() >= FullAt || O.KeepOrder;
+  size_t MaxOffers = OneByOne ? 1 : std::max(1u, OffersAhead);
   while (!in(State::Ready).empty() && in(State::Offered).size() < MaxOffers &&
          (!isFull() || Insist)) {
     Attempt &A = *find(in(State::Ready).begin()->second);
@@ -127,6 +127,18 @@ void Plan::offerMore() {
     act(Action::Offer, A.Job, A.Id).Insist = Insist;
     Insist = false;
   }
+}
+
+bool Plan::newsCanWait() const {
+  return !in(State::Offered).empty() && !WantsBatches && !O.KeepOrder &&
+         (isFull() || in(State::Ready).empty());
+}
+
+size_t Plan::numResultsThatCanWait() const {
+  if (NumPluginHere == 0 || !isFull() || in(State::Ready).empty() ||
+      TheLoad.Slots == Unknown || numAtPlugin() <= TheLoad.Slots)
+    return 0;
+  return (numAtPlugin() - TheLoad.Slots) / 2;
 }
 
 /// Whether the plugin has jobs that it isn't told of yet, and gets no other

@@ -10,6 +10,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
 
 using namespace llvm;
 using namespace dtlto;
@@ -116,6 +119,7 @@ void CostHistory::know(std::vector<CostEntry> Entries) {
   llvm::sort(Known, [](const CostEntry &A, const CostEntry &B) {
     return A.Key < B.Key;
   });
+  IsUsed.assign(Known.size(), false);
 }
 
 const CostEntry *CostHistory::find(uint64_t Key) const {
@@ -137,7 +141,7 @@ CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
   uint64_t Memory = BaseMemory + MemoryRate * Bytes +
                     LoadedRate * std::min(BytesBeside, MaxCostBytes);
   if (const CostEntry *E = find(Key)) {
-    Used.insert(Key);
+    IsUsed[E - Known.data()] = true;
     if (sameSize(E->Bytes, Bytes)) {
       if (E->KiB)
         Memory = static_cast<uint64_t>(
@@ -156,10 +160,23 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
   if (Path.empty())
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  Time &T =
-      Recorded.try_emplace(xxh3_64bits(KeyText), Time{0, 0, 0}).first->second;
-  if (boundedBytes(Bytes) >= T.Bytes)
-    T = {boundedBytes(Bytes), Seconds, std::min(Memory, MaxCostBytes) / 1024};
+  Recorded.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
+                      std::min(Memory, MaxCostBytes) / 1024});
+}
+
+/// What counts of each module.
+std::vector<CostHistory::Time> CostHistory::recordedByKey() const {
+  std::vector<Time> Times = Recorded;
+  llvm::stable_sort(Times, [](const Time &A, const Time &B) {
+    return std::tie(A.Key, A.Bytes) < std::tie(B.Key, B.Bytes);
+  });
+  // The last of each key: of equally large ones what was said last.
+  size_t Kept = 0;
+  for (size_t I = 0; I != Times.size(); ++I)
+    if (I + 1 == Times.size() || Times[I + 1].Key != Times[I].Key)
+      Times[Kept++] = Times[I];
+  Times.resize(Kept);
+  return Times;
 }
 
 /// Brings the entries of the file, of which some other link may have written
@@ -179,10 +196,10 @@ void CostHistory::merge(std::vector<CostEntry> &Entries) const {
     if (Merged.size() != MaxCostEntries && Done.insert(E.Key).second)
       Merged.push_back(E);
   };
-  for (const auto &[Key, T] : Recorded) {
+  for (const Time &T : recordedByKey()) {
     double Seconds = T.Seconds;
     uint64_t KiB = T.KiB;
-    const CostEntry *Old = old(Key);
+    const CostEntry *Old = old(T.Key);
     if (Old && sameSize(Old->Bytes, T.Bytes)) {
       Seconds = (Seconds + scale(seconds(*Old), Old->Bytes, T.Bytes)) / 2;
       if (KiB == 0)
@@ -192,11 +209,11 @@ void CostHistory::merge(std::vector<CostEntry> &Entries) const {
     }
     double Microseconds =
         std::clamp(std::round(Seconds * 1e6), 1.0, double(MaxCostMicroseconds));
-    add({Key, T.Bytes, uint64_t(Microseconds), KiB});
+    add({T.Key, T.Bytes, uint64_t(Microseconds), KiB});
   }
-  for (uint64_t Key : Used)
-    if (const CostEntry *Old = old(Key))
-      add(*Old);
+  for (size_t I = 0; I != Known.size(); ++I)
+    if (IsUsed[I])
+      add(*old(Known[I].Key));
   for (const CostEntry &E : Entries)
     add(E);
   Entries = std::move(Merged);
@@ -215,6 +232,5 @@ std::string CostHistory::save() {
            "' wasn't written: " + toString(std::move(E));
   know(std::move(Written));
   Recorded.clear();
-  Used.clear();
   return "";
 }

@@ -26,10 +26,8 @@
 
 #include "Host/ModuleNames.h"
 #include "Run/CostFile.h"
-#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 
 namespace dtlto {
 
@@ -87,7 +85,7 @@ public:
 
 private:
   struct Time {
-    uint64_t Bytes;
+    uint64_t Key, Bytes;
     double Seconds;
     uint64_t KiB;
   };
@@ -95,14 +93,15 @@ private:
   explicit CostHistory(llvm::StringRef Path) : Path(Path) {}
   void know(std::vector<CostEntry> Entries);
   const CostEntry *find(uint64_t Key) const;
+  std::vector<Time> recordedByKey() const;
   void merge(std::vector<CostEntry> &Entries) const;
 
   const std::string Path;
-  mutable std::mutex Mutex;     // guards all that follows
-  std::vector<CostEntry> Known; // by key
-  double Rate;                  // seconds for each byte
-  std::map<uint64_t, Time> Recorded;
-  mutable std::set<uint64_t> Used; // known ones that were asked for
+  mutable std::mutex Mutex;         // guards all that follows
+  std::vector<CostEntry> Known;     // by key
+  mutable std::vector<bool> IsUsed; // those that were asked for
+  double Rate;                      // seconds for each byte
+  std::vector<Time> Recorded;       // in the order of time
 };
 
 } // namespace dtlto

@@ -131,7 +131,8 @@ Error LinkRun::run() {
       Due = std::min(Due, L.Started + At);
     for (const auto &O : Observers)
       Due = std::min(Due, O->due());
-    for (Event &E : Events->popAll(Due))
+    Patience P{ThePlan->newsCanWait(), ThePlan->numResultsThatCanWait()};
+    for (Event &E : Events->popAll(Due, P))
       handle(E);
     // Every stage has an end.
     if (NumOnThreads == 0 && ThePlan->numOnThreads() != 0) {
