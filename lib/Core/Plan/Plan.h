@@ -246,11 +246,11 @@ public:
   /// Later than the last step.
   Time wakeUp() const;
 
-  /// Offers are on their way, and if they are accepted, or the plugin tells that
-  /// a job has begun here, nothing follows from it at once.
+  /// Whether nothing follows at once when an offer is accepted, or when the
+  /// plugin tells that a job has begun here.
   bool newsCanWait() const;
-  /// The same of so many results of jobs that run here by way of the plugin: it
-  /// has others ahead of its slots, and the next are ready.
+  /// The same of so many results of jobs that ran here by way of the plugin: it
+  /// has others for its slots, and the next are ready.
   size_t numResultsThatCanWait() const;
 
   /// Every job has ended, and no thread of the driver's has anything to do.

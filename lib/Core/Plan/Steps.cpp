@@ -130,12 +130,12 @@ void Plan::offerMore() {
 }
 
 bool Plan::newsCanWait() const {
-  return !in(State::Offered).empty() && !WantsBatches && !O.KeepOrder &&
-         (isFull() || in(State::Ready).empty());
+  return (!in(State::Offered).empty() || TheLoad.Local != 0) && !WantsBatches &&
+         !O.KeepOrder && (isFull() || in(State::Ready).empty());
 }
 
 size_t Plan::numResultsThatCanWait() const {
-  if (NumPluginHere == 0 || !isFull() || in(State::Ready).empty() ||
+  if (TheLoad.Local == 0 || !isFull() || in(State::Ready).empty() ||
       TheLoad.Slots == Unknown || numAtPlugin() <= TheLoad.Slots)
     return 0;
   return (numAtPlugin() - TheLoad.Slots) / 2;
