@@ -10,9 +10,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
-#include <map>
-#include <set>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -182,7 +182,7 @@ std::vector<CostHistory::Time> CostHistory::recordedByKey() const {
 /// Brings the entries of the file, of which some other link may have written
 /// a part, up to date.
 void CostHistory::merge(std::vector<CostEntry> &Entries) const {
-  std::map<uint64_t, const CostEntry *> InFile;
+  std::unordered_map<uint64_t, const CostEntry *> InFile(Entries.size());
   for (const CostEntry &E : Entries)
     InFile[E.Key] = &E;
   auto old = [&](uint64_t Key) {
@@ -191,7 +191,7 @@ void CostHistory::merge(std::vector<CostEntry> &Entries) const {
   };
 
   std::vector<CostEntry> Merged;
-  std::set<uint64_t> Done;
+  std::unordered_set<uint64_t> Done(Entries.size() + Recorded.size());
   auto add = [&](const CostEntry &E) {
     if (Merged.size() != MaxCostEntries && Done.insert(E.Key).second)
       Merged.push_back(E);
