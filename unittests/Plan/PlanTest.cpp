@@ -316,7 +316,7 @@ TEST(PlanTest, AFullPluginGetsAsManyAsHaveEnded) {
           {62, "busy 8", ""}});
 }
 
-TEST(PlanTest, NewsCanWaitWhileNothingFollows) {
+TEST(PlanTest, NewsOfJobsHereCanWaitWhileNothingFollows) {
   History H(remoteOnly(), jobs({5, 4, 3, 2, 1}));
   auto Play = [&](Row R, bool News) {
     H.play({R});
@@ -325,20 +325,18 @@ TEST(PlanTest, NewsCanWaitWhileNothingFollows) {
   Play({0, "start", "prepare 1, prepare 2, prepare 3, prepare 4, prepare 5"},
        false);
   Play({1, "prepared 1", "open"}, false);
-  Play({2, "opened", "load, offer 1"}, true);
-  Play({3, "accepted 1", ""}, false); // no offer is on its way
-  Play({4, "prepared 2", "offer 2"}, true);
-  Play({5, "busy 2", ""}, false);
-  Play({6, "good 1", "won 1, deliver 1, offer 2"}, true);
-  Play({7, "prepared 3", ""}, true); // it is full
-  Play({8, "room", ""}, true);       // where job 1 was
+  Play({2, "opened", "load, offer 1"}, false);
+  Play({3, "load 2 0 0", ""}, false); // none runs here
+  Play({4, "load 2 0 1", ""}, true);
+  Play({5, "prepared 2", "offer 2"}, true);
+  Play({6, "busy 2", ""}, true);
+  Play({7, "good 1", "won 1, deliver 1, offer 2"}, true);
+  Play({8, "prepared 3", ""}, true); // it is full
+  Play({9, "room", ""}, true);       // where job 1 was
   // The next offer waits for the answer.
-  Play({9, "room", ""}, false);
-  Play({10, "accepted 2", "offer 3"}, true);
-  Play({11, "prepared 4", ""}, false);
-  Play({12, "accepted 3", "offer 4"}, true);
-  Play({13, "accepted 4", ""}, false);
-  Play({14, "load 2 0 1", ""}, true); // jobs run here
+  Play({10, "room", ""}, false);
+  Play({11, "accepted 2", "offer 3"}, true);
+  Play({12, "prepared 4", ""}, false);
 }
 
 TEST(PlanTest, ResultsCanWaitWhileThePluginHasOthersHere) {
@@ -467,8 +465,9 @@ TEST(PlanTest, APluginIsToldThatItHasAllJobs) {
           {6, "hit 3", "end j2 cached, complete"},
           {7, "running 1", ""}, // and is told once
           {8, "failed 2 infrastructure", "again 4 retry"},
+          {9, "load 2 0 1", ""},
           {9, "prepared 4", "offer 4"}});
-  EXPECT_FALSE(H.P.newsCanWait());
+  EXPECT_FALSE(H.P.newsCanWait()); // it is told when all are accepted
   H.play({{10, "accepted 4", "complete"}});
 }
 

@@ -247,7 +247,8 @@ public:
   Time wakeUp() const;
 
   /// Whether nothing follows at once when an offer is accepted, or when the
-  /// plugin tells that a job has begun here.
+  /// plugin tells that a job has begun here. Not for a farm, whose jobs take
+  /// longer than a wake-up costs.
   bool newsCanWait() const;
   /// The same of so many results of jobs that ran here by way of the plugin: it
   /// has others for its slots, and the next are ready.

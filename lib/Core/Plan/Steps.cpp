@@ -130,8 +130,8 @@ void Plan::offerMore() {
 }
 
 bool Plan::newsCanWait() const {
-  return (!in(State::Offered).empty() || TheLoad.Local != 0) && !WantsBatches &&
-         !O.KeepOrder && (isFull() || in(State::Ready).empty());
+  return TheLoad.Local != 0 && !WantsBatches && !O.KeepOrder &&
+         (isFull() || in(State::Ready).empty());
 }
 
 size_t Plan::numResultsThatCanWait() const {
