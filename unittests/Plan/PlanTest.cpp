@@ -326,8 +326,8 @@ TEST(PlanTest, NewsOfJobsHereCanWaitWhileNothingFollows) {
        false);
   Play({1, "prepared 1", "open"}, false);
   Play({2, "opened", "load, offer 1"}, false);
-  Play({3, "load 2 0 0", ""}, false); // none runs here
-  Play({4, "load 2 0 1", ""}, true);
+  Play({3, "load 2 0 1", ""}, false); // one of its slots is elsewhere
+  Play({4, "load 2 0 2", ""}, true);
   Play({5, "prepared 2", "offer 2"}, true);
   Play({6, "busy 2", ""}, true);
   Play({7, "good 1", "won 1, deliver 1, offer 2"}, true);
@@ -465,7 +465,7 @@ TEST(PlanTest, APluginIsToldThatItHasAllJobs) {
           {6, "hit 3", "end j2 cached, complete"},
           {7, "running 1", ""}, // and is told once
           {8, "failed 2 infrastructure", "again 4 retry"},
-          {9, "load 2 0 1", ""},
+          {9, "load 2 0 2", ""},
           {9, "prepared 4", "offer 4"}});
   EXPECT_FALSE(H.P.newsCanWait()); // it is told when all are accepted
   H.play({{10, "accepted 4", "complete"}});

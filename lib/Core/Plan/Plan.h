@@ -247,8 +247,8 @@ public:
   Time wakeUp() const;
 
   /// Whether nothing follows at once when an offer is accepted, or when the
-  /// plugin tells that a job has begun here. Not for a farm, whose jobs take
-  /// longer than a wake-up costs.
+  /// plugin tells that a job has begun here. Not where it has other machines:
+  /// their jobs take longer than a wake-up costs.
   bool newsCanWait() const;
   /// The same of so many results of jobs that ran here by way of the plugin: it
   /// has others for its slots, and the next are ready.
@@ -441,6 +441,10 @@ private:
   }
 
   bool isFull() const;
+  /// Whether all that the plugin has is run here.
+  bool isThisMachine() const {
+    return TheLoad.Local != 0 && TheLoad.Local >= TheLoad.Slots;
+  }
   Action &act(Action::Kind What, JobId J = 0, AttemptId A = 0,
               Cause Why = Cause::None);
   bool mayFallBack() const { return O.Fallback && !FallbackForbidden; }

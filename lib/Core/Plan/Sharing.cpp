@@ -56,8 +56,8 @@ unsigned Plan::localShare() const {
   // Without fallback, the user wants to know that all is done elsewhere.
   if (!mayFallBack() || (!LoadIsKnown && !IsLate))
     return 0;
-  if (TheLoad.Local != 0 && TheLoad.Local >= TheLoad.Slots)
-    return 0; // the plugin is this machine
+  if (isThisMachine())
+    return 0;
   // The linker itself has work to do while others compile.
   unsigned Taken = TheLoad.Local;
   if (numAtPlugin() != 0 && PluginBegan && !IsLate)

@@ -130,13 +130,13 @@ void Plan::offerMore() {
 }
 
 bool Plan::newsCanWait() const {
-  return TheLoad.Local != 0 && !WantsBatches && !O.KeepOrder &&
+  return isThisMachine() && !WantsBatches && !O.KeepOrder &&
          (isFull() || in(State::Ready).empty());
 }
 
 size_t Plan::numResultsThatCanWait() const {
-  if (TheLoad.Local == 0 || !isFull() || in(State::Ready).empty() ||
-      TheLoad.Slots == Unknown || numAtPlugin() <= TheLoad.Slots)
+  if (!isThisMachine() || !isFull() || in(State::Ready).empty() ||
+      numAtPlugin() <= TheLoad.Slots)
     return 0;
   return (numAtPlugin() - TheLoad.Slots) / 2;
 }
