@@ -7,6 +7,7 @@
 
 #include "Host/SessionEvents.h"
 #include "gtest/gtest.h"
+#include <atomic>
 #include <map>
 #include <thread>
 #include <vector>
@@ -60,21 +61,32 @@ TEST(EventsTest, WaitsForTheFirst) {
   EXPECT_EQ(Events[0].Job, 7u);
 }
 
-TEST(EventsTest, WhatCanWaitEndsNoWait) {
-  EventQueue Queue;
-  Patience P;
-  P.WithNews = true;
-  P.NumResults = 1;
-  P.Limit = Long;
-  std::vector<Event::KindTy> Last;
-  std::thread Waiter([&] {
-    do {
-      Last.clear();
-      for (Event &E : Queue.popAll(Clock::now() + Long, P))
-        Last.push_back(E.Kind);
-    } while (Last.back() != Event::Done);
-  });
-  auto Add = [&](Event::KindTy Kind, bool RanHere, int32_t Status) {
+namespace {
+
+/// Beside a thread that waits patiently.
+class PatientTest : public testing::Test {
+protected:
+  PatientTest() {
+    Patience P;
+    P.WithNews = true;
+    P.NumResults = 1;
+    P.Limit = Long;
+    Waiter = std::thread([this, P] {
+      while (!Ended)
+        Queue.popAll(Clock::now() + Long, P);
+    });
+    // Once the first event doesn't wake it, it waits.
+    while (add(Event::Submitted, false, DTLTO_OK))
+      std::this_thread::yield();
+  }
+  ~PatientTest() override {
+    Ended = true;
+    Queue.push(Event{Event::Violation});
+    Waiter.join();
+  }
+
+  /// Returns whether that wakes the thread.
+  bool add(Event::KindTy Kind, bool RanHere, int32_t Status) {
     Event E{Kind};
     E.RanHere = RanHere;
     E.Status = Status;
@@ -82,41 +94,35 @@ TEST(EventsTest, WhatCanWaitEndsNoWait) {
     if (Wakes)
       Queue.wake();
     return Wakes;
-  };
-  // Until it waits.
-  while (Add(Event::Submitted, false, DTLTO_OK))
-    std::this_thread::yield();
-  EXPECT_FALSE(Add(Event::State, true, DTLTO_STATE_LOCAL));
-  EXPECT_FALSE(Add(Event::Done, true, DTLTO_OK));
-  EXPECT_TRUE(Add(Event::Done, true, DTLTO_OK)); // one too many
-  Waiter.join();
-  EXPECT_EQ(Last, (std::vector<Event::KindTy>{Event::Submitted, Event::State,
-                                              Event::Done, Event::Done}));
+  }
+
+  EventQueue Queue;
+  std::atomic<bool> Ended = false;
+  std::thread Waiter;
+};
+
+} // namespace
+
+TEST_F(PatientTest, WhatCanWait) {
+  EXPECT_FALSE(add(Event::State, true, DTLTO_STATE_LOCAL));
+  EXPECT_FALSE(add(Event::Done, true, DTLTO_OK));
+  EXPECT_TRUE(add(Event::Done, true, DTLTO_OK)); // one too many
 }
 
-TEST(EventsTest, WhatEndsAPatientWait) {
-  Patience P;
-  P.WithNews = true;
-  P.NumResults = 1;
-  P.Limit = Long;
-  struct {
-    Event::KindTy Kind;
-    bool RanHere;
-    int32_t Status;
-  } Kinds[] = {{Event::Submitted, false, DTLTO_BUSY},
-               {Event::State, false, DTLTO_STATE_RUNNING},
-               {Event::Done, false, DTLTO_OK},
-               {Event::Done, true, DTLTO_ERROR_COMPILER},
-               {Event::Violation, true, DTLTO_OK}};
-  for (const auto &K : Kinds) {
-    EventQueue Queue;
-    std::thread Waiter([&] { Queue.popAll(Clock::now() + Long, P); });
-    Event E{K.Kind};
-    E.RanHere = K.RanHere;
-    E.Status = K.Status;
-    Queue.push(std::move(E));
-    Waiter.join();
-  }
+TEST_F(PatientTest, NotThatItIsBusy) {
+  EXPECT_TRUE(add(Event::Submitted, false, DTLTO_BUSY));
+}
+
+TEST_F(PatientTest, NorNewsFromElsewhere) {
+  EXPECT_TRUE(add(Event::State, false, DTLTO_STATE_RUNNING));
+}
+
+TEST_F(PatientTest, NorResultsFromThere) {
+  EXPECT_TRUE(add(Event::Done, false, DTLTO_OK));
+}
+
+TEST_F(PatientTest, NorErrors) {
+  EXPECT_TRUE(add(Event::Done, true, DTLTO_ERROR_COMPILER));
 }
 
 TEST(EventsTest, ManyThreads) {
