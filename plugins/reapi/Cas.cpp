@@ -52,7 +52,29 @@ void Cas::forget(const std::vector<BlobName> &Names) {
   }
 }
 
-Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs) {
+void Cas::tell(Uploader &U) {
+  auto Now = std::chrono::steady_clock::now();
+  uint64_t Sent = S.Sum.BytesUp;
+  if (Now < U.Told + SignStep || Sent == U.Sent)
+    return;
+  U.Told = Now;
+  U.Sent = Sent;
+  U.GetsOn();
+}
+
+template <typename F>
+void Cas::wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until) {
+  while (!Changed.wait_for(Lock, SignStep, Until)) {
+    Lock.unlock();
+    tell(U);
+    Lock.lock();
+  }
+}
+
+Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
+                  const std::function<void()> &GetsOn) {
+  Uploader U{Stopping, GetsOn};
+  U.Sent = S.Sum.BytesUp;
   while (true) {
     Claims Mine(*this);
     std::vector<const Blob *> Ours;
@@ -84,13 +106,13 @@ Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs) {
           Mine.done(B->Name);
         }
       }
-      if (Fault F = send(Stopping, Missing, Mine))
+      if (Fault F = send(U, Missing, Mine))
         return F;
     }
     if (!Wait)
       return {};
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait(Lock, [&] {
+    wait(Lock, U, [&] {
       if (Stopping.raised())
         return true;
       for (const Blob &B : Blobs) {
@@ -138,8 +160,9 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
     Lock.lock();
     --NumAsking;
     for (Query *Other : Now) {
-      if (F.What == Fault::Cancelled && Other != &Q) {
-        Waiting.push_back(Other); // it was this job that was cancelled
+      // It may be this job alone that may not try again.
+      if (F && Stopping.raised() && Other != &Q) {
+        Waiting.push_back(Other);
         continue;
       }
       Other->Failed = F;
@@ -190,14 +213,14 @@ std::string Cas::blobPath(const BlobName &Name) const {
 // Writing; CasUpload.cpp has the calls, and CasDownload.cpp those that read
 //===----------------------------------------------------------------------===//
 
-Fault Cas::send(Stop &Stopping, const std::vector<const Blob *> &Blobs,
+Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,
                 Claims &Mine) {
   std::vector<const Blob *> Batch;
   uint64_t Size = 0;
   auto InTurn = [&](auto Fn) {
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      Changed.wait(Lock, [&] { return NumSending < MaxSending; });
+      wait(Lock, U, [&] { return NumSending < MaxSending; });
       ++NumSending;
     }
     // Also by an exception.
@@ -211,10 +234,11 @@ Fault Cas::send(Stop &Stopping, const std::vector<const Blob *> &Blobs,
   auto Flush = [&]() -> Fault {
     if (Batch.empty())
       return {};
-    Fault F = InTurn([&] { return sendBatch(Stopping, Batch); });
+    Fault F = InTurn([&] { return sendBatch(U.Stopping, Batch); });
     if (!F)
       for (const Blob *B : Batch)
         Mine.done(B->Name);
+    tell(U);
     Batch.clear();
     Size = 0;
     return F;
@@ -224,7 +248,7 @@ Fault Cas::send(Stop &Stopping, const std::vector<const Blob *> &Blobs,
   for (const Blob *B : Blobs) {
     uint64_t Own = B->Name.Size + Around;
     if (Own > Can.MaxBatch) {
-      if (Fault F = InTurn([&] { return sendStream(Stopping, *B); }))
+      if (Fault F = InTurn([&] { return sendStream(U, *B); }))
         return F;
       Mine.done(B->Name);
       continue;

@@ -22,6 +22,7 @@
 #include "Server.h"
 #include "dtlto/sdk/ResultMemory.hpp"
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -38,11 +39,16 @@ struct Blob {
 /// Any thread.
 class Cas {
 public:
-  Cas(Server &S, const Abilities &Can) : S(S), Can(Can) {}
+  /// \p SignStep: how often those that upload say that they get on.
+  Cas(Server &S, const Abilities &Can, std::chrono::milliseconds SignStep)
+      : S(S), Can(Can), SignStep(SignStep) {}
   Cas(const Cas &) = delete;
 
-  /// Sees to it that all of \p Blobs are there.
-  Fault upload(Stop &Stopping, const std::vector<Blob> &Blobs);
+  /// Sees to it that all of \p Blobs are there. \p GetsOn is called now and
+  /// then while bytes go out, be they other jobs': this one waits for its turn.
+  Fault upload(
+      Stop &Stopping, const std::vector<Blob> &Blobs,
+      const std::function<void()> &GetsOn = [] {});
   /// The server doesn't have them, whatever it said.
   void forget(const std::vector<BlobName> &Names);
   /// Reads a blob, and checks it. It takes memory of \p Share.
@@ -60,14 +66,26 @@ private:
     bool Done = false;
   };
   struct Claims;
+  /// Whoever uploads; of one thread.
+  struct Uploader {
+    Stop &Stopping;
+    const std::function<void()> &GetsOn;
+    std::chrono::steady_clock::time_point Told =
+        std::chrono::steady_clock::now();
+    uint64_t Sent = 0; // bytes, by all, when it was told
+  };
 
+  /// Says that \p U gets on, if it does.
+  void tell(Uploader &U);
+  /// Waits until \p Until(), which is called with the lock.
+  template <typename F>
+  void wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until);
   Fault find(Stop &Stopping, Query &Q);
   Fault ask(Stop &Stopping, const std::vector<Query *> &Queries);
-  Fault send(Stop &Stopping, const std::vector<const Blob *> &Blobs,
-             Claims &Mine);
+  Fault send(Uploader &U, const std::vector<const Blob *> &Blobs, Claims &Mine);
   Fault sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs);
-  Fault sendStream(Stop &Stopping, const Blob &B);
-  Fault writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
+  Fault sendStream(Uploader &U, const Blob &B);
+  Fault writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
                   uint64_t From, bool Packed, bool &Complete);
   Fault readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes);
   Fault readStream(Stop &Stopping, const BlobName &Name, std::string &Bytes);
@@ -76,6 +94,7 @@ private:
 
   Server &S;
   const Abilities Can;
+  const std::chrono::milliseconds SignStep;
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   std::unordered_map<BlobName, bool, BlobNameHash> Known; // true: is there

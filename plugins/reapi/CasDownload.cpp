@@ -79,10 +79,13 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
   // Whoever doesn't pack may leave it as it is.
   if (Can.Zstd && Name.Size >= MinPackedRead)
     Request.add_acceptable_compressors(re::Compressor::ZSTD);
-  Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
-    Response.Clear();
-    return S.Cas->BatchReadBlobs(&C, Request, &Response);
-  });
+  Fault F = S.call(
+      Stopping, S.S.Cas, "",
+      [&](grpc::ClientContext &C) {
+        Response.Clear();
+        return S.Cas->BatchReadBlobs(&C, Request, &Response);
+      },
+      Name.Size);
   if (F)
     return F;
   if (Response.responses_size() != 1)
@@ -118,8 +121,7 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
     Request.set_read_offset(int64_t(Before));
     Fault F;
     {
-      Server::Call Call(S, Stopping, S.S.Cas, "",
-                        S.S.Timeout + std::chrono::seconds(Name.Size >> 16));
+      Server::Call Call(S, Stopping, S.S.Cas, "", S.limit(Name.Size));
       if (Call.failed())
         return Call.failed();
       auto Reader = S.Bytes->Read(&Call.Context, Request);

@@ -49,10 +49,13 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
       }
       Size += R->data().size();
     }
-    Fault F = S.call(Stopping, S.S.Cas, "", [&](grpc::ClientContext &C) {
-      Response.Clear();
-      return S.Cas->BatchUpdateBlobs(&C, Request, &Response);
-    });
+    Fault F = S.call(
+        Stopping, S.S.Cas, "",
+        [&](grpc::ClientContext &C) {
+          Response.Clear();
+          return S.Cas->BatchUpdateBlobs(&C, Request, &Response);
+        },
+        Size);
     if (F)
       return F;
     S.Sum.BytesUp += Size;
@@ -62,10 +65,12 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
     Bad.What = Fault::Failed;
     Bad.Text = "the server's answer has not all blobs that were sent";
     for (const auto &R : Response.responses()) {
-      if (Fault Own = faultOf(R.status()))
+      if (Fault Own = faultOf(R.status())) {
         Bad = Own;
-      else
+        Bad.By = &S.S.Cas;
+      } else {
         Good.insert({R.digest().hash(), uint64_t(R.digest().size_bytes())});
+      }
     }
     std::vector<const Blob *> Again;
     for (const Blob *B : Left)
@@ -82,10 +87,9 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
 
 /// One call; from byte \p From, which is only not 0 if it isn't packed. \p
 /// Complete: the server has all.
-Fault Cas::writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
+Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
                      uint64_t From, bool Packed, bool &Complete) {
-  Server::Call Call(S, Stopping, S.S.Cas, "",
-                    S.S.Timeout + std::chrono::seconds(B.Name.Size >> 16));
+  Server::Call Call(S, U.Stopping, S.S.Cas, "", S.limit(B.Name.Size));
   if (Call.failed())
     return Call.failed();
   google::bytestream::WriteResponse Response;
@@ -103,6 +107,7 @@ Fault Cas::writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
     Part.clear_resource_name();
     Offset += Bytes.size();
     S.Sum.BytesUp += Bytes.size();
+    tell(U);
     return true;
   };
   std::string_view Rest = B.Bytes.substr(From);
@@ -134,7 +139,7 @@ Fault Cas::writeOnce(Stop &Stopping, const Blob &B, const std::string &Resource,
   return F;
 }
 
-Fault Cas::sendStream(Stop &Stopping, const Blob &B) {
+Fault Cas::sendStream(Uploader &U, const Blob &B) {
   bool Packed = Can.Zstd;
   std::string Resource = prefix() + "uploads/" + makeUuid() + "/" +
                          (Packed ? "compressed-blobs/zstd/" : "blobs/") +
@@ -142,7 +147,7 @@ Fault Cas::sendStream(Stop &Stopping, const Blob &B) {
   uint64_t From = 0;
   for (uint32_t Try = 0;; ++Try) {
     bool Complete = false;
-    Fault F = writeOnce(Stopping, B, Resource, From, Packed, Complete);
+    Fault F = writeOnce(U, B, Resource, From, Packed, Complete);
     if (Complete) {
       ++S.Sum.BlobsUp;
       return {};
@@ -151,7 +156,7 @@ Fault Cas::sendStream(Stop &Stopping, const Blob &B) {
       F.What = Fault::Later;
       F.Text = "the server took only a part of a blob";
     }
-    if (!S.mayRetry(F, Try) || !S.pause(Stopping, F, Try))
+    if (!S.mayRetry(F, Try) || !S.pause(U.Stopping, F, Try))
       return F;
     From = 0;
     if (Packed)
@@ -159,7 +164,7 @@ Fault Cas::sendStream(Stop &Stopping, const Blob &B) {
     google::bytestream::QueryWriteStatusRequest Request;
     google::bytestream::QueryWriteStatusResponse Response;
     Request.set_resource_name(Resource);
-    Server::Call Call(S, Stopping, S.S.Cas, "", S.S.Timeout);
+    Server::Call Call(S, U.Stopping, S.S.Cas, "", S.S.Timeout);
     // One that doesn't know begins again.
     if (Call.failed() ||
         !S.Bytes->QueryWriteStatus(&Call.Context, Request, &Response).ok())

@@ -18,6 +18,10 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
+// The linker takes a job for lost that gives no sign of life for longer than
+// its limit.
+static constexpr std::chrono::milliseconds MaxSignStep{5000};
+
 //===----------------------------------------------------------------------===//
 // Opening
 //===----------------------------------------------------------------------===//
@@ -63,7 +67,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Settings Read)
     : ThreadSession(Host, Read.Jobs), S(std::move(Read)),
       OnlyStatus(Params.num_jobs == 0),
-      // The linker has the same limit, and cancels.
+      // The linker has the same limit, and cancels what it takes for lost.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), TheServer(S), InFlight(S.Jobs) {
@@ -95,7 +99,7 @@ void Client::prepare() {
   if (F.What == Fault::Cancelled)
     return giveUp("");
   if (F)
-    return giveUp("server " + S.Server.name() + ": " + F.Text);
+    return giveUp("server " + (F.By ? *F.By : S.Server).name() + ": " + F.Text);
   if (!Can.Executes && !S.CacheOnly)
     return giveUp("server " + S.Server.name() +
                   " executes nothing, as it says; with results=only what is "
@@ -116,7 +120,9 @@ void Client::prepare() {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Actions = std::move(Made);
-    Contents = std::make_unique<Cas>(TheServer, Can);
+    Contents = std::make_unique<Cas>(
+        TheServer, Can,
+        std::min(MaxSignStep, std::chrono::milliseconds(ResultLimit) / 4));
     Ready = true;
   }
   Changed.notify_all();
@@ -124,7 +130,7 @@ void Client::prepare() {
 }
 
 void Client::refused(const Fault &F) {
-  std::string Whose = "server " + S.Server.name();
+  std::string Whose = "server " + (F.By ? *F.By : S.Server).name();
   if (!S.Instance.empty())
     Whose += ", instance " + quote(S.Instance);
   giveUp(Whose + ": " + F.Text);

@@ -113,7 +113,7 @@ void Client::fail(Job &J, const Fault &F, const std::string &Doing) {
 std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
   std::unique_ptr<re::ActionResult> R;
   Fault F = findResult(TheServer, J.Cancelled, Can.Digest, A.Name, A.Output, R);
-  if (F.What == Fault::Refused || J.Cancelled.raised())
+  if (F.What == Fault::Refused || J.Cancelled.raised() || (F && S.CacheOnly))
     fail(J, F, "action cache " + S.Cache.name());
   if (F)
     log(DTLTO_LOG_DEBUG, "action cache " + S.Cache.name() + ": " + F.Text);
@@ -147,8 +147,9 @@ std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
 }
 
 void Client::uploadAll(Job &J, const Action &A) {
-  J.Offer.state(DTLTO_STATE_SENDING);
-  if (Fault F = Contents->upload(J.Cancelled, A.Blobs))
+  auto Sending = [&] { J.Offer.state(DTLTO_STATE_SENDING); };
+  Sending();
+  if (Fault F = Contents->upload(J.Cancelled, A.Blobs, Sending))
     fail(J, F, "can't send to " + S.Cas.name());
 }
 

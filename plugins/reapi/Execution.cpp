@@ -62,8 +62,7 @@ namespace {
 class Run {
 public:
   Run(Server &S, Stop &Stopping, DigestKind Kind, const ExecuteOptions &O)
-      : S(S), Stopping(Stopping), Kind(Kind), O(O),
-        Ends(std::chrono::steady_clock::now() + O.Limit) {}
+      : S(S), Stopping(Stopping), Kind(Kind), O(O) {}
   Outcome all();
 
 private:
@@ -81,7 +80,10 @@ private:
   Stop &Stopping;
   const DigestKind Kind;
   const ExecuteOptions &O;
-  const std::chrono::steady_clock::time_point Ends;
+  /// Of what the server has said last that it does. In its queue a job may be
+  /// for as long as the server says so: others may have many.
+  std::chrono::steady_clock::time_point Ends =
+      std::chrono::steady_clock::now() + O.Limit;
   std::string Operation; // its name, once it is known
   uint32_t State = UINT32_MAX;
   std::string Worker;
@@ -102,6 +104,8 @@ bool Run::take(const google::longrunning::Operation &Op) {
                        : DTLTO_STATE_QUEUED;
     std::string By =
         sdk::oneLine(M.partial_execution_metadata().worker().substr(0, 200));
+    if (New != State)
+      Ends = std::chrono::steady_clock::now() + O.Limit;
     if (New != State || By != Worker) {
       State = New;
       Worker = By;
@@ -177,9 +181,16 @@ Outcome Run::all() {
       F.What = Fault::Later;
     }
     bool Late = std::chrono::steady_clock::now() >= Ends;
+    // The stream's deadline is of when it began, and since then the server has
+    // said what it does.
+    bool GoesOn = Heard && !Operation.empty() &&
+                  (!Late || State == DTLTO_STATE_QUEUED) &&
+                  F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
+    if (GoesOn && State == DTLTO_STATE_QUEUED)
+      Ends = std::chrono::steady_clock::now() + O.Limit;
     // What a full server says is for whoever decides how many are in flight.
-    if (F.What == Fault::Busy || Late || !S.mayRetry(F, Try) ||
-        !S.pause(Stopping, F, Try)) {
+    bool MayRetry = F.What != Fault::Busy && !Late && S.mayRetry(F, Try);
+    if ((!GoesOn && !MayRetry) || !S.pause(Stopping, F, Try)) {
       Out.Failed = std::move(F);
       return std::move(Out);
     }

@@ -40,7 +40,7 @@ struct ExecuteOptions {
   BlobName Action;
   std::string Output;
   bool SkipCache = false;
-  std::chrono::seconds Limit{3600};
+  std::chrono::seconds Limit{3600}; // of silence, and of being executed
   /// Told of each DTLTO_STATE_..., with the worker's name if it is known.
   std::function<void(uint32_t, const std::string &)> Report;
 };

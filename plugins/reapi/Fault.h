@@ -23,18 +23,22 @@ class Status;
 
 namespace dtlto::reapi {
 
+struct Endpoint;
+
 struct Fault {
   enum Class {
     None,
-    Later,   // the same call may work in a while
-    Busy,    // likewise; and fewer at a time, please
-    Missing, // inputs aren't there (any more)
-    Refused, // the user's: who asks may not, or asks for what isn't there
-    Cancelled,
-    Failed // another try is of no use
+    Later,     // the same call may work in a while
+    Busy,      // likewise; and fewer at a time, please
+    Missing,   // inputs aren't there (any more)
+    Refused,   // the user's: who asks may not, or asks for what isn't there
+    Cancelled, // by whoever wanted it
+    Failed     // another try is of no use
   } What = None;
   grpc::StatusCode Code = grpc::StatusCode::OK;
   std::string Text; // one line
+  /// Who said so, one of the settings'; null: whoever it was that was asked.
+  const Endpoint *By = nullptr;
   /// The server's wish; 0: it has none.
   std::chrono::milliseconds After{0};
   /// Who asked may, by now: the same call at once, whatever was tried before.

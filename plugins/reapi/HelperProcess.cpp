@@ -69,14 +69,18 @@ int Process::start(const std::string &Program, const std::string &Input) {
     return errno;
   // Before there is a reader that could go away: no SIGPIPE.
   ssize_t Written = ::write(In[1], Input.data(), Input.size());
+  int Why = Written < 0 ? errno : 0;
   ::close(In[1]);
-  if (Written != ssize_t(Input.size()) || ::pipe2(OutEnds, O_CLOEXEC) != 0) {
-    int Why = Written < 0 ? errno : ENOSPC;
+  if (!Why && Written != ssize_t(Input.size()))
+    Why = ENOSPC;
+  if (!Why && ::pipe2(OutEnds, O_CLOEXEC) != 0)
+    Why = errno;
+  if (Why) {
     ::close(In[0]);
     return Why;
   }
   if (::pipe2(ErrEnds, O_CLOEXEC) != 0) {
-    int Why = errno;
+    Why = errno;
     for (int Fd : {In[0], OutEnds[0], OutEnds[1]})
       ::close(Fd);
     return Why;
@@ -102,7 +106,7 @@ int Process::start(const std::string &Program, const std::string &Input) {
                                             POSIX_SPAWN_SETPGROUP);
   std::string Name = Program, Get = "get";
   char *Argv[] = {Name.data(), Get.data(), nullptr};
-  int Why = ::posix_spawnp(&Pid, Argv[0], &Actions, &Attributes, Argv, environ);
+  Why = ::posix_spawnp(&Pid, Argv[0], &Actions, &Attributes, Argv, environ);
   if (Why)
     Pid = -1;
   posix_spawnattr_destroy(&Attributes);

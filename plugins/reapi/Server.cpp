@@ -111,6 +111,10 @@ Fault Server::prepare(Call &C, const std::string &Action,
 
 Fault Server::Call::end(const grpc::Status &Status) {
   Fault F = faultOf(Status);
+  F.By = &To;
+  // A proxy says that, too, when it loses the server.
+  if (F.What == Fault::Cancelled && !Stopping.raised())
+    F.What = Fault::Later;
   bool IsRefused = F.Code == grpc::StatusCode::UNAUTHENTICATED;
   if (!F && S.Helper)
     S.Helper->taken(To, Stamp);

@@ -87,13 +87,14 @@ public:
 
   /// Calls \p Fn(context), which calls \p To, until it works or another try is
   /// of no use.
+  /// \p Size: the bytes that go either way, if they are many.
   template <typename F>
   Fault call(Stop &Stopping, const Endpoint &To, const std::string &Action,
-             F Fn) {
+             F Fn, uint64_t Size = 0) {
     for (uint32_t Try = 0;; ++Try) {
       Fault Found;
       {
-        Call C(*this, Stopping, To, Action, S.Timeout);
+        Call C(*this, Stopping, To, Action, limit(Size));
         Found = C.failed();
         if (!Found)
           Found = C.end(Fn(C.Context));
@@ -101,6 +102,11 @@ public:
       if (!mayRetry(Found, Try) || !pause(Stopping, Found, Try))
         return Found;
     }
+  }
+  /// How long a call may take that sends or fetches \p Size bytes: a slow line
+  /// is shared by several.
+  std::chrono::seconds limit(uint64_t Size) const {
+    return S.Timeout + std::chrono::seconds(Size >> 16);
   }
   /// Whether a call may be made again that failed with \p F after \p Try tries.
   bool mayRetry(const Fault &F, uint32_t Try) const;

@@ -8,6 +8,7 @@
 #include "Settings.h"
 #include "Text.h"
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -121,6 +122,15 @@ bool dtlto::reapi::isHeaderValue(std::string_view Value) {
   return true;
 }
 
+static constexpr std::initializer_list<std::string_view> Names = {
+    "server",     "instance",          "cas",
+    "cache",      "platform",          "header",
+    "tls-ca",     "tls-cert",          "tls-key",
+    "token-file", "credential-helper", "worker",
+    "digest",     "results",           "jobs",
+    "timeout",    "retries",           "retry-delay",
+    "config"};
+
 namespace {
 /// Takes settings in falling order of their rank: the first of a name counts.
 class Reader {
@@ -168,7 +178,7 @@ bool Reader::setPair(std::string_view Name, std::string_view Value,
       if (C >= 'A' && C <= 'Z')
         C = char(C - 'A' + 'a');
     if (!isHeaderName(Key))
-      return wrong(Where, "no name of a header: " + quote(Key));
+      return wrong(Where, "that is no name of a header");
     if (!isHeaderValue(Text))
       return wrong(Where,
                    "other characters than ASCII's printable ones are in it");
@@ -274,19 +284,13 @@ bool Reader::set(std::string_view Name, std::string_view Value,
     return true;
   }
   std::string Why = "it is unknown";
-  std::string_view Near =
-      nearest(Name, {"server", "instance", "cas", "cache", "platform", "header",
-                     "tls-ca", "tls-cert", "tls-key", "token-file",
-                     "credential-helper", "worker", "digest", "results", "jobs",
-                     "timeout", "retries", "retry-delay", "config"});
+  std::string_view Near = nearest(Name, Names);
   if (!Near.empty())
     Why += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  return wrong(Where, Why +
-                          " (known are server, instance, cas, cache, platform, "
-                          "header, tls-ca, tls-cert, tls-key, token-file, "
-                          "credential-helper, worker, digest, results, jobs, "
-                          "timeout, retries, retry-delay, "
-                          "config)");
+  std::string Known;
+  for (std::string_view N : Names)
+    Known += (Known.empty() ? "" : ", ") + std::string(N);
+  return wrong(Where, Why + " (known are " + Known + ")");
 }
 
 static std::string_view trim(std::string_view Text) {
@@ -296,11 +300,25 @@ static std::string_view trim(std::string_view Text) {
   return Text.substr(Begin, Text.find_last_not_of(" \t\r") + 1 - Begin);
 }
 
-/// \p Setting for a message. Headers may be secrets, and messages go to logs.
+/// \p Setting for a message. Headers may be secrets, also where they aren't
+/// written as they should be, and messages go to logs.
 static std::string shown(std::string_view Setting) {
-  if (Setting.substr(0, 6) != "header")
+  auto Word = [](std::string_view Text) {
+    size_t End = 0;
+    while (End != Text.size() &&
+           (std::isalnum(uint8_t(Text[End])) || Text[End] == '-'))
+      ++End;
+    return std::string(Text.substr(0, End));
+  };
+  std::string Name = Word(Setting);
+  std::string_view Rest = trim(Setting.substr(Name.size()));
+  bool HasValue = !Rest.empty() && Rest.front() == '=';
+  bool IsKnown = std::find(Names.begin(), Names.end(), Name) != Names.end();
+  if (HasValue && IsKnown && Name != "header")
     return quote(Setting);
-  return quote(Setting.substr(0, Setting.find('=', 7)));
+  if (HasValue && Name == "header")
+    Name += "=" + Word(trim(Rest.substr(1)));
+  return quote(Name);
 }
 
 /// Lines NAME=VALUE; empty ones, and those that begin with #, mean nothing.
@@ -321,10 +339,10 @@ static bool readConfig(const std::string &File, Reader &R, std::string &Error) {
     size_t Equals = Line.find('=');
     std::string_view Name = trim(Line.substr(0, Equals));
     if (Equals == Line.npos || Name == "config") {
-      Error = Where + ": expected NAME=VALUE, found " + quote(Line);
+      Error = Where + ": expected NAME=VALUE, found " + shown(Line);
       return false;
     }
-    if (!R.set(Name, trim(Line.substr(Equals + 1)), Where + ": " + quote(Line)))
+    if (!R.set(Name, trim(Line.substr(Equals + 1)), Where + ": " + shown(Line)))
       return false;
   }
   return true;
@@ -410,7 +428,7 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
     std::string_view Arg = Params.args[I];
     size_t Equals = Arg.find('=');
     if (Equals == Arg.npos) {
-      Error = "unknown argument " + quote(Arg) + ": expected NAME=VALUE";
+      Error = "unknown argument " + shown(Arg) + ": expected NAME=VALUE";
       return false;
     }
     if (!R.set(Arg.substr(0, Equals), Arg.substr(Equals + 1),

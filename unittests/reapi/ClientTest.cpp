@@ -132,6 +132,13 @@ TEST_F(ClientTest, Results) {
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_EQ("the action cache has no result, and results=only", D.Message);
+  close();
+  server().FailLookups = 1;
+  ASSERT_EQ(DTLTO_OK, open({"results=only", "retries=0"}));
+  D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_EQ("action cache " + server().url() + ": UNAVAILABLE: later",
+            D.Message);
   EXPECT_EQ(2u, server().seen().Executions);
 }
 
@@ -576,6 +583,60 @@ TEST_F(ClientTest, RefusedLater) {
             logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED: not you"));
 }
 
+/// Who refuses is named, which need not be whoever executes.
+TEST_F(ClientTest, RefusedByAnotherServer) {
+  for (bool AtOnce : {true, false}) {
+    ServerOptions.CapabilitiesCode = AtOnce ? 7 : 0; // PERMISSION_DENIED
+    MockServer Other(ServerOptions);
+    Other.Admits = [](const std::string &Method, const std::string &) {
+      return Method != "FindMissingBlobs";
+    };
+    ServerOptions.CapabilitiesCode = 0;
+    ASSERT_EQ(DTLTO_OK, open({"cas=" + Other.url()}));
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+    std::string Said = logged(DTLTO_LOG_ERROR);
+    EXPECT_NE(std::string::npos, Said.find("server " + Other.url())) << Said;
+    EXPECT_EQ(std::string::npos, Said.find(server().url())) << Said;
+    close();
+  }
+}
+
+/// It isn't the linker that has cancelled.
+TEST_F(ClientTest, CancelledByTheServer) {
+  ServerOptions.CapabilitiesCode = 1;
+  ASSERT_EQ(DTLTO_OK, open({"retries=1"}));
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("CANCELLED"));
+}
+
+/// One job asks for all; if it is cancelled, the others ask again.
+TEST_F(ClientTest, CancelWhoAsksForOthers) {
+  ASSERT_EQ(DTLTO_OK, open({"retry-delay=500"}));
+  server().HoldsFinds = true;
+  submit("a");
+  submit("b");
+  EXPECT_TRUE(waitUntil([&] { return server().seen().HeldFinds == 2; }));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 8; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  auto AllSend = [&] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    for (uint64_t Id : Ids)
+      if (!NumSending[Id])
+        return false;
+    return true;
+  };
+  EXPECT_TRUE(waitUntil(AllSend));
+  server().FailFinds = 1;
+  server().HoldsFinds = false;
+  EXPECT_TRUE(waitUntil([&] { return server().seen().FailedFinds == 1; }));
+  uint64_t Last = Ids.back();
+  Ids.pop_back();
+  for (uint64_t Id : Ids)
+    cancel(Id);
+  EXPECT_EQ(DTLTO_OK, wait(Last).Status);
+}
+
 TEST_F(ClientTest, ServerThatGoesAway) {
   ASSERT_EQ(DTLTO_OK, open({"retries=1"}));
   EXPECT_EQ(DTLTO_OK, compile().Status);
@@ -653,6 +714,48 @@ TEST_F(ClientTest, SilentUntilTheLimit) {
   Done D = compile();
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
   EXPECT_NE(std::string::npos, D.Message.find("DEADLINE_EXCEEDED"));
+}
+
+TEST_F(ClientTest, StuckUntilTheLimit) {
+  Timeout = 1;
+  server().FateOf = fates({Fate::Stuck});
+  ASSERT_EQ(DTLTO_OK, open());
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_NE(std::string::npos, D.Message.find("DEADLINE_EXCEEDED"));
+  EXPECT_EQ(1u, server().seen().Executions);
+}
+
+/// A farm may have a queue that takes longer than a job.
+TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
+  Timeout = 1;
+  server().FateOf = fates({Fate::Held});
+  ASSERT_EQ(DTLTO_OK, open({"retries=0"}));
+  uint64_t Id = submit("m");
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Waits == 2; }));
+  server().release();
+  EXPECT_EQ(Object, wait(Id).Object);
+  EXPECT_EQ(1u, server().seen().Executions);
+}
+
+/// Both jobs are told to be on their way while one sends what both need.
+TEST_F(ClientTest, ASlowUploadIsNoSilence) {
+  Timeout = 1;
+  server().SlowWrites = std::chrono::milliseconds(250);
+  ASSERT_EQ(DTLTO_OK, open());
+  std::string Large(size_t(8) << 20, 'x');
+  uint64_t A = submit("m", Large), B = submit("n", Large);
+  EXPECT_EQ(DTLTO_OK, wait(A).Status);
+  EXPECT_EQ(DTLTO_OK, wait(B).Status);
+  EXPECT_EQ(1u, server().seen().Writes);
+  EXPECT_LE(3u, NumSending[A]);
+  EXPECT_LE(3u, NumSending[B]);
+}
+
+TEST_F(ClientTest, ABatchHasTimeForItsBytes) {
+  server().SlowBatches = std::chrono::milliseconds(1200);
+  ASSERT_EQ(DTLTO_OK, open({"timeout=1", "retries=0"}));
+  EXPECT_EQ(DTLTO_OK, compile(std::string(200000, 'x')).Status);
 }
 
 static size_t numThreads() {

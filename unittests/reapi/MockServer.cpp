@@ -48,6 +48,7 @@ struct MockServer::Impl final : re::Execution::Service,
   std::map<std::string, std::string> Blobs; // by HASH/SIZE
   std::map<std::string, re::ActionResult> Results;
   std::map<std::string, Operation> Operations;
+  std::map<std::string, Fate> Fates;          // of those that hold a client
   std::map<std::string, std::string> Streams; // by resource, unfinished
   Seen S;
   unsigned NumRunning = 0;
@@ -128,9 +129,14 @@ struct MockServer::Impl final : re::Execution::Service,
                           re::FindMissingBlobsResponse *Out) override {
     if (Status No = admit(C, "FindMissingBlobs"); !No.ok())
       return No;
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (M.FailFinds) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    bool IsHeld = M.HoldsFinds;
+    S.HeldFinds += IsHeld;
+    while (M.HoldsFinds && !C->IsCancelled())
+      Changed.wait_for(Lock, std::chrono::milliseconds(5));
+    if (M.FailFinds && !IsHeld) {
       --M.FailFinds;
+      ++S.FailedFinds;
       return Status(StatusCode::UNAVAILABLE, "later");
     }
     ++S.Finds;
@@ -146,6 +152,7 @@ struct MockServer::Impl final : re::Execution::Service,
                           re::BatchUpdateBlobsResponse *Out) override {
     if (Status No = admit(C, "BatchUpdateBlobs"); !No.ok())
       return No;
+    std::this_thread::sleep_for(M.SlowBatches);
     std::lock_guard<std::mutex> Lock(Mutex);
     ++S.Batches;
     uint64_t Size = 0;
@@ -224,6 +231,7 @@ struct MockServer::Impl final : re::Execution::Service,
     std::string Resource;
     bool IsFirst = true, IsDone = false;
     while (!IsDone && In->Read(&R)) {
+      std::this_thread::sleep_for(M.SlowWrites);
       std::lock_guard<std::mutex> Lock(Mutex);
       if (IsFirst) {
         Resource = R.resource_name();
@@ -419,6 +427,20 @@ struct MockServer::Impl final : re::Execution::Service,
     return Op;
   }
 
+  /// Lets an operation be what its fate says. False if the client cancels,
+  /// which is nothing to the operation itself if it \p Stays.
+  bool hold(ServerContext *C, const std::string &Name, bool Stays,
+            grpc::ServerWriter<Operation> *Out,
+            std::unique_lock<std::mutex> &Lock) {
+    Fate F = Fates[Name];
+    if (F != Fate::Silent)
+      Out->Write(staged(Name, F == Fate::Stuck ? re::ExecutionStage::EXECUTING
+                                               : re::ExecutionStage::QUEUED));
+    while ((Stays || !C->IsCancelled()) && !(F == Fate::Held && Released))
+      Changed.wait_for(Lock, std::chrono::milliseconds(5));
+    return Stays || !C->IsCancelled();
+  }
+
   Status Execute(ServerContext *C, const re::ExecuteRequest *In,
                  grpc::ServerWriter<Operation> *Out) override {
     if (Status No = admit(C, "Execute"); !No.ok())
@@ -476,13 +498,13 @@ struct MockServer::Impl final : re::Execution::Service,
               Command.platform().SerializeAsString())
         problem("output paths or platforms");
     }
-    Out->Write(staged(Name, re::ExecutionStage::QUEUED));
-    if (F == Fate::Silent || F == Fate::Held) {
+    if (F == Fate::Silent || F == Fate::Held || F == Fate::Stuck) {
       std::unique_lock<std::mutex> Lock(Mutex);
-      while (!C->IsCancelled() && !(F == Fate::Held && Released))
-        Changed.wait_for(Lock, std::chrono::milliseconds(5));
-      if (C->IsCancelled())
+      Fates[Name] = F;
+      if (!hold(C, Name, F == Fate::Held, Out, Lock))
         return Status::CANCELLED;
+    } else {
+      Out->Write(staged(Name, re::ExecutionStage::QUEUED));
     }
     {
       std::lock_guard<std::mutex> Lock(Mutex);
@@ -533,8 +555,9 @@ struct MockServer::Impl final : re::Execution::Service,
     Operation Op = staged(Name, re::ExecutionStage::COMPLETED);
     Op.set_done(true);
     Op.mutable_response()->PackFrom(Response);
-    if (F == Fate::CutLate)
+    if (F == Fate::CutLate || F == Fate::Held)
       Operations[Name] = Op;
+    Changed.notify_all();
     if (F == Fate::CutLate || F == Fate::Forgotten)
       return Status(StatusCode::UNAVAILABLE, "cut");
     Out->Write(Op);
@@ -545,8 +568,14 @@ struct MockServer::Impl final : re::Execution::Service,
                        grpc::ServerWriter<Operation> *Out) override {
     if (Status No = admit(C, "WaitExecution"); !No.ok())
       return No;
-    std::lock_guard<std::mutex> Lock(Mutex);
+    std::unique_lock<std::mutex> Lock(Mutex);
     ++S.Waits;
+    auto IsThere = [&] { return Operations.count(In->name()) != 0; };
+    if (Fates.count(In->name()) && !IsThere()) {
+      if (!hold(C, In->name(), false, Out, Lock))
+        return Status::CANCELLED;
+      Changed.wait_for(Lock, std::chrono::seconds(60), IsThere);
+    }
     auto It = Operations.find(In->name());
     if (It == Operations.end())
       return Status(StatusCode::NOT_FOUND, "no such operation");

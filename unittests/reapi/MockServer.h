@@ -16,6 +16,7 @@
 #define DTLTO_UNITTESTS_REAPI_MOCKSERVER_H
 
 #include "Digest.h"
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -43,7 +44,8 @@ enum class Fate {
   NoTarget, // the worker has no code generation for the module
   Refused,  // PERMISSION_DENIED
   Silent,   // nothing comes until the client cancels
-  Held      // runs until release()
+  Stuck,    // it runs until the client cancels
+  Held      // waits in the queue until release(), also with WaitExecution
 };
 
 class MockServer {
@@ -73,11 +75,15 @@ public:
   unsigned RetryAfterMs = 1;
   /// So many calls of ByteStream are cut after their first message.
   unsigned CutWrites = 0, CutReads = 0;
+  /// How long BatchUpdateBlobs and each message of Write take.
+  std::chrono::milliseconds SlowBatches{0}, SlowWrites{0};
   /// What it packs is damaged, or unpacks to much more than it should.
   bool DamagesPacked = false, Bomb = false;
   /// So many calls of FindMissingBlobs and GetActionResult fail with
   /// UNAVAILABLE.
   unsigned FailFinds = 0, FailLookups = 0;
+  /// FindMissingBlobs answers nothing while this is so.
+  std::atomic<bool> HoldsFinds{false};
   /// UpdateActionResult fails with this gRPC status.
   int UpdateCode = 0;
   /// GetActionResult answers nothing until the client cancels.
@@ -91,6 +97,7 @@ public:
   void forgeResults(const std::string &Object);
 
   struct Seen {
+    unsigned HeldFinds = 0, FailedFinds = 0;
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
     unsigned PackedReads = 0; // blobs that went out so
     unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;

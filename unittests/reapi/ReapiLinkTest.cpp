@@ -42,6 +42,7 @@ void ReapiLinkTest::SetUp() {
                       const char *) {
     std::lock_guard<std::mutex> Lock(of(C).Mutex);
     EXPECT_FALSE(of(C).Closed);
+    of(C).NumSending[Job] += State == DTLTO_STATE_SENDING;
     if (of(C).States[Job].empty() || of(C).States[Job].back() != State)
       of(C).States[Job].push_back(State);
     of(C).Changed.notify_all();

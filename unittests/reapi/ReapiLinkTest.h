@@ -61,6 +61,8 @@ protected:
   dtlto_session *Session = nullptr;
   std::string Folder, Worker;
 
+  std::mutex Mutex; // guards what is below
+
 private:
   struct Made {
     std::deque<std::string> Texts;
@@ -80,7 +82,6 @@ private:
   dtlto_bundle_2 SpanBundler = {};
   dtlto_check Check = {};
   dtlto_numbers NumberCalls = {};
-  std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   std::map<uint64_t, std::unique_ptr<Made>> Jobs;
   std::map<uint64_t, Done> Results;
@@ -89,9 +90,10 @@ private:
   bool Closed = false;
 
 protected:
-  std::map<uint64_t, std::vector<uint32_t>> States;
-  using Number = std::pair<uint32_t, uint64_t>; // unit and value
-  std::map<std::string, Number> Numbers;        // of the session, by name
+  std::map<uint64_t, std::vector<uint32_t>> States; // without repetitions
+  std::map<uint64_t, unsigned> NumSending;          // how often it was told
+  using Number = std::pair<uint32_t, uint64_t>;     // unit and value
+  std::map<std::string, Number> Numbers;            // of the session, by name
   std::map<uint64_t, std::map<std::string, Number>> JobNumbers;
   uint64_t LastId = 0; // of the job that was submitted last
   unsigned Parts = 0;  // that the plugin asked for

@@ -202,6 +202,18 @@ TEST_F(SettingsTest, Wrong) {
 
 /// A header may be a secret, and messages go to logs.
 TEST_F(SettingsTest, HeadersAreNotShown) {
-  EXPECT_FALSE(read({"server=a:1", "header=a b=secret"}));
-  EXPECT_EQ(std::string::npos, Error.find("secret")) << Error;
+  for (const char *Setting :
+       {"header=a b=secret", "header=Authorization: Bearer secret",
+        "header=Authorization: Bearer secret==", "header = a-bin = secret",
+        "header=a=secret\xc3\xa9", "Authorization: Bearer secret",
+        "Header=a=secret", "header: a=secret"}) {
+    EXPECT_FALSE(read({"server=a:1", Setting})) << Setting;
+    EXPECT_EQ(std::string::npos, Error.find("secret")) << Error;
+    std::string Config = "config=" + file(Setting);
+    EXPECT_FALSE(read({"server=a:1", Config.c_str()})) << Setting;
+    EXPECT_EQ(std::string::npos, Error.find("secret")) << Error;
+    EXPECT_NE(std::string::npos, Error.find("line 1")) << Error;
+  }
+  EXPECT_FALSE(read({"server=a:1", "header=Authorization: Bearer secret"}));
+  EXPECT_NE(std::string::npos, Error.find("'header=Authorization'")) << Error;
 }
