@@ -281,6 +281,101 @@ define internal void @named() {
   }
 }
 
+/// What nobody but the assembler knows of.
+TEST_F(ModulePartTest, NamesThatOnlyAssemblyHas) {
+  for (const char *Defines :
+       {"module asm \"label: ret\"\n",
+        "module asm \".macro label\\0Aret\\0A.endm\"\n",
+        "define void @defines() {\n"
+        "  call void asm sideeffect \"label: ret\", \"\"()\n  ret void\n}\n",
+        "define void @defines() {\n"
+        "  call void asm sideeffect \".set label, 1\", \"\"()\n  ret "
+        "void\n}\n"}) {
+    parse(Sink + Defines + function("void @a()", {}, 100) +
+          "define void @uses() {\n"
+          "  call void asm sideeffect \"call label\", \"\"()\n  ret void\n}\n" +
+          function("void @b()", {}, 100));
+    for (unsigned N : {2, 4, 9}) {
+      split(N);
+      if (In.count("defines"))
+        EXPECT_TRUE(together("defines", "uses")) << Defines;
+      else
+        EXPECT_FALSE(Parts[partOf("uses")]->getModuleInlineAsm().empty());
+    }
+  }
+  // Numbers are a function's own.
+  std::string IR = Sink;
+  for (char C : std::string("abcdef"))
+    IR += std::string("define void @") + C +
+          "() {\n  call void asm sideeffect \"1: jmp 1b; .L${:uid}\", \"\"()\n"
+          "  ret void\n}\n";
+  parse(IR);
+  split(6);
+  EXPECT_FALSE(together("a", "f"));
+}
+
+TEST_F(ModulePartTest, NamesAsATTWritesThem) {
+  parse(Sink + R"(
+module asm ".globl out"
+module asm "out: pushq $handler"
+define internal void @handler() {
+  ret void
+}
+define internal void @other() {
+  ret void
+}
+define void @inside() {
+  call void asm sideeffect "pushq $$other", ""()
+  ret void
+}
+)" + function("void @a()", {"handler"}, 100) +
+        function("void @b()", {"other"}, 100));
+  split(5);
+  EXPECT_FALSE(Parts[partOf("handler")]->getModuleInlineAsm().empty());
+  EXPECT_TRUE(together("inside", "other"));
+}
+
+/// They would refer to a symbol that is another part's own.
+TEST_F(ModulePartTest, NoCopiesOfWhatNamesAssemblysOwn) {
+  parse(Sink + "module asm \"helper: ret\"\ndeclare void @helper()\n" +
+        function("void @small()", {"helper"}, 5) +
+        "@table = constant [1 x ptr] [ptr @helper]\n" +
+        function("void @a()", {"small"}, 200) +
+        function("void @b()", {"small"}, 200) +
+        "define ptr @c() {\n  %p = load ptr, ptr @table\n  ret ptr %p\n}\n" +
+        function("void @d()", {}, 200));
+  split(4);
+  for (const auto &Part : Parts)
+    for (const char *Name : {"small", "table"})
+      if (GlobalValue *V = Part->getNamedValue(Name))
+        EXPECT_FALSE(V->hasAvailableExternallyLinkage()) << Name;
+}
+
+/// Strings of annotations of fields and variables have users.
+TEST_F(ModulePartTest, Annotations) {
+  std::string IR =
+      Sink +
+      "@word = private unnamed_addr constant [2 x i8] c\"w\\00\", "
+      "section \"llvm.metadata\"\n"
+      "@llvm.global.annotations = appending global [1 x { ptr, ptr, ptr, i32, "
+      "ptr }] [{ ptr, ptr, ptr, i32, ptr } { ptr @a, ptr @word, ptr @word, "
+      "i32 1, ptr null }], section \"llvm.metadata\"\n"
+      "declare ptr @llvm.ptr.annotation.p0.p0(ptr, ptr, ptr, i32, ptr)\n"
+      "declare void @llvm.var.annotation.p0.p0(ptr, ptr, ptr, i32, ptr)\n";
+  for (char C : std::string("abcdef"))
+    IR += std::string("define ptr @") + C +
+          "(ptr %p) {\n"
+          "  call void @llvm.var.annotation.p0.p0(ptr %p, ptr @word, "
+          "ptr @word, i32 1, ptr null)\n"
+          "  %q = call ptr @llvm.ptr.annotation.p0.p0(ptr %p, ptr @word, "
+          "ptr @word, i32 1, ptr null)\n"
+          "  ret ptr %q\n}\n";
+  parse(IR);
+  split(3);
+  EXPECT_FALSE(together("a", "f"));
+  EXPECT_EQ(3u, In["word"].size());
+}
+
 TEST_F(ModulePartTest, ConstructorsKeepTheirOrder) {
   std::string IR =
       Sink + "@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] "

@@ -8,6 +8,7 @@
 #include "Bitcode/IndexShard.h"
 #include "LLVM/Index.h"
 #include "LLVM/ThinBackend.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -125,8 +126,9 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
 void dtlto::settleDSOLocal(ModuleSummaryIndex &Index) {
   if (Index.withDSOLocalPropagation())
     return;
+  auto IsLocal = [](const auto &Summary) { return Summary->isDSOLocal(); };
   for (auto &[GUID, Info] : Index)
-    if (summariesOf(Info).size() > 1)
+    if (!all_of(summariesOf(Info), IsLocal))
       for (const auto &Summary : summariesOf(Info))
         Summary->setDSOLocal(false);
 }

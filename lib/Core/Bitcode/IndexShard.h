@@ -26,10 +26,11 @@
 namespace dtlto {
 
 /// Settles what shards can't tell. Where dso_local wasn't propagated (as with
-/// --lto-O0), LLVM takes a symbol as local to the link only if it has a single
-/// summary; a shard may have a part of several. Clearing the flag in all of
-/// them says the same there, and changes nothing for who has the whole index.
-/// Before the first shard, and while nobody reads the index.
+/// --lto-O0), LLVM takes a symbol as local to the link only if all of its
+/// summaries say so; a shard may have a part of them. Clearing the flag in all
+/// where one hasn't got it says the same there, and changes nothing for who has
+/// the whole index, but for what emitIndexFiles() writes. Before the first
+/// shard, and while nobody reads the index.
 void settleDSOLocal(llvm::ModuleSummaryIndex &Index);
 
 /// Writes the shard of \p ModulePath with the linker's names: what LLD's

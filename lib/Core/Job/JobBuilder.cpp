@@ -21,6 +21,10 @@ using namespace dtlto;
 
 static constexpr StringLiteral AssemblyReason =
     "assembly that may read files (.incbin, .include, macros)";
+// AArch64's code generation looks up what functions that may not be imported do
+// with their parameters, in all summaries that there are.
+static constexpr StringLiteral ParametersReason =
+    "-fsanitize=memtag-stack (code generation reads the whole index)";
 
 static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
   std::vector<StringRef> Names;
@@ -199,6 +203,8 @@ Expected<ModuleFile *> JobBuilder::codegenData() {
 
 Error JobBuilder::makeConfig() {
   const lto::Config &Conf = L.Conf;
+  if (L.Index.hasParamAccess())
+    return failure(ParametersReason);
   Expected<ModuleFile *> Data = codegenData();
   if (!Data)
     return Data.takeError();
@@ -256,6 +262,8 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(StringRef TheTriple) {
           {"-mllvm", ("-" + CodegenDataOption + "=" + (*Data)->Path).str()});
     if (!Data)
       It->second.Reason = toString(Data.takeError());
+    else if (Args && L.Index.hasParamAccess())
+      It->second.Reason = ParametersReason.str();
     else if (Args && L.TwoRounds)
       It->second.Reason = ("-mllvm -" + TwoRoundsOption).str();
     else if (Args && emitsCodegenData())

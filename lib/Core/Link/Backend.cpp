@@ -68,7 +68,6 @@ public:
     L.Parallelism = Parallelism.compute_thread_count();
     L.SetUp = SetUp;
     L.Unavailable = Unavailable;
-    settleDSOLocal(CombinedIndex);
     if (L.opts().Split != 0)
       installPartHooks();
   }
@@ -91,6 +90,8 @@ public:
   }
 
   Error wait() override {
+    if (Error E = settle())
+      return E;
     // The thin link has read all inputs, and jobs read a few at a time.
     L.TheLinker.Inputs.drop();
     // Nobody reads modules any more, and the final link takes memory.
@@ -130,6 +131,20 @@ public:
   }
 
 private:
+  /// Index files have the flags as LLVM has set them.
+  Error settle() {
+    if (L.EmitIndexFiles && !CombinedIndex.withDSOLocalPropagation()) {
+      L.EmitIndexFiles = false;
+      for (const Task &T : Tasks)
+        if (Error E =
+                emitIndexFiles(CombinedIndex, ModuleToDefinedGVSummaries,
+                               T.name(), *T.ImportList, L.EmitImportsFiles))
+          return E;
+    }
+    settleDSOLocal(CombinedIndex);
+    return Error::success();
+  }
+
   /// Nothing of the first round runs here any more when the second begins:
   /// LLVM's code generation learns for all threads at once.
   Error runTwice() {

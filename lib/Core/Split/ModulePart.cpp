@@ -149,8 +149,9 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
     if (P.isIn(*V, Part))
       continue;
     if (isForTheCompiler(*V)) {
-      // What is used was dealt with. Nobody reads annotations of what is gone.
-      if (V->getName() != "llvm.used" && V->getName() != "llvm.compiler.used")
+      // Nobody reads annotations of what is gone. What is used was dealt with,
+      // and functions may refer to others of these.
+      if (V->getName() == "llvm.global.annotations")
         V->eraseFromParent();
     } else if (!P.isCopied(*V, Part)) {
       if (P.isMember(*V) || !V->hasLocalLinkage())

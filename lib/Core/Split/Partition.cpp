@@ -124,15 +124,37 @@ static bool hasAssembly(const Function &F) {
   });
 }
 
+static bool isSymbolCharacter(char C) {
+  return isAlnum(C) || C == '_' || C == '.' || C == '$' || C == '?' ||
+         static_cast<unsigned char>(C) >= 0x80;
+}
+
+/// Whether \p Assembly may define what other assembly of its file can name: a
+/// label that isn't a number, or a macro or value. Too often rather than too
+/// rarely.
+static bool mayDefineNames(StringRef Assembly) {
+  for (StringRef Directive : {".macro", ".set", ".equ", "="})
+    if (Assembly.contains(Directive))
+      return true;
+  for (size_t At = Assembly.find(':'); At != StringRef::npos;
+       At = Assembly.find(':', At + 1)) {
+    StringRef Label = Assembly.take_front(At).rtrim(" \t");
+    size_t Size = 0;
+    while (Size != Label.size() &&
+           isSymbolCharacter(Label[Label.size() - Size - 1]))
+      ++Size;
+    Label = Label.take_back(Size);
+    if (Label.find_first_not_of("0123456789") != StringRef::npos)
+      return true;
+  }
+  return false;
+}
+
 /// Calls \p Tell with what may be the name of a symbol in \p Assembly.
 static void forEachWord(StringRef Assembly,
                         function_ref<void(StringRef)> Tell) {
-  auto IsPart = [](char C) {
-    return isAlnum(C) || C == '_' || C == '.' || C == '$' || C == '?' ||
-           static_cast<unsigned char>(C) >= 0x80;
-  };
-  while (!(Assembly = Assembly.drop_until(IsPart)).empty()) {
-    StringRef Word = Assembly.take_while(IsPart);
+  while (!(Assembly = Assembly.drop_until(isSymbolCharacter)).empty()) {
+    StringRef Word = Assembly.take_while(isSymbolCharacter);
     Assembly = Assembly.drop_front(Word.size());
     Tell(Word);
   }
@@ -158,7 +180,8 @@ struct Partition::Graph {
   DenseMap<const GlobalValue *, unsigned> Numbers;
   std::vector<Globals> References;                            // by node
   DenseMap<const GlobalValue *, std::vector<unsigned>> Users; // nodes
-  DenseSet<const GlobalValue *> Private; // locals that keep their names
+  /// Locals that keep their names, also those of assembly.
+  DenseSet<const GlobalValue *> Private;
   // Of nodes. The last one is module assembly, and all that has an order among
   // the modules of a link.
   IntEqClasses Classes;
@@ -212,12 +235,21 @@ Partition::Graph::Graph(const Module &M) : M(M) {
   // Assembly refers by name to what has no other name elsewhere, and defines
   // symbols that nobody else sees.
   joinAssembly(moduleAsm(M), Assembly);
+  std::vector<unsigned> WithAssembly;
+  bool DefinesNames = !moduleAsm(M).empty();
   for (unsigned N = 0; N != Nodes.size(); ++N)
     if (auto *F = dyn_cast<Function>(Nodes[N]))
       for (const Instruction &I : instructions(F))
         if (auto *Call = dyn_cast<CallBase>(&I))
-          if (auto *Text = dyn_cast<InlineAsm>(Call->getCalledOperand()))
+          if (auto *Text = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
             joinAssembly(Text->getAsmString(), N);
+            WithAssembly.push_back(N);
+            DefinesNames |= mayDefineNames(Text->getAsmString());
+          }
+  // Only the assembler knows of names that assembly alone has.
+  if (DefinesNames)
+    for (unsigned N : WithAssembly)
+      Classes.join(N, Assembly);
 
   // ThinLTO gives these no other name either.
   SmallVector<GlobalValue *, 16> Kept;
@@ -233,11 +265,14 @@ Partition::Graph::Graph(const Module &M) : M(M) {
 }
 
 void Partition::Graph::joinAssembly(StringRef Text, unsigned Node) {
-  forEachWord(Text, [&](StringRef Word) {
-    joinNamed(Word, Node);
-    // As Mach-O and 32-bit Windows write the names of C.
-    if (Word.consume_front("_"))
+  forEachWord(Text, [&](StringRef Whole) {
+    // AT&T's syntax has $ in front of what is a constant.
+    for (StringRef Word : {Whole, Whole.ltrim('$')}) {
       joinNamed(Word, Node);
+      // As Mach-O and 32-bit Windows write the names of C.
+      if (Word.consume_front("_"))
+        joinNamed(Word, Node);
+    }
   });
 }
 
@@ -251,9 +286,11 @@ void Partition::Graph::joinNamed(StringRef Name, unsigned Node) {
     Classes.join(Node, It->second);
   keepName(*V);
   // Assembly may define a symbol that is a local one.
-  if (V->isDeclaration())
+  if (V->isDeclaration()) {
+    Private.insert(V);
     for (unsigned User : Users.lookup(V))
       Classes.join(Node, User);
+  }
 }
 
 /// A local whose name stays has no symbol that another part could refer to.

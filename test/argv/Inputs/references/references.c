@@ -5,6 +5,7 @@
 
 int notInlined(int x);
 extern int counter;
+extern int twice;
 extern _Thread_local int perThread;
 extern const char *const names[];
 int weak(int x) __attribute__((weak));
@@ -23,7 +24,10 @@ int (*functions(int which))(int) {
 }
 
 int *variables(int which);
-int *variables(int which) { return which ? &counter : &perThread; }
+int *variables(int which) {
+  counter += twice;
+  return which ? &counter : &perThread;
+}
 
 const char *const *tables(void);
 const char *const *tables(void) { return names; }
