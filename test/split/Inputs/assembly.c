@@ -18,6 +18,8 @@ __asm__(".text\n"
         "helper:\n"
         "  ret\n");
 
+#define NOINLINE __attribute__((noinline))
+
 int next(int x);
 int entry(void);
 void helper(void);
@@ -26,22 +28,22 @@ struct Noted {
 };
 
 static __attribute__((used)) int handler(void) { return next(3) * next(4); }
-int a(struct Noted *n) { return next(n->x) + next(n->x + 1) * next(7); }
-int callLabel(int x) {
+NOINLINE int a(struct Noted *n) { return next(n->x) + next(n->x + 1) * next(7); }
+NOINLINE int callLabel(int x) {
   __asm__ volatile("call label" ::: "memory");
   return next(x) + next(x + 2);
 }
-int b(struct Noted *n) { return next(n->x) * next(n->x + 2) - next(8); }
-int useMacro(int x) {
+NOINLINE int b(struct Noted *n) { return next(n->x) * next(n->x + 2) - next(8); }
+NOINLINE int useMacro(int x) {
   __asm__ volatile("twice nop" ::: "memory");
   return next(x) * next(x + 3);
 }
-__attribute__((always_inline)) inline int callHelper(int x) {
+NOINLINE int callHelper(int x) {
   helper();
   return x;
 }
-int c(struct Noted *n) { return next(n->x) - next(callHelper(n->x)); }
-int d(struct Noted *n) { return next(callHelper(n->x)) ^ next(n->x); }
+NOINLINE int c(struct Noted *n) { return next(n->x) - next(callHelper(n->x)); }
+NOINLINE int d(struct Noted *n) { return next(callHelper(n->x)) ^ next(n->x); }
 int start(int x) {
   struct Noted n = {x};
   int k __attribute__((annotate("a variable"))) = next(x);
