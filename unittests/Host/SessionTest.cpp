@@ -306,9 +306,12 @@ TEST_F(SessionTest, NoEventAfterClose) {
 
 TEST_F(SessionTest, CloseLeavesAHangingOpenBehind) {
   Gate InOpen;
-  Plugin.OnOpen = [&](const dtlto_session_params &) {
+  std::string Before, After;
+  Plugin.OnOpen = [&](const dtlto_session_params &P) {
+    Before = P.llvm_version;
     InOpen.open();
     TheGate.wait();
+    After = P.llvm_version;
     return DTLTO_OK;
   };
   withSession([&](Session &S) {
@@ -319,6 +322,11 @@ TEST_F(SessionTest, CloseLeavesAHangingOpenBehind) {
     EXPECT_STREQ(Call->Name, "open");
     EXPECT_FALSE(S.close(std::chrono::milliseconds(1)));
   });
+  // What it was lent outlives the link.
+  TheGate.open();
+  Plugin.waitForEnd();
+  EXPECT_NE(Before, "");
+  EXPECT_EQ(Before, After);
 }
 
 TEST_F(SessionTest, WhatAPluginWasLentStaysUntilItsCloseReturns) {
@@ -506,10 +514,13 @@ TEST_F(SessionTest, ForgottenBeforeItIsOffered) {
     InSubmit.wait();
     submit(S, 2);
     S.forget(2);
+    // That the plugin wasn't asked is no answer of its.
+    submit(S, 3);
     TheGate.open();
     EXPECT_EQ(next(Event::Done).Job, 1u);
+    EXPECT_EQ(next(Event::Done).Job, 3u);
     drain(S);
-    EXPECT_EQ(Plugin.submitted().size(), 1u);
+    EXPECT_EQ(Plugin.submitted().size(), 2u);
     // The plugin doesn't know this job.
     EXPECT_TRUE(Plugin.cancelled().empty());
     EXPECT_TRUE(S.close(Long));

@@ -1075,6 +1075,31 @@ TEST(DeadlineTest, APluginThatOnlyTalks) {
           {4400, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"}});
 }
 
+TEST(DeadlineTest, APluginThatIsBusyAndTellsOfRoom) {
+  Options O = oneSecond();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"}});
+  for (int At = 3; At != 103; ++At)
+    H.play({{At, "room", ""}, {At, "busy 1 room", "offer 1"}});
+  H.play({{103, "room", ""},
+          {103, "busy 1 room", ""},
+          {1103, "tick", "offer 1 insist"},
+          {1103, "room", ""},
+          {1103, "busy 1 room", ""},
+          {2000, "room", "offer 1"},
+          {2000, "busy 1 room", ""},
+          {2900, "room", "offer 1"},
+          {2900, "busy 1 room", ""},
+          {3800, "room", "offer 1"},
+          {3800, "busy 1 room", ""},
+          {4400, "tick",
+           "drop alwaysbusy, fail j0 alwaysbusy, cancel 1 linkfailed, end j0 "
+           "linkfailed, close"}});
+}
+
 TEST(DeadlineTest, WithoutFallback) {
   Options O = oneSecond();
   O.Fallback = false;

@@ -17,14 +17,14 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
     : L(L),
       Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
       Store(L.Store), Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
-      Events(std::move(Events)) {
+      LLVMVersion(L.LLVMVersion), Events(std::move(Events)) {
   makeHost();
   for (const std::string &Arg : L.JobOpts.PluginArgs)
     PluginArgs.push_back(Arg.c_str());
   Params.size = sizeof(Params);
   Params.num_args = PluginArgs.size();
   Params.args = PluginArgs.data();
-  Params.llvm_version = L.LLVMVersion.c_str();
+  Params.llvm_version = LLVMVersion.c_str();
   Params.output = L.JobOpts.OutputFile.c_str();
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = L.JobOpts.TimeoutSeconds;
@@ -131,7 +131,9 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   E.Status = Status;
   if (Status != DTLTO_OK) {
     if (Status == DTLTO_BUSY) {
-      BusySince = RoomBefore;
+      // Nobody asked the plugin about a job that was forgotten.
+      if (Job)
+        BusySince = RoomBefore;
       // The event that tells of the room is in the queue before this one.
       E.RoomSince = RoomCount != RoomBefore;
     }

@@ -157,6 +157,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;
+  const std::string LLVMVersion; // lent until open() returns, Closed or not
   std::shared_ptr<EventQueue> Events;
   dtlto_host Host = {};
   dtlto_local_codegen LocalCodegen = {};

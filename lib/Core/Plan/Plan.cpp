@@ -14,6 +14,10 @@ using namespace dtlto::plan;
 using Kind = AttemptKind;
 using State = AttemptState;
 
+// More often than a plugin's threads tell of room between a job's BUSY and that
+// answer's way to the plan.
+static constexpr unsigned MaxBusyInSpite = 100;
+
 Plan::Plan(std::vector<JobInfo> Infos, const Options &Opts)
     : O(Opts), PreparedLimit(Opts.MinPrepared), OffersAhead(Opts.MaxOffers) {
   Jobs.resize(Infos.size());
@@ -194,6 +198,7 @@ void Plan::react(const Event &E) {
       return;
     A->Since = A->LastSign = Now;
     sawWork();
+    BusyInSpite = 0;
     OffersAhead = std::min(OffersAhead + 1, O.MaxOffers);
     BatchIsOpen = WantsBatches;
     return move(*A, State::Accepted);
@@ -300,7 +305,8 @@ void Plan::onLoad(const Load &L) {
 
 void Plan::onBusy(Attempt &A, const Event &E) {
   OffersAhead = 0;
-  if (!E.Flag) {
+  // One that tells of room each time isn't asked without end.
+  if (!E.Flag || ++BusyInSpite > MaxBusyInSpite) {
     PluginBusy = true;
     EndedSinceRoom = false;
     FullAt = numAtPlugin() - 1;

@@ -485,6 +485,8 @@ private:
   bool IsOpen = false, OpenAsked = false;
   bool HasOffered = false; // it was offered a job: from then on, it has to work
   bool PluginBusy = false;
+  // It said BUSY, and that there is room since, so often without taking a job.
+  unsigned BusyInSpite = 0;
   // With so many jobs it said BUSY, then. While that is news, it isn't asked
   // again whenever one of them is replaced by another.
   size_t FullAt = SIZE_MAX;

@@ -28,12 +28,16 @@ struct Noted {
 };
 
 static __attribute__((used)) int handler(void) { return next(3) * next(4); }
-NOINLINE int a(struct Noted *n) { return next(n->x) + next(n->x + 1) * next(7); }
+NOINLINE int a(struct Noted *n) {
+  return next(n->x) + next(n->x + 1) * next(7);
+}
 NOINLINE int callLabel(int x) {
   __asm__ volatile("call label" ::: "memory");
   return next(x) + next(x + 2);
 }
-NOINLINE int b(struct Noted *n) { return next(n->x) * next(n->x + 2) - next(8); }
+NOINLINE int b(struct Noted *n) {
+  return next(n->x) * next(n->x + 2) - next(8);
+}
 NOINLINE int useMacro(int x) {
   __asm__ volatile("twice nop" ::: "memory");
   return next(x) * next(x + 3);
