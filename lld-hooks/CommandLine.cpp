@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -209,16 +210,34 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
   }
 }
 
+/// Adds the words that lld-link takes from the environment, where it puts them.
+static void addEnvironment(SmallVectorImpl<const char *> &Args,
+                           StringSaver &Saver) {
+  for (StringRef Arg : drop_begin(Args))
+    if ((Arg.consume_front("/") || consumeDashes(Arg)) &&
+        Arg.equals_insensitive("lldignoreenv"))
+      return;
+  for (StringRef Name : {"LINK", "_LINK_"})
+    if (std::optional<std::string> Text = sys::Process::GetEnv(Name)) {
+      SmallVector<const char *, 16> Words;
+      cl::TokenizeWindowsCommandLine(*Text, Saver, Words);
+      Args.insert(std::next(Args.begin()), Words.begin(), Words.end());
+    }
+}
+
 Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
                             StringSaver &Saver, Options &Opts) {
   SmallVector<const char *, 256> Expanded(Args.begin(), Args.end());
-  bool HasResponseFile =
-      any_of(Args, [](StringRef Arg) { return Arg.starts_with("@"); });
-  // A file that can't be read, or that names itself, is LLD's to report.
-  if (HasResponseFile)
-    consumeError(
-        cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
-            .expandResponseFiles(Expanded));
+  auto Expand = [&](SmallVectorImpl<const char *> &Words) {
+    bool HasResponseFile =
+        any_of(Words, [](StringRef Word) { return Word.starts_with("@"); });
+    // A file that can't be read, or that names itself, is LLD's to report.
+    if (HasResponseFile)
+      consumeError(
+          cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
+              .expandResponseFiles(Words));
+  };
+  Expand(Expanded);
 
   Filter IsOurs = lookForPlugin(Expanded, IsCOFF);
   if (size_t N = countOurOptions(Expanded, IsCOFF, IsOurs)) {
@@ -236,6 +255,10 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
         return E;
     }
     Args.assign(Others.begin(), Others.end());
+  }
+  if (IsCOFF) {
+    addEnvironment(Expanded, Saver);
+    Expand(Expanded);
   }
   lookAtOthers(Expanded, IsCOFF, IsOurs, Opts);
   return Error::success();

@@ -310,6 +310,27 @@ TEST_F(CommandLineTest, LLVMOptions) {
             (Words{"-one", "-two", "-three=3", "-four", "-five", "-six", "6"}));
 }
 
+/// Words that LLD takes from there are LLD's to use, and ours to know.
+TEST_F(CommandLineTest, TheEnvironmentOfCOFF) {
+  std::string File = responseFile("/lldltocache:file");
+  setenv("LINK", ("/out:a.exe /mllvm:-x " + File).c_str(), 1);
+  setenv("_LINK_", "/out:b.exe /lldltocache:\"a folder\"", 1);
+  EXPECT_EQ(extractCOFF({"a.obj"}), Words({"a.obj"}));
+  EXPECT_EQ(Opts.OutputFile, "a.exe");
+  EXPECT_EQ(Opts.CacheFolder, "file");
+  EXPECT_EQ(Opts.LLVMOptions, Words({"-x"}));
+  extractCOFF({"/out:c.exe"});
+  EXPECT_EQ(Opts.OutputFile, "c.exe");
+  extractCOFF({"a.obj", "/LLDIgnoreEnv"});
+  EXPECT_EQ(Opts.CacheFolder, "");
+  extract({"a.o"});
+  EXPECT_EQ(Opts.CacheFolder, "");
+  unsetenv("LINK");
+  extractCOFF({"a.obj"});
+  EXPECT_EQ(Opts.CacheFolder, "a folder");
+  unsetenv("_LINK_");
+}
+
 TEST_F(CommandLineTest, LLVMOptionsOfCOFF) {
   Words Args = {"/mllvm:-one", "-mllvm:-two", "/MLLVM:-three"};
   EXPECT_EQ(extractCOFF(Args), Args);
