@@ -36,10 +36,10 @@ void FolderSession::watchFolderOf(const std::string &Name) {
 /// A file that other jobs may have as well. There is only one for each name.
 void FolderSession::writeInput(const std::string &Path,
                                std::string_view Bytes) {
-  auto [It, IsNew] =
-      Written.try_emplace(Path, std::make_pair(Bytes.data(), Bytes.size()));
-  if (IsNew) {
-    Folder->write(Path, Bytes);
+  auto It = Written.find(Path);
+  if (It == Written.end()) {
+    Folder->write(Path, Bytes); // may throw
+    Written[Path] = {Bytes.data(), Bytes.size()};
     return;
   }
   if (It->second.first == Bytes.data() && It->second.second == Bytes.size())

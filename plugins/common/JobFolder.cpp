@@ -28,8 +28,8 @@ static constexpr std::string_view IsKept = "dtlto's folder for jobs, kept\n";
 static constexpr unsigned MaxBeside = 16;
 
 // Standard input: "run GROUP", "end GROUP", "quit", or the linker's end. $1:
-// the folder, or nothing to remove. Numbers in $g stand between spaces of their
-// own.
+// the folder, or nothing to remove; its marker, which * doesn't match, goes
+// last. Numbers in $g stand between spaces of their own.
 static constexpr const char *GuardScript = R"(g=
 while read -r what x; do
   case $what in
@@ -44,7 +44,9 @@ for x in $g; do
   while [ $n -lt 3 ] && kill -s 0 -- "-$x"; do sleep 1; n=$((n + 1)); done
   kill -s KILL -- "-$x"
 done
-[ -z "$1" ] || rm -rf -- "$1"
+[ -n "$1" ] || exit 0
+for x in "$1"/*; do rm -rf -- "$x"; done
+rm -rf -- "$1"
 )";
 
 [[noreturn]] static void fail(const char *What, const std::string &Name,
@@ -95,15 +97,20 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     if (::mkdir(P.c_str(), 0777) != 0 && errno != EEXIST)
       fail("can't make the folder ", P);
     int D = ::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (D < 0 && errno == ENOENT)
+      continue; // who had it has just removed it
     if (D < 0)
       fail("can't open the folder ", P);
     int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     int L = ::openat(D, Marker, Flags);
-    if (L < 0 && errno == ENOENT && names(D).empty())
+    bool IsEmpty = L < 0 && errno == ENOENT && names(D).empty();
+    if (IsEmpty)
       L = ::openat(D, Marker, Flags | O_CREAT, 0666);
     if (L < 0) {
       int Why = errno;
       ::close(D);
+      if (IsEmpty && Why == ENOENT)
+        continue;
       if (Why != ENOENT)
         fail("can't use the folder ", P, Why);
       throw Error(DTLTO_ERROR_CALLER,
@@ -181,8 +188,12 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
 }
 
 JobFolder::~JobFolder() {
-  if (!Keep)
+  // The marker last: without it, what is left would be somebody's.
+  if (!Keep) {
+    for (const std::string &Name : names(Dir))
+      removeAll(Path + "/" + Name);
     removeAll(Path);
+  }
   tellGuard("quit\n");
   ::close(Guard);
   for (unsigned I = 0; ::waitpid(GuardPid, nullptr, WNOHANG) == 0; ++I) {
@@ -250,8 +261,11 @@ bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
     remove(Name); // somebody may be reading what it was
   }
   errno = 0;
-  if (!dtlto_run_write(Dir, Name.c_str(), {Bytes.data(), Bytes.size()}))
-    fail("can't write ", Path + "/" + Name);
+  if (!dtlto_run_write(Dir, Name.c_str(), {Bytes.data(), Bytes.size()})) {
+    int Why = errno;
+    remove(Name); // what there is of it takes room that is needed
+    fail("can't write ", Path + "/" + Name, Why);
+  }
   return true;
 }
 

@@ -220,11 +220,11 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
 /// Makes what is sent for \p J; by a helper.
 std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
-  if (!S.isWorker())
-    return buildRequest(
-        J.raw(), S.Compiler,
-        [&](const dtlto_input &Input) { return Packs.pack(Input); }, Error);
   try {
+    if (!S.isWorker())
+      return buildRequest(
+          J.raw(), S.Compiler,
+          [&](const dtlto_input &Input) { return Packs.pack(Input); }, Error);
     // LZO has no way to begin before all is there.
     std::string Bundle = J.bundle().bytes();
     return buildBundleRequest(
@@ -233,8 +233,10 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
         Error);
   } catch (const sdk::Error &E) {
     Error = E.what();
-    return nullptr;
+  } catch (const std::bad_alloc &) {
+    Error = "this machine has no memory to compress what is sent";
   }
+  return nullptr;
 }
 
 void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,

@@ -46,6 +46,7 @@ void Farm::start() {
 void Farm::find(Host &H) {
   H.State = Host::Resolving;
   H.NumErrors = H.NumRefuted = 0;
+  H.IsProven = H.Spec.Kind == HostKind::Local;
   switch (H.Spec.Kind) {
   case HostKind::Local:
     if (CanRunHere)
@@ -92,6 +93,7 @@ void Farm::probeEnded(Host &H) {
     TheLog.debug(H.Name + ": has " + S.Compiler + " " + LlvmVersion + ", " +
                  std::to_string(H.Slots) + " slots");
     H.State = Host::Usable;
+    H.IsProven = true;
     H.SaidWhy = false;
     return;
   }
@@ -198,8 +200,9 @@ void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
   H.NumErrors = 0;
   H.LastAnswer = Clock::now();
   H.learn(Cost, Took);
-  // It works: what broke a moment ago was not the machine.
-  if (H.State == Host::Resting && H.NumRefuted < Host::MaxWrong) {
+  // It works: what broke a moment ago was not the machine. One that has been
+  // asked for its compiler since, and has not answered, must do that first.
+  if (H.State == Host::Resting && H.IsProven && H.NumRefuted < Host::MaxWrong) {
     TheLog.debug(H.Name + ": finished a job, and is used again");
     H.State = Host::Usable;
     H.SaidWhy = false;

@@ -40,6 +40,7 @@ struct Host {
   /// A name may have several, each of another machine. A host that is usable
   /// has one: jobs go where the probe went.
   std::vector<Address> Addresses;
+  bool IsProven = false; // of these addresses: it has the right compiler
   std::unique_ptr<Connection> Probe;
   std::unique_ptr<StatsQuery> Stats; // runs beside the probe
   Clock::time_point RestsUntil;

@@ -44,18 +44,28 @@ bool dtlto::distcc::lzoDecompress(ByteView In, size_t MaxSize, Pages &Out,
     return true;
   // A byte of the stream stands for at most 255 bytes: lengths are written as
   // a run of zeros, each of which adds 255.
-  size_t Room = MaxSize;
+  size_t Most = MaxSize;
   if (In.Size < (MaxSize >> 8))
-    Room = std::min(MaxSize, In.Size * 256 + 64);
+    Most = std::min(MaxSize, In.Size * 256 + 64);
+  size_t Room = Most;
   // A mapping of 0 bytes can't be made, but even the empty stream is one.
   Pages Result = Pages::reserve(std::max<size_t>(Room, 1));
-  if (!Result.data() || !initialized()) {
-    Error = "no address space for " + sizeText(Room);
-    return false;
+  // Where addresses are scarce, what nearly all objects take will do.
+  if (!Result.data() && In.Size < Most / 16) {
+    Room = In.Size * 16;
+    Result = Pages::reserve(Room);
   }
+  auto NoRoom = [&] {
+    Error = std::string(NoAddressSpace) + " for " + sizeText(Most);
+    return false;
+  };
+  if (!Result.data() || !initialized())
+    return NoRoom();
   lzo_uint Size = Room;
   int Status =
       lzo1x_decompress_safe(In.Data, In.Size, Result.data(), &Size, nullptr);
+  if (Status == LZO_E_OUTPUT_OVERRUN && Room != Most)
+    return NoRoom();
   if (Status == LZO_E_OUTPUT_OVERRUN && Room == MaxSize) {
     Error = "becomes larger than " + sizeText(MaxSize);
     return false;

@@ -363,7 +363,9 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job,
   Verdict V;
   if (!lzoDecompress({R.Object.data(), R.Object.size()}, MaxSize, V.Object,
                      Error))
-    return infrastructure("the object can't be read: " + Error, true);
+    return infrastructure(
+        "the object can't be read: " + Error,
+        Error.compare(0, NoAddressSpace.size(), NoAddressSpace) != 0);
   if (V.Object.size() == 0)
     return infrastructure(
         withFirstLine("the compiler made an empty object there", T.Err), true);

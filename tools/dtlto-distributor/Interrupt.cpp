@@ -19,8 +19,11 @@
 using namespace llvm;
 using namespace dtlto;
 
+static pid_t Parent = 0;
 static int Wake[2] = {-1, -1};
 static std::atomic<bool> IsEnding = false;
+
+void dtlto::noteParent() { Parent = ::getppid(); }
 
 void dtlto::waitIfEnding() {
   while (IsEnding)
@@ -46,7 +49,6 @@ void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
       [] { [[maybe_unused]] ssize_t N = ::write(Wake[1], "", 1); });
   if (!WithParent)
     return;
-  pid_t Parent = ::getppid();
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != Parent) // it went before that
     ::raise(SIGTERM);

@@ -12,10 +12,14 @@
 
 namespace dtlto {
 
+/// Notes who has started this process. Before anything that takes time: who is
+/// gone by then can't be told from who comes instead.
+void noteParent();
+
 /// From here on, SIGINT, SIGTERM and SIGHUP have \p End called, once, on a
 /// thread of its own; then the process ends with an error. If \p WithParent,
-/// they come when the program that started this one is gone, too. One call in a
-/// process.
+/// they come when the program that started this one is gone, too, or was by
+/// now. One call in a process.
 void endOnSignals(std::function<void()> End, bool WithParent);
 
 /// Doesn't return if the process is about to end for that: jobs that fail may

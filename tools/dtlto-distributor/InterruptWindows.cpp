@@ -23,6 +23,7 @@ using namespace dtlto;
 // As Windows has it for Ctrl-C, which says so to whoever started us.
 static constexpr DWORD ExitCode = 0xC000013A;
 
+static HANDLE Parent = nullptr;
 static std::function<void()> *TheEnd; // never destroyed
 static std::atomic<bool> IsEnding = false;
 
@@ -68,6 +69,8 @@ static HANDLE openParent() {
   return nullptr;
 }
 
+void dtlto::noteParent() { Parent = openParent(); }
+
 void dtlto::waitIfEnding() {
   if (IsEnding)
     ::Sleep(INFINITE);
@@ -76,10 +79,9 @@ void dtlto::waitIfEnding() {
 void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
   TheEnd = new std::function<void()>(std::move(End));
   ::SetConsoleCtrlHandler(onControl, TRUE);
-  HANDLE Parent = WithParent ? openParent() : nullptr;
-  if (!Parent)
+  if (!WithParent || !Parent)
     return;
-  std::thread([Parent] {
+  std::thread([] {
     ::WaitForSingleObject(Parent, INFINITE);
     end();
   }).detach();

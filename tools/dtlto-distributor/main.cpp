@@ -157,6 +157,7 @@ int main(int Argc, char **Argv) {
   InitLLVM Arguments(Argc, Argv); // makes them UTF-8
 #endif
   becomeLaunched(Argc, Argv);
+  noteParent();
 #ifndef _WIN32
   ::signal(SIGPIPE, SIG_IGN);
 #endif

@@ -7,6 +7,7 @@
 
 #include "FakeHost.h"
 #include "FakeResolver.h"
+#include <atomic>
 #include <cstdlib>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -239,6 +240,19 @@ TEST_F(FarmTest, NoFileDescriptorAtAll) {
   EXPECT_EQ(Host.open({"hosts=127.0.0.1"}), DTLTO_ERROR_INFRASTRUCTURE);
   ASSERT_EQ(Host.errors().size(), 1u);
   EXPECT_EQ(Host.errors()[0].find("can't start: "), 0u);
+}
+
+TEST_F(FarmTest, NoFileDescriptorForSsh) {
+  FakeHost Host;
+  FewFiles One(1);
+  ASSERT_EQ(Host.open({"hosts=me@host.test"}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status,
+            DTLTO_ERROR_INFRASTRUCTURE);
+  Host.close();
+  ASSERT_EQ(Host.warnings().size(), 1u);
+  EXPECT_NE(Host.warnings()[0].find("this machine can't start 'ssh': Too many"),
+            std::string::npos)
+      << Host.warnings()[0];
 }
 
 TEST_F(FarmTest, NoFileDescriptorForAConnection) {
@@ -677,6 +691,41 @@ TEST_F(FarmTest, AHostThatComesBack) {
   // B is known to be fast; A has to show it.
   EXPECT_EQ(Host.wait(Host.submit(smallJob("y.o"))).Worker, A.name());
   EXPECT_EQ(Host.warnings().size(), 1u);
+}
+
+/// An old job's end says nothing of machines that came to the name since.
+TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
+  setenv("DISTCC_BACKOFF_PERIOD", "1", 1);
+  Gate G;
+  MockDistccd A;
+  MockDistccd Other("19.1.6", "127.0.0.2", A.port());
+  auto NumAsked = std::make_shared<std::atomic<unsigned>>(0);
+  setResolver([=](const std::string &) {
+    return ++*NumAsked == 1
+               ? std::vector<std::string>{"127.0.0.1"}
+               : std::vector<std::string>{"127.0.0.2", "127.0.0.1"};
+  });
+  Other.onProbe([](MockDistccd::Peer &) {}); // it ends without an answer
+  A.onJob([&](MockDistccd::Peer &P) {
+    if (P.request().output() == "bad.o")
+      return;
+    G.wait();
+    Answer Good;
+    Good.Object = objectOf(P.request().output());
+    P.send(Good.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=two.test:" + std::to_string(A.port()) + "/2"}),
+            DTLTO_OK);
+  uint64_t Held = Host.submit(smallJob("held.o"));
+  Host.waitForState(Held, DTLTO_STATE_RUNNING);
+  uint64_t Bad = Host.submit(smallJob("bad.o"));
+  EXPECT_EQ(Host.wait(Bad).Status, DTLTO_ERROR_INFRASTRUCTURE);
+  Host.waitForLog("when asked for clang-19");
+  G.open();
+  EXPECT_EQ(Host.wait(Held).Status, DTLTO_OK);
+  Host.wait(Host.submit(smallJob("next.o")));
+  EXPECT_EQ(Other.numJobs(), 0u);
 }
 
 /// The last host broke one connection while others are fine: no reason to end.

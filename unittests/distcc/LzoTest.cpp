@@ -8,8 +8,10 @@
 #include "Lzo.h"
 #include "gtest/gtest.h"
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -77,6 +79,49 @@ TEST(LzoTest, HighestRatio) {
   ASSERT_TRUE(lzoDecompress(view(In), size_t(1) << 30, Out, Error)) << Error;
   EXPECT_TRUE(same(Out, Bytes(Size, 'x'))) << Out.size();
 }
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TAKES_ADDRESSES
+#endif
+#endif
+#ifndef TAKES_ADDRESSES
+namespace {
+/// No more than \p Free bytes of addresses can be had.
+class FewAddresses {
+public:
+  explicit FewAddresses(rlim_t Free) {
+    getrlimit(RLIMIT_AS, &Before);
+    rlim_t Pages = 0;
+    std::ifstream("/proc/self/statm") >> Pages;
+    rlimit Few = {Pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + Free,
+                  Before.rlim_max};
+    setrlimit(RLIMIT_AS, &Few);
+  }
+  ~FewAddresses() { setrlimit(RLIMIT_AS, &Before); }
+
+private:
+  rlimit Before;
+};
+} // namespace
+
+/// An object may become very large, but hardly any does.
+TEST(LzoTest, FewAddresses) {
+  Bytes Plain = randomBytes(9 << 20);
+  Bytes In = lzoCompress(view(Plain));
+  ASSERT_GT(In.size(), size_t(8) << 20);
+  Pages Out;
+  std::string Error;
+  {
+    FewAddresses Enough(size_t(400) << 20);
+    EXPECT_TRUE(lzoDecompress(view(In), size_t(2) << 30, Out, Error)) << Error;
+    EXPECT_TRUE(same(Out, Plain));
+  }
+  FewAddresses TooFew(size_t(64) << 20);
+  EXPECT_FALSE(lzoDecompress(view(In), size_t(2) << 30, Out, Error));
+  EXPECT_EQ(Error, "no address space for 2048 MiB");
+}
+#endif
 
 TEST(LzoTest, TooLarge) {
   Bytes In = lzoCompress(view(Bytes(3 << 20, 0)));

@@ -8,9 +8,12 @@
 #include "Program.h"
 #include "dtlto/sdk/Result.hpp"
 #include "gtest/gtest.h"
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -130,6 +133,59 @@ TEST_F(JobFolderTest, AProgramEndsWithItsGroup) {
 }
 
 // As if the linker was killed: nobody tells the guard to quit.
+/// What couldn't be written isn't there in part.
+TEST_F(JobFolderTest, AFileThatIsTooLarge) {
+  auto F = make();
+  rlimit Before;
+  ::getrlimit(RLIMIT_FSIZE, &Before);
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit Small = {1000, Before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &Small);
+  EXPECT_THROW(F->write("a", std::string(2000, 'x')), sdk::Error);
+  ::setrlimit(RLIMIT_FSIZE, &Before);
+  EXPECT_FALSE(fs::exists(Top / "app.jobs/a"));
+  EXPECT_TRUE(F->write("a", std::string(2000, 'x')));
+}
+
+/// A folder with files and without the marker would be taken for the user's by
+/// the next link.
+TEST_F(JobFolderTest, TheMarkerGoesLast) {
+  fs::path Folder = Top / "app.jobs";
+  for (bool ByGuard : {false, true}) {
+    pid_t Child = ::fork();
+    if (Child == 0) {
+      auto F = make();
+      for (int I = 0; I != 3000; ++I)
+        F->write(std::to_string(I), "text");
+      if (!ByGuard)
+        F.reset();
+      ::_exit(0);
+    }
+    ASSERT_GT(Child, 0);
+    auto NumFiles = [&] {
+      std::error_code EC;
+      size_t N = 0;
+      for (fs::directory_iterator It(Folder, EC), End; It != End && !EC;
+           It.increment(EC))
+        N += It->path().filename() != ".dtlto-jobs";
+      return N;
+    };
+    size_t NumWithout = 0;
+    for (int I = 0; I != 30000; ++I) {
+      bool HadFiles = NumFiles() != 0;
+      if (HadFiles && !fs::exists(Folder / ".dtlto-jobs") && NumFiles() != 0)
+        ++NumWithout;
+      if (!HadFiles && !fs::exists(Folder) &&
+          ::waitpid(Child, nullptr, WNOHANG) != 0)
+        break;
+      std::this_thread::sleep_for(1ms);
+    }
+    ::waitpid(Child, nullptr, WNOHANG);
+    EXPECT_FALSE(fs::exists(Folder));
+    EXPECT_EQ(NumWithout, 0u);
+  }
+}
+
 TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
   pid_t Child = ::fork();
   if (Child == 0) {
