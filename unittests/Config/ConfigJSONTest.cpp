@@ -737,14 +737,14 @@ TEST(ConfigJSONTest, PartsOfModules) {
   EXPECT_EQ(Read->Extras.Part.Index, 1u);
   EXPECT_EQ(Read->Extras.Part.Count, 8u);
 
-  std::string Part = "\"part\":[1,8],\"partition\":2";
+  std::string Part = "\"part\":[1,8],\"partition\":3";
   ASSERT_TRUE(contains(Text, Part)) << Text;
   for (const char *Wrong :
-       {"\"part\":[8,8],\"partition\":2", "\"part\":[-1,8],\"partition\":2",
-        "\"part\":[0,1],\"partition\":2", "\"part\":[1,65],\"partition\":2",
-        "\"part\":[1],\"partition\":2", "\"part\":[1,8,1],\"partition\":2",
-        "\"part\":[1,8],\"partition\":1", "\"part\":[1,8]", "\"partition\":2",
-        "\"part\":\"1\",\"partition\":2"}) {
+       {"\"part\":[8,8],\"partition\":3", "\"part\":[-1,8],\"partition\":3",
+        "\"part\":[0,1],\"partition\":3", "\"part\":[1,65],\"partition\":3",
+        "\"part\":[1],\"partition\":3", "\"part\":[1,8,1],\"partition\":3",
+        "\"part\":[1,8],\"partition\":2", "\"part\":[1,8]", "\"partition\":3",
+        "\"part\":\"1\",\"partition\":3"}) {
     std::string Changed = Text;
     Changed.replace(Changed.find(Part), Part.size(), Wrong);
     Read = readConfig(Changed);

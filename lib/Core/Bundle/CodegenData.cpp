@@ -161,7 +161,8 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
   for (Function &F : Functions) {
     uint32_t Name = C.u32(), Module = C.u32();
     F.NumInstructions = C.u32();
-    F.OperandsAt = C.at() + C.u64();
+    uint64_t Here = C.at();
+    F.OperandsAt = Here + C.u64();
     if (C.failed() || Name >= NumNames ||
         F.NumInstructions > MaxMapInstructions)
       return bad("a function with numbers out of their range");
