@@ -295,7 +295,8 @@ fn settings(params: &Params) -> Result<String, (i32, String)> {
             None => return Err((CALLER, format!("wrong argument '{}'", arg))),
         }
     }
-    let run = Command::new(&clang).arg("--version").output();
+    // Found as jobs find it, which don't run in the linker's folder.
+    let run = Command::new(&clang).arg("--version").current_dir(std::env::temp_dir()).output();
     let run = run.map_err(|e| infrastructure(&clang, e))?;
     // Another version would make other objects.
     let wanted = text(params.llvm_version);

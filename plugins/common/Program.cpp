@@ -91,10 +91,11 @@ Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
   if (!Why) {
     posix_spawn_file_actions_t Actions;
     posix_spawn_file_actions_init(&Actions);
+    // First, since the folder's may be one of these.
+    posix_spawn_file_actions_addfchdir_np(&Actions, Folder.fd());
     posix_spawn_file_actions_adddup2(&Actions, Ends[0][0], 0);
     posix_spawn_file_actions_adddup2(&Actions, Ends[1][1], 1);
     posix_spawn_file_actions_adddup2(&Actions, Ends[2][1], 2);
-    posix_spawn_file_actions_addfchdir_np(&Actions, Folder.fd());
     posix_spawnattr_t Attr;
     posix_spawnattr_init(&Attr);
     posix_spawnattr_setflags(&Attr,

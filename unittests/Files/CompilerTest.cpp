@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files/Compiler.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -55,6 +57,15 @@ TEST(Compiler, IsAsked) {
   ASSERT_TRUE(bool(C)) << toString(C.takeError());
   EXPECT_EQ(C->Version, LLVM_VERSION_STRING);
   EXPECT_TRUE(StringRef(C->Triple).starts_with("aarch64-")) << C->Triple;
+  C = askCompiler({TEST_CLANG, "-target", "aarch64-linux-gnu", "-O2"});
+  ASSERT_TRUE(bool(C)) << toString(C.takeError());
+  EXPECT_TRUE(StringRef(C->Triple).starts_with("aarch64-")) << C->Triple;
+  SmallString<128> Config;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("dtlto-unit", "cfg", Config));
+  C = askCompiler({TEST_CLANG, "--config", Config.str().str(), "-O2"});
+  sys::fs::remove(Config);
+  ASSERT_TRUE(bool(C)) << toString(C.takeError());
+  EXPECT_EQ(C->Config, Config);
   EXPECT_EQ(toString(askCompiler({"/nonexistent/clang"}).takeError()),
             "the compiler '/nonexistent/clang': can't run "
             "'/nonexistent/clang': No such file or directory");

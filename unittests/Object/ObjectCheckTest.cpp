@@ -16,6 +16,7 @@
 #include "llvm/Object/ELFTypes.h"
 #include "llvm/Object/MachO.h"
 #include "llvm/Object/Wasm.h"
+#include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Target/TargetOptions.h"
 #include "gtest/gtest.h"
@@ -499,6 +500,97 @@ TEST(ObjectCheckELFTest, CompressedSections) {
                            "bytes before compression"),
             std::string::npos)
       << F.check();
+}
+
+/// What the integrated assembler makes of \p Text.
+static Bytes assembled(const std::string &Text, StringRef Triple,
+                       const TargetOptions &Options = {}) {
+  std::string IR;
+  for (StringRef Rest = Text, Line; !Rest.empty();) {
+    std::tie(Line, Rest) = Rest.split('\n');
+    IR += "module asm \"";
+    for (char C : Line)
+      IR += C == '"' ? "\\22" : std::string(1, C);
+    IR += "\"\n";
+  }
+  return compileObject(IR, Triple, Options);
+}
+
+/// As <sys/sdt.h> has it in an inline function, and as LLD wouldn't place it.
+TEST(ObjectCheckELFTest, NotesInGroups) {
+  for (bool IsDropped : {false, true}) {
+    std::string Text =
+        ".section .text.f,\"axG\",@progbits,f,comdat\n"
+        ".weak f\n"
+        "f: nop\n"
+        ".pushsection " +
+        std::string(IsDropped ? ".note.gnu.build-id" : ".note.stapsdt") +
+        ",\"?\",\"note\"\n"
+        ".balign 4\n"
+        ".4byte 8, 8, 3\n"
+        ".asciz \"stapsdt\"\n"
+        ".8byte f\n"
+        ".popsection";
+    std::string Why =
+        check(ref(assembled(Text, ElfFile::Target)), ElfFile::Target);
+    EXPECT_EQ(Why.find("it is in another group") != std::string::npos,
+              IsDropped)
+        << Why;
+    EXPECT_EQ(Why.empty(), !IsDropped) << Why;
+  }
+}
+
+TEST(ObjectCheckELFTest, ZerosThatZstdPacks) {
+  if (!compression::zstd::isAvailable())
+    GTEST_SKIP();
+  TargetOptions Options;
+  Options.MCOptions.CompressDebugSections = DebugCompressionType::Zstd;
+  ElfFile F(assembled(".section .debug_addr,\"\",@progbits\n.zero 1000000",
+                      ElfFile::Target, Options));
+  ASSERT_LT(F.section(".debug_addr").sh_size, 500u);
+  EXPECT_EQ(F.check(), "");
+  F.entry<object::ELF64LE::Chdr>(".debug_addr").ch_size = uint64_t(1) << 40;
+  EXPECT_NE(F.check().find(".debug_addr: it can't have 1099511627776 bytes"),
+            std::string::npos)
+      << F.check();
+}
+
+namespace {
+/// An object with \p NumUnits compile units, all of one line table with
+/// \p NumEntries directories, and one more at \p Last.
+std::string lineTables(unsigned NumUnits, unsigned NumEntries, unsigned Last,
+                       unsigned NumFlags = 0) {
+  auto Unit = [](unsigned At) {
+    return ".long 13\n.short 5\n.byte 1, 8\n.long 0\n.byte 1\n.long " +
+           std::to_string(At) + "\n";
+  };
+  std::string Text = ".section .debug_abbrev,\"\",@progbits\n"
+                     ".byte 1, 0x11, 0, 0x10, 0x17\n";
+  for (unsigned I = 0; I != NumFlags; ++I)
+    Text += ".byte 0x3f, 0x19\n"; // it takes no bytes in the unit
+  Text += ".byte 0, 0, 0\n"
+          ".section .debug_info,\"\",@progbits\n"
+          ".rept " +
+          std::to_string(NumUnits) + "\n" + Unit(0) + ".endr\n" + Unit(Last) +
+          ".section .debug_line,\"\",@progbits\n"
+          ".long 4f-1f\n"
+          "1: .short 5\n.byte 8, 0\n.long 3f-2f\n"
+          "2: .byte 1, 1, 1, -5, 14, 13\n.zero 12\n.byte 1, 1, 8\n.uleb128 " +
+          std::to_string(NumEntries) + "\n.zero " + std::to_string(NumEntries) +
+          "\n.byte 0, 0\n"
+          "3: .byte 0\n"
+          "4:";
+  return check(ref(assembled(Text, ElfFile::Target)), ElfFile::Target);
+}
+} // namespace
+
+/// Each byte is looked at once: this would take hours otherwise.
+TEST(ObjectCheckELFTest, ManyUnitsOfOneLineTable) {
+  EXPECT_EQ(lineTables(200000, 200000, 0), "");
+  EXPECT_NE(lineTables(1, 100, 60).find("line tables overlap"),
+            std::string::npos);
+  EXPECT_NE(lineTables(1, 1, 0, 200).find("has 201 attributes"),
+            std::string::npos);
 }
 
 /// Where version 5 of a line table has the form of its directories' names.

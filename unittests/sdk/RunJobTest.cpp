@@ -180,6 +180,39 @@ TEST_F(RunJobTest, RelativePathsOfProgramsAreRefused) {
   EXPECT_EQ(O.Message, "neither a name nor an absolute path: 'bin/clang'");
 }
 
+// The version of one program says nothing of another's objects.
+TEST_F(RunJobTest, WhatIsCheckedIsWhatRuns) {
+  for (const char *Folder : {"near", "far"}) {
+    EXPECT_FALSE(llvm::sys::fs::create_directory(Top.path(Folder)));
+    std::string Name = std::string(Folder) + "/cc";
+    Top.write(Name, "#!/bin/sh\n: > '" + Top.path("") + "'/ran-" + Folder +
+                        "\n[ \"$1\" = --version ] || echo x > out/here.o\n"
+                        "echo clang version 19.1.7\n");
+    EXPECT_EQ(chmod(Top.path(Name).c_str(), 0700), 0);
+  }
+  inProcesses(1, [&](unsigned) {
+    char Text[4096];
+    if (chdir(Top.path("").c_str()) != 0)
+      return false;
+    setenv("PATH", ("near:" + Top.path("far") + ":/usr/bin:/bin").c_str(), 1);
+    return dtlto_run_check_clang("cc", "19.1.7", Text, sizeof(Text)) ==
+               DTLTO_OK &&
+           run("cc").Status == DTLTO_OK;
+  });
+  EXPECT_TRUE(exists("ran-far"));
+  EXPECT_FALSE(exists("ran-near"));
+  EXPECT_EQ(run("no-program-of-that-name").Message,
+            "can't run 'no-program-of-that-name': No such file or directory");
+}
+
+TEST_F(RunJobTest, WithoutStandardInput) {
+  std::string Program = script("cat a/b/in > out/here.o");
+  inProcesses(1, [&](unsigned) {
+    close(STDIN_FILENO);
+    return run(Program).Object == Inputs[0].second;
+  });
+}
+
 TEST_F(RunJobTest, AnExitCodeIsNoObject) {
   for (const char *Text : {"true", ": > out/here.o", "mkdir out/here.o"}) {
     Outcome O = runScript(std::string("echo why >&2; echo x >&2; ") + Text);

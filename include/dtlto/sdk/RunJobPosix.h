@@ -25,25 +25,54 @@
 typedef int dtlto_run_dir; /* a descriptor */
 #define DTLTO_RUN_HERE (-1)
 
+/* Finds `program` where PATH says, but for what depends on the folder that we are
+ * in: the program whose version was asked for is the one that compiles. Returns 0,
+ * or what went wrong as errno has it. */
+static inline int dtlto_run_find(const char *program, char *path, size_t size) {
+  struct stat info;
+  if (strchr(program, '/'))
+    return (size_t)snprintf(path, size, "%s", program) < size ? 0
+                                                              : ENAMETOOLONG;
+  const char *next = getenv("PATH");
+  if (!next)
+    next = "/usr/bin:/bin";
+  for (; *next; next += *next == ':') {
+    size_t length = strcspn(next, ":");
+    int is_whole =
+        *next == '/' && (size_t)snprintf(path, size, "%.*s/%s", (int)length,
+                                         next, program) < size;
+    if (is_whole && !stat(path, &info) && S_ISREG(info.st_mode) &&
+        !access(path, X_OK))
+      return 0;
+    next += length;
+  }
+  return ENOENT;
+}
+
 /* Starts run->program with `args` in the folder `dir` (-1: where we are), with
  * stdout and stderr to `out`. Returns 0, or what went wrong as errno has it. */
 static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
                                   int dir, int out, pid_t *pid) {
+  char path[4096];
   posix_spawn_file_actions_t actions;
-  int error = posix_spawn_file_actions_init(&actions);
+  int error = dtlto_run_find(run->program, path, sizeof(path));
+  if (!error)
+    error = posix_spawn_file_actions_init(&actions);
   if (error)
     return error;
-  error =
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  /* First, since it may be 0 itself. */
+  if (dir >= 0)
+    error = posix_spawn_file_actions_addfchdir_np(&actions, dir);
+  if (!error)
+    error =
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   if (!error)
     error = posix_spawn_file_actions_adddup2(&actions, out, 1);
   if (!error)
     error = posix_spawn_file_actions_adddup2(&actions, out, 2);
-  if (!error && dir >= 0)
-    error = posix_spawn_file_actions_addfchdir_np(&actions, dir);
   if (!error)
-    error = posix_spawnp(pid, run->program, &actions, NULL, (char *const *)args,
-                         environ);
+    error = posix_spawn(pid, path, &actions, NULL, (char *const *)args,
+                        environ);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }

@@ -86,11 +86,8 @@ Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
   auto Fail = [&](const Twine &Why) {
     return failure("the compiler '" + printable(Args[0]) + "': " + Why);
   };
-  std::vector<std::string> Ask = {Args[0]};
-  for (StringRef Arg : Args.drop_front())
-    if (Arg.starts_with("--target=") || Arg.starts_with("--config") ||
-        Arg == "--no-default-config" || Arg == "-m32" || Arg == "-m64")
-      Ask.push_back(Arg.str());
+  // With all, since many choose another target.
+  std::vector<std::string> Ask(Args.begin(), Args.end());
   Ask.push_back("--version");
   using Clock = std::chrono::steady_clock;
   Clock::time_point End = Clock::now() + MaxAnswer;

@@ -25,9 +25,12 @@ using namespace llvm::ELF;
 using namespace llvm::object;
 using namespace dtlto;
 
-// More than zlib can, and than any debug information of LLVM's takes. A linker
-// allocates what the header claims.
+// More than zlib can, and than zstd makes of all but zeros. A linker allocates
+// what the header claims.
 static constexpr uint64_t MaxCompression = 1100;
+// What zstd makes of zeros: a block of 128 KiB takes four bytes, and fewer of
+// them than this many bytes' worth are in any debug information.
+static constexpr uint64_t MaxZeros = 1 << 15, MaxZeroBytes = 64 << 20;
 
 namespace {
 
@@ -101,7 +104,10 @@ private:
     case SHT_LLVM_LTO:
       return true;
     default:
-      return Names[Index].starts_with(".note.");
+      return is_contained({".note.GNU-stack", ".note.gnu.property",
+                           ".note.GNU-split-stack", ".note.GNU-no-split-stack",
+                           ".note.gnu.build-id"},
+                          Names[Index]);
     }
   }
 
@@ -298,8 +304,11 @@ Error ELFCheck<ELFT>::checkCompressed(const Shdr &S, Bytes Contents) {
   const auto &Header = *reinterpret_cast<const Chdr *>(Contents.data());
   if (Header.ch_type != ELFCOMPRESS_ZLIB && Header.ch_type != ELFCOMPRESS_ZSTD)
     return failure("unknown compression " + Twine(Header.ch_type));
+  bool MayBeZeros = Header.ch_type == ELFCOMPRESS_ZSTD &&
+                    Header.ch_size <= MaxZeroBytes &&
+                    Header.ch_size / MaxZeros <= Contents.size();
   if (Header.ch_size == 0 ||
-      Header.ch_size / MaxCompression > Contents.size() ||
+      (Header.ch_size / MaxCompression > Contents.size() && !MayBeZeros) ||
       (S.sh_flags & SHF_MERGE && S.sh_entsize != 0 &&
        Header.ch_size % S.sh_entsize != 0))
     return failure("it can't have " + Twine(Header.ch_size) +

@@ -7,6 +7,7 @@
 
 #include "Object/LineTableCheck.h"
 #include "Support/Failure.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/DebugInfo/DWARF/DWARFAbbreviationDeclaration.h"
 #include "llvm/DebugInfo/DWARF/DWARFCompileUnit.h"
@@ -16,11 +17,17 @@
 #include "llvm/DebugInfo/DWARF/DWARFFormValue.h"
 #include "llvm/DebugInfo/DWARF/DWARFObject.h"
 #include "llvm/Object/RelocationResolver.h"
+#include <map>
 
 using namespace llvm;
 using namespace llvm::dwarf;
 using namespace llvm::object;
 using namespace dtlto;
+
+// LLVM writes some twenty, and one table of abbreviations for all units of a
+// module. Each unit's are read, so that more take time.
+static constexpr size_t MaxAttributes = 100;
+static constexpr size_t MaxAbbrevs = 100;
 
 /// A number, as LLVM's reader wants it for directories, times and sizes.
 static bool isNumber(Form F) {
@@ -76,9 +83,35 @@ static Expected<bool> readEntries(const DWARFDataExtractor &Data,
   return HasPath;
 }
 
+namespace {
+/// Where line tables are that were checked. Those of two units may be one, but
+/// don't overlap otherwise: each byte is read once.
+class Tables {
+public:
+  /// False if the table from \p Begin on was checked.
+  Expected<bool> add(uint64_t Begin, uint64_t End) {
+    auto Next = Ends.upper_bound(Begin);
+    if (Next != Ends.begin()) {
+      auto Last = std::prev(Next);
+      if (Last->first == Begin)
+        return false;
+      if (Last->second > Begin)
+        Next = Last;
+    }
+    if (Next != Ends.end() && Next->first < End)
+      return failure("line tables overlap");
+    Ends[Begin] = End;
+    return true;
+  }
+
+private:
+  std::map<uint64_t, uint64_t> Ends; // by their beginnings
+};
+} // namespace
+
 /// What was found by relocations is only known if \p IsKnown is true.
 static Error checkLineTable(DWARFUnit &Unit, uint64_t Offset,
-                            const bool &IsKnown) {
+                            const bool &IsKnown, Tables &Checked) {
   DWARFDataExtractor Data(Unit.getContext().getDWARFObj(),
                           Unit.getLineSection(), Unit.isLittleEndian(),
                           Unit.getAddressByteSize());
@@ -87,6 +120,11 @@ static Error checkLineTable(DWARFUnit &Unit, uint64_t Offset,
   uint64_t Length;
   std::tie(Length, Params.Format) = Data.getInitialLength(C);
   Data = DWARFDataExtractor(Data, C.tell() + Length);
+  if (C) {
+    Expected<bool> IsNew = Checked.add(Offset, C.tell() + Length);
+    if (!IsNew || !*IsNew)
+      return joinErrors(IsNew.takeError(), C.takeError());
+  }
   // Older ones have no forms, and newer ones are refused.
   bool HasForms = Data.getU16(C) == Params.Version;
   Params.AddrSize = Data.getU8(C);
@@ -123,6 +161,9 @@ Error dtlto::checkFirstEntry(DWARFUnit &Unit) {
           static_cast<uint32_t>(Data.getULEB128(&Offset)));
   if (!Kind)
     return Error::success();
+  if (Kind->getNumAttributes() > MaxAttributes)
+    return failure("a compile unit has " + Twine(Kind->getNumAttributes()) +
+                   " attributes");
   for (const auto &Attribute : Kind->attributes()) {
     uint64_t Begin = Offset;
     if (!Attribute.isImplicitConst() &&
@@ -137,9 +178,14 @@ Error dtlto::checkFirstEntry(DWARFUnit &Unit) {
 
 /// \p IsKnown becomes false when the context reads what isn't known.
 static Error checkUnits(DWARFContext &Context, bool &IsKnown) {
+  Tables Checked;
+  DenseSet<uint64_t> Abbrevs; // where they are
   for (const std::unique_ptr<DWARFUnit> &Unit : Context.compile_units()) {
     if (!IsKnown)
       return failure("its compile units are where another object says");
+    Abbrevs.insert(Unit->getAbbreviationsOffset());
+    if (Abbrevs.size() > MaxAbbrevs)
+      return failure("its compile units have too many tables of abbreviations");
     if (Error E = checkFirstEntry(*Unit))
       return E;
     DWARFDie Die = Unit->getUnitDIE();
@@ -148,7 +194,7 @@ static Error checkUnits(DWARFContext &Context, bool &IsKnown) {
       continue;
     std::optional<uint64_t> Offset = toSectionOffset(Die.find(DW_AT_stmt_list));
     if (Offset && (!IsKnown || *Offset < Unit->getLineSection().Data.size()))
-      if (Error E = checkLineTable(*Unit, *Offset, IsKnown))
+      if (Error E = checkLineTable(*Unit, *Offset, IsKnown, Checked))
         return E;
     IsKnown = true;
   }
