@@ -555,6 +555,41 @@ TEST(ObjectCheckELFTest, ZerosThatZstdPacks) {
       << F.check();
 }
 
+static std::string checkAssembled(const std::string &Text, StringRef Triple) {
+  return check(ref(assembled(Text, Triple)), Triple);
+}
+static void expectWithin(const std::string &Part, const std::string &Whole) {
+  EXPECT_NE(Whole.find(Part), std::string::npos) << Whole;
+}
+
+/// Linkers leave out bytes, one relocation after the other.
+TEST(ObjectCheckELFTest, CodeThatIsShortened) {
+  constexpr StringLiteral RISCV = "riscv64-unknown-linux-gnu",
+                          LoongArch = "loongarch64-unknown-linux-gnu";
+  for (StringRef Triple : {RISCV, LoongArch}) {
+    std::string Text = "declare void @other()\n";
+    for (const char *Name : {"f", "g", "h"})
+      Text += std::string("define void @") + Name +
+              "(ptr %p) \"target-features\"=\"+relax\" align 32 {\n"
+              "  call void @other()\n  store volatile ptr @f, ptr %p\n"
+              "  call void @other()\n  ret void\n}\n";
+    Bytes Object = compileObject(Text, Triple, {});
+    EXPECT_EQ(check(ref(Object), Triple), "");
+    EXPECT_NE(Object.size(), 0u);
+  }
+  expectWithin("relocations overlap at 58 of .text",
+               checkAssembled(".reloc 0, R_RISCV_ALIGN, 62\n"
+                              ".reloc 58, R_RISCV_ALIGN, 6\n.zero 64",
+                              RISCV));
+  expectWithin("relocations overlap at 4 of .text",
+               checkAssembled(".reloc 0, R_RISCV_CALL_PLT, f\n"
+                              ".reloc 4, R_RISCV_CALL_PLT, f\n.zero 12",
+                              RISCV));
+  expectWithin("relocation 0 of .text aligns by 536870908",
+               checkAssembled(".reloc 4, R_LARCH_ALIGN, 0x1ffffffc\n.zero 4",
+                              LoongArch));
+}
+
 namespace {
 /// An object with \p NumUnits compile units, all of one line table with
 /// \p NumEntries directories, and one more at \p Last.
@@ -1007,4 +1042,44 @@ TEST(ObjectCheckTest, TargetsWithoutAFormatOfOurs) {
   for (const char *Other : {"powerpc64-ibm-aix", "", "unknown-unknown-unknown",
                             "dxil-unknown-shadermodel6.0"})
     EXPECT_NE(check(ref(objectFor("x86_64-pc-linux-gnu")), Other), "") << Other;
+}
+
+/// LLD takes them for what runtimes define.
+TEST(ObjectCheckCOFFTest, SymbolsThatLinkersLookAt) {
+  for (const char *Triple :
+       {"x86_64-pc-windows-msvc", "i686-pc-windows-msvc"}) {
+    std::string Name = Triple[0] == 'i' ? "__tls_used" : "_tls_used";
+    EXPECT_EQ(checkAssembled(".data\n.globl " + Name + "\n" + Name +
+                                 ": .long 1\n.globl other\nother = 5",
+                             Triple),
+              "");
+    expectWithin(
+        "_tls_used is in no section",
+        checkAssembled(".globl " + Name + "\n" + Name + " = 5", Triple));
+    expectWithin("a weak",
+                 checkAssembled(".weak " + Name + "\n.long " + Name, Triple));
+  }
+}
+
+/// LLD follows the addresses without a look at the first of them.
+TEST(ObjectCheckMachOTest, HintsForLinkers) {
+  constexpr StringLiteral Triple = "arm64-apple-macosx12.0.0";
+  std::string Object =
+      ref(assembled("_f:\nL1: adrp x0, _g@PAGE\nL2: add x0, x0, _g@PAGEOFF\n"
+                    "ret\n.loh AdrpAdd L1, L2",
+                    Triple))
+          .str();
+  EXPECT_EQ(check(Object, Triple), "");
+  size_t At = Object.find(std::string("\7\2\0\4", 4));
+  ASSERT_NE(At, std::string::npos);
+  auto With = [&](size_t Byte, char Value) {
+    std::string Changed = Object;
+    Changed[At + Byte] = Value;
+    return check(Changed, Triple);
+  };
+  expectWithin("a hint for linkers is for 64", With(2, 64));
+  expectWithin("a hint for linkers is for 3", With(3, 3));
+  expectWithin("of kind 7 has 1 addresses", With(1, 1));
+  expectWithin("of kind 3 has two addresses", With(0, 3));
+  expectWithin("of kind 99 has 2 addresses", With(0, 99));
 }

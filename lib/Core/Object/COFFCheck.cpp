@@ -53,6 +53,12 @@ private:
   Error checkTypes(Bytes Contents);
   Error checkDebugSymbols(const coff_section &S, Bytes Contents);
 
+  /// Whether LLD looks at what a symbol of that name is of.
+  bool isRead(StringRef Name) const {
+    if (File.getMachine() == IMAGE_FILE_MACHINE_I386)
+      Name.consume_front("_");
+    return Name == "_load_config_used" || Name == "_tls_used";
+  }
   bool isSymbol(uint64_t Index) const {
     return Index < IsSymbol.size() && IsSymbol[Index];
   }
@@ -172,6 +178,9 @@ Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
       return failure("no external symbol");
     if (Section > 0 && IsDropped[Section])
       return failure("it is in a section that is dropped");
+    if (isRead(*Name) && Section <= 0 &&
+        (Section != IMAGE_SYM_UNDEFINED || S.getValue() != 0))
+      return failure(*Name + " is in no section");
     break;
   case IMAGE_SYM_CLASS_STATIC:
     if (Section == IMAGE_SYM_UNDEFINED)
@@ -195,6 +204,8 @@ Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
   case IMAGE_SYM_CLASS_WEAK_EXTERNAL: {
     if (Section != IMAGE_SYM_UNDEFINED || Aux != 1 || Name->empty())
       return failure("no weak symbol");
+    if (isRead(*Name))
+      return failure("a weak " + *Name);
     uint32_t Other = S.getAux<coff_aux_weak_external>()->TagIndex;
     if (!isSymbol(Other))
       return failure("a weak symbol for symbol " + Twine(Other) + " of " +

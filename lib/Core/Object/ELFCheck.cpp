@@ -111,6 +111,20 @@ private:
     }
   }
 
+  /// The bytes that LoongArch's R_LARCH_ALIGN \p R stands for. Without a
+  /// symbol, the addend is their number; else its last byte is the alignment's
+  /// logarithm.
+  std::optional<uint64_t> paddingOf(const Reloc &R) const {
+    uint64_t Log = uint64_t(R.Addend) & 0xff;
+    if (R.Symbol == 0)
+      Log = R.Addend > 0 ? Log2_64(uint64_t(R.Addend)) + 1 : 0;
+    else if (Symbols[R.Symbol].st_shndx == SHN_UNDEF)
+      return std::nullopt; // another object says which it is
+    if (Log < 2 || Log >= 32)
+      return std::nullopt;
+    return (uint64_t(1) << Log) - 4;
+  }
+
   std::string name(size_t Index) const {
     return Names[Index].empty() ? ("section " + Twine(Index)).str()
                                 : printable(Names[Index].take_front(100));
@@ -496,6 +510,9 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
   uint64_t LastOffset = 0;
   bool AreSorted = machine() == EM_S390; // by LLD, before it looks at the next
   std::optional<Reloc> NeedsNext;
+  // Where bytes may be left out, and up to where: linkers go from one to the
+  // next, by their offsets.
+  std::vector<std::pair<uint64_t, uint64_t>> Shortened;
   auto Check = [&](const Reloc &R) -> Error {
     auto Fail = [&](const Twine &Why) {
       return fail(I, "relocation " + Twine(Number) + " of " + name(S.sh_info) +
@@ -515,6 +532,16 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
                            uint64_t(R.Addend) > Size - R.Offset - W.After))
       return Fail("reaches " + Twine(R.Addend) + " bytes further");
     const Sym &Symbol = Symbols[R.Symbol];
+    if (IsAllocated && mayShorten(machine(), R.Type)) {
+      uint64_t Length = W.AddendIsSize ? uint64_t(R.Addend) : uint64_t(W.After);
+      if (machine() == EM_LOONGARCH && R.Type == R_LARCH_ALIGN) {
+        std::optional<uint64_t> Padding = paddingOf(R);
+        if (!Padding || *Padding > Size - R.Offset)
+          return Fail("aligns by " + Twine(R.Addend));
+        Length = *Padding;
+      }
+      Shortened.push_back({R.Offset, R.Offset + Length});
+    }
     if (IsAllocated)
       if (Error E = checkApplied(machine(), R.Type, Symbol.getType() == STT_TLS,
                                  Symbol.st_shndx != SHN_UNDEF))
@@ -582,6 +609,11 @@ template <class ELFT> Error ELFCheck<ELFT>::checkRelocations(size_t I) {
   }
   if (E)
     return E;
+  llvm::sort(Shortened);
+  for (size_t N = 1; N < Shortened.size(); ++N)
+    if (Shortened[N].first < Shortened[N - 1].second)
+      return fail(I, "relocations overlap at " + Twine(Shortened[N].first) +
+                         " of " + name(S.sh_info));
   HasCalls |= MarksCalls;
   LacksCalls |= PreparesCalls && !MarksCalls;
   if (NeedsNext)

@@ -12,6 +12,8 @@
 #include "Support/Text.h"
 #include "llvm/DebugInfo/DWARF/DWARFCompileUnit.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/MC/MCLinkerOptimizationHint.h"
+#include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/Endian.h"
 #include <map>
 #include <set>
@@ -83,6 +85,7 @@ private:
   void readSections();
   Error checkSymbols();
   Error checkUnit();
+  Error checkHints(StringRef Hints) const;
   Error checkSection(const Section &S);
   Error checkRecords(const Section &S, StringRef Contents);
   Error checkPlaces(const Section &S,
@@ -176,7 +179,55 @@ Error MachOCheck::check() {
     if (Error E = checkSection(S))
       return Fail(toString(std::move(E)));
   }
+  for (const auto &Command : File.load_commands())
+    if (Command.C.cmd == LC_LINKER_OPTIMIZATION_HINT) {
+      linkedit_data_command Data = File.getLinkeditDataLoadCommand(Command);
+      if (Data.dataoff > File.getData().size() ||
+          Data.datasize > File.getData().size() - Data.dataoff)
+        return failure("its hints for linkers are outside of the file");
+      if (Error E =
+              checkHints(File.getData().substr(Data.dataoff, Data.datasize)))
+        return E;
+    }
   return Error::success();
+}
+
+/// A linker replaces the instructions that they name. The format is that of
+/// MCLOHDirective: a kind, a number of addresses, these.
+Error MachOCheck::checkHints(StringRef Hints) const {
+  DataExtractor Data(Hints, File.isLittleEndian(), uint8_t(wordSize()));
+  DataExtractor::Cursor C(0);
+  auto Fail = [&](const Twine &Why) {
+    return joinErrors(failure("a hint for linkers " + Why), C.takeError());
+  };
+  while (C && C.tell() != Hints.size()) {
+    uint64_t Kind = Data.getULEB128(C);
+    if (!C || Kind == 0)
+      break; // padding
+    uint64_t Count = Data.getULEB128(C);
+    if (C && (Count < 2 || Count > 3 || Kind > MCLOH_AdrpLdrGot))
+      return Fail("of kind " + Twine(Kind) + " has " + Twine(Count) +
+                  " addresses");
+    bool NeedsThree = Kind == MCLOH_AdrpAddLdr || Kind == MCLOH_AdrpLdrGotLdr ||
+                      Kind == MCLOH_AdrpAddStr || Kind == MCLOH_AdrpLdrGotStr;
+    if (C && NeedsThree && Count != 3)
+      return Fail("of kind " + Twine(Kind) + " has two addresses");
+    for (; Count != 0 && C; --Count) {
+      uint64_t Address = Data.getULEB128(C);
+      if (!C)
+        break;
+      // As a linker looks for it.
+      auto Next = partition_point(
+          Sections, [&](const Section &S) { return S.Address <= Address; });
+      if (Next == Sections.begin())
+        return Fail("is for " + Twine(Address));
+      const Section &In = *std::prev(Next);
+      if (In.isZeros() || Address % 4 != 0 || In.Size < 4 ||
+          Address - In.Address > In.Size - 4)
+        return Fail("is for " + Twine(Address));
+    }
+  }
+  return C.takeError();
 }
 
 Error MachOCheck::checkSymbols() {

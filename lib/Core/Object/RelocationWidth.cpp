@@ -343,3 +343,60 @@ RelocationWidth dtlto::relocationWidth(uint16_t Machine, uint32_t Type) {
     return bytes(Type == 0 ? 0 : 1);
   }
 }
+
+bool dtlto::mayShorten(uint16_t Machine, uint32_t Type) {
+  if (Machine == EM_RISCV)
+    switch (Type) {
+    case R_RISCV_NONE:
+    case R_RISCV_RELAX:
+    case R_RISCV_32:
+    case R_RISCV_64:
+    case R_RISCV_32_PCREL:
+    case R_RISCV_ADD8:
+    case R_RISCV_ADD16:
+    case R_RISCV_ADD32:
+    case R_RISCV_ADD64:
+    case R_RISCV_SUB6:
+    case R_RISCV_SUB8:
+    case R_RISCV_SUB16:
+    case R_RISCV_SUB32:
+    case R_RISCV_SUB64:
+    case R_RISCV_SET6:
+    case R_RISCV_SET8:
+    case R_RISCV_SET16:
+    case R_RISCV_SET32:
+    case R_RISCV_SET_ULEB128:
+    case R_RISCV_SUB_ULEB128:
+    case 191: // R_RISCV_VENDOR, which says whose the next one is
+      return false;
+    default:
+      return true;
+    }
+  if (Machine == EM_LOONGARCH)
+    switch (Type) {
+    case R_LARCH_NONE:
+    case R_LARCH_RELAX:
+    case R_LARCH_32:
+    case R_LARCH_64:
+    case R_LARCH_32_PCREL:
+    case R_LARCH_64_PCREL:
+    case R_LARCH_ADD6:
+    case R_LARCH_ADD8:
+    case R_LARCH_ADD16:
+    case R_LARCH_ADD24:
+    case R_LARCH_ADD32:
+    case R_LARCH_ADD64:
+    case R_LARCH_SUB6:
+    case R_LARCH_SUB8:
+    case R_LARCH_SUB16:
+    case R_LARCH_SUB24:
+    case R_LARCH_SUB32:
+    case R_LARCH_SUB64:
+    case R_LARCH_ADD_ULEB128:
+    case R_LARCH_SUB_ULEB128:
+      return false;
+    default:
+      return true;
+    }
+  return false;
+}

@@ -24,6 +24,10 @@ struct RelocationWidth {
 /// takes a byte: linkers refuse it.
 RelocationWidth relocationWidth(uint16_t Machine, uint32_t Type);
 
+/// Whether linkers may leave out bytes of what such a relocation is for: code
+/// and padding, on machines where they do.
+bool mayShorten(uint16_t Machine, uint32_t Type);
+
 } // namespace dtlto
 
 #endif // DTLTO_OBJECT_RELOCATIONWIDTH_H
