@@ -6,6 +6,7 @@
 //   out       none is up
 //   error     it can't be asked
 //   nameless  a worker has no name
+//   unsized   the struct of a worker has no size
 //   odd       a state that is not in the list, numbers that are too large, and
 //             texts that a terminal would take for commands
 //   hang      query() doesn't return after the first worker
@@ -48,6 +49,8 @@ static int32_t query(dtlto_session *s, uint32_t timeout_ms,
       pause();
   dtlto_worker_status second = worker(DTLTO_WORKER_OUT, "a-longer-name:4711");
   second.why = "its clang is of another time";
+  if (!strcmp(how, "unsized"))
+    second.size = 0;
   if (!strcmp(how, "nameless"))
     second.name = NULL;
   tell(context, &second);

@@ -8,10 +8,12 @@
 //   borrowed  keeps no copy of what is put
 //   mute      takes nothing, and doesn't say why
 //   missing   what isn't there is an error
+//   unsized   says that its struct has no bytes
 
 #include "common.h"
 
-static const struct hooks hooks;
+static int32_t opened(dtlto_session *s, const dtlto_session_params *params);
+static const struct hooks hooks = {.open = opened};
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards what follows
 static struct entry {
@@ -75,7 +77,14 @@ static int32_t put(dtlto_session *s, const uint8_t *key, dtlto_span bytes,
   return DTLTO_OK;
 }
 
-static const dtlto_store store = {sizeof(dtlto_store), 0, get, put};
+static dtlto_store store = {sizeof(dtlto_store), 0, get, put};
+
+static int32_t opened(dtlto_session *s, const dtlto_session_params *params) {
+  (void)params;
+  if (is(s, "unsized"))
+    store.size = 0;
+  return DTLTO_OK;
+}
 
 static const void *extension(const char *id) {
   return strcmp(id, DTLTO_EXT_STORE) ? NULL : &store;

@@ -9,6 +9,7 @@
 #include "CaseReport.h"
 #include "PlayParts.h"
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 
@@ -235,12 +236,23 @@ uint64_t Play::submit(const Sample &S, const char *Avoid) {
   }
 }
 
+/// The linker does without an extension whose size isn't that of its struct.
+template <typename T> static void checkSize(const char *Struct, const T &E) {
+  if (E.size < sizeof(T))
+    failAndExit(std::string(Struct) + ".size",
+                "it is " + std::to_string(E.size),
+                "set it to sizeof(" + std::string(Struct) +
+                    "): the linker doesn't use the extension otherwise");
+}
+
 void Play::completeBatch() {
   if (Age.Minor < 4 || !IsOpen)
     return;
   if (auto *Batch =
-          static_cast<const dtlto_batch *>(P.extension(DTLTO_EXT_BATCH)))
+          static_cast<const dtlto_batch *>(P.extension(DTLTO_EXT_BATCH))) {
+    checkSize("dtlto_batch", *Batch);
     call("complete", [&] { Batch->complete(Handle); });
+  }
 }
 
 void Play::cancel(uint64_t Id) {
@@ -285,6 +297,7 @@ dtlto_load Play::load() {
 
 void Play::queryStatus(const dtlto_status &Status) {
   constexpr uint32_t LimitMs = 2000;
+  checkSize("dtlto_status", Status);
   int32_t Result = call("query", [&] {
     return Status.query(
         Handle, LimitMs,
@@ -292,6 +305,12 @@ void Play::queryStatus(const dtlto_status &Status) {
           if (!W || !W->name || !*W->name)
             fail("dtlto_worker_status.name", "a worker has no name",
                  "name each as job_state() does");
+          // What it had at first; the linker refuses it otherwise.
+          if (W && W->size < offsetof(dtlto_worker_status, load_permille) +
+                                 sizeof(uint32_t))
+            fail("dtlto_worker_status.size",
+                 "it is " + std::to_string(W->size) + " of a worker",
+                 "set it to sizeof(dtlto_worker_status)");
         },
         nullptr);
   });
@@ -303,6 +322,7 @@ void Play::queryStatus(const dtlto_status &Status) {
 /// As if another worker had compiled it.
 void Play::refute(const dtlto_refuted &Refuted, uint64_t Id,
                   const char *Worker) {
+  checkSize("dtlto_refuted", Refuted);
   call("refuted",
        [&] { Refuted.result(Handle, Id, Worker, DTLTO_ERROR_COMPILER); });
 }
@@ -338,6 +358,7 @@ bool Play::storeCall(const char *Name, const std::string &Key, std::string &Why,
 
 bool Play::storeGet(const dtlto_store &Store, const std::string &Key,
                     uint64_t MaxBytes, std::string &Out) {
+  checkSize("dtlto_store", Store);
   dtlto_buffer Raw = {};
   auto LimitMs = uint32_t(W.callLimit().count() / 2);
   if (!storeCall("get", Key, Out, [&](const uint8_t *K, char *Why, uint64_t N) {
@@ -359,6 +380,7 @@ bool Play::storeGet(const dtlto_store &Store, const std::string &Key,
 
 bool Play::storePut(const dtlto_store &Store, const std::string &Key,
                     const std::string &Bytes, std::string &Why) {
+  checkSize("dtlto_store", Store);
   Loan Place("the bytes of put()", "keep a copy");
   const void *Raw =
       Bytes.empty() ? nullptr : Place.addBytes(Bytes.data(), Bytes.size());
