@@ -127,13 +127,7 @@ void Rules::onAction(const Action &A) {
     expect(At->At == Where::Good, "wins without an object");
     expect(J.Winner == 0, "is a second winner");
     J.Winner = A.Attempt;
-    J.IsSuspect =
-        mayBeCompared(J) &&
-        (J.IsSampled ||
-         (O.VerifyPercent != 0 && NumSuspect == 0 &&
-          std::none_of(Jobs.begin(), Jobs.end(), [&](const Job &Other) {
-            return !Other.Begun || (Other.Winner == 0 && mayBeCompared(Other));
-          })));
+    J.IsSuspect = J.IsSampled && isOfOthers(J);
     NumSuspect += J.IsSuspect;
     return;
   }
@@ -165,6 +159,8 @@ void Rules::onAction(const Action &A) {
            "is proven by nothing, or not taken for what it is");
     if (O.VerifyPercent != 0) {
       expect(!HasDifference, "is delivered, though another object differs");
+      expect(NumSuspect != 0 || !isOfOthers(J),
+             "is delivered, though no object was compared");
       for (const Job &Other : Jobs)
         expect(Other.Ended ||
                    (Other.Winner != 0 && (!Other.IsSuspect || hasEqual(Other))),
@@ -204,14 +200,10 @@ void Rules::onAction(const Action &A) {
   }
 }
 
-/// Whether there is, or may come, an object of \p J that could be compared.
-bool Rules::mayBeCompared(const Job &J) const {
-  if (J.Winner != 0)
-    return Attempts[J.Winner].AtPlugin || Attempts[J.Winner].IsCached;
-  return std::any_of(J.Attempts.begin(), J.Attempts.end(),
-                     [this](AttemptId Id) {
-                       return Attempts[Id].AtPlugin && isLive(Attempts[Id]);
-                     });
+/// Whether the object of \p J was not made by this process.
+bool Rules::isOfOthers(const Job &J) const {
+  const Attempt &A = Attempts[J.Winner];
+  return A.IsCached || (A.AtPlugin && !A.IsOurs);
 }
 
 /// Attempts that take memory, but nobody's time.
@@ -368,6 +360,15 @@ void Rules::onCompile(const Action &A) {
   }
   expect(At->At == Where::Planned, "is compiled here where it can't be");
   expect(!Failed, "is compiled here after the link has failed");
+  // Where nothing else was compared, one of others' objects is.
+  if (A.AKind == Kind::Verify && NumSuspect == 0 && J.Winner != 0 &&
+      O.VerifyPercent != 0 && isOfOthers(J) &&
+      std::all_of(Jobs.begin(), Jobs.end(), [](const Job &Other) {
+        return Other.Ended || Other.Winner != 0;
+      })) {
+    J.IsSuspect = true;
+    ++NumSuspect;
+  }
   expect(A.AKind != Kind::Verify || J.IsSuspect,
          "is compiled for nothing to compare");
   size_t NumCompiling = 1, NumHere = 1;

@@ -99,7 +99,7 @@ private:
   size_t numAhead() const;
   bool isVoluntary(plan::Cause Why) const;
   bool mayFallBack() const { return O.Fallback && !Forbidden; }
-  bool mayBeCompared(const Job &J) const;
+  bool isOfOthers(const Job &J) const;
   bool hasEqual(const Job &J) const {
     return J.Reasons.count(plan::Cause::None);
   }

@@ -1003,7 +1003,42 @@ TEST(PlanTest, TheLastObjectIsVerifiedIfNoneWas) {
           {5, "compiled 4 1", "won 4"},
           {6, "good 1", "won 1, compile 5"},
           {7, "compiled 5 1", "verify 5"},
-          {8, "verified j0", "deliver 1, deliver 4, deliver 3"}});
+          {8, "verified j2", "deliver 1, deliver 4, deliver 3"}});
+}
+
+/// What came may be the last that comes.
+TEST(PlanTest, AnEarlierObjectIsVerifiedIfTheLastOnesFail) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 1;
+  O.VerifySeed = seedFor(O, 3, 1);
+  History H(O, jobs({3, 2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "inexpressible 2", "stays 4 inexpressible, compile 4"},
+          {3, "prepared 3", "offer 3"},
+          {4, "good 3", "won 3"},
+          {5, "compiled 4 1", "won 4"},
+          {6, "failed 1 bad", "refute 1 bad, stays 5 bad, compile 5"},
+          {7, "compiled 5 1", "won 5, compile 6"},
+          {8, "compiled 6 1", "verify 6"},
+          {9, "verified j2", "deliver 5, deliver 4, deliver 3"}});
+}
+
+/// Our own objects, made by a plugin's slot on this machine, prove nothing.
+TEST(PlanTest, OwnObjectsAreNotCompared) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 1;
+  O.VerifySeed = seedFor(O, 2, 0);
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "good 1 own", "won 1"},
+          {5, "good 2", "won 2, compile 3"},
+          {6, "compiled 3 1", "verify 3"},
+          {7, "verified j1", "deliver 1, deliver 2"}});
 }
 
 TEST(PlanTest, AFallbackIsNotVerified) {

@@ -348,22 +348,10 @@ void Plan::onSucceeded(Attempt &A, const Event &E) {
   learn(A, E);
   JobId J = A.Job;
   Jobs[J].IsProven = E.Flag;
-  if (isToCompare(J))
+  if (Jobs[J].IsSampled && !E.Flag)
     return compare(A);
   win(A);
   hold(J);
-}
-
-/// Whether the object that the plugin has made for \p J is to be compared. When
-/// none was, since those of the sample were all made here, the last one is that
-/// may be the last of the plugin's.
-bool Plan::isToCompare(JobId J) const {
-  if (Jobs[J].IsSampled || HasCompared || O.VerifyPercent == 0)
-    return Jobs[J].IsSampled;
-  return std::none_of(Jobs.begin(), Jobs.end(), [&](const Job &Other) {
-    return &Other != &Jobs[J] && (Other.At == Stage::Waiting ||
-                                  numLive(Other, /*AtPluginOnly=*/true));
-  });
 }
 
 /// The object of \p A wins if it is equal to one that is made here.

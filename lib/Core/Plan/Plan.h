@@ -379,8 +379,8 @@ private:
   void win(Attempt &A);
   void refute(JobId J, AttemptId Wrong, Cause Why);
   void sample();
-  bool isToCompare(JobId J) const;
   void compare(Attempt &A);
+  bool compareAHeldOne();
   void hold(JobId J);
   void deliver(JobId J);
   void deliverHeld();

@@ -227,9 +227,33 @@ void Plan::deliver(JobId J) {
   act(Action::Deliver, J, Jobs[J].Decisive).IsProven = Jobs[J].IsProven;
 }
 
+/// When those of the sample were all made here, another's object is compared.
+/// False if there is none.
+bool Plan::compareAHeldOne() {
+  if (O.VerifyPercent == 0 || HasCompared || Failing || HasDifference)
+    return false;
+  bool MustWait = false;
+  for (JobId J = Jobs.size(); J-- != 0;) {
+    if (Jobs[J].At != Stage::Held || Jobs[J].IsProven)
+      continue;
+    // A compile that came too late is about to end.
+    if (std::any_of(Jobs[J].Attempts.begin(), Jobs[J].Attempts.end(),
+                    [](const Attempt &A) { return !isAtPlugin(A); })) {
+      MustWait = true;
+      continue;
+    }
+    HasCompared = true;
+    --NumHeld;
+    Jobs[J].At = Stage::UnderWay;
+    add(J, Kind::Verify, State::Queued, Cause::None);
+    return true;
+  }
+  return MustWait;
+}
+
 /// Nothing is left to compare.
 void Plan::deliverHeld() {
-  if (NumHeld == 0 || NumEnded + NumHeld != Jobs.size())
+  if (NumHeld == 0 || NumEnded + NumHeld != Jobs.size() || compareAHeldOne())
     return;
   for (JobId J = 0; J != Jobs.size(); ++J) {
     if (Jobs[J].At != Stage::Held)
