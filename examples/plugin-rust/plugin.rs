@@ -16,6 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 use std::{fs, ptr, slice, thread};
 
 //===- The ABI -------------------------------------------------------------===//
@@ -167,7 +168,13 @@ struct Task {
 }
 unsafe impl Send for Task {}
 
-fn compile(clang: &str, task: Task, folder: &std::path::Path) -> Outcome {
+/// Runs the compiler, but no longer than until `is_stopped()`.
+fn compile(
+    clang: &str,
+    task: Task,
+    folder: &std::path::Path,
+    is_stopped: impl Fn() -> bool,
+) -> Outcome {
     let job = unsafe { &*task.job };
     let inputs = unsafe { slice::from_raw_parts(job.inputs, job.num_inputs as usize) };
     for input in inputs {
@@ -182,15 +189,31 @@ fn compile(clang: &str, task: Task, folder: &std::path::Path) -> Outcome {
             .map_err(|e| infrastructure("can't write an input", e))?;
     }
     let args = unsafe { slice::from_raw_parts(job.args, job.num_args as usize) };
-    let run = Command::new(clang)
+    let said = folder.join(".stderr");
+    let stderr = fs::File::create(&said).map_err(|e| infrastructure("can't write", e))?;
+    let mut run = Command::new(clang)
         .args(args[1..].iter().map(|a| os(*a)))
         .current_dir(folder)
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .spawn()
         .map_err(|e| infrastructure(clang, e))?;
-    let words = String::from_utf8_lossy(&run.stderr).trim_end().to_string();
-    match run.status.code() {
-        None => Err((INFRASTRUCTURE, format!("{}: {}", clang, run.status))),
+    let status = loop {
+        if let Some(status) = run.try_wait().map_err(|e| infrastructure(clang, e))? {
+            break status;
+        }
+        if is_stopped() {
+            let _ = run.kill();
+            let _ = run.wait();
+            return Err((CANCELLED, String::new()));
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let words = fs::read(&said).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words).trim_end().to_string();
+    match status.code() {
+        None => Err((INFRASTRUCTURE, format!("{}: {}", clang, status))),
         // 0 is no object yet: clang says 0, and writes an empty file, where it
         // can't read the index.
         Some(0) => match fs::read(folder.join(os(job.output))) {
@@ -206,7 +229,8 @@ fn compile(clang: &str, task: Task, folder: &std::path::Path) -> Outcome {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Task>,
-    running: usize,
+    running: Vec<u64>,
+    stopped: Vec<u64>, // of those
     closing: bool,
 }
 
@@ -265,7 +289,7 @@ impl Session {
                 Some(task) => task,
                 None => return,
             };
-            state.running += 1;
+            state.running.push(task.id);
             drop(state); // never held while the host is called
             let worker = b"this machine\0".as_ptr() as *const c_char;
             (self.host().job_state)(self.host().context, task.id, STATE_RUNNING, worker);
@@ -274,9 +298,17 @@ impl Session {
                 .join(format!("dtlto-rust-{}-{}", std::process::id(), number));
             let outcome = fs::create_dir(&folder)
                 .map_err(|e| infrastructure("no temporary folder", e))
-                .and_then(|_| compile(&self.clang, task, &folder));
+                .and_then(|_| {
+                    compile(&self.clang, task, &folder, || {
+                        let state = self.state.lock().unwrap();
+                        state.closing || state.stopped.contains(&task.id)
+                    })
+                });
             let _ = fs::remove_dir_all(&folder);
-            self.state.lock().unwrap().running -= 1;
+            let mut state = self.state.lock().unwrap();
+            state.running.retain(|id| *id != task.id);
+            state.stopped.retain(|id| *id != task.id);
+            drop(state);
             self.done(task.id, outcome);
             (self.host().load_changed)(self.host().context);
         }
@@ -346,7 +378,6 @@ extern "C" fn submit(session: *mut Session, job: *const Job) -> i32 {
     OK
 }
 
-// What runs is not stopped: it is over soon.
 extern "C" fn cancel(session: *mut Session, id: u64) {
     let session = unsafe { &*session };
     let mut state = session.state.lock().unwrap();
@@ -356,6 +387,8 @@ extern "C" fn cancel(session: *mut Session, id: u64) {
         drop(state);
         session.done(id, Err((CANCELLED, String::new())));
         (session.host().load_changed)(session.host().context);
+    } else if state.running.contains(&id) {
+        state.stopped.push(id);
     }
 }
 
@@ -364,7 +397,7 @@ extern "C" fn load(session: *mut Session, load: *mut Load) -> i32 {
     let state = session.state.lock().unwrap();
     let load = unsafe { &mut *load };
     load.slots = session.slots as u32;
-    load.free = (session.slots - state.running) as u32;
+    load.free = (session.slots - state.running.len()) as u32;
     load.queued = state.waiting.len() as u32;
     load.workers = 1;
     OK
