@@ -122,7 +122,7 @@ bool dtlto::reapi::isHeaderValue(std::string_view Value) {
   return true;
 }
 
-static constexpr std::initializer_list<std::string_view> Names = {
+static const std::initializer_list<std::string_view> Names = {
     "server",     "instance",          "cas",
     "cache",      "platform",          "header",
     "tls-ca",     "tls-cert",          "tls-key",

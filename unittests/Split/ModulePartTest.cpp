@@ -376,6 +376,127 @@ TEST_F(ModulePartTest, Annotations) {
   EXPECT_EQ(3u, In["word"].size());
 }
 
+/// A copy would have no table, and so nowhere to jump.
+TEST_F(ModulePartTest, NoCopiesOfComputedGotos) {
+  parse(Sink + R"(
+@labels = internal constant [2 x ptr] [ptr blockaddress(@jumps, %one), ptr blockaddress(@jumps, %two)]
+define i32 @jumps(i32 %i) {
+  %p = getelementptr [2 x ptr], ptr @labels, i32 0, i32 %i
+  %l = load ptr, ptr %p
+  indirectbr ptr %l, [label %one, label %two]
+one:
+  ret i32 1
+two:
+  ret i32 2
+}
+)" + function("void @a()", {}, 100) +
+        "define i32 @b() {\n  %x = call i32 @jumps(i32 1)\n  ret i32 %x\n}\n" +
+        function("void @c()", {}, 100));
+  split(6);
+  ASSERT_FALSE(together("b", "jumps"));
+  EXPECT_TRUE(Parts[partOf("b")]->getFunction("jumps")->isDeclaration());
+}
+
+/// A filter reads its parent's frame through a label.
+TEST_F(ModulePartTest, FiltersAreWithTheirParents) {
+  parse(Sink + R"(
+declare void @llvm.localescape(...)
+declare ptr @llvm.localrecover(ptr, ptr, i32)
+define void @parent() {
+  %r = alloca i32
+  call void (...) @llvm.localescape(ptr %r)
+  ret void
+}
+)" + function("void @a()", {"parent"}, 100) +
+        R"(
+define void @filter(ptr %frame) {
+  %r = call ptr @llvm.localrecover(ptr @parent, ptr %frame, i32 0)
+  store i32 1, ptr %r
+  ret void
+}
+)" + "define void @b() {\n  call void @filter(ptr null)\n  ret void\n}\n" +
+        function("void @c()", {}, 100));
+  split(5);
+  EXPECT_TRUE(together("parent", "filter"));
+  EXPECT_FALSE(together("a", "parent"));
+  for (const auto &Part : Parts)
+    for (const char *Name : {"parent", "filter"})
+      if (Function *F = Part->getFunction(Name))
+        EXPECT_FALSE(F->hasAvailableExternallyLinkage()) << Name;
+}
+
+/// A table between __start_commands and __stop_commands.
+TEST_F(ModulePartTest, SectionsKeepTheirOrder) {
+  std::string IR = Sink;
+  for (char C : std::string("abcd"))
+    IR += std::string("@") + C + " = global i32 0, section \"commands\"\n" +
+          "@of_" + C + " = global i32 0, section \"__sancov_guards\"\n" +
+          "define void @use_" + C + "() {\n  store i32 1, ptr @" + C +
+          "\n  store i32 1, ptr @of_" + C + "\n  ret void\n}\n" +
+          function(std::string("void @f_") + C + "()", {}, 100);
+  parse(IR);
+  split(8);
+  std::vector<std::string> Order;
+  for (GlobalVariable &V : Parts[partOf("a")]->globals())
+    if (V.getSection() == "commands" && !V.isDeclaration())
+      Order.push_back(V.getName().str());
+  EXPECT_EQ((std::vector<std::string>{"a", "b", "c", "d"}), Order);
+  // What compilers make has no order.
+  EXPECT_FALSE(together("of_a", "of_d"));
+}
+
+/// Of one whose address is compared there is one.
+TEST_F(ModulePartTest, ConstantsThatAreCompared) {
+  std::string IR = Sink + R"(
+@sentinel = private unnamed_addr constant [5 x i8] c"a\00bc\00"
+@text = private unnamed_addr constant [3 x i8] c"ab\00"
+@numbers = private unnamed_addr constant [2 x i32] [i32 1, i32 2]
+declare void @take(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+)";
+  for (char C : std::string("abc"))
+    IR += std::string("define i32 @") + C +
+          "(ptr %to) {\n  call void @take(ptr @sentinel)\n"
+          "  call void @take(ptr @text)\n"
+          "  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr @numbers, i64 8, "
+          "i1 false)\n"
+          "  %x = load i32, ptr getelementptr (i8, ptr @numbers, i64 4)\n"
+          "  ret i32 %x\n}\n" +
+          function(std::string("void @more_") + C + "()", {}, 100);
+  for (const char *Triple : {"x86_64-pc-linux-gnu", "x86_64-pc-windows-msvc"}) {
+    parse("target triple = \"" + std::string(Triple) + "\"\n" + IR);
+    split(6);
+    ASSERT_FALSE(together("a", "c"));
+    EXPECT_EQ(1u, In["sentinel.llvm.77"].size());
+    EXPECT_EQ(3u, In["numbers"].size());
+    // Linkers of ELF merge it.
+    bool IsWindows = StringRef(Triple).contains("windows");
+    EXPECT_EQ(IsWindows ? 0u : 3u, In["text"].size());
+    EXPECT_EQ(IsWindows ? 1u : 0u, In["text.llvm.77"].size());
+  }
+}
+
+/// Vtables of Windows are aliases, and what their comdat is called by.
+TEST_F(ModulePartTest, ComdatsThatAliasesName) {
+  parse("target triple = \"x86_64-pc-windows-msvc\"\n" + Sink + R"(
+$vtable = comdat largest
+@0 = private unnamed_addr constant { [2 x ptr] } { [2 x ptr] [ptr null, ptr @b] }, comdat($vtable)
+@vtable = internal unnamed_addr alias ptr, getelementptr inbounds ({ [2 x ptr] }, ptr @0, i32 0, i32 0, i32 1)
+define void @a() {
+  call void @take(ptr @vtable)
+  ret void
+}
+declare void @take(ptr)
+)" + function("void @b()", {}, 100) +
+        "define void @c() {\n  call void @take(ptr @vtable)\n  ret void\n}\n" +
+        function("void @d()", {}, 100));
+  split(5);
+  Module &At = *Parts[partOf("vtable.llvm.77")];
+  const GlobalValue *V = At.getNamedValue("vtable.llvm.77");
+  ASSERT_TRUE(V->getComdat());
+  EXPECT_EQ(V->getComdat()->getName(), "vtable.llvm.77");
+}
+
 TEST_F(ModulePartTest, ConstructorsKeepTheirOrder) {
   std::string IR =
       Sink + "@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] "

@@ -213,16 +213,39 @@ private:
 
   /// Of all modules, also with --thinlto-single-module. Summaries are looked at
   /// once: in a large program they are nowhere near each other in memory.
+  /// Those that are compiled whole are empty.
   FunctionSizes functionSizes() const {
     FunctionSizes Sizes;
     for (const auto &[Module, Summaries] : ModuleToDefinedGVSummaries) {
       std::vector<unsigned> &OfModule = Sizes[Module];
+      bool IsWhole = false;
       for (const auto &[GUID, Summary] : Summaries)
-        if (auto *F = dyn_cast<FunctionSummary>(Summary))
+        if (auto *F = dyn_cast<FunctionSummary>(Summary)) {
+          IsWhole |= isChangedByName(*F);
           if (CombinedIndex.isGlobalValueLive(F))
             OfModule.push_back(F->instCount());
+        }
+      if (IsWhole) {
+        OfModule.clear();
+        L.msg().debug("module '" + Module +
+                      "' is compiled whole: code generation finds functions "
+                      "of it by their names in the index");
+      }
     }
     return Sizes;
+  }
+
+  /// Whether passes of the backend make \p F call what the thin link has named:
+  /// the implementation of a virtual function, or a clone for cold memory.
+  /// Parts give functions other names.
+  bool isChangedByName(const FunctionSummary &F) const {
+    const bool Devirtualized =
+        !CombinedIndex.typeIdCompatibleVtableMap().empty() &&
+        (!F.type_tests().empty() || !F.type_test_assume_vcalls().empty() ||
+         !F.type_checked_load_vcalls().empty() ||
+         !F.type_test_assume_const_vcalls().empty() ||
+         !F.type_checked_load_const_vcalls().empty());
+    return Devirtualized || !F.callsites().empty() || !F.allocs().empty();
   }
 
   /// Depends on the inputs and options of the link alone. A function is in one

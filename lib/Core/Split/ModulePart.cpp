@@ -42,9 +42,9 @@ static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
                            ? V->getName().str()
                            : "__unnamed_" + std::to_string(++NumUnnamed);
     std::string Shared = Name + ".llvm." + Suffix.str();
-    auto *Object = dyn_cast<GlobalObject>(V);
-    if (Comdat *C = Object ? Object->getComdat() : nullptr;
-        C && C->getName() == Name) {
+    // An alias may be what it is called by, too: a vtable of Windows is one.
+    auto *C = const_cast<Comdat *>(V->getComdat());
+    if (C && C->getName() == Name) {
       Comdat *New = V->getParent()->getOrInsertComdat(Shared);
       New->setSelectionKind(C->getSelectionKind());
       Renamed[C] = New;

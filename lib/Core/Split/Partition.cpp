@@ -15,6 +15,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/TargetParser/Triple.h"
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -56,6 +58,46 @@ static bool isInList(const GlobalValue &V) {
       Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
 }
 
+/// Variables of one section are in the order of the source, which programs rely
+/// on between __start_ and __stop_; but for what compilers make.
+static bool isInSet(const GlobalValue &V) {
+  static constexpr StringLiteral Compilers[] = {
+      "__llvm_",        "__sancov", "asan_globals",   "hwasan_globals",
+      "memtag_globals", "xray_",    "__DATA,__llvm_", "__DATA,__sancov",
+      "__DATA,__asan_", ".lprf",    ".lcovmap",       ".lcovfun",
+      ".SCOV",          ".ASAN"};
+  return isa<GlobalVariable>(V) && V.hasSection() &&
+         none_of(Compilers, [&](StringRef Name) {
+           return V.getSection().starts_with(Name);
+         });
+}
+
+/// Whether the address of \p V, or of a part of it, may become a value that is
+/// compared.
+static bool mayEscape(const Value &V) {
+  return any_of(V.uses(), [](const Use &U) {
+    const User *By = U.getUser();
+    if (isa<LoadInst>(By))
+      return false;
+    if (auto *Address = dyn_cast<GEPOperator>(By))
+      return U.getOperandNo() != Address->getPointerOperandIndex() ||
+             mayEscape(*Address);
+    auto *Copy = dyn_cast<MemTransferInst>(By);
+    return !Copy || &U != &Copy->getRawSourceUse();
+  });
+}
+
+/// Whether linkers make one of all texts that are equal to \p V.
+static bool isMergedText(const GlobalVariable &V) {
+  const Constant *Text = V.getInitializer();
+  auto *Array = dyn_cast<ConstantDataArray>(Text);
+  uint64_t Size =
+      V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType());
+  return !Triple(V.getParent()->getTargetTriple()).isOSBinFormatCOFF() &&
+         ((Array && Array->isCString()) ||
+          (isa<ConstantAggregateZero>(Text) && Size == 1));
+}
+
 /// Text and numbers that nobody compares the address of.
 static bool isCopiedConstant(const GlobalValue &V) {
   auto *Variable = dyn_cast<GlobalVariable>(&V);
@@ -63,7 +105,8 @@ static bool isCopiedConstant(const GlobalValue &V) {
          Variable->isConstant() && !V.hasSection() && !V.hasComdat() &&
          !V.isThreadLocal() && isa<ConstantData>(Variable->getInitializer()) &&
          V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType()) <=
-             MaxCopiedConstant;
+             MaxCopiedConstant &&
+         (isMergedText(*Variable) || !mayEscape(V));
 }
 
 /// Calls \p Tell with each constant that \p V consists of, once.
@@ -116,12 +159,26 @@ static uint64_t numInstructions(const GlobalValue &V) {
   return N;
 }
 
-/// Assembly may name what is private to its part.
-static bool hasAssembly(const Function &F) {
-  return any_of(instructions(F), [](const Instruction &I) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    return Call && Call->isInlineAsm();
-  });
+/// The function whose labels \p I refers to by its name; null: it doesn't.
+static const Value *ofLabels(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (!Call || (Call->getIntrinsicID() != Intrinsic::localrecover &&
+                Call->getIntrinsicID() != Intrinsic::eh_recoverfp))
+    return nullptr;
+  return Call->getArgOperand(0)->stripPointerCasts();
+}
+
+/// Whether \p F has what only its own part can: assembly may name what is
+/// private to that, labels have no symbols, and jumps to them need the table.
+static bool isBoundToItsPart(const Function &F) {
+  return any_of(F, [](const BasicBlock &B) { return B.hasAddressTaken(); }) ||
+         any_of(instructions(F), [](const Instruction &I) {
+           auto *Call = dyn_cast<CallBase>(&I);
+           auto *Known = dyn_cast<IntrinsicInst>(&I);
+           return isa<IndirectBrInst>(I) || ofLabels(I) ||
+                  (Call && Call->isInlineAsm()) ||
+                  (Known && Known->getIntrinsicID() == Intrinsic::localescape);
+         });
 }
 
 static bool isSymbolCharacter(char C) {
@@ -197,6 +254,7 @@ Partition::Graph::Graph(const Module &M) : M(M) {
   Classes.grow(Assembly + 1);
 
   std::map<const Comdat *, unsigned> Comdats;
+  std::map<StringRef, unsigned> Sets;
   References.resize(Nodes.size());
   for (unsigned N = 0; N != Nodes.size(); ++N) {
     const GlobalValue &V = *Nodes[N];
@@ -216,6 +274,11 @@ Partition::Graph::Graph(const Module &M) : M(M) {
         if (auto *C =
                 dyn_cast_or_null<ConstantAsMetadata>(To->getOperand(0).get()))
           Join(C->getValue()->stripPointerCasts());
+    if (auto *F = dyn_cast<Function>(&V))
+      for (const Instruction &I : instructions(F))
+        Join(ofLabels(I));
+    if (isInSet(V))
+      Classes.join(N, Sets.try_emplace(V.getSection(), N).first->second);
     forEachConstant(V, [&](const Constant &C) {
       if (auto *Label = dyn_cast<BlockAddress>(&C))
         Join(Label->getFunction());
@@ -398,7 +461,7 @@ bool Partition::Graph::isWorthACopy(const GlobalValue &V,
   auto *F = dyn_cast<Function>(&V);
   return F && !F->hasFnAttribute(Attribute::NoInline) &&
          !F->hasFnAttribute(Attribute::Naked) && !F->isVarArg() &&
-         numInstructions(V) <= Limit && !hasAssembly(*F);
+         numInstructions(V) <= Limit && !isBoundToItsPart(*F);
 }
 
 /// Follows what each part refers to.
