@@ -56,7 +56,7 @@ bool dtlto::distcc::lzoDecompress(ByteView In, size_t MaxSize, Pages &Out,
     Result = Pages::reserve(Room);
   }
   auto NoRoom = [&] {
-    Error = std::string(NoAddressSpace) + " for " + sizeText(Most);
+    Error = "no address space for " + sizeText(Most);
     return false;
   };
   if (!Result.data() || !initialized())

@@ -24,7 +24,7 @@ namespace dtlto::distcc {
 std::vector<uint8_t> lzoCompress(ByteView In);
 
 /// How an error begins that is this process's own.
-inline constexpr std::string_view NoAddressSpace = "no address space";
+inline constexpr std::string_view NoAddressSpace = "no address space for";
 
 /// Decompresses all of \p In into at most \p MaxSize bytes. The stream doesn't
 /// say how many they will be; no more memory is touched than they take. Returns

@@ -21,10 +21,13 @@ using namespace dtlto;
 
 static constexpr StringLiteral AssemblyReason =
     "assembly that may read files (.incbin, .include, macros)";
-// AArch64's code generation looks up what functions that may not be imported do
-// with their parameters, in all summaries that there are.
-static constexpr StringLiteral ParametersReason =
-    "-fsanitize=memtag-stack (code generation reads the whole index)";
+
+/// AArch64's code generation looks up what functions that may not be imported
+/// do with their parameters, in all summaries that there are.
+static Error readsIndex() {
+  return failure("-fsanitize=memtag-stack (code generation reads the whole "
+                 "index)");
+}
 
 static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
   std::vector<StringRef> Names;
@@ -204,7 +207,7 @@ Expected<ModuleFile *> JobBuilder::codegenData() {
 Error JobBuilder::makeConfig() {
   const lto::Config &Conf = L.Conf;
   if (L.Index.hasParamAccess())
-    return failure(ParametersReason);
+    return readsIndex();
   Expected<ModuleFile *> Data = codegenData();
   if (!Data)
     return Data.takeError();
@@ -263,7 +266,7 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(StringRef TheTriple) {
     if (!Data)
       It->second.Reason = toString(Data.takeError());
     else if (Args && L.Index.hasParamAccess())
-      It->second.Reason = ParametersReason.str();
+      It->second.Reason = toString(readsIndex());
     else if (Args && L.TwoRounds)
       It->second.Reason = ("-mllvm -" + TwoRoundsOption).str();
     else if (Args && emitsCodegenData())
