@@ -12,8 +12,8 @@
 
 namespace dtlto {
 
-/// Notes who has started this process. Before anything that takes time: who is
-/// gone by then can't be told from who comes instead.
+/// Notes which process has started this one. To be called before anything that
+/// takes time: once the parent has ended, another process takes its place.
 void noteParent();
 
 /// From here on, SIGINT, SIGTERM and SIGHUP have \p End called, once, on a

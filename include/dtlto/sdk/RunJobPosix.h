@@ -25,9 +25,9 @@
 typedef int dtlto_run_dir; /* a descriptor */
 #define DTLTO_RUN_HERE (-1)
 
-/* Finds `program` where PATH says, but for what depends on the folder that we are
- * in: the program whose version was asked for is the one that compiles. Returns 0,
- * or what went wrong as errno has it. */
+/* Finds `program` where PATH says, but for what depends on the folder that we
+ * are in: the program whose version was asked for is the one that compiles.
+ * Returns 0, or what went wrong as errno has it. */
 static inline int dtlto_run_find(const char *program, char *path, size_t size) {
   struct stat info;
   if (strchr(program, '/'))
@@ -71,8 +71,8 @@ static inline int dtlto_run_start(const dtlto_run *run, const char *const *args,
   if (!error)
     error = posix_spawn_file_actions_adddup2(&actions, out, 2);
   if (!error)
-    error = posix_spawn(pid, path, &actions, NULL, (char *const *)args,
-                        environ);
+    error =
+        posix_spawn(pid, path, &actions, NULL, (char *const *)args, environ);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }

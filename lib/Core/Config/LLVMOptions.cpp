@@ -132,7 +132,8 @@ static bool isOfLinker(StringRef Name) {
 static bool isForCompiler(StringRef Name) {
   if (isCodeGenFlag(Name) || hasSideEffects(Name) || isOfLinker(Name))
     return false;
-  // LLVM 21's objects then have names of modules in them, which travel as others.
+  // LLVM 21's objects then have names of modules in them, which travel as
+  // others.
   if (!HasCodegenData && Name.starts_with("codegen-data"))
     return false;
   const auto &Known = cl::getRegisteredOptions();

@@ -50,10 +50,10 @@ def check(name, options, command, code, number=None):
 
 check("success", ["2"], "true", 0)
 check("failure", ["2"], "exit 3", 3)
-check("too long", ["--limit=0.1", "2"], "exec sleep 1000", 125)
+check("too long", ["--limit=0.1", "2"], "exec sleep 100", 125)
 check("an event that never comes", ["--kill=1:done:1:all", "2"], "true", 125)
 check("jobs that were never done", ["--expect=1", "2"], "true", 125)
-check("SIGINT", ["2"], "exec sleep 1000", 130, signal.SIGINT)
-check("SIGTERM", ["2"], "exec sleep 1000", 130, signal.SIGTERM)
+check("SIGINT", ["2"], "exec sleep 100", 130, signal.SIGINT)
+check("SIGTERM", ["2"], "exec sleep 100", 130, signal.SIGTERM)
 check("SIGKILL", ["2"], "while test -e sessions; do sleep 0.1; done",
       -signal.SIGKILL, signal.SIGKILL)
