@@ -4,6 +4,7 @@
 machine that run for as long as a command does, and are stopped with all that they
 started, by process id, however the command ended."""
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -119,15 +120,46 @@ class Guard:
         os.close(self.write)
 
 
+class Interrupts:
+    """What a signal does: KeyboardInterrupt, or, while they are held, a note."""
+
+    held = noted = False
+
+    @classmethod
+    def come(cls, number, frame):
+        if not cls.held:
+            raise KeyboardInterrupt
+        cls.noted = True
+
+    @classmethod
+    @contextlib.contextmanager
+    def hold(cls):
+        """So that nothing is started that isn't known then."""
+        cls.held = True
+        try:
+            yield
+        finally:
+            cls.held = False
+
+    @classmethod
+    def check(cls):
+        """After what was held."""
+        if cls.noted:
+            cls.noted = False
+            raise KeyboardInterrupt
+
+
 class Server:
     """A process in a session of its own, with a log."""
 
     process = None
 
     def spawn(self, guard, command, **more):
-        self.process = subprocess.Popen(
-            command, start_new_session=True, stdin=subprocess.DEVNULL, **more)
-        guard.watch(self.process.pid)
+        with Interrupts.hold():
+            self.process = subprocess.Popen(
+                command, start_new_session=True, stdin=subprocess.DEVNULL, **more)
+            guard.watch(self.process.pid)
+        Interrupts.check()
 
     def read_log(self):
         try:
@@ -196,13 +228,16 @@ def run_command(command, env, limit, killers):
     """Its exit code, as a shell has it."""
     for killer in killers:
         killer.start()
-    process = subprocess.Popen(command, env=env)
+    process = None
     try:
+        with Interrupts.hold():
+            process = subprocess.Popen(command, env=env)
+        Interrupts.check()
         code = process.wait(limit)
     except subprocess.TimeoutExpired:
         raise Error("the command still ran after %g s" % limit)
     finally:
-        if process.poll() is None:
+        if process and process.poll() is None:
             process.terminate()
             try:
                 process.wait(5)
@@ -262,10 +297,8 @@ def ignore_signals():
 def main(name, run, stopped=lambda servers: None):
     """Calls run(folder, guard, started), which starts servers, adds them to the
     list `started` and returns our exit code; then stops these."""
-    def stop(number, frame):
-        raise KeyboardInterrupt
     for number in SIGNALS:
-        signal.signal(number, stop)
+        signal.signal(number, Interrupts.come)
 
     folder = make_folder()
     guard = Guard(folder)
