@@ -16,6 +16,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -43,7 +44,8 @@ protected:
       std::unique_ptr<Module> Copy = CloneModule(*M);
       Partition P(*Copy, NumParts);
       ASSERT_EQ(NumParts, P.numParts());
-      keepPart(*Copy, P, I, "77");
+      keepPart(*Copy, P, I, "77",
+               [&](StringRef Name) { return OfLink.count(Name.str()); });
       std::string Why;
       raw_string_ostream OS(Why);
       ASSERT_FALSE(verifyModule(*Copy, &OS))
@@ -85,6 +87,7 @@ protected:
 
   LLVMContext Context;
   std::unique_ptr<Module> M;
+  std::set<std::string> OfLink; // locals that nothing else has the name of
   std::vector<std::string> Whole;
   std::vector<std::unique_ptr<Module>> Parts;
   std::map<std::string, std::vector<unsigned>> In; // definitions, by name

@@ -295,8 +295,8 @@ private:
         [this, Write = std::move(Config.PostImportModuleHook)](
             unsigned Number, const Module &M) {
           if (PartNumber Part = Parts.lookup(Number); !Part.isWhole())
-            keepPart(const_cast<Module &>(M), Part,
-                     CombinedIndex.getModuleHash(M.getModuleIdentifier()));
+            keepPart(const_cast<Module &>(M), Part, CombinedIndex,
+                     M.getModuleIdentifier());
           return !Write || Write(Number, M);
         };
   }

@@ -27,7 +27,8 @@ static std::vector<GlobalValue *> definitions(Module &M) {
 
 /// So that other parts can refer to it, and it stays though this one doesn't.
 static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
-                  StringRef Suffix) {
+                  StringRef Suffix,
+                  function_ref<bool(StringRef Name)> IsOfLink) {
   // Those of COFF have a symbol's name.
   DenseMap<Comdat *, Comdat *> Renamed;
   unsigned NumUnnamed = 0;
@@ -41,10 +42,11 @@ static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
     std::string Name = V->hasName()
                            ? V->getName().str()
                            : "__unnamed_" + std::to_string(++NumUnnamed);
-    std::string Shared = Name + ".llvm." + Suffix.str();
+    std::string Shared =
+        IsOfLink(Name) ? Name : Name + ".llvm." + Suffix.str();
     // An alias may be what it is called by, too: a vtable of Windows is one.
     auto *C = const_cast<Comdat *>(V->getComdat());
-    if (C && C->getName() == Name) {
+    if (C && C->getName() == Name && Shared != Name) {
       Comdat *New = V->getParent()->getOrInsertComdat(Shared);
       New->setSelectionKind(C->getSelectionKind());
       Renamed[C] = New;
@@ -128,7 +130,8 @@ static void eraseUnused(List &&Globals, const Partition &P) {
 }
 
 void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
-                     StringRef Suffix) {
+                     StringRef Suffix,
+                     function_ref<bool(StringRef Name)> IsOfLink) {
   keepDebugInfo(M, P, Part);
   removeFromUsedLists(M, [&](Constant *C) {
     auto *V = cast<GlobalValue>(C->stripPointerCasts());
@@ -143,7 +146,7 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
         M.eraseNamedMetadata(Words);
 
   std::vector<GlobalValue *> Definitions = definitions(M);
-  share(Definitions, P, Suffix);
+  share(Definitions, P, Suffix, IsOfLink);
   // Aliases before what they name.
   for (GlobalValue *V : reverse(Definitions)) {
     if (P.isIn(*V, Part))
@@ -167,8 +170,19 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   eraseUnused(M.functions(), P);
 }
 
-void dtlto::keepPart(Module &M, PartNumber Number, const ModuleHash &Hash) {
+void dtlto::keepPart(Module &M, PartNumber Number,
+                     const ModuleSummaryIndex &Index, StringRef Path) {
   // As ModuleSummaryIndex::getGlobalNameForLocal() has it.
+  const ModuleHash &Hash = Index.getModuleHash(Path);
   uint64_t Suffix = uint64_t(Hash[0]) << 32 | Hash[1];
-  keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix));
+  // The index knows a local of the source by its file and name, and what the
+  // link has made local by its name alone. Copies that others prevail over are
+  // not of the link.
+  auto IsOfLink = [&](StringRef Name) {
+    const GlobalValueSummary *S = Index.findSummaryInModule(
+        guidOf(GlobalValue::dropLLVMManglingEscape(Name)), Path);
+    return S && !GlobalValue::isAvailableExternallyLinkage(S->linkage());
+  };
+  keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix),
+           IsOfLink);
 }

@@ -395,11 +395,11 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   }
   PartNumber Part = Read->Extras.Part;
   if (!Part.isWhole()) {
-    const ModuleHash &Hash = (*Index)->getModuleHash(B.primary().Path);
-    Conf.PostImportModuleHook = [Part, &Hash,
+    Conf.PostImportModuleHook = [Part, &Index = **Index,
+                                 Path = B.primary().Path,
                                  Before = std::move(Conf.PostImportModuleHook)](
                                     unsigned Number, const Module &Imported) {
-      keepPart(const_cast<Module &>(Imported), Part, Hash);
+      keepPart(const_cast<Module &>(Imported), Part, Index, Path);
       return !Before || Before(Number, Imported);
     };
   }
