@@ -123,8 +123,10 @@ void FieldFinder::coff() {
     table(at(H + 24, 4), at(H + 32, 2), {4, 4, 2});
     bytes(at(H + 20, 4), std::min<uint64_t>(at(H + 16, 4), 300));
   }
-  for (uint64_t I = 0; I < NumSymbols; ++I) {
-    uint64_t S = Symbols + 18 * I;
+  for (uint64_t I = 0, S; I < NumSymbols; ++I) {
+    S = Symbols + 18 * I;
+    if (S >= Object.size())
+      break;
     unsigned Aux = at(S + 17, 1);
     table(S, 1, {4, 4, 4, 2, 2, 1, 1});
     // Of sections, mostly.
