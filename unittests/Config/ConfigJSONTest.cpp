@@ -610,7 +610,7 @@ TEST(ConfigJSONTest, AnInstrumentedProgramsProfile) {
   std::string Text = write(Conf);
   EXPECT_TRUE(contains(Text, "\"CSIRProfile\":\"x.profraw\""));
   EXPECT_EQ(whyNot(withValue(Text, "config", "RunCSIRInstr", "false")),
-            "--lto-cs-profile-file");
+            "not a configuration: --lto-cs-profile-file");
 }
 
 /// The text of \p Conf with \p Extras, or "error: " and why there is none.
@@ -737,14 +737,14 @@ TEST(ConfigJSONTest, PartsOfModules) {
   EXPECT_EQ(Read->Extras.Part.Index, 1u);
   EXPECT_EQ(Read->Extras.Part.Count, 8u);
 
-  std::string Part = "\"part\":[1,8],\"partition\":3";
+  std::string Part = "\"part\":[1,8],\"partition\":4";
   ASSERT_TRUE(contains(Text, Part)) << Text;
   for (const char *Wrong :
-       {"\"part\":[8,8],\"partition\":3", "\"part\":[-1,8],\"partition\":3",
-        "\"part\":[0,1],\"partition\":3", "\"part\":[1,65],\"partition\":3",
-        "\"part\":[1],\"partition\":3", "\"part\":[1,8,1],\"partition\":3",
-        "\"part\":[1,8],\"partition\":2", "\"part\":[1,8]", "\"partition\":3",
-        "\"part\":\"1\",\"partition\":3"}) {
+       {"\"part\":[8,8],\"partition\":4", "\"part\":[-1,8],\"partition\":4",
+        "\"part\":[0,1],\"partition\":4", "\"part\":[1,65],\"partition\":4",
+        "\"part\":[1],\"partition\":4", "\"part\":[1,8,1],\"partition\":4",
+        "\"part\":[1,8],\"partition\":3", "\"part\":[1,8]", "\"partition\":4",
+        "\"part\":\"1\",\"partition\":4"}) {
     std::string Changed = Text;
     Changed.replace(Changed.find(Part), Part.size(), Wrong);
     Read = readConfig(Changed);
@@ -926,7 +926,7 @@ TEST(ConfigJSONTest, Pipelines) {
   EXPECT_EQ(with("", "print"), Why);
   std::string Text = with("dce", "");
   EXPECT_EQ(whyNot(replaced(Text, "\"dce\"", "\"print\"")),
-            StringRef(Why).drop_front(7));
+            "not a configuration: " + StringRef(Why).drop_front(7).str());
 }
 
 TEST(ConfigJSONTest, WhatThisProcessHasSetIsNoMatterOfTheReaders) {

@@ -488,7 +488,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   Expected<std::string> Again =
       writeText(Result.Conf, Result.LLVMOptions, Result.Extras);
   if (!Again)
-    return Again.takeError();
+    return bad(toString(Again.takeError()));
   if (*Again != Text)
     return bad("a field is there twice, or the text is written in another way");
   if (Result.Extras.ObjCARCContract)
