@@ -14,6 +14,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include <array>
 
 using namespace llvm;
 using namespace dtlto;
@@ -167,10 +168,48 @@ static cl::TokenizerCallback quotingStyle(ArrayRef<const char *> Args,
                    : cl::TokenizeGNUCommandLine;
 }
 
+/// Whether LLD's driver for MinGW runs, by the rule of its DriverDispatcher.
+static bool isMinGW(ArrayRef<const char *> Args) {
+  for (size_t I = 1; I + 1 < Args.size(); ++I)
+    if (StringRef(Args[I]) == "-m")
+      return is_contained(
+          {"i386pe", "i386pep", "thumb2pe", "arm64pe", "arm64ecpe"},
+          StringRef(Args[I + 1]));
+  return false;
+}
+
+/// A word of lld-link's.
+static void lookAtCOFF(StringRef Arg, std::vector<std::string> &LLVMOptions,
+                       Options &Opts) {
+  if (!Arg.consume_front("/") && !consumeDashes(Arg))
+    return;
+  if (Arg.consume_front_insensitive("mllvm:"))
+    LLVMOptions.push_back(Arg.str());
+  else if (Arg.consume_front_insensitive("out:"))
+    Opts.OutputFile = Arg.str();
+  else if (Arg.consume_front_insensitive("lldltocache:"))
+    Opts.CacheFolder = Arg.str();
+}
+
+/// Whether \p Arg, of -plugin-opt, is for GCC's plugin: GCC's driver passes it
+/// to each linker, and LLD ignores it.
+static bool isForGCC(StringRef Arg) {
+  return Arg.starts_with("-fresolution=") || Arg.starts_with("-pass-through=");
+}
+
 /// Notes LLVM's own options, the output's name, the cache's folder, and whether
-/// LLD will only tell its version. LLD parses them again.
+/// LLD will only tell its version. LLD parses them again. Of an option that is
+/// given twice the last counts, so they are in the order in which LLD's drivers
+/// take them: not that of the command line. \p Environment: of MinGW's.
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
-                         const Filter &IsOurs, Options &Opts) {
+                         const Filter &IsOurs,
+                         ArrayRef<const char *> Environment, Options &Opts) {
+  const bool MinGW = !IsCOFF && isMinGW(Args);
+  // In the order of MinGW's; ELF's has the second before the first.
+  std::vector<std::string> Plain, OfPlugin, OfXlink;
+  for (StringRef Arg : Environment)
+    lookAtCOFF(Arg, Plain, Opts);
+  std::vector<StringRef> Xlink;
   for (size_t I = 1; I < Args.size(); ++I) {
     if (parseOption(Args, I, IsCOFF, IsOurs))
       continue; // ours, `-plugin-opt=-thinlto-dist-...` too
@@ -179,14 +218,7 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     if (Arg == "--version" || (Arg == "-version" && !IsCOFF))
       Opts.Version = true;
     if (IsCOFF) {
-      if (!Arg.consume_front("/") && !consumeDashes(Arg))
-        continue;
-      if (Arg.consume_front_insensitive("mllvm:"))
-        Opts.LLVMOptions.push_back(Arg.str());
-      else if (Arg.consume_front_insensitive("out:"))
-        Opts.OutputFile = Arg.str();
-      else if (Arg.consume_front_insensitive("lldltocache:"))
-        Opts.CacheFolder = Arg.str();
+      lookAtCOFF(Arg, Plain, Opts);
       continue;
     }
     if (Arg == "-o" && HasNext) {
@@ -200,14 +232,26 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     else if (Arg == "cache_path_lto" && HasNext) // Mach-O
       Opts.CacheFolder = Args[++I];
     else if (Arg == "mllvm" && HasNext)
-      Opts.LLVMOptions.push_back(Args[++I]);
+      Plain.push_back(Args[++I]);
     else if (Arg.consume_front("mllvm="))
-      Opts.LLVMOptions.push_back(Arg.str());
+      Plain.push_back(Arg.str());
     else if (Arg == "plugin-opt" && HasNext && Args[I + 1][0] == '-')
-      Opts.LLVMOptions.push_back(Args[++I]);
+      OfPlugin.push_back(Args[++I]);
     else if (Arg.consume_front("plugin-opt=") && Arg.starts_with("-"))
-      Opts.LLVMOptions.push_back(Arg.str());
+      OfPlugin.push_back(Arg.str());
+    else if (MinGW && Arg == "Xlink" && HasNext)
+      Xlink.push_back(Args[++I]);
+    else if (MinGW && Arg.consume_front("Xlink="))
+      Xlink.push_back(Arg);
   }
+  // For the driver of lld-link, which has the last word.
+  for (StringRef Arg : Xlink)
+    lookAtCOFF(Arg, OfXlink, Opts);
+  erase_if(OfPlugin, isForGCC);
+  for (auto *Words : MinGW ? std::array{&Plain, &OfPlugin, &OfXlink}
+                           : std::array{&OfPlugin, &Plain, &OfXlink})
+    Opts.LLVMOptions.insert(Opts.LLVMOptions.end(), Words->begin(),
+                            Words->end());
 }
 
 /// Adds the words that lld-link takes from the environment, where it puts them.
@@ -256,10 +300,14 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
     }
     Args.assign(Others.begin(), Others.end());
   }
+  SmallVector<const char *, 16> Environment = {Args.front()};
   if (IsCOFF) {
     addEnvironment(Expanded, Saver);
     Expand(Expanded);
+  } else if (isMinGW(Expanded)) {
+    addEnvironment(Environment, Saver);
+    Expand(Environment);
   }
-  lookAtOthers(Expanded, IsCOFF, IsOurs, Opts);
+  lookAtOthers(Expanded, IsCOFF, IsOurs, ArrayRef(Environment).drop_front(), Opts);
   return Error::success();
 }

@@ -21,6 +21,7 @@
 #include "Report/Report.h"
 #include "Run/LogObserver.h"
 #include "StatusCommand.h"
+#include "Support/Failure.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
 #include "llvm/Support/FileSystem.h"
@@ -143,6 +144,9 @@ int main(int Argc, char **Argv) {
       int Code = showStatus(*TheLinker, programName(Args[0]),
                             is_contained(Args, StringRef("--verbose")));
       outs().flush();
+      if (outs().has_error())
+        Code = refuse(Args[0], failure("the status can't be written: " +
+                                       outs().error().message()));
       sys::Process::Exit(Code, /*NoCleanup=*/true);
     }
     auto *Errors = new StatusLine(errs());
@@ -158,5 +162,8 @@ int main(int Argc, char **Argv) {
   if (Code == 0)
     outs() << "dtlto " << DTLTO_VERSION << ", plugin ABI " << DTLTO_ABI_MAJOR
            << '.' << DTLTO_ABI_MINOR << '\n';
+  // As LLD, which doesn't look.
+  outs().flush();
+  outs().clear_error();
   return Code;
 }

@@ -46,9 +46,16 @@ void FolderSession::begin() {
   if (!HasJobs)
     return;
   ProgramPath = findProgram(S.Program);
-  if (ProgramPath.empty())
+  if (ProgramPath.empty()) {
+    bool IsPath = S.Program.find('/') != std::string::npos;
+    bool IsHere = ::access(S.Program.c_str(), F_OK) == 0;
     throw Error(DTLTO_ERROR_CALLER,
-                "there is no program " + quote(S.Program) + " to run");
+                "there is no program " + quote(S.Program) + " to run" +
+                    (!IsHere  ? ""
+                     : IsPath ? ": it isn't executable"
+                              : " in PATH; './" + S.Program +
+                                    "' is the file in this folder"));
+  }
   Folder = std::make_unique<JobFolder>(S.Folder, Output, Suffix, S.Keep);
   Wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   Notify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

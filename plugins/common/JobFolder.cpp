@@ -91,10 +91,21 @@ static std::string readAll(int Fd) {
   return Bytes;
 }
 
+/// Beside \p Output, if that is a file or none yet: /dev is no place for folders,
+/// and "-" no name.
+static std::string beside(const std::string &Output,
+                          const std::string &Suffix) {
+  struct stat S;
+  bool IsFile = !Output.empty() && Output != "-" &&
+                (::stat(Output.c_str(), &S) != 0 || S_ISREG(S.st_mode));
+  return (IsFile ? Output : "a.out") + Suffix;
+}
+
 /// Takes the folder \p P, which is then `Path`, unless somebody has it.
 JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
   while (true) {
-    if (::mkdir(P.c_str(), 0777) != 0 && errno != EEXIST)
+    bool IsNew = ::mkdir(P.c_str(), 0777) == 0;
+    if (!IsNew && errno != EEXIST)
       fail("can't make the folder ", P);
     int D = ::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (D < 0 && errno == ENOENT)
@@ -141,8 +152,13 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     Lock = L;
     Path = P;
     std::string_view Mark = Keep ? IsKept : IsOurs;
-    if (::ftruncate(L, 0) != 0 || ::pwrite(L, Mark.data(), Mark.size(), 0) < 0)
-      fail("can't write ", P + "/" + Marker);
+    if (::ftruncate(L, 0) != 0 ||
+        ::pwrite(L, Mark.data(), Mark.size(), 0) < 0) {
+      int Why = errno;
+      if (IsNew)
+        removeAll(P);
+      fail("can't write ", P + "/" + Marker, Why);
+    }
     return Claim::Ours;
   }
 }
@@ -151,7 +167,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
                      const std::string &Suffix, bool Keep)
     : Keep(Keep) {
   std::string Base =
-      Given.empty() ? (Output.empty() ? "a.out" : Output) + Suffix : Given;
+      Given.empty() ? beside(Output, Suffix) : Given;
   while (Base.size() > 1 && Base.back() == '/')
     Base.pop_back();
   if (Base[0] != '/') {

@@ -24,6 +24,7 @@
 #include "Json.h"
 #include "Text.h"
 #include <algorithm>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace dtlto;
@@ -59,9 +60,14 @@ private:
 
 } // namespace
 
-/// The program runs in another folder, where a relative path leads nowhere.
+/// The program runs in another folder, where a relative path leads nowhere. Of a
+/// folder, a name alone may be a word that means something else.
 static std::string fromHere(const std::string &Word) {
-  return ::access(Word.c_str(), F_OK) == 0 ? absolutePath(Word) : Word;
+  struct stat S;
+  if (::stat(Word.c_str(), &S) != 0)
+    return Word;
+  bool IsName = Word.find('/') == std::string::npos;
+  return absolutePath(IsName && S_ISREG(S.st_mode) ? "./" + Word : Word);
 }
 
 Arguments

@@ -465,6 +465,7 @@ std::optional<dtlto::sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     --NumHere;
+    ++NumBuiltHere;
   }
   Changed.notify_all();
   return R;

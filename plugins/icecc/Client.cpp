@@ -63,6 +63,7 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   if (!L.open(S.LogFile, S.Level, Error))
     L.warning(Error);
+  Error.clear();
   for (const std::string &Note : S.Notes)
     L.note(Note);
   if (S.Environments.empty()) {
@@ -168,6 +169,11 @@ void Client::stop() {
   }
   for (const auto &[Node, N] : NumDone)
     TheLog->debug(Node + ": " + std::to_string(N) + " modules");
+  // Users of a farm that has no node would wonder why it is no faster.
+  if (NumDone.empty() && NumBuiltHere)
+    TheLog->note("icecream wanted all " + std::to_string(NumBuiltHere) +
+                 " jobs that it was asked for to be compiled here; "
+                 "--thinlto-dist-status shows the nodes");
 }
 
 //===----------------------------------------------------------------------===//

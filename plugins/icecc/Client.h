@@ -172,6 +172,7 @@ private:
   unsigned NumShared = 0;                   // in batches, but for their first
   unsigned NumGranted = 0, MostGranted = 0; // at nodes, now and at best
   unsigned NumHere = 0;                     // in local code generation
+  unsigned NumBuiltHere = 0;                // likewise, and done
   bool MustBuildHere = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
   std::set<std::string> NodesSeen;

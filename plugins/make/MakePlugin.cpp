@@ -15,6 +15,7 @@
 #include "Text.h"
 #include <cstdlib>
 #include <fcntl.h>
+#include <unistd.h>
 
 using namespace dtlto;
 using namespace dtlto::sdk;
@@ -33,6 +34,10 @@ class MakeSession : public FolderSession {
 public:
   MakeSession(const dtlto_host &Host, const dtlto_session_params &Params)
       : MakeSession(Host, Params, readArguments(Params)) {}
+  ~MakeSession() override {
+    if (Fifo >= 0)
+      ::close(Fifo);
+  }
 
   void load(dtlto_load &L) override;
 
@@ -57,9 +62,10 @@ private:
                                 .slots) {}
 
   static Arguments readArguments(const dtlto_session_params &Params);
-  static std::string jobserver();
+  std::string jobserver();
 
   const std::string DistCC;
+  int Fifo = -1; // the jobserver's, which each make inherits
   const std::string Jobserver; // the words of MAKEFLAGS, or empty
   const uint32_t NumJobs;
   std::map<std::string, std::string> Rules; // by target
@@ -114,8 +120,14 @@ std::string MakeSession::jobserver() {
   }
   size_t Equals = Found.find('=');
   int Read, Write;
-  if (Equals == std::string::npos || Found.compare(Equals + 1, 5, "fifo:") == 0)
+  if (Equals == std::string::npos)
     return Found;
+  // make 4.3 and earlier know no FIFO, but all know descriptors.
+  if (Found.compare(Equals + 1, 5, "fifo:") == 0) {
+    Fifo = ::open(Found.c_str() + Equals + 6, O_RDWR);
+    std::string Number = std::to_string(Fifo);
+    return Fifo < 0 ? "" : "--jobserver-auth=" + Number + "," + Number;
+  }
   if (std::sscanf(Found.c_str() + Equals + 1, "%d,%d", &Read, &Write) != 2 ||
       ::fcntl(Read, F_GETFD) < 0 || ::fcntl(Write, F_GETFD) < 0)
     return "";
@@ -126,7 +138,9 @@ std::string MakeSession::jobserver() {
 /// variables are for other rules.
 std::vector<std::string> MakeSession::environment() {
   std::vector<std::string> Env = {"MFLAGS", "GNUMAKEFLAGS", "MAKEOVERRIDES",
-                                  "MAKEFILES", "MAKELEVEL"};
+                                  "MAKEFILES", "MAKELEVEL",
+                                  // clang's: objects of other options.
+                                  "CCC_OVERRIDE_OPTIONS"};
   Env.push_back(Jobserver.empty() ? "MAKEFLAGS" : "MAKEFLAGS= -j " + Jobserver);
   return Env;
 }

@@ -306,8 +306,34 @@ TEST_F(CommandLineTest, LLVMOptions) {
                 "-mllvm",
                 "6"};
   EXPECT_EQ(extract(Args), Args); // LLD parses them as ever
+  // As LLD's driver for ELF parses them.
   EXPECT_EQ(Opts.LLVMOptions,
-            (Words{"-one", "-two", "-three=3", "-four", "-five", "-six", "6"}));
+            (Words{"-four", "-five", "-one", "-two", "-three=3", "-six", "6"}));
+  // GCC's driver passes these to each linker.
+  extract({"-plugin-opt=-fresolution=f", "-plugin-opt=-pass-through=-lc",
+           "-plugin-opt=-x"});
+  EXPECT_EQ(Opts.LLVMOptions, Words{"-x"});
+}
+
+TEST_F(CommandLineTest, LLVMOptionsOfMinGW) {
+  setenv("LINK", "/mllvm:-link /lldltocache:link", 1);
+  Words Args = {"-m",
+                "i386pep",
+                "-Xlink=-mllvm:-xlink",
+                "-plugin-opt=-plugin",
+                "-mllvm",
+                "-mllvm",
+                "-o",
+                "a.exe"};
+  EXPECT_EQ(extract(Args), Args);
+  EXPECT_EQ(Opts.LLVMOptions, (Words{"-link", "-mllvm", "-plugin", "-xlink"}));
+  EXPECT_EQ(Opts.OutputFile, "a.exe");
+  EXPECT_EQ(Opts.CacheFolder, "link");
+  extract({"-m", "i386pe", "-Xlink", "/lldltocache:x", "--thinlto-cache-dir=y"});
+  EXPECT_EQ(Opts.CacheFolder, "x");
+  unsetenv("LINK");
+  extract({"-m", "elf_x86_64", "-Xlink=-mllvm:-x"});
+  EXPECT_EQ(Opts.LLVMOptions, Words());
 }
 
 /// Words that LLD takes from there are LLD's to use, and ours to know.

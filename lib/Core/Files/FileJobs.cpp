@@ -134,7 +134,7 @@ Error FileJobs::complete(BuiltJob &Built, size_t J) {
   const FileJob &Job = List.Jobs[J];
   uint32_t Missing = Parts & ~Built.Job.parts;
   if (Missing & DTLTO_PART_CONFIG)
-    return failure("the configuration, which only dtlto's linker knows");
+    return failure("the configuration (which only dtlto's linker knows)");
   if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS) &&
       !(Built.Job.parts & DTLTO_PART_INPUTS))
     if (Error E = addInputs(Built, Job))

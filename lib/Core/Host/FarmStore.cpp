@@ -15,7 +15,8 @@ using namespace dtlto;
 
 bool FarmStore::open(const dtlto_store *OfPlugin, dtlto_session *OfSession) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  bool HasOne = OfPlugin && OfPlugin->size >= sizeof(dtlto_store);
+  bool HasOne = OfPlugin && OfPlugin->size >= sizeof(dtlto_store) &&
+                OfPlugin->get && OfPlugin->put;
   State = HasOne ? Open : None;
   Calls = OfPlugin;
   Session = OfSession;

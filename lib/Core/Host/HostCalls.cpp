@@ -225,6 +225,12 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     E.Message = HasLines && Result->message ? strangersLines(Result->message)
                                             : lineOf(Result->message);
     E.Worker = nameOf(Result->worker);
+    // No memory is that large.
+    if (uint64_t Size = E.Object.bytes().size(); Size > INT64_MAX) {
+      E.Object.take();
+      E.Status = DTLTO_ERROR_INFRASTRUCTURE;
+      E.Message = "it claims an object of " + std::to_string(Size) + " bytes";
+    }
   }
 
   Guard Lock(*this);

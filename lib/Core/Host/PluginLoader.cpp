@@ -10,8 +10,11 @@
 #include "Support/System.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 #include <cstddef>
 #include <cstring>
 
@@ -132,6 +135,21 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   return Error::success();
 }
 
+static Triple::ArchType thisProcessor() {
+  return Triple(sys::getProcessTriple()).getArch();
+}
+
+/// The processor that the library \p Path is for, if it isn't this one.
+static std::string otherProcessor(StringRef Path) {
+  auto Library = object::ObjectFile::createObjectFile(Path);
+  if (!Library) {
+    consumeError(Library.takeError());
+    return "";
+  }
+  Triple::ArchType Arch = Library->getBinary()->getArch();
+  return Arch == thisProcessor() ? "" : Triple::getArchTypeName(Arch).str();
+}
+
 Expected<const dtlto_plugin *>
 dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
   Expected<std::string> Path = findPlugin(Name, Folders);
@@ -139,9 +157,14 @@ dtlto::loadPlugin(StringRef Name, ArrayRef<std::string> Folders) {
     return Path.takeError();
   std::string Why;
   void *Library = openLibrary(*Path, Why);
-  if (!Library)
+  if (!Library) {
+    // Of another processor's, the system may say that there is no such file.
+    if (std::string Arch = otherProcessor(*Path); !Arch.empty())
+      Why = "it is for " + Arch + ", and this linker for " +
+            Triple::getArchTypeName(thisProcessor()).str();
     return failure("plugin '" + Name + "' can't be loaded: " +
                    (Why.empty() ? "unknown reason" : Why));
+  }
   const auto *Plugin = static_cast<const dtlto_plugin *>(
       findSymbol(Library, DTLTO_PLUGIN_SYMBOL));
   if (!Plugin)

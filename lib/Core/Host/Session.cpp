@@ -148,7 +148,9 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
 const dtlto_batch *Session::Impl::batch() {
   const auto *Batch = static_cast<const dtlto_batch *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_BATCH); }));
-  return Batch && Batch->size >= sizeof(dtlto_batch) ? Batch : nullptr;
+  return Batch && Batch->size >= sizeof(dtlto_batch) && Batch->complete
+             ? Batch
+             : nullptr;
 }
 
 void Session::Impl::doCompleteBatch() {
@@ -180,7 +182,7 @@ void Session::Impl::doRefute(uint64_t Id) {
   }
   const auto *Refuted = static_cast<const dtlto_refuted *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_REFUTED); }));
-  if (Refuted && Refuted->size >= sizeof(dtlto_refuted))
+  if (Refuted && Refuted->size >= sizeof(dtlto_refuted) && Refuted->result)
     call("refuted", [&] {
       Refuted->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
                       Status);
@@ -202,7 +204,8 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
   Event E{Event::NoStatus};
   const auto *Status = static_cast<const dtlto_status *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_STATUS); }));
-  if (IsOpen && Status && Status->size >= sizeof(dtlto_status)) {
+  if (IsOpen && Status && Status->size >= sizeof(dtlto_status) &&
+      Status->query) {
     E.Kind = Event::StatusTold;
     E.Status = call("query", [&] {
       return Status->query(

@@ -77,7 +77,7 @@ Verdict dtlto::judge(Event &E, const SideFiles &Side,
     V.Failure = Cause::Infrastructure;
     V.Why = StringRef(E.Message).rtrim().str();
     if (V.Why.empty())
-      V.Why = "no reason given";
+      V.Why = "no reason given (error " + std::to_string(E.Status) + ")";
     if (!namesWorker(V.Why, E.Worker))
       V.Why += Where;
   }

@@ -46,7 +46,9 @@ void LinkRun::handle(Event &E) {
   case Event::Opened:
     if (E.Status != DTLTO_OK || !E.Message.empty()) {
       if (E.Message.empty())
-        S.Why = "open() failed without a reason";
+        E.Message = "open() failed without a reason (error " +
+                    std::to_string(E.Status) + ")";
+      S.Why = E.Message;
       // A wrong argument is the user's to mend, whatever else could be done.
       P.Flag = E.Status == DTLTO_ERROR_CALLER;
       return Become(PlanEvent::OpenFailed);

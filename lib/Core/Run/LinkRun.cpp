@@ -151,7 +151,8 @@ Error LinkRun::run() {
   for (const auto &O : Observers)
     O->finish();
   if (std::string Note = Costs->save(); !Note.empty())
-    L.msg().debug(Note);
+    L.msg().emit(L.opts().Costs ? MessageLevel::Warning : MessageLevel::Debug,
+                 Note);
   TheNotices->summarize(Source->notes(), Source->debugNotes());
   return TheNotices->takeError();
 }

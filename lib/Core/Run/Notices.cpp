@@ -234,6 +234,21 @@ void Notices::sawFailure(const Step &S) {
   L.msg().debug(Text + S.Why + "; it also runs elsewhere");
 }
 
+/// A compiler's warnings, and the remarks and notes, which LLD doesn't count as
+/// such: lines of \p Said, by how each message begins.
+static std::pair<std::string, std::string> warningsAndRemarks(StringRef Said) {
+  std::string Warnings, Remarks;
+  std::string *To = &Warnings;
+  for (StringRef Line : split(Said, '\n')) {
+    if (Line.starts_with("remark: ") || Line.starts_with("note: "))
+      To = &Remarks;
+    else if (Line.starts_with("warning: "))
+      To = &Warnings;
+    *To += (To->empty() ? "" : "\n") + Line.str();
+  }
+  return {Warnings, Remarks};
+}
+
 void Notices::sawWin(const Step &S, const Action &A) {
   plan::JobId J = A.Job;
   if (S.E->What == PlanEvent::CacheHit) {
@@ -242,9 +257,13 @@ void Notices::sawWin(const Step &S, const Action &A) {
   }
   auto It = Here.find(A.Attempt);
   if (It == Here.end()) {
+    ++NumRemote;
     // What the compiler warned of.
-    if (StringRef Said = S.Said.rtrim(); !Said.empty())
-      L.msg().diagnostic(Run.title(J) + ": " + Said);
+    auto [Warnings, Remarks] = warningsAndRemarks(S.Said.rtrim());
+    if (!Warnings.empty())
+      L.msg().diagnostic(Run.title(J) + ": " + Warnings);
+    if (!Remarks.empty())
+      L.msg().note(Run.title(J) + ": " + Remarks);
     NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
       ++NumRetried;
@@ -381,8 +400,9 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   if (NumSuppressed)
     L.msg().warning(plugin() + "and " + Twine(NumSuppressed) +
                     " more modules failed likewise; --verbose shows all");
+  // Beside workers that did nothing, all were.
   if (NumFallback)
-    L.msg().warning(plugin() + ofAll(NumFallback) +
+    L.msg().warning(plugin() + ofAll(NumFallback + (NumRemote ? 0 : NumShared)) +
                     " modules were compiled here instead");
   L.msg().debug(Twine(NumJobs) + " jobs, " +
                 formatv("{0:f3}", secondsSince(L.Started)).str() +

@@ -83,7 +83,7 @@ private:
 
   llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
   size_t NumWarnings = 0, NumSuppressed = 0;
-  size_t NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
+  size_t NumRemote = 0, NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
   size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumRetried = 0,
          NumVerified = 0;
   size_t NumCached = 0, NumOurs = 0; // NumOurs: what was verified, too
