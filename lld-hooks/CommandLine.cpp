@@ -227,6 +227,12 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     }
     if (!consumeDashes(Arg))
       continue;
+    // Symbols that parts share would be the object's for ever.
+    if (Arg == "r" || Arg == "relocatable")
+      Opts.KeepsWhole = "-r";
+    // Equal texts stay apart, of which each part has its own.
+    if (Arg == "O0" || Arg == "no-deduplicate-strings")
+      Opts.KeepsWhole = ("-" + Arg).str();
     if (Arg.consume_front("thinlto-cache-dir=")) // ELF, MinGW, wasm
       Opts.CacheFolder = Arg.str();
     else if (Arg == "cache_path_lto" && HasNext) // Mach-O
@@ -308,6 +314,7 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
     addEnvironment(Environment, Saver);
     Expand(Environment);
   }
-  lookAtOthers(Expanded, IsCOFF, IsOurs, ArrayRef(Environment).drop_front(), Opts);
+  lookAtOthers(Expanded, IsCOFF, IsOurs, ArrayRef(Environment).drop_front(),
+               Opts);
   return Error::success();
 }

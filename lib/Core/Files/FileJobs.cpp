@@ -221,9 +221,32 @@ static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
   });
 }
 
+/// The one of \p Args with which clang makes a file beside the object, or
+/// nothing. LLD lists none of them as an output.
+static StringRef makesOther(ArrayRef<std::string> Args) {
+  for (StringRef Arg : Args)
+    for (StringRef Option :
+         {"-gsplit-dwarf", "-fsave-optimization-record",
+          "-foptimization-record-file", "-fstack-usage", "-ftime-trace",
+          "-save-temps", "--save-temps", "-save-stats", "--save-stats"})
+      if (Arg.starts_with(Option))
+        return Arg;
+  return "";
+}
+
 std::vector<std::string> FileJobs::command(const FileJob &J) const {
   std::vector<std::string> Args(List.Args.begin() + 1, List.Args.end());
   Args.insert(Args.end(), J.Args.begin(), J.Args.end());
+  // It is in the object, too, which is made under another name.
+  if (any_of(Args,
+             [](StringRef Arg) { return Arg.starts_with("-gsplit-dwarf"); })) {
+    SmallString<256> Dwo(J.object());
+    sys::path::replace_extension(Dwo, "dwo");
+    for (StringRef Option : {"-split-dwarf-file", "-split-dwarf-output"})
+      for (StringRef Word :
+           {StringRef("-Xclang"), Option, StringRef("-Xclang"), StringRef(Dwo)})
+        Args.push_back(Word.str());
+  }
   Triple Target(C.Triple);
   if (!Target.isOSWindows())
     return Args;
@@ -252,6 +275,8 @@ Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
     return failure("the compiler's configuration file '" + printable(C.Config) +
                    "'");
   std::vector<std::string> Args = command(J);
+  if (StringRef Option = makesOther(Args); !Option.empty())
+    return failure("'" + printable(Option) + "' (it makes a second file)");
   StringMap<std::string> Paths;
   Paths[J.shard()] = IndexPath.str();
   Paths[J.object()] = OutputPath.str();
@@ -285,6 +310,30 @@ struct StopAsked {
   const std::atomic<bool> &IsInterrupted;
 };
 } // namespace
+
+/// Moves what the compiler has made beside \p Made, such as remarks, to beside
+/// \p Object, with its name.
+static Error moveOthers(StringRef Made, StringRef Object) {
+  StringRef Folder = sys::path::parent_path(Made);
+  std::string Stem = (sys::path::stem(Made) + ".").str();
+  std::error_code EC;
+  for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
+       I.increment(EC)) {
+    StringRef Name = sys::path::filename(I->path());
+    if (I->path() == Made || !Name.consume_front(Stem))
+      continue;
+    SmallString<256> To(Object);
+    sys::path::replace_extension(To, Name);
+    auto Bytes = MemoryBuffer::getFile(I->path());
+    if (!Bytes)
+      return createFileError(I->path(), Bytes.getError());
+    if (Error E = replaceFile(
+            To, [&](raw_ostream &OS) { OS << (*Bytes)->getBuffer(); }))
+      return createFileError(To, std::move(E));
+    sys::fs::remove(I->path());
+  }
+  return Error::success();
+}
 
 /// Whether \p Words, of a compiler that has ended with 0, have an error: it
 /// goes on without a module that it can't import from.
@@ -334,6 +383,8 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
     if (!sys::fs::exists(Path))
       return Fail("the compiler '" + printable(C.Program) + "' didn't make '" +
                   printable(Path) + "'");
+  if (Error E = moveOthers(Object, Job.object()))
+    return Fail(toString(std::move(E)));
   if (!Ran.Words.empty())
     L.msg().diagnostic(printable(Job.module()) + ": " + Ran.Words);
   StringRef Bytes = (*File)->getBuffer();

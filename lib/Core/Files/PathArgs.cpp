@@ -9,6 +9,7 @@
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -25,6 +26,11 @@ static SmallVector<size_t, 3> valuePlaces(StringRef Arg) {
   return Places;
 }
 
+/// Whether \p Arg is what an object calls itself, wherever it is made.
+static bool isOwnName(StringRef Arg) {
+  return Arg.starts_with("-object-file-name=");
+}
+
 size_t dtlto::findPath(StringRef Arg, StringRef Path) {
   for (size_t At : valuePlaces(Arg))
     if (Arg.drop_front(At) == Path)
@@ -38,6 +44,10 @@ dtlto::renamePaths(ArrayRef<std::string> Args,
   std::vector<std::string> Result;
   for (StringRef Arg : Args) {
     std::string New = Arg.str();
+    if (isOwnName(Arg)) {
+      Result.push_back(std::move(New));
+      continue;
+    }
     for (size_t At : valuePlaces(Arg))
       if (auto It = Paths.find(Arg.drop_front(At)); It != Paths.end()) {
         New = Arg.take_front(At).str() + It->second;
@@ -54,12 +64,16 @@ Error dtlto::checkPortable(ArrayRef<std::string> Args,
     if (any_of(valuePlaces(Arg),
                [&](size_t At) { return Paths.contains(Arg.drop_front(At)); }))
       continue;
-    // Only what an object calls itself.
-    if (Arg.starts_with("-object-file-name="))
+    if (isOwnName(Arg))
       continue;
     // A response file, or one that no input says anything of.
+    auto IsFile = [&](size_t At) {
+      StringRef Value = Arg.drop_front(At);
+      return !Value.starts_with("-") && sys::fs::is_regular_file(Value);
+    };
     if (Arg.starts_with("@") ||
-        any_of(Arg, [](char C) { return sys::path::is_separator(C); }))
+        any_of(Arg, [](char C) { return sys::path::is_separator(C); }) ||
+        any_of(valuePlaces(Arg), IsFile))
       return failure("an argument that may name a file, '" + printable(Arg) +
                      "'");
   }

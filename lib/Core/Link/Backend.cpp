@@ -68,7 +68,7 @@ public:
     L.Parallelism = Parallelism.compute_thread_count();
     L.SetUp = SetUp;
     L.Unavailable = Unavailable;
-    if (L.opts().Split != 0)
+    if (L.opts().Split != 0 && whyWhole().empty())
       installPartHooks();
   }
 
@@ -99,8 +99,12 @@ public:
       L.TheLinker.Inputs.drop();
       returnFreeMemory();
     });
-    if (L.opts().Split != 0)
-      split();
+    if (L.opts().Split != 0) {
+      if (std::string Why = whyWhole(); Why.empty())
+        split();
+      else
+        L.msg().debug("all modules are compiled whole, because of " + Why);
+    }
     std::unique_ptr<KeptModules> Kept;
     if (!L.opts().KeepIR.empty()) {
       const bool InFarm = L.opts().keepsInFarm();
@@ -171,6 +175,14 @@ private:
         " ms");
     return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks), Both))
         .run();
+  }
+
+  /// The option with which parts would make another program, or nothing.
+  std::string whyWhole() const {
+    // The first program's profile knows functions by other names.
+    if (Conf.RunCSIRInstr || !Conf.CSIRProfile.empty())
+      return "--lto-cs-profile-file";
+    return L.opts().KeepsWhole;
   }
 
   /// Makes tasks of parts. LLVM starts modules in an order that depends on the

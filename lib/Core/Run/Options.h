@@ -66,6 +66,7 @@ struct Options : JobOptions {
 
   // From the rest of the command line and the environment.
   std::string CacheFolder;             // of LLD's ThinLTO cache; may be empty
+  std::string KeepsWhole;              // an option with which none is split
   bool Version = false;                // LLD is asked for its version
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default

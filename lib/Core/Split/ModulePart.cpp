@@ -42,8 +42,7 @@ static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
     std::string Name = V->hasName()
                            ? V->getName().str()
                            : "__unnamed_" + std::to_string(++NumUnnamed);
-    std::string Shared =
-        IsOfLink(Name) ? Name : Name + ".llvm." + Suffix.str();
+    std::string Shared = IsOfLink(Name) ? Name : Name + ".llvm." + Suffix.str();
     // An alias may be what it is called by, too: a vtable of Windows is one.
     auto *C = const_cast<Comdat *>(V->getComdat());
     if (C && C->getName() == Name && Shared != Name) {
@@ -141,7 +140,8 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
     clearModuleAsm(M);
   // Such as names of libraries: for the whole module, once.
   if (Part != 0)
-    for (const char *Name : {"llvm.linker.options", "llvm.dependent-libraries"})
+    for (const char *Name : {"llvm.linker.options", "llvm.dependent-libraries",
+                             "wasm.custom_sections"})
       if (NamedMDNode *Words = M.getNamedMetadata(Name))
         M.eraseNamedMetadata(Words);
 

@@ -58,8 +58,9 @@ static bool isInList(const GlobalValue &V) {
       Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
 }
 
-/// Variables of one section are in the order of the source, which programs rely
-/// on between __start_ and __stop_; but for what compilers make.
+/// Variables of one section are in the order of the source and of the link,
+/// which programs rely on between __start_ and __stop_, or two of their own;
+/// but for what compilers make.
 static bool isInSet(const GlobalValue &V) {
   static constexpr StringLiteral Compilers[] = {
       "__llvm_",        "__sancov", "asan_globals",   "hwasan_globals",
@@ -254,7 +255,6 @@ Partition::Graph::Graph(const Module &M) : M(M) {
   Classes.grow(Assembly + 1);
 
   std::map<const Comdat *, unsigned> Comdats;
-  std::map<StringRef, unsigned> Sets;
   References.resize(Nodes.size());
   for (unsigned N = 0; N != Nodes.size(); ++N) {
     const GlobalValue &V = *Nodes[N];
@@ -277,8 +277,6 @@ Partition::Graph::Graph(const Module &M) : M(M) {
     if (auto *F = dyn_cast<Function>(&V))
       for (const Instruction &I : instructions(F))
         Join(ofLabels(I));
-    if (isInSet(V))
-      Classes.join(N, Sets.try_emplace(V.getSection(), N).first->second);
     forEachConstant(V, [&](const Constant &C) {
       if (auto *Label = dyn_cast<BlockAddress>(&C))
         Join(Label->getFunction());
@@ -292,7 +290,7 @@ Partition::Graph::Graph(const Module &M) : M(M) {
   }
 
   for (unsigned N = 0; N != Nodes.size(); ++N)
-    if (isList(*Nodes[N]) || isInList(*Nodes[N]))
+    if (isList(*Nodes[N]) || isInList(*Nodes[N]) || isInSet(*Nodes[N]))
       Classes.join(N, Assembly);
 
   // Assembly refers by name to what has no other name elsewhere, and defines
@@ -320,14 +318,21 @@ Partition::Graph::Graph(const Module &M) : M(M) {
   collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
   for (const GlobalValue *V : Kept)
     keepName(*V);
+  // A name that the assembler doesn't write has to stay, or be another.
+  StringRef NoSymbol = M.getDataLayout().getPrivateGlobalPrefix();
   for (const GlobalValue *V : Nodes)
-    if (V->hasSection())
+    if (V->hasSection() || (!NoSymbol.empty() &&
+                            V->getName().starts_with(("\1" + NoSymbol).str())))
       keepName(*V);
 
   Classes.compress();
 }
 
 void Partition::Graph::joinAssembly(StringRef Text, unsigned Node) {
+  // Other characters are in names between quotes.
+  for (auto [Quoted, Rest] = Text.split('"').second.split('"'); !Quoted.empty();
+       std::tie(Quoted, Rest) = Rest.split('"').second.split('"'))
+    joinNamed(Quoted, Node);
   forEachWord(Text, [&](StringRef Whole) {
     // AT&T's syntax has $ in front of what is a constant.
     for (StringRef Word : {Whole, Whole.ltrim('$')}) {

@@ -58,14 +58,15 @@ inline std::string partSuffix(PartNumber P) {
   return "-" + std::to_string(P.Index + 1) + "-of-" + std::to_string(P.Count);
 }
 
-/// \p Name with the part, for files and LLD, which looks at how a name ends:
-/// foo-2-of-8.o, a.a(foo-2-of-8.o at 64).
+/// \p Name with the part, for files and LLD. It ends as the module's does, for
+/// linker scripts that name files, as in *foo.o(.text): 2-of-8-foo.o,
+/// a.a(2-of-8-foo.o at 64).
 inline std::string partFile(std::string Name, PartNumber P) {
-  size_t Slash = Name.find_last_of("/\\");
-  size_t Dot = Name.rfind('.');
-  if (Dot == std::string::npos || (Slash != std::string::npos && Dot < Slash))
-    Dot = Name.size();
-  return Name.insert(Dot, partSuffix(P));
+  if (P.isWhole())
+    return Name;
+  size_t Before = Name.find_last_of("/\\(");
+  return Name.insert(Before == std::string::npos ? 0 : Before + 1,
+                     partSuffix(P).substr(1) + "-");
 }
 
 } // namespace dtlto

@@ -1,0 +1,12 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// A set of variables, between one of the first file and one of the last.
+__attribute__((section("myset"), used)) int first[1] = {1};
+extern int last[], work(int);
+volatile int sum;
+
+void _start(void) {
+  for (int *p = first; p < last; ++p)
+    sum = work(*p);
+}

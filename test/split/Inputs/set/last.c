@@ -1,0 +1,4 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+__attribute__((section("myset"), used)) int last[1] = {4};
