@@ -83,6 +83,8 @@ static int32_t opened(dtlto_session *s, const dtlto_session_params *params) {
   (void)params;
   if (is(s, "unsized"))
     store.size = 0;
+  if (is(s, "null"))
+    store.put = NULL;
   return DTLTO_OK;
 }
 
