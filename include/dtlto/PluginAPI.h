@@ -24,9 +24,10 @@
  * A job
  *   is the code generation of one module: inputs in memory, the command line of
  *   a stock clang that turns them into one object file, and a few hints. What
- *   comes back is the object file, in memory. The host compares nothing and
- *   trusts nothing: it checks format and machine of every object, and runs a
- *   job itself (or fails the link, as the user chose) where the plugin can't.
+ *   comes back is the object file, in memory. The host checks format and
+ *   machine of every object, and runs a job itself (or fails the link, as the
+ *   user chose) where the plugin can't. Bits that changed on the way of a plain
+ *   clang's object it can't see: protect them, if your DBS doesn't.
  *
  * Growing without breaking
  *   Every struct begins with `size`, which whoever *made* the struct sets to its
@@ -49,8 +50,8 @@
  * Nothing here throws, and no exception may leave a function of either side.
  * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it. Its
  * constructors come back at once; what may wait or fail belongs in open(). The
- * process is the host's: a plugin never calls exit(), also not in a child that it
- * forks, leaves the working folder, umask and signals as they are, standard output
+ * process is the host's: a plugin never calls exit(), _exit() or the like, nor
+ * exit() in a child that it forks, leaves the working folder, umask and signals as they are, standard output
  * alone, and sends to no closed connection without MSG_NOSIGNAL.
  *
  * History and rules for changes: docs/ABI-CHANGELOG.md.
@@ -295,10 +296,11 @@ typedef struct dtlto_host {
                     const char *worker);
 
   /* [any-thread] Ends an accepted job; exactly once for each, cancelled ones
-   * included, and never from inside submit(). The host takes `result->object`
-   * over and copies the rest before the call returns; a duplicate
-   * result is ignored and its object is not released, since it may alias the
-   * first. */
+   * included, and never from inside submit(), though another thread may before
+   * submit() has returned. The host takes `result->object` over and copies the
+   * rest before the call returns. The object of a second result, or of one for
+   * a job that the plugin was never given, is not released, since it may alias
+   * another; the plugin gets no more jobs then. */
   void (*job_done)(dtlto_host_context *context, uint64_t job,
                    const dtlto_result *result);
 
@@ -410,9 +412,10 @@ typedef struct dtlto_check {
   uint32_t reserved; /* 0 */
   /* [any-thread] Looks at what came back for an accepted job, as job_done() will.
    * Returns DTLTO_OK; or an error, if the host would refuse it since it is cut off,
-   * damaged, another job's or, for a job with DTLTO_PART_WHOLE and _ARGS, no object
-   * for its target; and writes one line that says why, cut to `why_size` bytes with
-   * its NUL, to `why` (may be null). */
+   * damaged or another job's, which a frame tells (docs/BUNDLE.md), or, for a job
+   * with DTLTO_PART_WHOLE and _ARGS, no object for its target. Of a plain clang's
+   * object for other jobs it says nothing. Writes one line that says why, cut to
+   * `why_size` bytes with its NUL, to `why` (may be null). */
   int32_t (*result)(dtlto_host_context *context, uint64_t job, dtlto_span object,
                     char *why, uint64_t why_size);
 } dtlto_check;
@@ -473,7 +476,9 @@ typedef struct dtlto_session_params {
   const char *llvm_version; /* the linker's, e.g. "19.1.7": results are only
                                the same with exactly this one */
   const char *output;       /* the file that is linked, for display; may be "" */
-  uint64_t num_jobs;        /* at most so many jobs will be submitted. 0: none;
+  uint64_t num_jobs;        /* modules of the link. A job that failed, or is
+                               slow, is submitted again with an id of its own,
+                               so there may be more jobs. 0: there are none;
                                open() and load() are as ever, but only the
                                status is asked for (DTLTO_EXT_STATUS), so
                                say nothing of jobs that can't be run */
@@ -498,7 +503,9 @@ typedef struct dtlto_session dtlto_session;
 typedef struct dtlto_plugin {
   uint32_t size;
   uint32_t abi_major; /* DTLTO_ABI_MAJOR */
-  uint32_t abi_minor; /* DTLTO_ABI_MINOR */
+  uint32_t abi_minor; /* that of the header that the source was written for: the
+                         host keeps to what it promised. DTLTO_ABI_MINOR, if
+                         you read the changelog before you build with another */
   uint32_t needs;     /* DTLTO_PART_...: what each job must carry */
   const char *name;   /* short, e.g. "distcc"; the prefix of its messages */
   const char *version;
@@ -507,7 +514,9 @@ typedef struct dtlto_plugin {
    * error after having told why with host->log(DTLTO_LOG_ERROR). After
    * DTLTO_ERROR_CALLER, a wrong argument, the link fails; after another error it
    * may go on without the plugin. Should come back at once: connect in the
-   * background. No other function is called after an error. */
+   * background. No other function is called after an error. A call of this or
+   * another function that takes longer than `job_timeout_s`, 60 s at most, ends
+   * the session. */
   int32_t (*open)(const dtlto_host *host, const dtlto_session_params *params,
                   dtlto_session **session);
 
@@ -528,7 +537,8 @@ typedef struct dtlto_plugin {
 
   /* [link-thread] Ends the session. Jobs that still run are cancelled and get
    * their job_done(); then, and only when no thread of the plugin can call the
-   * host again, close() returns. Must end within seconds. */
+   * host again, close() returns. Must end within seconds: after 10 the plugin is
+   * left behind. */
   void (*close)(dtlto_session *session);
 
   /* [any-thread] Returns the plugin's extension of that id, or null. */

@@ -4,10 +4,12 @@
 // Wrong: ends the linker's process. `in=open`, `in=submit`, `in=job` (on a
 // thread of its own), `in=close`: where; `code=N`: with which exit code (0);
 // `by=pipe`: by a SIGPIPE instead, with something that hangs in an exit(). With
-// EXITS_PIPE in the environment, LLVM's handler of that is gone.
+// EXITS_PIPE in the environment, LLVM's handler of that is gone. Or
+// `by=settings`: changes the working folder and the umask instead.
 
 #include "common.h"
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 __attribute__((constructor)) static void loaded(void) {
@@ -24,6 +26,12 @@ static void end(const dtlto_session *s, const char *here) {
   const char *in = argument(s, "in"), *by = argument(s, "by");
   if (!in || strcmp(in, here))
     return;
+  if (by && !strcmp(by, "settings")) {
+    umask(077);
+    if (chdir("/"))
+      abort();
+    return;
+  }
   if (!by || strcmp(by, "pipe"))
     exit((int)number(s, "code", 0));
   atexit(hang);

@@ -185,12 +185,16 @@ Expected<StringRef> Session::Impl::resultIn(StringRef Object,
 
 int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                                    uint64_t WhySize) {
-  const Record *R = nullptr;
+  Record *R = nullptr;
   {
     Guard Lock(*this);
     auto It = Jobs.find(Job);
-    if (!Closed && It != Jobs.end() && !It->second.Done)
+    if (!Closed && It != Jobs.end() && !It->second.Done) {
       R = &It->second;
+      // The check reads what the link has.
+      ++R->RunsHere;
+      ++RunsHere;
+    }
   }
   std::string Text = "no such job";
   if (R) {
@@ -203,6 +207,10 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
     Error Wrong = !Result    ? Result.takeError()
                   : MayBeCut ? R->Here.Check(*Result)
                              : Error::success();
+    {
+      Guard Lock(*this);
+      endRunHere(*R);
+    }
     if (!Wrong)
       return DTLTO_OK;
     Text = toString(std::move(Wrong));

@@ -8,11 +8,14 @@
 #include "Host/PluginGuard.h"
 #include "Support/Jobserver.h"
 #include "Support/System.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -26,12 +29,20 @@ enum class Phase { None, Loading, InUse };
 /// For what runs while the process ends: never destroyed.
 struct Names {
   std::string Program, Plugin;
-  std::string AtPipe; // an error
+  std::string AtPipe;  // an error
+  std::string AtCrash; // a line for below the stack
+};
+
+/// What the process had before the plugin was loaded.
+struct Settings {
+  SmallString<256> Folder;
+  unsigned Mask;
 };
 } // namespace
 
 static std::atomic<Phase> Now = Phase::None;
 static const Names *TheNames = nullptr;
+static Settings Before;
 
 static std::string errorLine(const Names &N, const std::string &Text) {
   return N.Program + ": error: dtlto: plugin '" + N.Plugin + "': " + Text +
@@ -78,6 +89,12 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
       "with MSG_NOSIGNAL doesn't cause one";
   auto *N = new Names{Program.str(), Plugin.str(), ""};
   N->AtPipe = errorLine(*N, Text);
+  N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
+               "' is in this process; if its functions are on the stack, tell "
+               "its vendor\n";
+  if (sys::fs::current_path(Before.Folder))
+    Before.Folder.clear();
+  Before.Mask = sys::fs::getUmask();
   TheNames = N;
   Now = Phase::Loading;
 #ifdef __GLIBC__
@@ -130,9 +147,30 @@ static void brokenPipe() {
   ::_exit(IOError);
 }
 
+std::string dtlto::restoreProcess() {
+  std::string Changed;
+  if (!TheNames)
+    return Changed;
+  SmallString<256> Folder;
+  if (!Before.Folder.empty() &&
+      (sys::fs::current_path(Folder) || Folder != Before.Folder) &&
+      !sys::fs::set_current_path(Before.Folder))
+    Changed = "working folder";
+  if (::umask(Before.Mask) != Before.Mask)
+    Changed += Changed.empty() ? "umask" : " and umask";
+  return Changed;
+}
+
 void dtlto::guardAgainstExit() {
   if (!TheNames || Now.exchange(Phase::InUse) == Phase::InUse)
     return;
+  // After LLVM's handler, which writes the stack.
+  sys::AddSignalHandler(
+      [](void *) {
+        const std::string &Line = TheNames->AtCrash;
+        [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
+      },
+      nullptr);
   install_fatal_error_handler(fatalError);
   sys::SetOneShotPipeSignalFunction(brokenPipe);
 #ifdef SIGPIPE

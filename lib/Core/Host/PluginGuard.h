@@ -47,6 +47,11 @@ private:
 /// the process by exit(0) any more: an exit() is an error. Any thread.
 void guardAgainstExit();
 
+/// Gives the process the working folder and umask back that it had before the
+/// plugin was loaded, so that the output is where the user wants it. Returns
+/// what the plugin had changed; empty: nothing. When it isn't called any more.
+std::string restoreProcess();
+
 } // namespace dtlto
 
 #endif // DTLTO_HOST_PLUGINGUARD_H

@@ -263,9 +263,11 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(StringRef TheTriple) {
       Args->insert(
           Args->end(),
           {"-mllvm", ("-" + CodegenDataOption + "=" + (*Data)->Path).str()});
-    if (!Data)
+    if (!Data) {
       It->second.Reason = toString(Data.takeError());
-    else if (Args && L.Index.hasParamAccess())
+      if (!Args)
+        consumeError(Args.takeError());
+    } else if (Args && L.Index.hasParamAccess())
       It->second.Reason = toString(readsIndex());
     else if (Args && L.TwoRounds)
       It->second.Reason = ("-mllvm -" + TwoRoundsOption).str();

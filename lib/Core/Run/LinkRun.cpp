@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/LinkRun.h"
+#include "Host/PluginGuard.h"
 #include "Run/CostObserver.h"
 #include "Run/LogObserver.h"
 #include "Run/Notices.h"
@@ -435,4 +436,8 @@ void LinkRun::close() {
   }
   Numbers = TheSession->numbers();
   TheSession.reset();
+  if (std::string Changed = restoreProcess(); !Changed.empty())
+    L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
+                    "' changed the linker's " + Changed +
+                    ", which was undone; tell its vendor");
 }
