@@ -75,9 +75,13 @@ struct CommandLine {
   bool Pack = false;
   bool Frame = false;
   bool Batch = false;
-  bool Version = false;
+  bool Version = false, Help = false;
 };
 } // namespace
+
+static constexpr char Usage[] =
+    "usage: dtlto-codegen [--pack] [--frame] [--batch] FILE|FOLDER|- -o "
+    "OBJECT|-";
 
 /// Returns false with \p Problem if \p Args are wrong. As a compiler, what
 /// isn't ours is the build system's and means nothing.
@@ -106,6 +110,8 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
       C.Pack = C.Frame = C.Batch = true;
     else if (Arg == "--version")
       C.Version = true;
+    else if (Arg == "--help")
+      C.Help = true;
     else if (TakesValue || Arg == "-c" || Arg == "-MMD" || Arg == "-MD")
       continue; // distccd's
     else if (Arg == "-" || !Arg.starts_with("-")) {
@@ -119,9 +125,8 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
       return false;
     }
   }
-  if (!C.Version && (C.Input.empty() || C.Output.empty())) {
-    Problem = "usage: dtlto-codegen [--pack] [--frame] [--batch] FILE|FOLDER|- "
-              "-o OBJECT|-";
+  if (!C.Version && !C.Help && (C.Input.empty() || C.Output.empty())) {
+    Problem = Usage;
     return false;
   }
   return true;
@@ -310,6 +315,10 @@ int main(int Argc, char **Argv) {
       Name == "clang" || Name == "clang++" || Name == "gcc" || Name == "g++";
   if (!parse(ArrayRef(Argv, Argc).drop_front(), IsCompiler, C, Problem))
     return fail(Problem);
+  if (C.Help) {
+    outs() << Usage << "\n";
+    return 0;
+  }
   if (C.Version) {
     outs() << "dtlto-codegen " << DTLTO_VERSION << ", LLVM version "
            << LLVM_VERSION_STRING;

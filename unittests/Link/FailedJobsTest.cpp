@@ -54,7 +54,7 @@ TEST_F(LinkRunTest, Fallback) {
       {DTLTO_ERROR_INFRASTRUCTURE, "host:12 is gone", "host:1", 2,
        "': host:12 is gone on host:1; compiling it here"},
       {DTLTO_ERROR_INFRASTRUCTURE, nullptr, nullptr, 2,
-       "no reason given (error 16); compiling it here"},
+       "no reason given (error 17); compiling it here"},
       {4711, "odd", nullptr, 2, "odd; compiling it here"},
       {DTLTO_BUSY, "odd, too", nullptr, 2, "odd, too; compiling it here"},
       {DTLTO_CANCELLED, nullptr, nullptr, 2,

@@ -48,7 +48,7 @@ const Case LostPluginCases[] = {
      {"no farm today"}},
     {"OpenFailsWithoutAReason",
      [](LinkRunTest &T) { T.onOpen(nullptr, 4711); },
-     {"open() failed without a reason (error 16)"}},
+     {"open() failed without a reason (error 4711)"}},
     {"GivesUpWhileItOpens",
      [](LinkRunTest &T) {
        T.Plugin.OnOpen = [&T](const dtlto_session_params &) {

@@ -87,8 +87,10 @@ bool Asker::open() {
       return false;
     IsOpen = E.Status == DTLTO_OK;
     if (!E.Message.empty() || !IsOpen)
-      S.Problems.push_back(E.Message.empty() ? "open() failed without a reason"
-                                             : E.Message);
+      S.Problems.push_back(E.Message.empty()
+                               ? "open() failed without a reason (error " +
+                                     std::to_string(E.Status) + ")"
+                               : E.Message);
     return true;
   });
   return IsOpen;

@@ -53,6 +53,8 @@ public:
 
   /// Whether build() is so little work that a thread of its own would be more.
   bool isTrivial() const { return Parts == 0; }
+  /// Whether workers are plain compilers, which get a command line.
+  bool areCommands() const { return Parts & DTLTO_PART_ARGS; }
 
   /// Whether \p T is compiled in the linker's process, by the plugin's will or
   /// for want of compiler options. Before open(): whether it may be.

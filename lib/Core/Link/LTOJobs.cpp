@@ -123,14 +123,19 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
 }
 
 std::vector<std::string> LTOJobs::notes() const {
+  std::vector<std::string> Notes;
+  if (L.Kept && Preparer.builder().areCommands())
+    Notes.push_back("the workers are plain compilers, so no optimised module "
+                    "of theirs is kept or used (--thinlto-dist-keep-ir)");
   const JobSaver *Saver = Preparer.saver();
   if (!Saver || Saver->numLeftOut() == 0)
-    return {};
+    return Notes;
   std::string Text = std::to_string(Saver->numLeftOut()) + " of " +
                      std::to_string(Tasks.size()) +
                      " jobs were not saved, since " + Saver->reason() +
                      " cannot be expressed in a bundle";
-  return {Text};
+  Notes.push_back(std::move(Text));
+  return Notes;
 }
 
 std::vector<std::string> LTOJobs::debugNotes() const {

@@ -122,7 +122,7 @@ static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
     return Error::success();
   }
   unsigned N = 0;
-  if (Error E = setNumber(N, Spelling, Value, 0, 4096, "a number"))
+  if (Error E = setNumber(N, Spelling, Value, 0, 4096, "auto or a number"))
     return E;
   O.LocalJobs = N;
   return Error::success();
