@@ -5,7 +5,8 @@
 // thread of its own), `in=close`: where; `code=N`: with which exit code (0);
 // `by=pipe`: by a SIGPIPE instead, with something that hangs in an exit(). With
 // EXITS_PIPE in the environment, LLVM's handler of that is gone. Or
-// `by=settings`: changes the working folder and the umask instead.
+// `by=settings`: changes the working folder and the umask instead, or, with
+// `by=ignore`, what a SIGPIPE does.
 
 #include "common.h"
 #include <signal.h>
@@ -26,6 +27,10 @@ static void end(const dtlto_session *s, const char *here) {
   const char *in = argument(s, "in"), *by = argument(s, "by");
   if (!in || strcmp(in, here))
     return;
+  if (by && !strcmp(by, "ignore")) {
+    signal(SIGPIPE, SIG_IGN);
+    return;
+  }
   if (by && !strcmp(by, "settings")) {
     umask(077);
     if (chdir("/"))

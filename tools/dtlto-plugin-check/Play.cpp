@@ -92,6 +92,7 @@ void Play::watch() {
 int32_t Play::open(uint64_t NumJobs) {
   // The first session of the process may leave threads of libraries behind.
   ThreadsBefore = countThreads();
+  SettingsBefore = ProcessSettings::now();
   Needs = P.needs;
   expectNulls();
   Loan ParamsLoan("the dtlto_session_params (or what they point at)",
@@ -445,6 +446,11 @@ void Play::close() {
         break;
       }
   }
+  if (std::string Changed = SettingsBefore.differenceTo(ProcessSettings::now());
+      !Changed.empty())
+    fail("dtlto_plugin", "the plugin has changed " + Changed,
+         "the process is the linker's: leave its working folder, umask, "
+         "signals and standard descriptors as they are");
   HostLoan.end("close() has returned");
   Modules.end("close() has returned");
   // Whoever calls now calls too late. A plugin whose threads have ended can't.

@@ -15,6 +15,7 @@
 #define DTLTO_PLUGINCHECK_PLAY_H
 
 #include "Memory.h"
+#include "ProcessSettings.h"
 #include "Samples.h"
 #include "dtlto/PluginAPI.h"
 #include <atomic>
@@ -182,6 +183,7 @@ private:
   std::map<std::string, const void *> ModuleBytes; // by their contents
   bool IsOpen = false;
   unsigned ThreadsBefore = 0;
+  ProcessSettings SettingsBefore;
   std::atomic<bool> Entangled{false};
 
   std::mutex Mutex; // guards the rest

@@ -131,6 +131,13 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
     R.E.Status = Result->status;
     R.E.Message = Result->message ? Result->message : "";
     R.Object = Result->object;
+    if (R.Object.size > INT64_MAX) {
+      Wrong("dtlto_result.object",
+            jobName(Job) + " has an object of " +
+                std::to_string(R.Object.size) + " bytes, as it says",
+            "`size` is the number of bytes at `data`");
+      R.Object = {};
+    }
     bool Empty = !R.Object.data || R.Object.size == 0;
     std::string Status = std::to_string(R.E.Status);
     if (R.E.Status == DTLTO_OK && !Empty)
