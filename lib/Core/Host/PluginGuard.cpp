@@ -156,8 +156,10 @@ std::string dtlto::restoreProcess() {
       (sys::fs::current_path(Folder) || Folder != Before.Folder) &&
       !sys::fs::set_current_path(Before.Folder))
     Changed = "working folder";
+#ifndef _WIN32
   if (::umask(Before.Mask) != Before.Mask)
     Changed += Changed.empty() ? "umask" : " and umask";
+#endif
   return Changed;
 }
 

@@ -135,12 +135,14 @@ private:
 void MachOCheck::readSections() {
   for (const SectionRef &Ref : File.sections()) {
     DataRefImpl D = Ref.getRawDataRefImpl();
-    StringRef Name(File.getSectionRawName(D).data(), 16);
+    // LLVM takes what is behind a NUL for a part of the name; LLD doesn't.
+    auto Text = [](ArrayRef<char> Raw) {
+      return StringRef(Raw.data(), 16).take_until([](char C) { return !C; });
+    };
     auto Add = [&](const auto &S) {
-      Sections.push_back({File.getSectionFinalSegmentName(D),
-                          Name.take_until([](char C) { return C == 0; }),
-                          S.addr, S.size, S.offset, S.align, S.reloff, S.nreloc,
-                          S.flags});
+      Sections.push_back({Text(File.getSectionRawFinalSegmentName(D)),
+                          Text(File.getSectionRawName(D)), S.addr, S.size,
+                          S.offset, S.align, S.reloff, S.nreloc, S.flags});
     };
     if (File.is64Bit())
       Add(File.getSection64(D));
