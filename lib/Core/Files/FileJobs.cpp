@@ -411,8 +411,7 @@ Error FileJobs::compare(size_t J, const Made &There, StringRef Here) {
   if (!There.Worker.empty())
     Text += "; it was compiled on " + There.Worker;
   std::string Stem =
-      (List.LinkerOutput.empty() ? "a.out" : List.LinkerOutput) +
-      ".dtlto-verify/" +
+      folderForDifferences(List.LinkerOutput) + "/" +
       Names.encode(Module).value_or("module-" + std::to_string(J));
   if (Error E = saveBoth(Stem, ".o", There.Object, Here))
     Text += ". They can't be saved: " + toString(std::move(E));

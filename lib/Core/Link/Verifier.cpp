@@ -64,8 +64,7 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
 
 /// For what somebody has to look at.
 std::string Verifier::folder() const {
-  const std::string &Output = L.opts().OutputFile;
-  return (Output.empty() ? "a.out" : Output) + ".dtlto-verify";
+  return folderForDifferences(L.opts().OutputFile);
 }
 
 /// What the files of \p T begin with there.

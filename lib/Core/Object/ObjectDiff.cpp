@@ -107,6 +107,14 @@ std::string dtlto::describeDifference(StringRef There, StringRef Here) {
   return Text;
 }
 
+std::string dtlto::folderForDifferences(StringRef Output) {
+  sys::fs::file_status Status;
+  bool IsFile =
+      !Output.empty() && Output != "-" &&
+      (sys::fs::status(Output, Status) || sys::fs::is_regular_file(Status));
+  return (IsFile ? Output : StringRef("a.out")).str() + ".dtlto-verify";
+}
+
 Error dtlto::saveBoth(const Twine &Stem, StringRef Extension, StringRef Remote,
                       StringRef Local) {
   for (const auto &[Which, Bytes] :

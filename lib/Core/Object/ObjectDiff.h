@@ -26,6 +26,10 @@ namespace dtlto {
 /// are object files.
 std::string describeDifference(llvm::StringRef There, llvm::StringRef Here);
 
+/// The folder for objects that differ: beside \p Output, if that is a file, or
+/// none yet; else in the working folder.
+std::string folderForDifferences(llvm::StringRef Output);
+
 /// Writes <stem>.remote<extension> and <stem>.local<extension>, and the folder
 /// that they are in. Fails with one line that names the file.
 llvm::Error saveBoth(const llvm::Twine &Stem, llvm::StringRef Extension,

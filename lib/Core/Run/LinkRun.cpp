@@ -428,10 +428,14 @@ void LinkRun::deliverDespiteErrors(const Action &A) {
 void LinkRun::close() {
   if (!TheSession)
     return;
+  // What has held a call for as long as that has been told of.
+  std::optional<Session::Call> C = TheSession->currentCall();
+  const bool IsStuck = C && Clock::now() - C->Since >= CloseTimeout;
   if (!TheSession->close(std::chrono::duration_cast<std::chrono::milliseconds>(
-          CloseTimeout))) {
-    L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
-                    "': close() has not returned; leaving it behind");
+          IsStuck ? plan::Time(0) : CloseTimeout))) {
+    if (!IsStuck)
+      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
+                      "': close() has not returned; leaving it behind");
     TheSession->keep(Source);
   }
   Numbers = TheSession->numbers();
