@@ -500,6 +500,56 @@ declare void @take(ptr)
   EXPECT_EQ(V->getComdat()->getName(), "vtable.llvm.77");
 }
 
+/// Assembly has no symbol for the one, and no word for the other.
+TEST_F(ModulePartTest, NamesOfAssemblers) {
+  const std::string Names = R"(target datalayout = "e-m:e-i64:64"
+target triple = "x86_64-unknown-linux-gnu"
+@"\01.Lprivate" = internal global i32 3
+@"two words" = internal global i32 3
+)" + Sink;
+  parse(
+      Names +
+      "define void @a() {\n  store i32 1, ptr @\"\\01.Lprivate\"\n"
+      "  call void asm sideeffect \"incl \\22two words\\22(%rip)\", \"\"()\n"
+      "  ret void\n}\n" +
+      function("void @m1()", {}, 100) +
+      "define void @b() {\n  store i32 2, ptr @\"\\01.Lprivate\"\n  ret "
+      "void\n}\n" +
+      function("void @m2()", {}, 100) +
+      "define void @c() {\n  store i32 2, ptr @\"two words\"\n  ret void\n}\n" +
+      function("void @m3()", {}, 100));
+  split(20);
+  for (const char *Name : {"b", "c", "\1.Lprivate", "two words"})
+    EXPECT_TRUE(together("a", Name)) << Name;
+}
+
+TEST_F(ModulePartTest, WhatLinkersTakeOnce) {
+  parse(Sink + function("void @a()", {}, 100) + function("void @b()", {}, 100) +
+        R"(
+!wasm.custom_sections = !{!0}
+!llvm.linker.options = !{!0}
+!0 = !{!"name", !"contents"}
+)");
+  split(2);
+  for (const char *Name : {"wasm.custom_sections", "llvm.linker.options"}) {
+    EXPECT_TRUE(Parts[0]->getNamedMetadata(Name)) << Name;
+    EXPECT_FALSE(Parts[1]->getNamedMetadata(Name)) << Name;
+  }
+}
+
+TEST_F(ModulePartTest, NamesOfTheLinkStay) {
+  OfLink = {"known"};
+  parse(Sink + function("void @a()", {"known", "own"}, 300) +
+        function("internal void @known()", {}, 200) +
+        function("internal void @own()", {}, 200) +
+        function("void @b()", {"known", "own"}, 300));
+  split(4);
+  EXPECT_EQ(1u, In.count("known"));
+  EXPECT_EQ(1u, In.count("own.llvm.77"));
+  EXPECT_TRUE(
+      Parts[partOf("known")]->getNamedValue("known")->hasHiddenVisibility());
+}
+
 TEST_F(ModulePartTest, ConstructorsKeepTheirOrder) {
   std::string IR =
       Sink + "@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] "
