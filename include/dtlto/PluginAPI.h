@@ -30,11 +30,12 @@
  *   clang's object it can't see: protect them, if your DBS doesn't.
  *
  * Growing without breaking
- *   Every struct begins with `size`, which whoever *made* the struct sets to its
- *   own sizeof. A field that lies past `size` does not exist: don't read it.
- *   Majors must match. A higher minor has only appended fields to structs and
- *   constants to lists; so treat a constant that you don't know as the comment
- *   of its list says. New abilities come as extensions first (see `extension`).
+ *   Every struct begins with `size`, which whoever *made* the struct sets to
+ *   its own sizeof. A field that lies past `size` does not exist: don't read
+ *   it. Majors must match. A higher minor has only appended fields to structs
+ *   and constants to lists; so treat a constant that you don't know as the
+ *   comment of its list says. New abilities come as extensions first (see
+ *   `extension`).
  *
  * Threads
  *   [link-thread]  The host makes these calls one at a time and all of a
@@ -51,8 +52,9 @@
  * The host loads a plugin with RTLD_NOW|RTLD_LOCAL and never unloads it. Its
  * constructors come back at once; what may wait or fail belongs in open(). The
  * process is the host's: a plugin never calls exit(), _exit() or the like, nor
- * exit() in a child that it forks, leaves the working folder, umask and signals as they are, standard output
- * alone, and sends to no closed connection without MSG_NOSIGNAL.
+ * exit() in a child that it forks, leaves the working folder, umask and signals
+ * as they are, standard output alone, and sends to no closed connection without
+ * MSG_NOSIGNAL.
  *
  * History and rules for changes: docs/ABI-CHANGELOG.md.
  *
@@ -101,8 +103,8 @@ enum {
   DTLTO_ERROR_COMPILER = 18
 };
 
-/* What an input is to its job. Treat an unknown role as DTLTO_ROLE_OTHER: a file
- * that has to be there under its path. */
+/* What an input is to its job. Treat an unknown role as DTLTO_ROLE_OTHER: a
+ * file that has to be there under its path. */
 enum {
   DTLTO_ROLE_OTHER = 0,
   DTLTO_ROLE_PRIMARY = 1, /* the bitcode file that is compiled; exactly one */
@@ -118,9 +120,9 @@ enum {
   DTLTO_PART_ARGS = 2,    /* args, num_args, output; brings INPUTS with it */
   DTLTO_PART_DIGESTS = 4, /* dtlto_input.digest; only with INPUTS */
   DTLTO_PART_CONFIG = 8,  /* config; brings INPUTS with it. Since 1.1 */
-  /* Imports are whole modules; only with INPUTS. A path then stands for the same
-   * bytes in all jobs of the link, for a DBS whose jobs share one folder. Since
-   * 1.4 */
+  /* Imports are whole modules; only with INPUTS. A path then stands for the
+   * same bytes in all jobs of the link, for a DBS whose jobs share one folder.
+   * Since 1.4 */
   DTLTO_PART_WHOLE = 16
 };
 
@@ -138,12 +140,12 @@ enum {
   DTLTO_LOG_DEBUG = 0,   /* shown with --verbose only */
   DTLTO_LOG_NOTE = 1,    /* shown as a plain message */
   DTLTO_LOG_WARNING = 2, /* the link goes on, but the user should know */
-  /* What the plugin can't go on without. The host gives it no more jobs, and has
-   * no use for those that it has: it fails the link or, where the user chose to
-   * fall back to this machine, shows a warning and compiles them itself. Also on
-   * any thread while open() runs: then it is the reason why open() fails, and if
-   * open() returns DTLTO_OK, the session is over as it begins. Not for single
-   * jobs: these have job_done. */
+  /* What the plugin can't go on without. The host gives it no more jobs, and
+   * has no use for those that it has: it fails the link or, where the user
+   * chose to fall back to this machine, shows a warning and compiles them
+   * itself. Also on any thread while open() runs: then it is the reason why
+   * open() fails, and if open() returns DTLTO_OK, the session is over as it
+   * begins. Not for single jobs: these have job_done. */
   DTLTO_LOG_ERROR = 3
 };
 
@@ -179,13 +181,13 @@ typedef struct dtlto_input {
    * takes, `/` between folders, never a `..`. The command line and the index
    * shard name the file so: keep it. The same module has the same path in each
    * job, in every link of the same inputs, and on every machine. The path is no
-   * name of the contents: as an import, a module may have no more than what jobs
-   * of this link import from it. So keep contents under their digest. (A plugin
-   * with an ABI before 1.2 gets whole modules, one for each path.) */
+   * name of the contents: as an import, a module may have no more than what
+   * jobs of this link import from it. So keep contents under their digest. (A
+   * plugin with an ABI before 1.2 gets whole modules, one for each path.) */
   const char *path;
-  /* Primary modules and imports: borrowed until close() returns. Equal addresses
-   * are equal contents; the same module has the same address in all jobs that
-   * import from it. Others: until job_done(). */
+  /* Primary modules and imports: borrowed until close() returns. Equal
+   * addresses are equal contents; the same module has the same address in all
+   * jobs that import from it. Others: until job_done(). */
   dtlto_span bytes;
   /* BLAKE3 of the bytes (256 bits): equal digests, equal contents. Zero unless
    * the plugin needs DTLTO_PART_DIGESTS. */
@@ -193,8 +195,9 @@ typedef struct dtlto_input {
 } dtlto_input;
 
 /* The code generation of one module. The struct and what it points at are
- * borrowed from submit() until the host has returned from this job's job_done(),
- * unless submit() did not return DTLTO_OK: then until submit() returns. */
+ * borrowed from submit() until the host has returned from this job's
+ * job_done(), unless submit() did not return DTLTO_OK: then until submit()
+ * returns. */
 typedef struct dtlto_job {
   uint32_t size;
   uint32_t parts; /* DTLTO_PART_...: what is filled in; at least plugin.needs */
@@ -216,14 +219,15 @@ typedef struct dtlto_job {
   uint32_t num_args;  /* args[num_args] is null */
   const char *output; /* the path that follows -o; relative. Another host, or
                          another job, may have another one */
-  /* Since 1.1. The whole configuration of the code generation, for a worker that
-   * is dtlto-codegen: a JSON object of the host's own making. It says more than
-   * a command line can. Then dtlto_result.object is what dtlto-codegen writes
-   * with --frame, which names the job and shows damage: hand it on as it is. The
-   * host refuses anything else of a plugin that asked for the job's bundle, unless
-   * local code generation made it. (A plugin with an ABI before 1.4, and each
-   * plugin of a host before that, gives what it writes with --pack, which may be
-   * more than an object.) Null without DTLTO_PART_CONFIG. */
+  /* Since 1.1. The whole configuration of the code generation, for a worker
+   * that is dtlto-codegen: a JSON object of the host's own making. It says more
+   * than a command line can. Then dtlto_result.object is what dtlto-codegen
+   * writes with --frame, which names the job and shows damage: hand it on as it
+   * is. The host refuses anything else of a plugin that asked for the job's
+   * bundle, unless local code generation made it. (A plugin with an ABI
+   * before 1.4, and each plugin of a host before that, gives what it writes
+   * with --pack, which may be more than an object.) Null without
+   * DTLTO_PART_CONFIG. */
   const char *config;
   /* Since 1.2. A worker (as job_state() names it) that has the same job already
    * and takes long, or that said that its module doesn't compile, which another
@@ -239,8 +243,8 @@ typedef struct dtlto_result {
    * status and even if it refuses the result; empty unless status is OK. */
   dtlto_buffer object;
   /* DTLTO_ERROR_COMPILER: what the compiler wrote. Other errors: what failed
-   * and where, one line. DTLTO_OK: the compiler's warnings, if any. May be null.
-   * Borrowed until job_done() returns. */
+   * and where, one line. DTLTO_OK: the compiler's warnings, if any. May be
+   * null. Borrowed until job_done() returns. */
   const char *message;
   /* The machine or process that ran the job, for display. May be null. Borrowed
    * until job_done() returns. */
@@ -257,8 +261,8 @@ typedef struct dtlto_load {
   uint32_t workers;          /* machines (or processes) in reach */
   uint32_t reserved;         /* 0 */
   uint64_t expected_wait_ms; /* until a job submitted now begins to run */
-  /* Since 1.2. Of the slots, those that take this machine's cores; the host then
-   * runs fewer jobs of its own. 0 if they aren't known. */
+  /* Since 1.2. Of the slots, those that take this machine's cores; the host
+   * then runs fewer jobs of its own. 0 if they aren't known. */
   uint32_t local;
   uint32_t reserved_2; /* 0 */
 } dtlto_load;
@@ -276,9 +280,9 @@ typedef struct dtlto_host {
   uint32_t size;
   uint32_t abi_major;
   uint32_t abi_minor;
-  uint32_t reserved;   /* 0 */
-  const char *name;    /* "dtlto" */
-  const char *version; /* of the host, for display */
+  uint32_t reserved;           /* 0 */
+  const char *name;            /* "dtlto" */
+  const char *version;         /* of the host, for display */
   dtlto_host_context *context; /* first argument of the functions below */
 
   /* [any-thread] Tells the user something. `level` is DTLTO_LOG_...; `message`
@@ -342,10 +346,10 @@ typedef struct dtlto_fallback {
   void (*forbid)(dtlto_host_context *context, const char *why);
 } dtlto_fallback;
 
-/* Extension of the host: other parts than `dtlto_plugin.needs`, for a plugin that
- * learns from its arguments what its workers are. Its `needs` are then what it
- * needs in any case: jobs are built before it is open, and one that can't have
- * one of these parts is compiled in the linker. */
+/* Extension of the host: other parts than `dtlto_plugin.needs`, for a plugin
+ * that learns from its arguments what its workers are. Its `needs` are then
+ * what it needs in any case: jobs are built before it is open, and one that
+ * can't have one of these parts is compiled in the linker. */
 #define DTLTO_EXT_NEEDS "dtlto.needs/1"
 
 typedef struct dtlto_needs {
@@ -364,14 +368,14 @@ typedef struct dtlto_bundle {
   uint32_t size;
   uint32_t reserved; /* 0 */
   /* [any-thread] Makes the bundle of an accepted job that has DTLTO_PART_CONFIG
-   * and _DIGESTS. Returns DTLTO_OK and fills *bundle, which the caller then owns;
-   * or an error, and *bundle is empty. Equal jobs have equal bundles. */
+   * and _DIGESTS. Returns DTLTO_OK and fills *bundle, which the caller then
+   * owns; or an error, and *bundle is empty. Equal jobs have equal bundles. */
   int32_t (*make)(dtlto_host_context *context, uint64_t job,
                   dtlto_buffer *bundle);
 } dtlto_bundle;
 
-/* Extension of the host: the same stream as parts, for a DBS that sends an input
- * once and then names it, or that needs no copy of all. Since 1.4. */
+/* Extension of the host: the same stream as parts, for a DBS that sends an
+ * input once and then names it, or that needs no copy of all. Since 1.4. */
 #define DTLTO_EXT_BUNDLE_2 "dtlto.bundle/2"
 
 /* A part of a bundle. */
@@ -390,7 +394,7 @@ typedef struct dtlto_bundle_spans {
   uint32_t size;
   uint32_t num_spans;
   const dtlto_bundle_span *spans;
-  void *owner; /* for release; nobody else looks at it */
+  void *owner;                  /* for release; nobody else looks at it */
   void (*release)(void *owner); /* null: there is nothing to do */
 } dtlto_bundle_spans;
 
@@ -403,47 +407,49 @@ typedef struct dtlto_bundle_2 {
                   dtlto_bundle_spans *bundle);
 } dtlto_bundle_2;
 
-/* Extension of the host: whether a worker's result is whole, for a plugin that can
- * ask another worker, and leave alone one that damages results. Since 1.4. */
+/* Extension of the host: whether a worker's result is whole, for a plugin that
+ * can ask another worker, and leave alone one that damages results. Since 1.4.
+ */
 #define DTLTO_EXT_CHECK "dtlto.check/1"
 
 typedef struct dtlto_check {
   uint32_t size;
   uint32_t reserved; /* 0 */
-  /* [any-thread] Looks at what came back for an accepted job, as job_done() will.
-   * Returns DTLTO_OK; or an error, if the host would refuse it since it is cut off,
-   * damaged or another job's, which a frame tells (docs/BUNDLE.md), or, for a job
-   * with DTLTO_PART_WHOLE and _ARGS, no object for its target. Of a plain clang's
-   * object for other jobs it says nothing. Writes one line that says why, cut to
-   * `why_size` bytes with its NUL, to `why` (may be null). */
-  int32_t (*result)(dtlto_host_context *context, uint64_t job, dtlto_span object,
-                    char *why, uint64_t why_size);
+  /* [any-thread] Looks at what came back for an accepted job, as job_done()
+   * will. Returns DTLTO_OK; or an error, if the host would refuse it since it
+   * is cut off, damaged or another job's, which a frame tells (docs/BUNDLE.md),
+   * or, for a job with DTLTO_PART_WHOLE and _ARGS, no object for its target. Of
+   * a plain clang's object for other jobs it says nothing. Writes one line that
+   * says why, cut to `why_size` bytes with its NUL, to `why` (may be null). */
+  int32_t (*result)(dtlto_host_context *context, uint64_t job,
+                    dtlto_span object, char *why, uint64_t why_size);
 } dtlto_check;
 
-/* Extension of the host: room on this machine, for a plugin that compiles here in
- * processes of its own. The user bounds their memory (--thinlto-dist-memory), and a
- * build that runs several programs bounds how many cores each takes (GNU make's
- * jobserver). run() of DTLTO_EXT_LOCAL_CODEGEN goes by both, and needs no enter().
- * Since 1.4. */
+/* Extension of the host: room on this machine, for a plugin that compiles here
+ * in processes of its own. The user bounds their memory
+ * (--thinlto-dist-memory), and a build that runs several programs bounds how
+ * many cores each takes (GNU make's jobserver). run() of
+ * DTLTO_EXT_LOCAL_CODEGEN goes by both, and needs no enter(). Since 1.4. */
 #define DTLTO_EXT_LOCAL_ROOM "dtlto.local-room/1"
 
 typedef struct dtlto_local_room {
   uint32_t size;
   uint32_t reserved; /* 0 */
-  /* [any-thread] Waits until there is room for an accepted job; one always may run,
-   * so the wait has an end. Not from inside the plugin's own functions. Returns
-   * DTLTO_OK, and leave() is due; or DTLTO_CANCELLED: nobody needs the job any
-   * more. */
+  /* [any-thread] Waits until there is room for an accepted job; one always may
+   * run, so the wait has an end. Not from inside the plugin's own functions.
+   * Returns DTLTO_OK, and leave() is due; or DTLTO_CANCELLED: nobody needs the
+   * job any more. */
   int32_t (*enter)(dtlto_host_context *context, uint64_t job);
-  /* [any-thread] The job takes nothing any more. job_done() says so, too. `bytes` is
-   * the most memory that it took, without what its processes share with others, for
-   * the next link's estimate; 0: not known. */
+  /* [any-thread] The job takes nothing any more. job_done() says so, too.
+   * `bytes` is the most memory that it took, without what its processes share
+   * with others, for the next link's estimate; 0: not known. */
   void (*leave)(dtlto_host_context *context, uint64_t job, uint64_t bytes);
 } dtlto_local_room;
 
-/* Extension of the host: numbers that the plugin counts or its DBS tells of, such as
- * hits of a cache, bytes on the network, or times by a worker's clock. They are for
- * display (--thinlto-dist-report) and decide nothing. Since 1.4. */
+/* Extension of the host: numbers that the plugin counts or its DBS tells of,
+ * such as hits of a cache, bytes on the network, or times by a worker's clock.
+ * They are for display (--thinlto-dist-report) and decide nothing. Since 1.4.
+ */
 #define DTLTO_EXT_NUMBERS "dtlto.numbers/1"
 
 /* What a number is of. Treat an unknown unit as DTLTO_UNIT_COUNT. */
@@ -457,13 +463,14 @@ typedef struct dtlto_numbers {
   uint32_t size;
   uint32_t reserved; /* 0 */
   /* [any-thread] A number of the session is `value` now; one of the same name
-   * before is replaced. `unit` is DTLTO_UNIT_.... `name` is for people: a few words,
-   * lower case, copied before the call returns. A host cuts what is overlong, and
-   * shows the first names if there are too many. In close(), too. */
+   * before is replaced. `unit` is DTLTO_UNIT_.... `name` is for people: a few
+   * words, lower case, copied before the call returns. A host cuts what is
+   * overlong, and shows the first names if there are too many. In close(), too.
+   */
   void (*session)(dtlto_host_context *context, const char *name, uint32_t unit,
                   uint64_t value);
-  /* [any-thread] The same of an accepted job. After the job's job_done() it does
-   * nothing. */
+  /* [any-thread] The same of an accepted job. After the job's job_done() it
+   * does nothing. */
   void (*job)(dtlto_host_context *context, uint64_t job, const char *name,
               uint32_t unit, uint64_t value);
 } dtlto_numbers;
@@ -475,21 +482,21 @@ typedef struct dtlto_session_params {
   const char *const *args;  /* --thinlto-dist-plugin-arg=..., in order */
   const char *llvm_version; /* the linker's, e.g. "19.1.7": results are only
                                the same with exactly this one */
-  const char *output;       /* the file that is linked, for display; may be "" */
-  uint64_t num_jobs;        /* modules of the link. A job that failed, or is
-                               slow, is submitted again with an id of its own,
-                               so there may be more jobs. 0: there are none;
-                               open() and load() are as ever, but only the
-                               status is asked for (DTLTO_EXT_STATUS), so
-                               say nothing of jobs that can't be run */
-  uint32_t job_timeout_s;   /* --thinlto-dist-timeout, in seconds */
-  uint32_t verbose;         /* not 0: the user asked for all messages */
-  /* Since 1.4. The linker's version line, as it says it itself, e.g. "Debian LLD
-   * 19.1.7": its vendor, version and, if it was built from a repository, the
-   * revision, as `clang --version` has them. May be null. */
+  const char *output;     /* the file that is linked, for display; may be "" */
+  uint64_t num_jobs;      /* modules of the link. A job that failed, or is
+                             slow, is submitted again with an id of its own,
+                             so there may be more jobs. 0: there are none;
+                             open() and load() are as ever, but only the
+                             status is asked for (DTLTO_EXT_STATUS), so
+                             say nothing of jobs that can't be run */
+  uint32_t job_timeout_s; /* --thinlto-dist-timeout, in seconds */
+  uint32_t verbose;       /* not 0: the user asked for all messages */
+  /* Since 1.4. The linker's version line, as it says it itself, e.g. "Debian
+   * LLD 19.1.7": its vendor, version and, if it was built from a repository,
+   * the revision, as `clang --version` has them. May be null. */
   const char *linker;
-  /* Since 1.4. How many bytes of memory results may take together while they are
-   * being received (--thinlto-dist-memory). 0: as many as they need. */
+  /* Since 1.4. How many bytes of memory results may take together while they
+   * are being received (--thinlto-dist-memory). 0: as many as they need. */
   uint64_t result_bytes;
 } dtlto_session_params;
 
@@ -512,8 +519,8 @@ typedef struct dtlto_plugin {
 
   /* [link-thread] Begins a session. Returns DTLTO_OK and sets *session, or an
    * error after having told why with host->log(DTLTO_LOG_ERROR). After
-   * DTLTO_ERROR_CALLER, a wrong argument, the link fails; after another error it
-   * may go on without the plugin. Should come back at once: connect in the
+   * DTLTO_ERROR_CALLER, a wrong argument, the link fails; after another error
+   * it may go on without the plugin. Should come back at once: connect in the
    * background. No other function is called after an error. A call of this or
    * another function that takes longer than `job_timeout_s`, 60 s at most, ends
    * the session. */
@@ -537,8 +544,8 @@ typedef struct dtlto_plugin {
 
   /* [link-thread] Ends the session. Jobs that still run are cancelled and get
    * their job_done(); then, and only when no thread of the plugin can call the
-   * host again, close() returns. Must end within seconds: after 10 the plugin is
-   * left behind. */
+   * host again, close() returns. Must end within seconds: after 10 the plugin
+   * is left behind. */
   void (*close)(dtlto_session *session);
 
   /* [any-thread] Returns the plugin's extension of that id, or null. */
@@ -549,7 +556,8 @@ typedef struct dtlto_plugin {
  * (--thinlto-dist-status). Since 1.3. */
 #define DTLTO_EXT_STATUS "dtlto.status/1"
 
-/* Whether a worker takes jobs. Treat an unknown value as DTLTO_WORKER_UNKNOWN. */
+/* Whether a worker takes jobs. Treat an unknown value as DTLTO_WORKER_UNKNOWN.
+ */
 enum {
   DTLTO_WORKER_UNKNOWN = 0, /* nobody asked it, or it can't be asked */
   DTLTO_WORKER_UP = 1,      /* takes jobs of a link like this one */
@@ -576,17 +584,18 @@ typedef struct dtlto_status {
   /* [link-thread] In an open session, with or without jobs: asks the DBS and
    * calls worker(context, ...) once for each of its machines, on the calling
    * thread, in the order of the user's own list if there is one. May wait for
-   * the network, but returns within `timeout_ms`; a machine that hasn't answered
-   * by then is OUT. Returns DTLTO_OK, or an error after having told why with
-   * host->log(DTLTO_LOG_WARNING): the DBS as a whole can't be asked. */
+   * the network, but returns within `timeout_ms`; a machine that hasn't
+   * answered by then is OUT. Returns DTLTO_OK, or an error after having told
+   * why with host->log(DTLTO_LOG_WARNING): the DBS as a whole can't be asked.
+   */
   int32_t (*query)(dtlto_session *session, uint32_t timeout_ms,
                    void (*worker)(void *context,
                                   const dtlto_worker_status *status),
                    void *context);
 } dtlto_status;
 
-/* Extension of the plugin: it is told which of its results were wrong, so that it
- * can leave a worker alone that fails where others don't. Since 1.4. */
+/* Extension of the plugin: it is told which of its results were wrong, so that
+ * it can leave a worker alone that fails where others don't. Since 1.4. */
 #define DTLTO_EXT_REFUTED "dtlto.refuted/1"
 
 typedef struct dtlto_refuted {
@@ -602,45 +611,45 @@ typedef struct dtlto_refuted {
                  int32_t status);
 } dtlto_refuted;
 
-/* Extension of the plugin: it is told when it has all jobs that there are for it,
- * for a DBS that wants many at a time. Since 1.4. */
+/* Extension of the plugin: it is told when it has all jobs that there are for
+ * it, for a DBS that wants many at a time. Since 1.4. */
 #define DTLTO_EXT_BATCH "dtlto.batch/1"
 
 typedef struct dtlto_batch {
   uint32_t size;
   uint32_t reserved; /* 0 */
-  /* [link-thread] The plugin has all jobs that it can get now. The next comes when
-   * one that it has ends or is cancelled, when it tells of room after a BUSY, or
-   * when the linker takes over one that had to wait. Only a job that is submitted
-   * again, since it failed or takes long, may come at any time. Called after each
-   * series of submit(), also if that is one. Never waits. */
+  /* [link-thread] The plugin has all jobs that it can get now. The next comes
+   * when one that it has ends or is cancelled, when it tells of room after a
+   * BUSY, or when the linker takes over one that had to wait. Only a job that
+   * is submitted again, since it failed or takes long, may come at any time.
+   * Called after each series of submit(), also if that is one. Never waits. */
   void (*complete)(dtlto_session *session);
 } dtlto_batch;
 
-/* Extension of the plugin: a store of bytes in the DBS, where a later link finds
- * them, also one on another machine. The host keeps there what modules are
- * optimised to (--thinlto-dist-keep-ir=farm). Since 1.4. */
+/* Extension of the plugin: a store of bytes in the DBS, where a later link
+ * finds them, also one on another machine. The host keeps there what modules
+ * are optimised to (--thinlto-dist-keep-ir=farm). Since 1.4. */
 #define DTLTO_EXT_STORE "dtlto.store/1"
 
-/* Both functions are [any-thread], and may wait for the network, but return within
- * `timeout_ms`. The host calls them while a session with jobs is open, and close()
- * only once they have returned. A `key` is 32 bytes. They return DTLTO_OK;
- * DTLTO_CANCELLED, if the plugin has given up (DTLTO_LOG_ERROR); or an error after
- * having written one line that says why, cut to `why_size` bytes with its NUL, to
- * `why`. After an error the host makes no more calls of that kind, and does
- * without. */
+/* Both functions are [any-thread], and may wait for the network, but return
+ * within `timeout_ms`. The host calls them while a session with jobs is open,
+ * and close() only once they have returned. A `key` is 32 bytes. They return
+ * DTLTO_OK; DTLTO_CANCELLED, if the plugin has given up (DTLTO_LOG_ERROR); or
+ * an error after having written one line that says why, cut to `why_size` bytes
+ * with its NUL, to `why`. After an error the host makes no more calls of that
+ * kind, and does without. */
 typedef struct dtlto_store {
   uint32_t size;
   uint32_t reserved; /* 0 */
-  /* What was last put under `key`, by any client: the host checks it, and believes
-   * it no more than a worker. The host becomes the owner of *bytes, and may release
-   * them after close(). They are empty if there is nothing, nothing any more, or
-   * more than `max_bytes`. */
+  /* What was last put under `key`, by any client: the host checks it, and
+   * believes it no more than a worker. The host becomes the owner of *bytes,
+   * and may release them after close(). They are empty if there is nothing,
+   * nothing any more, or more than `max_bytes`. */
   int32_t (*get)(dtlto_session *session, const uint8_t *key, uint64_t max_bytes,
                  uint32_t timeout_ms, dtlto_buffer *bytes, char *why,
                  uint64_t why_size);
-  /* Replaces what is there. The store may drop it at any time. `bytes` are borrowed
-   * until this returns; none are as if nothing had been put. */
+  /* Replaces what is there. The store may drop it at any time. `bytes` are
+   * borrowed until this returns; none are as if nothing had been put. */
   int32_t (*put)(dtlto_session *session, const uint8_t *key, dtlto_span bytes,
                  uint32_t timeout_ms, char *why, uint64_t why_size);
 } dtlto_store;

@@ -91,8 +91,8 @@ static std::string readAll(int Fd) {
   return Bytes;
 }
 
-/// Beside \p Output, if that is a file or none yet: /dev is no place for folders,
-/// and "-" no name.
+/// Beside \p Output, if that is a file or none yet: /dev is no place for
+/// folders, and "-" no name.
 static std::string beside(const std::string &Output,
                           const std::string &Suffix) {
   struct stat S;
@@ -166,8 +166,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
 JobFolder::JobFolder(const std::string &Given, const std::string &Output,
                      const std::string &Suffix, bool Keep)
     : Keep(Keep) {
-  std::string Base =
-      Given.empty() ? beside(Output, Suffix) : Given;
+  std::string Base = Given.empty() ? beside(Output, Suffix) : Given;
   while (Base.size() > 1 && Base.back() == '/')
     Base.pop_back();
   if (Base[0] != '/') {

@@ -60,8 +60,8 @@ private:
 
 } // namespace
 
-/// The program runs in another folder, where a relative path leads nowhere. Of a
-/// folder, a name alone may be a word that means something else.
+/// The program runs in another folder, where a relative path leads nowhere. Of
+/// a folder, a name alone may be a word that means something else.
 static std::string fromHere(const std::string &Word) {
   struct stat S;
   if (::stat(Word.c_str(), &S) != 0)

@@ -65,7 +65,7 @@ private:
   std::string jobserver();
 
   const std::string DistCC;
-  int Fifo = -1; // the jobserver's, which each make inherits
+  int Fifo = -1;               // the jobserver's, which each make inherits
   const std::string Jobserver; // the words of MAKEFLAGS, or empty
   const uint32_t NumJobs;
   std::map<std::string, std::string> Rules; // by target

@@ -1,5 +1,4 @@
-//===- ProcessSettings.h - What is the process's, and not a plugin's -*- C++
-//-*-===//
+//===- ProcessSettings.h - What is the process's ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -329,7 +329,8 @@ TEST_F(CommandLineTest, LLVMOptionsOfMinGW) {
   EXPECT_EQ(Opts.LLVMOptions, (Words{"-link", "-mllvm", "-plugin", "-xlink"}));
   EXPECT_EQ(Opts.OutputFile, "a.exe");
   EXPECT_EQ(Opts.CacheFolder, "link");
-  extract({"-m", "i386pe", "-Xlink", "/lldltocache:x", "--thinlto-cache-dir=y"});
+  extract(
+      {"-m", "i386pe", "-Xlink", "/lldltocache:x", "--thinlto-cache-dir=y"});
   EXPECT_EQ(Opts.CacheFolder, "x");
   unsetenv("LINK");
   extract({"-m", "elf_x86_64", "-Xlink=-mllvm:-x"});

@@ -402,7 +402,8 @@ void Notices::summarize(ArrayRef<std::string> Notes,
                     " more modules failed likewise; --verbose shows all");
   // Beside workers that did nothing, all were.
   if (NumFallback)
-    L.msg().warning(plugin() + ofAll(NumFallback + (NumRemote ? 0 : NumShared)) +
+    L.msg().warning(plugin() +
+                    ofAll(NumFallback + (NumRemote ? 0 : NumShared)) +
                     " modules were compiled here instead");
   L.msg().debug(Twine(NumJobs) + " jobs, " +
                 formatv("{0:f3}", secondsSince(L.Started)).str() +
