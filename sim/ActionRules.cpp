@@ -230,8 +230,9 @@ void Rules::onPrepare(const Action &A) {
       ++J.Tries;
       expect(J.Attempts.size() == 1, "is no job's first attempt");
       expect(numAhead() <=
-                 std::max<size_t>(O.MinPrepared,
-                                  std::min(2 * MostSlots, O.MaxPrepared)),
+                 std::max<size_t>(
+                     O.MinPrepared,
+                     std::min(O.PreparedPerSlot * MostSlots, O.MaxPrepared)),
              "more is prepared than the plugin has room for");
       break;
     case Kind::Retry:

@@ -68,12 +68,12 @@ TEST_F(HelperQueueTest, LittleIsLittleEnough) {
 
 TEST_F(HelperQueueTest, NotAllAreLookedAt) {
   Queue.set(/*HasIdle=*/true, /*LongFrom=*/5);
-  for (plan::JobId J = 0; J != 256; ++J)
+  for (plan::JobId J = 0; J != 512; ++J)
     add(J, 9000);
-  add(256, 10);
+  add(512, 10);
   Jobs Got = run();
   EXPECT_EQ(Got[0], 0u);
-  EXPECT_EQ(Got[1], 256u);
+  EXPECT_EQ(Got[1], 512u);
   EXPECT_EQ(Got[2], 1u);
 }
 

@@ -45,8 +45,10 @@ struct Options {
   unsigned MaxTries = 2;   // at the plugin's, and as many duplicates there
   unsigned MaxOffers = 16; // offers ahead of their answers
   /// Jobs that are prepared ahead of the plugin: enough to keep it busy, and a
-  /// limit to the linker's memory. In between, twice the plugin's slots.
-  unsigned MinPrepared = 32, MaxPrepared = 4096;
+  /// limit to the linker's memory. In between, so many times the plugin's
+  /// slots: the first jobs are to be of several lengths, as those of one end
+  /// together, and all slots wait for the next inputs at the same time.
+  unsigned MinPrepared = 32, PreparedPerSlot = 4, MaxPrepared = 4096;
   /// How long a plugin is left in peace that said BUSY but has no jobs.
   Time BusyRetry = std::chrono::seconds(1);
   /// How long a plugin that has as many jobs as when it said BUSY isn't asked

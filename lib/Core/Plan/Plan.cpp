@@ -298,9 +298,9 @@ void Plan::onLoad(const Load &L) {
   LoadIsKnown = true;
   TheLoad = L;
   if (L.Slots != Unknown)
-    PreparedLimit = static_cast<unsigned>(
-        std::clamp<uint64_t>(uint64_t(2) * L.Slots, O.MinPrepared,
-                             std::max(O.MinPrepared, O.MaxPrepared)));
+    PreparedLimit = static_cast<unsigned>(std::clamp<uint64_t>(
+        uint64_t(O.PreparedPerSlot) * L.Slots, O.MinPrepared,
+        std::max(O.MinPrepared, O.MaxPrepared)));
 }
 
 void Plan::onBusy(Attempt &A, const Event &E) {

@@ -11,7 +11,7 @@
 using namespace dtlto;
 
 // So many jobs are looked at for the one that imports least.
-static constexpr size_t MaxChoice = 256;
+static constexpr size_t MaxChoice = 512;
 // No less is looked for: a job with so few imports is soon prepared.
 static constexpr size_t LittleWork = 1000;
 
