@@ -66,6 +66,8 @@ class Cluster:
             text += f", machines {self.machine_gbps:g} Gb/s"
         if self.compress:
             text += ", compressed"
+        if self.ahead:
+            text += f", {self.ahead} jobs ahead on each"
         if self.held:
             text += ", inputs held from earlier links"
         if self.no_cache:
