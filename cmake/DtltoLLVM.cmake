@@ -34,6 +34,10 @@ else()
   # The first of them that is installed, as Debian has it.
   set(_default 19)
   foreach(_version IN LISTS _known_versions)
+    if(DEFINED ENV{DTLTO_LLVM_VERSION}) # as for the scripts
+      set(_default $ENV{DTLTO_LLVM_VERSION})
+      break()
+    endif()
     if(EXISTS "/usr/lib/llvm-${_version}/lib/cmake/llvm/LLVMConfig.cmake")
       set(_default ${_version})
       break()

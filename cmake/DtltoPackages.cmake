@@ -120,7 +120,7 @@ back. The output is the same, byte for byte, as the one of ld.lld.
 This package has the linker and the plugin that runs jobs on this machine."
   DEPENDS "${_llvm}"
   RECOMMENDS "${_clang}"
-  SUGGESTS "dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make, dtlto-plugin-reapi"
+  SUGGESTS "dtlto-codegen, dtlto-plugin-distcc, dtlto-plugin-icecc, dtlto-plugin-distributor, dtlto-plugin-make, dtlto-plugin-reapi"
   LICENCE lld)
 dtlto_package(dtlto-codegen codegen
   SUMMARY "worker that compiles one job of a ThinLTO link"

@@ -3,6 +3,9 @@
 #
 # Read by the other scripts; does nothing by itself.
 
+# `cd` would print where it went, or go elsewhere.
+unset CDPATH
+
 # The checkout's folder.
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -176,7 +176,12 @@ static int runLinks(uint64_t NumLinks, uint64_t FirstSeed, bool IsTwice,
 
 static int replayLog(const char *Path) {
   std::ifstream In(Path, std::ios::binary);
-  std::string Text{std::istreambuf_iterator<char>(In), {}};
+  std::string Text;
+  try {
+    Text.assign(std::istreambuf_iterator<char>(In), {});
+  } catch (const std::ios::failure &) { // of a folder
+    return fail("read", Path);
+  }
   if (!In)
     return fail("read", Path);
   plan::EventLog L;
@@ -245,7 +250,9 @@ int main(int Argc, char **Argv) {
     bool Good =
         Error == std::errc() && End == Value.data() + Value.size() &&
         (Number == &Seed ||
-         (*Number != 0 && *Number <= (Number == &NumRounds ? 2 : 100000000)));
+         (*Number != 0 && *Number <= (Number == &NumRounds    ? 2
+                                      : Number == &NumThreads ? 1024
+                                                              : 100000000)));
     if (!Good)
       return Refuse("bad number", Argv[I]);
   }

@@ -115,8 +115,12 @@ void Farm::probeEnded(Host &H) {
                      "machine, and be able to write its TMPDIR and log; see "
                      "that log");
     return rest(H, "it closed the connection when asked for " + S.Compiler +
-                       ": install that there and run update-distcc-symlinks, "
-                       "or see DISTCC_CMDLIST of its distccd");
+                       (S.isWorker()
+                            ? ": its distccd needs that in /usr/bin and "
+                              "/usr/lib/distcc, or in its DISTCC_CMDLIST"
+                            : ": install that there and run "
+                              "update-distcc-symlinks, or see DISTCC_CMDLIST "
+                              "of its distccd"));
   case Connection::Silent:
     return rest(H, P->failedIn() == Connection::Connecting
                        ? P->error()

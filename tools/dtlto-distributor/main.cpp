@@ -118,7 +118,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
     return E;
   SmallString<128> Folder;
   if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
-    return failure("no temporary folder can be made: " + EC.message());
+    return failure("no temporary folder '" + Folder +
+                   "' can be made: " + EC.message());
 
   removeAfterUs(Folder.str().str());
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +36,12 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
   Raw.push_back(nullptr);
 
   Clock::time_point Begin = Clock::now();
-  pid_t Pid = ::fork();
+  pid_t Parent = ::getpid(), Pid = ::fork();
   if (Pid == 0) {
+    // Ctrl-C doesn't reach its group.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != Parent)
+      ::_exit(127);
     // A group of its own: whatever it starts can be ended with it.
     ::setpgid(0, 0);
     ::dup2(Words, 1);

@@ -115,7 +115,9 @@ static Options parse(int Argc, char **Argv) {
     else if (Is("--keep-jobs"))
       O.KeepJobs = Value;
     else if (Is("--clang"))
-      O.Clang = Value;
+      // It is run in another folder.
+      O.Clang =
+          Value.find('/') == Value.npos ? Value : fs::absolute(Value).string();
     else if (Is("--junit"))
       O.JUnit = Value;
     else if (Is("--run-case")) // ours, for the process of a case
@@ -304,6 +306,8 @@ static int runAll(Options &O, const std::string &Folder) {
     }
     Lines.push_back(L);
   }
+  if (Lines.empty())
+    giveUp("--only and --skip leave no case");
   if (!O.JUnit.empty())
     writeJUnit(O, Lines, NumFailed);
   std::printf("%u passed, %u failed", NumPassed, NumFailed);
@@ -335,13 +339,12 @@ int main(int Argc, char **Argv) {
                 fs::temp_directory_path(EC).c_str());
   if (!::mkdtemp(Name))
     giveUp(std::string("can't make a folder '") + Name + "'");
-  struct Remove {
-    std::string Name;
-    ~Remove() {
-      std::error_code EC;
-      fs::remove_all(Name, EC);
-    }
-  } R{Name};
+  // Also when giveUp() ends the process.
+  static const std::string Own = Name;
+  std::atexit([] {
+    std::error_code EC;
+    fs::remove_all(Own, EC);
+  });
   if (O.Debug) {
     std::string Error;
     if (O.Jobs.empty()) {
