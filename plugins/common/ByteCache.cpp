@@ -31,7 +31,18 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   if (!Ours)
     return Made.get();
 
-  auto B = std::make_shared<const std::vector<uint8_t>>(Make());
+  Bytes B;
+  try {
+    B = std::make_shared<const std::vector<uint8_t>>(Make());
+  } catch (...) {
+    // For those who wait; who comes later may have more luck.
+    Promise.set_exception(std::current_exception());
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto Failed = Entries.find(K);
+    Uses.erase(Failed->second.Use);
+    Entries.erase(Failed);
+    throw;
+  }
   Promise.set_value(B);
   std::lock_guard<std::mutex> Lock(Mutex);
   Entry &E = Entries[K];

@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 
 // Nodes before that can't verify an environment.
 static constexpr int MinProtocol = 31;
+// How long an iceccd may be away that starts again.
+static constexpr Clock::duration RestartLimit = 1s;
 
 /// Connects to the local iceccd.
 static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
@@ -147,7 +149,13 @@ bool Client::ask(Attempt &A) {
   // First: a node that is granted and never heard of gets no jobs for two
   // minutes, since the scheduler takes it to be busy unpacking its environment.
   A.ForNode.emplace();
-  A.Daemon = connectDaemon(S, A.J.Stop, A.Error);
+  // It was there when the link began.
+  const Clock::time_point Until = Clock::now() + RestartLimit;
+  while (!(A.Daemon = connectDaemon(S, A.J.Stop, A.Error)) &&
+         !A.J.Stop.raised() && Clock::now() < Until) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait_for(Lock, 100ms, [&] { return A.J.Stop.raised(); });
+  }
   if (!A.Daemon) {
     if (!A.J.Stop.raised())
       cannotGoOn("the local iceccd can't be reached any more: " + A.Error);

@@ -97,6 +97,7 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
   google::bytestream::WriteRequest Part;
   Part.set_resource_name(Resource);
   uint64_t Offset = From;
+  bool AllSent = false;
   auto Send = [&](std::string_view Bytes, bool IsLast) {
     Part.set_write_offset(int64_t(Offset));
     Part.set_data(Bytes.data(), Bytes.size());
@@ -106,6 +107,7 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
       return false;
     Part.clear_resource_name();
     Offset += Bytes.size();
+    AllSent = IsLast;
     S.Sum.BytesUp += Bytes.size();
     tell(U);
     return true;
@@ -134,8 +136,13 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
   // Who has the blob already says so in advance; of one that is packed, also
   // with -1.
   int64_t Has = Response.committed_size();
-  Complete = !F && (Has == int64_t(B.Name.Size) || Has == int64_t(Offset) ||
-                    (Packed && Has == -1));
+  if (F.Code == grpc::StatusCode::ALREADY_EXISTS) {
+    Complete = true;
+    return {};
+  }
+  Complete =
+      !F && (Has == int64_t(B.Name.Size) ||
+             (AllSent && Has == int64_t(Offset)) || (Packed && Has == -1));
   return F;
 }
 

@@ -196,8 +196,13 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
       InFlight.grow();
     InFlight.leave();
     if (!F) {
-      ++TheServer.Sum.Executed;
-      count(J, Out.Result.execution_metadata());
+      // Servers may answer from their action cache, too.
+      if (Out.WasCached) {
+        ++TheServer.Sum.Hits;
+      } else {
+        ++TheServer.Sum.Executed;
+        count(J, Out.Result.execution_metadata());
+      }
       std::string By =
           sdk::oneLine(Out.Result.execution_metadata().worker().substr(0, 200));
       if (!By.empty()) {
@@ -228,6 +233,9 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
       fail(J, F, "can't execute on " + S.Server.name());
     log(DTLTO_LOG_DEBUG,
         "module '" + std::string(J.Offer.name()) + "': " + F.Text + "; again");
+    // What an operation ends with may be said at once.
+    if (F.What == Fault::Later && !TheServer.pause(J.Cancelled, F, Try - 1))
+      throw sdk::Error(DTLTO_CANCELLED, "");
     if (F.What == Fault::Missing) {
       // Which it doesn't have to name.
       std::vector<BlobName> Gone = F.Blobs;
@@ -326,8 +334,10 @@ dtlto::sdk::Result Client::conclude(Job &J, const Action &A,
     if (nameBlob(Can.Digest, Object) != Name)
       throw Wrong("the object isn't the one that its digest names");
   } else if (Fault F = Contents->read(J.Cancelled, Name, Share, Object)) {
-    if (J.Cancelled.raised())
-      throw sdk::Error(DTLTO_CANCELLED, "");
+    // Of the store, and not of whoever made it.
+    if (F.What == Fault::Later || F.What == Fault::Busy ||
+        F.What == Fault::Refused || J.Cancelled.raised())
+      fail(J, F, "can't get the object from " + S.Cas.name());
     throw Wrong("can't get the object: " + F.Text);
   }
   if (std::string Why = J.Offer.problem(Object); !Why.empty())

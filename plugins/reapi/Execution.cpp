@@ -66,6 +66,9 @@ public:
   Outcome all();
 
 private:
+  /// Tells the server that nobody waits for the operation.
+  void cancel();
+
   /// One stream; to its end or to that of the operation.
   Fault listen();
   /// Whether the operation has ended with \p Op.
@@ -93,7 +96,7 @@ private:
 } // namespace
 
 bool Run::take(const google::longrunning::Operation &Op) {
-  Heard = true;
+  bool IsNews = !std::exchange(Heard, true);
   if (!Op.name().empty())
     Operation = Op.name();
   re::ExecuteOperationMetadata M;
@@ -106,7 +109,8 @@ bool Run::take(const google::longrunning::Operation &Op) {
         sdk::oneLine(M.partial_execution_metadata().worker().substr(0, 200));
     if (New != State)
       Ends = std::chrono::steady_clock::now() + O.Limit;
-    if (New != State || By != Worker) {
+    // To the linker, silence is no sign of a queue.
+    if (New != State || By != Worker || (IsNews && New == DTLTO_STATE_QUEUED)) {
       State = New;
       Worker = By;
       O.Report(State, Worker);
@@ -144,11 +148,11 @@ Fault Run::listen() {
     Request.set_digest_function(re::DigestFunction::Value(Kind));
     Request.set_inline_stderr(true);
     Request.add_inline_output_files(O.Output);
-    Reader = S.Execution->Execute(&Call.Context, Request);
+    Reader = S.execution().Execute(&Call.Context, Request);
   } else {
     re::WaitExecutionRequest Request;
     Request.set_name(Operation);
-    Reader = S.Execution->WaitExecution(&Call.Context, Request);
+    Reader = S.execution().WaitExecution(&Call.Context, Request);
   }
   google::longrunning::Operation Op;
   Heard = false;
@@ -191,10 +195,29 @@ Outcome Run::all() {
     // What a full server says is for whoever decides how many are in flight.
     bool MayRetry = F.What != Fault::Busy && !Late && S.mayRetry(F, Try);
     if ((!GoesOn && !MayRetry) || !S.pause(Stopping, F, Try)) {
+      cancel();
       Out.Failed = std::move(F);
       return std::move(Out);
     }
   }
+}
+
+/// Nobody wants it any more: servers that don't notice would go on for ever. A
+/// server that doesn't answer holds nobody up for long.
+void Run::cancel() {
+  if (Operation.empty())
+    return;
+  Stop Never; // the job's own ends all calls by now
+  Server::Call Call(S, Never, S.S.Server, O.Action.Hash,
+                    std::chrono::seconds(1));
+  google::longrunning::CancelOperationRequest Request;
+  google::protobuf::Empty Nothing;
+  Request.set_name(Operation);
+  if (Call.failed())
+    return;
+  Call.Context.set_deadline(std::chrono::system_clock::now() +
+                            std::chrono::milliseconds(500));
+  S.Operations->CancelOperation(&Call.Context, Request, &Nothing);
 }
 
 Outcome dtlto::reapi::execute(Server &S, Stop &Stopping, DigestKind Kind,

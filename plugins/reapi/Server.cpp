@@ -24,6 +24,7 @@ static constexpr int MaxMessage = 64 << 20;
 // What gRPC's servers take as a message, less room for what is around blobs.
 static constexpr uint64_t MaxBatchBytes = (uint64_t(4) << 20) - (128 << 10);
 static constexpr std::chrono::milliseconds MaxPause{20000};
+static constexpr unsigned StreamsPerConnection = 50;
 static constexpr char MetadataKey[] =
     "build.bazel.remote.execution.v2.requestmetadata-bin";
 
@@ -49,11 +50,13 @@ Server::Server(const Settings &S)
   if (!S.Helper.empty())
     Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
-  auto ChannelTo = [&](const Endpoint &E) {
-    std::shared_ptr<grpc::Channel> &C = Channels[E.name()];
+  auto ChannelTo = [&](const Endpoint &E, const std::string &Use = {}) {
+    std::shared_ptr<grpc::Channel> &C = Channels[E.name() + Use];
     if (!C) {
       grpc::ChannelArguments Args;
       Args.SetMaxReceiveMessageSize(MaxMessage);
+      // Else all channels to one address share a connection.
+      Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
       // Notices a server that is gone without a word while calls wait for it.
       Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60000);
       Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
@@ -71,8 +74,13 @@ Server::Server(const Settings &S)
     }
     return C;
   };
-  Execution = re::Execution::NewStub(ChannelTo(S.Server));
+  // Servers and proxies bound the calls of a connection (nginx: 128), and what
+  // waits for a place has its deadline all the same.
+  for (unsigned I = 0; I * StreamsPerConnection < S.Jobs; ++I)
+    Executions.push_back(re::Execution::NewStub(
+        ChannelTo(S.Server, " executes " + std::to_string(I))));
   Capabilities = re::Capabilities::NewStub(ChannelTo(S.Server));
+  Operations = google::longrunning::Operations::NewStub(ChannelTo(S.Server));
   Cas = re::ContentAddressableStorage::NewStub(ChannelTo(S.Cas));
   Bytes = google::bytestream::ByteStream::NewStub(ChannelTo(S.Cas));
   CasCapabilities = re::Capabilities::NewStub(ChannelTo(S.Cas));
@@ -146,7 +154,7 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
     static thread_local std::minstd_rand Random{std::random_device()()};
     Time = Time / 2 + Time * (Random() % 1024) / 2048;
   }
-  if (F.Code == grpc::StatusCode::UNAVAILABLE)
+  if (F.Code == grpc::StatusCode::UNAVAILABLE && F.After.count() == 0)
     for (const auto &[Name, C] : Channels)
       if (C->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
         return waitForConnection(Stopping, *C, Time);

@@ -18,6 +18,7 @@
 #include "TokenFile.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
+#include "google/longrunning/operations.grpc.pb.h"
 #include <atomic>
 #include <grpcpp/channel.h>
 #include <memory>
@@ -114,7 +115,13 @@ public:
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
 
   const Settings &S;
-  std::unique_ptr<re::Execution::Stub> Execution;
+  /// In turn.
+  re::Execution::Stub &execution() {
+    return *Executions[NextExecution++ % Executions.size()];
+  }
+  std::vector<std::unique_ptr<re::Execution::Stub>> Executions;
+  std::atomic<unsigned> NextExecution{0};
+  std::unique_ptr<google::longrunning::Operations::Stub> Operations;
   std::unique_ptr<re::ActionCache::Stub> Cache;
   std::unique_ptr<re::ContentAddressableStorage::Stub> Cas;
   std::unique_ptr<google::bytestream::ByteStream::Stub> Bytes;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <set>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -22,6 +23,8 @@ using dtlto::hasControl;
 using dtlto::nearest;
 using dtlto::parseNumber;
 using dtlto::quote;
+
+using namespace std::string_view_literals;
 
 static constexpr size_t MaxConfigSize = size_t(1) << 20;
 
@@ -389,7 +392,9 @@ static bool readVariables(const GetEnv &Env, const char *const *Environ,
   auto Read = [&](const Variable &V, bool Tls) {
     const char *Value = Env(V.Name);
     return !Value || !*Value ||
-           R.set(V.Setting, Value,
+           // To recc, no limit.
+           R.set(V.Setting,
+                 Value == "0"sv && V.Setting == "timeout"sv ? "86400" : Value,
                  std::string("$") + V.Name + "=" + quote(Value), Tls);
   };
   for (const Variable &V : ReccVariables)

@@ -1081,6 +1081,23 @@ TEST(DeadlineTest, SignsOfLife) {
           {3700, "tick", "cancel 1 timeout, stays 2 timeout, compile 2"}});
 }
 
+// Stopped, as by Ctrl-Z: what came meanwhile is yet to be read.
+TEST(DeadlineTest, ALinkerThatWasStopped) {
+  History H(oneSecond(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 1", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "prepared 2", "offer 2"},
+          {4, "accepted 1", ""},
+          {4, "accepted 2", ""},
+          {5, "running 1 w1", ""},
+          {5, "running 2 w2", ""},
+          {9000, "good 1", "won 1, deliver 1"},
+          {9001, "alive 2", ""},
+          {9002, "delivered j0", "end j0 done"},
+          {10300, "tick", "cancel 2 timeout, stays 3 timeout, compile 3"}});
+}
+
 TEST(DeadlineTest, AQueuedJobLivesWithItsPlugin) {
   History H(oneSecond(), jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},

@@ -604,9 +604,23 @@ TEST(SharingPlanTest, ADuplicateCountsAgainstTheMemory) {
           {3, "accepted 1", ""},
           {4, "running 1 w1", ""},
           {5, "load 2 1", ""},
-          {2100, "tick", "again 2 duplicate avoid w1"},
-          {2101, "prepared 2 8", ""},
-          {2102, "failed 1 infrastructure", "offer 2"}});
+          // It would wait for memory, which the first one has.
+          {2100, "tick", ""},
+          {2102, "failed 1 infrastructure", "again 2 retry"}});
+}
+
+TEST(SharingPlanTest, ADuplicateForWhichThereIsNoMemoryIsCompiledHere) {
+  Options O = shared();
+  O.MaxBytesInFlight = 10;
+  O.MinMeasured = 0;
+  History H(O, jobs(1, 1));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1 8", "open"},
+          {2, "opened", "load, offer 1"},
+          {3, "accepted 1", ""},
+          {4, "running 1 w1", ""},
+          {5, "load 2 1", ""},
+          {2100, "tick", "stays 2 straggler avoid w1, compile 2"}});
 }
 
 TEST(SharingPlanTest, AStragglerIsCompiledHereIfThePluginHasNoRoom) {

@@ -583,6 +583,97 @@ TEST_F(ClientTest, RefusedLater) {
             logged(DTLTO_LOG_ERROR).find("PERMISSION_DENIED: not you"));
 }
 
+/// What the store says of the object isn't laid at the worker's door.
+TEST_F(ClientTest, RefusedToRead) {
+  ServerOptions.InlinesObjects = false;
+  server().Admits = [](const std::string &Method, const std::string &) {
+    return Method != "BatchReadBlobs";
+  };
+  ASSERT_EQ(DTLTO_OK, open());
+  for (std::string Module : {"a", "b", "c"}) {
+    Done D = compile(Module);
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+    EXPECT_EQ("", D.Worker);
+  }
+  EXPECT_EQ(1u, server().seen().Executions);
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_ERROR).find("UNAUTHENTICATED: who are you?"));
+}
+
+TEST_F(ClientTest, ObjectThatCanBeReadLater) {
+  ServerOptions.InlinesObjects = false;
+  server().UnavailableReads = 1;
+  ASSERT_EQ(DTLTO_OK, open({"retry-delay=1"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  EXPECT_EQ(1u, server().seen().Executions);
+}
+
+/// Buildbarn's is that of a message, and no capability says so.
+TEST_F(ClientTest, LimitOfBatchesThatIsNotTold) {
+  ServerOptions.InlinesObjects = false;
+  ServerOptions.MaxRead = 2 << 20;
+  ASSERT_EQ(DTLTO_OK, open());
+  std::string Large(3 << 20, 'x');
+  Done D = compile(Large);
+  EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  EXPECT_EQ("<the indexi" + Large + ">", D.Object);
+  EXPECT_EQ(1u, server().seen().Executions);
+}
+
+/// In the response of an execution: the next one is when the server says.
+TEST_F(ClientTest, LaterInAResponse) {
+  server().FateOf = fates({Fate::LaterInside});
+  ASSERT_EQ(DTLTO_OK, open({"retry-delay=1"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  std::vector<std::chrono::steady_clock::time_point> At =
+      server().seen().Executed;
+  ASSERT_EQ(2u, At.size());
+  EXPECT_GE(At[1] - At[0], std::chrono::milliseconds(900));
+}
+
+/// What runs holds streams of a connection, which may have a limit.
+TEST_F(ClientTest, RunningJobsHoldUpNoOtherCalls) {
+  ServerOptions.MaxStreams = 2;
+  server().FateOf = [](unsigned) { return Fate::Held; };
+  ASSERT_EQ(DTLTO_OK, open({"jobs=3", "timeout=2"}));
+  std::vector<uint64_t> Ids = {submit("a"), submit("b")};
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 2; }));
+  unsigned Finds = server().seen().Finds;
+  Ids.push_back(submit("c"));
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Finds != Finds; }));
+  server().release();
+  for (uint64_t Id : Ids) {
+    Done D = wait(Id);
+    EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  }
+}
+
+/// A server need not notice that nobody listens any more.
+TEST_F(ClientTest, WhatIsCancelledIsCancelledThere) {
+  server().FateOf = [](unsigned) { return Fate::Held; };
+  ASSERT_EQ(DTLTO_OK, open());
+  uint64_t Id = submit("m");
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
+  EXPECT_TRUE(waitUntil([&] { return wasTold(Id, DTLTO_STATE_QUEUED); }));
+  cancel(Id);
+  EXPECT_EQ(DTLTO_CANCELLED, wait(Id).Status);
+  EXPECT_TRUE(
+      waitUntil([&] { return server().seen().CancelledOperations == 1; }));
+  server().release();
+}
+
+TEST_F(ClientTest, AnsweredFromTheServersCache) {
+  server().FateOf = fates({Fate::Cached});
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_OK, compile("a").Status);
+  EXPECT_EQ(DTLTO_OK, compile("b").Status);
+  close();
+  EXPECT_EQ(1u, Numbers["hits of the action cache"].second);
+  EXPECT_EQ(1u, Numbers["actions executed"].second);
+}
+
 /// Who refuses is named, which need not be whoever executes.
 TEST_F(ClientTest, RefusedByAnotherServer) {
   for (bool AtOnce : {true, false}) {

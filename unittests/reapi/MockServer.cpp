@@ -8,6 +8,7 @@
 #include "MockServer.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
+#include "google/longrunning/operations.grpc.pb.h"
 #include "google/rpc/error_details.pb.h"
 #include <algorithm>
 #include <condition_variable>
@@ -35,7 +36,8 @@ struct MockServer::Impl final : re::Execution::Service,
                                 re::ActionCache::Service,
                                 re::ContentAddressableStorage::Service,
                                 re::Capabilities::Service,
-                                google::bytestream::ByteStream::Service {
+                                google::bytestream::ByteStream::Service,
+                                google::longrunning::Operations::Service {
   Impl(MockServer &M, const Options &O) : M(M), O(O) {}
 
   MockServer &M;
@@ -175,14 +177,29 @@ struct MockServer::Impl final : re::Execution::Service,
     return Status::OK;
   }
 
+  Status CancelOperation(ServerContext *,
+                         const google::longrunning::CancelOperationRequest *,
+                         google::protobuf::Empty *) override {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    ++S.CancelledOperations;
+    return Status::OK;
+  }
+
   Status BatchReadBlobs(ServerContext *C, const re::BatchReadBlobsRequest *In,
                         re::BatchReadBlobsResponse *Out) override {
     if (Status No = admit(C, "BatchReadBlobs"); !No.ok())
       return No;
     std::lock_guard<std::mutex> Lock(Mutex);
     for (const re::Digest &D : In->digests()) {
+      if (O.MaxRead && uint64_t(D.size_bytes()) > O.MaxRead)
+        return Status(StatusCode::INVALID_ARGUMENT, "too many bytes");
       auto *R = Out->add_responses();
       *R->mutable_digest() = D;
+      if (M.UnavailableReads) {
+        --M.UnavailableReads;
+        R->mutable_status()->set_code(StatusCode::UNAVAILABLE);
+        continue;
+      }
       bool Packs = O.Zstd && In->acceptable_compressors_size() == 1 &&
                    In->acceptable_compressors(0) == re::Compressor::ZSTD;
       if (In->acceptable_compressors_size() && !O.Zstd)
@@ -453,6 +470,7 @@ struct MockServer::Impl final : re::Execution::Service,
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       unsigned N = S.Executions++;
+      S.Executed.push_back(std::chrono::steady_clock::now());
       F = M.FateOf ? M.FateOf(N) : Fate::Good;
       Name = "operations/" + std::to_string(N);
       S.Actions.push_back(In->action_digest().hash());
@@ -552,6 +570,14 @@ struct MockServer::Impl final : re::Execution::Service,
     }
     if ((R.exit_code() == 0 || O.KeepsFailures) && !Action.do_not_cache())
       Results[key(In->action_digest())] = R;
+    if (F == Fate::LaterInside) {
+      google::rpc::RetryInfo Info;
+      Info.mutable_retry_delay()->set_seconds(1);
+      Response.Clear();
+      Response.mutable_status()->set_code(StatusCode::UNAVAILABLE);
+      Response.mutable_status()->add_details()->PackFrom(Info);
+    }
+    Response.set_cached_result(F == Fate::Cached);
     Operation Op = staged(Name, re::ExecutionStage::COMPLETED);
     Op.set_done(true);
     Op.mutable_response()->PackFrom(Response);
@@ -594,6 +620,8 @@ MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
     Ssl.pem_key_cert_pairs.push_back({O.Key, O.Certificate});
     Credentials = grpc::SslServerCredentials(Ssl);
   }
+  if (O.MaxStreams)
+    B.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, O.MaxStreams);
   B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
   B.RegisterService(static_cast<re::Execution::Service *>(I.get()));
   B.RegisterService(static_cast<re::ActionCache::Service *>(I.get()));
@@ -602,6 +630,8 @@ MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
   B.RegisterService(static_cast<re::Capabilities::Service *>(I.get()));
   B.RegisterService(
       static_cast<google::bytestream::ByteStream::Service *>(I.get()));
+  B.RegisterService(
+      static_cast<google::longrunning::Operations::Service *>(I.get()));
   I->Server = B.BuildAndStart();
 }
 

@@ -41,11 +41,13 @@ enum class Fate {
   NoObject,
   CompileError,
   WorkerError,
-  NoTarget, // the worker has no code generation for the module
-  Refused,  // PERMISSION_DENIED
-  Silent,   // nothing comes until the client cancels
-  Stuck,    // it runs until the client cancels
-  Held      // waits in the queue until release(), also with WaitExecution
+  NoTarget,    // the worker has no code generation for the module
+  Refused,     // PERMISSION_DENIED
+  Silent,      // nothing comes until the client cancels
+  Stuck,       // it runs until the client cancels
+  Held,        // waits in the queue until release(), also with WaitExecution
+  LaterInside, // it has ended with UNAVAILABLE, and RetryInfo of a second
+  Cached       // as Good, from the server's action cache
 };
 
 class MockServer {
@@ -57,6 +59,8 @@ public:
     /// Failures of workers are in the action cache, too.
     bool KeepsFailures = false;
     int CapabilitiesCode = 0; // a gRPC status
+    int MaxStreams = 0;       // of a connection
+    uint64_t MaxRead = 0;     // of BatchReadBlobs, bytes; it isn't told
     /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
     std::string Certificate, Key, Ca;
   };
@@ -75,6 +79,8 @@ public:
   unsigned RetryAfterMs = 1;
   /// So many calls of ByteStream are cut after their first message.
   unsigned CutWrites = 0, CutReads = 0;
+  /// So many calls of BatchReadBlobs say UNAVAILABLE, of the blob.
+  unsigned UnavailableReads = 0;
   /// How long BatchUpdateBlobs and each message of Write take.
   std::chrono::milliseconds SlowBatches{0}, SlowWrites{0};
   /// What it packs is damaged, or unpacks to much more than it should.
@@ -97,6 +103,8 @@ public:
   void forgeResults(const std::string &Object);
 
   struct Seen {
+    std::vector<std::chrono::steady_clock::time_point> Executed;
+    unsigned CancelledOperations = 0;
     unsigned HeldFinds = 0, FailedFinds = 0;
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
     unsigned PackedReads = 0; // blobs that went out so

@@ -7,6 +7,7 @@
 
 #include "ReapiLinkTest.h"
 #include "Digest.h"
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -290,6 +291,12 @@ std::string ReapiLinkTest::logged(uint32_t Level) {
     if (Is == Level)
       All += Text + "\n";
   return All;
+}
+
+bool ReapiLinkTest::wasTold(uint64_t Id, uint32_t State) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  const std::vector<uint32_t> &Told = States[Id];
+  return std::find(Told.begin(), Told.end(), State) != Told.end();
 }
 
 bool ReapiLinkTest::waitUntil(const std::function<bool()> &Until) {

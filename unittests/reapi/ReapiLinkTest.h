@@ -49,6 +49,7 @@ protected:
   std::string storePut(char Key, const std::string &Bytes);
   void close();
   std::string logged(uint32_t Level);
+  bool wasTold(uint64_t Id, uint32_t State);
   /// Waits until \p Until(), which is asked again and again, is true.
   static bool waitUntil(const std::function<bool()> &Until);
 

@@ -198,6 +198,11 @@ TEST_F(SettingsTest, Wrong) {
   EXPECT_EQ(0u, Error.find("$RECC_RETRY_LIMIT='lots'")) << Error;
   // One that isn't used isn't looked at.
   EXPECT_TRUE(read({"retries=1"}));
+  Env.erase("RECC_RETRY_LIMIT");
+  // To recc, no limit.
+  Env["RECC_REQUEST_TIMEOUT"] = "0";
+  EXPECT_TRUE(read({})) << Error;
+  EXPECT_FALSE(read({"timeout=0"}));
 }
 
 /// A header may be a secret, and messages go to logs.

@@ -130,7 +130,8 @@ static bool isOfLinker(StringRef Name) {
 /// nothing, loads no library, opens no port, and reads and writes no file. The
 /// rule for both sides.
 static bool isForCompiler(StringRef Name) {
-  if (isCodeGenFlag(Name) || hasSideEffects(Name) || isOfLinker(Name))
+  if (isCodeGenFlag(Name) || hasSideEffects(Name) || isOfLinker(Name) ||
+      readsWholeIndex(Name))
     return false;
   // LLVM 21's objects then have names of modules in them, which travel as
   // others.

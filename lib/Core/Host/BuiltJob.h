@@ -22,8 +22,9 @@ namespace dtlto {
 struct ModuleFile {
   std::string Path;
   llvm::StringRef Bytes;
-  uint64_t WholeSize = 0;    // before imports were slimmed
-  bool MayReadFiles = false; // in assembly
+  uint64_t WholeSize = 0;      // before imports were slimmed
+  bool MayReadFiles = false;   // in assembly
+  bool MayDrawNumbers = false; // in passes
 
   /// BLAKE3, 32 bytes; made when it is first asked for. Any thread.
   const uint8_t *digest();

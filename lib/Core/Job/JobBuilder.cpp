@@ -12,6 +12,8 @@
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
+#include "LLVM/Module.h"
+#include "LLVM/Module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -101,6 +103,7 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
   File->Bytes = Import.Bytes;
   File->MayReadFiles = MayBeSlim ? Import.MayReadFiles
                                  : assemblyMayReadFiles(Module.getBuffer());
+  File->MayDrawNumbers = mayDrawNumbers(Module.getBuffer());
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!MayBeSlim)
@@ -331,6 +334,9 @@ Error JobBuilder::addModules(BuiltJob &Built, const Task &T, uint32_t Whole) {
       return File.takeError();
     if ((*File)->MayReadFiles)
       return failure(AssemblyReason);
+    if ((*File)->MayDrawNumbers)
+      return failure("-falloc-token-mode=random (tokens depend on the module's "
+                     "name)");
     Built.Inputs.push_back(
         makeInput(Role, (*File)->Path.c_str(), (*File)->Bytes));
     Built.Files.push_back(*File);

@@ -40,6 +40,14 @@ inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
 /// RISC-V's ABI is taken from the module.
 inline constexpr bool TakesRISCVABIFromModule = LLVM_VERSION_MAJOR >= 21;
 
+/// Whether what -mllvm \p Name does reads more of the index than a shard has:
+/// before LLVM 21, memprof's cloning finds imported static functions by their
+/// original names, which shards don't have.
+inline bool readsWholeIndex(llvm::StringRef Name) {
+  return LLVM_VERSION_MAJOR < 21 &&
+         Name == "enable-memprof-context-disambiguation";
+}
+
 } // namespace dtlto
 
 #endif // DTLTO_LLVM_CONFIGCOMPAT_H

@@ -48,6 +48,14 @@ inline bool isGUIDList(unsigned Code) {
 #endif
 }
 
+/// Whether passes may draw random numbers for a module with this bitcode: they
+/// begin with its name (Module::createRNG()), which is another on other
+/// machines. Strings of metadata are plain bytes in bitcode.
+inline bool mayDrawNumbers(llvm::StringRef Bitcode) {
+  return LLVM_VERSION_MAJOR >= 22 && Bitcode.contains("alloc-token-mode") &&
+         Bitcode.contains("random");
+}
+
 /// Whether this is the code of a record that says more of a module's assembly.
 inline bool isAsmProperty(unsigned Code) {
 #if LLVM_VERSION_MAJOR >= 23

@@ -60,12 +60,33 @@ void Plan::start(Time T, std::vector<Action> &Actions) {
 }
 
 void Plan::handle(Time T, const Event &E, std::vector<Action> &Actions) {
+  forgive(T);
   Now = std::max(Now, T);
   Out = &Actions;
   react(E);
   decide();
   returnTokens();
   Out = nullptr;
+}
+
+/// Where wakeUp() was missed by far, this process was stopped, and nobody was
+/// heard: that time doesn't count.
+void Plan::forgive(Time T) {
+  Time Due = wakeUp();
+  if (Due == Never || T - Due <= std::max(4 * O.DeadlineStep, O.JobTimeout / 4))
+    return;
+  Time Lost = T - Due;
+  for (Time *At : {&LastSign, &LastWork, &LastResult, &FirstOffer})
+    *At += Lost;
+  if (CallSince != Never)
+    CallSince += Lost;
+  for (const Key &K : in(State::Accepted)) {
+    Attempt &A = *find(K.second);
+    A.LastSign += Lost;
+    A.Since += Lost;
+    if (A.Running)
+      *A.Running += Lost;
+  }
 }
 
 /// All that there is to do now. What one of these makes possible, those after

@@ -351,6 +351,7 @@ private:
 
   // Events (Plan.cpp).
   void react(const Event &E);
+  void forgive(Time T);
   void decide();
   void onPrepared(Attempt &A, const Event &E);
   void onOpened(const Event &E);
@@ -405,6 +406,7 @@ private:
   bool hasFreeSlots() const;
   bool onlyWaits(const Attempt &A, bool HasFreeSlots) const;
   void takeFromPlugin(Key K);
+  double laterSlots() const;
   std::optional<Key> lateThere() const;
   size_t slots() const;
   bool startSilent();

@@ -264,6 +264,19 @@ bool Plan::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
          (!HasFreeSlots || Now - A.Since >= O.MaxWait);
 }
 
+/// How many jobs the plugin will do at once when those that wait for memory are
+/// of average size: large ones that come first leave slots idle for a while.
+double Plan::laterSlots() const {
+  if (!waitsForMemory() || TheLoad.Slots == Unknown)
+    return double(slots());
+  double Bytes = 0;
+  for (const Key &K : in(State::Ready))
+    Bytes += double(find(K.second)->Bytes);
+  double Each = std::max(1.0, Bytes / double(in(State::Ready).size()));
+  return std::clamp(double(O.MaxBytesInFlight) / Each, double(slots()),
+                    std::max(double(slots()), double(TheLoad.Slots)));
+}
+
 /// The longest job that the plugin would end after all the rest, and that would
 /// be ready here before. How fast this machine is, cheap jobs have to tell.
 std::optional<Plan::Key> Plan::lateThere() const {
@@ -272,7 +285,7 @@ std::optional<Plan::Key> Plan::lateThere() const {
   bool HasFreeSlots = hasFreeSlots();
   double Slots = double(slots()), Before = 0;
   double Rest =
-      SecondsLeft / (Slots / remoteRate() + localShare() / localRate());
+      SecondsLeft / (laterSlots() / remoteRate() + localShare() / localRate());
   for (State S : {State::Accepted, State::Offered, State::Ready})
     for (const Key &K : in(S)) {
       const Attempt &A = *find(K.second);
@@ -410,6 +423,15 @@ void Plan::duplicateMore() {
     LastLoadQuery = Now;
     act(Action::QueryLoad);
   }
+  // One that would wait for room or memory holds up its job, which may be begun
+  // here: there will be other stragglers, or this one again.
+  KeySet Ready = in(State::Ready);
+  for (const Key &K : Ready)
+    if (const Attempt &A = *find(K.second);
+        A.Kind == Kind::Duplicate && (isFull() || lacksMemory(A))) {
+      --Jobs[A.Job].Duplicates;
+      cancel(A.Id, Cause::Overtaken);
+    }
   // A plugin that has ended none may have a machine that never will.
   if (std::max(RemoteRate.count(), LocalRate.count()) < O.MinMeasured)
     return;
@@ -438,7 +460,8 @@ void Plan::duplicateMore() {
         !J.Info.HasSideFiles &&
         in(State::Compiling).size() + in(State::Queued).size() < localShare();
     // One that is lost each time is not given to the plugin for ever.
-    if (MayTwice && Free != 0 && !isFull() && J.Duplicates < O.MaxTries) {
+    if (MayTwice && Free != 0 && !isFull() && !lacksMemory(*find(K.second)) &&
+        J.Duplicates < O.MaxTries) {
       --Free;
       prepareAgain(K.first, Kind::Duplicate, find(K.second)->Worker);
     } else if (!FitsHere || !mayBeginHere(J)) {
