@@ -31,18 +31,18 @@ elseif(LLVM_DIR)
   endif()
   set(DTLTO_LLVM_VERSION ${LLVM_VERSION_MAJOR})
 else()
-  # The first of them that is installed, as Debian has it.
+  # That of the environment, as for the scripts, or the first of them that is
+  # installed, as Debian has it.
   set(_default 19)
   foreach(_version IN LISTS _known_versions)
-    if(DEFINED ENV{DTLTO_LLVM_VERSION}) # as for the scripts
-      set(_default $ENV{DTLTO_LLVM_VERSION})
-      break()
-    endif()
     if(EXISTS "/usr/lib/llvm-${_version}/lib/cmake/llvm/LLVMConfig.cmake")
       set(_default ${_version})
       break()
     endif()
   endforeach()
+  if(DEFINED ENV{DTLTO_LLVM_VERSION})
+    set(_default $ENV{DTLTO_LLVM_VERSION})
+  endif()
   set(DTLTO_LLVM_VERSION ${_default} CACHE STRING "LLVM's major version")
 endif()
 list(JOIN _known_versions ", " _known)

@@ -106,8 +106,6 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
     return failed("the server's answer has not the one blob that was asked "
                   "for");
   auto &One = *Response.mutable_responses(0);
-  if (Fault Own = faultOf(One.status()))
-    return Own;
   S.Sum.BytesDown += One.data().size();
   if (One.compressor() == re::Compressor::IDENTITY) {
     Bytes = std::move(*One.mutable_data());

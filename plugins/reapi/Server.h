@@ -115,7 +115,7 @@ public:
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
 
   const Settings &S;
-  /// In turn.
+  /// Each in turn, of a connection of its own. Any thread.
   re::Execution::Stub &execution() {
     return *Executions[NextExecution++ % Executions.size()];
   }

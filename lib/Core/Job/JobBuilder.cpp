@@ -13,7 +13,6 @@
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
 #include "LLVM/Module.h"
-#include "LLVM/Module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
