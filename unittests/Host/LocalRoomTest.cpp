@@ -97,27 +97,50 @@ TEST(LocalRoomTest, WhatNobodyNeedsDoesNotWait) {
   EXPECT_TRUE(Second.entered()); // there is memory for it
 }
 
-TEST(LocalRoomTest, Tokens) {
-  TempFolder Folder;
-  std::string Path = Folder.path("fifo");
-  ASSERT_EQ(mkfifo(Path.c_str(), 0600), 0);
-  int Fifo = open(Path.c_str(), O_RDWR | O_NONBLOCK);
-  auto NumLeft = [&] {
+namespace {
+
+class LocalRoomTokensTest : public testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_EQ(mkfifo(Path.c_str(), 0600), 0);
+    Fifo = open(Path.c_str(), O_RDWR | O_NONBLOCK);
+  }
+  ~LocalRoomTokensTest() override { close(Fifo); }
+
+  void put(StringRef Tokens) {
+    ASSERT_EQ(write(Fifo, Tokens.data(), Tokens.size()),
+              ssize_t(Tokens.size()));
+  }
+  ssize_t numLeft() {
     char Bytes[10];
     ssize_t N = read(Fifo, Bytes, sizeof(Bytes));
     EXPECT_EQ(write(Fifo, Bytes, size_t(std::max<ssize_t>(N, 0))),
               std::max<ssize_t>(N, 0));
     return std::max<ssize_t>(N, 0);
-  };
-  ASSERT_EQ(write(Fifo, "+", 1), 1);
-  std::string Note;
-  LocalRoom R(10, Jobserver::connect("--jobserver-auth=fifo:" + Path, Note));
-  ASSERT_TRUE(R.tokens()) << Note;
+  }
+  std::unique_ptr<Jobserver> connect() {
+    std::string Note;
+    auto J = Jobserver::connect("--jobserver-auth=fifo:" + Path, Note);
+    EXPECT_TRUE(J) << Note;
+    return J;
+  }
+
+private:
+  TempFolder Folder;
+  const std::string Path = Folder.path("fifo");
+  int Fifo = -1;
+};
+
+} // namespace
+
+TEST_F(LocalRoomTokensTest, OneForEachButTheFirst) {
+  put("+");
+  LocalRoom R(10, connect());
   // The linker's own, and the one that there is.
   EXPECT_TRUE(Visitor(R, 1).entered());
-  EXPECT_EQ(NumLeft(), 1);
+  EXPECT_EQ(numLeft(), 1);
   EXPECT_TRUE(Visitor(R, 1).entered());
-  EXPECT_EQ(NumLeft(), 0);
+  EXPECT_EQ(numLeft(), 0);
   Visitor Third(R, 1);
   Third.waitUntilItWaits();
   Visitor Fourth(R, 1);
@@ -128,18 +151,50 @@ TEST(LocalRoomTest, Tokens) {
   EXPECT_FALSE(Third.entered());
   R.leave(1);
   EXPECT_TRUE(Fourth.entered());
-  EXPECT_EQ(NumLeft(), 0);
+  EXPECT_EQ(numLeft(), 0);
   R.leave(1);
-  EXPECT_EQ(NumLeft(), 1);
+  EXPECT_EQ(numLeft(), 1);
   R.leave(1);
-  EXPECT_EQ(NumLeft(), 1);
+  EXPECT_EQ(numLeft(), 1);
   // Memory is what it waits for now: that needs no token.
   R.begin(10);
   Visitor Last(R, 1);
   Last.waitUntilItWaits();
-  EXPECT_EQ(NumLeft(), 1);
+  EXPECT_EQ(numLeft(), 1);
   R.end(10);
   EXPECT_TRUE(Last.entered());
-  EXPECT_EQ(NumLeft(), 1);
-  close(Fifo);
+  EXPECT_EQ(numLeft(), 1);
+}
+
+TEST_F(LocalRoomTokensTest, TheNextRunsAreItsOwn) {
+  put("+++");
+  auto First = std::make_unique<LocalRoom>(10, connect());
+  EXPECT_TRUE(Visitor(*First, 1).entered());
+  EXPECT_TRUE(Visitor(*First, 1).entered());
+  EXPECT_EQ(numLeft(), 2);
+  First->disconnect();
+  EXPECT_EQ(numLeft(), 3);
+
+  LocalRoom Second(10, connect());
+  EXPECT_TRUE(Visitor(Second, 1).entered());
+  EXPECT_TRUE(Visitor(Second, 1).entered());
+  EXPECT_EQ(numLeft(), 2);
+  // The plugin of the first run goes on, and ends late.
+  EXPECT_TRUE(Visitor(*First, 1).entered());
+  First->leave(1);
+  First->leave(1);
+  First->leave(1);
+  First.reset();
+  EXPECT_EQ(numLeft(), 2);
+  EXPECT_TRUE(Visitor(Second, 1).entered());
+  EXPECT_EQ(numLeft(), 1);
+}
+
+TEST_F(LocalRoomTokensTest, WhoWaitsForOneGoesOnWithoutIt) {
+  LocalRoom R(10, connect());
+  EXPECT_TRUE(Visitor(R, 1).entered());
+  Visitor Next(R, 1);
+  Next.waitUntilItWaits();
+  R.disconnect();
+  EXPECT_TRUE(Next.entered());
 }

@@ -95,6 +95,19 @@ void LocalRoom::reclaim(uint64_t Bytes) {
   returnFreeMemory();
 }
 
+void LocalRoom::disconnect() {
+  std::unique_ptr<Jobserver> Old;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Old = std::move(Tokens);
+  }
+  Old.reset(); // without the lock, which its thread may wait for
+  std::lock_guard<std::mutex> Lock(Mutex);
+  NumTokens = 0;
+  HasSpareToken = false;
+  Changed.notify_all();
+}
+
 void LocalRoom::wake() {
   std::lock_guard<std::mutex> Lock(Mutex);
   Changed.notify_all();

@@ -44,6 +44,10 @@ public:
              llvm::function_ref<void()> OnWait);
   void leave(uint64_t Bytes);
   void wake();
+  /// Gives back all tokens, and has none from now on. For the end of a run: a
+  /// plugin that is left behind keeps the room, but there may be one jobserver
+  /// at a time in a process, and the next run wants it.
+  void disconnect();
 
   /// A thread of this process has compiled a job of so many \p Bytes. What it
   /// has freed is its own until it compiles the next one (malloc's arenas):

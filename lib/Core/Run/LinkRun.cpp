@@ -149,6 +149,7 @@ Error LinkRun::run() {
       handle(E);
   Helpers.reset();
   LocalPool.reset();
+  Room->disconnect();
   for (const auto &O : Observers)
     O->finish();
   if (std::string Note = Costs->save(); !Note.empty())
