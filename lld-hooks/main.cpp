@@ -24,6 +24,7 @@
 #include "Support/Failure.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
+#include "LLVM/Version.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -117,6 +118,8 @@ int main(int Argc, char **Argv) {
                                         " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
   if (!Opts.Plugin.empty()) {
+    if (Error E = checkLLVM())
+      return refuse(Args[0], std::move(E));
     Opts.Linker = lld::getLLDVersion();
     if (Error E = readEnvironment(Opts))
       return refuse(Args[0], std::move(E));

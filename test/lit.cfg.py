@@ -82,6 +82,7 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.llvm_major = config.llvm_version.split(".")[0]
 config.environment["DTLTO_TEST_CLANG"] = "/usr/bin/clang-" + config.llvm_major
 config.available_features.add("llvm-" + config.llvm_major)
+config.available_features.add(config.link_llvm + "-llvm")
 # What code generation learns, in a form that we know.
 if int(config.llvm_major) >= 22:
     config.available_features.add("codegen-data")

@@ -27,6 +27,7 @@
 #include "Bundle/ObjectFrame.h"
 #include "Targets.h"
 #include "Worker/Worker.h"
+#include "LLVM/Version.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -308,6 +309,10 @@ int main(int Argc, char **Argv) {
   sys::AddSignalHandler(liftFileLimit, nullptr);
   InitLLVM X(Argc, Argv);
   setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");
+
+  // Also when asked for the version, which decides who gets jobs.
+  if (Error E = checkLLVM())
+    return fail(toString(std::move(E)));
 
   CommandLine C;
   std::string Problem;

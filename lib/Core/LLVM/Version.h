@@ -39,9 +39,12 @@
 #ifndef DTLTO_LLVM_VERSION_H
 #define DTLTO_LLVM_VERSION_H
 
+#include "Support/Failure.h"
+#include "llvm-c/Core.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/VersionTuple.h"
 #include <utility>
 
 #if LLVM_VERSION_MAJOR < 19 || LLVM_VERSION_MAJOR > 23
@@ -57,6 +60,21 @@ template <class Fn> auto onScopeExit(Fn &&Call) {
 #else
   return llvm::make_scope_exit(std::forward<Fn>(Call));
 #endif
+}
+
+/// Whether LLVM is the one that this was built with. Where it is a shared
+/// library, another of the same ABI may have taken its place since, whose
+/// objects may be others.
+inline llvm::Error checkLLVM() {
+  unsigned Major, Minor, Patch;
+  LLVMGetVersion(&Major, &Minor, &Patch);
+  llvm::VersionTuple Running(Major, Minor, Patch);
+  if (Running == llvm::VersionTuple(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR,
+                                    LLVM_VERSION_PATCH))
+    return llvm::Error::success();
+  return failure("built with LLVM " LLVM_VERSION_STRING
+                 ", but the libLLVM that is installed is " +
+                 Running.getAsString() + ": dtlto must be built again");
 }
 
 /// The registered option of that name, or null.
