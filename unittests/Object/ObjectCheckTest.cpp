@@ -998,6 +998,26 @@ TEST(ObjectCheckWasmTest, ReferencesToWhatIsStripped) {
       << check(Object, Target);
 }
 
+TEST(ObjectCheckWasmTest, LocalSymbolsThatAreUndefined) {
+  // Called in a shared object, LLD would crash.
+  StringRef Target = "wasm32-unknown-unknown";
+  std::string Object = ref(compileObject("declare void @other()\n"
+                                         "define void @f() {\n"
+                                         "  call void @other()\n"
+                                         "  ret void\n"
+                                         "}\n",
+                                         Target))
+                           .str();
+  ASSERT_EQ(check(Object, Target), "");
+  const char Undefined[] = {wasm::WASM_SYMBOL_TYPE_FUNCTION,
+                            wasm::WASM_SYMBOL_UNDEFINED, /*Index=*/0};
+  size_t At = Object.find(StringRef(Undefined, 3), Object.find("linking"));
+  ASSERT_NE(At, std::string::npos);
+  Object[At + 1] |= wasm::WASM_SYMBOL_BINDING_LOCAL;
+  EXPECT_NE(check(Object, Target).find("is broken"), std::string::npos)
+      << check(Object, Target);
+}
+
 /// Functions whose address is taken, with the one table that CPUs before
 /// reference types have: it is imported, but no symbol.
 TEST(ObjectCheckWasmTest, ATableWithoutASymbol) {

@@ -306,6 +306,8 @@ Error WasmCheck::readSymbols(WasmReader &S) {
     uint8_t What = S.byte();
     uint32_t Flags = S.number();
     bool IsDefined = !(Flags & wasm::WASM_SYMBOL_UNDEFINED);
+    unsigned Binding = Flags & wasm::WASM_SYMBOL_BINDING_MASK;
+    bool IsLocal = Binding == wasm::WASM_SYMBOL_BINDING_LOCAL;
     bool Good = true, IsDebug = false;
     auto ReadElement = [&](const IndexSpace &Space) {
       uint32_t Index = S.number();
@@ -313,9 +315,7 @@ Error WasmCheck::readSymbols(WasmReader &S) {
       if (IsDefined || Flags & wasm::WASM_SYMBOL_EXPLICIT_NAME)
         S.string();
       else if (Good && &Space == &Tables)
-        HasFunctionTable |= IsFunctionTable[Index] &&
-                            (Flags & wasm::WASM_SYMBOL_BINDING_MASK) !=
-                                wasm::WASM_SYMBOL_BINDING_LOCAL;
+        HasFunctionTable |= IsFunctionTable[Index];
     };
     switch (What) {
     case wasm::WASM_SYMBOL_TYPE_FUNCTION:
@@ -344,17 +344,16 @@ Error WasmCheck::readSymbols(WasmReader &S) {
     case wasm::WASM_SYMBOL_TYPE_SECTION: {
       uint32_t Index = S.number();
       Good = IsDefined && Index < Sections.size() &&
-             Sections[Index].Id == wasm::WASM_SEC_CUSTOM &&
-             (Flags & wasm::WASM_SYMBOL_BINDING_MASK) ==
-                 wasm::WASM_SYMBOL_BINDING_LOCAL;
+             Sections[Index].Id == wasm::WASM_SEC_CUSTOM && IsLocal;
       IsDebug = Good && isDebug(Sections[Index]);
       break;
     }
     default:
       Good = false;
     }
-    if (!Good || (Flags & wasm::WASM_SYMBOL_BINDING_MASK) ==
-                     wasm::WASM_SYMBOL_BINDING_MASK)
+    // LLD imports no local function, and crashes where one is called.
+    if (!Good || Binding == wasm::WASM_SYMBOL_BINDING_MASK ||
+        (IsLocal && !IsDefined))
       return failure("symbol " + Twine(I) + " is broken");
     SymbolKinds.push_back(What);
     IsDebugSymbol.push_back(IsDebug);
