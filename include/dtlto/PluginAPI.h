@@ -195,9 +195,9 @@ typedef struct dtlto_input {
 } dtlto_input;
 
 /* The code generation of one module. The struct and what it points at are
- * borrowed from submit() until the host has returned from this job's
- * job_done(), unless submit() did not return DTLTO_OK: then until submit()
- * returns. */
+ * borrowed from submit() until the plugin calls this job's job_done(), whose
+ * result may still point there, unless submit() did not return DTLTO_OK: then
+ * until submit() returns. */
 typedef struct dtlto_job {
   uint32_t size;
   uint32_t parts; /* DTLTO_PART_...: what is filled in; at least plugin.needs */
@@ -207,7 +207,7 @@ typedef struct dtlto_job {
   const char *name;
   const char *triple; /* target triple, e.g. "x86_64-pc-linux-gnu" */
   /* How long this job will take, in proportion to the session's other jobs;
-   * without a unit. The host submits in falling order of it. */
+   * without a unit. The host submits mostly in falling order of it. */
   uint64_t cost;
   const dtlto_input *const *inputs;
   /* A complete command line for a stock clang of `params.llvm_version`, run in

@@ -46,6 +46,17 @@ TEST(EventsTest, AllInOrder) {
   EXPECT_TRUE(Queue.popAll(Clock::now()).empty());
 }
 
+TEST(EventsTest, NewsOfTheLoadIsOnce) {
+  EventQueue Queue;
+  for (unsigned I = 0; I != 10; ++I)
+    Queue.push(Event{Event::LoadChanged});
+  Queue.push(makeEvent(1));
+  Queue.push(Event{Event::LoadChanged});
+  EXPECT_EQ(Queue.popAll(Clock::now()).size(), 3u);
+  Queue.push(Event{Event::LoadChanged});
+  EXPECT_EQ(Queue.popAll(Clock::now()).size(), 1u);
+}
+
 TEST(EventsTest, WhatIsThereIsTakenAfterTheDeadline) {
   EventQueue Queue;
   Queue.push(makeEvent(1));

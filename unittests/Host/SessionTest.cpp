@@ -942,6 +942,73 @@ TEST_F(SessionBundleTest, MadeHereAfterAll) {
   });
 }
 
+/// A plugin that has compiled a job here, and then hands on what a worker sent.
+TEST_F(SessionBundleTest, MadeHereToo) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    std::string Bundle = bundle(J.Id).second;
+    dtlto_result Here = Plugin.codegen(J.Id);
+    ASSERT_EQ(Here.status, DTLTO_OK);
+    if (J.Id == 1)
+      Plugin.done(J.Id, Plugin.object(framed("an object", Bundle)));
+    else if (J.Id == 2)
+      Plugin.done(J.Id, Plugin.object("an object"));
+    else
+      Plugin.done(J.Id, Plugin.failure(DTLTO_ERROR_COMPILER, "no"));
+    Here.object.release(Here.object.owner, Here.object.data, Here.object.size);
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Event Framed = next(Event::Done);
+    EXPECT_EQ(Framed.Status, DTLTO_OK);
+    EXPECT_EQ(Framed.Object.bytes(), "an object");
+    submit(S, 2);
+    Event Bare = next(Event::Done);
+    EXPECT_EQ(Bare.Status, DTLTO_ERROR_INFRASTRUCTURE);
+    submit(S, 3);
+    Event Failed = next(Event::Done);
+    EXPECT_EQ(Failed.Status, DTLTO_ERROR_COMPILER);
+    for (const Event *E : {&Framed, &Failed}) {
+      EXPECT_FALSE(E->RanHere);
+      EXPECT_FALSE(E->IsOurs);
+    }
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+/// A result is reported while another thread of the plugin's makes bundles.
+TEST_F(SessionBundleTest, WhileTheJobEnds) {
+  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  constexpr unsigned NumJobs = 50;
+  unsigned NumMade = 0;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    std::string Right = wholeBundle(J.Id).second;
+    Gate Begun;
+    std::thread Other([&] {
+      for (int32_t Status = DTLTO_OK; Status == DTLTO_OK;) {
+        std::string Made;
+        std::tie(Status, Made) = wholeBundle(J.Id);
+        EXPECT_EQ(Made, Status == DTLTO_OK ? Right : "");
+        NumMade += Status == DTLTO_OK;
+        Begun.open();
+      }
+    });
+    Begun.wait();
+    Plugin.done(J.Id, Plugin.object(framed("an object", Right)));
+    Other.join();
+  };
+  withSession([&](Session &S) {
+    open(S);
+    for (unsigned I = 1; I <= NumJobs; ++I) {
+      submit(S, I);
+      EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
+    }
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_GE(NumMade, NumJobs);
+}
+
 TEST_F(SessionBundleTest, ChecksOfOtherJobs) {
   std::pair<int32_t, std::string> Unknown, Ended;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
@@ -1035,21 +1102,19 @@ TEST_F(SessionTest, TellsWhatRunsHere) {
   };
   withSession([&](Session &S) {
     open(S);
-    EXPECT_EQ(S.lastRunHere(), Clock::time_point());
+    EXPECT_EQ(S.lastRunHere(1), Clock::time_point());
     submit(S, 1);
     Inside.wait();
     // While it runs, the time goes on.
     Clock::time_point Before = Clock::now();
-    EXPECT_GE(S.lastRunHere(), Before);
     EXPECT_GE(S.lastRunHere(1), Before);
     EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
     TheGate.open();
     EXPECT_EQ(next(Event::Done).Status, DTLTO_OK);
     // And then stands still.
-    Clock::time_point End = S.lastRunHere();
+    Clock::time_point End = S.lastRunHere(1);
     EXPECT_GE(End, Before);
     EXPECT_LE(End, Clock::now());
-    EXPECT_EQ(S.lastRunHere(), End);
     EXPECT_EQ(S.lastRunHere(1), End);
     EXPECT_EQ(S.lastRunHere(2), Clock::time_point());
     EXPECT_TRUE(S.close(Long));

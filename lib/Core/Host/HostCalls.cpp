@@ -176,16 +176,15 @@ void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
 
 /// What a worker makes of a bundle that the host has made comes in a frame; a
 /// plugin before 1.4 takes it out by itself.
-Expected<StringRef> Session::Impl::resultIn(StringRef Object,
-                                            const Record &R) const {
-  if (!R.Bundle || R.RanHere || Plugin.abi_minor < 4)
-    return Object;
-  return readFrame(Object, *R.Bundle);
+std::optional<BundleId> Session::Impl::frameOf(const Record &R) const {
+  return Plugin.abi_minor < 4 ? std::nullopt : R.Bundle;
 }
 
 int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                                    uint64_t WhySize) {
   Record *R = nullptr;
+  std::optional<BundleId> Frame;
+  bool MayBeCut = false;
   {
     Guard Lock(*this);
     auto It = Jobs.find(Job);
@@ -194,16 +193,17 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
       // The check reads what the link has.
       ++R->RunsHere;
       ++RunsHere;
+      bool IsOurs = R->RanHere && Object.data == R->ObjectHere.data;
+      Frame = IsOurs ? std::nullopt : frameOf(*R);
+      // Of a plugin that reads objects from files, which may have only begun.
+      MayBeCut = !R->Bundle && R->Built &&
+                 R->Built->Job.parts & DTLTO_PART_WHOLE && R->Here.Check;
     }
   }
   std::string Text = "no such job";
   if (R) {
-    // Records stay, and this one's job is the plugin's, which asks.
-    Expected<StringRef> Result =
-        resultIn({static_cast<const char *>(Object.data), Object.size}, *R);
-    // Of a plugin that reads objects from files, which may have only begun.
-    bool MayBeCut = !R->Bundle && R->Built &&
-                    R->Built->Job.parts & DTLTO_PART_WHOLE && R->Here.Check;
+    StringRef Bytes(static_cast<const char *>(Object.data), Object.size);
+    Expected<StringRef> Result = Frame ? readFrame(Bytes, *Frame) : Bytes;
     Error Wrong = !Result    ? Result.takeError()
                   : MayBeCut ? R->Here.Check(*Result)
                              : Error::success();
@@ -271,15 +271,19 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
     E.Message = withName(E.Message, R.Built->Inputs.front().path,
                          printable(R.Built->Name));
   // Our own compiler's words are shown as in a plain link.
-  if (R.RanHere && Result && Result->message &&
-      R.LocalErrors == Result->message) {
+  bool AreOurWords = R.RanHere && Result && Result->message &&
+                     R.LocalErrors == Result->message;
+  E.IsOurs = Result && R.isOurs(Result->object);
+  if (AreOurWords) {
     E.Message = R.LocalErrors;
     if (E.Object.bytes().empty())
       E.Object = std::move(R.ObjectDespite);
   }
   E.RanHere = R.RanHere;
-  // It may have been tried here, and then come from elsewhere.
-  E.IsOurs = R.RanHere && E.Object.bytes().data() == R.ObjectHere;
+  if (E.Status == DTLTO_OK)
+    E.RanHere = E.IsOurs;
+  else if (E.Status == DTLTO_ERROR_COMPILER)
+    E.RanHere = AreOurWords;
   E.NoObject = R.NoObject;
   if (std::exchange(R.HasRoom, false)) // leave() was forgotten
     Room->leave(R.RoomBytes);
@@ -287,9 +291,10 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   E.Bytes = R.BytesHere;
   E.Seconds = R.SecondsHere;
   dropIfUnused(R);
-  if (R.Bundle && E.Status == DTLTO_OK && !R.Forgotten) {
+  std::optional<BundleId> Frame = E.IsOurs ? std::nullopt : frameOf(R);
+  if (Frame && E.Status == DTLTO_OK && !R.Forgotten) {
     Lock.unlock(); // since it reads all of the object
-    Expected<StringRef> Inside = resultIn(E.Object.bytes(), R);
+    Expected<StringRef> Inside = readFrame(E.Object.bytes(), *Frame);
     if (!Inside) {
       E.Object.reset();
       E.Status = DTLTO_ERROR_INFRASTRUCTURE;
@@ -355,7 +360,8 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
 void Session::Impl::endRunHere(Record &R) {
   --R.RunsHere;
   --RunsHere;
-  R.LastRunHere = LastRunHere = Clock::now();
+  R.LastRunHere = Clock::now();
+  dropIfUnused(R);
   Changed.notify_all();
 }
 
@@ -402,58 +408,61 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
     R->ObjectDespite = Buffer::own(std::move(Code.Object));
-    R->ObjectHere = R->ObjectDespite.bytes().data();
+    R->ObjectHere = {};
     Result->message = R->LocalErrors.c_str();
     return Result->status = DTLTO_ERROR_COMPILER;
   }
   Result->object = Buffer::own(std::move(Code.Object)).take();
-  R->ObjectHere = Result->object.data;
+  R->ObjectHere = Result->object;
   return Result->status = DTLTO_OK;
 }
 
-std::optional<BundleSpans> Session::Impl::bundleOf(uint64_t Id,
-                                                   int32_t &Status) {
-  const dtlto_job *Job = nullptr;
+int32_t Session::Impl::withBundle(uint64_t Id,
+                                  function_ref<void(BundleSpans &&)> Take) {
+  Record *R = nullptr;
   {
     Guard Lock(*this);
     auto It = Jobs.find(Id);
-    // The plugin has the job, so it lives.
-    if (!Closed && It != Jobs.end() && It->second.Built && !It->second.Done)
-      Job = &It->second.Built->Job;
+    if (Closed || It == Jobs.end() || !It->second.Built || It->second.Done ||
+        !(It->second.Built->Job.parts & DTLTO_PART_CONFIG))
+      return DTLTO_ERROR_CALLER;
+    R = &It->second;
+    // Another thread of the plugin's may report a result meanwhile.
+    ++R->RunsHere;
+    ++RunsHere;
   }
-  Status = DTLTO_ERROR_CALLER;
-  if (!Job || !(Job->parts & DTLTO_PART_CONFIG))
-    return std::nullopt;
-  Expected<BundleSpans> Made = dtlto::makeBundleSpans(asBundled(*Job));
-  if (!Made) {
-    log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
-    Status = DTLTO_ERROR_INFRASTRUCTURE;
-    return std::nullopt;
+  Expected<BundleSpans> Made = dtlto::makeBundleSpans(asBundled(R->Built->Job));
+  std::optional<BundleId> Bundle;
+  if (Made) {
+    Bundle = Made->Id;
+    Take(std::move(*Made));
   }
-  Guard Lock(*this);
-  Jobs[Id].Bundle = Made->Id;
-  Status = DTLTO_OK;
-  return std::move(*Made);
+  {
+    Guard Lock(*this);
+    if (Bundle)
+      R->Bundle = Bundle;
+    endRunHere(*R);
+  }
+  if (Bundle)
+    return DTLTO_OK;
+  log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
+  return DTLTO_ERROR_INFRASTRUCTURE;
 }
 
 int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_buffer *Bytes) {
   *Bytes = {};
-  int32_t Status;
-  if (std::optional<BundleSpans> Made = bundleOf(Id, Status))
-    *Bytes = Buffer::own(joinBundle(*Made)).take();
-  return Status;
+  return withBundle(Id, [&](BundleSpans &&Made) {
+    *Bytes = Buffer::own(joinBundle(Made)).take();
+  });
 }
 
 int32_t Session::Impl::makeBundleSpans(uint64_t Id, dtlto_bundle_spans *Out) {
   *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
-  int32_t Status;
-  std::optional<BundleSpans> Made = bundleOf(Id, Status);
-  if (!Made)
-    return Status;
-  auto *Owner = new BundleSpans(std::move(*Made));
-  Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
-  Out->spans = Owner->Spans.data();
-  Out->owner = Owner;
-  Out->release = [](void *O) { delete static_cast<BundleSpans *>(O); };
-  return DTLTO_OK;
+  return withBundle(Id, [&](BundleSpans &&Made) {
+    auto *Owner = new BundleSpans(std::move(Made));
+    Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
+    Out->spans = Owner->Spans.data();
+    Out->owner = Owner;
+    Out->release = [](void *O) { delete static_cast<BundleSpans *>(O); };
+  });
 }

@@ -302,11 +302,6 @@ std::optional<Session::Call> Session::currentCall() const {
   return I->Current;
 }
 
-Clock::time_point Session::lastRunHere() const {
-  std::lock_guard<std::mutex> Lock(I->Mutex);
-  return I->RunsHere ? Clock::now() : I->LastRunHere;
-}
-
 Clock::time_point Session::lastRunHere(uint64_t Job) const {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   auto It = I->Jobs.find(Job);

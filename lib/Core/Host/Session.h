@@ -97,10 +97,9 @@ public:
   };
   std::optional<Call> currentCall() const;
 
-  /// When the plugin last compiled here: now, if it does. At the epoch if
-  /// never.
-  Clock::time_point lastRunHere() const;             // any job
-  Clock::time_point lastRunHere(uint64_t Job) const; // this one
+  /// When the plugin last compiled \p Job here: now, if it does. At the epoch
+  /// if never.
+  Clock::time_point lastRunHere(uint64_t Job) const;
 
   /// Ends the session: no event follows. Waits for close(), at most until
   /// \p Limit has passed, and for local code generation to end. Returns false

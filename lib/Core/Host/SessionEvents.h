@@ -102,6 +102,10 @@ public:
   /// other has to follow.
   bool add(Event E) {
     std::lock_guard<std::mutex> Lock(Mutex);
+    // One says as much as many, and a plugin may call as often as it likes.
+    if (E.Kind == Event::LoadChanged && !Events.empty() &&
+        Events.back().Kind == Event::LoadChanged)
+      return false;
     bool Wakes = !canWait(E);
     IsDue |= Wakes;
     Events.push_back(std::move(E));

@@ -45,13 +45,14 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     // Nobody waits for an event. Read without the lock, too: whoever has it may
     // call Room, and so Room's functions must not wait for it.
     std::atomic<bool> Forgotten = false;
-    unsigned RunsHere = 0; // calls of local code generation, or waits, now
+    // Calls that compile it here, wait for that, or read Built, now.
+    unsigned RunsHere = 0;
     Clock::time_point LastRunHere = {}; // the last that ended
     bool HasRoom = false;   // the plugin compiles it on this machine
     uint64_t RoomBytes = 0; // of memory, that it is expected to take
     uint64_t BytesHere = 0; // and took
     bool RanHere = false;
-    const void *ObjectHere = nullptr; // what that has made
+    dtlto_buffer ObjectHere = {}; // what that has made, which the plugin owns
     bool NoObject = false;
     std::optional<BundleId> Bundle; // that the plugin was given
     // Of the plugin's result.
@@ -61,10 +62,21 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     std::string LocalErrors; // memory for dtlto_result::message
     Buffer ObjectDespite;    // what LLVM made in spite of these
     PluginNumbers Numbers{PluginNumbers::MaxOfJob};
+
+    /// Whether \p Object is what was made here: a plugin may have tried that,
+    /// and then have another's. Memory at the same address that another
+    /// function releases isn't it.
+    bool isOurs(const dtlto_buffer &Object) const {
+      if (!RanHere)
+        return false;
+      return NoObject ? Object.size == 0
+                      : Object.data == ObjectHere.data &&
+                            Object.release == ObjectHere.release;
+    }
   };
 
   void dropIfUnused(Record &R) {
-    if (R.Done && !R.InSubmit)
+    if (R.Done && !R.InSubmit && R.RunsHere == 0)
       R.Built.reset();
   }
 
@@ -109,11 +121,12 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void endRunHere(Record &R); // with the lock
   int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
   int32_t makeBundleSpans(uint64_t Job, dtlto_bundle_spans *Spans);
-  /// Makes the bundle of a job, or none and a status.
-  std::optional<BundleSpans> bundleOf(uint64_t Id, int32_t &Status);
-  /// The result in \p Object. Fails if it isn't the job's.
-  llvm::Expected<llvm::StringRef> resultIn(llvm::StringRef Object,
-                                           const Record &R) const;
+  /// Makes the bundle of a job for \p Take. The status says why there is none.
+  int32_t withBundle(uint64_t Id,
+                     llvm::function_ref<void(BundleSpans &&)> Take);
+  /// The bundle that a result which wasn't made here has to name in its frame;
+  /// none: it comes without.
+  std::optional<BundleId> frameOf(const Record &R) const;
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
@@ -183,7 +196,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::unordered_map<uint64_t, Record> Jobs;
   PluginNumbers Numbers{PluginNumbers::MaxOfSession};
   unsigned RunsHere = 0;
-  Clock::time_point LastRunHere = {};
   bool Opened = false;    // open() has returned
   std::string OpenErrors; // what was logged before
   bool Closed = false;    // the link is over: nothing of it may be touched
