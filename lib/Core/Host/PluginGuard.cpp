@@ -69,12 +69,13 @@ static void atExit(int Code) {
            ") while it was loaded; tell its vendor";
     break;
   case Phase::InUse:
-    // So LLVM ends after a fatal error, which it has told.
-    if (Code == 1)
-      return;
     Text = "exit(" + std::to_string(Code) +
            ") was called, most likely by it; the link has failed; tell its "
            "vendor";
+    // So LLVM ends after some errors, which it has told.
+    if (Code == 1)
+      Text = "exit(1) was called, by it or, after an error above, by LLVM; the "
+             "link has failed; in the first case, tell its vendor";
     break;
   }
   die(Text, Code ? Code : 1);
