@@ -24,7 +24,7 @@ namespace {
 /// One of our options, as it was written.
 struct Found {
   StringRef Spelling; // up to the value, for messages
-  StringRef Name;
+  std::string Name;   // without dashes; of lld-link's, in lower case
   std::optional<StringRef> Value;
 };
 
@@ -65,14 +65,17 @@ static bool consumeDashes(StringRef &S) {
 }
 
 static std::optional<Found> parseName(StringRef Word, StringRef Rest,
-                                      StringRef Separators,
-                                      const Filter &IsOurs) {
-  size_t End = Rest.find_first_of(Separators);
-  Found F;
-  F.Name = Rest.take_front(End);
-  if (!IsOurs(F.Name))
+                                      bool IsCOFF, const Filter &IsOurs) {
+  size_t End = Rest.find_first_of(IsCOFF ? ":=" : "=");
+  StringRef Name = Rest.take_front(End);
+  std::string Lower;
+  if (IsCOFF)
+    Name = Lower = Name.lower();
+  if (!IsOurs(Name))
     return std::nullopt;
-  F.Spelling = Word.drop_back(Rest.size() - F.Name.size());
+  Found F;
+  F.Name = Name.str();
+  F.Spelling = Word.drop_back(Rest.size() - Name.size());
   if (End != StringRef::npos)
     F.Value = Rest.drop_front(End + 1);
   return F;
@@ -87,24 +90,24 @@ static std::optional<Found> parseOption(ArrayRef<const char *> Args, size_t &I,
   if (IsCOFF) {
     if (!Rest.consume_front("/") && !consumeDashes(Rest))
       return std::nullopt;
-    return parseName(Word, Rest, ":=", IsOurs);
+    return parseName(Word, Rest, IsCOFF, IsOurs);
   }
   if (!consumeDashes(Rest))
     return std::nullopt;
   if (Rest.consume_front("plugin-opt=")) {
     consumeDashes(Rest);
-    return parseName(Word, Rest, "=", IsOurs);
+    return parseName(Word, Rest, IsCOFF, IsOurs);
   }
   if (Rest == "plugin-opt" && I + 1 < Args.size()) {
     StringRef Next = Args[I + 1];
     StringRef NextRest = Next;
     consumeDashes(NextRest);
-    std::optional<Found> F = parseName(Next, NextRest, "=", IsOurs);
+    std::optional<Found> F = parseName(Next, NextRest, IsCOFF, IsOurs);
     if (F)
       ++I;
     return F;
   }
-  return parseName(Word, Rest, "=", IsOurs);
+  return parseName(Word, Rest, IsCOFF, IsOurs);
 }
 
 /// What is for us depends on the plugin that is named last.
@@ -181,8 +184,10 @@ static bool isMinGW(ArrayRef<const char *> Args) {
 /// A word of lld-link's.
 static void lookAtCOFF(StringRef Arg, std::vector<std::string> &LLVMOptions,
                        Options &Opts) {
-  if (!Arg.consume_front("/") && !consumeDashes(Arg))
+  // Two dashes make a name that it ignores.
+  if (!Arg.consume_front("/") && !Arg.consume_front("-"))
     return;
+  Arg.consume_front("?");
   if (Arg.consume_front_insensitive("mllvm:"))
     LLVMOptions.push_back(Arg.str());
   else if (Arg.consume_front_insensitive("out:"))
@@ -205,6 +210,9 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
                          const Filter &IsOurs,
                          ArrayRef<const char *> Environment, Options &Opts) {
   const bool MinGW = !IsCOFF && isMinGW(Args);
+  // No option of ELF's and wasm's drivers begins with one dash and an `o`, but
+  // that of the output.
+  const bool JoinsOutput = !MinGW && !isMachO(Args);
   // In the order of MinGW's; ELF's has the second before the first.
   std::vector<std::string> Plain, OfPlugin, OfXlink;
   for (StringRef Arg : Environment)
@@ -221,8 +229,13 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
       lookAtCOFF(Arg, Plain, Opts);
       continue;
     }
-    if (Arg == "-o" && HasNext) {
+    if ((Arg == "-o" || Arg == "--output") && HasNext) {
       Opts.OutputFile = Args[++I];
+      continue;
+    }
+    if (Arg.consume_front("--output=") ||
+        (JoinsOutput && Arg.consume_front("-o"))) {
+      Opts.OutputFile = Arg.str();
       continue;
     }
     if (!consumeDashes(Arg))
@@ -233,6 +246,8 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     // Equal texts stay apart, of which each part has its own.
     if (Arg == "O0" || Arg == "no-deduplicate-strings")
       Opts.KeepsWhole = ("-" + Arg).str();
+    else if (Arg == "O" && HasNext && StringRef(Args[I + 1]) == "0")
+      Opts.KeepsWhole = "-O 0";
     if (Arg.consume_front("thinlto-cache-dir=")) // ELF, MinGW, wasm
       Opts.CacheFolder = Arg.str();
     else if (Arg == "cache_path_lto" && HasNext) // Mach-O
@@ -261,18 +276,27 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
 }
 
 /// Adds the words that lld-link takes from the environment, where it puts them.
-static void addEnvironment(SmallVectorImpl<const char *> &Args,
-                           StringSaver &Saver) {
+/// It reads them again, so that none of ours can be taken out.
+static Error addEnvironment(SmallVectorImpl<const char *> &Args,
+                            StringSaver &Saver, const Filter &IsOurs) {
   for (StringRef Arg : drop_begin(Args))
     if ((Arg.consume_front("/") || consumeDashes(Arg)) &&
         Arg.equals_insensitive("lldignoreenv"))
-      return;
+      return Error::success();
   for (StringRef Name : {"LINK", "_LINK_"})
     if (std::optional<std::string> Text = sys::Process::GetEnv(Name)) {
       SmallVector<const char *, 16> Words;
       cl::TokenizeWindowsCommandLine(*Text, Saver, Words);
+      for (size_t I = 0; I != Words.size(); ++I)
+        if (std::optional<Found> F =
+                parseOption(Words, I, /*IsCOFF=*/true, IsOurs))
+          return failure(F->Spelling + " is in the environment variable " +
+                         Name +
+                         ": write it on the command line, or into a "
+                         "response file");
       Args.insert(std::next(Args.begin()), Words.begin(), Words.end());
     }
+  return Error::success();
 }
 
 Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
@@ -308,10 +332,12 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   }
   SmallVector<const char *, 16> Environment = {Args.front()};
   if (IsCOFF) {
-    addEnvironment(Expanded, Saver);
+    if (Error E = addEnvironment(Expanded, Saver, IsOurs))
+      return E;
     Expand(Expanded);
   } else if (isMinGW(Expanded)) {
-    addEnvironment(Environment, Saver);
+    if (Error E = addEnvironment(Environment, Saver, IsOurs))
+      return E;
     Expand(Environment);
   }
   lookAtOthers(Expanded, IsCOFF, IsOurs, ArrayRef(Environment).drop_front(),

@@ -11,7 +11,8 @@
 // each call in LLD's archives becomes a call of `__wrap_<symbol>`, which is
 // here, and `__real_<symbol>` is LLVM's. Where LLVM can distribute by itself, a
 // third one is wrapped, lto::createOutOfProcessThinBackend(), or what stands in
-// its place since LLVM 23, only to refuse both at once.
+// its place since LLVM 23, only to refuse both at once. And LTO is asked for
+// more tasks where modules are split.
 //
 // Two more are for --time-trace: what the plugin's jobs did is added to the
 // file that LLVM's profiler writes (TraceEvents.h). And one adds our options to
@@ -22,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hooks.h"
+#include "Config/LLVMOptions.h"
 #include "Host/PluginGuard.h"
 #include "Link/Backend.h"
 #include "Report/TraceEvents.h"
@@ -70,6 +72,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+  TheLinker->Opts.LLVMOptions = optionsThatAreSet(TheLinker->Opts.LLVMOptions);
   if (Error E = checkCodegenDataToUse())
     lld::fatal("dtlto: " + toString(std::move(E)));
   bool IsTwice = compilesTwice();

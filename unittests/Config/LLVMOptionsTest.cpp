@@ -79,6 +79,20 @@ TEST_F(LLVMOptionsTest, AreHandedOnAsTheyAre) {
             "-one --two=2 -three 3 -x86-align-branch=jcc+jmp -choice=second");
 }
 
+TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
+  // The value of another option of the linker's, as in `-rpath -mllvm=-two=2`.
+  parse({"-one", "--three", "3"});
+  EXPECT_EQ(optionsThatAreSet({"-one", "-two=2", "--three", "3", "-four", "4",
+                               "-no-such-option"}),
+            (std::vector<std::string>{"-one", "--three", "3"}));
+  EXPECT_TRUE(optionsThatAreSet({}).empty());
+  // Another's name isn't set, but what it names is: that is told.
+  parse({"-text-too=x"});
+  EXPECT_EQ(optionsThatAreSet({"-one", "-text-too=x"}),
+            std::vector<std::string>{"-one"});
+  EXPECT_EQ(forCompiler({"-one", "-three"}), "error: LLVM option -some-text");
+}
+
 TEST_F(LLVMOptionsTest, CodeGenFlagsAreReadByLLD) {
   EXPECT_EQ(forCompiler({"-mcpu=skylake", "-one", "--function-sections",
                          "-fp-contract=fast", "-x86-relax-relocations=0"}),

@@ -99,7 +99,8 @@ TEST_F(CommandLineTest, EverySpellingOfCOFF) {
   for (StringRef Spelling :
        {"/thinlto-dist-plugin:x", "/thinlto-dist-plugin=x",
         "-thinlto-dist-plugin:x", "-thinlto-dist-plugin=x",
-        "--thinlto-dist-plugin=x", "/thinlto-distribute:x"}) {
+        "--thinlto-dist-plugin=x", "/thinlto-distribute:x",
+        "/THINLTO-DIST-PLUGIN:x", "-ThinLTO-Dist-Plugin:x"}) {
     EXPECT_EQ(extractCOFF({"a.obj", Spelling.str(), "b.obj"}),
               (Words{"a.obj", "b.obj"}));
     EXPECT_EQ(Opts.Plugin, "x") << Spelling.str();
@@ -109,8 +110,8 @@ TEST_F(CommandLineTest, EverySpellingOfCOFF) {
 TEST_F(CommandLineTest, ValuesKeepTheirSeparators) {
   extract({"--thinlto-dist-plugin=a=b:c"});
   EXPECT_EQ(Opts.Plugin, "a=b:c");
-  extractCOFF({"/thinlto-dist-plugin:C:\\dir\\x.dll"});
-  EXPECT_EQ(Opts.Plugin, "C:\\dir\\x.dll");
+  extractCOFF({"/THINLTO-dist-plugin:C:\\Dir\\x.dll"});
+  EXPECT_EQ(Opts.Plugin, "C:\\Dir\\x.dll");
   extractCOFF({"/thinlto-dist-plugin-arg:a=b", "/thinlto-dist-plugin-arg=a:b"});
   EXPECT_EQ(Opts.PluginArgs, (Words{"a=b", "a:b"}));
 }
@@ -243,6 +244,16 @@ TEST_F(CommandLineTest, OutputFile) {
   EXPECT_EQ(Opts.OutputFile, "app");
   extract({"-o", "one", "-o", "two"});
   EXPECT_EQ(Opts.OutputFile, "two");
+  for (const Words &Args :
+       {Words{"-oapp"}, Words{"--output=app"}, Words{"--output", "app"}}) {
+    extract(Args);
+    EXPECT_EQ(Opts.OutputFile, "app") << Args.front();
+  }
+  // Other drivers have options that begin so.
+  extract({"-m", "i386pep", "-o", "app", "-out-implib=x"});
+  EXPECT_EQ(Opts.OutputFile, "app");
+  extract({"-flavor", "darwin", "-o", "app", "-order_file", "x"});
+  EXPECT_EQ(Opts.OutputFile, "app");
   extractCOFF({"/out:app.exe"});
   EXPECT_EQ(Opts.OutputFile, "app.exe");
   extractCOFF({"-OUT:App.exe"});
@@ -358,10 +369,32 @@ TEST_F(CommandLineTest, TheEnvironmentOfCOFF) {
   unsetenv("_LINK_");
 }
 
+/// LLD would take ours for a file.
+TEST_F(CommandLineTest, OursInTheEnvironmentOfCOFF) {
+  setenv("_LINK_", "/mllvm:-x /thinlto-dist-plugin:local", 1);
+  extractCOFF({"a.obj"});
+  const char *Why = "/thinlto-dist-plugin is in the environment variable "
+                    "_LINK_: write it on the command line, or into a response "
+                    "file";
+  EXPECT_EQ(Message, Why);
+  extract({"-m", "i386pe", "a.o"});
+  EXPECT_EQ(Message, Why);
+  extractCOFF({"a.obj", "/lldignoreenv"});
+  EXPECT_EQ(Message, "");
+  extract({"a.o"});
+  EXPECT_EQ(Message, "");
+  unsetenv("_LINK_");
+}
+
 TEST_F(CommandLineTest, LLVMOptionsOfCOFF) {
   Words Args = {"/mllvm:-one", "-mllvm:-two", "/MLLVM:-three"};
   EXPECT_EQ(extractCOFF(Args), Args);
   EXPECT_EQ(Opts.LLVMOptions, (Words{"-one", "-two", "-three"}));
+  // It has these prefixes, and ignores a word with two dashes.
+  extractCOFF({"/?mllvm:-one", "-?mllvm:-two", "--mllvm:-three"});
+  EXPECT_EQ(Opts.LLVMOptions, (Words{"-one", "-two"}));
+  extractCOFF({"/?lldltocache:one", "--lldltocache:two"});
+  EXPECT_EQ(Opts.CacheFolder, "one");
 }
 
 TEST_F(CommandLineTest, OurOptionsAreNoLLVMOptions) {

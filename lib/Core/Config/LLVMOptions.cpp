@@ -142,6 +142,22 @@ static bool isForCompiler(StringRef Name) {
   return It != Known.end() && (!takesText(*It->second) || isPlainText(Name));
 }
 
+std::vector<std::string>
+dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
+  std::vector<std::string> Result;
+  const auto &Known = cl::getRegisteredOptions();
+  bool IsSet = false; // what a value belongs to
+  for (const std::string &Word : Options) {
+    if (StringRef(Word).starts_with("-")) {
+      auto It = Known.find(StringRef(Word).ltrim('-').split('=').first);
+      IsSet = It != Known.end() && It->second->getNumOccurrences() > 0;
+    }
+    if (IsSet)
+      Result.push_back(Word);
+  }
+  return Result;
+}
+
 Expected<std::vector<std::string>>
 dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;

@@ -30,6 +30,10 @@
 
 namespace dtlto {
 
+/// Returns the words of \p Options, which may be those of LLVM's, that LLVM has
+/// taken: others were the value of another option of the linker's.
+std::vector<std::string> optionsThatAreSet(llvm::ArrayRef<std::string> Options);
+
 /// Returns the words of \p Options that a compiler must be given. Fails with
 /// one line that names the option where an option can't be given to a compiler,
 /// or where LLVM has an option set that isn't among \p Options.
