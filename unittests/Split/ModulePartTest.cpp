@@ -479,6 +479,32 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
   }
 }
 
+/// A text of which each part would keep its own is in one part.
+TEST_F(ModulePartTest, TextsByAlignment) {
+  struct {
+    const char *Triple;
+    unsigned Align;
+    bool IsMerged;
+  } Cases[] = {{"x86_64-pc-linux-gnu", 32, true},
+               {"wasm32-unknown-unknown", 1, true},
+               {"wasm32-unknown-unknown", 4, false},
+               {"arm64-apple-macos13", 16, true},
+               {"arm64-apple-macos13", 32, false}};
+  for (const auto &C : Cases) {
+    parse("target triple = \"" + std::string(C.Triple) + "\"\n" + Sink +
+          "@text = private unnamed_addr constant [3 x i8] c\"ab\\00\", align " +
+          std::to_string(C.Align) + "\ndeclare void @take(ptr)\n" +
+          "define void @a() {\n  call void @take(ptr @text)\n  ret void\n}\n" +
+          function("void @b()", {}, 100) +
+          "define void @c() {\n  call void @take(ptr @text)\n  ret void\n}\n" +
+          function("void @d()", {}, 100));
+    split(4);
+    ASSERT_FALSE(together("a", "c"));
+    EXPECT_EQ(C.IsMerged ? 2u : 0u, In["text"].size()) << C.Triple << C.Align;
+    EXPECT_EQ(C.IsMerged ? 0u : 1u, In["text.llvm.77"].size()) << C.Triple;
+  }
+}
+
 /// Vtables of Windows are aliases, and what their comdat is called by.
 TEST_F(ModulePartTest, ComdatsThatAliasesName) {
   parse("target triple = \"x86_64-pc-windows-msvc\"\n" + Sink + R"(

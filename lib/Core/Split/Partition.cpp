@@ -88,13 +88,20 @@ static bool mayEscape(const Value &V) {
   });
 }
 
-/// Whether linkers make one of all texts that are equal to \p V.
+/// Whether linkers make one of all texts that are equal to \p V: wasm-ld of
+/// those that may be anywhere, and LLVM gives Mach-O's of 32 bytes' alignment
+/// no section for texts.
 static bool isMergedText(const GlobalVariable &V) {
+  const Triple TT(V.getParent()->getTargetTriple());
+  const Align A = V.getParent()->getDataLayout().getPreferredAlign(&V);
+  if ((TT.isOSBinFormatWasm() && A != Align(1)) ||
+      (TT.isOSBinFormatMachO() && A >= Align(32)))
+    return false;
   const Constant *Text = V.getInitializer();
   auto *Array = dyn_cast<ConstantDataArray>(Text);
   uint64_t Size =
       V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType());
-  return !Triple(V.getParent()->getTargetTriple()).isOSBinFormatCOFF() &&
+  return !TT.isOSBinFormatCOFF() &&
          ((Array && Array->isCString()) ||
           (isa<ConstantAggregateZero>(Text) && Size == 1));
 }
