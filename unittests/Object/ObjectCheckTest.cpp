@@ -1081,6 +1081,35 @@ TEST(ObjectCheckCOFFTest, SymbolsThatLinkersLookAt) {
   }
 }
 
+/// LLD follows them for ever.
+TEST(ObjectCheckCOFFTest, WeakSymbolsForOneAnother) {
+  constexpr const char *Target = "x86_64-pc-windows-msvc";
+  Bytes Object = assembled(".weak one\n.weak two\n.weak three\n"
+                           ".long one\n.long two\n.long three",
+                           Target);
+  ASSERT_EQ(check(ref(Object), Target), "");
+  auto Obj = cantFail(
+      object::COFFObjectFile::create(MemoryBufferRef(ref(Object), "object")));
+  std::map<std::string, uint32_t> Symbols;
+  for (uint32_t I = 0; I < Obj->getNumberOfSymbols(); ++I) {
+    object::COFFSymbolRef S = cantFail(Obj->getSymbol(I));
+    Symbols[cantFail(Obj->getSymbolName(S)).str()] = I;
+    I += S.getNumberOfAuxSymbols();
+  }
+  auto Make = [&](const char *From, const char *To) {
+    char *Table = Object.data() + Obj->getPointerToSymbolTable();
+    support::endian::write32le(
+        Table + (Symbols.at(From) + 1) * COFF::Symbol16Size, Symbols.at(To));
+  };
+  Make("one", "two");
+  Make("two", "three");
+  EXPECT_EQ(check(ref(Object), Target), "");
+  Make("three", "two");
+  expectWithin("weak symbols for one another", check(ref(Object), Target));
+  Make("two", "two");
+  expectWithin("weak symbols for one another", check(ref(Object), Target));
+}
+
 /// LLD follows the addresses without a look at the first of them.
 TEST(ObjectCheckMachOTest, HintsForLinkers) {
   constexpr StringLiteral Triple = "arm64-apple-macosx12.0.0";

@@ -34,6 +34,7 @@
 #include <csignal>
 #include <map>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ LLD_HAS_DRIVER(coff)
 LLD_HAS_DRIVER(macho)
 LLD_HAS_DRIVER(wasm)
 
-// A link of these takes milliseconds.
+// CPU time. A link of these takes milliseconds.
 static constexpr unsigned SecondsAllowed = 30;
 
 namespace {
@@ -178,7 +179,8 @@ static std::string link(StringRef Object, StringRef Good, const Triple &T,
     else
       for (int Signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE})
         signal(Signal, SIG_DFL);
-    alarm(SecondsAllowed);
+    const rlimit Limit = {SecondsAllowed, SecondsAllowed + 5};
+    setrlimit(RLIMIT_CPU, &Limit);
     Linker L = linkerFor(T);
     std::vector<const char *> Args = L.Always;
     const auto &Set = L.Sets[Options % L.Sets.size()];

@@ -11,6 +11,7 @@
 #include "Support/Failure.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/DebugInfo/CodeView/CVRecord.h"
 #include "llvm/DebugInfo/CodeView/CVSymbolVisitor.h"
 #include "llvm/DebugInfo/CodeView/CVTypeVisitor.h"
@@ -45,6 +46,7 @@ private:
   Error findDropped();
   Error checkSymbols();
   Error checkSymbol(const COFFSymbolRef &S);
+  Error checkWeakSymbols();
   Error checkDefinition(const COFFSymbolRef &S,
                         const coff_aux_section_definition &Def);
   Error checkSection(const coff_section &S);
@@ -65,7 +67,9 @@ private:
   unsigned width(uint16_t Type) const;
 
   const COFFObjectFile &File;
-  std::vector<bool> IsSymbol;  // and no auxiliary record of one
+  std::vector<bool> IsSymbol; // and no auxiliary record of one
+  /// What each weak symbol is if nothing defines it, by name.
+  StringMap<StringRef> Weak;
   std::vector<bool> IsDefined; // each comdat, by a symbol with its name
   std::vector<bool> IsDropped; // each section, without external symbols
   bool HasLines = false;       // of DWARF
@@ -158,6 +162,20 @@ Error COFFCheck::checkSymbols() {
     if (Error E = checkSymbol(*S))
       return failure("symbol " + Twine(I) + ": " + toString(std::move(E)));
   }
+  return checkWeakSymbols();
+}
+
+/// LLD follows a weak symbol through others to its end, by their names.
+Error COFFCheck::checkWeakSymbols() {
+  constexpr unsigned MaxSteps = 16;
+  for (const auto &Entry : Weak) {
+    unsigned Steps = 0;
+    for (auto It = Weak.find(Entry.second); It != Weak.end();
+         It = Weak.find(It->second))
+      if (++Steps > MaxSteps)
+        return failure("weak symbols for one another, such as " +
+                       printable(Entry.first().take_front(100)));
+  }
   return Error::success();
 }
 
@@ -210,6 +228,14 @@ Error COFFCheck::checkSymbol(const COFFSymbolRef &S) {
     if (!isSymbol(Other))
       return failure("a weak symbol for symbol " + Twine(Other) + " of " +
                      Twine(IsSymbol.size()));
+    Expected<COFFSymbolRef> Behind = File.getSymbol(Other);
+    if (!Behind)
+      return Behind.takeError();
+    Expected<StringRef> OtherName = File.getSymbolName(*Behind);
+    if (!OtherName)
+      return OtherName.takeError();
+    if (!Weak.try_emplace(*Name, *OtherName).second)
+      return failure("it is weak a second time");
     break;
   }
   default:
