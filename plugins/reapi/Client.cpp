@@ -82,6 +82,10 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
 }
 
 void Client::begin() {
+  TheServer.WhenUnavailable = [this](const Fault &F) {
+    log(DTLTO_LOG_DEBUG, "server " + (F.By ? *F.By : S.Server).name() + ": " +
+                             F.Text + "; trying again");
+  };
   ThreadSession::begin();
   if (!OnlyStatus)
     Preparer = std::thread([this] { prepare(); });

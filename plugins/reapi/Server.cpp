@@ -147,6 +147,9 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
   ++Sum.Retried;
   if (F.Renewed)
     return !Stopping.raised();
+  if (F.Code == grpc::StatusCode::UNAVAILABLE && WhenUnavailable &&
+      !WasUnavailable.exchange(true))
+    WhenUnavailable(F);
   std::chrono::milliseconds Time = F.After;
   if (Time.count() == 0) {
     Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));

@@ -115,6 +115,9 @@ public:
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
 
   const Settings &S;
+  /// Called for the first call that is made again because nobody answers; on
+  /// the thread that makes it. May be empty.
+  std::function<void(const Fault &)> WhenUnavailable;
   /// Each in turn, of a connection of its own. Any thread.
   re::Execution::Stub &execution() {
     return *Executions[NextExecution++ % Executions.size()];
@@ -138,6 +141,7 @@ private:
                                 std::chrono::milliseconds Time);
 
   std::map<std::string, std::shared_ptr<grpc::Channel>> Channels; // by address
+  std::atomic<bool> WasUnavailable{false};
   std::string Invocation; // a UUID for this link
   TokenFile Token;
   std::unique_ptr<CredentialHelper> Helper; // null: there is none

@@ -742,6 +742,10 @@ TEST_F(ClientTest, ServerThatIsNotReady) {
   ASSERT_EQ(DTLTO_OK, open({"retries=2"}));
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
   EXPECT_NE(std::string::npos, logged(DTLTO_LOG_ERROR).find("UNAVAILABLE"));
+  // Not only in the end, which a short link doesn't wait for; and once.
+  EXPECT_EQ("server " + server().url() +
+                ": UNAVAILABLE: you are nobody here; trying again\n",
+            logged(DTLTO_LOG_DEBUG));
 }
 
 //===----------------------------------------------------------------------===//
