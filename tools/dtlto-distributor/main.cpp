@@ -114,14 +114,13 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
     return TheCompiler.takeError();
   Msg.debug("'" + TheCompiler->Program + "' is clang " + TheCompiler->Version +
             " for " + TheCompiler->Triple);
-  if (Error E = removeOld(*List))
-    return E;
   SmallString<128> Folder;
   if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
     return failure("no temporary folder '" + Folder +
                    "' can be made: " + EC.message());
-
   removeAfterUs(Folder.str().str());
+  if (Error E = removeOld(*List))
+    return E;
 
   Opts.OutputFile = List->LinkerOutput;
   Opts.Linker = TheCompiler->Linker;
