@@ -213,6 +213,7 @@ void KeptModules::keep(const Task &T, StringRef Optimized, bool IsHere) {
 void KeptModules::dropHere(const Task &T, StringRef Why) {
   Entry &E = stateOf(T).Here;
   Store->remove(E.Key);
+  E.Has = false;
   E.IsUsed = false;
   L.Msg.debug("module '" + T.title() + "' is optimised again, since of " +
               Store->name(E.Key) + " no code can be generated: " + Why);
