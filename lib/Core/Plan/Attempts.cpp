@@ -130,11 +130,10 @@ void Plan::cancelAll(JobId J, Cause Why) {
     cancel(Id, Why);
 }
 
-unsigned Plan::numLive(const Job &J, bool AtPluginOnly) const {
-  return static_cast<unsigned>(std::count_if(
-      J.Attempts.begin(), J.Attempts.end(), [&](const Attempt &A) {
-        return !A.IsOrphan && (!AtPluginOnly || isAtPlugin(A));
-      }));
+unsigned Plan::numLive(const Job &J) const {
+  return static_cast<unsigned>(
+      std::count_if(J.Attempts.begin(), J.Attempts.end(),
+                    [](const Attempt &A) { return !A.IsOrphan; }));
 }
 
 /// Whether \p J is compiled here, or is going to be.

@@ -273,7 +273,6 @@ public:
     return in(AttemptState::Preparing).size() +
            in(AttemptState::Compiling).size() + NumBusyThreads;
   }
-  size_t numEnded() const { return NumEnded; }
   bool hasFailed() const { return Failing; }
 
   /// Empty, or the rule that doesn't hold. Every job and attempt is looked at.
@@ -346,7 +345,7 @@ private:
            A.State == AttemptState::Compiling;
   }
   /// Attempts of \p J that may still make its object.
-  unsigned numLive(const Job &J, bool AtPluginOnly = false) const;
+  unsigned numLive(const Job &J) const;
   bool hasHere(const Job &J) const;
 
   // Events (Plan.cpp).
@@ -428,7 +427,6 @@ private:
   double remoteRate() const;
   double localRate() const;
   double expected(const Job &J) const;
-  bool watchesStragglers() const;
   bool isGivenOut() const {
     return NextWaiting == EndWaiting && NumUnoffered == 0;
   }
