@@ -405,6 +405,9 @@ void Notices::summarize(ArrayRef<std::string> Notes,
     L.msg().warning(plugin() +
                     ofAll(NumFallback + (NumRemote ? 0 : NumShared)) +
                     " modules were compiled here instead");
+  // A plugin with nothing to do isn't opened, and says nothing of its own.
+  if (NumCached)
+    L.msg().debug(plugin() + ofAll(NumCached) + " objects came from the cache");
   L.msg().debug(Twine(NumJobs) + " jobs, " +
                 formatv("{0:f3}", secondsSince(L.Started)).str() +
                 " s from first start to last object");
