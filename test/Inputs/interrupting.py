@@ -41,12 +41,13 @@ class Command:
 
     def interrupt(self, name):
         """Sends the signal (INT, KILL) to the command alone. Its exit code, which
-        is not 0."""
-        self.process.send_signal(getattr(signal, "SIG" + name))
+        says that it ended by that."""
+        number = getattr(signal, "SIG" + name)
+        self.process.send_signal(number)
         try:
             code = self.process.wait(LIMIT)
         except subprocess.TimeoutExpired:
             self.fail("the signal had no effect")
-        if code == 0:
-            self.fail("exit code 0")
+        if code not in (-number, 128 + number):
+            self.fail("exit code %d" % code)
         return code
