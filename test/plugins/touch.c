@@ -5,6 +5,7 @@
 //
 //   job-past     reads a field of the job past its `size`
 //   job-late     reads the job after its job_done()
+//   write        writes to the bytes of the job's inputs; write-path: to a path
 //   params-late  reads the parameters after open()
 //   load-past    writes the fields of today, whatever the load's `size`
 //   object       changes the object after its job_done()
@@ -51,7 +52,8 @@ static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   Copy = *s->host;
   const dtlto_needs *needs =
       s->host->extension(s->host->context, DTLTO_EXT_NEEDS);
-  if (needs && (how(s, "bundle") || how(s, "twice") || how(s, "spans")))
+  if (needs && (how(s, "bundle") || how(s, "twice") || how(s, "spans") ||
+                how(s, "write") || how(s, "write-path")))
     needs->set(s->host->context,
                DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
   return DTLTO_OK;
@@ -71,6 +73,10 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   uint64_t id = job->id;
   const dtlto_bundle *bundles =
       s->host->extension(s->host->context, DTLTO_EXT_BUNDLE);
+  if (how(s, "write"))
+    *(char *)(uintptr_t)job->inputs[0]->bytes.data = 0;
+  if (how(s, "write-path"))
+    *(char *)(uintptr_t)job->inputs[0]->path = 0;
   dtlto_buffer bundle = {NULL, 0, NULL, NULL};
   if (bundles)
     bundles->make(s->host->context, job->id, &bundle);

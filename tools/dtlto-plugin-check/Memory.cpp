@@ -54,7 +54,9 @@ void crashed(int Signal, siginfo_t *Info, void *) {
       if (Address < R.Begin || Address >= R.End)
         continue;
       Known = true;
-      write("the plugin touched ");
+      // Who reads a sealed page doesn't get here.
+      bool Wrote = !*R.WhyOver && Address < R.End - pageSize();
+      write(Wrote ? "the plugin wrote to " : "the plugin touched ");
       write(R.Name);
       if (const char *Why = *R.WhyOver) {
         write(" after the loan was over: ");
@@ -62,9 +64,13 @@ void crashed(int Signal, siginfo_t *Info, void *) {
         write("\t");
         write(R.Mend);
         write("\n");
-      } else
+      } else if (Wrote) {
+        write("\tit is lent to be read, and others read it, too: change a "
+              "copy\n");
+      } else {
         write(" past its `size`\tread a field only if it lies within the "
               "struct's own size\n");
+      }
     }
   if (!Known) {
     char Digits[3] = {char('0' + Signal / 10), char('0' + Signal % 10), 0};
@@ -147,6 +153,12 @@ void *Loan::addBytes(const void *Bytes, size_t Size) {
 
 const char *Loan::addString(const std::string &Text) {
   return static_cast<const char *>(addBytes(Text.c_str(), Text.size() + 1));
+}
+
+void Loan::seal() {
+  for (const Pages &P : All)
+    ::mprotect(P.Begin, P.Size, PROT_READ);
+  Left = 0; // what comes next needs pages that can be written to
 }
 
 void Loan::end(const char *Why) {

@@ -7,8 +7,9 @@
 //
 // What the host lends a plugin lies in pages of its own: a struct ends where a
 // page ends that can't be touched, and when a loan is over, its pages can't be
-// touched either. A plugin that does dies of it, and the last words of its
-// process name the loan.
+// touched either. What it has no business to write to is read-only. A plugin
+// that does any of it dies of it, and the last words of its process name the
+// loan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,6 +46,9 @@ public:
   /// Returns a copy of these bytes, or of the string.
   void *addBytes(const void *Bytes, size_t Size);
   const char *addString(const std::string &Text);
+
+  /// What was added can only be read from now on.
+  void seal();
 
   /// From now on, nobody may touch any of it, since \p Why, a literal such as
   /// "open() has returned".

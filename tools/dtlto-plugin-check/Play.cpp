@@ -117,6 +117,7 @@ int32_t Play::open(uint64_t NumJobs) {
   Params.Now.verbose = W.Verbose;
   auto *Raw = static_cast<const dtlto_session_params *>(
       ParamsLoan.addStruct(&Params, Params.Now.size));
+  ParamsLoan.seal();
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     InOpen = true;
@@ -334,6 +335,7 @@ bool Play::storeCall(const char *Name, const std::string &Key, std::string &Why,
                      F Fn) {
   Loan Place("the key of a call of dtlto.store/1", "copy what you keep");
   auto *Raw = static_cast<const uint8_t *>(Place.addBytes(Key.data(), 32));
+  Place.seal();
   char Line[256];
   std::memset(Line, 0x5a, sizeof(Line));
   Line[0] = 0;
@@ -385,6 +387,7 @@ bool Play::storePut(const dtlto_store &Store, const std::string &Key,
   Loan Place("the bytes of put()", "keep a copy");
   const void *Raw =
       Bytes.empty() ? nullptr : Place.addBytes(Bytes.data(), Bytes.size());
+  Place.seal();
   auto LimitMs = uint32_t(W.callLimit().count() / 2);
   bool Good =
       storeCall("put", Key, Why, [&](const uint8_t *K, char *Line, uint64_t N) {

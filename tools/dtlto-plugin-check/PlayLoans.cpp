@@ -65,6 +65,7 @@ void Play::makeHost() {
   };
   Host = static_cast<const dtlto_host *>(
       HostLoan.addStruct(&H, sizeof(dtlto_host) + Age.More));
+  HostLoan.seal();
 
   LocalCodegen.size = sizeof(LocalCodegen);
   LocalCodegen.slots = 2;
@@ -178,5 +179,7 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
   if (Avoid)
     Job.Now.avoid = L.addString(Avoid);
   R.Raw = static_cast<const dtlto_job *>(L.addStruct(&Job, Age.JobSize));
+  L.seal();
+  Modules.seal();
   return R.Raw;
 }
