@@ -144,13 +144,14 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
       R.E.Object.assign(static_cast<const char *>(R.Object.data),
                         R.Object.size);
     R.E.Made = R.E.Object;
-    if (R.E.Status == DTLTO_OK && !Empty && R.HasBundle && !R.RanHere &&
-        P.abi_minor >= 4) {
+    // That it was tried here doesn't tell where this object is from.
+    if (R.E.Status == DTLTO_OK && !Empty && R.HasBundle &&
+        R.Object.data != R.MadeHere && P.abi_minor >= 4) {
       if (std::string Why = takeFromFrame(*R.S, R.E.Made); !Why.empty())
         Wrong(
             "dtlto_job.config", jobName(Job) + ": " + Why,
             "hand on, as it is, what dtlto-codegen --frame makes of the job's "
-            "bundle");
+            "bundle, or what run() gave you");
     }
     if (R.E.Status == DTLTO_OK && Empty)
       Wrong("dtlto_result.object",
@@ -287,7 +288,6 @@ int32_t Play::runLocally(uint64_t Job, dtlto_result *Result) {
       return Result->status = DTLTO_ERROR_CALLER;
     }
     S = I->second->S;
-    I->second->RanHere = true;
     ++NumSigns;
   }
   Changed.notify_all();
@@ -298,6 +298,8 @@ int32_t Play::runLocally(uint64_t Job, dtlto_result *Result) {
     return Result->status = DTLTO_ERROR_COMPILER;
   }
   Result->object = lend("the linker's own object", Job, S->Object);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Jobs[Job]->MadeHere = Result->object.data;
   return Result->status = DTLTO_OK;
 }
 
@@ -324,7 +326,8 @@ int32_t Play::checkResult(uint64_t Job, dtlto_span Object, char *Why,
            "ask before the job_done()");
       return DTLTO_ERROR_CALLER;
     }
-    if (!I->second->HasBundle || P.abi_minor < 4)
+    if (!I->second->HasBundle || P.abi_minor < 4 ||
+        Object.data == I->second->MadeHere)
       return DTLTO_OK;
     S = I->second->S;
   }

@@ -33,7 +33,8 @@ struct Play::Record {
   Loan Lent;
   Ended E;
   bool InSubmit = true, Refused = false, Cancelled = false;
-  bool HasBundle = false, RanHere = false;
+  bool HasBundle = false;
+  const void *MadeHere = nullptr; // the object of the last run()
   dtlto_buffer Object = {};
 };
 

@@ -1,0 +1,58 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Right: gives each job to a worker, `codegen=PROGRAM`, and compiles it in the
+// linker as well, in case the worker takes long; and then has the worker's
+// result, in its frame. With `how=copy` that is wrong: it is a copy of what the
+// linker made, which could be damaged unseen.
+
+#include "common.h"
+
+// Runs the worker. Returns whether there is a result.
+static int work_out(dtlto_session *s, dtlto_buffer bundle,
+                    dtlto_result *result) {
+  char name[] = "hedge-XXXXXX", command[4096];
+  int fd = mkstemp(name);
+  int written =
+      fd >= 0 && write(fd, bundle.data, bundle.size) == (ssize_t)bundle.size;
+  close(fd);
+  snprintf(command, sizeof(command), "%s --frame %s -o %s.o 2>&1",
+           argument(s, "codegen"), name, name);
+  char words[4096];
+  FILE *worker = popen(command, "re");
+  while (fread(words, 1, sizeof(words), worker))
+    ; // what the compiler has to say is nothing to us
+  int good = pclose(worker) == 0 && written;
+  unlink(name);
+  strcpy(command, name);
+  FILE *object = fopen(strcat(command, ".o"), "rbe");
+  if (good && object) {
+    static _Thread_local char bytes[1 << 20];
+    give(result, bytes, fread(bytes, 1, sizeof(bytes), object));
+  }
+  if (object)
+    fclose(object);
+  unlink(command);
+  return good && object;
+}
+
+static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  const dtlto_bundle *bundles =
+      s->host->extension(s->host->context, DTLTO_EXT_BUNDLE);
+  dtlto_buffer bundle = {NULL, 0, NULL, NULL};
+  if (bundles)
+    bundles->make(s->host->context, job->id, &bundle);
+  codegen(s, job, result);
+  dtlto_buffer ours = result->object;
+  const char *how = argument(s, "how");
+  if (how && !strcmp(how, "copy") && result->status == DTLTO_OK) {
+    give(result, ours.data, ours.size);
+    release(&ours);
+  } else if (bundle.size && work_out(s, bundle, result)) {
+    release(&ours);
+  }
+  release(&bundle);
+}
+
+PLUGIN("hedge", DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
+       .threads = 2, .run = run);
