@@ -72,6 +72,11 @@ static void compilerError(const Bench &B) {
          "a job ended with DTLTO_ERROR_COMPILER, and without a message",
          "`message` holds the compiler's own words: send back what it wrote to "
          "stderr");
+  else if (S.hasGivenUp())
+    fail("DTLTO_LOG_ERROR",
+         "one job didn't compile, and the plugin says that it can't go on",
+         "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job "
+         "belongs in its job_done()");
   S.close();
 }
 

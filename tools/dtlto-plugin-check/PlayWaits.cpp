@@ -135,5 +135,11 @@ void Play::expectObject(uint64_t Id, const Sample &S) {
             "; the first difference is at " + std::to_string(At),
         "run exactly the job's command line, with exactly params.llvm_version, "
         "on exactly its inputs under their paths, and return all of `output`");
+  } else if (hasGivenUp()) {
+    fail("DTLTO_LOG_ERROR",
+         "the plugin has said that it can't go on, and " + Job +
+             " had its object all the same",
+         "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job "
+         "belongs in its job_done()");
   }
 }
