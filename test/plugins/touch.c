@@ -19,6 +19,8 @@
 //   number-name  and one without a name
 //   host-late    reads the host after close()
 //   late-call    calls the host after close()
+//   release      takes a lock in the release() of its objects that it holds
+//                while it calls job_done(); the jobs that run take long
 //   locked       calls job_done() with the lock held that load() takes
 
 #include "common.h"
@@ -59,6 +61,12 @@ static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   return DTLTO_OK;
 }
 
+static void release_locked(void *owner, const void *data, uint64_t size) {
+  pthread_mutex_lock(&Lock);
+  free_bytes(owner, data, size);
+  pthread_mutex_unlock(&Lock);
+}
+
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   if (how(s, "params-late"))
     Sink = Params->llvm_version[0];
@@ -88,16 +96,21 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
       !how(s, "spans"))
     spans.release(spans.owner);
   codegen(s, job, result);
-  if (how(s, "object") && result->status == DTLTO_OK) {
+  int locked = how(s, "locked") || how(s, "release");
+  if ((how(s, "object") || how(s, "release")) && result->status == DTLTO_OK) {
     dtlto_buffer whole = result->object;
     give(result, whole.data, whole.size);
     release(&whole);
   }
+  if (how(s, "release")) {
+    result->object.release = result->object.data ? release_locked : NULL;
+    wait_for_cancel(s, id);
+  }
   char *object = result->object.owner;
-  if (how(s, "locked"))
+  if (locked)
     pthread_mutex_lock(&Lock);
   s->host->job_done(s->host->context, job->id, result);
-  if (how(s, "locked"))
+  if (locked)
     pthread_mutex_unlock(&Lock);
   if (how(s, "object") && result->status == DTLTO_OK)
     object[0] ^= 1;

@@ -68,6 +68,14 @@ void Play::watch() {
     }
     std::string Name = CallName;
     bool IsClose = Name == "close";
+    if (NumReleasing)
+      failAndExit("dtlto_buffer",
+                  Name + "() had not returned after " +
+                      seconds(IsClose ? W.closeLimit() : W.callLimit()) +
+                      ", while job_done() waited for the release() of an "
+                      "object that nobody needs any more",
+                  "hold no lock while you call job_done(): it may call "
+                  "release() on the same thread");
     if (Holding && Name == "submit")
       failAndExit("dtlto_plugin.submit",
                   "submit() had not returned after " + seconds(W.callLimit()) +

@@ -193,8 +193,9 @@ private:
   uint64_t RoomCount = 0, NumSigns = 0, NumEnded = 0;
   uint64_t LoadWanted = 0, LoadAnswered = 0;
   bool InOpen = false, GaveUp = false, Closing = false, Closed = false;
-  bool Holding = false; // job_done()s wait
-  uint64_t InRoom = 0;  // the job that this machine has room for
+  bool Holding = false;      // job_done()s wait
+  unsigned NumReleasing = 0; // job_done()s that are in release()
+  uint64_t InRoom = 0;       // the job that this machine has room for
   std::string OpenErrors;
   std::vector<std::unique_ptr<HostBuffer>> Lent;
   const char *CallName = nullptr; // the plugin's function that runs now

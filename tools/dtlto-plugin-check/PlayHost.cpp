@@ -177,8 +177,18 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
                 R.E.Message);
   }
   R.Lent.end("its job_done() was called");
+  // The linker, too, has no use for it, and doesn't keep it until its end.
+  dtlto_buffer Unwanted = {};
+  if (R.Cancelled || Closing)
+    std::swap(Unwanted, R.Object);
+  NumReleasing += Unwanted.release != nullptr;
   Lock.unlock();
   Changed.notify_all();
+  if (!Unwanted.release)
+    return;
+  Unwanted.release(Unwanted.owner, Unwanted.data, Unwanted.size);
+  Lock.lock();
+  --NumReleasing;
 }
 
 void Play::loadChanged() {
