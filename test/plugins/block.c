@@ -2,13 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Wrong: a call doesn't return: open(), submit(), cancel() or load(), as `in=`
-// says. No job is answered before it is cancelled.
+// says; or, with `ms=`, takes that long. No job is answered before it is
+// cancelled.
 
 #include "common.h"
 
 static void block(dtlto_session *s, const char *where) {
   const char *in = argument(s, "in");
-  while (in && !strcmp(in, where))
+  long ms = number(s, "ms", 0);
+  if (!in || strcmp(in, where))
+    return;
+  usleep((useconds_t)ms * 1000);
+  while (!ms)
     pause();
 }
 

@@ -97,6 +97,27 @@ void Play::watch() {
   }
 }
 
+/// A call that takes its time now and then may be this machine's fault. The
+/// mutex is held.
+void Play::addTime(const std::string &Name, Clock::duration D) {
+  constexpr unsigned Enough = 8;
+  constexpr std::chrono::milliseconds TooLong = 250ms; // on average
+  if (Name != "submit" && Name != "cancel" && Name != "load")
+    return;
+  CallTimes &T = Times[Name];
+  T.Sum += D;
+  if (++T.Calls < Enough || T.Sum < T.Calls * TooLong)
+    return;
+  auto Each =
+      std::chrono::duration_cast<std::chrono::milliseconds>(T.Sum) / T.Calls;
+  fail("dtlto_plugin." + Name,
+       Name + "() took " + std::to_string(Each.count()) + " ms on average of " +
+           std::to_string(T.Calls) + " calls",
+       "all calls of a session share one thread, and the link waits for each: "
+       "leave what takes time to a thread of the plugin");
+  T = {};
+}
+
 int32_t Play::open(uint64_t NumJobs) {
   // The first session of the process may leave threads of libraries behind.
   ThreadsBefore = countThreads();

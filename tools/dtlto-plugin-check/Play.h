@@ -159,6 +159,7 @@ private:
   void checkText(const char *Section, const std::string &Who,
                  const std::string &Text);
   template <typename F> auto call(const char *Name, F Fn);
+  void addTime(const std::string &Name, Clock::duration D);
   template <typename F>
   bool wait(std::unique_lock<std::mutex> &Lock, Clock::time_point End, F Done);
   void watch();
@@ -201,6 +202,11 @@ private:
   const char *CallName = nullptr; // the plugin's function that runs now
   uint64_t InSubmit = 0;          // the job that it is for
   Clock::time_point CallLimit;
+  struct CallTimes {
+    unsigned Calls = 0;
+    Clock::duration Sum{};
+  };
+  std::map<std::string, CallTimes> Times; // by the function
   bool Quit = false;
   std::thread Watchdog;
 };

@@ -58,11 +58,13 @@ template <typename F> auto Play::call(const char *Name, F Fn) {
   Changed.notify_all();
   struct Reset {
     Play &S;
+    Clock::time_point Begin;
     ~Reset() {
       std::lock_guard<std::mutex> Lock(S.Mutex);
+      S.addTime(S.CallName, Clock::now() - Begin);
       S.CallName = nullptr;
     }
-  } R{*this};
+  } R{*this, Clock::now()};
   return Fn();
 }
 
