@@ -6,11 +6,13 @@
 // `by=pipe`: by a SIGPIPE instead, with something that hangs in an exit(). With
 // EXITS_PIPE in the environment, LLVM's handler of that is gone. Or
 // `by=settings`: changes the working folder and the umask instead, or, with
-// `by=ignore`, what a SIGPIPE does.
+// `by=ignore`, what a SIGPIPE does. `by=child` ends only a child that it has
+// forked, and `by=print` writes to standard output.
 
 #include "common.h"
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 __attribute__((constructor)) static void loaded(void) {
@@ -35,6 +37,17 @@ static void end(const dtlto_session *s, const char *here) {
     umask(077);
     if (chdir("/"))
       abort();
+    return;
+  }
+  if (by && !strcmp(by, "print")) {
+    puts("hello, linker");
+    return;
+  }
+  if (by && !strcmp(by, "child")) {
+    pid_t child = fork();
+    if (!child)
+      exit(0);
+    waitpid(child, NULL, 0);
     return;
   }
   if (!by || strcmp(by, "pipe"))

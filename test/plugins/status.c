@@ -11,6 +11,9 @@
 //             texts that a terminal would take for commands
 //   hang      query() doesn't return after the first worker
 //   close     close() doesn't return
+//   slow      query() returns 2.5 s after it should have
+//   thread    it tells of the workers on another thread
+//   twice     it tells of them twice
 
 #include "common.h"
 
@@ -25,9 +28,9 @@ static dtlto_worker_status worker(uint32_t state, const char *name) {
                                .load_permille = UINT32_MAX};
 }
 
-static int32_t query(dtlto_session *s, uint32_t timeout_ms,
-                     void (*tell)(void *, const dtlto_worker_status *),
-                     void *context) {
+static int32_t ask(dtlto_session *s, uint32_t timeout_ms,
+                   void (*tell)(void *, const dtlto_worker_status *),
+                   void *context) {
   (void)timeout_ms;
   const char *how = argument(s, "how");
   how = how ? how : "";
@@ -62,6 +65,37 @@ static int32_t query(dtlto_session *s, uint32_t timeout_ms,
   }
   tell(context, &third);
   return DTLTO_OK;
+}
+
+struct question {
+  dtlto_session *s;
+  void (*tell)(void *, const dtlto_worker_status *);
+  void *context;
+};
+
+static void *ask_there(void *question) {
+  struct question *q = question;
+  ask(q->s, 0, q->tell, q->context);
+  return NULL;
+}
+
+static int32_t query(dtlto_session *s, uint32_t timeout_ms,
+                     void (*tell)(void *, const dtlto_worker_status *),
+                     void *context) {
+  const char *how = argument(s, "how");
+  how = how ? how : "";
+  if (!strcmp(how, "slow"))
+    usleep((timeout_ms + 2500) * 1000);
+  if (!strcmp(how, "thread")) {
+    struct question q = {s, tell, context};
+    pthread_t thread;
+    pthread_create(&thread, NULL, ask_there, &q);
+    pthread_join(thread, NULL);
+    return DTLTO_OK;
+  }
+  if (!strcmp(how, "twice"))
+    ask(s, timeout_ms, tell, context);
+  return ask(s, timeout_ms, tell, context);
 }
 
 static const dtlto_status status = {sizeof(dtlto_status), 0, query};

@@ -39,6 +39,9 @@ void fail(const std::string &Section, const std::string &What,
 [[noreturn]] void failAndExit(const std::string &Section,
                               const std::string &What, const std::string &Mend);
 
+/// From now on, reports an exit() in a child that was forked from this process.
+void watchChildren();
+
 /// Reports what a case that passes says nothing of, in a few words.
 void note(const std::string &What);
 

@@ -19,6 +19,7 @@ const dtlto_plugin &Bench::plugin() const {
   reportLoading();
   void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
   reportLoaded();
+  watchChildren();
   if (!Library)
     failAndExit("PluginAPI.h",
                 std::string("the plugin can't be loaded: ") + ::dlerror(),

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 using namespace dtlto::check;
 using namespace std::chrono_literals;
@@ -329,10 +330,27 @@ dtlto_load Play::load() {
 void Play::queryStatus(const dtlto_status &Status) {
   constexpr uint32_t LimitMs = 2000;
   checkSize("dtlto_status", Status);
+  struct Told {
+    const std::thread::id Thread = std::this_thread::get_id();
+    std::mutex Mutex; // should it be another thread
+    std::set<std::string> Names;
+  } T;
+  Clock::time_point Begin = Clock::now();
   int32_t Result = call("query", [&] {
     return Status.query(
         Handle, LimitMs,
-        [](void *, const dtlto_worker_status *W) {
+        [](void *Context, const dtlto_worker_status *W) {
+          auto &T = *static_cast<Told *>(Context);
+          std::lock_guard<std::mutex> Lock(T.Mutex);
+          if (std::this_thread::get_id() != T.Thread)
+            fail("dtlto_status.query",
+                 "query() told of a worker on another thread",
+                 "collect what your threads hear, and tell it on the thread "
+                 "that called query()");
+          if (W && W->name && !T.Names.insert(W->name).second)
+            fail("dtlto_status.query",
+                 "query() told of '" + std::string(W->name) + "' twice",
+                 "tell of each machine once: their slots are added up");
           if (!W || !W->name || !*W->name)
             fail("dtlto_worker_status.name", "a worker has no name",
                  "name each as job_state() does");
@@ -343,8 +361,14 @@ void Play::queryStatus(const dtlto_status &Status) {
                  "it is " + std::to_string(W->size) + " of a worker",
                  "set it to sizeof(dtlto_worker_status)");
         },
-        nullptr);
+        &T);
   });
+  // The linker, too, waits a little longer.
+  if (Clock::now() - Begin > std::chrono::milliseconds(LimitMs) + 2s)
+    fail("dtlto_status.query",
+         "query() has not returned within its `timeout_ms`, " +
+             std::to_string(LimitMs),
+         "a machine that hasn't answered by then is DTLTO_WORKER_OUT");
   if (Result != DTLTO_OK)
     fail("dtlto_status.query", "query() returned " + std::to_string(Result),
          "DTLTO_OK, unless the DBS as a whole can't be asked");
@@ -451,6 +475,10 @@ void Play::checkLoad(const dtlto_load &L) {
      "load() says that " + std::to_string(L.local) + " of " +
          std::to_string(L.slots) + " slots are this machine's",
      "`local` is how many of `slots` take this machine's cores");
+  Is(!L.reserved && (!L.reserved_2 || Age.LoadSize < sizeof(dtlto_load)),
+     "load() has set what is reserved",
+     "leave `reserved` and `reserved_2` 0: a later ABI may give them a "
+     "meaning");
 }
 
 void Play::close() {

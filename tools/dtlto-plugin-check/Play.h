@@ -190,7 +190,9 @@ private:
   std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
   std::map<uint64_t, std::unique_ptr<Record>> Jobs;
-  uint64_t NextId = 1;
+  // Ids have 64 bits: nothing less holds one of these.
+  static constexpr uint64_t FirstId = 10000000001;
+  uint64_t NextId = FirstId;
   uint64_t RoomCount = 0, NumSigns = 0, NumEnded = 0;
   uint64_t LoadWanted = 0, LoadAnswered = 0;
   bool InOpen = false, GaveUp = false, Closing = false, Closed = false;

@@ -85,7 +85,8 @@ void Play::jobState(uint64_t Job, uint32_t, const char *) {
     if (I == Jobs.end() || I->second->Refused)
       fail("dtlto_host.job_state",
            "a state of " + jobName(Job) + ", which the plugin doesn't have",
-           "report accepted jobs, under the id that submit() got");
+           "report accepted jobs, under the id that submit() got, all 64 bits "
+           "of it");
     ++NumSigns;
   }
   Changed.notify_all();
@@ -106,13 +107,14 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
     return Wrong(
         "dtlto_host.job_done",
         "a result for " + jobName(Job) + ", which the plugin was never given",
-        "report each accepted job once, under the id that submit() got");
+        "report each accepted job once, under the id that submit() got, all 64 "
+        "bits of it");
   Record &R = *I->second;
   if (R.E.Done)
     return Wrong("dtlto_host.job_done", "a second result for " + jobName(Job),
                  "exactly one job_done() for each accepted job: decide under a "
                  "lock who reports it");
-  if (InSubmit == Job && std::this_thread::get_id() == LinkThread)
+  if (InSubmit && std::this_thread::get_id() == LinkThread)
     Wrong("dtlto_host.job_done",
           "job_done() was called from inside of submit()",
           "queue the job, and let a thread of the plugin report it");

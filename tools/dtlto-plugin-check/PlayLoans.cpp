@@ -133,7 +133,7 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
   Job.Now.id = R.Id;
   Job.Now.name = L.addString(S.Name);
   Job.Now.triple = L.addString(S.Triple);
-  Job.Now.cost = 1000000 - R.Id;
+  Job.Now.cost = FirstId + 1000000 - R.Id;
   if (Job.Now.parts & DTLTO_PART_INPUTS) {
     std::vector<const dtlto_input *> Inputs;
     for (const Sample::Input &In : S.Inputs) {

@@ -7,6 +7,7 @@
 
 #include "Runner.h"
 #include "Samples.h"
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -24,9 +25,11 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
                                  const std::string &Folder) {
   CaseResult R;
   int Pipe[2];
-  std::string Log = Folder + "/case.txt";
-  int Words = ::open(Log.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (Words < 0 || ::pipe2(Pipe, O_CLOEXEC) != 0) {
+  std::string Log = Folder + "/case.txt", Printed = Folder + "/stdout.txt";
+  constexpr int Flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
+  int Words = ::open(Log.c_str(), Flags, 0666);
+  int Out = ::open(Printed.c_str(), Flags, 0666);
+  if (Words < 0 || Out < 0 || ::pipe2(Pipe, O_CLOEXEC) != 0) {
     R.Failures.push_back({"this machine", std::strerror(errno), "try again"});
     return R;
   }
@@ -44,7 +47,7 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
       ::_exit(127);
     // A group of its own: whatever it starts can be ended with it.
     ::setpgid(0, 0);
-    ::dup2(Words, 1);
+    ::dup2(Out, 1);
     ::dup2(Words, 2);
     if (Pipe[1] == 3)
       ::fcntl(3, F_SETFD, 0);
@@ -84,6 +87,7 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
     Lines.append(Buffer, static_cast<size_t>(N));
   ::close(Pipe[0]);
   ::close(Words);
+  ::close(Out);
   R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
   R.Output = readFile(Log);
 
@@ -119,5 +123,17 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
                           "the process ended with exit code " +
                               std::to_string(WEXITSTATUS(Status)),
                           "a plugin must not call exit()"});
+  if (std::string Text = readFile(Printed); !Text.empty()) {
+    Text.resize(std::min({Text.find('\n'), Text.size(), size_t(100)}));
+    for (char &C : Text)
+      if (static_cast<unsigned char>(C) < ' ')
+        C = ' ';
+    R.Failures.push_back(
+        {"PluginAPI.h",
+         "the plugin, or what it started, wrote to standard output: '" + Text +
+             "'",
+         "that is the linker's; log() has what users are to read, and a child "
+         "needs a standard output of its own"});
+  }
   return R;
 }
