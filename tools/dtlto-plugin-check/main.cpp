@@ -274,6 +274,9 @@ static int runAll(Options &O, const std::string &Folder) {
   }
   if (readSamples(O.Jobs, Error).empty())
     giveUp(Error);
+  // Not at the end, when much has been run for nothing.
+  if (!O.JUnit.empty() && !std::ofstream(O.JUnit, std::ios::app))
+    giveUp("can't write '" + O.JUnit + "'");
 
   std::vector<std::string> Args = {ownPath(), "--jobs=" + O.Jobs, O.Plugin};
   for (const std::string &Arg : O.W.PluginArgs)
