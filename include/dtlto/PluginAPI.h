@@ -301,10 +301,11 @@ typedef struct dtlto_host {
 
   /* [any-thread] Ends an accepted job; exactly once for each, cancelled ones
    * included, and never from inside submit(), though another thread may before
-   * submit() has returned. The host takes `result->object` over and copies the
-   * rest before the call returns. The object of a second result, or of one for
-   * a job that the plugin was never given, is not released, since it may alias
-   * another; the plugin gets no more jobs then. */
+   * submit() has returned. The host takes `result->object` over, which it may
+   * release at once, and copies the rest before the call returns. The object of
+   * a second result, or of one for a job that the plugin was never given, is
+   * not released, since it may alias another; the plugin gets no more jobs
+   * then. */
   void (*job_done)(dtlto_host_context *context, uint64_t job,
                    const dtlto_result *result);
 

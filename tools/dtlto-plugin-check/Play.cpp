@@ -102,17 +102,16 @@ void Play::watch() {
 /// mutex is held.
 void Play::addTime(const std::string &Name, Clock::duration D) {
   constexpr unsigned Enough = 8;
-  constexpr std::chrono::milliseconds TooLong = 250ms; // on average
+  constexpr std::chrono::milliseconds TooLong = 250ms;
   if (Name != "submit" && Name != "cancel" && Name != "load")
     return;
   CallTimes &T = Times[Name];
-  T.Sum += D;
-  if (++T.Calls < Enough || T.Sum < T.Calls * TooLong)
+  T.Long += D >= TooLong;
+  if (++T.Calls < Enough || T.Long * 4 < T.Calls * 3)
     return;
-  auto Each =
-      std::chrono::duration_cast<std::chrono::milliseconds>(T.Sum) / T.Calls;
   fail("dtlto_plugin." + Name,
-       Name + "() took " + std::to_string(Each.count()) + " ms on average of " +
+       Name + "() took more than " + std::to_string(TooLong.count()) +
+           " ms in " + std::to_string(T.Long) + " of " +
            std::to_string(T.Calls) + " calls",
        "all calls of a session share one thread, and the link waits for each: "
        "leave what takes time to a thread of the plugin");

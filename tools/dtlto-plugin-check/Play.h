@@ -205,8 +205,7 @@ private:
   uint64_t InSubmit = 0;          // the job that it is for
   Clock::time_point CallLimit;
   struct CallTimes {
-    unsigned Calls = 0;
-    Clock::duration Sum{};
+    unsigned Calls = 0, Long = 0;
   };
   std::map<std::string, CallTimes> Times; // by the function
   bool Quit = false;
