@@ -39,11 +39,11 @@ class Command:
             self.fail("ended by itself, with exit code %d" %
                       self.process.returncode)
 
-    def interrupt(self, name):
+    def interrupt(self, name, ends_by=None):
         """Sends the signal (INT, KILL) to the command alone. Its exit code, which
-        says that it ended by that."""
-        number = getattr(signal, "SIG" + name)
-        self.process.send_signal(number)
+        says that it ended by that, or by `ends_by`."""
+        self.process.send_signal(getattr(signal, "SIG" + name))
+        number = getattr(signal, "SIG" + (ends_by or name))
         try:
             code = self.process.wait(LIMIT)
         except subprocess.TimeoutExpired:

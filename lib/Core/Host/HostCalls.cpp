@@ -183,6 +183,7 @@ std::optional<BundleId> Session::Impl::frameOf(const Record &R) const {
 int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                                    uint64_t WhySize) {
   Record *R = nullptr;
+  const StringRef Bytes(static_cast<const char *>(Object.data), Object.size);
   std::optional<BundleId> Frame;
   bool MayBeCut = false;
   {
@@ -193,8 +194,7 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
       // The check reads what the link has.
       ++R->RunsHere;
       ++RunsHere;
-      bool IsOurs = R->RanHere && Object.data == R->ObjectHere.data;
-      Frame = IsOurs ? std::nullopt : frameOf(*R);
+      Frame = R->isOurs(Bytes) ? std::nullopt : frameOf(*R);
       // Of a plugin that reads objects from files, which may have only begun.
       MayBeCut = !R->Bundle && R->Built &&
                  R->Built->Job.parts & DTLTO_PART_WHOLE && R->Here.Check;
@@ -202,7 +202,6 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   }
   std::string Text = "no such job";
   if (R) {
-    StringRef Bytes(static_cast<const char *>(Object.data), Object.size);
     Expected<StringRef> Result = Frame ? readFrame(Bytes, *Frame) : Bytes;
     Error Wrong = !Result    ? Result.takeError()
                   : MayBeCut ? R->Here.Check(*Result)
@@ -273,7 +272,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   // Our own compiler's words are shown as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
                      R.LocalErrors == Result->message;
-  E.IsOurs = Result && R.isOurs(Result->object);
+  E.IsOurs = R.isOurs(E.Object.bytes());
   if (AreOurWords) {
     E.Message = R.LocalErrors;
     if (E.Object.bytes().empty())
@@ -408,12 +407,19 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
     R->ObjectDespite = Buffer::own(std::move(Code.Object));
-    R->ObjectHere = {};
     Result->message = R->LocalErrors.c_str();
     return Result->status = DTLTO_ERROR_COMPILER;
   }
-  Result->object = Buffer::own(std::move(Code.Object)).take();
-  R->ObjectHere = Result->object;
+  auto Object =
+      std::make_shared<const SmallVector<char, 0>>(std::move(Code.Object));
+  R->ObjectHere = Object;
+  Result->object = {
+      Object->data(), Object->size(),
+      new std::shared_ptr<const SmallVector<char, 0>>(Object),
+      [](void *Owner, const void *, uint64_t) {
+        delete static_cast<std::shared_ptr<const SmallVector<char, 0>> *>(
+            Owner);
+      }};
   return Result->status = DTLTO_OK;
 }
 

@@ -52,7 +52,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     uint64_t RoomBytes = 0; // of memory, that it is expected to take
     uint64_t BytesHere = 0; // and took
     bool RanHere = false;
-    dtlto_buffer ObjectHere = {}; // what that has made, which the plugin owns
+    // What that has made, until the plugin or whoever it gave it to releases
+    // it.
+    std::weak_ptr<const llvm::SmallVector<char, 0>> ObjectHere;
     bool NoObject = false;
     std::optional<BundleId> Bundle; // that the plugin was given
     // Of the plugin's result.
@@ -64,14 +66,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     PluginNumbers Numbers{PluginNumbers::MaxOfJob};
 
     /// Whether \p Object is what was made here: a plugin may have tried that,
-    /// and then have another's. Memory at the same address that another
-    /// function releases isn't it.
-    bool isOurs(const dtlto_buffer &Object) const {
-      if (!RanHere)
-        return false;
-      return NoObject ? Object.size == 0
-                      : Object.data == ObjectHere.data &&
-                            Object.release == ObjectHere.release;
+    /// and then have another's.
+    bool isOurs(llvm::StringRef Object) const {
+      auto Made = ObjectHere.lock();
+      return RanHere &&
+             (Object.empty() || (Made && Object.data() == Made->data()));
     }
   };
 

@@ -39,7 +39,11 @@ if as_parent:
              "open('child', 'w').write(str(p.pid)); sys.exit(p.wait())"] + words
 command = interrupting.Command(words)
 command.work_until(compilers, "no compilers")
-command.interrupt("KILL" if as_parent else sys.argv[1])
+if as_parent or sys.argv[1] == "KILL":
+    command.interrupt("KILL")
+else:
+    # It is told to end, and not by what.
+    command.interrupt(sys.argv[1], ends_by="TERM")
 if as_parent:
     with open("child") as f:
         child = f.read()
