@@ -272,7 +272,8 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   // Our own compiler's words are shown as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
                      R.LocalErrors == Result->message;
-  E.IsOurs = R.isOurs(E.Object.bytes());
+  E.IsOurs = R.isOurs(E.Object.bytes()) &&
+             (E.Status != DTLTO_ERROR_COMPILER || AreOurWords);
   if (AreOurWords) {
     E.Message = R.LocalErrors;
     if (E.Object.bytes().empty())
