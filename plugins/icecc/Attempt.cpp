@@ -75,7 +75,7 @@ struct Client::Attempt {
   const EnvironmentTable::List *Envs = nullptr;
   // As long as it is open, the request is.
   std::unique_ptr<Channel> Daemon;
-  std::optional<Room> ForNode; // for what runAt() opens
+  std::optional<TcpSocket> ForNode;
   sdk::Bundle Bundle;
   std::unique_ptr<Trip> Batch;       // if it takes others along
   std::vector<sdk::Bundle> OfOthers; // these
@@ -344,8 +344,8 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
                     " can't run the worker and is not used with it any more");
     Blacklist(E);
   };
-  A.ForNode.reset();
-  RemoteResult Made = runRemotely(R, A.Address, *Env, Environments, A.stop());
+  RemoteResult Made = runRemotely(R, A.Address, std::move(*A.ForNode), *Env,
+                                  Environments, A.stop());
   uint64_t Cost = 0;
   for (Job *J : Jobs)
     Cost += J->Cost;

@@ -145,14 +145,14 @@ static int newSocket(int Family) {
   return Socket;
 }
 
-Room::Room() {
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Sockets) == -1)
-    throw NoRoom(errno);
+TcpSocket::TcpSocket() : Fd(newSocket(AF_INET)) {
+  int On = 1;
+  ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
 }
 
-Room::~Room() {
-  for (int Socket : Sockets)
-    ::close(Socket);
+TcpSocket::~TcpSocket() {
+  if (Fd != -1)
+    ::close(Fd);
 }
 
 std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
@@ -171,7 +171,8 @@ std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
 
 std::unique_ptr<Channel> Channel::connect(const std::string &Host,
                                           uint16_t Port, Clock::duration Limit,
-                                          Interrupt &I, std::string &Error) {
+                                          Interrupt &I, std::string &Error,
+                                          TcpSocket S) {
   std::string Name = Host + ":" + std::to_string(Port);
   sockaddr_in Address = {};
   Address.sin_family = AF_INET;
@@ -180,10 +181,7 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
     Error = Name + ": no numeric IPv4 address";
     return nullptr;
   }
-  int Socket = newSocket(AF_INET);
-  int On = 1;
-  ::setsockopt(Socket, IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
-  return connectTo(Socket, &Address, sizeof(Address), Limit, Name, I, Error);
+  return connectTo(S.take(), &Address, sizeof(Address), Limit, Name, I, Error);
 }
 
 bool Channel::send(const Msg &M) {

@@ -27,6 +27,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 class Msg;
@@ -68,16 +69,17 @@ public:
   explicit NoRoom(int Errno);
 };
 
-/// Descriptors for a connection that is made later, and for a file that is read
-/// then. Throws NoRoom.
-class Room {
+/// A socket that is connected later. Throws NoRoom.
+class TcpSocket {
 public:
-  Room();
-  ~Room();
-  Room(const Room &) = delete;
+  TcpSocket();
+  ~TcpSocket();
+  TcpSocket(TcpSocket &&Other) : Fd(Other.take()) {}
+  /// The caller closes it.
+  int take() { return std::exchange(Fd, -1); }
 
 private:
-  int Sockets[2];
+  int Fd;
 };
 
 /// A connection to an iceccd or a scheduler, for one thread.
@@ -93,7 +95,8 @@ public:
                                               Interrupt &I, std::string &Error);
   static std::unique_ptr<Channel> connect(const std::string &Host,
                                           uint16_t Port, Clock::duration Limit,
-                                          Interrupt &I, std::string &Error);
+                                          Interrupt &I, std::string &Error,
+                                          TcpSocket S = TcpSocket());
 
   /// Takes \p C over.
   static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);

@@ -29,6 +29,9 @@ static constexpr int DiscoverySeconds[] = {1, 3};
 static constexpr Clock::duration DiscoveryLimit = 30s;
 // A scheduler tells of one node after the other.
 static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
+// Until a scheduler answers a login. It holds what it says of the nodes back
+// for 0.2 s, if that is less than a packet.
+static constexpr Clock::duration LoginLimit = 1s;
 // For the text port, which may be out of reach.
 static constexpr Clock::duration MaxText = 3s;
 // Until a scheduler that was lost, or not found, is looked for again.
@@ -54,6 +57,13 @@ void Cluster::stop() {
     // Waits for the call that is under way.
     std::lock_guard<std::mutex> Lock(ChangedMutex);
     Changed = nullptr;
+  }
+  {
+    // The scheduler of icecream 1.4 uses a monitor after it has deleted it, and
+    // may crash, if the monitor hangs up while its login is handled.
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Stopping = true;
+    GotAll.wait_for(Lock, LoginLimit, [&] { return !LoggingIn; });
   }
   Stop.raise();
 }
@@ -121,10 +131,17 @@ std::unique_ptr<Channel> Cluster::discover(int Seconds) {
   return nullptr;
 }
 
+/// False: it is too late.
+bool Cluster::beginLogin() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  LoggingIn = !Stopping;
+  return LoggingIn;
+}
+
 void Cluster::run() {
   while (!Stop.raised()) {
     std::unique_ptr<Channel> C = findScheduler();
-    if (C && C->send(MonLoginMsg())) {
+    if (C && beginLogin() && C->send(MonLoginMsg())) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
         SchedulerAt = C->peer();
@@ -140,6 +157,7 @@ void Cluster::run() {
         {
           std::lock_guard<std::mutex> Lock(Mutex);
           HasAll = Connected;
+          LoggingIn = false;
         }
         GotAll.notify_all();
         changed();
@@ -150,10 +168,11 @@ void Cluster::run() {
     C.reset();
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Connected = HasAll = false;
+      Connected = HasAll = LoggingIn = false;
       Nodes.clear();
       Running.clear();
     }
+    GotAll.notify_all();
     changed();
     pollfd Pause = {Stop.fd(), POLLIN, 0};
     ::poll(&Pause, 1, PauseMs);

@@ -32,8 +32,9 @@ public:
   /// Begins to look, and to listen. Calls \p Changed, on another thread, when
   /// numbers() would answer differently. Of a shared one, once.
   void start(std::function<void()> Changed);
-  /// Afterwards, \p Changed isn't called any more. Waits for nothing: looking
-  /// up a name in the network can take long, and can't be ended.
+  /// Afterwards, \p Changed isn't called any more. Waits for a second at most:
+  /// until a scheduler has answered a login that is on its way. Not for the
+  /// look up of a name, which can take long, and can't be ended.
   void stop();
 
   struct Numbers {
@@ -58,6 +59,7 @@ private:
   void run();
   std::unique_ptr<Channel> findScheduler();
   std::unique_ptr<Channel> discover(int Seconds);
+  bool beginLogin();
   void changed();
 
   const std::string Scheduler, NetName;
@@ -74,11 +76,13 @@ private:
     std::string WhyNot; // it is of no use to us; empty: it is
     bool usable() const { return WhyNot.empty(); }
   };
+  bool Stopping = false;
+  bool LoggingIn = false; // and the scheduler hasn't answered
   bool Connected = false;
   bool HasAll = false; // the scheduler has told of all nodes that it knew of
-  sockaddr_in SchedulerAt = {}; // where it was found; AF_INET, if it was
-  std::condition_variable GotAll;
-  std::map<uint32_t, Node> Nodes;       // by the scheduler's number
+  sockaddr_in SchedulerAt = {};   // where it was found; AF_INET, if it was
+  std::condition_variable GotAll; // or the scheduler is lost
+  std::map<uint32_t, Node> Nodes; // by the scheduler's number
   std::map<uint32_t, uint32_t> Running; // job -> node
 };
 

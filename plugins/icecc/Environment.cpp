@@ -20,6 +20,7 @@
 #include <nettle/sha2.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace dtlto::icecc;
 using dtlto::quote;
@@ -36,10 +37,14 @@ static constexpr size_t Step = size_t(1) << 20;
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Null, with an empty \p Error, if \p Stop is set meanwhile.
-static Tarball readFile(const std::string &Path, const std::atomic<bool> *Stop,
-                        std::string &Error) {
-  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+static int openFile(const std::string &Path) {
+  return ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/// Closes \p Fd, what open() made of \p Path just now, or before. Null, with an
+/// empty \p Error, if \p Stop is set meanwhile.
+static Tarball readFile(int Fd, const std::string &Path,
+                        const std::atomic<bool> *Stop, std::string &Error) {
   auto Bytes = std::make_shared<std::vector<unsigned char>>();
   struct stat Stat;
   bool Ok = Fd != -1 && ::fstat(Fd, &Stat) == 0;
@@ -243,7 +248,7 @@ static std::string platformOf(const unsigned char *Bytes, size_t Size,
 }
 
 static std::string platformOfFile(const std::string &File, std::string &Why) {
-  int Fd = ::open(File.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int Fd = openFile(File);
   if (Fd == -1) {
     Why = std::strerror(errno);
     return "";
@@ -329,11 +334,16 @@ static void removeOldEntries(const std::string &Folder) {
 static Tarball packWorkerFile(const std::string &Worker,
                               const std::atomic<bool> *Stop,
                               std::string &Error) {
-  Tarball Program = readFile(Worker, Stop, Error);
+  Tarball Program = readFile(openFile(Worker), Worker, Stop, Error);
   if (!Program)
     return nullptr;
   return packWorker(reinterpret_cast<const char *>(Program->data()),
                     Program->size(), Stop, Error);
+}
+
+Environment::~Environment() {
+  if (Fd != -1)
+    ::close(Fd);
 }
 
 std::unique_ptr<Environment>
@@ -352,22 +362,26 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
   E->Features = NODE_FEATURE_ENV_ZSTD;
   std::string Key = entryKey(Stat);
   std::string Digest = CacheFolder.empty() ? "" : findEntry(CacheFolder, Key);
-  if (Digest.empty()) {
+  if (!Digest.empty()) {
+    E->File = CacheFolder + "/" + Key + Digest + Suffix;
+    E->Fd = openFile(E->File);
+  }
+  if (E->Fd == -1) {
     E->Bytes = packWorkerFile(Worker, Stop, Error);
     if (!E->Bytes)
       return nullptr;
     Digest = sha256(*E->Bytes);
   }
   E->Name = "dtlto-" + Digest;
+  if (!E->Bytes) {
+    // It is in use.
+    ::futimens(E->Fd, nullptr);
+    return E;
+  }
   if (CacheFolder.empty())
     return E;
 
   E->File = CacheFolder + "/" + Key + Digest + Suffix;
-  if (!E->Bytes) {
-    // It is in use.
-    ::utimensat(AT_FDCWD, E->File.c_str(), nullptr, 0);
-    return E;
-  }
   std::error_code EC;
   fs::create_directories(CacheFolder, EC);
   // A cache that can't be written to only costs time.
@@ -394,11 +408,12 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
     if (Base.size() <= Length ||
         Base.compare(Base.size() - Length, Length, Kind.Suffix) != 0)
       continue;
-    if (::access(File.c_str(), R_OK) != 0) {
+    std::unique_ptr<Environment> E(new Environment);
+    E->Fd = openFile(File);
+    if (E->Fd == -1) {
       Error = "can't read " + quote(File) + ": " + std::strerror(errno);
       return nullptr;
     }
-    std::unique_ptr<Environment> E(new Environment);
     E->Name = Base.substr(0, Base.size() - Length);
     E->Platform = Platform;
     E->File = File;
@@ -414,7 +429,9 @@ Tarball Environment::bytes(std::string &Error) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Bytes)
     return Bytes;
-  Tarball Found = readFile(File, nullptr, Error);
+  // A second time, after that has failed.
+  int Opened = Fd == -1 ? openFile(File) : std::exchange(Fd, -1);
+  Tarball Found = readFile(Opened, File, nullptr, Error);
   if (Worker.empty()) // the user's
     return Bytes = Found;
   if (Found && "dtlto-" + sha256(*Found) == Name)

@@ -47,6 +47,8 @@ public:
   static std::unique_ptr<Environment> ofFile(const std::string &File,
                                              const std::string &Platform,
                                              std::string &Error);
+  ~Environment();
+  Environment(const Environment &) = delete;
 
   const std::string &name() const { return Name; }
   /// As `uname -m` has it.
@@ -61,8 +63,10 @@ private:
 
   std::string Name, Platform, File, Worker;
   unsigned Features = 0;
-  std::mutex Mutex; // guards Bytes
-  Tarball Bytes;    // null until they are asked for
+  std::mutex Mutex; // guards what follows
+  // The file, until it is read: a node that is granted waits for no descriptor.
+  int Fd = -1;
+  Tarball Bytes; // null until they are asked for
 };
 
 /// The tarball for a worker's bytes: the same bytes each time. \p Stop as

@@ -240,7 +240,7 @@ static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
 }
 
 RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
-                                       const std::string &Node,
+                                       const std::string &Node, TcpSocket S,
                                        Environment &Env,
                                        EnvironmentTable &Table, Interrupt &I) {
   size_t N = J.Bundles.size();
@@ -253,7 +253,8 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   };
   J.Report(DTLTO_STATE_SENDING);
   std::string Error;
-  auto Conn = Channel::connect(J.Host, J.Port, ConnectLimit, I, Error);
+  auto Conn =
+      Channel::connect(J.Host, J.Port, ConnectLimit, I, Error, std::move(S));
   if (!Conn)
     return forAll(N, nodeFailed(Error));
   Conn->setPause(J.TransferLimit);

@@ -79,9 +79,9 @@ struct RemoteResult {
 /// The same for each of \p N jobs; without an object.
 RemoteResult forAll(size_t N, const Outcome &O);
 
-/// \p Node is the node's name in \p Table.
+/// \p Node is the node's name in \p Table. Opens nothing but \p S.
 RemoteResult runRemotely(const RemoteJob &J, const std::string &Node,
-                         Environment &Env, EnvironmentTable &Table,
+                         TcpSocket S, Environment &Env, EnvironmentTable &Table,
                          Interrupt &I);
 
 /// What a worker's status and standard error say. \p OutOfMemory is icecream's

@@ -6,12 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channel.h"
+#include "SocketServer.h"
 #include "gtest/gtest.h"
+#include <algorithm>
+#include <fcntl.h>
 #include <icecc/comm.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace dtlto::icecc;
+using dtlto::test::MaxWait;
 
 /// What is wrong when \p M comes instead of an answer.
 static std::string errorAfter(const Msg &M) {
@@ -36,4 +43,59 @@ TEST(ChannelTest, TextsInsteadOfAnswers) {
   EXPECT_EQ(errorAfter(StatusTextMsg("go away")), "go away");
   EXPECT_EQ(errorAfter(StatusTextMsg("")),
             "it sent an empty text instead of an answer");
+}
+
+namespace {
+/// All descriptors that this process may have, while it lives.
+class AllDescriptors {
+public:
+  AllDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &Old);
+    rlimit New = Old;
+    New.rlim_cur = std::min<rlim_t>(Old.rlim_cur, 100);
+    ::setrlimit(RLIMIT_NOFILE, &New);
+    int Fd;
+    while ((Fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) != -1)
+      Fds.push_back(Fd);
+  }
+  ~AllDescriptors() {
+    for (int Fd : Fds)
+      ::close(Fd);
+    ::setrlimit(RLIMIT_NOFILE, &Old);
+  }
+  /// There is one more from now on.
+  void leaveOne() {
+    ::close(Fds.back());
+    Fds.pop_back();
+  }
+
+private:
+  rlimit Old;
+  std::vector<int> Fds;
+};
+} // namespace
+
+TEST(ChannelTest, ASocketThatIsThereIsAllThatItTakes) {
+  dtlto::test::Listener Daemon;
+  std::string Error;
+  Interrupt I;
+  TcpSocket S;
+  AllDescriptors All;
+  EXPECT_THROW(Channel::connect("127.0.0.1", Daemon.port(), MaxWait, I, Error),
+               NoRoom);
+  std::thread Other([&] {
+    pollfd Comes = {Daemon.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&Comes, 1, -1), 1);
+    All.leaveOne();
+    sockaddr Nobody = {AF_INET, {}};
+    std::unique_ptr<MsgChannel> Far(Service::createChannel(
+        ::accept4(Daemon.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK),
+        &Nobody, sizeof(Nobody)));
+    EXPECT_TRUE(Far && Far->send_msg(PingMsg()));
+  });
+  std::unique_ptr<Channel> C = Channel::connect(
+      "127.0.0.1", Daemon.port(), MaxWait, I, Error, std::move(S));
+  ASSERT_TRUE(C) << Error;
+  EXPECT_TRUE(C->receive(Clock::now() + MaxWait, Error)) << Error;
+  Other.join();
 }

@@ -8,6 +8,7 @@
 #include "Cluster.h"
 #include "MockIcecream.h"
 #include "gtest/gtest.h"
+#include <future>
 #include <poll.h>
 
 using namespace dtlto::icecc;
@@ -135,6 +136,30 @@ TEST_F(ClusterTest, AScheduler) {
   EXPECT_TRUE(waitFor([&] { return !C->numbers().Known; }));
   EXPECT_EQ(0u, C->numbers().Slots);
   C->stop();
+}
+
+TEST_F(ClusterTest, StaysUntilItsLoginIsAnswered) {
+  for (bool Answers : {true, false}) {
+    std::promise<void> HasLogin;
+    std::atomic<bool> HungUp{true};
+    MockServer Scheduler("", [&](MsgChannel &Client) {
+      std::unique_ptr<Msg> Login(Client.get_msg(30, true));
+      HasLogin.set_value();
+      // Time enough for one who doesn't wait.
+      pollfd End = {Client.fd, POLLIN, 0};
+      HungUp = ::poll(&End, 1, 100) != 0;
+      if (Answers)
+        Client.send_msg(node(1, "node", 1));
+      else
+        ::poll(&End, 1, -1);
+    });
+    std::shared_ptr<Cluster> C =
+        make("127.0.0.1:" + std::to_string(Scheduler.port()));
+    C->start([] {});
+    HasLogin.get_future().wait();
+    C->stop();
+    EXPECT_FALSE(HungUp);
+  }
 }
 
 TEST_F(ClusterTest, StopWaitsForNothing) {

@@ -136,7 +136,6 @@ TEST_F(EnvironmentTest, ABrokenEntryIsMadeAgain) {
   auto Size = fs::file_size(Entry);
   for (auto Break : {+[](const std::string &F) { fs::resize_file(F, 10); },
                      +[](const std::string &F) { fs::resize_file(F, 0); },
-                     +[](const std::string &F) { fs::remove(F); },
                      +[](const std::string &F) {
                        std::fstream(F, std::ios::in | std::ios::out).seekp(5)
                            << "xx";
@@ -151,10 +150,19 @@ TEST_F(EnvironmentTest, ABrokenEntryIsMadeAgain) {
   EXPECT_EQ(1u, entries().size());
 }
 
+TEST_F(EnvironmentTest, WhatIsRemovedMeanwhileIsRead) {
+  auto Bytes = make()->bytes(Error);
+  auto E = make();
+  fs::remove(entries().at(0));
+  auto Read = E->bytes(Error);
+  ASSERT_TRUE(Read) << Error;
+  EXPECT_EQ(*Bytes, *Read);
+}
+
 TEST_F(EnvironmentTest, AWorkerThatChangesAfterwards) {
   make();
   auto E = make();
-  fs::remove(entries().at(0));
+  fs::resize_file(entries().at(0), 10);
   write(Worker, "another one");
   EXPECT_EQ(nullptr, E->bytes(Error));
   EXPECT_NE(std::string::npos, Error.find("has changed"));
