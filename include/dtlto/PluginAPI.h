@@ -328,9 +328,10 @@ typedef struct dtlto_local_codegen {
   uint32_t slots;
   /* [any-thread] Compiles an accepted job on the calling thread, exactly as
    * in-process ThinLTO does, and fills `result`, whose `size` the caller has
-   * set. Give the result to job_done() as it is; its strings live until then.
-   * Returns result->status. Warnings reach the user as in a plain link, errors
-   * with job_done(). */
+   * set. Give job_done() the result as it is, whose strings live until then; or
+   * release its object, and give a worker's result, in its frame. Returns
+   * result->status. Warnings reach the user as in a plain link, errors with
+   * job_done(). */
   int32_t (*run)(dtlto_host_context *context, uint64_t job,
                  dtlto_result *result);
 } dtlto_local_codegen;

@@ -414,13 +414,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   auto Object =
       std::make_shared<const SmallVector<char, 0>>(std::move(Code.Object));
   R->ObjectHere = Object;
-  Result->object = {
-      Object->data(), Object->size(),
-      new std::shared_ptr<const SmallVector<char, 0>>(Object),
-      [](void *Owner, const void *, uint64_t) {
-        delete static_cast<std::shared_ptr<const SmallVector<char, 0>> *>(
-            Owner);
-      }};
+  Result->object = Buffer::share(std::move(Object)).take();
   return Result->status = DTLTO_OK;
 }
 

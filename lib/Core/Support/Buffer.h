@@ -56,6 +56,15 @@ public:
                      }});
   }
 
+  /// One that others own as well.
+  static Buffer share(std::shared_ptr<const llvm::SmallVector<char, 0>> Bytes) {
+    using Owned = decltype(Bytes);
+    return Buffer(dtlto_buffer{Bytes->data(), Bytes->size(), new Owned(Bytes),
+                               [](void *Owner, const void *, uint64_t) {
+                                 delete static_cast<Owned *>(Owner);
+                               }});
+  }
+
   static Buffer own(std::unique_ptr<llvm::MemoryBuffer> Bytes) {
     llvm::MemoryBuffer *Owner = Bytes.release();
     return Buffer(dtlto_buffer{Owner->getBufferStart(), Owner->getBufferSize(),
