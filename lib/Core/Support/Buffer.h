@@ -59,7 +59,8 @@ public:
   /// One that others own as well.
   static Buffer share(std::shared_ptr<const llvm::SmallVector<char, 0>> Bytes) {
     using Owned = decltype(Bytes);
-    return Buffer(dtlto_buffer{Bytes->data(), Bytes->size(), new Owned(Bytes),
+    return Buffer(dtlto_buffer{Bytes->data(), Bytes->size(),
+                               new Owned(std::move(Bytes)),
                                [](void *Owner, const void *, uint64_t) {
                                  delete static_cast<Owned *>(Owner);
                                }});
