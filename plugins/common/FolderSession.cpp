@@ -101,10 +101,11 @@ void FolderSession::stop() {
     Thread.join();
   }
   Runs.clear();
-  Folder.reset();
+  // First, for what reading the folder takes.
   for (int Fd : {Wake, Notify})
     if (Fd >= 0)
       ::close(Fd);
+  Folder.reset();
 }
 
 std::vector<Worker> FolderSession::status(std::chrono::milliseconds Limit) {

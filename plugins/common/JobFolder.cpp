@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstring>
 #include <dirent.h>
+#include <optional>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <thread>
@@ -62,33 +63,46 @@ static void removeAll(const std::string &Path) {
   ::nftw(Path.c_str(), removeOne, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/// The names in the folder \p Dir, but for the marker.
-static std::vector<std::string> names(int Dir) {
-  std::vector<std::string> All;
+/// The names in the folder \p Dir, but for the marker. None: it can't be read,
+/// and errno says why.
+static std::optional<std::vector<std::string>> names(int Dir) {
   int Copy = ::openat(Dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *D = Copy < 0 ? nullptr : ::fdopendir(Copy);
   if (!D) {
+    int Why = errno;
     if (Copy >= 0)
       ::close(Copy);
-    return All;
+    errno = Why;
+    return std::nullopt;
   }
-  while (const dirent *E = ::readdir(D))
+  std::vector<std::string> All;
+  const dirent *E;
+  while (errno = 0, E = ::readdir(D))
     if (std::string_view N = E->d_name; N != "." && N != ".." && N != Marker)
       All.emplace_back(N);
+  int Why = errno;
   ::closedir(D);
+  errno = Why;
+  if (Why && Why != ENOENT) // it was removed
+    return std::nullopt;
   return All;
 }
 
-static std::string readAll(int Fd) {
-  std::string Bytes;
+static std::vector<std::string> namesOrNone(int Dir) {
+  return names(Dir).value_or(std::vector<std::string>());
+}
+
+/// False: it can't be read, and errno says why.
+static bool readAll(int Fd, std::string &Bytes) {
+  Bytes.clear();
   char Block[64 << 10];
   for (ssize_t N; (N = ::read(Fd, Block, sizeof(Block))) != 0;) {
     if (N < 0 && errno != EINTR)
-      break;
+      return false;
     if (N > 0)
       Bytes.append(Block, static_cast<size_t>(N));
   }
-  return Bytes;
+  return true;
 }
 
 /// Beside \p Output, if that is a file or none yet: /dev is no place for
@@ -114,11 +128,17 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
       fail("can't open the folder ", P);
     int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
     int L = ::openat(D, Marker, Flags);
-    bool IsEmpty = L < 0 && errno == ENOENT && names(D).empty();
-    if (IsEmpty)
-      L = ::openat(D, Marker, Flags | O_CREAT, 0666);
+    int Why = L < 0 ? errno : 0;
+    bool IsEmpty = false;
+    if (Why == ENOENT) {
+      std::optional<std::vector<std::string>> Names = names(D);
+      IsEmpty = Names && Names->empty();
+      if (!Names)
+        Why = errno;
+      else if (IsEmpty && (L = ::openat(D, Marker, Flags | O_CREAT, 0666)) < 0)
+        Why = errno;
+    }
     if (L < 0) {
-      int Why = errno;
       ::close(D);
       if (IsEmpty && Why == ENOENT)
         continue;
@@ -135,7 +155,13 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     bool IsThere = ::fstat(L, &Mine) == 0 &&
                    ::stat((P + "/" + Marker).c_str(), &There) == 0 &&
                    Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
-    std::string Says = readAll(L);
+    std::string Says;
+    if (!readAll(L, Says)) {
+      Why = errno;
+      ::close(L);
+      ::close(D);
+      fail("can't read ", P + "/" + Marker, Why);
+    }
     bool WasKept = Says == IsKept && !MayBeKept;
     bool IsAlien = !Says.empty() && Says != IsKept && Says != IsOurs;
     if (Busy || !IsThere || WasKept || IsAlien) {
@@ -151,14 +177,10 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     Dir = D;
     Lock = L;
     Path = P;
+    Found = IsNew ? New : IsEmpty ? Empty : Used;
     std::string_view Mark = Keep ? IsKept : IsOurs;
-    if (::ftruncate(L, 0) != 0 ||
-        ::pwrite(L, Mark.data(), Mark.size(), 0) < 0) {
-      int Why = errno;
-      if (IsNew)
-        removeAll(P);
-      fail("can't write ", P + "/" + Marker, Why);
-    }
+    if (::ftruncate(L, 0) != 0 || ::pwrite(L, Mark.data(), Mark.size(), 0) < 0)
+      fail("can't write ", P + "/" + Marker);
     return Claim::Ours;
   }
 }
@@ -190,11 +212,16 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     if (Dir < 0)
       throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                   "the folder " + quote(Base) + " is in use by another link");
-    if (!Keep)
-      for (const std::string &Name : names(Dir))
+    // What somebody puts into an empty one now isn't ours to remove.
+    if (!Keep && Found == Used)
+      for (const std::string &Name : namesOrNone(Dir))
         removeAll(Path + "/" + Name);
     startGuard();
   } catch (...) {
+    if (Lock >= 0 && Found != Used)
+      ::unlinkat(Dir, Marker, 0);
+    if (Lock >= 0 && Found == New)
+      ::rmdir(Path.c_str());
     for (int Fd : {Dir, Lock, Guard})
       if (Fd >= 0)
         ::close(Fd);
@@ -205,7 +232,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
 JobFolder::~JobFolder() {
   // The marker last: without it, what is left would be somebody's.
   if (!Keep) {
-    for (const std::string &Name : names(Dir))
+    for (const std::string &Name : namesOrNone(Dir))
       removeAll(Path + "/" + Name);
     removeAll(Path);
   }
@@ -290,11 +317,10 @@ bool JobFolder::read(const std::string &Name, std::string &Bytes) const {
   struct stat Info;
   if (Fd < 0)
     return false;
-  bool IsFile = ::fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode);
-  if (IsFile)
-    Bytes = readAll(Fd);
+  bool IsRead =
+      ::fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode) && readAll(Fd, Bytes);
   ::close(Fd);
-  return IsFile;
+  return IsRead;
 }
 
 void JobFolder::remove(const std::string &Name) const {

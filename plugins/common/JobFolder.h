@@ -65,6 +65,7 @@ private:
 
   std::string Path;
   bool Keep;
+  enum { New, Empty, Used } Found = Used; // what was at Path
   int Dir = -1, Lock = -1, Guard = -1;
   pid_t GuardPid = -1;
 };

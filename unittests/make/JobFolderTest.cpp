@@ -8,6 +8,7 @@
 #include "Program.h"
 #include "dtlto/sdk/Result.hpp"
 #include "gtest/gtest.h"
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -91,6 +92,41 @@ TEST_F(JobFolderTest, OfOthersNothingIsTouched) {
   std::ofstream(Top / "app.jobs" / ".dtlto-jobs") << "not dtlto's\n";
   EXPECT_THROW(make(), sdk::Error);
   EXPECT_TRUE(fs::exists(Top / "app.jobs" / "file"));
+}
+
+TEST_F(JobFolderTest, OneThatCannotBeReadIsNotEmpty) {
+  fs::path Mine = Top / "mine";
+  fs::create_directory(Mine);
+  std::ofstream(Mine / "file") << "text";
+  // Other threads take descriptors and give them back; now and then there is
+  // one to look for the marker, and none to read the folder.
+  rlimit Old, New;
+  ::getrlimit(RLIMIT_NOFILE, &Old);
+  New = Old;
+  New.rlim_cur = 64;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &New), 0);
+  std::vector<int> All;
+  for (int Fd; (Fd = ::dup(STDERR_FILENO)) != -1;)
+    All.push_back(Fd);
+  for (int I = 0; I != 2; ++I) {
+    ::close(All.back());
+    All.pop_back();
+  }
+  std::atomic<bool> Stop{false};
+  std::thread Other([&] {
+    while (!Stop)
+      if (int Fd = ::dup(STDERR_FILENO); Fd != -1)
+        ::close(Fd);
+  });
+  for (int I = 0; I != 3000 && !fs::exists(Mine / ".dtlto-jobs"); ++I)
+    EXPECT_THROW(JobFolder(Mine, "", ".jobs", false), sdk::Error);
+  Stop = true;
+  Other.join();
+  for (int Fd : All)
+    ::close(Fd);
+  ::setrlimit(RLIMIT_NOFILE, &Old);
+  EXPECT_FALSE(fs::exists(Mine / ".dtlto-jobs"));
+  EXPECT_TRUE(fs::exists(Mine / "file"));
 }
 
 TEST_F(JobFolderTest, KeptOnesStay) {
