@@ -33,7 +33,7 @@ cl::opt<std::string> SomeText("some-text"), T("t"),
     MaybeText("maybe-text", cl::ValueOptional),
     NamedText("named-text", cl::value_desc("filename"));
 cl::list<std::string> SomeList("some-list");
-cl::list<int> Numbers("numbers");
+cl::list<int> Numbers("numbers", cl::CommaSeparated);
 cl::alias TextToo("text-too", cl::aliasopt(SomeText));
 cl::opt<double> Fraction("fraction");
 
@@ -91,6 +91,38 @@ TEST_F(LLVMOptionsTest, WhatLLVMHasNotTaken) {
   EXPECT_EQ(optionsThatAreSet({"-one", "-text-too=x"}),
             std::vector<std::string>{"-one"});
   EXPECT_EQ(forCompiler({"-one", "-three"}), "error: LLVM option -some-text");
+}
+
+TEST_F(LLVMOptionsTest, AreCounted) {
+  // One of them is another option's value, and nobody knows which.
+  parse({"-two=2", "-numbers=1,2", "--numbers", "3,4", "-numbers=5"});
+  std::vector<std::string> Words = {"-two=2", "-numbers=1,2", "--numbers",
+                                    "3,4", "-numbers=5"};
+  EXPECT_EQ(forCompiler(Words), join(Words, " "));
+  Words.push_back("-two=3");
+  EXPECT_EQ(optionsThatAreSet(Words), Words);
+  EXPECT_EQ(forCompiler(Words), "error: LLVM option -two");
+  EXPECT_EQ(forCompiler({"-two=2", "-numbers=1,2", "-numbers=5"}),
+            "error: LLVM option -numbers");
+}
+
+TEST_F(LLVMOptionsTest, FilesOfOptionsAreLeftToOthers) {
+  // They stay in, so that whoever writes a job finds them.
+  parse({"-two=2"});
+  EXPECT_EQ(optionsThatAreSet({"@file", "-two=2", "-one", "@file"}),
+            (std::vector<std::string>{"@file", "-two=2", "@file"}));
+  EXPECT_EQ(forCompiler({"@file", "-two=2", "-mcpu", "@file"}),
+            "@file -two=2 @file");
+}
+
+TEST_F(LLVMOptionsTest, ValuesThatLookLikeOptions) {
+  parse({"-two", "-2", "-one"});
+  std::vector<std::string> Words = {"-two", "-2", "-one"};
+  EXPECT_EQ(optionsThatAreSet(Words), Words);
+  EXPECT_EQ(forCompiler(Words), "-two -2 -one");
+  EXPECT_EQ(toString(checkOptionsOfCompiler(Words)), "");
+  EXPECT_EQ(withoutCodegenOptions({"-align-all-functions", "-4", "-two", "-2"}),
+            (std::vector<std::string>{"-two", "-2"}));
 }
 
 TEST_F(LLVMOptionsTest, CodeGenFlagsAreReadByLLD) {

@@ -11,6 +11,7 @@
 #include "LLVM/ConfigCompat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -142,18 +143,48 @@ static bool isForCompiler(StringRef Name) {
   return It != Known.end() && (!takesText(*It->second) || isPlainText(Name));
 }
 
+namespace {
+/// One of LLVM's words.
+struct OptionWord {
+  StringRef Text;
+  StringRef Name; // of the option; of the one before it, if this is a value
+  bool IsValue;
+};
+} // namespace
+
+/// As LLVM reads them: the word behind an option that needs a value, and has
+/// none in its own word, is that, whatever it begins with.
+static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
+  std::vector<OptionWord> Result;
+  const auto &Known = cl::getRegisteredOptions();
+  StringRef Name;
+  bool NeedsValue = false;
+  for (StringRef Word : Words) {
+    bool IsValue = NeedsValue || !Word.starts_with("-");
+    NeedsValue = false;
+    if (!IsValue) {
+      Name = Word.ltrim('-').split('=').first;
+      auto It = Known.find(Name);
+      NeedsValue = It != Known.end() && !Word.contains('=') &&
+                   It->second->getValueExpectedFlag() == cl::ValueRequired;
+    }
+    Result.push_back({Word, Name, IsValue});
+  }
+  return Result;
+}
+
+/// LLVM reads the file `x` in place of `@x`, wherever it stands.
+static bool isFileOfOptions(StringRef Word) { return Word.starts_with("@"); }
+
 std::vector<std::string>
 dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;
   const auto &Known = cl::getRegisteredOptions();
-  bool IsSet = false; // what a value belongs to
-  for (const std::string &Word : Options) {
-    if (StringRef(Word).starts_with("-")) {
-      auto It = Known.find(StringRef(Word).ltrim('-').split('=').first);
-      IsSet = It != Known.end() && It->second->getNumOccurrences() > 0;
-    }
-    if (IsSet)
-      Result.push_back(Word);
+  for (const OptionWord &Word : readWords(Options)) {
+    auto It = Known.find(Word.Name);
+    if (isFileOfOptions(Word.Text) ||
+        (It != Known.end() && It->second->getNumOccurrences() > 0))
+      Result.push_back(Word.Text.str());
   }
   return Result;
 }
@@ -161,48 +192,45 @@ dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
 Expected<std::vector<std::string>>
 dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;
-  StringSet<> Seen;
-  bool TakesNextWord = false;
-  for (const std::string &Word : Options) {
-    StringRef Name = Word;
-    if (!Name.starts_with("-")) {
-      // The value of the option before it.
-      if (TakesNextWord)
-        Result.push_back(Word);
-      continue;
+  const auto &Known = cl::getRegisteredOptions();
+  StringMap<int> Seen; // how often, as LLVM counts
+  bool IsForCompiler = false;
+  for (const OptionWord &Word : readWords(Options)) {
+    if (!Word.IsValue) {
+      ++Seen[Word.Name];
+      IsForCompiler = !isCodeGenFlag(Word.Name) && !isOfLinker(Word.Name);
+      if (IsForCompiler && !isForCompiler(Word.Name))
+        return failure("-mllvm -" + Word.Name);
     }
-    Name = Name.ltrim('-').split('=').first;
-    Seen.insert(Name);
-    TakesNextWord = false;
-    if (isCodeGenFlag(Name) || isOfLinker(Name))
-      continue;
-    if (!isForCompiler(Name))
-      return failure("-mllvm -" + Name);
-    Result.push_back(Word);
-    TakesNextWord = true;
+    // Each of a list's elements.
+    if (auto It = Known.find(Word.Name);
+        It != Known.end() && (It->second->getMiscFlags() & cl::CommaSeparated))
+      Seen[Word.Name] += int(Word.Text.count(','));
+    if (IsForCompiler || isFileOfOptions(Word.Text))
+      Result.push_back(Word.Text.str());
   }
 
-  // An option that was set on a way that we don't know of.
-  for (const auto &Entry : cl::getRegisteredOptions())
-    if (StringRef Name = Entry.second->ArgStr;
-        Entry.second->getNumOccurrences() > 0 && !Seen.contains(Name) &&
-        !isCodeGenFlag(Name))
+  // An option that was set on a way that we don't know of, or a word that is
+  // none: another option's value.
+  for (const auto &Entry : Known) {
+    StringRef Name = Entry.second->ArgStr;
+    int N = Entry.second->getNumOccurrences();
+    if (N > 0 && Seen.lookup(Name) != N && !isCodeGenFlag(Name))
       return failure("LLVM option -" + Name);
+  }
   return Result;
 }
 
 Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
-  bool TakesNextWord = false;
-  for (StringRef Word : Words) {
-    bool IsOption = Word.starts_with("-");
-    StringRef Name = Word.ltrim('-').split('=').first;
-    if (IsOption ? isForCompiler(Name) : TakesNextWord) {
-      TakesNextWord = true;
+  bool HasOption = false;
+  for (const OptionWord &Word : readWords(Words)) {
+    if (Word.IsValue ? HasOption : isForCompiler(Word.Name)) {
+      HasOption = true;
       continue;
     }
     std::string Why = "-mllvm ";
     raw_string_ostream OS(Why);
-    printEscapedString(Word.take_front(60), OS);
+    printEscapedString(Word.Text.take_front(60), OS);
     return failure(OS.str());
   }
   return Error::success();
@@ -225,12 +253,12 @@ static bool isOnlyCodegen(StringRef Name) {
 std::vector<std::string>
 dtlto::withoutCodegenOptions(ArrayRef<std::string> Words) {
   std::vector<std::string> Result;
-  bool TakesNextWord = false;
-  for (StringRef Word : Words) {
-    if (Word.starts_with("-"))
-      TakesNextWord = !isOnlyCodegen(Word.ltrim('-').split('=').first);
-    if (TakesNextWord)
-      Result.push_back(Word.str());
+  bool HasOption = false;
+  for (const OptionWord &Word : readWords(Words)) {
+    if (!Word.IsValue)
+      HasOption = !isOnlyCodegen(Word.Name);
+    if (HasOption)
+      Result.push_back(Word.Text.str());
   }
   return Result;
 }
