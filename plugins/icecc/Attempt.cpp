@@ -223,8 +223,11 @@ void Client::takeAlong(Attempt &A) {
     return; // the host knows no frames, which tell the results apart
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    // What is in line is for all slots.
-    size_t Share = 1 + Line.size() / std::max(1u, NumSlots);
+    // What is in line is for all slots; for those that are still to be asked
+    // for first.
+    size_t Open = NumSlots - std::min(NumSlots, NumTrying);
+    size_t Share = 1 + (Line.size() - std::min(Line.size(), Open)) /
+                           std::max(1u, NumSlots);
     uint64_t Cost = A.J.Cost;
     std::vector<Job *> Jobs = {&A.J};
     while (A.J.MayShare && !A.J.Stop.raised() && !Line.empty() &&
@@ -339,6 +342,7 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
     for (Job *J : Jobs)
       J->Offer.state(State, A.Node);
   };
+  R.Ready = [&] { settle(A.J); };
   R.Blacklist = [&](const Environment &E) {
     TheLog->warning("node " + A.Node +
                     " can't run the worker and is not used with it any more");
@@ -458,6 +462,7 @@ std::optional<dtlto::sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
     ++NumHere;
   }
   publish();
+  settle(J);
   // Tells the daemon that it is done, not how: no environment.
   CompileJob Compile;
   Compile.setLanguage(CompileJob::Lang_C);

@@ -227,12 +227,21 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
 }
 
 void Client::admit() {
-  while (!Line.empty() && NumTrying < std::min(MaxTrying, MaxRequests)) {
+  while (!Line.empty() && NumTrying < std::min(MaxTrying, MaxRequests) &&
+         NumTrying - NumSettled < Window) {
     Line.front()->MayTry = true;
     Line.front()->Wake.notify_all();
     Line.pop_front();
     ++NumTrying;
   }
+}
+
+void Client::settle(Job &J) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  J.Settled = true;
+  ++NumSettled;
+  Window = std::min(Window + 1, MaxWindow);
+  admit();
 }
 
 std::optional<dtlto::sdk::Result>
@@ -262,9 +271,14 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
     }
     IsFirst = false;
     // Leaves, also by an exception.
-    std::shared_ptr<void> Leave(nullptr, [this](void *) {
+    std::shared_ptr<void> Leave(nullptr, [&](void *) {
       std::lock_guard<std::mutex> Lock(Mutex);
       --NumTrying;
+      if (J.Settled)
+        --NumSettled;
+      else
+        Window = std::max(1u, Window / 2);
+      J.Settled = false;
       admit();
     });
     try {

@@ -88,6 +88,7 @@ private:
     std::condition_variable Wake;
     bool MayShare = true; // be in a batch
     bool MayTry = false;  // it is no longer in line
+    bool Settled = false; // it is at a node, or here
     Trip *In = nullptr;   // the batch that it is in
     /// What another job's trip brought it.
     struct Brought {
@@ -115,6 +116,8 @@ private:
                                            std::string &Error, Retry &Next);
   /// Lets jobs in line try. With Mutex held.
   void admit();
+  /// The job has its place, and others may ask for theirs.
+  void settle(Job &J);
 
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
@@ -132,6 +135,12 @@ private:
   std::optional<sdk::Result> buildHere(Job &J, Channel &Daemon,
                                        uint32_t GrantId, std::string &Error);
 
+  /// So many jobs wait for a node, or for its environment, at the same time;
+  /// one more for each that had what it waited for. Each has a connection to
+  /// the local iceccd, which all links share. And to whom the first nodes are
+  /// granted, they may lack their environments, which then come through one
+  /// line.
+  static constexpr unsigned FirstWindow = 2, MaxWindow = 32;
   /// A node with so many wrong results gets no more jobs.
   static constexpr unsigned MaxRefuted = 2;
   /// The same for so many in a row, if another node has good ones.
@@ -163,6 +172,8 @@ private:
   bool GaveUp = false;
   std::deque<Job *> Line;                   // wait for their turn
   unsigned NumTrying = 0;                   // in attempt()
+  unsigned NumSettled = 0;                  // of these
+  unsigned Window = FirstWindow;            // for those that aren't
   unsigned MaxTrying = UINT_MAX;            // this machine has room for no more
   unsigned MaxRequests = 0;                 // the cluster's others need room
   unsigned NumSlots = 0;                    // at nodes, as far as is known

@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 static constexpr unsigned Layout = 1;
 // Entries of the cache that nobody has used for so long are removed.
 static constexpr auto MaxAge = std::chrono::hours(14 * 24);
+static constexpr size_t HeadSize = 1024;
 // After so many bytes it is seen whether there is still a use for them.
 static constexpr size_t Step = size_t(1) << 20;
 
@@ -95,6 +96,12 @@ static bool writeFile(const std::string &Path,
   if (!Ok)
     ::unlink(Temp.c_str());
   return Ok;
+}
+
+static std::string readHead(int Fd) {
+  char Bytes[HeadSize];
+  ssize_t N = ::pread(Fd, Bytes, sizeof(Bytes), 0);
+  return std::string(Bytes, static_cast<size_t>(std::max<ssize_t>(N, 0)));
 }
 
 static std::string sha256(const std::vector<unsigned char> &Bytes) {
@@ -371,6 +378,10 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
     if (!E->Bytes)
       return nullptr;
     Digest = sha256(*E->Bytes);
+    E->Head.assign(E->Bytes->begin(),
+                   E->Bytes->begin() + std::min(HeadSize, E->Bytes->size()));
+  } else {
+    E->Head = readHead(E->Fd);
   }
   E->Name = "dtlto-" + Digest;
   if (!E->Bytes) {
@@ -414,6 +425,7 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
       Error = "can't read " + quote(File) + ": " + std::strerror(errno);
       return nullptr;
     }
+    E->Head = readHead(E->Fd);
     E->Name = Base.substr(0, Base.size() - Length);
     E->Platform = Platform;
     E->File = File;

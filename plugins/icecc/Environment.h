@@ -26,6 +26,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dtlto::icecc {
@@ -55,13 +56,15 @@ public:
   const std::string &platform() const { return Platform; }
   /// NODE_FEATURE_ENV_...: what a node needs to unpack it.
   unsigned features() const { return Features; }
+  /// The first of its bytes, at once; not checked yet.
+  std::string_view head() const { return Head; }
   /// Its bytes. Null, with one line in \p Error, if they can't be had any more.
   Tarball bytes(std::string &Error);
 
 private:
   Environment() = default;
 
-  std::string Name, Platform, File, Worker;
+  std::string Name, Platform, File, Worker, Head;
   unsigned Features = 0;
   std::mutex Mutex; // guards what follows
   // The file, until it is read: a node that is granted waits for no descriptor.

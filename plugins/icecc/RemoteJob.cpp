@@ -9,6 +9,7 @@
 #include "Batch.h"
 #include "Chunk.h"
 #include <algorithm>
+#include <cstring>
 #include <icecc/comm.h>
 
 using namespace dtlto::icecc;
@@ -17,6 +18,9 @@ using namespace std::chrono_literals;
 // As icecc has them.
 static constexpr Clock::duration ConnectLimit = 10s;
 static constexpr Clock::duration VerifyLimit = 60s;
+// To send an environment. After 120 s the scheduler takes the node for broken
+// and removes it, and all that it does for others ends.
+static constexpr std::chrono::seconds EnvironmentLimit = 100s;
 // Nodes refuse messages above a megabyte, and small ones are slow on a busy
 // node; but each connection keeps a buffer for the largest that it has sent.
 static constexpr size_t ChunkSize = 250000;
@@ -38,13 +42,15 @@ static Outcome nodeFailed(std::string Why, const Channel &Conn) {
   return O;
 }
 
+/// Stops with false at \p End.
 static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
-                      const std::function<void()> &Progress) {
+                      const std::function<void()> &Progress,
+                      Clock::time_point End = Clock::time_point::max()) {
   auto *Bytes = static_cast<unsigned char *>(const_cast<void *>(Data));
   for (uint64_t Done = 0; Done != Size;) {
     size_t N = static_cast<size_t>(std::min<uint64_t>(ChunkSize, Size - Done));
     // It only reads from there.
-    if (!To.send(FileChunkMsg(Bytes + Done, N)))
+    if (Clock::now() >= End || !To.send(FileChunkMsg(Bytes + Done, N)))
       return false;
     Done += N;
     Progress();
@@ -93,16 +99,31 @@ static bool sendBundles(Channel &To, const RemoteJob &J,
 /// Returns false with \p Error if the node can't be used.
 static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
                             const std::function<void()> &Progress,
-                            std::string &Error) {
-  Tarball Bytes = Env.bytes(Error);
-  if (!Bytes)
-    return false;
+                            Clock::time_point End, std::string &Error) {
   To.beginTransfer("the environment");
-  if (!To.send(EnvTransferMsg(Env.platform(), Env.name())) ||
-      !sendBytes(To, Bytes->data(), Bytes->size(), Progress) ||
+  // At once: a node that is granted, and told nothing of its environment, gets
+  // no jobs for two minutes, should this link end now. And not much: its daemon
+  // waits for the first piece, and does nothing else.
+  std::string_view Head = Env.head();
+  bool Sent = To.send(EnvTransferMsg(Env.platform(), Env.name())) &&
+              sendBytes(To, Head.data(), Head.size(), Progress);
+  Tarball Bytes = Sent ? Env.bytes(Error) : nullptr;
+  if (Sent && !Bytes)
+    return false;
+  if (Sent && (Bytes->size() < Head.size() ||
+               std::memcmp(Bytes->data(), Head.data(), Head.size()) != 0)) {
+    Error = "the environment was damaged, and is another now";
+    return false;
+  }
+  if (!Sent ||
+      !sendBytes(To, Bytes->data() + Head.size(), Bytes->size() - Head.size(),
+                 Progress, End) ||
       !To.send(EndMsg()) ||
       !To.send(VerifyEnvMsg(Env.platform(), Env.name()))) {
-    Error = To.whySendFailed();
+    Error = Clock::now() < End
+                ? To.whySendFailed()
+                : "it hasn't taken the environment within " +
+                      std::to_string(EnvironmentLimit.count()) + " s";
     return false;
   }
   std::unique_ptr<Msg> M = To.receive(Clock::now() + VerifyLimit, Error);
@@ -260,11 +281,16 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   Conn->setPause(J.TransferLimit);
 
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {
-    bool Good = sendEnvironment(J, *Conn, Env, Progress, Error);
+    Clock::time_point End = Clock::now() + EnvironmentLimit;
+    bool Good = sendEnvironment(J, *Conn, Env, Progress, End, Error);
     Table.sent(Node, Good);
-    if (!Good)
-      return forAll(N, nodeFailed(Error, *Conn));
+    if (!Good) {
+      Outcome O = nodeFailed(Error, *Conn);
+      O.TookTooLong |= Clock::now() >= End;
+      return forAll(N, O);
+    }
   }
+  J.Ready();
 
   CompileJob Compile;
   Compile.setLanguage(CompileJob::Lang_C);

@@ -66,6 +66,8 @@ struct RemoteJob {
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
   /// Told of each new DTLTO_STATE_..., and of progress now and then.
   std::function<void(uint32_t)> Report;
+  /// Called once the node has the environment.
+  std::function<void()> Ready;
   /// Told if the node can't run the environment.
   std::function<void(const Environment &)> Blacklist;
 };

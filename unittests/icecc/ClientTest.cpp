@@ -132,6 +132,16 @@ TEST_F(ClientTest, RequestsAreFew) {
   EXPECT_LE(N, 10u); // nothing is known of any slot
 }
 
+TEST_F(ClientTest, FewWaitForANode) {
+  Cluster->Answer = MockCluster::Grants::Never;
+  ASSERT_EQ(DTLTO_OK, open());
+  for (unsigned I = 0; I != 6; ++I)
+    ASSERT_TRUE(tryToSubmit("x"));
+  ASSERT_TRUE(Cluster->waitForRequests(2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(2u, Cluster->seen().Requests);
+}
+
 TEST_F(ClientTest, LoadIsWhatTheSchedulerTells) {
   std::mutex Held;
   MockServer Scheduler("", [&](MsgChannel &C) {
@@ -301,6 +311,16 @@ TEST_F(ClientTest, SlowTransferOfTheEnvironment) {
   EXPECT_NE(std::string::npos, D.Message.find(": it took ")) << D.Message;
   EXPECT_NE(std::string::npos, D.Message.find(" of the environment"));
   EXPECT_EQ(0u, Cluster->seen().Jobs);
+}
+
+/// Its daemon waits for the first piece, and does nothing else.
+TEST_F(ClientTest, AnEnvironmentBeginsWithLittle) {
+  std::ofstream(Folder + "/worker.tar.gz") << large();
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ("the bundle", compile().Object);
+  MockCluster::Seen S = Cluster->seen();
+  EXPECT_EQ(large().size(), S.EnvironmentBytes);
+  EXPECT_EQ(1024u, S.EnvironmentHead);
 }
 
 /// The system watches the machines of nodes, whatever libicecc thinks of it.

@@ -152,6 +152,8 @@ void MockCluster::serveJob(MsgChannel &C) {
       Bytes.append(reinterpret_cast<char *>(Chunk.buffer), Chunk.len);
       std::lock_guard<std::mutex> Lock(Mutex);
       S.LargestChunk = std::max(S.LargestChunk, Chunk.len);
+      if (!InJob && Bytes.size() == Chunk.len)
+        S.EnvironmentHead = Chunk.len;
       S.Chunks.push_back(Chunk.len);
     } else if (M->type == M_END && !InJob) {
       std::lock_guard<std::mutex> Lock(Mutex);

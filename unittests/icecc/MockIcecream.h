@@ -88,7 +88,7 @@ public:
     unsigned Environments = 0, Jobs = 0, Ends = 0, Blacklisted = 0;
     unsigned ClientJobs = 0, LocalDone = 0;
     std::vector<std::string> Flags, Compilers;
-    size_t EnvironmentBytes = 0, LargestChunk = 0;
+    size_t EnvironmentBytes = 0, EnvironmentHead = 0, LargestChunk = 0;
     std::vector<size_t> Chunks;       // of the last job's bundle
     std::vector<std::string> Bundles; // of batches; all other jobs have one
     unsigned Batches = 0;
