@@ -88,7 +88,13 @@ void Client::begin() {
   };
   ThreadSession::begin();
   if (!OnlyStatus)
-    Preparer = std::thread([this] { prepare(); });
+    Preparer = std::thread([this] {
+      try {
+        prepare();
+      } catch (const std::exception &E) { // no thread, or no memory
+        giveUp(E.what());
+      }
+    });
 }
 
 void Client::prepare() {
