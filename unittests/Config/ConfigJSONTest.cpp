@@ -890,8 +890,10 @@ TEST(ConfigJSONTest, LLVMOptionsFromElsewhere) {
   };
   EXPECT_EQ(with("[\"-unroll-count\",\"word\",\"-inline-threshold=1\"]"), "");
   EXPECT_EQ(with("[\"-stats\"]"), "-mllvm -stats");
-  EXPECT_EQ(with("[\"-unroll-count\",\"--info-output-file=f\"]"),
+  EXPECT_EQ(with("[\"-unroll-count=1\",\"--info-output-file=f\"]"),
             "-mllvm --info-output-file=f");
+  // That is the count to LLVM, and no good one.
+  EXPECT_EQ(with("[\"-unroll-count\",\"--info-output-file=f\"]"), "");
   EXPECT_EQ(with("[\"-mcpu=skylake\"]"), "-mllvm -mcpu=skylake");
   EXPECT_EQ(with("[\"word\"]"), "-mllvm word");
   EXPECT_EQ(with("[\"-stats\\n\\u001b\"]"), "-mllvm -stats\\0A\\1B");
