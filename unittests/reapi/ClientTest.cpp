@@ -835,8 +835,8 @@ TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
 
 /// Both jobs are told to be on their way while one sends what both need.
 TEST_F(ClientTest, ASlowUploadIsNoSilence) {
-  Timeout = 1;
-  server().SlowWrites = std::chrono::milliseconds(150);
+  Timeout = 2;
+  server().SlowWrites = std::chrono::milliseconds(250);
   ASSERT_EQ(DTLTO_OK, open());
   std::string Large(size_t(16) << 20, 'x');
   uint64_t A = submit("m", Large), B = submit("n", Large);
