@@ -36,7 +36,7 @@ std::vector<std::string> optionsThatAreSet(llvm::ArrayRef<std::string> Options);
 
 /// Returns the words of \p Options that a compiler must be given. Fails with
 /// one line that names the option where an option can't be given to a compiler,
-/// or where LLVM has an option set that isn't among \p Options.
+/// or where LLVM has taken an option more or less often than \p Options has it.
 llvm::Expected<std::vector<std::string>>
 llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
 
