@@ -223,9 +223,10 @@ void Client::takeAlong(Attempt &A) {
     return; // the host knows no frames, which tell the results apart
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    // What is in line is for all slots; for those that are still to be asked
-    // for first.
-    size_t Open = NumSlots - std::min(NumSlots, NumTrying);
+    // What is in line is for all slots; but some of it has a request of its own
+    // once there is room in the window.
+    unsigned Most = std::min(MaxTrying, MaxRequests);
+    size_t Open = Most - std::min(Most, NumTrying);
     size_t Share = 1 + (Line.size() - std::min(Line.size(), Open)) /
                            std::max(1u, NumSlots);
     uint64_t Cost = A.J.Cost;

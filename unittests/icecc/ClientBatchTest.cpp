@@ -56,6 +56,14 @@ TEST_F(ClientBatchTest, SmallJobsGoTogether) {
   EXPECT_TRUE(logged(DTLTO_LOG_DEBUG, ", in a batch of "));
 }
 
+TEST_F(ClientBatchTest, JobsThatWaitForTheWindowGoAlone) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_OK, compile().Status); // how short they are is known
+  submitAll(5); // as many requests as there may be at a time with one slot
+  waitForAll();
+  EXPECT_EQ(0u, closed().Batches);
+}
+
 TEST_F(ClientBatchTest, AHostThatKnowsNoFramesHasNone) {
   HostMinor = 3;
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
