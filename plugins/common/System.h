@@ -100,6 +100,19 @@ void putFile(const std::string &Path, const void *Data, size_t Size);
 void makeFolder(const std::string &Path);
 void removeFile(const std::string &Path);
 
+/// A file whose bytes serve as locks between processes; made if it isn't there.
+/// The locks belong to the descriptor, and end with it or with the process. -1
+/// with errno set if there is none: also where a lock would wait for a file
+/// server, and on a system that has no such locks. Opening may wait for one.
+int openLocks(const std::string &Path);
+void closeLocks(int Fd);
+/// Takes byte \p At, for this descriptor alone or shared, unless another has
+/// it; waits for nobody.
+bool lockByte(int Fd, uint64_t At, bool IsShared);
+void unlockByte(int Fd, uint64_t At);
+/// Another descriptor has the byte, shared or not.
+bool isLockedByOther(int Fd, uint64_t At);
+
 //===----------------------------------------------------------------------===//
 // The machine
 //===----------------------------------------------------------------------===//

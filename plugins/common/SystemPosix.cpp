@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h> // tcp_info: libc's ends early
 #include <sys/eventfd.h>
@@ -19,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 using namespace dtlto;
@@ -212,6 +214,71 @@ void os::putFile(const std::string &Path, const void *Data, size_t Size) {
 void os::makeFolder(const std::string &Path) { ::mkdir(Path.c_str(), 0777); }
 
 void os::removeFile(const std::string &Path) { ::unlink(Path.c_str()); }
+
+/// File systems whose locks are a server's.
+static bool isRemote(const struct statfs &Of) {
+  switch (static_cast<uint32_t>(Of.f_type)) {
+  case NFS_SUPER_MAGIC:
+  case SMB_SUPER_MAGIC:
+  case SMB2_SUPER_MAGIC:
+  case CIFS_SUPER_MAGIC:
+  case CEPH_SUPER_MAGIC:
+  case FUSE_SUPER_MAGIC:
+  case AFS_SUPER_MAGIC:
+  case AFS_FS_MAGIC:
+  case V9FS_MAGIC:
+  case CODA_SUPER_MAGIC:
+  case OCFS2_SUPER_MAGIC:
+    return true;
+  default:
+    return false;
+  }
+}
+
+int os::openLocks(const std::string &Path) {
+  int Fd = ::open(
+      Path.c_str(),
+      O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+  if (Fd == -1)
+    return -1;
+  struct stat Is;
+  struct statfs On;
+  if (fstat(Fd, &Is) == 0 && S_ISREG(Is.st_mode) && fstatfs(Fd, &On) == 0 &&
+      !isRemote(On))
+    return Fd;
+  ::close(Fd);
+  errno = ENOLCK;
+  return -1;
+}
+
+void os::closeLocks(int Fd) { ::close(Fd); }
+
+/// Open file description locks: those of POSIX are a process's, which may have
+/// two sessions.
+static bool lock(int Fd, int Command, short Type, uint64_t At,
+                 struct flock *Answer = nullptr) {
+  struct flock L = {};
+  L.l_type = Type;
+  L.l_whence = SEEK_SET;
+  L.l_start = static_cast<off_t>(At);
+  L.l_len = 1;
+  bool Ok = ::fcntl(Fd, Command, &L) == 0;
+  if (Answer)
+    *Answer = L;
+  return Ok;
+}
+
+bool os::lockByte(int Fd, uint64_t At, bool IsShared) {
+  return lock(Fd, F_OFD_SETLK, IsShared ? F_RDLCK : F_WRLCK, At);
+}
+
+void os::unlockByte(int Fd, uint64_t At) { lock(Fd, F_OFD_SETLK, F_UNLCK, At); }
+
+bool os::isLockedByOther(int Fd, uint64_t At) {
+  struct flock Answer;
+  return lock(Fd, F_OFD_GETLK, F_WRLCK, At, &Answer) &&
+         Answer.l_type != F_UNLCK;
+}
 
 //===----------------------------------------------------------------------===//
 // The machine

@@ -281,6 +281,16 @@ void os::makeFolder(const std::string &Path) { ::_wmkdir(wide(Path).c_str()); }
 
 void os::removeFile(const std::string &Path) { ::_wunlink(wide(Path).c_str()); }
 
+// There is no $DISTCC_DIR that others would look into.
+int os::openLocks(const std::string &) {
+  errno = ENOLCK;
+  return -1;
+}
+void os::closeLocks(int) {}
+bool os::lockByte(int, uint64_t, bool) { return false; }
+void os::unlockByte(int, uint64_t) {}
+bool os::isLockedByOther(int, uint64_t) { return false; }
+
 //===----------------------------------------------------------------------===//
 // The machine
 //===----------------------------------------------------------------------===//

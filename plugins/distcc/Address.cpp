@@ -18,15 +18,23 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
+bool dtlto::distcc::isOurLack(int Errno) {
+  return Errno == EMFILE || Errno == ENFILE || Errno == ENOBUFS ||
+         Errno == ENOMEM || Errno == EAGAIN;
+}
+
 static Resolved lookUp(const std::string &Name, uint16_t Port) {
   Resolved R;
   addrinfo Hints = {};
   Hints.ai_socktype = SOCK_STREAM;
   Hints.ai_flags = AI_NUMERICSERV;
   addrinfo *List = nullptr;
+  errno = 0;
   int Status =
       ::getaddrinfo(Name.c_str(), std::to_string(Port).c_str(), &Hints, &List);
   if (Status != 0) {
+    // Of other errors of the resolver, too, one of these may be the reason.
+    R.IsOurLack = Status == EAI_MEMORY || errno == EMFILE || errno == ENFILE;
     R.Error = os::lookUpErrorText(Status);
     return R;
   }
@@ -56,6 +64,7 @@ void dtlto::distcc::resolve(const std::string &Name, uint16_t Port,
   } catch (const std::system_error &E) {
     Resolved R;
     R.Error = std::string("no thread to look it up: ") + E.what();
+    R.IsOurLack = true;
     Box->post([Then, R] { Then(R); });
   }
 }

@@ -26,7 +26,11 @@ struct Address {
 struct Resolved {
   std::vector<Address> Addresses; // in the order in which to try them
   std::string Error;              // one line; empty if there are addresses
+  bool IsOurLack = false;         // this machine had no means to look it up
 };
+
+/// Whether it is descriptors, memory or processes that are missing here.
+bool isOurLack(int Errno);
 
 /// Looks \p Name up on a thread of its own, since the system's resolver may
 /// take as long as it likes, and posts a letter that calls \p Then. The thread

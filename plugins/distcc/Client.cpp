@@ -256,6 +256,7 @@ void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
 
 /// Gives waiting jobs to idle slots.
 void Client::assign() {
+  TheFarm.yield();
   std::deque<uint64_t> Waiting = std::move(Queue);
   Queue.clear();
   for (uint64_t Id : Waiting) {
@@ -274,6 +275,7 @@ void Client::assign() {
     else
       startRemote(J, *H);
   }
+  TheFarm.settle(!Queue.empty());
 }
 
 void Client::startRemote(Job &J, Host &H) {
@@ -445,6 +447,7 @@ void Client::putBack(Job &J, const std::string &Why) {
   J.LastError = Why;
   if (J.Cancelled)
     return finish(J, DTLTO_CANCELLED, "");
+  TheFarm.endSharing();
   if (Running.empty())
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Why);
   if (MaxRunning == SIZE_MAX)

@@ -19,12 +19,6 @@ static constexpr Clock::duration MaxEnd = 1s;
 // Moved in one turn, so that no connection keeps the others waiting.
 static constexpr size_t MaxTurn = size_t(4) << 20;
 
-/// Whether it is descriptors, memory or processes that are missing here.
-static bool isExhausted(int Errno) {
-  return Errno == EMFILE || Errno == ENFILE || Errno == ENOBUFS ||
-         Errno == ENOMEM || Errno == EAGAIN;
-}
-
 Connection::Connection(const HostSpec &Host,
                        const std::vector<Address> &Addresses,
                        std::shared_ptr<const Request> Req, const Settings &S,
@@ -41,7 +35,7 @@ Connection::Connection(const HostSpec &Host,
   Fd = spawnSsh(S.SshCommand, Host, Pid);
   if (Fd >= 0)
     enter(Sending);
-  else if (isExhausted(errno))
+  else if (isOurLack(errno))
     fail(Exhausted, "this machine can't start '" + S.SshCommand[0] +
                         "': " + os::errorText(errno));
   else
@@ -104,7 +98,7 @@ void Connection::connectNext() {
       return;
     }
     Error = os::errorText(errno);
-    if (isExhausted(errno))
+    if (isOurLack(errno))
       return fail(Exhausted, "this machine can't open a connection: " + Error);
   }
   fail(Unreachable,

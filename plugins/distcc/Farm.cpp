@@ -22,13 +22,16 @@ static constexpr Clock::duration MaxProbe = 30s;
 // A compiler says its version in a few hundred bytes. So no host is being asked
 // for longer than about two minutes.
 static constexpr uint64_t MaxProbeReply = 64 << 10;
+// What this machine lacks may come in this time.
+static constexpr Clock::duration MaxLack = 3s;
 
 Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
            bool CanRunHere, Log &TheLog, std::shared_ptr<Mailbox> Box,
            Reaper &Children)
     : S(S), LlvmVersion(std::move(LlvmVersion)), Linker(std::move(Linker)),
       CanRunHere(CanRunHere), TheLog(TheLog), Box(std::move(Box)),
-      Children(Children), ProbeRequest(buildProbe(S.Compiler)) {
+      Children(Children), ProbeRequest(buildProbe(S.Compiler)),
+      Sharing(Hosts, TheLog, S.patience()) {
   for (const HostSpec &Spec : S.Hosts) {
     Hosts.push_back(std::make_unique<Host>(Spec, Hosts.size()));
     Host &H = *Hosts.back();
@@ -39,6 +42,8 @@ Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
 }
 
 void Farm::start() {
+  if (!S.OnlyStatus)
+    Sharing.open(S.LockFile, Box);
   for (auto &H : Hosts)
     find(*H);
 }
@@ -67,7 +72,8 @@ void Farm::find(Host &H) {
 
 void Farm::probe(Host &H, Resolved R) {
   if (!R.Error.empty())
-    return rest(H, "can't be found: " + R.Error);
+    return R.IsOurLack ? lack(H, "can't be looked up: " + R.Error)
+                       : rest(H, "can't be found: " + R.Error);
   H.State = Host::Probing;
   H.Addresses = std::move(R.Addresses);
   H.Probe = std::make_unique<Connection>(
@@ -93,6 +99,7 @@ void Farm::probeEnded(Host &H) {
     TheLog.debug(H.Name + ": has " + S.Compiler + " " + LlvmVersion + ", " +
                  std::to_string(H.Slots) + " slots");
     H.State = Host::Usable;
+    H.LackUntil = {};
     H.IsProven = true;
     H.SaidWhy = false;
     return;
@@ -129,8 +136,7 @@ void Farm::probeEnded(Host &H) {
   case Connection::Lost:
     return rest(H, P->error());
   case Connection::Exhausted:
-    // That is no fault of the host's. Soon there may be one.
-    return rest(H, P->error(), 1s);
+    return lack(H, P->error());
   case Connection::Nonsense:
     return leaveOut(H, "is no distccd: " + P->error());
   }
@@ -159,6 +165,14 @@ void Farm::say(const std::string &Text) {
     TheLog.debug(Text);
   else
     TheLog.warning(Text);
+}
+
+/// That is no fault of the host's.
+void Farm::lack(Host &H, const std::string &Why) {
+  Sharing.end();
+  if (H.LackUntil == Clock::time_point())
+    H.LackUntil = Clock::now() + MaxLack;
+  rest(H, Why, 1s);
 }
 
 /// Says why, but not again for each try while nothing works.
@@ -240,6 +254,8 @@ void Farm::recordRefuted(const std::string &Name, int32_t Status) {
 }
 
 Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
+  if (!Sharing.isReady())
+    return nullptr;
   auto Rank = [&](const Host &H) {
     return H.Name == Avoid ? 2 : H.isSuspect() ? 1 : 0;
   };
@@ -249,16 +265,19 @@ Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
   for (auto &H : Hosts)
     if (mayTake(*H, Tried))
       BestRank = std::min(BestRank, Rank(*H));
-  Host *Best = nullptr;
-  for (auto &H : Hosts) {
-    if (!H->hasRoom() || Tried[H->Index] || Rank(*H) > BestRank)
-      continue;
-    // Unknown is taken for fast: else it would never be known.
-    if (!Best ||
-        (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
-      Best = H.get();
+  while (true) {
+    Host *Best = nullptr;
+    for (auto &H : Hosts) {
+      if (!H->hasRoom() || Tried[H->Index] || Rank(*H) > BestRank)
+        continue;
+      // Unknown is taken for fast: else it would never be known.
+      if (!Best ||
+          (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
+        Best = H.get();
+    }
+    if (!Best || Sharing.reserve(*Best))
+      return Best;
   }
-  return Best;
 }
 
 bool Farm::anyRoom() const {
@@ -336,7 +355,7 @@ Farm::report(std::chrono::milliseconds Waited) const {
       // Cores aren't told; distccd has about as many slots.
       if (H->LoadHundredths != UINT32_MAX && H->Slots)
         R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
-    } else if (H->mayBecomeUsable()) {
+    } else if (H->State == Host::Resolving || H->State == Host::Probing) {
       std::string Time = std::to_string(Waited.count()) + " ms";
       R.Why = H->State == Host::Resolving
                   ? "its address was not found within " + Time
@@ -349,7 +368,8 @@ Farm::report(std::chrono::milliseconds Waited) const {
   return All;
 }
 
-void Farm::prepare(Poller &P) {
+void Farm::prepare(Poller &P) const {
+  Sharing.prepare(P);
   for (auto &Owned : Hosts) {
     Host *H = Owned.get();
     if (H->Probe) {
@@ -369,6 +389,7 @@ void Farm::prepare(Poller &P) {
 }
 
 void Farm::checkTime(Clock::time_point Now) {
+  Sharing.checkTime(Now);
   for (auto &H : Hosts) {
     if (H->Probe) {
       H->Probe->checkTime(Now);

@@ -16,6 +16,7 @@
 #include "Host.h"
 #include "Log.h"
 #include "Poller.h"
+#include "SlotSharing.h"
 #include "dtlto/sdk/Status.hpp"
 
 namespace dtlto::distcc {
@@ -35,12 +36,19 @@ public:
   /// What this link knows of its tries: a bit for each host, by index.
   using HostSet = std::vector<bool>;
 
-  /// A usable host with an idle slot that is not in \p Tried, or null. The
-  /// fastest first; those that have not shown their speed before, in the order
-  /// of the list. One that is suspect or, worse, called \p Avoid, only where
-  /// there is no better one, be that busy or not.
+  /// A usable host with an idle slot that is not in \p Tried, or null; no other
+  /// link has that slot. The fastest first; those that have not shown their
+  /// speed before, in the order of the list. One that is suspect or, worse,
+  /// called \p Avoid, only where there is no better one, be that busy or not.
   Host *choose(const HostSet &Tried, const std::string &Avoid = {});
   bool anyRoom() const;
+  /// Before jobs are given to hosts: slots that other links wait for are theirs
+  /// now.
+  void yield() { Sharing.yield(); }
+  /// After that: what was not needed is given back. \p JobsWait: for a slot.
+  void settle(bool JobsWait) { Sharing.settle(JobsWait); }
+  /// This machine lacks descriptors: locks need one, too.
+  void endSharing() { Sharing.end(); }
   /// A host that is not in \p Tried is usable, or may be soon.
   bool mayTake(const HostSet &Tried) const;
   /// The same for any host at all.
@@ -57,7 +65,7 @@ public:
   /// The linker has found that host's result, of this status, to be wrong.
   void recordRefuted(const std::string &Name, int32_t Status);
 
-  void prepare(Poller &P);
+  void prepare(Poller &P) const;
   void checkTime(Clock::time_point Now);
 
   Host &host(size_t Index) { return *Hosts[Index]; }
@@ -82,6 +90,7 @@ private:
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);
   void compareVersion(Host &H, std::string Line);
+  void lack(Host &H, const std::string &Why);
   void rest(Host &H, const std::string &Why);
   void rest(Host &H, const std::string &Why, Clock::duration Period);
   void leaveOut(Host &H, const std::string &Why);
@@ -96,6 +105,7 @@ private:
   const std::shared_ptr<const Request> ProbeRequest;
   std::vector<std::unique_ptr<Host>> Hosts;
   const Host *FirstProven = nullptr; // others' versions are compared with it
+  SlotSharing Sharing;
 };
 
 } // namespace dtlto::distcc

@@ -10,19 +10,32 @@
 
 using namespace dtlto::distcc;
 
-/// The slot's number.
+Host::Slot *Host::idleSlot() {
+  for (Slot &S : InSlot)
+    if (!S.Job && S.IsOurs)
+      return &S;
+  return nullptr;
+}
+
 int Host::take(uint64_t Job) {
   ++NumBusy;
-  auto It = std::find(InSlot.begin(), InSlot.end(), 0);
-  if (It == InSlot.end())
-    It = InSlot.insert(It, 0);
-  *It = Job;
-  return static_cast<int>(It - InSlot.begin());
+  Slot *To = idleSlot();
+  for (size_t I = 0; !To && I != InSlot.size(); ++I)
+    if (!InSlot[I].Job)
+      To = &InSlot[I];
+  if (!To)
+    To = &InSlot.emplace_back();
+  To->Job = Job;
+  return static_cast<int>(To - InSlot.data());
 }
 
 void Host::release(uint64_t Job) {
   --NumBusy;
-  *std::find(InSlot.begin(), InSlot.end(), Job) = 0;
+  for (Slot &S : InSlot)
+    if (S.Job == Job) {
+      S.Job = 0;
+      IsTaken &= !S.IsOurs;
+    }
 }
 
 void Host::learn(uint64_t Cost, Clock::duration Took) {

@@ -22,6 +22,7 @@
 #define DTLTO_DISTCC_HOST_H
 
 #include "Connection.h"
+#include "SlotLocks.h"
 #include "StatsQuery.h"
 
 namespace dtlto::distcc {
@@ -30,11 +31,13 @@ struct Host {
   enum StateTy { Resolving, Probing, Usable, Resting, Out };
 
   Host(HostSpec Spec, size_t Index)
-      : Spec(std::move(Spec)), Index(Index), Name(this->Spec.display()) {}
+      : Spec(std::move(Spec)), Index(Index), Name(this->Spec.display()),
+        Key(SlotLocks::host(Name)) {}
 
   const HostSpec Spec;
   const size_t Index; // in the list
   const std::string Name;
+  const SlotLocks::Host Key;
 
   StateTy State = Resolving;
   /// A name may have several, each of another machine. A host that is usable
@@ -44,14 +47,27 @@ struct Host {
   std::unique_ptr<Connection> Probe;
   std::unique_ptr<StatsQuery> Stats; // runs beside the probe
   Clock::time_point RestsUntil;
+  /// It rests for what this machine lacks, which may come until then.
+  Clock::time_point LackUntil;
   bool SaidWhy = false; // why it rests, since it last was of use
   std::string Why;      // it rests, or is out
   std::string Version;  // what its compiler last said of itself
 
   unsigned Slots = 0; // jobs at the same time
-  /// The job of each slot, by id; 0: idle. Monitors show slots by number.
-  std::vector<uint64_t> InSlot;
+  struct Slot {
+    uint64_t Job = 0;         // its id; 0: idle
+    bool IsOurs = false;      // other links leave it alone
+    Clock::time_point Since;  // that
+    Clock::time_point Yields; // until then, to another link
+  };
+  std::vector<Slot> InSlot; // monitors show slots by number
   unsigned NumBusy = 0;
+  bool IsTaken = false; // other links have the slots that this one doesn't
+  bool SaidTaken = false;
+  bool Awaits = false; // others have been told that this link needs a slot
+  /// So long a slot is kept though another link needs one.
+  static constexpr Clock::duration MinTenure = std::chrono::milliseconds(500);
+  Clock::duration Tenure = MinTenure;
   unsigned NumDone = 0;
   uint32_t LoadHundredths = UINT32_MAX; // as its statistics port says
 
@@ -70,13 +86,19 @@ struct Host {
   /// It may be one that fails to compile whatever it gets, in no time, or one
   /// that is frozen.
   bool isSuspect() const { return NumErrors >= MaxWrong; }
-  bool hasRoom() const { return State == Usable && NumBusy < Slots; }
+  bool hasRoom() const {
+    return State == Usable && NumBusy < Slots && !IsTaken;
+  }
   bool mayBecomeUsable() const {
-    return State == Resolving || State == Probing;
+    return State == Resolving || State == Probing ||
+           (State == Resting && Clock::now() < LackUntil);
   }
 
+  /// Returns the slot's number: of one that is this link's, if there is any.
   int take(uint64_t Job);
   void release(uint64_t Job);
+  /// An idle one that is this link's, or null.
+  Slot *idleSlot();
   void learn(uint64_t Cost, Clock::duration Took);
 };
 

@@ -193,8 +193,10 @@ SettingsStatus Reader::readVariables() {
   else if (const char *Home = value(os::HomeVariable))
     DistccDir = std::string(Home) + "/.distcc";
 #ifndef _WIN32 // where there are no monitors
-  if (!DistccDir.empty())
+  if (!DistccDir.empty()) {
     S.StateDir = DistccDir + "/state";
+    S.LockFile = DistccDir + "/lock/dtlto";
+  }
 #endif
 
   if (SettingsStatus Status = readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout);

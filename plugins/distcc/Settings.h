@@ -59,6 +59,9 @@ struct Settings {
 
   /// Where distccmon-text looks: $DISTCC_DIR/state. Empty if there is no home.
   std::string StateDir;
+  /// What links of this user share slots by: $DISTCC_DIR/lock/dtlto. Empty:
+  /// nothing.
+  std::string LockFile;
 };
 
 enum class SettingsStatus {

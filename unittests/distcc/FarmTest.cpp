@@ -8,6 +8,7 @@
 #include "FakeHost.h"
 #include "FakeResolver.h"
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -267,6 +268,35 @@ TEST_F(FarmTest, NoFileDescriptorForAConnection) {
   EXPECT_EQ(Host.warnings()[0].find(
                 L.name() + ": this machine can't open a connection: Too many"),
             0u);
+}
+
+TEST_F(FarmTest, AFileDescriptorThatComesLater) {
+  MockDistccd A;
+  FakeHost Host;
+  auto One = std::make_unique<FewFiles>(1);
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  uint64_t Id = Host.submit(smallJob("x.o"));
+  Host.waitForLog("this machine can't open a connection: Too many");
+  One.reset();
+  EXPECT_EQ(Host.wait(Id).Object, objectOf("x.o"));
+  EXPECT_EQ(Host.warnings().size(), 1u);
+}
+
+TEST_F(FarmTest, AFileDescriptorForTheResolverComesLater) {
+  MockDistccd A;
+  std::atomic<unsigned> NumAsked{0};
+  setResolver([&](const std::string &) -> std::vector<std::string> {
+    if (++NumAsked != 1)
+      return {"127.0.0.1"};
+    errno = EMFILE;
+    return {};
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=name.test:" + std::to_string(A.port())}),
+            DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
+  Host.waitForLog("can't be looked up: ");
+  setResolver(nullptr);
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,7 +71,7 @@ protected:
 };
 } // namespace
 
-TEST_F(HungFolderTest, StateFiles) {
+TEST_F(HungFolderTest, StateFilesAndLocks) {
   MockDistccd A;
   FakeHost Host;
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
@@ -81,7 +81,7 @@ TEST_F(HungFolderTest, StateFiles) {
               objectOf(Output));
   }
   Host.close();
-  EXPECT_EQ(NumHanging, 1u);
+  EXPECT_EQ(NumHanging, 2u); // a thread for each
   EXPECT_TRUE(Host.warnings().empty());
 }
 
