@@ -30,6 +30,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include <algorithm>
+#include <csignal>
 
 namespace lld {
 /// Of LLD's libraries. Version.h has it, too, but can't be included where LLD
@@ -118,6 +119,11 @@ int main(int Argc, char **Argv) {
                                         " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
   if (!Opts.Plugin.empty()) {
+#ifndef _WIN32
+    // Some programs start others with this ignored, whose children then can't
+    // be waited for.
+    std::signal(SIGCHLD, SIG_DFL);
+#endif
     if (Error E = checkLLVM())
       return refuse(Args[0], std::move(E));
     Opts.Linker = lld::getLLDVersion();

@@ -176,8 +176,15 @@ bool Program::hasEnded() {
   // Its number is nobody else's before it is waited for, so the guard can't end
   // a stranger.
   if (::waitid(P_PID, static_cast<id_t>(Pid), &Info,
-               WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      Info.si_pid == 0)
+               WEXITED | WNOHANG | WNOWAIT) != 0) {
+    if (errno != ECHILD)
+      return false;
+    // This process ignores SIGCHLD, or another part of it has waited.
+    Folder.unwatch(Pid);
+    How = "ended, and nobody knows how";
+    return Ended = true;
+  }
+  if (Info.si_pid == 0)
     return false;
   if (Info.si_code == CLD_EXITED && Info.si_status == 0) {
     Folder.unwatch(Pid);

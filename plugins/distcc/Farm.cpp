@@ -72,7 +72,7 @@ void Farm::find(Host &H) {
 
 void Farm::probe(Host &H, Resolved R) {
   if (!R.Error.empty())
-    return R.IsOurLack ? lack(H, "can't be looked up: " + R.Error)
+    return R.IsOurLack ? lack(H, "this machine can't look it up: " + R.Error)
                        : rest(H, "can't be found: " + R.Error);
   H.State = Host::Probing;
   H.Addresses = std::move(R.Addresses);

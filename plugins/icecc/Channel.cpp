@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <icecc/comm.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -124,11 +125,24 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     }
   }
   // Waits for the other side's version for some seconds. If it gives up, it
-  // closes the socket.
+  // closes the socket, whose number may be another's at once. So an interrupt
+  // has a number of its own, if there is one left.
+  int Same = ::fcntl(Socket, F_DUPFD_CLOEXEC, 0);
+  if (Same != -1) {
+    I.add(Same);
+    I.remove(Socket);
+  }
   Result->C.reset(
       Service::createChannel(Socket, const_cast<sockaddr *>(To), AddressSize));
+  if (Same != -1) {
+    if (Result->C)
+      I.add(Socket);
+    I.remove(Same);
+    ::close(Same);
+  }
   if (!Result->C) {
-    I.remove(Socket);
+    if (Same == -1)
+      I.remove(Socket);
     Result->Socket = -1;
     Error = Name + ": no icecream daemon answers there";
     return nullptr;

@@ -47,9 +47,10 @@ void Cluster::start(std::function<void()> TheChanged) {
   sigset_t All, Old;
   sigfillset(&All);
   pthread_sigmask(SIG_SETMASK, &All, &Old);
+  std::shared_ptr<void> Unmask( // also where there is no thread to be had
+      nullptr, [&](void *) { pthread_sigmask(SIG_SETMASK, &Old, nullptr); });
   // It calls nobody after stop(), and plugins are never unloaded.
   std::thread([Self = shared_from_this()] { Self->run(); }).detach();
-  pthread_sigmask(SIG_SETMASK, &Old, nullptr);
 }
 
 void Cluster::stop() {

@@ -17,11 +17,15 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace dtlto::sdk;
 using Clock = std::chrono::steady_clock;
 
+// Descriptors or processes that this machine lacks are waited for while other
+// jobs run, and so long after that.
+static constexpr std::chrono::seconds MaxLack{3};
 // The worker stops at 64 KiB; this is for what isn't one.
 static constexpr size_t MaxStderr = 1 << 20;
 
@@ -100,6 +104,27 @@ static int spawn(const std::string &Worker, const char *Option, int In, int Out,
   return Why;
 }
 
+/// Starts the worker, with a socket to each of its streams. Returns an errno
+/// with the words before it in \p Problem, or 0.
+static int start(const std::string &Worker, const char *Option, Fd &In, Fd &Out,
+                 Fd &Err, Child &Process, std::string &Problem) {
+  Fd TheirIn, TheirOut, TheirErr;
+  int Why = 0;
+  if (!makeChannel(In, TheirIn) || !makeChannel(Out, TheirOut) ||
+      !makeChannel(Err, TheirErr)) {
+    Why = errno;
+    Problem = "no socket for a worker: ";
+  } else if ((Why = spawn(Worker, Option, TheirIn.N, TheirOut.N, TheirErr.N,
+                          Process.Pid)) != 0) {
+    Process.Pid = -1;
+    Problem = "can't start '" + Worker + "': ";
+  }
+  if (Why != 0)
+    for (Fd *F : {&In, &Out, &Err})
+      F->close();
+  return Why;
+}
+
 /// Reads what is there. Returns false at the end of file.
 static bool readSome(int From, std::vector<char> &To, size_t Max) {
   char Buffer[64 << 10];
@@ -148,21 +173,24 @@ Result WorkerProcesses::run(const Job &J) const {
     return Fail(DTLTO_CANCELLED, "");
   Bundle B = J.bundle();
   J.state(DTLTO_STATE_RUNNING, R.Worker);
-  Fd In, Out, Err, TheirIn, TheirOut, TheirErr;
-  if (!makeChannel(In, TheirIn) || !makeChannel(Out, TheirOut) ||
-      !makeChannel(Err, TheirErr))
-    return Fail(DTLTO_ERROR_INFRASTRUCTURE,
-                std::string("no socket for a worker: ") + std::strerror(errno));
+  Fd In, Out, Err;
   Child Process;
-  if (int Why = spawn(Program, J.resultOption(), TheirIn.N, TheirOut.N,
-                      TheirErr.N, Process.Pid)) {
-    Process.Pid = -1;
-    return Fail(DTLTO_ERROR_INFRASTRUCTURE,
-                "can't start '" + Program + "': " + std::strerror(Why));
+  std::string Problem;
+  Clock::time_point Since = Clock::now();
+  while (int Why =
+             start(Program, J.resultOption(), In, Out, Err, Process, Problem)) {
+    bool IsLack = Why == EMFILE || Why == ENFILE || Why == ENOMEM ||
+                  Why == ENOBUFS || Why == EAGAIN;
+    if (NumRunning)
+      Since = Clock::now();
+    if (!IsLack || Clock::now() - Since > MaxLack)
+      return Fail(DTLTO_ERROR_INFRASTRUCTURE, Problem + std::strerror(Why));
+    if (J.isCancelled())
+      return Fail(DTLTO_CANCELLED, "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  TheirIn.close();
-  TheirOut.close();
-  TheirErr.close();
+  ++NumRunning;
+  std::shared_ptr<void> Leave(nullptr, [this](void *) { --NumRunning; });
 
   Clock::time_point Deadline = Clock::now() + Limit;
   auto Next = B.begin();

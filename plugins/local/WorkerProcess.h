@@ -15,6 +15,7 @@
 #define DTLTO_LOCAL_WORKERPROCESS_H
 
 #include "dtlto/sdk/Plugin.hpp"
+#include <atomic>
 
 class WorkerProcesses {
 public:
@@ -33,6 +34,7 @@ public:
 private:
   std::string Program;
   [[maybe_unused]] const std::chrono::seconds Limit; // not on Windows
+  mutable std::atomic<unsigned> NumRunning{0};
 };
 
 #endif // DTLTO_LOCAL_WORKERPROCESS_H

@@ -30,18 +30,20 @@ WorkerFile::~WorkerFile() {
     ::munmap(const_cast<char *>(Data), Size);
 }
 
-bool WorkerFile::open(const std::string &Path, std::string &Error) {
+int WorkerFile::open(const std::string &Path, std::string &Error) {
   int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int Why = 0;
   struct stat St;
   if (Fd < 0 || ::fstat(Fd, &St) != 0) {
-    Error = std::strerror(errno);
+    Error = std::strerror(Why = errno);
   } else if (!S_ISREG(St.st_mode) || !(St.st_mode & S_IXUSR)) {
+    Why = ENOEXEC;
     Error = "it is no program";
   } else {
     void *Bytes =
         ::mmap(nullptr, size_t(St.st_size), PROT_READ, MAP_PRIVATE, Fd, 0);
     if (Bytes == MAP_FAILED) {
-      Error = std::strerror(errno);
+      Error = std::strerror(Why = errno);
     } else {
       Data = static_cast<const char *>(Bytes);
       Size = size_t(St.st_size);
@@ -49,7 +51,7 @@ bool WorkerFile::open(const std::string &Path, std::string &Error) {
   }
   if (Fd >= 0)
     ::close(Fd);
-  return Data;
+  return Why;
 }
 
 //===----------------------------------------------------------------------===//

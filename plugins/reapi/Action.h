@@ -53,8 +53,8 @@ public:
   WorkerFile() = default;
   ~WorkerFile();
   WorkerFile(const WorkerFile &) = delete;
-  /// False with \p Error if \p Path can't be used as a worker.
-  bool open(const std::string &Path, std::string &Error);
+  /// An errno with \p Error if \p Path can't be used as a worker, or 0.
+  int open(const std::string &Path, std::string &Error);
   std::string_view bytes() const { return {Data, Size}; }
 
 private:

@@ -7,6 +7,7 @@
 
 #include "Client.h"
 #include "Text.h"
+#include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <future>
@@ -72,7 +73,12 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), TheServer(S), InFlight(S.Jobs) {
   std::string Error;
-  if (S.sendsWorker() && !Worker.open(S.WorkerFile, Error))
+  int Why = S.sendsWorker() ? Worker.open(S.WorkerFile, Error) : 0;
+  if (Why == EMFILE || Why == ENFILE || Why == ENOMEM)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "can't open the worker " +
+                                                     quote(S.WorkerFile) +
+                                                     ": " + Error);
+  if (Why != 0)
     throw sdk::Error(DTLTO_ERROR_CALLER,
                      "the worker " + quote(S.WorkerFile) +
                          " can't be used: " + Error +

@@ -160,6 +160,8 @@ int main(int Argc, char **Argv) {
   noteParent();
 #ifndef _WIN32
   ::signal(SIGPIPE, SIG_IGN);
+  // Where that is ignored, children can't be waited for.
+  ::signal(SIGCHLD, SIG_DFL);
 #endif
   auto *Errors = new StatusLine(errs());
   auto Refuse = [&](Error E) {

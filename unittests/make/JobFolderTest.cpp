@@ -238,3 +238,15 @@ TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
     std::this_thread::sleep_for(10ms);
   EXPECT_FALSE(fs::exists(Top / "app.jobs"));
 }
+
+// Where SIGCHLD is ignored, nobody hears how it has ended.
+TEST_F(JobFolderTest, AProgramThatCannotBeWaitedFor) {
+  auto F = make();
+  auto Before = std::signal(SIGCHLD, SIG_IGN);
+  Program P(*F, {"/bin/true"}, {});
+  for (unsigned I = 0; I != 1000 && !P.hasEnded(); ++I)
+    std::this_thread::sleep_for(10ms);
+  std::signal(SIGCHLD, Before);
+  EXPECT_TRUE(P.hasEnded());
+  EXPECT_EQ(P.how(), "ended, and nobody knows how");
+}
