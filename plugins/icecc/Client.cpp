@@ -276,7 +276,7 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
       --NumTrying;
       if (J.Settled)
         --NumSettled;
-      else
+      else if (!J.Stop.raised()) // a cancelled one says nothing of the cluster
         Window = std::max(1u, Window / 2);
       J.Settled = false;
       admit();

@@ -30,14 +30,21 @@ Expected<PrefixReplace> dtlto::parsePrefixReplace(StringRef Value) {
                        /*IsSet=*/true};
 }
 
+/// Not each file system says it with the name.
+static bool isFile(const sys::fs::directory_entry &E) {
+  sys::fs::file_type Type = E.type();
+  if (Type == sys::fs::file_type::type_unknown)
+    Type = sys::fs::get_file_type(E.path(), /*Follow=*/false);
+  return Type == sys::fs::file_type::regular_file;
+}
+
 /// The names of all shards below \p Folder. Links aren't followed.
 static Expected<std::vector<std::string>> findShards(StringRef Folder) {
   std::vector<std::string> Found;
   std::error_code EC;
   for (sys::fs::recursive_directory_iterator I(Folder, EC, false), End;
        I != End && !EC; I.increment(EC))
-    if (StringRef(I->path()).ends_with(IndexSuffix) &&
-        I->type() == sys::fs::file_type::regular_file)
+    if (StringRef(I->path()).ends_with(IndexSuffix) && isFile(*I))
       Found.push_back(I->path());
   if (EC)
     return failure("the folder '" + printable(Folder) +
