@@ -275,7 +275,7 @@ void Client::assign() {
     else
       startRemote(J, *H);
   }
-  TheFarm.settle(!Queue.empty());
+  TheFarm.settle(Running.size() < MaxRunning ? Queue.size() : 0);
 }
 
 void Client::startRemote(Job &J, Host &H) {

@@ -44,12 +44,33 @@ Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
 void Farm::start() {
   if (!S.OnlyStatus)
     Sharing.open(S.LockFile, Box);
+  askSpares(S.OnlyStatus ? UINT64_MAX : S.NumJobs);
+}
+
+/// Hosts that are being asked will have slots for some of the jobs. But one
+/// that takes its time may be frozen.
+void Farm::askSpares(uint64_t NumJobs) {
+  uint64_t Soon = 0;
   for (auto &H : Hosts)
-    find(*H);
+    if (H->isBeingAsked() && Clock::now() < H->AskedAt + S.quickProbe())
+      Soon += H->Slots;
+  for (auto &H : Hosts)
+    if (H->State == Host::Spare &&
+        (Soon < NumJobs || H->Spec.Kind == HostKind::Local)) {
+      Soon += H->Slots;
+      find(*H);
+    }
+}
+
+void Farm::settle(size_t NumWaiting) {
+  Sharing.settle(NumWaiting != 0);
+  HasWaiting = NumWaiting != 0;
+  askSpares(NumWaiting);
 }
 
 void Farm::find(Host &H) {
   H.State = Host::Resolving;
+  H.AskedAt = Clock::now();
   H.NumErrors = H.NumRefuted = 0;
   H.IsProven = H.Spec.Kind == HostKind::Local;
   switch (H.Spec.Kind) {
@@ -355,7 +376,7 @@ Farm::report(std::chrono::milliseconds Waited) const {
       // Cores aren't told; distccd has about as many slots.
       if (H->LoadHundredths != UINT32_MAX && H->Slots)
         R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
-    } else if (H->State == Host::Resolving || H->State == Host::Probing) {
+    } else if (H->isBeingAsked()) {
       std::string Time = std::to_string(Waited.count()) + " ms";
       R.Why = H->State == Host::Resolving
                   ? "its address was not found within " + Time
@@ -370,6 +391,7 @@ Farm::report(std::chrono::milliseconds Waited) const {
 
 void Farm::prepare(Poller &P) const {
   Sharing.prepare(P);
+  Clock::time_point Now = Clock::now();
   for (auto &Owned : Hosts) {
     Host *H = Owned.get();
     if (H->Probe) {
@@ -385,6 +407,8 @@ void Farm::prepare(Poller &P) const {
     }
     if (H->State == Host::Resting)
       P.wakeAt(H->RestsUntil);
+    if (HasWaiting && H->isBeingAsked() && Now < H->AskedAt + S.quickProbe())
+      P.wakeAt(H->AskedAt + S.quickProbe());
   }
 }
 

@@ -30,7 +30,8 @@ public:
        bool CanRunHere, Log &TheLog, std::shared_ptr<Mailbox> Box,
        Reaper &Children);
 
-  /// Begins to probe all hosts, at the same time.
+  /// Begins to probe hosts, at the same time: as many as have slots for the
+  /// jobs of the link, or all, if only their status is wanted.
   void start();
 
   /// What this link knows of its tries: a bit for each host, by index.
@@ -45,8 +46,9 @@ public:
   /// Before jobs are given to hosts: slots that other links wait for are theirs
   /// now.
   void yield() { Sharing.yield(); }
-  /// After that: what was not needed is given back. \p JobsWait: for a slot.
-  void settle(bool JobsWait) { Sharing.settle(JobsWait); }
+  /// After that: what was not needed is given back, and spare hosts are probed
+  /// for the jobs that still wait for a slot.
+  void settle(size_t NumWaiting);
   /// This machine lacks descriptors: locks need one, too.
   void endSharing() { Sharing.end(); }
   /// A host that is not in \p Tried is usable, or may be soon.
@@ -86,6 +88,7 @@ public:
 
 private:
   static bool mayTake(const Host &H, const HostSet &Tried);
+  void askSpares(uint64_t NumJobs);
   void find(Host &H);
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);
@@ -106,6 +109,7 @@ private:
   std::vector<std::unique_ptr<Host>> Hosts;
   const Host *FirstProven = nullptr; // others' versions are compared with it
   SlotSharing Sharing;
+  bool HasWaiting = false; // jobs, when hosts had been given what they can take
 };
 
 } // namespace dtlto::distcc

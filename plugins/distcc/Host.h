@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   Resolving -> Probing -> Usable <-> Resting --(back-off period over)--+
-//       ^           |                     ^                              |
-//       |           +---> Out             |                              |
-//       |           +---------------------+                              |
-//       +----------------------------------------------------------------+
+//   Spare -> Resolving -> Probing -> Usable <-> Resting --(back-off period--+
+//                ^           |                     ^              over)     |
+//                |           +---> Out             |                        |
+//                |           +---------------------+                        |
+//                +----------------------------------------------------------+
 //
-// A host gets no job before it has proven that it has the right compiler. One
-// that breaks a connection, or has had two wrong results, rests; one that will
-// not do better in this link (the compiler is missing, or of another version)
-// is out.
+// Hosts that the link has no jobs for are spare. A host gets no job before it
+// has proven that it has the right compiler. One that breaks a connection, or
+// has had two wrong results, rests; one that will not do better in this link
+// (the compiler is missing, or of another version) is out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@
 namespace dtlto::distcc {
 
 struct Host {
-  enum StateTy { Resolving, Probing, Usable, Resting, Out };
+  enum StateTy { Spare, Resolving, Probing, Usable, Resting, Out };
 
   Host(HostSpec Spec, size_t Index)
       : Spec(std::move(Spec)), Index(Index), Name(this->Spec.display()),
@@ -39,7 +39,8 @@ struct Host {
   const std::string Name;
   const SlotLocks::Host Key;
 
-  StateTy State = Resolving;
+  StateTy State = Spare;
+  Clock::time_point AskedAt; // it was no longer spare, or rested no more
   /// A name may have several, each of another machine. A host that is usable
   /// has one: jobs go where the probe went.
   std::vector<Address> Addresses;
@@ -89,8 +90,9 @@ struct Host {
   bool hasRoom() const {
     return State == Usable && NumBusy < Slots && !IsTaken;
   }
+  bool isBeingAsked() const { return State == Resolving || State == Probing; }
   bool mayBecomeUsable() const {
-    return State == Resolving || State == Probing ||
+    return State == Spare || isBeingAsked() ||
            (State == Resting && Clock::now() < LackUntil);
   }
 

@@ -128,6 +128,7 @@ private:
 
 SettingsStatus Reader::read() {
   S = Settings();
+  S.NumJobs = Params.num_jobs;
   S.OnlyStatus = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
   S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));

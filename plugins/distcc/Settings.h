@@ -47,6 +47,9 @@ struct Settings {
     return std::chrono::milliseconds(IoTimeout) / 100;
   }
 
+  /// How soon a host tells its version, if all is well.
+  std::chrono::milliseconds quickProbe() const { return patience() / 10; }
+
   std::chrono::seconds IoTimeout{300};    // DISTCC_IO_TIMEOUT
   std::chrono::seconds BackoffPeriod{60}; // DISTCC_BACKOFF_PERIOD; 0: none
   bool Fallback = true;                   // DISTCC_FALLBACK is not 0
@@ -54,6 +57,7 @@ struct Settings {
   std::string LogFile;                    // DISTCC_LOG; empty: none
   std::vector<std::string> SshCommand;    // DISTCC_SSH, in words; {"ssh"}
 
+  uint64_t NumJobs = 0; // of the link
   /// No job will come: the user asks how the hosts are.
   bool OnlyStatus = false;
 

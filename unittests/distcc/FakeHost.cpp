@@ -262,7 +262,7 @@ int32_t FakeHost::open(std::vector<std::string> Args) {
   Params.args = Pointers.data();
   Params.llvm_version = "19.1.7";
   Params.output = "a.out";
-  Params.num_jobs = 1000;
+  Params.num_jobs = NumJobs;
   Params.job_timeout_s = 600;
   Params.linker = Linker;
   return dtlto_plugin_entry.open(&Host, &Params, &Session);

@@ -100,6 +100,7 @@ public:
   std::vector<std::string> forbidden() const;
 
   // To be set before open().
+  uint64_t NumJobs = 1000;
   bool OffersCodegen = true;
   const char *Linker = nullptr;          // what it says of itself
   std::function<void(uint64_t)> OnLocal; // before a local job ends

@@ -7,6 +7,7 @@
 
 #include "FakeHost.h"
 #include "FakeResolver.h"
+#include "SlotLocks.h"
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -210,6 +211,89 @@ TEST_F(FarmTest, AllHostsBad) {
   EXPECT_EQ(Host.errors(),
             (std::vector<std::string>{"none of the 3 hosts can be used; "
                                       "--thinlto-dist-status shows why"}));
+}
+
+//===----------------------------------------------------------------------===//
+// Spare hosts
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A link of one module, and four hosts with one slot each.
+class SpareHostsTest : public FarmTest {
+protected:
+  void SetUp() override {
+    FarmTest::SetUp();
+    setenv("DISTCC_IO_TIMEOUT", "100000", 1); // no host is slow to answer
+    M.resize(4);
+    for (auto &Mock : M)
+      Mock = std::make_unique<MockDistccd>();
+    Host = std::make_unique<FakeHost>();
+    Host->NumJobs = 1;
+  }
+  void TearDown() override {
+    Host.reset();
+    M.clear();
+    FarmTest::TearDown();
+  }
+  int32_t open() {
+    return Host->open(
+        {hosts({M[0].get(), M[1].get(), M[2].get(), M[3].get()}, "/1")});
+  }
+  /// The job comes from the host of this index, and no host behind it is asked.
+  void expectOn(size_t Index) {
+    ASSERT_EQ(open(), DTLTO_OK);
+    FakeHost::Done D = Host->wait(Host->submit(smallJob("x.o")));
+    EXPECT_EQ(D.Object, objectOf("x.o"));
+    EXPECT_EQ(D.Worker, M[Index]->name());
+    Host->close();
+    for (size_t I = 0; I != 4; ++I)
+      EXPECT_EQ(M[I]->numProbes(), I <= Index ? 1u : 0u) << I;
+  }
+  std::vector<std::unique_ptr<MockDistccd>> M;
+  std::unique_ptr<FakeHost> Host;
+};
+} // namespace
+
+TEST_F(SpareHostsTest, NobodyAsksThem) { expectOn(0); }
+
+TEST_F(SpareHostsTest, ThereAreNoneForManyJobs) {
+  Host->NumJobs = 4;
+  ASSERT_EQ(open(), DTLTO_OK);
+  for (auto &D : M)
+    EXPECT_TRUE(D->waitFor([&] { return D->numProbes() == 1; }));
+}
+
+TEST_F(SpareHostsTest, AnotherVersion) {
+  Answer Old;
+  Old.Stdout = "clang version 18.1.8\n";
+  M[0]->onProbe(answer(Old));
+  M[1]->onProbe(answer(Old));
+  expectOn(2);
+}
+
+TEST_F(SpareHostsTest, AJobThatFails) {
+  M[0]->onJob([](MockDistccd::Peer &P) { P.close(); });
+  expectOn(1);
+}
+
+TEST_F(SpareHostsTest, AHostThatIsSlowToAnswer) {
+  setenv("DISTCC_IO_TIMEOUT", "10", 1);
+  M[0]->onProbe([](MockDistccd::Peer &P) { P.hang(); });
+  ASSERT_EQ(Host->open({hosts({M[0].get(), M[1].get()}, "/1")}), DTLTO_OK);
+  EXPECT_EQ(Host->wait(Host->submit(smallJob("x.o"))).Worker, M[1]->name());
+}
+
+TEST_F(SpareHostsTest, SlotsThatAnotherLinkHas) {
+  auto Other = dtlto::distcc::SlotLocks::open(Folder + "/lock/dtlto");
+  ASSERT_TRUE(Other);
+  ASSERT_TRUE(Other->take(dtlto::distcc::SlotLocks::host(M[0]->name()), 0));
+  expectOn(1);
+}
+
+TEST_F(SpareHostsTest, ThisMachineIsNone) {
+  ASSERT_EQ(Host->open({hosts({M[0].get()}, "/1") + " localhost/1"}), DTLTO_OK);
+  M[0]->stop();
+  EXPECT_EQ(Host->wait(Host->submit(smallJob("x.o"))).Status, DTLTO_OK);
 }
 
 namespace {
