@@ -65,7 +65,8 @@ void Farm::askSpares(uint64_t NumJobs) {
 void Farm::settle(size_t NumWaiting) {
   Sharing.settle(NumWaiting != 0);
   HasWaiting = NumWaiting != 0;
-  askSpares(NumWaiting);
+  if (Sharing.isReady()) // else none could be given a job
+    askSpares(NumWaiting);
 }
 
 void Farm::find(Host &H) {

@@ -356,6 +356,13 @@ TEST_F(FarmTest, NoFileDescriptorForAConnection) {
 
 TEST_F(FarmTest, AFileDescriptorThatComesLater) {
   MockDistccd A;
+  {
+    // By its end, the mock's thread has opened what it needs.
+    FakeHost First;
+    ASSERT_EQ(First.open({hosts({&A})}), DTLTO_OK);
+    EXPECT_EQ(First.wait(First.submit(smallJob("x.o"))).Status, DTLTO_OK);
+  }
+  EXPECT_TRUE(A.waitFor([&] { return A.numOpen() == 0; }));
   FakeHost Host;
   auto One = std::make_unique<FewFiles>(1);
   ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
