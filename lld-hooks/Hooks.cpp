@@ -15,8 +15,8 @@
 // more tasks where modules are split.
 //
 // Two more are for --time-trace: what the plugin's jobs did is added to the
-// file that LLVM's profiler writes (TraceEvents.h). And one adds our options to
-// what LLD's drivers print for --help.
+// file that LLVM's profiler writes (TraceEvents.h). One adds our options to
+// what LLD's drivers print for --help. And one says where LLVM is.
 //
 // The mangled names come from CMakeLists.txt, which looks them up in LLD.
 //
@@ -34,6 +34,7 @@
 #include "llvm/LTO/LTO.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/TimeProfiler.h"
 #include <mutex>
 
@@ -232,6 +233,26 @@ Error wrapWriteTrace(StringRef PreferredFileName, StringRef FallbackFileName) {
   OS << Text;
   return Error::success();
 }
+
+#ifdef DTLTO_MAIN_EXECUTABLE
+std::string realMainExecutable(const char *,
+                               void *) asm("__real_" DTLTO_MAIN_EXECUTABLE);
+std::string wrapMainExecutable(const char *Argv0,
+                               void *Of) asm("__wrap_" DTLTO_MAIN_EXECUTABLE);
+
+/// LLD for COFF, which gives no address, looks for clang's libraries beside its
+/// own executable. They are beside LLVM's.
+std::string wrapMainExecutable(const char *Argv0, void *Of) {
+  std::string Ours = realMainExecutable(Argv0, Of);
+  SmallString<256> Clang(sys::path::parent_path(sys::path::parent_path(Ours)));
+  sys::path::append(Clang, "lib", "clang");
+  if (Of || sys::fs::exists(Clang) || !sys::fs::exists(DTLTO_LLVM_TOOLS))
+    return Ours;
+  SmallString<256> Theirs(DTLTO_LLVM_TOOLS);
+  sys::path::append(Theirs, sys::path::filename(Ours));
+  return Theirs.str().str();
+}
+#endif
 
 static bool HelpIsForCOFF = false;
 

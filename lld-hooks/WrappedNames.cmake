@@ -47,6 +47,17 @@ function(dtlto_wrapped_names archive nm names definitions)
   set(${definitions} "${_definitions}" PARENT_SCOPE)
 endfunction()
 
+# The same, added to both, for what LLD's archive for COFF calls.
+function(dtlto_wrapped_main_executable archive nm names definitions)
+  execute_process(COMMAND ${nm} -u ${archive}
+    OUTPUT_VARIABLE _called ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  set(_names ${${names}})
+  set(_definitions ${${definitions}})
+  _dtlto_wrap(DTLTO_MAIN_EXECUTABLE 3sys2fs17getMainExecutable OPTIONAL)
+  set(${names} "${_names}" PARENT_SCOPE)
+  set(${definitions} "${_definitions}" PARENT_SCOPE)
+endfunction()
+
 if(CMAKE_SCRIPT_MODE_FILE)
   dtlto_wrapped_names("${ARCHIVE}" "${NM}" _names _definitions)
   list(TRANSFORM _names PREPEND "-Wl,--wrap=")
