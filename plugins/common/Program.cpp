@@ -181,7 +181,7 @@ bool Program::hasEnded() {
       return false;
     // This process ignores SIGCHLD, or another part of it has waited.
     Folder.unwatch(Pid);
-    How = "ended, and nobody knows how";
+    How = "ended, but how is lost";
     return Ended = true;
   }
   if (Info.si_pid == 0)
