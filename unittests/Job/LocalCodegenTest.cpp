@@ -51,7 +51,7 @@ TEST_F(LocalCodegenTest, TheObjectsOfTheInProcessBackend) {
   for (auto &[Name, Result] : Have) {
     EXPECT_TRUE(Result.Produced);
     EXPECT_FALSE(Result.Failed);
-    EXPECT_EQ(Result.Errors, "");
+    EXPECT_TRUE(Result.Errors.empty());
     EXPECT_TRUE(StringRef(Result.Object.data(), Result.Object.size()) ==
                 Want.Objects[Name])
         << Name;
@@ -152,7 +152,7 @@ TEST_F(LocalCodegenTest, StopsBeforeAndInTheMiddle) {
       CodegenResult R = runLocalCodegen(L, Tasks[0], Stop);
       EXPECT_TRUE(Flag) << StopsAt;
       EXPECT_TRUE(R.Failed) << StopsAt;
-      EXPECT_EQ(R.Errors, "") << StopsAt;
+      EXPECT_TRUE(R.Errors.empty()) << StopsAt;
       EXPECT_LT(R.Object.size(), Whole) << StopsAt;
     }
   });
@@ -169,9 +169,9 @@ define i32 @main(i32 %x) {
   auto Results = compileAll();
   CodegenResult &Bad = Results["bad.o"];
   EXPECT_TRUE(Bad.Failed);
-  EXPECT_NE(Bad.Errors.find("one bad thing"), std::string::npos) << Bad.Errors;
-  EXPECT_NE(Bad.Errors.find("another bad thing"), std::string::npos)
-      << Bad.Errors;
+  ASSERT_EQ(Bad.Errors.size(), 2u);
+  EXPECT_TRUE(StringRef(Bad.Errors[0]).contains("one bad thing"));
+  EXPECT_TRUE(StringRef(Bad.Errors[1]).contains("another bad thing"));
   // Whoever names the module tells the user, and nobody else.
   EXPECT_EQ(NumDiagnostics, 0u);
   EXPECT_FALSE(Results["good.o"].Failed);
@@ -179,7 +179,7 @@ define i32 @main(i32 %x) {
   // To the user it is an error each, and our words come last.
   std::vector<std::string> Shown;
   handleAllErrors(
-      compileError("bad.o", "bad.o [1/2]", Bad.Errors),
+      compileError("bad.o [1/2]", Bad.Errors),
       [&](const ErrorInfoBase &E) { Shown.push_back(E.message()); });
   ASSERT_EQ(Shown.size(), 2u);
   for (const std::string &Text : Shown)
@@ -190,10 +190,28 @@ define i32 @main(i32 %x) {
       << Shown[1];
 }
 
-TEST_F(LocalCodegenTest, ErrorsWithoutAPlace) {
-  for (StringRef Words : {"no good", "no good\n"})
-    EXPECT_EQ(toString(compileError("a.o", "a.o", Words)),
+TEST_F(LocalCodegenTest, ErrorsOfOneLine) {
+  for (const char *Words : {"no good", "no good\n"})
+    EXPECT_EQ(toString(compileError("a.o", std::string(Words))),
               "no good\n>>> dtlto: module 'a.o' failed to compile");
+  EXPECT_EQ(toString(compileError("a.o", {})),
+            "dtlto: module 'a.o' failed to compile");
+}
+
+/// Of diagnostics, and of errors that come back from LLVM, each is one.
+TEST_F(LocalCodegenTest, ErrorsWithoutAPlace) {
+  TheLink.Configure = [](lto::Config &Conf) {
+    Conf.PostImportModuleHook = [](unsigned, const Module &M) {
+      for (const char *Words : {"no return", "no argument"})
+        M.getContext().diagnose(DiagnosticInfoInlineAsm(0, Words, DS_Error));
+      return true;
+    };
+  };
+  TheLink.addProgram(1);
+  auto Results = compileAll();
+  EXPECT_TRUE(Results["m0.o"].Failed);
+  EXPECT_EQ(Results["m0.o"].Errors,
+            (std::vector<std::string>{"no return", "no argument"}));
 }
 
 TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
@@ -208,7 +226,7 @@ TEST_F(LocalCodegenTest, WarningsAreNoErrors) {
   auto Results = compileAll();
   EXPECT_FALSE(Results["m0.o"].Failed);
   EXPECT_TRUE(Results["m0.o"].Produced);
-  EXPECT_EQ(Results["m0.o"].Errors, "");
+  EXPECT_TRUE(Results["m0.o"].Errors.empty());
   EXPECT_EQ(NumDiagnostics, 1u);
 }
 
@@ -223,7 +241,7 @@ TEST_F(LocalCodegenTest, ModulesThatCannotBeRead) {
     CodegenResult Result = runLocalCodegen(L, Tasks[0]);
     std::copy(Memory->begin(), Memory->end(), Bytes);
     EXPECT_TRUE(Result.Failed);
-    EXPECT_NE(Result.Errors, "");
+    EXPECT_FALSE(Result.Errors.empty());
   });
 }
 

@@ -347,7 +347,7 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   CodegenResult Result;
   auto Fail = [&](const Twine &Why) {
     Result.Failed = true;
-    Result.Errors = Why.str();
+    Result.Errors = {Why.str()};
     return std::move(Result);
   };
   ++NumRunning;

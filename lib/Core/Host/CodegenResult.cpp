@@ -11,17 +11,16 @@
 using namespace llvm;
 using namespace dtlto;
 
-Error dtlto::compileError(StringRef Module, StringRef Title, StringRef Errors) {
-  std::string Begin = ("\n" + Module + " <inline asm>:").str();
-  std::string Text = ("module '" + Title + "' failed to compile").str();
-  Error All = Error::success();
-  auto Add = [&](const Twine &Words) {
-    All = joinErrors(std::move(All),
-                     createStringError(inconvertibleErrorCode(), Words));
+Error dtlto::compileError(StringRef Title, ArrayRef<std::string> Errors) {
+  std::string Ours = ("dtlto: module '" + Title + "' failed to compile").str();
+  auto ErrorOf = [](const Twine &Words) {
+    return createStringError(inconvertibleErrorCode(), Words);
   };
-  for (size_t End; (End = Errors.find(Begin)) != StringRef::npos;
-       Errors = Errors.drop_front(End + 1))
-    Add(Errors.take_front(End));
-  Add(Errors.rtrim() + "\n>>> dtlto: " + Text);
-  return All;
+  if (Errors.empty())
+    return ErrorOf(Ours);
+  Error All = Error::success();
+  for (const std::string &Words : Errors.drop_back())
+    All = joinErrors(std::move(All), ErrorOf(Words));
+  return joinErrors(std::move(All), ErrorOf(StringRef(Errors.back()).rtrim() +
+                                            "\n>>> " + Ours));
 }

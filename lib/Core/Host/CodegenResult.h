@@ -8,10 +8,12 @@
 #ifndef DTLTO_HOST_CODEGENRESULT_H
 #define DTLTO_HOST_CODEGENRESULT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace dtlto {
 
@@ -23,15 +25,14 @@ struct CodegenResult {
   bool Produced = false;
   bool Failed = false;
   /// What the compiler said, errors only, each in the words of LLD.
-  std::string Errors;
+  std::vector<std::string> Errors;
 };
 
-/// What a link fails with whose module \p Module, or part with the name
-/// \p Title, has no object because of \p Errors, those of a CodegenResult: one
-/// error each, which LLD then shows as it shows its own, and our words after
-/// the last.
-llvm::Error compileError(llvm::StringRef Module, llvm::StringRef Title,
-                         llvm::StringRef Errors);
+/// What a link fails with whose module, or part, with the name \p Title has no
+/// object because of \p Errors, those of a CodegenResult: one error each, which
+/// LLD then shows and counts as its own, and our words after the last.
+llvm::Error compileError(llvm::StringRef Title,
+                         llvm::ArrayRef<std::string> Errors);
 
 } // namespace dtlto
 

@@ -8,6 +8,7 @@
 #include "Bundle/ObjectFrame.h"
 #include "Host/SessionState.h"
 #include "Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cstddef>
 #include <cstdio>
@@ -271,11 +272,12 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
                          printable(R.Built->Name));
   // Our own compiler's words are shown as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
-                     R.LocalErrors == Result->message;
+                     R.LocalMessage == Result->message;
   E.IsOurs = R.isOurs(E.Object.bytes()) &&
              (E.Status != DTLTO_ERROR_COMPILER || AreOurWords);
   if (AreOurWords) {
-    E.Message = R.LocalErrors;
+    E.Message = R.LocalMessage;
+    E.Errors = R.LocalErrors;
     if (E.Object.bytes().empty())
       E.Object = std::move(R.ObjectDespite);
   }
@@ -407,8 +409,9 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   Result->worker = ThisMachine;
   if (Code.Failed) {
     R->LocalErrors = std::move(Code.Errors);
+    R->LocalMessage = join(R->LocalErrors, "\n");
     R->ObjectDespite = Buffer::own(std::move(Code.Object));
-    Result->message = R->LocalErrors.c_str();
+    Result->message = R->LocalMessage.c_str();
     return Result->status = DTLTO_ERROR_COMPILER;
   }
   auto Object =

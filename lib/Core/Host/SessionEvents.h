@@ -62,6 +62,8 @@ struct Event {
   int32_t Status = 0;
   Buffer Object = {};
   std::string Message = {};
+  std::vector<std::string> Errors = {}; // Done, LocalDone: each of the
+                                        // compiler's here; Message has all
   std::string Worker = {};
   bool WantsBatches = false; // Opened
   uint32_t Needs = 0;        // Opened: DTLTO_PART_... of each job

@@ -61,8 +61,9 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     int32_t Status = DTLTO_OK;
     std::string Worker;
     double SecondsHere = 0;
-    std::string LocalErrors; // memory for dtlto_result::message
-    Buffer ObjectDespite;    // what LLVM made in spite of these
+    std::vector<std::string> LocalErrors;
+    std::string LocalMessage; // all of them: memory for dtlto_result::message
+    Buffer ObjectDespite;     // what LLVM made in spite of these
     PluginNumbers Numbers{PluginNumbers::MaxOfJob};
 
     /// Whether \p Object is what was made here: a plugin may have tried that,

@@ -69,12 +69,6 @@ void emptyFunctions(Module &M) {
   }
 }
 
-void addLine(std::string &Text, const std::string &Line) {
-  if (!Text.empty())
-    Text += '\n';
-  Text += Line;
-}
-
 } // namespace
 
 namespace {
@@ -91,7 +85,9 @@ private:
   bool isStopped() const { return Stop && *Stop; }
   void fail(Error E) {
     Result.Failed = true;
-    addLine(Result.Errors, toString(std::move(E)));
+    handleAllErrors(std::move(E), [this](const ErrorInfoBase &One) {
+      Result.Errors.push_back(One.message());
+    });
   }
   void setUp(lto::LTOLLVMContext &Context, bool IsMute);
   bool optimizeAgain(SmallVectorImpl<char> &IR);
@@ -129,7 +125,8 @@ void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
       raw_string_ostream OS(Text);
       printDiagnostic(DI, OS);
       // Reported once, by the caller that knows the module's name.
-      return addLine(Result.Errors, OS.str());
+      Result.Errors.push_back(OS.str());
+      return;
     }
     if (!IsMute && L.Conf.DiagHandler)
       L.Conf.DiagHandler(DI);

@@ -139,11 +139,14 @@ private:
   Error settle() {
     if (L.EmitIndexFiles && !CombinedIndex.withDSOLocalPropagation()) {
       L.EmitIndexFiles = false;
+      Error All = Error::success();
       for (const Task &T : Tasks)
-        if (Error E =
-                emitIndexFiles(CombinedIndex, ModuleToDefinedGVSummaries,
-                               T.name(), *T.ImportList, L.EmitImportsFiles))
-          return E;
+        All = joinErrors(std::move(All),
+                         emitIndexFiles(CombinedIndex,
+                                        ModuleToDefinedGVSummaries, T.name(),
+                                        *T.ImportList, L.EmitImportsFiles));
+      if (All)
+        return All;
     }
     settleDSOLocal(CombinedIndex);
     return Error::success();

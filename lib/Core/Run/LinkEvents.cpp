@@ -35,6 +35,7 @@ void LinkRun::handle(Event &E) {
   P.Seconds = E.Seconds;
   Step S;
   S.Said = S.Why = E.Message;
+  S.Errors = E.Errors;
   S.Ended = E.Ended;
   S.Seconds = E.Seconds;
   auto Become = [&](PlanEvent::Kind What) {
@@ -195,6 +196,7 @@ void LinkRun::handleDone(Event &E) {
     Results[E.Job] = std::move(R);
   Step S;
   S.Said = E.Message;
+  S.Errors = E.Errors;
   S.Why = V.Why;
   S.Status = E.Status;
   S.Numbers = E.Numbers;

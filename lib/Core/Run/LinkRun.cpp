@@ -13,6 +13,7 @@
 #include "Run/ProgressObserver.h"
 #include "Run/TimelineObserver.h"
 #include "Support/System.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -367,7 +368,8 @@ void LinkRun::compileHere(const Action &A) {
     Event E{Event::LocalDone};
     E.Job = Id;
     E.Status = Code.Failed ? DTLTO_ERROR_COMPILER : DTLTO_OK;
-    E.Message = std::move(Code.Errors);
+    E.Message = join(Code.Errors, "\n");
+    E.Errors = std::move(Code.Errors);
     E.NoObject = !Code.Produced;
     E.Object = Buffer::own(std::move(Code.Object));
     E.Ended = Clock::now();

@@ -221,7 +221,7 @@ void Notices::sawFailure(const Step &S) {
       return failWithoutFallback(Text + Both);
     case Action::EndJob:
       if (Why == Cause::CompilerHere)
-        addError(compileError(Run.moduleName(J), Run.title(J), S.Said));
+        addError(compileError(Run.title(J), S.Errors));
       else if (Why == Cause::Compiler)
         fail(plugin() + module(J) + " failed to compile" +
              S.Why.substr(StringRef("the compiler failed").size()) + ": " +
@@ -355,7 +355,7 @@ void Notices::sawEnd(const Step &S, const Action &A) {
   switch (A.Why) {
   case Cause::CompilerHere:
     if (S.E->What == PlanEvent::CompileHereFailed)
-      addError(compileError(Run.moduleName(A.Job), Run.title(A.Job), S.Said));
+      addError(compileError(Run.title(A.Job), S.Errors));
     return;
   case Cause::VerifyFailed:
     return fail(plugin() + S.Why);

@@ -23,6 +23,8 @@ struct Step {
   plan::JobId Job = 0; // of the event's attempt, if it has one
   /// What was said: by the compiler, with its newlines, or by the plugin.
   llvm::StringRef Said;
+  /// The errors of a compiler on this machine, each.
+  llvm::ArrayRef<std::string> Errors;
   /// What went wrong, one line.
   llvm::StringRef Why;
   const dtlto_load *Load = nullptr;     // LoadKnown
