@@ -12,15 +12,15 @@ using namespace llvm;
 using namespace dtlto;
 
 Error dtlto::compileError(StringRef Title, ArrayRef<std::string> Errors) {
-  std::string Ours = ("dtlto: module '" + Title + "' failed to compile").str();
+  std::string Text = ("module '" + Title + "' failed to compile").str();
   auto ErrorOf = [](const Twine &Words) {
     return createStringError(inconvertibleErrorCode(), Words);
   };
   if (Errors.empty())
-    return ErrorOf(Ours);
+    return ErrorOf("dtlto: " + Text);
   Error All = Error::success();
   for (const std::string &Words : Errors.drop_back())
     All = joinErrors(std::move(All), ErrorOf(Words));
   return joinErrors(std::move(All), ErrorOf(StringRef(Errors.back()).rtrim() +
-                                            "\n>>> " + Ours));
+                                            "\n>>> dtlto: " + Text));
 }
