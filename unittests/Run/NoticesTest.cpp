@@ -40,15 +40,17 @@ protected:
     TheNotices = std::make_unique<Notices>(*Run, *L);
   }
 
-  /// What an event led to. \p Why and \p Said are what the driver knows of it.
+  /// What an event led to. \p Why, \p Said and \p Errors are what the driver
+  /// knows of it.
   void step(PlanEvent E, std::vector<Action> Actions, StringRef Why = "",
-            StringRef Said = "") {
+            StringRef Said = "", ArrayRef<std::string> Errors = {}) {
     Step S;
     S.E = &E;
     S.Job = E.Job;
     S.Actions = Actions;
     S.Why = Why;
     S.Said = Said;
+    S.Errors = Errors;
     TheNotices->saw(S);
   }
   PlanEvent event(PlanEvent::Kind What, plan::JobId J = 0,
@@ -299,13 +301,13 @@ TEST_F(NoticesTest, CompilerErrorsHere) {
   // By way of the plugin, and not: the linker's own errors either way.
   step(event(PlanEvent::Failed, 1, Cause::CompilerHere),
        {action(Action::EndJob, 1, 1, Cause::CompilerHere)},
-       "the compiler failed", "undefined opcode");
+       "the compiler failed", "all words", Texts({"undefined opcode"}));
   step(event(PlanEvent::CompileHereFailed, 2),
-       {action(Action::EndJob, 2, 102, Cause::CompilerHere)}, "",
-       "unknown directive");
+       {action(Action::EndJob, 2, 102, Cause::CompilerHere)}, "", "all words",
+       Texts({"unknown directive", "and another"}));
   std::string Text = error();
   for (StringRef Part :
-       {"undefined opcode", "m1.o", "unknown directive", "m2.o"})
+       {"undefined opcode", "m1.o", "unknown directive\nand another", "m2.o"})
     EXPECT_NE(Text.find(Part), std::string::npos) << Text;
   EXPECT_EQ(Text.find("plugin"), std::string::npos) << Text;
   EXPECT_EQ(Msg.warnings(), Texts());
@@ -341,6 +343,29 @@ TEST_F(NoticesTest, WarningsOfTheCompilerAreShown) {
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
             Texts({"m1.o: clang: warning: mind the gap"}));
   EXPECT_EQ(Msg.warnings(), Texts());
+}
+
+TEST_F(NoticesTest, EachWarningOfTheCompilerIsOne) {
+  succeeds(1, "warning: <unknown>:0:0: large [-Wframe-larger-than]\n"
+              "<inline asm>:1:2: warning: mind the gap\n"
+              "\t.warning \"mind the gap\"\n"
+              "        ^\n"
+              "remark: <unknown>:0:0: not vectorized\n"
+              "warning: m1.o <inline asm>:1:2: mind the step\n\n\n"
+              "3 warnings generated.\n");
+  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
+            Texts({"m1.o: <unknown>:0:0: large [-Wframe-larger-than]",
+                   "m1.o <inline asm>:1:2: mind the gap\n"
+                   "\t.warning \"mind the gap\"\n"
+                   "        ^",
+                   "m1.o <inline asm>:1:2: mind the step"}));
+  EXPECT_EQ(notes(), Texts({"m1.o: remark: <unknown>:0:0: not vectorized"}));
+}
+
+TEST_F(NoticesTest, WhatIsNoWarningIsShownAsOne) {
+  succeeds(1, "\nHello, world\n2 warnings generated in all\n");
+  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
+            Texts({"m1.o: Hello, world\n2 warnings generated in all"}));
 }
 
 TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {

@@ -11,6 +11,7 @@
 #include "Files/PathArgs.h"
 #include "Object/ObjectCheck.h"
 #include "Object/ObjectDiff.h"
+#include "Run/CompilerWords.h"
 #include "Run/CostHistory.h"
 #include "Run/PrepareJob.h"
 #include "Support/AtomicFile.h"
@@ -385,8 +386,8 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
                   printable(Path) + "'");
   if (Error E = moveOthers(Object, Job.object()))
     return Fail(toString(std::move(E)));
-  if (!Ran.Words.empty())
-    L.msg().diagnostic(printable(Job.module()) + ": " + Ran.Words);
+  const std::string Name = printable(Job.module());
+  showWords(L.msg(), Ran.Words, Name, Name);
   StringRef Bytes = (*File)->getBuffer();
   Result.Object.assign(Bytes.begin(), Bytes.end());
   Result.Produced = true;

@@ -7,6 +7,7 @@
 
 #include "Run/Notices.h"
 #include "Host/CodegenResult.h"
+#include "Run/CompilerWords.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -63,21 +64,6 @@ static std::string kindOf(StringRef Why) {
       Kind += IsNumber ? '0' : C;
   }
   return Kind;
-}
-
-/// clang's words for errors in inline assembly, which name no module, as LLD's.
-static std::string inLLDsWords(StringRef Said, StringRef Module) {
-  SmallVector<StringRef> Lines;
-  Said.split(Lines, '\n');
-  std::vector<std::string> Texts;
-  for (StringRef Line : Lines) {
-    auto [Where, What] = Line.split(": error: ");
-    bool IsAsm = Line.starts_with("<inline asm>:") && !What.empty();
-    Texts.push_back(IsAsm
-                        ? ("error: " + Module + " " + Where + ": " + What).str()
-                        : Line.str());
-  }
-  return join(Texts, "\n");
 }
 
 /// Warns of what became of one job, \p Why it did; the sum of those that are
@@ -234,21 +220,6 @@ void Notices::sawFailure(const Step &S) {
   L.msg().debug(Text + S.Why + "; it also runs elsewhere");
 }
 
-/// A compiler's warnings, and the remarks and notes, which LLD doesn't count as
-/// such: lines of \p Said, by how each message begins.
-static std::pair<std::string, std::string> warningsAndRemarks(StringRef Said) {
-  std::string Warnings, Remarks;
-  std::string *To = &Warnings;
-  for (StringRef Line : split(Said, '\n')) {
-    if (Line.starts_with("remark: ") || Line.starts_with("note: "))
-      To = &Remarks;
-    else if (Line.starts_with("warning: "))
-      To = &Warnings;
-    *To += (To->empty() ? "" : "\n") + Line.str();
-  }
-  return {Warnings, Remarks};
-}
-
 void Notices::sawWin(const Step &S, const Action &A) {
   plan::JobId J = A.Job;
   if (S.E->What == PlanEvent::CacheHit) {
@@ -258,12 +229,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
   auto It = Here.find(A.Attempt);
   if (It == Here.end()) {
     ++NumRemote;
-    // What the compiler warned of.
-    auto [Warnings, Remarks] = warningsAndRemarks(S.Said.rtrim());
-    if (!Warnings.empty())
-      L.msg().diagnostic(Run.title(J) + ": " + Warnings);
-    if (!Remarks.empty())
-      L.msg().note(Run.title(J) + ": " + Remarks);
+    showWords(L.msg(), S.Said, Run.moduleName(J), Run.title(J));
     NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
       ++NumRetried;
