@@ -142,13 +142,16 @@ static Error take(const Found &F, const Filter &Is, Options &Opts) {
   return setOption(Opts, F.Name, F.Value, F.Spelling);
 }
 
-static size_t countOurOptions(ArrayRef<const char *> Args, bool IsCOFF,
-                              const Filter &IsOurs) {
-  size_t N = 0;
-  for (size_t I = 1; I < Args.size(); ++I)
+/// The words that are for us, as they stand in \p Args.
+static SmallVector<const char *, 16>
+ourWords(ArrayRef<const char *> Args, bool IsCOFF, const Filter &IsOurs) {
+  SmallVector<const char *, 16> Ours;
+  for (size_t I = 1; I < Args.size(); ++I) {
+    size_t First = I;
     if (parseOption(Args, I, IsCOFF, IsOurs))
-      ++N;
-  return N;
+      Ours.append(Args.begin() + First, Args.begin() + I + 1);
+  }
+  return Ours;
 }
 
 bool dtlto::isMachO(ArrayRef<const char *> Args) {
@@ -314,9 +317,10 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   Expand(Expanded);
 
   Filter IsOurs = lookForPlugin(Expanded, IsCOFF);
-  if (size_t N = countOurOptions(Expanded, IsCOFF, IsOurs)) {
-    // LLD must not see a response file that one of them is in.
-    if (N != countOurOptions(Args, IsCOFF, IsOurs))
+  auto Ours = ourWords(Expanded, IsCOFF, IsOurs);
+  if (!Ours.empty()) {
+    // LLD must not see a response file that one of them is in, or begins in.
+    if (Ours != ourWords(Args, IsCOFF, IsOurs))
       Args.assign(Expanded.begin(), Expanded.end());
     SmallVector<const char *, 256> Others = {Args.front()};
     for (size_t I = 1; I < Args.size(); ++I) {

@@ -434,6 +434,16 @@ TEST_F(CommandLineTest, ResponseFileWithOurs) {
   EXPECT_EQ(Opts.OutputFile, "app");
 }
 
+TEST_F(CommandLineTest, ResponseFileThatEndsWithinOurs) {
+  std::string File = responseFile("a.o -plugin-opt");
+  EXPECT_EQ(extract({File, "-thinlto-dist-plugin=x", "b.o"}),
+            (Words{"a.o", "b.o"}));
+  EXPECT_EQ(Opts.Plugin, "x");
+  File = responseFile("-thinlto-dist-plugin=y b.o");
+  EXPECT_EQ(extract({"a.o", "-plugin-opt", File}), (Words{"a.o", "b.o"}));
+  EXPECT_EQ(Opts.Plugin, "y");
+}
+
 TEST_F(CommandLineTest, ResponseFileInAResponseFile) {
   std::string Inner = responseFile("--thinlto-dist-timeout=3 b.o");
   std::string Outer = responseFile("a.o " + Inner + " c.o");
