@@ -247,6 +247,30 @@ define ptr @resolver() {
   }
 }
 
+/// clang 15 and 16 name it in metadata alone: AsmPrinter crashes over an erased
+/// one.
+TEST_F(ModulePartTest, ProloguesOfSanitizers) {
+  parse(Sink + R"(
+@type = external constant i8
+@proxy = private unnamed_addr constant ptr @type
+@llvm.compiler.used = appending global [1 x ptr] [ptr @proxy], section "llvm.metadata"
+!0 = !{i32 846595819, ptr @proxy}
+)" + function("void @f1() !func_sanitize !0", {}, 100) +
+        function("void @f2()", {"f1"}, 100) +
+        function("void @f3()", {"f1"}, 100) +
+        function("void @f4() !func_sanitize !0", {"f3"}, 100));
+  for (unsigned N : {2, 4}) {
+    split(N);
+    EXPECT_TRUE(together("f1", "f4"));
+    EXPECT_TRUE(together("f1", "proxy"));
+    EXPECT_FALSE(together("f1", "f2") && together("f1", "f3"));
+    for (const auto &Part : Parts)
+      for (const Function &F : *Part)
+        if (const MDNode *Names = F.getMetadata(LLVMContext::MD_func_sanitize))
+          EXPECT_TRUE(Names->getOperand(1)) << F.getName().str();
+  }
+}
+
 TEST_F(ModulePartTest, Assembly) {
   parse(Sink + R"(
 module asm ".globl out"

@@ -140,12 +140,21 @@ static void forEachConstant(const GlobalValue &V,
     Add(Operand);
     Walk();
   }
-  if (auto *F = dyn_cast<Function>(&V))
-    for (const Instruction &I : instructions(F))
-      for (const Use &Operand : I.operands()) {
-        Add(Operand);
-        Walk();
-      }
+  auto *F = dyn_cast<Function>(&V);
+  if (!F)
+    return;
+  // That of clang 15 and 16 names a global, which it also puts into
+  // llvm.compiler.used.
+  if (const MDNode *Prologue = F->getMetadata(LLVMContext::MD_func_sanitize))
+    for (const MDOperand &Operand : Prologue->operands()) {
+      Add(mdconst::dyn_extract_or_null<Constant>(Operand));
+      Walk();
+    }
+  for (const Instruction &I : instructions(F))
+    for (const Use &Operand : I.operands()) {
+      Add(Operand);
+      Walk();
+    }
 }
 
 void dtlto::forEachReference(
