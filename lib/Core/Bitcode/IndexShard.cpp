@@ -142,11 +142,11 @@ Error dtlto::emitIndexFiles(const ModuleSummaryIndex &Index,
   GVSummaryPtrSet Declarations;
   gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
                                    Declarations);
+  const std::string Path = (ModulePath + ".thinlto.bc").str();
   std::error_code EC;
-  raw_fd_ostream OS((ModulePath + ".thinlto.bc").str(), EC,
-                    sys::fs::OpenFlags::OF_None);
-  if (EC)
-    return errorCodeToError(EC);
+  raw_fd_ostream OS(Path, EC, sys::fs::OpenFlags::OF_None);
+  if (EC) // in the words of LLVM 22; LLVM 19 doesn't name the file
+    return createFileError("cannot open " + Path, EC);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
   if (ImportsFile)
     return writeImportsFile(ModulePath, (ModulePath + ".imports").str(),
