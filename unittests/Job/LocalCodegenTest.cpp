@@ -198,7 +198,6 @@ TEST_F(LocalCodegenTest, ErrorsOfOneLine) {
             "dtlto: module 'a.o' failed to compile");
 }
 
-/// Of diagnostics, and of errors that come back from LLVM, each is one.
 TEST_F(LocalCodegenTest, ErrorsWithoutAPlace) {
   TheLink.Configure = [](lto::Config &Conf) {
     Conf.PostImportModuleHook = [](unsigned, const Module &M) {
