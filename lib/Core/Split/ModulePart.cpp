@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Split/ModulePart.h"
+#include "Split/ReferenceGraph.h"
 #include "LLVM/Module.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"

@@ -6,19 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Split/Partition.h"
-#include "LLVM/Module.h"
-#include "llvm/ADT/IntEqClasses.h"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/InlineAsm.h"
+#include "Split/ReferenceGraph.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Operator.h"
-#include "llvm/TargetParser/Triple.h"
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 using namespace llvm;
@@ -28,143 +20,6 @@ using namespace dtlto;
 // what an import refers to.
 static constexpr unsigned CopyLimit = 100;
 static constexpr double CopyDecay = 0.7;
-// In bytes. Larger constants have a symbol rather than a copy in each part.
-static constexpr uint64_t MaxCopiedConstant = 1024;
-
-bool dtlto::isForTheCompiler(const GlobalValue &V) {
-  return V.getName() == "llvm.used" || V.getName() == "llvm.compiler.used" ||
-         V.getSection() == "llvm.metadata";
-}
-
-static bool isEmitted(const GlobalValue &V) {
-  return !V.isDeclaration() && !V.hasAvailableExternallyLinkage() &&
-         !isForTheCompiler(V);
-}
-
-/// Constructors and destructors, in the order that they are run in.
-static bool isList(const GlobalValue &V) { return V.hasAppendingLinkage(); }
-
-/// The same, as programs write it themselves.
-static bool isInList(const GlobalValue &V) {
-  static constexpr StringLiteral Lists[] = {".init_array",
-                                            ".fini_array",
-                                            ".preinit_array",
-                                            ".ctors",
-                                            ".dtors",
-                                            ".CRT$",
-                                            "__DATA,__mod_init_func",
-                                            "__DATA,__mod_term_func"};
-  return any_of(
-      Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
-}
-
-/// Variables of one section are in the order of the source and of the link,
-/// which programs rely on between __start_ and __stop_, or two of their own;
-/// but for what compilers make.
-static bool isInSet(const GlobalValue &V) {
-  static constexpr StringLiteral Compilers[] = {
-      "__llvm_",        "__sancov", "asan_globals",   "hwasan_globals",
-      "memtag_globals", "xray_",    "__DATA,__llvm_", "__DATA,__sancov",
-      "__DATA,__asan_", ".lprf",    ".lcovmap",       ".lcovfun",
-      ".SCOV",          ".ASAN"};
-  return isa<GlobalVariable>(V) && V.hasSection() &&
-         none_of(Compilers, [&](StringRef Name) {
-           return V.getSection().starts_with(Name);
-         });
-}
-
-/// Whether the address of \p V, or of a part of it, may become a value that is
-/// compared.
-static bool mayEscape(const Value &V) {
-  return any_of(V.uses(), [](const Use &U) {
-    const User *By = U.getUser();
-    if (isa<LoadInst>(By))
-      return false;
-    if (auto *Address = dyn_cast<GEPOperator>(By))
-      return U.getOperandNo() != Address->getPointerOperandIndex() ||
-             mayEscape(*Address);
-    auto *Copy = dyn_cast<MemTransferInst>(By);
-    return !Copy || &U != &Copy->getRawSourceUse();
-  });
-}
-
-/// Whether linkers make one of all texts that are equal to \p V: wasm-ld of
-/// those that may be anywhere, and LLVM gives Mach-O's of 32 bytes' alignment
-/// no section for texts.
-static bool isMergedText(const GlobalVariable &V) {
-  const Triple TT(V.getParent()->getTargetTriple());
-  const Align A = V.getParent()->getDataLayout().getPreferredAlign(&V);
-  if ((TT.isOSBinFormatWasm() && A != Align(1)) ||
-      (TT.isOSBinFormatMachO() && A >= Align(32)))
-    return false;
-  const Constant *Text = V.getInitializer();
-  auto *Array = dyn_cast<ConstantDataArray>(Text);
-  uint64_t Size =
-      V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType());
-  return !TT.isOSBinFormatCOFF() &&
-         ((Array && Array->isCString()) ||
-          (isa<ConstantAggregateZero>(Text) && Size == 1));
-}
-
-/// Text and numbers that nobody compares the address of.
-static bool isCopiedConstant(const GlobalValue &V) {
-  auto *Variable = dyn_cast<GlobalVariable>(&V);
-  return Variable && V.hasLocalLinkage() && V.hasGlobalUnnamedAddr() &&
-         Variable->isConstant() && !V.hasSection() && !V.hasComdat() &&
-         !V.isThreadLocal() && isa<ConstantData>(Variable->getInitializer()) &&
-         V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType()) <=
-             MaxCopiedConstant &&
-         (isMergedText(*Variable) || !mayEscape(V));
-}
-
-/// Calls \p Tell with each constant that \p V consists of, once.
-static void forEachConstant(const GlobalValue &V,
-                            function_ref<void(const Constant &)> Tell) {
-  SmallPtrSet<const Constant *, 32> Seen;
-  SmallVector<const Constant *, 32> Left;
-  auto Add = [&](const Value *Operand) {
-    auto *C = dyn_cast_or_null<Constant>(Operand);
-    if (C && !isa<ConstantData>(C) && Seen.insert(C).second)
-      Left.push_back(C);
-  };
-  auto Walk = [&] {
-    while (!Left.empty()) {
-      const Constant *C = Left.pop_back_val();
-      Tell(*C);
-      if (!isa<GlobalValue>(C))
-        for (unsigned I = C->getNumOperands(); I != 0; --I)
-          Add(C->getOperand(I - 1));
-    }
-  };
-  for (const Use &Operand : V.operands()) {
-    Add(Operand);
-    Walk();
-  }
-  auto *F = dyn_cast<Function>(&V);
-  if (!F)
-    return;
-  // That of clang 15 and 16 names a global, which it also puts into
-  // llvm.compiler.used.
-  if (const MDNode *Prologue = F->getMetadata(LLVMContext::MD_func_sanitize))
-    for (const MDOperand &Operand : Prologue->operands()) {
-      Add(mdconst::dyn_extract_or_null<Constant>(Operand));
-      Walk();
-    }
-  for (const Instruction &I : instructions(F))
-    for (const Use &Operand : I.operands()) {
-      Add(Operand);
-      Walk();
-    }
-}
-
-void dtlto::forEachReference(
-    const GlobalValue &V,
-    const std::function<void(const GlobalValue &)> &Tell) {
-  forEachConstant(V, [&](const Constant &C) {
-    if (auto *To = dyn_cast<GlobalValue>(&C))
-      Tell(*To);
-  });
-}
 
 static uint64_t numInstructions(const GlobalValue &V) {
   auto *F = dyn_cast<Function>(&V);
@@ -176,223 +31,8 @@ static uint64_t numInstructions(const GlobalValue &V) {
   return N;
 }
 
-/// The function whose labels \p I refers to by its name; null: it doesn't.
-static const Value *ofLabels(const Instruction &I) {
-  auto *Call = dyn_cast<IntrinsicInst>(&I);
-  if (!Call || (Call->getIntrinsicID() != Intrinsic::localrecover &&
-                Call->getIntrinsicID() != Intrinsic::eh_recoverfp))
-    return nullptr;
-  return Call->getArgOperand(0)->stripPointerCasts();
-}
-
-/// Whether \p F has what only its own part can: assembly may name what is
-/// private to that, labels have no symbols, and jumps to them need the table.
-static bool isBoundToItsPart(const Function &F) {
-  return any_of(F, [](const BasicBlock &B) { return B.hasAddressTaken(); }) ||
-         any_of(instructions(F), [](const Instruction &I) {
-           auto *Call = dyn_cast<CallBase>(&I);
-           auto *Known = dyn_cast<IntrinsicInst>(&I);
-           return isa<IndirectBrInst>(I) || ofLabels(I) ||
-                  (Call && Call->isInlineAsm()) ||
-                  (Known && Known->getIntrinsicID() == Intrinsic::localescape);
-         });
-}
-
-static bool isSymbolCharacter(char C) {
-  return isAlnum(C) || C == '_' || C == '.' || C == '$' || C == '?' ||
-         static_cast<unsigned char>(C) >= 0x80;
-}
-
-/// Whether \p Assembly may define what other assembly of its file can name: a
-/// label that isn't a number, or a macro or value. Too often rather than too
-/// rarely.
-static bool mayDefineNames(StringRef Assembly) {
-  for (StringRef Directive : {".macro", ".set", ".equ", "="})
-    if (Assembly.contains(Directive))
-      return true;
-  for (size_t At = Assembly.find(':'); At != StringRef::npos;
-       At = Assembly.find(':', At + 1)) {
-    StringRef Label = Assembly.take_front(At).rtrim(" \t");
-    size_t Size = 0;
-    while (Size != Label.size() &&
-           isSymbolCharacter(Label[Label.size() - Size - 1]))
-      ++Size;
-    Label = Label.take_back(Size);
-    if (Label.find_first_not_of("0123456789") != StringRef::npos)
-      return true;
-  }
-  return false;
-}
-
-/// Calls \p Tell with what may be the name of a symbol in \p Assembly.
-static void forEachWord(StringRef Assembly,
-                        function_ref<void(StringRef)> Tell) {
-  while (!(Assembly = Assembly.drop_until(isSymbolCharacter)).empty()) {
-    StringRef Word = Assembly.take_while(isSymbolCharacter);
-    Assembly = Assembly.drop_front(Word.size());
-    Tell(Word);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// What there is, and what must be together
-//===----------------------------------------------------------------------===//
-
-struct Partition::Graph {
-  explicit Graph(const Module &M);
-
-  void joinAssembly(StringRef Text, unsigned Node);
-  void joinNamed(StringRef Name, unsigned Node);
-  void keepName(const GlobalValue &V);
-  bool isWorthACopy(const GlobalValue &V, unsigned Limit) const;
-  unsigned classOf(const GlobalValue &V) const {
-    return Classes[Numbers.find(&V)->second];
-  }
-
-  const Module &M;
-  Globals Nodes; // emitted, in the module's order
-  DenseMap<const GlobalValue *, unsigned> Numbers;
-  std::vector<Globals> References;                            // by node
-  DenseMap<const GlobalValue *, std::vector<unsigned>> Users; // nodes
-  /// Locals that keep their names, also those of assembly.
-  DenseSet<const GlobalValue *> Private;
-  // Of nodes. The last one is module assembly, and all that has an order among
-  // the modules of a link.
-  IntEqClasses Classes;
-};
-
-Partition::Graph::Graph(const Module &M) : M(M) {
-  for (const GlobalValue &V : M.global_values())
-    if (isEmitted(V) && !isCopiedConstant(V)) {
-      Numbers[&V] = static_cast<unsigned>(Nodes.size());
-      Nodes.push_back(&V);
-    }
-  unsigned Assembly = static_cast<unsigned>(Nodes.size());
-  Classes.grow(Assembly + 1);
-
-  std::map<const Comdat *, unsigned> Comdats;
-  References.resize(Nodes.size());
-  for (unsigned N = 0; N != Nodes.size(); ++N) {
-    const GlobalValue &V = *Nodes[N];
-    auto Join = [&](const Value *Other) {
-      auto *Global = dyn_cast_or_null<GlobalValue>(Other);
-      if (auto It = Numbers.find(Global); Global && It != Numbers.end())
-        Classes.join(N, It->second);
-    };
-    if (const Comdat *C = V.getComdat())
-      Classes.join(N, Comdats.try_emplace(C, N).first->second);
-    if (isa<GlobalAlias>(V))
-      Join(V.getAliaseeObject());
-    if (auto *IFunc = dyn_cast<GlobalIFunc>(&V))
-      Join(IFunc->getResolverFunction());
-    if (auto *Object = dyn_cast<GlobalObject>(&V))
-      if (MDNode *To = Object->getMetadata(LLVMContext::MD_associated))
-        if (auto *C =
-                dyn_cast_or_null<ConstantAsMetadata>(To->getOperand(0).get()))
-          Join(C->getValue()->stripPointerCasts());
-    if (auto *F = dyn_cast<Function>(&V))
-      for (const Instruction &I : instructions(F))
-        Join(ofLabels(I));
-    forEachConstant(V, [&](const Constant &C) {
-      if (auto *Label = dyn_cast<BlockAddress>(&C))
-        Join(Label->getFunction());
-      if (auto *To = dyn_cast<GlobalValue>(&C)) {
-        References[N].push_back(To);
-        Users[To].push_back(N);
-        if (isList(V))
-          Join(To);
-      }
-    });
-  }
-
-  for (unsigned N = 0; N != Nodes.size(); ++N)
-    if (isList(*Nodes[N]) || isInList(*Nodes[N]) || isInSet(*Nodes[N]))
-      Classes.join(N, Assembly);
-
-  // Assembly refers by name to what has no other name elsewhere, and defines
-  // symbols that nobody else sees.
-  joinAssembly(moduleAsm(M), Assembly);
-  std::vector<unsigned> WithAssembly;
-  bool DefinesNames = !moduleAsm(M).empty();
-  for (unsigned N = 0; N != Nodes.size(); ++N)
-    if (auto *F = dyn_cast<Function>(Nodes[N]))
-      for (const Instruction &I : instructions(F))
-        if (auto *Call = dyn_cast<CallBase>(&I))
-          if (auto *Text = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
-            joinAssembly(Text->getAsmString(), N);
-            WithAssembly.push_back(N);
-            DefinesNames |= mayDefineNames(Text->getAsmString());
-          }
-  // Only the assembler knows of names that assembly alone has.
-  if (DefinesNames)
-    for (unsigned N : WithAssembly)
-      Classes.join(N, Assembly);
-
-  // ThinLTO gives these no other name either.
-  SmallVector<GlobalValue *, 16> Kept;
-  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
-  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
-  for (const GlobalValue *V : Kept)
-    keepName(*V);
-  // A name that the assembler doesn't write has to stay, or be another.
-  StringRef NoSymbol = M.getDataLayout().getPrivateGlobalPrefix();
-  for (const GlobalValue *V : Nodes)
-    if (V->hasSection() || (!NoSymbol.empty() &&
-                            V->getName().starts_with(("\1" + NoSymbol).str())))
-      keepName(*V);
-
-  Classes.compress();
-}
-
-void Partition::Graph::joinAssembly(StringRef Text, unsigned Node) {
-  // Other characters are in names between quotes.
-  for (auto [Quoted, Rest] = Text.split('"').second.split('"'); !Quoted.empty();
-       std::tie(Quoted, Rest) = Rest.split('"').second.split('"'))
-    joinNamed(Quoted, Node);
-  forEachWord(Text, [&](StringRef Whole) {
-    // AT&T's syntax has $ in front of what is a constant.
-    for (StringRef Word : {Whole, Whole.ltrim('$')}) {
-      joinNamed(Word, Node);
-      // As Mach-O and 32-bit Windows write the names of C.
-      if (Word.consume_front("_"))
-        joinNamed(Word, Node);
-    }
-  });
-}
-
-void Partition::Graph::joinNamed(StringRef Name, unsigned Node) {
-  const GlobalValue *V = M.getNamedValue(Name);
-  if (!V)
-    V = M.getNamedValue(("\1" + Name).str());
-  if (!V)
-    return;
-  if (auto It = Numbers.find(V); It != Numbers.end())
-    Classes.join(Node, It->second);
-  keepName(*V);
-  // Assembly may define a symbol that is a local one.
-  if (V->isDeclaration()) {
-    Private.insert(V);
-    for (unsigned User : Users.lookup(V))
-      Classes.join(Node, User);
-  }
-}
-
-/// A local whose name stays has no symbol that another part could refer to.
-void Partition::Graph::keepName(const GlobalValue &V) {
-  auto It = Numbers.find(&V);
-  if (It == Numbers.end() || !V.hasLocalLinkage())
-    return;
-  Private.insert(&V);
-  for (unsigned User : Users.lookup(&V))
-    Classes.join(It->second, User);
-}
-
-//===----------------------------------------------------------------------===//
-// Parts
-//===----------------------------------------------------------------------===//
-
 Partition::Partition(const Module &M, unsigned NumParts) {
-  Graph G(M);
+  ReferenceGraph G(M);
   cut(G, NumParts);
   copy(G);
 }
@@ -413,16 +53,16 @@ static uint64_t limitOf(std::vector<uint64_t> Costs, uint64_t NumParts) {
 
 /// Takes classes in the order of a walk through what they refer to, and cuts
 /// that into pieces.
-void Partition::cut(const Graph &G, unsigned NumParts) {
+void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
   Copies.resize(NumParts);
-  unsigned NumClasses = G.Classes.getNumClasses();
+  unsigned NumClasses = G.numClasses();
   std::vector<std::vector<unsigned>> Members(NumClasses);
   std::vector<uint64_t> Costs(NumClasses);
-  for (unsigned N = 0; N != G.Nodes.size(); ++N) {
-    unsigned Class = G.Classes[N];
+  for (unsigned N = 0; N != G.nodes().size(); ++N) {
+    unsigned Class = G.classOf(N);
     Members[Class].push_back(N);
     // A variable is a little work, too.
-    Costs[Class] += 1 + numInstructions(*G.Nodes[N]);
+    Costs[Class] += 1 + numInstructions(*G.nodes()[N]);
   }
   const uint64_t Limit = limitOf(Costs, NumParts);
   uint64_t Total = 0;
@@ -443,50 +83,41 @@ void Partition::cut(const Graph &G, unsigned NumParts) {
                                       std::max<uint64_t>(Total, 1);
     Before += std::max<uint64_t>(Costs[Class], 1);
     for (unsigned N : Members[Class])
-      Parts[G.Nodes[N]] =
+      Parts[G.nodes()[N]] =
           static_cast<unsigned>(std::min<uint64_t>(Part, NumParts - 1));
     for (unsigned N : reverse(Members[Class]))
       Stack.push_back({N, 0});
   };
-  auto NumNodes = static_cast<unsigned>(G.Nodes.size());
+  auto NumNodes = static_cast<unsigned>(G.nodes().size());
   for (unsigned I = 0; I <= NumNodes; ++I) {
-    Take(G.Classes[I == 0 ? NumNodes : I - 1]);
+    Take(I == 0 ? G.classOfAssembly() : G.classOf(I - 1));
     while (!Stack.empty()) {
       auto &[N, Next] = Stack.back();
-      const Globals &To = G.References[N];
-      if (Next == To.size()) {
+      const ReferenceGraph::Globals &To = G.references(N);
+      if (Next == To.size())
         Stack.pop_back();
-        continue;
-      }
-      auto It = G.Numbers.find(To[Next++]);
-      if (It != G.Numbers.end())
-        Take(G.Classes[It->second]);
+      else if (auto Class = G.classOf(*To[Next++]))
+        Take(*Class);
     }
   }
 }
 
 /// Whether a copy in another part could be inlined, or read.
-bool Partition::Graph::isWorthACopy(const GlobalValue &V,
-                                    unsigned Limit) const {
-  if (V.isInterposable() || isList(V))
-    return false;
-  bool IsBound = false;
-  forEachConstant(V, [&](const Constant &C) {
-    auto *To = dyn_cast<GlobalValue>(&C);
-    IsBound |= isa<BlockAddress>(C) || (To && Private.count(To));
-  });
-  if (IsBound)
+static bool isWorthACopy(const ReferenceGraph &G, const GlobalValue &V,
+                         unsigned Limit) {
+  if (V.isInterposable())
     return false;
   if (auto *Variable = dyn_cast<GlobalVariable>(&V))
-    return Variable->isConstant() && !V.isThreadLocal() && !V.hasSection();
+    return Variable->isConstant() && !V.isThreadLocal() && !V.hasSection() &&
+           G.mayBeCopied(V);
   auto *F = dyn_cast<Function>(&V);
   return F && !F->hasFnAttribute(Attribute::NoInline) &&
          !F->hasFnAttribute(Attribute::Naked) && !F->isVarArg() &&
-         numInstructions(V) <= Limit && !isBoundToItsPart(*F);
+         numInstructions(V) <= Limit && G.mayBeCopied(V);
 }
 
 /// Follows what each part refers to.
-void Partition::copy(const Graph &G) {
+void Partition::copy(const ReferenceGraph &G) {
   for (unsigned Part = 0; Part != numParts(); ++Part) {
     // The largest limit that a definition was come to with.
     DenseMap<const GlobalValue *, unsigned> Limits;
@@ -496,7 +127,7 @@ void Partition::copy(const Graph &G) {
         return;
       if (isMember(To)) {
         Shared.insert(&To);
-        if (!G.isWorthACopy(To, Limit))
+        if (!isWorthACopy(G, To, Limit))
           return;
       }
       auto [It, IsNew] = Limits.try_emplace(&To, Limit);
@@ -506,9 +137,9 @@ void Partition::copy(const Graph &G) {
       Copies[Part].insert(&To);
       Left.push_back({&To, Limit});
     };
-    for (unsigned N = 0; N != G.Nodes.size(); ++N)
-      if (isIn(*G.Nodes[N], Part))
-        for (const GlobalValue *To : G.References[N])
+    for (unsigned N = 0; N != G.nodes().size(); ++N)
+      if (isIn(*G.nodes()[N], Part))
+        for (const GlobalValue *To : G.references(N))
           Refer(*To, CopyLimit);
     while (!Left.empty()) {
       auto [V, Limit] = Left.back();

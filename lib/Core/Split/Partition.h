@@ -6,11 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A long module is compiled in parts. Each definition that others may refer to
-// is in one of them. What needs more than a symbol's name to refer to stays
-// together: members of a comdat, aliases with what they name, addresses of
-// labels with their function, assembly with what it names. Module assembly and
-// constructors are in the first part, which takes the module's place in the
-// link.
+// is in one of them; what must stay together (ReferenceGraph.h) does. Module
+// assembly and constructors are in the first part, which takes the module's
+// place in the link.
 //
 // Callers stay near callees: parts are pieces, of about as many instructions
 // each, of one walk through the calls. What a part may inline from another it
@@ -24,7 +22,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/GlobalValue.h"
-#include <functional>
 #include <vector>
 
 namespace llvm {
@@ -32,6 +29,8 @@ class Module;
 }
 
 namespace dtlto {
+
+class ReferenceGraph;
 
 class Partition {
 public:
@@ -57,25 +56,13 @@ public:
   }
 
 private:
-  using Globals = std::vector<const llvm::GlobalValue *>;
-  struct Graph;
-
-  void cut(const Graph &G, unsigned NumParts);
-  void copy(const Graph &G);
+  void cut(const ReferenceGraph &G, unsigned NumParts);
+  void copy(const ReferenceGraph &G);
 
   llvm::DenseMap<const llvm::GlobalValue *, unsigned> Parts;
   llvm::DenseSet<const llvm::GlobalValue *> Shared;
   std::vector<llvm::DenseSet<const llvm::GlobalValue *>> Copies; // by part
 };
-
-/// Whether \p V, such as llvm.used, tells LLVM something, and is in no object.
-bool isForTheCompiler(const llvm::GlobalValue &V);
-
-/// Calls \p Tell with all that the definition \p V refers to, in its order;
-/// some more than once.
-void forEachReference(
-    const llvm::GlobalValue &V,
-    const std::function<void(const llvm::GlobalValue &)> &Tell);
 
 } // namespace dtlto
 
