@@ -105,11 +105,12 @@ Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
   New->Buffer = std::move(*Buffer);
   New->Bytes = New->Buffer->getBuffer();
   New->WholeSize = New->Bytes.size();
-  std::optional<std::string> Name = Names.encode(Path);
-  if (!Name)
+  std::optional<std::string> Encoded = Names.encode(Path);
+  if (!Encoded)
     return failure("a module name that is too long for other machines, '" +
                    printable(Path) + "'");
-  New->Path = std::move(*Name);
+  New->Path = std::move(*Encoded);
+  New->Name = Path;
   New->MayReadFiles = assemblyMayReadFiles(New->Bytes);
   // Another thread may have been faster.
   std::lock_guard<std::mutex> Lock(Mutex);

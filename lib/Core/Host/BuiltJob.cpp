@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/BuiltJob.h"
+#include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include <algorithm>
@@ -43,6 +44,21 @@ dtlto_job dtlto::asBundled(const dtlto_job &Job) {
   if (Job.num_inputs != 0)
     Bundled.name = Job.inputs[0]->path;
   return Bundled;
+}
+
+std::string dtlto::inUsersNames(std::string Said, const BuiltJob &Built) {
+  if (Said.empty())
+    return Said;
+  for (size_t I = 0; I != Built.Inputs.size(); ++I) {
+    StringRef Name;
+    if (I == 0)
+      Name = Built.Name;
+    else if (const ModuleFile *File = Built.Files[I])
+      Name = File->Name;
+    if (!Name.empty())
+      Said = withName(Said, Built.Inputs[I].path, printable(Name));
+  }
+  return Said;
 }
 
 void dtlto::addDigests(BuiltJob &Built) {

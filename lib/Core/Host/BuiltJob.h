@@ -21,6 +21,7 @@ namespace dtlto {
 /// A file that many jobs read: one address, name and digest for all.
 struct ModuleFile {
   std::string Path;
+  std::string Name; // the user's; empty: a file that users don't name
   llvm::StringRef Bytes;
   uint64_t WholeSize = 0;      // before imports were slimmed
   bool MayReadFiles = false;   // in assembly
@@ -74,6 +75,10 @@ void setInputs(BuiltJob &Built);
 /// The one in the linker is not the same in each link and on each machine, and
 /// a cache is to know the job.
 dtlto_job asBundled(const dtlto_job &Job);
+
+/// \p Said, a worker's words for \p Built, with the names of modules that the
+/// user knows in place of those that travel.
+std::string inUsersNames(std::string Said, const BuiltJob &Built);
 
 /// Fills in the digests of \p Built's inputs.
 void addDigests(BuiltJob &Built);

@@ -98,6 +98,7 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
                    "' is too long for other machines");
   auto File = std::make_unique<ModuleFile>();
   File->Path = std::move(*Path);
+  File->Name = Name.str();
   File->WholeSize = Input->Bytes.size();
   File->Bytes = Import.Bytes;
   File->MayReadFiles = MayBeSlim ? Import.MayReadFiles
