@@ -206,7 +206,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
       RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI,
       frontend("-mrelocation-model",
                {"static", "pic", "dynamic-no-pic", "ropi", "rwpi", "ropi-rwpi"},
-               "no relocation model (-r)"))
+               "the lack of a relocation model (-r)"))
   OPTIONAL(
       CodeModel, llvm::CodeModel::Model, llvm::CodeModel::Large,
       frontend("-mcmodel=", {"tiny", "small", "kernel", "medium", "large"}))
