@@ -15,6 +15,7 @@
 #include "Text.h"
 #include <cstdlib>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace dtlto;
@@ -128,8 +129,14 @@ std::string MakeSession::jobserver() {
     std::string Number = std::to_string(Fifo);
     return Fifo < 0 ? "" : "--jobserver-auth=" + Number + "," + Number;
   }
+  // Where the recipe has no `+`, make has closed them, and others may have
+  // their numbers.
+  auto IsPipe = [](int Fd) {
+    struct stat St;
+    return ::fstat(Fd, &St) == 0 && S_ISFIFO(St.st_mode);
+  };
   if (std::sscanf(Found.c_str() + Equals + 1, "%d,%d", &Read, &Write) != 2 ||
-      ::fcntl(Read, F_GETFD) < 0 || ::fcntl(Write, F_GETFD) < 0)
+      !IsPipe(Read) || !IsPipe(Write))
     return "";
   return Found;
 }
