@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <sys/stat.h>
@@ -150,12 +151,12 @@ public:
   }
   bool isSet(const std::string &Name) const { return Done.count(Name); }
   const std::string &config() const { return Config; }
-
-private:
   bool wrong(const std::string &Where, const std::string &Why) {
     Error = Where + ": " + Why;
     return false;
   }
+
+private:
   bool setPair(std::string_view Name, std::string_view Value,
                const std::string &Where);
 
@@ -222,8 +223,12 @@ bool Reader::set(std::string_view Name, std::string_view Value,
   if (Name == "server" || Name == "cas" || Name == "cache") {
     Endpoint &E = Name == "server" ? S.Server : Name == "cas" ? S.Cas : S.Cache;
     return readEndpoint(Value, Tls, E) ||
-           wrong(Where, "expected grpc://HOST:PORT, grpcs://HOST:PORT or "
-                        "unix:PATH");
+           wrong(Where,
+                 std::string("expected grpc://HOST:PORT, grpcs://HOST:PORT or "
+                             "unix:PATH") +
+                     (Value.find('@') == Value.npos
+                          ? ""
+                          : "; what a server knows you by belongs in header="));
   }
   if (Name == "instance")
     return Text(S.Instance);
@@ -303,6 +308,18 @@ static std::string_view trim(std::string_view Text) {
   return Text.substr(Begin, Text.find_last_not_of(" \t\r") + 1 - Begin);
 }
 
+/// \p Value for a message: a key may stand in front of a host.
+static std::string shownValue(std::string_view Name, std::string_view Value) {
+  size_t At = Value.rfind('@');
+  if (At == Value.npos ||
+      (Name != "server" && Name != "cas" && Name != "cache"))
+    return std::string(Value);
+  size_t Begin = Value.find("://");
+  Begin = Begin < At ? Begin + 3 : 0;
+  return std::string(Value.substr(0, Begin)) + "..." +
+         std::string(Value.substr(At));
+}
+
 /// \p Setting for a message. Headers may be secrets, also where they aren't
 /// written as they should be, and messages go to logs.
 static std::string shown(std::string_view Setting) {
@@ -318,7 +335,8 @@ static std::string shown(std::string_view Setting) {
   bool HasValue = !Rest.empty() && Rest.front() == '=';
   bool IsKnown = std::find(Names.begin(), Names.end(), Name) != Names.end();
   if (HasValue && IsKnown && Name != "header")
-    return quote(Setting);
+    return quote(std::string(Setting.substr(0, Setting.find('=') + 1)) +
+                 shownValue(Name, Setting.substr(Setting.find('=') + 1)));
   if (HasValue && Name == "header")
     Name += "=" + Word(trim(Rest.substr(1)));
   return quote(Name);
@@ -384,7 +402,19 @@ static constexpr Variable RbeVariables[] = {
 
 static bool isTrue(const char *Text) {
   std::string_view V = Text ? Text : "";
-  return !V.empty() && V != "0" && V != "false" && V != "FALSE";
+  return !V.empty() && V != "0" && V != "false" && V != "FALSE" && V != "False";
+}
+
+/// As Go reads it, and so reclient; unset is false. Nothing for another text.
+static std::optional<bool> goBool(const char *Text) {
+  std::string_view V = Text ? Text : "";
+  for (std::string_view No : {"", "0", "f", "F", "false", "FALSE", "False"})
+    if (V == No)
+      return false;
+  for (std::string_view Yes : {"1", "t", "T", "true", "TRUE", "True"})
+    if (V == Yes)
+      return true;
+  return std::nullopt;
 }
 
 static bool readVariables(const GetEnv &Env, const char *const *Environ,
@@ -395,7 +425,9 @@ static bool readVariables(const GetEnv &Env, const char *const *Environ,
            // To recc, no limit.
            R.set(V.Setting,
                  Value == "0"sv && V.Setting == "timeout"sv ? "86400" : Value,
-                 std::string("$") + V.Name + "=" + quote(Value), Tls);
+                 std::string("$") + V.Name + "=" +
+                     quote(shownValue(V.Setting, Value)),
+                 Tls);
   };
   for (const Variable &V : ReccVariables)
     if (!Read(V, false))
@@ -416,9 +448,13 @@ static bool readVariables(const GetEnv &Env, const char *const *Environ,
       return false;
   }
   R.nextRank();
-  bool Tls = !isTrue(Env("RBE_service_no_security"));
+  const char *Insecure = Env("RBE_service_no_security");
+  std::optional<bool> IsInsecure = goBool(Insecure);
+  if (!IsInsecure && !R.isSet("server"))
+    return R.wrong("$RBE_service_no_security=" + quote(Insecure),
+                   "expected true or false");
   for (const Variable &V : RbeVariables)
-    if (!Read(V, Tls))
+    if (!Read(V, !IsInsecure.value_or(false)))
       return false;
   return true;
 }

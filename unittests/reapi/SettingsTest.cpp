@@ -138,9 +138,20 @@ TEST_F(SettingsTest, RbeIsSecureUnlessItSays) {
   Env["RBE_service"] = "rbe:1";
   ASSERT_TRUE(read({}));
   EXPECT_TRUE(S.Server.Tls);
-  Env["RBE_service_no_security"] = "true";
-  ASSERT_TRUE(read({}));
-  EXPECT_FALSE(S.Server.Tls);
+  for (const char *Yes : {"true", "True", "1", "t"}) {
+    Env["RBE_service_no_security"] = Yes;
+    ASSERT_TRUE(read({}));
+    EXPECT_FALSE(S.Server.Tls) << Yes;
+  }
+  for (const char *No : {"false", "False", "0", "F", ""}) {
+    Env["RBE_service_no_security"] = No;
+    ASSERT_TRUE(read({}));
+    EXPECT_TRUE(S.Server.Tls) << No;
+  }
+  Env["RBE_service_no_security"] = "no";
+  EXPECT_FALSE(read({}));
+  EXPECT_EQ("$RBE_service_no_security='no': expected true or false", Error);
+  EXPECT_TRUE(read({"server=a:1"}));
 }
 
 TEST_F(SettingsTest, ReccSwitches) {
@@ -203,6 +214,24 @@ TEST_F(SettingsTest, Wrong) {
   Env["RECC_REQUEST_TIMEOUT"] = "0";
   EXPECT_TRUE(read({})) << Error;
   EXPECT_FALSE(read({"timeout=0"}));
+}
+
+/// Nor what somebody has put before a host.
+TEST_F(SettingsTest, KeysInAddressesAreNotShown) {
+  for (const char *Setting :
+       {"server=grpcs://secret@a.example", "cas=secret@a:1", "cache=s:ecret@a",
+        "server = grpc://secret@b@a:1"}) {
+    EXPECT_FALSE(read({Setting})) << Setting;
+    EXPECT_EQ(std::string::npos, Error.find("ecret")) << Error;
+    EXPECT_FALSE(read({("config=" + file(Setting)).c_str()})) << Setting;
+    EXPECT_EQ(std::string::npos, Error.find("ecret")) << Error;
+  }
+  Env["RECC_SERVER"] = "grpcs://secret@a.example";
+  EXPECT_FALSE(read({}));
+  EXPECT_EQ("$RECC_SERVER='grpcs://...@a.example': expected grpc://HOST:PORT, "
+            "grpcs://HOST:PORT or unix:PATH; what a server knows you by "
+            "belongs in header=",
+            Error);
 }
 
 /// A header may be a secret, and messages go to logs.
