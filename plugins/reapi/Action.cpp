@@ -144,6 +144,24 @@ BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
   return Modules[Key] = Name;
 }
 
+/// The worker's own would be another on each machine.
+static void setPath(re::Command &Command) {
+  auto *Path = Command.add_environment_variables();
+  Path->set_name("PATH");
+  Path->set_value("/usr/local/bin:/usr/bin:/bin");
+}
+
+void ActionMaker::addPlatform(re::Command &Command, re::Action &Proto) const {
+  for (const auto &[Name, Value] : S.Platform)
+    // Since 2.2 it is in the action; workers of before look at the command.
+    for (re::Platform *P :
+         {Command.mutable_platform(), Proto.mutable_platform()}) {
+      re::Platform::Property *New = P->add_properties();
+      New->set_name(Name);
+      New->set_value(Value);
+    }
+}
+
 Action ActionMaker::make(const sdk::Job &J) {
   Action A;
   Folder Root;
@@ -178,24 +196,17 @@ Action ActionMaker::make(const sdk::Job &J) {
     Args.front() = S.Worker;
     for (std::string &Arg : Args)
       Command.add_arguments(std::move(Arg));
-    // The worker's own would be another on each machine.
-    auto *Path = Command.add_environment_variables();
-    Path->set_name("PATH");
-    Path->set_value("/usr/local/bin:/usr/bin:/bin");
+    setPath(Command);
   }
   Command.add_output_paths(A.Output);
   // For servers before API 2.1; others don't look at it.
   Command.add_output_files(A.Output);
 
   re::Action Proto;
-  for (const auto &[Name, Value] : S.Platform)
-    // Since 2.2 it is in the action; workers of before look at the command.
-    for (re::Platform *P :
-         {Command.mutable_platform(), Proto.mutable_platform()}) {
-      re::Platform::Property *New = P->add_properties();
-      New->set_name(Name);
-      New->set_value(Value);
-    }
+  addPlatform(Command, Proto);
+  // Of what another clang had made, the action cache has nothing for this one.
+  if (!S.sendsWorker())
+    Proto.set_salt("clang " + LlvmVersion);
   setDigest(*Proto.mutable_input_root_digest(), addFolder(A, Kind, Root));
   setDigest(*Proto.mutable_command_digest(),
             addBlob(A, Kind, Command.SerializeAsString()));
@@ -204,6 +215,22 @@ Action ActionMaker::make(const sdk::Job &J) {
     Proto.set_do_not_cache(true);
     A.UncachedName = addBlob(A, Kind, Proto.SerializeAsString());
   }
+  return A;
+}
+
+Action ActionMaker::makeQuestion() const {
+  Action A;
+  re::Command Command;
+  Command.add_arguments(S.Worker);
+  Command.add_arguments("--version");
+  setPath(Command);
+  re::Action Proto;
+  addPlatform(Command, Proto);
+  Proto.set_do_not_cache(true);
+  setDigest(*Proto.mutable_input_root_digest(), addFolder(A, Kind, {}));
+  setDigest(*Proto.mutable_command_digest(),
+            addBlob(A, Kind, Command.SerializeAsString()));
+  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
   return A;
 }
 

@@ -66,13 +66,19 @@ private:
 class ActionMaker {
 public:
   /// \p Worker is what actions are to carry, if they do, and \p Name its name.
+  /// Else \p LlvmVersion is that of the workers' clang.
   ActionMaker(const Settings &S, DigestKind Kind, std::string_view Worker,
-              BlobName Name)
-      : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)) {}
+              BlobName Name, const std::string &LlvmVersion)
+      : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)),
+        LlvmVersion(LlvmVersion) {}
 
   /// \p J has inputs and digests, and its configuration or its arguments.
   /// Throws sdk::Error.
   Action make(const sdk::Job &J);
+
+  /// Asks the workers' clang for its version, which it writes to standard
+  /// output.
+  Action makeQuestion() const;
 
   /// An action that nobody executes: its result is what a client has put under
   /// \p Key, which may be any bytes.
@@ -80,11 +86,13 @@ public:
 
 private:
   BlobName nameInput(const dtlto_input &In, std::string_view Bytes);
+  void addPlatform(re::Command &Command, re::Action &Proto) const;
 
   const Settings &S;
   const DigestKind Kind;
   const std::string_view Worker;
   const BlobName WorkerName;
+  const std::string LlvmVersion;
   std::mutex Mutex; // guards what follows
   /// By the digest that the linker has made; where a module lies, another may
   /// lie later.

@@ -148,12 +148,15 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
 
 Fault Cas::sendStream(Uploader &U, const Blob &B) {
   bool Packed = Can.Zstd;
-  std::string Resource = prefix() + "uploads/" + makeUuid() + "/" +
-                         (Packed ? "compressed-blobs/zstd/" : "blobs/") +
-                         blobPath(B.Name);
+  std::string Resource;
   uint64_t From = 0;
   for (uint32_t Try = 0;; ++Try) {
     bool Complete = false;
+    // A server that still has a part of an upload takes no second beginning.
+    if (From == 0)
+      Resource = prefix() + "uploads/" + makeUuid() + "/" +
+                 (Packed ? "compressed-blobs/zstd/" : "blobs/") +
+                 blobPath(B.Name);
     Fault F = writeOnce(U, B, Resource, From, Packed, Complete);
     if (Complete) {
       ++S.Sum.BlobsUp;

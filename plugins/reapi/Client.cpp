@@ -132,7 +132,7 @@ void Client::prepare() {
   BlobName WorkerName =
       Can.Digest == Likely ? Name.get() : nameBlob(Can.Digest, Worker.bytes());
   auto Made = std::make_unique<ActionMaker>(S, Can.Digest, Worker.bytes(),
-                                            std::move(WorkerName));
+                                            std::move(WorkerName), LlvmVersion);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Actions = std::move(Made);

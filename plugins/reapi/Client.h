@@ -98,12 +98,21 @@ private:
   /// out, and the others wait for that. Throws sdk::Error.
   sdk::Result runForeign(Job &J, const std::string &Target);
   std::optional<sdk::Result> fromCache(Job &J, const Action &A);
+  /// Before the first job is executed by a clang of the workers': it must be of
+  /// exactly the linker's version, as one of them says. The first job asks, and
+  /// the others wait. Throws sdk::Error.
+  void proveCompiler(Job &J);
+  std::string askCompiler(Job &J);
   sdk::Result execute(Job &J, const Action &A);
   void uploadAll(Job &J, const Action &A);
   /// What \p R means for the job; \p By is named with it.
   sdk::Result conclude(Job &J, const Action &A, re::ActionResult &R,
                        const std::string &By);
   std::string standardError(Job &J, re::ActionResult &R);
+  /// A text of a program's; empty if it is too long, or can't be got.
+  std::string read(Job &J, const re::Digest &D);
+  /// Whether \p F says that the server takes no action of this link's.
+  bool isRejected(const Fault &F);
   /// Throws what \p F is for a job.
   [[noreturn]] void fail(Job &J, const Fault &F, const std::string &Doing);
   /// Of an action that was executed for \p J.
@@ -132,6 +141,7 @@ private:
   bool Ready = false;
   bool HasGivenUp = false; // and has begun to tell it
   std::string TheEnd;      // not empty: why there is no use in going on
+  enum { Unproven, Asked, Proven } Compiler = Unproven; // of the workers
   /// Of a processor that isn't x86.
   struct Target {
     enum { Unknown, Asked, Known } State = Unknown;
@@ -141,7 +151,8 @@ private:
   std::set<std::string> Workers;
   unsigned NumRunning = 0, MostRunning = 0; // as the server says
   bool HasQueued = false;                   // it said of a job that it waits
-  unsigned NumWrong = 0; // results of the cache that were no good
+  unsigned NumWrong = 0;    // results of the cache that were no good
+  unsigned NumRejected = 0; // actions that the server takes for none
   std::unordered_map<uint64_t, std::string> ActionOfJob; // its digest, by id
   std::set<std::string> Refuted;                         // digests of actions
 

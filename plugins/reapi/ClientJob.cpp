@@ -7,6 +7,7 @@
 
 #include "Client.h"
 #include "Text.h"
+#include "dtlto/sdk/RunJob.h"
 
 using namespace dtlto::reapi;
 using dtlto::quote;
@@ -14,7 +15,13 @@ using dtlto::quote;
 static constexpr unsigned MaxTries = 3;
 // A server that is full is asked so often, longer and longer apart.
 static constexpr unsigned MaxBusy = 12;
-static constexpr size_t MaxStderr = size_t(1) << 20;
+static constexpr size_t MaxText = size_t(1) << 20; // that a program writes
+// So many actions of a server that has executed none yet, and it is of no use.
+static constexpr unsigned MaxRejected = 3;
+
+static std::string firstLine(const std::string &Text) {
+  return Text.substr(0, Text.find('\n'));
+}
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   auto Owned = std::make_shared<Job>(Offer);
@@ -153,7 +160,67 @@ void Client::uploadAll(Job &J, const Action &A) {
     fail(J, F, "can't send to " + S.Cas.name());
 }
 
+/// Returns what it says.
+std::string Client::askCompiler(Job &J) {
+  Action A = Actions->makeQuestion();
+  uploadAll(J, A);
+  ExecuteOptions O;
+  O.Action = A.Name;
+  O.SkipCache = true;
+  O.Limit = ResultLimit;
+  O.Report = [&](uint32_t State, const std::string &By) {
+    J.Offer.state(State == DTLTO_STATE_RUNNING ? DTLTO_STATE_SENDING : State,
+                  By);
+  };
+  Outcome Out = reapi::execute(TheServer, J.Cancelled, Can.Digest, O);
+  if (Out.Failed)
+    fail(J, Out.Failed, "can't execute on " + S.Server.name());
+  if (Out.Result.exit_code() != 0)
+    return standardError(J, Out.Result);
+  std::string Text = Out.Result.stdout_raw();
+  if (Text.empty() && Out.Result.has_stdout_digest())
+    Text = read(J, Out.Result.stdout_digest());
+  return Text;
+}
+
+void Client::proveCompiler(Job &J) {
+  {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock, [&] {
+      return Compiler != Asked || J.Cancelled.raised() || !TheEnd.empty();
+    });
+    if (J.Cancelled.raised())
+      throw sdk::Error(DTLTO_CANCELLED, "");
+    if (!TheEnd.empty())
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
+    if (Compiler == Proven)
+      return;
+    Compiler = Asked;
+  }
+  auto Told = [&](bool IsProven) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Compiler = IsProven ? Proven : Unproven;
+    Changed.notify_all();
+  };
+  try {
+    std::string Said = askCompiler(J);
+    if (!dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str())) {
+      giveUp("server " + S.Server.name() + ": the workers' " + quote(S.Worker) +
+             " has to be a clang of exactly version " + LlvmVersion +
+             ", but says " +
+             quote(sdk::oneLine(firstLine(Said).substr(0, 200))));
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "another compiler");
+    }
+    Told(true);
+  } catch (...) {
+    Told(false);
+    throw;
+  }
+}
+
 dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
+  if (!S.sendsWorker())
+    proveCompiler(J);
   uploadAll(J, A);
   ExecuteOptions O;
   // What is wrong in the cache is replaced. Of what somebody is slow with, or
@@ -227,6 +294,9 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
         F.Code == grpc::StatusCode::INTERNAL)
       F.What = Fault::Missing;
     // Also if it was the server that cancelled it.
+    // That it has no worker for such actions, say: it says so of each.
+    if (F.What == Fault::Failed && isRejected(F))
+      F.What = Fault::Refused;
     bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
                    F.What == Fault::Cancelled;
     if (!MayHelp || Try >= MaxTries)
@@ -267,22 +337,30 @@ void Client::count(const Job &J, const re::ExecutedActionMetadata &M) {
       M.output_upload_completed_timestamp());
 }
 
-std::string Client::standardError(Job &J, re::ActionResult &R) {
-  std::string Text = R.stderr_raw();
-  if (Text.empty() && R.has_stderr_digest() &&
-      R.stderr_digest().size_bytes() > 0 &&
-      uint64_t(R.stderr_digest().size_bytes()) <= MaxStderr) {
+bool Client::isRejected(const Fault &F) {
+  if (F.Code != grpc::StatusCode::FAILED_PRECONDITION &&
+      F.Code != grpc::StatusCode::INVALID_ARGUMENT)
+    return false;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return TheServer.Sum.Executed == 0 && ++NumRejected >= MaxRejected;
+}
+
+std::string Client::read(Job &J, const re::Digest &D) {
+  std::string Text;
+  if (D.size_bytes() > 0 && uint64_t(D.size_bytes()) <= MaxText) {
     sdk::ResultMemory::Share Share(Results);
-    BlobName Name{R.stderr_digest().hash(),
-                  uint64_t(R.stderr_digest().size_bytes())};
-    Contents->read(J.Cancelled, Name, Share, Text);
+    Contents->read(J.Cancelled, {D.hash(), uint64_t(D.size_bytes())}, Share,
+                   Text);
   }
-  Text.resize(std::min(Text.size(), MaxStderr));
   return Text;
 }
 
-static std::string firstLine(const std::string &Text) {
-  return Text.substr(0, Text.find('\n'));
+std::string Client::standardError(Job &J, re::ActionResult &R) {
+  std::string Text = R.stderr_raw();
+  if (Text.empty() && R.has_stderr_digest())
+    Text = read(J, R.stderr_digest());
+  Text.resize(std::min(Text.size(), MaxText));
+  return Text;
 }
 
 /// What \p Text, the standard error of a worker that ended with 1, says of the
@@ -315,6 +393,12 @@ dtlto::sdk::Result Client::conclude(Job &J, const Action &A,
       Why += ": " + sdk::oneLine(firstLine(Stderr).substr(0, 500));
     throw Wrong(Why);
   }
+  // Clang says this, and that it has succeeded.
+  if (!S.sendsWorker())
+    for (const char *Part : {"Error loading ", "Error running ThinLTO backend"})
+      if (size_t At = Stderr.find(Part); At != std::string::npos)
+        throw Wrong("the compiler could not read its inputs there: " +
+                    sdk::oneLine(firstLine(Stderr.substr(At)).substr(0, 500)));
   re::OutputFile *File = nullptr;
   for (re::OutputFile &F : *R.mutable_output_files())
     if (F.path() == A.Output)

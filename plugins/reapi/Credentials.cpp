@@ -114,8 +114,12 @@ Fault CredentialHelper::run(Stop &Stopping, const Endpoint &To,
   Fault F = runHelper(Stopping, Program, uriOf(To), Limit, New);
   Lock.lock();
   IsRunning = false;
+  Known &K = All[To.Target];
+  if (F && F.What != Fault::Cancelled) {
+    K.Failed = F;
+    ++K.NumFailed;
+  }
   if (!F) {
-    Known &K = All[To.Target];
     Credentials::Time Now = Clock::now();
     K.Until =
         New.Expires ? std::max(*New.Expires, Now + MinAge) : Now + DefaultAge;
@@ -136,17 +140,20 @@ static Fault cancelled() {
 
 Fault CredentialHelper::get(
     Stop &Stopping, const Endpoint &To,
-    std::vector<std::pair<std::string, std::string>> &Headers,
-    uint64_t &Stamp) {
+    std::vector<std::pair<std::string, std::string>> &Headers, uint64_t &Stamp,
+    bool MayWait) {
   std::unique_lock<std::mutex> Lock(Mutex);
+  Known &K = All[To.Target];
+  const uint64_t NumFailed = K.NumFailed;
   while (true) {
-    Known &K = All[To.Target];
     if (K.Stamp && Clock::now() < K.Until) {
       Headers.insert(Headers.end(), K.Now.Headers.begin(), K.Now.Headers.end());
       Stamp = K.Stamp;
       return {};
     }
-    if (Stopping.raised())
+    if (K.NumFailed != NumFailed)
+      return K.Failed;
+    if (!MayWait || Stopping.raised())
       return cancelled();
     // Whoever stops it has no way to wake this one.
     if (IsRunning)

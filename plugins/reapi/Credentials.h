@@ -57,9 +57,11 @@ public:
       : Program(std::move(Program)), Limit(Limit) {}
 
   /// Adds to \p Headers those for \p To. \p Stamp says later which they were.
+  /// Unless it \p MayWait, fails if none are known that hold. If the helper
+  /// fails, so do all that have waited for what it would say.
   Fault get(Stop &Stopping, const Endpoint &To,
             std::vector<std::pair<std::string, std::string>> &Headers,
-            uint64_t &Stamp);
+            uint64_t &Stamp, bool MayWait = true);
   /// A call with these was taken.
   void taken(const Endpoint &To, uint64_t Stamp);
   /// The server doesn't take them, as \p Why says. Whether it may take those
@@ -73,6 +75,8 @@ private:
     Credentials::Time Until{}; // when they are asked for again
     uint64_t Stamp = 0;        // 0: there are none yet
     unsigned RefusedInRow = 0;
+    Fault Failed; // of the helper, as it was run last in vain
+    uint64_t NumFailed = 0;
   };
   /// Runs the helper, with \p Lock released meanwhile.
   Fault run(Stop &Stopping, const Endpoint &To,

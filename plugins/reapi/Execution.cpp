@@ -11,6 +11,13 @@
 using namespace dtlto::reapi;
 namespace sdk = dtlto::sdk;
 
+// So often an action begins anew whose operation the server has lost: it may
+// be what kills the server.
+static constexpr unsigned MaxRestarts = 2;
+// So often a server may say that an action waits again, or runs again, and the
+// action has all of its time from then on.
+static constexpr unsigned MaxTurns = 20;
+
 Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
                                const BlobName &Name, const std::string &Output,
                                std::unique_ptr<re::ActionResult> &Result) {
@@ -89,6 +96,7 @@ private:
       std::chrono::steady_clock::now() + O.Limit;
   std::string Operation; // its name, once it is known
   uint32_t State = UINT32_MAX;
+  unsigned NumTurns = 0; // that State has taken
   std::string Worker;
   bool Heard = false; // something of the last call
   Outcome Out;
@@ -107,7 +115,7 @@ bool Run::take(const google::longrunning::Operation &Op) {
                        : DTLTO_STATE_QUEUED;
     std::string By =
         sdk::oneLine(M.partial_execution_metadata().worker().substr(0, 200));
-    if (New != State)
+    if (New != State && ++NumTurns <= MaxTurns)
       Ends = std::chrono::steady_clock::now() + O.Limit;
     // To the linker, silence is no sign of a queue.
     if (New != State || By != Worker || (IsNews && New == DTLTO_STATE_QUEUED)) {
@@ -146,8 +154,10 @@ Fault Run::listen() {
     Request.set_skip_cache_lookup(O.SkipCache);
     setDigest(*Request.mutable_action_digest(), O.Action);
     Request.set_digest_function(re::DigestFunction::Value(Kind));
+    Request.set_inline_stdout(O.Output.empty());
     Request.set_inline_stderr(true);
-    Request.add_inline_output_files(O.Output);
+    if (!O.Output.empty())
+      Request.add_inline_output_files(O.Output);
     Reader = S.execution().Execute(&Call.Context, Request);
   } else {
     re::WaitExecutionRequest Request;
@@ -171,6 +181,7 @@ Fault Run::listen() {
 }
 
 Outcome Run::all() {
+  unsigned NumRestarts = 0;
   for (uint32_t Try = 0;; ++Try) {
     bool Waited = !Operation.empty();
     Fault F = listen();
@@ -181,8 +192,17 @@ Outcome Run::all() {
     // The server doesn't know it any more, or can't wait: from the beginning.
     if (Waited && (F.Code == grpc::StatusCode::NOT_FOUND ||
                    F.Code == grpc::StatusCode::UNIMPLEMENTED)) {
+      if (F.Code == grpc::StatusCode::UNIMPLEMENTED)
+        cancel();
       Operation.clear();
       F.What = Fault::Later;
+      if (++NumRestarts > MaxRestarts) {
+        F.What = Fault::Failed;
+        // Not that an input isn't there.
+        F.Code = grpc::StatusCode::ABORTED;
+        F.Text = "its stream broke " + std::to_string(NumRestarts) +
+                 " times, and then: " + F.Text;
+      }
     }
     bool Late = std::chrono::steady_clock::now() >= Ends;
     // The stream's deadline is of when it began, and since then the server has
@@ -193,7 +213,8 @@ Outcome Run::all() {
     if (GoesOn && State == DTLTO_STATE_QUEUED)
       Ends = std::chrono::steady_clock::now() + O.Limit;
     // What a full server says is for whoever decides how many are in flight.
-    bool MayRetry = F.What != Fault::Busy && !Late && S.mayRetry(F, Try);
+    bool MayRetry = F.What != Fault::Busy && F.What != Fault::Failed && !Late &&
+                    S.mayRetry(F, Try);
     if ((!GoesOn && !MayRetry) || !S.pause(Stopping, F, Try)) {
       cancel();
       Out.Failed = std::move(F);
@@ -209,7 +230,7 @@ void Run::cancel() {
     return;
   Stop Never; // the job's own ends all calls by now
   Server::Call Call(S, Never, S.S.Server, O.Action.Hash,
-                    std::chrono::seconds(1));
+                    std::chrono::seconds(1), /*MayWait=*/false);
   google::longrunning::CancelOperationRequest Request;
   google::protobuf::Empty Nothing;
   Request.set_name(Operation);

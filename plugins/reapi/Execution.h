@@ -38,7 +38,7 @@ Fault putResult(Server &S, Stop &Stopping, DigestKind Kind,
 
 struct ExecuteOptions {
   BlobName Action;
-  std::string Output;
+  std::string Output; // empty: what it writes to standard output
   bool SkipCache = false;
   std::chrono::seconds Limit{3600}; // of silence, and of being executed
   /// Told of each DTLTO_STATE_..., with the worker's name if it is known.

@@ -57,7 +57,9 @@ Server::Server(const Settings &S)
       Args.SetMaxReceiveMessageSize(MaxMessage);
       // Else all channels to one address share a connection.
       Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-      // Notices a server that is gone without a word while calls wait for it.
+      // Notices a server that is gone without a word while calls wait for it;
+      // after two pings without any answer to a call the library sends none,
+      // since servers take more for an attack.
       Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60000);
       Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
       // Not with other sessions of this process.
@@ -88,10 +90,10 @@ Server::Server(const Settings &S)
 }
 
 Fault Server::prepare(Call &C, const std::string &Action,
-                      std::chrono::seconds Limit) {
+                      std::chrono::seconds Limit, bool MayWait) {
   std::vector<std::pair<std::string, std::string>> Headers;
   if (Helper)
-    if (Fault F = Helper->get(C.Stopping, C.To, Headers, C.Stamp))
+    if (Fault F = Helper->get(C.Stopping, C.To, Headers, C.Stamp, MayWait))
       return F;
   C.Context.set_deadline(std::chrono::system_clock::now() + Limit);
   re::RequestMetadata M;
@@ -140,7 +142,11 @@ Fault Server::Call::end(const grpc::Status &Status) {
 bool Server::mayRetry(const Fault &F, uint32_t Try) const {
   if (F.Renewed)
     return true;
-  return (F.What == Fault::Later || F.What == Fault::Busy) && Try < S.Retries;
+  // What a proxy that has lost its server says, and some servers in trouble.
+  bool MayPass = F.Code == grpc::StatusCode::INTERNAL ||
+                 F.Code == grpc::StatusCode::UNKNOWN;
+  return (F.What == Fault::Later || F.What == Fault::Busy || MayPass) &&
+         Try < S.Retries;
 }
 
 bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
@@ -159,7 +165,9 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
   }
   if (F.Code == grpc::StatusCode::UNAVAILABLE && F.After.count() == 0)
     for (const auto &[Name, C] : Channels)
-      if (C->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
+      if ((!F.By || Name == F.By->name() ||
+           Name.compare(0, F.By->name().size() + 1, F.By->name() + " ") == 0) &&
+          C->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
         return waitForConnection(Stopping, *C, Time);
   return !Stopping.pause(Time);
 }

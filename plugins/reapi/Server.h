@@ -63,11 +63,14 @@ public:
   /// One try of a call to \p To. \p Action is named in its metadata.
   class Call {
   public:
-    /// May wait for the credential helper.
+    /// May wait for the credential helper, or, if it may not, fails where that
+    /// would have to be run.
     Call(Server &S, Stop &Stopping, const Endpoint &To,
-         const std::string &Action, std::chrono::seconds Limit)
+         const std::string &Action, std::chrono::seconds Limit,
+         bool MayWait = true)
         : S(S), Stopping(Stopping), To(To),
-          Failed(S.prepare(*this, Action, Limit)), Here(Stopping, Context) {}
+          Failed(S.prepare(*this, Action, Limit, MayWait)),
+          Here(Stopping, Context) {}
     /// Why it can't be made.
     const Fault &failed() const { return Failed; }
     /// What its status means. To be said once.
@@ -109,7 +112,8 @@ public:
   std::chrono::seconds limit(uint64_t Size) const {
     return S.Timeout + std::chrono::seconds(Size >> 16);
   }
-  /// Whether a call may be made again that failed with \p F after \p Try tries.
+  /// Whether a call may be made again that failed with \p F after \p Try
+  /// tries, and that does no harm if it is made twice.
   bool mayRetry(const Fault &F, uint32_t Try) const;
   /// Waits for the next try. False if it is of no use any more.
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
@@ -133,7 +137,8 @@ public:
 
 private:
   /// Sets deadline and metadata.
-  Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit);
+  Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit,
+                bool MayWait);
 
   /// Waits until \p C is connected, but no longer than \p Time. False if the
   /// call is of no use any more.

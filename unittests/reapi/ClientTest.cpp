@@ -281,6 +281,45 @@ TEST_F(ClientTest, ClangOfTheWorkers) {
       S.Files);
 }
 
+/// One of another version would make other objects; one of them says it for
+/// all.
+TEST_F(ClientTest, VersionOfTheWorkersClang) {
+  ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 10; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+  close();
+  EXPECT_EQ(1u, server().seen().Questions);
+  for (const char *Says :
+       {"clang version 19.1.70\n", "clang version 19.1.6\n", "gcc 12\n", ""}) {
+    server().CompilerSays = Says;
+    ASSERT_EQ(DTLTO_OK, open({"worker=clang-19", "results=off"}));
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("n").Status);
+    close();
+  }
+  EXPECT_EQ(10u, server().seen().Executions);
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_ERROR)
+                .find("the workers' 'clang-19' has to be a clang of exactly "
+                      "version 19.1.7, but says 'clang version 19.1.6'"))
+      << logged(DTLTO_LOG_ERROR);
+}
+
+/// Clang says that it lacks an import, and that it has succeeded.
+TEST_F(ClientTest, ClangThatHasNotReadAnImport) {
+  server().FateOf = fates({Fate::NotRead});
+  ASSERT_EQ(DTLTO_OK, open({"worker=clang-19", "results=off"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_EQ("worker-7: the compiler could not read its inputs there: Error "
+            "loading imported file 'lib/i.cpp-o': Could not open it",
+            D.Message);
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+}
+
 TEST_F(ClientTest, LargeBlobsAreStreamed) {
   ServerOptions.MaxBatch = 100000;
   ServerOptions.InlinesObjects = false;
@@ -381,6 +420,19 @@ TEST_F(ClientTest, ForgottenOperation) {
   EXPECT_EQ(1u, server().seen().Waits);
 }
 
+/// It may be the action that kills the server.
+TEST_F(ClientTest, OperationsThatAreForgottenEachTime) {
+  server().FateOf = [](unsigned) { return Fate::Forgotten; };
+  ASSERT_EQ(DTLTO_OK, open({"results=off", "retries=100", "retry-delay=1"}));
+  Done D = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
+  EXPECT_EQ("can't execute on " + server().url() +
+                ": its stream broke 3 times, and then: NOT_FOUND: no such "
+                "operation",
+            D.Message);
+  EXPECT_EQ(3u, server().seen().Executions);
+}
+
 TEST_F(ClientTest, MissingBlobsGoUpAgain) {
   server().FateOf = fates({Fate::Lost});
   ASSERT_EQ(DTLTO_OK, open());
@@ -407,10 +459,36 @@ TEST_F(ClientTest, BlobsThatAreLostAgainAndAgain) {
 }
 
 TEST_F(ClientTest, CallsThatFailForAWhile) {
-  server().FailFinds = 2;
-  server().FailLookups = 2;
-  ASSERT_EQ(DTLTO_OK, open());
-  EXPECT_EQ(Object, compile().Object);
+  // UNAVAILABLE, INTERNAL, UNKNOWN
+  for (int Code : {14, 13, 2}) {
+    server().FailCode = Code;
+    server().FailFinds = 2;
+    server().FailLookups = 2;
+    ASSERT_EQ(DTLTO_OK, open());
+    EXPECT_EQ(Object, compile().Object);
+    EXPECT_EQ(0u, server().FailFinds + server().FailLookups);
+    close();
+    server().loseBlobs();
+    server().forgetResults();
+  }
+}
+
+/// Nobody there executes such actions, as with a wrong platform=.
+TEST_F(ClientTest, AServerWithoutSuchWorkers) {
+  server().FateOf = [](unsigned) { return Fate::NoWorkers; };
+  ASSERT_EQ(DTLTO_OK, open({"jobs=1", "platform=OSFamily=plan9"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 10; ++I)
+    if (uint64_t Id = submit("module " + std::to_string(I)))
+      Ids.push_back(Id);
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("another").Status);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("yet another").Status);
+  EXPECT_EQ(3u, server().seen().Executions);
+  EXPECT_EQ("server " + server().url() +
+                ": FAILED_PRECONDITION: no such worker\n",
+            logged(DTLTO_LOG_ERROR));
 }
 
 /// What came isn't believed, and isn't the module's fault.

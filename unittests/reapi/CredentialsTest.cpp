@@ -279,6 +279,40 @@ TEST_F(CredentialHelperTest, HangsAsTheLinkEnds) {
   EXPECT_TRUE(isGone());
 }
 
+/// Actions that nobody waits for any more are cancelled with what is known.
+TEST_F(CredentialHelperTest, HangsAfterItsAnswerHasEnded) {
+  server().FateOf = [](unsigned) { return Fate::Stuck; };
+  ASSERT_EQ(DTLTO_OK,
+            open({helper("[ ! -e " + Folder +
+                         "/late ] || exec sleep 1000; echo '{\"expires\":"
+                         "\"2000-01-01T00:00:00Z\"}'"),
+                  "timeout=1000"}));
+  for (const char *Module : {"l", "m", "n"})
+    submit(Module);
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 3; }));
+  std::ofstream(Folder + "/late") << "now";
+  // What the helper said last has ended.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  size_t Runs = runs();
+  close();
+  EXPECT_EQ(Runs, runs());
+}
+
+/// One failure is that of all that have waited.
+TEST_F(CredentialHelperTest, FailsForMany) {
+  ASSERT_EQ(DTLTO_OK, open({helper("[ $n = 1 ] || { sleep 1; exit 3; }; echo "
+                                   "'{\"expires\":\"2000-01-01T00:00:00Z\"}'"),
+                            "retries=0"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    Ids.push_back(submit("module " + std::to_string(I)));
+  for (uint64_t Id : Ids)
+    EXPECT_NE(DTLTO_OK, wait(Id).Status);
+  EXPECT_LE(runs(), 4u);
+}
+
 /// What it leaves behind may keep its output open.
 TEST_F(CredentialHelperTest, LeavesAnAgent) {
   ASSERT_EQ(DTLTO_OK, open({helper("sleep 1000 & echo $! > " + Folder +

@@ -139,7 +139,7 @@ struct MockServer::Impl final : re::Execution::Service,
     if (M.FailFinds && !IsHeld) {
       --M.FailFinds;
       ++S.FailedFinds;
-      return Status(StatusCode::UNAVAILABLE, "later");
+      return Status(StatusCode(M.FailCode), "later");
     }
     ++S.Finds;
     S.FoundDigests += unsigned(In->blob_digests_size());
@@ -255,8 +255,8 @@ struct MockServer::Impl final : re::Execution::Service,
         ++S.Writes;
       }
       std::string &Bytes = Streams[Resource];
-      if (IsFirst && R.write_offset() == 0)
-        Bytes.clear();
+      if (IsFirst && R.write_offset() == 0 && !Bytes.empty())
+        problem("an upload begins twice");
       if (R.write_offset() != int64_t(Bytes.size()))
         problem("a write leaves a gap");
       Bytes += R.data();
@@ -343,7 +343,7 @@ struct MockServer::Impl final : re::Execution::Service,
     note(C);
     if (M.FailLookups) {
       --M.FailLookups;
-      return Status(StatusCode::UNAVAILABLE, "later");
+      return Status(StatusCode(M.FailCode), "later");
     }
     ++S.Lookups;
     auto It = Results.find(key(In->action_digest()));
@@ -458,6 +458,31 @@ struct MockServer::Impl final : re::Execution::Service,
     return Stays || !C->IsCancelled();
   }
 
+  /// Whether \p In is for a compiler's version.
+  bool answerQuestion(const re::ExecuteRequest &In,
+                      grpc::ServerWriter<Operation> *Out) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    re::Action Action;
+    re::Command Command;
+    auto At = Blobs.find(key(In.action_digest()));
+    if (At == Blobs.end() || !Action.ParseFromString(At->second))
+      return false;
+    At = Blobs.find(key(Action.command_digest()));
+    if (At == Blobs.end() || !Command.ParseFromString(At->second) ||
+        Command.arguments_size() != 2 || Command.arguments(1) != "--version")
+      return false;
+    if (!Action.do_not_cache())
+      problem("a compiler's version is kept");
+    ++S.Questions;
+    re::ExecuteResponse Response;
+    Response.mutable_result()->set_stdout_raw(M.CompilerSays);
+    Operation Op = staged("question", re::ExecutionStage::COMPLETED);
+    Op.set_done(true);
+    Op.mutable_response()->PackFrom(Response);
+    Out->Write(Op);
+    return true;
+  }
+
   Status Execute(ServerContext *C, const re::ExecuteRequest *In,
                  grpc::ServerWriter<Operation> *Out) override {
     if (Status No = admit(C, "Execute"); !No.ok())
@@ -467,6 +492,8 @@ struct MockServer::Impl final : re::Execution::Service,
     std::map<std::string, std::string> Files;
     re::Command Command;
     re::Action Action;
+    if (answerQuestion(*In, Out))
+      return Status::OK;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       unsigned N = S.Executions++;
@@ -485,6 +512,8 @@ struct MockServer::Impl final : re::Execution::Service,
       }
       if (F == Fate::Refused)
         return Status(StatusCode::PERMISSION_DENIED, "not you");
+      if (F == Fate::NoWorkers)
+        return Status(StatusCode::FAILED_PRECONDITION, "no such worker");
       std::vector<re::Digest> Missing;
       auto Get = [&](const re::Digest &D, auto &To) {
         auto It = Blobs.find(key(D));
@@ -559,6 +588,9 @@ struct MockServer::Impl final : re::Execution::Service,
                            ? "error: the module is wrong\n"
                            : "dtlto-codegen: error: no memory\n");
     } else if (F != Fate::NoObject) {
+      if (F == Fate::NotRead)
+        R.set_stderr_raw("Error loading imported file 'lib/i.cpp-o': Could not "
+                         "open it\n");
       re::OutputFile *File = R.add_output_files();
       File->set_path(Command.output_paths(0));
       *File->mutable_digest() = digestOf(Object);
@@ -650,6 +682,11 @@ void MockServer::release() {
   std::lock_guard<std::mutex> Lock(I->Mutex);
   I->Released = true;
   I->Changed.notify_all();
+}
+
+void MockServer::forgetResults() {
+  std::lock_guard<std::mutex> Lock(I->Mutex);
+  I->Results.clear();
 }
 
 void MockServer::loseBlobs() {

@@ -40,9 +40,11 @@ enum class Fate {
   OtherObject, // the object isn't what the linker takes
   NoObject,
   CompileError,
+  NotRead, // the object is there, and clang's words that it lacks an import
   WorkerError,
   NoTarget,    // the worker has no code generation for the module
   Refused,     // PERMISSION_DENIED
+  NoWorkers,   // FAILED_PRECONDITION, and nothing is missing
   Silent,      // nothing comes until the client cancels
   Stuck,       // it runs until the client cancels
   Held,        // waits in the queue until release(), also with WaitExecution
@@ -86,8 +88,11 @@ public:
   /// What it packs is damaged, or unpacks to much more than it should.
   bool DamagesPacked = false, Bomb = false;
   /// So many calls of FindMissingBlobs and GetActionResult fail with
-  /// UNAVAILABLE.
+  /// FailCode, a gRPC status: UNAVAILABLE.
   unsigned FailFinds = 0, FailLookups = 0;
+  int FailCode = 14;
+  /// What a compiler writes that is asked for --version; no fate.
+  std::string CompilerSays = "Debian clang version 19.1.7 (3+b1)\n";
   /// FindMissingBlobs answers nothing while this is so.
   std::atomic<bool> HoldsFinds{false};
   /// UpdateActionResult fails with this gRPC status.
@@ -99,6 +104,8 @@ public:
   void release();
   /// No content is there any more.
   void loseBlobs();
+  /// The action cache has nothing any more.
+  void forgetResults();
   /// All that the action cache has become results with this object.
   void forgeResults(const std::string &Object);
 
@@ -109,6 +116,7 @@ public:
     unsigned Finds = 0, FoundDigests = 0, Batches = 0, Writes = 0, Queries = 0;
     unsigned PackedReads = 0; // blobs that went out so
     unsigned Lookups = 0, Executions = 0, Waits = 0, MostRunning = 0;
+    unsigned Questions = 0;                  // for a compiler's version
     unsigned Updates = 0;                    // of the action cache, by clients
     uint64_t BytesWritten = 0;               // by ByteStream
     std::map<std::string, unsigned> Uploads; // by hash
