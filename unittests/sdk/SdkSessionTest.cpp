@@ -8,6 +8,7 @@
 #include "SdkHost.h"
 #include "dtlto/sdk/Plugin.hpp"
 #include <cstdio>
+#include <pthread.h>
 
 using namespace dtlto::sdk;
 
@@ -20,6 +21,8 @@ public:
     Now = this;
   }
   bool submit(std::shared_ptr<Job> J) override {
+    if (FailsAtOnce)
+      J->fail(DTLTO_ERROR_INFRASTRUCTURE, "no");
     std::lock_guard<std::mutex> Lock(Mutex);
     Kept.push_back(std::move(J));
     return true;
@@ -47,6 +50,7 @@ public:
     Store += "put " + std::string(Bytes);
   }
   std::string Store;
+  bool FailsAtOnce = false;
   void stop() override {
     while (std::shared_ptr<Job> J = take())
       J->fail(DTLTO_CANCELLED);
@@ -140,6 +144,25 @@ TEST_F(SdkSessionTest, NoBusyIsForgotten) {
   for (auto [Id, N] : Ends)
     EXPECT_EQ(N, 1u) << Id;
 }
+
+#ifdef __GLIBC__
+/// A result in submit() takes a thread to be told. Without one, it is
+/// submit()'s own, and close() doesn't wait for another.
+TEST_F(SdkSessionTest, AResultInSubmitWithoutAThread) {
+  pthread_attr_t Usual, Huge;
+  ASSERT_EQ(0, pthread_getattr_default_np(&Usual));
+  pthread_attr_init(&Huge);
+  pthread_attr_setstacksize(&Huge, size_t(1) << 46);
+  ASSERT_EQ(0, pthread_setattr_default_np(&Huge));
+  Events::Now->FailsAtOnce = true;
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, submit());
+  EXPECT_EQ(0u, Events::Now->numJobs());
+  ASSERT_EQ(0, pthread_setattr_default_np(&Usual));
+  EXPECT_EQ(DTLTO_OK, submit());
+  close();
+  EXPECT_EQ(1u, NumDone);
+}
+#endif
 
 TEST_F(SdkSessionTest, AMessageIsOneLine) {
   events().log(DTLTO_LOG_NOTE, "a\nb\x1b[2Jc\r\n");

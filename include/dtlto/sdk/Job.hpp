@@ -56,6 +56,8 @@ private:
   std::shared_ptr<void> Owner;
 };
 
+class Job;
+
 namespace detail {
 
 /// Calls \p Fn; turns what it throws into a status and a message, and its
@@ -190,8 +192,8 @@ private:
   bool SaidBusy = false;
 };
 
-/// Whether this thread is in a plugin's submit().
-inline thread_local bool InSubmit = false;
+/// The job in whose submit() this thread is; null: in none.
+inline thread_local const Job *Submitted = nullptr;
 
 template <typename S> struct Entry;
 
@@ -203,7 +205,7 @@ public:
   Job(const dtlto_job &Raw, std::shared_ptr<detail::Gate> Host)
       : Raw(&Raw), Id(Raw.id), Host(std::move(Host)) {}
   Job(const Job &) = delete;
-  ~Job() { fail(DTLTO_ERROR_INFRASTRUCTURE, "the plugin lost the job"); }
+  ~Job() { lose(); }
 
   uint64_t id() const { return Id; }
   const dtlto_job &raw() const { return *Raw; }
@@ -346,7 +348,9 @@ public:
     return Why;
   }
 
-  /// Its result. Only the first of all calls of these two counts.
+  /// Its result. Only the first of all calls of these two counts. In the job's
+  /// own submit(), throws std::system_error if there is no thread to be had for
+  /// it: then submit() has failed.
   void finish(Result R) {
     if (Ended.exchange(true))
       return;
@@ -360,10 +364,17 @@ public:
       Raw.object = R->Object.take();
       Host->done(Id, Raw);
     };
-    if (detail::InSubmit)
-      runDetached(std::move(Tell)); // close() waits for it
-    else
-      Tell();
+    if (!detail::Submitted)
+      return Tell();
+    try {
+      runDetached(Tell); // close() waits for it
+    } catch (const std::system_error &) {
+      if (detail::Submitted == this) {
+        Ended = false;
+        throw;
+      }
+      Tell(); // of another one, the host may hear it now
+    }
   }
   void fail(int32_t Status, std::string Message = {}, std::string Worker = {}) {
     finish({{}, std::move(Message), std::move(Worker), Status});
@@ -372,6 +383,8 @@ public:
 private:
   template <typename S> friend struct detail::Entry;
   friend class ThreadSession;
+
+  void lose() { fail(DTLTO_ERROR_INFRASTRUCTURE, "the plugin lost the job"); }
 
   static std::string_view view(const dtlto_span &S) {
     return {static_cast<const char *>(S.data), static_cast<size_t>(S.size)};

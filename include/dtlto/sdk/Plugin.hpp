@@ -245,13 +245,15 @@ template <typename S> struct Entry {
       return DTLTO_BUSY;
     std::string Why;
     std::shared_ptr<Job> J;
-    InSubmit = true;
     int32_t Status = guard(Why, [&] {
       // Not in one piece: `GivenJobs` keeps no more than the counters alive.
       J.reset(new Job(*RawJob, Self->TheGate));
       Self->GivenJobs[J->id()] = J;
+      Submitted = J.get();
       return int32_t(Self->submit(J) ? DTLTO_OK : DTLTO_BUSY);
     });
+    if (Status == DTLTO_OK && J.use_count() == 1) // nobody has it any more
+      Status = guard(Why, [&] { return J->lose(), int32_t(DTLTO_OK); });
     if (Status != DTLTO_OK && J && J->Ended.exchange(true))
       Status = DTLTO_OK; // it has its result
     if (Status != DTLTO_OK) {
@@ -259,7 +261,7 @@ template <typename S> struct Entry {
       Self->GivenJobs.erase(RawJob->id);
     }
     J.reset();
-    InSubmit = false;
+    Submitted = nullptr;
     if (!Why.empty())
       Self->log(DTLTO_LOG_WARNING, Why);
     return Status;
