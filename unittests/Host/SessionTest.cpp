@@ -145,6 +145,22 @@ TEST_F(SessionTest, CloseWaitsForTheStore) {
   });
 }
 
+TEST_F(SessionTest, AnAbandonedStore) {
+  Store = std::make_shared<FarmStore>();
+  Plugin.setMinor(0); // nobody hears that it has none
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    Store->abandon(); // it takes too long
+    return DTLTO_OK;
+  };
+  withSession([&](Session &S) {
+    open(S);
+    EXPECT_FALSE(Store->mayBeThere());
+    EXPECT_FALSE(must(Store->put({}, "bytes")));
+    EXPECT_TRUE(S.close(Long));
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
 TEST_F(SessionTest, APluginWithoutAStore) {
   Store = std::make_shared<FarmStore>();
   Plugin.setMinor(0);
@@ -1041,6 +1057,32 @@ TEST_F(SessionTest, LocalCodegen) {
     EXPECT_TRUE(Done.RanHere);
     EXPECT_FALSE(Done.NoObject);
     EXPECT_EQ(Done.Object.bytes().substr(1, 3), "ELF");
+    EXPECT_TRUE(S.close(Long));
+  });
+}
+
+/// What a plugin says is nothing of a compile that has failed here.
+TEST_F(SessionTest, AnEmptyResultAfterLocalCodegenHasFailed) {
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    EXPECT_EQ(DTLTO_ERROR_COMPILER, Plugin.codegen(J.Id).status);
+    Plugin.done(J.Id, Plugin.object(""));
+  };
+  withSession([&](Session &S) {
+    open(S);
+    const Task &T = TheTasks->front();
+    S.submit(must(Builder->build(T, 1, 1)),
+             {T.name().str(), 0,
+              [] {
+                CodegenResult Failed;
+                Failed.Failed = true;
+                Failed.Errors = {"no"};
+                return Failed;
+              }},
+             /*Insist=*/false);
+    EXPECT_EQ(next(Event::Submitted).Status, DTLTO_OK);
+    Event Done = next(Event::Done);
+    EXPECT_EQ(Done.Status, DTLTO_OK);
+    EXPECT_FALSE(Done.NoObject);
     EXPECT_TRUE(S.close(Long));
   });
 }

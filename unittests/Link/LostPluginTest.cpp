@@ -268,6 +268,42 @@ TEST_F(LinkRunTest, JobsThatRunHereHaveNoLimit) {
       << testing::PrintToString(TheLink.Msg.warnings());
 }
 
+// Deadlines are looked at where a sign of life of a job here is told of: with
+// that, the link may end.
+TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
+  makeProgram(2);
+  setFallback(FallbackKind::None);
+  TheLink.Adjust = [](plan::Options &O) {
+    O.JobTimeout = O.CallTimeout = 600ms;
+    O.DeadlineStep = 150ms; // each is later than the next sign of life
+  };
+  TheLink.Configure = [&](lto::Config &Conf) {
+    Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
+      TheGate.wait();
+      return true;
+    };
+  };
+  std::thread Thread;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    if (Thread.joinable()) // this one is silent from now on
+      return Plugin.state(J.Id, DTLTO_STATE_RUNNING);
+    Thread = std::thread([this, Id = J.Id] {
+      dtlto_result Result = Plugin.codegen(Id);
+      if (Result.object.release)
+        Result.object.release(Result.object.owner, Result.object.data,
+                              Result.object.size);
+    });
+  };
+  Plugin.OnCancel = [&](uint64_t Id) {
+    TheGate.open();
+    Plugin.done(Id, Plugin.failure(DTLTO_CANCELLED));
+  };
+  Plugin.OnClose = [&] { Thread.join(); };
+  link();
+  EXPECT_NE(Have.Error.find("no result within 600 s"), std::string::npos)
+      << Have.Error;
+}
+
 TEST_F(LinkRunTest, LocalCodegenOutlivesThePlugin) {
   // The plugin reports that it is done with a job in its local code generation,
   // and the link ends only when that has.

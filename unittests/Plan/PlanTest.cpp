@@ -1098,6 +1098,52 @@ TEST(DeadlineTest, ALinkerThatWasStopped) {
           {10300, "tick", "cancel 2 timeout, stays 3 timeout, compile 3"}});
 }
 
+// An earlier job takes long to be prepared, and the plugin has no slot left for
+// others: it isn't asked before that, and so nothing is to be done.
+TEST(PlanTest, AFullPluginAndAnEarlierJobInPreparation) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "prepared 2", "open"},
+          {2, "opened", "load"},
+          {3, "load 4 4", "offer 2"},
+          {4, "busy 2", ""},
+          {5, "load 0 0", ""},
+          {1500, "tick", ""}});
+  EXPECT_GT(H.P.wakeUp(), 1501ms);
+}
+
+// Likewise, in a call of the plugin's: it has its time without that.
+TEST(DeadlineTest, ALinkerThatWasStoppedInACall) {
+  Options O = oneSecond();
+  O.CallTimeout = 1000ms;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {300, "tick 1", ""},
+          {600, "tick 1", ""},
+          {9600, "tick 1", ""}, // the clock of the call has gone on
+          {9700, "tick 1", ""},
+          {10300, "tick 1",
+           "drop hangs, cancel 1 gone, stays 2 gone, compile 2"}});
+}
+
+// A call that begins after it has nothing of that time.
+TEST(DeadlineTest, ACallAfterTheLinkerWasStopped) {
+  Options O = oneSecond();
+  O.CallTimeout = 1000ms;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {300, "tick 1", ""},
+          {9300, "tick 1", ""},
+          {9400, "tick 9350", ""},
+          {9900, "tick 9350", ""},
+          {10450, "tick 9350",
+           "drop hangs, cancel 1 gone, stays 2 gone, compile 2"}});
+}
+
 TEST(DeadlineTest, AQueuedJobLivesWithItsPlugin) {
   History H(oneSecond(), jobs({2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2"},

@@ -72,6 +72,15 @@ TEST(SharingPlanTest, NoneBesideAPluginThatIsThisMachine) {
   H.play({{8, "busy 3", ""}, {9, "load 1 0 4", ""}});
 }
 
+// What isn't known of its slots here doesn't make all of them this machine's.
+TEST(SharingPlanTest, BesideAPluginThatDoesNotKnowWhatItHasHere) {
+  History H = full(shared());
+  H.play({{8, "busy 3", ""},
+          {9, "load 1 0 4294967295",
+           "cancel 3 full, stays 4 full, compile 4, cancel 2 full, stays 5 "
+           "full, compile 5"}});
+}
+
 TEST(SharingPlanTest, NoneWhileTheLoadIsNotKnown) {
   History H = full(shared());
   H.play({{8, "busy 3", ""}});

@@ -15,6 +15,8 @@ using namespace dtlto;
 
 bool FarmStore::open(const dtlto_store *OfPlugin, dtlto_session *OfSession) {
   std::lock_guard<std::mutex> Lock(Mutex);
+  if (Abandoned)
+    return true;
   bool HasOne = OfPlugin && OfPlugin->size >= sizeof(dtlto_store) &&
                 OfPlugin->get && OfPlugin->put;
   State = HasOne ? Open : None;
@@ -28,6 +30,13 @@ void FarmStore::close() {
   State = None;
   Changed.notify_all();
   Changed.wait(Lock, [&] { return NumCalls == 0; });
+}
+
+void FarmStore::abandon() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Abandoned = true;
+  State = None;
+  Changed.notify_all();
 }
 
 bool FarmStore::mayBeThere() const {

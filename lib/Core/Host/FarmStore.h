@@ -38,11 +38,13 @@ public:
       : Limit(Limit) {}
 
   /// The session is open, and has jobs. \p OfPlugin may be null. False: the
-  /// plugin has no store.
+  /// plugin has no store, and nobody has abandoned it.
   bool open(const dtlto_store *OfPlugin, dtlto_session *OfSession);
   /// Calls fail from now on. Waits until those under way have come back from
   /// the plugin.
   void close();
+  /// The same, for good, also if the session opens late; doesn't wait.
+  void abandon();
 
   /// False: the plugin has none, or the session has ended. Before open(): true.
   bool mayBeThere() const;
@@ -66,6 +68,7 @@ private:
   mutable std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   enum { Unknown, Open, None } State = Unknown;
+  bool Abandoned = false;
   const dtlto_store *Calls = nullptr;
   dtlto_session *Session = nullptr;
   unsigned NumCalls = 0; // that the plugin is in

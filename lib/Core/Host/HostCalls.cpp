@@ -402,7 +402,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   endRunHere(*R);
   R->RanHere = true;
   R->SecondsHere = secondsSince(Begin);
-  R->NoObject = !Code.Produced;
+  R->NoObject = !Code.Failed && !Code.Produced;
   Result->message = nullptr;
   Result->worker = ThisMachine;
   if (Code.Failed) {

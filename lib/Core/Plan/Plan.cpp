@@ -78,8 +78,8 @@ void Plan::forgive(Time T) {
   Time Lost = T - Due;
   for (Time *At : {&LastSign, &LastWork, &LastResult, &FirstOffer})
     *At += Lost;
-  if (CallSince != Never)
-    CallSince += Lost;
+  StoppedFrom = Due;
+  StoppedInCall += Lost;
   for (const Key &K : in(State::Accepted)) {
     Attempt &A = *find(K.second);
     A.LastSign += Lost;
@@ -130,6 +130,10 @@ void Plan::react(const Event &E) {
   switch (E.What) {
   case Event::Tick:
     CallSince = E.CallSince;
+    if (CallSince == Never || CallSince >= StoppedFrom)
+      StoppedInCall = Time(0);
+    else
+      CallSince += StoppedInCall;
     return;
   case Event::Opened:
     return onOpened(E);
@@ -318,6 +322,8 @@ void Plan::onOpened(const Event &E) {
 void Plan::onLoad(const Load &L) {
   LoadIsKnown = true;
   TheLoad = L;
+  if (TheLoad.Local == Unknown)
+    TheLoad.Local = 0;
   if (L.Slots != Unknown)
     PreparedLimit = static_cast<unsigned>(std::clamp<uint64_t>(
         uint64_t(O.PreparedPerSlot) * L.Slots, O.MinPrepared,

@@ -443,7 +443,8 @@ private:
   bool isFull() const;
   /// Whether all that the plugin has is run here.
   bool isThisMachine() const {
-    return TheLoad.Local != 0 && TheLoad.Local >= TheLoad.Slots;
+    return TheLoad.Local != 0 && TheLoad.Slots != 0 &&
+           TheLoad.Local >= TheLoad.Slots;
   }
   Action &act(Action::Kind What, JobId J = 0, AttemptId A = 0,
               Cause Why = Cause::None);
@@ -510,6 +511,9 @@ private:
   Time NextTake = {};  // for jobs to take from the plugin: NextLook if
                        // there was none
   Time CallSince = Never;
+  // Of the time in which this process was stopped: when it began last, and how
+  // much of it the call has seen that is under way.
+  Time StoppedFrom{0}, StoppedInCall{0};
   bool IsLate = false;     // and remains so
   bool HereIsIdle = false; // there are jobs, but they don't pay here yet
 

@@ -342,7 +342,8 @@ Time Plan::wakeUp() const {
   if (isFull() && !in(State::Ready).empty()) {
     if (!PluginBusy)
       At = std::min(At, FullSince + O.BusyIsNews);
-    else if (numAtPlugin() == 0)
+    else if (numAtPlugin() == 0 &&
+             keepsOrder(*find(in(State::Ready).begin()->second)))
       At = std::min(At, LastOffer + O.BusyRetry);
   }
   return std::max(At, Now + std::chrono::microseconds(100));

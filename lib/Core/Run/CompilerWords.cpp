@@ -36,7 +36,7 @@ static bool isSum(StringRef Line) {
 
 void dtlto::showWords(Messages &Msg, StringRef Said, StringRef Module,
                       StringRef Title) {
-  MessageLevel Level = MessageLevel::Diagnostic;
+  MessageLevel Level = MessageLevel::Note;
   std::string Text;
   auto Show = [&] {
     StringRef Words = StringRef(Text).rtrim();
@@ -52,8 +52,8 @@ void dtlto::showWords(Messages &Msg, StringRef Said, StringRef Module,
     StringRef Words = Line;
     bool IsRemark =
         Words.starts_with("remark: ") || Words.starts_with("note: ");
-    bool IsWarning = Words.consume_front("warning: ") ||
-                     Words.starts_with("clang: warning: ");
+    bool IsWarning =
+        Words.consume_front("warning: ") || Words.contains(": warning: ");
     if (IsRemark || IsWarning) {
       Show();
       Level = IsRemark ? MessageLevel::Note : MessageLevel::Diagnostic;

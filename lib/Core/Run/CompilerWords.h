@@ -24,8 +24,8 @@ namespace dtlto {
 std::string inLLDsWords(llvm::StringRef Said, llvm::StringRef Module);
 
 /// Shows what was \p Said beside an object of \p Module, or of its part
-/// \p Title: each warning as one of the program's, and remarks and notes as
-/// notes, since to LLD they are no warnings.
+/// \p Title: each warning as one of the program's, and all else, such as
+/// remarks, as notes, since to LLD they are no warnings.
 void showWords(Messages &Msg, llvm::StringRef Said, llvm::StringRef Module,
                llvm::StringRef Title);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/LinkRun.h"
+#include "Host/FarmStore.h"
 #include "Host/PluginGuard.h"
 #include "Run/CostObserver.h"
 #include "Run/LogObserver.h"
@@ -221,8 +222,11 @@ void LinkRun::perform(const Action &A) {
     return forget(A.Attempt);
   case Action::Close:
     return close();
-  case Action::StaysHere:
   case Action::DropPlugin:
+    if (L.Host.Store)
+      L.Host.Store->abandon();
+    return;
+  case Action::StaysHere:
   case Action::FailLink:
     return;
   }
@@ -237,13 +241,15 @@ void LinkRun::tick() {
     if (Clock::time_point Now = Clock::now(); Now >= NextPoll) {
       NextPoll = Now + 100ms;
       for (AttemptId Id : ThePlan->accepted())
-        if (Now - TheSession->lastRunHere(Id) < 200ms) {
+        // Each step may end the session.
+        if (TheSession && Now - TheSession->lastRunHere(Id) < 200ms) {
           PlanEvent Alive{PlanEvent::Alive};
           Alive.Attempt = Id;
           step(Alive);
         }
     }
-    if (std::optional<Session::Call> C = TheSession->currentCall()) {
+    if (std::optional<Session::Call> C =
+            TheSession ? TheSession->currentCall() : std::nullopt) {
       E.CallSince = C->Since - L.Started;
       Why = (Twine(C->Name) + "() has not returned within " +
              Twine(static_cast<unsigned>(secondsSince(C->Since))) + " s")
