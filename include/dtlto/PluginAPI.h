@@ -262,7 +262,7 @@ typedef struct dtlto_load {
   uint32_t reserved;         /* 0 */
   uint64_t expected_wait_ms; /* until a job submitted now begins to run */
   /* Since 1.2. Of the slots, those that take this machine's cores; the host
-   * then runs fewer jobs of its own. 0 if they aren't known. */
+   * then runs fewer jobs of its own. 0, or UINT32_MAX, if they aren't known. */
   uint32_t local;
   uint32_t reserved_2; /* 0 */
 } dtlto_load;
