@@ -208,9 +208,9 @@ static bool isForGCC(StringRef Arg) {
 /// Notes LLVM's own options, the output's name, the cache's folder, and whether
 /// LLD will only tell its version. LLD parses them again. Of an option that is
 /// given twice the last counts, so they are in the order in which LLD's drivers
-/// take them: not that of the command line. \p Environment: of MinGW's.
+/// take them: not that of the command line. \p Args: none of ours is among
+/// them. \p Environment: of MinGW's.
 static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
-                         const Filter &IsOurs,
                          ArrayRef<const char *> Environment, Options &Opts) {
   const bool MinGW = !IsCOFF && isMinGW(Args);
   // No option of ELF's and wasm's drivers begins with one dash and an `o`, but
@@ -222,8 +222,6 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     lookAtCOFF(Arg, Plain, Opts);
   std::vector<StringRef> Xlink;
   for (size_t I = 1; I < Args.size(); ++I) {
-    if (parseOption(Args, I, IsCOFF, IsOurs))
-      continue; // ours, `-plugin-opt=-thinlto-dist-...` too
     StringRef Arg = Args[I];
     bool HasNext = I + 1 < Args.size();
     if (Arg == "--version" || (Arg == "-version" && !IsCOFF))
@@ -317,8 +315,8 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   Expand(Expanded);
 
   Filter IsOurs = lookForPlugin(Expanded, IsCOFF);
-  auto Ours = ourWords(Expanded, IsCOFF, IsOurs);
-  if (!Ours.empty()) {
+  auto OursNow = [&] { return ourWords(Expanded, IsCOFF, IsOurs); };
+  for (auto Ours = OursNow(); !Ours.empty(); Ours = OursNow()) {
     // LLD must not see a response file that one of them is in, or begins in.
     if (Ours != ourWords(Args, IsCOFF, IsOurs))
       Args.assign(Expanded.begin(), Expanded.end());
@@ -333,6 +331,10 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
         return E;
     }
     Args.assign(Others.begin(), Others.end());
+    // As LLD will read it: an option's value may have stood behind ours, and
+    // be another of ours if that option is -plugin-opt.
+    Expanded.assign(Args.begin(), Args.end());
+    Expand(Expanded);
   }
   SmallVector<const char *, 16> Environment = {Args.front()};
   if (IsCOFF) {
@@ -344,7 +346,6 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
       return E;
     Expand(Environment);
   }
-  lookAtOthers(Expanded, IsCOFF, IsOurs, ArrayRef(Environment).drop_front(),
-               Opts);
+  lookAtOthers(Expanded, IsCOFF, ArrayRef(Environment).drop_front(), Opts);
   return Error::success();
 }

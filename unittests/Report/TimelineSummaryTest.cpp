@@ -334,6 +334,14 @@ TEST(TimelineSummary, AnObjectOfTheCache) {
             "thin link wait:0 prepare:0 ");
 }
 
+TEST(TimelineSummary, AJobThatWasNeverPrepared) {
+  JobRecord J;
+  J.Ended = 3;
+  EXPECT_EQ(show(summaryOf({J}, 3).Waits, -2, 3), "thin link wait ");
+  EXPECT_EQ(show(summaryOf({J}, 3, {}, /*ThinLink=*/0.5).Waits, -0.5, 3),
+            "thin link wait ");
+}
+
 TEST(TimelineSummary, TheWayEndsWhateverTheTimesAre) {
   // All at the same moment, and in a circle of equal ends.
   std::vector<JobRecord> Jobs;

@@ -37,6 +37,19 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
       "\2--thinlto-dist-plugin-arg=\n--thinlto-distributor=x\n-plugin-opt=",
       "\2--thinlto-dist-plugin=distributor\n--thinlto-distributor=x\n"
       "--thinlto-distribute\n--distribute-cc=y",
+      "\2--thinlto-dist-order=link\n--thinlto-dist-memory=3G\n"
+      "--thinlto-dist-duplicate=25%\n--thinlto-dist-cache=shared\n"
+      "--thinlto-dist-slim=on\n--thinlto-dist-split=auto\n"
+      "--thinlto-dist-costs=off\n--thinlto-dist-status=json\n"
+      "--thinlto-dist-save-jobs=d\n--thinlto-dist-keep-ir=farm\n"
+      "--thinlto-dist-log=l\n--thinlto-dist-plugin=a",
+      // All that is noted of LLD's own options, of each driver.
+      "\2-m\ni386pep\n-Xlink\n/mllvm:-a\n-Xlink=-out:b\n-mllvm=-c\n"
+      "-plugin-opt=-fresolution=r\n-plugin-opt\n-d\n-O0\n-r\n"
+      "--thinlto-cache-dir=e\n--thinlto-dist-plugin=x\n--output=f\n-O\n0",
+      "\2-flavor\ndarwin\n-cache_path_lto\nc\n-mllvm\n-d\n"
+      "--thinlto-dist-plugin=x\n-no-deduplicate-strings\n--version",
+      "\1/lldignoreenv\n/lldltocache:c\n/thinlto-dist-timeout=3\n-?out:d",
   };
 }
 
@@ -91,7 +104,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   }
 
   size_t NumBefore = Args.size();
-  Options Opts;
+  static const Options &Defaults = *new Options;
+  Options Opts = Defaults;
   if (Error E = extractOptions(Args, IsCOFF, Saver, Opts)) {
     if (toString(std::move(E)).empty())
       abort();
@@ -105,9 +119,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     abort();
   // All of ours are taken out: what is left for LLD has none.
   SmallVector<const char *, 256> Left = Args;
-  Options Defaults;
-  if (errorToBool(extractOptions(Left, IsCOFF, Saver, Defaults)) ||
+  Options OfLeft = Defaults;
+  if (errorToBool(extractOptions(Left, IsCOFF, Saver, OfLeft)) ||
       ArrayRef(Left) != ArrayRef(Args))
+    abort();
+  // What was noted of LLD's options is what LLD will read.
+  if (OfLeft.OutputFile != Opts.OutputFile ||
+      OfLeft.CacheFolder != Opts.CacheFolder ||
+      OfLeft.LLVMOptions != Opts.LLVMOptions ||
+      OfLeft.KeepsWhole != Opts.KeepsWhole || OfLeft.Version != Opts.Version)
     abort();
   return 0;
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: an event log.
+// Input: an event log, or what follows the header of one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +30,21 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
     L.Steps.push_back(S);
   }
   Seeds.push_back(print(L));
+
+  // Short ones, so that more of the changes are in what an event or an action
+  // has: the start and one event, with one action each.
+  const size_t HeaderSize = print(EventLog()).size();
+  for (size_t I = 0; I <= NumEventKinds; ++I)
+    for (size_t K = I % 4; K < NumActionKinds; K += 4) {
+      EventLog Short;
+      Short.Jobs = L.Jobs;
+      Short.Steps.push_back(L.Steps[0]);
+      if (I != 0)
+        Short.Steps.push_back(L.Steps[I]);
+      for (Step &S : Short.Steps)
+        S.Actions = {L.Steps[I].Actions[K]};
+      Seeds.push_back(print(Short).substr(HeaderSize));
+    }
   return Seeds;
 }
 
@@ -39,9 +54,13 @@ static void check(bool Condition) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  static const std::string Header = print(EventLog());
+  std::string Given(reinterpret_cast<const char *>(Data), Size);
+  if (Given.compare(0, 6, Header, 0, 6) != 0 && Given[0] != '#')
+    Given.insert(0, Header);
   EventLog L, Again;
   std::string Error;
-  if (!parse({reinterpret_cast<const char *>(Data), Size}, L, Error)) {
+  if (!parse(Given, L, Error)) {
     check(!Error.empty());
     return 0;
   }

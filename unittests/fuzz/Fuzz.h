@@ -33,6 +33,11 @@ extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *Data,
                                                                 size_t MaxSize,
                                                                 unsigned Seed);
 
+/// libFuzzer's own changes, for a target's mutator to mix with its own. Null in
+/// a plain test, which makes such changes itself.
+extern "C" __attribute__((weak)) size_t
+LLVMFuzzerMutate(uint8_t *Data, size_t Size, size_t MaxSize);
+
 namespace dtlto::test {
 
 /// Inputs to begin with, made in memory.

@@ -58,5 +58,26 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     check(N.Slots >= N.Nodes && N.Slots <= 100000 * uint64_t(N.Nodes));
     check(N.Free <= N.Slots && N.Slots - N.Free <= Jobs.size());
   }
+
+  // Whatever was told before, a node that is fine counts, and so do its jobs.
+  // Ids of the input have one byte.
+  Cluster::Numbers Before = TheCluster->numbers();
+  auto CheckMore = [&](uint32_t MoreNodes, uint32_t MoreSlots,
+                       uint32_t MoreFree) {
+    Cluster::Numbers N = TheCluster->numbers();
+    check(N.Known && N.Nodes == Before.Nodes + MoreNodes &&
+          N.Slots == Before.Slots + MoreSlots &&
+          N.Free == Before.Free + MoreFree);
+  };
+  TheCluster->handle(
+      MonStatsMsg(1000, "Name:new\nIP:10.9.9.9\nMaxJobs:4\nNoRemote:false\n"
+                        "Platform:x86_64\nLoad:13\n"));
+  CheckMore(1, 4, 4);
+  TheCluster->handle(MonJobBeginMsg(2000, 0, 1000));
+  CheckMore(1, 4, 3);
+  TheCluster->handle(MonJobDoneMsg(JobDoneMsg(2000)));
+  CheckMore(1, 4, 4);
+  TheCluster->handle(MonStatsMsg(1000, "State:Offline\n"));
+  CheckMore(0, 0, 0);
   return 0;
 }

@@ -10,9 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
-#include "Modules.h"
 #include "Object/ObjectDiff.h"
+#include "ObjectFields.h"
+#include "Objects.h"
 #include "llvm/ADT/StringExtras.h"
+#include <algorithm>
 
 using namespace llvm;
 using namespace dtlto;
@@ -34,6 +36,13 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
     Seeds.push_back(input(ref(Object), Other));
     Other = ref(compileObject("@v = global i32 1\n", Triple)).str();
     Seeds.push_back(input(ref(Object), Other));
+
+    std::vector<Bytes> Rich = richObjects(Triple);
+    Seeds.push_back(input(ref(Rich[0]), ref(Rich[1])));
+    Other = ref(Rich[0]).str();
+    std::mt19937 Random(1);
+    changeFields(Other, Random);
+    Seeds.push_back(input(ref(Rich[0]), Other));
   }
   return Seeds;
 }
@@ -45,11 +54,16 @@ static size_t number(StringRef &Text, StringRef Word) {
   return N;
 }
 
+/// The size of the first file of an input that has at least two bytes.
+static size_t sizeThere(const uint8_t *Data, size_t Size) {
+  return std::min(size_t(Data[0] | Data[1] << 8), Size - 2);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (Size < 2)
     return 0;
   StringRef Both(reinterpret_cast<const char *>(Data) + 2, Size - 2);
-  size_t SizeThere = std::min(size_t(Data[0] | Data[1] << 8), Both.size());
+  size_t SizeThere = sizeThere(Data, Size);
   // Each in memory of its own.
   std::vector<char> There(Both.begin(), Both.begin() + SizeThere);
   std::vector<char> Here(Both.begin() + SizeThere, Both.end());
@@ -79,4 +93,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     check(number(Text, ", not ") == H.size());
   check(Text.empty());
   return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size,
+                                          size_t MaxSize, unsigned Seed) {
+  std::mt19937 Random(Seed);
+  if (Size < 2 || (LLVMFuzzerMutate != nullptr && Random() % 2 == 0))
+    return LLVMFuzzerMutate ? LLVMFuzzerMutate(Data, Size, MaxSize) : Size;
+  // Of one of both files.
+  uint8_t *There = Data + 2, *Here = There + sizeThere(Data, Size);
+  bool IsThere = Random() % 2 == 0;
+  std::string Object(IsThere ? There : Here, IsThere ? Here : Data + Size);
+  changeFields(Object, Random);
+  std::copy(Object.begin(), Object.end(), IsThere ? There : Here);
+  return Size;
 }

@@ -12,7 +12,6 @@
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/MathExtras.h"
-#include <map>
 
 using namespace llvm;
 using namespace dtlto::test;
@@ -207,12 +206,18 @@ void dtlto::test::changeFields(std::string &Object, std::mt19937 &Random) {
   std::vector<Field> Fields = fieldsOf(Object);
   if (Fields.empty())
     return;
-  // Tables of all sizes have the same chance.
-  std::map<unsigned, std::vector<Field>> Groups;
-  for (const Field &F : Fields)
-    Groups[F.Group].push_back(F);
+  // Tables of all sizes have the same chance. The fields of each stand
+  // together.
+  std::vector<size_t> Begins;
+  for (size_t I = 0; I != Fields.size(); ++I)
+    if (I == 0 || Fields[I].Group != Fields[I - 1].Group)
+      Begins.push_back(I);
+  size_t NumGroups = Begins.size();
+  Begins.push_back(Fields.size());
   for (size_t Times = 1 + Below(3); Times != 0; --Times) {
-    auto &Group = std::next(Groups.begin(), Below(Groups.size()))->second;
+    size_t Which = Below(NumGroups);
+    ArrayRef<Field> Group = ArrayRef(Fields).slice(
+        Begins[Which], Begins[Which + 1] - Begins[Which]);
     const Field F =
         Below(2) ? Group[Below(Group.size())] : Fields[Below(Fields.size())];
     std::string Bytes = Object.substr(F.Offset, F.Size);

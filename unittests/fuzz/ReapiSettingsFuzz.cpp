@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: see GivenSettings.h.
+// Input: see GivenSettings.h. A line that begins with `!` is one of the file
+// that config= names, without the `!`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,8 @@
 #include "GivenSettings.h"
 #include "Settings.h"
 #include <algorithm>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace dtlto::reapi;
 using namespace dtlto::test;
@@ -29,7 +32,32 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "header=a b=c\nserver=x",
           "serve=x",
           "$RECC_SERVER=ftp://x",
-          "config=/dev/null\nserver=x:1"};
+          "config=/dev/null\nserver=x:1",
+          "!server=x:1\n!# c\n! jobs = 7 \n!header = a=b\n!results=off",
+          "!header a: b\n!platform=x=y\n!timeout=9\njobs=3\n!jobs=x\n"
+          "server=a\n$RECC_INSTANCE=i",
+          "server=x\ncredential-helper=bazel-helper\ntoken-file=t"};
+}
+
+/// Puts what is for the file into one that only exists in memory. Returns its
+/// path, or an empty string if there is none.
+static std::string moveToFile(Given &G) {
+  static const int File = memfd_create("config", MFD_CLOEXEC);
+  static const std::string Path = "/proc/self/fd/" + std::to_string(File);
+  std::vector<std::string> Args;
+  std::string Text;
+  for (const std::string &Arg : G.Args)
+    if (!Arg.empty() && Arg[0] == '!')
+      Text += Arg.substr(1) + "\n";
+    else if (Arg.compare(0, 7, "config=") != 0) // some other file
+      Args.push_back(Arg);
+  G.Args = Args;
+  if (Text.empty())
+    return "";
+  check(ftruncate(File, 0) == 0 &&
+        pwrite(File, Text.data(), Text.size(), 0) == ssize_t(Text.size()));
+  G.Args.push_back("config=" + Path);
+  return Path;
 }
 
 static bool read(const Given &G, Settings &S, std::string &Error) {
@@ -61,16 +89,14 @@ static bool namesTheBeginning(const Given &G, const std::string &Error) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Given G({reinterpret_cast<const char *>(Data), Size});
-  // Files are for unit tests.
-  for (const std::string &Arg : G.Args)
-    if (Arg.compare(0, 7, "config=") == 0)
-      return 0;
+  const std::string Path = moveToFile(G);
   Settings S;
   std::string Error;
   if (!read(G, S, Error)) {
     check(isLine(Error) && Error.size() < 2000);
     check(G.named(Error) || namesTheBeginning(G, Error) ||
           Error.find("no server") == 0 ||
+          (!Path.empty() && Error.find(Path) != std::string::npos) ||
           Error.find("a client certificate") == 0 ||
           Error.find("argument 'header") == 0 ||
           Error.find("$RECC_REMOTE_PLATFORM_") == 0);
@@ -100,6 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Add("tls-cert", S.CertFile);
   Add("tls-key", S.KeyFile);
   Add("token-file", S.TokenFile);
+  Add("credential-helper", S.Helper);
   Add("worker", S.Worker);
   Add("digest", S.Digest);
   Add("results", S.CacheOnly               ? "only"
@@ -108,6 +135,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
                                            : "off");
   Add("jobs", std::to_string(S.Jobs));
   Add("retries", std::to_string(S.Retries));
+  Add("timeout", std::to_string(S.Timeout.count()));
+  Add("retry-delay", std::to_string(S.RetryDelay.count()));
   Settings Same;
   check(read(Again, Same, Error));
   check(scheme(Same.Server) == scheme(S.Server) &&
@@ -115,9 +144,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
         scheme(Same.Cache) == scheme(S.Cache) && Same.Instance == S.Instance &&
         Same.Platform == S.Platform && Same.Headers == S.Headers &&
         Same.CaFile == S.CaFile && Same.CertFile == S.CertFile &&
-        Same.TokenFile == S.TokenFile && Same.Worker == S.Worker &&
+        Same.KeyFile == S.KeyFile && Same.TokenFile == S.TokenFile &&
+        Same.Helper == S.Helper && Same.Worker == S.Worker &&
         Same.Digest == S.Digest && Same.Use == S.Use &&
         Same.CacheOnly == S.CacheOnly && Same.Jobs == S.Jobs &&
-        Same.Retries == S.Retries);
+        Same.Retries == S.Retries && Same.Timeout == S.Timeout &&
+        Same.RetryDelay == S.RetryDelay);
   return 0;
 }

@@ -1,18 +1,23 @@
-//===- RunJobFuzz.cpp - Paths and versions of any bytes -------------------===//
+//===- RunJobFuzz.cpp - Paths, versions and words of any bytes ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Input: a path of a job, and what a program answers to --version.
+// Input: a path of a job, what a program answers to --version, and what it
+// writes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
 #include "dtlto/sdk/RunJob.h"
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <vector>
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   return {"a/b.c/../../../etc/passwd",
@@ -26,6 +31,51 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 static void check(bool Condition) {
   if (!Condition)
     abort();
+}
+
+/// What a program wrote, in blocks of \p BlockSize bytes, in \p Room bytes.
+static std::string heard(const std::string &All, size_t BlockSize,
+                         size_t Room) {
+  std::vector<char> Kept(Room);
+  dtlto_run_words Words = {Kept.data(), Kept.size(), 0, 0};
+  for (size_t At = 0; At < All.size(); At += BlockSize)
+    dtlto_run_hear(&Words, All.data() + At,
+                   std::min(BlockSize, All.size() - At));
+  dtlto_run_end_words(&Words);
+  check(std::find(Kept.begin(), Kept.end(), 0) != Kept.end());
+  return Kept.data();
+}
+
+/// All is there if it fits. Else it is the beginning, and how much more there
+/// was.
+static void checkWords(std::string All, size_t BlockSize, size_t Room) {
+  std::string Shown = heard(All, BlockSize, Room);
+  std::replace(All.begin(), All.end(), '\0', ' ');
+  if (All.size() < Room) {
+    All.resize(All.find_last_not_of('\n') + 1);
+    check(Shown == All);
+    return;
+  }
+  size_t Note = Shown.rfind("\n[and ");
+  check(Note != std::string::npos);
+  check(Shown.substr(0, Note) == All.substr(0, Note));
+  check(Shown.substr(Note) ==
+        "\n[and " + std::to_string(All.size() - Note) + " more bytes]");
+}
+
+/// An error names the program, and has the first line that it wrote, as far as
+/// there is room.
+static void checkBlame(const std::string &Words, const std::string &Program,
+                       size_t Room) {
+  std::vector<char> Text(Room);
+  snprintf(Text.data(), Room, "%s", Words.c_str());
+  std::string Line(Text.data(), strcspn(Text.data(), "\n"));
+  check(dtlto_run_blame(Text.data(), Room, Program.c_str(), "is it") ==
+        DTLTO_ERROR_INFRASTRUCTURE);
+  std::string Whole = "'" + Program + "' is it";
+  if (!Line.empty())
+    Whole += ": " + Line;
+  check(Text.data() == Whole.substr(0, Room - 1));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
@@ -49,5 +99,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
           !dtlto_run_is_version(Text.substr(0, At).c_str(), "19.1.7"));
   std::string More = Text + "\nclang version 19.1.7\n";
   check(dtlto_run_is_version(More.c_str(), "19.1.7"));
+
+  // The note on what was dropped needs some room; each user has more.
+  size_t First = Size ? Data[0] : 0, Last = Size ? Data[Size - 1] : 0;
+  checkWords({reinterpret_cast<const char *>(Data), Size}, 1 + Last % 16,
+             42 + First % 64);
+  checkBlame(Text, Text.substr(0, std::min<size_t>(Text.size() / 2, 1000)),
+             2 + First * 8);
   return 0;
 }

@@ -405,6 +405,28 @@ TEST_F(CommandLineTest, OurOptionsAreNoLLVMOptions) {
   EXPECT_EQ(Opts.LLVMOptions, Words{"-other"});
 }
 
+TEST_F(CommandLineTest, OursMayStandBeforeTheValueOfAnother) {
+  const std::string Ours = "--thinlto-dist-plugin=x";
+  EXPECT_EQ(extract({"-o", Ours, "app", "b.o"}), (Words{"-o", "app", "b.o"}));
+  EXPECT_EQ(Opts.Plugin, "x");
+  EXPECT_EQ(Opts.OutputFile, "app");
+  extract({"-o", Ours, responseFile("app b.o")});
+  EXPECT_EQ(Opts.OutputFile, "app");
+  extract({"-o", responseFile(Ours + " app b.o")});
+  EXPECT_EQ(Opts.OutputFile, "app");
+  extract({"-mllvm", Ours, "-one"});
+  EXPECT_EQ(Opts.LLVMOptions, Words{"-one"});
+  extract({"-plugin-opt", "-plugin-opt=thinlto-dist-plugin=x", "-two"});
+  EXPECT_EQ(Opts.LLVMOptions, Words{"-two"});
+  EXPECT_EQ(extract({"-plugin-opt", "-plugin-opt=thinlto-dist-timeout=3",
+                     "thinlto-dist-plugin=x"}),
+            Words());
+  EXPECT_EQ(Opts.Plugin, "x");
+  // MinGW's driver, whose options begin as that of the output.
+  extract({"-m", Ours, "i386pep", "-out-implib=y"});
+  EXPECT_EQ(Opts.OutputFile, "");
+}
+
 //===----------------------------------------------------------------------===//
 // Response files
 //===----------------------------------------------------------------------===//

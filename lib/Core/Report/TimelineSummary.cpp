@@ -373,7 +373,8 @@ void Summarizer::findWaits(unsigned Round, double Begin) {
     while (true) {
       const JobRecord &J = Jobs[A.Job];
       if (A.Attempt == None) {
-        step(Phase::Prepare, J.Preparing, A.Job, None);
+        if (J.Preparing != NoTime)
+          step(Phase::Prepare, J.Preparing, A.Job, None);
         break;
       }
       const AttemptRecord &Attempt = J.Attempts[A.Attempt];
