@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channel.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
@@ -266,13 +267,15 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
       Moving.emplace(Pause);
     Moving->arrived(wireBytes(Socket).Received - AtBegin.Received);
   }
+  bool IsClosed = C->at_eof();
   std::unique_ptr<Msg> M(C->get_msg(0, true));
   if (!M) {
-    Error = "the connection was closed";
+    Error = IsClosed ? "the connection was closed"
+                     : "it sent a message that can't be read";
     return nullptr;
   }
   if (M->type == M_STATUS_TEXT) {
-    Error = Words = static_cast<StatusTextMsg &>(*M).text;
+    Error = Words = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
     if (Error.empty())
       Error = "it sent an empty text instead of an answer";
     return nullptr;

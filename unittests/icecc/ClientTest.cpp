@@ -206,7 +206,8 @@ TEST_F(ClientTest, AnotherTry) {
   for (Behaviour B :
        {Behaviour::Close, Behaviour::CutObject, Behaviour::ShortObject,
         Behaviour::LongObject, Behaviour::NoObject, Behaviour::OddMessage,
-        Behaviour::OddObject, Behaviour::Text, Behaviour::Crash}) {
+        Behaviour::OddObject, Behaviour::LyingChunk, Behaviour::Text,
+        Behaviour::Crash}) {
     Cluster->expect({B, B});
     Done D = compile();
     EXPECT_EQ(DTLTO_OK, D.Status) << int(B) << D.Message;
@@ -224,6 +225,7 @@ TEST_F(ClientTest, ThreeTries) {
       {Behaviour::NoObject, "the linker refuses it"},
       {Behaviour::OddMessage, "something else than a result"},
       {Behaviour::OddObject, "something else than an object"},
+      {Behaviour::LyingChunk, "a piece of the object was damaged"},
       {Behaviour::Text, "environment is gone"},
       {Behaviour::Crash, "status 105"}};
   unsigned Jobs = 0;
