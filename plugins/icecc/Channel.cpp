@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channel.h"
+#include "Reading.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -133,8 +134,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     I.add(Same);
     I.remove(Socket);
   }
-  Result->C.reset(
-      Service::createChannel(Socket, const_cast<sockaddr *>(To), AddressSize));
+  Result->C = openChannel(Socket, To, AddressSize);
   if (Same != -1) {
     if (Result->C)
       I.add(Socket);
@@ -268,7 +268,8 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
     Moving->arrived(wireBytes(Socket).Received - AtBegin.Received);
   }
   bool IsClosed = C->at_eof();
-  std::unique_ptr<Msg> M(C->get_msg(0, true));
+  std::unique_ptr<Msg> M(IsClosed || mayRead(*C) ? C->get_msg(0, true)
+                                                 : nullptr);
   if (!M) {
     Error = IsClosed ? "the connection was closed"
                      : "it sent a message that can't be read";
@@ -303,6 +304,7 @@ std::string Channel::whySendFailed() {
 std::unique_ptr<Channel> Channel::adopt(MsgChannel *C, Interrupt &I) {
   std::unique_ptr<Channel> Result(new Channel(I));
   Result->C.reset(C);
+  readOnlyWhenAsked(*C);
   Result->Socket = C->fd;
   watchMachine(C->fd);
   I.add(C->fd);

@@ -11,13 +11,9 @@
 // it, in the linker. And one that says too much would leave the rest of the
 // buffer as it was.
 //
-// libicecc does so wherever it reads: in get_msg(), but also on its own
-// account, to find out why a send failed, or in what is left of a message that
-// it can't read. So there is no place where a channel could look at all chunks
-// before. Instead, the linker gives libicecc these functions in place of the
-// libraries'
-// (--wrap, in CMakeLists.txt), which refuse a chunk that isn't as long as it
-// says. libicecc then makes it a chunk without a buffer.
+// The linker gives libicecc these functions in place of the libraries' (--wrap,
+// in CMakeLists.txt), wherever it unpacks. They refuse a chunk that isn't as
+// long as it says. libicecc then makes it a chunk without a buffer.
 //
 //===----------------------------------------------------------------------===//
 

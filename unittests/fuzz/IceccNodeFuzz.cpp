@@ -127,7 +127,7 @@ static Sent choose(Choices &C, uint8_t Version) {
     S.HasResult = true;
   }
   while (!C.empty() && S.How == Sent::Cut) {
-    unsigned Kind = C.below(6);
+    unsigned Kind = C.below(7);
     if (Kind == 0) {
       S.Bytes += written(PingMsg(), Version);
       S.endsSo(Sent::Other);
@@ -143,6 +143,13 @@ static Sent choose(Choices &C, uint8_t Version) {
       S.Words = C.text(60).c_str();
       S.Bytes += written(StatusTextMsg(S.Words), Version);
       S.endsSo(Sent::Text);
+    } else if (Kind == 6) {
+      // Any other message, with anything in it.
+      size_t Type = M_UNKNOWN + C.below(M_NO_CS - M_UNKNOWN + 2);
+      std::string Bytes = C.bytes(C.take());
+      bool IsChunk = Type == M_FILE_CHUNK || Type == M_END;
+      S.Bytes += message(number(IsChunk ? size_t(M_LOGIN) : Type) + Bytes);
+      S.endsSo(Sent::Other);
     } else {
       std::string Bytes = C.bytes(C.take());
       Chunk Made;
@@ -156,7 +163,7 @@ static Sent choose(Choices &C, uint8_t Version) {
       }
       if (uint8_t Bits = C.take(); Bits && !Made.Packed.empty())
         Made.Packed[C.take() * 256u % Made.Packed.size()] ^= char(Bits);
-      // Behind another, libicecc may look at it, but it is nothing.
+      // In another message it is nothing.
       S.Bytes +=
           message((Kind == 5 ? number(M_PING) : "") + Made.inside(Version));
       if (Kind == 5 || Made.Kind > C_ZSTD || Made.Said > MaxMessage ||

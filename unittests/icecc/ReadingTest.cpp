@@ -1,4 +1,4 @@
-//===- UnpackTest.cpp - Chunks that aren't as long as they say ------------===//
+//===- ReadingTest.cpp - Messages that libicecc takes at their word -------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Reading.h"
 #include "Channel.h"
 #include "gtest/gtest.h"
 #include <icecc/comm.h>
@@ -29,31 +30,42 @@ struct Case {
   Compression Kind;
 };
 
-class UnpackTest : public testing::TestWithParam<Case> {
+class ReadingTest : public testing::TestWithParam<Case> {
 protected:
-  UnpackTest() {
+  ReadingTest() {
     logfile_error = logfile_warning = logfile_info = logfile_trace = &Log;
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
-    // Its own version, and that on which both agree.
-    for (int Time = 0; Time != 2; ++Time)
-      say({char(GetParam().Protocol), 0, 0, 0});
+    connect();
+  }
+  ~ReadingTest() override {
+    static std::ostream Nowhere(nullptr);
+    logfile_error = logfile_warning = logfile_info = logfile_trace = &Nowhere;
+    hangUp();
+  }
+
+  /// A new connection, that is taken over.
+  void connect() {
+    offer();
     sockaddr Nobody = {AF_UNIX, {}};
     Near = Channel::adopt(
         Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)), I);
     EXPECT_EQ(GetParam().Protocol, Near->protocol());
   }
-  ~UnpackTest() override {
-    static std::ostream Nowhere(nullptr);
-    logfile_error = logfile_warning = logfile_info = logfile_trace = &Nowhere;
-    if (Fds[1] != -1)
-      ::close(Fds[1]);
+  void offer() {
+    hangUp();
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
+    // Its own version, and that on which both agree.
+    for (int Time = 0; Time != 2; ++Time)
+      say({char(GetParam().Protocol), 0, 0, 0});
   }
 
   void say(const std::string &Bytes) {
     EXPECT_EQ(ssize_t(Bytes.size()),
               ::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT));
   }
-  void hangUp() { ::close(std::exchange(Fds[1], -1)); }
+  void hangUp() {
+    if (Fds[1] != -1)
+      ::close(std::exchange(Fds[1], -1));
+  }
 
   static std::string number(size_t N) {
     return {char(N >> 24), char(N >> 16), char(N >> 8), char(N)};
@@ -97,20 +109,20 @@ protected:
     return Near->receive(Clock::now() + std::chrono::minutes(1), Error);
   }
 
-  /// Whether libicecc came by a chunk that it couldn't unpack.
-  bool hasRefused() const {
+  /// Whether libicecc came by a chunk that it can't unpack.
+  bool hasUnpacked() const {
     return Log.str().find("decompression") != std::string::npos;
   }
 
   const std::string Bytes = std::string(240, 'x');
   std::ostringstream Log; // libicecc's
-  int Fds[2];
+  int Fds[2] = {-1, -1};
   Interrupt I;
   std::unique_ptr<Channel> Near;
   std::string Error;
 };
 
-TEST_P(UnpackTest, ChunksThatLie) {
+TEST_P(ReadingTest, ChunksThatLie) {
   EXPECT_EQ(received(Bytes, 240), Bytes);
   for (size_t Said : {8, 239, 241, 100000})
     EXPECT_EQ(received(Bytes, Said), "damaged") << Said;
@@ -119,27 +131,61 @@ TEST_P(UnpackTest, ChunksThatLie) {
   EXPECT_EQ(received(Bytes, 240), Bytes);
 }
 
-TEST_P(UnpackTest, InWhatIsLeftOfAMessage) {
+TEST_P(ReadingTest, InWhatIsLeftOfAMessage) {
   say(message(number(M_PING) + chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
   EXPECT_EQ(Error, "it sent a message that can't be read");
-  EXPECT_TRUE(hasRefused());
+  EXPECT_FALSE(hasUnpacked());
 }
 
-TEST_P(UnpackTest, BehindAMessageThatIsTooLarge) {
+TEST_P(ReadingTest, BehindAMessageThatIsTooLarge) {
   say(number(1 << 30) + message(chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
-  EXPECT_TRUE(hasRefused());
+  EXPECT_FALSE(hasUnpacked());
 }
 
-TEST_P(UnpackTest, WhenASendFails) {
+TEST_P(ReadingTest, RightAfterTheVersion) {
+  offer();
+  say(number(1 << 30) + message(chunk(Bytes, 8)));
+  sockaddr Nobody = {AF_UNIX, {}};
+  EXPECT_FALSE(openChannel(Fds[0], &Nobody, sizeof(Nobody)));
+  EXPECT_FALSE(hasUnpacked());
+}
+
+TEST_P(ReadingTest, WhenASendFails) {
   say(message(chunk(Bytes, 8)));
   hangUp();
   EXPECT_FALSE(Near->send(PingMsg()));
-  EXPECT_TRUE(hasRefused());
+  EXPECT_FALSE(hasUnpacked());
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocols, UnpackTest,
+TEST_P(ReadingTest, ListsWithoutAnEnd) {
+  const std::string Many = number(UINT32_MAX);
+  for (MsgType Type : {M_GET_CS, M_LOGIN, M_COMPILE_FILE, M_GET_NATIVE_ENV}) {
+    connect();
+    say(message(number(Type) + Many + Many + Many + Many + "x"));
+    EXPECT_FALSE(receive());
+    EXPECT_EQ(Error, "it sent a message that can't be read");
+  }
+}
+
+TEST_P(ReadingTest, NoRoomForAType) {
+  say(message("") + number(M_GET_CS) + number(UINT32_MAX));
+  EXPECT_FALSE(receive());
+  EXPECT_EQ(Error, "it sent a message that can't be read");
+}
+
+TEST_P(ReadingTest, TextsWithoutAnEnd) {
+  // One of them ends where libicecc's buffer does.
+  for (size_t Size = 2000; Size != 2200; ++Size) {
+    std::string Text(Size, 'x');
+    say(message(number(M_STATUS_TEXT) + number(Size) + Text));
+    EXPECT_FALSE(receive());
+    EXPECT_EQ(Error, Text);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, ReadingTest,
                          testing::Values(Case{MIN_PROTOCOL_VERSION, C_LZO},
                                          Case{39, C_LZO}, Case{40, C_LZO},
                                          Case{PROTOCOL_VERSION, C_LZO},
