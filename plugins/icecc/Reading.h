@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libicecc takes daemons and schedulers at their word, where it could read
-// behind its buffer or take all memory. So it is given no such message, and
-// reads none on its own account: as it comes, after a failed send, it would
-// look for the other side's last words, also in what is left of a message.
+// libicecc takes what it reads at its word, even if that leads behind its
+// buffer, or takes all memory. So it is given no such message. Nor may it read
+// on its own account: left alone, it looks for the other side's last words when
+// a send has failed, and in what is left of a message that it can't read.
 //
 //===----------------------------------------------------------------------===//
 

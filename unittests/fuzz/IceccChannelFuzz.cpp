@@ -33,8 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
   uint8_t Version = uint8_t(OldestProtocol + C.below(NumProtocols));
   size_t Most = C.take() * 256u + C.take();
-  // Messages as libicecc writes them: its own reader runs over the end of texts
-  // that have none.
+  // Messages as libicecc writes them; those of IceccNodeFuzz are damaged, too.
   std::string Sent;
   std::vector<size_t> Ends;
   std::vector<MsgType> Types;
