@@ -267,12 +267,13 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
       Moving.emplace(Pause);
     Moving->arrived(wireBytes(Socket).Received - AtBegin.Received);
   }
-  bool IsClosed = C->at_eof();
-  std::unique_ptr<Msg> M(IsClosed || mayRead(*C) ? C->get_msg(0, true)
-                                                 : nullptr);
+  if (C->at_eof()) {
+    Error = "the connection was closed";
+    return nullptr;
+  }
+  std::unique_ptr<Msg> M(mayRead(*C) ? C->get_msg(0, true) : nullptr);
   if (!M) {
-    Error = IsClosed ? "the connection was closed"
-                     : "it sent a message that can't be read";
+    Error = "it sent a message that can't be read";
     return nullptr;
   }
   if (M->type == M_STATUS_TEXT) {
