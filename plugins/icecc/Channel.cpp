@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channel.h"
+#include "Reading.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
@@ -132,8 +134,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
     I.add(Same);
     I.remove(Socket);
   }
-  Result->C.reset(
-      Service::createChannel(Socket, const_cast<sockaddr *>(To), AddressSize));
+  Result->C = openChannel(Socket, To, AddressSize);
   if (Same != -1) {
     if (Result->C)
       I.add(Socket);
@@ -266,13 +267,17 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
       Moving.emplace(Pause);
     Moving->arrived(wireBytes(Socket).Received - AtBegin.Received);
   }
-  std::unique_ptr<Msg> M(C->get_msg(0, true));
-  if (!M) {
+  if (C->at_eof()) {
     Error = "the connection was closed";
     return nullptr;
   }
+  std::unique_ptr<Msg> M(mayRead(*C) ? C->get_msg(0, true) : nullptr);
+  if (!M) {
+    Error = "it sent a message that can't be read";
+    return nullptr;
+  }
   if (M->type == M_STATUS_TEXT) {
-    Error = Words = static_cast<StatusTextMsg &>(*M).text;
+    Error = Words = sdk::oneLine(static_cast<StatusTextMsg &>(*M).text);
     if (Error.empty())
       Error = "it sent an empty text instead of an answer";
     return nullptr;
@@ -300,6 +305,7 @@ std::string Channel::whySendFailed() {
 std::unique_ptr<Channel> Channel::adopt(MsgChannel *C, Interrupt &I) {
   std::unique_ptr<Channel> Result(new Channel(I));
   Result->C.reset(C);
+  readOnlyWhenAsked(*C);
   Result->Socket = C->fd;
   watchMachine(C->fd);
   I.add(C->fd);

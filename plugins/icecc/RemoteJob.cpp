@@ -8,6 +8,7 @@
 #include "RemoteJob.h"
 #include "Batch.h"
 #include "Chunk.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cstring>
 #include <icecc/comm.h>
@@ -144,7 +145,7 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
 }
 
 static std::string firstLine(const std::string &Text) {
-  return Text.substr(0, Text.find('\n'));
+  return dtlto::sdk::oneLine(Text.substr(0, Text.find('\n')));
 }
 
 Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
@@ -190,15 +191,19 @@ static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
       return false;
     }
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
-    // libicecc leaves a piece out that it can't decompress; the linker finds
-    // out.
-    if (Chunk.buffer && !Share.grow(Chunk.len)) {
+    // So libicecc tells of one that can't be unpacked, or isn't as long as it
+    // says.
+    if (!Chunk.buffer) {
+      Failed = nodeFailed("a piece of the object was damaged");
+      Failed.WasWrong = true;
+      return false;
+    }
+    if (!Share.grow(Chunk.len)) {
       Failed = nodeFailed("its answer takes more memory than there is for "
                           "results");
       return false;
     }
-    if (Chunk.buffer)
-      Bytes.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
+    Bytes.append(reinterpret_cast<const char *>(Chunk.buffer), Chunk.len);
   }
 }
 
@@ -223,6 +228,7 @@ RemoteResult dtlto::icecc::forAll(size_t N, const Outcome &O) {
     Copy.Kind = O.Kind;
     Copy.Text = O.Text;
     Copy.TookTooLong = O.TookTooLong;
+    Copy.WasWrong = O.WasWrong;
     R.Jobs.push_back(std::move(Copy));
   }
   return R;
@@ -242,7 +248,9 @@ static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
   Outcome Failed;
   dtlto::sdk::ResultMemory::Share Share(*J.Results);
   if (!receiveBytes(From, Share, Bytes, Failed))
-    return forAll(N, Failed);
+    // One damage counts once, not for each job.
+    return Failed.WasWrong && N != 1 ? batchFailed(N, Failed.Text)
+                                     : forAll(N, Failed);
   RemoteResult R;
   if (N == 1) {
     R.Jobs.push_back(
@@ -307,9 +315,15 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
     return forAll(N, nodeFailed(Conn->whySendFailed(), *Conn));
 
   J.Report(DTLTO_STATE_RUNNING);
-  std::unique_ptr<Msg> M = Conn->receive(Clock::now() + J.ResultLimit, Error);
+  return receiveResult(J, *Conn);
+}
+
+RemoteResult dtlto::icecc::receiveResult(const RemoteJob &J, Channel &Node) {
+  size_t N = J.Bundles.size();
+  std::string Error;
+  std::unique_ptr<Msg> M = Node.receive(Clock::now() + J.ResultLimit, Error);
   if (!M)
-    return forAll(N, nodeFailed(Error, *Conn));
+    return forAll(N, nodeFailed(Error, Node));
   if (M->type != M_COMPILE_RESULT)
     return forAll(N, nodeFailed("answers something else than a result"));
   auto &Result = static_cast<CompileResultMsg &>(*M);
@@ -323,5 +337,5 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
     return forAll(1,
                   judge(Result.status, Result.was_out_of_memory, Result.err));
   J.Report(DTLTO_STATE_RECEIVING);
-  return receiveObjects(J, *Conn, Result);
+  return receiveObjects(J, Node, Result);
 }

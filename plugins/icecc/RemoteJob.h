@@ -86,6 +86,10 @@ RemoteResult runRemotely(const RemoteJob &J, const std::string &Node,
                          TcpSocket S, Environment &Env, EnvironmentTable &Table,
                          Interrupt &I);
 
+/// What \p Node answers that was sent all of the job; runRemotely()'s last
+/// part.
+RemoteResult receiveResult(const RemoteJob &J, Channel &Node);
+
 /// What a worker's status and standard error say. \p OutOfMemory is icecream's
 /// finding. Not for status 0.
 Outcome judge(int Status, bool OutOfMemory, const std::string &Stderr);

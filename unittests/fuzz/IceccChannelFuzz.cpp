@@ -1,5 +1,4 @@
 //===- IceccChannelFuzz.cpp - Messages of daemons and schedulers ----------===//
-//-----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,55 +12,12 @@
 
 #include "Channel.h"
 #include "Cluster.h"
-#include "Fuzz.h"
-#include <icecc/comm.h>
+#include "IceccLine.h"
+#include "dtlto/sdk/Result.hpp"
 #include <optional>
-#include <sys/socket.h>
-#include <unistd.h>
 
 using namespace dtlto::icecc;
 using namespace dtlto::test;
-
-static constexpr size_t MaxSize = 100000; // fits in a socket
-static constexpr uint8_t Oldest = MIN_PROTOCOL_VERSION,
-                         Versions = PROTOCOL_VERSION - Oldest + 1;
-
-namespace {
-/// A socket, whose far end has said all that it ever will.
-struct Line {
-  explicit Line(uint8_t Version) {
-    check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds) == 0);
-    // Its own version, and that on which both agree.
-    for (int Time = 0; Time != 2; ++Time)
-      say({char(Version), 0, 0, 0});
-  }
-  ~Line() { ::close(Fds[1]); }
-
-  void say(const std::string &Bytes) {
-    check(::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT) ==
-          ssize_t(Bytes.size()));
-  }
-  /// Takes the near end over.
-  MsgChannel *channel() {
-    ::shutdown(Fds[1], SHUT_WR);
-    sockaddr Nobody = {AF_UNIX, {}};
-    return Service::createChannel(Fds[0], &Nobody, sizeof(Nobody));
-  }
-
-  int Fds[2];
-};
-} // namespace
-
-/// The bytes of \p M.
-static std::string written(const Msg &M, uint8_t Version) {
-  Line L(Version);
-  std::unique_ptr<MsgChannel> C(L.channel());
-  check(C && C->send_msg(M));
-  char Buffer[4096];
-  ssize_t N = ::recv(L.Fds[1], Buffer, sizeof(Buffer), MSG_DONTWAIT);
-  check(N > 8);
-  return {Buffer + 8, size_t(N) - 8}; // behind both versions
-}
 
 std::vector<std::string> dtlto::test::fuzzSeeds() {
   std::string Node = "Name:one\nIP:10.0.0.1\nMaxJobs:4\nPlatform:x86_64\n";
@@ -75,10 +31,9 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
-  uint8_t Version = uint8_t(Oldest + C.below(Versions));
+  uint8_t Version = uint8_t(OldestProtocol + C.below(NumProtocols));
   size_t Most = C.take() * 256u + C.take();
-  // Messages as libicecc writes them: its own reader runs over the end of texts
-  // that have none.
+  // Messages as libicecc writes them; those of IceccNodeFuzz are damaged, too.
   std::string Sent;
   std::vector<size_t> Ends;
   std::vector<MsgType> Types;
@@ -120,9 +75,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     Types.push_back(M->type);
   }
   // All of it, or the connection ends amid a message.
-  Sent.resize(std::min({Sent.size(), Most, MaxSize}));
+  Sent.resize(std::min({Sent.size(), Most, MaxLineSize}));
 
-  Line L(Version);
+  IceccLine L(Version);
   L.say(Sent);
   MsgChannel *Raw = L.channel();
   check(Raw != nullptr);
@@ -143,9 +98,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
     Cluster::Numbers N = TheCluster->numbers();
     check(N.Free <= N.Slots && N.Nodes <= Next);
   }
-  check(!Error.empty() && !Near->timedOut());
+  check(isLine(Error) && !Near->timedOut());
+  std::string Said = dtlto::sdk::oneLine(Words.value_or(""));
   if (Words && Ends.back() == Sent.size())
-    check(Next + 1 == Types.size() && (Words->empty() || Error == *Words));
+    check(Next + 1 == Types.size() && (Said.empty() || Error == Said));
   else
     check(Next ==
           size_t(std::upper_bound(Ends.begin(), Ends.end(), Sent.size()) -

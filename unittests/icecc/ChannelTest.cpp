@@ -41,6 +41,7 @@ static std::string errorAfter(const Msg &M) {
 
 TEST(ChannelTest, TextsInsteadOfAnswers) {
   EXPECT_EQ(errorAfter(StatusTextMsg("go away")), "go away");
+  EXPECT_EQ(errorAfter(StatusTextMsg("disk\nis full\n")), "disk is full");
   EXPECT_EQ(errorAfter(StatusTextMsg("")),
             "it sent an empty text instead of an answer");
 }

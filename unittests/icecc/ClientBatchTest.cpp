@@ -76,8 +76,9 @@ TEST_F(ClientBatchTest, AHostThatKnowsNoFramesHasNone) {
 }
 
 TEST_F(ClientBatchTest, BatchesThatFailAreDoneJobByJob) {
-  Cluster->expectOfBatches({Behaviour::CompileError, Behaviour::WorkerError,
-                            Behaviour::ShortObject, Behaviour::Crash});
+  Cluster->expectOfBatches({Behaviour::CompileError, Behaviour::LyingChunk,
+                            Behaviour::WorkerError, Behaviour::ShortObject,
+                            Behaviour::Crash});
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   submitAll(300);
   waitForAll();

@@ -206,7 +206,8 @@ TEST_F(ClientTest, AnotherTry) {
   for (Behaviour B :
        {Behaviour::Close, Behaviour::CutObject, Behaviour::ShortObject,
         Behaviour::LongObject, Behaviour::NoObject, Behaviour::OddMessage,
-        Behaviour::OddObject, Behaviour::Text, Behaviour::Crash}) {
+        Behaviour::OddObject, Behaviour::LyingChunk, Behaviour::Text,
+        Behaviour::Crash}) {
     Cluster->expect({B, B});
     Done D = compile();
     EXPECT_EQ(DTLTO_OK, D.Status) << int(B) << D.Message;
@@ -224,6 +225,7 @@ TEST_F(ClientTest, ThreeTries) {
       {Behaviour::NoObject, "the linker refuses it"},
       {Behaviour::OddMessage, "something else than a result"},
       {Behaviour::OddObject, "something else than an object"},
+      {Behaviour::LyingChunk, "a piece of the object was damaged"},
       {Behaviour::Text, "environment is gone"},
       {Behaviour::Crash, "status 105"}};
   unsigned Jobs = 0;
@@ -400,7 +402,10 @@ TEST_F(ClientTest, NodeWhoseErrorsAreRefuted) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
-  Cluster->expect(std::vector<Behaviour>(100, Behaviour::ShortObject));
+  std::vector<Behaviour> Meets;
+  for (unsigned I = 0; I != 50; ++I)
+    Meets.insert(Meets.end(), {Behaviour::ShortObject, Behaviour::LyingChunk});
+  Cluster->expect(std::move(Meets));
   ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
   std::vector<uint64_t> Ids;
   for (unsigned I = 0; I != 20; ++I)
@@ -408,7 +413,9 @@ TEST_F(ClientTest, AClusterWithNothingButWrongObjects) {
   for (uint64_t Id : Ids) {
     Done D = wait(Id);
     EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, D.Status);
-    EXPECT_NE(std::string::npos, D.Message.find("the linker refuses it"));
+    EXPECT_TRUE(D.Message.find("the linker refuses it") != std::string::npos ||
+                D.Message.find("damaged") != std::string::npos)
+        << D.Message;
   }
   EXPECT_TRUE(waitForLog(DTLTO_LOG_ERROR, "the last 8 results of all nodes"));
   EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING)) << "of the node";

@@ -89,6 +89,17 @@ static void dribble(MsgChannel &C) {
       return;
 }
 
+/// A chunk that says 8 bytes: 240 of them, as LZO packs them.
+static void lie(MsgChannel &C) {
+  const std::string Packed("\2xxxxx \xbb\x10\0\xcxxxxxxxxxxxxxxx\x11\0\0", 29);
+  std::string M;
+  for (size_t N : {16 + Packed.size(), size_t(M_FILE_CHUNK), size_t(8),
+                   Packed.size(), size_t(C_LZO)})
+    M += {0, 0, 0, static_cast<char>(N)};
+  M += Packed;
+  (void)!::send(C.fd, M.data(), M.size(), MSG_NOSIGNAL);
+}
+
 /// The next message; null at the end.
 static std::unique_ptr<Msg> receive(MsgChannel &C) {
   return std::unique_ptr<Msg>(C.get_msg(30, true));
@@ -264,6 +275,7 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
     C.send_msg(PingMsg());
     return true;
   case Behaviour::OddObject:
+  case Behaviour::LyingChunk:
   case Behaviour::DribbledObject:
     break;
   case Behaviour::Text:
@@ -288,6 +300,11 @@ bool MockCluster::answer(MsgChannel &C, Behaviour B, const std::string &Bundle,
     return true;
   if (B == Behaviour::OddObject) {
     C.send_msg(PingMsg());
+    return true;
+  }
+  if (B == Behaviour::LyingChunk) {
+    lie(C);
+    C.send_msg(EndMsg());
     return true;
   }
   if (B == Behaviour::DribbledObject) {

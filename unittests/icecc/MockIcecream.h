@@ -44,6 +44,7 @@ enum class Behaviour {
   NoObject,        // the end, and no object
   OddMessage,      // a Ping in place of the result
   OddObject,       // a Ping in place of the object
+  LyingChunk,      // a piece of the object is longer than it says
   Text,            // a status text in place of the result
   Crash,           // status 105
   CompileError,    // status 1, and LLVM's words

@@ -1,0 +1,44 @@
+//===- Unpack.cpp - What libicecc unpacks a chunk with --------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A chunk says how many bytes it has, compressed and not. libicecc unpacks it
+// into a buffer of that size, LZO with the function that doesn't look where the
+// buffer ends: whoever sends a chunk that says too little would write behind
+// it, in the linker. And one that says too much would leave the rest of the
+// buffer as it was.
+//
+// The linker gives libicecc these functions in place of the libraries' (--wrap,
+// in CMakeLists.txt), wherever it unpacks. They refuse a chunk that isn't as
+// long as it says. libicecc then makes it a chunk without a buffer.
+//
+//===----------------------------------------------------------------------===//
+
+#include <lzo/lzo1x.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+extern "C" {
+
+/// \p ToSize is the buffer's size, though LZO's own function doesn't ask.
+int __wrap_lzo1x_decompress(const unsigned char *From, lzo_uint Size,
+                            unsigned char *To, lzo_uint *ToSize, void *) {
+  lzo_uint Said = *ToSize;
+  int Status = lzo1x_decompress_safe(From, Size, To, ToSize, nullptr);
+  return Status == LZO_E_OK && *ToSize != Said ? LZO_E_ERROR : Status;
+}
+
+size_t __real_ZSTD_decompress(void *To, size_t ToSize, const void *From,
+                              size_t Size);
+
+size_t __wrap_ZSTD_decompress(void *To, size_t ToSize, const void *From,
+                              size_t Size) {
+  size_t Unpacked = __real_ZSTD_decompress(To, ToSize, From, Size);
+  return ZSTD_isError(Unpacked) || Unpacked == ToSize
+             ? Unpacked
+             : static_cast<size_t>(-ZSTD_error_corruption_detected);
+}
+}

@@ -1,0 +1,65 @@
+//===- IceccLine.h - The far end of a channel of icecream's -----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_UNITTESTS_FUZZ_ICECCLINE_H
+#define DTLTO_UNITTESTS_FUZZ_ICECCLINE_H
+
+#include "Fuzz.h"
+#include <icecc/comm.h>
+#include <icecc/logging.h>
+#include <memory>
+#include <ostream>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace dtlto::test {
+
+inline constexpr size_t MaxLineSize = 100000; // fits in a socket
+inline constexpr uint8_t OldestProtocol = MIN_PROTOCOL_VERSION,
+                         NumProtocols = PROTOCOL_VERSION - OldestProtocol + 1;
+
+/// A socket, whose far end has said all that it ever will.
+struct IceccLine {
+  explicit IceccLine(uint8_t Version) {
+    // libicecc says a lot of what is wrong.
+    static std::ostream Nowhere(nullptr);
+    logfile_error = logfile_warning = logfile_info = logfile_trace = &Nowhere;
+    check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds) == 0);
+    // Its own version, and that on which both agree.
+    for (int Time = 0; Time != 2; ++Time)
+      say({char(Version), 0, 0, 0});
+  }
+  ~IceccLine() { ::close(Fds[1]); }
+
+  void say(const std::string &Bytes) {
+    check(::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT) ==
+          ssize_t(Bytes.size()));
+  }
+  /// Takes the near end over.
+  MsgChannel *channel() {
+    ::shutdown(Fds[1], SHUT_WR);
+    sockaddr Nobody = {AF_UNIX, {}};
+    return Service::createChannel(Fds[0], &Nobody, sizeof(Nobody));
+  }
+
+  int Fds[2];
+};
+
+/// The bytes of \p M, as libicecc writes them.
+inline std::string written(const Msg &M, uint8_t Version) {
+  IceccLine L(Version);
+  std::unique_ptr<MsgChannel> C(L.channel());
+  check(C && C->send_msg(M));
+  char Buffer[4096];
+  ssize_t N = ::recv(L.Fds[1], Buffer, sizeof(Buffer), MSG_DONTWAIT);
+  check(N > 8);
+  return {Buffer + 8, size_t(N) - 8}; // behind both versions
+}
+
+} // namespace dtlto::test
+
+#endif // DTLTO_UNITTESTS_FUZZ_ICECCLINE_H

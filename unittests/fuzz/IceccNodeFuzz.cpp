@@ -1,0 +1,272 @@
+//===- IceccNodeFuzz.cpp - What a node answers to a job -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Input: a byte for the version of the protocol, how much is sent at most,
+// whether it is a batch, and choices of messages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch.h"
+#include "IceccLine.h"
+#include "RemoteJob.h"
+#include "dtlto/sdk/Result.hpp"
+#include <lzo/lzo1x.h>
+#include <optional>
+#include <zstd.h>
+
+using namespace dtlto::icecc;
+using namespace dtlto::test;
+
+static constexpr size_t MaxResult = 700, MaxMessage = 1 << 20;
+
+namespace {
+/// A chunk as a node may make it up.
+struct Chunk {
+  uint32_t Said = 0, Kind = C_LZO;
+  std::string Packed;
+
+  std::string inside(uint8_t Version) const;
+  /// What it holds; nothing if it isn't what it says.
+  std::optional<std::string> unpacked() const;
+};
+} // namespace
+
+static std::string number(size_t N) {
+  return {char(N >> 24), char(N >> 16), char(N >> 8), char(N)};
+}
+
+static std::string message(const std::string &Inside) {
+  return number(Inside.size()) + Inside;
+}
+
+std::string Chunk::inside(uint8_t Version) const {
+  return number(M_FILE_CHUNK) + number(Said) + number(Packed.size()) +
+         (Version >= 40 ? number(Kind) : "") + Packed;
+}
+
+static std::string pack(const std::string &Bytes, uint32_t Kind) {
+  std::string Packed(1000, 0), Work(LZO1X_1_MEM_COMPRESS, 0);
+  size_t Size = Packed.size();
+  if (Kind == C_ZSTD)
+    Size = ZSTD_compress(Packed.data(), Size, Bytes.data(), Bytes.size(), 1);
+  else
+    lzo1x_1_compress(reinterpret_cast<const lzo_byte *>(Bytes.data()),
+                     Bytes.size(), reinterpret_cast<lzo_byte *>(&Packed[0]),
+                     &Size, Work.data());
+  Packed.resize(Size);
+  return Packed;
+}
+
+std::optional<std::string> Chunk::unpacked() const {
+  if (Said == 0)
+    return "";
+  std::string Bytes(Said, 0);
+  size_t Size = Said;
+  if (Kind == C_ZSTD)
+    Size = ZSTD_decompress(Bytes.data(), Said, Packed.data(), Packed.size());
+  else if (lzo1x_decompress_safe(
+               reinterpret_cast<const lzo_byte *>(Packed.data()), Packed.size(),
+               reinterpret_cast<lzo_byte *>(&Bytes[0]), &Size,
+               nullptr) != LZO_E_OK)
+    return std::nullopt;
+  if (Size != Said)
+    return std::nullopt;
+  return Bytes;
+}
+
+std::vector<std::string> dtlto::test::fuzzSeeds() {
+  auto entry = [](const std::string &Frame) {
+    return char(Frame.size()) + std::string(15, '\0') + Frame;
+  };
+  std::string Three = entry("one") + entry("two") + entry("three");
+  std::string Oldest("\0\xff\xff", 3), Newest = "\x16\xff\xff";
+  const std::string Good("\0\1\0\0\0", 5); // one job, a result without errors
+  return {Newest + Good + "\1\5hello\1\3you\2",
+          Oldest + Good + "\1\5hello\1\3you\2",
+          Newest + std::string("\0\1\1\0\14error: no\nat\2", 18),
+          Newest + std::string("\0\1\1\0\24dtlto-codegen: bad\nx", 25),
+          Newest + std::string("\1\1\0\0\0\1", 6) + char(Three.size()) + Three +
+              "\2",
+          Oldest + std::string("\1\1\0\0\0\1", 6) + char(Three.size()) + Three +
+              "\2"};
+}
+
+namespace {
+/// What a node sends.
+struct Sent {
+  enum Ending {
+    Cut,     // ends amid all
+    Whole,   // the object is there
+    Text,    // the node's words
+    Damaged, // a chunk isn't what it says
+    Other    // anything else that is no object
+  } How = Cut;
+  std::string Bytes, Object, Words;
+  bool HasResult = false;
+  CompileResultMsg Result;
+  size_t End = 0; // where it is known how it ends
+
+  void endsSo(Ending E) {
+    How = E;
+    End = Bytes.size();
+  }
+};
+} // namespace
+
+static Sent choose(Choices &C, uint8_t Version) {
+  Sent S;
+  if (C.below(8) != 7) {
+    S.Result.status = C.take();
+    S.Result.was_out_of_memory = C.below(2);
+    S.Result.err = C.text(120).c_str();
+    S.Bytes = written(S.Result, Version);
+    S.HasResult = true;
+  }
+  while (!C.empty() && S.How == Sent::Cut) {
+    unsigned Kind = C.below(7);
+    if (Kind == 0) {
+      S.Bytes += written(PingMsg(), Version);
+      S.endsSo(Sent::Other);
+    } else if (Kind == 1) {
+      std::string Bytes = C.bytes(C.take());
+      auto *Data = reinterpret_cast<unsigned char *>(Bytes.data());
+      S.Bytes += written(FileChunkMsg(Data, Bytes.size()), Version);
+      S.Object += Bytes;
+    } else if (Kind == 2) {
+      S.Bytes += written(EndMsg(), Version);
+      S.endsSo(Sent::Whole);
+    } else if (Kind == 3) {
+      S.Words = C.text(60).c_str();
+      S.Bytes += written(StatusTextMsg(S.Words), Version);
+      S.endsSo(Sent::Text);
+    } else if (Kind == 6) {
+      // Any other message, with anything in it.
+      size_t Type = M_UNKNOWN + C.below(M_NO_CS - M_UNKNOWN + 2);
+      std::string Bytes = C.bytes(C.take());
+      bool IsChunk = Type == M_FILE_CHUNK || Type == M_END;
+      S.Bytes += message(number(IsChunk ? size_t(M_LOGIN) : Type) + Bytes);
+      S.endsSo(Sent::Other);
+    } else {
+      std::string Bytes = C.bytes(C.take());
+      Chunk Made;
+      Made.Kind = Version >= 40 ? C.below(3) : C_LZO;
+      Made.Packed = pack(Bytes, Made.Kind);
+      Made.Said = uint32_t(Bytes.size());
+      if (C.below(2)) {
+        Made.Said = 0;
+        for (int Digit = 0; Digit != 3; ++Digit)
+          Made.Said = Made.Said << 8 | C.take();
+      }
+      if (uint8_t Bits = C.take(); Bits && !Made.Packed.empty())
+        Made.Packed[C.take() * 256u % Made.Packed.size()] ^= char(Bits);
+      // In another message it is nothing.
+      S.Bytes +=
+          message((Kind == 5 ? number(M_PING) : "") + Made.inside(Version));
+      if (Kind == 5 || Made.Kind > C_ZSTD || Made.Said > MaxMessage ||
+          (Made.Said && Made.Packed.empty()))
+        S.endsSo(Sent::Other);
+      else if (std::optional<std::string> Held = Made.unpacked())
+        S.Object += *Held;
+      else
+        S.endsSo(Sent::Damaged);
+    }
+  }
+  return S;
+}
+
+/// \p Seen are the objects that were to be checked.
+static void checkOutcomes(const RemoteResult &R, const Sent &S, bool IsWhole,
+                          const std::vector<std::string> &Seen) {
+  size_t N = R.Jobs.size();
+  size_t NumCompiled = 0, NumWrong = 0;
+  for (const Outcome &O : R.Jobs) {
+    check(!O.TookTooLong);
+    NumCompiled += O.Kind == Outcome::Compiled;
+    NumWrong += O.WasWrong;
+    check(!O.WasWrong || O.Kind == Outcome::NodeFailed);
+    check(O.Kind == Outcome::Compiled || O.Kind == Outcome::CompilerError ||
+          isLine(O.Text));
+    check(N == 1 || (O.Kind != Outcome::CompilerError &&
+                     O.Kind != Outcome::WorkerFailed));
+  }
+  bool Begins =
+      S.HasResult && S.Result.status == 0 && (N == 1 || S.Result.err.empty());
+  const Outcome &First = R.Jobs.front();
+  if (!Begins || !IsWhole || S.How != Sent::Whole) {
+    check(Seen.empty() && NumCompiled == 0);
+    bool IsDamaged = Begins && IsWhole && S.How == Sent::Damaged;
+    bool Fits = S.Object.size() <= MaxResult;
+    check(NumWrong == (IsDamaged && Fits && N == 1));
+    check(!IsDamaged || N == 1 || !Fits || First.Kind == Outcome::BatchFailed);
+    std::string Words = dtlto::sdk::oneLine(S.Words);
+    if (Begins && Fits && IsWhole && S.How == Sent::Text && !Words.empty())
+      check(First.Text == "the object was cut off: " + Words);
+    return;
+  }
+  if (S.Object.size() > MaxResult) {
+    check(Seen.empty() && NumWrong == 0 && First.Kind == Outcome::NodeFailed);
+    return;
+  }
+  std::vector<std::string> Objects = {S.Object};
+  if (N != 1) {
+    std::vector<BatchEntry> Entries;
+    bool IsBatch = readBatchReply(S.Object, N, Entries);
+    check(IsBatch == (First.Kind != Outcome::BatchFailed));
+    Objects.clear();
+    for (size_t I = 0; IsBatch && I != N; ++I)
+      Objects.emplace_back(Entries[I].Frame);
+  }
+  check(Seen == Objects && NumCompiled + NumWrong == Objects.size());
+  for (size_t I = 0; I != Objects.size(); ++I) {
+    const Outcome &O = R.Jobs[I];
+    check(O.WasWrong == (Objects[I].size() % 8 == 7));
+    if (O.WasWrong)
+      continue;
+    check(std::string(O.Object.data(), O.Object.data() + O.Object.size()) ==
+          Objects[I]);
+    check(O.Text == (N == 1 ? S.Result.err : ""));
+  }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
+  Choices C(Data, Size);
+  uint8_t Version = uint8_t(OldestProtocol + C.below(NumProtocols));
+  size_t Most = C.take() * 256u + C.take();
+  size_t N = C.below(2) ? 3 : 1;
+  Sent S = choose(C, Version);
+  size_t NumSent = std::min({S.Bytes.size(), Most, MaxLineSize});
+  bool IsWhole = S.How != Sent::Cut && S.End <= NumSent;
+
+  IceccLine L(Version);
+  L.say(S.Bytes.substr(0, NumSent));
+  MsgChannel *Raw = L.channel();
+  check(Raw != nullptr);
+  Interrupt I;
+  std::unique_ptr<Channel> Near = Channel::adopt(Raw, I);
+  dtlto_session_params Params = {};
+  Params.size = sizeof(Params);
+  Params.result_bytes = MaxResult;
+  dtlto::sdk::ResultMemory Memory(Params);
+  std::vector<std::string> Seen;
+  RemoteJob J;
+  J.ResultLimit = std::chrono::seconds(20);
+  J.Results = &Memory;
+  J.Report = [](uint32_t) {};
+  auto Problem = [&](std::string_view Object) -> std::string {
+    Seen.emplace_back(Object);
+    return Object.size() % 8 == 7 ? "odd" : "";
+  };
+  for (size_t K = 0; K != N; ++K)
+    J.Bundles.push_back({nullptr, Problem});
+
+  RemoteResult R = receiveResult(J, *Near);
+  check(R.Jobs.size() == N && R.WorkSeconds >= 0);
+  checkOutcomes(R, S, IsWhole, Seen);
+  // All of it is given back.
+  check(dtlto::sdk::ResultMemory::Share(Memory).room() == MaxResult);
+  return 0;
+}

@@ -1,0 +1,195 @@
+//===- ReadingTest.cpp - Messages that libicecc takes at their word -------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The far end is a socket, since libicecc's own end doesn't lie. What is
+// written behind a buffer, the address sanitizer sees.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reading.h"
+#include "Channel.h"
+#include "gtest/gtest.h"
+#include <icecc/comm.h>
+#include <icecc/logging.h>
+#include <lzo/lzo1x.h>
+#include <sstream>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zstd.h>
+
+using namespace dtlto::icecc;
+
+namespace {
+
+struct Case {
+  int Protocol;
+  Compression Kind;
+};
+
+class ReadingTest : public testing::TestWithParam<Case> {
+protected:
+  ReadingTest() {
+    logfile_error = logfile_warning = logfile_info = logfile_trace = &Log;
+    connect();
+  }
+  ~ReadingTest() override {
+    static std::ostream Nowhere(nullptr);
+    logfile_error = logfile_warning = logfile_info = logfile_trace = &Nowhere;
+    hangUp();
+  }
+
+  /// A new connection, that is taken over.
+  void connect() {
+    offer();
+    sockaddr Nobody = {AF_UNIX, {}};
+    Near = Channel::adopt(
+        Service::createChannel(Fds[0], &Nobody, sizeof(Nobody)), I);
+    EXPECT_EQ(GetParam().Protocol, Near->protocol());
+  }
+  void offer() {
+    hangUp();
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds), 0);
+    // Its own version, and that on which both agree.
+    for (int Time = 0; Time != 2; ++Time)
+      say({char(GetParam().Protocol), 0, 0, 0});
+  }
+
+  void say(const std::string &Bytes) {
+    EXPECT_EQ(ssize_t(Bytes.size()),
+              ::send(Fds[1], Bytes.data(), Bytes.size(), MSG_DONTWAIT));
+  }
+  void hangUp() {
+    if (Fds[1] != -1)
+      ::close(std::exchange(Fds[1], -1));
+  }
+
+  static std::string number(size_t N) {
+    return {char(N >> 24), char(N >> 16), char(N >> 8), char(N)};
+  }
+  static std::string packed(const std::string &Bytes) {
+    std::string Packed(1000, 0), Work(LZO1X_1_MEM_COMPRESS, 0);
+    size_t Size = Packed.size();
+    if (GetParam().Kind == C_ZSTD)
+      Size = ZSTD_compress(Packed.data(), Size, Bytes.data(), Bytes.size(), 1);
+    else
+      lzo1x_1_compress(reinterpret_cast<const lzo_byte *>(Bytes.data()),
+                       Bytes.size(), reinterpret_cast<lzo_byte *>(&Packed[0]),
+                       &Size, Work.data());
+    Packed.resize(Size);
+    return Packed;
+  }
+  /// The inside of a message.
+  static std::string chunk(const std::string &Bytes, size_t Said) {
+    std::string Packed = packed(Bytes),
+                M = number(M_FILE_CHUNK) + number(Said) + number(Packed.size());
+    if (GetParam().Protocol >= 40)
+      M += number(GetParam().Kind);
+    return M + Packed;
+  }
+  static std::string message(const std::string &Inside) {
+    return number(Inside.size()) + Inside;
+  }
+
+  /// What arrives of a chunk of \p Bytes that says it had \p Said of them.
+  std::string received(const std::string &Bytes, size_t Said) {
+    say(message(chunk(Bytes, Said)));
+    std::unique_ptr<Msg> M = receive();
+    if (!M || M->type != M_FILE_CHUNK)
+      return "no chunk";
+    auto &Chunk = static_cast<FileChunkMsg &>(*M);
+    if (!Chunk.buffer)
+      return "damaged";
+    return {reinterpret_cast<char *>(Chunk.buffer), Chunk.len};
+  }
+  std::unique_ptr<Msg> receive() {
+    return Near->receive(Clock::now() + std::chrono::minutes(1), Error);
+  }
+
+  /// Whether libicecc came by a chunk that it can't unpack.
+  bool hasUnpacked() const {
+    return Log.str().find("decompression") != std::string::npos;
+  }
+
+  const std::string Bytes = std::string(240, 'x');
+  std::ostringstream Log; // libicecc's
+  int Fds[2] = {-1, -1};
+  Interrupt I;
+  std::unique_ptr<Channel> Near;
+  std::string Error;
+};
+
+TEST_P(ReadingTest, ChunksThatLie) {
+  EXPECT_EQ(received(Bytes, 240), Bytes);
+  for (size_t Said : {8, 239, 241, 100000})
+    EXPECT_EQ(received(Bytes, Said), "damaged") << Said;
+  EXPECT_EQ(received("", 1), "damaged");
+  // The connection is none the worse for it.
+  EXPECT_EQ(received(Bytes, 240), Bytes);
+}
+
+TEST_P(ReadingTest, InWhatIsLeftOfAMessage) {
+  say(message(number(M_PING) + chunk(Bytes, 8)));
+  EXPECT_FALSE(receive());
+  EXPECT_EQ(Error, "it sent a message that can't be read");
+  EXPECT_FALSE(hasUnpacked());
+}
+
+TEST_P(ReadingTest, BehindAMessageThatIsTooLarge) {
+  say(number(1 << 30) + message(chunk(Bytes, 8)));
+  EXPECT_FALSE(receive());
+  EXPECT_FALSE(hasUnpacked());
+}
+
+TEST_P(ReadingTest, RightAfterTheVersion) {
+  offer();
+  say(number(1 << 30) + message(chunk(Bytes, 8)));
+  sockaddr Nobody = {AF_UNIX, {}};
+  EXPECT_FALSE(openChannel(Fds[0], &Nobody, sizeof(Nobody)));
+  EXPECT_FALSE(hasUnpacked());
+}
+
+TEST_P(ReadingTest, WhenASendFails) {
+  say(message(chunk(Bytes, 8)));
+  hangUp();
+  EXPECT_FALSE(Near->send(PingMsg()));
+  EXPECT_FALSE(hasUnpacked());
+}
+
+TEST_P(ReadingTest, ListsWithoutAnEnd) {
+  const std::string Many = number(UINT32_MAX);
+  for (MsgType Type : {M_GET_CS, M_LOGIN, M_COMPILE_FILE, M_GET_NATIVE_ENV}) {
+    connect();
+    say(message(number(Type) + Many + Many + Many + Many + "x"));
+    EXPECT_FALSE(receive());
+    EXPECT_EQ(Error, "it sent a message that can't be read");
+  }
+}
+
+TEST_P(ReadingTest, NoRoomForAType) {
+  say(message("") + number(M_GET_CS) + number(UINT32_MAX));
+  EXPECT_FALSE(receive());
+  EXPECT_EQ(Error, "it sent a message that can't be read");
+}
+
+TEST_P(ReadingTest, TextsWithoutAnEnd) {
+  // One of them ends where libicecc's buffer does.
+  for (size_t Size = 2000; Size != 2200; ++Size) {
+    std::string Text(Size, 'x');
+    say(message(number(M_STATUS_TEXT) + number(Size) + Text));
+    EXPECT_FALSE(receive());
+    EXPECT_EQ(Error, Text);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, ReadingTest,
+                         testing::Values(Case{MIN_PROTOCOL_VERSION, C_LZO},
+                                         Case{39, C_LZO}, Case{40, C_LZO},
+                                         Case{PROTOCOL_VERSION, C_LZO},
+                                         Case{40, C_ZSTD},
+                                         Case{PROTOCOL_VERSION, C_ZSTD}));
+
+} // namespace
