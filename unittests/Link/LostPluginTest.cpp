@@ -275,7 +275,9 @@ TEST_F(LinkRunTest, ALinkThatEndsWhereAJobHereIsAlive) {
   setFallback(FallbackKind::None);
   TheLink.Adjust = [](plan::Options &O) {
     O.JobTimeout = O.CallTimeout = 600ms;
-    O.DeadlineStep = 150ms; // each is later than the next sign of life
+    // Each look is later than the next sign of life, and there is no other.
+    O.DeadlineStep = 150ms;
+    O.LookInterval = 1h;
   };
   TheLink.Configure = [&](lto::Config &Conf) {
     Conf.PreCodeGenModuleHook = [&](unsigned, const llvm::Module &) {
