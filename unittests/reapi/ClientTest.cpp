@@ -913,7 +913,7 @@ TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
 
 /// Both jobs are told to be on their way while one sends what both need.
 TEST_F(ClientTest, ASlowUploadIsNoSilence) {
-  Timeout = 2;
+  Timeout = 6; // a sign is due after a quarter of it
   server().SlowWrites = std::chrono::milliseconds(250);
   ASSERT_EQ(DTLTO_OK, open());
   std::string Large(size_t(16) << 20, 'x');
