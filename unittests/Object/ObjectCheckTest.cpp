@@ -909,6 +909,23 @@ TEST(ObjectCheckMachOTest, SymbolsInTheMiddleOfEntries) {
   }
 }
 
+TEST(ObjectCheckMachOTest, ANameWithoutAnEnd) {
+  for (StringRef Target :
+       {"arm64-apple-macosx12.0.0", "arm64_32-apple-watchos7.0.0"}) {
+    Bytes Object = richObjects(Target).front();
+    ASSERT_EQ(check(ref(Object), Target), "");
+    auto Obj = cantFail(object::ObjectFile::createMachOObjectFile(
+        MemoryBufferRef(ref(Object), "object")));
+    StringRef Names = cast<object::MachOObjectFile>(*Obj).getStringTableData();
+    size_t At = static_cast<size_t>(Names.data() - Object.data());
+    size_t Last = Names.rtrim(StringRef("\0", 1)).size();
+    std::fill_n(Object.begin() + At + Last, Names.size() - Last, 'x');
+    EXPECT_NE(check(ref(Object), Target).find("its name has no end"),
+              std::string::npos)
+        << check(ref(Object), Target);
+  }
+}
+
 TEST(ObjectCheckMachOTest, FunctionsThatNeedAnFDE) {
   // LLD can't write one for this target, and drops those that compact unwind
   // information stands in for.

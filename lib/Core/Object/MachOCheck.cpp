@@ -233,24 +233,29 @@ Error MachOCheck::checkHints(StringRef Hints) const {
 }
 
 Error MachOCheck::checkSymbols() {
+  const StringRef Names = File.getStringTableData();
   size_t I = 0;
   for (const SymbolRef &S : File.symbols()) {
     DataRefImpl Ref = S.getRawDataRefImpl();
     uint8_t Type, SectionIndex;
     uint16_t Flags;
+    uint32_t NameAt;
     uint64_t Value;
     if (File.is64Bit()) {
       nlist_64 N = File.getSymbol64TableEntry(Ref);
       Type = N.n_type, SectionIndex = N.n_sect, Value = N.n_value;
-      Flags = N.n_desc;
+      Flags = N.n_desc, NameAt = N.n_strx;
     } else {
       nlist N = File.getSymbolTableEntry(Ref);
       Type = N.n_type, SectionIndex = N.n_sect, Value = N.n_value;
-      Flags = N.n_desc;
+      Flags = N.n_desc, NameAt = N.n_strx;
     }
     auto Fail = [&](const Twine &Why) {
       return failure("symbol " + Twine(I) + ": " + Why);
     };
+    // LLVM and LLD read up to a NUL, wherever that is.
+    if (Names.find('\0', NameAt) == StringRef::npos)
+      return Fail("its name has no end");
     Expected<StringRef> Name = S.getName();
     if (!Name)
       return Name.takeError();
