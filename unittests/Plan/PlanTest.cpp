@@ -1123,6 +1123,7 @@ TEST(DeadlineTest, ALinkerThatWasStoppedInACall) {
           {1, "prepared 1", "open"},
           {300, "tick 1", ""},
           {600, "tick 1", ""},
+          {9600, "room", ""},   // what came meanwhile is first
           {9600, "tick 1", ""}, // the clock of the call has gone on
           {9700, "tick 1", ""},
           {10300, "tick 1",

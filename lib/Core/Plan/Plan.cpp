@@ -78,6 +78,8 @@ void Plan::forgive(Time T) {
   Time Lost = T - Due;
   for (Time *At : {&LastSign, &LastWork, &LastResult, &FirstOffer})
     *At += Lost;
+  if (CallSince != Never)
+    CallSince += Lost;
   StoppedFrom = Due;
   StoppedInCall += Lost;
   for (const Key &K : in(State::Accepted)) {
