@@ -335,10 +335,8 @@ void FolderSession::listen(Run &R) {
     R.HasCompilerError |= Line.find("error: ") != std::string::npos;
     if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
       R.ErrorWords += (R.ErrorWords.empty() ? "" : "\n") + Line;
-    // Clang says this, and that it has succeeded.
-    for (const char *Part : {"Error loading ", "Error running ThinLTO backend"})
-      if (Line.find(Part) != std::string::npos && R.Doubt.empty())
-        R.Doubt = quote(S.Program) + " said: " + Line.substr(0, MaxWords);
+    if (R.Doubt.empty() && !unreadInput(Line).empty())
+      R.Doubt = quote(S.Program) + " said: " + Line.substr(0, MaxWords);
   });
   if (SaidAny)
     showSigns(R);

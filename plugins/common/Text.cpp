@@ -73,6 +73,19 @@ static size_t distance(std::string_view A, std::string_view B) {
   return Above[B.size()];
 }
 
+std::string_view findLine(std::string_view Text, std::string_view Part) {
+  size_t At = Text.find(Part);
+  if (At == Text.npos)
+    return {};
+  size_t Begin = Text.rfind('\n', At) + 1; // npos: the first line
+  return Text.substr(Begin, Text.find('\n', At) - Begin);
+}
+
+std::string_view unreadInput(std::string_view Said) {
+  std::string_view Line = findLine(Said, "Error loading ");
+  return Line.empty() ? findLine(Said, "Error running ThinLTO backend") : Line;
+}
+
 std::string_view nearest(std::string_view Word,
                          std::initializer_list<std::string_view> Known) {
   std::string_view Best;

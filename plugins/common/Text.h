@@ -30,6 +30,13 @@ bool hasControl(std::string_view Text);
 bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
                  uint32_t &Value);
 
+/// The first line of \p Text with \p Part in it; empty if there is none.
+std::string_view findLine(std::string_view Text, std::string_view Part);
+
+/// The line of \p Said, a clang's standard error, by which an index or a module
+/// could not be read: clang says so, and ends with 0. Empty: there is none.
+std::string_view unreadInput(std::string_view Said);
+
 /// Which of \p Known \p Word was meant to be; empty if it looks like none.
 std::string_view nearest(std::string_view Word,
                          std::initializer_list<std::string_view> Known);

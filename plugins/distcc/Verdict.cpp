@@ -13,6 +13,8 @@
 #include <string_view>
 
 using namespace dtlto::distcc;
+using dtlto::findLine;
+using dtlto::unreadInput;
 using std::string_view;
 
 static constexpr size_t MaxMessage = size_t(64) << 10;
@@ -291,15 +293,6 @@ static Verdict distccFailed(int Code, string_view Stderr) {
                         Code != 105);
 }
 
-static string_view findLine(string_view Text, string_view Part) {
-  while (!Text.empty()) {
-    string_view Line = nextLine(Text);
-    if (Line.find(Part) != string_view::npos)
-      return Line;
-  }
-  return {};
-}
-
 static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
                               const dtlto_job &Job) {
   // The machine's troubles, which the compiler ends with 1 for.
@@ -346,10 +339,7 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job,
   if (R.WaitStatus != 0)
     return compilerFailed(R.WaitStatus, T.Err, Job);
 
-  for (const char *Part : {"Error loading ", "Error running ThinLTO backend"}) {
-    string_view Line = findLine(T.Err, Part);
-    if (Line.empty())
-      continue;
+  if (string_view Line = unreadInput(T.Err); !Line.empty()) {
     // Malformed bitcode is most likely what the user gave to the linker, and
     // no reason to do without the host.
     bool HostAtFault = false;

@@ -393,12 +393,10 @@ dtlto::sdk::Result Client::conclude(Job &J, const Action &A,
       Why += ": " + sdk::oneLine(firstLine(Stderr).substr(0, 500));
     throw Wrong(Why);
   }
-  // Clang says this, and that it has succeeded.
-  if (!S.sendsWorker())
-    for (const char *Part : {"Error loading ", "Error running ThinLTO backend"})
-      if (size_t At = Stderr.find(Part); At != std::string::npos)
-        throw Wrong("the compiler could not read its inputs there: " +
-                    sdk::oneLine(firstLine(Stderr.substr(At)).substr(0, 500)));
+  if (std::string_view Line = unreadInput(Stderr);
+      !S.sendsWorker() && !Line.empty())
+    throw Wrong("the compiler could not read its inputs there: " +
+                sdk::oneLine(std::string(Line.substr(0, 500))));
   re::OutputFile *File = nullptr;
   for (re::OutputFile &F : *R.mutable_output_files())
     if (F.path() == A.Output)
