@@ -10,13 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../icecc/WireMessages.h"
 #include "Batch.h"
 #include "IceccLine.h"
 #include "RemoteJob.h"
 #include "dtlto/sdk/Result.hpp"
-#include <lzo/lzo1x.h>
 #include <optional>
-#include <zstd.h>
 
 using namespace dtlto::icecc;
 using namespace dtlto::test;
@@ -35,30 +34,8 @@ struct Chunk {
 };
 } // namespace
 
-static std::string number(size_t N) {
-  return {char(N >> 24), char(N >> 16), char(N >> 8), char(N)};
-}
-
-static std::string message(const std::string &Inside) {
-  return number(Inside.size()) + Inside;
-}
-
 std::string Chunk::inside(uint8_t Version) const {
-  return number(M_FILE_CHUNK) + number(Said) + number(Packed.size()) +
-         (Version >= 40 ? number(Kind) : "") + Packed;
-}
-
-static std::string pack(const std::string &Bytes, uint32_t Kind) {
-  std::string Packed(1000, 0), Work(LZO1X_1_MEM_COMPRESS, 0);
-  size_t Size = Packed.size();
-  if (Kind == C_ZSTD)
-    Size = ZSTD_compress(Packed.data(), Size, Bytes.data(), Bytes.size(), 1);
-  else
-    lzo1x_1_compress(reinterpret_cast<const lzo_byte *>(Bytes.data()),
-                     Bytes.size(), reinterpret_cast<lzo_byte *>(&Packed[0]),
-                     &Size, Work.data());
-  Packed.resize(Size);
-  return Packed;
+  return wireChunk(Packed, Said, Kind, Version);
 }
 
 std::optional<std::string> Chunk::unpacked() const {
@@ -148,13 +125,14 @@ static Sent choose(Choices &C, uint8_t Version) {
       size_t Type = M_UNKNOWN + C.below(M_NO_CS - M_UNKNOWN + 2);
       std::string Bytes = C.bytes(C.take());
       bool IsChunk = Type == M_FILE_CHUNK || Type == M_END;
-      S.Bytes += message(number(IsChunk ? size_t(M_LOGIN) : Type) + Bytes);
+      S.Bytes +=
+          wireMessage(wireNumber(IsChunk ? size_t(M_LOGIN) : Type) + Bytes);
       S.endsSo(Sent::Other);
     } else {
       std::string Bytes = C.bytes(C.take());
       Chunk Made;
       Made.Kind = Version >= 40 ? C.below(3) : C_LZO;
-      Made.Packed = pack(Bytes, Made.Kind);
+      Made.Packed = packChunk(Bytes, Made.Kind);
       Made.Said = uint32_t(Bytes.size());
       if (C.below(2)) {
         Made.Said = 0;
@@ -164,8 +142,8 @@ static Sent choose(Choices &C, uint8_t Version) {
       if (uint8_t Bits = C.take(); Bits && !Made.Packed.empty())
         Made.Packed[C.take() * 256u % Made.Packed.size()] ^= char(Bits);
       // In another message it is nothing.
-      S.Bytes +=
-          message((Kind == 5 ? number(M_PING) : "") + Made.inside(Version));
+      S.Bytes += wireMessage((Kind == 5 ? wireNumber(M_PING) : "") +
+                             Made.inside(Version));
       if (Kind == 5 || Made.Kind > C_ZSTD || Made.Said > MaxMessage ||
           (Made.Said && Made.Packed.empty()))
         S.endsSo(Sent::Other);

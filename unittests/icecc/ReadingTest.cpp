@@ -12,16 +12,15 @@
 
 #include "Reading.h"
 #include "Channel.h"
+#include "WireMessages.h"
 #include "gtest/gtest.h"
-#include <icecc/comm.h>
 #include <icecc/logging.h>
-#include <lzo/lzo1x.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zstd.h>
 
 using namespace dtlto::icecc;
+using namespace dtlto::test;
 
 namespace {
 
@@ -67,36 +66,15 @@ protected:
       ::close(std::exchange(Fds[1], -1));
   }
 
-  static std::string number(size_t N) {
-    return {char(N >> 24), char(N >> 16), char(N >> 8), char(N)};
-  }
-  static std::string packed(const std::string &Bytes) {
-    std::string Packed(1000, 0), Work(LZO1X_1_MEM_COMPRESS, 0);
-    size_t Size = Packed.size();
-    if (GetParam().Kind == C_ZSTD)
-      Size = ZSTD_compress(Packed.data(), Size, Bytes.data(), Bytes.size(), 1);
-    else
-      lzo1x_1_compress(reinterpret_cast<const lzo_byte *>(Bytes.data()),
-                       Bytes.size(), reinterpret_cast<lzo_byte *>(&Packed[0]),
-                       &Size, Work.data());
-    Packed.resize(Size);
-    return Packed;
-  }
   /// The inside of a message.
   static std::string chunk(const std::string &Bytes, size_t Said) {
-    std::string Packed = packed(Bytes),
-                M = number(M_FILE_CHUNK) + number(Said) + number(Packed.size());
-    if (GetParam().Protocol >= 40)
-      M += number(GetParam().Kind);
-    return M + Packed;
-  }
-  static std::string message(const std::string &Inside) {
-    return number(Inside.size()) + Inside;
+    return wireChunk(packChunk(Bytes, GetParam().Kind), Said, GetParam().Kind,
+                     GetParam().Protocol);
   }
 
   /// What arrives of a chunk of \p Bytes that says it had \p Said of them.
   std::string received(const std::string &Bytes, size_t Said) {
-    say(message(chunk(Bytes, Said)));
+    say(wireMessage(chunk(Bytes, Said)));
     std::unique_ptr<Msg> M = receive();
     if (!M || M->type != M_FILE_CHUNK)
       return "no chunk";
@@ -132,45 +110,45 @@ TEST_P(ReadingTest, ChunksThatLie) {
 }
 
 TEST_P(ReadingTest, InWhatIsLeftOfAMessage) {
-  say(message(number(M_PING) + chunk(Bytes, 8)));
+  say(wireMessage(wireNumber(M_PING) + chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
   EXPECT_EQ(Error, "it sent a message that can't be read");
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, BehindAMessageThatIsTooLarge) {
-  say(number(1 << 30) + message(chunk(Bytes, 8)));
+  say(wireNumber(1 << 30) + wireMessage(chunk(Bytes, 8)));
   EXPECT_FALSE(receive());
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, RightAfterTheVersion) {
   offer();
-  say(number(1 << 30) + message(chunk(Bytes, 8)));
+  say(wireNumber(1 << 30) + wireMessage(chunk(Bytes, 8)));
   sockaddr Nobody = {AF_UNIX, {}};
   EXPECT_FALSE(openChannel(Fds[0], &Nobody, sizeof(Nobody)));
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, WhenASendFails) {
-  say(message(chunk(Bytes, 8)));
+  say(wireMessage(chunk(Bytes, 8)));
   hangUp();
   EXPECT_FALSE(Near->send(PingMsg()));
   EXPECT_FALSE(hasUnpacked());
 }
 
 TEST_P(ReadingTest, ListsWithoutAnEnd) {
-  const std::string Many = number(UINT32_MAX);
+  const std::string Many = wireNumber(UINT32_MAX);
   for (MsgType Type : {M_GET_CS, M_LOGIN, M_COMPILE_FILE, M_GET_NATIVE_ENV}) {
     connect();
-    say(message(number(Type) + Many + Many + Many + Many + "x"));
+    say(wireMessage(wireNumber(Type) + Many + Many + Many + Many + "x"));
     EXPECT_FALSE(receive());
     EXPECT_EQ(Error, "it sent a message that can't be read");
   }
 }
 
 TEST_P(ReadingTest, NoRoomForAType) {
-  say(message("") + number(M_GET_CS) + number(UINT32_MAX));
+  say(wireMessage("") + wireNumber(M_GET_CS) + wireNumber(UINT32_MAX));
   EXPECT_FALSE(receive());
   EXPECT_EQ(Error, "it sent a message that can't be read");
 }
@@ -179,7 +157,7 @@ TEST_P(ReadingTest, TextsWithoutAnEnd) {
   // One of them ends where libicecc's buffer does.
   for (size_t Size = 2000; Size != 2200; ++Size) {
     std::string Text(Size, 'x');
-    say(message(number(M_STATUS_TEXT) + number(Size) + Text));
+    say(wireMessage(wireNumber(M_STATUS_TEXT) + wireNumber(Size) + Text));
     EXPECT_FALSE(receive());
     EXPECT_EQ(Error, Text);
   }
