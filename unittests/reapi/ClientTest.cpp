@@ -913,16 +913,30 @@ TEST_F(ClientTest, QueuedForLongerThanTheLimit) {
 
 /// Both jobs are told to be on their way while one sends what both need.
 TEST_F(ClientTest, ASlowUploadIsNoSilence) {
-  Timeout = 6; // a sign is due after a quarter of it
-  server().SlowWrites = std::chrono::milliseconds(250);
+  Timeout = 8; // a sign is due after a quarter of it
+  uint64_t A = 0, B = 0;
+  auto BothTold = [&](unsigned Times) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    return NumSending[A] >= Times && NumSending[B] >= Times;
+  };
+  // Slow for as long as it takes until both get on, at a message each 3 s.
+  server().OnWrite = [&] {
+    waitUntil([&] { return BothTold(1); });
+    for (unsigned I = 0; I != 300 && !BothTold(2); ++I)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  };
   ASSERT_EQ(DTLTO_OK, open());
-  std::string Large(size_t(16) << 20, 'x');
-  uint64_t A = submit("m", Large), B = submit("n", Large);
-  EXPECT_EQ(DTLTO_OK, wait(A).Status);
-  EXPECT_EQ(DTLTO_OK, wait(B).Status);
+  std::string Large(size_t(8) << 20, 'x');
+  uint64_t First = submit("m", Large), Second = submit("n", Large);
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    A = First;
+    B = Second;
+  }
+  EXPECT_EQ(DTLTO_OK, wait(First).Status);
+  EXPECT_EQ(DTLTO_OK, wait(Second).Status);
   EXPECT_EQ(1u, server().seen().Writes);
-  EXPECT_LE(2u, NumSending[A]);
-  EXPECT_LE(2u, NumSending[B]);
+  EXPECT_TRUE(BothTold(2));
 }
 
 TEST_F(ClientTest, ABatchHasTimeForItsBytes) {

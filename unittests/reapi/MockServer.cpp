@@ -248,7 +248,8 @@ struct MockServer::Impl final : re::Execution::Service,
     std::string Resource;
     bool IsFirst = true, IsDone = false;
     while (!IsDone && In->Read(&R)) {
-      std::this_thread::sleep_for(M.SlowWrites);
+      if (M.OnWrite)
+        M.OnWrite();
       std::lock_guard<std::mutex> Lock(Mutex);
       if (IsFirst) {
         Resource = R.resource_name();
@@ -654,6 +655,8 @@ MockServer::MockServer(const Options &O) : I(std::make_unique<Impl>(*this, O)) {
   }
   if (O.MaxStreams)
     B.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, O.MaxStreams);
+  // A server that is slow to read lets no more be sent: 64 KiB, not MiBs.
+  B.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   B.AddListeningPort("127.0.0.1:0", Credentials, &I->Port);
   B.RegisterService(static_cast<re::Execution::Service *>(I.get()));
   B.RegisterService(static_cast<re::ActionCache::Service *>(I.get()));

@@ -83,8 +83,10 @@ public:
   unsigned CutWrites = 0, CutReads = 0;
   /// So many calls of BatchReadBlobs say UNAVAILABLE, of the blob.
   unsigned UnavailableReads = 0;
-  /// How long BatchUpdateBlobs and each message of Write take.
-  std::chrono::milliseconds SlowBatches{0}, SlowWrites{0};
+  /// How long BatchUpdateBlobs takes.
+  std::chrono::milliseconds SlowBatches{0};
+  /// Called with each message of Write, which goes on when it returns.
+  std::function<void()> OnWrite;
   /// What it packs is damaged, or unpacks to much more than it should.
   bool DamagesPacked = false, Bomb = false;
   /// So many calls of FindMissingBlobs and GetActionResult fail with
