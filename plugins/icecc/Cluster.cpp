@@ -232,16 +232,16 @@ Cluster::Numbers Cluster::numbers() {
   std::lock_guard<std::mutex> Lock(Mutex);
   Numbers N;
   N.Known = Connected;
+  std::map<uint32_t, uint32_t> Busy;
+  for (const auto &[Job, Id] : Running)
+    ++Busy[Id];
   for (const auto &[Id, TheNode] : Nodes)
     if (TheNode.usable()) {
       ++N.Nodes;
       N.Slots += TheNode.Slots;
+      // What one has too many of takes no slot of another.
+      N.Free += TheNode.Slots - std::min(TheNode.Slots, Busy[Id]);
     }
-  uint32_t Busy = 0;
-  for (const auto &[Job, Id] : Running)
-    if (auto It = Nodes.find(Id); It != Nodes.end() && It->second.usable())
-      ++Busy;
-  N.Free = N.Slots - std::min(N.Slots, Busy);
   return N;
 }
 

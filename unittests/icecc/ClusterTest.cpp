@@ -91,6 +91,23 @@ TEST_F(ClusterTest, Numbers) {
   EXPECT_EQ(5u, C->numbers().Free);
 }
 
+TEST_F(ClusterTest, OneNodeHasTooMany) {
+  std::shared_ptr<Cluster> C = make("");
+  C->handle(node(1, "one", 2));
+  C->handle(node(2, "two", 4));
+  for (uint32_t Job : {100, 101, 102})
+    C->handle(begin(Job, 1));
+  EXPECT_EQ(4u, C->numbers().Free); // all of the other's
+  C->handle(begin(103, 2));
+  EXPECT_EQ(3u, C->numbers().Free);
+  C->handle(done(100));
+  EXPECT_EQ(3u, C->numbers().Free);
+  C->handle(done(101));
+  EXPECT_EQ(4u, C->numbers().Free);
+  C->handle(node(1, "one", 0)); // iceccd -m 0, and a job is left
+  EXPECT_EQ(3u, C->numbers().Free);
+}
+
 TEST_F(ClusterTest, NodesOfNoUse) {
   std::shared_ptr<Cluster> C = make("");
   C->handle(node(1, "local", 4, "NoRemote:true\nPlatform:x86_64\n"));
