@@ -314,8 +314,9 @@ static std::string shownValue(std::string_view Name, std::string_view Value) {
   if (At == Value.npos ||
       (Name != "server" && Name != "cas" && Name != "cache"))
     return std::string(Value);
-  size_t Begin = Value.find("://");
-  Begin = Begin < At ? Begin + 3 : 0;
+  // Only a scheme ends in the first of these.
+  size_t Begin = Value.find_first_of(":/@");
+  Begin = Value.compare(Begin, 3, "://") == 0 ? Begin + 3 : 0;
   return std::string(Value.substr(0, Begin)) + "..." +
          std::string(Value.substr(At));
 }

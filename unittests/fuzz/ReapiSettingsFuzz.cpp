@@ -78,15 +78,16 @@ static std::string scheme(const Endpoint &E) {
 }
 
 /// Whether what stands in quotes is how an argument begins: what may be a
-/// secret isn't shown. Dots stand for one before an `@`.
+/// secret isn't shown. Dots stand for all before the last `@`, but a scheme.
 static bool namesTheBeginning(const Given &G, const std::string &Error) {
   size_t Begin = Error.find('\'') + 1;
   std::string Shown = Error.substr(Begin, Error.find('\'', Begin) - Begin);
   if (size_t Dots = Shown.find("...@"); Dots != std::string::npos)
     Shown.resize(Dots);
-  return std::any_of(G.Args.begin(), G.Args.end(), [&](const std::string &Arg) {
-    return Arg.compare(0, Shown.size(), Shown) == 0;
-  });
+  return Shown.find('@') == std::string::npos &&
+         std::any_of(G.Args.begin(), G.Args.end(), [&](const std::string &Arg) {
+           return dtlto::quote(Arg).compare(1, Shown.size(), Shown) == 0;
+         });
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {

@@ -220,7 +220,7 @@ TEST_F(SettingsTest, Wrong) {
 TEST_F(SettingsTest, KeysInAddressesAreNotShown) {
   for (const char *Setting :
        {"server=grpcs://secret@a.example", "cas=secret@a:1", "cache=s:ecret@a",
-        "server = grpc://secret@b@a:1"}) {
+        "server = grpc://secret@b@a:1", "server=secret@a://b@c"}) {
     EXPECT_FALSE(read({Setting})) << Setting;
     EXPECT_EQ(std::string::npos, Error.find("ecret")) << Error;
     EXPECT_FALSE(read({("config=" + file(Setting)).c_str()})) << Setting;
