@@ -30,6 +30,14 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           stats(4, "MaxJobs:99999999999999999999\nLoad:-1\nLoad:1001")};
 }
 
+/// Of lines with the same key, the last one counts.
+static bool saysOffline(const std::string &Text) {
+  std::string Lines = "\n" + Text + "\n", Offline = "\nState:Offline\n";
+  size_t Last = Lines.rfind("\nState:");
+  return Last != std::string::npos &&
+         Lines.compare(Last, Offline.size(), Offline) == 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
   auto TheCluster =
@@ -43,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
       std::string Text = C.bytes(C.take());
       TheCluster->handle(MonStatsMsg(int(Id), Text));
       Known = true;
-      if (("\n" + Text + "\n").find("\nState:Offline\n") == std::string::npos)
+      if (!saysOffline(Text))
         Nodes.insert(Id);
     } else if (Kind == 1) {
       TheCluster->handle(MonJobBeginMsg(Id, 0, C.take()));
