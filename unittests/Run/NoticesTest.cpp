@@ -366,9 +366,10 @@ TEST_F(NoticesTest, EachWarningOfTheCompilerIsOne) {
 /// of an unknown processor, and the dynamic linker of many things.
 TEST_F(NoticesTest, WhatIsNoWarningIsANote) {
   succeeds(1, "\nHello, world\n2 warnings generated in all\n"
+              "1 table of warnings generated.\n"
               "a.c:1:2: warning: mind the gap\n");
-  EXPECT_EQ(notes(),
-            Texts({"m1.o: Hello, world\n2 warnings generated in all"}));
+  EXPECT_EQ(notes(), Texts({"m1.o: Hello, world\n2 warnings generated in all\n"
+                            "1 table of warnings generated."}));
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
             Texts({"m1.o: a.c:1:2: warning: mind the gap"}));
 }

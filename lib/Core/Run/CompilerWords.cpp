@@ -30,8 +30,9 @@ std::string dtlto::inLLDsWords(StringRef Said, StringRef Module) {
 /// Whether \p Line is clang's sum of the lines before, as "2 warnings
 /// generated."
 static bool isSum(StringRef Line) {
-  return !Line.empty() && isDigit(Line[0]) && Line.contains(" warning") &&
-         Line.ends_with(" generated.");
+  StringRef Words = Line.ltrim("0123456789");
+  return Words.size() != Line.size() &&
+         (Words == " warning generated." || Words == " warnings generated.");
 }
 
 void dtlto::showWords(Messages &Msg, StringRef Said, StringRef Module,
