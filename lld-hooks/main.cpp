@@ -28,6 +28,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/PluginLoader.h" // -mllvm -load=, which LLD's main has
 #include "llvm/Support/Process.h"
 #include <algorithm>
 #include <csignal>

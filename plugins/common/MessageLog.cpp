@@ -53,9 +53,8 @@ void MessageLog::write(uint32_t Level, const std::string &Line) {
     return;
   std::string Whole = "dtlto[" + std::to_string(getpid()) + "] " + Plugin +
                       ": " + levelName(Level) + ": " + Line + "\n";
-  // One write, so that lines of other threads and processes don't mix with it.
-  // There is nobody to tell of a failure.
-  [[maybe_unused]] ssize_t Written = ::write(Fd, Whole.data(), Whole.size());
+  // At once, so that lines of other threads and processes don't mix with it.
+  os::writeLog(Fd, Whole);
 }
 
 void MessageLog::fail(int32_t Status, const std::string &Text) {

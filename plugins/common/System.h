@@ -35,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace dtlto::os {
 
@@ -91,9 +92,12 @@ const char *environment(const char *Name);
 /// Reads a file of at most \p MaxSize bytes; waits for nobody. Returns an
 /// errno, or 0.
 int readFile(const std::string &Path, size_t MaxSize, std::string &Text);
-/// For write() and close(): a file that is written at its end. Waits for
+/// For writeLog() and close(): a file that is written at its end. Waits for
 /// nobody.
 int openLog(const std::string &Path);
+/// In one piece, if anything. There is nobody to tell of a failure, not even by
+/// SIGPIPE.
+void writeLog(int Fd, std::string_view Text);
 /// Puts \p Size bytes into the file, which is made if it isn't there. Nothing
 /// happens to what is no file.
 void putFile(const std::string &Path, const void *Data, size_t Size);

@@ -9,6 +9,7 @@
 #include "System.h"
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -194,6 +195,21 @@ int os::openLog(const std::string &Path) {
   return ::open(
       Path.c_str(),
       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+}
+
+void os::writeLog(int Fd, std::string_view Text) {
+  sigset_t Pipe, Old, Pending;
+  sigemptyset(&Pipe);
+  sigaddset(&Pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &Pipe, &Old);
+  sigpending(&Pending);
+  bool WasPending = sigismember(&Pending, SIGPIPE) == 1;
+  ssize_t Written = ::write(Fd, Text.data(), Text.size());
+  const timespec AtOnce = {};
+  if (Written < 0 && errno == EPIPE && !WasPending)
+    while (sigtimedwait(&Pipe, nullptr, &AtOnce) < 0 && errno == EINTR)
+      ;
+  pthread_sigmask(SIG_SETMASK, &Old, nullptr);
 }
 
 void os::putFile(const std::string &Path, const void *Data, size_t Size) {

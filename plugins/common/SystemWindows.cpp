@@ -267,6 +267,10 @@ int os::openLog(const std::string &Path) {
                   _S_IREAD | _S_IWRITE);
 }
 
+void os::writeLog(int Fd, std::string_view Text) {
+  ::_write(Fd, Text.data(), static_cast<unsigned>(Text.size()));
+}
+
 void os::putFile(const std::string &Path, const void *Data, size_t Size) {
   int Fd = ::_wopen(wide(Path).c_str(),
                     _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY | _O_NOINHERIT,

@@ -200,7 +200,7 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
   });
   if (const char *Avoid = Offer->avoid())
     J.Avoid = Avoid;
-  auto It = Failed.find(J.Module);
+  auto It = Failed.find({J.Module, J.Name});
   if (It != Failed.end()) {
     J.Tried = It->second.Tried;
     J.LastError = It->second.LastError;
@@ -461,7 +461,7 @@ void Client::putBack(Job &J, const std::string &Why) {
 void Client::finish(Job &J, int32_t Status, const std::string &Message,
                     Pages Object) {
   if (Status == DTLTO_ERROR_INFRASTRUCTURE)
-    Failed[J.Module] = {J.Tried, J.LastError};
+    Failed[{J.Module, J.Name}] = {J.Tried, J.LastError};
   std::string Worker = J.On ? J.On->Name : "";
   if (J.Conn) {
     BytesSent += J.Conn->bytesSent();

@@ -125,8 +125,10 @@ private:
     Farm::HostSet Tried;
     std::string LastError;
   };
-  std::map<const void *, Past> Failed; // by the address of the module
-  unsigned NumUnfinished = 0;          // Remote, Judging or Local
+  /// By the module's address, which its parts share, and the name, which other
+  /// modules may have.
+  std::map<std::pair<const void *, std::string>, Past> Failed;
+  unsigned NumUnfinished = 0; // Remote, Judging or Local
   bool GaveUp = false, Closing = false;
   double SecondsOfAJob = 0; // smoothed; 0: not known
   uint64_t BytesSent = 0, BytesReceived = 0;

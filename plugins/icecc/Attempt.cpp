@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include "Text.h"
 #include <algorithm>
 #include <icecc/comm.h>
 #include <sys/resource.h>
@@ -34,12 +35,13 @@ static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
   std::string All;
   for (const std::string &Name : S.Daemons) {
     size_t Colon = Name.rfind(':');
+    uint32_t Port = 0;
     std::unique_ptr<Channel> C =
-        Name[0] == '/' || Colon == std::string::npos
+        Name[0] == '/' || Colon == std::string::npos ||
+                !dtlto::parseNumber(Name.substr(Colon + 1), 1, UINT16_MAX, Port)
             ? Channel::connectUnix(Name, I, Error)
-            : Channel::connect(Name.substr(0, Colon),
-                               uint16_t(std::stoul(Name.substr(Colon + 1))), 2s,
-                               I, Error);
+            : Channel::connect(Name.substr(0, Colon), uint16_t(Port), 2s, I,
+                               Error);
     if (C)
       return C;
     All += (All.empty() ? "" : "; ") + Error;

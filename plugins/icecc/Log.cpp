@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Log.h"
+#include "System.h"
 #include <atomic>
 #include <icecc/logging.h>
 #include <ostream>
 #include <streambuf>
 #include <string>
-#include <unistd.h>
 
 using namespace dtlto::icecc;
 
@@ -46,8 +46,7 @@ class LineBuffer : public std::streambuf {
       for (char &C : Line)
         if (C != '\n' && (static_cast<unsigned char>(C) < 0x20 || C == 0x7f))
           C = '?';
-      // There is nobody to tell of a failure.
-      [[maybe_unused]] ssize_t Written = write(Fd, Line.data(), End + 1);
+      dtlto::os::writeLog(Fd, std::string_view(Line).substr(0, End + 1));
       Line.erase(0, End + 1);
     }
     return Size;

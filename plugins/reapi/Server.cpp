@@ -177,10 +177,11 @@ bool Server::waitForConnection(Stop &Stopping, grpc::Channel &C,
   // The library moves on only while somebody is in it, but for every five
   // seconds. And nobody but a call can be woken there.
   constexpr std::chrono::milliseconds Slice{50};
-  auto End = std::chrono::system_clock::now() + Time;
+  auto End = std::chrono::steady_clock::now() + Time;
   while (!Stopping.raised()) {
-    auto Now = std::chrono::system_clock::now();
-    if (Now >= End || C.WaitForConnected(std::min(End, Now + Slice)))
+    if (std::chrono::steady_clock::now() >= End ||
+        C.WaitForConnected(std::chrono::system_clock::now() +
+                           std::min(Time, Slice)))
       return true;
   }
   return false;

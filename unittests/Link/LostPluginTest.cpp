@@ -219,6 +219,22 @@ const Case HangingCalls[] = {
 INSTANTIATE_TEST_SUITE_P(LinkRunTest, HangingCallTest,
                          testing::ValuesIn(HangingCalls), nameOf);
 
+/// Long before the limit of a call.
+TEST_F(LinkRunTest, NobodyWaitsForAPluginToOpen) {
+  makeProgram(4);
+  options().LocalJobs.reset();
+  Plugin.OnOpen = [&](const dtlto_session_params &) {
+    TheGate.wait();
+    return DTLTO_OK;
+  };
+  linkSame();
+  EXPECT_TRUE(warned({"plugin 'fake': open() has not returned; leaving it "
+                      "behind"}));
+  EXPECT_TRUE(warned({"it took none of the 4 jobs; all were compiled here"}));
+  EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
+  EXPECT_TRUE(Plugin.submitted().empty());
+}
+
 //===----------------------------------------------------------------------===//
 // Time limits
 //===----------------------------------------------------------------------===//

@@ -454,6 +454,52 @@ TEST(SharingPlanTest, FromADeadPluginTheLongestFirst) {
           {1003, "tick", "stays 3 silent, compile 3"}});
 }
 
+/// Three jobs, of which the third waits for its turn, and open() doesn't
+/// return.
+History opening(Options O) {
+  O.Cores = 2;
+  O.MinPrepared = O.MaxPrepared = 2;
+  History H(O, jobs(3, 1));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {100, "prepared 1", "open"},
+          {101, "prepared 2", ""},
+          {1099, "tick", ""}});
+  return H;
+}
+
+TEST(SharingPlanTest, NobodyWaitsForAPluginToOpen) {
+  History H = opening(shared());
+  H.play({{1600, "tick",
+           "cancel 1 silent, stays 3 silent, compile 3, cancel 2 silent, "
+           "stays 4 silent, compile 4, prepare 5"},
+          {2600, "compiled 3 1", "won 3, deliver 3"},
+          {2601, "compiled 4 1", "won 4, deliver 4"},
+          {2602, "delivered j0", "end j0 done"},
+          {2603, "delivered j1", "end j1 done"},
+          {2604, "prepared 5", "cancel 5 silent, stays 6 silent, compile 6"},
+          {2605, "compiled 6 1", "won 6, deliver 6"},
+          {2606, "delivered j2", "end j2 done, close"}});
+  EXPECT_TRUE(H.P.isDone());
+}
+
+TEST(SharingPlanTest, APluginThatOpensAfterAllGetsTheRest) {
+  History H = opening(shared());
+  H.play({{1600, "tick",
+           "cancel 1 silent, stays 3 silent, compile 3, cancel 2 silent, "
+           "stays 4 silent, compile 4, prepare 5"},
+          {1700, "prepared 5", ""},
+          {1800, "opened", "load, offer 5"}});
+}
+
+TEST(SharingPlanTest, NotWithoutFallbackOrWhereTheUserWantsNone) {
+  Options O = shared();
+  O.Fallback = false;
+  opening(O).play({{1600, "tick", ""}});
+  O = shared();
+  O.LocalJobs = 0;
+  opening(O).play({{1600, "tick", ""}});
+}
+
 //===----------------------------------------------------------------------===//
 // Stragglers
 //===----------------------------------------------------------------------===//

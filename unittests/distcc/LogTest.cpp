@@ -7,6 +7,7 @@
 
 #include "Log.h"
 #include "gtest/gtest.h"
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -161,6 +162,19 @@ TEST_F(LogTest, APipeDoesNotHoldUpTheLink) {
     L.note(std::string(1000, 'x')); // more than a pipe holds
   EXPECT_TRUE(Told.empty());
   close(Reader);
+}
+
+TEST_F(LogTest, NorDoesOneWhoseReaderLeavesEndIt) {
+  ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
+  int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_NE(Reader, -1);
+  Log L(Host);
+  EXPECT_TRUE(L.open(File, false, Error));
+  close(Reader);
+  L.note("nobody reads"); // no SIGPIPE
+  sigset_t Pending;
+  ASSERT_EQ(sigpending(&Pending), 0);
+  EXPECT_EQ(sigismember(&Pending, SIGPIPE), 0);
 }
 
 TEST_F(LogTest, OtherProgramsDoNotInheritTheFile) {

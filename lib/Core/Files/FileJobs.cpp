@@ -381,6 +381,9 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   if (!File || (*File)->getBufferSize() == 0)
     return Fail("the compiler '" + printable(C.Program) + "' made no object" +
                 (Ran.Words.empty() ? "" : ": " + Ran.Words));
+  if (Error E = check(J, (*File)->getBuffer()))
+    return Fail("the compiler '" + printable(C.Program) +
+                "' made no object: " + toString(std::move(E)));
   for (StringRef Path : ArrayRef(Job.Outputs).drop_front())
     if (!sys::fs::exists(Path))
       return Fail("the compiler '" + printable(C.Program) + "' didn't make '" +

@@ -149,12 +149,13 @@ inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
       llvm::FunctionSummary::makeDummyFunctionSummary(std::move(NoEdges)));
 }
 
-/// The flags of a definition with a summary that is only looked up, never
-/// imported, and local to the link.
+/// The flags of a definition elsewhere, with a summary that is only looked up,
+/// never imported, and local to the link.
 inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
   return llvm::GlobalValueSummary::GVFlags(
-      llvm::GlobalValue::ExternalLinkage, llvm::GlobalValue::DefaultVisibility,
-      /*NotEligibleToImport=*/true, /*Live=*/true, /*IsLocal=*/true,
+      llvm::GlobalValue::AvailableExternallyLinkage,
+      llvm::GlobalValue::DefaultVisibility, /*NotEligibleToImport=*/true,
+      /*Live=*/true, /*IsLocal=*/true,
       /*CanAutoHide=*/false, llvm::GlobalValueSummary::Definition
 #if LLVM_VERSION_MAJOR >= 23
       ,

@@ -423,6 +423,7 @@ private:
   bool paysHere(const Job &J) const;
   void recheckLater(const Job &J);
   Time silence() const;
+  bool opensSlowly() const;
   void checkLate();
   double remoteRate() const;
   double localRate() const;

@@ -49,12 +49,12 @@ static Time fromSeconds(double S) {
 
 /// How many jobs may run here beside the plugin's.
 unsigned Plan::localShare() const {
-  if (PluginGone || !IsOpen || O.KeepOrder)
+  if (PluginGone || (!IsOpen && !opensSlowly()) || O.KeepOrder)
     return 0;
   if (O.LocalJobs)
     return *O.LocalJobs;
   // Without fallback, the user wants to know that all is done elsewhere.
-  if (!mayFallBack() || (!LoadIsKnown && !IsLate))
+  if (!mayFallBack() || (IsOpen && !LoadIsKnown && !IsLate))
     return 0;
   if (isThisMachine())
     return 0;
@@ -77,8 +77,14 @@ double Plan::expected(const Job &J) const {
   return J.Info.Estimate * remoteRate();
 }
 
-/// How long the plugin has had jobs without having begun one; 0 if it has.
+/// How long the plugin has had jobs, or is being opened, without having begun
+/// one; 0 if it has.
 Time Plan::silence() const { return PluginBegan ? Time() : Now - LastResult; }
+
+/// Whether nobody waits for the plugin to be open any more.
+bool Plan::opensSlowly() const {
+  return OpenAsked && !IsOpen && silence() > O.DeadAfter;
+}
 
 /// Whether there is no memory for the plugin's next job. How much a plugin does
 /// that has begun none isn't known.
@@ -228,15 +234,17 @@ void Plan::shareMore() {
       takeFromPlugin(*Ready);
     } else {
       IsDead ? ++NextWaiting : --EndWaiting;
-      prepare(J, /*ForPlugin=*/false, Cause::PluginFull);
+      prepare(J, /*ForPlugin=*/false,
+              IsOpen ? Cause::PluginFull : Cause::PluginSilent);
     }
   }
 }
 
 /// Begins a job here that is ready for the plugin, or waits there.
 void Plan::takeFromPlugin(Key K) {
-  Cause Why = find(K.second)->State == State::Ready ? Cause::PluginFull
-                                                    : Cause::TakenBack;
+  Cause Why = find(K.second)->State != State::Ready ? Cause::TakenBack
+              : IsOpen                              ? Cause::PluginFull
+                                                    : Cause::PluginSilent;
   cancel(K.second, Why);
   compileHere(K.first, Why);
   compile(Jobs[K.first].Attempts.back());

@@ -102,6 +102,7 @@ void Plan::offerMore() {
     return;
   if (!OpenAsked) {
     OpenAsked = true;
+    LastResult = Now;
     sawWork();
     act(Action::Open);
   }

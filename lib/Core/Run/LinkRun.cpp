@@ -26,6 +26,8 @@ using PlanEvent = plan::Event;
 
 // How long close() may take.
 static constexpr std::chrono::seconds MaxClose = 10s;
+// How long open() may have taken when nothing is left for the plugin to do.
+static constexpr std::chrono::seconds MaxOpen = 2s;
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
@@ -439,12 +441,20 @@ void LinkRun::close() {
     return;
   // What has held a call for as long as that has been told of.
   std::optional<Session::Call> C = TheSession->currentCall();
-  const bool IsStuck = C && Clock::now() - C->Since >= CloseTimeout;
-  if (!TheSession->close(std::chrono::duration_cast<std::chrono::milliseconds>(
-          IsStuck ? plan::Time(0) : CloseTimeout))) {
+  plan::Time Took = C ? Clock::now() - C->Since : plan::Time(0);
+  const bool IsStuck = C && Took >= CloseTimeout;
+  const bool IsOpening = C && StringRef(C->Name) == "open";
+  plan::Time Limit = CloseTimeout;
+  if (IsStuck)
+    Limit = plan::Time(0);
+  else if (IsOpening)
+    Limit = std::clamp<plan::Time>(MaxOpen - Took, plan::Time(0), CloseTimeout);
+  if (!TheSession->close(
+          std::chrono::duration_cast<std::chrono::milliseconds>(Limit))) {
+    StringRef Call = IsOpening ? C->Name : "close";
     if (!IsStuck)
       L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
-                      "': close() has not returned; leaving it behind");
+                      "': " + Call + "() has not returned; leaving it behind");
     TheSession->keep(Source);
   }
   Numbers = TheSession->numbers();

@@ -77,13 +77,18 @@ static void declare(GlobalValue &V) {
     return;
   }
   GlobalValue *New;
-  if (auto *Type = dyn_cast<FunctionType>(V.getValueType()))
+  if (auto *Type = dyn_cast<FunctionType>(V.getValueType())) {
     New = Function::Create(Type, GlobalValue::ExternalLinkage,
                            V.getAddressSpace(), "", V.getParent());
-  else
-    New = new GlobalVariable(*V.getParent(), V.getValueType(), false,
-                             GlobalValue::ExternalLinkage, nullptr, "", nullptr,
-                             V.getThreadLocalMode(), V.getAddressSpace());
+  } else {
+    auto *Variable = new GlobalVariable(
+        *V.getParent(), V.getValueType(), false, GlobalValue::ExternalLinkage,
+        nullptr, "", nullptr, V.getThreadLocalMode(), V.getAddressSpace());
+    // It may be anywhere in its aliasee, and without a word LLVM takes its
+    // type's alignment for granted.
+    Variable->setAlignment(Align(1));
+    New = Variable;
+  }
   New->takeName(&V);
   New->setVisibility(V.getVisibility());
   New->setDSOLocal(V.isDSOLocal());

@@ -291,9 +291,13 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
     keepName(*V);
   // A name that the assembler doesn't write has to stay, or be another.
   StringRef NoSymbol = M.getDataLayout().getPrivateGlobalPrefix();
+  const bool HasPrefix = M.getDataLayout().getGlobalPrefix() != '\0';
+  auto HasNoSymbol = [&](StringRef Name) {
+    bool IsWhole = Name.consume_front("\1") || !HasPrefix;
+    return IsWhole && !NoSymbol.empty() && Name.starts_with(NoSymbol);
+  };
   for (const GlobalValue *V : Nodes)
-    if (V->hasSection() || (!NoSymbol.empty() &&
-                            V->getName().starts_with(("\1" + NoSymbol).str())))
+    if (V->hasSection() || HasNoSymbol(V->getName()))
       keepName(*V);
 
   Classes.compress();
