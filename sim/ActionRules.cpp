@@ -90,6 +90,7 @@ void Rules::onAction(const Action &A) {
   case Action::Open:
     expect(!AskedToOpen, "the plugin is opened twice");
     AskedToOpen = true;
+    AskedAt = Now;
     return;
   case Action::Prepare:
     return onPrepare(A);
@@ -106,7 +107,8 @@ void Rules::onAction(const Action &A) {
   case Action::StaysHere: {
     expect(!At, "stays here, but was begun before");
     bool Voluntary = isVoluntary(A.Why);
-    expect(!Voluntary || (IsOpen && !Dropped),
+    bool OpensSlowly = AskedToOpen && Now - AskedAt > O.DeadAfter;
+    expect(!Voluntary || ((IsOpen || OpensSlowly) && !Dropped),
            "is taken from a plugin that isn't there");
     expect(!Voluntary || !O.KeepOrder, "is taken out of the order");
     expect(!Voluntary || (O.LocalJobs ? *O.LocalJobs != 0 : mayFallBack()),

@@ -117,6 +117,7 @@ private:
 
   plan::Time Now = {};
   bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
+  plan::Time AskedAt = {}; // to open
   bool Forbidden = false, Failed = false;
   bool WantsBatches = false;
   bool BatchIsOpen = false; // jobs were accepted, and the plugin isn't told

@@ -84,7 +84,7 @@ TEST(JobList, ErrorsNameThePlace) {
 TEST(JobList, KeysThatNobodyKnows) {
   EXPECT_TRUE(parseJobList(Good, "x.json")->UnknownKeys.empty());
   Expected<JobList> List = parseJobList(
-      R"({"version": 3, "common": {"linker_output": "out", "args": ["clang"],
+      R"({"version": 3, "": 4, "common": {"linker_output": "out", "args": ["clang"],
           "inputs": [], "\n": {}},
           "jobs": [{"args": ["a", "-i=b", "-oc"], "inputs": ["a", "b"],
                     "outputs": ["c"], "note": [1]},
@@ -92,8 +92,9 @@ TEST(JobList, KeysThatNobodyKnows) {
                     "outputs": ["d"], "note": [2]}]})",
       "x.json");
   ASSERT_TRUE(bool(List)) << toString(List.takeError());
-  EXPECT_EQ(List->UnknownKeys, (std::vector<std::string>{
-                                   "common.\\x0a", "jobs[].note", "version"}));
+  EXPECT_EQ(List->UnknownKeys,
+            (std::vector<std::string>{"\"\"", "common.\\x0a", "jobs[].note",
+                                      "version"}));
   EXPECT_EQ(List->Jobs.size(), 2u);
   std::string Many;
   for (int I = 0; I != 100; ++I)

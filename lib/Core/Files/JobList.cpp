@@ -57,7 +57,8 @@ Expected<const json::Object *> Reader::object(const json::Value *V,
       break;
     if (is_contained(Keys, StringRef(Key)))
       continue;
-    std::string Name = (Kind + printable(StringRef(Key))).str();
+    std::string Text = printable(StringRef(Key));
+    std::string Name = (Kind + (Text.empty() ? "\"\"" : Text)).str();
     if (!is_contained(Unknown, Name))
       Unknown.push_back(std::move(Name));
   }
