@@ -244,11 +244,6 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     // Symbols that parts share would be the object's for ever.
     if (Arg == "r" || Arg == "relocatable")
       Opts.KeepsWhole = "-r";
-    // Equal texts stay apart, of which each part has its own.
-    if (Arg == "O0" || Arg == "no-deduplicate-strings")
-      Opts.KeepsWhole = ("-" + Arg).str();
-    else if (Arg == "O" && HasNext && StringRef(Args[I + 1]) == "0")
-      Opts.KeepsWhole = "-O 0";
     if (Arg.consume_front("thinlto-cache-dir=")) // ELF, MinGW, wasm
       Opts.CacheFolder = Arg.str();
     else if (Arg == "cache_path_lto" && HasNext) // Mach-O

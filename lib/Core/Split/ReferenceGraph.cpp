@@ -15,7 +15,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
-#include "llvm/TargetParser/Triple.h"
 #include <map>
 
 using namespace llvm;
@@ -81,25 +80,9 @@ static bool mayEscape(const Value &V) {
   });
 }
 
-/// Whether linkers make one of all texts that are equal to \p V: wasm-ld of
-/// those that may be anywhere, and LLVM gives Mach-O's of 32 bytes' alignment
-/// no section for texts.
-static bool isMergedText(const GlobalVariable &V) {
-  const Triple TT(V.getParent()->getTargetTriple());
-  const Align A = V.getParent()->getDataLayout().getPreferredAlign(&V);
-  if ((TT.isOSBinFormatWasm() && A != Align(1)) ||
-      (TT.isOSBinFormatMachO() && A >= Align(32)))
-    return false;
-  const Constant *Text = V.getInitializer();
-  auto *Array = dyn_cast<ConstantDataArray>(Text);
-  uint64_t Size =
-      V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType());
-  return !TT.isOSBinFormatCOFF() &&
-         ((Array && Array->isCString()) ||
-          (isa<ConstantAggregateZero>(Text) && Size == 1));
-}
-
-/// Text and numbers that nobody compares the address of.
+/// Text and numbers that nobody compares the address of. Of texts, linkers make
+/// one again, but not of those that are aligned differently, as a part may
+/// align its own.
 static bool isCopiedConstant(const GlobalValue &V) {
   auto *Variable = dyn_cast<GlobalVariable>(&V);
   return Variable && V.hasLocalLinkage() && V.hasGlobalUnnamedAddr() &&
@@ -107,7 +90,7 @@ static bool isCopiedConstant(const GlobalValue &V) {
          !V.isThreadLocal() && isa<ConstantData>(Variable->getInitializer()) &&
          V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType()) <=
              MaxCopiedConstant &&
-         (isMergedText(*Variable) || !mayEscape(V));
+         !mayEscape(V);
 }
 
 /// Calls \p Tell with each constant that \p V consists of, once.
@@ -180,9 +163,40 @@ static bool isBoundToItsPart(const Function &F) {
          });
 }
 
+/// Stands for what an operand or an argument of a macro is.
+static constexpr char AnyText = '\0';
+
 static bool isSymbolCharacter(char C) {
   return isAlnum(C) || C == '_' || C == '.' || C == '$' || C == '?' ||
-         static_cast<unsigned char>(C) >= 0x80;
+         C == AnyText || static_cast<unsigned char>(C) >= 0x80;
+}
+
+/// \p Text with AnyText in place of its operands and of macros' arguments:
+/// names are put together of these, too.
+static std::string withAny(StringRef Text) {
+  std::string Out;
+  while (!Text.empty()) {
+    const char C = Text.front();
+    Text = Text.drop_front();
+    if (C == '$' && Text.consume_front("$")) {
+      Out += C;
+    } else if (C == '$' && Text.starts_with("{")) {
+      Text = Text.split('}').second;
+      Out += AnyText;
+    } else if (C == '$' && !Text.empty() && isDigit(Text.front())) {
+      Text = Text.drop_while(isDigit);
+      Out += AnyText;
+    } else if (C == '\\') { // \name, \@, and \() between two
+      Text =
+          Text.consume_front("()") || Text.consume_front("@")
+              ? Text
+              : Text.drop_while([](char N) { return isAlnum(N) || N == '_'; });
+      Out += AnyText;
+    } else {
+      Out += C;
+    }
+  }
+  return Out;
 }
 
 /// Whether \p Assembly may define what other assembly of its file can name: a
@@ -276,7 +290,7 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
           if (auto *Text = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
             joinAssembly(Text->getAsmString(), N);
             WithAssembly.push_back(N);
-            DefinesNames |= mayDefineNames(Text->getAsmString());
+            DefinesNames |= mayDefineNames(withAny(Text->getAsmString()));
           }
   // Only the assembler knows of names that assembly alone has.
   if (DefinesNames)
@@ -303,9 +317,11 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
   Classes.compress();
 }
 
-void ReferenceGraph::joinAssembly(StringRef Text, unsigned Node) {
+void ReferenceGraph::joinAssembly(StringRef Assembly, unsigned Node) {
+  const std::string Text = withAny(Assembly);
   // Other characters are in names between quotes.
-  for (auto [Quoted, Rest] = Text.split('"').second.split('"'); !Quoted.empty();
+  for (auto [Quoted, Rest] = StringRef(Text).split('"').second.split('"');
+       !Quoted.empty();
        std::tie(Quoted, Rest) = Rest.split('"').second.split('"'))
     joinNamed(Quoted, Node);
   forEachWord(Text, [&](StringRef Whole) {
@@ -320,18 +336,39 @@ void ReferenceGraph::joinAssembly(StringRef Text, unsigned Node) {
 }
 
 void ReferenceGraph::joinNamed(StringRef Name, unsigned Node) {
+  // What is one operand or argument has its name elsewhere.
+  if (Name.find_first_not_of(AnyText) == StringRef::npos)
+    return;
+  if (Name.contains(AnyText)) {
+    auto [Matching, IsNew] = MatchingNames.try_emplace(Name);
+    const StringRef Start = Name.split(AnyText).first;
+    const StringRef End = Name.substr(Name.rfind(AnyText) + 1);
+    if (IsNew)
+      for (const GlobalValue &V : M.global_values()) {
+        StringRef Whole = GlobalValue::dropLLVMManglingEscape(V.getName());
+        if (Whole.consume_front(Start) && Whole.ends_with(End))
+          Matching->second.push_back(&V);
+      }
+    for (const GlobalValue *V : Matching->second)
+      join(*V, Node);
+    return;
+  }
   const GlobalValue *V = M.getNamedValue(Name);
   if (!V)
     V = M.getNamedValue(("\1" + Name).str());
-  if (!V)
-    return;
-  if (auto It = Numbers.find(V); It != Numbers.end())
+  if (V)
+    join(*V, Node);
+}
+
+/// With \p Node, of which the assembly names \p V.
+void ReferenceGraph::join(const GlobalValue &V, unsigned Node) {
+  if (auto It = Numbers.find(&V); It != Numbers.end())
     Classes.join(Node, It->second);
-  keepName(*V);
+  keepName(V);
   // Assembly may define a symbol that is a local one.
-  if (V->isDeclaration()) {
-    Private.insert(V);
-    for (unsigned User : Users.lookup(V))
+  if (V.isDeclaration()) {
+    Private.insert(&V);
+    for (unsigned User : Users.lookup(&V))
       Classes.join(Node, User);
   }
 }

@@ -19,6 +19,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/GlobalValue.h"
 #include <optional>
@@ -66,8 +67,9 @@ public:
   bool mayBeCopied(const llvm::GlobalValue &V) const;
 
 private:
-  void joinAssembly(llvm::StringRef Text, unsigned Node);
+  void joinAssembly(llvm::StringRef Assembly, unsigned Node);
   void joinNamed(llvm::StringRef Name, unsigned Node);
+  void join(const llvm::GlobalValue &V, unsigned Node);
   void keepName(const llvm::GlobalValue &V);
 
   const llvm::Module &M;
@@ -76,6 +78,8 @@ private:
   std::vector<Globals> References; // by node
   /// The nodes that refer to each.
   llvm::DenseMap<const llvm::GlobalValue *, std::vector<unsigned>> Users;
+  /// By names that assembly puts together, with AnyText in them.
+  llvm::StringMap<Globals> MatchingNames;
   /// Locals that keep their names, also those of assembly.
   llvm::DenseSet<const llvm::GlobalValue *> Private;
   // Of nodes. The last one is module assembly's.
