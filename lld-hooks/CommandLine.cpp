@@ -156,8 +156,8 @@ ourWords(ArrayRef<const char *> Args, bool IsCOFF, const Filter &IsOurs) {
 
 bool dtlto::isMachO(ArrayRef<const char *> Args) {
   if (Args.size() > 2 && StringRef(Args[1]) == "-flavor")
-    return StringRef(Args[2]) == "darwin" || StringRef(Args[2]) == "ld64.lld" ||
-           StringRef(Args[2]) == "ld64";
+    return is_contained({"darwin", "ld64.lld", "ld64"},
+                        StringRef(StringRef(Args[2]).lower()));
   return sys::path::filename(Args[0]).contains_insensitive("ld64");
 }
 
@@ -271,26 +271,30 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
                             Words->end());
 }
 
+using Words = SmallVectorImpl<const char *>;
+
 /// Adds the words that lld-link takes from the environment, where it puts them.
 /// It reads them again, so that none of ours can be taken out.
-static Error addEnvironment(SmallVectorImpl<const char *> &Args,
-                            StringSaver &Saver, const Filter &IsOurs) {
+static Error addEnvironment(Words &Args, StringSaver &Saver,
+                            const Filter &IsOurs,
+                            function_ref<void(Words &)> Expand) {
   for (StringRef Arg : drop_begin(Args))
     if ((Arg.consume_front("/") || consumeDashes(Arg)) &&
         Arg.equals_insensitive("lldignoreenv"))
       return Error::success();
   for (StringRef Name : {"LINK", "_LINK_"})
     if (std::optional<std::string> Text = sys::Process::GetEnv(Name)) {
-      SmallVector<const char *, 16> Words;
-      cl::TokenizeWindowsCommandLine(*Text, Saver, Words);
-      for (size_t I = 0; I != Words.size(); ++I)
+      SmallVector<const char *, 16> Added;
+      cl::TokenizeWindowsCommandLine(*Text, Saver, Added);
+      Expand(Added);
+      for (size_t I = 0; I != Added.size(); ++I)
         if (std::optional<Found> F =
-                parseOption(Words, I, /*IsCOFF=*/true, IsOurs))
+                parseOption(Added, I, /*IsCOFF=*/true, IsOurs))
           return failure(F->Spelling + " is in the environment variable " +
                          Name +
                          ": write it on the command line, or into a "
-                         "response file");
-      Args.insert(std::next(Args.begin()), Words.begin(), Words.end());
+                         "response file that is named there");
+      Args.insert(std::next(Args.begin()), Added.begin(), Added.end());
     }
   return Error::success();
 }
@@ -298,14 +302,14 @@ static Error addEnvironment(SmallVectorImpl<const char *> &Args,
 Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
                             StringSaver &Saver, Options &Opts) {
   SmallVector<const char *, 256> Expanded(Args.begin(), Args.end());
-  auto Expand = [&](SmallVectorImpl<const char *> &Words) {
+  auto Expand = [&](Words &All) {
     bool HasResponseFile =
-        any_of(Words, [](StringRef Word) { return Word.starts_with("@"); });
+        any_of(All, [](StringRef Word) { return Word.starts_with("@"); });
     // A file that can't be read, or that names itself, is LLD's to report.
     if (HasResponseFile)
       consumeError(
           cl::ExpansionContext(Saver.getAllocator(), quotingStyle(Args, IsCOFF))
-              .expandResponseFiles(Words));
+              .expandResponseFiles(All));
   };
   Expand(Expanded);
 
@@ -333,13 +337,11 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   }
   SmallVector<const char *, 16> Environment = {Args.front()};
   if (IsCOFF) {
-    if (Error E = addEnvironment(Expanded, Saver, IsOurs))
+    if (Error E = addEnvironment(Expanded, Saver, IsOurs, Expand))
       return E;
-    Expand(Expanded);
   } else if (isMinGW(Expanded)) {
-    if (Error E = addEnvironment(Environment, Saver, IsOurs))
+    if (Error E = addEnvironment(Environment, Saver, IsOurs, Expand))
       return E;
-    Expand(Environment);
   }
   lookAtOthers(Expanded, IsCOFF, ArrayRef(Environment).drop_front(), Opts);
   return Error::success();

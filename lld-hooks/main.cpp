@@ -68,7 +68,7 @@ static StringRef programName(StringRef Argv0) {
 /// our options in the other spelling.
 static bool isCOFF(ArrayRef<const char *> Args) {
   if (Args.size() > 2 && StringRef(Args[1]) == "-flavor")
-    return StringRef(Args[2]) == "link";
+    return StringRef(Args[2]).equals_insensitive("link");
   return programName(Args[0]).contains_insensitive("link");
 }
 

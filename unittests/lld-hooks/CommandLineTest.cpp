@@ -375,7 +375,7 @@ TEST_F(CommandLineTest, OursInTheEnvironmentOfCOFF) {
   extractCOFF({"a.obj"});
   const char *Why = "/thinlto-dist-plugin is in the environment variable "
                     "_LINK_: write it on the command line, or into a response "
-                    "file";
+                    "file that is named there";
   EXPECT_EQ(Message, Why);
   extract({"-m", "i386pe", "a.o"});
   EXPECT_EQ(Message, Why);
@@ -383,6 +383,11 @@ TEST_F(CommandLineTest, OursInTheEnvironmentOfCOFF) {
   EXPECT_EQ(Message, "");
   extract({"a.o"});
   EXPECT_EQ(Message, "");
+  setenv("_LINK_", responseFile("/thinlto-dist-plugin:local").c_str(), 1);
+  extractCOFF({"a.obj"});
+  EXPECT_EQ(Message, Why);
+  extract({"-m", "i386pe", "a.o"});
+  EXPECT_EQ(Message, Why);
   unsetenv("_LINK_");
 }
 
