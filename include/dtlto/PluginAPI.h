@@ -523,9 +523,10 @@ typedef struct dtlto_plugin {
    * error after having told why with host->log(DTLTO_LOG_ERROR). After
    * DTLTO_ERROR_CALLER, a wrong argument, the link fails; after another error
    * it may go on without the plugin. Should come back at once: connect in the
-   * background. No other function is called after an error. A call of this or
-   * another function that takes longer than `job_timeout_s`, 60 s at most, ends
-   * the session. */
+   * background. After a second the linker compiles by itself meanwhile, and a
+   * link that is done then leaves the plugin behind in this call. No other
+   * function is called after an error. A call of this or another function that
+   * takes longer than `job_timeout_s`, 60 s at most, ends the session. */
   int32_t (*open)(const dtlto_host *host, const dtlto_session_params *params,
                   dtlto_session **session);
 
