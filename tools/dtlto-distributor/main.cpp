@@ -24,12 +24,14 @@
 #include "Support/System.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Threading.h"
 #include <csignal>
+#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -62,6 +64,34 @@ static Expected<JobList> readJobs(const Command &C) {
     return failure("'" + printable(C.List) +
                    "' can't be read: " + File.getError().message());
   return parseJobList((*File)->getBuffer(), C.List);
+}
+
+/// Names that differ may be of one file, and what is written is removed first.
+static Error checkFiles(const JobList &List) {
+  auto IdOf = [](StringRef Path) {
+    sys::fs::UniqueID Id;
+    return sys::fs::getUniqueID(Path, Id) ? std::nullopt : std::optional(Id);
+  };
+  StringSet<> Seen;
+  std::set<sys::fs::UniqueID> Inputs;
+  for (const FileJob &J : List.Jobs)
+    for (StringRef Path : J.Inputs)
+      if (Seen.insert(Path).second)
+        if (auto Id = IdOf(Path))
+          Inputs.insert(*Id);
+  std::set<std::pair<sys::fs::UniqueID, StringRef>> Outputs;
+  for (size_t I = 0; I != List.Jobs.size(); ++I)
+    for (StringRef Path : List.Jobs[I].Outputs) {
+      std::string Place =
+          "jobs[" + std::to_string(I) + "]: it would write '" + printable(Path);
+      if (auto Id = IdOf(Path); Id && Inputs.count(*Id))
+        return failure(Place + "', which is read by another name");
+      StringRef Folder = sys::path::parent_path(Path);
+      auto Id = IdOf(Folder.empty() ? "." : Folder);
+      if (Id && !Outputs.emplace(*Id, sys::path::filename(Path)).second)
+        return failure(Place + "', which is written by another name, too");
+    }
+  return Error::success();
 }
 
 /// Objects of an earlier run would look like this one's.
@@ -119,6 +149,8 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
     return failure("no temporary folder '" + Folder +
                    "' can be made: " + EC.message());
   removeAfterUs(Folder.str().str());
+  if (Error E = checkFiles(*List))
+    return E;
   if (Error E = removeOld(*List))
     return E;
 

@@ -9,6 +9,7 @@
 #include "Plan/EventLog.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -18,6 +19,12 @@ static Error cannotWrite(StringRef Path, std::error_code Why) {
 }
 
 Error dtlto::checkLog(StringRef Path) {
+  sys::fs::file_status Status;
+  if (!sys::fs::status(Path, Status) &&
+      Status.type() == sys::fs::file_type::fifo_file)
+    return failure("the log '" + Path +
+                   "' can't be written: it is a pipe, and who reads it could "
+                   "hold up the link");
   std::error_code Why;
   raw_fd_ostream Out(Path, Why);
   return Why ? cannotWrite(Path, Why) : Error::success();
