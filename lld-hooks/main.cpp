@@ -89,6 +89,8 @@ static int refuse(const char *Argv0, Error E) {
 }
 
 int main(int Argc, char **Argv) {
+  // Or a file that is opened here would get our messages.
+  (void)sys::Process::FixupStandardFileDescriptors();
   InitLLVM X(Argc, Argv);
   sys::Process::UseANSIEscapeCodes(true);
   // As LLD's own main(), for those who test what happens after a crash.

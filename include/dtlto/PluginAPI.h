@@ -128,7 +128,8 @@ enum {
 
 /* Where a job is now. Treat an unknown state as DTLTO_STATE_RUNNING. */
 enum {
-  DTLTO_STATE_QUEUED = 0,    /* accepted, waits in the plugin or in the DBS */
+  DTLTO_STATE_QUEUED = 0,    /* accepted, waits in the plugin or in the DBS;
+                                after another state: that attempt failed */
   DTLTO_STATE_SENDING = 1,   /* inputs are being sent to the worker */
   DTLTO_STATE_RUNNING = 2,   /* the worker compiles */
   DTLTO_STATE_RECEIVING = 3, /* the object is being sent back */
@@ -160,8 +161,9 @@ typedef struct dtlto_span {
 } dtlto_span;
 
 /* Owned bytes. Whoever holds the buffer last calls release(owner, data, size)
- * once, on any thread; a null `release` means that there is nothing to do. The
- * bytes must not change while the buffer lives. */
+ * once, on any thread, and the link may wait for it: it must come back at once.
+ * A null `release` means that there is nothing to do. The bytes must not change
+ * while the buffer lives. */
 typedef struct dtlto_buffer {
   const void *data;
   uint64_t size; /* in bytes */

@@ -5,6 +5,8 @@
 // says so, or with `thread=0` open() itself; and open() returns DTLTO_OK. Each
 // job that it is given all the same fails.
 //
+// With `load=1`, not in open() but when it is asked for its load.
+//
 // Or, with `job=any` or `job=failed`, wrong: it says so of each job, or of each
 // that doesn't compile.
 
@@ -17,7 +19,7 @@ static void *find_out(void *session) {
 
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   (void)params;
-  if (argument(s, "job"))
+  if (argument(s, "job") || argument(s, "load"))
     return DTLTO_OK;
   if (!number(s, "thread", 1)) {
     find_out(s);
@@ -40,4 +42,12 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   fail(result, DTLTO_ERROR_INFRASTRUCTURE, "it had said that it can't go on");
 }
 
-PLUGIN("gives_up", 0, .open = open_hook, .run = run);
+static int32_t load(dtlto_session *s, dtlto_load *load) {
+  if (argument(s, "load"))
+    find_out(s);
+  return common_load(s, load);
+}
+
+static const struct hooks hooks = {.open = open_hook, .run = run};
+PLUGIN_ENTRY("gives_up", 0, common_open, common_submit, common_cancel, load,
+             common_close);

@@ -189,6 +189,8 @@ int main(int Argc, char **Argv) {
   InitLLVM Arguments(Argc, Argv); // makes them UTF-8
 #endif
   becomeLaunched(Argc, Argv);
+  // Or a file that is opened here would get our messages.
+  (void)sys::Process::FixupStandardFileDescriptors();
   noteParent();
 #ifndef _WIN32
   ::signal(SIGPIPE, SIG_IGN);

@@ -21,6 +21,8 @@ static constexpr std::chrono::seconds MaxOpen = 60s, MaxClose = 10s;
 static constexpr std::chrono::seconds MaxQuery = 10s, Grace = 2s;
 
 bool FarmStatus::isUp() const {
+  if (IsOver)
+    return false;
   if (Workers)
     return any_of(*Workers, [](const WorkerStatus &W) {
       return W.State == DTLTO_WORKER_UP;
@@ -49,6 +51,14 @@ public:
   }
 
 private:
+  /// The session may be over at any time.
+  void note(const Event &E) {
+    if (E.Kind != Event::Violation && E.Kind != Event::GaveUp)
+      return;
+    S.Problems.push_back(E.Message);
+    S.IsOver |= E.Kind == Event::GaveUp;
+  }
+
   /// Handles events until \p Handle returns true. Returns false, with a problem
   /// that names \p Call, if it didn't before \p Time has passed.
   template <typename Fn>
@@ -56,8 +66,7 @@ private:
     Clock::time_point End = Clock::now() + Time;
     do {
       for (Event &E : Events->popAll(End)) {
-        if (E.Kind == Event::Violation || E.Kind == Event::GaveUp)
-          S.Problems.push_back(E.Message);
+        note(E);
         if (Handle(E))
           return true;
       }
@@ -86,6 +95,7 @@ bool Asker::open() {
     if (E.Kind != Event::Opened)
       return false;
     IsOpen = E.Status == DTLTO_OK;
+    S.IsOver = !E.Message.empty();
     if (!E.Message.empty() || !IsOpen)
       S.Problems.push_back(E.Message.empty()
                                ? "open() failed without a reason (error " +
@@ -123,11 +133,12 @@ void Asker::askLoad() {
   Clock::time_point End = Clock::now() + std::min(MaxQuery, Limit);
   TheSession.queryLoad();
   auto OnEvent = [&](Event &E) {
+    note(E);
     if (E.Kind == Event::LoadChanged)
       TheSession.queryLoad();
     if (E.Kind == Event::Loaded)
       S.Load = E.Load;
-    return E.Kind == Event::Loaded && S.isUp();
+    return S.IsOver || (E.Kind == Event::Loaded && S.isUp());
   };
   while (Clock::now() < End)
     for (Event &E : Events->popAll(End))

@@ -26,8 +26,9 @@ struct FarmStatus {
   dtlto_load Load = unknownLoad();
   /// One line each, why the rest is not all there is to say.
   std::vector<std::string> Problems;
+  bool IsOver = false; // the plugin has said that it can't go on
 
-  /// At least one worker takes jobs.
+  /// At least one worker takes jobs, and the plugin gives them.
   bool isUp() const;
 };
 

@@ -15,6 +15,7 @@
 #include "LLVM/Module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -253,6 +254,29 @@ Expected<const char *> JobBuilder::config() {
   if (!WhyNoConfig.empty())
     return failure(WhyNoConfig);
   return Config.c_str();
+}
+
+const std::string &JobBuilder::configId() {
+  std::call_once(ConfigIdOnce, [&] {
+    BLAKE3 Hash;
+    auto Add = [&](StringRef Text) {
+      Hash.update(Text);
+      Hash.update(StringRef("", 1));
+    };
+    if (Expected<const char *> Text = config()) {
+      Add(*Text);
+      for (const auto &File : ConfigFiles) {
+        Add(File->Path);
+        Hash.update(ArrayRef(File->digest(), 32));
+      }
+    } else { // at least what LLVM's keys have nothing of
+      Add(toString(Text.takeError()));
+      for (const std::string &Word : L.JobOpts.LLVMOptions)
+        Add(Word);
+    }
+    ConfigId = toHex(Hash.final());
+  });
+  return ConfigId;
 }
 
 const JobBuilder::TripleArgs &JobBuilder::argsFor(StringRef TheTriple) {

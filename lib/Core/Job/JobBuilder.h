@@ -60,6 +60,11 @@ public:
   /// for want of compiler options. Before open(): whether it may be.
   bool staysHere(const Task &T);
 
+  /// Of what jobs are compiled by beside the modules and the index: another
+  /// configuration, with what is in its files, has another one. LLVM's keys of
+  /// the cache leave some of that out.
+  const std::string &configId();
+
   /// The names that modules have on other machines.
   const ModuleNames &names() const { return Names; }
 
@@ -107,6 +112,8 @@ private:
   std::once_flag ConfigOnce;
   std::string Config, WhyNoConfig; // one of them is empty
   ConfigExtras Extras;             // but for what is a job's own
+  std::once_flag ConfigIdOnce;
+  std::string ConfigId;
   /// Files that the configuration names: profiles. Each job has them all.
   std::vector<std::unique_ptr<ModuleFile>> ConfigFiles;
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> ConfigBuffers;

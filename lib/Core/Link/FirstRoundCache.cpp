@@ -17,9 +17,9 @@
 using namespace llvm;
 using namespace dtlto;
 
-std::string dtlto::otherKey(StringRef Why, StringRef Key) {
+std::string dtlto::otherKey(const Twine &Why, StringRef Key) {
   SHA1 Hash;
-  Hash.update(Why);
+  Hash.update(Why.str());
   Hash.update(Key);
   return toHex(Hash.result());
 }
@@ -54,8 +54,8 @@ bool FirstRoundCache::take(const Task &T, StringRef Told) {
   return true;
 }
 
-Error FirstRoundCache::ask(const Task &T, StringRef Key, bool IsSampled,
-                           Event &E) {
+Error FirstRoundCache::ask(const Task &T, StringRef Key, StringRef ConfigId,
+                           bool IsSampled, Event &E) {
   auto Hit = [&] {
     E.Kind = Event::CacheHit;
     return Error::success();
@@ -84,7 +84,7 @@ Error FirstRoundCache::ask(const Task &T, StringRef Key, bool IsSampled,
     Missing[T.Number] = std::move(S);
   }
 
-  std::string Ours = otherKey("dtlto: first round", Key);
+  std::string Ours = otherKey("dtlto: first round" + ConfigId, Key);
   auto Told = find(T, Ours, E.Out);
   if (!Told)
     return Told.takeError();

@@ -29,7 +29,7 @@
 namespace dtlto {
 
 /// A key as long as \p Key, which is LLVM's, for what stock links don't know.
-std::string otherKey(llvm::StringRef Why, llvm::StringRef Key);
+std::string otherKey(const llvm::Twine &Why, llvm::StringRef Key);
 
 /// Any thread, but one at a time for a task.
 class FirstRoundCache {
@@ -40,9 +40,10 @@ public:
 
   /// Makes \p E a CacheHit if there is what the module of \p T told, and keeps
   /// that for the second round; else \p E learns where it goes. \p Key is the
-  /// module's in a link with one round. \p IsSampled: what another machine has
-  /// made is to be compared.
-  llvm::Error ask(const Task &T, llvm::StringRef Key, bool IsSampled, Event &E);
+  /// module's in a link with one round, \p ConfigId what goes into others.
+  /// \p IsSampled: what another machine has made is to be compared.
+  llvm::Error ask(const Task &T, llvm::StringRef Key, llvm::StringRef ConfigId,
+                  bool IsSampled, Event &E);
 
   /// Stores \p Told, what the module of \p T told: what was made of it here, or
   /// \p Told in \p Out, which ask() gave.

@@ -74,7 +74,7 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
       Key = cacheKeyWith(Key, std::to_string(L.TwoRounds->hash()));
     if (!T.Part.isWhole())
       Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
-                         partSuffix(T.Part),
+                         partSuffix(T.Part) + Builder.configId(),
                      Key);
     // Only CodeView tells of it: other objects shall not depend on where the
     // cache is.
@@ -93,7 +93,7 @@ Error JobPreparer::prepareFirst(Task &T, bool IsSampled, Event &E) {
       return Why;
   if (Key.empty())
     return Error::success();
-  return FirstRound ? FirstRound->ask(T, Key, IsSampled, E)
+  return FirstRound ? FirstRound->ask(T, Key, Builder.configId(), IsSampled, E)
                     : askCache(T, Key, IsSampled, E);
 }
 
@@ -120,7 +120,8 @@ Error JobPreparer::askCache(const Task &T, StringRef Key, bool IsSampled,
     return Error::success();
   }
   // Of an object that another machine has made and nobody has compared.
-  std::string Other = otherKey("dtlto: made elsewhere", Key);
+  std::string Other =
+      otherKey("dtlto: made elsewhere" + Builder.configId(), Key);
   if (IsSampled) {
     std::string Path = cacheEntry(Other);
     if (auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,

@@ -26,9 +26,9 @@ public:
   Verifier(const Link &L, const ModuleNames &Names, SlimImports *Slim)
       : L(L), Names(Names), Slim(Slim) {}
 
-  /// Fails, with one line, if the object of \p T or the files beside it differ
-  /// from \p Here and what was made here with it. What differs is removed from
-  /// the cache.
+  /// Fails, with one line, if the object of \p T or its .dwo file differs from
+  /// \p Here and what was made here with it. What differs is removed from the
+  /// cache.
   llvm::Error compare(const Task &T, const Made &There, llvm::StringRef Here);
 
 private:
