@@ -175,6 +175,12 @@ bool dtlto::replay::readFile(const std::string &Path, std::string &Bytes) {
 }
 
 bool dtlto::replay::writeFile(const std::string &Path, std::string_view Bytes) {
+  // A device would be replaced.
+  struct stat Is;
+  if (::stat(Path.c_str(), &Is) == 0 && !S_ISREG(Is.st_mode)) {
+    errno = EINVAL;
+    return false;
+  }
   std::string Unfinished = Path + ".new";
   std::FILE *File = std::fopen(Unfinished.c_str(), "wb");
   if (!File)

@@ -269,6 +269,9 @@ static int runAll(Options &O, const std::string &Folder) {
     O.Jobs = O.KeepJobs.empty() ? Folder + "/jobs" : O.KeepJobs;
     std::error_code EC;
     fs::create_directories(O.Jobs, EC);
+    if (EC)
+      giveUp("can't make the folder '" + O.Jobs +
+             "' for jobs: " + EC.message());
     if (!makeSamples(fs::absolute(O.Jobs).string(), O.Clang, Error))
       giveUp(Error);
   }
@@ -317,6 +320,8 @@ static int runAll(Options &O, const std::string &Folder) {
   if (NumLeft)
     std::printf(", %u not tried", NumLeft);
   std::printf("\n");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    giveUp("standard output can't be written");
   return NumFailed ? 1 : 0;
 }
 
