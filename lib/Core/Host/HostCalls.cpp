@@ -267,9 +267,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   if (!Result || Result->size < ResultSize_1_0)
     violation(Job, "reported a result without a size for module '" +
                        R.Here.Name + "'");
-  // Other words are of the job's own files, as one that can't be written.
-  if (E.Status == DTLTO_OK || E.Status == DTLTO_ERROR_COMPILER)
-    E.Message = inUsersNames(std::move(E.Message), *R.Built);
+  E.Message = inUsersNames(std::move(E.Message), *R.Built);
   // Our own compiler's words are shown as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
                      R.LocalMessage == Result->message;

@@ -8,6 +8,7 @@
 #include "Run/LogObserver.h"
 #include "Plan/EventLog.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "Support/Text.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -18,13 +19,16 @@ static Error cannotWrite(StringRef Path, std::error_code Why) {
   return failure("the log '" + Path + "' can't be written: " + Why.message());
 }
 
-Error dtlto::checkLog(StringRef Path) {
+static bool isPipe(StringRef Path) {
   sys::fs::file_status Status;
-  if (!sys::fs::status(Path, Status) &&
-      Status.type() == sys::fs::file_type::fifo_file)
-    return failure("the log '" + Path +
-                   "' can't be written: it is a pipe, and who reads it could "
-                   "hold up the link");
+  return !sys::fs::status(Path, Status) &&
+         Status.type() == sys::fs::file_type::fifo_file;
+}
+
+Error dtlto::checkLog(StringRef Path) {
+  // Whoever reads it would take the check for all there is.
+  if (isPipe(Path))
+    return Error::success();
   std::error_code Why;
   raw_fd_ostream Out(Path, Why);
   return Why ? cannotWrite(Path, Why) : Error::success();
@@ -33,7 +37,8 @@ Error dtlto::checkLog(StringRef Path) {
 LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
-    : Run(Run), L(L), Path(L.fileOfRound(L.opts().Log)), Out(Path, Why) {
+    : Run(Run), L(L), Path(L.fileOfRound(L.opts().Log)),
+      Out(openForLog(Path, Why), /*shouldClose=*/true) {
   std::string Text = plan::printHeader(O, Jobs);
   for (plan::JobId J = 0; J != Jobs.size(); ++J)
     Text +=
@@ -44,8 +49,10 @@ LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
 void LogObserver::write(const std::string &Text) {
   if (Why)
     return;
-  Out << Text;
-  Out.flush();
+  withoutPipeSignal([&] {
+    Out << Text;
+    Out.flush();
+  });
 }
 
 void LogObserver::saw(const Step &S) {

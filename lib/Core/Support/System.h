@@ -62,6 +62,14 @@ void removeFolder(const std::string &Path);
 llvm::Expected<std::string>
 writtenToFile(llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> Write);
 
+/// Opens the file \p Path to be written from its beginning, and returns its
+/// descriptor. Fails if it is a pipe that nobody reads.
+int openForLog(const std::string &Path, std::error_code &Why);
+
+/// Calls \p Write, for which a pipe that nobody reads any more is an error
+/// (EPIPE), and no signal.
+void withoutPipeSignal(llvm::function_ref<void()> Write);
+
 /// Holds a lock until it is destroyed.
 class LockedFile {
 public:

@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -174,6 +175,31 @@ dtlto::writtenToFile(function_ref<Error(raw_fd_ostream &)> Write) {
   if (N < 0)
     return lastError();
   return Bytes;
+}
+
+int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
+  // Nobody waits for a pipe's reader.
+  int FD = ::open(Path.c_str(),
+                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+  // But for one that is there, and is slow.
+  if (FD < 0 || ::fcntl(FD, F_SETFL, 0) != 0)
+    Why = std::error_code(errno, std::generic_category());
+  return FD;
+}
+
+void dtlto::withoutPipeSignal(function_ref<void()> Write) {
+  sigset_t Pipe, Old, Pending;
+  sigemptyset(&Pipe);
+  sigaddset(&Pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &Pipe, &Old);
+  sigpending(&Pending);
+  const bool WasPending = sigismember(&Pending, SIGPIPE) == 1;
+  Write();
+  const timespec AtOnce = {};
+  if (!WasPending)
+    while (sigtimedwait(&Pipe, nullptr, &AtOnce) < 0 && errno == EINTR)
+      ;
+  pthread_sigmask(SIG_SETMASK, &Old, nullptr);
 }
 
 LockedFile::~LockedFile() { ::close(FD); }

@@ -132,4 +132,12 @@ void *dtlto::findSymbol(void *Library, const char *Name) {
       ::GetProcAddress(static_cast<HMODULE>(Library), Name));
 }
 
+int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
+  int FD = -1;
+  Why = sys::fs::openFileForWrite(Path, FD);
+  return FD;
+}
+
+void dtlto::withoutPipeSignal(function_ref<void()> Write) { Write(); }
+
 bool dtlto::isOutputBroken() { return false; } // nothing ends for that
