@@ -145,6 +145,7 @@ Error JobBuilder::addConfigFile(StringRef Path, StringRef Name,
                    "', which can't be read: " + File.getError().message());
   auto Kept = std::make_unique<ModuleFile>();
   Kept->Path = Field = Name.str();
+  Kept->Name = Path.str();
   Kept->Bytes = (*File)->getBuffer();
   ConfigFiles.push_back(std::move(Kept));
   ConfigBuffers.push_back(std::move(*File));

@@ -360,7 +360,17 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
     raw_string_ostream OS(Text);
     OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
     printDiagnostic(DI, OS);
-    Say(withName(OS.str(), B.primary().Path, B.Name));
+    Text = withName(OS.str(), B.primary().Path, B.Name);
+    const ConfigExtras &Names = Read->Extras;
+    for (auto [Path, Name] :
+         {std::pair(StringRef(Conf.CSIRProfile), StringRef(Names.CSIRProfile)),
+          std::pair(StringRef(Conf.SampleProfile),
+                    StringRef(Names.SampleProfile)),
+          std::pair(StringRef(Conf.ProfileRemapping),
+                    StringRef(Names.ProfileRemapping))})
+      if (!Name.empty())
+        Text = withName(Text, Path, Name);
+    Say(Text);
   };
   lto::LTOLLVMContext Context(Conf);
 
