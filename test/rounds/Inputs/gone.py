@@ -6,7 +6,7 @@ two rounds by daemons of farm.py whose compiler is Inputs/waiting.sh, with
 the daemons (their numbers, with commas):
 
   between  when the first round has ended: the second begins after that, since its
-           log is a pipe that nobody reads before
+           log is a pipe that is full before
   during   when all four jobs of the second round have begun, and none has ended
 
 Fails unless each victim did a job in the first round, and none in the second.
@@ -54,28 +54,38 @@ def first_has_ended():
         return False
 
 
-def play(link, when, victims):
-    # The linker tries first whether it can be written.
-    with open("link.log") as log:
-        log.read()
+def empty(log):
+    """Reads what is in the pipe."""
+    try:
+        while True:
+            os.read(log, 1 << 16)
+    except BlockingIOError:
+        pass
+
+
+def play(link, when, victims, log):
+    def kill():
+        for victim in victims:
+            kill_session(int(os.environ["FARM_SESSIONS"].split()[victim - 1]))
+        let_go("2")
+
     wait_until(link, lambda: begun("1"))
     let_go("1")
     wait_until(link, first_has_ended)
     if when == "between":
         assert not os.path.exists("out") and not begun("2")
-        for victim in victims:
-            kill_session(int(os.environ["FARM_SESSIONS"].split()[victim - 1]))
-        let_go("2")
-    with open("link.log") as log:
-        if when == "during":
-            wait_until(link, lambda: begun("2"))
-            for victim in victims:
-                kill_session(int(os.environ["FARM_SESSIONS"].split()[victim - 1]))
-            let_go("2")
-        log.read()
-    code = link.wait(LIMIT)
-    if code:
-        sys.exit(code)
+        kill()
+    empty(log)
+    if when == "during":
+        wait_until(link, lambda: begun("2"))
+        kill()
+    end = time.monotonic() + LIMIT
+    while link.poll() is None:
+        assert time.monotonic() < end, "it takes too long"
+        empty(log)
+        time.sleep(0.003)
+    if link.returncode:
+        sys.exit(link.returncode)
 
 
 def check(victims):
@@ -99,9 +109,15 @@ def main():
     os.mkdir("begun")
     os.chmod("begun", 0o1777)
     os.mkfifo("link.log")
+    log = os.open("link.log", os.O_RDWR | os.O_NONBLOCK)
+    try:
+        while True:
+            os.write(log, b"#" * 4096)
+    except BlockingIOError:
+        pass
     link = subprocess.Popen(sys.argv[3:])
     try:
-        play(link, when, victims)
+        play(link, when, victims, log)
     finally:
         link.kill()
         link.wait()
