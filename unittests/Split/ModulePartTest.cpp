@@ -320,7 +320,7 @@ TEST_F(ModulePartTest, NamesThatAssemblyPutsTogether) {
     bool IsNamed;
   } Cases[] = {{"call f_${0:c}", true},      {"call f_$0", true},
                {"call ${0:c}_two", true},    {"call $0_two", true},
-               {"call f_${0}wo", true},    {"call _f_$0", true},
+               {"call f_${0}wo", true},      {"call _f_$0", true},
                {"call \\22f_$0\\22", true},  {"call f_\\5Cn", true},
                {"call \\5Cn\\5C()wo", true}, {"call f_\\5C@", true},
                {"mov $$f_two, $0", true},    {"call ${0:c}", false},

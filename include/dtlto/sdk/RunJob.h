@@ -67,9 +67,9 @@ typedef struct dtlto_run {
  *   DTLTO_CANCELLED             run->stop said so
  *   DTLTO_ERROR_COMPILER        the compiler said no; message: its words
  *   DTLTO_ERROR_INFRASTRUCTURE  it could not be run, was killed, or wrote no
- *                               object, or the inputs can't be written; message:
- *                               one line. (Where the disk is full for a
- *                               compiler, that is the compiler's no.)
+ *                               object, or inputs can't be written; message:
+ *                               one line. (A disk that is full for a compiler
+ *                               is the compiler's no.)
  *   DTLTO_ERROR_CALLER          the job breaks a promise of PluginAPI.h, such
  *                               as a path that leaves the folder: nothing was
  *                               written or run; message: one line
