@@ -78,12 +78,15 @@ static std::string scheme(const Endpoint &E) {
 }
 
 /// Whether what stands in quotes is how an argument begins: what may be a
-/// secret isn't shown. Dots stand for all before the last `@`, but a scheme.
+/// secret isn't shown. Dots stand for all before the last `@`, but a scheme,
+/// and for the end of a long text.
 static bool namesTheBeginning(const Given &G, const std::string &Error) {
   size_t Begin = Error.find('\'') + 1;
   std::string Shown = Error.substr(Begin, Error.find('\'', Begin) - Begin);
   if (size_t Dots = Shown.find("...@"); Dots != std::string::npos)
     Shown.resize(Dots);
+  else
+    Shown.resize(Shown.find_last_not_of('.') + 1);
   return Shown.find('@') == std::string::npos &&
          std::any_of(G.Args.begin(), G.Args.end(), [&](const std::string &Arg) {
            return dtlto::quote(Arg).compare(1, Shown.size(), Shown) == 0;
