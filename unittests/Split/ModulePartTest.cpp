@@ -44,8 +44,10 @@ protected:
       std::unique_ptr<Module> Copy = CloneModule(*M);
       Partition P(*Copy, NumParts);
       ASSERT_EQ(NumParts, P.numParts());
-      keepPart(*Copy, P, I, "77",
-               [&](StringRef Name) { return OfLink.count(Name.str()); });
+      keepPart(
+          *Copy, P, I, "77",
+          [&](StringRef Name) { return OfLink.count(Name.str()); },
+          MayBePreempted);
       std::string Why;
       raw_string_ostream OS(Why);
       ASSERT_FALSE(verifyModule(*Copy, &OS))
@@ -88,6 +90,7 @@ protected:
   LLVMContext Context;
   std::unique_ptr<Module> M;
   std::set<std::string> OfLink; // locals that nothing else has the name of
+  bool MayBePreempted = false;
   std::vector<std::string> Whole;
   std::vector<std::unique_ptr<Module>> Parts;
   std::map<std::string, std::vector<unsigned>> In; // definitions, by name
@@ -164,6 +167,29 @@ TEST_F(ModulePartTest, LocalsThatOthersReferTo) {
       EXPECT_TRUE(V->isDSOLocal());
     }
   EXPECT_TRUE(Parts[partOf("odr")]->getNamedValue("odr")->hasWeakODRLinkage());
+}
+
+/// In a shared library, another object may refer to what isn't hidden only as
+/// if it were preempted.
+TEST_F(ModulePartTest, DeclarationsInSharedLibraries) {
+  parse(Sink + "@v = dso_local global i32 1\n" +
+        "@h = hidden global i32 1\n"
+        "define dso_local void @user() {\n  store i32 1, ptr @v\n"
+        "  store i32 1, ptr @h\n  ret void\n}\n" +
+        function("dso_local void @a()", {"small", "large"}, 300) +
+        function("dso_local void @small()", {}, 10) +
+        function("dso_local void @large()", {}, 300) +
+        function("dso_local void @b()", {"small", "large", "user"}, 300));
+  for (bool MayBe : {false, true}) {
+    MayBePreempted = MayBe;
+    split(4);
+    for (const auto &Part : Parts)
+      for (const GlobalValue &V : Part->global_values())
+        if (V.getName() != "sink")
+          EXPECT_EQ(V.isDSOLocal(), !V.isDeclarationForLinker() || !MayBe ||
+                                        V.hasHiddenVisibility())
+              << V.getName().str();
+  }
 }
 
 TEST_F(ModulePartTest, SmallFunctionsAreCopied) {

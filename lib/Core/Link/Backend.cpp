@@ -310,7 +310,7 @@ private:
         [this, Write = std::move(Config.PostImportModuleHook)](
             unsigned Number, const Module &M) {
           if (PartNumber Part = Parts.lookup(Number); !Part.isWhole())
-            keepPart(const_cast<Module &>(M), Part, CombinedIndex,
+            keepPart(const_cast<Module &>(M), Part, Conf, CombinedIndex,
                      M.getModuleIdentifier());
           return !Write || Write(Number, M);
         };

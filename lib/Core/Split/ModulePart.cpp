@@ -12,6 +12,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
+#include "llvm/LTO/Config.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -62,7 +63,8 @@ static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
         Object->setComdat(It->second);
 }
 
-/// Makes a declaration of it. An alias is one of what it is to its users.
+/// Turns \p V into a declaration. An alias becomes one of what its users see: a
+/// function or a variable.
 static void declare(GlobalValue &V) {
   if (auto *F = dyn_cast<Function>(&V)) {
     F->deleteBody();
@@ -136,7 +138,8 @@ static void eraseUnused(List &&Globals, const Partition &P) {
 
 void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
                      StringRef Suffix,
-                     function_ref<bool(StringRef Name)> IsOfLink) {
+                     function_ref<bool(StringRef Name)> IsOfLink,
+                     bool MayBePreempted) {
   keepDebugInfo(M, P, Part);
   removeFromUsedLists(M, [&](Constant *C) {
     auto *V = cast<GlobalValue>(C->stripPointerCasts());
@@ -157,6 +160,9 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   for (GlobalValue *V : reverse(Definitions)) {
     if (P.isIn(*V, Part))
       continue;
+    // The definition is in another object, which may be preempted.
+    if (MayBePreempted && !V->isImplicitDSOLocal())
+      V->setDSOLocal(false);
     if (isForTheCompiler(*V)) {
       // Nobody reads annotations of what is gone. What is used was dealt with,
       // and functions may refer to others of these.
@@ -176,7 +182,19 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   eraseUnused(M.functions(), P);
 }
 
-void dtlto::keepPart(Module &M, PartNumber Number,
+/// Whether code of \p M has to reach a default-visibility symbol of another
+/// object through the GOT or PLT, although its definition there is dso_local:
+/// the condition of ThinLTO's importer (ClearDSOLocalOnDeclarations).
+static bool mayBePreempted(const Module &M, const lto::Config &Conf) {
+  if (!Triple(M.getTargetTriple()).isOSBinFormatELF() ||
+      M.getPIELevel() != PIELevel::Default)
+    return false;
+  if (Conf.RelocModel)
+    return *Conf.RelocModel != Reloc::Static;
+  return M.getPICLevel() != PICLevel::NotPIC;
+}
+
+void dtlto::keepPart(Module &M, PartNumber Number, const lto::Config &Conf,
                      const ModuleSummaryIndex &Index, StringRef Path) {
   // As ModuleSummaryIndex::getGlobalNameForLocal() has it.
   const ModuleHash &Hash = Index.getModuleHash(Path);
@@ -190,5 +208,5 @@ void dtlto::keepPart(Module &M, PartNumber Number,
     return S && !GlobalValue::isAvailableExternallyLinkage(S->linkage());
   };
   keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix),
-           IsOfLink);
+           IsOfLink, mayBePreempted(M, Conf));
 }

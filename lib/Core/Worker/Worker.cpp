@@ -405,11 +405,11 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
   }
   PartNumber Part = Read->Extras.Part;
   if (!Part.isWhole()) {
-    Conf.PostImportModuleHook = [Part, &Index = **Index,
+    Conf.PostImportModuleHook = [Part, &Conf, &Index = **Index,
                                  Path = B.primary().Path,
                                  Before = std::move(Conf.PostImportModuleHook)](
                                     unsigned Number, const Module &Imported) {
-      keepPart(const_cast<Module &>(Imported), Part, Index, Path);
+      keepPart(const_cast<Module &>(Imported), Part, Conf, Index, Path);
       return !Before || Before(Number, Imported);
     };
   }
