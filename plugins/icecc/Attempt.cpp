@@ -20,12 +20,16 @@
 #include <algorithm>
 #include <icecc/comm.h>
 #include <sys/resource.h>
+#include <thread>
 
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
 // Nodes before that can't verify an environment.
 static constexpr int MinProtocol = 31;
+// How long a grant of a node that is left out is kept, while another is asked
+// for.
+static constexpr Clock::duration HoldLimit = 1s;
 // How long an iceccd may be away that starts again.
 static constexpr Clock::duration RestartLimit = 1s;
 
@@ -50,9 +54,26 @@ static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
   return nullptr;
 }
 
-bool dtlto::icecc::haveDaemon(const Settings &S, std::string &Error) {
+bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
+                              std::string &Error) {
   Interrupt I;
-  return connectDaemon(S, I, Error) != nullptr;
+  std::mutex Mutex;
+  std::condition_variable Changed;
+  bool Done = false;
+  // libicecc waits for a daemon that is stopped for a quarter of a minute.
+  std::thread Watchdog([&] {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    if (!Changed.wait_for(Lock, Limit, [&] { return Done; }))
+      I.raise();
+  });
+  bool Have = connectDaemon(S, I, Error) != nullptr;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Done = true;
+  }
+  Changed.notify_all();
+  Watchdog.join();
+  return Have;
 }
 
 struct Client::Attempt {
@@ -77,8 +98,13 @@ struct Client::Attempt {
   const EnvironmentTable::List *Envs = nullptr;
   // As long as it is open, the request is.
   std::unique_ptr<Channel> Daemon;
+  /// The same, of grants of nodes that are left out: their slots count as taken
+  /// meanwhile, so that the scheduler names another node.
+  std::vector<std::unique_ptr<Channel>> Held;
+  Clock::time_point Asked = Clock::now();
   std::optional<TcpSocket> ForNode;
   sdk::Bundle Bundle;
+  bool HasBundle = false;
   std::unique_ptr<Trip> Batch;       // if it takes others along
   std::vector<sdk::Bundle> OfOthers; // these
   // Of a grant.
@@ -111,16 +137,24 @@ private:
 std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
                                                   Retry &Next) {
   Attempt A(J, Error, Next);
-  if (!ask(A))
-    return std::nullopt;
-  std::unique_ptr<Msg> Answer = waitForGrant(J, *A.Daemon, Error);
-  if (!Answer) {
-    if (A.Daemon->timedOut()) {
-      Next = Retry::Never;
-      tookTooLong(J, Error);
+  std::unique_ptr<Msg> Answer;
+  while (true) {
+    if (!ask(A))
+      return std::nullopt;
+    Answer = waitForGrant(A);
+    if (!Answer) {
+      if (A.Daemon->timedOut()) {
+        Next = Retry::Never;
+        tookTooLong(J, Error);
+      }
+      return std::nullopt;
     }
-    return std::nullopt;
+    if (Answer->type != M_USE_CS ||
+        !isLeftOut(static_cast<UseCSMsg &>(*Answer)))
+      break;
+    A.Held.push_back(std::move(A.Daemon));
   }
+  A.Held.clear();
   if (Answer->type == M_NO_CS)
     return buildHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id,
                      Error);
@@ -177,6 +211,8 @@ bool Client::ask(Attempt &A) {
   if (!A.Daemon->send(Request))
     return A.fails("the local iceccd takes no request", Retry::AtOnce);
   // Made while the scheduler thinks, so that no grant waits for it.
+  if (std::exchange(A.HasBundle, true))
+    return true;
   try {
     A.Bundle = A.J.Offer.bundle();
   } catch (const sdk::Error &E) {
@@ -186,20 +222,26 @@ bool Client::ask(Attempt &A) {
 }
 
 /// A job may wait as long as others of this link are given nodes.
-std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
-                                          std::string &Error) {
-  Clock::time_point Asked = Clock::now();
+std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
+  std::string &Error = A.Error;
+  const Clock::time_point Release = Clock::now() + HoldLimit;
   while (true) {
     Clock::time_point Since;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
-      Since = std::max(Asked, LastGrant);
+      Since = std::max(A.Asked, LastGrant);
     }
-    std::unique_ptr<Msg> M = Daemon.receive(Since + S.GrantTimeout, Error);
-    if (!M && !J.Stop.raised() && Daemon.timedOut()) {
+    Clock::time_point End = Since + S.GrantTimeout;
+    if (!A.Held.empty())
+      End = std::min(End, Release);
+    std::unique_ptr<Msg> M = A.Daemon->receive(End, Error);
+    if (!M && !A.J.Stop.raised() && A.Daemon->timedOut()) {
+      A.Held.clear();
+      if (End == Release && End < Since + S.GrantTimeout)
+        continue;
       {
         std::lock_guard<std::mutex> Lock(Mutex);
-        if (std::max(Asked, LastGrant) != Since)
+        if (std::max(A.Asked, LastGrant) != Since)
           continue;
       }
       Error = "no node was granted for " +
@@ -209,13 +251,29 @@ std::unique_ptr<Msg> Client::waitForGrant(Job &J, Channel &Daemon,
       cannotGoOn(Error);
     } else if (!M) {
       Error = "local iceccd: " + Error;
-    } else {
+    } else if (M->type != M_USE_CS || !isLeftOut(static_cast<UseCSMsg &>(*M))) {
       std::lock_guard<std::mutex> Lock(Mutex);
       LastGrant = Clock::now();
       TheEnd.clear();
     }
     return M;
   }
+}
+
+static std::string addressOf(const UseCSMsg &Grant) {
+  return Grant.hostname + ":" + std::to_string(Grant.port);
+}
+
+/// Whether the node can't be reached from this machine, and others may be.
+bool Client::isLeftOut(const UseCSMsg &Grant) {
+  Cluster::Numbers N = TheCluster->numbers();
+  std::lock_guard<std::mutex> Lock(Mutex);
+  size_t NumOut = 0;
+  for (const auto &[Address, U] : Unreachable)
+    NumOut += U.Times >= MaxUnreachable;
+  auto It = Unreachable.find(addressOf(Grant));
+  return It != Unreachable.end() && It->second.Times >= MaxUnreachable &&
+         (N.Known ? N.Nodes : NodesSeen.size()) > NumOut;
 }
 
 /// Makes a batch of the job and those behind it, if they are so small that it
@@ -294,7 +352,7 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   for (const auto &E : *A.Envs)
     if (E->platform() == Grant.host_platform)
       Env = E.get();
-  A.Address = Grant.hostname + ":" + std::to_string(Grant.port);
+  A.Address = addressOf(Grant);
   A.Node = TheCluster->nodeName(Grant.hostname, Grant.port);
   A.Began = Clock::now();
   auto Blacklist = [&](const Environment &E) {
@@ -391,9 +449,37 @@ void Client::countWrong(const Attempt &A, const RemoteResult &R) {
                     "worker any more if there are others");
 }
 
+/// Looks for nodes that can't be connected to, as behind a firewall.
+void Client::countUnreachable(const Attempt &A, const Outcome &O) {
+  Unreached Copy;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (!O.Unreachable) {
+      Unreachable.erase(A.Address);
+      return;
+    }
+    Unreached &U = Unreachable[A.Address];
+    U.Node = A.Node;
+    U.Why = O.Text;
+    if (++U.Times != MaxUnreachable)
+      return;
+    Copy = U;
+  }
+  tellUnreachable(Copy);
+}
+
+void Client::tellUnreachable(const Unreached &U) {
+  TheLog->warning("node " + U.Node + " cannot be reached from this machine (" +
+                  U.Why + "); a link leaves it out after two tries if there "
+                          "are other nodes");
+}
+
 /// Acts on what a node made of the job, and hands others theirs.
 std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
   countWrong(A, R);
+  // Only what was cancelled early says nothing.
+  if (R.Jobs.front().Unreachable || !A.stop().raised())
+    countUnreachable(A, R.Jobs.front());
   bool NodeFailed = false;
   for (const Outcome &O : R.Jobs)
     NodeFailed |= O.Kind == Outcome::NodeFailed;

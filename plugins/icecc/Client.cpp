@@ -25,6 +25,12 @@ static constexpr Clock::duration RetryPause = 300ms;
 static constexpr Clock::duration MaxPacking = 2s;
 // Of chunks that are kept, in bytes.
 static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
+// For the local iceccd's first answer. Whoever asks for the status waits for it;
+// links have local cores meanwhile.
+static constexpr Clock::duration DaemonLimit = 15s, StatusDaemonLimit = 2500ms;
+// After this machine had no room for a connection, one more job at a time is
+// tried so often.
+static constexpr Clock::duration RoomPause = 1s;
 // Small jobs that are taken, for each that may ask for a node.
 static constexpr unsigned MaxInLine = 4;
 // Requests of a session that doesn't know yet how many slots there are.
@@ -58,12 +64,18 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
   Settings &S = O.S;
   Log &L = *O.TheLog;
   std::string Error;
-  if (!readSettings(Params, ::getenv, pluginFolder(), S, Error))
+  if (!readSettings(Params, ::getenv, pluginFolder(), S, Error,
+                    daemonConfigFiles()))
     L.fail(DTLTO_ERROR_CALLER, Error);
   sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   if (!L.open(S.LogFile, S.Level, Error))
     L.warning(Error);
   Error.clear();
+  if (S.Off) {
+    sdk::require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN);
+    L.debug("$ICECC is set to distribute nothing");
+    return O;
+  }
   for (const std::string &Note : S.Notes)
     L.note(Note);
   if (S.Environments.empty()) {
@@ -73,7 +85,7 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
              Error + "; name dtlto-codegen-static with "
                      "--thinlto-dist-plugin-arg=worker=PATH or DTLTO_WORKER");
   }
-  if (!haveDaemon(S, Error))
+  if (!haveDaemon(S, Params.num_jobs ? DaemonLimit : StatusDaemonLimit, Error))
     L.fail(DTLTO_ERROR_INFRASTRUCTURE,
            "no local iceccd (" + Error +
                "); start one, icecream's service, on this machine");
@@ -83,7 +95,10 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Opened O)
     // There is a thread for each job that is taken.
-    : ThreadSession(Host, MaxInLine * O.S.MaxJobs),
+    : ThreadSession(Host, O.S.Off ? sdk::require<dtlto_local_codegen>(
+                                        Host, DTLTO_EXT_LOCAL_CODEGEN)
+                                        .slots
+                                  : MaxInLine * O.S.MaxJobs),
       Codegen(extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN)),
       S(std::move(O.S)), TheLog(std::move(O.TheLog)),
       Workers(std::move(O.Workers)),
@@ -92,10 +107,16 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S, Workers))),
-      ThePace(S.Batch), LastGrant(Clock::now()) {}
+      ThePace(S.Batch), LastGrant(Clock::now()) {
+  auto *Needs = extension<dtlto_needs>(DTLTO_EXT_NEEDS);
+  if (S.Off && Needs)
+    Needs->set(Host.context, 0);
+}
 
 void Client::begin() {
   ThreadSession::begin();
+  if (S.Off)
+    return;
   publish();
   Preparer = std::thread([this] { prepare(); });
   TheCluster->start([this] { publish(); });
@@ -109,8 +130,10 @@ void Client::prepare() {
     Found.push_back(Environment::ofWorker(W.File, S.CacheFolder, W.Platform,
                                           &StopPacking, Error));
   for (const auto &E : S.Environments)
-    Found.push_back(Environment::ofFile(
-        E.File, E.Platform.empty() ? Here : E.Platform, Error));
+    if (Found.push_back(Environment::ofFile(
+            E.File, E.Platform.empty() ? Here : E.Platform, Error));
+        !Found.back())
+      Error = "$DTLTO_ICECC_VERSION: " + Error;
   if (!Error.empty())
     TheLog->error(Error);
   if (!Error.empty() || StopPacking)
@@ -125,6 +148,12 @@ void Client::prepare() {
 //===----------------------------------------------------------------------===//
 
 void Client::load(dtlto_load &Load) {
+  if (S.Off) {
+    ThreadSession::load(Load);
+    Load.workers = 1;
+    Load.local = Load.slots;
+    return;
+  }
   Cluster::Numbers N = TheCluster->numbers();
   uint32_t Accepted = static_cast<uint32_t>(numJobs());
   std::lock_guard<std::mutex> Lock(Mutex);
@@ -147,13 +176,20 @@ void Client::load(dtlto_load &Load) {
 
 std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
+  if (S.Off) {
+    sdk::Worker Here = {"this machine", DTLTO_WORKER_UP,
+                        "this linker, LLVM " + LlvmVersion};
+    Here.Why = "$ICECC is set to distribute nothing";
+    Here.Slots = Codegen->slots;
+    return {Here};
+  }
   std::vector<sdk::Worker> All;
   std::string Error;
   // Environments may hold anything.
   if (!TheCluster->report(Limit,
                           S.Environments.empty()
                               ? "dtlto-codegen, LLVM " + LlvmVersion
-                              : "$ICECC_VERSION",
+                              : "$DTLTO_ICECC_VERSION",
                           All, Error))
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
   return All;
@@ -169,6 +205,9 @@ void Client::stop() {
   }
   for (const auto &[Node, N] : NumDone)
     TheLog->debug(Node + ": " + std::to_string(N) + " modules");
+  for (const auto &[Address, U] : Unreachable)
+    if (U.Times < MaxUnreachable)
+      tellUnreachable(U);
   // Users of a farm that has no node would wonder why it is no faster.
   if (NumDone.empty() && NumBuiltHere)
     TheLog->note("icecream wanted all " + std::to_string(NumBuiltHere) +
@@ -181,6 +220,8 @@ void Client::stop() {
 //===----------------------------------------------------------------------===//
 
 dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
+  if (S.Off)
+    return Offer.compileHere();
   auto Owned = std::make_shared<Job>(Offer);
   Job &J = *Owned;
   // It may still be called when the job has ended.
@@ -278,6 +319,12 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
         --NumSettled;
       else if (!J.Stop.raised()) // a cancelled one says nothing of the cluster
         Window = std::max(1u, Window / 2);
+      // This machine may have room again.
+      if (J.Settled && MaxTrying != UINT_MAX &&
+          Clock::now() - MaxTryingSet >= RoomPause) {
+        ++MaxTrying;
+        MaxTryingSet = Clock::now();
+      }
       J.Settled = false;
       admit();
     });
@@ -291,6 +338,7 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
           throw;
         IsFirstTime = MaxTrying == UINT_MAX;
         MaxTrying = std::max(1u, std::min(Max, NumTrying) - 1);
+        MaxTryingSet = Clock::now();
       }
       if (IsFirstTime)
         TheLog->warning(std::string(E.what()) + "; fewer jobs run at a time");
@@ -301,6 +349,8 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
 /// Where there is no use in going on, those that are at nodes come to their end
 /// all the same.
 void Client::ended(const sdk::Job &Offer) {
+  if (S.Off)
+    return ThreadSession::ended(Offer);
   std::string Why;
   {
     std::lock_guard<std::mutex> Lock(Mutex);

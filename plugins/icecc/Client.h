@@ -45,9 +45,9 @@ class UseCSMsg;
 
 namespace dtlto::icecc {
 
-/// Whether a local iceccd answers. If not, \p Error names all places where one
-/// was looked for.
-bool haveDaemon(const Settings &S, std::string &Error);
+/// Whether a local iceccd answers, within \p Limit or so. If not, \p Error names
+/// all places where one was looked for.
+bool haveDaemon(const Settings &S, Clock::duration Limit, std::string &Error);
 
 class Client : public sdk::ThreadSession {
 public:
@@ -122,8 +122,8 @@ private:
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
   bool ask(Attempt &A);
-  std::unique_ptr<Msg> waitForGrant(Job &J, Channel &Daemon,
-                                    std::string &Error);
+  std::unique_ptr<Msg> waitForGrant(Attempt &A);
+  bool isLeftOut(const UseCSMsg &Grant);
   void takeAlong(Attempt &A);
   void leaveBehind(Attempt &A);
   RemoteResult runAt(Attempt &A, const UseCSMsg &Grant);
@@ -145,9 +145,19 @@ private:
   static constexpr unsigned MaxRefuted = 2;
   /// The same for so many in a row, if another node has good ones.
   static constexpr unsigned MaxWrong = 3;
+  /// A node that couldn't be connected to so often in a row is left out by this
+  /// link, if there is another node.
+  static constexpr unsigned MaxUnreachable = 2;
   /// Of all nodes: there is no use in going on.
   static constexpr unsigned MaxAllWrong = 8;
   void countWrong(const Attempt &A, const RemoteResult &R);
+  /// A node whose connections failed.
+  struct Unreached {
+    unsigned Times = 0; // in a row
+    std::string Node, Why;
+  };
+  void countUnreachable(const Attempt &A, const Outcome &O);
+  void tellUnreachable(const Unreached &U);
   void tookTooLong(const Job &J, const std::string &Why);
   void cannotGoOn(const std::string &Why);
 
@@ -175,6 +185,7 @@ private:
   unsigned NumSettled = 0;                  // of these
   unsigned Window = FirstWindow;            // for those that aren't
   unsigned MaxTrying = UINT_MAX;            // this machine has room for no more
+  Clock::time_point MaxTryingSet;           // when it changed
   unsigned MaxRequests = 0;                 // the cluster's others need room
   unsigned NumSlots = 0;                    // at nodes, as far as is known
   Pace ThePace;                             // of small jobs
@@ -190,6 +201,7 @@ private:
   std::map<std::string, unsigned> NumDone;        // by node
   std::map<std::string, unsigned> NumRefuted;     // likewise: wrong results
   std::map<std::string, unsigned> NumWrong;       // likewise: since a good one
+  std::map<std::string, Unreached> Unreachable; // by address
   unsigned NumAllWrong = 0;                       // since a good one of any
   std::string AllWrong;                           // not empty: they are
   std::map<std::string, std::string> TookTooLong; // by module: what did

@@ -7,6 +7,7 @@
 
 #include "Cluster.h"
 #include "SchedulerText.h"
+#include "System.h"
 #include "Text.h"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -21,10 +22,16 @@ using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
 static constexpr uint16_t SchedulerPort = 8765;
-static constexpr Clock::duration ConnectLimit = 5s;
+static constexpr Clock::duration ConnectLimit = 2500ms;
+// Whoever asks for the status waits for so long: for a name to be resolved and
+// a scheduler to answer.
+static constexpr std::chrono::milliseconds StatusLimit = 3s;
+// Until a node accepts a connection. Twice what the system waits before it asks
+// again.
+static constexpr Clock::duration ProbeLimit = 2s;
 // libicecc collects answers for the whole of that time, counted by the second.
 // A short link can't wait for long, and an answer may be late.
-static constexpr int DiscoverySeconds[] = {1, 3};
+static constexpr int DiscoverySeconds[] = {1, 2};
 // To connect to the scheduler that answered.
 static constexpr Clock::duration DiscoveryLimit = 30s;
 // A scheduler tells of one node after the other.
@@ -38,8 +45,8 @@ static constexpr Clock::duration MaxText = 3s;
 static constexpr int PauseMs = 5000;
 
 Cluster::Cluster(const Settings &S, std::vector<std::string> Platforms)
-    : Scheduler(S.Scheduler), NetName(S.NetName),
-      Platforms(std::move(Platforms)) {}
+    : Scheduler(S.Scheduler), SchedulerFrom(S.SchedulerFrom),
+      NetName(S.NetName), Platforms(std::move(Platforms)) {}
 
 void Cluster::start(std::function<void()> TheChanged) {
   Changed = std::move(TheChanged);
@@ -75,13 +82,16 @@ void Cluster::changed() {
     Changed();
 }
 
-/// The numeric address of a host; empty if it has none. May take long.
-static std::string resolve(const std::string &Host) {
+/// The numeric address of a host; empty, with \p Why, if it has none. May take
+/// long.
+static std::string resolve(const std::string &Host, std::string &Why) {
   addrinfo Hints = {}, *Found = nullptr;
   Hints.ai_family = AF_INET;
   Hints.ai_socktype = SOCK_STREAM;
-  if (::getaddrinfo(Host.c_str(), nullptr, &Hints, &Found) != 0)
+  if (int Code = ::getaddrinfo(Host.c_str(), nullptr, &Hints, &Found)) {
+    Why = dtlto::os::lookUpErrorText(Code);
     return "";
+  }
   char Text[INET_ADDRSTRLEN] = "";
   auto *Address = reinterpret_cast<sockaddr_in *>(Found->ai_addr);
   ::inet_ntop(AF_INET, &Address->sin_addr, Text, sizeof(Text));
@@ -89,26 +99,48 @@ static std::string resolve(const std::string &Host) {
   return Text;
 }
 
-std::unique_ptr<Channel> Cluster::findScheduler() {
+std::unique_ptr<Channel> Cluster::findScheduler(std::string &Why) {
   if (!Scheduler.empty()) {
+    auto Fail = [&](const std::string &Reason) {
+      Why = "the icecream scheduler " + quote(Scheduler) +
+            (SchedulerFrom.empty() ? "" : ", as " + SchedulerFrom + " says,") +
+            " cannot be asked: " + Reason;
+      return nullptr;
+    };
     size_t Colon = Scheduler.rfind(':');
     uint32_t Port = SchedulerPort;
     if (Colon != std::string::npos &&
         !dtlto::parseNumber(Scheduler.substr(Colon + 1), 1, 65535, Port))
-      return nullptr;
-    std::string Address = resolve(Scheduler.substr(0, Colon)), Error;
-    if (Address.empty())
-      return nullptr;
-    try {
-      return Channel::connect(Address, uint16_t(Port), ConnectLimit, Stop,
-                              Error);
-    } catch (const NoRoom &) {
-      return nullptr; // looked for again
+      return Fail("expected HOST or HOST:PORT");
+    std::string Error;
+    std::string Address = resolve(Scheduler.substr(0, Colon), Error);
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      IsResolved = true;
+      if (!Address.empty()) {
+        SchedulerAt.sin_family = AF_INET;
+        SchedulerAt.sin_port = htons(uint16_t(Port));
+        ::inet_pton(AF_INET, Address.c_str(), &SchedulerAt.sin_addr);
+      }
     }
+    if (Address.empty())
+      return Fail(Error);
+    std::unique_ptr<Channel> C;
+    try {
+      C = Channel::connect(Address, uint16_t(Port), ConnectLimit, Stop, Error);
+    } catch (const NoRoom &E) { // looked for again
+      Error = E.what();
+    }
+    if (!C)
+      return Fail(Error);
+    return C;
   }
   for (int Seconds : DiscoverySeconds)
     if (std::unique_ptr<Channel> C = discover(Seconds))
       return C;
+  Why = "no icecream scheduler answered on the local network" +
+        (NetName.empty() ? "" : " " + quote(NetName)) +
+        "; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
   return nullptr;
 }
 
@@ -141,7 +173,8 @@ bool Cluster::beginLogin() {
 
 void Cluster::run() {
   while (!Stop.raised()) {
-    std::unique_ptr<Channel> C = findScheduler();
+    std::string Why;
+    std::unique_ptr<Channel> C = findScheduler(Why);
     if (C && beginLogin() && C->send(MonLoginMsg())) {
       {
         std::lock_guard<std::mutex> Lock(Mutex);
@@ -170,6 +203,7 @@ void Cluster::run() {
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       Connected = HasAll = LoggingIn = false;
+      Problem = Why;
       Nodes.clear();
       Running.clear();
     }
@@ -206,7 +240,9 @@ void Cluster::handle(const Msg &M) {
     dtlto::parseNumber(Values["Load"], 0, 1000, N.LoadPermille);
     N.WhyNot = "";
     if (Values["NoRemote"] == "true")
-      N.WhyNot = "its iceccd takes no jobs of others: it runs with --no-remote";
+      // The scheduler tells no more.
+      N.WhyNot = "its iceccd takes no jobs of others: --no-remote, or it isn't "
+                 "root and has no CAP_SYS_CHROOT; see its log";
     else if (N.Slots == 0)
       N.WhyNot = "its iceccd has no slots: it runs with -m 0";
     else if (std::find(Platforms.begin(), Platforms.end(),
@@ -217,7 +253,7 @@ void Cluster::handle(const Msg &M) {
       N.WhyNot =
           "its platform is " + dtlto::quote(Values["Platform"]) +
           ", and there is a compiler for " + Others +
-          " only; ICECC_VERSION or dtlto-codegen-static-PLATFORM can add "
+          " only; DTLTO_ICECC_VERSION or dtlto-codegen-static-PLATFORM can add "
           "others";
     }
   } else if (M.type == M_MON_JOB_BEGIN) {
@@ -249,21 +285,37 @@ bool Cluster::report(std::chrono::milliseconds Limit,
                      const std::string &Compiler,
                      std::vector<sdk::Worker> &Found, std::string &Error) {
   Clock::time_point End = Clock::now() + Limit;
+  Clock::time_point Early = std::min(End, Clock::now() + StatusLimit);
   std::unique_lock<std::mutex> Lock(Mutex);
-  if (!GotAll.wait_until(Lock, End, [&] { return HasAll; })) {
-    std::string Where = Scheduler.empty()
-                            ? "on the local network" +
-                                  (NetName.empty() ? "" : " " + quote(NetName))
-                            : "at " + quote(Scheduler);
-    Error = "no icecream scheduler with a node answered " + Where + " within " +
-            std::to_string(Limit.count()) +
-            " ms; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
+  auto IsDecided = [&] { return HasAll || !Problem.empty(); };
+  // A scheduler that has let in another client just now looks at us when
+  // something happens.
+  while (!IsDecided() && Clock::now() < Early) {
+    GotAll.wait_until(Lock, std::min(Early, Clock::now() + 500ms), IsDecided);
+    if (!IsDecided())
+      wakeScheduler(SchedulerAt);
+  }
+  if (!HasAll) {
+    Error = Problem;
+    if (Error.empty() && !Scheduler.empty() && !IsResolved)
+      Error = "the name of the icecream scheduler, " + quote(Scheduler) +
+              ", has not been resolved";
+    else if (Error.empty())
+      Error = "no icecream scheduler with a node answered " +
+              (Scheduler.empty() ? "on the local network"
+                                 : "at " + quote(Scheduler));
+    if (Problem.empty())
+      Error += " within " +
+               std::to_string(std::min(Limit, StatusLimit).count()) +
+               " ms; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
     return false;
   }
   sockaddr_in At = SchedulerAt;
   Lock.unlock();
   std::vector<NodeJobs> AllJobs =
       askForNodes(At, std::min(End, Clock::now() + MaxText), Stop);
+  std::vector<std::string> Unreachable = probe(
+      AllJobs, std::min(ProbeLimit, std::max(End - Clock::now(), 0ns)), Stop);
   Lock.lock();
   for (const auto &[Id, TheNode] : Nodes) {
     sdk::Worker R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
@@ -276,8 +328,17 @@ bool Cluster::report(std::chrono::milliseconds Limit,
       return J.Name == N.Name && J.Address == N.Address;
     };
     // Nothing keeps nodes from having the same name.
-    if (std::count_if(AllJobs.begin(), AllJobs.end(), Is) == 1)
-      R.Busy = std::find_if(AllJobs.begin(), AllJobs.end(), Is)->Jobs;
+    if (std::count_if(AllJobs.begin(), AllJobs.end(), Is) == 1) {
+      auto It = std::find_if(AllJobs.begin(), AllJobs.end(), Is);
+      R.Busy = It->Jobs;
+      const std::string &Why = Unreachable[size_t(It - AllJobs.begin())];
+      if (TheNode.usable() && !Why.empty()) {
+        R.State = DTLTO_WORKER_OUT;
+        R.Why = It->Address + ":" + std::to_string(It->Port) +
+                " cannot be reached from this machine: " + Why;
+        R.Compiler = "";
+      }
+    }
     Found.push_back(std::move(R));
   }
   std::stable_sort(Found.begin(), Found.end(),

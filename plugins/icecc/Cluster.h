@@ -43,10 +43,10 @@ public:
   };
   Numbers numbers();
   /// All nodes, by name; those that take none of our jobs with the reason.
-  /// \p Compiler is what the others compile with. Waits for the scheduler, for
-  /// at most \p Limit, and then a little for what only its text port
-  /// tells: how many jobs a node has. False, with one line in \p Error, if
-  /// there is none.
+  /// \p Compiler is what the others compile with. Waits for the scheduler, and
+  /// for what only its text port tells: how many jobs a node has, and its port,
+  /// which is tried; for at most \p Limit. False, with one line in \p Error, if
+  /// there is no scheduler.
   bool report(std::chrono::milliseconds Limit, const std::string &Compiler,
               std::vector<sdk::Worker> &Nodes, std::string &Error);
   /// The name of the node at an address, or the address if that isn't known.
@@ -57,12 +57,12 @@ public:
 
 private:
   void run();
-  std::unique_ptr<Channel> findScheduler();
+  std::unique_ptr<Channel> findScheduler(std::string &Why);
   std::unique_ptr<Channel> discover(int Seconds);
   bool beginLogin();
   void changed();
 
-  const std::string Scheduler, NetName;
+  const std::string Scheduler, SchedulerFrom, NetName;
   const std::vector<std::string> Platforms;
   Interrupt Stop;
 
@@ -80,6 +80,8 @@ private:
   bool LoggingIn = false; // and the scheduler hasn't answered
   bool Connected = false;
   bool HasAll = false; // the scheduler has told of all nodes that it knew of
+  bool IsResolved = false; // Scheduler's name
+  std::string Problem;     // why there is no connection to a scheduler
   sockaddr_in SchedulerAt = {};   // where it was found; AF_INET, if it was
   std::condition_variable GotAll; // or the scheduler is lost
   std::map<uint32_t, Node> Nodes; // by the scheduler's number

@@ -16,8 +16,12 @@
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// As icecc has them.
-static constexpr Clock::duration ConnectLimit = 10s;
+// The system asks three times in that time.
+static constexpr Clock::duration ConnectLimit = 5s;
+// A node that hasn't accepted the connection by then counts as unreachable, even
+// if the job is cancelled.
+static constexpr Clock::duration MaxConnect = 2s;
+// As icecc has it.
 static constexpr Clock::duration VerifyLimit = 60s;
 // To send an environment. After 120 s the scheduler takes the node for broken
 // and removes it, and all that it does for others ends.
@@ -229,6 +233,7 @@ RemoteResult dtlto::icecc::forAll(size_t N, const Outcome &O) {
     Copy.Text = O.Text;
     Copy.TookTooLong = O.TookTooLong;
     Copy.WasWrong = O.WasWrong;
+    Copy.Unreachable = O.Unreachable;
     R.Jobs.push_back(std::move(Copy));
   }
   return R;
@@ -282,10 +287,16 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   };
   J.Report(DTLTO_STATE_SENDING);
   std::string Error;
+  Clock::time_point Began = Clock::now();
   auto Conn =
       Channel::connect(J.Host, J.Port, ConnectLimit, I, Error, std::move(S));
-  if (!Conn)
-    return forAll(N, nodeFailed(Error));
+  if (!Conn) {
+    Outcome O = nodeFailed(Error);
+    O.Unreachable = !I.raised() || Clock::now() - Began >= MaxConnect;
+    if (O.Unreachable && I.raised())
+      O.Text = Node + ": no answer";
+    return forAll(N, O);
+  }
   Conn->setPause(J.TransferLimit);
 
   if (!J.HasEnvironment && Table.mustSend(Node, I)) {

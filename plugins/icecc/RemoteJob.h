@@ -42,6 +42,8 @@ struct Outcome {
   bool TookTooLong = false;
   /// NodeFailed: what came is no good object of this job.
   bool WasWrong = false;
+  /// NodeFailed: no connection could be made.
+  bool Unreachable = false;
 };
 
 /// One of the jobs that a grant is for.

@@ -8,7 +8,10 @@
 #include "SchedulerText.h"
 #include "Text.h"
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
+#include <cstring>
+#include <deque>
 #include <icecc/comm.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -42,7 +45,10 @@ static bool parseNode(std::string_view Line, NodeJobs &Node) {
     return false;
   std::string_view Address = Line.substr(Open + 2, Close - Open - 2);
   Node.Name = Line.substr(0, Open);
-  Node.Address = Address.substr(0, Address.rfind(':'));
+  size_t Colon = Address.rfind(':');
+  Node.Address = Address.substr(0, Colon);
+  if (Colon != std::string_view::npos)
+    dtlto::parseNumber(Address.substr(Colon + 1), 1, 65535, Node.Port);
   return true;
 }
 
@@ -62,6 +68,8 @@ std::vector<NodeJobs> dtlto::icecc::nodesFromText(std::string_view Answer) {
 namespace {
 struct Descriptor {
   int Fd;
+  explicit Descriptor(int Fd) : Fd(Fd) {}
+  Descriptor(const Descriptor &) = delete;
   ~Descriptor() {
     if (Fd >= 0)
       ::close(Fd);
@@ -77,6 +85,65 @@ static void wake(int Datagrams, const sockaddr_in &Scheduler) {
   (void)!::sendto(Datagrams, &Question, 1, MSG_DONTWAIT,
                   reinterpret_cast<const sockaddr *>(&Scheduler),
                   sizeof(Scheduler));
+}
+
+void dtlto::icecc::wakeScheduler(const sockaddr_in &Scheduler) {
+  Descriptor Datagrams{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (Scheduler.sin_family == AF_INET && Datagrams.Fd >= 0)
+    wake(Datagrams.Fd, Scheduler);
+}
+
+std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
+                                             Clock::duration Limit,
+                                             const Interrupt &I) {
+  std::vector<std::string> Why(Nodes.size());
+  std::deque<Descriptor> Sockets;
+  std::vector<pollfd> Fds(Nodes.size() + 1, {-1, POLLOUT, 0});
+  Fds.back() = {I.fd(), POLLIN, 0};
+  size_t NumOpen = 0;
+  for (size_t N = 0; N != Nodes.size(); ++N) {
+    sockaddr_in At = {};
+    At.sin_family = AF_INET;
+    At.sin_port = htons(uint16_t(Nodes[N].Port));
+    if (Nodes[N].Port == 0 ||
+        ::inet_pton(AF_INET, Nodes[N].Address.c_str(), &At.sin_addr) != 1)
+      continue;
+    int Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (Fd < 0)
+      break;
+    Sockets.emplace_back(Fd);
+    if (::connect(Fd, reinterpret_cast<sockaddr *>(&At), sizeof(At)) == 0)
+      continue;
+    if (errno != EINPROGRESS) {
+      Why[N] = std::strerror(errno);
+      continue;
+    }
+    Fds[N].fd = Fd;
+    ++NumOpen;
+  }
+  const Clock::time_point End = Clock::now() + Limit;
+  while (NumOpen != 0 && !I.raised()) {
+    auto Left =
+        std::chrono::ceil<std::chrono::milliseconds>(End - Clock::now());
+    if (Left.count() <= 0)
+      break;
+    ::poll(Fds.data(), Fds.size(), static_cast<int>(Left.count()));
+    for (size_t N = 0; N != Nodes.size(); ++N) {
+      if (Fds[N].fd < 0 || Fds[N].revents == 0)
+        continue;
+      int Code = 0;
+      socklen_t Size = sizeof(Code);
+      ::getsockopt(Fds[N].fd, SOL_SOCKET, SO_ERROR, &Code, &Size);
+      if (Code != 0)
+        Why[N] = std::strerror(Code);
+      Fds[N].fd = -1;
+      --NumOpen;
+    }
+  }
+  for (size_t N = 0; N != Nodes.size() && !I.raised(); ++N)
+    if (Fds[N].fd >= 0)
+      Why[N] = std::strerror(ETIMEDOUT);
+  return Why;
 }
 
 std::vector<NodeJobs> dtlto::icecc::askForNodes(const sockaddr_in &Scheduler,

@@ -29,11 +29,20 @@ namespace dtlto::icecc {
 
 struct NodeJobs {
   std::string Name, Address; // as the scheduler tells monitors
-  uint32_t Jobs;
+  uint32_t Jobs = 0, Port = 0;
 };
 
 /// The nodes in an answer to `listcs`; other lines are left out.
 std::vector<NodeJobs> nodesFromText(std::string_view Answer);
+
+/// Lets the scheduler at \p Scheduler look whether clients wait; for AF_INET.
+void wakeScheduler(const sockaddr_in &Scheduler);
+
+/// Tries to connect to each of \p Nodes, to all at once, for at most \p Limit.
+/// Returns for each why that failed; empty: it didn't, or \p I was raised, or
+/// this machine has no room for the connection.
+std::vector<std::string> probe(const std::vector<NodeJobs> &Nodes,
+                               Clock::duration Limit, const Interrupt &I);
 
 /// Asks the scheduler at \p Scheduler, which is where it speaks icecream's
 /// protocol, for its nodes. Waits until it answers, or \p I is raised. None if

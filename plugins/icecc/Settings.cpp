@@ -7,6 +7,7 @@
 
 #include "Settings.h"
 #include "Batch.h"
+#include "System.h"
 #include "Text.h"
 #include <strings.h>
 
@@ -70,8 +71,8 @@ static bool readArgument(std::string_view Arg, Settings &S,
   return false;
 }
 
-/// ICECC_VERSION is [platform:]file[=prefix],... as icecc(1) says. A prefix
-/// names a cross compiler, which the worker is none of.
+/// DTLTO_ICECC_VERSION is [platform:]file[=prefix],..., as icecc(1) says of
+/// ICECC_VERSION. A prefix names a cross compiler, which no worker is.
 static bool readVersion(std::string_view Text, Settings &S,
                         std::string &Error) {
   while (!Text.empty()) {
@@ -81,7 +82,7 @@ static bool readVersion(std::string_view Text, Settings &S,
     if (Item.empty())
       continue;
     if (Item.find('=') != std::string_view::npos) {
-      S.Notes.push_back("$ICECC_VERSION: " + quote(Item) +
+      S.Notes.push_back("$DTLTO_ICECC_VERSION: " + quote(Item) +
                         " is for a cross compiler and not used");
       continue;
     }
@@ -94,7 +95,7 @@ static bool readVersion(std::string_view Text, Settings &S,
     E.File = Item;
     for (const auto &Other : S.Environments)
       if (Other.Platform == E.Platform) {
-        Error = "$ICECC_VERSION has two environments for one platform: " +
+        Error = "$DTLTO_ICECC_VERSION has two environments for one platform: " +
                 quote(Other.File) + " and " + quote(E.File);
         return false;
       }
@@ -103,10 +104,61 @@ static bool readVersion(std::string_view Text, Settings &S,
   return true;
 }
 
+std::vector<std::string> dtlto::icecc::daemonConfigFiles() {
+  return {"/etc/sysconfig/icecream", "/etc/conf.d/icecream",
+          "/etc/icecc/icecc.conf", "/etc/default/icecc"};
+}
+
+/// The value of a shell's assignment, from the character behind its `=` on;
+/// empty if only a shell could tell.
+static std::string_view shellValue(std::string_view Text) {
+  char Quote = Text.empty() ? 0 : Text[0];
+  bool IsQuoted = Quote == '"' || Quote == '\'';
+  if (IsQuoted)
+    Text.remove_prefix(1);
+  size_t End = Text.find_first_of(IsQuoted ? std::string_view(&Quote, 1)
+                                           : std::string_view(" \t\r;#"));
+  Text = Text.substr(0, End);
+  return Text.find_first_of("$`\\") == std::string_view::npos ? Text : "";
+}
+
+/// Finds the scheduler that the local iceccd is configured to use.
+static void readDaemonConfig(const std::vector<std::string> &Files,
+                             Settings &S) {
+  static constexpr size_t MaxSize = 1 << 20;
+  std::string Host, HostFile, NetName;
+  for (const std::string &File : Files) {
+    std::string Text;
+    if (dtlto::os::readFile(File, MaxSize, Text) != 0)
+      continue;
+    for (std::string_view Rest = Text; !Rest.empty();) {
+      std::string_view Line = Rest.substr(0, Rest.find('\n'));
+      Rest.remove_prefix(std::min(Line.size() + 1, Rest.size()));
+      Line.remove_prefix(std::min(Line.find_first_not_of(" \t"), Line.size()));
+      if (Line.substr(0, 7) == "export ")
+        Line.remove_prefix(7);
+      size_t Equals = std::min(Line.find('='), Line.size());
+      std::string_view Name = Line.substr(0, Equals);
+      std::string_view Value =
+          shellValue(Line.substr(std::min(Equals + 1, Line.size())));
+      if (Name == "ICECC_SCHEDULER_HOST" || Name == "ICECREAM_SCHEDULER_HOST") {
+        Host = Value;
+        HostFile = File;
+      } else if (Name == "ICECC_NETNAME" || Name == "ICECREAM_NETNAME") {
+        NetName = Value;
+      }
+    }
+  }
+  S.NetName = NetName;
+  S.Scheduler = Host;
+  S.SchedulerFrom = HostFile;
+}
+
 bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
                                 const GetEnv &Env,
                                 const std::string &PluginFolder, Settings &S,
-                                std::string &Error) {
+                                std::string &Error,
+                                const std::vector<std::string> &DaemonConfig) {
   S = Settings();
   auto Value = [&](const char *Name) -> std::string {
     const char *Text = Env(Name);
@@ -130,13 +182,26 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
     S.Daemons.push_back("127.0.0.1:10245");
   }
   S.LocalNodes = Env("ICECC_TEST_REMOTEBUILD") != nullptr;
-  S.Scheduler = Value("ICECC_SCHEDULER");
-  if (S.Scheduler.empty())
-    S.Scheduler = Value("USE_SCHEDULER");
+  for (const char *Name : {"USE_SCHEDULER", "ICECC_SCHEDULER"})
+    if (std::string Host = Value(Name); !Host.empty()) {
+      S.Scheduler = Host;
+      S.SchedulerFrom = std::string("$") + Name;
+    }
+  if (S.Scheduler.empty() && S.NetName.empty())
+    readDaemonConfig(DaemonConfig, S);
   S.PreferredHost = Value("ICECC_PREFERRED_HOST");
   S.LogFile = Value("ICECC_LOGFILE");
-  if (!readVersion(Value("ICECC_VERSION"), S, Error))
+  if (!readVersion(Value("DTLTO_ICECC_VERSION"), S, Error))
     return false;
+  // It names a compiler's environment, which has no worker. Setting ours, even
+  // to nothing, says that the user knows.
+  if (!Value("ICECC_VERSION").empty() && !Env("DTLTO_ICECC_VERSION"))
+    S.Notes.push_back(
+        "$ICECC_VERSION is for compiles; links don't use it, but the worker "
+        "of this plugin, or $DTLTO_ICECC_VERSION");
+  std::string Use = Value("ICECC");
+  S.Off = strcasecmp(Use.c_str(), "no") == 0 ||
+          strcasecmp(Use.c_str(), "disable") == 0;
 
   std::string Level = Value("ICECC_DEBUG");
   if (!Level.empty()) {

@@ -37,8 +37,8 @@ struct Settings {
   /// transfer-timeout=SECONDS: how long a transfer to or from a node may pause,
   /// and what it may take beside the time for its bytes.
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
-  /// netname=NAME: the network of the scheduler that is looked for, if
-  /// ICECC_SCHEDULER doesn't name one.
+  /// netname=NAME, or what the local iceccd's configuration says: the network
+  /// whose scheduler is searched for if Scheduler is empty.
   std::string NetName;
 
   /// Where an iceccd may listen, in the order in which icecc tries them; a
@@ -46,10 +46,15 @@ struct Settings {
   std::vector<std::string> Daemons;
   /// ICECC_TEST_REMOTEBUILD: nodes at 127.0.0.1 are nodes as others.
   bool LocalNodes = false;
-  /// ICECC_SCHEDULER or USE_SCHEDULER: HOST or HOST:PORT.
+  /// ICECC_SCHEDULER, USE_SCHEDULER or, without netname=, what the local
+  /// iceccd's configuration says: HOST or HOST:PORT.
   std::string Scheduler;
+  std::string SchedulerFrom; // the variable or file that names it
+  /// ICECC=no or ICECC=disable: nothing is distributed.
+  bool Off = false;
   std::string PreferredHost; // ICECC_PREFERRED_HOST
-  /// ICECC_VERSION: environments to use instead of one with Worker.
+  /// DTLTO_ICECC_VERSION: environments to use instead of one with Worker.
+  /// ICECC_VERSION, which names a compiler's environment, isn't used.
   struct EnvironmentFile {
     std::string Platform; // empty: this machine's
     std::string File;
@@ -66,11 +71,18 @@ struct Settings {
 /// Looks a variable up, as getenv does.
 using GetEnv = std::function<const char *(const char *)>;
 
-/// Reads everything; \p PluginFolder is where the plugin's file is. False, with
-/// one line in \p Error, if an argument or a variable can't be read.
+/// The files that configure an iceccd on the known systems. A later one
+/// overrides those before it.
+std::vector<std::string> daemonConfigFiles();
+
+/// Reads everything; \p PluginFolder is where the plugin's file is, and
+/// \p DaemonConfig are files of lines NAME=VALUE, as of daemonConfigFiles().
+/// False, with one line in \p Error, if an argument or a variable can't be
+/// read.
 bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
                   const std::string &PluginFolder, Settings &S,
-                  std::string &Error);
+                  std::string &Error,
+                  const std::vector<std::string> &DaemonConfig = {});
 
 } // namespace dtlto::icecc
 

@@ -20,9 +20,9 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   return {"worker=/opt/"
           "w\njobs=7\nbatch=9\ngrant-timeout=3\ntransfer-timeout=86400\n"
           "netname=a b",
-          "$ICECC_VERSION=x86_64:/a.tar.gz,/b.tar,arm:/c=arm-gcc\n"
+          "$DTLTO_ICECC_VERSION=x86_64:/a.tar.gz,/b.tar,arm:/c=arm-gcc\n"
           "$ICECC_DEBUG=info\n$HOME=/h\n$ICECC_SCHEDULER=host:1",
-          "$ICECC_VERSION=/a,/b\n$XDG_CACHE_HOME=/x",
+          "$DTLTO_ICECC_VERSION=/a,/b\n$XDG_CACHE_HOME=/x",
           "$ICECC_TEST_SOCKET=/s\n$DTLTO_WORKER=/w\njobs=0",
           "job=4",
           "transfer-timeout=-1",
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   size_t NumCross = S.Notes.size();
   for (const Settings::EnvironmentFile &E : S.Environments)
     Version += (Version.empty() ? "" : ",") + E.Platform + ":" + E.File;
-  Again.Variables["ICECC_VERSION"] = Version;
+  Again.Variables["DTLTO_ICECC_VERSION"] = Version;
   Settings Same;
   check(read(Again, Same, Error));
   check(Same.Worker == S.Worker && Same.MaxJobs == S.MaxJobs &&

@@ -21,7 +21,7 @@ void ClientLinkTest::SetUp() {
   ASSERT_NE(nullptr, mkdtemp(Name.data()));
   Folder = Name;
   Cluster = std::make_unique<MockCluster>(Folder);
-  for (const char *Variable : {"ICECC_VERSION", "ICECC_PREFERRED_HOST",
+  for (const char *Variable : {"DTLTO_ICECC_VERSION", "ICECC_PREFERRED_HOST",
                                "ICECC_DEBUG", "ICECC_LOGFILE", "USE_SCHEDULER"})
     unsetenv(Variable);
   setenv("ICECC_TEST_SOCKET", Cluster->socket().c_str(), 1);
@@ -31,7 +31,7 @@ void ClientLinkTest::SetUp() {
   // Nothing here runs it.
   std::string Worker = Folder + "/worker.tar.gz";
   std::ofstream(Worker) << "the environment";
-  setenv("ICECC_VERSION", Worker.c_str(), 1);
+  setenv("DTLTO_ICECC_VERSION", Worker.c_str(), 1);
 
   Host.size = sizeof(Host);
   Host.abi_major = DTLTO_ABI_MAJOR;

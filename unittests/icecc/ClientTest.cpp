@@ -19,6 +19,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <set>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
 #include <tuple>
@@ -358,6 +359,80 @@ TEST_F(ClientTest, NodeThatIsCutOffIsNoSlowNode) {
   Cluster->expect({Behaviour::Close, Behaviour::Close, Behaviour::Close});
   EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile("a", "module.o").Status);
   EXPECT_EQ("a", compile("a", "module.o").Object);
+}
+
+// A node that can't be connected to is tried twice, and then costs no more than
+// another request.
+TEST_F(ClientTest, NodeThatCannotBeReached) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  Cluster->setNumDead(2);
+  EXPECT_EQ(DTLTO_OK, compile().Status); // its third try
+  EXPECT_TRUE(logged(DTLTO_LOG_WARNING,
+                     "node 127.0.0.1:1 cannot be reached from this machine"));
+  // More grants than a job has tries.
+  Cluster->setNumDead(5);
+  Done D = compile();
+  EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  EXPECT_EQ(1u + 3 + 6, Cluster->seen().Requests);
+  EXPECT_EQ(3u, Cluster->seen().Jobs);
+  EXPECT_EQ(0u, Cluster->seen().Blacklisted);
+  EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING));
+}
+
+// The only node is never left out.
+TEST_F(ClientTest, OnlyNodeThatCannotBeReached) {
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->setNumDead(3);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_EQ(3u, Cluster->seen().Requests);
+  EXPECT_EQ(1u, numLogged(DTLTO_LOG_WARNING));
+}
+
+// It is told of at the end if there was no second try.
+TEST_F(ClientTest, NodeThatCouldNotBeReachedOnce) {
+  ASSERT_EQ(DTLTO_OK, open());
+  Cluster->setNumDead(1);
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  EXPECT_EQ(0u, numLogged(DTLTO_LOG_WARNING));
+  close();
+  EXPECT_TRUE(logged(DTLTO_LOG_WARNING, "node 127.0.0.1:1 cannot be reached"));
+}
+
+// ICECC=no: as icecc, without a daemon.
+TEST_F(ClientTest, NothingIsDistributed) {
+  setenv("ICECC", "no", 1);
+  Cluster->stopDaemon();
+  EXPECT_EQ(DTLTO_OK, open());
+  unsetenv("ICECC");
+  Done D = compile();
+  EXPECT_EQ(DTLTO_OK, D.Status);
+  EXPECT_EQ("made here", D.Object);
+  EXPECT_EQ(0u, Cluster->seen().Requests);
+  EXPECT_EQ(2u, load().slots);
+  EXPECT_EQ(0u, numLogged(DTLTO_LOG_NOTE) + numLogged(DTLTO_LOG_WARNING));
+}
+
+// A lack of descriptors that has gone doesn't slow a link down for ever.
+TEST_F(ClientTest, MoreJobsAfterALackOfDescriptors) {
+  ASSERT_EQ(DTLTO_OK, open());
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  rlimit Old;
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &Old));
+  rlimit None = {3, Old.rlim_max};
+  ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &None));
+  int32_t Status = compile().Status;
+  ASSERT_EQ(0, ::setrlimit(RLIMIT_NOFILE, &Old));
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Status);
+  // Now one at a time.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  Cluster->expect({Behaviour::Silent, Behaviour::Silent});
+  unsigned Before = Cluster->seen().Jobs;
+  uint64_t One = submit("one"), Two = submit("two");
+  EXPECT_TRUE(Cluster->waitForJobs(Before + 2));
+  cancel(One);
+  cancel(Two);
 }
 
 TEST_F(ClientTest, NodeThatCannotRunTheWorker) {

@@ -7,6 +7,7 @@
 
 #include "Cluster.h"
 #include "MockIcecream.h"
+#include "SchedulerText.h"
 #include "gtest/gtest.h"
 #include <future>
 #include <poll.h>
@@ -153,6 +154,45 @@ TEST_F(ClusterTest, AScheduler) {
   EXPECT_TRUE(waitFor([&] { return !C->numbers().Known; }));
   EXPECT_EQ(0u, C->numbers().Slots);
   C->stop();
+}
+
+// Whoever asks for the status hears at once why there is none.
+TEST_F(ClusterTest, WhyThereIsNoReport) {
+  Settings S = settings("127.0.0.1:1");
+  S.SchedulerFrom = "$ICECC_SCHEDULER";
+  std::vector<std::pair<std::string, std::string>> Cases = {
+      {"127.0.0.1:1", "Connection refused"},
+      {"127.0.0.1:x", "expected HOST or HOST:PORT"},
+      {"nonexistent.invalid", "the icecream scheduler 'nonexistent.invalid'"}};
+  for (const auto &[Scheduler, Why] : Cases) {
+    S.Scheduler = Scheduler;
+    auto C = std::make_shared<Cluster>(S, std::vector<std::string>{"x86_64"});
+    C->start([] {});
+    std::vector<dtlto::sdk::Worker> Nodes;
+    std::string Error;
+    Clock::time_point Began = Clock::now();
+    EXPECT_FALSE(C->report(std::chrono::seconds(60), "", Nodes, Error));
+    EXPECT_LT(Clock::now() - Began, std::chrono::seconds(20));
+    EXPECT_NE(std::string::npos, Error.find(Why)) << Error;
+    EXPECT_NE(std::string::npos, Error.find("as $ICECC_SCHEDULER says"))
+        << Error;
+    C->stop();
+  }
+}
+
+TEST_F(ClusterTest, Probe) {
+  MockServer Node("", [](MsgChannel &) {});
+  std::vector<NodeJobs> Nodes(4);
+  for (NodeJobs &N : Nodes)
+    N.Address = "127.0.0.1";
+  Nodes[0].Port = 1;
+  Nodes[1].Port = Node.port();
+  Nodes[2].Address = "a name";
+  Nodes[2].Port = 1;
+  Interrupt I;
+  // The last one's port isn't known.
+  EXPECT_EQ((std::vector<std::string>{"Connection refused", "", "", ""}),
+            probe(Nodes, std::chrono::seconds(30), I));
 }
 
 TEST_F(ClusterTest, StaysUntilItsLoginIsAnswered) {

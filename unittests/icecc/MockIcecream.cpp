@@ -119,9 +119,14 @@ void MockCluster::serveClient(MsgChannel &C) {
         --NumFails;
         How = Grants::Hangup;
       }
+      unsigned Port = Node->port();
+      if (How == Grants::Nodes && NumDead) {
+        --NumDead;
+        Port = 1;
+      }
       if (How == Grants::Nodes)
-        C.send_msg(UseCSMsg("x86_64", "127.0.0.1", Node->port(), Id,
-                            HasEnvironment, Request.client_id, 0));
+        C.send_msg(UseCSMsg("x86_64", "127.0.0.1", Port, Id, HasEnvironment,
+                            Request.client_id, 0));
       else if (How == Grants::Here)
         C.send_msg(UseCSMsg("x86_64", "127.0.0.1", 0, Id, true, 1, 0));
       else if (How == Grants::HereByNoCS)

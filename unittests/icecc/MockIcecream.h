@@ -68,6 +68,11 @@ public:
   bool HasEnvironment = false; // what the scheduler thinks
   bool Verifies = true;
   unsigned NumFails = 0; // grants that are answered by Hangup first
+  /// So many of the next grants are of a node that takes no connections.
+  void setNumDead(unsigned N) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    NumDead = N;
+  }
 
   std::string socket() const { return Socket; }
   /// The same while jobs run, for what is asked for from now on.
@@ -107,7 +112,7 @@ private:
   mutable std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
   Seen S;
-  unsigned NextJob = 0;
+  unsigned NextJob = 0, NumDead = 0;
   std::vector<Behaviour> Next, NextOfBatches;
   std::unique_ptr<MockServer> Daemon, Node;
 };

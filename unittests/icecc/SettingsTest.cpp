@@ -7,6 +7,8 @@
 
 #include "Settings.h"
 #include "gtest/gtest.h"
+#include <cstdio>
+#include <fstream>
 #include <map>
 
 using namespace dtlto::icecc;
@@ -25,10 +27,11 @@ protected:
           auto It = Env.find(Name);
           return It == Env.end() ? nullptr : It->second.c_str();
         },
-        "/plugins", S, Error);
+        "/plugins", S, Error, DaemonConfig);
   }
 
   std::map<std::string, std::string> Env;
+  std::vector<std::string> DaemonConfig;
   Settings S;
   std::string Error;
 };
@@ -104,6 +107,61 @@ TEST_F(SettingsTest, Scheduler) {
   Env["ICECC_SCHEDULER"] = "a:1";
   ASSERT_TRUE(read({}));
   EXPECT_EQ("a:1", S.Scheduler);
+  EXPECT_EQ("$ICECC_SCHEDULER", S.SchedulerFrom);
+}
+
+// The files from which an iceccd is started name the scheduler.
+TEST_F(SettingsTest, DaemonConfig) {
+  std::string First = testing::TempDir() + "icecc-settings-test-1";
+  std::string Last = testing::TempDir() + "icecc-settings-test-2";
+  DaemonConfig = {First, Last, "/nonexistent"};
+  std::ofstream(First) << "# ICECC_NETNAME=\"no\"\n"
+                          "ICECC_NETNAME=\"farm 1\" # ours\n"
+                          "  export ICECC_SCHEDULER_HOST='one:1'\n"
+                          "ICECC_SCHEDULER=x\nICECC_NETNAME_2=y";
+  std::ofstream(Last) << "";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("farm 1", S.NetName);
+  EXPECT_EQ("one:1", S.Scheduler);
+  EXPECT_EQ(First, S.SchedulerFrom);
+  // A later file overrides it, and only a shell knows what a $ means.
+  std::ofstream(Last) << "ICECREAM_SCHEDULER_HOST=two# other\r\n"
+                         "ICECREAM_NETNAME=$(hostname)\n";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("", S.NetName);
+  EXPECT_EQ("two", S.Scheduler);
+  EXPECT_EQ(Last, S.SchedulerFrom);
+  // What the user says counts alone.
+  ASSERT_TRUE(read({"netname=mine"}));
+  EXPECT_EQ("mine", S.NetName);
+  EXPECT_EQ("", S.Scheduler);
+  Env["ICECC_SCHEDULER"] = "three";
+  ASSERT_TRUE(read({}));
+  EXPECT_EQ("", S.NetName);
+  EXPECT_EQ("three", S.Scheduler);
+  std::remove(First.c_str());
+  std::remove(Last.c_str());
+}
+
+TEST_F(SettingsTest, Off) {
+  for (auto [Text, Off] : std::map<const char *, bool>{
+           {"", false}, {"yes", false}, {"no", true}, {"Disable", true}}) {
+    Env["ICECC"] = Text;
+    ASSERT_TRUE(read({}));
+    EXPECT_EQ(Off, S.Off) << Text;
+  }
+}
+
+// The environment of a user's compiles has no worker.
+TEST_F(SettingsTest, VersionOfCompiles) {
+  Env["ICECC_VERSION"] = "/clang.tar.gz";
+  ASSERT_TRUE(read({}));
+  EXPECT_TRUE(S.Environments.empty());
+  ASSERT_EQ(1u, S.Notes.size());
+  EXPECT_NE(std::string::npos, S.Notes[0].find("$ICECC_VERSION"));
+  Env["DTLTO_ICECC_VERSION"] = "";
+  ASSERT_TRUE(read({}));
+  EXPECT_TRUE(S.Notes.empty());
 }
 
 TEST_F(SettingsTest, Level) {
@@ -120,7 +178,7 @@ TEST_F(SettingsTest, Level) {
 }
 
 TEST_F(SettingsTest, Version) {
-  Env["ICECC_VERSION"] = "a.tar.gz,,aarch64:/b:c.tar,x.tar=arm-gcc";
+  Env["DTLTO_ICECC_VERSION"] = "a.tar.gz,,aarch64:/b:c.tar,x.tar=arm-gcc";
   ASSERT_TRUE(read({}));
   ASSERT_EQ(2u, S.Environments.size());
   EXPECT_EQ("", S.Environments[0].Platform);
@@ -129,6 +187,6 @@ TEST_F(SettingsTest, Version) {
   EXPECT_EQ("/b:c.tar", S.Environments[1].File);
   ASSERT_EQ(1u, S.Notes.size());
   EXPECT_NE(std::string::npos, S.Notes[0].find("x.tar=arm-gcc"));
-  Env["ICECC_VERSION"] = "a.tar,b.tar";
+  Env["DTLTO_ICECC_VERSION"] = "a.tar,b.tar";
   EXPECT_FALSE(read({}));
 }

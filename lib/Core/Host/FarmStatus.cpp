@@ -117,8 +117,11 @@ bool Asker::askWorkers() {
     if (E.Kind == Event::WorkerTold)
       Workers.push_back(std::move(*E.Told));
     if (E.Kind == Event::StatusTold && E.Status != DTLTO_OK)
-      S.Problems.push_back("its farm can't be asked (error " +
-                           std::to_string(E.Status) + ")");
+      // A plugin has said why, in a message.
+      S.Problems.push_back("its farm cannot be asked" +
+                           (E.Status == DTLTO_ERROR_INFRASTRUCTURE
+                                ? ""
+                                : " (error " + std::to_string(E.Status) + ")"));
     CanTell &= E.Kind != Event::NoStatus;
     return E.Kind == Event::StatusTold || E.Kind == Event::NoStatus;
   });

@@ -167,7 +167,7 @@ class Run:
             if how == "failure":
                 env["DTLTO_WORKER"] = str(workers / "failing")
             else:
-                env["ICECC_VERSION"] = str(workers / (how + ".tar.gz"))
+                env["DTLTO_ICECC_VERSION"] = str(workers / (how + ".tar.gz"))
         return env
 
     @staticmethod
