@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Split/ModulePart.h"
+#include "Modules.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/LLVMContext.h"
@@ -25,7 +26,10 @@ namespace {
 
 class ModulePartTest : public testing::Test {
 protected:
-  void parse(const std::string &IR) {
+  void parse(std::string IR) {
+    test::initializeTargets(); // module assembly is assembled
+    if (IR.find("target triple") == std::string::npos)
+      IR = "target triple = \"x86_64-unknown-linux-gnu\"\n" + IR;
     SMDiagnostic Error;
     M = parseAssemblyString(IR, Error, Context);
     ASSERT_TRUE(M) << Error.getMessage().str() << " in line "
@@ -44,10 +48,7 @@ protected:
       std::unique_ptr<Module> Copy = CloneModule(*M);
       Partition P(*Copy, NumParts);
       ASSERT_EQ(NumParts, P.numParts());
-      keepPart(
-          *Copy, P, I, "77",
-          [&](StringRef Name) { return OfLink.count(Name.str()); },
-          MayBePreempted);
+      keepPart(*Copy, P, I, "77", MayBePreempted);
       std::string Why;
       raw_string_ostream OS(Why);
       ASSERT_FALSE(verifyModule(*Copy, &OS))
@@ -89,7 +90,6 @@ protected:
 
   LLVMContext Context;
   std::unique_ptr<Module> M;
-  std::set<std::string> OfLink; // locals that nothing else has the name of
   bool MayBePreempted = false;
   std::vector<std::string> Whole;
   std::vector<std::unique_ptr<Module>> Parts;
@@ -166,6 +166,10 @@ TEST_F(ModulePartTest, LocalsThatOthersReferTo) {
       EXPECT_TRUE(V->hasHiddenVisibility());
       EXPECT_TRUE(V->isDSOLocal());
     }
+  // Its own name stays in the symbol table, too.
+  EXPECT_TRUE(together("local", "local.llvm.77"));
+  EXPECT_TRUE(Parts[partOf("local")]->getFunction("local")->hasLocalLinkage());
+  EXPECT_EQ(partOf("local"), partOf("llvm.compiler.used"));
   EXPECT_TRUE(Parts[partOf("odr")]->getNamedValue("odr")->hasWeakODRLinkage());
 }
 
@@ -253,14 +257,16 @@ define ptr @resolver() {
 !0 = !{ptr @owner}
 @owner = global i32 1
 @kept = internal global i32 3
-@place = internal global i32 3, section "place"
-@llvm.used = appending global [1 x ptr] [ptr @kept], section "llvm.metadata"
+@thread = internal thread_local global i32 3
+@place = internal thread_local global i32 3, section "place"
+@llvm.used = appending global [2 x ptr] [ptr @kept, ptr @thread], section "llvm.metadata"
 )" + function("void @m1()", {}, 100) +
         function("void @member() comdat($group)", {}, 100) +
         function("void @base()", {}, 100) + function("void @base2()", {}, 100) +
-        "define void @user1() {\n  store i32 1, ptr @kept\n  ret void\n}\n" +
+        "define void @user1() {\n  store i32 1, ptr @kept\n"
+        "  store i32 1, ptr @thread\n  ret void\n}\n" +
         function("void @m2()", {}, 100) +
-        "define void @user2() {\n  store i32 1, ptr @kept\n"
+        "define void @user2() {\n  store i32 1, ptr @thread\n"
         "  store i32 1, ptr @place\n  ret void\n}\n" +
         function("void @m3()", {}, 100));
   for (unsigned N : {2, 5, 30}) {
@@ -270,11 +276,12 @@ define ptr @resolver() {
     EXPECT_TRUE(together("alias", "base"));
     EXPECT_TRUE(together("ifunc", "resolver"));
     EXPECT_TRUE(together("beside", "owner"));
-    EXPECT_TRUE(together("kept", "user1"));
-    EXPECT_TRUE(together("kept", "user2"));
+    EXPECT_TRUE(together("thread", "user1"));
+    EXPECT_TRUE(together("thread", "user2"));
     EXPECT_TRUE(together("place", "user2"));
-    EXPECT_EQ(1u, In["llvm.used"].size());
-    EXPECT_EQ(partOf("kept"), partOf("llvm.used"));
+    for (const auto &Part : Parts)
+      if (GlobalVariable *V = Part->getGlobalVariable("kept", true))
+        EXPECT_TRUE(Part->getNamedValue("llvm.used") && V->hasInitializer());
   }
 }
 
@@ -305,7 +312,7 @@ TEST_F(ModulePartTest, ProloguesOfSanitizers) {
 TEST_F(ModulePartTest, Assembly) {
   parse(Sink + R"(
 module asm ".globl out"
-module asm "out: call _hidden"
+module asm "out: call hidden"
 module asm "private: ret"
 declare void @private()
 define internal void @hidden() {
@@ -339,7 +346,7 @@ define internal void @named() {
   }
 }
 
-/// Of operands, and of macros' arguments.
+/// Of operands. What puts names together otherwise may name anything.
 TEST_F(ModulePartTest, NamesThatAssemblyPutsTogether) {
   struct {
     std::string Text;
@@ -350,26 +357,129 @@ TEST_F(ModulePartTest, NamesThatAssemblyPutsTogether) {
                {"call \\22f_$0\\22", true},  {"call f_\\5Cn", true},
                {"call \\5Cn\\5C()wo", true}, {"call f_\\5C@", true},
                {"mov $$f_two, $0", true},    {"call ${0:c}", false},
-               {"call \\5Cn", false},        {"call g_$0", false},
+               {"call g_$0", false},         {"call f_${:uid}", false},
                {"call ${0}_three", false},   {"mov $$0x80, $0", false}};
-  for (const auto &C : Cases)
-    for (bool InModule : {false, true}) {
-      parse(Sink + (InModule ? "module asm \"" + C.Text + "\"\n" : "") +
-            "define void @uses() {\n  call void asm sideeffect \"" +
-            (InModule ? "nop" : C.Text) + "\", \"i\"(i32 2)\n  ret void\n}\n" +
+  for (const auto &C : Cases) {
+    parse(Sink + "define void @uses() {\n  call void asm sideeffect \"" +
+          C.Text + "\", \"i\"(i32 2)\n  ret void\n}\n" +
+          function("void @a()", {}, 100) +
+          function("internal void @f_two()", {}, 20) +
+          function("void @b()", {"f_two"}, 100));
+    split(4);
+    EXPECT_EQ(C.IsNamed, together("uses", "f_two")) << C.Text;
+  }
+}
+
+/// Whatever directive defines a symbol of the object alone, what refers to it
+/// is in that object.
+TEST_F(ModulePartTest, SymbolsThatDirectivesDefine) {
+  const std::string Texts[] = {
+      ".lcomm counter, 4",
+      ".local counter\\0A.comm counter, 4, 4",
+      ".data\\0Aplace: .long 0\\0A.set counter, place",
+      ".data\\0Aplace: .long 0\\0A.equ counter, place",
+      ".data\\0Aplace: .long 0\\0Acounter = place",
+      ".weakref counter, other",
+      ".data\\0A.type counter, @object\\0Acounter: .long 0",
+      ".macro define name\\0A.lcomm \\5Cname, 4\\0A.endm\\0Adefine counter",
+      ".irp end, ter, ting\\0A.lcomm coun\\5Cend, 4\\0A.endr",
+      ".irpc end, r\\0A.lcomm counte\\5Cend, 4\\0A.endr",
+      ".altmacro\\0A.macro define end\\0A.lcomm count&end, 4\\0A.endm\\0A"
+      "define er",
+      ".rept 1\\0A.lcomm counter, 4\\0A.endr",
+      ".include \\22counter.s\\22",
+      ".unknown counter"};
+  for (const std::string &Text : Texts)
+    for (bool InModule : {true, false}) {
+      parse(Sink + "@counter = external global i32\n" +
+            (InModule ? "module asm \"" + Text + "\"\n"
+                      : "define void @defines() {\n  call void asm "
+                        "sideeffect \"" +
+                            Text + "\", \"\"()\n  ret void\n}\n") +
             function("void @a()", {}, 100) +
-            function("internal void @f_two()", {}, 20) +
-            function("void @b()", {"f_two"}, 100));
-      split(4);
-      EXPECT_EQ(C.IsNamed ? 1u : 0u, In["f_two"].size()) << C.Text;
-      if (!C.IsNamed)
-        continue;
-      EXPECT_TRUE(together("b", "f_two")) << C.Text;
+            "define void @one() {\n  store i32 1, ptr @counter\n"
+            "  ret void\n}\n" +
+            function("void @b()", {}, 100) +
+            "define void @two() {\n  store i32 2, ptr @counter\n"
+            "  ret void\n}\n" +
+            function("void @c()", {}, 100));
+      split(8);
+      EXPECT_TRUE(together("one", "two")) << Text;
       if (InModule)
-        EXPECT_FALSE(Parts[partOf("f_two")]->getModuleInlineAsm().empty());
+        EXPECT_EQ(0u, partOf("one")) << Text;
       else
-        EXPECT_TRUE(together("uses", "f_two")) << C.Text;
+        EXPECT_TRUE(together("one", "defines")) << Text;
     }
+}
+
+/// Assembly that defines nothing is compiled anywhere, and copied.
+TEST_F(ModulePartTest, PlainAssembly) {
+  for (const char *Text :
+       {"", "rdtsc", "lock; xaddl $0, $1", "rep\\0Anop # pause",
+        "1: decl $0\\0A\\09jnz 1b", ".byte 0x0f, 0xa2",
+        "jmp .Lend${:uid}\\0A.Lend${:uid}:"}) {
+    std::string IR = Sink +
+                     "module asm \".globl out\"\n"
+                     "module asm \"out: ret\"\n"
+                     "define void @plain() {\n"
+                     "  call void asm sideeffect \"" +
+                     Text + "\", \"r,r\"(i32 1, i32 2)\n  ret void\n}\n";
+    for (char C : std::string("abcd"))
+      IR += function(std::string("void @") + C + "()", {"plain"}, 100);
+    parse(IR);
+    split(4);
+    EXPECT_FALSE(together("a", "d")) << Text;
+    unsigned NumCopies = 0;
+    for (const auto &Part : Parts)
+      if (Function *F = Part->getFunction("plain"))
+        NumCopies += F->hasAvailableExternallyLinkage();
+    EXPECT_EQ(3u, NumCopies) << Text;
+  }
+}
+
+/// An immediate operand can't be a symbol that may be preempted.
+TEST_F(ModulePartTest, ImmediateOperands) {
+  parse(Sink + "@v = dso_local global i32 1\n" +
+        "define void @user() {\n  call void asm sideeffect \".quad ${0:c}\", "
+        "\"i\"(ptr @v)\n  ret void\n}\n" +
+        function("void @a()", {"user"}, 300) +
+        function("void @b()", {"user"}, 300));
+  MayBePreempted = true;
+  split(6);
+  EXPECT_TRUE(together("user", "v"));
+  for (const auto &Part : Parts)
+    if (Function *F = Part->getFunction("user"))
+      EXPECT_FALSE(F->hasAvailableExternallyLinkage());
+}
+
+/// Imports, and inline functions that are available_externally from the
+/// beginning, refer to what their module's assembly knows by its name.
+TEST_F(ModulePartTest, ImportsThatNameAssemblysOwn) {
+  for (const char *Body :
+       {"  call void asm sideeffect \"incl own\", \"\"()\n",
+        "  call void asm sideeffect \"incl other\", \"\"()\n",
+        "  store i32 1, ptr @lost\n"}) {
+    parse(Sink +
+          "module asm \".lcomm other, 4\"\nmodule asm \".lcomm lost, 4\"\n"
+          "@lost = external global i32\n"
+          "@own = internal global i32 1\n"
+          "@llvm.used = appending global [1 x ptr] [ptr @own], "
+          "section \"llvm.metadata\"\n"
+          "define available_externally void @inner() {\n" +
+          Body + "  ret void\n}\n" +
+          function("available_externally void @outer()", {"inner"}, 10) +
+          function("void @a()", {"outer"}, 100) +
+          function("void @m()", {}, 200) +
+          function("void @b()", {"inner"}, 100) +
+          "define void @c() {\n  store i32 2, ptr @own\n  ret void\n}\n" +
+          function("void @n()", {}, 200));
+    split(6);
+    EXPECT_TRUE(together("a", "b")) << Body;
+    EXPECT_FALSE(together("a", "n")) << Body;
+    unsigned At = partOf("a");
+    EXPECT_EQ(At, StringRef(Body).contains("own") ? partOf("own") : 0u) << Body;
+    EXPECT_FALSE(Parts[At]->getFunction("inner")->isDeclaration()) << Body;
+  }
 }
 
 /// What nobody but the assembler knows of.
@@ -398,7 +508,8 @@ TEST_F(ModulePartTest, NamesThatOnlyAssemblyHas) {
   std::string IR = Sink;
   for (char C : std::string("abcdef"))
     IR += std::string("define void @") + C +
-          "() {\n  call void asm sideeffect \"1: jmp 1b; .L${:uid}\", \"\"()\n"
+          "() {\n  call void asm sideeffect \"1: jmp 1b; jmp .L${:uid}\", "
+          "\"\"()\n"
           "  ret void\n}\n";
   parse(IR);
   split(6);
@@ -424,6 +535,7 @@ define void @inside() {
   split(5);
   EXPECT_FALSE(Parts[partOf("handler")]->getModuleInlineAsm().empty());
   EXPECT_TRUE(together("inside", "other"));
+  EXPECT_TRUE(together("other", "other.llvm.77"));
 }
 
 /// They would refer to a symbol that is another part's own.
@@ -536,6 +648,29 @@ TEST_F(ModulePartTest, SectionsKeepTheirOrder) {
   EXPECT_FALSE(together("of_a", "of_d"));
 }
 
+/// Also those that a pragma names, and of functions.
+TEST_F(ModulePartTest, NamedSections) {
+  std::string IR =
+      Sink +
+      "attributes #0 = { \"bss-section\"=\"mine\" }\n"
+      "attributes #1 = { noinline \"implicit-section-name\"=\"code\" }\n";
+  for (char C : std::string("abcd"))
+    IR += std::string("@v_") + C + " = global i32 0 #0\n" +
+          function(std::string("void @p_") + C + "() #1", {}, 100) +
+          function(std::string("void @s_") + C + "() section \".fast\"", {},
+                   100) +
+          function(std::string("void @h_") + C + "() section \".text.hot\"", {},
+                   100) +
+          function(std::string("void @f_") + C + "()", {}, 100);
+  parse(IR);
+  split(8);
+  for (const char *Group : {"v_", "p_", "s_"})
+    for (char C : std::string("abcd"))
+      EXPECT_EQ(0u, partOf(Group + std::string(1, C))) << Group << C;
+  EXPECT_FALSE(together("f_a", "f_d"));
+  EXPECT_FALSE(together("h_a", "h_d"));
+}
+
 /// Of one whose address is compared there is one.
 TEST_F(ModulePartTest, ConstantsThatAreCompared) {
   std::string IR = Sink + R"(
@@ -577,10 +712,12 @@ declare void @take(ptr)
         "define void @c() {\n  call void @take(ptr @vtable)\n  ret void\n}\n" +
         function("void @d()", {}, 100));
   split(5);
-  Module &At = *Parts[partOf("vtable.llvm.77")];
-  const GlobalValue *V = At.getNamedValue("vtable.llvm.77");
-  ASSERT_TRUE(V->getComdat());
-  EXPECT_EQ(V->getComdat()->getName(), "vtable.llvm.77");
+  ASSERT_TRUE(together("vtable", "vtable.llvm.77"));
+  Module &At = *Parts[partOf("vtable")];
+  const Comdat *Group = At.getNamedValue("vtable")->getComdat();
+  ASSERT_TRUE(Group);
+  EXPECT_EQ(Group->getName(), "vtable");
+  EXPECT_EQ(Group, At.getNamedValue("vtable.llvm.77")->getComdat());
 }
 
 /// Assembly has no symbol for the one, and no word for the other.
@@ -602,8 +739,9 @@ target triple = "x86_64-unknown-linux-gnu"
       "define void @c() {\n  store i32 2, ptr @\"two words\"\n  ret void\n}\n" +
       function("void @m3()", {}, 100));
   split(20);
-  for (const char *Name : {"b", "c", "\1.Lprivate", "two words"})
-    EXPECT_TRUE(together("a", Name)) << Name;
+  EXPECT_TRUE(together("a", "two words"));
+  EXPECT_TRUE(together("\1.Lprivate", "__local.Lprivate.llvm.77"));
+  EXPECT_FALSE(together("a", "b"));
 }
 
 TEST_F(ModulePartTest, WhatLinkersTakeOnce) {
@@ -618,19 +756,6 @@ TEST_F(ModulePartTest, WhatLinkersTakeOnce) {
     EXPECT_TRUE(Parts[0]->getNamedMetadata(Name)) << Name;
     EXPECT_FALSE(Parts[1]->getNamedMetadata(Name)) << Name;
   }
-}
-
-TEST_F(ModulePartTest, NamesOfTheLinkStay) {
-  OfLink = {"known"};
-  parse(Sink + function("void @a()", {"known", "own"}, 300) +
-        function("internal void @known()", {}, 200) +
-        function("internal void @own()", {}, 200) +
-        function("void @b()", {"known", "own"}, 300));
-  split(4);
-  EXPECT_EQ(1u, In.count("known"));
-  EXPECT_EQ(1u, In.count("own.llvm.77"));
-  EXPECT_TRUE(
-      Parts[partOf("known")]->getNamedValue("known")->hasHiddenVisibility());
 }
 
 TEST_F(ModulePartTest, ConstructorsKeepTheirOrder) {

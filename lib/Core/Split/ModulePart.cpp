@@ -27,12 +27,29 @@ static std::vector<GlobalValue *> definitions(Module &M) {
   return All;
 }
 
-/// So that other parts can refer to it, and it stays though this one doesn't.
-static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
-                  StringRef Suffix,
-                  function_ref<bool(StringRef Name)> IsOfLink) {
-  // Those of COFF have a symbol's name.
-  DenseMap<Comdat *, Comdat *> Renamed;
+/// The name that other parts have for the local \p V. No other module has it:
+/// \p Suffix ends it, as it ends names that ThinLTO promotes.
+static std::string sharedName(const GlobalValue &V, StringRef Suffix,
+                              unsigned &NumUnnamed) {
+  std::string Name = V.hasName() ? V.getName().str()
+                                 : "__unnamed_" + std::to_string(++NumUnnamed);
+  // A name with the assembler's prefix for private labels has no symbol.
+  StringRef Plain = GlobalValue::dropLLVMManglingEscape(Name);
+  if (StringRef(".$").contains(Plain.take_front()) ||
+      (Plain != Name && StringRef("Ll").contains(Plain.take_front())))
+    Name = ("__local" + Plain).str();
+  return Name + ".llvm." + Suffix.str();
+}
+
+/// Gives the definitions that other parts refer to symbols that last: weak ones
+/// stay if their part doesn't need them, and locals get a hidden symbol. In its
+/// own part, a local keeps its name and linkage, and that symbol is an alias:
+/// symbol tables, order files and assembly find what they find in the whole
+/// module. Returns these locals: they must not be replaced by their alias.
+static SmallVector<GlobalValue *, 0> share(ArrayRef<GlobalValue *> Definitions,
+                                           const Partition &P, unsigned Part,
+                                           StringRef Suffix) {
+  SmallVector<GlobalValue *, 0> Aliased;
   unsigned NumUnnamed = 0;
   for (GlobalValue *V : Definitions) {
     if (!P.isShared(*V))
@@ -41,26 +58,22 @@ static void share(ArrayRef<GlobalValue *> Definitions, const Partition &P,
       V->setLinkage(GlobalValue::getWeakLinkage(V->hasLinkOnceODRLinkage()));
     if (!V->hasLocalLinkage())
       continue;
-    std::string Name = V->hasName()
-                           ? V->getName().str()
-                           : "__unnamed_" + std::to_string(++NumUnnamed);
-    std::string Shared = IsOfLink(Name) ? Name : Name + ".llvm." + Suffix.str();
-    // An alias may be what it is called by, too: a vtable of Windows is one.
-    auto *C = const_cast<Comdat *>(V->getComdat());
-    if (C && C->getName() == Name && Shared != Name) {
-      Comdat *New = V->getParent()->getOrInsertComdat(Shared);
-      New->setSelectionKind(C->getSelectionKind());
-      Renamed[C] = New;
+    std::string Name = sharedName(*V, Suffix, NumUnnamed);
+    GlobalValue *Symbol = V;
+    if (!isRenamed(*V) && P.isIn(*V, Part)) {
+      auto *Alias = dyn_cast<GlobalAlias>(V);
+      Symbol = GlobalAlias::create(
+          V->getValueType(), V->getAddressSpace(), GlobalValue::ExternalLinkage,
+          "", Alias ? Alias->getAliasee() : V, V->getParent());
+      Symbol->setUnnamedAddr(V->getUnnamedAddr());
+      Aliased.push_back(V);
     }
-    V->setName(Shared);
-    V->setLinkage(GlobalValue::ExternalLinkage);
-    V->setVisibility(GlobalValue::HiddenVisibility);
-    V->setDSOLocal(true);
+    Symbol->setName(Name);
+    Symbol->setLinkage(GlobalValue::ExternalLinkage);
+    Symbol->setVisibility(GlobalValue::HiddenVisibility);
+    Symbol->setDSOLocal(true);
   }
-  for (GlobalValue *V : Definitions)
-    if (auto *Object = dyn_cast<GlobalObject>(V))
-      if (auto It = Renamed.find(Object->getComdat()); It != Renamed.end())
-        Object->setComdat(It->second);
+  return Aliased;
 }
 
 /// Turns \p V into a declaration. An alias becomes one of what its users see: a
@@ -137,9 +150,7 @@ static void eraseUnused(List &&Globals, const Partition &P) {
 }
 
 void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
-                     StringRef Suffix,
-                     function_ref<bool(StringRef Name)> IsOfLink,
-                     bool MayBePreempted) {
+                     StringRef Suffix, bool MayBePreempted) {
   keepDebugInfo(M, P, Part);
   removeFromUsedLists(M, [&](Constant *C) {
     auto *V = cast<GlobalValue>(C->stripPointerCasts());
@@ -155,7 +166,7 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
         M.eraseNamedMetadata(Words);
 
   std::vector<GlobalValue *> Definitions = definitions(M);
-  share(Definitions, P, Suffix, IsOfLink);
+  const auto Aliased = share(Definitions, P, Part, Suffix);
   // Aliases before what they name.
   for (GlobalValue *V : reverse(Definitions)) {
     if (P.isIn(*V, Part))
@@ -180,6 +191,7 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   eraseUnused(M.globals(), P);
   // Of copied constants' users, and the other way round.
   eraseUnused(M.functions(), P);
+  appendToCompilerUsed(M, Aliased);
 }
 
 /// Whether code of \p M has to reach a default-visibility symbol of another
@@ -199,14 +211,6 @@ void dtlto::keepPart(Module &M, PartNumber Number, const lto::Config &Conf,
   // As ModuleSummaryIndex::getGlobalNameForLocal() has it.
   const ModuleHash &Hash = Index.getModuleHash(Path);
   uint64_t Suffix = uint64_t(Hash[0]) << 32 | Hash[1];
-  // The index knows a local of the source by its file and name, and what the
-  // link has made local by its name alone. Copies that others prevail over are
-  // not of the link.
-  auto IsOfLink = [&](StringRef Name) {
-    const GlobalValueSummary *S = Index.findSummaryInModule(
-        guidOf(GlobalValue::dropLLVMManglingEscape(Name)), Path);
-    return S && !GlobalValue::isAvailableExternallyLinkage(S->linkage());
-  };
   keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix),
-           IsOfLink, mayBePreempted(M, Conf));
+           mayBePreempted(M, Conf));
 }

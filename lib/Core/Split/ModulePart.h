@@ -10,7 +10,6 @@
 
 #include "Split/Partition.h"
 #include "Support/PartNumber.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/ModuleSummaryIndex.h"
 
@@ -20,21 +19,17 @@ struct Config;
 
 namespace dtlto {
 
-/// Leaves of \p M what \p Part of \p P has. Other parts' definitions become
+/// Reduces \p M to part \p Part of \p P. Other parts' definitions become
 /// declarations, or copies that the optimizer may look at. Locals that another
-/// part refers to get a hidden symbol: their name, if \p IsOfLink says that
-/// nothing else in the link has it; else with \p Suffix at its end, as
-/// ThinLTO's own have it: in the whole link, it has to be this module's. If
+/// part refers to get a hidden symbol: their name with \p Suffix at its end, as
+/// ThinLTO's own have it. In the whole link, it has to be this module's. If
 /// \p MayBePreempted, declarations and copies with default visibility are not
-/// dso_local. \p P is of no use afterwards.
+/// dso_local. \p P must not be used afterwards.
 void keepPart(llvm::Module &M, const Partition &P, unsigned Part,
-              llvm::StringRef Suffix,
-              llvm::function_ref<bool(llvm::StringRef Name)> IsOfLink,
-              bool MayBePreempted);
+              llvm::StringRef Suffix, bool MayBePreempted);
 
 /// The same for the part \p Number of \p M as ThinLTO's importer leaves it. \p
-/// Path is what \p Index calls the module. What was a symbol of the link's,
-/// until the thin link saw that no other module needs it, keeps its name.
+/// Path is what \p Index calls the module.
 void keepPart(llvm::Module &M, PartNumber Number, const llvm::lto::Config &Conf,
               const llvm::ModuleSummaryIndex &Index, llvm::StringRef Path);
 

@@ -58,11 +58,11 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
   unsigned NumClasses = G.numClasses();
   std::vector<std::vector<unsigned>> Members(NumClasses);
   std::vector<uint64_t> Costs(NumClasses);
-  for (unsigned N = 0; N != G.nodes().size(); ++N) {
+  for (unsigned N = 0; N != G.numNodes(); ++N) {
     unsigned Class = G.classOf(N);
     Members[Class].push_back(N);
     // A variable is a little work, too.
-    Costs[Class] += 1 + numInstructions(*G.nodes()[N]);
+    Costs[Class] += 1 + numInstructions(G.node(N));
   }
   const uint64_t Limit = limitOf(Costs, NumParts);
   uint64_t Total = 0;
@@ -83,13 +83,12 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
                                       std::max<uint64_t>(Total, 1);
     Before += std::max<uint64_t>(Costs[Class], 1);
     for (unsigned N : Members[Class])
-      Parts[G.nodes()[N]] =
+      Parts[&G.node(N)] =
           static_cast<unsigned>(std::min<uint64_t>(Part, NumParts - 1));
     for (unsigned N : reverse(Members[Class]))
       Stack.push_back({N, 0});
   };
-  auto NumNodes = static_cast<unsigned>(G.nodes().size());
-  for (unsigned I = 0; I <= NumNodes; ++I) {
+  for (unsigned I = 0; I <= G.numNodes(); ++I) {
     Take(I == 0 ? G.classOfAssembly() : G.classOf(I - 1));
     while (!Stack.empty()) {
       auto &[N, Next] = Stack.back();
@@ -137,8 +136,8 @@ void Partition::copy(const ReferenceGraph &G) {
       Copies[Part].insert(&To);
       Left.push_back({&To, Limit});
     };
-    for (unsigned N = 0; N != G.nodes().size(); ++N)
-      if (isIn(*G.nodes()[N], Part))
+    for (unsigned N = 0; N != G.numNodes(); ++N)
+      if (isIn(G.node(N), Part))
         for (const GlobalValue *To : G.references(N))
           Refer(*To, CopyLimit);
     while (!Left.empty()) {

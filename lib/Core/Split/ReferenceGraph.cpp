@@ -6,13 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Split/ReferenceGraph.h"
+#include "Split/AssemblerSymbols.h"
 #include "LLVM/Module.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Mangler.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include <map>
@@ -26,6 +28,20 @@ static constexpr uint64_t MaxCopiedConstant = 1024;
 bool dtlto::isForTheCompiler(const GlobalValue &V) {
   return V.getName() == "llvm.used" || V.getName() == "llvm.compiler.used" ||
          V.getSection() == "llvm.metadata";
+}
+
+bool dtlto::isRenamed(const GlobalValue &V) {
+  // Private ones have no symbol to keep. Emulated TLS has a control variable
+  // for each variable, but not for aliases, and a tag belongs to the symbol of
+  // a variable.
+  const GlobalObject *Base = V.getAliaseeObject();
+  return V.hasPrivateLinkage() || V.isThreadLocal() || isa<GlobalIFunc>(V) ||
+         (Base && Base->isTagged());
+}
+
+/// In COFF, that symbol has to be there.
+static bool isComdatsName(const GlobalValue &V) {
+  return V.getComdat() && V.getComdat()->getName() == V.getName();
 }
 
 static bool isEmitted(const GlobalValue &V) {
@@ -50,19 +66,31 @@ static bool isInList(const GlobalValue &V) {
       Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
 }
 
-/// Variables of one section are in the order of the source and of the link,
-/// which programs rely on between __start_ and __stop_, or two of their own;
-/// but for what compilers make.
-static bool isInSet(const GlobalValue &V) {
+/// Whether \p V is in a section that the program names. The definitions in it
+/// are in the order of the source and of the link, which programs rely on
+/// between __start_ and __stop_, two symbols of their own, or in a linker
+/// script; but not in what compilers name.
+static bool isInNamedSection(const GlobalValue &V) {
   static constexpr StringLiteral Compilers[] = {
       "__llvm_",        "__sancov", "asan_globals",   "hwasan_globals",
       "memtag_globals", "xray_",    "__DATA,__llvm_", "__DATA,__sancov",
       "__DATA,__asan_", ".lprf",    ".lcovmap",       ".lcovfun",
       ".SCOV",          ".ASAN"};
-  return isa<GlobalVariable>(V) && V.hasSection() &&
-         none_of(Compilers, [&](StringRef Name) {
-           return V.getSection().starts_with(Name);
-         });
+  // As code generation names them, too: only a profile is behind their order.
+  static constexpr StringLiteral Code[] = {".text.hot.", ".text.unlikely.",
+                                           ".text.startup.", ".text.exit.",
+                                           ".text.split."};
+  auto IsAnyOf = [&](ArrayRef<StringLiteral> Names, StringRef Section) {
+    return any_of(Names,
+                  [&](StringRef Name) { return Section.starts_with(Name); });
+  };
+  if (auto *F = dyn_cast<Function>(&V))
+    return F->hasFnAttribute("implicit-section-name") ||
+           (F->hasSection() && !IsAnyOf(Code, (F->getSection() + ".").str()));
+  auto *Variable = dyn_cast<GlobalVariable>(&V);
+  return Variable && (Variable->hasImplicitSection() ||
+                      (Variable->hasSection() &&
+                       !IsAnyOf(Compilers, Variable->getSection())));
 }
 
 /// Whether the address of \p V, or of a part of it, may become a value that is
@@ -150,102 +178,78 @@ static const Value *ofLabels(const Instruction &I) {
   return Call->getArgOperand(0)->stripPointerCasts();
 }
 
-/// Whether \p F has what only its own object can: assembly may name what is
-/// private to that, labels have no symbols, and jumps to them need the table.
-static bool isBoundToItsPart(const Function &F) {
+/// Whether \p F has what only its own object can have: labels have no symbols,
+/// and jumps to them need the table.
+static bool hasLabels(const Function &F) {
   return any_of(F, [](const BasicBlock &B) { return B.hasAddressTaken(); }) ||
          any_of(instructions(F), [](const Instruction &I) {
-           auto *Call = dyn_cast<CallBase>(&I);
            auto *Known = dyn_cast<IntrinsicInst>(&I);
            return isa<IndirectBrInst>(I) || ofLabels(I) ||
-                  (Call && Call->isInlineAsm()) ||
                   (Known && Known->getIntrinsicID() == Intrinsic::localescape);
          });
 }
 
-/// Stands for what an operand or an argument of a macro is.
-static constexpr char AnyText = '\0';
-
-static bool isSymbolCharacter(char C) {
-  return isAlnum(C) || C == '_' || C == '.' || C == '$' || C == '?' ||
-         C == AnyText || static_cast<unsigned char>(C) >= 0x80;
-}
-
-/// \p Text with AnyText in place of its operands and of macros' arguments:
-/// names are put together of these, too.
-static std::string withAny(StringRef Text) {
-  std::string Out;
-  while (!Text.empty()) {
-    const char C = Text.front();
-    Text = Text.drop_front();
-    if (C == '$' && Text.consume_front("$")) {
-      Out += C;
-    } else if (C == '$' && Text.starts_with("{")) {
-      Text = Text.split('}').second;
-      Out += AnyText;
-    } else if (C == '$' && !Text.empty() && isDigit(Text.front())) {
-      Text = Text.drop_while(isDigit);
-      Out += AnyText;
-    } else if (C == '\\') { // \name, \@, and \() between two
-      Text =
-          Text.consume_front("()") || Text.consume_front("@")
-              ? Text
-              : Text.drop_while([](char N) { return isAlnum(N) || N == '_'; });
-      Out += AnyText;
-    } else {
-      Out += C;
-    }
-  }
-  return Out;
-}
-
-/// Whether \p Assembly may define what other assembly of its file can name: a
-/// label that isn't a number, or a macro or value. Too often rather than too
-/// rarely.
-static bool mayDefineNames(StringRef Assembly) {
-  for (StringRef Directive : {".macro", ".set", ".equ", "="})
-    if (Assembly.contains(Directive))
-      return true;
-  for (size_t At = Assembly.find(':'); At != StringRef::npos;
-       At = Assembly.find(':', At + 1)) {
-    StringRef Label = Assembly.take_front(At).rtrim(" \t");
-    size_t Size = 0;
-    while (Size != Label.size() &&
-           isSymbolCharacter(Label[Label.size() - Size - 1]))
-      ++Size;
-    Label = Label.take_back(Size);
-    if (Label.find_first_not_of("0123456789") != StringRef::npos)
-      return true;
-  }
-  return false;
-}
-
-/// Calls \p Tell with what may be the name of a symbol in \p Assembly.
-static void forEachWord(StringRef Assembly,
-                        function_ref<void(StringRef)> Tell) {
-  while (!(Assembly = Assembly.drop_until(isSymbolCharacter)).empty()) {
-    StringRef Word = Assembly.take_while(isSymbolCharacter);
-    Assembly = Assembly.drop_front(Word.size());
-    Tell(Word);
-  }
-}
-
 ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
+  auto Add = [&](const GlobalValue &V) {
+    Numbers[&V] = static_cast<unsigned>(Items.size());
+    Items.push_back(&V);
+  };
   for (const GlobalValue &V : M.global_values())
-    if (isEmitted(V) && !isCopiedConstant(V)) {
-      Numbers[&V] = static_cast<unsigned>(Nodes.size());
-      Nodes.push_back(&V);
-    }
-  unsigned Assembly = static_cast<unsigned>(Nodes.size());
+    if (isEmitted(V) && !isCopiedConstant(V))
+      Add(V);
+  NumNodes = static_cast<unsigned>(Items.size());
+  for (const GlobalValue &V : M.global_values())
+    if (V.hasAvailableExternallyLinkage())
+      Add(V);
+  const unsigned Assembly = assembly();
   Classes.grow(Assembly + 1);
+  addReferences();
 
+  for (unsigned N = 0; N != NumNodes; ++N)
+    if (isList(*Items[N]) || isInList(*Items[N]) || isInNamedSection(*Items[N]))
+      Classes.join(N, Assembly);
+  addModuleAssembly();
+  for (unsigned N = 0; N != Assembly; ++N)
+    if (auto *F = dyn_cast<Function>(Items[N]))
+      addAssembly(*F, N);
+  if (IsWhole)
+    for (unsigned N = 0; N != Assembly; ++N)
+      Classes.join(N, Assembly);
+  // The names of what functions' assembly defines aren't all in its text.
+  if (DefinesNames)
+    for (unsigned N : WithAssembly)
+      bindItem(N, Assembly);
+
+  // These keep their names.
+  SmallVector<GlobalValue *, 16> Kept;
+  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
+  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
+  for (const GlobalValue *V : Kept)
+    keepName(*V);
+  for (unsigned N = 0; N != NumNodes; ++N)
+    if (Items[N]->hasSection() || isComdatsName(*Items[N]))
+      keepName(*Items[N]);
+
+  Classes.compress();
+}
+
+void ReferenceGraph::addReferences() {
   std::map<const Comdat *, unsigned> Comdats;
-  References.resize(Nodes.size());
-  for (unsigned N = 0; N != Nodes.size(); ++N) {
-    const GlobalValue &V = *Nodes[N];
+  References.resize(Items.size());
+  for (unsigned N = 0; N != Items.size(); ++N) {
+    const GlobalValue &V = *Items[N];
+    forEachConstant(V, [&](const Constant &C) {
+      if (auto *To = dyn_cast<GlobalValue>(&C)) {
+        References[N].push_back(To);
+        Users[To].push_back(N);
+      }
+    });
+    if (N >= NumNodes)
+      continue;
     auto Join = [&](const Value *Other) {
       auto *Global = dyn_cast_or_null<GlobalValue>(Other);
-      if (auto It = Numbers.find(Global); Global && It != Numbers.end())
+      if (auto It = Numbers.find(Global);
+          Global && It != Numbers.end() && It->second < NumNodes)
         Classes.join(N, It->second);
     };
     if (const Comdat *C = V.getComdat())
@@ -265,130 +269,165 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
     forEachConstant(V, [&](const Constant &C) {
       if (auto *Label = dyn_cast<BlockAddress>(&C))
         Join(Label->getFunction());
-      if (auto *To = dyn_cast<GlobalValue>(&C)) {
-        References[N].push_back(To);
-        Users[To].push_back(N);
-        if (isList(V))
-          Join(To);
-      }
+      if (isList(V))
+        Join(&C);
     });
   }
-
-  for (unsigned N = 0; N != Nodes.size(); ++N)
-    if (isList(*Nodes[N]) || isInList(*Nodes[N]) || isInSet(*Nodes[N]))
-      Classes.join(N, Assembly);
-
-  // Assembly refers by name to what has no other name elsewhere, and defines
-  // symbols that nobody else sees.
-  joinAssembly(moduleAsm(M), Assembly);
-  std::vector<unsigned> WithAssembly;
-  bool DefinesNames = !moduleAsm(M).empty();
-  for (unsigned N = 0; N != Nodes.size(); ++N)
-    if (auto *F = dyn_cast<Function>(Nodes[N]))
-      for (const Instruction &I : instructions(F))
-        if (auto *Call = dyn_cast<CallBase>(&I))
-          if (auto *Text = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
-            joinAssembly(Text->getAsmString(), N);
-            WithAssembly.push_back(N);
-            DefinesNames |= mayDefineNames(withAny(Text->getAsmString()));
-          }
-  // Only the assembler knows of names that assembly alone has.
-  if (DefinesNames)
-    for (unsigned N : WithAssembly)
-      Classes.join(N, Assembly);
-
-  // ThinLTO gives these no other name either.
-  SmallVector<GlobalValue *, 16> Kept;
-  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
-  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
-  for (const GlobalValue *V : Kept)
-    keepName(*V);
-  // A name that the assembler doesn't write has to stay, or be another.
-  StringRef NoSymbol = M.getDataLayout().getPrivateGlobalPrefix();
-  const bool HasPrefix = M.getDataLayout().getGlobalPrefix() != '\0';
-  auto HasNoSymbol = [&](StringRef Name) {
-    bool IsWhole = Name.consume_front("\1") || !HasPrefix;
-    return IsWhole && !NoSymbol.empty() && Name.starts_with(NoSymbol);
-  };
-  for (const GlobalValue *V : Nodes)
-    if (V->hasSection() || HasNoSymbol(V->getName()))
-      keepName(*V);
-
-  Classes.compress();
 }
 
-void ReferenceGraph::joinAssembly(StringRef Assembly, unsigned Node) {
-  const std::string Text = withAny(Assembly);
-  // Other characters are in names between quotes.
-  for (auto [Quoted, Rest] = StringRef(Text).split('"').second.split('"');
-       !Quoted.empty();
-       std::tie(Quoted, Rest) = Rest.split('"').second.split('"'))
-    joinNamed(Quoted, Node);
-  forEachWord(Text, [&](StringRef Whole) {
-    // AT&T's syntax has $ in front of what is a constant.
-    for (StringRef Word : {Whole, Whole.ltrim('$')}) {
-      joinNamed(Word, Node);
+void ReferenceGraph::addModuleAssembly() {
+  const auto Symbols = moduleAssemblySymbols(M);
+  if (!Symbols) {
+    IsWhole = true;
+    return;
+  }
+  AssemblySymbols = *Symbols;
+  HasMacros = hasMacros(moduleAsm(M));
+  if (AssemblySymbols.empty())
+    return;
+  StringMap<const GlobalValue *> OfSymbols;
+  Mangler Mangle;
+  for (const GlobalValue &V : M.global_values())
+    if (V.hasName()) {
+      SmallString<64> Name;
+      Mangle.getNameWithPrefix(Name, &V, /*CannotUsePrivateLabel=*/false);
+      OfSymbols[Name] = &V;
+    }
+  for (StringRef Name : AssemblySymbols)
+    if (const GlobalValue *V = OfSymbols.lookup(Name))
+      join(*V, assembly());
+}
+
+void ReferenceGraph::addAssembly(const Function &F, unsigned N) {
+  bool IsNamed = false, HasText = false;
+  for (const Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    auto *Code = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
+    if (!Code)
+      continue;
+    // An immediate operand has to be a symbol that its object may refer to
+    // directly, which the declaration of a preemptible one isn't.
+    for (unsigned Arg = 0; Arg != Call->arg_size(); ++Arg)
+      if (auto *V = dyn_cast<GlobalValue>(
+              Call->getArgOperand(Arg)->stripInBoundsOffsets()))
+        if (auto It = Numbers.find(V); It != Numbers.end() &&
+                                       !Call->getParamElementType(Arg) &&
+                                       !V->isImplicitDSOLocal()) {
+          Classes.join(N, It->second);
+          IsNamed = true;
+        }
+    const std::string Text = withPlaceholders(Code->getAsmString());
+    const AssemblyKind Kind = classifyAssembly(Text);
+    IsWhole |= Kind == AssemblyKind::Unknown;
+    DefinesNames |= Kind == AssemblyKind::Defines;
+    forEachName(Text, [&](StringRef Word) {
+      HasText = true;
+      if (isAssemblySymbol(Word)) {
+        Classes.join(N, assembly());
+        IsNamed = true;
+      }
+      IsNamed |= joinNamed(Word, N, Kind == AssemblyKind::Defines);
       // As Mach-O and 32-bit Windows write the names of C.
       if (Word.consume_front("_"))
-        joinNamed(Word, Node);
-    }
-  });
+        IsNamed |= joinNamed(Word, N, Kind == AssemblyKind::Defines);
+    });
+  }
+  // Any instruction may be a macro.
+  IsWhole |= HasText && HasMacros;
+  if (HasText)
+    WithAssembly.push_back(N);
+  if (IsNamed)
+    bindItem(N, N);
 }
 
-void ReferenceGraph::joinNamed(StringRef Name, unsigned Node) {
-  // What is one operand or argument has its name elsewhere.
-  if (Name.find_first_not_of(AnyText) == StringRef::npos)
-    return;
+/// Whether \p Name, with AnyText, starts and ends as \p Whole does.
+static bool matches(StringRef Name, StringRef Whole) {
+  return Whole.consume_front(Name.split(AnyText).first) &&
+         Whole.ends_with(Name.substr(Name.rfind(AnyText) + 1));
+}
+
+/// Whether module assembly has a symbol that a function's assembly may mean by
+/// \p Name.
+bool ReferenceGraph::isAssemblySymbol(StringRef Name) const {
+  if (Name.contains(AnyText))
+    return Name.find_first_not_of(AnyText) != StringRef::npos &&
+           any_of(AssemblySymbols,
+                  [&](StringRef Symbol) { return matches(Name, Symbol); });
+  return llvm::binary_search(AssemblySymbols, Name);
+}
+
+/// Joins what the assembly of \p Item may mean by \p Name, also declarations
+/// if it \p MayDefine them. Returns whether there is any.
+bool ReferenceGraph::joinNamed(StringRef Name, unsigned Item, bool MayDefine) {
+  // What is one operand has its name elsewhere, and no global has one with a
+  // number that isn't known yet.
+  if (Name.find_first_not_of(AnyText) == StringRef::npos ||
+      Name.contains(UniqueText))
+    return false;
+  bool IsAny = false;
+  auto Join = [&](const GlobalValue &V) {
+    if (V.isDeclaration() && !MayDefine)
+      return;
+    join(V, Item);
+    IsAny = true;
+  };
   if (Name.contains(AnyText)) {
     auto [Matching, IsNew] = MatchingNames.try_emplace(Name);
-    const StringRef Start = Name.split(AnyText).first;
-    const StringRef End = Name.substr(Name.rfind(AnyText) + 1);
     if (IsNew)
-      for (const GlobalValue &V : M.global_values()) {
-        StringRef Whole = GlobalValue::dropLLVMManglingEscape(V.getName());
-        if (Whole.consume_front(Start) && Whole.ends_with(End))
+      for (const GlobalValue &V : M.global_values())
+        if (matches(Name, GlobalValue::dropLLVMManglingEscape(V.getName())))
           Matching->second.push_back(&V);
-      }
     for (const GlobalValue *V : Matching->second)
-      join(*V, Node);
-    return;
+      Join(*V);
+    return IsAny;
   }
   const GlobalValue *V = M.getNamedValue(Name);
   if (!V)
     V = M.getNamedValue(("\1" + Name).str());
   if (V)
-    join(*V, Node);
+    Join(*V);
+  return IsAny;
 }
 
-/// With \p Node, of which the assembly names \p V.
-void ReferenceGraph::join(const GlobalValue &V, unsigned Node) {
+/// Joins \p V with \p Item, whose assembly names it.
+void ReferenceGraph::join(const GlobalValue &V, unsigned Item) {
   if (auto It = Numbers.find(&V); It != Numbers.end())
-    Classes.join(Node, It->second);
+    Classes.join(Item, It->second);
   keepName(V);
   // Assembly may define a symbol that is a local one.
-  if (V.isDeclaration()) {
-    Private.insert(&V);
-    for (unsigned User : Users.lookup(&V))
-      Classes.join(Node, User);
-  }
+  if (V.isDeclaration())
+    bind(V, Item);
 }
 
-/// A local whose name stays has no symbol that another part could refer to.
+/// Joins the users of \p V with \p Item: other parts have no symbol for it.
+void ReferenceGraph::bind(const GlobalValue &V, unsigned Item) {
+  Bound.insert(&V);
+  for (unsigned User : Users.lookup(&V))
+    bindItem(User, Item);
+}
+
+/// Joins \p N with \p Item, because of what isn't in other parts. An import
+/// goes with its users, as a definition to inline.
+void ReferenceGraph::bindItem(unsigned N, unsigned Item) {
+  Classes.join(N, Item);
+  const GlobalValue &V = *Items[N];
+  if (BoundItems.insert(&V).second && N >= NumNodes)
+    bind(V, N);
+}
+
+/// Keeps the users of \p V together if it would otherwise have to be renamed.
 void ReferenceGraph::keepName(const GlobalValue &V) {
   auto It = Numbers.find(&V);
-  if (It == Numbers.end() || !V.hasLocalLinkage())
-    return;
-  Private.insert(&V);
-  for (unsigned User : Users.lookup(&V))
-    Classes.join(It->second, User);
+  if (It != Numbers.end() && V.hasLocalLinkage() && isRenamed(V))
+    bind(V, It->second);
 }
 
 bool ReferenceGraph::mayBeCopied(const GlobalValue &V) const {
-  bool IsBound = false;
+  bool IsBound = BoundItems.count(&V);
   forEachConstant(V, [&](const Constant &C) {
     auto *To = dyn_cast<GlobalValue>(&C);
-    IsBound |= isa<BlockAddress>(C) || (To && Private.count(To));
+    IsBound |= isa<BlockAddress>(C) || (To && Bound.count(To));
   });
   auto *F = dyn_cast<Function>(&V);
-  return !IsBound && !isList(V) && !(F && isBoundToItsPart(*F));
+  return !IsBound && !isList(V) && !(F && hasLabels(*F));
 }

@@ -26,6 +26,7 @@
 #include <vector>
 
 namespace llvm {
+class Function;
 class Module;
 }
 
@@ -33,6 +34,10 @@ namespace dtlto {
 
 /// Whether \p V, such as llvm.used, tells LLVM something, and is in no object.
 bool isForTheCompiler(const llvm::GlobalValue &V);
+
+/// Whether the local \p V has to be renamed to have a symbol for other parts:
+/// an alias can't stand for it.
+bool isRenamed(const llvm::GlobalValue &V);
 
 /// Calls \p Tell with all that the definition \p V refers to, in its order;
 /// some more than once.
@@ -46,43 +51,63 @@ public:
   /// Refers to \p M.
   explicit ReferenceGraph(const llvm::Module &M);
 
-  /// What is emitted, in the module's order; not constants that each part has
-  /// one of its own of.
-  const Globals &nodes() const { return Nodes; }
+  /// The number of nodes: definitions that are emitted, in the module's order,
+  /// but not constants that each part has one of its own of.
+  unsigned numNodes() const { return NumNodes; }
+  const llvm::GlobalValue &node(unsigned Node) const { return *Items[Node]; }
   /// What the node with that number refers to, in its order.
   const Globals &references(unsigned Node) const { return References[Node]; }
-  /// Of all that must be together with \p V; none if it isn't a node.
+  /// The class of all that must be together with \p V; none if \p V isn't a
+  /// node.
   std::optional<unsigned> classOf(const llvm::GlobalValue &V) const {
     auto It = Numbers.find(&V);
-    return It == Numbers.end() ? std::nullopt
-                               : std::optional(Classes[It->second]);
+    return It == Numbers.end() || It->second >= NumNodes
+               ? std::nullopt
+               : std::optional(Classes[It->second]);
   }
   unsigned classOf(unsigned Node) const { return Classes[Node]; }
-  /// Of module assembly, and of all that has an order among the modules of a
-  /// link. May have no node.
-  unsigned classOfAssembly() const { return Classes[Nodes.size()]; }
+  /// The class of module assembly, and of all that has an order among the
+  /// modules of a link. May have no node.
+  unsigned classOfAssembly() const { return Classes[assembly()]; }
   unsigned numClasses() const { return Classes.getNumClasses(); }
-  /// Whether a copy of \p V could be compiled without what \p V is together
-  /// with.
+  /// Whether a copy of the node \p V could be compiled without what \p V is
+  /// together with.
   bool mayBeCopied(const llvm::GlobalValue &V) const;
 
 private:
-  void joinAssembly(llvm::StringRef Assembly, unsigned Node);
-  void joinNamed(llvm::StringRef Name, unsigned Node);
-  void join(const llvm::GlobalValue &V, unsigned Node);
+  unsigned assembly() const { return static_cast<unsigned>(Items.size()); }
+  void addReferences();
+  void addModuleAssembly();
+  void addAssembly(const llvm::Function &F, unsigned N);
+  bool isAssemblySymbol(llvm::StringRef Name) const;
+  bool joinNamed(llvm::StringRef Name, unsigned Item, bool MayDefine);
+  void join(const llvm::GlobalValue &V, unsigned Item);
+  void bind(const llvm::GlobalValue &V, unsigned Item);
+  void bindItem(unsigned N, unsigned Item);
   void keepName(const llvm::GlobalValue &V);
 
   const llvm::Module &M;
-  Globals Nodes;
+  /// Nodes, then imports: definitions that are available_externally.
+  Globals Items;
+  unsigned NumNodes = 0;
   llvm::DenseMap<const llvm::GlobalValue *, unsigned> Numbers;
-  std::vector<Globals> References; // by node
-  /// The nodes that refer to each.
+  std::vector<Globals> References; // by item
+  /// The items that refer to each.
   llvm::DenseMap<const llvm::GlobalValue *, std::vector<unsigned>> Users;
   /// By names that assembly puts together, with AnyText in them.
   llvm::StringMap<Globals> MatchingNames;
-  /// Locals that keep their names, also those of assembly.
-  llvm::DenseSet<const llvm::GlobalValue *> Private;
-  // Of nodes. The last one is module assembly's.
+  /// Functions with assembly that isn't empty.
+  std::vector<unsigned> WithAssembly;
+  /// What module assembly names, sorted.
+  std::vector<std::string> AssemblySymbols;
+  /// Whether a function's assembly may define symbols that IR doesn't know of;
+  /// whether module assembly has macros.
+  bool DefinesNames = false, HasMacros = false;
+  /// Whether assembly may do anything: one part has everything.
+  bool IsWhole = false;
+  /// What has no symbol for other parts, and items that refer to such.
+  llvm::DenseSet<const llvm::GlobalValue *> Bound, BoundItems;
+  // Of items. The last one is module assembly's.
   llvm::IntEqClasses Classes;
 };
 
