@@ -19,9 +19,10 @@ class ProgressTest : public testing::Test {
 protected:
   Progress make(StringRef Format, size_t Total = 4, double Work = 100) {
     EXPECT_EQ(toString(checkStatusFormat(Format)), "");
-    return Progress(Format.str(), Total, Work,
+    return Progress(Format.str(), Total, Work, "app",
                     {[&](StringRef Line) { Lines.push_back(Line.str()); },
-                     [&] { return Columns; }, [&] { return Now; }});
+                     [&] { return Columns; }, [&] { return Now; },
+                     [&] { return IsShared; }});
   }
   /// What a status is after three of four jobs have begun and two have ended,
   /// the first after 10 s and the second after 20, with 25 and 15 % of the
@@ -43,6 +44,7 @@ protected:
 
   std::vector<std::string> Lines;
   std::optional<unsigned> Columns = 0;
+  bool IsShared = false;
   Progress::TimePoint Now = Progress::TimePoint() + 1h;
 };
 
@@ -146,6 +148,28 @@ TEST_F(ProgressTest, NamesCannotMoveTheCursor) {
   EXPECT_EQ(Lines.back(), "\x1b[1m0\x1b[0m codegen x\\x1b[31m on y\\x0a");
 }
 
+TEST_F(ProgressTest, NarrowLineLosesTheWorkerFirst) {
+  Progress P = make("[%f/%t] ");
+  Columns = 24;
+  P.started("abcdefgh.o", "0123456789", true);
+  EXPECT_EQ(Lines.back(), "[0/4] codegen abcdefgh.o");
+  Columns = 23;
+  Now += 1s;
+  P.started("abcdefgh.o", "0123456789", true);
+  EXPECT_EQ(Lines.back(), "[0/4] code...abcdefgh.o");
+}
+
+TEST_F(ProgressTest, NamesTheOutputOnASharedTerminal) {
+  Progress P = make("[%f/%t] ");
+  IsShared = true;
+  P.started("a.o", "node3", true);
+  EXPECT_EQ(Lines.back(), "[0/4] app: codegen a.o on node3");
+  IsShared = false;
+  Now += 1s;
+  P.finished("a.o", "node3", 1, true);
+  EXPECT_EQ(Lines.back(), "[1/4] codegen a.o on node3");
+}
+
 TEST_F(ProgressTest, WidthIsAskedForEachTime) {
   Progress P = make("", 4);
   P.started("0123456789", "", true);
@@ -208,22 +232,35 @@ TEST_F(ProgressTest, NotMoreOftenThanATerminalCanTake) {
 TEST_F(ProgressTest, TheLastChangeIsShownInTheEnd) {
   Progress P = make("[%f/%t] ");
   P.started("a", "", true);
-  EXPECT_EQ(P.due(), Progress::TimePoint::max());
+  EXPECT_EQ(P.due(), Now + 1s);
   P.started("b", "", true);
   P.started("c", "", true);
   ASSERT_EQ(Lines.size(), 1u);
   Progress::TimePoint Due = P.due();
   EXPECT_GT(Due, Now);
-  EXPECT_LE(Due, Now + 1s);
+  EXPECT_LT(Due, Now + 1s);
   P.showDue(); // not yet
   EXPECT_EQ(Lines.size(), 1u);
   Now = Due;
   P.showDue();
   ASSERT_EQ(Lines.size(), 2u);
   EXPECT_EQ(Lines.back(), "[0/4] codegen c");
-  EXPECT_EQ(P.due(), Progress::TimePoint::max());
   P.showDue();
   EXPECT_EQ(Lines.size(), 2u);
+}
+
+TEST_F(ProgressTest, TimesDoNotGoStale) {
+  Progress P = make("%w ");
+  P.started("a", "", true);
+  for (int I = 1; I != 4; ++I) {
+    Now = P.due();
+    P.showDue();
+    EXPECT_EQ(Lines.back(), "00:0" + std::to_string(I) + " codegen a");
+  }
+  Columns = std::nullopt; // lines stay
+  Now += 1s;
+  P.finished("a", "", 1, true);
+  EXPECT_EQ(P.due(), Progress::TimePoint::max());
 }
 
 TEST_F(ProgressTest, NothingIsDueAfterTheEnd) {

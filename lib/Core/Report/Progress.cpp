@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 // Nobody reads faster, and a terminal at the other end of a slow line may not
 // take more.
 static constexpr std::chrono::milliseconds Interval = 50ms;
+// A line without news is redrawn that often.
+static constexpr std::chrono::seconds RedrawInterval = 1s;
 
 static constexpr StringLiteral Placeholders = "strpufocewEWP%";
 
@@ -73,9 +75,10 @@ static double inSeconds(std::chrono::steady_clock::duration D) {
 // Progress
 //===----------------------------------------------------------------------===//
 
-Progress::Progress(std::string Format, size_t Total, double Work, Screen S)
+Progress::Progress(std::string Format, size_t Total, double Work,
+                   StringRef Output, Screen S)
     : Format(std::move(Format)), Total(Total), Work(Work), S(std::move(S)),
-      Begin(this->S.Now()) {}
+      Begin(this->S.Now()), Output(printable(Output)) {}
 
 void Progress::setRound(unsigned Round, unsigned Rounds, TimePoint Began) {
   NumStarted = NumFinished = Total * (Round - 1);
@@ -109,13 +112,11 @@ void Progress::finished(StringRef Name, StringRef Worker, double JobWork,
 
 void Progress::change(StringRef Name, StringRef Worker, bool IsEnd) {
   What = Label + printable(Name);
-  if (!Worker.empty())
-    What += " on " + printable(Worker);
+  Where = Worker.empty() ? "" : " on " + printable(Worker);
   // Lines that stay: one for each job.
   if (!S.Columns())
     return IsEnd ? show() : void();
-  if (Due == TimePoint::max())
-    Due = std::max(S.Now(), LastShown + Interval);
+  Due = std::min(Due, std::max(S.Now(), LastShown + Interval));
   showDue();
 }
 
@@ -126,10 +127,20 @@ void Progress::showDue() {
 
 void Progress::show() {
   std::optional<unsigned> Columns = S.Columns();
-  S.Show(fitToLine(status() + What, Columns.value_or(0)));
+  S.Show(line(Columns.value_or(0)));
   IsShown = Columns.has_value();
   LastShown = S.Now();
-  Due = TimePoint::max();
+  Due = IsShown ? LastShown + RedrawInterval : TimePoint::max();
+}
+
+/// A line that is too long for \p Columns loses the worker first.
+std::string Progress::line(unsigned Columns) const {
+  std::string Job = status();
+  if (!Output.empty() && S.IsShared())
+    Job += Output + ": ";
+  Job += What;
+  std::string Whole = fitToLine(Job + Where, 0);
+  return fitToLine(Whole, Columns) == Whole ? Whole : fitToLine(Job, Columns);
 }
 
 void Progress::clear() {

@@ -10,6 +10,10 @@
 //
 //   [57/114] codegen foo.o on node3
 //   [171/228] codegen (round 2 of 2) foo.o on node3
+//   [57/114] app: codegen foo.o on node3
+//
+// The last form, with the name of the output, is for terminals that show the
+// progress of several links.
 //
 // The status is a text with the placeholders of ninja's NINJA_STATUS:
 //
@@ -55,11 +59,14 @@ public:
     /// no terminal, and lines stay. Then each end of a job is a whole line.
     std::function<std::optional<unsigned>()> Columns;
     std::function<TimePoint()> Now;
+    /// Whether other links show their progress on the same terminal.
+    std::function<bool()> IsShared;
   };
 
   /// \p Format has been checked. \p Total jobs will take \p Work in all, in any
-  /// unit.
-  Progress(std::string Format, size_t Total, double Work, Screen S);
+  /// unit. \p Output is the name of the link's output.
+  Progress(std::string Format, size_t Total, double Work,
+           llvm::StringRef Output, Screen S);
 
   /// Of \p Rounds, this is \p Round: all jobs are done once in each, in the
   /// same time. What is counted began at \p Began. First of all.
@@ -75,8 +82,9 @@ public:
 
   /// When showDue() has something to show; the end of time if it has nothing.
   TimePoint due() const { return Due; }
-  /// A terminal is told of changes only so often: shows the last of those that
-  /// had to wait, if it is time.
+  /// Redraws the line of a terminal if it is time: the number of redraws in a
+  /// second is limited, and without changes there is one each second, since
+  /// the status may have times.
   void showDue();
   /// Takes the line away.
   void clear();
@@ -85,6 +93,7 @@ private:
   void change(llvm::StringRef Name, llvm::StringRef Worker, bool IsEnd);
   void show();
   std::string status() const;
+  std::string line(unsigned Columns) const;
 
   const std::string Format;
   size_t Total;
@@ -95,7 +104,8 @@ private:
   size_t NumStarted = 0, NumFinished = 0, MaxRunning = 1;
   double WorkDone = 0;
   std::deque<TimePoint> Ends; // the last ones
-  std::string What;           // comes after the status
+  std::string Output;
+  std::string What, Where; // the last change: its job, and the job's worker
   bool IsShown = false;
   TimePoint LastShown = {}, Due = TimePoint::max();
 };

@@ -7,6 +7,7 @@
 
 #include "Run/ProgressObserver.h"
 #include "Host/Session.h"
+#include "Support/System.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -25,8 +26,10 @@ static double allWork(const LinkFacts &Run) {
 ProgressObserver::ProgressObserver(const LinkFacts &Run, const RunContext &L)
     : Run(Run),
       Line(L.opts().StatusFormat, Run.numJobs(), allWork(Run),
+           sys::path::filename(L.opts().OutputFile),
            Progress::Screen{[&L](StringRef Text) { L.msg().progress(Text); },
-                            [&L] { return L.msg().columns(); }, Clock::now}),
+                            [&L] { return L.msg().columns(); }, Clock::now,
+                            terminalIsShared}),
       Verifies(L.opts().VerifyPercent != 0), IsShown(Run.numJobs()),
       IsFinished(Run.numJobs()), IsSampled(Run.numJobs()) {
   if (L.RunOfTwo != 0)

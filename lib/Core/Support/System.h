@@ -35,6 +35,10 @@ void raiseDescriptorLimit();
 /// The columns of the terminal that is standard error; 0: not known.
 unsigned terminalWidth();
 
+/// Whether another process that has called this is alive and has the same
+/// terminal as its standard error. False where the system has no such locks.
+bool terminalIsShared();
+
 /// The memory of the machine, and what a process may have of it, in bytes.
 uint64_t physicalMemory();
 

@@ -56,6 +56,24 @@ unsigned dtlto::terminalWidth() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &Size) == 0 ? Size.ws_col : 0;
 }
 
+bool dtlto::terminalIsShared() {
+  // Each process locks a byte of its own. The locks of a process end with it,
+  // and F_GETLK only finds those of others.
+  static const bool IsLocked = [] {
+    struct flock Own = {};
+    Own.l_type = F_WRLCK;
+    Own.l_whence = SEEK_SET;
+    Own.l_start = ::getpid();
+    Own.l_len = 1;
+    return ::fcntl(STDERR_FILENO, F_SETLK, &Own) == 0;
+  }();
+  struct flock Any = {};
+  Any.l_type = F_WRLCK;
+  Any.l_whence = SEEK_SET;
+  return IsLocked && ::fcntl(STDERR_FILENO, F_GETLK, &Any) == 0 &&
+         Any.l_type != F_UNLCK;
+}
+
 uint64_t dtlto::physicalMemory() {
   long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
   uint64_t Memory = Pages <= 0 || Size <= 0 ? uint64_t(1) << 30

@@ -37,6 +37,8 @@ unsigned dtlto::terminalWidth() {
   return static_cast<unsigned>(Info.srWindow.Right - Info.srWindow.Left + 1);
 }
 
+bool dtlto::terminalIsShared() { return false; }
+
 void dtlto::dropFilePages(ArrayRef<StringRef>) {}
 
 void dtlto::returnFreeMemory() {}
