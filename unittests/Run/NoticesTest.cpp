@@ -652,13 +652,91 @@ TEST_F(NoticesTest, ThePluginTookNone) {
   L->Started = Clock::now() + std::chrono::hours(1);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
-  EXPECT_TRUE(said("plugin 'fake': it took none of the 30 jobs"));
+  EXPECT_TRUE(said("; all were compiled locally"));
 
   L->Started = Clock::now() - std::chrono::seconds(2);
   summarize();
   EXPECT_EQ(Msg.warnings(),
-            Texts({"plugin 'fake': it took none of the 30 jobs; all were "
-                   "compiled here; --thinlto-dist-status shows the farm"}));
+            Texts({"plugin 'fake': it was not open after 0.0 s; all were "
+                   "compiled locally; --thinlto-dist-status shows the farm"}));
+}
+
+/// The warning says what the plugin did.
+TEST_F(NoticesTest, WhyThePluginMadeNothing) {
+  auto At = [&](double Seconds, PlanEvent E, StringRef Why = "") {
+    Step S;
+    S.Now = std::chrono::duration_cast<plan::Time>(
+        std::chrono::duration<double>(Seconds));
+    S.E = &E;
+    S.Job = E.Job;
+    S.Why = Why;
+    TheNotices->saw(S);
+  };
+  auto Summary = [&] {
+    for (plan::JobId J = 0; J != 4; ++J)
+      staysHere(J, Cause::PluginSilent), compiledHere(J);
+    At(3, event(PlanEvent::Tick));
+    Msg.clear();
+    L->Started = Clock::now() - std::chrono::seconds(3);
+    summarize();
+    EXPECT_EQ(Msg.warnings().size(), 1u);
+    const std::string Warning = Msg.warnings()[0];
+    StringRef Text = Warning;
+    EXPECT_TRUE(Text.consume_front("plugin 'fake': it "));
+    EXPECT_TRUE(Text.consume_back("; all were compiled locally; "
+                                  "--thinlto-dist-status shows the farm"));
+    use(4);
+    return Text.str();
+  };
+  use(4);
+  EXPECT_EQ(Summary(), "was not open after 3.0 s");
+
+  At(1, event(PlanEvent::Opened));
+  EXPECT_EQ(Summary(), "accepted none of the 4 jobs within 3.0 s");
+
+  At(1, event(PlanEvent::Opened));
+  At(1, event(PlanEvent::Busy, 0));
+  EXPECT_EQ(Summary(), "was full, and accepted none of the 4 jobs");
+
+  At(1, event(PlanEvent::Opened));
+  for (plan::JobId J = 0; J != 4; ++J)
+    At(1, event(PlanEvent::Accepted, J));
+  EXPECT_EQ(Summary(),
+            "accepted the 4 jobs, but started none within 2.0 s");
+
+  At(1, event(PlanEvent::Opened));
+  PlanEvent Running = event(PlanEvent::StateChanged, 1);
+  Running.State = plan::PluginState::Running;
+  At(1, event(PlanEvent::Accepted, 1));
+  At(1.5, Running);
+  At(2, event(PlanEvent::Failed, 1, Cause::Infrastructure), "no workers");
+  EXPECT_EQ(Summary(), "accepted 1 of 4 jobs, started 1, but returned no result "
+                       "within 2.0 s; the last failure: no workers");
+}
+
+/// On a terminal, a line with the numbers stays.
+TEST_F(NoticesTest, CountsOnATerminal) {
+  TheLinker.Opts.Progress = ProgressKind::Auto;
+  
+  succeeds(0);
+  summarize();
+  EXPECT_EQ(notes(), Texts()) << "not a terminal";
+
+  Msg.Columns = 80;
+  use(4);
+  
+  succeeds(0);
+  succeeds(1);
+  staysHere(2, Cause::PluginFull), compiledHere(2);
+  step(event(PlanEvent::CacheHit, 3), {action(Action::Won, 3, 3)});
+  summarize();
+  EXPECT_EQ(notes(),
+            Texts({"4 modules: 1 from the cache, 2 remotely, 1 locally"}));
+
+  Msg.clear();
+  TheLinker.Opts.Progress = ProgressKind::Never;
+  summarize();
+  EXPECT_EQ(notes(), Texts());
 }
 
 TEST_F(NoticesTest, LoadIsToldWhenItIsNews) {

@@ -41,7 +41,7 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
   case Cause::TakenBack:
     return "taken back, since it only waited there";
   case Cause::PluginSilent:
-    return "the plugin had begun no job";
+    return "the plugin had returned no object";
   case Cause::Straggler:
     return "it took long at the plugin's";
   case Cause::Overdue:
@@ -109,6 +109,7 @@ void Notices::internalError(StringRef Rule) {
 void Notices::saw(const Step &S) {
   if (S.E && S.E->What == PlanEvent::FallbackForbidden)
     WhyNoFallback = S.Why.str();
+  sawPlugin(S);
   if (S.Load)
     sawLoad(*S.Load);
   if (S.E && S.E->What == PlanEvent::Failed)
@@ -150,12 +151,44 @@ void Notices::saw(const Step &S) {
   }
 }
 
+void Notices::sawPlugin(const Step &S) {
+  Now = S.Now;
+  if (!S.E)
+    return;
+  switch (S.E->What) {
+  case PlanEvent::Opened:
+    IsOpen = true;
+    return;
+  case PlanEvent::Busy:
+    WasBusy = true;
+    return;
+  case PlanEvent::Accepted:
+    if (Accepted.empty())
+      FirstAccepted = S.Now;
+    Accepted.insert(S.Job);
+    return;
+  case PlanEvent::StateChanged:
+    if (S.E->State == plan::PluginState::Running ||
+        S.E->State == plan::PluginState::Receiving)
+      Begun.insert(S.Job);
+    return;
+  case PlanEvent::Failed:
+    if (S.E->Why != Cause::Compiler && S.E->Why != Cause::CompilerHere)
+      LastFailure = S.Why.str();
+    return;
+  default:
+    return;
+  }
+}
+
 static std::string known(uint32_t N) {
   return N == UINT32_MAX ? "?" : std::to_string(N);
 }
 
 /// Only what isn't known yet is told.
 void Notices::sawLoad(const dtlto_load &Load) {
+  IsThisMachine =
+      Load.slots != 0 && Load.local != 0 && Load.local >= Load.slots;
   std::string News =
       known(Load.workers) + " workers, " + known(Load.slots) + " slots, ";
   if (News == LastLoad)
@@ -229,6 +262,8 @@ void Notices::sawWin(const Step &S, const Action &A) {
   auto It = Here.find(A.Attempt);
   if (It == Here.end()) {
     ++NumRemote;
+    if (StringRef W = Run.workerName(Run.workerOf(A.Attempt)); !W.empty())
+      Hosts.insert(W.str());
     showWords(L.msg(), S.Said, Run.moduleName(J), Run.title(J));
     NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
@@ -244,6 +279,7 @@ void Notices::sawWin(const Step &S, const Action &A) {
     break;
   case Cause::Straggler:
     ++NumDuplicatesWon;
+    ++NumWonHere;
     break;
   case Cause::PluginFull:
   case Cause::TakenBack:
@@ -340,6 +376,58 @@ void Notices::sawEnd(const Step &S, const Action &A) {
 // The end
 //===----------------------------------------------------------------------===//
 
+/// What is known of why the plugin made no object of this link.
+std::string Notices::whyNone() const {
+  auto seconds = [](plan::Time T) {
+    return formatv("{0:f1} s", std::chrono::duration<double>(T).count()).str();
+  };
+  const size_t NumJobs = Run.numJobs();
+  std::string Jobs =
+      NumJobs == 1 ? "the job" : "the " + std::to_string(NumJobs) + " jobs";
+  std::string Why;
+  if (!IsOpen) {
+    Why = "it was not open after " + seconds(Now);
+  } else if (Accepted.empty()) {
+    Why = WasBusy ? "it was full, and accepted none of " + Jobs
+                  : "it accepted none of " + Jobs + " within " + seconds(Now);
+  } else {
+    Why = "it accepted " + (Accepted.size() == NumJobs
+                                ? Jobs
+                                : std::to_string(Accepted.size()) + " of " +
+                                      std::to_string(NumJobs) + " jobs");
+    Why += Begun.empty()
+               ? ", but started none"
+               : ", started " + std::to_string(Begun.size()) +
+                     ", but returned no result";
+    Why += " within " + seconds(Now - FirstAccepted);
+  }
+  return LastFailure.empty() ? Why : Why + "; the last failure: " + LastFailure;
+}
+
+/// On a terminal, one line of a link through other machines stays.
+void Notices::showCounts() const {
+  const size_t NumJobs = Run.numJobs();
+  if (IsThisMachine || L.RunOfTwo == 1 || hasErrors() ||
+      L.opts().Progress == ProgressKind::Never || !L.msg().columns())
+    return;
+  std::vector<std::string> Parts;
+  if (NumCached)
+    Parts.push_back(std::to_string(NumCached) + " from the cache");
+  if (NumRemote && Hosts.empty())
+    Parts.push_back(std::to_string(NumRemote) + " remotely");
+  else if (NumRemote)
+    Parts.push_back(std::to_string(NumRemote) + " on " +
+                    (Hosts.size() == 1
+                         ? *Hosts.begin()
+                         : std::to_string(Hosts.size()) + " hosts"));
+  if (size_t NumHere = NumFallback + NumShared + NumNotExpressible + NumWonHere)
+    Parts.push_back(std::to_string(NumHere) + " locally");
+  if (Parts.empty() || NumCached == NumJobs)
+    return;
+  L.msg().note(Twine(NumJobs) + (NumJobs == 1 ? " module: " : " modules: ") +
+               join(Parts, ", "));
+}
+
 void Notices::summarize(ArrayRef<std::string> Notes,
                         ArrayRef<std::string> DebugNotes) {
   size_t NumJobs = Run.numJobs();
@@ -380,12 +468,12 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   for (const std::string &Note : DebugNotes)
     L.msg().debug(Note);
   // A link that is over at once may end before any farm has answered.
-  if (NumShared && NumShared == NumJobs)
+  if (NumShared && NumShared + NumCached + NumNotExpressible == NumJobs)
     L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
                      ? MessageLevel::Debug
                      : MessageLevel::Warning,
-                 plugin() + "it took none of the " + Twine(NumJobs) +
-                     " jobs; all were compiled here; --thinlto-dist-status "
+                 plugin() + whyNone() +
+                     "; all were compiled locally; --thinlto-dist-status "
                      "shows the farm");
   else if (NumShared)
     L.msg().debug(plugin() + ofAll(NumShared) +
@@ -401,4 +489,5 @@ void Notices::summarize(ArrayRef<std::string> Notes,
         plugin() + "none of the " + Twine(NumJobs) +
         " objects was verified (--thinlto-dist-verify): " + Twine(NumCached) +
         " came from the cache, " + Twine(NumOurs) + " were compiled here");
+  showCounts();
 }

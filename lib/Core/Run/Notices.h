@@ -42,6 +42,7 @@ public:
   llvm::Error takeError() { return std::move(Err); }
 
 private:
+  void sawPlugin(const Step &S);
   void sawLoad(const dtlto_load &Load);
   void sawFailure(const Step &S);
   void sawWin(const Step &S, const plan::Action &A);
@@ -62,6 +63,8 @@ private:
   void warnLimited(const llvm::Twine &Text, llvm::StringRef Why);
   std::string plugin() const;
   std::string module(plan::JobId J) const;
+  std::string whyNone() const;
+  void showCounts() const;
 
   const LinkFacts &Run;
   const RunContext &L;
@@ -69,6 +72,14 @@ private:
   size_t NumErrors = 0;
   std::string WhyNoFallback; // beside the user's option; empty: nothing
   std::string LastLoad;      // as it was told
+
+  // What the plugin did so far.
+  bool IsOpen = false, WasBusy = false;
+  /// All its slots are on this machine.
+  bool IsThisMachine = false;
+  plan::Time Now = {}, FirstAccepted = {};
+  llvm::DenseSet<plan::JobId> Accepted, Begun;
+  std::string LastFailure; // of any job, but for compile errors
 
   llvm::DenseSet<plan::JobId> Settled; // their objects are there, or failed
 
@@ -84,11 +95,12 @@ private:
   llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
   size_t NumWarnings = 0, NumSuppressed = 0;
   size_t NumRemote = 0, NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
-  size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumRetried = 0,
-         NumVerified = 0;
+  size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumWonHere = 0,
+         NumRetried = 0, NumVerified = 0;
   size_t NumCached = 0, NumOurs = 0; // NumOurs: what was verified, too
   std::string LastRetry;             // which, and why
   std::set<std::string> NotExpressible;
+  std::set<std::string> Hosts; // that made objects
 };
 
 } // namespace dtlto
