@@ -173,6 +173,17 @@ static bool looksFrozen(const Scenario &S, const ListSchedule &List) {
   return List.FirstFromFarm > seconds(O.LateExtra) + (O.LateFactor - 1) * Alone;
 }
 
+/// Seconds after which the first result is overdue at the earliest, by what the
+/// jobs are estimated to take.
+static double firstDue(const Scenario &S) {
+  double Shortest = HUGE_VAL;
+  for (size_t I = 0; I != S.Jobs.size(); ++I)
+    if (!S.Jobs[I].IsCached)
+      Shortest = std::min(Shortest, S.Infos[I].Estimate);
+  return std::max(S.O.SlowFactor * Shortest,
+                  Shortest + seconds(S.O.SlowExtra));
+}
+
 /// Of a link that no plugin takes part in: its jobs in their order, each on the
 /// core that is idle first.
 static double alone(const Scenario &S) {
@@ -233,9 +244,11 @@ std::optional<Bound> dtlto::sim::boundOf(const Scenario &S) {
     // were promised to others.
     if (S.has(Feature::NotExpressible))
       Most += List.LongestHere;
-    // Without news of jobs, a farm looks dead until its first result. What was
-    // begun here in vain holds up the end.
-    if (!S.TellsStates && List.FirstFromFarm > seconds(O.SilentPatience))
+    // Without news of jobs, a farm looks dead until its first result, and with
+    // news once that result is overdue. What was begun here in vain holds up
+    // the end.
+    if (List.FirstFromFarm >
+        seconds(O.SilentPatience) + (S.TellsStates ? firstDue(S) : 0))
       Most += (1 - StoppableShare) * List.LongestHere;
     return Bound{Most, "nothing is wrong, and the link takes too long"};
   }

@@ -420,9 +420,21 @@ TEST(SharingPlanTest, NotThoseThatWriteFilesBesideTheObject) {
   H.play({{503, "tick", ""}, {2000, "tick", ""}});
 }
 
-TEST(SharingPlanTest, NotOnceThePluginHasBegunAJob) {
+TEST(SharingPlanTest, APluginThatHasBegunAJobHasTimeForIt) {
   History H = silent(shared());
-  H.play({{50, "sending 1 w1", ""}, {503, "tick", ""}});
+  H.play({{50, "sending 1 w1", ""},
+          {503, "tick", ""},
+          {2050, "tick", ""},
+          {2560, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"},
+          {2700, "good 1 w1", "won 1, cancel 4 overtaken, deliver 1"}});
+}
+
+/// Nothing may be done twice.
+TEST(SharingPlanTest, OverdueJobsOfASilentPluginMayHaveToBeAlone) {
+  Options O = shared();
+  O.DuplicatePercent = 0;
+  History H = silent(O);
+  H.play({{50, "sending 1 w1", ""}, {2560, "tick", ""}});
 }
 
 TEST(SharingPlanTest, NotWhereTheUserWantsNoneBegun) {
@@ -822,7 +834,8 @@ TEST(SharingPlanTest, ADuplicateThatIsStuckAsWell) {
 
 /// Two jobs of a second: alone, this machine makes both in one. The plugin has
 /// begun to send them, and that is all.
-History late(const Options &O, bool HasSideFiles = false) {
+History late(Options O, bool HasSideFiles = false) {
+  O.SlowFactor = 4; // don't take it for silent before
   History H = silent(O, HasSideFiles);
   H.play({{20, "sending 1 w1", ""},
           {21, "sending 2 w2", ""},

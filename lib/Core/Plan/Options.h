@@ -78,10 +78,10 @@ struct Options {
   double LongWaitFactor = 4;
   /// How long a plugin may have no result before this machine takes its jobs.
   Time Patience = std::chrono::milliseconds(500);
-  /// The same for jobs that it has, if it has begun none: it may be about to.
+  /// The same for jobs that a silent plugin has: it may be about to begin them.
   Time SilentPatience = std::chrono::milliseconds(100);
-  /// A plugin that has begun no job for so long, or takes so long to open, is
-  /// taken for dead, and the longest jobs are started here first.
+  /// A plugin that has been silent (Sharing.cpp) for so long, or takes so long
+  /// to open, is taken for dead, and the longest jobs are started here first.
   Time DeadAfter = std::chrono::seconds(1);
   /// A link is late when what is left could only just be made here within so
   /// many times what all of it takes here, and so much longer: nothing is

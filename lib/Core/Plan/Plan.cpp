@@ -78,6 +78,8 @@ void Plan::forgive(Time T) {
   Time Lost = T - Due;
   for (Time *At : {&LastSign, &LastWork, &LastResult, &FirstOffer})
     *At += Lost;
+  if (DueBegan)
+    *DueBegan += Lost;
   if (CallSince != Never)
     CallSince += Lost;
   StoppedFrom = Due;
@@ -357,7 +359,7 @@ void Plan::onState(Attempt &A, const Event &E) {
   if (E.State == PluginState::Queued)
     return;
   LastWork = Now;
-  PluginBegan = true;
+  expectResult(A.Job);
   if (E.State == PluginState::Sending)
     return;
   ReportsStates = true;
@@ -373,7 +375,7 @@ void Plan::onState(Attempt &A, const Event &E) {
 
 void Plan::onSucceeded(Attempt &A, const Event &E) {
   LastResult = Now;
-  PluginBegan = true;
+  PluginEnded = true;
   learn(A, E);
   JobId J = A.Job;
   Jobs[J].IsProven = E.Flag;

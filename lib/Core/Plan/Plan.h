@@ -109,7 +109,7 @@ enum class Cause : uint8_t {
   NotExpressible, // on a remote compiler's command line
   PluginFull,     // and it pays
   TakenBack,      // it only waited at the plugin's
-  PluginSilent,   // the plugin had begun no job
+  PluginSilent,   // the plugin had begun no job, or its first object was late
   Straggler,      // it takes long at the plugin's
   Overdue,        // so long that it matters no more what is done twice
   PluginGone,     // there is no plugin any more
@@ -422,6 +422,12 @@ private:
   bool mayBeginHere(const Job &J);
   bool paysHere(const Job &J) const;
   void recheckLater(const Job &J);
+  double slowAfter(const Job &J) const;
+  void expectResult(JobId J);
+  Time firstDue() const;
+  bool isSilent() const {
+    return !PluginEnded && (!DueBegan || Now > firstDue());
+  }
   Time silence() const;
   bool opensSlowly() const;
   void checkLate();
@@ -494,7 +500,7 @@ private:
   size_t FullAt = SIZE_MAX;
   Time FullSince = {};
   bool EndedSinceRoom = false; // a job there, so that is the room it tells of
-  bool PluginBegan = false;    // a job of it has run, or is on its way
+  bool PluginEnded = false;    // it has returned an object
   bool WantsBatches = false;
   bool BatchIsOpen = false; // it has jobs since CompleteBatch
   bool PluginGone = false;
@@ -505,6 +511,10 @@ private:
   Time LastWork = {}; // a job was accepted, has begun, runs or has ended
   // Of the plugin, or when it was first offered a job or, before, opened.
   Time LastResult = {};
+  // Of the jobs that the plugin has begun, the one that should end first: when
+  // it was begun, and which.
+  std::optional<Time> DueBegan;
+  JobId DueJob = 0;
   Time FirstOffer = {}, LastOffer = {}, LastLoadQuery = {};
   Time NextCheck = {}; // of deadlines
   Time NextLate = {};  // whether the link is

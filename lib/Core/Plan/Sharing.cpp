@@ -20,11 +20,12 @@
 //     that are idle cost nobody's time, and machines may be frozen.
 //
 // A plugin that hasn't begun a single job may wait for machines that will never
-// answer. Nothing that it says is relied on until then, and the link goes on
-// as if it weren't there: this machine uses all its cores, and compiles what
-// the plugin has, too. Whoever has the result first is right. The same goes for
-// a plugin that has begun jobs, if the link gets late: it must not take more
-// than about twice what it takes on this machine alone.
+// answer, and one whose first object is overdue may have jobs on machines that
+// are frozen. Such a plugin is silent. Until it isn't, the link goes on as if
+// there were no plugin: the linker uses all its cores, and compiles what the
+// plugin has, too. The first result wins. The same goes for a link that gets
+// late after the first results: it must not take more than about twice what it
+// takes on this machine alone.
 //
 // Estimates are only good for comparisons. What they are worth at the plugin's
 // and here is measured while the link runs (Rate.h).
@@ -60,7 +61,7 @@ unsigned Plan::localShare() const {
     return 0;
   // The linker itself has work to do while others compile.
   unsigned Taken = TheLoad.Local;
-  if (numAtPlugin() != 0 && PluginBegan && !IsLate)
+  if (numAtPlugin() != 0 && !isSilent() && !IsLate)
     Taken += 1 + O.Cores / 8;
   return O.Cores > Taken ? O.Cores - Taken : 0;
 }
@@ -77,20 +78,44 @@ double Plan::expected(const Job &J) const {
   return J.Info.Estimate * remoteRate();
 }
 
-/// How long the plugin has had jobs, or is being opened, without having begun
-/// one; 0 if it has.
-Time Plan::silence() const { return PluginBegan ? Time() : Now - LastResult; }
+/// Seconds after which \p J is slow, counted from when the plugin began it.
+double Plan::slowAfter(const Job &J) const {
+  return std::max(O.SlowFactor * expected(J),
+                  expected(J) + seconds(O.SlowExtra));
+}
+
+/// The plugin has begun \p J, which gives it some time to return an object.
+void Plan::expectResult(JobId J) {
+  if (DueBegan && Now + fromSeconds(slowAfter(Jobs[J])) >= firstDue())
+    return;
+  DueBegan = Now;
+  DueJob = J;
+}
+
+/// When the first object of the plugin is overdue, by what is known now of how
+/// long jobs take. Only once it has begun one.
+Time Plan::firstDue() const {
+  return *DueBegan + fromSeconds(slowAfter(Jobs[DueJob]));
+}
+
+/// How long the plugin has been silent: it has jobs, or is being opened, but it
+/// has not begun a job, or its first object is overdue.
+Time Plan::silence() const {
+  if (!isSilent())
+    return Time();
+  return Now - (DueBegan ? firstDue() : LastResult);
+}
 
 /// Whether nobody waits for the plugin to be open any more.
 bool Plan::opensSlowly() const {
   return OpenAsked && !IsOpen && silence() > O.DeadAfter;
 }
 
-/// Whether there is no memory for the plugin's next job. How much a plugin does
-/// that has begun none isn't known.
+/// Whether there is no memory for the plugin's next job. The throughput of a
+/// silent plugin is unknown.
 bool Plan::waitsForMemory() const {
   const KeySet &Ready = in(State::Ready);
-  return PluginBegan && !Ready.empty() &&
+  return !isSilent() && !Ready.empty() &&
          lacksMemory(*find(Ready.begin()->second));
 }
 
@@ -161,9 +186,9 @@ void Plan::recheckLater(const Job &J) {
   HereIsIdle = true;
   if (Now >= NextLook)
     NextLook = Now + O.LookInterval;
-  if (PluginBegan)
+  if (!isSilent())
     return;
-  Time Pays = LastResult + fromSeconds(std::min(J.Info.Estimate * localRate(),
+  Time Pays = Now - silence() + fromSeconds(std::min(J.Info.Estimate * localRate(),
                                                 seconds(O.Patience)));
   NextLook =
       std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
@@ -332,25 +357,29 @@ bool Plan::takeBack() {
   return true;
 }
 
-/// Begins a job here that the plugin has, if it has begun none so far or the
-/// link is late: the cheapest, or the longest if the plugin seems to be dead.
+/// Begins a job here that the plugin has, if it is silent or the link is late:
+/// the cheapest, or the longest if the plugin seems to be dead.
 /// It keeps the job, since it may not tell when jobs begin. Returns false if
 /// there is none.
 bool Plan::startSilent() {
   const KeySet &Accepted = in(State::Accepted);
-  if ((PluginBegan && !IsLate) || Accepted.empty())
+  if ((!isSilent() && !IsLate) || Accepted.empty())
     return false;
   bool IsDead = silence() > O.DeadAfter || IsLate;
+  const bool HasBegun = DueBegan.has_value();
   auto Try = [&](JobId Id) -> std::optional<bool> {
     Job &J = Jobs[Id];
-    if (hasHere(J) || (J.Info.HasSideFiles && !IsLate))
+    if (hasHere(J) || (J.Info.HasSideFiles && !IsLate) ||
+        (HasBegun && mustBeAlone(J) && !IsLate))
       return std::nullopt;
     if (IsLate && mustBeAlone(J) && mayStillCome(J)) {
       recheckLater(J);
       return std::nullopt;
     }
     if (!IsLate && (silence() < O.SilentPatience || !paysHere(J))) {
-      recheckLater(J);
+      // Otherwise, jobs are looked through for stragglers.
+      if (!HasBegun)
+        recheckLater(J);
       return false;
     }
     if (!mayBeginHere(J))
@@ -400,8 +429,7 @@ bool Plan::isSlow(Attempt &A) {
   if (A.RunsHere && A.Reported == PluginState::Queued)
     return false; // it waits for memory or a token
   const Job &J = Jobs[A.Job];
-  double Limit =
-      std::max(O.SlowFactor * expected(J), expected(J) + seconds(O.SlowExtra));
+  double Limit = slowAfter(J);
   // One that only waits, for its inputs or for a slot, while others idle.
   if (ReportsStates && !A.Running) {
     if (TheLoad.Free == 0 && A.Reported == PluginState::Queued)
