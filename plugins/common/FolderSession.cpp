@@ -56,6 +56,8 @@ void FolderSession::begin() {
                               : " in PATH; './" + S.Program +
                                     "' is the file in this folder"));
   }
+  if (std::string Why = launcherProblem(); !Why.empty())
+    throw Error(DTLTO_ERROR_INFRASTRUCTURE, Why);
   Folder = std::make_unique<JobFolder>(S.Folder, Output, Suffix, S.Keep);
   Wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   Notify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -96,6 +98,7 @@ void FolderSession::batchComplete() {
 }
 
 void FolderSession::stop() {
+  IsStopping = true;
   if (Thread.joinable()) {
     post([this] { Closing = true; });
     Thread.join();
@@ -112,7 +115,8 @@ std::vector<Worker> FolderSession::status(std::chrono::milliseconds Limit) {
   Worker W;
   W.Name = S.Program;
   std::string Path = findProgram(S.Program);
-  std::string Why = Path.empty() ? "there is no such program" : "";
+  std::string Why =
+      Path.empty() ? "there is no such program" : launcherProblem();
   std::string Line;
   if (Why.empty())
     Why = compilerProblem(
@@ -249,27 +253,69 @@ void FolderSession::startRuns() {
   }
 }
 
+/// Asks the compiler for its version. Returns what dtlto_run_command() does, and
+/// in \p Words what the compiler said, or one line of why it can't be run.
+int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
+                                   std::string &Words) const {
+  std::vector<std::string> Args = {S.Compiler};
+  Args.insert(Args.end(), S.CompilerFirst.begin(), S.CompilerFirst.end());
+  Args.push_back("--version");
+  const auto End = Clock::now() + Limit;
+  if (!Folder) { // for the status
+    std::vector<const char *> Raw;
+    for (const std::string &Arg : Args)
+      Raw.push_back(Arg.c_str());
+    Raw.push_back(nullptr);
+    auto IsLate = [](void *Limit) -> int {
+      return Clock::now() >= *static_cast<const Clock::time_point *>(Limit);
+    };
+    auto Context = End;
+    dtlto_run Run = {S.Compiler.c_str(), IsLate, &Context};
+    char Answer[4096];
+    int32_t Status = dtlto_run_command(&Run, Raw.data(), DTLTO_RUN_HERE, Answer,
+                                       sizeof(Answer));
+    Words = Answer;
+    return Status;
+  }
+  // Ends with the linker, however that ends.
+  Args[0] = findProgram(S.Compiler);
+  if (Args[0].empty()) {
+    Words = "there is no such program";
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  Program P(*Folder, Args, {});
+  auto Listen = [&] {
+    P.listen([&](const std::string &Line, bool) {
+      if (Words.size() < MaxErrorWords)
+        Words += Line + "\n";
+    });
+  };
+  while (!P.hasEnded()) {
+    if (IsStopping || Clock::now() >= End)
+      return DTLTO_CANCELLED;
+    pollfd Fds[2] = {{P.out(), POLLIN, 0}, {P.err(), POLLIN, 0}};
+    ::poll(Fds, 2, 20);
+    Listen();
+  }
+  Listen();
+  if (P.how().empty())
+    return DTLTO_OK;
+  Words = P.how() + (Words.empty() ? "" : ": " + Words);
+  return DTLTO_ERROR_COMPILER;
+}
+
 /// What is wrong with the compiler here, which must be of the linker's version:
 /// all that is known of those on other machines. \p Line: what it is.
 std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
                                            std::string &Line) const {
-  std::vector<const char *> Args = {S.Compiler.c_str()};
-  for (const std::string &Arg : S.CompilerFirst)
-    Args.push_back(Arg.c_str());
-  Args.insert(Args.end(), {"--version", nullptr});
-  timespec Now;
-  ::clock_gettime(CLOCK_MONOTONIC, &Now);
-  time_t End = Now.tv_sec + Limit.count();
-  dtlto_run Run = {S.Compiler.c_str(), dtlto_run_is_late, &End};
-  char Answer[4096];
-  int32_t Status =
-      dtlto_run_command(&Run, Args.data(), -1, Answer, sizeof(Answer));
-  Line = std::string(Answer, ::strcspn(Answer, "\n"));
+  std::string Answer;
+  int32_t Status = runCompiler(Limit, Answer);
+  Line = Answer.substr(0, Answer.find('\n'));
   // dtlto-codegen says it in other words, and each object names its job.
   std::string Says = "LLVM version " + LlvmVersion;
   size_t At = S.isWorker() ? Line.find(Says) : std::string::npos;
   if (Status == DTLTO_OK &&
-      (dtlto_run_is_version(Answer, LlvmVersion.c_str()) ||
+      (dtlto_run_is_version(Answer.c_str(), LlvmVersion.c_str()) ||
        (At != std::string::npos &&
         !::isdigit(static_cast<unsigned char>(Line[At + Says.size()])))))
     return "";
@@ -289,7 +335,8 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
   std::string Why, Line;
   int32_t Status = detail::guard(Why, [&] {
     if (!std::exchange(ToolsAreChecked, true))
-      if (CompilerWhy = compilerProblem(8s, Line); !CompilerWhy.empty())
+      if (CompilerWhy = compilerProblem(8s, Line);
+          !CompilerWhy.empty() && !IsStopping)
         log(DTLTO_LOG_ERROR, CompilerWhy);
     if (!CompilerWhy.empty())
       throw Error(DTLTO_ERROR_INFRASTRUCTURE, CompilerWhy);

@@ -70,6 +70,8 @@ protected:
   }
   /// As of Program.
   virtual std::vector<std::string> environment() { return {}; }
+  /// Why the program can't run any job on this machine; empty if it can.
+  virtual std::string launcherProblem() const { return ""; }
 
   /// Jobs that somebody has begun.
   uint32_t numRunning() const { return NumRunning; }
@@ -115,6 +117,7 @@ private:
   void start(const std::vector<uint64_t> &Batch);
   std::string compilerProblem(std::chrono::seconds Limit,
                               std::string &Line) const;
+  int32_t runCompiler(std::chrono::seconds Limit, std::string &Words) const;
   void readEvents();
   void scan();
   bool take(uint64_t Id, std::string &Why);
@@ -126,6 +129,7 @@ private:
   const std::string LlvmVersion, Suffix;
   const bool IsOldHost; // that never says when a batch is complete
   const bool HasJobs;
+  std::atomic<bool> IsStopping{false};
   sdk::ResultMemory Results;
 
   std::mutex Mutex; // guards Mail

@@ -115,6 +115,20 @@ static std::string beside(const std::string &Output,
   return (IsFile ? Output : "a.out") + Suffix;
 }
 
+/// Locks the marker \p Fd for this process alone, which no guard inherits.
+static void lockForLink(int Fd) {
+  struct flock L = {};
+  L.l_type = F_WRLCK;
+  (void)::fcntl(Fd, F_SETLK, &L);
+}
+
+/// Whether the process of another link has that lock, on any machine.
+static bool isOfRunningLink(int Fd) {
+  struct flock L = {};
+  L.l_type = F_WRLCK;
+  return ::fcntl(Fd, F_GETLK, &L) == 0 && L.l_type != F_UNLCK;
+}
+
 /// Takes the folder \p P, which is then `Path`, unless somebody has it.
 JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
   while (true) {
@@ -162,6 +176,7 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
       ::close(D);
       fail("can't read ", P + "/" + Marker, Why);
     }
+    bool IsRunning = Busy && isOfRunningLink(L);
     bool WasKept = Says == IsKept && !MayBeKept;
     bool IsAlien = !Says.empty() && Says != IsKept && Says != IsOurs;
     if (Busy || !IsThere || WasKept || IsAlien) {
@@ -171,9 +186,10 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
         throw Error(DTLTO_ERROR_CALLER,
                     quote(P + "/" + Marker) + " is not dtlto's");
       if (Busy || WasKept)
-        return Busy ? Claim::InUse : Claim::Kept;
+        return IsRunning ? Claim::InUse : Busy ? Claim::Ending : Claim::Kept;
       continue;
     }
+    lockForLink(L);
     Dir = D;
     Lock = L;
     Path = P;
@@ -201,7 +217,7 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     if (!Given.empty()) {
       // The guard of a link that was killed a moment ago may be at it.
       Claim C = claim(Base, true);
-      for (unsigned I = 0; I != 50 && C != Claim::Ours; ++I) {
+      for (unsigned I = 0; I != 50 && C == Claim::Ending; ++I) {
         std::this_thread::sleep_for(100ms);
         C = claim(Base, true);
       }

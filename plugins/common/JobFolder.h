@@ -8,7 +8,9 @@
 // For a build system that takes jobs as files. The folder of a link is ours if
 // it has the file `.dtlto-jobs`, which is only made in a folder that is new or
 // empty. Whoever uses the folder holds a lock of that file, so one without a
-// lock is left over from a link that was killed.
+// lock is left over from a link that was killed. A link that runs holds a
+// second lock, of its process: with the first alone, the folder is only being
+// removed.
 //
 // What a plugin can't do once its process was killed, the *guard* does: a shell
 // that waits for the end of the linker, in whatever way, then ends the programs
@@ -58,7 +60,7 @@ public:
   void unwatch(pid_t Group);
 
 private:
-  enum class Claim { Ours, InUse, Kept };
+  enum class Claim { Ours, InUse, Ending, Kept };
   Claim claim(const std::string &P, bool MayBeKept);
   void startGuard();
   void tellGuard(const std::string &Line);

@@ -13,7 +13,11 @@
 #include "FolderSession.h"
 #include "Makefile.h"
 #include "Text.h"
+#include "dtlto/sdk/RunJob.h"
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +51,7 @@ protected:
                                     const std::vector<const FolderJob *> &Jobs,
                                     unsigned Number) override;
   std::vector<std::string> environment() override;
+  std::string launcherProblem() const override;
   bool isNoise(const std::string &Line) const override {
     return Line.compare(0, 4, "*** ") == 0 ||
            Line.find("not remade because of errors") != std::string::npos;
@@ -150,6 +155,27 @@ std::vector<std::string> MakeSession::environment() {
                                   "CCC_OVERRIDE_OPTIONS"};
   Env.push_back(Jobserver.empty() ? "MAKEFLAGS" : "MAKEFLAGS= -j " + Jobserver);
   return Env;
+}
+
+/// Looks for the first word of cc=, if that is the name of a program or a path.
+/// Else only the shell knows.
+std::string MakeSession::launcherProblem() const {
+  size_t Begin = std::min(DistCC.find_first_not_of(' '), DistCC.size());
+  std::string Tool = DistCC.substr(Begin, DistCC.find(' ', Begin) - Begin);
+  bool IsName = std::all_of(Tool.begin(), Tool.end(), [](unsigned char C) {
+    return ::isalnum(C) || C >= 0x80 || ::strchr("._+-/@,:", C);
+  });
+  if (Tool.empty() || !IsName || !findProgram(Tool).empty())
+    return "";
+  // It may be a command of the shell's, such as `exec`.
+  const char *Args[] = {"sh", "-c", "command -v -- \"$0\"", Tool.c_str(),
+                        nullptr};
+  dtlto_run Run = {"/bin/sh", nullptr, nullptr};
+  char Answer[256];
+  if (dtlto_run_command(&Run, Args, DTLTO_RUN_HERE, Answer, sizeof(Answer)) ==
+      DTLTO_OK)
+    return "";
+  return "the launcher " + quote(Tool) + ", which cc= names, is not installed";
 }
 
 void MakeSession::load(dtlto_load &L) {

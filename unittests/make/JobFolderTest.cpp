@@ -239,6 +239,32 @@ TEST_F(JobFolderTest, TheGuardRemovesWhatALinkerLeft) {
   EXPECT_FALSE(fs::exists(Top / "app.jobs"));
 }
 
+// Only a folder that is being removed is waited for.
+TEST_F(JobFolderTest, InUseByAnotherLink) {
+  std::string Given = Top / "jobs";
+  int Ends[2];
+  ASSERT_EQ(::pipe(Ends), 0);
+  pid_t Child = ::fork();
+  if (Child == 0) {
+    auto *F = new JobFolder(Given, "", ".jobs", false);
+    F->write("a", "text");
+    (void)!::write(Ends[1], "", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  ASSERT_GT(Child, 0);
+  char Byte;
+  ASSERT_EQ(::read(Ends[0], &Byte, 1), 1);
+  auto Began = std::chrono::steady_clock::now();
+  EXPECT_THROW(JobFolder(Given, "", ".jobs", false), sdk::Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - Began, 4s);
+  ::kill(Child, SIGKILL);
+  ASSERT_EQ(::waitpid(Child, nullptr, 0), Child);
+  EXPECT_NO_THROW(JobFolder(Given, "", ".jobs", false));
+  ::close(Ends[0]);
+  ::close(Ends[1]);
+}
+
 // Where SIGCHLD is ignored, nobody hears how it has ended.
 TEST_F(JobFolderTest, AProgramThatCannotBeWaitedFor) {
   auto F = make();
