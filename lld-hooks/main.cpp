@@ -17,10 +17,12 @@
 #include "Hooks.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
+#include "Job/JobSaver.h"
 #include "LLDMessages.h"
 #include "Report/Report.h"
 #include "Run/LogObserver.h"
 #include "StatusCommand.h"
+#include "Support/CrashReport.h"
 #include "Support/Failure.h"
 #include "lld/Common/Driver.h"
 #include "lld/Common/ErrorHandler.h"
@@ -28,6 +30,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/PluginLoader.h" // -mllvm -load=, which LLD's main has
 #include "llvm/Support/Process.h"
 #include <algorithm>
@@ -88,6 +91,24 @@ static int refuse(const char *Argv0, Error E) {
   return 1;
 }
 
+/// Whether the files can be written that the user wants. After the link it
+/// would be too late to choose others.
+static Error checkFiles(const Options &Opts, StringRef Dashes) {
+  auto Check = [&](StringRef Path, Error (*Fn)(StringRef),
+                   StringRef Option) -> Error {
+    if (Path.empty())
+      return Error::success();
+    if (Error E = Fn(Path))
+      return failure(toString(std::move(E)) + " (" + Dashes + Option + ")");
+    return Error::success();
+  };
+  if (Error E = Check(Opts.Report, checkReport, "thinlto-dist-report"))
+    return E;
+  if (Error E = Check(Opts.Log, checkLog, "thinlto-dist-log"))
+    return E;
+  return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
+}
+
 int main(int Argc, char **Argv) {
   // Or a file that is opened here would get our messages.
   (void)sys::Process::FixupStandardFileDescriptors();
@@ -111,6 +132,8 @@ int main(int Argc, char **Argv) {
   auto *Alloc = new BumpPtrAllocator;
   StringSaver Saver(*Alloc);
 
+  const char *BugReport = getBugReportMsg();
+  setBugReportMsg(bugReportLine());
   setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
   if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
@@ -121,6 +144,9 @@ int main(int Argc, char **Argv) {
                                     Opts.FirstOption +
                                         " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
+  // Without a plugin, what follows is LLVM's alone.
+  if (Opts.Plugin.empty())
+    setBugReportMsg(BugReport);
   if (!Opts.Plugin.empty()) {
 #ifndef _WIN32
     // Some programs start others with this ignored, whose children then can't
@@ -133,23 +159,20 @@ int main(int Argc, char **Argv) {
     if (Error E = readEnvironment(Opts))
       return refuse(Args[0], std::move(E));
     Expected<const dtlto_plugin *> Plugin = [&] {
+      std::vector<std::string> Folders = {pluginFolder(Args[0])};
       LoadGuard Guard(
           programName(Args[0]), Opts.Plugin,
-          std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)));
-      std::vector<std::string> Folders = {pluginFolder(Args[0])};
+          std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
+          isOwnPlugin(Opts.Plugin, Folders.front()));
+      limitInterrupts();
       Folders.insert(Folders.end(), Opts.PluginPath.begin(),
                      Opts.PluginPath.end());
       return loadPlugin(Opts.Plugin, Folders);
     }();
     if (!Plugin)
       return refuse(Args[0], Plugin.takeError());
-    // At the link's end it would be too late to choose another file.
-    if (!Opts.Report.empty())
-      if (Error E = checkReport(Opts.Report))
-        return refuse(Args[0], std::move(E));
-    if (!Opts.Log.empty())
-      if (Error E = checkLog(Opts.Log))
-        return refuse(Args[0], std::move(E));
+    if (Error E = checkFiles(Opts, isCOFF(Args) ? "/" : "--"))
+      return refuse(Args[0], std::move(E));
     TheLinker->Plugin = *Plugin;
     if (Opts.Status != StatusKind::None) {
       guardAgainstExit();

@@ -252,6 +252,13 @@ if subprocess.run([sys.executable, "-S", os.path.join(
 
 config.available_features.update(p for p in ("make", "ninja") if shutil.which(p))
 
+# A file system whose server can be stopped.
+if shutil.which("bindfs") and subprocess.run(
+        [sys.executable, "-S", os.path.join(config.test_source_root, "errors",
+                                            "Inputs", "silent.py"), "true"],
+        stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("bindfs")
+
 # LLD's own way to distribute ThinLTO.
 if "--thinlto-distributor=" in subprocess.run(
         [os.path.join(tools, "ld.lld"), "--help"], stdout=subprocess.PIPE,

@@ -44,8 +44,6 @@ static constexpr std::chrono::seconds MaxEnd(5);
 
 static Expected<const dtlto_plugin *> load(const char *Argv0,
                                            const Options &Opts) {
-  LoadGuard Guard(Program, Opts.Plugin,
-                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)));
   SmallString<256> Folder(
       sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&load)));
   sys::path::remove_filename(Folder); // bin
@@ -53,6 +51,9 @@ static Expected<const dtlto_plugin *> load(const char *Argv0,
   sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
   std::vector<std::string> Folders = {Folder.str().str()};
   Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  LoadGuard Guard(Program, Opts.Plugin,
+                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
+                  isOwnPlugin(Opts.Plugin, Folders.front()));
   return loadPlugin(Opts.Plugin, Folders);
 }
 

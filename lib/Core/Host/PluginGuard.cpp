@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/PluginGuard.h"
+#include "Support/CrashReport.h"
 #include "Support/Jobserver.h"
 #include "Support/System.h"
 #include "llvm/ADT/SmallString.h"
@@ -22,6 +23,7 @@ using namespace llvm;
 using namespace dtlto;
 
 static constexpr int IOError = 74; // EX_IOERR of <sysexits.h>
+static constexpr unsigned MaxCleanUp = 2; // seconds
 
 namespace {
 enum class Phase { None, Loading, InUse };
@@ -29,8 +31,7 @@ enum class Phase { None, Loading, InUse };
 /// For what runs while the process ends: never destroyed.
 struct Names {
   std::string Program, Plugin;
-  std::string AtPipe;  // an error
-  std::string AtCrash; // a line for below the stack
+  std::string AtPipe; // an error
 };
 
 /// What the process had before the plugin was loaded.
@@ -82,7 +83,7 @@ static void atExit(int Code) {
 }
 
 LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
-                     std::chrono::seconds Limit)
+                     std::chrono::seconds Limit, bool IsOurs)
     : Plugin(Plugin), InStackDump("loading plugin '%s'", this->Plugin.c_str()) {
   std::string Text =
       "a SIGPIPE has ended the link, most likely at a connection of the "
@@ -90,9 +91,12 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
       "with MSG_NOSIGNAL doesn't cause one";
   auto *N = new Names{Program.str(), Plugin.str(), ""};
   N->AtPipe = errorLine(*N, Text);
-  N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
-               "' is in this process; if its functions are on the stack, tell "
-               "its vendor\n";
+  // Of our own plugins, a crash is ours.
+  installCrashReport(IsOurs ? ""
+                            : N->Program + ": note: dtlto: plugin '" +
+                                  N->Plugin +
+                                  "' is in this process; if its functions are "
+                                  "on the stack, tell its vendor\n");
   if (sys::fs::current_path(Before.Folder))
     Before.Folder.clear();
   Before.Mask = sys::fs::getUmask();
@@ -103,9 +107,10 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
 #else
   std::atexit([] { atExit(0); }); // not told the code
 #endif
-  Watch = std::thread([this, Limit] {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    if (Changed.wait_for(Lock, Limit, [this] { return Loaded; }))
+  // Without a thread to spare, nothing watches.
+  startThread([S = Watch, Limit] {
+    std::unique_lock<std::mutex> Lock(S->Mutex);
+    if (S->Changed.wait_for(Lock, Limit, [&] { return S->IsLoaded; }))
       return;
     std::string Text = "it has not been loaded within " +
                        std::to_string(Limit.count()) +
@@ -116,11 +121,10 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
 
 LoadGuard::~LoadGuard() {
   {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Loaded = true;
+    std::lock_guard<std::mutex> Lock(Watch->Mutex);
+    Watch->IsLoaded = true;
   }
-  Changed.notify_all();
-  Watch.join();
+  Watch->Changed.notify_all();
   Now = Phase::None;
 }
 
@@ -130,7 +134,8 @@ static void fatalError(void *, const char *Reason, bool IsCrash) {
   std::string Line = "LLVM ERROR: " + std::string(Reason) + "\n";
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
   if (IsCrash)
-    return;                    // to abort()
+    return; // to abort()
+  endWithin(MaxCleanUp);
   sys::RunInterruptHandlers(); // removes temporary files
   Jobserver::giveBackAll();
   ::_exit(1);
@@ -167,13 +172,6 @@ std::string dtlto::restoreProcess() {
 void dtlto::guardAgainstExit() {
   if (!TheNames || Now.exchange(Phase::InUse) == Phase::InUse)
     return;
-  // After LLVM's handler, which writes the stack.
-  sys::AddSignalHandler(
-      [](void *) {
-        const std::string &Line = TheNames->AtCrash;
-        [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
-      },
-      nullptr);
   install_fatal_error_handler(fatalError);
   sys::SetOneShotPipeSignalFunction(brokenPipe);
 #ifdef SIGPIPE

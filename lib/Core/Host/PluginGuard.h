@@ -19,28 +19,34 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
-#include <thread>
+#include <string>
 
 namespace dtlto {
 
 /// While it lives, the plugin \p Plugin is being loaded. If that takes longer
 /// than \p Limit or calls exit(), the process ends with an error of \p Program;
-/// a crash's stack dump names the plugin. One in a process.
+/// a crash's stack dump names the plugin. From then on, a crash reports where
+/// users should report it (CrashReport.h), and names the plugin unless it
+/// \p IsOurs. One in a process.
 class LoadGuard {
 public:
   LoadGuard(llvm::StringRef Program, llvm::StringRef Plugin,
-            std::chrono::seconds Limit);
+            std::chrono::seconds Limit, bool IsOurs);
   ~LoadGuard();
   LoadGuard(const LoadGuard &) = delete;
 
 private:
+  struct State { // with the thread that watches
+    std::mutex Mutex; // guards IsLoaded
+    std::condition_variable Changed;
+    bool IsLoaded = false;
+  };
+
   const std::string Plugin;
   llvm::PrettyStackTraceFormat InStackDump;
-  std::mutex Mutex; // guards Loaded
-  std::condition_variable Changed;
-  bool Loaded = false;
-  std::thread Watch;
+  const std::shared_ptr<State> Watch = std::make_shared<State>();
 };
 
 /// From here on, the plugin that was loaded may be called, and LLVM doesn't end

@@ -135,6 +135,13 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
   return Error::success();
 }
 
+bool dtlto::isOwnPlugin(StringRef Name, StringRef Folder) {
+  return is_contained(
+             {"local", "distcc", "icecc", "distributor", "make", "reapi"},
+             Name) &&
+         !findIn(Folder, Name).empty();
+}
+
 static Triple::ArchType thisProcessor() {
   return Triple(sys::getProcessTriple()).getArch();
 }

@@ -27,6 +27,10 @@ loadPlugin(llvm::StringRef Name, llvm::ArrayRef<std::string> Folders);
 /// no more than a size and a version. \p Name is for messages.
 llvm::Error checkPlugin(const void *Exported, llvm::StringRef Name);
 
+/// Whether \p Name is that of a plugin which comes with dtlto, and is found in
+/// \p Folder, where dtlto's own plugins are installed.
+bool isOwnPlugin(llvm::StringRef Name, llvm::StringRef Folder);
+
 } // namespace dtlto
 
 #endif // DTLTO_HOST_PLUGINLOADER_H

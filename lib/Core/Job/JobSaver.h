@@ -12,6 +12,10 @@
 
 namespace dtlto {
 
+/// Makes \p Folder, which jobs are to be saved in. Fails, with a message that
+/// names it, if nothing can be written there.
+llvm::Error checkJobFolder(llvm::StringRef Folder);
+
 /// Writes jobs as bundles that dtlto-codegen can run again. Any thread.
 class JobSaver {
 public:
@@ -20,7 +24,7 @@ public:
            SlimImports *Slim = nullptr);
 
   /// Writes <folder>/<path of the module>.tar, before the dot with the part
-  /// and round. Fails if that can't be written.
+  /// and round. Fails if that can't be written, but only once.
   /// A job that can't travel isn't an error, but counted.
   llvm::Error save(const Task &T);
 
@@ -34,6 +38,7 @@ private:
   JobBuilder Builder;
   const std::string Folder;
   std::atomic<size_t> NumSaved{0}, NumLeftOut{0};
+  std::atomic<bool> HasFailed{false};
   mutable std::mutex Mutex; // guards Reason
   std::string Reason;
 };

@@ -8,6 +8,7 @@
 #include "Job/ModuleStore.h"
 #include "Host/FarmStore.h"
 #include "Support/AtomicFile.h"
+#include "Support/FileTask.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CachePruning.h"
 #include "llvm/Support/FileSystem.h"
@@ -27,32 +28,63 @@ public:
   bool isShared() const override { return false; }
 
   std::optional<Buffer> get(const BundleId &Key) override {
+    struct Read {
+      std::unique_ptr<MemoryBuffer> Bytes;
+      std::error_code Why;
+    };
     std::string Path = pathOf(Key);
-    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
-    if (File)
-      return Buffer::own(std::move(*File));
-    if (File.getError() != std::errc::no_such_file_or_directory)
-      Msg.debug("the kept '" + Path +
-                "' can't be read: " + File.getError().message());
+    auto R = std::make_shared<Read>();
+    if (!use([R, Path] {
+          auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+          R->Why = File.getError();
+          if (!File)
+            return;
+          R->Bytes = std::move(*File);
+          // The file may be mapped. Read it here rather than by page faults on
+          // threads that can't be abandoned.
+          uint8_t Sum = 0;
+          StringRef Text = R->Bytes->getBuffer();
+          for (size_t At = 0; At < Text.size(); At += 4096)
+            Sum += static_cast<uint8_t>(Text[At]);
+          static std::atomic<uint8_t> Sink;
+          Sink = Sum;
+        }))
+      return Buffer();
+    if (R->Bytes)
+      return Buffer::own(std::move(R->Bytes));
+    if (R->Why != std::errc::no_such_file_or_directory)
+      Msg.debug("the kept '" + Path + "' can't be read: " + R->Why.message());
     return Buffer();
   }
 
+  bool mayPut() const override { return !IsSilent; }
+
   bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
-    std::string Why;
-    if (std::error_code EC = sys::fs::create_directories(Folder))
-      Why = EC.message();
-    else if (Error E = replaceFile(
-                 pathOf(Key), [&](raw_ostream &OS) { OS << Head << Bytes; }))
-      Why = toString(std::move(E));
-    if (!Why.empty() && !HasFailed.exchange(true))
+    auto Why = std::make_shared<std::string>();
+    auto Text = std::make_shared<std::string>((Head + Bytes).str());
+    if (!use(
+            [Why, Text, Folder = Folder, Path = pathOf(Key)] {
+              if (std::error_code EC = sys::fs::create_directories(Folder))
+                *Why = EC.message();
+              else if (Error E = replaceFile(
+                           Path, [&](raw_ostream &OS) { OS << *Text; }))
+                *Why = toString(std::move(E));
+            },
+            Text->size()))
+      return false;
+    if (!Why->empty() && !HasFailed.exchange(true))
       Msg.warning("optimised modules can't be kept in '" + Folder +
-                  "': " + Why);
-    return Why.empty();
+                  "': " + *Why);
+    return Why->empty();
   }
 
   bool remove(const BundleId &Key) override {
-    return !sys::fs::remove(pathOf(Key));
+    auto IsRemoved = std::make_shared<bool>(false);
+    return use([IsRemoved, Path = pathOf(Key)] {
+             *IsRemoved = !sys::fs::remove(Path);
+           }) &&
+           *IsRemoved;
   }
 
   std::string name(const BundleId &Key) const override {
@@ -60,11 +92,26 @@ public:
   }
 
   void finish() override {
-    if (sys::fs::exists(Folder))
-      pruneCache(Folder, CachePruningPolicy());
+    use([Folder = Folder] {
+      if (sys::fs::exists(Folder))
+        pruneCache(Folder, CachePruningPolicy());
+    });
   }
 
 private:
+  /// Runs \p Task, which uses the folder; see runFileTask(). False: the folder
+  /// doesn't answer, and the user knows.
+  bool use(std::function<void()> Task, uint64_t Bytes = 0) {
+    if (IsSilent)
+      return false;
+    if (runFileTask(Folder, std::move(Task), Bytes) == FileAccess::Done)
+      return true;
+    if (!IsSilent.exchange(true))
+      Msg.note("optimised modules can't be kept in '" + Folder +
+               "': " + NoAnswer);
+    return false;
+  }
+
   /// What LLVM's pruning takes for its own.
   std::string pathOf(const BundleId &Key) const {
     SmallString<256> Path(Folder);
@@ -75,6 +122,7 @@ private:
   Messages &Msg;
   const std::string Folder;
   std::atomic<bool> HasFailed{false}; // to write; the user was told
+  std::atomic<bool> IsSilent{false};  // it doesn't answer
 };
 
 class StoreOfFarm : public ModuleStore {

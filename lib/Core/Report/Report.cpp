@@ -8,6 +8,7 @@
 #include "Report/Report.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
+#include "Support/FileTask.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -27,26 +28,47 @@ std::optional<ReportKind> dtlto::reportKind(StringRef Path) {
   return std::nullopt;
 }
 
-static Error named(StringRef Path, Error E) {
-  return E ? failure("the report '" + Path +
-                     "' can't be written: " + toString(std::move(E)))
-           : Error::success();
+/// Runs \p Task, which uses \p Path and sets what went wrong, if anything.
+static Error useReport(StringRef Path,
+                       std::function<void(std::string &Why)> Task,
+                       uint64_t Bytes = 0) {
+  auto Why = std::make_shared<std::string>();
+  if (runFileTask(
+          Path, [Why, Task = std::move(Task)] { Task(*Why); }, Bytes) !=
+      FileAccess::Done)
+    Why = std::make_shared<std::string>(NoAnswer);
+  return Why->empty() ? Error::success()
+                      : failure("the report '" + Path +
+                                "' can't be written: " + *Why);
 }
 
 Error dtlto::checkReport(StringRef Path) {
-  return named(Path, checkReplaceable(Path));
+  return useReport(Path, [Path = Path.str()](std::string &Why) {
+    if (Error E = checkReplaceable(Path))
+      Why = toString(std::move(E));
+  });
 }
 
 Error dtlto::writeReport(StringRef Path, const Timeline &T,
                          const ReportFacts &Facts) {
-  return named(Path, replaceFile(Path, [&](raw_ostream &OS) {
-                 if (reportKind(Path) == ReportKind::JSON) {
-                   writeReportJSON(OS, T, Facts, /*Indent=*/1);
-                   OS << '\n';
-                 } else {
-                   writeReportHTML(OS, T, Facts);
-                 }
-               }));
+  auto Text = std::make_shared<std::string>();
+  {
+    raw_string_ostream OS(*Text);
+    if (reportKind(Path) == ReportKind::JSON) {
+      writeReportJSON(OS, T, Facts, /*Indent=*/1);
+      OS << '\n';
+    } else {
+      writeReportHTML(OS, T, Facts);
+    }
+  }
+  return useReport(
+      Path,
+      [Path = Path.str(), Text](std::string &Why) {
+        if (Error E =
+                replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; }))
+          Why = toString(std::move(E));
+      },
+      Text->size());
 }
 
 void dtlto::writeReportHTML(raw_ostream &OS, const Timeline &T,

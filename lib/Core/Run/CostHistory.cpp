@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/CostHistory.h"
+#include "Support/FileTask.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>
 #include <tuple>
@@ -92,21 +94,40 @@ static double rate(ArrayRef<CostEntry> Entries) {
   return Rates.back().first;
 }
 
+StringRef CostHistory::folder() const {
+  StringRef Folder = sys::path::parent_path(Path);
+  return Folder.empty() ? "." : Folder;
+}
+
 std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
                                                std::string *Note) {
   std::unique_ptr<CostHistory> History(new CostHistory(Path));
+  struct File {
+    std::vector<CostEntry> Entries;
+    std::string Why; // it can't be used
+  };
+  auto Read = std::make_shared<File>();
+  FileAccess Access = FileAccess::Done;
+  if (!Path.empty())
+    Access = runFileTask(History->folder(), [Read, Path = Path.str()] {
+      if (Expected<std::vector<CostEntry>> Entries = readCostFile(Path))
+        Read->Entries = std::move(*Entries);
+      else
+        Read->Why = toString(Entries.takeError());
+    });
+  History->HasTimedOut = Access == FileAccess::TimedOut;
   std::vector<CostEntry> Entries;
-  std::string Text = "no cost history";
-  if (!Path.empty()) {
-    if (Expected<std::vector<CostEntry>> Read = readCostFile(Path)) {
-      Entries = std::move(*Read);
-      Text = "cost history '" + Path.str() + "': " + utostr(Entries.size()) +
-             " modules";
-    } else {
-      Text = "cost history '" + Path.str() +
-             "' isn't used: " + toString(Read.takeError());
-    }
+  std::string Why = NoAnswer;
+  if (Access == FileAccess::Done) {
+    Entries = std::move(Read->Entries);
+    Why = std::move(Read->Why);
   }
+  std::string Text = "no cost history";
+  if (!Why.empty())
+    Text = "cost history '" + Path.str() + "' isn't used: " + Why;
+  else if (!Path.empty())
+    Text = "cost history '" + Path.str() + "': " + utostr(Entries.size()) +
+           " modules";
   if (Note)
     *Note = Text;
   History->know(std::move(Entries));
@@ -115,14 +136,14 @@ std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
 
 void CostHistory::know(std::vector<CostEntry> Entries) {
   Rate = rate(Entries);
-  Known = std::move(Entries);
-  llvm::sort(Known, [](const CostEntry &A, const CostEntry &B) {
+  C.Known = std::move(Entries);
+  llvm::sort(C.Known, [](const CostEntry &A, const CostEntry &B) {
     return A.Key < B.Key;
   });
-  IsUsed.assign(Known.size(), false);
+  C.IsUsed.assign(C.Known.size(), false);
 }
 
-const CostEntry *CostHistory::find(uint64_t Key) const {
+const CostEntry *CostHistory::Contents::find(uint64_t Key) const {
   auto It = llvm::lower_bound(
       Known, Key, [](const CostEntry &E, uint64_t K) { return E.Key < K; });
   return It != Known.end() && It->Key == Key ? &*It : nullptr;
@@ -130,7 +151,7 @@ const CostEntry *CostHistory::find(uint64_t Key) const {
 
 size_t CostHistory::size() const {
   std::lock_guard<std::mutex> Lock(Mutex);
-  return Known.size();
+  return C.Known.size();
 }
 
 CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
@@ -140,8 +161,8 @@ CostEstimate CostHistory::estimate(StringRef KeyText, uint64_t Bytes,
   std::lock_guard<std::mutex> Lock(Mutex);
   uint64_t Memory = BaseMemory + MemoryRate * Bytes +
                     LoadedRate * std::min(BytesBeside, MaxCostBytes);
-  if (const CostEntry *E = find(Key)) {
-    IsUsed[E - Known.data()] = true;
+  if (const CostEntry *E = C.find(Key)) {
+    C.IsUsed[E - C.Known.data()] = true;
     if (sameSize(E->Bytes, Bytes)) {
       if (E->KiB)
         Memory = static_cast<uint64_t>(
@@ -160,12 +181,12 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
   if (Path.empty())
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
-  Recorded.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
+  C.Recorded.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
                       std::min(Memory, MaxCostBytes) / 1024});
 }
 
 /// What counts of each module.
-std::vector<CostHistory::Time> CostHistory::recordedByKey() const {
+std::vector<CostHistory::Time> CostHistory::Contents::recordedByKey() const {
   std::vector<Time> Times = Recorded;
   llvm::stable_sort(Times, [](const Time &A, const Time &B) {
     return std::tie(A.Key, A.Bytes) < std::tie(B.Key, B.Bytes);
@@ -181,7 +202,7 @@ std::vector<CostHistory::Time> CostHistory::recordedByKey() const {
 
 /// Brings the entries of the file, of which some other link may have written
 /// a part, up to date.
-void CostHistory::merge(std::vector<CostEntry> &Entries) const {
+void CostHistory::Contents::merge(std::vector<CostEntry> &Entries) const {
   std::unordered_map<uint64_t, const CostEntry *> InFile(Entries.size());
   for (const CostEntry &E : Entries)
     InFile[E.Key] = &E;
@@ -221,16 +242,29 @@ void CostHistory::merge(std::vector<CostEntry> &Entries) const {
 
 std::string CostHistory::save() {
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (Recorded.empty())
+  if (C.Recorded.empty())
     return "";
-  std::vector<CostEntry> Written;
-  if (Error E = updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
-        merge(Entries);
-        Written = Entries;
-      }))
-    return "cost history '" + Path +
-           "' wasn't written: " + toString(std::move(E));
-  know(std::move(Written));
-  Recorded.clear();
+  struct File {
+    Contents Ours;
+    std::vector<CostEntry> Written;
+    std::string Why; // it couldn't be written
+  };
+  auto Update = std::make_shared<File>();
+  Update->Ours = C;
+  FileAccess Access = runFileTask(folder(), [Update, Path = Path] {
+    if (Error E = updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
+          Update->Ours.merge(Entries);
+          Update->Written = Entries;
+        }))
+      Update->Why = toString(std::move(E));
+  });
+  HasTimedOut = Access == FileAccess::TimedOut;
+  if (Access == FileAccess::Skipped) // the user knows
+    return "";
+  std::string Why = Access == FileAccess::Done ? Update->Why : NoAnswer;
+  if (!Why.empty())
+    return "cost history '" + Path + "' wasn't written: " + Why;
+  know(std::move(Update->Written));
+  C.Recorded.clear();
   return "";
 }

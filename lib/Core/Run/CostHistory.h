@@ -54,8 +54,9 @@ std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
 class CostHistory {
 public:
   /// Reads the file at \p Path. One that is missing, damaged or of another
-  /// version is an empty history. \p Note, if given, becomes a text for debug
-  /// messages in each case. Without a path, nothing is known or kept.
+  /// version, or whose folder doesn't answer (FileTask.h), is an empty history.
+  /// \p Note, if given, becomes a text for debug messages in each case. Without
+  /// a path, nothing is known or kept.
   static std::unique_ptr<CostHistory> load(llvm::StringRef Path,
                                            std::string *Note = nullptr);
 
@@ -77,8 +78,12 @@ public:
   /// link may have written meanwhile. Each module's time is the mean of the new
   /// one and of what was known. Keeps the MaxCostEntries that were used last.
   /// Returns a text for debug messages if it couldn't, and nothing otherwise;
-  /// it may then be tried again. Takes at most about half a second.
+  /// it may then be tried again. Takes at most about a second.
   std::string save();
+
+  /// Whether load() or save() has just found that the folder doesn't answer:
+  /// the user should know. False if that was known before.
+  bool hasTimedOut() const { return HasTimedOut; }
 
   /// How many modules are known.
   size_t size() const;
@@ -90,18 +95,26 @@ private:
     uint64_t KiB;
   };
 
+  /// What save() needs, and copies, so that it can abandon the file.
+  struct Contents {
+    std::vector<CostEntry> Known;     // by key
+    mutable std::vector<bool> IsUsed; // those that were asked for
+    std::vector<Time> Recorded;       // in the order of time
+
+    const CostEntry *find(uint64_t Key) const;
+    std::vector<Time> recordedByKey() const;
+    void merge(std::vector<CostEntry> &Entries) const;
+  };
+
   explicit CostHistory(llvm::StringRef Path) : Path(Path) {}
   void know(std::vector<CostEntry> Entries);
-  const CostEntry *find(uint64_t Key) const;
-  std::vector<Time> recordedByKey() const;
-  void merge(std::vector<CostEntry> &Entries) const;
+  llvm::StringRef folder() const;
 
   const std::string Path;
-  mutable std::mutex Mutex;         // guards all that follows
-  std::vector<CostEntry> Known;     // by key
-  mutable std::vector<bool> IsUsed; // those that were asked for
-  double Rate;                      // seconds for each byte
-  std::vector<Time> Recorded;       // in the order of time
+  bool HasTimedOut = false;
+  mutable std::mutex Mutex; // guards all that follows
+  Contents C;
+  double Rate; // seconds for each byte
 };
 
 } // namespace dtlto

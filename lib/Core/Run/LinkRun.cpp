@@ -66,7 +66,8 @@ void LinkRun::order() {
   std::string Note;
   Costs = CostHistory::load(costHistoryPath(L.opts()), &Note);
   if (!Note.empty())
-    L.msg().debug(Note);
+    L.msg().emit(
+        Costs->hasTimedOut() ? MessageLevel::Note : MessageLevel::Debug, Note);
   for (auto &J : Jobs) {
     const JobFacts &F = J->Facts;
     CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.SizeBeside);
@@ -157,7 +158,9 @@ Error LinkRun::run() {
   for (const auto &O : Observers)
     O->finish();
   if (std::string Note = Costs->save(); !Note.empty())
-    L.msg().emit(L.opts().Costs ? MessageLevel::Warning : MessageLevel::Debug,
+    L.msg().emit(L.opts().Costs         ? MessageLevel::Warning
+                 : Costs->hasTimedOut() ? MessageLevel::Note
+                                        : MessageLevel::Debug,
                  Note);
   TheNotices->summarize(Source->notes(), Source->debugNotes());
   return TheNotices->takeError();

@@ -8,6 +8,7 @@
 #include "Run/LogObserver.h"
 #include "Plan/EventLog.h"
 #include "Support/Failure.h"
+#include "Support/FileTask.h"
 #include "Support/System.h"
 #include "Support/Text.h"
 #include "llvm/Support/FileSystem.h"
@@ -15,8 +16,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-static Error cannotWrite(StringRef Path, std::error_code Why) {
-  return failure("the log '" + Path + "' can't be written: " + Why.message());
+static Error cannotWrite(StringRef Path, const Twine &Why) {
+  return failure("the log '" + Path + "' can't be written: " + Why);
 }
 
 static bool isPipe(StringRef Path) {
@@ -25,20 +26,38 @@ static bool isPipe(StringRef Path) {
          Status.type() == sys::fs::file_type::fifo_file;
 }
 
+/// Returns what went wrong since it was opened. A stream that is destroyed with
+/// an error ends the process.
+static std::error_code closeLog(raw_fd_ostream &Out) {
+  Out.close();
+  std::error_code Why = Out.error();
+  Out.clear_error();
+  return Why;
+}
+
 Error dtlto::checkLog(StringRef Path) {
-  // Whoever reads it would take the check for all there is.
-  if (isPipe(Path))
-    return Error::success();
-  std::error_code Why;
-  raw_fd_ostream Out(Path, Why);
-  return Why ? cannotWrite(Path, Why) : Error::success();
+  auto Why = std::make_shared<std::error_code>();
+  if (runFileTask(Path, [Why, Path = Path.str()] {
+        // Its reader would take the check for the whole log.
+        if (isPipe(Path))
+          return;
+        raw_fd_ostream Out(Path, *Why);
+        if (!*Why)
+          *Why = closeLog(Out);
+      }) != FileAccess::Done)
+    return cannotWrite(Path, NoAnswer);
+  return *Why ? cannotWrite(Path, Why->message()) : Error::success();
 }
 
 LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
     : Run(Run), L(L), Path(L.fileOfRound(L.opts().Log)),
-      Out(openForLog(Path, Why), /*shouldClose=*/true) {
+      Log(std::make_shared<File>()) {
+  use([Path = Path](File &F) {
+    if (int FD = openForLog(Path, F.Why); FD >= 0)
+      F.Out = std::make_unique<raw_fd_ostream>(FD, /*shouldClose=*/true);
+  });
   std::string Text = plan::printHeader(O, Jobs);
   for (plan::JobId J = 0; J != Jobs.size(); ++J)
     Text +=
@@ -46,12 +65,22 @@ LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
   write(Text);
 }
 
-void LogObserver::write(const std::string &Text) {
-  if (Why)
+void LogObserver::use(std::function<void(File &)> Task) {
+  if (!Log || Log->Why)
     return;
-  withoutPipeSignal([&] {
-    Out << Text;
-    Out.flush();
+  if (runFileTask(Path, [Log = Log, Task = std::move(Task)] { Task(*Log); }) !=
+      FileAccess::Done)
+    Log = nullptr;
+}
+
+void LogObserver::write(std::string Text) {
+  use([Text = std::move(Text)](File &F) {
+    withoutPipeSignal([&] {
+      *F.Out << Text;
+      F.Out->flush();
+    });
+    F.Why = F.Out->error();
+    F.Out->clear_error();
   });
 }
 
@@ -66,9 +95,9 @@ void LogObserver::saw(const Step &S) {
 }
 
 void LogObserver::finish() {
-  if (!Why)
-    Why = Out.error();
-  Out.clear_error();
-  if (Why)
-    L.msg().warning(toString(cannotWrite(Path, Why)));
+  use([](File &F) { F.Why = closeLog(*F.Out); });
+  if (!Log)
+    L.msg().warning(toString(cannotWrite(Path, NoAnswer)));
+  else if (Log->Why)
+    L.msg().warning(toString(cannotWrite(Path, Log->Why.message())));
 }

@@ -11,6 +11,8 @@
 #include "Run/Observer.h"
 #include "Run/RunContext.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
+#include <memory>
 
 namespace dtlto {
 
@@ -32,13 +34,19 @@ public:
   void finish() override;
 
 private:
-  void write(const std::string &Text);
+  /// What a file task that is abandoned goes on with.
+  struct File {
+    std::unique_ptr<llvm::raw_fd_ostream> Out;
+    std::error_code Why; // it can't be written
+  };
+
+  void use(std::function<void(File &)> Task);
+  void write(std::string Text);
 
   const LinkFacts &Run;
   const RunContext &L;
-  std::error_code Why; // it can't be written
   const std::string Path;
-  llvm::raw_fd_ostream Out;
+  std::shared_ptr<File> Log; // null: it doesn't answer
   plan::WorkerId NumWorkers = 0; // that are named in the log
 };
 

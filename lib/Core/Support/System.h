@@ -19,6 +19,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,6 +96,11 @@ lockFile(const std::string &Path, std::chrono::milliseconds Limit);
 void *openLibrary(const std::string &Path, std::string &Why);
 /// What \p Library, of openLibrary(), exports as \p Name; or null.
 void *findSymbol(void *Library, const char *Name);
+
+/// Calls \p Work on a detached thread of its own. False: the system has no
+/// thread to spare, and \p Work isn't called. std::thread would end a process
+/// that is built without exceptions.
+bool startThread(std::function<void()> Work);
 
 /// Whether standard output or error is a pipe that nobody reads.
 bool isOutputBroken();

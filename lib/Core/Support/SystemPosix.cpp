@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -243,6 +244,30 @@ dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return Lock;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+bool dtlto::startThread(std::function<void()> Work) {
+  auto *Owned = new std::function<void()>(std::move(Work));
+  auto Run = [](void *Argument) -> void * {
+    std::unique_ptr<std::function<void()>> Owned(
+        static_cast<std::function<void()> *>(Argument));
+    (*Owned)();
+    return nullptr;
+  };
+  pthread_attr_t Attributes;
+  ::pthread_attr_init(&Attributes);
+  ::pthread_attr_setdetachstate(&Attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t Thread;
+  const bool IsStarted =
+      ::pthread_create(&Thread, &Attributes, Run, Owned) == 0;
+  ::pthread_attr_destroy(&Attributes);
+  if (!IsStarted)
+    delete Owned;
+  return IsStarted;
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
+#include <process.h>
 #include <random>
 #define WIN32_LEAN_AND_MEAN
 #ifndef NOMINMAX
@@ -122,6 +123,23 @@ dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
   if (sys::fs::tryLockFile(FD, Limit) == std::errc::no_lock_available)
     return failure("another link holds '" + Path + "'");
   return Lock;
+}
+
+bool dtlto::startThread(std::function<void()> Work) {
+  auto *Owned = new std::function<void()>(std::move(Work));
+  auto Run = [](void *Argument) -> unsigned {
+    std::unique_ptr<std::function<void()>> Owned(
+        static_cast<std::function<void()> *>(Argument));
+    (*Owned)();
+    return 0;
+  };
+  auto Thread = ::_beginthreadex(nullptr, 0, Run, Owned, 0, nullptr);
+  if (Thread == 0) {
+    delete Owned;
+    return false;
+  }
+  ::CloseHandle(reinterpret_cast<HANDLE>(Thread));
+  return true;
 }
 
 void *dtlto::openLibrary(const std::string &Path, std::string &Why) {

@@ -1,0 +1,84 @@
+//===- FileTask.cpp - Access to files that may not answer -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/FileTask.h"
+#include "Support/System.h"
+#include "llvm/ADT/StringSet.h"
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+using namespace llvm;
+using namespace dtlto;
+
+// A slow disk or network still has this many bytes in a millisecond.
+static constexpr uint64_t MinRate = 8 << 10;
+
+FileTaskLimits dtlto::FileLimits;
+
+namespace {
+
+/// The paths that didn't answer.
+struct SilentPaths {
+  std::mutex Mutex; // guards Paths
+  StringSet<> Paths;
+};
+
+/// What a task and its caller share.
+struct TaskState {
+  std::mutex Mutex; // guards IsDone
+  std::condition_variable Changed;
+  bool IsDone = false;
+};
+
+} // namespace
+
+/// Never destroyed: threads may outlast static destructors.
+static SilentPaths &silentPaths() {
+  static auto *Paths = new SilentPaths;
+  return *Paths;
+}
+
+FileAccess dtlto::runFileTask(StringRef Path, std::function<void()> Task,
+                              uint64_t Bytes) {
+  SilentPaths &Silent = silentPaths();
+  std::chrono::milliseconds Limit;
+  {
+    std::lock_guard<std::mutex> Lock(Silent.Mutex);
+    if (Silent.Paths.contains(Path))
+      return FileAccess::Skipped;
+    Limit = Silent.Paths.empty() ? FileLimits.First : FileLimits.Next;
+  }
+  Limit += std::chrono::milliseconds(Bytes / MinRate);
+
+  auto State = std::make_shared<TaskState>();
+  auto SharedTask = std::make_shared<std::function<void()>>(std::move(Task));
+  if (!startThread([State, SharedTask]() mutable {
+        (*SharedTask)();
+        SharedTask.reset(); // before the caller goes on
+        std::lock_guard<std::mutex> Lock(State->Mutex);
+        State->IsDone = true;
+        State->Changed.notify_all();
+      })) {
+    (*SharedTask)();
+    return FileAccess::Done;
+  }
+  SharedTask.reset();
+  {
+    std::unique_lock<std::mutex> Lock(State->Mutex);
+    if (State->Changed.wait_for(Lock, Limit, [&] { return State->IsDone; }))
+      return FileAccess::Done;
+  }
+  std::lock_guard<std::mutex> Lock(Silent.Mutex);
+  Silent.Paths.insert(Path);
+  return FileAccess::TimedOut;
+}
+
+void dtlto::forgetFileTasks() {
+  std::lock_guard<std::mutex> Lock(silentPaths().Mutex);
+  silentPaths().Paths.clear();
+}

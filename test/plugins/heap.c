@@ -1,0 +1,18 @@
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Wrong: writes past the end of what it has allocated, so that malloc() calls
+// abort() while it holds its lock.
+
+#include "common.h"
+
+static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
+  volatile char *block = malloc(24);
+  for (size_t i = 24; i < 4096; ++i)
+    block[i] = (char)0xff;
+  for (size_t size = 1; size < 1 << 20; size *= 2)
+    free(malloc(size));
+  codegen(s, job, result);
+}
+
+PLUGIN("heap", 0, .run = run);
