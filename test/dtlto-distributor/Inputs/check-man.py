@@ -12,7 +12,8 @@ with open(sys.argv[1]) as page:
     for line in page:
         if line.startswith(".It Fl Fl"):
             words = line.split()[3:]
-            described.update(re.findall(r"(?:^| , (?:Fl Fl )?)([a-z-]+)",
+            # Without its own dashes, an option would be shown with one.
+            described.update(re.findall(r"(?:^| , Fl Fl )([a-z-]+)",
                                         " ".join(words)))
 told = set(re.findall(r"--([a-z-]+)", sys.stdin.read().partition("of dtlto.\n")[2]))
 told -= {"thinlto-prefix-replace"}
