@@ -484,14 +484,21 @@ TEST_F(ModulePartTest, ImportsThatNameAssemblysOwn) {
 
 /// What nobody but the assembler knows of.
 TEST_F(ModulePartTest, NamesThatOnlyAssemblyHas) {
-  for (const char *Defines :
-       {"module asm \"label: ret\"\n",
-        "module asm \".macro label\\0Aret\\0A.endm\"\n",
-        "define void @defines() {\n"
-        "  call void asm sideeffect \"label: ret\", \"\"()\n  ret void\n}\n",
-        "define void @defines() {\n"
-        "  call void asm sideeffect \".set label, 1\", \"\"()\n  ret "
-        "void\n}\n"}) {
+  const auto InFunction = [](StringRef Text) {
+    return ("define void @defines() {\n  call void asm sideeffect \"" + Text +
+            "\", \"\"()\n  ret void\n}\n")
+        .str();
+  };
+  for (const std::string &Defines :
+       {std::string("module asm \"label: ret\"\n"),
+        std::string("module asm \".macro label\\0Aret\\0A.endm\"\n"),
+        std::string("module asm \".lcomm label, 4\"\n"),
+        InFunction("label: ret"), InFunction(".set label, 1"),
+        InFunction("nop; label = 1"), InFunction(".lcomm label, 4"),
+        InFunction(".local label\\0A.comm label, 4"),
+        InFunction(".weakref label, other"),
+        InFunction(".irp name, label\\0A.lcomm \\5Cname, 4\\0A.endr"),
+        InFunction("nop %% .lcomm label, 4")}) {
     parse(Sink + Defines + function("void @a()", {}, 100) +
           "define void @uses() {\n"
           "  call void asm sideeffect \"call label\", \"\"()\n  ret void\n}\n" +

@@ -48,7 +48,7 @@ dtlto::moduleAssemblySymbols(const Module &M) {
 
   const Triple TT(M.getTargetTriple());
   std::string Ignored;
-  const Target *T = TargetRegistry::lookupTarget(TT.str(), Ignored);
+  const Target *T = TargetRegistry::lookupTarget(asTarget(TT), Ignored);
   if (!T || !T->hasMCAsmParser())
     return std::nullopt;
   const MCTargetOptions Options;
