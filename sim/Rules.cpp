@@ -114,6 +114,7 @@ void Rules::onEvent(const Event &E) {
     return;
   case Event::VerifyFailed:
     HasDifference = true;
+    Attempts[Jobs[E.Job].Winner].IsWrong = true;
     Jobs[E.Job].Reasons.insert(Cause::VerifyFailed);
     return;
   case Event::Delivered:

@@ -842,7 +842,7 @@ TEST(PlanTest, NothingIsDeliveredBesideADifference) {
           {5, "good 2", "won 2, compile 5"},
           {6, "compiled 4 1", "verify 4"},
           {7, "compiled 5 1", "verify 5"},
-          {8, "differs j0", "end j0 verifyfailed"},
+          {8, "differs j0", "refute 1 verifyfailed, end j0 verifyfailed"},
           {9, "verified j1", ""},
           // What a linker has made is no better off.
           {10, "inexpressible 3", "stays 6 inexpressible, compile 6"},

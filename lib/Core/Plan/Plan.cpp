@@ -183,6 +183,7 @@ void Plan::react(const Event &E) {
       return hold(E.Job);
     }
     HasDifference = true;
+    refute(E.Job, Jobs[E.Job].Decisive, Cause::VerifyFailed);
     return endJob(E.Job, Cause::VerifyFailed);
   case Event::Delivered:
   case Event::DeliverFailed:
