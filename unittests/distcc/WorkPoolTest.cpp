@@ -79,6 +79,41 @@ TEST(WorkPoolTest, FromManyThreads) {
   EXPECT_TRUE(Last.wait());
 }
 
+/// As many threads as the limits leave for them, and again for others; more as
+/// soon as these leave more.
+TEST(WorkPoolTest, LimitsOfThreads) {
+  std::atomic<size_t> Left{dtlto::sdk::threadsToLeave() + 2};
+  std::atomic<unsigned> NumBegun{0};
+  std::atomic<bool> MayEnd{false};
+  WorkPool Pool(20, [&] { return Left.load(); });
+  auto Task = [&] {
+    ++NumBegun;
+    while (!MayEnd)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  auto WaitFor = [&](unsigned N) {
+    for (int I = 0; I != 5000 && NumBegun < N; ++I)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  Pool.start();
+  for (int I = 0; I != 6; ++I)
+    Pool.run(Task);
+  WaitFor(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(2u, NumBegun);
+  EXPECT_EQ(2u, Pool.room());
+  Left = dtlto::sdk::threadsToLeave() + 100;
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  EXPECT_EQ(20u, Pool.room());
+  for (int I = 0; I != 3; ++I)
+    Pool.run(Task);
+  WaitFor(5);
+  EXPECT_EQ(5u, NumBegun);
+  MayEnd = true;
+  WaitFor(9);
+  EXPECT_EQ(9u, NumBegun);
+}
+
 TEST(WorkPoolTest, StopDropsWhatHasNotBegun) {
   Gate Begun, G;
   bool First = false;

@@ -138,12 +138,13 @@ private:
 };
 
 /// A session whose jobs each take a thread while they run. It takes twice as
-/// many: one that waits for each thread keeps all of them at work.
+/// many: one that waits for each thread keeps all of them at work. Where threads
+/// are few (WorkPool), so are jobs, until there are more again.
 class ThreadSession : public Session {
 public:
   ThreadSession(const dtlto_host &Host, unsigned NumThreads)
       : Session(Host), NumThreads(std::max(1u, NumThreads)),
-        Pool(this->NumThreads) {
+        NumSlots(this->NumThreads), Pool(this->NumThreads) {
     setCapacity(size_t(2) * this->NumThreads);
   }
 
@@ -161,6 +162,7 @@ public:
   bool submit(std::shared_ptr<Job> J) override {
     ++NumQueued;
     Pool.run([this, J = std::move(J)] { work(*J); });
+    fitCapacity();
     return true;
   }
   void cancel(Job &J) override {
@@ -168,8 +170,8 @@ public:
       J.fail(DTLTO_CANCELLED);
   }
   void load(dtlto_load &L) override {
-    L.slots = NumThreads;
-    L.free = NumThreads - NumRunning;
+    L.slots = NumSlots;
+    L.free = NumSlots - std::min<uint32_t>(NumSlots, NumRunning);
     L.queued = NumQueued;
   }
   void begin() override { Pool.start(); }
@@ -200,11 +202,21 @@ private:
         },
         &R.Worker);
     --NumRunning;
+    // Before the host is told that there is room for another.
+    fitCapacity();
     J.finish(std::move(R));
     ended(J);
   }
+  void fitCapacity() {
+    std::lock_guard<std::mutex> Lock(FitMutex);
+    uint32_t N = Pool.room();
+    if (NumSlots.exchange(N) != N)
+      setCapacity(size_t(2) * N);
+  }
 
   const unsigned NumThreads;
+  std::mutex FitMutex; // one after the other
+  std::atomic<uint32_t> NumSlots;
   std::atomic<uint32_t> NumRunning{0}, NumQueued{0};
   WorkPool Pool;
 };

@@ -1,0 +1,148 @@
+//===- dtlto/sdk/ThreadRoom.hpp - How many threads may start ----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Containers and users have limits of processes, in which threads count. A
+// plugin must not use them up: LLVM ends the process if one of its own threads
+// can't start.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SDK_THREADROOM_HPP
+#define DTLTO_SDK_THREADROOM_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#ifdef __linux__
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+namespace dtlto::sdk {
+
+/// What the linker may still need: threads of LLVM's and LLD's for each core,
+/// and helpers.
+inline size_t threadsToLeave() {
+  return 2 * size_t(std::max(1u, std::thread::hardware_concurrency())) + 8;
+}
+
+#ifdef __linux__
+namespace detail {
+
+/// The number in the file \p Name; SIZE_MAX if there is none, as in "max".
+inline size_t readLimit(const std::string &Name) {
+  size_t N = SIZE_MAX;
+  if (FILE *F = std::fopen(Name.c_str(), "re")) {
+    unsigned long long Read;
+    if (std::fscanf(F, "%llu", &Read) == 1)
+      N = size_t(Read);
+    std::fclose(F);
+  }
+  return N;
+}
+
+/// What the control group \p Path of the hierarchy mounted at \p Root, and those
+/// above it, leave. In a container, \p Path may be one outside of it.
+inline size_t leftInGroups(const std::string &Root, std::string Path) {
+  size_t Left = SIZE_MAX;
+  while (true) {
+    std::string Folder = Root + (Path == "/" ? "" : Path);
+    size_t Max = readLimit(Folder + "/pids.max");
+    size_t Used = readLimit(Folder + "/pids.current");
+    if (Max != SIZE_MAX && Used != SIZE_MAX)
+      Left = std::min(Left, Max - std::min(Max, Used));
+    if (Path.empty() || Path == "/")
+      return Left;
+    Path.resize(Path.rfind('/'));
+  }
+}
+
+inline size_t leftInGroups() {
+  size_t Left = SIZE_MAX;
+  FILE *F = std::fopen("/proc/self/cgroup", "re");
+  if (!F)
+    return Left;
+  char Text[4096];
+  // ID:CONTROLLERS:PATH
+  while (std::fgets(Text, sizeof(Text), F)) {
+    Text[std::strcspn(Text, "\n")] = 0;
+    char *Controllers = std::strchr(Text, ':');
+    char *Path = Controllers ? std::strchr(Controllers + 1, ':') : nullptr;
+    if (!Path)
+      continue;
+    std::string List(Controllers + 1, Path);
+    if (List.empty()) // version 2
+      for (const char *Root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"})
+        Left = std::min(Left, leftInGroups(Root, Path + 1));
+    else if (("," + List + ",").find(",pids,") != std::string::npos)
+      Left = std::min(Left, leftInGroups("/sys/fs/cgroup/pids", Path + 1));
+  }
+  std::fclose(F);
+  return Left;
+}
+
+/// The threads of all processes of this user that can be seen.
+inline size_t threadsOfUser() {
+  size_t Sum = 0;
+  DIR *All = ::opendir("/proc");
+  if (!All)
+    return 0;
+  while (const dirent *E = ::readdir(All)) {
+    if (E->d_name[0] < '1' || E->d_name[0] > '9')
+      continue;
+    std::string Folder = std::string("/proc/") + E->d_name;
+    struct stat St;
+    if (::stat(Folder.c_str(), &St) != 0 || St.st_uid != ::getuid())
+      continue;
+    size_t N = 1;
+    if (FILE *F = std::fopen((Folder + "/status").c_str(), "re")) {
+      char Text[256];
+      unsigned long Read;
+      while (std::fgets(Text, sizeof(Text), F))
+        if (std::sscanf(Text, "Threads: %lu", &Read) == 1)
+          N = Read;
+      std::fclose(F);
+    }
+    Sum += N;
+  }
+  ::closedir(All);
+  return Sum;
+}
+
+/// What RLIMIT_NPROC leaves. Looking is slow, so a limit that is far away isn't
+/// looked at.
+inline size_t leftOfUser() {
+  constexpr rlim_t Far = 20000;
+  rlimit Limit;
+  if (::getuid() == 0 || ::getrlimit(RLIMIT_NPROC, &Limit) != 0 ||
+      Limit.rlim_cur == RLIM_INFINITY || Limit.rlim_cur >= Far)
+    return SIZE_MAX;
+  size_t Max = size_t(Limit.rlim_cur);
+  return Max - std::min(Max, threadsOfUser());
+}
+
+} // namespace detail
+
+/// How many threads may still be started, by the limits of the control groups
+/// and of the user; SIZE_MAX if there are none. Others may use them up.
+inline size_t threadsLeft() {
+  return std::min(detail::leftInGroups(), detail::leftOfUser());
+}
+#else
+inline size_t threadsLeft() { return SIZE_MAX; }
+#endif
+
+} // namespace dtlto::sdk
+
+#endif // DTLTO_SDK_THREADROOM_HPP
