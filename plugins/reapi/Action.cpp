@@ -218,10 +218,16 @@ Action ActionMaker::make(const sdk::Job &J) {
   return A;
 }
 
-Action ActionMaker::makeQuestion() const {
+Action ActionMaker::makeQuestion() const { return askVersion(S.Worker); }
+
+Action ActionMaker::makeProbe() const {
+  return askVersion(S.sendsWorker() ? "true" : S.Worker);
+}
+
+Action ActionMaker::askVersion(const std::string &Program) const {
   Action A;
   re::Command Command;
-  Command.add_arguments(S.Worker);
+  Command.add_arguments(Program);
   Command.add_arguments("--version");
   setPath(Command);
   re::Action Proto;

@@ -80,6 +80,10 @@ public:
   /// output.
   Action makeQuestion() const;
 
+  /// An action that every worker can execute, or that asks for the version as
+  /// makeQuestion() does.
+  Action makeProbe() const;
+
   /// An action that nobody executes: its result is what a client has put under
   /// \p Key, which may be any bytes.
   Action makeSlot(std::string_view Key) const;
@@ -87,6 +91,7 @@ public:
 private:
   BlobName nameInput(const dtlto_input &In, std::string_view Bytes);
   void addPlatform(re::Command &Command, re::Action &Proto) const;
+  Action askVersion(const std::string &Program) const;
 
   const Settings &S;
   const DigestKind Kind;

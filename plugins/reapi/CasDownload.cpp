@@ -142,6 +142,7 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
       bool Good = true;
       while (Good && Reader->Read(&Part)) {
         S.Sum.BytesDown += Part.data().size();
+        Call.heard();
         Good = Packed ? Unpack.add(Part.data(), Bytes)
                       : Part.data().size() <= Name.Size - Bytes.size();
         if (Good && !Packed)

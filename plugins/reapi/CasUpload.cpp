@@ -109,6 +109,7 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
     Offset += Bytes.size();
     AllSent = IsLast;
     S.Sum.BytesUp += Bytes.size();
+    Call.heard();
     tell(U);
     return true;
   };

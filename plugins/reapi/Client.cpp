@@ -7,6 +7,7 @@
 
 #include "Client.h"
 #include "Text.h"
+#include "dtlto/sdk/RunJob.h"
 #include <cerrno>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -22,6 +23,16 @@ using dtlto::quote;
 // The linker takes a job for lost that gives no sign of life for longer than
 // its limit.
 static constexpr std::chrono::milliseconds MaxSignStep{5000};
+// When the user is told that jobs only wait at the server.
+static constexpr std::chrono::seconds WaitingIsNews{3};
+// And when that a link which ends has had nothing of it.
+static constexpr std::chrono::seconds NothingIsNews{1};
+// gRPC's own, this session's, and what the linker may need meanwhile.
+static constexpr size_t MinThreads = 24;
+// How long an action may take that only shows whether one can be executed.
+static constexpr std::chrono::milliseconds MaxProbe{3000};
+// How long a link's end waits for wrong results to be replaced.
+static constexpr std::chrono::milliseconds MaxRepair{4000};
 
 //===----------------------------------------------------------------------===//
 // Opening
@@ -55,6 +66,13 @@ Settings Client::openSettings(const dtlto_host &Host,
   std::string Error;
   if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
     throw sdk::Error(DTLTO_ERROR_CALLER, Error);
+  // It ends the process, or waits for ever, if it can't start one of its own.
+  if (size_t Left = sdk::threadsLeft(); Left < MinThreads)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     "gRPC needs " + std::to_string(MinThreads) +
+                         " threads, and the limit of processes (pids.max, "
+                         "ulimit -u) leaves " +
+                         std::to_string(Left));
   if (S.sendsWorker())
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   sdk::require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
@@ -93,29 +111,79 @@ void Client::begin() {
                              F.Text + "; trying again");
   };
   ThreadSession::begin();
-  if (!OnlyStatus)
-    Preparer = std::thread([this] {
-      try {
-        prepare();
-      } catch (const std::exception &E) { // no thread, or no memory
-        giveUp(E.what());
-      }
-    });
+  if (OnlyStatus)
+    return;
+  Preparer = std::thread([this] {
+    try {
+      prepare();
+    } catch (const std::exception &E) { // no thread, or no memory
+      giveUp(E.what());
+    }
+  });
+  Watcher = std::thread([this] { watch(); });
+}
+
+void Client::watch() {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  while (!Changed.wait_for(Lock, TheServer.pulse(),
+                           [&] { return !TheEnd.empty(); })) {
+    std::string Waiting = whyWaiting();
+    Lock.unlock();
+    if (!Waiting.empty())
+      log(DTLTO_LOG_NOTE, Waiting);
+    if (std::string Why = TheServer.watch(); !Why.empty())
+      giveUp(Why);
+    Lock.lock();
+  }
+}
+
+std::string Client::whyNothing() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  const Traffic &T = TheServer.Sum;
+  if (!TheEnd.empty() || ToldWaiting || T.Executed || T.Hits || MostRunning ||
+      std::chrono::steady_clock::now() - Opened < NothingIsNews)
+    return "";
+  std::string Text = "server " + S.Server.name();
+  if (!Ready)
+    return Text + " has not answered GetCapabilities";
+  if (!LastRefusal.empty())
+    return Text + " refused all jobs: " + LastRefusal;
+  if (MostQueued)
+    return Text + " had " + std::to_string(MostQueued) +
+           (MostQueued == 1 ? " job in its queue, and began none"
+                            : " jobs in its queue, and began none");
+  return "";
+}
+
+std::string Client::whyWaiting() {
+  if (ToldWaiting || NumQueued == 0 || NumRunning != 0 ||
+      std::chrono::steady_clock::now() - WaitingSince < WaitingIsNews)
+    return "";
+  ToldWaiting = true;
+  return "server " + S.Server.name() + ": " + std::to_string(NumQueued) +
+         (NumQueued == 1 ? " job is" : " jobs are") +
+         " in its queue, and none has begun for " +
+         std::to_string(WaitingIsNews.count()) + " s";
 }
 
 void Client::prepare() {
   // Most servers will want that one. It takes as long as they take to answer.
   DigestKind Likely =
       S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
-  std::future<BlobName> Name = std::async(
-      std::launch::async, [&] { return nameBlob(Likely, Worker.bytes()); });
+  // On a thread of its own, if there is one.
+  std::future<BlobName> Name =
+      std::async(sdk::threadsLeft() > sdk::threadsToLeave()
+                     ? std::launch::async
+                     : std::launch::deferred,
+                 [&] { return nameBlob(Likely, Worker.bytes()); });
   Fault F = TheServer.ask(Stopping, Can);
   if (F.What == Fault::Refused)
     return refused(F);
   if (F.What == Fault::Cancelled)
     return giveUp("");
   if (F)
-    return giveUp("server " + (F.By ? *F.By : S.Server).name() + ": " + F.Text);
+    return giveUp("server " + (F.By ? *F.By : S.Server).name() + ": " +
+                  TheServer.explain(F));
   if (!Can.Executes && !S.CacheOnly)
     return giveUp("server " + S.Server.name() +
                   " executes nothing, as it says; with results=only what is "
@@ -161,20 +229,31 @@ void Client::giveUp(const std::string &Why) {
   // Before any job ends because of it.
   if (IsFirst && !Why.empty())
     log(DTLTO_LOG_ERROR, Why);
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (TheEnd.empty())
-    TheEnd = Why.empty() ? "the link has ended" : Why;
-  Changed.notify_all();
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (TheEnd.empty())
+      TheEnd = Why.empty() ? "the link has ended" : Why;
+    for (Job *J : Jobs)
+      J->Cancelled.raise();
+  }
+  wake();
 }
 
 void Client::waitUntilReady(Job &J) {
   std::unique_lock<std::mutex> Lock(Mutex);
   Changed.wait(
       Lock, [&] { return Ready || !TheEnd.empty() || J.Cancelled.raised(); });
-  if (J.Cancelled.raised())
+  if (J.Cancelled.raised() || !TheEnd.empty()) {
+    Lock.unlock();
+    stopped(J);
+  }
+}
+
+void Client::stopped(const Job &J) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (J.Offer.isCancelled() || TheEnd.empty())
     throw sdk::Error(DTLTO_CANCELLED, "");
-  if (!TheEnd.empty())
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
+  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
 }
 
 /// The calls' own deadlines may be longer.
@@ -242,28 +321,131 @@ Client::status(std::chrono::milliseconds Limit) {
   W.Name = S.Server.name();
   W.State = F ? DTLTO_WORKER_OUT : DTLTO_WORKER_UP;
   if (F) {
-    W.Why = Late ? "it hasn't answered" : F.Text;
+    W.Why = Late ? "it hasn't answered" : TheServer.explain(F);
   } else if (!Found.Executes && !S.CacheOnly) {
     W.State = DTLTO_WORKER_OUT;
     W.Why = "it executes nothing";
   }
-  if (!F)
-    W.Compiler =
-        (S.sendsWorker() ? "dtlto-codegen, LLVM " + LlvmVersion : S.Worker) +
-        ", " + Found.Text;
+  if (F)
+    return {W};
+  W.Compiler =
+      (S.sendsWorker() ? "dtlto-codegen, LLVM " + LlvmVersion : S.Worker) +
+      ", " + Found.Text;
+  if (Found.Executes && !S.CacheOnly)
+    within(std::min<std::chrono::milliseconds>(MaxProbe, Limit / 3),
+           [&](Stop &Ending) { probe(Found, Ending, W); });
   return {W};
 }
 
-void Client::refuted(uint64_t Job, const std::string &Worker, int32_t) {
+/// Whether a server has workers, its capabilities don't say.
+void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
+  ActionMaker Maker(S, Found.Digest, {}, {}, LlvmVersion);
+  Action A = Maker.makeProbe();
+  Cas Blobs(TheServer, Found, MaxSignStep);
+  bool IsQueued = false;
+  auto Out = [&](const std::string &Why) {
+    W.State = DTLTO_WORKER_OUT;
+    W.Why = Why;
+  };
+  if (Fault F = Blobs.upload(Ending, A.Blobs); F && !Ending.raised())
+    return Out("it takes no contents: " + F.Text);
+  ExecuteOptions O;
+  O.Action = A.Name;
+  O.SkipCache = true;
+  O.Report = [&](uint32_t, const std::string &, bool Queued) {
+    IsQueued = Queued;
+  };
+  Outcome Result = reapi::execute(TheServer, Ending, Found.Digest, O);
+  const Fault &F = Result.Failed;
+  if (F && Ending.raised()) {
+    W.Why = IsQueued ? "an action only waited in its queue for " +
+                           std::to_string(MaxProbe.count() / 1000) + " s"
+                     : "it has not executed an action within " +
+                           std::to_string(MaxProbe.count() / 1000) + " s";
+    return;
+  }
+  // What is said of a program that isn't there tells that there is a worker.
+  bool IsOfProgram = F.Code == grpc::StatusCode::NOT_FOUND ||
+                     F.Code == grpc::StatusCode::INTERNAL ||
+                     F.Code == grpc::StatusCode::UNKNOWN;
+  if (F && !(S.sendsWorker() && IsOfProgram))
+    return Out("it executes nothing: " + F.Text);
+  if (S.sendsWorker())
+    return;
+  const std::string &Said = Result.Result.stdout_raw();
+  if (Result.Result.exit_code() != 0)
+    Out("its workers can't run " + quote(S.Worker));
+  else if (!Said.empty() &&
+           !dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str()))
+    Out(quote(S.Worker) + " says " +
+        quote(sdk::oneLine(Said.substr(0, Said.find('\n')).substr(0, 200))));
+}
+
+void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     auto It = ActionOfJob.find(Job);
-    if (It != ActionOfJob.end())
-      Refuted.insert(It->second);
+    if (It != ActionOfJob.end()) {
+      Refuted.insert(It->second.Hash);
+      // A failure isn't taken from there.
+      if (Status == DTLTO_OK && S.Use == Results::Write)
+        ToRepair[It->second.Hash] = It->second;
+    }
   }
   log(DTLTO_LOG_WARNING, "a result of " +
                              (Worker.empty() ? "the server" : quote(Worker)) +
                              " was wrong");
+}
+
+/// The API has no call that removes a result. One that says that the action has
+/// failed is as good: clients don't take it, and it is replaced when the action
+/// is executed the next time.
+Fault Client::repair(const BlobName &Action, Stop &Ending) {
+  if (Can.TakesResults) {
+    re::ActionResult R;
+    R.set_exit_code(1);
+    R.set_stderr_raw("dtlto: the result was wrong\n");
+    if (!putResult(TheServer, Ending, Can.Digest, Action, R))
+      return {};
+  }
+  // Its blobs may still be there.
+  ExecuteOptions O;
+  O.Action = Action;
+  O.SkipCache = true;
+  O.Report = [](uint32_t, const std::string &, bool) {};
+  return reapi::execute(TheServer, Ending, Can.Digest, O).Failed;
+}
+
+void Client::repairCache() {
+  std::map<std::string, BlobName> All;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (TheEnd.empty())
+      All.swap(ToRepair);
+  }
+  if (All.empty())
+    return;
+  size_t NumGood = 0;
+  Fault Last;
+  within(MaxRepair, [&](Stop &Ending) {
+    for (const auto &[Hash, Name] : All)
+      if (Ending.raised())
+        break;
+      else if (Fault F = repair(Name, Ending))
+        Last = std::move(F);
+      else
+        ++NumGood;
+  });
+  std::string Of = std::to_string(All.size()) +
+                   (All.size() == 1 ? " wrong result" : " wrong results");
+  if (NumGood == All.size())
+    return log(DTLTO_LOG_NOTE, "action cache " + S.Cache.name() +
+                                   ": replaced " + Of);
+  log(DTLTO_LOG_WARNING,
+      "action cache " + S.Cache.name() + ": could not replace " +
+          std::to_string(All.size() - NumGood) + " of " + Of +
+          (Last ? " (" + Last.Text + ")" : "") +
+          "; link with results=off, or have them removed there");
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,12 +544,16 @@ static std::string milliseconds(uint64_t Micro) {
 }
 
 void Client::stop() {
+  if (std::string Why = OnlyStatus ? "" : whyNothing(); !Why.empty())
+    log(DTLTO_LOG_WARNING, Why);
+  repairCache();
   Stopping.raise();
   giveUp("");
   wake();
   ThreadSession::stop();
-  if (Preparer.joinable())
-    Preparer.join();
+  for (std::thread *T : {&Preparer, &Watcher})
+    if (T->joinable())
+      T->join();
   const Traffic &T = TheServer.Sum;
   if (!OnlyStatus)
     tellNumbers();

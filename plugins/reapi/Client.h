@@ -84,8 +84,20 @@ private:
   /// The same with a server that is ready. Throws sdk::Error of the fault that
   /// it returns.
   template <typename F> void inStore(std::chrono::milliseconds Limit, F Fn);
+  /// Looks after the server until the session ends.
+  void watch();
+  /// Why jobs only wait, to be told once; empty if they don't. With the lock.
+  std::string whyWaiting();
+  /// Why a link has had nothing of the server; empty if it has, or if the user
+  /// knows.
+  std::string whyNothing();
   /// Whoever waits looks whether its job was cancelled.
   void wake();
+  /// Has the server execute something, for its status.
+  void probe(const Abilities &Found, Stop &Ending, sdk::Worker &W);
+  /// Takes out of the action cache what the linker has found to be wrong.
+  void repairCache();
+  Fault repair(const BlobName &Action, Stop &Ending);
   /// There is no use in going on; said once.
   void giveUp(const std::string &Why);
   void refused(const Fault &F);
@@ -104,6 +116,11 @@ private:
   void proveCompiler(Job &J);
   std::string askCompiler(Job &J);
   sdk::Result execute(Job &J, const Action &A);
+  /// Has \p O.Action executed, however often it takes, within the limits of
+  /// README.md. \p A has its blobs. The fault is the last one.
+  Outcome tryToExecute(Job &J, const Action &A, ExecuteOptions &O);
+  /// The server refuses executions for the \p InRow time, with \p F.
+  void onRefusal(const Fault &F, unsigned InRow);
   void uploadAll(Job &J, const Action &A);
   /// What \p R means for the job; \p By is named with it.
   sdk::Result conclude(Job &J, const Action &A, re::ActionResult &R,
@@ -113,6 +130,8 @@ private:
   std::string read(Job &J, const re::Digest &D);
   /// Whether \p F says that the server takes no action of this link's.
   bool isRejected(const Fault &F);
+  /// Throws why there is no use in going on with \p J, which was stopped.
+  [[noreturn]] void stopped(const Job &J);
   /// Throws what \p F is for a job.
   [[noreturn]] void fail(Job &J, const Fault &F, const std::string &Doing);
   /// Of an action that was executed for \p J.
@@ -125,6 +144,8 @@ private:
   const bool OnlyStatus;
   const std::chrono::seconds ResultLimit;
   const std::string LlvmVersion;
+  const std::chrono::steady_clock::time_point Opened =
+      std::chrono::steady_clock::now();
   sdk::ResultMemory Results;
   WorkerFile Worker;
   Server TheServer;
@@ -152,11 +173,26 @@ private:
   unsigned NumRunning = 0, MostRunning = 0; // as the server says
   bool HasQueued = false;                   // it said of a job that it waits
   unsigned NumWrong = 0;    // results of the cache that were no good
-  unsigned NumRejected = 0; // actions that the server takes for none
-  std::unordered_map<uint64_t, std::string> ActionOfJob; // its digest, by id
-  std::set<std::string> Refuted;                         // digests of actions
+  unsigned NumRejected = 0; // in a row: actions that the server takes for none
+  std::string Rejection;    // what it said of the last one
+  /// What became of an action, as long as that wasn't good.
+  struct Tries {
+    unsigned Begun = 0, Failed = 0;
+    std::string Why; // the last word
+  };
+  std::map<std::string, Tries> TriesOf; // by the action's digest
+  std::set<Job *> Jobs;                 // that run
+  // At the server: all, and those that it says are in its queue.
+  unsigned NumThere = 0, NumQueued = 0, MostQueued = 0;
+  std::chrono::steady_clock::time_point WaitingSince;
+  bool ToldWaiting = false;
+  std::string LastRefusal; // what the server said, if it has done nothing since
+  std::unordered_map<uint64_t, BlobName> ActionOfJob; // by the job's id
+  std::set<std::string> Refuted;                      // digests of actions
+  /// Those of them whose wrong results may still be in the action cache.
+  std::map<std::string, BlobName> ToRepair;
 
-  std::thread Preparer;
+  std::thread Preparer, Watcher;
 };
 
 } // namespace dtlto::reapi

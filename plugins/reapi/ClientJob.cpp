@@ -12,12 +12,18 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
+// So often an action begins, or fails, and no more, however often the linker
+// gives its job.
 static constexpr unsigned MaxTries = 3;
 // A server that is full is asked so often, longer and longer apart.
 static constexpr unsigned MaxBusy = 12;
+// So many refusals in a row, and the user is told that jobs wait.
+static constexpr unsigned RefusalsAreNews = 4;
 static constexpr size_t MaxText = size_t(1) << 20; // that a program writes
 // So many actions of a server that has executed none yet, and it is of no use.
 static constexpr unsigned MaxRejected = 3;
+// And so many in a row of one that has.
+static constexpr unsigned MaxRejectedLater = 10;
 
 static std::string firstLine(const std::string &Text) {
   return Text.substr(0, Text.find('\n'));
@@ -31,6 +37,18 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     Owned->Cancelled.raise();
     wake();
   });
+  struct Entry {
+    Entry(Client &C, Job &J) : C(C), J(J) {
+      std::lock_guard<std::mutex> Lock(C.Mutex);
+      C.Jobs.insert(&J);
+    }
+    ~Entry() {
+      std::lock_guard<std::mutex> Lock(C.Mutex);
+      C.Jobs.erase(&J);
+    }
+    Client &C;
+    Job &J;
+  } Entered(*this, J);
   waitUntilReady(J);
   std::string Triple = Offer.raw().triple;
   std::string Target = Triple.substr(0, Triple.find('-'));
@@ -93,7 +111,7 @@ dtlto::sdk::Result Client::runReady(Job &J) {
 
 bool Client::wasRefuted(const Job &J, const Action &A) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  ActionOfJob[J.Offer.id()] = A.Name.Hash;
+  ActionOfJob[J.Offer.id()] = A.Name;
   return Refuted.count(A.Name.Hash) != 0;
 }
 
@@ -111,10 +129,11 @@ void Client::wake() {
 
 void Client::fail(Job &J, const Fault &F, const std::string &Doing) {
   if (J.Cancelled.raised())
-    throw sdk::Error(DTLTO_CANCELLED, "");
+    stopped(J);
   if (F.What == Fault::Refused)
     refused(F);
-  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Doing + ": " + F.Text);
+  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                   Doing + ": " + TheServer.explain(F));
 }
 
 std::optional<dtlto::sdk::Result> Client::fromCache(Job &J, const Action &A) {
@@ -167,14 +186,14 @@ std::string Client::askCompiler(Job &J) {
   ExecuteOptions O;
   O.Action = A.Name;
   O.SkipCache = true;
-  O.Limit = ResultLimit;
-  O.Report = [&](uint32_t State, const std::string &By) {
-    J.Offer.state(State == DTLTO_STATE_RUNNING ? DTLTO_STATE_SENDING : State,
-                  By);
-  };
-  Outcome Out = reapi::execute(TheServer, J.Cancelled, Can.Digest, O);
-  if (Out.Failed)
+  Outcome Out = tryToExecute(J, A, O);
+  if (Out.Failed) {
+    // The next job would hear the same.
+    if (Out.Failed.FromServer && !J.Cancelled.raised())
+      giveUp("server " + S.Server.name() + ": its workers can't run " +
+             quote(S.Worker + " --version") + ": " + Out.Failed.Text);
     fail(J, Out.Failed, "can't execute on " + S.Server.name());
+  }
   if (Out.Result.exit_code() != 0)
     return standardError(J, Out.Result);
   std::string Text = Out.Result.stdout_raw();
@@ -189,10 +208,10 @@ void Client::proveCompiler(Job &J) {
     Changed.wait(Lock, [&] {
       return Compiler != Asked || J.Cancelled.raised() || !TheEnd.empty();
     });
-    if (J.Cancelled.raised())
-      throw sdk::Error(DTLTO_CANCELLED, "");
-    if (!TheEnd.empty())
-      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
+    if (J.Cancelled.raised() || !TheEnd.empty()) {
+      Lock.unlock();
+      stopped(J);
+    }
     if (Compiler == Proven)
       return;
     Compiler = Asked;
@@ -230,62 +249,104 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
   O.Action = S.Use == Results::Write && !IsSecond ? A.Name : A.UncachedName;
   O.Output = A.Output;
   O.SkipCache = S.Use == Results::Off || J.SkipsCache || IsSecond;
-  O.Limit = ResultLimit;
-  bool IsRunning = false;
-  auto NotRunning = [&] {
+  Outcome Out = tryToExecute(J, A, O);
+  if (Out.Failed)
+    fail(J, Out.Failed, "can't execute on " + S.Server.name());
+  // Servers may answer from their action cache, too.
+  if (Out.WasCached) {
+    ++TheServer.Sum.Hits;
+  } else {
+    ++TheServer.Sum.Executed;
+    count(J, Out.Result.execution_metadata());
+  }
+  std::string By =
+      sdk::oneLine(Out.Result.execution_metadata().worker().substr(0, 200));
+  if (!By.empty()) {
     std::lock_guard<std::mutex> Lock(Mutex);
-    NumRunning -= IsRunning;
-    IsRunning = false;
+    Workers.insert(By);
+  }
+  J.Offer.state(DTLTO_STATE_RECEIVING, By);
+  return conclude(J, A, Out.Result, By.empty() ? S.Server.name() : By);
+}
+
+Outcome Client::tryToExecute(Job &J, const Action &A, ExecuteOptions &O) {
+  O.Limit = ResultLimit;
+  bool IsRunning = false, IsQueued = false, IsThere = false;
+  auto SetState = [&](bool There, bool Running, bool Queued,
+                      const std::string &By) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    // From when on none begins, though some could.
+    if (NumThere == 0 || Running || IsRunning)
+      WaitingSince = std::chrono::steady_clock::now();
+    NumThere += unsigned(There) - unsigned(std::exchange(IsThere, There));
+    NumQueued += unsigned(Queued) - unsigned(std::exchange(IsQueued, Queued));
+    MostQueued = std::max(MostQueued, NumQueued);
+    NumRunning +=
+        unsigned(Running) - unsigned(std::exchange(IsRunning, Running));
+    MostRunning = std::max(MostRunning, NumRunning);
+    HasQueued |= There && !Running && NumRunning != 0;
+    if (!By.empty())
+      Workers.insert(By);
   };
-  O.Report = [&](uint32_t State, const std::string &By) {
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      bool Now = State == DTLTO_STATE_RUNNING;
-      NumRunning += unsigned(Now) - unsigned(IsRunning);
-      MostRunning = std::max(MostRunning, NumRunning);
-      HasQueued |= !Now && NumRunning != 0;
-      IsRunning = Now;
-      if (!By.empty())
-        Workers.insert(By);
-    }
+  O.Report = [&](uint32_t State, const std::string &By, bool IsInQueue) {
+    bool Running = State == DTLTO_STATE_RUNNING;
+    SetState(true, Running, IsInQueue && !Running, By);
+    if (Running)
+      InFlight.begun();
     J.Offer.state(State, By);
   };
-  unsigned NumBusy = 0;
+  O.Begun = [&] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    ++TriesOf[O.Action.Hash].Begun;
+  };
+  // The linker may give the same job again, which is another one here.
+  O.WhyNot = [&] {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Tries &T = TriesOf[O.Action.Hash];
+    return T.Begun < MaxTries && T.Failed < MaxTries ? "" : T.Why;
+  };
+  unsigned NumRefused = 0;
   for (unsigned Try = 1;; ++Try) {
-    if (!InFlight.enter([&] { return J.Cancelled.raised(); }))
-      throw sdk::Error(DTLTO_CANCELLED, "");
+    uint64_t Round;
+    if (!InFlight.enter([&] { return J.Cancelled.raised(); }, Round))
+      stopped(J);
     Outcome Out = reapi::execute(TheServer, J.Cancelled, Can.Digest, O);
-    NotRunning();
+    SetState(false, false, false, "");
     Fault &F = Out.Failed;
-    if (F.What == Fault::Busy)
-      InFlight.shrink();
+    bool IsRefusal = F.FromServer && (F.What == Fault::Busy ||
+                                      (F.What == Fault::Later && !F.Renewed));
+    unsigned InRow = 0;
+    if (IsRefusal)
+      InRow = InFlight.refused(
+          Round, [&](unsigned N) { return TheServer.pauseAfter(F, N - 1); });
     else if (!F)
       InFlight.grow();
     InFlight.leave();
-    if (!F) {
-      // Servers may answer from their action cache, too.
-      if (Out.WasCached) {
-        ++TheServer.Sum.Hits;
-      } else {
-        ++TheServer.Sum.Executed;
-        count(J, Out.Result.execution_metadata());
+    if (F && J.Cancelled.raised())
+      stopped(J);
+    {
+      std::lock_guard<std::mutex> Lock(Mutex);
+      if (!F) {
+        TriesOf.erase(O.Action.Hash);
+        ToRepair.erase(O.Action.Hash);
+        NumRejected = 0;
+        LastRefusal.clear();
+        return Out;
       }
-      std::string By =
-          sdk::oneLine(Out.Result.execution_metadata().worker().substr(0, 200));
-      if (!By.empty()) {
-        std::lock_guard<std::mutex> Lock(Mutex);
-        Workers.insert(By);
-      }
-      J.Offer.state(DTLTO_STATE_RECEIVING, By);
-      return conclude(J, A, Out.Result, By.empty() ? S.Server.name() : By);
+      Tries &T = TriesOf[O.Action.Hash];
+      T.Why = F.Text;
+      T.Failed += F.FromServer && !IsRefusal;
     }
-    if (J.Cancelled.raised())
-      throw sdk::Error(DTLTO_CANCELLED, "");
     J.Offer.state(DTLTO_STATE_QUEUED);
-    // Full is no failure of the job's.
-    if (F.What == Fault::Busy && ++NumBusy <= MaxBusy) {
+    if (IsRefusal) {
+      onRefusal(F, InRow);
+      // That the server is full is no failure of the job's.
+      if (J.Cancelled.raised())
+        stopped(J);
+      if (++NumRefused > MaxBusy)
+        return Out;
       --Try;
-      TheServer.pause(J.Cancelled, F, NumBusy);
+      ++TheServer.Sum.Retried;
       continue;
     }
     // A server that has lost contents need not know the API's word for that:
@@ -294,18 +355,19 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
         F.Code == grpc::StatusCode::INTERNAL)
       F.What = Fault::Missing;
     // Also if it was the server that cancelled it.
-    // That it has no worker for such actions, say: it says so of each.
-    if (F.What == Fault::Failed && isRejected(F))
-      F.What = Fault::Refused;
     bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
                    F.What == Fault::Cancelled;
-    if (!MayHelp || Try >= MaxTries)
-      fail(J, F, "can't execute on " + S.Server.name());
+    if (!MayHelp || Try >= MaxTries) {
+      // That it has no worker for such actions, say: it says so of each.
+      if (isRejected(F))
+        F.What = Fault::Refused;
+      return Out;
+    }
     log(DTLTO_LOG_DEBUG,
         "module '" + std::string(J.Offer.name()) + "': " + F.Text + "; again");
     // What an operation ends with may be said at once.
     if (F.What == Fault::Later && !TheServer.pause(J.Cancelled, F, Try - 1))
-      throw sdk::Error(DTLTO_CANCELLED, "");
+      stopped(J);
     if (F.What == Fault::Missing) {
       // Which it doesn't have to name.
       std::vector<BlobName> Gone = F.Blobs;
@@ -316,6 +378,27 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
       uploadAll(J, A);
     }
   }
+}
+
+void Client::onRefusal(const Fault &F, unsigned InRow) {
+  bool IsBusy = F.What == Fault::Busy;
+  bool IsUseless = TheServer.Sum.Executed == 0 && !IsBusy;
+  unsigned Limit = IsUseless ? std::min(MaxRejected, S.Retries + 1) : MaxBusy;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    LastRefusal = F.Text;
+  }
+  // As long as it works on others, it is of use.
+  if (InRow >= Limit && InFlight.used() == 0)
+    return refused(F);
+  bool IsNews = InRow >= RefusalsAreNews && InFlight.used() == 0;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    IsNews = IsNews && !std::exchange(ToldWaiting, true);
+  }
+  if (IsNews)
+    log(DTLTO_LOG_WARNING, "server " + S.Server.name() + ": " + F.Text +
+                               "; jobs wait until it takes them");
 }
 
 void Client::count(const Job &J, const re::ExecutedActionMetadata &M) {
@@ -338,11 +421,16 @@ void Client::count(const Job &J, const re::ExecutedActionMetadata &M) {
 }
 
 bool Client::isRejected(const Fault &F) {
-  if (F.Code != grpc::StatusCode::FAILED_PRECONDITION &&
-      F.Code != grpc::StatusCode::INVALID_ARGUMENT)
+  // Whether an action is cancelled, takes too long, or lacks a blob that the
+  // server names, says nothing of others.
+  if (!F.FromServer || !F.Blobs.empty() ||
+      F.Code == grpc::StatusCode::CANCELLED ||
+      F.Code == grpc::StatusCode::ABORTED ||
+      F.Code == grpc::StatusCode::DEADLINE_EXCEEDED)
     return false;
   std::lock_guard<std::mutex> Lock(Mutex);
-  return TheServer.Sum.Executed == 0 && ++NumRejected >= MaxRejected;
+  unsigned Limit = TheServer.Sum.Executed == 0 ? MaxRejected : MaxRejectedLater;
+  return ++NumRejected >= Limit;
 }
 
 std::string Client::read(Job &J, const re::Digest &D) {

@@ -105,6 +105,8 @@ private:
 
 bool Run::take(const google::longrunning::Operation &Op) {
   bool IsNews = !std::exchange(Heard, true);
+  if (IsNews && Operation.empty())
+    O.Begun();
   if (!Op.name().empty())
     Operation = Op.name();
   re::ExecuteOperationMetadata M;
@@ -117,17 +119,19 @@ bool Run::take(const google::longrunning::Operation &Op) {
         sdk::oneLine(M.partial_execution_metadata().worker().substr(0, 200));
     if (New != State && ++NumTurns <= MaxTurns)
       Ends = std::chrono::steady_clock::now() + O.Limit;
+    bool IsQueued = M.stage() == re::ExecutionStage::QUEUED;
     // To the linker, silence is no sign of a queue.
     if (New != State || By != Worker || (IsNews && New == DTLTO_STATE_QUEUED)) {
       State = New;
       Worker = By;
-      O.Report(State, Worker);
+      O.Report(State, Worker, IsQueued);
     }
   }
   if (!Op.done())
     return false;
   if (Op.has_error()) {
     Out.Failed = faultOf(Op.error());
+    Out.Failed.FromServer = true;
     return true;
   }
   re::ExecuteResponse Response;
@@ -138,13 +142,22 @@ bool Run::take(const google::longrunning::Operation &Op) {
     return true;
   }
   Out.Failed = faultOf(Response.status());
+  Out.Failed.FromServer = bool(Out.Failed);
   Out.WasCached = Response.cached_result();
   Out.Result = std::move(*Response.mutable_result());
   return true;
 }
 
 Fault Run::listen() {
-  Server::Call Call(S, Stopping, S.S.Server, O.Action.Hash, left());
+  if (std::string Why; Operation.empty() && !(Why = O.WhyNot()).empty()) {
+    Fault F;
+    F.What = Fault::Failed;
+    F.Code = grpc::StatusCode::ABORTED;
+    F.Text = std::move(Why);
+    return F;
+  }
+  const Server::Executor &On = S.executor();
+  Server::Call Call(S, Stopping, *On.By, O.Action.Hash, left());
   if (Call.failed())
     return Call.failed();
   std::unique_ptr<grpc::ClientReader<google::longrunning::Operation>> Reader;
@@ -158,20 +171,22 @@ Fault Run::listen() {
     Request.set_inline_stderr(true);
     if (!O.Output.empty())
       Request.add_inline_output_files(O.Output);
-    Reader = S.execution().Execute(&Call.Context, Request);
+    Reader = On.Stub->Execute(&Call.Context, Request);
   } else {
     re::WaitExecutionRequest Request;
     Request.set_name(Operation);
-    Reader = S.execution().WaitExecution(&Call.Context, Request);
+    Reader = On.Stub->WaitExecution(&Call.Context, Request);
   }
   google::longrunning::Operation Op;
   Heard = false;
-  while (Reader->Read(&Op))
+  while (Reader->Read(&Op)) {
+    Call.heard();
     if (take(Op)) {
       Call.Context.TryCancel(); // what may follow says nothing new
       Reader->Finish();
       return {};
     }
+  }
   Fault F = Call.end(Reader->Finish());
   if (!F) {
     F.What = Fault::Later;
@@ -212,9 +227,10 @@ Outcome Run::all() {
                   F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
     if (GoesOn && State == DTLTO_STATE_QUEUED)
       Ends = std::chrono::steady_clock::now() + O.Limit;
-    // What a full server says is for whoever decides how many are in flight.
-    bool MayRetry = F.What != Fault::Busy && F.What != Fault::Failed && !Late &&
-                    S.mayRetry(F, Try);
+    bool IsRefusal =
+        F.FromServer && !Waited && Operation.empty() && !F.Renewed;
+    bool MayRetry = F.What != Fault::Busy && F.What != Fault::Failed &&
+                    !IsRefusal && !Late && S.mayRetry(F, Try);
     if ((!GoesOn && !MayRetry) || !S.pause(Stopping, F, Try)) {
       cancel();
       Out.Failed = std::move(F);

@@ -41,11 +41,18 @@ struct ExecuteOptions {
   std::string Output; // empty: what it writes to standard output
   bool SkipCache = false;
   std::chrono::seconds Limit{3600}; // of silence, and of being executed
-  /// Told of each DTLTO_STATE_..., with the worker's name if it is known.
-  std::function<void(uint32_t, const std::string &)> Report;
+  /// Told of each DTLTO_STATE_..., with the worker's name if it is known, and
+  /// whether the server says that the action is in its queue.
+  std::function<void(uint32_t, const std::string &, bool IsQueued)> Report;
+  /// Asked before the action is to begin once more. Not empty: why it may not.
+  std::function<std::string()> WhyNot = [] { return std::string(); };
+  /// Called when the server has taken it.
+  std::function<void()> Begun = [] {};
 };
 
-/// Has the server execute an action whose blobs are there.
+/// Has the server execute an action whose blobs are there. What the server
+/// refuses with is returned at once: whoever knows of the other executions
+/// decides whether and when it is asked again.
 Outcome execute(Server &S, Stop &Stopping, DigestKind Kind,
                 const ExecuteOptions &O);
 

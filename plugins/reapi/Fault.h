@@ -43,6 +43,9 @@ struct Fault {
   std::chrono::milliseconds After{0};
   /// Who asked may, by now: the same call at once, whatever was tried before.
   bool Renewed = false;
+  /// The server said it. Otherwise gRPC did, of a connection that broke or
+  /// that can't be made, or a deadline.
+  bool FromServer = false;
   std::vector<BlobName> Blobs; // that are missing, those that are named
 
   explicit operator bool() const { return What != None; }

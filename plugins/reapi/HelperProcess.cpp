@@ -8,6 +8,7 @@
 #include "Credentials.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -28,7 +29,8 @@ static constexpr size_t MaxComplaint = 500;
 static constexpr int SliceMs = 20;
 
 namespace {
-/// A process with a group of its own, which is gone when this is.
+/// A process with a group of its own, which is gone when this is, or when the
+/// linker is: the group's first process is a shell that waits for that.
 class Process {
 public:
   Process() = default;
@@ -46,21 +48,76 @@ public:
 
 private:
   static void read(int &Fd, std::string &To, size_t Max);
+  /// Without a shell, nothing waits for the linker's end.
+  void startGuard();
 
-  pid_t Pid = -1;
+  pid_t Pid = -1, Guard = -1;
   int Out = -1, Err = -1;
+  int Alive = -1; // open as long as the linker lives
+};
+
+/// How posix_spawn() is to start a process.
+struct SpawnSetup {
+  /// In the process group \p Group; 0: one of its own.
+  explicit SpawnSetup(pid_t Group) {
+    posix_spawn_file_actions_init(&Actions);
+    posix_spawnattr_init(&Attributes);
+    // The linker may block or ignore signals; a child should have the usual
+    // ones.
+    sigset_t None, Default;
+    sigemptyset(&None);
+    sigemptyset(&Default);
+    sigaddset(&Default, SIGPIPE);
+    posix_spawnattr_setsigmask(&Attributes, &None);
+    posix_spawnattr_setsigdefault(&Attributes, &Default);
+    posix_spawnattr_setpgroup(&Attributes, Group);
+    posix_spawnattr_setflags(&Attributes, POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETPGROUP);
+  }
+  ~SpawnSetup() {
+    posix_spawnattr_destroy(&Attributes);
+    posix_spawn_file_actions_destroy(&Actions);
+  }
+  posix_spawn_file_actions_t Actions;
+  posix_spawnattr_t Attributes;
 };
 } // namespace
 
+static void waitFor(pid_t Pid) {
+  while (::waitpid(Pid, nullptr, 0) < 0 && errno == EINTR)
+    ;
+}
+
 Process::~Process() {
-  if (Pid > 0) {
-    ::kill(-Pid, SIGKILL);
-    while (::waitpid(Pid, nullptr, 0) < 0 && errno == EINTR)
-      ;
-  }
-  for (int Fd : {Out, Err})
+  // What a helper that has ended left behind may stay.
+  if (Pid > 0)
+    ::kill(Guard > 0 ? -Guard : -Pid, SIGKILL);
+  else if (Guard > 0)
+    ::kill(Guard, SIGKILL);
+  for (pid_t P : {Pid, Guard})
+    if (P > 0)
+      waitFor(P);
+  for (int Fd : {Out, Err, Alive})
     if (Fd >= 0)
       ::close(Fd);
+}
+
+void Process::startGuard() {
+  int Ends[2];
+  if (::pipe2(Ends, O_CLOEXEC) != 0)
+    return;
+  Alive = Ends[1];
+  SpawnSetup Setup(/*Group=*/0);
+  posix_spawn_file_actions_adddup2(&Setup.Actions, Ends[0], STDIN_FILENO);
+  for (int Fd : {STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_addopen(&Setup.Actions, Fd, "/dev/null", O_WRONLY,
+                                     0);
+  const char *Argv[] = {"sh", "-c", "read gone; kill -KILL 0", nullptr};
+  if (::posix_spawn(&Guard, "/bin/sh", &Setup.Actions, &Setup.Attributes,
+                    const_cast<char *const *>(Argv), environ) != 0)
+    Guard = -1;
+  ::close(Ends[0]);
 }
 
 int Process::start(const std::string &Program, const std::string &Input) {
@@ -85,32 +142,17 @@ int Process::start(const std::string &Program, const std::string &Input) {
       ::close(Fd);
     return Why;
   }
-  posix_spawn_file_actions_t Actions;
-  posix_spawn_file_actions_init(&Actions);
-  posix_spawn_file_actions_adddup2(&Actions, In[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&Actions, OutEnds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&Actions, ErrEnds[1], STDERR_FILENO);
-  // The linker may block or ignore signals; the helper should have the usual
-  // ones.
-  posix_spawnattr_t Attributes;
-  posix_spawnattr_init(&Attributes);
-  sigset_t None, Default;
-  sigemptyset(&None);
-  sigemptyset(&Default);
-  sigaddset(&Default, SIGPIPE);
-  posix_spawnattr_setsigmask(&Attributes, &None);
-  posix_spawnattr_setsigdefault(&Attributes, &Default);
-  posix_spawnattr_setpgroup(&Attributes, 0);
-  posix_spawnattr_setflags(&Attributes, POSIX_SPAWN_SETSIGMASK |
-                                            POSIX_SPAWN_SETSIGDEF |
-                                            POSIX_SPAWN_SETPGROUP);
+  startGuard();
+  SpawnSetup Setup(std::max(Guard, 0));
+  posix_spawn_file_actions_adddup2(&Setup.Actions, In[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&Setup.Actions, OutEnds[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&Setup.Actions, ErrEnds[1], STDERR_FILENO);
   std::string Name = Program, Get = "get";
   char *Argv[] = {Name.data(), Get.data(), nullptr};
-  Why = ::posix_spawnp(&Pid, Argv[0], &Actions, &Attributes, Argv, environ);
+  Why = ::posix_spawnp(&Pid, Argv[0], &Setup.Actions, &Setup.Attributes, Argv,
+                       environ);
   if (Why)
     Pid = -1;
-  posix_spawnattr_destroy(&Attributes);
-  posix_spawn_file_actions_destroy(&Actions);
   for (int Fd : {In[0], OutEnds[1], ErrEnds[1]})
     ::close(Fd);
   Out = OutEnds[0];

@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Server.h"
+#include "Reach.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
@@ -18,13 +21,14 @@
 using namespace dtlto::reapi;
 using namespace std::chrono_literals;
 
-static constexpr size_t MaxPem = size_t(4) << 20;
 // What one message from a server may be.
 static constexpr int MaxMessage = 64 << 20;
 // What gRPC's servers take as a message, less room for what is around blobs.
 static constexpr uint64_t MaxBatchBytes = (uint64_t(4) << 20) - (128 << 10);
 static constexpr std::chrono::milliseconds MaxPause{20000};
 static constexpr unsigned StreamsPerConnection = 50;
+// As with the other plugins, and README.md says so.
+static constexpr std::chrono::milliseconds MaxSilence{12000};
 static constexpr char MetadataKey[] =
     "build.bazel.remote.execution.v2.requestmetadata-bin";
 
@@ -44,49 +48,204 @@ std::string dtlto::reapi::makeUuid() {
 Server::Server(const Settings &S)
     : S(S), Invocation(makeUuid()), Token(S.TokenFile) {
   grpc::SslCredentialsOptions Ssl;
-  Ssl.pem_root_certs = readSettingsFile(S.CaFile, "tls-ca", MaxPem);
-  Ssl.pem_cert_chain = readSettingsFile(S.CertFile, "tls-cert", MaxPem);
-  Ssl.pem_private_key = readSettingsFile(S.KeyFile, "tls-key", MaxPem);
+  PemFiles Files = readPemFiles(S);
+  Ssl.pem_root_certs = std::move(Files.Ca);
+  Ssl.pem_cert_chain = std::move(Files.Cert);
+  Ssl.pem_private_key = std::move(Files.Key);
   if (!S.Helper.empty())
     Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
-  auto ChannelTo = [&](const Endpoint &E, const std::string &Use = {}) {
-    std::shared_ptr<grpc::Channel> &C = Channels[E.name() + Use];
-    if (!C) {
-      grpc::ChannelArguments Args;
-      Args.SetMaxReceiveMessageSize(MaxMessage);
-      // Else all channels to one address share a connection.
-      Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-      // Notices a server that is gone without a word while calls wait for it;
-      // after two pings without any answer to a call the library sends none,
-      // since servers take more for an attack.
-      Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60000);
-      Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20000);
-      // Not with other sessions of this process.
-      Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-      Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-      // How soon a call may connect again: our own pauses are long enough.
-      Args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-      Args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-      Args.SetUserAgentPrefix("dtlto/" DTLTO_VERSION);
-      C = grpc::CreateCustomChannel(E.Target,
-                                    E.Tls ? grpc::SslCredentials(Ssl)
-                                          : grpc::InsecureChannelCredentials(),
-                                    Args);
-    }
-    return C;
-  };
+  for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
+    if (!Peers.count(E->name()))
+      connect(*E, Ssl);
   // Servers and proxies bound the calls of a connection (nginx: 128), and what
   // waits for a place has its deadline all the same.
-  for (unsigned I = 0; I * StreamsPerConnection < S.Jobs; ++I)
-    Executions.push_back(re::Execution::NewStub(
-        ChannelTo(S.Server, " executes " + std::to_string(I))));
+  for (unsigned I = 0; I * StreamsPerConnection < S.Jobs; ++I) {
+    Connection &C = connect(S.Server, Ssl);
+    Executors.push_back({&C, re::Execution::NewStub(C.Channel)});
+  }
+  auto ChannelTo = [&](const Endpoint &E) { return connectionTo(E).Channel; };
   Capabilities = re::Capabilities::NewStub(ChannelTo(S.Server));
   Operations = google::longrunning::Operations::NewStub(ChannelTo(S.Server));
   Cas = re::ContentAddressableStorage::NewStub(ChannelTo(S.Cas));
   Bytes = google::bytestream::ByteStream::NewStub(ChannelTo(S.Cas));
   CasCapabilities = re::Capabilities::NewStub(ChannelTo(S.Cas));
   Cache = re::ActionCache::NewStub(ChannelTo(S.Cache));
+}
+
+//===----------------------------------------------------------------------===//
+// Connections, and whether they work
+//===----------------------------------------------------------------------===//
+
+struct Server::Ping {
+  Stop Stopping; // of its context
+  std::unique_ptr<Call> TheCall;
+  re::GetCapabilitiesRequest Request;
+  re::ServerCapabilities Response;
+  grpc::Status Status;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<re::ServerCapabilities>>
+      Reader;
+};
+
+Server::Connection::Connection(const Endpoint &To, Peer &Of,
+                               std::shared_ptr<grpc::Channel> C)
+    : To(To), Of(Of), Channel(std::move(C)),
+      Capabilities(re::Capabilities::NewStub(Channel)) {}
+Server::Connection::~Connection() = default;
+
+Server::Connection &Server::connect(const Endpoint &To,
+                                    const grpc::SslCredentialsOptions &Ssl) {
+  grpc::ChannelArguments Args;
+  Args.SetMaxReceiveMessageSize(MaxMessage);
+  // Else all channels to one address share a connection, also with other
+  // sessions of this process.
+  Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // gRPC's own pings: after two without a call, the library sends none, since
+  // servers take more for an attack. So a call is our ping (ping()), and these
+  // are as good as never sent. But without a time for them, there is no
+  // TCP_USER_TIMEOUT, which is their other time.
+  Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX - 1);
+  Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, int(silence().count() / 2));
+  Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // How soon a call may connect again: our own pauses are long enough.
+  Args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  Args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // In spite of its name, how long one attempt may take.
+  Args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, int(silence().count()));
+  Args.SetUserAgentPrefix("dtlto/" DTLTO_VERSION);
+  Peer &P = Peers[To.name()];
+  P.Connections.push_back(std::make_unique<Connection>(
+      To, P,
+      grpc::CreateCustomChannel(To.Target,
+                                To.Tls ? grpc::SslCredentials(Ssl)
+                                       : grpc::InsecureChannelCredentials(),
+                                Args)));
+  return *P.Connections.back();
+}
+
+Server::~Server() {
+  for (const auto &[Name, P] : Peers)
+    for (const auto &C : P.Connections)
+      if (C->Waiting)
+        C->Waiting->Stopping.raise();
+  Answers.Shutdown();
+  takeAnswers(/*All=*/true);
+}
+
+std::chrono::milliseconds Server::pulse() const {
+  return std::min<std::chrono::milliseconds>(250ms, silence() / 10);
+}
+
+std::chrono::milliseconds Server::silence() const {
+  return std::min<std::chrono::milliseconds>(MaxSilence, S.Timeout);
+}
+
+Server::Call::Call(Server &S, Stop &Stopping, Connection &By,
+                   const std::string &Action, std::chrono::seconds Limit,
+                   bool MayWait, bool IsPing)
+    : S(S), Stopping(Stopping), By(By), To(By.To), IsPing(IsPing),
+      Failed(S.prepare(*this, Action, Limit, MayWait)),
+      Here(Stopping, Context) {
+  if (IsPing)
+    return;
+  Clock::time_point Now = Clock::now();
+  std::lock_guard<std::mutex> Lock(S.PulseMutex);
+  Peer &P = By.Of;
+  // Between two tries, a server that can't be reached is no better.
+  if (P.NumCalls++ == 0 && (!P.Failing || Now - P.Ended > S.silence() / 2)) {
+    P.Heard = Now;
+    P.Failing = false;
+  }
+  if (By.NumCalls++ == 0)
+    By.Heard = Now;
+}
+
+Server::Call::~Call() {
+  if (IsPing)
+    return;
+  std::lock_guard<std::mutex> Lock(S.PulseMutex);
+  --By.NumCalls;
+  --By.Of.NumCalls;
+  By.Of.Ended = Clock::now();
+}
+
+void Server::Call::heard() {
+  std::lock_guard<std::mutex> Lock(S.PulseMutex);
+  By.Heard = By.Of.Heard = Clock::now();
+  By.Of.Failing = false;
+}
+
+void Server::ping(Connection &C) {
+  auto P = std::make_unique<Ping>();
+  // Without the headers of a credential helper that would have to be run, there
+  // is an answer, too.
+  P->TheCall = std::make_unique<Call>(*this, P->Stopping, C, "", S.Timeout,
+                                      /*MayWait=*/false, /*IsPing=*/true);
+  P->TheCall->Context.set_deadline(std::chrono::system_clock::now() +
+                                   S.Timeout);
+  P->Request.set_instance_name(S.Instance);
+  C.Waiting = std::move(P);
+  C.Waiting->Reader = C.Capabilities->AsyncGetCapabilities(
+      &C.Waiting->TheCall->Context, C.Waiting->Request, &Answers);
+  C.Waiting->Reader->Finish(&C.Waiting->Response, &C.Waiting->Status, &C);
+}
+
+void Server::takeAnswers(bool All) {
+  void *Tag;
+  bool Good;
+  while (All ? Answers.Next(&Tag, &Good)
+             : Answers.AsyncNext(&Tag, &Good,
+                                 std::chrono::system_clock::now()) ==
+                   grpc::CompletionQueue::GOT_EVENT) {
+    auto &C = *static_cast<Connection *>(Tag);
+    Fault F = faultOf(C.Waiting->Status);
+    C.Waiting->TheCall->note(F);
+    C.Waiting.reset();
+  }
+}
+
+std::string Server::watch() {
+  takeAnswers(/*All=*/false);
+  Clock::time_point Now = Clock::now();
+  for (const auto &[Name, P] : Peers) {
+    bool IsReady = false;
+    for (const auto &C : P.Connections) {
+      bool IsSilent;
+      {
+        std::lock_guard<std::mutex> Lock(PulseMutex);
+        if (C->NumCalls == 0)
+          continue;
+        IsSilent = Now - C->Heard >= silence() / 3;
+      }
+      bool Ready = C->Channel->GetState(/*try_to_connect=*/false) ==
+                   GRPC_CHANNEL_READY;
+      IsReady |= Ready;
+      if (Ready && IsSilent && !C->Waiting)
+        ping(*C);
+    }
+    std::lock_guard<std::mutex> Lock(PulseMutex);
+    std::chrono::milliseconds Limit = IsReady ? S.Timeout : silence();
+    if ((P.NumCalls != 0 ||
+         (P.Failing && Now - P.Ended <= silence() / 2)) &&
+        Now - P.Heard >= Limit)
+      return "server " + Name + ": no answer for " +
+             std::to_string((Limit.count() + 500) / 1000) + " s" +
+             (IsReady ? ", though it is connected; is it overloaded, or does it "
+                        "hang?"
+                      : "; is it up, and the network to it?");
+  }
+  return "";
+}
+
+std::string Server::explain(const Fault &F) {
+  if (F.FromServer || F.Code != grpc::StatusCode::UNAVAILABLE)
+    return F.Text;
+  const Endpoint &E = F.By ? *F.By : S.Server;
+  std::lock_guard<std::mutex> Lock(ExplainMutex);
+  auto [It, IsNew] = Explained.try_emplace(E.name());
+  if (IsNew)
+    It->second = explainConnection(S, E, F.Text, ::getenv);
+  return F.Text + (It->second.empty() ? "" : "; " + It->second);
 }
 
 Fault Server::prepare(Call &C, const std::string &Action,
@@ -119,9 +278,23 @@ Fault Server::prepare(Call &C, const std::string &Action,
   return {};
 }
 
+void Server::Call::note(Fault &F) {
+  F.By = &To;
+  F.FromServer = F && Context.debug_error_string().find("received from peer") !=
+                          std::string::npos;
+  if (!F || F.FromServer ||
+      // A machine that has no server now, but is there.
+      F.Text.find("Connection refused") != std::string::npos) {
+    heard();
+  } else if (F.Code == grpc::StatusCode::UNAVAILABLE) {
+    std::lock_guard<std::mutex> Lock(S.PulseMutex);
+    By.Of.Failing = true;
+  }
+}
+
 Fault Server::Call::end(const grpc::Status &Status) {
   Fault F = faultOf(Status);
-  F.By = &To;
+  note(F);
   // A proxy says that, too, when it loses the server.
   if (F.What == Fault::Cancelled && !Stopping.raised())
     F.What = Fault::Later;
@@ -149,6 +322,16 @@ bool Server::mayRetry(const Fault &F, uint32_t Try) const {
          Try < S.Retries;
 }
 
+std::chrono::milliseconds Server::pauseAfter(const Fault &F,
+                                             uint32_t Try) const {
+  if (F.After.count() != 0)
+    return F.After;
+  auto Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
+  // Not all at the same time.
+  static thread_local std::minstd_rand Random{std::random_device()()};
+  return Time / 2 + Time * (Random() % 1024) / 2048;
+}
+
 bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
   ++Sum.Retried;
   if (F.Renewed)
@@ -156,19 +339,13 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
   if (F.Code == grpc::StatusCode::UNAVAILABLE && WhenUnavailable &&
       !WasUnavailable.exchange(true))
     WhenUnavailable(F);
-  std::chrono::milliseconds Time = F.After;
-  if (Time.count() == 0) {
-    Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
-    // Not all at the same time.
-    static thread_local std::minstd_rand Random{std::random_device()()};
-    Time = Time / 2 + Time * (Random() % 1024) / 2048;
-  }
+  std::chrono::milliseconds Time = pauseAfter(F, Try);
   if (F.Code == grpc::StatusCode::UNAVAILABLE && F.After.count() == 0)
-    for (const auto &[Name, C] : Channels)
-      if ((!F.By || Name == F.By->name() ||
-           Name.compare(0, F.By->name().size() + 1, F.By->name() + " ") == 0) &&
-          C->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
-        return waitForConnection(Stopping, *C, Time);
+    for (const auto &[Name, P] : Peers)
+      for (const auto &C : P.Connections)
+        if ((!F.By || Name == F.By->name()) &&
+            C->Channel->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_READY)
+          return waitForConnection(Stopping, *C->Channel, Time);
   return !Stopping.pause(Time);
 }
 

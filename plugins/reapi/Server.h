@@ -21,7 +21,10 @@
 #include "google/longrunning/operations.grpc.pb.h"
 #include <atomic>
 #include <grpcpp/channel.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/security/credentials.h>
 #include <memory>
+#include <mutex>
 
 namespace dtlto::reapi {
 
@@ -53,9 +56,12 @@ struct Traffic {
 };
 
 class Server {
+  struct Connection;
+
 public:
   /// Throws sdk::Error if a file of the settings can't be read.
   explicit Server(const Settings &S);
+  ~Server();
 
   /// Asks what the server can do. Blocks, no longer than the settings allow.
   Fault ask(Stop &Stopping, Abilities &Can);
@@ -68,9 +74,12 @@ public:
     Call(Server &S, Stop &Stopping, const Endpoint &To,
          const std::string &Action, std::chrono::seconds Limit,
          bool MayWait = true)
-        : S(S), Stopping(Stopping), To(To),
-          Failed(S.prepare(*this, Action, Limit, MayWait)),
-          Here(Stopping, Context) {}
+        : Call(S, Stopping, S.connectionTo(To), Action, Limit, MayWait) {}
+    Call(Server &S, Stop &Stopping, Connection &By, const std::string &Action,
+         std::chrono::seconds Limit, bool MayWait = true, bool IsPing = false);
+    ~Call();
+    /// Something has come from the server, or the server takes what is sent.
+    void heard();
     /// Why it can't be made.
     const Fault &failed() const { return Failed; }
     /// What its status means. To be said once.
@@ -80,9 +89,14 @@ public:
 
   private:
     friend class Server;
+    /// Sees who said \p F, and what that says of the connection.
+    void note(Fault &F);
+
     Server &S;
     Stop &Stopping;
+    Connection &By;
     const Endpoint &To;
+    const bool IsPing;
     uint64_t Stamp = 0; // of the helper's headers
     std::string Token;  // that it has; empty: none
     const Fault Failed;
@@ -115,19 +129,34 @@ public:
   /// Whether a call may be made again that failed with \p F after \p Try
   /// tries, and that does no harm if it is made twice.
   bool mayRetry(const Fault &F, uint32_t Try) const;
+  /// How long to wait after \p F and \p Try tries before it.
+  std::chrono::milliseconds pauseAfter(const Fault &F, uint32_t Try) const;
   /// Waits for the next try. False if it is of no use any more.
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
+
+  /// To be called several times in pulse(): sends what keeps a connection
+  /// known to work while calls only wait on it. Returns why the server can't be
+  /// waited for any more, or an empty text.
+  std::string watch();
+  /// How often watch() has something to do.
+  std::chrono::milliseconds pulse() const;
+  /// How long a server may be out of reach.
+  std::chrono::milliseconds silence() const;
+  /// \p F with what the user can do about it. May block for a few seconds.
+  std::string explain(const Fault &F);
 
   const Settings &S;
   /// Called for the first call that is made again because nobody answers; on
   /// the thread that makes it. May be empty.
   std::function<void(const Fault &)> WhenUnavailable;
-  /// Each in turn, of a connection of its own. Any thread.
-  re::Execution::Stub &execution() {
-    return *Executions[NextExecution++ % Executions.size()];
+  /// Where to execute: each in turn, of a connection of its own. Any thread.
+  struct Executor {
+    Connection *By;
+    std::unique_ptr<re::Execution::Stub> Stub;
+  };
+  const Executor &executor() {
+    return Executors[NextExecutor++ % Executors.size()];
   }
-  std::vector<std::unique_ptr<re::Execution::Stub>> Executions;
-  std::atomic<unsigned> NextExecution{0};
   std::unique_ptr<google::longrunning::Operations::Stub> Operations;
   std::unique_ptr<re::ActionCache::Stub> Cache;
   std::unique_ptr<re::ContentAddressableStorage::Stub> Cas;
@@ -136,6 +165,36 @@ public:
   Traffic Sum;
 
 private:
+  using Clock = std::chrono::steady_clock;
+  /// An answered call of the server's that is made because nothing else is.
+  struct Ping;
+  struct Peer;
+  struct Connection {
+    Connection(const Endpoint &To, Peer &Of, std::shared_ptr<grpc::Channel> C);
+    ~Connection();
+    const Endpoint &To;
+    Peer &Of;
+    const std::shared_ptr<grpc::Channel> Channel;
+    const std::unique_ptr<re::Capabilities::Stub> Capabilities;
+    unsigned NumCalls = 0; // under way, without the ping
+    Clock::time_point Heard{};
+    std::unique_ptr<Ping> Waiting; // for its answer
+  };
+  struct Peer {
+    /// The first isn't for executions.
+    std::vector<std::unique_ptr<Connection>> Connections;
+    unsigned NumCalls = 0; // under way, on all of them
+    bool Failing = false;  // the last one found no server
+    Clock::time_point Heard{}, Ended{}; // Ended: a call
+  };
+
+  Connection &connectionTo(const Endpoint &To) {
+    return *Peers.at(To.name()).Connections.front();
+  }
+  Connection &connect(const Endpoint &To, const grpc::SslCredentialsOptions &O);
+  void ping(Connection &C);
+  /// Takes the answers to pings that have come or, with \p All, waits for them.
+  void takeAnswers(bool All);
   /// Sets deadline and metadata.
   Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit,
                 bool MayWait);
@@ -145,7 +204,13 @@ private:
   static bool waitForConnection(Stop &Stopping, grpc::Channel &C,
                                 std::chrono::milliseconds Time);
 
-  std::map<std::string, std::shared_ptr<grpc::Channel>> Channels; // by address
+  std::map<std::string, Peer> Peers; // by the endpoint's name
+  std::vector<Executor> Executors;
+  std::atomic<unsigned> NextExecutor{0};
+  std::mutex PulseMutex; // guards what connections say of calls
+  grpc::CompletionQueue Answers;
+  std::mutex ExplainMutex; // guards what follows
+  std::map<std::string, std::string> Explained; // by the endpoint's name
   std::atomic<bool> WasUnavailable{false};
   std::string Invocation; // a UUID for this link
   TokenFile Token;

@@ -392,6 +392,12 @@ static constexpr Variable ReccVariables[] = {
     {"RECC_REQUEST_TIMEOUT", "timeout"},
 };
 
+// siso takes reclient's for the others.
+static constexpr Variable SisoVariables[] = {
+    {"SISO_REAPI_ADDRESS", "server"},
+    {"SISO_REAPI_INSTANCE", "instance"},
+};
+
 static constexpr Variable RbeVariables[] = {
     {"RBE_service", "server"},
     {"RBE_cas_service", "cas"},
@@ -454,6 +460,10 @@ static bool readVariables(const GetEnv &Env, const char *const *Environ,
   if (!IsInsecure && !R.isSet("server"))
     return R.wrong("$RBE_service_no_security=" + quote(Insecure),
                    "expected true or false");
+  for (const Variable &V : SisoVariables)
+    if (!Read(V, !IsInsecure.value_or(false)))
+      return false;
+  R.nextRank();
   for (const Variable &V : RbeVariables)
     if (!Read(V, !IsInsecure.value_or(false)))
       return false;
@@ -485,8 +495,8 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
     return false;
   if (S.Server.Target.empty()) {
     Error = "no server: name it with "
-            "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER "
-            "or $RBE_service";
+            "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER, "
+            "$SISO_REAPI_ADDRESS or $RBE_service";
     return false;
   }
   if (S.Cas.Target.empty())

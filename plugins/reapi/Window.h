@@ -9,26 +9,40 @@
 #define DTLTO_REAPI_WINDOW_H
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 namespace dtlto::reapi {
 
-/// How many executions a server is asked for at the same time. It shrinks
-/// with each that the server has no room for, and grows again with each that
-/// ends well. Any thread.
+/// How many executions a server is asked for at the same time, and when. The
+/// number shrinks with each that the server refuses, and grows again with each
+/// that ends well. Refusals are answered in rounds: those of executions that
+/// were in flight together are one, and the next round begins after a pause,
+/// with one execution. Any thread.
 class Window {
 public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Window(unsigned Max) : Max(Max), Size(Max) {}
 
   /// Waits for a place. False if \p IsStopped() says so; wake() has it look.
-  template <typename F> bool enter(F IsStopped) {
+  /// \p Round is set to that of the place.
+  template <typename F> bool enter(F IsStopped, uint64_t &Round) {
     std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait(Lock, [&] { return Used < Size || IsStopped(); });
-    if (IsStopped())
-      return false;
-    ++Used;
-    return true;
+    while (!IsStopped()) {
+      if (Used < Size && Clock::now() >= NotBefore) {
+        ++Used;
+        Round = Now;
+        return true;
+      }
+      if (Used < Size)
+        Changed.wait_until(Lock, NotBefore);
+      else
+        Changed.wait(Lock);
+    }
+    return false;
   }
   void leave() {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -43,14 +57,28 @@ public:
   void grow() {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::min(Max, Size + 1);
+    InRow = 0;
+    NotBefore = {};
     Changed.notify_all();
   }
-  /// The server has no room for one of those in flight. Several that were in
-  /// flight together say so one after the other, and each leaves: so it ends
-  /// below what the server had room for, and not at one.
-  void shrink() {
+  /// The server has begun with one of those in flight.
+  void begun() {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    InRow = 0;
+  }
+  /// The server refuses one of those in flight, which entered in \p Round.
+  /// Several that were in flight together say so one after the other, and each
+  /// leaves: so the number ends below what the server had room for, and not at
+  /// one. \p Pause(n) is the pause after n rounds in a row. Returns how many
+  /// there were, with nothing else in flight.
+  template <typename F> unsigned refused(uint64_t Round, F Pause) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::max(1u, std::min(Size, Used) - 1);
+    if (Round == Now) {
+      ++Now;
+      NotBefore = Clock::now() + Pause(++InRow);
+    }
+    return InRow;
   }
   unsigned size() const {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -66,6 +94,9 @@ private:
   mutable std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   unsigned Size, Used = 0;
+  uint64_t Now = 0;   // the round
+  unsigned InRow = 0; // rounds that ended with a refusal
+  Clock::time_point NotBefore{};
 };
 
 } // namespace dtlto::reapi

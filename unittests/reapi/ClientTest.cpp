@@ -266,6 +266,119 @@ TEST_F(ClientTest, Tls) {
   EXPECT_EQ(1u, server().seen().Executions);
 }
 
+/// What can't be a certificate or a key is named before there is a connection.
+TEST_F(ClientTest, PemFiles) {
+  auto Run = [&](const std::string &Command) {
+    ASSERT_EQ(0, std::system(("cd " + Folder + " && " + Command +
+                              " > /dev/null 2>&1")
+                                 .c_str()));
+  };
+  Run("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -keyout "
+      "key -out cert && openssl genrsa -out other 2048 && "
+      "openssl x509 -in cert -outform der -out der && echo > empty && "
+      "echo '<html>log in</html>' > page && "
+      "openssl rsa -in key -aes128 -passout pass:x -out locked");
+  struct {
+    const char *Ca, *Cert, *Key, *Said;
+  } All[] = {
+      {"empty", "", "",
+       "tls-ca=: 'empty' has no certificate in PEM form: it is empty"},
+      {"page", "", "", "in PEM form: it is a web page"},
+      {"der", "", "", "it is in DER form; 'openssl x509 -inform der' converts it"},
+      {"key", "", "", "it is a private key"},
+      {"cert", "page", "key", "tls-cert=: 'page' has no certificate"},
+      {"cert", "cert", "cert",
+       "tls-key=: 'cert' has no private key in PEM form: it is a certificate"},
+      {"cert", "cert", "locked", "it has a pass phrase"},
+      {"cert", "cert", "other",
+       "tls-key=: 'other' is not the key of the certificate in 'cert'"},
+  };
+  for (const auto &T : All) {
+    std::vector<std::string> Args = {"server=grpcs://127.0.0.1:1"};
+    for (auto [Name, File] : {std::pair{"tls-ca=", T.Ca},
+                              {"tls-cert=", T.Cert},
+                              {"tls-key=", T.Key}})
+      if (*File)
+        Args.push_back(Name + Folder + "/" + File);
+    EXPECT_EQ(DTLTO_ERROR_CALLER, open(Args)) << T.Said;
+    std::string Said = logged(DTLTO_LOG_ERROR);
+    for (size_t At; (At = Said.find(Folder + "/")) != Said.npos;)
+      Said.erase(At, Folder.size() + 1);
+    EXPECT_NE(std::string::npos, Said.find(T.Said)) << Said;
+  }
+}
+
+/// Why a handshake fails, which gRPC doesn't say.
+TEST_F(ClientTest, Certificates) {
+  auto Make = [&](const std::string &Name, const std::string &More) {
+    ASSERT_EQ(0, std::system(("cd " + Folder +
+                              " && openssl req -newkey rsa:2048 -nodes -subj "
+                              "/CN=here -keyout " +
+                              Name + ".key -out " + Name +
+                              ".csr > /dev/null 2>&1 && openssl x509 -req -in " +
+                              Name + ".csr -signkey " + Name + ".key -out " +
+                              Name + ".pem " + More + " > /dev/null 2>&1")
+                                 .c_str()));
+  };
+  auto Read = [&](const std::string &Name) {
+    std::ifstream In(Folder + "/" + Name);
+    return std::string(std::istreambuf_iterator<char>(In), {});
+  };
+  std::ofstream(Folder + "/here") << "subjectAltName=IP:127.0.0.1\n";
+  std::ofstream(Folder + "/there") << "subjectAltName=DNS:there.example.com\n";
+  Make("good", "-days 2 -extfile here");
+  Make("expired", "-days -1 -extfile here");
+  Make("named", "-days 2 -extfile there");
+  struct {
+    const char *Server, *Ca, *Scheme, *Said;
+  } All[] = {
+      {"expired", "expired", "grpcs", "') expired on "},
+      {"named", "named", "grpcs",
+       "its certificate is for 'there.example.com', not for '127.0.0.1'"},
+      {"good", "named", "grpcs", "/named.pem' (tls-ca=)"},
+      {"good", "", "grpcs", "name the authority's certificate with tls-ca="},
+      {"good", "", "grpc", "its port has TLS; use grpcs:// for it"},
+      {"", "good", "grpcs", "its port has no TLS; use grpc:// for it"},
+  };
+  for (const auto &T : All) {
+    ServerOptions = {};
+    if (*T.Server) {
+      ServerOptions.Key = Read(std::string(T.Server) + ".key");
+      ServerOptions.Certificate = Read(std::string(T.Server) + ".pem");
+    }
+    Server.reset();
+    std::string Url = server().url();
+    Url = T.Scheme + Url.substr(Url.find(':'));
+    std::vector<std::string> Args = {"server=" + Url, "retries=0"};
+    if (*T.Ca)
+      Args.push_back("tls-ca=" + Folder + "/" + T.Ca + ".pem");
+    ASSERT_EQ(DTLTO_OK, open(Args));
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+    std::string Said = logged(DTLTO_LOG_ERROR);
+    EXPECT_NE(std::string::npos, Said.find(T.Said)) << T.Said << "\n" << Said;
+    close();
+  }
+}
+
+TEST_F(ClientTest, Proxy) {
+  setenv("https_proxy", "http://me:secret@127.0.0.1:1/", 1);
+  ASSERT_EQ(DTLTO_OK, open({"retries=0"}));
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  close();
+  std::string Said = logged(DTLTO_LOG_ERROR);
+  EXPECT_NE(std::string::npos,
+            Said.find("gRPC goes through the proxy '127.0.0.1:1' of "
+                      "$https_proxy; if the proxy cannot reach the server, add "
+                      "'127.0.0.1' to $no_proxy"))
+      << Said;
+  EXPECT_EQ(std::string::npos, Said.find("secret"));
+  setenv("no_proxy", "example.com,127.0.0.1", 1);
+  ASSERT_EQ(DTLTO_OK, open({"retries=0"}));
+  EXPECT_EQ(DTLTO_OK, compile().Status);
+  unsetenv("no_proxy");
+  unsetenv("https_proxy");
+}
+
 /// Workers that have a clang: what a command line says.
 TEST_F(ClientTest, ClangOfTheWorkers) {
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
@@ -310,6 +423,23 @@ TEST_F(ClientTest, VersionOfTheWorkersClang) {
 }
 
 /// Clang says that it lacks an import, and that it has succeeded.
+/// Workers that have none: the first job finds it out for all.
+TEST_F(ClientTest, NoClangAtTheWorkers) {
+  server().QuestionCode = 5; // NOT_FOUND
+  ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 10; ++I)
+    if (uint64_t Id = submit("module " + std::to_string(I)))
+      Ids.push_back(Id);
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
+  EXPECT_EQ("server " + server().url() +
+                ": its workers can't run 'clang-19 --version': NOT_FOUND: no "
+                "such program\n",
+            logged(DTLTO_LOG_ERROR));
+  EXPECT_EQ(3u, server().seen().Questions);
+}
+
 TEST_F(ClientTest, ClangThatHasNotReadAnImport) {
   server().FateOf = fates({Fate::NotRead});
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19", "results=off"}));
@@ -492,6 +622,56 @@ TEST_F(ClientTest, AServerWithoutSuchWorkers) {
             logged(DTLTO_LOG_ERROR));
 }
 
+/// The same by another code, which could also mean that it is starting.
+TEST_F(ClientTest, NoWorkersExist) {
+  server().FateOf = [](unsigned) { return Fate::NoneExist; };
+  ASSERT_EQ(DTLTO_OK, open({"results=off"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 20; ++I)
+    if (uint64_t Id = submit("module " + std::to_string(I)))
+      Ids.push_back(Id);
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
+  EXPECT_EQ("server " + server().url() + ": UNAVAILABLE: No workers exist\n",
+            logged(DTLTO_LOG_ERROR));
+  // All that were in flight together, and two more.
+  EXPECT_LE(server().seen().Executions, 22u);
+  close();
+  ASSERT_EQ(DTLTO_OK, open({"results=off", "jobs=1"}));
+  unsigned Before = server().seen().Executions;
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, compile().Status);
+  EXPECT_EQ(Before + 3, server().seen().Executions);
+}
+
+/// A server that has worked, and says that for a while, has its time.
+TEST_F(ClientTest, NoWorkersForAWhile) {
+  server().FateOf = [](unsigned N) {
+    return N >= 3 && N < 9 ? Fate::NoneExist : Fate::Good;
+  };
+  ASSERT_EQ(DTLTO_OK, open({"results=off", "jobs=1"}));
+  for (std::string Module : {"a", "b", "c", "d"}) {
+    Done D = compile(Module);
+    EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
+  }
+  std::string Said = logged(DTLTO_LOG_WARNING);
+  EXPECT_EQ("server " + server().url() +
+                ": UNAVAILABLE: No workers exist; jobs wait until it takes "
+                "them\n",
+            Said);
+  EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
+}
+
+/// However often the linker gives a job, its action begins three times.
+TEST_F(ClientTest, ActionsBeginThreeTimes) {
+  server().FateOf = [](unsigned) { return Fate::Forgotten; };
+  ASSERT_EQ(DTLTO_OK, open({"results=off"}));
+  Done First = compile(), Second = compile();
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, Second.Status);
+  EXPECT_EQ(First.Message, Second.Message);
+  EXPECT_EQ(3u, server().seen().Executions);
+}
+
 /// What came isn't believed, and isn't the module's fault.
 TEST_F(ClientTest, WrongObjects) {
   server().FateOf =
@@ -561,6 +741,45 @@ TEST_F(ClientTest, RefutedResultsOfTheCache) {
   refute(Id, "action cache", DTLTO_OK);
   EXPECT_EQ("what the action cache has is wrong, and results=only",
             compile().Message);
+}
+
+/// One that the linker refuses when the job isn't given again, as what verifies
+/// does: the entry is replaced as the link ends, in one way or the other.
+TEST_F(ClientTest, RefutedAtTheEnd) {
+  for (bool TakesResults : {true, false}) {
+    ServerOptions.TakesResults = TakesResults;
+    Server.reset();
+    ASSERT_EQ(DTLTO_OK, open());
+    EXPECT_EQ(Object, compile().Object);
+    server().forgeResults("<somebody's>");
+    close();
+    ASSERT_EQ(DTLTO_OK, open());
+    uint64_t Id = submit("m");
+    EXPECT_EQ("<somebody's>", wait(Id).Object);
+    refute(Id, "action cache", DTLTO_OK);
+    close();
+    EXPECT_NE(std::string::npos,
+              logged(DTLTO_LOG_NOTE).find("replaced 1 wrong result"));
+    EXPECT_EQ(TakesResults ? 1u : 0u, server().seen().Updates);
+    EXPECT_EQ(TakesResults ? 1u : 2u, server().seen().Executions);
+    ASSERT_EQ(DTLTO_OK, open());
+    EXPECT_EQ(Object, compile().Object);
+    EXPECT_EQ(2u, server().seen().Executions);
+    close();
+  }
+  // Neither works.
+  server().forgeResults("<somebody's>");
+  server().loseBlobs();
+  server().forgeResults("<somebody's>");
+  ASSERT_EQ(DTLTO_OK, open());
+  uint64_t Id = submit("m");
+  EXPECT_EQ("<somebody's>", wait(Id).Object);
+  refute(Id, "action cache", DTLTO_OK);
+  close();
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_WARNING)
+                .find("could not replace 1 of 1 wrong result ("))
+      << logged(DTLTO_LOG_WARNING);
 }
 
 /// A second attempt isn't made one with the first, which is still under way.
@@ -843,6 +1062,54 @@ TEST_F(ClientTest, FullServer) {
     EXPECT_EQ(DTLTO_OK, wait(Id).Status);
 }
 
+/// One that is full of others' jobs, or whose quota is used up: it is asked
+/// less and less often, and not for ever.
+TEST_F(ClientTest, FullForEver) {
+  server().FateOf = [](unsigned) { return Fate::Full; };
+  ASSERT_EQ(DTLTO_OK, open({"jobs=8"}));
+  std::vector<uint64_t> Ids;
+  for (unsigned I = 0; I != 30; ++I)
+    if (uint64_t Id = submit("module " + std::to_string(I)))
+      Ids.push_back(Id);
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
+  EXPECT_LE(server().seen().Executions, 8u + 12);
+  EXPECT_NE(std::string::npos,
+            logged(DTLTO_LOG_ERROR).find("RESOURCE_EXHAUSTED: "))
+      << logged(DTLTO_LOG_ERROR);
+}
+
+/// A note says why nothing gets on.
+TEST_F(ClientTest, JobsThatOnlyWait) {
+  server().FateOf = [](unsigned) { return Fate::Held; };
+  ASSERT_EQ(DTLTO_OK, open());
+  std::vector<uint64_t> Ids = {submit("a"), submit("b")};
+  EXPECT_TRUE(waitUntil([&] { return !logged(DTLTO_LOG_NOTE).empty(); }));
+  EXPECT_EQ("server " + server().url() +
+                ": 2 jobs are in its queue, and none has begun for 3 s\n",
+            logged(DTLTO_LOG_NOTE));
+  server().release();
+  for (uint64_t Id : Ids)
+    EXPECT_EQ(DTLTO_OK, wait(Id).Status);
+}
+
+/// It is connected, and says nothing more.
+TEST_F(ClientTest, ServerThatHangs) {
+  server().FateOf = [](unsigned) { return Fate::Silent; };
+  ASSERT_EQ(DTLTO_OK, open({"timeout=1", "results=off"}));
+  uint64_t Id = submit("m");
+  EXPECT_TRUE(waitUntil([&] { return server().seen().Executions == 1; }));
+  // As long as it answers others, it may be at it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_EQ("", logged(DTLTO_LOG_ERROR));
+  server().SilentCapabilities = true;
+  EXPECT_EQ(DTLTO_ERROR_INFRASTRUCTURE, wait(Id).Status);
+  EXPECT_EQ("server " + server().url() +
+                ": no answer for 1 s, though it is connected; is it "
+                "overloaded, or does it hang?\n",
+            logged(DTLTO_LOG_ERROR));
+}
+
 TEST_F(ClientTest, AThousandQueued) {
   server().FateOf = [](unsigned) { return Fate::Held; };
   ASSERT_EQ(DTLTO_OK, open({"jobs=1000"}));
@@ -1101,6 +1368,40 @@ TEST_F(ClientTest, WhatTheUserWantsOfTheStore) {
   ASSERT_EQ(DTLTO_OK, open({"results=off"}));
   EXPECT_EQ("error: results=off", storeGet('a'));
   EXPECT_EQ("results=off", storePut('a', "bytes"));
+}
+
+/// What can only be known by executing something.
+TEST_F(ClientTest, StatusOfAServerThatExecutesNothing) {
+  auto Ask = [&](const char *Setting) {
+    EXPECT_EQ(DTLTO_OK, open({Setting}));
+    auto *Status = static_cast<const dtlto_status *>(
+        dtlto_plugin_entry.extension(DTLTO_EXT_STATUS));
+    std::string Text;
+    EXPECT_EQ(DTLTO_OK,
+              Status->query(
+                  Session, 10000,
+                  [](void *C, const dtlto_worker_status *W) {
+                    *static_cast<std::string *>(C) =
+                        (W->state == DTLTO_WORKER_UP ? "up: " : "out: ") +
+                        std::string(W->why ? W->why : "");
+                  },
+                  &Text));
+    close();
+    return Text;
+  };
+  EXPECT_EQ("up: ", Ask("jobs=1"));
+  EXPECT_EQ(1u, server().seen().Questions);
+  server().QuestionCode = 14;
+  EXPECT_EQ("out: it executes nothing: UNAVAILABLE: no such program",
+            Ask("jobs=1"));
+  // A worker without the program that shows whether there is one.
+  server().QuestionCode = 5;
+  EXPECT_EQ("up: ", Ask("jobs=1"));
+  EXPECT_EQ("out: it executes nothing: NOT_FOUND: no such program",
+            Ask("worker=clang-19"));
+  server().QuestionCode = 0;
+  server().CompilerSays = "clang version 1.0\n";
+  EXPECT_EQ("out: 'clang-19' says 'clang version 1.0'", Ask("worker=clang-19"));
 }
 
 TEST_F(ClientTest, Status) {

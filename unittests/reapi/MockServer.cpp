@@ -102,6 +102,8 @@ struct MockServer::Impl final : re::Execution::Service,
                          re::ServerCapabilities *Out) override {
     if (Status No = admit(C, "GetCapabilities"); !No.ok())
       return No;
+    while (M.SilentCapabilities && !C->IsCancelled())
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::lock_guard<std::mutex> Lock(Mutex);
     note(C);
     if (O.CapabilitiesCode)
@@ -114,6 +116,8 @@ struct MockServer::Impl final : re::Execution::Service,
       Cache->add_supported_compressors(re::Compressor::ZSTD);
       Cache->add_supported_batch_update_compressors(re::Compressor::ZSTD);
     }
+    Cache->mutable_action_cache_update_capabilities()->set_update_enabled(
+        O.TakesResults);
     Cache->set_max_batch_total_size_bytes(O.MaxBatch);
     auto *Runs = Out->mutable_execution_capabilities();
     Runs->set_exec_enabled(true);
@@ -461,7 +465,7 @@ struct MockServer::Impl final : re::Execution::Service,
 
   /// Whether \p In is for a compiler's version.
   bool answerQuestion(const re::ExecuteRequest &In,
-                      grpc::ServerWriter<Operation> *Out) {
+                      grpc::ServerWriter<Operation> *Out, Status &Failed) {
     std::lock_guard<std::mutex> Lock(Mutex);
     re::Action Action;
     re::Command Command;
@@ -475,6 +479,10 @@ struct MockServer::Impl final : re::Execution::Service,
     if (!Action.do_not_cache())
       problem("a compiler's version is kept");
     ++S.Questions;
+    if (M.QuestionCode) {
+      Failed = Status(StatusCode(M.QuestionCode), "no such program");
+      return true;
+    }
     re::ExecuteResponse Response;
     Response.mutable_result()->set_stdout_raw(M.CompilerSays);
     Operation Op = staged("question", re::ExecutionStage::COMPLETED);
@@ -493,8 +501,8 @@ struct MockServer::Impl final : re::Execution::Service,
     std::map<std::string, std::string> Files;
     re::Command Command;
     re::Action Action;
-    if (answerQuestion(*In, Out))
-      return Status::OK;
+    if (Status Answer = Status::OK; answerQuestion(*In, Out, Answer))
+      return Answer;
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       unsigned N = S.Executions++;
@@ -513,6 +521,8 @@ struct MockServer::Impl final : re::Execution::Service,
       }
       if (F == Fate::Refused)
         return Status(StatusCode::PERMISSION_DENIED, "not you");
+      if (F == Fate::NoneExist)
+        return Status(StatusCode::UNAVAILABLE, "No workers exist");
       if (F == Fate::NoWorkers)
         return Status(StatusCode::FAILED_PRECONDITION, "no such worker");
       std::vector<re::Digest> Missing;

@@ -45,6 +45,7 @@ enum class Fate {
   NoTarget,    // the worker has no code generation for the module
   Refused,     // PERMISSION_DENIED
   NoWorkers,   // FAILED_PRECONDITION, and nothing is missing
+  NoneExist,   // UNAVAILABLE, as Buildbarn says that it has no such workers
   Silent,      // nothing comes until the client cancels
   Stuck,       // it runs until the client cancels
   Held,        // waits in the queue until release(), also with WaitExecution
@@ -61,6 +62,7 @@ public:
     /// Failures of workers are in the action cache, too.
     bool KeepsFailures = false;
     int CapabilitiesCode = 0; // a gRPC status
+    bool TakesResults = false; // of clients, as it says
     int MaxStreams = 0;       // of a connection
     uint64_t MaxRead = 0;     // of BatchReadBlobs, bytes; it isn't told
     /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
@@ -99,6 +101,10 @@ public:
   std::atomic<bool> HoldsFinds{false};
   /// UpdateActionResult fails with this gRPC status.
   int UpdateCode = 0;
+  /// GetCapabilities answers nothing until the client cancels.
+  std::atomic<bool> SilentCapabilities{false};
+  /// What a compiler's question fails with, a gRPC status; 0: nothing.
+  int QuestionCode = 0;
   /// GetActionResult answers nothing until the client cancels.
   bool SilentLookups = false;
 

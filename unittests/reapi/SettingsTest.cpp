@@ -154,6 +154,29 @@ TEST_F(SettingsTest, RbeIsSecureUnlessItSays) {
   EXPECT_TRUE(read({"server=a:1"}));
 }
 
+/// siso's own count before those of reclient that it takes, too.
+TEST_F(SettingsTest, Siso) {
+  Env = {{"SISO_REAPI_ADDRESS", "siso.example.com:443"},
+         {"RBE_service", "rbe:1"},
+         {"RBE_instance", "of rbe"}};
+  ASSERT_TRUE(read({})) << Error;
+  EXPECT_EQ("siso.example.com:443", S.Server.Target);
+  EXPECT_TRUE(S.Server.Tls);
+  EXPECT_EQ("of rbe", S.Instance);
+  Env["SISO_REAPI_INSTANCE"] = "of siso";
+  Env["RBE_service_no_security"] = "true";
+  ASSERT_TRUE(read({})) << Error;
+  EXPECT_FALSE(S.Server.Tls);
+  EXPECT_EQ("of siso", S.Instance);
+  Env["RECC_SERVER"] = "http://recc:1";
+  ASSERT_TRUE(read({})) << Error;
+  EXPECT_EQ("recc:1", S.Server.Target);
+  Env = {{"SISO_REAPI_ADDRESS", "a b"}};
+  EXPECT_FALSE(read({}));
+  EXPECT_EQ(0u, Error.find("$SISO_REAPI_ADDRESS='a b': expected grpc://"))
+      << Error;
+}
+
 TEST_F(SettingsTest, ReccSwitches) {
   Env["RECC_SERVER"] = "http://a:1";
   Env["RECC_SKIP_CACHE"] = "1";

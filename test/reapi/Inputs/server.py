@@ -4,7 +4,7 @@
 """Runs a command with a stock server of the Remote Execution API on this machine.
 
   server.py [--limit=SECONDS] [--instance=NAME] [--just [--tls]] [--room=SIZE]
-            [--restart-at=CALL [--wipe]]
+            [--restart-at=CALL [--wipe]] [--drop-at=CALL]
             [--proxy=certificates|tokens [--renew-at=CALL]] -- COMMAND...
 
 starts buildbox-casd, or with --just justbuild, which are content, action cache and
@@ -24,6 +24,8 @@ recc's or reclient's.
                of that call of the linker's, e.g. Execute, or of `runner`, its first
                action, and starts it again. With --wipe, all contents are gone
                then. It is an error if that never came
+  --drop-at    of that call on, as above, the network drops all packets to and from the
+               server. In a network namespace of the caller's own, as root; with nft
   --proxy      stock nginx is before it, with a certificate. It wants one of a
                client's that ca.pem vouches for, or the token of $REAPI_FOLDER/token.
                COMMAND also finds stranger.pem and stranger.key, of the other
@@ -97,6 +99,17 @@ def make_certificates(folder):
         openssl("x509", "-req", "-days", "2", "-in", name + ".csr", "-CA",
                 ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial", "-extfile",
                 "names", "-out", name + ".pem")
+
+
+def nft(*words):
+    subprocess.run(["nft", *words], check=True,
+                   env={"PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"})
+
+
+def prepare_to_drop():
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    nft("add table inet dtlto")
+    nft("add chain inet dtlto in { type filter hook input priority 0; }")
 
 
 class Server:
@@ -204,6 +217,10 @@ class Server:
         self.start()
         self.wait()
 
+    def drop(self):
+        for side in "sport", "dport":
+            nft("add rule inet dtlto in tcp %s %d drop" % (side, self.port))
+
     def stop(self):
         self.kill()
         if self.proxy:
@@ -257,6 +274,7 @@ def main():
     parser.add_argument("--room", default="", metavar="SIZE")
     parser.add_argument("--restart-at", default="", metavar="CALL")
     parser.add_argument("--wipe", action="store_true")
+    parser.add_argument("--drop-at", default="", metavar="CALL")
     parser.add_argument("--proxy", default="", choices=("certificates", "tokens"))
     parser.add_argument("--renew-at", default="", metavar="CALL")
     parser.add_argument("--where", action="store_true",
@@ -269,9 +287,11 @@ def main():
         where = "/" if shutil.which(program) else chroot(program)
         print(where or "nowhere")
         return 0 if where else 1
+    call = args.restart_at or args.renew_at or args.drop_at
+    if args.drop_at:
+        prepare_to_drop()
     server = Server(args.instance, program, args.tls, args.room,
-                    "debug" if args.restart_at or args.renew_at else "error",
-                    args.proxy)
+                    "debug" if call else "error", args.proxy)
     watch = None
     try:
         server.wait()
@@ -282,10 +302,10 @@ def main():
         env["REAPI_FOLDER"] = server.folder
         if args.instance:
             env["RECC_INSTANCE"] = args.instance
-        if args.restart_at or args.renew_at:
-            watch = Watch(server, args.restart_at or args.renew_at,
+        if call:
+            watch = Watch(server, call,
                           (lambda: server.restart(args.wipe)) if args.restart_at
-                          else server.proxy.renew)
+                          else server.drop if args.drop_at else server.proxy.renew)
             watch.start()
         status = subprocess.run(args.command, env=env,
                                 timeout=args.limit).returncode
