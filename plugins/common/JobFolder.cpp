@@ -15,7 +15,6 @@
 #include <dirent.h>
 #include <optional>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <thread>
 
 using namespace dtlto;
@@ -27,28 +26,6 @@ static constexpr std::string_view IsOurs = "dtlto's folder for jobs\n";
 static constexpr std::string_view IsKept = "dtlto's folder for jobs, kept\n";
 // Links of one output at the same time.
 static constexpr unsigned MaxBeside = 16;
-
-// Standard input: "run GROUP", "end GROUP", "quit", or the linker's end. $1:
-// the folder, or nothing to remove; its marker, which * doesn't match, goes
-// last. Numbers in $g stand between spaces of their own.
-static constexpr const char *GuardScript = R"(g=
-while read -r what x; do
-  case $what in
-  run) g="$g $x " ;;
-  end) g="${g%%" $x "*}${g#*" $x "}" ;;
-  quit) exit 0 ;;
-  esac
-done
-for x in $g; do kill -s TERM -- "-$x"; done
-n=0
-for x in $g; do
-  while [ $n -lt 3 ] && kill -s 0 -- "-$x"; do sleep 1; n=$((n + 1)); done
-  kill -s KILL -- "-$x"
-done
-[ -n "$1" ] || exit 0
-for x in "$1"/*; do rm -rf -- "$x"; done
-rm -rf -- "$1"
-)";
 
 [[noreturn]] static void fail(const char *What, const std::string &Name,
                               int Errno = errno) {
@@ -232,13 +209,17 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     if (!Keep && Found == Used)
       for (const std::string &Name : namesOrNone(Dir))
         removeAll(Path + "/" + Name);
-    startGuard();
+    // It has the lock for as long as it lives.
+    int Why = 0;
+    TheGuard = Guard::start(Keep ? "" : Path, Lock, Why);
+    if (!TheGuard)
+      fail("can't start the guard of ", Path, Why);
   } catch (...) {
     if (Lock >= 0 && Found != Used)
       ::unlinkat(Dir, Marker, 0);
     if (Lock >= 0 && Found == New)
       ::rmdir(Path.c_str());
-    for (int Fd : {Dir, Lock, Guard})
+    for (int Fd : {Dir, Lock})
       if (Fd >= 0)
         ::close(Fd);
     throw;
@@ -252,58 +233,9 @@ JobFolder::~JobFolder() {
       removeAll(Path + "/" + Name);
     removeAll(Path);
   }
-  tellGuard("quit\n");
-  ::close(Guard);
-  for (unsigned I = 0; ::waitpid(GuardPid, nullptr, WNOHANG) == 0; ++I) {
-    if (I == 500)
-      ::kill(GuardPid, SIGKILL); // it was stopped, or the like
-    std::this_thread::sleep_for(2ms);
-  }
+  TheGuard.reset();
   ::close(Lock);
   ::close(Dir);
-}
-
-void JobFolder::startGuard() {
-  int Ends[2];
-  // A socket: writing to a guard that was killed must not end the linker.
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0)
-    fail("no socket for the guard of ", Path);
-  posix_spawn_file_actions_t Actions;
-  posix_spawn_file_actions_init(&Actions);
-  posix_spawn_file_actions_adddup2(&Actions, Ends[1], STDIN_FILENO);
-  posix_spawn_file_actions_addopen(&Actions, STDOUT_FILENO, "/dev/null",
-                                   O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&Actions, STDOUT_FILENO, STDERR_FILENO);
-  // It has the lock for as long as it lives.
-  posix_spawn_file_actions_adddup2(&Actions, Lock, 3);
-  posix_spawnattr_t Attr;
-  posix_spawnattr_init(&Attr);
-  // Ctrl-C is for the linker.
-  posix_spawnattr_setflags(&Attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-  sigset_t None;
-  sigemptyset(&None);
-  posix_spawnattr_setsigmask(&Attr, &None);
-  const char *Args[] = {
-      "sh",   "-c", GuardScript, "dtlto-guard", Keep ? "" : Path.c_str(),
-      nullptr};
-  int Why = ::posix_spawn(&GuardPid, "/bin/sh", &Actions, &Attr,
-                          const_cast<char **>(Args), environ);
-  posix_spawnattr_destroy(&Attr);
-  posix_spawn_file_actions_destroy(&Actions);
-  ::close(Ends[1]);
-  Guard = Ends[0];
-  if (Why)
-    fail("can't start the guard of ", Path, Why);
-}
-
-void JobFolder::tellGuard(const std::string &Line) {
-  (void)::send(Guard, Line.data(), Line.size(), MSG_NOSIGNAL);
-}
-void JobFolder::watch(pid_t Group) {
-  tellGuard("run " + std::to_string(Group) + "\n");
-}
-void JobFolder::unwatch(pid_t Group) {
-  tellGuard("end " + std::to_string(Group) + "\n");
 }
 
 bool JobFolder::write(const std::string &Name, std::string_view Bytes) {

@@ -12,15 +12,15 @@
 // second lock, of its process: with the first alone, the folder is only being
 // removed.
 //
-// What a plugin can't do once its process was killed, the *guard* does: a shell
-// that waits for the end of the linker, in whatever way, then ends the programs
-// that the plugin has started, and removes the folder. It has the lock as well.
+// A Guard removes the folder if the linker's process is killed. It has the lock
+// as well.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_PLUGINS_JOBFOLDER_H
 #define DTLTO_PLUGINS_JOBFOLDER_H
 
+#include "Guard.h"
 #include "dtlto/sdk/ResultMemory.hpp"
 #include <string>
 #include <string_view>
@@ -56,20 +56,18 @@ public:
                   std::vector<char> &Object, std::string &Why) const;
 
   /// From now on the guard ends the process group \p Group, or no more.
-  void watch(pid_t Group);
-  void unwatch(pid_t Group);
+  void watch(pid_t Group) { TheGuard->watch(Group); }
+  void unwatch(pid_t Group) { TheGuard->unwatch(Group); }
 
 private:
   enum class Claim { Ours, InUse, Ending, Kept };
   Claim claim(const std::string &P, bool MayBeKept);
-  void startGuard();
-  void tellGuard(const std::string &Line);
 
   std::string Path;
   bool Keep;
   enum { New, Empty, Used } Found = Used; // what was at Path
-  int Dir = -1, Lock = -1, Guard = -1;
-  pid_t GuardPid = -1;
+  int Dir = -1, Lock = -1;
+  std::unique_ptr<Guard> TheGuard;
 };
 
 } // namespace dtlto

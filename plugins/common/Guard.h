@@ -1,0 +1,46 @@
+//===- Guard.h - Cleans up when the linker is killed ------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINS_GUARD_H
+#define DTLTO_PLUGINS_GUARD_H
+
+#include <memory>
+#include <string>
+#include <sys/types.h>
+
+namespace dtlto {
+
+/// A shell that waits for the end of the linker, in whatever way that comes. It
+/// then ends the programs that the plugin has started and removes the plugin's
+/// folder. One thread.
+class Guard {
+public:
+  /// \p Folder: what to remove; may be empty. \p Lock: a descriptor that the
+  /// guard keeps open, or -1. Returns null with an errno in \p Why.
+  static std::unique_ptr<Guard> start(const std::string &Folder, int Lock,
+                                      int &Why);
+  /// Ends the guard. It ends no program and removes nothing.
+  ~Guard();
+  Guard(const Guard &) = delete;
+
+  /// From now on the guard ends the process group \p Group: SIGTERM, then
+  /// SIGKILL.
+  void watch(pid_t Group);
+  /// To be called before the group's first process is waited for: its number
+  /// may be another process's afterwards.
+  void unwatch(pid_t Group);
+
+private:
+  Guard(int Fd, pid_t Pid) : Fd(Fd), Pid(Pid) {}
+  void tell(const std::string &Line);
+  const int Fd;
+  const pid_t Pid;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_PLUGINS_GUARD_H
