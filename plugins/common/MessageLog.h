@@ -10,14 +10,23 @@
 // and if the user asked for them to the file or, without one, to the linker's
 // output as notes.
 //
+// The file may be on a file server that is gone. A thread of its own opens and
+// writes it. It is left behind if it hangs, and messages go to the linker then.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_PLUGINS_MESSAGELOG_H
 #define DTLTO_PLUGINS_MESSAGELOG_H
 
 #include "dtlto/sdk/Result.hpp"
+#include <atomic>
+#include <chrono>
+#include <memory>
 
 namespace dtlto {
+
+/// So long a file may take to be opened, or to take a line. Tests shorten it.
+extern std::chrono::milliseconds LogLimit;
 
 /// Any thread may log.
 class MessageLog {
@@ -42,15 +51,18 @@ public:
   /// to the file.
   [[noreturn]] void fail(int32_t Status, const std::string &Text);
 
-  int fd() const { return Fd; } // of the file; -1: none
+  int fd() const; // of the file; -1: none
 
 private:
   void emit(uint32_t Level, const std::string &Text);
   void write(uint32_t Level, const std::string &Line);
+  void end();
 
   const dtlto_host &Host;
   const std::string Plugin, Variable;
-  int Fd = -1; // written a line at a time
+  struct Writer;
+  std::shared_ptr<Writer> TheWriter; // null: there is no file
+  std::atomic<bool> HasFile{false};  // and it doesn't hang
   bool Verbose = false;
 };
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeHost.h"
+#include "MessageLog.h"
 #include "Settings.h"
 #include <atomic>
 #include <cerrno>
@@ -101,4 +102,19 @@ TEST_F(HungFolderTest, TheListOfHosts) {
   ASSERT_EQ(S.Notes.size(), 1u);
   EXPECT_EQ(S.Notes[0], "can't read the host list '" + Folder +
                             "/hung/distcc/hosts': " + std::strerror(ETIMEDOUT));
+}
+
+TEST_F(HungFolderTest, TheLog) {
+  auto Limit = std::exchange(dtlto::LogLimit, std::chrono::milliseconds(100));
+  setenv("DISTCC_LOG", (Folder + "/hung/log").c_str(), 1);
+  MockDistccd A;
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
+  Host.close();
+  EXPECT_EQ(Host.warnings(),
+            std::vector<std::string>{"can't open the log file '" + Folder +
+                                     "/hung/log': " + std::strerror(ETIMEDOUT) +
+                                     "; set or unset DISTCC_LOG"});
+  dtlto::LogLimit = Limit;
 }
