@@ -31,6 +31,8 @@ namespace dtlto {
 
 /// All limits that plugins have in common. Tests change them.
 struct NetworkLimits {
+  /// An address that has not answered a connection for so long does not answer.
+  std::chrono::milliseconds Connect{10000};
   /// A machine that has acknowledged nothing for so long is gone, or the
   /// network to it is.
   std::chrono::milliseconds Gone{12000};
@@ -56,7 +58,7 @@ void watchMachine(int Socket);
 void allowStall(int Socket, std::chrono::steady_clock::duration Stalled);
 
 /// Whether the machine at the other end of \p Socket, which may be broken
-/// already, acknowledges nothing.
+/// already, acknowledges nothing. True where the system does not tell.
 bool machineIsSilent(int Socket);
 
 /// Whether \p Errno, of a call that failed, says that the machine at the other

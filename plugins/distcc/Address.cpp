@@ -8,6 +8,7 @@
 #include "Address.h"
 #include "Network.h"
 #include "dtlto/sdk/Detached.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #ifndef _WIN32
@@ -21,6 +22,20 @@ using namespace dtlto::distcc;
 bool dtlto::distcc::isOurLack(int Errno) {
   return Errno == EMFILE || Errno == ENFILE || Errno == ENOBUFS ||
          Errno == ENOMEM || Errno == EAGAIN;
+}
+
+/// Reorders \p All so that IPv6 and IPv4 take turns, beginning with the first
+/// one's family (RFC 8305): otherwise several addresses of a family that this
+/// machine has no route for would all be tried first.
+static void interleave(std::vector<Address> &All) {
+  std::vector<Address> Of[2];
+  for (const Address &A : All)
+    Of[A.Storage.ss_family != All[0].Storage.ss_family].push_back(A);
+  All.clear();
+  for (size_t I = 0; I != std::max(Of[0].size(), Of[1].size()); ++I)
+    for (auto &Family : Of)
+      if (I < Family.size())
+        All.push_back(Family[I]);
 }
 
 static Resolved lookUp(const std::string &Name, uint16_t Port) {
@@ -47,6 +62,7 @@ static Resolved lookUp(const std::string &Name, uint16_t Port) {
     R.Addresses.push_back(A);
   }
   ::freeaddrinfo(List);
+  interleave(R.Addresses);
   if (R.Addresses.empty())
     R.Error = "the name has no address";
   return R;

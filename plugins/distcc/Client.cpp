@@ -9,12 +9,16 @@
 #include <cerrno>
 #include <cstddef>
 #include <system_error>
+#include <utility>
 
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// On so many hosts a job is tried before the linker gets it back.
-static constexpr size_t MaxHosts = 3;
+// So often a job is tried before the linker gets it back: on different hosts,
+// if there are as many.
+static constexpr unsigned MaxTries = 3;
+// What this machine lacks may come: so long after, a few more jobs run.
+static constexpr Clock::duration RaisePeriod = 1s;
 // Compressed modules that are kept for the next job that imports them.
 static constexpr uint64_t MaxPacked = uint64_t(256) << 20;
 // LZO runs at hundreds of megabytes a second: two threads fill any network.
@@ -49,6 +53,8 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
     L.warning(LogError);
   for (const std::string &Note : S.Notes)
     L.note(Note);
+  for (const std::string &Remark : S.Remarks)
+    L.debug(Remark);
   if (Status == SettingsStatus::NoHosts)
     L.fail(DTLTO_ERROR_INFRASTRUCTURE, Error);
 
@@ -153,10 +159,11 @@ void Client::turn() {
   TheFarm.prepare(P);
   for (uint64_t Id : Running) {
     Job &J = *Jobs.at(Id);
-    P.wakeAt(std::min(J.Conn->deadline(), J.Noted + NotePeriod));
-    P.add(J.Conn->fd(), J.Conn->events(),
-          [&J](short Events) { J.Conn->ready(Events); });
+    P.wakeAt(J.Noted + NotePeriod);
+    J.Conn->prepare(P);
   }
+  if (MaxRunning != SIZE_MAX)
+    P.wakeAt(RaiseAt);
   if (Asker)
     P.wakeAt(Asker->End);
   if (!Children.empty())
@@ -176,6 +183,12 @@ void Client::turn() {
     if (J.Conn->ended())
       connectionEnded(J);
   }
+  if (MaxRunning != SIZE_MAX && Time >= RaiseAt) {
+    MaxRunning += std::max<size_t>(1, MaxRunning / 4);
+    RaiseAt = Time + RaisePeriod;
+    if (MaxRunning >= TheFarm.expectedSlots())
+      MaxRunning = SIZE_MAX;
+  }
   assign();
   answerStatus();
   giveUpIfHopeless();
@@ -194,6 +207,7 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
   Owned = std::make_unique<Job>(Offer);
   Job &J = *Owned;
   J.Tried.resize(TheFarm.size());
+  J.Never.resize(TheFarm.size());
   Offer->forEachInput([&](auto, auto Bytes, const dtlto_input &In) {
     if (In.role == DTLTO_ROLE_PRIMARY)
       J.Module = Bytes.data();
@@ -203,11 +217,13 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
   auto It = Failed.find({J.Module, J.Name});
   if (It != Failed.end()) {
     J.Tried = It->second.Tried;
+    J.Never = It->second.Never;
+    J.NumTries = MaxTries - 1;
     J.LastError = It->second.LastError;
   }
   if (GaveUp)
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
-  if (!TheFarm.mayTake(J.Tried) && TheFarm.anyHope())
+  if (!mayGoOn(J))
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
 
   Helpers.run([this, Offer = std::move(Offer)] {
@@ -254,6 +270,14 @@ void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
   Queue.push_back(Id);
 }
 
+/// Where no other host is left for \p J, those that have failed it get it
+/// again, unless that is of no use. Returns false if there is no such host.
+bool Client::mayGoOn(Job &J) {
+  if (!TheFarm.mayTake(J.Tried))
+    J.Tried = J.Never;
+  return TheFarm.mayTake(J.Tried) || !TheFarm.anyHope();
+}
+
 /// Gives waiting jobs to idle slots.
 void Client::assign() {
   TheFarm.yield();
@@ -261,7 +285,7 @@ void Client::assign() {
   Queue.clear();
   for (uint64_t Id : Waiting) {
     Job &J = *Jobs.at(Id);
-    if (!TheFarm.mayTake(J.Tried) && TheFarm.anyHope()) {
+    if (!mayGoOn(J)) {
       finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
       continue;
     }
@@ -362,8 +386,19 @@ void Client::connectionEnded(Job &J) {
     --NumUnfinished;
     if (C->failure() == Connection::Exhausted)
       return putBack(J, C->error());
-    TheFarm.recordFailure(*J.On, C->error());
-    return tryAnother(J, C->error());
+    bool Heard = isHeard(*J.On);
+    if (C->wasIgnored() && Heard) {
+      if (J.IgnoredSince == Clock::time_point())
+        J.IgnoredSince = J.Began;
+      if (Clock::now() < J.IgnoredSince + S.IoTimeout)
+        return waitForRoom(J);
+    }
+    bool IsOff =
+        C->failure() == Connection::Unreachable ||
+        (C->failure() == Connection::Lost && !Heard) ||
+        (C->failure() == Connection::Silent && J.On->LastAnswer < J.Began);
+    TheFarm.recordFailure(*J.On, J.Module, J.Began, C->error(), IsOff);
+    return tryAnother(J, C->error(), true);
   }
   J.At = Job::Judging;
   auto R = std::make_shared<Reply>(C->reply());
@@ -399,8 +434,8 @@ void Client::judged(uint64_t Id, Verdict &V) {
     return finish(J, DTLTO_CANCELLED, "");
   if (V.Status == DTLTO_ERROR_INFRASTRUCTURE) {
     if (V.HostAtFault)
-      TheFarm.recordFailure(*J.On, V.Message);
-    return tryAnother(J, V.Message);
+      TheFarm.recordFailure(*J.On, J.Module, J.Began, V.Message, false);
+    return tryAnother(J, V.Message, V.HostAtFault);
   }
   ended(J, V.Status == DTLTO_OK);
   finish(J, V.Status, V.Message, std::move(V.Object));
@@ -422,19 +457,49 @@ void Client::ended(Job &J, bool IsGood) {
                 " in " + std::to_string(Seconds).substr(0, 5) + " s");
 }
 
-/// The host that \p J was on could not do it.
-void Client::tryAnother(Job &J, const std::string &Why) {
+/// The machine of \p H is there: a job of its others has heard of it, or it has
+/// answered, within the time that tells so.
+bool Client::isHeard(const Host &H) const {
+  for (uint64_t Id : Running) {
+    const Job &J = *Jobs.at(Id);
+    if (J.On == &H && J.Conn->isHeard())
+      return true;
+  }
+  return std::max(H.LastSign, H.LastAnswer) >=
+         Clock::now() - TheNetworkLimits.Gone * 3 / 4;
+}
+
+/// Its host is there, but took no connection for \p J.
+void Client::waitForRoom(Job &J) {
+  auto IsOpen = [&](uint64_t Id) {
+    const Job &O = *Jobs.at(Id);
+    return O.On == J.On && O.Conn->state() != Connection::Connecting;
+  };
+  TheFarm.recordFull(*J.On, static_cast<unsigned>(std::count_if(
+                                Running.begin(), Running.end(), IsOpen)));
+  J.On = nullptr;
+  J.At = Job::Queued;
+  if (J.Cancelled)
+    return finish(J, DTLTO_CANCELLED, "");
+  J.Offer->state(DTLTO_STATE_QUEUED);
+  Queue.push_front(J.Id);
+}
+
+/// The host that \p J was on could not do it. \p MayReturn: that was the host's
+/// fault, and it may do it the next time.
+void Client::tryAnother(Job &J, const std::string &Why, bool MayReturn) {
   J.Tried[J.On->Index] = true;
+  J.Never[J.On->Index] = J.Never[J.On->Index] || !MayReturn;
+  J.IgnoredSince = {};
   J.LastError = J.On->Name + ": " + Why;
   J.On = nullptr;
   J.At = Job::Queued;
   if (J.Cancelled)
     return finish(J, DTLTO_CANCELLED, "");
-  auto NumTried = std::count(J.Tried.begin(), J.Tried.end(), true);
-  if (static_cast<size_t>(NumTried) >= MaxHosts || !TheFarm.mayTake(J.Tried))
+  if (++J.NumTries >= MaxTries || !TheFarm.anyHope() || !mayGoOn(J))
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
   TheLog->debug("module '" + J.Name + "': " + J.LastError +
-                "; trying another host");
+                "; trying it again");
   J.Offer->state(DTLTO_STATE_QUEUED);
   Queue.push_front(J.Id);
 }
@@ -450,9 +515,10 @@ void Client::putBack(Job &J, const std::string &Why) {
   TheFarm.endSharing();
   if (Running.empty())
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, Why);
-  if (MaxRunning == SIZE_MAX)
+  if (!std::exchange(SaidFewer, true))
     TheLog->warning(Why + "; fewer jobs run at a time");
   MaxRunning = Running.size();
+  RaiseAt = Clock::now() + RaisePeriod;
   J.Offer->state(DTLTO_STATE_QUEUED);
   Queue.push_front(J.Id);
 }
@@ -461,7 +527,7 @@ void Client::putBack(Job &J, const std::string &Why) {
 void Client::finish(Job &J, int32_t Status, const std::string &Message,
                     Pages Object) {
   if (Status == DTLTO_ERROR_INFRASTRUCTURE)
-    Failed[{J.Module, J.Name}] = {J.Tried, J.LastError};
+    Failed[{J.Module, J.Name}] = {J.Tried, J.Never, J.LastError};
   std::string Worker = J.On ? J.On->Name : "";
   if (J.Conn) {
     BytesSent += J.Conn->bytesSent();
@@ -543,6 +609,7 @@ void Client::shutDown() {
   while (!Jobs.empty())
     finish(*Jobs.begin()->second, DTLTO_CANCELLED, "");
 
+  TheFarm.sayFailures();
   uint64_t KiB = 1024;
   TheLog->debug("sent " + std::to_string(BytesSent / KiB) + " KiB, received " +
                 std::to_string(BytesReceived / KiB) + " KiB");

@@ -11,7 +11,7 @@
 //                ^  |       |         |
 //                |  |       +---------+--- failed: another host, then (done)
 //                |  +-> Local -> (done)
-//                +--------- (up to MaxHosts hosts)
+//                +--------- (up to MaxTries times)
 //
 // One thread, the I/O thread, owns all jobs, hosts and connections and never
 // waits but in poll(). What takes time (compression, decompression) is done by
@@ -70,8 +70,11 @@ private:
     std::shared_ptr<const Request> Req;
     const void *Module = nullptr; // the contents' address: the same in each try
     std::string Avoid;            // the name of a host that has the same job
-    Farm::HostSet Tried;
+    Farm::HostSet Tried;          // it goes to others first
+    Farm::HostSet Never; // it failed there by what it needs: not to them again
+    unsigned NumTries = 0;
     std::string LastError;
+    Clock::time_point IgnoredSince; // no server has taken it; else zero
 
     // At a host.
     Host *On = nullptr;
@@ -97,7 +100,10 @@ private:
   void connectionEnded(Job &J);
   void judged(uint64_t Id, Verdict &V);
   void ended(Job &J, bool IsGood);
-  void tryAnother(Job &J, const std::string &Why);
+  bool mayGoOn(Job &J);
+  bool isHeard(const Host &H) const;
+  void waitForRoom(Job &J);
+  void tryAnother(Job &J, const std::string &Why, bool MayReturn);
   void putBack(Job &J, const std::string &Why);
   void finish(Job &J, int32_t Status, const std::string &Message,
               Pages Object = {});
@@ -118,11 +124,13 @@ private:
   std::map<uint64_t, JobPtr> Jobs;
   std::deque<uint64_t> Queue;   // Queued ones, the next first
   size_t MaxRunning = SIZE_MAX; // this machine has no descriptors for more
+  Clock::time_point RaiseAt;    // then it may have
+  bool SaidFewer = false;
   std::vector<uint64_t> Running;
   /// Of modules whose job went back to the linker with an error: it may come
   /// again.
   struct Past {
-    Farm::HostSet Tried;
+    Farm::HostSet Tried, Never;
     std::string LastError;
   };
   /// By the module's address, which its parts share, and the name, which other

@@ -12,8 +12,6 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// For one address; a machine that is there answers at once.
-static constexpr Clock::duration MaxConnect = 10s;
 // For the end of file after a reply that is complete.
 static constexpr Clock::duration MaxEnd = 1s;
 // Moved in one turn, so that no connection keeps the others waiting.
@@ -24,15 +22,17 @@ Connection::Connection(const HostSpec &Host,
                        std::shared_ptr<const Request> Req, const Settings &S,
                        Clock::duration Silence, Reaper &Children,
                        uint64_t MaxReply, sdk::ResultMemory *Results)
-    : Addresses(Addresses), Req(std::move(Req)), Silence(Silence),
-      MaxReply(MaxReply), Children(Children), Moving(Silence) {
+    : Host(Host), Req(std::move(Req)), Silence(Silence), MaxReply(MaxReply),
+      Children(Children), Moving(Silence) {
   if (Results)
     Share = std::make_shared<sdk::ResultMemory::Share>(*Results);
   if (Host.Kind != HostKind::Ssh) {
-    connectNext();
+    Dialing = std::make_unique<Dial>(
+        Addresses, std::min<Clock::duration>(Silence, S.connectLimit()));
+    connect(Clock::now());
     return;
   }
-  Fd = spawnSsh(S.SshCommand, Host, Pid);
+  Fd = Children.start(S.SshCommand, Host, Ssh);
   if (Fd >= 0)
     enter(Sending);
   else if (isOurLack(errno))
@@ -46,8 +46,7 @@ Connection::Connection(const HostSpec &Host,
 Connection::~Connection() {
   if (Fd >= 0)
     os::closeSocket(Fd);
-  if (Pid >= 0)
-    Children.add(Pid);
+  Children.end(Ssh);
 }
 
 void Connection::enter(StateTy Next) {
@@ -77,44 +76,91 @@ void Connection::fail(FailureTy F, std::string Why) {
   State = Failed;
   Failure = F;
   Error = std::move(Why);
+  if (std::string Line = Ssh.lastLine(); !Line.empty())
+    Error = (Received ? Error + ": " : "") + "ssh says '" + Line + "'";
   Deadline = Clock::now(); // so that nobody sleeps over it
 }
 
 void Connection::broken(const char *What, int Errno) {
   Reset = Errno == ECONNRESET || Errno == EPIPE;
+  // The request for the connection counts as one byte.
+  // A server whose queue is full may also reset it, after a while.
+  Ignored =
+      Fd >= 0 && Host.Kind == HostKind::Tcp &&
+      (isMachineGone(Errno) || (Reset && Clock::now() - Connected >= 500ms)) &&
+      wireBytes(Fd).Acknowledged <= 1;
+  // Seen of a distccd that can't write a job's files.
+  bool MayBeFull = Reset && State != Connecting && State != Receiving &&
+                   Host.Kind == HostKind::Tcp;
   fail(isMachineGone(Errno) ? Lost : Dropped,
-       std::string(What) + ": " + connectionLost(Errno));
+       std::string(What) + ": " + connectionLost(Errno) +
+           (MayBeFull ? ": is its disk, with its TMPDIR, full? its log says why"
+                      : ""));
 }
 
-/// Turns to the next address. Fails if there is none, with the reason of the
-/// last.
-void Connection::connectNext() {
-  while (NextAddress != Addresses.size()) {
-    if (Fd >= 0)
-      os::closeSocket(Fd);
-    Fd = beginConnect(Addresses[NextAddress++]);
-    if (Fd >= 0) {
-      Deadline = Clock::now() + std::min(Silence, MaxConnect);
-      return;
-    }
-    Error = os::errorText(errno);
-    if (isOurLack(errno))
-      return fail(Exhausted, "this machine can't open a connection: " + Error);
+std::string Connection::whyNotConnected(int Errno) const {
+  std::string Port = std::to_string(Host.Port);
+  std::string Text = "can't connect: ";
+  Text += Errno == ETIMEDOUT ? "no answer" : os::errorText(Errno);
+  switch (Errno) {
+  case ETIMEDOUT:
+    Text += ": is the machine on, and does a firewall let port " + Port +
+            " through?";
+    break;
+  case ENETUNREACH:
+  case ENETDOWN:
+  case EADDRNOTAVAIL:
+  case EAFNOSUPPORT:
+    Text += ": this machine has no way there: is its network, or its VPN, up?";
+    break;
+  case EHOSTUNREACH:
+    Text += ": is the machine on, and does a router or firewall refuse it?";
+    break;
+  case EACCES:
+  case EPERM:
+    Text += ": does a firewall of this machine forbid it?";
+    break;
+  case EINVAL: // seen for link-local addresses alone
+    Text += ": a link-local address needs its interface, [fe80::1%eth0]";
+    break;
+  default:
+    Text += ": is distccd running there, on port " + Port + "?";
   }
-  fail(Unreachable,
-       "can't connect: " + (Error.empty() ? std::string("no address") : Error));
+  return Text;
+}
+
+/// Goes on with a Dial that has ended.
+void Connection::connect(Clock::time_point Now) {
+  Dialing->checkTime(Now);
+  if (!Dialing->ended())
+    return;
+  Where = Dialing->address();
+  int Why = Dialing->error();
+  Fd = Dialing->take();
+  Dialing.reset();
+  if (Fd >= 0) {
+    Connected = Now;
+    enter(Sending);
+    return send();
+  }
+  if (Why == ECONNRESET || Why == EPIPE)
+    return broken("the connection broke", Why);
+  if (isOurLack(Why))
+    return fail(Exhausted,
+                "this machine can't open a connection: " + os::errorText(Why));
+  Ignored = Why == ETIMEDOUT;
+  fail(Unreachable, whyNotConnected(Why));
 }
 
 short Connection::events() const {
   switch (State) {
-  case Connecting:
-    return POLLOUT;
   case Sending:
     // A server that refuses says so, or leaves, before it has all.
     return POLLOUT | POLLIN;
   case Waiting:
   case Receiving:
     return POLLIN;
+  case Connecting:
   case Done:
   case Failed:
     return 0;
@@ -122,18 +168,15 @@ short Connection::events() const {
   return 0;
 }
 
+void Connection::prepare(Poller &P) {
+  if (State == Connecting)
+    return Dialing->prepare(P);
+  P.wakeAt(std::min(Deadline, NextLook));
+  if (!ended())
+    P.add(Fd, events(), [this](short Events) { ready(Events); });
+}
+
 void Connection::ready(short Events) {
-  if (State == Connecting) {
-    if (int Why = os::connectError(Fd)) {
-      // It was connected, and is not any more: no other address is better.
-      if (Why == ECONNRESET || Why == EPIPE)
-        return broken("the connection broke", Why);
-      Error = os::errorText(Why);
-      return connectNext();
-    }
-    enter(Sending);
-    return send();
-  }
   if (Events & (POLLIN | POLLHUP | POLLERR))
     receive();
   if (State == Sending && Events & POLLOUT)
@@ -224,17 +267,18 @@ void Connection::receive() {
 void Connection::checkTime(Clock::time_point Now) {
   if (ended())
     return;
+  if (State == Connecting)
+    return connect(Now);
   look(Now);
   if (Now < Deadline)
     return;
-  if (State == Connecting) {
-    Error = "no answer";
-    return connectNext();
-  }
-  if (State == Receiving && Parser.complete()) {
+  if (State == Receiving && Parser.complete())
     State = Done; // somebody else holds the connection open
-    return;
-  }
+  else
+    giveUp(Now);
+}
+
+void Connection::giveUp(Clock::time_point Now) {
   auto Seconds = std::to_string(
       std::chrono::round<std::chrono::seconds>(Now - Moving.lastByte())
           .count());

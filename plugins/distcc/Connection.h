@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A connection to a distccd carries one request. Nothing here blocks: the I/O
-// thread polls fd() for events() and calls ready(), and calls checkTime() when
-// deadline() has passed.
+// A connection to a distccd carries one request. Nothing here blocks: each turn
+// of the I/O thread calls prepare(), polls, and calls checkTime().
 //
 // The end of file is no reliable sign of a server's death: a compiler that
 // outlives its distccd keeps the socket open and answers nothing. So silence
@@ -24,7 +23,7 @@
 #ifndef DTLTO_DISTCC_CONNECTION_H
 #define DTLTO_DISTCC_CONNECTION_H
 
-#include "Address.h"
+#include "Dial.h"
 #include "Network.h"
 #include "Reply.h"
 #include "Request.h"
@@ -69,11 +68,11 @@ public:
   ~Connection(); // closes it, which ends a compiler at the other end
   Connection(const Connection &) = delete;
 
-  int fd() const { return Fd; }
-  short events() const;
-  void ready(short Events);
-  Clock::time_point deadline() const { return std::min(Deadline, NextLook); }
+  void prepare(Poller &P);
   void checkTime(Clock::time_point Now);
+
+  /// Fails it as one whose deadline has passed.
+  void giveUp(Clock::time_point Now);
 
   StateTy state() const { return State; }
   bool ended() const { return State == Done || State == Failed; }
@@ -82,8 +81,18 @@ public:
   const std::string &error() const { return Error; }
   /// While what was it that it failed.
   StateTy failedIn() const { return FailedIn; }
-  /// The address that it is connected to. Not over ssh.
-  const Address &address() const { return Addresses[NextAddress - 1]; }
+  /// The address that it is connected to, or was last tried. Not over ssh.
+  const Address &address() const { return Where; }
+  /// There is a connection, and the other machine answers on it.
+  bool isHeard() const {
+    return State != Connecting && Fd >= 0 && !ended() && !machineIsSilent(Fd);
+  }
+  /// It failed without a sign that the server has it: no answer to the request
+  /// for a connection, or to the first bytes. A server whose queue of
+  /// connections is full does the same as a machine that is off.
+  bool wasIgnored() const { return Ignored; }
+  /// Why there is no connection yet, in the words of error().
+  std::string whyNotConnected(int Errno) const;
   /// By a reset, not by an orderly end: what distccd's access list does.
   bool wasReset() const { return Reset; }
   Reply reply() { return Parser.take(); }
@@ -94,7 +103,9 @@ public:
   uint64_t bytesReceived() const { return Received; }
 
 private:
-  void connectNext();
+  void connect(Clock::time_point Now);
+  void ready(short Events);
+  short events() const;
   void send();
   void receive();
   void enter(StateTy Next);
@@ -102,15 +113,18 @@ private:
   void fail(FailureTy F, std::string Why);
   void broken(const char *What, int Errno);
 
-  const std::vector<Address> Addresses;
+  const HostSpec &Host;
   const std::shared_ptr<const Request> Req;
   const Clock::duration Silence;
   const uint64_t MaxReply;
   Reaper &Children;
 
+  std::unique_ptr<Dial> Dialing; // while Connecting
+  Address Where;
   int Fd = -1;
-  pid_t Pid = -1; // ssh
-  size_t NextAddress = 0;
+  SshProcess Ssh;
+  bool Ignored = false;
+  Clock::time_point Connected;
   StateTy State = Connecting, FailedIn = Connecting;
   FailureTy Failure = Unreachable;
   bool Reset = false;

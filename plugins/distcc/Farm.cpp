@@ -8,6 +8,7 @@
 #include "Farm.h"
 #include "Verdict.h"
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 using namespace dtlto::distcc;
@@ -17,8 +18,15 @@ using namespace std::chrono_literals;
 static constexpr unsigned DefaultSlots = 4;
 static constexpr unsigned DefaultLocalSlots = 2;
 // A host that is so busy with others that it doesn't get to a question for its
-// version in this time is of no use now.
+// version in this time is left out, if another can be used.
 static constexpr Clock::duration MaxProbe = 30s;
+// A machine that is there, and has room, takes a connection in this time.
+static constexpr Clock::duration QuickConnect = 1s;
+// The only host that is left is asked again so soon, once.
+static constexpr Clock::duration SecondChance = 300ms;
+// A host rests after so many failures in a row: one that has done jobs before,
+// and one that no other can take the place of.
+static constexpr unsigned MaxInRow = 2, MaxInRowOfOnly = 3;
 // A compiler says its version in a few hundred bytes. So no host is being asked
 // for longer than about two minutes.
 static constexpr uint64_t MaxProbeReply = 64 << 10;
@@ -70,10 +78,13 @@ void Farm::settle(size_t NumWaiting) {
 }
 
 void Farm::find(Host &H) {
-  H.State = Host::Resolving;
   H.AskedAt = Clock::now();
-  H.NumErrors = H.NumRefuted = 0;
-  H.IsProven = H.Spec.Kind == HostKind::Local;
+  if (!H.isBeingAsked())
+    H.AskedFirst = H.AskedAt;
+  H.State = Host::Resolving;
+  H.NumErrors = H.NumRefuted = H.NumInRow = 0;
+  H.AskedStats = H.AskedSign = H.IsAskedSoon = false;
+  H.MaxOpen = MaxSlots;
   switch (H.Spec.Kind) {
   case HostKind::Local:
     if (CanRunHere)
@@ -98,13 +109,26 @@ void Farm::probe(Host &H, Resolved R) {
                        : rest(H, "can't be found: " + R.Error);
   H.State = Host::Probing;
   H.Addresses = std::move(R.Addresses);
-  H.Probe = std::make_unique<Connection>(
-      H.Spec, H.Addresses, ProbeRequest, S,
-      std::min<Clock::duration>(MaxProbe, S.IoTimeout), Children,
-      MaxProbeReply);
-  uint16_t Port = S.statsPort(H.Spec);
-  if (Port && !H.Addresses.empty())
-    H.Stats = std::make_unique<StatsQuery>(H.Addresses.front(), Port);
+  H.Probe = std::make_unique<Connection>(H.Spec, H.Addresses, ProbeRequest, S,
+                                         S.IoTimeout, Children, MaxProbeReply);
+}
+
+/// Asks for the number of slots once the probe is connected, where that is. If
+/// it isn't soon, asks all addresses for a sign of life: the machine may be
+/// there, and take no more connections.
+void Farm::askStats(Host &H, Clock::time_point Now) {
+  Connection::StateTy State = H.Probe->state();
+  if (H.Spec.Kind != HostKind::Tcp || State == Connection::Failed)
+    return;
+  bool IsConnected = State != Connection::Connecting;
+  bool &Asked = IsConnected ? H.AskedStats : H.AskedSign;
+  if (H.Stats || Asked || (!IsConnected && Now < H.AskedAt + QuickConnect))
+    return;
+  Asked = true;
+  if (uint16_t Port = S.statsPort(H.Spec, /*DespiteLimit=*/!IsConnected))
+    H.Stats = std::make_unique<StatsQuery>(
+        IsConnected ? std::vector<Address>{H.Probe->address()} : H.Addresses,
+        Port);
 }
 
 void Farm::probeEnded(Host &H) {
@@ -122,21 +146,37 @@ void Farm::probeEnded(Host &H) {
                  std::to_string(H.Slots) + " slots");
     H.State = Host::Usable;
     H.LackUntil = {};
-    H.IsProven = true;
     H.SaidWhy = false;
     return;
   }
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
+  // One connection that breaks on a busy machine must not end a link.
+  bool IsQuick = P->failure() == Connection::Unreachable ||
+                 P->failure() == Connection::Dropped;
+  if (IsQuick && !OverSsh && !P->wasIgnored() && !S.OnlyStatus &&
+      isOnlyHope(H) && !std::exchange(H.HadChance, true)) {
+    TheLog.debug(H.Name + ": " + P->error() + "; asking it again");
+    H.Stats.reset();
+    H.State = Host::Resting;
+    H.IsAskedSoon = true;
+    H.RestsUntil = Clock::now() + SecondChance;
+    return;
+  }
+  if (P->wasIgnored() && !P->wasReset() && H.LastSign >= H.AskedAt &&
+      Clock::now() < H.AskedFirst + S.IoTimeout) {
+    std::string Text =
+        "it takes no more connections, since it is busy; waiting for it";
+    sayFull(H, Text);
+    return find(H);
+  }
   switch (P->failure()) {
   case Connection::Unreachable:
-    return rest(H,
-                P->error() + (OverSsh ? ""
-                                      : ": is distccd running there, on port " +
-                                            std::to_string(H.Spec.Port) + "?"));
+    return rest(H, P->error());
   case Connection::Dropped:
     if (OverSsh)
-      return rest(H, P->error() + ": does ssh reach it without a password, and "
-                                  "does it find distccd there?");
+      return rest(H, P->error() + ": does 'ssh " +
+                         H.Name.substr(H.Spec.User.empty()) +
+                         " distccd --version' work without a question?");
     // What a distccd does without a word (seen with 3.4): a reset for an
     // address that is not allowed, an end of file for such a compiler.
     if (P->wasReset())
@@ -151,10 +191,11 @@ void Farm::probeEnded(Host &H) {
                               "update-distcc-symlinks, or see DISTCC_CMDLIST "
                               "of its distccd"));
   case Connection::Silent:
-    return rest(H, P->failedIn() == Connection::Connecting
-                       ? P->error()
-                       : P->error() + " when asked for its compiler: is it "
-                                      "overloaded?");
+    if (OverSsh)
+      return rest(H, P->error() +
+                         " when asked for its compiler: does ssh reach it?");
+    return rest(H,
+                P->error() + " when asked for its compiler: is it overloaded?");
   case Connection::Lost:
     return rest(H, P->error());
   case Connection::Exhausted:
@@ -213,6 +254,7 @@ void Farm::rest(Host &H, const std::string &Why, Clock::duration Period) {
     say(Text);
   H.SaidWhy = true;
   H.Why = Why;
+  H.NumSaid = H.NumFailed;
   H.State = Host::Resting;
   H.RestsUntil = Clock::now() + Period;
   H.Stats.reset();
@@ -225,28 +267,69 @@ void Farm::leaveOut(Host &H, const std::string &Why) {
   H.Stats.reset();
 }
 
-void Farm::recordFailure(Host &H, const std::string &Why) {
+/// No other host is usable, or may be soon.
+bool Farm::isOnlyHope(const Host &H) const {
+  HostSet This(Hosts.size());
+  This[H.Index] = true;
+  return !mayTake(This);
+}
+
+void Farm::recordFailure(Host &H, const void *Module, Clock::time_point Began,
+                         const std::string &Why, bool IsOff) {
+  ++H.NumFailed;
+  H.LastFailure = Why;
+  if (Began >= H.CountedAt && Module != H.CountedModule) {
+    ++H.NumInRow;
+    H.CountedAt = Clock::now();
+    H.CountedModule = Module;
+  }
   if (H.State != Host::Usable)
     return;
-  if (S.BackoffPeriod == 0s) {
+  // One that has done nothing yet may never do anything.
+  unsigned Max = isOnlyHope(H)            ? MaxInRowOfOnly
+                 : H.NumDone || H.NumBusy ? MaxInRow
+                                          : 1;
+  if (S.BackoffPeriod != 0s && (IsOff || H.NumInRow >= Max))
+    rest(H, Why);
+  else
     TheLog.debug(H.Name + ": " + Why);
-    return;
-  }
-  rest(H, Why);
+}
+
+void Farm::recordFull(Host &H, unsigned NumOpen) {
+  H.MaxOpen = std::max(1u, NumOpen);
+  std::string Text = "it is there, but takes no more than " +
+                     std::to_string(H.MaxOpen) +
+                     " connections of this link; jobs wait for it (is its "
+                     "limit in the host list too high?)";
+  sayFull(H, Text);
+}
+
+/// Once for each host.
+void Farm::sayFull(Host &H, const std::string &Text) {
+  if (std::exchange(H.SaidFull, true) || S.OnlyStatus)
+    TheLog.debug(H.Name + ": " + Text);
+  else
+    TheLog.note(H.Name + ": " + Text);
+}
+
+void Farm::sayFailures() {
+  for (auto &H : Hosts)
+    if (unsigned N = H->NumFailed - H->NumSaid)
+      TheLog.note(H->Name + ": " + std::to_string(N) + " of " +
+                  std::to_string(H->NumFailed + H->NumDone) +
+                  " jobs failed there and were tried again; the last one: " +
+                  H->LastFailure);
 }
 
 void Farm::recordSuccess(Host &H, uint64_t Cost, Clock::duration Took) {
   ++H.NumDone;
-  H.NumErrors = 0;
+  H.NumErrors = H.NumInRow = 0;
+  H.CountedModule = nullptr;
+  H.HadChance = false;
   H.LastAnswer = Clock::now();
   H.learn(Cost, Took);
-  // It works: what broke a moment ago was not the machine. One that has been
-  // asked for its compiler since, and has not answered, must do that first.
-  if (H.State == Host::Resting && H.IsProven && H.NumRefuted < Host::MaxWrong) {
-    TheLog.debug(H.Name + ": finished a job, and is used again");
-    H.State = Host::Usable;
-    H.SaidWhy = false;
-  }
+  if (H.MaxOpen < H.Slots)
+    ++H.MaxOpen; // there was room for one
 }
 
 void Farm::recordCompileError(Host &H) {
@@ -268,11 +351,16 @@ void Farm::recordRefuted(const std::string &Name, int32_t Status) {
   bool IsError = Status == DTLTO_ERROR_COMPILER;
   if (IsError && H.NumErrors)
     --H.NumErrors;
-  if (++H.NumRefuted >= Host::MaxWrong)
-    recordFailure(H, std::to_string(H.NumRefuted) +
-                         " of its results were wrong, the last one " +
-                         (IsError ? "an error of a module that does compile"
-                                  : "an object that is none"));
+  if (++H.NumRefuted < Host::MaxWrong || H.State != Host::Usable)
+    return;
+  std::string Why = std::to_string(H.NumRefuted) +
+                    " of its results were wrong, the last one " +
+                    (IsError ? "an error of a module that does compile"
+                             : "an object that is none");
+  if (S.BackoffPeriod != 0s)
+    rest(H, Why);
+  else
+    TheLog.debug(H.Name + ": " + Why);
 }
 
 Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
@@ -323,21 +411,21 @@ bool Farm::mayTake(const HostSet &Tried) const {
 unsigned Farm::slots() const {
   unsigned N = 0;
   for (auto &H : Hosts)
-    N += H->State == Host::Usable ? H->Slots : 0;
+    N += H->State == Host::Usable ? H->room() : 0;
   return N;
 }
 
 unsigned Farm::expectedSlots() const {
   unsigned N = 0;
   for (auto &H : Hosts)
-    N += H->State == Host::Usable || H->mayBecomeUsable() ? H->Slots : 0;
+    N += H->State == Host::Usable || H->mayBecomeUsable() ? H->room() : 0;
   return N;
 }
 
 unsigned Farm::freeSlots() const {
   unsigned N = 0;
   for (auto &H : Hosts)
-    N += H->hasRoom() && !H->isSuspect() ? H->Slots - H->NumBusy : 0;
+    N += H->hasRoom() && !H->isSuspect() ? H->room() - H->NumBusy : 0;
   return N;
 }
 
@@ -379,9 +467,14 @@ Farm::report(std::chrono::milliseconds Waited) const {
         R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
     } else if (H->isBeingAsked()) {
       std::string Time = std::to_string(Waited.count()) + " ms";
-      R.Why = H->State == Host::Resolving
-                  ? "its address was not found within " + Time
-                  : "did not tell its compiler's version within " + Time;
+      if (H->State == Host::Resolving)
+        R.Why = "its address was not found within " + Time;
+      else if (H->Probe->state() != Connection::Connecting)
+        R.Why = "did not tell its compiler's version within " + Time;
+      else if (H->LastSign >= H->AskedFirst)
+        R.Why = "it takes no more connections, since it is busy";
+      else
+        R.Why = H->Probe->whyNotConnected(ETIMEDOUT);
     } else {
       R.Why = H->Why;
     }
@@ -390,22 +483,19 @@ Farm::report(std::chrono::milliseconds Waited) const {
   return All;
 }
 
-void Farm::prepare(Poller &P) const {
+void Farm::prepare(Poller &P) {
   Sharing.prepare(P);
   Clock::time_point Now = Clock::now();
   for (auto &Owned : Hosts) {
     Host *H = Owned.get();
     if (H->Probe) {
-      P.wakeAt(H->Probe->deadline());
-      if (!H->Probe->ended())
-        P.add(H->Probe->fd(), H->Probe->events(),
-              [H](short Events) { H->Probe->ready(Events); });
+      H->Probe->prepare(P);
+      for (Clock::duration D : {QuickConnect, MaxProbe})
+        if (Now < H->AskedAt + D)
+          P.wakeAt(H->AskedAt + D);
     }
-    if (H->Stats && !H->Stats->ended()) {
-      P.wakeAt(H->Stats->deadline());
-      P.add(H->Stats->fd(), H->Stats->events(),
-            [H](short) { H->Stats->ready(); });
-    }
+    if (H->Stats)
+      H->Stats->prepare(P);
     if (H->State == Host::Resting)
       P.wakeAt(H->RestsUntil);
     if (HasWaiting && H->isBeingAsked() && Now < H->AskedAt + S.quickProbe())
@@ -418,12 +508,19 @@ void Farm::checkTime(Clock::time_point Now) {
   for (auto &H : Hosts) {
     if (H->Probe) {
       H->Probe->checkTime(Now);
+      askStats(*H, Now);
+      // Where no other can be used, this one is waited for.
+      if (Now >= H->AskedAt + MaxProbe && numUsable() != 0 &&
+          H->Probe->state() == Connection::Waiting)
+        H->Probe->giveUp(Now);
       if (H->Probe->ended())
         probeEnded(*H);
     }
     if (H->Stats) {
       H->Stats->checkTime(Now);
       if (H->Stats->ended()) {
+        if (H->Stats->isHeard())
+          H->LastSign = Now;
         H->LoadHundredths = H->Stats->loadHundredths();
         if (unsigned Slots = H->Stats->slots(); Slots && !H->Spec.Limit) {
           TheLog.debug(H->Name + ": runs " + std::to_string(Slots) +

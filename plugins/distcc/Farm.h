@@ -56,8 +56,14 @@ public:
   /// The same for any host at all.
   bool anyHope() const { return mayTake(HostSet(Hosts.size())); }
 
-  /// A job failed, and the host is to blame: it rests.
-  void recordFailure(Host &H, const std::string &Why);
+  /// A job of \p Module, which \p H has had since \p Began, failed, and the
+  /// host is to blame. It rests if \p IsOff, or if it has failed in several
+  /// jobs in a row. One that has done jobs, or is the only one, fails more
+  /// often before it rests.
+  void recordFailure(Host &H, const void *Module, Clock::time_point Began,
+                     const std::string &Why, bool IsOff);
+  /// Its machine is there, but doesn't take more connections than \p NumOpen.
+  void recordFull(Host &H, unsigned NumOpen);
   /// A job came back well.
   void recordSuccess(Host &H, uint64_t Cost, Clock::duration Took);
   /// Its compiler failed: that says nothing of its speed.
@@ -66,8 +72,10 @@ public:
   void recordUnanswered(Host &H, Clock::time_point Since);
   /// The linker has found that host's result, of this status, to be wrong.
   void recordRefuted(const std::string &Name, int32_t Status);
+  /// Tells the user of failures that were made good.
+  void sayFailures();
 
-  void prepare(Poller &P) const;
+  void prepare(Poller &P);
   void checkTime(Clock::time_point Now);
 
   Host &host(size_t Index) { return *Hosts[Index]; }
@@ -92,6 +100,9 @@ private:
   void find(Host &H);
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);
+  void askStats(Host &H, Clock::time_point Now);
+  bool isOnlyHope(const Host &H) const;
+  void sayFull(Host &H, const std::string &Text);
   void compareVersion(Host &H, std::string Line);
   void lack(Host &H, const std::string &Why);
   void rest(Host &H, const std::string &Why);

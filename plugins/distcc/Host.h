@@ -12,9 +12,10 @@
 //                +----------------------------------------------------------+
 //
 // Hosts that the link has no jobs for are spare. A host gets no job before it
-// has proven that it has the right compiler. One that breaks a connection, or
-// has had two wrong results, rests; one that will not do better in this link
-// (the compiler is missing, or of another version) is out.
+// has proven that it has the right compiler. One that can't be reached, that
+// fails in several jobs in a row, or that has had two wrong results, rests for
+// the back-off period; one that will not do better in this link (the compiler
+// is missing, or of another version) is out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,21 +41,30 @@ struct Host {
   const SlotLocks::Host Key;
 
   StateTy State = Spare;
-  Clock::time_point AskedAt; // it was no longer spare, or rested no more
+  Clock::time_point AskedAt;    // the probe's begin
+  Clock::time_point AskedFirst; // it was no longer spare, or rested no more
   /// A name may have several, each of another machine. A host that is usable
   /// has one: jobs go where the probe went.
   std::vector<Address> Addresses;
-  bool IsProven = false; // of these addresses: it has the right compiler
   std::unique_ptr<Connection> Probe;
-  std::unique_ptr<StatsQuery> Stats; // runs beside the probe
+  std::unique_ptr<StatsQuery> Stats; // runs at the same time as the probe
+  bool AskedStats = false; // at the address that has answered the probe
+  bool AskedSign = false;  // since the probe is not connected
   Clock::time_point RestsUntil;
   /// It rests for what this machine lacks, which may come until then.
   Clock::time_point LackUntil;
+  bool IsAskedSoon = false; // it rests for a moment, see HadChance
+  /// The only host that was left has failed, and was asked again.
+  bool HadChance = false;
   bool SaidWhy = false; // why it rests, since it last was of use
   std::string Why;      // it rests, or is out
   std::string Version;  // what its compiler last said of itself
 
   unsigned Slots = 0; // jobs at the same time
+  /// Connections that it takes at the same time, as far as is known. A server
+  /// doesn't answer what its queue has no room for.
+  unsigned MaxOpen = MaxSlots;
+  bool SaidFull = false;
   struct Slot {
     uint64_t Job = 0;         // its id; 0: idle
     bool IsOurs = false;      // other links leave it alone
@@ -75,10 +85,21 @@ struct Host {
   /// Cost that it gets done in a second in one slot, smoothed; 0: not known.
   double Speed = 0;
 
+  /// Jobs that failed there through no fault of theirs, and how many of them
+  /// the user has been told of.
+  unsigned NumFailed = 0, NumSaid = 0;
+  std::string LastFailure;
+  /// Such failures since its last good object, of different modules. What
+  /// breaks at the same time counts once.
+  unsigned NumInRow = 0;
+  Clock::time_point CountedAt;
+  const void *CountedModule = nullptr;
+
   /// Since its last good object: compile errors that nobody has refuted, and
   /// jobs that were taken back while it answered nothing.
   unsigned NumErrors = 0;
-  Clock::time_point LastAnswer;
+  Clock::time_point LastAnswer; // to a job
+  Clock::time_point LastSign;   // of its machine: its statistics port answered
   /// Of its results, the linker has found so many to be wrong since it was last
   /// found.
   unsigned NumRefuted = 0;
@@ -87,13 +108,15 @@ struct Host {
   /// It may be one that fails to compile whatever it gets, in no time, or one
   /// that is frozen.
   bool isSuspect() const { return NumErrors >= MaxWrong; }
+  /// Jobs that it can have at the same time now.
+  unsigned room() const { return std::min(Slots, MaxOpen); }
   bool hasRoom() const {
-    return State == Usable && NumBusy < Slots && !IsTaken;
+    return State == Usable && NumBusy < room() && !IsTaken;
   }
   bool isBeingAsked() const { return State == Resolving || State == Probing; }
   bool mayBecomeUsable() const {
     return State == Spare || isBeingAsked() ||
-           (State == Resting && Clock::now() < LackUntil);
+           (State == Resting && (IsAskedSoon || Clock::now() < LackUntil));
   }
 
   /// Returns the slot's number: of one that is this link's, if there is any.

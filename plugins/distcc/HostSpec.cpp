@@ -16,7 +16,6 @@
 namespace dtlto::distcc {
 
 static constexpr uint16_t DefaultPort = 3632;
-static constexpr uint32_t MaxLimit = 4096;
 
 std::string HostSpec::display() const {
   std::string Host =
@@ -97,6 +96,35 @@ static std::string wrongChar(std::string_view Name) {
   return Wrong == Name.end() ? "" : quote(std::string_view(&*Wrong, 1));
 }
 
+/// Whether \p Text is an IPv6 address, perhaps with an interface.
+static bool isIPv6(std::string_view Text) {
+  in6_addr Address;
+  std::string Number(Text.substr(0, Text.find('%')));
+  return Number.find('\0') == std::string::npos &&
+         inet_pton(AF_INET6, Number.c_str(), &Address) == 1;
+}
+
+/// If \p Item begins with an IPv6 address without brackets, returns what it
+/// should be. zeroconf has the port behind the address: fe80::1:3632/16.
+static std::string withBrackets(std::string_view Item) {
+  std::string_view Host = Item.substr(0, Item.find_first_of("/,"));
+  std::string Rest(Item.substr(Host.size()));
+  size_t Colon = Host.rfind(':');
+  uint32_t Port;
+  bool HasPort = Colon != std::string_view::npos &&
+                 isIPv6(Host.substr(0, Colon)) &&
+                 parseNumber(Host.substr(Colon + 1), 1024, 65535, Port);
+  std::string Right, Whole = "[" + std::string(Host) + "]" + Rest;
+  if (HasPort)
+    Right = "[" + std::string(Host.substr(0, Colon)) + "]" +
+            std::string(Host.substr(Colon)) + Rest;
+  // The name of an interface has no colon.
+  if (!isIPv6(Host) || (HasPort && Host.find('%') < Colon))
+    return Right;
+  return HasPort ? Right + ", or " + Whole + " if there is no port in it"
+                 : Whole;
+}
+
 bool ItemParser::parseHost(ParsedHost &Host) {
   HostSpec &Spec = Host.Spec;
   size_t At = Rest.find('@');
@@ -169,13 +197,9 @@ bool ItemParser::parseName(HostSpec &Spec) {
 
   std::string_view Whole = Rest;
   Spec.Name = until(":/,");
-  if (Spec.Kind == HostKind::Tcp) {
-    in6_addr Address;
-    std::string MaybeAddress(Whole.substr(0, Whole.find_first_of("/,")));
-    if (MaybeAddress.find('\0') == std::string::npos &&
-        inet_pton(AF_INET6, MaybeAddress.c_str(), &Address) == 1)
-      return fail("an IPv6 address needs brackets: [" + MaybeAddress + "]");
-  }
+  if (Spec.Kind == HostKind::Tcp)
+    if (std::string Right = withBrackets(Whole); !Right.empty())
+      return fail("an IPv6 address needs brackets: " + Right);
   if (Spec.Name.empty())
     return fail("the name of the host is missing");
   if (Spec.Name.front() == '-')
@@ -192,9 +216,9 @@ bool ItemParser::parseName(HostSpec &Spec) {
 
 bool ItemParser::parseLimit(HostSpec &Spec) {
   uint32_t N;
-  if (!parseNumber(until("/:,"), 1, MaxLimit, N))
+  if (!parseNumber(until("/:,"), 1, MaxSlots, N))
     return fail("the limit must be a number from 1 to " +
-                std::to_string(MaxLimit));
+                std::to_string(MaxSlots));
   Spec.Limit = N;
   return true;
 }
@@ -310,13 +334,14 @@ bool ListParser::addKeyword(std::string_view Item, std::string &Problem) {
 
 void ListParser::finish() {
   if (Slots)
-    List.Notes.push_back("--localslots means nothing here; "
-                         "--thinlto-dist-local-jobs=N limits the jobs that run "
-                         "on this machine");
+    List.Remarks.push_back(
+        "--localslots means nothing here; "
+        "--thinlto-dist-local-jobs=N limits the jobs that run "
+        "on this machine");
   if (SlotsCpp)
-    List.Notes.push_back("--localslots_cpp means nothing here, as nothing is "
-                         "preprocessed; --thinlto-jobs=N limits the linker's "
-                         "own threads");
+    List.Remarks.push_back("--localslots_cpp means nothing here, as nothing is "
+                           "preprocessed; --thinlto-jobs=N limits the linker's "
+                           "own threads");
   if (Zeroconf)
     List.Notes.push_back(
         "+zeroconf means nothing here, as hosts are not looked "

@@ -31,6 +31,9 @@
 
 namespace dtlto::distcc {
 
+/// The highest limit of a host.
+inline constexpr unsigned MaxSlots = 4096;
+
 enum class HostKind {
   Tcp,  // a distccd that listens
   Ssh,  // a distccd that ssh starts for each job
@@ -55,8 +58,10 @@ struct HostList {
   std::vector<HostSpec> Hosts; // in the order of the list
   bool Randomize = false;
   /// One line each, once for each kind of thing: what was accepted and means
-  /// nothing here, e.g. "--localslots means nothing here; ...".
+  /// nothing here, e.g. "+zeroconf means nothing here; ...".
   std::vector<std::string> Notes;
+  /// The same for what is in usual lists of distcc's, and harmless.
+  std::vector<std::string> Remarks;
 };
 
 /// Reads \p Text. \p Source is where it comes from, for messages

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Network.h"
 #include "System.h"
 #include "Text.h"
 #include "dtlto/sdk/Detached.hpp"
@@ -32,8 +33,14 @@ bool Settings::isWorker() const {
   return Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
 }
 
-uint16_t Settings::statsPort(const HostSpec &Host) const {
-  if (Host.Kind != HostKind::Tcp || (Host.Limit != 0 && !OnlyStatus))
+std::chrono::milliseconds Settings::connectLimit() const {
+  const std::chrono::milliseconds Limit = TheNetworkLimits.Connect;
+  return OnlyStatus ? Limit / 2 : Limit;
+}
+
+uint16_t Settings::statsPort(const HostSpec &Host, bool DespiteLimit) const {
+  if (Host.Kind != HostKind::Tcp ||
+      (Host.Limit != 0 && !OnlyStatus && !DespiteLimit))
     return 0;
   if (StatsPort.empty())
     return Host.Port == DaemonPort ? DaemonStatsPort : 0;
@@ -284,6 +291,7 @@ SettingsStatus Reader::useHosts(std::string_view Text,
   if (!parseHostList(Text, Source, List, Error))
     return SettingsStatus::Wrong;
   S.Notes.insert(S.Notes.end(), List.Notes.begin(), List.Notes.end());
+  S.Remarks = std::move(List.Remarks);
   if (List.Hosts.empty()) {
     bool Empty = Text.find_first_not_of(" \t\r\n\f") == std::string_view::npos;
     Error = std::string(Source) +

@@ -26,7 +26,7 @@ struct Settings {
   /// if unset), or the system's file: the first of these that is there.
   /// Shuffled already, if the list asks for it.
   std::vector<HostSpec> Hosts;
-  std::vector<std::string> Notes; // see HostList
+  std::vector<std::string> Notes, Remarks; // see HostList
 
   /// compiler=NAME; else clang-<major version of the linker's LLVM>.
   std::string Compiler;
@@ -37,9 +37,14 @@ struct Settings {
   /// slots (distccd --stats). stats-port=+N: N above the host's own port. 0:
   /// don't ask. Unset: 3633, distccd's own, for hosts on distccd's own port.
   std::string StatsPort; // "", "0", "N" or "+N"; checked
-  /// The port to ask for \p Host; 0: don't, as its limit is known (and nobody
-  /// wants its status), it is not reached over TCP, or there is no such port.
-  uint16_t statsPort(const HostSpec &Host) const;
+  /// The statistics port of \p Host; 0: it isn't reached over TCP, there is no
+  /// such port, or its limit is known, the user doesn't want its status, and it
+  /// isn't asked \p DespiteLimit.
+  uint16_t statsPort(const HostSpec &Host, bool DespiteLimit = false) const;
+
+  /// How long an address may not answer a connection: less than the time for a
+  /// status, which then tells that.
+  std::chrono::milliseconds connectLimit() const;
 
   /// How long a host may answer nothing before that speaks against it, if the
   /// linker takes a job back.

@@ -11,7 +11,7 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
-static constexpr unsigned BytesOfAHost = SlotLocks::MaxSlots + 1;
+static constexpr unsigned BytesOfAHost = MaxSlots + 1;
 
 std::unique_ptr<SlotLocks> SlotLocks::open(const std::string &File) {
   for (size_t End : {File.rfind('/', File.rfind('/') - 1), File.rfind('/')})

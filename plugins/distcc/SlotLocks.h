@@ -8,8 +8,8 @@
 // A host's limit is meant for all that a user runs on a machine, and a distccd
 // doesn't keep it: what is too much waits there, before what others send. So
 // the links of a user take slots from each other, by locks on the bytes of a
-// file in $DISTCC_DIR. Each host has 4096 bytes, found by a hash of its name:
-// one for each slot, and the last for whoever waits for one.
+// file in $DISTCC_DIR. Each host has MaxSlots + 1 bytes, found by a hash of its
+// name: one for each slot, and the last for whoever waits for one.
 //
 // distcc has files of its own there, one for each slot, and looks at them once
 // a second. A link would hardly ever leave one free for as long as that; so
@@ -20,6 +20,7 @@
 #ifndef DTLTO_DISTCC_SLOTLOCKS_H
 #define DTLTO_DISTCC_SLOTLOCKS_H
 
+#include "HostSpec.h"
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,7 +39,6 @@ public:
 
   using Host = uint64_t;
   static Host host(std::string_view Name);
-  static constexpr unsigned MaxSlots = 4095;
 
   /// Returns false if another link has the slot.
   bool take(Host H, unsigned Slot);

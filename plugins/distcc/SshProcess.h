@@ -12,33 +12,62 @@
 // with the protocol on standard input and output. "Insecure" means no list of
 // compilers; whoever may log in needs none to run what he likes.
 //
+// A link has nobody who could answer a question. ssh gets no terminal, no
+// askpass program and, if it is called "ssh", BatchMode. It then fails with a
+// message instead of waiting for a password.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_SSHPROCESS_H
 #define DTLTO_DISTCC_SSHPROCESS_H
 
 #include "HostSpec.h"
+#include <chrono>
+#include <memory>
 #include <sys/types.h>
+
+namespace dtlto {
+class Guard;
+}
 
 namespace dtlto::distcc {
 
-/// Starts ssh for \p Host. Returns a non-blocking stream socket to it and sets
-/// \p Pid, or a negative number with errno set.
-int spawnSsh(const std::vector<std::string> &SshCommand, const HostSpec &Host,
-             pid_t &Pid);
+/// One ssh.
+struct SshProcess {
+  pid_t Pid = -1;
+  int Messages = -1; // a file with what it has written to standard error
 
-/// Processes that have been told to end, and are waited for without blocking.
+  /// The last line that ssh, or the command at the other end, wrote; cleaned
+  /// and without a full stop.
+  std::string lastLine() const;
+};
+
+/// Starts all of a link's, and ends them without blocking. Each has a session,
+/// and so a process group, of its own. They also end if the linker is killed.
 class Reaper {
 public:
-  ~Reaper(); // kills and waits
-  /// Tells \p Pid to end.
-  void add(pid_t Pid);
-  /// Collects what has ended.
+  Reaper();
+  /// Waits a moment for those that were told to end, then kills them.
+  ~Reaper();
+  Reaper(const Reaper &) = delete;
+
+  /// Starts ssh for \p Host. Returns a non-blocking stream socket to it, or a
+  /// negative number with errno set.
+  int start(const std::vector<std::string> &SshCommand, const HostSpec &Host,
+            SshProcess &Ssh);
+  /// Tells it to end.
+  void end(SshProcess &Ssh);
+  /// Collects what has ended, and kills what has not after a while.
   void reap();
-  bool empty() const { return Pids.empty(); }
+  bool empty() const { return Ending.empty(); }
 
 private:
-  std::vector<pid_t> Pids;
+  struct Process {
+    pid_t Pid;
+    std::chrono::steady_clock::time_point KillAt;
+  };
+  std::vector<Process> Ending;
+  std::unique_ptr<Guard> TheGuard; // with the first process
 };
 
 } // namespace dtlto::distcc

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StatsQuery.h"
+#include "HostSpec.h"
 #include "Text.h"
 #include <cerrno>
 
@@ -14,7 +15,7 @@ using namespace std::chrono_literals;
 
 // It is a page of text; what is longer is something else.
 static constexpr size_t MaxAnswer = 64 << 10;
-static constexpr uint32_t MaxSlots = 4096;
+static constexpr std::chrono::steady_clock::duration Limit = 3s;
 static constexpr uint32_t MaxLoad = 1000000;
 
 /// The digits and points after "\n<Name> ", if a line's end follows; or empty.
@@ -50,38 +51,43 @@ uint32_t dtlto::distcc::loadFromStats(std::string_view Answer) {
   return 100 * Whole + Hundredths;
 }
 
-StatsQuery::StatsQuery(Address A, uint16_t Port)
-    : Deadline(std::chrono::steady_clock::now() + 3s) {
-  if (A.Storage.ss_family == AF_INET)
-    reinterpret_cast<sockaddr_in *>(&A.Storage)->sin_port = htons(Port);
-  else if (A.Storage.ss_family == AF_INET6)
-    reinterpret_cast<sockaddr_in6 *>(&A.Storage)->sin6_port = htons(Port);
-  else
-    return;
-  Fd = beginConnect(A);
+/// \p Hosts at another port.
+static std::vector<Address> atPort(std::vector<Address> Hosts, uint16_t Port) {
+  for (Address &A : Hosts)
+    if (A.Storage.ss_family == AF_INET6)
+      reinterpret_cast<sockaddr_in6 *>(&A.Storage)->sin6_port = htons(Port);
+    else
+      reinterpret_cast<sockaddr_in *>(&A.Storage)->sin_port = htons(Port);
+  return Hosts;
 }
 
-StatsQuery::~StatsQuery() { end(); }
+StatsQuery::StatsQuery(std::vector<Address> Hosts, uint16_t Port)
+    : Dialing(atPort(std::move(Hosts), Port), Limit),
+      Deadline(std::chrono::steady_clock::now() + Limit) {}
 
-void StatsQuery::end() {
+StatsQuery::~StatsQuery() {
   if (Fd >= 0)
     os::closeSocket(Fd);
-  Fd = -1;
 }
 
-short StatsQuery::events() const { return Asked ? POLLIN : POLLOUT; }
+void StatsQuery::prepare(Poller &P) {
+  P.wakeAt(Deadline);
+  if (Fd < 0)
+    Dialing.prepare(P);
+  else
+    P.add(Fd, POLLIN, [this](short) { ready(); });
+}
+
+/// The connection is there, or can't be had.
+void StatsQuery::ask() {
+  Fd = Dialing.take();
+  static const char Question[] = "GET / HTTP/1.0\r\n\r\n";
+  const os::Part All = {Question, sizeof(Question) - 1};
+  // A fresh socket has room for so little.
+  Ended = Fd < 0 || os::send(Fd, &All, 1) != static_cast<int64_t>(All.Size);
+}
 
 void StatsQuery::ready() {
-  if (!Asked) {
-    static const char Question[] = "GET / HTTP/1.0\r\n\r\n";
-    const os::Part All = {Question, sizeof(Question) - 1};
-    // A fresh socket has room for so little.
-    if (os::connectError(Fd) != 0 ||
-        os::send(Fd, &All, 1) != static_cast<int64_t>(All.Size))
-      return end();
-    Asked = true;
-    return;
-  }
   char Buffer[4096];
   int64_t N = os::receive(Fd, Buffer, sizeof(Buffer));
   if (N < 0 && errno == EAGAIN)
@@ -93,10 +99,15 @@ void StatsQuery::ready() {
   }
   Slots = slotsFromStats(Answer);
   Load = loadFromStats(Answer);
-  end();
+  Ended = true;
 }
 
 void StatsQuery::checkTime(std::chrono::steady_clock::time_point Now) {
-  if (Now >= Deadline)
-    end();
+  if (Ended)
+    return;
+  if (Fd < 0)
+    Dialing.checkTime(Now);
+  if (Fd < 0 && Dialing.ended())
+    ask();
+  Ended |= Now >= Deadline;
 }

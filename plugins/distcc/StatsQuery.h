@@ -15,7 +15,7 @@
 #ifndef DTLTO_DISTCC_STATSQUERY_H
 #define DTLTO_DISTCC_STATSQUERY_H
 
-#include "Address.h"
+#include "Dial.h"
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -32,25 +32,27 @@ uint32_t loadFromStats(std::string_view Answer);
 /// fail just ends it. Polled as a Connection is.
 class StatsQuery {
 public:
-  StatsQuery(Address A, uint16_t Port);
+  /// Asks the first of \p Hosts that answers, at \p Port.
+  StatsQuery(std::vector<Address> Hosts, uint16_t Port);
   ~StatsQuery();
   StatsQuery(const StatsQuery &) = delete;
 
-  int fd() const { return Fd; }
-  short events() const;
-  void ready();
-  std::chrono::steady_clock::time_point deadline() const { return Deadline; }
+  void prepare(Poller &P);
   void checkTime(std::chrono::steady_clock::time_point Now);
 
-  bool ended() const { return Fd < 0; }
+  bool ended() const { return Ended; }
+  /// Some of an answer came: the machine is there.
+  bool isHeard() const { return !Answer.empty(); }
   unsigned slots() const { return Slots; }         // 0: not known
   uint32_t loadHundredths() const { return Load; } // UINT32_MAX: not known
 
 private:
-  void end();
+  void ask();
+  void ready();
 
+  Dial Dialing;
   int Fd = -1;
-  bool Asked = false;
+  bool Ended = false;
   std::string Answer;
   unsigned Slots = 0;
   uint32_t Load = UINT32_MAX;

@@ -394,10 +394,13 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
     return withFirstLine("distccd failed with exit code " +
                              std::to_string(Code) + " (" + meaning(Code) + ")",
                          T.Err);
+  // Without words, distccd couldn't make the file for the compiler's output.
   if (R.WaitStatus != 0)
     return withFirstLine(Compiler + " --version failed there with exit code " +
                              std::to_string(Code),
-                         T.Err);
+                         T.Err.empty() && T.Out.empty()
+                             ? "is its disk, with its TMPDIR, full?"
+                             : T.Err);
 
   string_view Rest = T.Out;
   string_view Line = nextLine(Rest);

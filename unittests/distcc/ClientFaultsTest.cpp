@@ -71,7 +71,9 @@ void ClientFaultsTest::runAlone(const std::vector<MockDistccd::Act> &Faults,
     EXPECT_GT(D.Message.size(), Bad.name().size() + 10);
   }
   Host.close();
-  EXPECT_EQ(Bad.numJobs(), Faults.size()); // once each
+  // There is no other host to try, but not after all faults another try helps.
+  EXPECT_GT(Bad.numJobs(), Faults.size());
+  EXPECT_LE(Bad.numJobs(), 3 * Faults.size());
 }
 
 void ClientFaultsTest::runBesideAGoodOne(

@@ -11,8 +11,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <netinet/in.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 using dtlto::TheNetworkLimits;
 using namespace dtlto::test;
@@ -118,6 +121,25 @@ TEST_F(FarmTest, VersionFails) {
   MockDistccd Bad;
   Bad.onProbe(answer(version("", 1 << 8, "what a pity\n")));
   expectNotUsed(Bad.name(), {"exit code 1", "what a pity"});
+}
+
+/// As a distccd does whose disk is full.
+TEST_F(FarmTest, VersionFailsWithoutAWord) {
+  MockDistccd Bad;
+  Bad.onProbe(answer(version("", 1 << 8)));
+  expectNotUsed(Bad.name(),
+                {"exit code 1: is its disk, with its TMPDIR, full?"});
+}
+
+TEST_F(FarmTest, AJobIsReset) {
+  MockDistccd Bad;
+  Bad.onJob([](MockDistccd::Peer &P) { P.reset(); });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&Bad})}), DTLTO_OK);
+  FakeHost::Done D = Host.wait(Host.submit(smallJob("x.o")));
+  EXPECT_NE(D.Message.find("is its disk, with its TMPDIR, full?"),
+            std::string::npos)
+      << D.Message;
 }
 
 TEST_F(FarmTest, CompilerNotAllowed) {
@@ -828,7 +850,7 @@ TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
   });
   Other.onProbe([](MockDistccd::Peer &) {}); // it ends without an answer
   A.onJob([&](MockDistccd::Peer &P) {
-    if (P.request().output() == "bad.o")
+    if (P.request().output().find("bad") == 0)
       return;
     G.wait();
     Answer Good;
@@ -840,8 +862,9 @@ TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
             DTLTO_OK);
   uint64_t Held = Host.submit(smallJob("held.o"));
   Host.waitForState(Held, DTLTO_STATE_RUNNING);
-  uint64_t Bad = Host.submit(smallJob("bad.o"));
-  EXPECT_EQ(Host.wait(Bad).Status, DTLTO_ERROR_INFRASTRUCTURE);
+  for (const char *Bad : {"bad1.o", "bad2.o", "bad3.o"})
+    EXPECT_EQ(Host.wait(Host.submit(smallJob(Bad))).Status,
+              DTLTO_ERROR_INFRASTRUCTURE);
   Host.waitForLog("when asked for clang-19");
   G.open();
   EXPECT_EQ(Host.wait(Held).Status, DTLTO_OK);
@@ -849,8 +872,8 @@ TEST_F(FarmTest, ANameThatHasAnotherMachineByThen) {
   EXPECT_EQ(Other.numJobs(), 0u);
 }
 
-/// The last host broke one connection while others are fine: no reason to end.
-TEST_F(FarmTest, AJobThatComesBackWellBringsTheHostBack) {
+/// The last host broke the connections of one job: no reason to end.
+TEST_F(FarmTest, AJobThatFailsAlwaysIsNoReasonToRest) {
   Gate G; // the servers' threads use it until they end
   MockDistccd A;
   A.onJob([&](MockDistccd::Peer &P) {
@@ -871,4 +894,195 @@ TEST_F(FarmTest, AJobThatComesBackWellBringsTheHostBack) {
   EXPECT_EQ(Host.wait(Good).Status, DTLTO_OK);
   EXPECT_EQ(Host.wait(Host.submit(smallJob("next.o"))).Status, DTLTO_OK);
   EXPECT_TRUE(Host.errors().empty());
+}
+
+/// One reply of many ends early: the job is done there again, and the user is
+/// told once, at the end.
+TEST_F(FarmTest, TheOnlyHostThatFailsNowAndThen) {
+  MockDistccd A;
+  std::atomic<unsigned> Num{0};
+  A.onJob([&](MockDistccd::Peer &P) {
+    if (++Num % 3 == 0)
+      return; // closed
+    Answer Good;
+    Good.Object = objectOf(P.request().output());
+    P.send(Good.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A}, "/1")}), DTLTO_OK);
+  for (unsigned I = 0; I != 20; ++I) {
+    std::string Output = std::to_string(I) + ".o";
+    FakeHost::Done D = Host.wait(Host.submit(smallJob(Output)));
+    EXPECT_EQ(D.Status, DTLTO_OK) << D.Message;
+    EXPECT_EQ(D.Object, objectOf(Output));
+  }
+  EXPECT_TRUE(Host.log(DTLTO_LOG_NOTE).empty());
+  Host.close();
+  EXPECT_TRUE(Host.warnings().empty());
+  EXPECT_EQ(Host.log(DTLTO_LOG_NOTE),
+            std::vector<std::string>{
+                A.name() + ": 9 of 29 jobs failed there and were tried again; "
+                           "the last one: it closed the connection without an "
+                           "answer"});
+}
+
+/// Its first reply may be the one that ends early.
+TEST_F(FarmTest, TheOnlyHostIsAskedAgain) {
+  MockDistccd A;
+  std::atomic<unsigned> Num{0};
+  A.onProbe([&](MockDistccd::Peer &P) {
+    if (++Num != 1)
+      P.send(version("clang version 19.1.7\n").wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A})}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
+  EXPECT_TRUE(Host.warnings().empty());
+}
+
+/// Once it has done jobs, one failure is no reason to rest either; two in a row
+/// are, and then it does rest.
+TEST_F(FarmTest, AHostNextToAnotherThatFailsTwice) {
+  MockDistccd A, B;
+  std::atomic<bool> Fails{false};
+  A.onJob([&](MockDistccd::Peer &P) {
+    if (Fails)
+      return;
+    Answer Good;
+    Good.Object = objectOf(P.request().output());
+    P.send(Good.wire());
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A, &B}, "/1")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  Host.waitForLog(B.name() + ": has");
+  auto Compile = [&](const char *Output, const std::string &Avoid) {
+    JobSpec Spec = smallJob(Output);
+    Spec.Avoid = Avoid;
+    return Host.wait(Host.submit(Spec)).Worker;
+  };
+  EXPECT_EQ(Compile("1.o", B.name()), A.name());
+  Fails = true;
+  EXPECT_EQ(Compile("2.o", B.name()), B.name());
+  EXPECT_TRUE(Host.warnings().empty());
+  EXPECT_EQ(Compile("3.o", B.name()), B.name());
+  EXPECT_EQ(Host.warnings(),
+            std::vector<std::string>{A.name() +
+                                     ": it closed the connection without an "
+                                     "answer; not used for 60 s"});
+  EXPECT_EQ(Compile("4.o", B.name()), B.name());
+  EXPECT_EQ(A.numJobs(), 3u);
+}
+
+//===----------------------------------------------------------------------===//
+// Servers that take no more connections
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Listens with the shortest queue, and fills it.
+class FullQueue {
+public:
+  FullQueue() {
+    Fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in A = {};
+    A.sin_family = AF_INET;
+    A.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t Size = sizeof(A);
+    auto *Where = reinterpret_cast<sockaddr *>(&A);
+    EXPECT_EQ(bind(Fd, Where, Size), 0);
+    EXPECT_EQ(listen(Fd, 0), 0);
+    getsockname(Fd, Where, &Size);
+    Port = ntohs(A.sin_port);
+    for (int &C : Clients) {
+      C = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+      (void)!connect(C, Where, Size);
+    }
+  }
+  ~FullQueue() { close(); }
+  void close() {
+    for (int *C : {&Clients[0], &Clients[1], &Clients[2], &Fd})
+      if (*C >= 0)
+        ::close(std::exchange(*C, -1));
+  }
+  std::string name() const { return "127.0.0.1:" + std::to_string(Port); }
+  uint16_t Port = 0;
+
+private:
+  int Fd = -1, Clients[3];
+};
+} // namespace
+
+TEST_F(FarmTest, AFullQueueOfConnectionsIsNoDeadMachine) {
+  TheNetworkLimits.Connect = std::chrono::milliseconds(1500);
+  FullQueue Full;
+  MockDistccd Stats;
+  Stats.onConnect([](MockDistccd::Peer &P) {
+    P.receive(18);
+    P.send("HTTP/1.0 200 OK\r\n\r\n\ndcc_max_kids 2\n");
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=" + Full.name() + "/2",
+                       "stats-port=" + std::to_string(Stats.port())}),
+            DTLTO_OK);
+  uint64_t Id = Host.submit(smallJob("x.o"));
+  Host.waitForLog(Full.name() + ": it takes no more connections, since it is "
+                                "busy; waiting for it");
+  EXPECT_TRUE(Host.warnings().empty());
+  EXPECT_TRUE(Host.errors().empty());
+  Full.close();
+  MockDistccd A("19.1.7", "127.0.0.1", Full.Port);
+  EXPECT_EQ(Host.wait(Id).Object, objectOf("x.o"));
+}
+
+/// Nothing else tells that it is there.
+TEST_F(FarmTest, NoAnswerToAConnection) {
+  TheNetworkLimits.Connect = std::chrono::milliseconds(1200);
+  FullQueue Off;
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=" + Off.name()}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status,
+            DTLTO_ERROR_INFRASTRUCTURE);
+  EXPECT_EQ(Host.warnings(),
+            std::vector<std::string>{
+                Off.name() +
+                ": can't connect: no answer: is the machine on, and does a "
+                "firewall let port " +
+                std::to_string(Off.Port) + " through?; not used for 60 s"});
+}
+
+/// The first address doesn't answer.
+TEST_F(FarmTest, TheSecondAddressIsTriedSoon) {
+  FullQueue Off;
+  MockDistccd A("19.1.7", "127.0.0.2", Off.Port);
+  setResolver([](const std::string &) {
+    return std::vector<std::string>{"127.0.0.1", "127.0.0.2"};
+  });
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=two.test:" + std::to_string(Off.Port)}),
+            DTLTO_OK);
+  auto Began = std::chrono::steady_clock::now();
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Object, objectOf("x.o"));
+  // An address has 10 s to answer.
+  EXPECT_LT(std::chrono::steady_clock::now() - Began, std::chrono::seconds(8));
+}
+
+/// Descriptors that come back are used.
+TEST_F(FarmTest, MoreJobsRunOnceThereAreDescriptors) {
+  Gate G; // the servers' threads use it until they end
+  MockDistccd A;
+  A.onJob(goodAfter(G));
+  FakeHost Host;
+  ASSERT_EQ(Host.open({hosts({&A}, "/4")}), DTLTO_OK);
+  Host.waitForLog(A.name() + ": has");
+  std::vector<uint64_t> Ids = {Host.submit(smallJob("0.o"))};
+  Host.waitForState(Ids[0], DTLTO_STATE_RUNNING);
+  auto None = std::make_unique<FewFiles>(0);
+  Ids.push_back(Host.submit(smallJob("1.o")));
+  Host.waitForLog("fewer jobs run at a time");
+  None.reset();
+  for (const char *Output : {"2.o", "3.o"})
+    Ids.push_back(Host.submit(smallJob(Output)));
+  EXPECT_TRUE(A.waitFor([&] { return A.mostJobs() == 4; }));
+  G.open();
+  Host.waitForAll();
 }

@@ -172,16 +172,40 @@ TEST(HostSpecTest, NotesComeOnce) {
       parse("--localslots=2 --localslots_cpp=3 +zeroconf a,zstd b,zstd,lzo "
             "--localslots=2 --localslots_cpp=3 +zeroconf");
   EXPECT_EQ(names(List), "a b");
-  ASSERT_EQ(List.Notes.size(), 4u);
-  EXPECT_EQ(List.Notes[0].find("--localslots means"), 0u);
-  EXPECT_NE(List.Notes[0].find("--thinlto-dist-local-jobs"), std::string::npos);
-  EXPECT_EQ(List.Notes[1].find("--localslots_cpp means"), 0u);
-  EXPECT_NE(List.Notes[1].find("--thinlto-jobs"), std::string::npos);
-  EXPECT_EQ(List.Notes[2].find("+zeroconf means"), 0u);
-  EXPECT_NE(List.Notes[2].find("name them"), std::string::npos);
-  EXPECT_NE(List.Notes[3].find("zstd"), std::string::npos);
+  ASSERT_EQ(List.Remarks.size(), 2u);
+  EXPECT_EQ(List.Remarks[0].find("--localslots means"), 0u);
+  EXPECT_NE(List.Remarks[0].find("--thinlto-dist-local-jobs"),
+            std::string::npos);
+  EXPECT_EQ(List.Remarks[1].find("--localslots_cpp means"), 0u);
+  EXPECT_NE(List.Remarks[1].find("--thinlto-jobs"), std::string::npos);
+  ASSERT_EQ(List.Notes.size(), 2u);
+  EXPECT_EQ(List.Notes[0].find("+zeroconf means"), 0u);
+  EXPECT_NE(List.Notes[0].find("name them"), std::string::npos);
+  EXPECT_NE(List.Notes[1].find("zstd"), std::string::npos);
   for (const std::string &Note : List.Notes)
     EXPECT_EQ(Note.find('\n'), std::string::npos);
+}
+
+/// As zeroconf writes them, and without the brackets that a port needs.
+TEST(HostSpecTest, IPv6WithoutBrackets) {
+  auto Right = [](const std::string &Item) {
+    std::string Text = error(Item), Before = "an IPv6 address needs brackets: ";
+    size_t At = Text.find(Before);
+    EXPECT_NE(At, std::string::npos) << Text;
+    return At == std::string::npos ? "" : Text.substr(At + Before.size());
+  };
+  EXPECT_EQ(Right("2001:db8::11/16"), "[2001:db8::11]/16");
+  EXPECT_EQ(Right("fe80::1:3632/16,lzo"),
+            "[fe80::1]:3632/16,lzo, or [fe80::1:3632]/16,lzo if there is no "
+            "port in it");
+  EXPECT_EQ(Right("2001:db8:1:2:3:4:5:6:3632"), "[2001:db8:1:2:3:4:5:6]:3632");
+  EXPECT_EQ(Right("fe80::1%eth0:4000/2"), "[fe80::1%eth0]:4000/2");
+  EXPECT_EQ(Right("fe80::1%eth0"), "[fe80::1%eth0]");
+}
+
+TEST(HostSpecTest, TheHighestLimit) {
+  EXPECT_EQ(parse("a/4096").Hosts[0].Limit, MaxSlots);
+  EXPECT_NE(error("a/4097").find("1 to 4096"), std::string::npos);
 }
 
 TEST(HostSpecTest, WrongNumbers) {

@@ -73,8 +73,8 @@ TEST_F(SlotLocksTest, OneHasASlot) {
 TEST_F(SlotLocksTest, ThereAreNotMoreThanSoMany) {
   auto A = open();
   ASSERT_TRUE(A);
-  EXPECT_TRUE(A->take(SlotLocks::host("node"), SlotLocks::MaxSlots - 1));
-  EXPECT_FALSE(A->take(SlotLocks::host("node"), SlotLocks::MaxSlots));
+  EXPECT_TRUE(A->take(SlotLocks::host("node"), MaxSlots - 1));
+  EXPECT_FALSE(A->take(SlotLocks::host("node"), MaxSlots));
   EXPECT_FALSE(A->take(SlotLocks::host("node"), ~0u));
 }
 

@@ -15,7 +15,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <iostream>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -80,6 +82,17 @@ static int beSsh(int Argc, char **Argv) {
   std::string What = Argv[1];
   if (What == "--ssh-die")
     return 255;
+  if (What == "--ssh-ask") {
+    bool HasTerminal = open("/dev/tty", O_RDWR) >= 0;
+    const char *Program = getenv("SSH_ASKPASS"),
+               *When = getenv("SSH_ASKPASS_REQUIRE");
+    std::cerr << "a banner\n"
+              << (!HasTerminal && Program && Program[0] != '/' && When &&
+                          When == std::string("never")
+                      ? "Permission denied (publickey,password).\r\n"
+                      : "Password: ");
+    return 255;
+  }
   if (What == "--ssh-hang") {
     // As one that waits for a password that nobody types.
     signal(SIGTERM, SIG_IGN);
@@ -176,8 +189,26 @@ TEST_F(SshProcessTest, DiesAtOnce) {
   EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Worker, A.name());
   Host.waitForLog("me@there: ");
   Host.close();
-  EXPECT_NE(onlyWarning(Host).find("does ssh reach it without a password"),
-            std::string::npos);
+  EXPECT_NE(
+      onlyWarning(Host).find(
+          "does 'ssh me@there distccd --version' work without a question"),
+      std::string::npos);
+}
+
+/// It can't ask, and its own words are the reason.
+TEST_F(SshProcessTest, NobodyIsAsked) {
+  setenv("SSH_ASKPASS", "/nonexistent/askpass", 1);
+  setSsh("ask");
+  FakeHost Host;
+  ASSERT_EQ(Host.open({"hosts=me@there"}), DTLTO_OK);
+  EXPECT_EQ(Host.wait(Host.submit(smallJob("x.o"))).Status,
+            DTLTO_ERROR_INFRASTRUCTURE);
+  Host.close();
+  EXPECT_EQ(onlyWarning(Host).find(
+                "me@there: ssh says 'Permission denied (publickey,password)'"),
+            0u)
+      << onlyWarning(Host);
+  unsetenv("SSH_ASKPASS");
 }
 
 TEST_F(SshProcessTest, Hangs) {
