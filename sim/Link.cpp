@@ -62,6 +62,7 @@ LinkResult Simulation::run() {
             Attempts[Next.E.Attempt].CompiledAt != Time() &&
             Attempts[Next.E.Attempt].CompiledAt < Now)
           break;
+        confirm(Next.E);
         step(&Next.E);
         break;
       case Due::OfFarm:
@@ -108,6 +109,9 @@ LinkResult Simulation::run() {
 void Simulation::step(const Event *E) {
   ++NumSteps;
   Result.NumFailed += E && E->What == Event::Failed;
+  if (E && E->What == Event::Failed && E->Why == Cause::BadResult &&
+      P.isLive(E->Attempt))
+    WereRefused.emplace_back(Attempts[E->Attempt].Job, E->Attempt);
   Actions.clear();
   if (E) {
     if (Attempt *A =
@@ -140,6 +144,22 @@ void Simulation::step(const Event *E) {
     fail("the time to wake up is in the past");
   if (S.has(Feature::StrayEvents) && Strays.chance(0.1))
     addStray();
+}
+
+/// Before \p E, of a good object: some objects of the job that were refused
+/// have the same bytes.
+void Simulation::confirm(const Event &E) {
+  if ((E.What != Event::Succeeded && E.What != Event::CompiledHere) ||
+      !P.isLive(E.Attempt))
+    return;
+  Event Same{Event::Confirmed};
+  Same.Job = Attempts[E.Attempt].Job;
+  for (auto [Job, Refused] : WereRefused)
+    if (Random R{S.Seed, OfConfirmed, Refused};
+        Job == Same.Job && R.chance(0.5)) {
+      Same.Attempt = Refused;
+      step(&Same);
+    }
 }
 
 /// In simulated time: each job, one after the other, as badly as can be.

@@ -123,6 +123,10 @@ void Rules::onEvent(const Event &E) {
   case Event::DeliverFailed:
     Jobs[E.Job].Reasons.insert(Cause::DeliverFailed);
     return;
+  case Event::Confirmed:
+    if (Attempt *A = find(E.Attempt))
+      A->IsWrong = false;
+    return;
   default:
     break;
   }
@@ -197,13 +201,17 @@ void Rules::onEvent(const Event &E) {
       A->At = Where::Ended;
       A->IsWrong = E.Why == Cause::Compiler || E.Why == Cause::BadResult;
       J.NumCompileErrors += E.Why == Cause::Compiler;
+      J.NumBadResults += E.Why == Cause::BadResult;
     }
     J.Reasons.insert(E.Why);
     HadTrouble = true;
-    J.ToAvoid = E.Why == Cause::Compiler ? A->Worker : 0;
-    J.MayTryAgain =
-        E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled ||
-        (E.Why == Cause::Compiler && !mayFallBack() && J.NumCompileErrors == 1);
+    J.ToAvoid =
+        E.Why == Cause::Compiler || E.Why == Cause::BadResult ? A->Worker : 0;
+    J.MayTryAgain = E.Why == Cause::Infrastructure ||
+                    E.Why == Cause::Cancelled ||
+                    (!mayFallBack() &&
+                     ((E.Why == Cause::Compiler && J.NumCompileErrors == 1) ||
+                      (E.Why == Cause::BadResult && J.NumBadResults == 1)));
     MustWait &= E.Why == Cause::Refused;
     PluginSign = PluginWork = Now;
     break;

@@ -71,7 +71,7 @@ private:
     bool IsSuspect = false; // the object is to be compared
     bool Compared = false, IsDelivering = false, Ended = false;
     bool MayTryAgain = false; // the infrastructure was to blame last
-    unsigned NumCompileErrors = 0;
+    unsigned NumCompileErrors = 0, NumBadResults = 0;
     plan::WorkerId ToAvoid = 0; // had the last failure, a compile error
     // What was seen of it, for the reasons that it may end with.
     std::set<plan::Cause> Reasons;

@@ -29,7 +29,8 @@ enum SimulationStream : uint64_t {
   OfAnswers,
   OfPlugin,
   OfStrays,
-  OfTokens
+  OfTokens,
+  OfConfirmed
 };
 
 inline plan::Time fromSeconds(double S) {
@@ -91,6 +92,7 @@ private:
   }
 
   void step(const plan::Event *E);
+  void confirm(const plan::Event &E);
   void act(const plan::Action &A);
   void prepare(const plan::Action &A);
   void onHelper(plan::Event E);
@@ -126,6 +128,8 @@ private:
   unsigned NumSubmits = 0, NumLoads = 0, NumTokens = 0;
   bool Dropped = false, GaveUp = false, ToldForbidden = false;
   uint64_t NumSteps = 0;
+  // Attempts whose objects were refused, with their jobs.
+  std::vector<std::pair<plan::JobId, plan::AttemptId>> WereRefused;
   Random Strays;
   std::vector<plan::Action> Actions;
   LinkResult Result;

@@ -194,16 +194,22 @@ void FolderSession::scan() {
   }
 }
 
-/// Ends the job \p Id with its object. False: there is none, as \p Why says.
-bool FolderSession::take(uint64_t Id, std::string &Why) {
+/// Ends the job \p Id with its object. False: there is none, as \p Why says. If
+/// the program \p HasEnded, the object is not one that is still being written:
+/// the linker decides what an odd one is, and it is not kept.
+bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
   Entry &E = Jobs.at(Id);
   std::vector<char> Object;
   ResultMemory::Share Share(Results);
   if (!E.On->Doubt.empty())
     Why = E.On->Doubt;
-  else if (Folder->readObject(E.Files.Output, Share, Object, Why))
-    if (Why = E.J->problem({Object.data(), Object.size()}); !Why.empty())
-      Why = "the object " + quote(E.Files.Output) + " is no good: " + Why;
+  else if (Folder->readObject(E.Files.Output, Share, Object, Why)) {
+    Why = E.J->problem({Object.data(), Object.size()});
+    if (HasEnded && !Why.empty()) {
+      Folder->remove(E.Files.Output);
+      Why.clear();
+    }
+  }
   if (!Why.empty())
     return false;
   finish(Id, {std::move(Object), "", std::string(baseName(S.Program))});

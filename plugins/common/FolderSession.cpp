@@ -414,7 +414,7 @@ void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
   Left.erase(std::remove_if(Left.begin(), Left.end(),
                             [&](uint64_t Id) {
                               std::string Why;
-                              if (take(Id, Why))
+                              if (take(Id, Why, /*HasEnded=*/How.empty()))
                                 return true;
                               Folder->remove(Jobs.at(Id).Files.Output);
                               Reasons.push_back(Why);

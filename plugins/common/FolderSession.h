@@ -120,7 +120,7 @@ private:
   int32_t runCompiler(std::chrono::seconds Limit, std::string &Words) const;
   void readEvents();
   void scan();
-  bool take(uint64_t Id, std::string &Why);
+  bool take(uint64_t Id, std::string &Why, bool HasEnded = false);
   void listen(Run &R);
   void showSigns(Run &R);
   void runEnded(const std::shared_ptr<Run> &R);

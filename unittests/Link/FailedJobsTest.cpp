@@ -67,7 +67,7 @@ TEST_F(LinkRunTest, Fallback) {
       {DTLTO_ERROR_COMPILER, "\n", nullptr, 1,
        "the compiler failed, but compiling it here worked; it said: nothing"},
       {DTLTO_OK, nullptr, nullptr, 1, "it is empty"},
-      {DTLTO_OK, nullptr, "host:1", 1, "the object on host:1 is no good",
+      {DTLTO_OK, nullptr, "host:1", 1, "invalid object from host:1: it is not",
        "garbage"},
       {DTLTO_OK, nullptr, nullptr, 1, "aarch64", ref(Other)},
       {DTLTO_OK, nullptr, nullptr, 1, "submit() refused it with error 7"}};

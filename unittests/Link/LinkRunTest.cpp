@@ -549,7 +549,7 @@ TEST_F(LinkRunTest, FilesBesideTheObjects) {
     Plugin.done(J.Id, Plugin.object(ref(packOutputs(Outputs))));
   };
   linkSame();
-  EXPECT_TRUE(warned({"'m1.o'", "the result is no good"}))
+  EXPECT_TRUE(warned({"'m1.o'", "invalid result: "}))
       << testing::PrintToString(TheLink.Msg.warnings());
   EXPECT_EQ(TheLink.Msg.warnings().size(), 2u);
   for (const auto &[Module, Object] : Want.Objects)

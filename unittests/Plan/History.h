@@ -262,6 +262,10 @@ private:
       In >> Why;
       E.Why = causes().at(Why);
       Worker();
+    } else if (What == "confirmed") { // confirmed j0 1
+      E.What = Event::Confirmed;
+      Job();
+      Attempt();
     } else if (What == "compiled") { // compiled 1 SECONDS
       E.What = Event::CompiledHere;
       Attempt();

@@ -577,8 +577,9 @@ const FailureCase Failures[] = {
      "fail j0 caller, end j0 linkfailed, close"},
     {"Refused", "failed 1 refused", "stays 2 refused, compile 2",
      "fail j0 refused, end j0 linkfailed, close"},
-    {"BadResult", "failed 1 bad w1", "refute 1 bad, stays 2 bad, compile 2",
-     "refute 1 bad, fail j0 bad, end j0 linkfailed, close"},
+    // Only another compiler can tell whether the object is as the program is.
+    {"BadResult", "failed 1 bad w1", "stays 2 bad, compile 2",
+     "again 2 retry avoid w1"},
     {"PluginFailed", "pluginfailed",
      "drop pluginfailed, cancel 1 gone, stays 2 gone, compile 2",
      "drop pluginfailed, fail j0 pluginfailed, cancel 1 linkfailed, end j0 "
@@ -637,9 +638,7 @@ const OpinionCase Opinions[] = {
        "close"}}},
     {"OtherIsNoObject",
      false,
-     {{7, "failed 2 bad w2",
-       "refute 2 bad, fail j0 bad, end j0 "
-       "linkfailed, close"}}},
+     {{7, "failed 2 bad w2", "fail j0 bad, end j0 linkfailed, close"}}},
     // A plugin that was dropped isn't told.
     {"Gone",
      true,
@@ -1019,8 +1018,8 @@ TEST(PlanTest, AnEarlierObjectIsVerifiedIfTheLastOnesFail) {
           {3, "prepared 3", "offer 3"},
           {4, "good 3", "won 3"},
           {5, "compiled 4 1", "won 4"},
-          {6, "failed 1 bad", "refute 1 bad, stays 5 bad, compile 5"},
-          {7, "compiled 5 1", "won 5, compile 6"},
+          {6, "failed 1 bad", "stays 5 bad, compile 5"},
+          {7, "compiled 5 1", "won 5, refute 1 bad, compile 6"},
           {8, "compiled 6 1", "verify 6"},
           {9, "verified j2", "deliver 5, deliver 4, deliver 3"}});
 }
@@ -1046,8 +1045,42 @@ TEST(PlanTest, AFallbackIsNotVerified) {
   O.VerifyPercent = 100;
   History H(O, jobs({1}));
   H.play(accepted());
-  H.play({{4, "failed 1 bad", "refute 1 bad, stays 2 bad, compile 2"},
-          {5, "compiled 2 1", "won 2, deliver 2"}});
+  H.play({{4, "failed 1 bad", "stays 2 bad, compile 2"},
+          {5, "compiled 2 1", "won 2, refute 1 bad, deliver 2"}});
+}
+
+/// An object that was refused is made again, by the compiler here or by another
+/// worker: then nobody was wrong.
+TEST(PlanTest, ARefusedObjectIsConfirmed) {
+  for (bool Fallback : {true, false}) {
+    Options O = remoteOnly();
+    O.Fallback = Fallback;
+    History H(O, jobs({1}));
+    H.play(accepted());
+    H.play({{4, "failed 1 bad w1",
+             Fallback ? "stays 2 bad, compile 2" : "again 2 retry avoid w1"}});
+    if (!Fallback)
+      H.play({{5, "prepared 2", "offer 2"}, {6, "accepted 2", ""}});
+    H.play({{7, "confirmed j0 1", ""},
+            {8, Fallback ? "compiled 2 1" : "good 2 w2", "won 2, deliver 2"}});
+  }
+}
+
+/// It is made in another way.
+TEST(PlanTest, ARefusedObjectIsNotConfirmed) {
+  Options O = remoteOnly();
+  O.Fallback = false;
+  O.MaxTries = 3;
+  History H(O, jobs({1}));
+  H.play(accepted());
+  H.play({{4, "failed 1 bad w1", "again 2 retry avoid w1"},
+          {5, "prepared 2", "offer 2"},
+          {6, "accepted 2", ""},
+          {7, "failed 2 infrastructure w2", "again 3 retry"},
+          {8, "prepared 3", "offer 3"},
+          {9, "accepted 3", ""},
+          {10, "confirmed j0 7", ""}, // of no attempt
+          {11, "good 3 w3", "won 3, refute 1 bad, deliver 3"}});
 }
 
 //===----------------------------------------------------------------------===//

@@ -605,11 +605,11 @@ TEST(SharingPlanTest, TheDuplicateIsVerifiedWhenItHasWon) {
 }
 
 TEST(SharingPlanTest, TheDuplicateFails) {
-  // The plugin is told: of a compile error once the module has compiled.
+  // The plugin is told once the module has compiled.
   for (auto [Event, Told, Won] :
        {std::tuple("failed 6 compiler w1", "",
                    "won 5, refute 6 compiler, deliver 5"),
-        std::tuple("failed 6 bad w1", "refute 6 bad", "won 5, deliver 5")}) {
+        std::tuple("failed 6 bad w1", "", "won 5, refute 6 bad, deliver 5")}) {
     History H = straggling(remoteOnly());
     H.play({{2060, "tick", "again 6 duplicate avoid w9"},
             {2061, "prepared 6", "offer 6"},

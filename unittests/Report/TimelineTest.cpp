@@ -282,7 +282,7 @@ TEST_F(TimelineTest, AnObjectThatIsNoGood) {
   EXPECT_EQ(J.From, Source::Here);
   ASSERT_EQ(J.Attempts.size(), 2u);
   EXPECT_EQ(J.Attempts[0].TheOutcome, Outcome::Infrastructure);
-  EXPECT_NE(J.Attempts[0].Message.find("is no good"), std::string::npos);
+  EXPECT_NE(J.Attempts[0].Message.find("invalid object"), std::string::npos);
   EXPECT_EQ(J.Attempts[1].TheOutcome, Outcome::Ok);
 }
 

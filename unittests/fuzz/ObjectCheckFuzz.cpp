@@ -8,6 +8,8 @@
 // Input: what should be an object, and one byte that chooses the target. It is
 // the last, so that an object begins where it does in a file.
 //
+// Objects as LLVM makes them are accepted, and what was cut off of them is not.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Fuzz.h"
@@ -15,6 +17,7 @@
 #include "ObjectFields.h"
 #include "Objects.h"
 #include <cstring>
+#include <map>
 
 using namespace llvm;
 using namespace dtlto;
@@ -27,6 +30,28 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
     for (const Bytes &Object : richObjects(Targets[I]))
       Seeds.push_back(ref(Object).str() + char(I));
   return Seeds;
+}
+
+/// All objects of a target that are whole.
+static const std::vector<Bytes> &samples(const char *Target) {
+  static std::map<const char *, std::vector<Bytes>> Samples;
+  auto [It, IsNew] = Samples.try_emplace(Target);
+  if (IsNew)
+    It->second = richObjects(Target);
+  return It->second;
+}
+
+/// Whether \p Object is the beginning of \p Sample, without half of anything: a
+/// WebAssembly file has no list of its sections.
+static bool endsAtSection(StringRef Object, StringRef Sample) {
+  auto Sections = wasmSections(Sample);
+  if (!Sections) {
+    consumeError(Sections.takeError());
+    return false;
+  }
+  return any_of(*Sections, [&](const WasmSection &S) {
+    return S.Contents.end() == Sample.begin() + Object.size();
+  });
 }
 
 /// Checks \p Object behind \p Skip bytes of a block of the heap that ends where
@@ -43,12 +68,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   if (Size == 0)
     return 0;
   ArrayRef<const char *> Targets = linkedTargets();
-  Triple T(Targets[Data[Size - 1] % Targets.size()]);
+  const char *Target = Targets[Data[Size - 1] % Targets.size()];
+  Triple T(Target);
   StringRef Object(reinterpret_cast<const char *>(Data), Size - 1);
   bool Accepted = isAccepted(Object, T, 0);
   // A function of the bytes, wherever they lie: plugins give objects that are
   // aligned to nothing.
   check(isAccepted(Object, T, 1) == Accepted);
+  for (const Bytes &Sample : samples(Target))
+    if (ref(Sample).starts_with(Object) && !endsAtSection(Object, ref(Sample)))
+      check(Accepted == (Object.size() == Sample.size()));
   // What is accepted is no object of another format.
   if (Accepted)
     check(!isAccepted(Object,
@@ -65,6 +94,12 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *Data, size_t Size,
   if (Size < 2 || (LLVMFuzzerMutate != nullptr && Random() % 4 == 0))
     return LLVMFuzzerMutate ? LLVMFuzzerMutate(Data, Size, MaxSize) : Size;
   std::string Object(reinterpret_cast<char *>(Data), Size - 1);
+  if (Random() % 4 == 0) {
+    Object.resize(Random() % Object.size());
+    Object += char(Data[Size - 1]);
+    memcpy(Data, Object.data(), Object.size());
+    return Object.size();
+  }
   changeFields(Object, Random);
   memcpy(Data, Object.data(), Object.size());
   return Size;

@@ -381,7 +381,7 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   if (!File || (*File)->getBufferSize() == 0)
     return Fail("the compiler '" + printable(C.Program) + "' made no object" +
                 (Ran.Words.empty() ? "" : ": " + Ran.Words));
-  if (Error E = check(J, (*File)->getBuffer()))
+  if (Error E = check(J, (*File)->getBuffer(), /*IsAsWritten=*/true))
     return Fail("the compiler '" + printable(C.Program) +
                 "' made no object: " + toString(std::move(E)));
   for (StringRef Path : ArrayRef(Job.Outputs).drop_front())
@@ -402,8 +402,9 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
 // Objects
 //===----------------------------------------------------------------------===//
 
-Error FileJobs::check(size_t, StringRef Object) const {
-  return checkObject(Object, Triple(C.Triple));
+Error FileJobs::check(size_t, StringRef Object, bool IsAsWritten) const {
+  return checkObject(Object, Triple(C.Triple),
+                     IsAsWritten ? Origin::Compiler : Origin::Unknown);
 }
 
 Error FileJobs::compare(size_t J, const Made &There, StringRef Here) {

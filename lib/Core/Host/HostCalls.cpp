@@ -300,7 +300,8 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
       E.Status = DTLTO_ERROR_INFRASTRUCTURE;
       E.Message = toString(Inside.takeError());
       post([this, Job] { doRefute(Job); });
-    } else if (Inside->size() != E.Object.bytes().size()) {
+    } else {
+      E.HasDigest = true;
       E.Object = Buffer::part(std::move(E.Object), *Inside);
     }
     Lock.lock();

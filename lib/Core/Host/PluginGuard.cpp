@@ -10,6 +10,7 @@
 #include "Support/Jobserver.h"
 #include "Support/System.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
@@ -31,7 +32,8 @@ enum class Phase { None, Loading, InUse };
 /// For what runs while the process ends: never destroyed.
 struct Names {
   std::string Program, Plugin;
-  std::string AtPipe; // an error
+  std::string AtPipe;  // an error
+  std::string AtCrash; // lines of a crash's report
 };
 
 /// What the process had before the plugin was loaded.
@@ -92,11 +94,11 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
   auto *N = new Names{Program.str(), Plugin.str(), ""};
   N->AtPipe = errorLine(*N, Text);
   // Of our own plugins, a crash is ours.
-  installCrashReport(IsOurs ? ""
-                            : N->Program + ": note: dtlto: plugin '" +
-                                  N->Plugin +
-                                  "' is in this process; if its functions are "
-                                  "on the stack, tell its vendor\n");
+  if (!IsOurs)
+    N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
+                 "' is in this process; if its functions are on the stack, "
+                 "tell its vendor\n";
+  installCrashReport(N->AtCrash);
   if (sys::fs::current_path(Before.Folder))
     Before.Folder.clear();
   Before.Mask = sys::fs::getUmask();
@@ -167,6 +169,20 @@ std::string dtlto::restoreProcess() {
     Changed += Changed.empty() ? "umask" : " and umask";
 #endif
   return Changed;
+}
+
+void dtlto::nameWorkersAtCrash(ArrayRef<std::string> Workers) {
+  constexpr size_t MaxNames = 8;
+  if (!TheNames || Workers.empty())
+    return;
+  std::string Text =
+      TheNames->Program + ": note: dtlto: objects of this link come from " +
+      join(Workers.take_front(MaxNames), ", ");
+  if (Workers.size() > MaxNames)
+    Text += " and " + std::to_string(Workers.size() - MaxNames) + " more";
+  Text += "; if one of them causes the crash, --thinlto-dist-plugin=local, "
+          "which compiles all modules locally, avoids it\n";
+  installCrashReport(TheNames->AtCrash + Text);
 }
 
 void dtlto::guardAgainstExit() {

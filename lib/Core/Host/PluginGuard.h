@@ -15,6 +15,7 @@
 #ifndef DTLTO_HOST_PLUGINGUARD_H
 #define DTLTO_HOST_PLUGINGUARD_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include <chrono>
@@ -52,6 +53,10 @@ private:
 /// From here on, the plugin that was loaded may be called, and LLVM doesn't end
 /// the process by exit(0) any more: an exit() is an error. Any thread.
 void guardAgainstExit();
+
+/// From here on, the linker reads objects that \p Workers made: the report of a
+/// crash names them (CrashReport.h). Any thread.
+void nameWorkersAtCrash(llvm::ArrayRef<std::string> Workers);
 
 /// Gives the process the working folder and umask back that it had before the
 /// plugin was loaded, so that the output is where the user wants it. Returns

@@ -71,6 +71,7 @@ struct Event {
                           // machine, or it waits for its turn there
   bool IsOurs = false;    // Done, CacheHit: a linker has made the object, or an
                           // equal one
+  bool HasDigest = false; // Done: the worker's digest of the object is right
   bool NoObject = false;  // Done, LocalDone: LLVM made none, and that is right
   bool RoomSince = false; // Submitted: busy, but it has told of room since
   uint64_t Bytes = 0;     // Done: of memory that it took here; 0: not known

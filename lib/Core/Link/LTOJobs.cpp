@@ -78,12 +78,13 @@ SideFiles LTOJobs::sideFiles(size_t J) const {
   return dtlto::sideFiles(L.Conf, Tasks[J].Number);
 }
 
-Error LTOJobs::check(size_t J, StringRef Object) const {
+Error LTOJobs::check(size_t J, StringRef Object, bool IsAsWritten) const {
   if (L.round() == 1)
     return unpackSections(Object, Tasks[J].name()).takeError();
   if (L.Conf.CGFileType != CodeGenFileType::ObjectFile)
     return Error::success();
-  return checkObject(Object, Triple(Preparer.builder().triple(Tasks[J])));
+  return checkObject(Object, Triple(Preparer.builder().triple(Tasks[J])),
+                     IsAsWritten ? Origin::Compiler : Origin::Unknown);
 }
 
 Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {

@@ -45,7 +45,8 @@ public:
                 std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override;
   CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t J) const override;
-  llvm::Error check(size_t J, llvm::StringRef Object) const override;
+  llvm::Error check(size_t J, llvm::StringRef Object,
+                    bool IsAsWritten) const override;
   llvm::Error compare(size_t J, const Made &There,
                       llvm::StringRef Here) override;
   llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,

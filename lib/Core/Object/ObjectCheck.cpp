@@ -6,81 +6,372 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object/ObjectCheck.h"
-#include "Object/COFFCheck.h"
-#include "Object/ELFCheck.h"
-#include "Object/MachOCheck.h"
-#include "Object/WasmCheck.h"
 #include "Support/Failure.h"
-#include "llvm/BinaryFormat/ELF.h"
-#include "llvm/BinaryFormat/MachO.h"
+#include "LLVM/Data.h"
 #include "llvm/BinaryFormat/Magic.h"
+#include "llvm/BinaryFormat/Wasm.h"
 #include "llvm/Object/COFF.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/MachO.h"
-#include "llvm/Object/ObjectFile.h"
 
 using namespace llvm;
 using namespace llvm::object;
 using namespace dtlto;
 
-static StringRef formatName(const ObjectFile &Obj) {
-  if (Obj.isELF())
-    return "ELF";
-  if (Obj.isCOFF())
-    return "COFF";
-  if (Obj.isMachO())
-    return "Mach-O";
-  return "unknown";
+/// Says where \p E was found: in the section or symbol \p Number.
+static Error at(const char *What, uint64_t Number, Error E) {
+  return failure(Twine(What) + " " + Twine(Number) + ": " +
+                 toString(std::move(E)));
 }
 
-static bool isWantedFormat(const ObjectFile &Obj, const Triple &T) {
-  switch (T.getObjectFormat()) {
-  case Triple::ELF:
-    return Obj.isELF();
-  case Triple::COFF:
-    return Obj.isCOFF();
-  case Triple::MachO:
-    return Obj.isMachO();
-  default:
+/// Fails unless a relocation's symbol \p Index is one of \p Count.
+static Error checkIndex(uint64_t Index, uint64_t Count) {
+  return Index < Count ? Error::success()
+                       : failure("a relocation is for symbol " + Twine(Index) +
+                                 " of " + Twine(Count));
+}
+
+//===----------------------------------------------------------------------===//
+// ELF
+//===----------------------------------------------------------------------===//
+
+/// \p Relocs is a table of Elf_Rel or Elf_Rela.
+template <class Table>
+static Error walkRelocations(Expected<Table> Relocs, uint64_t NumSymbols,
+                             bool IsMips64EL) {
+  if (!Relocs)
+    return Relocs.takeError();
+  for (const auto &R : *Relocs)
+    if (Error E = checkIndex(R.getSymbol(IsMips64EL), NumSymbols))
+      return E;
+  return Error::success();
+}
+
+template <class ELFT>
+static Error walkSection(const ELFFile<ELFT> &File,
+                         const typename ELFT::Shdr &S, StringRef Names,
+                         uint64_t NumSymbols) {
+  if (Expected<StringRef> Name = File.getSectionName(S, Names); !Name)
+    return Name.takeError();
+  if (S.sh_type == ELF::SHT_NULL || S.sh_type == ELF::SHT_NOBITS)
+    return Error::success();
+  if (auto Contents = File.getSectionContents(S); !Contents)
+    return Contents.takeError();
+  if (S.sh_type == ELF::SHT_REL)
+    return walkRelocations(File.rels(S), NumSymbols, File.isMips64EL());
+  if (S.sh_type == ELF::SHT_RELA)
+    return walkRelocations(File.relas(S), NumSymbols, File.isMips64EL());
+  return Error::success();
+}
+
+template <class ELFT> static Error walkELF(const ELFFile<ELFT> &File) {
+  auto Sections = File.sections();
+  if (!Sections)
+    return Sections.takeError();
+  if (Sections->empty())
+    return failure("it has no sections");
+  auto Names = File.getSectionStringTable(*Sections);
+  if (!Names)
+    return Names.takeError();
+  // As linkers do, this takes the first symbol table.
+  auto Find = [&](unsigned Type) {
+    auto *It = find_if(*Sections, [=](auto &S) { return S.sh_type == Type; });
+    return It == Sections->end() ? nullptr : It;
+  };
+  const auto *SymbolTable = Find(ELF::SHT_SYMTAB);
+  auto Symbols = File.symbols(SymbolTable);
+  if (!Symbols)
+    return Symbols.takeError();
+  for (const auto &S : *Sections)
+    if (Error E = walkSection(File, S, *Names, Symbols->size()))
+      return at("section", &S - Sections->begin(), std::move(E));
+  if (!SymbolTable)
+    return Error::success();
+
+  ArrayRef<typename ELFT::Word> LongIndexes;
+  if (const auto *S = Find(ELF::SHT_SYMTAB_SHNDX)) {
+    auto Table = File.getSHNDXTable(*S, *Sections);
+    if (!Table)
+      return Table.takeError();
+    LongIndexes = *Table;
+  }
+  auto SymbolNames = File.getStringTableForSymtab(*SymbolTable, *Sections);
+  if (!SymbolNames)
+    return SymbolNames.takeError();
+  for (const auto &S : *Symbols) {
+    if (Expected<StringRef> Name = S.getName(*SymbolNames); !Name)
+      return at("symbol", &S - Symbols->begin(), Name.takeError());
+    if (auto In = File.getSection(S, *Symbols,
+                                  DataRegion<typename ELFT::Word>(LongIndexes));
+        !In)
+      return at("symbol", &S - Symbols->begin(), In.takeError());
+  }
+  return Error::success();
+}
+
+static Error walkELF(const ELFObjectFileBase &Obj) {
+  if (const auto *O = dyn_cast<ELF64LEObjectFile>(&Obj))
+    return walkELF(O->getELFFile());
+  if (const auto *O = dyn_cast<ELF32LEObjectFile>(&Obj))
+    return walkELF(O->getELFFile());
+  if (const auto *O = dyn_cast<ELF64BEObjectFile>(&Obj))
+    return walkELF(O->getELFFile());
+  return walkELF(cast<ELF32BEObjectFile>(Obj).getELFFile());
+}
+
+/// Whether the file class is right. The ILP32 ABIs of 64-bit machines have the
+/// 32-bit one; a flag tells N32 of MIPS from O32.
+static bool isWantedABI(const ELFObjectFileBase &Obj, const Triple &T) {
+  bool IsN32 = T.getEnvironmentName().contains("abin32");
+  bool Is64 = T.isArch64Bit() && !T.isX32() && !IsN32 &&
+              T.getEnvironment() != Triple::GNUILP32;
+  if (T.isMIPS() && IsN32 != bool(Obj.getPlatformFlags() & ELF::EF_MIPS_ABI2))
     return false;
+  return (Obj.getBytesInAddress() == 8) == Is64;
+}
+
+//===----------------------------------------------------------------------===//
+// COFF
+//===----------------------------------------------------------------------===//
+
+static Error walkSection(const COFFObjectFile &File, int32_t Number) {
+  Expected<const coff_section *> S = File.getSection(Number);
+  if (!S)
+    return S.takeError();
+  if (Expected<StringRef> Name = File.getSectionName(*S); !Name)
+    return Name.takeError();
+  ArrayRef<uint8_t> Contents;
+  if (Error E = File.getSectionContents(*S, Contents))
+    return E;
+  // An empty list may be one that LLVM can't read.
+  ArrayRef<coff_relocation> Relocs = File.getRelocations(*S);
+  if (Relocs.data() == nullptr
+          ? (*S)->NumberOfRelocations != 0
+          : Relocs.empty() && (*S)->hasExtendedRelocations())
+    return failure("its relocations are outside of the file");
+  for (const coff_relocation &R : Relocs)
+    if (Error E = checkIndex(R.SymbolTableIndex, File.getNumberOfSymbols()))
+      return E;
+  return Error::success();
+}
+
+/// Adds the auxiliary records of symbol \p I to it.
+static Error walkSymbol(const COFFObjectFile &File, uint32_t &I) {
+  Expected<COFFSymbolRef> S = File.getSymbol(I);
+  if (!S)
+    return S.takeError();
+  if (Expected<StringRef> Name = File.getSymbolName(*S); !Name)
+    return Name.takeError();
+  if (auto In = File.getSection(S->getSectionNumber()); !In)
+    return In.takeError();
+  if (S->getNumberOfAuxSymbols() >= File.getNumberOfSymbols() - I)
+    return failure("its auxiliary records reach past the table");
+  I += S->getNumberOfAuxSymbols();
+  return Error::success();
+}
+
+static Error walkCOFF(const COFFObjectFile &File) {
+  // LLVM goes on without a symbol table that isn't there, and takes one for
+  // whole if its end in 32 bits is in the file.
+  const uint32_t NumSymbols = File.getNumberOfSymbols();
+  uint64_t Begin = File.getPointerToSymbolTable(),
+           Size = uint64_t(NumSymbols) * File.getSymbolTableEntrySize();
+  if (Begin != 0 &&
+      (File.getSymbolTable() == 0 || Begin + Size > File.getData().size()))
+    return failure("its symbol table is outside of the file");
+  for (uint32_t I = 0; I < NumSymbols; ++I)
+    if (Error E = walkSymbol(File, I))
+      return at("symbol", I, std::move(E));
+  for (uint32_t I = 1; I <= File.getNumberOfSections(); ++I)
+    if (Error E = walkSection(File, int32_t(I)))
+      return at("section", I, std::move(E));
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Mach-O
+//===----------------------------------------------------------------------===//
+
+/// LLVM has checked that the tables are inside of the file when it opened it.
+static Error walkMachO(const MachOObjectFile &File) {
+  const StringRef Names = File.getStringTableData();
+  uint64_t NumSymbols = 0, Number = 0;
+  for (const SymbolRef &S : File.symbols()) {
+    DataRefImpl D = S.getRawDataRefImpl();
+    uint64_t NameAt = File.is64Bit() ? File.getSymbol64TableEntry(D).n_strx
+                                     : File.getSymbolTableEntry(D).n_strx;
+    // LLVM reads a name to its end, wherever that is.
+    if (Names.find('\0', NameAt) == StringRef::npos)
+      return at("symbol", NumSymbols, failure("its name has no end"));
+    if (Expected<section_iterator> In = S.getSection(); !In)
+      return at("symbol", NumSymbols, In.takeError());
+    ++NumSymbols;
+  }
+  for (const SectionRef &S : File.sections()) {
+    ++Number;
+    if (Expected<StringRef> Contents = S.getContents(); !Contents)
+      return at("section", Number, Contents.takeError());
+    for (const RelocationRef &Ref : S.relocations()) {
+      auto R = File.getRelocation(Ref.getRawDataRefImpl());
+      if (!File.isRelocationScattered(R) && File.getPlainRelocationExternal(R))
+        if (Error E =
+                checkIndex(File.getPlainRelocationSymbolNum(R), NumSymbols))
+          return at("section", Number, std::move(E));
+    }
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// WebAssembly: "The WebAssembly Binary Format", tool-conventions/Linking.md
+//===----------------------------------------------------------------------===//
+
+static void skipString(DataExtractor &D, DataExtractor::Cursor &C) {
+  uint64_t Length = D.getULEB128(C);
+  D.getBytes(C, Length);
+}
+
+Expected<std::vector<WasmSection>> dtlto::wasmSections(StringRef File) {
+  constexpr size_t HeaderSize = 8;
+  if (!File.starts_with(StringRef("\0asm\1\0\0\0", HeaderSize)))
+    return failure("no header of WebAssembly");
+  std::vector<WasmSection> Sections;
+  DataExtractor D = dataExtractor(File, /*IsLittleEndian=*/true);
+  DataExtractor::Cursor C(HeaderSize);
+  while (C && !D.eof(C)) {
+    uint8_t Id = D.getU8(C);
+    uint64_t Size = D.getULEB128(C), Begin = C.tell();
+    StringRef Contents = D.getBytes(C, Size), Name;
+    if (C && Id == wasm::WASM_SEC_CUSTOM) {
+      DataExtractor::Cursor At(Begin);
+      uint64_t Length = D.getULEB128(At);
+      Name = D.getBytes(At, Length);
+      if (At && At.tell() > Begin + Size)
+        Name = {};
+      Contents = Contents.drop_front(std::min(At.tell() - Begin, Size));
+      consumeError(At.takeError());
+    }
+    Sections.push_back({Id, Name, Contents});
+  }
+  if (Error E = C.takeError())
+    return std::move(E);
+  return Sections;
+}
+
+/// Whether the imports in \p Contents have a memory with 64-bit addresses. LLVM
+/// writes nothing but functions before the memory.
+static bool has64BitMemory(StringRef Contents) {
+  DataExtractor D = dataExtractor(Contents, /*IsLittleEndian=*/true);
+  DataExtractor::Cursor C(0);
+  unsigned Kind = wasm::WASM_EXTERNAL_FUNCTION, Flags = 0;
+  for (uint64_t Count = D.getULEB128(C);
+       C && Count != 0 && Kind == wasm::WASM_EXTERNAL_FUNCTION; --Count) {
+    skipString(D, C);
+    skipString(D, C);
+    Kind = D.getU8(C);
+    Flags = D.getULEB128(C);
+  }
+  consumeError(C.takeError());
+  return Kind == wasm::WASM_EXTERNAL_MEMORY &&
+         Flags & wasm::WASM_LIMITS_FLAG_IS_64;
+}
+
+static void walkSymbols(DataExtractor &D, DataExtractor::Cursor &C) {
+  for (uint64_t Count = D.getULEB128(C); C && Count != 0; --Count) {
+    unsigned Kind = D.getU8(C);
+    uint64_t Flags = D.getULEB128(C);
+    bool IsDefined = !(Flags & wasm::WASM_SYMBOL_UNDEFINED);
+    bool IsData = Kind == wasm::WASM_SYMBOL_TYPE_DATA;
+    if (!IsData)
+      D.getULEB128(C); // index
+    if (Kind != wasm::WASM_SYMBOL_TYPE_SECTION &&
+        (IsData || IsDefined || Flags & wasm::WASM_SYMBOL_EXPLICIT_NAME))
+      skipString(D, C);
+    for (int Numbers = 0; IsData && IsDefined && Numbers != 3; ++Numbers)
+      D.getULEB128(C); // segment, offset and size
   }
 }
 
-/// Arm and Thumb code share one machine, and so do some variants of others:
-/// the object's header knows less than the triple. Width and byte order are
-/// compared on their own.
-static bool isWantedArch(Triple::ArchType Have, Triple::ArchType Want) {
-  auto Canonical = [](Triple::ArchType A) {
-    switch (A) {
-    case Triple::thumb:
-    case Triple::thumbeb:
-    case Triple::armeb:
-      return Triple::arm;
-    // Of the 32-bit file class with the N32 ABI.
-    case Triple::mips64:
-      return Triple::mips;
-    case Triple::mips64el:
-      return Triple::mipsel;
-    default:
-      return A;
-    }
-  };
-  return Canonical(Have) == Canonical(Want);
+static void walkRelocations(DataExtractor &D, DataExtractor::Cursor &C) {
+  D.getULEB128(C); // section
+  for (uint64_t Count = D.getULEB128(C); C && Count != 0; --Count) {
+    uint8_t Type = D.getU8(C);
+    D.getULEB128(C); // offset
+    D.getULEB128(C); // index
+    if (wasm::relocTypeHasAddend(Type))
+      D.getSLEB128(C);
+  }
 }
 
-/// The ILP32 ABIs of 64-bit machines use the 32-bit file class.
-static bool isELF64(const Triple &T) {
-  return T.isArch64Bit() && !T.isX32() &&
-         T.getEnvironment() != Triple::GNUABIN32;
+static Error walkWasm(const WasmSection &S) {
+  DataExtractor D = dataExtractor(S.Contents, /*IsLittleEndian=*/true);
+  DataExtractor::Cursor C(0);
+  if (S.Name.starts_with("reloc."))
+    walkRelocations(D, C);
+  if (S.Name == "linking")
+    D.getULEB128(C); // version
+  while (S.Name == "linking" && C && !D.eof(C)) {
+    unsigned Type = D.getU8(C);
+    if (uint64_t Size = D.getULEB128(C); Type != wasm::WASM_SYMBOL_TABLE)
+      D.getBytes(C, Size);
+    else
+      walkSymbols(D, C);
+  }
+  return C.takeError();
 }
 
-/// N32 and O32 of MIPS share file class and machine; a flag tells them apart.
-static bool isWantedABI(const ObjectFile &Obj, const Triple &T) {
+static Triple::ObjectFormatType formatOf(file_magic Magic) {
+  if (Magic == file_magic::coff_object)
+    return Triple::COFF;
+  if (Magic == file_magic::wasm_object)
+    return Triple::Wasm;
+  if (Magic >= file_magic::elf && Magic <= file_magic::elf_core)
+    return Triple::ELF;
+  if (Magic >= file_magic::macho_object &&
+      Magic <= file_magic::macho_kext_bundle)
+    return Triple::MachO;
+  return Triple::UnknownObjectFormat;
+}
+
+static StringRef formatName(Triple::ObjectFormatType Format) {
+  switch (Format) {
+  case Triple::ELF:
+    return "an ELF";
+  case Triple::COFF:
+    return "a COFF";
+  case Triple::MachO:
+    return "a Mach-O";
+  default:
+    return "a WebAssembly";
+  }
+}
+
+/// What an object's header says of \p A. Width and byte order are compared on
+/// their own.
+static Triple::ArchType machineOf(Triple::ArchType A) {
+  switch (A) {
+  case Triple::thumb:
+  case Triple::thumbeb:
+  case Triple::armeb:
+    return Triple::arm;
+  case Triple::mips64: // of the 32-bit file class with N32
+    return Triple::mips;
+  case Triple::mips64el:
+    return Triple::mipsel;
+  default:
+    return A;
+  }
+}
+
+static bool isWantedMachine(const ObjectFile &Obj, const Triple &T) {
   const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj);
-  if (!ELF || !T.isMIPS())
-    return true;
-  bool IsN32 = ELF->getPlatformFlags() & ELF::EF_MIPS_ABI2;
-  return IsN32 == (T.getEnvironment() == Triple::GNUABIN32);
+  if (Obj.isLittleEndian() != T.isLittleEndian() ||
+      (ELF && !isWantedABI(*ELF, T)))
+    return false;
+  // Its flags name the processor, or none if the link named none.
+  if (ELF && ELF->getEMachine() == ELF::EM_AMDGPU)
+    return T.isAMDGPU();
+  return machineOf(Obj.getArch()) == machineOf(T.getArch());
 }
 
 static bool isRelocatable(const ObjectFile &Obj) {
@@ -91,62 +382,67 @@ static bool isRelocatable(const ObjectFile &Obj) {
   return Obj.isRelocatableObject();
 }
 
-/// Checks what a linker will follow.
-static Error checkContents(const ObjectFile &Obj) {
-  if (const auto *ELF = dyn_cast<ELFObjectFileBase>(&Obj))
-    return checkELF(*ELF);
-  if (const auto *COFF = dyn_cast<COFFObjectFile>(&Obj))
-    return checkCOFF(*COFF);
-  return checkMachO(cast<MachOObjectFile>(Obj));
-}
-
-static Error checkWasmObject(StringRef Object, const Triple &TheTriple) {
-  Expected<WasmKind> Kind = checkWasm(Object);
-  if (!Kind)
-    return failure("it is broken (" + toString(Kind.takeError()) + ")");
-  if (Kind->Is64 != (TheTriple.getArch() == Triple::wasm64))
-    return failure(Twine("it is for ") + (Kind->Is64 ? "wasm64" : "wasm32") +
-                   ", but the target is " + TheTriple.str());
-  if (!Kind->IsRelocatable)
-    return failure("it is not a relocatable object");
-  return Error::success();
-}
-
-Error dtlto::checkObject(StringRef Object, const Triple &TheTriple) {
+Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
+  // A compiler's object is as the program is, however odd.
+  auto Damaged = [From](Error E) {
+    std::string Why = toString(std::move(E));
+    return From == Origin::Compiler ? Error::success()
+                                    : failure("it is damaged (" + Why + ")");
+  };
+  auto NotFor = [&](StringRef Have) {
+    return failure("it is " + Have + ", but the target is " + T.str());
+  };
   if (Object.empty())
     return failure("it is empty");
-  if (identify_magic(Object) == file_magic::bitcode)
+  file_magic Magic = identify_magic(Object);
+  if (Magic == file_magic::bitcode)
     return failure("it is bitcode, not an object file");
-  if (identify_magic(Object) == file_magic::wasm_object) {
-    if (!TheTriple.isOSBinFormatWasm())
-      return failure("it is a WebAssembly file, but the target is " +
-                     TheTriple.str());
-    return checkWasmObject(Object, TheTriple);
+  Triple::ObjectFormatType Format = formatOf(Magic);
+  if (Format == Triple::UnknownObjectFormat)
+    return failure("it is not an object file");
+  if (Format != T.getObjectFormat())
+    return NotFor((formatName(Format) + " file").str());
+
+  if (Format == Triple::Wasm) {
+    auto Sections = wasmSections(Object);
+    if (!Sections)
+      return Damaged(Sections.takeError());
+    bool Is64 = false, IsObject = false;
+    for (const WasmSection &S : *Sections) {
+      Is64 |= S.Id == wasm::WASM_SEC_IMPORT && has64BitMemory(S.Contents);
+      IsObject |= S.Name == "linking";
+    }
+    if (Is64 != (T.getArch() == Triple::wasm64))
+      return NotFor(Is64 ? "for wasm64" : "for wasm32");
+    if (!IsObject)
+      return failure("it is not a relocatable object");
+    for (const WasmSection &S : *Sections)
+      if (Error E = walkWasm(S))
+        return Damaged(std::move(E));
+    return Error::success();
   }
+
   // LLVM reads ELF at even addresses only; a plugin may have it anywhere.
   std::string Aligned;
   if (reinterpret_cast<uintptr_t>(Object.data()) % 2 != 0) {
     Aligned = Object.str();
     Object = Aligned;
   }
-  Expected<std::unique_ptr<ObjectFile>> ObjOrErr =
-      ObjectFile::createObjectFile(MemoryBufferRef(Object, "object"));
-  if (!ObjOrErr)
-    return failure("it is not an object file (" +
-                   toString(ObjOrErr.takeError()) + ")");
-  const ObjectFile &Obj = **ObjOrErr;
-  if (!isWantedFormat(Obj, TheTriple))
-    return failure("it is a " + formatName(Obj) + " file, but the target is " +
-                   TheTriple.str());
-  if (!isWantedArch(Obj.getArch(), TheTriple.getArch()) ||
-      !isWantedABI(Obj, TheTriple) ||
-      Obj.isLittleEndian() != TheTriple.isLittleEndian() ||
-      (Obj.isELF() && (Obj.getBytesInAddress() == 8) != isELF64(TheTriple)))
-    return failure("it is for " + Triple::getArchTypeName(Obj.getArch()) +
-                   ", but the target is " + TheTriple.str());
-  if (!isRelocatable(Obj))
+  MemoryBufferRef Buffer(Object, "object");
+  auto Obj =
+      Format == Triple::ELF
+          ? ObjectFile::createELFObjectFile(Buffer, /*InitContent=*/false)
+          : ObjectFile::createObjectFile(Buffer);
+  if (!Obj)
+    return Damaged(Obj.takeError());
+  if (!isWantedMachine(**Obj, T))
+    return NotFor(("for " + Triple::getArchTypeName((*Obj)->getArch())).str());
+  if (!isRelocatable(**Obj))
     return failure("it is not a relocatable object");
-  if (Error E = checkContents(Obj))
-    return failure("it is broken (" + toString(std::move(E)) + ")");
-  return Error::success();
+  if (From == Origin::Compiler)
+    return Error::success();
+  Error E = (*Obj)->isELF()    ? walkELF(*cast<ELFObjectFileBase>(Obj->get()))
+            : (*Obj)->isCOFF() ? walkCOFF(*cast<COFFObjectFile>(Obj->get()))
+                               : walkMachO(*cast<MachOObjectFile>(Obj->get()));
+  return E ? Damaged(std::move(E)) : Error::success();
 }

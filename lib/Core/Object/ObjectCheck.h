@@ -11,17 +11,40 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/TargetParser/Triple.h"
+#include <vector>
 
 namespace dtlto {
 
-/// Checks bytes that came from a plugin before LLVM or the linker reads them:
-/// not empty, a relocatable object file of the format, machine, width and byte
-/// order that \p TheTriple asks for, in which every offset and index that LLD
-/// follows leads to something that is there. Any thread; never crashes on any
-/// input.
+/// How much is known of an object.
+enum class Origin {
+  Unknown,
+  /// The bytes are what a compiler wrote: the worker's digest says so, or two
+  /// machines made the same.
+  Compiler
+};
+
+/// Checks what came from a plugin before LLVM or the linker reads it: \p Object
+/// is a relocatable object file of the format, machine, width and byte order of
+/// \p TheTriple. If its origin is unknown, LLVM's readers must also come to the
+/// end of its sections, symbols and relocations, so an object that was cut off
+/// is noticed. Never crashes on any input. Any thread.
 ///
-/// It can't tell a wrong object from a right one of the same kind.
-llvm::Error checkObject(llvm::StringRef Object, const llvm::Triple &TheTriple);
+/// An object that passes can still be wrong, and can still crash a linker: what
+/// the tables refer to isn't followed.
+llvm::Error checkObject(llvm::StringRef Object, const llvm::Triple &TheTriple,
+                        Origin From = Origin::Unknown);
+
+/// A section of a WebAssembly file, as parts of it.
+struct WasmSection {
+  uint8_t Id;
+  llvm::StringRef Name;     // of a custom section, otherwise empty
+  llvm::StringRef Contents; // without the name
+};
+
+/// All sections of \p File, which may be any bytes. Fails if it is not a
+/// WebAssembly file, or a section is cut off. LLVM's own reader ends the
+/// process then.
+llvm::Expected<std::vector<WasmSection>> wasmSections(llvm::StringRef File);
 
 } // namespace dtlto
 

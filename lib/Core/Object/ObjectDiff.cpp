@@ -9,6 +9,7 @@
 #include "Object/ObjectCheck.h"
 #include "Support/AtomicFile.h"
 #include "Support/Text.h"
+#include "llvm/BinaryFormat/Wasm.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -27,15 +28,27 @@ struct NamedSection {
 };
 } // namespace
 
+static std::string sectionName(const WasmSection &S) {
+  if (S.Id == wasm::WASM_SEC_CUSTOM)
+    return printable(S.Name.take_front(100));
+  return S.Id <= wasm::WASM_SEC_LAST_KNOWN
+             ? wasm::sectionTypeToString(S.Id).str()
+             : "section " + std::to_string(S.Id);
+}
+
 /// All sections of an object file that may be of any kind, or of none: then
 /// there are none. The bytes may come from anywhere.
 static std::vector<NamedSection> sectionsOf(StringRef Bytes) {
   std::vector<NamedSection> Sections;
-  // LLVM's reader of WebAssembly ends the process over a damaged file, and what
-  // is beside an object, such as a .dwo, wasn't checked.
-  if (Bytes.starts_with(StringRef("\0asm", 4)) &&
-      errorToBool(checkObject(Bytes, Triple("wasm32-unknown-unknown"))))
+  if (Bytes.starts_with(StringRef("\0asm", 4))) {
+    auto Found = wasmSections(Bytes);
+    if (!Found)
+      consumeError(Found.takeError());
+    else
+      for (const WasmSection &S : *Found)
+        Sections.push_back({sectionName(S), S.Contents});
     return Sections;
+  }
   auto File = object::ObjectFile::createObjectFile(MemoryBufferRef(Bytes, ""));
   if (!File) {
     consumeError(File.takeError());

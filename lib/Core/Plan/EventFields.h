@@ -32,7 +32,8 @@ inline constexpr std::string_view EventNames[] = {
     "Prepared",     "CacheHit",     "PrepareFailed", "NotExpressible",
     "Accepted",     "Busy",         "StateChanged",  "Alive",
     "Succeeded",    "Failed",       "CompiledHere",  "CompileHereFailed",
-    "Verified",     "VerifyFailed", "Delivered",     "DeliverFailed"};
+    "Verified",     "VerifyFailed", "Delivered",     "DeliverFailed",
+    "Confirmed"};
 static_assert(std::size(EventNames) == NumEventKinds);
 
 inline constexpr std::string_view ActionNames[] = {

@@ -192,6 +192,13 @@ void Plan::react(const Event &E) {
     --NumBusyThreads;
     return endJob(E.Job, E.What == Event::Delivered ? Cause::Done
                                                     : Cause::DeliverFailed);
+  case Event::Confirmed: {
+    auto &Doubted = Jobs[E.Job].Doubted;
+    Doubted.erase(std::remove(Doubted.begin(), Doubted.end(),
+                              std::pair(E.Attempt, Cause::BadResult)),
+                  Doubted.end());
+    return;
+  }
   default:
     break;
   }
@@ -407,8 +414,8 @@ void Plan::compare(Attempt &A) {
 void Plan::win(Attempt &A) {
   JobId J = A.Job;
   act(Action::Won, J, A.Id, A.Why);
-  for (AttemptId Wrong : Jobs[J].CompileErrors)
-    refute(J, Wrong, Cause::Compiler);
+  for (auto [Wrong, Why] : Jobs[J].Doubted)
+    refute(J, Wrong, Why);
   Jobs[J].Decisive = A.Id;
   std::vector<AttemptId> Others;
   for (const Attempt &Other : Jobs[J].Attempts)
@@ -435,10 +442,9 @@ void Plan::onFailed(Attempt &A, Cause Why) {
   Job &TheJob = Jobs[J];
   SecondsInVain += A.IsTwice ? TheJob.Info.Estimate : 0;
   remove(Id);
-  if (Why == Cause::Compiler)
-    TheJob.CompileErrors.push_back(Id);
-  else if (Why == Cause::BadResult)
-    refute(J, Id, Why);
+  bool IsDoubted = Why == Cause::Compiler || Why == Cause::BadResult;
+  if (IsDoubted)
+    TheJob.Doubted.push_back({Id, Why});
   // The same compiler would say the same again.
   if (Why == Cause::CompilerHere) {
     TheJob.Decisive = Id;
@@ -453,12 +459,14 @@ void Plan::onFailed(Attempt &A, Cause Why) {
     return;
   }
   // Not compiled here, so another worker has to say what it says.
-  bool IsRemoteWord = Why == Cause::Compiler && !mayFallBack();
+  bool IsRemoteWord = IsDoubted && !mayFallBack();
+  bool IsFirst = std::count_if(TheJob.Doubted.begin(), TheJob.Doubted.end(),
+                               [=](auto &D) { return D.second == Why; }) == 1;
   bool IsWorthATry = Why == Cause::Infrastructure || Why == Cause::Cancelled ||
-                     (IsRemoteWord && TheJob.CompileErrors.size() == 1);
+                     (IsRemoteWord && IsFirst);
   if (IsWorthATry && TheJob.Tries < O.MaxTries && !PluginGone)
     return prepareAgain(J, Kind::Retry, IsRemoteWord ? Worker : 0);
-  if (IsRemoteWord) {
+  if (IsRemoteWord && Why == Cause::Compiler) {
     TheJob.Decisive = Id;
     return endJob(J, Why);
   }

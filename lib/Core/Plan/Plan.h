@@ -26,8 +26,10 @@
 // blame, then compiled here, or fails the link, as the user chose.
 //
 // A compile error is one worker's word. It is the module's once the compiler
-// here, or a second attempt at the plugin's, says so too; and once there is an
-// object, the plugin is told which of its workers were wrong.
+// here, or a second attempt at the plugin's, says so too. An object that was
+// refused may be as odd as its program: then it is made a second time with the
+// same bytes. Once there is an object, the plugin is told which of its workers
+// were wrong.
 //
 // Plan.cpp has what events do to jobs, Steps.cpp what is done next with each,
 // Sharing.cpp which jobs run here and which get a duplicate attempt,
@@ -165,11 +167,12 @@ struct Event {
     Verified,
     VerifyFailed,
     Delivered,
-    DeliverFailed
+    DeliverFailed,
+    Confirmed // Attempt: its object, which was refused, was made again
   };
   Kind What = Tick;
   JobId Job = 0;         // of Verified and what follows
-  AttemptId Attempt = 0; // of what stands before
+  AttemptId Attempt = 0; // of what stands before, and of Confirmed
   WorkerId Worker = 0;
   PluginState State = PluginState::Queued;
   Cause Why = Cause::None;
@@ -181,7 +184,7 @@ struct Event {
   Time CallSince = Never; // when the plugin was called that hasn't come back
   Load TheLoad = {};
 };
-constexpr size_t NumEventKinds = Event::DeliverFailed + 1;
+constexpr size_t NumEventKinds = Event::Confirmed + 1;
 
 /// What the driver is to do. Those marked * are decisions that only observers
 /// need.
@@ -316,8 +319,9 @@ private:
     bool IsLeft = true;                 // counts in SecondsLeft
     bool IsSampled = false;             // is compared, wherever it was made
     bool IsProven = false;              // as in Action
-    /// Attempts of which a worker said that the module doesn't compile.
-    std::vector<AttemptId> CompileErrors;
+    /// Attempts that failed as the job may (Compiler), or whose object was
+    /// refused and may be right (BadResult).
+    std::vector<std::pair<AttemptId, Cause>> Doubted;
   };
   using Key = std::pair<JobId, AttemptId>;
   using KeySet = std::set<Key>;

@@ -44,9 +44,11 @@ Verdict dtlto::judge(Event &E, const SideFiles &Side,
   R = {std::move(E.Object), E.RanHere && E.NoObject, {}, {}};
   std::string Where = E.Worker.empty() ? "" : " on " + E.Worker;
   Verdict V;
-  auto NoGood = [&](const char *What, Error Reason) {
+  auto Invalid = [&](const char *What, Error Reason) {
     V.Failure = Cause::BadResult;
-    V.Why = What + Where + " is no good: " + toString(std::move(Reason));
+    V.Why = "invalid " + std::string(What) +
+            (E.Worker.empty() ? "" : " from " + E.Worker) + ": " +
+            toString(std::move(Reason));
     return V;
   };
 
@@ -56,10 +58,10 @@ Verdict dtlto::judge(Event &E, const SideFiles &Side,
     if (!E.RanHere && (!Side.empty() ||
                        (Side.Optimized && arePackedOutputs(R.Object.bytes()))))
       if (Error Reason = unpack(R, Side))
-        return NoGood("the result", std::move(Reason));
-    if (!R.MayBeEmpty)
+        return Invalid("result", std::move(Reason));
+    if (!E.RanHere)
       if (Error Reason = Check(R.Object.bytes()))
-        return NoGood("the object", std::move(Reason));
+        return Invalid("object", std::move(Reason));
     break;
   case DTLTO_ERROR_COMPILER:
     V.Failure = E.RanHere ? Cause::CompilerHere : Cause::Compiler;

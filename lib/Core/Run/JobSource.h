@@ -66,8 +66,11 @@ public:
 
   /// The files that \p J makes beside its object.
   virtual SideFiles sideFiles(size_t J) const = 0;
-  /// Fails, with a reason, if \p Object is none that \p J could have.
-  virtual llvm::Error check(size_t J, llvm::StringRef Object) const = 0;
+  /// Fails, with a reason, if \p Object is none that \p J could have. What is
+  /// known to be as a compiler wrote it, \p IsAsWritten, can be as odd as its
+  /// program.
+  virtual llvm::Error check(size_t J, llvm::StringRef Object,
+                            bool IsAsWritten) const = 0;
   /// Fails, with one line, if the object of \p J or the files beside it differ
   /// from \p Here and what was made here with it.
   virtual llvm::Error compare(size_t J, const Made &There,

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/LinkRun.h"
+#include "llvm/Support/BLAKE3.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -139,6 +140,8 @@ void LinkRun::handle(Event &E) {
     --NumOnThreads;
     noteWorker(E.Job, ThisMachine);
     S.Status = E.Status;
+    if (ThePlan->isLive(E.Job) && E.Status == DTLTO_OK)
+      confirm(JobOf[E.Job], E.Object.bytes());
     if (ThePlan->isLive(E.Job))
       Results[E.Job] = {std::move(E.Object), E.NoObject, {}, {}};
     return Become(E.Status == DTLTO_OK ? PlanEvent::CompiledHere
@@ -172,6 +175,33 @@ void LinkRun::setOut(Event &E) {
     J.OutElsewhere = std::move(E.OutElsewhere);
 }
 
+static std::array<uint8_t, 32> digest(StringRef Object) {
+  return BLAKE3::hash<32>(arrayRefFromStringRef(Object));
+}
+
+/// Whether a worker other than \p Worker has made \p Object, too, which was
+/// refused then.
+bool LinkRun::isFromOther(const Job &J, StringRef Object,
+                          plan::WorkerId Worker) {
+  return any_of(J.Refused, [&](const RefusedObject &R) {
+    return R.Worker && Worker && R.Worker != Worker &&
+           R.Digest == digest(Object);
+  });
+}
+
+/// Tells the plan which refused objects of \p J are the same as \p Object,
+/// which is good.
+void LinkRun::confirm(plan::JobId J, StringRef Object) {
+  for (const RefusedObject &R : std::exchange(Jobs[J]->Refused, {})) {
+    if (R.Digest != digest(Object))
+      continue;
+    PlanEvent P{PlanEvent::Confirmed};
+    P.Job = J;
+    P.Attempt = R.Attempt;
+    step(P);
+  }
+}
+
 /// Hands on what the plugin says that a job came to.
 void LinkRun::handleDone(Event &E) {
   PlanEvent P{PlanEvent::Succeeded};
@@ -181,16 +211,23 @@ void LinkRun::handleDone(Event &E) {
   P.Flag = E.IsOurs;
   P.Bytes = E.Bytes;
   P.Seconds = E.Seconds;
+  const plan::JobId Id = JobOf[E.Job];
+  Job &J = *Jobs[Id];
   JobResult R;
   Verdict V = judge(
       E, Sides.lookup(E.Job),
-      [&, J = Jobs[JobOf[E.Job]]->Number](StringRef Object) {
-        return Source->check(J, Object);
+      [&](StringRef Object) {
+        return Source->check(J.Number, Object,
+                             E.HasDigest || isFromOther(J, Object, P.Worker));
       },
       R);
   P.Why = V.Failure;
   if (V.Failure != Cause::None)
     P.What = PlanEvent::Failed;
+  else
+    confirm(Id, R.Object.bytes());
+  if (V.Failure == Cause::BadResult)
+    J.Refused.push_back({E.Job, P.Worker, digest(R.Object.bytes())});
   if (V.Failure == Cause::None ||
       (V.Failure == Cause::CompilerHere && E.IsOurs))
     Results[E.Job] = std::move(R);

@@ -15,6 +15,7 @@
 #include "Run/TimelineObserver.h"
 #include "Support/System.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace llvm;
 using namespace dtlto;
@@ -162,8 +163,19 @@ Error LinkRun::run() {
                  : Costs->hasTimedOut() ? MessageLevel::Note
                                         : MessageLevel::Debug,
                  Note);
+  nameWorkersAtCrash(winners());
   TheNotices->summarize(Source->notes(), Source->debugNotes());
   return TheNotices->takeError();
+}
+
+/// The workers whose objects the link has.
+std::vector<std::string> LinkRun::winners() const {
+  std::set<std::string> Names;
+  for (const auto &J : Jobs)
+    if (StringRef Name = workerName(workerOf(J->Winner));
+        !Name.empty() && Name != ThisMachine)
+      Names.insert(Name.str());
+  return {Names.begin(), Names.end()};
 }
 
 void LinkRun::step(const PlanEvent &E, Step S) {
@@ -341,7 +353,7 @@ void LinkRun::offer(const Action &A) {
                  return S->compileHere(Number, /*Stop=*/nullptr);
                },
                [S = Source.get(), Number = J.Number](StringRef Object) {
-                 return S->check(Number, Object);
+                 return S->check(Number, Object, /*IsAsWritten=*/false);
                }};
   TheSession->submit(std::move(Job), std::move(Here), A.Insist);
 }

@@ -80,6 +80,13 @@ public:
   llvm::ArrayRef<PluginNumber> pluginNumbers() const { return Numbers; }
 
 private:
+  /// An object that the check refused. It may be as odd as its program: then a
+  /// compile elsewhere makes the same.
+  struct RefusedObject {
+    plan::AttemptId Attempt;
+    plan::WorkerId Worker;
+    std::array<uint8_t, 32> Digest;
+  };
   struct Job {
     size_t Number; // at the source
     JobFacts Facts;
@@ -89,6 +96,7 @@ private:
     // Null: where all go.
     llvm::AddStreamFn Out = {}, OutElsewhere = {};
     plan::AttemptId Winner = 0; // whose object counts; 0: there is none yet
+    std::vector<RefusedObject> Refused = {};
   };
 
   void order();
@@ -98,6 +106,7 @@ private:
   // Steps.
   plan::Time now() const { return Clock::now() - L.Started; }
   void step(const plan::Event &E, Step S = {});
+  std::vector<std::string> winners() const;
   void finishStep(Step &S, llvm::ArrayRef<plan::Action> Actions);
   void perform(const plan::Action &A);
   void tick();
@@ -106,6 +115,9 @@ private:
   void handle(Event &E);
   void handleDone(Event &E);
   void setOut(Event &E);
+  static bool isFromOther(const Job &J, llvm::StringRef Object,
+                          plan::WorkerId Worker);
+  void confirm(plan::JobId J, llvm::StringRef Object);
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.

@@ -114,6 +114,8 @@ void Notices::saw(const Step &S) {
     sawLoad(*S.Load);
   if (S.E && S.E->What == PlanEvent::Failed)
     sawFailure(S);
+  if (S.E && S.E->What == PlanEvent::Confirmed)
+    sawConfirmed(S.E->Job, S.E->Attempt);
   for (const Action &A : S.Actions) {
     if (A.What == Action::Won || A.What == Action::EndJob)
       Settled.insert(A.Job);
@@ -209,10 +211,14 @@ void Notices::sawFailure(const Step &S) {
   // A second try that fails in another way says nothing of the first.
   std::string Before = WhyAgain.lookup(J);
   if (auto It = Remote.find(J); It != Remote.end() && Before.empty())
-    Before = It->second.What + ": " + It->second.Said;
-  // Only another compiler can tell whether a plain link would fail too.
+    Before = It->second.text(": ");
+  // Only another compiler can tell whether a plain link would fail too, or make
+  // the same object.
+  const bool IsDoubted = Why == Cause::Compiler || Why == Cause::BadResult;
   if (Why == Cause::Compiler)
-    Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said};
+    Remote[J] = {S.Why.str(), Said.empty() ? "nothing" : Said, S.E->Attempt};
+  else if (Why == Cause::BadResult)
+    Remote[J] = {S.Why.str(), "", S.E->Attempt};
   std::string Both = S.Why.str();
   if (!Before.empty() && kindOf(Before) != kindOf(S.Why))
     Both += "; before that: " + Before;
@@ -221,15 +227,13 @@ void Notices::sawFailure(const Step &S) {
       continue;
     switch (A.What) {
     case Action::Prepare:
-      if (Why == Cause::Compiler)
-        return L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
-                             "; trying again");
+      if (IsDoubted)
+        return L.msg().debug(Text + Remote[J].text() + "; trying again");
       WhyAgain[J] = S.Why.str();
       return L.msg().debug(Text + S.Why + "; trying again");
     case Action::StaysHere:
-      if (Why == Cause::Compiler) {
-        L.msg().debug(Text + S.Why + "; it said: " + Remote[J].Said +
-                      "; compiling it here");
+      if (IsDoubted) {
+        L.msg().debug(Text + Remote[J].text() + "; compiling it locally");
       } else {
         warnLimited(Text + Both + "; compiling it here",
                     Before.empty() ? S.Why : StringRef(Before));
@@ -251,6 +255,17 @@ void Notices::sawFailure(const Step &S) {
     }
   }
   L.msg().debug(Text + S.Why + "; it also runs elsewhere");
+}
+
+/// An object that was refused is the program's own, and no worker's mistake.
+void Notices::sawConfirmed(plan::JobId J, plan::AttemptId A) {
+  auto It = Remote.find(J);
+  if (It == Remote.end() || It->second.Attempt != A)
+    return;
+  L.msg().debug(plugin() + module(J) + ": " + It->second.What +
+                "; compiled again, it is the same: it is used");
+  Remote.erase(It);
+  Confirmed.insert(J);
 }
 
 void Notices::sawWin(const Step &S, const Action &A) {
@@ -276,6 +291,9 @@ void Notices::sawWin(const Step &S, const Action &A) {
   switch (It->second) {
   case Cause::NotExpressible:
     ++NumNotExpressible;
+    break;
+  case Cause::BadResult:
+    NumFallback += !Confirmed.count(J);
     break;
   case Cause::Straggler:
     ++NumDuplicatesWon;
@@ -303,7 +321,14 @@ void Notices::sawWin(const Step &S, const Action &A) {
 
 /// A compiler elsewhere may have failed with what now was compiled \p Where.
 void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
-  if (auto It = Remote.find(J); It != Remote.end())
+  auto It = Remote.find(J);
+  if (It == Remote.end())
+    return;
+  if (It->second.Said.empty())
+    warnLimited(plugin() + module(J) + ": " + It->second.What + "; compiled " +
+                    (Where == "here" ? "locally" : Where) + " instead",
+                It->second.What);
+  else
     warnLimited(plugin() + module(J) + ": " + It->second.What +
                     ", but compiling it " + Where +
                     " worked; it said: " + It->second.Said,

@@ -46,6 +46,7 @@ private:
   void sawLoad(const dtlto_load &Load);
   void sawFailure(const Step &S);
   void sawWin(const Step &S, const plan::Action &A);
+  void sawConfirmed(plan::JobId J, plan::AttemptId A);
   void warnRefuted(plan::JobId J, const std::string &Where);
   void sawStayHere(const Step &S, const plan::Action &A);
   void sawDuplicate(const plan::Action &A);
@@ -86,9 +87,15 @@ private:
   // By job.
   llvm::DenseMap<plan::JobId, std::string> WhyAgain; // it was tried once more
   struct Failure {
-    std::string What, Said;
+    std::string What;
+    std::string Said; // by the compiler; empty: its object was refused
+    plan::AttemptId Attempt;
+    std::string text(const char *Between = "; it said: ") const {
+      return Said.empty() ? What : What + Between + Said;
+    }
   };
   llvm::DenseMap<plan::JobId, Failure> Remote; // of a compiler elsewhere
+  llvm::DenseSet<plan::JobId> Confirmed; // their refused objects were right
   /// Why attempts run here.
   llvm::DenseMap<plan::AttemptId, plan::Cause> Here;
 
