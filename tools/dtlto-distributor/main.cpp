@@ -110,9 +110,11 @@ static Error checkComplete(const JobList &List) {
   for (const FileJob &J : List.Jobs)
     for (StringRef Path : J.Outputs) {
       uint64_t Size = 0;
-      if (sys::fs::file_size(Path, Size) || (Size == 0 && Path == J.object()))
+      std::error_code EC = sys::fs::file_size(Path, Size);
+      if (EC || (Size == 0 && Path == J.object()))
         return failure("internal error: all jobs have ended, but '" +
-                       printable(Path) + "' isn't there");
+                       printable(Path) + "' is no complete object: " +
+                       (EC ? EC.message() : "it is empty"));
     }
   return Error::success();
 }

@@ -125,6 +125,24 @@ TEST_F(IndexShardTest, TheTestsOwnIndex) {
     EXPECT_NE(Text.find(Part), std::string::npos) << Part.str();
 }
 
+// Another table of the same modules gives the same shard as new names do.
+TEST_F(IndexShardTest, AnotherTable) {
+  std::unique_ptr<ModuleSummaryIndex> Index = parseIndex(IndexText);
+  std::map<StringRef, ModuleHash> Sorted;
+  for (const auto &Entry : Index->modulePaths())
+    Sorted[Entry.first()] = Entry.second;
+  std::vector<ShardModule> Table;
+  for (const auto &[Name, Hash] : Sorted)
+    Table.push_back({"m." + toHex(Name, /*LowerCase=*/true), Hash});
+  Expected<ShardBytes> New = replaceShardModules(ref(Shard), Table);
+  ASSERT_TRUE(bool(New)) << toString(New.takeError());
+  EXPECT_EQ(moduleNamesOf(ref(*New)).size(), Modules.size());
+  EXPECT_EQ(textOf(ref(*New)),
+            textOf(ref(renamed(ref(Shard), [](StringRef Name) {
+              return "m." + toHex(Name, /*LowerCase=*/true);
+            }))));
+}
+
 TEST_F(IndexShardTest, EverythingElseIsTheSame) {
   Bytes New = renamed(ref(Shard), [](StringRef Name) {
     return "m." + toHex(Name, /*LowerCase=*/true);

@@ -98,7 +98,8 @@ private:
 ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
                              const DefinedSummaries &Defined,
                              StringRef ModulePath,
-                             const FunctionImporter::ImportMapTy &ImportList) {
+                             const FunctionImporter::ImportMapTy &ImportList,
+                             std::vector<ShardModule> *Modules) {
   ModuleSummaries Summaries;
   GVSummaryPtrSet Declarations;
   gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
@@ -120,6 +121,12 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   ShardBytes Bytes;
   raw_svector_ostream OS(Bytes);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
+  // Numbered in this order, as IndexBitcodeWriter::writeModStrings() does.
+  if (Modules)
+    for (const auto &[Path, OfModule] : Summaries)
+      if (auto It = Index.modulePaths().find(Path);
+          It != Index.modulePaths().end())
+        Modules->push_back({Path, It->second});
   return Bytes;
 }
 

@@ -35,11 +35,15 @@ void settleDSOLocal(llvm::ModuleSummaryIndex &Index);
 
 /// Writes the shard of \p ModulePath with the linker's names: what LLD's
 /// --thinlto-index-only writes, and what it lacks for the bytes of in-process
-/// ThinLTO (see DSOLocalStandIns). \p Index must be settled. Any thread.
+/// ThinLTO (see DSOLocalStandIns). \p Index must be settled. Any thread. If not
+/// null, \p Modules receives what the table of modules is meant to hold: LLVM
+/// 19's writer sign-extends characters outside of ASCII, which damages the rest
+/// of that table.
 ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
                       const DefinedSummaries &Defined,
                       llvm::StringRef ModulePath,
-                      const llvm::FunctionImporter::ImportMapTy &ImportList);
+                      const llvm::FunctionImporter::ImportMapTy &ImportList,
+                      std::vector<ShardModule> *Modules = nullptr);
 
 /// Writes the files that --thinlto-emit-index-files asks for:
 /// `<path>.thinlto.bc` and, if \p ImportsFile, `<path>.imports`. Any thread.

@@ -9,6 +9,7 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -26,12 +27,16 @@ public:
 
   ShardRenamer(StringRef Shard, ShardBytes &Out, NameFn NewName)
       : In(Shard), Shard(Shard), W(Out), NewName(NewName) {}
+  ShardRenamer(StringRef Shard, ShardBytes &Out, ArrayRef<ShardModule> Modules)
+      : In(Shard), Shard(Shard), W(Out), Modules(Modules) {}
 
   Error run();
 
 private:
   Error copyModuleBlock();
   Error rewriteModuleStrtab();
+  Error replaceModuleStrtab();
+  unsigned beginModuleStrtab();
   Error copyBlock(unsigned ID) {
     if (Error E = dtlto::copyBlock(In, Shard, W, ID))
       return malformed(toString(std::move(E)));
@@ -41,7 +46,8 @@ private:
   BitstreamCursor In;
   StringRef Shard;
   BitstreamWriter W;
-  NameFn NewName;
+  NameFn NewName = nullptr; // null: the table becomes one of Modules
+  ArrayRef<ShardModule> Modules;
   bool HasModules = false; // a table of modules: a combined index
 };
 
@@ -87,27 +93,50 @@ Error ShardRenamer::copyModuleBlock() {
     return Error::success();
   };
   if (Error E = readBlock(In, OnRecord, [&](unsigned ID) {
-        return ID == bitc::MODULE_STRTAB_BLOCK_ID ? rewriteModuleStrtab()
-                                                  : copyBlock(ID);
+        if (ID != bitc::MODULE_STRTAB_BLOCK_ID)
+          return copyBlock(ID);
+        HasModules = true;
+        return NewName ? rewriteModuleStrtab() : replaceModuleStrtab();
       }))
     return E;
   W.ExitBlock();
   return Error::success();
 }
 
-Error ShardRenamer::rewriteModuleStrtab() {
-  HasModules = true;
-  if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
-    return E;
+/// Returns the abbreviation of an entry.
+unsigned ShardRenamer::beginModuleStrtab() {
   W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);
-
   auto Abbrev = std::make_shared<BitCodeAbbrev>();
   Abbrev->Add(BitCodeAbbrevOp(bitc::MST_CODE_ENTRY));
   Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::VBR, 8));
   Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Array));
   Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 8));
-  unsigned EntryAbbrev = W.EmitAbbrev(std::move(Abbrev));
+  return W.EmitAbbrev(std::move(Abbrev));
+}
 
+Error ShardRenamer::replaceModuleStrtab() {
+  BlockToLeave Old;
+  if (Error E = Old.enter(In, bitc::MODULE_STRTAB_BLOCK_ID))
+    return E;
+  if (Error E = Old.leave(In))
+    return E;
+  unsigned EntryAbbrev = beginModuleStrtab();
+  for (size_t I = 0; I != Modules.size(); ++I) {
+    SmallVector<uint64_t, 64> Record = {I};
+    for (unsigned char C : Modules[I].Name)
+      Record.push_back(C);
+    W.EmitRecord(bitc::MST_CODE_ENTRY, Record, EntryAbbrev);
+    if (any_of(Modules[I].Hash, [](uint32_t Word) { return Word != 0; }))
+      W.EmitRecord(bitc::MST_CODE_HASH, Modules[I].Hash);
+  }
+  W.ExitBlock();
+  return Error::success();
+}
+
+Error ShardRenamer::rewriteModuleStrtab() {
+  if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
+    return E;
+  unsigned EntryAbbrev = beginModuleStrtab();
   auto OnRecord = [&](unsigned Code,
                       SmallVectorImpl<uint64_t> &Record) -> Error {
     if (Code != bitc::MST_CODE_ENTRY) {
@@ -141,6 +170,15 @@ Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,
   Out.reserve(Shard.size() + 1024);
   // The writer flushes when it is destroyed.
   if (Error E = ShardRenamer(Shard, Out, NewName).run())
+    return std::move(E);
+  return Out;
+}
+
+Expected<ShardBytes>
+dtlto::replaceShardModules(StringRef Shard, ArrayRef<ShardModule> Modules) {
+  ShardBytes Out;
+  Out.reserve(Shard.size() + 1024);
+  if (Error E = ShardRenamer(Shard, Out, Modules).run())
     return std::move(E);
   return Out;
 }

@@ -8,6 +8,7 @@
 #ifndef DTLTO_BITCODE_SHARDNAMES_H
 #define DTLTO_BITCODE_SHARDNAMES_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -26,6 +27,18 @@ using ShardBytes = llvm::SmallVector<char, 0>;
 llvm::Expected<ShardBytes> renameShardModules(
     llvm::StringRef Shard,
     llvm::function_ref<std::optional<std::string>(llvm::StringRef)> NewName);
+
+/// A module in a shard's table of modules.
+struct ShardModule {
+  std::string Name;
+  llvm::ArrayRef<uint32_t> Hash; // all zero, or empty: the table has none
+};
+
+/// Returns \p Shard with a table of \p Modules, in the order of their numbers,
+/// in place of its own, which isn't read. Fails if \p Shard is not a combined
+/// index.
+llvm::Expected<ShardBytes>
+replaceShardModules(llvm::StringRef Shard, llvm::ArrayRef<ShardModule> Modules);
 
 /// The names of the modules in \p Shard, in its order. Fails likewise.
 llvm::Expected<std::vector<std::string>> shardModules(llvm::StringRef Shard);

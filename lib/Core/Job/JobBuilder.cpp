@@ -63,10 +63,6 @@ StringRef JobBuilder::triple(const Task &T) const {
 Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
                                               uint32_t Role, bool IsWhole) {
   StringRef Name = Module.getModuleIdentifier();
-  // LLVM 19's writer sign-extends such characters, and what follows them in
-  // the stream is lost.
-  if (!isASCII(Name))
-    return failure("a module name outside of ASCII, '" + Name + "'");
   const bool MayBeSlim = Slim && Role == DTLTO_ROLE_IMPORT && !IsWhole;
   {
     std::lock_guard<std::mutex> Lock(Mutex);

@@ -7,6 +7,8 @@
 
 #include "Job/Shards.h"
 #include "Bitcode/ShardNames.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -14,15 +16,18 @@ using namespace dtlto;
 Expected<Shards::Shard>
 Shards::make(const Task &T, const FunctionImporter::ImportMapTy &Imports,
              const StringMap<StringRef> &Paths) const {
-  ShardBytes Original = writeShard(L.Index, L.Defined, T.name(), Imports);
-  Expected<ShardBytes> Renamed =
-      renameShardModules(StringRef(Original.data(), Original.size()),
-                         [&](StringRef Name) -> std::optional<std::string> {
-                           auto It = Paths.find(Name);
-                           if (It == Paths.end())
-                             return std::nullopt;
-                           return It->second.str();
-                         });
+  std::vector<ShardModule> Modules;
+  ShardBytes Original =
+      writeShard(L.Index, L.Defined, T.name(), Imports, &Modules);
+  for (ShardModule &M : Modules) {
+    auto It = Paths.find(M.Name);
+    if (It == Paths.end())
+      return failure("module '" + printable(M.Name) +
+                     "' has no name that travels");
+    M.Name = It->second.str();
+  }
+  Expected<ShardBytes> Renamed = replaceShardModules(
+      StringRef(Original.data(), Original.size()), Modules);
   if (!Renamed)
     return Renamed.takeError();
   return std::make_shared<const ShardBytes>(std::move(*Renamed));
