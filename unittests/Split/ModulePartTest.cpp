@@ -704,6 +704,76 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
   EXPECT_EQ(1u, In["text.llvm.77"].size());
 }
 
+/// Two declarations would be two objects to the optimizer.
+TEST_F(ModulePartTest, AliasesBecomeWhatTheyName) {
+  parse(Sink + R"(
+@v = internal global [4 x i32] [i32 1, i32 2, i32 3, i32 4]
+@second = dso_local alias i32, getelementptr ([4 x i32], ptr @v, i64 0, i64 1)
+@again = internal alias i32, getelementptr ([4 x i32], ptr @v, i64 0, i64 1)
+@called = hidden alias void (), ptr @f
+@preemptible = alias void (), ptr @g
+)" + function("internal void @f()", {}, 200) +
+        function("void @g()", {}, 200) + function("void @m1()", {}, 200) +
+        R"(
+define i32 @a() {
+  store i32 3, ptr @second
+  %x = load i32, ptr @again
+  ret i32 %x
+}
+define i1 @b() {
+  %x = icmp eq ptr @called, @f
+  ret i1 %x
+}
+)" + function("void @c()", {"called", "preemptible"}, 200) +
+        function("void @d()", {}, 200));
+  split(20);
+  for (const char *Name : {"a", "b", "c"}) {
+    ASSERT_FALSE(together(Name, "f.llvm.77") || together(Name, "v.llvm.77"));
+    Module &At = *Parts[partOf(Name)];
+    for (const char *Alias : {"second", "again", "again.llvm.77", "called"})
+      EXPECT_FALSE(At.getNamedValue(Alias)) << Name << ' ' << Alias;
+  }
+  // Code that is called by another name is no other object.
+  EXPECT_FALSE(together("c", "g"));
+  EXPECT_TRUE(Parts[partOf("c")]->getFunction("preemptible"));
+}
+
+/// Where the linker decides what a name means, its users see the alias.
+TEST_F(ModulePartTest, UsersOfInterposableAliases) {
+  parse(Sink + R"(
+@v = global i32 1
+@weak = weak alias i32, ptr @v
+@weak_f = weak alias void (), ptr @f
+@only = weak alias i32, ptr @named_once
+@named_once = internal global i32 1
+)" + function("void @f()", {}, 200) +
+        function("void @m1()", {}, 200) + R"(
+define i32 @a() {
+  store i32 3, ptr @v
+  %x = load i32, ptr @weak
+  ret i32 %x
+}
+@table = constant [2 x ptr] [ptr @weak_f, ptr @f]
+define ptr @reads() {
+  %x = load ptr, ptr @table
+  ret ptr %x
+}
+define i32 @o() {
+  %x = load i32, ptr @only
+  ret i32 %x
+}
+)" + function("void @c()", {"weak_f"}, 200) +
+        function("void @d()", {}, 200));
+  split(20);
+  EXPECT_TRUE(together("a", "weak"));
+  EXPECT_TRUE(together("table", "f"));
+  EXPECT_FALSE(together("c", "f"));
+  EXPECT_FALSE(together("reads", "table"));
+  EXPECT_FALSE(
+      Parts[partOf("reads")]->getNamedGlobal("table")->hasInitializer());
+  EXPECT_FALSE(together("o", "only"));
+}
+
 /// Vtables of Windows are aliases, and what their comdat is called by.
 TEST_F(ModulePartTest, ComdatsThatAliasesName) {
   parse("target triple = \"x86_64-pc-windows-msvc\"\n" + Sink + R"(
@@ -830,6 +900,204 @@ TEST_F(ModulePartTest, DebugInfo) {
     }
   EXPECT_EQ(3u, NumDescriptions);
   EXPECT_EQ(1u, NumEnums);
+}
+
+/// A part that hasn't the definition declares it as code has to refer to it.
+TEST_F(ModulePartTest, Declarations) {
+  parse(Sink + R"(
+$c = comdat any
+$n = comdat nodeduplicate
+@common = common global i32 0
+@weak = weak hidden global i32 1
+@protected = protected global i32 1
+@tls = thread_local(initialexec) global i32 1
+@large = global i32 1, code_model "large"
+@untagged = global i32 1, no_sanitize_address
+@apart = global i32 1, partition "part1"
+@any = linkonce_odr global i32 1, comdat($c)
+@nodup = global i32 1, comdat($n)
+@init = externally_initialized global i32 1
+@address = local_unnamed_addr global i32 1
+@large_alias = weak alias i32, ptr @only
+@only = internal global i32 1, code_model "large"
+)" + function("void @m1()", {}, 200) +
+        R"(
+define void @user() {
+  store i32 2, ptr @common
+  store i32 2, ptr @weak
+  store i32 2, ptr @protected
+  store i32 2, ptr @tls
+  store i32 2, ptr @large
+  store i32 2, ptr @untagged
+  store i32 2, ptr @apart
+  store i32 2, ptr @any
+  store i32 2, ptr @nodup
+  store i32 2, ptr @init
+  store i32 2, ptr @address
+  store i32 2, ptr @large_alias
+  ret void
+}
+)" + function("void @m2()", {}, 200));
+  split(30);
+  Module &User = *Parts[partOf("user")];
+  for (const char *Name :
+       {"common", "weak", "protected", "tls", "large", "untagged", "apart",
+        "any", "nodup", "init", "address", "large_alias"}) {
+    ASSERT_FALSE(together(Name, "user")) << Name;
+    const auto *V = User.getNamedGlobal(Name);
+    const GlobalValue *Definition = Parts[partOf(Name)]->getNamedValue(Name);
+    ASSERT_TRUE(V && V->isDeclaration()) << Name;
+    EXPECT_TRUE(V->hasExternalLinkage()) << Name;
+    EXPECT_EQ(nullptr, V->getComdat()) << Name;
+    EXPECT_EQ(Definition->getVisibility(), V->getVisibility()) << Name;
+    EXPECT_EQ(Definition->getThreadLocalMode(), V->getThreadLocalMode());
+    EXPECT_EQ(Definition->hasSanitizerMetadata(), V->hasSanitizerMetadata());
+  }
+  EXPECT_EQ(CodeModel::Large, User.getNamedGlobal("large")->getCodeModel());
+  EXPECT_EQ(CodeModel::Large,
+            User.getNamedGlobal("large_alias")->getCodeModel());
+  EXPECT_TRUE(User.getNamedGlobal("init")->isExternallyInitialized());
+  auto Defined = [&](const char *Name) {
+    return Parts[partOf(Name)]->getNamedGlobal(Name);
+  };
+  EXPECT_TRUE(Defined("common")->hasCommonLinkage());
+  EXPECT_TRUE(Defined("any")->hasWeakODRLinkage()); // isn't dropped
+  EXPECT_EQ("part1", Defined("apart")->getPartition());
+  EXPECT_EQ(Comdat::NoDeduplicate,
+            Defined("nodup")->getComdat()->getSelectionKind());
+}
+
+/// Prefix data, prologues and personalities are references like any other.
+TEST_F(ModulePartTest, DataOfFunctions) {
+  parse(Sink + R"(
+@word = internal global i32 1
+define internal i32 @personality(...) {
+  store volatile i32 1, ptr @sink
+  store volatile i32 2, ptr @sink
+  ret i32 0
+}
+define void @prefix() noinline prefix ptr @word prologue ptr @word {
+  ret void
+}
+define void @copied() prefix ptr @word {
+  ret void
+}
+)" + function("void @m1()", {}, 200) +
+        "define void @a() personality ptr @personality {\n"
+        "  call void @prefix()\n  call void @copied()\n  ret void\n}\n" +
+        function("void @m2()", {}, 200));
+  split(20);
+  ASSERT_FALSE(together("a", "prefix"));
+  Module &At = *Parts[partOf("a")];
+  EXPECT_FALSE(At.getFunction("prefix")->hasPrefixData());
+  EXPECT_FALSE(At.getFunction("prefix")->hasPrologueData());
+  EXPECT_TRUE(At.getFunction("copied")->hasAvailableExternallyLinkage());
+  EXPECT_TRUE(At.getFunction("a")->hasPersonalityFn());
+  EXPECT_TRUE(At.getFunction("personality.llvm.77")->isDeclaration());
+}
+
+/// A function that only metadata names has no symbol, and a shorter list would
+/// be wrong.
+TEST_F(ModulePartTest, CalleesOfIndirectCalls) {
+  parse(Sink + function("internal void @f1()", {}, 200) +
+        function("internal void @f2()", {}, 200) + R"(
+@table = internal global [2 x ptr] [ptr @f1, ptr @f2]
+)" + function("void @m1()", {}, 200) +
+        R"(
+define void @a() {
+  %p = load ptr, ptr @table
+  call void %p(), !callees !0
+  ret void
+}
+define void @b() {
+  %p = load ptr, ptr @table
+  call void %p(), !callees !0
+  call void @f1()
+  call void @f2()
+  ret void
+}
+!0 = !{ptr @f1, ptr @f2}
+)" + function("void @m2()", {}, 200));
+  split(30);
+  for (const char *Name : {"a", "b"}) {
+    ASSERT_FALSE(together(Name, "table") || together(Name, "f1"));
+    for (BasicBlock &B : *Parts[partOf(Name)]->getFunction(Name))
+      for (Instruction &I : B)
+        if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->isIndirectCall())
+          EXPECT_EQ(StringRef(Name) == "b",
+                    Call->getMetadata(LLVMContext::MD_callees) != nullptr);
+  }
+}
+
+/// Types of functions and variables are their definition's.
+TEST_F(ModulePartTest, TypesOfDefinitions) {
+  parse(Sink + R"(
+@vtable = constant { [1 x ptr] } { [1 x ptr] [ptr @large] }, !type !0, !vcall_visibility !1, !exclude !3
+@data = global i32 1, !absolute_symbol !2
+)" + "define void @large() !type !0 !kcfi_type !4 !section_prefix !5 {\n" +
+        std::string(function("void @x()", {}, 200)).substr(19) +
+        function("void @m1()", {}, 200) +
+        "define void @a() {\n  call void @large()\n"
+        "  %p = load ptr, ptr @vtable\n  store ptr %p, ptr @data\n"
+        "  ret void\n}\n" +
+        function("void @m2()", {}, 200) + R"(
+!0 = !{i64 0, !"type"}
+!1 = !{i64 1}
+!2 = !{i64 0, i64 256}
+!3 = !{}
+!4 = !{i32 7}
+!5 = !{!"section_prefix", !"hot"}
+)");
+  split(20);
+  ASSERT_FALSE(together("a", "large") || together("a", "vtable"));
+  const Function *F = Parts[partOf("large")]->getFunction("large");
+  for (unsigned Kind :
+       {unsigned(LLVMContext::MD_type), unsigned(LLVMContext::MD_kcfi_type),
+        unsigned(LLVMContext::MD_section_prefix)})
+    EXPECT_TRUE(F->getMetadata(Kind)) << Kind;
+  const GlobalVariable *V = Parts[partOf("vtable")]->getNamedGlobal("vtable");
+  EXPECT_TRUE(V->getMetadata(LLVMContext::MD_type));
+  EXPECT_TRUE(V->getMetadata(LLVMContext::MD_vcall_visibility));
+  EXPECT_TRUE(V->getMetadata(LLVMContext::MD_exclude));
+  Module &At = *Parts[partOf("a")];
+  EXPECT_FALSE(At.getFunction("large")->hasMetadata());
+  EXPECT_FALSE(At.getNamedGlobal("data")->hasMetadata());
+  // A copy is what devirtualization reads.
+  EXPECT_TRUE(At.getNamedGlobal("vtable")->hasAvailableExternallyLinkage());
+  EXPECT_TRUE(At.getNamedGlobal("vtable")->getMetadata(LLVMContext::MD_type));
+}
+
+/// A copy that is exported would be so twice.
+TEST_F(ModulePartTest, ExportsOfWindows) {
+  parse("target triple = \"x86_64-pc-windows-msvc\"\n" + Sink +
+        function("dllexport void @small()", {}, 5) +
+        function("dllexport void @large()", {}, 200) +
+        "@there = external dllimport global i32\n" +
+        function("void @m1()", {}, 200) +
+        "define void @a() {\n  call void @small()\n  call void @large()\n"
+        "  store i32 1, ptr @there\n  ret void\n}\n" +
+        function("void @m2()", {}, 200));
+  split(20);
+  ASSERT_FALSE(together("a", "small") || together("a", "large"));
+  Module &At = *Parts[partOf("a")];
+  for (const char *Name : {"small", "large"}) {
+    EXPECT_FALSE(At.getFunction(Name)->hasDLLExportStorageClass()) << Name;
+    EXPECT_TRUE(
+        Parts[partOf(Name)]->getFunction(Name)->hasDLLExportStorageClass())
+        << Name;
+  }
+  EXPECT_TRUE(At.getNamedGlobal("there")->hasDLLImportStorageClass());
+}
+
+/// OCaml's tables have symbols that are called as the module is.
+TEST_F(ModulePartTest, CollectorsTables) {
+  for (const char *Collector : {"ocaml", "shadow-stack"}) {
+    parse(Sink + function("void @a()", {}, 200) +
+          function("void @b() gc \"" + std::string(Collector) + "\"", {}, 200) +
+          function("void @c()", {}, 200));
+    split(3);
+    EXPECT_EQ(StringRef(Collector) == "ocaml", together("a", "c"));
+  }
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/LTO/Config.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -76,7 +77,18 @@ static SmallVector<GlobalValue *, 0> share(ArrayRef<GlobalValue *> Definitions,
   return Aliased;
 }
 
-/// Turns \p V into a declaration. An alias becomes one of what its users see: a
+/// Replaces an alias by the address of \p Object and \p Offset.
+static void replaceAlias(GlobalValue &V, GlobalObject &Object, int64_t Offset) {
+  Constant *Address = &Object;
+  if (Offset != 0)
+    Address = ConstantExpr::getGetElementPtr(
+        Type::getInt8Ty(V.getContext()), Address,
+        ConstantInt::get(Type::getInt64Ty(V.getContext()), Offset));
+  V.replaceAllUsesWith(Address);
+  V.eraseFromParent();
+}
+
+/// Turns \p V into a declaration. An alias becomes what its users see: a
 /// function or a variable.
 static void declare(GlobalValue &V) {
   if (auto *F = dyn_cast<Function>(&V)) {
@@ -102,6 +114,9 @@ static void declare(GlobalValue &V) {
     // It may be anywhere in its aliasee, and without a word LLVM takes its
     // type's alignment for granted.
     Variable->setAlignment(Align(1));
+    if (auto *Named = dyn_cast_or_null<GlobalVariable>(V.getAliaseeObject()))
+      if (auto Model = Named->getCodeModel())
+        Variable->setCodeModel(*Model);
     New = Variable;
   }
   New->takeName(&V);
@@ -139,6 +154,16 @@ static void keepDebugInfo(Module &M, const Partition &P, unsigned Part) {
   }
 }
 
+/// Removes lists of what a call may call that name a function without a symbol
+/// here: passes take them for complete.
+static void dropIncompleteCallees(Module &M) {
+  for (Function &F : M)
+    for (Instruction &I : instructions(F))
+      if (const MDNode *Callees = I.getMetadata(LLVMContext::MD_callees))
+        if (is_contained(Callees->operands(), nullptr))
+          I.setMetadata(LLVMContext::MD_callees, nullptr);
+}
+
 template <typename List>
 static void eraseUnused(List &&Globals, const Partition &P) {
   for (auto &V : make_early_inc_range(Globals)) {
@@ -174,11 +199,16 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
     // The definition is in another object, which may be preempted.
     if (MayBePreempted && !V->isImplicitDSOLocal())
       V->setDSOLocal(false);
+    // A copy would export the symbol again.
+    if (V->hasDLLExportStorageClass())
+      V->setDLLStorageClass(GlobalValue::DefaultStorageClass);
     if (isForTheCompiler(*V)) {
       // Nobody reads annotations of what is gone. What is used was dealt with,
       // and functions may refer to others of these.
       if (V->getName() == "llvm.global.annotations")
         V->eraseFromParent();
+    } else if (auto [Object, Offset] = P.resolve(*V); Object) {
+      replaceAlias(*V, const_cast<GlobalObject &>(*Object), Offset);
     } else if (!P.isCopied(*V, Part)) {
       if (P.isMember(*V) || !V->hasLocalLinkage())
         declare(*V);
@@ -191,6 +221,7 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   eraseUnused(M.globals(), P);
   // Of copied constants' users, and the other way round.
   eraseUnused(M.functions(), P);
+  dropIncompleteCallees(M);
   appendToCompilerUsed(M, Aliased);
 }
 

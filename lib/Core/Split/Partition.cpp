@@ -33,6 +33,11 @@ static uint64_t numInstructions(const GlobalValue &V) {
 
 Partition::Partition(const Module &M, unsigned NumParts) {
   ReferenceGraph G(M);
+  for (const GlobalAlias &A : M.aliases()) {
+    int64_t Offset;
+    if (const GlobalObject *Object = resolveAlias(A, Offset))
+      Resolved[&A] = {Object, Offset};
+  }
   cut(G, NumParts);
   copy(G);
 }
@@ -121,7 +126,10 @@ void Partition::copy(const ReferenceGraph &G) {
     // The largest limit that a definition was come to with.
     DenseMap<const GlobalValue *, unsigned> Limits;
     std::vector<std::pair<const GlobalValue *, unsigned>> Left;
-    auto Refer = [&](const GlobalValue &To, unsigned Limit) {
+    auto Refer = [&](const GlobalValue &Named, unsigned Limit) {
+      const GlobalObject *Object =
+          isIn(Named, Part) ? nullptr : resolve(Named).first;
+      const GlobalValue &To = Object ? *Object : Named;
       if (isIn(To, Part) || To.isDeclaration() || isForTheCompiler(To))
         return;
       if (isMember(To)) {

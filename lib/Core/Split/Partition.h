@@ -22,6 +22,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/GlobalValue.h"
+#include <utility>
 #include <vector>
 
 namespace llvm {
@@ -55,12 +56,22 @@ public:
     return Copies[Part].count(&V);
   }
 
+  /// The object and the offset in it, in bytes, that parts without the alias
+  /// \p V use in its place; a null object if they use a declaration of \p V.
+  std::pair<const llvm::GlobalObject *, int64_t>
+  resolve(const llvm::GlobalValue &V) const {
+    return Resolved.lookup(&V);
+  }
+
 private:
   void cut(const ReferenceGraph &G, unsigned NumParts);
   void copy(const ReferenceGraph &G);
 
   llvm::DenseMap<const llvm::GlobalValue *, unsigned> Parts;
   llvm::DenseSet<const llvm::GlobalValue *> Shared;
+  llvm::DenseMap<const llvm::GlobalValue *,
+                 std::pair<const llvm::GlobalObject *, int64_t>>
+      Resolved;                                                  // aliases
   std::vector<llvm::DenseSet<const llvm::GlobalValue *>> Copies; // by part
 };
 

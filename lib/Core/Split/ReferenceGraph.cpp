@@ -169,6 +169,35 @@ void dtlto::forEachReference(const GlobalValue &V,
   });
 }
 
+const GlobalObject *dtlto::resolveAlias(const GlobalAlias &A, int64_t &Offset) {
+  const GlobalObject *O = A.getAliaseeObject();
+  if (!O || O->getType() != A.getType() || A.isInterposable())
+    return nullptr;
+  // COFF names a comdat after a symbol, as which a vtable has an alias.
+  if (O->getComdat() && O->getComdat()->getName() == A.getName())
+    return nullptr;
+  // A symbol that may be preempted doesn't replace one that may not.
+  if (!O->hasLocalLinkage() && O->hasDefaultVisibility() &&
+      !(O->isDSOLocal() && A.isDSOLocal() && A.hasDefaultVisibility()))
+    return nullptr;
+  const DataLayout &DL = A.getParent()->getDataLayout();
+  APInt Bytes(DL.getIndexTypeSizeInBits(A.getType()), 0);
+  if (A.stripAndAccumulateConstantOffsets(DL, Bytes, true) != O ||
+      (A.isThreadLocal() && !Bytes.isZero()))
+    return nullptr;
+  Offset = Bytes.getSExtValue();
+  return O;
+}
+
+/// Whether nothing but \p A refers to what it names.
+static bool isOnlyName(const GlobalAlias &A) {
+  const Constant *C = A.getAliasee();
+  while (C->hasOneUse() && isa<ConstantExpr>(C))
+    C = cast<Constant>(C->getOperand(0));
+  auto *O = dyn_cast<GlobalObject>(C);
+  return O && O->hasLocalLinkage() && O->hasOneUse();
+}
+
 /// The function whose labels \p I refers to by its name; null: it doesn't.
 static const Value *ofLabels(const Instruction &I) {
   auto *Call = dyn_cast<IntrinsicInst>(&I);
@@ -204,11 +233,17 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
   const unsigned Assembly = assembly();
   Classes.grow(Assembly + 1);
   addReferences();
+  for (const GlobalAlias &A : M.aliases())
+    if (int64_t Offset; !isOnlyName(A) && !resolveAlias(A, Offset))
+      addObservers(A);
 
   for (unsigned N = 0; N != NumNodes; ++N)
     if (isList(*Items[N]) || isInList(*Items[N]) || isInNamedSection(*Items[N]))
       Classes.join(N, Assembly);
   addModuleAssembly();
+  // Its table's symbols are named after the module.
+  IsWhole |= any_of(
+      M, [](const Function &F) { return F.hasGC() && F.getGC() == "ocaml"; });
   for (unsigned N = 0; N != Assembly; ++N)
     if (auto *F = dyn_cast<Function>(Items[N]))
       addAssembly(*F, N);
@@ -272,6 +307,30 @@ void ReferenceGraph::addReferences() {
       if (isList(V))
         Join(&C);
     });
+  }
+}
+
+/// Keeps what uses the address of \p A together with it: the optimizer may find
+/// that the addresses of two declarations differ, and that stores to one leave
+/// the other unchanged.
+void ReferenceGraph::addObservers(const GlobalAlias &A) {
+  std::vector<const Value *> Left{&A};
+  while (!Left.empty()) {
+    const Value *V = Left.back();
+    Left.pop_back();
+    for (const Use &U : V->uses()) {
+      const User *By = U.getUser();
+      if (auto *Call = dyn_cast<CallBase>(By); Call && Call->isCallee(&U))
+        continue;
+      const auto *Observer = dyn_cast<GlobalValue>(By);
+      if (auto *I = dyn_cast<Instruction>(By))
+        Observer = I->getFunction();
+      if (!Observer)
+        Left.push_back(By);
+      else if (auto At = Numbers.find(Observer);
+               At != Numbers.end() && Numbers.count(&A))
+        bindItem(At->second, Numbers.lookup(&A));
+    }
   }
 }
 

@@ -21,7 +21,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/IR/GlobalValue.h"
+#include "llvm/IR/GlobalAlias.h"
 #include <optional>
 #include <vector>
 
@@ -43,6 +43,12 @@ bool isRenamed(const llvm::GlobalValue &V);
 /// some more than once.
 void forEachReference(const llvm::GlobalValue &V,
                       llvm::function_ref<void(const llvm::GlobalValue &)> Tell);
+
+/// The object and the offset in it, in bytes, that other parts use in place of
+/// \p A; null if they use a declaration of \p A. The optimizer takes two
+/// declarations for two objects.
+const llvm::GlobalObject *resolveAlias(const llvm::GlobalAlias &A,
+                                       int64_t &Offset);
 
 class ReferenceGraph {
 public:
@@ -77,6 +83,7 @@ public:
 private:
   unsigned assembly() const { return static_cast<unsigned>(Items.size()); }
   void addReferences();
+  void addObservers(const llvm::GlobalAlias &A);
   void addModuleAssembly();
   void addAssembly(const llvm::Function &F, unsigned N);
   bool isAssemblySymbol(llvm::StringRef Name) const;

@@ -41,7 +41,7 @@ constexpr unsigned autoPart(uint64_t OfLink) {
 
 /// To be raised by each change to what is in which part (Split/): parts of one
 /// module are compiled by workers, and found in caches, of one version.
-constexpr unsigned PartitionVersion = 8;
+constexpr unsigned PartitionVersion = 9;
 
 /// \p Module with the part, for people: foo.o [2/8].
 inline std::string partTitle(const std::string &Module, PartNumber P) {

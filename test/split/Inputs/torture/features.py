@@ -103,7 +103,7 @@ CHECK `check(void) {
 ----
 `attr int `there(int x) { `noise return x + 2; }
 ====
-c alias
+c alias asm
 `attr static int `s_target(int x) { `noise return x + `num; }
 `vis int `a(int) __attribute__((alias("`s_target")));
 static int `s_a(int) __attribute__((alias("`s_target")));
@@ -129,11 +129,10 @@ c ifunc asm
 __attribute__((no_stack_protector, no_instrument_function, used)) static void *`s_resolve(void) { return (void *)`s_one; }
 __attribute__((no_stack_protector, no_instrument_function, used)) static void *`s_resolve2(void) { return (void *)`s_two; }
 `vis int `f(int) __attribute__((ifunc("`s_resolve")));
-static int `s_f(int) __attribute__((ifunc("`s_resolve2")));
-static int (*`s_p[])(int) = {`f, `s_f};
-`attr int `call(int x) { `noise return `f(x) + `s_f(x); }
+static int `own(int) __attribute__((ifunc("`s_resolve2")));
+`attr int `call(int x) { `noise return `f(x) + `own(x); }
 int `other(int);
-CHECK `check(void) { SHOW(`call(1)); SHOW(`other(2)); SHOW(`s_p[0](1)); SHOW(`s_p[1](1)); }
+CHECK `check(void) { SHOW(`call(1)); SHOW(`other(2)); int (*volatile p)(int) = `f; SHOW(p(1)); p = `own; SHOW(p(1)); }
 ----
 int `f(int);
 `attr int `other(int x) { `noise return `f(x) + 1; }
@@ -556,30 +555,31 @@ extern "C" `attr int `call(int x) {
 extern "C" CHECK `check(void) { for (int i = 0; i < 4; ++i) SHOW(`call(i)); SHOW(`s_through(7)); }
 ----
 struct `Error { virtual ~`Error() {} int code = 3; };
-struct `s_More : `Error { `s_More() { code = `num; } };
+namespace { struct `s_More : `Error { `s_More() { code = `num; } }; }
 `attr void `raise(int x) { `noise if (x == 2) throw `s_More(); throw x; }
 ====
 c++ initializers
 extern "C" int `call(int);
 static int `s_state = `call(3);
 static int `s_second = `s_state + `call(4);
-struct `s_Say { int n; `s_Say(int n) : n(n) { `noise SHOW(n); } ~`s_Say() { SHOW(-n); } };
+namespace { struct `s_Say { int n; `s_Say(int n) : n(n) { `noise SHOW(n); } ~`s_Say() { SHOW(-n); } }; }
 static `s_Say `s_a(1);
 `s_Say `b __attribute__((init_priority(`priority)))(2);
-inline `s_Say *`inl() { static `s_Say s(3); return &s; }
+struct `Ext { int n; `Ext(int n) : n(n) { SHOW(n); } ~`Ext() { SHOW(n); } };
+inline `Ext *`inl() { static `Ext s(3); return &s; }
 template <class T> struct `T { static int v; };
 template <class T> int `T<T>::v = `call(sizeof(T));
 namespace { `s_Say `s_c(4); }
 extern "C" CHECK `check(void) { SHOW(`s_state); SHOW(`s_second); SHOW(`inl()->n); SHOW(`T<int>::v); SHOW(`s_c.n); }
 ----
 static int `s_n = 4;
-struct `s_Say { int n; `s_Say(int n) : n(n) { `noise SHOW(n); } ~`s_Say() { SHOW(-n); } };
+namespace { struct `s_Say { int n; `s_Say(int n) : n(n) { `noise SHOW(n); } ~`s_Say() { SHOW(-n); } }; }
 static `s_Say `s_a(11);
 static `s_Say `s_b __attribute__((init_priority(`priority)))(12);
 extern "C" `attr int `call(int x) { `noise return x + `s_n++; }
 ====
 c++ threads
-struct `s_Say { int n; `s_Say(int n) : n(n) { `noise SHOW(n); } ~`s_Say() {} };
+namespace { struct `s_Say { int n; `s_Say(int n) : n(n) { `noise SHOW(n); } ~`s_Say() {} }; }
 static thread_local `s_Say `s_a(1);
 extern thread_local int `t;
 inline thread_local int `i = 5;
@@ -608,7 +608,7 @@ c++ lambdas
 static auto `s_add = [](int x) { `noise return x + `num; };
 static int (*`s_p)(int) = `s_add;
 template <class F> `attr static int `s_apply(F f, int x) { `noise return f(x) + f(x + 1); }
-struct `s_M { int v; int get(int x) const { `noise return v + x; } virtual int virt(int x) { return v - x; } virtual ~`s_M() {} };
+namespace { struct `s_M { int v; int get(int x) const { `noise return v + x; } virtual int virt(int x) { return v - x; } virtual ~`s_M() {} }; }
 extern "C" `attr int `call(int x) { int k = 2; `noise return `s_apply([&](int y) { return y * k++; }, x) + `s_p(x); }
 extern "C" CHECK `check(void) {
   SHOW(`call(1)); SHOW(`s_apply(`s_p, 2)); `s_M m{}; m.v = 5;
@@ -730,7 +730,7 @@ define void @`check() {
   ret void
 }
 ====
-ll aliases
+ll aliases asm
 @`s_base = internal global [4 x i32] [i32 1, i32 2, i32 3, i32 `num], align 16
 @`middle = `llvis alias i32, getelementptr inbounds ([4 x i32], ptr @`s_base, i64 0, i64 1)
 @`s_last = internal alias i32, getelementptr inbounds ([4 x i32], ptr @`s_base, i64 0, i64 3)
@@ -922,8 +922,7 @@ define void @`check() {
 ====
 ll ifuncs asm
 @`f = `llvis ifunc i32 (i32), ptr @`s_resolve
-@`s_g = internal ifunc i32 (i32), ptr @`s_resolve
-@`s_p = internal global ptr @`s_g
+@`own = internal ifunc i32 (i32), ptr @`s_resolve
 define internal i32 @`s_one(i32 %x) `fnattr {
 `noise
   %r = add i32 %x, `num
@@ -935,21 +934,23 @@ define internal ptr @`s_resolve() {
 define i32 @`call(i32 %x) `fnattr {
 `noise
   %a = call i32 @`f(i32 %x)
-  %b = call i32 @`s_g(i32 %a)
+  %b = call i32 @`own(i32 %a)
   ret i32 %b
 }
 define void @`check() {
   %a = call i32 @`call(i32 0)
   call void @show(i32 %a)
-  %p = load ptr, ptr @`s_p
-  %b = call i32 %p(i32 3)
+  %p = alloca ptr
+  store volatile ptr @`own, ptr %p
+  %q = load volatile ptr, ptr %p
+  %b = call i32 %q(i32 3)
   call void @show(i32 %b)
   ret void
 }
 ====
 ll unnamed
 @`first = global i32 `num
-define internal i32 @`s_g(i32 %x) unnamed_addr `fnattr {
+define internal i32 @`own(i32 %x) unnamed_addr `fnattr {
 `noise
   %r = add i32 %x, 5
   ret i32 %r
@@ -961,7 +962,7 @@ define internal i32 @`s_h(i32 %x) unnamed_addr `fnattr {
 }
 define i32 @`call(i32 %x) local_unnamed_addr `fnattr {
 `noise
-  %a = call i32 @`s_g(i32 %x)
+  %a = call i32 @`own(i32 %x)
   %b = call i32 @`s_h(i32 %a)
   %c = load i32, ptr @`first
   %r = add i32 %b, %c

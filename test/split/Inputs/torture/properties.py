@@ -9,7 +9,7 @@ from features import FEATURES
 ATTRIBUTES = [
     "noinline", "cold", "hot", "noinline, optnone", "flatten", "minsize",
     "no_stack_protector", "used", "aligned(64)", "section(\".text.elsewhere\")",
-    "no_instrument_function", "patchable_function_entry(2, 1)", "nocf_check",
+    "no_instrument_function", "patchable_function_entry(2, 1)",
     "disable_tail_calls", "no_sanitize(\"undefined\")", "annotate(\"remark\")",
     "strictfp", "noinline, used"]
 IR_ATTRIBUTES = [
@@ -42,6 +42,8 @@ volatile int sink;
 __attribute__((no_instrument_function)) void show(int x) { printf("%d\\n", x); }
 __attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, void *by) {}
 __attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *by) {}
+void __sanitizer_cov_trace_pc_guard(int *guard) {}
+void __sanitizer_cov_trace_pc_guard_init(int *start, int *stop) {}
 """
 
 
