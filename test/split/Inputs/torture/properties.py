@@ -28,6 +28,7 @@ void show(int);
 extern volatile int sink;
 #define SHOW(x) show((int)(x))
 #define CHECK __attribute__((visibility("default"))) void
+#define WEAK __attribute__((weak))
 #define HIDDEN __attribute__((visibility("hidden")))
 """
 IR_HEADER = """\
