@@ -387,11 +387,13 @@ void Client::connectionEnded(Job &J) {
     if (C->failure() == Connection::Exhausted)
       return putBack(J, C->error());
     bool Heard = isHeard(*J.On);
-    if (C->wasIgnored() && Heard) {
+    unsigned NumOpen = numOpen(*J.On);
+    // A reset says so only where others are open, which are waited for.
+    if (C->wasIgnored() && Heard && (!C->wasReset() || NumOpen)) {
       if (J.IgnoredSince == Clock::time_point())
         J.IgnoredSince = J.Began;
       if (Clock::now() < J.IgnoredSince + S.IoTimeout)
-        return waitForRoom(J);
+        return waitForRoom(J, NumOpen);
     }
     bool IsOff =
         C->failure() == Connection::Unreachable ||
@@ -469,14 +471,19 @@ bool Client::isHeard(const Host &H) const {
          Clock::now() - TheNetworkLimits.Gone * 3 / 4;
 }
 
-/// Its host is there, but took no connection for \p J.
-void Client::waitForRoom(Job &J) {
-  auto IsOpen = [&](uint64_t Id) {
-    const Job &O = *Jobs.at(Id);
-    return O.On == J.On && O.Conn->state() != Connection::Connecting;
-  };
-  TheFarm.recordFull(*J.On, static_cast<unsigned>(std::count_if(
-                                Running.begin(), Running.end(), IsOpen)));
+/// Of \p H, the connections of this link that are established.
+unsigned Client::numOpen(const Host &H) const {
+  return static_cast<unsigned>(
+      std::count_if(Running.begin(), Running.end(), [&](uint64_t Id) {
+        const Job &J = *Jobs.at(Id);
+        return J.On == &H && J.Conn->state() != Connection::Connecting;
+      }));
+}
+
+/// Its host is there, but took no connection for \p J next to the \p NumOpen
+/// that it has.
+void Client::waitForRoom(Job &J, unsigned NumOpen) {
+  TheFarm.recordFull(*J.On, NumOpen);
   J.On = nullptr;
   J.At = Job::Queued;
   if (J.Cancelled)

@@ -102,7 +102,8 @@ private:
   void ended(Job &J, bool IsGood);
   bool mayGoOn(Job &J);
   bool isHeard(const Host &H) const;
-  void waitForRoom(Job &J);
+  unsigned numOpen(const Host &H) const;
+  void waitForRoom(Job &J, unsigned NumOpen);
   void tryAnother(Job &J, const std::string &Why, bool MayReturn);
   void putBack(Job &J, const std::string &Why);
   void finish(Job &J, int32_t Status, const std::string &Message,

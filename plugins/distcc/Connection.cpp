@@ -85,10 +85,8 @@ void Connection::broken(const char *What, int Errno) {
   Reset = Errno == ECONNRESET || Errno == EPIPE;
   // The request for the connection counts as one byte.
   // A server whose queue is full may also reset it, after a while.
-  Ignored =
-      Fd >= 0 && Host.Kind == HostKind::Tcp &&
-      (isMachineGone(Errno) || (Reset && Clock::now() - Connected >= 500ms)) &&
-      wireBytes(Fd).Acknowledged <= 1;
+  Ignored = Fd >= 0 && Host.Kind == HostKind::Tcp &&
+            (isMachineGone(Errno) || Reset) && wireBytes(Fd).Acknowledged <= 1;
   // Seen of a distccd that can't write a job's files.
   bool MayBeFull = Reset && State != Connecting && State != Receiving &&
                    Host.Kind == HostKind::Tcp;
@@ -139,7 +137,6 @@ void Connection::connect(Clock::time_point Now) {
   Fd = Dialing->take();
   Dialing.reset();
   if (Fd >= 0) {
-    Connected = Now;
     enter(Sending);
     return send();
   }

@@ -124,7 +124,6 @@ private:
   int Fd = -1;
   SshProcess Ssh;
   bool Ignored = false;
-  Clock::time_point Connected;
   StateTy State = Connecting, FailedIn = Connecting;
   FailureTy Failure = Unreachable;
   bool Reset = false;
