@@ -132,9 +132,32 @@ TEST_F(NoticesTest, NothingToTell) {
   EXPECT_TRUE(said("30 jobs, "));
 }
 
+/// An object that was refused: its worker is blamed once another compile makes
+/// another object, and not if it makes the same.
+TEST_F(NoticesTest, ARefusedObject) {
+  for (bool IsConfirmed : {false, true}) {
+    Msg.clear();
+    use(5);
+    fallBack(1, Cause::BadResult, "invalid object from host:1: it is empty");
+    EXPECT_EQ(Msg.warnings(), Texts());
+    if (IsConfirmed)
+      step(event(PlanEvent::Confirmed, 1), {});
+    compiledHere(1);
+    summarize();
+    EXPECT_EQ(Msg.warnings(),
+              IsConfirmed
+                  ? Texts()
+                  : Texts({"plugin 'fake': module 'm1.o': invalid object from "
+                           "host:1: it is empty; compiled locally instead",
+                           "plugin 'fake': 1 of 5 modules were compiled here "
+                           "instead"}));
+    EXPECT_FALSE(TheNotices->hasErrors());
+  }
+}
+
 TEST_F(NoticesTest, AFallback) {
   for (Cause Failure : {Cause::Infrastructure, Cause::Cancelled, Cause::Caller,
-                        Cause::Refused, Cause::BadResult}) {
+                        Cause::Refused}) {
     Msg.clear();
     use(5);
     fallBack(1, Failure, "no luck on host:1");
