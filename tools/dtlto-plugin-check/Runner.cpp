@@ -8,6 +8,7 @@
 #include "Runner.h"
 #include "Samples.h"
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -19,6 +20,13 @@
 
 using namespace dtlto::check;
 using Clock = std::chrono::steady_clock;
+
+static std::atomic<pid_t> RunningGroup{0};
+
+void dtlto::check::killCase() {
+  if (pid_t Group = RunningGroup)
+    ::kill(-Group, SIGKILL);
+}
 
 CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
                                  std::chrono::milliseconds Limit,
@@ -56,6 +64,8 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
     ::execv(Raw[0], Raw.data());
     ::_exit(127);
   }
+  if (Pid > 0)
+    RunningGroup = Pid;
   ::close(Pipe[1]);
   std::string Lines;
   int Status = 0;
@@ -78,6 +88,7 @@ CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
   }
   if (Pid > 0) {
     ::kill(-Pid, SIGKILL);
+    RunningGroup = 0;
     if (TimedOut)
       ::waitpid(Pid, &Status, 0);
   }

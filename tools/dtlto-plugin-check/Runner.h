@@ -28,6 +28,9 @@ struct CaseResult {
 CaseResult runCase(const std::vector<std::string> &Args,
                    std::chrono::milliseconds Limit, const std::string &Folder);
 
+/// Ends the case that runs, if any, with all that it has started. Any thread.
+void killCase();
+
 } // namespace dtlto::check
 
 #endif // DTLTO_PLUGINCHECK_RUNNER_H

@@ -15,11 +15,14 @@
 #include "Runner.h"
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fcntl.h>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
 
 using namespace dtlto::check;
@@ -325,6 +328,32 @@ static int runAll(Options &O, const std::string &Folder) {
   return NumFailed ? 1 : 0;
 }
 
+static int Wake[2] = {-1, -1};
+
+static void onSignal(int Number) {
+  char Byte = static_cast<char>(Number);
+  (void)!::write(Wake[1], &Byte, 1);
+}
+
+/// Removes \p Folder when a signal ends the process, after the case that runs.
+static void removeOnSignals(const std::string &Folder) {
+  if (::pipe2(Wake, O_CLOEXEC) != 0)
+    return;
+  std::thread([Folder] {
+    char Number;
+    while (::read(Wake[0], &Number, 1) != 1)
+      ;
+    killCase();
+    std::error_code EC;
+    fs::remove_all(Folder, EC);
+    std::signal(Number, SIG_DFL);
+    std::raise(Number);
+  }).detach();
+  for (int Number : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(Number, onSignal) == SIG_IGN)
+      std::signal(Number, SIG_IGN);
+}
+
 int main(int Argc, char **Argv) {
   Options O = parse(Argc, Argv);
   if (O.List) {
@@ -349,6 +378,7 @@ int main(int Argc, char **Argv) {
     giveUp(std::string("can't make a folder '") + Name + "'");
   // Also when giveUp() ends the process.
   static const std::string Own = Name;
+  removeOnSignals(Own);
   std::atexit([] {
     std::error_code EC;
     fs::remove_all(Own, EC);
