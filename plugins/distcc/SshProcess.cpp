@@ -28,10 +28,10 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // From SIGTERM to SIGKILL. ssh takes the time to restore a terminal.
-static constexpr Clock::duration MaxEnd = 1s;
+static constexpr Clock::duration MaxTermination = 1s;
 // Of what a process writes to standard error.
 static constexpr off_t MaxMessages = 1 << 20;
-static constexpr size_t MaxLine = 400;
+static constexpr size_t MaxLastLine = 400;
 
 std::string SshProcess::lastLine() const {
   std::string Text(static_cast<size_t>(MaxMessages), '\0');
@@ -45,7 +45,7 @@ std::string SshProcess::lastLine() const {
   Text.resize(End + 1);
   size_t Begin = Text.find_last_of("\r\n");
   return sdk::oneLine(
-      Text.substr(Begin == std::string::npos ? 0 : Begin + 1, MaxLine));
+      Text.substr(Begin == std::string::npos ? 0 : Begin + 1, MaxLastLine));
 }
 
 /// A file in memory of a fixed size: a process that writes without end neither
@@ -162,7 +162,7 @@ void Reaper::end(SshProcess &Ssh) {
     ::close(Ssh.Messages);
   if (Ssh.Pid >= 0) {
     ::kill(-Ssh.Pid, SIGTERM);
-    Ending.push_back({Ssh.Pid, Clock::now() + MaxEnd});
+    Ending.push_back({Ssh.Pid, Clock::now() + MaxTermination});
   }
   Ssh = {};
 }
@@ -187,7 +187,7 @@ void Reaper::reap() {
 }
 
 Reaper::~Reaper() {
-  for (auto Until = Clock::now() + 2 * MaxEnd;
+  for (auto Until = Clock::now() + 2 * MaxTermination;
        reap(), !Ending.empty() && Clock::now() < Until;)
     std::this_thread::sleep_for(2ms);
 }

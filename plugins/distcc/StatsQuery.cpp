@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 // It is a page of text; what is longer is something else.
 static constexpr size_t MaxAnswer = 64 << 10;
-static constexpr std::chrono::steady_clock::duration Limit = 3s;
+static constexpr std::chrono::steady_clock::duration MaxStats = 3s;
 static constexpr uint32_t MaxLoad = 1000000;
 
 /// The digits and points after "\n<Name> ", if a line's end follows; or empty.
@@ -62,8 +62,8 @@ static std::vector<Address> atPort(std::vector<Address> Hosts, uint16_t Port) {
 }
 
 StatsQuery::StatsQuery(std::vector<Address> Hosts, uint16_t Port)
-    : Dialing(atPort(std::move(Hosts), Port), Limit),
-      Deadline(std::chrono::steady_clock::now() + Limit) {}
+    : Dialing(atPort(std::move(Hosts), Port), MaxStats),
+      Deadline(std::chrono::steady_clock::now() + MaxStats) {}
 
 StatsQuery::~StatsQuery() {
   if (Fd >= 0)
