@@ -253,8 +253,8 @@ void FolderSession::startRuns() {
   }
 }
 
-/// Asks the compiler for its version. Returns what dtlto_run_command() does, and
-/// in \p Words what the compiler said, or one line of why it can't be run.
+/// Asks the compiler for its version. Returns what dtlto_run_command() does,
+/// and in \p Words what the compiler said, or one line of why it can't be run.
 int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
                                    std::string &Words) const {
   std::vector<std::string> Args = {S.Compiler};

@@ -470,8 +470,9 @@ void Client::countUnreachable(const Attempt &A, const Outcome &O) {
 
 void Client::tellUnreachable(const Unreached &U) {
   TheLog->warning("node " + U.Node + " cannot be reached from this machine (" +
-                  U.Why + "); a link leaves it out after two tries if there "
-                          "are other nodes");
+                  U.Why +
+                  "); a link leaves it out after two tries if there "
+                  "are other nodes");
 }
 
 /// Acts on what a node made of the job, and hands others theirs.

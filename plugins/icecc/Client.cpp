@@ -25,8 +25,8 @@ static constexpr Clock::duration RetryPause = 300ms;
 static constexpr Clock::duration MaxPacking = 2s;
 // Of chunks that are kept, in bytes.
 static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
-// For the local iceccd's first answer. Whoever asks for the status waits for it;
-// links have local cores meanwhile.
+// For the local iceccd's first answer. Whoever asks for the status waits for
+// it; links have local cores meanwhile.
 static constexpr Clock::duration DaemonLimit = 15s, StatusDaemonLimit = 2500ms;
 // After this machine had no room for a connection, one more job at a time is
 // tried so often.

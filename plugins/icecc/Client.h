@@ -45,8 +45,8 @@ class UseCSMsg;
 
 namespace dtlto::icecc {
 
-/// Whether a local iceccd answers, within \p Limit or so. If not, \p Error names
-/// all places where one was looked for.
+/// Whether a local iceccd answers, within \p Limit or so. If not, \p Error
+/// names all places where one was looked for.
 bool haveDaemon(const Settings &S, Clock::duration Limit, std::string &Error);
 
 class Client : public sdk::ThreadSession {
@@ -201,7 +201,7 @@ private:
   std::map<std::string, unsigned> NumDone;        // by node
   std::map<std::string, unsigned> NumRefuted;     // likewise: wrong results
   std::map<std::string, unsigned> NumWrong;       // likewise: since a good one
-  std::map<std::string, Unreached> Unreachable; // by address
+  std::map<std::string, Unreached> Unreachable;   // by address
   unsigned NumAllWrong = 0;                       // since a good one of any
   std::string AllWrong;                           // not empty: they are
   std::map<std::string, std::string> TookTooLong; // by module: what did

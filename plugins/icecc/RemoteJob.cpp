@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 // The system asks three times in that time.
 static constexpr Clock::duration ConnectLimit = 5s;
-// A node that hasn't accepted the connection by then counts as unreachable, even
-// if the job is cancelled.
+// A node that hasn't accepted the connection by then counts as unreachable,
+// even if the job is cancelled.
 static constexpr Clock::duration MaxConnect = 2s;
 // As icecc has it.
 static constexpr Clock::duration VerifyLimit = 60s;

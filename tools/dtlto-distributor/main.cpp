@@ -112,9 +112,9 @@ static Error checkComplete(const JobList &List) {
       uint64_t Size = 0;
       std::error_code EC = sys::fs::file_size(Path, Size);
       if (EC || (Size == 0 && Path == J.object()))
-        return failure("internal error: all jobs have ended, but '" +
-                       printable(Path) + "' is no complete object: " +
-                       (EC ? EC.message() : "it is empty"));
+        return failure(
+            "internal error: all jobs have ended, but '" + printable(Path) +
+            "' is no complete object: " + (EC ? EC.message() : "it is empty"));
     }
   return Error::success();
 }

@@ -174,8 +174,8 @@ Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,
   return Out;
 }
 
-Expected<ShardBytes>
-dtlto::replaceShardModules(StringRef Shard, ArrayRef<ShardModule> Modules) {
+Expected<ShardBytes> dtlto::replaceShardModules(StringRef Shard,
+                                                ArrayRef<ShardModule> Modules) {
   ShardBytes Out;
   Out.reserve(Shard.size() + 1024);
   if (Error E = ShardRenamer(Shard, Out, Modules).run())
