@@ -110,20 +110,27 @@ static std::optional<Found> parseOption(ArrayRef<const char *> Args, size_t &I,
   return parseName(Word, Rest, IsCOFF, IsOurs);
 }
 
-/// What is for us depends on the plugin that is named last.
-static Filter lookForPlugin(ArrayRef<const char *> Args, bool IsCOFF) {
-  StringRef Plugin;
-  bool HasCC = false, HasDistribute = false;
+/// What is for us depends on the plugin that is named last. Fails for
+/// --distribute-cc without its plugin, which LLD doesn't know.
+static Expected<Filter> lookForPlugin(ArrayRef<const char *> Args,
+                                      bool IsCOFF) {
+  StringRef Plugin, CC;
+  bool HasDistribute = false;
   for (size_t I = 1; I < Args.size(); ++I)
     if (std::optional<Found> F = parseOption(Args, I, IsCOFF, Filter())) {
       if (F->Name == "thinlto-dist-plugin" || F->Name == "thinlto-distribute")
         Plugin = F->Value.value_or("");
       HasDistribute |= F->Name == "thinlto-distribute" && !F->Value;
-      HasCC |= F->Name == DistributeCC;
+      if (F->Name == DistributeCC)
+        CC = F->Spelling;
     }
+  if (!CC.empty() && !HasDistribute)
+    return failure(CC + " needs " + CC.drop_back(DistributeCC.size()) +
+                   "thinlto-distribute, without a name: the plugin make runs "
+                   "the jobs with that tool");
   StringRef Stem = sys::path::stem(Plugin);
   Stem.consume_front("libdtlto_");
-  return {Stem == "distributor", HasCC && HasDistribute};
+  return Filter{Stem == "distributor", !CC.empty()};
 }
 
 /// As our own option or argument. Fails with a message that names it.
@@ -226,6 +233,10 @@ static void lookAtOthers(ArrayRef<const char *> Args, bool IsCOFF,
     bool HasNext = I + 1 < Args.size();
     if (Arg == "--version" || (Arg == "-version" && !IsCOFF))
       Opts.Version = true;
+    if (Arg == "-v" || Arg == "--version" ||
+        Arg.ltrim("-/").starts_with("thinlto-index-only") ||
+        Arg.contains("plugin-opt=thinlto-index-only"))
+      Opts.MayNotLink = true;
     if (IsCOFF) {
       lookAtCOFF(Arg, Plain, Opts);
       continue;
@@ -313,7 +324,10 @@ Error dtlto::extractOptions(SmallVectorImpl<const char *> &Args, bool IsCOFF,
   };
   Expand(Expanded);
 
-  Filter IsOurs = lookForPlugin(Expanded, IsCOFF);
+  Expected<Filter> OfPlugin = lookForPlugin(Expanded, IsCOFF);
+  if (!OfPlugin)
+    return OfPlugin.takeError();
+  const Filter IsOurs = *OfPlugin;
   auto OursNow = [&] { return ourWords(Expanded, IsCOFF, IsOurs); };
   for (auto Ours = OursNow(); !Ours.empty(); Ours = OursNow()) {
     // LLD must not see a response file that one of them is in, or begins in.

@@ -52,6 +52,7 @@ void realStartTrace(unsigned, StringRef, bool) asm("__real_" DTLTO_START_TRACE);
 Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
 
 static Linker *TheLinker = nullptr;
+static bool WasBackendAsked = false;
 
 // LLD takes about 100 bytes for each.
 static constexpr uint64_t MaxPartsOfLink = 1 << 17;
@@ -73,11 +74,13 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
   if (!TheLinker)
     return realCreateBackend(Parallelism, std::move(OnWrite),
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
+  WasBackendAsked = true;
   TheLinker->Opts.LLVMOptions = optionsThatAreSet(TheLinker->Opts.LLVMOptions);
   if (Error E = checkCodegenDataToUse())
     lld::fatal("dtlto: " + toString(std::move(E)));
   bool IsTwice = compilesTwice();
   if (IsTwice && !canDistributeTwoRounds(*TheLinker)) {
+    TheLinker->HasBackend = true; // the user is told
     const char *Beside = HasCodegenData ? " with --thinlto-dist-split" : "";
     TheLinker->Msg->note(
         "plugin '" + Twine(TheLinker->Plugin->name) +
@@ -255,6 +258,7 @@ std::string wrapMainExecutable(const char *Argv0, void *Of) {
 #endif
 
 static bool HelpIsForCOFF = false;
+static bool HelpIsPrinted = false;
 
 void dtlto::setHelp(bool IsCOFF) { HelpIsForCOFF = IsCOFF; }
 
@@ -286,4 +290,24 @@ void wrapPrintHelp(const opt::OptTable *Table, raw_ostream &OS,
   realPrintHelp(Table, OS, Usage, Title, ShowHidden, ShowAllAliases,
                 Mask DTLTO_SUBCOMMAND);
   printHelp(OS, HelpIsForCOFF);
+  HelpIsPrinted = true;
+}
+
+//===----------------------------------------------------------------------===//
+// The end of a link
+//===----------------------------------------------------------------------===//
+
+[[noreturn]] void realExitLLD(int Code) asm("__real__ZN3lld7exitLldEi");
+[[noreturn]] void wrapExitLLD(int Code) asm("__wrap__ZN3lld7exitLldEi");
+
+/// Whether a link has ended that could have had ThinLTO backends. Some of LLD's
+/// ports ask for one in each link.
+static bool hasLinked() {
+  return !HelpIsPrinted && (WasBackendAsked || !TheLinker->Opts.MayNotLink);
+}
+
+void wrapExitLLD(int Code) {
+  if (TheLinker && TheLinker->Plugin && Code == 0 && hasLinked())
+    finishLinkWithoutModules(*TheLinker);
+  realExitLLD(Code);
 }

@@ -43,6 +43,8 @@ function(dtlto_wrapped_names archive nm names definitions)
   if(_called MATCHES "8OptTable9printHelp[A-Za-z0-9_]*9StringRefE")
     list(APPEND _definitions DTLTO_HELP_HAS_SUBCOMMAND)
   endif()
+  # Of LLD itself, which its dispatcher calls once a link has ended.
+  list(APPEND _names _ZN3lld7exitLldEi)
   set(${names} "${_names}" PARENT_SCOPE)
   set(${definitions} "${_definitions}" PARENT_SCOPE)
 endfunction()

@@ -109,10 +109,7 @@ static Error checkFiles(const Options &Opts, StringRef Dashes) {
   return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
 }
 
-int main(int Argc, char **Argv) {
-  // Or a file that is opened here would get our messages.
-  (void)sys::Process::FixupStandardFileDescriptors();
-  InitLLVM X(Argc, Argv);
+static int runLinker(int Argc, char **Argv) {
   sys::Process::UseANSIEscapeCodes(true);
   // As LLD's own main(), for those who test what happens after a crash.
   if (sys::Process::GetEnv("FORCE_LLD_DIAGNOSTICS_CRASH")) {
@@ -132,7 +129,7 @@ int main(int Argc, char **Argv) {
   auto *Alloc = new BumpPtrAllocator;
   StringSaver Saver(*Alloc);
 
-  const char *BugReport = getBugReportMsg();
+  const char *LLVMsReport = getBugReportMsg();
   setBugReportMsg(bugReportLine());
   setHelp(isCOFF(Args));
   Options &Opts = TheLinker->Opts;
@@ -146,7 +143,7 @@ int main(int Argc, char **Argv) {
   raw_ostream *LLDErrors = &errs();
   // Without a plugin, what follows is LLVM's alone.
   if (Opts.Plugin.empty())
-    setBugReportMsg(BugReport);
+    setBugReportMsg(LLVMsReport);
   if (!Opts.Plugin.empty()) {
 #ifndef _WIN32
     // Some programs start others with this ignored, whose children then can't
@@ -201,4 +198,15 @@ int main(int Argc, char **Argv) {
   outs().flush();
   outs().clear_error();
   return Code;
+}
+
+int main(int Argc, char **Argv) {
+  // Or a file that is opened here would get our messages.
+  (void)sys::Process::FixupStandardFileDescriptors();
+  InitLLVM X(Argc, Argv);
+  int Code = runLinker(Argc, Argv);
+  // As LLD ends. A plugin's destructors could hang, and none is of use.
+  outs().flush();
+  errs().flush();
+  sys::Process::Exit(Code, /*NoCleanup=*/true);
 }

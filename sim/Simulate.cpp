@@ -259,7 +259,11 @@ int main(int Argc, char **Argv) {
   if ((Replay != nullptr) == (NumLinks != 0) || (Replay && Log))
     return Refuse("either links or a log to replay, not",
                   Replay ? "both" : "neither");
-  return Replay ? replayLog(Replay)
-                : runLinks(NumLinks, Seed, NumRounds == 2,
-                           static_cast<unsigned>(NumThreads), Log);
+  int Code = Replay ? replayLog(Replay)
+                    : runLinks(NumLinks, Seed, NumRounds == 2,
+                               static_cast<unsigned>(NumThreads), Log);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    return Code;
+  std::fputs("dtlto-simulate: standard output can't be written\n", stderr);
+  return 2;
 }

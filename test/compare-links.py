@@ -84,7 +84,9 @@ def our_options(opts, plugin, *args):
     # cache that other processes have made. Jobs are counted, and slow ones get
     # duplicate attempts. Tests' modules are small, and are slimmed all the same.
     elsewhere = plugin not in ("local", opts.counter) or "mode=process" in args
+    # Without a ThinLTO module, a warning would be a difference.
     return [spell("plugin", plugin), spell("fallback", "none"),
+            spell("progress", "never"),
             spell("costs", "off"), spell("duplicate", "0"), spell("slim", "0"),
             spell("cache", "shared" if elsewhere else "separate")] + [
         spell("plugin-arg", arg) for arg in args]

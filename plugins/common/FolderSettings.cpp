@@ -52,7 +52,7 @@ sdk::Error dtlto::unknownArgument(std::string_view Arg,
   std::string_view Name = Arg.substr(0, Arg.find('='));
   std::string_view Near = nearest(Name, Names);
   return {DTLTO_ERROR_CALLER,
-          "unknown argument " + quote(Arg) +
+          argumentProblem(Arg, Names) +
               (Near.empty() || Near == Name
                    ? ""
                    : ", did you mean " + quote(Near) + "?") +

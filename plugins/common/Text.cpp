@@ -88,6 +88,11 @@ std::string_view unreadInput(std::string_view Said) {
 
 std::string_view nearest(std::string_view Word,
                          std::initializer_list<std::string_view> Known) {
+  // A name that has the word in it is meant more likely than one like it.
+  if (Word.size() >= 3)
+    for (std::string_view K : Known)
+      if (K.find(Word) != K.npos)
+        return K;
   std::string_view Best;
   size_t BestDistance = SIZE_MAX;
   for (std::string_view K : Known) {
@@ -102,6 +107,15 @@ std::string_view nearest(std::string_view Word,
     }
   }
   return Best;
+}
+
+std::string argumentProblem(std::string_view Arg,
+                            std::initializer_list<std::string_view> Known) {
+  size_t Equals = Arg.find('=');
+  bool IsKnown = Equals != Arg.npos &&
+                 std::find(Known.begin(), Known.end(),
+                           Arg.substr(0, Equals)) != Known.end();
+  return (IsKnown ? "invalid value in " : "unknown argument ") + quote(Arg);
 }
 
 } // namespace dtlto

@@ -41,6 +41,11 @@ std::string_view unreadInput(std::string_view Said);
 std::string_view nearest(std::string_view Word,
                          std::initializer_list<std::string_view> Known);
 
+/// What is wrong with \p Arg, NAME=VALUE: its value, if its name is one of
+/// \p Known, or its name.
+std::string argumentProblem(std::string_view Arg,
+                            std::initializer_list<std::string_view> Known);
+
 } // namespace dtlto
 
 #endif // DTLTO_PLUGINS_TEXT_H

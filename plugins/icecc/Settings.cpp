@@ -60,10 +60,11 @@ static bool readArgument(std::string_view Arg, Settings &S,
     S.NetName = Value;
     return true;
   }
-  Error = "unknown argument " + quote(Arg);
-  std::string_view Near =
-      nearest(Name, {"worker", "jobs", "batch", "grant-timeout",
-                     "transfer-timeout", "netname"});
+  const std::initializer_list<std::string_view> Names = {
+      "worker",        "jobs",             "batch",
+      "grant-timeout", "transfer-timeout", "netname"};
+  Error = dtlto::argumentProblem(Arg, Names);
+  std::string_view Near = nearest(Name, Names);
   if (!Near.empty())
     Error += ", did you mean " + quote(std::string(Near) + "=") + "?";
   Error += " (known are worker=PATH, jobs=N, batch=N, "

@@ -112,7 +112,7 @@ static void readArgument(std::string_view Arg, Arguments &A) {
   else if (!NearName.empty() && NearName != Name)
     Near = std::string(NearName) + "=";
   throw Error(DTLTO_ERROR_CALLER,
-              "unknown argument " + quote(Arg) +
+              argumentProblem(Arg, {"jobs", "mode", "worker"}) +
                   (Near.empty() ? "" : ", did you mean " + quote(Near) + "?") +
                   ", expected jobs=N with N from 1 to 4096, mode=thread, "
                   "mode=process or worker=PATH");

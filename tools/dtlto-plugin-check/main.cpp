@@ -266,6 +266,11 @@ static void show(const Line &L, const std::vector<Line> &Before, bool Verbose) {
   std::fflush(stdout);
 }
 
+static void flushOutput() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    giveUp("standard output can't be written");
+}
+
 static int runAll(Options &O, const std::string &Folder) {
   std::string Error;
   if (O.Jobs.empty()) {
@@ -323,8 +328,7 @@ static int runAll(Options &O, const std::string &Folder) {
   if (NumLeft)
     std::printf(", %u not tried", NumLeft);
   std::printf("\n");
-  if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    giveUp("standard output can't be written");
+  flushOutput();
   return NumFailed ? 1 : 0;
 }
 
@@ -359,6 +363,7 @@ int main(int Argc, char **Argv) {
   if (O.List) {
     for (const Case &C : allCases())
       std::printf("%-18s %s\n", C.Name, C.Promise);
+    flushOutput();
     return 0;
   }
   if (O.Plugin.empty())

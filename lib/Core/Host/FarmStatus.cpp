@@ -171,14 +171,18 @@ static StringRef stateName(uint32_t State) {
                                      : "unknown";
 }
 
-static std::string number(uint32_t N, StringRef Unit = "") {
-  return N == UINT32_MAX ? "-" : std::to_string(N) + Unit.str();
+static std::string number(uint32_t N) {
+  return N == UINT32_MAX ? "-" : std::to_string(N);
+}
+
+static std::string number(uint32_t N, StringRef Noun) {
+  return N == UINT32_MAX ? ("- " + Noun + "s").str() : counted(N, Noun);
 }
 
 static std::string percent(uint32_t Permille) {
   return Permille == UINT32_MAX
              ? "-"
-             : number(uint32_t((uint64_t(Permille) + 5) / 10), "%");
+             : number(uint32_t((uint64_t(Permille) + 5) / 10)) + "%";
 }
 
 /// Of the workers that are up; nothing if one of them doesn't say.
@@ -196,15 +200,16 @@ void dtlto::printTable(const FarmStatus &S, raw_ostream &OS) {
   OS << "plugin '" << printable(S.Plugin) << "' " << printable(S.Version)
      << ", LLVM " << LLVM_VERSION_STRING << ": ";
   if (!S.Workers) {
-    OS << number(S.Load.workers) << " workers, " << number(S.Load.slots)
-       << " slots, " << number(S.Load.free) << " free\n";
+    OS << number(S.Load.workers, "worker") << ", "
+       << number(S.Load.slots, "slot") << ", " << number(S.Load.free)
+       << " free\n";
     return;
   }
   auto NumUp = count_if(*S.Workers, [](const WorkerStatus &W) {
     return W.State == DTLTO_WORKER_UP;
   });
-  OS << NumUp << " of " << S.Workers->size() << " workers up, "
-     << number(sumOfSlots(S)) << " slots\n";
+  OS << NumUp << " of " << counted(S.Workers->size(), "worker") << " up, "
+     << number(sumOfSlots(S), "slot") << '\n';
   if (S.Workers->empty())
     return;
 

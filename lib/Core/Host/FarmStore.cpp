@@ -7,8 +7,8 @@
 
 #include "Host/FarmStore.h"
 #include "Support/Failure.h"
+#include "Support/System.h"
 #include "Support/Text.h"
-#include <thread>
 
 using namespace llvm;
 using namespace dtlto;
@@ -52,10 +52,11 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   if (State != Open)
     return false;
   ++NumCalls;
-  std::thread([Self = shared_from_this(), A, F = std::move(F)]() mutable {
+  bool IsStarted = startThread([Self = shared_from_this(), A,
+                                F = std::make_shared<Fn>(std::move(F))] {
     Answer Mine;
     char Why[1024] = "";
-    Mine.Status = F(*Self->Calls, Self->Session,
+    Mine.Status = (*F)(*Self->Calls, Self->Session,
                     static_cast<uint32_t>(Self->Limit.count()), Mine.Bytes, Why,
                     sizeof(Why));
     Why[sizeof(Why) - 1] = 0;
@@ -68,7 +69,13 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
     *A = std::move(Mine);
     --Self->NumCalls;
     Self->Changed.notify_all();
-  }).detach();
+  });
+  if (!IsStarted) {
+    --NumCalls;
+    Out.Status = DTLTO_ERROR_INFRASTRUCTURE;
+    Out.Why = NoThread;
+    return true;
+  }
   // The plugin has the same limit.
   auto Late = std::chrono::steady_clock::now() + Limit + Limit / 10;
   Changed.wait_until(Lock, Late, [&] { return A->IsThere || State != Open; });

@@ -84,6 +84,18 @@ static void atExit(int Code) {
   die(Text, Code ? Code : 1);
 }
 
+/// Has writing more than `ulimit -f` allows fail (EFBIG) rather than end the
+/// process: much of what is written, such as caches, is not essential. Programs
+/// that are started don't inherit a handler.
+static void surviveFileLimit() {
+#ifdef SIGXFSZ
+  struct sigaction Action = {};
+  Action.sa_handler = [](int) {};
+  Action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &Action, nullptr);
+#endif
+}
+
 LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
                      std::chrono::seconds Limit, bool IsOurs)
     : Plugin(Plugin), InStackDump("loading plugin '%s'", this->Plugin.c_str()) {
@@ -93,6 +105,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
       "with MSG_NOSIGNAL doesn't cause one";
   auto *N = new Names{Program.str(), Plugin.str(), ""};
   N->AtPipe = errorLine(*N, Text);
+  surviveFileLimit();
   // Of our own plugins, a crash is ours.
   if (!IsOurs)
     N->AtCrash = N->Program + ": note: dtlto: plugin '" + N->Plugin +
@@ -133,6 +146,9 @@ LoadGuard::~LoadGuard() {
 /// A fatal error of LLVM's, told as LLVM does. It would call exit(), whose
 /// destructors take away what other threads are working with.
 static void fatalError(void *, const char *Reason, bool IsCrash) {
+  // LLVM's thread pools can't do without. That is a limit, and no crash.
+  if (StringRef(Reason).contains("pthread_create"))
+    die(std::string("LLVM: ") + Reason + ": " + NoThread, 1);
   std::string Line = "LLVM ERROR: " + std::string(Reason) + "\n";
   [[maybe_unused]] ssize_t N = ::write(2, Line.data(), Line.size());
   if (IsCrash)

@@ -8,6 +8,7 @@
 #include "Host/PluginLoader.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
+#include "Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Object/ObjectFile.h"
@@ -40,41 +41,32 @@ static std::string findIn(StringRef Folder, StringRef Name) {
   return {};
 }
 
-/// Makes \p Best the short name of a plugin in \p Folder that is nearer to
-/// \p Name than \p BestDistance.
-static void findNearest(StringRef Folder, StringRef Name, std::string &Best,
-                        unsigned &BestDistance) {
+/// The names of files in \p Folder, sorted.
+static std::vector<std::string> filesIn(StringRef Folder) {
+  std::vector<std::string> Names;
   std::error_code EC;
   for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
-       I.increment(EC)) {
-    StringRef File = sys::path::filename(I->path());
-    if (!File.consume_front(PREFIX) || !File.consume_back(SUFFIX))
-      continue;
-    unsigned Distance = Name.edit_distance(File, true, BestDistance);
-    if (Distance < BestDistance) {
-      BestDistance = Distance;
-      Best = File.str();
-    }
-  }
+       I.increment(EC))
+    Names.push_back(sys::path::filename(I->path()).str());
+  llvm::sort(Names);
+  return Names;
+}
+
+/// The one of \p Known that is meant by \p Name, or nothing.
+static std::string nearestOf(StringRef Name, ArrayRef<std::string> Known) {
+  SmallVector<StringRef, 16> Refs(Known.begin(), Known.end());
+  return nearestWord(Name, Refs).str();
 }
 
 /// The file beside \p Path, which isn't there, that has nearly its name.
 static std::string findNearestFile(StringRef Path) {
   StringRef Folder = sys::path::parent_path(Path);
-  StringRef Name = sys::path::filename(Path);
-  std::string Best;
-  unsigned BestDistance = 4;
-  std::error_code EC;
-  for (sys::fs::directory_iterator I(Folder, EC), E; I != E && !EC;
-       I.increment(EC)) {
-    unsigned Distance =
-        Name.edit_distance(sys::path::filename(I->path()), true, BestDistance);
-    if (Distance < BestDistance) {
-      BestDistance = Distance;
-      Best = I->path();
-    }
-  }
-  return Best;
+  std::string Name = nearestOf(sys::path::filename(Path), filesIn(Folder));
+  if (Name.empty())
+    return "";
+  SmallString<256> Near(Folder);
+  sys::path::append(Near, Name);
+  return Near.str().str();
 }
 
 static Expected<std::string> findPlugin(StringRef Name,
@@ -90,18 +82,20 @@ static Expected<std::string> findPlugin(StringRef Name,
     }
     return Name.str();
   }
-  std::string Looked, Nearest;
-  unsigned Distance = 4; // farther is not what the user meant
+  std::string Looked;
+  std::vector<std::string> Known;
   for (const std::string &F : Folders) {
     if (std::string Path = findIn(F, Name); !Path.empty())
       return Path;
     Looked += (Looked.empty() ? "" : ", ") + F;
-    findNearest(F, Name, Nearest, Distance);
+    for (StringRef File : filesIn(F))
+      if (File.consume_front(PREFIX) && File.consume_back(SUFFIX))
+        Known.push_back(File.str());
   }
   std::string Text = ("no plugin '" + Name + "' in " + Looked +
                       " (DTLTO_PLUGIN_PATH adds folders)")
                          .str();
-  if (!Nearest.empty())
+  if (std::string Nearest = nearestOf(Name, Known); !Nearest.empty())
     Text += ", did you mean '" + Nearest + "'?";
   return failure(Text);
 }

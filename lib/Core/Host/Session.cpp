@@ -7,6 +7,7 @@
 
 #include "Host/FarmStore.h"
 #include "Host/SessionState.h"
+#include "Support/System.h"
 #include "LLVM/Version.h"
 
 using namespace llvm;
@@ -240,17 +241,25 @@ Session::Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
     : I(std::make_shared<Impl>(L, std::move(Events), NumJobs,
                                std::move(Room))) {
   // The thread keeps the session's state alive, also if it is left behind.
-  std::thread Thread([I = I] { I->callThread(); });
-  {
-    std::lock_guard<std::mutex> Lock(I->Mutex);
-    I->CallThreadId = Thread.get_id();
-  }
-  Thread.detach();
+  I->HasThread = startThread([I = I] {
+    {
+      std::lock_guard<std::mutex> Lock(I->Mutex);
+      I->CallThreadId = std::this_thread::get_id();
+    }
+    I->callThread();
+  });
 }
 
 Session::~Session() = default;
 
 void Session::open() {
+  if (!I->HasThread) {
+    Event E{Event::Opened};
+    E.Status = DTLTO_ERROR_INFRASTRUCTURE;
+    E.Message = NoThread;
+    Session::Impl::Guard Lock(*I);
+    return I->push(std::move(E));
+  }
   I->post([I = I.get()] { I->doOpen(); });
 }
 
@@ -321,6 +330,11 @@ void Session::keep(std::shared_ptr<const void> Lent) {
 }
 
 bool Session::close(std::chrono::milliseconds Limit) {
+  if (!I->HasThread) {
+    std::lock_guard<std::mutex> Lock(I->Mutex);
+    I->Closed = true;
+    return true;
+  }
   {
     std::lock_guard<std::mutex> Lock(I->Mutex);
     I->Work.clear(); // calls that have lost their point

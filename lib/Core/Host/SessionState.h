@@ -164,7 +164,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     HasPushed |= Events->add(std::move(E));
   }
 
-  const HostContext &L; // not after Closed
+  const HostContext &L;   // not after Closed
+  bool HasThread = false; // from the beginning: the one that calls the plugin
   const std::shared_ptr<LocalRoom> Room;
   const std::shared_ptr<FarmStore> Store; // null: none is wanted
   Messages &Msg;

@@ -16,7 +16,9 @@
 #include "Bundle/CodegenDataFile.h"
 #include "Host/FarmStore.h"
 #include "Link/LTOJobs.h"
+#include "Report/Report.h"
 #include "Run/LinkRun.h"
+#include "Run/LogObserver.h"
 #include "Split/ModulePart.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
@@ -376,6 +378,7 @@ createBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
           const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
           AddStreamFn AddStream, FileCache Cache,
           LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
+    TheLinker.HasBackend = true;
     auto Backend = std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
@@ -397,6 +400,30 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
   return createBackend(TheLinker, Parallelism, std::move(OnWrite),
                        ShouldEmitIndexFiles, ShouldEmitImportsFiles,
                        /*IsTwice=*/false);
+}
+
+void dtlto::finishLinkWithoutModules(Linker &TheLinker) {
+  if (TheLinker.HasBackend)
+    return;
+  const Options &Opts = TheLinker.Opts;
+  const dtlto_plugin &Plugin = *TheLinker.Plugin;
+  Messages &Msg = *TheLinker.Msg;
+  std::string Text = "plugin '" + std::string(Plugin.name) +
+                     "' had nothing to do: the link has no ThinLTO module "
+                     "(compile with -flto=thin)";
+  if (Opts.VerifyPercent != 0)
+    Text += "; nothing was compared (--thinlto-dist-verify)";
+  if (Opts.VerifyPercent != 0 || Opts.Progress != ProgressKind::Never)
+    Msg.warning(Text);
+  if (!Opts.Report.empty()) {
+    ReportFacts Facts{Opts.OutputFile, Plugin.name,
+                      Plugin.version ? Plugin.version : "", /*Threads=*/1};
+    if (Error E = writeReport(Opts.Report, Timeline(), Facts))
+      Msg.warning(toString(std::move(E)));
+  }
+  if (!Opts.Log.empty())
+    if (Error E = writeEmptyLog(Opts.Log))
+      Msg.warning(toString(std::move(E)));
 }
 
 Error dtlto::checkCodegenDataToUse() {

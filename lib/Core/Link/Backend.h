@@ -36,6 +36,11 @@ llvm::Error checkCodegenDataToUse();
 /// Makes a backend that compiles nothing: the link fails with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);
 
+/// At the end of a link that has succeeded: if no ThinLTO module was in it, so
+/// that the plugin had nothing to do, warns, and writes the report and the log
+/// that the user wants, without a job.
+void finishLinkWithoutModules(Linker &TheLinker);
+
 } // namespace dtlto
 
 #endif // DTLTO_LINK_BACKEND_H

@@ -118,13 +118,22 @@ static Expected<std::optional<std::string>> readBytes(const std::string &Path) {
   return Text;
 }
 
-Expected<std::vector<CostEntry>> dtlto::readCostFile(StringRef Path) {
+Expected<std::string> dtlto::readCostText(StringRef Path) {
   Expected<std::optional<std::string>> Text = readBytes(Path.str());
   if (!Text)
     return Text.takeError();
-  if (!*Text)
+  if (*Text && (*Text)->empty())
+    return parseCosts("").takeError();
+  return Text->value_or("");
+}
+
+Expected<std::vector<CostEntry>> dtlto::readCostFile(StringRef Path) {
+  Expected<std::string> Text = readCostText(Path);
+  if (!Text)
+    return Text.takeError();
+  if (Text->empty())
     return std::vector<CostEntry>();
-  return parseCosts(**Text);
+  return parseCosts(*Text);
 }
 
 /// The entries of the file at \p Path, which is about to be replaced. Fails if

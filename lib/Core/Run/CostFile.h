@@ -66,6 +66,8 @@ std::string formatCosts(llvm::ArrayRef<CostEntry> Entries);
 /// Reads the file at \p Path. No file is no entries. Fails if there is one that
 /// can't be used. Never waits for anything but the disk.
 llvm::Expected<std::vector<CostEntry>> readCostFile(llvm::StringRef Path);
+/// The same, before parseCosts(): empty if there is no file.
+llvm::Expected<std::string> readCostText(llvm::StringRef Path);
 
 /// Lets \p Change work on the entries of the file at \p Path (none, if it can't
 /// be used), and writes them, while no other link writes. Makes folders that

@@ -34,6 +34,9 @@ static constexpr uint64_t LoadedRate = 25;
 // A module that is this many times larger or smaller than it was is another.
 static constexpr uint64_t MaxGrowth = 4;
 
+// Bytes that are read or written in the time that an entry takes to be merged.
+static constexpr uint64_t WorkOfEntry = 256;
+
 // So many modules of the last links tell the rate for those that aren't known.
 static constexpr size_t NumForRate = 1000;
 
@@ -103,24 +106,29 @@ std::unique_ptr<CostHistory> CostHistory::load(StringRef Path,
                                                std::string *Note) {
   std::unique_ptr<CostHistory> History(new CostHistory(Path));
   struct File {
-    std::vector<CostEntry> Entries;
+    std::string Text;
     std::string Why; // it can't be used
   };
   auto Read = std::make_shared<File>();
   FileAccess Access = FileAccess::Done;
   if (!Path.empty())
     Access = runFileTask(History->folder(), [Read, Path = Path.str()] {
-      if (Expected<std::vector<CostEntry>> Entries = readCostFile(Path))
-        Read->Entries = std::move(*Entries);
+      if (Expected<std::string> Text = readCostText(Path))
+        Read->Text = std::move(*Text);
       else
-        Read->Why = toString(Entries.takeError());
+        Read->Why = toString(Text.takeError());
     });
   History->HasTimedOut = Access == FileAccess::TimedOut;
   std::vector<CostEntry> Entries;
   std::string Why = NoAnswer;
   if (Access == FileAccess::Done) {
-    Entries = std::move(Read->Entries);
     Why = std::move(Read->Why);
+    if (!Read->Text.empty()) {
+      if (Expected<std::vector<CostEntry>> Parsed = parseCosts(Read->Text))
+        Entries = std::move(*Parsed);
+      else
+        Why = toString(Parsed.takeError());
+    }
   }
   std::string Text = "no cost history";
   if (!Why.empty())
@@ -251,13 +259,19 @@ std::string CostHistory::save() {
   };
   auto Update = std::make_shared<File>();
   Update->Ours = C;
-  FileAccess Access = runFileTask(folder(), [Update, Path = Path] {
-    if (Error E = updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
-          Update->Ours.merge(Entries);
-          Update->Written = Entries;
-        }))
-      Update->Why = toString(std::move(E));
-  });
+  // Merging takes time, too.
+  const uint64_t Work = (C.Known.size() + C.Recorded.size()) * WorkOfEntry;
+  FileAccess Access = runFileTask(
+      folder(),
+      [Update, Path = Path] {
+        if (Error E =
+                updateCostFile(Path, [&](std::vector<CostEntry> &Entries) {
+                  Update->Ours.merge(Entries);
+                  Update->Written = Entries;
+                }))
+          Update->Why = toString(std::move(E));
+      },
+      Work);
   HasTimedOut = Access == FileAccess::TimedOut;
   if (Access == FileAccess::Skipped) // the user knows
     return "";

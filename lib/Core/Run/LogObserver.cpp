@@ -49,6 +49,21 @@ Error dtlto::checkLog(StringRef Path) {
   return *Why ? cannotWrite(Path, Why->message()) : Error::success();
 }
 
+Error dtlto::writeEmptyLog(StringRef Path) {
+  auto Why = std::make_shared<std::error_code>();
+  if (runFileTask(Path, [Why, Path = Path.str()] {
+        int FD = openForLog(Path, *Why);
+        if (FD < 0)
+          return;
+        raw_fd_ostream Out(FD, /*shouldClose=*/true);
+        withoutPipeSignal(
+            [&] { Out << plan::printHeader(plan::Options(), {}); });
+        *Why = closeLog(Out);
+      }) != FileAccess::Done)
+    return cannotWrite(Path, NoAnswer);
+  return *Why ? cannotWrite(Path, Why->message()) : Error::success();
+}
+
 LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)

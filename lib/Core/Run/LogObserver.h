@@ -20,6 +20,9 @@ namespace dtlto {
 /// What is there is lost.
 llvm::Error checkLog(llvm::StringRef Path);
 
+/// Writes the log \p Path of a link without jobs. Fails as checkLog().
+llvm::Error writeEmptyLog(llvm::StringRef Path);
+
 /// Writes --thinlto-dist-log: what the plan saw and decided (Plan/EventLog.h),
 /// with the names of modules and workers as comments. Each step is in the file
 /// before it is carried out, so the log of a link that hangs, or was killed, is

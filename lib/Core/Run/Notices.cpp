@@ -8,6 +8,7 @@
 #include "Run/Notices.h"
 #include "Host/CodegenResult.h"
 #include "Run/CompilerWords.h"
+#include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -187,17 +188,21 @@ static std::string known(uint32_t N) {
   return N == UINT32_MAX ? "?" : std::to_string(N);
 }
 
+static std::string known(uint32_t N, StringRef Noun) {
+  return N == UINT32_MAX ? ("? " + Noun + "s").str() : counted(N, Noun);
+}
+
 /// Only what isn't known yet is told.
 void Notices::sawLoad(const dtlto_load &Load) {
   IsThisMachine =
       Load.slots != 0 && Load.local != 0 && Load.local >= Load.slots;
   std::string News =
-      known(Load.workers) + " workers, " + known(Load.slots) + " slots, ";
+      known(Load.workers, "worker") + ", " + known(Load.slots, "slot") + ", ";
   if (News == LastLoad)
     return;
   LastLoad = News;
   L.msg().debug(plugin() + News + known(Load.free) + " free, " +
-                known(Load.queued) + " jobs queued");
+                known(Load.queued, "job") + " queued");
 }
 
 /// An attempt at the plugin's has failed. What the plan makes of that stands in

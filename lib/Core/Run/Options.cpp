@@ -41,27 +41,21 @@ static Error
 setChoice(T &Field, StringRef Spelling, StringRef Value,
           std::initializer_list<std::pair<StringLiteral, T>> Choices) {
   std::string Names;
-  StringRef Nearest;
-  unsigned BestDistance = 4; // farther is not what the user meant
+  SmallVector<StringRef, 4> Known;
   size_t Left = Choices.size();
   for (const auto &[Name, Choice] : Choices) {
     if (Value == Name) {
       Field = Choice;
       return Error::success();
     }
-    unsigned Distance =
-        Value.edit_distance_insensitive(Name, true, BestDistance);
-    if (Distance < BestDistance && Distance < Name.size()) {
-      BestDistance = Distance;
-      Nearest = Name;
-    }
+    Known.push_back(Name);
     Names += ("'" + Name + "'" +
               (--Left > 1 ? ", "
                : Left     ? " or "
                           : ""))
                  .str();
   }
-  if (!Nearest.empty())
+  if (StringRef Nearest = nearestWord(Value, Known); !Nearest.empty())
     Names += (", did you mean '" + Nearest + "'?").str();
   return wrongValue(Spelling, Value, Names);
 }
@@ -304,20 +298,21 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
     return Info.Set(Opts, Spelling, *Value);
   }
 
-  const OptionInfo *Nearest = nullptr;
-  unsigned BestDistance = 6; // farther is not what the user meant
+  // What all options begin with says nothing.
+  StringRef Word = Name;
+  const bool HasPrefix = Word.consume_front(OptionPrefix);
+  SmallVector<StringRef, 32> Known;
   for (const OptionInfo &Info : Table) {
-    unsigned Distance = Name.edit_distance(Info.Name, true, BestDistance);
-    if (Distance < BestDistance) {
-      BestDistance = Distance;
-      Nearest = &Info;
-    }
+    StringRef Other = Info.Name;
+    if (Other.consume_front(OptionPrefix) == HasPrefix)
+      Known.push_back(Other);
   }
   std::string Text = ("unknown option " + Spelling).str();
-  if (Nearest) {
+  if (StringRef Nearest = nearestWord(Word, Known); !Nearest.empty()) {
     // The distributor's options are shorter.
     StringRef Left = Spelling.ends_with(Name) ? "" : OptionPrefix;
-    StringRef Meant = Nearest->Name;
+    std::string Full = ((HasPrefix ? OptionPrefix : "") + Nearest).str();
+    StringRef Meant = Full;
     if (Meant.consume_front(Left))
       Text += (", did you mean " +
                Spelling.drop_back(Name.size() - Left.size()) + Meant + "?")

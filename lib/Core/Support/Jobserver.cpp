@@ -115,7 +115,7 @@ void Jobserver::giveBackAll() {
 
 static constexpr int Signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGILL,
                                   SIGTRAP, SIGABRT, SIGFPE,  SIGBUS,  SIGSEGV,
-                                  SIGSYS,  SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+                                  SIGSYS,  SIGUSR1, SIGUSR2, SIGXCPU};
 static struct sigaction OldActions[std::size(Signals)];
 
 /// What was there before, LLVM's handlers most likely, goes on.
@@ -233,8 +233,8 @@ Jobserver::~Jobserver() {
     IsEnding = true;
   }
   wake();
-  if (Thread.joinable())
-    Thread.join();
+  if (Thread)
+    ::pthread_join(*Thread, nullptr);
   giveBackAll();
   ::close(WriteFd.exchange(-1));
   ::close(WakeFd);
@@ -254,8 +254,16 @@ void Jobserver::take(std::function<void()> OnToken) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Asked.push_back(std::move(OnToken));
-    if (!Thread.joinable())
-      Thread = std::thread([this] { run(); });
+    // Without a thread to spare, there are no tokens.
+    if (pthread_t New;
+        !Thread && ::pthread_create(
+                       &New, nullptr,
+                       [](void *Self) -> void * {
+                         static_cast<Jobserver *>(Self)->run();
+                         return nullptr;
+                       },
+                       this) == 0)
+      Thread = New;
   }
   wake();
 }

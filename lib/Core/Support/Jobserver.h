@@ -26,8 +26,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
+#ifndef _WIN32
+#include <pthread.h>
+#endif
 
 namespace dtlto {
 
@@ -61,7 +64,9 @@ private:
   std::mutex Mutex; // guards all below
   std::deque<std::function<void()>> Asked;
   bool IsEnding = false;
-  std::thread Thread; // started when a token is asked for
+#ifndef _WIN32
+  std::optional<pthread_t> Thread; // started when a token is asked for
+#endif
 };
 
 } // namespace dtlto

@@ -101,6 +101,10 @@ void *findSymbol(void *Library, const char *Name);
 /// thread to spare, and \p Work isn't called. std::thread would end a process
 /// that is built without exceptions.
 bool startThread(std::function<void()> Work);
+/// What users can do about that.
+inline constexpr char NoThread[] =
+    "no thread can be started; raise the limit of processes (ulimit -u, or the "
+    "container's)";
 
 /// Whether standard output or error is a pipe that nobody reads.
 bool isOutputBroken();

@@ -11,6 +11,8 @@
 #include "llvm/Support/Unicode.h"
 #include <algorithm>
 #include <vector>
+#include <algorithm>
+#include <climits>
 
 using namespace llvm;
 using namespace dtlto;
@@ -145,4 +147,29 @@ std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
   return join(Chars.take_front(Head)) +
          join(Chars.slice(Head, Tail - Head), /*OnlyColors=*/true) + Gap.str() +
          join(Chars.drop_front(Tail));
+}
+
+// A shorter part of a name says little about which name was meant.
+static constexpr size_t MinPart = 3;
+
+StringRef dtlto::nearestWord(StringRef Word, ArrayRef<StringRef> Known) {
+  if (Word.size() >= MinPart)
+    for (StringRef K : Known)
+      if (K.contains_insensitive(Word))
+        return K;
+  StringRef Best;
+  unsigned BestDistance = UINT_MAX;
+  for (StringRef K : Known) {
+    const unsigned Most = std::max<unsigned>(1, unsigned(K.size() / 3));
+    unsigned Distance = Word.edit_distance_insensitive(K, true, Most);
+    if (Distance <= Most && Distance < BestDistance && Distance < K.size()) {
+      Best = K;
+      BestDistance = Distance;
+    }
+  }
+  return Best;
+}
+
+std::string dtlto::counted(uint64_t N, StringRef Noun) {
+  return std::to_string(N) + " " + Noun.str() + (N == 1 ? "" : "s");
 }

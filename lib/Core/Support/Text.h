@@ -8,6 +8,7 @@
 #ifndef DTLTO_SUPPORT_TEXT_H
 #define DTLTO_SUPPORT_TEXT_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -35,6 +36,15 @@ std::string withName(llvm::StringRef Text, llvm::StringRef Path,
 /// that isn't known, and nothing is left out). What isn't printable becomes a
 /// `?`, but for the sequences that set colors: these all stay.
 std::string fitToLine(llvm::StringRef Text, unsigned Columns);
+
+/// The one of \p Known that somebody who wrote \p Word most likely meant, or
+/// nothing: the first that \p Word is a part of, otherwise the nearest one of
+/// which at most a third is different. Case doesn't matter.
+llvm::StringRef nearestWord(llvm::StringRef Word,
+                            llvm::ArrayRef<llvm::StringRef> Known);
+
+/// "1 worker", "2 workers".
+std::string counted(uint64_t N, llvm::StringRef Noun);
 
 } // namespace dtlto
 

@@ -45,6 +45,7 @@ ASSIGNMENT = re.compile(r"(?<!\w)(?:\w+(?:\.|->))*(?:%s) \+?=(?!=)"
 # What functions that only make a part of a message put there.
 PARTS = {r'join\(NotExpressible, ", "\)': "X",
          r"\bplugin\(\)": '"plugin \'" + X + "\': "',
+         r"\bargumentProblem\([^()]*\)": '"unknown argument " + X',
          r"\bmodule\([^()]*\)": '"module \'" + X + "\'"',
          r"\bofAll\((?:[^()]|\(\))*\)": 'X + " of " + X'}
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
