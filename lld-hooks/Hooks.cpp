@@ -12,7 +12,8 @@
 // here, and `__real_<symbol>` is LLVM's. Where LLVM can distribute by itself, a
 // third one is wrapped, lto::createOutOfProcessThinBackend(), or what stands in
 // its place since LLVM 23, only to refuse both at once. And LTO is asked for
-// more tasks where modules are split.
+// more tasks where modules are split, and LLVM's cache is told of as many files
+// as there are.
 //
 // Two more are for --time-trace: what the plugin's jobs did is added to the
 // file that LLVM's profiler writes (TraceEvents.h). One adds our options to
@@ -33,6 +34,7 @@
 #include "LLVM/ThinBackend.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/Option/OptTable.h"
+#include "llvm/Support/CachePruning.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/TimeProfiler.h"
@@ -125,6 +127,30 @@ unsigned wrapMaxTasks(const lto::LTO *LTO) {
   TheLinker->NumTasksOfParts =
       static_cast<unsigned>(std::min(MaxPartsOfLink, NumParts));
   return NumTasks + TheLinker->NumTasksOfParts;
+}
+
+using BufferList = std::vector<std::unique_ptr<MemoryBuffer>>;
+
+bool realPruneCache(StringRef, CachePruningPolicy,
+                    const BufferList &) asm("__real_" DTLTO_PRUNE_CACHE);
+bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
+                    const BufferList &Files) asm("__wrap_" DTLTO_PRUNE_CACHE);
+
+/// LLVM warns of a limit that one link alone exceeds. It counts tasks as files;
+/// only those of parts that there are count.
+bool wrapPruneCache(StringRef Path, CachePruningPolicy Policy,
+                    const BufferList &Files) {
+  if (!TheLinker || Files.size() <= TheLinker->NumTasks ||
+      TheLinker->NumTasksOfParts == 0)
+    return realPruneCache(Path, Policy, Files);
+  BufferList Used;
+  for (size_t I = 0; I != Files.size(); ++I)
+    if (Files[I])
+      Used.push_back(MemoryBuffer::getMemBuffer(
+          Files[I]->getMemBufferRef(), /*RequiresNullTerminator=*/false));
+    else if (I < TheLinker->NumTasks)
+      Used.emplace_back();
+  return realPruneCache(Path, Policy, Used);
 }
 
 /// What becomes of a link that is to be distributed by LLVM, too.

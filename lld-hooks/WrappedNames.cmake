@@ -32,6 +32,7 @@ function(dtlto_wrapped_names archive nm names definitions)
   _dtlto_wrap(DTLTO_CREATE_BACKEND 3lto26createInProcessThinBackend)
   _dtlto_wrap(DTLTO_CREATE_INPUT 3lto9InputFile6create)
   _dtlto_wrap(DTLTO_MAX_TASKS 3lto3LTO11getMaxTasks)
+  _dtlto_wrap(DTLTO_PRUNE_CACHE 10pruneCache)
   _dtlto_wrap(DTLTO_CREATE_DISTRIBUTED 3lto29createOutOfProcessThinBackend OPTIONAL)
   # Later it is a class, which calls this.
   if(_called MATCHES "_ZTVN4llvm3lto5DTLTOE")
