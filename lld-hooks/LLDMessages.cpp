@@ -27,10 +27,15 @@ void LLDMessages::emit(MessageLevel Level, const Twine &Text) {
       lld::message(lld::errorHandler().logName + ": warning: dtlto: " + Text,
                    lld::errorHandler().errs());
     return;
-  case MessageLevel::Diagnostic:
-    return lld::warn("dtlto: " + Text);
   case MessageLevel::Error:
     return lld::error("dtlto: " + Text);
+  // As LLD's diagnosticHandler() has them.
+  case MessageLevel::Diagnostic:
+    return lld::warn(Text);
+  case MessageLevel::Remark:
+    return lld::message(Text);
+  case MessageLevel::Text:
+    return lld::message(Text, lld::errorHandler().errs());
   }
 }
 

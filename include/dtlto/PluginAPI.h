@@ -147,7 +147,11 @@ enum {
    * itself. Also on any thread while open() runs: then it is the reason why
    * open() fails, and if open() returns DTLTO_OK, the session is over as it
    * begins. Not for single jobs: these have job_done. */
-  DTLTO_LOG_ERROR = 3
+  DTLTO_LOG_ERROR = 3,
+  /* What compilers have written to standard error, of which the plugin can't
+   * tell the jobs: whole lines. The host shows warnings in it as the linker's.
+   * What belongs to a job is the message of its result instead. */
+  DTLTO_LOG_COMPILER = 4
 };
 
 /*===----------------------------------------------------------------------===*

@@ -77,7 +77,9 @@ void FolderSession::writeFiles(Entry &E) {
 
   // No other attempt has these names, and no program may still write to them.
   auto IsTaken = [&](const std::string &Name) {
-    if (ByName.count(Name + ".native.o"))
+    FolderJob Other;
+    Other.Output = Name + ".native.o";
+    if (ByName.count(Other.Output) || ByName.count(Other.words()))
       return true;
     for (const auto &R : Runs)
       if (R->Outputs.count(Name + ".native.o"))
@@ -117,9 +119,10 @@ void FolderSession::writeFiles(Entry &E) {
   bool IsCurrent =
       !S.Fresh && Folder->read(E.Base + ".job", Old) && Old == Record;
   if (!IsCurrent) {
-    Folder->remove(E.Base + ".job");
-    Folder->remove(F.Output);
+    for (const std::string &Old : {E.Base + ".job", F.Output, F.words()})
+      Folder->remove(Old);
   }
+  Folder->remove(F.wordsOfFailure());
   if (S.isWorker())
     Folder->write(F.Inputs[0], J.bundle().bytes());
   else
@@ -136,7 +139,8 @@ void FolderSession::writeFiles(Entry &E) {
     Folder->write(E.Base + ".job", Record);
   watchFolderOf(F.Output);
   E.Begins = S.isWorker() ? F.Inputs[0] : OwnIndex;
-  ByName[F.Output] = ByName[E.Begins] = J.id();
+  E.Ends = S.KeepsWords ? F.words() : F.Output;
+  ByName[E.Ends] = ByName[E.Begins] = J.id();
 }
 
 void FolderSession::readEvents() {
@@ -160,14 +164,14 @@ void FolderSession::readEvents() {
       if (!E.On)
         continue; // we have written it
       if (Ev->mask & IN_OPEN) {
-        if (Name != E.Files.Output && !std::exchange(E.IsRunning, true)) {
+        if (Name != E.Ends && !std::exchange(E.IsRunning, true)) {
           ++NumRunning;
           E.J->state(DTLTO_STATE_RUNNING);
         }
         continue;
       }
       std::string Why;
-      if (Name == E.Files.Output)
+      if (Name == E.Ends)
         take(Id, Why); // there may be more of it to come
     }
 }
@@ -178,7 +182,7 @@ void FolderSession::scan() {
   std::vector<uint64_t> Still;
   for (auto &[Id, E] : Jobs) {
     struct stat Info;
-    if (!E.On || ::fstatat(Folder->fd(), E.Files.Output.c_str(), &Info,
+    if (!E.On || ::fstatat(Folder->fd(), E.Ends.c_str(), &Info,
                            AT_SYMLINK_NOFOLLOW) != 0)
       continue;
     auto Seen = std::make_pair(uint64_t(Info.st_size),
@@ -201,17 +205,22 @@ bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
   Entry &E = Jobs.at(Id);
   std::vector<char> Object;
   ResultMemory::Share Share(Results);
-  if (!E.On->Doubt.empty())
-    Why = E.On->Doubt;
-  else if (Folder->readObject(E.Files.Output, Share, Object, Why)) {
+  if (Folder->readObject(E.Files.Output, Share, Object, Why)) {
     Why = E.J->problem({Object.data(), Object.size()});
-    if (HasEnded && !Why.empty()) {
+    bool HasFailed;
+    if (HasEnded && !Why.empty() &&
+        !hasError(wordsOf(E, /*IsAlone=*/false, HasFailed))) {
       Folder->remove(E.Files.Output);
       Why.clear();
     }
   }
   if (!Why.empty())
     return false;
-  finish(Id, {std::move(Object), "", std::string(baseName(S.Program))});
+  std::string Words;
+  // A launcher may have taken the place of the shell that moves the file.
+  if (S.KeepsWords && !Folder->read(E.Files.words(), Words))
+    Folder->read(E.Files.wordsOfFailure(), Words);
+  finish(Id,
+         {std::move(Object), Words, std::string(baseName(S.Program))});
   return true;
 }

@@ -368,6 +368,7 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
 
 void FolderSession::listen(Run &R) {
   bool SaidAny = false;
+  std::string Words; // of jobs that aren't known
   R.P->listen([&](std::string Line, bool IsError) {
     SaidAny = true;
     // The linker puts the plugin's name before it.
@@ -375,16 +376,17 @@ void FolderSession::listen(Run &R) {
         Line.compare(0, Own.size(), Own) == 0)
       Line.erase(0, Own.size());
     IsError &= !isNoise(Line);
-    log(IsError && R.NumNotes++ < MaxNotes ? DTLTO_LOG_NOTE : DTLTO_LOG_DEBUG,
-        Line);
+    if (IsError && R.NumNotes++ < MaxNotes)
+      Words += Line + "\n";
+    else
+      log(DTLTO_LOG_DEBUG, Line);
     if (IsError || R.LastError.empty())
       (IsError ? R.LastError : R.LastLine) = Line.substr(0, MaxWords);
-    R.HasCompilerError |= Line.find("error: ") != std::string::npos;
     if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
-      R.ErrorWords += (R.ErrorWords.empty() ? "" : "\n") + Line;
-    if (R.Doubt.empty() && !unreadInput(Line).empty())
-      R.Doubt = quote(S.Program) + " said: " + Line.substr(0, MaxWords);
+      R.ErrorWords += Line + "\n";
   });
+  if (!Words.empty())
+    log(DTLTO_LOG_COMPILER, Words);
   if (SaidAny)
     showSigns(R);
 }
@@ -397,6 +399,37 @@ void FolderSession::showSigns(Run &R) {
   for (auto &[Id, E] : Jobs)
     if (E.On.get() == &R)
       E.J->state(E.IsRunning ? DTLTO_STATE_RUNNING : DTLTO_STATE_QUEUED);
+}
+
+/// What the compiler has said of the job of \p E: its file, or of all that the
+/// program has said what names the module, or what \p IsAlone has. \p HasFailed
+/// becomes whether it failed, if that is known.
+std::string FolderSession::wordsOf(const Entry &E, bool IsAlone,
+                                   bool &HasFailed) {
+  std::string Words;
+  if (S.KeepsWords) {
+    HasFailed = !Folder->read(E.Files.words(), Words);
+    if (HasFailed)
+      Folder->read(E.Files.wordsOfFailure(), Words);
+    Words.resize(std::min(Words.size(), size_t(64) << 10));
+    return Words;
+  }
+  if (IsAlone)
+    return E.On->ErrorWords;
+  std::string_view Rest = E.On->ErrorWords;
+  while (!Rest.empty()) {
+    std::string_view Line = Rest.substr(0, Rest.find('\n') + 1);
+    Rest.remove_prefix(Line.size());
+    if (Line.find(E.Base) != Line.npos)
+      Words += Line;
+  }
+  return Words;
+}
+
+/// Whether an error of a compiler's is in \p Words.
+bool FolderSession::hasError(const std::string &Words) {
+  return Words.find("error: ") != Words.npos || !importError(Words).empty() ||
+         !unreadInput(Words).empty();
 }
 
 void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
@@ -421,22 +454,29 @@ void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
                               return false;
                             }),
              Left.end());
-  // Whose words they are is known if it is the only one. The linker takes them
-  // for no more than one worker's.
-  bool IsCompilers = !How.empty() && Left.size() == 1 && R->HasCompilerError &&
-                     R->Doubt.empty() && !R->ErrorWords.empty();
   if (!How.empty() && Left.empty() && !R->IsAsked)
     log(DTLTO_LOG_DEBUG, Text);
-  for (size_t I = 0; I != Left.size(); ++I)
-    if (IsCompilers)
-      finish(Left[I], {{}, R->ErrorWords, "", DTLTO_ERROR_COMPILER});
-    else
+  for (size_t I = 0; I != Left.size(); ++I) {
+    bool HasFailed = !How.empty();
+    std::string Said =
+        wordsOf(Jobs.at(Left[I]), /*IsAlone=*/Left.size() == 1, HasFailed);
+    // The linker takes a compiler's error for no more than one worker's word. A
+    // clang that can't import ends with 0.
+    if (hasError(Said)) {
       finish(Left[I],
-             {{},
-              How.empty() ? quote(S.Program) + " has ended, and " + Reasons[I]
-                          : Text,
-              "",
-              DTLTO_ERROR_INFRASTRUCTURE});
+             {{}, Said, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK});
+      continue;
+    }
+    std::string More;
+    if (S.KeepsWords && !Said.empty())
+      More = ": " + Said.substr(0, Said.find('\n')).substr(0, MaxWords);
+    finish(Left[I],
+           {{},
+            How.empty() ? quote(S.Program) + " has ended, and " + Reasons[I]
+                        : Text + More,
+            "",
+            DTLTO_ERROR_INFRASTRUCTURE});
+  }
   Runs.erase(std::find(Runs.begin(), Runs.end(), R));
 }
 
@@ -445,7 +485,7 @@ void FolderSession::finish(uint64_t Id, Result Res) {
   auto It = Jobs.find(Id);
   Entry E = std::move(It->second);
   Jobs.erase(It);
-  ByName.erase(E.Files.Output);
+  ByName.erase(E.Ends);
   ByName.erase(E.Begins);
   NumRunning -= E.IsRunning;
   if (E.On) {

@@ -11,6 +11,8 @@
 //   m.src.foo-o              a module, under the name that it has in all jobs
 //   m.src.foo-o.thinlto.bc   its index shard
 //   m.src.foo-o.native.o     the object
+//   m.src.foo-o.native.o.words  what the compiler has said, if the plugin can
+//                            tell the program to write it
 //   m.src.foo-o.i            the bundle instead, if the compiler is
 //                            dtlto-codegen
 //
@@ -42,6 +44,11 @@ struct FolderJob {
   std::vector<std::string> Args;   // without the compiler
   std::vector<std::string> Inputs; // the module, the index, then all others
   std::string Output;
+
+  // What the compiler has said, while and if it fails; and the same once it has
+  // succeeded, which ends the job.
+  std::string wordsOfFailure() const { return Output + ".err"; }
+  std::string words() const { return Output + ".words"; }
 };
 
 class FolderSession : public sdk::Session {
@@ -87,9 +94,7 @@ private:
     size_t NumLeft = 0;              // jobs without a result
     std::string LastLine, LastError; // that it said, and as an error
     std::string ErrorWords;          // all of these
-    std::string Doubt; // what it said that makes its objects doubtful
     size_t NumNotes = 0;
-    bool HasCompilerError = false; // there is a compiler's among them
     bool HasCancelled = false;     // it works on what nobody needs
     bool IsAsked = false;          // to end
     Clock::time_point LastSign{}, LastResult{};
@@ -99,6 +104,7 @@ private:
     FolderJob Files;
     std::string Base;        // of its names, which no other has meanwhile
     std::string Begins;      // the file that is read when the job begins
+    std::string Ends;        // the file that is complete when the job ends
     std::shared_ptr<Run> On; // null: it waits
     bool IsRunning = false;
     // Size and time of the object at the last look, and of one that is no good.
@@ -124,6 +130,8 @@ private:
   void listen(Run &R);
   void showSigns(Run &R);
   void runEnded(const std::shared_ptr<Run> &R);
+  std::string wordsOf(const Entry &E, bool IsAlone, bool &HasFailed);
+  static bool hasError(const std::string &Words);
   void finish(uint64_t Id, sdk::Result Res);
 
   const std::string LlvmVersion, Suffix;
@@ -142,7 +150,7 @@ private:
   std::map<int, std::string> Watched; // prefixes of names
   std::map<std::string, std::pair<const void *, uint64_t>> Written; // inputs
   std::map<uint64_t, Entry> Jobs;
-  std::map<std::string, uint64_t> ByName; // objects, and what begins a job
+  std::map<std::string, uint64_t> ByName; // what ends and what begins a job
   std::vector<std::shared_ptr<Run>> Runs;
   std::vector<uint64_t> Waiting;
   bool IsComplete = false; // nothing is added to what waits

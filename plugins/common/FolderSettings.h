@@ -23,6 +23,7 @@ struct FolderSettings {
   uint32_t Batch = UINT32_MAX; // jobs that a program gets at most
   uint32_t Programs = 1;       // that run at the same time
   bool Fresh = true;           // no object of an earlier link counts
+  bool KeepsWords = false;     // FolderJob::words() are written
 
   bool isWorker() const; // the compiler is dtlto-codegen
 };

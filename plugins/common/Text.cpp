@@ -83,7 +83,13 @@ std::string_view findLine(std::string_view Text, std::string_view Part) {
 
 std::string_view unreadInput(std::string_view Said) {
   std::string_view Line = findLine(Said, "Error loading ");
-  return Line.empty() ? findLine(Said, "Error running ThinLTO backend") : Line;
+  if (Line.empty() && importError(Said).empty())
+    Line = findLine(Said, "Error running ThinLTO backend");
+  return Line;
+}
+
+std::string_view importError(std::string_view Said) {
+  return findLine(Said, "Error running ThinLTO backend: Function Import: ");
 }
 
 std::string_view nearest(std::string_view Word,

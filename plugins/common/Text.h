@@ -37,6 +37,11 @@ std::string_view findLine(std::string_view Text, std::string_view Part);
 /// could not be read: clang says so, and ends with 0. Empty: there is none.
 std::string_view unreadInput(std::string_view Said);
 
+/// The line of \p Said by which the module can't import from another, an error
+/// in the program: clang ends with 0, with an empty object. The linker makes an
+/// error of what was said with such a result. Empty: there is none.
+std::string_view importError(std::string_view Said);
+
 /// Which of \p Known \p Word was meant to be; empty if it looks like none.
 std::string_view nearest(std::string_view Word,
                          std::initializer_list<std::string_view> Known);

@@ -411,7 +411,7 @@ void Client::connectionEnded(Job &J) {
     J.On->release(J.Id);
   Helpers.run([this, R, Share = C->share(), Offer = J.Offer] {
     auto V = std::make_shared<Verdict>(
-        judge(*R, Offer->raw(), std::min(MaxObject, Share->room())));
+        judge(*R, std::min(MaxObject, Share->room())));
     Share->grow(V->Object.size());
     if (V->Status == DTLTO_OK)
       if (std::string Why =

@@ -14,6 +14,7 @@
 
 using namespace dtlto::distcc;
 using dtlto::findLine;
+using dtlto::importError;
 using dtlto::unreadInput;
 using std::string_view;
 
@@ -92,66 +93,9 @@ static std::string withFirstLine(std::string Message, string_view Text) {
   return Line.empty() ? Message : Message + ": " + Line;
 }
 
-/// Whether \p C goes on with a file's name, or with the folder's before it.
-static bool inPath(char C) {
-  return (C >= 'a' && C <= 'z') || (C >= 'A' && C <= 'Z') ||
-         (C >= '0' && C <= '9') || (uint8_t(C) & 0x80) ||
-         (C && std::strchr("_-+=~./", C));
-}
-
-/// How many bytes before \p At are the server's temporary folder.
-static size_t tempFolder(string_view Text, size_t At) {
-  constexpr size_t Longest = 4096;
-  size_t Begin = At;
-  while (Begin != 0 && At - Begin != Longest && inPath(Text[Begin - 1]))
-    --Begin;
-  string_view Folder = Text.substr(Begin, At - Begin);
-  bool IsTemp = Folder.size() > 3 && Folder.front() == '/' &&
-                Folder.substr(Folder.size() - 3) == "/w/" &&
-                Folder.find("/distccd_") != string_view::npos;
-  return IsTemp ? Folder.size() : 0;
-}
-
-/// \p Text with \p Name instead of \p Path, where that is all of a path.
-static std::string renamed(string_view Text, string_view Path,
-                           string_view Name) {
-  std::string Result;
-  size_t Done = 0;
-  for (size_t At = 0; !Path.empty(); At += Path.size()) {
-    At = Text.find(Path, At);
-    if (At == string_view::npos)
-      break;
-    size_t End = At + Path.size();
-    // A full stop may end a sentence.
-    bool GoesOn = End < Text.size() && inPath(Text[End]) &&
-                  !(Text[End] == '.' &&
-                    (End + 1 == Text.size() || !inPath(Text[End + 1])));
-    size_t Folder = tempFolder(Text.substr(Done), At - Done);
-    size_t Begin = At - Folder;
-    bool Inside = Begin != Done && inPath(Text[Begin - 1]) && Folder == 0;
-    if (GoesOn || Inside)
-      continue;
-    Result += Text.substr(Done, Begin - Done);
-    Result += Name;
-    Done = End;
-  }
-  Result += Text.substr(Done);
-  return Result;
-}
-
-static string_view primaryPath(const dtlto_job &Job) {
-  for (uint32_t I = 0; I != Job.num_inputs; ++I)
-    if (Job.inputs[I]->role == DTLTO_ROLE_PRIMARY)
-      return Job.inputs[I]->path;
-  return {};
-}
-
 /// The compiler's own words.
-static std::string words(string_view Stderr, const dtlto_job &Job) {
-  // No more than can be shown, even if a long path has a short name.
-  Stderr = Stderr.substr(0, 4 * MaxMessage);
-  std::string Text = renamed(Stderr, primaryPath(Job), Job.name);
-  return clean(trimEnd(Text), MaxMessage);
+static std::string words(string_view Stderr) {
+  return clean(trimEnd(Stderr), MaxMessage);
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,8 +237,7 @@ static Verdict distccFailed(int Code, string_view Stderr) {
                         Code != 105);
 }
 
-static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
-                              const dtlto_job &Job) {
+static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
   // The machine's troubles, which the compiler ends with 1 for.
   for (const char *Part :
        {"No space left on device", "Disk quota exceeded",
@@ -310,7 +253,7 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
 
   Verdict V;
   V.Status = DTLTO_ERROR_COMPILER;
-  V.Message = words(Stderr, Job);
+  V.Message = words(Stderr);
   if (V.Message.empty()) {
     int Signal = signalOf(WaitStatus);
     V.Message = Signal ? "it crashed with signal " + std::to_string(Signal)
@@ -320,8 +263,7 @@ static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr,
   return V;
 }
 
-Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job,
-                             uint64_t MaxSize) {
+Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
   Texts T;
   std::string Error;
   if (!unpackTexts(R, T, Error))
@@ -337,7 +279,7 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job,
   if ((R.WaitStatus & 0x7f) == 0 && isDistccCode(Code))
     return distccFailed(Code, T.Err);
   if (R.WaitStatus != 0)
-    return compilerFailed(R.WaitStatus, T.Err, Job);
+    return compilerFailed(R.WaitStatus, T.Err);
 
   if (string_view Line = unreadInput(T.Err); !Line.empty()) {
     // Malformed bitcode is most likely what the user gave to the linker, and
@@ -356,11 +298,11 @@ Verdict dtlto::distcc::judge(const Reply &R, const dtlto_job &Job,
     return infrastructure(
         "the object can't be read: " + Error,
         Error.compare(0, NoAddressSpace.size(), NoAddressSpace) != 0);
-  if (V.Object.size() == 0)
+  if (V.Object.size() == 0 && importError(T.Err).empty())
     return infrastructure(
         withFirstLine("the compiler made an empty object there", T.Err), true);
   V.Status = DTLTO_OK;
-  V.Message = words(T.Err, Job);
+  V.Message = words(T.Err);
   return V;
 }
 

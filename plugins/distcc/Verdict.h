@@ -24,17 +24,16 @@ struct Verdict {
   /// DTLTO_OK, DTLTO_ERROR_COMPILER or DTLTO_ERROR_INFRASTRUCTURE.
   int32_t Status = DTLTO_ERROR_INFRASTRUCTURE;
   Pages Object; // of DTLTO_OK
-  /// The compiler's own words with the module's real name, or one line about
-  /// what went wrong. May be empty for DTLTO_OK.
+  /// The compiler's own words, or one line about what went wrong. May be empty
+  /// for DTLTO_OK.
   std::string Message;
   /// The host is to blame (and not, say, the size of the job): leave it alone.
   bool HostAtFault = false;
 };
 
-/// Decompresses and judges the reply to a job. Never DTLTO_OK without an
-/// object, which may have \p MaxSize bytes.
-Verdict judge(const Reply &R, const dtlto_job &Job,
-              uint64_t MaxSize = MaxObject);
+/// Decompresses and judges the reply to a job. DTLTO_OK has an
+/// object, which may have \p MaxSize bytes, unless clang can't import.
+Verdict judge(const Reply &R, uint64_t MaxSize = MaxObject);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is
 /// exactly of version \p Want ("19.1.7", "20.0.0-rc1"), and a dtlto-codegen

@@ -82,6 +82,7 @@ private:
 Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
   A.Set.Program = "make";
+  A.Set.KeepsWords = true;
   for (uint32_t I = 0; I != Params.num_args; ++I) {
     std::string_view Arg = Params.args[I];
     size_t Equals = Arg.find('=');
@@ -220,7 +221,9 @@ MakeSession::describe(JobFolder &Folder,
                                       "-r", "-s",     "--no-print-directory"};
   if (Jobserver.empty())
     Command.push_back("-j" + std::to_string(NumJobs));
-  Command.insert(Command.end(), {"DIST_CC=" + make::argument(DistCC), Goal});
+  Command.insert(Command.end(),
+                 {"DIST_CC=" + make::argument(DistCC),
+                  "THEN=2>'$@.err' && mv -f '$@.err' '$@.words'", Goal});
   return Command;
 }
 

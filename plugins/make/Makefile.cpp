@@ -81,7 +81,7 @@ std::string make::rule(std::string_view Target,
   Out += "\n\t$(DIST_CC)";
   for (const std::string &Arg : Args)
     Out += " " + word(Arg);
-  return Out + "\n";
+  return Out + " $(THEN)\n";
 }
 
 std::string make::head(std::string_view DistCC) {

@@ -510,7 +510,8 @@ dtlto::sdk::Result Client::conclude(Job &J, const Action &A,
       fail(J, F, "can't get the object from " + S.Cas.name());
     throw Wrong("can't get the object: " + F.Text);
   }
-  if (std::string Why = J.Offer.problem(Object); !Why.empty())
+  if (std::string Why = J.Offer.problem(Object);
+      !Why.empty() && (S.sendsWorker() || importError(Stderr).empty()))
     throw Wrong(Why);
   return {sdk::Buffer(std::move(Object)), std::move(Stderr), By, DTLTO_OK};
 }

@@ -49,6 +49,7 @@ static_assert(DTLTO_LOG_DEBUG == 0, "");
 static_assert(DTLTO_LOG_NOTE == 1, "");
 static_assert(DTLTO_LOG_WARNING == 2, "");
 static_assert(DTLTO_LOG_ERROR == 3, "");
+static_assert(DTLTO_LOG_COMPILER == 4, "");
 
 static_assert(equal(DTLTO_PLUGIN_SYMBOL, "dtlto_plugin_entry"), "");
 static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");

@@ -38,6 +38,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <poll.h>
 #include <pthread.h>
@@ -53,6 +54,10 @@ using namespace dtlto;
 static constexpr size_t MaxStderr = 64 << 10;
 static size_t NumSaid = 0;
 
+// LLVM's diagnostics, each with a zero byte at its end, while the frame of the
+// result may still take them.
+static std::string Framed;
+
 /// Writes a line to standard error, unless there have been too many.
 static void say(StringRef Text) {
   constexpr StringLiteral Cut = "dtlto-codegen: more messages were cut off\n";
@@ -65,7 +70,25 @@ static void say(StringRef Text) {
     errs() << Text << "\n";
 }
 
+/// Keeps a diagnostic for the frame, which has as much room as standard error.
+static void keep(StringRef Text) {
+  if (Framed.size() + Text.size() < MaxStderr)
+    Framed += Text.str() + '\0';
+}
+
+/// Writes to standard error what was kept for the frame of a result that there
+/// won't be.
+static void sayKept() {
+  for (StringRef Rest = Framed; !Rest.empty();) {
+    StringRef Text;
+    std::tie(Text, Rest) = Rest.split('\0');
+    say(Text);
+  }
+  Framed.clear();
+}
+
 static int fail(const Twine &Why) {
+  sayKept();
   say(("dtlto-codegen: error: " + Why).str());
   return 1;
 }
@@ -179,7 +202,7 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs,
   }
   if (!C.Frame)
     return writeFile(C.Output, {Result});
-  return writeFile(C.Output, {frameHead(Result, Job), Result});
+  return writeFile(C.Output, {frameHead(Result, Job, Framed), Result, Framed});
 }
 
 /// Ends the process once nobody can read what it writes: a linker that was
@@ -209,31 +232,37 @@ static void liftFileLimit(void *) {
   ::setrlimit(RLIMIT_NOFILE, &Limit);
 }
 
-/// Compiles \p B. Returns the status of a process.
+/// Compiles \p B. Returns the status of a process. \p IsFramed: the result has a
+/// frame.
 static int
-compile(StringRef Input, Expected<Bundle> B,
+compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
         function_ref<Error(const JobOutputs &, const BundleId &)> Write) {
   if (!B)
     return fail(Input + ": " + toString(B.takeError()));
   initializeTargets();
-  Expected<WorkerResult> Result = runBundle(*B, say);
+  // LLVM may end the process.
+  if (IsFramed)
+    std::atexit(sayKept);
+  Expected<WorkerResult> Result = runBundle(*B, IsFramed ? keep : say);
   if (!Result)
     return fail(B->Name + ": " + toString(Result.takeError()));
   if (!Result->Produced)
     return fail(B->Name + ": no object was made");
   if (Error E = Write(Result->outputs(), B->Id))
     return fail(toString(std::move(E)));
+  Framed.clear();
   return 0;
 }
 
 /// Compiles the bundle in \p Bytes. \p Read is called when they aren't needed
 /// any more.
 static int
-compile(StringRef Input, StringRef Bytes, function_ref<void()> Read,
+compile(StringRef Input, StringRef Bytes, bool IsFramed,
+        function_ref<void()> Read,
         function_ref<Error(const JobOutputs &, const BundleId &)> Write) {
   Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
   Read();
-  return compile(Input, std::move(B), Write);
+  return compile(Input, std::move(B), IsFramed, Write);
 }
 
 /// Runs \p Fn in another process, which doesn't outlive this one, and returns
@@ -260,16 +289,16 @@ static int runInChild(function_ref<int()> Fn) {
 static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
   auto Begin = std::chrono::steady_clock::now();
   return compile(
-      Input, Bytes, [] {},
+      Input, Bytes, /*IsFramed=*/true, [] {},
       [&](const JobOutputs &Outputs, const BundleId &Job) {
         SmallVector<char, 0> Packed;
         StringRef Result = pack(Outputs, Packed);
-        SmallString<88> Head = frameHead(Result, Job);
+        SmallString<88> Head = frameHead(Result, Job, Framed);
         auto Took = std::chrono::duration_cast<std::chrono::microseconds>(
             std::chrono::steady_clock::now() - Begin);
-        OS << batchEntryHead(Head.size() + Result.size(),
+        OS << batchEntryHead(Head.size() + Result.size() + Framed.size(),
                              uint64_t(Took.count()))
-           << Head << Result;
+           << Head << Result << Framed;
         OS.flush();
         return Error::success();
       });
@@ -341,7 +370,7 @@ int main(int Argc, char **Argv) {
   };
   if (!C.Batch && sys::fs::is_directory(C.Input))
     return compile(C.Input, readBundleFolder(C.Input, LLVM_VERSION_STRING),
-                   Write);
+                   C.Frame, Write);
   // To its end, whatever is in it: who sends it may wait for that.
   ErrorOr<std::unique_ptr<MemoryBuffer>> File =
       MemoryBuffer::getFileOrSTDIN(C.Input, /*IsText=*/false,
@@ -352,5 +381,5 @@ int main(int Argc, char **Argv) {
   if (C.Batch)
     return compileBatch(C, Bytes);
   return compile(
-      C.Input, Bytes, [&] { File->reset(); }, Write);
+      C.Input, Bytes, C.Frame, [&] { File->reset(); }, Write);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/ModuleNames.h"
+#include "Host/BuiltJob.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
@@ -384,4 +385,38 @@ TEST(ModuleNamesTest, PlacesStayWhereTheOrderWouldChange) {
   EXPECT_EQ(encode(Modules[1], Cwd, Modules), encode(Modules[1]));
   Modules = {"l.a(x at 5 at 100)", "l.a(x at 4)"};
   EXPECT_NE(encode(Modules[0], Cwd, Modules), encode(Modules[0]));
+}
+
+//===----------------------------------------------------------------------===//
+// The way back, in what a worker says
+//===----------------------------------------------------------------------===//
+
+/// m.main is the module main.o, m.m is m, and m.m.m is x y.
+static std::string inUsersNames(StringRef Said) {
+  return dtlto::inUsersNames(Said, [](StringRef Path) -> std::string {
+    return Path == "m.main"  ? "main.o"
+           : Path == "m.m"   ? "m"
+           : Path == "m.m.m" ? "x y"
+                             : "";
+  });
+}
+
+TEST(ModuleNamesTest, UsersNames) {
+  EXPECT_EQ(inUsersNames(""), "");
+  EXPECT_EQ(inUsersNames("m.main:1: 'm.main' m.main. (m.main), m.main"),
+            "main.o:1: 'main.o' main.o. (main.o), main.o");
+  EXPECT_EQ(inUsersNames("m.main\nm.main"), "main.o\nmain.o");
+  EXPECT_EQ(inUsersNames("x m.m m.m.m"), "x m x y");
+  // In a folder of the worker's.
+  EXPECT_EQ(inUsersNames("/tmp/distccd_a1b2/w/m.main: x"), "main.o: x");
+  EXPECT_EQ(inUsersNames("'/var/t/m.main' ./m.main"), "'main.o' main.o");
+  // A job's own files.
+  EXPECT_EQ(inUsersNames("no 'm.main.native.o', /w/m.main.2.thinlto.bc."),
+            "no 'main.o.native.o', main.o.thinlto.bc.");
+  // Parts of other names.
+  for (const char *Other :
+       {"m.main.bc", "m.mains", "xm.main", "dir/m.main", "m.main/x",
+        "m.main+/m", "m.main=c", "\xc3\xa4m.main", "m.other", "/m.other",
+        "m.", "."})
+    EXPECT_EQ(inUsersNames(Other), Other);
 }

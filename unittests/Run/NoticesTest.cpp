@@ -360,41 +360,32 @@ TEST_F(NoticesTest, TimeLimits) {
                      "s (--thinlto-dist-timeout)");
 }
 
-TEST_F(NoticesTest, WarningsOfTheCompilerAreShown) {
-  succeeds(1, "clang: warning: mind the gap\n");
-  // Of the program, and not of the farm.
+TEST_F(NoticesTest, MessagesOfTheCompilerAreShownOfTheResultThatIsUsed) {
+  Step S;
+  PlanEvent E = event(PlanEvent::Succeeded, 1);
+  std::vector<CompilerMessage> Messages = {
+      {MessageLevel::Diagnostic, "mind the gap"},
+      {MessageLevel::Remark, "not vectorized"},
+      {MessageLevel::Diagnostic, "mind the gap"}};
+  S.E = &E;
+  S.Job = 1;
+  S.Messages = Messages;
+  TheNotices->saw(S); // nobody waits for it
+  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic), Texts());
+  std::vector<Action> Won = {action(Action::Won, 1, 1)};
+  S.Actions = Won;
+  TheNotices->saw(S);
   EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
-            Texts({"m1.o: clang: warning: mind the gap"}));
+            Texts({"mind the gap", "mind the gap"}));
+  EXPECT_EQ(Msg.all(MessageLevel::Remark), Texts({"not vectorized"}));
   EXPECT_EQ(Msg.warnings(), Texts());
 }
 
-TEST_F(NoticesTest, EachWarningOfTheCompilerIsOne) {
-  succeeds(1, "warning: <unknown>:0:0: large [-Wframe-larger-than]\n"
-              "<inline asm>:1:2: warning: mind the gap\n"
-              "\t.warning \"mind the gap\"\n"
-              "        ^\n"
-              "remark: <unknown>:0:0: not vectorized\n"
-              "warning: m1.o <inline asm>:1:2: mind the step\n\n\n"
-              "3 warnings generated.\n");
-  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
-            Texts({"m1.o: <unknown>:0:0: large [-Wframe-larger-than]",
-                   "m1.o <inline asm>:1:2: mind the gap\n"
-                   "\t.warning \"mind the gap\"\n"
-                   "        ^",
-                   "m1.o <inline asm>:1:2: mind the step"}));
-  EXPECT_EQ(notes(), Texts({"m1.o: remark: <unknown>:0:0: not vectorized"}));
-}
-
-/// Or --fatal-warnings would end a link that stock LLD completes: LLVM says so
-/// of an unknown processor, and the dynamic linker of many things.
-TEST_F(NoticesTest, WhatIsNoWarningIsANote) {
-  succeeds(1, "\nHello, world\n2 warnings generated in all\n"
-              "1 table of warnings generated.\n"
-              "a.c:1:2: warning: mind the gap\n");
-  EXPECT_EQ(notes(), Texts({"m1.o: Hello, world\n2 warnings generated in all\n"
-                            "1 table of warnings generated."}));
-  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic),
-            Texts({"m1.o: a.c:1:2: warning: mind the gap"}));
+TEST_F(NoticesTest, WordsOfJobsThatAreNotKnown) {
+  TheNotices->sawWords("warning: large [-Wframe-larger-than=]\nno machine\n"
+                       "error: no good\n1 warning and 1 error generated.\n");
+  EXPECT_EQ(Msg.all(MessageLevel::Diagnostic), Texts({"large"}));
+  EXPECT_EQ(notes(), Texts({"fake: no machine"}));
 }
 
 TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {

@@ -14,7 +14,6 @@
 #include "Run/CompilerWords.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -32,61 +31,21 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
           "'x' is not a recognized processor\na.c:1:2: warning: no\n"};
 }
 
-namespace {
-
-struct Recorder : Messages {
-  void emit(MessageLevel Level, const Twine &Text) override {
-    All.push_back({Level, Text.str()});
-  }
-  void progress(StringRef) override {}
-  std::optional<unsigned> columns() const override { return std::nullopt; }
-  bool verbose() const override { return false; }
-
-  std::vector<std::pair<MessageLevel, std::string>> All;
-};
-
-} // namespace
-
-/// What stays as it is of a line, whatever is made of its beginning.
-static StringRef endOf(StringRef Line) {
-  size_t At = Line.rfind(": ");
-  return (At == StringRef::npos ? Line : Line.drop_front(At + 2)).rtrim();
-}
-
-static bool isSum(StringRef Line) {
-  static const Regex Sum("^[0-9]+ warnings? generated\\.$");
-  return Sum.match(Line);
-}
-
+/// Reads text of any kind, to its end, and loses no error.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   std::string Said =
       strangersLines({reinterpret_cast<const char *>(Data), Size});
-  std::string Error = inLLDsWords(Said, "a.o");
-  check(inLLDsWords(Error, "a.o") == Error);
-
-  Recorder Msg;
-  showWords(Msg, Said, "a.o", "a.o [1/2]");
-  std::string Shown;
-  for (auto &[Level, Text] : Msg.All) {
-    check(Level == MessageLevel::Diagnostic || Level == MessageLevel::Note);
-    StringRef Words = Text;
-    check(Words.consume_front("a.o [1/2]: ") ||
-          Words.starts_with("a.o <inline asm>:"));
-    bool IsRemark =
-        Words.starts_with("remark: ") || Words.starts_with("note: ");
-    check(!Words.trim().empty());
-    check(Level == MessageLevel::Diagnostic || IsRemark ||
-          !Words.split('\n').first.contains(": warning: "));
-    Shown += Words.str() + "\n";
-  }
-  size_t At = 0;
-  for (StringRef Line : split(Said, '\n')) {
-    StringRef End = endOf(Line);
-    if (isSum(Line) || End.empty())
-      continue;
-    At = Shown.find(End.str(), At);
-    check(At != std::string::npos);
-    At += End.size();
+  for (const CompilerWords &Words :
+       {readClangWords(Said, "a.o"), readClangWords(Said, ""),
+        readWorkerWords(Said)})
+    for (const CompilerMessage &M : Words.Messages) {
+      check(M.Level >= MessageLevel::Diagnostic);
+      check(!StringRef(M.Text).trim().empty());
+    }
+  StringRef Text = Said;
+  if (Text.starts_with("error: ")) {
+    check(!readClangWords(Said, "a.o").Errors.empty());
+    check(!readWorkerWords(Said).Errors.empty());
   }
   return 0;
 }

@@ -104,7 +104,7 @@ public:
 
   /// [any-thread] \p Level is DTLTO_LOG_...
   void log(uint32_t Level, const std::string &Text) {
-    std::string Line = oneLine(Text);
+    std::string Line = Level == DTLTO_LOG_COMPILER ? Text : oneLine(Text);
     TheGate->call(
         [&](const dtlto_host &H) { H.log(H.context, Level, Line.c_str()); });
   }

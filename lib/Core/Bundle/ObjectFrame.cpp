@@ -17,21 +17,30 @@ using namespace llvm::support::endian;
 
 static constexpr StringLiteral FrameMagic = "DTLTOOBJ";
 static constexpr uint32_t FrameVersion = 2;
-static constexpr size_t VersionAt = 8, FlagsAt = 12, SizeAt = 16, JobAt = 24,
+static constexpr size_t VersionAt = 8, MessagesAt = 12, SizeAt = 16, JobAt = 24,
                         DigestAt = 56, HeadSize = 88;
 
-SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job) {
+static BLAKE3Result<> digestOf(StringRef Result, StringRef Messages) {
+  BLAKE3 Hash;
+  Hash.update(Result);
+  Hash.update(Messages);
+  return Hash.final();
+}
+
+SmallString<88> dtlto::frameHead(StringRef Result, const BundleId &Job,
+                                 StringRef Messages) {
   SmallString<88> Head(FrameMagic);
   Head.resize(HeadSize);
   write32le(&Head[VersionAt], FrameVersion);
-  write32le(&Head[FlagsAt], 0);
+  write32le(&Head[MessagesAt], static_cast<uint32_t>(Messages.size()));
   write64le(&Head[SizeAt], Result.size());
   copy(Job, &Head[JobAt]);
-  copy(BLAKE3::hash(arrayRefFromStringRef(Result)), &Head[DigestAt]);
+  copy(digestOf(Result, Messages), &Head[DigestAt]);
   return Head;
 }
 
-Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job) {
+Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job,
+                                     StringRef *Messages) {
   if (Framed.empty())
     return failure("no object came back");
   if (!Framed.starts_with(FrameMagic.take_front(Framed.size())))
@@ -40,24 +49,31 @@ Expected<StringRef> dtlto::readFrame(StringRef Framed, const BundleId &Job) {
   if (Framed.size() < HeadSize)
     return failure("the object's frame was cut off");
   const char *Head = Framed.data();
-  uint32_t Is = read32le(Head + VersionAt), Flags = read32le(Head + FlagsAt);
-  if (Is != FrameVersion || Flags != 0)
+  if (uint32_t Is = read32le(Head + VersionAt); Is != FrameVersion)
     return failure("the worker is another version: it frames the object in "
                    "version " +
-                   Twine(Is) + ", flags " + Twine(Flags));
+                   Twine(Is));
   uint64_t Size = read64le(Head + SizeAt);
   StringRef Result = Framed.drop_front(HeadSize);
   if (Result.size() < Size)
     return failure("the object was cut off: " + Twine(Result.size()) + " of " +
                    Twine(Size) + " bytes");
-  if (Result.size() > Size)
+  StringRef Said = Result.drop_front(Size);
+  Result = Result.take_front(Size);
+  uint32_t SizeOfSaid = read32le(Head + MessagesAt);
+  if (Said.size() < SizeOfSaid)
+    return failure("the compiler's messages were cut off: " +
+                   Twine(Said.size()) + " of " + Twine(SizeOfSaid) + " bytes");
+  if (Said.size() > SizeOfSaid)
     return failure("more came back than an object of " + Twine(Size) +
                    " bytes");
   if (Framed.substr(JobAt, Job.size()) != toStringRef(Job))
     return failure("the object is another job's");
-  auto Digest = BLAKE3::hash(arrayRefFromStringRef(Result));
+  auto Digest = digestOf(Result, Said);
   if (Framed.substr(DigestAt, Digest.size()) !=
       toStringRef(ArrayRef<uint8_t>(Digest)))
     return failure("the object is damaged: its BLAKE3 digest is another");
+  if (Messages)
+    *Messages = Said;
   return Result;
 }

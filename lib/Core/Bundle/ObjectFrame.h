@@ -10,12 +10,16 @@
 //
 //   "DTLTOOBJ"             8 bytes
 //   version, 2             32 bits
-//   flags, 0               32 bits
+//   size of the messages   32 bits
 //   size of the result     64 bits
 //   the job                32 bytes: the digest of its bundle
-//   BLAKE3 of the result   32 bytes
+//   BLAKE3                 32 bytes: of all that follows
 //   the result: the object, or all outputs (JobOutputs.h)
+//   the compiler's messages, each a text and a zero byte: LLVM's warnings and
+//     remarks, as "warning: ..." or "remark: ..."
 //
+// Messages travel in the frame because standard error also has what LLVM, the
+// system and the build system write there, and some build systems lose it.
 // Numbers are little-endian. Nothing follows. docs/BUNDLE.md has the same.
 // Plugins hand frames on unseen; the host reads them (HostCalls.cpp).
 //
@@ -29,13 +33,17 @@
 
 namespace dtlto {
 
-/// What goes before \p Result, which the job of the bundle \p Job came to.
-llvm::SmallString<88> frameHead(llvm::StringRef Result, const BundleId &Job);
+/// What goes before \p Result, which the job of the bundle \p Job came to, and
+/// \p Messages.
+llvm::SmallString<88> frameHead(llvm::StringRef Result, const BundleId &Job,
+                                llvm::StringRef Messages = "");
 
-/// The result in \p Framed, which may be any bytes. Fails with one line unless
-/// it is whole, undamaged, and \p Job's.
+/// The result in \p Framed, which may be any bytes; \p Messages, if it isn't
+/// null, becomes the messages. Fails with one line unless the frame is whole,
+/// undamaged, and \p Job's.
 llvm::Expected<llvm::StringRef> readFrame(llvm::StringRef Framed,
-                                          const BundleId &Job);
+                                          const BundleId &Job,
+                                          llvm::StringRef *Messages = nullptr);
 
 } // namespace dtlto
 

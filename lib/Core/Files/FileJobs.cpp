@@ -337,13 +337,6 @@ static Error moveOthers(StringRef Made, StringRef Object) {
   return Error::success();
 }
 
-/// Whether \p Words, of a compiler that has ended with 0, have an error: it
-/// goes on without a module that it can't import from.
-static bool hasError(StringRef Words) {
-  return Words.starts_with("error: ") || Words.contains("\nerror: ") ||
-         Words.contains(": error: ");
-}
-
 CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   const FileJob &Job = List.Jobs[J];
   CodegenResult Result;
@@ -374,7 +367,15 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   }
   CommandResult Ran = runCommand(Launcher.empty() ? C.Program : Launcher[0],
                                  Args, ShouldStop, &Asked);
-  if (!Ran.Good || hasError(Ran.Words))
+  CompilerWords Words = readClangWords(Ran.Words, printable(Job.module()));
+  Result.Messages = std::move(Words.Messages);
+  // It ends with 0 without a module that it can't import from.
+  if (!Words.Errors.empty()) {
+    Result.Failed = true;
+    Result.Errors = std::move(Words.Errors);
+    return Result;
+  }
+  if (!Ran.Good || !Words.Unread.empty())
     return Fail(Ran.Words.empty() ? "the compiler failed" : Ran.Words);
   auto File = MemoryBuffer::getFile(Object, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
@@ -390,8 +391,6 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
                   printable(Path) + "'");
   if (Error E = moveOthers(Object, Job.object()))
     return Fail(toString(std::move(E)));
-  const std::string Name = printable(Job.module());
-  showWords(L.msg(), Ran.Words, Name, Name);
   StringRef Bytes = (*File)->getBuffer();
   Result.Object.assign(Bytes.begin(), Bytes.end());
   Result.Produced = true;

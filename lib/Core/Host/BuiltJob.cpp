@@ -46,19 +46,65 @@ dtlto_job dtlto::asBundled(const dtlto_job &Job) {
   return Bundled;
 }
 
-std::string dtlto::inUsersNames(std::string Said, const BuiltJob &Built) {
-  if (Said.empty())
-    return Said;
-  for (size_t I = 0; I != Built.Inputs.size(); ++I) {
-    StringRef Name;
-    if (I == 0)
-      Name = Built.Name;
-    else if (const ModuleFile *File = Built.Files[I])
-      Name = File->Name;
-    if (!Name.empty())
-      Said = withName(Said, Built.Inputs[I].path, printable(Name));
+/// What the user calls \p File: a module, or one of a job's own files, which is
+/// called as its module is, with a number where two attempts have one, and an
+/// extension. Empty: neither.
+static std::string usersName(StringRef File,
+                             function_ref<std::string(StringRef)> UsersName) {
+  if (std::string Name = UsersName(File); !Name.empty())
+    return Name;
+  for (StringRef Extension : {".native.o", ".thinlto.bc", ".i"})
+    if (StringRef Of = File; Of.consume_back(Extension)) {
+      std::string Name = UsersName(Of);
+      if (Name.empty())
+        Name = UsersName(Of.rtrim("0123456789").rtrim('.'));
+      if (!Name.empty())
+        return Name + Extension.str();
+    }
+  return "";
+}
+
+std::string
+dtlto::inUsersNames(StringRef Said,
+                    function_ref<std::string(StringRef)> UsersName) {
+  auto IsInPath = [](char C) {
+    return isAlnum(C) || C & 0x80 || StringRef("+,-./=_`~").contains(C);
+  };
+  std::string Out;
+  while (!Said.empty()) {
+    StringRef Path = Said.take_while(IsInPath);
+    Said = Said.drop_front(Path.size());
+    StringRef Stem = Path.rtrim(".,"); // of a sentence
+    // A name is all of a path, or in a folder that only the worker knows.
+    std::string Name;
+    bool IsInFolder = Path.starts_with("/") || Path.starts_with("./");
+    for (size_t At = 0; Name.empty() && At < Stem.size();) {
+      if (Stem.drop_front(At).starts_with("m."))
+        Name = usersName(Stem.drop_front(At), UsersName);
+      size_t Slash = Stem.find('/', At);
+      At = IsInFolder && Slash != StringRef::npos ? Slash + 1 : Stem.size();
+    }
+    if (Name.empty())
+      Out += Path;
+    else
+      Out += printable(Name) + Path.drop_front(Stem.size()).str();
+    StringRef Between =
+        Said.take_until([&](char C) { return IsInPath(C); });
+    Out += Between;
+    Said = Said.drop_front(Between.size());
   }
-  return Said;
+  return Out;
+}
+
+std::string dtlto::inUsersNames(StringRef Said, const BuiltJob &Built) {
+  return inUsersNames(Said, [&](StringRef Path) {
+    for (size_t I = 0; I != Built.Inputs.size(); ++I)
+      if (Path == Built.Inputs[I].path)
+        return Built.Files[I] && !Built.Files[I]->Name.empty()
+                   ? Built.Files[I]->Name
+                   : I == 0 ? Built.Name : std::string();
+    return std::string();
+  });
 }
 
 void dtlto::addDigests(BuiltJob &Built) {

@@ -9,6 +9,7 @@
 #define DTLTO_HOST_BUILTJOB_H
 
 #include "dtlto/PluginAPI.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <memory>
@@ -76,9 +77,16 @@ void setInputs(BuiltJob &Built);
 /// a cache is to know the job.
 dtlto_job asBundled(const dtlto_job &Job);
 
-/// \p Said, a worker's words for \p Built, with the names of modules that the
-/// user knows in place of those that travel.
-std::string inUsersNames(std::string Said, const BuiltJob &Built);
+/// Returns \p Said, the words of a worker, with the user's names in place of the
+/// names of modules that travel, also where those are in a folder of the
+/// worker's, or have the extension of one of a job's own files. \p UsersName
+/// returns the user's name, or nothing.
+std::string
+inUsersNames(llvm::StringRef Said,
+             llvm::function_ref<std::string(llvm::StringRef)> UsersName);
+
+/// The same for the modules of \p Built.
+std::string inUsersNames(llvm::StringRef Said, const BuiltJob &Built);
 
 /// Fills in the digests of \p Built's inputs.
 void addDigests(BuiltJob &Built);

@@ -11,8 +11,10 @@
 using namespace llvm;
 using namespace dtlto;
 
-Error dtlto::compileError(StringRef Title, ArrayRef<std::string> Errors) {
-  std::string Text = ("module '" + Title + "' failed to compile").str();
+Error dtlto::compileError(StringRef Title, ArrayRef<std::string> Errors,
+                          StringRef Plugin, StringRef Where) {
+  std::string Text =
+      (Plugin + "module '" + Title + "' failed to compile" + Where).str();
   auto ErrorOf = [](const Twine &Words) {
     return createStringError(inconvertibleErrorCode(), Words);
   };

@@ -8,6 +8,7 @@
 #ifndef DTLTO_HOST_CODEGENRESULT_H
 #define DTLTO_HOST_CODEGENRESULT_H
 
+#include "Support/Messages.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,15 +25,20 @@ struct CodegenResult {
   /// stops it (--lto-emit-llvm).
   bool Produced = false;
   bool Failed = false;
-  /// What the compiler said, errors only, each in the words of LLD.
+  /// The compiler's errors, each in the words of LLD, and its other messages.
   std::vector<std::string> Errors;
+  std::vector<CompilerMessage> Messages;
 };
 
 /// What a link fails with whose module, or part, with the name \p Title has no
 /// object because of \p Errors, those of a CodegenResult: one error each, which
-/// LLD then shows and counts as its own, and our words after the last.
+/// LLD then shows and counts as its own, and our words after the last. Of a
+/// compiler elsewhere, \p Plugin ("plugin 'x': ") and \p Where (" on host") are
+/// in these.
 llvm::Error compileError(llvm::StringRef Title,
-                         llvm::ArrayRef<std::string> Errors);
+                         llvm::ArrayRef<std::string> Errors,
+                         llvm::StringRef Plugin = "",
+                         llvm::StringRef Where = "");
 
 } // namespace dtlto
 

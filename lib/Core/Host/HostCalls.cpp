@@ -113,6 +113,13 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
     OpenErrors += (OpenErrors.empty() ? "" : "; ") + lineOf(Message);
     return;
   }
+  if (Level == DTLTO_LOG_COMPILER) {
+    Event E{Event::CompilerSaid};
+    E.Message = inUsersNames(strangersLines(Message), [this](StringRef Path) {
+      return UsersNames.lookup(Path);
+    });
+    return push(std::move(E));
+  }
   MessageLevel To = MessageLevel::Note;
   if (Level == DTLTO_LOG_DEBUG)
     To = MessageLevel::Debug;
@@ -271,6 +278,8 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   // Our own compiler's words are shown as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
                      R.LocalMessage == Result->message;
+  if (AreOurWords || R.isOurs(E.Object.bytes()))
+    E.Messages = std::move(R.LocalMessages);
   E.IsOurs = R.isOurs(E.Object.bytes()) &&
              (E.Status != DTLTO_ERROR_COMPILER || AreOurWords);
   if (AreOurWords) {
@@ -290,11 +299,26 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   E.Numbers = R.Numbers.take();
   E.Bytes = R.BytesHere;
   E.Seconds = R.SecondsHere;
-  dropIfUnused(R);
   std::optional<BundleId> Frame = E.IsOurs ? std::nullopt : frameOf(R);
-  if (Frame && E.Status == DTLTO_OK && !R.Forgotten) {
+  E.IsOfWorker = !E.IsOurs && R.Bundle;
+  if (!Frame || E.Status != DTLTO_OK || R.Forgotten) {
+    dropIfUnused(R);
+  } else {
+    ++R.RunsHere; // R.Built is read without the lock
+    ++RunsHere;
     Lock.unlock(); // since it reads all of the object
-    Expected<StringRef> Inside = readFrame(E.Object.bytes(), *Frame);
+    StringRef Said;
+    Expected<StringRef> Inside = readFrame(E.Object.bytes(), *Frame, &Said);
+    for (StringRef Rest = Said; !Rest.empty();) {
+      StringRef One;
+      std::tie(One, Rest) = Rest.split('\0');
+      bool IsWarning = One.consume_front("warning: ");
+      if (!IsWarning)
+        One = One.split(": ").second; // a remark or a note
+      E.Messages.push_back(
+          {IsWarning ? MessageLevel::Diagnostic : MessageLevel::Remark,
+           inUsersNames(strangersLines(One), *R.Built)});
+    }
     if (!Inside) {
       E.Object.reset();
       E.Status = DTLTO_ERROR_INFRASTRUCTURE;
@@ -305,6 +329,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
       E.Object = Buffer::part(std::move(E.Object), *Inside);
     }
     Lock.lock();
+    endRunHere(R);
   }
   if (!R.Forgotten)
     push(std::move(E));
@@ -404,6 +429,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   R->RanHere = true;
   R->SecondsHere = secondsSince(Begin);
   R->NoObject = !Code.Failed && !Code.Produced;
+  R->LocalMessages = std::move(Code.Messages);
   Result->message = nullptr;
   Result->worker = ThisMachine;
   if (Code.Failed) {

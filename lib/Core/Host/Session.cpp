@@ -270,6 +270,8 @@ void Session::submit(std::unique_ptr<BuiltJob> Job, JobHere Here, bool Insist) {
     Impl::Record &R = I->Jobs[Id];
     R.Built = std::move(Job);
     R.Here = std::move(Here);
+    if (R.Built->Job.parts & DTLTO_PART_ARGS && !R.Built->Inputs.empty())
+      I->UsersNames[R.Built->Inputs[0].path] = R.Here.Name;
     R.InSubmit = true;
     R.Done = false;
   }

@@ -11,6 +11,7 @@
 #include "Host/BuiltJob.h"
 #include "Host/PluginNumbers.h"
 #include "Support/Buffer.h"
+#include "Support/Messages.h"
 #include "llvm/Support/Caching.h"
 #include <chrono>
 #include <condition_variable>
@@ -48,6 +49,7 @@ struct Event {
     StatusTold,  // query() returned Status
     NoStatus,    // the plugin has no query()
     Violation,   // the plugin broke a promise of the ABI; Message says which
+    CompilerSaid, // log() of a compiler's words, of a job that isn't known
     GaveUp,      // log() of an error: the plugin can't go on; Message says why
     FallbackForbidden, // the plugin's own settings want none; Message names
                        // them
@@ -64,6 +66,9 @@ struct Event {
   std::string Message = {};
   std::vector<std::string> Errors = {}; // Done, LocalDone: each of the
                                         // compiler's here; Message has all
+  // Done, LocalDone: the compiler's other messages.
+  std::vector<CompilerMessage> Messages = {};
+  bool IsOfWorker = false; // Done: of dtlto-codegen, by a bundle of ours
   std::string Worker = {};
   bool WantsBatches = false; // Opened
   uint32_t Needs = 0;        // Opened: DTLTO_PART_... of each job

@@ -16,6 +16,7 @@
 #include "Bundle/Bundle.h"
 #include "Host/PluginNumbers.h"
 #include "Host/Session.h"
+#include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -62,6 +63,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     std::string Worker;
     double SecondsHere = 0;
     std::vector<std::string> LocalErrors;
+    std::vector<CompilerMessage> LocalMessages;
     std::string LocalMessage; // all of them: memory for dtlto_result::message
     Buffer ObjectDespite;     // what LLVM made in spite of these
     PluginNumbers Numbers{PluginNumbers::MaxOfJob};
@@ -195,6 +197,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::condition_variable Changed; // for close()
   bool HasPushed = false;          // events, of which nobody was told
   std::unordered_map<uint64_t, Record> Jobs;
+  // Of modules, by the names that travel: for a stock compiler's messages.
+  llvm::StringMap<std::string> UsersNames;
   PluginNumbers Numbers{PluginNumbers::MaxOfSession};
   unsigned RunsHere = 0;
   bool Opened = false;    // open() has returned

@@ -465,9 +465,14 @@ Error JobBuilder::addArgs(BuiltJob &Built, const Task &T) {
 
   std::vector<std::string> &Args = Built.Args;
   // A worker's own configuration files must not have a say, and a crash must
-  // leave nothing behind.
-  Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
-          "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
+  // leave nothing behind. Diagnostics have no lines of the bitcode file, where
+  // clang looks for the program's source.
+  Args = {"clang",
+          "--no-default-config",
+          "-fno-crash-diagnostics",
+          "-Wno-unused-command-line-argument",
+          "-fno-color-diagnostics",
+          "-fno-caret-diagnostics"};
   Args.insert(Args.end(), Common.Args.begin(), Common.Args.end());
   if (!T.ObjectName.empty()) {
     Args.push_back("-Xclang");

@@ -119,17 +119,14 @@ static AddStreamFn streamInto(SmallVectorImpl<char> &Bytes) {
 /// \p IsMute: warnings have been told.
 void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
   Context.DiagHandler = [this, IsMute](const DiagnosticInfo &DI) {
-    if (DI.getSeverity() == DS_Error) {
+    // Reported once, by the caller that knows whether the result is used.
+    CompilerMessage M = toMessage(DI);
+    if (M.Level == MessageLevel::Error) {
       Result.Failed = true;
-      std::string Text;
-      raw_string_ostream OS(Text);
-      printDiagnostic(DI, OS);
-      // Reported once, by the caller that knows the module's name.
-      Result.Errors.push_back(OS.str());
-      return;
+      Result.Errors.push_back(std::move(M.Text));
+    } else if (!IsMute) {
+      Result.Messages.push_back(std::move(M));
     }
-    if (!IsMute && L.Conf.DiagHandler)
-      L.Conf.DiagHandler(DI);
   };
   if (Stop && !Context.getOptPassGate().isEnabled()) // -opt-bisect-limit
     Context.setOptPassGate(Gate.emplace(*Stop));

@@ -8,6 +8,7 @@
 #ifndef DTLTO_LLVM_DIAGNOSTICS_H
 #define DTLTO_LLVM_DIAGNOSTICS_H
 
+#include "Support/Messages.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,6 +24,19 @@ inline void printDiagnostic(const llvm::DiagnosticInfo &DI,
       OS << Asm->getModuleName() << ' ';
   llvm::DiagnosticPrinterRawOStream Printer(OS);
   DI.print(Printer);
+}
+
+/// \p DI as LLD's own handler shows it.
+inline CompilerMessage toMessage(const llvm::DiagnosticInfo &DI) {
+  CompilerMessage M{MessageLevel::Remark, ""};
+  if (DI.getSeverity() == llvm::DS_Error)
+    M.Level = MessageLevel::Error;
+  else if (DI.getSeverity() == llvm::DS_Warning)
+    M.Level = MessageLevel::Diagnostic;
+  llvm::raw_string_ostream OS(M.Text);
+  printDiagnostic(DI, OS);
+  OS.flush();
+  return M;
 }
 
 } // namespace dtlto

@@ -13,6 +13,7 @@
 #include "Run/CostHistory.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
+#include "Support/Text.h"
 #include "LLVM/Cache.h"
 #include "LLVM/Index.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,7 +38,7 @@ JobFacts LTOJobs::facts(size_t J) const {
   const JobBuilder &Builder = Preparer.builder();
   JobFacts F;
   F.Name = T.name().str();
-  F.Title = T.title();
+  F.Title = printable(T.title());
   F.CostKey =
       dtlto::costKey(Builder.names(), T.name(), Builder.triple(T), L.Conf) +
       partSuffix(T.Part) + (L.round() == 0 ? "" : ",round" + utostr(L.round()));

@@ -8,6 +8,7 @@
 #include "Link/Verifier.h"
 #include "Job/JobSaver.h"
 #include "Object/ObjectDiff.h"
+#include "Support/Text.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -25,7 +26,7 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
     if (Stem.empty())
       Stem = stem(T);
     Differs += ((Differs.empty() ? "" : "; ") + What + " of module '" +
-                T.title() + "' differs from the one compiled here, " +
+                printable(T.title()) + "' differs from the one compiled here, " +
                 describeDifference(Theirs, Ours))
                    .str();
     if (Error E = saveBoth(Stem, Extension, Theirs, Ours))

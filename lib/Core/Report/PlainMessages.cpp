@@ -47,8 +47,14 @@ void PlainMessages::emit(MessageLevel Level, const Twine &Text) {
   case MessageLevel::Error:
     Begin("error: ", HighlightColor::Error);
     break;
+  case MessageLevel::Remark:
+  case MessageLevel::Text:
+    break;
   }
-  OS << Prefix << Text << '\n';
+  // A compiler's messages are not ours.
+  if (Level < MessageLevel::Diagnostic)
+    OS << Prefix;
+  OS << Text << '\n';
   Errors << OS.str();
 }
 

@@ -7,59 +7,214 @@
 
 #include "Run/CompilerWords.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Regex.h"
+#include <optional>
 
 using namespace llvm;
 using namespace dtlto;
 
-static std::string lineInLLDsWords(StringRef Line, StringRef Module) {
-  if (Line.starts_with("<inline asm>:"))
-    for (StringRef Kind : {"error: ", "warning: ", "note: "})
-      if (auto [Where, What] = Line.split((": " + Kind).str()); !What.empty())
-        return (Kind + Module + " " + Where + ": " + What).str();
-  return Line.str();
+static constexpr StringLiteral AsmPlace = "<inline asm>:";
+
+namespace {
+
+/// The first line of a diagnostic.
+struct Head {
+  StringRef Place; // with ": "; may be empty
+  StringRef Kind;  // "error", "warning", "remark" or "note"; empty: none
+  StringRef Text;
+};
+
+/// Collects the messages in a text.
+class Collector {
+public:
+  CompilerWords take() {
+    end();
+    return std::move(Words);
+  }
+  void begin(MessageLevel Level, const Twine &Text) {
+    end();
+    Open = CompilerMessage{Level, Text.str()};
+  }
+  /// Goes on with the message that was begun last, or else with a text.
+  void add(StringRef Line) {
+    if (!Open)
+      begin(MessageLevel::Text, Line);
+    else
+      Open->Text += "\n" + Line.str();
+  }
+  void end() {
+    if (!Open)
+      return;
+    // As in-process, an empty line may be the last of a diagnostic.
+    if (Open->Level == MessageLevel::Error)
+      Words.Errors.push_back(std::move(Open->Text));
+    else if (!StringRef(Open->Text).trim().empty())
+      Words.Messages.push_back(std::move(*Open));
+    Open.reset();
+  }
+  bool isIn(MessageLevel Level) const { return Open && Open->Level == Level; }
+
+  CompilerWords Words;
+
+private:
+  std::optional<CompilerMessage> Open;
+};
+
+} // namespace
+
+static Head readHead(StringRef Line) {
+  for (StringRef Kind : {"error: ", "warning: ", "remark: ", "note: "}) {
+    size_t At = Line.find(Kind);
+    if (At == StringRef::npos)
+      continue;
+    StringRef Place = Line.take_front(At);
+    StringRef Name = Place;
+    Name.consume_back("fatal ");
+    // FILE:LINE:COLUMN:
+    if (!Name.empty()) {
+      StringRef File = Name;
+      bool HasPlace = File.consume_back(": ");
+      for (int I = 0; I != 2 && HasPlace; ++I) {
+        StringRef Front = File.rtrim("0123456789");
+        HasPlace = Front.size() != File.size() && Front.ends_with(":");
+        File = Front.drop_back(HasPlace);
+      }
+      if (!HasPlace || File.empty())
+        continue;
+    }
+    return {Name, Kind.drop_back(2), Line.drop_front(At + Kind.size())};
+  }
+  return {};
 }
 
-std::string dtlto::inLLDsWords(StringRef Said, StringRef Module) {
-  std::string Text;
-  for (StringRef Line : split(Said, '\n'))
-    Text += (Text.empty() ? "" : "\n") + lineInLLDsWords(Line, Module);
-  return Text;
+static MessageLevel levelOf(StringRef Kind) {
+  return Kind == "error"     ? MessageLevel::Error
+         : Kind == "warning" ? MessageLevel::Diagnostic
+                             : MessageLevel::Remark;
+}
+
+/// Takes clang's name of a group of diagnostics off the end of \p Text.
+static bool consumeFlag(StringRef &Text) {
+  size_t At = Text.rfind('[');
+  if (!Text.ends_with("]") || At == StringRef::npos ||
+      !(Text.substr(At).starts_with("[-W") ||
+        Text.substr(At).starts_with("[-R")))
+    return false;
+  Text = Text.take_front(At);
+  Text.consume_back(" ");
+  return true;
 }
 
 /// Whether \p Line is clang's sum of the lines before, as "2 warnings
 /// generated."
 static bool isSum(StringRef Line) {
-  StringRef Words = Line.ltrim("0123456789");
-  return Words.size() != Line.size() &&
-         (Words == " warning generated." || Words == " warnings generated.");
+  StringRef Text = Line.ltrim("0123456789");
+  return Text.size() != Line.size() && Text.ends_with(" generated.") &&
+         (Text.starts_with(" warning") || Text.starts_with(" error"));
 }
 
-void dtlto::showWords(Messages &Msg, StringRef Said, StringRef Module,
-                      StringRef Title) {
-  MessageLevel Level = MessageLevel::Note;
-  std::string Text;
-  auto Show = [&] {
-    StringRef Words = StringRef(Text).rtrim();
-    bool IsNamed = Words.starts_with((Module + " <inline asm>:").str());
-    if (!Words.empty())
-      Msg.emit(Level, (IsNamed ? "" : Title + ": ") + Words);
-    Text.clear();
-  };
-  for (StringRef Raw : split(Said, '\n')) {
-    if (isSum(Raw))
+/// \p Text of clang's in the words of LLVM, where clang has its own.
+static std::string inLLVMsWords(StringRef Text) {
+  static const Regex Linking("^linking module '[^']*': (.*)$"),
+      Call("^call to '(.*)' declared with '(warning|error)' attribute: (.*)$");
+  SmallVector<StringRef, 4> Parts;
+  if (Linking.match(Text, &Parts))
+    return Parts[1].str();
+  if (Call.match(Text, &Parts))
+    return ("call to " + Parts[1] + " marked \"dontcall-" +
+            (Parts[2] == "error" ? "error" : "warn") + "\": " + Parts[3])
+        .str();
+  return Text.str();
+}
+
+CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
+  Collector C;
+  bool AfterAssembly = false; // where clang says in other words that it failed
+  bool InAssembly = false;    // up to the caret
+  bool IsBitcode = false;     // whose lines clang shows as the source
+  for (StringRef Rest = Said; !Rest.empty();) {
+    StringRef Line;
+    std::tie(Line, Rest) = Rest.split('\n');
+    if (isSum(Line))
       continue;
-    std::string Line = lineInLLDsWords(Raw, Module);
-    StringRef Words = Line;
-    bool IsRemark =
-        Words.starts_with("remark: ") || Words.starts_with("note: ");
-    bool IsWarning =
-        Words.consume_front("warning: ") || Words.contains(": warning: ");
-    if (IsRemark || IsWarning) {
-      Show();
-      Level = IsRemark ? MessageLevel::Note : MessageLevel::Diagnostic;
+    StringRef Thin = Line;
+    if (Thin.consume_front("Error running ThinLTO backend: ") &&
+        Thin.starts_with("Function Import: ")) {
+      C.begin(MessageLevel::Error, Thin);
+      continue;
     }
-    Text += (Text.empty() ? "" : "\n") + Words.str();
+    if (Thin.size() != Line.size() || Line.starts_with("Error loading ")) {
+      C.end();
+      if (C.Words.Unread.empty())
+        C.Words.Unread = Line.trim().str();
+      continue;
+    }
+    Head H = readHead(Line);
+    if (H.Kind.empty()) {
+      if (InAssembly) {
+        C.add(Line);
+        bool IsCaret = Line.trim().find_first_not_of("^~ ") == StringRef::npos;
+        InAssembly = !IsCaret;
+        if (IsCaret)
+          C.add(""); // as in LLVM's
+      } else if (IsBitcode && Line.ltrim(" 0123456789").starts_with("| ")) {
+        continue;
+      } else if (C.isIn(MessageLevel::Text) || C.isIn(MessageLevel::Error)) {
+        C.add(Line);
+      } else if (!Line.trim().empty()) {
+        C.begin(MessageLevel::Text, Line);
+      }
+      continue;
+    }
+    InAssembly = H.Place.starts_with(AsmPlace);
+    if (InAssembly) {
+      AfterAssembly = true;
+      C.begin(levelOf(H.Kind),
+              (Module.empty() ? "" : Module + " ") + H.Place + H.Text);
+      continue;
+    }
+    StringRef Text = H.Text;
+    bool HasFlag = consumeFlag(Text);
+    if (AfterAssembly && Text == "cannot compile inline asm") {
+      AfterAssembly = false;
+      C.end();
+      continue;
+    }
+    AfterAssembly = false;
+    std::string Lines = inLLVMsWords(Text);
+    // LLVM's text may have ended in a newline.
+    if (StringRef Next = Rest.split('\n').first;
+        !HasFlag && Next.starts_with(" [-") && consumeFlag(Next) &&
+        Next.empty()) {
+      HasFlag = true;
+      Lines += "\n";
+      Rest = Rest.split('\n').second;
+    }
+    if (!HasFlag && H.Kind == "warning" && H.Place.empty()) {
+      C.begin(MessageLevel::Text, Line);
+      continue;
+    }
+    IsBitcode =
+        !Module.empty() && H.Place.starts_with((Module + ":").str());
+    C.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
+    if (H.Kind != "error")
+      C.end();
   }
-  Show();
+  return C.take();
+}
+
+CompilerWords dtlto::readWorkerWords(StringRef Said) {
+  Collector C;
+  for (StringRef Rest = Said.rtrim(); !Rest.empty();) {
+    StringRef Line;
+    std::tie(Line, Rest) = Rest.split('\n');
+    Head H = readHead(Line);
+    if (H.Kind.empty() && Line.starts_with("dtlto-codegen: "))
+      C.begin(MessageLevel::Text, Line);
+    else if (H.Kind.empty() || !H.Place.empty())
+      C.add(Line);
+    else
+      C.begin(levelOf(H.Kind), H.Text);
+  }
+  return C.take();
 }

@@ -5,8 +5,31 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// clang's standard error, or that of dtlto-codegen, as LLD would say it. The
-// text has been cleaned.
+// The standard error of clang, or of dtlto-codegen, as messages of the linker.
+// This is the only place that knows what compilers write. The text has been
+// cleaned, and has the user's names of modules (BuiltJob.h).
+//
+// dtlto-codegen returns warnings and remarks in the frame of its result
+// (ObjectFrame.h). Its standard error has the diagnostics of a compile that
+// failed; all else there is text of LLVM's.
+//
+// A stock clang writes diagnostics and other text to one stream. These lines
+// begin a diagnostic:
+//
+//   <inline asm>:1:2: warning: TEXT         also error and note; the source and
+//                                           a caret follow
+//   warning: TEXT [-Wflag]                  also remark and [-Rflag]; the flag
+//                                           may be on the next line
+//   FILE:1:2: warning: TEXT                 with or without a flag
+//   [FILE:1:2: ]error: TEXT                 also fatal error
+//   note: TEXT                              after one of these
+//   Error running ThinLTO backend: Function Import: TEXT
+//                                           an error; clang ends with 0
+//
+// Other lines are text, such as a warning without a flag. What clang adds to
+// LLVM's diagnostics is left out: the flag, its sums ("1 warning generated."),
+// "cannot compile inline asm", and a place in the bitcode file, which it makes
+// of the !srcloc of the program's source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +39,24 @@
 #include "Support/Messages.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace dtlto {
 
-/// \p Said, where what clang says of inline assembly names \p Module, as in
-/// LLD.
-std::string inLLDsWords(llvm::StringRef Said, llvm::StringRef Module);
+struct CompilerWords {
+  std::vector<std::string> Errors;
+  std::vector<CompilerMessage> Messages; // all else
+  /// Why clang could not read a module or the index, in which case it ends with
+  /// 0 all the same. Empty: it could.
+  std::string Unread;
+};
 
-/// Shows what was \p Said beside an object of \p Module, or of its part
-/// \p Title: each warning as one of the program's, and all else, such as
-/// remarks, as notes, since to LLD they are no warnings.
-void showWords(Messages &Msg, llvm::StringRef Said, llvm::StringRef Module,
-               llvm::StringRef Title);
+/// Reads \p Said, clang's standard error for \p Module, as LLD shows it; empty:
+/// that isn't known.
+CompilerWords readClangWords(llvm::StringRef Said, llvm::StringRef Module);
+
+/// Reads \p Said, the standard error of dtlto-codegen.
+CompilerWords readWorkerWords(llvm::StringRef Said);
 
 } // namespace dtlto
 

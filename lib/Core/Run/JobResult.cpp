@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/JobResult.h"
+#include "Run/CompilerWords.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -39,7 +40,30 @@ static Error unpack(JobResult &R, const SideFiles &Side) {
   return Error::success();
 }
 
-Verdict dtlto::judge(Event &E, const SideFiles &Side,
+/// Turns what was said with a result that wasn't made here into messages.
+/// Returns why a stock compiler could not read its inputs, or nothing.
+static std::string readWords(Event &E, StringRef Module) {
+  if (E.RanHere ||
+      (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
+    return "";
+  CompilerWords Words = E.IsOfWorker ? readWorkerWords(E.Message)
+                                     : readClangWords(E.Message, Module);
+  // An object of ours comes with its messages. What else was said is text, as
+  // in-process.
+  if (E.IsOfWorker && E.Status == DTLTO_OK) {
+    Words = {};
+    if (StringRef Text = StringRef(E.Message).rtrim(); !Text.empty())
+      Words.Messages.push_back({MessageLevel::Text, Text.str()});
+  }
+  E.Errors = std::move(Words.Errors);
+  llvm::append_range(E.Messages, std::move(Words.Messages));
+  // A clang that can't import ends with 0.
+  if (E.Status == DTLTO_OK && !E.Errors.empty())
+    E.Status = DTLTO_ERROR_COMPILER;
+  return E.Status == DTLTO_OK ? Words.Unread : "";
+}
+
+Verdict dtlto::judge(Event &E, StringRef Module, const SideFiles &Side,
                      function_ref<Error(StringRef)> Check, JobResult &R) {
   R = {std::move(E.Object), E.RanHere && E.NoObject, {}, {}};
   std::string Where = E.Worker.empty() ? "" : " on " + E.Worker;
@@ -52,8 +76,14 @@ Verdict dtlto::judge(Event &E, const SideFiles &Side,
     return V;
   };
 
+  std::string Unread = readWords(E, Module);
   switch (E.Status) {
   case DTLTO_OK:
+    if (!Unread.empty()) {
+      V.Failure = Cause::BadResult;
+      V.Why = "the compiler could not read its inputs" + Where + ": " + Unread;
+      return V;
+    }
     // A stock compiler makes an object, and leaves out what isn't a file.
     if (!E.RanHere && (!Side.empty() ||
                        (Side.Optimized && arePackedOutputs(R.Object.bytes()))))

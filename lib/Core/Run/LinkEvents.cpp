@@ -11,6 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/LinkRun.h"
+#include "Run/Notices.h"
+#include "Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 
 using namespace llvm;
@@ -37,6 +40,7 @@ void LinkRun::handle(Event &E) {
   Step S;
   S.Said = S.Why = E.Message;
   S.Errors = E.Errors;
+  S.Messages = E.Messages;
   S.Ended = E.Ended;
   S.Seconds = E.Seconds;
   auto Become = [&](PlanEvent::Kind What) {
@@ -159,6 +163,8 @@ void LinkRun::handle(Event &E) {
       R.Packed.reset(), R.Outputs = {};
     return Become(E.Message.empty() ? PlanEvent::Verified
                                     : PlanEvent::VerifyFailed);
+  case Event::CompilerSaid:
+    return TheNotices->sawWords(E.Message);
   case Event::WorkerTold:
   case Event::StatusTold:
   case Event::NoStatus:
@@ -215,7 +221,7 @@ void LinkRun::handleDone(Event &E) {
   Job &J = *Jobs[Id];
   JobResult R;
   Verdict V = judge(
-      E, Sides.lookup(E.Job),
+      E, printable(moduleName(Id)), Sides.lookup(E.Job),
       [&](StringRef Object) {
         return Source->check(J.Number, Object,
                              E.HasDigest || isFromOther(J, Object, P.Worker));
@@ -234,6 +240,7 @@ void LinkRun::handleDone(Event &E) {
   Step S;
   S.Said = E.Message;
   S.Errors = E.Errors;
+  S.Messages = E.Messages;
   S.Why = V.Why;
   S.Status = E.Status;
   S.Numbers = E.Numbers;

@@ -149,9 +149,10 @@ Error LinkRun::run() {
     tick();
   }
   close();
-  // What a plugin does wrong after its last job still counts.
+  // What a plugin does wrong, or compilers say, after the last job still counts.
   for (Event &E : Events->popAll(Clock::now()))
-    if (E.Kind == Event::Violation || E.Kind == Event::GaveUp)
+    if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
+        E.Kind == Event::CompilerSaid)
       handle(E);
   Helpers.reset();
   LocalPool.reset();
@@ -393,6 +394,7 @@ void LinkRun::compileHere(const Action &A) {
     E.Status = Code.Failed ? DTLTO_ERROR_COMPILER : DTLTO_OK;
     E.Message = join(Code.Errors, "\n");
     E.Errors = std::move(Code.Errors);
+    E.Messages = std::move(Code.Messages);
     E.NoObject = !Code.Produced;
     E.Object = Buffer::own(std::move(Code.Object));
     E.Ended = Clock::now();

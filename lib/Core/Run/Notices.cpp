@@ -94,6 +94,18 @@ std::string Notices::plugin() const {
   return "plugin '" + std::string(L.Host.Plugin->name) + "': ";
 }
 
+bool Notices::isPart(plan::JobId J) const {
+  return Run.title(J) != printable(Run.moduleName(J));
+}
+
+/// What is counted: modules, unless some are compiled in parts.
+const char *Notices::units() const {
+  for (plan::JobId J = 0; J != Run.numJobs(); ++J)
+    if (isPart(J))
+      return "modules and parts of modules";
+  return "modules";
+}
+
 std::string Notices::module(plan::JobId J) const {
   return "module '" + Run.title(J).str() + "'";
 }
@@ -184,6 +196,56 @@ void Notices::sawPlugin(const Step &S) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// What compilers say
+//===----------------------------------------------------------------------===//
+
+/// Whether a part of the module of \p J may say \p Text. What is said of a whole
+/// module, or of a function that several parts have copies of, is said of each
+/// part, and in-process only once. Assembly is in one part alone, and each part
+/// may have the same.
+bool Notices::isNew(plan::JobId J, StringRef Text, StringMap<unsigned> &OfPart) {
+  StringRef Module = Run.moduleName(J);
+  if (!isPart(J) || Text.split('\n').first.contains(" <inline asm>:"))
+    return true;
+  unsigned Count = ++OfPart[Text];
+  unsigned &Shown = SaidOfParts[(Module + Twine('\0') + Text).str()];
+  if (Count <= Shown)
+    return false;
+  Shown = Count;
+  return true;
+}
+
+void Notices::show(plan::JobId J, ArrayRef<CompilerMessage> Messages) {
+  StringMap<unsigned> OfPart;
+  for (const CompilerMessage &M : Messages)
+    if (isNew(J, M.Text, OfPart))
+      L.msg().emit(M.Level, M.Text);
+}
+
+/// The link fails over a compiler's errors, each of which LLD shows as one of
+/// its own.
+void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
+                          StringRef Where) {
+  show(J, S.Messages);
+  StringMap<unsigned> OfPart;
+  std::vector<std::string> Errors;
+  for (const std::string &Text : S.Errors)
+    if (isNew(J, Text, OfPart))
+      Errors.push_back(Text);
+  if (S.Errors.empty() || !Errors.empty())
+    addError(compileError(Run.title(J), Errors, Plugin, Where));
+}
+
+void Notices::sawWords(StringRef Words) {
+  // Errors decide about a job, which has them as its result.
+  for (const CompilerMessage &M : readClangWords(Words, "").Messages)
+    if (M.Level == MessageLevel::Text)
+      L.msg().note(Twine(L.Host.Plugin->name) + ": " + M.Text);
+    else
+      L.msg().emit(M.Level, M.Text);
+}
+
 static std::string known(uint32_t N) {
   return N == UINT32_MAX ? "?" : std::to_string(N);
 }
@@ -249,11 +311,15 @@ void Notices::sawFailure(const Step &S) {
       return failWithoutFallback(Text + Both);
     case Action::EndJob:
       if (Why == Cause::CompilerHere)
-        addError(compileError(Run.title(J), S.Errors));
-      else if (Why == Cause::Compiler)
-        fail(plugin() + module(J) + " failed to compile" +
-             S.Why.substr(StringRef("the compiler failed").size()) + ": " +
-             inLLDsWords(Said, Run.moduleName(J)));
+        failCompile(S, J);
+      else if (Why == Cause::Compiler) {
+        StringRef Where = S.Why.substr(StringRef("the compiler failed").size());
+        if (!S.Errors.empty())
+          failCompile(S, J, plugin(), Where);
+        else
+          fail(plugin() + module(J) + " failed to compile" + Where + ": " +
+               Said);
+      }
       return;
     default:
       break;
@@ -279,12 +345,12 @@ void Notices::sawWin(const Step &S, const Action &A) {
     ++NumCached;
     return;
   }
+  show(J, S.Messages);
   auto It = Here.find(A.Attempt);
   if (It == Here.end()) {
     ++NumRemote;
     if (StringRef W = Run.workerName(Run.workerOf(A.Attempt)); !W.empty())
       Hosts.insert(W.str());
-    showWords(L.msg(), S.Said, Run.moduleName(J), Run.title(J));
     NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
       ++NumRetried;
@@ -380,14 +446,14 @@ void Notices::sawDrop(const Step &S, Cause Why) {
   else if (Settled.size() == Run.numJobs())
     L.msg().warning(Text);
   else
-    L.msg().warning(Text + "; compiling the remaining modules here");
+    L.msg().warning(Text + "; compiling the remaining " + units() + " here");
 }
 
 void Notices::sawEnd(const Step &S, const Action &A) {
   switch (A.Why) {
   case Cause::CompilerHere:
     if (S.E->What == PlanEvent::CompileHereFailed)
-      addError(compileError(Run.title(A.Job), S.Errors));
+      failCompile(S, A.Job);
     return;
   case Cause::VerifyFailed:
     return fail(plugin() + S.Why);
@@ -471,7 +537,7 @@ void Notices::summarize(ArrayRef<std::string> Notes,
     Stays = ofAll(NumNotExpressible) + join(NotExpressible, ", ");
   if (NumNotExpressible && (!L.FirstStays || *L.FirstStays != Stays))
     L.msg().note(plugin() + ofAll(NumNotExpressible) +
-                 " modules were compiled here, since " +
+                 " " + units() + " were compiled here, since " +
                  join(NotExpressible, ", ") +
                  " cannot be expressed on a remote compiler's command line");
   if (L.FirstStays)
@@ -483,12 +549,13 @@ void Notices::summarize(ArrayRef<std::string> Notes,
                  LastRetry);
   if (NumSuppressed)
     L.msg().warning(plugin() + "and " + Twine(NumSuppressed) +
-                    " more modules failed likewise; --verbose shows all");
+                    " more " + units() +
+                    " failed likewise; --verbose shows all");
   // Beside workers that did nothing, all were.
   if (NumFallback)
     L.msg().warning(plugin() +
                     ofAll(NumFallback + (NumRemote ? 0 : NumShared)) +
-                    " modules were compiled here instead");
+                    " " + units() + " were compiled here instead");
   // A plugin with nothing to do isn't opened, and says nothing of its own.
   if (NumCached)
     L.msg().debug(plugin() + ofAll(NumCached) + " objects came from the cache");
@@ -507,7 +574,7 @@ void Notices::summarize(ArrayRef<std::string> Notes,
                      "shows the farm");
   else if (NumShared)
     L.msg().debug(plugin() + ofAll(NumShared) +
-                  " modules were compiled here beside its own");
+                  " " + units() + " were compiled here beside its own");
   if (NumDuplicates)
     L.msg().debug(plugin() +
                   "duplicate attempts for slow jobs: " + Twine(NumDuplicates) +

@@ -31,6 +31,8 @@ public:
 
   void saw(const Step &S) override;
 
+  /// What compilers have said of jobs that aren't known.
+  void sawWords(llvm::StringRef Words);
   /// The link has come to a point where it would wait for ever. \p Rule is what
   /// doesn't hold.
   void internalError(llvm::StringRef Rule);
@@ -43,6 +45,11 @@ public:
 
 private:
   void sawPlugin(const Step &S);
+  bool isNew(plan::JobId J, llvm::StringRef Text,
+             llvm::StringMap<unsigned> &OfPart);
+  void show(plan::JobId J, llvm::ArrayRef<CompilerMessage> Messages);
+  void failCompile(const Step &S, plan::JobId J, llvm::StringRef Plugin = "",
+                   llvm::StringRef Where = "");
   void sawLoad(const dtlto_load &Load);
   void sawFailure(const Step &S);
   void sawWin(const Step &S, const plan::Action &A);
@@ -66,6 +73,8 @@ private:
   std::string module(plan::JobId J) const;
   std::string whyNone() const;
   void showCounts() const;
+  bool isPart(plan::JobId J) const;
+  const char *units() const;
 
   const LinkFacts &Run;
   const RunContext &L;
@@ -98,6 +107,9 @@ private:
   llvm::DenseSet<plan::JobId> Confirmed; // their refused objects were right
   /// Why attempts run here.
   llvm::DenseMap<plan::AttemptId, plan::Cause> Here;
+
+  /// How often each message was shown of a module that is compiled in parts.
+  llvm::StringMap<unsigned> SaidOfParts;
 
   llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
   size_t NumWarnings = 0, NumSuppressed = 0;

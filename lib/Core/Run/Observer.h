@@ -23,8 +23,10 @@ struct Step {
   plan::JobId Job = 0; // of the event's attempt, if it has one
   /// What was said: by the compiler, with its newlines, or by the plugin.
   llvm::StringRef Said;
-  /// The errors of a compiler on this machine, each.
+  /// The compiler's errors, as far as they could be told apart, and its other
+  /// messages.
   llvm::ArrayRef<std::string> Errors;
+  llvm::ArrayRef<CompilerMessage> Messages;
   /// What went wrong, one line.
   llvm::StringRef Why;
   const dtlto_load *Load = nullptr;     // LoadKnown

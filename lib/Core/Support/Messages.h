@@ -11,13 +11,29 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include <optional>
+#include <string>
 
 namespace dtlto {
 
-/// Warning: of the farm or the settings. The program is right in spite of it,
-/// so that `--fatal-warnings` doesn't fail the link, which a machine that is
-/// switched off would. Diagnostic: a compiler's warning of the program.
-enum class MessageLevel { Debug, Note, Warning, Diagnostic, Error };
+enum class MessageLevel {
+  Debug,
+  Note,
+  /// Of the farm or the settings. The program is right in spite of it, so that
+  /// `--fatal-warnings` doesn't fail the link, which a machine that is switched
+  /// off would.
+  Warning,
+  Error,
+  // A compiler's, each in the form that it has with in-process ThinLTO.
+  Diagnostic, ///< A warning about the program.
+  Remark,     ///< A remark or a note about the program.
+  Text        ///< What LLVM writes to standard error: not a diagnostic.
+};
+
+/// An error, a warning, a remark or a text of a compiler.
+struct CompilerMessage {
+  MessageLevel Level;
+  std::string Text;
+};
 
 /// Takes what the core and the plugins tell the user. The linker's executable
 /// implements it with LLD's own error handler, so that `--verbose`,
@@ -44,9 +60,6 @@ public:
   void debug(const llvm::Twine &Text) { emit(MessageLevel::Debug, Text); }
   void note(const llvm::Twine &Text) { emit(MessageLevel::Note, Text); }
   void warning(const llvm::Twine &Text) { emit(MessageLevel::Warning, Text); }
-  void diagnostic(const llvm::Twine &Text) {
-    emit(MessageLevel::Diagnostic, Text);
-  }
   void error(const llvm::Twine &Text) { emit(MessageLevel::Error, Text); }
 };
 

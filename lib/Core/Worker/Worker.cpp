@@ -438,10 +438,19 @@ Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
         std::make_unique<raw_svector_ostream>(Result.Object),
         Read->Extras.ObjectName);
   };
-  auto Run = [&](Module &Of, const AddStreamFn &To, const Halves &Which) {
-    return runThinBackend(Conf, 0, To, Of, **Index, In.Imports.List,
-                          Defined[B.primary().Path], &In.Modules, Unavailable,
-                          Which);
+  auto Run = [&](Module &Of, const AddStreamFn &To,
+                 const Halves &Which) -> Error {
+    Error E = runThinBackend(Conf, 0, To, Of, **Index, In.Imports.List,
+                             Defined[B.primary().Path], &In.Modules,
+                             Unavailable, Which);
+    if (!E)
+      return E;
+    // Modules that don't fit together are an error in the program.
+    std::string Text = toString(std::move(E));
+    if (!StringRef(Text).starts_with("Function Import: "))
+      return failure(Text);
+    Say("error: " + Text);
+    return failure("code generation failed");
   };
   SmallVector<char, 0> IR; // the optimised module
   if (Round != 2) {

@@ -1,0 +1,7 @@
+// What clang takes for a place in the bitcode file.
+extern void doubtful(void) __attribute__((warning("size is odd")));
+int start(int x) {
+  if (x > 2)
+    doubtful();
+  return x;
+}

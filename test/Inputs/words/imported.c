@@ -1,0 +1,1 @@
+int imported(int x) { return 3 * x; }

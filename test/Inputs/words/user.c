@@ -1,0 +1,5 @@
+// Imports from imported.c, which is for another triple.
+int imported(int x);
+int start(int x) { return imported(x); }
+__attribute__((noinline)) int more(int x) { return x * x + imported(x); }
+__attribute__((noinline)) int less(int x) { return x / imported(x); }
