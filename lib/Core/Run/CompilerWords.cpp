@@ -195,7 +195,8 @@ CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
       continue;
     }
     IsBitcode =
-        !Module.empty() && H.Place.starts_with((Module + ":").str());
+        StringRef(Lines).contains(" marked \"dontcall-") ||
+        (!Module.empty() && H.Place.starts_with((Module + ":").str()));
     C.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
     if (H.Kind != "error")
       C.end();
