@@ -929,6 +929,17 @@ TEST(PlanTest, ACachedObjectOfAnotherMachineIsCompared) {
   EXPECT_TRUE(H.P.isDone());
 }
 
+/// The plugin is not told of an object that it has not made.
+TEST(PlanTest, ACachedObjectThatDiffers) {
+  Options O = remoteOnly();
+  O.VerifyPercent = 100;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "hit 1 other", "won 1, compile 2"},
+          {2, "compiled 2 1", "verify 2"},
+          {3, "differs j0", "end j0 verifyfailed"}});
+}
+
 TEST(PlanTest, WhichAreVerified) {
   // Of 100 %: all. Of less: so many, and one at least.
   for (auto [Percent, Expected] :

@@ -103,7 +103,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
       "a SIGPIPE has ended the link, most likely at a connection of the "
       "plugin's that the other side has closed; tell its vendor that send() "
       "with MSG_NOSIGNAL doesn't cause one";
-  auto *N = new Names{Program.str(), Plugin.str(), ""};
+  auto *N = new Names{Program.str(), Plugin.str(), "", ""};
   N->AtPipe = errorLine(*N, Text);
   surviveFileLimit();
   // Of our own plugins, a crash is ours.

@@ -183,7 +183,9 @@ void Plan::react(const Event &E) {
       return hold(E.Job);
     }
     HasDifference = true;
-    refute(E.Job, Jobs[E.Job].Decisive, Cause::VerifyFailed);
+    // An object from a cache is none of the plugin's.
+    if (!Jobs[E.Job].IsCached)
+      refute(E.Job, Jobs[E.Job].Decisive, Cause::VerifyFailed);
     return endJob(E.Job, Cause::VerifyFailed);
   case Event::Delivered:
   case Event::DeliverFailed:
