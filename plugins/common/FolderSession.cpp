@@ -21,6 +21,8 @@ static constexpr auto EndPatience = 2s;
 static constexpr auto KillPatience = 1s;
 // A host that can't tell that a batch is complete.
 static constexpr auto OldHostPause = 500ms;
+// Between the lines of one message.
+static constexpr auto WordsPause = 500ms;
 // What a program says in a run.
 static constexpr size_t MaxNotes = 100, MaxWords = 300, MaxErrorWords = 8192;
 
@@ -213,6 +215,8 @@ void FolderSession::shutDown() {
       R->P->end();
     Deadline = Clock::now() + KillPatience;
   }
+  for (const auto &R : Runs)
+    handOnWords(*R);
   Runs.clear(); // kills the rest
 }
 
@@ -368,7 +372,6 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
 
 void FolderSession::listen(Run &R) {
   bool SaidAny = false;
-  std::string Words; // of jobs that aren't known
   R.P->listen([&](std::string Line, bool IsError) {
     SaidAny = true;
     // The linker puts the plugin's name before it.
@@ -377,7 +380,7 @@ void FolderSession::listen(Run &R) {
       Line.erase(0, Own.size());
     IsError &= !isNoise(Line);
     if (IsError && R.NumNotes++ < MaxNotes)
-      Words += Line + "\n";
+      R.NewWords += Line + "\n";
     else
       log(DTLTO_LOG_DEBUG, Line);
     if (IsError || R.LastError.empty())
@@ -385,10 +388,19 @@ void FolderSession::listen(Run &R) {
     if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
       R.ErrorWords += Line + "\n";
   });
-  if (!Words.empty())
-    log(DTLTO_LOG_COMPILER, Words);
-  if (SaidAny)
+  if (SaidAny) {
+    R.LastWords = Clock::now();
     showSigns(R);
+  } else if (Clock::now() - R.LastWords >= WordsPause) {
+    handOnWords(R);
+  }
+}
+
+/// A message of a compiler's has several lines, which may come one by one: they
+/// are handed on when the program pauses.
+void FolderSession::handOnWords(Run &R) {
+  if (!R.NewWords.empty())
+    log(DTLTO_LOG_COMPILER, std::exchange(R.NewWords, ""));
 }
 
 /// The jobs that run live: at most once a second.
@@ -434,6 +446,7 @@ bool FolderSession::hasError(const std::string &Words) {
 
 void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
   listen(*R);
+  handOnWords(*R);
   readEvents();
   std::string How = R->P->how();
   std::string Words = R->LastError.empty() ? R->LastLine : R->LastError;

@@ -94,10 +94,11 @@ private:
     size_t NumLeft = 0;              // jobs without a result
     std::string LastLine, LastError; // that it said, and as an error
     std::string ErrorWords;          // all of these
+    std::string NewWords; // those that the linker hasn't had, of any job
     size_t NumNotes = 0;
     bool HasCancelled = false;     // it works on what nobody needs
     bool IsAsked = false;          // to end
-    Clock::time_point LastSign{}, LastResult{};
+    Clock::time_point LastSign{}, LastResult{}, LastWords{};
   };
   struct Entry {
     std::shared_ptr<sdk::Job> J;
@@ -128,6 +129,7 @@ private:
   void scan();
   bool take(uint64_t Id, std::string &Why, bool HasEnded = false);
   void listen(Run &R);
+  void handOnWords(Run &R);
   void showSigns(Run &R);
   void runEnded(const std::shared_ptr<Run> &R);
   std::string wordsOf(const Entry &E, bool IsAlone, bool &HasFailed);
