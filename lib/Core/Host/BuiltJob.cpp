@@ -79,7 +79,8 @@ dtlto::inUsersNames(StringRef Said,
     std::string Name;
     bool IsInFolder = Path.starts_with("/") || Path.starts_with("./");
     for (size_t At = 0; Name.empty() && At < Stem.size();) {
-      if (Stem.drop_front(At).starts_with("m."))
+      // Modules are "m.*"; others, such as profiles, are in no folder.
+      if (At == 0 || Stem.drop_front(At).starts_with("m."))
         Name = usersName(Stem.drop_front(At), UsersName);
       size_t Slash = Stem.find('/', At);
       At = IsInFolder && Slash != StringRef::npos ? Slash + 1 : Stem.size();
