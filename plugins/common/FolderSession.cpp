@@ -474,7 +474,16 @@ void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
     std::string Said =
         wordsOf(Jobs.at(Left[I]), /*IsAlone=*/Left.size() == 1, HasFailed);
     // The linker takes a compiler's error for no more than one worker's word. A
-    // clang that can't import ends with 0.
+    // clang that can't import, or can't read its inputs, ends with 0.
+    if (std::string_view Line = unreadInput(Said);
+        !HasFailed && !Line.empty()) {
+      finish(Left[I], {{},
+                       "the compiler could not read its inputs: " +
+                           std::string(Line),
+                       "",
+                       DTLTO_ERROR_INFRASTRUCTURE});
+      continue;
+    }
     if (hasError(Said)) {
       finish(Left[I],
              {{}, Said, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK});
