@@ -114,7 +114,9 @@ void Rules::onEvent(const Event &E) {
     return;
   case Event::VerifyFailed:
     HasDifference = true;
-    Attempts[Jobs[E.Job].Winner].IsWrong = true;
+    // An object from a cache is none of this link's plugin.
+    if (Attempt &Winner = Attempts[Jobs[E.Job].Winner]; !Winner.IsCached)
+      Winner.IsWrong = true;
     Jobs[E.Job].Reasons.insert(Cause::VerifyFailed);
     return;
   case Event::Delivered:

@@ -737,14 +737,14 @@ TEST(ConfigJSONTest, PartsOfModules) {
   EXPECT_EQ(Read->Extras.Part.Index, 1u);
   EXPECT_EQ(Read->Extras.Part.Count, 8u);
 
-  std::string Part = "\"part\":[1,8],\"partition\":6";
+  std::string Part = "\"part\":[1,8],\"partition\":9";
   ASSERT_TRUE(contains(Text, Part)) << Text;
   for (const char *Wrong :
-       {"\"part\":[8,8],\"partition\":6", "\"part\":[-1,8],\"partition\":6",
-        "\"part\":[0,1],\"partition\":6", "\"part\":[1,65],\"partition\":6",
-        "\"part\":[1],\"partition\":6", "\"part\":[1,8,1],\"partition\":6",
-        "\"part\":[1,8],\"partition\":5", "\"part\":[1,8]", "\"partition\":6",
-        "\"part\":\"1\",\"partition\":6"}) {
+       {"\"part\":[8,8],\"partition\":9", "\"part\":[-1,8],\"partition\":9",
+        "\"part\":[0,1],\"partition\":9", "\"part\":[1,65],\"partition\":9",
+        "\"part\":[1],\"partition\":9", "\"part\":[1,8,1],\"partition\":9",
+        "\"part\":[1,8],\"partition\":5", "\"part\":[1,8]", "\"partition\":9",
+        "\"part\":\"1\",\"partition\":9"}) {
     std::string Changed = Text;
     Changed.replace(Changed.find(Part), Part.size(), Wrong);
     Read = readConfig(Changed);

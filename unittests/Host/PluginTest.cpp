@@ -128,7 +128,7 @@ TEST_F(PluginTest, UnknownNames) {
 }
 
 TEST_F(PluginTest, NamesThatAreNearlyRight) {
-  EXPECT_NE(load("cuont").find("did you mean 'count'?"), std::string::npos);
+  EXPECT_NE(load("coumt").find("did you mean 'count'?"), std::string::npos);
 }
 
 //===----------------------------------------------------------------------===//

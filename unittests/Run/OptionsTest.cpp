@@ -95,7 +95,7 @@ TEST_F(OptionsTest, Fallback) {
 TEST_F(OptionsTest, NearestValue) {
   for (const auto &[Value, Near] :
        {std::pair("Local", "local"), std::pair("locals", "local"),
-        std::pair("NONE", "none"), std::pair("lcoal", "local")})
+        std::pair("NONE", "none"), std::pair("locl", "local")})
     EXPECT_EQ(set("thinlto-dist-fallback", Value),
               "invalid value '" + std::string(Value) +
                   "' for --thinlto-dist-fallback: expected 'local' or 'none', "

@@ -212,10 +212,14 @@ TEST_F(CommandLineTest, DistributeWithACompiler) {
   EXPECT_EQ(extract({"--distribute-cc=", "--thinlto-distribute"}), Words());
   EXPECT_EQ(Opts.Plugin, "make");
   EXPECT_EQ(Opts.PluginArgs, Words{"cc="});
-  // Not ours without the other, or with another plugin.
-  EXPECT_EQ(extract({"--distribute-cc=x"}), Words{"--distribute-cc=x"});
-  EXPECT_EQ(extract({"--thinlto-distribute=local", "--distribute-cc=x"}),
-            Words{"--distribute-cc=x"});
+  // Without the other, or with another plugin, it is an error.
+  for (const Words &Args :
+       {Words{"--distribute-cc=x"},
+        Words{"--thinlto-distribute=local", "--distribute-cc=x"}}) {
+    extract(Args);
+    EXPECT_EQ(Message.find("--distribute-cc needs --thinlto-distribute"), 0u)
+        << Message;
+  }
 }
 
 TEST_F(CommandLineTest, PluginOptAtTheEnd) {
