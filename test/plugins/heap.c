@@ -7,9 +7,8 @@
 #include "common.h"
 
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
-  volatile char *block = malloc(24);
-  for (size_t i = 24; i < 4096; ++i)
-    block[i] = (char)0xff;
+  char *volatile block = malloc(24); // compilers don't know its size
+  memset(block + 24, 0xff, 4096 - 24);
   for (size_t size = 1; size < 1 << 20; size *= 2)
     free(malloc(size));
   codegen(s, job, result);
