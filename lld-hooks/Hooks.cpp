@@ -11,9 +11,9 @@
 // each call in LLD's archives becomes a call of `__wrap_<symbol>`, which is
 // here, and `__real_<symbol>` is LLVM's. Where LLVM can distribute by itself, a
 // third one is wrapped, lto::createOutOfProcessThinBackend(), or what stands in
-// its place since LLVM 23, only to refuse both at once. And LTO is asked for
-// more tasks where modules are split, and LLVM's cache is told of as many files
-// as there are.
+// its place since LLVM 23, only to refuse both at once. If modules are split,
+// LTO::getMaxTasks() returns room for their parts, and pruneCache() gets the
+// number of files that the link made instead of that bound.
 //
 // Two more are for --time-trace: what the plugin's jobs did is added to the
 // file that LLVM's profiler writes (TraceEvents.h). One adds our options to

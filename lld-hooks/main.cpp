@@ -30,8 +30,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/PluginLoader.h" // -mllvm -load=, which LLD's main has
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
 #include <algorithm>
 #include <csignal>
@@ -205,7 +205,7 @@ int main(int Argc, char **Argv) {
   (void)sys::Process::FixupStandardFileDescriptors();
   InitLLVM X(Argc, Argv);
   int Code = runLinker(Argc, Argv);
-  // As LLD ends. A plugin's destructors could hang, and none is of use.
+  // LLD exits in the same way. Skip destructors: a plugin's could hang.
   outs().flush();
   errs().flush();
   sys::Process::Exit(Code, /*NoCleanup=*/true);

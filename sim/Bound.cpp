@@ -180,8 +180,7 @@ static double firstDue(const Scenario &S) {
   for (size_t I = 0; I != S.Jobs.size(); ++I)
     if (!S.Jobs[I].IsCached)
       Shortest = std::min(Shortest, S.Infos[I].Estimate);
-  return std::max(S.O.SlowFactor * Shortest,
-                  Shortest + seconds(S.O.SlowExtra));
+  return std::max(S.O.SlowFactor * Shortest, Shortest + seconds(S.O.SlowExtra));
 }
 
 /// Of a link that no plugin takes part in: its jobs in their order, each on the

@@ -220,7 +220,6 @@ bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
   // A launcher may have taken the place of the shell that moves the file.
   if (S.KeepsWords && !Folder->read(E.Files.words(), Words))
     Folder->read(E.Files.wordsOfFailure(), Words);
-  finish(Id,
-         {std::move(Object), Words, std::string(baseName(S.Program))});
+  finish(Id, {std::move(Object), Words, std::string(baseName(S.Program))});
   return true;
 }

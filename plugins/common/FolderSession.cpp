@@ -477,11 +477,11 @@ void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
     // clang that can't import, or can't read its inputs, ends with 0.
     if (std::string_view Line = unreadInput(Said);
         !HasFailed && !Line.empty()) {
-      finish(Left[I], {{},
-                       "the compiler could not read its inputs: " +
-                           std::string(Line),
-                       "",
-                       DTLTO_ERROR_INFRASTRUCTURE});
+      finish(Left[I],
+             {{},
+              "the compiler could not read its inputs: " + std::string(Line),
+              "",
+              DTLTO_ERROR_INFRASTRUCTURE});
       continue;
     }
     if (hasError(Said)) {

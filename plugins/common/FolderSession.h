@@ -96,8 +96,8 @@ private:
     std::string ErrorWords;          // all of these
     std::string NewWords; // those that the linker hasn't had, of any job
     size_t NumNotes = 0;
-    bool HasCancelled = false;     // it works on what nobody needs
-    bool IsAsked = false;          // to end
+    bool HasCancelled = false; // it works on what nobody needs
+    bool IsAsked = false;      // to end
     Clock::time_point LastSign{}, LastResult{}, LastWords{};
   };
   struct Entry {

@@ -11,7 +11,8 @@
 // output as notes.
 //
 // The file may be on a file server that is gone. A thread of its own opens and
-// writes it. It is left behind if it hangs, and messages go to the linker then.
+// writes the file. If that thread hangs, it is abandoned, and further messages
+// go to the linker.
 //
 //===----------------------------------------------------------------------===//
 

@@ -119,8 +119,8 @@ std::string argumentProblem(std::string_view Arg,
                             std::initializer_list<std::string_view> Known) {
   size_t Equals = Arg.find('=');
   bool IsKnown = Equals != Arg.npos &&
-                 std::find(Known.begin(), Known.end(),
-                           Arg.substr(0, Equals)) != Known.end();
+                 std::find(Known.begin(), Known.end(), Arg.substr(0, Equals)) !=
+                     Known.end();
   return (IsKnown ? "invalid value in " : "unknown argument ") + quote(Arg);
 }
 

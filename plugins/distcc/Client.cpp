@@ -270,8 +270,8 @@ void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
   Queue.push_back(Id);
 }
 
-/// Where no other host is left for \p J, those that have failed it get it
-/// again, unless that is of no use. Returns false if there is no such host.
+/// If no other host is left for \p J, lets hosts that failed it try again,
+/// unless their failures were final. Returns whether a host can take \p J.
 bool Client::mayGoOn(Job &J) {
   if (!TheFarm.mayTake(J.Tried))
     J.Tried = J.Never;

@@ -188,8 +188,7 @@ SettingsStatus Reader::readArgument(std::string_view Arg) {
     return SettingsStatus::Ok;
   }
 
-  std::string Text =
-      argumentProblem(Arg, {"hosts", "compiler", "stats-port"});
+  std::string Text = argumentProblem(Arg, {"hosts", "compiler", "stats-port"});
   std::string_view Near = nearest(Name, {"hosts", "compiler", "stats-port"});
   if (!Near.empty())
     Text += ", did you mean " + quote(std::string(Near) + "=") + "?";

@@ -61,8 +61,8 @@ static bool readArgument(std::string_view Arg, Settings &S,
     return true;
   }
   const std::initializer_list<std::string_view> Names = {
-      "worker",        "jobs",             "batch",
-      "grant-timeout", "transfer-timeout", "netname"};
+      "worker",           "jobs",   "batch", "grant-timeout",
+      "transfer-timeout", "netname"};
   Error = dtlto::argumentProblem(Arg, Names);
   std::string_view Near = nearest(Name, Names);
   if (!Near.empty())

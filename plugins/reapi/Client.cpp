@@ -171,11 +171,10 @@ void Client::prepare() {
   DigestKind Likely =
       S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
   // On a thread of its own, if there is one.
-  std::future<BlobName> Name =
-      std::async(sdk::threadsLeft() > sdk::threadsToLeave()
-                     ? std::launch::async
-                     : std::launch::deferred,
-                 [&] { return nameBlob(Likely, Worker.bytes()); });
+  std::future<BlobName> Name = std::async(
+      sdk::threadsLeft() > sdk::threadsToLeave() ? std::launch::async
+                                                 : std::launch::deferred,
+      [&] { return nameBlob(Likely, Worker.bytes()); });
   Fault F = TheServer.ask(Stopping, Can);
   if (F.What == Fault::Refused)
     return refused(F);
@@ -439,8 +438,8 @@ void Client::repairCache() {
   std::string Of = std::to_string(All.size()) +
                    (All.size() == 1 ? " wrong result" : " wrong results");
   if (NumGood == All.size())
-    return log(DTLTO_LOG_NOTE, "action cache " + S.Cache.name() +
-                                   ": replaced " + Of);
+    return log(DTLTO_LOG_NOTE,
+               "action cache " + S.Cache.name() + ": replaced " + Of);
   log(DTLTO_LOG_WARNING,
       "action cache " + S.Cache.name() + ": could not replace " +
           std::to_string(All.size() - NumGood) + " of " + Of +

@@ -227,8 +227,7 @@ Outcome Run::all() {
                   F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
     if (GoesOn && State == DTLTO_STATE_QUEUED)
       Ends = std::chrono::steady_clock::now() + O.Limit;
-    bool IsRefusal =
-        F.FromServer && !Waited && Operation.empty() && !F.Renewed;
+    bool IsRefusal = F.FromServer && !Waited && Operation.empty() && !F.Renewed;
     bool MayRetry = F.What != Fault::Busy && F.What != Fault::Failed &&
                     !IsRefusal && !Late && S.mayRetry(F, Try);
     if ((!GoesOn && !MayRetry) || !S.pause(Stopping, F, Try)) {

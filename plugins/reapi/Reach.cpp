@@ -89,8 +89,8 @@ PemFiles dtlto::reapi::readPemFiles(const Settings &S) {
   auto Wrong = [](const char *Setting, const std::string &Name,
                   const std::string &Why) {
     ERR_clear_error();
-    return sdk::Error(DTLTO_ERROR_CALLER, std::string(Setting) +
-                                              "=: " + quote(Name) + " " + Why);
+    return sdk::Error(DTLTO_ERROR_CALLER,
+                      std::string(Setting) + "=: " + quote(Name) + " " + Why);
   };
   if (!S.CaFile.empty() && !firstCertificate(Files.Ca))
     throw Wrong("tls-ca", S.CaFile,
@@ -190,8 +190,8 @@ static int connectTo(const Endpoint &E, SteadyClock::time_point End) {
     return -1;
   std::unique_ptr<addrinfo, Freed<::freeaddrinfo>> Owner(Found);
   for (addrinfo *A = Found; A; A = A->ai_next) {
-    int Fd = ::socket(A->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                      0);
+    int Fd =
+        ::socket(A->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (Fd < 0)
       continue;
     int Error = ::connect(Fd, A->ai_addr, A->ai_addrlen) == 0 ? 0 : errno;
@@ -351,8 +351,8 @@ static std::string explainHandshake(const Settings &S, const Endpoint &E) {
       if (!IsFor) {
         std::string Names = namesOf(Cert.get());
         return "its certificate is " +
-               (Names.empty() ? "for no name" : "for " + Names) +
-               ", not for " + quote(Host);
+               (Names.empty() ? "for no name" : "for " + Names) + ", not for " +
+               quote(Host);
       }
       End = std::min(End, SteadyClock::now() + std::chrono::milliseconds(500));
       continue;
@@ -396,7 +396,9 @@ std::string dtlto::reapi::explainConnection(const Settings &S,
                                             const Endpoint &E,
                                             std::string_view Text,
                                             const GetEnv &Env) {
-  auto Has = [&](std::string_view Word) { return Text.find(Word) != Text.npos; };
+  auto Has = [&](std::string_view Word) {
+    return Text.find(Word) != Text.npos;
+  };
   std::string Address;
   if (std::string Name = proxyVariable(E, Env, Address); !Name.empty())
     return "gRPC goes through the proxy " + quote(Address) + " of $" + Name +

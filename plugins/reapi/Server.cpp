@@ -193,10 +193,10 @@ void Server::ping(Connection &C) {
 void Server::takeAnswers(bool All) {
   void *Tag;
   bool Good;
-  while (All ? Answers.Next(&Tag, &Good)
-             : Answers.AsyncNext(&Tag, &Good,
-                                 std::chrono::system_clock::now()) ==
-                   grpc::CompletionQueue::GOT_EVENT) {
+  while (
+      All ? Answers.Next(&Tag, &Good)
+          : Answers.AsyncNext(&Tag, &Good, std::chrono::system_clock::now()) ==
+                grpc::CompletionQueue::GOT_EVENT) {
     auto &C = *static_cast<Connection *>(Tag);
     Fault F = faultOf(C.Waiting->Status);
     C.Waiting->TheCall->note(F);
@@ -217,22 +217,22 @@ std::string Server::watch() {
           continue;
         IsSilent = Now - C->Heard >= silence() / 3;
       }
-      bool Ready = C->Channel->GetState(/*try_to_connect=*/false) ==
-                   GRPC_CHANNEL_READY;
+      bool Ready =
+          C->Channel->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_READY;
       IsReady |= Ready;
       if (Ready && IsSilent && !C->Waiting)
         ping(*C);
     }
     std::lock_guard<std::mutex> Lock(PulseMutex);
     std::chrono::milliseconds Limit = IsReady ? S.Timeout : silence();
-    if ((P.NumCalls != 0 ||
-         (P.Failing && Now - P.Ended <= silence() / 2)) &&
+    if ((P.NumCalls != 0 || (P.Failing && Now - P.Ended <= silence() / 2)) &&
         Now - P.Heard >= Limit)
       return "server " + Name + ": no answer for " +
              std::to_string((Limit.count() + 500) / 1000) + " s" +
-             (IsReady ? ", though it is connected; is it overloaded, or does it "
-                        "hang?"
-                      : "; is it up, and the network to it?");
+             (IsReady
+                  ? ", though it is connected; is it overloaded, or does it "
+                    "hang?"
+                  : "; is it up, and the network to it?");
   }
   return "";
 }

@@ -183,8 +183,8 @@ private:
   struct Peer {
     /// The first isn't for executions.
     std::vector<std::unique_ptr<Connection>> Connections;
-    unsigned NumCalls = 0; // under way, on all of them
-    bool Failing = false;  // the last one found no server
+    unsigned NumCalls = 0;              // under way, on all of them
+    bool Failing = false;               // the last one found no server
     Clock::time_point Heard{}, Ended{}; // Ended: a call
   };
 
@@ -209,7 +209,7 @@ private:
   std::atomic<unsigned> NextExecutor{0};
   std::mutex PulseMutex; // guards what connections say of calls
   grpc::CompletionQueue Answers;
-  std::mutex ExplainMutex; // guards what follows
+  std::mutex ExplainMutex;                      // guards what follows
   std::map<std::string, std::string> Explained; // by the endpoint's name
   std::atomic<bool> WasUnavailable{false};
   std::string Invocation; // a UUID for this link

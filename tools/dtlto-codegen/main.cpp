@@ -232,8 +232,8 @@ static void liftFileLimit(void *) {
   ::setrlimit(RLIMIT_NOFILE, &Limit);
 }
 
-/// Compiles \p B. Returns the status of a process. \p IsFramed: the result has a
-/// frame.
+/// Compiles \p B. Returns the status of a process. \p IsFramed: the result has
+/// a frame.
 static int
 compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
         function_ref<Error(const JobOutputs &, const BundleId &)> Write) {

@@ -414,9 +414,8 @@ TEST(ModuleNamesTest, UsersNames) {
   EXPECT_EQ(inUsersNames("no 'm.main.native.o', /w/m.main.2.thinlto.bc."),
             "no 'main.o.native.o', main.o.thinlto.bc.");
   // Parts of other names.
-  for (const char *Other :
-       {"m.main.bc", "m.mains", "xm.main", "dir/m.main", "m.main/x",
-        "m.main+/m", "m.main=c", "\xc3\xa4m.main", "m.other", "/m.other",
-        "m.", "."})
+  for (const char *Other : {"m.main.bc", "m.mains", "xm.main", "dir/m.main",
+                            "m.main/x", "m.main+/m", "m.main=c",
+                            "\xc3\xa4m.main", "m.other", "/m.other", "m.", "."})
     EXPECT_EQ(inUsersNames(Other), Other);
 }

@@ -422,11 +422,12 @@ TEST(SharingPlanTest, NotThoseThatWriteFilesBesideTheObject) {
 
 TEST(SharingPlanTest, APluginThatHasBegunAJobHasTimeForIt) {
   History H = silent(shared());
-  H.play({{50, "sending 1 w1", ""},
-          {503, "tick", ""},
-          {2050, "tick", ""},
-          {2560, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"},
-          {2700, "good 1 w1", "won 1, cancel 4 overtaken, deliver 1"}});
+  H.play(
+      {{50, "sending 1 w1", ""},
+       {503, "tick", ""},
+       {2050, "tick", ""},
+       {2560, "tick", "stays 3 silent, compile 3, stays 4 silent, compile 4"},
+       {2700, "good 1 w1", "won 1, cancel 4 overtaken, deliver 1"}});
 }
 
 /// Nothing may be done twice.

@@ -436,8 +436,8 @@ TEST_F(NoticesTest, TheSameOverAndOverTellsNobodyMore) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Infrastructure, "no luck"), compiledHere(J);
   summarize();
-  EXPECT_TRUE(warned("plugin 'fake': and 27 more modules failed likewise; "
-                     "--verbose shows all"));
+  EXPECT_TRUE(warned("plugin 'fake': 27 more modules failed in the same "
+                     "way (use --verbose to list them)"));
   EXPECT_TRUE(warned("30 of 30 modules were compiled here instead"));
   EXPECT_EQ(Msg.warnings().size(), 5u);
 }
@@ -447,7 +447,7 @@ TEST_F(NoticesTest, AllIsToldToWhoWantsToKnow) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Infrastructure, "no luck"), compiledHere(J);
   summarize();
-  EXPECT_FALSE(warned("more modules failed likewise"));
+  EXPECT_FALSE(warned("more modules failed in the same way"));
   EXPECT_EQ(Msg.warnings().size(), 31u);
 }
 
@@ -455,7 +455,7 @@ TEST_F(NoticesTest, ReasonsThatDifferInNumbersAreOne) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Caller, "no answer from port " + std::to_string(J * J));
   summarize();
-  EXPECT_TRUE(warned("and 27 more modules failed likewise"));
+  EXPECT_TRUE(warned("27 more modules failed in the same way"));
   EXPECT_EQ(Msg.warnings().size(), 4u);
 }
 
@@ -463,7 +463,7 @@ TEST_F(NoticesTest, OtherReasonsAreToldUpToALimit) {
   for (plan::JobId J = 0; J != 30; ++J)
     fallBack(J, Cause::Caller, std::string(1 + J, 'a'));
   summarize();
-  EXPECT_TRUE(warned("and 20 more modules failed likewise"));
+  EXPECT_TRUE(warned("20 more modules failed in the same way"));
   EXPECT_EQ(Msg.warnings().size(), 11u);
 }
 
@@ -715,8 +715,7 @@ TEST_F(NoticesTest, WhyThePluginMadeNothing) {
   At(1, event(PlanEvent::Opened));
   for (plan::JobId J = 0; J != 4; ++J)
     At(1, event(PlanEvent::Accepted, J));
-  EXPECT_EQ(Summary(),
-            "accepted the 4 jobs, but started none within 2.0 s");
+  EXPECT_EQ(Summary(), "accepted the 4 jobs, but started none within 2.0 s");
 
   At(1, event(PlanEvent::Opened));
   PlanEvent Running = event(PlanEvent::StateChanged, 1);
@@ -724,21 +723,22 @@ TEST_F(NoticesTest, WhyThePluginMadeNothing) {
   At(1, event(PlanEvent::Accepted, 1));
   At(1.5, Running);
   At(2, event(PlanEvent::Failed, 1, Cause::Infrastructure), "no workers");
-  EXPECT_EQ(Summary(), "accepted 1 of 4 jobs, started 1, but returned no result "
-                       "within 2.0 s; the last failure: no workers");
+  EXPECT_EQ(Summary(),
+            "accepted 1 of 4 jobs, started 1, but returned no result "
+            "within 2.0 s; the last failure: no workers");
 }
 
 /// On a terminal, a line with the numbers stays.
 TEST_F(NoticesTest, CountsOnATerminal) {
   TheLinker.Opts.Progress = ProgressKind::Auto;
-  
+
   succeeds(0);
   summarize();
   EXPECT_EQ(notes(), Texts()) << "not a terminal";
 
   Msg.Columns = 80;
   use(4);
-  
+
   succeeds(0);
   succeeds(1);
   staysHere(2, Cause::PluginFull), compiledHere(2);

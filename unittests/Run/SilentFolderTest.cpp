@@ -106,7 +106,9 @@ TEST_F(SilentFolderTest, ATaskIsAbandonedWithAllThatItOwns) {
 }
 
 TEST_F(SilentFolderTest, LargeFilesHaveMoreTime) {
-  auto Slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); };
+  auto Slow = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  };
   EXPECT_EQ(runFileTask(Dir, Slow, /*Bytes=*/100 << 20), FileAccess::Done);
 }
 
@@ -114,8 +116,7 @@ TEST_F(SilentFolderTest, CostsAreNotRead) {
   std::string Note;
   auto Costs = CostHistory::load(Dir + "/costs", &Note);
   EXPECT_TRUE(Costs->hasTimedOut());
-  EXPECT_EQ(Note,
-            "cost history '" + Dir + "/costs' isn't used: " + NoAnswer);
+  EXPECT_EQ(Note, "cost history '" + Dir + "/costs' isn't used: " + NoAnswer);
   EXPECT_GT(Costs->estimate("a", 1000).Seconds, 0);
   Costs->record("a", 1000, 1);
   EXPECT_EQ(Costs->save(), ""); // the user knows

@@ -107,8 +107,7 @@ TEST(VerdictTest, Signals) {
                              std::to_string(Signal));
   expectCompiler(reply(11, ""), "it crashed with signal 11");
   expectCompiler(reply(0x80 | 6, ""), "it crashed with signal 6");
-  expectCompiler(reply(4, "PLEASE submit m.main\n"),
-                 "PLEASE submit m.main");
+  expectCompiler(reply(4, "PLEASE submit m.main\n"), "PLEASE submit m.main");
   // The same, as a shell or a driver tells it.
   expectInfrastructure(exited(137, ""), false,
                        "the compiler was killed by signal 9 (out of memory?)");

@@ -269,11 +269,13 @@ TEST_F(ClientTest, Tls) {
 /// What can't be a certificate or a key is named before there is a connection.
 TEST_F(ClientTest, PemFiles) {
   auto Run = [&](const std::string &Command) {
-    ASSERT_EQ(0, std::system(("cd " + Folder + " && " + Command +
-                              " > /dev/null 2>&1")
-                                 .c_str()));
+    ASSERT_EQ(
+        0,
+        std::system(
+            ("cd " + Folder + " && " + Command + " > /dev/null 2>&1").c_str()));
   };
-  Run("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here -keyout "
+  Run("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=here "
+      "-keyout "
       "key -out cert && openssl genrsa -out other 2048 && "
       "openssl x509 -in cert -outform der -out der && echo > empty && "
       "echo '<html>log in</html>' > page && "
@@ -284,7 +286,8 @@ TEST_F(ClientTest, PemFiles) {
       {"empty", "", "",
        "tls-ca=: 'empty' has no certificate in PEM form: it is empty"},
       {"page", "", "", "in PEM form: it is a web page"},
-      {"der", "", "", "it is in DER form; 'openssl x509 -inform der' converts it"},
+      {"der", "", "",
+       "it is in DER form; 'openssl x509 -inform der' converts it"},
       {"key", "", "", "it is a private key"},
       {"cert", "page", "key", "tls-cert=: 'page' has no certificate"},
       {"cert", "cert", "cert",
@@ -311,14 +314,15 @@ TEST_F(ClientTest, PemFiles) {
 /// Why a handshake fails, which gRPC doesn't say.
 TEST_F(ClientTest, Certificates) {
   auto Make = [&](const std::string &Name, const std::string &More) {
-    ASSERT_EQ(0, std::system(("cd " + Folder +
-                              " && openssl req -newkey rsa:2048 -nodes -subj "
-                              "/CN=here -keyout " +
-                              Name + ".key -out " + Name +
-                              ".csr > /dev/null 2>&1 && openssl x509 -req -in " +
-                              Name + ".csr -signkey " + Name + ".key -out " +
-                              Name + ".pem " + More + " > /dev/null 2>&1")
-                                 .c_str()));
+    ASSERT_EQ(0,
+              std::system(("cd " + Folder +
+                           " && openssl req -newkey rsa:2048 -nodes -subj "
+                           "/CN=here -keyout " +
+                           Name + ".key -out " + Name +
+                           ".csr > /dev/null 2>&1 && openssl x509 -req -in " +
+                           Name + ".csr -signkey " + Name + ".key -out " +
+                           Name + ".pem " + More + " > /dev/null 2>&1")
+                              .c_str()));
   };
   auto Read = [&](const std::string &Name) {
     std::ifstream In(Folder + "/" + Name);
@@ -776,9 +780,9 @@ TEST_F(ClientTest, RefutedAtTheEnd) {
   EXPECT_EQ("<somebody's>", wait(Id).Object);
   refute(Id, "action cache", DTLTO_OK);
   close();
-  EXPECT_NE(std::string::npos,
-            logged(DTLTO_LOG_WARNING)
-                .find("could not replace 1 of 1 wrong result ("))
+  EXPECT_NE(
+      std::string::npos,
+      logged(DTLTO_LOG_WARNING).find("could not replace 1 of 1 wrong result ("))
       << logged(DTLTO_LOG_WARNING);
 }
 

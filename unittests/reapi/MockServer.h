@@ -61,10 +61,10 @@ public:
     bool InlinesObjects = true;
     /// Failures of workers are in the action cache, too.
     bool KeepsFailures = false;
-    int CapabilitiesCode = 0; // a gRPC status
+    int CapabilitiesCode = 0;  // a gRPC status
     bool TakesResults = false; // of clients, as it says
-    int MaxStreams = 0;       // of a connection
-    uint64_t MaxRead = 0;     // of BatchReadBlobs, bytes; it isn't told
+    int MaxStreams = 0;        // of a connection
+    uint64_t MaxRead = 0;      // of BatchReadBlobs, bytes; it isn't told
     /// PEM, for TLS; clients must have a certificate that `Ca` vouches for.
     std::string Certificate, Key, Ca;
   };

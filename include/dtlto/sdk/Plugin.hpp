@@ -138,8 +138,8 @@ private:
 };
 
 /// A session whose jobs each take a thread while they run. It takes twice as
-/// many: one that waits for each thread keeps all of them at work. Where threads
-/// are few (WorkPool), so are jobs, until there are more again.
+/// many: one that waits for each thread keeps all of them at work. Where
+/// threads are few (WorkPool), so are jobs, until there are more again.
 class ThreadSession : public Session {
 public:
   ThreadSession(const dtlto_host &Host, unsigned NumThreads)

@@ -52,8 +52,8 @@ inline size_t readLimit(const std::string &Name) {
   return N;
 }
 
-/// What the control group \p Path of the hierarchy mounted at \p Root, and those
-/// above it, leave. In a container, \p Path may be one outside of it.
+/// What the control group \p Path of the hierarchy mounted at \p Root, and
+/// those above it, leave. In a container, \p Path may be one outside of it.
 inline size_t leftInGroups(const std::string &Root, std::string Path) {
   size_t Left = SIZE_MAX;
   while (true) {

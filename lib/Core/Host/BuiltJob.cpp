@@ -89,8 +89,7 @@ dtlto::inUsersNames(StringRef Said,
       Out += Path;
     else
       Out += printable(Name) + Path.drop_front(Stem.size()).str();
-    StringRef Between =
-        Said.take_until([&](char C) { return IsInPath(C); });
+    StringRef Between = Said.take_until([&](char C) { return IsInPath(C); });
     Out += Between;
     Said = Said.drop_front(Between.size());
   }
@@ -103,7 +102,8 @@ std::string dtlto::inUsersNames(StringRef Said, const BuiltJob &Built) {
       if (Path == Built.Inputs[I].path)
         return Built.Files[I] && !Built.Files[I]->Name.empty()
                    ? Built.Files[I]->Name
-                   : I == 0 ? Built.Name : std::string();
+               : I == 0 ? Built.Name
+                        : std::string();
     return std::string();
   });
 }

@@ -77,8 +77,8 @@ void setInputs(BuiltJob &Built);
 /// a cache is to know the job.
 dtlto_job asBundled(const dtlto_job &Job);
 
-/// Returns \p Said, the words of a worker, with the user's names in place of the
-/// names of modules that travel, also where those are in a folder of the
+/// Returns \p Said, the words of a worker, with the user's names in place of
+/// the names of modules that travel, also where those are in a folder of the
 /// worker's, or have the extension of one of a job's own files. \p UsersName
 /// returns the user's name, or nothing.
 std::string

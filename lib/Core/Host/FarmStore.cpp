@@ -52,24 +52,24 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   if (State != Open)
     return false;
   ++NumCalls;
-  bool IsStarted = startThread([Self = shared_from_this(), A,
-                                F = std::make_shared<Fn>(std::move(F))] {
-    Answer Mine;
-    char Why[1024] = "";
-    Mine.Status = (*F)(*Self->Calls, Self->Session,
-                    static_cast<uint32_t>(Self->Limit.count()), Mine.Bytes, Why,
-                    sizeof(Why));
-    Why[sizeof(Why) - 1] = 0;
-    Mine.Why = strangersLine(Why);
-    std::lock_guard<std::mutex> Lock(Self->Mutex);
-    // What is the plugin's goes back before close() is over.
-    if (A->IsUnwanted)
-      Mine.Bytes.reset();
-    Mine.IsThere = true;
-    *A = std::move(Mine);
-    --Self->NumCalls;
-    Self->Changed.notify_all();
-  });
+  bool IsStarted = startThread(
+      [Self = shared_from_this(), A, F = std::make_shared<Fn>(std::move(F))] {
+        Answer Mine;
+        char Why[1024] = "";
+        Mine.Status = (*F)(*Self->Calls, Self->Session,
+                           static_cast<uint32_t>(Self->Limit.count()),
+                           Mine.Bytes, Why, sizeof(Why));
+        Why[sizeof(Why) - 1] = 0;
+        Mine.Why = strangersLine(Why);
+        std::lock_guard<std::mutex> Lock(Self->Mutex);
+        // What is the plugin's goes back before close() is over.
+        if (A->IsUnwanted)
+          Mine.Bytes.reset();
+        Mine.IsThere = true;
+        *A = std::move(Mine);
+        --Self->NumCalls;
+        Self->Changed.notify_all();
+      });
   if (!IsStarted) {
     --NumCalls;
     Out.Status = DTLTO_ERROR_INFRASTRUCTURE;

@@ -23,7 +23,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-static constexpr int IOError = 74; // EX_IOERR of <sysexits.h>
+static constexpr int IOError = 74;        // EX_IOERR of <sysexits.h>
 static constexpr unsigned MaxCleanUp = 2; // seconds
 
 namespace {
@@ -191,9 +191,9 @@ void dtlto::nameWorkersAtCrash(ArrayRef<std::string> Workers) {
   constexpr size_t MaxNames = 8;
   if (!TheNames || Workers.empty())
     return;
-  std::string Text =
-      TheNames->Program + ": note: dtlto: objects of this link come from " +
-      join(Workers.take_front(MaxNames), ", ");
+  std::string Text = TheNames->Program +
+                     ": note: dtlto: objects of this link come from " +
+                     join(Workers.take_front(MaxNames), ", ");
   if (Workers.size() > MaxNames)
     Text += " and " + std::to_string(Workers.size() - MaxNames) + " more";
   Text += "; if one of them causes the crash, --thinlto-dist-plugin=local, "

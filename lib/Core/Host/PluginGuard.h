@@ -39,7 +39,7 @@ public:
   LoadGuard(const LoadGuard &) = delete;
 
 private:
-  struct State { // with the thread that watches
+  struct State {      // with the thread that watches
     std::mutex Mutex; // guards IsLoaded
     std::condition_variable Changed;
     bool IsLoaded = false;

@@ -43,14 +43,14 @@ struct Event {
     Submitted, // submit() returned Status
     State,     // job_state(); Status is the state
     Done,      // job_done()
-    LoadChanged, // load_changed()
-    Loaded,      // load() returned; Load has what it told
-    WorkerTold,  // query() told of a worker; Told has what it said
-    StatusTold,  // query() returned Status
-    NoStatus,    // the plugin has no query()
-    Violation,   // the plugin broke a promise of the ABI; Message says which
+    LoadChanged,  // load_changed()
+    Loaded,       // load() returned; Load has what it told
+    WorkerTold,   // query() told of a worker; Told has what it said
+    StatusTold,   // query() returned Status
+    NoStatus,     // the plugin has no query()
+    Violation,    // the plugin broke a promise of the ABI; Message says which
     CompilerSaid, // log() of a compiler's words, of a job that isn't known
-    GaveUp,      // log() of an error: the plugin can't go on; Message says why
+    GaveUp,       // log() of an error: the plugin can't go on; Message says why
     FallbackForbidden, // the plugin's own settings want none; Message names
                        // them
     LocalDone,         // by us: local code generation ended

@@ -33,14 +33,13 @@ static std::string useFolder(StringRef Folder, std::function<Error()> Task,
 }
 
 Error dtlto::checkJobFolder(StringRef Folder) {
-  std::string Why =
-      useFolder(Folder, [Folder = Folder.str()]() -> Error {
-        if (std::error_code EC = sys::fs::create_directories(Folder))
-          return errorCodeToError(EC);
-        SmallString<256> Path(Folder);
-        sys::path::append(Path, "job.tar");
-        return checkReplaceable(Path);
-      });
+  std::string Why = useFolder(Folder, [Folder = Folder.str()]() -> Error {
+    if (std::error_code EC = sys::fs::create_directories(Folder))
+      return errorCodeToError(EC);
+    SmallString<256> Path(Folder);
+    sys::path::append(Path, "job.tar");
+    return checkReplaceable(Path);
+  });
   if (Why.empty())
     return Error::success();
   return failure("jobs can't be saved in '" + Folder + "': " + Why);
@@ -74,8 +73,9 @@ Error JobSaver::save(const Task &T) {
     const uint64_t Size = Bytes->size();
     Why = useFolder(
         Folder,
-        [Path = Path.str().str(), Bytes = std::make_shared<SmallVector<char, 0>>(
-                                      std::move(*Bytes))]() -> Error {
+        [Path = Path.str().str(),
+         Bytes = std::make_shared<SmallVector<char, 0>>(
+             std::move(*Bytes))]() -> Error {
           if (std::error_code EC =
                   sys::fs::create_directories(sys::path::parent_path(Path)))
             return errorCodeToError(EC);

@@ -26,8 +26,8 @@ Shards::make(const Task &T, const FunctionImporter::ImportMapTy &Imports,
                      "' has no name that travels");
     M.Name = It->second.str();
   }
-  Expected<ShardBytes> Renamed = replaceShardModules(
-      StringRef(Original.data(), Original.size()), Modules);
+  Expected<ShardBytes> Renamed =
+      replaceShardModules(StringRef(Original.data(), Original.size()), Modules);
   if (!Renamed)
     return Renamed.takeError();
   return std::make_shared<const ShardBytes>(std::move(*Renamed));

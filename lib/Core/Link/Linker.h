@@ -26,7 +26,7 @@ struct Linker {
   /// The tasks that LLVM itself has; parts of modules are numbered from there
   /// on, and LLD has room for so many.
   unsigned NumTasks = 0, NumTasksOfParts = 0;
-  /// A ThinLTO backend of ours, or one that stands in for it, has been made.
+  /// Whether LLD has created a ThinLTO backend, ours or LLVM's.
   bool HasBackend = false;
   /// Of the ThinLTO links that have ended, for --time-trace.
   std::vector<Timeline> Timelines;

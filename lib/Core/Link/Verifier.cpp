@@ -25,10 +25,11 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
       return;
     if (Stem.empty())
       Stem = stem(T);
-    Differs += ((Differs.empty() ? "" : "; ") + What + " of module '" +
-                printable(T.title()) + "' differs from the one compiled here, " +
-                describeDifference(Theirs, Ours))
-                   .str();
+    Differs +=
+        ((Differs.empty() ? "" : "; ") + What + " of module '" +
+         printable(T.title()) + "' differs from the one compiled here, " +
+         describeDifference(Theirs, Ours))
+            .str();
     if (Error E = saveBoth(Stem, Extension, Theirs, Ours))
       NotSaved += (NotSaved.empty() ? "" : "; ") + toString(std::move(E));
   };

@@ -188,8 +188,9 @@ void Plan::recheckLater(const Job &J) {
     NextLook = Now + O.LookInterval;
   if (!isSilent())
     return;
-  Time Pays = Now - silence() + fromSeconds(std::min(J.Info.Estimate * localRate(),
-                                                seconds(O.Patience)));
+  Time Pays =
+      Now - silence() +
+      fromSeconds(std::min(J.Info.Estimate * localRate(), seconds(O.Patience)));
   NextLook =
       std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
 }

@@ -37,9 +37,9 @@ static Error useReport(StringRef Path,
           Path, [Why, Task = std::move(Task)] { Task(*Why); }, Bytes) !=
       FileAccess::Done)
     Why = std::make_shared<std::string>(NoAnswer);
-  return Why->empty() ? Error::success()
-                      : failure("the report '" + Path +
-                                "' can't be written: " + *Why);
+  return Why->empty()
+             ? Error::success()
+             : failure("the report '" + Path + "' can't be written: " + *Why);
 }
 
 Error dtlto::checkReport(StringRef Path) {
@@ -64,8 +64,7 @@ Error dtlto::writeReport(StringRef Path, const Timeline &T,
   return useReport(
       Path,
       [Path = Path.str(), Text](std::string &Why) {
-        if (Error E =
-                replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; }))
+        if (Error E = replaceFile(Path, [&](raw_ostream &OS) { OS << *Text; }))
           Why = toString(std::move(E));
       },
       Text->size());

@@ -194,9 +194,8 @@ CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
       C.begin(MessageLevel::Text, Line);
       continue;
     }
-    IsBitcode =
-        StringRef(Lines).contains(" marked \"dontcall-") ||
-        (!Module.empty() && H.Place.starts_with((Module + ":").str()));
+    IsBitcode = StringRef(Lines).contains(" marked \"dontcall-") ||
+                (!Module.empty() && H.Place.starts_with((Module + ":").str()));
     C.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
     if (H.Kind != "error")
       C.end();

@@ -190,7 +190,7 @@ void CostHistory::record(StringRef KeyText, uint64_t Bytes, double Seconds,
     return;
   std::lock_guard<std::mutex> Lock(Mutex);
   C.Recorded.push_back({xxh3_64bits(KeyText), boundedBytes(Bytes), Seconds,
-                      std::min(Memory, MaxCostBytes) / 1024});
+                        std::min(Memory, MaxCostBytes) / 1024});
 }
 
 /// What counts of each module.

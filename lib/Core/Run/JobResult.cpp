@@ -43,8 +43,7 @@ static Error unpack(JobResult &R, const SideFiles &Side) {
 /// Turns what was said with a result that wasn't made here into messages.
 /// Returns why a stock compiler could not read its inputs, or nothing.
 static std::string readWords(Event &E, StringRef Module) {
-  if (E.RanHere ||
-      (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
+  if (E.RanHere || (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
     return "";
   CompilerWords Words = E.IsOfWorker ? readWorkerWords(E.Message)
                                      : readClangWords(E.Message, Module);

@@ -45,9 +45,9 @@ struct Verdict {
 };
 
 /// Judges \p E, a Done event of a job for \p Module, and finds the compiler's
-/// messages in what was said with it. \p R becomes what the event brought; \p Side is
-/// what has to come with the object, and \p Check fails, with a reason, if it
-/// is no good.
+/// messages in what was said with it. \p R becomes what the event brought; \p
+/// Side is what has to come with the object, and \p Check fails, with a reason,
+/// if it is no good.
 Verdict judge(Event &E, llvm::StringRef Module, const SideFiles &Side,
               llvm::function_ref<llvm::Error(llvm::StringRef)> Check,
               JobResult &R);

@@ -149,7 +149,8 @@ Error LinkRun::run() {
     tick();
   }
   close();
-  // What a plugin does wrong, or compilers say, after the last job still counts.
+  // What a plugin does wrong, or compilers say, after the last job still
+  // counts.
   for (Event &E : Events->popAll(Clock::now()))
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
         E.Kind == Event::CompilerSaid)

@@ -49,7 +49,7 @@ private:
   const LinkFacts &Run;
   const RunContext &L;
   const std::string Path;
-  std::shared_ptr<File> Log; // null: it doesn't answer
+  std::shared_ptr<File> Log;     // null: it doesn't answer
   plan::WorkerId NumWorkers = 0; // that are named in the log
 };
 

@@ -200,11 +200,12 @@ void Notices::sawPlugin(const Step &S) {
 // What compilers say
 //===----------------------------------------------------------------------===//
 
-/// Whether a part of the module of \p J may say \p Text. What is said of a whole
-/// module, or of a function that several parts have copies of, is said of each
-/// part, and in-process only once. Assembly is in one part alone, and each part
-/// may have the same.
-bool Notices::isNew(plan::JobId J, StringRef Text, StringMap<unsigned> &OfPart) {
+/// Whether a part of the module of \p J may say \p Text. What is said of a
+/// whole module, or of a function that several parts have copies of, is said of
+/// each part, and in-process only once. Assembly is in one part alone, and each
+/// part may have the same.
+bool Notices::isNew(plan::JobId J, StringRef Text,
+                    StringMap<unsigned> &OfPart) {
   StringRef Module = Run.moduleName(J);
   if (!isPart(J) || Text.split('\n').first.contains(" <inline asm>:"))
     return true;
@@ -491,10 +492,9 @@ std::string Notices::whyNone() const {
                                 ? Jobs
                                 : std::to_string(Accepted.size()) + " of " +
                                       std::to_string(NumJobs) + " jobs");
-    Why += Begun.empty()
-               ? ", but started none"
-               : ", started " + std::to_string(Begun.size()) +
-                     ", but returned no result";
+    Why += Begun.empty() ? ", but started none"
+                         : ", started " + std::to_string(Begun.size()) +
+                               ", but returned no result";
     Why += " within " + seconds(Now - FirstAccepted);
   }
   return LastFailure.empty() ? Why : Why + "; the last failure: " + LastFailure;
@@ -536,9 +536,8 @@ void Notices::summarize(ArrayRef<std::string> Notes,
   if (NumNotExpressible)
     Stays = ofAll(NumNotExpressible) + join(NotExpressible, ", ");
   if (NumNotExpressible && (!L.FirstStays || *L.FirstStays != Stays))
-    L.msg().note(plugin() + ofAll(NumNotExpressible) +
-                 " " + units() + " were compiled here, since " +
-                 join(NotExpressible, ", ") +
+    L.msg().note(plugin() + ofAll(NumNotExpressible) + " " + units() +
+                 " were compiled here, since " + join(NotExpressible, ", ") +
                  " cannot be expressed on a remote compiler's command line");
   if (L.FirstStays)
     *L.FirstStays = std::move(Stays);
@@ -548,14 +547,13 @@ void Notices::summarize(ArrayRef<std::string> Notes,
                  "one was " +
                  LastRetry);
   if (NumSuppressed)
-    L.msg().warning(plugin() + "and " + Twine(NumSuppressed) +
-                    " more " + units() +
-                    " failed likewise; --verbose shows all");
+    L.msg().warning(plugin() + Twine(NumSuppressed) + " more " + units() +
+                    " failed in the same way (use --verbose to list them)");
   // Beside workers that did nothing, all were.
   if (NumFallback)
     L.msg().warning(plugin() +
-                    ofAll(NumFallback + (NumRemote ? 0 : NumShared)) +
-                    " " + units() + " were compiled here instead");
+                    ofAll(NumFallback + (NumRemote ? 0 : NumShared)) + " " +
+                    units() + " were compiled here instead");
   // A plugin with nothing to do isn't opened, and says nothing of its own.
   if (NumCached)
     L.msg().debug(plugin() + ofAll(NumCached) + " objects came from the cache");
@@ -573,8 +571,8 @@ void Notices::summarize(ArrayRef<std::string> Notes,
                      "; all were compiled locally; --thinlto-dist-status "
                      "shows the farm");
   else if (NumShared)
-    L.msg().debug(plugin() + ofAll(NumShared) +
-                  " " + units() + " were compiled here beside its own");
+    L.msg().debug(plugin() + ofAll(NumShared) + " " + units() +
+                  " were compiled here beside its own");
   if (NumDuplicates)
     L.msg().debug(plugin() +
                   "duplicate attempts for slow jobs: " + Twine(NumDuplicates) +

@@ -65,9 +65,9 @@ struct Options : JobOptions {
   std::optional<std::string> Costs;
 
   // From the rest of the command line and the environment.
-  std::string CacheFolder;             // of LLD's ThinLTO cache; may be empty
-  std::string KeepsWhole;              // an option with which none is split
-  bool Version = false;                // LLD is asked for its version
+  std::string CacheFolder; // of LLD's ThinLTO cache; may be empty
+  std::string KeepsWhole;  // an option with which none is split
+  bool Version = false;    // LLD is asked for its version
   bool MayNotLink = false; // LLD may only print that, or write index files
   std::vector<std::string> PluginPath; // DTLTO_PLUGIN_PATH
   std::string StatusFormat;            // DTLTO_STATUS, or the default

@@ -28,7 +28,7 @@
 namespace llvm {
 class Function;
 class Module;
-}
+} // namespace llvm
 
 namespace dtlto {
 

@@ -255,14 +255,13 @@ void Jobserver::take(std::function<void()> OnToken) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Asked.push_back(std::move(OnToken));
     // Without a thread to spare, there are no tokens.
-    if (pthread_t New;
-        !Thread && ::pthread_create(
-                       &New, nullptr,
-                       [](void *Self) -> void * {
-                         static_cast<Jobserver *>(Self)->run();
-                         return nullptr;
-                       },
-                       this) == 0)
+    if (pthread_t New; !Thread && ::pthread_create(
+                                      &New, nullptr,
+                                      [](void *Self) -> void * {
+                                        static_cast<Jobserver *>(Self)->run();
+                                        return nullptr;
+                                      },
+                                      this) == 0)
       Thread = New;
   }
   wake();

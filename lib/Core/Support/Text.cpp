@@ -10,9 +10,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Unicode.h"
 #include <algorithm>
-#include <vector>
-#include <algorithm>
 #include <climits>
+#include <vector>
 
 using namespace llvm;
 using namespace dtlto;

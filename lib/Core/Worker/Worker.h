@@ -30,8 +30,8 @@ struct WorkerResult {
 
 /// Compiles \p B as in-process ThinLTO does. Once in a process: LLVM's options
 /// are global. \p Say is given each diagnostic that LLVM has, an error or not,
-/// as "error: ...", "warning: ...", "remark: ..." or "note: ...". Fails with what
-/// was wrong.
+/// as "error: ...", "warning: ...", "remark: ..." or "note: ...". Fails with
+/// what was wrong.
 llvm::Expected<WorkerResult>
 runBundle(const Bundle &B, std::function<void(llvm::StringRef)> Say);
 
