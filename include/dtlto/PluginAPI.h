@@ -293,7 +293,8 @@ typedef struct dtlto_host {
 
   /* [any-thread] Tells the user something. `level` is DTLTO_LOG_...; `message`
    * is one line, lower case, without the plugin's name (the host adds it), and
-   * copied before the call returns. */
+   * copied before the call returns. With DTLTO_LOG_COMPILER, it may have
+   * several lines. */
   void (*log)(dtlto_host_context *context, uint32_t level, const char *message);
 
   /* [any-thread] Tells where an accepted job is; `state` is DTLTO_STATE_...,
@@ -614,7 +615,7 @@ typedef struct dtlto_refuted {
    * `status` and `worker` are those of the result; `worker` may be null, and is
    * borrowed until this returns. DTLTO_ERROR_COMPILER: the module compiles, on
    * another worker or in the linker. DTLTO_OK: what came is no object for the
-   * job. Not told once all jobs have ended. Never waits. One may be an
+   * job, or differs from the object that the linker made. Not told once all jobs have ended. Never waits. One may be an
    * accident; a worker with two is better left alone for a while. */
   void (*result)(dtlto_session *session, uint64_t job, const char *worker,
                  int32_t status);
