@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Credentials.h"
+#include "Guard.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
@@ -29,8 +30,8 @@ static constexpr size_t MaxComplaint = 500;
 static constexpr int SliceMs = 20;
 
 namespace {
-/// A process with a group of its own, which is gone when this is, or when the
-/// linker is: the group's first process is a shell that waits for that.
+/// A process with a group of its own. The group ends with this object, or with
+/// the linker.
 class Process {
 public:
   Process() = default;
@@ -48,76 +49,26 @@ public:
 
 private:
   static void read(int &Fd, std::string &To, size_t Max);
-  /// Without a shell, nothing waits for the linker's end.
-  void startGuard();
 
-  pid_t Pid = -1, Guard = -1;
+  /// Null: there is no shell, and the linker's end is not noticed.
+  std::unique_ptr<dtlto::Guard> Guard;
+  pid_t Pid = -1;
   int Out = -1, Err = -1;
-  int Alive = -1; // open as long as the linker lives
-};
-
-/// How posix_spawn() is to start a process.
-struct SpawnSetup {
-  /// In the process group \p Group; 0: one of its own.
-  explicit SpawnSetup(pid_t Group) {
-    posix_spawn_file_actions_init(&Actions);
-    posix_spawnattr_init(&Attributes);
-    // The linker may block or ignore signals; a child should have the usual
-    // ones.
-    sigset_t None, Default;
-    sigemptyset(&None);
-    sigemptyset(&Default);
-    sigaddset(&Default, SIGPIPE);
-    posix_spawnattr_setsigmask(&Attributes, &None);
-    posix_spawnattr_setsigdefault(&Attributes, &Default);
-    posix_spawnattr_setpgroup(&Attributes, Group);
-    posix_spawnattr_setflags(&Attributes, POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-  }
-  ~SpawnSetup() {
-    posix_spawnattr_destroy(&Attributes);
-    posix_spawn_file_actions_destroy(&Actions);
-  }
-  posix_spawn_file_actions_t Actions;
-  posix_spawnattr_t Attributes;
 };
 } // namespace
 
-static void waitFor(pid_t Pid) {
-  while (::waitpid(Pid, nullptr, 0) < 0 && errno == EINTR)
-    ;
-}
-
 Process::~Process() {
   // What a helper that has ended left behind may stay.
-  if (Pid > 0)
-    ::kill(Guard > 0 ? -Guard : -Pid, SIGKILL);
-  else if (Guard > 0)
-    ::kill(Guard, SIGKILL);
-  for (pid_t P : {Pid, Guard})
-    if (P > 0)
-      waitFor(P);
-  for (int Fd : {Out, Err, Alive})
+  if (Pid > 0) {
+    ::kill(-Pid, SIGKILL);
+    if (Guard)
+      Guard->unwatch(Pid);
+    while (::waitpid(Pid, nullptr, 0) < 0 && errno == EINTR)
+      ;
+  }
+  for (int Fd : {Out, Err})
     if (Fd >= 0)
       ::close(Fd);
-}
-
-void Process::startGuard() {
-  int Ends[2];
-  if (::pipe2(Ends, O_CLOEXEC) != 0)
-    return;
-  Alive = Ends[1];
-  SpawnSetup Setup(/*Group=*/0);
-  posix_spawn_file_actions_adddup2(&Setup.Actions, Ends[0], STDIN_FILENO);
-  for (int Fd : {STDOUT_FILENO, STDERR_FILENO})
-    posix_spawn_file_actions_addopen(&Setup.Actions, Fd, "/dev/null", O_WRONLY,
-                                     0);
-  const char *Argv[] = {"sh", "-c", "read gone; kill -KILL 0", nullptr};
-  if (::posix_spawn(&Guard, "/bin/sh", &Setup.Actions, &Setup.Attributes,
-                    const_cast<char *const *>(Argv), environ) != 0)
-    Guard = -1;
-  ::close(Ends[0]);
 }
 
 int Process::start(const std::string &Program, const std::string &Input) {
@@ -142,17 +93,36 @@ int Process::start(const std::string &Program, const std::string &Input) {
       ::close(Fd);
     return Why;
   }
-  startGuard();
-  SpawnSetup Setup(std::max(Guard, 0));
-  posix_spawn_file_actions_adddup2(&Setup.Actions, In[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&Setup.Actions, OutEnds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&Setup.Actions, ErrEnds[1], STDERR_FILENO);
+  int NoGuard = 0;
+  Guard = dtlto::Guard::start(/*Folder=*/"", /*Lock=*/-1, NoGuard);
+  posix_spawn_file_actions_t Actions;
+  posix_spawn_file_actions_init(&Actions);
+  posix_spawn_file_actions_adddup2(&Actions, In[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&Actions, OutEnds[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&Actions, ErrEnds[1], STDERR_FILENO);
+  posix_spawnattr_t Attributes;
+  posix_spawnattr_init(&Attributes);
+  // The linker may block or ignore signals; a child should have the usual
+  // ones.
+  sigset_t None, Default;
+  sigemptyset(&None);
+  sigemptyset(&Default);
+  sigaddset(&Default, SIGPIPE);
+  posix_spawnattr_setsigmask(&Attributes, &None);
+  posix_spawnattr_setsigdefault(&Attributes, &Default);
+  posix_spawnattr_setpgroup(&Attributes, 0); // one of its own
+  posix_spawnattr_setflags(&Attributes, POSIX_SPAWN_SETSIGMASK |
+                                            POSIX_SPAWN_SETSIGDEF |
+                                            POSIX_SPAWN_SETPGROUP);
   std::string Name = Program, Get = "get";
   char *Argv[] = {Name.data(), Get.data(), nullptr};
-  Why = ::posix_spawnp(&Pid, Argv[0], &Setup.Actions, &Setup.Attributes, Argv,
-                       environ);
+  Why = ::posix_spawnp(&Pid, Argv[0], &Actions, &Attributes, Argv, environ);
+  posix_spawnattr_destroy(&Attributes);
+  posix_spawn_file_actions_destroy(&Actions);
   if (Why)
     Pid = -1;
+  else if (Guard)
+    Guard->watch(Pid);
   for (int Fd : {In[0], OutEnds[1], ErrEnds[1]})
     ::close(Fd);
   Out = OutEnds[0];
@@ -186,10 +156,18 @@ void Process::listen() {
 }
 
 bool Process::hasEnded() {
-  int Status = 0;
-  pid_t Got = ::waitpid(Pid, &Status, WNOHANG);
-  if (Got == 0 || (Got < 0 && errno == EINTR))
+  // Its number may be another process's once it was waited for.
+  siginfo_t Info = {};
+  if (::waitid(P_PID, id_t(Pid), &Info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      Info.si_pid == 0)
     return false;
+  if (Guard)
+    Guard->unwatch(Pid);
+  int Status = 0;
+  pid_t Got;
+  do
+    Got = ::waitpid(Pid, &Status, 0);
+  while (Got < 0 && errno == EINTR);
   // Whoever else in this process waits for any child may have been quicker;
   // what it wrote counts then.
   if (Got == Pid && WIFSIGNALED(Status))
