@@ -520,8 +520,8 @@ void Notices::showCounts() const {
     Parts.push_back(std::to_string(NumHere) + " locally");
   if (Parts.empty() || NumCached == NumJobs)
     return;
-  L.msg().note(Twine(NumJobs) + (NumJobs == 1 ? " module: " : " modules: ") +
-               join(Parts, ", "));
+  L.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : units()) +
+               ": " + join(Parts, ", "));
 }
 
 void Notices::summarize(ArrayRef<std::string> Notes,
