@@ -356,7 +356,7 @@ void Farm::recordRefuted(const std::string &Name, int32_t Status) {
   std::string Why = std::to_string(H.NumRefuted) +
                     " of its results were wrong, the last one " +
                     (IsError ? "an error of a module that does compile"
-                             : "an object that is none");
+                             : "a wrong object");
   if (S.BackoffPeriod != 0s)
     rest(H, Why);
   else

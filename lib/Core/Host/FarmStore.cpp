@@ -62,9 +62,6 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
         Why[sizeof(Why) - 1] = 0;
         Mine.Why = strangersLine(Why);
         std::lock_guard<std::mutex> Lock(Self->Mutex);
-        // What is the plugin's goes back before close() is over.
-        if (A->IsUnwanted)
-          Mine.Bytes.reset();
         Mine.IsThere = true;
         *A = std::move(Mine);
         --Self->NumCalls;
@@ -79,7 +76,6 @@ template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   // The plugin has the same limit.
   auto Late = std::chrono::steady_clock::now() + Limit + Limit / 10;
   Changed.wait_until(Lock, Late, [&] { return A->IsThere || State != Open; });
-  A->IsUnwanted = !A->IsThere;
   if (A->IsThere ? A->Status == DTLTO_CANCELLED : State != Open)
     return false;
   if (A->IsThere) {
@@ -100,14 +96,15 @@ Expected<std::optional<Buffer>> FarmStore::get(const Key &K,
         dtlto_buffer Raw = {};
         int32_t Status =
             S.get(Session, K.data(), MaxBytes, Ms, &Raw, Why, WhySize);
-        Out = Buffer(Raw);
+        // Copied, so that a release() that hangs is within the call.
+        Buffer Got(Raw);
+        if (StringRef Bytes = Got.bytes(); Bytes.size() <= MaxBytes)
+          Out = Buffer::own(SmallVector<char, 0>(Bytes.begin(), Bytes.end()));
         return Status;
       }))
     return std::nullopt;
   if (A.Status != DTLTO_OK)
     return failure(A.Why);
-  if (A.Bytes.bytes().size() > MaxBytes)
-    A.Bytes.reset();
   return std::move(A.Bytes);
 }
 

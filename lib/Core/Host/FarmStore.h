@@ -57,7 +57,7 @@ public:
 
 private:
   struct Answer {
-    bool IsThere = false, IsUnwanted = false;
+    bool IsThere = false;
     int32_t Status = DTLTO_OK;
     Buffer Bytes;
     std::string Why;

@@ -265,6 +265,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
                               R.Here.Name + "'");
   R.Done = true;
   R.Status = E.Status;
+  E.Object = fromPlugin(E.Object.take());
   if (Result && Result->size >= ResultSize_1_0 && Result->worker)
     R.Worker = Result->worker; // as the plugin knows it
   ++RoomCount;

@@ -17,6 +17,8 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cxxabi.h>
+#include <exception>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +98,16 @@ static void surviveFileLimit() {
 #endif
 }
 
+/// LLD's threads are of std::thread, which throws where there are no more.
+static void onTerminate() {
+  const std::type_info *Type = abi::__cxa_current_exception_type();
+  if (Type && StringRef(Type->name()) == "St12system_error")
+    die(std::string("std::system_error was thrown, most likely since ") +
+            NoThread,
+        1);
+  std::abort();
+}
+
 LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
                      std::chrono::seconds Limit, bool IsOurs)
     : Plugin(Plugin), InStackDump("loading plugin '%s'", this->Plugin.c_str()) {
@@ -116,6 +128,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
     Before.Folder.clear();
   Before.Mask = sys::fs::getUmask();
   TheNames = N;
+  std::set_terminate(onTerminate);
   Now = Phase::Loading;
 #ifdef __GLIBC__
   ::on_exit([](int Code, void *) { atExit(Code); }, nullptr);

@@ -41,25 +41,59 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
 
 void Session::Impl::post(std::function<void()> W) {
   {
-    Guard Lock(*this);
+    std::lock_guard<std::mutex> Lock(WorkMutex);
     Work.push_back(std::move(W));
   }
   HasWork.notify_one();
 }
 
+/// Ends with doClose(), the last that is posted.
 void Session::Impl::callThread() {
-  while (true) {
+  bool HasClosed = false;
+  while (!HasClosed) {
     std::function<void()> Next;
     {
-      std::unique_lock<std::mutex> Lock(Mutex);
-      HasWork.wait(Lock, [&] { return Quit || !Work.empty(); });
-      if (Work.empty())
-        return;
-      Next = std::move(Work.front());
-      Work.pop_front();
+      std::unique_lock<std::mutex> Lock(WorkMutex);
+      HasWork.wait(Lock, [&] { return !Work.empty() || !ToRelease.empty(); });
+      if (!Work.empty()) {
+        Next = std::move(Work.front());
+        Work.pop_front();
+      }
     }
-    Next();
+    if (Next)
+      Next();
+    else
+      releaseAll();
+    std::lock_guard<std::mutex> Lock(Mutex);
+    HasClosed = Quit;
   }
+}
+
+Buffer Session::Impl::fromPlugin(const dtlto_buffer &Raw) {
+  if (!Raw.release)
+    return Buffer(Raw);
+  struct Held {
+    std::shared_ptr<Impl> I;
+    dtlto_buffer Raw;
+  };
+  return Buffer(dtlto_buffer{Raw.data, Raw.size,
+                             new Held{shared_from_this(), Raw},
+                             [](void *Owner, const void *, uint64_t) {
+                               std::unique_ptr<Held> H(
+                                   static_cast<Held *>(Owner));
+                               H->I->release(H->Raw);
+                             }});
+}
+
+void Session::Impl::release(const dtlto_buffer &Raw) {
+  {
+    std::lock_guard<std::mutex> Lock(WorkMutex);
+    if (!ReleasesItself) {
+      ToRelease.push_back(Raw);
+      return HasWork.notify_one();
+    }
+  }
+  Raw.release(Raw.owner, Raw.data, Raw.size);
 }
 
 /// Calls the plugin, and lets the watchdog know.
@@ -73,6 +107,17 @@ template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
     Current.reset();
   });
   return F();
+}
+
+/// On the call thread.
+void Session::Impl::releaseAll() {
+  std::vector<dtlto_buffer> Buffers;
+  {
+    std::lock_guard<std::mutex> Lock(WorkMutex);
+    Buffers.swap(ToRelease);
+  }
+  for (const dtlto_buffer &B : Buffers)
+    call("release", [&] { B.release(B.owner, B.data, B.size); });
 }
 
 bool Session::Impl::isInCall() const {
@@ -222,11 +267,17 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
 }
 
 void Session::Impl::doClose() {
+  releaseAll();
   if (Store)
     call("get or put", [&] { Store->close(); });
   if (IsOpen)
     call("close", [&] { Plugin.close(Handle); });
   IsOpen = false;
+  {
+    std::lock_guard<std::mutex> Lock(WorkMutex);
+    ReleasesItself = true;
+  }
+  releaseAll();
   Guard Lock(*this);
   Quit = true;
   Changed.notify_all();
@@ -338,7 +389,7 @@ bool Session::close(std::chrono::milliseconds Limit) {
     return true;
   }
   {
-    std::lock_guard<std::mutex> Lock(I->Mutex);
+    std::lock_guard<std::mutex> Lock(I->WorkMutex);
     I->Work.clear(); // calls that have lost their point
   }
   I->post([I = I.get()] { I->doClose(); });

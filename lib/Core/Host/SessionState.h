@@ -88,6 +88,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
 
   void post(std::function<void()> Work);
   void callThread();
+  /// \p Raw, which is the plugin's, as a buffer that the call thread releases:
+  /// a release() that hangs is a call that hangs.
+  Buffer fromPlugin(const dtlto_buffer &Raw);
+  void release(const dtlto_buffer &Raw);
+  void releaseAll();
   template <typename Fn> auto call(const char *Name, Fn F);
   bool isInCall() const;
 
@@ -192,8 +197,14 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   mutable std::mutex CallMutex;
   std::optional<Call> Current;
 
-  mutable std::mutex Mutex;        // guards all below
+  // Buffers are released by whoever holds them last, perhaps with Mutex.
+  std::mutex WorkMutex;
   std::condition_variable HasWork; // for the call thread
+  std::deque<std::function<void()>> Work;
+  std::vector<dtlto_buffer> ToRelease;
+  bool ReleasesItself = false; // the call thread has ended
+
+  mutable std::mutex Mutex;        // guards all below
   std::condition_variable Changed; // for close()
   bool HasPushed = false;          // events, of which nobody was told
   std::unordered_map<uint64_t, Record> Jobs;
@@ -205,7 +216,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::string OpenErrors; // what was logged before
   bool Closed = false;    // the link is over: nothing of it may be touched
   std::vector<std::shared_ptr<const void>> Lent; // ends with this
-  std::deque<std::function<void()>> Work;
   bool Quit = false;
   std::thread::id CallThreadId;
   uint64_t RoomCount = 0;            // how often the plugin told of room

@@ -469,10 +469,11 @@ void LinkRun::close() {
     Limit = std::clamp<plan::Time>(MaxOpen - Took, plan::Time(0), CloseTimeout);
   if (!TheSession->close(
           std::chrono::duration_cast<std::chrono::milliseconds>(Limit))) {
-    StringRef Call = IsOpening ? C->Name : "close";
+    C = TheSession->currentCall();
     if (!IsStuck)
-      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
-                      "': " + Call + "() has not returned; leaving it behind");
+      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) + "': " +
+                      (C ? C->Name : "close") +
+                      "() has not returned; leaving it behind");
     TheSession->keep(Source);
   }
   Numbers = TheSession->numbers();
