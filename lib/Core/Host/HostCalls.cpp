@@ -324,7 +324,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
       E.Object.reset();
       E.Status = DTLTO_ERROR_INFRASTRUCTURE;
       E.Message = toString(Inside.takeError());
-      post([this, Job] { doRefute(Job); });
+      post([this, Job] { doRefute(Job); }, /*IsKept=*/true);
     } else {
       E.HasDigest = true;
       E.Object = Buffer::part(std::move(E.Object), *Inside);

@@ -39,10 +39,10 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
 // The thread that calls the plugin
 //===----------------------------------------------------------------------===//
 
-void Session::Impl::post(std::function<void()> W) {
+void Session::Impl::post(std::function<void()> Call, bool IsKept) {
   {
     std::lock_guard<std::mutex> Lock(WorkMutex);
-    Work.push_back(std::move(W));
+    Work.push_back({std::move(Call), IsKept});
   }
   HasWork.notify_one();
 }
@@ -56,7 +56,7 @@ void Session::Impl::callThread() {
       std::unique_lock<std::mutex> Lock(WorkMutex);
       HasWork.wait(Lock, [&] { return !Work.empty() || !ToRelease.empty(); });
       if (!Work.empty()) {
-        Next = std::move(Work.front());
+        Next = std::move(Work.front().Call);
         Work.pop_front();
       }
     }
@@ -346,7 +346,8 @@ void Session::forget(uint64_t Job) {
 }
 
 void Session::refute(uint64_t Job) {
-  I->post([I = I.get(), Job] { I->doRefute(Job); });
+  // Or the next link gets that result, too.
+  I->post([I = I.get(), Job] { I->doRefute(Job); }, /*IsKept=*/true);
 }
 
 void Session::queryLoad() {
@@ -390,7 +391,7 @@ bool Session::close(std::chrono::milliseconds Limit) {
   }
   {
     std::lock_guard<std::mutex> Lock(I->WorkMutex);
-    I->Work.clear(); // calls that have lost their point
+    llvm::erase_if(I->Work, [](auto &P) { return !P.IsKept; });
   }
   I->post([I = I.get()] { I->doClose(); });
 

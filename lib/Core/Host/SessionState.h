@@ -86,7 +86,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // The thread that calls the plugin
   //===--------------------------------------------------------------------===//
 
-  void post(std::function<void()> Work);
+  /// A call that \p IsKept is made even if the session is to be closed.
+  void post(std::function<void()> Call, bool IsKept = false);
   void callThread();
   /// \p Raw, which is the plugin's, as a buffer that the call thread releases:
   /// a release() that hangs is a call that hangs.
@@ -200,7 +201,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   // Buffers are released by whoever holds them last, perhaps with Mutex.
   std::mutex WorkMutex;
   std::condition_variable HasWork; // for the call thread
-  std::deque<std::function<void()>> Work;
+  struct PostedCall {
+    std::function<void()> Call;
+    bool IsKept;
+  };
+  std::deque<PostedCall> Work;
   std::vector<dtlto_buffer> ToRelease;
   bool ReleasesItself = false; // the call thread has ended
 
