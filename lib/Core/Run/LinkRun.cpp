@@ -310,8 +310,7 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
   HelperWork.add(J, Jobs[J]->Seconds, Jobs[J]->Facts.ImportWork,
                  std::move(Work));
   if (!Helpers)
-    Helpers = std::make_unique<DefaultThreadPool>(
-        hardware_concurrency(std::min(L.Host.Parallelism, 4u)));
+    Helpers = std::make_unique<WorkerThreads>(std::min(L.Host.Parallelism, 4u));
   Helpers->async([this] { HelperWork.take()(); });
 }
 
@@ -378,8 +377,8 @@ void LinkRun::forget(AttemptId A) {
 
 void LinkRun::compileHere(const Action &A) {
   if (!LocalPool)
-    LocalPool = std::make_unique<DefaultThreadPool>(hardware_concurrency(
-        std::max(L.Host.Parallelism, L.opts().LocalJobs.value_or(1))));
+    LocalPool = std::make_unique<WorkerThreads>(
+        std::max(L.Host.Parallelism, L.opts().LocalJobs.value_or(1)));
   ++NumOnThreads;
   auto Stop = std::make_shared<std::atomic<bool>>(false);
   Stops[A.Attempt] = Stop;

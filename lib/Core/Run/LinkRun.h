@@ -26,10 +26,10 @@
 #include "Run/JobSource.h"
 #include "Run/Observer.h"
 #include "Run/RunContext.h"
+#include "Support/WorkerThreads.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/ThreadPool.h"
 
 namespace dtlto {
 
@@ -173,8 +173,8 @@ private:
   HelperQueue HelperWork;
 
   // Threads last, so that they end before what they use.
-  std::unique_ptr<llvm::DefaultThreadPool> Helpers; // prepare, verify, deliver
-  std::unique_ptr<llvm::DefaultThreadPool> LocalPool; // compiles
+  std::unique_ptr<WorkerThreads> Helpers;   // prepare, verify, deliver
+  std::unique_ptr<WorkerThreads> LocalPool; // compiles
 };
 
 } // namespace dtlto
