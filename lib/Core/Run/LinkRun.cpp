@@ -469,10 +469,10 @@ void LinkRun::close() {
   if (!TheSession->close(
           std::chrono::duration_cast<std::chrono::milliseconds>(Limit))) {
     C = TheSession->currentCall();
+    StringRef Call = C ? C->Name : "close";
     if (!IsStuck)
-      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) + "': " +
-                      (C ? C->Name : "close") +
-                      "() has not returned; leaving it behind");
+      L.msg().warning("plugin '" + StringRef(L.Host.Plugin->name) +
+                      "': " + Call + "() has not returned; leaving it behind");
     TheSession->keep(Source);
   }
   Numbers = TheSession->numbers();
