@@ -39,10 +39,10 @@ CLEANING = 30
 NAMED = re.compile(
     r"\w\(\) has not returned|host\d\.test|127\.0\.0\.1|node\d|local iceccd|"
     r"[\w/]\.o\b|--thinlto|DISTCC_|ICECC|No space|Too many open files|"
-    r"Resource temporarily unavailable")
+    r"Resource temporarily unavailable|no thread can be started")
 # What a link says that has too little.
 LACKS = {"few descriptors": "Too many open files",
-         "few threads": "Resource temporarily unavailable",
+         "few threads": "Resource temporarily unavailable|no thread can be started",
          "output: no space": "No space left", "cache: no space": "No space left"}
 ERROR = re.compile(r"^(.*\berror: |LLVM ERROR: |.*terminate called)", re.MULTILINE)
 
@@ -279,7 +279,8 @@ class Run:
             if seconds > bound:
                 self.problems.append(cases.SLOW)
             if case["event"] in LACKS:
-                self.fault.reached = LACKS[case["event"]] in text or code < 0
+                self.fault.reached = (
+                    re.search(LACKS[case["event"]], text) is not None or code < 0)
             if case["event"] in cases.WRONG + (cases.SERVER_FULL,):
                 self.fault.reached = any(
                     (case["state"], host) in self.fault.seen
