@@ -375,8 +375,7 @@ class Run:
             self.problems.append("no error message")
         elif not NAMED.search(text[error.start():]):
             self.problems.append("its error names nothing")
-        # LLVM ends so where it can't start a thread, be it with another number.
-        if code < 0 and not (case["event"] == "few threads" and code == -6):
+        if code < 0:
             self.problems.append("it ended by signal %d" % -code)
         return "failed"
 
