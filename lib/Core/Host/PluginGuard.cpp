@@ -20,6 +20,7 @@
 #include <cxxabi.h>
 #include <exception>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -159,6 +160,12 @@ LoadGuard::~LoadGuard() {
 /// A fatal error of LLVM's, told as LLVM does. It would call exit(), whose
 /// destructors take away what other threads are working with.
 static void fatalError(void *, const char *Reason, bool IsCrash) {
+  // The first one ends the process. What others find wrong then may come of
+  // that, such as a temporary file that is gone.
+  static std::atomic<bool> IsEnding = false;
+  if (IsEnding.exchange(true))
+    while (true)
+      std::this_thread::sleep_for(std::chrono::hours(1));
   // LLVM's thread pools can't do without. That is a limit, and no crash.
   if (StringRef(Reason).contains("pthread_create"))
     die(std::string("LLVM: ") + Reason + ": " + NoThread, 1);

@@ -426,12 +426,12 @@ class Run:
         if not self.farm.hurt:
             if not farms.wait_until(lambda: not self.farm.compilers(), CLEANING):
                 self.problems.append("compilers are left")
-            # If the linker ends, distccd ends its compilers, and clang leaves what
-            # it has created just before its signal handler knew of it.
+            # If the linker ends, or leaves a host that is silent, distccd ends its
+            # compilers, and clang leaves what it has created just before its signal
+            # handler knew of it.
             unknown = lambda: [
                 name for name in self.farm.temporary_files()
-                if not (self.case["event"] in cases.CLIENT and
-                        re.fullmatch(r"distccd_\w+-\w{8}\.o\.tmp", name))]
+                if not re.fullmatch(r"distccd_\w+-\w{8}\.o\.tmp", name)]
             if not farms.wait_until(lambda: not unknown(), CLEANING):
                 self.problems.append("files at a daemon: %s" % unknown())
         left = set(os.listdir(self.lane.top)) - files - {self.folder.name}
