@@ -186,7 +186,7 @@ static int `s_zero, `s_zero2[3];
 static int `s_x = 3, `s_y = `num;
 const int `z = 4, `z2 = 5;
 `attr static int `s_f(int x) { `noise `s_zero2[1] += x; return x + `s_x++ + `s_zero++ + `z; }
-`attr int `call(int x) { `noise return `s_f(x) + `s_y; }
+`attr int `call(int x) { `noise return `s_f(x) + `s_y++; }
 #pragma clang section bss="" data="" rodata="" text=""
 `attr static int `s_g(int x) { `noise return `s_f(x) + `s_zero2[1]; }
 CHECK `check(void) {
