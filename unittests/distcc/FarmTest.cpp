@@ -732,8 +732,8 @@ TEST_F(FarmTest, AHostWithTwoRefusedObjectsRests) {
     EXPECT_EQ(Host.wait(Id).Worker, A.name());
     Host.refute(Id);
   }
-  Host.waitForLog("2 of its results were wrong, the last one an object that is "
-                  "none; not used for 60 s");
+  Host.waitForLog("2 of its results were wrong, the last one a wrong object; "
+                  "not used for 60 s");
   G.open();
   EXPECT_EQ(Host.wait(Good).Worker, A.name());
   EXPECT_EQ(Host.wait(Host.submit(smallJob("next.o"))).Worker, B.name());
