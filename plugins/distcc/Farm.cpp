@@ -353,10 +353,10 @@ void Farm::recordRefuted(const std::string &Name, int32_t Status) {
     --H.NumErrors;
   if (++H.NumRefuted < Host::MaxWrong || H.State != Host::Usable)
     return;
-  std::string Why = std::to_string(H.NumRefuted) +
-                    " of its results were wrong, the last one " +
-                    (IsError ? "an error of a module that does compile"
-                             : "a wrong object");
+  std::string Why =
+      std::to_string(H.NumRefuted) +
+      " of its results were wrong, the last one " +
+      (IsError ? "an error of a module that does compile" : "a wrong object");
   if (S.BackoffPeriod != 0s)
     rest(H, Why);
   else

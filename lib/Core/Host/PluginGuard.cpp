@@ -21,6 +21,7 @@
 #include <exception>
 #include <sys/stat.h>
 #include <thread>
+#include <typeinfo>
 #include <unistd.h>
 
 using namespace llvm;
@@ -49,6 +50,7 @@ struct Settings {
 static std::atomic<Phase> Now = Phase::None;
 static const Names *TheNames = nullptr;
 static Settings Before;
+static std::terminate_handler DefaultTerminate;
 
 static std::string errorLine(const Names &N, const std::string &Text) {
   return N.Program + ": error: dtlto: plugin '" + N.Plugin + "': " + Text +
@@ -106,7 +108,7 @@ static void onTerminate() {
     die(std::string("std::system_error was thrown, most likely since ") +
             NoThread,
         1);
-  std::abort();
+  DefaultTerminate();
 }
 
 LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
@@ -129,7 +131,7 @@ LoadGuard::LoadGuard(StringRef Program, StringRef Plugin,
     Before.Folder.clear();
   Before.Mask = sys::fs::getUmask();
   TheNames = N;
-  std::set_terminate(onTerminate);
+  DefaultTerminate = std::set_terminate(onTerminate);
   Now = Phase::Loading;
 #ifdef __GLIBC__
   ::on_exit([](int Code, void *) { atExit(Code); }, nullptr);

@@ -73,16 +73,17 @@ Buffer Session::Impl::fromPlugin(const dtlto_buffer &Raw) {
   if (!Raw.release)
     return Buffer(Raw);
   struct Held {
-    std::shared_ptr<Impl> I;
+    std::weak_ptr<Impl> I; // events of its own queue have such buffers
     dtlto_buffer Raw;
   };
-  return Buffer(dtlto_buffer{Raw.data, Raw.size,
-                             new Held{shared_from_this(), Raw},
-                             [](void *Owner, const void *, uint64_t) {
-                               std::unique_ptr<Held> H(
-                                   static_cast<Held *>(Owner));
-                               H->I->release(H->Raw);
-                             }});
+  return Buffer(
+      dtlto_buffer{Raw.data, Raw.size, new Held{weak_from_this(), Raw},
+                   [](void *Owner, const void *, uint64_t) {
+                     std::unique_ptr<Held> H(static_cast<Held *>(Owner));
+                     if (std::shared_ptr<Impl> I = H->I.lock())
+                       return I->release(H->Raw);
+                     H->Raw.release(H->Raw.owner, H->Raw.data, H->Raw.size);
+                   }});
 }
 
 void Session::Impl::release(const dtlto_buffer &Raw) {

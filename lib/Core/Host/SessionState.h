@@ -198,7 +198,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   mutable std::mutex CallMutex;
   std::optional<Call> Current;
 
-  // Buffers are released by whoever holds them last, perhaps with Mutex.
+  // Not Mutex: the last owner of a buffer releases it, and may hold that.
   std::mutex WorkMutex;
   std::condition_variable HasWork; // for the call thread
   struct PostedCall {
