@@ -24,13 +24,6 @@ STOCK = str(LLVM / "bin/ld.lld")
 CLANG = str(LLVM / "bin/clang")
 
 
-# Two rounds of code generation. AArch64 outlines by itself; elsewhere nothing would be
-# learnt without the first.
-LEARN = ["-mllvm", "-enable-machine-outliner", "-mllvm",
-         "-enable-global-merge-func", "--icf=all"]
-TWICE = ["-mllvm", "-codegen-data-thinlto-two-rounds"]
-
-
 # So that what is under way is ended and temporary files go.
 for number in signal.SIGINT, signal.SIGTERM:
     signal.signal(number, lambda number, frame: sys.exit(128 + number))
@@ -153,17 +146,6 @@ def cpu_of_sessions(sessions):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def attempts(report):
-    """What a link's --thinlto-dist-report, a file, says of its attempts: a dict
-    for each (docs/REPORT.md), by their ends. `module` is the job's name, `used`
-    whether the object is this one's."""
-    return sorted((
-        {**attempt, "module": job["name"], "used": number == job.get("winner")}
-        for job in json.loads(Path(report).read_text())["jobs"]
-        for number, attempt in enumerate(job["attempts"])
-    ), key=lambda attempt: attempt["done"])
-
-
 class TimeTrace:
     """LLD's --time-trace of a link. Times are seconds since the epoch."""
 
@@ -186,11 +168,6 @@ class TimeTrace:
         """As find(), where there has to be one."""
         return self.find(name) or fail(
             f"no '{name}' in {self.path}: too short for its granularity")
-
-    def total(self, prefix):
-        """Seconds of all spans whose names begin so, together."""
-        return sum(event["dur"] for event in self.spans
-                   if event["name"].startswith(prefix)) / 1e6
 
 
 class Run:
@@ -231,12 +208,6 @@ class Run:
                 f"'{shlex.join(str(word) for word in command)[:200]}' "
                 f"ended with {process.returncode}"
             )
-
-
-def loaded(program):
-    """The bytes of a program that are loaded: without symbol names."""
-    run = Run([LLVM / "bin/llvm-size", program])
-    return sum(int(word) for word in run.output.splitlines()[1].split()[:3])
 
 
 def warm_up(folder, commands):

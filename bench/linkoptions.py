@@ -107,25 +107,22 @@ class Linker:
     """Links in a folder that has the same path each time, so that no path in
     an output makes a difference, and nothing of an earlier link in it."""
 
-    def __init__(self, program, work, jobs, env, limit, command=ways.command,
-                 target=()):
-        """`program` is what prepare-lua made: inputs.rsp and obj/. `command` is
-        called as ways.command; `target` is what clang is told of another one."""
+    def __init__(self, program, work, jobs, env, limit):
+        """`program` is what prepare-lua made: inputs.rsp and obj/."""
         self.program, self.jobs, self.limit = program, jobs, limit
-        self.env, self.command, self.target = env, command, target
+        self.env = env
         self.folder = work / "run"
 
     def link(self, way, options):
         self._fill()
         before = set(self._files())
-        words = self.command(way, self.jobs)
+        words = ways.command(way, self.jobs)
         if way not in (ways.IN_PROCESS, ways.UPSTREAM):
             # Only what can't be done elsewhere is done in the linker.
             words += ["--thinlto-dist-local-jobs=0",
                       f"--thinlto-dist-report={REPORT}"]
         words += bitcode.linker_arguments(
-            self.folder, "clang",
-            [*self.target, "-rdynamic", *shlex.split(options)]
+            self.folder, "clang", ["-rdynamic", *shlex.split(options)]
         )
         link = ways.Link(
             [*words, "-o", OUTPUT], self.folder, self.env, self.limit
@@ -161,13 +158,12 @@ class Linker:
 
 
 class Table:
-    """All sets, linked in all ways, or in `others`. In-process twice: a set that
+    """All sets, linked in all ways. In-process twice: a set that
     then doesn't give the same result says nothing about other ways, and isn't
     counted."""
 
-    def __init__(self, linker, sets=SETS, progress=lambda text: None,
-                 others=ways.WAYS[1:]):
-        self.ways = others
+    def __init__(self, linker, sets=SETS, progress=lambda text: None):
+        others = ways.WAYS[1:]
         self.same = {way: 0 for way in others}
         self.stayed = {way: 0 for way in others}
         self.differences = []  # (set, way, words)
@@ -207,7 +203,7 @@ class Table:
         print("| link options | the in-process bytes | sets that kept jobs in "
               "the linker |")
         print("|---|---|---|")
-        for way in self.ways:
+        for way in ways.WAYS[1:]:
             print(f"| {ways.DESCRIPTIONS[way]} | {self.same[way]} of "
                   f"{self.count} | {self.stayed[way]} |")
         if self.differences:

@@ -27,13 +27,6 @@ BESIDE, BESIDE_DISTCC = ["beside-local", "beside-distcc"]
 # With the compiler that `process` has, which starts quicker than clang.
 PROGRAM_CODEGEN, MAKE_CODEGEN = ["distributor-codegen", "make-codegen"]
 MORE_WAYS = [BESIDE, BESIDE_DISTCC, PROGRAM_CODEGEN, MAKE_CODEGEN]
-# Of bench/reapi-cost, which has a server.
-REAPI = "reapi"
-# Of bench/mixed-farm: machines of two processors.
-MIXED_WAYS = [
-    MIXED_WORKERS, MIXED_DISTCC, MIXED_LINKER, MIXED_ALONE, MIXED_BOTH
-] = ["arm64-workers", "arm64-distcc", "arm64-linker", "arm64-alone",
-     "arm64-both"]
 DESCRIPTIONS = {
     IN_PROCESS: "in-process",
     UPSTREAM: "upstream's DTLTO, a local distributor",
@@ -47,12 +40,6 @@ DESCRIPTIONS = {
     MAKE_CODEGEN: "dtlto, `make`, `dtlto-codegen`",
     BESIDE: "stock LLD, `dtlto-distributor`, `local`",
     BESIDE_DISTCC: "stock LLD, `dtlto-distributor`, two distccds here",
-    REAPI: "dtlto, `reapi`, a buildbox-casd here",
-    MIXED_WORKERS: "x86-64 linker, arm64 workers (`local`, `mode=process`)",
-    MIXED_DISTCC: "x86-64 linker, distccd with arm64 workers",
-    MIXED_LINKER: "arm64 linker, x86-64 workers (`local`, `mode=process`)",
-    MIXED_ALONE: "arm64 linker, `local`",
-    MIXED_BOTH: "arm64 linker, arm64 workers (`local`, `mode=process`)",
 }
 
 
@@ -78,7 +65,7 @@ def command(way, jobs, fallback=True, distributor_args=()):
             f"--thinlto-remote-compiler={benchlib.CLANG}",
         ]
     name = way.removesuffix("-codegen")
-    if name not in (DISTCC, PROGRAM, MAKE, REAPI):
+    if name not in (DISTCC, PROGRAM, MAKE):
         name = "local"
     compiler = WORKER if way.endswith("-codegen") else benchlib.CLANG
     ours = [str(OURS), *shared, f"--thinlto-dist-plugin={name}"]
