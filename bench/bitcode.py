@@ -23,38 +23,12 @@ def fetch_source(package, variable):
     return folder
 
 
-def prepare_program(doc, name, flags, inputs, **link):
-    """The script for a program of scripts/compile-program: with DIR and --jobs, what
-    prepare-lld leaves, with `flags` for the compiler. `inputs` are patterns of
-    files in DIR, and libraries."""
-    parser = benchlib.Parser(
-        doc.split("\n\n")[0],
-        epilog=f"DTLTO_{name.upper()}_SOURCE names an unpacked source.",
-    )
-    add_target(parser, name)
-    options = parser.parse_args()
-    out = options.dir.resolve()
-    compiled = subprocess.run(
-        [benchlib.ROOT / "scripts/compile-program", name, out, *flags],
-        env={**os.environ, "DTLTO_LLVM": str(benchlib.LLVM),
-             "DTLTO_JOBS": str(options.jobs)},
-    )
-    if compiled.returncode != 0:
-        benchlib.fail("the compilation failed")
-    write_link_rsp(out, [
-        found for word in inputs for found in (
-            [word] if word.startswith("-") else
-            sorted(str(path.relative_to(out)) for path in out.glob(word)))
-    ], **link)
-    return out
-
-
-def add_target(parser, name):
+def add_target(parser, name=None):
     """DIR, by default `name` in the cache, and --jobs."""
     parser.add_argument(
         "dir", type=Path, nargs="?", metavar="DIR",
-        default=benchlib.cache_folder() / name,
-    )
+        default=name and benchlib.cache_folder() / name,
+        help=f"default: {name or 'the program'} in the cache")
     parser.add_jobs("compilations at a time")
 
 

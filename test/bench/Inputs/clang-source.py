@@ -7,9 +7,6 @@ import shutil
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench"))
-import precompiled  # noqa: E402
-
 shutil.rmtree(sys.argv[1], ignore_errors=True)
 source = Path(sys.argv[1]) / "source"
 
@@ -30,11 +27,8 @@ if(NOT EXISTS "${CLANG_TABLEGEN}" OR NOT LLVM_ENABLE_LTO STREQUAL "Thin")
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-add_compile_options(-flto=thin -fno-exceptions -fno-rtti)
-add_library(LLVMSupport STATIC lib/Support/support.cpp lib/Support/other.cpp)
-foreach(name Core Analysis TransformUtils Target CodeGen)
-  add_library(LLVM${name} STATIC lib/${name}/part.cpp)
-endforeach()
+add_compile_options(-flto=thin)
+add_library(LLVMSupport STATIC lib/Support/support.cpp)
 find_library(zlib z REQUIRED) # an absolute path
 target_link_libraries(LLVMSupport PUBLIC ${zlib})
 foreach(program clang lld)
@@ -43,20 +37,10 @@ foreach(program clang lld)
 endforeach()
 set_target_properties(clang PROPERTIES OUTPUT_NAME clang-19)
 """)
-# The version is in a header that support.cpp has only if it is precompiled, and that
-# other.cpp can't be compiled with.
-for group in {group for groups in precompiled.HEADERS.values() for group in groups}:
-    for header in group.split():
-        if "/" in header:
-            write(f"clang/include/{header}", "")
-write("clang/include/llvm/Pass.h", '#define VERSION "19.1.7"\n')
-write("llvm/lib/Support/support.cpp", '#include <cstdio>\nextern int Other;\n'
+write("llvm/lib/Support/support.cpp", '#include <cstdio>\n'
+      'extern "C" const char *zlibVersion();\n'
       'void say(const char *What) {\n'
-      '  std::printf("%s %s\\n", What, Other ? VERSION : "");\n}\n')
-write("llvm/lib/Support/other.cpp", '#ifdef VERSION\n#error\n#endif\n'
-      'extern "C" const char *zlibVersion();\nint Other = *zlibVersion();\n')
-for name in "Core", "Analysis", "TransformUtils", "Target", "CodeGen":
-    write(f"llvm/lib/{name}/part.cpp", f"int part{name}() {{ return 1; }}\n")
+      '  std::printf("%s 19.1.7 %s\\n", What, zlibVersion());\n}\n')
 for name in "clang", "lld":
     write(f"llvm/{name}.cpp", "void say(const char *);\n"
           f'int main() {{ say("{name}"); return 0; }}\n')
