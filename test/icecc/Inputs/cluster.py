@@ -204,8 +204,6 @@ def parse_args(words):
                    help="there is a local daemon, but no scheduler")
     p.add_argument("--apart", action="store_true",
                    help="the nodes are in another network, see above")
-    p.add_argument("--round-trip", type=float, default=0, metavar="MS",
-                   help="with --apart, the time to the nodes and back")
     p.add_argument("--iceccd", type=program, action="append", default=[],
                    metavar="NODE:PROGRAM",
                    help="that node's daemon is this one, of another platform")
@@ -236,7 +234,7 @@ def start(opts, folder, guard, started):
     local = Daemon("local", folder)
     cable = None
     if opts.apart:
-        cable = Cable(guard, opts.round_trip / 1000)
+        cable = Cable(guard)
         started.append(cable)
     nodes = [Daemon("node%d" % (i + 1), folder, cable,
                     dict(opts.iceccd).get(i + 1, "iceccd"))
