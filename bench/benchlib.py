@@ -7,6 +7,7 @@ import argparse
 import filecmp
 import json
 import os
+import select
 import shlex
 import signal
 import statistics
@@ -53,24 +54,19 @@ def at_least(least):
     return parse
 
 
-positive = at_least(1)
-
-
 def link_folder(text):
     """An argparse type: a folder with a link that was prepared."""
     folder = Path(text).resolve()
     if not (folder / "link.rsp").exists():
-        raise argparse.ArgumentTypeError(
-            f"no {folder / 'link.rsp'}: see bench/README.md"
-        )
+        fail(f"no {folder / 'link.rsp'}: see bench/README.md")
     return folder
 
 
-def program(text):
+def built(path):
     """An argparse type: a program or plugin that was built."""
-    if not Path(text).exists():
-        raise argparse.ArgumentTypeError(f"no {text}: build it")
-    return text
+    if not Path(path).exists():
+        fail(f"no {path}: build it")
+    return path
 
 
 class Parser(argparse.ArgumentParser):
@@ -82,44 +78,37 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawTextHelpFormatter,
         )
 
-    def add_folder(self, name, metavar="DIR"):
+    def add_folder(self, name):
         """A program that was prepared, by default the one called `name`."""
         self.add_argument(
-            "dir", type=link_folder, nargs="?", metavar=metavar,
+            "dir", type=link_folder, nargs="?", metavar="DIR",
             default=str(cache_folder() / name),
             help="what prepare-lld and the like made, or any folder with a "
             f"link.rsp\n(default: {name} in the cache)",
         )
 
+    def add_value(self, name, default, text, type=float, metavar="X"):
+        if default is not None:
+            text += f" (default: {default})"
+        self.add_argument(name, type=type, default=default, metavar=metavar,
+                          help=text)
+
     def add_number(self, name, default, text, least=1):
-        self.add_argument(
-            name, type=at_least(least), default=default, metavar="N",
-            help=f"{text} (default: {default})",
-        )
+        self.add_value(name, default, text, at_least(least), "N")
+
+    def add_flag(self, name, text):
+        self.add_argument(name, action="store_true", help=text)
+
+    def add_list(self, name, metavar, text):
+        self.add_argument(name, action="append", default=[], metavar=metavar,
+                          help=f"{text}; repeatable")
 
     def add_jobs(self, text="--thinlto-jobs of all links"):
-        self.add_argument(
-            "--jobs", type=positive, default=os.cpu_count(), metavar="N",
-            help=f"{text} (default: the number of cores)",
-        )
+        self.add_number("--jobs", os.cpu_count(), text)
 
     def add_linker(self):
-        self.add_argument(
-            "--linker", type=program, default=str(BUILD / "bin/ld.lld"),
-            metavar="PATH", help="ours, if it isn't that of build/",
-        )
-
-    def add_plugin(self, name):
-        self.add_argument(
-            "--plugin", default=name, metavar="NAME",
-            help=f"its name or path (default: {name})",
-        )
-
-    def add_arg(self, text="for --linker only"):
-        self.add_argument(
-            "--arg", action="append", default=[], metavar="ARG",
-            help=f"one more argument, {text}; repeatable",
-        )
+        self.add_value("--linker", str(BUILD / "bin/ld.lld"), "our linker",
+                       built, "PATH")
 
 
 def spread(values, digits=2):
@@ -131,83 +120,75 @@ def spread(values, digits=2):
     )
 
 
-def cpu_of_sessions(sessions):
-    """Seconds of CPU that all processes of these sessions, and those that they waited
-    for, took so far. So a process's count once it has ended."""
-    ticks = 0
-    for entry in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{int(entry)}/stat") as file:
-                fields = file.read().rpartition(")")[2].split()
-        except (ValueError, OSError):
-            continue  # no process, or one that has ended
-        if int(fields[3]) in sessions:
-            ticks += sum(int(field) for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
+def trace_span(path, name):
+    """Begin and end of all that LLD's --time-trace has called `name`, in seconds since
+    the epoch. None if it was shorter than --time-trace-granularity."""
+    trace = json.loads(path.read_text())
+    zero = trace["beginningOfTime"]
+    spans = [(zero + event["ts"], zero + event["ts"] + event["dur"])
+             for event in trace["traceEvents"]
+             if event.get("ph") == "X" and event["name"] == name]
+    return spans and (min(begin for begin, _ in spans) / 1e6,
+                      max(end for _, end in spans) / 1e6) or None
 
 
-class TimeTrace:
-    """LLD's --time-trace of a link. Times are seconds since the epoch."""
-
-    def __init__(self, path):
-        trace = json.loads(path.read_text())
-        self.path, self.zero = path, trace["beginningOfTime"]
-        self.spans = [event for event in trace["traceEvents"]
-                      if event.get("ph") == "X"]
-
-    def find(self, name):
-        """Begin and end of all that is called `name`. Nothing, if it was shorter than
-        --time-trace-granularity."""
-        found = [event for event in self.spans if event["name"] == name]
-        return found and (
-            (self.zero + min(event["ts"] for event in found)) / 1e6,
-            (self.zero + max(event["ts"] + event["dur"] for event in found)) / 1e6,
-        )
-
-    def span(self, name):
-        """As find(), where there has to be one."""
-        return self.find(name) or fail(
-            f"no '{name}' in {self.path}: too short for its granularity")
+def peak_of(pid):
+    """MiB; 0 once it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    at = text.find("VmHWM:")
+    return int(text[at:].split(maxsplit=2)[1]) / 1024 if at >= 0 else 0
 
 
 class Run:
-    """One run of a command: seconds of wall time and of CPU, MiB at the peak,
-    and what it wrote to stdout and stderr. `begin` is of time.monotonic(),
-    `epoch` the same moment of time.time(). `watch` is called with the process
-    id once it runs."""
+    """One run of a command: seconds of wall time; seconds of CPU, also of the processes
+    that it waited for; MiB at the peak; what it wrote to stdout and stderr. `begin` is
+    of time.monotonic(), `epoch` the same moment of time.time().
 
-    def __init__(self, command, cwd=None, env=None, watch=None):
-        with tempfile.TemporaryFile("w+") as text:
+    With a `limit` in seconds, the peak is the process's own, without those that it
+    started, and the run may fail: `code` is the exit code, None after the limit."""
+
+    def __init__(self, command, cwd=None, env=None, limit=None):
+        with tempfile.TemporaryFile("w+", errors="replace") as text:
             self.begin, self.epoch = time.monotonic(), time.time()
             try:
                 process = subprocess.Popen(
                     [str(word) for word in command], cwd=cwd, env=env,
                     stdin=subprocess.DEVNULL, stdout=text,
-                    stderr=subprocess.STDOUT,
+                    stderr=subprocess.STDOUT, start_new_session=True,
                 )
             except OSError as problem:
                 fail(f"can't run {command[0]}: {problem.strerror} (LLVM is "
                      f"{LLVM}; DTLTO_LLVM_VERSION=N chooses another)")
+            own_peak, ended = 0, False
             try:
-                if watch:
-                    watch(process.pid)
+                handle = os.pidfd_open(process.pid)
+                poll = select.poll()
+                poll.register(handle, select.POLLIN)
+                # The kernel keeps the peak, so only a rise in the last hundredth of
+                # a second can be missed.
+                while not (ended := poll.poll(10 if limit else None)):
+                    own_peak = max(own_peak, peak_of(process.pid))
+                    if time.monotonic() > self.begin + limit:
+                        break
+                os.close(handle)
+                self.wall = time.monotonic() - self.begin
+            finally:
+                # All that is left of it. The number is its own until the wait.
+                os.killpg(process.pid, signal.SIGKILL)
                 _, status, usage = os.wait4(process.pid, 0)
-            except BaseException:
-                process.kill()
-                raise
-            self.wall = time.monotonic() - self.begin
-            process.returncode = os.waitstatus_to_exitcode(status)
+                process.returncode = os.waitstatus_to_exitcode(status)
             text.seek(0)
             self.output = text.read()
-        self.user = usage.ru_utime
-        self.cpu = self.user + usage.ru_stime
-        self.peak = usage.ru_maxrss / 1024
-        if process.returncode != 0:
+        self.code = process.returncode if ended else None
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.peak = own_peak if limit else usage.ru_maxrss / 1024
+        if self.code != 0 and not limit:
             sys.stderr.write(self.output[-4000:])
-            fail(
-                f"'{shlex.join(str(word) for word in command)[:200]}' "
-                f"ended with {process.returncode}"
-            )
+            fail(f"'{shlex.join(str(word) for word in command)[:200]}' ended with "
+                 f"{self.code}")
 
 
 def warm_up(folder, commands):
@@ -223,12 +204,9 @@ class Comparison:
     """Runs of two link commands, made in turn. A slow minute of the machine
     then slows both halves of a pair, and the ratios are taken pair by pair."""
 
-    MEASURES = [("wall", "s", 2), ("peak", "MiB", 0), ("cpu", "s", 2)]
-
-    def __init__(self, names, commands, folder, runs, check=None, env=None):
+    def __init__(self, commands, folder, runs, check=None, env=None):
         """`check` is called with an output of the first command. `env` is the
         second's environment (default: ours, as the first's)."""
-        self.names = names
         self.pairs = []
         self.identical = True
         warm_up(folder, commands)
@@ -249,70 +227,11 @@ class Comparison:
                 if check and number == 1:
                     check(outputs[0])
                 self.pairs.append(pair)
-                print(
-                    f"  pair {number}: {pair[0].wall:.2f} s, "
-                    f"{pair[1].wall:.2f} s",
-                    flush=True,
-                )
+                print(f"  pair {number}: {pair[0].wall:.2f} s, "
+                      f"{pair[1].wall:.2f} s", flush=True)
             self.bytes = outputs[0].stat().st_size
 
     def ratio(self, measure):
         return statistics.median(
             getattr(b, measure) / getattr(a, measure) for a, b in self.pairs
         )
-
-    def report(self, goals):
-        """Prints the medians (and the range), the median of the ratios, and
-        the goals: a dict from a measure to the highest ratio wanted."""
-        print(f"{'':10}" + "".join(
-            f"{f'{name}, {unit}':>28}" for name, unit, _ in self.MEASURES
-        ))
-        for side, name in enumerate(self.names):
-            line = f"{name:10}"
-            for measure, _, digits in self.MEASURES:
-                values = [getattr(pair[side], measure) for pair in self.pairs]
-                line += spread(values, digits).rjust(28)
-            print(line)
-        line = f"{'ratio':10}"
-        for measure, _, _ in self.MEASURES:
-            text = f"{self.ratio(measure):.3f}"
-            if measure in goals:
-                goal = goals[measure]
-                over = ": over" if self.ratio(measure) > goal else ""
-                text += f" (goal {goal:.2f}{over})"
-            line += text.rjust(28)
-        print(line)
-        print(
-            f"outputs: {'identical' if self.identical else 'DIFFERENT'}, "
-            f"{self.bytes} bytes"
-        )
-
-
-def add_compare_options(parser, runs):
-    """The options of a benchmark that compares two linkers."""
-    parser.add_number("--runs", runs, "pairs of measured links")
-    parser.add_jobs("--thinlto-jobs of both")
-    parser.add_linker()
-    parser.add_argument(
-        "--plugin", default="local", metavar="NAME",
-        help="its plugin (default: local); 'none' for a plain link, which "
-        "tells how noisy\nthe machine is",
-    )
-    parser.add_arg()
-
-
-def compare(options, folder, **more):
-    """Compares the links of folder/link.rsp; returns the exit code. The ratios
-    wanted are those of the project: a link through the local plugin costs next
-    to nothing more."""
-    shared = ["@link.rsp", f"--thinlto-jobs={options.jobs}"]
-    ours = [options.linker, *shared, *options.arg]
-    name = "plain"
-    if options.plugin != "none":
-        ours.append(f"--thinlto-dist-plugin={options.plugin}")
-        name = Path(options.plugin).stem
-    comparison = Comparison(
-        ["stock", name], [[STOCK, *shared], ours], folder, options.runs, **more
-    )
-    comparison.report({"wall": 1.02, "peak": 1.05})
-    return 0 if comparison.identical else 1

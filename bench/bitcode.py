@@ -39,61 +39,6 @@ def write_if_changed(path, text):
         path.write_text(text)
 
 
-class Build:
-    """A build.ninja that grows, in a folder that is made."""
-
-    def __init__(self, folder, flags):
-        self.folder = folder
-        self.objects = 0
-        self.targets = []
-        bindir = benchlib.LLVM / "bin"
-        self.lines = [
-            f"flags = -flto=thin {flags}",
-            "rule cxx",
-            f"  command = {bindir}/clang++ $flags $local -MD -MF $out.d "
-            "-c $in -o $out",
-            "  depfile = $out.d",
-            "  deps = gcc",
-            "  description = CXX $out",
-            "rule ar",
-            f"  command = rm -f $out && {bindir}/llvm-ar rcsD $out $in",
-            "  description = AR $out",
-            "rule tablegen",
-            f"  command = {bindir}/llvm-tblgen -gen-opt-parser-defs "
-            f"-I{benchlib.LLVM}/include $in -o $out",
-        ]
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def compile(self, source, name, local="", after=""):
-        """Has `source` compiled to obj/<name>.o; returns that path. `after` is
-        a file that must be made before."""
-        obj = f"obj/{name}.o"
-        order = f" || {after}" if after else ""
-        self.lines.append(f"build {obj}: cxx {source}{order}")
-        self.lines.append(f"  local = {local}")
-        self.targets.append(obj)
-        self.objects += 1
-        return obj
-
-    def archive(self, name, objects):
-        """Has lib/<name>.a made; returns that path."""
-        path = f"lib/{name}.a"
-        self.lines.append(f"build {path}: ar {' '.join(objects)}")
-        self.targets.append(path)
-        return path
-
-    def options_inc(self, source, path):
-        """Has an Options.td made into the header `path`."""
-        self.lines.append(f"build {path}: tablegen {source}")
-
-    def run(self, jobs):
-        text = "\n".join(self.lines + [f"default {' '.join(self.targets)}"])
-        write_if_changed(self.folder / "build.ninja", text + "\n")
-        ninja = ["ninja", "-C", str(self.folder), "-j", str(jobs)]
-        if subprocess.run(ninja).returncode != 0:
-            benchlib.fail("the compilation failed")
-
-
 def linker_arguments(folder, driver="clang", options=()):
     """How clang would call the linker for folder/inputs.rsp: the arguments,
     without the output. Paths stay relative to `folder`, so that module names

@@ -126,13 +126,18 @@ def prepare(count, archives):
     return folder
 
 
-def add_options(parser, count):
-    parser.add_number("--modules", count, "how many tiny modules", least=3)
+def add_options(parser, count=None):
+    """DIR, or as many tiny modules."""
     parser.add_argument(
-        "--archives", action="store_true",
-        help=f"as members of archives, {ARCHIVE_MEMBERS} in each",
+        "dir", type=benchlib.link_folder, nargs="?", metavar="DIR",
+        help="what prepare-lld and the like made, or any folder with a link.rsp\n"
+        f"(default: {'tiny modules' if count else 'lld in the cache'})",
     )
+    parser.add_number("--modules", count, "how many tiny modules", least=3)
+    parser.add_flag("--archives",
+                    f"as members of archives, {ARCHIVE_MEMBERS} in each")
 
 
 def folder_of(options):
-    return prepare(options.modules, options.archives)
+    return options.dir or options.modules and prepare(
+        options.modules, options.archives)

@@ -121,7 +121,6 @@ private:
   // What was seen.
   uint64_t BytesIn = 0, BytesBack = 0, NumJobs = 0, NumUnknown = 0;
   size_t MostConnections = 0;
-  nanoseconds Busy{0};
 };
 
 } // namespace
@@ -267,7 +266,7 @@ void Farm::read(Connection &C) {
                            : 12 - C.Token.size();
     if (C.Asked)
       Want = 1; // only its end can come
-    // Bytes that nobody reads stay in the kernel.
+    // Bytes of files stay in the kernel.
     ssize_t N = C.Skip && !C.Asked ? ::recv(C.Fd, nullptr, Want, MSG_TRUNC)
                                    : ::recv(C.Fd, Buffer, Want, 0);
     if (N < 0 && (errno == EAGAIN || errno == EINTR))
@@ -290,7 +289,7 @@ void Farm::read(Connection &C) {
   }
 }
 
-/// The whole request is there. Returns false if nobody knows the job.
+/// The whole request is there. Returns false if the job is unknown.
 bool Farm::asked(Connection &C) {
   C.Asked = true;
   if (C.IsVersion) {
@@ -313,7 +312,6 @@ bool Farm::asked(Connection &C) {
 void Farm::begin(Connection &C) {
   Host &H = Hosts[C.Host];
   ++H.Running;
-  Busy += C.Job->Time;
   // The request and the reply have been on their way.
   Timers.push({Clock::now() + C.Job->Time + 2 * Latency, C.Id, &H});
 }
@@ -371,11 +369,10 @@ void Farm::drop(const Connection &C) {
 
 void Farm::report() {
   std::printf("{\"bytes_in\": %llu, \"bytes_back\": %llu, \"jobs\": %llu, "
-              "\"unknown\": %llu, \"connections\": %zu, \"hosts\": %zu, "
-              "\"busy\": %.6f}\n",
+              "\"unknown\": %llu, \"connections\": %zu, \"hosts\": %zu}\n",
               (unsigned long long)BytesIn, (unsigned long long)BytesBack,
               (unsigned long long)NumJobs, (unsigned long long)NumUnknown,
-              MostConnections, Hosts.size(), double(Busy.count()) / 1e9);
+              MostConnections, Hosts.size());
 }
 
 void Farm::run() {

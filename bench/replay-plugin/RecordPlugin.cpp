@@ -7,7 +7,7 @@
 //
 // Compiles each job in the linker, on a thread of its own and one job at a
 // time, and keeps its CPU time (CLOCK_THREAD_CPUTIME_ID), its object and the
-// sizes of its inputs: a recording for the replay plugin.
+// size of its module: a recording for the replay plugin.
 //
 // Arguments: out=FOLDER (there already), jobs=N (so many at the same time; they
 // disturb each other).
@@ -46,7 +46,7 @@ public:
     std::lock_guard<std::mutex> Lock(Mutex);
     if (R.Status == DTLTO_OK) {
       Recorded.Offset = Objects.size();
-      Recorded.Size = Recorded.BackBytes = R.Object.size();
+      Recorded.Size = R.Object.size();
       Objects.append(R.Object.data(), R.Object.size());
       All.Jobs.push_back(std::move(Recorded));
     }
@@ -115,11 +115,7 @@ RecordedJob RecordSession::describe(const dtlto_job &Job) {
     if (In.role == DTLTO_ROLE_PRIMARY) {
       R.PrimaryBytes = In.bytes.size;
       R.Digest.assign(reinterpret_cast<const char *>(In.digest), 32);
-    } else if (In.role == DTLTO_ROLE_INDEX) {
-      R.IndexBytes = In.bytes.size;
-    } else {
-      ++R.NumImports;
-      R.ImportBytes += In.bytes.size;
+      R.Path = In.path;
     }
   }
   return R;

@@ -16,7 +16,7 @@
 
 using namespace dtlto::replay;
 
-static const char Magic[] = "dtlto-recording 1";
+static const char Magic[] = "dtlto-recording 2";
 static constexpr uint64_t MaxNumber = uint64_t(1) << 60;
 
 /// Takes the text up to \p Stop off the front. Returns false if there is none.
@@ -82,14 +82,15 @@ static bool unescape(std::string_view Text, std::string &Name) {
 static bool parseJob(std::string_view Line, uint64_t ObjectsSize,
                      RecordedJob &J) {
   std::string_view Word;
-  for (uint64_t *Field :
-       {&J.CpuNs, &J.PrimaryBytes, &J.NumImports, &J.ImportBytes, &J.IndexBytes,
-        &J.Offset, &J.Size, &J.BackBytes})
+  for (uint64_t *Field : {&J.CpuNs, &J.PrimaryBytes, &J.Offset, &J.Size})
     if (!take(Line, ' ', Word) || !number(Word, *Field))
       return false;
-  return take(Line, ' ', Word) && Word.size() == 64 &&
-         fromHex(Word, J.Digest) && unescape(Line, J.Name) &&
-         J.Offset <= ObjectsSize && J.Size <= ObjectsSize - J.Offset;
+  if (!take(Line, ' ', Word) || Word.size() != 64 || !fromHex(Word, J.Digest) ||
+      !take(Line, ' ', Word) || Word.empty())
+    return false;
+  J.Path = Word;
+  return unescape(Line, J.Name) && J.Offset <= ObjectsSize &&
+         J.Size <= ObjectsSize - J.Offset;
 }
 
 bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
@@ -106,19 +107,16 @@ bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
            Word.substr(0, Key.size()) == Key && Word[Key.size()] == ' ' &&
            number(Word.substr(Key.size() + 1), Value);
   };
-  uint64_t Version = 0, Drawn = 0, NumJobs = 0;
+  uint64_t Version = 0, NumJobs = 0;
   if (!Header("dtlto-recording", Version))
     return Bad();
-  if (Version != 1) {
+  if (Version != 2) {
     Error = "it has version " + std::to_string(Version) +
             " of the format; record the link again";
     return false;
   }
-  if (!Header("drawn", Drawn) || Drawn > 1 ||
-      !Header("input-factor", R.InputFactor) || !R.InputFactor ||
-      !Header("jobs", NumJobs))
+  if (!Header("jobs", NumJobs))
     return Bad();
-  R.Drawn = Drawn;
   std::string_view Word;
   while (!Text.empty()) {
     ++Line;
@@ -134,16 +132,14 @@ bool dtlto::replay::parseRecording(std::string_view Text, uint64_t ObjectsSize,
 }
 
 std::string dtlto::replay::writeRecording(const Recording &R) {
-  std::string Text = std::string(Magic) + "\ndrawn " + (R.Drawn ? "1" : "0") +
-                     "\ninput-factor " + std::to_string(R.InputFactor) +
-                     "\njobs " + std::to_string(R.Jobs.size()) + "\n";
+  std::string Text =
+      std::string(Magic) + "\njobs " + std::to_string(R.Jobs.size()) + "\n";
   for (const RecordedJob &J : R.Jobs) {
-    for (uint64_t Field : {J.CpuNs, J.PrimaryBytes, J.NumImports, J.ImportBytes,
-                           J.IndexBytes, J.Offset, J.Size, J.BackBytes})
+    for (uint64_t Field : {J.CpuNs, J.PrimaryBytes, J.Offset, J.Size})
       Text += std::to_string(Field) + " ";
     for (char C : J.Digest)
       addHex(Text, C);
-    Text += ' ';
+    Text += ' ' + J.Path + ' ';
     for (char C : J.Name) {
       unsigned char U = static_cast<unsigned char>(C);
       if (U >= 0x20 && U != 0x7f && U != '%') {

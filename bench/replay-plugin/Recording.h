@@ -7,19 +7,16 @@
 //
 // The file `jobs` of a recording; bench/recording.py reads and writes it too:
 //
-//   dtlto-recording 1
-//   drawn 0                 1: sizes are drawn, not those of the modules
-//   input-factor 1000       bytes of bitcode on the wire, per 1,000 in memory
+//   dtlto-recording 2
 //   jobs 114
-//   CPU-NS PRIMARY IMPORTS IMPORT-BYTES INDEX OFFSET SIZE BACK DIGEST NAME
+//   CPU-NS PRIMARY OFFSET SIZE DIGEST PATH NAME
 //   ...
 //
 // with one line for each job: the CPU time of its code generation, the bytes of
-// its primary module, how many modules it imports from and their bytes, the
-// bytes of its index shard; where its object is in the file `objects`, and how
-// large; how many bytes come back (SIZE, unless sizes are drawn); the BLAKE3 of
-// the primary module in hexadecimal; and to the end of the line the module's
-// name, in which a byte below 0x20, 0x7f and '%' are written as %XX.
+// its primary module, where its object is in the file `objects`, and how large;
+// the BLAKE3 of the primary module in hexadecimal, its path on workers; and to
+// the end of the line the module's name, in which a byte below 0x20, 0x7f and
+// '%' are written as %XX.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,16 +34,14 @@ namespace replay {
 
 struct RecordedJob {
   uint64_t CpuNs = 0;
-  uint64_t PrimaryBytes = 0, NumImports = 0, ImportBytes = 0, IndexBytes = 0;
+  uint64_t PrimaryBytes = 0;
   uint64_t Offset = 0, Size = 0; // of the object
-  uint64_t BackBytes = 0;
-  std::string Digest; // of the primary module, 32 bytes
+  std::string Digest;            // of the primary module, 32 bytes
+  std::string Path;              // of the primary module; without spaces
   std::string Name;
 };
 
 struct Recording {
-  bool Drawn = false;
-  uint64_t InputFactor = 1000;
   std::vector<RecordedJob> Jobs;
 };
 

@@ -22,7 +22,6 @@
 #include "Text.h"
 #include "dtlto/PluginAPI.h"
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -31,7 +30,6 @@
 #include <pthread.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <zstd.h>
 
 using namespace dtlto;
@@ -206,17 +204,8 @@ static int32_t openSession(const dtlto_host *Host,
     log(Host, DTLTO_LOG_ERROR, Error);
     return DTLTO_ERROR_CALLER;
   }
-  // A link with two rounds of code generation has a session for each.
-  static std::atomic<unsigned> NumSessions{0};
-  std::string Round = "/round" + std::to_string(++NumSessions);
-  if (::access((Given.Recording + Round).c_str(), F_OK) == 0) {
-    Given.Recording += Round;
-    for (std::string *File : {&Given.Stats, &Given.Timeline})
-      if (!File->empty())
-        *File += "." + Round.substr(1);
-  }
   auto S = std::make_unique<dtlto_session>(Host, std::move(Given));
-  S->Numbers.noteOpen(!S->S.Timeline.empty());
+  S->Numbers.noteOpen();
   if (!S->Known.open(S->S.Recording, Error)) {
     log(Host, DTLTO_LOG_ERROR, Error);
     return DTLTO_ERROR_CALLER;
@@ -247,28 +236,20 @@ static uint64_t packedSize(dtlto_session *S, const dtlto_span &Bytes) {
 }
 
 /// What of an input goes over the wire.
-static uint64_t wireBytes(dtlto_session *S, const RecordedJob &Job,
-                          const dtlto_input &In) {
-  const Recording &R = S->Known.get();
+static uint64_t wireBytes(dtlto_session *S, const dtlto_input &In) {
   if (S->S.Held)
     return sizeof(Digest);
-  if (!R.Drawn)
-    return S->S.Compress ? packedSize(S, In.bytes) : In.bytes.size;
-  if (In.role == DTLTO_ROLE_INDEX)
-    return Job.IndexBytes;
-  return In.bytes.size * R.InputFactor / 1000;
+  return S->S.Compress ? packedSize(S, In.bytes) : In.bytes.size;
 }
 
 /// The same input of many jobs is packed once.
-static Content contentOf(dtlto_session *S, const RecordedJob &Job,
-                         const dtlto_input &In) {
+static Content contentOf(dtlto_session *S, const dtlto_input &In) {
   Digest D;
   std::memcpy(D.data(), In.digest, D.size());
   auto It = S->Contents.find(D);
   if (It != S->Contents.end())
     return It->second;
-  Content C = {static_cast<uint32_t>(S->Contents.size()),
-               wireBytes(S, Job, In)};
+  Content C = {static_cast<uint32_t>(S->Contents.size()), wireBytes(S, In)};
   S->Numbers.BytesDistinct += C.Bytes;
   return S->Contents.emplace(D, C).first->second;
 }
@@ -284,14 +265,14 @@ static int32_t offer(dtlto_session *S, const dtlto_job *Job) {
   const RecordedJob *Recorded = S->Known.find(Job->name);
   if (!Recorded)
     return refuse(S, Job, "isn't in the recording");
-  Cluster::Job J = {Job->id, {}, 0, Recorded->BackBytes};
+  Cluster::Job J = {Job->id, {}, 0, Recorded->Size};
   J.Cpu = static_cast<Time>(double(Recorded->CpuNs) / S->S.Scale);
   for (uint32_t I = 0; I != Job->num_inputs; ++I) {
     const dtlto_input &In = *Job->inputs[I];
     if (In.role == DTLTO_ROLE_PRIMARY &&
         std::memcmp(In.digest, Recorded->Digest.data(), sizeof(Digest)) != 0)
       return refuse(S, Job, "isn't what was recorded");
-    Content C = contentOf(S, *Recorded, In);
+    Content C = contentOf(S, In);
     J.Inputs.push_back({C.Number, C.Bytes});
   }
   std::lock_guard<std::mutex> Lock(S->Mutex);
@@ -303,7 +284,7 @@ static int32_t offer(dtlto_session *S, const dtlto_job *Job) {
   if (!S->TheCluster.submit(Now, std::move(J)))
     return DTLTO_BUSY;
   S->Jobs[Job->id] = Recorded;
-  S->Numbers.noteSubmit(Now, Job->id, *Recorded);
+  S->Numbers.noteSubmit(*Recorded);
   wakeUp(S);
   return DTLTO_OK;
 }

@@ -85,8 +85,6 @@ static bool parseOne(std::string_view Key, std::string_view Value, Settings &S,
     return Path(S.Recording);
   if (Key == "stats")
     return Path(S.Stats);
-  if (Key == "timeline")
-    return Path(S.Timeline);
   if (Key == "machines")
     return Number(1, 4096, C.Machines);
   if (Key == "slots")

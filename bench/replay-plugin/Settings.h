@@ -10,7 +10,7 @@
 //   recording=FOLDER    must be given
 //   machines=N          1; up to 4096
 //   slots=N             of each machine: 6
-//   ahead=N             jobs that each machine takes beside its slots: 0
+//   ahead=N             jobs that each machine takes on top of its slots: 0
 //   gbps=X              of the linker's link, in Gb/s: 1
 //   machine-gbps=X      of each machine's link: as gbps
 //   latency-us=X        of each message: 200
@@ -31,7 +31,6 @@
 //                       clang's command line: 0
 //   compress=0|1        inputs are sent as zstd packs them at its level 1: 0
 //   stats=FILE          where to write what happened, as JSON
-//   timeline=FILE       where to write each job's times
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +44,7 @@ namespace dtlto {
 namespace replay {
 
 struct Settings {
-  std::string Recording, Stats, Timeline;
+  std::string Recording, Stats;
   ClusterSettings Cluster; // scaled already
   double Scale = 1;
   bool Config = false, Compress = false, Held = false;

@@ -15,7 +15,6 @@
 
 #include "Recording.h"
 #include "Settings.h"
-#include <map>
 
 namespace dtlto {
 namespace replay {
@@ -23,15 +22,15 @@ namespace replay {
 /// Seconds of CPU of the calling thread.
 double threadCpu();
 
-/// The caller sees to it that only one thread is in here.
+/// The caller sees to it that one thread at a time is in it.
 class Stats {
 public:
-  void noteOpen(bool WithTimeline);
-  void noteSubmit(Time Now, uint64_t Id, const RecordedJob &J);
+  void noteOpen();
+  void noteSubmit(const RecordedJob &J);
   void note(const Cluster::Report &R, const RecordedJob &J);
   void noteThread(); // at the end of the cluster's thread, on it
   void noteClose();
-  /// Writes the files that \p S names.
+  /// Writes the file that \p S names.
   bool write(const Settings &S, const Recording &R, const Cluster &C,
              std::string &Error) const;
 
@@ -43,19 +42,10 @@ private:
     uint32_t Active = 0, All = 0;
     bool Done = false;
   };
-  struct Line { // of the timeline
-    const RecordedJob *J;
-    uint32_t Machine = UINT32_MAX;
-    Time Submit = 0, Sending = -1, Running = -1, Receiving = -1, End = -1;
-    const char *Outcome = "open";
-  };
-
-  double OpenAt = 0, FirstSubmitAt = 0, LastDoneAt = 0, CloseAt = 0;
+  double OpenAt = 0, FirstSubmitAt = 0, CloseAt = 0;
   double CpuAtOpen = 0, CpuAtClose = 0, ThreadCpu = 0;
   uint64_t Moved = 0, Duplicated = 0, Finished = 0;
   std::unordered_map<const RecordedJob *, Tries> TriesOf;
-  bool WithTimeline = false;
-  std::map<uint64_t, Line> Timeline; // by id
 };
 
 } // namespace replay

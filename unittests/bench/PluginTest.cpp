@@ -13,7 +13,6 @@
 
 #include "Recording.h"
 #include "dtlto/PluginAPI.h"
-#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -40,10 +39,11 @@ protected:
       RecordedJob J;
       J.Name = "m" + std::to_string(I);
       J.Digest.assign(32, static_cast<char>('a' + I));
+      J.Path = "m." + J.Name;
       J.CpuNs = 1000000000;
       J.Offset = Objects.size();
       Objects += "object of " + J.Name;
-      J.Size = J.BackBytes = Objects.size() - J.Offset;
+      J.Size = Objects.size() - J.Offset;
       R.Jobs.push_back(J);
     }
     ASSERT_TRUE(writeFile(Folder + "/objects", Objects));
@@ -74,7 +74,7 @@ protected:
   }
 
   void TearDown() override {
-    for (const char *File : {"/objects", "/jobs", "/stats", "/timeline"})
+    for (const char *File : {"/objects", "/jobs", "/stats"})
       ::unlink((Folder + File).c_str());
     EXPECT_EQ(::rmdir(Folder.c_str()), 0);
   }
@@ -162,8 +162,7 @@ protected:
 };
 
 TEST_F(ReplayPluginTest, ObjectsComeBack) {
-  ASSERT_EQ(open({"machines=2", "slots=2", "stats=" + Folder + "/stats",
-                  "timeline=" + Folder + "/timeline"}),
+  ASSERT_EQ(open({"machines=2", "slots=2", "stats=" + Folder + "/stats"}),
             DTLTO_OK);
   dtlto_load L = load();
   EXPECT_EQ(L.slots, 4u);
@@ -177,11 +176,9 @@ TEST_F(ReplayPluginTest, ObjectsComeBack) {
     EXPECT_EQ(Objects[100 + I], "object of m" + std::to_string(I));
   }
   close();
-  std::string Stats, Timeline;
+  std::string Stats;
   ASSERT_TRUE(readFile(Folder + "/stats", Stats));
   EXPECT_NE(Stats.find("\"finished\": 10,"), std::string::npos) << Stats;
-  ASSERT_TRUE(readFile(Folder + "/timeline", Timeline));
-  EXPECT_EQ(std::count(Timeline.begin(), Timeline.end(), '\n'), 11);
 }
 
 TEST_F(ReplayPluginTest, CompressedInputsAreFewBytes) {

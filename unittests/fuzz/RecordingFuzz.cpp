@@ -25,9 +25,9 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
   J.Offset = 10;
   J.Size = 990;
   J.Digest.assign(32, '\x5a');
+  J.Path = "m.libx";
   J.Name = "libx.a(a%b\n.o at 7)";
   R.Jobs = {J, J};
-  R.Drawn = true;
   Seeds.push_back(writeRecording(R));
   return Seeds;
 }

@@ -52,7 +52,7 @@ class Arithmetic(unittest.TestCase):
         args = replaylib.Cluster(
             machines=3, gbps=10, no_cache=True, die=["1@2"], scale=2.5
         ).plugin_args()
-        for word in ("machines=3", "slots=6", "gbps=10", "machine-gbps=10",
+        for word in ("machines=3", "slots=6", "gbps=10",
                      "cache=0", "die=1@2", "scale=2.500000"):
             self.assertIn(word, args)
 
