@@ -36,7 +36,7 @@ configure_package_config_file(cmake/package/dtltoConfig.cmake.in
   ${_made}/dtltoConfig.cmake INSTALL_DESTINATION ${DTLTO_CMAKE_DIR}
   PATH_VARS DTLTO_PLUGIN_DIR)
 write_basic_package_version_file(${_made}/dtltoConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMajorVersion)
 configure_file(cmake/package/dtlto-toolchain.cmake.in
   ${_made}/dtlto-toolchain.cmake @ONLY)
 configure_file(cmake/package/dtlto.pc.in ${_made}/dtlto.pc @ONLY)

@@ -221,9 +221,7 @@ void Rules::onPrepare(const Action &A) {
   Job &J = Jobs[A.Job];
   Attempt *At = find(A.Attempt);
   if (At) {
-    // To be compiled here, or ready before the plugin said what it needs.
-    expect(At->At == Where::Planned || (At->At == Where::Ready && A.IsAgain),
-           "is prepared where it can't be");
+    expect(At->At == Where::Planned, "is prepared where it can't be");
   } else {
     At = &add(A, Where::Preparing);
     switch (A.AKind) {
@@ -273,14 +271,12 @@ void Rules::onPrepare(const Action &A) {
   J.Begun = true;
   At->At = Where::Preparing;
   At->Prepares = true;
-  At->IsLacking = false;
 }
 
 void Rules::onOffer(const Action &A) {
   Attempt &At = Attempts[A.Attempt];
   expect(At.At == Where::Ready && At.AtPlugin, "is offered, but is not ready");
   expect(IsOpen && !Dropped, "is offered to no plugin");
-  expect(!At.IsLacking, "is offered without what the plugin needs");
   expect(!Failed, "is offered after the link has failed");
   size_t NumOffered = 1, NumAccepted = 0, NumPreparing = 0, NumLong = 0;
   // What each slot has to do in the whole link; later, it is less.

@@ -132,6 +132,8 @@ void Simulation::prepare(const Action &A) {
   else if (J.NotExpressible && A.ForPlugin)
     E.What = Event::NotExpressible;
   E.Flag = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
+  if (S.has(Feature::Store) && E.What == Event::Prepared && A.ForPlugin)
+    tell(S.Latency, {Event::OpenWanted});
   onHelper(E);
 }
 
@@ -211,7 +213,7 @@ void Simulation::endCall() {
   case Call::Open: {
     Random R{S.Seed, OfAnswers};
     E.What = S.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
-    E.Flag = R.chance(0.3);
+    E.Flag = E.What == Event::OpenFailed && R.chance(0.3);
     E.WantsBatches = S.has(Feature::Batches);
     tell(S.Latency, E);
     break;
@@ -266,11 +268,6 @@ void Simulation::lookAtPlugin() {
     if (!GoesOn)
       TheFarm.stop();
     tell(S.Latency, {Event::PluginFailed});
-  }
-  if (S.has(Feature::ForbidsFallback) && !ToldForbidden &&
-      (AtOnce || Now >= fromSeconds(10 * When))) {
-    ToldForbidden = true;
-    tell(S.Latency, {Event::FallbackForbidden});
   }
   if (S.has(Feature::OnlyTalks) && !Dropped)
     tell(S.Latency, {Event::RoomChanged});

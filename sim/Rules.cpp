@@ -80,19 +80,12 @@ void Rules::onEvent(const Event &E) {
     CallSince = E.CallSince;
     return;
   case Event::Opened:
-    // What is ready may lack what the plugin needs.
-    for (AttemptId Id : Live)
-      Attempts[Id].IsLacking |=
-          E.Flag && !IsOpen && !Dropped && Attempts[Id].At == Where::Ready;
     IsOpen = true;
     WantsBatches = E.WantsBatches;
     PluginSign = PluginWork = Now;
     return;
   case Event::OpenFailed:
     Forbidden |= E.Flag && !Dropped;
-    return;
-  case Event::FallbackForbidden:
-    Forbidden = true;
     return;
   case Event::PluginFailed:
     return;

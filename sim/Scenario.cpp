@@ -15,17 +15,18 @@ using namespace dtlto::plan;
 using namespace std::chrono_literals;
 
 static constexpr std::string_view Names[] = {
-    "wrong-estimates", "cache",           "not-expressible",  "side-files",
-    "unequal-workers", "slow-helpers",    "shy-plugin",       "lost-results",
-    "late-results",    "double-results",  "bad-results",      "failures",
-    "cancels",         "refusals",        "never-begun",      "busy-storm",
-    "silent-room",     "false-load",      "open-hangs",       "submit-hangs",
-    "load-hangs",      "close-hangs",     "late-open",        "slow-workers",
-    "dying-workers",   "failing-workers", "lying-workers",    "cancel-ignored",
-    "gives-up",        "open-fails",      "forbids-fallback", "late-states",
-    "late-answers",    "stray-events",    "remote-errors",    "errors",
-    "prepare-fails",   "deliver-fails",   "verify-fails",     "no-workers",
-    "only-talks",      "few-tokens",      "little-memory",    "batches"};
+    "wrong-estimates", "cache",           "not-expressible", "side-files",
+    "unequal-workers", "slow-helpers",    "shy-plugin",      "lost-results",
+    "late-results",    "double-results",  "bad-results",     "failures",
+    "cancels",         "refusals",        "never-begun",     "busy-storm",
+    "silent-room",     "false-load",      "open-hangs",      "submit-hangs",
+    "load-hangs",      "close-hangs",     "late-open",       "slow-workers",
+    "dying-workers",   "failing-workers", "lying-workers",   "cancel-ignored",
+    "gives-up",        "open-fails",      "late-states",     "late-answers",
+    "stray-events",    "remote-errors",   "errors",          "prepare-fails",
+    "deliver-fails",   "verify-fails",    "no-workers",      "only-talks",
+    "few-tokens",      "little-memory",   "batches",         "store",
+};
 static_assert(std::size(Names) == NumFeatures);
 
 std::string_view dtlto::sim::nameOf(Feature F) { return Names[unsigned(F)]; }

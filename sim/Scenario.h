@@ -52,7 +52,6 @@ enum class Feature : unsigned {
   CancelIgnored,
   GivesUp,
   OpenFails,
-  ForbidsFallback,
   LateStates,
   LateAnswers,  // results come before the answer of submit()
   StrayEvents,  // of attempts that have ended, or never were
@@ -65,9 +64,10 @@ enum class Feature : unsigned {
   OnlyTalks, // of its room, for ever
   FewTokens, // others of the build have most, and may keep them
   LittleMemory,
-  Batches // the plugin begins nothing before it has all jobs
+  Batches, // the plugin begins nothing before it has all jobs
+  Store    // jobs that are being prepared ask for the plugin to be opened
 };
-constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::Batches) + 1;
+constexpr unsigned NumFeatures = static_cast<unsigned>(Feature::Store) + 1;
 std::string_view nameOf(Feature F);
 
 /// What a job is in truth.

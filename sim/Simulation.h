@@ -126,7 +126,7 @@ private:
   size_t RoomToldBefore = 0;   // the call
   Farm::Answer TheAnswer = {}; // of the call that is under way
   unsigned NumSubmits = 0, NumLoads = 0, NumTokens = 0;
-  bool Dropped = false, GaveUp = false, ToldForbidden = false;
+  bool Dropped = false, GaveUp = false;
   uint64_t NumSteps = 0;
   // Attempts whose objects were refused, with their jobs.
   std::vector<std::pair<plan::JobId, plan::AttemptId>> WereRefused;

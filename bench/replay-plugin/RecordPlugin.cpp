@@ -122,4 +122,4 @@ RecordedJob RecordSession::describe(const dtlto_job &Job) {
 }
 
 DTLTO_PLUGIN(RecordSession, "record", DTLTO_VERSION,
-             DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS);

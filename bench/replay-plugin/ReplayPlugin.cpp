@@ -193,7 +193,15 @@ static void wakeUp(dtlto_session *S) {
 // The plugin's functions
 //===----------------------------------------------------------------------===//
 
-static constexpr uint32_t Needs = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS;
+
+static void configure(const dtlto_session_params *Params,
+                      dtlto_session_config *Config) {
+  Settings Given;
+  std::string Error;
+  parseSettings(Params->args, Params->num_args, Given, Error);
+  Config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
+                  (Given.Config ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
+}
 
 static int32_t openSession(const dtlto_host *Host,
                            const dtlto_session_params *Params,
@@ -208,15 +216,6 @@ static int32_t openSession(const dtlto_host *Host,
   S->Numbers.noteOpen();
   if (!S->Known.open(S->S.Recording, Error)) {
     log(Host, DTLTO_LOG_ERROR, Error);
-    return DTLTO_ERROR_CALLER;
-  }
-  auto *More = static_cast<const dtlto_needs *>(
-      Host->extension(Host->context, DTLTO_EXT_NEEDS));
-  if (More) {
-    More->set(Host->context,
-              Needs | (S->S.Config ? DTLTO_PART_CONFIG : DTLTO_PART_ARGS));
-  } else if (S->S.Config) {
-    log(Host, DTLTO_LOG_ERROR, "the host has no " DTLTO_EXT_NEEDS);
     return DTLTO_ERROR_CALLER;
   }
   for (uint32_t I = 0; I != S->S.Cluster.Machines; ++I)
@@ -335,6 +334,7 @@ static void closeSession(dtlto_session *S) {
 static const void *getExtension(const char *) { return nullptr; }
 
 const dtlto_plugin dtlto_plugin_entry = {
-    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, Needs,     "replay",
-    DTLTO_VERSION,        openSession,     submitJob,       cancelJob, getLoad,
-    closeSession,         getExtension};
+    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, 0,
+    "replay",             DTLTO_VERSION,   configure,       openSession,
+    submitJob,            cancelJob,       getLoad,         closeSession,
+    getExtension};

@@ -78,6 +78,12 @@ static int32_t read_settings(dtlto_session *s, const dtlto_session_params *p,
   return dtlto_run_check_clang(s->clang, p->llvm_version, text, MAX_TEXT);
 }
 
+static void configure(const dtlto_session_params *params,
+                      dtlto_session_config *config) {
+  (void)params;
+  config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
+}
+
 static int32_t open_session(const dtlto_host *host,
                             const dtlto_session_params *params,
                             dtlto_session **session) {
@@ -129,8 +135,7 @@ static int32_t load(dtlto_session *s, dtlto_load *load) {
   load->slots = s->num_threads;
   load->free = s->num_threads - n[RUNNING];
   load->queued = n[WAITING];
-  if (load->size >= offsetof(dtlto_load, reserved_2)) // not in ABI 1.0
-    load->local = s->num_threads;
+  load->local = s->num_threads;
   return DTLTO_OK;
 }
 
@@ -145,6 +150,5 @@ static const void *extension(const char *id) { return (void)id, NULL; }
 
 // clang-format off
 const dtlto_plugin dtlto_plugin_entry = {
-    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR,
-    DTLTO_PART_INPUTS | DTLTO_PART_ARGS, "example", "1.0",
-    open_session, submit, cancel, load, close_session, extension};
+    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, 0, "example", "1.0",
+    configure, open_session, submit, cancel, load, close_session, extension};

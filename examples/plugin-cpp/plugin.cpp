@@ -33,4 +33,4 @@ private:
 };
 
 DTLTO_PLUGIN(ClangSession, "example-cpp", "1.0",
-             DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS);

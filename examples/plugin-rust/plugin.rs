@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The same as ../plugin-c in Rust: the ABI needs neither C nor a crate. The
-// declarations are PluginAPI.h's of ABI 1.0, which all of 1.x goes on with.
+// declarations are those of PluginAPI.h, as far as the plugin uses them.
 //
 //   rustc -O --edition=2021 --crate-type=cdylib -C panic=abort plugin.rs \
 //     -o libdtlto_example_rust.so
@@ -27,8 +27,8 @@ const CANCELLED: i32 = 2;
 const CALLER: i32 = 16;
 const INFRASTRUCTURE: i32 = 17;
 const COMPILER: i32 = 18;
-const PART_INPUTS: u32 = 1;
-const PART_ARGS: u32 = 2;
+const JOB_INPUTS: u32 = 1;
+const JOB_ARGS: u32 = 2;
 const STATE_RUNNING: u32 = 2;
 const LOG_ERROR: u32 = 3;
 
@@ -45,7 +45,7 @@ struct Input {
 #[repr(C)]
 pub struct Job {
     size: u32,
-    parts: u32,
+    fields: u32,
     id: u64,
     name: *const c_char,
     triple: *const c_char,
@@ -81,7 +81,7 @@ pub struct Load {
     free: u32,
     queued: u32,
     workers: u32,
-    reserved: u32,
+    local: u32,
     expected_wait_ms: u64,
 }
 
@@ -98,6 +98,7 @@ pub struct Host {
     job_state: extern "C" fn(*mut c_void, u64, u32, *const c_char),
     job_done: extern "C" fn(*mut c_void, u64, *const JobResult),
     load_changed: extern "C" fn(*mut c_void),
+    check_result: extern "C" fn(*mut c_void, u64, *const u8, u64, *mut c_char, u64) -> i32,
     extension: extern "C" fn(*mut c_void, *const c_char) -> *const c_void,
 }
 
@@ -110,13 +111,20 @@ pub struct Params {
 }
 
 #[repr(C)]
+pub struct Config {
+    size: u32,
+    needs: u32,
+}
+
+#[repr(C)]
 pub struct Plugin {
     size: u32,
     abi_major: u32,
     abi_minor: u32,
-    needs: u32,
+    reserved: u32,
     name: *const c_char,
     version: *const c_char,
+    configure: extern "C" fn(*const Params, *mut Config),
     open: extern "C" fn(*const Host, *const Params, *mut *mut Session) -> i32,
     submit: extern "C" fn(*mut Session, *const Job) -> i32,
     cancel: extern "C" fn(*mut Session, u64),
@@ -132,9 +140,10 @@ pub static dtlto_plugin_entry: Plugin = Plugin {
     size: std::mem::size_of::<Plugin>() as u32,
     abi_major: 1,
     abi_minor: 0,
-    needs: PART_INPUTS | PART_ARGS,
+    reserved: 0,
     name: b"example-rust\0".as_ptr() as *const c_char,
     version: b"1.0\0".as_ptr() as *const c_char,
+    configure,
     open,
     submit,
     cancel,
@@ -337,6 +346,10 @@ fn settings(params: &Params) -> Result<String, (i32, String)> {
         true => Ok(clang),
         false => Err((INFRASTRUCTURE, format!("'{}' isn't clang {}", clang, wanted))),
     }
+}
+
+extern "C" fn configure(_: *const Params, config: *mut Config) {
+    unsafe { (*config).needs = JOB_INPUTS | JOB_ARGS };
 }
 
 extern "C" fn open(host: *const Host, params: *const Params, out: *mut *mut Session) -> i32 {

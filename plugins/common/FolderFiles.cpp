@@ -96,7 +96,7 @@ void FolderSession::writeFiles(Entry &E) {
   F.Args = S.CompilerFirst;
   if (S.isWorker()) {
     std::string Name = E.Base + ".i";
-    F.Args.insert(F.Args.end(), {J.resultOption(), "-c", Name, "-o", F.Output});
+    F.Args.insert(F.Args.end(), {"--frame", "-c", Name, "-o", F.Output});
     // The schema wants an index, and nobody reads it.
     F.Inputs = {Name, OwnIndex};
   } else {

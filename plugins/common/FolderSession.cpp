@@ -19,8 +19,6 @@ using namespace std::chrono_literals;
 static constexpr auto EndPatience = 2s;
 // After SIGTERM.
 static constexpr auto KillPatience = 1s;
-// A host that can't tell that a batch is complete.
-static constexpr auto OldHostPause = 500ms;
 // Between the lines of one message.
 static constexpr auto WordsPause = 500ms;
 // What a program says in a run.
@@ -31,17 +29,16 @@ FolderSession::FolderSession(const dtlto_host &Host,
                              FolderSettings Set, std::string Suffix)
     : Session(Host), S(std::move(Set)), Output(Params.output),
       LlvmVersion(Params.llvm_version), Suffix(std::move(Suffix)),
-      IsOldHost(Host.abi_minor < 4), HasJobs(Params.num_jobs != 0),
-      Results(Params) {
-  uint32_t Parts = DTLTO_PART_INPUTS;
-  if (S.isWorker()) {
+      HasJobs(Params.num_jobs != 0), Results(Params) {
+  if (S.isWorker())
     require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-    Parts |= DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG;
-  } else {
-    Parts |=
-        DTLTO_PART_ARGS | DTLTO_PART_WHOLE | (S.Fresh ? 0 : DTLTO_PART_DIGESTS);
-  }
-  require<dtlto_needs>(Host, DTLTO_EXT_NEEDS).set(Host.context, Parts);
+}
+
+uint32_t FolderSession::needs(const FolderSettings &S) {
+  if (S.isWorker())
+    return DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG;
+  return DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_WHOLE_IMPORTS |
+         (S.Fresh ? 0 : DTLTO_JOB_DIGESTS);
 }
 
 void FolderSession::begin() {
@@ -185,8 +182,6 @@ void FolderSession::turn() {
       R->LastResult = Clock::now();
     }
   }
-  if (IsOldHost && !Waiting.empty() && Clock::now() - LastAdd >= OldHostPause)
-    IsComplete = true;
   startRuns();
 }
 
@@ -226,7 +221,6 @@ void FolderSession::shutDown() {
 
 void FolderSession::add(std::shared_ptr<Job> J) {
   IsComplete = false;
-  LastAdd = Clock::now();
   uint64_t Id = J->id();
   Entry &E = Jobs[Id];
   E.J = std::move(J);

@@ -64,6 +64,8 @@ protected:
   /// \p Suffix: of the folder's name, if the user has named none.
   FolderSession(const dtlto_host &Host, const dtlto_session_params &Params,
                 FolderSettings S, std::string Suffix);
+  /// DTLTO_JOB_..., for configure().
+  static uint32_t needs(const FolderSettings &S);
 
   /// Describes the jobs of a batch in the folder. Returns the command that runs
   /// them there, without the program. \p Number: 1, 2...
@@ -137,7 +139,6 @@ private:
   void finish(uint64_t Id, sdk::Result Res);
 
   const std::string LlvmVersion, Suffix;
-  const bool IsOldHost; // that never says when a batch is complete
   const bool HasJobs;
   std::atomic<bool> IsStopping{false};
   sdk::ResultMemory Results;
@@ -160,7 +161,7 @@ private:
   std::string CompilerWhy; // it is of no use
   unsigned NumRuns = 0;
   std::atomic<uint32_t> NumRunning{0};
-  Clock::time_point LastAdd{}, NextScan{};
+  Clock::time_point NextScan{};
   std::string ProgramPath;
   std::thread Thread;
 };

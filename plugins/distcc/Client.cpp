@@ -43,9 +43,6 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
   Log &L = *O.TheLog;
   std::string Error;
   SettingsStatus Status = readSettings(Params, os::environment, S, Error);
-  if (!S.Fallback)
-    if (auto *Policy = sdk::extension<dtlto_fallback>(Host, DTLTO_EXT_FALLBACK))
-      Policy->forbid(Host.context, "DISTCC_FALLBACK is 0");
   if (Status == SettingsStatus::Wrong)
     L.fail(DTLTO_ERROR_CALLER, Error);
   std::string LogError;
@@ -60,25 +57,25 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
 
   if (S.isWorker())
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  sdk::require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
-      .set(Host.context, S.isWorker() ? DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS |
-                                            DTLTO_PART_CONFIG
-                                      : DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
   return O;
 }
 
-/// Empty of a host before ABI 1.4.
-static std::string linkerLine(const dtlto_session_params &Params) {
-  return Params.size > offsetof(dtlto_session_params, linker) &&
-                 dtlto::sdk::later(Params.linker)
-             ? dtlto::sdk::later(Params.linker)
-             : "";
+void Client::configure(const dtlto_session_params &Params,
+                       dtlto_session_config &Config) {
+  Settings S;
+  std::string Error;
+  readSettings(Params, os::environment, S, Error);
+  Config.needs = S.isWorker()
+                     ? DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG
+                     : DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
+  if (!S.Fallback)
+    Config.no_fallback = "DISTCC_FALLBACK is 0";
 }
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Opened O)
     : Session(Host), S(std::move(O.S)), TheLog(std::move(O.TheLog)),
-      TheFarm(S, Params.llvm_version, linkerLine(Params),
+      TheFarm(S, Params.llvm_version, Params.linker ? Params.linker : "",
               extension<dtlto_local_codegen>(DTLTO_EXT_LOCAL_CODEGEN), *TheLog,
               Box, Children),
       Results(Params), Monitor(S.StateDir), Packs(MaxPacked),
@@ -244,7 +241,7 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
     // LZO has no way to begin before all is there.
     std::string Bundle = J.bundle().bytes();
     return buildBundleRequest(
-        J.raw(), S.Compiler, J.resultOption(),
+        J.raw(), S.Compiler, "--frame",
         {reinterpret_cast<const uint8_t *>(Bundle.data()), Bundle.size()},
         Error);
   } catch (const sdk::Error &E) {

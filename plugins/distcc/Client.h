@@ -38,6 +38,9 @@ public:
   Client(const dtlto_host &Host, const dtlto_session_params &Params)
       : Client(Host, Params, openSettings(Host, Params)) {}
 
+  static void configure(const dtlto_session_params &Params,
+                        dtlto_session_config &Config);
+
   void begin() override;
   bool submit(std::shared_ptr<sdk::Job> J) override;
   void cancel(sdk::Job &J) override;

@@ -15,4 +15,4 @@
 #include "Client.h"
 
 // And what the compiler reads: see openSettings().
-DTLTO_PLUGIN(dtlto::distcc::Client, "distcc", DTLTO_VERSION, DTLTO_PART_INPUTS);
+DTLTO_PLUGIN(dtlto::distcc::Client, "distcc", DTLTO_VERSION, DTLTO_JOB_INPUTS);

@@ -42,6 +42,11 @@ public:
   DistributorSession(const dtlto_host &Host, const dtlto_session_params &Params)
       : DistributorSession(Host, Params, readArguments(Params)) {}
 
+  static void configure(const dtlto_session_params &Params,
+                        dtlto_session_config &Config) {
+    Config.needs = needs(readArguments(Params).Set);
+  }
+
 protected:
   std::vector<std::string> describe(JobFolder &Folder,
                                     const std::vector<const FolderJob *> &Jobs,
@@ -155,4 +160,4 @@ DistributorSession::describe(JobFolder &Folder,
 }
 
 DTLTO_PLUGIN(DistributorSession, "distributor", DTLTO_VERSION,
-             DTLTO_PART_INPUTS | DTLTO_PART_WHOLE);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_WHOLE_IMPORTS);

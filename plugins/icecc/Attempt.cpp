@@ -279,8 +279,6 @@ bool Client::isLeftOut(const UseCSMsg &Grant) {
 /// Makes a batch of the job and those behind it, if they are so small that it
 /// pays.
 void Client::takeAlong(Attempt &A) {
-  if (std::string_view(A.J.Offer.resultOption()) != "--frame")
-    return; // the host knows no frames, which tell the results apart
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     // What is in line is for all slots; but some of it has a request of its own
@@ -394,7 +392,6 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
                          [J = Jobs[I]](std::string_view Object) {
                            return J->Offer.problem(Object);
                          }});
-  R.ResultOption = A.J.Offer.resultOption();
   R.Compressed = &Compressed;
   R.Results = &Results;
   R.ResultLimit = ResultLimit;

@@ -58,6 +58,15 @@ static std::string pluginFolder() {
   return Slash == std::string::npos ? "." : File.substr(0, Slash);
 }
 
+void Client::configure(const dtlto_session_params &Params,
+                       dtlto_session_config &Config) {
+  Settings S;
+  std::string Error;
+  readSettings(Params, ::getenv, pluginFolder(), S, Error, daemonConfigFiles());
+  if (S.Off)
+    Config.needs = 0;
+}
+
 Client::Opened Client::openSettings(const dtlto_host &Host,
                                     const dtlto_session_params &Params) {
   Opened O{{}, std::make_unique<Log>(Host), {}};
@@ -107,11 +116,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S, Workers))),
-      ThePace(S.Batch), LastGrant(Clock::now()) {
-  auto *Needs = extension<dtlto_needs>(DTLTO_EXT_NEEDS);
-  if (S.Off && Needs)
-    Needs->set(Host.context, 0);
-}
+      ThePace(S.Batch), LastGrant(Clock::now()) {}
 
 void Client::begin() {
   ThreadSession::begin();

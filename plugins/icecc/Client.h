@@ -54,6 +54,9 @@ public:
   Client(const dtlto_host &Host, const dtlto_session_params &Params)
       : Client(Host, Params, openSettings(Host, Params)) {}
 
+  static void configure(const dtlto_session_params &Params,
+                        dtlto_session_config &Config);
+
   void begin() override;
   sdk::Result run(const sdk::Job &Offer) override;
   void ended(const sdk::Job &Offer) override;

@@ -16,4 +16,4 @@
 #include "Client.h"
 
 DTLTO_PLUGIN(dtlto::icecc::Client, "icecc", DTLTO_VERSION,
-             DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);

@@ -320,7 +320,7 @@ RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
   Compile.setInputFile("");
   Compile.setOutputFile("object.o");
   Compile.setWorkingDirectory("");
-  Compile.appendFlag(N == 1 ? J.ResultOption : "--batch", Arg_Remote);
+  Compile.appendFlag(N == 1 ? "--frame" : "--batch", Arg_Remote);
   Conn->beginTransfer("the job");
   if (!Conn->send(CompileFileMsg(&Compile)) || !sendBundles(*Conn, J, Progress))
     return forAll(N, nodeFailed(Conn->whySendFailed(), *Conn));

@@ -31,7 +31,7 @@ namespace {
 
 /// What the user asked for.
 struct Arguments {
-  uint32_t Jobs; // at the same time
+  uint32_t Jobs = 0; // at the same time; 0: as many as the linker allows
   bool Processes = false;
   std::string Worker;
 };
@@ -39,7 +39,10 @@ struct Arguments {
 class LocalSession : public ThreadSession {
 public:
   LocalSession(const dtlto_host &Host, const dtlto_session_params &Params)
-      : LocalSession(Host, Params, readArguments(Host, Params)) {}
+      : LocalSession(Host, Params, readArguments(Params)) {}
+
+  static void configure(const dtlto_session_params &Params,
+                        dtlto_session_config &Config);
 
   Result run(const Job &J) override {
     return Processes ? Processes->run(J) : J.compileHere();
@@ -62,11 +65,11 @@ public:
 
 private:
   LocalSession(const dtlto_host &Host, const dtlto_session_params &Params,
-               const Arguments &A)
+               Arguments A)
       // There is no use in more threads than jobs.
-      : ThreadSession(Host, static_cast<unsigned>(
-                                std::min<uint64_t>(A.Jobs, Params.num_jobs))),
-        NumSlots(A.Jobs), Compiler("this linker") {
+      : ThreadSession(Host, static_cast<unsigned>(std::min<uint64_t>(
+                                numSlots(Host, A), Params.num_jobs))),
+        NumSlots(numSlots(Host, A)), Compiler("this linker") {
     if (A.Processes) {
       Processes.emplace(Host, A.Worker,
                         std::chrono::seconds(Params.job_timeout_s));
@@ -75,8 +78,12 @@ private:
     Compiler += ", LLVM " + std::string(Params.llvm_version);
   }
 
-  static Arguments readArguments(const dtlto_host &Host,
-                                 const dtlto_session_params &Params);
+  static Arguments readArguments(const dtlto_session_params &Params);
+  static uint32_t numSlots(const dtlto_host &Host, const Arguments &A) {
+    uint32_t OfHost =
+        require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN).slots;
+    return A.Jobs ? A.Jobs : OfHost;
+  }
   static uint32_t loadPermille();
 
   const uint32_t NumSlots;
@@ -118,13 +125,20 @@ static void readArgument(std::string_view Arg, Arguments &A) {
                   "mode=process or worker=PATH");
 }
 
-Arguments LocalSession::readArguments(const dtlto_host &Host,
-                                      const dtlto_session_params &Params) {
+Arguments LocalSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
-  A.Jobs = require<dtlto_local_codegen>(Host, DTLTO_EXT_LOCAL_CODEGEN).slots;
   for (uint32_t I = 0; I != Params.num_args; ++I)
     readArgument(Params.args[I], A);
   return A;
+}
+
+void LocalSession::configure(const dtlto_session_params &Params,
+                             dtlto_session_config &Config) {
+  if (!readArguments(Params).Processes)
+    return;
+  Config.needs = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG;
+  // A module that crashes a worker process would crash the linker.
+  Config.no_fallback = "mode=process is given";
 }
 
 /// The machine's load in the last minute, by its cores.
@@ -136,5 +150,5 @@ uint32_t LocalSession::loadPermille() {
   return static_cast<uint32_t>(Load * 1000 / Cores);
 }
 
-// Local code generation needs no part of a job.
+// Local code generation needs no fields of a job.
 DTLTO_PLUGIN(LocalSession, "local", DTLTO_VERSION, 0);

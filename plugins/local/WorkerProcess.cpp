@@ -153,12 +153,6 @@ WorkerProcesses::WorkerProcesses(const dtlto_host &Host, std::string Path,
                 "can't run '" + Program + "': " + std::strerror(errno) +
                     "; name dtlto-codegen with worker=PATH");
   require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  auto &Fallback = require<dtlto_fallback>(Host, DTLTO_EXT_FALLBACK);
-  require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
-      .set(Host.context,
-           DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
-  // What crashed there would crash here.
-  Fallback.forbid(Host.context, "mode=process is given");
 }
 
 Result WorkerProcesses::run(const Job &J) const {
@@ -177,8 +171,7 @@ Result WorkerProcesses::run(const Job &J) const {
   Child Process;
   std::string Problem;
   Clock::time_point Since = Clock::now();
-  while (int Why =
-             start(Program, J.resultOption(), In, Out, Err, Process, Problem)) {
+  while (int Why = start(Program, "--frame", In, Out, Err, Process, Problem)) {
     bool IsLack = Why == EMFILE || Why == ENFILE || Why == ENOMEM ||
                   Why == ENOBUFS || Why == EAGAIN;
     if (NumRunning)

@@ -39,6 +39,11 @@ class MakeSession : public FolderSession {
 public:
   MakeSession(const dtlto_host &Host, const dtlto_session_params &Params)
       : MakeSession(Host, Params, readArguments(Params)) {}
+
+  static void configure(const dtlto_session_params &Params,
+                        dtlto_session_config &Config) {
+    Config.needs = needs(readArguments(Params).Set);
+  }
   ~MakeSession() override {
     if (Fifo >= 0)
       ::close(Fifo);
@@ -228,4 +233,4 @@ MakeSession::describe(JobFolder &Folder,
 }
 
 DTLTO_PLUGIN(MakeSession, "make", DTLTO_VERSION,
-             DTLTO_PART_INPUTS | DTLTO_PART_WHOLE);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_WHOLE_IMPORTS);

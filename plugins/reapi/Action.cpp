@@ -188,7 +188,7 @@ Action ActionMaker::make(const sdk::Job &J) {
     A.Blobs.push_back({WorkerName, Worker});
     A.Output = "object";
     for (const char *Arg :
-         {"./dtlto-codegen", J.resultOption(), "job", "-o", "object"})
+         {"./dtlto-codegen", "--frame", "job", "-o", "object"})
       Command.add_arguments(Arg);
   } else {
     A.Output = J.output();

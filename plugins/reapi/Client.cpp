@@ -75,11 +75,16 @@ Settings Client::openSettings(const dtlto_host &Host,
                          std::to_string(Left));
   if (S.sendsWorker())
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
-  sdk::require<dtlto_needs>(Host, DTLTO_EXT_NEEDS)
-      .set(Host.context,
-           DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS |
-               (S.sendsWorker() ? DTLTO_PART_CONFIG : DTLTO_PART_ARGS));
   return S;
+}
+
+void Client::configure(const dtlto_session_params &Params,
+                       dtlto_session_config &Config) {
+  Settings S;
+  std::string Error;
+  readSettings(Params, ::getenv, environ, pluginFolder(), S, Error);
+  Config.needs = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
+                 (S.sendsWorker() ? DTLTO_JOB_CONFIG : DTLTO_JOB_ARGS);
 }
 
 Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,

@@ -16,4 +16,4 @@
 
 // And what the compiler reads: see openSettings().
 DTLTO_PLUGIN(dtlto::reapi::Client, "reapi", DTLTO_VERSION,
-             DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS);

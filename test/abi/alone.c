@@ -1,9 +1,25 @@
 /* Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The header needs nothing before it, and may be included twice. Compiled as C
- * and as C++. */
+ * The headers need nothing before them, and may be included twice. Compiled as
+ * C and as C++. */
 
 #include "dtlto/PluginAPI.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/draft/local-room.h"
+#include "dtlto/ext/draft/store.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"
 
 #include "dtlto/PluginAPI.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/draft/local-room.h"
+#include "dtlto/ext/draft/store.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"

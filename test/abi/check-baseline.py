@@ -34,9 +34,9 @@ GROWN = [re.compile(line) for line in (
     # The same, seen by way of a function that a pointer to such a struct is given.
     r"type size hasn't changed",
     r"\d+ data member changes?(?: \(\d+ filtered\))?:",
-    r"type of 'typedef \w+ \([^']*\)\* \w+' changed:",
-    r"in pointed to type 'function type typedef [^']*':",
-    r"parameter \d+ of type 'const dtlto_\w+\*' has sub-type changes:",
+    r"type of '(?:typedef )?\w+ \([^']*\)\* \w+' changed:",
+    r"in pointed to type 'function type [^']*':",
+    r"parameter \d+ of type '(?:const )?dtlto_\w+\*' has sub-type changes:",
     r"in pointed to type 'const dtlto_\w+':",
     r"in unqualified underlying type 'typedef dtlto_\w+':",
 )]

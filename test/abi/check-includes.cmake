@@ -1,9 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The header includes <stdint.h> and nothing else.
+# PluginAPI.h includes <stdint.h> and nothing else; an extension's header includes
+# PluginAPI.h and nothing else.
 
-file(STRINGS "${HEADER}" includes
-  REGEX "^[ \t]*(#|%:)[ \t]*(include|include_next|import|embed)[^a-z]")
-if(NOT includes STREQUAL "#include <stdint.h>")
-  message(FATAL_ERROR "${HEADER} includes: ${includes}")
+function(check header expected)
+  file(STRINGS "${header}" includes
+    REGEX "^[ \t]*(#|%:)[ \t]*(include|include_next|import|embed)[^a-z]")
+  if(NOT includes STREQUAL expected)
+    message(FATAL_ERROR "${header} includes: ${includes}")
+  endif()
+endfunction()
+
+check("${FOLDER}/PluginAPI.h" "#include <stdint.h>")
+file(GLOB headers "${FOLDER}/ext/*.h")
+file(GLOB drafts "${FOLDER}/ext/draft/*.h")
+if(NOT headers OR NOT drafts)
+  message(FATAL_ERROR "no headers in ${FOLDER}/ext or ${FOLDER}/ext/draft")
 endif()
+foreach(header IN LISTS headers)
+  check("${header}" "#include \"../PluginAPI.h\"")
+endforeach()
+foreach(header IN LISTS drafts)
+  check("${header}" "#include \"../../PluginAPI.h\"")
+endforeach()

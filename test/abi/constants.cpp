@@ -5,14 +5,19 @@
 // released line never changes. C++, since C can't compare strings at compile
 // time.
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"
 
 static constexpr bool equal(const char *A, const char *B) {
   return *A == *B && (*A == '\0' || equal(A + 1, B + 1));
 }
 
 static_assert(DTLTO_ABI_MAJOR == 1, "");
-static_assert(DTLTO_ABI_MINOR == 4, "");
+static_assert(DTLTO_ABI_MINOR == 0, "");
 
 static_assert(DTLTO_OK == 0, "");
 static_assert(DTLTO_BUSY == 1, "");
@@ -26,10 +31,11 @@ static_assert(DTLTO_ROLE_PRIMARY == 1, "");
 static_assert(DTLTO_ROLE_IMPORT == 2, "");
 static_assert(DTLTO_ROLE_INDEX == 3, "");
 
-static_assert(DTLTO_PART_INPUTS == 1, "");
-static_assert(DTLTO_PART_ARGS == 2, "");
-static_assert(DTLTO_PART_DIGESTS == 4, "");
-static_assert(DTLTO_PART_CONFIG == 8, "");
+static_assert(DTLTO_JOB_INPUTS == 1, "");
+static_assert(DTLTO_JOB_ARGS == 2, "");
+static_assert(DTLTO_JOB_DIGESTS == 4, "");
+static_assert(DTLTO_JOB_CONFIG == 8, "");
+static_assert(DTLTO_JOB_WHOLE_IMPORTS == 16, "");
 
 static_assert(DTLTO_STATE_QUEUED == 0, "");
 static_assert(DTLTO_STATE_SENDING == 1, "");
@@ -53,14 +59,8 @@ static_assert(DTLTO_LOG_COMPILER == 4, "");
 
 static_assert(equal(DTLTO_PLUGIN_SYMBOL, "dtlto_plugin_entry"), "");
 static_assert(equal(DTLTO_EXT_LOCAL_CODEGEN, "dtlto.local-codegen/1"), "");
-static_assert(equal(DTLTO_EXT_FALLBACK, "dtlto.fallback/1"), "");
-static_assert(equal(DTLTO_EXT_NEEDS, "dtlto.needs/1"), "");
 static_assert(equal(DTLTO_EXT_BUNDLE, "dtlto.bundle/1"), "");
-static_assert(equal(DTLTO_EXT_BUNDLE_2, "dtlto.bundle/2"), "");
-static_assert(equal(DTLTO_EXT_CHECK, "dtlto.check/1"), "");
-static_assert(equal(DTLTO_EXT_LOCAL_ROOM, "dtlto.local-room/1"), "");
 static_assert(equal(DTLTO_EXT_NUMBERS, "dtlto.numbers/1"), "");
 static_assert(equal(DTLTO_EXT_STATUS, "dtlto.status/1"), "");
 static_assert(equal(DTLTO_EXT_REFUTED, "dtlto.refuted/1"), "");
 static_assert(equal(DTLTO_EXT_BATCH, "dtlto.batch/1"), "");
-static_assert(equal(DTLTO_EXT_STORE, "dtlto.store/1"), "");

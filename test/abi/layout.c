@@ -5,11 +5,16 @@
  * field's offset and type, in the header's order. Compiled, never run.
  *
  * A new minor only appends lines here and raises sizes; a released FIELD line
- * never changes. See docs/ABI-CHANGELOG.md. The test compiles with -Wpadded:
+ * never changes. Draft extensions are not here. See docs/ABI-CHANGELOG.md. The test compiles with -Wpadded:
  * there are no holes, so a field that is new in the header and not here makes
  * the struct's size differ. */
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"
 
 #include <stddef.h>
 
@@ -34,15 +39,13 @@ typedef void (*job_done_fn)(dtlto_host_context *, uint64_t,
 typedef void (*load_changed_fn)(dtlto_host_context *);
 typedef const void *(*host_extension_fn)(dtlto_host_context *, const char *);
 typedef int32_t (*run_fn)(dtlto_host_context *, uint64_t, dtlto_result *);
-typedef void (*forbid_fn)(dtlto_host_context *, text);
-typedef void (*set_needs_fn)(dtlto_host_context *, uint32_t);
 typedef int32_t (*make_bundle_fn)(dtlto_host_context *, uint64_t,
-                                  dtlto_buffer *);
-typedef int32_t (*make_bundle_2_fn)(dtlto_host_context *, uint64_t,
-                                    dtlto_bundle_spans *);
+                                  dtlto_bundle_spans *);
 typedef void (*release_spans_fn)(void *);
 typedef int32_t (*check_fn)(dtlto_host_context *, uint64_t, dtlto_span, char *,
                             uint64_t);
+typedef void (*configure_fn)(const dtlto_session_params *,
+                             dtlto_session_config *);
 typedef int32_t (*open_fn)(const dtlto_host *, const dtlto_session_params *,
                            dtlto_session **);
 typedef int32_t (*submit_fn)(dtlto_session *, const dtlto_job *);
@@ -53,18 +56,12 @@ typedef const void *(*extension_fn)(const char *);
 typedef int32_t (*query_fn)(dtlto_session *, uint32_t,
                             void (*)(void *, const dtlto_worker_status *),
                             void *);
-typedef int32_t (*enter_room_fn)(dtlto_host_context *, uint64_t);
-typedef void (*leave_room_fn)(dtlto_host_context *, uint64_t, uint64_t);
 typedef void (*session_number_fn)(dtlto_host_context *, text, uint32_t,
                                   uint64_t);
 typedef void (*job_number_fn)(dtlto_host_context *, uint64_t, text, uint32_t,
                               uint64_t);
 typedef void (*refuted_fn)(dtlto_session *, uint64_t, text, int32_t);
 typedef void (*complete_fn)(dtlto_session *);
-typedef int32_t (*store_get_fn)(dtlto_session *, const uint8_t *, uint64_t,
-                                uint32_t, dtlto_buffer *, char *, uint64_t);
-typedef int32_t (*store_put_fn)(dtlto_session *, const uint8_t *, dtlto_span,
-                                uint32_t, char *, uint64_t);
 
 SIZE(void *, 8);
 
@@ -86,7 +83,7 @@ FIELD(dtlto_input, digest, bytes32, 32);
 SIZE(dtlto_input, 64);
 
 FIELD(dtlto_job, size, uint32_t, 0);
-FIELD(dtlto_job, parts, uint32_t, 4);
+FIELD(dtlto_job, fields, uint32_t, 4);
 FIELD(dtlto_job, id, uint64_t, 8);
 FIELD(dtlto_job, name, text, 16);
 FIELD(dtlto_job, triple, text, 24);
@@ -96,8 +93,8 @@ FIELD(dtlto_job, args, text const *, 48);
 FIELD(dtlto_job, num_inputs, uint32_t, 56);
 FIELD(dtlto_job, num_args, uint32_t, 60);
 FIELD(dtlto_job, output, text, 64);
-FIELD(dtlto_job, config, text, 72); /* 1.1 */
-FIELD(dtlto_job, avoid, text, 80); /* 1.2 */
+FIELD(dtlto_job, config, text, 72);
+FIELD(dtlto_job, avoid, text, 80);
 SIZE(dtlto_job, 88);
 
 FIELD(dtlto_result, size, uint32_t, 0);
@@ -112,11 +109,9 @@ FIELD(dtlto_load, slots, uint32_t, 4);
 FIELD(dtlto_load, free, uint32_t, 8);
 FIELD(dtlto_load, queued, uint32_t, 12);
 FIELD(dtlto_load, workers, uint32_t, 16);
-FIELD(dtlto_load, reserved, uint32_t, 20);
+FIELD(dtlto_load, local, uint32_t, 20);
 FIELD(dtlto_load, expected_wait_ms, uint64_t, 24);
-FIELD(dtlto_load, local, uint32_t, 32); /* 1.2 */
-FIELD(dtlto_load, reserved_2, uint32_t, 36); /* 1.2 */
-SIZE(dtlto_load, 40);
+SIZE(dtlto_load, 32);
 
 FIELD(dtlto_host, size, uint32_t, 0);
 FIELD(dtlto_host, abi_major, uint32_t, 4);
@@ -129,23 +124,14 @@ FIELD(dtlto_host, log, log_fn, 40);
 FIELD(dtlto_host, job_state, job_state_fn, 48);
 FIELD(dtlto_host, job_done, job_done_fn, 56);
 FIELD(dtlto_host, load_changed, load_changed_fn, 64);
-FIELD(dtlto_host, extension, host_extension_fn, 72);
-SIZE(dtlto_host, 80);
+FIELD(dtlto_host, check_result, check_fn, 72);
+FIELD(dtlto_host, extension, host_extension_fn, 80);
+SIZE(dtlto_host, 88);
 
 FIELD(dtlto_local_codegen, size, uint32_t, 0);
 FIELD(dtlto_local_codegen, slots, uint32_t, 4);
 FIELD(dtlto_local_codegen, run, run_fn, 8);
 SIZE(dtlto_local_codegen, 16);
-
-FIELD(dtlto_fallback, size, uint32_t, 0);
-FIELD(dtlto_fallback, reserved, uint32_t, 4);
-FIELD(dtlto_fallback, forbid, forbid_fn, 8);
-SIZE(dtlto_fallback, 16);
-
-FIELD(dtlto_needs, size, uint32_t, 0);
-FIELD(dtlto_needs, reserved, uint32_t, 4);
-FIELD(dtlto_needs, set, set_needs_fn, 8);
-SIZE(dtlto_needs, 16);
 
 FIELD(dtlto_bundle, size, uint32_t, 0);
 FIELD(dtlto_bundle, reserved, uint32_t, 4);
@@ -156,29 +142,34 @@ FIELD(dtlto_session_params, size, uint32_t, 0);
 FIELD(dtlto_session_params, num_args, uint32_t, 4);
 FIELD(dtlto_session_params, args, text const *, 8);
 FIELD(dtlto_session_params, llvm_version, text, 16);
-FIELD(dtlto_session_params, output, text, 24);
-FIELD(dtlto_session_params, num_jobs, uint64_t, 32);
-FIELD(dtlto_session_params, job_timeout_s, uint32_t, 40);
-FIELD(dtlto_session_params, verbose, uint32_t, 44);
-FIELD(dtlto_session_params, linker, text, 48);
+FIELD(dtlto_session_params, linker, text, 24);
+FIELD(dtlto_session_params, output, text, 32);
+FIELD(dtlto_session_params, num_jobs, uint64_t, 40);
+FIELD(dtlto_session_params, job_timeout_s, uint32_t, 48);
+FIELD(dtlto_session_params, verbose, uint32_t, 52);
 FIELD(dtlto_session_params, result_bytes, uint64_t, 56);
 SIZE(dtlto_session_params, 64);
+
+FIELD(dtlto_session_config, size, uint32_t, 0);
+FIELD(dtlto_session_config, needs, uint32_t, 4);
+FIELD(dtlto_session_config, no_fallback, text, 8);
+SIZE(dtlto_session_config, 16);
 
 FIELD(dtlto_plugin, size, uint32_t, 0);
 FIELD(dtlto_plugin, abi_major, uint32_t, 4);
 FIELD(dtlto_plugin, abi_minor, uint32_t, 8);
-FIELD(dtlto_plugin, needs, uint32_t, 12);
+FIELD(dtlto_plugin, reserved, uint32_t, 12);
 FIELD(dtlto_plugin, name, text, 16);
 FIELD(dtlto_plugin, version, text, 24);
-FIELD(dtlto_plugin, open, open_fn, 32);
-FIELD(dtlto_plugin, submit, submit_fn, 40);
-FIELD(dtlto_plugin, cancel, cancel_fn, 48);
-FIELD(dtlto_plugin, load, load_fn, 56);
-FIELD(dtlto_plugin, close, close_fn, 64);
-FIELD(dtlto_plugin, extension, extension_fn, 72);
-SIZE(dtlto_plugin, 80);
+FIELD(dtlto_plugin, configure, configure_fn, 32);
+FIELD(dtlto_plugin, open, open_fn, 40);
+FIELD(dtlto_plugin, submit, submit_fn, 48);
+FIELD(dtlto_plugin, cancel, cancel_fn, 56);
+FIELD(dtlto_plugin, load, load_fn, 64);
+FIELD(dtlto_plugin, close, close_fn, 72);
+FIELD(dtlto_plugin, extension, extension_fn, 80);
+SIZE(dtlto_plugin, 88);
 
-/* 1.3 */
 FIELD(dtlto_worker_status, size, uint32_t, 0);
 FIELD(dtlto_worker_status, state, uint32_t, 4);
 FIELD(dtlto_worker_status, name, text, 8);
@@ -195,7 +186,6 @@ FIELD(dtlto_status, reserved, uint32_t, 4);
 FIELD(dtlto_status, query, query_fn, 8);
 SIZE(dtlto_status, 16);
 
-/* 1.4 */
 FIELD(dtlto_bundle_span, bytes, dtlto_span, 0);
 FIELD(dtlto_bundle_span, input, const dtlto_input *, 16);
 SIZE(dtlto_bundle_span, 24);
@@ -206,22 +196,6 @@ FIELD(dtlto_bundle_spans, spans, const dtlto_bundle_span *, 8);
 FIELD(dtlto_bundle_spans, owner, void *, 16);
 FIELD(dtlto_bundle_spans, release, release_spans_fn, 24);
 SIZE(dtlto_bundle_spans, 32);
-
-FIELD(dtlto_bundle_2, size, uint32_t, 0);
-FIELD(dtlto_bundle_2, reserved, uint32_t, 4);
-FIELD(dtlto_bundle_2, make, make_bundle_2_fn, 8);
-SIZE(dtlto_bundle_2, 16);
-
-FIELD(dtlto_check, size, uint32_t, 0);
-FIELD(dtlto_check, reserved, uint32_t, 4);
-FIELD(dtlto_check, result, check_fn, 8);
-SIZE(dtlto_check, 16);
-
-FIELD(dtlto_local_room, size, uint32_t, 0);
-FIELD(dtlto_local_room, reserved, uint32_t, 4);
-FIELD(dtlto_local_room, enter, enter_room_fn, 8);
-FIELD(dtlto_local_room, leave, leave_room_fn, 16);
-SIZE(dtlto_local_room, 24);
 
 FIELD(dtlto_numbers, size, uint32_t, 0);
 FIELD(dtlto_numbers, reserved, uint32_t, 4);
@@ -238,9 +212,3 @@ FIELD(dtlto_batch, size, uint32_t, 0);
 FIELD(dtlto_batch, reserved, uint32_t, 4);
 FIELD(dtlto_batch, complete, complete_fn, 8);
 SIZE(dtlto_batch, 16);
-
-FIELD(dtlto_store, size, uint32_t, 0);
-FIELD(dtlto_store, reserved, uint32_t, 4);
-FIELD(dtlto_store, get, store_get_fn, 8);
-FIELD(dtlto_store, put, store_put_fn, 16);
-SIZE(dtlto_store, 24);

@@ -7,6 +7,12 @@
 
 #include "dtlto/PluginAPI.h"
 
+static void configure(const dtlto_session_params *Params,
+                      dtlto_session_config *Config) {
+  (void)Params;
+  Config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
+}
+
 static int32_t openSession(const dtlto_host *Host,
                            const dtlto_session_params *Params,
                            dtlto_session **Session) {
@@ -44,9 +50,10 @@ const dtlto_plugin dtlto_plugin_entry = {
     sizeof(dtlto_plugin),
     DTLTO_ABI_MAJOR,
     DTLTO_ABI_MINOR,
-    DTLTO_PART_INPUTS | DTLTO_PART_ARGS,
+    0,
     "example",
     "1.0",
+    configure,
     openSession,
     submit,
     cancel,

@@ -4,7 +4,12 @@
  * A function for each type of the header, so that a library's debug info has
  * all of them: check-baseline.py compares that of several versions. */
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"
 
 #define USE(TYPE)                                                              \
   __attribute__((visibility("default"))) void use_##TYPE(TYPE *X);             \
@@ -17,24 +22,15 @@ USE(dtlto_job)
 USE(dtlto_result)
 USE(dtlto_load)
 USE(dtlto_host)
-USE(dtlto_local_codegen)
 USE(dtlto_session_params)
+USE(dtlto_session_config)
 USE(dtlto_plugin)
-#if DTLTO_ABI_MINOR >= 1
-USE(dtlto_fallback)
-USE(dtlto_needs)
-USE(dtlto_bundle)
-#endif
-#if DTLTO_ABI_MINOR >= 3
-USE(dtlto_worker_status)
-USE(dtlto_status)
-#endif
-#if DTLTO_ABI_MINOR >= 4
+USE(dtlto_batch)
 USE(dtlto_bundle_span)
 USE(dtlto_bundle_spans)
-USE(dtlto_bundle_2)
-USE(dtlto_check)
+USE(dtlto_bundle)
+USE(dtlto_local_codegen)
+USE(dtlto_numbers)
 USE(dtlto_refuted)
-USE(dtlto_batch)
-USE(dtlto_store)
-#endif
+USE(dtlto_worker_status)
+USE(dtlto_status)

@@ -30,6 +30,6 @@ DTLTO_PLUGIN_EXPORT extern const struct grown_plugin
     grown_entry __asm__(DTLTO_PLUGIN_SYMBOL);
 const struct grown_plugin grown_entry = {
     {sizeof(struct grown_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR + 7, 0,
-     "abi_minor", "test", common_open, common_submit, common_cancel,
-     common_load, common_close, no_extension},
+     "abi_minor", "test", common_configure, common_open, common_submit,
+     common_cancel, common_load, common_close, no_extension},
     {abort, abort, abort, abort}};

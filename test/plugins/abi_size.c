@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry = {
-    .size = offsetof(dtlto_plugin, open),
+    .size = offsetof(dtlto_plugin, configure),
     .abi_major = DTLTO_ABI_MAJOR,
     .abi_minor = DTLTO_ABI_MINOR,
     .name = "abi_size",

@@ -105,9 +105,8 @@ static void save_args(const dtlto_job *job, const char *folder) {
 static const char *judge(dtlto_session *s, const dtlto_job *job,
                          const dtlto_buffer *wanted, const char *top,
                          char *text, size_t text_size) {
-  const uint32_t Wanted =
-      DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS;
-  if ((job->parts & Wanted) != Wanted)
+  const uint32_t Wanted = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS;
+  if ((job->fields & Wanted) != Wanted)
     return "the job lacks parts that the plugin needs";
   if (strcmp(job->args[0], "clang") || job->args[job->num_args])
     return "the command line isn't `clang ...` with a null at its end";
@@ -185,5 +184,5 @@ static void closed(dtlto_session *s) {
   say(s, DTLTO_LOG_NOTE, "%ld jobs, %ld identical", The.jobs, The.identical);
 }
 
-PLUGIN("argv", DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS,
+PLUGIN("argv", DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS,
        .threads = 2, .run = run, .closed = closed);

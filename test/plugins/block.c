@@ -1,9 +1,9 @@
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Wrong: a call doesn't return: open(), submit(), cancel() or load(), as `in=`
-// says; or, with `ms=`, takes that long. No job is answered before it is
-// cancelled.
+// Wrong: a call doesn't return: configure(), open(), submit(), cancel() or
+// load(), as `in=` says; or, with `ms=`, takes that long. No job is answered
+// before it is cancelled.
 
 #include "common.h"
 
@@ -14,6 +14,14 @@ static void block(dtlto_session *s, const char *where) {
     return;
   usleep((useconds_t)ms * 1000);
   while (!ms)
+    pause();
+}
+
+static void configure(const dtlto_session_params *params,
+                      dtlto_session_config *config) {
+  (void)config;
+  const char *in = parameter(params, "in");
+  while (in && !strcmp(in, "configure"))
     pause();
 }
 
@@ -46,5 +54,5 @@ static int32_t load(dtlto_session *s, dtlto_load *load) {
 
 static const struct hooks hooks = {
     .open = open_hook, .submit = submit_hook, .run = run};
-PLUGIN_ENTRY("block", 0, common_open, common_submit, cancel, load,
-             common_close);
+PLUGIN_FUNCTIONS("block", configure, common_open, common_submit, cancel, load,
+                 common_close);

@@ -4,7 +4,7 @@
 // What the test plugins share: a correct asynchronous plugin with a queue and
 // worker threads. A test plugin replaces one step of it and ends with
 //
-//   PLUGIN("name", DTLTO_PART_..., .run = run)
+//   PLUGIN("name", DTLTO_JOB_..., .run = run)
 //
 // A plugin whose entry functions themselves are wrong defines `hooks` and ends
 // with PLUGIN_ENTRY instead, which names each function.
@@ -16,7 +16,8 @@
 #define _GNU_SOURCE
 #endif
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -274,7 +275,6 @@ static inline int32_t common_load(dtlto_session *s, dtlto_load *load) {
   load->free = running < s->num_threads ? s->num_threads - running : 0;
   load->queued = queued;
   load->workers = 1;
-  load->reserved = 0;
   load->expected_wait_ms = UINT64_MAX;
   return DTLTO_OK;
 }
@@ -301,14 +301,39 @@ static inline const void *no_extension(const char *id) {
   return NULL;
 }
 
+static inline void common_configure(const dtlto_session_params *params,
+                                    dtlto_session_config *config) {
+  (void)params;
+  (void)config;
+}
+
+// What `key=` is in the arguments, or null.
+static inline const char *parameter(const dtlto_session_params *params,
+                                    const char *key) {
+  size_t n = strlen(key);
+  for (uint32_t i = 0; i < params->num_args; ++i)
+    if (!strncmp(params->args[i], key, n) && params->args[i][n] == '=')
+      return params->args[i] + n + 1;
+  return NULL;
+}
+
 #define PLUGIN_ENTRY(NAME, NEEDS, OPEN, SUBMIT, CANCEL, LOAD, CLOSE)           \
+  static void configure_needs(const dtlto_session_params *params,              \
+                              dtlto_session_config *config) {                  \
+    (void)params;                                                              \
+    config->needs = NEEDS;                                                     \
+  }                                                                            \
+  PLUGIN_FUNCTIONS(NAME, configure_needs, OPEN, SUBMIT, CANCEL, LOAD, CLOSE)
+
+#define PLUGIN_FUNCTIONS(NAME, CONFIGURE, OPEN, SUBMIT, CANCEL, LOAD, CLOSE)   \
   DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry = {                \
       sizeof(dtlto_plugin),                                                    \
       DTLTO_ABI_MAJOR,                                                         \
       DTLTO_ABI_MINOR,                                                         \
-      NEEDS,                                                                   \
+      0,                                                                       \
       NAME,                                                                    \
       "test",                                                                  \
+      CONFIGURE,                                                               \
       OPEN,                                                                    \
       SUBMIT,                                                                  \
       CANCEL,                                                                  \

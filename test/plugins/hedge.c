@@ -9,12 +9,15 @@
 #include "common.h"
 
 // Runs the worker. Returns whether there is a result.
-static int work_out(dtlto_session *s, dtlto_buffer bundle,
+static int work_out(dtlto_session *s, const dtlto_bundle_spans *bundle,
                     dtlto_result *result) {
   char name[] = "hedge-XXXXXX", command[4096];
   int fd = mkstemp(name);
-  int written =
-      fd >= 0 && write(fd, bundle.data, bundle.size) == (ssize_t)bundle.size;
+  int written = fd >= 0;
+  for (uint32_t i = 0; i < bundle->num_spans; ++i) {
+    const dtlto_span *bytes = &bundle->spans[i].bytes;
+    written &= write(fd, bytes->data, bytes->size) == (ssize_t)bytes->size;
+  }
   close(fd);
   snprintf(command, sizeof(command), "%s --frame %s -o %s.o 2>&1",
            argument(s, "codegen"), name, name);
@@ -39,20 +42,21 @@ static int work_out(dtlto_session *s, dtlto_buffer bundle,
 static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
   const dtlto_bundle *bundles =
       s->host->extension(s->host->context, DTLTO_EXT_BUNDLE);
-  dtlto_buffer bundle = {NULL, 0, NULL, NULL};
-  if (bundles)
-    bundles->make(s->host->context, job->id, &bundle);
+  dtlto_bundle_spans bundle = {sizeof(bundle), 0, NULL, NULL, NULL};
+  int has_bundle =
+      bundles && bundles->make(s->host->context, job->id, &bundle) == DTLTO_OK;
   codegen(s, job, result);
   dtlto_buffer ours = result->object;
   const char *how = argument(s, "how");
   if (how && !strcmp(how, "copy") && result->status == DTLTO_OK) {
     give(result, ours.data, ours.size);
     release(&ours);
-  } else if (bundle.size && work_out(s, bundle, result)) {
+  } else if (has_bundle && work_out(s, &bundle, result)) {
     release(&ours);
   }
-  release(&bundle);
+  if (has_bundle && bundle.release)
+    bundle.release(bundle.owner);
 }
 
-PLUGIN("hedge", DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
+PLUGIN("hedge", DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG,
        .threads = 2, .run = run);

@@ -69,9 +69,9 @@ static const char *check_module(const dtlto_input *input) {
 
 static const char *check_job(const dtlto_job *job, const char **path) {
   uint32_t primaries = 0, shards = 0;
-  const uint32_t Wanted = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS;
+  const uint32_t Wanted = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS;
   *path = "";
-  if ((job->parts & Wanted) != Wanted)
+  if ((job->fields & Wanted) != Wanted)
     return "the job lacks parts that the plugin needs";
   if (!job->id || !job->name || !*job->name || !job->triple || !*job->triple)
     return "the job lacks its id, name or triple";
@@ -121,5 +121,5 @@ static void closed(dtlto_session *s) {
       NumInputs, NumModules);
 }
 
-PLUGIN("inputs", DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS, .run = run,
+PLUGIN("inputs", DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS, .run = run,
        .closed = closed);

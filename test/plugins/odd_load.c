@@ -2,19 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Right in its work, but what load() says makes no sense: each number is `n=`
-// (0), or it fails with the status `as=`. With `reserved=1`, they do, but for
-// what is reserved.
+// (0), or it fails with the status `as=`.
 
 #include "common.h"
 
 static const struct hooks hooks;
 
 static int32_t load(dtlto_session *s, dtlto_load *load) {
-  if (number(s, "reserved", 0)) {
-    int32_t status = common_load(s, load);
-    load->reserved = 7;
-    return status;
-  }
   uint32_t n = (uint32_t)number(s, "n", 0);
   load->slots = load->free = load->queued = load->workers = n;
   load->expected_wait_ms = n;

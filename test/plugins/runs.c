@@ -27,10 +27,6 @@ static int how(const dtlto_session *s, const char *what) {
 
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   (void)params;
-  const dtlto_needs *needs =
-      s->host->extension(s->host->context, DTLTO_EXT_NEEDS);
-  if (needs && how(s, "no-args"))
-    needs->set(s->host->context, DTLTO_PART_INPUTS);
   if (how(s, "log-lines"))
     say(s, DTLTO_LOG_NOTE, "ready\nand waiting");
   if (how(s, "log-name"))
@@ -120,5 +116,15 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
     result->message = "runs: it wrote no object";
 }
 
-PLUGIN("runs", DTLTO_PART_INPUTS | DTLTO_PART_ARGS, .threads = 2,
-       .open = open_hook, .submit = submit, .run = run, .ran = ran);
+static void configure(const dtlto_session_params *params,
+                      dtlto_session_config *config) {
+  const char *value = parameter(params, "how");
+  config->needs = DTLTO_JOB_INPUTS;
+  if (!value || strcmp(value, "no-args"))
+    config->needs |= DTLTO_JOB_ARGS;
+}
+
+static const struct hooks hooks = {
+    .threads = 2, .open = open_hook, .submit = submit, .run = run, .ran = ran};
+PLUGIN_FUNCTIONS("runs", configure, common_open, common_submit, common_cancel,
+                 common_load, common_close);

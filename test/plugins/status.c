@@ -17,6 +17,8 @@
 
 #include "common.h"
 
+#include "dtlto/ext/status.h"
+
 static const struct hooks hooks;
 
 static dtlto_worker_status worker(uint32_t state, const char *name) {
@@ -118,6 +120,7 @@ DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry = {
     0,
     "status",
     "test",
+    common_configure,
     common_open,
     common_submit,
     common_cancel,

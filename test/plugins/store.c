@@ -12,6 +12,8 @@
 
 #include "common.h"
 
+#include "dtlto/ext/draft/store.h"
+
 static int32_t opened(dtlto_session *s, const dtlto_session_params *params);
 static const struct hooks hooks = {.open = opened};
 
@@ -99,6 +101,7 @@ DTLTO_PLUGIN_EXPORT const dtlto_plugin dtlto_plugin_entry = {
     0,
     "store",
     "test",
+    common_configure,
     common_open,
     common_submit,
     common_cancel,

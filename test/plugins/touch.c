@@ -3,14 +3,11 @@
 //
 // Wrong with memory, in the one way that `how=` says:
 //
-//   job-past     reads a field of the job past its `size`
 //   job-late     reads the job after its job_done()
 //   write        writes to the bytes of the job's inputs; write-path: to a path
 //   params-late  reads the parameters after open()
-//   load-past    writes the fields of today, whatever the load's `size`
 //   object       changes the object after its job_done()
-//   bundle       keeps the bundle of each job
-//   spans        the same with dtlto.bundle/2; span-size: asks for it with a
+//   bundle       keeps the bundle of each job; span-size: asks for it with a
 //                struct that is too small
 //   twice        releases the bundle of each job twice
 //   room-late    waits for room for each job after its job_done()
@@ -24,6 +21,9 @@
 //   locked       calls job_done() with the lock held that load() takes
 
 #include "common.h"
+
+#include "dtlto/ext/draft/local-room.h"
+#include "dtlto/ext/numbers.h"
 
 static const dtlto_session_params *Params;
 static dtlto_host Copy;
@@ -52,13 +52,18 @@ static void tell_number(dtlto_session *s, const char *name, uint64_t job) {
 static int32_t open_hook(dtlto_session *s, const dtlto_session_params *params) {
   Params = params;
   Copy = *s->host;
-  const dtlto_needs *needs =
-      s->host->extension(s->host->context, DTLTO_EXT_NEEDS);
-  if (needs && (how(s, "bundle") || how(s, "twice") || how(s, "spans") ||
-                how(s, "write") || how(s, "write-path")))
-    needs->set(s->host->context,
-               DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
   return DTLTO_OK;
+}
+
+static void configure(const dtlto_session_params *params,
+                      dtlto_session_config *config) {
+  const char *value = parameter(params, "how");
+  static const char *const with_inputs[] = {"bundle", "twice", "span-size",
+                                            "write", "write-path"};
+  for (size_t i = 0; value && i < sizeof(with_inputs) / sizeof(*with_inputs);
+       ++i)
+    if (!strcmp(value, with_inputs[i]))
+      config->needs = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG;
 }
 
 static void release_locked(void *owner, const void *data, uint64_t size) {
@@ -70,8 +75,6 @@ static void release_locked(void *owner, const void *data, uint64_t size) {
 static int32_t submit(dtlto_session *s, const dtlto_job *job) {
   if (how(s, "params-late"))
     Sink = Params->llvm_version[0];
-  if (how(s, "job-past") && job->avoid)
-    Sink = job->avoid[0];
   if (how(s, "room-submit"))
     enter_room(s, job->id);
   return DTLTO_OK;
@@ -85,16 +88,10 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
     *(char *)(uintptr_t)job->inputs[0]->bytes.data = 0;
   if (how(s, "write-path"))
     *(char *)(uintptr_t)job->inputs[0]->path = 0;
-  dtlto_buffer bundle = {NULL, 0, NULL, NULL};
-  if (bundles)
-    bundles->make(s->host->context, job->id, &bundle);
-  const dtlto_bundle_2 *newer =
-      s->host->extension(s->host->context, DTLTO_EXT_BUNDLE_2);
   dtlto_bundle_spans spans = {how(s, "span-size") ? 8 : sizeof(spans), 0, NULL,
                               NULL, NULL};
-  if (newer && newer->make(s->host->context, job->id, &spans) == DTLTO_OK &&
-      !how(s, "spans"))
-    spans.release(spans.owner);
+  if (bundles && bundles->make(s->host->context, job->id, &spans) != DTLTO_OK)
+    spans.release = NULL;
   codegen(s, job, result);
   int locked = how(s, "locked") || how(s, "release");
   if ((how(s, "object") || how(s, "release")) && result->status == DTLTO_OK) {
@@ -122,20 +119,16 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
     tell_number(s, "jobs", id + 1000);
   if (how(s, "number-name"))
     tell_number(s, NULL, id);
-  if (how(s, "twice")) {
-    dtlto_buffer again = bundle;
-    release(&again);
-  }
-  if (!how(s, "bundle"))
-    release(&bundle);
+  if (spans.release && how(s, "twice"))
+    spans.release(spans.owner);
+  if (spans.release && !how(s, "bundle"))
+    spans.release(spans.owner);
   result->size = 0;
 }
 
 static int32_t load(dtlto_session *s, dtlto_load *load) {
   pthread_mutex_lock(&Lock);
   int32_t status = common_load(s, load);
-  if (how(s, "load-past"))
-    load->local = load->reserved_2 = 0;
   pthread_mutex_unlock(&Lock);
   return status;
 }
@@ -166,5 +159,5 @@ static void close_session(dtlto_session *s) {
 
 static const struct hooks hooks = {
     .threads = 2, .open = open_hook, .submit = submit, .run = run};
-PLUGIN_ENTRY("touch", 0, common_open, common_submit, common_cancel, load,
-             close_session);
+PLUGIN_FUNCTIONS("touch", configure, common_open, common_submit, common_cancel,
+                 load, close_session);

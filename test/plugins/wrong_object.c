@@ -69,4 +69,4 @@ static void run(dtlto_session *s, const dtlto_job *job, dtlto_result *result) {
         give(result, job->inputs[i]->bytes.data, job->inputs[i]->bytes.size);
 }
 
-PLUGIN("wrong_object", DTLTO_PART_INPUTS, .run = run);
+PLUGIN("wrong_object", DTLTO_JOB_INPUTS, .run = run);

@@ -163,6 +163,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
       *Plugin, Msg, Opts, TheCompiler->Version,
       C.Jobs ? C.Jobs
              : heavyweight_hardware_concurrency().compute_thread_count()};
+  Host->Config = configurePlugin(*Host, List->Jobs.size());
   auto *Context = new RunContext{*Host, Opts, nullptr, Started, Started};
   std::string Self =
       sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&load));

@@ -20,13 +20,6 @@ static void run(Play &S, const Bench &B, const char *Avoid = nullptr) {
   S.close();
 }
 
-static void oldHost(const Bench &B) {
-  Play S(B.plugin(), B.W, HostAge::first());
-  // A plugin may need more than such a host has, if it says so.
-  if (S.open(B.Samples.size()) == DTLTO_OK)
-    run(S, B);
-}
-
 static void newHost(const Bench &B) {
   Play S(B.plugin(), B.W, HostAge::future());
   S.mustOpen(B.Samples.size());
@@ -58,9 +51,6 @@ static void avoid(const Bench &B) {
 
 const std::vector<Case> &dtlto::check::hostCases() {
   static const std::vector<Case> All = {
-      {"old-host",
-       "a linker with ABI 1.0, or a message that says what is missing", oldHost,
-       false},
       {"new-host", "a linker with ABI 1.99, whose structs are larger", newHost,
        false},
       {"unknown-role",

@@ -58,5 +58,5 @@ private:
 } // namespace
 
 DTLTO_PLUGIN(KeepSession, "keep", "1.0",
-             DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS |
-                 DTLTO_PART_CONFIG);
+             DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS |
+                 DTLTO_JOB_CONFIG);

@@ -118,12 +118,45 @@ void Play::addTime(const std::string &Name, Clock::duration D) {
   T = {};
 }
 
+/// Calls configure() as the linker does.
+void Play::configure(const dtlto_session_params &Params) {
+  struct {
+    dtlto_session_config Now;
+    char Later[64];
+  } C;
+  std::memset(&C, 0x5a, sizeof(C));
+  const auto Size =
+      static_cast<uint32_t>(sizeof(dtlto_session_config) + Age.More);
+  C.Now = {Size, 0, nullptr};
+  Loan Place("the dtlto_session_config",
+             "fill it in configure(), and don't keep it");
+  auto *Raw = static_cast<dtlto_session_config *>(Place.addStruct(&C, Size));
+  call("configure", [&] { P.configure(&Params, Raw); });
+  std::memcpy(&C, Raw, Size);
+  std::string Why = C.Now.no_fallback ? C.Now.no_fallback : "";
+  Place.end("configure() has returned");
+  Needs = C.Now.needs;
+  expectNulls();
+  const char *Section = "dtlto_session_config";
+  if (C.Now.size != Size)
+    fail(Section, "configure() changed the struct's `size`",
+         "the host has set it; write the fields that lie within it");
+  if (Needs >= 2 * DTLTO_JOB_WHOLE_IMPORTS && P.abi_minor <= DTLTO_ABI_MINOR)
+    fail(Section, "`needs` has bits that this ABI doesn't have",
+         "combine DTLTO_JOB_... of the header that you have");
+  for (char L : C.Later)
+    if (Age.More && L != 0x5a)
+      return fail("Compatibility",
+                  "configure() wrote past the fields that this ABI has",
+                  "write your own fields, and no more");
+  if (C.Now.no_fallback)
+    checkText(Section, "`no_fallback`", Why);
+}
+
 int32_t Play::open(uint64_t NumJobs) {
   // The first session of the process may leave threads of libraries behind.
   ThreadsBefore = countThreads();
   SettingsBefore = ProcessSettings::now();
-  Needs = P.needs;
-  expectNulls();
   Loan ParamsLoan("the dtlto_session_params (or what they point at)",
                   "copy in open() what you need of them later");
   std::vector<const char *> Args;
@@ -135,7 +168,8 @@ int32_t Play::open(uint64_t NumJobs) {
   } Params;
   std::memset(&Params, 0x5a, sizeof(Params));
   Params.Now = {};
-  Params.Now.size = Age.ParamsSize;
+  Params.Now.size =
+      static_cast<uint32_t>(sizeof(dtlto_session_params) + Age.More);
   Params.Now.num_args = static_cast<uint32_t>(Args.size());
   Params.Now.args = static_cast<const char *const *>(
       ParamsLoan.addBytes(Args.data(), Args.size() * sizeof(char *)));
@@ -147,6 +181,7 @@ int32_t Play::open(uint64_t NumJobs) {
   auto *Raw = static_cast<const dtlto_session_params *>(
       ParamsLoan.addStruct(&Params, Params.Now.size));
   ParamsLoan.seal();
+  configure(*Raw);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     InOpen = true;
@@ -162,9 +197,6 @@ int32_t Play::open(uint64_t NumJobs) {
     GaveUp |= Status == DTLTO_OK && !Errors.empty();
   }
   IsOpen = Status == DTLTO_OK;
-  if (Age.Minor < 1)
-    Needs &= DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS;
-  expectNulls();
   if (Status == DTLTO_OK && !Handle)
     failAndExit("dtlto_plugin.open",
                 "open() returned DTLTO_OK and set no session",
@@ -184,14 +216,14 @@ int32_t Play::open(uint64_t NumJobs) {
 
 /// Says what a plugin that follows a null pointer may have taken for a promise.
 void Play::expectNulls() {
-  if (Needs & DTLTO_PART_ARGS)
+  if (Needs & DTLTO_JOB_ARGS)
     explainNull("");
-  else if (Needs & (DTLTO_PART_INPUTS | DTLTO_PART_CONFIG))
+  else if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG))
     explainNull("a job's `args` and `output` are null, since "
-                "dtlto_plugin.needs lacks DTLTO_PART_ARGS");
+                "configure() asked for no DTLTO_JOB_ARGS");
   else
     explainNull("a job's `inputs`, `args` and `output` are null, since "
-                "dtlto_plugin.needs lacks these DTLTO_PART_...");
+                "configure() asked for none of these DTLTO_JOB_...");
 }
 
 void Play::mustOpen(uint64_t NumJobs) {
@@ -277,7 +309,7 @@ template <typename T> static void checkSize(const char *Struct, const T &E) {
 }
 
 void Play::completeBatch() {
-  if (Age.Minor < 4 || !IsOpen)
+  if (!IsOpen)
     return;
   if (auto *Batch =
           static_cast<const dtlto_batch *>(P.extension(DTLTO_EXT_BATCH))) {
@@ -302,22 +334,21 @@ dtlto_load Play::load() {
     char Later[64];
   } L;
   std::memset(&L, 0x5a, sizeof(L));
-  L.Now = {Age.LoadSize, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0,
-           UINT64_MAX,   0,          0};
+  const auto Size = static_cast<uint32_t>(sizeof(dtlto_load) + Age.More);
+  L.Now = {Size, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, UINT64_MAX};
   Loan Place("the dtlto_load", "fill it in load(), and don't keep it");
-  auto *Raw = static_cast<dtlto_load *>(Place.addStruct(&L, Age.LoadSize));
+  auto *Raw = static_cast<dtlto_load *>(Place.addStruct(&L, Size));
   int32_t Status = call("load", [&] { return P.load(Handle, Raw); });
-  std::memcpy(&L, Raw, Age.LoadSize);
+  std::memcpy(&L, Raw, Size);
   if (Status != DTLTO_OK)
     fail("dtlto_plugin.load", "load() returned " + std::to_string(Status),
          "return DTLTO_OK, and leave what you don't know as it is");
-  if (L.Now.size != Age.LoadSize)
+  if (L.Now.size != Size)
     fail("dtlto_plugin.load", "load() changed the struct's `size`",
          "the host has set it; write the fields that lie within it");
   for (char C : L.Later)
     if (Age.More && C != 0x5a) {
-      fail("Growing without breaking",
-           "load() wrote past the fields that this ABI has",
+      fail("Compatibility", "load() wrote past the fields that this ABI has",
            "write your own fields, and no more");
       break;
     }
@@ -385,7 +416,7 @@ void Play::refute(const dtlto_refuted &Refuted, uint64_t Id,
 template <typename F>
 bool Play::storeCall(const char *Name, const std::string &Key, std::string &Why,
                      F Fn) {
-  Loan Place("the key of a call of dtlto.store/1", "copy what you keep");
+  Loan Place("the key of a call of dtlto.store.draft/1", "copy what you keep");
   auto *Raw = static_cast<const uint8_t *>(Place.addBytes(Key.data(), 32));
   Place.seal();
   char Line[256];
@@ -470,14 +501,10 @@ void Play::checkLoad(const dtlto_load &L) {
      "load() says that " + Queued + " accepted jobs don't run yet, but only " +
          std::to_string(Mine) + " were ever accepted",
      "`queued` counts jobs of this session that were accepted and wait");
-  Is(!Known(L.slots) || L.local <= L.slots || Age.LoadSize < sizeof(dtlto_load),
+  Is(!Known(L.slots) || !Known(L.local) || L.local <= L.slots,
      "load() says that " + std::to_string(L.local) + " of " +
          std::to_string(L.slots) + " slots are this machine's",
      "`local` is how many of `slots` take this machine's cores");
-  Is(!L.reserved && (!L.reserved_2 || Age.LoadSize < sizeof(dtlto_load)),
-     "load() has set what is reserved",
-     "leave `reserved` and `reserved_2` 0: a later ABI may give them a "
-     "meaning");
 }
 
 void Play::close() {

@@ -17,7 +17,14 @@
 #include "Memory.h"
 #include "ProcessSettings.h"
 #include "Samples.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/draft/local-room.h"
+#include "dtlto/ext/draft/store.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/refuted.h"
+#include "dtlto/ext/status.h"
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -31,18 +38,12 @@ namespace dtlto::check {
 
 using Clock = std::chrono::steady_clock;
 
-/// Which host the plugin sees: an older one has smaller structs, a newer one
-/// has larger ones.
+/// Which host the plugin sees: a newer one has larger structs.
 struct HostAge {
   uint32_t Minor = DTLTO_ABI_MINOR;
-  uint32_t JobSize = sizeof(dtlto_job);
-  uint32_t LoadSize = sizeof(dtlto_load);
-  uint32_t ParamsSize = sizeof(dtlto_session_params);
-  uint32_t More = 0; // bytes after each struct of today
-  bool HasExtensionsOf1_1 = true;
+  uint32_t More = 0; // bytes after each struct
 
-  static HostAge first();  // 1.0
-  static HostAge future(); // 1.99
+  static HostAge future() { return {99, 64}; }
 };
 
 /// What the user asked for.
@@ -88,8 +89,8 @@ public:
   /// The plugin has all jobs, if it wants to know (dtlto.batch/1).
   void completeBatch();
   void refute(const dtlto_refuted &Refuted, uint64_t Id, const char *Worker);
-  /// Calls of dtlto.store/1; \p Key has 32 bytes. False if it says no, with a
-  /// reason in \p Out or \p Why.
+  /// Calls of dtlto.store.draft/1; \p Key has 32 bytes. False if it says no,
+  /// with a reason in \p Out or \p Why.
   bool storeGet(const dtlto_store &Store, const std::string &Key,
                 uint64_t MaxBytes, std::string &Out);
   bool storePut(const dtlto_store &Store, const std::string &Key,
@@ -145,12 +146,11 @@ private:
   Record *recordForBundle(uint64_t Job);
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
-  int32_t bundle(uint64_t Job, dtlto_buffer *Out);
-  int32_t bundleSpans(uint64_t Job, dtlto_bundle_spans *Out);
+  int32_t bundle(uint64_t Job, dtlto_bundle_spans *Out);
   int32_t enterRoom(uint64_t Job);
   void leaveRoom(uint64_t Job);
   void checkNumber(const char *Name, const uint64_t *Job);
-  void setNeeds(uint32_t Parts);
+  void configure(const dtlto_session_params &Params);
   HostBuffer &lendMemory(const char *What, uint64_t Job, std::string Bytes);
   dtlto_buffer lend(const char *What, uint64_t Job, std::string Bytes);
 
@@ -173,11 +173,7 @@ private:
   Loan HostLoan, Modules;
   const dtlto_host *Host = nullptr;
   dtlto_local_codegen LocalCodegen = {};
-  dtlto_fallback Fallback = {};
-  dtlto_needs NeedsExtension = {};
   dtlto_bundle BundleExtension = {};
-  dtlto_bundle_2 BundleExtension2 = {};
-  dtlto_check CheckExtension = {};
   dtlto_local_room LocalRoom = {};
   dtlto_numbers Numbers = {};
   uint32_t Needs = 0;

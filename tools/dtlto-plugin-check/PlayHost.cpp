@@ -14,7 +14,7 @@
 using namespace dtlto::check;
 using namespace std::chrono_literals;
 
-static constexpr uint32_t ResultSize1_0 =
+static constexpr uint32_t MinResultSize =
     offsetof(dtlto_result, worker) + sizeof(const char *);
 
 bool Play::lateCall(const char *Name) {
@@ -125,7 +125,7 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
     InRoom = 0;
   ++NumEnded;
   ++NumSigns;
-  if (!Result || Result->size < ResultSize1_0) {
+  if (!Result || Result->size < MinResultSize) {
     Wrong("dtlto_result.size",
           jobName(Job) + " has a result " +
               (Result ? "of " + std::to_string(Result->size) + " bytes"
@@ -150,7 +150,7 @@ void Play::jobDone(uint64_t Job, const dtlto_result *Result) {
     R.E.Made = R.E.Object;
     // That it was tried here doesn't tell where this object is from.
     if (R.E.Status == DTLTO_OK && !Empty && R.HasBundle &&
-        R.Object.data != R.MadeHere && P.abi_minor >= 4) {
+        R.Object.data != R.MadeHere) {
       if (std::string Why = takeFromFrame(*R.S, R.E.Made); !Why.empty())
         Wrong(
             "dtlto_job.config", jobName(Job) + ": " + Why,
@@ -210,18 +210,8 @@ const void *Play::extension(const char *Id) {
   std::string Name = Id ? Id : "";
   if (Name == DTLTO_EXT_LOCAL_CODEGEN)
     return &LocalCodegen;
-  if (!Age.HasExtensionsOf1_1)
-    return nullptr;
-  if (Name == DTLTO_EXT_FALLBACK)
-    return &Fallback;
-  if (Name == DTLTO_EXT_NEEDS)
-    return &NeedsExtension;
   if (Name == DTLTO_EXT_BUNDLE)
     return &BundleExtension;
-  if (Name == DTLTO_EXT_BUNDLE_2)
-    return &BundleExtension2;
-  if (Name == DTLTO_EXT_CHECK)
-    return &CheckExtension;
   if (Name == DTLTO_EXT_LOCAL_ROOM)
     return &LocalRoom;
   if (Name == DTLTO_EXT_NUMBERS)
@@ -246,14 +236,6 @@ void Play::checkNumber(const char *Name, const uint64_t *Job) {
            "tell of accepted jobs, under the id that submit() got");
   }
   holdUp("numbers");
-}
-
-void Play::setNeeds(uint32_t Parts) {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (!InOpen || std::this_thread::get_id() != LinkThread)
-    fail("dtlto_needs.set", "needs.set() was called outside of open()",
-         "call it on open()'s own thread, before open() returns");
-  Needs = Parts;
 }
 
 Play::HostBuffer &Play::lendMemory(const char *What, uint64_t Job,
@@ -322,7 +304,7 @@ Play::Record *Play::recordForBundle(uint64_t Job) {
   std::lock_guard<std::mutex> Lock(Mutex);
   auto I = Jobs.find(Job);
   if (Closed || I == Jobs.end() || I->second->E.Done ||
-      !(Needs & DTLTO_PART_CONFIG))
+      !(Needs & DTLTO_JOB_CONFIG))
     return nullptr;
   I->second->HasBundle = true;
   return I->second.get();
@@ -335,13 +317,13 @@ int32_t Play::checkResult(uint64_t Job, dtlto_span Object, char *Why,
     std::lock_guard<std::mutex> Lock(Mutex);
     auto I = Jobs.find(Job);
     if (Closed || I == Jobs.end() || I->second->E.Done) {
-      fail("dtlto_check.result",
-           "result() was called for " + jobName(Job) + ", which has ended",
+      fail("dtlto_host.check_result",
+           "check_result() was called for " + jobName(Job) +
+               ", which has ended",
            "ask before the job_done()");
       return DTLTO_ERROR_CALLER;
     }
-    if (!I->second->HasBundle || P.abi_minor < 4 ||
-        Object.data == I->second->MadeHere)
+    if (!I->second->HasBundle || Object.data == I->second->MadeHere)
       return DTLTO_OK;
     S = I->second->S;
   }
@@ -387,19 +369,7 @@ void Play::leaveRoom(uint64_t Job) {
   Changed.notify_all();
 }
 
-int32_t Play::bundle(uint64_t Job, dtlto_buffer *Out) {
-  *Out = {};
-  Record *R = recordForBundle(Job);
-  if (!R)
-    return DTLTO_ERROR_CALLER;
-  std::string Bytes = makeBundle(*R->S);
-  if (Bytes.empty())
-    return DTLTO_ERROR_INFRASTRUCTURE;
-  *Out = lend("the bundle", Job, std::move(Bytes));
-  return DTLTO_OK;
-}
-
-int32_t Play::bundleSpans(uint64_t Job, dtlto_bundle_spans *Out) {
+int32_t Play::bundle(uint64_t Job, dtlto_bundle_spans *Out) {
   if (Out->size < sizeof(*Out))
     fail("dtlto_bundle_spans.size",
          "make() was called with a struct of " + std::to_string(Out->size) +

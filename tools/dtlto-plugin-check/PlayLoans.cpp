@@ -8,30 +8,9 @@
 #include "Play.h"
 #include "PlayParts.h"
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 
 using namespace dtlto::check;
-
-HostAge HostAge::first() {
-  HostAge A;
-  A.Minor = 0;
-  A.JobSize = offsetof(dtlto_job, config);
-  A.LoadSize = offsetof(dtlto_load, local);
-  A.ParamsSize = offsetof(dtlto_session_params, linker);
-  A.HasExtensionsOf1_1 = false;
-  return A;
-}
-
-HostAge HostAge::future() {
-  HostAge A;
-  A.Minor = 99;
-  A.More = 64;
-  A.JobSize += A.More;
-  A.LoadSize += A.More;
-  A.ParamsSize += A.More;
-  return A;
-}
 
 Play &Play::from(dtlto_host_context *Context) {
   return *reinterpret_cast<Play *>(Context);
@@ -60,6 +39,10 @@ void Play::makeHost() {
   H.Now.job_done = [](dtlto_host_context *C, uint64_t Job,
                       const dtlto_result *R) { from(C).jobDone(Job, R); };
   H.Now.load_changed = [](dtlto_host_context *C) { from(C).loadChanged(); };
+  H.Now.check_result = [](dtlto_host_context *C, uint64_t Job, dtlto_span O,
+                          char *Why, uint64_t WhySize) {
+    return from(C).checkResult(Job, O, Why, WhySize);
+  };
   H.Now.extension = [](dtlto_host_context *C, const char *Id) {
     return from(C).extension(Id);
   };
@@ -72,24 +55,10 @@ void Play::makeHost() {
   LocalCodegen.run = [](dtlto_host_context *C, uint64_t Job, dtlto_result *R) {
     return from(C).runLocally(Job, R);
   };
-  Fallback.size = sizeof(Fallback);
-  Fallback.forbid = [](dtlto_host_context *, const char *) {};
-  NeedsExtension.size = sizeof(NeedsExtension);
-  NeedsExtension.set = [](dtlto_host_context *C, uint32_t Parts) {
-    from(C).setNeeds(Parts);
-  };
   BundleExtension.size = sizeof(BundleExtension);
   BundleExtension.make = [](dtlto_host_context *C, uint64_t Job,
-                            dtlto_buffer *B) { return from(C).bundle(Job, B); };
-  BundleExtension2.size = sizeof(BundleExtension2);
-  BundleExtension2.make = [](dtlto_host_context *C, uint64_t Job,
-                             dtlto_bundle_spans *B) {
-    return from(C).bundleSpans(Job, B);
-  };
-  CheckExtension.size = sizeof(CheckExtension);
-  CheckExtension.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span O,
-                             char *Why, uint64_t WhySize) {
-    return from(C).checkResult(Job, O, Why, WhySize);
+                            dtlto_bundle_spans *B) {
+    return from(C).bundle(Job, B);
   };
   LocalRoom.size = sizeof(LocalRoom);
   LocalRoom.enter = [](dtlto_host_context *C, uint64_t Job) {
@@ -122,19 +91,19 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
   } Job;
   std::memset(&Job, 0x5a, sizeof(Job));
   Job.Now = {};
-  Job.Now.size = Age.JobSize;
-  Job.Now.parts =
-      Needs & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS |
-               DTLTO_PART_CONFIG | DTLTO_PART_WHOLE);
-  if (Needs & (DTLTO_PART_ARGS | DTLTO_PART_CONFIG))
-    Job.Now.parts |= DTLTO_PART_INPUTS;
+  Job.Now.size = static_cast<uint32_t>(sizeof(dtlto_job) + Age.More);
+  Job.Now.fields =
+      Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS |
+               DTLTO_JOB_CONFIG | DTLTO_JOB_WHOLE_IMPORTS);
+  if (Needs & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
+    Job.Now.fields |= DTLTO_JOB_INPUTS;
   if (Age.More)
-    Job.Now.parts |= 1u << 20; // a part that nobody knows yet
+    Job.Now.fields |= 1u << 20; // a field of a later minor
   Job.Now.id = R.Id;
   Job.Now.name = L.addString(S.Name);
   Job.Now.triple = L.addString(S.Triple);
   Job.Now.cost = FirstId + 1000000 - R.Id;
-  if (Job.Now.parts & DTLTO_PART_INPUTS) {
+  if (Job.Now.fields & DTLTO_JOB_INPUTS) {
     std::vector<const dtlto_input *> Inputs;
     for (const Sample::Input &In : S.Inputs) {
       struct {
@@ -148,14 +117,15 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
       Raw.Now.path = L.addString(In.Path);
       bool IsModule = Raw.Now.role == DTLTO_ROLE_PRIMARY ||
                       Raw.Now.role == DTLTO_ROLE_IMPORT;
-      bool IsWhole = Job.Now.parts & DTLTO_PART_WHOLE && !In.Whole.empty();
+      bool IsWhole =
+          Job.Now.fields & DTLTO_JOB_WHOLE_IMPORTS && !In.Whole.empty();
       const std::string &Bytes = IsWhole ? In.Whole : In.Bytes;
       Raw.Now.bytes = {IsModule ? moduleBytes(Bytes)
                                 : L.addBytes(Bytes.data(), Bytes.size()),
                        Bytes.size()};
-      if (Job.Now.parts & DTLTO_PART_DIGESTS && IsWhole)
+      if (Job.Now.fields & DTLTO_JOB_DIGESTS && IsWhole)
         digestOf(Bytes, Raw.Now.digest);
-      else if (Job.Now.parts & DTLTO_PART_DIGESTS)
+      else if (Job.Now.fields & DTLTO_JOB_DIGESTS)
         std::copy(In.Digest.begin(), In.Digest.end(), Raw.Now.digest);
       Inputs.push_back(
           static_cast<const dtlto_input *>(L.addBytes(&Raw, Raw.Now.size)));
@@ -164,7 +134,7 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
     Job.Now.inputs = static_cast<const dtlto_input *const *>(
         L.addBytes(Inputs.data(), Inputs.size() * sizeof(void *)));
   }
-  if (Job.Now.parts & DTLTO_PART_ARGS) {
+  if (Job.Now.fields & DTLTO_JOB_ARGS) {
     std::vector<const char *> Args;
     for (const std::string &Arg : S.Args)
       Args.push_back(L.addString(Arg));
@@ -174,11 +144,11 @@ const dtlto_job *Play::makeJob(Record &R, const Sample &S, const char *Avoid) {
         L.addBytes(Args.data(), Args.size() * sizeof(char *)));
     Job.Now.output = L.addString(S.Output);
   }
-  if (Job.Now.parts & DTLTO_PART_CONFIG)
+  if (Job.Now.fields & DTLTO_JOB_CONFIG)
     Job.Now.config = L.addString(S.Config);
   if (Avoid)
     Job.Now.avoid = L.addString(Avoid);
-  R.Raw = static_cast<const dtlto_job *>(L.addStruct(&Job, Age.JobSize));
+  R.Raw = static_cast<const dtlto_job *>(L.addStruct(&Job, Job.Now.size));
   L.seal();
   Modules.seal();
   return R.Raw;

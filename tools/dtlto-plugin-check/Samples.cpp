@@ -115,7 +115,7 @@ template <typename F> static auto withJob(const Sample &S, F Fn) {
     Pointers.push_back(&In);
   dtlto_job Job = {};
   Job.size = sizeof(Job);
-  Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG;
+  Job.fields = DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG;
   Job.name = S.Name.c_str();
   Job.triple = S.Triple.c_str();
   Job.inputs = Pointers.data();

@@ -14,7 +14,7 @@
 #ifndef DTLTO_PLUGINCHECK_SAMPLES_H
 #define DTLTO_PLUGINCHECK_SAMPLES_H
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/bundle.h"
 #include <array>
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ struct Sample {
     /// The role that the plugin is told instead, if not 0: of a later ABI.
     uint32_t LaterRole = 0;
     /// An import: what its module has as the primary of its own job, for a
-    /// plugin that needs DTLTO_PART_WHOLE. Empty: as Bytes.
+    /// plugin that needs DTLTO_JOB_WHOLE_IMPORTS. Empty: as Bytes.
     std::string Whole = {};
   };
   std::string Name, Triple, Output, Config;

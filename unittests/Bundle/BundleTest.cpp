@@ -80,9 +80,9 @@ struct TestJob {
 
     dtlto_job Job = {};
     Job.size = sizeof(Job);
-    Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
+    Job.fields = DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG;
     if (Digests)
-      Job.parts |= DTLTO_PART_DIGESTS;
+      Job.fields |= DTLTO_JOB_DIGESTS;
     Job.id = 1;
     Job.name = Name.c_str();
     Job.triple = Triple.c_str();
@@ -90,7 +90,7 @@ struct TestJob {
     Job.num_inputs = Pointers.size();
     Job.config = Config.c_str();
     if (!Args.empty()) {
-      Job.parts |= DTLTO_PART_ARGS;
+      Job.fields |= DTLTO_JOB_ARGS;
       Job.args = ArgPointers.data();
       Job.num_args = Args.size();
       Job.output = Output.c_str();

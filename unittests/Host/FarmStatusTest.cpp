@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/FarmStatus.h"
+#include "dtlto/ext/status.h"
 #include "llvm/Support/JSON.h"
 #include "gtest/gtest.h"
 

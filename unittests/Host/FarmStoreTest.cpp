@@ -7,6 +7,7 @@
 
 #include "Host/FarmStore.h"
 #include "FakePlugin.h"
+#include "dtlto/ext/draft/store.h"
 #include "llvm/Support/Error.h"
 #include "gtest/gtest.h"
 #include <atomic>

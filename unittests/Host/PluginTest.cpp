@@ -200,6 +200,7 @@ TEST_F(PluginTest, EachFieldIsNeeded) {
   };
   for (auto *Break : {+[](dtlto_plugin &E) { E.name = nullptr; },
                       +[](dtlto_plugin &E) { E.version = nullptr; },
+                      +[](dtlto_plugin &E) { E.configure = nullptr; },
                       +[](dtlto_plugin &E) { E.open = nullptr; },
                       +[](dtlto_plugin &E) { E.submit = nullptr; },
                       +[](dtlto_plugin &E) { E.cancel = nullptr; },
@@ -212,8 +213,7 @@ TEST_F(PluginTest, EachFieldIsNeeded) {
                       +[](dtlto_plugin &E) { E.abi_major += 1; }})
     EXPECT_NE(Check(Break).find("plugin 'fake'"), std::string::npos);
   for (auto *Change : {+[](dtlto_plugin &E) { E.size += 8; },
-                       +[](dtlto_plugin &E) { E.abi_minor += 1; },
-                       +[](dtlto_plugin &E) { E.needs = ~0u; }})
+                       +[](dtlto_plugin &E) { E.abi_minor += 1; }})
     EXPECT_EQ(Check(Change), "");
 }
 

@@ -12,9 +12,12 @@
 #include "Job/JobBuilder.h"
 #include "Job/LocalCodegen.h"
 #include "TestLink.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cstring>
+#include <future>
 
 using namespace llvm;
 using namespace dtlto;
@@ -33,7 +36,8 @@ protected:
         &Plugin.entry(), [&](const Link &L, std::vector<Task> &Tasks) {
           TheTasks = &Tasks;
           TheContext = &L;
-          Builder = std::make_unique<JobBuilder>(L, Plugin.entry().needs);
+          const_cast<Link &>(L).Config = configurePlugin(L, Tasks.size());
+          Builder = std::make_unique<JobBuilder>(L, L.Config.Needs);
           Events = std::make_shared<EventQueue>();
           const_cast<Link &>(L).Store = Store;
           Session S(L, Events, Tasks.size());
@@ -147,7 +151,6 @@ TEST_F(SessionTest, CloseWaitsForTheStore) {
 
 TEST_F(SessionTest, AnAbandonedStore) {
   Store = std::make_shared<FarmStore>();
-  Plugin.setMinor(0); // nobody hears that it has none
   Plugin.OnOpen = [&](const dtlto_session_params &) {
     Store->abandon(); // it takes too long
     return DTLTO_OK;
@@ -163,7 +166,6 @@ TEST_F(SessionTest, AnAbandonedStore) {
 
 TEST_F(SessionTest, APluginWithoutAStore) {
   Store = std::make_shared<FarmStore>();
-  Plugin.setMinor(0);
   withSession([&](Session &S) {
     open(S);
     EXPECT_FALSE(Store->mayBeThere());
@@ -620,7 +622,6 @@ TEST_F(SessionTest, TextIsCleaned) {
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Plugin.log(DTLTO_LOG_WARNING, Bad);
     Plugin.state(J.Id, DTLTO_STATE_RUNNING, Bad);
-    Plugin.forbidFallback(Bad);
     int32_t Status[] = {DTLTO_ERROR_INFRASTRUCTURE, DTLTO_ERROR_CALLER,
                         DTLTO_ERROR_COMPILER};
     Plugin.done(J.Id, Plugin.failure(Status[J.Id - 1], Bad, Bad));
@@ -631,7 +632,6 @@ TEST_F(SessionTest, TextIsCleaned) {
     for (uint64_t Id : {1, 2, 3}) {
       submit(S, Id);
       EXPECT_EQ(next(Event::State).Worker, Line);
-      EXPECT_EQ(next(Event::FallbackForbidden).Message, Line);
       Event E = next(Event::Done);
       EXPECT_EQ(E.Worker, Line);
       // A compiler's words have lines.
@@ -663,58 +663,53 @@ TEST_F(SessionTest, OverlongTextIsCut) {
 // What the session's jobs carry
 //===----------------------------------------------------------------------===//
 
-TEST_F(SessionTest, NeedsOfTheSession) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS);
-  const uint32_t Parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
-  Plugin.OnOpen = [&](const dtlto_session_params &) {
-    const dtlto_host &Host = Plugin.host();
-    const auto *Needs = static_cast<const dtlto_needs *>(
-        Host.extension(Host.context, DTLTO_EXT_NEEDS));
-    EXPECT_NE(Needs, nullptr);
-    if (Needs) {
-      EXPECT_EQ(Needs->size, sizeof(dtlto_needs));
-      EXPECT_EQ(Needs->reserved, 0u);
-      Needs->set(Host.context, DTLTO_PART_ARGS);
-      Needs->set(Host.context, Parts); // the last counts
-    }
-    return DTLTO_OK;
+TEST_F(SessionTest, Configure) {
+  Options &Opts = TheLink.TheLinker.Opts;
+  Opts.PluginArgs = {"one=1"};
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS);
+  Plugin.setNoFallback("x is\n0");
+  Plugin.OnConfigure = [](const dtlto_session_params &P) {
+    EXPECT_EQ(P.size, sizeof(dtlto_session_params));
+    EXPECT_EQ(P.num_args, 1u);
+    EXPECT_STREQ(P.args[0], "one=1");
+    EXPECT_STREQ(P.llvm_version, LLVM_VERSION_STRING);
+    EXPECT_EQ(P.num_jobs, 3u);
   };
-  withSession([&](Session &S) {
-    S.open();
-    Event E = next(Event::Opened);
-    EXPECT_EQ(E.Status, DTLTO_OK);
-    EXPECT_EQ(E.Needs, Parts);
-    EXPECT_TRUE(S.close(Long));
+  withSession([&](Session &) {
+    const SessionConfig &C = TheContext->Config;
+    EXPECT_EQ(C.Needs, uint32_t(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS));
+    EXPECT_EQ(C.NoFallback, "x is 0");
+    EXPECT_EQ(C.Problem, "");
   });
 }
 
-TEST_F(SessionTest, NeedsOfThePlugin) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+TEST_F(SessionTest, ConfigureHangs) {
+  TheLink.TheLinker.Opts.TimeoutSeconds = 1;
+  // Shared, since the thread of the call outlives the test.
+  auto Ended = std::make_shared<std::promise<void>>();
+  Plugin.OnConfigure = [F = Ended->get_future().share(),
+                        Ended](const dtlto_session_params &) { F.wait(); };
   withSession([&](Session &S) {
     S.open();
-    EXPECT_EQ(next(Event::Opened).Needs,
-              uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_ARGS));
+    Event E = next(Event::Opened);
+    EXPECT_EQ(E.Status, DTLTO_ERROR_INFRASTRUCTURE);
+    EXPECT_EQ(E.Message, "configure() has not returned within 1 s");
     EXPECT_TRUE(S.close(Long));
   });
+  EXPECT_EQ(Plugin.numOpened(), 0u);
+  Ended->set_value();
 }
 
 namespace {
 
 class SessionBundleTest : public SessionTest {
 protected:
-  /// Asks for the bundle of job \p Id in both ways, and returns the status and
-  /// the bytes.
+  /// Asks for the bundle of job \p Id; returns the status and the bytes.
   std::pair<int32_t, std::string> bundle(uint64_t Id) {
-    auto Whole = wholeBundle(Id);
-    EXPECT_EQ(bundleSpans(Id), Whole);
-    return Whole;
-  }
-
-  std::pair<int32_t, std::string> bundleSpans(uint64_t Id) {
     const dtlto_host &Host = Plugin.host();
-    const auto *Bundles = static_cast<const dtlto_bundle_2 *>(
-        Host.extension(Host.context, DTLTO_EXT_BUNDLE_2));
-    EXPECT_EQ(Bundles->size, sizeof(dtlto_bundle_2));
+    const auto *Bundles = static_cast<const dtlto_bundle *>(
+        Host.extension(Host.context, DTLTO_EXT_BUNDLE));
+    EXPECT_EQ(Bundles->size, sizeof(dtlto_bundle));
     EXPECT_EQ(Bundles->reserved, 0u);
     dtlto_bundle_spans Spans;
     std::memset(&Spans, 0xAB, sizeof(Spans));
@@ -739,45 +734,22 @@ protected:
     return {Status, Text};
   }
 
-  std::pair<int32_t, std::string> wholeBundle(uint64_t Id) {
-    const dtlto_host &Host = Plugin.host();
-    const auto *Bundles = static_cast<const dtlto_bundle *>(
-        Host.extension(Host.context, DTLTO_EXT_BUNDLE));
-    EXPECT_EQ(Bundles->size, sizeof(dtlto_bundle));
-    EXPECT_EQ(Bundles->reserved, 0u);
-    dtlto_buffer Bytes;
-    std::memset(&Bytes, 0xAB, sizeof(Bytes));
-    int32_t Status = Bundles->make(Host.context, Id, &Bytes);
-    if (Status != DTLTO_OK) {
-      EXPECT_EQ(Bytes.data, nullptr);
-      EXPECT_EQ(Bytes.size, 0u);
-      return {Status, ""};
-    }
-    std::string Text(static_cast<const char *>(Bytes.data), Bytes.size);
-    Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
-    return {Status, Text};
-  }
-
   /// What dtlto-codegen makes of \p Bundle, if its object is \p Object.
   static std::string framed(StringRef Object, StringRef Bundle) {
     Expected<dtlto::Bundle> B = readBundle(Bundle, LLVM_VERSION_STRING);
     return (frameHead(Object, must(std::move(B)).Id) + Object).str();
   }
 
-  /// What dtlto.check/1 has against \p Object, and its status.
+  /// What check_result() has against \p Object, and its status.
   std::pair<int32_t, std::string> check(uint64_t Id, StringRef Object) {
     const dtlto_host &Host = Plugin.host();
-    const auto *Check = static_cast<const dtlto_check *>(
-        Host.extension(Host.context, DTLTO_EXT_CHECK));
-    EXPECT_EQ(Check->size, sizeof(dtlto_check));
-    EXPECT_EQ(Check->reserved, 0u);
     char Why[100] = "";
-    int32_t Status = Check->result(
+    int32_t Status = Host.check_result(
         Host.context, Id, {Object.data(), Object.size()}, Why, sizeof(Why));
     // Nobody has to ask why.
     EXPECT_EQ(Status,
-              Check->result(Host.context, Id, {Object.data(), Object.size()},
-                            nullptr, 0));
+              Host.check_result(Host.context, Id,
+                                {Object.data(), Object.size()}, nullptr, 0));
     return {Status, Why};
   }
 
@@ -785,7 +757,7 @@ protected:
   /// Makes makes of that. \p Checked is what dtlto.check/1 says of it.
   Event run(function_ref<std::string(const std::string &Bundle)> Makes,
             std::pair<int32_t, std::string> &Checked) {
-    Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+    Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
     Plugin.OnRun = [&](const FakePlugin::Job &J) {
       std::string Result = Makes(bundle(J.Id).second);
       Checked = check(J.Id, Result);
@@ -806,7 +778,7 @@ protected:
 } // namespace
 
 TEST_F(SessionBundleTest, ABundle) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   std::string Made, Again, Right;
   int32_t InSubmit = -1, Ended = -1;
   Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
@@ -836,7 +808,7 @@ TEST_F(SessionBundleTest, ABundle) {
 }
 
 TEST_F(SessionBundleTest, JobsWithoutOne) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS);
   int32_t InOpen = -1, Unknown = -1, WithoutConfig = -1;
   Plugin.OnOpen = [&](const dtlto_session_params &) {
     InOpen = bundle(1).first;
@@ -859,7 +831,7 @@ TEST_F(SessionBundleTest, JobsWithoutOne) {
 }
 
 TEST_F(SessionBundleTest, WithoutDigests) {
-  Plugin.setNeeds(DTLTO_PART_CONFIG);
+  Plugin.setNeeds(DTLTO_JOB_CONFIG);
   std::pair<int32_t, std::string> Made;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     Made = bundle(J.Id);
@@ -933,17 +905,8 @@ TEST_F(SessionBundleTest, AnotherJobsResult) {
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
 }
 
-TEST_F(SessionBundleTest, PluginsBeforeFrames) {
-  Plugin.setMinor(3);
-  std::pair<int32_t, std::string> Checked;
-  Event E = run([](const std::string &) { return "an object"; }, Checked);
-  EXPECT_EQ(E.Status, DTLTO_OK);
-  EXPECT_EQ(E.Object.bytes(), "an object");
-  EXPECT_EQ(Checked.first, DTLTO_OK);
-}
-
 TEST_F(SessionBundleTest, MadeHereAfterAll) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     EXPECT_EQ(bundle(J.Id).first, DTLTO_OK);
     Plugin.done(J.Id, Plugin.codegen(J.Id));
@@ -960,7 +923,7 @@ TEST_F(SessionBundleTest, MadeHereAfterAll) {
 
 /// A plugin that has compiled a job here, and then hands on what a worker sent.
 TEST_F(SessionBundleTest, MadeHereToo) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     std::string Bundle = bundle(J.Id).second;
     dtlto_result Here = Plugin.codegen(J.Id);
@@ -995,18 +958,25 @@ TEST_F(SessionBundleTest, MadeHereToo) {
 
 /// A result is reported while another thread of the plugin's makes bundles.
 TEST_F(SessionBundleTest, WhileTheJobEnds) {
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
   constexpr unsigned NumJobs = 50;
   unsigned NumMade = 0;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    std::string Right = wholeBundle(J.Id).second;
+    std::string Right = bundle(J.Id).second;
     Gate Begun;
     std::thread Other([&] {
-      for (int32_t Status = DTLTO_OK; Status == DTLTO_OK;) {
-        std::string Made;
-        std::tie(Status, Made) = wholeBundle(J.Id);
-        EXPECT_EQ(Made, Status == DTLTO_OK ? Right : "");
-        NumMade += Status == DTLTO_OK;
+      // The job's inputs may be gone by the time that a bundle is there.
+      while (true) {
+        dtlto_bundle_spans Spans = {sizeof(Spans), 0, nullptr, nullptr,
+                                    nullptr};
+        const dtlto_host &Host = Plugin.host();
+        const auto *Bundles = static_cast<const dtlto_bundle *>(
+            Host.extension(Host.context, DTLTO_EXT_BUNDLE));
+        if (Bundles->make(Host.context, J.Id, &Spans) != DTLTO_OK)
+          break;
+        EXPECT_GE(Spans.num_spans, 2u);
+        Spans.release(Spans.owner);
+        ++NumMade;
         Begun.open();
       }
     });

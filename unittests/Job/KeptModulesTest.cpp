@@ -12,6 +12,7 @@
 #include "Job/LocalCodegen.h"
 #include "TempFolder.h"
 #include "TestLink.h"
+#include "dtlto/ext/draft/store.h"
 #include "llvm/Support/CommandLine.h"
 #include "gtest/gtest.h"
 #include <set>

@@ -22,7 +22,7 @@ using namespace dtlto::test;
 namespace {
 
 constexpr uint32_t BundleParts =
-    DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG;
+    DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG;
 
 class SlimImportsTest : public testing::Test {
 protected:
@@ -272,12 +272,11 @@ const Program Programs[] = {
         !2 = !{i64 16, !"unrelated"})"},
 };
 
-/// How many contents the modules of a link have, by path, for a plugin with the
-/// ABI 1.\p Minor.
-size_t numContents(TestLink &TheLink, uint32_t Minor) {
+/// How many contents the modules of a link have, by path, for a plugin with
+/// these \p Needs.
+size_t numContents(TestLink &TheLink, uint32_t Needs) {
   FakePlugin Plugin;
-  Plugin.setMinor(Minor);
-  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Plugin.setNeeds(Needs);
   std::set<std::pair<std::string, const void *>> Contents;
   Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
     for (uint32_t I = 0; I != J.Raw->num_inputs; ++I)
@@ -290,13 +289,14 @@ size_t numContents(TestLink &TheLink, uint32_t Minor) {
   return Contents.size();
 }
 
-TEST_F(SlimImportsTest, OlderPluginsGetOneContentForEachPath) {
+TEST_F(SlimImportsTest, WholeImportsHaveOneContentForEachPath) {
   TheLink.add("main.o", Programs[0].Main);
   TheLink.add("other.o", std::string(Programs[0].Other) + Ballast);
-  EXPECT_EQ(numContents(TheLink, 2), 2u) << "too small";
+  EXPECT_EQ(numContents(TheLink, DTLTO_JOB_INPUTS), 2u) << "too small";
   TheLink.TheLinker.Opts.SlimFrom = 0;
-  EXPECT_EQ(numContents(TheLink, 1), 2u);
-  EXPECT_EQ(numContents(TheLink, 2), 3u);
+  EXPECT_EQ(numContents(TheLink, DTLTO_JOB_INPUTS | DTLTO_JOB_WHOLE_IMPORTS),
+            2u);
+  EXPECT_EQ(numContents(TheLink, DTLTO_JOB_INPUTS), 3u);
 }
 
 } // namespace

@@ -42,10 +42,10 @@ TEST_F(BackendTest, ObjectsFromElsewhere) {
 
 TEST_F(BackendTest, AllPartsOfJobs) {
   makeProgram(8);
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_DIGESTS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS);
   Plugin.OnSubmit = [](const FakePlugin::Job &J) {
-    EXPECT_EQ(J.Raw->parts, uint32_t(DTLTO_PART_INPUTS | DTLTO_PART_ARGS |
-                                     DTLTO_PART_DIGESTS));
+    EXPECT_EQ(J.Raw->fields,
+              uint32_t(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_DIGESTS));
     EXPECT_GT(J.Raw->num_args, 0u);
     EXPECT_GT(J.Raw->num_inputs, 1u);
     return DTLTO_OK;
@@ -81,7 +81,7 @@ TEST_F(BackendTest, TellsTheUserOfWrittenIndexes) {
 TEST_F(BackendTest, WhatCannotBeToldIsCompiledHere) {
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
   makeProgram(4);
-  Plugin.setNeeds(DTLTO_PART_ARGS);
+  Plugin.setNeeds(DTLTO_JOB_ARGS);
   linkSame();
   EXPECT_EQ(Plugin.numOpened(), 0u);
   // One note, not one for each module, and no warning: nothing went wrong.
@@ -95,7 +95,7 @@ TEST_F(BackendTest, WhatCannotBeToldIsNoFallback) {
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
   makeProgram(4);
   setFallback(FallbackKind::None);
-  Plugin.setNeeds(DTLTO_PART_ARGS);
+  Plugin.setNeeds(DTLTO_JOB_ARGS);
   linkSame();
 }
 
@@ -109,7 +109,7 @@ TEST_F(BackendTest, PluginsWithoutNeedsDoWhatCannotBeTold) {
 TEST_F(BackendTest, ModulesThatAreNotInMemoryAreCompiledHere) {
   TheLink.RegisterInputs = false;
   makeProgram(4);
-  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS);
   linkSame();
   EXPECT_TRUE(Plugin.submitted().empty());
   EXPECT_TRUE(TheLink.Msg.has(MessageLevel::Note, {"4 of 4", "not in memory"}));
@@ -122,7 +122,7 @@ TEST_F(BackendTest, SomeModulesAreCompiledHere) {
   TheLink.add(Long, "define i32 @other(i32 %x) {\n  ret i32 %x\n}\n");
   TheLink.Visible.insert("other");
   linkInProcess();
-  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS);
   linkSame();
   EXPECT_EQ(Plugin.submitted().size(), 4u);
   EXPECT_EQ(Plugin.numSubmitted(Long), 0u);
@@ -170,7 +170,7 @@ TEST_F(BackendTest, HooksAreCalledForWhatIsCompiledHere) {
   };
   makeProgram(4);
   NumCalls = 0;
-  Plugin.setNeeds(DTLTO_PART_ARGS);
+  Plugin.setNeeds(DTLTO_JOB_ARGS);
   linkSame();
   EXPECT_EQ(NumCalls, 4u);
 }
@@ -205,7 +205,7 @@ TEST_F(BackendTest, CompileErrorsFailTheLink) {
 TEST_F(BackendTest, CompileErrorsOfWhatStaysHere) {
   TheLink.Configure = [](lto::Config &Conf) { Conf.VerifyEach = true; };
   addErrorProgram(TheLink);
-  Plugin.setNeeds(DTLTO_PART_ARGS);
+  Plugin.setNeeds(DTLTO_JOB_ARGS);
   link();
   EXPECT_NE(Have.Error.find("'bad.o'"), std::string::npos) << Have.Error;
   EXPECT_NE(Have.Error.find("<inline asm>"), std::string::npos) << Have.Error;

@@ -198,25 +198,22 @@ const Case FailingCases[] = {
     {"WrongArgument",
      [](LinkRunTest &T) {
        T.setFallback(FallbackKind::Local);
-       T.Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_ARGS);
+       T.Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS);
        T.onOpen("unknown argument 'x'", DTLTO_ERROR_CALLER);
      },
      {"unknown argument 'x'"}},
     {"ThePluginForbidsFallback",
      [](LinkRunTest &T) {
        T.setFallback(FallbackKind::Local);
-       T.Plugin.OnOpen = [&T](const dtlto_session_params &) {
-         T.Plugin.forbidFallback("FARM_FALLBACK is 0");
-         return DTLTO_OK;
-       };
+       T.Plugin.setNoFallback("FARM_FALLBACK is 0");
        T.failM1(DTLTO_ERROR_INFRASTRUCTURE, "no host");
      },
      {"no host; not compiled here, since FARM_FALLBACK is 0"}},
     {"ThePluginForbidsFallbackAndFailsToOpen",
      [](LinkRunTest &T) {
        T.setFallback(FallbackKind::Local);
+       T.Plugin.setNoFallback("FARM_FALLBACK is 0");
        T.Plugin.OnOpen = [&T](const dtlto_session_params &) {
-         T.Plugin.forbidFallback("FARM_FALLBACK is 0");
          T.Plugin.log(DTLTO_LOG_ERROR, "no farm today");
          return DTLTO_ERROR_INFRASTRUCTURE;
        };

@@ -15,6 +15,7 @@
 #include "LinkRunTest.h"
 #include "Bundle/JobOutputs.h"
 #include "TempFolder.h"
+#include "dtlto/ext/draft/local-room.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
 
@@ -187,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(LinkRunTest, RoomTest,
 
 TEST_F(LinkRunTest, MemoryIsBounded) {
   makeProgram(10);
-  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS);
   // No two jobs have room.
   options().Memory = 1;
   std::atomic<unsigned> Now{0}, Most{0};
@@ -235,29 +236,6 @@ TEST_F(LinkRunTest, MemoryHereIsBounded) {
   };
   linkSame();
   EXPECT_EQ(Most, 1u);
-}
-
-TEST_F(LinkRunTest, OpenAsksForMore) {
-  // Those that are prepared by then are completed; names and numbers stay.
-  makeProgram(8);
-  TheLink.Adjust = [](plan::Options &O) { O.MinPrepared = 4; };
-  const uint32_t Parts = DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS;
-  Plugin.OnOpen = [&](const dtlto_session_params &) {
-    const dtlto_host &Host = Plugin.host();
-    static_cast<const dtlto_needs *>(
-        Host.extension(Host.context, DTLTO_EXT_NEEDS))
-        ->set(Host.context, Parts);
-    return DTLTO_OK;
-  };
-  Plugin.OnSubmit = [&](const FakePlugin::Job &J) {
-    EXPECT_EQ(J.Raw->parts & Parts, Parts);
-    EXPECT_GT(J.Raw->num_inputs, 1u);
-    return DTLTO_OK;
-  };
-  runElsewhere();
-  linkSame();
-  EXPECT_EQ(Plugin.submitted().size(), 8u);
-  EXPECT_TRUE(TheLink.Msg.warnings().empty());
 }
 
 //===----------------------------------------------------------------------===//
@@ -539,7 +517,7 @@ TEST_F(LinkRunTest, FilesBesideTheObjects) {
     EXPECT_NE(Remarks[Module].find("--- "), std::string::npos) << Module;
     sys::fs::remove(Folder.path(FileOf(Module)));
   }
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_CONFIG);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG);
   Plugin.OnRun = [&](const FakePlugin::Job &J) {
     JobOutputs Outputs;
     Outputs.Object = Want.Objects[J.Name];

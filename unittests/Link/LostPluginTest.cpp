@@ -160,7 +160,7 @@ TEST_P(HangingCallTest, IsLeftBehind) {
 TEST_F(LinkRunTest, APluginThatIsLeftBehindReadsOn) {
   makeProgram(4);
   limitTime();
-  Plugin.setNeeds(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS);
   std::mutex Mutex;
   std::vector<std::pair<dtlto_span, std::string>> Lent;
   Plugin.OnRun = [&](const FakePlugin::Job &J) {

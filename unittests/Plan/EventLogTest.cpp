@@ -76,7 +76,7 @@ static std::string replaced(std::string Text, const std::string &What,
 TEST(EventLog, LooksLikeThis) {
   std::string Text = print(recorded());
   EXPECT_EQ(Text.substr(0, Text.find("\njob")),
-            "dtlto-event-log 5\n"
+            "dtlto-event-log 6\n"
             "option cores 4\n"
             "option local-jobs auto\n"
             "option duplicate-percent 25\n"
@@ -94,6 +94,7 @@ TEST(EventLog, LooksLikeThis) {
             "option max-offers 16\n"
             "option min-prepared 32\n"
             "option max-prepared 4096\n"
+            "option prepared-per-slot 4\n"
             "option busy-retry 1.000000000\n"
             "option busy-is-news 0.050000000\n"
             "option call-timeout 60.000000000\n"
@@ -190,9 +191,9 @@ TEST(EventLog, SaysWhatIsWrong) {
   struct {
     const char *What, *By, *Error;
   } Cases[] = {
-      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 5'"},
-      {"log 5", "log 4",
-       "line 1: it is not 'dtlto-event-log 5', but the log of another version "
+      {"dtlto-event-log", "a log", "line 1: it is not 'dtlto-event-log 6'"},
+      {"log 6", "log 5",
+       "line 1: it is not 'dtlto-event-log 6', but the log of another version "
        "of dtlto"},
       {"cores 4", "cores -4",
        "line 2: it is not 'option cores' with a value that this option can "
@@ -207,30 +208,30 @@ TEST(EventLog, SaysWhatIsWrong) {
        "line 13: it is not 'option job-timeout' with a value that this option "
        "can have"},
       {"job 1.25", "job nan",
-       "line 36: the job's estimate is no number of "
+       "line 37: the job's estimate is no number of "
        "seconds"},
       {"job 1.25 0", "job 1.25",
-       "line 36: the job's memory is no number of "
+       "line 37: the job's memory is no number of "
        "bytes"},
       {"job 1.25 0", "job 1.25 0 files",
-       "line 36: it is not 'side-files' that "
+       "line 37: it is not 'side-files' that "
        "follows"},
-      {"0.000000000 Start\n", "", "line 38: an action before the first step"},
-      {"0.001000000 Prepared", "0.001 Prepared", "line 41: '0.001' is no time"},
-      {"0.003000000", "0.001500000", "line 45: time goes back"},
-      {"CacheHit", "CacheMiss", "line 43: 'CacheMiss' is no event"},
-      {"CacheHit", "Start", "line 43: the first step, and no other, is Start"},
-      {"  Close", "  Shut", "line 57: 'Shut' is no action"},
+      {"0.000000000 Start\n", "", "line 39: an action before the first step"},
+      {"0.001000000 Prepared", "0.001 Prepared", "line 42: '0.001' is no time"},
+      {"0.003000000", "0.001500000", "line 46: time goes back"},
+      {"CacheHit", "CacheMiss", "line 44: 'CacheMiss' is no event"},
+      {"CacheHit", "Start", "line 44: the first step, and no other, is Start"},
+      {"  Close", "  Shut", "line 58: 'Shut' is no action"},
       {"bytes=4096", "bytes=4096 bytes=4096",
-       "line 41: 'bytes=4096' is no field, has no value that it can have, or "
+       "line 42: 'bytes=4096' is no field, has no value that it can have, or "
        "was there before"},
       {"bytes=4096", "bytes=0x10",
-       "line 41: 'bytes=0x10' is no field, has no value that it can have, or "
+       "line 42: 'bytes=0x10' is no field, has no value that it can have, or "
        "was there before"},
-      {"Delivered job=0", "Delivered job=2", "line 55: there is no job 2"},
+      {"Delivered job=0", "Delivered job=2", "line 56: there is no job 2"},
       {"0.009000000 Delivered", "job 3 0\n0.009000000 Delivered",
-       "line 55: a job after the first step"},
-      {"  Close\n", "  Close", "line 57: it is cut off"},
+       "line 56: a job after the first step"},
+      {"  Close\n", "  Close", "line 58: it is cut off"},
   };
   for (const auto &C : Cases)
     EXPECT_EQ(errorOf(replaced(Text, C.What, C.By)), C.Error) << C.What;
@@ -249,10 +250,10 @@ TEST(EventLog, AReplayFindsTheFirstDifference) {
   std::string Text = print(recorded()), Error;
   EventLog L;
   ASSERT_TRUE(parse(replaced(Text, "  Won job=0 attempt=1\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 52, Succeeded at 0.008000000 s: action 1 was "
+  EXPECT_EQ(replay(L), "line 53, Succeeded at 0.008000000 s: action 1 was "
                        "'Deliver job=0 attempt=1', and is now 'Won job=0 "
                        "attempt=1'");
   ASSERT_TRUE(parse(replaced(Text, "  Close\n", ""), L, Error));
-  EXPECT_EQ(replay(L), "line 55, Delivered at 0.009000000 s: action 2 was "
+  EXPECT_EQ(replay(L), "line 56, Delivered at 0.009000000 s: action 2 was "
                        "nothing, and is now 'Close'");
 }

@@ -181,7 +181,7 @@ private:
     };
     static const std::map<std::string, Event::Kind> Plain = {
         {"tick", Event::Tick},
-        {"forbidden", Event::FallbackForbidden},
+        {"wanted", Event::OpenWanted},
         {"pluginfailed", Event::PluginFailed},
         {"room", Event::RoomChanged},
         {"token", Event::TokenTaken}};
@@ -223,9 +223,8 @@ private:
       E.RanHere = true;
       Attempt();
       Worker();
-    } else if (What == "opened") { // opened more: jobs lack something
+    } else if (What == "opened") {
       E.What = Event::Opened;
-      Flag();
     } else if (What == "batching") { // opened, by one that wants batches
       E.What = Event::Opened;
       E.WantsBatches = true;

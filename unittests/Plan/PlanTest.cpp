@@ -109,6 +109,15 @@ TEST(PlanTest, OpenedAtOnce) {
           {22, "good 1", "won 1, deliver 1, offer 2"}});
 }
 
+TEST(PlanTest, OpenedForAJobThatWaitsForIt) {
+  History H(remoteOnly(), jobs({2, 1}));
+  H.play({{0, "start", "prepare 1, prepare 2"},
+          {1, "wanted", "open"},
+          {2, "wanted", ""},
+          {3, "opened", "load"},
+          {4, "prepared 1", "offer 1"}});
+}
+
 TEST(PlanTest, CoresHereLeaveTheFirstJobsToThePlugin) {
   // The second job is ready before the first, which it must not overtake.
   Options O;
@@ -172,15 +181,6 @@ TEST(PlanTest, WhatCannotBeExpressedIsCompiledHereWhateverTheUserWants) {
           {6, "delivered j0", "end j0 done"}});
 }
 
-TEST(PlanTest, ThePluginAsksForMoreThanJobsHave) {
-  History H(remoteOnly(), jobs({2, 1}));
-  H.play({{0, "start", "prepare 1, prepare 2"},
-          {1, "prepared 1", "open"},
-          {2, "opened more", "load, again 1"},
-          {3, "prepared 2", ""}, // which waits for the longer one
-          {4, "inexpressible 1", "stays 3 inexpressible, offer 2, compile 3"}});
-}
-
 //===----------------------------------------------------------------------===//
 // Order, room and memory
 //===----------------------------------------------------------------------===//
@@ -225,11 +225,9 @@ TEST(PlanTest, AndMemory) {
   O.MaxBytesInFlight = 100;
   History H(O, jobs({3, 2, 1}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
-          {1, "prepared 2 40", "open"},
-          {2, "prepared 1 20", ""},
-          {3, "opened more", "load, again 1, again 2"},
+          {1, "prepared 2 60", "open"},
+          {3, "opened", "load"},
           {4, "load 9 9", ""},
-          {5, "prepared 2 40", ""}, // and 20 are more than half
           {6, "prepared 3 20", ""},
           {7, "prepared 1 20", "offer 1, offer 2, offer 3"}});
 }
@@ -500,12 +498,9 @@ TEST(PlanTest, OneOfferAtATimeWhereTheOrderIsKept) {
 }
 
 TEST(PlanTest, WhatStaysHereIsInOrderWhereTheOrderIsKept) {
-  // Jobs that were built before the plugin was open are built again.
   History H(inOrder(), jobs({1, 3, 2}));
   H.play({{0, "start", "prepare 1, prepare 2, prepare 3"},
-          {1, "prepared 1", "open"},
           {2, "inexpressible 2", "stays 4 inexpressible"},
-          {3, "opened more", "load, again 1"},
           {4, "inexpressible 1", "stays 5 inexpressible, compile 5"},
           {5, "compiled 5 1", "won 5, deliver 5, compile 4"},
           {6, "inexpressible 3", "stays 6 inexpressible"},
@@ -555,13 +550,6 @@ TEST_P(FailureTest, WithoutFallback) {
   History H(O, jobs({1}));
   H.play(accepted());
   H.play({{4, GetParam().Event, GetParam().WithoutFallback}});
-}
-
-TEST_P(FailureTest, WhereThePluginForbidsFallback) {
-  History H(remoteOnly(), jobs({1}));
-  H.play(accepted());
-  H.play({{3, "forbidden", ""},
-          {4, GetParam().Event, GetParam().WithoutFallback}});
 }
 
 const FailureCase Failures[] = {
@@ -741,18 +729,15 @@ TEST(PlanTest, AWrongArgumentFailsTheLinkWhateverTheFallbackIs) {
 }
 
 TEST(PlanTest, OpenFailsWithoutFallback) {
-  for (bool ByThePlugin : {false, true}) {
-    Options O = remoteOnly();
-    O.Fallback = ByThePlugin;
-    History H(O, jobs({1}));
-    H.play({{0, "start", "prepare 1"}, {1, "prepared 1", "open"}});
-    if (ByThePlugin)
-      H.play({{2, "forbidden", ""}});
-    H.play({{3, "openfailed",
-             "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, end j0 "
-             "linkfailed, close"}});
-    EXPECT_TRUE(H.P.isDone());
-  }
+  Options O = remoteOnly();
+  O.Fallback = false;
+  History H(O, jobs({1}));
+  H.play({{0, "start", "prepare 1"},
+          {1, "prepared 1", "open"},
+          {3, "openfailed",
+           "drop openfailed, fail j0 openfailed, cancel 1 linkfailed, end j0 "
+           "linkfailed, close"}});
+  EXPECT_TRUE(H.P.isDone());
 }
 
 TEST(PlanTest, GivingUpWhileItOpens) {

@@ -7,6 +7,7 @@
 
 #include "Report/Report.h"
 #include "TempFolder.h"
+#include "dtlto/ext/numbers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "gtest/gtest.h"

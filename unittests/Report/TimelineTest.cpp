@@ -8,6 +8,7 @@
 #include "Report/Timeline.h"
 #include "Job/JobBuilder.h"
 #include "PluginLinkTest.h"
+#include "dtlto/ext/numbers.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -145,7 +146,7 @@ TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
 TEST_F(TimelineTest, AJobOnAWorker) {
   makeProgram(3);
   TheLink.TheLinker.Opts.SlimFrom = 0; // these modules are tiny
-  Plugin.setNeeds(DTLTO_PART_INPUTS);
+  Plugin.setNeeds(DTLTO_JOB_INPUTS);
   Plugin.OnRun = [this](const FakePlugin::Job &J) {
     Plugin.state(J.Id, DTLTO_STATE_SENDING, "node1");
     Plugin.state(J.Id, DTLTO_STATE_RUNNING, "node1");

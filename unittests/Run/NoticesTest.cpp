@@ -192,7 +192,7 @@ TEST_F(NoticesTest, OnlyTheFailureThatFailsTheLinkIsTold) {
 }
 
 TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
-  step(event(PlanEvent::FallbackForbidden), {}, "FARM_FALLBACK is 0");
+  L->Config.NoFallback = "FARM_FALLBACK is 0";
   failLink(1, Cause::Infrastructure, "no host");
   EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no host; not "
                      "compiled here, since FARM_FALLBACK is 0");
@@ -512,7 +512,7 @@ TEST_F(NoticesTest, OrTheLinkFails) {
 }
 
 TEST_F(NoticesTest, OrTheLinkFailsSinceTheSettingsSaySo) {
-  step(event(PlanEvent::FallbackForbidden), {}, "FARM_FALLBACK is 0");
+  L->Config.NoFallback = "FARM_FALLBACK is 0";
   Run->HasFailed = true;
   step(event(PlanEvent::OpenFailed),
        {action(Action::DropPlugin, 0, 0, Cause::OpenFailed)}, "no farm today");

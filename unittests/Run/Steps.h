@@ -38,6 +38,10 @@ public:
   }
   plan::WorkerId workerOf(plan::AttemptId) const override { return 0; }
   bool hasFailed() const override { return HasFailed; }
+  const BuiltJob *built(plan::AttemptId) const override { return nullptr; }
+  uint64_t objectSize(plan::AttemptId) const override { return 0; }
+  bool hasErrors() const override { return HasFailed; }
+  llvm::ArrayRef<PluginNumber> pluginNumbers() const override { return {}; }
 
   bool HasFailed = false;
 

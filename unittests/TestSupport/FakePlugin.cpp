@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakePlugin.h"
+#include "dtlto/ext/draft/store.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/refuted.h"
 #include "llvm/ADT/Hashing.h"
 #include <algorithm>
 #include <cstdio>
@@ -71,6 +74,17 @@ FakePlugin::FakePlugin() {
   Entry.name = "fake";
   Entry.version = "1";
 
+  Entry.configure = [](const dtlto_session_params *Params,
+                       dtlto_session_config *Config) {
+    FakePlugin &P = *TheOne;
+    ++P.NumConfiguring;
+    if (P.OnConfigure)
+      P.OnConfigure(*Params);
+    Config->needs = P.Needs;
+    if (!P.NoFallback.empty())
+      Config->no_fallback = P.NoFallback.c_str();
+    --P.NumConfiguring;
+  };
   Entry.open = [](const dtlto_host *Host, const dtlto_session_params *Params,
                   dtlto_session **Session) -> int32_t {
     FakePlugin &P = *TheOne;
@@ -189,6 +203,8 @@ FakePlugin::FakePlugin() {
 
 FakePlugin::~FakePlugin() {
   waitForEnd();
+  while (NumConfiguring != 0)
+    std::this_thread::yield();
   TheOne = nullptr;
 }
 
@@ -204,7 +220,7 @@ void FakePlugin::complain(const std::string &What) {
 /// A hash of all of a job that lies in the host's memory.
 uint64_t FakePlugin::digestOf(const dtlto_job &Job) const {
   hash_code Hash = hash_combine(Job.id, StringRef(Job.name),
-                                StringRef(Job.triple), Job.cost, Job.parts);
+                                StringRef(Job.triple), Job.cost, Job.fields);
   for (uint32_t I = 0; I != Job.num_inputs; ++I) {
     const dtlto_input &In = *Job.inputs[I];
     Hash = hash_combine(
@@ -268,12 +284,6 @@ dtlto_result FakePlugin::codegen(uint64_t Id) {
       Host->extension(Host->context, DTLTO_EXT_LOCAL_CODEGEN));
   Codegen->run(Host->context, Id, &Result);
   return Result;
-}
-
-void FakePlugin::forbidFallback(const char *Why) {
-  const auto *Fallback = static_cast<const dtlto_fallback *>(
-      Host->extension(Host->context, DTLTO_EXT_FALLBACK));
-  Fallback->forbid(Host->context, Why);
 }
 
 dtlto_result FakePlugin::object(StringRef Object) {

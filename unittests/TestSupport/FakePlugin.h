@@ -20,6 +20,7 @@
 
 #include "Modules.h"
 #include "dtlto/PluginAPI.h"
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -63,8 +64,9 @@ public:
   void waitForEnd();
 
   const dtlto_plugin &entry() const { return Entry; }
-  void setNeeds(uint32_t Parts) { Entry.needs = Parts; }
-  void setMinor(uint32_t Minor) { Entry.abi_minor = Minor; }
+  /// What configure() asks for.
+  void setNeeds(uint32_t New) { Needs = New; }
+  void setNoFallback(std::string Why) { NoFallback = std::move(Why); }
 
   /// An accepted job. \c Raw is the host's memory.
   struct Job {
@@ -79,6 +81,8 @@ public:
   // What a test may replace, before the link
   //===--------------------------------------------------------------------===//
 
+  /// In configure().
+  std::function<void(const dtlto_session_params &)> OnConfigure;
   /// In open(); what it returns is what open() returns.
   std::function<int32_t(const dtlto_session_params &)> OnOpen;
   /// In submit(); anything but DTLTO_OK is what submit() returns.
@@ -94,8 +98,8 @@ public:
   /// In the function of dtlto.refuted/1, which the plugin has if this is set.
   std::function<void(uint64_t Id, const char *Worker, int32_t Status)>
       OnRefuted;
-  /// In put() of dtlto.store/1, which the plugin has if this is set, on any
-  /// thread. Nothing is ever there.
+  /// In put() of dtlto.store.draft/1, which the plugin has if this is set, on
+  /// any thread. Nothing is ever there.
   std::function<int32_t(llvm::StringRef Bytes)> OnStorePut;
   /// In close(), after the worker thread has ended.
   std::function<void()> OnClose;
@@ -116,7 +120,6 @@ public:
   void log(uint32_t Level, const char *Message);
   void state(uint64_t Id, uint32_t State, const char *Worker = nullptr);
   void loadChanged();
-  void forbidFallback(const char *Why);
   const dtlto_host &host() const { return *Host; }
 
   //===--------------------------------------------------------------------===//
@@ -147,6 +150,9 @@ private:
   uint64_t digestOf(const dtlto_job &Job) const;
 
   dtlto_plugin Entry = {};
+  uint32_t Needs = 0;
+  std::string NoFallback;
+  std::atomic<int> NumConfiguring{0}; // the host may leave a call behind
   const dtlto_host *Host = nullptr;
 
   mutable std::mutex Mutex; // guards the rest

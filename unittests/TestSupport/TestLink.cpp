@@ -140,6 +140,7 @@ TestLink::Result TestLink::withPlugin(const dtlto_plugin &Plugin) {
   if (Adjust) {
     std::string Why;
     Result R = look(&Plugin, [&](const Link &L, std::vector<Task> &Tasks) {
+      const_cast<Link &>(L).Config = configurePlugin(L, Tasks.size());
       Why = toString(
           LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks)), Adjust)
               .run());

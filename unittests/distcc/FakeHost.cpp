@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "FakeHost.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/refuted.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -63,7 +65,7 @@ struct FakeHost::Made {
     Args.push_back(Spec.Output.c_str());
     Args.push_back(nullptr);
     Job.size = sizeof(Job);
-    Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_ARGS;
+    Job.fields = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
     Job.id = Id;
     Job.name = Name.c_str();
     Job.triple = "x86_64-pc-linux-gnu";
@@ -89,7 +91,6 @@ struct FakeHost::Made {
 
 // It has no context of its own to tell hosts apart by.
 static const dtlto_local_codegen *codegen();
-static const dtlto_fallback *fallback();
 
 FakeHost::FakeHost() {
   Host.size = sizeof(Host);
@@ -126,27 +127,18 @@ FakeHost::FakeHost() {
     ++H.LoadChanges;
     H.Changed.notify_all();
   };
+  Host.check_result = [](dtlto_host_context *, uint64_t, dtlto_span Object,
+                         char *Why, uint64_t WhySize) {
+    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
+    if (Is.substr(0, strlen(Damaged)) != Damaged)
+      return int32_t(DTLTO_OK);
+    std::snprintf(Why, WhySize, "the linker refuses it");
+    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
+  };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (std::string(Id) == DTLTO_EXT_LOCAL_CODEGEN)
       return of(C).OffersCodegen ? codegen() : nullptr;
-    static const dtlto_needs Needs = {sizeof(dtlto_needs), 0,
-                                      [](dtlto_host_context *, uint32_t) {}};
-    if (std::string(Id) == DTLTO_EXT_NEEDS)
-      return &Needs;
-    static const dtlto_check Check = {
-        sizeof(dtlto_check), 0,
-        [](dtlto_host_context *, uint64_t, dtlto_span Object, char *Why,
-           uint64_t WhySize) {
-          std::string_view Is(static_cast<const char *>(Object.data),
-                              Object.size);
-          if (Is.substr(0, strlen(Damaged)) != Damaged)
-            return int32_t(DTLTO_OK);
-          std::snprintf(Why, WhySize, "the linker refuses it");
-          return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
-        }};
-    if (std::string(Id) == DTLTO_EXT_CHECK)
-      return &Check;
-    return std::string(Id) == DTLTO_EXT_FALLBACK ? fallback() : nullptr;
+    return nullptr;
   };
 }
 
@@ -157,19 +149,6 @@ static const dtlto_local_codegen *codegen() {
         return FakeHost::of(C).run(Id, *Result);
       }};
   return &Codegen;
-}
-
-static const dtlto_fallback *fallback() {
-  static const dtlto_fallback Fallback = {
-      sizeof(Fallback), 0, [](dtlto_host_context *C, const char *Why) {
-        FakeHost::of(C).forbid(Why);
-      }};
-  return &Fallback;
-}
-
-void FakeHost::forbid(const char *Why) {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  Forbidden.push_back(Why);
 }
 
 void FakeHost::complain(std::string Text) {
@@ -265,6 +244,8 @@ int32_t FakeHost::open(std::vector<std::string> Args) {
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = 600;
   Params.linker = Linker;
+  Config.size = sizeof(Config);
+  dtlto_plugin_entry.configure(&Params, &Config);
   return dtlto_plugin_entry.open(&Host, &Params, &Session);
 }
 
@@ -405,11 +386,6 @@ unsigned FakeHost::numLoadChanged() const {
 unsigned FakeHost::mostLocal() const {
   std::lock_guard<std::mutex> Lock(Mutex);
   return MostLocal;
-}
-
-std::vector<std::string> FakeHost::forbidden() const {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  return Forbidden;
 }
 
 //===----------------------------------------------------------------------===//

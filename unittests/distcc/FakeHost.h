@@ -97,7 +97,8 @@ public:
   unsigned numDone() const;
   unsigned numLoadChanged() const;
   unsigned mostLocal() const;
-  std::vector<std::string> forbidden() const;
+  /// What configure() asked for.
+  const dtlto_session_config &config() const { return Config; }
 
   // To be set before open().
   uint64_t NumJobs = 1000;
@@ -110,7 +111,6 @@ public:
     return *reinterpret_cast<FakeHost *>(C);
   }
   int32_t run(uint64_t Id, dtlto_result &Result);
-  void forbid(const char *Why);
 
 private:
   struct Made;
@@ -120,6 +120,7 @@ private:
   void done(uint64_t Id, const dtlto_result &Result);
 
   dtlto_host Host = {};
+  dtlto_session_config Config = {};
   dtlto_session *Session = nullptr;
   mutable std::mutex Mutex; // guards the rest
   std::condition_variable Changed;
@@ -130,7 +131,6 @@ private:
   std::vector<std::shared_ptr<const Module>> Modules;
   std::vector<std::pair<uint32_t, std::string>> Logs;
   std::vector<std::pair<uint64_t, uint32_t>> States;
-  std::vector<std::string> Forbidden;
   std::deque<std::string> LocalObjects;
   std::thread::id Submitting;
   uint64_t LastId = 0;

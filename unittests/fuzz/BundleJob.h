@@ -40,9 +40,9 @@ public:
     for (const std::string &Arg : Args)
       ArgPointers.push_back(Arg.c_str());
     Job.size = sizeof(Job);
-    Job.parts = DTLTO_PART_INPUTS | DTLTO_PART_CONFIG;
+    Job.fields = DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG;
     if (!Args.empty())
-      Job.parts |= DTLTO_PART_ARGS;
+      Job.fields |= DTLTO_JOB_ARGS;
     Job.id = 1;
     Job.triple = Texts[0].c_str();
     Job.name = Texts[1].c_str();

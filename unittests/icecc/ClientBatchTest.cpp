@@ -64,17 +64,6 @@ TEST_F(ClientBatchTest, JobsThatWaitForTheWindowGoAlone) {
   EXPECT_EQ(0u, closed().Batches);
 }
 
-TEST_F(ClientBatchTest, AHostThatKnowsNoFramesHasNone) {
-  HostMinor = 3;
-  ASSERT_EQ(DTLTO_OK, open({"jobs=3"}));
-  submitAll(100);
-  waitForAll();
-  MockCluster::Seen S = closed();
-  EXPECT_EQ(0u, S.Batches);
-  EXPECT_EQ(100u, S.Jobs);
-  EXPECT_EQ(std::vector<std::string>(100, "--pack"), S.Flags);
-}
-
 TEST_F(ClientBatchTest, BatchesThatFailAreDoneJobByJob) {
   Cluster->expectOfBatches({Behaviour::CompileError, Behaviour::LyingChunk,
                             Behaviour::WorkerError, Behaviour::ShortObject,

@@ -74,15 +74,21 @@ void ClientLinkTest::SetUp() {
     of(C).Room = true;
     of(C).Changed.notify_all();
   };
+  Host.check_result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
+                         char *Why, uint64_t WhySize) {
+    std::lock_guard<std::mutex> Lock(of(C).Mutex);
+    EXPECT_TRUE(of(C).Bundles.count(Job));
+    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
+    if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
+      return int32_t(DTLTO_OK);
+    std::snprintf(Why, WhySize, "the linker refuses it");
+    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
+  };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     if (std::strcmp(Id, DTLTO_EXT_LOCAL_CODEGEN) == 0)
       return of(C).OffersCodegen ? &of(C).Codegen : nullptr;
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
       return of(C).OffersBundles ? &of(C).Bundler : nullptr;
-    if (std::strcmp(Id, DTLTO_EXT_CHECK) == 0)
-      return &of(C).Check;
-    if (std::strcmp(Id, DTLTO_EXT_BUNDLE_2) == 0 && !of(C).Parts.empty())
-      return &of(C).SpanBundler;
     return nullptr;
   };
   Codegen.size = sizeof(Codegen);
@@ -95,39 +101,27 @@ void ClientLinkTest::SetUp() {
     return Result->status;
   };
   Bundler.size = sizeof(Bundler);
-  Bundler.make = [](dtlto_host_context *C, uint64_t Job, dtlto_buffer *Buffer) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    *Buffer = {};
-    if (of(C).BundlesFail)
-      return int32_t(DTLTO_ERROR_CALLER);
-    *Buffer = copy(of(C).Bundles.at(Job));
-    return int32_t(DTLTO_OK);
-  };
-  Check.size = sizeof(Check);
-  Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
-                    char *Why, uint64_t WhySize) {
-    std::lock_guard<std::mutex> Lock(of(C).Mutex);
-    EXPECT_TRUE(of(C).Bundles.count(Job));
-    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
-    if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
-      return int32_t(DTLTO_OK);
-    std::snprintf(Why, WhySize, "the linker refuses it");
-    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
-  };
-  SpanBundler.size = sizeof(SpanBundler);
-  SpanBundler.make = [](dtlto_host_context *C, uint64_t,
-                        dtlto_bundle_spans *Out) {
+  Bundler.make = [](dtlto_host_context *C, uint64_t Job,
+                    dtlto_bundle_spans *Out) {
     std::lock_guard<std::mutex> Lock(of(C).Mutex);
     EXPECT_EQ(sizeof(*Out), Out->size);
-    auto &Spans = of(C).Spans;
-    Spans.clear();
+    if (of(C).BundlesFail)
+      return int32_t(DTLTO_ERROR_CALLER);
+    struct Made {
+      dtlto_host_context *C;
+      std::string Text;
+      std::vector<dtlto_bundle_span> Spans;
+    };
+    auto *M = new Made{C, of(C).Bundles.at(Job), {}};
     for (const Part &P : of(C).Parts)
-      Spans.push_back({{P.Bytes.data(), P.Bytes.size()}, P.Input});
-    *Out = {sizeof(*Out), static_cast<uint32_t>(Spans.size()), Spans.data(), C,
-            [](void *C) {
-              auto &T = of(static_cast<dtlto_host_context *>(C));
-              std::lock_guard<std::mutex> Lock(T.Mutex);
-              --T.NumBundles;
+      M->Spans.push_back({{P.Bytes.data(), P.Bytes.size()}, P.Input});
+    if (M->Spans.empty() && !M->Text.empty())
+      M->Spans.push_back({{M->Text.data(), M->Text.size()}, nullptr});
+    *Out = {sizeof(*Out), static_cast<uint32_t>(M->Spans.size()),
+            M->Spans.data(), M, [](void *Owner) {
+              std::unique_ptr<Made> M(static_cast<Made *>(Owner));
+              std::lock_guard<std::mutex> Lock(of(M->C).Mutex);
+              --of(M->C).NumBundles;
             }};
     ++of(C).NumBundles;
     return int32_t(DTLTO_OK);
@@ -160,7 +154,6 @@ int32_t ClientLinkTest::open(std::vector<const char *> Args) {
   Params.output = "";
   Params.num_jobs = 1000;
   Params.job_timeout_s = Timeout;
-  Host.abi_minor = HostMinor;
   return dtlto_plugin_entry.open(&Host, &Params, &Session);
 }
 

@@ -10,7 +10,8 @@
 #define DTLTO_UNITTESTS_ICECC_CLIENTLINKTEST_H
 
 #include "MockIcecream.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/local-codegen.h"
 #include "gtest/gtest.h"
 #include <map>
 #include <set>
@@ -50,9 +51,8 @@ protected:
 
   std::string Folder;
   std::unique_ptr<MockCluster> Cluster;
-  uint32_t HostMinor = DTLTO_ABI_MINOR; // of the ABI
   bool OffersCodegen = true, OffersBundles = true, BundlesFail = false;
-  /// A bundle of the host's dtlto.bundle/2, which it has if there are any.
+  /// What bundles consist of; empty: of one part, the job's own text.
   struct Part {
     std::string Bytes;
     const dtlto_input *Input;
@@ -71,8 +71,6 @@ private:
   dtlto_host Host = {};
   dtlto_local_codegen Codegen = {};
   dtlto_bundle Bundler = {};
-  dtlto_bundle_2 SpanBundler = {};
-  dtlto_check Check = {};
   std::vector<dtlto_bundle_span> Spans;
   unsigned NumBundles = 0; // that aren't released
   std::mutex Mutex;        // guards the rest

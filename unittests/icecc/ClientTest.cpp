@@ -12,6 +12,7 @@
 
 #include "ClientLinkTest.h"
 #include "Network.h"
+#include "dtlto/ext/refuted.h"
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReapiLinkTest.h"
+#include "dtlto/ext/numbers.h"
+#include "dtlto/ext/status.h"
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -35,9 +37,8 @@ static std::function<Fate(unsigned)> fates(std::vector<Fate> All) {
 
 TEST_F(ClientTest, OneJob) {
   ASSERT_EQ(DTLTO_OK, open({"platform=OSFamily=linux", "platform=Arch=x86"}));
-  EXPECT_EQ(
-      unsigned(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG),
-      Parts);
+  EXPECT_EQ(unsigned(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG),
+            Parts);
   Done D = compile();
   EXPECT_EQ(DTLTO_OK, D.Status) << D.Message;
   EXPECT_EQ(Object, D.Object);
@@ -386,7 +387,7 @@ TEST_F(ClientTest, Proxy) {
 /// Workers that have a clang: what a command line says.
 TEST_F(ClientTest, ClangOfTheWorkers) {
   ASSERT_EQ(DTLTO_OK, open({"worker=clang-19"}));
-  EXPECT_EQ(unsigned(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_ARGS),
+  EXPECT_EQ(unsigned(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_ARGS),
             Parts);
   EXPECT_EQ(Object, compile().Object);
   MockServer::Seen S = server().seen();

@@ -7,6 +7,8 @@
 
 #include "ReapiLinkTest.h"
 #include "Digest.h"
+#include "dtlto/ext/draft/store.h"
+#include "dtlto/ext/refuted.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -71,27 +73,24 @@ void ReapiLinkTest::SetUp() {
     EXPECT_FALSE(of(C).Closed);
     of(C).Changed.notify_all();
   };
+  Host.check_result = [](dtlto_host_context *, uint64_t, dtlto_span Object,
+                         char *Why, uint64_t WhySize) {
+    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
+    if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
+      return int32_t(DTLTO_OK);
+    std::snprintf(Why, WhySize, "the linker refuses it");
+    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
+  };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
-    if (std::strcmp(Id, DTLTO_EXT_NEEDS) == 0)
-      return &of(C).Needs;
     if (std::strcmp(Id, DTLTO_EXT_BUNDLE) == 0)
       return &of(C).Bundler;
-    if (std::strcmp(Id, DTLTO_EXT_BUNDLE_2) == 0)
-      return &of(C).SpanBundler;
-    if (std::strcmp(Id, DTLTO_EXT_CHECK) == 0)
-      return &of(C).Check;
     if (std::strcmp(Id, DTLTO_EXT_NUMBERS) == 0)
       return &of(C).NumberCalls;
     return nullptr;
   };
-  Needs.size = sizeof(Needs);
-  Needs.set = [](dtlto_host_context *C, uint32_t Parts) {
-    of(C).Parts = Parts;
-  };
   Bundler.size = sizeof(Bundler);
-  SpanBundler.size = sizeof(SpanBundler);
-  SpanBundler.make = [](dtlto_host_context *C, uint64_t Job,
-                        dtlto_bundle_spans *Out) {
+  Bundler.make = [](dtlto_host_context *C, uint64_t Job,
+                    dtlto_bundle_spans *Out) {
     std::lock_guard<std::mutex> Lock(of(C).Mutex);
     auto &Spans = of(C).Jobs.at(Job)->Spans;
     Out->num_spans = uint32_t(Spans.size());
@@ -111,15 +110,6 @@ void ReapiLinkTest::SetUp() {
     std::lock_guard<std::mutex> Lock(of(C).Mutex);
     EXPECT_TRUE(of(C).Jobs.count(Job));
     of(C).JobNumbers[Job][Name] = {Unit, Value};
-  };
-  Check.size = sizeof(Check);
-  Check.result = [](dtlto_host_context *, uint64_t, dtlto_span Object,
-                    char *Why, uint64_t WhySize) {
-    std::string_view Is(static_cast<const char *>(Object.data), Object.size);
-    if (!Is.empty() && Is.front() == '<' && Is.back() == '>')
-      return int32_t(DTLTO_OK);
-    std::snprintf(Why, WhySize, "the linker refuses it");
-    return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
   };
 }
 
@@ -157,6 +147,9 @@ int32_t ReapiLinkTest::open(std::vector<std::string> Args) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Closed = false;
   }
+  dtlto_session_config Config = {sizeof(Config), 0, nullptr};
+  dtlto_plugin_entry.configure(&Params, &Config);
+  Parts = Config.needs;
   return dtlto_plugin_entry.open(&Host, &Params, &Session);
 }
 
@@ -195,7 +188,7 @@ uint64_t ReapiLinkTest::submit(const std::string &Module,
   M->Spans.push_back({SpanOf(M->Texts.back()), nullptr});
   dtlto_job &J = M->Job;
   J.size = sizeof(J);
-  J.parts = Parts;
+  J.fields = Parts;
   J.id = ++LastId;
   J.name = M->Texts[1].c_str();
   M->Texts.push_back(Triple);

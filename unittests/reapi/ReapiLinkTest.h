@@ -9,7 +9,8 @@
 #define DTLTO_UNITTESTS_REAPI_REAPILINKTEST_H
 
 #include "MockServer.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/numbers.h"
 #include "gtest/gtest.h"
 #include <condition_variable>
 #include <deque>
@@ -78,10 +79,7 @@ private:
   }
 
   dtlto_host Host = {};
-  dtlto_needs Needs = {};
   dtlto_bundle Bundler = {};
-  dtlto_bundle_2 SpanBundler = {};
-  dtlto_check Check = {};
   dtlto_numbers NumberCalls = {};
   std::condition_variable Changed;
   std::map<uint64_t, std::unique_ptr<Made>> Jobs;

@@ -63,7 +63,7 @@ protected:
     Words.push_back(nullptr);
     dtlto_job Job = {};
     Job.size = sizeof(Job);
-    Job.parts = Parts;
+    Job.fields = Parts;
     Job.name = "the job";
     Job.inputs = Pointers.data();
     Job.num_inputs = static_cast<uint32_t>(Pointers.size());
@@ -109,7 +109,7 @@ protected:
 
   TempFolder Top;
   std::optional<std::string> OldTmp;
-  uint32_t Parts = DTLTO_PART_INPUTS | DTLTO_PART_ARGS;
+  uint32_t Parts = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
   std::vector<std::pair<std::string, std::string>> Inputs = {
       {"a/b/in", std::string("by\0tes\n", 7)}, {"a/empty", ""}};
   std::vector<std::string> Args = {"clang", "-o", "the output"};
@@ -332,10 +332,10 @@ TEST_F(RunJobTest, AnInputIsNotTakenForTheObject) {
 }
 
 TEST_F(RunJobTest, JobsWithoutACommandLine) {
-  Parts = DTLTO_PART_INPUTS;
+  Parts = DTLTO_JOB_INPUTS;
   Outcome O = runScript("true");
   EXPECT_EQ(O.Status, DTLTO_ERROR_CALLER);
-  EXPECT_TRUE(StringRef(O.Message).contains("DTLTO_PART_ARGS")) << O.Message;
+  EXPECT_TRUE(StringRef(O.Message).contains("DTLTO_JOB_ARGS")) << O.Message;
   EXPECT_TRUE(StringRef(O.Message).contains("'the job'")) << O.Message;
 }
 

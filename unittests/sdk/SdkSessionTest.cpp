@@ -210,29 +210,13 @@ TEST_F(SdkSessionTest, AJobIsCompiledHere) {
 
 static int NumReleased;
 
-TEST_F(SdkSessionTest, BundlesOfAnyHost) {
+TEST_F(SdkSessionTest, Bundles) {
   NumReleased = 0;
   ASSERT_EQ(submit(), DTLTO_OK);
   auto J = events().take();
   EXPECT_THROW(J->bundle(), Error);
 
-  // ABI 1.1 to 1.3.
-  dtlto_bundle Whole = {
-      sizeof(Whole), 0, [](dtlto_host_context *, uint64_t, dtlto_buffer *B) {
-        *B = {"the bundle", 10, nullptr,
-              [](void *, const void *, uint64_t) { ++NumReleased; }};
-        return int32_t(DTLTO_OK);
-      }};
-  Extensions[DTLTO_EXT_BUNDLE] = &Whole;
-  {
-    Bundle B = J->bundle();
-    EXPECT_EQ(B.bytes(), "the bundle");
-    EXPECT_EQ(B.begin()->Input, nullptr);
-    EXPECT_EQ(NumReleased, 0);
-  }
-  EXPECT_EQ(NumReleased, 1);
-
-  dtlto_bundle_2 Spans = {
+  dtlto_bundle Spans = {
       sizeof(Spans), 0,
       [](dtlto_host_context *, uint64_t, dtlto_bundle_spans *B) {
         static const dtlto_input Input = {};
@@ -242,15 +226,15 @@ TEST_F(SdkSessionTest, BundlesOfAnyHost) {
         *B = {sizeof(*B), 2, All, nullptr, [](void *) { ++NumReleased; }};
         return int32_t(DTLTO_OK);
       }};
-  Extensions[DTLTO_EXT_BUNDLE_2] = &Spans;
+  Extensions[DTLTO_EXT_BUNDLE] = &Spans;
   {
     Bundle B = J->bundle(), Moved = std::move(B);
     EXPECT_EQ(Moved.bytes(), "the spans");
     EXPECT_EQ(Moved.begin()->Input, nullptr);
     EXPECT_NE(std::next(Moved.begin())->Input, nullptr);
-    EXPECT_EQ(NumReleased, 1);
+    EXPECT_EQ(NumReleased, 0);
   }
-  EXPECT_EQ(NumReleased, 2);
+  EXPECT_EQ(NumReleased, 1);
 
   Spans.make = [](dtlto_host_context *, uint64_t, dtlto_bundle_spans *) {
     return int32_t(DTLTO_ERROR_INFRASTRUCTURE);
@@ -261,14 +245,14 @@ TEST_F(SdkSessionTest, BundlesOfAnyHost) {
   } catch (const Error &E) {
     EXPECT_EQ(E.status(), DTLTO_ERROR_INFRASTRUCTURE);
   }
-  EXPECT_EQ(NumReleased, 2);
+  EXPECT_EQ(NumReleased, 1);
   J->finish({"object"});
 }
 
 TEST_F(SdkSessionTest, NumbersForTheReport) {
   ASSERT_EQ(submit(), DTLTO_OK);
   auto J = events().take();
-  // An older host shows none.
+  // A host without the extension shows none.
   events().number("hits", DTLTO_UNIT_COUNT, 1);
   J->number("run", DTLTO_UNIT_MICROSECONDS, 1);
   static std::string Told;
@@ -297,21 +281,12 @@ TEST_F(SdkSessionTest, NumbersForTheReport) {
 TEST_F(SdkSessionTest, ResultsOfAWorker) {
   ASSERT_EQ(submit(), DTLTO_OK);
   auto J = events().take();
-  // A host before 1.4 knows no frames, and has no check.
-  Host.abi_minor = 3;
-  EXPECT_STREQ(J->resultOption(), "--pack");
-  EXPECT_EQ(J->problem("anything"), "");
-  Host.abi_minor = 4;
-  EXPECT_STREQ(J->resultOption(), "--frame");
-  dtlto_check Check = {
-      sizeof(Check), 0,
-      [](dtlto_host_context *, uint64_t, dtlto_span Object, char *Why,
-         uint64_t WhySize) {
-        bool Good = Object.size == 4;
-        std::snprintf(Why, WhySize, "%s", Good ? "" : "it is damaged");
-        return int32_t(Good ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE);
-      }};
-  Extensions[DTLTO_EXT_CHECK] = &Check;
+  Host.check_result = [](dtlto_host_context *, uint64_t, dtlto_span Object,
+                         char *Why, uint64_t WhySize) {
+    bool Good = Object.size == 4;
+    std::snprintf(Why, WhySize, "%s", Good ? "" : "it is damaged");
+    return int32_t(Good ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE);
+  };
   EXPECT_EQ(J->problem("good"), "");
   EXPECT_EQ(J->problem("damaged"), "it is damaged");
   J->finish({"good"});

@@ -13,11 +13,14 @@
 #ifndef DTLTO_SDK_JOB_HPP
 #define DTLTO_SDK_JOB_HPP
 
+#include "../ext/bundle.h"
+#include "../ext/draft/local-room.h"
+#include "../ext/local-codegen.h"
+#include "../ext/numbers.h"
 #include "Detached.hpp"
 #include "Result.hpp"
 #include <atomic>
 #include <condition_variable>
-#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -25,7 +28,7 @@
 namespace dtlto::sdk {
 
 /// The bundle of a job (docs/BUNDLE.md) as the parts that it is made of, in
-/// order. Of a host before ABI 1.4 it is one part.
+/// order.
 class Bundle {
 public:
   struct Part {
@@ -221,13 +224,8 @@ public:
       Fn(std::string_view(In.path), view(In.bytes), In);
     }
   }
-  /// Null if there is none, or the host is older than it.
-  const char *config() const {
-    return Raw->size > offsetof(dtlto_job, config) ? Raw->config : nullptr;
-  }
-  const char *avoid() const {
-    return Raw->size > offsetof(dtlto_job, avoid) ? Raw->avoid : nullptr;
-  }
+  const char *config() const { return Raw->config; } // may be null
+  const char *avoid() const { return Raw->avoid; }   // likewise
 
   /// Whether the host has no use for it any more. It needs a result all the
   /// same: fail(DTLTO_CANCELLED).
@@ -250,7 +248,7 @@ public:
   }
 
   /// A number of it that the link's report shows: DTLTO_EXT_NUMBERS. \p Unit is
-  /// DTLTO_UNIT_... An older host shows none.
+  /// DTLTO_UNIT_...
   void number(const std::string &Name, uint32_t Unit, uint64_t Value) const {
     Host->call([&](const dtlto_host &H) {
       if (auto *Numbers = extension<dtlto_numbers>(H, DTLTO_EXT_NUMBERS))
@@ -259,8 +257,8 @@ public:
   }
 
   /// Waits until this machine has room for it, for a plugin that compiles here
-  /// by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if nobody needs it any
-  /// more. A host that is older has room.
+  /// by itself: DTLTO_EXT_LOCAL_ROOM. Returns false if the job is not needed
+  /// any more. A host without that extension always has room.
   bool enterRoom() const {
     bool Entered = false;
     Host->call([&](const dtlto_host &H) {
@@ -296,54 +294,34 @@ public:
     return R;
   }
 
-  /// Its bundle, if the session needs DTLTO_PART_CONFIG and _DIGESTS, from the
-  /// newest of the host's extensions for it. The inputs in it are the job's
-  /// own. Throws Error if the host can't make it.
+  /// Its bundle, if the session needs DTLTO_JOB_CONFIG and _DIGESTS. The inputs
+  /// in it are the job's own. Throws Error if the host can't make it.
   Bundle bundle() const {
     Bundle B;
     int32_t Status = DTLTO_ERROR_CALLER;
     Host->call([&](const dtlto_host &H) {
-      if (auto *New = extension<dtlto_bundle_2>(H, DTLTO_EXT_BUNDLE_2)) {
-        dtlto_bundle_spans Made = {};
-        Made.size = sizeof(Made);
-        if ((Status = New->make(H.context, Id, &Made)))
-          return;
-        if (Made.release)
-          B.Owner.reset(Made.owner, Made.release);
-        for (uint32_t I = 0; I != Made.num_spans; ++I)
-          B.Parts.push_back({view(Made.spans[I].bytes), Made.spans[I].input});
-      } else if (auto *Old = extension<dtlto_bundle>(H, DTLTO_EXT_BUNDLE)) {
-        dtlto_buffer Made = {};
-        if ((Status = Old->make(H.context, Id, &Made)))
-          return;
-        auto Owner = std::make_shared<Buffer>(Made);
-        if (Owner->size())
-          B.Parts.push_back({{Owner->data(), Owner->size()}, nullptr});
-        B.Owner = std::move(Owner);
-      }
+      auto *Maker = extension<dtlto_bundle>(H, DTLTO_EXT_BUNDLE);
+      dtlto_bundle_spans Made = {};
+      Made.size = sizeof(Made);
+      if (!Maker || (Status = Maker->make(H.context, Id, &Made)))
+        return;
+      if (Made.release)
+        B.Owner.reset(Made.owner, Made.release);
+      for (uint32_t I = 0; I != Made.num_spans; ++I)
+        B.Parts.push_back({view(Made.spans[I].bytes), Made.spans[I].input});
     });
     if (Status != DTLTO_OK)
       throw Error(Status, "the linker can't make the job's bundle");
     return B;
   }
 
-  /// The option of dtlto-codegen for a job's result, which is handed to the
-  /// host as it comes: a frame, that the host sees it is whole and this job's;
-  /// of a host before ABI 1.4, which doesn't know frames, without one.
-  const char *resultOption() const {
-    bool KnowsFrames = false;
-    Host->call([&](const dtlto_host &H) { KnowsFrames = H.abi_minor >= 4; });
-    return KnowsFrames ? "--frame" : "--pack";
-  }
-
   /// Why the host would refuse \p Object, which a worker has made of the job's
-  /// bundle; empty if it wouldn't, or is older than that check.
+  /// bundle; empty if it wouldn't.
   std::string problem(std::string_view Object) const {
     char Why[512] = "";
     Host->call([&](const dtlto_host &H) {
-      if (auto *Check = extension<dtlto_check>(H, DTLTO_EXT_CHECK))
-        Check->result(H.context, Id, {Object.data(), Object.size()}, Why,
-                      sizeof(Why));
+      H.check_result(H.context, Id, {Object.data(), Object.size()}, Why,
+                     sizeof(Why));
     });
     return Why;
   }

@@ -13,19 +13,21 @@
 //   - BUSY is said, and taken back, by the number of jobs that may be taken;
 //   - close() cancels what is left, and returns when all jobs have results and
 //     nobody is in a call of the host; later calls do nothing;
-//   - no exception leaves the plugin: it becomes a status and a message;
-//   - fields that an older host doesn't have are empty.
+//   - no exception leaves the plugin: it becomes a status and a message.
 //
 // A plugin derives from ThreadSession and writes run(), which may wait, or from
 // Session and writes submit(), which may not; and ends with
 //
-//   DTLTO_PLUGIN(MySession, "name", "1.0", DTLTO_PART_INPUTS | DTLTO_PART_ARGS)
+//   DTLTO_PLUGIN(MySession, "name", "1.0", DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS)
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_SDK_PLUGIN_HPP
 #define DTLTO_SDK_PLUGIN_HPP
 
+#include "../ext/batch.h"
+#include "../ext/draft/store.h"
+#include "../ext/refuted.h"
 #include "Job.hpp"
 #include "Status.hpp"
 #include "WorkPool.hpp"
@@ -39,7 +41,10 @@
 
 namespace dtlto::sdk {
 
-/// One link. The constructor is open(): it takes `const dtlto_host &, const
+/// One link. A static function `void configure(const dtlto_session_params &,
+/// dtlto_session_config &)`, if the class has one, changes what the session
+/// asks for; what it throws is ignored, since open() reads the same arguments.
+/// The constructor is open(): it takes `const dtlto_host &, const
 /// dtlto_session_params &`, and throws Error where open() fails. It is
 /// destroyed when all jobs have results, and then must not leave threads
 /// behind.
@@ -110,7 +115,7 @@ public:
   }
   /// [any-thread] A number of the session that the link's report shows:
   /// DTLTO_EXT_NUMBERS. The last one of a name counts, also one of stop(). \p
-  /// Unit is DTLTO_UNIT_... An older host shows none.
+  /// Unit is DTLTO_UNIT_...
   void number(const std::string &Name, uint32_t Unit, uint64_t Value) {
     TheGate->call([&](const dtlto_host &H) {
       if (auto *Numbers = sdk::extension<dtlto_numbers>(H, DTLTO_EXT_NUMBERS))
@@ -125,7 +130,7 @@ public:
   size_t numJobs() const { return TheGate->numJobs(); }
   /// [any-thread] load() would answer differently now, or submit().
   void loadChanged() { TheGate->loadChanged(); }
-  /// Returns the host's extension, e.g. of DTLTO_EXT_NEEDS, or null.
+  /// Returns the host's extension, e.g. of DTLTO_EXT_NUMBERS, or null.
   template <typename T> const T *extension(const char *Id) const {
     return sdk::extension<T>(TheHost, Id);
   }
@@ -223,9 +228,29 @@ private:
 
 namespace detail {
 
+template <typename S>
+auto configureSession(const dtlto_session_params &P, dtlto_session_config &C,
+                      int) -> decltype(S::configure(P, C)) {
+  return S::configure(P, C);
+}
+template <typename S>
+void configureSession(const dtlto_session_params &, dtlto_session_config &,
+                      ...) {}
+
 /// The functions of the ABI for a session of type S.
 template <typename S> struct Entry {
   static S *from(dtlto_session *Raw) { return reinterpret_cast<S *>(Raw); }
+
+  template <uint32_t Needs>
+  static void configure(const dtlto_session_params *Params,
+                        dtlto_session_config *Config) noexcept {
+    Config->needs = Needs;
+    std::string Why;
+    guard(Why, [&] {
+      configureSession<S>(*Params, *Config, 0);
+      return int32_t(DTLTO_OK);
+    });
+  }
 
   static int32_t open(const dtlto_host *Host,
                       const dtlto_session_params *Params,
@@ -297,8 +322,8 @@ template <typename S> struct Entry {
   }
 
   static int32_t load(dtlto_session *Raw, dtlto_load *Out) noexcept {
-    dtlto_load L = {sizeof(L), UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                    0,         UINT64_MAX, 0,          0};
+    dtlto_load L = {sizeof(L),  UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                    UINT32_MAX, 0,          UINT64_MAX};
     std::string Why;
     int32_t Status =
         guard(Why, [&] { return from(Raw)->load(L), int32_t(DTLTO_OK); });
@@ -414,14 +439,17 @@ template <typename S> struct Entry {
 } // namespace dtlto::sdk
 
 /// Defines the one symbol that a plugin exports; once, outside of namespaces.
+/// NEEDS are the fields that each job must have, DTLTO_JOB_..., unless the
+/// session's configure() changes them.
 #define DTLTO_PLUGIN(SESSION, NAME, VERSION, NEEDS)                            \
   extern "C" const dtlto_plugin dtlto_plugin_entry = {                         \
       sizeof(dtlto_plugin),                                                    \
       DTLTO_ABI_MAJOR,                                                         \
       DTLTO_ABI_MINOR,                                                         \
-      NEEDS,                                                                   \
+      0,                                                                       \
       NAME,                                                                    \
       VERSION,                                                                 \
+      dtlto::sdk::detail::Entry<SESSION>::configure<(NEEDS)>,                  \
       dtlto::sdk::detail::Entry<SESSION>::open,                                \
       dtlto::sdk::detail::Entry<SESSION>::submit,                              \
       dtlto::sdk::detail::Entry<SESSION>::cancel,                              \

@@ -36,13 +36,6 @@ inline std::string oneLine(std::string Text) {
   return printable(std::move(Text), ' ');
 }
 
-/// The value of \p Field, once the struct's `size` has said that it is there. A
-/// reference promises the compiler the whole struct, so it may read a field
-/// before it has looked at `size`; but not by way of this.
-template <typename T> T later(const T &Field) {
-  return *static_cast<const volatile T *>(&Field);
-}
-
 /// Thrown by a plugin where it can't go on; `status` is DTLTO_ERROR_..., or
 /// DTLTO_CANCELLED. Any other exception is an infrastructure error. What run()
 /// throws may name the machine that it happened on, for display.
@@ -59,7 +52,7 @@ private:
   std::string Worker;
 };
 
-/// Returns the host's extension, e.g. of DTLTO_EXT_NEEDS, or null.
+/// Returns the host's extension, e.g. of DTLTO_EXT_NUMBERS, or null.
 template <typename T> const T *extension(const dtlto_host &H, const char *Id) {
   return static_cast<const T *>(H.extension(H.context, Id));
 }

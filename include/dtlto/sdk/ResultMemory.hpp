@@ -24,10 +24,7 @@ namespace dtlto::sdk {
 class ResultMemory {
 public:
   explicit ResultMemory(const dtlto_session_params &Params)
-      : Limit(Params.size > offsetof(dtlto_session_params, result_bytes) &&
-                      later(Params.result_bytes)
-                  ? later(Params.result_bytes)
-                  : UINT64_MAX) {}
+      : Limit(Params.result_bytes ? Params.result_bytes : UINT64_MAX) {}
   ResultMemory(const ResultMemory &) = delete;
 
   uint64_t limit() const { return Limit; }

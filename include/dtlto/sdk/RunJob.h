@@ -58,7 +58,7 @@ typedef struct dtlto_run {
   void *context;
 } dtlto_run;
 
-/* Runs `job`, which has DTLTO_PART_ARGS, in a folder of its own in $TMPDIR or,
+/* Runs `job`, which has DTLTO_JOB_ARGS, in a folder of its own in $TMPDIR or,
  * without one, /tmp (on Windows, where GetTempPath() says). Fills status,
  * object and message of `result` for job_done(), and returns the status:
  *
@@ -277,9 +277,9 @@ static inline int dtlto_run_accept(const dtlto_job *job, char *text,
                                    size_t size) {
   const char *wrong = NULL, *name = job->output;
   errno = 0;
-  if (!(job->parts & DTLTO_PART_ARGS)) {
+  if (!(job->fields & DTLTO_JOB_ARGS)) {
     name = job->name;
-    wrong = "dtlto_plugin.needs lacks DTLTO_PART_ARGS: no command line for";
+    wrong = "dtlto_plugin.needs lacks DTLTO_JOB_ARGS: no command line for";
   } else if (!dtlto_run_is_clean_path(name))
     wrong = "an output outside of the job's folder:";
   for (uint32_t i = 0; !wrong && i != job->num_inputs; ++i) {

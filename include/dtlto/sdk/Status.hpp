@@ -6,15 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // The machines that a plugin tells of for --thinlto-dist-status:
-// DTLTO_EXT_STATUS of PluginAPI.h. Plugin.hpp does the rest for a session that
-// writes status().
+// DTLTO_EXT_STATUS. Plugin.hpp does the rest for a session that writes
+// status().
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_SDK_STATUS_HPP
 #define DTLTO_SDK_STATUS_HPP
 
-#include "../PluginAPI.h"
+#include "../ext/status.h"
 #include <string>
 #include <vector>
 

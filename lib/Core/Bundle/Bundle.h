@@ -16,7 +16,7 @@
 #ifndef DTLTO_BUNDLE_BUNDLE_H
 #define DTLTO_BUNDLE_BUNDLE_H
 
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/bundle.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -36,7 +36,7 @@ struct BundleSpans {
   BundleId Id;
 };
 
-/// Makes the bundle of \p Job, which has DTLTO_PART_INPUTS, _DIGESTS and
+/// Makes the bundle of \p Job, which has DTLTO_JOB_INPUTS, _DIGESTS and
 /// _CONFIG, and _ARGS if it has a command line. Fails if a worker would refuse
 /// what the job says.
 llvm::Expected<BundleSpans> makeBundleSpans(const dtlto_job &Job);

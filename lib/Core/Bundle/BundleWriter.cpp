@@ -28,17 +28,17 @@ static Expected<Manifest> manifestOf(const dtlto_job &Job) {
   M.LLVMVersion = LLVM_VERSION_STRING;
   M.Triple = Job.triple;
   M.Name = printable(Job.name);
-  M.Output = Job.parts & DTLTO_PART_ARGS ? Job.output : "out.o";
-  if (Job.parts & DTLTO_PART_ARGS)
+  M.Output = Job.fields & DTLTO_JOB_ARGS ? Job.output : "out.o";
+  if (Job.fields & DTLTO_JOB_ARGS)
     M.Args.assign(Job.args, Job.args + Job.num_args);
   for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs)) {
     std::string Digest =
-        Job.parts & DTLTO_PART_DIGESTS
+        Job.fields & DTLTO_JOB_DIGESTS
             ? toHex(ArrayRef<uint8_t>(In->digest), /*LowerCase=*/true)
             : bundleDigest(bytesOf(*In));
     M.Inputs.push_back({In->path, In->role, In->bytes.size, Digest});
   }
-  if (!(Job.parts & DTLTO_PART_CONFIG) || !Job.config)
+  if (!(Job.fields & DTLTO_JOB_CONFIG) || !Job.config)
     return failure("a job without a configuration has no bundle");
   M.Config = Job.config;
   if (Error E = checkConfigText(M.Config))

@@ -13,7 +13,6 @@
 #include "Object/ObjectDiff.h"
 #include "Run/CompilerWords.h"
 #include "Run/CostHistory.h"
-#include "Run/PrepareJob.h"
 #include "Support/AtomicFile.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
@@ -28,9 +27,11 @@ using namespace dtlto;
 
 FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
                    std::string Folder, std::vector<std::string> Launcher)
-    : L(L), List(std::move(List)), C(std::move(C)), Folder(std::move(Folder)),
-      Launcher(std::move(Launcher)) {
-  setParts(L.Host.Plugin->needs);
+    : List(std::move(List)), C(std::move(C)), Folder(std::move(Folder)),
+      Launcher(std::move(Launcher)),
+      Needs(L.Host.Config.Needs &
+            (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG |
+             DTLTO_JOB_DIGESTS | DTLTO_JOB_WHOLE_IMPORTS)) {
   for (size_t I = 0; I != this->List.Inputs.size(); ++I)
     CommonPaths.push_back("common." + std::to_string(I));
 }
@@ -77,16 +78,13 @@ JobFacts FileJobs::facts(size_t J) const {
 //===----------------------------------------------------------------------===//
 
 Event FileJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
-                        std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
+                        StringRef Avoid) {
   Event E{Event::Prepared};
   E.Job = A.Attempt;
   Clock::time_point Begin = Clock::now();
   if (A.ForPlugin)
-    prepareForPlugin(
-        E, std::move(Old), Avoid,
-        [&](BuiltJob &Built) { return complete(Built, J); },
-        [&] { return build(J, A.Attempt, Cost); });
-  setEnded(E, Begin);
+    E.setBuilt(build(J, A.Attempt, Cost), Avoid);
+  E.setEnded(Begin);
   return E;
 }
 
@@ -127,27 +125,17 @@ Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
   Built->Job.name = Built->Name.c_str();
   Built->Job.triple = Built->Triple.c_str();
   Built->Job.cost = Cost;
-  if (Error E = complete(*Built, J))
-    return std::move(E);
-  return Built;
-}
-
-Error FileJobs::complete(BuiltJob &Built, size_t J) {
-  const FileJob &Job = List.Jobs[J];
-  uint32_t Missing = Parts & ~Built.Job.parts;
-  if (Missing & DTLTO_PART_CONFIG)
+  if (Needs & DTLTO_JOB_CONFIG)
     return failure("the configuration (which only dtlto's linker knows)");
-  if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS) &&
-      !(Built.Job.parts & DTLTO_PART_INPUTS))
-    if (Error E = addInputs(Built, Job))
-      return E;
-  if (Missing & DTLTO_PART_ARGS)
-    if (Error E = addArgs(Built, Job))
-      return E;
-  if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
-      Built.Job.parts & DTLTO_PART_INPUTS)
-    addDigests(Built);
-  return Error::success();
+  if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS))
+    if (Error E = addInputs(*Built, List.Jobs[J]))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_ARGS)
+    if (Error E = addArgs(*Built, List.Jobs[J]))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_DIGESTS && Built->Job.fields & DTLTO_JOB_INPUTS)
+    addDigests(*Built);
+  return Built;
 }
 
 Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
@@ -209,7 +197,7 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
     Built.Files.push_back(*Common);
   }
   setInputs(Built);
-  Built.Job.parts |= DTLTO_PART_INPUTS | DTLTO_PART_WHOLE;
+  Built.Job.fields |= DTLTO_JOB_INPUTS | DTLTO_JOB_WHOLE_IMPORTS;
   return Error::success();
 }
 

@@ -37,21 +37,12 @@ public:
 
   size_t numJobs() const override { return List.Jobs.size(); }
   JobFacts facts(size_t J) const override;
-  bool staysHere(size_t) override { return Parts == 0; }
-  /// A part that this host doesn't know is left out.
-  void setParts(uint32_t NewParts) override {
-    Parts =
-        NewParts & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG |
-                    DTLTO_PART_DIGESTS | DTLTO_PART_WHOLE);
-  }
-  bool lacks(const BuiltJob &Built) const override {
-    return Parts & ~Built.Job.parts;
-  }
+  bool staysHere(size_t) override { return Needs == 0; }
   bool isWork(const plan::Action &A) const override {
-    return A.ForPlugin && Parts != 0;
+    return A.ForPlugin && Needs != 0;
   }
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
-                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override;
+                llvm::StringRef Avoid) override;
   CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t) const override { return {}; }
   llvm::Error check(size_t J, llvm::StringRef Object,
@@ -78,19 +69,17 @@ private:
   llvm::Expected<File *> open(const std::string &Path);
   llvm::Expected<std::unique_ptr<BuiltJob>> build(size_t J, uint64_t Id,
                                                   uint64_t Cost);
-  llvm::Error complete(BuiltJob &Built, size_t J);
   llvm::Error addInputs(BuiltJob &Built, const FileJob &J);
   llvm::Error addArgs(BuiltJob &Built, const FileJob &J);
   std::vector<std::string> command(const FileJob &J) const;
 
-  const RunContext &L;
   const JobList List;
   const Compiler C;
   const std::string Folder; // for objects that are being made
   const std::vector<std::string> Launcher;
   const ModuleNames Names;
   std::vector<std::string> CommonPaths; // common inputs on other machines
-  std::atomic<uint32_t> Parts{0};
+  const uint32_t Needs; // DTLTO_JOB_..., those that this host knows
   std::atomic<bool> IsInterrupted = false;
   std::atomic<unsigned> NumRunning = 0, NumFiles = 0;
   std::mutex Mutex; // guards the map, not its values

@@ -121,7 +121,7 @@ void dtlto::addDigests(BuiltJob &Built) {
                               static_cast<size_t>(Input.bytes.size)));
     std::copy(Hash.begin(), Hash.end(), Input.digest);
   }
-  Built.Job.parts |= DTLTO_PART_DIGESTS;
+  Built.Job.fields |= DTLTO_JOB_DIGESTS;
 }
 
 void dtlto::setAvoid(BuiltJob &Built, StringRef Avoid) {
@@ -137,5 +137,5 @@ void dtlto::setArgs(BuiltJob &Built, const char *Output) {
   Built.Job.args = Built.ArgPointers.data();
   Built.Job.num_args = Built.Args.size();
   Built.Job.output = Output;
-  Built.Job.parts |= DTLTO_PART_ARGS;
+  Built.Job.fields |= DTLTO_JOB_ARGS;
 }

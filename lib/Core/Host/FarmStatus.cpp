@@ -7,6 +7,7 @@
 
 #include "Host/FarmStatus.h"
 #include "Support/Text.h"
+#include "dtlto/ext/status.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -157,6 +158,7 @@ FarmStatus dtlto::askFarm(const dtlto_plugin &Plugin, const JobOptions &Opts,
   S.Version = Plugin.version;
   HostContext L{&Plugin, Msg, Opts, LLVM_VERSION_STRING};
   L.Parallelism = heavyweight_hardware_concurrency().compute_thread_count();
+  L.Config = configurePlugin(L, /*NumJobs=*/0);
   Asker(L, S).run();
   return S;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/FarmStore.h"
+#include "Host/StructSize.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
 #include "Support/Text.h"
@@ -13,15 +14,38 @@
 using namespace llvm;
 using namespace dtlto;
 
+// A plugin that opens later is not waited for: jobs do without the store.
+static constexpr std::chrono::seconds MaxOpenWait(2);
+
+void FarmStore::setOpener(std::function<void()> Fn) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  Opener = std::move(Fn);
+}
+
+void FarmStore::waitForOpen(std::unique_lock<std::mutex> &Lock) {
+  if (State != Unknown)
+    return;
+  if (std::function<void()> Fn = std::exchange(Opener, nullptr)) {
+    WaitsForOpen = true;
+    Lock.unlock();
+    Fn();
+    Lock.lock();
+  }
+  if (WaitsForOpen &&
+      !Changed.wait_for(Lock, MaxOpenWait, [&] { return State != Unknown; }))
+    WaitsForOpen = false;
+}
+
 bool FarmStore::open(const dtlto_store *OfPlugin, dtlto_session *OfSession) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Abandoned)
     return true;
-  bool HasOne = OfPlugin && OfPlugin->size >= sizeof(dtlto_store) &&
-                OfPlugin->get && OfPlugin->put;
+  bool HasOne =
+      hasField(OfPlugin, &dtlto_store::put) && OfPlugin->get && OfPlugin->put;
   State = HasOne ? Open : None;
   Calls = OfPlugin;
   Session = OfSession;
+  Changed.notify_all();
   return HasOne;
 }
 
@@ -49,6 +73,7 @@ bool FarmStore::mayBeThere() const {
 template <typename Fn> bool FarmStore::call(Answer &Out, Fn F) {
   auto A = std::make_shared<Answer>();
   std::unique_lock<std::mutex> Lock(Mutex);
+  waitForOpen(Lock);
   if (State != Open)
     return false;
   ++NumCalls;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// dtlto.store/1 of the plugin, for as long as its session is open. Each call
-// has a thread of its own: one that doesn't come back is left behind, and what
-// it borrows with it.
+// dtlto.store.draft/1 of the plugin, for as long as its session is open. Each
+// call has a thread of its own: one that doesn't come back is left behind, and
+// what it borrows with it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +15,13 @@
 #define DTLTO_HOST_FARMSTORE_H
 
 #include "Support/Buffer.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/draft/store.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,6 +38,9 @@ public:
   explicit FarmStore(std::chrono::milliseconds Limit = std::chrono::seconds(10))
       : Limit(Limit) {}
 
+  /// \p Fn asks for the session to be opened. The first get() or put() calls
+  /// it, without a lock, and waits up to 2 s until the session is open.
+  void setOpener(std::function<void()> Fn);
   /// The session is open, and has jobs. \p OfPlugin may be null. False: the
   /// plugin has no store, and nobody has abandoned it.
   bool open(const dtlto_store *OfPlugin, dtlto_session *OfSession);
@@ -63,12 +67,15 @@ private:
     std::string Why;
   };
   template <typename Fn> bool call(Answer &Out, Fn F);
+  void waitForOpen(std::unique_lock<std::mutex> &Lock);
 
   const std::chrono::milliseconds Limit;
   mutable std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   enum { Unknown, Open, None } State = Unknown;
   bool Abandoned = false;
+  std::function<void()> Opener; // null: was called, or there is none
+  bool WaitsForOpen = false;    // the opener was called, not long ago
   const dtlto_store *Calls = nullptr;
   dtlto_session *Session = nullptr;
   unsigned NumCalls = 0; // that the plugin is in

@@ -7,10 +7,10 @@
 
 #include "Bundle/ObjectFrame.h"
 #include "Host/SessionState.h"
+#include "Host/StructSize.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include <cstddef>
 #include <cstdio>
 
 using namespace llvm;
@@ -42,15 +42,15 @@ void Session::Impl::makeHost() {
   Host.job_done = [](dtlto_host_context *C, uint64_t Job,
                      const dtlto_result *R) { from(C).jobDone(Job, R); };
   Host.load_changed = [](dtlto_host_context *C) { from(C).loadChanged(); };
+  Host.check_result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
+                         char *Why, uint64_t WhySize) {
+    return from(C).checkResult(Job, Object, Why, WhySize);
+  };
   Host.extension = [](dtlto_host_context *C, const char *Id) -> const void * {
     Impl &I = from(C);
     return StringSwitch<const void *>(Id ? Id : "")
         .Case(DTLTO_EXT_LOCAL_CODEGEN, &I.LocalCodegen)
-        .Case(DTLTO_EXT_FALLBACK, &I.Fallback)
-        .Case(DTLTO_EXT_NEEDS, &I.Needs)
         .Case(DTLTO_EXT_BUNDLE, &I.Bundle)
-        .Case(DTLTO_EXT_BUNDLE_2, &I.Bundle2)
-        .Case(DTLTO_EXT_CHECK, &I.Check)
         .Case(DTLTO_EXT_LOCAL_ROOM, &I.LocalRoomCalls)
         .Case(DTLTO_EXT_NUMBERS, &I.NumberCalls)
         .Default(nullptr);
@@ -62,23 +62,9 @@ void Session::Impl::makeHost() {
     return from(C).runLocally(Job, R);
   };
 
-  Fallback.size = sizeof(Fallback);
-  Fallback.forbid = [](dtlto_host_context *C, const char *Why) {
-    from(C).tell(Event::FallbackForbidden, Why);
-  };
-
-  Needs.size = sizeof(Needs);
-  Needs.set = [](dtlto_host_context *C, uint32_t Parts) {
-    from(C).SessionNeeds = Parts;
-  };
   Bundle.size = sizeof(Bundle);
-  Bundle.make = [](dtlto_host_context *C, uint64_t Job, dtlto_buffer *B) {
+  Bundle.make = [](dtlto_host_context *C, uint64_t Job, dtlto_bundle_spans *B) {
     return from(C).makeBundle(Job, B);
-  };
-  Bundle2.size = sizeof(Bundle2);
-  Bundle2.make = [](dtlto_host_context *C, uint64_t Job,
-                    dtlto_bundle_spans *B) {
-    return from(C).makeBundleSpans(Job, B);
   };
   LocalRoomCalls.size = sizeof(LocalRoomCalls);
   LocalRoomCalls.enter = [](dtlto_host_context *C, uint64_t Job) {
@@ -95,11 +81,6 @@ void Session::Impl::makeHost() {
   NumberCalls.job = [](dtlto_host_context *C, uint64_t Job, const char *Name,
                        uint32_t Unit, uint64_t Value) {
     from(C).jobNumber(Job, Name, Unit, Value);
-  };
-  Check.size = sizeof(Check);
-  Check.result = [](dtlto_host_context *C, uint64_t Job, dtlto_span Object,
-                    char *Why, uint64_t WhySize) {
-    return from(C).checkResult(Job, Object, Why, WhySize);
   };
 }
 
@@ -134,10 +115,8 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
 }
 
 void Session::Impl::workerTold(const dtlto_worker_status *W) {
-  constexpr uint32_t Size_1_3 =
-      offsetof(dtlto_worker_status, load_permille) + sizeof(uint32_t);
   Guard Lock(*this);
-  if (!W || W->size < Size_1_3 || !W->name)
+  if (!hasField(W, &dtlto_worker_status::load_permille) || !W->name)
     return violation(0, "told of a worker without a size or a name");
   Event E{Event::WorkerTold};
   E.Told = std::make_unique<WorkerStatus>(
@@ -150,13 +129,6 @@ void Session::Impl::violation(uint64_t Job, const Twine &What) {
   Event E{Event::Violation};
   E.Job = Job;
   E.Message = What.str();
-  push(std::move(E));
-}
-
-void Session::Impl::tell(Event::KindTy Kind, const char *Message) {
-  Guard Lock(*this);
-  Event E{Kind};
-  E.Message = lineOf(Message);
   push(std::move(E));
 }
 
@@ -182,12 +154,6 @@ void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
     It->second.Numbers.set(Name, Unit, Value);
 }
 
-/// What a worker makes of a bundle that the host has made comes in a frame; a
-/// plugin before 1.4 takes it out by itself.
-std::optional<BundleId> Session::Impl::frameOf(const Record &R) const {
-  return Plugin.abi_minor < 4 ? std::nullopt : R.Bundle;
-}
-
 int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
                                    uint64_t WhySize) {
   Record *R = nullptr;
@@ -202,10 +168,11 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
       // The check reads what the link has.
       ++R->RunsHere;
       ++RunsHere;
-      Frame = R->isOurs(Bytes) ? std::nullopt : frameOf(*R);
+      Frame = R->isOurs(Bytes) ? std::nullopt : R->Bundle;
       // Of a plugin that reads objects from files, which may have only begun.
       MayBeCut = !R->Bundle && R->Built &&
-                 R->Built->Job.parts & DTLTO_PART_WHOLE && R->Here.Check;
+                 R->Built->Job.fields & DTLTO_JOB_WHOLE_IMPORTS &&
+                 R->Here.Check;
     }
   }
   std::string Text = "no such job";
@@ -228,11 +195,10 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
 }
 
 void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
-  constexpr uint32_t ResultSize_1_0 =
-      offsetof(dtlto_result, worker) + sizeof(const char *);
+  const bool IsWhole = hasField(Result, &dtlto_result::worker);
   Event E{Event::Done};
   E.Job = Job;
-  if (Result && Result->size >= ResultSize_1_0) {
+  if (IsWhole) {
     E.Object = Buffer(Result->object);
     E.Status = Result->status;
     // The compiler's own words have lines.
@@ -266,13 +232,13 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   R.Done = true;
   R.Status = E.Status;
   E.Object = fromPlugin(E.Object.take());
-  if (Result && Result->size >= ResultSize_1_0 && Result->worker)
+  if (IsWhole && Result->worker)
     R.Worker = Result->worker; // as the plugin knows it
   ++RoomCount;
   if (R.InSubmit && isInCall() && std::this_thread::get_id() == CallThreadId)
     violation(Job, "reported the result for module '" + R.Here.Name +
                        "' from inside of submit()");
-  if (!Result || Result->size < ResultSize_1_0)
+  if (!IsWhole)
     violation(Job, "reported a result without a size for module '" +
                        R.Here.Name + "'");
   E.Message = inUsersNames(std::move(E.Message), *R.Built);
@@ -300,7 +266,7 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   E.Numbers = R.Numbers.take();
   E.Bytes = R.BytesHere;
   E.Seconds = R.SecondsHere;
-  std::optional<BundleId> Frame = E.IsOurs ? std::nullopt : frameOf(R);
+  std::optional<BundleId> Frame = E.IsOurs ? std::nullopt : R.Bundle;
   E.IsOfWorker = !E.IsOurs && R.Bundle;
   if (!Frame || E.Status != DTLTO_OK || R.Forgotten) {
     dropIfUnused(R);
@@ -447,52 +413,38 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   return Result->status = DTLTO_OK;
 }
 
-int32_t Session::Impl::withBundle(uint64_t Id,
-                                  function_ref<void(BundleSpans &&)> Take) {
+int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_bundle_spans *Out) {
+  Out->num_spans = 0;
+  Out->spans = nullptr;
+  Out->owner = nullptr;
+  Out->release = nullptr;
   Record *R = nullptr;
   {
     Guard Lock(*this);
     auto It = Jobs.find(Id);
     if (Closed || It == Jobs.end() || !It->second.Built || It->second.Done ||
-        !(It->second.Built->Job.parts & DTLTO_PART_CONFIG))
+        !(It->second.Built->Job.fields & DTLTO_JOB_CONFIG))
       return DTLTO_ERROR_CALLER;
     R = &It->second;
     // Another thread of the plugin's may report a result meanwhile.
     ++R->RunsHere;
     ++RunsHere;
   }
-  Expected<BundleSpans> Made = dtlto::makeBundleSpans(asBundled(R->Built->Job));
-  std::optional<BundleId> Bundle;
-  if (Made) {
-    Bundle = Made->Id;
-    Take(std::move(*Made));
-  }
+  Expected<BundleSpans> Made = makeBundleSpans(asBundled(R->Built->Job));
   {
     Guard Lock(*this);
-    if (Bundle)
-      R->Bundle = Bundle;
+    if (Made)
+      R->Bundle = Made->Id;
     endRunHere(*R);
   }
-  if (Bundle)
-    return DTLTO_OK;
-  log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
-  return DTLTO_ERROR_INFRASTRUCTURE;
-}
-
-int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_buffer *Bytes) {
-  *Bytes = {};
-  return withBundle(Id, [&](BundleSpans &&Made) {
-    *Bytes = Buffer::own(joinBundle(Made)).take();
-  });
-}
-
-int32_t Session::Impl::makeBundleSpans(uint64_t Id, dtlto_bundle_spans *Out) {
-  *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
-  return withBundle(Id, [&](BundleSpans &&Made) {
-    auto *Owner = new BundleSpans(std::move(Made));
-    Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
-    Out->spans = Owner->Spans.data();
-    Out->owner = Owner;
-    Out->release = [](void *O) { delete static_cast<BundleSpans *>(O); };
-  });
+  if (!Made) {
+    log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());
+    return DTLTO_ERROR_INFRASTRUCTURE;
+  }
+  auto *Owner = new BundleSpans(std::move(*Made));
+  Out->num_spans = static_cast<uint32_t>(Owner->Spans.size());
+  Out->spans = Owner->Spans.data();
+  Out->owner = Owner;
+  Out->release = [](void *O) { delete static_cast<BundleSpans *>(O); };
+  return DTLTO_OK;
 }

@@ -8,6 +8,7 @@
 #ifndef DTLTO_HOST_HOSTCONTEXT_H
 #define DTLTO_HOST_HOSTCONTEXT_H
 
+#include "Host/SessionConfig.h"
 #include "Support/MachineMemory.h"
 #include "Support/Messages.h"
 #include "dtlto/PluginAPI.h"
@@ -46,6 +47,7 @@ struct HostContext {
   std::string LLVMVersion;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
   std::shared_ptr<FarmStore> Store = nullptr; // null: none is wanted
+  SessionConfig Config = {}; // of configurePlugin(), before any job is built
 };
 
 } // namespace dtlto

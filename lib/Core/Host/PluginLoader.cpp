@@ -116,14 +116,15 @@ Error dtlto::checkPlugin(const void *Exported, StringRef Name) {
                    ", this linker speaks " + Twine(DTLTO_ABI_MAJOR) + "." +
                    Twine(DTLTO_ABI_MINOR) +
                    ": install a plugin that was built for it");
-  if (Head.Size < sizeof(dtlto_plugin))
+  constexpr unsigned MinSize =
+      offsetof(dtlto_plugin, extension) + sizeof(dtlto_plugin::extension);
+  if (Head.Size < MinSize)
     return failure("plugin '" + Name + "' has a description of " +
                    Twine(Head.Size) + " bytes, ABI " + ABI + " needs " +
-                   Twine(unsigned(sizeof(dtlto_plugin))) +
-                   ": it must be built again with its header");
+                   Twine(MinSize) + ": it must be built again with its header");
   const auto &P = *static_cast<const dtlto_plugin *>(Exported);
-  if (!P.name || !P.version || !P.open || !P.submit || !P.cancel || !P.load ||
-      !P.close || !P.extension)
+  if (!P.name || !P.version || !P.configure || !P.open || !P.submit ||
+      !P.cancel || !P.load || !P.close || !P.extension)
     return failure("plugin '" + Name +
                    "' leaves out a name, a version or a function");
   return Error::success();

@@ -9,7 +9,7 @@
 #define DTLTO_HOST_PLUGINNUMBERS_H
 
 #include "Support/Text.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/ext/numbers.h"
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -7,7 +7,9 @@
 
 #include "Host/FarmStore.h"
 #include "Host/SessionState.h"
+#include "Host/StructSize.h"
 #include "Support/System.h"
+#include "dtlto/ext/refuted.h"
 #include "LLVM/Version.h"
 
 using namespace llvm;
@@ -18,21 +20,8 @@ Session::Impl::Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
     : L(L),
       Room(Room ? std::move(Room) : std::make_shared<LocalRoom>(UINT64_MAX)),
       Store(L.Store), Msg(L.Msg), Plugin(*L.Plugin), PluginName(Plugin.name),
-      LLVMVersion(L.LLVMVersion), Events(std::move(Events)) {
+      Params(L, NumJobs), Events(std::move(Events)) {
   makeHost();
-  for (const std::string &Arg : L.JobOpts.PluginArgs)
-    PluginArgs.push_back(Arg.c_str());
-  Params.size = sizeof(Params);
-  Params.num_args = PluginArgs.size();
-  Params.args = PluginArgs.data();
-  Params.llvm_version = LLVMVersion.c_str();
-  Params.output = L.JobOpts.OutputFile.c_str();
-  Params.num_jobs = NumJobs;
-  Params.job_timeout_s = L.JobOpts.TimeoutSeconds;
-  Params.verbose = L.Msg.verbose();
-  if (!L.JobOpts.Linker.empty())
-    Params.linker = L.JobOpts.Linker.c_str();
-  Params.result_bytes = L.JobOpts.Memory;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +117,7 @@ bool Session::Impl::isInCall() const {
 
 void Session::Impl::doOpen() {
   int32_t Status =
-      call("open", [&] { return Plugin.open(&Host, &Params, &Handle); });
+      call("open", [&] { return Plugin.open(&Host, &Params.raw(), &Handle); });
   IsOpen = Status == DTLTO_OK;
   const dtlto_batch *Batch = IsOpen ? batch() : nullptr;
   if (IsOpen && Store)
@@ -138,7 +127,6 @@ void Session::Impl::doOpen() {
   Event E{Event::Opened};
   E.Status = Status;
   E.Message = std::move(OpenErrors); // from whichever thread
-  E.Needs = SessionNeeds.value_or(Plugin.needs);
   E.WantsBatches = Batch != nullptr;
   push(std::move(E));
 }
@@ -195,9 +183,8 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
 const dtlto_batch *Session::Impl::batch() {
   const auto *Batch = static_cast<const dtlto_batch *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_BATCH); }));
-  return Batch && Batch->size >= sizeof(dtlto_batch) && Batch->complete
-             ? Batch
-             : nullptr;
+  return hasField(Batch, &dtlto_batch::complete) && Batch->complete ? Batch
+                                                                    : nullptr;
 }
 
 void Session::Impl::doCompleteBatch() {
@@ -229,7 +216,7 @@ void Session::Impl::doRefute(uint64_t Id) {
   }
   const auto *Refuted = static_cast<const dtlto_refuted *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_REFUTED); }));
-  if (Refuted && Refuted->size >= sizeof(dtlto_refuted) && Refuted->result)
+  if (hasField(Refuted, &dtlto_refuted::result) && Refuted->result)
     call("refuted", [&] {
       Refuted->result(Handle, Id, Worker.empty() ? nullptr : Worker.c_str(),
                       Status);
@@ -251,8 +238,7 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
   Event E{Event::NoStatus};
   const auto *Status = static_cast<const dtlto_status *>(
       call("extension", [&] { return Plugin.extension(DTLTO_EXT_STATUS); }));
-  if (IsOpen && Status && Status->size >= sizeof(dtlto_status) &&
-      Status->query) {
+  if (IsOpen && hasField(Status, &dtlto_status::query) && Status->query) {
     E.Kind = Event::StatusTold;
     E.Status = call("query", [&] {
       return Status->query(
@@ -305,10 +291,10 @@ Session::Session(const HostContext &L, std::shared_ptr<EventQueue> Events,
 Session::~Session() = default;
 
 void Session::open() {
-  if (!I->HasThread) {
+  if (!I->HasThread || !I->L.Config.Problem.empty()) {
     Event E{Event::Opened};
     E.Status = DTLTO_ERROR_INFRASTRUCTURE;
-    E.Message = NoThread;
+    E.Message = I->HasThread ? I->L.Config.Problem : NoThread;
     Session::Impl::Guard Lock(*I);
     return I->push(std::move(E));
   }
@@ -322,7 +308,7 @@ void Session::submit(std::unique_ptr<BuiltJob> Job, JobHere Here, bool Insist) {
     Impl::Record &R = I->Jobs[Id];
     R.Built = std::move(Job);
     R.Here = std::move(Here);
-    if (R.Built->Job.parts & DTLTO_PART_ARGS && !R.Built->Inputs.empty())
+    if (R.Built->Job.fields & DTLTO_JOB_ARGS && !R.Built->Inputs.empty())
       I->UsersNames[R.Built->Inputs[0].path] = R.Here.Name;
     R.InSubmit = true;
     R.Done = false;

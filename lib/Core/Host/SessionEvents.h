@@ -51,13 +51,12 @@ struct Event {
     Violation,    // the plugin broke a promise of the ABI; Message says which
     CompilerSaid, // log() of a compiler's words, of a job that isn't known
     GaveUp,       // log() of an error: the plugin can't go on; Message says why
-    FallbackForbidden, // the plugin's own settings want none; Message names
-                       // them
-    LocalDone,         // by us: local code generation ended
-    Verified,          // by us: no difference, or Message says which
-    Delivered,         // by us: the object is with LLVM
-    TokenTaken,        // by us: from the jobserver
-    Broken             // by us: Message is an error that fails the link
+    LocalDone,    // by us: local code generation ended
+    Verified,     // by us: no difference, or Message says which
+    Delivered,    // by us: the object is with LLVM
+    TokenTaken,   // by us: from the jobserver
+    StoreWanted,  // by us: a job needs the plugin's store
+    Broken        // by us: Message is an error that fails the link
   };
   KindTy Kind;
   uint64_t Job = 0; // 0: none
@@ -71,7 +70,6 @@ struct Event {
   bool IsOfWorker = false; // Done: of dtlto-codegen, by a bundle of ours
   std::string Worker = {};
   bool WantsBatches = false; // Opened
-  uint32_t Needs = 0;        // Opened: DTLTO_PART_... of each job
   bool RanHere = false;   // Done: through local code generation. State: on this
                           // machine, or it waits for its turn there
   bool IsOurs = false;    // Done, CacheHit: a linker has made the object, or an
@@ -89,6 +87,23 @@ struct Event {
   // Prepared, CacheHit with an object: where it goes; there, if nobody but
   // another machine has made it.
   llvm::AddStreamFn Out = {}, OutElsewhere = {};
+
+  /// Prepared: takes the job for the plugin, which is to avoid the worker
+  /// \p Avoid, or the reason why there is none.
+  void setBuilt(llvm::Expected<std::unique_ptr<BuiltJob>> Job,
+                llvm::StringRef Avoid) {
+    if (!Job) {
+      Message = toString(Job.takeError());
+      return;
+    }
+    Built = std::move(*Job);
+    setAvoid(*Built, Avoid);
+  }
+  /// Notes that the work which began at \p Begin has ended now.
+  void setEnded(Clock::time_point Begin) {
+    Ended = Clock::now();
+    Seconds = std::chrono::duration<double>(Ended - Begin).count();
+  }
 };
 
 /// What needs no answer at once. To wake the scheduler for it costs more than

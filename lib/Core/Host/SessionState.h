@@ -16,6 +16,12 @@
 #include "Bundle/Bundle.h"
 #include "Host/PluginNumbers.h"
 #include "Host/Session.h"
+#include "Host/SessionConfig.h"
+#include "dtlto/ext/batch.h"
+#include "dtlto/ext/bundle.h"
+#include "dtlto/ext/draft/local-room.h"
+#include "dtlto/ext/local-codegen.h"
+#include "dtlto/ext/status.h"
 #include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <condition_variable>
@@ -57,7 +63,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     // it.
     std::weak_ptr<const llvm::SmallVector<char, 0>> ObjectHere;
     bool NoObject = false;
-    std::optional<BundleId> Bundle; // that the plugin was given
+    // That the plugin was given: a worker's result names it in its frame.
+    std::optional<BundleId> Bundle;
     // Of the plugin's result.
     int32_t Status = DTLTO_OK;
     std::string Worker;
@@ -127,20 +134,12 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   /// \p Status tells.
   Record *waitForRoom(uint64_t Job, int32_t &Status);
   void endRunHere(Record &R); // with the lock
-  int32_t makeBundle(uint64_t Job, dtlto_buffer *Bytes);
-  int32_t makeBundleSpans(uint64_t Job, dtlto_bundle_spans *Spans);
-  /// Makes the bundle of a job for \p Take. The status says why there is none.
-  int32_t withBundle(uint64_t Id,
-                     llvm::function_ref<void(BundleSpans &&)> Take);
-  /// The bundle that a result which wasn't made here has to name in its frame;
-  /// none: it comes without.
-  std::optional<BundleId> frameOf(const Record &R) const;
+  int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Spans);
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
   void workerTold(const dtlto_worker_status *Worker);
   void violation(uint64_t Job, const llvm::Twine &What);
-  void tell(Event::KindTy Kind, const char *Message);
 
   /// Holds Mutex. The scheduler is woken when it is released: the first thing
   /// that it does may need it.
@@ -179,19 +178,13 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   Messages &Msg;
   const dtlto_plugin &Plugin;
   const std::string PluginName;
-  const std::string LLVMVersion; // lent until open() returns, Closed or not
+  const SessionParams Params; // lent until open() returns, Closed or not
   std::shared_ptr<EventQueue> Events;
   dtlto_host Host = {};
   dtlto_local_codegen LocalCodegen = {};
-  dtlto_fallback Fallback = {};
-  dtlto_needs Needs = {};
   dtlto_bundle Bundle = {};
-  dtlto_bundle_2 Bundle2 = {};
-  dtlto_check Check = {};
   dtlto_local_room LocalRoomCalls = {};
   dtlto_numbers NumberCalls = {};
-  std::vector<const char *> PluginArgs;
-  dtlto_session_params Params = {};
 
   // The scheduler asks for this after each event: it must not wait for a thread
   // that has the other mutex and no processor.
@@ -227,7 +220,6 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::optional<uint64_t> BusySince; // RoomCount at the last BUSY
 
   // The call thread only.
-  std::optional<uint32_t> SessionNeeds;
   dtlto_session *Handle = nullptr;
   bool IsOpen = false;
 };

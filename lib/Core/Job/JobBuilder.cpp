@@ -38,20 +38,16 @@ static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
   return Names;
 }
 
-JobBuilder::JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim,
-                       KeptModules *Kept)
-    : L(L), Slim(Slim), Kept(Kept), Names(modules(L.Index)), AllShards(L) {
-  setParts(Parts);
-}
+static constexpr uint32_t WithInputs =
+    DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG;
+static constexpr uint32_t OfInputs =
+    DTLTO_JOB_DIGESTS | DTLTO_JOB_WHOLE_IMPORTS;
 
-/// What this host doesn't know, or what is nothing without inputs, is left out.
-void JobBuilder::setParts(uint32_t NewParts) {
-  constexpr uint32_t WithInputs =
-      DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG;
-  Parts = NewParts & WithInputs
-              ? NewParts & (WithInputs | DTLTO_PART_DIGESTS | DTLTO_PART_WHOLE)
-              : 0;
-}
+JobBuilder::JobBuilder(const LinkContext &L, uint32_t Needs, SlimImports *Slim,
+                       KeptModules *Kept)
+    : L(L), Slim(Slim), Kept(Kept),
+      Needs(Needs & WithInputs ? Needs & (WithInputs | OfInputs) : 0),
+      Names(modules(L.Index)), AllShards(L) {}
 
 StringRef JobBuilder::triple(const Task &T) const {
   if (!L.Conf.OverrideTriple.empty())
@@ -112,16 +108,11 @@ Expected<ModuleFile *> JobBuilder::moduleFile(const BitcodeModule &Module,
 }
 
 bool JobBuilder::staysHere(const Task &T) {
-  uint32_t Wanted = Parts;
-  if (Wanted == 0)
+  if (Needs == 0)
     return true;
-  // A plugin that has asked for neither says in open() which one it takes.
-  constexpr uint32_t Either = DTLTO_PART_ARGS | DTLTO_PART_CONFIG;
-  if (!(Wanted & Either))
-    Wanted = Either;
-  if (Wanted & DTLTO_PART_ARGS && !argsFor(triple(T)).Reason.empty())
+  if (Needs & DTLTO_JOB_ARGS && !argsFor(triple(T)).Reason.empty())
     return true;
-  if (Wanted & DTLTO_PART_CONFIG)
+  if (Needs & DTLTO_JOB_CONFIG)
     if (Error E = config().takeError()) {
       consumeError(std::move(E));
       return true;
@@ -312,8 +303,7 @@ const JobBuilder::TripleArgs &JobBuilder::argsFor(StringRef TheTriple) {
 /// What the job of \p T begins with if it only generates code; null: it does
 /// more. No command line says so.
 const ModuleFile *JobBuilder::optimized(const Task &T) const {
-  uint32_t Wanted = Parts;
-  return Kept && Wanted & DTLTO_PART_CONFIG && !(Wanted & DTLTO_PART_ARGS)
+  return Kept && Needs & DTLTO_JOB_CONFIG && !(Needs & DTLTO_JOB_ARGS)
              ? Kept->forPlugin(T)
              : nullptr;
 }
@@ -335,13 +325,12 @@ Error JobBuilder::addOptimized(BuiltJob &Built, const Task &T, StringRef IR) {
                   {{T.name(), StringRef((*File)->Path)}});
 }
 
-/// \p Whole: DTLTO_PART_WHOLE, or 0.
-Error JobBuilder::addModules(BuiltJob &Built, const Task &T, uint32_t Whole) {
+Error JobBuilder::addModules(BuiltJob &Built, const Task &T) {
   // The primary module first, then imports as the importer visits them.
   SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
   sort(Imported);
 
-  // The plugin may ask for others while these are added.
+  const bool Whole = Needs & DTLTO_JOB_WHOLE_IMPORTS;
   if (Slim && !Whole && !Built.Optimized)
     for (StringRef Name : Imported)
       if (auto It = T.ModuleMap->find(Name); It != T.ModuleMap->end())
@@ -350,7 +339,7 @@ Error JobBuilder::addModules(BuiltJob &Built, const Task &T, uint32_t Whole) {
   StringMap<StringRef> Paths; // the linker's name -> the name that travels
   StringSet<> Encoded;        // some of the latter
   auto AddModule = [&](uint32_t Role, const BitcodeModule &Module) -> Error {
-    Expected<ModuleFile *> File = moduleFile(Module, Role, Whole != 0);
+    Expected<ModuleFile *> File = moduleFile(Module, Role, Whole);
     if (!File)
       return File.takeError();
     if ((*File)->MayReadFiles)
@@ -409,8 +398,7 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
   std::optional<StringRef> IR;
   if (L.round() == 2)
     IR = L.TwoRounds->irToSend(T.Number);
-  uint32_t Whole = Parts & DTLTO_PART_WHOLE;
-  if (Error E = IR ? addOptimized(Built, T, *IR) : addModules(Built, T, Whole))
+  if (Error E = IR ? addOptimized(Built, T, *IR) : addModules(Built, T))
     return E;
   Expected<ModuleFile *> Data = codegenData();
   if (!Data)
@@ -421,14 +409,14 @@ Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
     Built.Files.push_back(*Data);
   }
   setInputs(Built);
-  Built.Job.parts |= DTLTO_PART_INPUTS | Whole;
+  Built.Job.fields |= DTLTO_JOB_INPUTS | (Needs & DTLTO_JOB_WHOLE_IMPORTS);
   return Error::success();
 }
 
 Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   Built.ReturnsOptimized =
       L.round() == 1 ? L.TwoRounds->wantsIR()
-                     : Kept && !(Parts & DTLTO_PART_ARGS) && !Built.Optimized &&
+                     : Kept && !(Needs & DTLTO_JOB_ARGS) && !Built.Optimized &&
                            Kept->wants(T, /*IsHere=*/false);
   Expected<const char *> OfLink = config();
   if (!OfLink)
@@ -451,8 +439,7 @@ Error JobBuilder::addConfig(BuiltJob &Built, const Task &T) {
   }
   setInputs(Built);
   Built.Job.config = Text;
-  // They have no digests yet.
-  Built.Job.parts = (Built.Job.parts & ~DTLTO_PART_DIGESTS) | DTLTO_PART_CONFIG;
+  Built.Job.fields |= DTLTO_JOB_CONFIG;
   return Error::success();
 }
 
@@ -499,37 +486,18 @@ JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
   Built->Job.name = Built->Name.c_str();
   Built->Job.triple = Built->Triple.c_str();
   Built->Job.cost = Cost;
-  if (Error E = complete(*Built, T))
-    return std::move(E);
+  Built->Optimized = optimized(T);
+  // The command line and the configuration mean nothing without the inputs.
+  if (Needs != 0)
+    if (Error E = addInputs(*Built, T))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_ARGS)
+    if (Error E = addArgs(*Built, T))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_CONFIG)
+    if (Error E = addConfig(*Built, T))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_DIGESTS)
+    addDigests(*Built);
   return Built;
-}
-
-Error JobBuilder::complete(BuiltJob &Built, const Task &T) {
-  // Imports are now to be whole, or need no longer be; or the module itself is
-  // another.
-  const ModuleFile *Before = std::exchange(Built.Optimized, optimized(T));
-  if ((Parts ^ Built.Job.parts) & DTLTO_PART_WHOLE ||
-      Before != Built.Optimized) {
-    Built.Inputs.clear();
-    Built.Files.clear();
-    Built.WholeImportBytes = 0;
-    Built.Job.parts &= ~(DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS |
-                         DTLTO_PART_CONFIG | DTLTO_PART_WHOLE);
-  }
-  uint32_t Missing = Parts & ~Built.Job.parts;
-  // The command line and the configuration are nothing without the inputs.
-  if (Missing & (DTLTO_PART_INPUTS | DTLTO_PART_ARGS | DTLTO_PART_CONFIG) &&
-      !(Built.Job.parts & DTLTO_PART_INPUTS))
-    if (Error E = addInputs(Built, T))
-      return E;
-  if (Missing & DTLTO_PART_ARGS)
-    if (Error E = addArgs(Built, T))
-      return E;
-  if (Missing & DTLTO_PART_CONFIG)
-    if (Error E = addConfig(Built, T))
-      return E;
-  if (Parts & ~Built.Job.parts & DTLTO_PART_DIGESTS &&
-      Built.Job.parts & DTLTO_PART_INPUTS)
-    addDigests(Built);
-  return Error::success();
 }

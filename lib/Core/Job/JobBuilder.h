@@ -17,7 +17,6 @@
 #include "Job/SlimImports.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -26,10 +25,11 @@ namespace dtlto {
 /// Makes jobs, and keeps what jobs of one link share. Any thread.
 class JobBuilder {
 public:
-  /// \p Parts is what each job must carry (DTLTO_PART_...). \p Slim has what
-  /// jobs import from; without it they import from whole modules.
-  /// \p Kept has modules that are optimised; without it, each job does that.
-  JobBuilder(const LinkContext &L, uint32_t Parts, SlimImports *Slim = nullptr,
+  /// \p Needs are the fields that each job must have (DTLTO_JOB_...); unknown
+  /// ones, and those that mean nothing without inputs, are ignored. \p Slim has
+  /// what jobs import from; without it they import from whole modules. \p Kept
+  /// has modules that are optimised; without it, each job does that.
+  JobBuilder(const LinkContext &L, uint32_t Needs, SlimImports *Slim = nullptr,
              KeptModules *Kept = nullptr);
 
   /// Makes the job with number \p Id. Fails, with one line that says why, where
@@ -37,27 +37,13 @@ public:
   llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
                                                   uint64_t Cost);
 
-  /// Adds to \p Built, which this builder made, the parts that setParts() has
-  /// come to ask for since. Fails as build() does.
-  llvm::Error complete(BuiltJob &Built, const Task &T);
-
-  /// Whether complete() has something to do.
-  bool lacks(const BuiltJob &Built) const {
-    return (Parts & ~Built.Job.parts) ||
-           ((Parts ^ Built.Job.parts) & DTLTO_PART_WHOLE);
-  }
-
-  /// Changes what jobs must carry from now on. On any thread; jobs that are
-  /// being built may or may not have the new parts.
-  void setParts(uint32_t NewParts);
-
   /// Whether build() is so little work that a thread of its own would be more.
-  bool isTrivial() const { return Parts == 0; }
+  bool isTrivial() const { return Needs == 0; }
   /// Whether workers are plain compilers, which get a command line.
-  bool areCommands() const { return Parts & DTLTO_PART_ARGS; }
+  bool areCommands() const { return Needs & DTLTO_JOB_ARGS; }
 
-  /// Whether \p T is compiled in the linker's process, by the plugin's will or
-  /// for want of compiler options. Before open(): whether it may be.
+  /// Whether \p T is compiled in the linker's process, because the plugin needs
+  /// no fields or because its configuration can't be expressed.
   bool staysHere(const Task &T);
 
   /// Of what jobs are compiled by beside the modules and the index: another
@@ -82,7 +68,7 @@ private:
   const TripleArgs &argsFor(llvm::StringRef TheTriple);
   const ModuleFile *optimized(const Task &T) const;
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
-  llvm::Error addModules(BuiltJob &Built, const Task &T, uint32_t Whole);
+  llvm::Error addModules(BuiltJob &Built, const Task &T);
   llvm::Error addOptimized(BuiltJob &Built, const Task &T, llvm::StringRef IR);
   llvm::Error addIndex(BuiltJob &Built, const Task &T,
                        const llvm::FunctionImporter::ImportMapTy &Imports,
@@ -100,7 +86,7 @@ private:
   const LinkContext &L;
   SlimImports *const Slim; // may be null
   KeptModules *const Kept; // likewise
-  std::atomic<uint32_t> Parts{0};
+  const uint32_t Needs;
   ModuleNames Names;
   Shards AllShards;
   std::mutex Mutex; // guards the maps, not their values

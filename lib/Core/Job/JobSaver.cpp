@@ -47,8 +47,7 @@ Error dtlto::checkJobFolder(StringRef Folder) {
 
 JobSaver::JobSaver(const LinkContext &L, StringRef Folder, SlimImports *Slim)
     : L(L),
-      Builder(L, DTLTO_PART_INPUTS | DTLTO_PART_DIGESTS | DTLTO_PART_CONFIG,
-              Slim),
+      Builder(L, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG, Slim),
       Folder(Folder) {}
 
 std::string JobSaver::reason() const {

@@ -107,6 +107,7 @@ public:
       else
         L.msg().debug("all modules are compiled whole, because of " + Why);
     }
+    L.Config = configurePlugin(L, Tasks.size());
     std::unique_ptr<KeptModules> Kept;
     if (!L.opts().KeepIR.empty()) {
       const bool InFarm = L.opts().keepsInFarm();

@@ -7,7 +7,6 @@
 
 #include "Link/JobPreparer.h"
 #include "Bitcode/IndexShard.h"
-#include "Run/PrepareJob.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -19,10 +18,7 @@ JobPreparer::JobPreparer(const Link &L, ArrayRef<Task> Tasks)
     : L(L), Slim(L.opts().SlimFrom
                      ? std::make_unique<SlimImports>(Tasks, *L.opts().SlimFrom)
                      : nullptr),
-      // Before 1.2, a plugin could rely on one path being one content in all
-      // jobs.
-      Builder(L, L.Plugin->needs, L.Plugin->abi_minor >= 2 ? slim() : nullptr,
-              L.Kept),
+      Builder(L, L.Config.Needs, slim(), L.Kept),
       Saver(L.opts().SaveJobs.empty()
                 ? nullptr
                 : std::make_unique<JobSaver>(L, L.opts().SaveJobs, slim())),
@@ -41,7 +37,7 @@ bool JobPreparer::isWork(const plan::Action &A) const {
 }
 
 Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
-                           std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
+                           StringRef Avoid) {
   Event E{Event::Prepared};
   E.Job = A.Attempt;
   Clock::time_point Begin = Clock::now();
@@ -51,11 +47,8 @@ Event JobPreparer::prepare(const plan::Action &A, Task &T, uint64_t Cost,
       E.Message = toString(std::move(Why));
     }
   if (E.Kind == Event::Prepared && A.ForPlugin)
-    prepareForPlugin(
-        E, std::move(Old), Avoid,
-        [&](BuiltJob &Built) { return Builder.complete(Built, T); },
-        [&] { return Builder.build(T, A.Attempt, Cost); });
-  setEnded(E, Begin);
+    E.setBuilt(Builder.build(T, A.Attempt, Cost), Avoid);
+  E.setEnded(Begin);
   return E;
 }
 

@@ -30,11 +30,10 @@ public:
   JobPreparer(const Link &L, llvm::ArrayRef<Task> Tasks);
 
   /// Does what \p A says for the job \p T; \p Cost is what the plugin is told.
-  /// An older job of the attempt, \p Old, may be null; else it is completed.
   /// \p Avoid is the name of a worker, or empty. Any thread, but one at a time
   /// for a task.
   Event prepare(const plan::Action &A, Task &T, uint64_t Cost,
-                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid);
+                llvm::StringRef Avoid);
 
   /// Whether prepare() is worth a thread of its own.
   bool isWork(const plan::Action &A) const;

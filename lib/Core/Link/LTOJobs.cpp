@@ -63,8 +63,8 @@ void LTOJobs::dropNowAndThen(size_t J, size_t Bytes) {
 }
 
 Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
-                       std::unique_ptr<BuiltJob> Old, StringRef Avoid) {
-  Event E = Preparer.prepare(A, Tasks[J], Cost, std::move(Old), Avoid);
+                       StringRef Avoid) {
+  Event E = Preparer.prepare(A, Tasks[J], Cost, Avoid);
   dropNowAndThen(J, E.Built ? E.Built->shard().size() : 0);
   return E;
 }

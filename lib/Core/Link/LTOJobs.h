@@ -34,15 +34,11 @@ public:
   bool staysHere(size_t J) override {
     return Preparer.builder().staysHere(Tasks[J]);
   }
-  void setParts(uint32_t Parts) override { Preparer.builder().setParts(Parts); }
-  bool lacks(const BuiltJob &Built) const override {
-    return Preparer.builder().lacks(Built);
-  }
   bool isWork(const plan::Action &A) const override {
     return Preparer.isWork(A);
   }
   Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
-                std::unique_ptr<BuiltJob> Old, llvm::StringRef Avoid) override;
+                llvm::StringRef Avoid) override;
   CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
   SideFiles sideFiles(size_t J) const override;
   llvm::Error check(size_t J, llvm::StringRef Object,

@@ -19,7 +19,7 @@
 
 namespace dtlto::plan {
 
-inline constexpr std::string_view Version = "dtlto-event-log 5";
+inline constexpr std::string_view Version = "dtlto-event-log 6";
 inline constexpr int64_t NsPerSecond = 1000000000;
 
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ inline constexpr int64_t NsPerSecond = 1000000000;
 //===----------------------------------------------------------------------===//
 
 inline constexpr std::string_view EventNames[] = {
-    "Tick",         "Opened",       "OpenFailed",    "FallbackForbidden",
+    "Tick",         "OpenWanted",   "Opened",        "OpenFailed",
     "PluginFailed", "RoomChanged",  "LoadKnown",     "TokenTaken",
     "Prepared",     "CacheHit",     "PrepareFailed", "NotExpressible",
     "Accepted",     "Busy",         "StateChanged",  "Alive",
@@ -85,6 +85,7 @@ void forEachOption(OptionsT &O, FnT F) {
   F("max-offers", O.MaxOffers);
   F("min-prepared", O.MinPrepared);
   F("max-prepared", O.MaxPrepared);
+  F("prepared-per-slot", O.PreparedPerSlot);
   F("busy-retry", O.BusyRetry);
   F("busy-is-news", O.BusyIsNews);
   F("call-timeout", O.CallTimeout);

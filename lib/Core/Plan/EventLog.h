@@ -9,7 +9,7 @@
 // one for each action. The same events give the same actions, so that a log
 // shows what a plan did without the link that it was made for.
 //
-//   dtlto-event-log 5
+//   dtlto-event-log 6
 //   option cores 4
 //   ...                                            each option, in one order
 //   job 1.25                                       the estimate, in seconds

@@ -139,6 +139,9 @@ void Plan::react(const Event &E) {
     else
       CallSince += StoppedInCall;
     return;
+  case Event::OpenWanted:
+    OpenIsWanted = true;
+    return;
   case Event::Opened:
     return onOpened(E);
   case Event::OpenFailed:
@@ -147,9 +150,6 @@ void Plan::react(const Event &E) {
     if (E.Flag)
       FallbackForbidden = true;
     return dropPlugin(Cause::OpenFailed);
-  case Event::FallbackForbidden:
-    FallbackForbidden = true;
-    return;
   case Event::PluginFailed:
     return dropPlugin(Cause::PluginFailed);
   case Event::RoomChanged:
@@ -321,16 +321,6 @@ void Plan::onOpened(const Event &E) {
   LastLoadQuery = LastResult = Now;
   sawWork();
   act(Action::QueryLoad);
-  if (!E.Flag)
-    return;
-  // The first jobs were built for what the plugin needs without arguments.
-  KeySet WereReady = in(State::Ready);
-  for (const Key &K : WereReady) {
-    Attempt &A = *find(K.second);
-    move(A, State::Preparing);
-    Action &P = act(Action::Prepare, A.Job, A.Id);
-    P.ForPlugin = P.IsAgain = true;
-  }
 }
 
 void Plan::onLoad(const Load &L) {

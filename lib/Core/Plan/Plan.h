@@ -137,15 +137,14 @@ struct Load {
 /// What the driver saw. Only the fields that are named matter.
 struct Event {
   enum Kind : uint8_t {
-    Tick,              // CallSince
-    Opened,            // Flag: jobs that are ready lack what it needs.
-                       // WantsBatches: it is told when it has all jobs
-    OpenFailed,        // Flag: the user's argument is wrong, so the link fails
-    FallbackForbidden, // by the plugin's own settings
-    PluginFailed,      // it broke the ABI, or gave up
-    RoomChanged,       // it may have room again
-    LoadKnown,         // TheLoad
-    TokenTaken,        // that TakeToken has asked for
+    Tick,         // CallSince
+    OpenWanted,   // a job that is being prepared waits for the plugin
+    Opened,       // WantsBatches: it is told when it has all jobs
+    OpenFailed,   // Flag: the user's argument is wrong, so the link fails
+    PluginFailed, // it broke the ABI, or gave up
+    RoomChanged,  // it may have room again
+    LoadKnown,    // TheLoad
+    TokenTaken,   // that TakeToken has asked for
     // Of an attempt.
     Prepared,       // Bytes: of memory, while the plugin has it
     CacheHit,       // LLVM has the object. Flag: no, the driver has: another
@@ -508,7 +507,8 @@ private:
   bool WantsBatches = false;
   bool BatchIsOpen = false; // it has jobs since CompleteBatch
   bool PluginGone = false;
-  bool FallbackForbidden = false;
+  bool FallbackForbidden = false; // open() refused an argument
+  bool OpenIsWanted = false;
   bool Failing = false; // the link has failed: nothing more is started
   bool CloseAsked = false;
   Time LastSign = {}; // of life, of the plugin

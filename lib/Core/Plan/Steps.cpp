@@ -98,7 +98,8 @@ void Plan::offerMore() {
   if (PluginGone)
     return;
   if (in(State::Ready).empty() &&
-      (OpenAsked || !O.OpenAtOnce || in(State::Preparing).empty()))
+      (OpenAsked || !(O.OpenAtOnce || OpenIsWanted) ||
+       in(State::Preparing).empty()))
     return;
   if (!OpenAsked) {
     OpenAsked = true;

@@ -12,6 +12,7 @@
 
 #include "Report/Report.h"
 #include "Report/TimelineSummary.h"
+#include "dtlto/ext/numbers.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/Format.h"

@@ -42,21 +42,15 @@ public:
 
   virtual size_t numJobs() const = 0;
   virtual JobFacts facts(size_t J) const = 0;
-  /// Whether \p J is compiled in this process. Before open(): may be.
+  /// Whether \p J is compiled in this process, whatever becomes of the plugin.
   virtual bool staysHere(size_t J) = 0;
 
-  /// Changes what jobs must carry from now on (DTLTO_PART_...).
-  virtual void setParts(uint32_t Parts) = 0;
-  /// Whether \p Built has less than that.
-  virtual bool lacks(const BuiltJob &Built) const = 0;
   /// Whether prepare() is worth a thread of its own.
   virtual bool isWork(const plan::Action &A) const = 0;
-  /// Does what \p A says for \p J; \p Cost is what the plugin is told. An
-  /// older job of the attempt, \p Old, may be null; else it is completed.
+  /// Does what \p A says for \p J; \p Cost is what the plugin is told.
   /// \p Avoid is the name of a worker, or empty. One thread at a time for a
   /// job. Returns Prepared, CacheHit or Broken.
   virtual Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
-                        std::unique_ptr<BuiltJob> Old,
                         llvm::StringRef Avoid) = 0;
 
   /// Compiles \p J on this machine. Once \p Stop is true, which may be null,

@@ -59,10 +59,7 @@ void LinkRun::handle(Event &E) {
       P.Flag = E.Status == DTLTO_ERROR_CALLER;
       return Become(PlanEvent::OpenFailed);
     }
-    IsOpen = true;
-    P.Flag = E.Needs != L.Host.Plugin->needs;
     P.WantsBatches = E.WantsBatches;
-    Source->setParts(E.Needs);
     return Become(PlanEvent::Opened);
   case Event::LoadChanged:
     return Become(PlanEvent::RoomChanged);
@@ -74,10 +71,6 @@ void LinkRun::handle(Event &E) {
   case Event::GaveUp:
     P.Attempt = 0;
     return Become(PlanEvent::PluginFailed);
-  case Event::FallbackForbidden:
-    if (E.Message.empty())
-      S.Why = "the plugin forbids it";
-    return Become(PlanEvent::FallbackForbidden);
   case Event::Submitted: {
     if (E.Status == DTLTO_OK)
       return Become(PlanEvent::Accepted);
@@ -108,6 +101,8 @@ void LinkRun::handle(Event &E) {
       handleDone(E);
     return;
 
+  case Event::StoreWanted:
+    return Become(PlanEvent::OpenWanted);
   case Event::TokenTaken:
     return Become(PlanEvent::TokenTaken);
 
@@ -119,12 +114,6 @@ void LinkRun::handle(Event &E) {
                                       : PlanEvent::NotExpressible);
     if (!ThePlan->isLive(E.Job))
       return Become(PlanEvent::Prepared);
-    // The plugin may have asked for more while this was built.
-    if (IsOpen && Source->lacks(*E.Built)) {
-      Action Again{Action::Prepare, JobOf[E.Job], E.Job};
-      Again.ForPlugin = Again.IsAgain = true;
-      return prepareOnHelper(Again, std::move(E.Built));
-    }
     P.Bytes = memoryFor(*E.Built);
     Built[E.Job] = std::move(E.Built);
     return Become(PlanEvent::Prepared);

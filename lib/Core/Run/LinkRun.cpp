@@ -97,7 +97,8 @@ plan::Options LinkRun::options() const {
   O.DuplicatePercent = L.opts().DuplicatePercent;
   O.VerifyPercent = L.opts().VerifyPercent;
   O.VerifySeed = L.opts().VerifySeed.value_or(randomSeed());
-  O.Fallback = L.opts().Fallback == FallbackKind::Local;
+  O.Fallback = L.opts().Fallback == FallbackKind::Local &&
+               L.Host.Config.NoFallback.empty();
   O.KeepOrder = KeepOrder;
   O.OpenAtOnce = !Jobs.empty() && !Source->mayHit() &&
                  !Source->staysHere(Jobs.front()->Number);
@@ -125,6 +126,9 @@ void LinkRun::startObservers() {
 //===----------------------------------------------------------------------===//
 
 Error LinkRun::run() {
+  if (L.Host.Store)
+    L.Host.Store->setOpener(
+        [Events = Events] { Events->push(Event{Event::StoreWanted}); });
   {
     Step First;
     First.Now = now();
@@ -303,8 +307,7 @@ uint64_t LinkRun::objectSize(AttemptId A) const {
 // Actions
 //===----------------------------------------------------------------------===//
 
-/// Work on \p J for a thread that ends with an event. Jobs are built again once
-/// the plugin is open: the longest ones shall not wait for all others then.
+/// Runs \p Work on \p J, which ends with an event, on a helper thread.
 void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
   ++NumOnThreads;
   HelperWork.add(J, Jobs[J]->Seconds, Jobs[J]->Facts.ImportWork,
@@ -315,37 +318,24 @@ void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
 }
 
 void LinkRun::prepare(const Action &A) {
-  std::unique_ptr<BuiltJob> Old;
-  if (auto It = Built.find(A.Attempt); It != Built.end()) {
-    Old = std::move(It->second);
-    Built.erase(It);
-  }
+  const std::string &Avoid = WorkerNames[A.Avoid];
   if (Source->isWork(A))
-    return prepareOnHelper(A, std::move(Old));
+    return onHelper(A.Job, [this, A, Avoid] { prepareNow(A, Avoid); });
   ++NumOnThreads;
-  prepareNow(A, std::move(Old), WorkerNames[A.Avoid]);
-}
-
-void LinkRun::prepareOnHelper(const Action &A, std::unique_ptr<BuiltJob> Old) {
-  // The pool's functions have to be copied.
-  auto Shared = std::make_shared<std::unique_ptr<BuiltJob>>(std::move(Old));
-  onHelper(A.Job, [this, A, Shared, Avoid = WorkerNames[A.Avoid]] {
-    prepareNow(A, std::move(*Shared), Avoid);
-  });
+  prepareNow(A, Avoid);
 }
 
 /// Any thread.
-void LinkRun::prepareNow(const Action &A, std::unique_ptr<BuiltJob> Old,
-                         StringRef Avoid) {
+void LinkRun::prepareNow(const Action &A, StringRef Avoid) {
   const Job &J = *Jobs[A.Job];
-  Events->push(Source->prepare(A, J.Number, cost(J), std::move(Old), Avoid));
+  Events->push(Source->prepare(A, J.Number, cost(J), Avoid));
 }
 
 void LinkRun::offer(const Action &A) {
   const Job &J = *Jobs[A.Job];
   std::unique_ptr<BuiltJob> Job = std::move(Built[A.Attempt]);
   Built.erase(A.Attempt);
-  if (Job->Job.parts & DTLTO_PART_CONFIG) {
+  if (Job->Job.fields & DTLTO_JOB_CONFIG) {
     SideFiles &Side = Sides[A.Attempt] = Source->sideFiles(J.Number);
     Side.Optimized = Job->ReturnsOptimized;
   }
@@ -397,8 +387,7 @@ void LinkRun::compileHere(const Action &A) {
     E.Messages = std::move(Code.Messages);
     E.NoObject = !Code.Produced;
     E.Object = Buffer::own(std::move(Code.Object));
-    E.Ended = Clock::now();
-    E.Seconds = std::chrono::duration<double>(E.Ended - Begin).count();
+    E.setEnded(Begin);
     Events->push(std::move(E));
   });
 }

@@ -71,13 +71,12 @@ public:
     return Workers.lookup(A);
   }
   bool hasFailed() const override { return ThePlan->hasFailed(); }
-  /// While it is being offered.
-  const BuiltJob *built(plan::AttemptId A) const;
-  /// While it is being delivered.
-  uint64_t objectSize(plan::AttemptId A) const;
-  bool hasErrors() const;
-  /// Of the session, once it is closed.
-  llvm::ArrayRef<PluginNumber> pluginNumbers() const { return Numbers; }
+  const BuiltJob *built(plan::AttemptId A) const override;
+  uint64_t objectSize(plan::AttemptId A) const override;
+  bool hasErrors() const override;
+  llvm::ArrayRef<PluginNumber> pluginNumbers() const override {
+    return Numbers;
+  }
 
 private:
   /// An object that the check refused. It may be as odd as its program: then a
@@ -123,9 +122,7 @@ private:
   // Actions.
   void onHelper(plan::JobId J, std::function<void()> Work);
   void prepare(const plan::Action &A);
-  void prepareOnHelper(const plan::Action &A, std::unique_ptr<BuiltJob> Old);
-  void prepareNow(const plan::Action &A, std::unique_ptr<BuiltJob> Old,
-                  llvm::StringRef Avoid);
+  void prepareNow(const plan::Action &A, llvm::StringRef Avoid);
   void offer(const plan::Action &A);
   void cancel(plan::AttemptId A);
   void forget(plan::AttemptId A);
@@ -156,7 +153,6 @@ private:
   std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
   std::unique_ptr<Session> TheSession;
   std::vector<PluginNumber> Numbers; // that it told
-  bool IsOpen = false;
   size_t NumOnThreads = 0; // work given to our threads that hasn't come back
   Clock::time_point NextPoll = {}; // for what runs here by way of the plugin
   llvm::DenseMap<plan::AttemptId, plan::JobId> JobOf;

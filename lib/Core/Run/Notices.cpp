@@ -85,9 +85,8 @@ void Notices::addError(const Twine &Text) {
 
 /// Names the setting to blame, unless it is the linker's own option.
 void Notices::failWithoutFallback(const Twine &Why) {
-  fail(WhyNoFallback.empty()
-           ? Why
-           : Why + "; not compiled here, since " + WhyNoFallback);
+  const std::string &Setting = L.Host.Config.NoFallback;
+  fail(Setting.empty() ? Why : Why + "; not compiled here, since " + Setting);
 }
 
 std::string Notices::plugin() const {
@@ -120,8 +119,6 @@ void Notices::internalError(StringRef Rule) {
 //===----------------------------------------------------------------------===//
 
 void Notices::saw(const Step &S) {
-  if (S.E && S.E->What == PlanEvent::FallbackForbidden)
-    WhyNoFallback = S.Why.str();
   sawPlugin(S);
   if (S.Load)
     sawLoad(*S.Load);

@@ -80,8 +80,7 @@ private:
   const RunContext &L;
   llvm::Error Err = llvm::Error::success();
   size_t NumErrors = 0;
-  std::string WhyNoFallback; // beside the user's option; empty: nothing
-  std::string LastLoad;      // as it was told
+  std::string LastLoad; // as it was told
 
   // What the plugin did so far.
   bool IsOpen = false, WasBusy = false;

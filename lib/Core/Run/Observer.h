@@ -56,6 +56,14 @@ public:
   virtual llvm::StringRef workerName(plan::WorkerId W) const = 0;
   virtual plan::WorkerId workerOf(plan::AttemptId A) const = 0;
   virtual bool hasFailed() const = 0;
+  /// The job of the plugin's, while it is being offered; else null.
+  virtual const BuiltJob *built(plan::AttemptId A) const = 0;
+  /// In bytes, while the object is being delivered; else 0.
+  virtual uint64_t objectSize(plan::AttemptId A) const = 0;
+  /// Whether the user was shown errors.
+  virtual bool hasErrors() const = 0;
+  /// Of the session, once it is closed.
+  virtual llvm::ArrayRef<PluginNumber> pluginNumbers() const = 0;
 };
 
 /// Sees each step of a link before its actions are performed, on the thread of

@@ -7,7 +7,6 @@
 
 #include "Run/TimelineObserver.h"
 #include "Report/Report.h"
-#include "Run/LinkRun.h"
 #include "Run/Notices.h"
 
 using namespace llvm;
@@ -19,7 +18,7 @@ using plan::Cause;
 using Outcome = AttemptRecord::Outcome;
 using PlanEvent = plan::Event;
 
-TimelineObserver::TimelineObserver(const LinkRun &Run, const RunContext &L)
+TimelineObserver::TimelineObserver(const LinkFacts &Run, const RunContext &L)
     : Run(Run), L(L) {
   Record.start(L.Started, L.SetUp);
   for (plan::JobId J = 0; J != Run.numJobs(); ++J)

@@ -15,14 +15,12 @@
 
 namespace dtlto {
 
-class LinkRun;
-
 /// Records a link for reports and time traces. At its end it writes the report
 /// and leaves the record with the linker, as the user asked. Two rounds have
 /// one report, by the last one that there is.
 class TimelineObserver : public Observer {
 public:
-  TimelineObserver(const LinkRun &Run, const RunContext &L);
+  TimelineObserver(const LinkFacts &Run, const RunContext &L);
 
   void saw(const Step &S) override;
   void finish() override;
@@ -31,7 +29,7 @@ private:
   void sawEvent(const Step &S);
   void sawAction(const Step &S, const plan::Action &A);
 
-  const LinkRun &Run;
+  const LinkFacts &Run;
   const RunContext &L;
   Timeline Record;
   std::string PluginFailure;

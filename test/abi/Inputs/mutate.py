@@ -10,6 +10,7 @@ INCLUDE is the folder of the header; copies of it are changed."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -17,8 +18,8 @@ import sys
 CHANGES = [
     ("", "", True),
     ("  const char *avoid;\n", "  const char *avoid;\n  uint64_t later;\n", True),
-    ("  uint32_t reserved_2; /* 0 */\n",
-     "  uint32_t reserved_2; /* 0 */\n  uint64_t later;\n", True),
+    ("  const char *no_fallback;\n", "  const char *no_fallback;\n  int later;\n",
+     True),
     # A field in the middle, one less, another type, another order.
     ("  const char *triple;", "  const char *new; const char *triple;", False),
     ("  const char *worker;\n} dtlto_result;", "} dtlto_result;", False),
@@ -48,7 +49,8 @@ def main():
         if old not in header:
             sys.exit("'%s' is not in the header: correct this script" % old)
         folder = "change-%d" % number
-        os.makedirs(os.path.join(folder, "dtlto"))
+        shutil.copytree(os.path.join(include, "dtlto"),
+                        os.path.join(folder, "dtlto"))
         with open(os.path.join(folder, "dtlto", "PluginAPI.h"), "w") as f:
             f.write(header.replace(old, new, 1) if old else header)
         run = subprocess.run([sys.executable, check, "--include=" + folder,

@@ -11,15 +11,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
 #include <windows.h>
+#else
+#include <dlfcn.h>
+#include <unistd.h>
+#endif
 
 enum { MAX_INPUTS = 16 };
 
 struct dtlto_host_context {
   const char *object;
-  HANDLE done;
-  int32_t status;
+  volatile int done; // written last
+  volatile int32_t status;
 };
+
+static void sleep_ms(int ms) {
+#ifdef _WIN32
+  Sleep((DWORD)ms);
+#else
+  usleep((unsigned)ms * 1000);
+#endif
+}
+
+static const dtlto_plugin *load_plugin(const char *path) {
+#ifdef _WIN32
+  HMODULE library = LoadLibraryA(path);
+  return library ? (const void *)GetProcAddress(library, DTLTO_PLUGIN_SYMBOL)
+                 : NULL;
+#else
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return library ? dlsym(library, DTLTO_PLUGIN_SYMBOL) : NULL;
+#endif
+}
 
 static void on_log(dtlto_host_context *c, uint32_t level, const char *message) {
   (void)c;
@@ -47,20 +71,20 @@ static void on_done(dtlto_host_context *c, uint64_t job,
   }
   if (r->object.release)
     r->object.release(r->object.owner, r->object.data, r->object.size);
-  SetEvent(c->done);
+  c->done = 1;
 }
 
 static void on_load(dtlto_host_context *c) { (void)c; }
 
-static void set_needs(dtlto_host_context *c, uint32_t parts) {
-  (void)c;
-  printf("needs %u\n", parts);
+static int32_t check_result(dtlto_host_context *c, uint64_t job,
+                            dtlto_span object, char *why, uint64_t why_size) {
+  (void)c, (void)job, (void)object, (void)why, (void)why_size;
+  return DTLTO_OK;
 }
 
 static const void *extension(dtlto_host_context *c, const char *id) {
-  static const dtlto_needs needs = {sizeof(needs), 0, set_needs};
-  (void)c;
-  return strcmp(id, DTLTO_EXT_NEEDS) ? NULL : &needs;
+  (void)c, (void)id;
+  return NULL;
 }
 
 static dtlto_input read_input(uint32_t role, const char *path) {
@@ -83,12 +107,9 @@ int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IONBF, 0);
   if (argc < 7)
     return 2;
-  HMODULE library = LoadLibraryA(argv[1]);
-  const dtlto_plugin *plugin =
-      library ? (const void *)GetProcAddress(library, "dtlto_plugin_entry")
-              : NULL;
+  const dtlto_plugin *plugin = load_plugin(argv[1]);
   if (!plugin)
-    return printf("no plugin in %s: %lu\n", argv[1], GetLastError()), 2;
+    return printf("no plugin in %s\n", argv[1]), 2;
 
   char shard[1024], index[1100], target[200];
   snprintf(shard, sizeof(shard), "%s.thinlto.bc", argv[4]);
@@ -111,9 +132,11 @@ int main(int argc, char **argv) {
                         "-O2",
                         "-ffunction-sections",
                         "-fdata-sections",
+#ifdef _WIN32
                         "-mno-incremental-linker-compatible",
                         "-Xclang",
                         "-gno-codeview-command-line",
+#endif
                         index,
                         "-x",
                         "ir",
@@ -125,7 +148,7 @@ int main(int argc, char **argv) {
                    .id = 1,
                    .name = argv[4],
                    .triple = argv[3],
-                   .parts = DTLTO_PART_INPUTS | DTLTO_PART_ARGS,
+                   .fields = DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS,
                    .cost = 1,
                    .inputs = all,
                    .num_inputs = n,
@@ -133,11 +156,19 @@ int main(int argc, char **argv) {
                    .num_args = sizeof(args) / sizeof(*args) - 1,
                    .output = "out.o"};
 
-  dtlto_host_context context = {argv[5], CreateEventA(NULL, TRUE, FALSE, NULL),
-                                -1};
-  dtlto_host host = {sizeof(host), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, 0,
-                     "dtlto",      "test",          &context,        on_log,
-                     on_state,     on_done,         on_load,         extension};
+  dtlto_host_context context = {argv[5], 0, -1};
+  dtlto_host host = {.size = sizeof(host),
+                     .abi_major = DTLTO_ABI_MAJOR,
+                     .abi_minor = DTLTO_ABI_MINOR,
+                     .name = "dtlto",
+                     .version = "test",
+                     .context = &context,
+                     .log = on_log,
+                     .job_state = on_state,
+                     .job_done = on_done,
+                     .load_changed = on_load,
+                     .check_result = check_result,
+                     .extension = extension};
   dtlto_session_params params = {.size = sizeof(params),
                                  .llvm_version = argv[2],
                                  .output = "",
@@ -145,6 +176,9 @@ int main(int argc, char **argv) {
                                  .job_timeout_s = 60};
   params.args = (const char *const *)argv + arg + 1;
   params.num_args = arg < argc ? (uint32_t)(argc - arg - 1) : 0;
+  dtlto_session_config config = {.size = sizeof(config)};
+  plugin->configure(&params, &config);
+  printf("needs %u\n", config.needs);
   dtlto_session *session;
   if (plugin->open(&host, &params, &session) != DTLTO_OK)
     return 3;
@@ -152,14 +186,15 @@ int main(int argc, char **argv) {
   for (int i = 0; i != 600 && status == DTLTO_BUSY; ++i) {
     status = plugin->submit(session, &job);
     if (status == DTLTO_BUSY)
-      Sleep(100);
+      sleep_ms(100);
   }
   if (status == DTLTO_OK && getenv("DTLTO_TEST_CANCEL")) {
-    Sleep((DWORD)atoi(getenv("DTLTO_TEST_CANCEL")));
+    sleep_ms(atoi(getenv("DTLTO_TEST_CANCEL")));
     plugin->cancel(session, 1);
   }
-  if (status == DTLTO_OK &&
-      WaitForSingleObject(context.done, 60000) != WAIT_OBJECT_0)
+  for (int i = 0; i != 6000 && status == DTLTO_OK && !context.done; ++i)
+    sleep_ms(10);
+  if (!context.done)
     printf("no result\n");
   plugin->close(session);
   return context.status == DTLTO_OK ? 0 : 1;

@@ -1,0 +1,74 @@
+//===- SessionConfig.cpp - What a plugin asks for before open() -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/SessionConfig.h"
+#include "Host/HostContext.h"
+#include "Support/System.h"
+#include "Support/Text.h"
+#include <condition_variable>
+#include <mutex>
+
+using namespace dtlto;
+
+SessionParams::SessionParams(const HostContext &L, uint64_t NumJobs)
+    : Args(L.JobOpts.PluginArgs), LLVMVersion(L.LLVMVersion),
+      Output(L.JobOpts.OutputFile), Linker(L.JobOpts.Linker) {
+  for (const std::string &Arg : Args)
+    ArgPointers.push_back(Arg.c_str());
+  Raw.size = sizeof(Raw);
+  Raw.num_args = static_cast<uint32_t>(ArgPointers.size());
+  Raw.args = ArgPointers.data();
+  Raw.llvm_version = LLVMVersion.c_str();
+  Raw.linker = Linker.empty() ? nullptr : Linker.c_str();
+  Raw.output = Output.c_str();
+  Raw.num_jobs = NumJobs;
+  Raw.job_timeout_s = L.JobOpts.TimeoutSeconds;
+  Raw.verbose = L.Msg.verbose();
+  Raw.result_bytes = L.JobOpts.Memory;
+}
+
+SessionConfig dtlto::configurePlugin(const HostContext &L, uint64_t NumJobs) {
+  struct Call {
+    Call(const HostContext &L, uint64_t NumJobs)
+        : Plugin(*L.Plugin), Params(L, NumJobs) {}
+
+    void run() {
+      dtlto_session_config Raw = {};
+      Raw.size = sizeof(Raw);
+      Plugin.configure(&Params.raw(), &Raw);
+      std::lock_guard<std::mutex> Lock(Mutex);
+      Config.Needs = Raw.needs;
+      if (Raw.no_fallback) {
+        Config.NoFallback = strangersLine(Raw.no_fallback);
+        if (Config.NoFallback.empty())
+          Config.NoFallback = "the plugin forbids it";
+      }
+      HasReturned = true;
+      Changed.notify_all();
+    }
+
+    const dtlto_plugin &Plugin;
+    const SessionParams Params;
+    std::mutex Mutex; // guards what follows
+    std::condition_variable Changed;
+    bool HasReturned = false;
+    SessionConfig Config;
+  };
+  // Shared, since the thread may outlive the wait.
+  auto C = std::make_shared<Call>(L, NumJobs);
+  if (!startThread([C] { C->run(); }))
+    C->run();
+  std::unique_lock<std::mutex> Lock(C->Mutex);
+  const std::chrono::seconds Limit(std::min(10u, L.JobOpts.TimeoutSeconds));
+  if (!C->Changed.wait_for(Lock, Limit, [&] { return C->HasReturned; })) {
+    SessionConfig Failed;
+    Failed.Problem = "configure() has not returned within " +
+                     std::to_string(Limit.count()) + " s";
+    return Failed;
+  }
+  return std::move(C->Config);
+}
