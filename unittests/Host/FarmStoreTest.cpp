@@ -130,6 +130,25 @@ TEST_F(FarmStoreTest, WhatIsPutIsThere) {
   EXPECT_EQ(get('a'), "");
 }
 
+/// Jobs that are prepared before the session is open need the store, too.
+TEST_F(FarmStoreTest, TheFirstCallAsksForTheSession) {
+  ASSERT_TRUE(open());
+  EXPECT_EQ(put('a', "one"), "put");
+  Store->close();
+  // The second of a link's two sessions.
+  std::thread Opening;
+  unsigned NumAsked = 0;
+  Store->setOpener([&] {
+    ++NumAsked;
+    Opening = std::thread([&] { open(); });
+  });
+  EXPECT_TRUE(Store->mayBeThere());
+  EXPECT_EQ(get('a'), "one");
+  EXPECT_EQ(get('b'), "");
+  Opening.join();
+  EXPECT_EQ(NumAsked, 1u);
+}
+
 TEST_F(FarmStoreTest, MoreThanWasWantedIsNothing) {
   ASSERT_TRUE(open());
   put('a', "four");

@@ -20,6 +20,8 @@ static constexpr std::chrono::seconds MaxOpenWait(2);
 void FarmStore::setOpener(std::function<void()> Fn) {
   std::lock_guard<std::mutex> Lock(Mutex);
   Opener = std::move(Fn);
+  if (!Abandoned)
+    State = Unknown;
 }
 
 void FarmStore::waitForOpen(std::unique_lock<std::mutex> &Lock) {

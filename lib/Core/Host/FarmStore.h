@@ -38,8 +38,9 @@ public:
   explicit FarmStore(std::chrono::milliseconds Limit = std::chrono::seconds(10))
       : Limit(Limit) {}
 
-  /// \p Fn asks for the session to be opened. The first get() or put() calls
-  /// it, without a lock, and waits up to 2 s until the session is open.
+  /// A session may follow; \p Fn asks for it to be opened. The first get() or
+  /// put() calls it, without a lock, and waits up to 2 s until the session is
+  /// open.
   void setOpener(std::function<void()> Fn);
   /// The session is open, and has jobs. \p OfPlugin may be null. False: the
   /// plugin has no store, and nobody has abandoned it.
