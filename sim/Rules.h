@@ -47,8 +47,8 @@ private:
     Where At = Where::Ended;
     bool IsKnown = false;  // an action has named it
     bool AtPlugin = false; // or to be given to it
-    bool Prepares = false; // a thread does, also if nobody needs it any more
-    bool Compiles = false; // likewise
+    bool Prepares = false; // on a thread, even if not needed any more
+    bool Compiles = false; // the same
     bool IsSecond = false; // was begun beside another one
     bool IsOurs = false;   // this process has made the object
     bool IsCached = false; // another machine has, for another link

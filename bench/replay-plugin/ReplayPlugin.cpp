@@ -193,7 +193,6 @@ static void wakeUp(dtlto_session *S) {
 // The plugin's functions
 //===----------------------------------------------------------------------===//
 
-
 static void configure(const dtlto_session_params *Params,
                       dtlto_session_config *Config) {
   Settings Given;
@@ -333,8 +332,16 @@ static void closeSession(dtlto_session *S) {
 
 static const void *getExtension(const char *) { return nullptr; }
 
-const dtlto_plugin dtlto_plugin_entry = {
-    sizeof(dtlto_plugin), DTLTO_ABI_MAJOR, DTLTO_ABI_MINOR, 0,
-    "replay",             DTLTO_VERSION,   configure,       openSession,
-    submitJob,            cancelJob,       getLoad,         closeSession,
-    getExtension};
+const dtlto_plugin dtlto_plugin_entry = {sizeof(dtlto_plugin),
+                                         DTLTO_ABI_MAJOR,
+                                         DTLTO_ABI_MINOR,
+                                         0,
+                                         "replay",
+                                         DTLTO_VERSION,
+                                         configure,
+                                         openSession,
+                                         submitJob,
+                                         cancelJob,
+                                         getLoad,
+                                         closeSession,
+                                         getExtension};

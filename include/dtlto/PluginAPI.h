@@ -381,11 +381,12 @@ typedef struct dtlto_plugin {
   const char *name;   /* short, e.g. "distcc"; the prefix of its messages */
   const char *version;
 
-  /* Called once for each session, before open() and with the same arguments:
-   * asks for what the session needs. The host has set `config->size` and zeroed
-   * the rest. Reads arguments and the environment, and returns at once: the
-   * host builds no job before. Keeps no state, has no host to call, and reports
-   * nothing: open() reports a wrong argument. On any thread. */
+  /* [any-thread] Called before open() with the same arguments; sessions of one
+   * link may share a call. Asks for what the session needs. The host has set
+   * `config->size` and zeroed the rest. Reads arguments and the environment,
+   * and returns at once, since no job is built before: after 10 s the session
+   * fails. Keeps no state, and leaves it to open() to report a wrong argument.
+   */
   void (*configure)(const dtlto_session_params *params,
                     dtlto_session_config *config);
 

@@ -26,8 +26,8 @@ GROWN = [re.compile(line) for line in (
     r"sub-type changes:",
     r"parameter 1 of type 'dtlto_\w+\*' has sub-type changes:",
     r"in pointed to type 'typedef dtlto_\w+':",
-    # These two have no size, and so no way to grow.
-    r"underlying type 'struct dtlto_(?!span\b|buffer\b)\w+' changed:",
+    # These have no size, and so no way to grow.
+    r"underlying type 'struct dtlto_(?!span\b|buffer\b|bundle_span\b)\w+' changed:",
     r"type size changed from \d+ to \d+ \(in bits\)",
     r"\d+ data member insertions?:",
     r"'[^']+', at offset (\d+) \(in bits\)",

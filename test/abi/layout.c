@@ -5,9 +5,9 @@
  * field's offset and type, in the header's order. Compiled, never run.
  *
  * A new minor only appends lines here and raises sizes; a released FIELD line
- * never changes. Draft extensions are not here. See docs/ABI-CHANGELOG.md. The test compiles with -Wpadded:
- * there are no holes, so a field that is new in the header and not here makes
- * the struct's size differ. */
+ * never changes. Draft extensions are not here. See docs/ABI-CHANGELOG.md. The
+ * test compiles with -Wpadded: there are no holes, so a field that is new in
+ * the header and not here makes the struct's size differ. */
 
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
@@ -24,7 +24,7 @@
 #define FIELD(STRUCT, NAME, TYPE, OFFSET)                                      \
   _Static_assert(offsetof(STRUCT, NAME) == (OFFSET),                           \
                  "offset of " #STRUCT "." #NAME);                              \
-  _Static_assert(_Generic(&((STRUCT *)0)->NAME, TYPE *: 1, default: 0),        \
+  _Static_assert(_Generic(&((STRUCT *)0)->NAME, TYPE * : 1, default : 0),      \
                  "type of " #STRUCT "." #NAME)
 
 /* Names for types that can't be followed by a `*`. */

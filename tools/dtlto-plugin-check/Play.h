@@ -89,8 +89,8 @@ public:
   /// The plugin has all jobs, if it wants to know (dtlto.batch/1).
   void completeBatch();
   void refute(const dtlto_refuted &Refuted, uint64_t Id, const char *Worker);
-  /// Calls of dtlto.store.draft/1; \p Key has 32 bytes. False if it says no,
-  /// with a reason in \p Out or \p Why.
+  /// Calls of dtlto.store.draft/1; \p Key has 32 bytes. Returns false on an
+  /// error, with a reason in \p Out or \p Why.
   bool storeGet(const dtlto_store &Store, const std::string &Key,
                 uint64_t MaxBytes, std::string &Out);
   bool storePut(const dtlto_store &Store, const std::string &Key,

@@ -225,7 +225,7 @@ public:
     }
   }
   const char *config() const { return Raw->config; } // may be null
-  const char *avoid() const { return Raw->avoid; }   // likewise
+  const char *avoid() const { return Raw->avoid; }   // may be null
 
   /// Whether the host has no use for it any more. It needs a result all the
   /// same: fail(DTLTO_CANCELLED).

@@ -279,7 +279,7 @@ static inline int dtlto_run_accept(const dtlto_job *job, char *text,
   errno = 0;
   if (!(job->fields & DTLTO_JOB_ARGS)) {
     name = job->name;
-    wrong = "dtlto_plugin.needs lacks DTLTO_JOB_ARGS: no command line for";
+    wrong = "configure() asked for no DTLTO_JOB_ARGS: no command line for";
   } else if (!dtlto_run_is_clean_path(name))
     wrong = "an output outside of the job's folder:";
   for (uint32_t i = 0; !wrong && i != job->num_inputs; ++i) {

@@ -29,7 +29,7 @@ namespace dtlto {
 /// The digest of a bundle, and so of its job: the manifest's own.
 using BundleId = std::array<uint8_t, 32>;
 
-/// A bundle as dtlto.bundle/2 has it: inputs are where the job has them.
+/// A bundle as dtlto.bundle/1 has it: inputs are where the job has them.
 struct BundleSpans {
   std::vector<dtlto_bundle_span> Spans;
   llvm::SmallVector<char, 0> Own; // the bytes of all that isn't an input

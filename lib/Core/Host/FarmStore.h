@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // dtlto.store.draft/1 of the plugin, for as long as its session is open. Each
-// call has a thread of its own: one that doesn't come back is left behind, and
-// what it borrows with it.
+// call has a thread of its own: after a timeout the link continues, and the
+// thread keeps what it borrows.
 //
 //===----------------------------------------------------------------------===//
 
