@@ -26,9 +26,9 @@
 #include "Hooks.h"
 #include "Config/LLVMOptions.h"
 #include "Host/PluginGuard.h"
-#include "Link/Backend.h"
+#include "LTO/Backend.h"
+#include "LTO/SplitPlan.h"
 #include "Report/TraceEvents.h"
-#include "Support/PartNumber.h"
 #include "lld/Common/ErrorHandler.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
@@ -55,12 +55,6 @@ Error realWriteTrace(StringRef, StringRef) asm("__real_" DTLTO_WRITE_TRACE);
 
 static Linker *TheLinker = nullptr;
 static bool WasBackendAsked = false;
-
-// LLD takes about 100 bytes for each.
-static constexpr uint64_t MaxPartsOfLink = 1 << 17;
-
-// Modules of programs have 10 to 20 bytes for each instruction.
-static constexpr uint64_t MinInstructionBytes = 4;
 
 void dtlto::installHooks(Linker &L) { TheLinker = &L; }
 
@@ -119,13 +113,9 @@ unsigned wrapMaxTasks(const lto::LTO *LTO) {
   unsigned NumTasks = realMaxTasks(LTO);
   if (!TheLinker || TheLinker->Opts.Split == 0)
     return NumTasks;
-  uint64_t NumParts = 0;
-  for (uint64_t Size : TheLinker->Inputs.sizes())
-    NumParts += std::min<uint64_t>(MaxParts - 1, Size / MinInstructionBytes /
-                                                     TheLinker->Opts.Split);
   TheLinker->NumTasks = NumTasks;
   TheLinker->NumTasksOfParts =
-      static_cast<unsigned>(std::min(MaxPartsOfLink, NumParts));
+      maxTasksOfParts(TheLinker->Inputs, TheLinker->Opts.Split);
   return NumTasks + TheLinker->NumTasksOfParts;
 }
 

@@ -8,7 +8,7 @@
 #ifndef DTLTO_LLD_HOOKS_HOOKS_H
 #define DTLTO_LLD_HOOKS_HOOKS_H
 
-#include "Link/Linker.h"
+#include "LTO/Linker.h"
 
 namespace dtlto {
 

@@ -647,7 +647,7 @@ TEST(ConfigJSONTest, FilesAreSentUnderOtherNames) {
 TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
   ConfigExtras Extras;
   Extras.CodegenData = "codegen.data";
-  Extras.Round = 2;
+  Extras.Spec.Round = 2;
   Extras.ModuleName = "/home/user/a \"b\".o";
   std::string Text = writeWith({}, Extras);
   Expected<ReadConfig> Read = readConfig(Text);
@@ -658,7 +658,7 @@ TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
   }
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
   EXPECT_EQ(Read->Extras.CodegenData, "codegen.data");
-  EXPECT_EQ(Read->Extras.Round, 2U);
+  EXPECT_EQ(Read->Extras.Spec.Round, 2U);
   EXPECT_EQ(Read->Extras.ModuleName, "/home/user/a \"b\".o");
   for (StringRef Round : {"0", "3", "-1", "\"1\"", "1.5", "null"}) {
     std::string Changed = Text;
@@ -669,16 +669,16 @@ TEST(ConfigJSONTest, RoundsOfCodeGeneration) {
   }
 
   // What is optimised comes from the first round, and goes to the second.
-  EXPECT_FALSE(Read->Conf.CodeGenOnly || Read->Extras.ReturnsOptimized);
+  EXPECT_FALSE(Read->Conf.CodeGenOnly || Read->Extras.Spec.ReturnsOptimized);
   for (bool Returns : {false, true}) {
-    Extras.ReturnsOptimized = Returns;
-    Extras.IsOptimized = !Returns;
+    Extras.Spec.ReturnsOptimized = Returns;
+    Extras.Spec.IsOptimized = !Returns;
     Read = readConfig(writeWith({}, Extras));
     ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
-    EXPECT_EQ(Read->Extras.ReturnsOptimized, Returns);
+    EXPECT_EQ(Read->Extras.Spec.ReturnsOptimized, Returns);
     EXPECT_EQ(Read->Conf.CodeGenOnly, !Returns);
   }
-  Extras.ReturnsOptimized = Extras.IsOptimized = false;
+  Extras.Spec.ReturnsOptimized = Extras.Spec.IsOptimized = false;
   Extras.ModuleName = "\xff.o";
   EXPECT_TRUE(contains(writeWith({}, Extras), "error: module"));
 }
@@ -730,12 +730,12 @@ TEST(ConfigJSONTest, PartsOfModules) {
   EXPECT_EQ(writeWith(Conf, Extras), "error: --save-temps or --lto-emit-llvm");
   Extras.HasPartHook = true;
   EXPECT_FALSE(contains(writeWith(Conf, Extras), "part"));
-  Extras.Part = {1, 8};
+  Extras.Spec.Part = {1, 8};
   std::string Text = writeWith(Conf, Extras);
   Expected<ReadConfig> Read = readConfig(Text);
   ASSERT_TRUE(bool(Read)) << toString(Read.takeError());
-  EXPECT_EQ(Read->Extras.Part.Index, 1u);
-  EXPECT_EQ(Read->Extras.Part.Count, 8u);
+  EXPECT_EQ(Read->Extras.Spec.Part.Index, 1u);
+  EXPECT_EQ(Read->Extras.Spec.Part.Count, 8u);
 
   std::string Part = "\"part\":[1,8],\"partition\":9";
   ASSERT_TRUE(contains(Text, Part)) << Text;

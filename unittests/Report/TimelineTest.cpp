@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/Timeline.h"
-#include "Job/JobBuilder.h"
+#include "LTO/JobBuilder.h"
 #include "PluginLinkTest.h"
 #include "dtlto/ext/numbers.h"
 

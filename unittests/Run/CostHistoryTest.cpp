@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/CostHistory.h"
-#include "Link/LTOJobs.h"
+#include "LTO/LTOJobs.h"
 #include "Processes.h"
 #include "TempFolder.h"
 #include "llvm/ADT/StringExtras.h"

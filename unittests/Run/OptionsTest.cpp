@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run/Options.h"
-#include "Support/PartNumber.h"
+#include "LTO/SplitPlan.h"
 #include "llvm/Support/Path.h"
 #include "gtest/gtest.h"
 #include <cstdlib>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestLink.h"
-#include "Link/Backend.h"
-#include "Link/LTOJobs.h"
+#include "LTO/Backend.h"
+#include "LTO/LTOJobs.h"
 #include "Run/LinkRun.h"
 #include "LLVM/Cache.h"
 #include "LLVM/ThinBackend.h"

@@ -13,7 +13,7 @@
 #ifndef DTLTO_UNITTESTS_TESTSUPPORT_TESTLINK_H
 #define DTLTO_UNITTESTS_TESTSUPPORT_TESTLINK_H
 
-#include "Link/Linker.h"
+#include "LTO/Linker.h"
 #include "Modules.h"
 #include "Plan/Plan.h"
 #include "llvm/ADT/StringSet.h"

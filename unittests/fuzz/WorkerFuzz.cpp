@@ -13,11 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "BundleJob.h"
+#include "Compile/Worker.h"
 #include "Config/ConfigJSON.h"
 #include "Fuzz.h"
-#include "Job/JobBuilder.h"
+#include "LTO/JobBuilder.h"
 #include "TestLink.h"
-#include "Worker/Worker.h"
 #include "llvm/Config/llvm-config.h"
 
 using namespace llvm;

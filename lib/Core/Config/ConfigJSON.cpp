@@ -76,7 +76,7 @@ namespace {
 class Writer : public FieldVisitor {
 public:
   Writer(json::OStream &OS, const ConfigExtras &Extras, bool NoCodegen)
-      : OS(OS), NoCodegen(NoCodegen), OnlyCodegen(Extras.IsOptimized) {
+      : OS(OS), NoCodegen(NoCodegen), OnlyCodegen(Extras.Spec.IsOptimized) {
     forFiles(Extras, [&](StringRef Name, StringRef File) {
       if (!File.empty())
         Sent.insert(Name);
@@ -214,15 +214,16 @@ static Expected<std::string> writeText(const lto::Config &Conf,
         W.text("object", Extras.ObjectName);
       if (Extras.Remarks)
         OS.attribute("remarks", true);
-      if (!Extras.Part.isWhole()) {
-        OS.attribute("part", json::Array{Extras.Part.Index, Extras.Part.Count});
+      if (!Extras.Spec.Part.isWhole()) {
+        OS.attribute("part", json::Array{Extras.Spec.Part.Index,
+                                         Extras.Spec.Part.Count});
         OS.attribute("partition", PartitionVersion);
       }
       if (!Extras.ModuleName.empty())
         W.text("module", Extras.ModuleName);
-      if (Extras.Round != 0)
-        OS.attribute("round", Extras.Round);
-      if (Extras.ReturnsOptimized && !NoCodegen)
+      if (Extras.Spec.Round != 0)
+        OS.attribute("round", Extras.Spec.Round);
+      if (Extras.Spec.ReturnsOptimized && !NoCodegen)
         OS.attribute("optimized", true);
     });
     forSections(Conf, [&](StringRef Name, auto Visited) {
@@ -408,16 +409,18 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
     int64_t Count = (*Part)[1].getAsInteger().value_or(0);
     if (Count < 2 || Count > MaxParts || Index < 0 || Index >= Count)
       return false;
-    Extras.Part = {static_cast<unsigned>(Index), static_cast<unsigned>(Count)};
+    Extras.Spec.Part = {static_cast<unsigned>(Index),
+                        static_cast<unsigned>(Count)};
   }
   Extras.ModuleName = Outputs->getString("module").value_or("").str();
   if (const json::Value *Round = Outputs->get("round")) {
     int64_t N = Round->getAsInteger().value_or(0);
     if (N < 1 || N > 2)
       return false;
-    Extras.Round = static_cast<unsigned>(N);
+    Extras.Spec.Round = static_cast<unsigned>(N);
   }
-  Extras.ReturnsOptimized = Outputs->getBoolean("optimized").value_or(false);
+  Extras.Spec.ReturnsOptimized =
+      Outputs->getBoolean("optimized").value_or(false);
   Extras.ObjCARCContract = !Passes->empty();
   return all_of(*Passes, [](const json::Value &V) {
     return V.getAsString() == StringRef(ARCContract);
@@ -460,7 +463,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
     return bad("'files', 'passes', 'unavailable' or 'outputs' is missing, or "
                "not as expected");
   if (!HasCodegenData &&
-      (Result.Extras.Round != 0 || !Result.Extras.CodegenData.empty()))
+      (Result.Extras.Spec.Round != 0 || !Result.Extras.CodegenData.empty()))
     return bad("this LLVM has no data of code generation");
 
   std::string Reason;

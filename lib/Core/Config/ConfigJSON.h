@@ -19,7 +19,7 @@
 #ifndef DTLTO_CONFIG_CONFIGJSON_H
 #define DTLTO_CONFIG_CONFIGJSON_H
 
-#include "Support/PartNumber.h"
+#include "Config/CompileSpec.h"
 #include "llvm/LTO/Config.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -48,24 +48,15 @@ struct ConfigExtras {
   /// The name of a file that LLVM reads by way of an option of its own: what
   /// code generation learnt (LLVM/CodegenData.h).
   std::string CodegenData;
-  /// Of two rounds of code generation; 0: there is one. The first makes what it
-  /// learns, the second an object. In the second, CodegenData may be empty.
-  unsigned Round = 0;
   /// The module's name in the linker, where the object has it; empty: it is of
   /// no use.
   std::string ModuleName;
   /// Library functions that code generation must not call (ThinBackend.h). Not
   /// of the Config, but of what the linker says beside it.
   std::vector<std::string> Unavailable;
-  /// What the job compiles of its module.
-  PartNumber Part;
+  CompileSpec Spec;
   /// PostImportModuleHook is that which makes a module a part.
   bool HasPartHook = false;
-  /// The job also returns the optimised module.
-  bool ReturnsOptimized = false;
-  /// The primary module is what another job returned: the text says
-  /// CodeGenOnly. Reading leaves this alone.
-  bool IsOptimized = false;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.

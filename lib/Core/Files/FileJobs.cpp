@@ -158,9 +158,7 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
           "assembly that may read files (.incbin, .include, macros)");
     if (!Travels.try_emplace(Path, (*Module)->Path).second)
       return Error::success();
-    Built.Inputs.push_back(
-        makeInput(Role, (*Module)->Path.c_str(), (*Module)->Bytes));
-    Built.Files.push_back(*Module);
+    Built.Inputs.emplace_back(Role, **Module);
     if (Role == DTLTO_ROLE_IMPORT)
       Built.WholeImportBytes += (*Module)->WholeSize;
     return Error::success();
@@ -185,16 +183,13 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
                      toString(Shard.takeError()) + ")");
     Built.Shard = std::make_shared<const ShardBytes>(std::move(*Shard));
   }
-  Built.Inputs.push_back(
-      makeInput(DTLTO_ROLE_INDEX, IndexPath.data(), Built.shard()));
-  Built.Files.push_back(nullptr);
+  Built.Inputs.emplace_back(DTLTO_ROLE_INDEX, IndexPath.data(), Built.shard());
   for (size_t I = 0; I != List.Inputs.size(); ++I) {
     Expected<File *> Common = open(List.Inputs[I]);
     if (!Common)
       return Common.takeError();
-    Built.Inputs.push_back(
-        makeInput(DTLTO_ROLE_OTHER, CommonPaths[I].c_str(), (*Common)->Bytes));
-    Built.Files.push_back(*Common);
+    Built.Inputs.emplace_back(DTLTO_ROLE_OTHER, CommonPaths[I].c_str(),
+                              (*Common)->Bytes, *Common);
   }
   setInputs(Built);
   Built.Job.fields |= DTLTO_JOB_INPUTS | DTLTO_JOB_WHOLE_IMPORTS;

@@ -22,18 +22,9 @@ const uint8_t *ModuleFile::digest() {
   return Digest;
 }
 
-dtlto_input dtlto::makeInput(uint32_t Role, const char *Path, StringRef Bytes) {
-  dtlto_input Input = {};
-  Input.size = sizeof(dtlto_input);
-  Input.role = Role;
-  Input.path = Path;
-  Input.bytes = {Bytes.data(), Bytes.size()};
-  return Input;
-}
-
 void dtlto::setInputs(BuiltJob &Built) {
   Built.InputPointers.clear();
-  for (const dtlto_input &Input : Built.Inputs)
+  for (const BuiltInput &Input : Built.Inputs)
     Built.InputPointers.push_back(&Input);
   Built.Job.inputs = Built.InputPointers.data();
   Built.Job.num_inputs = Built.InputPointers.size();
@@ -98,21 +89,19 @@ dtlto::inUsersNames(StringRef Said,
 
 std::string dtlto::inUsersNames(StringRef Said, const BuiltJob &Built) {
   return inUsersNames(Said, [&](StringRef Path) {
-    for (size_t I = 0; I != Built.Inputs.size(); ++I)
-      if (Path == Built.Inputs[I].path)
-        return Built.Files[I] && !Built.Files[I]->Name.empty()
-                   ? Built.Files[I]->Name
-               : I == 0 ? Built.Name
-                        : std::string();
+    for (const BuiltInput &Input : Built.Inputs)
+      if (Path == Input.path)
+        return Input.File && !Input.File->Name.empty() ? Input.File->Name
+               : &Input == &Built.Inputs.front()       ? Built.Name
+                                                       : std::string();
     return std::string();
   });
 }
 
 void dtlto::addDigests(BuiltJob &Built) {
-  for (size_t I = 0; I != Built.Inputs.size(); ++I) {
-    dtlto_input &Input = Built.Inputs[I];
-    if (Built.Files[I]) {
-      const uint8_t *Digest = Built.Files[I]->digest();
+  for (BuiltInput &Input : Built.Inputs) {
+    if (Input.File) {
+      const uint8_t *Digest = Input.File->digest();
       std::copy(Digest, Digest + sizeof(Input.digest), Input.digest);
       continue;
     }

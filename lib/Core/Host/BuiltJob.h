@@ -36,6 +36,22 @@ private:
   uint8_t Digest[32] = {};
 };
 
+/// An input of a job. What it points at is borrowed.
+struct BuiltInput : dtlto_input {
+  BuiltInput(uint32_t Role, const char *Path, llvm::StringRef Bytes,
+             ModuleFile *File = nullptr)
+      : dtlto_input{}, File(File) {
+    size = sizeof(dtlto_input);
+    role = Role;
+    path = Path;
+    bytes = {Bytes.data(), Bytes.size()};
+  }
+  BuiltInput(uint32_t Role, ModuleFile &File)
+      : BuiltInput(Role, File.Path.c_str(), File.Bytes, &File) {}
+
+  ModuleFile *File; // null: the job's own bytes
+};
+
 /// A job and the memory that it points at, but for the modules' bytes.
 struct BuiltJob {
   dtlto_job Job = {};
@@ -43,16 +59,15 @@ struct BuiltJob {
   std::shared_ptr<const llvm::SmallVector<char, 0>> Shard;
   std::string Name;
   std::string Triple;
-  std::vector<dtlto_input> Inputs;
+  std::vector<BuiltInput> Inputs;
   std::vector<const dtlto_input *> InputPointers;
-  std::vector<ModuleFile *> Files; // of the inputs; null: the job's own
   std::vector<std::string> Args;
   std::vector<const char *> ArgPointers;
   std::string Config;            // empty: the link's
   std::string Avoid;             // for dtlto_job::avoid
   uint64_t WholeImportBytes = 0; // of the files that imports are taken from
   /// Its module is optimised; null: it is the one that the linker was given.
-  const ModuleFile *Optimized = nullptr;
+  ModuleFile *Optimized = nullptr;
   /// A worker of ours returns the module when it has optimised it.
   bool ReturnsOptimized = false;
 
@@ -65,9 +80,6 @@ struct BuiltJob {
 /// begin with `m.`, so these are free.
 inline constexpr llvm::StringLiteral IndexPath = "index.thinlto.bc";
 inline constexpr llvm::StringLiteral OutputPath = "out.o";
-
-/// An input of a job, without a digest. \p Path and \p Bytes are borrowed.
-dtlto_input makeInput(uint32_t Role, const char *Path, llvm::StringRef Bytes);
 
 /// Lets the job of \p Built have its inputs: after each change of these.
 void setInputs(BuiltJob &Built);

@@ -8,7 +8,7 @@
 //
 // The seam between the driver (LinkRun.h), which knows when something is done
 // with a job, and those who know what a job is: modules in the memory of a
-// linker (Link/LTOJobs.h), or files (Files/FileJobs.h).
+// linker (LTO/LTOJobs.h), or files (Files/FileJobs.h).
 //
 //===----------------------------------------------------------------------===//
 

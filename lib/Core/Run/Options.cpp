@@ -9,7 +9,6 @@
 #include "Report/Progress.h"
 #include "Report/Report.h"
 #include "Support/Failure.h"
-#include "Support/PartNumber.h"
 #include "Support/Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"

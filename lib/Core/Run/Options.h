@@ -37,6 +37,10 @@ enum class CacheKind { Separate, Shared };
 /// Below, a slim module takes more time to make than its bytes would.
 constexpr unsigned DefaultSlimFrom = 4096;
 
+/// With --thinlto-dist-split=auto, a part has at least so many instructions,
+/// about a second of code generation.
+constexpr unsigned MinAutoPart = 10000;
+
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
   FallbackKind Fallback = FallbackKind::Local;
@@ -57,7 +61,7 @@ struct Options : JobOptions {
   StatusKind Status = StatusKind::None; // show the farm, and don't link
   // Instructions of a part that a long module is compiled in; 0: none is.
   unsigned Split = 0;
-  bool SplitIsAuto = false; // Split is the least; see autoPart()
+  bool SplitIsAuto = false; // Split is MinAutoPart
   // Modules of so many bytes and more are imported as slim ones; no value:
   // none.
   std::optional<unsigned> SlimFrom = DefaultSlimFrom;

@@ -9,7 +9,7 @@ from pathlib import Path
 top = Path(sys.argv[1])
 table = (top / "docs/design/parts.md").read_text()
 unit_tests = set(re.findall(r"TEST_F\(ModulePartTest, (\w+)\)", (
-    top / "unittests/Split/ModulePartTest.cpp").read_text()))
+    top / "unittests/Compile/ModulePartTest.cpp").read_text()))
 features = set(re.findall(r"^(?:c|c\+\+|ll) ([\w-]+)", (
     top / "test/split/Inputs/torture/features.py").read_text(), re.M))
 rows = [line.strip("|\n ").split(" | ") for line in table.splitlines()

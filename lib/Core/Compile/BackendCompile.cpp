@@ -1,0 +1,205 @@
+//===- BackendCompile.cpp - A backend compile of ThinLTO ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The steps are those of InProcessThinBackend in LLVM's LTO.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile/BackendCompile.h"
+#include "Bundle/CodegenData.h"
+#include "LLVM/CodegenData.h"
+#include "LLVM/Optimized.h"
+#include "LLVM/PassGate.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+/// Says of each pass that can be left out whether it runs.
+class StopGate : public PassGate {
+public:
+  explicit StopGate(const std::atomic<bool> &Stop) : Stop(Stop) {}
+
+private:
+  bool mayRun() const override { return !Stop; }
+
+  const std::atomic<bool> &Stop;
+};
+
+class Compile {
+public:
+  Compile(const CompileInputs &In, CompileClient &Client,
+          CompiledModule &Result, const std::atomic<bool> *Stop)
+      : In(In), Client(Client), Result(Result), Stop(Stop) {}
+
+  Error both(const CompileSpec &Spec);
+  Error optimize(SmallVectorImpl<char> &IR);
+  Error generate(StringRef IR);
+  bool isStopped() const { return Stop && *Stop; }
+
+private:
+  void setUp(lto::LTOLLVMContext &Context, bool IsMute = false);
+  Error run(Module &M, const Halves &Which, function_ref<void()> Before);
+
+  const CompileInputs &In;
+  CompileClient &Client;
+  CompiledModule &Result;
+  const std::atomic<bool> *Stop; // may be null
+  std::optional<StopGate> Gate;
+};
+
+} // namespace
+
+/// Leaves nothing to generate, and what others refer to in its place.
+static void emptyFunctions(Module &M) {
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    F.dropAllReferences();
+    new UnreachableInst(M.getContext(),
+                        BasicBlock::Create(M.getContext(), "", &F));
+  }
+}
+
+static AddStreamFn streamInto(SmallVectorImpl<char> &Bytes,
+                              const std::string &Name = {}) {
+  return [&Bytes,
+          Name](unsigned,
+                const Twine &) -> Expected<std::unique_ptr<CachedFileStream>> {
+    return std::make_unique<CachedFileStream>(
+        std::make_unique<raw_svector_ostream>(Bytes), Name);
+  };
+}
+
+/// \p IsMute: warnings have been told.
+void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
+  Context.DiagHandler = [this, IsMute](const DiagnosticInfo &DI) {
+    bool IsError = DI.getSeverity() == DS_Error;
+    Result.HasErrors |= IsError;
+    if (IsError || !IsMute)
+      Client.diagnose(DI);
+  };
+  if (Stop && !Context.getOptPassGate().isEnabled()) // -opt-bisect-limit
+    Context.setOptPassGate(Gate.emplace(*Stop));
+}
+
+/// Runs LLVM's backend. \p Before is called before code generation.
+Error Compile::run(Module &M, const Halves &Which,
+                   function_ref<void()> Before) {
+  AddStreamFn Object = streamInto(Result.Object, In.ObjectName.str());
+  auto AddStream =
+      [&](unsigned Task,
+          const Twine &Name) -> Expected<std::unique_ptr<CachedFileStream>> {
+    Result.IsProduced = true;
+    if (isStopped())
+      emptyFunctions(M);
+    else
+      Before();
+    if (Error E = Client.willGenerate())
+      return std::move(E);
+    return Object(Task, Name);
+  };
+  return runThinBackend(In.Conf, In.Task, AddStream, M, In.Index, In.Imports,
+                        In.Defined, In.Modules, In.Unavailable, Which);
+}
+
+Error Compile::both(const CompileSpec &Spec) {
+  lto::LTOLLVMContext Context(In.Conf);
+  setUp(Context);
+  Expected<std::unique_ptr<Module>> M = Client.read(Context);
+  if (!M)
+    return M.takeError();
+  const std::string Flags = targetMachineFlags(**M);
+  Halves Both;
+  if (Spec.ReturnsOptimized && Spec.Round != 0) // as LLVM keeps it
+    Both.SaveIR = streamInto(Result.Optimized.emplace());
+  return run(**M, Both, [&] {
+    if (Spec.ReturnsOptimized && Spec.Round == 0)
+      Result.Optimized = saveOptimized(**M, Flags);
+  });
+}
+
+/// What the module is optimised to was the first round's, and warned of there.
+Error Compile::optimize(SmallVectorImpl<char> &IR) {
+  lto::LTOLLVMContext Context(In.Conf);
+  setUp(Context, /*IsMute=*/true);
+  Expected<std::unique_ptr<Module>> M = Client.read(Context);
+  if (!M)
+    return M.takeError();
+  Halves Both;
+  Both.SaveIR = streamInto(IR);
+  Error E = run(**M, Both, [&] { emptyFunctions(**M); });
+  Result.Object.clear();
+  return E;
+}
+
+/// As in-process, an optimised module has been bitcode before code is generated
+/// of it.
+Error Compile::generate(StringRef IR) {
+  lto::LTOLLVMContext Context(In.Conf);
+  setUp(Context);
+  Expected<std::unique_ptr<Module>> M =
+      parseBitcodeFile(MemoryBufferRef(IR, "in-memory IR file"), Context);
+  if (!M) {
+    Result.IsUnreadable = true;
+    return M.takeError();
+  }
+  (*M)->setModuleIdentifier(In.Name);
+  Client.willOpenFiles();
+  Halves Codegen;
+  Codegen.OnlyCodegen = true;
+  return run(**M, Codegen, [] {});
+}
+
+Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {
+  CodegenSections Sections;
+  if (Error E = forEachCodegenSection(Object, [&](bool IsMap, StringRef Bytes) {
+        Sections.push_back(
+            {IsMap ? CodegenSection::FunctionMap : CodegenSection::HashTree,
+             Bytes});
+      }))
+    return std::move(E);
+  return packSections(Sections);
+}
+
+/// Leaves what an object of the first round tells in its place.
+static Error takeSections(CompiledModule &Result) {
+  Result.FirstObject = std::move(Result.Object);
+  Expected<SmallVector<char, 0>> Sections = codegenSectionsOf(
+      StringRef(Result.FirstObject.data(), Result.FirstObject.size()));
+  if (!Sections)
+    return Sections.takeError();
+  Result.Object = std::move(*Sections);
+  return Error::success();
+}
+
+Error dtlto::compileModule(const CompileInputs &In, const CompileSpec &Spec,
+                           CompileClient &Client, CompiledModule &Result,
+                           const std::atomic<bool> *Stop) {
+  Compile C(In, Client, Result, Stop);
+  if (Spec.IsOptimized)
+    return C.generate(In.Optimized);
+  if (Spec.Round == 2) {
+    SmallVector<char, 0> IR;
+    if (Error E = C.optimize(IR))
+      return E;
+    if (Result.HasErrors || !std::exchange(Result.IsProduced, false) ||
+        C.isStopped())
+      return Error::success();
+    return C.generate(StringRef(IR.data(), IR.size()));
+  }
+  if (Error E = C.both(Spec))
+    return E;
+  if (Spec.Round == 1 && Result.IsProduced && !Result.HasErrors &&
+      !C.isStopped())
+    return takeSections(Result);
+  return Error::success();
+}

@@ -1,0 +1,158 @@
+//===- Partition.cpp - Which part of a module has what --------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile/Partition.h"
+#include "Compile/ReferenceGraph.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace llvm;
+using namespace dtlto;
+
+// In instructions. What ThinLTO imports by default, and how much less so of
+// what an import refers to.
+static constexpr unsigned CopyLimit = 100;
+static constexpr double CopyDecay = 0.7;
+
+static uint64_t numInstructions(const GlobalValue &V) {
+  auto *F = dyn_cast<Function>(&V);
+  if (!F)
+    return 0;
+  uint64_t N = 0;
+  for (const Instruction &I : instructions(F))
+    N += !isa<DbgInfoIntrinsic>(I);
+  return N;
+}
+
+Partition::Partition(const Module &M, unsigned NumParts) {
+  ReferenceGraph G(M);
+  for (const GlobalAlias &A : M.aliases()) {
+    int64_t Offset;
+    if (const GlobalObject *Object = resolveAlias(A, Offset))
+      Resolved[&A] = {Object, Offset};
+  }
+  cut(G, NumParts);
+  copy(G);
+}
+
+/// What the most costly ones are taken for, so that each of them is about a
+/// part's share: they can't be cut, and would leave parts empty.
+static uint64_t limitOf(std::vector<uint64_t> Costs, uint64_t NumParts) {
+  uint64_t Rest = std::accumulate(Costs.begin(), Costs.end(), uint64_t(0));
+  std::sort(Costs.begin(), Costs.end(), std::greater<uint64_t>());
+  for (uint64_t Cost : Costs) {
+    if (NumParts == 1 || Cost * NumParts <= Rest)
+      break;
+    Rest -= Cost;
+    --NumParts;
+  }
+  return std::max<uint64_t>(Rest / NumParts, 1);
+}
+
+/// Takes classes in the order of a walk through what they refer to, and cuts
+/// that into pieces.
+void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
+  Copies.resize(NumParts);
+  unsigned NumClasses = G.numClasses();
+  std::vector<std::vector<unsigned>> Members(NumClasses);
+  std::vector<uint64_t> Costs(NumClasses);
+  for (unsigned N = 0; N != G.numNodes(); ++N) {
+    unsigned Class = G.classOf(N);
+    Members[Class].push_back(N);
+    // A variable is a little work, too.
+    Costs[Class] += 1 + numInstructions(G.node(N));
+  }
+  const uint64_t Limit = limitOf(Costs, NumParts);
+  uint64_t Total = 0;
+  for (uint64_t &Cost : Costs)
+    Total += Cost = std::min(Cost, Limit);
+
+  uint64_t Before = 0;
+  std::vector<bool> Taken(NumClasses);
+  // In what order the walk comes to nodes' references.
+  std::vector<std::pair<unsigned, size_t>> Stack;
+  auto Take = [&](unsigned Class) {
+    if (Taken[Class])
+      return;
+    Taken[Class] = true;
+    // Where the middle of it is. The first one is module assembly.
+    uint64_t Part = Before == 0 ? 0
+                                : (Before + Costs[Class] / 2) * NumParts /
+                                      std::max<uint64_t>(Total, 1);
+    Before += std::max<uint64_t>(Costs[Class], 1);
+    for (unsigned N : Members[Class])
+      Parts[&G.node(N)] =
+          static_cast<unsigned>(std::min<uint64_t>(Part, NumParts - 1));
+    for (unsigned N : reverse(Members[Class]))
+      Stack.push_back({N, 0});
+  };
+  for (unsigned I = 0; I <= G.numNodes(); ++I) {
+    Take(I == 0 ? G.classOfAssembly() : G.classOf(I - 1));
+    while (!Stack.empty()) {
+      auto &[N, Next] = Stack.back();
+      const ReferenceGraph::Globals &To = G.references(N);
+      if (Next == To.size())
+        Stack.pop_back();
+      else if (auto Class = G.classOf(*To[Next++]))
+        Take(*Class);
+    }
+  }
+}
+
+/// Whether a copy in another part could be inlined, or read.
+static bool isWorthACopy(const ReferenceGraph &G, const GlobalValue &V,
+                         unsigned Limit) {
+  if (V.isInterposable())
+    return false;
+  if (auto *Variable = dyn_cast<GlobalVariable>(&V))
+    return Variable->isConstant() && !V.isThreadLocal() && !V.hasSection() &&
+           G.mayBeCopied(V);
+  auto *F = dyn_cast<Function>(&V);
+  return F && !F->hasFnAttribute(Attribute::NoInline) &&
+         !F->hasFnAttribute(Attribute::Naked) && !F->isVarArg() &&
+         numInstructions(V) <= Limit && G.mayBeCopied(V);
+}
+
+/// Follows what each part refers to.
+void Partition::copy(const ReferenceGraph &G) {
+  for (unsigned Part = 0; Part != numParts(); ++Part) {
+    // The largest limit that a definition was come to with.
+    DenseMap<const GlobalValue *, unsigned> Limits;
+    std::vector<std::pair<const GlobalValue *, unsigned>> Left;
+    auto Refer = [&](const GlobalValue &Named, unsigned Limit) {
+      const GlobalObject *Object =
+          isIn(Named, Part) ? nullptr : resolve(Named).first;
+      const GlobalValue &To = Object ? *Object : Named;
+      if (isIn(To, Part) || To.isDeclaration() || isForTheCompiler(To))
+        return;
+      if (isMember(To)) {
+        Shared.insert(&To);
+        if (!isWorthACopy(G, To, Limit))
+          return;
+      }
+      auto [It, IsNew] = Limits.try_emplace(&To, Limit);
+      if (!IsNew && It->second >= Limit)
+        return;
+      It->second = Limit;
+      Copies[Part].insert(&To);
+      Left.push_back({&To, Limit});
+    };
+    for (unsigned N = 0; N != G.numNodes(); ++N)
+      if (isIn(G.node(N), Part))
+        for (const GlobalValue *To : G.references(N))
+          Refer(*To, CopyLimit);
+    while (!Left.empty()) {
+      auto [V, Limit] = Left.back();
+      Left.pop_back();
+      auto Next = static_cast<unsigned>(Limit * CopyDecay);
+      forEachReference(*V, [&](const GlobalValue &To) { Refer(To, Next); });
+    }
+  }
+}

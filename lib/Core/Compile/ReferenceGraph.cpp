@@ -1,0 +1,492 @@
+//===- ReferenceGraph.cpp - What must stay together ----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile/ReferenceGraph.h"
+#include "Compile/AssemblerSymbols.h"
+#include "LLVM/Module.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Mangler.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include <map>
+
+using namespace llvm;
+using namespace dtlto;
+
+// In bytes. Larger constants have a symbol rather than a copy in each part.
+static constexpr uint64_t MaxCopiedConstant = 1024;
+
+bool dtlto::isForTheCompiler(const GlobalValue &V) {
+  return V.getName() == "llvm.used" || V.getName() == "llvm.compiler.used" ||
+         V.getSection() == "llvm.metadata";
+}
+
+bool dtlto::isRenamed(const GlobalValue &V) {
+  // Private ones have no symbol to keep. Emulated TLS has a control variable
+  // for each variable, but not for aliases, and a tag belongs to the symbol of
+  // a variable.
+  const GlobalObject *Base = V.getAliaseeObject();
+  return V.hasPrivateLinkage() || V.isThreadLocal() || isa<GlobalIFunc>(V) ||
+         (Base && Base->isTagged());
+}
+
+/// In COFF, that symbol has to be there.
+static bool isComdatsName(const GlobalValue &V) {
+  return V.getComdat() && V.getComdat()->getName() == V.getName();
+}
+
+static bool isEmitted(const GlobalValue &V) {
+  return !V.isDeclaration() && !V.hasAvailableExternallyLinkage() &&
+         !isForTheCompiler(V);
+}
+
+/// Constructors and destructors, in the order that they are run in.
+static bool isList(const GlobalValue &V) { return V.hasAppendingLinkage(); }
+
+/// The same, as programs write it themselves.
+static bool isInList(const GlobalValue &V) {
+  static constexpr StringLiteral Lists[] = {".init_array",
+                                            ".fini_array",
+                                            ".preinit_array",
+                                            ".ctors",
+                                            ".dtors",
+                                            ".CRT$",
+                                            "__DATA,__mod_init_func",
+                                            "__DATA,__mod_term_func"};
+  return any_of(
+      Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
+}
+
+/// Whether \p V is in a section that the program names. The definitions in it
+/// are in the order of the source and of the link, which programs rely on
+/// between __start_ and __stop_, two symbols of their own, or in a linker
+/// script; but not in what compilers name.
+static bool isInNamedSection(const GlobalValue &V) {
+  static constexpr StringLiteral Compilers[] = {
+      "__llvm_",        "__sancov", "asan_globals",   "hwasan_globals",
+      "memtag_globals", "xray_",    "__DATA,__llvm_", "__DATA,__sancov",
+      "__DATA,__asan_", ".lprf",    ".lcovmap",       ".lcovfun",
+      ".SCOV",          ".ASAN"};
+  // As code generation names them, too: only a profile is behind their order.
+  static constexpr StringLiteral Code[] = {".text.hot.", ".text.unlikely.",
+                                           ".text.startup.", ".text.exit.",
+                                           ".text.split."};
+  auto IsAnyOf = [&](ArrayRef<StringLiteral> Names, StringRef Section) {
+    return any_of(Names,
+                  [&](StringRef Name) { return Section.starts_with(Name); });
+  };
+  if (auto *F = dyn_cast<Function>(&V))
+    return F->hasFnAttribute("implicit-section-name") ||
+           (F->hasSection() && !IsAnyOf(Code, (F->getSection() + ".").str()));
+  auto *Variable = dyn_cast<GlobalVariable>(&V);
+  return Variable && (Variable->hasImplicitSection() ||
+                      (Variable->hasSection() &&
+                       !IsAnyOf(Compilers, Variable->getSection())));
+}
+
+/// Whether the address of \p V, or of a part of it, may become a value that is
+/// compared.
+static bool mayEscape(const Value &V) {
+  return any_of(V.uses(), [](const Use &U) {
+    const User *By = U.getUser();
+    if (isa<LoadInst>(By))
+      return false;
+    if (auto *Address = dyn_cast<GEPOperator>(By))
+      return U.getOperandNo() != Address->getPointerOperandIndex() ||
+             mayEscape(*Address);
+    auto *Copy = dyn_cast<MemTransferInst>(By);
+    return !Copy || &U != &Copy->getRawSourceUse();
+  });
+}
+
+/// Text and numbers that nobody compares the address of. Of texts, linkers make
+/// one again, but not of those that are aligned differently, as a part may
+/// align its own.
+static bool isCopiedConstant(const GlobalValue &V) {
+  auto *Variable = dyn_cast<GlobalVariable>(&V);
+  return Variable && V.hasLocalLinkage() && V.hasGlobalUnnamedAddr() &&
+         Variable->isConstant() && !V.hasSection() && !V.hasComdat() &&
+         !V.isThreadLocal() && isa<ConstantData>(Variable->getInitializer()) &&
+         V.getParent()->getDataLayout().getTypeAllocSize(V.getValueType()) <=
+             MaxCopiedConstant &&
+         !mayEscape(V);
+}
+
+/// Calls \p Tell with each constant that \p V consists of, once.
+static void forEachConstant(const GlobalValue &V,
+                            function_ref<void(const Constant &)> Tell) {
+  SmallPtrSet<const Constant *, 32> Seen;
+  SmallVector<const Constant *, 32> Left;
+  auto Add = [&](const Value *Operand) {
+    auto *C = dyn_cast_or_null<Constant>(Operand);
+    if (C && !isa<ConstantData>(C) && Seen.insert(C).second)
+      Left.push_back(C);
+  };
+  auto Walk = [&] {
+    while (!Left.empty()) {
+      const Constant *C = Left.pop_back_val();
+      Tell(*C);
+      if (!isa<GlobalValue>(C))
+        for (unsigned I = C->getNumOperands(); I != 0; --I)
+          Add(C->getOperand(I - 1));
+    }
+  };
+  for (const Use &Operand : V.operands()) {
+    Add(Operand);
+    Walk();
+  }
+  auto *F = dyn_cast<Function>(&V);
+  if (!F)
+    return;
+  // That of clang 15 and 16 names a global, which it also puts into
+  // llvm.compiler.used.
+  if (const MDNode *Prologue = F->getMetadata(LLVMContext::MD_func_sanitize))
+    for (const MDOperand &Operand : Prologue->operands()) {
+      Add(mdconst::dyn_extract_or_null<Constant>(Operand));
+      Walk();
+    }
+  for (const Instruction &I : instructions(F))
+    for (const Use &Operand : I.operands()) {
+      Add(Operand);
+      Walk();
+    }
+}
+
+void dtlto::forEachReference(const GlobalValue &V,
+                             function_ref<void(const GlobalValue &)> Tell) {
+  forEachConstant(V, [&](const Constant &C) {
+    if (auto *To = dyn_cast<GlobalValue>(&C))
+      Tell(*To);
+  });
+}
+
+const GlobalObject *dtlto::resolveAlias(const GlobalAlias &A, int64_t &Offset) {
+  const GlobalObject *O = A.getAliaseeObject();
+  if (!O || O->getType() != A.getType() || A.isInterposable())
+    return nullptr;
+  // COFF names a comdat after a symbol, as which a vtable has an alias.
+  if (O->getComdat() && O->getComdat()->getName() == A.getName())
+    return nullptr;
+  // A symbol that may be preempted doesn't replace one that may not.
+  if (!O->hasLocalLinkage() && O->hasDefaultVisibility() &&
+      !(O->isDSOLocal() && A.isDSOLocal() && A.hasDefaultVisibility()))
+    return nullptr;
+  const DataLayout &DL = A.getParent()->getDataLayout();
+  APInt Bytes(DL.getIndexTypeSizeInBits(A.getType()), 0);
+  if (A.stripAndAccumulateConstantOffsets(DL, Bytes, true) != O ||
+      (A.isThreadLocal() && !Bytes.isZero()))
+    return nullptr;
+  Offset = Bytes.getSExtValue();
+  return O;
+}
+
+/// Whether nothing but \p A refers to what it names.
+static bool isOnlyName(const GlobalAlias &A) {
+  const Constant *C = A.getAliasee();
+  while (C->hasOneUse() && isa<ConstantExpr>(C))
+    C = cast<Constant>(C->getOperand(0));
+  auto *O = dyn_cast<GlobalObject>(C);
+  return O && O->hasLocalLinkage() && O->hasOneUse();
+}
+
+/// The function whose labels \p I refers to by its name; null: it doesn't.
+static const Value *ofLabels(const Instruction &I) {
+  auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (!Call || (Call->getIntrinsicID() != Intrinsic::localrecover &&
+                Call->getIntrinsicID() != Intrinsic::eh_recoverfp))
+    return nullptr;
+  return Call->getArgOperand(0)->stripPointerCasts();
+}
+
+/// Whether \p F has what only its own object can have: labels have no symbols,
+/// and jumps to them need the table.
+static bool hasLabels(const Function &F) {
+  return any_of(F, [](const BasicBlock &B) { return B.hasAddressTaken(); }) ||
+         any_of(instructions(F), [](const Instruction &I) {
+           auto *Known = dyn_cast<IntrinsicInst>(&I);
+           return isa<IndirectBrInst>(I) || ofLabels(I) ||
+                  (Known && Known->getIntrinsicID() == Intrinsic::localescape);
+         });
+}
+
+ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
+  auto Add = [&](const GlobalValue &V) {
+    Numbers[&V] = static_cast<unsigned>(Items.size());
+    Items.push_back(&V);
+  };
+  for (const GlobalValue &V : M.global_values())
+    if (isEmitted(V) && !isCopiedConstant(V))
+      Add(V);
+  NumNodes = static_cast<unsigned>(Items.size());
+  for (const GlobalValue &V : M.global_values())
+    if (V.hasAvailableExternallyLinkage())
+      Add(V);
+  const unsigned Assembly = assembly();
+  Classes.grow(Assembly + 1);
+  addReferences();
+  for (const GlobalAlias &A : M.aliases())
+    if (int64_t Offset; !isOnlyName(A) && !resolveAlias(A, Offset))
+      addObservers(A);
+
+  for (unsigned N = 0; N != NumNodes; ++N)
+    if (isList(*Items[N]) || isInList(*Items[N]) || isInNamedSection(*Items[N]))
+      Classes.join(N, Assembly);
+  addModuleAssembly();
+  // Its table's symbols are named after the module.
+  IsWhole |= any_of(
+      M, [](const Function &F) { return F.hasGC() && F.getGC() == "ocaml"; });
+  for (unsigned N = 0; N != Assembly; ++N)
+    if (auto *F = dyn_cast<Function>(Items[N]))
+      addAssembly(*F, N);
+  if (IsWhole)
+    for (unsigned N = 0; N != Assembly; ++N)
+      Classes.join(N, Assembly);
+  // The names of what functions' assembly defines aren't all in its text.
+  if (DefinesNames)
+    for (unsigned N : WithAssembly)
+      bindItem(N, Assembly);
+
+  // These keep their names.
+  SmallVector<GlobalValue *, 16> Kept;
+  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
+  collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
+  for (const GlobalValue *V : Kept)
+    keepName(*V);
+  for (unsigned N = 0; N != NumNodes; ++N)
+    if (Items[N]->hasSection() || isComdatsName(*Items[N]))
+      keepName(*Items[N]);
+
+  Classes.compress();
+}
+
+void ReferenceGraph::addReferences() {
+  std::map<const Comdat *, unsigned> Comdats;
+  References.resize(Items.size());
+  for (unsigned N = 0; N != Items.size(); ++N) {
+    const GlobalValue &V = *Items[N];
+    forEachConstant(V, [&](const Constant &C) {
+      if (auto *To = dyn_cast<GlobalValue>(&C)) {
+        References[N].push_back(To);
+        Users[To].push_back(N);
+      }
+    });
+    if (N >= NumNodes)
+      continue;
+    auto Join = [&](const Value *Other) {
+      auto *Global = dyn_cast_or_null<GlobalValue>(Other);
+      if (auto It = Numbers.find(Global);
+          Global && It != Numbers.end() && It->second < NumNodes)
+        Classes.join(N, It->second);
+    };
+    if (const Comdat *C = V.getComdat())
+      Classes.join(N, Comdats.try_emplace(C, N).first->second);
+    if (isa<GlobalAlias>(V))
+      Join(V.getAliaseeObject());
+    if (auto *IFunc = dyn_cast<GlobalIFunc>(&V))
+      Join(IFunc->getResolverFunction());
+    if (auto *Object = dyn_cast<GlobalObject>(&V))
+      if (MDNode *To = Object->getMetadata(LLVMContext::MD_associated))
+        if (auto *C =
+                dyn_cast_or_null<ConstantAsMetadata>(To->getOperand(0).get()))
+          Join(C->getValue()->stripPointerCasts());
+    if (auto *F = dyn_cast<Function>(&V))
+      for (const Instruction &I : instructions(F))
+        Join(ofLabels(I));
+    forEachConstant(V, [&](const Constant &C) {
+      if (auto *Label = dyn_cast<BlockAddress>(&C))
+        Join(Label->getFunction());
+      if (isList(V))
+        Join(&C);
+    });
+  }
+}
+
+/// Keeps what uses the address of \p A together with it: the optimizer may find
+/// that the addresses of two declarations differ, and that stores to one leave
+/// the other unchanged.
+void ReferenceGraph::addObservers(const GlobalAlias &A) {
+  std::vector<const Value *> Left{&A};
+  while (!Left.empty()) {
+    const Value *V = Left.back();
+    Left.pop_back();
+    for (const Use &U : V->uses()) {
+      const User *By = U.getUser();
+      if (auto *Call = dyn_cast<CallBase>(By); Call && Call->isCallee(&U))
+        continue;
+      const auto *Observer = dyn_cast<GlobalValue>(By);
+      if (auto *I = dyn_cast<Instruction>(By))
+        Observer = I->getFunction();
+      if (!Observer)
+        Left.push_back(By);
+      else if (auto At = Numbers.find(Observer);
+               At != Numbers.end() && Numbers.count(&A))
+        bindItem(At->second, Numbers.lookup(&A));
+    }
+  }
+}
+
+void ReferenceGraph::addModuleAssembly() {
+  const auto Symbols = moduleAssemblySymbols(M);
+  if (!Symbols) {
+    IsWhole = true;
+    return;
+  }
+  AssemblySymbols = *Symbols;
+  HasMacros = hasMacros(moduleAsm(M));
+  if (AssemblySymbols.empty())
+    return;
+  StringMap<const GlobalValue *> OfSymbols;
+  Mangler Mangle;
+  for (const GlobalValue &V : M.global_values())
+    if (V.hasName()) {
+      SmallString<64> Name;
+      Mangle.getNameWithPrefix(Name, &V, /*CannotUsePrivateLabel=*/false);
+      OfSymbols[Name] = &V;
+    }
+  for (StringRef Name : AssemblySymbols)
+    if (const GlobalValue *V = OfSymbols.lookup(Name))
+      join(*V, assembly());
+}
+
+void ReferenceGraph::addAssembly(const Function &F, unsigned N) {
+  bool IsNamed = false, HasText = false;
+  for (const Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    auto *Code = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
+    if (!Code)
+      continue;
+    // An immediate operand has to be a symbol that its object may refer to
+    // directly, which the declaration of a preemptible one isn't.
+    for (unsigned Arg = 0; Arg != Call->arg_size(); ++Arg)
+      if (auto *V = dyn_cast<GlobalValue>(
+              Call->getArgOperand(Arg)->stripInBoundsOffsets()))
+        if (auto It = Numbers.find(V); It != Numbers.end() &&
+                                       !Call->getParamElementType(Arg) &&
+                                       !V->isImplicitDSOLocal()) {
+          Classes.join(N, It->second);
+          IsNamed = true;
+        }
+    const std::string Text = withPlaceholders(Code->getAsmString());
+    const AssemblyKind Kind = classifyAssembly(Text);
+    IsWhole |= Kind == AssemblyKind::Unknown;
+    DefinesNames |= Kind == AssemblyKind::Defines;
+    forEachName(Text, [&](StringRef Word) {
+      HasText = true;
+      if (isAssemblySymbol(Word)) {
+        Classes.join(N, assembly());
+        IsNamed = true;
+      }
+      IsNamed |= joinNamed(Word, N, Kind == AssemblyKind::Defines);
+      // As Mach-O and 32-bit Windows write the names of C.
+      if (Word.consume_front("_"))
+        IsNamed |= joinNamed(Word, N, Kind == AssemblyKind::Defines);
+    });
+  }
+  // Any instruction may be a macro.
+  IsWhole |= HasText && HasMacros;
+  if (HasText)
+    WithAssembly.push_back(N);
+  if (IsNamed)
+    bindItem(N, N);
+}
+
+/// Whether \p Name, with AnyText, starts and ends as \p Whole does.
+static bool matches(StringRef Name, StringRef Whole) {
+  return Whole.consume_front(Name.split(AnyText).first) &&
+         Whole.ends_with(Name.substr(Name.rfind(AnyText) + 1));
+}
+
+/// Whether module assembly has a symbol that a function's assembly may mean by
+/// \p Name.
+bool ReferenceGraph::isAssemblySymbol(StringRef Name) const {
+  if (Name.contains(AnyText))
+    return Name.find_first_not_of(AnyText) != StringRef::npos &&
+           any_of(AssemblySymbols,
+                  [&](StringRef Symbol) { return matches(Name, Symbol); });
+  return llvm::binary_search(AssemblySymbols, Name);
+}
+
+/// Joins what the assembly of \p Item may mean by \p Name, also declarations
+/// if it \p MayDefine them. Returns whether there is any.
+bool ReferenceGraph::joinNamed(StringRef Name, unsigned Item, bool MayDefine) {
+  // What is one operand has its name elsewhere, and no global has one with a
+  // number that isn't known yet.
+  if (Name.find_first_not_of(AnyText) == StringRef::npos ||
+      Name.contains(UniqueText))
+    return false;
+  bool IsAny = false;
+  auto Join = [&](const GlobalValue &V) {
+    if (V.isDeclaration() && !MayDefine)
+      return;
+    join(V, Item);
+    IsAny = true;
+  };
+  if (Name.contains(AnyText)) {
+    auto [Matching, IsNew] = MatchingNames.try_emplace(Name);
+    if (IsNew)
+      for (const GlobalValue &V : M.global_values())
+        if (matches(Name, GlobalValue::dropLLVMManglingEscape(V.getName())))
+          Matching->second.push_back(&V);
+    for (const GlobalValue *V : Matching->second)
+      Join(*V);
+    return IsAny;
+  }
+  const GlobalValue *V = M.getNamedValue(Name);
+  if (!V)
+    V = M.getNamedValue(("\1" + Name).str());
+  if (V)
+    Join(*V);
+  return IsAny;
+}
+
+/// Joins \p V with \p Item, whose assembly names it.
+void ReferenceGraph::join(const GlobalValue &V, unsigned Item) {
+  if (auto It = Numbers.find(&V); It != Numbers.end())
+    Classes.join(Item, It->second);
+  keepName(V);
+  // Assembly may define a symbol that is a local one.
+  if (V.isDeclaration())
+    bind(V, Item);
+}
+
+/// Joins the users of \p V with \p Item: other parts have no symbol for it.
+void ReferenceGraph::bind(const GlobalValue &V, unsigned Item) {
+  Bound.insert(&V);
+  for (unsigned User : Users.lookup(&V))
+    bindItem(User, Item);
+}
+
+/// Joins \p N with \p Item, because of what isn't in other parts. An import
+/// goes with its users, as a definition to inline.
+void ReferenceGraph::bindItem(unsigned N, unsigned Item) {
+  Classes.join(N, Item);
+  const GlobalValue &V = *Items[N];
+  if (BoundItems.insert(&V).second && N >= NumNodes)
+    bind(V, N);
+}
+
+/// Keeps the users of \p V together if it would otherwise have to be renamed.
+void ReferenceGraph::keepName(const GlobalValue &V) {
+  auto It = Numbers.find(&V);
+  if (It != Numbers.end() && V.hasLocalLinkage() && isRenamed(V))
+    bind(V, It->second);
+}
+
+bool ReferenceGraph::mayBeCopied(const GlobalValue &V) const {
+  bool IsBound = BoundItems.count(&V);
+  forEachConstant(V, [&](const Constant &C) {
+    auto *To = dyn_cast<GlobalValue>(&C);
+    IsBound |= isa<BlockAddress>(C) || (To && Bound.count(To));
+  });
+  auto *F = dyn_cast<Function>(&V);
+  return !IsBound && !isList(V) && !(F && hasLabels(*F));
+}

@@ -1,0 +1,336 @@
+//===- Worker.cpp - A backend compile from a bundle -----------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What clang does for -fthinlto-index= (runThinLTOBackend in its
+// BackendUtil.cpp), with modules in memory and the linker's own configuration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile/Worker.h"
+#include "Bundle/CodegenDataFile.h"
+#include "Compile/BackendCompile.h"
+#include "Compile/ModulePart.h"
+#include "Compile/Sandbox.h"
+#include "Config/ConfigJSON.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "LLVM/CodegenData.h"
+#include "LLVM/Diagnostics.h"
+#include "LLVM/Index.h"
+#include "LLVM/Module.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Module.h"
+#include "llvm/LTO/LTO.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+class Worker : public CompileClient {
+public:
+  Worker(const Bundle &B, ReadConfig Read, std::function<void(StringRef)> Say)
+      : B(B), Read(std::move(Read)), Say(std::move(Say)) {}
+
+  Expected<WorkerResult> run();
+
+private:
+  Expected<std::unique_ptr<Module>> read(LLVMContext &Context) override;
+  void diagnose(const DiagnosticInfo &DI) override;
+  void willOpenFiles() override {
+    if (!Files.empty())
+      Limit.lift();
+  }
+  Error willGenerate() override { return Limit.set(); }
+
+  Expected<StringRef> configFile(StringRef Name) const;
+  Error makeFiles();
+  Error useCodegenData();
+  Error readIndex();
+  void installHooks();
+  Error explain(Error E, bool IsUnreadable);
+  Expected<WorkerResult> take(CompiledModule Compiled);
+
+  const Bundle &B;
+  ReadConfig Read;
+  lto::Config &Conf = Read.Conf;
+  const ConfigExtras &Extras = Read.Extras;
+  std::function<void(StringRef)> Say;
+  TemporaryFiles Files;
+  std::string Remarks; // the file of; empty: none
+  NoDescriptors Limit;
+  std::unique_ptr<ModuleSummaryIndex> Index;
+  DefinedSummaries Defined;
+  ModuleMapTy Modules; // the primary one and what it imports from, by paths
+  OwnImportList Imports;
+};
+
+} // namespace
+
+static MemoryBufferRef buffer(const Bundle::Input &Input) {
+  return MemoryBufferRef(StringRef(Input.Bytes.data(), Input.Bytes.size()),
+                         Input.Path);
+}
+
+static Error inFile(const Bundle::Input &Input, Error E) {
+  return failure(Input.Path + ": " + toString(std::move(E)));
+}
+
+static Error parseLLVMOptions(ArrayRef<std::string> Options) {
+  std::vector<const char *> Argv = {"dtlto-codegen"};
+  for (const std::string &Option : Options)
+    Argv.push_back(Option.c_str());
+  std::string Text;
+  raw_string_ostream OS(Text);
+  if (cl::ParseCommandLineOptions(static_cast<int>(Argv.size()), Argv.data(),
+                                  "", &OS))
+    return Error::success();
+  // Of a wrong value it says why by itself.
+  StringRef Why = StringRef(OS.str()).trim();
+  return failure("LLVM's options: " + (Why.empty() ? "a wrong value" : Why));
+}
+
+/// The input called \p Name, of those that the configuration names.
+Expected<StringRef> Worker::configFile(StringRef Name) const {
+  for (const Bundle::Input &Input : B.Inputs)
+    if (Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER)
+      return StringRef(Input.Bytes.data(), Input.Bytes.size());
+  return failure("the file '" + Name + "' of the configuration is missing");
+}
+
+/// Makes the files that the configuration's fields name.
+Error Worker::makeFiles() {
+  for (auto [Name, Field] :
+       {std::pair(&Extras.CSIRProfile, &Conf.CSIRProfile),
+        std::pair(&Extras.SampleProfile, &Conf.SampleProfile),
+        std::pair(&Extras.ProfileRemapping, &Conf.ProfileRemapping)}) {
+    if (Name->empty())
+      continue;
+    Expected<StringRef> Bytes = configFile(*Name);
+    if (!Bytes)
+      return Bytes.takeError();
+    if (Error E = Files.write(*Bytes).moveInto(*Field))
+      return E;
+  }
+  if (StringRef Name = Extras.FunctionList; !Name.empty()) {
+    Expected<StringRef> List = configFile(Name);
+    if (!List)
+      return List.takeError();
+    Conf.Options.BBSectionsFuncListBuf =
+        MemoryBuffer::getMemBufferCopy(*List, Name);
+  }
+  // What the object says is the name in the linker; the file is another.
+  if (!Extras.DwoName.empty()) {
+    Conf.SplitDwarfFile = Extras.DwoName;
+    if (Error E = Files.makeRoom("dwo").moveInto(Conf.SplitDwarfOutput))
+      return E;
+  }
+  if (!Extras.Remarks)
+    return Error::success();
+  if (Error E = Files.makeRoom("remarks").moveInto(Conf.RemarksFilename))
+    return E;
+  Remarks = sideFiles(Conf, 0).Remarks;
+  Files.add(Remarks);
+  return Error::success();
+}
+
+/// Tells code generation what was learnt before, or has it tell.
+Error Worker::useCodegenData() {
+  if (Extras.Spec.Round != 0)
+    emitCodegenData();
+  if (Extras.CodegenData.empty())
+    return Error::success();
+  Expected<StringRef> Bytes = configFile(Extras.CodegenData);
+  if (!Bytes)
+    return Bytes.takeError();
+  if (Error E = checkCodegenDataFile(*Bytes))
+    return failure(Extras.CodegenData + ": " + toString(std::move(E)));
+  if (Extras.Spec.Round == 1)
+    return Error::success();
+  return publishCodegenData(*Bytes, /*Finalize=*/Extras.Spec.Round == 2);
+}
+
+Error Worker::readIndex() {
+  if (Error E = getModuleSummaryIndex(buffer(B.index())).moveInto(Index))
+    return inFile(B.index(), std::move(E));
+  Index->collectDefinedGVSummariesPerModule(Defined);
+  return Error::success();
+}
+
+/// LLVM follows the summary of each definition of \p M, whether there is one or
+/// not.
+static Error checkSummaries(const Module &M, const GVSummaryMapTy &Defined,
+                            const Bundle::Input &Input) {
+  for (const GlobalValue &GV : M.global_values())
+    if (GV.hasName() && !GV.isDeclarationForLinker() &&
+        !GV.getName().starts_with("llvm.") &&
+        !isa_and_nonnull<GlobalIFunc>(GV.getAliaseeObject()) &&
+        !Defined.count(guidOf(GV)) && !Defined.count(guidOf(GV.getName())))
+      return failure(Input.Path + ": the index has no summary of '" +
+                     printable(GV.getName()) + "'");
+  return Error::success();
+}
+
+Expected<std::unique_ptr<Module>> Worker::read(LLVMContext &Context) {
+  // The importer knows a module by its path, as the index has it.
+  for (const Bundle::Input &Input : B.Inputs) {
+    if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
+      continue;
+    Expected<BitcodeModule> Module = lto::findThinLTOModule(buffer(Input));
+    if (!Module)
+      return inFile(Input, Module.takeError());
+    Modules.insert({Input.Path, *Module});
+  }
+  Expected<std::unique_ptr<Module>> M =
+      Modules.find(B.primary().Path)->second.parseModule(Context);
+  if (!M)
+    return inFile(B.primary(), M.takeError());
+  if (Error E = checkSummaries(**M, Defined[B.primary().Path], B.primary()))
+    return std::move(E);
+  if (!lto::initImportList(**M, *Index, Imports.List))
+    return failure("the index has nothing to import by");
+  // LLVM ends the process over a module that it can't find.
+  for (StringRef Name : importedModules(Imports.List))
+    if (!Modules.count(Name))
+      return failure("module '" + Name + "' is imported but not in the bundle");
+  return M;
+}
+
+void Worker::diagnose(const DiagnosticInfo &DI) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  OS << LLVMContext::getDiagnosticMessagePrefix(DI.getSeverity()) << ": ";
+  printDiagnostic(DI, OS);
+  Text = withName(OS.str(), B.primary().Path, B.Name);
+  for (auto [Path, Name] :
+       {std::pair(&Conf.CSIRProfile, &Extras.CSIRProfile),
+        std::pair(&Conf.SampleProfile, &Extras.SampleProfile),
+        std::pair(&Conf.ProfileRemapping, &Extras.ProfileRemapping)})
+    if (!Name->empty())
+      Text = withName(Text, *Path, *Name);
+  Say(Text);
+}
+
+void Worker::installHooks() {
+  // Assembly is parsed by the importer and by code generation. In between, a
+  // job that has files opens them.
+  if (!Conf.CodeGenOnly && !Files.empty()) {
+    Limit.lift();
+    Conf.PreOptModuleHook = [this](unsigned, const Module &) {
+      return !errorToBool(Limit.set());
+    };
+    Conf.PostImportModuleHook = [this](unsigned, const Module &) {
+      Limit.lift();
+      return true;
+    };
+  }
+  if (!Extras.Spec.Part.isWhole())
+    Conf.PostImportModuleHook = [this,
+                                 Before = std::move(Conf.PostImportModuleHook)](
+                                    unsigned Number, const Module &Imported) {
+      keepPart(const_cast<Module &>(Imported), Extras.Spec.Part, Conf, *Index,
+               B.primary().Path);
+      return !Before || Before(Number, Imported);
+    };
+  // It is in what code generation tells of a module, if the index has that.
+  if (!Extras.ModuleName.empty())
+    Conf.PreCodeGenModuleHook = [this](unsigned, const Module &Of) {
+      if (Index->modulePaths().count(Of.getModuleIdentifier()))
+        Index->addModule(Extras.ModuleName);
+      const_cast<Module &>(Of).setModuleIdentifier(Extras.ModuleName);
+      return true;
+    };
+}
+
+/// What \p E, of LLVM's backend, is to the user.
+Error Worker::explain(Error E, bool IsUnreadable) {
+  if (IsUnreadable)
+    return inFile(B.primary(), std::move(E));
+  // Modules that don't fit together are an error in the program.
+  std::string Text = toString(std::move(E));
+  if (!StringRef(Text).starts_with("Function Import: "))
+    return failure(Text);
+  Say("error: " + Text);
+  return failure("code generation failed");
+}
+
+static Error takeFile(StringRef Path, std::unique_ptr<MemoryBuffer> &Bytes) {
+  if (Path.empty())
+    return Error::success();
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false,
+                                    /*IsVolatile=*/true);
+  if (!File)
+    return createFileError(Path, File.getError());
+  Bytes = std::move(*File);
+  return Error::success();
+}
+
+Expected<WorkerResult> Worker::take(CompiledModule Compiled) {
+  WorkerResult Result;
+  Result.Object = std::move(Compiled.Object);
+  Result.Produced = Compiled.IsProduced;
+  Result.Optimized = std::move(Compiled.Optimized);
+  if (Error E = takeFile(Conf.SplitDwarfOutput, Result.Dwo))
+    return std::move(E);
+  if (Error E = takeFile(Remarks, Result.Remarks))
+    return std::move(E);
+  return std::move(Result);
+}
+
+Expected<WorkerResult> Worker::run() {
+  if (Error E = makeFiles())
+    return std::move(E);
+  if (Error E = Limit.set())
+    return std::move(E);
+  if (Error E = parseLLVMOptions(Read.LLVMOptions))
+    return std::move(E);
+  if (Error E = useCodegenData())
+    return std::move(E);
+  if (Error E = readIndex())
+    return std::move(E);
+  installHooks();
+
+  const std::vector<StringRef> Unavailable(Extras.Unavailable.begin(),
+                                           Extras.Unavailable.end());
+  CompileSpec Spec = Extras.Spec;
+  Spec.IsOptimized = Conf.CodeGenOnly;
+  CompiledModule Compiled;
+  Error E = compileModule({Conf, /*Task=*/0, *Index, Imports.List,
+                           Defined[B.primary().Path], &Modules, Unavailable,
+                           B.primary().Path, Extras.ObjectName,
+                           buffer(B.primary()).getBuffer()},
+                          Spec, *this, Compiled);
+  Limit.lift();
+  Files.removeOnSignal();
+  if (E)
+    return explain(std::move(E), Compiled.IsUnreadable);
+  if (Compiled.HasErrors)
+    return failure("code generation failed");
+  return take(std::move(Compiled));
+}
+
+JobOutputs WorkerResult::outputs() const {
+  JobOutputs Result;
+  Result.Object = StringRef(Object.data(), Object.size());
+  if (Dwo)
+    Result.Dwo = Dwo->getBuffer();
+  if (Remarks)
+    Result.Remarks = Remarks->getBuffer();
+  if (Optimized)
+    Result.Optimized = StringRef(Optimized->data(), Optimized->size());
+  return Result;
+}
+
+Expected<WorkerResult> dtlto::runBundle(const Bundle &B,
+                                        std::function<void(StringRef)> Say) {
+  Expected<ReadConfig> Read = readConfig(B.Config);
+  if (!Read)
+    return Read.takeError();
+  return Worker(B, std::move(*Read), std::move(Say)).run();
+}

@@ -1,0 +1,40 @@
+//===- Worker.h - A backend compile from a bundle ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_COMPILE_WORKER_H
+#define DTLTO_COMPILE_WORKER_H
+
+#include "Bundle/Bundle.h"
+#include "Bundle/JobOutputs.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace dtlto {
+
+struct WorkerResult {
+  llvm::SmallVector<char, 0> Object;
+  bool Produced = false; // LLVM made an object, if an empty one
+  /// The files beside the object, of a job that makes them.
+  std::unique_ptr<llvm::MemoryBuffer> Dwo, Remarks;
+  /// Of a job that returns the optimised module; empty: it can't be kept.
+  std::optional<llvm::SmallVector<char, 0>> Optimized;
+
+  JobOutputs outputs() const;
+};
+
+/// Compiles \p B as in-process ThinLTO does. Once in a process: LLVM's options
+/// are global. \p Say is given each diagnostic that LLVM has, an error or not,
+/// as "error: ...", "warning: ...", "remark: ..." or "note: ...". Fails with
+/// what was wrong.
+llvm::Expected<WorkerResult>
+runBundle(const Bundle &B, std::function<void(llvm::StringRef)> Say);
+
+} // namespace dtlto
+
+#endif // DTLTO_COMPILE_WORKER_H

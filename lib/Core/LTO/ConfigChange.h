@@ -1,0 +1,45 @@
+//===- ConfigChange.h - LLVM's configuration, for a while -------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LTO_CONFIGCHANGE_H
+#define DTLTO_LTO_CONFIGCHANGE_H
+
+#include "llvm/LTO/Config.h"
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace dtlto {
+
+/// Changes the configuration of a link for as long as this lives. LLVM hands it
+/// to backends as constant, but it is a member of lto::LTO, which isn't. Not
+/// while modules are compiled.
+class ConfigChange {
+public:
+  explicit ConfigChange(const llvm::lto::Config &Conf)
+      : Conf(const_cast<llvm::lto::Config &>(Conf)) {}
+  ConfigChange(const ConfigChange &) = delete;
+  ~ConfigChange() {
+    for (; !Undo.empty(); Undo.pop_back())
+      Undo.back()();
+  }
+
+  template <class T> void set(T llvm::lto::Config::*Field, T Value) {
+    T Before = std::exchange(Conf.*Field, std::move(Value));
+    Undo.push_back([this, Field, Before = std::move(Before)]() mutable {
+      Conf.*Field = std::move(Before);
+    });
+  }
+
+private:
+  llvm::lto::Config &Conf;
+  std::vector<std::function<void()>> Undo;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LTO_CONFIGCHANGE_H

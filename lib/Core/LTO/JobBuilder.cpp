@@ -1,0 +1,95 @@
+//===- JobBuilder.cpp - From a task of LLVM to a job of the ABI -----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/JobBuilder.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static constexpr uint32_t WithInputs =
+    DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG;
+static constexpr uint32_t OfInputs =
+    DTLTO_JOB_DIGESTS | DTLTO_JOB_WHOLE_IMPORTS;
+
+JobBuilder::JobBuilder(const LinkContext &L, uint32_t AllNeeds,
+                       SlimImports *Slim, OptimizedModules *Optimized)
+    : L(L),
+      // No command line says that a module is optimised, or is to be returned.
+      Optimized(AllNeeds & DTLTO_JOB_CONFIG && !(AllNeeds & DTLTO_JOB_ARGS)
+                    ? Optimized
+                    : nullptr),
+      Needs(AllNeeds & WithInputs ? AllNeeds & (WithInputs | OfInputs) : 0),
+      Inputs(L, Slim), Config(L), Command(L, Config) {}
+
+StringRef JobBuilder::triple(const Task &T) const {
+  if (!L.Conf.OverrideTriple.empty())
+    return L.Conf.OverrideTriple;
+  return T.Triple.empty() ? StringRef(L.Conf.DefaultTriple) : T.Triple;
+}
+
+bool JobBuilder::staysHere(const Task &T) {
+  if (Needs == 0)
+    return true;
+  if (Needs & DTLTO_JOB_ARGS && !Command.reason(triple(T)).empty())
+    return true;
+  return Needs & DTLTO_JOB_CONFIG && !Config.reason().empty();
+}
+
+Error JobBuilder::addInputs(BuiltJob &Built, const Task &T) {
+  if (Error E = Built.Optimized
+                    ? Inputs.addOptimized(Built, T, *Built.Optimized)
+                    : Inputs.add(Built, T, Needs & DTLTO_JOB_WHOLE_IMPORTS))
+    return E;
+  Expected<ModuleFile *> Data = Config.codegenData();
+  if (!Data)
+    return Data.takeError();
+  if (*Data)
+    Built.Inputs.emplace_back(DTLTO_ROLE_OTHER, **Data);
+  setInputs(Built);
+  Built.Job.fields |= DTLTO_JOB_INPUTS | (Needs & DTLTO_JOB_WHOLE_IMPORTS);
+  return Error::success();
+}
+
+/// How the worker compiles \p Built, a job of \p T.
+CompileSpec JobBuilder::specOf(const BuiltJob &Built, const Task &T) const {
+  CompileSpec Spec = T.Spec;
+  Spec.ReturnsOptimized = Built.ReturnsOptimized;
+  Spec.IsOptimized = Built.Optimized != nullptr;
+  if (Spec.IsOptimized) // it was made a part before
+    Spec.Part = {};
+  return Spec;
+}
+
+Expected<std::unique_ptr<BuiltJob>>
+JobBuilder::build(const Task &T, uint64_t Id, uint64_t Cost) {
+  auto Built = std::make_unique<BuiltJob>();
+  Built->Name = T.title();
+  Built->Triple = triple(T).str();
+  Built->Job.size = sizeof(dtlto_job);
+  Built->Job.id = Id;
+  Built->Job.name = Built->Name.c_str();
+  Built->Job.triple = Built->Triple.c_str();
+  Built->Job.cost = Cost;
+  if (Optimized) {
+    Built->Optimized = Optimized->forPlugin(T);
+    Built->ReturnsOptimized =
+        !Built->Optimized && Optimized->wants(T, /*IsHere=*/false);
+  }
+  // The command line and the configuration mean nothing without the inputs.
+  if (Needs != 0)
+    if (Error E = addInputs(*Built, T))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_ARGS)
+    if (Error E = Command.addTo(*Built, T))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_CONFIG)
+    if (Error E = Config.addTo(*Built, T, specOf(*Built, T)))
+      return std::move(E);
+  if (Needs & DTLTO_JOB_DIGESTS)
+    addDigests(*Built);
+  return Built;
+}

@@ -1,0 +1,66 @@
+//===- JobBuilder.h - From a task of LLVM to a job of the ABI ---*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LTO_JOBBUILDER_H
+#define DTLTO_LTO_JOBBUILDER_H
+
+#include "LTO/JobCommand.h"
+#include "LTO/JobConfig.h"
+#include "LTO/JobInputs.h"
+#include "LTO/OptimizedModules.h"
+
+namespace dtlto {
+
+/// Makes jobs, and keeps what jobs of one link share. Any thread.
+class JobBuilder {
+public:
+  /// \p Needs are the fields that each job must have (DTLTO_JOB_...); unknown
+  /// ones, and those that mean nothing without inputs, are ignored. \p Slim has
+  /// what jobs import from; without it they import from whole modules.
+  /// \p Optimized has modules that are optimised; without it, each job does
+  /// that.
+  JobBuilder(const LinkContext &L, uint32_t Needs, SlimImports *Slim = nullptr,
+             OptimizedModules *Optimized = nullptr);
+
+  /// Makes the job with number \p Id. Fails, with one line that says why, where
+  /// the module can't be compiled outside of the linker.
+  llvm::Expected<std::unique_ptr<BuiltJob>> build(const Task &T, uint64_t Id,
+                                                  uint64_t Cost);
+
+  /// Whether build() is so little work that a thread of its own would be more.
+  bool isTrivial() const { return Needs == 0; }
+  /// Whether workers are plain compilers, which get a command line.
+  bool areCommands() const { return Needs & DTLTO_JOB_ARGS; }
+
+  /// Whether \p T is compiled in the linker's process, because the plugin needs
+  /// no fields or because its configuration can't be expressed.
+  bool staysHere(const Task &T);
+
+  /// Of what jobs are compiled by beside the modules and the index.
+  const std::string &configId() const { return Config.id(); }
+
+  /// The names that modules have on other machines.
+  const ModuleNames &names() const { return Inputs.names(); }
+
+  /// The triple that \p T is compiled for.
+  llvm::StringRef triple(const Task &T) const;
+
+private:
+  llvm::Error addInputs(BuiltJob &Built, const Task &T);
+  CompileSpec specOf(const BuiltJob &Built, const Task &T) const;
+
+  const LinkContext &L;
+  OptimizedModules *const Optimized; // may be null
+  const uint32_t Needs;
+  JobInputs Inputs;
+  JobConfig Config;
+  JobCommand Command;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LTO_JOBBUILDER_H

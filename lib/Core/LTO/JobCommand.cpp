@@ -1,0 +1,81 @@
+//===- JobCommand.cpp - Jobs as commands of clang -------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/JobCommand.h"
+#include "Config/CompilerArgs.h"
+#include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
+#include "LLVM/Index.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+Expected<std::vector<std::string>> JobCommand::make(StringRef TheTriple) const {
+  Expected<ModuleFile *> Data = Config.codegenData();
+  if (!Data)
+    return Data.takeError();
+  Expected<std::vector<std::string>> Args = compilerArgs(
+      L.Conf, Triple(TheTriple), L.JobOpts.LLVMOptions, L.HasPartHook);
+  if (!Args)
+    return Args;
+  if (L.Index.hasParamAccess())
+    return failure(Config.reason());
+  if (L.Learnt)
+    return failure("-mllvm -" + TwoRoundsOption);
+  if (emitsCodegenData())
+    return failure("-mllvm -codegen-data-generate");
+  if (!L.Unavailable.empty())
+    return failure("library functions that must not be called, '" +
+                   L.Unavailable.front() + "'");
+  if (*Data)
+    Args->insert(
+        Args->end(),
+        {"-mllvm", ("-" + CodegenDataOption + "=" + (*Data)->Path).str()});
+  return Args;
+}
+
+const JobCommand::Words &JobCommand::common(StringRef TheTriple) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto [It, IsNew] = Triples.try_emplace(TheTriple);
+  if (IsNew)
+    if (Error E = make(TheTriple).moveInto(It->second.Args))
+      It->second.Reason = toString(std::move(E));
+  return It->second;
+}
+
+Error JobCommand::addTo(BuiltJob &Built, const Task &T) {
+  if (!T.Spec.Part.isWhole())
+    return failure("--thinlto-dist-split");
+  const Words &Common = common(Built.Triple);
+  if (!Common.Reason.empty())
+    return failure(Common.Reason);
+
+  std::vector<std::string> &Args = Built.Args;
+  // A worker's own configuration files must not have a say, and a crash must
+  // leave nothing behind. Diagnostics have no lines of the bitcode file, where
+  // clang looks for the program's source.
+  Args = {"clang",
+          "--no-default-config",
+          "-fno-crash-diagnostics",
+          "-Wno-unused-command-line-argument",
+          "-fno-color-diagnostics",
+          "-fno-caret-diagnostics"};
+  Args.insert(Args.end(), Common.Args.begin(), Common.Args.end());
+  if (!T.ObjectName.empty()) {
+    Args.push_back("-Xclang");
+    Args.push_back("-object-file-name=" + T.ObjectName);
+  }
+  for (const std::string &Arg :
+       {std::string("-c"), "-fthinlto-index=" + IndexPath.str(),
+        std::string("-x"), std::string("ir"),
+        std::string(Built.Inputs.front().path), std::string("-o"),
+        OutputPath.str()})
+    Args.push_back(Arg);
+
+  setArgs(Built, OutputPath.data());
+  return Error::success();
+}

@@ -1,0 +1,48 @@
+//===- JobCommand.h - Jobs as commands of clang -----------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LTO_JOBCOMMAND_H
+#define DTLTO_LTO_JOBCOMMAND_H
+
+#include "LTO/JobConfig.h"
+#include "llvm/ADT/StringMap.h"
+#include <mutex>
+
+namespace dtlto {
+
+/// Command lines by which a plain clang does the jobs of a link. Any thread.
+class JobCommand {
+public:
+  /// Both outlive this.
+  JobCommand(const LinkContext &L, const JobConfig &Config)
+      : L(L), Config(Config) {}
+
+  /// Why no clang can do a job for \p Triple, in one line; empty: one can.
+  llvm::StringRef reason(llvm::StringRef Triple) {
+    return common(Triple).Reason;
+  }
+
+  /// Sets the command line of \p Built, a job of \p T that has its inputs.
+  llvm::Error addTo(BuiltJob &Built, const Task &T);
+
+private:
+  struct Words {
+    std::vector<std::string> Args; // of all jobs with a triple
+    std::string Reason;            // why there are none; empty: there are
+  };
+  const Words &common(llvm::StringRef Triple);
+  llvm::Expected<std::vector<std::string>> make(llvm::StringRef Triple) const;
+
+  const LinkContext &L;
+  const JobConfig &Config;
+  std::mutex Mutex; // guards the map, not its values
+  llvm::StringMap<Words> Triples;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LTO_JOBCOMMAND_H

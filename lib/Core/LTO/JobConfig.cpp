@@ -1,0 +1,171 @@
+//===- JobConfig.cpp - The configuration of a link's jobs -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/JobConfig.h"
+#include "Bundle/JobOutputs.h"
+#include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
+#include "LLVM/Index.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+JobConfig::JobConfig(const LinkContext &L) : L(L) {
+  if (Error E = readCodegenData())
+    WhyNoData = toString(std::move(E));
+  if (Error E = make())
+    Reason = toString(std::move(E));
+}
+
+static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Path) {
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File)
+    return failure("'" + Path +
+                   "', which can't be read: " + File.getError().message());
+  return std::move(*File);
+}
+
+Error JobConfig::readCodegenData() {
+  StringRef Bytes;
+  if (L.Learnt) {
+    Bytes = L.Learnt->File;
+  } else if (std::string Path = usedCodegenData(); !Path.empty()) {
+    if (Error E = readFile(Path).moveInto(Data.Bytes))
+      return E;
+    Bytes = Data.Bytes->getBuffer();
+  }
+  if (Bytes.empty())
+    return Error::success();
+  Data.Named = std::make_unique<ModuleFile>();
+  Data.Named->Path = "codegen.data";
+  Data.Named->Bytes = Bytes;
+  return Error::success();
+}
+
+Expected<ModuleFile *> JobConfig::codegenData() const {
+  if (!WhyNoData.empty())
+    return failure(WhyNoData);
+  return Data.Named.get();
+}
+
+/// Lets \p Field say that the file \p Path is an input called \p Name.
+Error JobConfig::addFile(StringRef Path, StringRef Name, std::string &Field) {
+  if (Path.empty())
+    return Error::success();
+  File New{std::make_unique<ModuleFile>(), nullptr};
+  if (Error E = readFile(Path).moveInto(New.Bytes))
+    return E;
+  New.Named->Path = Field = Name.str();
+  New.Named->Name = Path.str();
+  New.Named->Bytes = New.Bytes->getBuffer();
+  Files.push_back(std::move(New));
+  return Error::success();
+}
+
+Error JobConfig::make() {
+  const lto::Config &Conf = L.Conf;
+  // AArch64's code generation looks up what functions that may not be imported
+  // do with their parameters, in all summaries that there are.
+  if (L.Index.hasParamAccess())
+    return failure("-fsanitize=memtag-stack (code generation reads the whole "
+                   "index)");
+  Expected<ModuleFile *> Learnt = codegenData();
+  if (!Learnt)
+    return Learnt.takeError();
+  if (*Learnt)
+    Extras.CodegenData = (*Learnt)->Path;
+  // With RunCSIRInstr it is the name of a file that the program will write.
+  if (!Conf.RunCSIRInstr)
+    if (Error E = addFile(Conf.CSIRProfile, "profile.cs", Extras.CSIRProfile))
+      return E;
+  if (Error E =
+          addFile(Conf.SampleProfile, "profile.sample", Extras.SampleProfile))
+    return E;
+  if (Error E = addFile(Conf.ProfileRemapping, "profile.remapping",
+                        Extras.ProfileRemapping))
+    return E;
+  if (Conf.Options.BBSectionsFuncListBuf) {
+    auto List = std::make_unique<ModuleFile>();
+    List->Path = Extras.FunctionList = "basic-block-sections";
+    List->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
+    Files.push_back({std::move(List), nullptr});
+  }
+  Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
+  Extras.HasPartHook = L.HasPartHook;
+  Extras.ObjCARCContract = L.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
+  return text(nullptr, {}).moveInto(Text);
+}
+
+/// The configuration of a job of \p T or, without that, of one that has nothing
+/// of its own.
+Expected<std::string> JobConfig::text(const Task *T,
+                                      const CompileSpec &Spec) const {
+  ConfigExtras OfJob = Extras;
+  OfJob.Spec = Spec;
+  SideFiles Side = sideFiles(L.Conf, T ? T->Number : 0);
+  if (T) {
+    OfJob.ObjectName = T->ObjectName;
+    if (emitsCodegenData())
+      OfJob.ModuleName = T->name().str();
+  }
+  OfJob.DwoName = Side.Dwo;
+  OfJob.Remarks = !Side.Remarks.empty();
+  // Makes LLVM put the file's absolute path into the object.
+  if (OfJob.Remarks)
+    for (StringRef Word : L.JobOpts.LLVMOptions)
+      if (Word.contains("remarks-section"))
+        return failure("-mllvm " + Word);
+  return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
+}
+
+Error JobConfig::addTo(BuiltJob &Built, const Task &T,
+                       const CompileSpec &Spec) const {
+  if (!Reason.empty())
+    return failure(Reason);
+  const char *OfJob = Text.c_str();
+  // Names of files that the job makes are its own.
+  if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty() ||
+      emitsCodegenData() || !Spec.isPlain()) {
+    if (Error E = text(&T, Spec).moveInto(Built.Config))
+      return E;
+    OfJob = Built.Config.c_str();
+  }
+  for (const File &F : Files)
+    Built.Inputs.emplace_back(DTLTO_ROLE_OTHER, *F.Named);
+  setInputs(Built);
+  Built.Job.config = OfJob;
+  Built.Job.fields |= DTLTO_JOB_CONFIG;
+  return Error::success();
+}
+
+std::string JobConfig::makeId() const {
+  BLAKE3 Hash;
+  auto Add = [&](StringRef Text) {
+    Hash.update(Text);
+    Hash.update(StringRef("", 1));
+  };
+  if (Reason.empty()) {
+    Add(Text);
+    for (const File &F : Files) {
+      Add(F.Named->Path);
+      Hash.update(ArrayRef(F.Named->digest(), 32));
+    }
+  } else { // at least what LLVM's keys have nothing of
+    Add(Reason);
+    for (const std::string &Word : L.JobOpts.LLVMOptions)
+      Add(Word);
+  }
+  return toHex(Hash.final());
+}
+
+const std::string &JobConfig::id() const {
+  std::call_once(IdOnce, [&] { Id = makeId(); });
+  return Id;
+}

@@ -1,0 +1,171 @@
+//===- JobInputs.cpp - The bitcode and index of a link's jobs -------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/JobInputs.h"
+#include "Bitcode/Assembly.h"
+#include "Support/Failure.h"
+#include "LLVM/Index.h"
+#include "LLVM/Module.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
+  std::vector<StringRef> Names;
+  for (const auto &Entry : Index.modulePaths())
+    Names.push_back(Entry.first());
+  return Names;
+}
+
+JobInputs::JobInputs(const LinkContext &L, SlimImports *Slim)
+    : L(L), Slim(Slim), Names(modules(L.Index)), AllShards(L) {}
+
+/// A file of the module \p Name, of which it has \p Bytes.
+Expected<std::unique_ptr<ModuleFile>>
+JobInputs::makeFile(StringRef Name, StringRef Bytes, StringRef Whole) const {
+  std::optional<std::string> Path = Names.encode(Name);
+  if (!Path)
+    return failure("the name of module '" + Name +
+                   "' is too long for other machines");
+  auto File = std::make_unique<ModuleFile>();
+  File->Path = std::move(*Path);
+  File->Name = Name.str();
+  File->WholeSize = Whole.size();
+  File->Bytes = Bytes;
+  return File;
+}
+
+/// The file of \p Module as the linker has it, for jobs that compile it and for
+/// those that import from it.
+Expected<ModuleFile *> JobInputs::whole(const BitcodeModule &Module) {
+  StringRef Name = Module.getModuleIdentifier();
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (auto It = Files.find(Name); It != Files.end())
+      return It->second.get();
+  }
+  auto Input = L.Inputs.find(Module);
+  if (!Input)
+    return failure("the file of module '" + Name + "' is not in memory");
+  auto File = makeFile(Name, Input->Bytes, Input->Bytes);
+  if (!File)
+    return File.takeError();
+  (*File)->MayReadFiles = assemblyMayReadFiles(Module.getBuffer());
+  (*File)->MayDrawNumbers = mayDrawNumbers(Module.getBuffer());
+  // Another thread may have been faster.
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Files.try_emplace(Name, std::move(*File)).first->second.get();
+}
+
+/// The file of \p Module with what jobs import from it.
+Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
+  StringRef Name = Module.getModuleIdentifier();
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (auto It = ImportFiles.find(Name); It != ImportFiles.end())
+      return It->second;
+  }
+  auto Input = L.Inputs.find(Module);
+  if (!Input)
+    return failure("the file of module '" + Name + "' is not in memory");
+  // Takes a while, and threads that want the same wait there.
+  SlimImports::Import Import = Slim->slim(Module, Input->Bytes);
+  if (Import.IsWhole) {
+    Expected<ModuleFile *> Whole = whole(Module);
+    if (!Whole)
+      return Whole.takeError();
+    std::lock_guard<std::mutex> Lock(Mutex);
+    return ImportFiles[Name] = *Whole;
+  }
+  auto File = makeFile(Name, Import.Bytes, Input->Bytes);
+  if (!File)
+    return File.takeError();
+  (*File)->MayReadFiles = Import.MayReadFiles;
+  (*File)->MayDrawNumbers = mayDrawNumbers(Module.getBuffer());
+  // Another thread may have been faster.
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto [It, IsNew] = ImportFiles.try_emplace(Name, File->get());
+  if (IsNew)
+    SlimFiles.push_back(std::move(*File));
+  return It->second;
+}
+
+/// Threads make what the job will import from, one after the other.
+void JobInputs::startSlimming(ArrayRef<StringRef> Imported, const Task &T) {
+  for (StringRef Name : Imported)
+    if (auto It = T.ModuleMap->find(Name); It != T.ModuleMap->end())
+      if (auto Input = L.Inputs.find(It->second))
+        Slim->start(It->second, Input->Bytes);
+}
+
+Error JobInputs::addModule(BuiltJob &Built, uint32_t Role, StringRef Name,
+                           ModuleFile &File, NameMap &Paths) {
+  if (File.MayReadFiles)
+    return failure("assembly that may read files (.incbin, .include, macros)");
+  if (File.MayDrawNumbers)
+    return failure("-falloc-token-mode=random (tokens depend on the module's "
+                   "name)");
+  Built.Inputs.emplace_back(Role, File);
+  if (Role == DTLTO_ROLE_IMPORT)
+    Built.WholeImportBytes += File.WholeSize;
+  Paths[Name] = File.Path;
+  return Error::success();
+}
+
+Error JobInputs::addIndex(BuiltJob &Built, const Task &T,
+                          const FunctionImporter::ImportMapTy &Imports,
+                          const NameMap &Paths) {
+  Expected<Shards::Shard> Shard = AllShards.get(T, Imports, Paths);
+  if (!Shard)
+    return Shard.takeError();
+  Built.Shard = std::move(*Shard);
+  Built.Inputs.emplace_back(DTLTO_ROLE_INDEX, IndexPath.data(), Built.shard());
+  return Error::success();
+}
+
+Error JobInputs::add(BuiltJob &Built, const Task &T, bool WholeImports) {
+  // The primary module first, then imports as the importer visits them.
+  SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
+  sort(Imported);
+  const bool IsSlim = Slim && !WholeImports;
+  if (IsSlim)
+    startSlimming(Imported, T);
+  NameMap Paths;
+  Expected<ModuleFile *> Primary = whole(T.Module);
+  if (!Primary)
+    return Primary.takeError();
+  if (Error E =
+          addModule(Built, DTLTO_ROLE_PRIMARY, T.name(), **Primary, Paths))
+    return E;
+  for (StringRef Name : Imported) {
+    auto It = T.ModuleMap->find(Name);
+    if (It == T.ModuleMap->end())
+      return failure("no imported module '" + Name + "'");
+    Expected<ModuleFile *> File = IsSlim ? slim(It->second) : whole(It->second);
+    if (!File)
+      return File.takeError();
+    if (Error E = addModule(Built, DTLTO_ROLE_IMPORT, Name, **File, Paths))
+      return E;
+  }
+  return addIndex(Built, T, *T.ImportList, Paths);
+}
+
+Error JobInputs::addOptimized(BuiltJob &Built, const Task &T,
+                              ModuleFile &Optimized) {
+  // It has the name of the file that it was made of.
+  Expected<ModuleFile *> Source = whole(T.Module);
+  if (!Source)
+    return Source.takeError();
+  NameMap Paths;
+  if (Error E =
+          addModule(Built, DTLTO_ROLE_PRIMARY, T.name(), Optimized, Paths))
+    return E;
+  Built.Inputs.back().path = (*Source)->Path.c_str();
+  Paths[T.name()] = (*Source)->Path;
+  OwnImportList Nothing;
+  return addIndex(Built, T, Nothing.List, Paths);
+}

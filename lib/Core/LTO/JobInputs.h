@@ -1,0 +1,71 @@
+//===- JobInputs.h - The bitcode and index of a link's jobs -----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LTO_JOBINPUTS_H
+#define DTLTO_LTO_JOBINPUTS_H
+
+#include "Host/BuiltJob.h"
+#include "Host/ModuleNames.h"
+#include "LTO/LinkContext.h"
+#include "LTO/Shards.h"
+#include "LTO/SlimImports.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <mutex>
+
+namespace dtlto {
+
+/// The modules of a link as files that jobs share, and their shards of the
+/// index. Any thread.
+class JobInputs {
+public:
+  /// \p Slim has what jobs import from; null: they import from whole modules.
+  /// Both outlive this.
+  JobInputs(const LinkContext &L, SlimImports *Slim);
+
+  /// The names that modules have on other machines.
+  const ModuleNames &names() const { return Names; }
+
+  /// Adds the module of \p T, what it imports from (\p WholeImports: all of
+  /// that), and the index. Fails where one of them can't leave this process.
+  llvm::Error add(BuiltJob &Built, const Task &T, bool WholeImports);
+
+  /// Adds \p Optimized as the module of \p T, which imports nothing any more,
+  /// and the index.
+  llvm::Error addOptimized(BuiltJob &Built, const Task &T,
+                           ModuleFile &Optimized);
+
+private:
+  /// The names that travel, by those in the linker.
+  using NameMap = llvm::StringMap<llvm::StringRef>;
+
+  llvm::Expected<ModuleFile *> whole(const llvm::BitcodeModule &Module);
+  llvm::Expected<ModuleFile *> slim(const llvm::BitcodeModule &Module);
+  llvm::Expected<std::unique_ptr<ModuleFile>>
+  makeFile(llvm::StringRef Name, llvm::StringRef Bytes,
+           llvm::StringRef Whole) const;
+  void startSlimming(llvm::ArrayRef<llvm::StringRef> Imported, const Task &T);
+  llvm::Error addModule(BuiltJob &Built, uint32_t Role, llvm::StringRef Name,
+                        ModuleFile &File, NameMap &Paths);
+  llvm::Error addIndex(BuiltJob &Built, const Task &T,
+                       const llvm::FunctionImporter::ImportMapTy &Imports,
+                       const NameMap &Paths);
+
+  const LinkContext &L;
+  SlimImports *const Slim; // may be null
+  const ModuleNames Names;
+  Shards AllShards;
+  std::mutex Mutex; // guards the maps, not their values
+  llvm::StringMap<std::unique_ptr<ModuleFile>> Files;
+  std::vector<std::unique_ptr<ModuleFile>> SlimFiles;
+  /// What jobs import from: one of SlimFiles or, where it goes whole, of Files.
+  llvm::StringMap<ModuleFile *> ImportFiles;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LTO_JOBINPUTS_H

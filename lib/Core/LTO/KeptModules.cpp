@@ -1,0 +1,247 @@
+//===- KeptModules.cpp - What modules were optimised to -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/KeptModules.h"
+#include "Bitcode/Assembly.h"
+#include "Bitcode/IndexShard.h"
+#include "Bundle/ObjectFrame.h"
+#include "Config/ConfigJSON.h"
+#include "Support/Failure.h"
+#include "LLVM/CodegenData.h"
+#include "LLVM/Index.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/Endian.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+KeptModules::KeptModules(const LinkContext &L,
+                         std::unique_ptr<ModuleStore> Store, bool IsVerified)
+    : L(L), Store(std::move(Store)), IsVerified(IsVerified), Cfi(L.Index) {
+  if (Error E = readConfiguration())
+    Reason = toString(std::move(E));
+}
+
+/// Sets Common and Conf.
+Error KeptModules::readConfiguration() {
+  const lto::Config &From = L.Conf;
+  // Each has something in the process, or in a file, that optimisation leaves
+  // for code generation, or that both write.
+  if (L.Learnt)
+    return failure("two rounds of code generation");
+  if (emitsCodegenData() || !usedCodegenData().empty())
+    return failure("data of code generation");
+  if (!From.CSIRProfile.empty() || !From.SampleProfile.empty() ||
+      !From.ProfileRemapping.empty() || From.RunCSIRInstr ||
+      From.AddFSDiscriminator)
+    return failure("profiles");
+  if (!From.RemarksFilename.empty())
+    return failure("--opt-remarks-filename");
+  if (From.CodeGenOnly)
+    return failure("code generation without optimization");
+
+  ConfigExtras Extras;
+  Extras.ObjCARCContract = L.IsMachO && From.PreCodeGenPassesHook != nullptr;
+  if (!From.DwoDir.empty())
+    Extras.DwoName = "dwo";
+  if (From.Options.BBSectionsFuncListBuf)
+    Extras.FunctionList = "list";
+  Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
+  Extras.HasPartHook = L.HasPartHook;
+  Expected<std::string> Key =
+      writeOptimizationConfig(From, L.JobOpts.LLVMOptions, Extras);
+  if (!Key)
+    return Key.takeError();
+  Common = std::move(*Key);
+  // LLVM's can't be copied.
+  Expected<std::string> Whole =
+      writeConfig(From, L.JobOpts.LLVMOptions, Extras);
+  if (!Whole)
+    return Whole.takeError();
+  Expected<ReadConfig> Read = readConfig(*Whole);
+  if (!Read)
+    return Read.takeError();
+  Conf = std::move(Read->Conf);
+  Conf.DiagHandler = From.DiagHandler;
+  Conf.DwoDir = From.DwoDir;
+  Conf.Options.BBSectionsFuncListBuf = From.Options.BBSectionsFuncListBuf;
+  Conf.CodeGenOnly = true;
+  return Error::success();
+}
+
+/// Its own size goes before each text, so that no two lists are one.
+static void add(BLAKE3 &Hash, StringRef Text) {
+  char Size[8];
+  support::endian::write64le(Size, Text.size());
+  Hash.update(StringRef(Size, sizeof(Size)));
+  Hash.update(Text);
+}
+
+static BundleId otherId(StringRef Why, ArrayRef<uint8_t> Id) {
+  BLAKE3 Hash;
+  add(Hash, Why);
+  Hash.update(Id);
+  return Hash.final();
+}
+
+/// Whether what is in the module \p Name has a part in keys.
+bool KeptModules::hasHash(StringRef Name) const {
+  return L.Index.modulePaths().count(Name) &&
+         L.Index.getModuleHash(Name) != ModuleHash();
+}
+
+/// Computes the keys of \p T, and reads what is there.
+void KeptModules::look(const Task &T, State &S) {
+  // Modules are imported in the order of their names.
+  SmallVector<StringRef, 0> Imported = importedModules(*T.ImportList);
+  sort(Imported);
+  if (!hasHash(T.name()))
+    S.WhyNot = "it has no hash";
+  // LLVM's cache doesn't look, and its objects are old after an edit there.
+  else if (auto It = find_if_not(Imported,
+                                 [&](StringRef Name) { return hasHash(Name); });
+           It != Imported.end())
+    S.WhyNot = ("it imports of a module without a hash, " + *It).str();
+  if (!S.WhyNot.empty())
+    return L.Msg.debug("module '" + T.title() + "' is not kept: " + S.WhyNot);
+  BLAKE3 Hash;
+  add(Hash, "dtlto: optimised module 1");
+  // LLVM's version and the modules' hashes are in it.
+  add(Hash, cacheKey(lto::Config(), L.Index, T.name(), *T.ImportList,
+                     *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi));
+  // LLVM's key leaves out some of what the index says, as how many blocks the
+  // program has.
+  ShardBytes Shard = writeShard(L.Index, L.Defined, T.name(), *T.ImportList);
+  add(Hash, StringRef(Shard.data(), Shard.size()));
+  add(Hash, Common);
+  add(Hash, T.Spec.partSuffix());
+  add(Hash, std::to_string(PartitionVersion));
+  add(Hash, T.name());
+  for (StringRef Name : Imported)
+    add(Hash, Name);
+  S.Here.Key = Hash.final();
+  S.Elsewhere.Key = otherId("dtlto: made elsewhere", S.Here.Key);
+  // A shared store is asked only for jobs of the plugin's, one at a time.
+  if (!Store->isShared())
+    for (Entry *E : {&S.Here, &S.Elsewhere})
+      read(T, *E);
+}
+
+/// Asks the store, once it can tell. Believes what is there only if it is whole
+/// and the one that was kept.
+void KeptModules::read(const Task &T, Entry &E) {
+  std::lock_guard<std::mutex> Lock(E.Reading);
+  if (E.IsRead)
+    return;
+  std::optional<Buffer> Found = Store->get(E.Key);
+  if (!Found)
+    return;
+  E.IsRead = true;
+  if (Found->bytes().empty())
+    return;
+  Expected<StringRef> Bytes = readFrame(Found->bytes(), E.Key);
+  if (!Bytes) {
+    consumeError(Bytes.takeError());
+    return L.Msg.debug("module '" + T.title() + "' is optimised again: " +
+                       Store->name(E.Key) + " is damaged");
+  }
+  E.Module.Bytes = *Bytes;
+  E.Module.MayReadFiles = assemblyMayReadFiles(*Bytes);
+  E.Bytes = std::move(*Found);
+  E.Has = true;
+}
+
+KeptModules::State &KeptModules::stateOf(const Task &T) {
+  State *S;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    std::unique_ptr<State> &Slot = States[T.Number];
+    if (!Slot)
+      Slot = std::make_unique<State>();
+    S = Slot.get();
+  }
+  std::call_once(S->Once, [&] { look(T, *S); });
+  return *S;
+}
+
+ModuleFile *KeptModules::forPlugin(const Task &T) {
+  if (!Reason.empty())
+    return nullptr;
+  State &S = stateOf(T);
+  if (S.WhyNot.empty() && Store->isShared())
+    read(T, S.Elsewhere);
+  for (Entry *E : {&S.Here, &S.Elsewhere})
+    if (E->Has) {
+      E->IsUsed = true;
+      return &E->Module;
+    }
+  return nullptr;
+}
+
+std::optional<StringRef> KeptModules::forHere(const Task &T) {
+  if (!Reason.empty() || IsVerified)
+    return std::nullopt;
+  Entry &E = stateOf(T).Here;
+  if (!E.Has)
+    return std::nullopt;
+  E.IsUsed = true;
+  return E.Module.Bytes;
+}
+
+bool KeptModules::wants(const Task &T, bool IsHere) {
+  if (!Reason.empty() || !Store->mayPut())
+    return false;
+  State &S = stateOf(T);
+  bool IsOwn = IsHere && !Store->isShared();
+  return S.WhyNot.empty() && !S.Here.Has && (IsOwn || !S.Elsewhere.Has);
+}
+
+void KeptModules::keep(const Task &T, StringRef Optimized, bool IsHere,
+                       SmallVector<char, 0>) {
+  if (Optimized.empty())
+    return L.Msg.debug("module '" + T.title() +
+                       "' is not kept: its flags change when it is optimised");
+  State &S = stateOf(T);
+  Entry &E = IsHere && !Store->isShared() ? S.Here : S.Elsewhere;
+  if (Store->put(E.Key, frameHead(Optimized, E.Key), Optimized))
+    E.IsKept = true;
+}
+
+void KeptModules::dropHere(const Task &T, StringRef Why) {
+  Entry &E = stateOf(T).Here;
+  Store->remove(E.Key);
+  E.Has = false;
+  E.IsUsed = false;
+  L.Msg.debug("module '" + T.title() + "' is optimised again, since of " +
+              Store->name(E.Key) + " no code can be generated: " + Why);
+}
+
+std::string KeptModules::dropForPlugin(const Task &T) {
+  State &S = stateOf(T);
+  for (Entry *E : {&S.Here, &S.Elsewhere})
+    if (E->Has.exchange(false)) {
+      std::string Text = "what another link had optimised the module to, " +
+                         Store->name(E->Key) + ", is ";
+      return Text + (Store->remove(E->Key) ? "removed" : "still there");
+    }
+  return "";
+}
+
+std::string KeptModules::finish(size_t NumJobs) {
+  if (!Reason.empty())
+    return "no optimised module is kept or used: " + Reason;
+  Store->finish();
+  size_t NumUsed = 0, NumKept = 0;
+  for (const auto &[Number, S] : States) {
+    NumUsed += S->Here.IsUsed || S->Elsewhere.IsUsed;
+    NumKept += S->Here.IsKept || S->Elsewhere.IsKept;
+  }
+  return (Twine(NumUsed) + " of " + Twine(NumJobs) +
+          " jobs only generated code, of kept modules; " + Twine(NumKept) +
+          " optimised modules were kept")
+      .str();
+}

@@ -1,0 +1,188 @@
+//===- LTOJobs.cpp - The jobs of an LTO in this process -------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/LTOJobs.h"
+#include "Bitcode/IndexShard.h"
+#include "LTO/LocalCodegen.h"
+#include "LTO/Verifier.h"
+#include "Object/ObjectCheck.h"
+#include "Run/CostHistory.h"
+#include "Support/Failure.h"
+#include "Support/System.h"
+#include "Support/Text.h"
+#include "LLVM/Cache.h"
+#include "LLVM/Index.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// Each input file is a system call, and malloc_trim() takes milliseconds.
+static constexpr uint64_t BytesOfDrop = 16 << 20;
+
+std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
+                           StringRef Triple, const lto::Config &Conf) {
+  return costKey(Names, Original, Triple,
+                 utostr(Conf.OptLevel) + "," +
+                     utostr(unsigned(Conf.CGOptLevel)) + "," +
+                     utostr(Conf.RunCSIRInstr) + "," +
+                     utostr(Conf.CodeGenOnly) + "," + Conf.OptPipeline);
+}
+
+LTOJobs::LTOJobs(const Link &L, std::vector<Task> AllTasks,
+                 std::shared_ptr<const void> PointedAt)
+    : L(L), Tasks(std::move(AllTasks)), PointedAt(std::move(PointedAt)),
+      Slim(L.opts().SlimFrom
+               ? std::make_unique<SlimImports>(Tasks, *L.opts().SlimFrom)
+               : nullptr),
+      Builder(L, L.Config.Needs, Slim.get(), L.Optimized), Cache(L, Builder),
+      Saver(L.opts().SaveJobs.empty() ? nullptr
+                                      : std::make_unique<JobSaver>(
+                                            L, L.opts().SaveJobs, Slim.get())) {
+}
+
+JobFacts LTOJobs::facts(size_t J) const {
+  const Task &T = Tasks[J];
+  JobFacts F;
+  F.Name = T.name().str();
+  F.Title = printable(T.title());
+  F.CostKey =
+      dtlto::costKey(Builder.names(), T.name(), Builder.triple(T), L.Conf) +
+      T.Spec.suffix();
+  F.Number = T.Number;
+  uint64_t Size = T.Module.getBuffer().size();
+  F.Size = Size / T.Spec.Part.Count;
+  F.SizeBeside = Size - F.Size;
+  F.ImportWork = importWork(*T.ImportList);
+  return F;
+}
+
+/// A job is prepared, or done here. It has read its module, and made \p Bytes.
+/// The next jobs import from few of all modules; shards and objects of those
+/// that have ended leave gaps on the heap.
+void LTOJobs::dropNowAndThen(size_t J, size_t Bytes) {
+  Bytes += Tasks[J].Module.getBuffer().size();
+  uint64_t Before = NumBytes.fetch_add(Bytes);
+  if (Before / BytesOfDrop == (Before + Bytes) / BytesOfDrop)
+    return;
+  L.Inputs.drop();
+  returnFreeMemory();
+}
+
+Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                       StringRef Avoid) {
+  Event E{Event::Prepared};
+  E.Job = A.Attempt;
+  Clock::time_point Begin = Clock::now();
+  if (!A.IsAgain)
+    if (Error Why = prepareFirst(Tasks[J], A.IsSampled, E)) {
+      E.Kind = Event::Broken;
+      E.Message = toString(std::move(Why));
+    }
+  if (E.Kind == Event::Prepared && A.ForPlugin)
+    E.setBuilt(Builder.build(Tasks[J], A.Attempt, Cost), Avoid);
+  E.setEnded(Begin);
+  dropNowAndThen(J, E.Built ? E.Built->shard().size() : 0);
+  return E;
+}
+
+bool LTOJobs::isWork(const plan::Action &A) const {
+  return (A.ForPlugin && !Builder.isTrivial()) ||
+         (!A.IsAgain && (Saver || L.EmitIndexFiles || Cache.exists()));
+}
+
+/// What is done once for each job. \p E becomes a CacheHit, or learns where the
+/// object goes, if there is a cache.
+Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
+  std::string Key = Cache.exists() ? Cache.key(T) : "";
+  // Only CodeView tells of it: other objects shall not depend on where the
+  // cache is. The object of a first round is nobody's.
+  Triple TheTriple(Builder.triple(T));
+  if (!Key.empty() && T.Spec.Round != 1 &&
+      (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF()))
+    T.ObjectName = Cache.entry(Key);
+  if (Saver)
+    if (Error Why = Saver->save(T))
+      return createStringError(inconvertibleErrorCode(),
+                               "dtlto: " + toString(std::move(Why)));
+  if (L.EmitIndexFiles && T.Spec.Part.Index == 0)
+    if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
+                                   L.EmitImportsFiles))
+      return Why;
+  return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
+}
+
+CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
+  CodegenResult R = runLocalCodegen(L, Tasks[J], Stop);
+  dropNowAndThen(J, R.Object.size());
+  return R;
+}
+
+SideFiles LTOJobs::sideFiles(size_t J) const {
+  return dtlto::sideFiles(L.Conf, Tasks[J].Number);
+}
+
+Error LTOJobs::check(size_t J, StringRef Object, bool IsAsWritten) const {
+  if (L.Conf.CGFileType != CodeGenFileType::ObjectFile)
+    return Error::success();
+  return checkObject(Object, Triple(Builder.triple(Tasks[J])),
+                     IsAsWritten ? Origin::Compiler : Origin::Unknown);
+}
+
+Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
+  Error E =
+      Verifier(L, Builder.names(), Slim.get()).compare(Tasks[J], There, Here);
+  if (!E || !L.Optimized)
+    return E;
+  // It would be the same in each link.
+  std::string Dropped = L.Optimized->dropForPlugin(Tasks[J]);
+  if (Dropped.empty())
+    return E;
+  return failure(toString(std::move(E)) + "; " + Dropped);
+}
+
+Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
+                       const AddStreamFn &Out) {
+  const Task &T = Tasks[J];
+  if (Error E = writeSideFiles(R.Outputs, Side))
+    return E;
+  if (L.Optimized && R.Outputs.Optimized)
+    L.Optimized->keep(T, *R.Outputs.Optimized, /*IsHere=*/false);
+  Expected<std::unique_ptr<CachedFileStream>> Stream =
+      (Out ? Out : L.AddStream)(T.Number, T.Spec.partFile(T.name().str()));
+  if (!Stream)
+    return Stream.takeError();
+  *(*Stream)->OS << R.Object.bytes();
+  // A cache stores the object and adds it to the link here, or where the stream
+  // ends.
+  return commitStream(**Stream);
+}
+
+std::vector<std::string> LTOJobs::notes() const {
+  std::vector<std::string> Notes;
+  if (!L.opts().KeepIR.empty() && Builder.areCommands())
+    Notes.push_back("the workers are plain compilers, so no optimised module "
+                    "of theirs is kept or used (--thinlto-dist-keep-ir)");
+  if (!Saver || Saver->numLeftOut() == 0)
+    return Notes;
+  std::string Text = std::to_string(Saver->numLeftOut()) + " of " +
+                     std::to_string(Tasks.size()) +
+                     " jobs were not saved, since " + Saver->reason() +
+                     " cannot be expressed in a bundle";
+  Notes.push_back(std::move(Text));
+  return Notes;
+}
+
+std::vector<std::string> LTOJobs::debugNotes() const {
+  std::vector<std::string> Notes;
+  if (Slim)
+    Notes = Slim->describe();
+  if (L.Optimized)
+    if (std::string Told = L.Optimized->finish(Tasks.size()); !Told.empty())
+      Notes.push_back(std::move(Told));
+  return Notes;
+}

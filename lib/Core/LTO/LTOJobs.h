@@ -1,0 +1,75 @@
+//===- LTOJobs.h - The jobs of an LTO in this process -----------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LTO_LTOJOBS_H
+#define DTLTO_LTO_LTOJOBS_H
+
+#include "LTO/JobBuilder.h"
+#include "LTO/JobSaver.h"
+#include "LTO/ObjectCache.h"
+#include "Run/JobSource.h"
+#include <atomic>
+
+namespace dtlto {
+
+/// What the cost history keeps the time of a module by: with its name and
+/// triple, of \p Conf what changes it.
+std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
+                    llvm::StringRef Triple, const llvm::lto::Config &Conf);
+
+/// The tasks that LLVM gave a backend, as jobs.
+class LTOJobs : public JobSource {
+public:
+  /// \p PointedAt has what jobs point at beside \p L's own: a plugin that hangs
+  /// may read it when the link is over. May be null.
+  LTOJobs(const Link &L, std::vector<Task> Tasks,
+          std::shared_ptr<const void> PointedAt = nullptr);
+
+  size_t numJobs() const override { return Tasks.size(); }
+  JobFacts facts(size_t J) const override;
+  bool staysHere(size_t J) override { return Builder.staysHere(Tasks[J]); }
+  bool isWork(const plan::Action &A) const override;
+  Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                llvm::StringRef Avoid) override;
+  CodegenResult compileHere(size_t J, const std::atomic<bool> *Stop) override;
+  SideFiles sideFiles(size_t J) const override;
+  llvm::Error check(size_t J, llvm::StringRef Object,
+                    bool IsAsWritten) const override;
+  llvm::Error compare(size_t J, const Made &There,
+                      llvm::StringRef Here) override;
+  llvm::Error deliver(size_t J, const JobResult &R, const SideFiles &Side,
+                      const llvm::AddStreamFn &Out) override;
+  bool deliversToMemory() const override { return !mayHit(); }
+  bool mayHit() const override { return Cache.exists(); }
+  std::vector<std::string> notes() const override;
+  std::vector<std::string> debugNotes() const override;
+
+protected:
+  /// As ObjectCache::ask().
+  virtual llvm::Error askCache(const Task &T, llvm::StringRef Key,
+                               bool IsSampled, Event &E) {
+    return Cache.ask(T, Key, IsSampled, E);
+  }
+
+  const Link &L;
+  std::vector<Task> Tasks;
+  const std::shared_ptr<const void> PointedAt;
+  const std::unique_ptr<SlimImports> Slim; // null: modules go whole
+  JobBuilder Builder;
+  const ObjectCache Cache;
+
+private:
+  llvm::Error prepareFirst(Task &T, bool IsSampled, Event &E);
+  void dropNowAndThen(size_t J, size_t Bytes);
+
+  const std::unique_ptr<JobSaver> Saver; // null: jobs aren't saved
+  std::atomic<uint64_t> NumBytes{0};     // of modules read, shards and objects
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LTO_LTOJOBS_H

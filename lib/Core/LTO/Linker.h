@@ -1,0 +1,63 @@
+//===- Linker.h - The linker and one of its links ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_LTO_LINKER_H
+#define DTLTO_LTO_LINKER_H
+
+#include "LTO/LinkContext.h"
+#include "Run/RunContext.h"
+#include "LLVM/ThinBackend.h"
+#include "llvm/Config/llvm-config.h"
+
+namespace dtlto {
+
+/// What the linker's executable knows before LLD runs: made once in a process.
+struct Linker {
+  Options Opts;
+  const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); null: none
+  Messages *Msg = nullptr;
+  /// LLD's Mach-O port runs.
+  bool IsMachO = false;
+  InputBuffers Inputs;
+  /// The tasks that LLVM itself has; parts of modules are numbered from there
+  /// on, and LLD has room for so many.
+  unsigned NumTasks = 0, NumTasksOfParts = 0;
+  /// Whether LLD has created a ThinLTO backend, ours or LLVM's.
+  bool HasBackend = false;
+  /// Of the ThinLTO links that have ended, for --time-trace.
+  std::vector<Timeline> Timelines;
+};
+
+/// What LLVM gives a backend: one ThinLTO link.
+struct Link : LinkContext, RunContext {
+  Link(Linker &TheLinker, const llvm::lto::Config &Conf,
+       const llvm::ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
+       llvm::AddStreamFn AddStream, llvm::FileCache Cache)
+      : LinkContext{{TheLinker.Plugin, *TheLinker.Msg, TheLinker.Opts,
+                     LLVM_VERSION_STRING},
+                    TheLinker.Inputs,
+                    TheLinker.IsMachO,
+                    Conf,
+                    Index,
+                    Defined},
+        RunContext{*this, TheLinker.Opts,
+                   Conf.TimeTraceEnabled ? &TheLinker.Timelines : nullptr},
+        TheLinker(TheLinker), AddStream(std::move(AddStream)),
+        Cache(std::move(Cache)) {}
+  Link(const Link &) = delete; // one half points at the other
+
+  Linker &TheLinker;
+  llvm::AddStreamFn AddStream;
+  // May be empty. Mutable, since calling it isn't const in all versions.
+  mutable llvm::FileCache Cache;
+  bool EmitIndexFiles = false;
+  bool EmitImportsFiles = false;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_LTO_LINKER_H

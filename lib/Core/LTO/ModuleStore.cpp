@@ -1,0 +1,195 @@
+//===- ModuleStore.cpp - Where optimised modules are kept -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/ModuleStore.h"
+#include "Host/FarmStore.h"
+#include "Support/AtomicFile.h"
+#include "Support/FileTask.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CachePruning.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+
+using namespace llvm;
+using namespace dtlto;
+
+namespace {
+
+class FolderStore : public ModuleStore {
+public:
+  FolderStore(Messages &Msg, std::string Folder)
+      : Msg(Msg), Folder(std::move(Folder)) {}
+
+  bool isShared() const override { return false; }
+
+  std::optional<Buffer> get(const BundleId &Key) override {
+    struct Read {
+      std::unique_ptr<MemoryBuffer> Bytes;
+      std::error_code Why;
+    };
+    std::string Path = pathOf(Key);
+    auto R = std::make_shared<Read>();
+    if (!use([R, Path] {
+          auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+          R->Why = File.getError();
+          if (!File)
+            return;
+          R->Bytes = std::move(*File);
+          // The file may be mapped. Read it here rather than by page faults on
+          // threads that can't be abandoned.
+          uint8_t Sum = 0;
+          StringRef Text = R->Bytes->getBuffer();
+          for (size_t At = 0; At < Text.size(); At += 4096)
+            Sum += static_cast<uint8_t>(Text[At]);
+          static std::atomic<uint8_t> Sink;
+          Sink = Sum;
+        }))
+      return Buffer();
+    if (R->Bytes)
+      return Buffer::own(std::move(R->Bytes));
+    if (R->Why != std::errc::no_such_file_or_directory)
+      Msg.debug("the kept '" + Path + "' can't be read: " + R->Why.message());
+    return Buffer();
+  }
+
+  bool mayPut() const override { return !IsSilent; }
+
+  bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
+    auto Why = std::make_shared<std::string>();
+    auto Text = std::make_shared<std::string>((Head + Bytes).str());
+    if (!use(
+            [Why, Text, Folder = Folder, Path = pathOf(Key)] {
+              if (std::error_code EC = sys::fs::create_directories(Folder))
+                *Why = EC.message();
+              else if (Error E = replaceFile(
+                           Path, [&](raw_ostream &OS) { OS << *Text; }))
+                *Why = toString(std::move(E));
+            },
+            Text->size()))
+      return false;
+    if (!Why->empty() && !HasFailed.exchange(true))
+      Msg.warning("optimised modules can't be kept in '" + Folder +
+                  "': " + *Why);
+    return Why->empty();
+  }
+
+  bool remove(const BundleId &Key) override {
+    auto IsRemoved = std::make_shared<bool>(false);
+    return use([IsRemoved, Path = pathOf(Key)] {
+             *IsRemoved = !sys::fs::remove(Path);
+           }) &&
+           *IsRemoved;
+  }
+
+  std::string name(const BundleId &Key) const override {
+    return "'" + pathOf(Key) + "'";
+  }
+
+  void finish() override {
+    use([Folder = Folder] {
+      if (sys::fs::exists(Folder))
+        pruneCache(Folder, CachePruningPolicy());
+    });
+  }
+
+private:
+  /// Runs \p Task, which uses the folder; see runFileTask(). False: the folder
+  /// doesn't answer, and the user knows.
+  bool use(std::function<void()> Task, uint64_t Bytes = 0) {
+    if (IsSilent)
+      return false;
+    if (runFileTask(Folder, std::move(Task), Bytes) == FileAccess::Done)
+      return true;
+    if (!IsSilent.exchange(true))
+      Msg.note("optimised modules can't be kept in '" + Folder +
+               "': " + NoAnswer);
+    return false;
+  }
+
+  /// What LLVM's pruning takes for its own.
+  std::string pathOf(const BundleId &Key) const {
+    SmallString<256> Path(Folder);
+    sys::path::append(Path, "llvmcache-" + toHex(Key, /*LowerCase=*/true));
+    return Path.str().str();
+  }
+
+  Messages &Msg;
+  const std::string Folder;
+  std::atomic<bool> HasFailed{false}; // to write; the user was told
+  std::atomic<bool> IsSilent{false};  // it doesn't answer
+};
+
+class StoreOfFarm : public ModuleStore {
+public:
+  explicit StoreOfFarm(const HostContext &L)
+      : Msg(L.Msg), Farm(L.Store),
+        Room(int64_t(std::min<uint64_t>(L.JobOpts.Memory, INT64_MAX))) {}
+
+  bool isShared() const override { return true; }
+
+  std::optional<Buffer> get(const BundleId &Key) override {
+    int64_t Left = Room;
+    // One failure is enough: the next would take as long.
+    if (CannotGet || Left <= 0)
+      return Buffer();
+    Expected<std::optional<Buffer>> Found = Farm->get(Key, uint64_t(Left));
+    if (!Found) {
+      CannotGet = true;
+      tell("read from", Found.takeError());
+      return Buffer();
+    }
+    if (*Found)
+      Room -= int64_t((*Found)->bytes().size());
+    return std::move(*Found);
+  }
+
+  bool mayPut() const override { return !CannotPut && Farm->mayBeThere(); }
+
+  bool put(const BundleId &Key, StringRef Head, StringRef Bytes) override {
+    if (CannotPut)
+      return false;
+    Expected<bool> IsThere = Farm->put(Key, (Head + Bytes).str());
+    if (IsThere)
+      return *IsThere;
+    CannotPut = true;
+    tell("kept in", IsThere.takeError());
+    return false;
+  }
+
+  /// Nothing can be removed from there, but what is empty is no module.
+  bool remove(const BundleId &Key) override { return put(Key, "", ""); }
+
+  std::string name(const BundleId &Key) const override {
+    return "what the farm's store has under " + toHex(Key, /*LowerCase=*/true);
+  }
+
+private:
+  void tell(StringRef What, Error E) {
+    std::string Why = toString(std::move(E));
+    if (!HasTold.exchange(true))
+      Msg.warning("optimised modules can't be " + What +
+                  " the farm's store: " + Why);
+  }
+
+  Messages &Msg;
+  const std::shared_ptr<FarmStore> Farm;
+  std::atomic<int64_t> Room; // in bytes, for what is read
+  std::atomic<bool> CannotGet{false}, CannotPut{false}, HasTold{false};
+};
+
+} // namespace
+
+std::unique_ptr<ModuleStore> dtlto::makeFolderStore(Messages &Msg,
+                                                    std::string Folder) {
+  return std::make_unique<FolderStore>(Msg, std::move(Folder));
+}
+
+std::unique_ptr<ModuleStore> dtlto::makeFarmStore(const HostContext &L) {
+  return std::make_unique<StoreOfFarm>(L);
+}

@@ -1,0 +1,86 @@
+//===- ObjectCache.cpp - LLVM's cache, with keys of ours ------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/ObjectCache.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA1.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+std::string dtlto::otherKey(const Twine &Why, StringRef Key) {
+  SHA1 Hash;
+  Hash.update(Why.str());
+  Hash.update(Key);
+  return toHex(Hash.result());
+}
+
+std::string ObjectCache::key(const Task &T) const {
+  // As in-process: a module without a hash can't be cached.
+  if (!L.Index.modulePaths().count(T.name()) ||
+      L.Index.getModuleHash(T.name()) == ModuleHash())
+    return {};
+  std::string Key =
+      cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
+               *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+  // As in-process, too: what was learnt of all modules is in the key.
+  if (T.Spec.Round == 2)
+    Key = cacheKeyWith(Key, std::to_string(L.Learnt->Hash));
+  if (!T.Spec.Part.isWhole())
+    Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
+                       T.Spec.partSuffix() + Builder.configId(),
+                   Key);
+  return Key;
+}
+
+Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
+                       Event &E) const {
+  // LLVM takes the object if there is one.
+  auto Ask = [&](StringRef Key, AddStreamFn &Out) -> Error {
+    Expected<AddStreamFn> Stream =
+        L.Cache(T.Number, Key, T.Spec.partFile(T.name().str()));
+    if (!Stream)
+      return Stream.takeError();
+    Out = std::move(*Stream);
+    if (!Out)
+      E.Kind = Event::CacheHit;
+    return Error::success();
+  };
+  if (Error Why = Ask(Key, E.Out))
+    return Why;
+  E.IsOurs = E.Kind == Event::CacheHit;
+  if (E.IsOurs)
+    return Error::success();
+  if (L.opts().Cache == CacheKind::Shared) {
+    E.OutElsewhere = E.Out;
+    return Error::success();
+  }
+  // Of an object that another machine has made and nobody has compared.
+  std::string Other =
+      otherKey("dtlto: made elsewhere" + Builder.configId(), Key);
+  if (IsSampled) {
+    std::string Path = entry(Other);
+    if (auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false)) {
+      E.Kind = Event::CacheHit;
+      E.Object = Buffer::own(std::move(*File));
+      E.Message = std::move(Path);
+      return Error::success();
+    }
+  }
+  return Ask(Other, E.OutElsewhere);
+}
+
+/// What localCache() in LLVM's Caching.cpp calls the file of an object.
+std::string ObjectCache::entry(StringRef Key) const {
+  SmallString<128> Name(folder());
+  sys::path::append(Name, "llvmcache-" + Key);
+  return Name.str().str();
+}

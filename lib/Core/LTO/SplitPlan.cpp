@@ -1,0 +1,167 @@
+//===- SplitPlan.cpp - Which modules are compiled in parts ----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/SplitPlan.h"
+#include "Compile/ModulePart.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// LLD takes about 100 bytes for each.
+static constexpr uint64_t MaxPartsOfLink = 1 << 17;
+
+// Modules of programs have 10 to 20 bytes for each instruction.
+static constexpr uint64_t MinInstructionBytes = 4;
+
+unsigned dtlto::maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart) {
+  uint64_t NumParts = 0;
+  for (uint64_t Size : Inputs.sizes())
+    NumParts +=
+        std::min<uint64_t>(MaxParts - 1, Size / MinInstructionBytes / OfPart);
+  return static_cast<unsigned>(std::min(MaxPartsOfLink, NumParts));
+}
+
+/// The option with which parts would make another program, or nothing.
+std::string SplitPlan::whyWhole() const {
+  // The first program's profile knows functions by other names.
+  if (L.Conf.RunCSIRInstr || !L.Conf.CSIRProfile.empty())
+    return "--lto-cs-profile-file";
+  return L.opts().KeepsWhole;
+}
+
+/// LLVM starts modules in an order that depends on the number of threads; parts
+/// are numbered in the order of the link.
+std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
+  if (L.opts().Split == 0)
+    return Tasks;
+  if (std::string Why = whyWhole(); !Why.empty()) {
+    L.msg().debug("all modules are compiled whole, because of " + Why);
+    return Tasks;
+  }
+  installHooks();
+  std::map<unsigned, const Task *> InOrder;
+  for (const Task &T : Tasks)
+    InOrder[T.Number] = &T;
+  const FunctionSizes Sizes = functionSizes();
+  uint64_t OfLink = 0;
+  for (const auto &[Module, OfModule] : Sizes)
+    for (unsigned Size : OfModule)
+      OfLink += Size;
+  const unsigned OfPart =
+      L.opts().SplitIsAuto ? autoPart(OfLink) : L.opts().Split;
+  L.msg().debug("long modules are compiled in parts of " + Twine(OfPart) +
+                " instructions");
+  std::map<unsigned, unsigned> Counts, SecondParts; // by the module's task
+  unsigned Next = L.TheLinker.NumTasks;
+  for (auto [Number, T] : InOrder) {
+    SecondParts[Number] = Next;
+    Counts[Number] = numParts(*T, Sizes.find(T->name())->second, OfPart, Next);
+    Next += Counts[Number] - 1;
+  }
+  std::vector<Task> All;
+  for (const Task &T : Tasks)
+    for (unsigned I = 0, N = Counts[T.Number]; I != N; ++I) {
+      Task &Part = All.emplace_back(T);
+      Part.Spec.Part = {I, N};
+      if (I != 0)
+        Part.Number = SecondParts[T.Number] + I - 1;
+      Specs[Part.Number] = Part.Spec;
+    }
+  return All;
+}
+
+/// Of all modules, also with --thinlto-single-module. Summaries are looked at
+/// once: in a large program they are nowhere near each other in memory. Those
+/// that are compiled whole are empty.
+SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
+  FunctionSizes Sizes;
+  for (const auto &[Module, Summaries] : L.Defined) {
+    std::vector<unsigned> &OfModule = Sizes[Module];
+    bool IsWhole = false;
+    for (const auto &[GUID, Summary] : Summaries)
+      if (auto *F = dyn_cast<FunctionSummary>(Summary)) {
+        IsWhole |= isChangedByName(*F);
+        if (L.Index.isGlobalValueLive(F))
+          OfModule.push_back(F->instCount());
+      }
+    if (IsWhole) {
+      OfModule.clear();
+      L.msg().debug("module '" + Module +
+                    "' is compiled whole: code generation finds functions of "
+                    "it by their names in the index");
+    }
+  }
+  return Sizes;
+}
+
+/// Whether passes of the backend make \p F call what the thin link has named:
+/// the implementation of a virtual function, or a clone for cold memory. Parts
+/// give functions other names.
+bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
+  const bool Devirtualized =
+      !L.Index.typeIdCompatibleVtableMap().empty() &&
+      (!F.type_tests().empty() || !F.type_test_assume_vcalls().empty() ||
+       !F.type_checked_load_vcalls().empty() ||
+       !F.type_test_assume_const_vcalls().empty() ||
+       !F.type_checked_load_const_vcalls().empty());
+  return Devirtualized || !F.callsites().empty() || !F.allocs().empty();
+}
+
+/// A function is in one part, however large; \p Sizes are those of the module.
+/// \p Next is the number that a task would have now.
+unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
+                             unsigned OfPart, unsigned Next) {
+  uint64_t Size = 0;
+  for (unsigned OfFunction : Sizes)
+    Size += std::min(OfFunction, OfPart);
+  uint64_t Count = std::min<uint64_t>(
+      {(Size + OfPart / 2) / OfPart, MaxParts,
+       L.TheLinker.NumTasks + L.TheLinker.NumTasksOfParts - Next + 1});
+  if (Count < 2)
+    return 1;
+  // Names that parts share have it in them. No other module may have it.
+  const ModuleHash &Hash = L.Index.getModuleHash(T.name());
+  if (Hash != ModuleHash() && Hashes.insert(Hash).second)
+    return static_cast<unsigned>(Count);
+  L.msg().debug(
+      "module '" + T.name() + "' is compiled whole: it has " +
+      (Hash == ModuleHash() ? "no hash" : "the same hash as another one"));
+  return 1;
+}
+
+/// LLVM calls hooks on all threads. A part is made once its module has
+/// imported; what --save-temps writes has the name of the part.
+void SplitPlan::installHooks() {
+  L.HasPartHook = !L.Conf.PostImportModuleHook;
+  for (auto Hook :
+       {&lto::Config::PreOptModuleHook, &lto::Config::PostPromoteModuleHook,
+        &lto::Config::PostInternalizeModuleHook,
+        &lto::Config::PostImportModuleHook, &lto::Config::PostOptModuleHook,
+        &lto::Config::PreCodeGenModuleHook})
+    if (auto Write = L.Conf.*Hook)
+      Change.set(Hook, lto::Config::ModuleHookFn(
+                           [this, Write](unsigned Number, const Module &M) {
+                             auto &Named = const_cast<Module &>(M);
+                             std::string Name = M.getModuleIdentifier();
+                             Named.setModuleIdentifier(
+                                 Specs.lookup(Number).partFile(Name));
+                             bool GoesOn = Write(Number, M);
+                             Named.setModuleIdentifier(Name);
+                             return GoesOn;
+                           }));
+  Change.set(
+      &lto::Config::PostImportModuleHook,
+      lto::Config::ModuleHookFn([this, Write = L.Conf.PostImportModuleHook](
+                                    unsigned Number, const Module &M) {
+        PartNumber Part = Specs.lookup(Number).Part;
+        if (!Part.isWhole())
+          keepPart(const_cast<Module &>(M), Part, L.Conf, L.Index,
+                   M.getModuleIdentifier());
+        return !Write || Write(Number, M);
+      }));
+}

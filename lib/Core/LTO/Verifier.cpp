@@ -1,0 +1,85 @@
+//===- Verifier.cpp - What the plugin made, and what we made --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/Verifier.h"
+#include "LTO/JobSaver.h"
+#include "Object/ObjectDiff.h"
+#include "Support/Text.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
+  std::string Differs;  // what, and where
+  std::string NotSaved; // why not; empty: it is
+  std::string Stem;
+  auto Compare = [&](const Twine &What, StringRef Extension, StringRef Theirs,
+                     StringRef Ours) {
+    if (Theirs == Ours)
+      return;
+    if (Stem.empty())
+      Stem = stem(T);
+    Differs +=
+        ((Differs.empty() ? "" : "; ") + What + " of module '" +
+         printable(T.title()) + "' differs from the one compiled here, " +
+         describeDifference(Theirs, Ours))
+            .str();
+    if (Error E = saveBoth(Stem, Extension, Theirs, Ours))
+      NotSaved += (NotSaved.empty() ? "" : "; ") + toString(std::move(E));
+  };
+  Compare("the object", ".o", There.Object, Here);
+  // Ours has been written where it belongs. Remarks are not compared: LLVM 19's
+  // depend on addresses, and so are others in each run.
+  if (There.Outputs.Dwo) {
+    StringRef Path = There.Side.Dwo;
+    auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+    if (!File)
+      return createFileError(Path, File.getError());
+    Compare("the .dwo file", sys::path::extension(Path), *There.Outputs.Dwo,
+            (*File)->getBuffer());
+  }
+  if (Differs.empty())
+    return Error::success();
+
+  std::string Text = Differs;
+  if (!There.Worker.empty())
+    Text += "; it was compiled on " + There.Worker;
+  if (!There.CacheEntry.empty()) {
+    std::error_code Why = sys::fs::remove(There.CacheEntry);
+    Text += "; it came from the cache, '" + There.CacheEntry + "', which is " +
+            (Why ? "still there: " + Why.message() : "removed");
+  }
+  Text += NotSaved.empty() ? ". Both are saved: " + Stem + ".remote.*, .local.*"
+                           : ". They can't be saved: " + NotSaved;
+  return createStringError(inconvertibleErrorCode(), Text + saveJob(T, Stem));
+}
+
+/// For what somebody has to look at.
+std::string Verifier::folder() const {
+  return folderForDifferences(L.opts().OutputFile);
+}
+
+/// What the files of \p T begin with there.
+std::string Verifier::stem(const Task &T) const {
+  std::optional<std::string> Name = Names.encode(T.name());
+  return folder() + "/" +
+         (Name ? *Name : "module-" + std::to_string(T.Number)) +
+         T.Spec.suffix();
+}
+
+/// Saves the job, and says how to do it again.
+std::string Verifier::saveJob(const Task &T, const std::string &Stem) {
+  JobSaver Saver(L, folder(), Slim);
+  if (Error E = Saver.save(T))
+    return "; " + toString(std::move(E));
+  if (Saver.numSaved() == 0)
+    return "; the job itself can't be: " + Saver.reason();
+  return "; 'dtlto-codegen " + Stem + ".tar -o FILE' does the job again";
+}

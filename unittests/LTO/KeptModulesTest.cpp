@@ -1,0 +1,701 @@
+//===- KeptModulesTest.cpp - What modules were optimised to ---------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LTO/KeptModules.h"
+#include "Config/ConfigJSON.h"
+#include "ConfigVisitors.h"
+#include "Host/FarmStore.h"
+#include "LTO/LocalCodegen.h"
+#include "TempFolder.h"
+#include "TestLink.h"
+#include "dtlto/ext/draft/store.h"
+#include "llvm/Support/CommandLine.h"
+#include "gtest/gtest.h"
+#include <set>
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+
+namespace {
+
+/// Of a kind that much of a backend has to do with: a loop for vectors,
+/// floating point, an exception, a thread's variable, constants, a jump table,
+/// cold code and assembly.
+constexpr const char *Program = R"(
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+@thread = thread_local global i32 3
+@text = private unnamed_addr constant [6 x i8] c"hello\00"
+@zeros = global [64 x i8] zeroinitializer
+declare void @may_throw(ptr)
+declare i32 @__gxx_personality_v0(...)
+declare i32 @other(i32)
+declare void @exit(i32) noreturn
+define float @sum(ptr %p, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %s = phi float [ 0.0, %entry ], [ %t, %loop ]
+  %q = getelementptr float, ptr %p, i64 %i
+  %v = load float, ptr %q
+  %m = fmul fast float %v, 2.5
+  %t = fadd fast float %s, %m
+  %next = add nuw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret float %t
+}
+define i32 @main(i32 %x) personality ptr @__gxx_personality_v0 {
+entry:
+  invoke void @may_throw(ptr @text) to label %ok unwind label %bad
+ok:
+  %y = load i32, ptr @thread
+  switch i32 %x, label %none [ i32 1, label %one i32 2, label %two
+                               i32 3, label %three i32 4, label %four ], !prof !0
+one:
+  %a = call i32 @other(i32 %y)
+  ret i32 %a
+two:
+  %b = call i32 @other(i32 %a2)
+  %a2 = add i32 %y, 5
+  ret i32 %b
+three:
+  %c = call i32 @other(i32 77)
+  ret i32 %c
+four:
+  call void @exit(i32 4)
+  unreachable
+none:
+  %d = call i32 asm "xorl $0, $0", "=r,~{dirflag}"()
+  ret i32 %d
+bad:
+  %e = landingpad { ptr, i32 } cleanup
+  call void @exit(i32 1)
+  resume { ptr, i32 } %e
+}
+!0 = !{!"branch_weights", i32 1, i32 1000, i32 900, i32 800, i32 1}
+)";
+
+constexpr const char *Other = R"(
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+define i32 @other(i32 %x) {
+  %y = mul i32 %x, 12345
+  ret i32 %y
+}
+)";
+
+/// Gives the field \p Which another value, and says which it was.
+struct ChangeOne : FieldVisitor {
+  explicit ChangeOne(size_t Which) : Left(Which) {}
+
+  void flag(StringRef Name, bool &Value) {
+    if (isIt(Name))
+      Value = !Value;
+  }
+  void number(StringRef Name, int64_t &Value, int64_t Min, int64_t Max) {
+    if (isIt(Name))
+      Value = Value == Max ? Min : std::min(Max, std::max(Min, Value + 1));
+  }
+  void pair(StringRef Name, std::array<int64_t, 2> &Value, int64_t, int64_t) {
+    if (isIt(Name))
+      Value[0] = Value[0] == 2 ? 1 : 2;
+  }
+  void optional(StringRef Name, std::optional<uint64_t> &Value, uint64_t Max) {
+    if (isIt(Name))
+      Value = Value ? std::nullopt
+                    : std::optional<uint64_t>(std::min<uint64_t>(Max, 1));
+  }
+  void text(StringRef Name, std::string &Value) {
+    if (isIt(Name))
+      Value = Name == "OptPipeline"  ? "default<O1>"
+              : Name == "AAPipeline" ? "basic-aa"
+                                     : Value + "x";
+  }
+  void texts(StringRef Name, std::vector<std::string> &Value) {
+    if (isIt(Name))
+      Value.push_back("+avx2");
+  }
+
+  bool isIt(StringRef Field) {
+    if (Left-- != 0)
+      return false;
+    Name = Field.str();
+    return true;
+  }
+  size_t Left;
+  std::string Name;
+};
+
+/// Changes a field's value, or nothing if there is none with that number.
+std::string change(lto::Config &Conf, size_t Which) {
+  ChangeOne Change(Which);
+  visitAll(Change, Conf);
+  return Change.Name;
+}
+
+/// The fields that only code generation depends on, of those that travel as
+/// text.
+std::set<std::string> onlyCodegen() {
+  return {
+    "BBAddrMap", "BBSections", "Crel", "DataSections", "EmitAddrsig",
+        "EmitStackSizeSection",
+#if LLVM_VERSION_MAJOR >= 21
+        "EnableStaticDataPartitioning",
+#endif
+        "EnableMachineFunctionSplitter", "ForceDwarfFrameSection",
+        "FunctionSections", "LoopAlignment", "SeparateNamedSections",
+        "UniqueBasicBlockSectionNames", "UniqueSectionNames",
+        "X86RelaxRelocations", "XRayFunctionIndex"
+  };
+}
+
+StringRef bytes(const CodegenResult &R) {
+  return {R.Object.data(), R.Object.size()};
+}
+
+/// A farm's store in memory, which outlives links.
+struct MemoryStore {
+  MemoryStore() {
+    Calls.size = sizeof(Calls);
+    Calls.get = [](dtlto_session *S, const uint8_t *Key, uint64_t MaxBytes,
+                   uint32_t, dtlto_buffer *Bytes, char *Why, uint64_t N) {
+      auto &M = *reinterpret_cast<MemoryStore *>(S);
+      ++M.NumGets;
+      auto It = M.There.find(std::string(Key, Key + 32));
+      if (It != M.There.end() && It->second.size() <= MaxBytes)
+        *Bytes = {It->second.data(), It->second.size(), nullptr, nullptr};
+      return M.answer(M.CannotGet, Why, N);
+    };
+    Calls.put = [](dtlto_session *S, const uint8_t *Key, dtlto_span Bytes,
+                   uint32_t, char *Why, uint64_t N) {
+      auto &M = *reinterpret_cast<MemoryStore *>(S);
+      ++M.NumPuts;
+      if (!M.CannotPut)
+        M.There[std::string(Key, Key + 32)].assign(
+            static_cast<const char *>(Bytes.data), Bytes.size);
+      return M.answer(M.CannotPut, Why, N);
+    };
+  }
+  static int32_t answer(bool Fails, char *Why, uint64_t N) {
+    if (Fails)
+      std::snprintf(Why, N, "it is closed");
+    return Fails ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_OK;
+  }
+  /// A session with it begins.
+  void open(FarmStore &F) {
+    F.open(&Calls, reinterpret_cast<dtlto_session *>(this));
+  }
+
+  dtlto_store Calls = {};
+  std::map<std::string, std::string> There;
+  bool CannotGet = false, CannotPut = false;
+  unsigned NumGets = 0, NumPuts = 0;
+};
+
+class KeptModulesTest : public testing::Test {
+protected:
+  void SetUp() override {
+    TheLink.add("a.o", Program);
+    TheLink.add("b.o", Other);
+    TheLink.Visible.insert("sum");
+  }
+
+  static std::unique_ptr<ModuleStore> folder(const Link &L, TempFolder &F) {
+    return makeFolderStore(L.Msg, F.path("kept"));
+  }
+
+  /// Compiles \p T with what \p Kept has, which may be null.
+  static CodegenResult compile(const Link &L, const Task &T,
+                               KeptModules *Kept) {
+    auto &Changed = const_cast<Link &>(L);
+    Changed.Optimized = Kept;
+    CodegenResult R = runLocalCodegen(L, T);
+    Changed.Optimized = nullptr;
+    return R;
+  }
+
+  TempFolder Folder;
+  TestLink TheLink;
+};
+
+} // namespace
+
+TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
+  TestLink::Result R = TheLink.look(nullptr, [&](const Link &L,
+                                                 std::vector<Task> &Tasks) {
+    for (Task &T : Tasks) {
+      KeptModules First(L, folder(L, Folder), false);
+      ASSERT_EQ(First.reason(), "");
+      EXPECT_TRUE(First.wants(T, true));
+      EXPECT_FALSE(First.forHere(T));
+      CodegenResult Whole = compile(L, T, &First);
+      KeptModules Second(L, folder(L, Folder), false);
+      EXPECT_FALSE(Second.wants(T, true));
+      ASSERT_TRUE(Second.forHere(T));
+      ASSERT_NE(Second.forPlugin(T), nullptr);
+      CodegenResult Again = compile(L, T, &Second);
+      EXPECT_TRUE(Again.Produced);
+      EXPECT_TRUE(bytes(Again) == bytes(Whole));
+      EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, of kept "
+                                  "modules; 0 optimised modules were kept");
+      // What is compiled to be compared is compiled whole.
+      KeptModules Third(L, folder(L, Folder), /*IsVerified=*/true);
+      EXPECT_FALSE(Third.forHere(T));
+      EXPECT_NE(Third.forPlugin(T), nullptr);
+    }
+  });
+  EXPECT_EQ(R.Error, "");
+}
+
+TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    KeptModules First(L, folder(L, Folder), false);
+    First.keep(Tasks[0], "bitcode", /*IsHere=*/false);
+    First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // a duplicate's
+    EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
+                               "modules; 1 optimised modules were kept");
+    KeptModules Second(L, folder(L, Folder), false);
+    ASSERT_NE(Second.forPlugin(Tasks[0]), nullptr);
+    EXPECT_EQ(Second.forPlugin(Tasks[0])->Bytes, "bitcode");
+    EXPECT_FALSE(Second.forHere(Tasks[0]));
+    EXPECT_FALSE(Second.wants(Tasks[0], false));
+    EXPECT_TRUE(Second.wants(Tasks[0], true));
+    EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
+    EXPECT_EQ(Second.dropForPlugin(Tasks[0]).find(
+                  "what another link had optimised the module to, '" +
+                  Folder.path("kept")),
+              0u);
+    KeptModules Third(L, folder(L, Folder), false);
+    EXPECT_EQ(Third.forPlugin(Tasks[0]), nullptr);
+  });
+}
+
+/// A link whose farm has the store \p M; \p Fn(KeptModules &) runs in it.
+template <typename F> static void inFarm(const Link &L, MemoryStore &M, F Fn) {
+  auto &Changed = const_cast<Link &>(L);
+  Changed.Store = std::make_shared<FarmStore>();
+  M.open(*L.Store);
+  {
+    KeptModules Kept(L, makeFarmStore(L), false);
+    Fn(Kept);
+  }
+  L.Store->close();
+  Changed.Store.reset();
+}
+
+TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    const Task &T = Tasks[0];
+    std::string Whole;
+    inFarm(L, Farm, [&](KeptModules &First) {
+      EXPECT_EQ(First.forPlugin(T), nullptr);
+      EXPECT_TRUE(First.wants(T, true));
+      EXPECT_TRUE(First.wants(T, false));
+      Whole = bytes(compile(L, T, &First)).str(); // which is kept
+      EXPECT_EQ(Farm.There.size(), 1u);
+      First.keep(Tasks[1], "bitcode", /*IsHere=*/false);
+      EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
+                                 "modules; 2 optimised modules were kept");
+    });
+    EXPECT_EQ(Farm.There.size(), 2u);
+    inFarm(L, Farm, [&](KeptModules &Second) {
+      // Nobody asks for what is compiled here.
+      EXPECT_FALSE(Second.forHere(T));
+      Farm.NumGets = 0;
+      EXPECT_EQ(bytes(compile(L, T, &Second)), Whole);
+      EXPECT_EQ(Farm.NumGets, 0u);
+      ASSERT_NE(Second.forPlugin(T), nullptr);
+      EXPECT_EQ(Second.forPlugin(T)->Bytes.substr(0, 2), "BC");
+      EXPECT_EQ(Farm.NumGets, 1u);
+      EXPECT_FALSE(Second.forHere(T));
+      EXPECT_FALSE(Second.wants(T, true));
+      EXPECT_FALSE(Second.wants(T, false));
+      ASSERT_NE(Second.forPlugin(Tasks[1]), nullptr);
+      EXPECT_EQ(Second.forPlugin(Tasks[1])->Bytes, "bitcode");
+      // It was wrong.
+      std::string Dropped = Second.dropForPlugin(Tasks[1]);
+      EXPECT_NE(Dropped.find("what the farm's store has under "),
+                std::string::npos);
+      EXPECT_NE(Dropped.find(", is removed"), std::string::npos);
+      EXPECT_EQ(Second.forPlugin(Tasks[1]), nullptr);
+      EXPECT_TRUE(Second.wants(Tasks[1], false));
+    });
+    inFarm(L, Farm, [&](KeptModules &Third) {
+      EXPECT_NE(Third.forPlugin(T), nullptr);
+      EXPECT_EQ(Third.forPlugin(Tasks[1]), nullptr);
+    });
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(KeptModulesTest, WhatTheFarmDamagesIsNotBelieved) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    for (const Task &T : Tasks)
+      inFarm(L, Farm,
+             [&](KeptModules &Kept) { Kept.keep(T, "bitcode", false); });
+    ASSERT_EQ(Farm.There.size(), 2u);
+    auto Good = Farm.There;
+    auto NumTaken = [&] {
+      size_t N = 0;
+      inFarm(L, Farm, [&](KeptModules &Kept) {
+        for (const Task &T : Tasks)
+          N += Kept.forPlugin(T) != nullptr;
+      });
+      return N;
+    };
+    EXPECT_EQ(NumTaken(), 2u);
+    std::string &One = Farm.There.begin()->second;
+    std::string &Other = Farm.There.rbegin()->second;
+    std::string Right = One;
+    for (size_t At = 0; At != Right.size(); ++At) {
+      One[At] ^= 16;
+      EXPECT_EQ(NumTaken(), 1u) << At;
+      One = Right.substr(0, At);
+      EXPECT_EQ(NumTaken(), 1u) << At;
+      One = Right;
+    }
+    std::swap(One, Other);
+    EXPECT_EQ(NumTaken(), 0u);
+  });
+}
+
+TEST_F(KeptModulesTest, AStoreThatSaysNoIsAskedNoMore) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    Farm.CannotPut = true;
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      for (const Task &T : Tasks) {
+        EXPECT_EQ(Kept.forPlugin(T), nullptr);
+        Kept.keep(T, "bitcode", false);
+        EXPECT_FALSE(Kept.wants(T, false));
+      }
+      EXPECT_EQ(Kept.finish(2), "0 of 2 jobs only generated code, of kept "
+                                "modules; 0 optimised modules were kept");
+    });
+    EXPECT_EQ(Farm.NumGets, 2u); // it may have what others put there
+    EXPECT_EQ(Farm.NumPuts, 1u);
+    EXPECT_EQ(TheLink.Msg.warnings(),
+              std::vector<std::string>(
+                  {"optimised modules can't be kept in the farm's store: it is "
+                   "closed"}));
+    TheLink.Msg.clear();
+    Farm.CannotGet = true;
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      for (const Task &T : Tasks) {
+        EXPECT_EQ(Kept.forPlugin(T), nullptr);
+        Kept.keep(T, "bitcode", false);
+      }
+    });
+    EXPECT_EQ(Farm.NumGets, 3u);
+    EXPECT_EQ(TheLink.Msg.warnings(),
+              std::vector<std::string>(
+                  {"optimised modules can't be read from the farm's store: it "
+                   "is closed"}));
+  });
+}
+
+TEST_F(KeptModulesTest, WhatTheFarmMaySend) {
+  // A frame takes 88 bytes.
+  TheLink.TheLinker.Opts.Memory = 88 + 7 + 88 + 6;
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      for (const Task &T : Tasks)
+        Kept.keep(T, "bitcode", false);
+    });
+    inFarm(L, Farm, [&](KeptModules &Kept) {
+      EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
+      EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
+    });
+  });
+}
+
+TEST_F(KeptModulesTest, BeforeTheSessionIsOpen) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    MemoryStore Farm;
+    inFarm(L, Farm,
+           [&](KeptModules &Kept) { Kept.keep(Tasks[0], "bitcode", false); });
+    const_cast<Link &>(L).Store = std::make_shared<FarmStore>();
+    KeptModules Kept(L, makeFarmStore(L), false);
+    EXPECT_EQ(Kept.forPlugin(Tasks[0]), nullptr);
+    EXPECT_TRUE(Kept.wants(Tasks[0], false));
+    Farm.open(*L.Store);
+    EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
+    L.Store->close();
+    EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
+    EXPECT_FALSE(Kept.wants(Tasks[1], false));
+    Kept.keep(Tasks[1], "bitcode", false); // too late
+    EXPECT_EQ(Farm.There.size(), 1u);
+  });
+  EXPECT_TRUE(TheLink.Msg.warnings().empty());
+}
+
+TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    KeptModules First(L, folder(L, Folder), false);
+    CodegenResult Whole = compile(L, Tasks[0], &First);
+    TempFolder Other;
+    std::vector<std::string> Names;
+    std::error_code EC;
+    for (sys::fs::directory_iterator I(Folder.path("kept"), EC), E;
+         I != E && !EC; I.increment(EC))
+      Names.push_back(I->path());
+    ASSERT_EQ(Names.size(), 1u);
+    std::string Good = must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))
+                           ->getBuffer()
+                           .str();
+    for (size_t At = 0; At < Good.size(); At += 1 + At / 3)
+      for (bool IsCut : {false, true}) {
+        std::string Bad = IsCut ? Good.substr(0, At) : Good;
+        if (!IsCut)
+          Bad[At] ^= 4;
+        {
+          raw_fd_ostream OS(Names[0], EC);
+          OS << Bad;
+        }
+        KeptModules Second(L, folder(L, Folder), false);
+        EXPECT_FALSE(Second.forHere(Tasks[0])) << At;
+        if (At < 100)
+          continue;
+        CodegenResult Again = compile(L, Tasks[0], &Second);
+        EXPECT_TRUE(bytes(Again) == bytes(Whole));
+      }
+    // The last compile has put the right one there.
+    EXPECT_EQ(
+        must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))->getBuffer(),
+        Good);
+    // Whole, and no bitcode: whoever may write there can do that.
+    First.keep(Tasks[0], "no bitcode", /*IsHere=*/true);
+    KeptModules Third(L, folder(L, Folder), false);
+    EXPECT_TRUE(Third.forHere(Tasks[0]));
+    EXPECT_TRUE(bytes(compile(L, Tasks[0], &Third)) == bytes(Whole));
+    EXPECT_EQ(
+        must(errorOrToExpected(MemoryBuffer::getFile(Names[0])))->getBuffer(),
+        Good);
+  });
+}
+
+/// Each field that travels, changed once: an entry is found if it is of the
+/// class that only code generation reads, and what is made of it are the bytes
+/// of a whole compile.
+TEST_F(KeptModulesTest, TheClassOfEachField) {
+  std::set<std::string> Found;
+  unsigned NumChanged = 0, NumOtherBytes = 0;
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    const Task &T =
+        *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
+    auto &Conf = const_cast<lto::Config &>(L.Conf);
+    KeptModules First(L, folder(L, Folder), false);
+    CodegenResult Default = compile(L, T, &First);
+    KeptModules Again(L, folder(L, Folder), false);
+    ASSERT_TRUE(Again.forHere(T));
+    const std::string Optimized = Again.forHere(T)->str();
+    const std::set<std::string> Expected = onlyCodegen();
+    for (size_t Which = 0;; ++Which) {
+      // There is no way to copy it: each field is put back by hand.
+      struct Keep {
+        lto::Config &Conf;
+        TargetOptions Options = Conf.Options;
+        PipelineTuningOptions PTO = Conf.PTO;
+        std::string Text = must(writeConfig(Conf, {}));
+        ~Keep() {
+          ReadConfig Read = must(readConfig(Text));
+          Read.Conf.DiagHandler = std::move(Conf.DiagHandler);
+          Conf = std::move(Read.Conf);
+          Conf.Options = Options;
+          Conf.PTO = PTO;
+        }
+      } Before{Conf};
+      std::string Name = change(Conf, Which);
+      if (Name.empty())
+        break;
+      ++NumChanged;
+      KeptModules Kept(L, folder(L, Folder), false);
+      bool IsHit = Kept.forHere(T).has_value();
+      if (IsHit)
+        Found.insert(Name);
+      EXPECT_EQ(IsHit, Expected.count(Name) == 1) << Name;
+      if (!IsHit)
+        continue;
+      CodegenResult Made = compile(L, T, &Kept);
+      // A whole compile with the same change, and what it optimised to.
+      TempFolder Fresh;
+      KeptModules None(L, folder(L, Fresh), false);
+      CodegenResult Whole = compile(L, T, &None);
+      EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Name;
+      EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Name;
+      NumOtherBytes += bytes(Whole) != bytes(Default);
+      KeptModules Seen(L, folder(L, Fresh), false);
+      ASSERT_TRUE(Seen.forHere(T)) << Name;
+      EXPECT_EQ(*Seen.forHere(T), Optimized) << Name;
+    }
+  });
+  EXPECT_EQ(Found, onlyCodegen());
+  EXPECT_GT(NumChanged, 80u);
+  // The changes meant something.
+  EXPECT_GE(NumOtherBytes, 6u);
+}
+
+/// The same of each of LLVM's own options that only code generation reads.
+TEST_F(KeptModulesTest, TheClassOfEachOption) {
+  unsigned NumOtherBytes = 0;
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    const Task &T =
+        *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
+    auto &Conf = const_cast<lto::Config &>(L.Conf);
+    // What the options are about.
+    Conf.Options.BBAddrMap = true;
+    Conf.Options.BBSections = BasicBlockSection::List;
+    Conf.Options.BBSectionsFuncListBuf =
+        MemoryBuffer::getMemBufferCopy("!main\n!!0 1\n!!2\n", "list");
+    KeptModules First(L, folder(L, Folder), false);
+    CodegenResult Default = compile(L, T, &First);
+    KeptModules Again(L, folder(L, Folder), false);
+    ASSERT_TRUE(Again.forHere(T));
+    const std::string Optimized = Again.forHere(T)->str();
+    auto &Words = const_cast<std::vector<std::string> &>(L.JobOpts.LLVMOptions);
+    for (StringRef Word :
+         {"-align-all-blocks=4", "-align-all-functions=5",
+          "-align-all-nofallthru-blocks=4",
+          "-basic-block-address-map-skip-bb-entries",
+          "-bbsections-cold-text-prefix=.text.cool.",
+          "-bbsections-detect-source-drift=false",
+          "-bbsections-guided-section-prefix=false",
+          "-pgo-analysis-map=func-entry-count", "-inline-threshold=0"}) {
+      StringRef Name = Word.drop_front().split('=').first;
+      if (!cl::getRegisteredOptions().count(Name))
+        continue; // of another version
+      const std::string Text = Word.str();
+      const char *Argv[] = {"test", Text.c_str()};
+      ASSERT_TRUE(cl::ParseCommandLineOptions(2, Argv, "", &errs()));
+      Words = {Text};
+      const bool IsOptimization = Name == "inline-threshold";
+      KeptModules Kept(L, folder(L, Folder), false);
+      EXPECT_EQ(!Kept.forHere(T), IsOptimization) << Text;
+      if (!IsOptimization) {
+        CodegenResult Made = compile(L, T, &Kept);
+        TempFolder Fresh;
+        KeptModules None(L, folder(L, Fresh), false);
+        CodegenResult Whole = compile(L, T, &None);
+        EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Text;
+        EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Text;
+        NumOtherBytes += bytes(Whole) != bytes(Default);
+        KeptModules Seen(L, folder(L, Fresh), false);
+        ASSERT_TRUE(Seen.forHere(T)) << Text;
+        EXPECT_EQ(*Seen.forHere(T), Optimized) << Text;
+      }
+      // To its default.
+      cl::Option *O = cl::getRegisteredOptions().lookup(Name);
+      O->setDefault();
+      O->reset();
+      Words.clear();
+    }
+    Conf.Options.BBSectionsFuncListBuf.reset();
+  });
+  EXPECT_GE(NumOtherBytes, 4u);
+}
+
+TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    const Task &T = Tasks[0];
+    auto &Conf = const_cast<lto::Config &>(L.Conf);
+    KeptModules First(L, folder(L, Folder), false);
+    compile(L, T, &First);
+    auto IsHit = [&] {
+      return KeptModules(L, folder(L, Folder), false).forHere(T).has_value();
+    };
+    EXPECT_TRUE(IsHit());
+    // A list of functions, and .dwo files.
+    Conf.Options.BBSections = BasicBlockSection::List;
+    Conf.Options.BBSectionsFuncListBuf =
+        MemoryBuffer::getMemBufferCopy("!main\n", "list");
+    EXPECT_TRUE(IsHit());
+    Conf.DwoDir = Folder.path("dwo");
+    EXPECT_TRUE(IsHit());
+    KeptModules Second(L, folder(L, Folder), false);
+    CodegenResult Made = compile(L, T, &Second);
+    CodegenResult Whole = compile(L, T, nullptr);
+    EXPECT_TRUE(bytes(Made) == bytes(Whole));
+    Conf.DwoDir.clear();
+    // What is not kept at all.
+    for (std::string lto::Config::*Field :
+         {&lto::Config::RemarksFilename, &lto::Config::SampleProfile,
+          &lto::Config::ProfileRemapping, &lto::Config::CSIRProfile}) {
+      Conf.*Field = "file";
+      EXPECT_FALSE(IsHit());
+      EXPECT_NE(KeptModules(L, folder(L, Folder), false).reason(), "");
+      (Conf.*Field).clear();
+    }
+    Conf.PostOptModuleHook = [](unsigned, const Module &) { return true; };
+    EXPECT_FALSE(IsHit());
+    Conf.PostOptModuleHook = nullptr;
+    EXPECT_TRUE(IsHit());
+  });
+}
+
+TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
+  TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+    for (Task &T : Tasks) {
+      KeptModules First(L, folder(L, Folder), false);
+      compile(L, T, &First);
+    }
+  });
+  auto NumHits = [&](TestLink &Other) {
+    unsigned N = 0;
+    Other.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+      for (Task &T : Tasks)
+        N += KeptModules(L, folder(L, Folder), false).forHere(T).has_value();
+    });
+    return N;
+  };
+  EXPECT_EQ(NumHits(TheLink), 2u);
+  // a.o imports from b.o.
+  TestLink Edited;
+  Edited.add("a.o", Program);
+  std::string Changed = Other;
+  Changed.replace(Changed.find("12345"), 5, "54321");
+  Edited.add("b.o", Changed);
+  Edited.Visible.insert("sum");
+  EXPECT_EQ(NumHits(Edited), 0u);
+  // What else the link knows.
+  TestLink NotVisible;
+  NotVisible.add("a.o", Program);
+  NotVisible.add("b.o", Other);
+  EXPECT_LT(NumHits(NotVisible), 2u);
+}
+
+/// Without a hash of what is imported, no key tells one content from another.
+TEST_F(KeptModulesTest, WhatImportsOfAModuleWithoutAHashIsNotKept) {
+  unsigned NumKept = 0;
+  std::map<std::string, std::string> Objects[2];
+  for (bool IsEdited : {false, true}) {
+    std::string Imported = Other;
+    if (IsEdited)
+      Imported.replace(Imported.find("12345"), 5, "54321");
+    TestLink OneLink;
+    OneLink.add("a.o", Program);
+    OneLink.addBitcode("b.o", thinBitcode(Imported, /*HasHash=*/false));
+    OneLink.Visible.insert("sum");
+    OneLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
+      KeptModules Kept(L, folder(L, Folder), false);
+      for (Task &T : Tasks) {
+        NumKept += Kept.wants(T, /*IsHere=*/true) || Kept.forHere(T);
+        Objects[IsEdited][T.name().str()] = bytes(compile(L, T, &Kept)).str();
+      }
+    });
+    // The same by a whole compile.
+    EXPECT_TRUE(Objects[IsEdited] == OneLink.inProcess().Objects);
+  }
+  EXPECT_EQ(NumKept, 0u);
+  EXPECT_TRUE(Objects[0]["a.o"] != Objects[1]["a.o"]);
+}
