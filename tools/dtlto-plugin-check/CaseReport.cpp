@@ -18,7 +18,7 @@ static int ReportFd = -1;
 static std::mutex Mutex;
 static std::atomic<bool> Failed{false};
 
-static std::string oneLine(std::string Text) {
+std::string dtlto::check::oneLine(std::string Text) {
   for (char &C : Text)
     if (static_cast<unsigned char>(C) < ' ')
       C = ' ';

@@ -55,6 +55,9 @@ void reportLoaded();
 /// Reports that the case came to its end.
 void reportEnd();
 
+/// \p Text with a space for each control character.
+std::string oneLine(std::string Text);
+
 /// What the other end of the pipe read.
 struct Report {
   std::vector<Failure> Failures; // each kind once, at most four

@@ -8,7 +8,7 @@
 #ifndef DTLTO_PLUGINCHECK_CASES_H
 #define DTLTO_PLUGINCHECK_CASES_H
 
-#include "Play.h"
+#include "Session.h"
 #include <string>
 #include <vector>
 
@@ -16,13 +16,14 @@ namespace dtlto::check {
 
 /// What a case has to work with.
 struct Bench {
-  std::string Path; // of the plugin
-  Wishes W;
-  std::vector<Sample> Samples; // at least one; the largest first
-  std::vector<Sample> Refused; // the compiler says no to these; may be none
+  const dtlto_plugin &Plugin;
+  const std::string &Path; // of the plugin
+  const Options &O;
+  const std::vector<Sample> &Samples; // at least one; the largest first
+  const std::vector<Sample> &Refused; // by the compiler; may be none
 
-  /// Loads the plugin and checks its entry. Where that fails, so has the case.
-  const dtlto_plugin &plugin() const;
+  const Sample &largest() const { return Samples.front(); }
+  const Sample &smallest() const { return Samples.back(); }
 };
 
 struct Case {
@@ -30,17 +31,15 @@ struct Case {
   const char *Promise; // what is checked, in a few words
   void (*Run)(const Bench &);
   /// If it doesn't come to its end, there is no sense in those that follow.
-  bool IsBasic;
+  bool IsBasic = false;
 };
 
-const std::vector<Case> &pluginCases();
-const std::vector<Case> &jobCases();
-const std::vector<Case> &lifeCases();
-const std::vector<Case> &inputCases();
-const std::vector<Case> &hostCases();
+/// Loads the plugin and checks its entry. Where that fails, so has the case.
+const dtlto_plugin &loadPlugin(const std::string &Path);
 
-/// All of them, in the order in which they are run.
+/// All cases, in the order in which they are run.
 std::vector<Case> allCases();
+extern const std::vector<Case> PluginCases, JobCases;
 
 } // namespace dtlto::check
 
