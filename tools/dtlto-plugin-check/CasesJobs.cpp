@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "Session.h"
 #include "dtlto/ext/refuted.h"
 #include <algorithm>
 
@@ -161,15 +161,15 @@ static void closeRunning(const Bench &B) {
 }
 
 static void refuted(const Bench &B) {
-  auto *Refuted = checkSize<dtlto_refuted>(
-      "dtlto_refuted", B.Plugin.extension(DTLTO_EXT_REFUTED));
+  auto *Refuted =
+      getExtension<dtlto_refuted>(B.Plugin, DTLTO_EXT_REFUTED, "dtlto_refuted");
   if (!Refuted)
     return note("the plugin doesn't offer it");
   Session S(B, 2);
   // As if another worker had compiled it.
   auto Refute = [&](uint64_t Id, const char *Worker) {
     S.call("refuted", [&] {
-      Refuted->result(S.handle(), Id, Worker, DTLTO_ERROR_COMPILER);
+      Refuted->result(S.Handle, Id, Worker, DTLTO_ERROR_COMPILER);
     });
   };
   uint64_t Id = S.submit(B.smallest());
@@ -219,11 +219,10 @@ static void compilerError(const Bench &B) {
 
 /// Gives the plugin a job that \p Damage has changed, which has to end with an
 /// error, and then a job that has not.
-static void expectError(const Bench &B,
-                        void (*Damage)(std::vector<Sample::Input> &)) {
+template <typename F> static void expectError(const Bench &B, F Damage) {
   Sample Bad = B.largest();
   Bad.Object.clear();
-  Damage(Bad.Inputs);
+  Damage(Bad);
   Session S(B, 2);
   uint64_t Id = S.submit(Bad);
   S.waitForAll();
@@ -243,40 +242,33 @@ static void expectError(const Bench &B,
     S.expectObject(Id, B.smallest());
 }
 
-static auto find(std::vector<Sample::Input> &Inputs, uint32_t Role) {
-  return std::find_if(Inputs.begin(), Inputs.end(),
-                      [&](const Sample::Input &In) { return In.Role == Role; });
+/// The same with \p Text as the input of \p Role.
+static void expectErrorOf(const Bench &B, uint32_t Role, const char *Text) {
+  expectError(B, [&](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
 }
 
 static void truncatedBitcode(const Bench &B) {
-  expectError(B, [](std::vector<Sample::Input> &Inputs) {
-    std::string &Bytes = find(Inputs, DTLTO_ROLE_PRIMARY)->Bytes;
+  expectError(B, [](Sample &Bad) {
+    std::string &Bytes = Bad.input(DTLTO_ROLE_PRIMARY)->Bytes;
     Bytes.resize(Bytes.size() / 2 / 4 * 4);
   });
 }
 
 static void noBitcode(const Bench &B) {
-  expectError(B, [](std::vector<Sample::Input> &Inputs) {
-    find(Inputs, DTLTO_ROLE_PRIMARY)->Bytes = "This was no module.\n";
-  });
+  expectErrorOf(B, DTLTO_ROLE_PRIMARY, "This was no module.\n");
 }
 
 static void emptyInput(const Bench &B) {
-  expectError(B, [](std::vector<Sample::Input> &Inputs) {
-    find(Inputs, DTLTO_ROLE_PRIMARY)->Bytes.clear();
-  });
+  expectErrorOf(B, DTLTO_ROLE_PRIMARY, "");
 }
 
 static void missingIndex(const Bench &B) {
-  expectError(B, [](std::vector<Sample::Input> &Inputs) {
-    Inputs.erase(find(Inputs, DTLTO_ROLE_INDEX));
-  });
+  expectError(
+      B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
 }
 
 static void brokenIndex(const Bench &B) {
-  expectError(B, [](std::vector<Sample::Input> &Inputs) {
-    find(Inputs, DTLTO_ROLE_INDEX)->Bytes = "This was no index.\n";
-  });
+  expectErrorOf(B, DTLTO_ROLE_INDEX, "This was no index.\n");
 }
 
 static void newHost(const Bench &B) {
@@ -334,9 +326,3 @@ const std::vector<Case> dtlto::check::JobCases = {
     {"avoid", "a job that is to avoid a worker has its object all the same",
      avoid},
 };
-
-std::vector<Case> dtlto::check::allCases() {
-  std::vector<Case> All = PluginCases;
-  All.insert(All.end(), JobCases.begin(), JobCases.end());
-  return All;
-}

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "Session.h"
 #include "dtlto/ext/draft/store.h"
 #include "dtlto/ext/status.h"
 #include <cstddef>
@@ -140,8 +140,8 @@ void Workers::add(const dtlto_worker_status *W) {
 
 static void status(const Bench &B) {
   constexpr uint32_t LimitMs = 2000;
-  auto *Status = checkSize<dtlto_status>("dtlto_status",
-                                         B.Plugin.extension(DTLTO_EXT_STATUS));
+  auto *Status =
+      getExtension<dtlto_status>(B.Plugin, DTLTO_EXT_STATUS, "dtlto_status");
   if (!Status)
     return note("the plugin doesn't offer it; people see what load() says");
   Session S(B, 0);
@@ -149,7 +149,7 @@ static void status(const Bench &B) {
   Clock::time_point Begin = Clock::now();
   int32_t Result = S.call("query", [&] {
     return Status->query(
-        S.handle(), LimitMs,
+        S.Handle, LimitMs,
         [](void *Context, const dtlto_worker_status *W) {
           static_cast<Workers *>(Context)->add(W);
         },
@@ -167,47 +167,43 @@ static void status(const Bench &B) {
 }
 
 namespace {
-/// The calls of dtlto.store.draft/1. Both return false on an error, and keep
-/// what it says in Why.
-class Store {
-public:
-  Store(Session &S, const Options &O, const dtlto_store &Raw)
-      : S(S), Raw(Raw), LimitMs(uint32_t(O.callLimit().count() / 2)) {}
-  bool get(const std::string &Key, uint64_t MaxBytes, std::string &Out);
+/// The calls of dtlto.store.draft/1. They return false on an error, and keep
+/// the reason in Why.
+struct Store {
+  Session S;
+  const dtlto_store &Raw;
+  const uint32_t LimitMs;
+  std::string Why;
+
   bool put(const std::string &Key, const std::string &Bytes);
   /// Fails unless get() gives \p Wanted.
   void expect(const std::string &Key, uint64_t MaxBytes,
-              const std::string &Wanted, const char *When);
-  std::string Why;
-
-private:
+              const std::string &Wanted, const std::string &When);
+  /// Calls \p Fn(key, why, its size), and looks at what it says.
   template <typename F>
   bool call(const char *Name, const std::string &Key, F Fn);
-  Session &S;
-  const dtlto_store &Raw;
-  const uint32_t LimitMs;
 };
 } // namespace
 
-/// Calls \p Fn(key, why, its size), and looks at what it says.
 template <typename F>
 bool Store::call(const char *Name, const std::string &Key, F Fn) {
-  Loan Place("the key of a call of dtlto.store.draft/1", "copy what you keep");
-  auto *RawKey = static_cast<const uint8_t *>(Place.addBytes(Key.data(), 32));
-  Place.seal();
+  Loan &Lent = *new Loan("the key of a call of dtlto.store.draft/1",
+                         "copy what you keep");
+  auto *RawKey = static_cast<const uint8_t *>(Lent.addBytes(Key.data(), 32));
+  Lent.seal();
   char Line[256];
   std::memset(Line, Loan::Filler, sizeof(Line));
   Line[0] = 0;
   constexpr uint64_t Size = sizeof(Line) - 8;
   int32_t Status = S.call(Name, [&] { return Fn(RawKey, Line, Size); });
-  Place.end("the call has returned");
+  Lent.end("the call has returned");
   const std::string Section = std::string("dtlto_store.") + Name;
-  const bool IsOver = Line[Size] != Loan::Filler;
-  if (IsOver)
-    fail(Section, "it wrote past `why_size`",
-         "cut the reason, and end it with a NUL");
-  if (IsOver || Status == DTLTO_OK)
-    return !IsOver;
+  if (Line[Size] != Loan::Filler)
+    return fail(Section, "it wrote past `why_size`",
+                "cut the reason, and end it with a NUL"),
+           false;
+  if (Status == DTLTO_OK)
+    return true;
   Why = Line;
   if (Why.empty() || Why.find('\n') != std::string::npos)
     fail(Section,
@@ -217,53 +213,43 @@ bool Store::call(const char *Name, const std::string &Key, F Fn) {
   return false;
 }
 
-bool Store::get(const std::string &Key, uint64_t MaxBytes, std::string &Out) {
-  dtlto_buffer Bytes = {};
-  if (!call("get", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
-        return Raw.get(S.handle(), K, MaxBytes, LimitMs, &Bytes, Line, N);
-      }))
-    return false;
-  Out.assign(static_cast<const char *>(Bytes.data),
-             Bytes.data ? Bytes.size : 0);
-  if (Bytes.release)
-    Bytes.release(Bytes.owner, Bytes.data, Bytes.size);
-  if (Out.size() > MaxBytes)
-    fail("dtlto_store.get",
-         "it gave " + std::to_string(Out.size()) +
-             " bytes, and `max_bytes` was " + std::to_string(MaxBytes),
-         "give nothing instead, and don't fetch it");
-  return true;
-}
-
 bool Store::put(const std::string &Key, const std::string &Bytes) {
-  Loan Place("the bytes of put()", "keep a copy");
+  Loan &Lent = *new Loan("the bytes of put()", "keep a copy");
   const void *Data =
-      Bytes.empty() ? nullptr : Place.addBytes(Bytes.data(), Bytes.size());
-  Place.seal();
+      Bytes.empty() ? nullptr : Lent.addBytes(Bytes.data(), Bytes.size());
+  Lent.seal();
   bool Good = call("put", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
-    return Raw.put(S.handle(), K, {Data, Bytes.size()}, LimitMs, Line, N);
+    return Raw.put(S.Handle, K, {Data, Bytes.size()}, LimitMs, Line, N);
   });
-  Place.end("put() has returned");
+  Lent.end("put() has returned");
   return Good;
 }
 
 void Store::expect(const std::string &Key, uint64_t MaxBytes,
-                   const std::string &Wanted, const char *When) {
-  std::string Out;
-  if (!get(Key, MaxBytes, Out))
-    fail("dtlto_store.get", std::string(When) + ", it failed: " + Why,
-         "what isn't there is no error, but an empty buffer");
-  else if (Out != Wanted)
+                   const std::string &Wanted, const std::string &When) {
+  dtlto_buffer Raw = {};
+  if (!call("get", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
+        return this->Raw.get(S.Handle, K, MaxBytes, LimitMs, &Raw, Line, N);
+      }))
+    return fail("dtlto_store.get", When + ", it failed: " + Why,
+                "what isn't there is no error, but an empty buffer");
+  std::string Out(static_cast<const char *>(Raw.data), Raw.data ? Raw.size : 0);
+  if (Raw.release)
+    Raw.release(Raw.owner, Raw.data, Raw.size);
+  const std::string Gave = "it gave " + std::to_string(Out.size()) + " bytes, ";
+  if (Out.size() > MaxBytes)
     fail("dtlto_store.get",
-         std::string(When) + ", it gave " + std::to_string(Out.size()) +
-             " bytes, and not the " + std::to_string(Wanted.size()) +
+         Gave + "and `max_bytes` was " + std::to_string(MaxBytes),
+         "give nothing instead, and don't fetch it");
+  if (Out != Wanted)
+    fail("dtlto_store.get",
+         When + ", " + Gave + "and not the " + std::to_string(Wanted.size()) +
              " that are right",
          "give what was last put under the key, or nothing");
 }
 
 static void store(const Bench &B) {
-  const void *Extension = B.Plugin.extension(DTLTO_EXT_STORE);
-  if (!Extension)
+  if (!B.Plugin.extension(DTLTO_EXT_STORE))
     return note("the plugin doesn't offer it");
   // Of this check alone: others may use the store.
   std::random_device Random;
@@ -272,20 +258,23 @@ static void store(const Bench &B) {
     for (int I = 0; I != 32; ++I)
       Key += char(Random());
   const std::string First(3000, 'a'), Second("of the other key");
-  Session S(B, 1);
-  Store St(S, B.O, *checkSize<dtlto_store>("dtlto_store", Extension));
-  St.expect(Keys[0], 10000, "", "before anything was put");
-  if (!St.put(Keys[0], First))
-    return note("nothing can be put into the store: " + St.Why);
-  if (!St.put(Keys[1], Second))
+  // The size of the extension is looked at in an open session.
+  Store S{{B, 1},
+          *getExtension<dtlto_store>(B.Plugin, DTLTO_EXT_STORE, "dtlto_store"),
+          uint32_t(B.O.callLimit().count() / 2),
+          {}};
+  S.expect(Keys[0], 10000, "", "before anything was put");
+  if (!S.put(Keys[0], First))
+    return note("nothing can be put into the store: " + S.Why);
+  if (!S.put(Keys[1], Second))
     return fail("dtlto_store.put",
-                "one put() worked, the next failed: " + St.Why,
+                "one put() worked, the next failed: " + S.Why,
                 "a key is any 32 bytes");
-  St.expect(Keys[0], 10000, First, "after a put()");
-  St.expect(Keys[1], 10000, Second, "after a put() under another key");
-  St.expect(Keys[0], 2999, "", "with a smaller `max_bytes`");
-  St.put(Keys[0], "");
-  St.expect(Keys[0], 10000, "", "after a put() without bytes");
+  S.expect(Keys[0], 10000, First, "after a put()");
+  S.expect(Keys[1], 10000, Second, "after a put() under another key");
+  S.expect(Keys[0], 2999, "", "with a smaller `max_bytes`");
+  S.put(Keys[0], "");
+  S.expect(Keys[0], 10000, "", "after a put() without bytes");
 }
 
 const std::vector<Case> dtlto::check::PluginCases = {

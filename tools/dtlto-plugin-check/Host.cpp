@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Host.h"
+#include "Session.h"
 #include "dtlto/ext/draft/local-room.h"
 #include "dtlto/ext/local-codegen.h"
 #include "dtlto/ext/numbers.h"
@@ -27,9 +27,6 @@ Milliseconds Options::closeLimit() const { // as the linker
 }
 Milliseconds Options::jobLimit() const { return CaseLimit / 3; }
 
-std::string dtlto::check::seconds(Milliseconds D) {
-  return std::to_string((D.count() + 999) / 1000) + " s";
-}
 std::string dtlto::check::jobName(uint64_t Id) {
   return "job " + std::to_string(Id);
 }
@@ -43,10 +40,11 @@ struct Host::Callback<Fn> {
 };
 
 Host::Host(const dtlto_plugin &P, const Options &O, const HostAge &Age)
-    : P(P), O(O),
-      Lent("the dtlto_host",
-           "close() is a barrier: it waits until no thread of yours can call "
-           "the host any more; join them, or count their calls") {
+    : P(P), O(O), Age(Age),
+      Lent(*new Loan(
+          "the dtlto_host",
+          "close() is a barrier: it waits until no thread of yours can call "
+          "the host any more; join them, or count their calls")) {
   dtlto_host H = {};
   H.size = static_cast<uint32_t>(sizeof(H) + Age.More);
   H.abi_major = DTLTO_ABI_MAJOR;
@@ -84,40 +82,36 @@ const void *Host::extension(const char *Id) {
   return I == All.end() ? nullptr : I->second;
 }
 
-bool Host::onLinkThread() const {
-  return std::this_thread::get_id() == LinkThread;
-}
-
 JobRecord *Host::find(uint64_t Job) {
   auto I = Jobs.find(Job);
-  return I == Jobs.end() || I->second->Refused ? nullptr : I->second.get();
+  return I == Jobs.end() || I->second.Refused ? nullptr : &I->second;
 }
 
 JobRecord *Host::findRunning(uint64_t Job) {
-  JobRecord *R = Now == Phase::Closed ? nullptr : find(Job);
+  JobRecord *R = Phase == Closed ? nullptr : find(Job);
   return R && !R->Done ? R : nullptr;
 }
 
 bool Host::isLate(const char *Name) {
   Guard Lock(Mutex);
-  if (Now == Phase::Closed)
+  if (Phase == Closed)
     fail("dtlto_plugin.close",
          std::string(Name) + "() was called after close() had returned",
          "close() is a barrier: join each thread that can call the host, or "
          "wait until it can't");
-  return Now == Phase::Closed;
+  return Phase == Closed;
 }
 
 /// Lets a callback take its time: until the link's thread had its answer of
 /// load().
 void Host::holdUp(const char *Name) {
-  if (!Entangled || onLinkThread())
+  if (!Entangled || std::this_thread::get_id() == LinkThread)
     return;
   std::unique_lock<std::mutex> Lock(Mutex);
   uint64_t Mine = ++LoadWanted;
   Changed.notify_all();
   if (!Changed.wait_for(Lock, O.callLimit() + 2s, [&] {
-        return LoadAnswered >= Mine || Now == Phase::Closing;
+        return LoadAnswered >= Mine || Phase == Closing;
       }))
     failAndExit("dtlto_plugin.load",
                 std::string("while ") + Name +
@@ -138,32 +132,6 @@ void Host::checkText(const char *Section, const std::string &Who,
          "leave the name away: the host adds it");
 }
 
-void Host::stuckIn(const std::string &Call, Milliseconds Limit) {
-  Guard Lock(Mutex);
-  const std::string What = Call + "() had not returned after " + seconds(Limit);
-  if (NumReleasing)
-    failAndExit("dtlto_buffer",
-                What + ", while job_done() waited for the release() of an "
-                       "object that nobody needs any more",
-                "hold no lock while you call job_done(): it may call release() "
-                "on the same thread");
-  if (Holding && Call == "submit")
-    failAndExit("dtlto_plugin.submit",
-                What + ", while " + std::to_string(Jobs.size() - 1) +
-                    " jobs before it had not ended: it waits for one of them",
-                "never wait for another job in submit(): where there is no "
-                "room, return DTLTO_BUSY, and call load_changed() later");
-  if (Call == "close")
-    failAndExit("dtlto_plugin.close",
-                What + (NumEnded == Jobs.size()
-                            ? ""
-                            : ", and jobs have no job_done() yet"),
-                "stop jobs that run, join your threads, wait for nothing else");
-  failAndExit("dtlto_plugin." + Call, What,
-              "leave what takes time to a thread of the plugin; hold no lock "
-              "while you call the host");
-}
-
 void Host::log(uint32_t Level, const char *Message) {
   if (isLate("log"))
     return;
@@ -177,7 +145,7 @@ void Host::log(uint32_t Level, const char *Message) {
   std::fprintf(stderr, "log %u: %s\n", Level, Text.c_str());
   if (Level == DTLTO_LOG_ERROR) {
     Guard Lock(Mutex);
-    if (Now == Phase::Opening)
+    if (Phase == Opening)
       OpenErrors += (OpenErrors.empty() ? "" : "; ") + Text;
     else
       GaveUp = true;
@@ -243,7 +211,7 @@ void Host::takeResult(JobRecord &R, const dtlto_result *Result) {
   Check(Status != DTLTO_OK && R.Buffer.size, "dtlto_result.object",
         " has the status " + std::to_string(Status) + ", and an object",
         "leave `object` empty unless the status is DTLTO_OK");
-  Check(Status == DTLTO_CANCELLED && !R.Cancelled && Now != Phase::Closing,
+  Check(Status == DTLTO_CANCELLED && !R.Cancelled && Phase != Closing,
         "DTLTO_CANCELLED", " was cancelled, and the host hasn't asked for it",
         "what the DBS stopped is DTLTO_ERROR_INFRASTRUCTURE");
   Check(Status != DTLTO_OK && Status != DTLTO_CANCELLED &&
@@ -260,9 +228,9 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
     return;
   holdUp("job_done");
   std::unique_lock<std::mutex> Lock(Mutex);
-  if (!onLinkThread())
+  if (std::this_thread::get_id() != LinkThread)
     Changed.wait_for(Lock, O.jobLimit(),
-                     [&] { return !Holding || Now == Phase::Closing; });
+                     [&] { return !Holding || Phase == Closing; });
   JobRecord *R = find(Job);
   if (!R)
     return fail("dtlto_host.job_done",
@@ -274,7 +242,7 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
     return fail("dtlto_host.job_done", "a second result for " + jobName(Job),
                 "exactly one job_done() for each accepted job: decide under a "
                 "lock who reports it");
-  if (InSubmit && onLinkThread())
+  if (InSubmit && std::this_thread::get_id() == LinkThread)
     fail("dtlto_host.job_done", "job_done() was called from inside of submit()",
          "queue the job, and let a thread of the plugin report it");
   R->Done = true;
@@ -286,7 +254,7 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
   R->Lent.end("its job_done() was called");
   // The linker, too, has no use for it, and doesn't keep it until its end.
   dtlto_buffer Unwanted = {};
-  if (R->Cancelled || Now == Phase::Closing)
+  if (R->Cancelled || Phase == Closing)
     std::swap(Unwanted, R->Buffer);
   NumReleasing += Unwanted.release != nullptr;
   Lock.unlock();
@@ -296,6 +264,38 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
   Unwanted.release(Unwanted.owner, Unwanted.data, Unwanted.size);
   Lock.lock();
   --NumReleasing;
+}
+
+const JobRecord *Host::job(uint64_t Id) {
+  Guard Lock(Mutex);
+  return find(Id);
+}
+
+std::vector<uint64_t> Host::accepted() {
+  Guard Lock(Mutex);
+  std::vector<uint64_t> Ids;
+  for (auto &[Id, R] : Jobs)
+    if (R.Accepted)
+      Ids.push_back(Id);
+  return Ids;
+}
+
+uint64_t Host::roomCount() {
+  Guard Lock(Mutex);
+  return RoomCount;
+}
+
+bool Host::hasGivenUp() {
+  Guard Lock(Mutex);
+  return GaveUp;
+}
+
+void Host::holdResults(bool Hold) {
+  {
+    Guard Lock(Mutex);
+    Holding = Hold;
+  }
+  Changed.notify_all();
 }
 
 void Host::loadChanged() {
@@ -324,7 +324,7 @@ void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
                      uint64_t Value) {
   {
     Guard Lock(Mutex);
-    if (Now != Phase::Closed && !find(Job))
+    if (Phase != Closed && !find(Job))
       fail("dtlto_numbers.job",
            "a number of " + jobName(Job) + ", which the plugin doesn't have",
            "tell of accepted jobs, under the id that submit() got");
@@ -332,9 +332,9 @@ void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
   sessionNumber(Name, Unit, Value);
 }
 
-void HostBuffer::release() {
-  if (++Releases == 2)
-    fail("dtlto_buffer", What + " was released twice",
+static void release(HostBuffer &B) {
+  if (++B.Releases == 2)
+    fail("dtlto_buffer", B.What + " was released twice",
          "its last owner calls release() once; with job_done() that is the "
          "host");
 }
@@ -372,7 +372,7 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
       B.Bytes.data(), B.Bytes.size(), &B,
       [](void *Owner, const void *Data, uint64_t Size) {
         auto *B = static_cast<HostBuffer *>(Owner);
-        B->release();
+        release(*B);
         if (Data != B->Bytes.data() || Size != B->Bytes.size())
           fail("dtlto_buffer",
                B->What + " was released with other arguments than its own",
@@ -424,14 +424,14 @@ int32_t Host::bundle(uint64_t Job, dtlto_bundle_spans *Out) {
   Out->spans = B.Bundle.Spans.data();
   Out->owner = &B;
   Out->release = [](void *Owner) {
-    static_cast<HostBuffer *>(Owner)->release();
+    release(*static_cast<HostBuffer *>(Owner));
   };
   return DTLTO_OK;
 }
 
 /// There is room for one job at a time.
 int32_t Host::enterRoom(uint64_t Job) {
-  if (onLinkThread())
+  if (std::this_thread::get_id() == LinkThread)
     failAndExit("dtlto_local_room.enter",
                 "enter() was called from inside of the plugin's own function",
                 "it waits for other jobs: call it on a thread of the plugin");
@@ -445,9 +445,8 @@ int32_t Host::enterRoom(uint64_t Job) {
          "enter once, before the job_done()");
     return DTLTO_ERROR_CALLER;
   }
-  Changed.wait(Lock, [&] {
-    return InRoom == 0 || R->Cancelled || Now == Phase::Closing;
-  });
+  Changed.wait(Lock,
+               [&] { return InRoom == 0 || R->Cancelled || Phase == Closing; });
   if (InRoom != 0)
     return DTLTO_CANCELLED;
   InRoom = Job;

@@ -5,87 +5,106 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Host.h"
+#include "Session.h"
+#include <algorithm>
 
 using namespace dtlto::check;
 
-const void *Modules::lend(const std::string &Bytes) {
-  const void *&Place = Places[Bytes];
-  if (!Place)
-    Place = Lent.addBytes(Bytes.data(), Bytes.size());
-  return Place;
+/// What all of \p S takes in a Loan, at most.
+static size_t roomFor(const Sample &S) {
+  size_t Size = 4096 + S.Config.size();
+  for (const Sample::Input &In : S.Inputs)
+    Size += std::max(In.Bytes.size(), In.Whole.size()) + In.Path.size() + 512;
+  for (const std::string &Arg : S.Args)
+    Size += Arg.size() + 64;
+  return Size;
 }
 
-JobRecord::JobRecord(uint64_t Id, const Sample &S, uint32_t Needs,
-                     const HostAge &Age, const char *Avoid, Modules &M)
+JobRecord::JobRecord(uint64_t Id, const Sample &S)
     : Id(Id), S(S),
-      Lent("the dtlto_job (or what it points at) of " + jobName(Id),
-           "a job is yours to read until its job_done(), or until submit() has "
-           "refused it: copy what you need for longer, its id too") {
-  dtlto_job Job = {};
+      Lent(*new Loan(
+          "the dtlto_job (or what it points at) of " + jobName(Id),
+          "a job is yours to read until its job_done(), or until submit() has "
+          "refused it: copy what you need for longer, its id too",
+          roomFor(S))) {}
+
+void Session::makeJob(JobRecord &R, const char *Avoid) {
+  Loan &L = R.Lent;
+  const Sample &S = R.S;
+  dtlto_job &Job = *L.addStruct(dtlto_job(), Age.More);
   Job.size = static_cast<uint32_t>(sizeof(Job) + Age.More);
   Job.fields = Needs & (2 * DTLTO_JOB_WHOLE_IMPORTS - 1);
   if (Needs & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
     Job.fields |= DTLTO_JOB_INPUTS;
-  Job.id = Id;
-  Job.name = Lent.addString(S.Name);
-  Job.triple = Lent.addString(S.Triple);
-  Job.cost = FirstJob + 1000000 - Id;
+  Job.id = R.Id;
+  Job.name = L.addString(S.Name);
+  Job.triple = L.addString(S.Triple);
+  Job.cost = FirstJob + 1000000 - R.Id;
   if (Job.fields & DTLTO_JOB_INPUTS)
-    addInputs(Job, Age, M);
-  if (Job.fields & DTLTO_JOB_ARGS)
-    addArgs(Job);
+    addInputs(R, Job);
+  if (Job.fields & DTLTO_JOB_ARGS) {
+    std::vector<const char *> Args;
+    for (const std::string &Arg : S.Args)
+      Args.push_back(L.addString(Arg));
+    Job.num_args = static_cast<uint32_t>(Args.size());
+    Args.push_back(nullptr);
+    Job.args = static_cast<const char *const *>(
+        L.addBytes(Args.data(), Args.size() * sizeof(char *)));
+    Job.output = L.addString(S.Output);
+  }
   if (Job.fields & DTLTO_JOB_CONFIG)
-    Job.config = Lent.addString(S.Config);
+    Job.config = L.addString(S.Config);
   if (Avoid)
-    Job.avoid = Lent.addString(Avoid);
-
-  Known = Job;
-  Known.fields = DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG;
-  Known.inputs = KnownPointers.data();
+    Job.avoid = L.addString(Avoid);
+  R.Known = Job;
+  R.Known.fields = DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG;
+  R.Known.inputs = R.KnownPointers.data();
   if (Age.More)
     Job.fields |= 1u << 20; // a field of a later minor
-  Raw = Lent.addStruct(Job, Age.More);
-  Lent.seal();
-  M.Lent.seal();
+  R.Raw = &Job;
+  L.seal();
 }
 
-void JobRecord::addInputs(dtlto_job &Job, const HostAge &Age, Modules &M) {
+void Session::addInputs(JobRecord &R, dtlto_job &Job) {
   std::vector<const dtlto_input *> Pointers;
-  KnownInputs.reserve(S.Inputs.size());
-  for (const Sample::Input &In : S.Inputs) {
-    bool IsModule = !In.LaterRole && (In.Role == DTLTO_ROLE_PRIMARY ||
-                                      In.Role == DTLTO_ROLE_IMPORT);
-    const std::string &Bytes =
-        Job.fields & DTLTO_JOB_WHOLE_IMPORTS && !In.Whole.empty() ? In.Whole
-                                                                  : In.Bytes;
+  for (const Sample::Input &In : R.S.Inputs) {
+    bool IsWhole = Job.fields & DTLTO_JOB_WHOLE_IMPORTS && !In.Whole.empty();
+    const std::string &Bytes = IsWhole ? In.Whole : In.Bytes;
     dtlto_input Raw = {};
     Raw.size = static_cast<uint32_t>(sizeof(Raw) + Age.More);
     Raw.role = In.Role;
-    Raw.path = Lent.addString(In.Path);
-    Raw.bytes = {IsModule ? M.lend(Bytes)
-                          : Lent.addBytes(Bytes.data(), Bytes.size()),
-                 Bytes.size()};
+    Raw.path = R.Lent.addString(In.Path);
+    Raw.bytes.size = Bytes.size();
+    if (!In.LaterRole &&
+        (In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT))
+      Raw.bytes.data = lendModule(Bytes);
+    else
+      Raw.bytes.data = R.Lent.addBytes(Bytes.data(), Bytes.size());
     if (Job.fields & DTLTO_JOB_DIGESTS)
       digestOf(Bytes, Raw.digest);
-    KnownInputs.push_back(Raw);
-    KnownPointers.push_back(&KnownInputs.back());
+    R.KnownInputs.push_back(Raw);
     if (In.LaterRole)
       Raw.role = In.LaterRole;
-    Pointers.push_back(Lent.addElement(Raw, Age.More));
+    Pointers.push_back(R.Lent.addStruct(Raw, Age.More));
   }
+  for (const dtlto_input &In : R.KnownInputs)
+    R.KnownPointers.push_back(&In);
   Job.num_inputs = static_cast<uint32_t>(Pointers.size());
   Job.inputs = static_cast<const dtlto_input *const *>(
-      Lent.addBytes(Pointers.data(), Pointers.size() * sizeof(void *)));
+      R.Lent.addBytes(Pointers.data(), Pointers.size() * sizeof(void *)));
 }
 
-void JobRecord::addArgs(dtlto_job &Job) {
-  std::vector<const char *> Args;
-  for (const std::string &Arg : S.Args)
-    Args.push_back(Lent.addString(Arg));
-  Args.push_back(nullptr);
-  Job.num_args = static_cast<uint32_t>(S.Args.size());
-  Job.args = static_cast<const char *const *>(
-      Lent.addBytes(Args.data(), Args.size() * sizeof(char *)));
-  Job.output = Lent.addString(S.Output);
+/// Modules stay until close(), and each has one address for all jobs.
+const void *Session::lendModule(const std::string &Bytes) {
+  auto [I, IsNew] = Modules.try_emplace(Bytes);
+  if (IsNew) {
+    I->second.first = new Loan(
+        "the bytes of a module",
+        "a module is yours until close() returns: whoever reads it must have "
+        "ended by then",
+        Loan::room(Bytes.size()));
+    I->second.second = I->second.first->addBytes(Bytes.data(), Bytes.size());
+    I->second.first->seal();
+  }
+  return I->second.second;
 }

@@ -20,26 +20,33 @@ namespace fs = std::filesystem;
 static const struct {
   const char *Name, *Text;
 } Sources[] = {
-    {"main",
-     "int first(int), many(int, int); int Shared = 3;\n"
-     "void _start(void) { Shared = first(Shared) + many(Shared, 1); }\n"},
-    {"first", "extern int Shared; int second(int, const char *);\n"
-              "static int twice(int x) { return 2 * x + Shared; }\n"
-              "int first(int x) { return second(twice(x), \"first\"); }\n"},
-    {"second", "int Count; static int length(const char *s) {\n"
-               "  int n = 0; while (s[n]) ++n; return n; }\n"
-               "int second(int x, const char *s) {\n"
-               "  return x < 0 ? Count++ : x + length(s); }\n"},
-    {"many",
-     "int second(int, const char *); unsigned Table[256];\n"
-     "#define F(n) int f##n(int a, int b) { int s = n;\\\n"
-     "  for (int i = 0; i < a; ++i) { Table[(i + n) & 255] += b * i;\\\n"
-     "    s += second(s ^ Table[i & 255], \"x\"); } return s; }\n"
-     "#define T(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4)\n"
-     "T(1) T(2) T(3) T(4)\n"
-     "int many(int a, int b) { return f10(a, b) + f24(b, a) + f33(a, a)"
-     " + f41(b, b); }\n"},
-    {"refused", "void _start(void) { __asm__(\"no_such_instruction\"); }\n"}};
+    {"main.c", R"(
+int first(int), many(int, int);
+int Shared = 3;
+void _start(void) { Shared = first(Shared) + many(Shared, 1); }
+)"},
+    {"first.c", R"(
+extern int Shared;
+int second(int, const char *);
+static int twice(int x) { return 2 * x + Shared; }
+int first(int x) { return second(twice(x), "first"); }
+)"},
+    {"second.c", R"(
+int Count;
+static int length(const char *s) { int n = 0; while (s[n]) ++n; return n; }
+int second(int x, const char *s) { return x < 0 ? Count++ : x + length(s); }
+)"},
+    {"many.c", R"(
+int second(int, const char *);
+unsigned Table[256];
+#define F(n) int f##n(int a, int b) { int s = n; \
+  for (int i = 0; i < a; ++i) { Table[(i + n) & 255] += b * i; \
+    s += second(s ^ Table[i & 255], "x"); } return s; }
+#define T(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4)
+T(1) T(2) T(3) T(4)
+int many(int a, int b) { return f10(a, b) + f24(b, a) + f33(a, a) + f41(b, b); }
+)"},
+    {"refused.c", "void _start(void) { __asm__(\"no_such_instruction\"); }\n"}};
 
 /// The first of \p Names below \p Folder that is there, or an empty string. A
 /// link stays one: the linker looks at the name that it was called by.
@@ -62,7 +69,7 @@ static bool compileSources(const std::string &Folder, const std::string &Clang,
   std::vector<std::string> Args = {
       "", "-O2", "-flto=thin", "-ffreestanding", "-fno-pic", "-c"};
   for (auto &Source : Sources) {
-    Args.push_back(Source.Name + std::string(".c"));
+    Args.push_back(Source.Name);
     std::ofstream(Folder + "/" + Args.back()) << Source.Text;
   }
   std::string Output;

@@ -15,10 +15,10 @@
 #ifndef DTLTO_PLUGINCHECK_MEMORY_H
 #define DTLTO_PLUGINCHECK_MEMORY_H
 
+#include <atomic>
 #include <csignal>
-#include <cstddef>
+#include <new>
 #include <string>
-#include <vector>
 
 namespace dtlto::check {
 
@@ -26,60 +26,47 @@ namespace dtlto::check {
 /// the signal, to \p Fd as a report (CaseReport.h).
 void catchCrashes(int Fd);
 
-/// Sets the likely reason for a crash at a null pointer, which ends the
-/// sentence "the plugin crashed with signal 11 at a null pointer; WHY". Empty:
-/// unknown. \p Why is a literal.
-void explainNull(const char *Why);
+/// The likely reason for a crash at a null pointer, which ends the sentence
+/// "the plugin crashed with signal 11 at a null pointer; WHY"; or empty.
+extern std::atomic<const char *> WhyNull;
 
 /// Memory for a plugin to read (or, before seal(), to write to). It is never
-/// used again, so that late readers are found.
+/// freed, so that late readers are found: make it with new.
 class Loan {
 public:
-  /// \p Name stands in sentences like "the plugin touched NAME". \p Mend is
-  /// what to do if that was after the loan.
-  Loan(std::string Name, std::string Mend);
-  Loan(const Loan &) = delete;
+  /// \p Size bytes. \p Name stands in sentences like "the plugin touched NAME".
+  /// \p Mend is what to do if that was after the loan.
+  Loan(std::string Name, std::string Mend, size_t Size = 4096);
 
-  /// Returns a copy of \p Struct that ends at a page that can't be touched. It
-  /// is followed by \p More bytes of a later ABI, which are Filler.
+  /// Returns a copy of \p Struct, followed by \p More bytes of a later ABI,
+  /// which are Filler. The first struct ends where the memory does.
   template <typename T> T *addStruct(const T &Struct, size_t More) {
-    std::string Bytes = withMore(Struct, More);
-    return static_cast<T *>(addGuarded(Bytes.data(), Bytes.size()));
-  }
-  /// The same without such a page, for what there may be many of.
-  template <typename T> T *addElement(const T &Struct, size_t More) {
-    std::string Bytes = withMore(Struct, More);
-    return static_cast<T *>(addBytes(Bytes.data(), Bytes.size()));
+    return new (reserve(sizeof(T) + More)) T(Struct);
   }
   void *addBytes(const void *Bytes, size_t Size);
-  const char *addString(const std::string &Text);
+  const char *addString(const std::string &Text) {
+    return static_cast<const char *>(addBytes(Text.c_str(), Text.size() + 1));
+  }
 
-  /// What was added is read-only from now on.
+  /// It is read-only from now on.
   void seal();
-
-  /// From now on, none of it may be touched, since \p Why, a literal such as
+  /// From now on, it may not be touched, since \p Why, a literal such as
   /// "open() has returned".
   void end(const char *Why);
 
   static constexpr char Filler = 0x5a;
-
-  /// The handler of signals.
-  static void crashed(int Signal, siginfo_t *Info, void *);
+  /// What a string or array of \p Size bytes takes.
+  static constexpr size_t room(size_t Size) { return (Size + 31) / 16 * 16; }
 
 private:
-  struct Region;
-  template <typename T>
-  static std::string withMore(const T &Struct, size_t More) {
-    return std::string(reinterpret_cast<const char *>(&Struct), sizeof(T)) +
-           std::string(More, Filler);
-  }
-  void *addGuarded(const void *Bytes, size_t Size);
-  Region &map(size_t Size);
+  friend void handleCrash(int Signal, siginfo_t *Info, void *);
+  void *reserve(size_t Bytes); // at the end; they are Filler
 
   const std::string Name, Mend;
-  std::vector<Region *> All;
-  char *Next = nullptr; // room for small things
-  size_t Left = 0;
+  size_t Size;
+  char *Begin, *Next, *End;                   // Next to End is free
+  std::atomic<const char *> WhyOver{nullptr}; // null: it isn't
+  Loan *Previous;
 };
 
 } // namespace dtlto::check

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <poll.h>
 #include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -61,87 +60,71 @@ std::string dtlto::check::readFile(const std::string &Path) {
 }
 
 namespace {
-
-/// A process that was forked from this one, in a group of its own, so that
-/// whatever it starts can be ended with it.
-class Child {
-public:
-  explicit Child(const std::function<void(int Fd)> &Run);
-  /// Waits until it has ended, or \p Limit is over and it was killed.
-  void wait(std::chrono::milliseconds Limit);
-
-  const std::string Errors = OwnFolder + "/case.txt"; // the file of stderr
-  const std::string Printed = OwnFolder + "/stdout.txt";
-  std::string Lines; // what it wrote to the descriptor
-  std::string Problem;
+/// A process that was forked from this one and has ended.
+struct Child {
+  std::string Report, Errors, Printed; // what it wrote: to \p Fd, 2 and 1
+  std::string Problem;                 // why it didn't begin
   int Status = 0;
   bool TimedOut = false;
-
-private:
-  void readLines();
-  pid_t Pid = -1;
-  int Pipe[2] = {-1, -1};
 };
-
 } // namespace
 
-Child::Child(const std::function<void(int Fd)> &Run) {
-  constexpr int Flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
-  int Err = ::open(Errors.c_str(), Flags, 0666);
-  int Out = ::open(Printed.c_str(), Flags, 0666);
-  if (Err < 0 || Out < 0 || ::pipe2(Pipe, O_CLOEXEC | O_NONBLOCK) != 0 ||
-      (Pid = ::fork()) < 0)
-    Problem = std::strerror(errno);
-  if (Pid == 0) {
-    // Ctrl-C doesn't reach its group.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != Owner)
-      ::_exit(127);
-    ::setpgid(0, 0);
-    ::dup2(Out, 1);
-    ::dup2(Err, 2);
-    for (int Signal : EndSignals)
-      if (std::signal(Signal, SIG_DFL) == SIG_IGN)
-        std::signal(Signal, SIG_IGN);
-    ::fcntl(Pipe[1], F_SETFL, 0);
-    Run(Pipe[1]);
+[[noreturn]] static void becomeChild(const std::function<void(int Fd)> &Run,
+                                     const int (&Files)[3]) {
+  // Ctrl-C doesn't reach its group.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != Owner)
     ::_exit(127);
-  }
-  for (int Fd : {Pipe[1], Err, Out})
-    ::close(Fd);
+  // A group of its own: whatever it starts can be ended with it.
+  ::setpgid(0, 0);
+  ::dup2(Files[1], 2);
+  ::dup2(Files[2], 1);
+  for (int Signal : EndSignals)
+    if (std::signal(Signal, SIG_DFL) == SIG_IGN)
+      std::signal(Signal, SIG_IGN);
+  Run(Files[0]);
+  ::_exit(127);
 }
 
-void Child::readLines() {
-  char Buffer[4096];
-  for (ssize_t N; (N = ::read(Pipe[0], Buffer, sizeof(Buffer))) > 0;)
-    Lines.append(Buffer, static_cast<size_t>(N));
-}
-
-void Child::wait(std::chrono::milliseconds Limit) {
-  const Clock::time_point End = Clock::now() + Limit;
-  // Not until the end of the pipe: what the plugin has started may hold it.
-  while (Pid > 0 && ::waitpid(Pid, &Status, WNOHANG) == 0) {
-    if (Clock::now() > End || Interrupted) {
-      TimedOut = true;
+/// Calls \p Run in a process of its own, which has \p Limit. All that it has
+/// started ends with it.
+static Child runChild(const std::function<void(int Fd)> &Run,
+                      std::chrono::milliseconds Limit) {
+  Child C;
+  const std::string Names[] = {OwnFolder + "/report.txt",
+                               OwnFolder + "/case.txt",
+                               OwnFolder + "/stdout.txt"};
+  int Files[3];
+  for (int I : {0, 1, 2})
+    Files[I] = ::open(Names[I].c_str(),
+                      O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  const pid_t Pid = Files[2] < 0 ? -1 : ::fork();
+  if (Pid < 0)
+    C.Problem = std::strerror(errno);
+  else if (Pid == 0)
+    becomeChild(Run, Files);
+  const auto End = Clock::now() + Limit;
+  while (Pid > 0 && ::waitpid(Pid, &C.Status, WNOHANG) == 0) {
+    if ((C.TimedOut = Clock::now() > End || Interrupted)) {
       ::kill(-Pid, SIGKILL);
-      ::waitpid(Pid, &Status, 0);
+      ::waitpid(Pid, &C.Status, 0);
       break;
     }
-    pollfd Readable = {Pipe[0], POLLIN, 0};
-    ::poll(&Readable, 1, 20);
-    readLines();
-    if (Readable.revents & POLLHUP)
-      ::usleep(1000); // it ends
+    ::usleep(2000);
   }
   if (Pid > 0)
     ::kill(-Pid, SIGKILL);
-  readLines();
-  ::close(Pipe[0]);
   if (int Signal = Interrupted) {
     removeOwnFolder();
     std::signal(Signal, SIG_DFL);
     std::raise(Signal);
   }
+  for (int File : Files)
+    ::close(File);
+  C.Report = readFile(Names[0]);
+  C.Errors = readFile(Names[1]);
+  C.Printed = readFile(Names[2]);
+  return C;
 }
 
 bool dtlto::check::runProgram(const std::vector<std::string> &Args,
@@ -150,16 +133,17 @@ bool dtlto::check::runProgram(const std::vector<std::string> &Args,
   for (const std::string &Arg : Args)
     Raw.push_back(const_cast<char *>(Arg.c_str()));
   Raw.push_back(nullptr);
-  Child C([&](int) {
-    ::dup2(2, 1);
-    ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
-    if (::chdir(Folder.c_str()) == 0)
-      ::execvp(Raw[0], Raw.data());
-    std::fputs(std::strerror(errno), stderr);
-    std::fflush(stderr);
-  });
-  C.wait(std::chrono::hours(24));
-  Output = C.Problem + readFile(C.Errors);
+  Child C = runChild(
+      [&](int) {
+        ::dup2(2, 1);
+        ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+        if (::chdir(Folder.c_str()) == 0)
+          ::execvp(Raw[0], Raw.data());
+        std::fputs(std::strerror(errno), stderr);
+        std::fflush(stderr);
+      },
+      std::chrono::hours(24));
+  Output = C.Problem + C.Errors;
   return C.Problem.empty() && WIFEXITED(C.Status) && !WEXITSTATUS(C.Status);
 }
 
@@ -200,13 +184,12 @@ static void judgeEnd(const Child &C, const Report &Said, CaseResult &R,
 CaseResult dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,
                                  std::chrono::milliseconds Limit) {
   const Clock::time_point Begin = Clock::now();
-  Child C(Case);
-  C.wait(Limit);
-  Report Said = readReport(C.Lines);
-  CaseResult R = {Said.Failures, Said.Note, readFile(C.Errors), Said.Ended, 0};
+  Child C = runChild(Case, Limit);
+  Report Said = readReport(C.Report);
+  CaseResult R = {Said.Failures, Said.Note, C.Errors, Said.Ended, 0};
   R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
   judgeEnd(C, Said, R, Limit);
-  if (std::string Text = readFile(C.Printed); !Text.empty()) {
+  if (std::string Text = C.Printed; !Text.empty()) {
     Text.resize(std::min({Text.find('\n'), Text.size(), size_t(100)}));
     R.Failures.push_back(
         {"PluginAPI.h",

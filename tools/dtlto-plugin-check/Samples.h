@@ -15,6 +15,7 @@
 #define DTLTO_PLUGINCHECK_SAMPLES_H
 
 #include "dtlto/ext/bundle.h"
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,6 +39,12 @@ struct Sample {
   std::vector<std::string> Args;
   std::vector<Input> Inputs;
   std::string Object;
+
+  /// The first of that role.
+  std::vector<Input>::iterator input(uint32_t Role) {
+    return std::find_if(Inputs.begin(), Inputs.end(),
+                        [&](const Input &In) { return In.Role == Role; });
+  }
 };
 
 /// Reads the jobs of \p Folder, the largest object first. Returns none, and

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
-#include "Cases.h"
 #include "dtlto/ext/batch.h"
 #include <algorithm>
 #include <csignal>
@@ -49,18 +48,8 @@ static Settings settings() {
   return All;
 }
 
-/// Whether there are other bytes than Filler behind \p Struct.
-template <typename T> static bool wasOverrun(const T *Struct, size_t More) {
-  auto *Begin = reinterpret_cast<const char *>(Struct + 1);
-  return std::any_of(Begin, Begin + More,
-                     [](char C) { return C != Loan::Filler; });
-}
-
 Session::Session(const dtlto_plugin &P, const Options &O, const HostAge &Age)
-    : P(P), O(O), Age(Age), H(P, O, Age),
-      Watch(O, [this](const std::string &Call, Milliseconds Limit) {
-        H.stuckIn(Call, Limit);
-      }) {}
+    : Host(P, O, Age), Watchdog([this] { watchCalls(); }) {}
 
 Session::Session(const Bench &B, uint64_t NumJobs, const HostAge &Age)
     : Session(B.Plugin, B.O, Age) {
@@ -72,74 +61,97 @@ Session::Session(const Bench &B, uint64_t NumJobs, const HostAge &Age)
                 "the check needs a session that works");
 }
 
-Session::~Session() { close(); }
+Session::~Session() {
+  close();
+  {
+    Guard Lock(Mutex);
+    Quit = true;
+  }
+  Changed.notify_all();
+  Watchdog.join();
+}
 
-/// Says what a plugin that follows a null pointer may have taken for a promise.
-static void expectNulls(uint32_t Needs) {
+/// What a plugin that follows a null pointer may have taken for a promise.
+static const char *nullsFor(uint32_t Needs) {
   if (Needs & DTLTO_JOB_ARGS)
-    explainNull("");
-  else if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG))
-    explainNull("a job's `args` and `output` are null, since "
-                "configure() asked for no DTLTO_JOB_ARGS");
-  else
-    explainNull("a job's `inputs`, `args` and `output` are null, since "
-                "configure() asked for none of these DTLTO_JOB_...");
+    return "";
+  if (Needs & (DTLTO_JOB_INPUTS | DTLTO_JOB_CONFIG))
+    return "a job's `args` and `output` are null, since configure() asked for "
+           "no DTLTO_JOB_ARGS";
+  return "a job's `inputs`, `args` and `output` are null, since configure() "
+         "asked for none of these DTLTO_JOB_...";
+}
+
+/// Has the plugin's function \p Name fill in \p Struct: \p Fn(a copy of it).
+template <typename T, typename F>
+T Session::fillIn(const std::string &Name, const char *Type, T Struct, F Fn) {
+  Struct.size = static_cast<uint32_t>(sizeof(T) + Age.More);
+  const uint32_t Size = Struct.size;
+  Loan &L = *new Loan(std::string("the ") + Type,
+                      "fill it in " + Name + "(), and don't keep it");
+  T *Lent = L.addStruct(Struct, Age.More);
+  call(Name.c_str(), [&] { Fn(Lent); });
+  Struct = *Lent;
+  auto *After = reinterpret_cast<const char *>(Lent + 1);
+  if (Struct.size != Size)
+    fail(Type, Name + "() changed the struct's `size`",
+         "the host has set it; write the fields that lie within it");
+  if (std::any_of(After, After + Age.More,
+                  [](char C) { return C != Loan::Filler; }))
+    fail("Compatibility", Name + "() wrote past the fields that this ABI has",
+         "write your own fields, and no more");
+  L.end(Name == "load" ? "load() has returned" : "configure() has returned");
+  return Struct;
 }
 
 void Session::configure(const dtlto_session_params &Params) {
   const char *Section = "dtlto_session_config";
-  Loan Place("the dtlto_session_config",
-             "fill it in configure(), and don't keep it");
-  dtlto_session_config C = {};
-  C.size = static_cast<uint32_t>(sizeof(C) + Age.More);
-  dtlto_session_config *Lent = Place.addStruct(C, Age.More);
-  call("configure", [&] { P.configure(&Params, Lent); });
-  if (Lent->size != C.size)
-    fail(Section, "configure() changed the struct's `size`",
-         "the host has set it; write the fields that lie within it");
-  if (wasOverrun(Lent, Age.More))
-    fail("Compatibility", "configure() wrote past the fields that this ABI has",
-         "write your own fields, and no more");
-  H.Needs = Lent->needs;
-  if (H.Needs >= 2 * DTLTO_JOB_WHOLE_IMPORTS && P.abi_minor <= DTLTO_ABI_MINOR)
+  std::string NoFallback;
+  auto C = fillIn("configure", Section, dtlto_session_config(),
+                  [&](dtlto_session_config *C) {
+                    P.configure(&Params, C);
+                    NoFallback = C->no_fallback ? C->no_fallback : "";
+                  });
+  Needs = C.needs;
+  WhyNull = nullsFor(Needs);
+  if (Needs >= 2 * DTLTO_JOB_WHOLE_IMPORTS && P.abi_minor <= DTLTO_ABI_MINOR)
     fail(Section, "`needs` has bits that this ABI doesn't have",
          "combine DTLTO_JOB_... of the header that you have");
-  if (Lent->no_fallback)
-    H.checkText(Section, "`no_fallback`", Lent->no_fallback);
-  Place.end("configure() has returned");
-  expectNulls(H.Needs);
+  checkText(Section, "`no_fallback`", NoFallback);
 }
 
 int32_t Session::open(uint64_t NumJobs) {
   // The first session of the process may leave threads of libraries behind.
   ThreadsBefore = countThreads();
   SettingsBefore = settings();
-  Loan Lent("the dtlto_session_params (or what they point at)",
-            "copy in open() what you need of them later");
+  size_t Room = 4096;
+  for (const std::string &Arg : O.PluginArgs)
+    Room += Loan::room(Arg.size()) + sizeof(char *);
+  Loan &L = *new Loan("the dtlto_session_params (or what they point at)",
+                      "copy in open() what you need of them later", Room);
   std::vector<const char *> Args;
   for (const std::string &Arg : O.PluginArgs)
-    Args.push_back(Lent.addString(Arg));
+    Args.push_back(L.addString(Arg));
   dtlto_session_params Params = {};
   Params.size = static_cast<uint32_t>(sizeof(Params) + Age.More);
   Params.num_args = static_cast<uint32_t>(Args.size());
   Params.args = static_cast<const char *const *>(
-      Lent.addBytes(Args.data(), Args.size() * sizeof(char *)));
-  Params.llvm_version = Lent.addString(llvmVersion());
-  Params.output = Lent.addString("plugin-check.out");
+      L.addBytes(Args.data(), Args.size() * sizeof(char *)));
+  Params.llvm_version = L.addString(llvmVersion());
+  Params.output = L.addString("plugin-check.out");
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = 600;
   Params.verbose = O.Verbose;
-  const dtlto_session_params *Raw = Lent.addStruct(Params, Age.More);
-  Lent.seal();
-  configure(*Raw);
-  int32_t Status = call("open", [&] { return P.open(H.raw(), Raw, &Handle); });
-  Lent.end("open() has returned");
-  IsOpen = Status == DTLTO_OK;
-  Guard Lock(H.Mutex);
-  if (IsOpen) {
-    H.Now = Host::Phase::Open;
+  const dtlto_session_params *Lent = L.addStruct(Params, Age.More);
+  L.seal();
+  configure(*Lent);
+  int32_t Status = call("open", [&] { return P.open(Raw, Lent, &Handle); });
+  L.end("open() has returned");
+  Guard Lock(Mutex);
+  if (Status == DTLTO_OK) {
+    Phase = Open;
     // An error is the end of a session also where it overtakes the return.
-    H.GaveUp |= !H.OpenErrors.empty();
+    GaveUp |= !OpenErrors.empty();
     if (!Handle)
       failAndExit("dtlto_plugin.open",
                   "open() returned DTLTO_OK and set no session",
@@ -149,7 +161,7 @@ int32_t Session::open(uint64_t NumJobs) {
   if (Status < DTLTO_ERROR_CALLER || Status > DTLTO_ERROR_COMPILER)
     fail("Constants", "open() returned " + std::to_string(Status),
          "return DTLTO_OK or one of the three errors");
-  if (H.OpenErrors.empty())
+  if (OpenErrors.empty())
     fail("dtlto_plugin.open",
          "open() failed with " + std::to_string(Status) + ", without a word",
          "tell why with host->log(DTLTO_LOG_ERROR) before you return");
@@ -157,22 +169,20 @@ int32_t Session::open(uint64_t NumJobs) {
 }
 
 int32_t Session::offer(const Sample &S, const char *Avoid) {
-  const uint64_t Id = NextId++;
-  auto New = std::make_unique<JobRecord>(Id, S, H.Needs, Age, Avoid, M);
-  JobRecord &R = *New;
-  {
-    Guard Lock(H.Mutex);
-    H.Jobs[Id] = std::move(New);
-    H.InSubmit = true;
-  }
+  std::unique_lock<std::mutex> Lock(Mutex);
+  const uint64_t Id = FirstJob + Jobs.size();
+  JobRecord &R = Jobs.try_emplace(Id, Id, S).first->second;
+  InSubmit = true;
+  Lock.unlock();
+  makeJob(R, Avoid);
   int32_t Status = call("submit", [&] { return P.submit(Handle, R.Raw); });
-  Guard Lock(H.Mutex);
-  H.InSubmit = false;
+  Lock.lock();
+  InSubmit = false;
   R.Accepted = Status == DTLTO_OK;
   R.Refused = !R.Accepted;
   if (R.Accepted)
     return Status;
-  ++H.NumEnded;
+  ++NumEnded;
   R.Lent.end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
                                   : "submit() has refused the job");
   if (R.Done)
@@ -190,21 +200,18 @@ int32_t Session::offer(const Sample &S, const char *Avoid) {
 uint64_t Session::submit(const Sample &S, const char *Avoid) {
   const auto End = Clock::now() + O.jobLimit();
   while (true) {
-    uint64_t Room = roomCount(), Before;
-    {
-      Guard Lock(H.Mutex);
-      Before = H.NumEnded;
-    }
+    std::unique_lock<std::mutex> Lock(Mutex);
+    const uint64_t Room = RoomCount, Before = NumEnded;
+    Lock.unlock();
     int32_t Status = offer(S, Avoid);
     if (Status != DTLTO_BUSY)
-      return Status == DTLTO_OK ? NextId - 1 : 0;
+      return Status == DTLTO_OK ? FirstJob + Jobs.size() - 1 : 0;
     completeBatch();
-    std::unique_lock<std::mutex> Lock(H.Mutex);
+    Lock.lock();
     // The end of a job is room, too; whether load_changed() comes is another
     // case.
-    if (!wait(Lock,
-              std::chrono::duration_cast<Milliseconds>(End - Clock::now()),
-              [&] { return H.RoomCount != Room || H.NumEnded != Before + 1; }))
+    if (!wait(Lock, End,
+              [&] { return RoomCount != Room || NumEnded != Before + 1; }))
       failAndExit(
           "DTLTO_BUSY",
           "submit() returned DTLTO_BUSY, and neither load_changed() nor "
@@ -216,42 +223,32 @@ uint64_t Session::submit(const Sample &S, const char *Avoid) {
 
 /// The plugin has all jobs, if it wants to know (dtlto.batch/1).
 void Session::completeBatch() {
-  if (!IsOpen)
+  if (Phase != Open)
     return;
   if (auto *Batch =
-          checkSize<dtlto_batch>("dtlto_batch", P.extension(DTLTO_EXT_BATCH)))
+          getExtension<dtlto_batch>(P, DTLTO_EXT_BATCH, "dtlto_batch"))
     call("complete", [&] { Batch->complete(Handle); });
 }
 
 void Session::cancel(uint64_t Id) {
   {
-    Guard Lock(H.Mutex);
-    if (JobRecord *R = H.find(Id))
+    Guard Lock(Mutex);
+    if (JobRecord *R = find(Id))
       R->Cancelled = true;
   }
   call("cancel", [&] { P.cancel(Handle, Id); });
 }
 
 dtlto_load Session::load() {
-  Loan Place("the dtlto_load", "fill it in load(), and don't keep it");
   dtlto_load L = {};
-  L.size = static_cast<uint32_t>(sizeof(L) + Age.More);
   L.slots = L.free = L.queued = L.workers = UINT32_MAX;
   L.expected_wait_ms = UINT64_MAX;
-  const uint32_t Size = L.size;
-  dtlto_load *Lent = Place.addStruct(L, Age.More);
-  int32_t Status = call("load", [&] { return P.load(Handle, Lent); });
-  L = *Lent;
+  int32_t Status = DTLTO_OK;
+  L = fillIn("load", "dtlto_load", L,
+             [&](dtlto_load *Raw) { Status = P.load(Handle, Raw); });
   if (Status != DTLTO_OK)
     fail("dtlto_plugin.load", "load() returned " + std::to_string(Status),
          "return DTLTO_OK, and leave what you don't know as it is");
-  if (L.size != Size)
-    fail("dtlto_plugin.load", "load() changed the struct's `size`",
-         "the host has set it; write the fields that lie within it");
-  if (wasOverrun(Lent, Age.More))
-    fail("Compatibility", "load() wrote past the fields that this ABI has",
-         "write your own fields, and no more");
-  Place.end("load() has returned");
   checkLoad(L);
   return L;
 }
@@ -276,26 +273,25 @@ void Session::checkLoad(const dtlto_load &L) {
 }
 
 void Session::close() {
-  if (!IsOpen)
+  if (Phase != Open)
     return;
-  IsOpen = false;
   {
-    Guard Lock(H.Mutex);
-    H.Now = Host::Phase::Closing;
-    H.Entangled = false;
-    H.LoadAnswered = H.LoadWanted; // nobody is left to ask
+    Guard Lock(Mutex);
+    Phase = Closing;
+    Entangled = false;
+    LoadAnswered = LoadWanted; // nobody is left to ask
   }
-  H.Changed.notify_all();
+  Changed.notify_all();
   call("close", [&] { P.close(Handle); });
   {
-    Guard Lock(H.Mutex);
-    H.Now = Host::Phase::Closed;
+    Guard Lock(Mutex);
+    Phase = Closed;
   }
-  for (auto &Job : H.Jobs)
-    if (Job.second->Accepted && !Job.second->Done) {
+  for (auto &[Id, R] : Jobs)
+    if (R.Accepted && !R.Done) {
       fail("dtlto_host.job_done",
-           jobName(Job.first) + " was accepted and has no job_done(), though "
-                                "close() has returned",
+           jobName(Id) + " was accepted and has no job_done(), though "
+                         "close() has returned",
            "each accepted job has exactly one job_done(), cancelled ones "
            "included; close() comes back after the last");
       break;
@@ -308,8 +304,9 @@ void Session::close() {
            "signals and standard descriptors as they are");
       break;
     }
-  H.Lent.end("close() has returned");
-  M.Lent.end("close() has returned");
+  Lent.end("close() has returned");
+  for (auto &Module : Modules)
+    Module.second.first->end("close() has returned");
   // Whoever calls now calls too late. A plugin whose threads have ended can't.
   for (unsigned I = 0; I != 50 && countThreads() > ThreadsBefore; ++I)
     std::this_thread::sleep_for(10ms);
@@ -320,12 +317,12 @@ void Session::checkBuffers() {
   // Objects outlive the session: the linker reads them at its end. On another
   // thread, since any may release them.
   std::thread([this] {
-    for (auto &Job : H.Jobs) {
-      dtlto_buffer &B = Job.second->Buffer;
-      if (Job.second->Status == DTLTO_OK && B.size &&
-          std::memcmp(B.data, Job.second->Object.data(), B.size) != 0)
+    for (auto &[Id, R] : Jobs) {
+      dtlto_buffer &B = R.Buffer;
+      if (R.Status == DTLTO_OK && B.size &&
+          std::memcmp(B.data, R.Object.data(), B.size) != 0)
         fail("dtlto_buffer",
-             "the object of " + jobName(Job.first) +
+             "the object of " + jobName(Id) +
                  " was changed after its job_done()",
              "the bytes are the host's from then on: free them in release(), "
              "and nowhere else");
@@ -334,7 +331,7 @@ void Session::checkBuffers() {
       B = {};
     }
   }).join();
-  for (auto &B : H.Buffers)
+  for (auto &B : Buffers)
     if (B->Releases == 0) {
       fail("dtlto_buffer", B->What + " was never released",
            "whoever holds a buffer last calls release(owner, data, size) once");
@@ -344,18 +341,17 @@ void Session::checkBuffers() {
 
 /// Waits for \p Done, and answers what callbacks ask the link's thread for.
 template <typename F>
-bool Session::wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit,
+bool Session::wait(std::unique_lock<std::mutex> &Lock, Clock::time_point End,
                    F Done) {
-  const auto End = Clock::now() + Limit;
   while (!Done()) {
-    if (H.LoadAnswered != H.LoadWanted) {
-      uint64_t Answering = H.LoadWanted;
+    if (LoadAnswered != LoadWanted) {
+      uint64_t Answering = LoadWanted;
       Lock.unlock();
       load();
       Lock.lock();
-      H.LoadAnswered = Answering;
-      H.Changed.notify_all();
-    } else if (H.Changed.wait_until(Lock, End) == std::cv_status::timeout) {
+      LoadAnswered = Answering;
+      Changed.notify_all();
+    } else if (Changed.wait_until(Lock, End) == std::cv_status::timeout) {
       return Done();
     }
   }
@@ -364,16 +360,17 @@ bool Session::wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit,
 
 void Session::waitForAll() {
   completeBatch();
-  std::unique_lock<std::mutex> Lock(H.Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   // Each job that ends shows that the others may.
-  while (H.NumEnded != H.Jobs.size()) {
-    const uint64_t Before = H.NumEnded;
-    if (wait(Lock, O.jobLimit(), [&] { return H.NumEnded != Before; }))
+  while (NumEnded != Jobs.size()) {
+    const uint64_t Before = NumEnded;
+    if (wait(Lock, Clock::now() + O.jobLimit(),
+             [&] { return NumEnded != Before; }))
       continue;
-    for (auto &Job : H.Jobs)
-      if (!Job.second->Refused && !Job.second->Done)
+    for (auto &[Id, R] : Jobs)
+      if (!R.Refused && !R.Done)
         failAndExit("dtlto_host.job_done",
-                    jobName(Job.first) +
+                    jobName(Id) +
                         " was accepted and had no job_done() within " +
                         seconds(O.jobLimit()),
                     "each accepted job has exactly one job_done(), cancelled "
@@ -383,52 +380,20 @@ void Session::waitForAll() {
 
 void Session::waitForSign() {
   completeBatch();
-  std::unique_lock<std::mutex> Lock(H.Mutex);
+  std::unique_lock<std::mutex> Lock(Mutex);
   // Plugins needn't report states.
-  wait(Lock, std::min<Milliseconds>(2s, O.jobLimit()),
-       [&] { return H.NumSigns != 0; });
+  wait(Lock, Clock::now() + std::min<Milliseconds>(2s, O.jobLimit()),
+       [&] { return NumSigns != 0; });
 }
 
 bool Session::waitForRoom(uint64_t Before) {
   completeBatch();
-  std::unique_lock<std::mutex> Lock(H.Mutex);
-  auto HasRoom = [&] { return H.RoomCount != Before; };
+  std::unique_lock<std::mutex> Lock(Mutex);
+  auto HasRoom = [&] { return RoomCount != Before; };
   // The news of the last job's room may follow its end.
-  return wait(Lock, O.jobLimit(),
-              [&] { return HasRoom() || H.NumEnded == H.Jobs.size(); }) &&
-         wait(Lock, O.callLimit(), HasRoom);
-}
-
-uint64_t Session::roomCount() {
-  Guard Lock(H.Mutex);
-  return H.RoomCount;
-}
-
-void Session::holdResults(bool Hold) {
-  {
-    Guard Lock(H.Mutex);
-    H.Holding = Hold;
-  }
-  H.Changed.notify_all();
-}
-
-const JobRecord *Session::job(uint64_t Id) {
-  Guard Lock(H.Mutex);
-  return H.find(Id);
-}
-
-std::vector<uint64_t> Session::accepted() {
-  Guard Lock(H.Mutex);
-  std::vector<uint64_t> Ids;
-  for (auto &Job : H.Jobs)
-    if (Job.second->Accepted)
-      Ids.push_back(Job.first);
-  return Ids;
-}
-
-bool Session::hasGivenUp() {
-  Guard Lock(H.Mutex);
-  return H.GaveUp;
+  return wait(Lock, Clock::now() + O.jobLimit(),
+              [&] { return HasRoom() || NumEnded == Jobs.size(); }) &&
+         wait(Lock, Clock::now() + O.callLimit(), HasRoom);
 }
 
 void Session::compile(const Sample &S, const char *Avoid) {

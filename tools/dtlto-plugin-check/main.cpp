@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
 #include "Runner.h"
+#include "Session.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -124,6 +124,12 @@ static CommandLine parse(int Argc, char **Argv) {
       C.Plugin = Arg;
   }
   return C;
+}
+
+static std::vector<Case> allCases() {
+  std::vector<Case> All = PluginCases;
+  All.insert(All.end(), JobCases.begin(), JobCases.end());
+  return All;
 }
 
 /// The cases that \p C asks for.
