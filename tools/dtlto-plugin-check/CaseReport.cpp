@@ -66,9 +66,9 @@ void dtlto::check::note(const std::string &What) {
 
 bool dtlto::check::hasFailed() { return Failed; }
 
-void dtlto::check::reportLoading() { writeLine("loading\n"); }
-void dtlto::check::reportLoaded() { writeLine("loaded\n"); }
-void dtlto::check::reportEnd() { writeLine("end\n"); }
+void dtlto::check::reportStage(const std::string &Stage) {
+  writeLine(Stage + "\n");
+}
 
 Report dtlto::check::readReport(const std::string &Lines) {
   Report R;

@@ -18,9 +18,9 @@ using namespace dtlto::check;
 using namespace std::chrono_literals;
 
 const dtlto_plugin &dtlto::check::loadPlugin(const std::string &Path) {
-  reportLoading();
+  reportStage("loading");
   void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  reportLoaded();
+  reportStage("loaded");
   watchChildren();
   if (!Library)
     failAndExit("PluginAPI.h",

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <unistd.h>
 
 using namespace dtlto::check;
@@ -80,42 +81,33 @@ static unsigned number(const std::string &Text, const std::string &Option) {
 
 static CommandLine parse(int Argc, char **Argv) {
   CommandLine C;
-  for (const std::string &Arg :
-       std::vector<std::string>(Argv + 1, Argv + Argc)) {
-    const size_t At = Arg.find('=');
-    const std::string Name = Arg.substr(0, At);
-    const std::string Value = At == Arg.npos ? "" : Arg.substr(At + 1);
-    auto Is = [&](const char *Option) {
-      return Name == Option && At != Arg.npos;
-    };
-    if (Arg == "--help") {
-      std::fputs(Usage, stdout);
-      std::exit(0);
-    } else if (Arg == "--list")
-      C.List = true;
-    else if (Arg == "--verbose")
-      C.O.Verbose = true;
-    else if (Arg == "--debug")
-      C.Debug = true;
-    else if (Is("--plugin-arg"))
-      C.O.PluginArgs.push_back(Value);
-    else if (Is("--only"))
-      C.Only.push_back(Value);
-    else if (Is("--skip"))
-      C.Skip.push_back(Value);
-    else if (Is("--timeout"))
-      C.O.CaseLimit = std::chrono::seconds(number(Value, Name));
-    else if (Is("--many"))
-      C.O.NumJobs = number(Value, Name);
-    else if (Is("--jobs"))
-      C.Jobs = Value;
-    else if (Is("--keep-jobs"))
-      C.KeepJobs = Value;
-    else if (Is("--clang")) // which runs in another folder
-      C.Clang =
-          Value.find('/') == Value.npos ? Value : fs::absolute(Value).string();
-    else if (Is("--junit"))
-      C.JUnit = Value;
+  using Text = const std::string &;
+  const std::map<std::string, std::function<void(Text)>> Known = {
+      {"--help", [](Text) { std::exit(std::fputs(Usage, stdout) < 0); }},
+      {"--list", [&](Text) { C.List = true; }},
+      {"--verbose", [&](Text) { C.O.Verbose = true; }},
+      {"--debug", [&](Text) { C.Debug = true; }},
+      {"--plugin-arg=", [&](Text V) { C.O.PluginArgs.push_back(V); }},
+      {"--only=", [&](Text V) { C.Only.push_back(V); }},
+      {"--skip=", [&](Text V) { C.Skip.push_back(V); }},
+      {"--timeout=",
+       [&](Text V) {
+         C.O.CaseLimit = std::chrono::seconds(number(V, "--timeout"));
+       }},
+      {"--many=", [&](Text V) { C.O.NumJobs = number(V, "--many"); }},
+      {"--jobs=", [&](Text V) { C.Jobs = V; }},
+      {"--keep-jobs=", [&](Text V) { C.KeepJobs = V; }},
+      {"--clang=", // which runs in another folder
+       [&](Text V) {
+         C.Clang = V.find('/') == V.npos ? V : fs::absolute(V).string();
+       }},
+      {"--junit=", [&](Text V) { C.JUnit = V; }}};
+  for (int I = 1; I != Argc; ++I) {
+    const std::string Arg = Argv[I];
+    const size_t End =
+        Arg.find('=') == Arg.npos ? Arg.size() : Arg.find('=') + 1;
+    if (auto Option = Known.find(Arg.substr(0, End)); Option != Known.end())
+      Option->second(Arg.substr(End));
     else if (Arg.size() > 1 && Arg[0] == '-')
       giveUp("unknown option '" + Arg + "'; --help lists them");
     else if (!C.Plugin.empty())
@@ -162,7 +154,7 @@ static void runHere(const CommandLine &C, const Case &Its,
   std::thread([&] {
     Its.Run({loadPlugin(C.Plugin), C.Plugin, C.O, Samples, Refused});
   }).join();
-  reportEnd();
+  reportStage("end");
   std::fflush(nullptr);
 }
 
