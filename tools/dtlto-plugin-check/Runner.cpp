@@ -48,7 +48,14 @@ std::string dtlto::check::makeOwnFolder() {
   return Name;
 }
 
+static void resetSignals() {
+  for (int Signal : EndSignals)
+    if (std::signal(Signal, SIG_DFL) == SIG_IGN)
+      std::signal(Signal, SIG_IGN);
+}
+
 void dtlto::check::removeOwnFolder() {
+  resetSignals();
   std::error_code EC;
   fs::remove_all(OwnFolder, EC);
 }
@@ -79,9 +86,7 @@ struct Child {
   ::setpgid(0, 0);
   ::dup2(Files[1], 2);
   ::dup2(Files[2], 1);
-  for (int Signal : EndSignals)
-    if (std::signal(Signal, SIG_DFL) == SIG_IGN)
-      std::signal(Signal, SIG_IGN);
+  resetSignals();
   Run(Files[0]);
   ::_exit(127);
 }
@@ -116,7 +121,6 @@ static Child runChild(const std::function<void(int Fd)> &Run,
     ::kill(-Pid, SIGKILL);
   if (int Signal = Interrupted) {
     removeOwnFolder();
-    std::signal(Signal, SIG_DFL);
     std::raise(Signal);
   }
   for (int File : Files)

@@ -27,6 +27,7 @@ struct CaseResult {
 /// Makes this process's temporary folder, which is removed when it ends, also
 /// by a signal. Returns an empty string if there can be none.
 std::string makeOwnFolder();
+/// Removes it now; signals do what they did before.
 void removeOwnFolder();
 
 /// Runs \p Case, which gets a descriptor for its report, in a process of its
