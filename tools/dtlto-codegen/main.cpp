@@ -5,15 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   dtlto-codegen [--pack] [--frame] [--batch] FILE|FOLDER|- -o OBJECT|-
+//   dtlto-codegen [--frame|--batch] FILE|FOLDER|- -o OBJECT|-
 //
 // Reads a bundle (docs/BUNDLE.md), makes the object that in-process ThinLTO
-// makes of the same job, and writes it. The other files of a job that makes any
-// go beside it, with the extensions .dwo and .opt.yaml; or, with --pack, into
-// one stream with the object (JobOutputs.h). --frame packs as well, and puts
-// the result into a frame that names the job (ObjectFrame.h). --batch takes
-// several bundles, and frames each result (Batch.h). A folder has the parts of
-// a bundle as files.
+// makes of the same job, and writes it. If the job makes other files, they go
+// next to the object, with the extensions .dwo and .opt.yaml; or, with --frame,
+// into one stream with it (JobOutputs.h), in a frame that names the job
+// (ObjectFrame.h). --batch takes several bundles, and frames each result
+// (Batch.h). A folder has the parts of a bundle as files.
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -96,7 +95,6 @@ static int fail(const Twine &Why) {
 namespace {
 struct CommandLine {
   StringRef Input, Output;
-  bool Pack = false;
   bool Frame = false;
   bool Batch = false;
   bool Version = false, Help = false;
@@ -104,8 +102,7 @@ struct CommandLine {
 } // namespace
 
 static constexpr char Usage[] =
-    "usage: dtlto-codegen [--pack] [--frame] [--batch] FILE|FOLDER|- -o "
-    "OBJECT|-";
+    "usage: dtlto-codegen [--frame|--batch] FILE|FOLDER|- -o OBJECT|-";
 
 /// Returns false with \p Problem if \p Args are wrong. As a compiler, what
 /// isn't ours is the build system's and means nothing.
@@ -126,12 +123,10 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
     }
     if (Arg == "-o")
       C.Output = Value;
-    else if (Arg == "--pack")
-      C.Pack = true;
     else if (Arg == "--frame")
-      C.Pack = C.Frame = true;
+      C.Frame = true;
     else if (Arg == "--batch")
-      C.Pack = C.Frame = C.Batch = true;
+      C.Batch = true;
     else if (Arg == "--version")
       C.Version = true;
     else if (Arg == "--help")
@@ -157,12 +152,11 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
 }
 
 /// Nothing is left of a file that couldn't be written whole.
-static Error writeFile(StringRef Path, ArrayRef<StringRef> Parts) {
+static Error writeFile(StringRef Path, StringRef Bytes) {
   std::error_code EC;
   raw_fd_ostream OS(Path, EC, sys::fs::OF_None);
   if (!EC) {
-    for (StringRef Part : Parts)
-      OS << Part;
+    OS << Bytes;
     OS.flush();
     EC = OS.error();
     OS.clear_error();
@@ -172,24 +166,27 @@ static Error writeFile(StringRef Path, ArrayRef<StringRef> Parts) {
   return EC ? createFileError(Path, EC) : Error::success();
 }
 
-/// The outputs of one job as one stream, in \p Packed if they aren't the object
-/// alone.
-static StringRef pack(const JobOutputs &Outputs, SmallVector<char, 0> &Packed) {
-  if (Outputs.hasOnlyObject())
-    return Outputs.Object;
-  Packed = packOutputs(Outputs);
-  return StringRef(Packed.data(), Packed.size());
+/// The outputs of a job, as one stream if they aren't the object alone, in the
+/// frame that names it, with the compiler's messages.
+static std::string frame(const JobOutputs &Outputs, const BundleId &Job) {
+  SmallVector<char, 0> Packed;
+  StringRef Result = Outputs.Object;
+  if (!Outputs.hasOnlyObject()) {
+    Packed = packOutputs(Outputs);
+    Result = StringRef(Packed.data(), Packed.size());
+  }
+  return (frameHead(Result, Job, Framed) + Result + Framed).str();
 }
 
 static Error write(const CommandLine &C, const JobOutputs &Outputs,
                    const BundleId &Job) {
-  SmallVector<char, 0> Packed;
-  StringRef Result = C.Pack ? pack(Outputs, Packed) : Outputs.Object;
-  if (!C.Pack && (Outputs.Dwo || Outputs.Remarks)) {
+  if (C.Frame)
+    return writeFile(C.Output, frame(Outputs, Job));
+  if (Outputs.Dwo || Outputs.Remarks) {
     if (C.Output == "-")
       return createStringError(inconvertibleErrorCode(),
                                "the job makes more than an object: without a "
-                               "name for it, --pack or --frame is needed");
+                               "name for it, --frame is needed");
     SideFiles Files;
     for (auto [File, Extension] : {std::pair(&Files.Dwo, "dwo"),
                                    std::pair(&Files.Remarks, "opt.yaml")}) {
@@ -200,9 +197,7 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs,
     if (Error E = writeSideFiles(Outputs, Files))
       return E;
   }
-  if (!C.Frame)
-    return writeFile(C.Output, {Result});
-  return writeFile(C.Output, {frameHead(Result, Job, Framed), Result, Framed});
+  return writeFile(C.Output, Outputs.Object);
 }
 
 /// Ends the process once nobody can read what it writes: a linker that was
@@ -291,14 +286,10 @@ static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
   return compile(
       Input, Bytes, /*IsFramed=*/true, [] {},
       [&](const JobOutputs &Outputs, const BundleId &Job) {
-        SmallVector<char, 0> Packed;
-        StringRef Result = pack(Outputs, Packed);
-        SmallString<88> Head = frameHead(Result, Job, Framed);
+        std::string Result = frame(Outputs, Job);
         auto Took = std::chrono::duration_cast<std::chrono::microseconds>(
             std::chrono::steady_clock::now() - Begin);
-        OS << batchEntryHead(Head.size() + Result.size() + Framed.size(),
-                             uint64_t(Took.count()))
-           << Head << Result << Framed;
+        OS << batchEntryHead(Result.size(), uint64_t(Took.count())) << Result;
         OS.flush();
         return Error::success();
       });

@@ -18,7 +18,7 @@ static int ReportFd = -1;
 static std::mutex Mutex;
 static std::atomic<bool> Failed{false};
 
-static std::string oneLine(std::string Text) {
+std::string dtlto::check::oneLine(std::string Text) {
   for (char &C : Text)
     if (static_cast<unsigned char>(C) < ' ')
       C = ' ';
@@ -66,9 +66,9 @@ void dtlto::check::note(const std::string &What) {
 
 bool dtlto::check::hasFailed() { return Failed; }
 
-void dtlto::check::reportLoading() { writeLine("loading\n"); }
-void dtlto::check::reportLoaded() { writeLine("loaded\n"); }
-void dtlto::check::reportEnd() { writeLine("end\n"); }
+void dtlto::check::reportStage(const std::string &Stage) {
+  writeLine(Stage + "\n");
+}
 
 Report dtlto::check::readReport(const std::string &Lines) {
   Report R;

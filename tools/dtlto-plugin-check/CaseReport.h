@@ -48,12 +48,12 @@ void note(const std::string &What);
 /// Whether this process has reported a failure.
 bool hasFailed();
 
-/// Reports that the plugin is about to be loaded, and that it was.
-void reportLoading();
-void reportLoaded();
+/// Reports that the plugin is about to be loaded ("loading"), that it was
+/// ("loaded"), or that the case came to its "end".
+void reportStage(const std::string &Stage);
 
-/// Reports that the case came to its end.
-void reportEnd();
+/// \p Text with a space for each control character.
+std::string oneLine(std::string Text);
 
 /// What the other end of the pipe read.
 struct Report {

@@ -1,137 +1,102 @@
-//===- CasesJobs.cpp - Jobs, and many of them -----------------------------===//
+//===- CasesJobs.cpp - Jobs, and what becomes of them ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "CaseReport.h"
-#include "Cases.h"
+#include "Session.h"
+#include "dtlto/ext/refuted.h"
+#include <algorithm>
 
 using namespace dtlto::check;
 
-static void identity(const Bench &B) {
-  Play S(B.plugin(), B.W);
-  S.mustOpen(B.Samples.size());
-  for (const Sample &Job : B.Samples) {
-    uint64_t Id = S.submit(Job);
-    S.waitForAll();
-    S.expectObject(Id, Job);
+static constexpr uint64_t NoJob = 1000000;
+static constexpr unsigned MoreThanFit = 256; // jobs
+
+/// Compiles \p Jobs one after the other, in one session.
+static void compileAll(const Bench &B, const std::vector<Sample> &Jobs,
+                       const HostAge &Age = {}, const char *Avoid = nullptr) {
+  Session S(B, Jobs.size(), Age);
+  for (const Sample &Job : Jobs) {
+    S.compile(Job, Avoid);
+    S.load();
   }
-  S.close();
 }
+
+static void identity(const Bench &B) { compileAll(B, B.Samples); }
 
 /// The object is where the job says, not where it was in jobs before.
 static void output(const Bench &B) {
   std::vector<Sample> Others = B.Samples;
   for (Sample &Job : Others) {
-    // In no folder: plugins of ABI 1.0 make none for it.
-    Job.Output = "object-of-this-job.o";
-    for (size_t I = 1; I < Job.Args.size(); ++I)
-      if (Job.Args[I - 1] == "-o")
-        Job.Args[I] = Job.Output;
+    std::replace(Job.Args.begin(), Job.Args.end(), Job.Output,
+                 std::string("object-of-this-job.o"));
+    Job.Output = "object-of-this-job.o"; // in no folder
   }
-  Play S(B.plugin(), B.W);
-  S.mustOpen(Others.size());
-  for (const Sample &Job : Others) {
-    uint64_t Id = S.submit(Job);
-    S.waitForAll();
-    S.expectObject(Id, Job);
-  }
-  S.close();
-}
-
-/// Submits \p N jobs, round robin, and returns what each was.
-static std::vector<std::pair<uint64_t, const Sample *>>
-submitMany(Play &S, const Bench &B, unsigned N) {
-  std::vector<std::pair<uint64_t, const Sample *>> Jobs;
-  for (unsigned I = 0; I != N; ++I) {
-    const Sample &Job = B.Samples[I % B.Samples.size()];
-    Jobs.push_back({S.submit(Job), &Job});
-  }
-  return Jobs;
+  compileAll(B, Others);
 }
 
 static void many(const Bench &B) {
-  Play S(B.plugin(), B.W);
-  S.mustOpen(B.W.NumJobs);
-  auto Jobs = submitMany(S, B, B.W.NumJobs);
-  S.waitForAll();
-  for (auto &Job : Jobs)
-    S.expectObject(Job.first, *Job.second);
-  S.close();
+  Session(B, B.O.NumJobs).compileMany(B.Samples, B.O.NumJobs);
 }
 
 /// The objects are looked at, and released on another thread, after close().
 static void buffers(const Bench &B) {
-  Play S(B.plugin(), B.W);
-  S.mustOpen(B.Samples.size());
-  auto Jobs = submitMany(S, B, B.Samples.size());
-  S.waitForAll();
-  S.close();
+  auto N = static_cast<unsigned>(B.Samples.size());
+  Session(B, N).compileMany(B.Samples, N);
 }
 
 static void callbacks(const Bench &B) {
-  Play S(B.plugin(), B.W);
-  S.mustOpen(8);
+  Session S(B, 8);
   S.entangle();
-  auto Jobs = submitMany(S, B, 8);
-  S.waitForAll();
-  for (auto &Job : Jobs)
-    S.expectObject(Job.first, *Job.second);
-  S.close();
+  S.compileMany(B.Samples, 8);
 }
 
 static void busy(const Bench &B) {
-  constexpr unsigned Enough = 256;
-  Play S(B.plugin(), B.W);
-  S.mustOpen(Enough);
-  const Sample &Job = B.Samples.back();
-  for (unsigned I = 0; I != Enough; ++I) {
-    uint64_t Before = S.roomCount(), Id;
-    int32_t Status = S.offer(Job, Id);
-    if (Status == DTLTO_OK)
-      continue;
-    if (Status != DTLTO_BUSY) {
-      fail("dtlto_plugin.submit",
-           "submit() refused a job with " + std::to_string(Status),
-           "where there is no room, return DTLTO_BUSY");
-    } else if (!S.waitForRoom(Before)) {
-      fail("DTLTO_BUSY",
-           "after " + std::to_string(S.numAccepted()) +
-               " accepted jobs, submit() returned DTLTO_BUSY, and "
-               "load_changed() "
-               "never came, though all jobs have ended",
-           "remember that you said DTLTO_BUSY, and call load_changed() when "
-           "there is room");
-    } else {
-      Id = S.submit(Job);
-      if (Id == 0)
-        fail("DTLTO_BUSY", "after load_changed(), submit() refused a job",
-             "return DTLTO_OK, or DTLTO_BUSY again");
-    }
-    break;
+  Session S(B, MoreThanFit);
+  int32_t Status = DTLTO_OK;
+  uint64_t Before = 0;
+  for (unsigned I = 0; I != MoreThanFit && Status == DTLTO_OK; ++I) {
+    Before = S.roomCount();
+    Status = S.offer(B.smallest());
   }
-  S.close(); // what is left is cancelled
+  if (Status == DTLTO_OK)
+    return;
+  if (Status != DTLTO_BUSY)
+    fail("dtlto_plugin.submit",
+         "submit() refused a job with " + std::to_string(Status),
+         "where there is no room, return DTLTO_BUSY");
+  else if (!S.waitForRoom(Before))
+    fail("DTLTO_BUSY",
+         "after " + std::to_string(S.accepted().size()) +
+             " accepted jobs, submit() returned DTLTO_BUSY, and "
+             "load_changed() never came, though all jobs have ended",
+         "remember that you said DTLTO_BUSY, and call load_changed() when "
+         "there is room");
+  else if (S.submit(B.smallest()) == 0)
+    fail("DTLTO_BUSY", "after load_changed(), submit() refused a job",
+         "return DTLTO_OK, or DTLTO_BUSY again");
+} // what is left is cancelled
+
+/// Gives the plugin what it takes without waiting, at most \p N.
+static void fill(Session &S, const std::vector<Sample> &Jobs, unsigned N) {
+  for (unsigned I = 0; I != N; ++I)
+    if (S.offer(Jobs[I % Jobs.size()]) != DTLTO_OK)
+      break;
 }
 
-/// No job ends while others are submitted: who waits for that waits for ever.
+/// No job ends while others are submitted: who waits for that waits forever.
 static void heldResults(const Bench &B) {
-  constexpr unsigned Enough = 256;
-  Play S(B.plugin(), B.W);
-  S.mustOpen(Enough);
+  const std::vector<Sample> Jobs = {B.smallest()};
+  Session S(B, MoreThanFit);
   S.holdResults(true);
-  uint64_t Id;
-  for (unsigned I = 0; I != Enough; ++I)
-    if (S.offer(B.Samples.back(), Id) != DTLTO_OK)
-      break;
+  fill(S, Jobs, MoreThanFit);
   S.holdResults(false);
-  S.close(); // what is left is cancelled
 }
 
 static void load(const Bench &B) {
-  Play S(B.plugin(), B.W);
-  S.mustOpen(8);
+  Session S(B, 8);
   S.load();
   for (unsigned I = 0; I != 8; ++I) {
     S.submit(B.Samples[I % B.Samples.size()]);
@@ -141,42 +106,223 @@ static void load(const Bench &B) {
   dtlto_load During = S.load();
   S.waitForAll();
   dtlto_load After = S.load();
+  auto IsZero = [&] { return After.queued == 0 || After.queued == UINT32_MAX; };
   // The plugin's own books may lag behind its job_done().
-  auto End = Clock::now() + B.W.callLimit();
-  while (After.queued != 0 && After.queued != UINT32_MAX &&
-         Clock::now() < End) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    After = S.load();
-  }
+  for (auto End = Clock::now() + B.O.callLimit();
+       !IsZero() && Clock::now() < End; After = S.load())
+    std::this_thread::sleep_for(Milliseconds(10));
   if (During.slots == 0 && After.slots == 0)
     fail("dtlto_load",
          "load() says that there are 0 slots, though jobs were run",
          "`slots` is how many jobs can run at the same time, or UINT32_MAX if "
          "you can't know it");
-  if (After.queued != 0 && After.queued != UINT32_MAX)
+  if (!IsZero())
     fail("dtlto_load",
          "all jobs have ended, and load() says that " +
              std::to_string(After.queued) + " don't run yet",
          "`queued` counts jobs of this session that were accepted and wait");
-  S.close();
 }
 
-const std::vector<Case> &dtlto::check::jobCases() {
-  static const std::vector<Case> All = {
-      {"identity", "each object is the linker's own, byte for byte", identity,
-       true},
-      {"output", "the object is read from the path that the job names", output,
-       false},
-      {"many", "each of many jobs has one result, and the right one", many,
-       false},
-      {"buffers", "objects stay as they are, and can be released late", buffers,
-       false},
-      {"callbacks", "load and submit don't wait for callbacks", callbacks,
-       false},
-      {"busy", "BUSY is followed by load_changed", busy, false},
-      {"held-results", "submit doesn't wait until another job has ended",
-       heldResults, false},
-      {"load", "load answers, and its numbers make sense", load, false},
-  };
-  return All;
+static void openAgain(const Bench &B) {
+  for (int I = 0; I != 3; ++I)
+    Session(B, 1).compile(B.smallest());
 }
+
+static void cancel(const Bench &B) {
+  Session S(B, 4);
+  uint64_t Running = S.submit(B.largest());
+  S.waitForSign();
+  S.cancel(Running);
+  S.cancel(NoJob);
+  S.waitForAll();
+  S.cancel(Running); // it has ended
+  S.cancel(S.submit(B.largest()));
+  S.waitForAll();
+  S.compile(B.smallest()); // the session still works
+}
+
+static void cancelStorm(const Bench &B) {
+  Session S(B, B.O.NumJobs + 1);
+  for (unsigned I = 0; I != B.O.NumJobs; ++I) {
+    S.cancel(S.submit(B.Samples[I % B.Samples.size()]));
+    for (uint64_t Other : S.accepted())
+      S.cancel(Other);
+    S.cancel(NoJob);
+  }
+  S.waitForAll();
+  S.compile(B.smallest());
+}
+
+static void closeRunning(const Bench &B) {
+  Session S(B, 32);
+  S.submit(B.largest()); // also where there is no room at first
+  fill(S, B.Samples, 31);
+  S.waitForSign();
+}
+
+static void refuted(const Bench &B) {
+  auto *Refuted =
+      getExtension<dtlto_refuted>(B.Plugin, DTLTO_EXT_REFUTED, "dtlto_refuted");
+  if (!Refuted)
+    return note("the plugin doesn't offer it");
+  Session S(B, 2);
+  // As if another worker had compiled it.
+  auto Refute = [&](uint64_t Id, const char *Worker) {
+    S.call("refuted", [&] {
+      Refuted->result(S.Handle, Id, Worker, DTLTO_ERROR_COMPILER);
+    });
+  };
+  uint64_t Id = S.submit(B.smallest());
+  S.waitForAll();
+  Refute(Id, nullptr);
+  Refute(NoJob, "no-such-worker");
+  S.compile(B.smallest());
+}
+
+static void closeAtOnce(const Bench &B) {
+  Session S(B, 16);
+  fill(S, B.Samples, 16);
+}
+
+/// The compiler's words must reach the user: no other worker would say anything
+/// else.
+static void compilerError(const Bench &B) {
+  if (B.Refused.empty())
+    return note("not tried: --jobs has none that a compiler says no to");
+  Session S(B, 1);
+  uint64_t Id = S.submit(B.Refused.front());
+  S.waitForAll();
+  const JobRecord *R = S.job(Id);
+  if (!R)
+    fail("dtlto_plugin.submit", "submit() refused a job",
+         "whether a job can be compiled is the compiler's to say");
+  else if (R->Status != DTLTO_ERROR_COMPILER)
+    fail(
+        "DTLTO_ERROR_COMPILER",
+        "a compiler says no to this job (its inline assembler isn't any), and "
+        "ends with 1; the job ended with the status " +
+            std::to_string(R->Status) + ": " +
+            (R->Message.empty() ? "(no message)" : R->Message),
+        "where the compiler ran and said no, report DTLTO_ERROR_COMPILER (18); "
+        "else the linker gives the job to worker after worker");
+  else if (R->Message.find_first_not_of(" \t\r\n") == std::string::npos)
+    fail("dtlto_result.message",
+         "a job ended with DTLTO_ERROR_COMPILER, and without a message",
+         "`message` holds the compiler's own words: send back what it wrote to "
+         "stderr");
+  else if (S.hasGivenUp())
+    fail("DTLTO_LOG_ERROR",
+         "one job didn't compile, and the plugin says that it can't go on",
+         "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job "
+         "belongs in its job_done()");
+}
+
+/// Gives the plugin a job that \p Damage has changed, which has to end with an
+/// error, and then a job that has not.
+template <typename F> static void expectError(const Bench &B, F Damage) {
+  Sample Bad = B.largest();
+  Bad.Object.clear();
+  Damage(Bad);
+  Session S(B, 2);
+  uint64_t Id = S.submit(Bad);
+  S.waitForAll();
+  // submit() may have refused it.
+  if (Id != 0 && S.job(Id)->Status == DTLTO_OK)
+    fail("dtlto_result.status",
+         "a job that can't be compiled ended with DTLTO_OK",
+         "look at the compiler's exit code, and at nothing else, to tell "
+         "success from failure; and don't keep results by less than all "
+         "inputs' digests");
+  // The session goes on, unless the plugin has said that it can't.
+  if (S.hasGivenUp())
+    return;
+  Id = S.submit(B.smallest());
+  S.waitForAll();
+  if (!S.hasGivenUp())
+    S.expectObject(Id, B.smallest());
+}
+
+/// The same with \p Text as the input of \p Role.
+static void expectErrorOf(const Bench &B, uint32_t Role, const char *Text) {
+  expectError(B, [&](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
+}
+
+static void truncatedBitcode(const Bench &B) {
+  expectError(B, [](Sample &Bad) {
+    std::string &Bytes = Bad.input(DTLTO_ROLE_PRIMARY)->Bytes;
+    Bytes.resize(Bytes.size() / 2 / 4 * 4);
+  });
+}
+
+static void noBitcode(const Bench &B) {
+  expectErrorOf(B, DTLTO_ROLE_PRIMARY, "This was no module.\n");
+}
+
+static void emptyInput(const Bench &B) {
+  expectErrorOf(B, DTLTO_ROLE_PRIMARY, "");
+}
+
+static void missingIndex(const Bench &B) {
+  expectError(
+      B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
+}
+
+static void brokenIndex(const Bench &B) {
+  expectErrorOf(B, DTLTO_ROLE_INDEX, "This was no index.\n");
+}
+
+static void newHost(const Bench &B) {
+  compileAll(B, B.Samples, HostAge::future());
+}
+
+/// A file that nothing needs, and imports that the compiler can't do without.
+static void unknownRole(const Bench &B) {
+  constexpr uint32_t LaterRole = 77;
+  std::vector<Sample> Jobs = B.Samples;
+  for (Sample &Job : Jobs) {
+    for (Sample::Input &In : Job.Inputs)
+      if (In.Role == DTLTO_ROLE_IMPORT)
+        In.LaterRole = LaterRole;
+    Job.Inputs.push_back(
+        {"more/of-a-later-abi.bin", DTLTO_ROLE_OTHER, "bytes", "", LaterRole});
+  }
+  compileAll(B, Jobs, HostAge::future());
+}
+
+static void avoid(const Bench &B) {
+  compileAll(B, B.Samples, {}, "this machine");
+}
+
+const std::vector<Case> dtlto::check::JobCases = {
+    {"identity", "each object is the linker's own, byte for byte", identity,
+     true},
+    {"output", "the object is read from the path that the job names", output},
+    {"many", "each of many jobs has one result, and the right one", many},
+    {"buffers", "objects stay as they are, and can be released late", buffers},
+    {"callbacks", "load and submit don't wait for callbacks", callbacks},
+    {"busy", "BUSY is followed by load_changed", busy},
+    {"held-results", "submit doesn't wait until another job has ended",
+     heldResults},
+    {"load", "load answers, and its numbers make sense", load},
+    {"open-again", "one process can have several sessions, one after another",
+     openAgain},
+    {"cancel", "cancelled jobs have a result, unknown ids are ignored", cancel},
+    {"cancel-storm", "many cancels, each several times", cancelStorm},
+    {"close-running", "close cancels jobs that run, and ends within seconds",
+     closeRunning},
+    {"refuted", "dtlto.refuted/1, if there, comes back at once", refuted},
+    {"close-at-once", "close right after submit", closeAtOnce},
+    {"compiler-error",
+     "what the compiler says no to is its own error, in its words",
+     compilerError},
+    {"truncated-bitcode", "half a module is an error", truncatedBitcode},
+    {"no-bitcode", "text in the place of a module is an error", noBitcode},
+    {"empty-input", "an empty module is an error", emptyInput},
+    {"missing-index", "a job without its index is an error", missingIndex},
+    {"broken-index", "text in the place of an index is an error", brokenIndex},
+    {"new-host", "a linker with ABI 1.99, whose structs are larger", newHost},
+    {"unknown-role",
+     "an input with a role of a later ABI is a file like others", unknownRole},
+    {"avoid", "a job that is to avoid a worker has its object all the same",
+     avoid},
+};

@@ -1,24 +1,26 @@
-//===- CasesPlugin.cpp - The entry, and sessions without jobs -------------===//
+//===- CasesPlugin.cpp - The entry, open() and extensions -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "CaseReport.h"
-#include "Cases.h"
-#include "ExportedSymbols.h"
+#include "Session.h"
+#include "dtlto/ext/draft/store.h"
+#include "dtlto/ext/status.h"
 #include <cstddef>
 #include <cstring>
 #include <dlfcn.h>
 #include <random>
+#include <set>
 
 using namespace dtlto::check;
+using namespace std::chrono_literals;
 
-const dtlto_plugin &Bench::plugin() const {
-  reportLoading();
+const dtlto_plugin &dtlto::check::loadPlugin(const std::string &Path) {
+  reportStage("loading");
   void *Library = ::dlopen(Path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  reportLoaded();
+  reportStage("loaded");
   watchChildren();
   if (!Library)
     failAndExit("PluginAPI.h",
@@ -56,8 +58,7 @@ const dtlto_plugin &Bench::plugin() const {
 }
 
 static void entry(const Bench &B) {
-  const dtlto_plugin &P = B.plugin();
-  std::string Name = P.name;
+  std::string Name = B.Plugin.name;
   if (Name.empty() || Name.size() > 40 ||
       Name.find_first_of(" \t\n:/") != std::string::npos)
     fail("dtlto_plugin.name", "the name is '" + Name + "'",
@@ -65,31 +66,25 @@ static void entry(const Bench &B) {
 }
 
 static void exports(const Bench &B) {
-  std::string Error;
-  std::string Others;
-  for (const std::string &Name : exportedSymbols(readFile(B.Path), Error))
+  std::string Error, Others;
+  for (const std::string &Name : exportedSymbols(B.Path, Error))
     // The address sanitizer has one for each global that is exported.
     if (Name != DTLTO_PLUGIN_SYMBOL && Name.rfind("__odr_asan", 0) != 0)
       Others += " " + Name;
   if (!Error.empty())
-    failAndExit("PluginAPI.h", Error,
-                "build a shared library for this machine");
+    fail("PluginAPI.h", Error, "build a shared library for this machine");
   if (!Others.empty())
     fail("DTLTO_PLUGIN_SYMBOL", "the plugin also exports" + Others,
          "compile with -fvisibility=hidden (and link archives with "
          "-Wl,--exclude-libs,ALL), so that names can't clash");
 }
 
-static void openClose(const Bench &B) {
-  Play S(B.plugin(), B.W);
-  S.mustOpen(1);
-  S.close();
-}
+static void openClose(const Bench &B) { Session S(B, 1); }
 
 static void arguments(const Bench &B) {
-  Wishes W = B.W;
-  W.PluginArgs.push_back("no-such-argument=of-any-plugin");
-  Play S(B.plugin(), W);
+  Options O = B.O;
+  O.PluginArgs.push_back("no-such-argument=of-any-plugin");
+  Session S(B.Plugin, O);
   int32_t Status = S.open(1);
   if (Status != DTLTO_ERROR_CALLER)
     fail(
@@ -105,79 +100,190 @@ static void arguments(const Bench &B) {
 }
 
 static void extension(const Bench &B) {
-  if (B.plugin().extension("com.example.no-such-extension/1"))
+  if (B.Plugin.extension("com.example.no-such-extension/1"))
     fail("dtlto_plugin.extension",
          "the plugin has an extension 'com.example.no-such-extension/1'",
          "return null for each id that you don't know");
 }
 
+namespace {
+/// What query() says of workers.
+struct Workers {
+  const std::thread::id Thread = std::this_thread::get_id();
+  std::mutex Mutex; // should it be another thread
+  std::set<std::string> Names;
+  void add(const dtlto_worker_status *W);
+};
+} // namespace
+
+void Workers::add(const dtlto_worker_status *W) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (std::this_thread::get_id() != Thread)
+    fail(
+        "dtlto_status.query", "query() told of a worker on another thread",
+        "collect what your threads hear, and tell it on the thread that called "
+        "query()");
+  if (W && W->name && !Names.insert(W->name).second)
+    fail("dtlto_status.query",
+         "query() told of '" + std::string(W->name) + "' twice",
+         "tell of each machine once: their slots are added up");
+  if (!W || !W->name || !*W->name)
+    fail("dtlto_worker_status.name", "a worker has no name",
+         "name each as job_state() does");
+  // What it had at first; the linker refuses it otherwise.
+  if (W &&
+      W->size < offsetof(dtlto_worker_status, load_permille) + sizeof(uint32_t))
+    fail("dtlto_worker_status.size",
+         "it is " + std::to_string(W->size) + " of a worker",
+         "set it to sizeof(dtlto_worker_status)");
+}
+
 static void status(const Bench &B) {
-  const dtlto_plugin &P = B.plugin();
+  constexpr uint32_t LimitMs = 2000;
   auto *Status =
-      static_cast<const dtlto_status *>(P.extension(DTLTO_EXT_STATUS));
+      getExtension<dtlto_status>(B.Plugin, DTLTO_EXT_STATUS, "dtlto_status");
   if (!Status)
     return note("the plugin doesn't offer it; people see what load() says");
-  Play S(P, B.W);
-  S.mustOpen(0);
-  S.queryStatus(*Status);
-  S.close();
+  Session S(B, 0);
+  Workers All;
+  Clock::time_point Begin = Clock::now();
+  int32_t Result = S.call("query", [&] {
+    return Status->query(
+        S.Handle, LimitMs,
+        [](void *Context, const dtlto_worker_status *W) {
+          static_cast<Workers *>(Context)->add(W);
+        },
+        &All);
+  });
+  // The linker, too, waits a little longer.
+  if (Clock::now() - Begin > Milliseconds(LimitMs) + 2s)
+    fail("dtlto_status.query",
+         "query() has not returned within its `timeout_ms`, " +
+             std::to_string(LimitMs),
+         "a machine that hasn't answered by then is DTLTO_WORKER_OUT");
+  if (Result != DTLTO_OK)
+    fail("dtlto_status.query", "query() returned " + std::to_string(Result),
+         "DTLTO_OK, unless the DBS as a whole can't be asked");
+}
+
+namespace {
+/// The calls of dtlto.store.draft/1. They return false on an error, and keep
+/// the reason in Why.
+struct Store {
+  Session S;
+  const dtlto_store &Raw;
+  const uint32_t LimitMs;
+  std::string Why;
+
+  bool put(const std::string &Key, const std::string &Bytes);
+  /// Fails unless get() gives \p Wanted.
+  void expect(const std::string &Key, uint64_t MaxBytes,
+              const std::string &Wanted, const std::string &When);
+  /// Calls \p Fn(key, why, its size), and looks at what it says.
+  template <typename F>
+  bool call(const char *Name, const std::string &Key, F Fn);
+};
+} // namespace
+
+template <typename F>
+bool Store::call(const char *Name, const std::string &Key, F Fn) {
+  Loan &Lent = *new Loan("the key of a call of dtlto.store.draft/1",
+                         "copy what you keep");
+  auto *RawKey = static_cast<const uint8_t *>(Lent.addBytes(Key.data(), 32));
+  Lent.seal();
+  char Line[256];
+  std::memset(Line, Loan::Filler, sizeof(Line));
+  Line[0] = 0;
+  constexpr uint64_t Size = sizeof(Line) - 8;
+  int32_t Status = S.call(Name, [&] { return Fn(RawKey, Line, Size); });
+  Lent.end("the call has returned");
+  const std::string Section = std::string("dtlto_store.") + Name;
+  if (Line[Size] != Loan::Filler)
+    return fail(Section, "it wrote past `why_size`",
+                "cut the reason, and end it with a NUL"),
+           false;
+  if (Status == DTLTO_OK)
+    return true;
+  Why = Line;
+  if (Why.empty() || Why.find('\n') != std::string::npos)
+    fail(Section,
+         "it returned " + std::to_string(Status) +
+             " without one line that says why",
+         "write the reason to `why`: people are to see it");
+  return false;
+}
+
+bool Store::put(const std::string &Key, const std::string &Bytes) {
+  Loan &Lent = *new Loan("the bytes of put()", "keep a copy");
+  const void *Data =
+      Bytes.empty() ? nullptr : Lent.addBytes(Bytes.data(), Bytes.size());
+  Lent.seal();
+  bool Good = call("put", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
+    return Raw.put(S.Handle, K, {Data, Bytes.size()}, LimitMs, Line, N);
+  });
+  Lent.end("put() has returned");
+  return Good;
+}
+
+void Store::expect(const std::string &Key, uint64_t MaxBytes,
+                   const std::string &Wanted, const std::string &When) {
+  dtlto_buffer Raw = {};
+  if (!call("get", Key, [&](const uint8_t *K, char *Line, uint64_t N) {
+        return this->Raw.get(S.Handle, K, MaxBytes, LimitMs, &Raw, Line, N);
+      }))
+    return fail("dtlto_store.get", When + ", it failed: " + Why,
+                "what isn't there is no error, but an empty buffer");
+  std::string Out(static_cast<const char *>(Raw.data), Raw.data ? Raw.size : 0);
+  if (Raw.release)
+    Raw.release(Raw.owner, Raw.data, Raw.size);
+  const std::string Gave = "it gave " + std::to_string(Out.size()) + " bytes, ";
+  if (Out.size() > MaxBytes)
+    fail("dtlto_store.get",
+         Gave + "and `max_bytes` was " + std::to_string(MaxBytes),
+         "give nothing instead, and don't fetch it");
+  if (Out != Wanted)
+    fail("dtlto_store.get",
+         When + ", " + Gave + "and not the " + std::to_string(Wanted.size()) +
+             " that are right",
+         "give what was last put under the key, or nothing");
 }
 
 static void store(const Bench &B) {
-  const dtlto_plugin &P = B.plugin();
-  auto *Store = static_cast<const dtlto_store *>(P.extension(DTLTO_EXT_STORE));
-  if (!Store)
+  if (!B.Plugin.extension(DTLTO_EXT_STORE))
     return note("the plugin doesn't offer it");
   // Of this check alone: others may use the store.
   std::random_device Random;
-  std::string Keys[2], Out;
+  std::string Keys[2];
   for (std::string &Key : Keys)
     for (int I = 0; I != 32; ++I)
       Key += char(Random());
   const std::string First(3000, 'a'), Second("of the other key");
-  Play S(P, B.W);
-  S.mustOpen(1);
-  auto Expect = [&](const std::string &Key, uint64_t Max,
-                    const std::string &Wanted, const char *When) {
-    if (!S.storeGet(*Store, Key, Max, Out))
-      fail("dtlto_store.get", std::string(When) + ", it failed: " + Out,
-           "what isn't there is no error, but an empty buffer");
-    else if (Out != Wanted)
-      fail("dtlto_store.get",
-           std::string(When) + ", it gave " + std::to_string(Out.size()) +
-               " bytes, and not the " + std::to_string(Wanted.size()) +
-               " that are right",
-           "give what was last put under the key, or nothing");
-  };
-  Expect(Keys[0], 10000, "", "before anything was put");
-  if (!S.storePut(*Store, Keys[0], First, Out))
-    note("nothing can be put into the store: " + Out);
-  else if (S.storePut(*Store, Keys[1], Second, Out)) {
-    Expect(Keys[0], 10000, First, "after a put()");
-    Expect(Keys[1], 10000, Second, "after a put() under another key");
-    Expect(Keys[0], 2999, "", "with a smaller `max_bytes`");
-    S.storePut(*Store, Keys[0], "", Out);
-    Expect(Keys[0], 10000, "", "after a put() without bytes");
-  } else {
-    fail("dtlto_store.put", "one put() worked, the next failed: " + Out,
-         "a key is any 32 bytes");
-  }
-  S.close();
+  // The size of the extension is looked at in an open session.
+  Store S{{B, 1},
+          *getExtension<dtlto_store>(B.Plugin, DTLTO_EXT_STORE, "dtlto_store"),
+          uint32_t(B.O.callLimit().count() / 2),
+          {}};
+  S.expect(Keys[0], 10000, "", "before anything was put");
+  if (!S.put(Keys[0], First))
+    return note("nothing can be put into the store: " + S.Why);
+  if (!S.put(Keys[1], Second))
+    return fail("dtlto_store.put",
+                "one put() worked, the next failed: " + S.Why,
+                "a key is any 32 bytes");
+  S.expect(Keys[0], 10000, First, "after a put()");
+  S.expect(Keys[1], 10000, Second, "after a put() under another key");
+  S.expect(Keys[0], 2999, "", "with a smaller `max_bytes`");
+  S.put(Keys[0], "");
+  S.expect(Keys[0], 10000, "", "after a put() without bytes");
 }
 
-const std::vector<Case> &dtlto::check::pluginCases() {
-  static const std::vector<Case> All = {
-      {"entry", "the plugin can be loaded, and its entry is whole", entry,
-       true},
-      {"exports", "the entry is the only symbol that it exports", exports,
-       false},
-      {"open-close", "a session without jobs begins and ends", openClose, true},
-      {"arguments", "an unknown argument is the caller's error, with a message",
-       arguments, false},
-      {"extension", "unknown extensions are null", extension, false},
-      {"status", "dtlto.status/1, if there, tells of machines", status, false},
-      {"store", "dtlto.store.draft/1, if there, gives back what was put", store,
-       false},
-  };
-  return All;
-}
+const std::vector<Case> dtlto::check::PluginCases = {
+    {"entry", "the plugin can be loaded, and its entry is whole", entry, true},
+    {"exports", "the entry is the only symbol that it exports", exports},
+    {"open-close", "a session without jobs begins and ends", openClose, true},
+    {"arguments", "an unknown argument is the caller's error, with a message",
+     arguments},
+    {"extension", "unknown extensions are null", extension},
+    {"status", "dtlto.status/1, if there, tells of machines", status},
+    {"store", "dtlto.store.draft/1, if there, gives back what was put", store},
+};

@@ -1,4 +1,4 @@
-//===- Memory.h - Memory that tells who touches it --------------*- C++ -*-===//
+//===- Memory.h - Memory that reports who touches it ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,65 +6,67 @@
 //===----------------------------------------------------------------------===//
 //
 // What the host lends a plugin lies in pages of its own: a struct ends where a
-// page ends that can't be touched, and when a loan is over, its pages can't be
-// touched either. What it has no business to write to is read-only. A plugin
-// that does any of it dies of it, and the last words of its process name the
-// loan.
+// page begins that can't be touched, and when a loan is over, its pages can't
+// be touched either. What the plugin must not write to is read-only. A plugin
+// that does any of it crashes, and the report of the crash names the loan.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_PLUGINCHECK_MEMORY_H
 #define DTLTO_PLUGINCHECK_MEMORY_H
 
-#include <cstddef>
+#include <atomic>
+#include <csignal>
+#include <new>
 #include <string>
-#include <vector>
 
 namespace dtlto::check {
 
-/// From now on, a crash of this process writes what was touched, and otherwise
+/// From now on, a crash of this process writes which loan was touched, or else
 /// the signal, to \p Fd as a report (CaseReport.h).
 void catchCrashes(int Fd);
 
-/// What a crash at a null pointer may come from, in a sentence like "the plugin
-/// crashed with signal 11; WHY"; empty: nothing that we know of. The text lives
-/// for ever.
-void explainNull(const char *Why);
+/// The likely reason for a crash at a null pointer, which ends the sentence
+/// "the plugin crashed with signal 11 at a null pointer; WHY"; or empty.
+extern std::atomic<const char *> WhyNull;
 
-/// Bytes for a plugin to read (or to write: load). The memory is never used
-/// again, so that late readers are found.
+/// Memory for a plugin to read (or, before seal(), to write to). It is never
+/// freed, so that late readers are found: make it with new.
 class Loan {
 public:
-  /// \p Name says what it is, in a sentence like "the plugin touched NAME".
+  /// \p Size bytes. \p Name stands in sentences like "the plugin touched NAME".
   /// \p Mend is what to do if that was after the loan.
-  Loan(std::string Name, std::string Mend);
-  Loan(const Loan &) = delete;
+  Loan(std::string Name, std::string Mend, size_t Size = 4096);
 
-  /// Returns a copy of \p Size bytes, whose end is followed by a page that
-  /// can't be touched. The size is a multiple of 8.
-  void *addStruct(const void *Bytes, size_t Size);
-  /// Returns a copy of these bytes, or of the string.
+  /// Returns a copy of \p Struct, followed by \p More bytes of a later ABI,
+  /// which are Filler. The first struct ends where the memory does.
+  template <typename T> T *addStruct(const T &Struct, size_t More) {
+    return new (reserve(sizeof(T) + More)) T(Struct);
+  }
   void *addBytes(const void *Bytes, size_t Size);
-  const char *addString(const std::string &Text);
+  const char *addString(const std::string &Text) {
+    return static_cast<const char *>(addBytes(Text.c_str(), Text.size() + 1));
+  }
 
-  /// What was added can only be read from now on.
+  /// It is read-only from now on.
   void seal();
-
-  /// From now on, nobody may touch any of it, since \p Why, a literal such as
+  /// From now on, it may not be touched, since \p Why, a literal such as
   /// "open() has returned".
   void end(const char *Why);
 
+  static constexpr char Filler = 0x5a;
+  /// What a string or array of \p Size bytes takes.
+  static constexpr size_t room(size_t Size) { return (Size + 31) / 16 * 16; }
+
 private:
-  struct Pages {
-    char *Begin;
-    size_t Size;
-  };
-  char *map(size_t Size);
+  friend void handleCrash(int Signal, siginfo_t *Info, void *);
+  void *reserve(size_t Bytes); // at the end; they are Filler
 
   const std::string Name, Mend;
-  std::vector<Pages> All;
-  char *Next = nullptr; // room for small things
-  size_t Left = 0;
+  size_t Size;
+  char *Begin, *Next, *End;                   // Next to End is free
+  std::atomic<const char *> WhyOver{nullptr}; // null: it isn't
+  Loan *Previous;
 };
 
 } // namespace dtlto::check

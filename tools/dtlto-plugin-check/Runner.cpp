@@ -1,4 +1,4 @@
-//===- Runner.cpp - Cases in processes of their own -----------------------===//
+//===- Runner.cpp - Cases and programs in processes of their own ----------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,143 +6,199 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runner.h"
-#include "Samples.h"
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 using namespace dtlto::check;
 using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
 
-static std::atomic<pid_t> RunningGroup{0};
+static const int EndSignals[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile std::sig_atomic_t Interrupted = 0;
+static std::string OwnFolder;
+static pid_t Owner = 0;
 
-void dtlto::check::killCase() {
-  if (pid_t Group = RunningGroup)
-    ::kill(-Group, SIGKILL);
+std::string dtlto::check::makeOwnFolder() {
+  std::error_code EC;
+  std::string Name =
+      (fs::temp_directory_path(EC) / "dtlto-plugin-check-XXXXXX").string();
+  if (!::mkdtemp(Name.data()))
+    return "";
+  OwnFolder = Name;
+  Owner = ::getpid();
+  std::atexit([] {
+    if (::getpid() == Owner) // a plugin may call exit() in its process
+      removeOwnFolder();
+  });
+  for (int Signal : EndSignals)
+    if (std::signal(Signal, [](int Number) { Interrupted = Number; }) ==
+        SIG_IGN)
+      std::signal(Signal, SIG_IGN);
+  return Name;
 }
 
-CaseResult dtlto::check::runCase(const std::vector<std::string> &Args,
-                                 std::chrono::milliseconds Limit,
-                                 const std::string &Folder) {
-  CaseResult R;
-  int Pipe[2];
-  std::string Log = Folder + "/case.txt", Printed = Folder + "/stdout.txt";
-  constexpr int Flags = O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC;
-  int Words = ::open(Log.c_str(), Flags, 0666);
-  int Out = ::open(Printed.c_str(), Flags, 0666);
-  if (Words < 0 || Out < 0 || ::pipe2(Pipe, O_CLOEXEC) != 0) {
-    R.Failures.push_back({"this machine", std::strerror(errno), "try again"});
-    return R;
+static void resetSignals() {
+  for (int Signal : EndSignals)
+    if (std::signal(Signal, SIG_DFL) == SIG_IGN)
+      std::signal(Signal, SIG_IGN);
+}
+
+void dtlto::check::removeOwnFolder() {
+  resetSignals();
+  std::error_code EC;
+  fs::remove_all(OwnFolder, EC);
+}
+
+std::string dtlto::check::readFile(const std::string &Path) {
+  std::ostringstream Bytes;
+  Bytes << std::ifstream(Path, std::ios::binary).rdbuf();
+  return Bytes.str();
+}
+
+namespace {
+/// A process that was forked from this one and has ended.
+struct Child {
+  std::string Report, Errors, Printed; // what it wrote: to \p Fd, 2 and 1
+  std::string Problem;                 // why it didn't begin
+  int Status = 0;
+  bool TimedOut = false;
+};
+} // namespace
+
+[[noreturn]] static void becomeChild(const std::function<void(int Fd)> &Run,
+                                     const int (&Files)[3]) {
+  // Ctrl-C doesn't reach its group.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != Owner)
+    ::_exit(127);
+  // A group of its own: whatever it starts can be ended with it.
+  ::setpgid(0, 0);
+  ::dup2(Files[1], 2);
+  ::dup2(Files[2], 1);
+  resetSignals();
+  Run(Files[0]);
+  ::_exit(127);
+}
+
+/// Calls \p Run in a process of its own, which has \p Limit. All that it has
+/// started ends with it.
+static Child runChild(const std::function<void(int Fd)> &Run,
+                      std::chrono::milliseconds Limit) {
+  Child C;
+  const std::string Names[] = {OwnFolder + "/report.txt",
+                               OwnFolder + "/case.txt",
+                               OwnFolder + "/stdout.txt"};
+  int Files[3];
+  for (int I : {0, 1, 2})
+    Files[I] = ::open(Names[I].c_str(),
+                      O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  const pid_t Pid = Files[2] < 0 ? -1 : ::fork();
+  if (Pid < 0)
+    C.Problem = std::strerror(errno);
+  else if (Pid == 0)
+    becomeChild(Run, Files);
+  const auto End = Clock::now() + Limit;
+  while (Pid > 0 && ::waitpid(Pid, &C.Status, WNOHANG) == 0) {
+    if ((C.TimedOut = Clock::now() > End || Interrupted)) {
+      ::kill(-Pid, SIGKILL);
+      ::waitpid(Pid, &C.Status, 0);
+      break;
+    }
+    ::usleep(2000);
   }
+  if (Pid > 0)
+    ::kill(-Pid, SIGKILL);
+  if (int Signal = Interrupted) {
+    removeOwnFolder();
+    std::raise(Signal);
+  }
+  for (int File : Files)
+    ::close(File);
+  C.Report = readFile(Names[0]);
+  C.Errors = readFile(Names[1]);
+  C.Printed = readFile(Names[2]);
+  return C;
+}
+
+bool dtlto::check::runProgram(const std::vector<std::string> &Args,
+                              const std::string &Folder, std::string &Output) {
   std::vector<char *> Raw;
   for (const std::string &Arg : Args)
     Raw.push_back(const_cast<char *>(Arg.c_str()));
   Raw.push_back(nullptr);
+  Child C = runChild(
+      [&](int) {
+        ::dup2(2, 1);
+        ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+        if (::chdir(Folder.c_str()) == 0)
+          ::execvp(Raw[0], Raw.data());
+        std::fputs(std::strerror(errno), stderr);
+        std::fflush(stderr);
+      },
+      std::chrono::hours(24));
+  Output = C.Problem + C.Errors;
+  return C.Problem.empty() && WIFEXITED(C.Status) && !WEXITSTATUS(C.Status);
+}
 
-  Clock::time_point Begin = Clock::now();
-  pid_t Parent = ::getpid(), Pid = ::fork();
-  if (Pid == 0) {
-    // Ctrl-C doesn't reach its group.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != Parent)
-      ::_exit(127);
-    // A group of its own: whatever it starts can be ended with it.
-    ::setpgid(0, 0);
-    ::dup2(Out, 1);
-    ::dup2(Words, 2);
-    if (Pipe[1] == 3)
-      ::fcntl(3, F_SETFD, 0);
-    else
-      ::dup2(Pipe[1], 3);
-    ::execv(Raw[0], Raw.data());
-    ::_exit(127);
-  }
-  if (Pid > 0)
-    RunningGroup = Pid;
-  ::close(Pipe[1]);
-  std::string Lines;
-  int Status = 0;
-  bool Over = Pid < 0, TimedOut = false;
-  // Not until the end of the pipe: what the plugin has started may hold it.
-  while (!Over) {
-    pollfd End = {Pipe[0], POLLIN, 0};
-    char Buffer[4096];
-    if (::poll(&End, 1, 20) > 0) {
-      ssize_t N = ::read(Pipe[0], Buffer, sizeof(Buffer));
-      if (N > 0)
-        Lines.append(Buffer, static_cast<size_t>(N));
-      else
-        ::usleep(1000); // it ends
-    }
-    if (::waitpid(Pid, &Status, WNOHANG) == Pid)
-      Over = true;
-    else if (Clock::now() - Begin > Limit)
-      Over = TimedOut = true;
-  }
-  if (Pid > 0) {
-    ::kill(-Pid, SIGKILL);
-    RunningGroup = 0;
-    if (TimedOut)
-      ::waitpid(Pid, &Status, 0);
-  }
-  ::fcntl(Pipe[0], F_SETFL, O_NONBLOCK);
-  char Buffer[4096];
-  for (ssize_t N; (N = ::read(Pipe[0], Buffer, sizeof(Buffer))) > 0;)
-    Lines.append(Buffer, static_cast<size_t>(N));
-  ::close(Pipe[0]);
-  ::close(Words);
-  ::close(Out);
-  R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
-  R.Output = readFile(Log);
-
-  Report Said = readReport(Lines);
-  R.Failures = Said.Failures;
-  R.Ended = Said.Ended;
-  R.Note = Said.Note;
-  if (Said.Loading) {
-    std::string How = TimedOut ? "was not loaded after " +
-                                     std::to_string(Limit.count() / 1000) + " s"
-                      : !R.Failures.empty() || WIFSIGNALED(Status)
-                          ? std::string("crashed while it was loaded")
-                          : "ended the process with exit code " +
-                                std::to_string(WEXITSTATUS(Status)) +
+/// What the end of the process \p C says, after all that it has reported.
+static void judgeEnd(const Child &C, const Report &Said, CaseResult &R,
+                     std::chrono::milliseconds Limit) {
+  const std::string Seconds = std::to_string(Limit.count() / 1000) + " s";
+  const std::string Code = std::to_string(WEXITSTATUS(C.Status));
+  if (!C.Problem.empty()) {
+    R.Failures.push_back({"this machine", C.Problem, "try again"});
+  } else if (Said.Loading) {
+    std::string How = C.TimedOut ? "was not loaded after " + Seconds
+                      : !R.Failures.empty() || WIFSIGNALED(C.Status)
+                          ? "crashed while it was loaded"
+                          : "ended the process with exit code " + Code +
                                 " while it was loaded";
     R.Failures.insert(
         R.Failures.begin(),
         {"PluginAPI.h", "the plugin " + How,
          "look at what runs in dlopen(), constructors and static objects: all "
          "that may wait or fail belongs in open()"});
-  } else if (TimedOut)
+  } else if (C.TimedOut) {
     R.Failures.push_back({"--timeout",
-                          "the case had not ended after " +
-                              std::to_string(Limit.count() / 1000) + " s",
+                          "the case had not ended after " + Seconds,
                           "if your jobs take that long, raise --timeout"});
-  else if (WIFSIGNALED(Status))
+  } else if (WIFSIGNALED(C.Status)) {
     R.Failures.push_back(
         {"PluginAPI.h",
-         "the process died of signal " + std::to_string(WTERMSIG(Status)),
+         "the process died of signal " + std::to_string(WTERMSIG(C.Status)),
          "look at it in a debugger (--debug)"});
-  else if (R.Failures.empty() && !Said.Ended)
+  } else if (R.Failures.empty() && !Said.Ended) {
     R.Failures.push_back({"PluginAPI.h",
-                          "the process ended with exit code " +
-                              std::to_string(WEXITSTATUS(Status)),
+                          "the process ended with exit code " + Code,
                           "a plugin must not call exit()"});
-  if (std::string Text = readFile(Printed); !Text.empty()) {
+  }
+}
+
+CaseResult dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,
+                                 std::chrono::milliseconds Limit) {
+  const Clock::time_point Begin = Clock::now();
+  Child C = runChild(Case, Limit);
+  Report Said = readReport(C.Report);
+  CaseResult R = {Said.Failures, Said.Note, C.Errors, Said.Ended, 0};
+  R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
+  judgeEnd(C, Said, R, Limit);
+  if (std::string Text = C.Printed; !Text.empty()) {
     Text.resize(std::min({Text.find('\n'), Text.size(), size_t(100)}));
-    for (char &C : Text)
-      if (static_cast<unsigned char>(C) < ' ')
-        C = ' ';
     R.Failures.push_back(
         {"PluginAPI.h",
-         "the plugin, or what it started, wrote to standard output: '" + Text +
-             "'",
+         "the plugin, or what it started, wrote to standard output: '" +
+             oneLine(Text) + "'",
          "that is the linker's; log() has what users are to read, and a child "
          "needs a standard output of its own"});
   }

@@ -1,4 +1,4 @@
-//===- Runner.h - Cases in processes of their own ---------------*- C++ -*-===//
+//===- Runner.h - Cases and programs in processes of their own --*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,6 +10,7 @@
 
 #include "CaseReport.h"
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,18 +19,28 @@ namespace dtlto::check {
 struct CaseResult {
   std::vector<Failure> Failures; // none: passed
   std::string Note;              // of a case that passed; mostly empty
-  std::string Output;            // what was written to its stderr and stdout
+  std::string Output;            // what was written to stderr
   bool Ended = false;            // came to its end
   double Seconds = 0;
 };
 
-/// Runs \p Args, a case of this program that reports to descriptor 3, and all
-/// that it starts, for at most \p Limit.
-CaseResult runCase(const std::vector<std::string> &Args,
-                   std::chrono::milliseconds Limit, const std::string &Folder);
+/// Makes this process's temporary folder, which is removed when it ends, also
+/// by a signal. Returns an empty string if there can be none.
+std::string makeOwnFolder();
+/// Removes it now; signals do what they did before.
+void removeOwnFolder();
 
-/// Ends the case that runs, if any, with all that it has started. Any thread.
-void killCase();
+/// Runs \p Case, which gets a descriptor for its report, in a process of its
+/// own, for at most \p Limit. All that it starts ends with it.
+CaseResult runCase(const std::function<void(int ReportFd)> &Case,
+                   std::chrono::milliseconds Limit);
+
+/// Runs a program in \p Folder. Returns whether it ended well; \p Output gets
+/// what it wrote.
+bool runProgram(const std::vector<std::string> &Args, const std::string &Folder,
+                std::string &Output);
+
+std::string readFile(const std::string &Path);
 
 } // namespace dtlto::check
 

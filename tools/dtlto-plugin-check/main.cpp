@@ -10,19 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CaseReport.h"
-#include "Cases.h"
 #include "Runner.h"
+#include "Session.h"
 #include <algorithm>
-#include <climits>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <thread>
+#include <functional>
 #include <unistd.h>
 
 using namespace dtlto::check;
@@ -55,10 +51,10 @@ Exit code: 0 if all cases passed, 1 if some failed, 2 if nothing could be checke
 )";
 
 namespace {
-struct Options {
-  std::string Plugin, Jobs, KeepJobs, Clang, JUnit, RunCase;
+struct CommandLine {
+  std::string Plugin, Jobs, KeepJobs, Clang, JUnit;
   std::vector<std::string> Only, Skip;
-  Wishes W;
+  Options O;
   bool List = false, Debug = false;
 };
 
@@ -74,130 +70,102 @@ struct Line {
   std::exit(2);
 }
 
-static unsigned number(const std::string &Text, const char *Option) {
+static unsigned number(const std::string &Text, const std::string &Option) {
   char *End = nullptr;
   unsigned long N = std::strtoul(Text.c_str(), &End, 10);
   if (Text.empty() || Text[0] < '0' || Text[0] > '9' || *End || N < 1 ||
       N > 100000)
-    giveUp(std::string(Option) + "=" + Text + ": expected a number from 1");
+    giveUp(Option + "=" + Text + ": expected a number from 1");
   return static_cast<unsigned>(N);
 }
 
-static Options parse(int Argc, char **Argv) {
-  Options O;
+static CommandLine parse(int Argc, char **Argv) {
+  CommandLine C;
+  using Text = const std::string &;
+  const std::map<std::string, std::function<void(Text)>> Known = {
+      {"--help", [](Text) { std::exit(std::fputs(Usage, stdout) < 0); }},
+      {"--list", [&](Text) { C.List = true; }},
+      {"--verbose", [&](Text) { C.O.Verbose = true; }},
+      {"--debug", [&](Text) { C.Debug = true; }},
+      {"--plugin-arg=", [&](Text V) { C.O.PluginArgs.push_back(V); }},
+      {"--only=", [&](Text V) { C.Only.push_back(V); }},
+      {"--skip=", [&](Text V) { C.Skip.push_back(V); }},
+      {"--timeout=",
+       [&](Text V) {
+         C.O.CaseLimit = std::chrono::seconds(number(V, "--timeout"));
+       }},
+      {"--many=", [&](Text V) { C.O.NumJobs = number(V, "--many"); }},
+      {"--jobs=", [&](Text V) { C.Jobs = V; }},
+      {"--keep-jobs=", [&](Text V) { C.KeepJobs = V; }},
+      {"--clang=", // which runs in another folder
+       [&](Text V) {
+         C.Clang = V.find('/') == V.npos ? V : fs::absolute(V).string();
+       }},
+      {"--junit=", [&](Text V) { C.JUnit = V; }}};
   for (int I = 1; I != Argc; ++I) {
-    std::string Arg = Argv[I], Value;
-    auto Is = [&](const char *Name) {
-      size_t N = std::strlen(Name);
-      if (Arg.compare(0, N, Name) != 0 || Arg[N] != '=')
-        return false;
-      Value = Arg.substr(N + 1);
-      return true;
-    };
-    if (Arg == "--help") {
-      std::fputs(Usage, stdout);
-      std::exit(0);
-    } else if (Arg == "--list")
-      O.List = true;
-    else if (Arg == "--verbose")
-      O.W.Verbose = true;
-    else if (Arg == "--debug")
-      O.Debug = true;
-    else if (Is("--plugin-arg"))
-      O.W.PluginArgs.push_back(Value);
-    else if (Is("--only"))
-      O.Only.push_back(Value);
-    else if (Is("--skip"))
-      O.Skip.push_back(Value);
-    else if (Is("--timeout"))
-      O.W.CaseLimit = std::chrono::seconds(number(Value, "--timeout"));
-    else if (Is("--many"))
-      O.W.NumJobs = number(Value, "--many");
-    else if (Is("--jobs"))
-      O.Jobs = Value;
-    else if (Is("--keep-jobs"))
-      O.KeepJobs = Value;
-    else if (Is("--clang"))
-      // It is run in another folder.
-      O.Clang =
-          Value.find('/') == Value.npos ? Value : fs::absolute(Value).string();
-    else if (Is("--junit"))
-      O.JUnit = Value;
-    else if (Is("--run-case")) // ours, for the process of a case
-      O.RunCase = Value;
+    const std::string Arg = Argv[I];
+    const size_t End =
+        Arg.find('=') == Arg.npos ? Arg.size() : Arg.find('=') + 1;
+    if (auto Option = Known.find(Arg.substr(0, End)); Option != Known.end())
+      Option->second(Arg.substr(End));
     else if (Arg.size() > 1 && Arg[0] == '-')
       giveUp("unknown option '" + Arg + "'; --help lists them");
-    else if (!O.Plugin.empty())
-      giveUp("one plugin at a time: '" + O.Plugin + "' or '" + Arg + "'?");
+    else if (!C.Plugin.empty())
+      giveUp("one plugin at a time: '" + C.Plugin + "' or '" + Arg + "'?");
     else
-      O.Plugin = Arg;
+      C.Plugin = Arg;
   }
-  for (auto *Names : {&O.Only, &O.Skip})
-    for (const std::string &Name : *Names) {
-      auto All = allCases();
+  return C;
+}
+
+static std::vector<Case> allCases() {
+  std::vector<Case> All = PluginCases;
+  All.insert(All.end(), JobCases.begin(), JobCases.end());
+  return All;
+}
+
+/// The cases that \p C asks for.
+static std::vector<Case> chosenCases(const CommandLine &C) {
+  const std::vector<Case> All = allCases();
+  for (auto *Names : {&C.Only, &C.Skip})
+    for (const std::string &Name : *Names)
       if (std::none_of(All.begin(), All.end(),
-                       [&](const Case &C) { return C.Name == Name; }))
+                       [&](const Case &Its) { return Its.Name == Name; }))
         giveUp("no case '" + Name + "'; --list has their names");
-    }
-  if (O.Debug && O.Only.size() != 1)
+  if (C.Debug && C.Only.size() != 1)
     giveUp("--debug needs one --only=CASE");
-  return O;
+  auto Has = [](const std::vector<std::string> &Names, const char *Name) {
+    return std::find(Names.begin(), Names.end(), Name) != Names.end();
+  };
+  std::vector<Case> Chosen;
+  for (const Case &Its : All)
+    if ((C.Only.empty() || Has(C.Only, Its.Name)) && !Has(C.Skip, Its.Name))
+      Chosen.push_back(Its);
+  if (Chosen.empty())
+    giveUp("--only and --skip leave no case");
+  return Chosen;
 }
 
-/// In the process of a case, or of all; then \p OwnFolder is removed.
-static int runHere(const Options &O, const Case &C, bool Debug,
-                   const std::string &OwnFolder) {
-  if (Debug)
-    openReport(2);
-  else {
-    openReport(3);
-    catchCrashes(3);
-  }
-  Bench B;
-  B.Path = O.Plugin;
-  B.W = O.W;
-  std::string Error;
-  B.Samples = readSamples(O.Jobs, Error);
-  // Those of a user have none.
-  std::string NoMatter;
-  B.Refused = readSamples(refusedJobs(O.Jobs), NoMatter, false);
-  std::error_code EC;
-  if (!OwnFolder.empty()) // this process doesn't come back
-    fs::remove_all(OwnFolder, EC);
-  if (B.Samples.empty())
-    failAndExit("--jobs", Error, "make them anew");
-  std::sort(B.Samples.begin(), B.Samples.end(),
-            [](const Sample &L, const Sample &R) {
-              return L.Object.size() > R.Object.size();
-            });
+/// In the process of a case, or of all.
+static void runHere(const CommandLine &C, const Case &Its,
+                    const std::vector<Sample> &Samples,
+                    const std::vector<Sample> &Refused) {
   // The linker's calls come from a thread of their own, too.
-  std::thread([&] { C.Run(B); }).join();
-  reportEnd();
-  if (Debug)
-    std::printf("%s %s\n", hasFailed() ? "FAIL" : "PASS", C.Name);
+  std::thread([&] {
+    Its.Run({loadPlugin(C.Plugin), C.Plugin, C.O, Samples, Refused});
+  }).join();
+  reportStage("end");
   std::fflush(nullptr);
-  ::_exit(Debug && hasFailed()); // plugins are never unloaded
 }
 
+/// \p Text for XML.
 static std::string escape(const std::string &Text) {
   std::string Out;
-  for (char C : Text)
-    switch (C) {
-    case '&':
-      Out += "&amp;";
-      break;
-    case '<':
-      Out += "&lt;";
-      break;
-    case '>':
-      Out += "&gt;";
-      break;
-    case '"':
-      Out += "&quot;";
-      break;
-    default:
-      Out += static_cast<unsigned char>(C) < ' ' ? ' ' : C;
-    }
+  for (char C : oneLine(Text))
+    if (std::strchr("&<>\"", C))
+      Out += "&#" + std::to_string(C) + ";";
+    else
+      Out += C;
   return Out;
 }
 
@@ -206,11 +174,11 @@ static std::string sentence(const Line &L, const Failure &F) {
          "; to mend it: " + F.Mend;
 }
 
-static void writeJUnit(const Options &O, const std::vector<Line> &Lines,
+static void writeJUnit(const CommandLine &C, const std::vector<Line> &Lines,
                        unsigned NumFailed) {
-  std::ofstream Out(O.JUnit);
+  std::ofstream Out(C.JUnit);
   Out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\""
-      << escape("dtlto-plugin-check " + O.Plugin) << "\" tests=\""
+      << escape("dtlto-plugin-check " + C.Plugin) << "\" tests=\""
       << Lines.size() << "\" failures=\"" << NumFailed << "\">\n";
   for (const Line &L : Lines) {
     Out << "  <testcase name=\"" << L.C->Name << "\" time=\"" << L.R.Seconds
@@ -224,7 +192,7 @@ static void writeJUnit(const Options &O, const std::vector<Line> &Lines,
   }
   Out << "</testsuite>\n";
   if (!Out.flush())
-    giveUp("can't write '" + O.JUnit + "'");
+    giveUp("can't write '" + C.JUnit + "'");
 }
 
 /// What to say of \p F: all, but of what three cases have said before, no more
@@ -232,16 +200,15 @@ static void writeJUnit(const Options &O, const std::vector<Line> &Lines,
 static std::string verdict(const Line &L, const Failure &F,
                            const std::vector<Line> &Before) {
   constexpr unsigned Enough = 3;
-  unsigned N = 0;
-  const char *First = nullptr;
+  std::vector<const char *> Cases;
   for (const Line &Other : Before)
-    for (const Failure &Same : Other.R.Failures)
-      if (Same.Section == F.Section && Same.Mend == F.Mend) {
-        if (N++ == 0)
-          First = Other.C->Name;
-        break;
-      }
-  return N < Enough ? sentence(L, F) : F.What + "; as in " + First;
+    if (std::any_of(Other.R.Failures.begin(), Other.R.Failures.end(),
+                    [&](const Failure &Same) {
+                      return Same.Section == F.Section && Same.Mend == F.Mend;
+                    }))
+      Cases.push_back(Other.C->Name);
+  return Cases.size() < Enough ? sentence(L, F)
+                               : F.What + "; as in " + Cases.front();
 }
 
 static void show(const Line &L, const std::vector<Line> &Before, bool Verbose) {
@@ -271,59 +238,51 @@ static void flushOutput() {
     giveUp("standard output can't be written");
 }
 
-static int runAll(Options &O, const std::string &Folder) {
+/// Makes C.Jobs if the user has none.
+static void makeJobs(CommandLine &C, const std::string &Folder) {
+  if (!C.Jobs.empty())
+    return;
+  C.Jobs = C.KeepJobs.empty() ? Folder + "/jobs" : C.KeepJobs;
+  std::error_code EC;
+  fs::create_directories(C.Jobs, EC);
+  if (EC)
+    giveUp("can't make the folder '" + C.Jobs + "' for jobs: " + EC.message());
   std::string Error;
-  if (O.Jobs.empty()) {
-    O.Jobs = O.KeepJobs.empty() ? Folder + "/jobs" : O.KeepJobs;
-    std::error_code EC;
-    fs::create_directories(O.Jobs, EC);
-    if (EC)
-      giveUp("can't make the folder '" + O.Jobs +
-             "' for jobs: " + EC.message());
-    if (!makeSamples(fs::absolute(O.Jobs).string(), O.Clang, Error))
-      giveUp(Error);
-  }
-  if (readSamples(O.Jobs, Error).empty())
+  if (!makeSamples(fs::absolute(C.Jobs).string(), C.Clang, Error))
     giveUp(Error);
+}
+
+/// Runs each of \p Cases in a process of its own.
+static int runAll(const CommandLine &C, const std::vector<Case> &Cases,
+                  const std::vector<Sample> &Samples,
+                  const std::vector<Sample> &Refused) {
   // Not at the end, when much has been run for nothing.
-  if (!O.JUnit.empty() && !std::ofstream(O.JUnit, std::ios::app))
-    giveUp("can't write '" + O.JUnit + "'");
-
-  std::vector<std::string> Args = {ownPath(), "--jobs=" + O.Jobs, O.Plugin};
-  for (const std::string &Arg : O.W.PluginArgs)
-    Args.push_back("--plugin-arg=" + Arg);
-  Args.push_back("--timeout=" + std::to_string(O.W.CaseLimit.count() / 1000));
-  Args.push_back("--many=" + std::to_string(O.W.NumJobs));
-  if (O.W.Verbose)
-    Args.push_back("--verbose");
-
-  auto Has = [](const std::vector<std::string> &Names, const char *Name) {
-    return std::find(Names.begin(), Names.end(), Name) != Names.end();
-  };
+  if (!C.JUnit.empty() && !std::ofstream(C.JUnit, std::ios::app))
+    giveUp("can't write '" + C.JUnit + "'");
   std::vector<Line> Lines;
-  const std::vector<Case> Cases = allCases();
   unsigned NumPassed = 0, NumFailed = 0, NumLeft = 0;
   bool Hopeless = false;
-  for (const Case &C : Cases) {
-    if ((!O.Only.empty() && !Has(O.Only, C.Name)) || Has(O.Skip, C.Name))
-      continue;
-    Line L = {&C, {}, !Hopeless};
+  for (const Case &Its : Cases) {
+    Line L = {&Its, {}, !Hopeless};
     if (Hopeless) {
       ++NumLeft;
     } else {
-      std::vector<std::string> Own = Args;
-      Own.push_back(std::string("--run-case=") + C.Name);
-      L.R = runCase(Own, O.W.CaseLimit, Folder);
+      L.R = runCase(
+          [&](int Fd) {
+            openReport(Fd);
+            catchCrashes(Fd);
+            runHere(C, Its, Samples, Refused);
+            ::_exit(0); // plugins are never unloaded
+          },
+          C.O.CaseLimit);
       ++(L.R.Failures.empty() ? NumPassed : NumFailed);
-      Hopeless = C.IsBasic && !L.R.Ended;
-      show(L, Lines, O.W.Verbose);
+      Hopeless = Its.IsBasic && !L.R.Ended;
+      show(L, Lines, C.O.Verbose);
     }
     Lines.push_back(L);
   }
-  if (Lines.empty())
-    giveUp("--only and --skip leave no case");
-  if (!O.JUnit.empty())
-    writeJUnit(O, Lines, NumFailed);
+  if (!C.JUnit.empty())
+    writeJUnit(C, Lines, NumFailed);
   std::printf("%u passed, %u failed", NumPassed, NumFailed);
   if (NumLeft)
     std::printf(", %u not tried", NumLeft);
@@ -332,72 +291,39 @@ static int runAll(Options &O, const std::string &Folder) {
   return NumFailed ? 1 : 0;
 }
 
-static int Wake[2] = {-1, -1};
-
-static void onSignal(int Number) {
-  char Byte = static_cast<char>(Number);
-  (void)!::write(Wake[1], &Byte, 1);
-}
-
-/// Removes \p Folder when a signal ends the process, after the case that runs.
-static void removeOnSignals(const std::string &Folder) {
-  if (::pipe2(Wake, O_CLOEXEC) != 0)
-    return;
-  std::thread([Folder] {
-    char Number;
-    while (::read(Wake[0], &Number, 1) != 1)
-      ;
-    killCase();
-    std::error_code EC;
-    fs::remove_all(Folder, EC);
-    std::signal(Number, SIG_DFL);
-    std::raise(Number);
-  }).detach();
-  for (int Number : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(Number, onSignal) == SIG_IGN)
-      std::signal(Number, SIG_IGN);
-}
-
 int main(int Argc, char **Argv) {
-  Options O = parse(Argc, Argv);
-  if (O.List) {
-    for (const Case &C : allCases())
-      std::printf("%-18s %s\n", C.Name, C.Promise);
+  CommandLine C = parse(Argc, Argv);
+  if (C.List) {
+    for (const Case &Its : allCases())
+      std::printf("%-18s %s\n", Its.Name, Its.Promise);
     flushOutput();
     return 0;
   }
-  if (O.Plugin.empty())
+  const std::vector<Case> Cases = chosenCases(C);
+  if (C.Plugin.empty())
     giveUp("which plugin? --help has the usage");
   std::error_code EC;
-  if (!fs::is_regular_file(O.Plugin, EC))
-    giveUp("no file '" + O.Plugin + "'");
-  O.Plugin = fs::absolute(O.Plugin).string();
-  for (const Case &C : allCases())
-    if (C.Name == O.RunCase)
-      return runHere(O, C, false, "");
-
-  char Name[PATH_MAX];
-  std::snprintf(Name, sizeof(Name), "%s/dtlto-plugin-check-XXXXXX",
-                fs::temp_directory_path(EC).c_str());
-  if (!::mkdtemp(Name))
-    giveUp(std::string("can't make a folder '") + Name + "'");
-  // Also when giveUp() ends the process.
-  static const std::string Own = Name;
-  removeOnSignals(Own);
-  std::atexit([] {
-    std::error_code EC;
-    fs::remove_all(Own, EC);
-  });
-  if (O.Debug) {
-    std::string Error;
-    if (O.Jobs.empty()) {
-      O.Jobs = Name;
-      if (!makeSamples(Name, O.Clang, Error))
-        giveUp(Error);
-    }
-    for (const Case &C : allCases())
-      if (C.Name == O.Only.front())
-        return runHere(O, C, true, Name);
-  }
-  return runAll(O, Name);
+  if (!fs::is_regular_file(C.Plugin, EC))
+    giveUp("no file '" + C.Plugin + "'");
+  C.Plugin = fs::absolute(C.Plugin).string();
+  const std::string Folder = makeOwnFolder();
+  if (Folder.empty())
+    giveUp("can't make a folder in '" + fs::temp_directory_path(EC).string() +
+           "'");
+  makeJobs(C, Folder);
+  std::string Error, NoMatter;
+  const std::vector<Sample> Samples = readSamples(C.Jobs, Error);
+  // Those of a user have none.
+  const std::vector<Sample> Refused =
+      readSamples(refusedJobs(C.Jobs), NoMatter, false);
+  if (Samples.empty())
+    giveUp(Error);
+  if (!C.Debug)
+    return runAll(C, Cases, Samples, Refused);
+  removeOwnFolder(); // this process may not come back
+  openReport(2);
+  runHere(C, Cases.front(), Samples, Refused);
+  std::printf("%s %s\n", hasFailed() ? "FAIL" : "PASS", Cases.front().Name);
+  std::fflush(nullptr);
+  ::_exit(hasFailed());
 }

@@ -28,7 +28,7 @@ for size in 4096, 1:
 fcntl.fcntl(writer, fcntl.F_SETFL, flags)
 
 with tempfile.TemporaryDirectory() as folder:
-    p = subprocess.Popen([codegen, "--pack", job, "-o", "-"], stderr=writer,
+    p = subprocess.Popen([codegen, "--frame", job, "-o", "-"], stderr=writer,
                          stdout=subprocess.PIPE,
                          env=dict(os.environ, TMPDIR=folder),
                          # Whoever runs the tests may ignore it.

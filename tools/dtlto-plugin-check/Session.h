@@ -1,0 +1,283 @@
+//===- Session.h - A link that watches the plugin ---------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One session with the plugin, as the linker has it: all calls of the plugin on
+// one thread, and the host's functions, which it calls on any (Host.cpp). All
+// that the ABI promises and that can be seen is checked on the way, in each
+// case, and what isn't kept is reported (CaseReport.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINCHECK_SESSION_H
+#define DTLTO_PLUGINCHECK_SESSION_H
+
+#include "CaseReport.h"
+#include "Memory.h"
+#include "Samples.h"
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace dtlto::check {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+/// Ids have 64 bits: nothing less holds one of these.
+constexpr uint64_t FirstJob = 10000000001;
+std::string jobName(uint64_t Id);
+std::string seconds(Milliseconds D);
+
+/// What is the process's and not the plugin's, as names and values: working
+/// folder, umask, standard descriptors and signals.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// What the user asked for.
+struct Options {
+  std::vector<std::string> PluginArgs;
+  unsigned NumJobs = 48; // in the cases with many
+  Milliseconds CaseLimit{120000};
+  bool Verbose = false;
+
+  Milliseconds callLimit() const;  // of a call that must not wait
+  Milliseconds closeLimit() const; // "within seconds"
+  Milliseconds jobLimit() const;   // of silence while jobs run
+};
+
+/// What a case has to work with.
+struct Bench {
+  const dtlto_plugin &Plugin;
+  const std::string &Path; // of the plugin
+  const Options &O;
+  const std::vector<Sample> &Samples; // at least one; the largest first
+  const std::vector<Sample> &Refused; // by the compiler; may be none
+
+  const Sample &largest() const { return Samples.front(); }
+  const Sample &smallest() const { return Samples.back(); }
+};
+
+/// Which host the plugin sees: a newer one has larger structs.
+struct HostAge {
+  uint32_t Minor = DTLTO_ABI_MINOR;
+  uint32_t More = 0; // bytes after each struct
+
+  static HostAge future() { return {99, 64}; }
+};
+
+/// A job that the plugin was offered.
+struct JobRecord {
+  JobRecord(uint64_t Id, const Sample &S);
+
+  const uint64_t Id;
+  const Sample &S;
+  Loan &Lent;
+  const dtlto_job *Raw = nullptr; // lent
+  // As a linker has it, which knows the roles of its inputs.
+  dtlto_job Known = {};
+  std::vector<dtlto_input> KnownInputs;
+  std::vector<const dtlto_input *> KnownPointers;
+
+  bool Accepted = false, Refused = false, Cancelled = false;
+  bool HasBundle = false;
+  const void *MadeHere = nullptr; // the object of the last run()
+  // Once it is Done:
+  bool Done = false;
+  int32_t Status = 0;
+  std::string Object, Message;
+  std::string Made; // Object without its frame, if it has one
+  dtlto_buffer Buffer = {};
+};
+
+/// Memory of the host that the plugin has become the owner of.
+struct HostBuffer {
+  std::string What, Bytes;
+  JobBundle Bundle;
+  std::atomic<int> Releases{0};
+};
+
+/// The host of one session: what the plugin calls, and what it was given.
+class Host {
+public:
+  Host(const dtlto_plugin &P, const Options &O, const HostAge &Age);
+
+  /// A job of which nothing changes any more; null if there is none.
+  const JobRecord *job(uint64_t Id);
+  std::vector<uint64_t> accepted();
+  uint64_t roomCount();
+  /// Whether the plugin said with DTLTO_LOG_ERROR that it can't go on.
+  bool hasGivenUp();
+  /// What was logged in open(), once that has returned.
+  const std::string &openErrors() const { return OpenErrors; }
+
+  /// From now on callbacks on other threads wait until load() was answered.
+  void entangle() { Entangled = true; }
+  /// Whether job_done() on other threads doesn't come back, and doesn't count.
+  void holdResults(bool Hold);
+
+protected:
+  /// Reports that \p Text, which \p Who gave the host, isn't one line, or
+  /// begins with the plugin's name.
+  void checkText(const char *Section, const std::string &Who,
+                 const std::string &Text);
+  JobRecord *find(uint64_t Job); // with the mutex held
+
+  const dtlto_plugin &P;
+  const Options &O;
+  const HostAge Age;
+  Loan &Lent;
+  const dtlto_host *Raw;
+  uint32_t Needs = 0; // DTLTO_JOB_...
+  const std::thread::id LinkThread = std::this_thread::get_id();
+  std::atomic<bool> Entangled{false};
+
+  std::mutex Mutex; // guards the rest
+  std::condition_variable Changed;
+  enum { Opening, Open, Closing, Closed } Phase = Opening;
+  std::map<uint64_t, JobRecord> Jobs;
+  uint64_t RoomCount = 0; // load_changed()s
+  uint64_t NumSigns = 0;  // of life, of all jobs
+  uint64_t NumEnded = 0;  // refused jobs included
+  uint64_t LoadWanted = 0, LoadAnswered = 0;
+  bool InSubmit = false, GaveUp = false;
+  bool Holding = false;      // job_done()s wait
+  unsigned NumReleasing = 0; // job_done()s that are in release()
+  uint64_t InRoom = 0;       // the job that this machine has room for
+  std::string OpenErrors;
+  std::vector<std::unique_ptr<HostBuffer>> Buffers;
+
+private:
+  // The ABI's functions.
+  template <auto Fn> struct Callback;
+  void log(uint32_t Level, const char *Message);
+  void jobState(uint64_t Job, uint32_t State, const char *Worker);
+  void jobDone(uint64_t Job, const dtlto_result *Result);
+  void loadChanged();
+  int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                      uint64_t WhySize);
+  const void *extension(const char *Id);
+  int32_t runLocally(uint64_t Job, dtlto_result *Result);
+  int32_t bundle(uint64_t Job, dtlto_bundle_spans *Out);
+  int32_t enterRoom(uint64_t Job);
+  void leaveRoom(uint64_t Job, uint64_t Bytes);
+  void sessionNumber(const char *Name, uint32_t Unit, uint64_t Value);
+  void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
+
+  bool isLate(const char *Name);
+  void holdUp(const char *Name);
+  // With the mutex held.
+  JobRecord *findRunning(uint64_t Job);
+  void takeResult(JobRecord &R, const dtlto_result *Result);
+  HostBuffer &lendBuffer(const char *What, uint64_t Job);
+};
+
+/// The calls of the plugin, and waits, all on the thread that made it.
+class Session : public Host {
+public:
+  Session(const dtlto_plugin &P, const Options &O, const HostAge &Age = {});
+  /// Opens the session; where that fails, the case has failed.
+  Session(const Bench &B, uint64_t NumJobs, const HostAge &Age = {});
+  ~Session(); // close()
+
+  /// Calls open(). The result is checked but for being an error.
+  int32_t open(uint64_t NumJobs);
+  void close();
+
+  /// Offers a job once. Returns submit()'s status.
+  int32_t offer(const Sample &S, const char *Avoid = nullptr);
+  /// Offers a job until it is accepted, as the linker does. Returns its id, or
+  /// 0 if it was refused.
+  uint64_t submit(const Sample &S, const char *Avoid = nullptr);
+  void cancel(uint64_t Id);
+  dtlto_load load();
+  /// Calls the plugin's function \p Name: \p Fn. It must return in time.
+  template <typename F> auto call(const char *Name, F Fn) {
+    beginCall(Name);
+    struct End {
+      Session &S;
+      ~End() { S.endCall(); }
+    } E{*this};
+    return Fn();
+  }
+
+  /// Submits \p S, waits, and fails unless its object is the linker's own.
+  void compile(const Sample &S, const char *Avoid = nullptr);
+  /// The same for \p N of \p Some, round robin.
+  void compileMany(const std::vector<Sample> &Some, unsigned N);
+
+  /// Waits until all accepted jobs have ended; fails after a job's limit.
+  void waitForAll();
+  /// Waits for a state of any job, or the end of one.
+  void waitForSign();
+  /// Waits for load_changed() after the count was \p Before. Returns false if
+  /// it doesn't come, though all jobs have ended.
+  bool waitForRoom(uint64_t Before);
+  /// Fails unless \p Id ended with \p S's own object.
+  void expectObject(uint64_t Id, const Sample &S);
+
+  dtlto_session *Handle = nullptr; // of the plugin, once it is open
+
+private:
+  void configure(const dtlto_session_params &Params);
+  template <typename T, typename F>
+  T fillIn(const std::string &Name, const char *Type, T Struct, F Fn);
+  void makeJob(JobRecord &R, const char *Avoid);
+  void addInputs(JobRecord &R, dtlto_job &Job);
+  const void *lendModule(const std::string &Bytes);
+  void completeBatch();
+  void checkLoad(const dtlto_load &L);
+  void checkBuffers();
+  void beginCall(const char *Name);
+  void endCall();
+  void watchCalls();
+  [[noreturn]] void stuck();
+  template <typename F>
+  bool wait(std::unique_lock<std::mutex> &Lock, Clock::time_point End, F Done);
+
+  std::map<std::string, std::pair<Loan *, const void *>> Modules; // by contents
+  unsigned ThreadsBefore = 0; // of the process
+  Settings SettingsBefore;
+  // The plugin's function that runs now, with the mutex held.
+  std::string CallName; // or empty
+  Clock::time_point CallBegin;
+  Milliseconds CallLimit{0};
+  std::map<std::string, std::pair<unsigned, unsigned>> NumAllAndLong;
+  bool Quit = false;
+  std::thread Watchdog;
+};
+
+/// An extension of the plugin; null if it has none. The linker does without one
+/// whose size isn't that of its struct.
+template <typename T>
+const T *getExtension(const dtlto_plugin &P, const char *Id,
+                      const std::string &Struct) {
+  auto *E = static_cast<const T *>(P.extension(Id));
+  if (E && E->size < sizeof(T))
+    failAndExit(Struct + ".size", "it is " + std::to_string(E->size),
+                "set it to sizeof(" + Struct +
+                    "): the linker doesn't use the extension otherwise");
+  return E;
+}
+
+struct Case {
+  const char *Name;
+  const char *Promise; // what is checked, in a few words
+  void (*Run)(const Bench &);
+  /// If it doesn't come to its end, there is no sense in those that follow.
+  bool IsBasic = false;
+};
+/// In the order in which they are run.
+extern const std::vector<Case> PluginCases, JobCases;
+
+/// Loads the plugin and checks its entry. Where that fails, so has the case.
+const dtlto_plugin &loadPlugin(const std::string &Path);
+
+} // namespace dtlto::check
+
+#endif // DTLTO_PLUGINCHECK_SESSION_H
