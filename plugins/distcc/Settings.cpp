@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Arguments.h"
 #include "Network.h"
 #include "System.h"
 #include "Text.h"
@@ -135,6 +136,7 @@ private:
 
 SettingsStatus Reader::read() {
   S = Settings();
+  Error.clear();
   S.NumJobs = Params.num_jobs;
   S.OnlyStatus = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
@@ -155,44 +157,46 @@ SettingsStatus Reader::readArguments() {
 }
 
 SettingsStatus Reader::readArgument(std::string_view Arg) {
-  size_t Equals = Arg.find('=');
-  std::string_view Name = Arg.substr(0, Equals);
-  bool HasValue = Equals != std::string_view::npos;
-  std::string_view Value = HasValue ? Arg.substr(Equals + 1) : "";
-
-  if (HasValue && Name == "hosts") {
-    HostsArgument = Value;
+  auto Fail = [&](const std::string &Text) {
+    fail(Text);
+    return false;
+  };
+  const ArgumentTable Known = {
+      {"hosts",
+       [&](std::string_view Value) {
+         HostsArgument = Value;
+         return true;
+       }},
+      {"compiler",
+       [&](std::string_view Value) {
+         // Which names a server accepts is for the server to say.
+         if (Value.empty())
+           return Fail("compiler= needs the name that clang has on the "
+                       "servers, e.g. compiler=" +
+                       S.Compiler);
+         if (hasControl(Value))
+           return Fail(quote(Arg) +
+                       ": a compiler's name has no line breaks or other "
+                       "control characters");
+         S.Compiler = Value;
+         return true;
+       }},
+      {"stats-port", [&](std::string_view Value) {
+         uint32_t N;
+         bool Above = !Value.empty() && Value.front() == '+';
+         if (!parseNumber(Value.substr(Above), Above, 65535, N))
+           return Fail(quote(Arg) +
+                       ": expected a port from 1 to 65535, +N for N above the "
+                       "host's own, or 0 to ask no host");
+         S.StatsPort = (Above ? "+" : "") + std::to_string(N);
+         return true;
+       }}};
+  if (setArgument(Known, Arg))
     return SettingsStatus::Ok;
-  }
-  if (HasValue && Name == "compiler") {
-    // Which names a server accepts is for the server to say.
-    if (Value.empty())
-      return fail(
-          "compiler= needs the name that clang has on the servers, e.g. "
-          "compiler=" +
-          S.Compiler);
-    if (hasControl(Value))
-      return fail(quote(Arg) +
-                  ": a compiler's name has no line breaks or other "
-                  "control characters");
-    S.Compiler = Value;
-    return SettingsStatus::Ok;
-  }
-  if (HasValue && Name == "stats-port") {
-    uint32_t N;
-    bool Above = !Value.empty() && Value.front() == '+';
-    if (!parseNumber(Value.substr(Above), Above, 65535, N))
-      return fail(quote(Arg) + ": expected a port from 1 to 65535, +N for N "
-                               "above the host's own, or 0 to ask no host");
-    S.StatsPort = (Above ? "+" : "") + std::to_string(N);
-    return SettingsStatus::Ok;
-  }
-
-  std::string Text = argumentProblem(Arg, {"hosts", "compiler", "stats-port"});
-  std::string_view Near = nearest(Name, {"hosts", "compiler", "stats-port"});
-  if (!Near.empty())
-    Text += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  return fail(Text + " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
+  if (Error.empty())
+    Error = argumentProblem(Known, Arg) +
+            " (known are hosts=LIST, compiler=NAME, stats-port=PORT)";
+  return SettingsStatus::Wrong;
 }
 
 SettingsStatus Reader::readVariables() {
