@@ -27,7 +27,7 @@ static constexpr auto ScanPeriod = 1s;
 void FolderSession::watchFolderOf(const std::string &Name) {
   std::string Prefix = Name.substr(0, Name.rfind('/') + 1);
   int Watch =
-      ::inotify_add_watch(Notify, (Folder->path() + "/" + Prefix).c_str(),
+      ::inotify_add_watch(Notify.get(), (Folder->path() + "/" + Prefix).c_str(),
                           IN_CLOSE_WRITE | IN_MOVED_TO | IN_OPEN | IN_ONLYDIR);
   if (Watch >= 0)
     Watched[Watch] = Prefix;
@@ -146,7 +146,7 @@ void FolderSession::writeFiles(Entry &E) {
 void FolderSession::readEvents() {
   alignas(inotify_event) char Block[16 << 10];
   ssize_t N;
-  while (Notify >= 0 && (N = ::read(Notify, Block, sizeof(Block))) > 0)
+  while ((N = ::read(Notify.get(), Block, sizeof(Block))) > 0)
     for (ssize_t At = 0; At < N;) {
       const auto *Ev = reinterpret_cast<const inotify_event *>(Block + At);
       At += static_cast<ssize_t>(sizeof(inotify_event) + Ev->len);

@@ -8,7 +8,6 @@
 #include "FolderSession.h"
 #include "Text.h"
 #include "dtlto/sdk/RunJob.h"
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 
 using namespace dtlto;
@@ -58,10 +57,9 @@ void FolderSession::begin() {
   if (std::string Why = launcherProblem(); !Why.empty())
     throw Error(DTLTO_ERROR_INFRASTRUCTURE, Why);
   Folder = std::make_unique<JobFolder>(S.Folder, Output, Suffix, S.Keep);
-  Wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  Notify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  if (Wake < 0)
-    throw std::system_error(errno, std::generic_category());
+  Notify.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (Box.fd() < 0)
+    throw std::system_error(EMFILE, std::generic_category());
   // Without it, what is there is looked for now and then.
   watchFolderOf("");
   Thread = std::thread([this] { work(); });
@@ -71,42 +69,31 @@ void FolderSession::begin() {
 // What the linker asks for; on its thread
 //===----------------------------------------------------------------------===//
 
-void FolderSession::post(std::function<void()> What) {
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Mail.push_back(std::move(What));
-  }
-  uint64_t One = 1;
-  (void)!::write(Wake, &One, sizeof(One));
-}
-
 bool FolderSession::submit(std::shared_ptr<Job> J) {
-  post([this, J = std::move(J)] { add(J); });
+  Box.post([this, J = std::move(J)] { add(J); });
   return true;
 }
 
 void FolderSession::cancel(Job &J) {
-  post([this, Id = J.id()] {
+  Box.post([this, Id = J.id()] {
     if (Jobs.count(Id))
       finish(Id, {{}, "", "", DTLTO_CANCELLED});
   });
 }
 
 void FolderSession::batchComplete() {
-  post([this] { IsComplete = true; });
+  Box.post([this] { IsComplete = true; });
 }
 
 void FolderSession::stop() {
   IsStopping = true;
   if (Thread.joinable()) {
-    post([this] { Closing = true; });
+    Box.post([this] { Closing = true; });
     Thread.join();
   }
   Runs.clear();
   // First, for what reading the folder takes.
-  for (int Fd : {Wake, Notify})
-    if (Fd >= 0)
-      ::close(Fd);
+  Notify.reset();
   Folder.reset();
 }
 
@@ -132,7 +119,8 @@ std::vector<Worker> FolderSession::status(std::chrono::milliseconds Limit) {
 
 void FolderSession::work() {
   while (true) {
-    std::vector<pollfd> Fds = {{Wake, POLLIN, 0}, {Notify, POLLIN, 0}};
+    std::vector<pollfd> Fds = {{Box.fd(), POLLIN, 0},
+                               {Notify.get(), POLLIN, 0}};
     for (const auto &R : Runs) {
       Fds.push_back({R->P->out(), POLLIN, 0});
       Fds.push_back({R->P->err(), POLLIN, 0});
@@ -142,15 +130,7 @@ void FolderSession::work() {
     for (const auto &R : Runs)
       IsQuiet &= R->P->out() >= 0 || R->P->err() >= 0;
     ::poll(Fds.data(), Fds.size(), IsQuiet ? 100 : 5);
-    uint64_t Count;
-    (void)!::read(Wake, &Count, sizeof(Count));
-    std::vector<std::function<void()>> Now;
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      Now.swap(Mail);
-    }
-    for (auto &What : Now)
-      What();
+    Box.deliver();
     if (Closing)
       break;
     turn();

@@ -31,6 +31,7 @@
 #define DTLTO_PLUGINS_FOLDERSESSION_H
 
 #include "FolderSettings.h"
+#include "Mailbox.h"
 #include "Program.h"
 #include "dtlto/sdk/Plugin.hpp"
 #include <map>
@@ -117,7 +118,6 @@ private:
   void work();
   void turn();
   void shutDown();
-  void post(std::function<void()> What);
   void add(std::shared_ptr<sdk::Job> J);
   void writeFiles(Entry &E);
   void writeInput(const std::string &Path, std::string_view Bytes);
@@ -143,13 +143,11 @@ private:
   std::atomic<bool> IsStopping{false};
   sdk::ResultMemory Results;
 
-  std::mutex Mutex; // guards Mail
-  std::vector<std::function<void()>> Mail;
-  int Wake = -1; // an eventfd
+  Mailbox Box;
 
   // The thread's.
   std::unique_ptr<JobFolder> Folder;
-  int Notify = -1;                    // inotify
+  Descriptor Notify;                  // inotify
   std::map<int, std::string> Watched; // prefixes of names
   std::map<std::string, std::pair<const void *, uint64_t>> Written; // inputs
   std::map<uint64_t, Entry> Jobs;

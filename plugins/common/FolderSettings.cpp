@@ -16,47 +16,41 @@ bool FolderSettings::isWorker() const {
   return baseName(Compiler).substr(0, 13) == "dtlto-codegen";
 }
 
-bool dtlto::readFolderArgument(std::string_view Arg, FolderSettings &S) {
-  size_t Equals = Arg.find('=');
-  std::string_view Name = Arg.substr(0, Equals);
-  if (Arg == "keep") {
-    S.Keep = true;
-    return true;
-  }
-  if (Equals == std::string_view::npos)
-    return false;
-  std::string Value(Arg.substr(Equals + 1));
-  if (Name == "compiler-arg")
-    S.CompilerLast.push_back(Value);
-  else if (Name == "compiler-prepend-arg")
-    S.CompilerFirst.push_back(Value);
-  else if (Name == "compiler" && !Value.empty())
-    S.Compiler = absolutePath(Value);
-  else if (Name == "folder" && !Value.empty())
-    S.Folder = Value;
-  else
-    return false;
-  return true;
+ArgumentTable dtlto::folderArguments(FolderSettings &S, ArgumentTable Own) {
+  auto Append = [](std::vector<std::string> &To) {
+    return [&To](std::string_view Value) {
+      To.emplace_back(Value);
+      return true;
+    };
+  };
+  const ArgumentTable Common = {
+      {"compiler",
+       [&S](std::string_view Value) {
+         S.Compiler = absolutePath(std::string(Value));
+         return !Value.empty();
+       }},
+      {"compiler-arg", Append(S.CompilerLast)},
+      {"compiler-prepend-arg", Append(S.CompilerFirst)},
+      textArgument("folder", S.Folder),
+      {"keep",
+       [&S](std::string_view) { return S.Keep = true; },
+       {},
+       /*IsSwitch=*/true}};
+  Own.insert(Own.end(), Common.begin(), Common.end());
+  return Own;
 }
 
-void dtlto::completeSettings(FolderSettings &S,
-                             const dtlto_session_params &Params) {
+void dtlto::readArguments(const dtlto_session_params &Params,
+                          const ArgumentTable &Known,
+                          const std::string &Expected, FolderSettings &S) {
+  for (uint32_t I = 0; I != Params.num_args; ++I)
+    if (!setArgument(Known, Params.args[I]))
+      throw sdk::Error(DTLTO_ERROR_CALLER,
+                       argumentProblem(Known, Params.args[I]) + ", expected " +
+                           Expected);
   std::string_view Version = Params.llvm_version;
   if (S.Compiler.empty())
     S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
-}
-
-sdk::Error dtlto::unknownArgument(std::string_view Arg,
-                                  std::initializer_list<std::string_view> Names,
-                                  const std::string &Expected) {
-  std::string_view Name = Arg.substr(0, Arg.find('='));
-  std::string_view Near = nearest(Name, Names);
-  return {DTLTO_ERROR_CALLER,
-          argumentProblem(Arg, Names) +
-              (Near.empty() || Near == Name
-                   ? ""
-                   : ", did you mean " + quote(Near) + "?") +
-              ", expected " + Expected};
 }
 
 std::string dtlto::absolutePath(const std::string &Path) {

@@ -8,8 +8,8 @@
 #ifndef DTLTO_PLUGINS_FOLDERSETTINGS_H
 #define DTLTO_PLUGINS_FOLDERSETTINGS_H
 
+#include "Arguments.h"
 #include "dtlto/sdk/Result.hpp"
-#include <initializer_list>
 
 namespace dtlto {
 
@@ -28,17 +28,14 @@ struct FolderSettings {
   bool isWorker() const; // the compiler is dtlto-codegen
 };
 
-/// Takes over \p Arg if it is one that all such plugins have: compiler=,
-/// compiler-arg=, compiler-prepend-arg=, folder= or keep.
-bool readFolderArgument(std::string_view Arg, FolderSettings &S);
+/// The arguments that all such plugins have, after \p Own.
+ArgumentTable folderArguments(FolderSettings &S, ArgumentTable Own);
 
-/// Fills in what wasn't given.
-void completeSettings(FolderSettings &S, const dtlto_session_params &Params);
-
-/// What is wrong with \p Arg, of which none of \p Names is right.
-sdk::Error unknownArgument(std::string_view Arg,
-                           std::initializer_list<std::string_view> Names,
-                           const std::string &Expected);
+/// Takes over the arguments, and fills in what wasn't given. Throws sdk::Error,
+/// with \p Expected, for one that is wrong.
+void readArguments(const dtlto_session_params &Params,
+                   const ArgumentTable &Known, const std::string &Expected,
+                   FolderSettings &S);
 
 /// The last part of a path.
 inline std::string_view baseName(std::string_view Path) {

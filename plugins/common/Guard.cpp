@@ -6,22 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Guard.h"
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace dtlto;
 using namespace std::chrono_literals;
 
 // Standard input: "run GROUP", "end GROUP", "quit", or the linker's end. $1:
 // the folder, or nothing to remove; its marker, which * doesn't match, goes
-// last. Numbers in $g stand between spaces of their own.
+// last. Numbers in $g stand between spaces of their own. A program that ends at
+// the same moment may still write a file, so the folder is removed twice.
 static constexpr const char *GuardScript = R"(g=
 while read -r what x; do
   case $what in
@@ -39,57 +34,34 @@ done
 [ -n "$1" ] || exit 0
 for x in "$1"/*; do rm -rf -- "$x"; done
 rm -rf -- "$1"
+[ ! -e "$1" ] || { sleep 1; rm -rf -- "$1"; }
 )";
 
 std::unique_ptr<Guard> Guard::start(const std::string &Folder, int Lock,
                                     int &Why) {
-  int Ends[2];
-  // A socket: writing to a guard that was killed must not end the linker.
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0) {
-    Why = errno;
-    return nullptr;
+  std::unique_ptr<Guard> G(new Guard);
+  Descriptor Theirs;
+  Why = openStream(G->Stream, Theirs);
+  if (!Why) {
+    Process::Setup S;
+    S.Args = {"/bin/sh", "-c", GuardScript, "dtlto-guard", Folder};
+    S.In = Theirs.get();
+    S.Kept = Lock;
+    S.Group = Process::Setup::Session; // Ctrl-C is for the linker
+    Why = G->Shell.start(S);
   }
-  posix_spawn_file_actions_t Actions;
-  posix_spawn_file_actions_init(&Actions);
-  posix_spawn_file_actions_adddup2(&Actions, Ends[1], STDIN_FILENO);
-  posix_spawn_file_actions_addopen(&Actions, STDOUT_FILENO, "/dev/null",
-                                   O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&Actions, STDOUT_FILENO, STDERR_FILENO);
-  if (Lock >= 0)
-    posix_spawn_file_actions_adddup2(&Actions, Lock, 3);
-  posix_spawnattr_t Attr;
-  posix_spawnattr_init(&Attr);
-  // Ctrl-C is for the linker.
-  posix_spawnattr_setflags(&Attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-  sigset_t None;
-  sigemptyset(&None);
-  posix_spawnattr_setsigmask(&Attr, &None);
-  const char *Args[] = {"sh",          "-c",           GuardScript,
-                        "dtlto-guard", Folder.c_str(), nullptr};
-  pid_t Pid;
-  Why = ::posix_spawn(&Pid, "/bin/sh", &Actions, &Attr,
-                      const_cast<char **>(Args), environ);
-  posix_spawnattr_destroy(&Attr);
-  posix_spawn_file_actions_destroy(&Actions);
-  ::close(Ends[1]);
-  if (!Why)
-    return std::unique_ptr<Guard>(new Guard(Ends[0], Pid));
-  ::close(Ends[0]);
-  return nullptr;
+  return Why ? nullptr : std::move(G);
 }
 
 Guard::~Guard() {
   tell("quit\n");
-  ::close(Fd);
-  for (unsigned I = 0; ::waitpid(Pid, nullptr, WNOHANG) == 0; ++I) {
-    if (I == 500)
-      ::kill(Pid, SIGKILL); // it was stopped, or the like
+  Stream.reset();
+  for (unsigned I = 0; !Shell.hasEnded() && I != 500; ++I)
     std::this_thread::sleep_for(2ms);
-  }
 }
 
 void Guard::tell(const std::string &Line) {
-  (void)::send(Fd, Line.data(), Line.size(), MSG_NOSIGNAL);
+  (void)::send(Stream.get(), Line.data(), Line.size(), MSG_NOSIGNAL);
 }
 
 void Guard::watch(pid_t Group) { tell("run " + std::to_string(Group) + "\n"); }

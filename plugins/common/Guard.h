@@ -8,9 +8,8 @@
 #ifndef DTLTO_PLUGINS_GUARD_H
 #define DTLTO_PLUGINS_GUARD_H
 
+#include "Process.h"
 #include <memory>
-#include <string>
-#include <sys/types.h>
 
 namespace dtlto {
 
@@ -35,10 +34,10 @@ public:
   void unwatch(pid_t Group);
 
 private:
-  Guard(int Fd, pid_t Pid) : Fd(Fd), Pid(Pid) {}
+  Guard() = default;
   void tell(const std::string &Line);
-  const int Fd;
-  const pid_t Pid;
+  Descriptor Stream;
+  Process Shell;
 };
 
 } // namespace dtlto

@@ -43,15 +43,11 @@ static void removeAll(const std::string &Path) {
 /// The names in the folder \p Dir, but for the marker. None: it can't be read,
 /// and errno says why.
 static std::optional<std::vector<std::string>> names(int Dir) {
-  int Copy = ::openat(Dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *D = Copy < 0 ? nullptr : ::fdopendir(Copy);
-  if (!D) {
-    int Why = errno;
-    if (Copy >= 0)
-      ::close(Copy);
-    errno = Why;
+  Descriptor Copy(::openat(Dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR *D = Copy.isOpen() ? ::fdopendir(Copy.get()) : nullptr;
+  if (!D)
     return std::nullopt;
-  }
+  Copy.release(); // closed with D
   std::vector<std::string> All;
   const dirent *E;
   while (errno = 0, E = ::readdir(D))
@@ -112,25 +108,24 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     bool IsNew = ::mkdir(P.c_str(), 0777) == 0;
     if (!IsNew && errno != EEXIST)
       fail("can't make the folder ", P);
-    int D = ::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (D < 0 && errno == ENOENT)
+    Descriptor D(::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!D.isOpen() && errno == ENOENT)
       continue; // who had it has just removed it
-    if (D < 0)
+    if (!D.isOpen())
       fail("can't open the folder ", P);
     int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    int L = ::openat(D, Marker, Flags);
-    int Why = L < 0 ? errno : 0;
+    Descriptor L(::openat(D.get(), Marker, Flags));
+    int Why = L.isOpen() ? 0 : errno;
     bool IsEmpty = false;
     if (Why == ENOENT) {
-      std::optional<std::vector<std::string>> Names = names(D);
+      std::optional<std::vector<std::string>> Names = names(D.get());
       IsEmpty = Names && Names->empty();
-      if (!Names)
-        Why = errno;
-      else if (IsEmpty && (L = ::openat(D, Marker, Flags | O_CREAT, 0666)) < 0)
+      if (IsEmpty)
+        L.reset(::openat(D.get(), Marker, Flags | O_CREAT, 0666));
+      if (!Names || (IsEmpty && !L.isOpen()))
         Why = errno;
     }
-    if (L < 0) {
-      ::close(D);
+    if (!L.isOpen()) {
       if (IsEmpty && Why == ENOENT)
         continue;
       if (Why != ENOENT)
@@ -140,39 +135,33 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
                       " has files that are not dtlto's: name a new one "
                       "with folder=PATH");
     }
-    bool Busy = ::flock(L, LOCK_EX | LOCK_NB) != 0;
+    bool Busy = ::flock(L.get(), LOCK_EX | LOCK_NB) != 0;
     // Whoever had it may have removed it meanwhile.
     struct stat Mine, There;
-    bool IsThere = ::fstat(L, &Mine) == 0 &&
+    bool IsThere = ::fstat(L.get(), &Mine) == 0 &&
                    ::stat((P + "/" + Marker).c_str(), &There) == 0 &&
                    Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
     std::string Says;
-    if (!readAll(L, Says)) {
-      Why = errno;
-      ::close(L);
-      ::close(D);
-      fail("can't read ", P + "/" + Marker, Why);
-    }
-    bool IsRunning = Busy && isOfRunningLink(L);
+    if (!readAll(L.get(), Says))
+      fail("can't read ", P + "/" + Marker);
+    bool IsRunning = Busy && isOfRunningLink(L.get());
     bool WasKept = Says == IsKept && !MayBeKept;
     bool IsAlien = !Says.empty() && Says != IsKept && Says != IsOurs;
-    if (Busy || !IsThere || WasKept || IsAlien) {
-      ::close(L);
-      ::close(D);
-      if (IsAlien)
-        throw Error(DTLTO_ERROR_CALLER,
-                    quote(P + "/" + Marker) + " is not dtlto's");
-      if (Busy || WasKept)
-        return IsRunning ? Claim::InUse : Busy ? Claim::Ending : Claim::Kept;
+    if (IsAlien)
+      throw Error(DTLTO_ERROR_CALLER,
+                  quote(P + "/" + Marker) + " is not dtlto's");
+    if (Busy || WasKept)
+      return IsRunning ? Claim::InUse : Busy ? Claim::Ending : Claim::Kept;
+    if (!IsThere)
       continue;
-    }
-    lockForLink(L);
-    Dir = D;
-    Lock = L;
+    lockForLink(L.get());
+    Dir = std::move(D);
+    Lock = std::move(L);
     Path = P;
     Found = IsNew ? New : IsEmpty ? Empty : Used;
     std::string_view Mark = Keep ? IsKept : IsOurs;
-    if (::ftruncate(L, 0) != 0 || ::pwrite(L, Mark.data(), Mark.size(), 0) < 0)
+    if (::ftruncate(Lock.get(), 0) != 0 ||
+        ::pwrite(Lock.get(), Mark.data(), Mark.size(), 0) < 0)
       fail("can't write ", P + "/" + Marker);
     return Claim::Ours;
   }
@@ -199,29 +188,26 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
         C = claim(Base, true);
       }
     } else {
-      for (unsigned I = 1; Dir < 0 && I <= MaxBeside; ++I)
+      for (unsigned I = 1; !Dir.isOpen() && I <= MaxBeside; ++I)
         claim(I == 1 ? Base : Base + "-" + std::to_string(I), Keep);
     }
-    if (Dir < 0)
+    if (!Dir.isOpen())
       throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                   "the folder " + quote(Base) + " is in use by another link");
     // What somebody puts into an empty one now isn't ours to remove.
     if (!Keep && Found == Used)
-      for (const std::string &Name : namesOrNone(Dir))
+      for (const std::string &Name : namesOrNone(fd()))
         removeAll(Path + "/" + Name);
     // It has the lock for as long as it lives.
     int Why = 0;
-    TheGuard = Guard::start(Keep ? "" : Path, Lock, Why);
+    TheGuard = Guard::start(Keep ? "" : Path, Lock.get(), Why);
     if (!TheGuard)
       fail("can't start the guard of ", Path, Why);
   } catch (...) {
-    if (Lock >= 0 && Found != Used)
-      ::unlinkat(Dir, Marker, 0);
-    if (Lock >= 0 && Found == New)
+    if (Lock.isOpen() && Found != Used)
+      remove(Marker);
+    if (Lock.isOpen() && Found == New)
       ::rmdir(Path.c_str());
-    for (int Fd : {Dir, Lock})
-      if (Fd >= 0)
-        ::close(Fd);
     throw;
   }
 }
@@ -229,13 +215,10 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
 JobFolder::~JobFolder() {
   // The marker last: without it, what is left would be somebody's.
   if (!Keep) {
-    for (const std::string &Name : namesOrNone(Dir))
+    for (const std::string &Name : namesOrNone(fd()))
       removeAll(Path + "/" + Name);
     removeAll(Path);
   }
-  TheGuard.reset();
-  ::close(Lock);
-  ::close(Dir);
 }
 
 bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
@@ -244,14 +227,14 @@ bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
                 "a path that leaves the folder: " + quote(Name));
   struct stat Info;
   std::string Old;
-  if (::fstatat(Dir, Name.c_str(), &Info, AT_SYMLINK_NOFOLLOW) == 0) {
+  if (::fstatat(fd(), Name.c_str(), &Info, AT_SYMLINK_NOFOLLOW) == 0) {
     if (static_cast<uint64_t>(Info.st_size) == Bytes.size() &&
         read(Name, Old) && Old == Bytes)
       return false;
     remove(Name); // somebody may be reading what it was
   }
   errno = 0;
-  if (!dtlto_run_write(Dir, Name.c_str(), {Bytes.data(), Bytes.size()})) {
+  if (!dtlto_run_write(fd(), Name.c_str(), {Bytes.data(), Bytes.size()})) {
     int Why = errno;
     remove(Name); // what there is of it takes room that is needed
     fail("can't write ", Path + "/" + Name, Why);
@@ -259,31 +242,34 @@ bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
   return true;
 }
 
-bool JobFolder::read(const std::string &Name, std::string &Bytes) const {
-  int Fd = ::openat(Dir, Name.c_str(),
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+/// Opens the file \p Name, if it is one, and sets its \p Size.
+Descriptor JobFolder::open(const std::string &Name, uint64_t &Size) const {
+  Descriptor File(::openat(fd(), Name.c_str(),
+                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat Info;
-  if (Fd < 0)
-    return false;
-  bool IsRead =
-      ::fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode) && readAll(Fd, Bytes);
-  ::close(Fd);
-  return IsRead;
+  if (!File.isOpen() || ::fstat(File.get(), &Info) != 0 ||
+      !S_ISREG(Info.st_mode))
+    return Descriptor();
+  Size = static_cast<uint64_t>(Info.st_size);
+  return File;
+}
+
+bool JobFolder::read(const std::string &Name, std::string &Bytes) const {
+  uint64_t Size;
+  Descriptor File = open(Name, Size);
+  return File.isOpen() && readAll(File.get(), Bytes);
 }
 
 void JobFolder::remove(const std::string &Name) const {
-  ::unlinkat(Dir, Name.c_str(), 0);
+  ::unlinkat(fd(), Name.c_str(), 0);
 }
 
 bool JobFolder::readObject(const std::string &Name,
                            sdk::ResultMemory::Share &Share,
                            std::vector<char> &Object, std::string &Why) const {
-  int Fd = ::openat(Dir, Name.c_str(),
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  struct stat Info;
-  bool IsFile = Fd >= 0 && ::fstat(Fd, &Info) == 0 && S_ISREG(Info.st_mode);
-  uint64_t Size = IsFile ? static_cast<uint64_t>(Info.st_size) : 0;
-  if (!IsFile)
+  uint64_t Size = 0;
+  Descriptor File = open(Name, Size);
+  if (!File.isOpen())
     Why = "there is no object " + quote(Name);
   else if (Size == 0)
     Why = "the object " + quote(Name) + " is empty";
@@ -294,13 +280,11 @@ bool JobFolder::readObject(const std::string &Name,
     Object.resize(Size);
     size_t Got = 0;
     for (ssize_t N = 1; Got != Size && N > 0;) {
-      N = ::read(Fd, Object.data() + Got, Size - Got);
+      N = ::read(File.get(), Object.data() + Got, Size - Got);
       Got += N > 0 ? static_cast<size_t>(N) : 0;
     }
     if (Got != Size)
       Why = "the object " + quote(Name) + " can't be read";
   }
-  if (Fd >= 0)
-    ::close(Fd);
   return Why.empty();
 }

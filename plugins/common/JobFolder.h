@@ -42,7 +42,7 @@ public:
   JobFolder(const JobFolder &) = delete;
 
   const std::string &path() const { return Path; } // absolute
-  int fd() const { return Dir; }
+  int fd() const { return Dir.get(); }
 
   /// Writes the file \p Name with its folders. One that has these bytes already
   /// is left as it is, with its time. Returns whether it was written.
@@ -55,18 +55,18 @@ public:
   bool readObject(const std::string &Name, sdk::ResultMemory::Share &Share,
                   std::vector<char> &Object, std::string &Why) const;
 
-  /// From now on the guard ends the process group \p Group, or no more.
-  void watch(pid_t Group) { TheGuard->watch(Group); }
-  void unwatch(pid_t Group) { TheGuard->unwatch(Group); }
+  /// For programs that run in it.
+  Guard &guard() { return *TheGuard; }
 
 private:
   enum class Claim { Ours, InUse, Ending, Kept };
   Claim claim(const std::string &P, bool MayBeKept);
+  Descriptor open(const std::string &Name, uint64_t &Size) const;
 
   std::string Path;
   bool Keep;
   enum { New, Empty, Used } Found = Used; // what was at Path
-  int Dir = -1, Lock = -1;
+  Descriptor Dir, Lock;
   std::unique_ptr<Guard> TheGuard;
 };
 

@@ -9,15 +9,11 @@
 #include "FolderSettings.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace dtlto;
@@ -51,118 +47,49 @@ std::string dtlto::findProgram(const std::string &Name) {
   return "";
 }
 
-/// The name of a variable and its `=`, or all if there is none.
-static std::string_view nameOf(std::string_view Variable) {
-  return Variable.substr(0, Variable.find('='));
-}
-
 Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
-                 const std::vector<std::string> &Env)
-    : Folder(Folder) {
-  // It waits until the guard knows it: from its first moment on, it ends when
-  // the linker does.
-  std::vector<char *> Words, Variables;
-  for (const char *Word :
-       {"sh", "-c", "read -r go || exit 1; exec \"$@\" </dev/null", "dtlto"})
-    Words.push_back(const_cast<char *>(Word));
-  for (const std::string &Arg : Args)
-    Words.push_back(const_cast<char *>(Arg.c_str()));
-  Words.push_back(nullptr);
-  for (char **V = environ; *V; ++V) {
-    bool IsOurs = false;
-    for (const std::string &E : Env)
-      IsOurs |= nameOf(*V) == nameOf(E);
-    if (!IsOurs)
-      Variables.push_back(*V);
-  }
-  for (const std::string &E : Env)
-    if (E.find('=') != std::string::npos)
-      Variables.push_back(const_cast<char *>(E.c_str()));
-  Variables.push_back(nullptr);
-
-  // Of standard input, output and error: the reader's end, and the writer's.
-  int Ends[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, Why = 0;
-  // A socket, since one that was killed must not end the linker by SIGPIPE.
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends[0]) != 0)
-    Why = errno;
-  for (int I = 1; I != 3 && !Why; ++I)
-    if (::pipe2(Ends[I], O_CLOEXEC) != 0)
-      Why = errno;
-  if (!Why) {
-    posix_spawn_file_actions_t Actions;
-    posix_spawn_file_actions_init(&Actions);
-    // First, since the folder's may be one of these.
-    posix_spawn_file_actions_addfchdir_np(&Actions, Folder.fd());
-    posix_spawn_file_actions_adddup2(&Actions, Ends[0][0], 0);
-    posix_spawn_file_actions_adddup2(&Actions, Ends[1][1], 1);
-    posix_spawn_file_actions_adddup2(&Actions, Ends[2][1], 2);
-    posix_spawnattr_t Attr;
-    posix_spawnattr_init(&Attr);
-    posix_spawnattr_setflags(&Attr,
-                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&Attr, 0);
-    sigset_t None;
-    sigemptyset(&None);
-    posix_spawnattr_setsigmask(&Attr, &None);
-    Why = ::posix_spawn(&Pid, "/bin/sh", &Actions, &Attr, Words.data(),
-                        Variables.data());
-    posix_spawnattr_destroy(&Attr);
-    posix_spawn_file_actions_destroy(&Actions);
-  }
-  for (int Fd : {Ends[0][0], Ends[1][1], Ends[2][1]})
-    if (Fd >= 0)
-      ::close(Fd);
-  if (!Why) {
-    Folder.watch(Pid);
-    Fds[0] = Ends[1][0];
-    Fds[1] = Ends[2][0];
-    for (int Fd : Fds)
-      ::fcntl(Fd, F_SETFL, O_NONBLOCK);
-    (void)::send(Ends[0][1], "go\n", 3, MSG_NOSIGNAL);
-    ::close(Ends[0][1]);
-    return;
-  }
-  for (int Fd : {Ends[0][1], Ends[1][0], Ends[2][0]})
-    if (Fd >= 0)
-      ::close(Fd);
-  throw Error(DTLTO_ERROR_INFRASTRUCTURE,
-              "can't start " + quote(Args[0]) + ": " + std::strerror(Why));
-}
-
-Program::~Program() {
-  if (!Ended) {
-    ::kill(-Pid, SIGKILL);
-    Folder.unwatch(Pid);
-    while (::waitpid(Pid, nullptr, 0) < 0 && errno == EINTR)
-      ;
-  }
-  for (int Fd : Fds)
-    if (Fd >= 0)
-      ::close(Fd);
+                 const std::vector<std::string> &Env) {
+  Process::Setup S;
+  // The shell waits until the guard knows it: from its first moment on, the
+  // program ends when the linker does.
+  S.Args = {"/bin/sh", "-c", "read -r go || exit 1; exec \"$@\" </dev/null",
+            "dtlto"};
+  S.Args.insert(S.Args.end(), Args.begin(), Args.end());
+  S.Env = Env;
+  S.Folder = Folder.fd();
+  S.Group = Process::Setup::Own;
+  Descriptor In, TheirIn, TheirOut, TheirErr;
+  int Why = openStream(In, TheirIn);
+  if (!Why)
+    Why = Out.open(TheirOut);
+  if (!Why)
+    Why = Err.open(TheirErr);
+  S.In = TheirIn.get();
+  S.Out = TheirOut.get();
+  S.Err = TheirErr.get();
+  if (!Why)
+    Why = P.start(S, &Folder.guard());
+  if (Why)
+    throw Error(DTLTO_ERROR_INFRASTRUCTURE,
+                "can't start " + quote(Args[0]) + ": " + std::strerror(Why));
+  (void)::send(In.get(), "go\n", 3, MSG_NOSIGNAL);
 }
 
 void Program::listen(const std::function<void(std::string, bool)> &Line) {
   for (int I = 0; I != 2; ++I) {
-    char Block[4096];
-    ssize_t N = -1;
-    // No more than a pipe can hold: it may never stop.
-    for (int J = 0; J != 16 && Fds[I] >= 0 &&
-                    (N = ::read(Fds[I], Block, sizeof(Block))) > 0;
-         ++J)
-      for (ssize_t K = 0; K != N; ++K) {
-        if (Block[K] != '\n' && Block[K] != '\r' && Rest[I].size() < MaxLine) {
-          Rest[I] += Block[K];
-          continue;
-        }
-        if (!Rest[I].empty())
-          Line(Rest[I], I == 1);
-        Rest[I].clear();
+    Output &From = I == 0 ? Out : Err;
+    std::string Block;
+    From.read(Block);
+    for (char C : Block) {
+      if (C != '\n' && C != '\r' && Rest[I].size() < MaxLine) {
+        Rest[I] += C;
+        continue;
       }
-    if (Fds[I] >= 0 && N == 0) {
-      ::close(Fds[I]);
-      Fds[I] = -1;
+      if (!Rest[I].empty())
+        Line(Rest[I], I == 1);
+      Rest[I].clear();
     }
-    if ((Fds[I] < 0 || Ended) && !Rest[I].empty()) {
+    if ((!From.isOpen() || Ended) && !Rest[I].empty()) {
       Line(Rest[I], I == 1);
       Rest[I].clear();
     }
@@ -170,38 +97,19 @@ void Program::listen(const std::function<void(std::string, bool)> &Line) {
 }
 
 bool Program::hasEnded() {
-  if (Ended)
-    return true;
-  siginfo_t Info = {};
-  // Its number is nobody else's before it is waited for, so the guard can't end
-  // a stranger.
-  if (::waitid(P_PID, static_cast<id_t>(Pid), &Info,
-               WEXITED | WNOHANG | WNOWAIT) != 0) {
-    if (errno != ECHILD)
-      return false;
-    // This process ignores SIGCHLD, or another part of it has waited.
-    Folder.unwatch(Pid);
-    How = "ended, but how is lost";
-    return Ended = true;
-  }
-  if (Info.si_pid == 0)
-    return false;
-  if (Info.si_code == CLD_EXITED && Info.si_status == 0) {
-    Folder.unwatch(Pid);
-  } else {
-    ::kill(-Pid, SIGKILL); // what it has started
-    Folder.unwatch(Pid);
-    How = Info.si_code == CLD_EXITED
-              ? "ended with " + std::to_string(Info.si_status)
-              : "was killed by signal " + std::to_string(Info.si_status);
-  }
-  while (::waitpid(Pid, nullptr, 0) < 0 && errno == EINTR)
-    ;
+  if (Ended || !P.hasEnded())
+    return Ended;
+  if (!P.how().empty())
+    P.kill(SIGKILL); // what it has started
   return Ended = true;
+}
+
+std::string Program::how() const {
+  return P.isLost() ? "ended, but how is lost" : P.how();
 }
 
 void Program::end() {
   if (!Ended)
-    ::kill(-Pid, Asked ? SIGKILL : SIGTERM);
+    P.kill(Asked ? SIGKILL : SIGTERM);
   Asked = true;
 }

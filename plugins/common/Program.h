@@ -25,30 +25,25 @@ public:
   /// "NAME" that it is not to have. Throws sdk::Error.
   Program(JobFolder &Folder, const std::vector<std::string> &Args,
           const std::vector<std::string> &Env);
-  /// Kills what is left of it.
-  ~Program();
-  Program(const Program &) = delete;
 
   /// What it writes to, for poll(): standard output and error; -1 at their end.
-  int out() const { return Fds[0]; }
-  int err() const { return Fds[1]; }
+  int out() const { return Out.fd(); }
+  int err() const { return Err.fd(); }
   /// Reads what is there. Calls \p Line(line, whether of standard error).
   void listen(const std::function<void(std::string, bool)> &Line);
 
   /// Whether it has ended. Then how() says it: "ended with 1", or is empty if
   /// that was right.
   bool hasEnded();
-  const std::string &how() const { return How; }
+  std::string how() const;
 
   /// SIGTERM, or the second time SIGKILL, for all of its group.
   void end();
 
 private:
-  JobFolder &Folder;
-  pid_t Pid = -1;
-  int Fds[2] = {-1, -1};
+  Process P;
+  Output Out, Err;
   std::string Rest[2]; // lines that have no end yet
-  std::string How;
   bool Ended = false, Asked = false;
 };
 

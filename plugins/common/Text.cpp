@@ -7,7 +7,6 @@
 
 #include "Text.h"
 #include <algorithm>
-#include <vector>
 
 namespace dtlto {
 
@@ -93,7 +92,7 @@ std::string_view importError(std::string_view Said) {
 }
 
 std::string_view nearest(std::string_view Word,
-                         std::initializer_list<std::string_view> Known) {
+                         const std::vector<std::string_view> &Known) {
   // A name that has the word in it is meant more likely than one like it.
   if (Word.size() >= 3)
     for (std::string_view K : Known)
@@ -113,15 +112,6 @@ std::string_view nearest(std::string_view Word,
     }
   }
   return Best;
-}
-
-std::string argumentProblem(std::string_view Arg,
-                            std::initializer_list<std::string_view> Known) {
-  size_t Equals = Arg.find('=');
-  bool IsKnown = Equals != Arg.npos &&
-                 std::find(Known.begin(), Known.end(), Arg.substr(0, Equals)) !=
-                     Known.end();
-  return (IsKnown ? "invalid value in " : "unknown argument ") + quote(Arg);
 }
 
 } // namespace dtlto

@@ -9,9 +9,9 @@
 #define DTLTO_PLUGINS_TEXT_H
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dtlto {
 
@@ -44,12 +44,7 @@ std::string_view importError(std::string_view Said);
 
 /// Which of \p Known \p Word was meant to be; empty if it looks like none.
 std::string_view nearest(std::string_view Word,
-                         std::initializer_list<std::string_view> Known);
-
-/// What is wrong with \p Arg, NAME=VALUE: its value, if its name is one of
-/// \p Known, or its name.
-std::string argumentProblem(std::string_view Arg,
-                            std::initializer_list<std::string_view> Known);
+                         const std::vector<std::string_view> &Known);
 
 } // namespace dtlto
 

@@ -61,6 +61,15 @@ private:
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
+  // So often a job is tried before the linker gets it back: on different hosts,
+  // if there are as many.
+  static constexpr unsigned MaxTries = 3;
+  // What this machine lacks may come: so long after, a few more jobs run.
+  static constexpr std::chrono::seconds RaisePeriod{1};
+  // A job's state file is written again so often, long before monitors take it
+  // for a leftover.
+  static constexpr std::chrono::seconds NotePeriod{20};
+
   struct Job {
     explicit Job(std::shared_ptr<sdk::Job> J)
         : Offer(std::move(J)), Name(Offer->name()), Id(Offer->id()),
@@ -107,6 +116,8 @@ private:
   bool isHeard(const Host &H) const;
   unsigned numOpen(const Host &H) const;
   void waitForRoom(Job &J, unsigned NumOpen);
+  bool takeOff(Job &J);
+  void queueAgain(Job &J);
   void tryAnother(Job &J, const std::string &Why, bool MayReturn);
   void putBack(Job &J, const std::string &Why);
   void finish(Job &J, int32_t Status, const std::string &Message,

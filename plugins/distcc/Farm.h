@@ -95,11 +95,15 @@ public:
   std::vector<sdk::Worker> report(std::chrono::milliseconds Waited) const;
 
 private:
+  // A machine that is there, and has room, takes a connection in this time.
+  static constexpr std::chrono::seconds QuickConnect{1};
+
   static bool mayTake(const Host &H, const HostSet &Tried);
   void askSpares(uint64_t NumJobs);
   void find(Host &H);
   void probe(Host &H, Resolved R);
   void probeEnded(Host &H);
+  void probeFailed(Host &H, const Connection &P);
   void askStats(Host &H, Clock::time_point Now);
   bool isOnlyHope(const Host &H) const;
   void sayFull(Host &H, const std::string &Text);

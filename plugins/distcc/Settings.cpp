@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Arguments.h"
 #include "Network.h"
 #include "System.h"
 #include "Text.h"
@@ -90,8 +91,8 @@ static int readFile(const std::string &Path, std::string &Text) {
 
 namespace {
 
-/// Reads all into a Settings. Each step returns Ok, or leaves one line in
-/// Error.
+/// Reads all into a Settings. A step that fails returns false, with one line in
+/// Error and the Status.
 class Reader {
 public:
   Reader(const dtlto_session_params &Params, const GetEnv &Env,
@@ -102,9 +103,10 @@ public:
   SettingsStatus read();
 
 private:
-  SettingsStatus fail(std::string Text) {
+  bool fail(std::string Text) {
     Error = std::move(Text);
-    return SettingsStatus::Wrong;
+    Status = SettingsStatus::Wrong;
+    return false;
   }
   /// The value of a variable that is set and not empty; else null.
   const char *value(const char *Name) {
@@ -112,20 +114,21 @@ private:
     return Text && *Text ? Text : nullptr;
   }
 
-  SettingsStatus readArguments();
-  SettingsStatus readArgument(std::string_view Arg);
-  SettingsStatus readVariables();
-  SettingsStatus readSeconds(const char *Name, uint32_t Min,
-                             std::chrono::seconds &Seconds);
+  bool readArguments();
+  bool readArgument(std::string_view Arg);
+  bool readVariables();
+  bool readSeconds(const char *Name, uint32_t Min,
+                   std::chrono::seconds &Seconds);
   void readBool(const char *Name, bool &Value);
-  SettingsStatus readHosts();
-  SettingsStatus useHosts(std::string_view Text, std::string_view Source);
+  bool readHosts();
+  bool useHosts(std::string_view Text, std::string_view Source);
 
   const dtlto_session_params &Params;
   const GetEnv &Env;
   const std::vector<std::string> &HostFiles;
   Settings &S;
   std::string &Error;
+  SettingsStatus Status = SettingsStatus::Ok;
 
   std::optional<std::string_view> HostsArgument;
   std::string DistccDir; // empty: there is no home
@@ -139,63 +142,57 @@ SettingsStatus Reader::read() {
   S.OnlyStatus = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
   S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
-  if (SettingsStatus Status = readArguments(); Status != SettingsStatus::Ok)
-    return Status;
-  if (SettingsStatus Status = readVariables(); Status != SettingsStatus::Ok)
-    return Status;
-  return readHosts();
+  (void)(readArguments() && readVariables() && readHosts());
+  return Status;
 }
 
-SettingsStatus Reader::readArguments() {
+bool Reader::readArguments() {
   for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (SettingsStatus Status = readArgument(Params.args[I]);
-        Status != SettingsStatus::Ok)
-      return Status;
-  return SettingsStatus::Ok;
+    if (!readArgument(Params.args[I]))
+      return false;
+  return true;
 }
 
-SettingsStatus Reader::readArgument(std::string_view Arg) {
-  size_t Equals = Arg.find('=');
-  std::string_view Name = Arg.substr(0, Equals);
-  bool HasValue = Equals != std::string_view::npos;
-  std::string_view Value = HasValue ? Arg.substr(Equals + 1) : "";
-
-  if (HasValue && Name == "hosts") {
-    HostsArgument = Value;
-    return SettingsStatus::Ok;
-  }
-  if (HasValue && Name == "compiler") {
-    // Which names a server accepts is for the server to say.
-    if (Value.empty())
-      return fail(
-          "compiler= needs the name that clang has on the servers, e.g. "
-          "compiler=" +
-          S.Compiler);
-    if (hasControl(Value))
-      return fail(quote(Arg) +
-                  ": a compiler's name has no line breaks or other "
-                  "control characters");
-    S.Compiler = Value;
-    return SettingsStatus::Ok;
-  }
-  if (HasValue && Name == "stats-port") {
-    uint32_t N;
-    bool Above = !Value.empty() && Value.front() == '+';
-    if (!parseNumber(Value.substr(Above), Above, 65535, N))
-      return fail(quote(Arg) + ": expected a port from 1 to 65535, +N for N "
-                               "above the host's own, or 0 to ask no host");
-    S.StatsPort = (Above ? "+" : "") + std::to_string(N);
-    return SettingsStatus::Ok;
-  }
-
-  std::string Text = argumentProblem(Arg, {"hosts", "compiler", "stats-port"});
-  std::string_view Near = nearest(Name, {"hosts", "compiler", "stats-port"});
-  if (!Near.empty())
-    Text += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  return fail(Text + " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
+bool Reader::readArgument(std::string_view Arg) {
+  const ArgumentTable Known = {
+      {"hosts",
+       [&](std::string_view Value) {
+         HostsArgument = Value;
+         return true;
+       }},
+      {"compiler",
+       [&](std::string_view Value) {
+         // Which names a server accepts is for the server to say.
+         if (Value.empty())
+           return fail("compiler= needs the name that clang has on the "
+                       "servers, e.g. compiler=" +
+                       S.Compiler);
+         if (hasControl(Value))
+           return fail(quote(Arg) +
+                       ": a compiler's name has no line breaks or other "
+                       "control characters");
+         S.Compiler = Value;
+         return true;
+       }},
+      {"stats-port", [&](std::string_view Value) {
+         uint32_t N;
+         bool Above = !Value.empty() && Value.front() == '+';
+         if (!parseNumber(Value.substr(Above), Above, 65535, N))
+           return fail(quote(Arg) +
+                       ": expected a port from 1 to 65535, +N for N above the "
+                       "host's own, or 0 to ask no host");
+         S.StatsPort = (Above ? "+" : "") + std::to_string(N);
+         return true;
+       }}};
+  if (setArgument(Known, Arg))
+    return true;
+  if (Status != SettingsStatus::Ok) // with more to say
+    return false;
+  return fail(argumentProblem(Known, Arg) +
+              " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
 }
 
-SettingsStatus Reader::readVariables() {
+bool Reader::readVariables() {
   if (const char *Dir = value("DISTCC_DIR"))
     DistccDir = Dir;
   else if (const char *Home = value(os::HomeVariable))
@@ -207,13 +204,9 @@ SettingsStatus Reader::readVariables() {
   }
 #endif
 
-  if (SettingsStatus Status = readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout);
-      Status != SettingsStatus::Ok)
-    return Status;
-  if (SettingsStatus Status =
-          readSeconds("DISTCC_BACKOFF_PERIOD", 0, S.BackoffPeriod);
-      Status != SettingsStatus::Ok)
-    return Status;
+  if (!readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout) ||
+      !readSeconds("DISTCC_BACKOFF_PERIOD", 0, S.BackoffPeriod))
+    return false;
   readBool("DISTCC_FALLBACK", S.Fallback);
   readBool("DISTCC_VERBOSE", S.Verbose);
   if (const char *File = value("DISTCC_LOG"))
@@ -228,21 +221,21 @@ SettingsStatus Reader::readVariables() {
   }
   if (S.SshCommand.empty())
     S.SshCommand = {"ssh"};
-  return SettingsStatus::Ok;
+  return true;
 }
 
-SettingsStatus Reader::readSeconds(const char *Name, uint32_t Min,
-                                   std::chrono::seconds &Seconds) {
+bool Reader::readSeconds(const char *Name, uint32_t Min,
+                         std::chrono::seconds &Seconds) {
   const char *Text = Env(Name);
   if (!Text)
-    return SettingsStatus::Ok;
+    return true;
   uint32_t N;
   if (!parseNumber(Text, Min, INT32_MAX, N))
     return fail("$" + std::string(Name) + ": " + quote(Text) +
                 ": expected a number of seconds from " + std::to_string(Min) +
                 " to " + std::to_string(INT32_MAX));
   Seconds = std::chrono::seconds(N);
-  return SettingsStatus::Ok;
+  return true;
 }
 
 void Reader::readBool(const char *Name, bool &Value) {
@@ -260,7 +253,7 @@ static const char WaysToNameHosts[] =
     "name some with --thinlto-dist-plugin-arg=hosts=LIST, in $DISTCC_HOSTS, or "
     "in a file: ";
 
-SettingsStatus Reader::readHosts() {
+bool Reader::readHosts() {
   if (HostsArgument)
     return useHosts(*HostsArgument, "hosts=");
   if (const char *Variable = Env("DISTCC_HOSTS"))
@@ -282,14 +275,16 @@ SettingsStatus Reader::readHosts() {
   Error = std::string("no hosts are named; ") + WaysToNameHosts;
   for (size_t I = 0; I != Files.size(); ++I)
     Error += (I ? ", " : "") + Files[I];
-  return SettingsStatus::NoHosts;
+  Status = SettingsStatus::NoHosts;
+  return false;
 }
 
-SettingsStatus Reader::useHosts(std::string_view Text,
-                                std::string_view Source) {
+bool Reader::useHosts(std::string_view Text, std::string_view Source) {
   HostList List;
-  if (!parseHostList(Text, Source, List, Error))
-    return SettingsStatus::Wrong;
+  if (!parseHostList(Text, Source, List, Error)) {
+    Status = SettingsStatus::Wrong;
+    return false;
+  }
   S.Notes.insert(S.Notes.end(), List.Notes.begin(), List.Notes.end());
   S.Remarks = std::move(List.Remarks);
   if (List.Hosts.empty()) {
@@ -299,13 +294,14 @@ SettingsStatus Reader::useHosts(std::string_view Text,
             WaysToNameHosts;
     Error += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
                                                      : DistccDir + "/hosts";
-    return SettingsStatus::NoHosts;
+    Status = SettingsStatus::NoHosts;
+    return false;
   }
   if (List.Randomize)
     std::shuffle(List.Hosts.begin(), List.Hosts.end(),
                  std::mt19937(std::random_device()()));
   S.Hosts = std::move(List.Hosts);
-  return SettingsStatus::Ok;
+  return true;
 }
 
 SettingsStatus readSettings(const dtlto_session_params &Params,

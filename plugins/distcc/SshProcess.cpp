@@ -12,13 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
-#include <spawn.h>
 #include <string_view>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -33,9 +29,16 @@ static constexpr Clock::duration MaxTermination = 1s;
 static constexpr off_t MaxMessages = 1 << 20;
 static constexpr size_t MaxLastLine = 400;
 
+struct SshProcess::Child {
+  Descriptor Messages; // a file with what it has written to standard error
+  Process P;
+};
+
 std::string SshProcess::lastLine() const {
+  if (!Running)
+    return {};
   std::string Text(static_cast<size_t>(MaxMessages), '\0');
-  ssize_t N = Messages < 0 ? 0 : ::pread(Messages, Text.data(), Text.size(), 0);
+  ssize_t N = ::pread(Running->Messages.get(), Text.data(), Text.size(), 0);
   // What was not written to is zeros.
   Text.resize(
       std::min(Text.find('\0'), static_cast<size_t>(std::max<ssize_t>(N, 0))));
@@ -50,16 +53,12 @@ std::string SshProcess::lastLine() const {
 
 /// A file in memory of a fixed size: a process that writes without end neither
 /// blocks nor fills the memory.
-static int openMessages() {
-  int Fd = ::memfd_create("ssh", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (Fd >= 0 && (::ftruncate(Fd, MaxMessages) != 0 ||
-                  ::fcntl(Fd, F_ADD_SEALS, F_SEAL_GROW) != 0)) {
-    int Why = errno;
-    ::close(Fd);
-    errno = Why;
-    return -1;
-  }
-  return Fd;
+static Descriptor openMessages() {
+  Descriptor D(::memfd_create("ssh", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (D.isOpen() && (::ftruncate(D.get(), MaxMessages) != 0 ||
+                     ::fcntl(D.get(), F_ADD_SEALS, F_SEAL_GROW) != 0))
+    D.reset();
+  return D;
 }
 
 static std::vector<std::string>
@@ -84,110 +83,53 @@ commandLine(const std::vector<std::string> &SshCommand, const HostSpec &Host) {
   return Args;
 }
 
-Reaper::Reaper() = default;
-
 int Reaper::start(const std::vector<std::string> &SshCommand,
                   const HostSpec &Host, SshProcess &Ssh) {
   int Why = 0;
   if (!TheGuard)
     TheGuard = Guard::start("", -1, Why);
-  if (!TheGuard) {
-    errno = Why;
-    return -1;
-  }
-  std::vector<std::string> Args = commandLine(SshCommand, Host);
-  std::vector<char *> Argv, Variables;
-  for (std::string &A : Args)
-    Argv.push_back(A.data());
-  Argv.push_back(nullptr);
-  // No window that asks. An ssh before 8.4 knows only the second variable.
-  for (char **V = environ; *V; ++V)
-    if (std::strncmp(*V, "SSH_ASKPASS", 11) != 0)
-      Variables.push_back(*V);
-  char Never[] = "SSH_ASKPASS_REQUIRE=never", NoProgram[] = "SSH_ASKPASS=false";
-  for (char *V : {Never, NoProgram, static_cast<char *>(nullptr)})
-    Variables.push_back(V);
-
-  int Messages = openMessages();
-  if (Messages < 0)
-    return -1;
-  // One socket for both directions; theirs stays blocking, as ssh wants it.
-  int Fds[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Fds) != 0) {
+  Ssh.Running = std::make_shared<SshProcess::Child>();
+  Descriptor Ours, Theirs, &Messages = Ssh.Running->Messages;
+  if (!Why && !(Messages = openMessages()).isOpen())
     Why = errno;
-    ::close(Messages);
-    errno = Why;
-    return -1;
-  }
-  ::fcntl(Fds[0], F_SETFL, O_NONBLOCK);
-
-  posix_spawn_file_actions_t Actions;
-  posix_spawn_file_actions_init(&Actions);
-  posix_spawn_file_actions_adddup2(&Actions, Fds[1], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&Actions, Fds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&Actions, Messages, STDERR_FILENO);
-  // The linker may block or ignore signals; ssh should have the usual ones. A
-  // new session has no terminal that ssh could ask at.
-  posix_spawnattr_t Attributes;
-  posix_spawnattr_init(&Attributes);
-  sigset_t None, Default;
-  sigemptyset(&None);
-  sigemptyset(&Default);
-  sigaddset(&Default, SIGPIPE);
-  sigaddset(&Default, SIGTERM);
-  posix_spawnattr_setsigmask(&Attributes, &None);
-  posix_spawnattr_setsigdefault(&Attributes, &Default);
-  posix_spawnattr_setflags(&Attributes, POSIX_SPAWN_SETSID |
-                                            POSIX_SPAWN_SETSIGMASK |
-                                            POSIX_SPAWN_SETSIGDEF);
-  Why = ::posix_spawnp(&Ssh.Pid, Argv[0], &Actions, &Attributes, Argv.data(),
-                       Variables.data());
-  posix_spawnattr_destroy(&Attributes);
-  posix_spawn_file_actions_destroy(&Actions);
-  ::close(Fds[1]);
-  if (Why != 0) {
-    ::close(Fds[0]);
-    ::close(Messages);
-    Ssh.Pid = -1;
-    errno = Why;
-    return -1;
-  }
-  TheGuard->watch(Ssh.Pid);
-  Ssh.Messages = Messages;
-  return Fds[0];
+  // One socket for both directions; theirs stays blocking, as ssh wants it.
+  if (!Why)
+    Why = openStream(Ours, Theirs);
+  Process::Setup S;
+  S.Args = commandLine(SshCommand, Host);
+  // No window that asks. An ssh before 8.4 knows only the second variable.
+  S.Env = {"SSH_ASKPASS_REQUIRE=never", "SSH_ASKPASS=false"};
+  S.In = S.Out = Theirs.get();
+  S.Err = Messages.get();
+  // Without a terminal that ssh could ask at.
+  S.Group = Process::Setup::Session;
+  if (!Why)
+    Why = Ssh.Running->P.start(S, TheGuard.get());
+  errno = Why;
+  return Why ? -1 : Ours.release();
 }
 
 void Reaper::end(SshProcess &Ssh) {
-  if (Ssh.Messages >= 0)
-    ::close(Ssh.Messages);
-  if (Ssh.Pid >= 0) {
-    ::kill(-Ssh.Pid, SIGTERM);
-    Ending.push_back({Ssh.Pid, Clock::now() + MaxTermination});
+  if (Ssh.Running) {
+    Ssh.Running->P.kill(SIGTERM);
+    Ending.push_back({std::move(Ssh.Running), Clock::now() + MaxTermination});
   }
-  Ssh = {};
 }
 
 void Reaper::reap() {
-  auto HasEnded = [this](Process &P) {
-    siginfo_t Info = {};
-    // Its number is not another process's before it is waited for.
-    bool IsThere = ::waitid(P_PID, static_cast<id_t>(P.Pid), &Info,
-                            WEXITED | WNOHANG | WNOWAIT) == 0 &&
-                   Info.si_pid == 0;
-    if (IsThere && Clock::now() >= P.KillAt)
-      ::kill(-P.Pid, SIGKILL);
-    if (IsThere)
-      return false;
-    TheGuard->unwatch(P.Pid);
-    ::waitpid(P.Pid, nullptr, WNOHANG);
-    return true;
+  auto HasEnded = [](Last &L) {
+    if (L.Running->P.hasEnded())
+      return true;
+    if (Clock::now() >= L.KillAt)
+      L.Running->P.kill(SIGKILL);
+    return false;
   };
   Ending.erase(std::remove_if(Ending.begin(), Ending.end(), HasEnded),
                Ending.end());
 }
 
 Reaper::~Reaper() {
-  for (auto Until = Clock::now() + 2 * MaxTermination;
+  for (auto Until = Clock::now() + MaxTermination;
        reap(), !Ending.empty() && Clock::now() < Until;)
     std::this_thread::sleep_for(2ms);
 }

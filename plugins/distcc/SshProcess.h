@@ -24,7 +24,6 @@
 #include "HostSpec.h"
 #include <chrono>
 #include <memory>
-#include <sys/types.h>
 
 namespace dtlto {
 class Guard;
@@ -34,8 +33,8 @@ namespace dtlto::distcc {
 
 /// One ssh.
 struct SshProcess {
-  pid_t Pid = -1;
-  int Messages = -1; // a file with what it has written to standard error
+  struct Child;
+  std::shared_ptr<Child> Running; // shared: there is none on Windows
 
   /// The last line that ssh, or the command at the other end, wrote; cleaned
   /// and without a full stop.
@@ -46,7 +45,7 @@ struct SshProcess {
 /// and so a process group, of its own. They also end if the linker is killed.
 class Reaper {
 public:
-  Reaper();
+  Reaper() = default;
   /// Waits a moment for those that were told to end, then kills them.
   ~Reaper();
   Reaper(const Reaper &) = delete;
@@ -62,12 +61,12 @@ public:
   bool empty() const { return Ending.empty(); }
 
 private:
-  struct Process {
-    pid_t Pid;
+  struct Last {
+    std::shared_ptr<SshProcess::Child> Running;
     std::chrono::steady_clock::time_point KillAt;
   };
-  std::vector<Process> Ending;
-  std::unique_ptr<Guard> TheGuard; // with the first process
+  std::shared_ptr<Guard> TheGuard; // with the first process
+  std::vector<Last> Ending;
 };
 
 } // namespace dtlto::distcc

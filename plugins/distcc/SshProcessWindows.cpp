@@ -13,14 +13,9 @@
 #include "SshProcess.h"
 #include <cerrno>
 
-// There is none.
-class dtlto::Guard {};
-
 using namespace dtlto::distcc;
 
 std::string SshProcess::lastLine() const { return {}; }
-
-Reaper::Reaper() = default;
 
 int Reaper::start(const std::vector<std::string> &, const HostSpec &,
                   SshProcess &) {

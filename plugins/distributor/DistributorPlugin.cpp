@@ -79,31 +79,29 @@ Arguments
 DistributorSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
   A.Set.Programs = 2;
-  for (uint32_t I = 0; I != Params.num_args; ++I) {
-    std::string_view Arg = Params.args[I];
-    size_t Equals = Arg.find('=');
-    std::string_view Name = Arg.substr(0, Equals);
-    bool HasValue = Equals != std::string_view::npos;
-    std::string Value(HasValue ? Arg.substr(Equals + 1) : "");
-    if (Name == "arg" && HasValue)
-      A.Words.push_back(fromHere(Value));
-    else if (Name == "program" && !Value.empty())
-      A.Set.Program = Value;
-    else if (Name == "batch" && Value == "all")
-      A.Set.Batch = UINT32_MAX;
-    else if (Name == "batch" && parseNumber(Value, 1, 1000000, A.Set.Batch))
-      A.Set.Programs = std::max(2u, std::thread::hardware_concurrency());
-    else if (!readFolderArgument(Arg, A.Set))
-      throw unknownArgument(Arg,
-                            {"program", "arg", "compiler", "compiler-arg",
-                             "compiler-prepend-arg", "folder", "batch", "keep"},
-                            "program=PATH, arg=TEXT, compiler=PATH, "
-                            "folder=PATH, batch=all, batch=N or keep");
-  }
+  const ArgumentTable Known = folderArguments(
+      A.Set, {textArgument("program", A.Set.Program),
+              {"arg",
+               [&A](std::string_view Value) {
+                 A.Words.push_back(fromHere(std::string(Value)));
+                 return true;
+               }},
+              {"batch", [&A](std::string_view Value) {
+                 if (Value == "all") {
+                   A.Set.Batch = UINT32_MAX;
+                   return true;
+                 }
+                 A.Set.Programs =
+                     std::max(2u, std::thread::hardware_concurrency());
+                 return parseNumber(Value, 1, 1000000, A.Set.Batch);
+               }}});
+  dtlto::readArguments(Params, Known,
+                       "program=PATH, arg=TEXT, compiler=PATH, folder=PATH, "
+                       "batch=all, batch=N or keep",
+                       A.Set);
   if (A.Set.Program.empty())
     throw Error(DTLTO_ERROR_CALLER, "no program to run the jobs: name one with "
                                     "--thinlto-dist-plugin-arg=program=PATH");
-  completeSettings(A.Set, Params);
   return A;
 }
 

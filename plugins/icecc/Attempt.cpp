@@ -33,6 +33,10 @@ static constexpr Clock::duration HoldLimit = 1s;
 // How long an iceccd may be away that starts again.
 static constexpr Clock::duration RestartLimit = 1s;
 
+static std::string addressOf(const UseCSMsg &Grant) {
+  return Grant.hostname + ":" + std::to_string(Grant.port);
+}
+
 /// Connects to the local iceccd.
 static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
                                               std::string &Error) {
@@ -150,7 +154,8 @@ std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
       return std::nullopt;
     }
     if (Answer->type != M_USE_CS ||
-        !isLeftOut(static_cast<UseCSMsg &>(*Answer)))
+        !Nodes.isLeftOut(addressOf(static_cast<UseCSMsg &>(*Answer)),
+                         TheCluster->numbers()))
       break;
     A.Held.push_back(std::move(A.Daemon));
   }
@@ -174,11 +179,8 @@ std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
 
 /// Asks for a node. False: the try has failed.
 bool Client::ask(Attempt &A) {
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (!AllWrong.empty())
-      return A.fails(AllWrong, Retry::Never);
-  }
+  if (std::string Why = Nodes.allWrong(); !Why.empty())
+    return A.fails(Why, Retry::Never);
   A.Envs = Environments.get(A.J.Stop, A.Error);
   if (!A.Envs)
     return A.fails(A.Error, Retry::Never);
@@ -251,7 +253,9 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
       cannotGoOn(Error);
     } else if (!M) {
       Error = "local iceccd: " + Error;
-    } else if (M->type != M_USE_CS || !isLeftOut(static_cast<UseCSMsg &>(*M))) {
+    } else if (M->type != M_USE_CS ||
+               !Nodes.isLeftOut(addressOf(static_cast<UseCSMsg &>(*M)),
+                                TheCluster->numbers())) {
       std::lock_guard<std::mutex> Lock(Mutex);
       LastGrant = Clock::now();
       TheEnd.clear();
@@ -260,44 +264,22 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
   }
 }
 
-static std::string addressOf(const UseCSMsg &Grant) {
-  return Grant.hostname + ":" + std::to_string(Grant.port);
-}
-
-/// Whether the node can't be reached from this machine, and others may be.
-bool Client::isLeftOut(const UseCSMsg &Grant) {
-  Cluster::Numbers N = TheCluster->numbers();
-  std::lock_guard<std::mutex> Lock(Mutex);
-  size_t NumOut = 0;
-  for (const auto &[Address, U] : Unreachable)
-    NumOut += U.Times >= MaxUnreachable;
-  auto It = Unreachable.find(addressOf(Grant));
-  return It != Unreachable.end() && It->second.Times >= MaxUnreachable &&
-         (N.Known ? N.Nodes : NodesSeen.size()) > NumOut;
-}
-
 /// Makes a batch of the job and those behind it, if they are so small that it
 /// pays.
 void Client::takeAlong(Attempt &A) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    // What is in line is for all slots; but some of it has a request of its own
-    // once there is room in the window.
-    unsigned Most = std::min(MaxTrying, MaxRequests);
-    size_t Open = Most - std::min(Most, NumTrying);
-    size_t Share = 1 + (Line.size() - std::min(Line.size(), Open)) /
-                           std::max(1u, NumSlots);
+    const size_t Share = TheLine.share();
     uint64_t Cost = A.J.Cost;
     std::vector<Job *> Jobs = {&A.J};
-    while (A.J.MayShare && !A.J.Stop.raised() && !Line.empty() &&
-           Jobs.size() < Share) {
-      Job &Next = *Line.front();
-      if (!Next.MayShare || Next.Stop.raised() ||
-          !ThePace.mayAdd(Jobs.size(), Cost, Next.Cost))
+    while (A.J.MayShare && !A.J.Stop.raised() && Jobs.size() < Share) {
+      Job *Next = TheLine.next();
+      if (!Next || !Next->MayShare || Next->Stop.raised() ||
+          !ThePace.mayAdd(Jobs.size(), Cost, Next->Cost))
         break;
-      Jobs.push_back(&Next);
-      Cost += Next.Cost;
-      Line.pop_front();
+      Jobs.push_back(Next);
+      Cost += Next->Cost;
+      TheLine.leave(*Next);
     }
     if (Jobs.size() == 1)
       return;
@@ -356,15 +338,7 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   auto Blacklist = [&](const Environment &E) {
     A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
   };
-  bool IsRefuted;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    // Without another node, jobs would wait for one.
-    bool HasOther = NumDone.size() > NumDone.count(A.Node);
-    IsRefuted = NumRefuted[A.Node] >= MaxRefuted ||
-                (NumWrong[A.Node] >= MaxWrong && HasOther);
-  }
-  if (IsRefuted) {
+  if (Nodes.isWrong(A.Node)) {
     // The scheduler chooses: it is to name others.
     Blacklist(*Env);
     Outcome O;
@@ -372,9 +346,9 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
     return forAll(A.numJobs(), O);
   }
   Counted Granted(Mutex, NumGranted, &MostGranted);
+  Nodes.granted(A.Address);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    NodesSeen.insert(A.Address);
     MustBuildHere = false;
   }
   publish();
@@ -406,78 +380,32 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
                     " can't run the worker and is not used with it any more");
     Blacklist(E);
   };
-  RemoteResult Made = runRemotely(R, A.Address, std::move(*A.ForNode), *Env,
-                                  Environments, A.stop());
-  uint64_t Cost = 0;
-  for (Job *J : Jobs)
-    Cost += J->Cost;
+  return runRemotely(R, A.Address, std::move(*A.ForNode), *Env, Environments,
+                     A.stop());
+}
+
+/// Learns how many jobs are worth one trip.
+void Client::learnPace(const Attempt &A, const RemoteResult &R) {
+  uint64_t Cost = A.Batch ? 0 : A.J.Cost;
+  if (A.Batch)
+    for (const Job *J : A.Batch->Jobs)
+      Cost += J->Cost;
+  const Outcome &First = R.Jobs.front();
   std::lock_guard<std::mutex> Lock(Mutex);
-  const Outcome &First = Made.Jobs.front();
   if (First.Kind == Outcome::BatchFailed || (A.Batch && First.TookTooLong))
     ThePace.failed();
   else if (First.Kind == Outcome::Compiled)
     ThePace.learn(std::chrono::duration<double>(Clock::now() - A.Began).count(),
-                  Made.WorkSeconds, Cost);
-  return Made;
-}
-
-/// Looks for nodes, or a whole cluster, whose results are wrong each time.
-void Client::countWrong(const Attempt &A, const RemoteResult &R) {
-  bool Tell = false;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    for (const Outcome &O : R.Jobs) {
-      if (O.Kind == Outcome::Compiled)
-        NumAllWrong = NumWrong[A.Node] = 0;
-      if (!O.WasWrong)
-        continue;
-      Tell |= ++NumWrong[A.Node] == MaxWrong;
-      if (++NumAllWrong != MaxAllWrong)
-        continue;
-      std::string Why = "the last " + std::to_string(MaxAllWrong) +
-                        " results of all nodes were wrong; " + A.Node + ": " +
-                        O.Text;
-      AllWrong = std::move(Why);
-    }
-  }
-  if (Tell)
-    TheLog->warning("node " + A.Node + ": " + std::to_string(MaxWrong) +
-                    " results in a row were wrong; it is not used with this "
-                    "worker any more if there are others");
-}
-
-/// Looks for nodes that can't be connected to, as behind a firewall.
-void Client::countUnreachable(const Attempt &A, const Outcome &O) {
-  Unreached Copy;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (!O.Unreachable) {
-      Unreachable.erase(A.Address);
-      return;
-    }
-    Unreached &U = Unreachable[A.Address];
-    U.Node = A.Node;
-    U.Why = O.Text;
-    if (++U.Times != MaxUnreachable)
-      return;
-    Copy = U;
-  }
-  tellUnreachable(Copy);
-}
-
-void Client::tellUnreachable(const Unreached &U) {
-  TheLog->warning("node " + U.Node + " cannot be reached from this machine (" +
-                  U.Why +
-                  "); a link leaves it out after two tries if there "
-                  "are other nodes");
+                  R.WorkSeconds, Cost);
 }
 
 /// Acts on what a node made of the job, and hands others theirs.
 std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
-  countWrong(A, R);
+  learnPace(A, R);
+  Nodes.countWrong(A.Node, R);
   // Only what was cancelled early says nothing.
   if (R.Jobs.front().Unreachable || !A.stop().raised())
-    countUnreachable(A, R.Jobs.front());
+    Nodes.countUnreachable(A.Address, A.Node, R.Jobs.front());
   bool NodeFailed = false;
   for (const Outcome &O : R.Jobs)
     NodeFailed |= O.Kind == Outcome::NodeFailed;
@@ -508,11 +436,9 @@ std::optional<dtlto::sdk::Result> Client::use(Job &J, Outcome O,
   // job in what is wrong with batches. It is in no line now.
   J.MayShare = false;
   switch (O.Kind) {
-  case Outcome::Compiled: {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    ++NumDone[Node];
+  case Outcome::Compiled:
+    Nodes.done(Node);
     return sdk::Result{std::move(O.Object), O.Text, Node};
-  }
   case Outcome::CompilerError:
     return sdk::Result{{}, O.Text, Node, DTLTO_ERROR_COMPILER};
   case Outcome::WorkerFailed:

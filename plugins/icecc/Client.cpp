@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include "Process.h"
 #include "Text.h"
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <icecc/comm.h>
 
 using namespace dtlto::icecc;
@@ -28,9 +28,6 @@ static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
 // For the local iceccd's first answer. Whoever asks for the status waits for
 // it; links have local cores meanwhile.
 static constexpr Clock::duration DaemonLimit = 15s, StatusDaemonLimit = 2500ms;
-// After this machine had no room for a connection, one more job at a time is
-// tried so often.
-static constexpr Clock::duration RoomPause = 1s;
 // Small jobs that are taken, for each that may ask for a node.
 static constexpr unsigned MaxInLine = 4;
 // Requests of a session that doesn't know yet how many slots there are.
@@ -46,16 +43,6 @@ static std::vector<std::string> platforms(const Settings &S,
   for (const auto &E : S.Environments)
     Found.push_back(E.Platform.empty() ? Here : E.Platform);
   return Found;
-}
-
-/// Where this file is.
-static std::string pluginFolder() {
-  Dl_info Info;
-  if (!dladdr(&dtlto_plugin_entry, &Info) || !Info.dli_fname)
-    return ".";
-  std::string File = Info.dli_fname;
-  size_t Slash = File.rfind('/');
-  return Slash == std::string::npos ? "." : File.substr(0, Slash);
 }
 
 void Client::configure(const dtlto_session_params &Params,
@@ -116,7 +103,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), Compressed(MaxCompressed),
       TheCluster(std::make_shared<Cluster>(S, platforms(S, Workers))),
-      ThePace(S.Batch), LastGrant(Clock::now()) {}
+      Nodes(*TheLog), ThePace(S.Batch), LastGrant(Clock::now()) {}
 
 void Client::begin() {
   ThreadSession::begin();
@@ -173,7 +160,7 @@ void Client::load(dtlto_load &Load) {
     Load.workers = N.Nodes;
   } else if (MostGranted) {
     Load.slots = MostGranted * PerTrip;
-    Load.workers = static_cast<uint32_t>(NodesSeen.size());
+    Load.workers = static_cast<uint32_t>(Nodes.numSeen());
   }
   Load.queued = Accepted - std::min(Accepted, NumGranted + NumShared + NumHere);
   Load.expected_wait_ms = N.Known && N.Free > Load.queued ? 0 : UINT64_MAX;
@@ -208,13 +195,9 @@ void Client::stop() {
     StopPacking = true;
     Preparer.join();
   }
-  for (const auto &[Node, N] : NumDone)
-    TheLog->debug(Node + ": " + std::to_string(N) + " modules");
-  for (const auto &[Address, U] : Unreachable)
-    if (U.Times < MaxUnreachable)
-      tellUnreachable(U);
+  Nodes.tell();
   // Users of a farm that has no node would wonder why it is no faster.
-  if (NumDone.empty() && NumBuiltHere)
+  if (!Nodes.isAnyDone() && NumBuiltHere)
     TheLog->note("icecream wanted all " + std::to_string(NumBuiltHere) +
                  " jobs that it was asked for to be compiled here; "
                  "--thinlto-dist-status shows the nodes");
@@ -272,22 +255,9 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   }
 }
 
-void Client::admit() {
-  while (!Line.empty() && NumTrying < std::min(MaxTrying, MaxRequests) &&
-         NumTrying - NumSettled < Window) {
-    Line.front()->MayTry = true;
-    Line.front()->Wake.notify_all();
-    Line.pop_front();
-    ++NumTrying;
-  }
-}
-
 void Client::settle(Job &J) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  J.Settled = true;
-  ++NumSettled;
-  Window = std::min(Window + 1, MaxWindow);
-  admit();
+  TheLine.settle(J);
 }
 
 std::optional<dtlto::sdk::Result>
@@ -296,10 +266,7 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
     unsigned Max;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
-      J.MayTry = false;
-      // Others have waited less.
-      Line.insert(IsFirst ? Line.end() : Line.begin(), &J);
-      admit();
+      TheLine.enter(J, IsFirst);
       J.Wake.wait(Lock, [&] {
         return J.MayTry || J.Came || (J.Stop.raised() && !J.In);
       });
@@ -310,28 +277,16 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
         return use(J, std::move(Came.What), Came.Node, Error, Next);
       }
       if (!J.MayTry) {
-        Line.erase(std::find(Line.begin(), Line.end(), &J));
+        TheLine.leave(J);
         return std::nullopt;
       }
-      Max = MaxTrying;
+      Max = TheLine.maxTrying();
     }
     IsFirst = false;
     // Leaves, also by an exception.
     std::shared_ptr<void> Leave(nullptr, [&](void *) {
       std::lock_guard<std::mutex> Lock(Mutex);
-      --NumTrying;
-      if (J.Settled)
-        --NumSettled;
-      else if (!J.Stop.raised()) // a cancelled one says nothing of the cluster
-        Window = std::max(1u, Window / 2);
-      // This machine may have room again.
-      if (J.Settled && MaxTrying != UINT_MAX &&
-          Clock::now() - MaxTryingSet >= RoomPause) {
-        ++MaxTrying;
-        MaxTryingSet = Clock::now();
-      }
-      J.Settled = false;
-      admit();
+      TheLine.tried(J);
     });
     try {
       return attempt(J, Error, Next);
@@ -341,9 +296,7 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
         std::lock_guard<std::mutex> Lock(Mutex);
         if (Max == 1)
           throw;
-        IsFirstTime = MaxTrying == UINT_MAX;
-        MaxTrying = std::max(1u, std::min(Max, NumTrying) - 1);
-        MaxTryingSet = Clock::now();
+        IsFirstTime = TheLine.reduce(Max);
       }
       if (IsFirstTime)
         TheLog->warning(std::string(E.what()) + "; fewer jobs run at a time");
@@ -360,7 +313,7 @@ void Client::ended(const sdk::Job &Offer) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (NumGranted + NumHere == 0 && !GaveUp && !Offer.isCancelled())
-      Why = AllWrong.empty() ? TheEnd : AllWrong;
+      Why = Nodes.allWrong().empty() ? TheEnd : Nodes.allWrong();
     GaveUp |= !Why.empty();
   }
   if (!Why.empty())
@@ -369,15 +322,7 @@ void Client::ended(const sdk::Job &Offer) {
 }
 
 void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
-  bool Tell;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Tell = ++NumRefuted[Worker] == MaxRefuted;
-  }
-  if (Tell)
-    TheLog->warning("node " + Worker + ": " + std::to_string(MaxRefuted) +
-                    " of its results were wrong; it is not used with this "
-                    "worker any more");
+  Nodes.refuted(Worker);
 }
 
 /// The linker may offer it once more, as another job.
@@ -408,20 +353,17 @@ void Client::publish() {
     // Slots that weren't known may be more than those that were granted.
     if (!N.Known)
       Few = std::max(Few, FirstRequests / 2);
-    NumSlots = Slots;
-    MaxRequests = std::min(Slots + Few, S.MaxJobs);
     unsigned Before = PerTrip;
     PerTrip = unsigned(ThePace.jobs(LastCost));
-    Capacity = MaxRequests;
+    Capacity = std::min(Slots + Few, S.MaxJobs);
+    TheLine.setLimits(Capacity, Slots);
     if (PerTrip != 1)
       Capacity = std::min(Slots * PerTrip + Few, MaxInLine * S.MaxJobs);
-    admit();
     // Not how many are free: that changes with each job of anybody's, and would
     // look like a sign of life of ours.
     if (N.Known &&
-        (N.Nodes != ToldNodes || N.Slots != ToldSlots || PerTrip != Before)) {
-      ToldNodes = N.Nodes;
-      ToldSlots = N.Slots;
+        (N.Nodes != Told.Nodes || N.Slots != Told.Slots || PerTrip != Before)) {
+      Told = N;
       Tell = true;
     }
   }

@@ -33,13 +33,9 @@
 #include "Batch.h"
 #include "Cluster.h"
 #include "EnvironmentTable.h"
-#include "RemoteJob.h"
+#include "Line.h"
+#include "NodeRecord.h"
 #include "dtlto/sdk/Plugin.hpp"
-#include <algorithm>
-#include <climits>
-#include <deque>
-#include <optional>
-#include <set>
 
 class UseCSMsg;
 
@@ -78,35 +74,6 @@ private:
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
-  struct Trip;
-  struct Job {
-    explicit Job(const sdk::Job &Offer)
-        : Offer(Offer), Name(Offer.name()),
-          Cost(std::max<uint64_t>(1, Offer.raw().cost)) {}
-    const sdk::Job &Offer;
-    const std::string Name; // for display
-    const uint64_t Cost;
-    Interrupt Stop; // raised: the linker has no use for it
-    // Guarded by Mutex.
-    std::condition_variable Wake;
-    bool MayShare = true; // be in a batch
-    bool MayTry = false;  // it is no longer in line
-    bool Settled = false; // it is at a node, or here
-    Trip *In = nullptr;   // the batch that it is in
-    /// What another job's trip brought it.
-    struct Brought {
-      Outcome What;
-      std::string Node;
-    };
-    std::optional<Brought> Came;
-  };
-  /// Of a batch. The job that was granted the node is its first.
-  struct Trip {
-    std::vector<Job *> Jobs;
-    size_t NumNeeded = 0; // jobs that the linker has a use for
-    Interrupt Stop;       // raised: none
-  };
-
   // On the job's thread.
   enum class Retry { AtOnce, Later, Never, Alone };
   /// One try. Without a result, \p Error says why not, and \p Next when to try
@@ -117,8 +84,6 @@ private:
   /// no other job at work.
   std::optional<sdk::Result> attemptInTurn(Job &J, bool IsFirst,
                                            std::string &Error, Retry &Next);
-  /// Lets jobs in line try. With Mutex held.
-  void admit();
   /// The job has its place, and others may ask for theirs.
   void settle(Job &J);
 
@@ -126,11 +91,11 @@ private:
   struct Attempt;
   bool ask(Attempt &A);
   std::unique_ptr<Msg> waitForGrant(Attempt &A);
-  bool isLeftOut(const UseCSMsg &Grant);
   void takeAlong(Attempt &A);
   void leaveBehind(Attempt &A);
   RemoteResult runAt(Attempt &A, const UseCSMsg &Grant);
   std::optional<sdk::Result> conclude(Attempt &A, RemoteResult R);
+  void learnPace(const Attempt &A, const RemoteResult &R);
   void bringAll(Attempt &A, RemoteResult R);
   /// What is done about \p O, for each job.
   std::optional<sdk::Result> use(Job &J, Outcome O, const std::string &Node,
@@ -138,29 +103,6 @@ private:
   std::optional<sdk::Result> buildHere(Job &J, Channel &Daemon,
                                        uint32_t GrantId, std::string &Error);
 
-  /// So many jobs wait for a node, or for its environment, at the same time;
-  /// one more for each that had what it waited for. Each has a connection to
-  /// the local iceccd, which all links share. And to whom the first nodes are
-  /// granted, they may lack their environments, which then come through one
-  /// line.
-  static constexpr unsigned FirstWindow = 2, MaxWindow = 32;
-  /// A node with so many wrong results gets no more jobs.
-  static constexpr unsigned MaxRefuted = 2;
-  /// The same for so many in a row, if another node has good ones.
-  static constexpr unsigned MaxWrong = 3;
-  /// A node that couldn't be connected to so often in a row is left out by this
-  /// link, if there is another node.
-  static constexpr unsigned MaxUnreachable = 2;
-  /// Of all nodes: there is no use in going on.
-  static constexpr unsigned MaxAllWrong = 8;
-  void countWrong(const Attempt &A, const RemoteResult &R);
-  /// A node whose connections failed.
-  struct Unreached {
-    unsigned Times = 0; // in a row
-    std::string Node, Why;
-  };
-  void countUnreachable(const Attempt &A, const Outcome &O);
-  void tellUnreachable(const Unreached &U);
   void tookTooLong(const Job &J, const std::string &Why);
   void cannotGoOn(const std::string &Why);
 
@@ -178,19 +120,13 @@ private:
   sdk::ResultMemory Results;
   ByteCache Compressed; // chunks of modules that many jobs import
   const std::shared_ptr<Cluster> TheCluster;
+  NodeRecord Nodes;
 
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  uint32_t ToldNodes = 0, ToldSlots = 0; // by load_changed()
+  Cluster::Numbers Told; // by load_changed()
   bool GaveUp = false;
-  std::deque<Job *> Line;                   // wait for their turn
-  unsigned NumTrying = 0;                   // in attempt()
-  unsigned NumSettled = 0;                  // of these
-  unsigned Window = FirstWindow;            // for those that aren't
-  unsigned MaxTrying = UINT_MAX;            // this machine has room for no more
-  Clock::time_point MaxTryingSet;           // when it changed
-  unsigned MaxRequests = 0;                 // the cluster's others need room
-  unsigned NumSlots = 0;                    // at nodes, as far as is known
+  Line TheLine;                             // and what it says of jobs
   Pace ThePace;                             // of small jobs
   unsigned PerTrip = 1;                     // of the jobs that came last
   uint64_t LastCost = UINT64_MAX;           // of the job that came last
@@ -200,13 +136,6 @@ private:
   unsigned NumBuiltHere = 0;                // likewise, and done
   bool MustBuildHere = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
-  std::set<std::string> NodesSeen;
-  std::map<std::string, unsigned> NumDone;        // by node
-  std::map<std::string, unsigned> NumRefuted;     // likewise: wrong results
-  std::map<std::string, unsigned> NumWrong;       // likewise: since a good one
-  std::map<std::string, Unreached> Unreachable;   // by address
-  unsigned NumAllWrong = 0;                       // since a good one of any
-  std::string AllWrong;                           // not empty: they are
   std::map<std::string, std::string> TookTooLong; // by module: what did
   std::string TheEnd; // not empty: why there is no use in going on
 

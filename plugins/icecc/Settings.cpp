@@ -6,69 +6,62 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Arguments.h"
 #include "Batch.h"
 #include "System.h"
 #include "Text.h"
 #include <strings.h>
 
 using namespace dtlto::icecc;
-using dtlto::nearest;
 using dtlto::parseNumber;
 using dtlto::quote;
 
 static bool readArgument(std::string_view Arg, Settings &S,
                          std::string &Error) {
-  size_t Equals = Arg.find('=');
-  std::string_view Name = Arg.substr(0, Equals);
-  bool HasValue = Equals != std::string_view::npos;
-  std::string_view Value = HasValue ? Arg.substr(Equals + 1) : "";
-
-  if (HasValue && Name == "worker") {
-    if (Value.empty()) {
-      Error = "worker= needs the path of dtlto-codegen-static";
-      return false;
-    }
-    S.Worker = Value;
-    return true;
-  }
-  if (HasValue && Name == "jobs") {
-    if (parseNumber(Value, 1, 4096, S.MaxJobs))
-      return true;
-    Error = quote(Arg) + ": expected jobs=N with N from 1 to 4096";
+  auto Fail = [&](const std::string &Text) {
+    Error = Text;
     return false;
-  }
-  if (HasValue && Name == "batch") {
-    if (parseNumber(Value, 1, Pace::MaxJobs, S.Batch))
+  };
+  auto Seconds = [&](auto &To) {
+    return [&](std::string_view Value) {
+      uint32_t N;
+      if (!parseNumber(Value, 1, 86400, N))
+        return Fail(quote(Arg) +
+                    ": expected a number of seconds from 1 to 86400");
+      To = std::chrono::seconds(N);
       return true;
-    static_assert(Pace::MaxJobs == 16);
-    Error = quote(Arg) + ": expected batch=N with N from 1 to 16";
-    return false;
-  }
-  if (HasValue && (Name == "grant-timeout" || Name == "transfer-timeout")) {
-    uint32_t N;
-    if (!parseNumber(Value, 1, 86400, N)) {
-      Error = quote(Arg) + ": expected a number of seconds from 1 to 86400";
-      return false;
-    }
-    if (Name == "grant-timeout")
-      S.GrantTimeout = std::chrono::seconds(N);
-    else
-      S.TransferLimit = std::chrono::seconds(N);
+    };
+  };
+  static_assert(Pace::MaxJobs == 16);
+  const dtlto::ArgumentTable Known = {
+      {"worker",
+       [&](std::string_view Value) {
+         S.Worker = Value;
+         return !Value.empty() ||
+                Fail("worker= needs the path of dtlto-codegen-static");
+       }},
+      {"jobs",
+       [&](std::string_view Value) {
+         return parseNumber(Value, 1, 4096, S.MaxJobs) ||
+                Fail(quote(Arg) + ": expected jobs=N with N from 1 to 4096");
+       }},
+      {"batch",
+       [&](std::string_view Value) {
+         return parseNumber(Value, 1, Pace::MaxJobs, S.Batch) ||
+                Fail(quote(Arg) + ": expected batch=N with N from 1 to 16");
+       }},
+      {"grant-timeout", Seconds(S.GrantTimeout)},
+      {"transfer-timeout", Seconds(S.TransferLimit)},
+      {"netname", [&](std::string_view Value) {
+         S.NetName = Value;
+         return true;
+       }}};
+  if (dtlto::setArgument(Known, Arg))
     return true;
-  }
-  if (HasValue && Name == "netname") {
-    S.NetName = Value;
-    return true;
-  }
-  const std::initializer_list<std::string_view> Names = {
-      "worker",           "jobs",   "batch", "grant-timeout",
-      "transfer-timeout", "netname"};
-  Error = dtlto::argumentProblem(Arg, Names);
-  std::string_view Near = nearest(Name, Names);
-  if (!Near.empty())
-    Error += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  Error += " (known are worker=PATH, jobs=N, batch=N, "
-           "grant-timeout=SECONDS, transfer-timeout=SECONDS, netname=NAME)";
+  if (Error.empty())
+    Error = argumentProblem(Known, Arg) +
+            " (known are worker=PATH, jobs=N, batch=N, "
+            "grant-timeout=SECONDS, transfer-timeout=SECONDS, netname=NAME)";
   return false;
 }
 
@@ -161,6 +154,7 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
                                 std::string &Error,
                                 const std::vector<std::string> &DaemonConfig) {
   S = Settings();
+  Error.clear();
   auto Value = [&](const char *Name) -> std::string {
     const char *Text = Env(Name);
     return Text ? Text : "";

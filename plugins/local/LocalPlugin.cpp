@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Arguments.h"
 #include "System.h"
-#include "Text.h"
 #include "WorkerProcess.h"
 #include <cstdlib>
 #include <optional>
@@ -93,42 +93,22 @@ private:
 
 } // namespace
 
-/// Takes over \p Arg, or throws what is wrong with it.
-static void readArgument(std::string_view Arg, Arguments &A) {
-  size_t Equals = Arg.find('=');
-  std::string_view Name = Arg.substr(0, Equals);
-  std::string_view Value =
-      Equals == std::string_view::npos ? "" : Arg.substr(Equals + 1);
-  if (Name == "mode" && (Value == "thread" || Value == "process")) {
-    A.Processes = Value == "process";
-    return;
-  }
-  if (Name == "worker" && !Value.empty()) {
-    A.Worker = Value;
-    return;
-  }
-  if (Name == "jobs" && parseNumber(Value, 1, 4096, A.Jobs))
-    return;
-
-  std::string Near;
-  std::string_view NearName = nearest(Name, {"jobs", "mode", "worker"});
-  if (Name == "mode" && Equals != std::string_view::npos)
-    Near = nearest(Value, {"thread", "process"});
-  if (!Near.empty())
-    Near = "mode=" + Near;
-  else if (!NearName.empty() && NearName != Name)
-    Near = std::string(NearName) + "=";
-  throw Error(DTLTO_ERROR_CALLER,
-              argumentProblem(Arg, {"jobs", "mode", "worker"}) +
-                  (Near.empty() ? "" : ", did you mean " + quote(Near) + "?") +
-                  ", expected jobs=N with N from 1 to 4096, mode=thread, "
-                  "mode=process or worker=PATH");
-}
-
 Arguments LocalSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
+  const ArgumentTable Known = {numberArgument("jobs", 1, 4096, A.Jobs),
+                               {"mode",
+                                [&](std::string_view Value) {
+                                  A.Processes = Value == "process";
+                                  return A.Processes || Value == "thread";
+                                },
+                                {"thread", "process"}},
+                               textArgument("worker", A.Worker)};
   for (uint32_t I = 0; I != Params.num_args; ++I)
-    readArgument(Params.args[I], A);
+    if (!setArgument(Known, Params.args[I]))
+      throw Error(DTLTO_ERROR_CALLER,
+                  argumentProblem(Known, Params.args[I]) +
+                      ", expected jobs=N with N from 1 to 4096, mode=thread, "
+                      "mode=process or worker=PATH");
   return A;
 }
 

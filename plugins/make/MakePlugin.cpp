@@ -88,28 +88,20 @@ Arguments MakeSession::readArguments(const dtlto_session_params &Params) {
   Arguments A;
   A.Set.Program = "make";
   A.Set.KeepsWords = true;
-  for (uint32_t I = 0; I != Params.num_args; ++I) {
-    std::string_view Arg = Params.args[I];
-    size_t Equals = Arg.find('=');
-    std::string_view Name = Arg.substr(0, Equals);
-    bool HasValue = Equals != std::string_view::npos;
-    std::string Value(HasValue ? Arg.substr(Equals + 1) : "");
-    if (Name == "cc" && HasValue && make::canBeWord(Value))
-      A.DistCC = Value;
-    else if (Name == "make" && !Value.empty())
-      A.Set.Program = Value;
-    else if (Name == "jobs" && parseNumber(Value, 1, 4096, A.NumJobs))
-      continue;
-    else if (!readFolderArgument(Arg, A.Set))
-      throw unknownArgument(Arg,
-                            {"cc", "jobs", "make", "compiler", "compiler-arg",
-                             "compiler-prepend-arg", "folder", "keep"},
-                            "cc=TOOL, jobs=N with N from 1 to 4096, make=PATH, "
-                            "compiler=PATH, folder=PATH or keep");
-  }
+  const ArgumentTable Known =
+      folderArguments(A.Set, {{"cc",
+                               [&A](std::string_view Value) {
+                                 A.DistCC = Value;
+                                 return make::canBeWord(A.DistCC);
+                               }},
+                              numberArgument("jobs", 1, 4096, A.NumJobs),
+                              textArgument("make", A.Set.Program)});
+  dtlto::readArguments(Params, Known,
+                       "cc=TOOL, jobs=N with N from 1 to 4096, make=PATH, "
+                       "compiler=PATH, folder=PATH or keep",
+                       A.Set);
   // What was kept is what make is to go on from.
   A.Set.Fresh = !A.Set.Keep;
-  completeSettings(A.Set, Params);
   return A;
 }
 

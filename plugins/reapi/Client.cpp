@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include "Process.h"
 #include "Text.h"
 #include "dtlto/sdk/RunJob.h"
 #include <cerrno>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <future>
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
@@ -31,8 +31,6 @@ static constexpr std::chrono::seconds NothingIsNews{1};
 static constexpr size_t MinThreads = 24;
 // How long an action may take that only shows whether one can be executed.
 static constexpr std::chrono::milliseconds MaxProbe{3000};
-// How long a link's end waits for wrong results to be replaced.
-static constexpr std::chrono::milliseconds MaxRepair{4000};
 
 //===----------------------------------------------------------------------===//
 // Opening
@@ -49,16 +47,6 @@ Library::Library() {
 }
 
 Library::~Library() { grpc_shutdown_blocking(); }
-
-/// Where this file is.
-static std::string pluginFolder() {
-  Dl_info Info;
-  if (!dladdr(&dtlto_plugin_entry, &Info) || !Info.dli_fname)
-    return ".";
-  std::string File = Info.dli_fname;
-  size_t Slash = File.rfind('/');
-  return Slash == std::string::npos ? "." : File.substr(0, Slash);
-}
 
 Settings Client::openSettings(const dtlto_host &Host,
                               const dtlto_session_params &Params) {
@@ -145,7 +133,8 @@ void Client::watch() {
 std::string Client::whyNothing() {
   std::lock_guard<std::mutex> Lock(Mutex);
   const Traffic &T = TheServer.Sum;
-  if (!TheEnd.empty() || ToldWaiting || T.Executed || T.Hits || MostRunning ||
+  if (!TheEnd.empty() || ToldWaiting || T.Executed || T.Hits ||
+      AtServer.MostRunning ||
       std::chrono::steady_clock::now() - Opened < NothingIsNews)
     return "";
   std::string Text = "server " + S.Server.name();
@@ -153,20 +142,21 @@ std::string Client::whyNothing() {
     return Text + " has not answered GetCapabilities";
   if (!LastRefusal.empty())
     return Text + " refused all jobs: " + LastRefusal;
-  if (MostQueued)
-    return Text + " had " + std::to_string(MostQueued) +
-           (MostQueued == 1 ? " job in its queue, and began none"
-                            : " jobs in its queue, and began none");
+  if (AtServer.MostQueued)
+    return Text + " had " + std::to_string(AtServer.MostQueued) +
+           (AtServer.MostQueued == 1 ? " job in its queue, and began none"
+                                     : " jobs in its queue, and began none");
   return "";
 }
 
 std::string Client::whyWaiting() {
-  if (ToldWaiting || NumQueued == 0 || NumRunning != 0 ||
-      std::chrono::steady_clock::now() - WaitingSince < WaitingIsNews)
+  if (ToldWaiting || AtServer.NumQueued == 0 || AtServer.NumRunning != 0 ||
+      std::chrono::steady_clock::now() - AtServer.WaitingSince < WaitingIsNews)
     return "";
   ToldWaiting = true;
-  return "server " + S.Server.name() + ": " + std::to_string(NumQueued) +
-         (NumQueued == 1 ? " job is" : " jobs are") +
+  return "server " + S.Server.name() + ": " +
+         std::to_string(AtServer.NumQueued) +
+         (AtServer.NumQueued == 1 ? " job is" : " jobs are") +
          " in its queue, and none has begun for " +
          std::to_string(WaitingIsNews.count()) + " s";
 }
@@ -261,8 +251,8 @@ void Client::stopped(const Job &J) {
 }
 
 /// The calls' own deadlines may be longer.
-template <typename F>
-void Client::within(std::chrono::milliseconds Limit, F Fn) {
+void Client::within(std::chrono::milliseconds Limit,
+                    const std::function<void(Stop &)> &Fn) {
   struct Alarm {
     Alarm(Client &C, std::chrono::milliseconds Limit)
         : C(C), Thread([this, Limit] {
@@ -302,12 +292,13 @@ void Client::load(dtlto_load &Load) {
   std::lock_guard<std::mutex> Lock(Mutex);
   // The API has no word for slots. Once the server lets a job wait, it runs as
   // many as it can.
-  if (HasQueued && MostRunning) {
-    Load.slots = std::min(MostRunning, InFlight.size());
-    Load.free = Load.slots - std::min(Load.slots, NumRunning);
+  if (AtServer.HasQueued && AtServer.MostRunning) {
+    Load.slots = std::min(AtServer.MostRunning, InFlight.size());
+    Load.free = Load.slots - std::min(Load.slots, AtServer.NumRunning);
   }
   uint32_t Accepted = uint32_t(numJobs());
-  Load.queued = Accepted - std::min(Accepted, std::min(Used, NumRunning));
+  Load.queued =
+      Accepted - std::min(Accepted, std::min(Used, AtServer.NumRunning));
   if (!Workers.empty())
     Load.workers = uint32_t(Workers.size());
 }
@@ -383,159 +374,6 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
            !dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str()))
     Out(quote(S.Worker) + " says " +
         quote(sdk::oneLine(Said.substr(0, Said.find('\n')).substr(0, 200))));
-}
-
-void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto It = ActionOfJob.find(Job);
-    if (It != ActionOfJob.end()) {
-      Refuted.insert(It->second.Hash);
-      // A failure isn't taken from there.
-      if (Status == DTLTO_OK && S.Use == Results::Write)
-        ToRepair[It->second.Hash] = It->second;
-    }
-  }
-  log(DTLTO_LOG_WARNING, "a result of " +
-                             (Worker.empty() ? "the server" : quote(Worker)) +
-                             " was wrong");
-}
-
-/// The API has no call that removes a result. One that says that the action has
-/// failed is as good: clients don't take it, and it is replaced when the action
-/// is executed the next time.
-Fault Client::repair(const BlobName &Action, Stop &Ending) {
-  if (Can.TakesResults) {
-    re::ActionResult R;
-    R.set_exit_code(1);
-    R.set_stderr_raw("dtlto: the result was wrong\n");
-    if (!putResult(TheServer, Ending, Can.Digest, Action, R))
-      return {};
-  }
-  // Its blobs may still be there.
-  ExecuteOptions O;
-  O.Action = Action;
-  O.SkipCache = true;
-  O.Report = [](uint32_t, const std::string &, bool) {};
-  return reapi::execute(TheServer, Ending, Can.Digest, O).Failed;
-}
-
-void Client::repairCache() {
-  std::map<std::string, BlobName> All;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    if (TheEnd.empty())
-      All.swap(ToRepair);
-  }
-  if (All.empty())
-    return;
-  size_t NumGood = 0;
-  Fault Last;
-  within(MaxRepair, [&](Stop &Ending) {
-    for (const auto &[Hash, Name] : All)
-      if (Ending.raised())
-        break;
-      else if (Fault F = repair(Name, Ending))
-        Last = std::move(F);
-      else
-        ++NumGood;
-  });
-  std::string Of = std::to_string(All.size()) +
-                   (All.size() == 1 ? " wrong result" : " wrong results");
-  if (NumGood == All.size())
-    return log(DTLTO_LOG_NOTE,
-               "action cache " + S.Cache.name() + ": replaced " + Of);
-  log(DTLTO_LOG_WARNING,
-      "action cache " + S.Cache.name() + ": could not replace " +
-          std::to_string(All.size() - NumGood) + " of " + Of +
-          (Last ? " (" + Last.Text + ")" : "") +
-          "; link with results=off, or have them removed there");
-}
-
-//===----------------------------------------------------------------------===//
-// The store; any thread
-//===----------------------------------------------------------------------===//
-
-template <typename F>
-void Client::inStore(std::chrono::milliseconds Limit, F Fn) {
-  Fault Found;
-  bool IsOver = false;
-  within(Limit, [&](Stop &Ending) {
-    {
-      std::unique_lock<std::mutex> Lock(Mutex);
-      Changed.wait(Lock, [&] { return Ready || Ending.raised(); });
-    }
-    IsOver = Ending.raised();
-    if (IsOver)
-      return;
-    Found = Fn(Ending);
-    IsOver = Found && Ending.raised();
-  });
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (IsOver && !TheEnd.empty()) // which was told
-    throw sdk::Error(DTLTO_CANCELLED, TheEnd);
-  if (IsOver || Found)
-    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
-                     "action cache " + S.Cache.name() + ": " +
-                         (IsOver ? "no answer in time" : Found.Text));
-}
-
-static std::string_view keyAt(const uint8_t *Key) {
-  return {reinterpret_cast<const char *>(Key), 32};
-}
-
-dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
-                                    std::chrono::milliseconds Limit) {
-  if (S.Use == Results::Off)
-    throw sdk::Error(DTLTO_ERROR_CALLER, "results=off");
-  std::string Bytes;
-  inStore(Limit, [&](Stop &Ending) -> Fault {
-    Action A = Actions->makeSlot(keyAt(Key));
-    std::unique_ptr<re::ActionResult> R;
-    Fault F = findResult(TheServer, Ending, Can.Digest, A.Name, A.Output, R);
-    if (F || !R || R->output_files_size() != 1)
-      return F;
-    re::OutputFile &File = *R->mutable_output_files(0);
-    if (!File.contents().empty()) {
-      Bytes = std::move(*File.mutable_contents());
-      TheServer.Sum.BytesDown += Bytes.size();
-      return {};
-    }
-    int64_t Size = File.digest().size_bytes();
-    if (Size <= 0 || uint64_t(Size) > MaxBytes)
-      return {};
-    sdk::ResultMemory::Share Share(Results);
-    F = Contents->read(Ending, {File.digest().hash(), uint64_t(Size)}, Share,
-                       Bytes);
-    // It is gone, or damaged, which is the blob's matter.
-    if (F.What == Fault::Failed || F.What == Fault::Missing) {
-      log(DTLTO_LOG_DEBUG, "the store has lost something: " + F.Text);
-      Bytes.clear();
-      return {};
-    }
-    return F;
-  });
-  return sdk::Buffer(std::move(Bytes));
-}
-
-void Client::storePut(const uint8_t *Key, std::string_view Bytes,
-                      std::chrono::milliseconds Limit) {
-  if (S.Use != Results::Write)
-    throw sdk::Error(DTLTO_ERROR_CALLER, S.Use == Results::Off
-                                             ? "results=off"
-                                             : "results=read or only");
-  inStore(Limit, [&](Stop &Ending) {
-    Action A = Actions->makeSlot(keyAt(Key));
-    re::ActionResult R;
-    re::OutputFile *File = R.add_output_files();
-    File->set_path(A.Output);
-    BlobName Name = nameBlob(Can.Digest, Bytes);
-    setDigest(*File->mutable_digest(), Name);
-    if (!Bytes.empty())
-      A.Blobs.push_back({std::move(Name), Bytes});
-    Fault F = Contents->upload(Ending, A.Blobs);
-    return F ? F : putResult(TheServer, Ending, Can.Digest, A.Name, R);
-  });
 }
 
 static std::string megabytes(uint64_t Bytes) {

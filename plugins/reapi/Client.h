@@ -42,6 +42,22 @@ struct Library {
   ~Library();
 };
 
+/// What the server says of the jobs that it has.
+struct ServerLoad {
+  /// One of them.
+  struct Job {
+    bool IsThere = false, IsRunning = false, IsQueued = false;
+  };
+  void change(Job &Old, Job New);
+
+  // All that are there, those that run, and those that are in its queue.
+  unsigned NumThere = 0, NumRunning = 0, MostRunning = 0;
+  unsigned NumQueued = 0, MostQueued = 0;
+  bool HasQueued = false; // it let a job wait while others ran
+  /// Since when none has begun, though some could.
+  std::chrono::steady_clock::time_point WaitingSince;
+};
+
 class Client : public sdk::ThreadSession {
 public:
   Client(const dtlto_host &Host, const dtlto_session_params &Params)
@@ -81,12 +97,14 @@ private:
   void prepare();
   /// Waits for that. Throws sdk::Error.
   void waitUntilReady(Job &J);
-  /// Calls \p Fn(Stop &), which is raised after \p Limit, or when there is no
+  /// Calls \p Fn with a stop that is raised after \p Limit, or when there is no
   /// use in going on.
-  template <typename F> void within(std::chrono::milliseconds Limit, F Fn);
+  void within(std::chrono::milliseconds Limit,
+              const std::function<void(Stop &)> &Fn);
   /// The same with a server that is ready. Throws sdk::Error of the fault that
   /// it returns.
-  template <typename F> void inStore(std::chrono::milliseconds Limit, F Fn);
+  void inStore(std::chrono::milliseconds Limit,
+               const std::function<Fault(Stop &)> &Fn);
   /// Looks after the server until the session ends.
   void watch();
   /// Why jobs only wait, to be told once; empty if they don't. With the lock.
@@ -109,19 +127,33 @@ private:
   /// job's.
   bool wasRefuted(const Job &J, const Action &A);
   sdk::Result runReady(Job &J);
-  /// The same for a target that the worker may not have: the first job finds it
-  /// out, and the others wait for that. Throws sdk::Error.
+  /// What the first job that needs it finds out; the others wait for that.
+  struct Question {
+    enum { Unknown, Asked, Known } State = Unknown;
+    std::string WhyNot; // not empty: what all are told
+  };
+  /// \p Ask throws if it finds out nothing, or that there is no use in going on
+  /// with the job. Throws sdk::Error.
+  void findOut(Job &J, Question &Q, const std::function<void()> &Ask);
+  /// The same for a target that the worker may not have. Throws sdk::Error.
   sdk::Result runForeign(Job &J, const std::string &Target);
   std::optional<sdk::Result> fromCache(Job &J, const Action &A);
-  /// Before the first job is executed by a clang of the workers': it must be of
-  /// exactly the linker's version, as one of them says. The first job asks, and
-  /// the others wait. Throws sdk::Error.
+  /// A clang of the workers' must be of exactly the linker's version, as one of
+  /// them says. Throws sdk::Error.
   void proveCompiler(Job &J);
   std::string askCompiler(Job &J);
   sdk::Result execute(Job &J, const Action &A);
   /// Has \p O.Action executed, however often it takes, within the limits of
   /// README.md. \p A has its blobs. The fault is the last one.
   Outcome tryToExecute(Job &J, const Action &A, ExecuteOptions &O);
+  /// Has \p O count the tries of its action, and refuse one too many.
+  void limitTries(ExecuteOptions &O);
+  /// After a try. Returns how many in a row the server has refused.
+  unsigned leaveWindow(uint64_t Round, const Fault &F, bool IsRefusal);
+  /// What a try has come to.
+  void countTry(const BlobName &Action, const Fault &F, bool IsRefusal);
+  /// Before \p A is executed again, since that may help against \p F.
+  void prepareAgain(Job &J, const Action &A, const Fault &F, unsigned Try);
   /// The server refuses executions for the \p InRow time, with \p F.
   void onRefusal(const Fault &F, unsigned InRow);
   void uploadAll(Job &J, const Action &A);
@@ -165,19 +197,12 @@ private:
   bool Ready = false;
   bool HasGivenUp = false; // and has begun to tell it
   std::string TheEnd;      // not empty: why there is no use in going on
-  enum { Unproven, Asked, Proven } Compiler = Unproven; // of the workers
-  /// Of a processor that isn't x86.
-  struct Target {
-    enum { Unknown, Asked, Known } State = Unknown;
-    std::string WhyNot; // not empty: what the worker says
-  };
-  std::map<std::string, Target> Targets;
+  Question Compiler;       // of the workers: is it the linker's?
+  std::map<std::string, Question> Targets; // processors that aren't x86
   std::set<std::string> Workers;
-  unsigned NumRunning = 0, MostRunning = 0; // as the server says
-  bool HasQueued = false;                   // it said of a job that it waits
+  ServerLoad AtServer;
   unsigned NumWrong = 0;    // results of the cache that were no good
   unsigned NumRejected = 0; // in a row: actions that the server takes for none
-  std::string Rejection;    // what it said of the last one
   /// What became of an action, as long as that wasn't good.
   struct Tries {
     unsigned Begun = 0, Failed = 0;
@@ -185,15 +210,14 @@ private:
   };
   std::map<std::string, Tries> TriesOf; // by the action's digest
   std::set<Job *> Jobs;                 // that run
-  // At the server: all, and those that it says are in its queue.
-  unsigned NumThere = 0, NumQueued = 0, MostQueued = 0;
-  std::chrono::steady_clock::time_point WaitingSince;
   bool ToldWaiting = false;
   std::string LastRefusal; // what the server said, if it has done nothing since
-  std::unordered_map<uint64_t, BlobName> ActionOfJob; // by the job's id
-  std::set<std::string> Refuted;                      // digests of actions
-  /// Those of them whose wrong results may still be in the action cache.
-  std::map<std::string, BlobName> ToRepair;
+  struct {
+    std::unordered_map<uint64_t, BlobName> OfJob; // all, by the job's id
+    std::set<std::string> Refuted;                // by digest
+    /// Those of them whose wrong results may still be in the action cache.
+    std::map<std::string, BlobName> ToRepair;
+  } ActionsOfLink;
 
   std::thread Preparer, Watcher;
 };

@@ -12,18 +12,7 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
-// So often an action begins, or fails, and no more, however often the linker
-// gives its job.
-static constexpr unsigned MaxTries = 3;
-// A server that is full is asked so often, longer and longer apart.
-static constexpr unsigned MaxBusy = 12;
-// So many refusals in a row, and the user is told that jobs wait.
-static constexpr unsigned RefusalsAreNews = 4;
 static constexpr size_t MaxText = size_t(1) << 20; // that a program writes
-// So many actions of a server that has executed none yet, and it is of no use.
-static constexpr unsigned MaxRejected = 3;
-// And so many in a row of one that has.
-static constexpr unsigned MaxRejectedLater = 10;
 
 static std::string firstLine(const std::string &Text) {
   return Text.substr(0, Text.find('\n'));
@@ -57,42 +46,56 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   return IsX86 || !S.sendsWorker() ? runReady(J) : runForeign(J, Target);
 }
 
-dtlto::sdk::Result Client::runForeign(Job &J, const std::string &Name) {
+void Client::findOut(Job &J, Question &Q, const std::function<void()> &Ask) {
   {
     std::unique_lock<std::mutex> Lock(Mutex);
-    Target &T = Targets[Name];
     Changed.wait(Lock, [&] {
-      return T.State != Target::Asked || J.Cancelled.raised() ||
+      return Q.State != Question::Asked || J.Cancelled.raised() ||
              !TheEnd.empty();
     });
-    if (!T.WhyNot.empty())
-      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, T.WhyNot);
-    if (T.State != Target::Unknown) {
+    if (J.Cancelled.raised() || !TheEnd.empty()) {
       Lock.unlock();
-      return runReady(J);
+      stopped(J);
     }
-    T.State = Target::Asked;
+    if (!Q.WhyNot.empty())
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Q.WhyNot);
+    if (Q.State == Question::Known)
+      return;
+    Q.State = Question::Asked;
   }
-  auto Told = [&](bool IsKnown, std::string WhyNot) {
+  auto Told = [&](auto State) {
     std::lock_guard<std::mutex> Lock(Mutex);
-    Targets[Name].State = IsKnown ? Target::Known : Target::Unknown;
-    Targets[Name].WhyNot = std::move(WhyNot);
+    Q.State = State;
     Changed.notify_all();
   };
   try {
-    sdk::Result R = runReady(J);
-    Told(true, "");
-    return R;
-  } catch (const sdk::Error &E) {
-    // As LLVM says it.
-    bool IsNone =
-        std::string(E.what()).find("No available targets") != std::string::npos;
-    Told(IsNone, IsNone ? "the worker has no code generation for " + Name : "");
-    throw;
+    Ask();
+    Told(Question::Known);
   } catch (...) {
-    Told(false, "");
+    Told(Question::Unknown);
     throw;
   }
+}
+
+dtlto::sdk::Result Client::runForeign(Job &J, const std::string &Target) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Question &Q = Targets[Target];
+  Lock.unlock();
+  std::optional<sdk::Result> R;
+  findOut(J, Q, [&] {
+    try {
+      R = runReady(J);
+    } catch (const sdk::Error &E) {
+      Lock.lock();
+      // As LLVM says it.
+      if (std::string(E.what()).find("No available targets") !=
+          std::string::npos)
+        Q.WhyNot = "the worker has no code generation for " + Target;
+      Lock.unlock();
+      throw;
+    }
+  });
+  return R ? std::move(*R) : runReady(J);
 }
 
 dtlto::sdk::Result Client::runReady(Job &J) {
@@ -111,8 +114,8 @@ dtlto::sdk::Result Client::runReady(Job &J) {
 
 bool Client::wasRefuted(const Job &J, const Action &A) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  ActionOfJob[J.Offer.id()] = A.Name;
-  return Refuted.count(A.Name.Hash) != 0;
+  ActionsOfLink.OfJob[J.Offer.id()] = A.Name;
+  return ActionsOfLink.Refuted.count(A.Name.Hash) != 0;
 }
 
 void Client::wake() {
@@ -203,38 +206,15 @@ std::string Client::askCompiler(Job &J) {
 }
 
 void Client::proveCompiler(Job &J) {
-  {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    Changed.wait(Lock, [&] {
-      return Compiler != Asked || J.Cancelled.raised() || !TheEnd.empty();
-    });
-    if (J.Cancelled.raised() || !TheEnd.empty()) {
-      Lock.unlock();
-      stopped(J);
-    }
-    if (Compiler == Proven)
-      return;
-    Compiler = Asked;
-  }
-  auto Told = [&](bool IsProven) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Compiler = IsProven ? Proven : Unproven;
-    Changed.notify_all();
-  };
-  try {
+  findOut(J, Compiler, [&] {
     std::string Said = askCompiler(J);
-    if (!dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str())) {
-      giveUp("server " + S.Server.name() + ": the workers' " + quote(S.Worker) +
-             " has to be a clang of exactly version " + LlvmVersion +
-             ", but says " +
-             quote(sdk::oneLine(firstLine(Said).substr(0, 200))));
-      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "another compiler");
-    }
-    Told(true);
-  } catch (...) {
-    Told(false);
-    throw;
-  }
+    if (dtlto_run_is_version(Said.c_str(), LlvmVersion.c_str()))
+      return;
+    giveUp("server " + S.Server.name() + ": the workers' " + quote(S.Worker) +
+           " has to be a clang of exactly version " + LlvmVersion +
+           ", but says " + quote(sdk::oneLine(firstLine(Said).substr(0, 200))));
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, "another compiler");
+  });
 }
 
 dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
@@ -269,138 +249,6 @@ dtlto::sdk::Result Client::execute(Job &J, const Action &A) {
   return conclude(J, A, Out.Result, By.empty() ? S.Server.name() : By);
 }
 
-Outcome Client::tryToExecute(Job &J, const Action &A, ExecuteOptions &O) {
-  O.Limit = ResultLimit;
-  bool IsRunning = false, IsQueued = false, IsThere = false;
-  auto SetState = [&](bool There, bool Running, bool Queued,
-                      const std::string &By) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    // From when on none begins, though some could.
-    if (NumThere == 0 || Running || IsRunning)
-      WaitingSince = std::chrono::steady_clock::now();
-    NumThere += unsigned(There) - unsigned(std::exchange(IsThere, There));
-    NumQueued += unsigned(Queued) - unsigned(std::exchange(IsQueued, Queued));
-    MostQueued = std::max(MostQueued, NumQueued);
-    NumRunning +=
-        unsigned(Running) - unsigned(std::exchange(IsRunning, Running));
-    MostRunning = std::max(MostRunning, NumRunning);
-    HasQueued |= There && !Running && NumRunning != 0;
-    if (!By.empty())
-      Workers.insert(By);
-  };
-  O.Report = [&](uint32_t State, const std::string &By, bool IsInQueue) {
-    bool Running = State == DTLTO_STATE_RUNNING;
-    SetState(true, Running, IsInQueue && !Running, By);
-    if (Running)
-      InFlight.begun();
-    J.Offer.state(State, By);
-  };
-  O.Begun = [&] {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    ++TriesOf[O.Action.Hash].Begun;
-  };
-  // The linker may give the same job again, which is another one here.
-  O.WhyNot = [&] {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Tries &T = TriesOf[O.Action.Hash];
-    return T.Begun < MaxTries && T.Failed < MaxTries ? "" : T.Why;
-  };
-  unsigned NumRefused = 0;
-  for (unsigned Try = 1;; ++Try) {
-    uint64_t Round;
-    if (!InFlight.enter([&] { return J.Cancelled.raised(); }, Round))
-      stopped(J);
-    Outcome Out = reapi::execute(TheServer, J.Cancelled, Can.Digest, O);
-    SetState(false, false, false, "");
-    Fault &F = Out.Failed;
-    bool IsRefusal = F.FromServer && (F.What == Fault::Busy ||
-                                      (F.What == Fault::Later && !F.Renewed));
-    unsigned InRow = 0;
-    if (IsRefusal)
-      InRow = InFlight.refused(
-          Round, [&](unsigned N) { return TheServer.pauseAfter(F, N - 1); });
-    else if (!F)
-      InFlight.grow();
-    InFlight.leave();
-    if (F && J.Cancelled.raised())
-      stopped(J);
-    {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      if (!F) {
-        TriesOf.erase(O.Action.Hash);
-        ToRepair.erase(O.Action.Hash);
-        NumRejected = 0;
-        LastRefusal.clear();
-        return Out;
-      }
-      Tries &T = TriesOf[O.Action.Hash];
-      T.Why = F.Text;
-      T.Failed += F.FromServer && !IsRefusal;
-    }
-    J.Offer.state(DTLTO_STATE_QUEUED);
-    if (IsRefusal) {
-      onRefusal(F, InRow);
-      // That the server is full is no failure of the job's.
-      if (J.Cancelled.raised())
-        stopped(J);
-      if (++NumRefused > MaxBusy)
-        return Out;
-      --Try;
-      ++TheServer.Sum.Retried;
-      continue;
-    }
-    // A server that has lost contents need not know the API's word for that:
-    // buildbox-casd says NOT_FOUND of an action, and INTERNAL of its inputs.
-    if (F.Code == grpc::StatusCode::NOT_FOUND ||
-        F.Code == grpc::StatusCode::INTERNAL)
-      F.What = Fault::Missing;
-    // Also if it was the server that cancelled it.
-    bool MayHelp = F.What == Fault::Missing || F.What == Fault::Later ||
-                   F.What == Fault::Cancelled;
-    if (!MayHelp || Try >= MaxTries) {
-      // That it has no worker for such actions, say: it says so of each.
-      if (isRejected(F))
-        F.What = Fault::Refused;
-      return Out;
-    }
-    log(DTLTO_LOG_DEBUG,
-        "module '" + std::string(J.Offer.name()) + "': " + F.Text + "; again");
-    // What an operation ends with may be said at once.
-    if (F.What == Fault::Later && !TheServer.pause(J.Cancelled, F, Try - 1))
-      stopped(J);
-    if (F.What == Fault::Missing) {
-      // Which it doesn't have to name.
-      std::vector<BlobName> Gone = F.Blobs;
-      if (Gone.empty())
-        for (const Blob &B : A.Blobs)
-          Gone.push_back(B.Name);
-      Contents->forget(Gone);
-      uploadAll(J, A);
-    }
-  }
-}
-
-void Client::onRefusal(const Fault &F, unsigned InRow) {
-  bool IsBusy = F.What == Fault::Busy;
-  bool IsUseless = TheServer.Sum.Executed == 0 && !IsBusy;
-  unsigned Limit = IsUseless ? std::min(MaxRejected, S.Retries + 1) : MaxBusy;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    LastRefusal = F.Text;
-  }
-  // As long as it works on others, it is of use.
-  if (InRow >= Limit && InFlight.used() == 0)
-    return refused(F);
-  bool IsNews = InRow >= RefusalsAreNews && InFlight.used() == 0;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    IsNews = IsNews && !std::exchange(ToldWaiting, true);
-  }
-  if (IsNews)
-    log(DTLTO_LOG_WARNING, "server " + S.Server.name() + ": " + F.Text +
-                               "; jobs wait until it takes them");
-}
-
 void Client::count(const Job &J, const re::ExecutedActionMetadata &M) {
   Traffic &T = TheServer.Sum;
   auto Add = [&](const char *Name, std::atomic<uint64_t> &Sum,
@@ -418,19 +266,6 @@ void Client::count(const Job &J, const re::ExecutedActionMetadata &M) {
       M.execution_completed_timestamp());
   Add(StoredName, T.Stored, M.output_upload_start_timestamp(),
       M.output_upload_completed_timestamp());
-}
-
-bool Client::isRejected(const Fault &F) {
-  // Whether an action is cancelled, takes too long, or lacks a blob that the
-  // server names, says nothing of others.
-  if (!F.FromServer || !F.Blobs.empty() ||
-      F.Code == grpc::StatusCode::CANCELLED ||
-      F.Code == grpc::StatusCode::ABORTED ||
-      F.Code == grpc::StatusCode::DEADLINE_EXCEEDED)
-    return false;
-  std::lock_guard<std::mutex> Lock(Mutex);
-  unsigned Limit = TheServer.Sum.Executed == 0 ? MaxRejected : MaxRejectedLater;
-  return ++NumRejected >= Limit;
 }
 
 std::string Client::read(Job &J, const re::Digest &D) {

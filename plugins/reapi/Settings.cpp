@@ -6,24 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
+#include "Arguments.h"
+#include "System.h"
 #include "Text.h"
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
 
+using namespace dtlto;
 using namespace dtlto::reapi;
-using dtlto::hasControl;
-using dtlto::nearest;
-using dtlto::parseNumber;
-using dtlto::quote;
 
 using namespace std::string_view_literals;
 
@@ -31,39 +26,14 @@ static constexpr size_t MaxConfigSize = size_t(1) << 20;
 
 bool dtlto::reapi::readSmallFile(const std::string &Path, size_t Limit,
                                  std::string &Text, std::string &Error) {
-  Text.clear();
-  // A pipe must not hold up the link.
-  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat St;
-  if (Fd < 0 || ::fstat(Fd, &St) != 0) {
-    Error = "can't read " + quote(Path) + ": " + std::strerror(errno);
-    if (Fd >= 0)
-      ::close(Fd);
-    return false;
-  }
-  if (!S_ISREG(St.st_mode)) {
-    Error = "can't read " + quote(Path) + ": it is no file";
-    ::close(Fd);
-    return false;
-  }
-  char Part[4096];
-  ssize_t N;
-  while (Text.size() <= Limit && (N = ::read(Fd, Part, sizeof(Part))) != 0) {
-    if (N < 0 && errno == EINTR)
-      continue;
-    if (N < 0) {
-      Error = "can't read " + quote(Path) + ": " + std::strerror(errno);
-      ::close(Fd);
-      return false;
-    }
-    Text.append(Part, size_t(N));
-  }
-  ::close(Fd);
-  if (Text.size() > Limit) {
+  int Why = os::readFile(Path, Limit, Text);
+  bool IsFile = Why != EISDIR && Why != EINVAL;
+  if (Why == EFBIG)
     Error = quote(Path) + " is longer than " + std::to_string(Limit) + " bytes";
-    return false;
-  }
-  return true;
+  else if (Why)
+    Error = "can't read " + quote(Path) + ": " +
+            (IsFile ? std::strerror(Why) : "it is no file");
+  return Why == 0;
 }
 
 bool dtlto::reapi::readEndpoint(std::string_view Text, bool Tls, Endpoint &E) {
@@ -112,34 +82,26 @@ bool Endpoint::isLocal() const {
 }
 
 bool dtlto::reapi::isHeaderName(std::string_view Name) {
-  for (char C : Name)
-    if (!((C >= 'a' && C <= 'z') || (C >= '0' && C <= '9') || C == '-' ||
-          C == '_' || C == '.'))
-      return false;
-  return !Name.empty();
+  return !Name.empty() &&
+         Name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_.") ==
+             Name.npos;
 }
 
 bool dtlto::reapi::isHeaderValue(std::string_view Value) {
-  for (char C : Value)
-    if (C < 0x20 || C > 0x7e)
-      return false;
-  return true;
+  return std::all_of(Value.begin(), Value.end(),
+                     [](char C) { return C >= 0x20 && C <= 0x7e; });
 }
 
-static const std::initializer_list<std::string_view> Names = {
-    "server",     "instance",          "cas",
-    "cache",      "platform",          "header",
-    "tls-ca",     "tls-cert",          "tls-key",
-    "token-file", "credential-helper", "worker",
-    "digest",     "results",           "jobs",
-    "timeout",    "retries",           "retry-delay",
-    "config"};
-
 namespace {
+struct Variable {
+  const char *Name, *Setting;
+};
+
 /// Takes settings in falling order of their rank: the first of a name counts.
 class Reader {
 public:
-  Reader(Settings &S, std::string &Error) : S(S), Error(Error) {}
+  Reader(Settings &S, std::string &Error)
+      : S(S), Error(Error), Known(makeTable()) {}
 
   /// \p Where is named in messages. \p Tls: of an endpoint without a scheme.
   bool set(std::string_view Name, std::string_view Value,
@@ -150,6 +112,9 @@ public:
     Now.clear();
   }
   bool isSet(const std::string &Name) const { return Done.count(Name); }
+  bool isKnown(std::string_view Name) const {
+    return findArgument(Known, Name) != nullptr;
+  }
   const std::string &config() const { return Config; }
   bool wrong(const std::string &Where, const std::string &Why) {
     Error = Where + ": " + Why;
@@ -157,148 +122,169 @@ public:
   }
 
 private:
-  bool setPair(std::string_view Name, std::string_view Value,
-               const std::string &Where);
+  ArgumentTable makeTable();
+  Argument service(std::string_view Name, Endpoint &To);
+  Argument text(std::string_view Name, std::string &To,
+                std::string IfEmpty = "");
+  Argument file(std::string_view Name, std::string &To) {
+    return text(Name, To, "the name of a file is missing");
+  }
+  template <typename T>
+  Argument number(std::string_view Name, uint32_t Min, uint32_t Max, T &To);
+  Argument pairs(std::string_view Name, std::map<std::string, std::string> &To);
+  bool checkHeader(std::string &Key, const std::string &Text);
+  bool wrong(const std::string &Why) { return wrong(Where, Why); }
 
   Settings &S;
   std::string &Error;
   std::string Config;
+  const ArgumentTable Known;
   std::set<std::string> Done, Now;
+  // Of the setting that is read.
+  std::string Where;
+  bool Tls = false;
 };
 } // namespace
 
-bool Reader::setPair(std::string_view Name, std::string_view Value,
-                     const std::string &Where) {
-  size_t Equals = Value.find('=');
-  if (Equals == Value.npos || Equals == 0)
-    return wrong(Where, "expected " + std::string(Name) + "=NAME=VALUE");
-  std::string Key(Value.substr(0, Equals));
-  std::string Text(Value.substr(Equals + 1));
-  if (hasControl(Key) || hasControl(Text))
-    return wrong(Where, "a control character is in it");
-  bool IsHeader = Name == "header";
-  if (IsHeader) {
-    for (char &C : Key)
-      if (C >= 'A' && C <= 'Z')
-        C = char(C - 'A' + 'a');
-    if (!isHeaderName(Key))
-      return wrong(Where, "that is no name of a header");
-    if (!isHeaderValue(Text))
-      return wrong(Where,
-                   "other characters than ASCII's printable ones are in it");
-  }
-  if (IsHeader && Key.size() > 4 && Key.substr(Key.size() - 4) == "-bin")
-    return wrong(Where, "headers with binary values can't be set");
-  std::string Ranked = std::string(Name) + "=" + Key;
-  if (Done.count(Ranked))
-    return true;
-  Now.insert(Ranked);
-  (IsHeader ? S.Headers : S.Platform)[Key] = Text;
+static std::string lowerCase(std::string_view Text) {
+  std::string Low(Text);
+  for (char &C : Low)
+    if (C >= 'A' && C <= 'Z')
+      C = char(C - 'A' + 'a');
+  return Low;
+}
+
+Argument Reader::service(std::string_view Name, Endpoint &To) {
+  return {Name, [this, &To](std::string_view Value) {
+            return readEndpoint(Value, Tls, To) ||
+                   wrong(std::string("expected grpc://HOST:PORT, "
+                                     "grpcs://HOST:PORT or unix:PATH") +
+                         (Value.find('@') == Value.npos
+                              ? ""
+                              : "; what a server knows you by belongs in "
+                                "header="));
+          }};
+}
+
+Argument Reader::text(std::string_view Name, std::string &To,
+                      std::string IfEmpty) {
+  return {Name, [this, &To, IfEmpty](std::string_view Value) {
+            if (Value.empty() && !IfEmpty.empty())
+              return wrong(IfEmpty);
+            To = Value;
+            return !hasControl(Value) || wrong("a control character is in it");
+          }};
+}
+
+template <typename T>
+Argument Reader::number(std::string_view Name, uint32_t Min, uint32_t Max,
+                        T &To) {
+  return {Name, [this, Min, Max, &To](std::string_view Value) {
+            uint32_t N = 0;
+            if (!parseNumber(Value, Min, Max, N))
+              return wrong("expected a number from " + std::to_string(Min) +
+                           " to " + std::to_string(Max));
+            To = T(N);
+            return true;
+          }};
+}
+
+bool Reader::checkHeader(std::string &Key, const std::string &Text) {
+  Key = lowerCase(Key);
+  if (!isHeaderName(Key))
+    return wrong("that is no name of a header");
+  if (!isHeaderValue(Text))
+    return wrong("other characters than ASCII's printable ones are in it");
+  if (Key.size() > 4 && Key.substr(Key.size() - 4) == "-bin")
+    return wrong("headers with binary values can't be set");
   return true;
 }
 
+Argument Reader::pairs(std::string_view Name,
+                       std::map<std::string, std::string> &To) {
+  return {Name, [this, Name, &To](std::string_view Value) {
+            size_t Equals = Value.find('=');
+            if (Equals == Value.npos || Equals == 0)
+              return wrong("expected " + std::string(Name) + "=NAME=VALUE");
+            std::string Key(Value.substr(0, Equals));
+            std::string Text(Value.substr(Equals + 1));
+            if (hasControl(Key) || hasControl(Text))
+              return wrong("a control character is in it");
+            if (&To == &S.Headers && !checkHeader(Key, Text))
+              return false;
+            std::string Ranked = std::string(Name) + "=" + Key;
+            if (Done.count(Ranked))
+              return true;
+            Now.insert(Ranked);
+            To[Key] = Text;
+            return true;
+          }};
+}
+
+ArgumentTable Reader::makeTable() {
+  const Argument Helper =
+      text("", S.Helper, "the name of a program is missing");
+  return {
+      service("server", S.Server),
+      text("instance", S.Instance),
+      service("cas", S.Cas),
+      service("cache", S.Cache),
+      pairs("platform", S.Platform),
+      pairs("header", S.Headers),
+      file("tls-ca", S.CaFile),
+      file("tls-cert", S.CertFile),
+      file("tls-key", S.KeyFile),
+      file("token-file", S.TokenFile),
+      {"credential-helper",
+       [this, Helper](std::string_view Value) {
+         // Of a path, it is known now whether it is one.
+         if (Value.find('/') != Value.npos &&
+             ::access(std::string(Value).c_str(), X_OK) != 0)
+           return wrong("can't run " + quote(Value) + ": " +
+                        std::strerror(errno));
+         return Helper.Set(Value);
+       }},
+      text("worker", S.Worker,
+           "expected codegen, the path of a dtlto-codegen-static, or the name "
+           "of a clang"),
+      {"digest",
+       [this](std::string_view Value) {
+         std::string Low = lowerCase(Value);
+         S.Digest = Low == "auto" ? "" : Low;
+         return S.Digest.empty() || Low == "sha256" || Low == "blake3" ||
+                wrong("expected sha256, blake3 or auto");
+       }},
+      {"results",
+       [this](std::string_view Value) {
+         S.Use = Value == "write" ? Results::Write
+                 : Value == "off" ? Results::Off
+                                  : Results::Read;
+         S.CacheOnly = Value == "only";
+         return S.CacheOnly || Value == "write" || Value == "read" ||
+                Value == "off" || wrong("expected write, read, off or only");
+       }},
+      number("jobs", 1, 4096, S.Jobs),
+      number("timeout", 1, 86400, S.Timeout),
+      number("retries", 0, 100, S.Retries),
+      number("retry-delay", 1, 600000, S.RetryDelay),
+      file("config", Config)};
+}
+
 bool Reader::set(std::string_view Name, std::string_view Value,
-                 const std::string &Where, bool Tls) {
-  if (Name == "platform" || Name == "header")
-    return setPair(Name, Value, Where);
+                 const std::string &Place, bool IsTls) {
   if (Done.count(std::string(Name)))
     return true;
-  Now.insert(std::string(Name));
-  auto Number = [&](uint32_t Min, uint32_t Max, uint32_t &N) {
-    return parseNumber(Value, Min, Max, N) ||
-           wrong(Where, "expected a number from " + std::to_string(Min) +
-                            " to " + std::to_string(Max));
-  };
-  auto Text = [&](std::string &To) {
-    if (hasControl(Value))
-      return wrong(Where, "a control character is in it");
-    To = Value;
-    return true;
-  };
-  auto FileName = [&](std::string &To) {
-    return Value.empty() ? wrong(Where, "the name of a file is missing")
-                         : Text(To);
-  };
-  uint32_t N;
-  if (Name == "server" || Name == "cas" || Name == "cache") {
-    Endpoint &E = Name == "server" ? S.Server : Name == "cas" ? S.Cas : S.Cache;
-    return readEndpoint(Value, Tls, E) ||
-           wrong(Where,
-                 std::string("expected grpc://HOST:PORT, grpcs://HOST:PORT or "
-                             "unix:PATH") +
-                     (Value.find('@') == Value.npos
-                          ? ""
-                          : "; what a server knows you by belongs in header="));
-  }
-  if (Name == "instance")
-    return Text(S.Instance);
-  if (Name == "tls-ca")
-    return FileName(S.CaFile);
-  if (Name == "tls-cert")
-    return FileName(S.CertFile);
-  if (Name == "tls-key")
-    return FileName(S.KeyFile);
-  if (Name == "token-file")
-    return FileName(S.TokenFile);
-  if (Name == "credential-helper") {
-    // Of a path, it is known now whether it is one.
-    if (Value.find('/') != Value.npos &&
-        ::access(std::string(Value).c_str(), X_OK) != 0)
-      return wrong(Where,
-                   "can't run " + quote(Value) + ": " + std::strerror(errno));
-    return Value.empty() ? wrong(Where, "the name of a program is missing")
-                         : Text(S.Helper);
-  }
-  if (Name == "config")
-    return FileName(Config);
-  if (Name == "worker")
-    return Value.empty()
-               ? wrong(Where, "expected codegen, the path of a "
-                              "dtlto-codegen-static, or the name of a clang")
-               : Text(S.Worker);
-  if (Name == "digest") {
-    std::string Low;
-    for (char C : Value)
-      Low += C >= 'A' && C <= 'Z' ? char(C - 'A' + 'a') : C;
-    S.Digest = Low == "auto" ? "" : Low;
-    return S.Digest.empty() || Low == "sha256" || Low == "blake3" ||
-           wrong(Where, "expected sha256, blake3 or auto");
-  }
-  if (Name == "results") {
-    if (Value == "write" || Value == "read" || Value == "off" ||
-        Value == "only") {
-      S.Use = Value == "write" ? Results::Write
-              : Value == "off" ? Results::Off
-                               : Results::Read;
-      S.CacheOnly = Value == "only";
-      return true;
-    }
-    return wrong(Where, "expected write, read, off or only");
-  }
-  if (Name == "jobs")
-    return Number(1, 4096, S.Jobs);
-  if (Name == "retries")
-    return Number(0, 100, S.Retries);
-  if (Name == "timeout") {
-    if (!Number(1, 86400, N))
-      return false;
-    S.Timeout = std::chrono::seconds(N);
-    return true;
-  }
-  if (Name == "retry-delay") {
-    if (!Number(1, 600000, N))
-      return false;
-    S.RetryDelay = std::chrono::milliseconds(N);
-    return true;
-  }
-  std::string Why = "it is unknown";
-  std::string_view Near = nearest(Name, Names);
-  if (!Near.empty())
-    Why += ", did you mean " + quote(std::string(Near) + "=") + "?";
-  std::string Known;
-  for (std::string_view N : Names)
-    Known += (Known.empty() ? "" : ", ") + std::string(N);
-  return wrong(Where, Why + " (known are " + Known + ")");
+  if (Name != "platform" && Name != "header") // of which there are many
+    Now.insert(std::string(Name));
+  Where = Place;
+  Tls = IsTls;
+  if (const Argument *A = findArgument(Known, Name))
+    return A->Set(Value);
+  std::string Names;
+  for (const Argument &A : Known)
+    Names += (Names.empty() ? "" : ", ") + std::string(A.Name);
+  return wrong("it is unknown" + nearArgument(Known, Name) + " (known are " +
+               Names + ")");
 }
 
 static std::string_view trim(std::string_view Text) {
@@ -323,7 +309,7 @@ static std::string shownValue(std::string_view Name, std::string_view Value) {
 
 /// \p Setting for a message. Headers may be secrets, also where they aren't
 /// written as they should be, and messages go to logs.
-static std::string shown(std::string_view Setting) {
+static std::string shown(const Reader &R, std::string_view Setting) {
   auto Word = [](std::string_view Text) {
     size_t End = 0;
     while (End != Text.size() &&
@@ -334,8 +320,7 @@ static std::string shown(std::string_view Setting) {
   std::string Name = Word(Setting);
   std::string_view Rest = trim(Setting.substr(Name.size()));
   bool HasValue = !Rest.empty() && Rest.front() == '=';
-  bool IsKnown = std::find(Names.begin(), Names.end(), Name) != Names.end();
-  if (HasValue && IsKnown && Name != "header")
+  if (HasValue && R.isKnown(Name) && Name != "header")
     return quote(std::string(Setting.substr(0, Setting.find('=') + 1)) +
                  shownValue(Name, Setting.substr(Setting.find('=') + 1)));
   if (HasValue && Name == "header")
@@ -361,21 +346,15 @@ static bool readConfig(const std::string &File, Reader &R, std::string &Error) {
     size_t Equals = Line.find('=');
     std::string_view Name = trim(Line.substr(0, Equals));
     if (Equals == Line.npos || Name == "config") {
-      Error = Where + ": expected NAME=VALUE, found " + shown(Line);
+      Error = Where + ": expected NAME=VALUE, found " + shown(R, Line);
       return false;
     }
-    if (!R.set(Name, trim(Line.substr(Equals + 1)), Where + ": " + shown(Line)))
+    if (!R.set(Name, trim(Line.substr(Equals + 1)),
+               Where + ": " + shown(R, Line)))
       return false;
   }
   return true;
 }
-
-namespace {
-struct Variable {
-  const char *Name;
-  const char *Setting;
-};
-} // namespace
 
 static constexpr Variable ReccVariables[] = {
     {"RECC_SERVER", "server"},
@@ -480,11 +459,11 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
     std::string_view Arg = Params.args[I];
     size_t Equals = Arg.find('=');
     if (Equals == Arg.npos) {
-      Error = "unknown argument " + shown(Arg) + ": expected NAME=VALUE";
+      Error = "unknown argument " + shown(R, Arg) + ": expected NAME=VALUE";
       return false;
     }
     if (!R.set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
-               "argument " + shown(Arg)))
+               "argument " + shown(R, Arg)))
       return false;
   }
   R.nextRank();

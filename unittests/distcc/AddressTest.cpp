@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 using namespace dtlto::test;
 

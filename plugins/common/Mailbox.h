@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_DISTCC_MAILBOX_H
-#define DTLTO_DISTCC_MAILBOX_H
+#ifndef DTLTO_PLUGINS_MAILBOX_H
+#define DTLTO_PLUGINS_MAILBOX_H
 
 #include <functional>
 #include <mutex>
 #include <vector>
 
-namespace dtlto::distcc {
+namespace dtlto {
 
-/// What other threads want the I/O thread to do, and a file descriptor that is
+/// What other threads want one thread to do, and a file descriptor that is
 /// readable while there is any of it. Any thread may post.
 class Mailbox {
 public:
@@ -29,7 +29,7 @@ public:
   /// Letters are done in the order in which they were posted. After stop(),
   /// they are thrown away.
   void post(Letter L);
-  /// Does all that has been posted; on the I/O thread.
+  /// Does all that has been posted; on that one thread.
   void deliver();
   void stop();
 
@@ -40,6 +40,6 @@ private:
   bool Stopped = false;
 };
 
-} // namespace dtlto::distcc
+} // namespace dtlto
 
-#endif // DTLTO_DISTCC_MAILBOX_H
+#endif // DTLTO_PLUGINS_MAILBOX_H

@@ -8,7 +8,7 @@
 #include "Mailbox.h"
 #include "System.h"
 
-using namespace dtlto::distcc;
+using namespace dtlto;
 
 Mailbox::Mailbox() : Fd(os::openSignal()) {}
 

@@ -1,0 +1,51 @@
+//===- Arguments.h - The arguments of a plugin ------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What --thinlto-dist-plugin-arg= gives to a plugin, as a table.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_PLUGINS_ARGUMENTS_H
+#define DTLTO_PLUGINS_ARGUMENTS_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtlto {
+
+/// NAME=VALUE, or NAME alone for one that is a switch.
+struct Argument {
+  std::string_view Name;
+  /// Takes over the value. False: it is wrong.
+  std::function<bool(std::string_view Value)> Set;
+  std::vector<std::string_view> Values = {}; // if there are but a few
+  bool IsSwitch = false;
+};
+using ArgumentTable = std::vector<Argument>;
+
+/// A number from \p Min to \p Max.
+Argument numberArgument(std::string_view Name, uint32_t Min, uint32_t Max,
+                        uint32_t &Value);
+/// A text that is not empty.
+Argument textArgument(std::string_view Name, std::string &Value);
+
+/// Takes over \p Arg. Returns false if it is unknown, or its value wrong.
+bool setArgument(const ArgumentTable &Table, std::string_view Arg);
+/// What is then wrong with it, and what may be meant instead.
+std::string argumentProblem(const ArgumentTable &Table, std::string_view Arg);
+
+/// The argument of that name, or null.
+const Argument *findArgument(const ArgumentTable &Table, std::string_view Name);
+/// ", did you mean 'NAME='?" with the nearest name; empty if none is near.
+std::string nearArgument(const ArgumentTable &Table, std::string_view Name);
+
+} // namespace dtlto
+
+#endif // DTLTO_PLUGINS_ARGUMENTS_H

@@ -1,0 +1,79 @@
+//===- Line.cpp - Jobs that wait for their turn ---------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Line.h"
+
+using namespace dtlto::icecc;
+using namespace std::chrono_literals;
+
+// After this machine had no room for a connection, one more job at a time is
+// tried so often.
+static constexpr Clock::duration RoomPause = 1s;
+
+void Line::admit() {
+  while (!Waiting.empty() && NumTrying < most() &&
+         NumTrying - NumSettled < Window) {
+    Waiting.front()->MayTry = true;
+    Waiting.front()->Wake.notify_all();
+    Waiting.pop_front();
+    ++NumTrying;
+  }
+}
+
+void Line::enter(Job &J, bool IsNew) {
+  J.MayTry = false;
+  Waiting.insert(IsNew ? Waiting.end() : Waiting.begin(), &J);
+  admit();
+}
+
+void Line::leave(Job &J) {
+  Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &J));
+}
+
+void Line::settle(Job &J) {
+  J.Settled = true;
+  ++NumSettled;
+  Window = std::min(Window + 1, MaxWindow);
+  admit();
+}
+
+void Line::tried(Job &J) {
+  --NumTrying;
+  if (J.Settled)
+    --NumSettled;
+  else if (!J.Stop.raised()) // a cancelled one says nothing of the cluster
+    Window = std::max(1u, Window / 2);
+  // This machine may have room again.
+  if (J.Settled && MaxTrying != UINT_MAX &&
+      Clock::now() - MaxTryingSet >= RoomPause) {
+    ++MaxTrying;
+    MaxTryingSet = Clock::now();
+  }
+  J.Settled = false;
+  admit();
+}
+
+void Line::setLimits(unsigned Requests, unsigned Slots) {
+  MaxRequests = Requests;
+  NumSlots = Slots;
+  admit();
+}
+
+bool Line::reduce(unsigned Max) {
+  bool IsFirst = MaxTrying == UINT_MAX;
+  MaxTrying = std::max(1u, std::min(Max, NumTrying) - 1);
+  MaxTryingSet = Clock::now();
+  return IsFirst;
+}
+
+size_t Line::share() const {
+  // What is in line is for all slots; but some of it has a request of its own
+  // once there is room in the window.
+  size_t Open = most() - std::min(most(), NumTrying);
+  return 1 + (Waiting.size() - std::min(Waiting.size(), Open)) /
+                 std::max(1u, NumSlots);
+}

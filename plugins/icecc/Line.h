@@ -1,0 +1,106 @@
+//===- Line.h - Jobs that wait for their turn ------------------ -*- C++
+//-*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each job that asks for a node has a connection to the local iceccd, which all
+// links share. And to whom the first nodes are granted, they may lack their
+// environments, which then come through one line. So only a few ask at first,
+// and one more for each that had what it waited for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_ICECC_LINE_H
+#define DTLTO_ICECC_LINE_H
+
+#include "RemoteJob.h"
+#include <algorithm>
+#include <climits>
+#include <condition_variable>
+#include <deque>
+#include <optional>
+
+namespace dtlto::icecc {
+
+struct Trip;
+
+/// A job of the linker's, while it is here.
+struct Job {
+  explicit Job(const sdk::Job &Offer)
+      : Offer(Offer), Name(Offer.name()),
+        Cost(std::max<uint64_t>(1, Offer.raw().cost)) {}
+  const sdk::Job &Offer;
+  const std::string Name; // for display
+  const uint64_t Cost;
+  Interrupt Stop; // raised: the linker has no use for it
+  // Guarded by the client's lock.
+  std::condition_variable Wake;
+  bool MayShare = true; // be in a batch
+  bool MayTry = false;  // it is no longer in line
+  bool Settled = false; // it is at a node, or here
+  Trip *In = nullptr;   // the batch that it is in
+  /// What another job's trip brought it.
+  struct Brought {
+    Outcome What;
+    std::string Node;
+  };
+  std::optional<Brought> Came;
+};
+
+/// Of a batch. The job that was granted the node is its first.
+struct Trip {
+  std::vector<Job *> Jobs;
+  size_t NumNeeded = 0; // jobs that the linker has a use for
+  Interrupt Stop;       // raised: none
+};
+
+/// Lets jobs try, in order, as many as there is room for. Everything is called
+/// with the client's lock.
+class Line {
+public:
+  /// Sets Job::MayTry when it is the job's turn. \p IsNew: others have waited
+  /// longer.
+  void enter(Job &J, bool IsNew);
+  /// Takes a job out that isn't going to try.
+  void leave(Job &J);
+  /// The job, which tries, has its place; others may ask for theirs.
+  void settle(Job &J);
+  /// The job has tried.
+  void tried(Job &J);
+
+  /// How many may ask at the cluster, and how many slots that has.
+  void setLimits(unsigned Requests, unsigned Slots);
+  /// This machine had no room for one more connection when \p Max were allowed.
+  /// Returns whether that is the first time.
+  bool reduce(unsigned Max);
+  /// How many this machine has room for.
+  unsigned maxTrying() const { return MaxTrying; }
+
+  /// The next, or null.
+  Job *next() const { return Waiting.empty() ? nullptr : Waiting.front(); }
+  /// How many of the jobs are one slot's.
+  size_t share() const;
+
+private:
+  void admit();
+  unsigned most() const { return std::min(MaxTrying, MaxRequests); }
+
+  /// So many that aren't settled may try.
+  static constexpr unsigned FirstWindow = 2, MaxWindow = 32;
+
+  std::deque<Job *> Waiting;
+  unsigned NumTrying = 0;
+  unsigned NumSettled = 0; // of these
+  unsigned Window = FirstWindow;
+  unsigned MaxTrying = UINT_MAX; // this machine has room for no more
+  Clock::time_point MaxTryingSet;
+  unsigned MaxRequests = 0; // the cluster's others need room
+  unsigned NumSlots = 0;    // at nodes, as far as is known
+};
+
+} // namespace dtlto::icecc
+
+#endif // DTLTO_ICECC_LINE_H

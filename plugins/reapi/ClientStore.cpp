@@ -1,0 +1,178 @@
+//===- ClientStore.cpp - What the link keeps in the action cache ----------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Results that the linker has found to be wrong are replaced there, and the
+// linker's own store is kept there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Client.h"
+#include "Text.h"
+
+using namespace dtlto::reapi;
+using dtlto::quote;
+
+// How long a link's end waits for wrong results to be replaced.
+static constexpr std::chrono::milliseconds MaxRepair{4000};
+
+//===----------------------------------------------------------------------===//
+// Wrong results
+//===----------------------------------------------------------------------===//
+
+void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    auto &[OfJob, Refuted, ToRepair] = ActionsOfLink;
+    auto It = OfJob.find(Job);
+    if (It != OfJob.end()) {
+      Refuted.insert(It->second.Hash);
+      // A failure isn't taken from there.
+      if (Status == DTLTO_OK && S.Use == Results::Write)
+        ToRepair[It->second.Hash] = It->second;
+    }
+  }
+  log(DTLTO_LOG_WARNING, "a result of " +
+                             (Worker.empty() ? "the server" : quote(Worker)) +
+                             " was wrong");
+}
+
+/// The API has no call that removes a result. One that says that the action has
+/// failed is as good: clients don't take it, and it is replaced when the action
+/// is executed the next time.
+Fault Client::repair(const BlobName &Action, Stop &Ending) {
+  if (Can.TakesResults) {
+    re::ActionResult R;
+    R.set_exit_code(1);
+    R.set_stderr_raw("dtlto: the result was wrong\n");
+    if (!putResult(TheServer, Ending, Can.Digest, Action, R))
+      return {};
+  }
+  // Its blobs may still be there.
+  ExecuteOptions O;
+  O.Action = Action;
+  O.SkipCache = true;
+  O.Report = [](uint32_t, const std::string &, bool) {};
+  return reapi::execute(TheServer, Ending, Can.Digest, O).Failed;
+}
+
+void Client::repairCache() {
+  std::map<std::string, BlobName> All;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (TheEnd.empty())
+      All.swap(ActionsOfLink.ToRepair);
+  }
+  if (All.empty())
+    return;
+  size_t NumGood = 0;
+  Fault Last;
+  within(MaxRepair, [&](Stop &Ending) {
+    for (const auto &[Hash, Name] : All)
+      if (Ending.raised())
+        break;
+      else if (Fault F = repair(Name, Ending))
+        Last = std::move(F);
+      else
+        ++NumGood;
+  });
+  std::string Of = std::to_string(All.size()) +
+                   (All.size() == 1 ? " wrong result" : " wrong results");
+  if (NumGood == All.size())
+    return log(DTLTO_LOG_NOTE,
+               "action cache " + S.Cache.name() + ": replaced " + Of);
+  log(DTLTO_LOG_WARNING,
+      "action cache " + S.Cache.name() + ": could not replace " +
+          std::to_string(All.size() - NumGood) + " of " + Of +
+          (Last ? " (" + Last.Text + ")" : "") +
+          "; link with results=off, or have them removed there");
+}
+
+//===----------------------------------------------------------------------===//
+// The store; any thread
+//===----------------------------------------------------------------------===//
+
+void Client::inStore(std::chrono::milliseconds Limit,
+                     const std::function<Fault(Stop &)> &Fn) {
+  Fault Found;
+  bool IsOver = false;
+  within(Limit, [&](Stop &Ending) {
+    {
+      std::unique_lock<std::mutex> Lock(Mutex);
+      Changed.wait(Lock, [&] { return Ready || Ending.raised(); });
+    }
+    IsOver = Ending.raised();
+    if (IsOver)
+      return;
+    Found = Fn(Ending);
+    IsOver = Found && Ending.raised();
+  });
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (IsOver && !TheEnd.empty()) // which was told
+    throw sdk::Error(DTLTO_CANCELLED, TheEnd);
+  if (IsOver || Found)
+    throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
+                     "action cache " + S.Cache.name() + ": " +
+                         (IsOver ? "no answer in time" : Found.Text));
+}
+
+static std::string_view keyAt(const uint8_t *Key) {
+  return {reinterpret_cast<const char *>(Key), 32};
+}
+
+dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
+                                    std::chrono::milliseconds Limit) {
+  if (S.Use == Results::Off)
+    throw sdk::Error(DTLTO_ERROR_CALLER, "results=off");
+  std::string Bytes;
+  inStore(Limit, [&](Stop &Ending) -> Fault {
+    Action A = Actions->makeSlot(keyAt(Key));
+    std::unique_ptr<re::ActionResult> R;
+    Fault F = findResult(TheServer, Ending, Can.Digest, A.Name, A.Output, R);
+    if (F || !R || R->output_files_size() != 1)
+      return F;
+    re::OutputFile &File = *R->mutable_output_files(0);
+    if (!File.contents().empty()) {
+      Bytes = std::move(*File.mutable_contents());
+      TheServer.Sum.BytesDown += Bytes.size();
+      return {};
+    }
+    int64_t Size = File.digest().size_bytes();
+    if (Size <= 0 || uint64_t(Size) > MaxBytes)
+      return {};
+    sdk::ResultMemory::Share Share(Results);
+    F = Contents->read(Ending, {File.digest().hash(), uint64_t(Size)}, Share,
+                       Bytes);
+    // It is gone, or damaged, which is the blob's matter.
+    if (F.What == Fault::Failed || F.What == Fault::Missing) {
+      log(DTLTO_LOG_DEBUG, "the store has lost something: " + F.Text);
+      Bytes.clear();
+      return {};
+    }
+    return F;
+  });
+  return sdk::Buffer(std::move(Bytes));
+}
+
+void Client::storePut(const uint8_t *Key, std::string_view Bytes,
+                      std::chrono::milliseconds Limit) {
+  if (S.Use != Results::Write)
+    throw sdk::Error(DTLTO_ERROR_CALLER, S.Use == Results::Off
+                                             ? "results=off"
+                                             : "results=read or only");
+  inStore(Limit, [&](Stop &Ending) {
+    Action A = Actions->makeSlot(keyAt(Key));
+    re::ActionResult R;
+    re::OutputFile *File = R.add_output_files();
+    File->set_path(A.Output);
+    BlobName Name = nameBlob(Can.Digest, Bytes);
+    setDigest(*File->mutable_digest(), Name);
+    if (!Bytes.empty())
+      A.Blobs.push_back({std::move(Name), Bytes});
+    Fault F = Contents->upload(Ending, A.Blobs);
+    return F ? F : putResult(TheServer, Ending, Can.Digest, A.Name, R);
+  });
+}
