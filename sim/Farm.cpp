@@ -15,10 +15,6 @@ using namespace std::chrono_literals;
 
 enum Stream : uint64_t { OfFates = 100, OfLies, OfStates, OfStorms };
 
-static Time fromSeconds(double S) {
-  return Time(static_cast<int64_t>(S * 1e9));
-}
-
 Farm::Farm(const Scenario &S, Host H)
     : S(S), TheHost(std::move(H)), Workers(S.Workers), Taken(S.Workers.size()),
       Old(S.Workers.size()), Lies{S.Seed, OfLies} {}

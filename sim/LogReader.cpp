@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LogReader.h"
-#include "Plan/EventFields.h"
+#include "Plan/Plan.h"
 #include <cmath>
 
 using namespace dtlto;
@@ -262,13 +262,9 @@ bool plan::parse(std::string_view Text, EventLog &L, std::string &Error) {
 
 std::string plan::replay(const EventLog &L) {
   Plan P(L.Jobs, L.O);
-  std::vector<Action> Actions;
   for (const Step &S : L.Steps) {
-    Actions.clear();
-    if (S.Cause)
-      P.handle(S.Now, *S.Cause, Actions);
-    else
-      P.start(S.Now, Actions);
+    const std::vector<Action> Actions =
+        S.Cause ? P.handle(S.Now, *S.Cause) : P.start(S.Now);
     std::string Where =
         "line " + number(S.Line) + ", " +
         (S.Cause ? std::string(EventNames[S.Cause->What]) : "Start") + " at " +

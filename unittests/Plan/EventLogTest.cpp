@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LogReader.h"
+#include "Plan/Plan.h"
 #include <gtest/gtest.h>
 
 using namespace dtlto::plan;
@@ -23,10 +24,10 @@ static EventLog recorded() {
     dtlto::plan::Step &S = L.Steps.emplace_back();
     S.Now = Now;
     S.Cause = E;
-    P.handle(Now, E, S.Actions);
+    S.Actions = P.handle(Now, E);
   };
   L.Steps.emplace_back();
-  P.start(Now, L.Steps.back().Actions);
+  L.Steps.back().Actions = P.start(Now);
   auto Of = [](Event::Kind What, AttemptId A) {
     Event E{What};
     E.Attempt = A;

@@ -29,6 +29,7 @@
 #include "Plan/Plan.h"
 #include <gtest/gtest.h>
 #include <map>
+#include <memory>
 #include <sstream>
 
 namespace dtlto::test {
@@ -134,18 +135,15 @@ inline std::string describe(const plan::Action &A) {
 class History {
 public:
   History(const plan::Options &O, std::vector<plan::JobInfo> Jobs)
-      : P(std::move(Jobs), O) {}
+      : Owned(std::make_unique<plan::Plan>(Jobs, O)) {}
 
   /// Plays the rows; what doesn't happen as it stands there fails the test.
   void play(const std::vector<Row> &Rows) {
     for (const Row &R : Rows) {
-      std::vector<plan::Action> Actions;
       plan::Time Now = std::chrono::milliseconds(R.Ms);
       std::string Text = R.Event;
-      if (Text == "start")
-        P.start(Now, Actions);
-      else
-        P.handle(Now, parse(Text), Actions);
+      std::vector<plan::Action> Actions =
+          Text == "start" ? P.start(Now) : P.handle(Now, parse(Text));
       std::string Have;
       for (const plan::Action &A : Actions)
         Have += (Have.empty() ? "" : ", ") + describe(A);
@@ -154,7 +152,11 @@ public:
     }
   }
 
-  plan::Plan P;
+private:
+  std::unique_ptr<plan::Plan> Owned; // can't be moved
+
+public:
+  plan::Plan &P = *Owned;
 
 private:
   static plan::Event parse(const std::string &Text) {
