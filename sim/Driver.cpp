@@ -131,7 +131,7 @@ void Simulation::prepare(const Action &A) {
     E.What = Event::CacheHit;
   else if (J.NotExpressible && A.ForPlugin)
     E.What = Event::NotExpressible;
-  E.Flag = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
+  E.MustCompare = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
   if (S.has(Feature::Store) && E.What == Event::Prepared && A.ForPlugin)
     tell(S.Latency, {Event::OpenWanted});
   onHelper(E);
@@ -213,7 +213,7 @@ void Simulation::endCall() {
   case Call::Open: {
     Random R{S.Seed, OfAnswers};
     E.What = S.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
-    E.Flag = E.What == Event::OpenFailed && R.chance(0.3);
+    E.IsArgumentWrong = E.What == Event::OpenFailed && R.chance(0.3);
     E.WantsBatches = S.has(Feature::Batches);
     tell(S.Latency, E);
     break;
@@ -222,7 +222,8 @@ void Simulation::endCall() {
     E.What = TheAnswer == Farm::Answer::Accepted ? Event::Accepted
              : TheAnswer == Farm::Answer::Busy   ? Event::Busy
                                                  : Event::Failed;
-    E.Flag = E.What == Event::Busy && TheFarm.numRoomTold() != RoomToldBefore;
+    E.RoomSince =
+        E.What == Event::Busy && TheFarm.numRoomTold() != RoomToldBefore;
     if (E.What == Event::Failed)
       E.Why = Cause::Refused;
     Random R{S.Seed, OfAnswers, C.Id};

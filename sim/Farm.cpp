@@ -215,7 +215,7 @@ void Farm::tellResult(AttemptId Id, const Job &J) {
   Event E{Event::Succeeded};
   E.Attempt = Id;
   E.Worker = static_cast<WorkerId>(J.Worker + 1);
-  E.RanHere = E.Flag = S.IsThisMachine;
+  E.RanHere = E.IsOurs = S.IsThisMachine;
   E.Seconds = std::chrono::duration<double>(J.Took).count();
   if (Workers[J.Worker].FailsAtOnce || J.Comes == Fate::Failed)
     E.Why = Cause::Infrastructure;

@@ -85,7 +85,7 @@ void Rules::onEvent(const Event &E) {
     PluginSign = PluginWork = Now;
     return;
   case Event::OpenFailed:
-    Forbidden |= E.Flag && !Dropped;
+    Forbidden |= E.IsArgumentWrong && !Dropped;
     return;
   case Event::PluginFailed:
     return;
@@ -146,9 +146,9 @@ void Rules::onEvent(const Event &E) {
     A->Bytes = E.Bytes;
     break;
   case Event::CacheHit:
-    A->At = E.Flag ? Where::Good : Where::Ended;
-    A->IsCached = E.Flag;
-    if (!E.Flag)
+    A->At = E.MustCompare ? Where::Good : Where::Ended;
+    A->IsCached = E.MustCompare;
+    if (!E.MustCompare)
       J.Reasons.insert(Cause::Cached);
     break;
   case Event::PrepareFailed:
@@ -167,7 +167,7 @@ void Rules::onEvent(const Event &E) {
     PluginSign = PluginWork = Now;
     break;
   case Event::Busy:
-    MustWait |= !E.Flag && A->At == Where::Offered;
+    MustWait |= !E.RoomSince && A->At == Where::Offered;
     if (A->At == Where::Offered)
       A->At = Where::Ready;
     FoundNoRoom = E.Attempt;
@@ -186,7 +186,7 @@ void Rules::onEvent(const Event &E) {
     BatchIsTold = false;
     if (WasAtPlugin)
       A->At = Where::Good;
-    A->IsOurs = E.Flag;
+    A->IsOurs = E.IsOurs;
     MustWait = false;
     PluginSign = PluginWork = Now;
     break;

@@ -864,10 +864,10 @@ TEST(PlanTest, AnObjectThatIsOursIsProven) {
   Options O = remoteOnly();
   History H(O, jobs({3, 2, 1}));
   std::vector<bool> Proven;
-  auto Tell = [&](Event::Kind What, AttemptId A, bool Flag) {
+  auto Tell = [&](Event::Kind What, AttemptId A, bool IsOurs) {
     Event E{What};
     E.Attempt = A;
-    E.Flag = Flag;
+    E.IsOurs = IsOurs;
     E.Why = What == Event::Failed ? Cause::BadResult : Cause::None;
     for (const Action &A : H.P.handle({}, E))
       if (A.What == Action::Deliver)

@@ -9,7 +9,7 @@
 // one for each action. The same events give the same actions, so that a log
 // shows what a plan did without the link that it was made for.
 //
-//   dtlto-event-log 6
+//   dtlto-event-log 7
 //   option cores 4
 //   ...                                            each option, in one order
 //   job 1.25                                       the estimate, in seconds
@@ -45,7 +45,7 @@ std::string printStep(Time Now, const Event *E,
                       const std::vector<Action> &Actions);
 std::string print(const Action &A); // a line without its end
 
-inline constexpr std::string_view Version = "dtlto-event-log 6";
+inline constexpr std::string_view Version = "dtlto-event-log 7";
 inline constexpr int64_t NsPerSecond = 1000000000;
 
 //===----------------------------------------------------------------------===//
@@ -93,7 +93,7 @@ static_assert(std::size(CauseNames) == size_t(Cause::LinkFailed) + 1);
 
 // Calls F(name, field) for each field.
 template <typename OptionsT, typename FnT>
-void forEachOption(OptionsT &O, FnT F) {
+constexpr void forEachOption(OptionsT &O, FnT F) {
   F("cores", O.Cores);
   F("local-jobs", O.LocalJobs);
   F("duplicate-percent", O.DuplicatePercent);
@@ -131,27 +131,36 @@ void forEachOption(OptionsT &O, FnT F) {
   F("late-extra", O.LateExtra);
 }
 
+template <typename LoadT, typename FnT>
+constexpr void forEachField(LoadT &L, FnT F,
+                            const Load & /*selects this one*/) {
+  F("slots", L.Slots);
+  F("free", L.Free);
+  F("workers", L.Workers);
+  F("local", L.Local);
+}
+
 template <typename EventT, typename FnT>
-void forEachField(EventT &E, FnT F, const Event & /*selects this one*/) {
+constexpr void forEachField(EventT &E, FnT F, const Event &) {
   F("job", E.Job);
   F("attempt", E.Attempt);
   F("worker", E.Worker);
   F("state", E.State);
   F("why", E.Why);
-  F("flag", E.Flag);
+  F("argument-wrong", E.IsArgumentWrong);
+  F("must-compare", E.MustCompare);
+  F("room-since", E.RoomSince);
+  F("ours", E.IsOurs);
   F("ran-here", E.RanHere);
   F("wants-batches", E.WantsBatches);
   F("bytes", E.Bytes);
   F("seconds", E.Seconds);
   F("call-since", E.CallSince);
-  F("slots", E.TheLoad.Slots);
-  F("free", E.TheLoad.Free);
-  F("workers", E.TheLoad.Workers);
-  F("local", E.TheLoad.Local);
+  forEachField(E.TheLoad, F, Load());
 }
 
 template <typename ActionT, typename FnT>
-void forEachField(ActionT &A, FnT F, const Action &) {
+constexpr void forEachField(ActionT &A, FnT F, const Action &) {
   F("job", A.Job);
   F("attempt", A.Attempt);
   F("kind", A.AKind);
@@ -163,6 +172,40 @@ void forEachField(ActionT &A, FnT F, const Action &) {
   F("sampled", A.IsSampled);
   F("proven", A.IsProven);
 }
+
+// A field that is added to a struct has to be listed above, too.
+struct AnyValue {
+  template <typename T> operator T() const;
+};
+template <typename T, typename Is, typename = void>
+struct TakesValues : std::false_type {};
+template <typename T, size_t... Is>
+struct TakesValues<T, std::index_sequence<Is...>,
+                   std::void_t<decltype(T{(void(Is), AnyValue())...})>>
+    : std::true_type {};
+/// The number of fields that the struct \p T has.
+template <typename T, size_t Most = 64> constexpr size_t numFields() {
+  if constexpr (TakesValues<T, std::make_index_sequence<Most>>::value)
+    return Most;
+  else
+    return numFields<T, Most - 1>();
+}
+/// The number of fields that are listed.
+template <typename T> constexpr size_t numListed() {
+  size_t N = 0;
+  T Value;
+  auto Count = [&N](std::string_view, auto &) { ++N; };
+  if constexpr (std::is_same_v<T, Options>)
+    forEachOption(Value, Count);
+  else
+    forEachField(Value, Count, Value);
+  return N;
+}
+static_assert(numListed<Options>() == numFields<Options>());
+static_assert(numListed<Load>() == numFields<Load>());
+// All but What; an event's load is listed by its fields.
+static_assert(numListed<Action>() == numFields<Action>() - 1);
+static_assert(numListed<Event>() == numFields<Event>() - 2 + numFields<Load>());
 
 inline bool namesJob(const Event &E) { return E.What >= Event::Verified; }
 inline bool namesJob(const Action &A) {

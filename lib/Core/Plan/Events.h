@@ -105,24 +105,25 @@ struct Event {
     Tick,         // CallSince
     OpenWanted,   // a job that is being prepared waits for the plugin
     Opened,       // WantsBatches: it is told when it has all jobs
-    OpenFailed,   // Flag: the user's argument is wrong, so the link fails
+    OpenFailed,   // IsArgumentWrong: by the user's mistake, so the
+                  // link fails
     PluginFailed, // it broke the ABI, or gave up
     RoomChanged,  // it may have room again
     LoadKnown,    // TheLoad
     TokenTaken,   // that TakeToken has asked for
     // Of an attempt.
-    Prepared,       // Bytes: of memory, while the plugin has it
-    CacheHit,       // LLVM has the object. Flag: no, the driver has: another
-                    // machine's, that is to be compared
+    Prepared, // Bytes: of memory, while the plugin has it
+    CacheHit, // LLVM has the object; or, MustCompare, the driver has: another
+              // machine's, that is to be compared
     PrepareFailed,  // in a way that fails the link
     NotExpressible, // the job can't be compiled elsewhere
     Accepted,
-    Busy,         // Flag: the plugin has told of room since
+    Busy,         // RoomSince: the plugin has told of room since
     StateChanged, // State; Worker, if it is known. RanHere: it runs here, or if
                   // it is queued, it waits for memory or a token
     Alive,        // the plugin compiles it here
-    Succeeded,    // with a good object. Worker; Seconds, if it ran here; Flag:
-                  // the object is this process's own. Bytes: of memory that it
+    Succeeded,    // with a good object. Worker; Seconds, if RanHere; IsOurs:
+                  // this process has made the object. Bytes: of memory that it
                   // took, for observers; 0: not known
     Failed,       // Why; Worker
     CompiledHere, // Seconds
@@ -140,7 +141,8 @@ struct Event {
   WorkerId Worker = 0;
   PluginState State = PluginState::Queued;
   Cause Why = Cause::None;
-  bool Flag = false;
+  bool IsArgumentWrong = false, MustCompare = false, RoomSince = false,
+       IsOurs = false;
   bool RanHere = false; // Succeeded: through local code generation
   bool WantsBatches = false;
   uint64_t Bytes = 0;
@@ -184,14 +186,6 @@ struct Action {
                       // long; or failed to compile it
   bool ForPlugin = false, IsAgain = false, Insist = false;
   bool IsSampled = false, IsProven = false;
-
-  bool operator==(const Action &O) const {
-    return What == O.What && Job == O.Job && Attempt == O.Attempt &&
-           AKind == O.AKind && Why == O.Why && Avoid == O.Avoid &&
-           ForPlugin == O.ForPlugin && IsAgain == O.IsAgain &&
-           Insist == O.Insist && IsSampled == O.IsSampled &&
-           IsProven == O.IsProven;
-  }
 };
 constexpr size_t NumActionKinds = Action::Close + 1;
 

@@ -114,7 +114,7 @@ void Plan::react(const Event &E) {
   case Event::Opened:
     return onOpened(E);
   case Event::OpenFailed:
-    if (E.Flag && !Plugin.IsDropped)
+    if (E.IsArgumentWrong && !Plugin.IsDropped)
       Plugin.IsArgumentWrong = true;
     return Do.dropPlugin(Cause::OpenFailed);
   case Event::PluginFailed:
@@ -248,7 +248,7 @@ void Plan::onPrepared(const Attempt &A, const Event &E) {
   switch (E.What) {
   case Event::CacheHit:
     Jobs.notes(J).IsCached = true;
-    if (E.Flag)
+    if (E.MustCompare)
       return Do.compare(A);
     return Do.endWith(A, Cause::Cached);
   case Event::PrepareFailed:
@@ -280,7 +280,7 @@ void Plan::onAccepted(const Attempt &A) {
 }
 
 void Plan::onBusy(const Attempt &A, const Event &E) {
-  Room.sawBusy(/*RoomSince=*/E.Flag);
+  Room.sawBusy(E.RoomSince);
   if (A.Kind == Kind::Duplicate)
     Do.dropDuplicate(A); // there will be other stragglers, or this one again
   else
@@ -308,8 +308,8 @@ void Plan::onSucceeded(const Attempt &A, const Event &E) {
     Rates.endedHere(Jobs[J].Info.Estimate, E.Seconds);
   else
     Rates.ended(A, Jobs[J], Plugin.Now);
-  Jobs.notes(J).IsProven = E.Flag;
-  if (Jobs[J].IsSampled && !E.Flag)
+  Jobs.notes(J).IsProven = E.IsOurs;
+  if (Jobs[J].IsSampled && !E.IsOurs)
     return Do.compare(A);
   Do.win(A);
   Do.hold(J);
