@@ -91,6 +91,9 @@ private:
   void confirm(const plan::Event &E);
   void act(const plan::Action &A);
   void prepare(const plan::Action &A);
+  void cancel(const plan::Action &A);
+  void compileHere(const plan::Action &A);
+  void drop();
   void onHelper(plan::Event E);
   void call(Call C);
   void beginCall();
