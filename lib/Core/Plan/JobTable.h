@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All jobs of a link with their attempts. Everybody reads them as constants.
-// What sums depend on changes only by functions of the table, which keep the
-// sums, so no caller can get them wrong.
+// All jobs of a link with their attempts. Callers see constants: what a sum
+// depends on changes only by functions of the table, which keep the sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -159,7 +158,7 @@ public:
   /// The work of \p A, if it was done twice, was in vain.
   void noteInVain(const Attempt &A);
   void remove(const Attempt &A);
-  /// The job waits for its turn first or last, or doesn't wait.
+  /// \p J is the first or last that waits for its turn, or doesn't wait.
   void enter(JobId J, Stage To);
   /// \p J is done or is running locally.
   void take(JobId J);

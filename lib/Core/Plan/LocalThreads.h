@@ -41,7 +41,6 @@ public:
   }
 
   size_t numTokens() const { return Tokens; }
-  bool isTokenAsked() const { return IsAsked; }
   /// Whether to ask for a token: one at a time.
   bool askToken() { return LacksToken && !std::exchange(IsAsked, true); }
   void takeToken() {

@@ -31,7 +31,7 @@ std::vector<Action> Plan::start(Time T) {
 }
 
 std::vector<Action> Plan::handle(Time T, const Event &E) {
-  // If we wake far too late, this process was suspended, and heard nobody.
+  // If we wake far too late, this process was suspended.
   if (Time Due = wakeUp();
       Due != Never && T - Due > std::max(4 * O.DeadlineStep, O.JobTimeout / 4))
     exclude(Due, T - Due);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether the plugin is there, when it was heard last, and how many jobs it
-// takes. Only the plan changes it.
+// Whether the plugin is there, when it showed its last sign of life, and how
+// many jobs it takes. Only the plan changes this.
 //
 // A plugin that hasn't begun a single job may wait for machines that will never
 // answer, and one whose first object is overdue may have jobs on machines that
@@ -26,8 +26,8 @@ namespace dtlto::plan {
 struct PluginView {
   PluginView(const Options &O, const Speeds &Rates) : O(O), Rates(Rates) {}
 
-  /// This process was suspended at \p From for \p Lost, and could hear nobody:
-  /// excludes that time from all deadlines.
+  /// This process was suspended at \p From for \p Lost. Excludes that time from
+  /// all deadlines.
   void exclude(Time From, Time Lost);
   void sawOpen(bool IsDone);
   void sawWork() { LastSign = LastWork = Now; }
@@ -46,7 +46,7 @@ struct PluginView {
   /// How long the plugin has been silent: it has jobs, or is being opened, but
   /// it has not begun a job, or its first object is overdue.
   Time silence() const;
-  /// Nobody should wait for the plugin to be open any more.
+  /// The plugin takes so long to open that the link goes on without it.
   bool opensSlowly() const { return isOpening() && silence() > O.DeadAfter; }
 
   /// Whether deadlines are to be looked at now; then not again for a while.
@@ -157,6 +157,12 @@ public:
   /// it.
   bool isBatchComplete() const;
 
+  bool IsBusy = false; // as it said last
+  bool WantsBatches = false;
+  bool BatchIsOpen = false; // it has jobs since CompleteBatch
+  Time LastOffer = {};
+  Time LastQuery = {}; // of the load
+
 private:
   const Options &O;
   const JobTable &Jobs;
@@ -175,11 +181,6 @@ private:
   // How many offers may be on their way: so many were accepted since one was
   // BUSY. A plugin with one idle slot isn't offered MaxOffers jobs for it.
   unsigned OffersAhead;
-
-public:
-  bool IsBusy = false;
-  bool WantsBatches = false, BatchIsOpen = false; // it has jobs since Complete
-  Time LastOffer = {}, LastQuery = {};            // of the load
 };
 
 } // namespace dtlto::plan

@@ -84,7 +84,7 @@ public:
     return std::max(seconds(O.MaxWait), O.LongWaitFactor * Waits.value());
   }
 
-  /// \p A, of a job at the plugin, has waited so long for its slot.
+  /// A job at the plugin has waited for its slot.
   void began(Time Waited) { Waits.add(1, seconds(Waited)); }
   /// A job with \p Estimate took \p Seconds on this machine.
   void endedHere(double Estimate, double Seconds) {
