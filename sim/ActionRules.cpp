@@ -43,7 +43,8 @@ bool Rules::isVoluntary(Cause Why) const {
          Why == Cause::Overdue;
 }
 
-void Rules::onAction(const Action &A) {
+/// Whether what \p A names can be named.
+bool Rules::mayName(const Action &A, const Attempt *At) {
   bool NamesJob = false, NamesAttempt = false;
   switch (A.What) {
   case Action::Prepare:
@@ -65,33 +66,37 @@ void Rules::onAction(const Action &A) {
   }
   name(NamesJob ? std::optional(A.Job) : std::nullopt,
        NamesAttempt ? A.Attempt : 0);
+  auto Refuse = [this](const char *Rule) {
+    expect(false, Rule);
+    return false;
+  };
   if (NamesJob && A.Job >= Jobs.size())
-    return expect(false, "there is no such job");
+    return Refuse("there is no such job");
   expect(!NamesJob || !Jobs[A.Job].Ended, "is named after its end");
   // What the plugin does wrong after its last job still counts.
-  expect(!Closed || A.What == Action::DropPlugin ||
+  expect(!Plugin.Closed || A.What == Action::DropPlugin ||
              A.What == Action::FailLink || A.What == Action::ReturnToken,
          "an action after the plugin was closed");
-  Attempt *At = find(A.Attempt);
   if (NamesAttempt) {
     if (A.Attempt == 0 || (At && At->Job != A.Job))
-      return expect(false, "is another job's, or none");
+      return Refuse("is another job's, or none");
     bool MayBegin = A.What == Action::Prepare || A.What == Action::StaysHere ||
                     A.What == Action::CompileHere;
     // One that is to be compared may wait for a thread, and then not be needed.
     if (!At && A.What == Action::Cancel && A.AKind == Kind::Verify)
-      return;
+      return false;
     if (!At && !MayBegin)
-      return expect(false, "was never begun");
+      return Refuse("was never begun");
     expect(!At || At->At != Where::Ended, "is named after its end");
   }
+  return true;
+}
 
-  switch (A.What) {
-  case Action::Open:
-    expect(!AskedToOpen, "the plugin is opened twice");
-    AskedToOpen = true;
-    AskedAt = Now;
+void Rules::onAction(const Action &A) {
+  Attempt *At = find(A.Attempt);
+  if (!mayName(A, At))
     return;
+  switch (A.What) {
   case Action::Prepare:
     return onPrepare(A);
   case Action::Offer:
@@ -100,28 +105,12 @@ void Rules::onAction(const Action &A) {
     return onCompleteBatch();
   case Action::Cancel:
     expect(isLive(*At), "there is nothing to cancel");
-    BatchIsTold &= At->At != Where::Accepted && At->At != Where::Ready;
+    Plugin.BatchIsTold &= At->At != Where::Accepted && At->At != Where::Ready;
     At->At = Where::Ended;
     HadTrouble |= A.Why == Cause::Timeout;
     return forgetIfOver(A.Attempt);
-  case Action::StaysHere: {
-    expect(!At, "stays here, but was begun before");
-    bool Voluntary = isVoluntary(A.Why);
-    bool OpensSlowly = AskedToOpen && Now - AskedAt > O.DeadAfter;
-    expect(!Voluntary || ((IsOpen || OpensSlowly) && !Dropped),
-           "is taken from a plugin that isn't there");
-    expect(!Voluntary || !O.KeepOrder, "is taken out of the order");
-    expect(!Voluntary || (O.LocalJobs ? *O.LocalJobs != 0 : mayFallBack()),
-           "is taken from the plugin though the user wants none here");
-    expect((A.Why != Cause::Straggler && A.Why != Cause::Overdue) ||
-               O.DuplicatePercent != 0 || numLive(Jobs[A.Job]) == 0,
-           "has a duplicate though the user wants none");
-    expect(mayFallBack() || Voluntary || A.Why == Cause::NotExpressible ||
-               A.Why == Cause::PluginGone,
-           "falls back though the user wants no fallback");
-    add(A, Where::Planned).AtPlugin = false;
-    return;
-  }
+  case Action::StaysHere:
+    return onStaysHere(A, At);
   case Action::CompileHere:
     return onCompile(A);
   case Action::Won: {
@@ -134,42 +123,26 @@ void Rules::onAction(const Action &A) {
     return;
   }
   case Action::Refute:
-    expect(At && At->Job == A.Job && At->IsWrong,
-           "a result is refuted that was not wrong, or twice");
-    expect(Jobs[A.Job].Winner != 0, "a result is refuted by nothing");
-    expect(!Dropped, "a plugin that was dropped is told of its results");
-    if (At)
-      At->IsWrong = false;
-    return;
-  case Action::Verify: {
-    Job &J = Jobs[A.Job];
-    expect(At->At == Where::Good && !At->AtPlugin,
-           "is compared, but there is no object from here");
-    expect(J.Winner != 0 && J.IsSuspect,
-           "is compared with nothing, or not one of those to be");
-    expect(!J.Compared, "is compared twice");
-    J.Compared = true;
-    return;
+    return onRefute(A, At);
+  case Action::Verify:
+    return onVerify(A, *At);
+  case Action::Deliver:
+    return onDeliver(A, *At);
+  case Action::EndJob:
+    return onEndJob(A);
+  default:
+    return onPluginAction(A);
   }
-  case Action::Deliver: {
-    Job &J = Jobs[A.Job];
-    expect(At->At == Where::Good && J.Winner == A.Attempt,
-           "is delivered, but has not won with a good object");
-    expect(!J.IsDelivering, "is delivered twice");
-    expect(A.IsProven == (At->IsOurs || hasEqual(J)),
-           "is proven by nothing, or not taken for what it is");
-    if (O.VerifyPercent != 0) {
-      expect(!HasDifference, "is delivered, though another object differs");
-      expect(NumSuspect != 0 || !isOfOthers(J),
-             "is delivered, though no object was compared");
-      for (const Job &Other : Jobs)
-        expect(Other.Ended ||
-                   (Other.Winner != 0 && (!Other.IsSuspect || hasEqual(Other))),
-               "is delivered before all were compared");
-    }
-    J.IsDelivering = true;
+}
+
+/// Of the plugin, the jobserver and the link.
+void Rules::onPluginAction(const Action &A) {
+  switch (A.What) {
+  case Action::Open:
+    expect(!Plugin.AskedToOpen, "the plugin is opened twice");
+    Plugin.AskedToOpen = true;
+    Plugin.AskedAt = Now;
     return;
-  }
   case Action::TakeToken:
     expect(O.NeedsTokens && !TokenAsked, "a token too many is asked for");
     expect(!Failed, "a token is asked for after the link has failed");
@@ -180,25 +153,82 @@ void Rules::onAction(const Action &A) {
     --NumTokens;
     return;
   case Action::QueryLoad:
-    expect(IsOpen && !Dropped, "the load of no plugin is asked for");
+    expect(Plugin.IsOpen && !Plugin.Dropped,
+           "the load of no plugin is asked for");
     return;
   case Action::DropPlugin:
-    expect(!Dropped, "the plugin is dropped twice");
-    Dropped = HadTrouble = true;
+    expect(!Plugin.Dropped, "the plugin is dropped twice");
+    Plugin.Dropped = HadTrouble = true;
     return;
-  case Action::EndJob:
-    return onEndJob(A);
   case Action::FailLink:
     expect(!Failed, "the link fails twice");
     expect(!mayFallBack(), "the link fails though there is a fallback");
     Failed = true;
     return;
   case Action::Close:
-    expect(AskedToOpen, "a plugin is closed that was not opened");
+    expect(Plugin.AskedToOpen, "a plugin is closed that was not opened");
     expect(NumEnded == Jobs.size(), "the plugin is closed before all is done");
-    Closed = true;
+    Plugin.Closed = true;
+    return;
+  default:
     return;
   }
+}
+
+void Rules::onStaysHere(const Action &A, const Attempt *At) {
+  expect(!At, "stays here, but was begun before");
+  bool Voluntary = isVoluntary(A.Why);
+  bool OpensSlowly = Plugin.AskedToOpen && Now - Plugin.AskedAt > O.DeadAfter;
+  expect(!Voluntary || ((Plugin.IsOpen || OpensSlowly) && !Plugin.Dropped),
+         "is taken from a plugin that isn't there");
+  expect(!Voluntary || !O.KeepOrder, "is taken out of the order");
+  expect(!Voluntary || (O.LocalJobs ? *O.LocalJobs != 0 : mayFallBack()),
+         "is taken from the plugin though the user wants none here");
+  expect((A.Why != Cause::Straggler && A.Why != Cause::Overdue) ||
+             O.DuplicatePercent != 0 || numLive(Jobs[A.Job]) == 0,
+         "has a duplicate though the user wants none");
+  expect(mayFallBack() || Voluntary || A.Why == Cause::NotExpressible ||
+             A.Why == Cause::PluginGone,
+         "falls back though the user wants no fallback");
+  add(A, Where::Planned).AtPlugin = false;
+}
+
+void Rules::onRefute(const Action &A, Attempt *At) {
+  expect(At && At->Job == A.Job && At->IsWrong,
+         "a result is refuted that was not wrong, or twice");
+  expect(Jobs[A.Job].Winner != 0, "a result is refuted by nothing");
+  expect(!Plugin.Dropped, "a plugin that was dropped is told of its results");
+  if (At)
+    At->IsWrong = false;
+}
+
+void Rules::onVerify(const Action &A, const Attempt &At) {
+  Job &J = Jobs[A.Job];
+  expect(At.At == Where::Good && !At.AtPlugin,
+         "is compared, but there is no object from here");
+  expect(J.Winner != 0 && J.IsSuspect,
+         "is compared with nothing, or not one of those to be");
+  expect(!J.Compared, "is compared twice");
+  J.Compared = true;
+}
+
+void Rules::onDeliver(const Action &A, const Attempt &At) {
+  Job &J = Jobs[A.Job];
+  expect(At.At == Where::Good && J.Winner == A.Attempt,
+         "is delivered, but has not won with a good object");
+  expect(!J.IsDelivering, "is delivered twice");
+  expect(A.IsProven == (At.IsOurs || hasEqual(J)),
+         "is proven by nothing, or not taken for what it is");
+  if (O.VerifyPercent != 0) {
+    expect(!HasDifference, "is delivered, though another object differs");
+    expect(NumSuspect != 0 || !isOfOthers(J),
+           "is delivered, though no object was compared");
+    for (const Job &Other : Jobs)
+      expect(Other.Ended ||
+                 (Other.Winner != 0 && (!Other.IsSuspect || hasEqual(Other))),
+             "is delivered before all were compared");
+  }
+  J.IsDelivering = true;
 }
 
 /// Whether the object of \p J was not made by this process.
@@ -262,7 +292,7 @@ void Rules::onPrepare(const Action &A) {
     default:
       expect(false, "is prepared, but of no kind that is");
     }
-    expect(A.ForPlugin && !Dropped, "is prepared for no plugin");
+    expect(A.ForPlugin && !Plugin.Dropped, "is prepared for no plugin");
   }
   expect(A.ForPlugin == At->AtPlugin, "is prepared for the wrong place");
   NumSampled += A.IsSampled;
@@ -276,7 +306,7 @@ void Rules::onPrepare(const Action &A) {
 void Rules::onOffer(const Action &A) {
   Attempt &At = Attempts[A.Attempt];
   expect(At.At == Where::Ready && At.AtPlugin, "is offered, but is not ready");
-  expect(IsOpen && !Dropped, "is offered to no plugin");
+  expect(Plugin.IsOpen && !Plugin.Dropped, "is offered to no plugin");
   expect(!Failed, "is offered after the link has failed");
   size_t NumOffered = 1, NumAccepted = 0, NumPreparing = 0, NumLong = 0;
   // What each slot has to do in the whole link; later, it is less.
@@ -307,8 +337,8 @@ void Rules::onOffer(const Action &A) {
   expect(NumOffered <= (O.KeepOrder ? 1 : O.MaxOffers), "too many offers");
   expect(Bytes <= O.MaxBytesInFlight || NumOffered + NumAccepted == 1,
          "more memory is in flight than the user allows");
-  expect(!MustWait || A.Insist, "is offered to a plugin that is busy");
-  expect(!BatchIsTold || At.Kind != Kind::First,
+  expect(!Plugin.MustWait || A.Insist, "is offered to a plugin that is busy");
+  expect(!Plugin.BatchIsTold || At.Kind != Kind::First,
          "is offered though the plugin was told that it has all jobs");
   expect(!A.Insist || NumOffered + NumAccepted == 1,
          "insists though the plugin has jobs");
@@ -335,18 +365,19 @@ bool Rules::isBatchComplete() const {
   if (NumAtPlugin == 0)
     return false;
   if (Next)
-    return MustWait || Bytes + Next->Bytes > O.MaxBytesInFlight;
+    return Plugin.MustWait || Bytes + Next->Bytes > O.MaxBytesInFlight;
   return std::all_of(Jobs.begin(), Jobs.end(),
                      [](const Job &J) { return J.Begun; });
 }
 
 void Rules::onCompleteBatch() {
-  expect(IsOpen && !Dropped, "no plugin is told that it has all jobs");
-  expect(BatchIsOpen, "the plugin is told twice that it has all jobs");
+  expect(Plugin.IsOpen && !Plugin.Dropped,
+         "no plugin is told that it has all jobs");
+  expect(Plugin.BatchIsOpen, "the plugin is told twice that it has all jobs");
   expect(isBatchComplete(), "the plugin is told that it has all jobs, and gets "
                             "others");
-  BatchIsOpen = false;
-  BatchIsTold = true;
+  Plugin.BatchIsOpen = false;
+  Plugin.BatchIsTold = true;
 }
 
 void Rules::onCompile(const Action &A) {
@@ -380,8 +411,9 @@ void Rules::onCompile(const Action &A) {
     BytesHere += IsHere ? Infos[Other.Job].BytesHere : 0;
     expect(Other.Job != A.Job || !Other.Compiles,
            "is compiled here by two threads at once");
-    bool MayStayHere = Other.At == Where::Preparing ||
-                       (Other.At == Where::Ready && !IsOpen && !Dropped);
+    bool MayStayHere =
+        Other.At == Where::Preparing ||
+        (Other.At == Where::Ready && !Plugin.IsOpen && !Plugin.Dropped);
     expect(!O.KeepOrder || Other.Job >= A.Job || !MayStayHere,
            "is compiled here before a job of a higher rank that may stay here");
     expect(Id == A.Attempt || Other.Job != A.Job || !isLive(Other) ||
@@ -431,6 +463,6 @@ void Rules::onEndJob(const Action &A) {
   if (A.Why == Cause::Done)
     expect(J.Winner != 0 && J.IsDelivering, "is done without an object");
   for (AttemptId Id : J.Attempts)
-    expect(!Attempts[Id].IsWrong || J.Winner == 0 || Dropped,
+    expect(!Attempts[Id].IsWrong || J.Winner == 0 || Plugin.Dropped,
            "has an object, and the plugin isn't told which result was wrong");
 }

@@ -15,10 +15,6 @@
 using namespace dtlto::sim;
 using namespace dtlto::plan;
 
-static double seconds(Time T) {
-  return std::chrono::duration<double>(T).count();
-}
-
 unsigned dtlto::sim::numHelpers(const Options &O) {
   return std::min(O.Cores, 4u);
 }

@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 // Of a call into the plugin, and of what a helper thread does.
 static constexpr Time CallTime = 20us;
 static constexpr Time HelperTime = 200us;
+
 Simulation::Attempt &Simulation::attempt(const Action &A) {
   if (A.Attempt >= Attempts.size())
     Attempts.resize(A.Attempt + 1);
@@ -32,36 +33,10 @@ void Simulation::act(const Action &A) {
     return prepare(A);
   case Action::Offer:
     return call({Call::Submit, A.Attempt, attempt(A).Avoid});
-  case Action::Cancel: {
-    Attempt &At = attempt(A);
-    At.IsOver = true;
-    if (At.OnThread && Now < At.StopsUntil) {
-      At.CompiledAt = Now + 1ms;
-      E.What = Event::CompileHereFailed;
-      return tell(1ms, E);
-    }
-    // A call that is under way can't be taken back.
-    for (size_t I = 1; I < Calls.size(); ++I)
-      if (Calls[I].What == Call::Submit && Calls[I].Id == A.Attempt) {
-        Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
-        return;
-      }
-    if (At.AtPlugin)
-      call({Call::Cancel, A.Attempt});
-    return;
-  }
-  case Action::CompileHere: {
-    ++Result.NumHere;
-    Attempt &At = attempt(A);
-    At.Job = A.Job;
-    At.OnThread = true;
-    const JobTruth &J = S.Jobs[A.Job];
-    E.What = J.Error ? Event::CompileHereFailed : Event::CompiledHere;
-    E.Seconds = J.Seconds;
-    At.CompiledAt = Now + fromSeconds(J.Seconds);
-    At.StopsUntil = Now + fromSeconds(J.Seconds * StoppableShare);
-    return tell(At.CompiledAt - Now, E);
-  }
+  case Action::Cancel:
+    return cancel(A);
+  case Action::CompileHere:
+    return compileHere(A);
   case Action::Won:
     Winner[A.Job] = A.Attempt;
     attempt(A).IsOver = true;
@@ -88,16 +63,8 @@ void Simulation::act(const Action &A) {
   }
   case Action::ReturnToken:
     return;
-  case Action::DropPlugin: {
-    Dropped = Result.IsDropped = true;
-    for (size_t I = 1; I < Calls.size();)
-      if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
-          Calls[I].What == Call::Refute || Calls[I].What == Call::Complete)
-        Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
-      else
-        ++I;
-    return;
-  }
+  case Action::DropPlugin:
+    return drop();
   case Action::CompleteBatch:
     return call({Call::Complete});
   case Action::Close:
@@ -111,6 +78,52 @@ void Simulation::act(const Action &A) {
   case Action::StaysHere:
     return;
   }
+}
+
+void Simulation::cancel(const Action &A) {
+  Attempt &At = attempt(A);
+  At.IsOver = true;
+  if (At.OnThread && Now < At.StopsUntil) {
+    At.CompiledAt = Now + 1ms;
+    Event E{Event::CompileHereFailed};
+    E.Job = A.Job;
+    E.Attempt = A.Attempt;
+    return tell(1ms, E);
+  }
+  // A call that is under way can't be taken back.
+  for (size_t I = 1; I < Calls.size(); ++I)
+    if (Calls[I].What == Call::Submit && Calls[I].Id == A.Attempt) {
+      Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
+      return;
+    }
+  if (At.AtPlugin)
+    call({Call::Cancel, A.Attempt});
+}
+
+void Simulation::compileHere(const Action &A) {
+  Event E;
+  E.Job = A.Job;
+  E.Attempt = A.Attempt;
+  ++Result.NumHere;
+  Attempt &At = attempt(A);
+  At.Job = A.Job;
+  At.OnThread = true;
+  const JobTruth &J = S.Jobs[A.Job];
+  E.What = J.Error ? Event::CompileHereFailed : Event::CompiledHere;
+  E.Seconds = J.Seconds;
+  At.CompiledAt = Now + fromSeconds(J.Seconds);
+  At.StopsUntil = Now + fromSeconds(J.Seconds * StoppableShare);
+  return tell(At.CompiledAt - Now, E);
+}
+
+void Simulation::drop() {
+  Dropped = Result.IsDropped = true;
+  for (size_t I = 1; I < Calls.size();)
+    if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
+        Calls[I].What == Call::Refute || Calls[I].What == Call::Complete)
+      Calls.erase(Calls.begin() + static_cast<ptrdiff_t>(I));
+    else
+      ++I;
 }
 
 void Simulation::prepare(const Action &A) {
@@ -131,7 +144,7 @@ void Simulation::prepare(const Action &A) {
     E.What = Event::CacheHit;
   else if (J.NotExpressible && A.ForPlugin)
     E.What = Event::NotExpressible;
-  E.Flag = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
+  E.MustCompare = E.What == Event::CacheHit && J.IsOfOthers && A.IsSampled;
   if (S.has(Feature::Store) && E.What == Event::Prepared && A.ForPlugin)
     tell(S.Latency, {Event::OpenWanted});
   onHelper(E);
@@ -213,7 +226,7 @@ void Simulation::endCall() {
   case Call::Open: {
     Random R{S.Seed, OfAnswers};
     E.What = S.has(Feature::OpenFails) ? Event::OpenFailed : Event::Opened;
-    E.Flag = E.What == Event::OpenFailed && R.chance(0.3);
+    E.IsArgumentWrong = E.What == Event::OpenFailed && R.chance(0.3);
     E.WantsBatches = S.has(Feature::Batches);
     tell(S.Latency, E);
     break;
@@ -222,7 +235,8 @@ void Simulation::endCall() {
     E.What = TheAnswer == Farm::Answer::Accepted ? Event::Accepted
              : TheAnswer == Farm::Answer::Busy   ? Event::Busy
                                                  : Event::Failed;
-    E.Flag = E.What == Event::Busy && TheFarm.numRoomTold() != RoomToldBefore;
+    E.RoomSince =
+        E.What == Event::Busy && TheFarm.numRoomTold() != RoomToldBefore;
     if (E.What == Event::Failed)
       E.Why = Cause::Refused;
     Random R{S.Seed, OfAnswers, C.Id};

@@ -15,10 +15,6 @@ using namespace std::chrono_literals;
 
 enum Stream : uint64_t { OfFates = 100, OfLies, OfStates, OfStorms };
 
-static Time fromSeconds(double S) {
-  return Time(static_cast<int64_t>(S * 1e9));
-}
-
 Farm::Farm(const Scenario &S, Host H)
     : S(S), TheHost(std::move(H)), Workers(S.Workers), Taken(S.Workers.size()),
       Old(S.Workers.size()), Lies{S.Seed, OfLies} {}
@@ -219,7 +215,7 @@ void Farm::tellResult(AttemptId Id, const Job &J) {
   Event E{Event::Succeeded};
   E.Attempt = Id;
   E.Worker = static_cast<WorkerId>(J.Worker + 1);
-  E.RanHere = E.Flag = S.IsThisMachine;
+  E.RanHere = E.IsOurs = S.IsThisMachine;
   E.Seconds = std::chrono::duration<double>(J.Took).count();
   if (Workers[J.Worker].FailsAtOnce || J.Comes == Fate::Failed)
     E.Why = Cause::Infrastructure;

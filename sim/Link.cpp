@@ -90,9 +90,7 @@ LinkResult Simulation::run() {
     if (Next.What != Due::OfPlan)
       continue;
     Now = Next.At;
-    Actions.clear();
-    P.handle(Now, Next.E, Actions);
-    for (const Action &A : Actions)
+    for (const Action &A : P.handle(Now, Next.E))
       if (A.What != Action::DropPlugin && A.What != Action::FailLink &&
           A.What != Action::ReturnToken)
         fail("an action after the end: " + print(A).substr(2));
@@ -112,7 +110,6 @@ void Simulation::step(const Event *E) {
   if (E && E->What == Event::Failed && E->Why == Cause::BadResult &&
       P.isLive(E->Attempt))
     WereRefused.emplace_back(Attempts[E->Attempt].Job, E->Attempt);
-  Actions.clear();
   if (E) {
     if (Attempt *A =
             E->Attempt < Attempts.size() ? &Attempts[E->Attempt] : nullptr) {
@@ -121,10 +118,8 @@ void Simulation::step(const Event *E) {
       if (E->What == Event::CompiledHere || E->What == Event::CompileHereFailed)
         A->OnThread = false;
     }
-    P.handle(Now, *E, Actions);
-  } else {
-    P.start(Now, Actions);
   }
+  const std::vector<Action> Actions = E ? P.handle(Now, *E) : P.start(Now);
   if (WantsLog)
     Result.Log += printStep(Now, E, Actions);
   for (const Action &A : Actions) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LogReader.h"
-#include "Plan/EventFields.h"
+#include "Plan/Plan.h"
 #include <cmath>
 
 using namespace dtlto;
@@ -262,26 +262,20 @@ bool plan::parse(std::string_view Text, EventLog &L, std::string &Error) {
 
 std::string plan::replay(const EventLog &L) {
   Plan P(L.Jobs, L.O);
-  std::vector<Action> Actions;
   for (const Step &S : L.Steps) {
-    Actions.clear();
-    if (S.Cause)
-      P.handle(S.Now, *S.Cause, Actions);
-    else
-      P.start(S.Now, Actions);
+    const std::vector<Action> Actions =
+        S.Cause ? P.handle(S.Now, *S.Cause) : P.start(S.Now);
     std::string Where =
         "line " + number(S.Line) + ", " +
         (S.Cause ? std::string(EventNames[S.Cause->What]) : "Start") + " at " +
         text(S.Now) + " s: ";
     for (size_t I = 0; I != std::max(Actions.size(), S.Actions.size()); ++I) {
-      if (I < Actions.size() && I < S.Actions.size() &&
-          Actions[I] == S.Actions[I])
-        continue;
       auto Line = [I](const std::vector<Action> &Of) {
         return I < Of.size() ? "'" + print(Of[I]).substr(2) + "'" : "nothing";
       };
-      return Where + "action " + number(I + 1) + " was " + Line(S.Actions) +
-             ", and is now " + Line(Actions);
+      if (std::string Was = Line(S.Actions), Is = Line(Actions); Was != Is)
+        return Where + "action " + number(I + 1) + " was " + Was +
+               ", and is now " + Is;
     }
     if (std::string Broken = P.check(); !Broken.empty())
       return Where + "a rule of the plan is broken: " + Broken;

@@ -77,21 +77,21 @@ std::string Rules::saw(Time T, const Event *E,
 void Rules::onEvent(const Event &E) {
   switch (E.What) {
   case Event::Tick:
-    CallSince = E.CallSince;
+    Plugin.CallSince = E.CallSince;
     return;
   case Event::Opened:
-    IsOpen = true;
-    WantsBatches = E.WantsBatches;
-    PluginSign = PluginWork = Now;
+    Plugin.IsOpen = true;
+    Plugin.WantsBatches = E.WantsBatches;
+    Plugin.Sign = Plugin.Work = Now;
     return;
   case Event::OpenFailed:
-    Forbidden |= E.Flag && !Dropped;
+    Forbidden |= E.IsArgumentWrong && !Plugin.Dropped;
     return;
   case Event::PluginFailed:
     return;
   case Event::RoomChanged:
-    MustWait = BatchIsTold = false;
-    PluginSign = Now;
+    Plugin.MustWait = Plugin.BatchIsTold = false;
+    Plugin.Sign = Now;
     return;
   case Event::LoadKnown:
     Slots.reset();
@@ -103,125 +103,136 @@ void Rules::onEvent(const Event &E) {
     TokenAsked = false;
     return;
   case Event::Verified:
-    Jobs[E.Job].Reasons.insert(Cause::None);
-    return;
   case Event::VerifyFailed:
-    HasDifference = true;
-    // An object from a cache is none of this link's plugin.
-    if (Attempt &Winner = Attempts[Jobs[E.Job].Winner]; !Winner.IsCached)
-      Winner.IsWrong = true;
-    Jobs[E.Job].Reasons.insert(Cause::VerifyFailed);
-    return;
   case Event::Delivered:
-    Jobs[E.Job].Reasons.insert(Cause::Done);
-    return;
   case Event::DeliverFailed:
-    Jobs[E.Job].Reasons.insert(Cause::DeliverFailed);
-    return;
+    return onJobEvent(E);
   case Event::Confirmed:
     if (Attempt *A = find(E.Attempt))
       A->IsWrong = false;
     return;
   default:
-    break;
+    if (Attempt *A = find(E.Attempt))
+      onAttemptEvent(E, *A);
   }
+}
 
-  Attempt *A = find(E.Attempt);
-  if (!A)
-    return;
-  Job &J = Jobs[A->Job];
+void Rules::onJobEvent(const Event &E) {
+  Job &J = Jobs[E.Job];
+  HasDifference |= E.What == Event::VerifyFailed;
+  // An object from a cache is none of this link's plugin.
+  if (Attempt &Winner = Attempts[J.Winner];
+      E.What == Event::VerifyFailed && !Winner.IsCached)
+    Winner.IsWrong = true;
+  J.Reasons.insert(E.What == Event::Verified       ? Cause::None
+                   : E.What == Event::VerifyFailed ? Cause::VerifyFailed
+                   : E.What == Event::Delivered    ? Cause::Done
+                                                   : Cause::DeliverFailed);
+}
+
+void Rules::onAttemptEvent(const Event &E, Attempt &A) {
+  Job &J = Jobs[A.Job];
   if (E.What >= Event::Prepared && E.What <= Event::NotExpressible)
-    A->Prepares = false;
+    A.Prepares = false;
   if (E.What == Event::CompiledHere || E.What == Event::CompileHereFailed)
-    A->Compiles = false;
-  if (!isLive(*A))
+    A.Compiles = false;
+  if (!isLive(A))
     return forgetIfOver(E.Attempt);
   if (E.Worker)
-    A->Worker = E.Worker;
-  A->LastSign = Now;
-  bool WasAtPlugin = A->At == Where::Offered || A->At == Where::Accepted;
+    A.Worker = E.Worker;
+  A.LastSign = Now;
+  bool WasAtPlugin = A.At == Where::Offered || A.At == Where::Accepted;
   switch (E.What) {
   case Event::Prepared:
-    A->At = A->AtPlugin ? Where::Ready : Where::Planned;
-    A->Bytes = E.Bytes;
-    break;
   case Event::CacheHit:
-    A->At = E.Flag ? Where::Good : Where::Ended;
-    A->IsCached = E.Flag;
-    if (!E.Flag)
-      J.Reasons.insert(Cause::Cached);
-    break;
   case Event::PrepareFailed:
-    A->At = Where::Ended;
-    J.Reasons.insert(Cause::PrepareFailed);
-    break;
   case Event::NotExpressible:
-    A->At = Where::Ended;
+    onPreparation(E, A);
     break;
   case Event::Accepted:
-    if (A->At == Where::Offered) {
-      A->At = Where::Accepted;
+    if (A.At == Where::Offered) {
+      A.At = Where::Accepted;
       ++J.NumAccepted;
-      BatchIsOpen = WantsBatches;
+      Plugin.BatchIsOpen = Plugin.WantsBatches;
     }
-    PluginSign = PluginWork = Now;
+    Plugin.Sign = Plugin.Work = Now;
     break;
   case Event::Busy:
-    MustWait |= !E.Flag && A->At == Where::Offered;
-    if (A->At == Where::Offered)
-      A->At = Where::Ready;
+    Plugin.MustWait |= !E.RoomSince && A.At == Where::Offered;
+    if (A.At == Where::Offered)
+      A.At = Where::Ready;
     FoundNoRoom = E.Attempt;
     break;
   case Event::StateChanged:
-    A->Runs |= E.State != PluginState::Queued;
-    A->RunsHere = E.RanHere && E.State != PluginState::Queued;
-    PluginSign = Now;
+    A.Runs |= E.State != PluginState::Queued;
+    A.RunsHere = E.RanHere && E.State != PluginState::Queued;
+    Plugin.Sign = Now;
     if (E.State != PluginState::Queued)
-      PluginWork = Now;
+      Plugin.Work = Now;
     break;
   case Event::Alive:
-    PluginSign = PluginWork = Now;
+    Plugin.Sign = Plugin.Work = Now;
     break;
   case Event::Succeeded:
-    BatchIsTold = false;
+    Plugin.BatchIsTold = false;
     if (WasAtPlugin)
-      A->At = Where::Good;
-    A->IsOurs = E.Flag;
-    MustWait = false;
-    PluginSign = PluginWork = Now;
+      A.At = Where::Good;
+    A.IsOurs = E.IsOurs;
+    Plugin.MustWait = false;
+    Plugin.Sign = Plugin.Work = Now;
     break;
   case Event::Failed:
-    BatchIsTold = false;
-    if (WasAtPlugin) {
-      A->At = Where::Ended;
-      A->IsWrong = E.Why == Cause::Compiler || E.Why == Cause::BadResult;
-      J.NumCompileErrors += E.Why == Cause::Compiler;
-      J.NumBadResults += E.Why == Cause::BadResult;
-    }
-    J.Reasons.insert(E.Why);
-    HadTrouble = true;
-    J.ToAvoid =
-        E.Why == Cause::Compiler || E.Why == Cause::BadResult ? A->Worker : 0;
-    J.MayTryAgain = E.Why == Cause::Infrastructure ||
-                    E.Why == Cause::Cancelled ||
-                    (!mayFallBack() &&
-                     ((E.Why == Cause::Compiler && J.NumCompileErrors == 1) ||
-                      (E.Why == Cause::BadResult && J.NumBadResults == 1)));
-    MustWait &= E.Why == Cause::Refused;
-    PluginSign = PluginWork = Now;
+    onFailure(E, A, WasAtPlugin);
     break;
   case Event::CompiledHere:
-    A->At = Where::Good;
-    A->IsOurs = true;
+    A.At = Where::Good;
+    A.IsOurs = true;
     break;
   case Event::CompileHereFailed:
-    A->At = Where::Ended;
+    A.At = Where::Ended;
     J.Reasons.insert(Cause::CompilerHere);
     break;
   default:
     break;
   }
   forgetIfOver(E.Attempt);
+}
+
+void Rules::onPreparation(const Event &E, Attempt &A) {
+  std::set<Cause> &Reasons = Jobs[A.Job].Reasons;
+  A.At = Where::Ended;
+  if (E.What == Event::Prepared) {
+    A.At = A.AtPlugin ? Where::Ready : Where::Planned;
+    A.Bytes = E.Bytes;
+  } else if (E.What == Event::PrepareFailed) {
+    Reasons.insert(Cause::PrepareFailed);
+  } else if (E.What == Event::CacheHit && E.MustCompare) {
+    A.At = Where::Good;
+    A.IsCached = true;
+  } else if (E.What == Event::CacheHit) {
+    Reasons.insert(Cause::Cached);
+  }
+}
+
+void Rules::onFailure(const Event &E, Attempt &A, bool WasAtPlugin) {
+  Job &J = Jobs[A.Job];
+  Plugin.BatchIsTold = false;
+  if (WasAtPlugin) {
+    A.At = Where::Ended;
+    A.IsWrong = E.Why == Cause::Compiler || E.Why == Cause::BadResult;
+    J.NumCompileErrors += E.Why == Cause::Compiler;
+    J.NumBadResults += E.Why == Cause::BadResult;
+  }
+  J.Reasons.insert(E.Why);
+  HadTrouble = true;
+  J.ToAvoid =
+      E.Why == Cause::Compiler || E.Why == Cause::BadResult ? A.Worker : 0;
+  J.MayTryAgain = E.Why == Cause::Infrastructure || E.Why == Cause::Cancelled ||
+                  (!mayFallBack() &&
+                   ((E.Why == Cause::Compiler && J.NumCompileErrors == 1) ||
+                    (E.Why == Cause::BadResult && J.NumBadResults == 1)));
+  Plugin.MustWait &= E.Why == Cause::Refused;
+  Plugin.Sign = Plugin.Work = Now;
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,21 +263,21 @@ void Rules::checkStep() {
                (J.IsSuspect && !A.AtPlugin),
            "goes on, though the job has an object");
     expect(!Failed || !isLive(A), "goes on after the link has failed");
-    expect(!Dropped || (A.At != Where::Offered && A.At != Where::Accepted &&
-                        A.At != Where::Ready),
+    expect(!Plugin.Dropped || (A.At != Where::Offered &&
+                               A.At != Where::Accepted && A.At != Where::Ready),
            "is at a plugin that was dropped");
     // Every wait has an end.
     if (A.At == Where::Accepted)
-      expect(Now - (A.Runs ? A.LastSign : std::max(A.LastSign, PluginSign)) <=
+      expect(Now - (A.Runs ? A.LastSign : std::max(A.LastSign, Plugin.Sign)) <=
                  O.JobTimeout + Late,
              "is waited for though it shows no sign of life");
     if (A.At == Where::Accepted && !A.Runs)
-      expect(Now - PluginWork <= 4 * O.JobTimeout + Late,
+      expect(Now - Plugin.Work <= 4 * O.JobTimeout + Late,
              "is waited for though its plugin only talks");
   }
   name();
-  expect(!BatchIsOpen || !IsOpen || Dropped || Failed || Closed ||
-             !isBatchComplete(),
+  expect(!Plugin.BatchIsOpen || !Plugin.IsOpen || Plugin.Dropped || Failed ||
+             Plugin.Closed || !isBatchComplete(),
          "the plugin has all jobs, and isn't told");
   expect(!O.NeedsTokens || NumCompiling <= NumTokens + 1,
          "more runs here than there are tokens for");
@@ -275,8 +286,10 @@ void Rules::checkStep() {
   expect(NumTwice <= 1 ||
              SecondsTwice <= SecondsInAll * O.DuplicatePercent / 100 + 1e-6,
          "more is done twice than the user allows");
-  expect(CallSince == Never || Dropped || Closed || Failed || !AskedToOpen ||
-             Now - CallSince <= std::min(O.CallTimeout, O.JobTimeout) + Late,
+  expect(Plugin.CallSince == Never || Plugin.Dropped || Plugin.Closed ||
+             Failed || !Plugin.AskedToOpen ||
+             Now - Plugin.CallSince <=
+                 std::min(O.CallTimeout, O.JobTimeout) + Late,
          "a call is waited for though it hangs");
 }
 
@@ -284,7 +297,7 @@ std::string Rules::atEnd() const {
   for (size_t I = 0; I != Jobs.size(); ++I)
     if (!Jobs[I].Ended)
       return "job " + std::to_string(I) + ": has no end";
-  if (AskedToOpen && !Closed)
+  if (Plugin.AskedToOpen && !Plugin.Closed)
     return "the plugin is left open";
   bool AllBegun = std::all_of(Jobs.begin(), Jobs.end(),
                               [](const Job &J) { return J.Begun; });

@@ -76,9 +76,30 @@ private:
     std::set<plan::Cause> Reasons;
   };
 
+  struct {
+    bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
+    plan::Time AskedAt = {}; // to open
+    bool WantsBatches = false;
+    bool BatchIsOpen = false; // jobs were accepted, and it isn't told
+    bool BatchIsTold = false; // that these are all, and nothing has changed
+    bool MustWait = false;    // it was busy, and nothing has changed
+    plan::Time CallSince = plan::Never;
+    plan::Time Sign = {}, Work = {}; // of life; a job was seen to go on
+  } Plugin;
+
   void onEvent(const plan::Event &E);
+  void onJobEvent(const plan::Event &E);
+  void onAttemptEvent(const plan::Event &E, Attempt &A);
+  void onPreparation(const plan::Event &E, Attempt &A);
+  void onFailure(const plan::Event &E, Attempt &A, bool WasAtPlugin);
   void onAction(const plan::Action &A);
+  bool mayName(const plan::Action &A, const Attempt *At);
+  void onPluginAction(const plan::Action &A);
   void onPrepare(const plan::Action &A);
+  void onStaysHere(const plan::Action &A, const Attempt *At);
+  void onRefute(const plan::Action &A, Attempt *At);
+  void onVerify(const plan::Action &A, const Attempt &At);
+  void onDeliver(const plan::Action &A, const Attempt &At);
   void onOffer(const plan::Action &A);
   void onCompile(const plan::Action &A);
   bool isBatchComplete() const;
@@ -115,14 +136,8 @@ private:
   plan::AttemptId NamedAttempt = 0;
 
   plan::Time Now = {};
-  bool AskedToOpen = false, IsOpen = false, Dropped = false, Closed = false;
-  plan::Time AskedAt = {}; // to open
   bool Forbidden = false, Failed = false;
-  bool WantsBatches = false;
-  bool BatchIsOpen = false; // jobs were accepted, and the plugin isn't told
-  bool BatchIsTold = false; // that these are all, and nothing has changed
-  bool MustWait = false;    // the plugin was busy, and nothing has changed
-  bool HadTrouble = false;  // the plugin did not do what it was given
+  bool HadTrouble = false;         // the plugin did not do what it was given
   plan::AttemptId FoundNoRoom = 0; // in this step
   uint32_t MostSlots = 0;
   std::optional<uint32_t> Slots; // as the plugin has said last
@@ -131,8 +146,6 @@ private:
   bool HasDifference = false;
   size_t NumTokens = 0; // that were taken
   bool TokenAsked = false;
-  plan::Time CallSince = plan::Never;
-  plan::Time PluginSign = {}, PluginWork = {};
   plan::JobId NextInOrder = 0;
 };
 

@@ -33,10 +33,6 @@ enum SimulationStream : uint64_t {
   OfConfirmed
 };
 
-inline plan::Time fromSeconds(double S) {
-  return plan::Time(static_cast<int64_t>(S * 1e9));
-}
-
 class Simulation {
 public:
   Simulation(const Scenario &S, bool WantsLog);
@@ -95,6 +91,9 @@ private:
   void confirm(const plan::Event &E);
   void act(const plan::Action &A);
   void prepare(const plan::Action &A);
+  void cancel(const plan::Action &A);
+  void compileHere(const plan::Action &A);
+  void drop();
   void onHelper(plan::Event E);
   void call(Call C);
   void beginCall();
@@ -131,7 +130,6 @@ private:
   // Attempts whose objects were refused, with their jobs.
   std::vector<std::pair<plan::JobId, plan::AttemptId>> WereRefused;
   Random Strays;
-  std::vector<plan::Action> Actions;
   LinkResult Result;
 };
 

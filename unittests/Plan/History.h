@@ -29,6 +29,7 @@
 #include "Plan/Plan.h"
 #include <gtest/gtest.h>
 #include <map>
+#include <memory>
 #include <sstream>
 
 namespace dtlto::test {
@@ -134,18 +135,15 @@ inline std::string describe(const plan::Action &A) {
 class History {
 public:
   History(const plan::Options &O, std::vector<plan::JobInfo> Jobs)
-      : P(std::move(Jobs), O) {}
+      : Owned(std::make_unique<plan::Plan>(Jobs, O)) {}
 
   /// Plays the rows; what doesn't happen as it stands there fails the test.
   void play(const std::vector<Row> &Rows) {
     for (const Row &R : Rows) {
-      std::vector<plan::Action> Actions;
       plan::Time Now = std::chrono::milliseconds(R.Ms);
       std::string Text = R.Event;
-      if (Text == "start")
-        P.start(Now, Actions);
-      else
-        P.handle(Now, parse(Text), Actions);
+      std::vector<plan::Action> Actions =
+          Text == "start" ? P.start(Now) : P.handle(Now, parse(Text));
       std::string Have;
       for (const plan::Action &A : Actions)
         Have += (Have.empty() ? "" : ", ") + describe(A);
@@ -154,7 +152,11 @@ public:
     }
   }
 
-  plan::Plan P;
+private:
+  std::unique_ptr<plan::Plan> Owned; // can't be moved
+
+public:
+  plan::Plan &P = *Owned;
 
 private:
   static plan::Event parse(const std::string &Text) {
@@ -175,9 +177,9 @@ private:
       In >> J;
       E.Job = static_cast<plan::JobId>(std::stoul(J.substr(1)));
     };
-    auto Flag = [&] {
+    auto Flag = [&](bool &Into) {
       std::string F;
-      E.Flag = bool(In >> F);
+      Into = bool(In >> F);
     };
     static const std::map<std::string, Event::Kind> Plain = {
         {"tick", Event::Tick},
@@ -230,7 +232,7 @@ private:
       E.WantsBatches = true;
     } else if (What == "openfailed") { // openfailed caller: a wrong argument
       E.What = Event::OpenFailed;
-      Flag();
+      Flag(E.IsArgumentWrong);
     } else if (What == "load") { // load SLOTS FREE [LOCAL]
       E.What = Event::LoadKnown;
       In >> E.TheLoad.Slots >> E.TheLoad.Free >> E.TheLoad.Local;
@@ -241,18 +243,18 @@ private:
     } else if (What == "busy") { // busy 1 room: it has told of room since
       E.What = Event::Busy;
       Attempt();
-      Flag();
+      Flag(E.RoomSince);
     } else if (What == "hit") { // hit 1 other: another machine's, to compare
       E.What = Event::CacheHit;
       Attempt();
-      Flag();
+      Flag(E.MustCompare);
     } else if (What == "good") { // good 1 [w1|own]: made in this process
       E.What = Event::Succeeded;
       Attempt();
       std::string By;
       In >> By;
-      E.Flag = By == "own";
-      if (!By.empty() && !E.Flag)
+      E.IsOurs = By == "own";
+      if (!By.empty() && !E.IsOurs)
         E.Worker = static_cast<plan::WorkerId>(std::stoul(By.substr(1)));
     } else if (What == "failed") { // failed 1 CAUSE [w1]
       E.What = Event::Failed;

@@ -837,9 +837,7 @@ TEST(PlanTest, NothingIsDeliveredBesideADifference) {
 /// A seed that chooses job \p J, of \p N and alone.
 uint64_t seedFor(Options O, size_t N, JobId J) {
   for (O.VerifyPercent = 1; O.VerifySeed != 1000; ++O.VerifySeed) {
-    std::vector<Action> Actions;
-    Plan(std::vector<JobInfo>(N), O).start({}, Actions);
-    if (Actions[J].IsSampled)
+    if (Plan(std::vector<JobInfo>(N), O).start({})[J].IsSampled)
       return O.VerifySeed;
   }
   ADD_FAILURE() << "no seed chooses job " << J;
@@ -865,15 +863,17 @@ TEST(PlanTest, NothingThatIsHeldIsDeliveredWhenTheLinkFails) {
 TEST(PlanTest, AnObjectThatIsOursIsProven) {
   Options O = remoteOnly();
   History H(O, jobs({3, 2, 1}));
-  std::vector<Action> Actions;
-  auto Tell = [&](Event::Kind What, AttemptId A, bool Flag) {
+  std::vector<bool> Proven;
+  auto Tell = [&](Event::Kind What, AttemptId A, bool IsOurs) {
     Event E{What};
     E.Attempt = A;
-    E.Flag = Flag;
+    E.IsOurs = IsOurs;
     E.Why = What == Event::Failed ? Cause::BadResult : Cause::None;
-    H.P.handle({}, E, Actions);
+    for (const Action &A : H.P.handle({}, E))
+      if (A.What == Action::Deliver)
+        Proven.push_back(A.IsProven);
   };
-  H.P.start({}, Actions);
+  H.P.start({});
   for (AttemptId A = 1; A != 4; ++A)
     Tell(Event::Prepared, A, false);
   Tell(Event::Opened, 0, false);
@@ -881,10 +881,6 @@ TEST(PlanTest, AnObjectThatIsOursIsProven) {
   Tell(Event::Succeeded, 2, true);  // by way of the plugin
   Tell(Event::Failed, 3, false);    // the fallback
   Tell(Event::CompiledHere, 4, false);
-  std::vector<bool> Proven;
-  for (const Action &A : Actions)
-    if (A.What == Action::Deliver)
-      Proven.push_back(A.IsProven);
   EXPECT_EQ(Proven, std::vector<bool>({false, true, true}));
 }
 
@@ -894,8 +890,7 @@ TEST(PlanTest, OrWasCompared) {
   History H(O, jobs({1}));
   H.play(accepted());
   H.play({{4, "good 1", "won 1, compile 2"}, {5, "compiled 2 1", "verify 2"}});
-  std::vector<Action> Actions;
-  H.P.handle(6ms, Event{Event::Verified}, Actions);
+  std::vector<Action> Actions = H.P.handle(6ms, Event{Event::Verified});
   ASSERT_EQ(Actions.size(), 1u);
   EXPECT_EQ(Actions[0].What, Action::Deliver);
   EXPECT_TRUE(Actions[0].IsProven);
@@ -933,21 +928,19 @@ TEST(PlanTest, WhichAreVerified) {
     O.VerifyPercent = Percent;
     O.LocalJobs = 7;
     History H(O, jobs({1, 1, 1, 1, 1, 1, 1}));
-    std::vector<Action> Actions;
-    H.P.start({}, Actions);
+    H.P.start({});
+    int NumVerified = 0;
     auto Tell = [&](Event::Kind What, AttemptId A) {
       Event E{What};
       E.Attempt = A;
-      H.P.handle({}, E, Actions);
+      for (const Action &A : H.P.handle({}, E))
+        NumVerified += A.What == Action::CompileHere;
     };
     for (AttemptId A = 1; A != 8; ++A)
       Tell(Event::Prepared, A);
     Tell(Event::Opened, 0);
     for (AttemptId A = 1; A != 8; ++A)
       Tell(Event::Succeeded, A);
-    int NumVerified = 0;
-    for (const Action &A : Actions)
-      NumVerified += A.What == Action::CompileHere;
     EXPECT_EQ(NumVerified, Expected) << Percent;
   }
 }
@@ -958,10 +951,8 @@ std::string sample(unsigned Percent, uint64_t Seed) {
   O.VerifyPercent = Percent;
   O.VerifySeed = Seed;
   Plan P(std::vector<JobInfo>(20), O);
-  std::vector<Action> Actions;
-  P.start({}, Actions);
   std::string Chosen;
-  for (const Action &A : Actions)
+  for (const Action &A : P.start({}))
     Chosen += A.IsSampled ? '1' : '0';
   return Chosen;
 }

@@ -857,10 +857,12 @@ TEST(SharingPlanTest, OfALateLinkAllIsCompiledHere) {
 TEST(SharingPlanTest, ItsJobsAreGivenUpIfTheyMustBeAlone) {
   Options O = shared();
   O.DuplicatePercent = 0;
-  for (History H : {late(O), late(shared(), /*HasSideFiles=*/true)})
-    H.play({{3100, "tick",
-             "cancel 1 overdue, stays 3 overdue avoid w1, compile 3, cancel 2 "
-             "overdue, stays 4 overdue avoid w2, compile 4"}});
+  const Row Tick = {
+      3100, "tick",
+      "cancel 1 overdue, stays 3 overdue avoid w1, compile 3, cancel 2 "
+      "overdue, stays 4 overdue avoid w2, compile 4"};
+  late(O).play({Tick});
+  late(shared(), /*HasSideFiles=*/true).play({Tick});
 }
 
 TEST(SharingPlanTest, ButNotBeforeTheirTime) {

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/EventLog.h"
-#include "Plan/EventFields.h"
 
 using namespace dtlto;
 using namespace dtlto::plan;

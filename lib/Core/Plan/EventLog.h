@@ -9,7 +9,7 @@
 // one for each action. The same events give the same actions, so that a log
 // shows what a plan did without the link that it was made for.
 //
-//   dtlto-event-log 6
+//   dtlto-event-log 7
 //   option cores 4
 //   ...                                            each option, in one order
 //   job 1.25                                       the estimate, in seconds
@@ -22,12 +22,19 @@
 // Fields that have their default may be left out. A line that begins with '#'
 // is a comment. A log may end after any step, since links do as well.
 //
+// The names and fields are for the linker, which writes logs, and for the
+// simulator, which reads them.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_CORE_PLAN_EVENTLOG_H
 #define DTLTO_CORE_PLAN_EVENTLOG_H
 
-#include "Plan/Plan.h"
+#include "Plan/Events.h"
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace dtlto::plan {
 
@@ -37,6 +44,218 @@ std::string printHeader(const Options &O, const std::vector<JobInfo> &Jobs);
 std::string printStep(Time Now, const Event *E,
                       const std::vector<Action> &Actions);
 std::string print(const Action &A); // a line without its end
+
+inline constexpr std::string_view Version = "dtlto-event-log 7";
+inline constexpr int64_t NsPerSecond = 1000000000;
+
+//===----------------------------------------------------------------------===//
+// Names, in the order of their enums
+//===----------------------------------------------------------------------===//
+
+inline constexpr std::string_view EventNames[] = {
+    "Tick",         "OpenWanted",   "Opened",        "OpenFailed",
+    "PluginFailed", "RoomChanged",  "LoadKnown",     "TokenTaken",
+    "Prepared",     "CacheHit",     "PrepareFailed", "NotExpressible",
+    "Accepted",     "Busy",         "StateChanged",  "Alive",
+    "Succeeded",    "Failed",       "CompiledHere",  "CompileHereFailed",
+    "Verified",     "VerifyFailed", "Delivered",     "DeliverFailed",
+    "Confirmed"};
+static_assert(std::size(EventNames) == NumEventKinds);
+
+inline constexpr std::string_view ActionNames[] = {
+    "Open",      "Prepare",     "Offer",     "CompleteBatch", "Cancel",
+    "StaysHere", "CompileHere", "Won",       "Refute",        "Verify",
+    "Deliver",   "QueryLoad",   "TakeToken", "ReturnToken",   "DropPlugin",
+    "EndJob",    "FailLink",    "Close"};
+static_assert(std::size(ActionNames) == NumActionKinds);
+
+inline constexpr std::string_view KindNames[] = {"First", "Retry", "Duplicate",
+                                                 "Here", "Verify"};
+static_assert(std::size(KindNames) == size_t(AttemptKind::Verify) + 1);
+
+inline constexpr std::string_view StateNames[] = {"Queued", "Sending",
+                                                  "Running", "Receiving"};
+static_assert(std::size(StateNames) == size_t(PluginState::Receiving) + 1);
+
+inline constexpr std::string_view CauseNames[] = {
+    "None",         "Compiler",      "CompilerHere",   "Caller",
+    "Refused",      "Cancelled",     "Infrastructure", "BadResult",
+    "Timeout",      "Overtaken",     "NotExpressible", "PluginFull",
+    "TakenBack",    "PluginSilent",  "Straggler",      "Overdue",
+    "PluginGone",   "OpenFailed",    "PluginFailed",   "CallHangs",
+    "AlwaysBusy",   "Done",          "Cached",         "PrepareFailed",
+    "VerifyFailed", "DeliverFailed", "LinkFailed"};
+static_assert(std::size(CauseNames) == size_t(Cause::LinkFailed) + 1);
+
+//===----------------------------------------------------------------------===//
+// What lines consist of, for writing and reading alike
+//===----------------------------------------------------------------------===//
+
+// Calls F(name, field) for each field.
+template <typename OptionsT, typename FnT>
+constexpr void forEachOption(OptionsT &O, FnT F) {
+  F("cores", O.Cores);
+  F("local-jobs", O.LocalJobs);
+  F("duplicate-percent", O.DuplicatePercent);
+  F("verify-percent", O.VerifyPercent);
+  F("verify-seed", O.VerifySeed);
+  F("fallback", O.Fallback);
+  F("keep-order", O.KeepOrder);
+  F("open-at-once", O.OpenAtOnce);
+  F("max-bytes-in-flight", O.MaxBytesInFlight);
+  F("max-bytes-here", O.MaxBytesHere);
+  F("needs-tokens", O.NeedsTokens);
+  F("job-timeout", O.JobTimeout);
+  F("talk-factor", O.TalkFactor);
+  F("max-tries", O.MaxTries);
+  F("max-offers", O.MaxOffers);
+  F("min-prepared", O.MinPrepared);
+  F("max-prepared", O.MaxPrepared);
+  F("prepared-per-slot", O.PreparedPerSlot);
+  F("busy-retry", O.BusyRetry);
+  F("busy-is-news", O.BusyIsNews);
+  F("call-timeout", O.CallTimeout);
+  F("deadline-step", O.DeadlineStep);
+  F("load-interval", O.LoadInterval);
+  F("look-interval", O.LookInterval);
+  F("slow-factor", O.SlowFactor);
+  F("slow-extra", O.SlowExtra);
+  F("slow-worker-jobs", O.SlowWorkerJobs);
+  F("min-measured", O.MinMeasured);
+  F("max-wait", O.MaxWait);
+  F("long-wait-factor", O.LongWaitFactor);
+  F("patience", O.Patience);
+  F("silent-patience", O.SilentPatience);
+  F("dead-after", O.DeadAfter);
+  F("late-factor", O.LateFactor);
+  F("late-extra", O.LateExtra);
+}
+
+template <typename LoadT, typename FnT>
+constexpr void forEachField(LoadT &L, FnT F,
+                            const Load & /*selects this one*/) {
+  F("slots", L.Slots);
+  F("free", L.Free);
+  F("workers", L.Workers);
+  F("local", L.Local);
+}
+
+template <typename EventT, typename FnT>
+constexpr void forEachField(EventT &E, FnT F, const Event &) {
+  F("job", E.Job);
+  F("attempt", E.Attempt);
+  F("worker", E.Worker);
+  F("state", E.State);
+  F("why", E.Why);
+  F("argument-wrong", E.IsArgumentWrong);
+  F("must-compare", E.MustCompare);
+  F("room-since", E.RoomSince);
+  F("ours", E.IsOurs);
+  F("ran-here", E.RanHere);
+  F("wants-batches", E.WantsBatches);
+  F("bytes", E.Bytes);
+  F("seconds", E.Seconds);
+  F("call-since", E.CallSince);
+  forEachField(E.TheLoad, F, Load());
+}
+
+template <typename ActionT, typename FnT>
+constexpr void forEachField(ActionT &A, FnT F, const Action &) {
+  F("job", A.Job);
+  F("attempt", A.Attempt);
+  F("kind", A.AKind);
+  F("why", A.Why);
+  F("avoid", A.Avoid);
+  F("for-plugin", A.ForPlugin);
+  F("again", A.IsAgain);
+  F("insist", A.Insist);
+  F("sampled", A.IsSampled);
+  F("proven", A.IsProven);
+}
+
+// A field that is added to a struct has to be listed above, too.
+struct AnyValue {
+  template <typename T> operator T() const;
+};
+template <typename T, typename Is, typename = void>
+struct TakesValues : std::false_type {};
+template <typename T, size_t... Is>
+struct TakesValues<T, std::index_sequence<Is...>,
+                   std::void_t<decltype(T{(void(Is), AnyValue())...})>>
+    : std::true_type {};
+/// The number of fields that the struct \p T has.
+template <typename T, size_t Most = 64> constexpr size_t numFields() {
+  if constexpr (TakesValues<T, std::make_index_sequence<Most>>::value)
+    return Most;
+  else
+    return numFields<T, Most - 1>();
+}
+/// The number of fields that are listed.
+template <typename T> constexpr size_t numListed() {
+  size_t N = 0;
+  T Value;
+  auto Count = [&N](std::string_view, auto &) { ++N; };
+  if constexpr (std::is_same_v<T, Options>)
+    forEachOption(Value, Count);
+  else
+    forEachField(Value, Count, Value);
+  return N;
+}
+static_assert(numListed<Options>() == numFields<Options>());
+static_assert(numListed<Load>() == numFields<Load>());
+// All but What; an event's load is listed by its fields.
+static_assert(numListed<Action>() == numFields<Action>() - 1);
+static_assert(numListed<Event>() == numFields<Event>() - 2 + numFields<Load>());
+
+inline bool namesJob(const Event &E) { return E.What >= Event::Verified; }
+inline bool namesJob(const Action &A) {
+  switch (A.What) {
+  case Action::Open:
+  case Action::CompleteBatch:
+  case Action::QueryLoad:
+  case Action::TakeToken:
+  case Action::ReturnToken:
+  case Action::DropPlugin:
+  case Action::FailLink:
+  case Action::Close:
+    return false;
+  default:
+    return true;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+// Not by way of the locale, and a double is read as the very one that it was.
+template <typename T> std::string number(T Value) {
+  char Text[64];
+  auto End = std::to_chars(Text, Text + sizeof(Text), Value).ptr;
+  return {Text, End};
+}
+
+inline std::string text(unsigned V) { return number(V); }
+inline std::string text(uint64_t V) { return number(V); }
+inline std::string text(double V) { return number(V); }
+inline std::string text(bool V) { return V ? "yes" : "no"; }
+inline std::string text(const std::optional<unsigned> &V) {
+  return V ? number(*V) : "auto";
+}
+inline std::string text(AttemptKind V) {
+  return std::string(KindNames[size_t(V)]);
+}
+inline std::string text(PluginState V) {
+  return std::string(StateNames[size_t(V)]);
+}
+inline std::string text(Cause V) { return std::string(CauseNames[size_t(V)]); }
+inline std::string text(Time V) {
+  if (V == Never)
+    return "never";
+  std::string Rest = number(V.count() % NsPerSecond);
+  return number(V.count() / NsPerSecond) + "." +
+         std::string(9 - Rest.size(), '0') + Rest;
+}
 
 } // namespace dtlto::plan
 

@@ -6,484 +6,358 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Plan.h"
-#include <algorithm>
 #include <random>
 
 using namespace dtlto::plan;
 
-using Kind = AttemptKind;
-using State = AttemptState;
-
-// More often than a plugin's threads tell of room between a job's BUSY and that
-// answer's way to the plan.
-static constexpr unsigned MaxBusyInSpite = 100;
-
-Plan::Plan(std::vector<JobInfo> Infos, const Options &Opts)
-    : O(Opts), PreparedLimit(Opts.MinPrepared), OffersAhead(Opts.MaxOffers) {
-  Jobs.resize(Infos.size());
-  for (size_t I = 0; I != Infos.size(); ++I) {
-    Jobs[I].Info = Infos[I];
-    SecondsInAll += Infos[I].Estimate;
-  }
-  SecondsLeft = SecondsInAll;
-  EndWaiting = static_cast<JobId>(Jobs.size());
-  sample();
-}
-
 /// Chooses which jobs are compared: all sets of so many are equally likely. At
 /// least one, so that no link is too small for a percentage.
-void Plan::sample() {
+Plan::Plan(const std::vector<JobInfo> &Infos, const Options &Opts)
+    : O(Opts), Jobs(Infos) {
   std::mt19937_64 Random(O.VerifySeed);
   uint64_t Left = (uint64_t(Jobs.size()) * O.VerifyPercent + 99) / 100;
-  for (size_t J = 0; J != Jobs.size(); ++J) {
-    Jobs[J].IsSampled = Random() % (Jobs.size() - J) < Left;
-    Left -= Jobs[J].IsSampled;
+  for (JobId J = 0; J != Jobs.size(); ++J) {
+    bool IsSampled = Random() % (Jobs.size() - J) < Left;
+    Jobs.notes(J).IsSampled = IsSampled;
+    Left -= IsSampled;
   }
 }
 
-Action &Plan::act(Action::Kind What, JobId J, AttemptId A, Cause Why) {
-  Action &New = Out->emplace_back();
-  New.What = What;
-  New.Job = J;
-  New.Attempt = A;
-  New.Why = Why;
-  if (const Attempt *Of = A ? find(A) : nullptr)
-    New.AKind = Of->Kind;
-  return New;
-}
-
-void Plan::start(Time T, std::vector<Action> &Actions) {
-  Now = LastSign = LastWork = T;
-  Out = &Actions;
+std::vector<Action> Plan::start(Time T) {
+  Plugin.Now = std::max(Plugin.Now, T);
+  Plugin.sawWork();
   decide();
-  Out = nullptr;
+  return Do.takeActions();
 }
 
-void Plan::handle(Time T, const Event &E, std::vector<Action> &Actions) {
-  forgive(T);
-  Now = std::max(Now, T);
-  Out = &Actions;
+std::vector<Action> Plan::handle(Time T, const Event &E) {
+  // If we wake far too late, this process was suspended.
+  if (Time Due = wakeUp();
+      Due != Never && T - Due > std::max(4 * O.DeadlineStep, O.JobTimeout / 4))
+    exclude(Due, T - Due);
+  Plugin.Now = std::max(Plugin.Now, T);
   react(E);
   decide();
-  returnTokens();
-  Out = nullptr;
+  while (Local.hasSpareToken()) {
+    Local.returnToken();
+    Do.act(Action::ReturnToken);
+  }
+  return Do.takeActions();
 }
 
-/// Where wakeUp() was missed by far, this process was stopped, and nobody was
-/// heard: that time doesn't count.
-void Plan::forgive(Time T) {
-  Time Due = wakeUp();
-  if (Due == Never || T - Due <= std::max(4 * O.DeadlineStep, O.JobTimeout / 4))
-    return;
-  Time Lost = T - Due;
-  for (Time *At : {&LastSign, &LastWork, &LastResult, &FirstOffer})
-    *At += Lost;
-  if (DueBegan)
-    *DueBegan += Lost;
-  if (CallSince != Never)
-    CallSince += Lost;
-  StoppedFrom = Due;
-  StoppedInCall += Lost;
-  for (const Key &K : in(State::Accepted)) {
-    Attempt &A = *find(K.second);
-    A.LastSign += Lost;
-    A.Since += Lost;
-    if (A.Running)
-      *A.Running += Lost;
+/// Excludes \p Lost, the time since \p From, from all deadlines.
+void Plan::exclude(Time From, Time Lost) {
+  Plugin.exclude(From, Lost);
+  for (const Attempt *A : Jobs.in(State::Accepted)) {
+    AttemptNotes &N = Jobs.notes(*A);
+    N.LastSign += Lost;
+    N.Since += Lost;
+    if (N.Running)
+      *N.Running += Lost;
   }
-}
-
-/// All that there is to do now. What one of these makes possible, those after
-/// it do.
-void Plan::decide() {
-  LacksToken = false;
-  checkDeadlines();
-  deliverHeld();
-  if (!Failing) {
-    prepareMore();
-    offerMore();
-    compileMore();
-    shareMore();
-    prepareMore(); // what was begun here has left its place
-    duplicateMore();
-    if (isBatchComplete()) {
-      BatchIsOpen = false;
-      act(Action::CompleteBatch);
-    }
-  }
-  if (LacksToken && !TokenAsked) {
-    TokenAsked = true;
-    act(Action::TakeToken);
-  }
-  if (NumEnded == Jobs.size() && OpenAsked && !CloseAsked) {
-    CloseAsked = true;
-    act(Action::Close);
-  }
-}
-
-bool Plan::isDone() const {
-  return NumEnded == Jobs.size() && in(State::Preparing).empty() &&
-         in(State::Compiling).empty();
 }
 
 //===----------------------------------------------------------------------===//
-// Events
+// Queries
+//===----------------------------------------------------------------------===//
+
+bool Plan::isDone() const {
+  return Jobs.hasEnded() && Jobs.in(State::Preparing).empty() &&
+         Jobs.in(State::Compiling).empty();
+}
+
+bool Plan::isLive(AttemptId Id) const {
+  const Attempt *A = Jobs.find(Id);
+  return A && !A->IsOrphan;
+}
+
+std::vector<AttemptId> Plan::accepted() const {
+  std::vector<AttemptId> Ids;
+  for (const Attempt *A : Jobs.in(State::Accepted))
+    Ids.push_back(A->Id);
+  return Ids;
+}
+
+double Plan::longFrom() const {
+  size_t Slots = Room.hasLoad() ? Room.slots() : O.MinPrepared;
+  return Jobs.sums().SecondsLeft / 2 / double(Slots + Share.localShare());
+}
+
+size_t Plan::numOnThreads() const {
+  return Jobs.in(State::Preparing).size() + Jobs.in(State::Compiling).size() +
+         Jobs.sums().NumBusyThreads;
+}
+
+bool Plan::newsCanWait() const {
+  return Room.isThisMachine() && !Room.WantsBatches && !O.KeepOrder &&
+         (Room.isFull() || Jobs.in(State::Ready).empty());
+}
+
+size_t Plan::numResultsThatCanWait() const {
+  if (!Room.isThisMachine() || !Room.isFull() ||
+      Jobs.in(State::Ready).empty() || Jobs.numAtPlugin() <= Room.load().Slots)
+    return 0;
+  return (Jobs.numAtPlugin() - Room.load().Slots) / 2;
+}
+
+//===----------------------------------------------------------------------===//
+// Events of the session and of jobs
 //===----------------------------------------------------------------------===//
 
 void Plan::react(const Event &E) {
   switch (E.What) {
   case Event::Tick:
-    CallSince = E.CallSince;
-    if (CallSince == Never || CallSince >= StoppedFrom)
-      StoppedInCall = Time(0);
-    else
-      CallSince += StoppedInCall;
-    return;
+    return Plugin.sawCall(E.CallSince);
   case Event::OpenWanted:
     OpenIsWanted = true;
     return;
   case Event::Opened:
     return onOpened(E);
   case Event::OpenFailed:
-    if (PluginGone)
-      return;
-    if (E.Flag)
-      FallbackForbidden = true;
-    return dropPlugin(Cause::OpenFailed);
+    if (E.IsArgumentWrong && !Plugin.IsDropped)
+      Plugin.IsArgumentWrong = true;
+    return Do.dropPlugin(Cause::OpenFailed);
   case Event::PluginFailed:
-    return dropPlugin(Cause::PluginFailed);
+    return Do.dropPlugin(Cause::PluginFailed);
   case Event::RoomChanged:
-    LastSign = Now;
-    PluginBusy = false;
-    if (!std::exchange(EndedSinceRoom, false) && FullAt != SIZE_MAX) {
-      FullAt = SIZE_MAX;
-      OffersAhead = 0;
-    }
-    if (IsOpen && !PluginGone && !CloseAsked &&
-        Now - LastLoadQuery >= O.LoadInterval) {
-      LastLoadQuery = Now;
-      act(Action::QueryLoad);
-    }
-    return;
+    Plugin.LastSign = Plugin.Now;
+    Room.sawRoom();
+    return queryLoad();
   case Event::LoadKnown:
-    return onLoad(E.TheLoad);
+    return Room.sawLoad(E.TheLoad);
   case Event::TokenTaken:
-    TokenAsked = false;
-    ++Tokens;
-    NextLook = Now; // for the straggler that may have wanted it
-    return;
-
+    Local.takeToken();
+    return Share.lookNow(); // for the straggler that may have wanted it
   case Event::Verified:
   case Event::VerifyFailed:
-    if (Jobs[E.Job].At != Stage::Verifying)
-      return;
-    --NumBusyThreads;
-    if (E.What == Event::Verified) {
-      Jobs[E.Job].IsProven = true;
-      return hold(E.Job);
-    }
-    HasDifference = true;
-    // An object from a cache is none of the plugin's.
-    if (!Jobs[E.Job].IsCached)
-      refute(E.Job, Jobs[E.Job].Decisive, Cause::VerifyFailed);
-    return endJob(E.Job, Cause::VerifyFailed);
   case Event::Delivered:
   case Event::DeliverFailed:
-    if (Jobs[E.Job].At != Stage::Delivering)
-      return;
-    --NumBusyThreads;
-    return endJob(E.Job, E.What == Event::Delivered ? Cause::Done
-                                                    : Cause::DeliverFailed);
-  case Event::Confirmed: {
-    auto &Doubted = Jobs[E.Job].Doubted;
-    Doubted.erase(std::remove(Doubted.begin(), Doubted.end(),
-                              std::pair(E.Attempt, Cause::BadResult)),
-                  Doubted.end());
-    return;
-  }
+  case Event::Confirmed:
+    return reactOfJob(E);
   default:
     break;
   }
+  const Attempt *A = Jobs.find(E.Attempt);
+  if (A && A->IsOrphan)
+    reactOfOrphan(*A, E);
+  else if (A)
+    reactOfAttempt(*A, E);
+}
 
-  Attempt *A = find(E.Attempt);
-  if (!A)
+void Plan::onOpened(const Event &E) {
+  if (!Plugin.isOpening())
     return;
-  if (A->IsOrphan) {
-    // Only its thread is of interest.
-    bool IsPreparation =
-        E.What == Event::Prepared || E.What == Event::CacheHit ||
-        E.What == Event::PrepareFailed || E.What == Event::NotExpressible;
-    bool IsCompile =
-        E.What == Event::CompiledHere || E.What == Event::CompileHereFailed;
-    if (E.What == Event::CompiledHere)
-      learn(*A, E);
-    if ((A->State == State::Preparing && IsPreparation) ||
-        (A->State == State::Compiling && IsCompile))
-      remove(A->Id);
+  Plugin.sawOpen(/*IsDone=*/true);
+  Room.LastQuery = Plugin.Now;
+  Room.WantsBatches = E.WantsBatches;
+  Do.act(Action::QueryLoad);
+}
+
+void Plan::reactOfJob(const Event &E) {
+  const Job &J = Jobs[E.Job];
+  switch (E.What) {
+  case Event::Verified:
+  case Event::VerifyFailed:
+    if (J.At == Stage::Verifying)
+      Do.verified(E.Job, E.What == Event::Verified);
     return;
+  case Event::Delivered:
+  case Event::DeliverFailed:
+    if (J.At == Stage::Delivering)
+      Do.endJob(E.Job, E.What == Event::Delivered ? Cause::Done
+                                                  : Cause::DeliverFailed);
+    return;
+  default:
+    break;
   }
-  if (E.Worker && isAtPlugin(*A))
-    A->Worker = E.Worker;
+  // Confirmed: the object was not wrong.
+  auto &Doubted = Jobs.notes(E.Job).Doubted;
+  Doubted.erase(std::remove(Doubted.begin(), Doubted.end(),
+                            std::pair(E.Attempt, Cause::BadResult)),
+                Doubted.end());
+}
+
+//===----------------------------------------------------------------------===//
+// Events of attempts
+//===----------------------------------------------------------------------===//
+
+/// Only the thread of \p A is of interest.
+void Plan::reactOfOrphan(const Attempt &A, const Event &E) {
+  bool IsPreparation = E.What == Event::Prepared || E.What == Event::CacheHit ||
+                       E.What == Event::PrepareFailed ||
+                       E.What == Event::NotExpressible;
+  bool IsCompile =
+      E.What == Event::CompiledHere || E.What == Event::CompileHereFailed;
+  if (E.What == Event::CompiledHere)
+    Rates.endedHere(Jobs[A].Info.Estimate, E.Seconds);
+  if ((A.State == State::Preparing && IsPreparation) ||
+      (A.State == State::Compiling && IsCompile))
+    Do.remove(A);
+}
+
+void Plan::reactOfAttempt(const Attempt &A, const Event &E) {
+  if (E.Worker && A.isAtPlugin())
+    Jobs.notes(A).Worker = E.Worker;
   switch (E.What) {
   case Event::Prepared:
   case Event::CacheHit:
   case Event::PrepareFailed:
   case Event::NotExpressible:
-    if (A->State == State::Preparing)
-      onPrepared(*A, E);
+    if (A.State == State::Preparing)
+      onPrepared(A, E);
     return;
   case Event::Accepted:
-    if (A->State != State::Offered)
-      return;
-    A->Since = A->LastSign = Now;
-    sawWork();
-    BusyInSpite = 0;
-    OffersAhead = std::min(OffersAhead + 1, O.MaxOffers);
-    BatchIsOpen = WantsBatches;
-    return move(*A, State::Accepted);
+    if (A.State == State::Offered)
+      onAccepted(A);
+    return;
   case Event::Busy:
-    if (A->State == State::Offered)
-      onBusy(*A, E);
+    if (A.State == State::Offered)
+      onBusy(A, E);
     return;
   case Event::StateChanged:
-    if (A->State == State::Offered || A->State == State::Accepted)
-      onState(*A, E);
+    if (A.isInFlight())
+      onState(A, E);
     return;
   case Event::Alive:
-    A->LastSign = Now;
-    return sawWork();
+    Jobs.notes(A).LastSign = Plugin.Now;
+    return Plugin.sawWork();
   case Event::Succeeded:
   case Event::Failed:
     // A result may overtake the answer of submit().
-    if (A->State != State::Offered && A->State != State::Accepted)
+    if (!A.isInFlight())
       return;
-    sawWork();
-    if (E.Why != Cause::Refused) {
-      PluginBusy = false;
-      EndedSinceRoom = true;
-    }
-    return E.What == Event::Succeeded ? onSucceeded(*A, E)
-                                      : onFailed(*A, E.Why);
+    Plugin.sawWork();
+    if (E.Why != Cause::Refused)
+      Room.sawEnd();
+    return E.What == Event::Succeeded ? onSucceeded(A, E) : onFailed(A, E.Why);
   case Event::CompiledHere:
-    if (A->State == State::Compiling)
-      onCompiledHere(*A, E);
+    if (A.State == State::Compiling)
+      onCompiledHere(A, E);
     return;
   case Event::CompileHereFailed:
-    if (A->State == State::Compiling)
-      onCompileHereFailed(*A);
+    if (A.State == State::Compiling)
+      Do.endWith(A, Cause::CompilerHere);
     return;
   default:
     return;
   }
 }
 
-void Plan::onPrepared(Attempt &A, const Event &E) {
-  JobId J = A.Job;
-  AttemptId Id = A.Id;
-  Jobs[J].WasPrepared = true;
+void Plan::onPrepared(const Attempt &A, const Event &E) {
+  const JobId J = A.Job;
   switch (E.What) {
   case Event::CacheHit:
-    Jobs[J].IsCached = true;
-    if (E.Flag)
-      return compare(A);
-    [[fallthrough]];
+    Jobs.notes(J).IsCached = true;
+    if (E.MustCompare)
+      return Do.compare(A);
+    return Do.endWith(A, Cause::Cached);
   case Event::PrepareFailed:
-    Jobs[J].Decisive = Id;
-    remove(Id);
-    return endJob(J, E.What == Event::CacheHit ? Cause::Cached
-                                               : Cause::PrepareFailed);
+    return Do.endWith(A, Cause::PrepareFailed);
   case Event::NotExpressible:
-    remove(Id);
-    if (numLive(Jobs[J]) == 0)
-      compileHere(J, Cause::NotExpressible);
+    Do.remove(A);
+    if (Jobs[J].numLive() == 0)
+      Do.compileHere(J, Cause::NotExpressible);
     return;
   default:
     break;
   }
-  if (!isAtPlugin(A))
-    return move(A, State::Queued);
-  if (PluginGone) {
-    act(Action::Cancel, J, Id, Cause::PluginGone);
-    remove(Id);
-    if (numLive(Jobs[J]) == 0)
-      compileHere(J, Cause::PluginGone);
+  if (!A.isAtPlugin())
+    return Jobs.move(A, State::Queued);
+  if (!Plugin.IsDropped)
+    return Jobs.setPrepared(A, E.Bytes);
+  Do.act(Action::Cancel, J, A.Id, Cause::PluginGone);
+  Do.remove(A);
+  if (Jobs[J].numLive() == 0)
+    Do.compileHere(J, Cause::PluginGone);
+}
+
+void Plan::onAccepted(const Attempt &A) {
+  AttemptNotes &N = Jobs.notes(A);
+  N.Since = N.LastSign = Plugin.Now;
+  Plugin.sawWork();
+  Room.sawAccepted();
+  Jobs.move(A, State::Accepted);
+}
+
+void Plan::onBusy(const Attempt &A, const Event &E) {
+  Room.sawBusy(E.RoomSince);
+  if (A.Kind == Kind::Duplicate)
+    Do.dropDuplicate(A); // there will be other stragglers, or this one again
+  else
+    Jobs.move(A, State::Ready);
+}
+
+void Plan::onState(const Attempt &A, const Event &E) {
+  Jobs.report(A, E.State, E.RanHere);
+  Plugin.sawState(E.State, Jobs[A]);
+  AttemptNotes &N = Jobs.notes(A);
+  N.LastSign = Plugin.Now;
+  if (E.State == PluginState::Receiving && !N.Receiving)
+    N.Receiving = Plugin.Now;
+  if (E.State != PluginState::Running || N.Running)
     return;
-  }
-  A.Bytes = E.Bytes;
-  move(A, State::Ready);
+  N.Running = Plugin.Now;
+  Rates.began(Plugin.Now - N.Since);
 }
 
-void Plan::onOpened(const Event &E) {
-  if (PluginGone || IsOpen || CloseAsked)
-    return;
-  IsOpen = true;
-  WantsBatches = E.WantsBatches;
-  LastLoadQuery = LastResult = Now;
-  sawWork();
-  act(Action::QueryLoad);
+void Plan::onSucceeded(const Attempt &A, const Event &E) {
+  Plugin.LastResult = Plugin.Now;
+  Plugin.HasEnded = true;
+  const JobId J = A.Job;
+  if (E.RanHere)
+    Rates.endedHere(Jobs[J].Info.Estimate, E.Seconds);
+  else
+    Rates.ended(A, Jobs[J], Plugin.Now);
+  Jobs.notes(J).IsProven = E.IsOurs;
+  if (Jobs[J].IsSampled && !E.IsOurs)
+    return Do.compare(A);
+  Do.win(A);
+  Do.hold(J);
 }
 
-void Plan::onLoad(const Load &L) {
-  LoadIsKnown = true;
-  TheLoad = L;
-  if (TheLoad.Local == Unknown)
-    TheLoad.Local = 0;
-  if (L.Slots != Unknown)
-    PreparedLimit = static_cast<unsigned>(std::clamp<uint64_t>(
-        uint64_t(O.PreparedPerSlot) * L.Slots, O.MinPrepared,
-        std::max(O.MinPrepared, O.MaxPrepared)));
-}
-
-void Plan::onBusy(Attempt &A, const Event &E) {
-  OffersAhead = 0;
-  // One that tells of room each time isn't asked without end.
-  if (!E.Flag || ++BusyInSpite > MaxBusyInSpite) {
-    PluginBusy = true;
-    EndedSinceRoom = false;
-    FullAt = numAtPlugin() - 1;
-    FullSince = Now;
-  }
-  if (A.Kind != Kind::Duplicate)
-    return move(A, State::Ready);
-  // There will be other stragglers, or this one again.
-  --Jobs[A.Job].Duplicates;
-  cancel(A.Id, Cause::Overtaken);
-}
-
-void Plan::onState(Attempt &A, const Event &E) {
-  count(A, false);
-  A.Reported = E.State;
-  A.RunsHere = E.RanHere;
-  count(A, true);
-  A.LastSign = LastSign = Now;
-  if (E.State == PluginState::Queued)
-    return;
-  LastWork = Now;
-  expectResult(A.Job);
-  if (E.State == PluginState::Sending)
-    return;
-  ReportsStates = true;
-  std::optional<Time> &Began =
-      E.State == PluginState::Receiving ? A.Receiving : A.Running;
-  if (Began)
-    return;
-  Began = Now;
-  if (E.State == PluginState::Receiving)
-    return;
-  Waits.add(1, std::chrono::duration<double>(Now - A.Since).count());
-}
-
-void Plan::onSucceeded(Attempt &A, const Event &E) {
-  LastResult = Now;
-  PluginEnded = true;
-  learn(A, E);
-  JobId J = A.Job;
-  Jobs[J].IsProven = E.Flag;
-  if (Jobs[J].IsSampled && !E.Flag)
-    return compare(A);
-  win(A);
-  hold(J);
-}
-
-/// The object of \p A wins if it is equal to one that is made here.
-void Plan::compare(Attempt &A) {
-  HasCompared = true;
-  JobId J = A.Job;
-  // It may be compiled here already: then that one is compared.
-  bool IsHere = false;
-  for (Attempt &Other : Jobs[J].Attempts)
-    if (Other.Id != A.Id && !isAtPlugin(Other)) {
-      setKind(Other, Kind::Verify, /*IsTwice=*/false);
-      IsHere = true;
-    }
-  win(A);
-  if (!IsHere)
-    add(J, Kind::Verify, State::Queued, Cause::None);
-}
-
-/// The job has its object. Whatever else is under way for it is cancelled, but
-/// for what is to be compared with it.
-void Plan::win(Attempt &A) {
-  JobId J = A.Job;
-  act(Action::Won, J, A.Id, A.Why);
-  for (auto [Wrong, Why] : Jobs[J].Doubted)
-    refute(J, Wrong, Why);
-  Jobs[J].Decisive = A.Id;
-  std::vector<AttemptId> Others;
-  for (const Attempt &Other : Jobs[J].Attempts)
-    if (Other.Id != A.Id && Other.Kind != Kind::Verify && !Other.IsOrphan) {
-      Others.push_back(Other.Id);
-      SecondsInVain += Other.IsTwice ? Jobs[J].Info.Estimate : 0;
-    }
-  remove(A.Id);
-  for (AttemptId Id : Others)
-    cancel(Id, Cause::Overtaken);
-  markTaken(Jobs[J]);
-}
-
-void Plan::refute(JobId J, AttemptId Wrong, Cause Why) {
-  if (!PluginGone)
-    act(Action::Refute, J, Wrong, Why);
-}
-
-/// An attempt at the plugin's has come to nothing.
-void Plan::onFailed(Attempt &A, Cause Why) {
-  JobId J = A.Job;
-  AttemptId Id = A.Id;
-  WorkerId Worker = A.Worker;
-  Job &TheJob = Jobs[J];
-  SecondsInVain += A.IsTwice ? TheJob.Info.Estimate : 0;
-  remove(Id);
+/// An attempt at the plugin has come to nothing.
+void Plan::onFailed(const Attempt &A, Cause Why) {
+  const JobId J = A.Job;
+  const AttemptId Id = A.Id;
+  const WorkerId Worker = A.Worker;
+  auto &Doubted = Jobs.notes(J).Doubted;
   bool IsDoubted = Why == Cause::Compiler || Why == Cause::BadResult;
   if (IsDoubted)
-    TheJob.Doubted.push_back({Id, Why});
+    Doubted.push_back({Id, Why});
+  Jobs.noteInVain(A);
   // The same compiler would say the same again.
-  if (Why == Cause::CompilerHere) {
-    TheJob.Decisive = Id;
-    return endJob(J, Why);
-  }
-  // While another attempt is under way, this is no failure of the job.
-  if (numLive(TheJob) != 0) {
-    for (Attempt &Other : TheJob.Attempts)
-      if (Other.IsTwice && numLive(TheJob) == 1)
-        setKind(Other, isAtPlugin(Other) ? Kind::Retry : Other.Kind,
-                /*IsTwice=*/false);
+  if (Why == Cause::CompilerHere)
+    return Do.endWith(A, Why);
+  Do.remove(A);
+  // While another attempt is under way, this is no failure of the job. What is
+  // left alone counts as a try, and its work isn't done twice any more.
+  if (unsigned NumLive = Jobs[J].numLive()) {
+    for (const Attempt *Other : Jobs[J].Attempts)
+      if (Other->IsTwice && NumLive == 1)
+        Jobs.retag(*Other, Other->isAtPlugin() ? Kind::Retry : Other->Kind,
+                   /*IsTwice=*/false);
     return;
   }
-  // Not compiled here, so another worker has to say what it says.
-  bool IsRemoteWord = IsDoubted && !mayFallBack();
-  bool IsFirst = std::count_if(TheJob.Doubted.begin(), TheJob.Doubted.end(),
+  // Not compiled locally, so another worker has to confirm it.
+  bool IsRemoteWord = IsDoubted && !Plugin.mayFallBack();
+  bool IsFirst = std::count_if(Doubted.begin(), Doubted.end(),
                                [=](auto &D) { return D.second == Why; }) == 1;
   bool IsWorthATry = Why == Cause::Infrastructure || Why == Cause::Cancelled ||
                      (IsRemoteWord && IsFirst);
-  if (IsWorthATry && TheJob.Tries < O.MaxTries && !PluginGone)
-    return prepareAgain(J, Kind::Retry, IsRemoteWord ? Worker : 0);
-  if (IsRemoteWord && Why == Cause::Compiler) {
-    TheJob.Decisive = Id;
-    return endJob(J, Why);
-  }
-  fallBack(J, Id, Why);
+  if (IsWorthATry && Jobs[J].Tries < O.MaxTries && !Plugin.IsDropped)
+    return Do.prepareAgain(J, Kind::Retry, IsRemoteWord ? Worker : 0);
+  if (!IsRemoteWord || Why != Cause::Compiler)
+    return Do.fallBack(J, Id, Why);
+  Jobs.notes(J).Decisive = Id;
+  Do.endJob(J, Why);
 }
 
-void Plan::onCompiledHere(Attempt &A, const Event &E) {
-  learn(A, E);
-  JobId J = A.Job;
-  if (A.Kind == Kind::Verify) {
-    AttemptId Id = A.Id;
-    act(Action::Verify, J, Id);
-    remove(Id);
-    Jobs[J].At = Stage::Verifying;
-    ++NumBusyThreads;
-    return;
-  }
-  win(A);
-  Jobs[J].IsProven = true;
-  hold(J);
-}
-
-void Plan::onCompileHereFailed(Attempt &A) {
-  JobId J = A.Job;
-  Jobs[J].Decisive = A.Id;
-  remove(A.Id);
-  endJob(J, Cause::CompilerHere);
+void Plan::onCompiledHere(const Attempt &A, const Event &E) {
+  const JobId J = A.Job;
+  Rates.endedHere(Jobs[J].Info.Estimate, E.Seconds);
+  if (A.Kind == Kind::Verify)
+    return Do.verify(A);
+  Do.win(A);
+  Jobs.notes(J).IsProven = true;
+  Do.hold(J);
 }

@@ -4,167 +4,77 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Who links waits for the last job. So while the plugin has no room, this
-// machine takes jobs: first from the cheap end of the order, which tell how
-// fast it is, then the longest that the plugin would end after all the rest.
-// Beside a large farm these are cheap, too, beside a few slots they are not.
-// And once all jobs are given out,
-//
-//   - jobs that only wait at the plugin's are taken back, if they would be
-//     ready here before the plugin is through;
-//   - jobs that run for much longer than was to be expected, or don't begin
-//     while slots are idle, get a duplicate attempt, elsewhere if the plugin
-//     has room, else here;
-//   - where too much would be done twice, they are still compiled here: cores
-//     that are idle cost nobody's time, and machines may be frozen.
-//
-// A plugin that hasn't begun a single job may wait for machines that will never
-// answer, and one whose first object is overdue may have jobs on machines that
-// are frozen. Such a plugin is silent. Until it isn't, the link goes on as if
-// there were no plugin: the linker uses all its cores, and compiles what the
-// plugin has, too. The first result wins. The same goes for a link that gets
-// late after the first results: it must not take more than about twice what it
-// takes on this machine alone.
-//
-// Estimates are only good for comparisons. What they are worth at the plugin's
-// and here is measured while the link runs (Rate.h).
-//
-//===----------------------------------------------------------------------===//
 
-#include "Plan/Plan.h"
-#include <algorithm>
+#include "Plan/Sharing.h"
 
 using namespace dtlto::plan;
 
 using Kind = AttemptKind;
 using State = AttemptState;
 
-static double seconds(Time T) {
-  return std::chrono::duration<double>(T).count();
-}
-
-static Time fromSeconds(double S) {
-  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(S));
-}
-
-/// How many jobs may run here beside the plugin's.
-unsigned Plan::localShare() const {
-  if (PluginGone || (!IsOpen && !opensSlowly()) || O.KeepOrder)
+unsigned Sharing::localShare() const {
+  if ((!Plugin.isOpen() && !Plugin.opensSlowly()) || O.KeepOrder)
     return 0;
   if (O.LocalJobs)
     return *O.LocalJobs;
-  // Without fallback, the user wants to know that all is done elsewhere.
-  if (!mayFallBack() || (IsOpen && !LoadIsKnown && !IsLate))
-    return 0;
-  if (isThisMachine())
+  // Without fallback, the user wants to know that all is done remotely.
+  if (!Plugin.mayFallBack() ||
+      (Plugin.isOpen() && !Room.hasLoad() && !IsLate) || Room.isThisMachine())
     return 0;
   // The linker itself has work to do while others compile.
-  unsigned Taken = TheLoad.Local;
-  if (numAtPlugin() != 0 && !isSilent() && !IsLate)
+  unsigned Taken = Room.load().Local;
+  if (Jobs.numAtPlugin() != 0 && !Plugin.isSilent() && !IsLate)
     Taken += 1 + O.Cores / 8;
   return O.Cores > Taken ? O.Cores - Taken : 0;
 }
 
-/// A side that hasn't ended a job yet is taken to be as fast as the other one.
-double Plan::remoteRate() const {
-  return RemoteRate.count() ? RemoteRate.value() : LocalRate.value();
-}
-double Plan::localRate() const {
-  return LocalRate.count() ? LocalRate.value() : RemoteRate.value();
+//===----------------------------------------------------------------------===//
+// Whether a job begins locally
+//===----------------------------------------------------------------------===//
+
+/// Whether \p J could begin locally now. What must be compiled locally goes
+/// first.
+bool Sharing::mayBeginNow(const Job &J) {
+  return Jobs.in(State::Queued).empty() &&
+         Local.hasRoom(J, Jobs.sums().NumPreparingHere,
+                       Jobs.sums().BytesPreparingHere);
 }
 
-double Plan::expected(const Job &J) const {
-  return J.Info.Estimate * remoteRate();
-}
-
-/// Seconds after which \p J is slow, counted from when the plugin began it.
-double Plan::slowAfter(const Job &J) const {
-  return std::max(O.SlowFactor * expected(J),
-                  expected(J) + seconds(O.SlowExtra));
-}
-
-/// The plugin has begun \p J, which gives it some time to return an object.
-void Plan::expectResult(JobId J) {
-  if (DueBegan && Now + fromSeconds(slowAfter(Jobs[J])) >= firstDue())
-    return;
-  DueBegan = Now;
-  DueJob = J;
-}
-
-/// When the first object of the plugin is overdue, by what is known now of how
-/// long jobs take. Only once it has begun one.
-Time Plan::firstDue() const {
-  return *DueBegan + fromSeconds(slowAfter(Jobs[DueJob]));
-}
-
-/// How long the plugin has been silent: it has jobs, or is being opened, but it
-/// has not begun a job, or its first object is overdue.
-Time Plan::silence() const {
-  if (!isSilent())
-    return Time();
-  return Now - (DueBegan ? firstDue() : LastResult);
-}
-
-/// Whether nobody waits for the plugin to be open any more.
-bool Plan::opensSlowly() const {
-  return OpenAsked && !IsOpen && silence() > O.DeadAfter;
-}
-
-/// Whether there is no memory for the plugin's next job. The throughput of a
-/// silent plugin is unknown.
-bool Plan::waitsForMemory() const {
-  const KeySet &Ready = in(State::Ready);
-  return !isSilent() && !Ready.empty() &&
-         lacksMemory(*find(Ready.begin()->second));
-}
-
-/// How many jobs the plugin does at once.
-size_t Plan::slots() const {
-  size_t Slots =
-      TheLoad.Slots == Unknown ? in(State::Accepted).size() : TheLoad.Slots;
-  if (waitsForMemory())
-    Slots = std::min(Slots, numAtPlugin());
-  return std::max<size_t>(1, Slots);
-}
-
-bool Plan::hasIdleSlots() const {
-  if (PluginGone || O.KeepOrder)
-    return false;
-  // The first jobs are prepared while the plugin is opened.
-  return !LoadIsKnown || (IsOpen && TheLoad.Slots != Unknown &&
-                          !waitsForMemory() && numAtPlugin() < slots());
-}
-
-double Plan::longFrom() const {
-  size_t Slots = LoadIsKnown ? slots() : O.MinPrepared;
-  return SecondsLeft / 2 / double(Slots + localShare());
-}
-
-/// Whether \p J could begin here now. What must be compiled here goes first.
-bool Plan::mayBeginHere(const Job &J) {
-  return in(State::Queued).empty() &&
-         hasRoomHere(J, NumPreparingHere, BytesPreparingHere);
-}
-
-/// Whether \p J would be ready here before the plugin is through with the rest.
-bool Plan::paysHere(const Job &J) const {
-  if (numAtPlugin() == 0 || IsLate)
+/// Whether \p J would be ready locally before the plugin is through with the
+/// rest.
+bool Sharing::paysHere(const Job &J) const {
+  if (Jobs.numAtPlugin() == 0 || IsLate)
     return true;
-  double Rest = SecondsLeft * remoteRate() / double(slots());
-  double Here = J.Info.Estimate * localRate();
+  double Rest = Jobs.sums().SecondsLeft * Rates.remote() / double(Room.slots());
+  double Here = J.Info.Estimate * Rates.local();
   double Patience = seconds(O.Patience);
   // A plugin that has had no result for so long is not as fast as it says.
-  return Here <= Rest || seconds(Now - LastResult) > std::max(Here, Patience) ||
-         seconds(silence()) > std::min(Here, Patience);
+  return Here <= Rest ||
+         seconds(Plugin.Now - Plugin.LastResult) > std::max(Here, Patience) ||
+         seconds(Plugin.silence()) > std::min(Here, Patience);
+}
+
+/// There is a core for \p J, but it doesn't pay yet.
+void Sharing::recheckLater(const Job &J) {
+  HereIsIdle = true;
+  Time Now = Plugin.Now;
+  if (Now >= NextLook)
+    NextLook = Now + O.LookInterval;
+  if (!Plugin.isSilent())
+    return;
+  Time Pays = Now - Plugin.silence() +
+              fromSeconds(std::min(J.Info.Estimate * Rates.local(),
+                                   seconds(O.Patience)));
+  NextLook =
+      std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
 }
 
 /// Estimates are relied on here even if nothing was measured so far.
-void Plan::checkLate() {
-  if (IsLate || Now < NextLate || !HasOffered || PluginGone || !mayFallBack() ||
-      O.LocalJobs)
+void Sharing::checkLate() {
+  if (IsLate || Plugin.Now < NextLate || !Plugin.FirstOffer ||
+      Plugin.IsDropped || !Plugin.mayFallBack() || O.LocalJobs)
     return;
-  NextLate = Now + O.DeadlineStep;
+  NextLate = Plugin.Now + O.DeadlineStep;
   double Longest = 0, LongestLeft = 0, InAll = 0;
   for (const Job &J : Jobs) {
     if (J.IsCached)
@@ -175,354 +85,275 @@ void Plan::checkLate() {
       LongestLeft = std::max(LongestLeft, J.Info.Estimate);
   }
   double Alone = std::max(Longest, InAll / O.Cores);
-  double Left = std::max(LongestLeft, SecondsLeft / O.Cores);
+  double Left = std::max(LongestLeft, Jobs.sums().SecondsLeft / O.Cores);
   IsLate =
-      Now - FirstOffer >
-      O.LateExtra + fromSeconds(localRate() * (O.LateFactor * Alone - Left));
+      Plugin.Now - *Plugin.FirstOffer >
+      O.LateExtra + fromSeconds(Rates.local() * (O.LateFactor * Alone - Left));
 }
 
-/// There is a core for \p J here, but it doesn't pay yet.
-void Plan::recheckLater(const Job &J) {
-  HereIsIdle = true;
-  if (Now >= NextLook)
-    NextLook = Now + O.LookInterval;
-  if (!isSilent())
-    return;
-  Time Pays =
-      Now - silence() +
-      fromSeconds(std::min(J.Info.Estimate * localRate(), seconds(O.Patience)));
-  NextLook =
-      std::min(NextLook, std::max(Pays, Now) + std::chrono::milliseconds(1));
+//===----------------------------------------------------------------------===//
+// The next job for this machine
+//===----------------------------------------------------------------------===//
+
+void Sharing::beginStep() {
+  checkLate();
+  HereIsIdle = false;
 }
 
-/// \p J needs nobody's time any more, or has a thread here.
-void Plan::markTaken(Job &J) {
-  if (J.IsLeft)
-    SecondsLeft -= J.Info.Estimate;
-  J.IsLeft = false;
+Sharing::MaybeDecision Sharing::next(unsigned Share) {
+  if (Jobs.numToCompile() >= Share)
+    return std::nullopt;
+  const bool IsDead = isDead();
+  if (IsDead)
+    if (MaybeDecision D = startSilent())
+      return D;
+  const Attempt *Ready = readyForHere(/*Longest=*/IsDead);
+  if (!Jobs.hasWaiting() && !Ready) {
+    MaybeDecision D = takeBack();
+    return D ? D : startSilent();
+  }
+  bool IsFull =
+      Room.isFull() || IsDead || Room.waitsForMemory() ||
+      (Room.hasSlots() && Jobs.in(State::Accepted).size() >= Room.load().Slots);
+  if (!IsFull)
+    return std::nullopt;
+  if (!IsDead && Plugin.Now >= NextTake)
+    if (const Attempt *Late = lateThere())
+      return take(*Late);
+  // The ready ones are the more expensive.
+  if (!IsDead && Jobs.hasWaiting())
+    Ready = nullptr;
+  JobId Id = Ready    ? Ready->Job
+             : IsDead ? Jobs.firstWaiting()
+                      : Jobs.lastWaiting();
+  if (!O.LocalJobs && !paysHere(Jobs[Id])) {
+    recheckLater(Jobs[Id]);
+    NextTake = NextLook;
+    return std::nullopt;
+  }
+  if (Ready)
+    return take(*Ready);
+  if (!mayBeginNow(Jobs[Id]))
+    return std::nullopt;
+  return Decision{Decision::PrepareHere, Id,
+                  Plugin.isOpen() ? Cause::PluginFull : Cause::PluginSilent};
 }
 
 /// The longest or cheapest job that is ready for the plugin. Duplicates are not
 /// begun for this machine.
-std::optional<Plan::Key> Plan::readyForHere(bool Longest) const {
-  const KeySet &Ready = in(State::Ready);
-  auto IsIt = [this](const Key &K) {
-    return find(K.second)->Kind != Kind::Duplicate;
-  };
+const Attempt *Sharing::readyForHere(bool Longest) const {
+  const auto &Ready = Jobs.in(State::Ready);
+  auto IsIt = [](const Attempt *A) { return A->Kind != Kind::Duplicate; };
   if (Longest) {
     auto It = std::find_if(Ready.begin(), Ready.end(), IsIt);
-    return It == Ready.end() ? std::nullopt : std::optional<Key>(*It);
+    return It == Ready.end() ? nullptr : *It;
   }
   auto It = std::find_if(Ready.rbegin(), Ready.rend(), IsIt);
-  return It == Ready.rend() ? std::nullopt : std::optional<Key>(*It);
+  return It == Ready.rend() ? nullptr : *It;
 }
 
-void Plan::shareMore() {
-  checkLate();
-  unsigned Share = localShare();
-  HereIsIdle = false;
-  while (in(State::Compiling).size() + in(State::Queued).size() +
-             NumPreparingHere <
-         Share) {
-    bool IsDead = silence() > O.DeadAfter || IsLate;
-    if (IsDead && startSilent())
-      continue;
-    bool HasWaiting = NextWaiting != EndWaiting;
-    std::optional<Key> Ready = readyForHere(/*Longest=*/IsDead);
-    if (!HasWaiting && !Ready) {
-      if (!takeBack() && !startSilent())
-        return;
-      continue;
-    }
-    bool IsFull = isFull() || IsDead || waitsForMemory() ||
-                  (TheLoad.Slots != Unknown &&
-                   in(State::Accepted).size() >= TheLoad.Slots);
-    if (!IsFull)
-      return;
-    if (std::optional<Key> Late;
-        !IsDead && Now >= NextTake && (Late = lateThere())) {
-      if (!mayBeginHere(Jobs[Late->first]))
-        return;
-      takeFromPlugin(*Late);
-      continue;
-    }
-    // The ready ones are the more expensive.
-    bool FromReady = Ready && (IsDead || !HasWaiting);
-    JobId J = FromReady ? Ready->first : IsDead ? NextWaiting : EndWaiting - 1;
-    if (!O.LocalJobs && !paysHere(Jobs[J])) {
-      recheckLater(Jobs[J]);
-      NextTake = NextLook;
-      return;
-    }
-    if (!mayBeginHere(Jobs[J]))
-      return;
-    if (FromReady) {
-      takeFromPlugin(*Ready);
-    } else {
-      IsDead ? ++NextWaiting : --EndWaiting;
-      prepare(J, /*ForPlugin=*/false,
-              IsOpen ? Cause::PluginFull : Cause::PluginSilent);
-    }
-  }
+/// Begins the job of \p A locally, which is ready for the plugin, or waits
+/// there.
+Sharing::MaybeDecision Sharing::take(const Attempt &A) {
+  if (!mayBeginNow(Jobs[A]))
+    return std::nullopt;
+  Cause Why = A.State != State::Ready ? Cause::TakenBack
+              : Plugin.isOpen()       ? Cause::PluginFull
+                                      : Cause::PluginSilent;
+  return Decision{Decision::TakeBack, A.Job, Why, 0, &A};
 }
 
-/// Begins a job here that is ready for the plugin, or waits there.
-void Plan::takeFromPlugin(Key K) {
-  Cause Why = find(K.second)->State != State::Ready ? Cause::TakenBack
-              : IsOpen                              ? Cause::PluginFull
-                                                    : Cause::PluginSilent;
-  cancel(K.second, Why);
-  compileHere(K.first, Why);
-  compile(Jobs[K.first].Attempts.back());
-}
-
-/// Whether jobs that wait at the plugin's may be about to begin.
-bool Plan::hasFreeSlots() const {
-  if (TheLoad.Free == 0 || TheLoad.Slots == Unknown)
-    return TheLoad.Free != 0;
-  // The load is from before: slots that have begun a job since aren't free.
-  const KeySet &Accepted = in(State::Accepted);
-  auto HasBegun = [this](const Key &K) {
-    return find(K.second)->Reported != PluginState::Queued;
-  };
-  return std::count_if(Accepted.begin(), Accepted.end(), HasBegun) <
-         static_cast<ptrdiff_t>(TheLoad.Slots);
-}
-
-/// Whether \p A only waits at the plugin's. Without news of jobs, it may well
-/// run.
-bool Plan::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
-  return ReportsStates && A.State == State::Accepted &&
+/// Whether \p A only waits at the plugin. If no states are reported, it may
+/// well run.
+bool Sharing::onlyWaits(const Attempt &A, bool HasFreeSlots) const {
+  return Plugin.ReportsStates && A.State == State::Accepted &&
          A.Reported == PluginState::Queued && !A.RunsHere &&
-         numLive(Jobs[A.Job]) == 1 && !hasHere(Jobs[A.Job]) &&
-         (!HasFreeSlots || Now - A.Since >= O.MaxWait);
-}
-
-/// How many jobs the plugin will do at once when those that wait for memory are
-/// of average size: large ones that come first leave slots idle for a while.
-double Plan::laterSlots() const {
-  if (!waitsForMemory() || TheLoad.Slots == Unknown)
-    return double(slots());
-  double Bytes = 0;
-  for (const Key &K : in(State::Ready))
-    Bytes += double(find(K.second)->Bytes);
-  double Each = std::max(1.0, Bytes / double(in(State::Ready).size()));
-  return std::clamp(double(O.MaxBytesInFlight) / Each, double(slots()),
-                    std::max(double(slots()), double(TheLoad.Slots)));
+         Jobs[A].numLive() == 1 && !Jobs[A].hasHere() &&
+         (!HasFreeSlots || Plugin.Now - A.Since >= O.MaxWait);
 }
 
 /// The longest job that the plugin would end after all the rest, and that would
-/// be ready here before. How fast this machine is, cheap jobs have to tell.
-std::optional<Plan::Key> Plan::lateThere() const {
-  if (LocalRate.count() == 0)
-    return std::nullopt;
-  bool HasFreeSlots = hasFreeSlots();
-  double Slots = double(slots()), Before = 0;
-  double Rest =
-      SecondsLeft / (laterSlots() / remoteRate() + localShare() / localRate());
+/// be ready locally before. Needs a measured local rate, which the first cheap
+/// jobs provide.
+const Attempt *Sharing::lateThere() const {
+  if (!Rates.hasLocal())
+    return nullptr;
+  bool HasFreeSlots = Room.hasFreeSlots();
+  double Slots = double(Room.slots()), Before = 0;
+  double Rest = Jobs.sums().SecondsLeft / (Room.laterSlots() / Rates.remote() +
+                                           localShare() / Rates.local());
   for (State S : {State::Accepted, State::Offered, State::Ready})
-    for (const Key &K : in(S)) {
-      const Attempt &A = *find(K.second);
-      double Estimate = Jobs[K.first].Info.Estimate;
-      double There = (Before / Slots + Estimate) * remoteRate();
-      bool IsThere = S != State::Ready && !onlyWaits(A, HasFreeSlots);
-      if (!IsThere && A.Kind != Kind::Duplicate && There > Rest &&
-          Estimate * localRate() <= There)
-        return K;
+    for (const Attempt *A : Jobs.in(S)) {
+      double Estimate = Jobs[*A].Info.Estimate;
+      double There = (Before / Slots + Estimate) * Rates.remote();
+      bool IsThere = S != State::Ready && !onlyWaits(*A, HasFreeSlots);
+      if (!IsThere && A->Kind != Kind::Duplicate && There > Rest &&
+          Estimate * Rates.local() <= There)
+        return A;
       Before += Estimate;
     }
-  return std::nullopt;
+  return nullptr;
 }
 
-/// Takes a job back that waits at the plugin's. Returns false if there is none.
-bool Plan::takeBack() {
-  if (!isGivenOut() || Now < NextTake)
-    return false;
-  std::optional<Key> Best = lateThere();
-  bool HasFreeSlots = hasFreeSlots();
-  const KeySet &Accepted = in(State::Accepted);
+/// Takes a job back that waits at the plugin.
+Sharing::MaybeDecision Sharing::takeBack() {
+  if (!Jobs.isGivenOut() || Plugin.Now < NextTake)
+    return std::nullopt;
+  const Attempt *Best = lateThere();
+  bool HasFreeSlots = Room.hasFreeSlots();
+  const auto &Accepted = Jobs.in(State::Accepted);
   for (auto It = Accepted.rbegin(); It != Accepted.rend() && !Best; ++It) {
-    if (!onlyWaits(*find(It->second), HasFreeSlots))
+    if (!onlyWaits(**It, HasFreeSlots))
       continue;
-    if (!O.LocalJobs && !paysHere(Jobs[It->first]))
+    if (!O.LocalJobs && !paysHere(Jobs[**It]))
       break;
     Best = *It;
   }
-  if (!Best) {
-    NextTake = NextLook;
-    return false;
-  }
-  if (!mayBeginHere(Jobs[Best->first]))
-    return false;
-  takeFromPlugin(*Best);
-  return true;
+  if (Best)
+    return take(*Best);
+  NextTake = NextLook;
+  return std::nullopt;
 }
 
-/// Begins a job here that the plugin has, if it is silent or the link is late:
-/// the cheapest, or the longest if the plugin seems to be dead.
-/// It keeps the job, since it may not tell when jobs begin. Returns false if
-/// there is none.
-bool Plan::startSilent() {
-  const KeySet &Accepted = in(State::Accepted);
-  if ((!isSilent() && !IsLate) || Accepted.empty())
-    return false;
-  bool IsDead = silence() > O.DeadAfter || IsLate;
-  const bool HasBegun = DueBegan.has_value();
-  auto Try = [&](JobId Id) -> std::optional<bool> {
-    Job &J = Jobs[Id];
-    if (hasHere(J) || (J.Info.HasSideFiles && !IsLate) ||
-        (HasBegun && mustBeAlone(J) && !IsLate))
-      return std::nullopt;
+//===----------------------------------------------------------------------===//
+// What the plugin has, too
+//===----------------------------------------------------------------------===//
+
+/// Begins a job locally that the plugin has, if it is silent or the link is
+/// late: the cheapest, or the longest if the plugin seems to be dead. The
+/// plugin keeps the job, since it may not report when jobs begin.
+Sharing::MaybeDecision Sharing::startSilent() {
+  if (!Plugin.isSilent() && !IsLate)
+    return std::nullopt;
+  const auto &Accepted = Jobs.in(State::Accepted);
+  std::vector<const Attempt *> Order(Accepted.begin(), Accepted.end());
+  if (!isDead())
+    std::reverse(Order.begin(), Order.end());
+  for (const Attempt *A : Order) {
+    const Job &J = Jobs[*A];
+    bool MustWait = J.Info.HasSideFiles || (Plugin.Due && mustBeAlone(J));
+    if (J.hasHere() || (MustWait && !IsLate))
+      continue;
     if (IsLate && mustBeAlone(J) && mayStillCome(J)) {
       recheckLater(J);
+      continue;
+    }
+    if (!IsLate && (Plugin.silence() < O.SilentPatience || !paysHere(J))) {
+      // Otherwise, jobs are looked through for stragglers.
+      if (!Plugin.Due)
+        recheckLater(J);
       return std::nullopt;
     }
-    if (!IsLate && (silence() < O.SilentPatience || !paysHere(J))) {
-      // Otherwise, jobs are looked through for stragglers.
-      if (!HasBegun)
-        recheckLater(J);
-      return false;
-    }
-    if (!mayBeginHere(J))
-      return false;
-    if (IsLate) {
-      startOverdue(Id);
-      return true;
-    }
-    compileHere(Id, Cause::PluginSilent);
-    compile(J.Attempts.back());
-    return true;
-  };
-  if (IsDead) {
-    for (const Key &K : Accepted)
-      if (std::optional<bool> Result = Try(K.first))
-        return *Result;
-  } else {
-    for (auto It = Accepted.rbegin(); It != Accepted.rend(); ++It)
-      if (std::optional<bool> Result = Try(It->first))
-        return *Result;
+    if (!mayBeginNow(J))
+      return std::nullopt;
+    return IsLate
+               ? startOverdue(A->Job)
+               : Decision{Decision::CompileHere, A->Job, Cause::PluginSilent};
   }
-  return false;
+  return std::nullopt;
 }
 
-/// Whether an attempt of \p J has not run for longer than was to be expected.
-bool Plan::mayStillCome(const Job &J) const {
-  return std::any_of(J.Attempts.begin(), J.Attempts.end(),
-                     [&](const Attempt &A) {
-                       return seconds(Now - A.Running.value_or(A.Since)) <
-                              expected(J) + seconds(O.SlowExtra);
-                     });
+/// Whether an attempt of \p J has not run for longer than expected.
+bool Sharing::mayStillCome(const Job &J) const {
+  return std::any_of(
+      J.Attempts.begin(), J.Attempts.end(), [&](const Attempt *A) {
+        return seconds(Plugin.Now - A->Running.value_or(A->Since)) <
+               Rates.expected(J) + seconds(O.SlowExtra);
+      });
 }
 
-/// Begins \p J here, and takes it from the plugin if nothing may be done twice.
-void Plan::startOverdue(JobId J) {
-  WorkerId Slow = 0;
-  for (const Attempt &A : Jobs[J].Attempts)
-    Slow = A.Worker ? A.Worker : Slow;
-  if (mustBeAlone(Jobs[J]))
-    cancelAll(J, Cause::Overdue);
-  compileHere(J, Cause::Overdue, Slow);
-  compile(Jobs[J].Attempts.back());
+Sharing::Decision Sharing::startOverdue(JobId Id) const {
+  Decision D{Decision::CompileHere, Id, Cause::Overdue};
+  for (const Attempt *A : Jobs[Id].Attempts)
+    D.Slow = A->Worker ? A->Worker : D.Slow;
+  return D;
 }
 
-/// Whether \p A takes much longer than was to be expected, or its worker does.
-bool Plan::isSlow(Attempt &A) {
+//===----------------------------------------------------------------------===//
+// Stragglers
+//===----------------------------------------------------------------------===//
+
+bool Sharing::takeLook() {
+  if (!Plugin.isOpen() || O.KeepOrder || !Jobs.isGivenOut() ||
+      Plugin.Now < NextLook)
+    return false;
+  NextLook = Plugin.Now + O.LookInterval;
+  return !Jobs.hasEnded();
+}
+
+std::vector<const Attempt *> Sharing::duplicatesThatWait() const {
+  std::vector<const Attempt *> Wait;
+  for (const Attempt *A : Jobs.in(State::Ready))
+    if (A->Kind == Kind::Duplicate && (Room.isFull() || Room.lacksMemory(*A)))
+      Wait.push_back(A);
+  return Wait;
+}
+
+/// Whether \p A takes much longer than expected, or its worker does.
+bool Sharing::isSlow(const Attempt &A) {
   if (A.RunsHere && A.Reported == PluginState::Queued)
     return false; // it waits for memory or a token
-  const Job &J = Jobs[A.Job];
-  double Limit = slowAfter(J);
+  double Limit = Rates.slowAfter(Jobs[A].Info.Estimate);
   // One that only waits, for its inputs or for a slot, while others idle.
-  if (ReportsStates && !A.Running) {
-    if (TheLoad.Free == 0 && A.Reported == PluginState::Queued)
+  if (Plugin.ReportsStates && !A.Running) {
+    if (Room.load().Free == 0 && A.Reported == PluginState::Queued)
       return false;
-    Limit =
-        std::max({Limit, seconds(O.MaxWait), O.LongWaitFactor * Waits.value()});
+    Limit = std::max(Limit, Rates.longWait());
   }
-  double Took = seconds(Now - A.Running.value_or(A.Since));
-  if (Took > Limit) {
-    if (!A.IsSlow && A.Worker)
-      ++NumSlowOn[A.Worker];
-    A.IsSlow = true;
-    return true;
-  }
-  auto It = NumSlowOn.find(A.Worker);
-  return Took >= seconds(O.SlowExtra) && A.Worker && It != NumSlowOn.end() &&
-         It->second >= O.SlowWorkerJobs;
+  double Took = seconds(Plugin.Now - A.Running.value_or(A.Since));
+  return Rates.isSlow(A, Took, Limit);
 }
 
-void Plan::duplicateMore() {
-  if (!IsOpen || PluginGone || O.KeepOrder || !isGivenOut() || Now < NextLook)
-    return;
-  NextLook = Now + O.LookInterval;
-  if (NumEnded == Jobs.size())
-    return;
-  if (Now - LastLoadQuery >= O.LoadInterval) {
-    LastLoadQuery = Now;
-    act(Action::QueryLoad);
+/// A plugin that has ended no job may have a machine that never will.
+std::vector<const Attempt *> Sharing::slowOnes() {
+  std::vector<const Attempt *> Slow;
+  if (!Rates.isKnown())
+    return Slow;
+  for (const Attempt *A : Jobs.in(State::Accepted)) {
+    const Job &J = Jobs[*A];
+    if (A == J.Attempts.front() && !J.hasHere() &&
+        std::all_of(J.Attempts.begin(), J.Attempts.end(),
+                    [this](const Attempt *A) {
+                      return A->State == State::Accepted && isSlow(*A);
+                    }))
+      Slow.push_back(A);
   }
-  // One that would wait for room or memory holds up its job, which may be begun
-  // here: there will be other stragglers, or this one again.
-  KeySet Ready = in(State::Ready);
-  for (const Key &K : Ready)
-    if (const Attempt &A = *find(K.second);
-        A.Kind == Kind::Duplicate && (isFull() || lacksMemory(A))) {
-      --Jobs[A.Job].Duplicates;
-      cancel(A.Id, Cause::Overtaken);
-    }
-  // A plugin that has ended none may have a machine that never will.
-  if (std::max(RemoteRate.count(), LocalRate.count()) < O.MinMeasured)
-    return;
-
-  std::vector<Key> Slow;
-  for (const Key &K : in(State::Accepted)) {
-    Job &J = Jobs[K.first];
-    if (K.second == J.Attempts.front().Id && !hasHere(J) &&
-        std::all_of(J.Attempts.begin(), J.Attempts.end(), [this](Attempt &A) {
-          return A.State == State::Accepted && isSlow(A);
-        }))
-      Slow.push_back(K);
-  }
-  // All that run since long; the largest of them will run on the longest.
-  std::sort(Slow.begin(), Slow.end(), [&](const Key &A, const Key &B) {
-    double CostA = Jobs[A.first].Info.Estimate,
-           CostB = Jobs[B.first].Info.Estimate;
-    return CostA != CostB ? CostA > CostB : A < B;
-  });
-  uint32_t Free = TheLoad.Free == Unknown ? 1 : TheLoad.Free;
-  for (const Key &K : Slow) {
-    Job &J = Jobs[K.first];
-    bool MayTwice = O.DuplicatePercent != 0 && numLive(J) == 1 &&
-                    mayDoTwice(J.Info.Estimate);
-    bool FitsHere =
-        !J.Info.HasSideFiles &&
-        in(State::Compiling).size() + in(State::Queued).size() < localShare();
-    // One that is lost each time is not given to the plugin for ever.
-    if (MayTwice && Free != 0 && !isFull() && !lacksMemory(*find(K.second)) &&
-        J.Duplicates < O.MaxTries) {
-      --Free;
-      prepareAgain(K.first, Kind::Duplicate, find(K.second)->Worker);
-    } else if (!FitsHere || !mayBeginHere(J)) {
-      continue;
-    } else if (!MayTwice) {
-      startOverdue(K.first);
-    } else {
-      compileHere(K.first, Cause::Straggler, find(K.second)->Worker);
-      compile(J.Attempts.back());
-    }
-  }
+  // All have run for long; the largest of them will run on the longest.
+  auto IsLarger = [this](const Attempt *A, const Attempt *B) {
+    double CostA = Jobs[*A].Info.Estimate, CostB = Jobs[*B].Info.Estimate;
+    return CostA != CostB ? CostA > CostB : JobTable::ByRank()(A, B);
+  };
+  std::sort(Slow.begin(), Slow.end(), IsLarger);
+  return Slow;
 }
 
-/// An attempt had a good result.
-void Plan::learn(const Attempt &A, const Event &E) {
-  double Estimate = Jobs[A.Job].Info.Estimate;
-  if (E.RanHere || E.What == Event::CompiledHere)
-    return LocalRate.add(Estimate, E.Seconds);
-  Time End = A.Receiving.value_or(Now);
-  if (!A.Running)
-    return RemoteRate.add(Estimate, seconds(End - A.Since));
-  double Took = seconds(End - *A.Running);
-  // Its worker is not slow, or no more.
-  if (Took < O.SlowFactor * expected(Jobs[A.Job]))
-    NumSlowOn.erase(A.Worker);
-  RemoteRate.add(Estimate, Took);
+/// Whether so much more may be done twice. One job at a time always may: of a
+/// few jobs, each is a large part, and of several that are stuck, each must
+/// have its turn.
+bool Sharing::mayDoTwice(double Estimate) const {
+  const JobSums &S = Jobs.sums();
+  return S.NumTwice == 0 || S.SecondsTwice + S.SecondsInVain + Estimate <=
+                                S.SecondsInAll * O.DuplicatePercent / 100;
+}
+
+Sharing::MaybeDecision Sharing::helpFor(const Attempt &Slow, uint32_t &Free) {
+  const Job &J = Jobs[Slow];
+  bool MayTwice = O.DuplicatePercent != 0 && J.numLive() == 1 &&
+                  mayDoTwice(J.Info.Estimate);
+  // One that is lost each time is not given to the plugin for ever.
+  if (MayTwice && Free != 0 && !Room.isFull() && !Room.lacksMemory(Slow) &&
+      J.Duplicates < O.MaxTries) {
+    --Free;
+    return Decision{Decision::Duplicate, Slow.Job, Cause::None, Slow.Worker};
+  }
+  bool FitsHere =
+      !J.Info.HasSideFiles &&
+      Jobs.in(State::Compiling).size() + Jobs.in(State::Queued).size() <
+          localShare();
+  if (!FitsHere || !mayBeginNow(J))
+    return std::nullopt;
+  if (!MayTwice)
+    return startOverdue(Slow.Job);
+  return Decision{Decision::CompileHere, Slow.Job, Cause::Straggler,
+                  Slow.Worker};
 }

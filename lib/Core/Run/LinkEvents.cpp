@@ -56,7 +56,7 @@ void LinkRun::handle(Event &E) {
                     std::to_string(E.Status) + ")";
       S.Why = E.Message;
       // A wrong argument is the user's to mend, whatever else could be done.
-      P.Flag = E.Status == DTLTO_ERROR_CALLER;
+      P.IsArgumentWrong = E.Status == DTLTO_ERROR_CALLER;
       return Become(PlanEvent::OpenFailed);
     }
     P.WantsBatches = E.WantsBatches;
@@ -77,7 +77,7 @@ void LinkRun::handle(Event &E) {
     if (E.Status == DTLTO_BUSY) {
       if (ThePlan->isLive(E.Job))
         Built[E.Job] = std::move(E.Built);
-      P.Flag = E.RoomSince;
+      P.RoomSince = E.RoomSince;
       return Become(PlanEvent::Busy);
     }
     std::string Why =
@@ -120,10 +120,9 @@ void LinkRun::handle(Event &E) {
   case Event::CacheHit:
     --NumOnThreads;
     setOut(E);
-    P.RanHere = E.IsOurs;
-    P.Flag = !E.Message.empty();
+    P.MustCompare = !E.Message.empty();
     S.Said = S.Why = {};
-    if (P.Flag && ThePlan->isLive(E.Job))
+    if (P.MustCompare && ThePlan->isLive(E.Job))
       Results[E.Job] = {std::move(E.Object), false, {}, {}, E.Message};
     return Become(PlanEvent::CacheHit);
   case Event::Broken:
@@ -203,7 +202,7 @@ void LinkRun::handleDone(Event &E) {
   P.Attempt = E.Job;
   P.Worker = noteWorker(E.Job, E.Worker);
   P.RanHere = E.RanHere;
-  P.Flag = E.IsOurs;
+  P.IsOurs = E.IsOurs;
   P.Bytes = E.Bytes;
   P.Seconds = E.Seconds;
   const plan::JobId Id = JobOf[E.Job];

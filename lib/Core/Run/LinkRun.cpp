@@ -132,9 +132,7 @@ Error LinkRun::run() {
   {
     Step First;
     First.Now = now();
-    std::vector<Action> Actions;
-    ThePlan->start(First.Now, Actions);
-    finishStep(First, Actions);
+    finishStep(First, ThePlan->start(First.Now));
   }
   while (!ThePlan->isDone()) {
     Clock::time_point Due = Clock::now() + 1h;
@@ -188,9 +186,7 @@ void LinkRun::step(const PlanEvent &E, Step S) {
   S.Now = now();
   S.E = &E;
   S.Job = E.Attempt ? JobOf.lookup(E.Attempt) : E.Job;
-  std::vector<Action> Actions;
-  ThePlan->handle(S.Now, E, Actions);
-  finishStep(S, Actions);
+  finishStep(S, ThePlan->handle(S.Now, E));
 }
 
 void LinkRun::finishStep(Step &S, ArrayRef<Action> Actions) {

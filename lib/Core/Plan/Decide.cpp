@@ -1,0 +1,205 @@
+//===- Decide.cpp - What is done next -------------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Plan.h"
+
+using namespace dtlto::plan;
+
+/// All that there is to do now. What one of these makes possible, those after
+/// it do.
+void Plan::decide() {
+  Local.beginStep();
+  checkDeadlines();
+  Do.deliverHeld();
+  if (!Do.hasFailed()) {
+    prepareMore();
+    offerMore();
+    compileMore();
+    shareMore();
+    prepareMore(); // what was begun locally has left its place
+    duplicateMore();
+    if (Room.isBatchComplete()) {
+      Room.BatchIsOpen = false;
+      Do.act(Action::CompleteBatch);
+    }
+  }
+  if (Local.askToken())
+    Do.act(Action::TakeToken);
+  if (Jobs.hasEnded() && Plugin.wasOpened() &&
+      Plugin.At != PluginView::Phase::Closed) {
+    Plugin.At = PluginView::Phase::Closed;
+    Do.act(Action::Close);
+  }
+}
+
+void Plan::checkDeadlines() {
+  if (Do.hasFailed() || !Plugin.takeCheck())
+    return;
+  if (Plugin.callHangs())
+    return Do.dropPlugin(Cause::CallHangs);
+  auto All = Jobs.in(State::Accepted);
+  if (Plugin.isDead() && All.empty() && Room.IsBusy)
+    return Do.dropPlugin(Cause::AlwaysBusy);
+  for (const Attempt *A : All) {
+    if (!Plugin.isOverdue(*A))
+      continue;
+    Do.act(Action::Cancel, A->Job, A->Id, Cause::Timeout);
+    onFailed(*A, Cause::Timeout);
+    if (Do.hasFailed())
+      return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs for the plugin
+//===----------------------------------------------------------------------===//
+
+void Plan::prepareMore() {
+  // Without a plugin, jobs are prepared as the local threads take them.
+  auto NumAhead = [this] {
+    return Jobs.in(State::Preparing).size() + Jobs.in(State::Ready).size() +
+           Jobs.in(State::Offered).size() + Jobs.in(State::Queued).size();
+  };
+  while (Jobs.hasWaiting() && NumAhead() < Room.preparedLimit())
+    Do.prepare(Jobs.firstWaiting(), /*ForPlugin=*/!Plugin.IsDropped,
+               Plugin.IsDropped ? Cause::PluginGone : Cause::None);
+}
+
+/// Whether \p A overtakes no job before it that is still being prepared, or
+/// half of the memory is left for all of these, and slots for the long ones.
+bool Plan::keepsOrder(const Attempt &A) const {
+  if (A.Kind != Kind::First)
+    return true;
+  bool IsNext = true;
+  size_t NumLong = 0;
+  const double Long = longFrom();
+  uint64_t Bytes = Jobs.sums().BytesInFlight + A.Bytes;
+  for (const Attempt *Before : Jobs.in(State::Preparing)) {
+    if (Before->Job >= A.Job)
+      break;
+    if (Before->Kind != Kind::First || Before->IsOrphan)
+      continue;
+    IsNext = false;
+    NumLong += Jobs[*Before].Info.Estimate >= Long;
+  }
+  return IsNext || (!O.KeepOrder && Room.hasLoad() && Room.hasSlots() &&
+                    Jobs.numAtPlugin() + NumLong < Room.load().Slots &&
+                    Bytes <= O.MaxBytesInFlight / 2);
+}
+
+void Plan::offerMore() {
+  const auto &Ready = Jobs.in(State::Ready);
+  if (Plugin.IsDropped)
+    return;
+  if (!Plugin.wasOpened()) {
+    // A job may want the plugin before one is ready for it.
+    bool IsEarly =
+        (O.OpenAtOnce || OpenIsWanted) && !Jobs.in(State::Preparing).empty();
+    if (Ready.empty() && !IsEarly)
+      return;
+    Plugin.sawOpen(/*IsDone=*/false);
+    Do.act(Action::Open);
+  }
+  if (!Plugin.isOpen())
+    return;
+  bool Insist = Room.mayInsist();
+  const size_t MaxOffers = Room.maxOffers();
+  while (!Ready.empty() && Jobs.in(State::Offered).size() < MaxOffers &&
+         (!Room.isFull() || Insist)) {
+    const Attempt &A = **Ready.begin();
+    if (!keepsOrder(A) || Room.lacksMemory(A))
+      return;
+    AttemptNotes &N = Jobs.notes(A);
+    N.Since = N.LastSign = Room.LastOffer = Plugin.Now;
+    if (!Plugin.FirstOffer)
+      Plugin.FirstOffer = Plugin.LastResult = Plugin.Now;
+    Jobs.move(A, State::Offered);
+    Do.act(Action::Offer, A.Job, A.Id).Insist = std::exchange(Insist, false);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs for this machine, and duplicates
+//===----------------------------------------------------------------------===//
+
+/// Whether all jobs before \p A either can be compiled remotely, or wait in the
+/// local queue as well.
+bool Plan::keepsOrderHere(const Attempt &A) const {
+  auto HasBefore = [&](State S) {
+    return !Jobs.in(S).empty() && (*Jobs.in(S).begin())->Job < A.Job;
+  };
+  bool MayBeDropped = !Plugin.isOpen() && !Plugin.IsDropped;
+  return !O.KeepOrder || !(HasBefore(State::Preparing) ||
+                           (MayBeDropped && HasBefore(State::Ready)));
+}
+
+void Plan::compileMore() {
+  const auto &Queued = Jobs.in(State::Queued);
+  while (!Queued.empty() && Jobs.in(State::Compiling).size() < Local.limit()) {
+    const Attempt &A = **Queued.begin();
+    if (!keepsOrderHere(A) || !Local.hasRoom(Jobs[A]))
+      return;
+    Do.compile(A);
+  }
+}
+
+void Plan::shareMore() {
+  Share.beginStep();
+  const unsigned Limit = Share.localShare();
+  while (Sharing::MaybeDecision D = Share.next(Limit))
+    carryOut(*D);
+}
+
+void Plan::duplicateMore() {
+  if (!Share.takeLook())
+    return;
+  queryLoad();
+  for (const Attempt *A : Share.duplicatesThatWait())
+    Do.dropDuplicate(*A);
+  uint32_t Free = Room.load().Free == Unknown ? 1 : Room.load().Free;
+  for (const Attempt *Slow : Share.slowOnes())
+    if (Sharing::MaybeDecision D = Share.helpFor(*Slow, Free))
+      carryOut(*D);
+}
+
+void Plan::carryOut(const Sharing::Decision &D) {
+  switch (D.What) {
+  case Sharing::Decision::PrepareHere:
+    return Do.prepare(D.Job, /*ForPlugin=*/false, D.Why);
+  case Sharing::Decision::TakeBack:
+    Do.cancel(*D.Of, D.Why);
+    break;
+  case Sharing::Decision::CompileHere:
+    if (D.Why == Cause::Overdue && Share.mustBeAlone(Jobs[D.Job]))
+      Do.cancelAll(D.Job, D.Why);
+    break;
+  case Sharing::Decision::Duplicate:
+    return Do.prepareAgain(D.Job, Kind::Duplicate, D.Slow);
+  }
+  Do.compile(Do.compileHere(D.Job, D.Why, D.Slow));
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+void Plan::queryLoad() {
+  if (Plugin.isOpen() && Room.takeQuery())
+    Do.act(Action::QueryLoad);
+}
+
+Time Plan::wakeUp() const {
+  // All that is under way ends with an event.
+  if (!Plugin.isUp() || Do.hasFailed())
+    return Never;
+  Time At = std::min(Plugin.NextCheck, Share.nextLook());
+  if (Time Next = Room.nextOffer();
+      Next < At &&
+      (!Room.IsBusy || keepsOrder(**Jobs.in(State::Ready).begin())))
+    At = Next;
+  return std::max(At, Plugin.Now + std::chrono::microseconds(100));
+}

@@ -1,0 +1,185 @@
+//===- JobTable.h - Jobs, their attempts, and sums over them ----*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All jobs of a link with their attempts. Callers see constants: what a sum
+// depends on changes only by functions of the table, which keep the sums.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_PLAN_JOBTABLE_H
+#define DTLTO_CORE_PLAN_JOBTABLE_H
+
+#include "Plan/Events.h"
+#include <array>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace dtlto::plan {
+
+/// What no sum depends on.
+struct AttemptNotes {
+  WorkerId Worker = 0; // that runs it, if it is known
+  Time Since = {};     // it was offered, then accepted
+  Time LastSign = {};  // of life
+  std::optional<Time> Running, Receiving;
+};
+
+struct Attempt : AttemptNotes {
+  AttemptId Id = 0;
+  JobId Job = 0;
+  AttemptKind Kind = AttemptKind::First;
+  AttemptState State = AttemptState::Preparing;
+  Cause Why = Cause::None; // it runs locally
+  /// The driver's thread can't be stopped; its result is not needed.
+  bool IsOrphan = false;
+  bool IsTwice = false; // began next to another attempt, which still exists
+  uint64_t Bytes = 0;   // of memory, once it is prepared
+  PluginState Reported = PluginState::Queued;
+  bool RunsHere = false; // the plugin's, but on this machine
+
+  bool isAtPlugin() const {
+    return Kind != AttemptKind::Here && Kind != AttemptKind::Verify;
+  }
+  bool isOnThread() const {
+    return State == AttemptState::Preparing || State == AttemptState::Compiling;
+  }
+  bool isInFlight() const {
+    return State == AttemptState::Offered || State == AttemptState::Accepted;
+  }
+  bool isRunningHere() const {
+    return State == AttemptState::Compiling ||
+           (State == AttemptState::Accepted && RunsHere &&
+            Reported != PluginState::Queued);
+  }
+};
+
+enum class Stage : uint8_t {
+  Waiting,    // for its turn
+  UnderWay,   // has attempts
+  Verifying,  // the objects are being compared
+  Held,       // until all that are to be compared are
+  Delivering, // the object goes to LLVM
+  Ended
+};
+
+/// What no sum depends on.
+struct JobNotes {
+  AttemptId Decisive = 0;  // how that attempt ended is how the job ends
+  unsigned Duplicates = 0; // begun at the plugin
+  bool IsCached = false;   // the cache had the object
+  bool IsSampled = false;  // is compared, wherever it was made
+  bool IsProven = false;   // this process has made the object, or an equal one
+  /// Attempts that failed as the job may (Compiler), or whose object was
+  /// refused and may be right (BadResult).
+  std::vector<std::pair<AttemptId, Cause>> Doubted;
+};
+
+struct Job : JobNotes {
+  JobInfo Info;
+  Stage At = Stage::Waiting;
+  std::vector<const Attempt *> Attempts; // in the order in which they began
+  unsigned Tries = 0;                    // begun at the plugin
+  bool IsLeft = true;                    // counts in SecondsLeft
+
+  unsigned numLive() const; // attempts that may still make the object
+  bool hasHere() const;     // is compiled locally, or is going to be
+};
+
+struct JobSums {
+  // Of jobs.
+  size_t NumEnded = 0, NumHeld = 0;
+  size_t NumBusyThreads = 0; // that verify or deliver
+  double SecondsInAll = 0;   // estimated
+  double SecondsLeft = 0;    // of jobs that aren't done or running locally
+  // Of attempts.
+  size_t NumUnoffered = 0;         // before Accepted, except duplicates
+  size_t NumPreparingHere = 0;     // to be compiled locally
+  uint64_t BytesPreparingHere = 0; // that these will take
+  size_t NumPluginHere = 0;        // the plugin's that run on this machine
+  uint64_t BytesHere = 0;          // of memory, of all that runs locally
+  uint64_t BytesInFlight = 0;
+  size_t NumTwice = 0; // that are IsTwice
+  double SecondsTwice = 0;
+  double SecondsInVain = 0; // of those that were, and were not faster
+};
+
+class JobTable {
+public:
+  struct ByRank {
+    bool operator()(const Attempt *A, const Attempt *B) const {
+      return std::pair(A->Job, A->Id) < std::pair(B->Job, B->Id);
+    }
+  };
+  using AttemptSet = std::set<const Attempt *, ByRank>;
+
+  explicit JobTable(const std::vector<JobInfo> &Infos);
+
+  size_t size() const { return Jobs.size(); }
+  const Job &operator[](JobId J) const { return Jobs[J]; }
+  const Job &operator[](const Attempt &A) const { return Jobs[A.Job]; }
+  auto begin() const { return Jobs.begin(); }
+  auto end() const { return Jobs.end(); }
+  /// Null if there is no such attempt, or not any more.
+  const Attempt *find(AttemptId Id) const;
+  const AttemptSet &in(AttemptState S) const { return InState[size_t(S)]; }
+  const JobSums &sums() const { return Sums; }
+
+  size_t numAtPlugin() const {
+    return in(AttemptState::Offered).size() + in(AttemptState::Accepted).size();
+  }
+  /// Jobs that are compiled locally, or will be without another decision.
+  size_t numToCompile() const {
+    return in(AttemptState::Compiling).size() +
+           in(AttemptState::Queued).size() + Sums.NumPreparingHere;
+  }
+  // The jobs that wait for their turn are those from First to Last - 1.
+  bool hasWaiting() const { return FirstWaiting != EndWaiting; }
+  JobId firstWaiting() const { return FirstWaiting; }
+  JobId lastWaiting() const { return EndWaiting - 1; }
+  /// No job is left to give out, except duplicates.
+  bool isGivenOut() const { return !hasWaiting() && Sums.NumUnoffered == 0; }
+  bool hasEnded() const { return Sums.NumEnded == Jobs.size(); }
+
+  // Changes. An attempt that is given stays where it is in memory until it is
+  // removed.
+  const Attempt &add(JobId J, AttemptKind K, AttemptState S, Cause Why);
+  void move(const Attempt &A, AttemptState To);
+  void setPrepared(const Attempt &A, uint64_t Bytes);
+  void retag(const Attempt &A, AttemptKind K, bool IsTwice);
+  void report(const Attempt &A, PluginState State, bool RunsHere);
+  /// \p A, which is on a thread, is not needed any more.
+  void orphan(const Attempt &A);
+  /// The work of \p A, if it was done twice, was in vain.
+  void noteInVain(const Attempt &A);
+  void remove(const Attempt &A);
+  /// \p J is the first or last that waits for its turn, or doesn't wait.
+  void enter(JobId J, Stage To);
+  /// \p J is done or is running locally.
+  void take(JobId J);
+
+  AttemptNotes &notes(const Attempt &A) { return own(A); }
+  JobNotes &notes(JobId J) { return Jobs[J]; }
+
+private:
+  Attempt &own(const Attempt &A);
+  template <typename FnT> void change(const Attempt &A, FnT Fn);
+  void count(const Attempt &A, bool IsIn);
+  void count(Stage S, bool IsIn);
+
+  std::vector<Job> Jobs;
+  std::unordered_map<AttemptId, Attempt> Attempts;
+  std::array<AttemptSet, NumAttemptStates> InState;
+  AttemptId LastId = 0;
+  JobId FirstWaiting = 0, EndWaiting;
+  JobSums Sums;
+};
+
+} // namespace dtlto::plan
+
+#endif // DTLTO_CORE_PLAN_JOBTABLE_H

@@ -1,0 +1,126 @@
+//===- Speeds.h - How fast jobs run -----------------------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Estimates are only good for comparisons. What they are worth at the plugin
+// and locally is measured while the link runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_CORE_PLAN_SPEEDS_H
+#define DTLTO_CORE_PLAN_SPEEDS_H
+
+#include "Plan/JobTable.h"
+#include <algorithm>
+#include <map>
+
+namespace dtlto::plan {
+
+/// The factor from estimated to real seconds: the median over the jobs so far,
+/// so that a slow machine among many makes no difference.
+class Rate {
+public:
+  void add(double Estimate, double Actual) {
+    if (Estimate > 0 && Actual > 0)
+      Ratios.push_back(Actual / Estimate);
+  }
+
+  /// The number of jobs that were measured.
+  size_t count() const { return Ratios.size(); }
+
+  /// 1 before the first job. Cheap: a median of thousands isn't made anew for
+  /// each of them.
+  double value() const {
+    if (Ratios.empty())
+      return 1;
+    if (CountOfMedian == 0 ||
+        Ratios.size() > CountOfMedian + CountOfMedian / 8) {
+      std::vector<double> Sorted = Ratios;
+      auto Middle = Sorted.begin() + static_cast<ptrdiff_t>(Sorted.size() / 2);
+      std::nth_element(Sorted.begin(), Middle, Sorted.end());
+      Median = *Middle;
+      CountOfMedian = Ratios.size();
+    }
+    return Median;
+  }
+
+private:
+  std::vector<double> Ratios;
+  mutable double Median = 1;
+  mutable size_t CountOfMedian = 0;
+};
+
+/// What was measured, and what is expected because of it.
+class Speeds {
+public:
+  explicit Speeds(const Options &O) : O(O) {}
+
+  /// A side that hasn't ended a job yet is taken to be as fast as the other.
+  double remote() const {
+    return Remote.count() ? Remote.value() : Local.value();
+  }
+  double local() const {
+    return Local.count() ? Local.value() : Remote.value();
+  }
+  bool hasLocal() const { return Local.count() != 0; }
+  /// What is expected is known well enough to call a job slow.
+  bool isKnown() const {
+    return std::max(Remote.count(), Local.count()) >= O.MinMeasured;
+  }
+
+  /// The seconds that a job should take at the plugin.
+  double expected(const Job &J) const { return J.Info.Estimate * remote(); }
+  /// The seconds after which a job with \p Estimate is slow, counted from when
+  /// the plugin began it.
+  double slowAfter(double Estimate) const {
+    double Expected = Estimate * remote();
+    return std::max(O.SlowFactor * Expected, Expected + seconds(O.SlowExtra));
+  }
+  /// The seconds after which a job that waits at the plugin is alone with that.
+  double longWait() const {
+    return std::max(seconds(O.MaxWait), O.LongWaitFactor * Waits.value());
+  }
+
+  /// A job at the plugin has waited for its slot.
+  void began(Time Waited) { Waits.add(1, seconds(Waited)); }
+  /// A job with \p Estimate took \p Seconds on this machine.
+  void endedHere(double Estimate, double Seconds) {
+    Local.add(Estimate, Seconds);
+  }
+  /// \p A had a good result at the plugin.
+  void ended(const Attempt &A, const Job &J, Time Now) {
+    Time End = A.Receiving.value_or(Now);
+    double Took = seconds(End - A.Running.value_or(A.Since));
+    // Its worker is not slow, or not any more.
+    if (A.Running && Took < O.SlowFactor * expected(J))
+      NumSlowOn.erase(A.Worker);
+    Remote.add(J.Info.Estimate, Took);
+  }
+
+  /// Whether \p A, which has taken \p Took seconds, takes longer than \p Limit,
+  /// or its worker has other jobs that do.
+  bool isSlow(const Attempt &A, double Took, double Limit) {
+    if (Took > Limit) {
+      if (Slow.insert(A.Id).second && A.Worker)
+        ++NumSlowOn[A.Worker];
+      return true;
+    }
+    auto It = NumSlowOn.find(A.Worker);
+    return Took >= seconds(O.SlowExtra) && A.Worker && It != NumSlowOn.end() &&
+           It->second >= O.SlowWorkerJobs;
+  }
+
+private:
+  const Options &O;
+  Rate Remote, Local;                     // of the estimates
+  Rate Waits;                             // seconds from acceptance to running
+  std::map<WorkerId, unsigned> NumSlowOn; // slow jobs
+  std::set<AttemptId> Slow;               // that count in NumSlowOn
+};
+
+} // namespace dtlto::plan
+
+#endif // DTLTO_CORE_PLAN_SPEEDS_H
