@@ -130,6 +130,16 @@ void Rules::onJobEvent(const Event &E) {
                                                    : Cause::DeliverFailed);
 }
 
+/// Notes a sign of life of the plugin.
+void Rules::noteSign(const Event &E) {
+  if (E.What < Event::Accepted || E.What > Event::Failed ||
+      E.What == Event::Busy)
+    return;
+  Plugin.Sign = Now;
+  if (E.What != Event::StateChanged || E.State != PluginState::Queued)
+    Plugin.Work = Now;
+}
+
 void Rules::onAttemptEvent(const Event &E, Attempt &A) {
   Job &J = Jobs[A.Job];
   if (E.What >= Event::Prepared && E.What <= Event::NotExpressible)
@@ -141,6 +151,7 @@ void Rules::onAttemptEvent(const Event &E, Attempt &A) {
   if (E.Worker)
     A.Worker = E.Worker;
   A.LastSign = Now;
+  noteSign(E);
   bool WasAtPlugin = A.At == Where::Offered || A.At == Where::Accepted;
   switch (E.What) {
   case Event::Prepared:
@@ -155,7 +166,6 @@ void Rules::onAttemptEvent(const Event &E, Attempt &A) {
       ++J.NumAccepted;
       Plugin.BatchIsOpen = Plugin.WantsBatches;
     }
-    Plugin.Sign = Plugin.Work = Now;
     break;
   case Event::Busy:
     Plugin.MustWait |= !E.RoomSince && A.At == Where::Offered;
@@ -166,12 +176,6 @@ void Rules::onAttemptEvent(const Event &E, Attempt &A) {
   case Event::StateChanged:
     A.Runs |= E.State != PluginState::Queued;
     A.RunsHere = E.RanHere && E.State != PluginState::Queued;
-    Plugin.Sign = Now;
-    if (E.State != PluginState::Queued)
-      Plugin.Work = Now;
-    break;
-  case Event::Alive:
-    Plugin.Sign = Plugin.Work = Now;
     break;
   case Event::Succeeded:
     Plugin.BatchIsTold = false;
@@ -179,7 +183,6 @@ void Rules::onAttemptEvent(const Event &E, Attempt &A) {
       A.At = Where::Good;
     A.IsOurs = E.IsOurs;
     Plugin.MustWait = false;
-    Plugin.Sign = Plugin.Work = Now;
     break;
   case Event::Failed:
     onFailure(E, A, WasAtPlugin);
@@ -232,7 +235,6 @@ void Rules::onFailure(const Event &E, Attempt &A, bool WasAtPlugin) {
                    ((E.Why == Cause::Compiler && J.NumCompileErrors == 1) ||
                     (E.Why == Cause::BadResult && J.NumBadResults == 1)));
   Plugin.MustWait &= E.Why == Cause::Refused;
-  Plugin.Sign = Plugin.Work = Now;
 }
 
 //===----------------------------------------------------------------------===//

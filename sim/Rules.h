@@ -89,6 +89,7 @@ private:
 
   void onEvent(const plan::Event &E);
   void onJobEvent(const plan::Event &E);
+  void noteSign(const plan::Event &E);
   void onAttemptEvent(const plan::Event &E, Attempt &A);
   void onPreparation(const plan::Event &E, Attempt &A);
   void onFailure(const plan::Event &E, Attempt &A, bool WasAtPlugin);

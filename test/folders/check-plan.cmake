@@ -3,7 +3,7 @@
 # Fails if a file below SOURCES includes more than the folder's own headers and
 # those of the standard library that only compute, or asks for the time.
 
-set(allowed "algorithm|array|charconv|chrono|cmath|cstddef|cstdint|cstdlib")
+set(allowed "algorithm|array|cassert|charconv|chrono|cmath|cstddef|cstdint|cstdlib")
 string(APPEND allowed "|functional|limits|map|optional|random|set|string|string_view")
 string(APPEND allowed "|tuple|unordered_map|utility|vector")
 
