@@ -22,6 +22,9 @@
 
 namespace dtlto::check {
 
+/// Of the signals by which a plugin's touch of what isn't lent is noticed.
+void handleCrash(int Signal, siginfo_t *Info, void *);
+
 /// From now on, a crash of this process writes which loan was touched, or else
 /// the signal, to \p Fd as a report (CaseReport.h).
 void catchCrashes(int Fd);
