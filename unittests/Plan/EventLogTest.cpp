@@ -181,9 +181,11 @@ TEST(EventLog, AnEnumeratorHasOneName) {
   EventLog Again;
   ASSERT_TRUE(parse(Text, Again, Error)) << Error;
   EXPECT_EQ(print(Again), Text);
-  for (size_t I = 0; I != L.Steps.size(); ++I)
-    if (L.Steps[I].Cause)
+  for (size_t I = 0; I != L.Steps.size(); ++I) {
+    if (L.Steps[I].Cause) {
       EXPECT_EQ(Again.Steps[I].Cause->What, L.Steps[I].Cause->What);
+    }
+  }
 }
 
 TEST(EventLog, SaysWhatIsWrong) {
