@@ -13,6 +13,7 @@
 #ifndef DTLTO_PLUGINS_PROCESS_H
 #define DTLTO_PLUGINS_PROCESS_H
 
+#include <cstdint>
 #include <string>
 #include <sys/types.h>
 #include <utility>

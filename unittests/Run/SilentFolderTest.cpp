@@ -70,7 +70,8 @@ class SilentFolderTest : public testing::Test {
 protected:
   static void SetUpTestSuite() {
     // LLVM creates its list of such files, with its lock, at the first use, of
-    // which the thread sanitizer sees only a part. Threads of two tests write files.
+    // which the thread sanitizer sees only a part. Threads of two tests write
+    // files.
     sys::RemoveFileOnSignal("none");
     sys::DontRemoveFileOnSignal("none");
   }

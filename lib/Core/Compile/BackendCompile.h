@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one way in which a module becomes an object: on a thread of the linker
-// and in a worker. What differs between the two is the client's: where the
-// module comes from, and who is told of diagnostics.
+// The one way in which a module becomes an object, on a thread of the linker
+// and in a worker. A CompileClient has what differs between the two: it reads
+// the module and takes the diagnostics.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,14 +72,15 @@ struct CompiledModule {
 
 /// Compiles what \p In says as \p Spec says, as in-process ThinLTO does.
 ///
-/// Once \p Stop (may be null) is true, nobody needs the object any more: what
-/// is left of the optimisation is left out, and nothing is generated. An end of
-/// code generation that has begun can only be waited for.
+/// Once \p Stop (may be null) is true, the object is not needed any more: the
+/// remaining passes are skipped and no code is generated. Code generation that
+/// has begun runs to its end.
 llvm::Error compileModule(const CompileInputs &In, const CompileSpec &Spec,
                           CompileClient &Client, CompiledModule &Result,
                           const std::atomic<bool> *Stop = nullptr);
 
-/// What \p Object, of a first round, tells of its module (packSections()).
+/// Returns the sections of \p Object, of a first round, that describe its
+/// module (packSections()).
 llvm::Expected<llvm::SmallVector<char, 0>>
 codegenSectionsOf(llvm::StringRef Object);
 

@@ -237,7 +237,8 @@ void Worker::installHooks() {
                B.primary().Path);
       return !Before || Before(Number, Imported);
     };
-  // It is in what code generation tells of a module, if the index has that.
+  // Code generation describes a module under its name, and only one that the
+  // index has.
   if (!Extras.ModuleName.empty())
     Conf.PreCodeGenModuleHook = [this](unsigned, const Module &Of) {
       if (Index->modulePaths().count(Of.getModuleIdentifier()))

@@ -124,7 +124,7 @@ private:
         L, InFarm ? makeFarmStore(L) : makeFolderStore(L.Msg, L.opts().KeepIR),
         L.opts().VerifyPercent != 0);
     if (!Kept->reason().empty())
-      L.Store.reset(); // nobody needs to know whether there is one
+      L.Store.reset(); // it would not be used
     return Kept;
   }
 
@@ -155,8 +155,8 @@ private:
   }
 
   Error runFirst(const std::shared_ptr<TwoRounds> &Both) {
-    // Nobody wants the files beside objects that nobody wants: LLVM would write
-    // them twice.
+    // The objects of the first round are thrown away, and LLVM would write the
+    // files beside them twice.
     ConfigChange SideFilesOff(Conf);
     SideFilesOff.set(&lto::Config::DwoDir, std::string());
     SideFilesOff.set(&lto::Config::RemarksFilename, std::string());

@@ -31,8 +31,6 @@ Error KeptModules::readConfiguration() {
   const lto::Config &From = L.Conf;
   // Each has something in the process, or in a file, that optimisation leaves
   // for code generation, or that both write.
-  if (L.Learnt)
-    return failure("two rounds of code generation");
   if (emitsCodegenData() || !usedCodegenData().empty())
     return failure("data of code generation");
   if (!From.CSIRProfile.empty() || !From.SampleProfile.empty() ||

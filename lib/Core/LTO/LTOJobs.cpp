@@ -99,8 +99,8 @@ bool LTOJobs::isWork(const plan::Action &A) const {
 /// object goes, if there is a cache.
 Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
   std::string Key = Cache.exists() ? Cache.key(T) : "";
-  // Only CodeView tells of it: other objects shall not depend on where the
-  // cache is. The object of a first round is nobody's.
+  // Only CodeView has it: other objects must not depend on where the cache is.
+  // The object of a first round is thrown away.
   Triple TheTriple(Builder.triple(T));
   if (!Key.empty() && T.Spec.Round != 1 &&
       (TheTriple.isOSWindows() || TheTriple.isOSBinFormatCOFF()))

@@ -62,7 +62,7 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
     E.OutElsewhere = E.Out;
     return Error::success();
   }
-  // Of an object that another machine has made and nobody has compared.
+  // The key of objects that another machine made and that were not compared.
   std::string Other =
       otherKey("dtlto: made elsewhere" + Builder.configId(), Key);
   if (IsSampled) {

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An object that was made here, or compared with one, is under LLVM's own key:
-// links without a plugin have and use the same. What another machine made and
-// nobody compared is under a key of ours.
+// An object that was compiled locally, or compared with one that was, has
+// LLVM's own key, which links without a plugin use, too. An object that another
+// machine made and that was not compared has a key of ours.
 //
 //===----------------------------------------------------------------------===//
 

@@ -144,7 +144,8 @@ Error FirstRoundJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
 /// The entry \p Key; null if there is none, and then \p Out makes one.
 Expected<std::unique_ptr<MemoryBuffer>>
 FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
-  // It is called at once, or when an entry has been made, which nobody reads.
+  // The cache calls this at once if it has the entry. It also does so when an
+  // entry was made, when the result is not read.
   auto Found = std::make_shared<std::unique_ptr<MemoryBuffer>>();
   Expected<FileCache> Cache = localCache(
       "ThinLTO", "Thin", this->Cache.folder(),
