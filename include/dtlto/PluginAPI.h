@@ -357,7 +357,8 @@ typedef struct dtlto_host {
    *     for the job's target.
    * Other objects of a plain clang are not checked. On an error, writes one
    * line with the reason to `why` (may be null), truncated to `why_size` bytes
-   * with its NUL. */
+   * with its NUL. If job_done() then hands over the same memory, the host does
+   * not look for damage again: the bytes must not change in between. */
   int32_t (*check_result)(dtlto_host_context *context, uint64_t job,
                           dtlto_span object, char *why, uint64_t why_size);
 

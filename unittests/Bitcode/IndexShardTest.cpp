@@ -430,11 +430,12 @@ protected:
     std::map<std::string, Written> Result;
     TestLink::Result R =
         TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          EXPECT_TRUE(L.Index.withDSOLocalPropagation());
+          EXPECT_TRUE(L.Jobs.Index.withDSOLocalPropagation());
           for (Task &T : Tasks) {
             Written &W = Result[T.name().str()];
             W.Module = T.name().str();
-            W.Shard = writeShard(L.Index, L.Defined, T.name(), *T.ImportList);
+            W.Shard = writeShard(L.Jobs.Index, L.Jobs.Defined, T.name(),
+                                 *T.ImportList);
             W.Index = must(getModuleSummaryIndex({ref(W.Shard), "shard"}));
             fill(W, L, T);
           }
@@ -454,7 +455,8 @@ private:
     for (StringRef From : importedModules(*T.ImportList))
       Imports.forEach(From, [&](GlobalValue::GUID GUID) {
         W.Imported.insert(GUID);
-        Compiled.push_back(L.Defined.find(From)->second.find(GUID)->second);
+        Compiled.push_back(
+            L.Jobs.Defined.find(From)->second.find(GUID)->second);
       });
     auto Note = [&](const ValueInfo &VI) {
       if (VI.getSummaryList().empty())
@@ -476,10 +478,10 @@ private:
     }
     ModuleSummaries Summaries;
     GVSummaryPtrSet Declarations;
-    gatherImportedSummariesForModule(T.name(), L.Defined, *T.ImportList,
+    gatherImportedSummariesForModule(T.name(), L.Jobs.Defined, *T.ImportList,
                                      Summaries, Declarations);
     raw_svector_ostream OS(W.Plain);
-    writeIndexToFile(L.Index, OS, &Summaries, &Declarations);
+    writeIndexToFile(L.Jobs.Index, OS, &Summaries, &Declarations);
   }
 
 protected:

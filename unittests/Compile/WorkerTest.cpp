@@ -31,8 +31,8 @@ protected:
     std::map<std::string, Bundle> Result;
     TestLink::Result R =
         TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          JobBuilder Builder(L, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
-                                    DTLTO_JOB_CONFIG);
+          JobBuilder Builder(L.Jobs, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
+                                         DTLTO_JOB_CONFIG);
           for (const Task &T : Tasks) {
             std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
             SmallVector<char, 0> Bytes = must(writeBundle(Job->Job));

@@ -36,11 +36,12 @@ protected:
         &Plugin.entry(), [&](const Link &L, std::vector<Task> &Tasks) {
           TheTasks = &Tasks;
           TheContext = &L;
-          const_cast<Link &>(L).Config = configurePlugin(L, Tasks.size());
-          Builder = std::make_unique<JobBuilder>(L, L.Config.Needs);
+          const_cast<Link &>(L).Host.Config =
+              configurePlugin(L.Host, Tasks.size());
+          Builder = std::make_unique<JobBuilder>(L.Jobs, L.Host.Config.Needs);
           Events = std::make_shared<EventQueue>();
-          const_cast<Link &>(L).Store = Store;
-          Session S(L, Events, Tasks.size());
+          const_cast<Link &>(L).Host.Store = Store;
+          Session S(L.Host, Events, Tasks.size());
           Test(S);
         });
     ASSERT_EQ(R.Error, "");
@@ -77,7 +78,7 @@ protected:
     const Task &T = (*TheTasks)[(Id - 1) % TheTasks->size()];
     S.submit(must(Builder->build(T, Id, 1)),
              {T.name().str(), 0,
-              [this, &T] { return runLocalCodegen(*TheContext, T); }},
+              [this, &T] { return runLocalCodegen(TheContext->Jobs, T); }},
              Insist);
   }
   /// Waits until all that was asked for so far has been done.
@@ -676,7 +677,7 @@ TEST_F(SessionTest, Configure) {
     EXPECT_EQ(P.num_jobs, 3u);
   };
   withSession([&](Session &) {
-    const SessionConfig &C = TheContext->Config;
+    const SessionConfig &C = TheContext->Host.Config;
     EXPECT_EQ(C.Needs, uint32_t(DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS));
     EXPECT_EQ(C.NoFallback, "x is 0");
     EXPECT_EQ(C.Problem, "");
@@ -891,6 +892,33 @@ TEST_F(SessionBundleTest, AFlippedBit) {
   EXPECT_EQ(NumTold, 1u);
   EXPECT_EQ(E.Message, "the object is damaged: its BLAKE3 digest is another");
   EXPECT_EQ(Checked, std::pair(int32_t(DTLTO_ERROR_INFRASTRUCTURE), E.Message));
+}
+
+/// The host hashes a frame once: it relies on check_result() where the plugin
+/// hands over the same memory, and only there.
+TEST_F(SessionBundleTest, AFrameIsHashedOnce) {
+  Plugin.setNeeds(DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    dtlto_result R = Plugin.object(framed("an object", bundle(J.Id).second));
+    auto *Bytes = static_cast<char *>(const_cast<void *>(R.object.data));
+    EXPECT_EQ(check(J.Id, {Bytes, R.object.size}).first, DTLTO_OK);
+    Bytes[R.object.size - 1] ^= 1; // "an objecu": against the rules
+    if (J.Id == 1)
+      return Plugin.done(J.Id, R);
+    Plugin.done(J.Id, Plugin.object(StringRef(Bytes, R.object.size)));
+    R.object.release(R.object.owner, R.object.data, R.object.size);
+  };
+  withSession([&](Session &S) {
+    open(S);
+    submit(S, 1);
+    Event Same = next(Event::Done);
+    EXPECT_EQ(Same.Status, DTLTO_OK);
+    EXPECT_EQ(Same.Object.bytes(), "an objecu");
+    submit(S, 2);
+    EXPECT_EQ(next(Event::Done).Message,
+              "the object is damaged: its BLAKE3 digest is another");
+    EXPECT_TRUE(S.close(Long));
+  });
 }
 
 TEST_F(SessionBundleTest, AnotherJobsResult) {

@@ -33,7 +33,7 @@ protected:
   void withBuilder(uint32_t Parts, LookFn Look) {
     TestLink::Result R =
         TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          JobBuilder Builder(L, Parts);
+          JobBuilder Builder(L.Jobs, Parts);
           Look(Builder, Tasks);
         });
     ASSERT_EQ(R.Error, "");
@@ -487,7 +487,7 @@ TEST_F(JobBuilderTest, LibraryFunctionsThatAreNotThere) {
   TestLink::Result R =
       TheLink.look(nullptr, [](const Link &L, std::vector<Task> &Tasks) {
         const StringRef Names[] = {"puts", "fmin"};
-        LinkContext Without = L;
+        LinkContext Without = L.Jobs;
         Without.Unavailable = Names;
         JobBuilder ForClang(Without, DTLTO_JOB_ARGS);
         EXPECT_EQ(toString(ForClang.build(Tasks[0], 1, 1).takeError()),

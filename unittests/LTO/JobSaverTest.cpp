@@ -34,7 +34,7 @@ protected:
                  function_ref<void(JobSaver &, std::vector<Task> &)> Look) {
     TestLink::Result R =
         TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-          JobSaver Saver(L, path(Name));
+          JobSaver Saver(L.Jobs, path(Name));
           Look(Saver, Tasks);
         });
     ASSERT_EQ(R.Error, "");

@@ -209,16 +209,16 @@ protected:
   }
 
   static std::unique_ptr<ModuleStore> folder(const Link &L, TempFolder &F) {
-    return makeFolderStore(L.Msg, F.path("kept"));
+    return makeFolderStore(L.Host.Msg, F.path("kept"));
   }
 
   /// Compiles \p T with what \p Kept has, which may be null.
   static CodegenResult compile(const Link &L, const Task &T,
                                KeptModules *Kept) {
     auto &Changed = const_cast<Link &>(L);
-    Changed.Optimized = Kept;
-    CodegenResult R = runLocalCodegen(L, T);
-    Changed.Optimized = nullptr;
+    Changed.Jobs.Optimized = Kept;
+    CodegenResult R = runLocalCodegen(L.Jobs, T);
+    Changed.Jobs.Optimized = nullptr;
     return R;
   }
 
@@ -232,12 +232,12 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
   TestLink::Result R = TheLink.look(nullptr, [&](const Link &L,
                                                  std::vector<Task> &Tasks) {
     for (Task &T : Tasks) {
-      KeptModules First(L, folder(L, Folder), false);
+      KeptModules First(L.Jobs, folder(L, Folder), false);
       ASSERT_EQ(First.reason(), "");
       EXPECT_TRUE(First.wants(T, true));
       EXPECT_FALSE(First.forHere(T));
       CodegenResult Whole = compile(L, T, &First);
-      KeptModules Second(L, folder(L, Folder), false);
+      KeptModules Second(L.Jobs, folder(L, Folder), false);
       EXPECT_FALSE(Second.wants(T, true));
       ASSERT_TRUE(Second.forHere(T));
       ASSERT_NE(Second.forPlugin(T), nullptr);
@@ -247,7 +247,7 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
       EXPECT_EQ(Second.finish(2), "1 of 2 jobs only generated code, of kept "
                                   "modules; 0 optimised modules were kept");
       // What is compiled to be compared is compiled whole.
-      KeptModules Third(L, folder(L, Folder), /*IsVerified=*/true);
+      KeptModules Third(L.Jobs, folder(L, Folder), /*IsVerified=*/true);
       EXPECT_FALSE(Third.forHere(T));
       EXPECT_NE(Third.forPlugin(T), nullptr);
     }
@@ -257,12 +257,12 @@ TEST_F(KeptModulesTest, ALaterLinkGeneratesTheSameCode) {
 
 TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    KeptModules First(L, folder(L, Folder), false);
+    KeptModules First(L.Jobs, folder(L, Folder), false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false);
     First.keep(Tasks[0], "bitcode", /*IsHere=*/false); // a duplicate's
     EXPECT_EQ(First.finish(2), "0 of 2 jobs only generated code, of kept "
                                "modules; 1 optimised modules were kept");
-    KeptModules Second(L, folder(L, Folder), false);
+    KeptModules Second(L.Jobs, folder(L, Folder), false);
     ASSERT_NE(Second.forPlugin(Tasks[0]), nullptr);
     EXPECT_EQ(Second.forPlugin(Tasks[0])->Bytes, "bitcode");
     EXPECT_FALSE(Second.forHere(Tasks[0]));
@@ -273,7 +273,7 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
                   "what another link had optimised the module to, '" +
                   Folder.path("kept")),
               0u);
-    KeptModules Third(L, folder(L, Folder), false);
+    KeptModules Third(L.Jobs, folder(L, Folder), false);
     EXPECT_EQ(Third.forPlugin(Tasks[0]), nullptr);
   });
 }
@@ -281,14 +281,14 @@ TEST_F(KeptModulesTest, OtherMachinesModulesAreForOtherMachines) {
 /// A link whose farm has the store \p M; \p Fn(KeptModules &) runs in it.
 template <typename F> static void inFarm(const Link &L, MemoryStore &M, F Fn) {
   auto &Changed = const_cast<Link &>(L);
-  Changed.Store = std::make_shared<FarmStore>();
-  M.open(*L.Store);
+  Changed.Host.Store = std::make_shared<FarmStore>();
+  M.open(*L.Host.Store);
   {
-    KeptModules Kept(L, makeFarmStore(L), false);
+    KeptModules Kept(L.Jobs, makeFarmStore(L.Host), false);
     Fn(Kept);
   }
-  L.Store->close();
-  Changed.Store.reset();
+  L.Host.Store->close();
+  Changed.Host.Store.reset();
 }
 
 TEST_F(KeptModulesTest, WhatTheFarmHasIsForOtherMachines) {
@@ -425,13 +425,13 @@ TEST_F(KeptModulesTest, BeforeTheSessionIsOpen) {
     MemoryStore Farm;
     inFarm(L, Farm,
            [&](KeptModules &Kept) { Kept.keep(Tasks[0], "bitcode", false); });
-    const_cast<Link &>(L).Store = std::make_shared<FarmStore>();
-    KeptModules Kept(L, makeFarmStore(L), false);
+    const_cast<Link &>(L).Host.Store = std::make_shared<FarmStore>();
+    KeptModules Kept(L.Jobs, makeFarmStore(L.Host), false);
     EXPECT_EQ(Kept.forPlugin(Tasks[0]), nullptr);
     EXPECT_TRUE(Kept.wants(Tasks[0], false));
-    Farm.open(*L.Store);
+    Farm.open(*L.Host.Store);
     EXPECT_NE(Kept.forPlugin(Tasks[0]), nullptr);
-    L.Store->close();
+    L.Host.Store->close();
     EXPECT_EQ(Kept.forPlugin(Tasks[1]), nullptr);
     EXPECT_FALSE(Kept.wants(Tasks[1], false));
     Kept.keep(Tasks[1], "bitcode", false); // too late
@@ -442,7 +442,7 @@ TEST_F(KeptModulesTest, BeforeTheSessionIsOpen) {
 
 TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    KeptModules First(L, folder(L, Folder), false);
+    KeptModules First(L.Jobs, folder(L, Folder), false);
     CodegenResult Whole = compile(L, Tasks[0], &First);
     TempFolder Other;
     std::vector<std::string> Names;
@@ -463,7 +463,7 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
           raw_fd_ostream OS(Names[0], EC);
           OS << Bad;
         }
-        KeptModules Second(L, folder(L, Folder), false);
+        KeptModules Second(L.Jobs, folder(L, Folder), false);
         EXPECT_FALSE(Second.forHere(Tasks[0])) << At;
         if (At < 100)
           continue;
@@ -476,7 +476,7 @@ TEST_F(KeptModulesTest, WhatIsDamagedIsNotBelieved) {
         Good);
     // Whole, and no bitcode: whoever may write there can do that.
     First.keep(Tasks[0], "no bitcode", /*IsHere=*/true);
-    KeptModules Third(L, folder(L, Folder), false);
+    KeptModules Third(L.Jobs, folder(L, Folder), false);
     EXPECT_TRUE(Third.forHere(Tasks[0]));
     EXPECT_TRUE(bytes(compile(L, Tasks[0], &Third)) == bytes(Whole));
     EXPECT_EQ(
@@ -494,10 +494,10 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     const Task &T =
         *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
-    auto &Conf = const_cast<lto::Config &>(L.Conf);
-    KeptModules First(L, folder(L, Folder), false);
+    auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
+    KeptModules First(L.Jobs, folder(L, Folder), false);
     CodegenResult Default = compile(L, T, &First);
-    KeptModules Again(L, folder(L, Folder), false);
+    KeptModules Again(L.Jobs, folder(L, Folder), false);
     ASSERT_TRUE(Again.forHere(T));
     const std::string Optimized = Again.forHere(T)->str();
     const std::set<std::string> Expected = onlyCodegen();
@@ -520,7 +520,7 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
       if (Name.empty())
         break;
       ++NumChanged;
-      KeptModules Kept(L, folder(L, Folder), false);
+      KeptModules Kept(L.Jobs, folder(L, Folder), false);
       bool IsHit = Kept.forHere(T).has_value();
       if (IsHit)
         Found.insert(Name);
@@ -530,12 +530,12 @@ TEST_F(KeptModulesTest, TheClassOfEachField) {
       CodegenResult Made = compile(L, T, &Kept);
       // A whole compile with the same change, and what it optimised to.
       TempFolder Fresh;
-      KeptModules None(L, folder(L, Fresh), false);
+      KeptModules None(L.Jobs, folder(L, Fresh), false);
       CodegenResult Whole = compile(L, T, &None);
       EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Name;
       EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Name;
       NumOtherBytes += bytes(Whole) != bytes(Default);
-      KeptModules Seen(L, folder(L, Fresh), false);
+      KeptModules Seen(L.Jobs, folder(L, Fresh), false);
       ASSERT_TRUE(Seen.forHere(T)) << Name;
       EXPECT_EQ(*Seen.forHere(T), Optimized) << Name;
     }
@@ -552,18 +552,19 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     const Task &T =
         *find_if(Tasks, [](const Task &T) { return T.name() == "a.o"; });
-    auto &Conf = const_cast<lto::Config &>(L.Conf);
+    auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
     // What the options are about.
     Conf.Options.BBAddrMap = true;
     Conf.Options.BBSections = BasicBlockSection::List;
     Conf.Options.BBSectionsFuncListBuf =
         MemoryBuffer::getMemBufferCopy("!main\n!!0 1\n!!2\n", "list");
-    KeptModules First(L, folder(L, Folder), false);
+    KeptModules First(L.Jobs, folder(L, Folder), false);
     CodegenResult Default = compile(L, T, &First);
-    KeptModules Again(L, folder(L, Folder), false);
+    KeptModules Again(L.Jobs, folder(L, Folder), false);
     ASSERT_TRUE(Again.forHere(T));
     const std::string Optimized = Again.forHere(T)->str();
-    auto &Words = const_cast<std::vector<std::string> &>(L.JobOpts.LLVMOptions);
+    auto &Words =
+        const_cast<std::vector<std::string> &>(L.Host.JobOpts.LLVMOptions);
     for (StringRef Word :
          {"-align-all-blocks=4", "-align-all-functions=5",
           "-align-all-nofallthru-blocks=4",
@@ -580,17 +581,17 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
       ASSERT_TRUE(cl::ParseCommandLineOptions(2, Argv, "", &errs()));
       Words = {Text};
       const bool IsOptimization = Name == "inline-threshold";
-      KeptModules Kept(L, folder(L, Folder), false);
+      KeptModules Kept(L.Jobs, folder(L, Folder), false);
       EXPECT_EQ(!Kept.forHere(T), IsOptimization) << Text;
       if (!IsOptimization) {
         CodegenResult Made = compile(L, T, &Kept);
         TempFolder Fresh;
-        KeptModules None(L, folder(L, Fresh), false);
+        KeptModules None(L.Jobs, folder(L, Fresh), false);
         CodegenResult Whole = compile(L, T, &None);
         EXPECT_TRUE(Whole.Produced && !Whole.Failed) << Text;
         EXPECT_TRUE(bytes(Made) == bytes(Whole)) << Text;
         NumOtherBytes += bytes(Whole) != bytes(Default);
-        KeptModules Seen(L, folder(L, Fresh), false);
+        KeptModules Seen(L.Jobs, folder(L, Fresh), false);
         ASSERT_TRUE(Seen.forHere(T)) << Text;
         EXPECT_EQ(*Seen.forHere(T), Optimized) << Text;
       }
@@ -608,11 +609,13 @@ TEST_F(KeptModulesTest, TheClassOfEachOption) {
 TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     const Task &T = Tasks[0];
-    auto &Conf = const_cast<lto::Config &>(L.Conf);
-    KeptModules First(L, folder(L, Folder), false);
+    auto &Conf = const_cast<lto::Config &>(L.Jobs.Conf);
+    KeptModules First(L.Jobs, folder(L, Folder), false);
     compile(L, T, &First);
     auto IsHit = [&] {
-      return KeptModules(L, folder(L, Folder), false).forHere(T).has_value();
+      return KeptModules(L.Jobs, folder(L, Folder), false)
+          .forHere(T)
+          .has_value();
     };
     EXPECT_TRUE(IsHit());
     // A list of functions, and .dwo files.
@@ -622,7 +625,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
     EXPECT_TRUE(IsHit());
     Conf.DwoDir = Folder.path("dwo");
     EXPECT_TRUE(IsHit());
-    KeptModules Second(L, folder(L, Folder), false);
+    KeptModules Second(L.Jobs, folder(L, Folder), false);
     CodegenResult Made = compile(L, T, &Second);
     CodegenResult Whole = compile(L, T, nullptr);
     EXPECT_TRUE(bytes(Made) == bytes(Whole));
@@ -633,7 +636,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
           &lto::Config::ProfileRemapping, &lto::Config::CSIRProfile}) {
       Conf.*Field = "file";
       EXPECT_FALSE(IsHit());
-      EXPECT_NE(KeptModules(L, folder(L, Folder), false).reason(), "");
+      EXPECT_NE(KeptModules(L.Jobs, folder(L, Folder), false).reason(), "");
       (Conf.*Field).clear();
     }
     Conf.PostOptModuleHook = [](unsigned, const Module &) { return true; };
@@ -646,7 +649,7 @@ TEST_F(KeptModulesTest, FieldsThatDoNotTravelAsText) {
 TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     for (Task &T : Tasks) {
-      KeptModules First(L, folder(L, Folder), false);
+      KeptModules First(L.Jobs, folder(L, Folder), false);
       compile(L, T, &First);
     }
   });
@@ -654,7 +657,9 @@ TEST_F(KeptModulesTest, WhatIsImportedIsInTheKey) {
     unsigned N = 0;
     Other.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
       for (Task &T : Tasks)
-        N += KeptModules(L, folder(L, Folder), false).forHere(T).has_value();
+        N += KeptModules(L.Jobs, folder(L, Folder), false)
+                 .forHere(T)
+                 .has_value();
     });
     return N;
   };
@@ -687,7 +692,7 @@ TEST_F(KeptModulesTest, WhatImportsOfAModuleWithoutAHashIsNotKept) {
     OneLink.addBitcode("b.o", thinBitcode(Imported, /*HasHash=*/false));
     OneLink.Visible.insert("sum");
     OneLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-      KeptModules Kept(L, folder(L, Folder), false);
+      KeptModules Kept(L.Jobs, folder(L, Folder), false);
       for (Task &T : Tasks) {
         NumKept += Kept.wants(T, /*IsHere=*/true) || Kept.forHere(T);
         Objects[IsEdited][T.name().str()] = bytes(compile(L, T, &Kept)).str();

@@ -28,7 +28,7 @@ protected:
     TestLink::Result R =
         TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
           for (Task &T : Tasks)
-            Results[T.name().str()] = runLocalCodegen(L, T);
+            Results[T.name().str()] = runLocalCodegen(L.Jobs, T);
           EXPECT_EQ(Results.size(), Tasks.size());
         });
     EXPECT_EQ(R.Error, "");
@@ -68,7 +68,7 @@ TEST_F(LocalCodegenTest, ManyThreads) {
       Threads.emplace_back([&, I] {
         for (unsigned K = 0; K != Tasks.size(); ++K) {
           Task &T = Tasks[(K + I) % Tasks.size()];
-          CodegenResult R = runLocalCodegen(L, T);
+          CodegenResult R = runLocalCodegen(L.Jobs, T);
           NumRight += StringRef(R.Object.data(), R.Object.size()) ==
                       Want.Objects.find(T.name().str())->second;
         }
@@ -120,7 +120,7 @@ TEST_F(LocalCodegenTest, ThatMayBeStoppedMakesTheSame) {
   TestLink::Result Want = TheLink.inProcess();
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     std::atomic<bool> Stop{false};
-    CodegenResult R = runLocalCodegen(L, Tasks[0], &Stop);
+    CodegenResult R = runLocalCodegen(L.Jobs, Tasks[0], &Stop);
     EXPECT_FALSE(R.Failed);
     EXPECT_TRUE(StringRef(R.Object.data(), R.Object.size()) ==
                 Want.Objects.find("many.o")->second);
@@ -145,11 +145,11 @@ TEST_F(LocalCodegenTest, StopsBeforeAndInTheMiddle) {
   };
   TheLink.add("many.o", Referred);
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-    size_t Whole = runLocalCodegen(L, Tasks[0]).Object.size();
+    size_t Whole = runLocalCodegen(L.Jobs, Tasks[0]).Object.size();
     for (StopsAt = 0; StopsAt != 5; ++StopsAt) {
       std::atomic<bool> Flag{StopsAt == 0};
       Stop = &Flag;
-      CodegenResult R = runLocalCodegen(L, Tasks[0], Stop);
+      CodegenResult R = runLocalCodegen(L.Jobs, Tasks[0], Stop);
       EXPECT_TRUE(Flag) << StopsAt;
       EXPECT_TRUE(R.Failed) << StopsAt;
       EXPECT_TRUE(R.Errors.empty()) << StopsAt;
@@ -241,7 +241,7 @@ TEST_F(LocalCodegenTest, ModulesThatCannotBeRead) {
         Tasks[0].Module.getBuffer().begin(), Tasks[0].Module.getBuffer().end());
     char *Bytes = const_cast<char *>(Tasks[0].Module.getBuffer().data());
     std::fill(Bytes + Memory->size() / 4, Bytes + Memory->size() / 2, 0);
-    CodegenResult Result = runLocalCodegen(L, Tasks[0]);
+    CodegenResult Result = runLocalCodegen(L.Jobs, Tasks[0]);
     std::copy(Memory->begin(), Memory->end(), Bytes);
     EXPECT_TRUE(Result.Failed);
     EXPECT_FALSE(Result.Errors.empty());
@@ -259,10 +259,10 @@ TEST_F(LocalCodegenTest, TimeTrace) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     std::thread([&] {
       EXPECT_FALSE(timeTraceProfilerEnabled());
-      runLocalCodegen(L, Tasks[0]);
+      runLocalCodegen(L.Jobs, Tasks[0]);
       EXPECT_FALSE(timeTraceProfilerEnabled());
     }).join();
-    runLocalCodegen(L, Tasks[0]);
+    runLocalCodegen(L.Jobs, Tasks[0]);
     EXPECT_TRUE(timeTraceProfilerEnabled());
   });
   SmallString<0> Json;

@@ -35,7 +35,7 @@ protected:
     std::string Said;
     TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
       SlimImports Slim(Tasks);
-      JobBuilder Builder(L, BundleParts, &Slim);
+      JobBuilder Builder(L.Jobs, BundleParts, &Slim);
       for (const Task &T : Tasks) {
         std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
         SmallVector<char, 0> Bytes = must(writeBundle(Job->Job));
@@ -332,7 +332,7 @@ TEST_F(SlimImportsTest, WhatJobsCarry) {
   TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
     SlimImports Slim(Tasks);
     EXPECT_TRUE(Slim.describe().empty());
-    JobBuilder Builder(L, BundleParts, &Slim), Plain(L, BundleParts);
+    JobBuilder Builder(L.Jobs, BundleParts, &Slim), Plain(L.Jobs, BundleParts);
     std::map<std::string, const void *> Primaries, Imports;
     for (const Task &T : Tasks) {
       std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
@@ -376,7 +376,7 @@ TEST_F(SlimImportsTest, AnyThread) {
     std::vector<std::thread> Threads;
     for (StringRef &Result : Results)
       Threads.emplace_back([&] {
-        StringRef Whole = L.TheLinker.Inputs.find(Tasks[1].Module)->Bytes;
+        StringRef Whole = L.Process.Inputs.find(Tasks[1].Module)->Bytes;
         if (&Result - &Results[0] < 4)
           Slim.start(Tasks[1].Module, Whole);
         Result = Slim.slim(Tasks[1].Module, Whole).Bytes;

@@ -140,9 +140,9 @@ TestLink::Result TestLink::withPlugin(const dtlto_plugin &Plugin) {
   if (Adjust) {
     std::string Why;
     Result R = look(&Plugin, [&](const Link &L, std::vector<Task> &Tasks) {
-      const_cast<Link &>(L).Config = configurePlugin(L, Tasks.size());
+      const_cast<Link &>(L).Host.Config = configurePlugin(L.Host, Tasks.size());
       Why = toString(
-          LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks)), Adjust)
+          LinkRun(L.Run, std::make_shared<LTOJobs>(L, std::move(Tasks)), Adjust)
               .run());
     });
     R.Error += Why;
@@ -166,7 +166,7 @@ public:
       : ThinBackendBase(Conf, Index, Defined, nullptr, false,
                         hardware_concurrency(Parallelism)),
         Look(Look), L(TheLinker, Conf, Index, Defined, AddStream, Cache) {
-    L.Parallelism = Parallelism;
+    L.Host.Parallelism = Parallelism;
   }
 
   Error start(unsigned Number, BitcodeModule Module,
@@ -175,11 +175,11 @@ public:
               const ResolvedODRMap &ResolvedODR,
               ModuleMapTy &ModuleMap) override {
     if (Tasks.empty())
-      L.Started = std::chrono::steady_clock::now();
+      L.Run.Started = std::chrono::steady_clock::now();
     Tasks.push_back(
         {Number, Module, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(Module.getModuleIdentifier())->second,
-         &ModuleMap, L.Inputs.triple(Module)});
+         &ModuleMap, L.Jobs.Inputs.triple(Module)});
     return Error::success();
   }
   Error wait() override {

@@ -38,8 +38,8 @@ static std::vector<Original> makeOriginals() {
   TheLink.addProgram(3);
   TestLink::Result R =
       TheLink.look(nullptr, [&](const Link &L, std::vector<Task> &Tasks) {
-        JobBuilder Builder(L, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
-                                  DTLTO_JOB_CONFIG);
+        JobBuilder Builder(L.Jobs, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS |
+                                       DTLTO_JOB_CONFIG);
         for (const Task &T : Tasks) {
           std::unique_ptr<BuiltJob> Job = must(Builder.build(T, 1, 1));
           Bytes Stream = must(writeBundle(Job->Job));

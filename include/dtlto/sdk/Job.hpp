@@ -20,6 +20,7 @@
 #include "Detached.hpp"
 #include "Result.hpp"
 #include <atomic>
+#include <cassert>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -91,7 +92,7 @@ public:
 
   /// Calls \p Fn with the host, or doesn't, after close().
   template <typename F> void call(F Fn) {
-    call(Fn, [] {});
+    call(Fn, [](const auto &) {});
   }
   void loadChanged() {
     call([](const dtlto_host &H) { H.load_changed(H.context); });
@@ -120,9 +121,9 @@ public:
           if (Tell)
             H.load_changed(H.context);
         },
-        [&] {
+        [&](const auto &Lock) {
           --NumJobs;
-          Tell = hasRoomAgain();
+          Tell = hasRoomAgain(Lock);
         });
   }
   void setCapacity(size_t N) {
@@ -145,13 +146,13 @@ public:
   }
 
 private:
-  /// Calls \p Fn with the host, having done \p First with the lock; or only
-  /// that, after close().
+  /// Calls \p First with the lock and, unless close() was called, \p Fn with
+  /// the host and without the lock.
   template <typename F, typename L> void call(F Fn, L First) {
     const dtlto_host *H;
     {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      First();
+      std::unique_lock<std::mutex> Lock(Mutex);
+      First(Lock);
       if (!(H = Host))
         return;
       ++NumCalls;
@@ -167,8 +168,10 @@ private:
     Fn(*H);
   }
 
-  /// Whether to tell that there is room after a BUSY. With the lock.
-  bool hasRoomAgain() {
+  /// Whether to tell that there is room after a BUSY.
+  bool hasRoomAgain(const std::unique_lock<std::mutex> &Lock) {
+    assert(Lock.owns_lock());
+    (void)Lock;
     bool Tell = SaidBusy && NumJobs < Capacity;
     SaidBusy &= !Tell;
     return Tell;
@@ -177,9 +180,9 @@ private:
   template <typename F> void update(F Fn) {
     bool Tell;
     {
-      std::lock_guard<std::mutex> Lock(Mutex);
+      std::unique_lock<std::mutex> Lock(Mutex);
       Fn();
-      Tell = hasRoomAgain();
+      Tell = hasRoomAgain(Lock);
       Changed.notify_all();
     }
     if (Tell)

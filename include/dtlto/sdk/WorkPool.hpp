@@ -9,6 +9,7 @@
 #define DTLTO_SDK_WORKPOOL_HPP
 
 #include "ThreadRoom.hpp"
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -35,9 +36,9 @@ public:
   /// Starts the first thread, or throws std::system_error: there is none to be
   /// had. Before the first run(), which has to do its task itself then.
   void start() {
-    std::lock_guard<std::mutex> Lock(Mutex);
+    std::unique_lock<std::mutex> Lock(Mutex);
     if (Threads.empty())
-      add();
+      add(Lock);
   }
   void run(std::function<void()> Task) {
     {
@@ -45,11 +46,11 @@ public:
       if (Stopping)
         return;
       Tasks.push_back(std::move(Task));
-      if (NumIdle < Tasks.size() && NumLive < MaxThreads && mayStart())
+      if (NumIdle < Tasks.size() && NumLive < MaxThreads && mayStart(Lock))
         try {
-          add();
+          add(Lock);
         } catch (const std::system_error &) {
-          refuse();
+          refuse(Lock);
           // The linker needs some that these have.
           NumToEnd = unsigned(std::min<size_t>(NumLive - std::min(NumLive, 1u),
                                                threadsToLeave()));
@@ -91,13 +92,20 @@ private:
   static constexpr std::chrono::milliseconds RetryAfter{500};
   static constexpr std::chrono::milliseconds LookAfter{50};
 
-  // All with the lock.
-  void add() {
+  using Guard = std::unique_lock<std::mutex>;
+  void add(const Guard &Lock) {
+    assert(Lock.owns_lock());
+    (void)Lock;
     Threads.emplace_back([this] { work(); });
     ++NumLive;
   }
-  void refuse() { LastRefused = Clock::now(); }
-  bool mayStart() {
+  void refuse(const Guard &Lock) {
+    assert(Lock.owns_lock());
+    (void)Lock;
+    LastRefused = Clock::now();
+  }
+  bool mayStart(const Guard &Lock) {
+    assert(Lock.owns_lock());
     if (NumLive == 0)
       return true;
     if (Clock::now() - LastRefused < RetryAfter)
@@ -108,7 +116,7 @@ private:
       Seen = Left();
     }
     if (Seen <= threadsToLeave() || Seen - threadsToLeave() <= NumLive) {
-      refuse();
+      refuse(Lock);
       return false;
     }
     Seen -= Seen != SIZE_MAX;

@@ -40,10 +40,12 @@ llvm::SmallString<88> frameHead(llvm::StringRef Result, const BundleId &Job,
 
 /// The result in \p Framed, which may be any bytes; \p Messages, if it isn't
 /// null, becomes the messages. Fails with one line unless the frame is whole,
-/// undamaged, and \p Job's.
+/// undamaged, and \p Job's. \p Hashes: without, damage to the result is not
+/// noticed.
 llvm::Expected<llvm::StringRef> readFrame(llvm::StringRef Framed,
                                           const BundleId &Job,
-                                          llvm::StringRef *Messages = nullptr);
+                                          llvm::StringRef *Messages = nullptr,
+                                          bool Hashes = true);
 
 } // namespace dtlto
 

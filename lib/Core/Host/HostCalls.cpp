@@ -99,7 +99,7 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
     E.Message = inUsersNames(strangersLines(Message), [this](StringRef Path) {
       return UsersNames.lookup(Path);
     });
-    return push(std::move(E));
+    return push(Lock, std::move(E));
   }
   MessageLevel To = MessageLevel::Note;
   if (Level == DTLTO_LOG_DEBUG)
@@ -109,7 +109,7 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
   else if (Level == DTLTO_LOG_ERROR) {
     Event E{Event::GaveUp};
     E.Message = lineOf(Message);
-    return push(std::move(E));
+    return push(Lock, std::move(E));
   }
   Msg.emit(To, PluginName + ": " + lineOf(Message));
 }
@@ -117,19 +117,20 @@ void Session::Impl::log(uint32_t Level, const char *Message) {
 void Session::Impl::workerTold(const dtlto_worker_status *W) {
   Guard Lock(*this);
   if (!hasField(W, &dtlto_worker_status::load_permille) || !W->name)
-    return violation(0, "told of a worker without a size or a name");
+    return violation(Lock, 0, "told of a worker without a size or a name");
   Event E{Event::WorkerTold};
   E.Told = std::make_unique<WorkerStatus>(
       WorkerStatus{nameOf(W->name), lineOf(W->compiler), lineOf(W->why),
                    W->state, W->slots, W->busy, W->load_permille});
-  push(std::move(E));
+  push(Lock, std::move(E));
 }
 
-void Session::Impl::violation(uint64_t Job, const Twine &What) {
+void Session::Impl::violation(const Guard &Lock, uint64_t Job,
+                              const Twine &What) {
   Event E{Event::Violation};
   E.Job = Job;
   E.Message = What.str();
-  push(std::move(E));
+  push(Lock, std::move(E));
 }
 
 void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
@@ -143,7 +144,7 @@ void Session::Impl::jobState(uint64_t Job, uint32_t State, const char *Worker) {
   E.Status = static_cast<int32_t>(State);
   E.RanHere = It->second.HasRoom;
   E.Worker = nameOf(Worker);
-  push(std::move(E));
+  push(Lock, std::move(E));
 }
 
 void Session::Impl::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
@@ -166,8 +167,7 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
     if (!Closed && It != Jobs.end() && !It->second.Done) {
       R = &It->second;
       // The check reads what the link has.
-      ++R->RunsHere;
-      ++RunsHere;
+      beginRunHere(Lock, *R);
       Frame = R->isOurs(Bytes) ? std::nullopt : R->Bundle;
       // Of a plugin that reads objects from files, which may have only begun.
       MayBeCut = !R->Bundle && R->Built &&
@@ -177,13 +177,19 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   }
   std::string Text = "no such job";
   if (R) {
-    Expected<StringRef> Result = Frame ? readFrame(Bytes, *Frame) : Bytes;
+    StringRef Said;
+    Expected<StringRef> Result =
+        Frame ? readFrame(Bytes, *Frame, &Said) : Bytes;
     Error Wrong = !Result    ? Result.takeError()
                   : MayBeCut ? R->Here.Check(*Result)
                              : Error::success();
     {
       Guard Lock(*this);
-      endRunHere(*R);
+      if (Frame && !Wrong) {
+        R->Checked = Bytes;
+        R->CheckedHead = Bytes.drop_back(Result->size() + Said.size()).str();
+      }
+      endRunHere(Lock, *R);
     }
     if (!Wrong)
       return DTLTO_OK;
@@ -194,61 +200,80 @@ int32_t Session::Impl::checkResult(uint64_t Job, dtlto_span Object, char *Why,
   return R ? DTLTO_ERROR_INFRASTRUCTURE : DTLTO_ERROR_CALLER;
 }
 
-void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
-  const bool IsWhole = hasField(Result, &dtlto_result::worker);
+/// What \p Result says, as an event.
+static Event doneEvent(uint64_t Job, const dtlto_result &Result) {
   Event E{Event::Done};
   E.Job = Job;
-  if (IsWhole) {
-    E.Object = Buffer(Result->object);
-    E.Status = Result->status;
-    // The compiler's own words have lines.
-    bool HasLines = E.Status == DTLTO_OK || E.Status == DTLTO_ERROR_COMPILER;
-    E.Message = HasLines && Result->message ? strangersLines(Result->message)
-                                            : lineOf(Result->message);
-    E.Worker = nameOf(Result->worker);
-    // No memory is that large.
-    if (uint64_t Size = E.Object.bytes().size(); Size > INT64_MAX) {
-      E.Object.take();
-      E.Status = DTLTO_ERROR_INFRASTRUCTURE;
-      E.Message = "it claims an object of " + std::to_string(Size) + " bytes";
-    }
+  E.Object = Buffer(Result.object);
+  E.Status = Result.status;
+  // The compiler's own words have lines.
+  bool HasLines = E.Status == DTLTO_OK || E.Status == DTLTO_ERROR_COMPILER;
+  E.Message = HasLines && Result.message ? strangersLines(Result.message)
+                                         : lineOf(Result.message);
+  E.Worker = nameOf(Result.worker);
+  // No memory is that large.
+  if (uint64_t Size = E.Object.bytes().size(); Size > INT64_MAX) {
+    E.Object.take();
+    E.Status = DTLTO_ERROR_INFRASTRUCTURE;
+    E.Message = "it claims an object of " + std::to_string(Size) + " bytes";
   }
+  return E;
+}
+
+void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
+  if (!hasField(Result, &dtlto_result::worker))
+    Result = nullptr;
+  Event E{Event::Done};
+  E.Job = Job;
+  if (Result)
+    E = doneEvent(Job, *Result);
 
   Guard Lock(*this);
   auto It = Jobs.find(Job);
-  // The object of a result that nobody waits for may be one that is in use, or
-  // released: rather lose its memory than release it again.
+  // The memory of a result that was not expected may be in use, or released:
+  // leak it; releasing twice would be worse.
   if (It == Jobs.end() || It->second.Done)
     E.Object.take();
   if (Closed)
     return;
   if (It == Jobs.end())
-    return violation(0, "reported a result for job " + Twine(Job) +
-                            ", which it was never given");
+    return violation(Lock, 0,
+                     "reported a result for job " + Twine(Job) +
+                         ", which it was never given");
   Record &R = It->second;
   if (R.Done)
-    return violation(Job, "reported a second result for module '" +
-                              R.Here.Name + "'");
+    return violation(
+        Lock, Job, "reported a second result for module '" + R.Here.Name + "'");
+  takeResult(Lock, R, Result, E);
+  if (!R.Forgotten)
+    push(Lock, std::move(E));
+}
+
+/// Ends the job of \p R with \p E, made of \p Result; null: without a size.
+void Session::Impl::takeResult(Guard &Lock, Record &R,
+                               const dtlto_result *Result, Event &E) {
   R.Done = true;
   R.Status = E.Status;
   E.Object = fromPlugin(E.Object.take());
-  if (IsWhole && Result->worker)
+  if (Result && Result->worker)
     R.Worker = Result->worker; // as the plugin knows it
   ++RoomCount;
   if (R.InSubmit && isInCall() && std::this_thread::get_id() == CallThreadId)
-    violation(Job, "reported the result for module '" + R.Here.Name +
-                       "' from inside of submit()");
-  if (!IsWhole)
-    violation(Job, "reported a result without a size for module '" +
-                       R.Here.Name + "'");
+    violation(Lock, E.Job,
+              "reported the result for module '" + R.Here.Name +
+                  "' from inside of submit()");
+  if (!Result)
+    violation(Lock, E.Job,
+              "reported a result without a size for module '" + R.Here.Name +
+                  "'");
   E.Message = inUsersNames(std::move(E.Message), *R.Built);
   // Our own compiler's words are shown as in a plain link.
   bool AreOurWords = R.RanHere && Result && Result->message &&
                      R.LocalMessage == Result->message;
-  if (AreOurWords || R.isOurs(E.Object.bytes()))
+  bool IsOurObject = R.isOurs(E.Object.bytes());
+  if (AreOurWords || IsOurObject)
     E.Messages = std::move(R.LocalMessages);
-  E.IsOurs = R.isOurs(E.Object.bytes()) &&
-             (E.Status != DTLTO_ERROR_COMPILER || AreOurWords);
+  E.IsOurs = IsOurObject && (E.Status != DTLTO_ERROR_COMPILER || AreOurWords);
   if (AreOurWords) {
     E.Message = R.LocalMessage;
     E.Errors = R.LocalErrors;
@@ -266,58 +291,60 @@ void Session::Impl::jobDone(uint64_t Job, const dtlto_result *Result) {
   E.Numbers = R.Numbers.take();
   E.Bytes = R.BytesHere;
   E.Seconds = R.SecondsHere;
-  std::optional<BundleId> Frame = E.IsOurs ? std::nullopt : R.Bundle;
   E.IsOfWorker = !E.IsOurs && R.Bundle;
-  if (!Frame || E.Status != DTLTO_OK || R.Forgotten) {
+  if (E.IsOfWorker && E.Status == DTLTO_OK && !R.Forgotten)
+    openFrame(Lock, R, E);
+  else
     dropIfUnused(R);
-  } else {
-    ++R.RunsHere; // R.Built is read without the lock
-    ++RunsHere;
-    Lock.unlock(); // since it reads all of the object
-    StringRef Said;
-    Expected<StringRef> Inside = readFrame(E.Object.bytes(), *Frame, &Said);
-    for (StringRef Rest = Said; !Rest.empty();) {
-      StringRef One;
-      std::tie(One, Rest) = Rest.split('\0');
-      bool IsWarning = One.consume_front("warning: ");
-      if (!IsWarning)
-        One = One.split(": ").second; // a remark or a note
-      E.Messages.push_back(
-          {IsWarning ? MessageLevel::Diagnostic : MessageLevel::Remark,
-           inUsersNames(strangersLines(One), *R.Built)});
-    }
-    if (!Inside) {
-      E.Object.reset();
-      E.Status = DTLTO_ERROR_INFRASTRUCTURE;
-      E.Message = toString(Inside.takeError());
-      post([this, Job] { doRefute(Job); }, /*IsKept=*/true);
-    } else {
-      E.HasDigest = true;
-      E.Object = Buffer::part(std::move(E.Object), *Inside);
-    }
-    Lock.lock();
-    endRunHere(R);
+}
+
+/// Takes the object and the worker's words out of their frame.
+void Session::Impl::openFrame(Guard &Lock, Record &R, Event &E) {
+  const bool IsChecked = R.isChecked(E.Object.bytes());
+  beginRunHere(Lock, R); // R.Built is read without the lock
+  Lock.unlock();         // since it may read all of the object
+  StringRef Said;
+  Expected<StringRef> Inside =
+      readFrame(E.Object.bytes(), *R.Bundle, &Said, /*Hashes=*/!IsChecked);
+  for (StringRef Rest = Said; !Rest.empty();) {
+    StringRef One;
+    std::tie(One, Rest) = Rest.split('\0');
+    bool IsWarning = One.consume_front("warning: ");
+    if (!IsWarning)
+      One = One.split(": ").second; // a remark or a note
+    E.Messages.push_back(
+        {IsWarning ? MessageLevel::Diagnostic : MessageLevel::Remark,
+         inUsersNames(strangersLines(One), *R.Built)});
   }
-  if (!R.Forgotten)
-    push(std::move(E));
+  if (!Inside) {
+    E.Object.reset();
+    E.Status = DTLTO_ERROR_INFRASTRUCTURE;
+    E.Message = toString(Inside.takeError());
+    post([this, Job = E.Job] { doRefute(Job); }, /*IsKept=*/true);
+  } else {
+    E.HasDigest = true;
+    E.Object = Buffer::part(std::move(E.Object), *Inside);
+  }
+  Lock.lock();
+  endRunHere(Lock, R);
 }
 
 void Session::Impl::loadChanged() {
   Guard Lock(*this);
   ++RoomCount;
-  push(Event{Event::LoadChanged});
+  push(Lock, Event{Event::LoadChanged});
 }
 
 Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
                                                   int32_t &Status) {
   Record *R;
   uint64_t Bytes;
-  auto TellState = [&](uint32_t State) { // with the lock
+  auto TellState = [&](const Guard &Lock, uint32_t State) {
     Event E{Event::State};
     E.Job = Job;
     E.Status = static_cast<int32_t>(State);
     E.RanHere = true;
-    push(std::move(E));
+    push(Lock, std::move(E));
   };
   {
     Guard Lock(*this);
@@ -330,27 +357,35 @@ Session::Impl::Record *Session::Impl::waitForRoom(uint64_t Job,
     if (Closed || R->Forgotten)
       return nullptr;
     Bytes = R->Here.Memory;
-    ++R->RunsHere;
-    ++RunsHere;
+    beginRunHere(Lock, *R);
   }
   bool IsNeeded = Room->enter(
       Bytes, [&] { return !R->Forgotten; },
       [&] {
         Guard Lock(*this);
-        TellState(DTLTO_STATE_QUEUED);
+        TellState(Lock, DTLTO_STATE_QUEUED);
       });
   Guard Lock(*this);
   if (!IsNeeded) {
-    endRunHere(*R);
+    endRunHere(Lock, *R);
     return nullptr;
   }
   R->RoomBytes = Bytes;
   Status = DTLTO_OK;
-  TellState(DTLTO_STATE_LOCAL);
+  TellState(Lock, DTLTO_STATE_LOCAL);
   return R;
 }
 
-void Session::Impl::endRunHere(Record &R) {
+/// \p R stays as it is, and the link's, until endRunHere().
+void Session::Impl::beginRunHere(const Guard &Lock, Record &R) {
+  Lock.check();
+  ++R.RunsHere;
+  ++RunsHere;
+}
+
+void Session::Impl::endRunHere(const Guard &Lock, Record &R) {
+  Lock.check();
+  assert(R.RunsHere != 0);
   --R.RunsHere;
   --RunsHere;
   R.LastRunHere = Clock::now();
@@ -363,7 +398,7 @@ int32_t Session::Impl::enterRoom(uint64_t Job) {
   if (Record *R = waitForRoom(Job, Status)) {
     Guard Lock(*this);
     R->HasRoom = true;
-    endRunHere(*R);
+    endRunHere(Lock, *R);
   }
   return Status;
 }
@@ -392,7 +427,7 @@ int32_t Session::Impl::runLocally(uint64_t Job, dtlto_result *Result) {
   Room->leave(R->RoomBytes);
 
   Guard Lock(*this);
-  endRunHere(*R);
+  endRunHere(Lock, *R);
   R->RanHere = true;
   R->SecondsHere = secondsSince(Begin);
   R->NoObject = !Code.Failed && !Code.Produced;
@@ -427,15 +462,14 @@ int32_t Session::Impl::makeBundle(uint64_t Id, dtlto_bundle_spans *Out) {
       return DTLTO_ERROR_CALLER;
     R = &It->second;
     // Another thread of the plugin's may report a result meanwhile.
-    ++R->RunsHere;
-    ++RunsHere;
+    beginRunHere(Lock, *R);
   }
   Expected<BundleSpans> Made = makeBundleSpans(asBundled(R->Built->Job));
   {
     Guard Lock(*this);
     if (Made)
       R->Bundle = Made->Id;
-    endRunHere(*R);
+    endRunHere(Lock, *R);
   }
   if (!Made) {
     log(DTLTO_LOG_WARNING, toString(Made.takeError()).c_str());

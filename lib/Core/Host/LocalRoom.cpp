@@ -7,6 +7,7 @@
 
 #include "Host/LocalRoom.h"
 #include "Support/System.h"
+#include <cassert>
 
 using namespace llvm;
 using namespace dtlto;
@@ -19,6 +20,7 @@ void LocalRoom::begin(uint64_t Bytes) {
 
 void LocalRoom::end(uint64_t Bytes) {
   std::lock_guard<std::mutex> Lock(Mutex);
+  assert(NumJobs != 0 && BytesTaken >= Bytes && "end() without begin()");
   --NumJobs;
   BytesTaken -= Bytes;
   Changed.notify_all();
@@ -35,7 +37,7 @@ bool LocalRoom::enter(uint64_t Bytes, function_ref<bool()> IsNeeded,
       if (NumJobs == 0 || (hasMemory(Bytes) && (!Tokens || HasSpareToken)))
         break;
       if (hasMemory(Bytes) && Tokens)
-        askForToken();
+        askForToken(Lock);
     }
     if (std::exchange(HasWaited, true)) {
       Changed.wait(Lock);
@@ -58,8 +60,9 @@ bool LocalRoom::enter(uint64_t Bytes, function_ref<bool()> IsNeeded,
   return Needed;
 }
 
-/// With the lock.
-void LocalRoom::askForToken() {
+void LocalRoom::askForToken(const std::unique_lock<std::mutex> &Lock) {
+  assert(Lock.owns_lock() && "the state is guarded");
+  (void)Lock;
   if (std::exchange(IsTokenAsked, true))
     return;
   Tokens->take([this] {
@@ -74,6 +77,7 @@ void LocalRoom::askForToken() {
 
 void LocalRoom::leave(uint64_t Bytes) {
   std::lock_guard<std::mutex> Lock(Mutex);
+  assert(NumJobs != 0 && BytesTaken >= Bytes && "leave() without enter()");
   --NumJobs;
   BytesTaken -= Bytes;
   // One of those that are left has the linker's own.

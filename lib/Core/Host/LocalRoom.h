@@ -59,7 +59,7 @@ private:
   bool hasMemory(uint64_t Bytes) const {
     return BytesTaken <= MaxBytes && Bytes <= MaxBytes - BytesTaken;
   }
-  void askForToken();
+  void askForToken(const std::unique_lock<std::mutex> &Lock);
 
   const uint64_t MaxBytes;
   std::mutex Mutex; // guards all below

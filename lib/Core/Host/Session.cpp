@@ -88,6 +88,7 @@ void Session::Impl::release(const dtlto_buffer &Raw) {
 
 /// Calls the plugin, and lets the watchdog know.
 template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
+  CallThread.check();
   {
     std::lock_guard<std::mutex> Lock(CallMutex);
     Current = Call{Name, Clock::now()};
@@ -99,8 +100,8 @@ template <typename Fn> auto Session::Impl::call(const char *Name, Fn F) {
   return F();
 }
 
-/// On the call thread.
 void Session::Impl::releaseAll() {
+  CallThread.check();
   std::vector<dtlto_buffer> Buffers;
   {
     std::lock_guard<std::mutex> Lock(WorkMutex);
@@ -128,7 +129,7 @@ void Session::Impl::doOpen() {
   E.Status = Status;
   E.Message = std::move(OpenErrors); // from whichever thread
   E.WantsBatches = Batch != nullptr;
-  push(std::move(E));
+  push(Lock, std::move(E));
 }
 
 /// Before anybody learns that the session is open.
@@ -177,7 +178,7 @@ void Session::Impl::doSubmit(uint64_t Id, bool Insist) {
   }
   dropIfUnused(R);
   if (!R.Forgotten)
-    push(std::move(E));
+    push(Lock, std::move(E));
 }
 
 const dtlto_batch *Session::Impl::batch() {
@@ -231,7 +232,7 @@ void Session::Impl::doLoad() {
       call("load", [&] { return Plugin.load(Handle, &E.Load); }) != DTLTO_OK)
     return;
   Guard Lock(*this);
-  push(std::move(E));
+  push(Lock, std::move(E));
 }
 
 void Session::Impl::doStatus(uint32_t LimitMs) {
@@ -250,7 +251,7 @@ void Session::Impl::doStatus(uint32_t LimitMs) {
     });
   }
   Guard Lock(*this);
-  push(std::move(E));
+  push(Lock, std::move(E));
 }
 
 void Session::Impl::doClose() {
@@ -296,7 +297,7 @@ void Session::open() {
     E.Status = DTLTO_ERROR_INFRASTRUCTURE;
     E.Message = I->HasThread ? I->L.Config.Problem : NoThread;
     Session::Impl::Guard Lock(*I);
-    return I->push(std::move(E));
+    return I->push(Lock, std::move(E));
   }
   I->post([I = I.get()] { I->doOpen(); });
 }

@@ -12,6 +12,7 @@
 #include "Host/PluginNumbers.h"
 #include "Support/Buffer.h"
 #include "Support/Messages.h"
+#include "Support/ThreadCheck.h"
 #include "llvm/Support/Caching.h"
 #include <chrono>
 #include <condition_variable>
@@ -139,6 +140,7 @@ public:
   /// Takes all events; waits for one until \p Deadline if there is none. What
   /// comes while \p P lasts, and can wait, ends the wait when it is over.
   std::deque<Event> popAll(Clock::time_point Deadline, Patience P = {}) {
+    Taker.check();
     std::unique_lock<std::mutex> Lock(Mutex);
     IsDue = !Events.empty();
     Left = P;
@@ -151,6 +153,7 @@ public:
   }
 
 private:
+  /// With the lock.
   bool canWait(const Event &E) {
     if (E.Kind == Event::Done && E.Status == DTLTO_OK && E.RanHere)
       return Left.NumResults && Left.NumResults--;
@@ -159,7 +162,8 @@ private:
             (E.Kind == Event::State && E.RanHere));
   }
 
-  std::mutex Mutex;
+  const ThreadCheck Taker;
+  std::mutex Mutex; // guards all below
   std::condition_variable Ready;
   std::deque<Event> Events;
   Patience Left;      // of the wait

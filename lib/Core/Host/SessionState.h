@@ -17,6 +17,7 @@
 #include "Host/PluginNumbers.h"
 #include "Host/Session.h"
 #include "Host/SessionConfig.h"
+#include "Support/ThreadCheck.h"
 #include "dtlto/ext/batch.h"
 #include "dtlto/ext/bundle.h"
 #include "dtlto/ext/draft/local-room.h"
@@ -24,6 +25,7 @@
 #include "dtlto/ext/status.h"
 #include "llvm/ADT/StringMap.h"
 #include <atomic>
+#include <cassert>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -35,6 +37,8 @@ namespace dtlto {
 
 /// The plugin holds a pointer to this as its dtlto_host_context.
 struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
+  class Guard;
+
   Impl(const HostContext &L, std::shared_ptr<EventQueue> Events,
        uint64_t NumJobs, std::shared_ptr<LocalRoom> Room);
   /// Fills in what the plugin is offered.
@@ -65,6 +69,10 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     bool NoObject = false;
     // That the plugin was given: a worker's result names it in its frame.
     std::optional<BundleId> Bundle;
+    // The frame that check_result() found undamaged, as memory of the plugin's
+    // and by its head, which has the digest.
+    llvm::StringRef Checked;
+    std::string CheckedHead;
     // Of the plugin's result.
     int32_t Status = DTLTO_OK;
     std::string Worker;
@@ -81,6 +89,11 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
       auto Made = ObjectHere.lock();
       return RanHere &&
              (Object.empty() || (Made && Object.data() == Made->data()));
+    }
+    /// Whether check_result() has hashed \p Frame for this job.
+    bool isChecked(llvm::StringRef Frame) const {
+      return Frame.data() == Checked.data() && Frame.size() == Checked.size() &&
+             Frame.starts_with(CheckedHead);
     }
   };
 
@@ -125,6 +138,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   void log(uint32_t Level, const char *Message);
   void jobState(uint64_t Job, uint32_t State, const char *Worker);
   void jobDone(uint64_t Job, const dtlto_result *Result);
+  void takeResult(Guard &Lock, Record &R, const dtlto_result *Result, Event &E);
+  void openFrame(Guard &Lock, Record &R, Event &E);
   void loadChanged();
   int32_t runLocally(uint64_t Job, dtlto_result *Result);
   int32_t enterRoom(uint64_t Job);
@@ -133,13 +148,14 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   /// due, and endRunHere(). Null: there is no such job, or nobody needs it, as
   /// \p Status tells.
   Record *waitForRoom(uint64_t Job, int32_t &Status);
-  void endRunHere(Record &R); // with the lock
+  void beginRunHere(const Guard &Lock, Record &R);
+  void endRunHere(const Guard &Lock, Record &R);
   int32_t makeBundle(uint64_t Job, dtlto_bundle_spans *Spans);
   int32_t checkResult(uint64_t Job, dtlto_span Object, char *Why,
                       uint64_t WhySize);
   void jobNumber(uint64_t Job, const char *Name, uint32_t Unit, uint64_t Value);
   void workerTold(const dtlto_worker_status *Worker);
-  void violation(uint64_t Job, const llvm::Twine &What);
+  void violation(const Guard &Lock, uint64_t Job, const llvm::Twine &What);
 
   /// Holds Mutex. The scheduler is woken when it is released: the first thing
   /// that it does may need it.
@@ -151,6 +167,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
         unlock();
     }
     Guard(const Guard &) = delete;
+    void check() const { assert(Lock.owns_lock()); }
     void lock() { Lock.lock(); }
     void unlock() {
       bool Wake = std::exchange(I.HasPushed, false);
@@ -164,8 +181,8 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
     std::unique_lock<std::mutex> Lock;
   };
 
-  /// With a Guard.
-  void push(Event E) {
+  void push(const Guard &Lock, Event E) {
+    Lock.check();
     if (Closed)
       return;
     HasPushed |= Events->add(std::move(E));
@@ -220,6 +237,7 @@ struct Session::Impl : std::enable_shared_from_this<Session::Impl> {
   std::optional<uint64_t> BusySince; // RoomCount at the last BUSY
 
   // The call thread only.
+  ThreadCheck CallThread;
   dtlto_session *Handle = nullptr;
   bool IsOpen = false;
 };

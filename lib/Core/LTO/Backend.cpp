@@ -24,6 +24,7 @@
 #include "Run/LogObserver.h"
 #include "Support/Failure.h"
 #include "Support/System.h"
+#include "Support/ThreadCheck.h"
 #include "LLVM/Cache.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
@@ -46,13 +47,13 @@ public:
       : ThinBackendBase(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
                         std::move(OnWrite), ShouldEmitImportsFiles,
                         Parallelism),
-        L(TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
-          std::move(AddStream), std::move(Cache)) {
-    L.EmitIndexFiles = ShouldEmitIndexFiles;
-    L.EmitImportsFiles = ShouldEmitImportsFiles;
-    L.Parallelism = Parallelism.compute_thread_count();
-    L.SetUp = SetUp;
-    L.Unavailable = Unavailable;
+        TheLink(TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
+                std::move(AddStream), std::move(Cache)) {
+    TheLink.EmitIndexFiles = ShouldEmitIndexFiles;
+    TheLink.EmitImportsFiles = ShouldEmitImportsFiles;
+    TheLink.Host.Parallelism = Parallelism.compute_thread_count();
+    TheLink.Run.SetUp = SetUp;
+    TheLink.Jobs.Unavailable = Unavailable;
   }
 
   Error start(
@@ -61,30 +62,35 @@ public:
       const FunctionImporter::ExportSetTy &ExportList,
       const std::map<GlobalValue::GUID, GlobalValue::LinkageTypes> &ResolvedODR,
       MapVector<StringRef, BitcodeModule> &ModuleMap) override {
+    Caller.check();
+    assert(!HasWaited && "a task after wait()");
     if (Tasks.empty())
-      L.Started = std::chrono::steady_clock::now();
+      TheLink.Run.Started = std::chrono::steady_clock::now();
     Tasks.push_back(
         {Task, BM, &ImportList, &ExportList, &ResolvedODR,
          &ModuleToDefinedGVSummaries.find(BM.getModuleIdentifier())->second,
-         &ModuleMap, L.TheLinker.Inputs.triple(BM)});
+         &ModuleMap, TheLink.Process.Inputs.triple(BM)});
     if (OnWrite)
       OnWrite(BM.getModuleIdentifier().str());
     return Error::success();
   }
 
   Error wait() override {
+    Caller.check();
+    assert(!HasWaited && "called once");
+    HasWaited = true;
     if (Error E = writeIndexFiles())
       return E;
     settleDSOLocal(CombinedIndex);
     // The thin link has read all inputs, and jobs read a few at a time.
-    L.TheLinker.Inputs.drop();
+    TheLink.Process.Inputs.drop();
     // Nobody reads modules any more, and the final link takes memory.
     auto Drop = onScopeExit([&] {
-      L.TheLinker.Inputs.drop();
+      TheLink.Process.Inputs.drop();
       returnFreeMemory();
     });
     Tasks = Parts.apply(std::move(Tasks));
-    L.Config = configurePlugin(L, Tasks.size());
+    TheLink.Host.Config = configurePlugin(TheLink.Host, Tasks.size());
     return IsTwice ? runTwice() : runOnce();
   }
 
@@ -94,64 +100,70 @@ public:
 private:
   /// If their flags are those that LLVM has set now.
   Error writeIndexFiles() {
-    if (!L.EmitIndexFiles || CombinedIndex.withDSOLocalPropagation())
+    if (!TheLink.EmitIndexFiles || CombinedIndex.withDSOLocalPropagation())
       return Error::success();
-    L.EmitIndexFiles = false;
+    TheLink.EmitIndexFiles = false;
     Error All = Error::success();
     for (const Task &T : Tasks)
       All = joinErrors(std::move(All),
                        emitIndexFiles(CombinedIndex, ModuleToDefinedGVSummaries,
                                       T.name(), *T.ImportList,
-                                      L.EmitImportsFiles));
+                                      TheLink.EmitImportsFiles));
     return All;
   }
 
   Error runOnce() {
     std::shared_ptr<KeptModules> Kept = openKeptModules();
-    L.Optimized = Kept.get();
-    return LinkRun(L, std::make_shared<LTOJobs>(L, std::move(Tasks), Kept))
+    TheLink.Jobs.Optimized = Kept.get();
+    return LinkRun(TheLink.Run,
+                   std::make_shared<LTOJobs>(TheLink, std::move(Tasks), Kept))
         .run();
   }
 
   /// Null: none are to be kept.
   std::shared_ptr<KeptModules> openKeptModules() {
-    if (L.opts().KeepIR.empty())
+    if (TheLink.Process.Opts.KeepIR.empty())
       return nullptr;
-    const bool InFarm = L.opts().keepsInFarm();
+    const bool InFarm = TheLink.Process.Opts.keepsInFarm();
     if (InFarm)
-      L.Store = std::make_shared<FarmStore>();
+      TheLink.Host.Store = std::make_shared<FarmStore>();
     auto Kept = std::make_shared<KeptModules>(
-        L, InFarm ? makeFarmStore(L) : makeFolderStore(L.Msg, L.opts().KeepIR),
-        L.opts().VerifyPercent != 0);
+        TheLink.Jobs,
+        InFarm ? makeFarmStore(TheLink.Host)
+               : makeFolderStore(TheLink.Host.Msg, TheLink.Process.Opts.KeepIR),
+        TheLink.Process.Opts.VerifyPercent != 0);
     if (!Kept->reason().empty())
-      L.Store.reset(); // it would not be used
+      TheLink.Host.Store.reset(); // it would not be used
     return Kept;
   }
 
   /// Nothing of the first round runs here any more when the second begins:
   /// LLVM's code generation learns for all threads at once.
   Error runTwice() {
-    if (!L.opts().KeepIR.empty())
-      L.msg().debug("no optimised module is kept or used: two rounds of code "
-                    "generation");
-    auto Both = std::make_shared<TwoRounds>(L);
-    L.Optimized = Both.get();
-    L.Learnt.emplace();
+    if (!TheLink.Process.Opts.KeepIR.empty())
+      TheLink.Host.Msg.debug(
+          "no optimised module is kept or used: two rounds of code "
+          "generation");
+    auto Both = std::make_shared<TwoRounds>(TheLink);
+    TheLink.Jobs.Optimized = Both.get();
+    TheLink.Jobs.Learnt.emplace();
     if (Error E = runFirst(Both))
       return E;
     auto Begin = std::chrono::steady_clock::now();
-    if (Error E = Both->merge().moveInto(*L.Learnt))
+    if (Error E = Both->merge().moveInto(*TheLink.Jobs.Learnt))
       return E;
-    L.RunOfTwo = 2;
-    L.Started = std::chrono::steady_clock::now();
-    L.msg().debug(
+    TheLink.Run.RunOfTwo = 2;
+    TheLink.Run.Started = std::chrono::steady_clock::now();
+    TheLink.Host.Msg.debug(
         "the first round of code generation has ended; all modules have told " +
-        Twine(L.Learnt->File.size()) + " bytes, merged in " +
-        Twine(std::chrono::duration_cast<std::chrono::milliseconds>(L.Started -
-                                                                    Begin)
+        Twine(TheLink.Jobs.Learnt->File.size()) + " bytes, merged in " +
+        Twine(std::chrono::duration_cast<std::chrono::milliseconds>(
+                  TheLink.Run.Started - Begin)
                   .count()) +
         " ms");
-    return LinkRun(L, std::make_shared<LTOJobs>(L, tasksOf(2), Both)).run();
+    return LinkRun(TheLink.Run,
+                   std::make_shared<LTOJobs>(TheLink, tasksOf(2), Both))
+        .run();
   }
 
   Error runFirst(const std::shared_ptr<TwoRounds> &Both) {
@@ -160,11 +172,12 @@ private:
     ConfigChange SideFilesOff(Conf);
     SideFilesOff.set(&lto::Config::DwoDir, std::string());
     SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
-    L.RunOfTwo = 1;
-    L.BothStarted = L.Started;
-    L.FirstRecord = &FirstRecord;
-    L.FirstStays = &FirstStays;
-    return LinkRun(L, std::make_shared<FirstRoundJobs>(L, tasksOf(1), Both))
+    TheLink.Run.RunOfTwo = 1;
+    TheLink.Run.BothStarted = TheLink.Run.Started;
+    TheLink.Run.FirstRecord = &FirstRecord;
+    TheLink.Run.FirstStays = &FirstStays;
+    return LinkRun(TheLink.Run,
+                   std::make_shared<FirstRoundJobs>(TheLink, tasksOf(1), Both))
         .run();
   }
 
@@ -175,8 +188,10 @@ private:
     return All;
   }
 
-  Link L;
-  SplitPlan Parts{L};
+  Link TheLink;
+  SplitPlan Parts{TheLink};
+  ThreadCheck Caller;
+  bool HasWaited = false;
   bool IsTwice = false;
   Timeline FirstRecord;
   std::string FirstStays;

@@ -15,20 +15,20 @@ static constexpr uint32_t WithInputs =
 static constexpr uint32_t OfInputs =
     DTLTO_JOB_DIGESTS | DTLTO_JOB_WHOLE_IMPORTS;
 
-JobBuilder::JobBuilder(const LinkContext &L, uint32_t AllNeeds,
+JobBuilder::JobBuilder(const LinkContext &Ctx, uint32_t AllNeeds,
                        SlimImports *Slim, OptimizedModules *Optimized)
-    : L(L),
+    : Ctx(Ctx),
       // No command line says that a module is optimised, or is to be returned.
       Optimized(AllNeeds & DTLTO_JOB_CONFIG && !(AllNeeds & DTLTO_JOB_ARGS)
                     ? Optimized
                     : nullptr),
       Needs(AllNeeds & WithInputs ? AllNeeds & (WithInputs | OfInputs) : 0),
-      Inputs(L, Slim), Config(L), Command(L, Config) {}
+      Inputs(Ctx, Slim), Config(Ctx), Command(Ctx, Config) {}
 
 StringRef JobBuilder::triple(const Task &T) const {
-  if (!L.Conf.OverrideTriple.empty())
-    return L.Conf.OverrideTriple;
-  return T.Triple.empty() ? StringRef(L.Conf.DefaultTriple) : T.Triple;
+  if (!Ctx.Conf.OverrideTriple.empty())
+    return Ctx.Conf.OverrideTriple;
+  return T.Triple.empty() ? StringRef(Ctx.Conf.DefaultTriple) : T.Triple;
 }
 
 bool JobBuilder::staysHere(const Task &T) {

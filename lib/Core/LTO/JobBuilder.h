@@ -23,7 +23,8 @@ public:
   /// what jobs import from; without it they import from whole modules.
   /// \p Optimized has modules that are optimised; without it, each job does
   /// that.
-  JobBuilder(const LinkContext &L, uint32_t Needs, SlimImports *Slim = nullptr,
+  JobBuilder(const LinkContext &Ctx, uint32_t Needs,
+             SlimImports *Slim = nullptr,
              OptimizedModules *Optimized = nullptr);
 
   /// Makes the job with number \p Id. Fails, with one line that says why, where
@@ -53,7 +54,7 @@ private:
   llvm::Error addInputs(BuiltJob &Built, const Task &T);
   CompileSpec specOf(const BuiltJob &Built, const Task &T) const;
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   OptimizedModules *const Optimized; // may be null
   const uint32_t Needs;
   JobInputs Inputs;

@@ -18,19 +18,20 @@ Expected<std::vector<std::string>> JobCommand::make(StringRef TheTriple) const {
   Expected<ModuleFile *> Data = Config.codegenData();
   if (!Data)
     return Data.takeError();
-  Expected<std::vector<std::string>> Args = compilerArgs(
-      L.Conf, Triple(TheTriple), L.JobOpts.LLVMOptions, L.HasPartHook);
+  Expected<std::vector<std::string>> Args =
+      compilerArgs(Ctx.Conf, Triple(TheTriple), Ctx.Host.JobOpts.LLVMOptions,
+                   Ctx.HasPartHook);
   if (!Args)
     return Args;
-  if (L.Index.hasParamAccess())
+  if (Ctx.Index.hasParamAccess())
     return failure(Config.reason());
-  if (L.Learnt)
+  if (Ctx.Learnt)
     return failure("-mllvm -" + TwoRoundsOption);
   if (emitsCodegenData())
     return failure("-mllvm -codegen-data-generate");
-  if (!L.Unavailable.empty())
+  if (!Ctx.Unavailable.empty())
     return failure("library functions that must not be called, '" +
-                   L.Unavailable.front() + "'");
+                   Ctx.Unavailable.front() + "'");
   if (*Data)
     Args->insert(
         Args->end(),

@@ -18,8 +18,8 @@ namespace dtlto {
 class JobCommand {
 public:
   /// Both outlive this.
-  JobCommand(const LinkContext &L, const JobConfig &Config)
-      : L(L), Config(Config) {}
+  JobCommand(const LinkContext &Ctx, const JobConfig &Config)
+      : Ctx(Ctx), Config(Config) {}
 
   /// Why no clang can do a job for \p Triple, in one line; empty: one can.
   llvm::StringRef reason(llvm::StringRef Triple) {
@@ -37,7 +37,7 @@ private:
   const Words &common(llvm::StringRef Triple);
   llvm::Expected<std::vector<std::string>> make(llvm::StringRef Triple) const;
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   const JobConfig &Config;
   std::mutex Mutex; // guards the map, not its values
   llvm::StringMap<Words> Triples;

@@ -16,7 +16,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-JobConfig::JobConfig(const LinkContext &L) : L(L) {
+JobConfig::JobConfig(const LinkContext &Ctx) : Ctx(Ctx) {
   if (Error E = readCodegenData())
     WhyNoData = toString(std::move(E));
   if (Error E = make())
@@ -34,8 +34,8 @@ static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Path) {
 
 Error JobConfig::readCodegenData() {
   StringRef Bytes;
-  if (L.Learnt) {
-    Bytes = L.Learnt->File;
+  if (Ctx.Learnt) {
+    Bytes = Ctx.Learnt->File;
   } else if (std::string Path = usedCodegenData(); !Path.empty()) {
     if (Error E = readFile(Path).moveInto(Data.Bytes))
       return E;
@@ -70,10 +70,10 @@ Error JobConfig::addFile(StringRef Path, StringRef Name, std::string &Field) {
 }
 
 Error JobConfig::make() {
-  const lto::Config &Conf = L.Conf;
+  const lto::Config &Conf = Ctx.Conf;
   // AArch64's code generation looks up what functions that may not be imported
   // do with their parameters, in all summaries that there are.
-  if (L.Index.hasParamAccess())
+  if (Ctx.Index.hasParamAccess())
     return failure("-fsanitize=memtag-stack (code generation reads the whole "
                    "index)");
   Expected<ModuleFile *> Learnt = codegenData();
@@ -97,9 +97,9 @@ Error JobConfig::make() {
     List->Bytes = Conf.Options.BBSectionsFuncListBuf->getBuffer();
     Files.push_back({std::move(List), nullptr});
   }
-  Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
-  Extras.HasPartHook = L.HasPartHook;
-  Extras.ObjCARCContract = L.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
+  Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
+  Extras.HasPartHook = Ctx.HasPartHook;
+  Extras.ObjCARCContract = Ctx.IsMachO && Conf.PreCodeGenPassesHook != nullptr;
   return text(nullptr, {}).moveInto(Text);
 }
 
@@ -109,7 +109,7 @@ Expected<std::string> JobConfig::text(const Task *T,
                                       const CompileSpec &Spec) const {
   ConfigExtras OfJob = Extras;
   OfJob.Spec = Spec;
-  SideFiles Side = sideFiles(L.Conf, T ? T->Number : 0);
+  SideFiles Side = sideFiles(Ctx.Conf, T ? T->Number : 0);
   if (T) {
     OfJob.ObjectName = T->ObjectName;
     if (emitsCodegenData())
@@ -119,10 +119,10 @@ Expected<std::string> JobConfig::text(const Task *T,
   OfJob.Remarks = !Side.Remarks.empty();
   // Makes LLVM put the file's absolute path into the object.
   if (OfJob.Remarks)
-    for (StringRef Word : L.JobOpts.LLVMOptions)
+    for (StringRef Word : Ctx.Host.JobOpts.LLVMOptions)
       if (Word.contains("remarks-section"))
         return failure("-mllvm " + Word);
-  return writeConfig(L.Conf, L.JobOpts.LLVMOptions, OfJob);
+  return writeConfig(Ctx.Conf, Ctx.Host.JobOpts.LLVMOptions, OfJob);
 }
 
 Error JobConfig::addTo(BuiltJob &Built, const Task &T,
@@ -131,7 +131,7 @@ Error JobConfig::addTo(BuiltJob &Built, const Task &T,
     return failure(Reason);
   const char *OfJob = Text.c_str();
   // Names of files that the job makes are its own.
-  if (!sideFiles(L.Conf, T.Number).empty() || !T.ObjectName.empty() ||
+  if (!sideFiles(Ctx.Conf, T.Number).empty() || !T.ObjectName.empty() ||
       emitsCodegenData() || !Spec.isPlain()) {
     if (Error E = text(&T, Spec).moveInto(Built.Config))
       return E;
@@ -159,7 +159,7 @@ std::string JobConfig::makeId() const {
     }
   } else { // at least what LLVM's keys have nothing of
     Add(Reason);
-    for (const std::string &Word : L.JobOpts.LLVMOptions)
+    for (const std::string &Word : Ctx.Host.JobOpts.LLVMOptions)
       Add(Word);
   }
   return toHex(Hash.final());

@@ -21,8 +21,8 @@ namespace dtlto {
 /// lists, and what code generation learnt. Any thread, once it is made.
 class JobConfig {
 public:
-  /// Reads the files. \p L outlives this.
-  explicit JobConfig(const LinkContext &L);
+  /// Reads the files. \p Ctx outlives this.
+  explicit JobConfig(const LinkContext &Ctx);
 
   /// Why no job can carry the configuration, in one line; empty: jobs may.
   llvm::StringRef reason() const { return Reason; }
@@ -54,7 +54,7 @@ private:
     std::unique_ptr<llvm::MemoryBuffer> Bytes;
   };
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   std::string Text, Reason;      // one of them is empty
   ConfigExtras Extras;           // but for what is a job's own
   std::vector<File> Files;       // but for that of code generation

@@ -21,8 +21,8 @@ static std::vector<StringRef> modules(const ModuleSummaryIndex &Index) {
   return Names;
 }
 
-JobInputs::JobInputs(const LinkContext &L, SlimImports *Slim)
-    : L(L), Slim(Slim), Names(modules(L.Index)), AllShards(L) {}
+JobInputs::JobInputs(const LinkContext &Ctx, SlimImports *Slim)
+    : Ctx(Ctx), Slim(Slim), Names(modules(Ctx.Index)), AllShards(Ctx) {}
 
 /// A file of the module \p Name, of which it has \p Bytes.
 Expected<std::unique_ptr<ModuleFile>>
@@ -48,7 +48,7 @@ Expected<ModuleFile *> JobInputs::whole(const BitcodeModule &Module) {
     if (auto It = Files.find(Name); It != Files.end())
       return It->second.get();
   }
-  auto Input = L.Inputs.find(Module);
+  auto Input = Ctx.Inputs.find(Module);
   if (!Input)
     return failure("the file of module '" + Name + "' is not in memory");
   auto File = makeFile(Name, Input->Bytes, Input->Bytes);
@@ -69,7 +69,7 @@ Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
     if (auto It = ImportFiles.find(Name); It != ImportFiles.end())
       return It->second;
   }
-  auto Input = L.Inputs.find(Module);
+  auto Input = Ctx.Inputs.find(Module);
   if (!Input)
     return failure("the file of module '" + Name + "' is not in memory");
   // Takes a while, and threads that want the same wait there.
@@ -98,7 +98,7 @@ Expected<ModuleFile *> JobInputs::slim(const BitcodeModule &Module) {
 void JobInputs::startSlimming(ArrayRef<StringRef> Imported, const Task &T) {
   for (StringRef Name : Imported)
     if (auto It = T.ModuleMap->find(Name); It != T.ModuleMap->end())
-      if (auto Input = L.Inputs.find(It->second))
+      if (auto Input = Ctx.Inputs.find(It->second))
         Slim->start(It->second, Input->Bytes);
 }
 

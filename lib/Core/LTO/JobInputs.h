@@ -25,7 +25,7 @@ class JobInputs {
 public:
   /// \p Slim has what jobs import from; null: they import from whole modules.
   /// Both outlive this.
-  JobInputs(const LinkContext &L, SlimImports *Slim);
+  JobInputs(const LinkContext &Ctx, SlimImports *Slim);
 
   /// The names that modules have on other machines.
   const ModuleNames &names() const { return Names; }
@@ -55,7 +55,7 @@ private:
                        const llvm::FunctionImporter::ImportMapTy &Imports,
                        const NameMap &Paths);
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   SlimImports *const Slim; // may be null
   const ModuleNames Names;
   Shards AllShards;

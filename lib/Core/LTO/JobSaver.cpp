@@ -45,9 +45,9 @@ Error dtlto::checkJobFolder(StringRef Folder) {
   return failure("jobs can't be saved in '" + Folder + "': " + Why);
 }
 
-JobSaver::JobSaver(const LinkContext &L, StringRef Folder, SlimImports *Slim)
-    : L(L), Builder(L, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG,
-                    Slim, L.Learnt ? L.Optimized : nullptr),
+JobSaver::JobSaver(const LinkContext &Ctx, StringRef Folder, SlimImports *Slim)
+    : Builder(Ctx, DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG,
+              Slim, Ctx.Learnt ? Ctx.Optimized : nullptr),
       Folder(Folder) {}
 
 std::string JobSaver::reason() const {

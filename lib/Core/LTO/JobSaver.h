@@ -20,7 +20,7 @@ llvm::Error checkJobFolder(llvm::StringRef Folder);
 class JobSaver {
 public:
   /// \p Folder is made if it isn't there; \p Slim as for a JobBuilder.
-  JobSaver(const LinkContext &L, llvm::StringRef Folder,
+  JobSaver(const LinkContext &Ctx, llvm::StringRef Folder,
            SlimImports *Slim = nullptr);
 
   /// Writes <folder>/<path of the module>.tar, before the dot with the part
@@ -34,7 +34,6 @@ public:
   std::string reason() const;
 
 private:
-  const LinkContext &L;
   JobBuilder Builder;
   const std::string Folder;
   std::atomic<size_t> NumSaved{0}, NumLeftOut{0};

@@ -19,16 +19,17 @@
 using namespace llvm;
 using namespace dtlto;
 
-KeptModules::KeptModules(const LinkContext &L,
+KeptModules::KeptModules(const LinkContext &Ctx,
                          std::unique_ptr<ModuleStore> Store, bool IsVerified)
-    : L(L), Store(std::move(Store)), IsVerified(IsVerified), Cfi(L.Index) {
+    : Ctx(Ctx), Store(std::move(Store)), IsVerified(IsVerified),
+      Cfi(Ctx.Index) {
   if (Error E = readConfiguration())
     Reason = toString(std::move(E));
 }
 
 /// Sets Common and Conf.
 Error KeptModules::readConfiguration() {
-  const lto::Config &From = L.Conf;
+  const lto::Config &From = Ctx.Conf;
   // Each has something in the process, or in a file, that optimisation leaves
   // for code generation, or that both write.
   if (emitsCodegenData() || !usedCodegenData().empty())
@@ -43,21 +44,21 @@ Error KeptModules::readConfiguration() {
     return failure("code generation without optimization");
 
   ConfigExtras Extras;
-  Extras.ObjCARCContract = L.IsMachO && From.PreCodeGenPassesHook != nullptr;
+  Extras.ObjCARCContract = Ctx.IsMachO && From.PreCodeGenPassesHook != nullptr;
   if (!From.DwoDir.empty())
     Extras.DwoName = "dwo";
   if (From.Options.BBSectionsFuncListBuf)
     Extras.FunctionList = "list";
-  Extras.Unavailable.assign(L.Unavailable.begin(), L.Unavailable.end());
-  Extras.HasPartHook = L.HasPartHook;
+  Extras.Unavailable.assign(Ctx.Unavailable.begin(), Ctx.Unavailable.end());
+  Extras.HasPartHook = Ctx.HasPartHook;
   Expected<std::string> Key =
-      writeOptimizationConfig(From, L.JobOpts.LLVMOptions, Extras);
+      writeOptimizationConfig(From, Ctx.Host.JobOpts.LLVMOptions, Extras);
   if (!Key)
     return Key.takeError();
   Common = std::move(*Key);
   // LLVM's can't be copied.
   Expected<std::string> Whole =
-      writeConfig(From, L.JobOpts.LLVMOptions, Extras);
+      writeConfig(From, Ctx.Host.JobOpts.LLVMOptions, Extras);
   if (!Whole)
     return Whole.takeError();
   Expected<ReadConfig> Read = readConfig(*Whole);
@@ -88,8 +89,8 @@ static BundleId otherId(StringRef Why, ArrayRef<uint8_t> Id) {
 
 /// Whether what is in the module \p Name has a part in keys.
 bool KeptModules::hasHash(StringRef Name) const {
-  return L.Index.modulePaths().count(Name) &&
-         L.Index.getModuleHash(Name) != ModuleHash();
+  return Ctx.Index.modulePaths().count(Name) &&
+         Ctx.Index.getModuleHash(Name) != ModuleHash();
 }
 
 /// Computes the keys of \p T, and reads what is there.
@@ -105,15 +106,17 @@ void KeptModules::look(const Task &T, State &S) {
            It != Imported.end())
     S.WhyNot = ("it imports of a module without a hash, " + *It).str();
   if (!S.WhyNot.empty())
-    return L.Msg.debug("module '" + T.title() + "' is not kept: " + S.WhyNot);
+    return Ctx.Host.Msg.debug("module '" + T.title() +
+                              "' is not kept: " + S.WhyNot);
   BLAKE3 Hash;
   add(Hash, "dtlto: optimised module 1");
   // LLVM's version and the modules' hashes are in it.
-  add(Hash, cacheKey(lto::Config(), L.Index, T.name(), *T.ImportList,
+  add(Hash, cacheKey(lto::Config(), Ctx.Index, T.name(), *T.ImportList,
                      *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi));
   // LLVM's key leaves out some of what the index says, as how many blocks the
   // program has.
-  ShardBytes Shard = writeShard(L.Index, L.Defined, T.name(), *T.ImportList);
+  ShardBytes Shard =
+      writeShard(Ctx.Index, Ctx.Defined, T.name(), *T.ImportList);
   add(Hash, StringRef(Shard.data(), Shard.size()));
   add(Hash, Common);
   add(Hash, T.Spec.partSuffix());
@@ -144,8 +147,9 @@ void KeptModules::read(const Task &T, Entry &E) {
   Expected<StringRef> Bytes = readFrame(Found->bytes(), E.Key);
   if (!Bytes) {
     consumeError(Bytes.takeError());
-    return L.Msg.debug("module '" + T.title() + "' is optimised again: " +
-                       Store->name(E.Key) + " is damaged");
+    return Ctx.Host.Msg.debug("module '" + T.title() +
+                              "' is optimised again: " + Store->name(E.Key) +
+                              " is damaged");
   }
   E.Module.Bytes = *Bytes;
   E.Module.MayReadFiles = assemblyMayReadFiles(*Bytes);
@@ -201,8 +205,9 @@ bool KeptModules::wants(const Task &T, bool IsHere) {
 void KeptModules::keep(const Task &T, StringRef Optimized, bool IsHere,
                        SmallVector<char, 0>) {
   if (Optimized.empty())
-    return L.Msg.debug("module '" + T.title() +
-                       "' is not kept: its flags change when it is optimised");
+    return Ctx.Host.Msg.debug(
+        "module '" + T.title() +
+        "' is not kept: its flags change when it is optimised");
   State &S = stateOf(T);
   Entry &E = IsHere && !Store->isShared() ? S.Here : S.Elsewhere;
   if (Store->put(E.Key, frameHead(Optimized, E.Key), Optimized))
@@ -214,8 +219,9 @@ void KeptModules::dropHere(const Task &T, StringRef Why) {
   Store->remove(E.Key);
   E.Has = false;
   E.IsUsed = false;
-  L.Msg.debug("module '" + T.title() + "' is optimised again, since of " +
-              Store->name(E.Key) + " no code can be generated: " + Why);
+  Ctx.Host.Msg.debug("module '" + T.title() +
+                     "' is optimised again, since of " + Store->name(E.Key) +
+                     " no code can be generated: " + Why);
 }
 
 std::string KeptModules::dropForPlugin(const Task &T) {

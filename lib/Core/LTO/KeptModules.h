@@ -40,7 +40,7 @@ class KeptModules : public OptimizedModules {
 public:
   /// \p IsVerified: what is compiled here is to be compared, and so is compiled
   /// whole.
-  KeptModules(const LinkContext &L, std::unique_ptr<ModuleStore> Store,
+  KeptModules(const LinkContext &Ctx, std::unique_ptr<ModuleStore> Store,
               bool IsVerified);
 
   /// Why this link keeps and uses nothing, in one line; empty: it does.
@@ -81,7 +81,7 @@ private:
   void look(const Task &T, State &S);
   void read(const Task &T, Entry &E);
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   const std::unique_ptr<ModuleStore> Store;
   const bool IsVerified;
   std::string Reason;

@@ -33,26 +33,31 @@ std::string dtlto::costKey(const ModuleNames &Names, StringRef Original,
                      utostr(Conf.CodeGenOnly) + "," + Conf.OptPipeline);
 }
 
-LTOJobs::LTOJobs(const Link &L, std::vector<Task> AllTasks,
+LTOJobs::LTOJobs(const Link &TheLink, std::vector<Task> AllTasks,
                  std::shared_ptr<const void> PointedAt)
-    : L(L), Tasks(std::move(AllTasks)), PointedAt(std::move(PointedAt)),
-      Slim(L.opts().SlimFrom
-               ? std::make_unique<SlimImports>(Tasks, *L.opts().SlimFrom)
+    : TheLink(TheLink), Tasks(std::move(AllTasks)),
+      PointedAt(std::move(PointedAt)),
+      Slim(TheLink.Process.Opts.SlimFrom
+               ? std::make_unique<SlimImports>(Tasks,
+                                               *TheLink.Process.Opts.SlimFrom)
                : nullptr),
-      Builder(L, L.Config.Needs, Slim.get(), L.Optimized), Cache(L, Builder),
-      Saver(L.opts().SaveJobs.empty() ? nullptr
-                                      : std::make_unique<JobSaver>(
-                                            L, L.opts().SaveJobs, Slim.get())) {
-}
+      Builder(TheLink.Jobs, TheLink.Host.Config.Needs, Slim.get(),
+              TheLink.Jobs.Optimized),
+      Cache(TheLink, Builder),
+      Saver(TheLink.Process.Opts.SaveJobs.empty()
+                ? nullptr
+                : std::make_unique<JobSaver>(TheLink.Jobs,
+                                             TheLink.Process.Opts.SaveJobs,
+                                             Slim.get())) {}
 
 JobFacts LTOJobs::facts(size_t J) const {
   const Task &T = Tasks[J];
   JobFacts F;
   F.Name = T.name().str();
   F.Title = printable(T.title());
-  F.CostKey =
-      dtlto::costKey(Builder.names(), T.name(), Builder.triple(T), L.Conf) +
-      T.Spec.suffix();
+  F.CostKey = dtlto::costKey(Builder.names(), T.name(), Builder.triple(T),
+                             TheLink.Jobs.Conf) +
+              T.Spec.suffix();
   F.Number = T.Number;
   uint64_t Size = T.Module.getBuffer().size();
   F.Size = Size / T.Spec.Part.Count;
@@ -69,7 +74,7 @@ void LTOJobs::dropNowAndThen(size_t J, size_t Bytes) {
   uint64_t Before = NumBytes.fetch_add(Bytes);
   if (Before / BytesOfDrop == (Before + Bytes) / BytesOfDrop)
     return;
-  L.Inputs.drop();
+  TheLink.Jobs.Inputs.drop();
   returnFreeMemory();
 }
 
@@ -92,7 +97,7 @@ Event LTOJobs::prepare(const plan::Action &A, size_t J, uint64_t Cost,
 
 bool LTOJobs::isWork(const plan::Action &A) const {
   return (A.ForPlugin && !Builder.isTrivial()) ||
-         (!A.IsAgain && (Saver || L.EmitIndexFiles || Cache.exists()));
+         (!A.IsAgain && (Saver || TheLink.EmitIndexFiles || Cache.exists()));
 }
 
 /// What is done once for each job. \p E becomes a CacheHit, or learns where the
@@ -109,37 +114,38 @@ Error LTOJobs::prepareFirst(Task &T, bool IsSampled, Event &E) {
     if (Error Why = Saver->save(T))
       return createStringError(inconvertibleErrorCode(),
                                "dtlto: " + toString(std::move(Why)));
-  if (L.EmitIndexFiles && T.Spec.Part.Index == 0)
-    if (Error Why = emitIndexFiles(L.Index, L.Defined, T.name(), *T.ImportList,
-                                   L.EmitImportsFiles))
+  if (TheLink.EmitIndexFiles && T.Spec.Part.Index == 0)
+    if (Error Why =
+            emitIndexFiles(TheLink.Jobs.Index, TheLink.Jobs.Defined, T.name(),
+                           *T.ImportList, TheLink.EmitImportsFiles))
       return Why;
   return Key.empty() ? Error::success() : askCache(T, Key, IsSampled, E);
 }
 
 CodegenResult LTOJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
-  CodegenResult R = runLocalCodegen(L, Tasks[J], Stop);
+  CodegenResult R = runLocalCodegen(TheLink.Jobs, Tasks[J], Stop);
   dropNowAndThen(J, R.Object.size());
   return R;
 }
 
 SideFiles LTOJobs::sideFiles(size_t J) const {
-  return dtlto::sideFiles(L.Conf, Tasks[J].Number);
+  return dtlto::sideFiles(TheLink.Jobs.Conf, Tasks[J].Number);
 }
 
 Error LTOJobs::check(size_t J, StringRef Object, bool IsAsWritten) const {
-  if (L.Conf.CGFileType != CodeGenFileType::ObjectFile)
+  if (TheLink.Jobs.Conf.CGFileType != CodeGenFileType::ObjectFile)
     return Error::success();
   return checkObject(Object, Triple(Builder.triple(Tasks[J])),
                      IsAsWritten ? Origin::Compiler : Origin::Unknown);
 }
 
 Error LTOJobs::compare(size_t J, const Made &There, StringRef Here) {
-  Error E =
-      Verifier(L, Builder.names(), Slim.get()).compare(Tasks[J], There, Here);
-  if (!E || !L.Optimized)
+  Error E = Verifier(TheLink, Builder.names(), Slim.get())
+                .compare(Tasks[J], There, Here);
+  if (!E || !TheLink.Jobs.Optimized)
     return E;
   // It would be the same in each link.
-  std::string Dropped = L.Optimized->dropForPlugin(Tasks[J]);
+  std::string Dropped = TheLink.Jobs.Optimized->dropForPlugin(Tasks[J]);
   if (Dropped.empty())
     return E;
   return failure(toString(std::move(E)) + "; " + Dropped);
@@ -150,10 +156,11 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
   const Task &T = Tasks[J];
   if (Error E = writeSideFiles(R.Outputs, Side))
     return E;
-  if (L.Optimized && R.Outputs.Optimized)
-    L.Optimized->keep(T, *R.Outputs.Optimized, /*IsHere=*/false);
+  if (TheLink.Jobs.Optimized && R.Outputs.Optimized)
+    TheLink.Jobs.Optimized->keep(T, *R.Outputs.Optimized, /*IsHere=*/false);
   Expected<std::unique_ptr<CachedFileStream>> Stream =
-      (Out ? Out : L.AddStream)(T.Number, T.Spec.partFile(T.name().str()));
+      (Out ? Out : TheLink.AddStream)(T.Number,
+                                      T.Spec.partFile(T.name().str()));
   if (!Stream)
     return Stream.takeError();
   *(*Stream)->OS << R.Object.bytes();
@@ -164,7 +171,7 @@ Error LTOJobs::deliver(size_t J, const JobResult &R, const SideFiles &Side,
 
 std::vector<std::string> LTOJobs::notes() const {
   std::vector<std::string> Notes;
-  if (!L.opts().KeepIR.empty() && Builder.areCommands())
+  if (!TheLink.Process.Opts.KeepIR.empty() && Builder.areCommands())
     Notes.push_back("the workers are plain compilers, so no optimised module "
                     "of theirs is kept or used (--thinlto-dist-keep-ir)");
   if (!Saver || Saver->numLeftOut() == 0)
@@ -181,8 +188,9 @@ std::vector<std::string> LTOJobs::debugNotes() const {
   std::vector<std::string> Notes;
   if (Slim)
     Notes = Slim->describe();
-  if (L.Optimized)
-    if (std::string Told = L.Optimized->finish(Tasks.size()); !Told.empty())
+  if (TheLink.Jobs.Optimized)
+    if (std::string Told = TheLink.Jobs.Optimized->finish(Tasks.size());
+        !Told.empty())
       Notes.push_back(std::move(Told));
   return Notes;
 }

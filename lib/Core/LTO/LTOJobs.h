@@ -26,7 +26,7 @@ class LTOJobs : public JobSource {
 public:
   /// \p PointedAt has what jobs point at beside \p L's own: a plugin that hangs
   /// may read it when the link is over. May be null.
-  LTOJobs(const Link &L, std::vector<Task> Tasks,
+  LTOJobs(const Link &TheLink, std::vector<Task> Tasks,
           std::shared_ptr<const void> PointedAt = nullptr);
 
   size_t numJobs() const override { return Tasks.size(); }
@@ -55,7 +55,7 @@ protected:
     return Cache.ask(T, Key, IsSampled, E);
   }
 
-  const Link &L;
+  const Link &TheLink;
   std::vector<Task> Tasks;
   const std::shared_ptr<const void> PointedAt;
   const std::unique_ptr<SlimImports> Slim; // null: modules go whole

@@ -28,7 +28,8 @@ struct LearntData {
 /// What the jobs of one link need of it; Linker.h has the rest. References
 /// are the linker's and LLVM's, and outlive the link; everything is read-only
 /// while jobs run.
-struct LinkContext : HostContext {
+struct LinkContext {
+  const HostContext &Host;
   const InputBuffers &Inputs;
   /// LLD's Mach-O port runs: its PreCodeGenPassesHook is known (LTO.cpp there).
   bool IsMachO;

@@ -32,25 +32,23 @@ struct Linker {
   std::vector<Timeline> Timelines;
 };
 
-/// What LLVM gives a backend: one ThinLTO link.
-struct Link : LinkContext, RunContext {
-  Link(Linker &TheLinker, const llvm::lto::Config &Conf,
+/// One ThinLTO link: what LLVM gives a backend, as each part of it is used.
+struct Link {
+  Link(Linker &Process, const llvm::lto::Config &Conf,
        const llvm::ModuleSummaryIndex &Index, const DefinedSummaries &Defined,
        llvm::AddStreamFn AddStream, llvm::FileCache Cache)
-      : LinkContext{{TheLinker.Plugin, *TheLinker.Msg, TheLinker.Opts,
-                     LLVM_VERSION_STRING},
-                    TheLinker.Inputs,
-                    TheLinker.IsMachO,
-                    Conf,
-                    Index,
-                    Defined},
-        RunContext{*this, TheLinker.Opts,
-                   Conf.TimeTraceEnabled ? &TheLinker.Timelines : nullptr},
-        TheLinker(TheLinker), AddStream(std::move(AddStream)),
-        Cache(std::move(Cache)) {}
-  Link(const Link &) = delete; // one half points at the other
+      : Process(Process), Host{Process.Plugin, *Process.Msg, Process.Opts,
+                               LLVM_VERSION_STRING},
+        Jobs{Host, Process.Inputs, Process.IsMachO, Conf, Index, Defined},
+        Run{Host, Process.Opts,
+            Conf.TimeTraceEnabled ? &Process.Timelines : nullptr},
+        AddStream(std::move(AddStream)), Cache(std::move(Cache)) {}
+  Link(const Link &) = delete; // Jobs and Run refer to Host
 
-  Linker &TheLinker;
+  Linker &Process;
+  HostContext Host;
+  LinkContext Jobs;
+  RunContext Run;
   llvm::AddStreamFn AddStream;
   // May be empty. Mutable, since calling it isn't const in all versions.
   mutable llvm::FileCache Cache;

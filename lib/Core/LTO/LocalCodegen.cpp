@@ -38,9 +38,9 @@ private:
 /// One compile on the calling thread.
 class LocalCompile : public CompileClient {
 public:
-  LocalCompile(const LinkContext &L, const Task &T,
+  LocalCompile(const LinkContext &Ctx, const Task &T,
                const std::atomic<bool> *Stop)
-      : L(L), T(T), Stop(Stop) {}
+      : Ctx(Ctx), T(T), Stop(Stop) {}
 
   CodegenResult run();
 
@@ -57,7 +57,7 @@ private:
   bool generateOptimized();
   void compileSource();
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   const Task &T;
   const std::atomic<bool> *Stop; // may be null
   CodegenResult Result;
@@ -78,8 +78,8 @@ CompiledModule LocalCompile::compile(const CompileSpec &Spec,
                                      const lto::Config &Conf,
                                      StringRef Optimized) {
   CompiledModule Compiled;
-  Error E = compileModule({Conf, T.Number, L.Index, *T.ImportList,
-                           *T.DefinedGlobals, T.ModuleMap, L.Unavailable,
+  Error E = compileModule({Conf, T.Number, Ctx.Index, *T.ImportList,
+                           *T.DefinedGlobals, T.ModuleMap, Ctx.Unavailable,
                            T.name(), T.ObjectName, Optimized},
                           Spec, *this, Compiled, Stop);
   handleAllErrors(std::move(E), [&](const ErrorInfoBase &One) {
@@ -92,49 +92,50 @@ CompiledModule LocalCompile::compile(const CompileSpec &Spec,
 /// Generates code of what the module is optimised to already. Returns false if
 /// there is nothing of the kind, or it is no good.
 bool LocalCompile::generateOptimized() {
-  std::optional<StringRef> IR = L.Optimized->forHere(T);
+  std::optional<StringRef> IR = Ctx.Optimized->forHere(T);
   if (!IR)
     return false;
   CompileSpec Spec;
   Spec.IsOptimized = true;
-  CompiledModule Compiled = compile(Spec, L.Optimized->codegenConfig(), *IR);
+  CompiledModule Compiled = compile(Spec, Ctx.Optimized->codegenConfig(), *IR);
   if (isStopped() || !Compiled.HasErrors) {
     Result.Object = std::move(Compiled.Object);
     Result.Produced = Compiled.IsProduced;
     return true;
   }
   // Whatever is wrong, the whole compile says it in its own words.
-  L.Optimized->dropHere(T, Compiled.IsUnreadable ? "it can't be read"
-                                                 : "the compiler failed");
+  Ctx.Optimized->dropHere(T, Compiled.IsUnreadable ? "it can't be read"
+                                                   : "the compiler failed");
   Result = {};
   return false;
 }
 
 void LocalCompile::compileSource() {
   CompileSpec Spec = T.Spec;
-  Spec.ReturnsOptimized = L.Optimized && L.Optimized->wants(T, /*IsHere=*/true);
-  CompiledModule Compiled = compile(Spec, L.Conf);
+  Spec.ReturnsOptimized =
+      Ctx.Optimized && Ctx.Optimized->wants(T, /*IsHere=*/true);
+  CompiledModule Compiled = compile(Spec, Ctx.Conf);
   Result.Failed = Compiled.HasErrors;
   Result.Produced = Compiled.IsProduced;
   Result.Object = std::move(Compiled.Object);
   if (Result.Failed || !Result.Produced || isStopped() || !Compiled.Optimized)
     return;
   StringRef IR(Compiled.Optimized->data(), Compiled.Optimized->size());
-  L.Optimized->keep(T, IR, /*IsHere=*/true, std::move(Compiled.FirstObject));
+  Ctx.Optimized->keep(T, IR, /*IsHere=*/true, std::move(Compiled.FirstObject));
 }
 
 CodegenResult LocalCompile::run() {
   if (!isStopped()) {
-    ThreadTimeTrace Trace(L.Conf);
+    ThreadTimeTrace Trace(Ctx.Conf);
     [[maybe_unused]] BackendSpan Span(T.name());
-    if (!L.Optimized || !generateOptimized())
+    if (!Ctx.Optimized || !generateOptimized())
       compileSource();
   }
   Result.Failed |= isStopped();
   return std::move(Result);
 }
 
-CodegenResult dtlto::runLocalCodegen(const LinkContext &L, const Task &T,
+CodegenResult dtlto::runLocalCodegen(const LinkContext &Ctx, const Task &T,
                                      const std::atomic<bool> *Stop) {
-  return LocalCompile(L, T, Stop).run();
+  return LocalCompile(Ctx, T, Stop).run();
 }

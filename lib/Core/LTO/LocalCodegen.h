@@ -20,7 +20,7 @@ namespace dtlto {
 /// Once \p Stop is true, nobody needs the object any more: what is left of the
 /// optimisation is left out, nothing is generated, and the result has failed.
 /// An end of code generation that has begun can only be waited for.
-CodegenResult runLocalCodegen(const LinkContext &L, const Task &T,
+CodegenResult runLocalCodegen(const LinkContext &Ctx, const Task &T,
                               const std::atomic<bool> *Stop = nullptr);
 
 } // namespace dtlto

@@ -127,9 +127,9 @@ private:
 
 class StoreOfFarm : public ModuleStore {
 public:
-  explicit StoreOfFarm(const HostContext &L)
-      : Msg(L.Msg), Farm(L.Store),
-        Room(int64_t(std::min<uint64_t>(L.JobOpts.Memory, INT64_MAX))) {}
+  explicit StoreOfFarm(const HostContext &Host)
+      : Msg(Host.Msg), Farm(Host.Store),
+        Room(int64_t(std::min<uint64_t>(Host.JobOpts.Memory, INT64_MAX))) {}
 
   bool isShared() const override { return true; }
 
@@ -190,6 +190,6 @@ std::unique_ptr<ModuleStore> dtlto::makeFolderStore(Messages &Msg,
   return std::make_unique<FolderStore>(Msg, std::move(Folder));
 }
 
-std::unique_ptr<ModuleStore> dtlto::makeFarmStore(const HostContext &L) {
-  return std::make_unique<StoreOfFarm>(L);
+std::unique_ptr<ModuleStore> dtlto::makeFarmStore(const HostContext &Host) {
+  return std::make_unique<StoreOfFarm>(Host);
 }

@@ -45,9 +45,9 @@ public:
 
 /// \p Folder is made when it is needed.
 std::unique_ptr<ModuleStore> makeFolderStore(Messages &Msg, std::string Folder);
-/// Of the session to come, by \p L.Store. All that it gets takes no more than
-/// the memory of jobs in flight.
-std::unique_ptr<ModuleStore> makeFarmStore(const HostContext &L);
+/// Of the session to come, by \p Host.Store. All that it gets takes no more
+/// than the memory of jobs in flight.
+std::unique_ptr<ModuleStore> makeFarmStore(const HostContext &Host);
 
 } // namespace dtlto
 

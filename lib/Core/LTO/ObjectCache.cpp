@@ -24,15 +24,15 @@ std::string dtlto::otherKey(const Twine &Why, StringRef Key) {
 
 std::string ObjectCache::key(const Task &T) const {
   // As in-process: a module without a hash can't be cached.
-  if (!L.Index.modulePaths().count(T.name()) ||
-      L.Index.getModuleHash(T.name()) == ModuleHash())
+  if (!TheLink.Jobs.Index.modulePaths().count(T.name()) ||
+      TheLink.Jobs.Index.getModuleHash(T.name()) == ModuleHash())
     return {};
   std::string Key =
-      cacheKey(L.Conf, L.Index, T.name(), *T.ImportList, *T.ExportList,
-               *T.ResolvedODR, *T.DefinedGlobals, Cfi);
+      cacheKey(TheLink.Jobs.Conf, TheLink.Jobs.Index, T.name(), *T.ImportList,
+               *T.ExportList, *T.ResolvedODR, *T.DefinedGlobals, Cfi);
   // As in-process, too: what was learnt of all modules is in the key.
   if (T.Spec.Round == 2)
-    Key = cacheKeyWith(Key, std::to_string(L.Learnt->Hash));
+    Key = cacheKeyWith(Key, std::to_string(TheLink.Jobs.Learnt->Hash));
   if (!T.Spec.Part.isWhole())
     Key = otherKey("dtlto: partition " + std::to_string(PartitionVersion) +
                        T.Spec.partSuffix() + Builder.configId(),
@@ -45,7 +45,7 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
   // LLVM takes the object if there is one.
   auto Ask = [&](StringRef Key, AddStreamFn &Out) -> Error {
     Expected<AddStreamFn> Stream =
-        L.Cache(T.Number, Key, T.Spec.partFile(T.name().str()));
+        TheLink.Cache(T.Number, Key, T.Spec.partFile(T.name().str()));
     if (!Stream)
       return Stream.takeError();
     Out = std::move(*Stream);
@@ -58,7 +58,7 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
   E.IsOurs = E.Kind == Event::CacheHit;
   if (E.IsOurs)
     return Error::success();
-  if (L.opts().Cache == CacheKind::Shared) {
+  if (TheLink.Process.Opts.Cache == CacheKind::Shared) {
     E.OutElsewhere = E.Out;
     return Error::success();
   }

@@ -28,10 +28,10 @@ std::string otherKey(const llvm::Twine &Why, llvm::StringRef Key);
 class ObjectCache {
 public:
   /// Both outlive this.
-  ObjectCache(const Link &L, const JobBuilder &Builder)
-      : L(L), Builder(Builder), Cfi(L.Index) {}
+  ObjectCache(const Link &TheLink, const JobBuilder &Builder)
+      : TheLink(TheLink), Builder(Builder), Cfi(TheLink.Jobs.Index) {}
 
-  bool exists() const { return hasCache(L.Cache); }
+  bool exists() const { return hasCache(TheLink.Cache); }
 
   /// The key of the object of \p T; empty: it can't be cached.
   std::string key(const Task &T) const;
@@ -43,13 +43,13 @@ public:
                   Event &E) const;
 
   std::string folder() const {
-    return cacheFolder(L.Cache, L.opts().CacheFolder);
+    return cacheFolder(TheLink.Cache, TheLink.Process.Opts.CacheFolder);
   }
   /// The file of the object with \p Key.
   std::string entry(llvm::StringRef Key) const;
 
 private:
-  const Link &L;
+  const Link &TheLink;
   const JobBuilder &Builder;
   const CfiFunctions Cfi;
 };

@@ -18,7 +18,7 @@ Shards::make(const Task &T, const FunctionImporter::ImportMapTy &Imports,
              const StringMap<StringRef> &Paths) const {
   std::vector<ShardModule> Modules;
   ShardBytes Original =
-      writeShard(L.Index, L.Defined, T.name(), Imports, &Modules);
+      writeShard(Ctx.Index, Ctx.Defined, T.name(), Imports, &Modules);
   for (ShardModule &M : Modules) {
     auto It = Paths.find(M.Name);
     if (It == Paths.end())

@@ -26,8 +26,8 @@ class Shards {
 public:
   using Shard = std::shared_ptr<const ShardBytes>;
 
-  /// \p L must live as long as this.
-  explicit Shards(const LinkContext &L) : L(L) {}
+  /// \p Ctx must live as long as this.
+  explicit Shards(const LinkContext &Ctx) : Ctx(Ctx) {}
 
   /// The shard of \p T, of which \p Imports is imported: if that is what the
   /// thin link says, the same for all parts of a module. \p Paths: the names
@@ -47,7 +47,7 @@ private:
     std::weak_ptr<const ShardBytes> Made;
   };
 
-  const LinkContext &L;
+  const LinkContext &Ctx;
   std::mutex Mutex; // guards the map, not its values
   llvm::StringMap<OfParts> Shared;
 };

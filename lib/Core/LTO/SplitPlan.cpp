@@ -29,18 +29,18 @@ unsigned dtlto::maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart) {
 /// The option with which parts would make another program, or nothing.
 std::string SplitPlan::whyWhole() const {
   // The first program's profile knows functions by other names.
-  if (L.Conf.RunCSIRInstr || !L.Conf.CSIRProfile.empty())
+  if (TheLink.Jobs.Conf.RunCSIRInstr || !TheLink.Jobs.Conf.CSIRProfile.empty())
     return "--lto-cs-profile-file";
-  return L.opts().KeepsWhole;
+  return TheLink.Process.Opts.KeepsWhole;
 }
 
 /// LLVM starts modules in an order that depends on the number of threads; parts
 /// are numbered in the order of the link.
 std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
-  if (L.opts().Split == 0)
+  if (TheLink.Process.Opts.Split == 0)
     return Tasks;
   if (std::string Why = whyWhole(); !Why.empty()) {
-    L.msg().debug("all modules are compiled whole, because of " + Why);
+    TheLink.Host.Msg.debug("all modules are compiled whole, because of " + Why);
     return Tasks;
   }
   installHooks();
@@ -52,12 +52,13 @@ std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
   for (const auto &[Module, OfModule] : Sizes)
     for (unsigned Size : OfModule)
       OfLink += Size;
-  const unsigned OfPart =
-      L.opts().SplitIsAuto ? autoPart(OfLink) : L.opts().Split;
-  L.msg().debug("long modules are compiled in parts of " + Twine(OfPart) +
-                " instructions");
+  const unsigned OfPart = TheLink.Process.Opts.SplitIsAuto
+                              ? autoPart(OfLink)
+                              : TheLink.Process.Opts.Split;
+  TheLink.Host.Msg.debug("long modules are compiled in parts of " +
+                         Twine(OfPart) + " instructions");
   std::map<unsigned, unsigned> Counts, SecondParts; // by the module's task
-  unsigned Next = L.TheLinker.NumTasks;
+  unsigned Next = TheLink.Process.NumTasks;
   for (auto [Number, T] : InOrder) {
     SecondParts[Number] = Next;
     Counts[Number] = numParts(*T, Sizes.find(T->name())->second, OfPart, Next);
@@ -80,20 +81,21 @@ std::vector<Task> SplitPlan::apply(std::vector<Task> Tasks) {
 /// that are compiled whole are empty.
 SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
   FunctionSizes Sizes;
-  for (const auto &[Module, Summaries] : L.Defined) {
+  for (const auto &[Module, Summaries] : TheLink.Jobs.Defined) {
     std::vector<unsigned> &OfModule = Sizes[Module];
     bool IsWhole = false;
     for (const auto &[GUID, Summary] : Summaries)
       if (auto *F = dyn_cast<FunctionSummary>(Summary)) {
         IsWhole |= isChangedByName(*F);
-        if (L.Index.isGlobalValueLive(F))
+        if (TheLink.Jobs.Index.isGlobalValueLive(F))
           OfModule.push_back(F->instCount());
       }
     if (IsWhole) {
       OfModule.clear();
-      L.msg().debug("module '" + Module +
-                    "' is compiled whole: code generation finds functions of "
-                    "it by their names in the index");
+      TheLink.Host.Msg.debug(
+          "module '" + Module +
+          "' is compiled whole: code generation finds functions of "
+          "it by their names in the index");
     }
   }
   return Sizes;
@@ -104,7 +106,7 @@ SplitPlan::FunctionSizes SplitPlan::functionSizes() const {
 /// give functions other names.
 bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
   const bool Devirtualized =
-      !L.Index.typeIdCompatibleVtableMap().empty() &&
+      !TheLink.Jobs.Index.typeIdCompatibleVtableMap().empty() &&
       (!F.type_tests().empty() || !F.type_test_assume_vcalls().empty() ||
        !F.type_checked_load_vcalls().empty() ||
        !F.type_test_assume_const_vcalls().empty() ||
@@ -121,14 +123,14 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
     Size += std::min(OfFunction, OfPart);
   uint64_t Count = std::min<uint64_t>(
       {(Size + OfPart / 2) / OfPart, MaxParts,
-       L.TheLinker.NumTasks + L.TheLinker.NumTasksOfParts - Next + 1});
+       TheLink.Process.NumTasks + TheLink.Process.NumTasksOfParts - Next + 1});
   if (Count < 2)
     return 1;
   // Names that parts share have it in them. No other module may have it.
-  const ModuleHash &Hash = L.Index.getModuleHash(T.name());
+  const ModuleHash &Hash = TheLink.Jobs.Index.getModuleHash(T.name());
   if (Hash != ModuleHash() && Hashes.insert(Hash).second)
     return static_cast<unsigned>(Count);
-  L.msg().debug(
+  TheLink.Host.Msg.debug(
       "module '" + T.name() + "' is compiled whole: it has " +
       (Hash == ModuleHash() ? "no hash" : "the same hash as another one"));
   return 1;
@@ -137,13 +139,13 @@ unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
 /// LLVM calls hooks on all threads. A part is made once its module has
 /// imported; what --save-temps writes has the name of the part.
 void SplitPlan::installHooks() {
-  L.HasPartHook = !L.Conf.PostImportModuleHook;
+  TheLink.Jobs.HasPartHook = !TheLink.Jobs.Conf.PostImportModuleHook;
   for (auto Hook :
        {&lto::Config::PreOptModuleHook, &lto::Config::PostPromoteModuleHook,
         &lto::Config::PostInternalizeModuleHook,
         &lto::Config::PostImportModuleHook, &lto::Config::PostOptModuleHook,
         &lto::Config::PreCodeGenModuleHook})
-    if (auto Write = L.Conf.*Hook)
+    if (auto Write = TheLink.Jobs.Conf.*Hook)
       Change.set(Hook, lto::Config::ModuleHookFn(
                            [this, Write](unsigned Number, const Module &M) {
                              auto &Named = const_cast<Module &>(M);
@@ -154,14 +156,14 @@ void SplitPlan::installHooks() {
                              Named.setModuleIdentifier(Name);
                              return GoesOn;
                            }));
-  Change.set(
-      &lto::Config::PostImportModuleHook,
-      lto::Config::ModuleHookFn([this, Write = L.Conf.PostImportModuleHook](
-                                    unsigned Number, const Module &M) {
-        PartNumber Part = Specs.lookup(Number).Part;
-        if (!Part.isWhole())
-          keepPart(const_cast<Module &>(M), Part, L.Conf, L.Index,
-                   M.getModuleIdentifier());
-        return !Write || Write(Number, M);
-      }));
+  Change.set(&lto::Config::PostImportModuleHook,
+             lto::Config::ModuleHookFn(
+                 [this, Write = TheLink.Jobs.Conf.PostImportModuleHook](
+                     unsigned Number, const Module &M) {
+                   PartNumber Part = Specs.lookup(Number).Part;
+                   if (!Part.isWhole())
+                     keepPart(const_cast<Module &>(M), Part, TheLink.Jobs.Conf,
+                              TheLink.Jobs.Index, M.getModuleIdentifier());
+                   return !Write || Write(Number, M);
+                 }));
 }

@@ -39,8 +39,9 @@ unsigned maxTasksOfParts(const InputBuffers &Inputs, unsigned OfPart);
 
 class SplitPlan {
 public:
-  /// \p L and what it refers to outlive this.
-  explicit SplitPlan(Link &L) : L(L), Change(L.Conf) {}
+  /// \p TheLink and what it refers to outlive this.
+  explicit SplitPlan(Link &TheLink)
+      : TheLink(TheLink), Change(TheLink.Jobs.Conf) {}
 
   /// Returns the tasks of parts in the place of those of long modules, and has
   /// LLVM make parts of modules.
@@ -57,7 +58,7 @@ private:
                     unsigned OfPart, unsigned Next);
   void installHooks();
 
-  Link &L;
+  Link &TheLink;
   llvm::DenseMap<unsigned, CompileSpec> Specs; // by the number of the task
   std::set<llvm::ModuleHash> Hashes;           // of those that are split
   ConfigChange Change;

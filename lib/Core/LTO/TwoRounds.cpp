@@ -18,11 +18,12 @@ using namespace dtlto;
 // TwoRounds
 //===----------------------------------------------------------------------===//
 
-TwoRounds::TwoRounds(const Link &L)
-    : L(L), KeepsObjects(hasCache(L.Cache)),
-      UsesSentHere(L.opts().VerifyPercent == 0 &&
-                   (!KeepsObjects || L.opts().Cache == CacheKind::Shared)),
-      RoomForIR(L.opts().Memory) {}
+TwoRounds::TwoRounds(const Link &TheLink)
+    : TheLink(TheLink), KeepsObjects(hasCache(TheLink.Cache)),
+      UsesSentHere(
+          TheLink.Process.Opts.VerifyPercent == 0 &&
+          (!KeepsObjects || TheLink.Process.Opts.Cache == CacheKind::Shared)),
+      RoomForIR(TheLink.Process.Opts.Memory) {}
 
 TwoRounds::IR::IR(std::unique_ptr<MemoryBuffer> TheBytes)
     : Bytes(std::move(TheBytes)) {
@@ -121,7 +122,8 @@ std::optional<StringRef> TwoRounds::forHere(const Task &T) {
 }
 
 void TwoRounds::dropHere(const Task &T, StringRef Why) {
-  L.msg().debug("module '" + T.name() + "' is optimised again: " + Why);
+  TheLink.Host.Msg.debug("module '" + T.name() +
+                         "' is optimised again: " + Why);
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,8 +166,9 @@ FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
 /// Whether \p Told is what the module of \p T could have told; then it is kept.
 bool FirstRoundJobs::take(const Task &T, StringRef Told) {
   if (Error E = unpackSections(Told, T.name()).takeError()) {
-    L.msg().debug("module '" + T.name() + "': an entry of the cache is " +
-                  toString(std::move(E)));
+    TheLink.Host.Msg.debug("module '" + T.name() +
+                           "': an entry of the cache is " +
+                           toString(std::move(E)));
     return false;
   }
   Both.tell(T, Told);
@@ -206,7 +209,7 @@ Error FirstRoundJobs::askCache(const Task &T, StringRef Key, bool IsSampled,
     E.Kind = Event::CacheHit;
     return Error::success();
   };
-  if (keyTellsRounds(L.Conf)) {
+  if (keyTellsRounds(TheLink.Jobs.Conf)) {
     Expected<bool> IsThere = askLLVM(T, Key);
     if (!IsThere)
       return IsThere.takeError();
@@ -220,7 +223,7 @@ Error FirstRoundJobs::askCache(const Task &T, StringRef Key, bool IsSampled,
     return Told.takeError();
   if (*Told && take(T, (*Told)->getBuffer()))
     return Hit(/*IsOurs=*/true);
-  if (L.opts().Cache == CacheKind::Shared) {
+  if (TheLink.Process.Opts.Cache == CacheKind::Shared) {
     E.OutElsewhere = E.Out;
     return Error::success();
   }

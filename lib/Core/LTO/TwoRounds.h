@@ -37,9 +37,9 @@ namespace dtlto {
 /// are the second one's input. Any thread, but where it says otherwise.
 class TwoRounds : public OptimizedModules {
 public:
-  /// \p L outlives this. Modules that other machines send may take as much
-  /// memory as its jobs.
-  explicit TwoRounds(const Link &L);
+  /// \p TheLink outlives this. Modules that other machines send may take as
+  /// much memory as its jobs.
+  explicit TwoRounds(const Link &TheLink);
 
   /// Keeps a copy of \p Sections, what the module of \p T told
   /// (Bundle/CodegenData.h).
@@ -68,7 +68,9 @@ public:
             llvm::SmallVector<char, 0> FirstObject = {}) override;
   void dropHere(const Task &T, llvm::StringRef Why) override;
   std::string dropForPlugin(const Task &) override { return ""; }
-  const llvm::lto::Config &codegenConfig() const override { return L.Conf; }
+  const llvm::lto::Config &codegenConfig() const override {
+    return TheLink.Jobs.Conf;
+  }
   std::string finish(size_t) override { return ""; }
 
 private:
@@ -81,7 +83,7 @@ private:
   };
   using IRs = std::map<unsigned, IR>; // by task
 
-  const Link &L;
+  const Link &TheLink;
   const bool KeepsObjects; // somebody has a cache
   /// Code may be generated of what other machines sent here, too. That isn't so
   /// if what is made here is compared with what others made, or goes into a
@@ -100,10 +102,10 @@ private:
 /// The jobs of the first round.
 class FirstRoundJobs : public LTOJobs {
 public:
-  /// \p L and \p Both as in LTOJobs.
-  FirstRoundJobs(const Link &L, std::vector<Task> Tasks,
+  /// \p TheLink and \p Both as in LTOJobs.
+  FirstRoundJobs(const Link &TheLink, std::vector<Task> Tasks,
                  std::shared_ptr<TwoRounds> Both)
-      : LTOJobs(L, std::move(Tasks), Both), Both(*Both) {}
+      : LTOJobs(TheLink, std::move(Tasks), Both), Both(*Both) {}
 
   llvm::Error check(size_t J, llvm::StringRef Object,
                     bool IsAsWritten) const override;

@@ -63,7 +63,7 @@ Error Verifier::compare(const Task &T, const Made &There, StringRef Here) {
 
 /// For what somebody has to look at.
 std::string Verifier::folder() const {
-  return folderForDifferences(L.opts().OutputFile);
+  return folderForDifferences(TheLink.Process.Opts.OutputFile);
 }
 
 /// What the files of \p T begin with there.
@@ -76,7 +76,7 @@ std::string Verifier::stem(const Task &T) const {
 
 /// Saves the job, and says how to do it again.
 std::string Verifier::saveJob(const Task &T, const std::string &Stem) {
-  JobSaver Saver(L, folder(), Slim);
+  JobSaver Saver(TheLink.Jobs, folder(), Slim);
   if (Error E = Saver.save(T))
     return "; " + toString(std::move(E));
   if (Saver.numSaved() == 0)

@@ -23,8 +23,8 @@ namespace dtlto {
 /// Any thread.
 class Verifier {
 public:
-  Verifier(const Link &L, const ModuleNames &Names, SlimImports *Slim)
-      : L(L), Names(Names), Slim(Slim) {}
+  Verifier(const Link &TheLink, const ModuleNames &Names, SlimImports *Slim)
+      : TheLink(TheLink), Names(Names), Slim(Slim) {}
 
   /// Fails, with one line, if the object of \p T or its .dwo file differs from
   /// \p Here and what was made here with it. What differs is removed from the
@@ -36,7 +36,7 @@ private:
   std::string stem(const Task &T) const;
   std::string saveJob(const Task &T, const std::string &Stem);
 
-  const Link &L;
+  const Link &TheLink;
   const ModuleNames &Names;
   SlimImports *Slim; // may be null
 };

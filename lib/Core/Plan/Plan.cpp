@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Plan.h"
+#include <cassert>
 #include <random>
 
 using namespace dtlto::plan;
@@ -24,6 +25,8 @@ Plan::Plan(const std::vector<JobInfo> &Infos, const Options &Opts)
 }
 
 std::vector<Action> Plan::start(Time T) {
+  assert(!HasStarted);
+  HasStarted = true;
   Plugin.Now = std::max(Plugin.Now, T);
   Plugin.sawWork();
   decide();
@@ -31,6 +34,7 @@ std::vector<Action> Plan::start(Time T) {
 }
 
 std::vector<Action> Plan::handle(Time T, const Event &E) {
+  assert(HasStarted);
   // If we wake far too late, this process was suspended.
   if (Time Due = wakeUp();
       Due != Never && T - Due > std::max(4 * O.DeadlineStep, O.JobTimeout / 4))

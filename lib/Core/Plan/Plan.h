@@ -139,6 +139,7 @@ private:
   Sharing Share{O, Jobs, Plugin, Room, Local, Rates};
   Steps Do{O, Jobs, Plugin, Local};
   bool OpenIsWanted = false; // by a job that is being prepared
+  bool HasStarted = false;
 };
 
 } // namespace dtlto::plan

@@ -7,6 +7,7 @@
 
 #include "Support/WorkerThreads.h"
 #include "Support/System.h"
+#include <cassert>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -36,6 +37,7 @@ struct WorkerThreads::State {
   }
 
   void runNext(std::unique_lock<std::mutex> &Lock) {
+    assert(Lock.owns_lock() && !Queue.empty());
     std::function<void()> Work = std::move(Queue.front());
     Queue.pop_front();
     Lock.unlock();
@@ -56,6 +58,7 @@ WorkerThreads::~WorkerThreads() {
 }
 
 void WorkerThreads::async(std::function<void()> Work) {
+  Caller.check();
   std::unique_lock<std::mutex> Lock(S->Mutex);
   S->Queue.push_back(std::move(Work));
   if (S->NumIdle < S->Queue.size() && S->NumThreads < Max) {

@@ -8,6 +8,7 @@
 #ifndef DTLTO_SUPPORT_WORKERTHREADS_H
 #define DTLTO_SUPPORT_WORKERTHREADS_H
 
+#include "Support/ThreadCheck.h"
 #include <functional>
 #include <memory>
 
@@ -31,6 +32,7 @@ public:
 
 private:
   struct State;
+  const ThreadCheck Caller;
   const unsigned Max;
   const std::shared_ptr<State> S; // with the threads, which are detached
 };

@@ -1,0 +1,40 @@
+//===- ThreadCheck.h - Which thread something belongs to --------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_SUPPORT_THREADCHECK_H
+#define DTLTO_SUPPORT_THREADCHECK_H
+
+#ifndef NDEBUG
+#include <atomic>
+#include <cassert>
+#include <thread>
+#endif
+
+namespace dtlto {
+
+/// Asserts that an object is used by one thread, the first that uses it. Costs
+/// nothing where assertions are off.
+class ThreadCheck {
+public:
+  /// Asserts that all calls come from one thread.
+  void check() const {
+#ifndef NDEBUG
+    std::thread::id Known, This = std::this_thread::get_id();
+    assert((Owner.compare_exchange_strong(Known, This) || Known == This) &&
+           "on another thread");
+#endif
+  }
+
+private:
+#ifndef NDEBUG
+  mutable std::atomic<std::thread::id> Owner{};
+#endif
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_SUPPORT_THREADCHECK_H
