@@ -25,8 +25,8 @@ using namespace dtlto;
 static constexpr double DefaultRate = 5e-6;
 
 // Bytes of memory for each job, for each byte of bitcode that is compiled, and
-// for each that is only loaded, where nothing is known. docs/DESIGN.md has how
-// good that is.
+// for each that is only loaded, where nothing is known. How good that is:
+// docs/design/scheduling.md.
 static constexpr uint64_t BaseMemory = uint64_t(10) << 20;
 static constexpr uint64_t MemoryRate = 60;
 static constexpr uint64_t LoadedRate = 25;
