@@ -28,6 +28,7 @@
 #include "Host/PluginGuard.h"
 #include "LTO/Backend.h"
 #include "LTO/SplitPlan.h"
+#include "LTO/TwoRounds.h"
 #include "Report/TraceEvents.h"
 #include "lld/Common/ErrorHandler.h"
 #include "LLVM/CodegenData.h"
@@ -87,7 +88,7 @@ lto::ThinBackend wrapCreateBackend(ThreadPoolStrategy Parallelism,
                              ShouldEmitIndexFiles, ShouldEmitImportsFiles);
   }
   guardAgainstExit();
-  // As in-process: no index files, and nobody is told of modules.
+  // Like the in-process backend: no index files and no OnWrite callback.
   if (IsTwice)
     return createTwoRoundsBackend(*TheLinker, Parallelism);
   return createPluginThinBackend(*TheLinker, Parallelism, std::move(OnWrite),
@@ -107,8 +108,8 @@ InputFileOrError wrapCreateInput(MemoryBufferRef Buffer) {
 unsigned realMaxTasks(const lto::LTO *) asm("__real_" DTLTO_MAX_TASKS);
 unsigned wrapMaxTasks(const lto::LTO *) asm("__wrap_" DTLTO_MAX_TASKS);
 
-/// LLD has room for an object of each task. It asks after it has added all
-/// files, when nobody knows yet how many parts there will be.
+/// LLD makes room for an object of each task. It asks once all files are added,
+/// when the number of parts is not known yet.
 unsigned wrapMaxTasks(const lto::LTO *LTO) {
   unsigned NumTasks = realMaxTasks(LTO);
   if (!TheLinker || TheLinker->Opts.Split == 0)
@@ -193,8 +194,8 @@ lto::ThinBackend wrapCreateIndexWriter(
     bool ShouldEmitImportsFiles, raw_fd_ostream *LinkedObjectsFile,
     lto::IndexWriteCallback OnWrite) asm("__wrap_" DTLTO_CREATE_INDEX_WRITER);
 
-/// LLD's --thinlto-index-only wants to be told of each file, and lto::DTLTO
-/// doesn't: without this function, nobody would know that one is made.
+/// lto::DTLTO calls this without OnWrite, and LLD's --thinlto-index-only with
+/// it. No other call shows that LLD distributes the link by itself.
 lto::ThinBackend wrapCreateIndexWriter(ThreadPoolStrategy Parallelism,
                                        std::string OldPrefix,
                                        std::string NewPrefix,

@@ -109,6 +109,58 @@ static Error checkFiles(const Options &Opts, StringRef Dashes) {
   return Check(Opts.SaveJobs, checkJobFolder, "thinlto-dist-save-jobs");
 }
 
+static Expected<const dtlto_plugin *> load(const char *Argv0,
+                                           const Options &Opts) {
+  std::vector<std::string> Folders = {pluginFolder(Argv0)};
+  LoadGuard Guard(programName(Argv0), Opts.Plugin,
+                  std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
+                  isOwnPlugin(Opts.Plugin, Folders.front()));
+  limitInterrupts();
+  Folders.insert(Folders.end(), Opts.PluginPath.begin(), Opts.PluginPath.end());
+  return loadPlugin(Opts.Plugin, Folders);
+}
+
+/// For --thinlto-dist-status, after which there is no link.
+[[noreturn]] static void exitWithStatus(Linker &TheLinker,
+                                        ArrayRef<const char *> Args) {
+  guardAgainstExit();
+  int Code = showStatus(TheLinker, programName(Args[0]),
+                        is_contained(Args, StringRef("--verbose")));
+  outs().flush();
+  if (outs().has_error())
+    Code = refuse(Args[0], failure("the status can't be written: " +
+                                   outs().error().message()));
+  sys::Process::Exit(Code, /*NoCleanup=*/true);
+}
+
+/// Loads the plugin that the options name, and installs the hooks for it.
+static Error usePlugin(Linker &TheLinker, ArrayRef<const char *> Args,
+                       raw_ostream *&LLDErrors) {
+  Options &Opts = TheLinker.Opts;
+#ifndef _WIN32
+  // Some programs start others with this ignored, whose children then can't
+  // be waited for.
+  std::signal(SIGCHLD, SIG_DFL);
+#endif
+  if (Error E = checkLLVM())
+    return E;
+  Opts.Linker = lld::getLLDVersion();
+  if (Error E = readEnvironment(Opts))
+    return E;
+  if (Error E = load(Args[0], Opts).moveInto(TheLinker.Plugin))
+    return E;
+  if (Error E = checkFiles(Opts, isCOFF(Args) ? "/" : "--"))
+    return E;
+  if (Opts.Status != StatusKind::None)
+    exitWithStatus(TheLinker, Args);
+  auto *Errors = new StatusLine(errs());
+  LLDErrors = Errors;
+  TheLinker.Msg = new LLDMessages(*Errors, Opts.DumbTerminal);
+  TheLinker.IsMachO = isMachO(Args);
+  installHooks(TheLinker);
+  return Error::success();
+}
+
 static int runLinker(int Argc, char **Argv) {
   sys::Process::UseANSIEscapeCodes(true);
   // As LLD's own main(), for those who test what happens after a crash.
@@ -136,57 +188,13 @@ static int runLinker(int Argc, char **Argv) {
   if (Error E = extractOptions(Args, isCOFF(Args), Saver, Opts))
     return refuse(Args[0], std::move(E));
   if (Opts.needsPlugin())
-    return refuse(Args[0],
-                  createStringError(inconvertibleErrorCode(),
-                                    Opts.FirstOption +
-                                        " needs --thinlto-dist-plugin=<name>"));
+    return refuse(Args[0], failure(Opts.FirstOption +
+                                   " needs --thinlto-dist-plugin=<name>"));
   raw_ostream *LLDErrors = &errs();
-  // Without a plugin, what follows is LLVM's alone.
   if (Opts.Plugin.empty())
-    setBugReportMsg(LLVMsReport);
-  if (!Opts.Plugin.empty()) {
-#ifndef _WIN32
-    // Some programs start others with this ignored, whose children then can't
-    // be waited for.
-    std::signal(SIGCHLD, SIG_DFL);
-#endif
-    if (Error E = checkLLVM())
-      return refuse(Args[0], std::move(E));
-    Opts.Linker = lld::getLLDVersion();
-    if (Error E = readEnvironment(Opts))
-      return refuse(Args[0], std::move(E));
-    Expected<const dtlto_plugin *> Plugin = [&] {
-      std::vector<std::string> Folders = {pluginFolder(Args[0])};
-      LoadGuard Guard(
-          programName(Args[0]), Opts.Plugin,
-          std::min(MaxLoad, std::chrono::seconds(Opts.TimeoutSeconds)),
-          isOwnPlugin(Opts.Plugin, Folders.front()));
-      limitInterrupts();
-      Folders.insert(Folders.end(), Opts.PluginPath.begin(),
-                     Opts.PluginPath.end());
-      return loadPlugin(Opts.Plugin, Folders);
-    }();
-    if (!Plugin)
-      return refuse(Args[0], Plugin.takeError());
-    if (Error E = checkFiles(Opts, isCOFF(Args) ? "/" : "--"))
-      return refuse(Args[0], std::move(E));
-    TheLinker->Plugin = *Plugin;
-    if (Opts.Status != StatusKind::None) {
-      guardAgainstExit();
-      int Code = showStatus(*TheLinker, programName(Args[0]),
-                            is_contained(Args, StringRef("--verbose")));
-      outs().flush();
-      if (outs().has_error())
-        Code = refuse(Args[0], failure("the status can't be written: " +
-                                       outs().error().message()));
-      sys::Process::Exit(Code, /*NoCleanup=*/true);
-    }
-    auto *Errors = new StatusLine(errs());
-    LLDErrors = Errors;
-    TheLinker->Msg = new LLDMessages(*Errors, Opts.DumbTerminal);
-    TheLinker->IsMachO = isMachO(Args);
-    installHooks(*TheLinker);
-  }
+    setBugReportMsg(LLVMsReport); // what follows is LLVM's alone
+  else if (Error E = usePlugin(*TheLinker, Args, LLDErrors))
+    return refuse(Args[0], std::move(E));
   int Code = lld::unsafeLldMain(Args, outs(), *LLDErrors, LLD_ALL_DRIVERS,
                                 /*ExitEarly=*/!Opts.Version);
   // Only when asked for the version does it come back. LLD's line stays the

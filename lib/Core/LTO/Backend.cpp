@@ -13,12 +13,9 @@
 
 #include "LTO/Backend.h"
 #include "Bitcode/IndexShard.h"
-#include "Bundle/CodegenDataFile.h"
-#include "Host/FarmStore.h"
 #include "LTO/KeptModules.h"
 #include "LTO/LTOJobs.h"
 #include "LTO/SplitPlan.h"
-#include "LTO/TwoRounds.h"
 #include "Report/Report.h"
 #include "Run/LinkRun.h"
 #include "Run/LogObserver.h"
@@ -26,7 +23,6 @@
 #include "Support/System.h"
 #include "Support/ThreadCheck.h"
 #include "LLVM/Cache.h"
-#include "LLVM/CodegenData.h"
 #include "LLVM/ThinBackend.h"
 
 using namespace llvm;
@@ -43,12 +39,13 @@ public:
       ThreadPoolStrategy Parallelism, AddStreamFn AddStream, FileCache Cache,
       LibFuncs Unavailable, lto::IndexWriteCallback OnWrite,
       bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles,
-      std::chrono::steady_clock::time_point SetUp)
+      std::chrono::steady_clock::time_point SetUp, JobRunner RunJobs)
       : ThinBackendBase(Conf, CombinedIndex, ModuleToDefinedGVSummaries,
                         std::move(OnWrite), ShouldEmitImportsFiles,
                         Parallelism),
         TheLink(TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries,
-                std::move(AddStream), std::move(Cache)) {
+                std::move(AddStream), std::move(Cache)),
+        RunJobs(std::move(RunJobs)) {
     TheLink.EmitIndexFiles = ShouldEmitIndexFiles;
     TheLink.EmitImportsFiles = ShouldEmitImportsFiles;
     TheLink.Host.Parallelism = Parallelism.compute_thread_count();
@@ -91,11 +88,8 @@ public:
     });
     Tasks = Parts.apply(std::move(Tasks));
     TheLink.Host.Config = configurePlugin(TheLink.Host, Tasks.size());
-    return IsTwice ? runTwice() : runOnce();
+    return RunJobs(TheLink, std::move(Tasks));
   }
-
-  /// Code is generated twice. Before wait().
-  void setTwice() { IsTwice = true; }
 
 private:
   /// If their flags are those that LLVM has set now.
@@ -112,89 +106,11 @@ private:
     return All;
   }
 
-  Error runOnce() {
-    std::shared_ptr<KeptModules> Kept = openKeptModules();
-    TheLink.Jobs.Optimized = Kept.get();
-    return LinkRun(TheLink.Run,
-                   std::make_shared<LTOJobs>(TheLink, std::move(Tasks), Kept))
-        .run();
-  }
-
-  /// Null: none are to be kept.
-  std::shared_ptr<KeptModules> openKeptModules() {
-    if (TheLink.Process.Opts.KeepIR.empty())
-      return nullptr;
-    const bool InFarm = TheLink.Process.Opts.keepsInFarm();
-    if (InFarm)
-      TheLink.Host.Store = std::make_shared<FarmStore>();
-    auto Kept = std::make_shared<KeptModules>(
-        TheLink.Jobs,
-        InFarm ? makeFarmStore(TheLink.Host)
-               : makeFolderStore(TheLink.Host.Msg, TheLink.Process.Opts.KeepIR),
-        TheLink.Process.Opts.VerifyPercent != 0);
-    if (!Kept->reason().empty())
-      TheLink.Host.Store.reset(); // it would not be used
-    return Kept;
-  }
-
-  /// Nothing of the first round runs here any more when the second begins:
-  /// LLVM's code generation learns for all threads at once.
-  Error runTwice() {
-    if (!TheLink.Process.Opts.KeepIR.empty())
-      TheLink.Host.Msg.debug(
-          "no optimised module is kept or used: two rounds of code "
-          "generation");
-    auto Both = std::make_shared<TwoRounds>(TheLink);
-    TheLink.Jobs.Optimized = Both.get();
-    TheLink.Jobs.Learnt.emplace();
-    if (Error E = runFirst(Both))
-      return E;
-    auto Begin = std::chrono::steady_clock::now();
-    if (Error E = Both->merge().moveInto(*TheLink.Jobs.Learnt))
-      return E;
-    TheLink.Run.RunOfTwo = 2;
-    TheLink.Run.Started = std::chrono::steady_clock::now();
-    TheLink.Host.Msg.debug(
-        "the first round of code generation has ended; all modules have told " +
-        Twine(TheLink.Jobs.Learnt->File.size()) + " bytes, merged in " +
-        Twine(std::chrono::duration_cast<std::chrono::milliseconds>(
-                  TheLink.Run.Started - Begin)
-                  .count()) +
-        " ms");
-    return LinkRun(TheLink.Run,
-                   std::make_shared<LTOJobs>(TheLink, tasksOf(2), Both))
-        .run();
-  }
-
-  Error runFirst(const std::shared_ptr<TwoRounds> &Both) {
-    // The objects of the first round are thrown away, and LLVM would write the
-    // files beside them twice.
-    ConfigChange SideFilesOff(Conf);
-    SideFilesOff.set(&lto::Config::DwoDir, std::string());
-    SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
-    TheLink.Run.RunOfTwo = 1;
-    TheLink.Run.BothStarted = TheLink.Run.Started;
-    TheLink.Run.FirstRecord = &FirstRecord;
-    TheLink.Run.FirstStays = &FirstStays;
-    return LinkRun(TheLink.Run,
-                   std::make_shared<FirstRoundJobs>(TheLink, tasksOf(1), Both))
-        .run();
-  }
-
-  std::vector<Task> tasksOf(unsigned Round) const {
-    std::vector<Task> All = Tasks;
-    for (Task &T : All)
-      T.Spec.Round = Round;
-    return All;
-  }
-
   Link TheLink;
   SplitPlan Parts{TheLink};
   ThreadCheck Caller;
   bool HasWaited = false;
-  bool IsTwice = false;
-  Timeline FirstRecord;
-  std::string FirstStays;
+  const JobRunner RunJobs;
   std::vector<Task> Tasks;
 };
 
@@ -238,29 +154,31 @@ lto::ThinBackend dtlto::createFailingThinBackend(StringRef Why) {
   return makeThinBackend(std::move(Make), hardware_concurrency(1));
 }
 
-/// \p IsTwice: code is generated twice.
-static lto::ThinBackend
-createBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
-              lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
-              bool ShouldEmitImportsFiles, bool IsTwice) {
-  BackendFunction Make =
-      [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
-          const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
-          const DenseMap<StringRef, GVSummaryMapTy> &ModuleToDefinedGVSummaries,
-          AddStreamFn AddStream, FileCache Cache,
-          LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
+/// With the optimised modules that this link or earlier ones keep, if the user
+/// wants that.
+static Error runJobs(Link &TheLink, std::vector<Task> Tasks) {
+  std::shared_ptr<KeptModules> Kept = openKeptModules(TheLink);
+  TheLink.Jobs.Optimized = Kept.get();
+  return LinkRun(TheLink.Run,
+                 std::make_shared<LTOJobs>(TheLink, std::move(Tasks), Kept))
+      .run();
+}
+
+BackendFunction
+dtlto::pluginBackend(Linker &TheLinker, ThreadPoolStrategy Parallelism,
+                     lto::IndexWriteCallback OnWrite, bool ShouldEmitIndexFiles,
+                     bool ShouldEmitImportsFiles, JobRunner RunJobs) {
+  return [=, &TheLinker, SetUp = std::chrono::steady_clock::now()](
+             const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
+             const DefinedSummaries &ModuleToDefinedGVSummaries,
+             AddStreamFn AddStream, FileCache Cache,
+             LibFuncs Unavailable) -> std::unique_ptr<lto::ThinBackendProc> {
     TheLinker.HasBackend = true;
-    auto Backend = std::make_unique<PluginThinBackend>(
+    return std::make_unique<PluginThinBackend>(
         TheLinker, Conf, CombinedIndex, ModuleToDefinedGVSummaries, Parallelism,
         AddStream, Cache, Unavailable, OnWrite, ShouldEmitIndexFiles,
-        ShouldEmitImportsFiles, SetUp);
-    if (IsTwice) {
-      setCompilesTwice(true); // as the user said
-      Backend->setTwice();
-    }
-    return Backend;
+        ShouldEmitImportsFiles, SetUp, RunJobs);
   };
-  return makeThinBackend(std::move(Make), Parallelism);
 }
 
 lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
@@ -268,9 +186,10 @@ lto::ThinBackend dtlto::createPluginThinBackend(Linker &TheLinker,
                                                 lto::IndexWriteCallback OnWrite,
                                                 bool ShouldEmitIndexFiles,
                                                 bool ShouldEmitImportsFiles) {
-  return createBackend(TheLinker, Parallelism, std::move(OnWrite),
-                       ShouldEmitIndexFiles, ShouldEmitImportsFiles,
-                       /*IsTwice=*/false);
+  return makeThinBackend(pluginBackend(TheLinker, Parallelism,
+                                       std::move(OnWrite), ShouldEmitIndexFiles,
+                                       ShouldEmitImportsFiles, runJobs),
+                         Parallelism);
 }
 
 void dtlto::finishLinkWithoutModules(Linker &TheLinker) {
@@ -295,32 +214,4 @@ void dtlto::finishLinkWithoutModules(Linker &TheLinker) {
   if (!Opts.Log.empty())
     if (Error E = writeEmptyLog(Opts.Log))
       Msg.warning(toString(std::move(E)));
-}
-
-Error dtlto::checkCodegenDataToUse() {
-  std::string Path = codegenDataPath();
-  if (Path.empty() || Path == "-") // LLVM's for standard input
-    return Error::success();
-  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
-  // LLVM goes on without one that can't be opened.
-  if (File)
-    if (Error E = checkCodegenDataFile((*File)->getBuffer()))
-      return failure("-mllvm -codegen-data-use-path=" + Path + ": " +
-                     toString(std::move(E)));
-  return Error::success();
-}
-
-bool dtlto::canDistributeTwoRounds(const Linker &TheLinker) {
-  return HasCodegenData && TheLinker.Opts.Split == 0;
-}
-
-lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
-                                               ThreadPoolStrategy Parallelism) {
-  // Modules of regular LTO tell, too, and LLVM compiles them first.
-  emitCodegenData();
-  setCompilesTwice(false);
-  return createBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
-                       /*ShouldEmitIndexFiles=*/false,
-                       /*ShouldEmitImportsFiles=*/false, /*IsTwice=*/true);
 }

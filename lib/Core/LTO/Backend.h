@@ -10,6 +10,7 @@
 
 #include "LTO/Linker.h"
 #include "llvm/Support/Threading.h"
+#include <functional>
 
 namespace dtlto {
 
@@ -21,17 +22,16 @@ createPluginThinBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism,
                         llvm::lto::IndexWriteCallback OnWrite,
                         bool ShouldEmitIndexFiles, bool ShouldEmitImportsFiles);
 
-/// Whether this process can generate code twice by a plugin's jobs.
-bool canDistributeTwoRounds(const Linker &TheLinker);
+/// Compiles all of \p Tasks, on the thread in the backend's wait().
+using JobRunner =
+    std::function<llvm::Error(Link &TheLink, std::vector<Task> Tasks)>;
 
-/// The same for a link that compiles each module twice (LLVM/CodegenData.h).
-/// LLVM doesn't hear of that until the backend is made.
-llvm::lto::ThinBackend
-createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
-
-/// Fails, naming the file, if LLVM's reader can't be trusted with what code
-/// generation is told to use (-codegen-data-use-path). Before LLVM reads it.
-llvm::Error checkCodegenDataToUse();
+/// What such a backend is made by, if \p RunJobs compiles its tasks.
+BackendFunction pluginBackend(Linker &TheLinker,
+                              llvm::ThreadPoolStrategy Parallelism,
+                              llvm::lto::IndexWriteCallback OnWrite,
+                              bool ShouldEmitIndexFiles,
+                              bool ShouldEmitImportsFiles, JobRunner RunJobs);
 
 /// Makes a backend that compiles nothing: the link fails with \p Why.
 llvm::lto::ThinBackend createFailingThinBackend(llvm::StringRef Why);

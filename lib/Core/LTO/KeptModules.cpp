@@ -10,6 +10,7 @@
 #include "Bitcode/IndexShard.h"
 #include "Bundle/ObjectFrame.h"
 #include "Config/ConfigJSON.h"
+#include "Host/FarmStore.h"
 #include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 #include "LLVM/Index.h"
@@ -248,4 +249,20 @@ std::string KeptModules::finish(size_t NumJobs) {
           " jobs only generated code, of kept modules; " + Twine(NumKept) +
           " optimised modules were kept")
       .str();
+}
+
+std::shared_ptr<KeptModules> dtlto::openKeptModules(Link &TheLink) {
+  const Options &Opts = TheLink.Process.Opts;
+  if (Opts.KeepIR.empty())
+    return nullptr;
+  if (Opts.keepsInFarm())
+    TheLink.Host.Store = std::make_shared<FarmStore>();
+  auto Kept = std::make_shared<KeptModules>(
+      TheLink.Jobs,
+      Opts.keepsInFarm() ? makeFarmStore(TheLink.Host)
+                         : makeFolderStore(TheLink.Host.Msg, Opts.KeepIR),
+      Opts.VerifyPercent != 0);
+  if (!Kept->reason().empty())
+    TheLink.Host.Store.reset(); // it would not be used
+  return Kept;
 }

@@ -24,6 +24,7 @@
 #define DTLTO_LTO_KEPTMODULES_H
 
 #include "Bundle/Bundle.h"
+#include "LTO/Linker.h"
 #include "LTO/ModuleStore.h"
 #include "LTO/OptimizedModules.h"
 #include "LLVM/Cache.h"
@@ -91,6 +92,9 @@ private:
   std::mutex Mutex; // guards the map, not its values
   std::map<unsigned, std::unique_ptr<State>> States; // by task
 };
+
+/// As the options of \p TheLink say; null: none are to be kept.
+std::shared_ptr<KeptModules> openKeptModules(Link &TheLink);
 
 } // namespace dtlto
 

@@ -8,7 +8,12 @@
 #include "LTO/TwoRounds.h"
 #include "Bitcode/Assembly.h"
 #include "Bundle/CodegenData.h"
+#include "Bundle/CodegenDataFile.h"
 #include "Compile/BackendCompile.h"
+#include "LTO/Backend.h"
+#include "LTO/ConfigChange.h"
+#include "Run/LinkRun.h"
+#include "Support/Failure.h"
 #include "LLVM/CodegenData.h"
 
 using namespace llvm;
@@ -266,4 +271,101 @@ Error FirstRoundJobs::store(const Task &T, StringRef Told,
     if (Error E = write(S.IR, T, Own->IR))
       return E;
   return write(S.Object, T, StringRef(Own->Object.data(), Own->Object.size()));
+}
+
+//===----------------------------------------------------------------------===//
+// The link
+//===----------------------------------------------------------------------===//
+
+static std::vector<Task> tasksOf(unsigned Round, std::vector<Task> Tasks) {
+  for (Task &T : Tasks)
+    T.Spec.Round = Round;
+  return Tasks;
+}
+
+static Error runFirst(Link &TheLink, const std::vector<Task> &Tasks,
+                      const std::shared_ptr<TwoRounds> &Both) {
+  // Suppresses .dwo and remark files in the first round; otherwise LLVM would
+  // write them twice.
+  ConfigChange SideFilesOff(TheLink.Jobs.Conf);
+  SideFilesOff.set(&lto::Config::DwoDir, std::string());
+  SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
+  TheLink.Run.RunOfTwo = 1;
+  TheLink.Run.BothStarted = TheLink.Run.Started;
+  return LinkRun(TheLink.Run, std::make_shared<FirstRoundJobs>(
+                                  TheLink, tasksOf(1, Tasks), Both))
+      .run();
+}
+
+/// All threads of the first round have ended when the second begins, since
+/// LLVM's code generation learns for the whole process.
+static Error runTwice(Link &TheLink, std::vector<Task> Tasks) {
+  Messages &Msg = TheLink.Host.Msg;
+  if (!TheLink.Process.Opts.KeepIR.empty())
+    Msg.debug("no optimised module is kept or used: two rounds of code "
+              "generation");
+  Timeline FirstRecord;
+  std::string FirstStays;
+  TheLink.Run.FirstRecord = &FirstRecord;
+  TheLink.Run.FirstStays = &FirstStays;
+  auto Both = std::make_shared<TwoRounds>(TheLink);
+  TheLink.Jobs.Optimized = Both.get();
+  TheLink.Jobs.Learnt.emplace();
+  if (Error E = runFirst(TheLink, Tasks, Both))
+    return E;
+  auto Begin = std::chrono::steady_clock::now();
+  if (Error E = Both->merge().moveInto(*TheLink.Jobs.Learnt))
+    return E;
+  TheLink.Run.RunOfTwo = 2;
+  TheLink.Run.Started = std::chrono::steady_clock::now();
+  Msg.debug(
+      "the first round of code generation has ended; all modules have told " +
+      Twine(TheLink.Jobs.Learnt->File.size()) + " bytes, merged in " +
+      Twine(std::chrono::duration_cast<std::chrono::milliseconds>(
+                TheLink.Run.Started - Begin)
+                .count()) +
+      " ms");
+  return LinkRun(TheLink.Run, std::make_shared<LTOJobs>(
+                                  TheLink, tasksOf(2, std::move(Tasks)), Both))
+      .run();
+}
+
+bool dtlto::canDistributeTwoRounds(const Linker &TheLinker) {
+  return HasCodegenData && TheLinker.Opts.Split == 0;
+}
+
+lto::ThinBackend dtlto::createTwoRoundsBackend(Linker &TheLinker,
+                                               ThreadPoolStrategy Parallelism) {
+  // Regular LTO modules also emit codegen data, and LLVM compiles them first.
+  emitCodegenData();
+  setCompilesTwice(false);
+  BackendFunction Make =
+      pluginBackend(TheLinker, Parallelism, /*OnWrite=*/nullptr,
+                    /*ShouldEmitIndexFiles=*/false,
+                    /*ShouldEmitImportsFiles=*/false, runTwice);
+  return makeThinBackend(
+      [Make = std::move(Make)](
+          const lto::Config &Conf, ModuleSummaryIndex &CombinedIndex,
+          const DefinedSummaries &Defined, AddStreamFn AddStream,
+          FileCache Cache, LibFuncs Unavailable) {
+        auto Backend = Make(Conf, CombinedIndex, Defined, std::move(AddStream),
+                            std::move(Cache), std::move(Unavailable));
+        setCompilesTwice(true); // as the user said
+        return Backend;
+      },
+      Parallelism);
+}
+
+Error dtlto::checkCodegenDataToUse() {
+  std::string Path = codegenDataPath();
+  if (Path.empty() || Path == "-") // LLVM's for standard input
+    return Error::success();
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  // LLVM goes on without one that can't be opened.
+  if (File)
+    if (Error E = checkCodegenDataFile((*File)->getBuffer()))
+      return failure("-mllvm -codegen-data-use-path=" + Path + ": " +
+                     toString(std::move(E)));
+  return Error::success();
 }

@@ -33,6 +33,18 @@
 
 namespace dtlto {
 
+/// Whether this process can generate code twice by a plugin's jobs.
+bool canDistributeTwoRounds(const Linker &TheLinker);
+
+/// As createPluginThinBackend(), for a link that compiles each module twice
+/// (LLVM/CodegenData.h). Hides that from LLVM until the backend is made.
+llvm::lto::ThinBackend
+createTwoRoundsBackend(Linker &TheLinker, llvm::ThreadPoolStrategy Parallelism);
+
+/// Fails, naming the file, if LLVM's reader can't be trusted with what code
+/// generation is told to use (-codegen-data-use-path). Before LLVM reads it.
+llvm::Error checkCodegenDataToUse();
+
 /// What a link knows between its rounds. The first round's optimised modules
 /// are the second one's input. Any thread, but where it says otherwise.
 class TwoRounds : public OptimizedModules {
