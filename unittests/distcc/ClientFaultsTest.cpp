@@ -227,7 +227,7 @@ TEST_F(ClientFaultsTest, AnswerWhileAJobIsSent) {
 }
 
 TEST_F(ClientFaultsTest, AJobIsNotTaken) {
-  setenv("DISTCC_IO_TIMEOUT", "1", 1);
+  setenv("DISTCC_IO_TIMEOUT", "3", 1); // the good host has as long
   MockDistccd Bad;
   readAndThen(Bad, sizes(), [](MockDistccd::Peer &P) { P.hang(); });
   runLarge(Bad);
