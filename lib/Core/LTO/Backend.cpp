@@ -13,7 +13,7 @@
 
 #include "LTO/Backend.h"
 #include "Bitcode/IndexShard.h"
-#include "Bundle/CodegenDataFile.h"
+#include "Bundle/CodegenData.h"
 #include "Host/FarmStore.h"
 #include "LTO/KeptModules.h"
 #include "LTO/LTOJobs.h"
