@@ -11,8 +11,8 @@
 // makes of the same job, and writes it. If the job makes other files, they go
 // next to the object, with the extensions .dwo and .opt.yaml; or, with --frame,
 // into one stream with it (JobOutputs.h), in a frame that names the job
-// (ObjectFrame.h). --batch takes several bundles, and frames each result
-// (Batch.h). A folder has the parts of a bundle as files.
+// (ObjectFrame.h). --batch takes several bundles, and frames each result. A
+// folder has the parts of a bundle as files.
 //
 // It also runs as the compiler of distributed build systems, with what these
 // add to a command line: distccd's dependency options, and in an environment of
@@ -21,7 +21,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bundle/Batch.h"
 #include "Bundle/JobOutputs.h"
 #include "Bundle/ObjectFrame.h"
 #include "Compile/Worker.h"

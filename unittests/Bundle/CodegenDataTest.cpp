@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bundle/CodegenData.h"
-#include "Bundle/CodegenDataFile.h"
 #include "CodegenSections.h"
 #include "LLVM/CodegenData.h"
 #include "gtest/gtest.h"

@@ -109,7 +109,7 @@ public:
     change(Name, Value, Others);
   }
   void text(StringRef Name, std::string &Value) {
-    // Those have names of passes, and no others (PassPipeline.h).
+    // Those have names of passes, and no others (LLVMOptions.h).
     change(Name, Value,
            Name.ends_with("Pipeline")
                ? std::vector<std::string>{"default<O2>", "default",

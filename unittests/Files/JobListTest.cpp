@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files/JobList.h"
-#include "Files/PathArgs.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;

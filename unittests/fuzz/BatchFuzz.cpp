@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Batch.h"
-#include "Bundle/Batch.h"
+#include "Bundle/ObjectFrame.h"
 #include "Fuzz.h"
 #include <cstdlib>
 #include <cstring>

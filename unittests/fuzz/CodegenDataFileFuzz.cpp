@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bundle/CodegenDataFile.h"
+#include "Bundle/CodegenData.h"
 #include "CodegenSections.h"
 #include "Fuzz.h"
 #include "LLVM/CodegenData.h"

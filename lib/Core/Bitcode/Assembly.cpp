@@ -13,26 +13,21 @@ using namespace llvm;
 using namespace dtlto;
 
 bool dtlto::isInlineAssembly(unsigned Code) {
-  switch (Code) {
-  case bitc::CST_CODE_INLINEASM_OLD:
-  case bitc::CST_CODE_INLINEASM_OLD2:
-  case bitc::CST_CODE_INLINEASM_OLD3:
-  case bitc::CST_CODE_INLINEASM:
-    return true;
-  default:
-    return false;
-  }
+  return Code == bitc::CST_CODE_INLINEASM_OLD ||
+         Code == bitc::CST_CODE_INLINEASM_OLD2 ||
+         Code == bitc::CST_CODE_INLINEASM_OLD3 ||
+         Code == bitc::CST_CODE_INLINEASM;
 }
 
 bool dtlto::mayReadFiles(StringRef Text) {
-  // LLVM takes directives in upper case as well.
+  // LLVM accepts directives in upper case as well.
   for (StringRef Word : {".inc", ".macro", ".irp"})
     if (Text.contains_insensitive(Word))
       return true;
   return false;
 }
 
-/// The text in \p Record, one character an operand; other operands don't harm.
+/// Checks the text in \p Record, one character an operand; others don't matter.
 static bool mayReadFiles(ArrayRef<uint64_t> Record) {
   return mayReadFiles(std::string(Record.begin(), Record.end()));
 }
@@ -48,39 +43,8 @@ static Error addConstants(BitstreamCursor &In, bool &Reads) {
   });
 }
 
-/// Reads the body that \p In stands before, and steps over it.
-static Error addBody(BitstreamCursor &In, bool &Reads) {
-  BlockToLeave Body;
-  if (Error E = Body.enter(In, bitc::FUNCTION_BLOCK_ID))
-    return E;
-  SmallVector<uint64_t, 64> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::Error)
-      return malformedBitcode();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      return Error::success();
-    if (Entry->Kind == BitstreamEntry::SubBlock) {
-      if (Error E = Entry->ID == bitc::CONSTANTS_BLOCK_ID
-                        ? addConstants(In, Reads)
-                        : In.SkipBlock())
-        return E;
-      continue;
-    }
-    Record.clear();
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-    if (!Code)
-      return Code.takeError();
-    // Constants come before the first instruction.
-    if (*Code != bitc::FUNC_CODE_DECLAREBLOCKS)
-      return Body.leave(In);
-  }
-}
-
 static Error addModule(StringRef Bytes, bool &Reads) {
-  // What LLVM writes for Mach-O has a header of its own.
+  // LLVM writes a wrapper header for Mach-O.
   const auto *Begin = Bytes.bytes_begin(), *End = Bytes.bytes_end();
   if (isBitcodeWrapper(Begin, End)) {
     if (SkipBitcodeWrapperHeader(Begin, End, /*VerifyBufferSize=*/true))
@@ -107,8 +71,9 @@ static Error addModule(StringRef Bytes, bool &Reads) {
         case bitc::BLOCKINFO_BLOCK_ID:
           return readBlockInfo(In, BlockInfo);
         case bitc::FUNCTION_BLOCK_ID:
-          return addBody(In, Reads);
-        default: // initializers have no assembly in them
+          return readConstantsOfBody(In,
+                                     [&] { return addConstants(In, Reads); });
+        default: // initializers have no assembly
           return In.SkipBlock();
         }
       });

@@ -5,12 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The assembler's .incbin and .include read files by name, when the job is
-// compiled. On another machine that file is missing or is another one.
+// The assembler's .incbin and .include read files by name when the job is
+// compiled. On another machine, the file is missing or is another one.
 //
-// Only text is looked at, so macros are all taken for ones that write such a
-// directive: it may be put together of their arguments. Without a macro, the
-// directive stands in the text.
+// These functions only look at the text. They assume that any macro may make
+// such a directive from its arguments; without macros, it is in the text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +20,16 @@
 
 namespace dtlto {
 
-/// Whether the assembler may read a file for \p Text. True also for some text
-/// for which it reads none.
+/// Whether the assembler may read a file for \p Text. Also true for some texts
+/// for which it doesn't.
 bool mayReadFiles(llvm::StringRef Text);
 
-/// Whether records of \p Code, of a block of constants, have assembly.
+/// Whether records of \p Code in a block of constants hold assembly.
 bool isInlineAssembly(unsigned Code);
 
-/// Whether that holds for any assembly of the first module in \p Bytes, which
-/// LLVM's writer made; true where they are malformed. Importers of a module
-/// also parse its assembly at file scope, for .symver directives. Any thread.
+/// mayReadFiles() of any assembly in the first module of \p Bytes, which LLVM's
+/// writer made; true if they are malformed. Importers of a module also parse
+/// its assembly at file scope, for .symver directives. Any thread.
 bool assemblyMayReadFiles(llvm::StringRef Bytes);
 
 } // namespace dtlto

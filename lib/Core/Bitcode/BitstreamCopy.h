@@ -23,8 +23,8 @@ namespace dtlto {
 
 inline llvm::Error malformedBitcode() { return failure("malformed bitcode"); }
 
-/// A block whose rest needn't be read. Entered in place, since a copy of a
-/// cursor is one of all of its abbreviations.
+/// A block that is left before its end. It is entered in place: a copy of a
+/// cursor would copy all of its abbreviations.
 class BlockToLeave {
 public:
   /// Enters the block \p ID that \p In stands before.
@@ -34,8 +34,8 @@ public:
     Begin = In.GetCurrentBitNo();
     return llvm::Error::success();
   }
-  /// Steps over the rest of it. \p In may be anywhere in it, but in no block of
-  /// its own.
+  /// Skips the rest of the block. \p In may be anywhere in it, but in no nested
+  /// block.
   llvm::Error leave(llvm::BitstreamCursor &In) const {
     const uint64_t End = Begin + uint64_t(NumWords) * 32;
     if (!In.canSkipToPos(End / 8))
@@ -44,7 +44,7 @@ public:
       return E;
     return In.ReadBlockEnd() ? malformedBitcode() : llvm::Error::success();
   }
-  /// Where its body is, in bytes, and how many words that has.
+  /// The offset of the block's body in bytes, and its size in words.
   uint64_t beginByte() const { return Begin / 8; }
   unsigned numWords() const { return NumWords; }
 
@@ -54,10 +54,10 @@ private:
 };
 
 /// Copies the block \p ID that \p In, a reader of \p Bytes, stands before (its
-/// ENTER_SUBBLOCK has been read), and steps over it. A block's body refers to
-/// nothing outside of it by position, begins at a word, and ends with its own
-/// END_BLOCK, so that words can be copied without looking at them. Fails if
-/// the block is longer than the bytes.
+/// ENTER_SUBBLOCK has been read), and steps over it. Copying words is enough: a
+/// block's body refers to nothing outside of it by position, begins at a word,
+/// and ends with its own END_BLOCK. Fails if the block is longer than the
+/// bytes.
 inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
                              llvm::BitstreamWriter &W, unsigned ID) {
   using namespace llvm;
@@ -82,12 +82,12 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
   return Error::success();
 }
 
-/// Reads up to the first module block of a file, and enters it. \p Other is
-/// called where \p In stands before another block, and has to step over that.
-/// Fails if something else comes first.
-inline llvm::Error
-enterModule(llvm::BitstreamCursor &In,
-            llvm::function_ref<llvm::Error(unsigned ID)> Other) {
+/// Called where the cursor stands before a block, which it must step over.
+using OnBlockFn = llvm::function_ref<llvm::Error(unsigned ID)>;
+
+/// Reads up to the first module block of a file, and enters it. Calls \p Other
+/// for the blocks before it. Fails if something else precedes it.
+inline llvm::Error enterModule(llvm::BitstreamCursor &In, OnBlockFn Other) {
   using namespace llvm;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advance();
@@ -102,50 +102,88 @@ enterModule(llvm::BitstreamCursor &In,
   }
 }
 
-/// Reads what is left of the block that \p In is in. \p OnRecord gets the code
-/// and the operands of each record; \p OnBlock is called where \p In stands
-/// before a block, and has to step over that. Without it, a block is an error,
-/// as a blob always is; and errors of both end the reading.
-inline llvm::Error readBlock(
+/// Reads the rest of the block that \p In is in, until \p OnRecord returns
+/// false. Returns whether it came to the block's end. Without \p OnBlock, a
+/// nested block is an error. Errors of both functions end the reading.
+inline llvm::Expected<bool> readRecords(
     llvm::BitstreamCursor &In,
-    llvm::function_ref<llvm::Error(unsigned, llvm::SmallVectorImpl<uint64_t> &)>
+    llvm::function_ref<llvm::Expected<bool>(
+        unsigned Code, llvm::SmallVectorImpl<uint64_t> &Ops, llvm::StringRef)>
         OnRecord,
-    llvm::function_ref<llvm::Error(unsigned ID)> OnBlock = nullptr) {
+    OnBlockFn OnBlock = nullptr) {
   using namespace llvm;
-  SmallVector<uint64_t, 64> Record;
+  SmallVector<uint64_t, 64> Ops;
   while (true) {
     Expected<BitstreamEntry> Entry = In.advance();
     if (!Entry)
       return Entry.takeError();
-    switch (Entry->Kind) {
-    case BitstreamEntry::EndBlock:
-      return Error::success();
-    case BitstreamEntry::SubBlock:
-      if (OnBlock) {
-        if (Error E = OnBlock(Entry->ID))
-          return E;
-        break;
-      }
-      [[fallthrough]];
-    case BitstreamEntry::Error:
+    if (Entry->Kind == BitstreamEntry::EndBlock)
+      return true;
+    if (Entry->Kind == BitstreamEntry::SubBlock && OnBlock) {
+      if (Error E = OnBlock(Entry->ID))
+        return std::move(E);
+      continue;
+    }
+    if (Entry->Kind != BitstreamEntry::Record)
       return malformedBitcode();
-    case BitstreamEntry::Record: {
-      Record.clear();
-      StringRef Blob;
-      Expected<unsigned> Code = In.readRecord(Entry->ID, Record, &Blob);
-      if (!Code)
-        return Code.takeError();
-      if (Blob.data())
-        return malformedBitcode();
-      if (Error E = OnRecord(*Code, Record))
-        return E;
-      break;
-    }
-    }
+    Ops.clear();
+    StringRef Blob;
+    Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Blob);
+    if (!Code)
+      return Code.takeError();
+    Expected<bool> GoesOn = OnRecord(*Code, Ops, Blob);
+    if (!GoesOn || !*GoesOn)
+      return GoesOn;
   }
 }
 
-/// Reads a block of BLOCKINFO into \p Info, which doesn't have one yet.
+/// Reads the rest of the block that \p In is in. \p OnRecord gets the code and
+/// the operands of each record. A blob is an error, and so is a nested block
+/// without \p OnBlock. Errors of both functions end the reading.
+inline llvm::Error readBlock(
+    llvm::BitstreamCursor &In,
+    llvm::function_ref<llvm::Error(unsigned, llvm::SmallVectorImpl<uint64_t> &)>
+        OnRecord,
+    OnBlockFn OnBlock = nullptr) {
+  using namespace llvm;
+  return readRecords(
+             In,
+             [&](unsigned Code, SmallVectorImpl<uint64_t> &Ops,
+                 StringRef Blob) -> Expected<bool> {
+               if (Blob.data())
+                 return malformedBitcode();
+               if (Error E = OnRecord(Code, Ops))
+                 return std::move(E);
+               return true;
+             },
+             OnBlock)
+      .takeError();
+}
+
+/// Reads the function block that \p In stands before up to its first
+/// instruction, and steps over it. Calls \p OnConstants where \p In stands
+/// before a block of constants.
+inline llvm::Error
+readConstantsOfBody(llvm::BitstreamCursor &In,
+                    llvm::function_ref<llvm::Error()> OnConstants) {
+  using namespace llvm;
+  BlockToLeave Body;
+  if (Error E = Body.enter(In, bitc::FUNCTION_BLOCK_ID))
+    return E;
+  Expected<bool> IsAtEnd = readRecords(
+      In,
+      [](unsigned Code, auto &, StringRef) {
+        return Code == bitc::FUNC_CODE_DECLAREBLOCKS;
+      },
+      [&](unsigned ID) {
+        return ID == bitc::CONSTANTS_BLOCK_ID ? OnConstants() : In.SkipBlock();
+      });
+  if (!IsAtEnd)
+    return IsAtEnd.takeError();
+  return *IsAtEnd ? Error::success() : Body.leave(In);
+}
+
+/// Reads a block of BLOCKINFO into \p Info. Fails if \p Info has one already.
 inline llvm::Error
 readBlockInfo(llvm::BitstreamCursor &In,
               std::optional<llvm::BitstreamBlockInfo> &Info) {
@@ -162,19 +200,15 @@ readBlockInfo(llvm::BitstreamCursor &In,
   return Error::success();
 }
 
-/// Copies the abbreviation that \p In stands before, the \p Number-th of its
-/// block. It keeps its number, and records with it their size.
-inline llvm::Error copyAbbrev(llvm::BitstreamCursor &In,
-                              llvm::BitstreamWriter &W, unsigned Number) {
-  using namespace llvm;
-  if (Error E = In.ReadAbbrevRecord())
-    return E;
-  Expected<const BitCodeAbbrev *> Abbrev =
-      In.getAbbrev(bitc::FIRST_APPLICATION_ABBREV + Number);
-  if (!Abbrev)
-    return Abbrev.takeError();
-  W.EmitAbbrev(std::make_shared<BitCodeAbbrev>(**Abbrev));
-  return Error::success();
+/// Defines an abbreviation for records of \p Code in the block that \p W is in,
+/// and returns its number.
+inline unsigned emitAbbrev(llvm::BitstreamWriter &W, unsigned Code,
+                           llvm::ArrayRef<llvm::BitCodeAbbrevOp> Ops) {
+  auto Abbrev = std::make_shared<llvm::BitCodeAbbrev>();
+  Abbrev->Add(llvm::BitCodeAbbrevOp(Code));
+  for (const llvm::BitCodeAbbrevOp &Op : Ops)
+    Abbrev->Add(Op);
+  return W.EmitAbbrev(std::move(Abbrev));
 }
 
 } // namespace dtlto

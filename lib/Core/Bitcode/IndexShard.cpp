@@ -18,17 +18,16 @@ using namespace dtlto;
 
 namespace {
 
-/// Stand-ins for summaries that a backend compile looks up, but that a shard
-/// hasn't got.
+/// Stand-ins for summaries that a backend compile looks up but a shard lacks.
 ///
 /// In-process, a reference to a symbol of another module is direct if the index
-/// knows that the symbol is defined in this link (dso_local), whether it is
-/// imported or not. A shard of LLVM's has summaries of imported symbols only,
-/// so that such references go through the GOT, or stay dllimport: other code.
-/// So the shard gets a summary for each of them that says nothing but
-/// dso_local. It is filed under the module that is compiled, since one of
-/// another module would be imported; there, a symbol that isn't defined is only
-/// declared, and for declarations LLVM looks at no more than this flag.
+/// says that this link defines the symbol (dso_local), whether it is imported
+/// or not. LLVM's shards only have summaries of imported symbols; other
+/// references would go through the GOT, or stay dllimport, and the code would
+/// differ. So the shard gets a summary with only dso_local for each of them. It
+/// belongs to the compiled module, since LLVM would import those of other
+/// modules. There, the symbol is only declared, and for declarations LLVM only
+/// reads this flag.
 class DSOLocalStandIns {
 public:
   DSOLocalStandIns(const ModuleSummaryIndex &Index, StringRef ModulePath,
@@ -56,7 +55,7 @@ public:
 
 private:
   void add(const ValueInfo &VI) {
-    // Most are named often.
+    // Most symbols have many references.
     if (!VI || !Known.insert(VI.getGUID()).second ||
         VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated))
       return;
@@ -67,7 +66,7 @@ private:
     Owned.push_back(std::move(StandIn));
   }
 
-  /// LLVM casts summaries of functions without asking: the kind must be right.
+  /// LLVM casts summaries unchecked, so the kind must be right.
   static std::unique_ptr<GlobalValueSummary>
   makeStandIn(const GlobalValueSummary &Of) {
     const auto *Alias = dyn_cast<AliasSummary>(&Of);
@@ -105,7 +104,7 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
                                    Declarations);
 
-  // A module without summaries is treated as such: it must stay without.
+  // LLVM treats modules without summaries differently: add none.
   GVSummaryMapTy &Own = Summaries[ModulePath.str()];
   std::optional<DSOLocalStandIns> StandIns;
   if (!Own.empty()) {
@@ -121,7 +120,7 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   ShardBytes Bytes;
   raw_svector_ostream OS(Bytes);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
-  // Numbered in this order, as IndexBitcodeWriter::writeModStrings() does.
+  // The order of numbers is that of IndexBitcodeWriter::writeModStrings().
   if (Modules)
     for (const auto &[Path, OfModule] : Summaries)
       if (auto It = Index.modulePaths().find(Path);
@@ -152,7 +151,7 @@ Error dtlto::emitIndexFiles(const ModuleSummaryIndex &Index,
   const std::string Path = (ModulePath + ".thinlto.bc").str();
   std::error_code EC;
   raw_fd_ostream OS(Path, EC, sys::fs::OpenFlags::OF_None);
-  if (EC) // in the words of LLVM 22; LLVM 19 doesn't name the file
+  if (EC) // LLVM 22's message; LLVM 19's doesn't name the file
     return createFileError("cannot open " + Path, EC);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
   if (ImportsFile)

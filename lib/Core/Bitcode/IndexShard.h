@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A backend compile on another machine reads what the thin link decided from an
-// index shard: the part of the combined index that is about its module and
-// about what is imported into it. LLVM writes shards with the modules' names in
-// the linker; a worker has the modules under names that travel (ModuleNames.h).
+// A backend compile on another machine reads the decisions of the thin link
+// from an index shard: the part of the combined index about its module and its
+// imports. LLVM writes shards with the modules' names in the linker; a worker
+// has the modules under portable names (ModuleNames.h).
 //
-// The names stand in one block of the shard (MODULE_STRTAB, see LLVM's "Bitcode
+// The names are in one block of the shard (MODULE_STRTAB, see LLVM's "Bitcode
 // File Format" and IndexBitcodeWriter::writeModStrings), and everything else
-// refers to modules by number. So they are replaced in the bitstream: the rest
-// is copied word by word, which is exact for every kind of summary.
+// refers to modules by number. So ShardNames.h replaces this block, and copies
+// the rest word by word, which is exact for every kind of summary.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,20 @@
 
 namespace dtlto {
 
-/// Settles what shards can't tell. Where dso_local wasn't propagated (as with
-/// --lto-O0), LLVM takes a symbol as local to the link only if all of its
-/// summaries say so; a shard may have a part of them. Clearing the flag in all
-/// where one hasn't got it says the same there, and changes nothing for who has
-/// the whole index, but for what emitIndexFiles() writes. Before the first
-/// shard, and while nobody reads the index.
+/// Clears dso_local in all summaries of a symbol unless all have it. If
+/// dso_local wasn't propagated (as with --lto-O0), LLVM takes a symbol as local
+/// to the link only if all of its summaries have the flag, but a shard may lack
+/// some of them. For readers of the whole index, only emitIndexFiles()' results
+/// change. Call it before the first shard, and while no other thread uses the
+/// index.
 void settleDSOLocal(llvm::ModuleSummaryIndex &Index);
 
 /// Writes the shard of \p ModulePath with the linker's names: what LLD's
-/// --thinlto-index-only writes, and what it lacks for the bytes of in-process
-/// ThinLTO (see DSOLocalStandIns). \p Index must be settled. Any thread. If not
-/// null, \p Modules receives what the table of modules is meant to hold: LLVM
+/// --thinlto-index-only writes, and the summaries that it lacks for the bytes
+/// of in-process ThinLTO (see DSOLocalStandIns). After settleDSOLocal(). Any
+/// thread. If not null, \p Modules receives the right table of modules: LLVM
 /// 19's writer sign-extends characters outside of ASCII, which damages the rest
-/// of that table.
+/// of the table that it writes.
 ShardBytes writeShard(const llvm::ModuleSummaryIndex &Index,
                       const DefinedSummaries &Defined,
                       llvm::StringRef ModulePath,

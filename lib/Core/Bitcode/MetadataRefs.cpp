@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bitcode/MetadataRefs.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include <initializer_list>
@@ -16,176 +17,99 @@ using namespace dtlto;
 namespace {
 
 /// The operands of a record that are numbers. All others are references, from 1
-/// on, where 0 is none.
+/// on; 0 is none.
 struct Layout {
-  constexpr Layout(uint64_t Flags, std::initializer_list<unsigned> Numbers,
-                   uint64_t SizeFlag = 0,
-                   std::initializer_list<unsigned> Sizes = {})
-      : Flags(Flags), IsNumber(mask(Numbers)), SizeFlag(SizeFlag),
-        IsSize(mask(Sizes)) {}
-  static constexpr uint32_t mask(std::initializer_list<unsigned> Operands) {
-    uint32_t Mask = 0;
-    for (unsigned I : Operands)
-      Mask |= uint32_t(1) << I;
-    return Mask;
-  }
-
-  uint64_t Flags; // what the first operand may have for this to be so
+  unsigned Code;
+  /// The flags that the first operand may have, and those that it must have:
+  /// these tell it from older forms, which have other operands.
+  uint64_t Flags, CurrentFlags;
   uint32_t IsNumber;
-  uint64_t SizeFlag; // since LLVM 21, this flag says that sizes are references
-  uint32_t IsSize;
+  /// Since LLVM 21, this flag says that sizes are references.
+  uint64_t SizeFlag = 0;
+  uint32_t IsSize = 0;
 };
 
-} // namespace
+constexpr uint32_t mask(std::initializer_list<unsigned> Operands) {
+  uint32_t Mask = 0;
+  for (unsigned I : Operands)
+    Mask |= uint32_t(1) << I;
+  return Mask;
+}
 
 /// As LLVM 19 to 23 write them. Later ones append operands and add flags.
-static const Layout *layoutOf(unsigned Code) {
-  switch (Code) {
-  case bitc::METADATA_SUBRANGE: {
-    static constexpr Layout L(UINT64_MAX, {0});
-    return &L;
-  }
-  case bitc::METADATA_BASIC_TYPE: {
+constexpr Layout Layouts[] = {
+    {bitc::METADATA_SUBRANGE, UINT64_MAX, 0, mask({0})},
     // [distinct, tag, name, size, align, encoding, flags]
-    static constexpr Layout L(1, {0, 1, 3, 4, 5, 6}, 2, {3});
-    return &L;
-  }
-  case bitc::METADATA_DERIVED_TYPE: {
+    {bitc::METADATA_BASIC_TYPE, 1, 0, mask({0, 1, 3, 4, 5, 6}), 2, mask({3})},
     // [distinct, tag, name, file, line, scope, base type, size, align, offset,
     //  flags, extra data, address space, annotations, pointer authentication]
-    static constexpr Layout L(1, {0, 1, 4, 7, 8, 9, 10, 12, 14}, 2, {7, 9});
-    return &L;
-  }
-  case bitc::METADATA_COMPOSITE_TYPE: {
+    {bitc::METADATA_DERIVED_TYPE, 1, 0, mask({0, 1, 4, 7, 8, 9, 10, 12, 14}), 2,
+     mask({7, 9})},
     // [distinct, tag, name, file, line, scope, base type, size, align, offset,
     //  flags, elements, language, vtable holder, template parameters,
     //  identifier, discriminator, data location, associated, allocated, rank,
     //  annotations]
-    static constexpr Layout L(3, {0, 1, 4, 7, 8, 9, 10, 12}, 4, {7, 9});
-    return &L;
-  }
-  case bitc::METADATA_SUBROUTINE_TYPE: {
+    {bitc::METADATA_COMPOSITE_TYPE, 3, 0, mask({0, 1, 4, 7, 8, 9, 10, 12}), 4,
+     mask({7, 9})},
     // [distinct, flags, types, calling convention]
-    static constexpr Layout L(3, {0, 1, 3});
-    return &L;
-  }
-  case bitc::METADATA_FILE: {
+    {bitc::METADATA_SUBROUTINE_TYPE, 3, 0, mask({0, 1, 3})},
     // [distinct, name, directory, kind of checksum, checksum, source]
-    static constexpr Layout L(1, {0, 3});
-    return &L;
-  }
-  case bitc::METADATA_COMPILE_UNIT: {
+    {bitc::METADATA_FILE, 1, 0, mask({0, 3})},
     // [distinct, language, file, producer, optimized, flags, runtime version,
     //  split name, emission kind, enums, retained types, subprograms, globals,
     //  imported entities, DWO's ID, macros, split inlining, profiling, names'
     //  kind, ranges' base address, sysroot, SDK]
-    static constexpr Layout L(1, {0, 1, 4, 6, 8, 14, 16, 17, 18, 19});
-    return &L;
-  }
-  case bitc::METADATA_SUBPROGRAM: {
+    {bitc::METADATA_COMPILE_UNIT, 1, 0,
+     mask({0, 1, 4, 6, 8, 14, 16, 17, 18, 19})},
     // [distinct, scope, name, linkage name, file, line, type, scope's line,
     //  containing type, flags, virtual index, flags, unit, template parameters,
     //  declaration, retained nodes, this' adjustment, thrown types,
     //  annotations, target's name]
-    static constexpr Layout L(7, {0, 5, 7, 9, 10, 11, 16});
-    return &L;
-  }
-  case bitc::METADATA_LEXICAL_BLOCK: {
+    {bitc::METADATA_SUBPROGRAM, 7, 6, mask({0, 5, 7, 9, 10, 11, 16})},
     // [distinct, scope, file, line, column]
-    static constexpr Layout L(1, {0, 3, 4});
-    return &L;
-  }
-  case bitc::METADATA_LEXICAL_BLOCK_FILE: {
+    {bitc::METADATA_LEXICAL_BLOCK, 1, 0, mask({0, 3, 4})},
     // [distinct, scope, file, discriminator]
-    static constexpr Layout L(1, {0, 3});
-    return &L;
-  }
-  case bitc::METADATA_NAMESPACE: {
+    {bitc::METADATA_LEXICAL_BLOCK_FILE, 1, 0, mask({0, 3})},
     // [distinct, scope, name]
-    static constexpr Layout L(3, {0});
-    return &L;
-  }
-  case bitc::METADATA_MACRO:
-  case bitc::METADATA_MACRO_FILE: {
-    // [distinct, kind, line, name or file, value or elements]
-    static constexpr Layout L(1, {0, 1, 2});
-    return &L;
-  }
-  case bitc::METADATA_TEMPLATE_TYPE: {
+    {bitc::METADATA_NAMESPACE, 3, 0, mask({0})},
+    // [distinct, kind, line, name, value]
+    {bitc::METADATA_MACRO, 1, 0, mask({0, 1, 2})},
+    // [distinct, kind, line, file, elements]
+    {bitc::METADATA_MACRO_FILE, 1, 0, mask({0, 1, 2})},
     // [distinct, name, type, is default]
-    static constexpr Layout L(1, {0});
-    return &L;
-  }
-  case bitc::METADATA_TEMPLATE_VALUE: {
+    {bitc::METADATA_TEMPLATE_TYPE, 1, 0, mask({0})},
     // [distinct, tag, name, type, is default, value]
-    static constexpr Layout L(1, {0, 1});
-    return &L;
-  }
-  case bitc::METADATA_GLOBAL_VAR: {
+    {bitc::METADATA_TEMPLATE_VALUE, 1, 0, mask({0, 1})},
     // [distinct and version, scope, name, linkage name, file, line, type, is
     //  local, is definition, declaration, template parameters, align,
     //  annotations]
-    static constexpr Layout L(5, {0, 5, 7, 8, 11});
-    return &L;
-  }
-  case bitc::METADATA_LOCAL_VAR: {
+    {bitc::METADATA_GLOBAL_VAR, 5, 4, mask({0, 5, 7, 8, 11})},
     // [distinct and version, scope, name, file, line, type, argument, flags,
     //  align, annotations]
-    static constexpr Layout L(3, {0, 4, 6, 7, 8});
-    return &L;
-  }
-  case bitc::METADATA_LABEL: {
+    {bitc::METADATA_LOCAL_VAR, 3, 2, mask({0, 4, 6, 7, 8})},
     // [distinct, scope, name, file, line]
-    static constexpr Layout L(1, {0, 4});
-    return &L;
-  }
-  case bitc::METADATA_GLOBAL_VAR_EXPR: {
+    {bitc::METADATA_LABEL, 1, 0, mask({0, 4})},
     // [distinct, variable, expression]
-    static constexpr Layout L(1, {0});
-    return &L;
-  }
-  case bitc::METADATA_IMPORTED_ENTITY: {
+    {bitc::METADATA_GLOBAL_VAR_EXPR, 1, 0, mask({0})},
     // [distinct, tag, scope, entity, line, name, file, elements]
-    static constexpr Layout L(1, {0, 1, 4});
-    return &L;
-  }
-  default:
-    return nullptr;
-  }
-}
+    {bitc::METADATA_IMPORTED_ENTITY, 1, 0, mask({0, 1, 4})},
+};
 
-/// Whether the flags of a record say that it has the layout above, and not that
-/// of older versions, which all have fewer flags.
-static bool isCurrent(unsigned Code, uint64_t Flags) {
-  switch (Code) {
-  case bitc::METADATA_SUBPROGRAM:
-    return (Flags & 6) == 6;
-  case bitc::METADATA_GLOBAL_VAR:
-    return (Flags & 4) == 4;
-  case bitc::METADATA_LOCAL_VAR:
-    return (Flags & 2) == 2;
-  default:
-    return true;
-  }
-}
+} // namespace
 
-/// Of most types with a name, importers read the declaration.
+/// Whether importers read a declaration in place of this type, as for most
+/// types with a name.
 static bool isReadAsDeclaration(unsigned Code, ArrayRef<uint64_t> Ops) {
   if (Code != bitc::METADATA_COMPOSITE_TYPE || Ops.size() < 16 || !Ops[2] ||
       !Ops[15])
     return false;
-  switch (Ops[1]) {
-  case dwarf::DW_TAG_enumeration_type:
-  case dwarf::DW_TAG_class_type:
-  case dwarf::DW_TAG_structure_type:
-  case dwarf::DW_TAG_union_type:
-    return true;
-  default:
-    return false;
-  }
+  return Ops[1] == dwarf::DW_TAG_enumeration_type ||
+         Ops[1] == dwarf::DW_TAG_class_type ||
+         Ops[1] == dwarf::DW_TAG_structure_type ||
+         Ops[1] == dwarf::DW_TAG_union_type;
 }
 
-/// Base type, elements, vtable's holder, and what describes arrays.
+/// Base type, elements, vtable's holder, and the operands of arrays.
 static constexpr uint32_t NotOfDeclarations =
     1 << 6 | 1 << 11 | 1 << 13 | 0x3f << 16;
 
@@ -197,14 +121,8 @@ void dtlto::dropUnreadReferences(unsigned Code, MutableArrayRef<uint64_t> Ops) {
 }
 
 bool dtlto::isDebugInfo(unsigned Code) {
-  switch (Code) {
-  case bitc::METADATA_NODE:
-  case bitc::METADATA_DISTINCT_NODE:
-  case bitc::METADATA_VALUE:
-    return false;
-  default:
-    return true;
-  }
+  return Code != bitc::METADATA_NODE && Code != bitc::METADATA_DISTINCT_NODE &&
+         Code != bitc::METADATA_VALUE;
 }
 
 void dtlto::forEachReference(unsigned Code, ArrayRef<uint64_t> Ops,
@@ -233,12 +151,14 @@ void dtlto::forEachReference(unsigned Code, ArrayRef<uint64_t> Ops,
     }
     return;
   }
-  const Layout *L = layoutOf(Code);
-  if (L && !Ops.empty() && !(Ops[0] & ~(L->Flags | L->SizeFlag)) &&
-      isCurrent(Code, Ops[0])) {
-    uint32_t Skipped = L->IsNumber;
-    if (Ops[0] & L->SizeFlag)
-      Skipped &= ~L->IsSize;
+  const Layout *Form =
+      find_if(Layouts, [=](const Layout &L) { return L.Code == Code; });
+  if (Form != std::end(Layouts) && !Ops.empty() &&
+      !(Ops[0] & ~(Form->Flags | Form->SizeFlag)) &&
+      (Ops[0] & Form->CurrentFlags) == Form->CurrentFlags) {
+    uint32_t Skipped = Form->IsNumber;
+    if (Ops[0] & Form->SizeFlag)
+      Skipped &= ~Form->IsSize;
     if (isReadAsDeclaration(Code, Ops))
       Skipped |= NotOfDeclarations;
     for (size_t I = 0; I != Ops.size(); ++I)

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A module's metadata is read on demand: LLVM's reader reads a node when
-// something that it has read refers to it. Which operands of a record refer to
-// others, and which are numbers, is known for each kind of record
-// (MetadataLoader::parseOneMetadata()). What isn't known counts as a reference:
-// to take a number for one keeps a node too many, which nobody sees.
+// LLVM reads a module's metadata on demand: a node when something that it has
+// read refers to it. MetadataLoader::parseOneMetadata() determines which
+// operands of a record refer to others, and which are numbers. Unknown operands
+// count as references: a number taken for one only keeps a node too many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,16 +21,16 @@
 
 namespace dtlto {
 
-/// Whether a record of that \p Code is debug info: neither tuple nor value.
+/// Whether records of \p Code are debug info: neither tuples nor values.
 bool isDebugInfo(unsigned Code);
 
 /// Calls \p Each with the numbers of the metadata that an importer reads
-/// because of a record: some are numbers of nothing.
+/// because of a record, and possibly with other numbers.
 void forEachReference(unsigned Code, llvm::ArrayRef<uint64_t> Ops,
                       llvm::function_ref<void(uint64_t)> Each);
 
-/// Makes null the references in \p Ops that an importer doesn't follow, for
-/// readers that would.
+/// Clears the references in \p Ops that an importer doesn't follow, since other
+/// readers would.
 void dropUnreadReferences(unsigned Code, llvm::MutableArrayRef<uint64_t> Ops);
 
 } // namespace dtlto

@@ -13,35 +13,23 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Longer records are packed as arrays only.
+/// Longer records are only packed as arrays.
 static constexpr size_t MaxOps = 24;
-// About what the definition of one operand takes.
+/// The approximate size of the definition of one operand.
 static constexpr uint64_t OpBits = 10;
 
 static unsigned width(uint64_t Value) { return Log2_64(Value | 1) + 1; }
 
-/// How many bits a value of \p Width bits takes as VBR of \p Chunk.
+/// Returns the size of a value of \p Width bits as VBR of \p Chunk.
 static constexpr uint64_t vbrBits(unsigned Width, unsigned Chunk) {
   return (Width + Chunk - 2) / (Chunk - 1) * Chunk;
 }
 
 void RecordPacker::Widths::add(uint64_t Value) {
-  AllSame &= !Any || Value == First;
-  if (!Any)
+  AllSame &= !std::exchange(Any, true) || Value == First;
+  if (AllSame)
     First = Value;
-  Any = true;
   ++Count[width(Value)];
-}
-
-void RecordPacker::Widths::add(const Widths &Other) {
-  if (!Other.Any)
-    return;
-  AllSame &= Other.AllSame && (!Any || Other.First == First);
-  if (!Any)
-    First = Other.First;
-  Any = true;
-  for (size_t I = 0; I != Count.size(); ++I)
-    Count[I] += Other.Count[I];
 }
 
 void RecordPacker::count(unsigned Code, ArrayRef<uint64_t> Ops) {
@@ -70,7 +58,7 @@ RecordPacker::Counts RecordPacker::Widths::counts() const {
   return Result;
 }
 
-/// What such values take with the encoding \p Op.
+/// Returns the size of such values in the encoding \p Op.
 uint64_t RecordPacker::bits(const Counts &Of, const BitCodeAbbrevOp &Op) {
   if (Op.isLiteral())
     return 0;
@@ -82,7 +70,7 @@ uint64_t RecordPacker::bits(const Counts &Of, const BitCodeAbbrevOp &Op) {
   return Sum;
 }
 
-/// The shortest encoding of such values.
+/// Returns the shortest encoding of such values.
 BitCodeAbbrevOp RecordPacker::best(const Counts &Of) {
   const unsigned Widest = Of.back().first;
   BitCodeAbbrevOp Best(BitCodeAbbrevOp::VBR, 6);
@@ -102,47 +90,63 @@ BitCodeAbbrevOp RecordPacker::best(const Counts &Of) {
 struct RecordPacker::Choice {
   uint64_t Saved;
   unsigned Code;
-  Shape *Of; // null: an array, for all of the code
+  Shape *Of; // null: an array, for all records of the code
   std::shared_ptr<BitCodeAbbrev> Abbrev;
+
+  /// Adds an abbreviation to \p To if it pays. Records take \p Was bits without
+  /// it, and \p Bits with it.
+  static void consider(std::vector<Choice> &To, unsigned Code, Shape *Of,
+                       uint64_t Was, uint64_t Bits,
+                       ArrayRef<BitCodeAbbrevOp> Ops) {
+    Bits += OpBits * (Ops.size() + 1);
+    if (Bits >= Was)
+      return;
+    auto Abbrev = std::make_shared<BitCodeAbbrev>();
+    Abbrev->Add(BitCodeAbbrevOp(Code));
+    for (const BitCodeAbbrevOp &Op : Ops)
+      Abbrev->Add(Op);
+    To.push_back({Was - Bits, Code, Of, std::move(Abbrev)});
+  }
 };
 
-void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
-  std::vector<Choice> Choices;
-  auto Consider = [&](unsigned Code, Shape *Of, uint64_t Was, uint64_t Bits,
-                      std::shared_ptr<BitCodeAbbrev> Abbrev) {
-    Bits += OpBits * Abbrev->getNumOperandInfos();
-    if (Bits < Was)
-      Choices.push_back({Was - Bits, Code, Of, std::move(Abbrev)});
-  };
-  const BitCodeAbbrevOp Plain(BitCodeAbbrevOp::VBR, 6);
+/// The encoding of an operand in a record without an abbreviation.
+static BitCodeAbbrevOp plain() {
+  return BitCodeAbbrevOp(BitCodeAbbrevOp::VBR, 6);
+}
 
-  // One for all records of a code, as arrays.
+/// Considers an array for all records of each code. Returns its elements.
+RecordPacker::Elements
+RecordPacker::chooseArrays(std::vector<Choice> &Choices) {
   std::map<unsigned, std::pair<Widths, uint64_t>> Codes; // values, records
   for (const auto &[TheKey, S] : Shapes) {
     auto &[Values, Number] = Codes[TheKey.first];
     Number += S.Number;
     for (const Widths &Op : S.Ops)
-      Values.add(Op);
+      for (size_t I = 0; I != Op.Count.size(); ++I)
+        Values.Count[I] += Op.Count[I];
     if (S.Number == 1)
       for (uint64_t Op : S.FirstOps)
-        Values.add(Op);
+        ++Values.Count[width(Op)];
   }
-  std::map<unsigned, BitCodeAbbrevOp> Elements;
+  Elements Result;
   for (const auto &[Code, Of] : Codes) {
     const auto &[Values, Number] = Of;
-    if (!Values.Any)
-      continue;
     const Counts Count = Values.counts();
+    if (Count.empty())
+      continue;
     BitCodeAbbrevOp Op = best(Count);
-    Elements.emplace(Code, Op);
-    auto Abbrev = std::make_shared<BitCodeAbbrev>();
-    Abbrev->Add(BitCodeAbbrevOp(Code));
-    Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Array));
-    Abbrev->Add(Op);
-    Consider(Code, nullptr, bits(Count, Plain) + Number * 6, bits(Count, Op),
-             std::move(Abbrev));
+    Result.emplace(Code, Op);
+    Choice::consider(Choices, Code, nullptr, bits(Count, plain()) + Number * 6,
+                     bits(Count, Op),
+                     {BitCodeAbbrevOp(BitCodeAbbrevOp::Array), Op});
   }
-  // And for those of one length, if it is shorter than that.
+  return Result;
+}
+
+/// Considers an abbreviation for the records of each code and length, where it
+/// is shorter than an array of \p ElementOf.
+void RecordPacker::chooseShapes(std::vector<Choice> &Choices,
+                                const Elements &ElementOf) {
   for (auto &[TheKey, S] : Shapes) {
     const auto &[Code, NumOps] = TheKey;
     if (NumOps > MaxOps || S.Number == 1)
@@ -151,27 +155,29 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
     SmallVector<Counts, 0> Ops;
     for (const Widths &Op : S.Ops) {
       Ops.push_back(Op.counts());
-      Was += bits(Ops.back(), Plain);
+      Was += bits(Ops.back(), plain());
     }
-    // Most are so few that even records of no bits would not be worth it.
+    // Most shapes are so rare that even records of no bits would not pay.
     if (Was <= OpBits * (NumOps + 1))
       continue;
-    auto Abbrev = std::make_shared<BitCodeAbbrev>();
-    Abbrev->Add(BitCodeAbbrevOp(Code));
+    SmallVector<BitCodeAbbrevOp, 8> Abbrev;
     uint64_t AsArray = S.Number * vbrBits(width(NumOps), 6);
-    auto Element = Elements.find(Code);
+    auto Element = ElementOf.find(Code);
     for (auto [Op, Count] : zip_equal(S.Ops, Ops)) {
-      BitCodeAbbrevOp New =
-          Op.AllSame ? BitCodeAbbrevOp(Op.First) : best(Count);
-      Abbrev->Add(New);
-      Bits += bits(Count, New);
+      Abbrev.push_back(Op.AllSame ? BitCodeAbbrevOp(Op.First) : best(Count));
+      Bits += bits(Count, Abbrev.back());
       AsArray += bits(Count, Element->second);
     }
-    if (Element != Elements.end())
+    if (Element != ElementOf.end())
       Was = std::min(Was, AsArray);
-    Consider(Code, &S, Was, Bits, std::move(Abbrev));
+    Choice::consider(Choices, Code, &S, Was, Bits, Abbrev);
   }
-  // Equal ones in the order of codes, so that equal modules are equal bytes.
+}
+
+void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
+  std::vector<Choice> Choices;
+  chooseShapes(Choices, chooseArrays(Choices));
+  // Stable, in the order of codes: equal modules become equal bytes.
   stable_sort(Choices, [](const Choice &A, const Choice &B) {
     return A.Saved > B.Saved;
   });
@@ -188,10 +194,9 @@ void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
 
 void RecordPacker::emit(BitstreamWriter &W, unsigned Code,
                         ArrayRef<uint64_t> Ops) const {
-  unsigned Abbrev = 0;
-  if (Ops.size() <= MaxOps)
-    if (auto It = Shapes.find({Code, Ops.size()}); It != Shapes.end())
-      Abbrev = It->second.Abbrev;
+  auto Found = Shapes.find({Code, std::min(Ops.size(), MaxOps + 1)});
+  assert(Found != Shapes.end() && "the record was counted");
+  unsigned Abbrev = Found == Shapes.end() ? 0 : Found->second.Abbrev;
   if (!Abbrev)
     if (auto It = Arrays.find(Code); It != Arrays.end())
       Abbrev = It->second;
@@ -218,18 +223,18 @@ void dtlto::repackBlock(const RecordList &Records, BitstreamWriter &W,
   RecordPacker Packer;
   RecordList Changed;
   SmallVector<uint64_t, 64> Ops;
-  for (RecordList::Reader R(Records); !R.atEnd(); R.next()) {
-    unsigned Code = R.code();
-    Ops.assign(R.ops().begin(), R.ops().end());
+  for (size_t I = 0; I != Records.size(); ++I) {
+    auto [Code, Original] = Records[I];
+    Ops.assign(Original.begin(), Original.end());
     if (Change && !Change(Code, Ops))
       continue;
     Packer.count(Code, Ops);
     Changed.add(Code, Ops);
   }
-  // Each bit of the abbreviations' numbers is one in each record.
+  // Each record has the number of its abbreviation: keep numbers short.
   W.EnterSubblock(ID, 4);
   Packer.define(W, /*Max=*/7);
-  for (RecordList::Reader R(Changed); !R.atEnd(); R.next())
-    Packer.emit(W, R.code(), R.ops());
+  for (size_t I = 0; I != Changed.size(); ++I)
+    Packer.emit(W, Changed[I].Code, Changed[I].Ops);
   W.ExitBlock();
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM's writer has abbreviations for few kinds of records; the others take six
-// bits and more for each operand. A reader takes any abbreviation, and sees the
-// same records.
+// bits and more for each operand. A reader accepts any abbreviation, and sees
+// the same records.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,84 +25,74 @@
 
 namespace dtlto {
 
-/// Writes the records of one block with abbreviations that were chosen by
-/// looking at all of them before.
+/// Writes the records of one block with abbreviations that fit all of them.
 class RecordPacker {
 public:
-  /// Looks at a record that will be written.
+  /// Counts a record that will be written.
   void count(unsigned Code, llvm::ArrayRef<uint64_t> Ops);
   /// Defines at most \p Max abbreviations in the block that \p W is in.
   void define(llvm::BitstreamWriter &W, unsigned Max);
-  /// Writes a record, one of those that were counted.
+  /// Writes a record that was counted.
   void emit(llvm::BitstreamWriter &W, unsigned Code,
             llvm::ArrayRef<uint64_t> Ops) const;
 
 private:
-  /// Widths in bits, rising, and how many values have each.
+  /// Widths in bits, rising, and the number of values of each.
   using Counts = llvm::SmallVector<std::pair<unsigned, uint64_t>, 4>;
-  /// How many of the values of an operand need how many bits.
+  /// The widths of an operand's values.
   struct Widths {
     std::array<uint32_t, 65> Count = {};
+    // Not of sums.
     uint64_t First = 0;
     bool Any = false, AllSame = true;
 
     void add(uint64_t Value);
-    void add(const Widths &Other);
     Counts counts() const;
   };
   /// Records of one code and one number of operands.
   struct Shape {
     uint64_t Number = 0;
-    // Most are those of one record. It never pays to define something for it.
+    // Most shapes have one record, for which a definition never pays.
     std::vector<uint64_t> FirstOps;
-    std::vector<Widths> Ops; // of two and more
+    std::vector<Widths> Ops; // empty for one record
     unsigned Abbrev = 0;     // 0: none
   };
   using Key = std::pair<unsigned, size_t>; // code, operands
   struct Choice;
+  using Elements = std::map<unsigned, llvm::BitCodeAbbrevOp>; // by code
 
   static llvm::BitCodeAbbrevOp best(const Counts &Of);
   static uint64_t bits(const Counts &Of, const llvm::BitCodeAbbrevOp &Op);
+  Elements chooseArrays(std::vector<Choice> &Choices);
+  void chooseShapes(std::vector<Choice> &Choices, const Elements &ElementOf);
 
   std::map<Key, Shape> Shapes;
   std::map<unsigned, unsigned> Arrays; // abbreviations for any length, by code
 };
 
-/// Records in a row, out of their bitstream.
+/// Records that were read, in order.
 class RecordList {
+public:
   struct Record {
     unsigned Code;
-    size_t NumOps;
-  };
-
-public:
-  void add(unsigned Code, llvm::ArrayRef<uint64_t> Ops) {
-    Records.push_back({Code, Ops.size()});
-    AllOps.insert(AllOps.end(), Ops.begin(), Ops.end());
-  }
-  /// Hands out the records one by one, in order. The list outlives it.
-  class Reader {
-  public:
-    explicit Reader(const RecordList &List)
-        : Records(List.Records), Ops(List.AllOps) {}
-    bool atEnd() const { return Records.empty(); }
-    unsigned code() const { return Records.front().Code; }
-    llvm::ArrayRef<uint64_t> ops() const {
-      return Ops.take_front(Records.front().NumOps);
-    }
-    void next() {
-      Ops = Ops.drop_front(Records.front().NumOps);
-      Records = Records.drop_front();
-    }
-
-  private:
-    llvm::ArrayRef<Record> Records;
     llvm::ArrayRef<uint64_t> Ops;
   };
-  size_t size() const { return Records.size(); }
+
+  void add(unsigned Code, llvm::ArrayRef<uint64_t> Ops) {
+    Begins.push_back({Code, AllOps.size()});
+    AllOps.insert(AllOps.end(), Ops.begin(), Ops.end());
+  }
+  size_t size() const { return Begins.size(); }
+  /// Returns a record, which borrows its operands until the next add().
+  Record operator[](size_t I) const {
+    size_t Begin = Begins[I].second,
+           End = I + 1 == size() ? AllOps.size() : Begins[I + 1].second;
+    return {Begins[I].first,
+            llvm::ArrayRef<uint64_t>(AllOps).slice(Begin, End - Begin)};
+  }
 
 private:
-  std::vector<Record> Records;
+  std::vector<std::pair<unsigned, size_t>> Begins; // code, place in AllOps
   std::vector<uint64_t> AllOps;
 };
 
@@ -110,12 +100,12 @@ private:
 using ChangeRecord = llvm::function_ref<bool(
     unsigned &Code, llvm::SmallVectorImpl<uint64_t> &Ops)>;
 
-/// As copyBlock(), but through a RecordPacker; each record goes through
-/// \p Change first, if it is given. \p ID is that of a block without blocks and
-/// blobs in it, with at most five abbreviations in BLOCKINFO, which \p W knows.
+/// Like copyBlock(), but through \p Change, unless it is null, and a
+/// RecordPacker. The block \p ID has no nested blocks and blobs, and at most
+/// five abbreviations in BLOCKINFO, which \p W knows.
 llvm::Error repackBlock(llvm::BitstreamCursor &In, llvm::BitstreamWriter &W,
                         unsigned ID, ChangeRecord Change = nullptr);
-/// Writes such a block that was read into \p Records before.
+/// Writes such a block of \p Records.
 void repackBlock(const RecordList &Records, llvm::BitstreamWriter &W,
                  unsigned ID, ChangeRecord Change = nullptr);
 

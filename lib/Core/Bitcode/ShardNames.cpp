@@ -20,7 +20,7 @@ Error malformed(const Twine &What) {
   return failure("malformed index shard: " + What);
 }
 
-/// Copies a bitstream and rewrites one kind of block on the way.
+/// Copies a shard with another table of modules.
 class ShardRenamer {
 public:
   using NameFn = function_ref<std::optional<std::string>(StringRef)>;
@@ -46,9 +46,9 @@ private:
   BitstreamCursor In;
   StringRef Shard;
   BitstreamWriter W;
-  NameFn NewName = nullptr; // null: the table becomes one of Modules
+  NameFn NewName = nullptr; // null: the new table is that of Modules
   ArrayRef<ShardModule> Modules;
-  bool HasModules = false; // a table of modules: a combined index
+  bool HasModules = false; // false: not a combined index
 };
 
 Error ShardRenamer::run() {
@@ -78,7 +78,7 @@ Error ShardRenamer::run() {
   }
   if (!HasModule || !HasModules)
     return malformed("no table of modules");
-  // The last block: without it, the file has been cut.
+  // This is the last block. Without it, the file was cut.
   if (!HasStrtab)
     return malformed("no string table");
   return Error::success();
@@ -103,15 +103,12 @@ Error ShardRenamer::copyModuleBlock() {
   return Error::success();
 }
 
-/// Returns the abbreviation of an entry.
+/// Begins the table of modules, and returns the abbreviation of its entries.
 unsigned ShardRenamer::beginModuleStrtab() {
   W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);
-  auto Abbrev = std::make_shared<BitCodeAbbrev>();
-  Abbrev->Add(BitCodeAbbrevOp(bitc::MST_CODE_ENTRY));
-  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::VBR, 8));
-  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Array));
-  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 8));
-  return W.EmitAbbrev(std::move(Abbrev));
+  using Op = BitCodeAbbrevOp;
+  return emitAbbrev(W, bitc::MST_CODE_ENTRY,
+                    {Op(Op::VBR, 8), Op(Op::Array), Op(Op::Fixed, 8)});
 }
 
 Error ShardRenamer::replaceModuleStrtab() {

@@ -35,12 +35,13 @@ struct ShardModule {
 };
 
 /// Returns \p Shard with a table of \p Modules, in the order of their numbers,
-/// in place of its own, which isn't read. Fails if \p Shard is not a combined
-/// index.
+/// in place of its own, which may be damaged. Fails if \p Shard is not a
+/// combined index.
 llvm::Expected<ShardBytes>
 replaceShardModules(llvm::StringRef Shard, llvm::ArrayRef<ShardModule> Modules);
 
-/// The names of the modules in \p Shard, in its order. Fails likewise.
+/// Returns the names of the modules in \p Shard, in its order. Fails if it is
+/// not a combined index.
 llvm::Expected<std::vector<std::string>> shardModules(llvm::StringRef Shard);
 
 } // namespace dtlto

@@ -54,53 +54,39 @@ Expected<std::optional<SlimMetadata>> SlimMetadata::read(BitstreamCursor &In) {
     return std::move(E);
   SlimMetadata Block;
   enum { Begin, AfterStrings, InNodes, InRest } State = Begin;
-  SmallVector<uint64_t, 64> Ops;
-  while (true) {
-    Expected<BitstreamEntry> Entry = Body.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      break;
-    if (Entry->Kind != BitstreamEntry::Record)
+  auto Take = [&](unsigned Code, ArrayRef<uint64_t> Ops,
+                  StringRef Blob) -> Expected<bool> {
+    if (Blob.data() && Code != bitc::METADATA_STRINGS)
       return malformedBitcode();
-    Ops.clear();
-    StringRef Blob;
-    Expected<unsigned> Code = Body.readRecord(Entry->ID, Ops, &Blob);
-    if (!Code)
-      return Code.takeError();
-    if (Blob.data() && *Code != bitc::METADATA_STRINGS)
-      return malformedBitcode();
-    switch (*Code) {
+    switch (Code) {
     case bitc::METADATA_STRINGS:
       if (State != Begin || Ops.size() != 2 || !Blob.data())
-        return std::nullopt;
+        return false;
       if (Ops[0] > Blob.size() * 8 / 6) // bits of a length
         return malformedBitcode();
       State = AfterStrings;
       Block.NumStrings = Ops[0];
       Block.CharsOffset = Ops[1];
       Block.Strings = Blob;
-      break;
+      return true;
     case bitc::METADATA_INDEX_OFFSET:
-      if (State != AfterStrings)
-        return std::nullopt;
-      State = InNodes;
-      break;
+      return std::exchange(State, InNodes) == AfterStrings;
     case bitc::METADATA_INDEX:
-      // One place for each.
-      if (State != InNodes || Ops.size() != Block.Nodes.size())
-        return std::nullopt;
-      State = InRest;
-      break;
+      // One offset for each node.
+      return std::exchange(State, InRest) == InNodes &&
+             Ops.size() == Block.Nodes.size();
     default:
       if (State != InNodes && State != InRest)
-        return std::nullopt;
+        return false;
       (State == InNodes ? Block.Nodes : Block.Rest)
-          .push_back({*Code, SmallVector<uint64_t, 8>(ArrayRef(Ops))});
-      break;
+          .push_back({Code, SmallVector<uint64_t, 8>(Ops)});
+      return true;
     }
-  }
-  if (State != InRest)
+  };
+  Expected<bool> IsKnown = readRecords(Body, Take);
+  if (!IsKnown)
+    return IsKnown.takeError();
+  if (!*IsKnown || State != InRest)
     return std::nullopt;
   return Block;
 }
@@ -128,7 +114,7 @@ void SlimMetadata::dropAttachments(AttachmentFilter Keeps) {
   });
 }
 
-/// Whether a piece of debug info is in \p Tuple itself.
+/// Whether \p Tuple has debug info as an operand.
 bool SlimMetadata::leadsToDebugInfo(const Record &Tuple) const {
   return llvm::any_of(Tuple.Ops, [&](uint64_t Op) {
     uint64_t N = Op - 1 - NumStrings; // numbers of strings wrap around
@@ -169,7 +155,7 @@ void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies,
         Add(ID);
   Follow();
 
-  // What isn't debug info stays, without its texts.
+  // Other nodes than debug info stay, without their texts.
   AddStrings = !DropNodes;
   for (size_t N = 0; N != Nodes.size(); ++N)
     if (!DropNodes ||
@@ -183,15 +169,6 @@ void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies,
       dropUnreadReferences(Nodes[N].Code, Nodes[N].Ops);
     else
       Nodes[N] = {bitc::METADATA_NODE, {}};
-}
-
-static unsigned emitAbbrev(BitstreamWriter &W, unsigned Code,
-                           std::initializer_list<BitCodeAbbrevOp> Ops) {
-  auto Abbrev = std::make_shared<BitCodeAbbrev>();
-  Abbrev->Add(BitCodeAbbrevOp(Code));
-  for (const BitCodeAbbrevOp &Op : Ops)
-    Abbrev->Add(Op);
-  return W.EmitAbbrev(std::move(Abbrev));
 }
 
 Error SlimMetadata::write(BitstreamWriter &W) const {
@@ -215,7 +192,7 @@ Error SlimMetadata::write(BitstreamWriter &W) const {
                                      {Op(Op::Fixed, 32), Op(Op::Fixed, 32)});
   unsigned IndexAbbrev =
       emitAbbrev(W, bitc::METADATA_INDEX, {Op(Op::Array), Op(Op::VBR, 7)});
-  // They read attachments without having read abbreviations.
+  // They read attachments before they have read abbreviations.
   auto IsPlain = [](const Record &R) {
     return R.Code == bitc::METADATA_GLOBAL_DECL_ATTACHMENT;
   };
@@ -232,7 +209,7 @@ Error SlimMetadata::write(BitstreamWriter &W) const {
       ArrayRef<uint64_t>({bitc::METADATA_STRINGS, NumStrings, Offset}), Blob);
   W.EmitRecord(bitc::METADATA_INDEX_OFFSET, ArrayRef<uint64_t>({0, 0}),
                OffsetAbbrev);
-  // Places count from here, each from the one before.
+  // Offsets count from here, each from the one before.
   const uint64_t Start = W.GetCurrentBitNo();
   uint64_t Last = Start;
   std::vector<uint64_t> Index;

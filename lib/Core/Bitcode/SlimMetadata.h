@@ -23,27 +23,27 @@
 namespace dtlto {
 
 /// A module's block of metadata as LLVM's writer makes it: strings, the index's
-/// place, what has a number, the index, and what is read at once.
+/// offset, numbered nodes, the index, and what is read at once.
 class SlimMetadata {
 public:
-  /// Reads the block that \p In stands before, and steps over it. \p In reads
-  /// bytes that outlive the result. Returns nothing if it has no index, which
-  /// readers need to skip what they don't ask for.
+  /// Reads the block that \p In stands before, and steps over it. The result
+  /// borrows the bytes of \p In. Returns nothing if the block has no index,
+  /// which readers need to skip what they don't use.
   static llvm::Expected<std::optional<SlimMetadata>>
   read(llvm::BitstreamCursor &In);
 
-  /// Adds the kinds of what is attached to values, and the values that metadata
-  /// refers to.
+  /// Adds the kinds of values' attachments, and the values that metadata refers
+  /// to.
   void addTo(SlimUses &Uses) const;
 
   using AttachmentFilter =
       llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)>;
 
-  /// Leaves of what is attached to values what \p Keeps says.
+  /// Removes values' attachments for which \p Keeps returns false.
   void dropAttachments(AttachmentFilter Keeps);
-  /// Empties the strings, and if \p DropNodes the nodes, that nobody comes to
-  /// from what is left of attachments, from what has a name, and from the
-  /// numbers \p FromBodies. Numbers stay as they are.
+  /// Empties the strings, and with \p DropNodes the nodes, that can't be
+  /// reached from attachments, named metadata and the numbers \p FromBodies.
+  /// Numbers stay as they are.
   void dropUnread(const llvm::DenseSet<uint64_t> &FromBodies, bool DropNodes);
 
   llvm::Error write(llvm::BitstreamWriter &W) const;
@@ -59,11 +59,11 @@ private:
              Ops.size() % 2 == 1;
     }
   };
-  /// Strings: how many, and where in their blob the lengths end and the
-  /// characters begin.
+  /// \c Strings has the lengths of \c NumStrings strings and, from
+  /// \c CharsOffset on, their characters.
   uint64_t NumStrings = 0, CharsOffset = 0;
   llvm::StringRef Strings;
-  std::optional<llvm::BitVector> KeptStrings; // nothing: all
+  std::optional<llvm::BitVector> KeptStrings; // none: all
   std::vector<Record> Nodes, Rest;
 
   bool leadsToDebugInfo(const Record &Tuple) const;

@@ -11,83 +11,94 @@
 #include "Bitcode/SlimSelection.h"
 #include "Bitcode/SlimWriter.h"
 #include "Support/Failure.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-/// Blocks of a module that are written again, or may be copied as they are.
-static bool isKnownBlock(unsigned ID) {
-  switch (ID) {
-  case bitc::BLOCKINFO_BLOCK_ID:
-  case bitc::PARAMATTR_BLOCK_ID:
-  case bitc::PARAMATTR_GROUP_BLOCK_ID:
-  case bitc::CONSTANTS_BLOCK_ID:
-  case bitc::FUNCTION_BLOCK_ID:
-  case bitc::VALUE_SYMTAB_BLOCK_ID:
-  case bitc::METADATA_BLOCK_ID:
-  case bitc::METADATA_ATTACHMENT_ID:
-  case bitc::TYPE_BLOCK_ID_NEW:
-  case bitc::USELIST_BLOCK_ID:
-  case bitc::GLOBALVAL_SUMMARY_BLOCK_ID:
-  case bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID:
-  case bitc::METADATA_KIND_BLOCK_ID:
-  case bitc::SYNC_SCOPE_NAMES_BLOCK_ID:
-    return true;
-  default:
-    return false;
-  }
-}
+/// Blocks of a module that are written anew, or may be copied as they are.
+static constexpr unsigned KnownBlocks[] = {
+    bitc::BLOCKINFO_BLOCK_ID,         bitc::PARAMATTR_BLOCK_ID,
+    bitc::PARAMATTR_GROUP_BLOCK_ID,   bitc::CONSTANTS_BLOCK_ID,
+    bitc::FUNCTION_BLOCK_ID,          bitc::VALUE_SYMTAB_BLOCK_ID,
+    bitc::METADATA_BLOCK_ID,          bitc::METADATA_ATTACHMENT_ID,
+    bitc::TYPE_BLOCK_ID_NEW,          bitc::USELIST_BLOCK_ID,
+    bitc::GLOBALVAL_SUMMARY_BLOCK_ID, bitc::OPERAND_BUNDLE_TAGS_BLOCK_ID,
+    bitc::METADATA_KIND_BLOCK_ID,     bitc::SYNC_SCOPE_NAMES_BLOCK_ID};
 
-/// Reads the module block of \p Bytes for \p Selection, and \p Metadata if its
-/// form is known; notes its \p Blocks. Returns what the bodies that are kept
-/// refer to.
-static Expected<SlimUses> look(StringRef Bytes, SlimSelection &Selection,
-                               std::optional<SlimMetadata> &Metadata,
-                               std::vector<BlockPlace> &Blocks) {
-  BitstreamCursor In(Bytes);
-  if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
-    return std::move(E);
+namespace {
+
+/// Reads a module block for a selection.
+class ModuleReader {
+public:
+  ModuleReader(StringRef Bytes, SlimSelection &Selection)
+      : Selection(Selection), In(Bytes) {}
+
+  /// Reads the block. Call once.
+  Error read();
+  /// Returns the uses of the bodies that are kept. After read().
+  Expected<SlimUses> uses();
+
+  std::optional<SlimMetadata> Metadata; // none: of an unknown form
+  std::vector<BlockPlace> Blocks;
+
+private:
+  Error readNested(unsigned ID);
+
+  SlimSelection &Selection;
+  BitstreamCursor In;
   std::optional<BitstreamBlockInfo> BlockInfo;
-  std::vector<uint64_t> Bodies; // where they are
+  std::vector<uint64_t> Bodies; // their offsets in bits
   SlimTypes Types;
   std::optional<BitstreamCursor> MetadataBlock;
+};
+
+} // namespace
+
+Error ModuleReader::read() {
+  if (Error E = enterModule(In, [&](unsigned) { return In.SkipBlock(); }))
+    return E;
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) {
     return Selection.addRecord(Code, Record);
   };
-  auto OnBlock = [&](unsigned ID) -> Error {
-    if (!isKnownBlock(ID))
-      return failure("a block of an unknown kind, " + Twine(ID));
-    Blocks.push_back({ID, In.GetCurrentBitNo(), Selection.records().size()});
-    switch (ID) {
-    case bitc::BLOCKINFO_BLOCK_ID:
-      return readBlockInfo(In, BlockInfo);
-    case bitc::FUNCTION_BLOCK_ID:
-      Bodies.push_back(In.GetCurrentBitNo());
-      return Selection.addBody(In);
-    case bitc::METADATA_BLOCK_ID: {
-      if (MetadataBlock)
-        return failure("an old form of bitcode");
-      MetadataBlock = In;
-      Expected<std::optional<SlimMetadata>> Read = SlimMetadata::read(In);
-      if (!Read)
-        return Read.takeError();
-      Metadata = std::move(*Read);
-      return Error::success();
-    }
-    case bitc::TYPE_BLOCK_ID_NEW:
-      return Types.read(In);
-    case bitc::CONSTANTS_BLOCK_ID:
-      return Selection.addConstants(In);
-    case bitc::PARAMATTR_BLOCK_ID:
-      return Selection.addAttributes(In);
-    }
-    return In.SkipBlock();
-  };
-  if (Error E = readBlock(In, OnRecord, OnBlock))
-    return std::move(E);
-  if (Error E = Selection.resolve())
-    return std::move(E);
+  if (Error E =
+          readBlock(In, OnRecord, [&](unsigned ID) { return readNested(ID); }))
+    return E;
+  return Selection.resolve();
+}
+
+Error ModuleReader::readNested(unsigned ID) {
+  if (!is_contained(KnownBlocks, ID))
+    return failure("a block of an unknown kind, " + Twine(ID));
+  Blocks.push_back({ID, In.GetCurrentBitNo(), Selection.records().size()});
+  switch (ID) {
+  case bitc::BLOCKINFO_BLOCK_ID:
+    return readBlockInfo(In, BlockInfo);
+  case bitc::FUNCTION_BLOCK_ID:
+    Bodies.push_back(In.GetCurrentBitNo());
+    return Selection.addBody(In);
+  case bitc::METADATA_BLOCK_ID: {
+    if (MetadataBlock)
+      return failure("an old form of bitcode");
+    MetadataBlock = In;
+    Expected<std::optional<SlimMetadata>> Read = SlimMetadata::read(In);
+    if (!Read)
+      return Read.takeError();
+    Metadata = std::move(*Read);
+    return Error::success();
+  }
+  case bitc::TYPE_BLOCK_ID_NEW:
+    return Types.read(In);
+  case bitc::CONSTANTS_BLOCK_ID:
+    return Selection.addConstants(In);
+  case bitc::PARAMATTR_BLOCK_ID:
+    return Selection.addAttributes(In);
+  }
+  return In.SkipBlock();
+}
+
+Expected<SlimUses> ModuleReader::uses() {
   SlimUses Uses(Selection.numValues());
   for (size_t N = 0; N != Bodies.size(); ++N) {
     if (!Selection.keepsBody(N))
@@ -110,13 +121,14 @@ static Expected<SlimUses> look(StringRef Bytes, SlimSelection &Selection,
 Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
                                         const GUIDSet &Imported) {
   SlimSelection Selection(Module.getStrtab(), Imported);
-  std::optional<SlimMetadata> Metadata;
-  std::vector<BlockPlace> Blocks;
-  Expected<SlimUses> Uses =
-      look(Module.getBuffer(), Selection, Metadata, Blocks);
+  ModuleReader Reader(Module.getBuffer(), Selection);
+  if (Error E = Reader.read())
+    return std::move(E);
+  Expected<SlimUses> Uses = Reader.uses();
   if (!Uses)
     return Uses.takeError();
   Selection.drop(std::move(*Uses));
+  std::optional<SlimMetadata> &Metadata = Reader.Metadata;
   if (Metadata) {
     Metadata->dropAttachments([&](uint64_t ValueID, uint64_t Kind) {
       return Selection.keepsAttachment(ValueID, Kind);
@@ -129,8 +141,8 @@ Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
   SmallVector<char, 0> &Out = Slim.Bytes;
   Out.reserve(Module.getBuffer().size() / 2);
   {
-    // The writer may hold bytes back until its end.
-    SlimWriter Writer(Module, Selection, Blocks,
+    // The writer flushes when it is destroyed.
+    SlimWriter Writer(Module, Selection, Reader.Blocks,
                       Metadata ? &*Metadata : nullptr, Out);
     if (Error E = Writer.run())
       return std::move(E);

@@ -20,15 +20,9 @@ using namespace dtlto;
 
 // As in the reader's getDecodedLinkage().
 static bool isLocal(uint64_t Linkage) {
-  switch (Linkage) {
-  case 3:  // internal
-  case 9:  // private
-  case 13: // linker_private
-  case 14: // linker_private_weak
-    return true;
-  default:
-    return false;
-  }
+  return Linkage == 3 /*internal*/ || Linkage == 9 /*private*/ ||
+         Linkage == 13 /*linker_private*/ ||
+         Linkage == 14 /*linker_private_weak*/;
 }
 
 static bool isAppending(uint64_t Linkage) { return Linkage == 2; }
@@ -36,7 +30,7 @@ static bool isAppending(uint64_t Linkage) { return Linkage == 2; }
 Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   Records.add(Code, Record);
   if (isGUIDList(Code)) {
-    // It comes before the values.
+    // The list precedes the values.
     if (!GUIDs.empty() || NextValueID != 0 || Record.size() % 2 != 0)
       return failure("a list of GUIDs of an unknown form");
     for (size_t I = 0; I != Record.size(); I += 2)
@@ -54,14 +48,14 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
     Comdats.push_back(true);
     return Error::success();
   case bitc::MODULE_CODE_IFUNC:
-    // A local ifunc brings its resolver's body with it.
+    // Importing a local ifunc needs its resolver's body.
     return failure("it has an ifunc");
   case bitc::MODULE_CODE_ALIAS_OLD:
     return failure("an old form of bitcode");
   case bitc::MODULE_CODE_GLOBALVAR:
   case bitc::MODULE_CODE_FUNCTION:
   case bitc::MODULE_CODE_ALIAS:
-    break;
+    return addValue(Code, Record);
   case bitc::MODULE_CODE_TRIPLE:
   case bitc::MODULE_CODE_DATALAYOUT:
   case bitc::MODULE_CODE_SECTIONNAME:
@@ -76,16 +70,19 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   default:
     if (isAsmProperty(Code))
       return Error::success();
-    // A name in it, or a list with an entry for each value, would be wrong.
+    // It may have a name, or an entry for each value, and would become wrong.
     return failure("a record of an unknown kind, " + Twine(Code));
   }
+}
 
+/// Takes the record of a variable, function or alias.
+Error SlimSelection::addValue(unsigned Code, ArrayRef<uint64_t> Record) {
   if (!HasStrtab)
     return failure("an old form of bitcode");
   if (Record.size() < 6 || Record[0] > Strtab.size() ||
       Record[1] > Strtab.size() - Record[0])
     return malformedBitcode();
-  // The fields of all versions that we know.
+  // The fields of all known versions.
   if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 22
                        : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
                                                              : 13))
@@ -147,7 +144,7 @@ Error SlimSelection::addConstants(BitstreamCursor &In,
     if (Code != bitc::CST_CODE_BLOCKADDRESS)
       return Error::success();
     // The reader makes such a function's body at once, and the bodies of the
-    // functions that have the address.
+    // functions that take the address.
     if (Record.size() < 3)
       return malformedBitcode();
     BlockAddressesOf.push_back(Record[1]);
@@ -172,40 +169,14 @@ Error SlimSelection::addBody(BitstreamCursor &In) {
   if (NumSeen == WithBody.size())
     return malformedBitcode();
   size_t Function = WithBody[NumSeen++];
-  // Constants come before the first instruction.
-  BlockToLeave Body;
-  if (Error E = Body.enter(In, bitc::FUNCTION_BLOCK_ID))
-    return E;
-  SmallVector<uint64_t, 64> Record;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      return Error::success();
-    if (Entry->Kind == BitstreamEntry::Error)
-      return malformedBitcode();
-    if (Entry->Kind == BitstreamEntry::SubBlock) {
-      if (Error E = Entry->ID == bitc::CONSTANTS_BLOCK_ID
-                        ? addConstants(In, Function)
-                        : In.SkipBlock())
-        return E;
-      continue;
-    }
-    Record.clear();
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Record);
-    if (!Code)
-      return Code.takeError();
-    if (*Code != bitc::FUNC_CODE_DECLAREBLOCKS)
-      return Body.leave(In);
-  }
+  return readConstantsOfBody(In, [&] { return addConstants(In, Function); });
 }
 
 bool SlimSelection::isImported(uint64_t ValueID, StringRef Name,
                                bool Local) const {
   if (Name.empty())
-    return false; // the importer asks for names first
-  // Of a function that was renamed, the one that it had before.
+    return false; // the importer looks up names first
+  // A renamed function keeps the GUID of its old name.
   if (ValueID < GUIDs.size() && Imported.count(GUIDs[ValueID]))
     return true;
   return Imported.count(guidOf(GlobalValue::getGlobalIdentifier(
@@ -213,9 +184,9 @@ bool SlimSelection::isImported(uint64_t ValueID, StringRef Name,
       SourceFile)));
 }
 
-/// Keeps the body of a function, or of what an alias stands for.
+/// Keeps the body of a function, or of an alias's function.
 Error SlimSelection::keepBodyOf(uint64_t ValueID) {
-  // More steps than there are aliases would be a circle.
+  // More steps than aliases would be a circle.
   for (size_t Step = 0; Step <= Aliases.size(); ++Step) {
     if (auto It = FunctionOf.find(ValueID); It != FunctionOf.end()) {
       Functions[It->second].KeepBody = true;
@@ -230,8 +201,10 @@ Error SlimSelection::keepBodyOf(uint64_t ValueID) {
 }
 
 Error SlimSelection::resolve() {
+  assert(!IsResolved && "resolve() is called once");
   if (NumSeen != WithBody.size())
     return malformedBitcode();
+  IsResolved = true;
   for (Function &F : Functions)
     F.KeepBody |= isImported(F.ValueID, F.Name, F.Local);
   for (uint64_t ValueID : BlockAddressesOf)
@@ -245,7 +218,7 @@ Error SlimSelection::resolve() {
   return Error::success();
 }
 
-/// What importers may come to beside what bodies refer to.
+/// Adds what importers may reach without a reference from a body.
 void SlimSelection::addRoots(SlimUses &U) const {
   // Assembly refers to symbols by name.
   U.AllValues |= HasAssembly;
@@ -270,7 +243,7 @@ bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
 }
 
 bool SlimSelection::knowsMetadata() const {
-  // Intrinsics that become debug records as they are read.
+  // The reader makes debug records from such intrinsics.
   return readsLittleMetadata() &&
          llvm::none_of(Functions, [](const Function &F) {
            return F.Name.starts_with("llvm.dbg.");
@@ -278,7 +251,7 @@ bool SlimSelection::knowsMetadata() const {
 }
 
 bool SlimSelection::keepsKind(uint64_t Kind) const {
-  // All LLVMs know the first ones by number.
+  // All LLVM versions know the first kinds by number.
   return !Uses || Uses->AllKinds || Kind > LLVMContext::MD_mmra ||
          Uses->Kinds.contains(Kind);
 }
@@ -292,8 +265,8 @@ void SlimSelection::dropFunctions() {
   for (uint64_t Comdat : ComdatsOfVariables)
     KeepComdat(Comdat);
   for (Function &F : Functions) {
-    // LLVM's own functions mean something by their names, and a comdat is
-    // renamed with a local function of its name.
+    // The names of LLVM's own functions have a meaning, and a comdat is renamed
+    // with a local function of its name.
     F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
              (F.Local && F.Comdat) || Uses->reaches(F.ValueID);
     if (F.Keep)
@@ -301,7 +274,7 @@ void SlimSelection::dropFunctions() {
   }
 }
 
-/// Finds the constants that only belong to variables that aren't imported.
+/// Finds the constants that only variables use that aren't imported.
 void SlimSelection::dropConstants() {
   std::vector<uint64_t> Worklist;
   for (const std::optional<uint64_t> &Initializer : Constants.Initializers)
@@ -319,6 +292,7 @@ void SlimSelection::dropConstants() {
 }
 
 void SlimSelection::drop(SlimUses TheUses) {
+  assert(IsResolved && !Uses && "drop() is called once, after resolve()");
   addRoots(TheUses);
   TheUses.follow(Constants);
   Uses = std::move(TheUses);

@@ -13,14 +13,15 @@
 #include "Bitcode/SlimUses.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Bitstream/BitstreamReader.h"
+#include <cassert>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace dtlto {
 
-/// What a module has of functions, variables and aliases, and what an importer
-/// reads of it. Numbers count from 0 in the order of the file.
+/// The functions, variables and aliases of a module, and which of them an
+/// importer reads. Numbers count from 0 in the order of the file.
 class SlimSelection {
 public:
   /// References must outlive this.
@@ -29,7 +30,7 @@ public:
 
   /// Takes a record of the module block, in order, and keeps it.
   llvm::Error addRecord(unsigned Code, llvm::ArrayRef<uint64_t> Record);
-  /// Takes a function block: \p In stands in front of it, and then behind it.
+  /// Takes the function block that \p In stands before, and steps over it.
   llvm::Error addBody(llvm::BitstreamCursor &In);
   /// Takes a block of constants, of \p Function if it is in a body, likewise.
   /// Keeps the records of the module's own.
@@ -37,29 +38,30 @@ public:
                            std::optional<size_t> Function = std::nullopt);
   /// Takes the block of lists of attributes, likewise.
   llvm::Error addAttributes(llvm::BitstreamCursor &In);
-  /// After the last: decides on bodies.
+  /// Decides which bodies are kept. After all of the module was added.
   llvm::Error resolve();
-  /// Decides on the rest, by what \p Uses says of the bodies that are kept.
+  /// Decides what else is kept, by the uses of the kept bodies. After
+  /// resolve().
   void drop(SlimUses Uses);
 
   const RecordList &records() const { return Records; }
   const RecordList &constants() const { return ConstantRecords; }
-  /// Whether there is assembly anywhere, in bodies that are kept or not.
+  /// Whether there is any assembly, also in bodies that aren't kept.
   bool hasAssembly() const { return HasAssembly || HasInlineAssembly; }
   size_t numFunctions() const { return Functions.size(); }
   size_t numBodies() const { return WithBody.size(); }
-  /// How many values the module itself has.
+  /// The number of the module's own values.
   uint64_t numValues() const { return NextValueID; }
-  /// Whether the body that comes as the \p N-th is kept.
+  /// Whether the \p N-th body is kept.
   bool keepsBody(size_t N) const { return Functions[WithBody[N]].KeepBody; }
-  /// Whether its function is more than a number.
+  /// Whether its function keeps more than its number.
   bool keepsOwner(size_t N) const { return Functions[WithBody[N]].Keep; }
   uint64_t valueID(size_t N) const { return Functions[WithBody[N]].ValueID; }
   /// The number of its function's type.
   uint64_t type(size_t N) const { return Functions[WithBody[N]].Type; }
   bool keepsFunction(size_t N) const { return Functions[N].Keep; }
   bool keepsComdat(size_t N) const { return N < Comdats.size() && Comdats[N]; }
-  /// What follows keeps all before drop().
+  // Before drop(), these keep everything.
   bool keepsAttributes(size_t List) const {
     return !Uses || Uses->Attributes.contains(List);
   }
@@ -72,10 +74,13 @@ public:
   }
   bool keepsKind(uint64_t Kind) const;
   bool keepsAttachment(uint64_t ValueID, uint64_t Kind) const;
-  /// The numbers of metadata from where importers come to what they read,
-  /// beside what has a name or is attached to values. After drop().
-  const llvm::DenseSet<uint64_t> &metadata() const { return Uses->Metadata; }
-  /// Whether that is all: no debug info is read for another reason.
+  /// The numbers of the metadata that bodies refer to. Importers also start
+  /// from named metadata and attachments of values. After drop().
+  const llvm::DenseSet<uint64_t> &metadata() const {
+    assert(Uses && "drop() comes first");
+    return Uses->Metadata;
+  }
+  /// Whether importers read no debug info for other reasons.
   bool knowsMetadata() const;
   /// The number of the first constant of the module.
   uint64_t firstConstant() const { return Constants.first(); }
@@ -102,6 +107,7 @@ private:
   bool isImported(uint64_t ValueID, llvm::StringRef Name, bool Local) const;
   llvm::Error keepBodyOf(uint64_t ValueID);
   void addRoots(SlimUses &Uses) const;
+  llvm::Error addValue(unsigned Code, llvm::ArrayRef<uint64_t> Record);
   void dropFunctions();
   void dropConstants();
 
@@ -130,6 +136,7 @@ private:
   llvm::DenseSet<uint64_t> Unread;        // constants
   std::vector<uint64_t> BlockAddressesOf; // values' numbers
   size_t NumSeen = 0;                     // bodies
+  bool IsResolved = false;
 };
 
 } // namespace dtlto

@@ -12,6 +12,8 @@
 #include "LLVM/Version.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Support/CommandLine.h"
+#include <array>
+#include <initializer_list>
 
 using namespace llvm;
 using namespace dtlto;
@@ -63,8 +65,8 @@ ArrayRef<uint64_t> SlimTypes::function(uint64_t Type) const {
                             : ArrayRef<uint64_t>();
 }
 
-/// Calls \p Each with the numbers of the values that a constant consists of:
-/// of rare kinds also with other numbers.
+/// Calls \p Each with the numbers of the values that a constant consists of;
+/// for rare kinds of constants also with other numbers.
 static void forEachOperand(unsigned Code, ArrayRef<uint64_t> Record,
                            function_ref<void(uint64_t)> Each) {
   switch (Code) {
@@ -140,7 +142,7 @@ void SlimUses::follow(const SlimConstants &Constants) {
 }
 
 void SlimUses::addMetadata(uint64_t ID) {
-  if (ID <= UINT32_MAX) // no reader knows more, and no set the largest
+  if (ID <= UINT32_MAX) // readers' limit; the set can't hold the largest
     Metadata.insert(ID);
 }
 
@@ -161,25 +163,16 @@ Error SlimUses::addAttachments(BitstreamCursor &In) {
 Error SlimUses::addMetadata(BitstreamCursor &In) {
   if (Error E = In.EnterSubBlock(bitc::METADATA_BLOCK_ID))
     return E;
-  SmallVector<uint64_t, 64> Ops;
-  while (true) {
-    Expected<BitstreamEntry> Entry = In.advance();
-    if (!Entry)
-      return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::EndBlock)
-      return Error::success();
-    if (Entry->Kind != BitstreamEntry::Record)
-      return malformedBitcode();
-    Ops.clear();
-    StringRef Strings; // of no interest
-    Expected<unsigned> Code = In.readRecord(Entry->ID, Ops, &Strings);
-    if (!Code)
-      return Code.takeError();
-    // [type, value]
-    if (*Code == bitc::METADATA_VALUE && Ops.size() > 1)
-      addValue(Ops[1]);
-    forEachReference(*Code, Ops, [&](uint64_t ID) { addMetadata(ID); });
-  }
+  return readRecords(In,
+                     [&](unsigned Code, ArrayRef<uint64_t> Ops, StringRef) {
+                       // [type, value]
+                       if (Code == bitc::METADATA_VALUE && Ops.size() > 1)
+                         addValue(Ops[1]);
+                       forEachReference(Code, Ops,
+                                        [&](uint64_t ID) { addMetadata(ID); });
+                       return true;
+                     })
+      .takeError();
 }
 
 /// One function's values and instructions.
@@ -193,14 +186,15 @@ private:
   Error readConstants(BitstreamCursor &In);
   Error addInstruction(unsigned Code, ArrayRef<uint64_t> Ops);
   Error addCall(size_t TypeAt);
+  void addOperands(StringRef Form);
 
-  // The operands of a record, one after the other; behind the last, 0.
+  // The operands of a record, one after the other; after the last, 0.
   uint64_t take() { return At < Ops.size() ? Ops[At++] : 0; }
   void skip(size_t N) { At += std::min(N, Ops.size() - At); }
   bool isAtEnd() const { return At == Ops.size(); }
-  /// The distance to a value.
+  /// Reads the distance to a value.
   void value() { Uses.addValue(uint32_t(NumValues - take())); }
-  /// The same with its type, where that isn't known yet: the value comes later.
+  /// The same, followed by the type if the value comes later.
   void typedValue() {
     uint32_t ID = uint32_t(NumValues - take());
     Uses.addValue(ID);
@@ -255,7 +249,7 @@ Error SlimUses::Body::readConstants(BitstreamCursor &In) {
   });
 }
 
-/// A call's function type, at \p TypeAt, then what it calls, and arguments.
+/// Adds a call's function and arguments, which follow its type at \p TypeAt.
 Error SlimUses::Body::addCall(size_t TypeAt) {
   At = std::min(TypeAt, Ops.size());
   ArrayRef<uint64_t> Function = Types.function(take());
@@ -274,168 +268,151 @@ Error SlimUses::Body::addCall(size_t TypeAt) {
   return Error::success();
 }
 
+namespace {
+/// The operands of an instruction, one letter for each:
+///   a  a value's number
+///   m  the number of metadata, from 1 on
+///   s  something else
+///   t  a value, by typedValue()
+///   v  a value, by value()
+///   (  the letters after it repeat to the end
+/// Operands after these are something else.
+struct InstructionForm {
+  const char *Operands = nullptr;
+  bool HasValue = false;
+};
+} // namespace
+
+using InstructionForms =
+    std::array<InstructionForm, bitc::FUNC_CODE_DEBUG_RECORD_VALUE>;
+
+/// Returns the forms by code. Unknown codes have null operands.
+static InstructionForms makeForms() {
+  using namespace bitc;
+  InstructionForms Forms = {};
+  auto Set = [&](const char *Operands, bool HasValue,
+                 std::initializer_list<unsigned> Codes) {
+    for (unsigned Code : Codes)
+      Forms[Code] = {Operands, HasValue};
+  };
+  Set("", false,
+      {FUNC_CODE_DECLAREBLOCKS, FUNC_CODE_INST_UNREACHABLE,
+       FUNC_CODE_INST_FENCE, FUNC_CODE_DEBUG_LOC_AGAIN});
+  // Of tokens.
+  Set("", false, {FUNC_CODE_INST_CLEANUPRET, FUNC_CODE_INST_CATCHRET});
+  Set("", true, {FUNC_CODE_INST_CATCHSWITCH});
+  Set("(a", false, {FUNC_CODE_BLOCKADDR_USERS});
+  // [line, column, scope, inlined at, ...]
+  Set("ssmm", false, {FUNC_CODE_DEBUG_LOC});
+  // [tag, n x value]
+  Set("s(t", false, {FUNC_CODE_OPERAND_BUNDLE});
+  Set("t", false, {FUNC_CODE_INST_RET, FUNC_CODE_INST_RESUME});
+  // [block, block, condition]
+  Set("ssv", false, {FUNC_CODE_INST_BR});
+  // [type, value, ...]
+  Set("sv", false, {FUNC_CODE_INST_SWITCH, FUNC_CODE_INST_INDIRECTBR});
+  // [pointer, value, ...]
+  Set("tt", false, {FUNC_CODE_INST_STORE, FUNC_CODE_INST_STOREATOMIC});
+  // [type, size's type, size, align]
+  Set("ssa", true, {FUNC_CODE_INST_ALLOCA});
+  // [type, is cleanup, number, n x [kind, value]]
+  Set("sss(st", true, {FUNC_CODE_INST_LANDINGPAD});
+  // [parent, number, n x value], [flags, type, n x value]
+  Set("ss(t", true,
+      {FUNC_CODE_INST_CATCHPAD, FUNC_CODE_INST_CLEANUPPAD, FUNC_CODE_INST_GEP});
+  // [type, list, type]
+  Set("sv", true, {FUNC_CODE_INST_VAARG});
+  Set("t", true,
+      {FUNC_CODE_INST_CAST, FUNC_CODE_INST_EXTRACTVAL, FUNC_CODE_INST_FREEZE,
+       FUNC_CODE_INST_LOAD, FUNC_CODE_INST_LOADATOMIC, FUNC_CODE_INST_UNOP});
+  Set("tv", true,
+      {FUNC_CODE_INST_BINOP, FUNC_CODE_INST_CMP, FUNC_CODE_INST_CMP2});
+  Set("tt", true,
+      {FUNC_CODE_INST_ATOMICRMW, FUNC_CODE_INST_EXTRACTELT,
+       FUNC_CODE_INST_INSERTVAL});
+  Set("tvt", true,
+      {FUNC_CODE_INST_INSERTELT, FUNC_CODE_INST_SHUFFLEVEC,
+       FUNC_CODE_INST_VSELECT});
+  // [pointer, compared, new, ...]
+  Set("ttv", true, {FUNC_CODE_INST_CMPXCHG});
+  return Forms;
+}
+
+void SlimUses::Body::addOperands(StringRef Form) {
+  auto [Once, Repeated] = Form.split('(');
+  for (StringRef Letters = Once; !Letters.empty() || !isAtEnd();) {
+    if (Letters.empty())
+      Letters = Repeated;
+    if (Letters.empty())
+      return;
+    switch (Letters.front()) {
+    case 'a':
+      Uses.addValue(take());
+      break;
+    case 'm':
+      Uses.addMetadata(take() - 1);
+      break;
+    case 's':
+      skip(1);
+      break;
+    case 't':
+      typedValue();
+      break;
+    case 'v':
+      value();
+      break;
+    }
+    Letters = Letters.drop_front();
+  }
+}
+
 Error SlimUses::Body::addInstruction(unsigned Code, ArrayRef<uint64_t> Record) {
   Ops = Record;
   At = 0;
-  auto Has = [&](unsigned Bit) { return Ops[1] >> Bit & 1; };
+  auto IsCall = [&](size_t MinSize, unsigned ExplicitType) {
+    if (Ops.size() < MinSize || !(Ops[1] >> ExplicitType & 1))
+      return false;
+    Uses.Attributes.insert(Ops[0]);
+    return true;
+  };
   switch (Code) {
-  // Without a value.
-  case bitc::FUNC_CODE_DECLAREBLOCKS:
-  case bitc::FUNC_CODE_INST_UNREACHABLE:
-  case bitc::FUNC_CODE_INST_FENCE:
-  case bitc::FUNC_CODE_INST_CLEANUPRET: // of tokens
-  case bitc::FUNC_CODE_INST_CATCHRET:
-  case bitc::FUNC_CODE_DEBUG_LOC_AGAIN:
-    return Error::success();
-  case bitc::FUNC_CODE_BLOCKADDR_USERS:
-    while (!isAtEnd())
-      Uses.addValue(take());
-    return Error::success();
-  case bitc::FUNC_CODE_DEBUG_LOC:
-    // [line, column, scope, inlined at, ...], both from 1 on
-    for (size_t I = 2; I < 4 && I < Ops.size(); ++I)
-      Uses.addMetadata(Ops[I] - 1);
-    return Error::success();
-  case bitc::FUNC_CODE_OPERAND_BUNDLE:
-    // [tag, n x value]
-    Uses.Bundles = true;
-    skip(1);
-    while (!isAtEnd())
-      typedValue();
-    return Error::success();
-  case bitc::FUNC_CODE_INST_RET:
-  case bitc::FUNC_CODE_INST_RESUME:
-    if (!isAtEnd())
-      typedValue();
-    return Error::success();
-  case bitc::FUNC_CODE_INST_BR:
-    // [block, block, condition]
-    skip(2);
-    if (!isAtEnd())
-      value();
-    return Error::success();
-  case bitc::FUNC_CODE_INST_SWITCH:
-  case bitc::FUNC_CODE_INST_INDIRECTBR:
-    // [type, value, ...]
-    skip(1);
-    value();
-    return Error::success();
-  case bitc::FUNC_CODE_INST_STORE:
-  case bitc::FUNC_CODE_INST_STOREATOMIC:
-    // [pointer, value, ...]
-    typedValue();
-    typedValue();
-    return Error::success();
-
-  // With one if the function that is called has one.
   case bitc::FUNC_CODE_INST_CALL:
     // [attributes, convention, fast math?, type, ...]
-    if (Ops.size() < 4 || !Has(bitc::CALL_EXPLICIT_TYPE))
+    if (!IsCall(4, bitc::CALL_EXPLICIT_TYPE))
       return failure("an old form of bitcode");
-    Uses.Attributes.insert(Ops[0]);
-    return addCall(Has(bitc::CALL_FMF) ? 3 : 2);
+    return addCall(Ops[1] >> bitc::CALL_FMF & 1 ? 3 : 2);
   case bitc::FUNC_CODE_INST_INVOKE:
     // [attributes, convention, normal block, unwind block, type, ...]
-    if (Ops.size() < 5 || !Has(13))
+    if (!IsCall(5, 13))
       return failure("an old form of bitcode");
-    Uses.Attributes.insert(Ops[0]);
     return addCall(4);
   case bitc::FUNC_CODE_INST_CALLBR:
     // [attributes, convention, block, number, n x block, type, ...]
-    if (Ops.size() < 5 || !Has(bitc::CALL_EXPLICIT_TYPE) ||
-        Ops[3] >= Ops.size())
+    if (!IsCall(5, bitc::CALL_EXPLICIT_TYPE) || Ops[3] >= Ops.size())
       return failure("an old form of bitcode");
-    Uses.Attributes.insert(Ops[0]);
     return addCall(4 + Ops[3]);
-
-  // With a value.
-  case bitc::FUNC_CODE_INST_ALLOCA:
-    // [type, size's type, size, align], by number
-    skip(2);
-    Uses.addValue(take());
-    break;
   case bitc::FUNC_CODE_INST_PHI:
     // [type, n x [value, block], flags?], with signs at the lower end
     for (size_t I = 1; I + 1 < Ops.size(); I += 2) {
       uint64_t Distance = Ops[I] >> 1;
       Uses.addValue(Ops[I] & 1 ? NumValues + Distance : NumValues - Distance);
     }
-    break;
-  case bitc::FUNC_CODE_INST_LANDINGPAD:
-    // [type, is cleanup, number, n x [kind, value]]
-    skip(3);
-    while (!isAtEnd()) {
-      skip(1);
-      typedValue();
-    }
-    break;
-  case bitc::FUNC_CODE_INST_CATCHPAD:
-  case bitc::FUNC_CODE_INST_CLEANUPPAD:
-    // [parent, number, n x value]
-    skip(2);
-    while (!isAtEnd())
-      typedValue();
-    break;
-  case bitc::FUNC_CODE_INST_CATCHSWITCH: // of tokens
-    break;
-  case bitc::FUNC_CODE_INST_VAARG:
-    // [type, list, type]
-    skip(1);
-    value();
-    break;
-  case bitc::FUNC_CODE_INST_GEP:
-    // [flags, type, n x value]
-    skip(2);
-    while (!isAtEnd())
-      typedValue();
-    break;
-  case bitc::FUNC_CODE_INST_CAST:
-  case bitc::FUNC_CODE_INST_EXTRACTVAL:
-  case bitc::FUNC_CODE_INST_FREEZE:
-  case bitc::FUNC_CODE_INST_LOAD:
-  case bitc::FUNC_CODE_INST_LOADATOMIC:
-  case bitc::FUNC_CODE_INST_UNOP:
-    typedValue();
-    break;
-  case bitc::FUNC_CODE_INST_BINOP:
-  case bitc::FUNC_CODE_INST_CMP:
-  case bitc::FUNC_CODE_INST_CMP2:
-    typedValue();
-    value();
-    break;
-  case bitc::FUNC_CODE_INST_ATOMICRMW:
-  case bitc::FUNC_CODE_INST_EXTRACTELT:
-  case bitc::FUNC_CODE_INST_INSERTVAL:
-    typedValue();
-    typedValue();
-    break;
-  case bitc::FUNC_CODE_INST_INSERTELT:
-  case bitc::FUNC_CODE_INST_SHUFFLEVEC:
-  case bitc::FUNC_CODE_INST_VSELECT:
-    typedValue();
-    value();
-    typedValue();
-    break;
-  case bitc::FUNC_CODE_INST_CMPXCHG:
-    // [pointer, compared, new, ...]
-    typedValue();
-    typedValue();
-    value();
-    break;
-
-  default:
-    // Debug records came last, and later LLVMs have more of them.
-    if (Code < bitc::FUNC_CODE_DEBUG_RECORD_VALUE)
-      return failure("an instruction of an unknown kind, " + Twine(Code));
-    for (uint64_t ID : Ops)
-      Uses.addMetadata(ID);
-    if (Code == bitc::FUNC_CODE_DEBUG_RECORD_VALUE_SIMPLE) {
-      // [location, variable, expression, value]
-      skip(3);
-      typedValue();
-    }
+    ++NumValues;
     return Error::success();
   }
-  ++NumValues;
+  static const InstructionForms Forms = makeForms();
+  if (Code < Forms.size() && Forms[Code].Operands) {
+    Uses.Bundles |= Code == bitc::FUNC_CODE_OPERAND_BUNDLE;
+    addOperands(Forms[Code].Operands);
+    NumValues += Forms[Code].HasValue;
+    return Error::success();
+  }
+  // Debug records have the last codes, and later LLVMs have more of them.
+  if (Code < bitc::FUNC_CODE_DEBUG_RECORD_VALUE)
+    return failure("an instruction of an unknown kind, " + Twine(Code));
+  for (uint64_t ID : Ops)
+    Uses.addMetadata(ID);
+  if (Code == bitc::FUNC_CODE_DEBUG_RECORD_VALUE_SIMPLE)
+    addOperands("ssst"); // location, variable, expression, value
   return Error::success();
 }

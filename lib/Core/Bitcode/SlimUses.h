@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Most of a module is of no use to an importer of a few functions: names of
+// An importer of a few functions doesn't need most of a module: names of
 // functions that no imported body calls, values of variables that aren't
-// imported, metadata that none refers to. The records of the bodies say what is
-// used.
+// imported, metadata that no body refers to. The records of the bodies tell
+// what is used.
 //
-// Values are known by number. A module's own come first: variables, functions,
-// aliases, then constants. A body goes on with its arguments, its constants and
-// its instructions, as far as these have a value; an instruction refers to a
-// value by the distance to it. So all instructions are looked at, also those
-// that refer to nothing: BitcodeReader::parseFunctionBody() has their records.
-// To take a number for a reference keeps something too much, which nobody sees.
+// Values have numbers. A module's own come first: variables, functions,
+// aliases, then constants. A body continues with its arguments, its constants,
+// and its instructions that have a value. An instruction refers to a value by
+// the distance to it, so all instructions must be read. Their records are in
+// BitcodeReader::parseFunctionBody(). A number taken for a reference only keeps
+// too much.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ public:
 
   bool isVoid(uint64_t Type) const { return is(Type, Void); }
   bool isMetadata(uint64_t Type) const { return is(Type, Metadata); }
-  /// The types of a function's result and then of its parameters; nothing: it
-  /// is no function's type.
+  /// The types of a function's result and its parameters; empty if it is
+  /// another type.
   llvm::ArrayRef<uint64_t> function(uint64_t Type) const;
 
 private:
@@ -61,7 +61,7 @@ private:
 /// The constants of a module, as its file numbers them.
 class SlimConstants {
 public:
-  /// The number of each variable's value; nothing: it has none.
+  /// The number of each variable's value, if it has one.
   std::vector<std::optional<uint64_t>> Initializers;
 
   /// \p ID: the number of the first one.
@@ -70,9 +70,9 @@ public:
   void add(unsigned Code, llvm::ArrayRef<uint64_t> Record);
 
   uint64_t first() const { return First; }
-  /// Constants that \p ID consists of; nothing: none, or it is no constant.
+  /// The constants that \p ID consists of; empty also if it isn't a constant.
   llvm::ArrayRef<uint64_t> operands(uint64_t ID) const;
-  /// Whether it may become null: texts and numbers, and aggregates.
+  /// Whether \p ID may become null: texts, numbers and aggregates may.
   bool mayBecomeNull(uint64_t ID) const;
 
 private:
@@ -85,31 +85,30 @@ private:
   std::vector<uint64_t> Operands;
 };
 
-/// What bodies and variables refer to.
+/// The references of bodies and variables.
 class SlimUses {
 public:
   llvm::DenseSet<uint64_t> Attributes; // lists, from 1 on
   llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
   llvm::DenseSet<uint64_t> Metadata;   // strings and nodes
-  bool AllKinds = false;               // they aren't known
+  bool AllKinds = false;               // kinds are unknown
   bool AllValues = false;              // assembly may name any
   bool Bundles = false;                // operand bundles
 
-  /// \p NumValues: how many the module itself has.
+  /// \p NumValues: the number of the module's own values.
   explicit SlimUses(uint64_t NumValues) : Values(NumValues) {}
 
-  /// Adds what the function block has that \p In stands before, of a function
-  /// of the type \p Type.
+  /// Adds the references in the function block that \p In stands before, of a
+  /// function of the type \p Type, and steps over it.
   llvm::Error addBody(llvm::BitstreamCursor &In, uint64_t Type,
                       const SlimTypes &Types);
-  /// Adds what the block of metadata has that \p In stands before. Both step
-  /// over it.
+  /// The same for the block of metadata that \p In stands before.
   llvm::Error addMetadata(llvm::BitstreamCursor &In);
   /// Adds the value with this number, if it is one of the module's.
   void addValue(uint64_t ID);
-  /// Adds what constants consist of. After the last value.
+  /// Adds the operands of constants. After the last value.
   void follow(const SlimConstants &Constants);
-  /// Whether an importer may come to a value.
+  /// Whether an importer may reach a value.
   bool reaches(uint64_t ID) const {
     return AllValues || (ID < Values.size() && Values.test(ID));
   }
@@ -123,10 +122,10 @@ private:
   std::vector<uint64_t> Worklist;
 };
 
-/// Whether readers skip metadata that nobody asks for, as they do by default.
+/// Whether readers skip unused metadata, as they do by default.
 bool readsMetadataOnDemand();
 
-/// Whether importers do that, and read declarations of types, likewise.
+/// The same, and whether importers read declarations of types.
 bool readsLittleMetadata();
 
 } // namespace dtlto

@@ -15,6 +15,7 @@ using namespace llvm;
 using namespace dtlto;
 
 Error SlimWriter::run() {
+  assert(W.GetCurrentBitNo() == 0 && "run() is called once");
   for (unsigned char C : StringRef("BC\xC0\xDE"))
     W.Emit(C, 8);
   BitstreamCursor In(Bytes);
@@ -31,18 +32,19 @@ Error SlimWriter::run() {
   return Error::success();
 }
 
-/// Makes of the module's records what writeRecord() will write.
+/// Changes the module's records to those that writeRecord() will write.
 Error SlimWriter::changeRecords() {
   SmallVector<uint64_t, 64> Record;
-  for (RecordList::Reader R(Selection.records()); !R.atEnd(); R.next()) {
-    Record.assign(R.ops().begin(), R.ops().end());
-    Expected<bool> Keep = change(R.code(), Record);
+  for (size_t I = 0; I != Selection.records().size(); ++I) {
+    auto [Code, Ops] = Selection.records()[I];
+    Record.assign(Ops.begin(), Ops.end());
+    Expected<bool> Keep = change(Code, Record);
     if (!Keep)
       return Keep.takeError();
     IsKept.push_back(*Keep);
-    Records.add(R.code(), Record);
-    if (*Keep && R.code() != bitc::MODULE_CODE_VSTOFFSET)
-      Packer.count(R.code(), Record);
+    Records.add(Code, Record);
+    if (*Keep && Code != bitc::MODULE_CODE_VSTOFFSET)
+      Packer.count(Code, Record);
   }
   return Error::success();
 }
@@ -51,19 +53,16 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
   if (Error E = changeRecords())
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
-  // Also after errors: a writer wants its blocks closed.
+  // Also after errors: a writer's blocks must be closed.
   auto Exit = onScopeExit([&] { W.ExitBlock(); });
-  auto Abbrev = std::make_shared<BitCodeAbbrev>();
-  Abbrev->Add(BitCodeAbbrevOp(bitc::MODULE_CODE_VSTOFFSET));
-  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32));
-  VSTOffsetAbbrev = W.EmitAbbrev(std::move(Abbrev));
+  VSTOffsetAbbrev = emitAbbrev(W, bitc::MODULE_CODE_VSTOFFSET,
+                               {BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32)});
   Packer.define(W, /*Max=*/11);
-  RecordList::Reader Rest(Records);
   size_t Next = 0;
   auto WriteRecords = [&](size_t End) -> Error {
-    for (; Next != End; ++Next, Rest.next())
+    for (; Next != End; ++Next)
       if (IsKept[Next])
-        if (Error E = writeRecord(Rest.code(), Rest.ops()))
+        if (Error E = writeRecord(Records[Next].Code, Records[Next].Ops))
           return E;
     return Error::success();
   };
@@ -110,11 +109,11 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
   return copyBlock(In, Bytes, W, ID);
 }
 
-/// Makes the abbreviations known to the writer, for numbers of others.
+/// Copies the abbreviations, so that those of other blocks keep their numbers.
 Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
   if (Error E = readBlockInfo(In, BlockInfo))
     return E;
-  // Blocks that are written anew have room for few.
+  // Blocks that are written anew have room for few abbreviations.
   auto Room = [](unsigned ID) -> size_t {
     switch (ID) {
     case bitc::FUNCTION_BLOCK_ID:
@@ -140,8 +139,7 @@ Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
   return Error::success();
 }
 
-/// Writes lists of attributes, or the groups that they consist of. Lists that
-/// nothing has become empty.
+/// Writes lists of attributes, or their groups. Unused lists become empty.
 Error SlimWriter::writeAttributes(BitstreamCursor &In, unsigned ID) {
   size_t NumLists = 0;
   auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
@@ -165,7 +163,7 @@ Error SlimWriter::writeMetadata(BitstreamCursor &In) {
 }
 
 /// Writes the kinds of metadata that are used, or that not every LLVM knows:
-/// those are numbered by who comes first.
+/// the first module numbers those.
 Error SlimWriter::writeKinds(BitstreamCursor &In) {
   auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
     // [kind, its name]
@@ -174,7 +172,7 @@ Error SlimWriter::writeKinds(BitstreamCursor &In) {
   return repackBlock(In, W, bitc::METADATA_KIND_BLOCK_ID, Change);
 }
 
-/// Writes constants, null for those that an importer doesn't read.
+/// Writes constants, and null for those that an importer doesn't read.
 void SlimWriter::writeConstants() {
   uint64_t ValueID = Selection.firstConstant();
   auto Change = [&](unsigned &Code, SmallVectorImpl<uint64_t> &Record) {
@@ -187,8 +185,8 @@ void SlimWriter::writeConstants() {
   repackBlock(Selection.constants(), W, bitc::CONSTANTS_BLOCK_ID, Change);
 }
 
-/// Moves the name that Record[At] and Record[At + 1] tell, if there is one, to
-/// the new string table.
+/// Moves the name at Record[At] (offset) and Record[At + 1] (size), if there is
+/// one, to the new string table.
 Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
   if (Record.size() <= At + 1)
     return Error::success();
@@ -203,10 +201,11 @@ Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
   return Error::success();
 }
 
-/// Makes \p Record what an importer needs of it; false if it needs nothing.
+/// Reduces \p Record to what an importer needs; returns false if that is
+/// nothing.
 Expected<bool> SlimWriter::change(unsigned Code,
                                   SmallVectorImpl<uint64_t> &Record) {
-  // Where records have names: at 0, and of a partition.
+  // Records have a name at 0, and some that of a partition.
   static constexpr size_t None = SIZE_MAX - 1;
   size_t Partition = None;
   switch (Code) {
@@ -254,7 +253,7 @@ Error SlimWriter::writeRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   return Error::success();
 }
 
-/// Writes what marks a module of ThinLTO, and how it was compiled.
+/// Writes the version and the flags, which mark a module of ThinLTO.
 Error SlimWriter::writeSummary(BitstreamCursor &In) {
   HasSummary = true;
   if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
@@ -291,7 +290,8 @@ Error SlimWriter::writeBody(BitstreamCursor &In) {
   return Error::success();
 }
 
-/// Writes where each body is, in words from the one before the first block.
+/// Writes the offset of each body, in words from the one before the first
+/// block.
 Error SlimWriter::writeFunctionTable() {
   if (W.GetCurrentBitNo() % 32 || !VSTOffsetBit || HasTable)
     return failure("a function table of an unknown form");
@@ -307,11 +307,9 @@ Error SlimWriter::writeFunctionTable() {
 
 void SlimWriter::writeStrtab() {
   W.EnterSubblock(bitc::STRTAB_BLOCK_ID, 3);
-  auto Abbrev = std::make_shared<BitCodeAbbrev>();
-  Abbrev->Add(BitCodeAbbrevOp(bitc::STRTAB_BLOB));
-  Abbrev->Add(BitCodeAbbrevOp(BitCodeAbbrevOp::Blob));
-  unsigned BlobAbbrev = W.EmitAbbrev(std::move(Abbrev));
-  W.EmitRecordWithBlob(BlobAbbrev, ArrayRef<unsigned>({bitc::STRTAB_BLOB}),
+  unsigned Blob = emitAbbrev(W, bitc::STRTAB_BLOB,
+                             {BitCodeAbbrevOp(BitCodeAbbrevOp::Blob)});
+  W.EmitRecordWithBlob(Blob, ArrayRef<unsigned>({bitc::STRTAB_BLOB}),
                        NewStrtab);
   W.ExitBlock();
 }

@@ -21,18 +21,18 @@
 
 namespace dtlto {
 
-/// Where a block of the module block is.
+/// The position of a block in the module block.
 struct BlockPlace {
   unsigned ID;
-  uint64_t Bit;      // behind its ENTER_SUBBLOCK's ID
-  size_t NumRecords; // that the module block has before it
+  uint64_t Bit;      // after its ENTER_SUBBLOCK's ID
+  size_t NumRecords; // records of the module block before it
 };
 
-/// Copies a module's bitstream and leaves out what isn't needed on the way.
+/// Copies a module's bitstream without the parts that aren't needed.
 class SlimWriter {
 public:
-  /// Writes to the end of \p Out. \p Blocks are all of the module block, in
-  /// order. \p Metadata is null if its block has to be copied as it is. All
+  /// Writes to \p Out, which is empty. \p Blocks are all of the module block,
+  /// in order. \p Metadata is null if its block has to be copied as it is. All
   /// five outlive the writer.
   SlimWriter(const llvm::BitcodeModule &Module, const SlimSelection &Selection,
              llvm::ArrayRef<BlockPlace> Blocks, const SlimMetadata *Metadata,
@@ -40,7 +40,7 @@ public:
       : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()),
         Selection(Selection), Blocks(Blocks), Metadata(Metadata), W(Out) {}
 
-  /// Call once. Fails as slimModule() does; then what was written is of no use.
+  /// Call once. Fails as slimModule() does, and then leaves \p Out incomplete.
   llvm::Error run();
 
 private:
@@ -68,17 +68,17 @@ private:
   const SlimMetadata *Metadata;
   llvm::BitstreamWriter W;
   std::optional<llvm::BitstreamBlockInfo> BlockInfo;
-  // The records outside of blocks as they will be, and whether each is kept.
+  // The changed records outside of blocks, and whether each is kept.
   RecordList Records;
   std::vector<bool> IsKept;
   RecordPacker Packer; // of these
   unsigned VSTOffsetAbbrev = 0;
   size_t NumFunctions = 0, NumComdats = 0, NumBodies = 0;
-  uint64_t VSTOffsetBit = 0; // where it is to be written
+  uint64_t VSTOffsetBit = 0; // where the offset will be written
   std::vector<std::pair<uint64_t, uint64_t>> FunctionTable; // number, word
   bool HasSummary = false, HasTable = false;
   std::string NewStrtab;
-  llvm::StringMap<uint64_t> NewNames; // and where they are in it
+  llvm::StringMap<uint64_t> NewNames; // their offsets in it
 };
 
 } // namespace dtlto

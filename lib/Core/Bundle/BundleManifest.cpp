@@ -1,4 +1,4 @@
-//===- BundleManifest.cpp - What manifest.json of a bundle says -----------===//
+//===- BundleManifest.cpp - The manifest.json of a bundle -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,9 +58,8 @@ static std::optional<uint32_t> roleOf(StringRef Name) {
   return std::nullopt;
 }
 
-/// Says what is wrong with the name of a file; empty if nothing is. A name that
-/// is accepted stays in its folder on every system, and means the same in each
-/// locale.
+/// Returns what is wrong with the name of a file; empty: nothing. An accepted
+/// name stays in its folder on every system, and means the same in each locale.
 static StringRef pathTrouble(StringRef Path) {
   if (Path.empty())
     return "is empty";
@@ -95,7 +94,7 @@ static Error checkPath(StringRef What, StringRef Path) {
 
 static bool isPrintable(StringRef Text) { return printable(Text) == Text; }
 
-Error dtlto::checkManifest(const Manifest &M) {
+Error dtlto::checkManifest(const Bundle &M) {
   if (!isPrintable(M.LLVMVersion) || !isPrintable(M.Triple) ||
       !isPrintable(M.Name))
     return failure("the bundle's LLVM version, triple or name has a control "
@@ -111,7 +110,7 @@ Error dtlto::checkManifest(const Manifest &M) {
   StringSet<> Seen;
   Seen.insert(ManifestPath);
   unsigned NumPrimary = 0, NumIndex = 0;
-  for (const Manifest::Input &In : M.Inputs) {
+  for (const Bundle::Input &In : M.Inputs) {
     if (Error E = checkPath("input", In.Path))
       return E;
     if (!Seen.insert(In.Path).second)
@@ -141,8 +140,8 @@ Error dtlto::checkManifest(const Manifest &M) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// All up to the end of the configuration.
-static std::string writeBody(const Manifest &M) {
+/// Returns the manifest up to the end of the configuration.
+static std::string writeBody(const Bundle &M) {
   std::string Text;
   raw_string_ostream OS(Text);
   json::OStream J(OS);
@@ -159,7 +158,7 @@ static std::string writeBody(const Manifest &M) {
           J.value(Arg);
       });
     J.attributeArray("inputs", [&] {
-      for (const Manifest::Input &In : M.Inputs)
+      for (const Bundle::Input &In : M.Inputs)
         J.object([&] {
           J.attribute("path", In.Path);
           J.attribute("role", roleName(In.Role));
@@ -176,9 +175,8 @@ static std::string writeBody(const Manifest &M) {
   return Text;
 }
 
-/// What ends a manifest whose other bytes are \p Body. The digest finds what
-/// was damaged on the way, and names the job: inputs are in it by their
-/// digests.
+/// Returns the end of a manifest that begins with \p Body. The digest detects
+/// damage and identifies the job, since the manifest has all inputs' digests.
 static std::string ending(StringRef Body) {
   return ",\"blake3\":\"" + bundleDigest(Body) + "\"}\n";
 }
@@ -191,7 +189,7 @@ BundleId dtlto::bundleId(StringRef Text) {
   return Id;
 }
 
-std::string dtlto::writeManifest(const Manifest &M) {
+std::string dtlto::writeManifest(const Bundle &M) {
   std::string Text = writeBody(M);
   Text += ending(Text);
   return Text;
@@ -201,9 +199,9 @@ std::string dtlto::writeManifest(const Manifest &M) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// LLVM's parser is recursive, and a value takes it some 40 bytes, or twice
-/// that while an array grows.
-static Error checkShape(StringRef Text) {
+/// LLVM's parser is recursive, and a value takes some 40 bytes, or twice that
+/// while an array grows. Limits both.
+static Expected<json::Value> parseBounded(StringRef Text) {
   if (Text.size() > MaxManifestSize)
     return failure("it is longer than " + Twine(MaxManifestSize >> 20) +
                    " MiB");
@@ -212,19 +210,13 @@ static Error checkShape(StringRef Text) {
     return failure("its values are nested too deeply");
   if (S.Separators > 65536 + Text.size() / 8)
     return failure("it has too many values");
-  return Error::success();
-}
-
-static Expected<json::Value> parseBounded(StringRef Text) {
-  if (Error E = checkShape(Text))
-    return std::move(E);
   return json::parse(Text);
 }
 
 Error dtlto::checkConfigText(StringRef Text) {
   if (Expected<json::Value> V = parseBounded(Text); !V)
     return V.takeError();
-  // Nothing around the object: not even what JSON takes for space.
+  // JSON would allow spaces around the object.
   if (!Text.starts_with("{") || JSONShape(Text).End != Text.size())
     return failure("it is not a JSON object");
   return Error::success();
@@ -236,8 +228,8 @@ Error malformed(const Twine &What) {
   return failure(Twine(ManifestPath) + " of the bundle: " + What);
 }
 
-/// The members of an object, each of which must be there once and be of the
-/// right type. The first failure stays.
+/// Reads the members of an object, which must be there and of the right type.
+/// Keeps the first failure.
 class Members {
 public:
   Members(const json::Object &O, const Twine &Where, Error &Err)
@@ -274,7 +266,7 @@ public:
     }
     return nullptr;
   }
-  /// After all others.
+  /// Fails if there are members that weren't read.
   void end() {
     for (const auto &KV : O)
       if (!Known.contains(StringRef(KV.first)))
@@ -295,14 +287,29 @@ private:
 
 } // namespace
 
-static Error readInputs(const json::Array &Inputs, Manifest &M) {
+/// Reads the versions of the format and of LLVM. Comes before the other
+/// members, since another version may have others.
+static void readVersions(Members &Top, Bundle &M) {
+  std::string TheFormat = Top.text("format");
+  if (TheFormat != Format)
+    Top.note("its format is '" +
+             printable(StringRef(TheFormat).take_front(100)) + "', not '" +
+             Format + "'");
+  uint64_t TheVersion = Top.number("version");
+  if (TheVersion != Version)
+    Top.note("its version of the format is " + Twine(TheVersion) +
+             ", this knows " + Twine(Version));
+  M.LLVMVersion = Top.text("llvm");
+}
+
+static Error readInputs(const json::Array &Inputs, Bundle &M) {
   for (size_t I = 0; I != Inputs.size(); ++I) {
     const json::Object *O = Inputs[I].getAsObject();
     if (!O)
       return malformed("input " + Twine(I) + " is not an object");
     Error Err = Error::success();
     Members In(*O, " in input " + Twine(I), Err);
-    Manifest::Input Result;
+    Bundle::Input Result{};
     Result.Path = In.text("path");
     std::string Role = In.text("role");
     Result.Size = In.number("size");
@@ -321,7 +328,7 @@ static Error readInputs(const json::Array &Inputs, Manifest &M) {
   return Error::success();
 }
 
-Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
+Expected<Bundle> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   Expected<json::Value> Root = parseBounded(Text);
   if (!Root)
     return malformed(printable(toString(Root.takeError())));
@@ -329,20 +336,10 @@ Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   if (!O)
     return malformed("it is not a JSON object");
 
-  Manifest M;
+  Bundle M;
   Error Err = Error::success();
   Members Top(*O, "", Err);
-  // Another version may have other keys: so these come first.
-  std::string TheFormat = Top.text("format");
-  if (!Err && TheFormat != Format)
-    Top.note("its format is '" +
-             printable(StringRef(TheFormat).take_front(100)) + "', not '" +
-             Format + "'");
-  uint64_t TheVersion = Top.number("version");
-  if (!Err && TheVersion != Version)
-    Top.note("its version of the format is " + Twine(TheVersion) +
-             ", this knows " + Twine(Version));
-  M.LLVMVersion = Top.text("llvm");
+  readVersions(Top, M);
   if (Err)
     return std::move(Err);
   if (M.LLVMVersion != LLVMVersion)
@@ -379,12 +376,13 @@ Expected<Manifest> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   if (Error E = checkManifest(M))
     return std::move(E);
 
-  // One form only: no key twice, no other order, no space between values. The
-  // parser takes all these, and other parsers may read them in another way.
+  // Accept one form only. The parser also accepts repeated keys, another order
+  // and spaces, which other parsers may read in another way.
   if (!Body.consume_front(writeBody(M)) || !Body.starts_with("{") ||
       JSONShape(Body).End != Body.size())
     return malformed("a key is there twice or out of order, or a value is not "
                      "in its only form");
+  M.Id = bundleId(Text);
   M.Config = Body.str();
   return M;
 }

@@ -1,25 +1,25 @@
-//===- CodegenData.cpp - What code generation tells of a module -----------===//
+//===- CodegenData.cpp - Results of a first code generation ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A tree: the number of nodes, and for each
+// A tree is the number of nodes, and for each node:
 //
-//   its number             32 bits; they are numbered as they stand
-//   a hash                 64 bits, another one than its siblings'
+//   its number             32 bits; nodes are numbered in their order
+//   a hash                 64 bits, distinct among siblings
 //   how often it is an end 32 bits
 //   number of successors   32 bits
 //   their numbers          32 bits each
 //
-// A map: the number of names and their size (32, 64 bits), the names, each with
-// a zero after it, and zeros up to a multiple of 4 bytes; the number of
+// A map is the number of names and their size (32, 64 bits); the names, each
+// followed by a zero, and zeros up to a multiple of 4 bytes; the number of
 // functions (32 bits) and a hash of each (64 bits); for each the numbers of its
-// name and its module's and of its instructions (32 bits), and how far it is
-// from here to its operands (64 bits); the size of all operands (64 bits); and
-// for each function the number of its operands (32 bits), and for each of these
-// the instruction, which operand of it (32 bits), and a hash (64 bits).
+// name, its module's name and its instructions (32 bits each), and the distance
+// from here to its operands (64 bits); the size of all operands (64 bits); for
+// each function the number of its operands (32 bits), and for each of these the
+// instruction, the operand's number (32 bits each), and a hash (64 bits).
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ static constexpr size_t NameAlignment = 4;
 
 namespace {
 
-/// Reads numbers. After what isn't there, they are 0 and it has failed.
+/// Reads numbers. Past the end, it fails and returns 0.
 class Cursor {
 public:
   explicit Cursor(StringRef Bytes) : Bytes(Bytes) {}
@@ -80,6 +80,7 @@ private:
 
 } // namespace
 
+/// A reason, which callers complete to a message.
 static Error bad(const Twine &Why) { return failure(Why); }
 
 Error dtlto::checkHashTree(StringRef Bytes) {
@@ -114,7 +115,7 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   }
   if (!C.atEnd())
     return bad("more than a tree");
-  // LLVM finds successors by their hashes.
+  // LLVM looks up successors by their hashes.
   std::set<std::pair<uint32_t, uint64_t>> Seen;
   for (const Node &N : Nodes)
     if (!Seen.insert({N.Parent, N.Hash}).second)
@@ -122,16 +123,17 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   return Error::success();
 }
 
-Error dtlto::checkFunctionMap(StringRef Bytes,
-                              std::optional<StringRef> ModuleName) {
-  Cursor C(Bytes);
+/// Reads the names at the start of a map, and returns their number.
+/// \p ModuleNumber becomes that of \p ModuleName.
+static Expected<uint32_t> checkNames(Cursor &C,
+                                     std::optional<StringRef> ModuleName,
+                                     std::optional<uint32_t> &ModuleNumber) {
   uint32_t NumNames = C.u32();
   uint64_t NamesSize = C.u64();
   StringRef Text = C.take(NamesSize);
   if (C.failed() || (ModuleName && NumNames == 0) || NumNames > NamesSize)
     return bad("names that are cut off");
   StringSet<> Seen;
-  std::optional<uint32_t> ModuleNumber;
   for (uint32_t I = 0; I != NumNames; ++I) {
     size_t End = Text.find('\0');
     if (End == StringRef::npos)
@@ -146,34 +148,22 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
   if (C.at() % NameAlignment != 0 || Text.size() >= NameAlignment ||
       Text.find_first_not_of('\0') != StringRef::npos)
     return bad("more than its names");
+  return NumNames;
+}
 
-  uint32_t NumFunctions = C.u32();
-  constexpr size_t FunctionSize = 8 + 20 + 4; // without operands
-  if (C.failed() || (ModuleName && NumFunctions == 0) ||
-      NumFunctions > C.left() / FunctionSize)
-    return bad(Twine(NumFunctions) + " functions");
-  C.take(uint64_t(NumFunctions) * 8);
-  struct Function {
-    uint32_t NumInstructions;
-    uint64_t OperandsAt;
-  };
-  std::vector<Function> Functions(NumFunctions);
-  for (Function &F : Functions) {
-    uint32_t Name = C.u32(), Module = C.u32();
-    F.NumInstructions = C.u32();
-    uint64_t Here = C.at();
-    F.OperandsAt = Here + C.u64();
-    if (C.failed() || Name >= NumNames ||
-        F.NumInstructions > MaxMapInstructions)
-      return bad("a function with numbers out of their range");
-    if (ModuleName ? Module != ModuleNumber : Module >= NumNames)
-      return bad("a function of another module");
-  }
+namespace {
+struct MapFunction {
+  uint32_t NumInstructions;
+  uint64_t OperandsAt;
+};
+} // namespace
 
+/// Reads the operands at the end of a map.
+static Error checkOperands(Cursor &C, ArrayRef<MapFunction> Functions) {
   uint64_t OperandsSize = C.u64();
   if (OperandsSize != C.left())
     return bad("operands of another size");
-  for (const Function &F : Functions) {
+  for (const MapFunction &F : Functions) {
     if (F.OperandsAt != C.at())
       return bad("operands in another place");
     std::pair<uint32_t, uint32_t> Last;
@@ -190,6 +180,35 @@ Error dtlto::checkFunctionMap(StringRef Bytes,
   if (!C.atEnd())
     return bad("operands that are cut off");
   return Error::success();
+}
+
+Error dtlto::checkFunctionMap(StringRef Bytes,
+                              std::optional<StringRef> ModuleName) {
+  Cursor C(Bytes);
+  std::optional<uint32_t> ModuleNumber;
+  Expected<uint32_t> NumNames = checkNames(C, ModuleName, ModuleNumber);
+  if (!NumNames)
+    return NumNames.takeError();
+
+  uint32_t NumFunctions = C.u32();
+  constexpr size_t FunctionSize = 8 + 20 + 4; // without operands
+  if (C.failed() || (ModuleName && NumFunctions == 0) ||
+      NumFunctions > C.left() / FunctionSize)
+    return bad(Twine(NumFunctions) + " functions");
+  C.take(uint64_t(NumFunctions) * 8);
+  std::vector<MapFunction> Functions(NumFunctions);
+  for (MapFunction &F : Functions) {
+    uint32_t Name = C.u32(), Module = C.u32();
+    F.NumInstructions = C.u32();
+    uint64_t Here = C.at();
+    F.OperandsAt = Here + C.u64();
+    if (C.failed() || Name >= *NumNames ||
+        F.NumInstructions > MaxMapInstructions)
+      return bad("a function with numbers out of their range");
+    if (ModuleName ? Module != ModuleNumber : Module >= *NumNames)
+      return bad("a function of another module");
+  }
+  return checkOperands(C, Functions);
 }
 
 SmallVector<char, 0> dtlto::packSections(ArrayRef<CodegenSection> Sections) {

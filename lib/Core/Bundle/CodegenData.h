@@ -1,13 +1,13 @@
-//===- CodegenData.h - What code generation tells of a module ---*- C++ -*-===//
+//===- CodegenData.h - Results of a first code generation -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// In the first of two rounds of code generation, LLVM puts what it learnt of a
-// module into two sections of an object that nobody needs otherwise. The result
-// of such a job is what is in them:
+// In the first of two rounds of code generation, LLVM writes what it learnt of
+// a module to two sections of an otherwise unused object. The result of such a
+// job is their contents:
 //
 //   "DTLTOCGD"              8 bytes
 //   version, 1              32 bits
@@ -19,11 +19,24 @@
 //     size                  64 bits
 //   their bytes, in the same order
 //
+// Jobs of the second round have a file as an input, which llvm-cgdata and LLVM
+// write, and -codegen-data-use-path names:
+//
+//   magic number, ff "cgdata" 81   8 bytes
+//   version                        32 bits
+//   contents                       32 bits: 1 a tree, 2 a map
+//   where the tree begins          64 bits
+//   where the map begins           64 bits, from version 2 on
+//   the tree, the map              as in the sections
+//
+// It may also be a text: lines of comments (#) and of names
+// (:outlined_hash_tree, :stable_function_map), then a YAML document for each.
+//
 // Numbers are little-endian. Nothing follows. docs/BUNDLE.md has the same.
 //
-// LLVM's own readers of the sections trust every byte. So what comes from
-// elsewhere is checked here, for the forms that versions of LLVM with
-// HasCodegenData (LLVM/CodegenData.h) write.
+// LLVM's own readers trust every byte. So these functions check sections and
+// files from elsewhere, in the forms that versions of LLVM with HasCodegenData
+// (LLVM/CodegenData.h) write.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,9 +51,9 @@
 
 namespace dtlto {
 
-/// LLVM ends a tree with a call for each level.
+/// LLVM destroys a tree recursively, with a call for each level.
 inline constexpr uint32_t MaxTreeDepth = 1 << 14;
-/// More than a function has; LLVM's tables can't have the largest numbers.
+/// Real functions have fewer; LLVM's tables can't hold the largest numbers.
 inline constexpr uint32_t MaxMapInstructions = 1U << 31;
 
 /// One of the sections, borrowed.
@@ -52,23 +65,27 @@ struct CodegenSection {
 
 using CodegenSections = llvm::SmallVector<CodegenSection, 2>;
 
-/// One stream of the sections of one module.
+/// Returns the sections of one module as one stream.
 llvm::SmallVector<char, 0>
 packSections(llvm::ArrayRef<CodegenSection> Sections);
 
-/// The way back, for bytes that may come from anywhere; they are borrowed.
-/// Fails with one line unless LLVM can read each section: a tree that is one,
-/// whose root is the first node; functions of the module \p ModuleName, with
-/// names that are there.
+/// Reads such a stream, which may come from anywhere; the result borrows \p
+/// Bytes. Fails with one line unless LLVM can read each section: a tree whose
+/// root is the first node; functions of the module \p ModuleName, with existing
+/// names.
 llvm::Expected<CodegenSections> unpackSections(llvm::StringRef Bytes,
                                                llvm::StringRef ModuleName);
 
 /// Fails with one line unless LLVM can read \p Bytes as a tree.
 llvm::Error checkHashTree(llvm::StringRef Bytes);
 /// Fails with one line unless LLVM can read \p Bytes as a map. Without
-/// \p ModuleName it is one of any modules, and may have no functions.
+/// \p ModuleName, it may be of any modules and have no functions.
 llvm::Error checkFunctionMap(llvm::StringRef Bytes,
                              std::optional<llvm::StringRef> ModuleName);
+
+/// Fails with one line if LLVM's reader would misbehave with the file \p File.
+/// Succeeds for a file that LLVM refuses: another kind, or a later version.
+llvm::Error checkCodegenDataFile(llvm::StringRef File);
 
 } // namespace dtlto
 

@@ -1,11 +1,10 @@
-//===- CodegenDataFile.cpp - Files of what code generation learnt ---------===//
+//===- CodegenDataFile.cpp - Files of code generation data ----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Bundle/CodegenDataFile.h"
 #include "Bundle/CodegenData.h"
 #include "Support/Failure.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,9 +20,9 @@ using namespace dtlto;
 
 static constexpr StringLiteral FileMagic = "\xff"
                                            "cgdata\x81";
-/// The first with a map, that with today's form of it, and the last one known.
+/// The first version with a map, the one with its current form, the last known.
 static constexpr uint32_t FirstWithMap = 2, WithThisMap = 4, LastVersion = 4;
-/// LLVM doesn't look at a shorter one.
+/// LLVM refuses a shorter file.
 static constexpr size_t MinHeader = 24;
 static constexpr size_t PartAlignment = 4;
 static constexpr uint32_t HasTree = 1, HasMap = 2;
@@ -133,7 +132,7 @@ template <> struct MappingTraits<text::Function> {
 };
 } // namespace llvm::yaml
 
-/// LLVM makes nodes in the order of their numbers, below those that it has.
+/// LLVM makes nodes in the order of their numbers, as children of those before.
 static Error checkTree(const text::Tree &T) {
   std::map<unsigned, unsigned> Depths = {{0, 0}};
   for (const auto &[Id, N] : T) {
@@ -154,8 +153,8 @@ static Error checkTree(const text::Tree &T) {
   return Error::success();
 }
 
-/// As LLVM's operator>>, which would follow a null pointer where a document is
-/// an alias and nothing else; and LLVM steps over one that isn't there.
+/// Like LLVM's operator>>, but also fails for a missing document, and for one
+/// that is only an alias: LLVM would follow a null pointer.
 template <class T> static bool readDocument(yaml::Input &In, T &Value) {
   if (!In.setCurrentDocument() || !In.getCurrentNode())
     return false;
@@ -164,30 +163,22 @@ template <class T> static bool readDocument(yaml::Input &In, T &Value) {
   return !In.error();
 }
 
-static Error checkText(StringRef File) {
-  std::unique_ptr<MemoryBuffer> Buffer = MemoryBuffer::getMemBufferCopy(File);
-  uint32_t Kinds = 0;
-  line_iterator Line(*Buffer, /*SkipBlanks=*/true, '#');
-  for (; !Line.is_at_eof(); ++Line) {
-    if (Line->trim().empty())
-      continue;
-    if (!Line->starts_with(":"))
-      break;
-    StringRef Name = Line->drop_front().rtrim();
-    if (Name.equals_insensitive("outlined_hash_tree"))
-      Kinds |= HasTree;
-    else if (Name.equals_insensitive("stable_function_map"))
-      Kinds |= HasMap;
-    else
-      return Error::success();
+static Error checkMap(ArrayRef<text::Function> Functions) {
+  for (const text::Function &F : Functions) {
+    if (F.NumInstructions > MaxMapInstructions)
+      return damaged("a function with numbers out of their range");
+    for (const text::Operand &O : F.Operands)
+      if (O.Instruction >= F.NumInstructions)
+        return damaged("an operand of no instruction");
   }
-  if (Line.is_at_eof())
-    return Error::success();
+  return Error::success();
+}
 
+/// Checks the YAML documents of \p Kinds in \p Text.
+static Error checkDocuments(StringRef Text, uint32_t Kinds) {
   std::string Why;
   yaml::Input In(
-      StringRef(Line->data(), Buffer->getBufferEnd() - Line->data()),
-      /*Ctxt=*/nullptr,
+      Text, /*Ctxt=*/nullptr,
       [](const SMDiagnostic &D, void *Why) {
         *static_cast<std::string *>(Why) =
             ("line " + Twine(D.getLineNo()) + " of its data: " + D.getMessage())
@@ -209,21 +200,38 @@ static Error checkText(StringRef File) {
     std::vector<text::Function> Functions;
     if (!readDocument(In, Functions))
       return NotRead();
-    for (const text::Function &F : Functions) {
-      if (F.NumInstructions > MaxMapInstructions)
-        return damaged("a function with numbers out of their range");
-      for (const text::Operand &O : F.Operands)
-        if (O.Instruction >= F.NumInstructions)
-          return damaged("an operand of no instruction");
-    }
+    return checkMap(Functions);
   }
   return Error::success();
+}
+
+static Error checkText(StringRef File) {
+  std::unique_ptr<MemoryBuffer> Buffer = MemoryBuffer::getMemBufferCopy(File);
+  uint32_t Kinds = 0;
+  line_iterator Line(*Buffer, /*SkipBlanks=*/true, '#');
+  for (; !Line.is_at_eof(); ++Line) {
+    if (Line->trim().empty())
+      continue;
+    if (!Line->starts_with(":"))
+      break;
+    StringRef Name = Line->drop_front().rtrim();
+    if (Name.equals_insensitive("outlined_hash_tree"))
+      Kinds |= HasTree;
+    else if (Name.equals_insensitive("stable_function_map"))
+      Kinds |= HasMap;
+    else
+      return Error::success();
+  }
+  if (Line.is_at_eof())
+    return Error::success();
+  return checkDocuments(
+      StringRef(Line->data(), Buffer->getBufferEnd() - Line->data()), Kinds);
 }
 
 Error dtlto::checkCodegenDataFile(StringRef File) {
   if (File.starts_with(FileMagic))
     return checkBinary(File);
-  // As LLVM tells a text.
+  // How LLVM detects a text.
   StringRef Begin = File.take_front(FileMagic.size());
   if (!Begin.empty() &&
       all_of(Begin, [](char C) { return isPrint(C) || isSpace(C); }))

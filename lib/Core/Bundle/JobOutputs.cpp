@@ -1,4 +1,4 @@
-//===- JobOutputs.cpp - All that a backend compile makes ------------------===//
+//===- JobOutputs.cpp - The outputs of a backend compile ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,7 @@
 #include "Bundle/JobOutputs.h"
 #include "Support/Failure.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/EndianStream.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,17 +18,24 @@ using namespace dtlto;
 
 static constexpr StringLiteral OutputsMagic = "DTLTOOUT";
 static constexpr uint32_t OutputsVersion = 1;
-enum Kind : uint32_t { Object = 1, Dwo = 2, Remarks = 3, Optimized = 4 };
+
+/// The kinds of outputs in the order of the stream; after the object, each has
+/// its field.
+static constexpr uint32_t ObjectKind = 1;
+static constexpr std::pair<uint32_t, std::optional<StringRef> JobOutputs::*>
+    OtherKinds[] = {{2, &JobOutputs::Dwo},
+                    {3, &JobOutputs::Remarks},
+                    {4, &JobOutputs::Optimized}};
 
 SideFiles dtlto::sideFiles(const lto::Config &Conf, unsigned Task) {
   SideFiles Files;
-  // codegen() in LLVM's LTOBackend.cpp.
+  // As codegen() in LLVM's LTOBackend.cpp.
   if (!Conf.DwoDir.empty()) {
     SmallString<256> Path(Conf.DwoDir);
     sys::path::append(Path, std::to_string(Task) + ".dwo");
     Files.Dwo = Path.str().str();
   }
-  // setupLLVMOptimizationRemarks() in LTO.cpp.
+  // As setupLLVMOptimizationRemarks() in LTO.cpp.
   if (!Conf.RemarksFilename.empty())
     Files.Remarks = Conf.RemarksFilename + ".thin." + std::to_string(Task) +
                     "." + Conf.RemarksFormat;
@@ -39,31 +47,24 @@ bool dtlto::arePackedOutputs(StringRef Bytes) {
 }
 
 SmallVector<char, 0> dtlto::packOutputs(const JobOutputs &Outputs) {
-  SmallVector<std::pair<Kind, StringRef>, 4> Parts = {{Object, Outputs.Object}};
-  if (Outputs.Dwo)
-    Parts.push_back({Dwo, *Outputs.Dwo});
-  if (Outputs.Remarks)
-    Parts.push_back({Remarks, *Outputs.Remarks});
-  if (Outputs.Optimized)
-    Parts.push_back({Optimized, *Outputs.Optimized});
+  SmallVector<std::pair<uint32_t, StringRef>, 4> Parts = {
+      {ObjectKind, Outputs.Object}};
+  for (const auto &[Kind, Field] : OtherKinds)
+    if (Outputs.*Field)
+      Parts.push_back({Kind, *(Outputs.*Field)});
 
   SmallVector<char, 0> Bytes;
   raw_svector_ostream OS(Bytes);
-  auto Add32 = [&](uint32_t N) {
-    char Word[4];
-    support::endian::write32le(Word, N);
-    OS.write(Word, sizeof(Word));
-  };
+  support::endian::Writer Out(OS, endianness::little);
   OS << OutputsMagic;
-  Add32(OutputsVersion);
-  Add32(static_cast<uint32_t>(Parts.size()));
-  for (const auto &[Which, Part] : Parts) {
-    Add32(Which);
-    Add32(0);
-    Add32(static_cast<uint32_t>(Part.size()));
-    Add32(static_cast<uint32_t>(uint64_t(Part.size()) >> 32));
+  Out.write(OutputsVersion);
+  Out.write(static_cast<uint32_t>(Parts.size()));
+  for (const auto &[Kind, Part] : Parts) {
+    Out.write(Kind);
+    Out.write<uint32_t>(0);
+    Out.write<uint64_t>(Part.size());
   }
-  for (const auto &[Which, Part] : Parts)
+  for (const auto &[Kind, Part] : Parts)
     OS << Part;
   return Bytes;
 }
@@ -74,14 +75,14 @@ Expected<JobOutputs> dtlto::unpackOutputs(StringRef Bytes,
     return failure("not the outputs of the job: " + Why);
   };
   JobOutputs Result;
-  SmallVector<std::pair<Kind, StringRef *>, 4> Wanted = {
-      {Object, &Result.Object}};
-  if (!Files.Dwo.empty())
-    Wanted.push_back({Dwo, &Result.Dwo.emplace()});
-  if (!Files.Remarks.empty())
-    Wanted.push_back({Remarks, &Result.Remarks.emplace()});
-  if (Files.Optimized)
-    Wanted.push_back({Optimized, &Result.Optimized.emplace()});
+  SmallVector<std::pair<uint32_t, StringRef *>, 4> Wanted = {
+      {ObjectKind, &Result.Object}};
+  const bool IsWanted[] = {!Files.Dwo.empty(), !Files.Remarks.empty(),
+                           Files.Optimized};
+  for (size_t I = 0; I != std::size(OtherKinds); ++I)
+    if (IsWanted[I])
+      Wanted.push_back(
+          {OtherKinds[I].first, &(Result.*OtherKinds[I].second).emplace()});
 
   constexpr size_t HeadSize = 16, EntrySize = 16;
   if (!Bytes.starts_with(OutputsMagic))

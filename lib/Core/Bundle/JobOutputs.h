@@ -1,14 +1,13 @@
-//===- JobOutputs.h - All that a backend compile makes ----------*- C++ -*-===//
+//===- JobOutputs.h - The outputs of a backend compile ----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Most jobs make an object and nothing else. With split DWARF or optimization
-// remarks there are files beside it, and some links want what a module was
-// optimised to. A worker puts all into one stream, so that a plugin carries it
-// as it carries an object:
+// Most jobs make an object and nothing else. Split DWARF and optimization
+// remarks add files, and some links need the optimised module. A worker puts
+// all outputs into one stream, which a plugin carries like an object:
 //
 //   "DTLTOOUT"              8 bytes
 //   version, 1              32 bits
@@ -46,7 +45,7 @@ struct JobOutputs {
   bool hasOnlyObject() const { return !Dwo && !Remarks && !Optimized; }
 };
 
-/// What a job makes beside its object: files, by their names in the linker.
+/// What a job makes besides its object: files, by their names in the linker.
 struct SideFiles {
   std::string Dwo;     // empty: none
   std::string Remarks; // likewise
@@ -57,23 +56,24 @@ struct SideFiles {
   bool empty() const { return Dwo.empty() && Remarks.empty(); }
 };
 
-/// The files that in-process ThinLTO makes of the module with number \p Task.
+/// Returns the files that in-process ThinLTO makes for the task \p Task.
 SideFiles sideFiles(const llvm::lto::Config &Conf, unsigned Task);
 
-/// Whether \p Bytes begin as packOutputs() has it, which no object does.
+/// Returns whether \p Bytes begin like packOutputs()' result; objects don't.
 bool arePackedOutputs(llvm::StringRef Bytes);
 
-/// One stream of all outputs.
+/// Returns all outputs as one stream.
 llvm::SmallVector<char, 0> packOutputs(const JobOutputs &Outputs);
 
-/// The way back, for bytes that may come from anywhere; they are borrowed.
-/// Fails with one line unless there is an object and exactly the files of \p
-/// Files.
+/// Reads such a stream, which may come from anywhere; the result borrows \p
+/// Bytes. Fails with one line unless there is an object and exactly the files
+/// of \p Files.
 llvm::Expected<JobOutputs> unpackOutputs(llvm::StringRef Bytes,
                                          const SideFiles &Files);
 
-/// Writes the side files of \p Outputs to where \p Files says, with the folder
-/// of the .dwo file, as in-process ThinLTO does. The error names the file.
+/// Writes the side files of \p Outputs to the paths in \p Files and creates the
+/// folder of the .dwo file, as in-process ThinLTO does. The error names the
+/// file.
 llvm::Error writeSideFiles(const JobOutputs &Outputs, const SideFiles &Files);
 
 } // namespace dtlto

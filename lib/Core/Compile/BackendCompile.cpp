@@ -12,8 +12,6 @@
 #include "Compile/BackendCompile.h"
 #include "Bundle/CodegenData.h"
 #include "LLVM/CodegenData.h"
-#include "LLVM/Optimized.h"
-#include "LLVM/PassGate.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"

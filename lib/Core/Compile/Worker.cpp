@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compile/Worker.h"
-#include "Bundle/CodegenDataFile.h"
+#include "Bundle/CodegenData.h"
 #include "Compile/BackendCompile.h"
 #include "Compile/ModulePart.h"
 #include "Compile/Sandbox.h"

@@ -14,42 +14,41 @@
 
 namespace dtlto {
 
-/// One of the parts that a module is compiled in. Counted from 0.
+/// One of the parts in which a module is compiled.
 struct PartNumber {
-  unsigned Index = 0, Count = 1;
+  unsigned Index = 0, Count = 1; // the index counts from 0
 
   bool isWhole() const { return Count == 1; }
 };
 
-/// A module is compiled in no more parts.
+/// The most parts of a module.
 constexpr unsigned MaxParts = 64;
 
-/// To be raised by each change to what is in which part (Compile/Partition.h):
-/// parts of one module are compiled by workers, and found in caches, of one
-/// version.
+/// Raise it with each change to the assignment of definitions to parts
+/// (Compile/Partition.h). All parts of a module, from workers and caches, must
+/// be of one version.
 constexpr unsigned PartitionVersion = 9;
 
-/// How a job compiles its module, beside the link's configuration, with which
-/// it travels. The linker's own threads and workers compile by it alone.
+/// How a job compiles its module. It travels with the link's configuration, and
+/// both the linker's threads and workers follow it.
 struct CompileSpec {
-  /// What of the module is compiled.
   PartNumber Part = {};
-  /// Of two rounds of code generation: the first makes what code generation
-  /// learns of the module (Bundle/CodegenData.h), the second an object. 0:
-  /// there is one round.
+  /// In a link with two rounds of code generation, the first returns what it
+  /// learns of the module (Bundle/CodegenData.h), and the second an object. 0:
+  /// one round.
   unsigned Round = 0;
-  /// The module is optimised already, and only code is generated. The text of a
-  /// configuration says CodeGenOnly then; reading it leaves this alone.
+  /// The module is optimised already, so that the job only generates code. A
+  /// configuration's text has CodeGenOnly for it; readConfig() doesn't set it.
   bool IsOptimized = false;
-  /// The optimised module is a result, too.
+  /// The job also returns the optimised module.
   bool ReturnsOptimized = false;
 
-  /// The job makes an object of all of the module, as most do.
+  /// Whether the job makes an object of the whole module, as most do.
   bool isPlain() const {
     return Part.isWhole() && Round == 0 && !IsOptimized && !ReturnsOptimized;
   }
 
-  /// \p Module with the part, for people: foo.o [2/8].
+  /// Returns \p Module with the part, for display: foo.o [2/8].
   std::string title(std::string Module) const {
     if (Part.isWhole())
       return Module;
@@ -57,8 +56,8 @@ struct CompileSpec {
            std::to_string(Part.Count) + "]";
   }
 
-  /// What names of the job's files and of its costs end with. Empty: the module
-  /// has one job.
+  /// Returns the suffix of names of the job's files and costs. Empty if the
+  /// module has one job.
   std::string suffix() const {
     return partSuffix() + (Round == 0 ? "" : ".round" + std::to_string(Round));
   }
@@ -71,9 +70,9 @@ struct CompileSpec {
            std::to_string(Part.Count);
   }
 
-  /// \p Name with the part, for files and LLD. It ends as the module's does,
-  /// for linker scripts that name files, as in *foo.o(.text): 2-of-8-foo.o,
-  /// a.a(2-of-8-foo.o at 64).
+  /// Returns \p Name with the part, for files and LLD: 2-of-8-foo.o,
+  /// a.a(2-of-8-foo.o at 64). It ends like the module's name, so that linker
+  /// scripts match it, as in *foo.o(.text).
   std::string partFile(std::string Name) const {
     if (Part.isWhole())
       return Name;

@@ -14,9 +14,9 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Whether we know how to make clang leave the target alone. Its driver adds
-/// features or an ABI of its own for some, which show in the object's header,
-/// attributes or alignment (seen on RISC-V and MIPS); LLD has none of these.
+/// Whether clang can be made to leave the target's settings unchanged. For some
+/// targets, its driver adds features or an ABI, which change the object's
+/// header, attributes or alignment (as on RISC-V and MIPS); LLD doesn't.
 static bool isKnownTarget(const Triple &T) {
   switch (T.getArch()) {
   case Triple::riscv32:
@@ -35,8 +35,8 @@ static bool isKnownTarget(const Triple &T) {
 
 namespace {
 
-/// A visitor of ConfigFields.h. Collects options, and keeps the first thing
-/// that has none.
+/// A visitor of ConfigFields.h. Collects options, and keeps the first reason
+/// why there is none.
 class ArgsBuilder : public FieldVisitor {
 public:
   explicit ArgsBuilder(const Triple &TheTriple) : TheTriple(TheTriple) {}
@@ -89,18 +89,18 @@ void ArgsBuilder::add(const char *Option, const Twine &Word) {
 void ArgsBuilder::addTarget(const lto::Config &Conf) {
   need(isKnownTarget(TheTriple),
        "the features that clang has for " + TheTriple.getArchName().str());
-  // The driver may add a version to the triple; then the frontend would change
-  // the module's.
+  // The driver may add a version to the triple, and then the frontend would
+  // change that of the module.
   add(nullptr, "--target=" + TheTriple.str());
   add("-triple", TheTriple.str());
-  // LLD's objects don't have it.
+  // LLD's objects don't have the command line.
   if (TheTriple.isOSBinFormatCOFF())
     add("", "-gno-codeview-command-line");
   if (!TheTriple.isRISCV())
     return;
-  // It takes an ABI from the module, which clang doesn't do in the same way.
+  // Clang doesn't take the ABI from the module in the same way.
   need(!TakesRISCVABIFromModule, "the ABI of a RISC-V module");
-  // Settle what the driver chooses, then take it back.
+  // Fix the driver's choice, then undo it.
   need(Conf.CPU.empty() && Conf.MAttrs.empty(), "-mcpu and -mattr for RISC-V");
   add(nullptr, TheTriple.isArch64Bit() ? "-march=rv64gc" : "-march=rv32gc");
   for (StringRef Feature :

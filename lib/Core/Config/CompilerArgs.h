@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // `clang -x ir -fthinlto-index=` ends in the same function as in-process
-// ThinLTO, lto::thinBackend, but fills the lto::Config from its own options
-// (clang's BackendUtil.cpp: runThinLTOBackend, initTargetOptions). This is the
-// way back: which options make clang fill in what the linker has?
+// ThinLTO, lto::thinBackend, but fills in the lto::Config from its own options
+// (clang's BackendUtil.cpp: runThinLTOBackend, initTargetOptions). This finds
+// the options that make clang fill in the linker's configuration.
 //
 // The fidelity rule: each field of the configuration either has an option in
 // ConfigFields.h, or must have the one value that clang gives it. Anything else
-// is a reason for compiling in the linker; nothing is dropped in silence.
+// is a reason for compiling in the linker; no field is dropped silently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,10 +30,10 @@ namespace dtlto {
 /// Returns the options, without input and output files, that make a stock clang
 /// of this LLVM version compile modules for \p TheTriple as \p Conf says.
 ///
-/// \p LLVMOptions are the options that the user gave to LLVM itself (`-mllvm`,
-/// `-plugin-opt=-...`), one word each. Fails with one line, which names the
-/// option or field that cannot be expressed on clang's command line. \p
-/// HasPartHook as in ConfigExtras.
+/// \p LLVMOptions are the words of the user's options for LLVM itself
+/// (`-mllvm`,
+/// `-plugin-opt=-...`). \p HasPartHook is as in ConfigExtras. Fails with one
+/// line that names the option or field that clang's command line can't express.
 llvm::Expected<std::vector<std::string>>
 compilerArgs(const llvm::lto::Config &Conf, const llvm::Triple &TheTriple,
              llvm::ArrayRef<std::string> LLVMOptions, bool HasPartHook = false);

@@ -5,132 +5,52 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one table of what becomes of each field: as text (ConfigJSON.cpp) and on
+// The one table of what happens to each field: as text (ConfigJSON.cpp) and on
 // clang's command line (CompilerArgs.cpp). These two and the tests are visitors
-// of the functions below. Each field of LLVM's structs is there exactly once,
-// in the order of LLVM's headers, for the versions that have it. A visitor has
-// these functions, where Name is the field's:
-//
-//   a field that travels as text, whose Value a reader sets:
-//     flag(Name, bool &Value)
-//     number(Name, int64_t &Value, int64_t Min, int64_t Max)
-//     pair(Name, std::array<int64_t, 2> &Value, int64_t Min, int64_t Max)
-//     optional(Name, std::optional<uint64_t> &Value, uint64_t Max)
-//     text(Name, std::string &Value)
-//     texts(Name, std::vector<std::string> &Value)
-//   fixed(Name, bool IsFit, What)
-//     a field with one value that can travel as text. A reader leaves it alone:
-//     it has that value by itself.
-//   unused(Name)
-//     a field that lto::thinBackend doesn't look at, or not in a configuration
-//     whose fixed fields are fit
-//   require(bool IsFit, What)
-//     what else must hold of the field before it, for text
-//   onlyCodegen()
-//     the field after it is read when code is generated, and by no pass before.
-//     All others count as read by both: targets tell passes much of themselves
-//     (TargetTransformInfo), by CPU, features and options
-//   clang(const ForClang &How, bool IsDefault, Value)
-//     how clang gets the value: a number, enumerator or flag as
-//     std::optional<uint64_t>, or texts. IsDefault: it is that of a new struct.
-//     There is no Value where only that matters.
-//
-// What names the linker's option.
+// (FieldVisitor.h) of the functions below, which have each field of LLVM's
+// structs exactly once, in the order of LLVM's headers, for the versions that
+// have it.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_CONFIG_CONFIGFIELDS_H
 #define DTLTO_CONFIG_CONFIGFIELDS_H
 
-#include "Config/PassPipeline.h"
+#include "Config/FieldVisitor.h"
+#include "Config/LLVMOptions.h"
 #include "LLVM/Version.h"
 #include "llvm/LTO/Config.h"
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace dtlto {
 
-/// What makes clang fill in a field as the linker did. Without a word, clang
-/// leaves the value of a new struct.
-struct ForClang {
-  /// The reason where it can't be done; null: any other value will do.
-  const char *What = nullptr;
-  /// By value. Empty: clang has this value by itself. Null: there is no word.
-  std::array<const char *, 6> Words = {};
-  /// For the frontend, before a word or text, and in one with it if it ends
-  /// with
-  /// `=` or is empty. Null: Words are for the driver.
-  const char *Option = nullptr;
-  /// Other formats have no words.
-  bool IsForCOFF = false;
-};
-
-/// The object doesn't depend on it, or only together with another field that
-/// has a reason.
-inline constexpr ForClang Any;
-constexpr ForClang same(const char *What) { return {What}; }
-inline constexpr const char *NoWord = "a value that clang has no option for";
-constexpr ForClang words(std::array<const char *, 6> Words,
-                         const char *What = NoWord) {
-  return {What, Words};
-}
-/// For what the driver doesn't pass on, or only after asking a toolchain. The
-/// frontend takes the last of each.
-constexpr ForClang frontend(const char *Option,
-                            std::array<const char *, 6> Words = {},
-                            const char *What = NoWord) {
-  return {What, Words, Option};
-}
-
-/// A visitor that does nothing: others derive from it, and hide what they need.
-struct FieldVisitor {
-  template <class... T> void flag(T &&...) {}
-  template <class... T> void number(T &&...) {}
-  template <class... T> void pair(T &&...) {}
-  template <class... T> void optional(T &&...) {}
-  template <class... T> void text(T &&...) {}
-  template <class... T> void texts(T &&...) {}
-  template <class... T> void fixed(T &&...) {}
-  template <class... T> void unused(T &&...) {}
-  template <class... T> void require(T &&...) {}
-  void onlyCodegen() {}
-  template <class... T> void clang(T &&...) {}
-};
-
-/// Whether \p Value is empty, null or zero.
-template <class T>
-auto isUnset(const T &Value, int) -> decltype(Value.empty()) {
-  return Value.empty();
-}
-template <class T> bool isUnset(const T &Value, long) {
-  if constexpr (std::is_enum_v<T>)
-    return Value == T();
-  else
-    return !Value;
-}
-
-// The parameter O is the struct: const for a visitor that only looks. Most
-// flags are bit-fields, so all values go through a copy. CLANG is a ForClang.
+// The parameter O is the struct: const for a visitor that only looks. All
+// values are copied, since most flags are bit-fields. CLANG is a ForClang,
+// VISIT a call of the visitor.
 #define IF_SETTING if constexpr (!std::is_const_v<T>)
 
-#define FLAG(NAME, CLANG)                                                      \
+#define FIELD(TYPE, NAME, CLANG, VISIT)                                        \
   {                                                                            \
-    bool Value = O.NAME;                                                       \
-    Visit.clang(CLANG, Value == Default.NAME, Value);                          \
-    Visit.flag(#NAME, Value);                                                  \
-    IF_SETTING O.NAME = Value;                                                 \
-  }
-#define NUMBER(NAME, MIN, MAX, CLANG)                                          \
-  {                                                                            \
-    int64_t Value = static_cast<int64_t>(O.NAME);                              \
+    TYPE Value = static_cast<TYPE>(O.NAME);                                    \
     Visit.clang(CLANG, O.NAME == Default.NAME, Value);                         \
-    Visit.number(#NAME, Value, static_cast<int64_t>(MIN),                      \
-                 static_cast<int64_t>(MAX));                                   \
-    IF_SETTING O.NAME = static_cast<decltype(O.NAME)>(Value);                  \
+    Visit.VISIT;                                                               \
+    IF_SETTING O.NAME = static_cast<decltype(O.NAME)>(std::move(Value));       \
   }
+#define FLAG(NAME, CLANG) FIELD(bool, NAME, CLANG, flag(#NAME, Value))
+#define TEXT(NAME, CLANG) FIELD(std::string, NAME, CLANG, text(#NAME, Value))
+#define TEXTS(NAME, CLANG)                                                     \
+  FIELD(std::vector<std::string>, NAME, CLANG, texts(#NAME, Value))
+#define NUMBER(NAME, MIN, MAX, CLANG)                                          \
+  FIELD(int64_t, NAME, CLANG,                                                  \
+        number(#NAME, Value, static_cast<int64_t>(MIN),                        \
+               static_cast<int64_t>(MAX)))
 /// \p TYPE is the whole range of an integer type.
 #define ANY_NUMBER(NAME, TYPE, CLANG)                                          \
   static_assert(std::is_same_v<decltype(O.NAME), TYPE>);                       \
@@ -151,20 +71,6 @@ template <class T> bool isUnset(const T &Value, long) {
     IF_SETTING O.NAME =                                                        \
         Value ? std::optional<TYPE>(static_cast<TYPE>(*Value)) : std::nullopt; \
   }
-#define TEXT(NAME, CLANG)                                                      \
-  {                                                                            \
-    std::string Value = O.NAME;                                                \
-    Visit.clang(CLANG, Value == Default.NAME, Value);                          \
-    Visit.text(#NAME, Value);                                                  \
-    IF_SETTING O.NAME = std::move(Value);                                      \
-  }
-#define TEXTS(NAME, CLANG)                                                     \
-  {                                                                            \
-    std::vector<std::string> Value = O.NAME;                                   \
-    Visit.clang(CLANG, Value == Default.NAME, Value);                          \
-    Visit.texts(#NAME, Value);                                                 \
-    IF_SETTING O.NAME = std::move(Value);                                      \
-  }
 #define DENORMAL(NAME, CLANG)                                                  \
   {                                                                            \
     llvm::DenormalMode Mode = O.getRaw##NAME();                                \
@@ -182,6 +88,9 @@ template <class T> bool isUnset(const T &Value, long) {
   FOR_CLANG(NAME, same(WHAT))
 #define FIXED_AS_TEXT(NAME, WHAT) Visit.fixed(#NAME, isUnset(O.NAME, 0), WHAT);
 #define UNUSED(NAME) Visit.unused(#NAME);
+#define ONLY_CODEGEN(...)                                                      \
+  Visit.onlyCodegen();                                                         \
+  __VA_ARGS__
 
 constexpr const char *SaveTempsHooks = "--save-temps or --lto-emit-llvm";
 
@@ -191,7 +100,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   const T Default{};
   TEXT(CPU, frontend("-target-cpu"))
   TEXTS(MAttrs, frontend("-target-feature"))
-  // A part of cache keys only. LLVM has long read its options.
+  // Only a part of cache keys: LLVM has read its options already.
   UNUSED(MllvmArgs)
 #if LLVM_VERSION_MAJOR < 23
   FIXED(PassPlugins, "--load-pass-plugin")
@@ -201,7 +110,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
 #endif
   FIXED(PreCodeGenPassesHook,
         "passes that the linker adds before code generation")
-  // Without a model, each module's own flags decide: clang can't leave it out.
+  // Without a model, each module's own flags decide. Clang always has a model.
   OPTIONAL(
       RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI,
       frontend("-mrelocation-model",
@@ -211,7 +120,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
       CodeModel, llvm::CodeModel::Model, llvm::CodeModel::Large,
       frontend("-mcmodel=", {"tiny", "small", "kernel", "medium", "large"}))
   ENUM(CGOptLevel, llvm::CodeGenOptLevel::Aggressive, Any)
-  // Clang has one level for both, LLD two: --lto-O1 alone gives (1, 2).
+  // Clang has one level, LLD two: --lto-O1 alone gives (1, 2).
   const unsigned CodeGenLevel = static_cast<unsigned>(O.CGOptLevel);
   const std::string Levels = "different optimization levels, --lto-O" +
                              std::to_string(O.OptLevel) + " and --lto-CGO" +
@@ -219,7 +128,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   Visit.clang(same(Levels.c_str()), O.OptLevel == CodeGenLevel);
   // Not Null: a job has an object.
   ENUM(CGFileType, llvm::CodeGenFileType::ObjectFile, same("--lto-emit-asm"))
-  // LLVM takes for granted that there is no other level.
+  // LLVM assumes these levels.
   NUMBER(OptLevel, 0, 3, words({"-O0", "-O1", "-O2", "-O3"}))
   FLAG(VerifyEach, same("verification after each pass"))
   FLAG(DisableVerify, Any)
@@ -227,8 +136,8 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   FLAG(CodeGenOnly, same("code generation without optimization"))
   FLAG(RunCSIRInstr, same("--lto-cs-profile-generate"))
   FLAG(PGOWarnMismatch, Any)
-  // Of the thin link: LTO.cpp reads them, LTOBackend.cpp doesn't. What they do
-  // to a module is in its index.
+  // Of the thin link: LTO.cpp reads them, LTOBackend.cpp doesn't. The index has
+  // their effect on a module.
   UNUSED(HasWholeProgramVisibility)
   UNUSED(ValidateAllVtablesHaveTypeInfos)
   UNUSED(AllVtablesHaveTypeInfos)
@@ -237,7 +146,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
 #if LLVM_VERSION_MAJOR >= 21
   UNUSED(KeepSymbolNameCopies)
 #endif
-  // A part of cache keys: set where LLVM's own backend distributes jobs.
+  // A part of cache keys, which LLVM's own distributing backend sets.
 #if LLVM_VERSION_MAJOR >= 22
   UNUSED(Dtlto)
 #endif
@@ -247,20 +156,19 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
                 "a pipeline with passes that may do more than change code");
   TEXT(OverrideTriple, same("another target triple"))
   TEXT(DefaultTriple, Any)
-  // A file that is read; but with RunCSIRInstr, the name of one that the
-  // program will write, which LLVM puts into the object.
+  // A file that LLVM reads; with RunCSIRInstr, the file that the program will
+  // write, whose name LLVM puts into the object.
   TEXT(CSIRProfile, same("--lto-cs-profile-file"))
   Visit.require(O.CSIRProfile.empty() || O.RunCSIRInstr,
                 "--lto-cs-profile-file");
   FIXED(SampleProfile, "--lto-sample-profile")
   FIXED(ProfileRemapping, "a profile remapping file")
-  Visit.onlyCodegen();
-  FIXED(DwoDir, "--plugin-opt=dwo_dir=")
+  ONLY_CODEGEN(FIXED(DwoDir, "--plugin-opt=dwo_dir="))
   FIXED(SplitDwarfFile, "split DWARF")
   FIXED(SplitDwarfOutput, "split DWARF")
   FIXED(RemarksFilename, "--opt-remarks-filename")
   TEXT(RemarksPasses, Any)
-  // These two count without a file, too: LLVM computes the hotness of
+  // These two matter also without a file, since LLVM computes the hotness of
   // diagnostics.
   FLAG(RemarksWithHotness, Any)
   OPTIONAL(RemarksHotnessThreshold, uint64_t,
@@ -273,13 +181,13 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   FIXED(DebugPassManager, "--lto-debug-pass-manager")
   // LTO::run() opens it, but the counters are those of the process.
   FIXED(StatsFile, "--plugin-opt=stats-file=")
-  // Of the thin link: a module that isn't among them is no job.
+  // Of the thin link: other modules have no job.
   UNUSED(ThinLTOModulesToCompile)
-  // Set up by who starts the backend, in LTO.cpp.
+  // LTO.cpp sets them up when it starts a backend.
   UNUSED(TimeTraceEnabled)
   UNUSED(TimeTraceGranularity)
   FLAG(ShouldDiscardValueNames, Any)
-  // Of the LLVMContext. Who starts the backend brings his own.
+  // Of the LLVMContext, which is our own.
   UNUSED(DiagHandler)
   FLAG(AddFSDiscriminator, same("flow-sensitive discriminators"))
   // Of the thin link.
@@ -309,7 +217,7 @@ template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
   FLAG(SLPVectorization, words({"-fno-slp-vectorize", "-fslp-vectorize"}))
   FLAG(LoopUnrolling, words({"-fno-unroll-loops", "-funroll-loops"}))
   Visit.clang(same("loop interleaving"), O.LoopInterleaving == O.LoopUnrolling);
-  // Since LLVM 23 it is LLD's default, and not clang's.
+  // LLD's default since LLVM 23, but not clang's.
 #if LLVM_VERSION_MAJOR >= 21
   FLAG(LoopInterchange, words({"-fno-loop-interchange", "-floop-interchange"}))
 #endif
@@ -350,7 +258,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(NoInfsFPMath, same("-mllvm -enable-no-infs-fp-math"))
   FLAG(NoNaNsFPMath, same("-mllvm -enable-no-nans-fp-math"))
 #endif
-  // LLD has false and clang true; only Arm's build attributes tell.
+  // LLD has false and clang true; only Arm's build attributes show it.
   FLAG(NoTrappingFPMath, Any)
   Visit.clang(same("floating-point traps on Arm"), !O.NoTrappingFPMath);
 #if LLVM_VERSION_MAJOR < 23
@@ -372,52 +280,44 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
        same("-mllvm -swift-async-fp"))
   FLAG(UseInitArray, frontend("", {"-fno-use-init-array", ""}))
   FLAG(DisableIntegratedAS, same("-mllvm -no-integrated-as"))
-  Visit.onlyCodegen();
-  FLAG(FunctionSections,
-       words({"-fno-function-sections", "-ffunction-sections"}))
-  Visit.onlyCodegen();
-  FLAG(DataSections, words({"-fno-data-sections", "-fdata-sections"}))
+  ONLY_CODEGEN(FLAG(FunctionSections,
+                    words({"-fno-function-sections", "-ffunction-sections"})))
+  ONLY_CODEGEN(
+      FLAG(DataSections, words({"-fno-data-sections", "-fdata-sections"})))
   FLAG(IgnoreXCOFFVisibility, same("XCOFF options"))
   FLAG(XCOFFTracebackTable, same("XCOFF options"))
-  Visit.onlyCodegen();
-  FLAG(UniqueSectionNames,
-       words({"-fno-unique-section-names", "-funique-section-names"}))
-  Visit.onlyCodegen();
-  FLAG(UniqueBasicBlockSectionNames,
-       words({"", "-funique-basic-block-section-names"}))
-  Visit.onlyCodegen();
-  FLAG(SeparateNamedSections, same("-mllvm -separate-named-sections"))
+  ONLY_CODEGEN(FLAG(UniqueSectionNames, words({"-fno-unique-section-names",
+                                               "-funique-section-names"})))
+  ONLY_CODEGEN(FLAG(UniqueBasicBlockSectionNames,
+                    words({"", "-funique-basic-block-section-names"})))
+  ONLY_CODEGEN(
+      FLAG(SeparateNamedSections, same("-mllvm -separate-named-sections")))
   FLAG(TrapUnreachable, same("traps for unreachable code"))
   FLAG(NoTrapAfterNoreturn, same("traps for unreachable code"))
   NUMBER(TLSSize, 0, 255, same("-mllvm -tls-size"))
   FLAG(EmulatedTLS, words({"-fno-emulated-tls", "-femulated-tls"}))
   FLAG(EnableTLSDESC, same("-mllvm -enable-tlsdesc"))
   FLAG(EnableIPRA, Targets)
-  Visit.onlyCodegen();
-  FLAG(EmitStackSizeSection, words({"", "-fstack-size-section"}))
+  ONLY_CODEGEN(FLAG(EmitStackSizeSection, words({"", "-fstack-size-section"})))
   FLAG(EnableMachineOutliner, Targets)
-  Visit.onlyCodegen();
-  FLAG(EnableMachineFunctionSplitter, same("-mllvm -split-machine-functions"))
+  ONLY_CODEGEN(FLAG(EnableMachineFunctionSplitter,
+                    same("-mllvm -split-machine-functions")))
 #if LLVM_VERSION_MAJOR >= 21
-  Visit.onlyCodegen();
-  FLAG(EnableStaticDataPartitioning,
-       same("-mllvm -partition-static-data-sections"))
+  ONLY_CODEGEN(FLAG(EnableStaticDataPartitioning,
+                    same("-mllvm -partition-static-data-sections")))
 #endif
   FLAG(SupportsDefaultOutlining, Targets)
-  Visit.onlyCodegen();
-  FLAG(EmitAddrsig, words({"-fno-addrsig", "-faddrsig"}))
-  Visit.onlyCodegen();
-  FLAG(BBAddrMap, frontend("", {"", "-fbasic-block-address-map"}))
+  ONLY_CODEGEN(FLAG(EmitAddrsig, words({"-fno-addrsig", "-faddrsig"})))
+  ONLY_CODEGEN(FLAG(BBAddrMap, frontend("", {"", "-fbasic-block-address-map"})))
   constexpr const char *List =
       "--lto-basic-block-sections with a list of functions";
-  Visit.onlyCodegen();
-  ENUM(BBSections, llvm::BasicBlockSection::None,
-       frontend("-fbasic-block-sections=",
-                {"all", nullptr, LLVM_VERSION_MAJOR < 20 ? "labels" : nullptr},
-                List))
+  ONLY_CODEGEN(ENUM(
+      BBSections, llvm::BasicBlockSection::None,
+      frontend("-fbasic-block-sections=",
+               {"all", nullptr, LLVM_VERSION_MAJOR < 20 ? "labels" : nullptr},
+               List)))
   Visit.require(O.BBSections != llvm::BasicBlockSection::List, List);
-  Visit.onlyCodegen();
-  FIXED_AS_TEXT(BBSectionsFuncListBuf, List)
+  ONLY_CODEGEN(FIXED_AS_TEXT(BBSectionsFuncListBuf, List))
 #if LLVM_VERSION_MAJOR >= 22
   FLAG(EmitCallGraphSection, same("-mllvm -call-graph-section"))
 #endif
@@ -425,10 +325,9 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(SupportsDebugEntryValues, Targets)
   FLAG(EnableDebugEntryValues, same("-mllvm -debug-entry-values"))
   FLAG(ValueTrackingVariableLocations, Targets)
-  Visit.onlyCodegen();
-  FLAG(ForceDwarfFrameSection, same("-mllvm -force-dwarf-frame-section"))
-  Visit.onlyCodegen();
-  FLAG(XRayFunctionIndex, same("-mllvm -xray-function-index"))
+  ONLY_CODEGEN(
+      FLAG(ForceDwarfFrameSection, same("-mllvm -force-dwarf-frame-section")))
+  ONLY_CODEGEN(FLAG(XRayFunctionIndex, same("-mllvm -xray-function-index")))
   FLAG(DebugStrictDwarf, same("-mllvm -strict-dwarf"))
   FLAG(Hotpatch, same("hot patching"))
   FLAG(PPCGenScalarMASSEntries, same("scalar MASS entries"))
@@ -445,8 +344,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
 #else
   FIXED(StackUsageFile, "stack usage files")
 #endif
-  Visit.onlyCodegen();
-  ANY_NUMBER(LoopAlignment, unsigned, same("-mllvm -align-loops"))
+  ONLY_CODEGEN(ANY_NUMBER(LoopAlignment, unsigned, same("-mllvm -align-loops")))
   ENUM(FloatABIType, llvm::FloatABI::Hard, same("-mllvm -float-abi"))
   ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict, same("-mllvm -fp-contract"))
   ENUM(ThreadModel, llvm::ThreadModel::Single, same("-mllvm -thread-model"))
@@ -490,10 +388,8 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
   FLAG(AsmVerbose, Assembler)
   FLAG(PreserveAsmComments, Assembler)
   FLAG(Dwarf64, same("-mllvm -dwarf64"))
-  Visit.onlyCodegen();
-  FLAG(Crel, same("-mllvm -crel"))
-  Visit.onlyCodegen();
-  FLAG(X86RelaxRelocations, same("-mllvm -x86-relax-relocations"))
+  ONLY_CODEGEN(FLAG(Crel, same("-mllvm -crel")))
+  ONLY_CODEGEN(FLAG(X86RelaxRelocations, same("-mllvm -x86-relax-relocations")))
   FLAG(X86Sse2Avx, same("-mllvm -x86-sse2avx"))
 #if LLVM_VERSION_MAJOR >= 23
   ENUM(RelocSectionSym, llvm::RelocSectionSymType::None,
@@ -544,6 +440,7 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
 }
 
 #undef IF_SETTING
+#undef FIELD
 #undef FLAG
 #undef NUMBER
 #undef ANY_NUMBER
@@ -556,6 +453,7 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
 #undef FIXED
 #undef FIXED_AS_TEXT
 #undef UNUSED
+#undef ONLY_CODEGEN
 
 } // namespace dtlto
 

@@ -10,7 +10,7 @@
 // fields in the order of ConfigFields.h.
 //
 // There is one text for each configuration. The reader writes what it has read
-// once more and compares: so it can't be more generous than the writer.
+// and compares, so it accepts exactly what the writer writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,12 +31,12 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// More than any configuration has, with room.
+/// Far more than any configuration needs.
 static constexpr size_t MaxSize = 1 << 20;
-/// The objects and arrays of a configuration, one in the other.
+/// The depth of a configuration's objects and arrays.
 static constexpr unsigned MaxDepth = 3;
 
-/// For messages: one short line, whatever the bytes.
+/// Returns a short printable line of \p Bytes, for messages.
 static std::string quoted(StringRef Bytes) {
   std::string Result = "'";
   raw_string_ostream OS(Result);
@@ -45,8 +45,8 @@ static std::string quoted(StringRef Bytes) {
   return OS.str();
 }
 
-/// Calls \p Each with the name of each section and a function that takes a
-/// visitor there.
+/// Calls \p Each with the name of each section and a function that applies a
+/// visitor to it.
 template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
   Each("config", [&](auto &Visit) { visitConfig(Visit, C); });
   Each("target", [&](auto &Visit) { visitTarget(Visit, C.Options); });
@@ -56,8 +56,8 @@ template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
 
 static constexpr StringLiteral ARCContract = "objc-arc-contract";
 
-/// Calls \p Each with the names of the fields that files may be sent for, and
-/// the files' names.
+/// Calls \p Each with the names of the fields whose files may be sent, and the
+/// files' names.
 template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
   Each("CSIRProfile", E.CSIRProfile);
   Each("SampleProfile", E.SampleProfile);
@@ -81,16 +81,14 @@ public:
       if (!File.empty())
         Sent.insert(Name);
     });
-    if (!Extras.FunctionList.empty())
-      Sent.insert("BBSections");
-    if (Extras.ObjCARCContract)
-      Sent.insert("PreCodeGenPassesHook");
-    if (Extras.HasPartHook)
-      Sent.insert("PostImportModuleHook");
-    if (!Extras.DwoName.empty())
-      Sent.insert("DwoDir");
-    if (Extras.Remarks)
-      Sent.insert("RemarksFilename");
+    for (auto [Name, IsSent] :
+         {std::pair("BBSections", !Extras.FunctionList.empty()),
+          std::pair("PreCodeGenPassesHook", Extras.ObjCARCContract),
+          std::pair("PostImportModuleHook", Extras.HasPartHook),
+          std::pair("DwoDir", !Extras.DwoName.empty()),
+          std::pair("RemarksFilename", Extras.Remarks)})
+      if (IsSent)
+        Sent.insert(Name);
   }
 
   void flag(StringRef Name, bool Value) {
@@ -149,13 +147,13 @@ public:
   std::string Reason;
 
 private:
-  /// Of the field that is visited now.
+  /// Whether the current field is left out. Call once for each field.
   bool isLeftOut() { return std::exchange(IsNext, false); }
   void checkRange(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     require(Min <= Value && Value <= Max,
             "the value " + Twine(Value) + " of " + Name);
   }
-  /// LLVM's JSON would put other characters for what isn't UTF-8.
+  /// LLVM's JSON would replace bytes that aren't UTF-8.
   void write(StringRef Name, StringRef Value) {
     bool IsFit = json::isUTF8(Value);
     require(IsFit, Name + " with bytes that are not UTF-8");
@@ -163,17 +161,17 @@ private:
   }
 
   json::OStream &OS;
-  const bool NoCodegen;   // without what only code generation depends on
-  bool IsNext = false;    // such a field comes
-  const bool OnlyCodegen; // whatever the configuration says
-  StringSet<> Sent;       // fields that the extras stand for
+  const bool NoCodegen;   // leave out what only code generation depends on
+  bool IsNext = false;    // the next field is left out
+  const bool OnlyCodegen; // write CodeGenOnly, whatever its value
+  StringSet<> Sent;       // fields that the extras replace
   StringRef Last;         // the field that require() is about
 };
 
 } // namespace
 
-/// What a word of LLVM's options can't be: cl::ParseCommandLineOptions reads
-/// the file `x` in place of a word `@x`, and ends a word at a zero byte.
+/// Refuses words that cl::ParseCommandLineOptions would change: it replaces
+/// `@x` by the contents of the file `x`, and ends a word at a zero byte.
 static Error checkWords(ArrayRef<std::string> Words) {
   for (StringRef Word : Words) {
     if (Word.starts_with("@"))
@@ -184,11 +182,12 @@ static Error checkWords(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
-/// \p Words are those for a compiler. \p NoCodegen: writeOptimizationConfig().
+/// Writes a configuration with the options \p Words, as writeConfig(), or with
+/// \p NoCodegen as writeOptimizationConfig().
 static Expected<std::string> writeText(const lto::Config &Conf,
                                        ArrayRef<std::string> Words,
                                        const ConfigExtras &Extras,
-                                       bool NoCodegen = false) {
+                                       bool NoCodegen) {
   std::string Text;
   raw_string_ostream Stream(Text);
   json::OStream OS(Stream);
@@ -238,49 +237,37 @@ static Expected<std::string> writeText(const lto::Config &Conf,
   return Text;
 }
 
-static Expected<std::vector<std::string>>
-wordsForCompiler(ArrayRef<std::string> LLVMOptions) {
+/// Writes a configuration with the words of \p LLVMOptions for a compiler.
+static Expected<std::string> write(const lto::Config &Conf,
+                                   ArrayRef<std::string> LLVMOptions,
+                                   const ConfigExtras &Extras, bool NoCodegen) {
   // Before the filter, which leaves out words that no compiler needs.
   if (Error E = checkWords(LLVMOptions))
     return std::move(E);
-  return llvmOptionsForCompiler(LLVMOptions);
+  Expected<std::vector<std::string>> Words =
+      llvmOptionsForCompiler(LLVMOptions);
+  if (!Words)
+    return Words.takeError();
+  return writeText(Conf, NoCodegen ? withoutCodegenOptions(*Words) : *Words,
+                   Extras, NoCodegen);
 }
 
 Expected<std::string> dtlto::writeConfig(const lto::Config &Conf,
                                          ArrayRef<std::string> LLVMOptions,
                                          const ConfigExtras &Extras) {
-  Expected<std::vector<std::string>> Words = wordsForCompiler(LLVMOptions);
-  if (!Words)
-    return Words.takeError();
-  return writeText(Conf, *Words, Extras);
+  return write(Conf, LLVMOptions, Extras, /*NoCodegen=*/false);
 }
 
 Expected<std::string>
 dtlto::writeOptimizationConfig(const lto::Config &Conf,
                                ArrayRef<std::string> LLVMOptions,
                                const ConfigExtras &Extras) {
-  Expected<std::vector<std::string>> Words = wordsForCompiler(LLVMOptions);
-  if (!Words)
-    return Words.takeError();
-  return writeText(Conf, withoutCodegenOptions(*Words), Extras,
-                   /*NoCodegen=*/true);
+  return write(Conf, LLVMOptions, Extras, /*NoCodegen=*/true);
 }
 
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
-
-/// A whole number that isn't negative, or one that is. json::Value would also
-/// give 1 for 1.0, and convert 1e300.
-static std::optional<int64_t> integer(const json::Value &V) {
-  if (std::optional<uint64_t> N = V.getAsUINT64()) {
-    if (*N <= uint64_t(std::numeric_limits<int64_t>::max()))
-      return int64_t(*N);
-    return std::nullopt;
-  }
-  std::optional<double> D = V.getAsNumber();
-  return D && *D < 0 ? V.getAsInteger() : std::nullopt;
-}
 
 static bool readTexts(const json::Value &V, std::vector<std::string> &Result) {
   const json::Array *A = V.getAsArray();
@@ -298,20 +285,17 @@ static bool readTexts(const json::Value &V, std::vector<std::string> &Result) {
 
 namespace {
 
-/// A visitor of ConfigFields.h, for one object of the text. Values are set only
-/// if they are in their range. Fixed fields have their value in a new Config,
-/// and what else is required, the writer will look at.
+/// A visitor of ConfigFields.h, for one object of the text. Sets values only if
+/// they are in their range. Fixed fields have their value in a new Config, and
+/// the writer will check other requirements.
 class Reader : public FieldVisitor {
 public:
   Reader(StringRef Section, const json::Object &Fields)
       : Section(Section), Fields(Fields) {}
 
   void flag(StringRef Name, bool &Value) {
-    read(Name, "true or false", [&](const json::Value &V) {
-      std::optional<bool> B = V.getAsBoolean();
-      Value = B.value_or(Value);
-      return B.has_value();
-    });
+    read(Name, "true or false",
+         [&](const json::Value &V) { return set(Value, V.getAsBoolean()); });
   }
   void number(StringRef Name, int64_t &Value, int64_t Min, int64_t Max) {
     read(Name, "a number in its range",
@@ -335,19 +319,15 @@ public:
     });
   }
   void text(StringRef Name, std::string &Value) {
-    read(Name, "a string", [&](const json::Value &V) {
-      std::optional<StringRef> S = V.getAsString();
-      if (S)
-        Value = S->str();
-      return S.has_value();
-    });
+    read(Name, "a string",
+         [&](const json::Value &V) { return set(Value, V.getAsString()); });
   }
   void texts(StringRef Name, std::vector<std::string> &Value) {
     read(Name, "strings",
          [&](const json::Value &V) { return readTexts(V, Value); });
   }
 
-  /// After the visit.
+  /// Returns why the object can't be read; empty: it was. After the visit.
   std::string takeReason() {
     for (const auto &Field : Fields)
       if (Reason.empty() && !Seen.contains(StringRef(Field.first)))
@@ -358,9 +338,21 @@ public:
   }
 
 private:
+  template <class T, class U>
+  static bool set(T &Value, const std::optional<U> &New) {
+    if (New)
+      Value = T(*New);
+    return New.has_value();
+  }
   static bool readNumber(const json::Value &V, int64_t &Value, int64_t Min,
                          int64_t Max) {
-    std::optional<int64_t> N = integer(V);
+    // json::Value would also give 1 for 1.0, and convert 1e300.
+    std::optional<int64_t> N;
+    if (std::optional<uint64_t> Whole = V.getAsUINT64();
+        Whole && *Whole <= uint64_t(std::numeric_limits<int64_t>::max()))
+      N = int64_t(*Whole);
+    else if (std::optional<double> D = V.getAsNumber(); D && *D < 0)
+      N = V.getAsInteger();
     if (!N || *N < Min || *N > Max)
       return false;
     Value = *N;
@@ -370,12 +362,10 @@ private:
   template <class Fn> void read(StringRef Name, StringRef Kind, Fn Take) {
     Seen.insert(Name);
     const json::Value *V = Fields.get(Name);
-    if (V && Take(*V))
+    if ((V && Take(*V)) || !Reason.empty())
       return;
-    if (!Reason.empty())
-      return;
-    Reason = ("'" + Section + "." + Name + "' ").str();
-    Reason += V ? ("isn't " + Kind).str() : "is missing";
+    Reason = ("'" + Section + "." + Name + "' ").str() +
+             (V ? "isn't " + Kind.str() : "is missing");
   }
 
   StringRef Section;
@@ -386,7 +376,7 @@ private:
 
 } // namespace
 
-/// Returns false if \p Top has no extras, or others than the writer's.
+/// Returns false if \p Top lacks extras, or has others than the writer's.
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
   const json::Array *Passes = Top.getArray("passes");
@@ -395,7 +385,7 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   if (!Files || !Passes || !Unavailable || !Outputs ||
       !readTexts(*Unavailable, Extras.Unavailable))
     return false;
-  // What else there may be is found when it is written once more.
+  // Writing the result again detects other members.
   forFiles(Extras, [&](StringRef Name, std::string &File) {
     File = Files->getString(Name).value_or("").str();
   });
@@ -427,10 +417,34 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   });
 }
 
+static Error bad(const Twine &Why) {
+  return failure("not a configuration: " + Why);
+}
+
+static Error readSections(const json::Object &Top, lto::Config &Conf) {
+  std::string Reason;
+  size_t NumSections = 0;
+  forSections(Conf, [&](StringRef Name, auto Visited) {
+    ++NumSections;
+    if (!Reason.empty())
+      return;
+    const json::Object *Fields = Top.getObject(Name);
+    if (!Fields) {
+      Reason = ("'" + Name + "' is missing").str();
+      return;
+    }
+    Reader R(Name, *Fields);
+    Visited(R);
+    Reason = R.takeReason();
+  });
+  if (!Reason.empty())
+    return bad(Reason);
+  if (Top.size() != 6 + NumSections)
+    return bad("there is more than the sections");
+  return Error::success();
+}
+
 Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
-  auto bad = [](const Twine &Why) {
-    return failure("not a configuration: " + Why);
-  };
   if (Text.size() > MaxSize)
     return bad("more than 1 MiB");
   if (JSONShape(Text).Depth > MaxDepth)
@@ -442,7 +456,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (!Top)
     return bad("no JSON object");
 
-  // First: all else may be another in another version.
+  // Check the version first: another one may have other members.
   std::optional<StringRef> Version = Top->getString("llvm");
   if (!Version)
     return bad("'llvm' is missing");
@@ -466,30 +480,14 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
       (Result.Extras.Spec.Round != 0 || !Result.Extras.CodegenData.empty()))
     return bad("this LLVM has no data of code generation");
 
-  std::string Reason;
-  size_t NumSections = 0;
-  forSections(Result.Conf, [&](StringRef Name, auto Visited) {
-    ++NumSections;
-    if (!Reason.empty())
-      return;
-    const json::Object *Fields = Top->getObject(Name);
-    if (!Fields) {
-      Reason = ("'" + Name + "' is missing").str();
-      return;
-    }
-    Reader R(Name, *Fields);
-    Visited(R);
-    Reason = R.takeReason();
-  });
-  if (!Reason.empty())
-    return bad(Reason);
-  if (Top->size() != 6 + NumSections)
-    return bad("there is more than the sections");
+  if (Error E = readSections(*Top, Result.Conf))
+    return std::move(E);
 
-  // Finds what is left: a field that is there twice, spaces, another order or
-  // spelling, a value that the writer refuses.
+  // This detects the rest: a repeated field, spaces, another order or spelling,
+  // a value that the writer refuses.
   Expected<std::string> Again =
-      writeText(Result.Conf, Result.LLVMOptions, Result.Extras);
+      writeText(Result.Conf, Result.LLVMOptions, Result.Extras,
+                /*NoCodegen=*/false);
   if (!Again)
     return bad(toString(Again.takeError()));
   if (*Again != Text)

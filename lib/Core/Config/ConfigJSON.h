@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // An lto::Config with its TargetOptions, and LLVM's own options, as text, so
-// that lto::thinBackend on another machine makes the same bytes. Writer and
-// reader are of one LLVM version; the text begins with it.
+// that lto::thinBackend makes the same bytes on another machine. Writer and
+// reader have the same LLVM version, with which the text begins.
 //
 // Each field of the three structs (Config, TargetOptions, MCTargetOptions) is
 // in one of three lists: it travels; it must have the one value that can travel
-// (callbacks that must be empty, files that aren't sent); or the backend
-// doesn't look at it. A test compares the lists with LLVM's headers.
+// (empty callbacks, files that aren't sent); or the backend doesn't read it. A
+// test compares the lists with LLVM's headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,48 +27,48 @@
 
 namespace dtlto {
 
-/// What a configuration only points at, and how that travels.
+/// What a configuration only refers to, in the form in which it travels.
 struct ConfigExtras {
-  /// The names that the files of these fields have among a job's inputs; empty:
-  /// the field is not sent, and so must be empty.
+  /// The names of these fields' files among a job's inputs; empty: the field
+  /// isn't sent, and must be empty.
   std::string CSIRProfile, SampleProfile, ProfileRemapping;
-  /// PreCodeGenPassesHook is the one of LLD's Mach-O port, which adds the pass
+  /// PreCodeGenPassesHook is that of LLD's Mach-O port, which adds the pass
   /// that contracts ARC's calls of Objective-C.
   bool ObjCARCContract = false;
-  /// The job makes a .dwo file (DwoDir), and this is its name in the object;
-  /// empty: DwoDir is not sent.
+  /// If the job makes a .dwo file (DwoDir), the file's name in the object;
+  /// empty: DwoDir isn't sent.
   std::string DwoName;
-  /// What the object calls itself, which no field of LLVM's holds; empty: it
-  /// has no name.
+  /// The object's name in its debug info, which isn't in LLVM's structs; empty:
+  /// none.
   std::string ObjectName;
   /// The job makes a file of remarks (RemarksFilename).
   bool Remarks = false;
-  /// BBSectionsFuncListBuf, as SampleProfile and the others above.
+  /// The name of BBSectionsFuncListBuf's file, likewise.
   std::string FunctionList;
-  /// The name of a file that LLVM reads by way of an option of its own: what
-  /// code generation learnt (LLVM/CodegenData.h).
+  /// The name of the file of code generation data (LLVM/CodegenData.h), which
+  /// LLVM reads for an option of its own.
   std::string CodegenData;
-  /// The module's name in the linker, where the object has it; empty: it is of
-  /// no use.
+  /// The module's name in the linker, if the object has it; empty: it hasn't.
   std::string ModuleName;
-  /// Library functions that code generation must not call (ThinBackend.h). Not
-  /// of the Config, but of what the linker says beside it.
+  /// Library functions that code generation must not call (ThinBackend.h),
+  /// which the linker passes separately.
   std::vector<std::string> Unavailable;
   CompileSpec Spec;
-  /// PostImportModuleHook is that which makes a module a part.
+  /// PostImportModuleHook is the one that reduces a module to a part.
   bool HasPartHook = false;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.
-/// \p LLVMOptions are the words that the user gave to LLVM itself (`-mllvm`).
-/// Fails with one line that names the option or field which can't travel.
+/// \p LLVMOptions are the words of the user's options for LLVM itself
+/// (`-mllvm`). Fails with one line that names the option or field that can't
+/// travel.
 llvm::Expected<std::string> writeConfig(const llvm::lto::Config &Conf,
                                         llvm::ArrayRef<std::string> LLVMOptions,
                                         const ConfigExtras &Extras = {});
 
-/// As writeConfig(), without what only code generation depends on: equal texts
-/// are of configurations by which a module is optimised to the same. What files
-/// are sent, and what becomes of the object, isn't in it either.
+/// Like writeConfig(), without what only code generation depends on, the names
+/// of files, and the outputs: configurations with equal texts optimise a module
+/// to the same.
 llvm::Expected<std::string>
 writeOptimizationConfig(const llvm::lto::Config &Conf,
                         llvm::ArrayRef<std::string> LLVMOptions,
@@ -82,9 +82,9 @@ struct ReadConfig {
   std::vector<std::string> LLVMOptions;
 };
 
-/// The way back. Fails with one line on anything that writeConfig() doesn't
-/// write: a missing, unknown or repeated field, a value of another type or out
-/// of its range, another LLVM version. The bytes may come from anywhere.
+/// Reads bytes that may come from anywhere. Fails with one line on anything
+/// that writeConfig() doesn't write: a missing, unknown or repeated field, a
+/// value of another type or out of its range, another LLVM version.
 llvm::Expected<ReadConfig> readConfig(llvm::StringRef Text);
 
 } // namespace dtlto

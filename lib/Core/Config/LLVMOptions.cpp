@@ -19,9 +19,10 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// What llvm::codegen::RegisterCodeGenFlags and
-/// mc::RegisterMCTargetOptionsFlags register, in all versions that we know,
-/// in the order of CommandFlags.cpp and MCTargetOptionsCommandFlags.cpp.
+/// Whether llvm::codegen::RegisterCodeGenFlags or
+/// mc::RegisterMCTargetOptionsFlags registers the option, in any known version.
+/// The flags are in the order of CommandFlags.cpp and
+/// MCTargetOptionsCommandFlags.cpp.
 static bool isCodeGenFlag(StringRef Name) {
   static const StringSet<> Flags = {
       "march", "mcpu", "mattr", "relocation-model", "thread-model",
@@ -52,7 +53,7 @@ static bool isCodeGenFlag(StringRef Name) {
   return Flags.contains(Name) || isCodeGenFlagOfThisVersion(Name);
 }
 
-/// Options that do more than change the object, whatever their value.
+/// Whether the option does more than change the object, whatever its value.
 static bool hasSideEffects(StringRef Name) {
   static const StringRef Prefixes[] = {
       "stats", "time-", "debug", "track-memory", "pass-remarks",
@@ -60,10 +61,10 @@ static bool hasSideEffects(StringRef Name) {
       "help", "version", "write-experimental-debuginfo", "save-stats",
       // The static worker has no Polly.
       "polly",
-      // Reads the sample profile during code generation, when a worker can open
-      // no file.
+      // Reads the sample profile during code generation, when a worker can't
+      // open files.
       "enable-fs-discriminator"};
-  // Between dashes.
+  // Words between dashes.
   static const StringSet<> Words = {"print",  "dump",   "view",  "dot",
                                     "show",   "report", "stats", "verbose",
                                     "bisect", "counter"};
@@ -73,8 +74,8 @@ static bool hasSideEffects(StringRef Name) {
                 [&](StringRef W) { return Words.contains(W); });
 }
 
-/// Options whose value is text, or isn't said to be something else, and names
-/// no file.
+/// Whether the option's value is text, or of an unknown type, and names no
+/// file.
 static bool isPlainText(StringRef Name) {
   static const StringSet<> Names = {
       // Numbers
@@ -106,57 +107,44 @@ static bool isPlainText(StringRef Name) {
   return Names.contains(Name);
 }
 
-/// Whether the value of \p O may be any text. LLVM doesn't tell an option's
-/// type, but how wide its name is in a help text, with one of `=<int>`,
-/// `=<uint>` and so on, `=<value>` for a choice, or nothing for a flag.
+/// Whether the value of \p O may be any text. LLVM doesn't give an option's
+/// type, only the width of its name in a help text, with `=<int>`, `=<uint>`
+/// and so on, `=<value>` for a choice, or nothing for a flag.
 static bool takesText(const cl::Option &O) {
   if (!O.ValueStr.empty())
     return true;
-  // Around it are "  --" (one dash before a letter) and " - ".
+  // "  --" precedes it (one dash before a letter), " - " follows.
   size_t Flag = O.ArgStr.size() + (O.ArgStr.size() == 1 ? 6 : 7);
   size_t Width = O.getOptionWidth();
   if (Width == Flag)
-    return O.getValueExpectedFlag() == cl::ValueRequired; // another's name
+    return O.getValueExpectedFlag() == cl::ValueRequired; // an alias
   return Width < Flag || Width == Flag + StringRef("=<string>").size();
 }
 
-/// Options that workers never see: jobs say in another way what they mean
-/// (LLVM/CodegenData.h).
-static bool isOfLinker(StringRef Name) {
-  return HasCodegenData &&
-         (Name == CodegenDataOption || Name == TwoRoundsOption);
-}
-
 /// Whether a worker may be given the option \p Name, which LLVM has: it prints
-/// nothing, loads no library, opens no port, and reads and writes no file. The
-/// rule for both sides.
+/// nothing, loads no library, opens no port, and reads and writes no file. Both
+/// sides use this rule.
 static bool isForCompiler(StringRef Name) {
-  if (isCodeGenFlag(Name) || hasSideEffects(Name) || isOfLinker(Name) ||
+  if (isCodeGenFlag(Name) || hasSideEffects(Name) || isCodegenData(Name) ||
       readsWholeIndex(Name))
     return false;
-  // LLVM 21's objects then have names of modules in them, which travel as
-  // others.
-  if (!HasCodegenData && Name.starts_with("codegen-data"))
-    return false;
-  const auto &Known = cl::getRegisteredOptions();
-  auto It = Known.find(Name);
-  return It != Known.end() && (!takesText(*It->second) || isPlainText(Name));
+  const cl::Option *Known = findOption(Name);
+  return Known && (!takesText(*Known) || isPlainText(Name));
 }
 
 namespace {
 /// One of LLVM's words.
 struct OptionWord {
   StringRef Text;
-  StringRef Name; // of the option; of the one before it, if this is a value
+  StringRef Name; // of the option, or of the one before this value
   bool IsValue;
 };
 } // namespace
 
-/// As LLVM reads them: the word behind an option that needs a value, and has
-/// none in its own word, is that, whatever it begins with.
+/// Reads words as LLVM does: after an option that needs a value and has none in
+/// its own word, the next word is the value, whatever it begins with.
 static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
   std::vector<OptionWord> Result;
-  const auto &Known = cl::getRegisteredOptions();
   StringRef Name;
   bool NeedsValue = false;
   for (StringRef Word : Words) {
@@ -164,26 +152,24 @@ static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
     NeedsValue = false;
     if (!IsValue) {
       Name = Word.ltrim('-').split('=').first;
-      auto It = Known.find(Name);
-      NeedsValue = It != Known.end() && !Word.contains('=') &&
-                   It->second->getValueExpectedFlag() == cl::ValueRequired;
+      const cl::Option *Known = findOption(Name);
+      NeedsValue = Known && !Word.contains('=') &&
+                   Known->getValueExpectedFlag() == cl::ValueRequired;
     }
     Result.push_back({Word, Name, IsValue});
   }
   return Result;
 }
 
-/// LLVM reads the file `x` in place of `@x`, wherever it stands.
+/// LLVM replaces `@x` by the contents of the file `x` anywhere.
 static bool isFileOfOptions(StringRef Word) { return Word.starts_with("@"); }
 
 std::vector<std::string>
 dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;
-  const auto &Known = cl::getRegisteredOptions();
   for (const OptionWord &Word : readWords(Options)) {
-    auto It = Known.find(Word.Name);
-    if (isFileOfOptions(Word.Text) ||
-        (It != Known.end() && It->second->getNumOccurrences() > 0))
+    const cl::Option *Known = findOption(Word.Name);
+    if (isFileOfOptions(Word.Text) || (Known && Known->getNumOccurrences() > 0))
       Result.push_back(Word.Text.str());
   }
   return Result;
@@ -192,27 +178,26 @@ dtlto::optionsThatAreSet(ArrayRef<std::string> Options) {
 Expected<std::vector<std::string>>
 dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
   std::vector<std::string> Result;
-  const auto &Known = cl::getRegisteredOptions();
-  StringMap<int> Seen; // how often, as LLVM counts
+  StringMap<int> Seen; // the number of occurrences, as LLVM counts
   bool IsForCompiler = false;
   for (const OptionWord &Word : readWords(Options)) {
     if (!Word.IsValue) {
       ++Seen[Word.Name];
-      IsForCompiler = !isCodeGenFlag(Word.Name) && !isOfLinker(Word.Name);
+      IsForCompiler = !isCodeGenFlag(Word.Name) && !isTakenFromJob(Word.Name);
       if (IsForCompiler && !isForCompiler(Word.Name))
         return failure("-mllvm -" + Word.Name);
     }
-    // Each of a list's elements.
-    if (auto It = Known.find(Word.Name);
-        It != Known.end() && (It->second->getMiscFlags() & cl::CommaSeparated))
+    // LLVM counts each element of a list.
+    if (const cl::Option *Known = findOption(Word.Name);
+        Known && (Known->getMiscFlags() & cl::CommaSeparated))
       Seen[Word.Name] += int(Word.Text.count(','));
     if (IsForCompiler || isFileOfOptions(Word.Text))
       Result.push_back(Word.Text.str());
   }
 
-  // An option that was set on a way that we don't know of, or a word that is
-  // none: another option's value.
-  for (const auto &Entry : Known) {
+  // Detects an option that was set in an unknown way, and a word that was the
+  // value of another option.
+  for (const auto &Entry : cl::getRegisteredOptions()) {
     StringRef Name = Entry.second->ArgStr;
     int N = Entry.second->getNumOccurrences();
     if (N > 0 && Seen.lookup(Name) != N && !isCodeGenFlag(Name))
@@ -236,8 +221,8 @@ Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
-/// How basic blocks are aligned, and what becomes of their sections. Each is
-/// read by passes over machine code, or by what writes objects.
+/// Whether only passes over machine code, or the writer of objects, read the
+/// option: alignment and sections of basic blocks.
 static bool isOnlyCodegen(StringRef Name) {
   static const StringSet<> Names = {"align-all-blocks",
                                     "align-all-functions",
@@ -261,4 +246,89 @@ dtlto::withoutCodegenOptions(ArrayRef<std::string> Words) {
       Result.push_back(Word.Text.str());
   }
   return Result;
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines of passes
+//===----------------------------------------------------------------------===//
+
+/// Other passes, for instance of another LLVM version, make a job compile
+/// locally. No parameter of these passes is a file's name.
+static bool isPlainPass(StringRef Name) {
+  static const StringSet<> Names = {
+      // Nesting, and LLVM's own pipelines
+      "module", "cgscc", "function", "loop", "loop-mssa", "repeat", "devirt",
+      "default", "thinlto-pre-link", "thinlto", "lto-pre-link", "lto",
+      "require", "invalidate", "verify",
+      // Modules
+      "always-inline", "annotation2metadata", "attributor", "attributor-light",
+      "called-value-propagation", "canonicalize-aliases", "cg-profile",
+      "constmerge", "coro-cleanup", "coro-early", "cross-dso-cfi",
+      "deadargelim", "elim-avail-extern", "expand-variadics", "forceattrs",
+      "globaldce", "globalopt", "globalsplit", "global-merge", "hotcoldsplit",
+      "inferattrs", "inliner-wrapper", "inliner-wrapper-no-mandatory-first",
+      "ipsccp", "iroutliner", "lower-emutls", "lower-global-dtors",
+      "lower-ifunc", "mergefunc", "module-inline", "name-anon-globals",
+      "no-op-module", "openmp-opt", "openmp-opt-postlink", "partial-inliner",
+      "pgo-icall-prom", "pre-isel-intrinsic-lowering", "recompute-globalsaa",
+      "rel-lookup-table-converter", "rpo-function-attrs", "strip",
+      "strip-dead-debug-info", "strip-dead-prototypes", "strip-debug-declare",
+      "strip-nondebug", "strip-nonlinetable-debuginfo",
+      // Strongly connected components of the call graph
+      "argpromotion", "attributor-cgscc", "attributor-light-cgscc",
+      "coro-split", "function-attrs", "inline", "no-op-cgscc",
+      "openmp-opt-cgscc",
+      // Functions
+      "adce", "add-discriminators", "aggressive-instcombine",
+      "alignment-from-assumptions", "assume-builder", "assume-simplify", "bdce",
+      "break-crit-edges", "callsite-splitting", "chr", "consthoist",
+      "constraint-elimination", "coro-elide", "correlated-propagation", "dce",
+      "dfa-jump-threading", "div-rem-pairs", "dse", "early-cse",
+      "fix-irreducible", "flatten-cfg", "float2int", "function-simplification",
+      "gvn", "gvn-hoist", "gvn-sink", "infer-address-spaces", "infer-alignment",
+      "inject-tli-mappings", "instcombine", "instnamer", "instsimplify",
+      "interleaved-load-combine", "irce", "jump-table-to-switch",
+      "jump-threading", "lcssa", "libcalls-shrinkwrap", "load-store-vectorizer",
+      "loop-data-prefetch", "loop-distribute", "loop-fusion", "loop-load-elim",
+      "loop-simplify", "loop-sink", "loop-unroll", "loop-vectorize",
+      "loop-versioning", "lower-atomic", "lower-constant-intrinsics",
+      "lower-expect", "lower-invoke", "lower-matrix-intrinsics", "lower-switch",
+      "mem2reg", "memcpyopt", "mergeicmps", "mergereturn", "mldst-motion",
+      "move-auto-init", "nary-reassociate", "newgvn", "no-op-function",
+      "objc-arc", "objc-arc-contract", "objc-arc-expand",
+      "partially-inline-libcalls", "pgo-memop-opt", "reassociate",
+      "redundant-dbg-inst-elim", "reg2mem", "scalarize-masked-mem-intrin",
+      "scalarizer", "sccp", "separate-const-offset-from-gep", "simplifycfg",
+      "sink", "slp-vectorizer", "slsr", "speculative-execution", "sroa",
+      "structurizecfg", "tailcallelim", "typepromotion", "unify-loop-exits",
+      "vector-combine",
+      // Loops
+      "canon-freeze", "guard-widening", "indvars", "licm", "lnicm",
+      "loop-bound-split", "loop-deletion", "loop-flatten", "loop-idiom",
+      "loop-instsimplify", "loop-interchange", "loop-predication",
+      "loop-reduce", "loop-rotate", "loop-simplifycfg", "loop-unroll-and-jam",
+      "loop-unroll-full", "loop-versioning-licm", "no-op-loop",
+      "no-op-loopnest", "simple-loop-unswitch",
+      // Alias analyses; `default` is above
+      "basic-aa", "globals-aa", "objc-arc-aa", "scev-aa", "scoped-noalias-aa",
+      "tbaa"};
+  return Names.contains(Name);
+}
+
+bool dtlto::isPlainPipeline(StringRef Text) {
+  while (!Text.empty()) {
+    size_t End = Text.find_first_of(",()<>");
+    StringRef Name = Text.take_front(End);
+    if (!Name.empty() && !isPlainPass(Name))
+      return false;
+    Text = Text.substr(End);
+    if (Text.consume_front("<")) {
+      size_t Close = Text.find('>');
+      if (Close == StringRef::npos || Text.take_front(Close).contains('<'))
+        return false;
+      Text = Text.substr(Close);
+    }
+    Text = Text.drop_front(Text.empty() ? 0 : 1);
+  }
+  return true;
 }

@@ -5,18 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The options that reach LLVM through `-mllvm` are of four kinds:
+// The options for LLVM itself (`-mllvm`) are of four kinds:
 //
-//   - code generation flags, registered by LLD (llvm/CodeGen/CommandFlags.h)
-//     but not by clang. LLD reads them into lto::Config, so CompilerArgs.cpp
-//     sees their effect there;
-//   - options of which it is known that they only change the object: flags,
-//     numbers and choices, but for those whose names tell of printing and the
-//     like; and text, of the options in a list. A worker takes no others, so
-//     that nobody can make it load a library, or read or write a file;
-//   - the two by which code generation uses what it learnt before
-//     (LLVM/CodegenData.h). Callers see to them;
-//   - all others. With them, a job is compiled locally.
+//   - code generation flags, which LLD registers (llvm/CodeGen/CommandFlags.h)
+//     but clang doesn't. LLD reads them into lto::Config, where
+//     CompilerArgs.cpp sees their effect;
+//   - options that are known to change only the object: flags, numbers and
+//     choices, except for names of printing and the like; and text options on a
+//     list. A worker accepts no others, so that a job can't make it load a
+//     library, or read or write a file;
+//   - two options for code generation data (LLVM/CodegenData.h), which callers
+//     handle;
+//   - all others. They make a job compile locally.
+//
+// The same rule holds for passes in a text of a pipeline.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,25 +32,30 @@
 
 namespace dtlto {
 
-/// Returns the words of \p Options, which may be those of LLVM's, that LLVM has
-/// taken: others were the value of another option of the linker's.
+/// Returns the words of \p Options that LLVM has read as its own. The others
+/// were the value of another option of the linker.
 std::vector<std::string> optionsThatAreSet(llvm::ArrayRef<std::string> Options);
 
 /// Returns the words of \p Options that a compiler must be given. Fails with
-/// one line that names the option where an option can't be given to a compiler,
-/// or where LLVM has taken an option more or less often than \p Options has it.
+/// one line that names the option if a compiler may not be given it, or if LLVM
+/// has read it more or less often than \p Options has it.
 llvm::Expected<std::vector<std::string>>
 llvmOptionsForCompiler(llvm::ArrayRef<std::string> Options);
 
-/// For words from elsewhere: fails with one line unless
-/// llvmOptionsForCompiler() may have returned \p Words, on another machine with
-/// the options that LLVM has here. Looks not at what they are set to.
+/// Fails with one line unless llvmOptionsForCompiler() may have returned \p
+/// Words on another machine with the same LLVM. Doesn't check the options'
+/// values.
 llvm::Error checkOptionsOfCompiler(llvm::ArrayRef<std::string> Words);
 
-/// \p Words, those of llvmOptionsForCompiler(), without the options that only
-/// code generation reads.
+/// Returns \p Words, a result of llvmOptionsForCompiler(), without the options
+/// that only code generation reads.
 std::vector<std::string>
 withoutCodegenOptions(llvm::ArrayRef<std::string> Words);
+
+/// Whether \p Text, a pipeline of passes or of alias analyses, only has passes
+/// that change the module and do nothing else: they print nothing, and read and
+/// write no file. True for an empty text. Doesn't check that LLVM can parse it.
+bool isPlainPipeline(llvm::StringRef Text);
 
 } // namespace dtlto
 

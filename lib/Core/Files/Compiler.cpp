@@ -18,7 +18,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// Bytes of a compiler's words that are kept.
+/// The limit for a compiler's output, in bytes.
 static constexpr size_t MaxWords = 65536;
 static constexpr std::chrono::seconds MaxAnswer(60);
 
@@ -40,7 +40,7 @@ CommandResult dtlto::runCommand(const std::string &Program,
   return R;
 }
 
-/// The rest of the line in \p Text that begins with \p Begin.
+/// Returns the rest of the line in \p Text that begins with \p Begin.
 static StringRef restOfLine(StringRef Text, StringRef Begin) {
   while (!Text.empty()) {
     auto [Line, Rest] = Text.split('\n');
@@ -60,7 +60,7 @@ Expected<Compiler> dtlto::readVersion(StringRef Answer) {
     StringRef Version = Rest.take_until(
         [](char Ch) { return StringRef(" \r\n").contains(Ch); });
     C.Version = Version.str();
-    // Of what is in brackets, a package's own version doesn't count.
+    // In brackets, a revision counts, but not a package's own version.
     StringRef Revision = Rest.drop_front(Version.size()).split('\n').first;
     StringRef Vendor = Answer.take_front(At);
     Vendor = Vendor.drop_front(Vendor.rfind('\n') + 1);
@@ -86,7 +86,7 @@ Expected<Compiler> dtlto::askCompiler(ArrayRef<std::string> Args) {
   auto Fail = [&](const Twine &Why) {
     return failure("the compiler '" + printable(Args[0]) + "': " + Why);
   };
-  // With all, since many choose another target.
+  // Use all arguments, since many change the target.
   std::vector<std::string> Ask(Args.begin(), Args.end());
   Ask.push_back("--version");
   using Clock = std::chrono::steady_clock;

@@ -16,32 +16,32 @@
 
 namespace dtlto {
 
-/// What a compiler is.
+/// A compiler's identity.
 struct Compiler {
-  std::string Program; // a name that is looked for in the PATH, or absolute
+  std::string Program; // a name in the PATH, or absolute
   std::string Version; // LLVM's, "22.1.8"
   std::string Linker;  // its LLD's version line (dtlto_session_params::linker)
-  std::string Triple;  // that it compiles for, with the arguments of all jobs
-  std::string Config;  // a file of options that it reads; empty: none
+  std::string Triple;  // its target, with the common arguments
+  std::string Config;  // the file of options that it reads; empty: none
 };
 
-/// Runs `\p Args --version`: the compiler and arguments of all jobs. Fails with
-/// one line that names the compiler, if it can't be run or is no clang.
+/// Runs `\p Args --version`, where \p Args are the compiler and its common
+/// arguments. Fails with one line that names the compiler if it can't be run or
+/// isn't a clang.
 llvm::Expected<Compiler> askCompiler(llvm::ArrayRef<std::string> Args);
 
-/// What \p Answer, all that a clang says when asked for its version, tells.
-/// Fails with a reason.
+/// Reads \p Answer, the output of `clang --version`. Fails with a reason.
 llvm::Expected<Compiler> readVersion(llvm::StringRef Answer);
 
-/// What a command came to.
+/// The result of a command.
 struct CommandResult {
-  bool Ran = false;  // to its end, and what it came to is its own verdict
+  bool Ran = false;  // it ended by itself
   bool Good = false; // exit code 0
-  std::string Words; // all that it wrote; or, if it didn't run, why
+  std::string Words; // its output, or why it didn't run
 };
 
-/// Runs \p Program with \p Args, of which the first is its name, where we are,
-/// until it ends or \p Stop says so. Any thread.
+/// Runs \p Program in our folder with \p Args, the first of which is its name,
+/// until it ends or \p Stop returns non-zero. Any thread.
 CommandResult runCommand(const std::string &Program,
                          llvm::ArrayRef<std::string> Args,
                          int (*Stop)(void *Context), void *Context);

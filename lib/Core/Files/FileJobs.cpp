@@ -8,7 +8,6 @@
 #include "Files/FileJobs.h"
 #include "Bitcode/Assembly.h"
 #include "Bitcode/ShardNames.h"
-#include "Files/PathArgs.h"
 #include "Object/ObjectCheck.h"
 #include "Object/ObjectDiff.h"
 #include "Run/CompilerWords.h"
@@ -36,16 +35,18 @@ FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
     CommonPaths.push_back("common." + std::to_string(I));
 }
 
-/// As clang makes the name of an object for debug info.
+/// Files are the reason why a job is compiled here: "'a.o', which can't ...".
+static constexpr StringLiteral WhichCantBeRead = ", which can't be read: ";
+
+/// Returns \p Path as clang makes an object's name for debug info.
 static std::string absolute(StringRef Path) {
   SmallString<256> Whole(Path);
   sys::fs::make_absolute(Whole);
   return Whole.str().str();
 }
 
-/// LLD writes members of archives to files called `a.a(b.o at 123).7.1A2B.o`,
-/// with the task and the process in the name: without these, and the folder of
-/// the output, where that is so.
+/// Returns \p Path without the folder, task and process if it is a member of an
+/// archive: LLD writes them to files like `a.a(b.o at 123).7.1A2B.o`.
 static StringRef memberName(StringRef Path) {
   StringRef Rest = Path;
   if (!Rest.consume_back(".o"))
@@ -67,7 +68,7 @@ JobFacts FileJobs::facts(size_t J) const {
       Settings += Arg;
   F.CostKey = costKey(Names, memberName(Job.module()), C.Triple, Settings);
   F.Number = static_cast<unsigned>(J);
-  // One that can't be read fails where it is needed.
+  // A missing file fails where it is needed.
   if (sys::fs::file_size(Job.module(), F.Size))
     F.Size = 0;
   return F;
@@ -94,13 +95,9 @@ Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
     if (auto It = Files.find(Path); It != Files.end())
       return It->second.get();
   }
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
-  if (!Buffer)
-    return failure("'" + printable(Path) +
-                   "', which can't be read: " + Buffer.getError().message());
   auto New = std::make_unique<File>();
-  New->Buffer = std::move(*Buffer);
+  if (Error E = openFile(Path, WhichCantBeRead).moveInto(New->Buffer))
+    return std::move(E);
   New->Bytes = New->Buffer->getBuffer();
   New->WholeSize = New->Bytes.size();
   std::optional<std::string> Encoded = Names.encode(Path);
@@ -139,14 +136,13 @@ Expected<std::unique_ptr<BuiltJob>> FileJobs::build(size_t J, uint64_t Id,
 }
 
 Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
-  auto Index = MemoryBuffer::getFile(J.shard(), /*IsText=*/false,
-                                     /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> Index =
+      openFile(J.shard(), WhichCantBeRead);
   if (!Index)
-    return failure("'" + printable(J.shard()) +
-                   "', which can't be read: " + Index.getError().message());
+    return Index.takeError();
   StringMap<StringRef> Travels; // the linker's name -> the name that travels
   auto AddModule = [&](uint32_t Role, const std::string &Path) -> Error {
-    // Some versions of LLVM lose what follows such a name in a shard.
+    // Some LLVM versions damage shards with such names.
     if (!isASCII(Path))
       return failure("a module name outside of ASCII, '" + printable(Path) +
                      "'");
@@ -169,7 +165,7 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
     if (Error E = AddModule(DTLTO_ROLE_IMPORT, J.Inputs[I]))
       return E;
 
-  // An empty shard says that the module is no part of a ThinLTO link.
+  // An empty shard: the module isn't part of a ThinLTO link.
   if (StringRef Bytes = (*Index)->getBuffer(); !Bytes.empty()) {
     Expected<ShardBytes> Shard = renameShardModules(
         Bytes, [&](StringRef Name) -> std::optional<std::string> {
@@ -196,8 +192,8 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
   return Error::success();
 }
 
-/// Whether clang puts the name of the object into that: into debug info for
-/// Windows, if \p Args ask for it. What the bitcode has doesn't count.
+/// Whether clang puts an object's name into its debug info: for Windows, if \p
+/// Args ask for debug info, whatever the bitcode has.
 static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
   return any_of(Args, [&](StringRef Arg) {
     return Arg == "-gcodeview" ||
@@ -206,8 +202,8 @@ static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
   });
 }
 
-/// The one of \p Args with which clang makes a file beside the object, or
-/// nothing. LLD lists none of them as an output.
+/// Returns the first of \p Args that makes clang write a second file, or
+/// nothing. LLD doesn't list these files as outputs.
 static StringRef makesOther(ArrayRef<std::string> Args) {
   for (StringRef Arg : Args)
     for (StringRef Option :
@@ -222,7 +218,7 @@ static StringRef makesOther(ArrayRef<std::string> Args) {
 std::vector<std::string> FileJobs::command(const FileJob &J) const {
   std::vector<std::string> Args(List.Args.begin() + 1, List.Args.end());
   Args.insert(Args.end(), J.Args.begin(), J.Args.end());
-  // It is in the object, too, which is made under another name.
+  // The object has the .dwo file's name, but is made under another name.
   if (any_of(Args,
              [](StringRef Arg) { return Arg.starts_with("-gsplit-dwarf"); })) {
     SmallString<256> Dwo(J.object());
@@ -238,13 +234,13 @@ std::vector<std::string> FileJobs::command(const FileJob &J) const {
   auto Has = [&](StringRef What) {
     return any_of(Args, [&](StringRef Arg) { return Arg.contains(What); });
   };
-  // It is made under another one.
+  // The object is made under another name.
   if (namesObject(Args, Target) && !Has("-object-file-name=")) {
     Args.push_back("-Xclang");
     Args.push_back("-object-file-name=" + absolute(J.object()));
   }
-  // What in-process ThinLTO doesn't put there either: the time, with which no
-  // two objects are the same, and the compiler's own command line and folders.
+  // Suppress what clang adds but in-process ThinLTO doesn't: the time, and the
+  // compiler's command line and folders.
   if (Target.isKnownWindowsMSVCEnvironment() &&
       !Has("incremental-linker-compatible"))
     Args.push_back("-mno-incremental-linker-compatible");
@@ -271,12 +267,12 @@ Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
   Paths[J.module()] = Built.Inputs.front().path;
   if (Error E = checkPortable(Args, Paths))
     return E;
-  // A worker's own configuration files must not have a say, a crash must leave
-  // nothing behind, and daemons add arguments that clang finds no use for.
+  // Ignore a worker's configuration files, leave no files after a crash, and
+  // expect daemons to add arguments that clang doesn't use.
   Built.Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
                 "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
   for (std::string &Arg : renamePaths(Args, Paths)) {
-    // Its new name has no extension to go by.
+    // The new name has no extension.
     if (Arg == Built.Inputs.front().path)
       Built.Args.insert(Built.Args.end(), {"-x", "ir"});
     Built.Args.push_back(std::move(Arg));
@@ -286,7 +282,7 @@ Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
 }
 
 //===----------------------------------------------------------------------===//
-// Here
+// Local compiles
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -296,8 +292,8 @@ struct StopAsked {
 };
 } // namespace
 
-/// Moves what the compiler has made beside \p Made, such as remarks, to beside
-/// \p Object, with its name.
+/// Moves files that the compiler made next to \p Made, such as remarks, next to
+/// \p Object, and renames them accordingly.
 static Error moveOthers(StringRef Made, StringRef Object) {
   StringRef Folder = sys::path::parent_path(Made);
   std::string Stem = (sys::path::stem(Made) + ".").str();
@@ -350,34 +346,46 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   }
   CommandResult Ran = runCommand(Launcher.empty() ? C.Program : Launcher[0],
                                  Args, ShouldStop, &Asked);
+  if (Error E = takeResult(J, Ran, Object, Result))
+    return Fail(toString(std::move(E)));
+  return Result;
+}
+
+/// Fills in \p Result of a compile of job \p J that came to \p Ran and \p
+/// Object. Fails with a reason, or returns the compiler's own errors in \p
+/// Result.
+Error FileJobs::takeResult(size_t J, const CommandResult &Ran,
+                           const std::string &Object, CodegenResult &Result) {
+  const FileJob &Job = List.Jobs[J];
+  const std::string Program = printable(C.Program);
   CompilerWords Words = readClangWords(Ran.Words, printable(Job.module()));
   Result.Messages = std::move(Words.Messages);
-  // It ends with 0 without a module that it can't import from.
+  // Clang ends with 0 also if it can't read a module to import from.
   if (!Words.Errors.empty()) {
     Result.Failed = true;
     Result.Errors = std::move(Words.Errors);
-    return Result;
+    return Error::success();
   }
   if (!Ran.Good || !Words.Unread.empty())
-    return Fail(Ran.Words.empty() ? "the compiler failed" : Ran.Words);
+    return failure(Ran.Words.empty() ? "the compiler failed" : Ran.Words);
   auto File = MemoryBuffer::getFile(Object, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!File || (*File)->getBufferSize() == 0)
-    return Fail("the compiler '" + printable(C.Program) + "' made no object" +
-                (Ran.Words.empty() ? "" : ": " + Ran.Words));
+    return failure("the compiler '" + Program + "' made no object" +
+                   (Ran.Words.empty() ? "" : ": " + Ran.Words));
   if (Error E = check(J, (*File)->getBuffer(), /*IsAsWritten=*/true))
-    return Fail("the compiler '" + printable(C.Program) +
-                "' made no object: " + toString(std::move(E)));
+    return failure("the compiler '" + Program +
+                   "' made no object: " + toString(std::move(E)));
   for (StringRef Path : ArrayRef(Job.Outputs).drop_front())
     if (!sys::fs::exists(Path))
-      return Fail("the compiler '" + printable(C.Program) + "' didn't make '" +
-                  printable(Path) + "'");
+      return failure("the compiler '" + Program + "' didn't make '" +
+                     printable(Path) + "'");
   if (Error E = moveOthers(Object, Job.object()))
-    return Fail(toString(std::move(E)));
+    return E;
   StringRef Bytes = (*File)->getBuffer();
   Result.Object.assign(Bytes.begin(), Bytes.end());
   Result.Produced = true;
-  return Result;
+  return Error::success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The jobs of a linker that isn't ours, or of a build system. Modules and index
-// shards are files, a compile here is a run of the compiler that the list
-// names, and what others make is what that one would make: a job travels as its
-// command, with names that any machine has (Host/ModuleNames.h).
+// The jobs of another linker, or of a build system. Modules and index shards
+// are files. A local compile runs the compiler in the list, and a remote one
+// makes the same: a job travels as its command, with portable names
+// (Host/ModuleNames.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,9 @@ namespace dtlto {
 class FileJobs : public JobSource {
 public:
   /// \p C is the compiler of \p List. Objects are first written to \p Folder,
-  /// which is there, and nobody else's. Compiles here are run by \p Launcher,
-  /// if it isn't empty: a program and words before the compiler, its name and
-  /// its arguments.
+  /// which exists and is ours alone. \p Launcher, unless it is empty, runs
+  /// local compiles: a program and words before the compiler, its name and its
+  /// arguments.
   FileJobs(const RunContext &L, JobList List, Compiler C, std::string Folder,
            std::vector<std::string> Launcher = {});
 
@@ -54,10 +54,9 @@ public:
   bool deliversToMemory() const override { return false; }
   bool mayHit() const override { return false; }
 
-  /// Ends what is compiled here, and lets nothing begin, nor an object be
-  /// delivered.
+  /// Ends local compiles; no compile and no delivery of an object will begin.
   void interrupt() { IsInterrupted = true; }
-  /// Compiles that run now, and objects that are being delivered.
+  /// The number of running compiles and deliveries.
   unsigned numRunning() const { return NumRunning; }
 
 private:
@@ -72,6 +71,8 @@ private:
   llvm::Error addInputs(BuiltJob &Built, const FileJob &J);
   llvm::Error addArgs(BuiltJob &Built, const FileJob &J);
   std::vector<std::string> command(const FileJob &J) const;
+  llvm::Error takeResult(size_t J, const CommandResult &Ran,
+                         const std::string &Object, CodegenResult &Result);
 
   const JobList List;
   const Compiler C;

@@ -30,7 +30,7 @@ Expected<PrefixReplace> dtlto::parsePrefixReplace(StringRef Value) {
                        /*IsSet=*/true};
 }
 
-/// Not each file system says it with the name.
+/// Some file systems don't return the type with the name.
 static bool isFile(const sys::fs::directory_entry &E) {
   sys::fs::file_type Type = E.type();
   if (Type == sys::fs::file_type::type_unknown)
@@ -38,7 +38,7 @@ static bool isFile(const sys::fs::directory_entry &E) {
   return Type == sys::fs::file_type::regular_file;
 }
 
-/// The names of all shards below \p Folder. Links aren't followed.
+/// Returns the names of all shards below \p Folder. Doesn't follow links.
 static Expected<std::vector<std::string>> findShards(StringRef Folder) {
   std::vector<std::string> Found;
   std::error_code EC;
@@ -77,16 +77,14 @@ static Error addImports(const std::string &Path,
   return Error::success();
 }
 
-/// How the linker called the file \p Path, the module of \p Shard: names in
-/// shards are compared as they are written.
+/// Returns the linker's name of the file \p Path, the module of \p Shard. LLVM
+/// compares names in shards as text.
 static Expected<std::string> linkersName(const std::string &Path,
                                          const std::string &Shard) {
-  auto File = MemoryBuffer::getFile(Shard, /*IsText=*/false,
-                                    /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> File = openFile(Shard);
   if (!File)
-    return failure("'" + printable(Shard) +
-                   "' can't be read: " + File.getError().message());
-  // The module is no part of a ThinLTO link.
+    return File.takeError();
+  // The module isn't part of a ThinLTO link.
   if ((*File)->getBufferSize() == 0)
     return Path;
   Expected<std::vector<std::string>> Names = shardModules((*File)->getBuffer());
@@ -96,7 +94,7 @@ static Expected<std::string> linkersName(const std::string &Path,
   for (const std::string &Name : *Names)
     if (Name == Path || sys::fs::equivalent(Name, Path))
       return Name;
-  // Such as one without a summary.
+  // For instance a module without a summary.
   return Path;
 }
 

@@ -22,12 +22,12 @@ struct PrefixReplace {
 /// Reads \p Value. Fails with a reason.
 llvm::Expected<PrefixReplace> parsePrefixReplace(llvm::StringRef Value);
 
-/// The backend compiles that a link with --thinlto-index-only and
-/// --thinlto-emit-imports-files has left below \p Folder, in the order of their
-/// names: each FILE.thinlto.bc with FILE.imports beside it. \p Args are the
-/// compiler and the arguments of all. Without \p Prefix, the object of
-/// FILE is FILE with .native.o in the place of its extension. Fails, with one
-/// line that names the file.
+/// Returns the backend compiles of a link that used --thinlto-index-only and
+/// --thinlto-emit-imports-files, in the order of their names: each
+/// FILE.thinlto.bc below \p Folder, with FILE.imports next to it. \p Args are
+/// the compiler and its common arguments. Without \p Prefix, FILE's object has
+/// the extension .native.o in place of FILE's. Fails with one line that names
+/// the file.
 llvm::Expected<JobList> readIndexFolder(llvm::StringRef Folder,
                                         const PrefixReplace &Prefix,
                                         std::vector<std::string> Args);

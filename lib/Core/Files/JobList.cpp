@@ -6,28 +6,103 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files/JobList.h"
-#include "Files/PathArgs.h"
 #include "Support/Failure.h"
 #include "Support/JSONShape.h"
 #include "Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-// LLD's has a depth of 4.
+//===----------------------------------------------------------------------===//
+// Paths in arguments
+//===----------------------------------------------------------------------===//
+
+/// Returns the offsets at which a value may begin in \p Arg.
+static SmallVector<size_t, 3> valuePlaces(StringRef Arg) {
+  SmallVector<size_t, 3> Places = {0};
+  if (Arg.size() > 2 && Arg.starts_with("-o"))
+    Places.push_back(2);
+  // A file's name may also have one.
+  for (size_t At = Arg.find('='); At != StringRef::npos; At = Arg.find('=', At))
+    Places.push_back(++At);
+  return Places;
+}
+
+/// Whether \p Arg is an object's own name, which doesn't depend on where it is
+/// made.
+static bool isOwnName(StringRef Arg) {
+  return Arg.starts_with("-object-file-name=");
+}
+
+size_t dtlto::findPath(StringRef Arg, StringRef Path) {
+  for (size_t At : valuePlaces(Arg))
+    if (Arg.drop_front(At) == Path)
+      return At;
+  return StringRef::npos;
+}
+
+/// Returns where \p Arg names one of \p Paths, or npos.
+static size_t placeOf(StringRef Arg, const StringMap<std::string> &Paths) {
+  for (size_t At : valuePlaces(Arg))
+    if (Paths.contains(Arg.drop_front(At)))
+      return At;
+  return StringRef::npos;
+}
+
+std::vector<std::string>
+dtlto::renamePaths(ArrayRef<std::string> Args,
+                   const StringMap<std::string> &Paths) {
+  std::vector<std::string> Result;
+  for (StringRef Arg : Args) {
+    size_t At = isOwnName(Arg) ? StringRef::npos : placeOf(Arg, Paths);
+    Result.push_back(At == StringRef::npos
+                         ? Arg.str()
+                         : Arg.take_front(At).str() +
+                               Paths.lookup(Arg.drop_front(At)));
+  }
+  return Result;
+}
+
+Error dtlto::checkPortable(ArrayRef<std::string> Args,
+                           const StringMap<std::string> &Paths) {
+  for (StringRef Arg : Args) {
+    if (isOwnName(Arg) || placeOf(Arg, Paths) != StringRef::npos)
+      continue;
+    // A response file, or a file that isn't an input.
+    auto IsFile = [&](size_t At) {
+      StringRef Value = Arg.drop_front(At);
+      return !Value.starts_with("-") && sys::fs::is_regular_file(Value);
+    };
+    if (Arg.starts_with("@") ||
+        any_of(Arg, [](char C) { return sys::path::is_separator(C); }) ||
+        any_of(valuePlaces(Arg), IsFile))
+      return failure("an argument that may name a file, '" + printable(Arg) +
+                     "'");
+  }
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Job lists
+//===----------------------------------------------------------------------===//
+
+/// LLD's lists have a depth of 4.
 static constexpr unsigned MaxDepth = 16;
 
 namespace {
 
-/// Reads values, each with its place in the document for messages.
+/// Reads values, with their places in the document for messages.
 class Reader {
 public:
   Expected<JobList> read(const json::Value &Document);
 
 private:
-  Error fail(const Twine &Place, const Twine &What) {
+  static Error fail(const Twine &Place, const Twine &What) {
     return failure(Place + ": " + What);
   }
   Expected<const json::Object *> object(const json::Value *V,
@@ -43,8 +118,8 @@ private:
 
 } // namespace
 
-/// \p V as an object that has all of \p Keys. Others are noted, as those of
-/// \p Kind.
+/// Returns \p V as an object that has all of \p Keys. Adds others to Unknown,
+/// with the prefix \p Kind.
 Expected<const json::Object *> Reader::object(const json::Value *V,
                                               const std::string &Place,
                                               ArrayRef<StringRef> Keys,
@@ -130,7 +205,7 @@ Expected<JobList> Reader::read(const json::Value &Document) {
   }
   if (Error E = checkJobList(List))
     return std::move(E);
-  llvm::sort(Unknown); // the order in memory is chance
+  llvm::sort(Unknown); // the object's order is random
   List.UnknownKeys = std::move(Unknown);
   return List;
 }
@@ -184,6 +259,16 @@ Expected<JobList> dtlto::parseJobList(StringRef Text, StringRef File) {
   if (!List)
     return Fail(toString(List.takeError()));
   return List;
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> dtlto::openFile(StringRef Path,
+                                                        StringRef CantBeRead) {
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File)
+    return failure("'" + printable(Path) + "'" + CantBeRead +
+                   File.getError().message());
+  return std::move(*File);
 }
 
 void dtlto::printJobList(const JobList &List, raw_ostream &OS) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a linker of LLVM 21 or later writes for its --thinlto-distributor=, as
-// JSON (llvm/docs/DTLTO.rst):
+// The JSON that a linker of LLVM 21 or later writes for --thinlto-distributor=
+// (llvm/docs/DTLTO.rst):
 //
 //   common
 //     linker_output   the file that is linked
@@ -17,23 +17,27 @@
 //     inputs          the module, its index shard, and what it imports from
 //     outputs         the object, and other files that it makes
 //
-// A later linker may add keys. They are left out, and named: a job is its
-// command and its files, which these can't change.
+// A later linker may add keys. The reader ignores them, and returns their
+// names: they can't change a job's command and files.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_FILES_JOBLIST_H
 #define DTLTO_FILES_JOBLIST_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace dtlto {
 
-/// A backend compile. Its command is the common arguments, then its own.
+/// A backend compile. Its command is the common arguments and then its own.
 struct FileJob {
   std::vector<std::string> Args;
   std::vector<std::string> Inputs;  // module, shard, imports
@@ -49,26 +53,42 @@ struct JobList {
   std::vector<std::string> Args; // the compiler first
   std::vector<std::string> Inputs;
   std::vector<FileJob> Jobs;
-  /// Keys that were left out, each once, such as `jobs[].note`; at most
-  /// MaxUnknownKeys.
+  /// Ignored keys, each once, such as `jobs[].note`; at most MaxUnknownKeys.
   std::vector<std::string> UnknownKeys;
 };
 
 inline constexpr size_t MaxUnknownKeys = 8;
 
 /// Reads \p Text, the JSON in the file \p File. Fails with one line that names
-/// the file and the place in it: also if something is missing or of another
-/// type, and where a job has no argument that names
-/// its object, makes a file that it reads, or one that another job makes.
+/// the file and the place in it, for instance if something is missing or of
+/// another type, or if the result fails checkJobList().
 llvm::Expected<JobList> parseJobList(llvm::StringRef Text,
                                      llvm::StringRef File);
 
-/// The way back. Texts have to be UTF-8.
+/// Writes \p List, whose texts must be UTF-8, as JSON.
 void printJobList(const JobList &List, llvm::raw_ostream &OS);
 
-/// What all job lists have to keep, wherever they are from. Fails with a
-/// reason.
+/// Fails with a reason unless each job of \p List has arguments for its object,
+/// shard and module, and writes no file that a job reads or another one writes.
 llvm::Error checkJobList(const JobList &List);
+
+/// Returns where \p Arg, one of a compiler's, names the file \p Path: as all of
+/// it, after a `=`, or after `-o`. npos: it doesn't.
+size_t findPath(llvm::StringRef Arg, llvm::StringRef Path);
+
+/// Returns \p Args with other names for the files of \p Paths.
+std::vector<std::string> renamePaths(llvm::ArrayRef<std::string> Args,
+                                     const llvm::StringMap<std::string> &Paths);
+
+/// Fails, with the argument, if one of \p Args may name a file that isn't among
+/// \p Paths: the compiler of another machine would look for its own.
+llvm::Error checkPortable(llvm::ArrayRef<std::string> Args,
+                          const llvm::StringMap<std::string> &Paths);
+
+/// Returns the bytes of the file \p Path. Fails with one line, in which
+/// \p CantBeRead is between the file and the reason.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+openFile(llvm::StringRef Path, llvm::StringRef CantBeRead = " can't be read: ");
 
 } // namespace dtlto
 

@@ -26,8 +26,8 @@ inline llvm::FileCache makeCache(CacheFunction Ask) { return Ask; }
 inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
 #endif
 
-/// The folder of \p Cache. \p OnCommandLine is where the command line says that
-/// it is, for versions whose cache doesn't tell.
+/// Returns the folder of \p Cache. Old versions don't have it: then it is
+/// \p OnCommandLine.
 inline std::string cacheFolder(const llvm::FileCache &Cache,
                                llvm::StringRef OnCommandLine) {
 #if LLVM_VERSION_MAJOR >= 20
@@ -39,7 +39,7 @@ inline std::string cacheFolder(const llvm::FileCache &Cache,
 #endif
 }
 
-/// What must be called once after the last byte, before the stream ends.
+/// Commits \p Stream. Call it once, after the last byte.
 inline llvm::Error commitStream(llvm::CachedFileStream &Stream) {
 #if LLVM_VERSION_MAJOR >= 21
   return Stream.commit();
@@ -55,8 +55,7 @@ using CfiGUIDs = llvm::DenseSet<llvm::GlobalValue::GUID>;
 using CfiGUIDs = std::set<llvm::GlobalValue::GUID>;
 #endif
 
-/// The GUIDs of the functions that take part in control flow integrity, as the
-/// cache key wants them.
+/// The GUIDs of the functions with control flow integrity, for cache keys.
 struct CfiFunctions {
   CfiGUIDs Defs;
   CfiGUIDs Decls;
@@ -86,7 +85,7 @@ struct CfiFunctions {
   }
 };
 
-/// The key under which in-process ThinLTO caches this module's object.
+/// Returns the key under which in-process ThinLTO caches a module's object.
 inline std::string
 cacheKey(const llvm::lto::Config &Conf, const llvm::ModuleSummaryIndex &Index,
          llvm::StringRef ModuleID,
@@ -106,7 +105,7 @@ cacheKey(const llvm::lto::Config &Conf, const llvm::ModuleSummaryIndex &Index,
 #endif
 }
 
-/// The key of what depends on \p What, too.
+/// Returns the key of a result that also depends on \p What.
 inline std::string cacheKeyWith(const std::string &Key, llvm::StringRef What) {
 #if LLVM_VERSION_MAJOR >= 22
   return llvm::recomputeLTOCacheKey(Key, What);

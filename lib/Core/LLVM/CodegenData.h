@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's code generation can tell what it learnt of a module, and can be told
-// what it learnt of all. There is one such state in a process: nothing is told,
-// code generation tells (emits), or it has been told (published).
+// LLVM's code generation can emit what it learns of a module, and can use what
+// it learnt of all modules. A process has one such state: none, code generation
+// emits data, or data was published to it.
 //
-// LLVM 21 has another form of the data, and is treated as if it had none.
+// LLVM 21 has another form of the data, and counts as having none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,20 @@ inline constexpr llvm::StringLiteral TwoRoundsOption =
 inline constexpr llvm::StringLiteral CodegenDataOption =
     "codegen-data-use-path";
 
-/// Whether LLVM would compile each module twice, the second time with what it
-/// learnt the first time. It does so by itself, whichever backend it is given.
+/// Whether \p Name is an option for the data that workers aren't given: a job
+/// carries its meaning. A worker isn't given any such option of LLVM 21 either,
+/// whose objects then have modules' names, which travel as others.
+inline bool isTakenFromJob(llvm::StringRef Name) {
+  return HasCodegenData &&
+         (Name == CodegenDataOption || Name == TwoRoundsOption);
+}
+inline bool isCodegenData(llvm::StringRef Name) {
+  return HasCodegenData ? isTakenFromJob(Name)
+                        : Name.starts_with("codegen-data");
+}
+
+/// Whether LLVM compiles each module twice, the second time with what it learnt
+/// the first time. It does so itself, with any backend.
 inline bool compilesTwice() {
   llvm::cl::Option *Option = findOption(TwoRoundsOption);
   return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
@@ -56,8 +68,8 @@ inline void setCompilesTwice(bool Value) {
       ->setValue(Value);
 }
 
-/// The file that LLVM's options have it read when code generation begins.
-/// Empty: there is none.
+/// Returns the file that LLVM's options name for code generation to read.
+/// Empty: none.
 inline std::string codegenDataPath() {
   llvm::cl::Option *Path = findOption(CodegenDataOption);
   llvm::cl::Option *Generate = findOption("codegen-data-generate");
@@ -67,7 +79,7 @@ inline std::string codegenDataPath() {
   return static_cast<llvm::cl::opt<std::string> *>(Path)->getValue();
 }
 
-/// Whether the keys of LLVM's cache tell a link with two rounds from others.
+/// Whether the keys of LLVM's cache distinguish a link with two rounds.
 inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
 #if LLVM_VERSION_MAJOR >= 22
   return llvm::any_of(Conf.MllvmArgs, [](llvm::StringRef Arg) {
@@ -81,8 +93,8 @@ inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
 
 #if LLVM_VERSION_MAJOR >= 22
 
-/// Has all code generation of this process tell. Before any other use of the
-/// data: LLVM looks at its options once.
+/// Makes all code generation of this process emit data. Call it before any
+/// other use of the data: LLVM reads its options once.
 inline void emitCodegenData() {
   bool Before = compilesTwice();
   setCompilesTwice(true);
@@ -90,11 +102,11 @@ inline void emitCodegenData() {
   setCompilesTwice(Before);
 }
 
-/// Whether objects tell, and so have their module's name in them.
+/// Whether objects have data, and so their module's name.
 inline bool emitsCodegenData() { return llvm::cgdata::emitCGData(); }
 
-/// The file whose data LLVM's options have this process use. Empty: there is
-/// none, or none of use, which LLVM has warned of then, as in a link by itself.
+/// Returns the file whose data this process uses because of LLVM's options.
+/// Empty: none, or none that LLVM can use, of which it has warned.
 inline std::string usedCodegenData() {
   llvm::CodeGenData &Data = llvm::CodeGenData::getInstance();
   if (!Data.hasOutlinedHashTree() && !Data.hasStableFunctionMap())
@@ -104,8 +116,8 @@ inline std::string usedCodegenData() {
       ->getValue();
 }
 
-/// Tells code generation what \p File holds, the bytes of a file of LLVM's for
-/// that. \p Finalize: it was written by MergedCodegenData.
+/// Makes code generation use the data in the bytes of \p File. \p Finalize:
+/// MergedCodegenData wrote it.
 inline llvm::Error publishCodegenData(llvm::StringRef File, bool Finalize) {
   auto Reader = llvm::CodeGenDataReader::create(
       llvm::MemoryBuffer::getMemBufferCopy(File, CodegenDataOption));
@@ -124,8 +136,8 @@ inline llvm::Error publishCodegenData(llvm::StringRef File, bool Finalize) {
   return llvm::Error::success();
 }
 
-/// Calls \p Each with each section of \p Object that tells of the module, and
-/// whether it is the map of functions (or the tree of outlined sequences).
+/// Calls \p Each with each section of data in \p Object, and whether it is the
+/// map of functions (or the tree of outlined sequences).
 inline llvm::Error forEachCodegenSection(
     llvm::StringRef Object,
     llvm::function_ref<void(bool IsMap, llvm::StringRef Bytes)> Each) {
@@ -153,8 +165,8 @@ inline llvm::Error forEachCodegenSection(
   return llvm::Error::success();
 }
 
-/// What all modules have told. Sections are added in the order of their tasks;
-/// they are what LLVM writes.
+/// The data of all modules. Add sections that LLVM wrote, in the order of
+/// tasks.
 class MergedCodegenData {
 public:
   void add(bool IsMap, llvm::StringRef Bytes) {
@@ -174,12 +186,12 @@ public:
     }
   }
 
-  /// Depends on each byte; a part of LLVM's keys for its cache.
+  /// Returns a hash of all bytes, which is a part of LLVM's keys for its cache.
   uint64_t hash() const { return Combined; }
 
-  /// Returns a file of LLVM's with all of it that is of use; empty if nothing
-  /// is. The map isn't finalized: one that was, and is read again, has another
-  /// order, and then code is merged in another way. Call once.
+  /// Returns a file for LLVM with all useful data; empty if there is none. The
+  /// map isn't finalized: reading a finalized map changes its order, and so how
+  /// code is merged. Call once.
   llvm::Expected<std::string> write() {
     dropUseless();
     if (Tree.empty() && Map.empty())
@@ -189,15 +201,15 @@ public:
       Writer.addRecord(Tree);
     if (!Map.empty())
       Writer.addRecord(Map);
-    // It writes to descriptors only.
+    // It only writes to descriptors.
     return writtenToFile(
         [&](llvm::raw_fd_ostream &OS) { return Writer.write(OS); });
   }
 
 private:
   /// Drops functions that finalize() would drop, which are most: nothing can be
-  /// merged with them. It looks at those of one hash at a time, so the others
-  /// become what they would have become.
+  /// merged with them. finalize() treats each hash separately, so this doesn't
+  /// affect the other functions.
   void dropUseless() {
     llvm::StableFunctionMap Final;
     Final.merge(*Map.FunctionMap);
@@ -221,7 +233,7 @@ private:
   uint64_t Combined = 0;
 };
 
-#else // Nobody calls these.
+#else // These are never called.
 
 inline llvm::Error noCodegenData() {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),

@@ -15,8 +15,8 @@
 
 namespace dtlto {
 
-/// Writes \p DI to \p OS as LLD's own handler does, without its kind: where
-/// LLVM's words don't say which module, its name comes first.
+/// Writes \p DI to \p OS as LLD's own handler does, without its kind. If LLVM's
+/// text lacks the module's name, the name comes first.
 inline void printDiagnostic(const llvm::DiagnosticInfo &DI,
                             llvm::raw_ostream &OS) {
   if (const auto *Asm = llvm::dyn_cast<llvm::DiagnosticInfoSrcMgr>(&DI))
@@ -26,7 +26,7 @@ inline void printDiagnostic(const llvm::DiagnosticInfo &DI,
   DI.print(Printer);
 }
 
-/// \p DI as LLD's own handler shows it.
+/// Returns \p DI as LLD's own handler shows it.
 inline CompilerMessage toMessage(const llvm::DiagnosticInfo &DI) {
   CompilerMessage M{MessageLevel::Remark, ""};
   if (DI.getSeverity() == llvm::DS_Error)

@@ -30,7 +30,7 @@ using ModuleSummaries = std::map<std::string, llvm::GVSummaryMapTy>;
 using References = std::vector<llvm::ValueInfo>;
 #endif
 
-/// An import list that is filled later.
+/// An import list with its own storage.
 struct OwnImportList {
 #if LLVM_VERSION_MAJOR >= 20
   llvm::FunctionImporter::ImportIDTable IDs;
@@ -40,12 +40,12 @@ struct OwnImportList {
 #endif
 };
 
-/// What import lists have of each module.
+/// The imports of several lists, by module.
 class ImportsByModule {
   using List = llvm::FunctionImporter::ImportMapTy;
 
 public:
-  /// \p Lists are borrowed.
+  /// Borrows \p Lists.
   explicit ImportsByModule(llvm::ArrayRef<const List *> Lists) {
     for (const List *L : Lists)
 #if LLVM_VERSION_MAJOR >= 20
@@ -59,8 +59,8 @@ public:
 #endif
   }
 
-  /// Calls \p Each(GUID) for each definition that is imported of \p Module,
-  /// once for each list that has it. Any thread.
+  /// Calls \p Each(GUID) for each imported definition of \p Module, once for
+  /// each list that has it. Any thread.
   template <class Fn> void forEach(llvm::StringRef Module, Fn Each) const {
     auto It = Modules.find(Module);
     if (It == Modules.end())
@@ -82,7 +82,7 @@ private:
   using OfModule = std::vector<const List::mapped_type *>;
 #endif
 
-  /// Names are those of the index: the same characters at the same place.
+  /// Names are the index's own, so equal names have equal addresses.
   OfModule &at(llvm::StringRef Name) {
     if (!Last || LastName != Name.data()) {
       OfModule *&Place = ByPlace[Name.data()];
@@ -100,9 +100,9 @@ private:
   OfModule *Last = nullptr; // of LastName
 };
 
-/// How much work \p List is for who prepares a job, only good for comparing. To
-/// slim a module takes as long as some 200 imports in a shard; since LLVM 20,
-/// counting modules isn't worth it.
+/// Returns the work of preparing a job with \p List, only for comparisons.
+/// Slimming a module takes as long as some 200 imports in a shard; since LLVM
+/// 20, counting modules would be too slow.
 inline size_t importWork(const llvm::FunctionImporter::ImportMapTy &List) {
 #if LLVM_VERSION_MAJOR >= 20
   return static_cast<size_t>(std::distance(List.begin(), List.end()));
@@ -114,7 +114,7 @@ inline size_t importWork(const llvm::FunctionImporter::ImportMapTy &List) {
 #endif
 }
 
-/// The names of the modules that \p List imports from, in no order.
+/// Returns the names of the modules from which \p List imports, in any order.
 inline llvm::SmallVector<llvm::StringRef, 0>
 importedModules(const llvm::FunctionImporter::ImportMapTy &List) {
 #if LLVM_VERSION_MAJOR >= 20
@@ -138,7 +138,7 @@ inline llvm::Error writeImportsFile(llvm::StringRef ModulePath,
 #endif
 }
 
-/// A summary of a function that says nothing about it.
+/// Returns an empty summary of a function.
 inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
 #if LLVM_VERSION_MAJOR >= 20
   llvm::SmallVector<llvm::FunctionSummary::EdgeTy, 0> NoEdges;
@@ -149,8 +149,8 @@ inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
       llvm::FunctionSummary::makeDummyFunctionSummary(std::move(NoEdges)));
 }
 
-/// The flags of a definition elsewhere, with a summary that is only looked up,
-/// never imported, and local to the link.
+/// Returns the flags of a summary that is only looked up, never imported: of a
+/// definition elsewhere that is local to the link.
 inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
   return llvm::GlobalValueSummary::GVFlags(
       llvm::GlobalValue::AvailableExternallyLinkage,
@@ -164,7 +164,7 @@ inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
   );
 }
 
-/// All that the index knows of one symbol. What summaries say may be changed.
+/// Returns all summaries of a symbol, which callers may change.
 inline llvm::ArrayRef<std::unique_ptr<llvm::GlobalValueSummary>>
 summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 #if LLVM_VERSION_MAJOR >= 22
@@ -174,8 +174,7 @@ summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 #endif
 }
 
-/// Adds \p Name to an index's functions that take part in control flow
-/// integrity.
+/// Adds \p Name to an index's functions with control flow integrity.
 template <class Functions>
 void addCfiFunction(Functions &To, llvm::StringRef Name) {
 #if LLVM_VERSION_MAJOR >= 23
@@ -187,7 +186,7 @@ void addCfiFunction(Functions &To, llvm::StringRef Name) {
 #endif
 }
 
-/// Their names.
+/// Returns the names of such functions.
 template <class Functions> std::set<std::string> cfiNames(const Functions &Of) {
   std::set<std::string> Names;
 #if LLVM_VERSION_MAJOR >= 23

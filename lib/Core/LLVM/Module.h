@@ -20,7 +20,7 @@
 
 namespace dtlto {
 
-/// What LLVM calls the function or variable with this identifier.
+/// Returns the GUID of the function or variable with this identifier.
 inline llvm::GlobalValue::GUID guidOf(llvm::StringRef Identifier) {
 #if LLVM_VERSION_MAJOR >= 21
   return llvm::GlobalValue::getGUIDAssumingExternalLinkage(Identifier);
@@ -37,8 +37,8 @@ inline llvm::GlobalValue::GUID guidOf(const llvm::GlobalValue &Value) {
 #endif
 }
 
-/// Whether this is the code of a record that has a GUID for each value of a
-/// module: 64 bits in two halves, the upper one first; 0: none of its own.
+/// Whether \p Code is that of a record with a GUID for each value of a module:
+/// 64 bits in two halves, the upper one first; 0: none of its own.
 inline bool isGUIDList(unsigned Code) {
 #if LLVM_VERSION_MAJOR >= 23
   return Code == llvm::bitc::MODULE_CODE_GUIDLIST;
@@ -48,15 +48,15 @@ inline bool isGUIDList(unsigned Code) {
 #endif
 }
 
-/// Whether passes may draw random numbers for a module with this bitcode: they
-/// begin with its name (Module::createRNG()), which is another on other
+/// Whether passes may use random numbers for a module with this bitcode. Their
+/// seed is the module's name (Module::createRNG()), which differs on other
 /// machines. Strings of metadata are plain bytes in bitcode.
 inline bool mayDrawNumbers(llvm::StringRef Bitcode) {
   return LLVM_VERSION_MAJOR >= 22 && Bitcode.contains("alloc-token-mode") &&
          Bitcode.contains("random");
 }
 
-/// Whether this is the code of a record that says more of a module's assembly.
+/// Whether \p Code is that of a record with properties of a module's assembly.
 inline bool isAsmProperty(unsigned Code) {
 #if LLVM_VERSION_MAJOR >= 23
   return Code == llvm::bitc::MODULE_CODE_ASM_PROPERTY;
@@ -66,7 +66,7 @@ inline bool isAsmProperty(unsigned Code) {
 #endif
 }
 
-/// What clang does to a module before its summary is made.
+/// Assigns GUIDs as clang does before it makes the summary.
 inline void assignGUIDs(llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23
   llvm::AssignGUIDPass::runOnModule(M);
@@ -75,7 +75,7 @@ inline void assignGUIDs(llvm::Module &M) {
 #endif
 }
 
-/// Leaves \p M no assembly of its own.
+/// Removes the assembly of \p M at file scope.
 inline void clearModuleAsm(llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23
   M.setModuleInlineAsm({});
@@ -84,7 +84,7 @@ inline void clearModuleAsm(llvm::Module &M) {
 #endif
 }
 
-/// The assembly of a whole module.
+/// Returns the assembly of a module at file scope.
 inline std::string moduleAsm(const llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23
   std::string Text;
@@ -96,7 +96,7 @@ inline std::string moduleAsm(const llvm::Module &M) {
 #endif
 }
 
-/// A triple as targets and modules take it.
+/// Returns a triple in the type that targets and modules take.
 inline auto asTarget(const llvm::Triple &T) {
 #if LLVM_VERSION_MAJOR >= 21
   return T;

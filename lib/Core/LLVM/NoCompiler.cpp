@@ -5,15 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's readers of objects also know files that are bitcode, stubs of
-// libraries and others, and with these goes most of LLVM: IR, assemblers,
-// targets. A program that reads objects alone, with
-// ObjectFile::createObjectFile(), links this file in their place. So does
-// dtlto-distributor for Windows, and nothing else: LLVM has to be built first
-// there, and GNU ld wants what nobody calls to be defined for PE.
+// LLVM's readers of objects also read bitcode, stubs of libraries and others,
+// which need most of LLVM: IR, assemblers, targets. A program that only reads
+// objects, with ObjectFile::createObjectFile(), links this file instead. Only
+// dtlto-distributor for Windows does: LLVM has to be built first there, and GNU
+// ld for PE needs definitions of uncalled functions, too.
 //
-// createObjectFile() itself refuses such files, so nothing here is ever called.
-// If something is after all, the program ends.
+// createObjectFile() refuses such files, so these functions are never called.
+// If one is, the program ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +54,7 @@ TapiUniversal::create(MemoryBufferRef) {
   missing("TapiUniversal::create");
 }
 
-// The class's table of virtual functions goes with this one.
+// The class's vtable is emitted with this function.
 Error COFFImportFile::printSymbolName(raw_ostream &, DataRefImpl) const {
   missing("COFFImportFile::printSymbolName");
 }
@@ -68,7 +67,7 @@ const Target *TargetRegistry::lookupTarget(StringRef, std::string &) {
   missing("TargetRegistry::lookupTarget");
 }
 
-// Here, too, with the table.
+// With the vtable as well.
 bool MCInstrAnalysis::clearsSuperRegisters(const MCRegisterInfo &,
                                            const MCInst &, APInt &) const {
   missing("MCInstrAnalysis::clearsSuperRegisters");

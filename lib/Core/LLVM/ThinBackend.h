@@ -9,15 +9,21 @@
 #define DTLTO_LLVM_THINBACKEND_H
 
 #include "LLVM/Version.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/ModuleSummaryIndex.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/LTO/LTO.h"
 #include "llvm/LTO/LTOBackend.h"
 #include "llvm/Support/Caching.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/TimeProfiler.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/FunctionImport.h"
 #include <map>
+#include <string>
 
 namespace dtlto {
 
@@ -25,9 +31,9 @@ using ResolvedODRMap =
     std::map<llvm::GlobalValue::GUID, llvm::GlobalValue::LinkageTypes>;
 using ModuleMapTy = llvm::MapVector<llvm::StringRef, llvm::BitcodeModule>;
 using DefinedSummaries = llvm::DenseMap<llvm::StringRef, llvm::GVSummaryMapTy>;
-/// Library functions that code generation must not call by itself: they are in
-/// the link as bitcode of archives that nothing asked for in time. The names
-/// are LLVM's and live as long as the link; none before LLVM 23.
+/// Library functions that code generation must not call by itself: the link has
+/// them only as bitcode of archives that it didn't extract in time. LLVM's
+/// names, which live as long as the link; none before LLVM 23.
 using LibFuncs = llvm::ArrayRef<llvm::StringRef>;
 
 } // namespace dtlto
@@ -35,10 +41,9 @@ using LibFuncs = llvm::ArrayRef<llvm::StringRef>;
 #if LLVM_VERSION_MAJOR < 20
 namespace llvm::lto {
 
-/// The interface that LTO::runThinLTO drives: start() once for each module,
-/// then wait(). LLVM 19 keeps it in LTO.cpp; the order of members and of
-/// virtual functions here is the one there, since objects of classes derived
-/// from this one are used through LLVM's declaration.
+/// The interface that LTO::runThinLTO uses: start() once for each module, then
+/// wait(). LLVM 19 declares it in LTO.cpp, and uses our derived classes through
+/// that declaration: keep its order of members and virtual functions.
 class ThinBackendProc {
 protected:
   const Config &Conf;
@@ -74,7 +79,7 @@ public:
 namespace dtlto {
 
 #if LLVM_VERSION_MAJOR < 20
-/// What our backends derive from.
+/// The base class of our backends.
 class ThinBackendBase : public llvm::lto::ThinBackendProc {
 public:
   ThinBackendBase(const llvm::lto::Config &Conf,
@@ -129,12 +134,12 @@ makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
 #endif
 }
 
-/// A backend optimises a module, then generates code. By itself it does both.
+/// The halves of a backend that run. By default, it optimises a module and
+/// generates code.
 struct Halves {
-  /// Takes the optimised module as bitcode. Versions of LLVM without
-  /// HasCodegenData don't have it.
+  /// Gets the optimised module as bitcode. Ignored before LLVM 22.
   llvm::AddStreamFn SaveIR = nullptr;
-  /// The module is optimised.
+  /// The module is optimised already.
   bool OnlyCodegen = false;
 };
 
@@ -162,6 +167,53 @@ inline llvm::Error runThinBackend(
 #endif
   );
 }
+
+/// Returns the flags of \p M that affect the target machine. LLVM creates the
+/// machine (createTargetMachine() in LTOBackend.cpp) before the module's
+/// imports, which may change the flags.
+inline std::string targetMachineFlags(const llvm::Module &M) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  for (const char *Name : {"PIC Level", "PIE Level", "Code Model",
+                           "Large Data Threshold", "target-abi"}) {
+    OS << Name << ' ';
+    if (llvm::Metadata *Flag = M.getModuleFlag(Name))
+      Flag->print(OS);
+    OS << '\n';
+  }
+  return OS.str();
+}
+
+/// Returns the optimised module \p M as bitcode from which LLVM generates the
+/// same code; empty if that is uncertain, since LLVM doesn't promise it for
+/// another process. \p Before is targetMachineFlags() of the module as it was
+/// read.
+inline llvm::SmallVector<char, 0> saveOptimized(const llvm::Module &M,
+                                                llvm::StringRef Before) {
+  llvm::SmallVector<char, 0> Bytes;
+  if (targetMachineFlags(M) != Before)
+    return Bytes;
+  llvm::raw_svector_ostream OS(Bytes);
+  llvm::WriteBitcodeToFile(M, OS, /*ShouldPreserveUseListOrder=*/true);
+  return Bytes;
+}
+
+/// Decides before each optional pass of a context whether the pass runs.
+class PassGate : public llvm::OptPassGate {
+public:
+  bool isEnabled() const final { return true; }
+#if LLVM_VERSION_MAJOR >= 21
+  bool shouldRunPass(llvm::StringRef, llvm::StringRef) const final {
+#else
+  bool shouldRunPass(llvm::StringRef, llvm::StringRef) final {
+#endif
+    return mayRun();
+  }
+
+private:
+  /// Called often, so it must be fast.
+  virtual bool mayRun() const = 0;
+};
 
 /// What in-process ThinLTO writes to a time trace of one module's backend.
 struct BackendSpan {

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The files of this folder are the only ones that ask for LLVM's version, but
-// for ConfigFields.h, which says of each field which versions have it. "=" is
-// what stands left of it.
+// Only the files of this folder depend on LLVM's version, and ConfigFields.h,
+// in which each field has its versions. "=" repeats the entry to its left.
 //
 //                      19          20          21          22    23
 //   ThinBackend          a function  a struct    =           =     + names (1)
@@ -32,7 +31,7 @@
 // (1) BitcodeLibFuncs. (2) CodeGenOnly. (3) Also in bitcode, as GUIDLIST.
 // (4) lto::DTLTO, with --thinlto-distributor in each of them.
 //
-// cmake/DtltoLLVM.cmake has the list of versions that builds may use.
+// cmake/DtltoLLVM.cmake has the versions that builds may use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +43,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/DataExtractor.h"
 #include "llvm/Support/VersionTuple.h"
 #include <utility>
 
@@ -53,7 +53,7 @@
 
 namespace dtlto {
 
-/// As LLVM's own of that name, which is about to go.
+/// Like make_scope_exit(), which LLVM 22 deprecates.
 template <class Fn> auto onScopeExit(Fn &&Call) {
 #if LLVM_VERSION_MAJOR >= 22
   return llvm::scope_exit(std::forward<Fn>(Call));
@@ -62,9 +62,18 @@ template <class Fn> auto onScopeExit(Fn &&Call) {
 #endif
 }
 
-/// Whether LLVM is the one that this was built with. Where it is a shared
-/// library, another of the same ABI may have taken its place since, whose
-/// objects may be others.
+/// Returns a reader of \p Bytes that have no addresses.
+inline llvm::DataExtractor dataExtractor(llvm::StringRef Bytes,
+                                         bool IsLittleEndian) {
+#if LLVM_VERSION_MAJOR >= 23
+  return {Bytes, IsLittleEndian};
+#else
+  return {Bytes, IsLittleEndian, /*AddressSize=*/0};
+#endif
+}
+
+/// Fails unless LLVM is the version of the build. A shared library may have
+/// been replaced by one of the same ABI that makes other objects.
 inline llvm::Error checkLLVM() {
   unsigned Major, Minor, Patch;
   LLVMGetVersion(&Major, &Minor, &Patch);
@@ -77,7 +86,7 @@ inline llvm::Error checkLLVM() {
                  Running.getAsString() + ": dtlto must be built again");
 }
 
-/// The registered option of that name, or null.
+/// Returns the registered option \p Name, or null.
 inline llvm::cl::Option *findOption(llvm::StringRef Name) {
   auto &Options = llvm::cl::getRegisteredOptions();
   auto It = Options.find(Name);

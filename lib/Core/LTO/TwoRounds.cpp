@@ -8,7 +8,6 @@
 #include "LTO/TwoRounds.h"
 #include "Bitcode/Assembly.h"
 #include "Bundle/CodegenData.h"
-#include "Bundle/CodegenDataFile.h"
 #include "Compile/BackendCompile.h"
 #include "LTO/Backend.h"
 #include "LTO/ConfigChange.h"

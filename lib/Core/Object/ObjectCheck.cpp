@@ -7,7 +7,7 @@
 
 #include "Object/ObjectCheck.h"
 #include "Support/Failure.h"
-#include "LLVM/Data.h"
+#include "LLVM/Version.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/BinaryFormat/Wasm.h"
 #include "llvm/Object/COFF.h"
@@ -18,7 +18,7 @@ using namespace llvm;
 using namespace llvm::object;
 using namespace dtlto;
 
-/// Says where \p E was found: in the section or symbol \p Number.
+/// Adds the place of \p E: the section or symbol \p Number.
 static Error at(const char *What, uint64_t Number, Error E) {
   return failure(Twine(What) + " " + Twine(Number) + ": " +
                  toString(std::move(E)));
@@ -73,7 +73,7 @@ template <class ELFT> static Error walkELF(const ELFFile<ELFT> &File) {
   auto Names = File.getSectionStringTable(*Sections);
   if (!Names)
     return Names.takeError();
-  // As linkers do, this takes the first symbol table.
+  // Like linkers, use the first symbol table.
   auto Find = [&](unsigned Type) {
     auto *It = find_if(*Sections, [=](auto &S) { return S.sh_type == Type; });
     return It == Sections->end() ? nullptr : It;
@@ -120,7 +120,7 @@ static Error walkELF(const ELFObjectFileBase &Obj) {
 }
 
 /// Whether the file class is right. The ILP32 ABIs of 64-bit machines have the
-/// 32-bit one; a flag tells N32 of MIPS from O32.
+/// 32-bit one; a flag distinguishes N32 of MIPS from O32.
 static bool isWantedABI(const ELFObjectFileBase &Obj, const Triple &T) {
   bool IsN32 = T.getEnvironmentName().contains("abin32");
   bool Is64 = T.isArch64Bit() && !T.isX32() && !IsN32 &&
@@ -143,7 +143,7 @@ static Error walkSection(const COFFObjectFile &File, int32_t Number) {
   ArrayRef<uint8_t> Contents;
   if (Error E = File.getSectionContents(*S, Contents))
     return E;
-  // An empty list may be one that LLVM can't read.
+  // LLVM returns an empty list also if it can't read the relocations.
   ArrayRef<coff_relocation> Relocs = File.getRelocations(*S);
   if (Relocs.data() == nullptr
           ? (*S)->NumberOfRelocations != 0
@@ -155,7 +155,7 @@ static Error walkSection(const COFFObjectFile &File, int32_t Number) {
   return Error::success();
 }
 
-/// Adds the auxiliary records of symbol \p I to it.
+/// Advances \p I to the symbol's last auxiliary record.
 static Error walkSymbol(const COFFObjectFile &File, uint32_t &I) {
   Expected<COFFSymbolRef> S = File.getSymbol(I);
   if (!S)
@@ -171,8 +171,8 @@ static Error walkSymbol(const COFFObjectFile &File, uint32_t &I) {
 }
 
 static Error walkCOFF(const COFFObjectFile &File) {
-  // LLVM goes on without a symbol table that isn't there, and takes one for
-  // whole if its end in 32 bits is in the file.
+  // LLVM ignores a missing symbol table, and accepts one whose end, truncated
+  // to 32 bits, is in the file.
   const uint32_t NumSymbols = File.getNumberOfSymbols();
   uint64_t Begin = File.getPointerToSymbolTable(),
            Size = uint64_t(NumSymbols) * File.getSymbolTableEntrySize();
@@ -192,7 +192,7 @@ static Error walkCOFF(const COFFObjectFile &File) {
 // Mach-O
 //===----------------------------------------------------------------------===//
 
-/// LLVM has checked that the tables are inside of the file when it opened it.
+/// LLVM has checked that the tables are inside of the file.
 static Error walkMachO(const MachOObjectFile &File) {
   const StringRef Names = File.getStringTableData();
   uint64_t NumSymbols = 0, Number = 0;
@@ -200,7 +200,7 @@ static Error walkMachO(const MachOObjectFile &File) {
     DataRefImpl D = S.getRawDataRefImpl();
     uint64_t NameAt = File.is64Bit() ? File.getSymbol64TableEntry(D).n_strx
                                      : File.getSymbolTableEntry(D).n_strx;
-    // LLVM reads a name to its end, wherever that is.
+    // LLVM doesn't limit the search for a name's end.
     if (Names.find('\0', NameAt) == StringRef::npos)
       return at("symbol", NumSymbols, failure("its name has no end"));
     if (Expected<section_iterator> In = S.getSection(); !In)
@@ -259,7 +259,7 @@ Expected<std::vector<WasmSection>> dtlto::wasmSections(StringRef File) {
 }
 
 /// Whether the imports in \p Contents have a memory with 64-bit addresses. LLVM
-/// writes nothing but functions before the memory.
+/// only writes functions before the memory.
 static bool has64BitMemory(StringRef Contents) {
   DataExtractor D = dataExtractor(Contents, /*IsLittleEndian=*/true);
   DataExtractor::Cursor C(0);
@@ -346,8 +346,8 @@ static StringRef formatName(Triple::ObjectFormatType Format) {
   }
 }
 
-/// What an object's header says of \p A. Width and byte order are compared on
-/// their own.
+/// Returns the architecture in the header of an object for \p A. Width and byte
+/// order are compared separately.
 static Triple::ArchType machineOf(Triple::ArchType A) {
   switch (A) {
   case Triple::thumb:
@@ -368,7 +368,7 @@ static bool isWantedMachine(const ObjectFile &Obj, const Triple &T) {
   if (Obj.isLittleEndian() != T.isLittleEndian() ||
       (ELF && !isWantedABI(*ELF, T)))
     return false;
-  // Its flags name the processor, or none if the link named none.
+  // The flags have the processor, or none if the link has none.
   if (ELF && ELF->getEMachine() == ELF::EM_AMDGPU)
     return T.isAMDGPU();
   return machineOf(Obj.getArch()) == machineOf(T.getArch());
@@ -382,16 +382,37 @@ static bool isRelocatable(const ObjectFile &Obj) {
   return Obj.isRelocatableObject();
 }
 
+/// A compiler's object is right, however odd the program is.
+static Error damaged(Error E, Origin From) {
+  std::string Why = toString(std::move(E));
+  return From == Origin::Compiler ? Error::success()
+                                  : failure("it is damaged (" + Why + ")");
+}
+
+static Error notFor(const Triple &T, const Twine &Have) {
+  return failure("it is " + Have + ", but the target is " + T.str());
+}
+
+static Error checkWasm(StringRef Object, const Triple &T, Origin From) {
+  auto Sections = wasmSections(Object);
+  if (!Sections)
+    return damaged(Sections.takeError(), From);
+  bool Is64 = false, IsObject = false;
+  for (const WasmSection &S : *Sections) {
+    Is64 |= S.Id == wasm::WASM_SEC_IMPORT && has64BitMemory(S.Contents);
+    IsObject |= S.Name == "linking";
+  }
+  if (Is64 != (T.getArch() == Triple::wasm64))
+    return notFor(T, Is64 ? "for wasm64" : "for wasm32");
+  if (!IsObject)
+    return failure("it is not a relocatable object");
+  for (const WasmSection &S : *Sections)
+    if (Error E = walkWasm(S))
+      return damaged(std::move(E), From);
+  return Error::success();
+}
+
 Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
-  // A compiler's object is as the program is, however odd.
-  auto Damaged = [From](Error E) {
-    std::string Why = toString(std::move(E));
-    return From == Origin::Compiler ? Error::success()
-                                    : failure("it is damaged (" + Why + ")");
-  };
-  auto NotFor = [&](StringRef Have) {
-    return failure("it is " + Have + ", but the target is " + T.str());
-  };
   if (Object.empty())
     return failure("it is empty");
   file_magic Magic = identify_magic(Object);
@@ -401,28 +422,12 @@ Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
   if (Format == Triple::UnknownObjectFormat)
     return failure("it is not an object file");
   if (Format != T.getObjectFormat())
-    return NotFor((formatName(Format) + " file").str());
+    return notFor(T, formatName(Format) + " file");
 
-  if (Format == Triple::Wasm) {
-    auto Sections = wasmSections(Object);
-    if (!Sections)
-      return Damaged(Sections.takeError());
-    bool Is64 = false, IsObject = false;
-    for (const WasmSection &S : *Sections) {
-      Is64 |= S.Id == wasm::WASM_SEC_IMPORT && has64BitMemory(S.Contents);
-      IsObject |= S.Name == "linking";
-    }
-    if (Is64 != (T.getArch() == Triple::wasm64))
-      return NotFor(Is64 ? "for wasm64" : "for wasm32");
-    if (!IsObject)
-      return failure("it is not a relocatable object");
-    for (const WasmSection &S : *Sections)
-      if (Error E = walkWasm(S))
-        return Damaged(std::move(E));
-    return Error::success();
-  }
+  if (Format == Triple::Wasm)
+    return checkWasm(Object, T, From);
 
-  // LLVM reads ELF at even addresses only; a plugin may have it anywhere.
+  // LLVM only reads ELF at even addresses; a plugin's bytes may be anywhere.
   std::string Aligned;
   if (reinterpret_cast<uintptr_t>(Object.data()) % 2 != 0) {
     Aligned = Object.str();
@@ -434,9 +439,9 @@ Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
           ? ObjectFile::createELFObjectFile(Buffer, /*InitContent=*/false)
           : ObjectFile::createObjectFile(Buffer);
   if (!Obj)
-    return Damaged(Obj.takeError());
+    return damaged(Obj.takeError(), From);
   if (!isWantedMachine(**Obj, T))
-    return NotFor(("for " + Triple::getArchTypeName((*Obj)->getArch())).str());
+    return notFor(T, "for " + Triple::getArchTypeName((*Obj)->getArch()));
   if (!isRelocatable(**Obj))
     return failure("it is not a relocatable object");
   if (From == Origin::Compiler)
@@ -444,5 +449,5 @@ Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
   Error E = (*Obj)->isELF()    ? walkELF(*cast<ELFObjectFileBase>(Obj->get()))
             : (*Obj)->isCOFF() ? walkCOFF(*cast<COFFObjectFile>(Obj->get()))
                                : walkMachO(*cast<MachOObjectFile>(Obj->get()));
-  return E ? Damaged(std::move(E)) : Error::success();
+  return E ? damaged(std::move(E), From) : Error::success();
 }

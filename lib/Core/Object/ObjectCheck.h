@@ -15,22 +15,22 @@
 
 namespace dtlto {
 
-/// How much is known of an object.
+/// What is known of an object's bytes.
 enum class Origin {
   Unknown,
-  /// The bytes are what a compiler wrote: the worker's digest says so, or two
-  /// machines made the same.
+  /// A compiler wrote them: the worker's digest is right, or two machines made
+  /// the same bytes.
   Compiler
 };
 
-/// Checks what came from a plugin before LLVM or the linker reads it: \p Object
-/// is a relocatable object file of the format, machine, width and byte order of
-/// \p TheTriple. If its origin is unknown, LLVM's readers must also come to the
-/// end of its sections, symbols and relocations, so an object that was cut off
-/// is noticed. Never crashes on any input. Any thread.
+/// Checks an object from a plugin before LLVM or the linker reads it: \p Object
+/// must be a relocatable object file of the format, machine, width and byte
+/// order of \p TheTriple. If its origin is unknown, LLVM's readers must also
+/// reach the end of its sections, symbols and relocations, which detects an
+/// object that was cut off. Never crashes on any input. Any thread.
 ///
-/// An object that passes can still be wrong, and can still crash a linker: what
-/// the tables refer to isn't followed.
+/// An accepted object can still be wrong, and can still crash a linker: this
+/// doesn't follow the references in the tables.
 llvm::Error checkObject(llvm::StringRef Object, const llvm::Triple &TheTriple,
                         Origin From = Origin::Unknown);
 
@@ -41,9 +41,9 @@ struct WasmSection {
   llvm::StringRef Contents; // without the name
 };
 
-/// All sections of \p File, which may be any bytes. Fails if it is not a
-/// WebAssembly file, or a section is cut off. LLVM's own reader ends the
-/// process then.
+/// Returns all sections of \p File, which may be any bytes. Fails if it isn't a
+/// WebAssembly file, or if a section is cut off; LLVM's own reader would end
+/// the process.
 llvm::Expected<std::vector<WasmSection>> wasmSections(llvm::StringRef File);
 
 } // namespace dtlto

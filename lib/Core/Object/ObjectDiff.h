@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For --thinlto-dist-verify: a job was compiled twice, and the results are not
-// the same.
+// For --thinlto-dist-verify: a job was compiled twice, and the results differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,18 +19,18 @@
 
 namespace dtlto {
 
-/// Where \p There and \p Here, which differ, do so first, as a part of a line:
+/// Describes the first difference of \p There and \p Here, as a part of a line:
 /// "first in byte 72 (section .text, byte 8), in .text and .rela.text; 900
 /// bytes, not 904". Offsets count from 0 in \p Here. Sections are named if both
 /// are object files.
 std::string describeDifference(llvm::StringRef There, llvm::StringRef Here);
 
-/// The folder for objects that differ: beside \p Output, if that is a file, or
-/// none yet; else in the working folder.
+/// Returns the folder for objects that differ: next to \p Output if that is a
+/// file or doesn't exist, otherwise in the working folder.
 std::string folderForDifferences(llvm::StringRef Output);
 
-/// Writes <stem>.remote<extension> and <stem>.local<extension>, and the folder
-/// that they are in. Fails with one line that names the file.
+/// Writes <stem>.remote<extension> and <stem>.local<extension>, and creates
+/// their folder. Fails with one line that names the file.
 llvm::Error saveBoth(const llvm::Twine &Stem, llvm::StringRef Extension,
                      llvm::StringRef Remote, llvm::StringRef Local);
 

@@ -1,0 +1,383 @@
+//===- Bundle.cpp - One job as one stream ---------------------------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/Bundle.h"
+#include "Bundle/BundleManifest.h"
+#include "Support/Failure.h"
+#include "Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <optional>
+
+using namespace llvm;
+using namespace dtlto;
+
+//===----------------------------------------------------------------------===//
+// Tar headers. A file's name and size determine all bytes of its header. The
+// reader makes the header that it expects and compares, so it accepts what the
+// writer writes and nothing else.
+//===----------------------------------------------------------------------===//
+
+/// Headers and files begin at multiples of this.
+static constexpr uint64_t TarBlockSize = 512;
+/// The zeros that end an archive.
+static constexpr uint64_t TarEndSize = 2 * TarBlockSize;
+
+// Fields of a header.
+static constexpr size_t TarNameSize = 100, TarSizeAt = 124, TarSizeDigits = 11,
+                        TarTypeAt = 156, TarMagicAt = 257, TarPrefixAt = 345,
+                        TarPrefixSize = 155;
+static constexpr StringRef TarMagic("ustar\00000", 8);
+
+static std::string octal(uint64_t N, size_t Digits) {
+  std::string Text(Digits, '0');
+  for (size_t I = Digits; I != 0; N /= 8)
+    Text[--I] = static_cast<char>('0' + N % 8);
+  return Text;
+}
+
+static std::string tarBlock(StringRef Prefix, StringRef Name, uint64_t Size,
+                            char Type) {
+  std::string Block(TarBlockSize, '\0');
+  auto Put = [&](size_t At, StringRef Text) {
+    llvm::copy(Text, Block.begin() + At);
+  };
+  Put(0, Name);
+  Put(100, "000644 "); // mode
+  Put(108, "000000 "); // uid
+  Put(116, "000000 "); // gid
+  Put(TarSizeAt, octal(Size, TarSizeDigits) + " ");
+  Put(136, "00000000000 "); // mtime
+  Put(148, "        ");     // blanks while the checksum is computed
+  Put(TarTypeAt, StringRef(&Type, 1));
+  Put(TarMagicAt, TarMagic);
+  Put(329, "000000 "); // devmajor
+  Put(337, "000000 "); // devminor
+  Put(TarPrefixAt, Prefix);
+  unsigned Sum = 0;
+  for (unsigned char C : Block)
+    Sum += C;
+  Put(148, octal(Sum, 6));
+  Block[154] = '\0';
+  return Block;
+}
+
+/// Returns a record of a pax header. Its length counts its own digits.
+static std::string paxRecord(StringRef Key, StringRef Value) {
+  const std::string Rest = (" " + Key + "=" + Value + "\n").str();
+  size_t Length = Rest.size() + 1;
+  while (utostr(Length).size() + Rest.size() != Length)
+    ++Length;
+  return utostr(Length) + Rest;
+}
+
+/// Returns what precedes the \p Size bytes of the file \p Path: one ustar
+/// block, or a pax header and that block if the fields are too small.
+static std::string tarHeader(StringRef Path, uint64_t Size) {
+  StringRef Prefix, Name = Path;
+  bool Fits = Path.size() <= TarNameSize;
+  if (!Fits) {
+    // The first '/' that leaves a name short enough, and has a prefix.
+    size_t Slash =
+        Path.find('/', std::max<size_t>(Path.size() - TarNameSize - 1, 1));
+    Fits = Slash <= TarPrefixSize && Slash + 1 < Path.size();
+    if (Fits) {
+      Prefix = Path.take_front(Slash);
+      Name = Path.drop_front(Slash + 1);
+    }
+  }
+  std::string Records;
+  if (!Fits) {
+    Records += paxRecord("path", Path);
+    Name = Path.take_front(TarNameSize);
+  }
+  if (Size >> (3 * TarSizeDigits)) {
+    Records += paxRecord("size", utostr(Size));
+    Size = 0;
+  }
+  std::string Header;
+  if (!Records.empty()) {
+    Header = tarBlock("", "PaxHeader", Records.size(), 'x') + Records;
+    Header.resize(alignTo(Header.size(), TarBlockSize));
+  }
+  return Header + tarBlock(Prefix, Name, Size, '0');
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static Expected<Bundle> manifestOf(const dtlto_job &Job) {
+  Bundle M;
+  M.LLVMVersion = LLVM_VERSION_STRING;
+  M.Triple = Job.triple;
+  M.Name = printable(Job.name);
+  M.Output = Job.fields & DTLTO_JOB_ARGS ? Job.output : "out.o";
+  if (Job.fields & DTLTO_JOB_ARGS)
+    M.Args.assign(Job.args, Job.args + Job.num_args);
+  for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs)) {
+    StringRef Bytes(static_cast<const char *>(In->bytes.data),
+                    static_cast<size_t>(In->bytes.size));
+    std::string Digest =
+        Job.fields & DTLTO_JOB_DIGESTS
+            ? toHex(ArrayRef<uint8_t>(In->digest), /*LowerCase=*/true)
+            : bundleDigest(Bytes);
+    M.Inputs.push_back({In->path, In->role, In->bytes.size, Digest, {}});
+  }
+  if (!(Job.fields & DTLTO_JOB_CONFIG) || !Job.config)
+    return failure("a job without a configuration has no bundle");
+  M.Config = Job.config;
+  if (Error E = checkConfigText(M.Config))
+    return failure("the configuration of the bundle: " +
+                   toString(std::move(E)));
+  if (Error E = checkManifest(M))
+    return std::move(E);
+  return M;
+}
+
+Expected<BundleSpans> dtlto::makeBundleSpans(const dtlto_job &Job) {
+  Expected<Bundle> M = manifestOf(Job);
+  if (!M)
+    return M.takeError();
+  std::string Text = writeManifest(*M);
+  if (Text.size() > MaxManifestSize)
+    return failure("the manifest of the bundle is too long");
+
+  BundleSpans Out;
+  Out.Id = bundleId(Text);
+  auto Own = [&](StringRef Bytes) {
+    if (Bytes.empty())
+      return;
+    if (Out.Spans.empty() || Out.Spans.back().input)
+      Out.Spans.push_back({{nullptr, 0}, nullptr});
+    Out.Spans.back().bytes.size += Bytes.size();
+    Out.Own.append(Bytes.begin(), Bytes.end());
+  };
+  auto Pad = [&](uint64_t Size) {
+    Own(std::string(alignTo(Size, TarBlockSize) - Size, '\0'));
+  };
+  Own(tarHeader(ManifestPath, Text.size()));
+  Own(Text);
+  Pad(Text.size());
+  for (const dtlto_input *In : ArrayRef(Job.inputs, Job.num_inputs)) {
+    Own(tarHeader(In->path, In->bytes.size));
+    if (In->bytes.size)
+      Out.Spans.push_back({In->bytes, In});
+    Pad(In->bytes.size);
+  }
+  Own(std::string(TarEndSize, '\0'));
+
+  const char *Next = Out.Own.data(); // doesn't grow any more
+  for (dtlto_bundle_span &S : Out.Spans)
+    if (!S.input) {
+      S.bytes.data = Next;
+      Next += S.bytes.size;
+    }
+  return Out;
+}
+
+SmallVector<char, 0> dtlto::joinBundle(const BundleSpans &Bundle) {
+  SmallVector<char, 0> Out;
+  uint64_t Size = 0;
+  for (const dtlto_bundle_span &S : Bundle.Spans)
+    Size += S.bytes.size;
+  Out.reserve(Size);
+  for (const dtlto_bundle_span &S : Bundle.Spans) {
+    auto *Bytes = static_cast<const char *>(S.bytes.data);
+    Out.append(Bytes, Bytes + S.bytes.size);
+  }
+  return Out;
+}
+
+Expected<SmallVector<char, 0>> dtlto::writeBundle(const dtlto_job &Job) {
+  Expected<BundleSpans> Spans = makeBundleSpans(Job);
+  if (!Spans)
+    return Spans.takeError();
+  return joinBundle(*Spans);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+const Bundle::Input &Bundle::index() const {
+  return *find_if(Inputs,
+                  [](const Input &In) { return In.Role == DTLTO_ROLE_INDEX; });
+}
+
+/// Returns a name out of an archive, for a message.
+static std::string quote(StringRef Name) {
+  return "'" + printable(Name.take_front(300)) + "'";
+}
+
+static bool isZero(StringRef Bytes) {
+  return Bytes.find_first_not_of('\0') == StringRef::npos;
+}
+
+/// Says why \p Path, which isn't the name of input \p I, can't be there.
+static Error misplaced(const Bundle &M, size_t I, StringRef Path) {
+  for (size_t K = 0; K != M.Inputs.size(); ++K)
+    if (M.Inputs[K].Path == Path)
+      return failure(quote(Path) + (K < I ? " is in the bundle twice"
+                                          : " is out of order in the bundle"));
+  if (Path == ManifestPath)
+    return failure(quote(Path) + " is in the bundle twice");
+  return failure(quote(Path) + " in the bundle is not in its manifest");
+}
+
+/// Returns the name in \p Block if that is the header of a file.
+static std::optional<std::string> fileName(StringRef Block) {
+  if (Block.size() < TarBlockSize || Block[TarTypeAt] != '0' ||
+      Block.substr(TarMagicAt, TarMagic.size()) != TarMagic)
+    return std::nullopt;
+  auto Text = [&](size_t At, size_t Size) {
+    return Block.substr(At, Size).split('\0').first.str();
+  };
+  std::string Prefix = Text(TarPrefixAt, TarPrefixSize);
+  return (Prefix.empty() ? "" : Prefix + "/") + Text(0, TarNameSize);
+}
+
+/// Returns the size in \p Header, if it has one.
+static std::optional<uint64_t> fileSize(StringRef Header) {
+  uint64_t Size;
+  if (Header.substr(TarSizeAt, TarSizeDigits).getAsInteger(8, Size))
+    return std::nullopt;
+  return Size;
+}
+
+static Error tooLong(StringRef Path) {
+  return failure("the bundle is cut, or " + quote(Path) +
+                 " says that it is longer than it is");
+}
+
+/// Says why \p Rest doesn't begin with the header of \p Path, see take().
+static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
+                         const Bundle *M, size_t I) {
+  StringRef Block = Rest.take_front(TarBlockSize);
+  if (isZero(Block))
+    return failure(quote(Path) + " is missing in the bundle");
+  if (Block.size() < TarBlockSize)
+    return failure("the bundle is cut: its end is missing");
+  if (std::optional<std::string> Name = fileName(Block)) {
+    if (M && *Name != Path)
+      return misplaced(*M, I, *Name);
+    std::optional<uint64_t> Is = fileSize(Block);
+    if (Is && *Is > Rest.size())
+      return tooLong(Path);
+    if (Is && *Is != Size)
+      return failure(quote(Path) + " has " + Twine(*Is) +
+                     " bytes in the bundle, and " + Twine(Size) +
+                     " in its manifest");
+  }
+  return failure("the header of " + quote(Path) +
+                 " in the bundle says more than a name and a size");
+}
+
+/// Takes the \p Size bytes of the file \p Path off \p Rest. It is input \p I of
+/// \p M; without \p M it is the manifest.
+static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
+                                const Bundle *M = nullptr, size_t I = 0) {
+  if (!Rest.consume_front(tarHeader(Path, Size)))
+    return wrongHeader(Rest, Path, Size, M, I);
+  if (Size > Rest.size())
+    return tooLong(Path);
+  StringRef Bytes = Rest.take_front(Size);
+  StringRef Padding =
+      Rest.substr(Size, offsetToAlignment(Size, Align(TarBlockSize)));
+  if (!isZero(Padding))
+    return failure("the bundle is damaged: more than zeros follow " +
+                   quote(Path));
+  Rest = Rest.drop_front(Size + Padding.size());
+  return Bytes;
+}
+
+/// Sets the bytes of \p In. Returns false if they have another digest.
+static bool setBytes(Bundle::Input &In, StringRef Bytes) {
+  if (bundleDigest(Bytes) != In.Digest)
+    return false;
+  In.Bytes.assign(Bytes.begin(), Bytes.end());
+  return true;
+}
+
+Expected<Bundle> dtlto::readBundle(StringRef Bytes, StringRef LLVMVersion) {
+  std::optional<uint64_t> Size = fileSize(Bytes);
+  if (!Bytes.starts_with(ManifestPath) || !Size)
+    return failure(
+        "the bundle is damaged or not a bundle: it does not begin with " +
+        Twine(ManifestPath));
+  StringRef Rest = Bytes;
+  Expected<StringRef> Text = take(Rest, ManifestPath, *Size);
+  if (!Text)
+    return Text.takeError();
+  if (*Size > MaxManifestSize)
+    return failure(Twine(ManifestPath) + " of the bundle: it is longer than " +
+                   Twine(MaxManifestSize >> 20) + " MiB");
+  Expected<Bundle> B = readManifest(*Text, LLVMVersion);
+  if (!B)
+    return B;
+  for (size_t I = 0; I != B->Inputs.size(); ++I) {
+    Bundle::Input &In = B->Inputs[I];
+    Expected<StringRef> Contents = take(Rest, In.Path, In.Size, &*B, I);
+    if (!Contents)
+      return Contents.takeError();
+    if (!setBytes(In, *Contents))
+      return failure(
+          quote(In.Path) +
+          " has another BLAKE3 digest than the bundle's manifest says");
+  }
+  if (Rest.size() < TarEndSize)
+    return failure("the bundle is cut: its end is missing");
+  if (std::optional<std::string> Name = fileName(Rest))
+    return misplaced(*B, B->Inputs.size(), *Name);
+  if (Rest.size() > TarEndSize || !isZero(Rest))
+    return failure("the bundle goes on after its end");
+  return B;
+}
+
+static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef Folder,
+                                                        StringRef Name) {
+  SmallString<256> Path(Folder);
+  sys::path::append(Path, Name);
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File)
+    return failure("can't read '" + printable(Name) +
+                   "' of the job: " + File.getError().message());
+  return std::move(*File);
+}
+
+Expected<Bundle> dtlto::readBundleFolder(StringRef Folder,
+                                         StringRef LLVMVersion) {
+  auto Text = readFile(Folder, ManifestPath);
+  if (!Text)
+    return Text.takeError();
+  if ((*Text)->getBufferSize() > MaxManifestSize)
+    return failure(Twine(ManifestPath) + " of the job: it is longer than " +
+                   Twine(MaxManifestSize >> 20) + " MiB");
+  Expected<Bundle> B = readManifest((*Text)->getBuffer(), LLVMVersion);
+  if (!B)
+    return B;
+  for (Bundle::Input &In : B->Inputs) {
+    auto File = readFile(Folder, In.Path);
+    if (!File)
+      return File.takeError();
+    const std::string Name = "'" + printable(In.Path) + "'";
+    StringRef Bytes = (*File)->getBuffer();
+    if (Bytes.size() != In.Size)
+      return failure(Name + " of the job has " + Twine(Bytes.size()) +
+                     " bytes, and " + Twine(In.Size) + " in its manifest");
+    if (!setBytes(In, Bytes))
+      return failure(Name +
+                     " has another BLAKE3 digest than the job's manifest says");
+  }
+  return B;
+}
