@@ -234,7 +234,7 @@ Error FirstRoundJobs::askCache(const Task &T, StringRef Key, bool IsSampled,
     return take(T, (*Told)->getBuffer()) ? Hit(/*IsOurs=*/false)
                                          : Error::success();
   E.Object = Buffer::own(std::move(*Told));
-  E.Message = Cache.entry(Other);
+  E.CacheEntry = Cache.entry(Other);
   return Hit(/*IsOurs=*/false);
 }
 

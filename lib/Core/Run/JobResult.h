@@ -39,18 +39,24 @@ struct Made {
   std::string CacheEntry; // the file that it is from; empty: none
 };
 
-struct Verdict {
+using ObjectDigest = std::array<uint8_t, 32>;
+ObjectDigest digestOf(llvm::StringRef Object);
+
+/// A plugin's answer to an attempt, and what is wrong with it.
+struct CheckedResult {
+  Event E;                                 // Done, without its object
+  JobResult Result;                        // what it brought
   plan::Cause Failure = plan::Cause::None; // None: the result is good
   std::string Why;                         // it isn't, one line
+  ObjectDigest Digest = {};                // BadResult: of what it brought
 };
 
-/// Judges \p E, a Done event of a job for \p Module, and finds the compiler's
-/// messages in what was said with it. \p R becomes what the event brought; \p
-/// Side is what has to come with the object, and \p Check fails, with a reason,
-/// if it is no good.
-Verdict judge(Event &E, llvm::StringRef Module, const SideFiles &Side,
-              llvm::function_ref<llvm::Error(llvm::StringRef)> Check,
-              JobResult &R);
+/// Checks \p E, a Done event of a job for \p Module. Adds the compiler's
+/// messages in the event's text to the event. \p Side is what has to come with
+/// the object. \p Check fails, with a reason, if the object is invalid.
+CheckedResult
+checkResult(Event E, llvm::StringRef Module, const SideFiles &Side,
+            llvm::function_ref<llvm::Error(llvm::StringRef)> Check);
 
 } // namespace dtlto
 

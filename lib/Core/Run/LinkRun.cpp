@@ -153,10 +153,14 @@ Error LinkRun::run() {
   close();
   // What a plugin does wrong, or compilers say, after the last job still
   // counts.
-  for (Event &E : Events->popAll(Clock::now()))
+  BeingChecked = nullptr;
+  std::deque<Event> Rest = std::exchange(Waiting, {});
+  llvm::move(Events->popAll(Clock::now()), std::back_inserter(Rest));
+  for (Event &E : Rest)
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
         E.Kind == Event::CompilerSaid)
       handle(E);
+  CheckThread.reset();
   Helpers.reset();
   LocalPool.reset();
   Room->disconnect();

@@ -35,6 +35,14 @@ namespace dtlto {
 
 class Notices;
 
+/// An object that the check refused. It may be as odd as its program: then a
+/// compile elsewhere makes the same.
+struct RefusedObject {
+  plan::AttemptId Attempt;
+  plan::WorkerId Worker;
+  ObjectDigest Digest;
+};
+
 class LinkRun : public LinkFacts {
 public:
   /// Tests may \p Adjust the plan's thresholds, so as not to wait.
@@ -79,13 +87,6 @@ public:
   }
 
 private:
-  /// An object that the check refused. It may be as odd as its program: then a
-  /// compile elsewhere makes the same.
-  struct RefusedObject {
-    plan::AttemptId Attempt;
-    plan::WorkerId Worker;
-    std::array<uint8_t, 32> Digest;
-  };
   struct Job {
     size_t Number; // at the source
     JobFacts Facts;
@@ -112,10 +113,10 @@ private:
 
   // What is told (LinkEvents.cpp).
   void handle(Event &E);
-  void handleDone(Event &E);
+  void check(Event &Done);
+  void endCheck();
+  void handleResult(CheckedResult &C);
   void setOut(Event &E);
-  static bool isFromOther(const Job &J, llvm::StringRef Object,
-                          plan::WorkerId Worker);
   void confirm(plan::JobId J, llvm::StringRef Object);
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
@@ -167,10 +168,16 @@ private:
   std::vector<std::string> WorkerNames; // by id; 0 is empty
 
   HelperQueue HelperWork;
+  /// A result on the check's thread; null: there is none. Until its check has
+  /// ended, later events of the session wait.
+  std::shared_ptr<CheckedResult> BeingChecked;
+  std::deque<Event> Waiting;
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<WorkerThreads> Helpers;   // prepare, verify, deliver
   std::unique_ptr<WorkerThreads> LocalPool; // compiles
+  /// Checks objects. Helpers may be busy with files for a long time.
+  std::unique_ptr<WorkerThreads> CheckThread;
 };
 
 } // namespace dtlto
