@@ -142,7 +142,7 @@ private:
     auto Begin = std::chrono::steady_clock::now();
     if (Error E = Both->merge().moveInto(*L.Learnt))
       return E;
-    L.RunOfTwo = 2;
+    L.Round = 2;
     L.Started = std::chrono::steady_clock::now();
     L.msg().debug(
         "the first round of code generation has ended; all modules have told " +
@@ -160,10 +160,9 @@ private:
     ConfigChange SideFilesOff(Conf);
     SideFilesOff.set(&lto::Config::DwoDir, std::string());
     SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
-    L.RunOfTwo = 1;
+    L.Round = 1;
     L.BothStarted = L.Started;
-    L.FirstRecord = &FirstRecord;
-    L.FirstStays = &FirstStays;
+    L.First = &FirstRound;
     return LinkRun(L, std::make_shared<FirstRoundJobs>(L, tasksOf(1), Both))
         .run();
   }
@@ -178,8 +177,7 @@ private:
   Link L;
   SplitPlan Parts{L};
   bool IsTwice = false;
-  Timeline FirstRecord;
-  std::string FirstStays;
+  RunContext::RoundNotes FirstRound;
   std::vector<Task> Tasks;
 };
 

@@ -33,7 +33,7 @@ static bool namesWorker(StringRef Text, StringRef Worker) {
   return false;
 }
 
-/// Leaves the object in \p R, and the rest of what the worker made beside it.
+/// Splits what a worker made into the object and the files that come with it.
 static Error unpack(JobResult &R, const SideFiles &Side) {
   Expected<JobOutputs> Outputs = unpackOutputs(R.Object.bytes(), Side);
   if (!Outputs)
@@ -45,15 +45,15 @@ static Error unpack(JobResult &R, const SideFiles &Side) {
   return Error::success();
 }
 
-/// Turns what was said with a result that wasn't made here into messages.
+/// Turns the text that came with a remote result into messages.
 /// Returns why a stock compiler could not read its inputs, or nothing.
 static std::string readWords(Event &E, StringRef Module) {
   if (E.RanHere || (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
     return "";
   CompilerWords Words = E.IsOfWorker ? readWorkerWords(E.Message)
                                      : readClangWords(E.Message, Module);
-  // An object of ours comes with its messages. What else was said is text, as
-  // in-process.
+  // An object of dtlto-codegen comes with its messages. Its other output is
+  // text, as in-process.
   if (E.IsOfWorker && E.Status == DTLTO_OK) {
     Words = {};
     if (StringRef Text = StringRef(E.Message).rtrim(); !Text.empty())

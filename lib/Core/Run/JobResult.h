@@ -20,11 +20,11 @@
 
 namespace dtlto {
 
-/// What an attempt has made, until it is delivered or of no use.
+/// What an attempt has made, until it is delivered or discarded.
 struct JobResult {
   Buffer Object;
   bool MayBeEmpty = false; // LLVM made none, and that is right
-  // Of a worker that makes files beside the object.
+  // Of a worker that makes files as well as the object.
   Buffer Packed;               // as they came
   JobOutputs Outputs;          // in Packed
   std::string CacheEntry = {}; // the file that it is from; empty: none
@@ -33,7 +33,7 @@ struct JobResult {
 /// What a worker has made, and where, to be compared. Borrowed.
 struct Made {
   llvm::StringRef Object;
-  JobOutputs Outputs;     // beside the object
+  JobOutputs Outputs;     // with the object
   SideFiles Side;         // where those made here are
   std::string Worker;     // empty: not known
   std::string CacheEntry; // the file that it is from; empty: none
@@ -41,6 +41,14 @@ struct Made {
 
 using ObjectDigest = std::array<uint8_t, 32>;
 ObjectDigest digestOf(llvm::StringRef Object);
+
+/// An object that the check refused. It may be as unusual as its program: then
+/// another compile makes the same.
+struct RefusedObject {
+  plan::AttemptId Attempt;
+  plan::WorkerId Worker;
+  ObjectDigest Digest;
+};
 
 /// A plugin's answer to an attempt, and what is wrong with it.
 struct CheckedResult {
