@@ -8,7 +8,7 @@
 #ifndef DTLTO_LLD_HOOKS_LLDMESSAGES_H
 #define DTLTO_LLD_HOOKS_LLDMESSAGES_H
 
-#include "Report/StatusLine.h"
+#include "Report/PlainMessages.h"
 #include "Support/Messages.h"
 
 namespace dtlto {

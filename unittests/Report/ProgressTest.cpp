@@ -281,7 +281,7 @@ TEST_F(ProgressTest, NothingIsDueAfterTheEnd) {
 TEST_F(ProgressTest, TheSecondRoundGoesOn) {
   Columns = std::nullopt;
   Progress P = make("[%f/%t %P %e] ");
-  P.setRound(2, 2, Now - 10s);
+  P.setShare(1, 2, Now - 10s, "codegen (round 2 of 2) ");
   P.started("a", "", true);
   P.finished("a", "node", 50, true);
   EXPECT_EQ(Lines.back(), "[5/8  75% 10.000] codegen (round 2 of 2) a on node");

@@ -20,7 +20,8 @@ namespace {
 
 const ReportFacts Facts{"out/app", "fake", "1", 4};
 
-Timeline recordOf(StringRef Name, StringRef Message = "") {
+Timeline recordOf(StringRef Name, StringRef Message = "",
+                  std::vector<PluginNumber> Numbers = {}) {
   JobRecord J;
   J.Name = Name.str();
   J.Number = 7;
@@ -37,7 +38,7 @@ Timeline recordOf(StringRef Name, StringRef Message = "") {
   A.Running = 1;
   A.Done = 2;
   J.Attempts = {A};
-  return Timeline({J}, {{0, 2, 1, UINT32_MAX, 1}}, 0.5, 2);
+  return Timeline({J}, {{0, 2, 1, UINT32_MAX, 1}}, 0.5, 2, std::move(Numbers));
 }
 
 json::Value parse(StringRef Text) {
@@ -109,11 +110,11 @@ TEST(Report, Data) {
 }
 
 TEST(Report, NumbersOfThePlugin) {
-  Timeline T = recordOf("m.o");
-  T.sessionNumbers({{"hits", DTLTO_UNIT_COUNT, 7},
-                    {"sent", DTLTO_UNIT_BYTES, UINT64_MAX},
-                    {"queued", DTLTO_UNIT_MICROSECONDS, 1500000},
-                    {"other", 77, 1}});
+  Timeline T = recordOf("m.o", "",
+                        {{"hits", DTLTO_UNIT_COUNT, 7},
+                         {"sent", DTLTO_UNIT_BYTES, UINT64_MAX},
+                         {"queued", DTLTO_UNIT_MICROSECONDS, 1500000},
+                         {"other", 77, 1}});
   json::Value Report = parse(jsonOf(T));
   const json::Array &N = *Report.getAsObject()->getArray("numbers");
   ASSERT_EQ(N.size(), 4u);

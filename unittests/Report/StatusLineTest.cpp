@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Report/StatusLine.h"
+#include "Report/PlainMessages.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;

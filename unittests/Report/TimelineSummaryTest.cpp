@@ -363,17 +363,18 @@ TEST(TimelineSummary, TwoRounds) {
   Timeline First({job("a", 1, 4), job("a", 4, 7)}, {}, /*ThinLink=*/2, 8);
   Timeline Both({job("a", 1, 3), job("b", 2, 6)}, {{1, 2, 2, 0, 2}},
                 /*ThinLink=*/0, 7);
-  Both.addFirstRound(std::move(First), 9);
+  Both.addEarlierStage(std::move(First), 9);
   ASSERT_EQ(Both.jobs().size(), 4u);
-  EXPECT_EQ(Both.jobs()[0].Round, 1u);
-  EXPECT_EQ(Both.jobs()[3].Round, 2u);
+  ASSERT_EQ(Both.stages().size(), 2u);
+  EXPECT_EQ(Both.jobsOf(0).size(), 2u);
+  EXPECT_EQ(Both.jobsOf(1).size(), 2u);
   EXPECT_EQ(Both.jobs()[1].Ended, 7);
   EXPECT_EQ(Both.jobs()[3].Ended, 15);
   EXPECT_EQ(Both.jobs()[3].Attempts[0].Running, 11);
   EXPECT_EQ(Both.jobs()[3].Attempts[0].Sending, NoTime);
   EXPECT_EQ(Both.loads()[0].Time, 10);
-  EXPECT_EQ(Both.firstRoundEnd(), 8);
-  EXPECT_EQ(Both.secondRoundBegin(), 9);
+  EXPECT_EQ(Both.stages()[0].End, 8);
+  EXPECT_EQ(Both.stages()[1].Begin, 9);
   EXPECT_EQ(Both.thinLink(), 2);
   EXPECT_EQ(Both.end(), 16);
 

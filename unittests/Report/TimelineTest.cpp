@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/Timeline.h"
+#include "../Run/Steps.h"
 #include "LTO/JobBuilder.h"
 #include "PluginLinkTest.h"
 #include "dtlto/ext/numbers.h"
@@ -13,6 +14,8 @@
 using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
+using plan::Action;
+using PlanEvent = plan::Event;
 using Kind = AttemptRecord::Kind;
 using Outcome = AttemptRecord::Outcome;
 using Source = JobRecord::Source;
@@ -33,7 +36,6 @@ protected:
     link();
     ASSERT_EQ(TheLink.TheLinker.Timelines.size(), 1u);
     const Timeline &T = record();
-    EXPECT_TRUE(T.isOn());
     EXPECT_EQ(T.hasFailed(), Have.Error != "");
     for (const JobRecord &J : T.jobs()) {
       EXPECT_GE(J.Cost, 0);
@@ -132,15 +134,6 @@ TEST_F(TimelineTest, NothingIsKeptWhereNobodyAsks) {
   makeProgram(3);
   linkSame();
   EXPECT_TRUE(TheLink.TheLinker.Timelines.empty());
-
-  Timeline Off;
-  Off.addJob("a.o", 1, 1, 1);
-  Off.opened();
-  Off.ended(0);
-  Off.done(1, DTLTO_OK, "", "", false);
-  Off.finish(false);
-  EXPECT_TRUE(Off.jobs().empty());
-  EXPECT_EQ(Off.end(), NoTime);
 }
 
 TEST_F(TimelineTest, AJobOnAWorker) {
@@ -377,58 +370,84 @@ TEST_F(TimelineTest, ObjectsOfTheCache) {
   }
 }
 
-TEST_F(TimelineTest, LoadsAreKeptWhenTheyChange) {
-  Timeline T;
-  auto Now = std::chrono::steady_clock::now();
-  T.start(Now, Now - std::chrono::seconds(3));
+class StepsTest : public testing::Test {
+protected:
+  StepsTest() { Run.Built = &Built; }
+
+  void step(PlanEvent E, std::vector<Action> Actions = {}, Step S = {}) {
+    S.Now = Clock::now() - Start;
+    S.Ended = Clock::now();
+    S.E = &E;
+    S.Job = E.Job;
+    S.Actions = Actions;
+    T.saw(S, Run, 7);
+  }
+  void step(std::vector<Action> Actions) { step({}, std::move(Actions)); }
+  void offer(plan::JobId J, plan::AttemptId A, Kind K = Kind::First) {
+    Action Offer = action(Action::Offer, J, A);
+    Offer.AKind = K;
+    step({Offer});
+  }
+  /// An object from worker 2, or of the linker's own.
+  void ends(PlanEvent::Kind What, plan::JobId J, plan::AttemptId A) {
+    PlanEvent E{What};
+    E.Job = J;
+    E.Attempt = A;
+    E.Worker = 2;
+    step(E);
+  }
+  void cancel(plan::JobId J, plan::AttemptId A) {
+    step({action(Action::Cancel, J, A)});
+  }
+
+  const Clock::time_point Start = Clock::now();
+  BuiltJob Built;
+  MadeUpLink Run{2};
+  Timeline T{Run, Start, Start - std::chrono::seconds(3)};
+};
+
+TEST_F(StepsTest, LoadsAreKeptWhenTheyChange) {
   EXPECT_NEAR(T.thinLink(), 3, 1e-6);
   dtlto_load Load = {};
   Load.slots = 8;
-  T.loaded(Load);
-  T.loaded(Load);
-  Load.free = 1;
-  T.loaded(Load);
+  for (uint32_t Free : {0, 0, 1}) {
+    Load.free = Free;
+    Step S;
+    S.Load = &Load;
+    step(PlanEvent{PlanEvent::LoadKnown}, {}, S);
+  }
   ASSERT_EQ(T.loads().size(), 2u);
   EXPECT_EQ(T.loads()[1].Free, 1u);
   EXPECT_EQ(T.loads()[1].Slots, 8u);
 }
 
-TEST_F(TimelineTest, WhatGoesOnEndsWithTheLink) {
-  Timeline T;
-  T.start(std::chrono::steady_clock::now(), std::chrono::steady_clock::now());
-  T.addJob("a.o", 1, 1, 1);
-  T.offered(0, 1, BuiltJob(), false);
-  T.finish(/*HasFailed=*/true);
+TEST_F(StepsTest, WhatGoesOnEndsWithTheLink) {
+  offer(0, 1);
+  Run.HasFailed = true;
+  T.finish(Run);
   EXPECT_TRUE(T.hasFailed());
   EXPECT_EQ(T.jobs()[0].Attempts[0].TheOutcome, Outcome::Open);
   EXPECT_EQ(T.jobs()[0].Attempts[0].Done, T.end());
 }
 
 // The plugin's attempt goes on when the one here is done, or the other way.
-TEST_F(TimelineTest, OfTwoAttemptsOneIsCancelled) {
-  Timeline T;
-  auto Now = std::chrono::steady_clock::now();
-  T.start(Now, Now);
-  BuiltJob Built;
-  for (const char *Name : {"a.o", "b.o"})
-    T.addJob(Name, 1, 1, 1);
-  T.offered(0, 1, Built, false);
-  T.offered(0, 2, Built, true);
-  T.done(2, DTLTO_OK, "n2", "", false);
-  T.lost(1, Outcome::Cancelled);
+TEST_F(StepsTest, OfTwoAttemptsOneIsCancelled) {
+  offer(0, 1);
+  offer(0, 2, Kind::Duplicate);
+  ends(PlanEvent::Succeeded, 0, 2);
+  cancel(0, 1);
   ASSERT_EQ(T.jobs()[0].Attempts.size(), 2u);
   EXPECT_EQ(T.jobs()[0].Attempts[0].TheOutcome, Outcome::Cancelled);
   EXPECT_EQ(T.jobs()[0].Attempts[1].TheKind, Kind::Duplicate);
   EXPECT_EQ(T.jobs()[0].From, Source::Worker);
-  T.delivering(0, 5);
-  T.ended(0);
-  T.ranHere(0, std::chrono::steady_clock::now(), 0, true, "", false);
+  step({action(Action::Deliver, 0, 2), action(Action::EndJob, 0)});
+  ends(PlanEvent::CompiledHere, 0, 4);
   EXPECT_EQ(T.jobs()[0].Attempts[2].TheOutcome, Outcome::Cancelled);
   EXPECT_EQ(T.jobs()[0].From, Source::Worker);
 
-  T.offered(1, 3, Built, false);
-  T.ranHere(1, std::chrono::steady_clock::now(), 0, true, "", false);
-  T.lost(3, Outcome::Cancelled);
+  offer(1, 3);
+  ends(PlanEvent::CompiledHere, 1, 5);
+  cancel(1, 3);
   EXPECT_EQ(T.jobs()[1].From, Source::Here);
   EXPECT_EQ(T.jobs()[1].Attempts[0].TheOutcome, Outcome::Cancelled);
   EXPECT_EQ(T.jobs()[1].Attempts[1].TheOutcome, Outcome::Ok);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run/CostObserver.h"
+#include "Run/Observers.h"
 #include "Steps.h"
 #include "TempFolder.h"
 #include "gtest/gtest.h"
@@ -49,7 +49,8 @@ protected:
     auto Next = CostHistory::load(Folder.path("costs"));
     std::vector<std::optional<double>> Times;
     for (plan::JobId J = 0; J != Run.numJobs(); ++J) {
-      CostEstimate E = Next->estimate(Run.costKey(J), Run.bitcodeSize(J));
+      const JobFacts &F = Run.facts(J);
+      CostEstimate E = Next->estimate(F.CostKey, F.Size);
       Times.push_back(E.Learnt ? std::optional<double>(E.Seconds)
                                : std::nullopt);
     }

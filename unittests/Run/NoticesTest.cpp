@@ -405,11 +405,11 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeTold) {
 
 /// Of two runs, the second says what the first didn't.
 TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
-  std::string FirstStays;
+  RunContext::RoundNotes First;
   auto Round = [&](unsigned Number, ArrayRef<StringRef> Reasons) {
     use(30);
-    L->RunOfTwo = Number;
-    L->FirstStays = &FirstStays;
+    L->Round = Number;
+    L->First = &First;
     for (plan::JobId J = 0; J != Reasons.size(); ++J) {
       staysHere(J, Cause::NotExpressible, Reasons[J]);
       compiledHere(J);
@@ -420,10 +420,10 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
   };
   EXPECT_EQ(Round(1, {"a plugin"}), 1u);
   EXPECT_EQ(Round(2, {"a plugin"}), 0u);
-  FirstStays.clear();
+  First.Stays.clear();
   EXPECT_EQ(Round(1, {}), 0u);
   EXPECT_EQ(Round(2, {"assembly"}), 1u);
-  FirstStays.clear();
+  First.Stays.clear();
   EXPECT_EQ(Round(1, {"a plugin"}), 1u);
   EXPECT_EQ(Round(2, {"a plugin", "assembly"}), 1u);
 }

@@ -8,7 +8,7 @@
 #ifndef DTLTO_UNITTESTS_RUN_STEPS_H
 #define DTLTO_UNITTESTS_RUN_STEPS_H
 
-#include "Run/Observer.h"
+#include "Report/Observer.h"
 #include <string>
 
 namespace dtlto::test {
@@ -18,35 +18,29 @@ namespace dtlto::test {
 class MadeUpLink : public LinkFacts {
 public:
   explicit MadeUpLink(unsigned N) {
-    for (unsigned I = 0; I != N; ++I)
-      Modules.push_back("m" + std::to_string(I) + ".o");
+    for (unsigned I = 0; I != N; ++I) {
+      std::string Name = "m" + std::to_string(I) + ".o";
+      Jobs.push_back({Name, Name, Name, I, 1000 + I, 0, 0, /*Seconds=*/1});
+    }
   }
 
-  size_t numJobs() const override { return Modules.size(); }
-  llvm::StringRef moduleName(plan::JobId J) const override {
-    return Modules.at(J);
-  }
-  llvm::StringRef title(plan::JobId J) const override { return moduleName(J); }
-  unsigned number(plan::JobId J) const override { return J; }
-  uint64_t bitcodeSize(plan::JobId J) const override { return 1000 + J; }
-  double estimate(plan::JobId) const override { return 1; }
-  llvm::StringRef costKey(plan::JobId J) const override {
-    return Modules.at(J);
-  }
+  size_t numJobs() const override { return Jobs.size(); }
+  const JobFacts &facts(plan::JobId J) const override { return Jobs.at(J); }
   llvm::StringRef workerName(plan::WorkerId W) const override {
     return W == 0 ? "" : W == 1 ? "one.example" : "two.example";
   }
   plan::WorkerId workerOf(plan::AttemptId) const override { return 0; }
   bool hasFailed() const override { return HasFailed; }
-  const BuiltJob *built(plan::AttemptId) const override { return nullptr; }
+  const BuiltJob *built(plan::AttemptId) const override { return Built; }
   uint64_t objectSize(plan::AttemptId) const override { return 0; }
   bool hasErrors() const override { return HasFailed; }
   llvm::ArrayRef<PluginNumber> pluginNumbers() const override { return {}; }
 
   bool HasFailed = false;
+  const BuiltJob *Built = nullptr; // of any attempt
 
 private:
-  std::vector<std::string> Modules;
+  std::vector<JobFacts> Jobs;
 };
 
 inline plan::Action action(plan::Action::Kind What, plan::JobId J = 0,

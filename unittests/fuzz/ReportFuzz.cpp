@@ -122,7 +122,7 @@ static Timeline record(Choices &C) {
   if (C.below(4) == 1) {
     Timeline Second = oneRound(C);
     double Began = T.end() + C.take() / 99.0;
-    Second.addFirstRound(std::move(T), Began);
+    Second.addEarlierStage(std::move(T), Began);
     T = std::move(Second);
   }
   return T;

@@ -38,12 +38,13 @@ struct WorkerStatus {
 struct Event {
   enum KindTy {
     Prepared,  // by us: the job can be submitted, or Message says why not
-    CacheHit,  // by us: LLVM has the object; or Object is in its cache, in the
-               // file Message, to be compared
+    CacheHit,  // by us: LLVM has the object; or Object is in its cache, in
+               // CacheEntry, to be compared
     Opened,    // the session's open() returned Status
     Submitted, // submit() returned Status
     State,     // job_state(); Status is the state
     Done,      // job_done()
+    Checked,   // by us: what Done brought is checked
     LoadChanged,  // load_changed()
     Loaded,       // load() returned; Load has what it told
     WorkerTold,   // query() told of a worker; Told has what it said
@@ -64,6 +65,7 @@ struct Event {
   int32_t Status = 0;
   Buffer Object = {};
   std::string Message = {};
+  std::string CacheEntry = {};          // CacheHit: the file of Object
   std::vector<std::string> Errors = {}; // Done, LocalDone: each of the
                                         // compiler's here; Message has all
   // Done, LocalDone: the compiler's other messages.

@@ -71,7 +71,7 @@ Error ObjectCache::ask(const Task &T, StringRef Key, bool IsSampled,
                                           /*RequiresNullTerminator=*/false)) {
       E.Kind = Event::CacheHit;
       E.Object = Buffer::own(std::move(*File));
-      E.Message = std::move(Path);
+      E.CacheEntry = std::move(Path);
       return Error::success();
     }
   }

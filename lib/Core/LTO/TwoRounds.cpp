@@ -241,7 +241,7 @@ Error FirstRoundJobs::askCache(const Task &T, StringRef Key, bool IsSampled,
     return take(T, (*Told)->getBuffer()) ? Hit(/*IsOurs=*/false)
                                          : Error::success();
   E.Object = Buffer::own(std::move(*Told));
-  E.Message = Cache.entry(Other);
+  E.CacheEntry = Cache.entry(Other);
   return Hit(/*IsOurs=*/false);
 }
 
@@ -289,7 +289,7 @@ static Error runFirst(Link &TheLink, const std::vector<Task> &Tasks,
   ConfigChange SideFilesOff(TheLink.Jobs.Conf);
   SideFilesOff.set(&lto::Config::DwoDir, std::string());
   SideFilesOff.set(&lto::Config::RemarksFilename, std::string());
-  TheLink.Run.RunOfTwo = 1;
+  TheLink.Run.Round = 1;
   TheLink.Run.BothStarted = TheLink.Run.Started;
   return LinkRun(TheLink.Run, std::make_shared<FirstRoundJobs>(
                                   TheLink, tasksOf(1, Tasks), Both))
@@ -303,10 +303,8 @@ static Error runTwice(Link &TheLink, std::vector<Task> Tasks) {
   if (!TheLink.Process.Opts.KeepIR.empty())
     Msg.debug("no optimised module is kept or used: two rounds of code "
               "generation");
-  Timeline FirstRecord;
-  std::string FirstStays;
-  TheLink.Run.FirstRecord = &FirstRecord;
-  TheLink.Run.FirstStays = &FirstStays;
+  RunContext::RoundNotes First;
+  TheLink.Run.First = &First;
   auto Both = std::make_shared<TwoRounds>(TheLink);
   TheLink.Jobs.Optimized = Both.get();
   TheLink.Jobs.Learnt.emplace();
@@ -315,7 +313,7 @@ static Error runTwice(Link &TheLink, std::vector<Task> Tasks) {
   auto Begin = std::chrono::steady_clock::now();
   if (Error E = Both->merge().moveInto(*TheLink.Jobs.Learnt))
     return E;
-  TheLink.Run.RunOfTwo = 2;
+  TheLink.Run.Round = 2;
   TheLink.Run.Started = std::chrono::steady_clock::now();
   Msg.debug(
       "the first round of code generation has ended; all modules have told " +

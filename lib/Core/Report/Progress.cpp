@@ -1,4 +1,4 @@
-//===- Progress.cpp - The line that tells how far the link is -------------===//
+//===- Progress.cpp - The line that shows how far the link is -------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,10 +16,9 @@ using namespace llvm;
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// Nobody reads faster, and a terminal at the other end of a slow line may not
-// take more.
+// Limits redraws, since a terminal may be at the other end of a slow line.
 static constexpr std::chrono::milliseconds Interval = 50ms;
-// A line without news is redrawn that often.
+// The status may have times, so a line is also redrawn without changes.
 static constexpr std::chrono::seconds RedrawInterval = 1s;
 
 static constexpr StringLiteral Placeholders = "strpufocewEWP%";
@@ -80,14 +79,14 @@ Progress::Progress(std::string Format, size_t Total, double Work,
     : Format(std::move(Format)), Total(Total), Work(Work), S(std::move(S)),
       Begin(this->S.Now()), Output(printable(Output)) {}
 
-void Progress::setRound(unsigned Round, unsigned Rounds, TimePoint Began) {
-  NumStarted = NumFinished = Total * (Round - 1);
-  WorkDone = Work * (Round - 1);
-  Total *= Rounds;
-  Work *= Rounds;
+void Progress::setShare(unsigned Before, unsigned All, TimePoint Began,
+                        std::string NewLabel) {
+  NumStarted = NumFinished = Total * Before;
+  WorkDone = Work * Before;
+  Total *= All;
+  Work *= All;
   Begin = Began;
-  Label =
-      ("codegen (round " + Twine(Round) + " of " + Twine(Rounds) + ") ").str();
+  Label = std::move(NewLabel);
 }
 
 void Progress::started(StringRef Name, StringRef Worker, bool IsFirst) {
@@ -151,66 +150,51 @@ void Progress::clear() {
 }
 
 std::string Progress::status() const {
-  double Took = inSeconds(S.Now() - Begin);
-  // Rounding may make it a little more than all.
-  double Part = Work > 0 ? std::min(1.0, WorkDone / Work) : 0;
-  std::optional<double> Left;
-  if (Part > 0)
-    Left = Took / Part - Took;
-  bool WithHours = std::max(Took, Left.value_or(0)) >= 3600;
-
   std::string Text;
-  for (size_t I = 0; I != Format.size(); ++I) {
-    if (Format[I] != '%') {
+  for (size_t I = 0; I != Format.size(); ++I)
+    if (Format[I] == '%')
+      Text += value(Format[++I]);
+    else
       Text += Format[I];
-      continue;
-    }
-    switch (Format[++I]) {
-    case '%':
-      Text += '%';
-      break;
-    case 's':
-      Text += std::to_string(NumStarted);
-      break;
-    case 't':
-      Text += std::to_string(Total);
-      break;
-    case 'r':
-      Text += std::to_string(NumStarted - NumFinished);
-      break;
-    case 'u':
-      Text += std::to_string(Total - NumStarted);
-      break;
-    case 'f':
-      Text += std::to_string(NumFinished);
-      break;
-    case 'p':
-      Text += percent(Total ? double(NumFinished) / double(Total) : 1);
-      break;
-    case 'P':
-      Text += percent(Part);
-      break;
-    case 'o':
-      Text += Took > 0 ? decimal(double(NumFinished) / Took, 1) : "?";
-      break;
-    case 'c': {
-      double Span = Ends.size() > 1 ? inSeconds(Ends.back() - Ends.front()) : 0;
-      Text += Span > 0 ? decimal(double(Ends.size() - 1) / Span, 1) : "?";
-      break;
-    }
-    case 'e':
-      Text += decimal(Took, 3);
-      break;
-    case 'E':
-      Text += Left ? decimal(*Left, 3) : "?";
-      break;
-    case 'w':
-      Text += clock(Took, WithHours);
-      break;
-    case 'W':
-      Text += Left ? clock(*Left, WithHours) : "?";
-      break;
-    }
-  }
   return Text;
+}
+
+std::string Progress::value(char Placeholder) const {
+  const double Took = inSeconds(S.Now() - Begin);
+  // Rounding may make it a little more than all.
+  const double Part = Work > 0 ? std::min(1.0, WorkDone / Work) : 0;
+  const double Left = Part > 0 ? Took / Part - Took : 0;
+  const bool WithHours = std::max(Took, Left) >= 3600;
+  switch (Placeholder) {
+  case 's':
+    return std::to_string(NumStarted);
+  case 't':
+    return std::to_string(Total);
+  case 'r':
+    return std::to_string(NumStarted - NumFinished);
+  case 'u':
+    return std::to_string(Total - NumStarted);
+  case 'f':
+    return std::to_string(NumFinished);
+  case 'p':
+    return percent(Total ? double(NumFinished) / double(Total) : 1);
+  case 'P':
+    return percent(Part);
+  case 'o':
+    return Took > 0 ? decimal(double(NumFinished) / Took, 1) : "?";
+  case 'c': {
+    double Span = Ends.size() > 1 ? inSeconds(Ends.back() - Ends.front()) : 0;
+    return Span > 0 ? decimal(double(Ends.size() - 1) / Span, 1) : "?";
+  }
+  case 'e':
+    return decimal(Took, 3);
+  case 'E':
+    return Part > 0 ? decimal(Left, 3) : "?";
+  case 'w':
+    return clock(Took, WithHours);
+  case 'W':
+    return Part > 0 ? clock(Left, WithHours) : "?";
+  default:
+    return "%";
+  }
 }

@@ -1,18 +1,17 @@
-//===- Progress.h - The line that tells how far the link is -----*- C++ -*-===//
+//===- Progress.h - The line that shows how far the link is -----*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// As ninja has it: a status, then what began or ended last, on one line that
-// the next one overwrites:
+// As in ninja: a status, then what began or ended last, on one line that the
+// next one overwrites:
 //
 //   [57/114] codegen foo.o on node3
-//   [171/228] codegen (round 2 of 2) foo.o on node3
 //   [57/114] app: codegen foo.o on node3
 //
-// The last form, with the name of the output, is for terminals that show the
+// The second form, with the name of the output, is for terminals that show the
 // progress of several links.
 //
 // The status is a text with the placeholders of ninja's NINJA_STATUS:
@@ -41,7 +40,7 @@
 
 namespace dtlto {
 
-/// The status of those who set none.
+/// The default status.
 inline constexpr llvm::StringLiteral DefaultStatusFormat = "[%f/%t] ";
 
 /// Fails with a message that names the first placeholder that isn't one.
@@ -55,7 +54,7 @@ public:
     /// Shows a line; on a terminal, in place of the one before. An empty one
     /// takes it away.
     std::function<void(llvm::StringRef Line)> Show;
-    /// The terminal's width in columns, 0 if it doesn't tell; nothing: there is
+    /// The terminal's width in columns, 0 if it is unknown; nothing: there is
     /// no terminal, and lines stay. Then each end of a job is a whole line.
     std::function<std::optional<unsigned>()> Columns;
     std::function<TimePoint()> Now;
@@ -68,19 +67,21 @@ public:
   Progress(std::string Format, size_t Total, double Work,
            llvm::StringRef Output, Screen S);
 
-  /// Of \p Rounds, this is \p Round: all jobs are done once in each, in the
-  /// same time. What is counted began at \p Began. First of all.
-  void setRound(unsigned Round, unsigned Rounds, TimePoint Began);
+  /// All jobs run \p All times in the link, each time in the same time, and
+  /// have run \p Before times since \p Began. \p NewLabel stands before their
+  /// names. Call before any job starts.
+  void setShare(unsigned Before, unsigned All, TimePoint Began,
+                std::string NewLabel);
 
-  /// A job runs, on \p Worker if that is not empty. Not \p IsFirst: it has been
-  /// told of before, and now runs once more.
+  /// A job runs, on \p Worker if that is not empty. Not \p IsFirst: it was
+  /// started before, and now runs once more.
   void started(llvm::StringRef Name, llvm::StringRef Worker, bool IsFirst);
-  /// A job has ended that was \p Work of all. Not \p HadStarted: nobody told
-  /// that it ran, as of one that a cache has.
+  /// A job has ended that was \p Work of all. Not \p HadStarted: started() was
+  /// never called, for example since a cache has its object.
   void finished(llvm::StringRef Name, llvm::StringRef Worker, double Work,
                 bool HadStarted);
 
-  /// When showDue() has something to show; the end of time if it has nothing.
+  /// When showDue() has something to show; TimePoint::max() if it has nothing.
   TimePoint due() const { return Due; }
   /// Redraws the line of a terminal if it is time: the number of redraws in a
   /// second is limited, and without changes there is one each second, since
@@ -93,6 +94,7 @@ private:
   void change(llvm::StringRef Name, llvm::StringRef Worker, bool IsEnd);
   void show();
   std::string status() const;
+  std::string value(char Placeholder) const;
   std::string line(unsigned Columns) const;
 
   const std::string Format;

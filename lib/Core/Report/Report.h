@@ -7,7 +7,7 @@
 //
 // --thinlto-dist-report: a page to look at (.html), or the same as data
 // (.json). docs/REPORT.md describes both. The page is one file that needs no
-// other: the data stands in it, and code of ours (Page/) shows it.
+// other: it has the data, and code of ours (Page/) that shows it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace dtlto {
 
-/// What a report says of the link beside its record.
+/// What a report has besides the record of the link.
 struct ReportFacts {
   std::string Output; // the file that is linked; may be empty
   std::string Plugin, PluginVersion;

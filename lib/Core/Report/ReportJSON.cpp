@@ -25,82 +25,29 @@ using namespace dtlto;
 // Of the format. A reader of this version can read what has more fields.
 static constexpr int Version = 1;
 
-static StringRef name(AttemptRecord::Kind K) {
-  using Kind = AttemptRecord::Kind;
-  switch (K) {
-  case Kind::First:
-    return "first";
-  case Kind::Retry:
-    return "retry";
-  case Kind::Duplicate:
-    return "second start";
-  case Kind::Here:
-    return "here";
-  case Kind::Verify:
-    return "verify";
-  }
-  return "";
+/// The name of \p Value, an enumerator that counts from 0.
+template <typename T, size_t N>
+static StringRef nameIn(const StringLiteral (&Names)[N], T Value) {
+  return size_t(Value) < N ? StringRef(Names[size_t(Value)]) : "";
 }
 
-static StringRef name(AttemptRecord::Outcome O) {
-  using Outcome = AttemptRecord::Outcome;
-  switch (O) {
-  case Outcome::Open:
-    return "open";
-  case Outcome::Ok:
-    return "ok";
-  case Outcome::Cancelled:
-    return "cancelled";
-  case Outcome::Infrastructure:
-    return "infrastructure error";
-  case Outcome::Compiler:
-    return "compiler error";
-  case Outcome::Refused:
-    return "refused";
-  case Outcome::Timeout:
-    return "timeout";
-  case Outcome::PluginFailed:
-    return "plugin failed";
-  }
-  return "";
-}
-
-static StringRef name(JobRecord::Source S) {
-  using Source = JobRecord::Source;
-  switch (S) {
-  case Source::None:
-    return "none";
-  case Source::Worker:
-    return "worker";
-  case Source::Here:
-    return "here";
-  case Source::Cache:
-    return "cache";
-  }
-  return "";
-}
-
-static StringRef name(HostSummary::Kind K) {
-  switch (K) {
-  case HostSummary::Kind::Worker:
-    return "worker";
-  case HostSummary::Kind::Here:
-    return "here";
-  case HostSummary::Kind::Linker:
-    return "linker";
-  }
-  return "";
-}
+// In the order of plan::AttemptKind.
+static constexpr StringLiteral KindNames[] = {"first", "retry", "second start",
+                                              "here", "verify"};
+// In the order of AttemptRecord::Outcome.
+static constexpr StringLiteral OutcomeNames[] = {
+    "open",           "ok",      "cancelled", "infrastructure error",
+    "compiler error", "refused", "timeout",   "plugin failed"};
+// In the order of JobRecord::Source.
+static constexpr StringLiteral SourceNames[] = {"none", "worker", "here",
+                                                "cache"};
+// In the order of HostSummary::Kind.
+static constexpr StringLiteral HostNames[] = {"worker", "here", "linker"};
 
 static StringRef unitName(uint32_t Unit) {
-  switch (Unit) {
-  case DTLTO_UNIT_BYTES:
-    return "bytes";
-  case DTLTO_UNIT_MICROSECONDS:
-    return "seconds";
-  default:
-    return "count";
-  }
+  return Unit == DTLTO_UNIT_BYTES          ? "bytes"
+         : Unit == DTLTO_UNIT_MICROSECONDS ? "seconds"
+                                           : "count";
 }
 
 static std::string date(std::chrono::system_clock::time_point When) {
@@ -163,6 +110,7 @@ private:
     number("lane", P.Lane);
   }
 
+  bool hasTwoRounds() const { return T.stages().size() == 2; }
   void link() {
     text("output", Facts.Output);
     text("plugin", Facts.Plugin);
@@ -173,8 +121,10 @@ private:
     number("threads", Facts.Threads);
     seconds("thin_link", T.thinLink());
     seconds("opened", T.openedAt());
-    seconds("first_round_end", T.firstRoundEnd());
-    seconds("second_round_begin", T.secondRoundBegin());
+    if (hasTwoRounds()) {
+      seconds("first_round_end", T.stages()[0].End);
+      seconds("second_round_begin", T.stages()[1].Begin);
+    }
     seconds("end", T.end());
     J.attribute("failed", T.hasFailed());
     textIfAny("plugin_failed", T.whyPluginFailed());
@@ -209,7 +159,7 @@ private:
   void waits() {
     for (const WaitSummary &W : S.Waits)
       J.object([&] {
-        text("phase", dtlto::name(W.What));
+        text("phase", name(W.What));
         J.attributeBegin("begin");
         rawSeconds(W.Begin); // may be negative
         J.attributeEnd();
@@ -225,7 +175,7 @@ private:
     for (const HostSummary &H : S.Hosts)
       J.object([&] {
         text("name", H.Name);
-        text("kind", name(H.TheKind));
+        text("kind", nameIn(HostNames, H.TheKind));
         number("lanes", H.Lanes);
         number("jobs", H.Jobs);
         number("attempts", H.Attempts);
@@ -274,10 +224,11 @@ private:
   void job(const JobRecord &R, const Summary::JobPlaces &Places) {
     text("name", R.Name);
     number("number", R.Number);
-    if (R.Round != 0)
-      number("round", R.Round);
+    if (hasTwoRounds())
+      number("round",
+             size_t(&R - T.jobs().data()) < T.stages()[1].FirstJob ? 1 : 2);
     seconds("cost", R.Cost);
-    text("from", name(R.From));
+    text("from", nameIn(SourceNames, R.From));
     textIfAny("why_here", R.WhyHere);
     J.attributeObject("bytes", [&] {
       number("primary", R.PrimaryBytes);
@@ -299,8 +250,8 @@ private:
   }
 
   void attempt(const AttemptRecord &A, const Place &P) {
-    text("kind", name(A.TheKind));
-    text("outcome", name(A.TheOutcome));
+    text("kind", nameIn(KindNames, A.TheKind));
+    text("outcome", nameIn(OutcomeNames, A.TheOutcome));
     if (A.Id)
       number("id", A.Id);
     textIfAny("worker", A.Worker);
@@ -315,7 +266,7 @@ private:
     J.attributeArray("phases", [&] {
       for (const Span &Sp : spans(A))
         J.object([&] {
-          text("phase", dtlto::name(Sp.What));
+          text("phase", name(Sp.What));
           seconds("begin", Sp.Begin);
           seconds("end", Sp.End);
         });

@@ -6,67 +6,166 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report/Timeline.h"
-#include "Host/BuiltJob.h"
-#include "dtlto/PluginAPI.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace dtlto;
 
-void Timeline::start(TimePoint TheZero, TimePoint SetUp) {
-  IsOn = true;
-  Zero = TheZero;
-  ThinLink = since(Zero - SetUp);
-  Date = std::chrono::system_clock::now();
+using plan::Action;
+using plan::AttemptId;
+using plan::Cause;
+using PlanEvent = plan::Event;
+
+std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
+                           unsigned TimeoutSeconds) {
+  switch (Why) {
+  case Cause::Timeout:
+    return "no result within " + std::to_string(TimeoutSeconds) +
+           " s (--thinlto-dist-timeout)";
+  case Cause::NotExpressible:
+    return (What + " cannot be expressed on a remote compiler's command line")
+        .str();
+  case Cause::PluginFull:
+    return "the plugin was full";
+  case Cause::TakenBack:
+    return "taken back, since it only waited there";
+  case Cause::PluginSilent:
+    return "the plugin had returned no object";
+  case Cause::Straggler:
+    return "it took long at the plugin's";
+  case Cause::Overdue:
+    return "it made no progress at the plugin's";
+  case Cause::PluginGone:
+    return PluginFailure.empty() ? "the plugin has failed"
+                                 : PluginFailure.str();
+  default:
+    return What.str();
+  }
+}
+
+Timeline::Timeline(const LinkFacts &Run, TimePoint Zero, TimePoint SetUp)
+    : Zero(Zero), Date(std::chrono::system_clock::now()),
+      ThinLink(since(Zero - SetUp)), Stages{{0, 0, NoTime}} {
+  for (plan::JobId I = 0; I != Run.numJobs(); ++I) {
+    const JobFacts &F = Run.facts(I);
+    JobRecord &J = Jobs.emplace_back();
+    J.Name = F.Title;
+    J.Number = F.Number;
+    J.Cost = F.Seconds;
+    J.PrimaryBytes = F.Size;
+  }
 }
 
 Timeline::Timeline(std::vector<JobRecord> Jobs, std::vector<LoadRecord> Loads,
-                   double ThinLink, double End)
-    : IsOn(true), ThinLink(ThinLink), End(End), Jobs(std::move(Jobs)),
-      Loads(std::move(Loads)) {}
+                   double ThinLink, double End,
+                   std::vector<PluginNumber> Numbers)
+    : ThinLink(ThinLink), Jobs(std::move(Jobs)), Loads(std::move(Loads)),
+      Numbers(std::move(Numbers)), Stages{{0, 0, End}} {}
 
-void Timeline::addJob(StringRef Name, unsigned Number, double Cost,
-                      uint64_t Bytes) {
-  if (!IsOn)
-    return;
-  JobRecord &J = Jobs.emplace_back();
-  J.Name = Name.str();
-  J.Number = Number;
-  J.Cost = Cost;
-  J.PrimaryBytes = Bytes;
+ArrayRef<JobRecord> Timeline::jobsOf(size_t I) const {
+  size_t End = I + 1 == Stages.size() ? Jobs.size() : Stages[I + 1].FirstJob;
+  return jobs().slice(Stages[I].FirstJob, End - Stages[I].FirstJob);
 }
 
-void Timeline::opened() {
-  if (IsOn)
-    Opened = now();
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+void Timeline::saw(const Step &S, const LinkFacts &Run,
+                   unsigned TimeoutSeconds) {
+  Now = since(S.Now);
+  if (S.E)
+    sawEvent(S, Run.workerName(S.E->Worker));
+  for (const Action &A : S.Actions)
+    sawAction(S, A, Run, TimeoutSeconds);
 }
 
-void Timeline::loaded(const dtlto_load &L) {
-  if (!IsOn)
+void Timeline::sawEvent(const Step &S, StringRef Worker) {
+  const PlanEvent &E = *S.E;
+  switch (E.What) {
+  case PlanEvent::Opened:
+    Opened = Now;
     return;
-  if (!Loads.empty()) {
-    const LoadRecord &Last = Loads.back();
-    if (Last.Slots == L.slots && Last.Free == L.free &&
-        Last.Queued == L.queued && Last.Workers == L.workers)
-      return;
+  case PlanEvent::LoadKnown:
+    return sawLoad(*S.Load);
+  case PlanEvent::Prepared:
+  case PlanEvent::NotExpressible:
+  case PlanEvent::PrepareFailed:
+  case PlanEvent::CacheHit:
+    return prepared(S);
+  case PlanEvent::Accepted:
+    // The answer of submit() may come after the end, when the plugin gave up.
+    if (AttemptRecord *A = attempt(E.Attempt); A && A->Done == NoTime)
+      wasAccepted(*A);
+    return;
+  case PlanEvent::Busy:
+    return busy(E.Attempt);
+  case PlanEvent::StateChanged:
+    return stateChanged(E.Attempt, S.State, Worker);
+  case PlanEvent::Succeeded:
+  case PlanEvent::Failed:
+    return ended(S, Worker);
+  case PlanEvent::CompiledHere:
+  case PlanEvent::CompileHereFailed:
+    return compiledLocally(S);
+  default:
+    return;
   }
-  Loads.push_back({now(), L.slots, L.free, L.queued, L.workers});
 }
 
-void Timeline::prepared(size_t Job, TimePoint Ended, double Took,
-                        bool IsCached) {
-  if (!IsOn)
+void Timeline::sawAction(const Step &S, const Action &A, const LinkFacts &Run,
+                         unsigned TimeoutSeconds) {
+  switch (A.What) {
+  case Action::Offer:
+    if (const BuiltJob *Built = Run.built(A.Attempt))
+      offered(A.Job, A.Attempt, A.AKind, *Built);
     return;
-  JobRecord &J = Jobs[Job];
-  J.Prepared = since(Ended - Zero);
-  J.Preparing = std::max(0.0, J.Prepared - Took);
-  if (IsCached)
+  case Action::Cancel:
+    return lost(A.Attempt,
+                A.Why == Cause::Timeout      ? Outcome::Timeout
+                : A.Why == Cause::PluginGone ? Outcome::PluginFailed
+                                             : Outcome::Cancelled,
+                A.Why == Cause::PluginGone ? PluginFailure : "");
+  case Action::StaysHere:
+    if (std::string &Why = Jobs[A.Job].WhyHere; Why.empty())
+      Why = whyHere(A.Why, S.Why, PluginFailure, TimeoutSeconds);
+    return;
+  case Action::CompileHere:
+    if (A.AKind == Kind::Verify)
+      IsVerify.insert(A.Attempt);
+    return;
+  case Action::Deliver:
+    Jobs[A.Job].Delivering = Now;
+    Jobs[A.Job].ObjectBytes = Run.objectSize(A.Attempt);
+    return;
+  case Action::EndJob:
+    Jobs[A.Job].Ended = Now;
+    return;
+  case Action::DropPlugin:
+    PluginFailure = S.Why.str();
+    return;
+  default:
+    return;
+  }
+}
+
+void Timeline::sawLoad(const dtlto_load &L) {
+  LoadRecord New{Now, L.slots, L.free, L.queued, L.workers};
+  if (Loads.empty() || !Loads.back().hasSameNumbers(New))
+    Loads.push_back(New);
+}
+
+/// The job is ready for the plugin, or was in the cache.
+void Timeline::prepared(const Step &S) {
+  JobRecord &J = Jobs[S.Job];
+  J.Prepared = since(S.Ended - Zero);
+  J.Preparing = std::max(0.0, J.Prepared - S.Seconds);
+  if (S.E->What == PlanEvent::CacheHit)
     J.From = JobRecord::Source::Cache;
 }
 
-void Timeline::offered(size_t Job, uint64_t Id, const BuiltJob &Built,
-                       bool IsDuplicate) {
-  if (!IsOn)
-    return;
+void Timeline::offered(plan::JobId Job, AttemptId Id, Kind K,
+                       const BuiltJob &Built) {
   JobRecord &J = Jobs[Job];
   J.ShardBytes = Built.shard().size();
   J.ImportBytes = 0;
@@ -77,51 +176,34 @@ void Timeline::offered(size_t Job, uint64_t Id, const BuiltJob &Built,
       J.ImportBytes += Input.bytes.size;
   }
   J.WholeImportBytes = Built.WholeImportBytes;
-
-  // Not the first one's business if that one was busy, or ran here.
-  bool HasFailed = any_of(J.Attempts, [](const AttemptRecord &A) {
-    return A.TheKind != Kind::Here && A.TheKind != Kind::Verify;
-  });
   Places[Id] = {Job, J.Attempts.size()};
   AttemptRecord &A = J.Attempts.emplace_back();
-  A.TheKind = IsDuplicate ? Kind::Duplicate
-              : HasFailed ? Kind::Retry
-                          : Kind::First;
+  A.TheKind = K;
   A.Id = Id;
-  A.Offered = now();
+  A.Offered = Now;
 }
 
-AttemptRecord *Timeline::attempt(uint64_t Id) {
+AttemptRecord *Timeline::attempt(AttemptId Id) {
   auto It = Places.find(Id);
   if (It == Places.end())
     return nullptr;
   return &Jobs[It->second.first].Attempts[It->second.second];
 }
 
-void Timeline::accepted(uint64_t Id) {
-  if (!IsOn)
-    return;
-  // The answer of submit() may come after the end, when the plugin gave up.
-  if (AttemptRecord *A = attempt(Id); A && A->Done == NoTime)
-    wasAccepted(*A);
-}
-
-/// What the plugin tells of a job may overtake its return from submit().
+/// A state report may arrive before submit() returns.
 void Timeline::wasAccepted(AttemptRecord &A) const {
   if (A.Accepted == NoTime)
-    A.Accepted = now();
+    A.Accepted = Now;
 }
 
-void Timeline::busy(uint64_t Id) {
-  if (!IsOn)
-    return;
+/// The attempt never began. Removes it.
+void Timeline::busy(AttemptId Id) {
   auto It = Places.find(Id);
   if (It == Places.end())
     return;
-  JobRecord &J = Jobs[It->second.first];
+  auto [Job, Place] = It->second;
+  JobRecord &J = Jobs[Job];
   ++J.NumBusy;
-  // It never began. Those after it stand one place earlier now.
-  size_t Place = It->second.second;
   J.Attempts.erase(J.Attempts.begin() + Place);
   Places.erase(It);
   for (size_t I = Place; I != J.Attempts.size(); ++I)
@@ -129,26 +211,24 @@ void Timeline::busy(uint64_t Id) {
       Places[J.Attempts[I].Id].second = I;
 }
 
-/// A plugin that has begun a job begins it anew by itself: an attempt of its
-/// own, under the same id.
-AttemptRecord &Timeline::triedAgain(uint64_t Id) {
+/// The plugin starts a job again by itself: an attempt of its own, with the
+/// same id.
+AttemptRecord &Timeline::triedAgain(AttemptId Id) {
   auto &[Job, Place] = Places[Id];
   std::vector<AttemptRecord> &Attempts = Jobs[Job].Attempts;
   AttemptRecord &Old = Attempts[Place];
-  Old.Done = now();
+  Old.Done = Now;
   Old.TheOutcome = Outcome::Infrastructure;
   Old.Message = "the plugin tried it again; --verbose may say why";
   Place = Attempts.size();
   AttemptRecord &A = Attempts.emplace_back();
   A.TheKind = Kind::Retry;
   A.Id = Id;
-  A.Offered = A.Accepted = now();
+  A.Offered = A.Accepted = Now;
   return A;
 }
 
-void Timeline::state(uint64_t Id, uint32_t State, StringRef Worker) {
-  if (!IsOn)
-    return;
+void Timeline::stateChanged(AttemptId Id, uint32_t State, StringRef Worker) {
   AttemptRecord *A = attempt(Id);
   if (!A || A->Done != NoTime)
     return;
@@ -162,11 +242,11 @@ void Timeline::state(uint64_t Id, uint32_t State, StringRef Worker) {
     A->Worker = Worker.str();
   if (State == DTLTO_STATE_QUEUED)
     return;
-  double *Time = State == DTLTO_STATE_SENDING     ? &A->Sending
-                 : State == DTLTO_STATE_RECEIVING ? &A->Receiving
-                                                  : &A->Running;
-  if (*Time == NoTime)
-    *Time = now();
+  double &Time = State == DTLTO_STATE_SENDING     ? A->Sending
+                 : State == DTLTO_STATE_RECEIVING ? A->Receiving
+                                                  : A->Running;
+  if (Time == NoTime)
+    Time = Now;
   A->RanHere |= State == DTLTO_STATE_LOCAL;
 }
 
@@ -185,142 +265,104 @@ static AttemptRecord::Outcome outcome(int32_t Status) {
   }
 }
 
-void Timeline::done(uint64_t Id, int32_t Status, StringRef Worker,
-                    StringRef Message, bool RanHere) {
-  if (!IsOn)
-    return;
-  AttemptRecord *A = attempt(Id);
-  if (!A || A->Done != NoTime)
-    return;
-  wasAccepted(*A);
-  A->Done = now();
-  A->TheOutcome = outcome(Status);
-  A->RanHere = RanHere;
-  if (!Worker.empty())
-    A->Worker = Worker.str();
-  A->Message = Message.str();
-  if (Status == DTLTO_OK)
-    Jobs[Places[Id].first].From =
-        RanHere ? JobRecord::Source::Here : JobRecord::Source::Worker;
+/// An attempt at the plugin has ended.
+void Timeline::ended(const Step &S, StringRef Worker) {
+  const AttemptId Id = S.E->Attempt;
+  const bool HasFailed = S.E->What == PlanEvent::Failed;
+  if (HasFailed && S.E->Why == Cause::Refused)
+    return lost(Id, Outcome::Refused);
+  if (AttemptRecord *A = attempt(Id); A && A->Done == NoTime) {
+    wasAccepted(*A);
+    A->Numbers = S.Numbers;
+    A->Done = Now;
+    A->TheOutcome = outcome(S.Status);
+    A->RanHere = S.E->RanHere;
+    if (!Worker.empty())
+      A->Worker = Worker.str();
+    A->Message = S.Said.str();
+    if (S.Status == DTLTO_OK)
+      Jobs[S.Job].From =
+          A->RanHere ? JobRecord::Source::Here : JobRecord::Source::Worker;
+  }
+  if (HasFailed && S.E->Why == Cause::BadResult)
+    lost(Id, Outcome::Infrastructure, S.Why);
 }
 
-void Timeline::numbers(uint64_t Id, ArrayRef<PluginNumber> Told) {
-  if (!IsOn)
-    return;
-  if (AttemptRecord *A = attempt(Id); A && A->Done == NoTime)
-    A->Numbers = Told;
-}
-
-void Timeline::sessionNumbers(ArrayRef<PluginNumber> Told) {
-  if (IsOn)
-    Numbers = Told;
-}
-
-void Timeline::lost(uint64_t Id, Outcome O, const Twine &Why) {
-  if (!IsOn)
-    return;
+/// The attempt has failed, even if its result seemed good, or isn't needed any
+/// more.
+void Timeline::lost(AttemptId Id, Outcome O, StringRef Why) {
   AttemptRecord *A = attempt(Id);
   if (!A || (A->Done != NoTime && A->TheOutcome != Outcome::Ok))
     return;
   if (A->Done == NoTime)
-    A->Done = now();
+    A->Done = Now;
   else
     Jobs[Places[Id].first].From = JobRecord::Source::None;
   A->TheOutcome = O;
   A->Message = Why.str();
 }
 
-void Timeline::staysHere(size_t Job, const Twine &Why) {
-  if (IsOn && Jobs[Job].WhyHere.empty())
-    Jobs[Job].WhyHere = Why.str();
-}
-
-void Timeline::ranHere(size_t Job, TimePoint Ended, double Took, bool IsOk,
-                       StringRef Message, bool IsVerify) {
-  if (!IsOn)
-    return;
-  JobRecord &J = Jobs[Job];
+void Timeline::compiledLocally(const Step &S) {
+  const bool Verifies = IsVerify.contains(S.E->Attempt);
+  JobRecord &J = Jobs[S.Job];
   AttemptRecord &A = J.Attempts.emplace_back();
-  A.TheKind = IsVerify ? Kind::Verify : Kind::Here;
+  A.TheKind = Verifies ? Kind::Verify : Kind::Here;
   A.RanHere = true;
-  A.Done = since(Ended - Zero);
-  A.Running = std::max(0.0, A.Done - Took);
-  if (!IsOk) {
+  A.Done = since(S.Ended - Zero);
+  A.Running = std::max(0.0, A.Done - S.Seconds);
+  if (S.Status != DTLTO_OK) {
     A.TheOutcome = Outcome::Compiler;
-    A.Message = Message.str();
+    A.Message = S.Said.str();
     return;
   }
   // The plugin may have been faster.
-  bool IsNeeded = IsVerify || J.Ended == NoTime;
+  bool IsNeeded = Verifies || J.Ended == NoTime;
   if (J.From == JobRecord::Source::None)
     J.From = JobRecord::Source::Here;
-  else if (!IsVerify)
+  else if (!Verifies)
     IsNeeded = false;
   A.TheOutcome = IsNeeded ? Outcome::Ok : Outcome::Cancelled;
 }
 
-void Timeline::delivering(size_t Job, uint64_t Bytes) {
-  if (!IsOn)
-    return;
-  Jobs[Job].Delivering = now();
-  Jobs[Job].ObjectBytes = Bytes;
-}
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
 
-void Timeline::ended(size_t Job) {
-  if (IsOn)
-    Jobs[Job].Ended = now();
-}
-
-void Timeline::pluginFailed(const Twine &Why) {
-  if (IsOn)
-    PluginFailure = Why.str();
-}
-
-void Timeline::finish(bool LinkFailed) {
-  if (!IsOn)
-    return;
-  HasFailed = LinkFailed;
-  End = now();
-  // A link that fails waits for nobody.
+void Timeline::finish(const LinkFacts &Run) {
+  Numbers = Run.pluginNumbers();
+  HasFailed = Run.hasErrors();
+  double End = since(std::chrono::steady_clock::now() - Zero);
+  Stages.back().End = End;
+  // A link that fails doesn't wait for its other attempts.
   for (JobRecord &J : Jobs)
     for (AttemptRecord &A : J.Attempts)
       if (A.Done == NoTime)
         A.Done = End;
 }
 
-void Timeline::addFirstRound(Timeline First, double Began) {
-  if (!IsOn || !First.IsOn)
-    return;
-  auto Later = [&](double &Time) {
-    if (Time != NoTime)
-      Time += Began;
+void Timeline::addEarlierStage(Timeline Earlier, double Began) {
+  auto Later = [&](std::initializer_list<double *> Times) {
+    for (double *Time : Times)
+      if (*Time != NoTime)
+        *Time += Began;
   };
   for (JobRecord &J : Jobs) {
-    J.Round = 2;
-    for (double *Time : {&J.Preparing, &J.Prepared, &J.Delivering, &J.Ended})
-      Later(*Time);
+    Later({&J.Preparing, &J.Prepared, &J.Delivering, &J.Ended});
     for (AttemptRecord &A : J.Attempts)
-      for (double *Time : {&A.Offered, &A.Accepted, &A.Sending, &A.Running,
-                           &A.Receiving, &A.Done})
-        Later(*Time);
+      Later({&A.Offered, &A.Accepted, &A.Sending, &A.Running, &A.Receiving,
+             &A.Done});
   }
   for (LoadRecord &L : Loads)
     L.Time += Began;
-  for (JobRecord &J : First.Jobs)
-    J.Round = 1;
-  Later(End);
-  FirstRoundEnd = First.End;
-  SecondRoundBegin = std::max(Began, First.End);
-  Zero = First.Zero;
-  Date = First.Date;
-  ThinLink = First.ThinLink;
-  Opened = First.Opened;
-  if (PluginFailure.empty())
-    PluginFailure = std::move(First.PluginFailure);
-  Places.clear();
-  First.Jobs.insert(First.Jobs.end(), std::make_move_iterator(Jobs.begin()),
-                    std::make_move_iterator(Jobs.end()));
-  Jobs = std::move(First.Jobs);
-  First.Loads.insert(First.Loads.end(), Loads.begin(), Loads.end());
-  Loads = std::move(First.Loads);
+  double End = this->end();
+  Later({&End});
+  Earlier.Stages.push_back(
+      {Earlier.Jobs.size(), std::max(Began, Earlier.end()), End});
+  llvm::move(Jobs, std::back_inserter(Earlier.Jobs));
+  llvm::append_range(Earlier.Loads, Loads);
+  Earlier.Numbers = std::move(Numbers);
+  Earlier.HasFailed = HasFailed;
+  if (!PluginFailure.empty())
+    Earlier.PluginFailure = std::move(PluginFailure);
+  *this = std::move(Earlier);
 }

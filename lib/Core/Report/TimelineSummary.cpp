@@ -16,35 +16,16 @@ using Outcome = AttemptRecord::Outcome;
 using Kind = AttemptRecord::Kind;
 
 // What a job's end and the next one's begin may overlap in a slot, in seconds:
-// plugins tell of them on several threads.
+// plugins report them on several threads.
 static constexpr double SlotSlack = 0.002;
+static constexpr size_t None = ~size_t(0); // job or attempt
 
 StringRef dtlto::name(Phase P) {
-  switch (P) {
-  case Phase::ThinLink:
-    return "thin link";
-  case Phase::Wait:
-    return "wait";
-  case Phase::Prepare:
-    return "prepare";
-  case Phase::Ready:
-    return "ready";
-  case Phase::Queue:
-    return "queue";
-  case Phase::Send:
-    return "send";
-  case Phase::Run:
-    return "run";
-  case Phase::Receive:
-    return "receive";
-  case Phase::Deliver:
-    return "deliver";
-  case Phase::Close:
-    return "close";
-  case Phase::Merge:
-    return "merge";
-  }
-  return "";
+  static constexpr StringLiteral Names[] = {
+      "thin link", "wait",    "prepare", "ready", "queue", "send",
+      "run",       "receive", "deliver", "close", "merge"};
+  static_assert(std::size(Names) == NumPhases);
+  return Names[size_t(P)];
 }
 
 SmallVector<Span, 4> dtlto::spans(const AttemptRecord &A) {
@@ -65,7 +46,7 @@ SmallVector<Span, 4> dtlto::spans(const AttemptRecord &A) {
   for (const auto &[What, Time] : Begins) {
     if (Time == NoTime)
       continue;
-    // Plugins may tell late, or in another order.
+    // Plugins may report late, or in another order.
     double Begin = std::clamp(Time, Last, std::max(Last, A.Done));
     if (!Spans.empty())
       Spans.back().End = Begin;
@@ -89,12 +70,12 @@ static size_t winnerIndex(const JobRecord &J) {
       if (J.Attempts[I].TheOutcome == Outcome::Ok &&
           J.Attempts[I].TheKind != Kind::Verify)
         return I;
-  return ~size_t(0);
+  return None;
 }
 
 const AttemptRecord *dtlto::winner(const JobRecord &J) {
   size_t I = winnerIndex(J);
-  return I == ~size_t(0) ? nullptr : &J.Attempts[I];
+  return I == None ? nullptr : &J.Attempts[I];
 }
 
 /// The time for which \p A had a place.
@@ -155,11 +136,13 @@ private:
   void count();
   void bound();
   void findWaits();
-  void findWaits(unsigned Round, double Begin);
+  void findWaitsOf(size_t Stage);
 
   struct At {
     size_t Job, Attempt;
   };
+  double couldBegin(const At &A) const;
+  std::optional<At> waitsOf(At A);
   std::optional<At> before(const At &A, double Could) const;
   void step(Phase What, double Begin, size_t Job, size_t Attempt);
 
@@ -210,7 +193,6 @@ void Summarizer::findHosts() {
     for (const LaneItem &I : Of.Items) {
       *Of.Places[I.Index] = {unsigned(S.Hosts.size() - 1), I.Lane};
       H.Busy += I.End - I.Begin;
-      H.LastEnd = std::max(H.LastEnd, I.End);
     }
   };
   for (auto &[Name, Of] : OfWorker)
@@ -266,18 +248,6 @@ void Summarizer::count() {
 }
 
 void Summarizer::bound() {
-  std::map<unsigned, std::pair<double, double>> Rounds; // longest, all
-  for (size_t I = 0; I != T.jobs().size(); ++I)
-    if (const AttemptRecord *A = winner(T.jobs()[I])) {
-      double Run = runSeconds(*A);
-      auto &[Longest, All] = Rounds[T.jobs()[I].Round];
-      Longest = std::max(Longest, Run);
-      All += Run;
-      if (Run > S.LongestRun) {
-        S.LongestRun = Run;
-        S.LongestJob = I;
-      }
-    }
   unsigned Told = 0;
   for (const LoadRecord &L : T.loads())
     if (L.Slots != UINT32_MAX)
@@ -295,8 +265,20 @@ void Summarizer::bound() {
   S.Slots = std::max({Told + assignLanes(Beside, SlotSlack),
                       assignLanes(Runs, SlotSlack), 1u});
   S.Bound = T.thinLink();
-  for (const auto &[Round, Runs] : Rounds)
-    S.Bound += std::max(Runs.first, Runs.second / S.Slots);
+  for (size_t Stage = 0; Stage != T.stages().size(); ++Stage) {
+    double Longest = 0, All = 0;
+    for (const JobRecord &J : T.jobsOf(Stage)) {
+      const AttemptRecord *A = winner(J);
+      double Run = A ? runSeconds(*A) : 0;
+      Longest = std::max(Longest, Run);
+      All += Run;
+      if (Run > S.LongestRun) {
+        S.LongestRun = Run;
+        S.LongestJob = &J - T.jobs().data();
+      }
+    }
+    S.Bound += std::max(Longest, All / S.Slots);
+  }
 }
 
 /// What had a slot of the host of \p A until it could begin, now. Nothing if no
@@ -332,7 +314,6 @@ void Summarizer::step(Phase What, double Begin, size_t Job, size_t Attempt) {
 }
 
 void Summarizer::findWaits() {
-  constexpr size_t None = ~size_t(0);
   ArrayRef<JobRecord> Jobs = T.jobs();
   for (size_t I = 0; I != Jobs.size(); ++I)
     for (size_t K = 0; K != Jobs[I].Attempts.size(); ++K) {
@@ -343,81 +324,86 @@ void Summarizer::findWaits() {
     }
 
   Now = std::max(0.0, T.end());
-  if (T.secondRoundBegin() != NoTime) {
-    findWaits(2, T.secondRoundBegin());
-    step(Phase::Merge, T.firstRoundEnd(), None, None);
-    findWaits(1, 0);
-  } else {
-    findWaits(Jobs.empty() ? 0 : Jobs.front().Round, 0);
+  for (size_t I = T.stages().size(); I-- != 0;) {
+    findWaitsOf(I);
+    if (I != 0)
+      step(Phase::Merge, T.stages()[I - 1].End, None, None);
   }
   step(Phase::ThinLink, -T.thinLink(), None, None);
   std::reverse(S.Waits.begin(), S.Waits.end());
 }
 
-/// From the end of the last job of \p Round to when it began.
-void Summarizer::findWaits(unsigned Round, double Begin) {
-  constexpr size_t None = ~size_t(0);
-  ArrayRef<JobRecord> Jobs = T.jobs();
-  size_t Last = None;
-  for (size_t I = 0; I != Jobs.size(); ++I)
-    if (Jobs[I].Round == Round && Jobs[I].Ended != NoTime &&
-        (Last == None || Jobs[I].Ended > Jobs[Last].Ended))
-      Last = I;
-  if (Last != None) {
-    At A{Last, winnerIndex(Jobs[Last])};
-    if (A.Attempt == None && !Jobs[Last].Attempts.empty())
-      A.Attempt = Jobs[Last].Attempts.size() - 1;
-    step(Phase::Close, Jobs[Last].Ended, None, None);
-    if (Jobs[Last].Delivering != NoTime)
-      step(Phase::Deliver, Jobs[Last].Delivering, Last, None);
-    while (true) {
-      const JobRecord &J = Jobs[A.Job];
-      if (A.Attempt == None) {
-        if (J.Preparing != NoTime)
-          step(Phase::Prepare, J.Preparing, A.Job, None);
-        break;
-      }
-      const AttemptRecord &Attempt = J.Attempts[A.Attempt];
-      SmallVector<Span, 4> All = spans(Attempt);
-      if (!All.empty())
-        step(Phase::Deliver, All.back().End, A.Job, None);
-      for (const Span &Sp : llvm::reverse(All))
-        if (Sp.What != Phase::Queue)
-          step(Sp.What, Sp.Begin, A.Job, A.Attempt);
-      // Since when could it have begun? An attempt that isn't the first was
-      // made when another took long, or had failed.
-      double Could = std::max(0.0, J.Prepared);
-      if (A.Attempt != 0) {
-        Could = Attempt.Offered;
-        if (Could == NoTime)
-          for (const AttemptRecord &Earlier :
-               ArrayRef(J.Attempts).take_front(A.Attempt))
-            if (Earlier.Done < Now)
-              Could = std::max(Could, Earlier.Done);
-      }
-      if (std::optional<At> Previous = before(A, Could)) {
-        step(Phase::Queue,
-             occupancy(Jobs[Previous->Job].Attempts[Previous->Attempt], Rule)
-                 ->End,
-             A.Job, A.Attempt);
-        A = *Previous;
-        continue;
-      }
-      if (A.Attempt != 0) {
-        step(Phase::Queue, std::max(0.0, Could), A.Job, A.Attempt);
-        --A.Attempt;
-        continue;
-      }
-      if (Attempt.Offered != NoTime)
-        step(Phase::Queue, Attempt.Offered, A.Job, A.Attempt);
-      if (J.Prepared != NoTime)
-        step(Phase::Ready, J.Prepared, A.Job, A.Attempt);
-      if (J.Preparing != NoTime)
-        step(Phase::Prepare, J.Preparing, A.Job, None);
-      break;
-    }
+/// From the end of the last job of a stage to when the stage began.
+void Summarizer::findWaitsOf(size_t Stage) {
+  const JobRecord *Last = nullptr;
+  for (const JobRecord &J : T.jobsOf(Stage))
+    if (J.Ended != NoTime && (!Last || J.Ended > Last->Ended))
+      Last = &J;
+  if (Last) {
+    At A{size_t(Last - T.jobs().data()), winnerIndex(*Last)};
+    if (A.Attempt == None && !Last->Attempts.empty())
+      A.Attempt = Last->Attempts.size() - 1;
+    step(Phase::Close, Last->Ended, None, None);
+    if (Last->Delivering != NoTime)
+      step(Phase::Deliver, Last->Delivering, A.Job, None);
+    std::optional<At> Next = A;
+    while (Next)
+      Next = waitsOf(*Next);
   }
-  step(Phase::Wait, Begin, S.Waits.empty() ? None : S.Waits.back().Job, None);
+  step(Phase::Wait, T.stages()[Stage].Begin,
+       S.Waits.empty() ? None : S.Waits.back().Job, None);
+}
+
+/// Since when \p A could have begun. An attempt that isn't the first was made
+/// when another took long, or had failed.
+double Summarizer::couldBegin(const At &A) const {
+  const JobRecord &J = T.jobs()[A.Job];
+  if (A.Attempt == 0)
+    return std::max(0.0, J.Prepared);
+  double Could = J.Attempts[A.Attempt].Offered;
+  if (Could == NoTime)
+    for (const AttemptRecord &Earlier :
+         ArrayRef(J.Attempts).take_front(A.Attempt))
+      if (Earlier.Done < Now)
+        Could = std::max(Could, Earlier.Done);
+  return Could;
+}
+
+/// Adds what \p A spent its time on. Returns the attempt that it waited for;
+/// nothing: the job waited in the linker.
+std::optional<Summarizer::At> Summarizer::waitsOf(At A) {
+  const JobRecord &J = T.jobs()[A.Job];
+  auto StepIfKnown = [&](Phase What, double Begin, size_t Attempt) {
+    if (Begin != NoTime)
+      step(What, Begin, A.Job, Attempt);
+  };
+  if (A.Attempt == None) {
+    StepIfKnown(Phase::Prepare, J.Preparing, None);
+    return std::nullopt;
+  }
+  const AttemptRecord &Attempt = J.Attempts[A.Attempt];
+  SmallVector<Span, 4> All = spans(Attempt);
+  if (!All.empty())
+    step(Phase::Deliver, All.back().End, A.Job, None);
+  for (const Span &Sp : llvm::reverse(All))
+    if (Sp.What != Phase::Queue)
+      step(Sp.What, Sp.Begin, A.Job, A.Attempt);
+  const double Could = couldBegin(A);
+  if (std::optional<At> Previous = before(A, Could)) {
+    step(Phase::Queue,
+         occupancy(T.jobs()[Previous->Job].Attempts[Previous->Attempt], Rule)
+             ->End,
+         A.Job, A.Attempt);
+    return Previous;
+  }
+  if (A.Attempt != 0) {
+    step(Phase::Queue, std::max(0.0, Could), A.Job, A.Attempt);
+    return At{A.Job, A.Attempt - 1};
+  }
+  StepIfKnown(Phase::Queue, Attempt.Offered, A.Attempt);
+  StepIfKnown(Phase::Ready, J.Prepared, A.Attempt);
+  StepIfKnown(Phase::Prepare, J.Preparing, None);
+  return std::nullopt;
 }
 
 Summary Summarizer::run() {

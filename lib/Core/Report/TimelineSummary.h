@@ -29,7 +29,7 @@ enum class Phase : uint8_t {
   Receive,
   Deliver,
   Close, // after the last job
-  Merge  // between two rounds
+  Merge  // between two stages
 };
 constexpr size_t NumPhases = size_t(Phase::Merge) + 1;
 
@@ -43,7 +43,7 @@ struct Span {
 };
 
 /// The phases of \p A that happened, in order and without gaps: queue to
-/// receive. A plugin that tells of no states runs a job from its acceptance on.
+/// receive. Without states, a plugin runs a job from its acceptance on.
 llvm::SmallVector<Span, 4> spans(const AttemptRecord &A);
 
 /// How long \p A was run, in seconds.
@@ -77,10 +77,9 @@ struct HostSummary {
   unsigned Attempts = 0;
   unsigned Failed = 0; // attempts
   double Busy = 0;     // seconds, of all lanes
-  double LastEnd = 0;  // when its last attempt ended
 };
 
-/// Where something stands in the picture.
+/// Where something is in the picture.
 struct Place {
   static constexpr unsigned None = ~0u;
   unsigned Host = None;
@@ -114,11 +113,11 @@ struct Summary {
   double Work = 0;  // seconds of the attempts that the objects came from
   double Waste = 0; // seconds of the others
 
-  // No schedule is faster than the thin link, and then the longest job, or all
-  // work on all slots; of two rounds, one after the other.
+  // No schedule is faster than the thin link, and then, for each stage, its
+  // longest job, or all its work on all slots.
   double LongestRun = 0;
   size_t LongestJob = ~size_t(0);
-  unsigned Slots = 0; // the most that the plugin told of, and those used here
+  unsigned Slots = 0; // the most that the plugin reported, and local ones
   double Bound = 0;   // seconds, from SetUp
 
   /// What the end of the link waited for: without gaps, from the beginning of

@@ -101,7 +101,7 @@ void EventsWriter::span(const Timeline &T, const JobRecord &Job, StringRef What,
   });
 }
 
-/// What waits has no slot of anybody's.
+/// What waits has no slot.
 void EventsWriter::writeQueues(const Timeline &T) {
   std::vector<LaneItem> Items;
   std::vector<std::pair<const JobRecord *, const AttemptRecord *>> Whose;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // LLVM's time profiler (llvm/Support/TimeProfiler.h) knows the spans of its own
-// threads, from now to now. What happens elsewhere is known when it is over,
-// and by the hundred at the same time. So it isn't told to the profiler: it is
-// put into what the profiler writes, in the same format, on tracks of its own.
+// threads, which begin and end as it is called. Remote jobs are only known once
+// they have ended, and hundreds run at the same time. So they are added to the
+// file that the profiler writes, in the same format, on tracks of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct TraceStart {
 
 /// Adds the phases of the jobs of \p Timelines to \p Trace, a file that
 /// llvm::timeTraceProfilerWrite() made. Code generation in the linker is left
-/// out: LLVM's own spans tell of it. Fails, and changes nothing, if \p Trace
+/// out: LLVM's own spans have it. Fails, and changes nothing, if \p Trace
 /// isn't such a file.
 llvm::Error addTraceEvents(std::string &Trace,
                            llvm::ArrayRef<Timeline> Timelines,

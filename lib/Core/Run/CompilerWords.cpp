@@ -1,4 +1,4 @@
-//===- CompilerWords.cpp - What compilers elsewhere say -------------------===//
+//===- CompilerWords.cpp - What remote compilers write --------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -127,43 +127,38 @@ static std::string inLLVMsWords(StringRef Text) {
   return Text.str();
 }
 
-CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
+namespace {
+
+/// Reads the lines of a stock clang.
+class ClangReader {
+public:
+  ClangReader(StringRef Said, StringRef Module) : Rest(Said), Module(Module) {}
+  CompilerWords read();
+
+private:
+  bool readLinkError(StringRef Line);
+  void readText(StringRef Line);
+  void readDiagnostic(StringRef Line, const Head &H);
+
+  StringRef Rest; // what follows the line
+  const StringRef Module;
   Collector C;
   bool AfterAssembly = false; // where clang says in other words that it failed
   bool InAssembly = false;    // up to the caret
   bool IsBitcode = false;     // whose lines clang shows as the source
-  for (StringRef Rest = Said; !Rest.empty();) {
+};
+
+} // namespace
+
+CompilerWords ClangReader::read() {
+  while (!Rest.empty()) {
     StringRef Line;
     std::tie(Line, Rest) = Rest.split('\n');
-    if (isSum(Line))
+    if (isSum(Line) || readLinkError(Line))
       continue;
-    StringRef Thin = Line;
-    if (Thin.consume_front("Error running ThinLTO backend: ") &&
-        Thin.starts_with("Function Import: ")) {
-      C.begin(MessageLevel::Error, Thin);
-      continue;
-    }
-    if (Thin.size() != Line.size() || Line.starts_with("Error loading ")) {
-      C.end();
-      if (C.Words.Unread.empty())
-        C.Words.Unread = Line.trim().str();
-      continue;
-    }
     Head H = readHead(Line);
     if (H.Kind.empty()) {
-      if (InAssembly) {
-        C.add(Line);
-        bool IsCaret = Line.trim().find_first_not_of("^~ ") == StringRef::npos;
-        InAssembly = !IsCaret;
-        if (IsCaret)
-          C.add(""); // as in LLVM's
-      } else if (IsBitcode && Line.ltrim(" 0123456789").starts_with("| ")) {
-        continue;
-      } else if (C.isIn(MessageLevel::Text) || C.isIn(MessageLevel::Error)) {
-        C.add(Line);
-      } else if (!Line.trim().empty()) {
-        C.begin(MessageLevel::Text, Line);
-      }
+      readText(Line);
       continue;
     }
     InAssembly = H.Place.starts_with(AsmPlace);
@@ -173,34 +168,69 @@ CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
               (Module.empty() ? "" : Module + " ") + H.Place + H.Text);
       continue;
     }
-    StringRef Text = H.Text;
-    bool HasFlag = consumeFlag(Text);
-    if (AfterAssembly && Text == "cannot compile inline asm") {
-      AfterAssembly = false;
-      C.end();
-      continue;
-    }
-    AfterAssembly = false;
-    std::string Lines = inLLVMsWords(Text);
-    // LLVM's text may have ended in a newline.
-    if (StringRef Next = Rest.split('\n').first;
-        !HasFlag && Next.starts_with(" [-") && consumeFlag(Next) &&
-        Next.empty()) {
-      HasFlag = true;
-      Lines += "\n";
-      Rest = Rest.split('\n').second;
-    }
-    if (!HasFlag && H.Kind == "warning" && H.Place.empty()) {
-      C.begin(MessageLevel::Text, Line);
-      continue;
-    }
-    IsBitcode = StringRef(Lines).contains(" marked \"dontcall-") ||
-                (!Module.empty() && H.Place.starts_with((Module + ":").str()));
-    C.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
-    if (H.Kind != "error")
-      C.end();
+    readDiagnostic(Line, H);
   }
   return C.take();
+}
+
+/// What clang writes without importing, or without reading its inputs.
+bool ClangReader::readLinkError(StringRef Line) {
+  StringRef Thin = Line;
+  const bool IsThin = Thin.consume_front("Error running ThinLTO backend: ");
+  if (IsThin && Thin.starts_with("Function Import: ")) {
+    C.begin(MessageLevel::Error, Thin);
+    return true;
+  }
+  if (!IsThin && !Line.starts_with("Error loading "))
+    return false;
+  C.end();
+  if (C.Words.Unread.empty())
+    C.Words.Unread = Line.trim().str();
+  return true;
+}
+
+/// A line that begins no diagnostic.
+void ClangReader::readText(StringRef Line) {
+  if (InAssembly) {
+    C.add(Line);
+    InAssembly = Line.trim().find_first_not_of("^~ ") != StringRef::npos;
+    if (!InAssembly)
+      C.add(""); // as in LLVM's
+  } else if (IsBitcode && Line.ltrim(" 0123456789").starts_with("| ")) {
+    return;
+  } else if (C.isIn(MessageLevel::Text) || C.isIn(MessageLevel::Error)) {
+    C.add(Line);
+  } else if (!Line.trim().empty()) {
+    C.begin(MessageLevel::Text, Line);
+  }
+}
+
+void ClangReader::readDiagnostic(StringRef Line, const Head &H) {
+  StringRef Text = H.Text;
+  bool HasFlag = consumeFlag(Text);
+  if (std::exchange(AfterAssembly, false) &&
+      Text == "cannot compile inline asm")
+    return C.end();
+  std::string Lines = inLLVMsWords(Text);
+  // LLVM's text may have ended in a newline.
+  if (StringRef Next = Rest.split('\n').first;
+      !HasFlag && Next.starts_with(" [-") && consumeFlag(Next) &&
+      Next.empty()) {
+    HasFlag = true;
+    Lines += "\n";
+    Rest = Rest.split('\n').second;
+  }
+  if (!HasFlag && H.Kind == "warning" && H.Place.empty())
+    return C.begin(MessageLevel::Text, Line);
+  IsBitcode = StringRef(Lines).contains(" marked \"dontcall-") ||
+              (!Module.empty() && H.Place.starts_with((Module + ":").str()));
+  C.begin(levelOf(H.Kind), (IsBitcode ? "" : H.Place) + Lines);
+  if (H.Kind != "error")
+    C.end();
+}
+
+CompilerWords dtlto::readClangWords(StringRef Said, StringRef Module) {
+  return ClangReader(Said, Module).read();
 }
 
 CompilerWords dtlto::readWorkerWords(StringRef Said) {

@@ -1,4 +1,4 @@
-//===- CompilerWords.h - What compilers elsewhere say -----------*- C++ -*-===//
+//===- CompilerWords.h - What remote compilers write ------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

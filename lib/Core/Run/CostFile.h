@@ -18,9 +18,9 @@
 // time in the file, so a clock that is wrong can't spoil it.
 //
 // Several links may read and write it at once. A writer holds a lock on
-// `<file>.lock`, reads what is there now, writes a temporary file beside it and
-// renames that; so readers need no lock and see a whole file or none. The lock
-// is flock(), which ends with its process. Where a file system has no such
+// `<file>.lock`, reads what is there now, writes a temporary file next to it
+// and renames that; so readers need no lock and see a whole file or none. The
+// lock is flock(), which ends with its process. Where a file system has no such
 // locks, writers go on without: then the last of two that write at once wins.
 //
 //===----------------------------------------------------------------------===//

@@ -37,7 +37,7 @@ static constexpr uint64_t MaxGrowth = 4;
 // Bytes that are read or written in the time that an entry takes to be merged.
 static constexpr uint64_t WorkOfEntry = 256;
 
-// So many modules of the last links tell the rate for those that aren't known.
+// The number of modules of the last links that give the rate for unknown ones.
 static constexpr size_t NumForRate = 1000;
 
 // One edit moves all members that follow.

@@ -14,7 +14,8 @@
 // did, so that both can be compared.
 //
 // The memory that a backend compile takes is kept in the same way, where it can
-// be measured: that of a process of its own. For others, the size has to tell.
+// be measured: that of a process of its own. For others, it is estimated from
+// the size.
 //
 // Nothing here can fail a link, or change what it makes: all that a history
 // does is to put jobs in order.
@@ -33,7 +34,7 @@ namespace dtlto {
 
 struct CostEstimate {
   double Seconds;  // more than 0, and finite
-  uint64_t Memory; // bytes that it takes, beside what all processes share
+  uint64_t Memory; // bytes that it takes, without what all processes share
   bool Learnt;     // Seconds, from its own time, not from its size alone
 };
 
@@ -41,7 +42,7 @@ struct CostEstimate {
 /// module does: the place of a member in its archive.
 std::string costName(llvm::StringRef Original);
 
-/// What tells a module from others across links: \p Original, its name in LLD
+/// What identifies a module across links: \p Original, its name in LLD
 /// (as costName(), and as it travels: so it is the same on each machine and in
 /// each folder), its target \p Triple, and what of \p Conf changes the time a
 /// lot. Modules of two projects, or members of one archive that have the same
@@ -67,8 +68,8 @@ public:
   CostEstimate estimate(llvm::StringRef Key, uint64_t Bytes,
                         uint64_t BytesBeside = 0) const;
 
-  /// The module of \p Key took \p Seconds, and \p Memory bytes beside what all
-  /// processes share; 0 if that isn't known. If that is said twice before
+  /// The module of \p Key took \p Seconds, and \p Memory bytes without what all
+  /// processes share; 0 if that is unknown. If that is said twice before
   /// save(), the larger module counts, or else what was said last. Leaves out
   /// what can't be a time: less than 0, infinite, weeks.
   void record(llvm::StringRef Key, uint64_t Bytes, double Seconds,

@@ -8,11 +8,16 @@
 #include "Run/JobResult.h"
 #include "Run/CompilerWords.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
 
 using namespace llvm;
 using namespace dtlto;
 
 using plan::Cause;
+
+ObjectDigest dtlto::digestOf(StringRef Object) {
+  return BLAKE3::hash<32>(arrayRefFromStringRef(Object));
+}
 
 /// Whether \p Text has \p Worker as a word of its own.
 static bool namesWorker(StringRef Text, StringRef Worker) {
@@ -28,7 +33,7 @@ static bool namesWorker(StringRef Text, StringRef Worker) {
   return false;
 }
 
-/// Leaves the object in \p R, and the rest of what the worker made beside it.
+/// Splits what a worker made into the object and the files that come with it.
 static Error unpack(JobResult &R, const SideFiles &Side) {
   Expected<JobOutputs> Outputs = unpackOutputs(R.Object.bytes(), Side);
   if (!Outputs)
@@ -40,15 +45,15 @@ static Error unpack(JobResult &R, const SideFiles &Side) {
   return Error::success();
 }
 
-/// Turns what was said with a result that wasn't made here into messages.
+/// Turns the text that came with a remote result into messages.
 /// Returns why a stock compiler could not read its inputs, or nothing.
 static std::string readWords(Event &E, StringRef Module) {
   if (E.RanHere || (E.Status != DTLTO_OK && E.Status != DTLTO_ERROR_COMPILER))
     return "";
   CompilerWords Words = E.IsOfWorker ? readWorkerWords(E.Message)
                                      : readClangWords(E.Message, Module);
-  // An object of ours comes with its messages. What else was said is text, as
-  // in-process.
+  // An object of dtlto-codegen comes with its messages. Its other output is
+  // text, as in-process.
   if (E.IsOfWorker && E.Status == DTLTO_OK) {
     Words = {};
     if (StringRef Text = StringRef(E.Message).rtrim(); !Text.empty())
@@ -62,55 +67,62 @@ static std::string readWords(Event &E, StringRef Module) {
   return E.Status == DTLTO_OK ? Words.Unread : "";
 }
 
-Verdict dtlto::judge(Event &E, StringRef Module, const SideFiles &Side,
-                     function_ref<Error(StringRef)> Check, JobResult &R) {
+CheckedResult dtlto::checkResult(Event Done, StringRef Module,
+                                 const SideFiles &Side,
+                                 function_ref<Error(StringRef)> Check) {
+  CheckedResult C;
+  C.E = std::move(Done);
+  Event &E = C.E;
+  JobResult &R = C.Result;
   R = {std::move(E.Object), E.RanHere && E.NoObject, {}, {}};
   std::string Where = E.Worker.empty() ? "" : " on " + E.Worker;
-  Verdict V;
   auto Invalid = [&](const char *What, Error Reason) {
-    V.Failure = Cause::BadResult;
-    V.Why = "invalid " + std::string(What) +
+    C.Failure = Cause::BadResult;
+    C.Why = "invalid " + std::string(What) +
             (E.Worker.empty() ? "" : " from " + E.Worker) + ": " +
             toString(std::move(Reason));
-    return V;
   };
 
   std::string Unread = readWords(E, Module);
   switch (E.Status) {
   case DTLTO_OK:
     if (!Unread.empty()) {
-      V.Failure = Cause::BadResult;
-      V.Why = "the compiler could not read its inputs" + Where + ": " + Unread;
-      return V;
+      C.Failure = Cause::BadResult;
+      C.Why = "the compiler could not read its inputs" + Where + ": " + Unread;
+      break;
     }
+    if (E.RanHere)
+      break;
     // A stock compiler makes an object, and leaves out what isn't a file.
-    if (!E.RanHere && (!Side.empty() ||
-                       (Side.Optimized && arePackedOutputs(R.Object.bytes()))))
-      if (Error Reason = unpack(R, Side))
-        return Invalid("result", std::move(Reason));
-    if (!E.RanHere)
-      if (Error Reason = Check(R.Object.bytes()))
-        return Invalid("object", std::move(Reason));
+    if (!Side.empty() || (Side.Optimized && arePackedOutputs(R.Object.bytes())))
+      if (Error Reason = unpack(R, Side)) {
+        Invalid("result", std::move(Reason));
+        break;
+      }
+    if (Error Reason = Check(R.Object.bytes()))
+      Invalid("object", std::move(Reason));
     break;
   case DTLTO_ERROR_COMPILER:
-    V.Failure = E.RanHere ? Cause::CompilerHere : Cause::Compiler;
-    V.Why = "the compiler failed" + Where;
+    C.Failure = E.RanHere ? Cause::CompilerHere : Cause::Compiler;
+    C.Why = "the compiler failed" + Where;
     break;
   case DTLTO_ERROR_CALLER:
-    V.Failure = Cause::Caller;
-    V.Why = "it doesn't accept the job: " + E.Message;
+    C.Failure = Cause::Caller;
+    C.Why = "it doesn't accept the job: " + E.Message;
     break;
   case DTLTO_CANCELLED:
-    V.Failure = Cause::Cancelled;
-    V.Why = "cancelled without having been asked to";
+    C.Failure = Cause::Cancelled;
+    C.Why = "cancelled without having been asked to";
     break;
   default:
-    V.Failure = Cause::Infrastructure;
-    V.Why = StringRef(E.Message).rtrim().str();
-    if (V.Why.empty())
-      V.Why = "no reason given (error " + std::to_string(E.Status) + ")";
-    if (!namesWorker(V.Why, E.Worker))
-      V.Why += Where;
+    C.Failure = Cause::Infrastructure;
+    C.Why = StringRef(E.Message).rtrim().str();
+    if (C.Why.empty())
+      C.Why = "no reason given (error " + std::to_string(E.Status) + ")";
+    if (!namesWorker(C.Why, E.Worker))
+      C.Why += Where;
   }
-  return V;
+  if (C.Failure == Cause::BadResult)
+    C.Digest = digestOf(R.Object.bytes());
+  return C;
 }

@@ -20,11 +20,11 @@
 
 namespace dtlto {
 
-/// What an attempt has made, until it is delivered or of no use.
+/// What an attempt has made, until it is delivered or discarded.
 struct JobResult {
   Buffer Object;
   bool MayBeEmpty = false; // LLVM made none, and that is right
-  // Of a worker that makes files beside the object.
+  // Of a worker that makes files as well as the object.
   Buffer Packed;               // as they came
   JobOutputs Outputs;          // in Packed
   std::string CacheEntry = {}; // the file that it is from; empty: none
@@ -33,24 +33,38 @@ struct JobResult {
 /// What a worker has made, and where, to be compared. Borrowed.
 struct Made {
   llvm::StringRef Object;
-  JobOutputs Outputs;     // beside the object
+  JobOutputs Outputs;     // with the object
   SideFiles Side;         // where those made here are
   std::string Worker;     // empty: not known
   std::string CacheEntry; // the file that it is from; empty: none
 };
 
-struct Verdict {
-  plan::Cause Failure = plan::Cause::None; // None: the result is good
-  std::string Why;                         // it isn't, one line
+using ObjectDigest = std::array<uint8_t, 32>;
+ObjectDigest digestOf(llvm::StringRef Object);
+
+/// An object that the check refused. It may be as unusual as its program: then
+/// another compile makes the same.
+struct RefusedObject {
+  plan::AttemptId Attempt;
+  plan::WorkerId Worker;
+  ObjectDigest Digest;
 };
 
-/// Judges \p E, a Done event of a job for \p Module, and finds the compiler's
-/// messages in what was said with it. \p R becomes what the event brought; \p
-/// Side is what has to come with the object, and \p Check fails, with a reason,
-/// if it is no good.
-Verdict judge(Event &E, llvm::StringRef Module, const SideFiles &Side,
-              llvm::function_ref<llvm::Error(llvm::StringRef)> Check,
-              JobResult &R);
+/// A plugin's answer to an attempt, and what is wrong with it.
+struct CheckedResult {
+  Event E;                                 // Done, without its object
+  JobResult Result;                        // what it brought
+  plan::Cause Failure = plan::Cause::None; // None: the result is good
+  std::string Why;                         // it isn't, one line
+  ObjectDigest Digest = {};                // BadResult: of what it brought
+};
+
+/// Checks \p E, a Done event of a job for \p Module. Adds the compiler's
+/// messages in the event's text to the event. \p Side is what has to come with
+/// the object. \p Check fails, with a reason, if the object is invalid.
+CheckedResult
+checkResult(Event E, llvm::StringRef Module, const SideFiles &Side,
+            llvm::function_ref<llvm::Error(llvm::StringRef)> Check);
 
 } // namespace dtlto
 

@@ -8,11 +8,9 @@
 #include "Run/LinkRun.h"
 #include "Host/FarmStore.h"
 #include "Host/PluginGuard.h"
-#include "Run/CostObserver.h"
 #include "Run/LogObserver.h"
 #include "Run/Notices.h"
-#include "Run/ProgressObserver.h"
-#include "Run/TimelineObserver.h"
+#include "Run/Observers.h"
 #include "Support/System.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
@@ -32,7 +30,7 @@ static constexpr std::chrono::seconds MaxOpen = 2s;
 
 LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
                  function_ref<void(plan::Options &)> Adjust)
-    : L(L), Source(std::move(TheSource)), WorkerNames(1) {
+    : L(L), Source(std::move(TheSource)) {
   for (size_t J = 0; J != Source->numJobs(); ++J)
     Jobs.push_back(std::make_unique<Job>(Job{J, Source->facts(J)}));
   order();
@@ -50,7 +48,7 @@ LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
   std::vector<plan::JobInfo> Infos;
   for (const auto &J : Jobs)
     Infos.push_back(
-        {J->Seconds, !Source->sideFiles(J->Number).empty(), J->Memory});
+        {J->Facts.Seconds, !Source->sideFiles(J->Number).empty(), J->Memory});
   ThePlan = std::make_unique<plan::Plan>(Infos, O);
   startObservers();
   if (O.VerifyPercent != 0)
@@ -62,6 +60,15 @@ LinkRun::LinkRun(const RunContext &L, std::shared_ptr<JobSource> TheSource,
 
 LinkRun::~LinkRun() = default;
 
+plan::WorkerId WorkerNames::id(StringRef Name) {
+  if (Name.empty())
+    return 0;
+  auto [It, IsNew] = Ids.try_emplace(Name, Names.size());
+  if (IsNew)
+    Names.push_back(Name.str());
+  return It->second;
+}
+
 /// Estimates all jobs and puts them in order.
 void LinkRun::order() {
   std::string Note;
@@ -70,14 +77,13 @@ void LinkRun::order() {
     L.msg().emit(
         Costs->hasTimedOut() ? MessageLevel::Note : MessageLevel::Debug, Note);
   for (auto &J : Jobs) {
-    const JobFacts &F = J->Facts;
+    JobFacts &F = J->Facts;
     CostEstimate E = Costs->estimate(F.CostKey, F.Size, F.SizeBeside);
-    J->Seconds = E.Seconds;
+    F.Seconds = E.Seconds;
     J->Memory = E.Memory;
   }
-  // One thread in this process takes modules in LLVM's order, as in-process
-  // ThinLTO does, since then warnings, and which file is written last, have an
-  // order that can be relied on.
+  // One local thread takes modules in LLVM's order, as in-process ThinLTO does:
+  // the order of warnings, and which file is written last, stay the same.
   KeepOrder = L.Host.Parallelism == 1 && !Jobs.empty() && Source->staysHere(0);
   // LLVM has its own order, too: the largest bitcode first.
   if (L.opts().Order == OrderKind::Link)
@@ -86,7 +92,7 @@ void LinkRun::order() {
     });
   else if (!KeepOrder)
     llvm::stable_sort(Jobs, [](const auto &A, const auto &B) {
-      return A->Seconds > B->Seconds;
+      return A->Facts.Seconds > B->Facts.Seconds;
     });
 }
 
@@ -125,7 +131,11 @@ void LinkRun::startObservers() {
 // Steps
 //===----------------------------------------------------------------------===//
 
+// Each turn, the plan's actions start as much work as it allows. Then the
+// thread waits until any of that work has ended, and reports that to the plan.
 Error LinkRun::run() {
+  assert(RunThread == std::thread::id() && "called twice");
+  RunThread = std::this_thread::get_id();
   if (L.Host.Store)
     L.Host.Store->setOpener(
         [Events = Events] { Events->push(Event{Event::StoreWanted}); });
@@ -143,7 +153,8 @@ Error LinkRun::run() {
     Patience P{ThePlan->newsCanWait(), ThePlan->numResultsThatCanWait()};
     for (Event &E : Events->popAll(Due, P))
       handle(E);
-    // Every stage has an end.
+    // Fail instead of waiting forever if no thread works on the jobs that are
+    // left.
     if (NumOnThreads == 0 && ThePlan->numOnThreads() != 0) {
       TheNotices->internalError(ThePlan->check());
       break;
@@ -151,12 +162,22 @@ Error LinkRun::run() {
     tick();
   }
   close();
-  // What a plugin does wrong, or compilers say, after the last job still
-  // counts.
-  for (Event &E : Events->popAll(Clock::now()))
+  finish();
+  TheNotices->summarize(Source->notes(), Source->debugNotes());
+  return TheNotices->takeError();
+}
+
+/// Ends the threads, and what goes by the whole link.
+void LinkRun::finish() {
+  // A plugin's mistakes and compilers' messages count even after the last job.
+  BeingChecked = nullptr;
+  std::deque<Event> Rest = std::exchange(Waiting, {});
+  llvm::move(Events->popAll(Clock::now()), std::back_inserter(Rest));
+  for (Event &E : Rest)
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
         E.Kind == Event::CompilerSaid)
       handle(E);
+  CheckThread.reset();
   Helpers.reset();
   LocalPool.reset();
   Room->disconnect();
@@ -167,22 +188,17 @@ Error LinkRun::run() {
                  : Costs->hasTimedOut() ? MessageLevel::Note
                                         : MessageLevel::Debug,
                  Note);
-  nameWorkersAtCrash(winners());
-  TheNotices->summarize(Source->notes(), Source->debugNotes());
-  return TheNotices->takeError();
-}
-
-/// The workers whose objects the link has.
-std::vector<std::string> LinkRun::winners() const {
-  std::set<std::string> Names;
+  // Those whose objects the link has.
+  std::set<std::string> Winners;
   for (const auto &J : Jobs)
     if (StringRef Name = workerName(workerOf(J->Winner));
         !Name.empty() && Name != ThisMachine)
-      Names.insert(Name.str());
-  return {Names.begin(), Names.end()};
+      Winners.insert(Name.str());
+  nameWorkersAtCrash(std::vector<std::string>(Winners.begin(), Winners.end()));
 }
 
 void LinkRun::step(const PlanEvent &E, Step S) {
+  assert(std::this_thread::get_id() == RunThread);
   S.Now = now();
   S.E = &E;
   S.Job = E.Attempt ? JobOf.lookup(E.Attempt) : E.Job;
@@ -238,7 +254,8 @@ void LinkRun::perform(const Action &A) {
     if (A.Why == plan::Cause::CompilerHere)
       deliverDespiteErrors(A);
     Jobs[A.Job]->Out = Jobs[A.Job]->OutElsewhere = nullptr;
-    return forget(A.Attempt);
+    Attempts.erase(A.Attempt);
+    return;
   case Action::Close:
     return close();
   case Action::DropPlugin:
@@ -251,12 +268,12 @@ void LinkRun::perform(const Action &A) {
   }
 }
 
-/// The plan is told what time it is, and what the session knows without events.
+/// Reports to the plan the time, and what the session knows without events.
 void LinkRun::tick() {
   PlanEvent E{PlanEvent::Tick};
   std::string Why; // it hangs
   if (TheSession) {
-    // Code generation here is a sign of life as well.
+    // Local code generation is a sign of life as well.
     if (Clock::time_point Now = Clock::now(); Now >= NextPoll) {
       NextPoll = Now + 100ms;
       for (AttemptId Id : ThePlan->accepted())
@@ -288,52 +305,59 @@ void LinkRun::tick() {
 //===----------------------------------------------------------------------===//
 
 const BuiltJob *LinkRun::built(AttemptId A) const {
-  auto It = Built.find(A);
-  return It == Built.end() ? nullptr : It->second.get();
+  auto It = Attempts.find(A);
+  return It == Attempts.end() ? nullptr : It->second->Built.get();
 }
 
 bool LinkRun::hasErrors() const { return TheNotices->hasErrors(); }
 
 uint64_t LinkRun::objectSize(AttemptId A) const {
-  auto It = Results.find(A);
-  return It == Results.end() ? 0 : It->second.Object.bytes().size();
+  auto It = Attempts.find(A);
+  return It == Attempts.end() ? 0 : It->second->Result.Object.bytes().size();
 }
 
 //===----------------------------------------------------------------------===//
 // Actions
 //===----------------------------------------------------------------------===//
 
+LinkRun::Attempt &LinkRun::attempt(AttemptId A) {
+  std::unique_ptr<Attempt> &It = Attempts[A];
+  if (!It)
+    It = std::make_unique<Attempt>();
+  return *It;
+}
+
 /// Runs \p Work on \p J, which ends with an event, on a helper thread.
 void LinkRun::onHelper(plan::JobId J, std::function<void()> Work) {
+  const JobFacts &F = Jobs[J]->Facts;
   ++NumOnThreads;
-  HelperWork.add(J, Jobs[J]->Seconds, Jobs[J]->Facts.ImportWork,
-                 std::move(Work));
+  HelperWork.add(J, F.Seconds, F.ImportWork, std::move(Work));
   if (!Helpers)
     Helpers = std::make_unique<WorkerThreads>(std::min(L.Host.Parallelism, 4u));
   Helpers->async([this] { HelperWork.take()(); });
 }
 
 void LinkRun::prepare(const Action &A) {
-  const std::string &Avoid = WorkerNames[A.Avoid];
-  if (Source->isWork(A))
-    return onHelper(A.Job, [this, A, Avoid] { prepareNow(A, Avoid); });
-  ++NumOnThreads;
-  prepareNow(A, Avoid);
-}
-
-/// Any thread.
-void LinkRun::prepareNow(const Action &A, StringRef Avoid) {
   const Job &J = *Jobs[A.Job];
-  Events->push(Source->prepare(A, J.Number, cost(J), Avoid));
+  // Falls with the order of the jobs.
+  uint64_t Cost =
+      std::max<uint64_t>(1, static_cast<uint64_t>(J.Facts.Seconds * 1e6));
+  auto Work = [this, A, &J, Cost, Avoid = Workers.name(A.Avoid).str()] {
+    Events->push(Source->prepare(A, J.Number, Cost, Avoid));
+  };
+  if (Source->isWork(A))
+    return onHelper(A.Job, std::move(Work));
+  ++NumOnThreads;
+  Work();
 }
 
 void LinkRun::offer(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  std::unique_ptr<BuiltJob> Job = std::move(Built[A.Attempt]);
-  Built.erase(A.Attempt);
+  Attempt &Mine = attempt(A.Attempt);
+  std::unique_ptr<BuiltJob> Job = std::move(Mine.Built);
   if (Job->Job.fields & DTLTO_JOB_CONFIG) {
-    SideFiles &Side = Sides[A.Attempt] = Source->sideFiles(J.Number);
-    Side.Optimized = Job->ReturnsOptimized;
+    Mine.Side = Source->sideFiles(J.Number);
+    Mine.Side.Optimized = Job->ReturnsOptimized;
   }
   JobHere Here{J.Facts.Name, J.Memory,
                [S = Source.get(), Number = J.Number] {
@@ -345,20 +369,13 @@ void LinkRun::offer(const Action &A) {
   TheSession->submit(std::move(Job), std::move(Here), A.Insist);
 }
 
-/// Nobody waits for the attempt any more.
+/// The attempt is no longer needed.
 void LinkRun::cancel(AttemptId A) {
   if (TheSession)
     TheSession->forget(A);
-  if (auto It = Stops.find(A); It != Stops.end())
-    *It->second = true;
-  forget(A);
-}
-
-void LinkRun::forget(AttemptId A) {
-  Built.erase(A);
-  Results.erase(A);
-  Sides.erase(A);
-  Stops.erase(A);
+  if (auto &Stop = attempt(A).Stop)
+    *Stop = true;
+  Attempts.erase(A);
 }
 
 void LinkRun::compileHere(const Action &A) {
@@ -367,7 +384,7 @@ void LinkRun::compileHere(const Action &A) {
         std::max(L.Host.Parallelism, L.opts().LocalJobs.value_or(1)));
   ++NumOnThreads;
   auto Stop = std::make_shared<std::atomic<bool>>(false);
-  Stops[A.Attempt] = Stop;
+  attempt(A.Attempt).Stop = Stop;
   const Job &J = *Jobs[A.Job];
   Room->begin(J.Memory);
   LocalPool->async([this, &J, Id = A.Attempt, Stop] {
@@ -388,14 +405,15 @@ void LinkRun::compileHere(const Action &A) {
   });
 }
 
-/// Compares what the plugin made with what was made here.
+/// Compares the plugin's object with the local one.
 void LinkRun::verify(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  auto Ours = std::make_shared<JobResult>(std::move(Results[A.Attempt]));
-  forget(A.Attempt);
-  const JobResult &Theirs = Results[J.Winner];
-  Made M{Theirs.Object.bytes(), Theirs.Outputs, Sides.lookup(J.Winner),
-         workerName(workerOf(J.Winner)).str(), Theirs.CacheEntry};
+  auto Ours = std::make_shared<JobResult>(std::move(attempt(A.Attempt).Result));
+  Attempts.erase(A.Attempt);
+  // The plan delivers it only after this has ended.
+  const Attempt &Theirs = attempt(J.Winner);
+  Made M{Theirs.Result.Object.bytes(), Theirs.Result.Outputs, Theirs.Side,
+         workerName(workerOf(J.Winner)).str(), Theirs.Result.CacheEntry};
   onHelper(A.Job, [this, &J, Ours, M = std::move(M), Id = A.Job] {
     Event E{Event::Verified};
     E.Job = Id;
@@ -408,9 +426,10 @@ void LinkRun::verify(const Action &A) {
 /// Brings an object that has been checked to where it belongs.
 void LinkRun::deliver(const Action &A) {
   const Job &J = *Jobs[A.Job];
-  auto Shared = std::make_shared<JobResult>(std::move(Results[A.Attempt]));
+  Attempt &Mine = attempt(A.Attempt);
+  auto Shared = std::make_shared<JobResult>(std::move(Mine.Result));
   auto Work = [this, &J, &Out = A.IsProven ? J.Out : J.OutElsewhere, Shared,
-               Id = A.Job, Side = Sides.lookup(A.Attempt)] {
+               Id = A.Job, Side = Mine.Side] {
     Event E{Event::Delivered};
     E.Job = Id;
     if (!(Shared->MayBeEmpty && Shared->Object.bytes().empty()))
@@ -419,18 +438,18 @@ void LinkRun::deliver(const Action &A) {
     *Shared = {};
     Events->push(std::move(E));
   };
-  // Into memory is a copy; all else is files.
+  // Delivering to memory is only a copy; all else writes files.
   if (!Source->deliversToMemory() || !Shared->Packed.bytes().empty())
     return onHelper(A.Job, std::move(Work));
   ++NumOnThreads;
   Work();
 }
 
-/// LLVM makes an object in spite of errors in assembly, and LLD, which has told
-/// of them, goes on with it: without it, others would miss its symbols. No
-/// cache gets it.
+/// LLVM makes an object in spite of errors in assembly. LLD reports these and
+/// goes on with the object: without it, others would miss its symbols. It isn't
+/// cached.
 void LinkRun::deliverDespiteErrors(const Action &A) {
-  const JobResult &R = Results[A.Attempt];
+  const JobResult &R = attempt(A.Attempt).Result;
   if (R.Object.bytes().empty())
     return;
   const Job &J = *Jobs[A.Job];
@@ -441,7 +460,7 @@ void LinkRun::deliverDespiteErrors(const Action &A) {
 void LinkRun::close() {
   if (!TheSession)
     return;
-  // What has held a call for as long as that has been told of.
+  // A call that has hung for that long has been reported.
   std::optional<Session::Call> C = TheSession->currentCall();
   plan::Time Took = C ? Clock::now() - C->Since : plan::Time(0);
   const bool IsStuck = C && Took >= CloseTimeout;

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Does what the plan (Plan/Plan.h) decides: its actions become work for threads
-// and calls into the plugin, and what comes of these, and of objects that are
-// checked, becomes its events. Whoever only wants to know what happens is an
-// observer of its steps (Observer.h).
+// Carries out what the plan (Plan/Plan.h) decides: its actions become work for
+// threads and calls into the plugin, and what comes of these becomes its
+// events. Code that only wants to know what happens is an observer of the steps
+// (Report/Observer.h).
 //
 // All state belongs to the thread that calls run(). Helper threads prepare
-// jobs, compare and deliver objects, local threads compile, the session's
-// thread calls the plugin; all come back through one queue of events.
+// jobs, compare and deliver objects, one thread checks large objects, local
+// threads compile, the session's thread calls the plugin. All return through
+// one queue of events.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,20 +21,33 @@
 #define DTLTO_RUN_LINKRUN_H
 
 #include "Host/Session.h"
+#include "Report/Observer.h"
 #include "Run/CostHistory.h"
 #include "Run/HelperQueue.h"
 #include "Run/JobResult.h"
 #include "Run/JobSource.h"
-#include "Run/Observer.h"
 #include "Run/RunContext.h"
 #include "Support/WorkerThreads.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include <thread>
 
 namespace dtlto {
 
 class Notices;
+
+/// The names of workers, and the numbers that the plan has for them: from 1 on.
+class WorkerNames {
+public:
+  /// 0 is an unknown worker, without a name.
+  plan::WorkerId id(llvm::StringRef Name);
+  llvm::StringRef name(plan::WorkerId Id) const { return Names[Id]; }
+
+private:
+  llvm::StringMap<plan::WorkerId> Ids;
+  std::vector<std::string> Names{1};
+};
 
 class LinkRun : public LinkFacts {
 public:
@@ -42,33 +56,18 @@ public:
           llvm::function_ref<void(plan::Options &)> Adjust = nullptr);
   ~LinkRun() override;
 
-  /// Runs all jobs. Returns when no thread works for the link any more, and
-  /// fails with all errors that should fail the link. Call once.
+  /// Runs all jobs. Returns when no thread works for the link any more. Fails
+  /// with all errors that should fail the link. Call once.
   llvm::Error run();
 
   // For observers.
   size_t numJobs() const override { return Jobs.size(); }
-  llvm::StringRef moduleName(plan::JobId J) const override {
-    return Jobs[J]->Facts.Name;
-  }
-  llvm::StringRef title(plan::JobId J) const override {
-    return Jobs[J]->Facts.Title;
-  }
-  unsigned number(plan::JobId J) const override {
-    return Jobs[J]->Facts.Number;
-  }
-  uint64_t bitcodeSize(plan::JobId J) const override {
-    return Jobs[J]->Facts.Size;
-  }
-  double estimate(plan::JobId J) const override { return Jobs[J]->Seconds; }
-  llvm::StringRef costKey(plan::JobId J) const override {
-    return Jobs[J]->Facts.CostKey;
-  }
+  const JobFacts &facts(plan::JobId J) const override { return Jobs[J]->Facts; }
   llvm::StringRef workerName(plan::WorkerId W) const override {
-    return WorkerNames[W];
+    return Workers.name(W);
   }
   plan::WorkerId workerOf(plan::AttemptId A) const override {
-    return Workers.lookup(A);
+    return WorkerOf.lookup(A);
   }
   bool hasFailed() const override { return ThePlan->hasFailed(); }
   const BuiltJob *built(plan::AttemptId A) const override;
@@ -79,23 +78,23 @@ public:
   }
 
 private:
-  /// An object that the check refused. It may be as odd as its program: then a
-  /// compile elsewhere makes the same.
-  struct RefusedObject {
-    plan::AttemptId Attempt;
-    plan::WorkerId Worker;
-    std::array<uint8_t, 32> Digest;
-  };
   struct Job {
     size_t Number; // at the source
     JobFacts Facts;
-    double Seconds = 0;  // that it is expected to take; good for comparisons
-    uint64_t Memory = 0; // and bytes, if it is compiled here
-    // Where the object goes; there, if nobody but another machine has made it.
-    // Null: where all go.
+    uint64_t Memory = 0; // in bytes, if it is compiled locally
+    // Where the object goes, and where one goes that only another machine has
+    // made. Null: to where all objects go.
     llvm::AddStreamFn Out = {}, OutElsewhere = {};
     plan::AttemptId Winner = 0; // whose object counts; 0: there is none yet
     std::vector<RefusedObject> Refused = {};
+  };
+  /// What an attempt has until it ends.
+  struct Attempt {
+    std::unique_ptr<BuiltJob> Built; // until the plugin has it
+    JobResult Result;
+    SideFiles Side; // where the files go that its worker makes with the object
+    /// Set when a local compile isn't needed any more. May be null.
+    std::shared_ptr<std::atomic<bool>> Stop;
   };
 
   void order();
@@ -105,46 +104,42 @@ private:
   // Steps.
   plan::Time now() const { return Clock::now() - L.Started; }
   void step(const plan::Event &E, Step S = {});
-  std::vector<std::string> winners() const;
   void finishStep(Step &S, llvm::ArrayRef<plan::Action> Actions);
   void perform(const plan::Action &A);
   void tick();
+  void finish();
 
-  // What is told (LinkEvents.cpp).
+  // Events of the session and of our threads (LinkEvents.cpp).
   void handle(Event &E);
-  void handleDone(Event &E);
-  void setOut(Event &E);
-  static bool isFromOther(const Job &J, llvm::StringRef Object,
-                          plan::WorkerId Worker);
+  void handleSession(Event &E, plan::Event &P, Step &S);
+  void handleOwn(Event &E, plan::Event &P, Step &S);
+  void check(Event &Done);
+  void endCheck();
+  void handleResult(CheckedResult &C);
   void confirm(plan::JobId J, llvm::StringRef Object);
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
   // Actions.
+  Attempt &attempt(plan::AttemptId A);
   void onHelper(plan::JobId J, std::function<void()> Work);
   void prepare(const plan::Action &A);
-  void prepareNow(const plan::Action &A, llvm::StringRef Avoid);
   void offer(const plan::Action &A);
   void cancel(plan::AttemptId A);
-  void forget(plan::AttemptId A);
   void compileHere(const plan::Action &A);
   void verify(const plan::Action &A);
   void deliver(const plan::Action &A);
   void deliverDespiteErrors(const plan::Action &A);
   void close();
 
-  /// What the plugin is told; falling with the order.
-  static uint64_t cost(const Job &J) {
-    return std::max<uint64_t>(1, static_cast<uint64_t>(J.Seconds * 1e6));
-  }
-
   const RunContext &L;
-  // What jobs point at is in it: a plugin that is left behind shares it.
+  // A plugin that is left behind shares what its jobs point at.
   const std::shared_ptr<JobSource> Source;
   std::unique_ptr<CostHistory> Costs;
   std::shared_ptr<LocalRoom> Room;        // the session shares it
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};
+  std::thread::id RunThread;
 
   std::unique_ptr<plan::Plan> ThePlan;
   std::vector<std::unique_ptr<Observer>> Observers;
@@ -152,25 +147,25 @@ private:
 
   std::shared_ptr<EventQueue> Events = std::make_shared<EventQueue>();
   std::unique_ptr<Session> TheSession;
-  std::vector<PluginNumber> Numbers; // that it told
+  std::vector<PluginNumber> Numbers; // that it reported
   size_t NumOnThreads = 0; // work given to our threads that hasn't come back
-  Clock::time_point NextPoll = {}; // for what runs here by way of the plugin
+  Clock::time_point NextPoll = {}; // for what the plugin runs locally
   llvm::DenseMap<plan::AttemptId, plan::JobId> JobOf;
-  llvm::DenseMap<plan::AttemptId, std::unique_ptr<BuiltJob>> Built;
-  llvm::DenseMap<plan::AttemptId, JobResult> Results;
-  /// Of attempts whose workers make files beside the object: where these go.
-  llvm::DenseMap<plan::AttemptId, SideFiles> Sides;
-  /// Of attempts that are compiled here: to be set when nobody needs them.
-  llvm::DenseMap<plan::AttemptId, std::shared_ptr<std::atomic<bool>>> Stops;
-  llvm::DenseMap<plan::AttemptId, plan::WorkerId> Workers;
-  llvm::StringMap<plan::WorkerId> WorkerIds;
-  std::vector<std::string> WorkerNames; // by id; 0 is empty
+  llvm::DenseMap<plan::AttemptId, plan::WorkerId> WorkerOf;
+  llvm::DenseMap<plan::AttemptId, std::unique_ptr<Attempt>> Attempts;
+  WorkerNames Workers;
 
   HelperQueue HelperWork;
+  /// A result on the check's thread; null: there is none. Until its check has
+  /// ended, later events of the session wait.
+  std::shared_ptr<CheckedResult> BeingChecked;
+  std::deque<Event> Waiting;
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<WorkerThreads> Helpers;   // prepare, verify, deliver
   std::unique_ptr<WorkerThreads> LocalPool; // compiles
+  /// Checks objects. Helpers may be busy with files for a long time.
+  std::unique_ptr<WorkerThreads> CheckThread;
 };
 
 } // namespace dtlto

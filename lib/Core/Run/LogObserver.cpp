@@ -38,7 +38,7 @@ static std::error_code closeLog(raw_fd_ostream &Out) {
 Error dtlto::checkLog(StringRef Path) {
   auto Why = std::make_shared<std::error_code>();
   if (runFileTask(Path, [Why, Path = Path.str()] {
-        // Its reader would take the check for the whole log.
+        // A reader would take the check for the whole log.
         if (isPipe(Path))
           return;
         raw_fd_ostream Out(Path, *Why);
@@ -67,7 +67,7 @@ Error dtlto::writeEmptyLog(StringRef Path) {
 LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
                          const plan::Options &O,
                          const std::vector<plan::JobInfo> &Jobs)
-    : Run(Run), L(L), Path(L.fileOfRound(L.opts().Log)),
+    : Run(Run), L(L), Path(L.fileFor(L.opts().Log)),
       Log(std::make_shared<File>()) {
   use([Path = Path](File &F) {
     if (int FD = openForLog(Path, F.Why); FD >= 0)
@@ -75,8 +75,8 @@ LogObserver::LogObserver(const LinkFacts &Run, const RunContext &L,
   });
   std::string Text = plan::printHeader(O, Jobs);
   for (plan::JobId J = 0; J != Jobs.size(); ++J)
-    Text +=
-        "# job " + std::to_string(J) + ": " + printable(Run.title(J)) + "\n";
+    Text += "# job " + std::to_string(J) + ": " +
+            printable(Run.facts(J).Title) + "\n";
   write(Text);
 }
 

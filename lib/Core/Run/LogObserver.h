@@ -8,7 +8,7 @@
 #ifndef DTLTO_RUN_LOGOBSERVER_H
 #define DTLTO_RUN_LOGOBSERVER_H
 
-#include "Run/Observer.h"
+#include "Report/Observer.h"
 #include "Run/RunContext.h"
 #include "llvm/Support/raw_ostream.h"
 #include <functional>

@@ -10,7 +10,6 @@
 #include "Run/CompilerWords.h"
 #include "Support/Text.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace dtlto;
@@ -20,40 +19,9 @@ using plan::AttemptKind;
 using plan::Cause;
 using PlanEvent = plan::Event;
 
-// More of the same warning tells nobody more: of each kind, and in all.
+// Limits on repeated warnings: per kind, and in total.
 static constexpr unsigned MaxOfKind = 3;
 static constexpr size_t MaxWarnings = 10;
-// Shorter than it takes to reach a farm, at worst.
-static constexpr double ShortLinkSeconds = 1;
-
-std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
-                           unsigned TimeoutSeconds) {
-  std::string Text = What.str();
-  switch (Why) {
-  case Cause::Timeout:
-    Text = "no result within " + std::to_string(TimeoutSeconds) +
-           " s (--thinlto-dist-timeout)";
-    return Text;
-  case Cause::NotExpressible:
-    return (What + " cannot be expressed on a remote compiler's command line")
-        .str();
-  case Cause::PluginFull:
-    return "the plugin was full";
-  case Cause::TakenBack:
-    return "taken back, since it only waited there";
-  case Cause::PluginSilent:
-    return "the plugin had returned no object";
-  case Cause::Straggler:
-    return "it took long at the plugin's";
-  case Cause::Overdue:
-    return "it made no progress at the plugin's";
-  case Cause::PluginGone:
-    return PluginFailure.empty() ? "the plugin has failed"
-                                 : PluginFailure.str();
-  default:
-    return Text;
-  }
-}
 
 /// Leaves out what differs between failures for the same reason: ports, times,
 /// sizes, and the numbers of machines.
@@ -67,15 +35,15 @@ static std::string kindOf(StringRef Why) {
   return Kind;
 }
 
-/// Warns of what became of one job, \p Why it did; the sum of those that are
-/// suppressed is told at the end.
+/// Warns about one job that failed with the reason \p Why. The summary has the
+/// number of suppressed warnings.
 void Notices::warnLimited(const Twine &Text, StringRef Why) {
   if (L.msg().verbose() ||
-      (NumWarnings < MaxWarnings && ++NumOfKind[kindOf(Why)] <= MaxOfKind)) {
-    ++NumWarnings;
+      (Num.Warnings < MaxWarnings && ++NumOfKind[kindOf(Why)] <= MaxOfKind)) {
+    ++Num.Warnings;
     L.msg().warning(Text);
   } else {
-    ++NumSuppressed;
+    ++Num.Suppressed;
   }
 }
 
@@ -94,7 +62,7 @@ std::string Notices::plugin() const {
 }
 
 bool Notices::isPart(plan::JobId J) const {
-  return Run.title(J) != printable(Run.moduleName(J));
+  return Run.facts(J).Title != printable(Run.facts(J).Name);
 }
 
 /// What is counted: modules, unless some are compiled in parts.
@@ -106,7 +74,12 @@ const char *Notices::units() const {
 }
 
 std::string Notices::module(plan::JobId J) const {
-  return "module '" + Run.title(J).str() + "'";
+  return "module '" + Run.facts(J).Title + "'";
+}
+
+/// What a message about \p J at the plugin begins with.
+std::string Notices::ofJob(plan::JobId J) const {
+  return plugin() + module(J) + ": ";
 }
 
 void Notices::internalError(StringRef Rule) {
@@ -141,10 +114,10 @@ void Notices::saw(const Step &S) {
         sawDuplicate(A);
       break;
     case Action::Verify:
-      ++NumVerified;
+      ++Num.Verified;
       break;
     case Action::Deliver:
-      NumOurs += A.IsProven;
+      Num.Ours += A.IsProven;
       break;
     case Action::DropPlugin:
       sawDrop(S, A.Why);
@@ -154,7 +127,7 @@ void Notices::saw(const Step &S) {
       break;
     case Action::FailLink:
       if (A.Why == Cause::Timeout)
-        failWithoutFallback(plugin() + module(A.Job) + ": " +
+        failWithoutFallback(ofJob(A.Job) +
                             whyHere(A.Why, "", "", L.opts().TimeoutSeconds));
       break;
     default:
@@ -194,16 +167,16 @@ void Notices::sawPlugin(const Step &S) {
 }
 
 //===----------------------------------------------------------------------===//
-// What compilers say
+// What compilers write
 //===----------------------------------------------------------------------===//
 
-/// Whether a part of the module of \p J may say \p Text. What is said of a
-/// whole module, or of a function that several parts have copies of, is said of
-/// each part, and in-process only once. Assembly is in one part alone, and each
-/// part may have the same.
+/// Whether to show \p Text of a part of \p J's module. Each part repeats what
+/// concerns the whole module, or a function that several parts have copies of;
+/// in-process, it appears once. Assembly is in one part only, and parts may
+/// have the same.
 bool Notices::isNew(plan::JobId J, StringRef Text,
                     StringMap<unsigned> &OfPart) {
-  StringRef Module = Run.moduleName(J);
+  StringRef Module = Run.facts(J).Name;
   if (!isPart(J) || Text.split('\n').first.contains(" <inline asm>:"))
     return true;
   unsigned Count = ++OfPart[Text];
@@ -221,8 +194,7 @@ void Notices::show(plan::JobId J, ArrayRef<CompilerMessage> Messages) {
       L.msg().emit(M.Level, M.Text);
 }
 
-/// The link fails over a compiler's errors, each of which LLD shows as one of
-/// its own.
+/// Fails the link with a compiler's errors, each of which LLD shows as its own.
 void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
                           StringRef Where) {
   show(J, S.Messages);
@@ -232,7 +204,7 @@ void Notices::failCompile(const Step &S, plan::JobId J, StringRef Plugin,
     if (isNew(J, Text, OfPart))
       Errors.push_back(Text);
   if (S.Errors.empty() || !Errors.empty())
-    addError(compileError(Run.title(J), Errors, Plugin, Where));
+    addError(compileError(Run.facts(J).Title, Errors, Plugin, Where));
 }
 
 void Notices::sawWords(StringRef Words) {
@@ -252,7 +224,7 @@ static std::string known(uint32_t N, StringRef Noun) {
   return N == UINT32_MAX ? ("? " + Noun + "s").str() : counted(N, Noun);
 }
 
-/// Only what isn't known yet is told.
+/// Reports only what changed.
 void Notices::sawLoad(const dtlto_load &Load) {
   IsThisMachine =
       Load.slots != 0 && Load.local != 0 && Load.local >= Load.slots;
@@ -265,15 +237,14 @@ void Notices::sawLoad(const dtlto_load &Load) {
                 known(Load.queued, "job") + " queued");
 }
 
-/// An attempt at the plugin's has failed. What the plan makes of that stands in
-/// the actions.
+/// An attempt at the plugin has failed. The actions are the plan's decision.
 void Notices::sawFailure(const Step &S) {
   plan::JobId J = S.Job;
   Cause Why = S.E->Why;
   // A compiler's words end in a newline, and a message doesn't.
   std::string Said = S.Said.rtrim().str();
-  std::string Text = plugin() + module(J) + ": ";
-  // A second try that fails in another way says nothing of the first.
+  const std::string Text = ofJob(J);
+  // The failure of the first try, which may be another.
   std::string Before = WhyAgain.lookup(J);
   if (auto It = Remote.find(J); It != Remote.end() && Before.empty())
     Before = It->second.text(": ");
@@ -326,12 +297,12 @@ void Notices::sawFailure(const Step &S) {
   L.msg().debug(Text + S.Why + "; it also runs elsewhere");
 }
 
-/// An object that was refused is the program's own, and no worker's mistake.
+/// A refused object was right after all: the program is unusual.
 void Notices::sawConfirmed(plan::JobId J, plan::AttemptId A) {
   auto It = Remote.find(J);
   if (It == Remote.end() || It->second.Attempt != A)
     return;
-  L.msg().debug(plugin() + module(J) + ": " + It->second.What +
+  L.msg().debug(ofJob(J) + It->second.What +
                 "; compiled again, it is the same: it is used");
   Remote.erase(It);
   Confirmed.insert(J);
@@ -340,18 +311,18 @@ void Notices::sawConfirmed(plan::JobId J, plan::AttemptId A) {
 void Notices::sawWin(const Step &S, const Action &A) {
   plan::JobId J = A.Job;
   if (S.E->What == PlanEvent::CacheHit) {
-    ++NumCached;
+    ++Num.Cached;
     return;
   }
   show(J, S.Messages);
   auto It = Here.find(A.Attempt);
   if (It == Here.end()) {
-    ++NumRemote;
+    ++Num.Remote;
     if (StringRef W = Run.workerName(Run.workerOf(A.Attempt)); !W.empty())
       Hosts.insert(W.str());
-    NumDuplicatesWon += A.AKind == AttemptKind::Duplicate;
+    Num.DuplicatesWon += A.AKind == AttemptKind::Duplicate;
     if (auto Again = WhyAgain.find(J); Again != WhyAgain.end()) {
-      ++NumRetried;
+      ++Num.Retried;
       LastRetry = module(J) + ": " + Again->second;
     }
     std::string Worker = Run.workerName(Run.workerOf(A.Attempt)).str();
@@ -359,47 +330,44 @@ void Notices::sawWin(const Step &S, const Action &A) {
   }
   switch (It->second) {
   case Cause::NotExpressible:
-    ++NumNotExpressible;
+    ++Num.NotExpressible;
     break;
   case Cause::BadResult:
-    NumFallback += !Confirmed.count(J);
+    Num.Fallback += !Confirmed.count(J);
     break;
   case Cause::Straggler:
-    ++NumDuplicatesWon;
-    ++NumWonHere;
+    ++Num.DuplicatesWon;
+    ++Num.WonHere;
     break;
   case Cause::PluginFull:
   case Cause::TakenBack:
   case Cause::PluginSilent:
   case Cause::Overdue:
-    ++NumShared;
+    ++Num.Shared;
     break;
   default:
-    ++NumFallback;
+    ++Num.Fallback;
   }
-  // A failure that nobody has been told of, since its second try has not
-  // failed. Where the plugin is lost, that has been told, most often with this
-  // reason.
+  // This failure wasn't reported, since the second try has not failed. The loss
+  // of a plugin was, mostly with this reason.
   if (std::string Why = WhyAgain.lookup(J);
       !Why.empty() && It->second != Cause::PluginGone)
-    warnLimited(plugin() + module(J) + ": " + Why +
-                    "; compiled here before a second try ended",
+    warnLimited(ofJob(J) + Why + "; compiled here before a second try ended",
                 Why);
   warnRefuted(J, "here");
 }
 
-/// A compiler elsewhere may have failed with what now was compiled \p Where.
+/// Warns if a remote compiler had failed with what was now compiled \p Where.
 void Notices::warnRefuted(plan::JobId J, const std::string &Where) {
   auto It = Remote.find(J);
   if (It == Remote.end())
     return;
   if (It->second.Said.empty())
-    warnLimited(plugin() + module(J) + ": " + It->second.What + "; compiled " +
+    warnLimited(ofJob(J) + It->second.What + "; compiled " +
                     (Where == "here" ? "locally" : Where) + " instead",
                 It->second.What);
   else
-    warnLimited(plugin() + module(J) + ": " + It->second.What +
-                    ", but compiling it " + Where +
+    warnLimited(ofJob(J) + It->second.What + ", but compiling it " + Where +
                     " worked; it said: " + It->second.Said,
                 It->second.Said);
 }
@@ -415,8 +383,7 @@ void Notices::sawStayHere(const Step &S, const Action &A) {
                   onWorker(A.Avoid) + "; compiling it here");
   else if (A.Why == Cause::Timeout) {
     std::string Why = whyHere(A.Why, "", "", L.opts().TimeoutSeconds);
-    warnLimited(plugin() + module(A.Job) + ": " + Why + "; compiling it here",
-                Why);
+    warnLimited(ofJob(A.Job) + Why + "; compiling it here", Why);
   }
 }
 
@@ -426,7 +393,7 @@ std::string Notices::onWorker(plan::WorkerId Id) const {
 }
 
 void Notices::sawDuplicate(const Action &A) {
-  ++NumDuplicates;
+  ++Num.Duplicates;
   L.msg().debug(plugin() + module(A.Job) + " takes long" + onWorker(A.Avoid) +
                 "; starting a duplicate attempt");
 }
@@ -459,127 +426,9 @@ void Notices::sawEnd(const Step &S, const Action &A) {
   case Cause::DeliverFailed:
     return addError(S.Why); // LLVM's own words
   case Cause::Cached:
-    ++NumCached;
+    ++Num.Cached;
     return;
   default:
     return;
   }
-}
-
-//===----------------------------------------------------------------------===//
-// The end
-//===----------------------------------------------------------------------===//
-
-/// What is known of why the plugin made no object of this link.
-std::string Notices::whyNone() const {
-  auto seconds = [](plan::Time T) {
-    return formatv("{0:f1} s", std::chrono::duration<double>(T).count()).str();
-  };
-  const size_t NumJobs = Run.numJobs();
-  std::string Jobs =
-      NumJobs == 1 ? "the job" : "the " + std::to_string(NumJobs) + " jobs";
-  std::string Why;
-  if (!IsOpen) {
-    Why = "it was not open after " + seconds(Now);
-  } else if (Accepted.empty()) {
-    Why = WasBusy ? "it was full, and accepted none of " + Jobs
-                  : "it accepted none of " + Jobs + " within " + seconds(Now);
-  } else {
-    Why = "it accepted " + (Accepted.size() == NumJobs
-                                ? Jobs
-                                : std::to_string(Accepted.size()) + " of " +
-                                      std::to_string(NumJobs) + " jobs");
-    Why += Begun.empty() ? ", but started none"
-                         : ", started " + std::to_string(Begun.size()) +
-                               ", but returned no result";
-    Why += " within " + seconds(Now - FirstAccepted);
-  }
-  return LastFailure.empty() ? Why : Why + "; the last failure: " + LastFailure;
-}
-
-/// On a terminal, one line of a link through other machines stays.
-void Notices::showCounts() const {
-  const size_t NumJobs = Run.numJobs();
-  if (IsThisMachine || L.RunOfTwo == 1 || hasErrors() ||
-      L.opts().Progress == ProgressKind::Never || !L.msg().columns())
-    return;
-  std::vector<std::string> Parts;
-  if (NumCached)
-    Parts.push_back(std::to_string(NumCached) + " from the cache");
-  if (NumRemote && Hosts.empty())
-    Parts.push_back(std::to_string(NumRemote) + " remotely");
-  else if (NumRemote)
-    Parts.push_back(std::to_string(NumRemote) + " on " +
-                    (Hosts.size() == 1
-                         ? *Hosts.begin()
-                         : std::to_string(Hosts.size()) + " hosts"));
-  if (size_t NumHere = NumFallback + NumShared + NumNotExpressible + NumWonHere)
-    Parts.push_back(std::to_string(NumHere) + " locally");
-  if (Parts.empty() || NumCached == NumJobs)
-    return;
-  L.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : units()) +
-               ": " + join(Parts, ", "));
-}
-
-void Notices::summarize(ArrayRef<std::string> Notes,
-                        ArrayRef<std::string> DebugNotes) {
-  size_t NumJobs = Run.numJobs();
-  auto ofAll = [NumJobs](size_t N) {
-    return std::to_string(N) + " of " + std::to_string(NumJobs);
-  };
-  for (const std::string &Note : Notes)
-    L.msg().note(Note);
-  std::string Stays;
-  if (NumNotExpressible)
-    Stays = ofAll(NumNotExpressible) + join(NotExpressible, ", ");
-  if (NumNotExpressible && (!L.FirstStays || *L.FirstStays != Stays))
-    L.msg().note(plugin() + ofAll(NumNotExpressible) + " " + units() +
-                 " were compiled here, since " + join(NotExpressible, ", ") +
-                 " cannot be expressed on a remote compiler's command line");
-  if (L.FirstStays)
-    *L.FirstStays = std::move(Stays);
-  if (NumRetried)
-    L.msg().note(plugin() + ofAll(NumRetried) +
-                 " jobs failed and were done when given to it again; the last "
-                 "one was " +
-                 LastRetry);
-  if (NumSuppressed)
-    L.msg().warning(plugin() + Twine(NumSuppressed) + " more " + units() +
-                    " failed in the same way (use --verbose to list them)");
-  // Beside workers that did nothing, all were.
-  if (NumFallback)
-    L.msg().warning(plugin() +
-                    ofAll(NumFallback + (NumRemote ? 0 : NumShared)) + " " +
-                    units() + " were compiled here instead");
-  // A plugin with nothing to do isn't opened, and says nothing of its own.
-  if (NumCached)
-    L.msg().debug(plugin() + ofAll(NumCached) + " objects came from the cache");
-  L.msg().debug(Twine(NumJobs) + " jobs, " +
-                formatv("{0:f3}", secondsSince(L.Started)).str() +
-                " s from first start to last object");
-  for (const std::string &Note : DebugNotes)
-    L.msg().debug(Note);
-  // A link that is over at once may end before any farm has answered.
-  if (NumShared && NumShared + NumCached + NumNotExpressible == NumJobs)
-    L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
-                     ? MessageLevel::Debug
-                     : MessageLevel::Warning,
-                 plugin() + whyNone() +
-                     "; all were compiled locally; --thinlto-dist-status "
-                     "shows the farm");
-  else if (NumShared)
-    L.msg().debug(plugin() + ofAll(NumShared) + " " + units() +
-                  " were compiled here beside its own");
-  if (NumDuplicates)
-    L.msg().debug(plugin() +
-                  "duplicate attempts for slow jobs: " + Twine(NumDuplicates) +
-                  " started, " + Twine(NumDuplicatesWon) + " finished first");
-  if (NumVerified)
-    L.msg().debug(plugin() + ofAll(NumVerified) + " objects verified");
-  else if (L.opts().VerifyPercent != 0 && NumJobs != 0 && !hasErrors())
-    L.msg().warning(
-        plugin() + "none of the " + Twine(NumJobs) +
-        " objects was verified (--thinlto-dist-verify): " + Twine(NumCached) +
-        " came from the cache, " + Twine(NumOurs) + " were compiled here");
-  showCounts();
 }

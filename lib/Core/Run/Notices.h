@@ -8,7 +8,7 @@
 #ifndef DTLTO_RUN_NOTICES_H
 #define DTLTO_RUN_NOTICES_H
 
-#include "Run/Observer.h"
+#include "Report/Observer.h"
 #include "Run/RunContext.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -17,12 +17,7 @@
 
 namespace dtlto {
 
-/// Why a job is compiled here, for display. \p What is what the step's event
-/// says of it, \p PluginFailure why there is no plugin any more.
-std::string whyHere(plan::Cause Why, llvm::StringRef What,
-                    llvm::StringRef PluginFailure, unsigned TimeoutSeconds);
-
-/// Makes messages of steps, counts what they stand for, and keeps the errors
+/// Turns steps into messages, counts them for the summary, and keeps the errors
 /// that the link fails with.
 class Notices : public Observer {
 public:
@@ -31,13 +26,12 @@ public:
 
   void saw(const Step &S) override;
 
-  /// What compilers have said of jobs that aren't known.
+  /// What compilers wrote about unknown jobs.
   void sawWords(llvm::StringRef Words);
-  /// The link has come to a point where it would wait for ever. \p Rule is what
-  /// doesn't hold.
+  /// The link would wait forever. \p Rule is the rule of the plan that doesn't
+  /// hold.
   void internalError(llvm::StringRef Rule);
-  /// At the end, what there is to tell of the whole link, with what else is to
-  /// be noted.
+  /// At the end, reports on the whole link, with other \p Notes.
   void summarize(llvm::ArrayRef<std::string> Notes,
                  llvm::ArrayRef<std::string> DebugNotes);
   bool hasErrors() const { return NumErrors != 0; }
@@ -71,7 +65,11 @@ private:
   void warnLimited(const llvm::Twine &Text, llvm::StringRef Why);
   std::string plugin() const;
   std::string module(plan::JobId J) const;
+  std::string ofJob(plan::JobId J) const;
+  std::string ofAll(size_t N) const;
   std::string whyNone() const;
+  void noteNotExpressible();
+  void summarizeShares(const std::string &Units);
   void showCounts() const;
   bool isPart(plan::JobId J) const;
   const char *units() const;
@@ -80,7 +78,7 @@ private:
   const RunContext &L;
   llvm::Error Err = llvm::Error::success();
   size_t NumErrors = 0;
-  std::string LastLoad; // as it was told
+  std::string LastLoad; // as it was reported
 
   // What the plugin did so far.
   bool IsOpen = false, WasBusy = false;
@@ -102,7 +100,7 @@ private:
       return Said.empty() ? What : What + Between + Said;
     }
   };
-  llvm::DenseMap<plan::JobId, Failure> Remote; // of a compiler elsewhere
+  llvm::DenseMap<plan::JobId, Failure> Remote; // of a remote compiler
   llvm::DenseSet<plan::JobId> Confirmed; // their refused objects were right
   /// Why attempts run here.
   llvm::DenseMap<plan::AttemptId, plan::Cause> Here;
@@ -111,12 +109,14 @@ private:
   llvm::StringMap<unsigned> SaidOfParts;
 
   llvm::StringMap<unsigned> NumOfKind; // warnings, by what is alike in them
-  size_t NumWarnings = 0, NumSuppressed = 0;
-  size_t NumRemote = 0, NumFallback = 0, NumNotExpressible = 0, NumShared = 0;
-  size_t NumDuplicates = 0, NumDuplicatesWon = 0, NumWonHere = 0,
-         NumRetried = 0, NumVerified = 0;
-  size_t NumCached = 0, NumOurs = 0; // NumOurs: what was verified, too
-  std::string LastRetry;             // which, and why
+  struct {
+    size_t Warnings = 0, Suppressed = 0;
+    size_t Remote = 0, Fallback = 0, NotExpressible = 0, Shared = 0;
+    size_t Duplicates = 0, DuplicatesWon = 0, WonHere = 0, Retried = 0;
+    size_t Cached = 0, Verified = 0;
+    size_t Ours = 0; // with those that were verified
+  } Num;
+  std::string LastRetry; // which, and why
   std::set<std::string> NotExpressible;
   std::set<std::string> Hosts; // that made objects
 };

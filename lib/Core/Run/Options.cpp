@@ -18,118 +18,120 @@
 using namespace llvm;
 using namespace dtlto;
 
-static Error wrongValue(StringRef Spelling, StringRef Value,
-                        const Twine &Expected) {
-  return failure("invalid value '" + Value + "' for " + Spelling +
+namespace {
+
+/// What the user gave for an option.
+struct Given {
+  StringRef Spelling, Value;
+  StringRef Expected; // as messages and the help show it
+};
+
+struct OptionInfo {
+  StringLiteral Name;
+  StringLiteral Value; // as messages and the help show it
+  Error (*Set)(Options &, Given);
+  StringLiteral Help;
+  StringLiteral Default = ""; // without a value; empty: it needs one
+};
+
+} // namespace
+
+static Error wrongValue(const Given &G, const Twine &Expected) {
+  return failure("invalid value '" + G.Value + "' for " + G.Spelling +
                  ": expected " + Expected);
 }
 
-static Error setNumber(unsigned &Field, StringRef Spelling, StringRef Value,
-                       unsigned Min, unsigned Max, StringRef What) {
+static Error setNumber(unsigned &Field, const Given &G, unsigned Min,
+                       unsigned Max, StringRef What) {
   unsigned N = 0;
-  if (Value.getAsInteger(10, N) || N < Min || N > Max)
-    return wrongValue(Spelling, Value,
-                      What + " from " + Twine(Min) + " to " + Twine(Max));
+  if (G.Value.getAsInteger(10, N) || N < Min || N > Max)
+    return wrongValue(G, What + " from " + Twine(Min) + " to " + Twine(Max));
   Field = N;
   return Error::success();
 }
 
-/// One of the values that \p Choices name, in the order of messages.
-template <class T>
-static Error
-setChoice(T &Field, StringRef Spelling, StringRef Value,
-          std::initializer_list<std::pair<StringLiteral, T>> Choices) {
-  std::string Names;
+/// Returns the place of the value among the expected ones, "a|b|c".
+static Expected<size_t> findChoice(const Given &G) {
   SmallVector<StringRef, 4> Known;
-  size_t Left = Choices.size();
-  for (const auto &[Name, Choice] : Choices) {
-    if (Value == Name) {
-      Field = Choice;
-      return Error::success();
-    }
-    Known.push_back(Name);
+  G.Expected.split(Known, '|');
+  if (auto It = llvm::find(Known, G.Value); It != Known.end())
+    return It - Known.begin();
+  std::string Names;
+  size_t Left = Known.size();
+  for (StringRef Name : Known)
     Names += ("'" + Name + "'" +
               (--Left > 1 ? ", "
                : Left     ? " or "
                           : ""))
                  .str();
-  }
-  if (StringRef Nearest = nearestWord(Value, Known); !Nearest.empty())
+  if (StringRef Nearest = nearestWord(G.Value, Known); !Nearest.empty())
     Names += (", did you mean '" + Nearest + "'?").str();
-  return wrongValue(Spelling, Value, Names);
+  return wrongValue(G, Names);
 }
 
-static Error setFallback(Options &O, StringRef Spelling, StringRef Value) {
-  return setChoice(
-      O.Fallback, Spelling, Value,
-      {{"local", FallbackKind::Local}, {"none", FallbackKind::None}});
-}
-
-static Error setOrder(Options &O, StringRef Spelling, StringRef Value) {
-  return setChoice(O.Order, Spelling, Value,
-                   {{"cost", OrderKind::Cost}, {"link", OrderKind::Link}});
-}
-
-static Error setProgress(Options &O, StringRef Spelling, StringRef Value) {
-  return setChoice(O.Progress, Spelling, Value,
-                   {{"auto", ProgressKind::Auto},
-                    {"always", ProgressKind::Always},
-                    {"never", ProgressKind::Never}});
-}
-
-static Error setSlim(Options &O, StringRef Spelling, StringRef Value) {
-  O.SlimFrom = DefaultSlimFrom;
-  if (Value == "off")
-    O.SlimFrom.reset();
-  if (Value == "on" || Value == "off")
-    return Error::success();
-  return setNumber(*O.SlimFrom, Spelling, Value, 0, 1000000000,
-                   "'on', 'off' or a number of bytes");
-}
-
-static Error setSplit(Options &O, StringRef Spelling, StringRef Value) {
-  if (Value == "off" || Value == "auto") {
-    O.Split = Value == "off" ? 0 : MinAutoPart;
-    O.SplitIsAuto = Value == "auto";
-    return Error::success();
-  }
-  O.SplitIsAuto = false;
-  return setNumber(O.Split, Spelling, Value, 1, 1000000000,
-                   "'off', 'auto' or a number");
+/// The enumerators are in the order of the help, from \p First on.
+template <auto Field, size_t First = 0>
+static Error setChoice(Options &O, Given G) {
+  Expected<size_t> Place = findChoice(G);
+  if (!Place)
+    return Place.takeError();
+  O.*Field = static_cast<std::decay_t<decltype(O.*Field)>>(First + *Place);
+  return Error::success();
 }
 
 // As everywhere in LLD, the last one counts.
-static Error setPlugin(Options &O, StringRef, StringRef Value) {
-  O.Plugin = Value.str();
+template <std::string Options::*Field>
+static Error setText(Options &O, Given G) {
+  O.*Field = G.Value.str();
   return Error::success();
 }
 
-static Error setPluginArg(Options &O, StringRef, StringRef Value) {
-  O.PluginArgs.push_back(Value.str());
+template <unsigned Options::*Field>
+static Error setPercent(Options &O, Given G) {
+  G.Value.consume_back("%");
+  return setNumber(O.*Field, G, 0, 100, "percent, a number");
+}
+
+static Error setSlim(Options &O, Given G) {
+  O.SlimFrom = DefaultSlimFrom;
+  if (G.Value == "off")
+    O.SlimFrom.reset();
+  if (G.Value == "on" || G.Value == "off")
+    return Error::success();
+  return setNumber(*O.SlimFrom, G, 0, 1000000000,
+                   "'on', 'off' or a number of bytes");
+}
+
+static Error setSplit(Options &O, Given G) {
+  if (G.Value == "off" || G.Value == "auto") {
+    O.Split = G.Value == "off" ? 0 : MinAutoPart;
+    O.SplitIsAuto = G.Value == "auto";
+    return Error::success();
+  }
+  O.SplitIsAuto = false;
+  return setNumber(O.Split, G, 1, 1000000000, "'off', 'auto' or a number");
+}
+
+static Error setPluginArg(Options &O, Given G) {
+  O.PluginArgs.push_back(G.Value.str());
   return Error::success();
 }
 
-static Error setLocalJobs(Options &O, StringRef Spelling, StringRef Value) {
-  if (Value == "auto") {
+static Error setLocalJobs(Options &O, Given G) {
+  if (G.Value == "auto") {
     O.LocalJobs.reset();
     return Error::success();
   }
   unsigned N = 0;
-  if (Error E = setNumber(N, Spelling, Value, 0, 4096, "auto or a number"))
+  if (Error E = setNumber(N, G, 0, 4096, "auto or a number"))
     return E;
   O.LocalJobs = N;
   return Error::success();
 }
 
-static Error setDuplicate(Options &O, StringRef Spelling, StringRef Value) {
-  Value.consume_back("%");
-  return setNumber(O.DuplicatePercent, Spelling, Value, 0, 100,
-                   "percent, a number");
-}
-
 /// A number of bytes, or of what the letter after it says.
-static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
-  StringRef Number = Value;
+static Error setMemory(Options &O, Given G) {
+  StringRef Number = G.Value;
   unsigned Shift = 0;
   if (Number.consume_back_insensitive("K"))
     Shift = 10;
@@ -139,95 +141,56 @@ static Error setMemory(Options &O, StringRef Spelling, StringRef Value) {
     Shift = 30;
   uint64_t N = 0;
   if (Number.getAsInteger(10, N) || N == 0 || N > (UINT64_MAX >> 30))
-    return wrongValue(Spelling, Value,
-                      "bytes, a number over 0 that K, M or G may follow");
+    return wrongValue(G, "bytes, a number over 0 that K, M or G may follow");
   O.Memory = O.MemoryHere = N << Shift;
   return Error::success();
 }
 
-static Error setTimeout(Options &O, StringRef Spelling, StringRef Value) {
-  return setNumber(O.TimeoutSeconds, Spelling, Value, 1, 1000000,
-                   "seconds, a number");
+static Error setTimeout(Options &O, Given G) {
+  return setNumber(O.TimeoutSeconds, G, 1, 1000000, "seconds, a number");
 }
 
-static Error setVerify(Options &O, StringRef Spelling, StringRef Value) {
-  auto [Percent, Text] = Value.split(':');
+static Error setVerify(Options &O, Given G) {
+  auto [Percent, Text] = G.Value.split(':');
   std::optional<uint64_t> Seed;
-  if (Value.contains(':') && Text.getAsInteger(10, Seed.emplace()))
-    return wrongValue(Spelling, Value, "a number after the colon");
+  if (G.Value.contains(':') && Text.getAsInteger(10, Seed.emplace()))
+    return wrongValue(G, "a number after the colon");
   O.VerifySeed = Seed;
-  Percent.consume_back("%");
-  return setNumber(O.VerifyPercent, Spelling, Percent, 0, 100,
-                   "percent, a number");
+  G.Value = Percent;
+  return setPercent<&Options::VerifyPercent>(O, G);
 }
 
-static Error setCache(Options &O, StringRef Spelling, StringRef Value) {
-  return setChoice(
-      O.Cache, Spelling, Value,
-      {{"separate", CacheKind::Separate}, {"shared", CacheKind::Shared}});
-}
-
-static Error setStatus(Options &O, StringRef Spelling, StringRef Value) {
-  return setChoice(O.Status, Spelling, Value,
-                   {{"table", StatusKind::Table}, {"json", StatusKind::JSON}});
-}
-
-static Error setSaveJobs(Options &O, StringRef, StringRef Value) {
-  O.SaveJobs = Value.str();
+static Error setReport(Options &O, Given G) {
+  if (!reportKind(G.Value))
+    return wrongValue(G, "a file whose name ends in .html or .json");
+  O.Report = G.Value.str();
   return Error::success();
 }
 
-static Error setKeepIR(Options &O, StringRef, StringRef Value) {
-  O.KeepIR = Value.str();
+static Error setCosts(Options &O, Given G) {
+  O.Costs = G.Value == "off" ? "" : G.Value.str();
   return Error::success();
 }
-
-static Error setReport(Options &O, StringRef Spelling, StringRef Value) {
-  if (!reportKind(Value))
-    return wrongValue(Spelling, Value,
-                      "a file whose name ends in .html or .json");
-  O.Report = Value.str();
-  return Error::success();
-}
-
-static Error setCosts(Options &O, StringRef, StringRef Value) {
-  O.Costs = Value == "off" ? "" : Value.str();
-  return Error::success();
-}
-
-static Error setLog(Options &O, StringRef, StringRef Value) {
-  O.Log = Value.str();
-  return Error::success();
-}
-
-namespace {
-struct OptionInfo {
-  StringLiteral Name;
-  StringLiteral Value; // as messages and the help show it
-  Error (*Set)(Options &, StringRef Spelling, StringRef Value);
-  StringLiteral Help;
-  StringLiteral Default = ""; // without a value; empty: it needs one
-};
-} // namespace
 
 // In the order of the help. A test compares this with the manual page and the
 // README, which say more.
 static constexpr OptionInfo Table[] = {
-    {"thinlto-dist-plugin", "<name or path>", setPlugin,
+    {"thinlto-dist-plugin", "<name or path>", setText<&Options::Plugin>,
      "Run the jobs of ThinLTO with this plugin: local, distcc, icecc, ..."},
-    {"thinlto-distribute", "<name>", setPlugin,
+    {"thinlto-distribute", "<name>", setText<&Options::Plugin>,
      "The same (default: with the plugin local)", "local"},
     {"thinlto-dist-plugin-arg", "<text>", setPluginArg,
      "Pass <text> to the plugin; may be repeated"},
-    {"thinlto-dist-fallback", "local|none", setFallback,
+    {"thinlto-dist-fallback", "local|none", setChoice<&Options::Fallback>,
      "Compile a job that the plugin can't run in the linker (default), or "
      "fail the link"},
     {"thinlto-dist-local-jobs", "<n>|auto", setLocalJobs,
      "Run at most <n> jobs in the linker while the plugin is full (default: "
      "as many as pay off)"},
-    {"thinlto-dist-duplicate", "<percent>", setDuplicate,
+    {"thinlto-dist-duplicate", "<percent>",
+     setPercent<&Options::DuplicatePercent>,
      "Limit the work done twice to replace slow workers (default: 25)"},
-    {"thinlto-dist-order", "cost|link", setOrder,
+    {"thinlto-dist-order", "cost|link", setChoice<&Options::Order>,
      "Start the longest jobs first (default), or those that come first in the "
      "link"},
     {"thinlto-dist-memory", "<bytes>", setMemory,
@@ -238,12 +201,12 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-verify", "<percent>[:<seed>]", setVerify,
      "Compile this share of the jobs in the linker as well, and compare the "
      "objects (default: 0)"},
-    {"thinlto-dist-cache", "separate|shared", setCache,
+    {"thinlto-dist-cache", "separate|shared", setChoice<&Options::Cache>,
      "Hide other machines' cached objects from links without a plugin "
      "(default), or don't"},
-    {"thinlto-dist-save-jobs", "<folder>", setSaveJobs,
+    {"thinlto-dist-save-jobs", "<folder>", setText<&Options::SaveJobs>,
      "Save each job to a file in <folder>, for dtlto-codegen"},
-    {"thinlto-dist-keep-ir", "<folder>|farm", setKeepIR,
+    {"thinlto-dist-keep-ir", "<folder>|farm", setText<&Options::KeepIR>,
      "Keep optimised modules in <folder> or the farm's store, for links that "
      "only change codegen"},
     {"thinlto-dist-slim", "on|off|<bytes>", setSlim,
@@ -253,15 +216,17 @@ static constexpr OptionInfo Table[] = {
     {"thinlto-dist-costs", "<file>|off", setCosts,
      "Record how long each module took in <file> (default: in the user's "
      "cache folder)"},
-    {"thinlto-dist-progress", "auto|always|never", setProgress,
+    {"thinlto-dist-progress", "auto|always|never",
+     setChoice<&Options::Progress>,
      "Show how far the link is (default: on a terminal)"},
-    {"thinlto-dist-status", "table|json", setStatus,
+    {"thinlto-dist-status", "table|json",
+     setChoice<&Options::Status, /*First=*/1>,
      "Show the workers of the plugin's farm instead of linking (default: "
      "table)",
      "table"},
     {"thinlto-dist-report", "<file>.html|<file>.json", setReport,
      "Write a report of what ran where and when"},
-    {"thinlto-dist-log", "<file>", setLog,
+    {"thinlto-dist-log", "<file>", setText<&Options::Log>,
      "Write a log of every decision, to attach to a bug report"},
 };
 
@@ -294,7 +259,7 @@ Error dtlto::setOption(Options &Opts, StringRef Name,
                      Info.Value);
     if (Opts.FirstOption.empty())
       Opts.FirstOption = Spelling.str();
-    return Info.Set(Opts, Spelling, *Value);
+    return Info.Set(Opts, {Spelling, *Value, Info.Value});
   }
 
   // What all options begin with says nothing.

@@ -44,7 +44,7 @@ constexpr unsigned MinAutoPart = 10000;
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO as ever
   FallbackKind Fallback = FallbackKind::Local;
-  std::optional<unsigned> LocalJobs; // beside the plugin's; nothing: what pays
+  std::optional<unsigned> LocalJobs; // next to the plugin's; nothing: what pays
   OrderKind Order = OrderKind::Cost; // that jobs are started in
   // How much of the link's work may be done twice, against stragglers.
   unsigned DuplicatePercent = 25;

@@ -1,12 +1,12 @@
-//===- Observer.h - Who sees the steps of a link ----------------*- C++ -*-===//
+//===- Observer.h - Sees the steps of a link --------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTLTO_RUN_OBSERVER_H
-#define DTLTO_RUN_OBSERVER_H
+#ifndef DTLTO_REPORT_OBSERVER_H
+#define DTLTO_REPORT_OBSERVER_H
 
 #include "Host/SessionEvents.h"
 #include "Plan/Plan.h"
@@ -14,8 +14,20 @@
 
 namespace dtlto {
 
-/// One step of the plan, and what it says nothing of. What it points at lives
-/// as long as the call.
+/// What is known of a job before the link.
+struct JobFacts {
+  std::string Name;    // of the module, for messages
+  std::string Title;   // the same with the part, for people
+  std::string CostKey; // CostHistory.h
+  unsigned Number = 0; // in the order of the link
+  // Bytes of bitcode: to compile, and those that are only loaded with them.
+  uint64_t Size = 0, SizeBeside = 0;
+  size_t ImportWork = 0; // as importWork() in LLVM/Index.h
+  double Seconds = 0;    // estimated by LinkRun; good for comparisons
+};
+
+/// One step of the plan, and what the plan doesn't know of it. Valid during the
+/// call.
 struct Step {
   plan::Time Now = {};
   const plan::Event *E = nullptr; // null: the first step
@@ -23,14 +35,14 @@ struct Step {
   plan::JobId Job = 0; // of the event's attempt, if it has one
   /// What was said: by the compiler, with its newlines, or by the plugin.
   llvm::StringRef Said;
-  /// The compiler's errors, as far as they could be told apart, and its other
+  /// The compiler's errors, as far as they could be separated, and its other
   /// messages.
   llvm::ArrayRef<std::string> Errors;
   llvm::ArrayRef<CompilerMessage> Messages;
   /// What went wrong, one line.
   llvm::StringRef Why;
   const dtlto_load *Load = nullptr;     // LoadKnown
-  llvm::ArrayRef<PluginNumber> Numbers; // of a result, that the plugin told
+  llvm::ArrayRef<PluginNumber> Numbers; // of a result, that the plugin reported
   int32_t Status = 0;                   // of a result, DTLTO_...
   uint32_t State = 0;                   // StateChanged, DTLTO_STATE_...
   /// A thread of ours was through at this time, and had spent these seconds.
@@ -38,27 +50,19 @@ struct Step {
   double Seconds = 0;
 };
 
-/// What observers may know of a link beside its steps.
+/// What observers may know of a link besides its steps.
 class LinkFacts {
 public:
   virtual ~LinkFacts() = default;
   virtual size_t numJobs() const = 0;
-  virtual llvm::StringRef moduleName(plan::JobId J) const = 0;
-  /// The same with the part, for people.
-  virtual llvm::StringRef title(plan::JobId J) const = 0;
-  /// In the order of the link.
-  virtual unsigned number(plan::JobId J) const = 0;
-  virtual uint64_t bitcodeSize(plan::JobId J) const = 0;
-  /// The seconds that the job is expected to take, and what they are kept by.
-  virtual double estimate(plan::JobId J) const = 0;
-  virtual llvm::StringRef costKey(plan::JobId J) const = 0;
+  virtual const JobFacts &facts(plan::JobId J) const = 0;
   /// Empty: not known.
   virtual llvm::StringRef workerName(plan::WorkerId W) const = 0;
   virtual plan::WorkerId workerOf(plan::AttemptId A) const = 0;
   virtual bool hasFailed() const = 0;
-  /// The job of the plugin's, while it is being offered; else null.
+  /// The job while it is being offered to the plugin; otherwise null.
   virtual const BuiltJob *built(plan::AttemptId A) const = 0;
-  /// In bytes, while the object is being delivered; else 0.
+  /// In bytes, while the object is being delivered; otherwise 0.
   virtual uint64_t objectSize(plan::AttemptId A) const = 0;
   /// Whether the user was shown errors.
   virtual bool hasErrors() const = 0;
@@ -72,13 +76,13 @@ class Observer {
 public:
   virtual ~Observer() = default;
   virtual void saw(const Step &S) = 0;
-  /// Every job has ended, and all threads. Not after that.
+  /// Every job and every thread has ended. The last call.
   virtual void finish() {}
-  /// When tick() should be called; the end of time: whenever.
+  /// When tick() should be called.
   virtual Clock::time_point due() const { return Clock::time_point::max(); }
   virtual void tick() {}
 };
 
 } // namespace dtlto
 
-#endif // DTLTO_RUN_OBSERVER_H
+#endif // DTLTO_REPORT_OBSERVER_H

@@ -1,0 +1,161 @@
+//===- NoticesSummary.cpp - What the user is told at the end --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run/Notices.h"
+#include "Support/Text.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace dtlto;
+
+// The longest that it takes to reach a farm.
+static constexpr double ShortLinkSeconds = 1;
+
+std::string Notices::ofAll(size_t N) const {
+  return std::to_string(N) + " of " + std::to_string(Run.numJobs());
+}
+
+/// What is known of why the plugin made no object of this link.
+std::string Notices::whyNone() const {
+  auto seconds = [](plan::Time T) {
+    return formatv("{0:f1} s", std::chrono::duration<double>(T).count()).str();
+  };
+  const size_t NumJobs = Run.numJobs();
+  std::string Jobs =
+      NumJobs == 1 ? "the job" : "the " + std::to_string(NumJobs) + " jobs";
+  std::string Why;
+  if (!IsOpen) {
+    Why = "it was not open after " + seconds(Now);
+  } else if (Accepted.empty()) {
+    Why = WasBusy ? "it was full, and accepted none of " + Jobs
+                  : "it accepted none of " + Jobs + " within " + seconds(Now);
+  } else {
+    Why = "it accepted " + (Accepted.size() == NumJobs
+                                ? Jobs
+                                : std::to_string(Accepted.size()) + " of " +
+                                      std::to_string(NumJobs) + " jobs");
+    Why += Begun.empty() ? ", but started none"
+                         : ", started " + std::to_string(Begun.size()) +
+                               ", but returned no result";
+    Why += " within " + seconds(Now - FirstAccepted);
+  }
+  return LastFailure.empty() ? Why : Why + "; the last failure: " + LastFailure;
+}
+
+/// On a terminal, leaves one line of a link that ran on other machines.
+void Notices::showCounts() const {
+  const size_t NumJobs = Run.numJobs();
+  if (IsThisMachine || !L.isLast() || hasErrors() ||
+      L.opts().Progress == ProgressKind::Never || !L.msg().columns())
+    return;
+  std::vector<std::string> Parts;
+  if (Num.Cached)
+    Parts.push_back(std::to_string(Num.Cached) + " from the cache");
+  if (Num.Remote && Hosts.empty())
+    Parts.push_back(std::to_string(Num.Remote) + " remotely");
+  else if (Num.Remote)
+    Parts.push_back(std::to_string(Num.Remote) + " on " +
+                    (Hosts.size() == 1
+                         ? *Hosts.begin()
+                         : std::to_string(Hosts.size()) + " hosts"));
+  if (size_t NumHere =
+          Num.Fallback + Num.Shared + Num.NotExpressible + Num.WonHere)
+    Parts.push_back(std::to_string(NumHere) + " locally");
+  if (Parts.empty() || Num.Cached == NumJobs)
+    return;
+  L.msg().note(Twine(NumJobs) + " " + (NumJobs == 1 ? "module" : units()) +
+               ": " + join(Parts, ", "));
+}
+
+/// Reports which jobs can't run at the plugin, once for a link.
+void Notices::noteNotExpressible() {
+  std::string Stays;
+  if (Num.NotExpressible)
+    Stays = plugin() + ofAll(Num.NotExpressible) + " " + units() +
+            " were compiled here, since " + join(NotExpressible, ", ") +
+            " cannot be expressed on a remote compiler's command line";
+  if (!L.wasReported(Stays) && !Stays.empty())
+    L.msg().note(Stays);
+}
+
+namespace {
+/// A line of the summary.
+struct Sum {
+  size_t Count; // 0: there is nothing to report
+  MessageLevel Level;
+  std::string Text;
+};
+} // namespace
+
+static void report(Messages &Msg, const std::string &Plugin,
+                   std::initializer_list<Sum> Sums) {
+  for (const Sum &S : Sums)
+    if (S.Count != 0)
+      Msg.emit(S.Level, Plugin + S.Text);
+}
+
+void Notices::summarize(ArrayRef<std::string> Notes,
+                        ArrayRef<std::string> DebugNotes) {
+  const std::string Units =
+      Num.Suppressed || Num.Fallback || Num.Shared ? units() : "";
+  for (const std::string &Note : Notes)
+    L.msg().note(Note);
+  noteNotExpressible();
+  report(L.msg(), plugin(),
+         {{Num.Retried, MessageLevel::Note,
+           ofAll(Num.Retried) +
+               " jobs failed and were done when given to it "
+               "again; the last one was " +
+               LastRetry},
+          {Num.Suppressed, MessageLevel::Warning,
+           std::to_string(Num.Suppressed) + " more " + Units +
+               " failed in the same way (use --verbose to list them)"},
+          // If the plugin made no object, all are fallbacks.
+          {Num.Fallback, MessageLevel::Warning,
+           ofAll(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) + " " + Units +
+               " were compiled here instead"},
+          // A plugin without jobs isn't opened, and reports nothing itself.
+          {Num.Cached, MessageLevel::Debug,
+           ofAll(Num.Cached) + " objects came from the cache"}});
+  L.msg().debug(Twine(Run.numJobs()) + " jobs, " +
+                formatv("{0:f3}", secondsSince(L.Started)).str() +
+                " s from first start to last object");
+  for (const std::string &Note : DebugNotes)
+    L.msg().debug(Note);
+  summarizeShares(Units);
+  showCounts();
+}
+
+/// Reports what ran locally as well, twice, or to be compared.
+void Notices::summarizeShares(const std::string &Units) {
+  const size_t NumJobs = Run.numJobs();
+  const bool AllShared =
+      Num.Shared && Num.Shared + Num.Cached + Num.NotExpressible == NumJobs;
+  const bool NoneVerified = !Num.Verified && L.opts().VerifyPercent != 0 &&
+                            NumJobs != 0 && !hasErrors();
+  // A short link may end before any farm has answered.
+  const bool IsShort = secondsSince(L.Started) < ShortLinkSeconds;
+  report(
+      L.msg(), plugin(),
+      {{AllShared, IsShort ? MessageLevel::Debug : MessageLevel::Warning,
+        whyNone() + "; all were compiled locally; --thinlto-dist-status shows "
+                    "the farm"},
+       {AllShared ? 0 : Num.Shared, MessageLevel::Debug,
+        ofAll(Num.Shared) + " " + Units + " were compiled here beside its own"},
+       {Num.Duplicates, MessageLevel::Debug,
+        "duplicate attempts for slow jobs: " + std::to_string(Num.Duplicates) +
+            " started, " + std::to_string(Num.DuplicatesWon) +
+            " finished first"},
+       {Num.Verified, MessageLevel::Debug,
+        ofAll(Num.Verified) + " objects verified"},
+       {NoneVerified, MessageLevel::Warning,
+        "none of the " + std::to_string(NumJobs) +
+            " objects was verified (--thinlto-dist-verify): " +
+            std::to_string(Num.Cached) + " came from the cache, " +
+            std::to_string(Num.Ours) + " were compiled here"}});
+}

@@ -1,0 +1,87 @@
+//===- Observers.h - What learns from a link's steps ------------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The observers of progress, reports and costs. Messages are in Notices.h, the
+// log in LogObserver.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_RUN_OBSERVERS_H
+#define DTLTO_RUN_OBSERVERS_H
+
+#include "Report/Observer.h"
+#include "Run/CostHistory.h"
+#include "Run/RunContext.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace dtlto {
+
+/// Moves the progress line.
+class ProgressObserver : public Observer {
+public:
+  ProgressObserver(const LinkFacts &Run, const RunContext &L);
+
+  void saw(const Step &S) override;
+  void finish() override { Line.clear(); }
+  Clock::time_point due() const override { return Line.due(); }
+  void tick() override { Line.showDue(); }
+
+private:
+  void started(plan::JobId J, llvm::StringRef Worker);
+  void finished(plan::JobId J);
+
+  const LinkFacts &Run;
+  Progress Line;
+  const bool Verifies;     // jobs end together, when all are compared
+  llvm::BitVector IsShown; // jobs, as started
+  llvm::BitVector IsFinished, IsSampled;
+  llvm::DenseSet<plan::AttemptId> Running;
+  llvm::DenseMap<plan::JobId, plan::AttemptId> Winner;
+};
+
+/// Records a link for reports and time traces. At its end it writes the report
+/// and leaves the record with the linker, as the user asked. The last run of a
+/// link does both.
+class TimelineObserver : public Observer {
+public:
+  TimelineObserver(const LinkFacts &Run, const RunContext &L)
+      : Run(Run), L(L), Record(Run, L.Started, L.SetUp) {}
+
+  void saw(const Step &S) override {
+    Record.saw(S, Run, L.opts().TimeoutSeconds);
+  }
+  void finish() override;
+
+private:
+  const LinkFacts &Run;
+  const RunContext &L;
+  Timeline Record;
+};
+
+/// Records in the cost history how long each module took that has an object. Of
+/// jobs on other machines, only if the plugin reported when they began.
+class CostObserver : public Observer {
+public:
+  CostObserver(const LinkFacts &Run, CostHistory &Costs)
+      : Run(Run), Costs(Costs) {}
+
+  void saw(const Step &S) override;
+
+private:
+  struct Times {
+    std::optional<plan::Time> Running, Receiving;
+  };
+  const LinkFacts &Run;
+  CostHistory &Costs;
+  llvm::DenseMap<plan::AttemptId, Times> Seen;
+};
+
+} // namespace dtlto
+
+#endif // DTLTO_RUN_OBSERVERS_H

@@ -1,0 +1,264 @@
+//===- ResultCheckTest.cpp - Results that a thread checks -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What happens to a link while a thread checks a large object: a test decides
+// how long that takes. If the link's own thread did it, most would not end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakePlugin.h"
+#include "Run/LinkRun.h"
+#include "TestLink.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace dtlto;
+using namespace dtlto::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Jobs m0.o, m1.o, ... whose objects are any text.
+class TextJobs : public JobSource {
+public:
+  explicit TextJobs(size_t N) : N(N) {}
+
+  size_t numJobs() const override { return N; }
+  JobFacts facts(size_t J) const override {
+    std::string Name = "m" + std::to_string(J) + ".o";
+    return {Name, Name, Name, unsigned(J), 1000 - J, 0, 0};
+  }
+  bool staysHere(size_t) override { return false; }
+  bool isWork(const plan::Action &) const override { return false; }
+  Event prepare(const plan::Action &A, size_t J, uint64_t Cost,
+                StringRef) override {
+    Event E{Event::Prepared};
+    E.Job = A.Attempt;
+    E.setEnded(Clock::now());
+    if (!A.ForPlugin)
+      return E;
+    E.Built = std::make_unique<BuiltJob>();
+    E.Built->Name = facts(J).Name;
+    dtlto_job &Job = E.Built->Job;
+    Job.size = sizeof(Job);
+    Job.id = A.Attempt;
+    Job.name = E.Built->Name.c_str();
+    Job.triple = "x86_64-unknown-linux-gnu";
+    Job.cost = Cost;
+    return E;
+  }
+  CodegenResult compileHere(size_t J, const std::atomic<bool> *) override {
+    if (OnCompile)
+      OnCompile(J);
+    CodegenResult R;
+    R.Produced = true;
+    R.Object.assign(Local.begin(), Local.end());
+    return R;
+  }
+  SideFiles sideFiles(size_t) const override { return {}; }
+  Error check(size_t J, StringRef, bool IsAsWritten) const override {
+    std::string Why = OnCheck ? OnCheck(J, IsAsWritten) : "";
+    return Why.empty() ? Error::success()
+                       : createStringError(inconvertibleErrorCode(), Why);
+  }
+  Error compare(size_t, const Made &, StringRef) override {
+    return Error::success();
+  }
+  Error deliver(size_t J, const JobResult &R, const SideFiles &,
+                const AddStreamFn &) override {
+    Objects[J] = R.Object.bytes().str();
+    if (OnObject)
+      OnObject(J);
+    return Error::success();
+  }
+  bool deliversToMemory() const override { return true; }
+  bool mayHit() const override { return false; }
+
+  const std::string Local = "made in the linker";
+  std::map<size_t, std::string> Objects; // that were delivered
+  std::function<void(size_t J)> OnCompile, OnObject;
+  std::function<std::string(size_t J, bool IsAsWritten)> OnCheck;
+
+private:
+  const size_t N;
+};
+
+class ResultCheckTest : public testing::Test {
+protected:
+  void use(size_t N) { Jobs = std::make_shared<TextJobs>(N); }
+  void link() {
+    Opts.Costs = "";
+    HostContext Host{&Plugin.entry(), Msg, Opts, /*LLVMVersion=*/""};
+    Host.Parallelism = 2;
+    RunContext Context{Host, Opts};
+    Context.Started = Clock::now();
+    Result = toString(LinkRun(Context, Jobs, [&](plan::Options &O) {
+                        if (TimeLimit != plan::Time(0)) {
+                          O.JobTimeout = TimeLimit;
+                          O.DeadlineStep = TimeLimit / 10;
+                        }
+                        // Each is a job for the plugin alone.
+                        O.LocalJobs = 0;
+                        O.DuplicatePercent = 0;
+                      }).run());
+  }
+  dtlto_result large(const char *Worker = nullptr) {
+    dtlto_result R = Plugin.object(Large);
+    R.worker = Worker;
+    return R;
+  }
+  void TearDown() override {
+    Plugin.waitForEnd();
+    EXPECT_EQ(Plugin.complaints(), std::vector<std::string>());
+    EXPECT_EQ(Plugin.numObjectsAlive(), 0u);
+  }
+
+  const std::string Large = std::string(1 << 20, 'x');
+  plan::Time TimeLimit = {};
+  FakePlugin Plugin;
+  RecordingMessages Msg;
+  Options Opts;
+  std::shared_ptr<TextJobs> Jobs;
+  std::string Result; // the link's error
+};
+
+TEST_F(ResultCheckTest, TheLinkGoesOn) {
+  use(2);
+  Gate Begun, Delivered;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, J.Name == "m0.o"
+                          ? Plugin.failure(DTLTO_ERROR_COMPILER, "no", "one")
+                          : large("two"));
+  };
+  Jobs->OnCheck = [&](size_t, bool) {
+    Begun.open();
+    Delivered.wait();
+    return "";
+  };
+  Jobs->OnCompile = [&](size_t) { Begun.wait(); };
+  Jobs->OnObject = [&](size_t J) {
+    if (J == 0)
+      Delivered.open();
+  };
+  link();
+  EXPECT_EQ(Result, "");
+  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
+  EXPECT_TRUE(Jobs->Objects[1] == Large);
+}
+
+TEST_F(ResultCheckTest, WhatThePluginReportsLaterWaits) {
+  use(3);
+  Gate All, GaveUp;
+  Plugin.OnSubmit = [&, N = 0](const FakePlugin::Job &) mutable {
+    if (++N == 3)
+      All.open();
+    return DTLTO_OK;
+  };
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    All.wait();
+    if (J.Name == "m2.o")
+      return;
+    Plugin.done(J.Id, large());
+    if (J.Name != "m1.o")
+      return;
+    Plugin.log(DTLTO_LOG_ERROR, "out of order");
+    GaveUp.open();
+  };
+  Jobs->OnCheck = [&](size_t, bool) {
+    GaveUp.wait();
+    return "";
+  };
+  link();
+  EXPECT_EQ(Result, "");
+  // What came before the plugin gave up counts.
+  EXPECT_TRUE(Jobs->Objects[0] == Large);
+  EXPECT_TRUE(Jobs->Objects[1] == Large);
+  EXPECT_EQ(Jobs->Objects[2], Jobs->Local);
+  EXPECT_TRUE(Msg.has(MessageLevel::Warning,
+                      {"out of order", "compiling the remaining modules"}));
+}
+
+TEST_F(ResultCheckTest, AnInvalidObject) {
+  use(2);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, large("one"));
+  };
+  Jobs->OnCheck = [&](size_t J, bool) { return J == 0 ? "damaged" : ""; };
+  link();
+  EXPECT_EQ(Result, "");
+  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
+  EXPECT_TRUE(Jobs->Objects[1] == Large);
+  EXPECT_TRUE(Msg.has(MessageLevel::Warning,
+                      {"'m0.o'", "invalid object from one: damaged"}));
+}
+
+TEST_F(ResultCheckTest, TwoWorkersMakeTheSame) {
+  use(1);
+  Opts.Fallback = FallbackKind::None;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, large(J.Attempt == 1 ? "one" : "two"));
+  };
+  Jobs->OnCheck = [&](size_t, bool IsAsWritten) {
+    return IsAsWritten ? "" : "odd";
+  };
+  link();
+  EXPECT_EQ(Result, "");
+  EXPECT_EQ(Plugin.submitted().size(), 2u);
+  EXPECT_TRUE(Jobs->Objects[0] == Large);
+}
+
+TEST_F(ResultCheckTest, ItsJobIsCompiledLocallyMeanwhile) {
+  use(2);
+  TimeLimit = 100ms;
+  Gate Delivered;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) { Plugin.done(J.Id, large()); };
+  Jobs->OnCheck = [&](size_t J, bool) {
+    if (J == 0)
+      Delivered.wait();
+    return "";
+  };
+  Jobs->OnObject = [&](size_t J) {
+    if (J == 0)
+      Delivered.open();
+  };
+  link();
+  EXPECT_EQ(Result, "");
+  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
+  EXPECT_EQ(Jobs->Objects.size(), 2u);
+}
+
+TEST_F(ResultCheckTest, TheLinkEndsMeanwhile) {
+  use(1);
+  TimeLimit = 100ms;
+  Gate Closed;
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, large());
+    Plugin.log(DTLTO_LOG_ERROR, "too late");
+  };
+  Plugin.OnClose = [&] { Closed.open(); };
+  Jobs->OnCheck = [&](size_t, bool) {
+    Closed.wait();
+    return "";
+  };
+  link();
+  EXPECT_EQ(Result, "");
+  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
+  // What waited is reported all the same.
+  EXPECT_TRUE(Msg.has(MessageLevel::Warning, {"too late"}));
+}
+
+TEST_F(ResultCheckTest, ManyObjects) {
+  use(200);
+  Plugin.OnRun = [&](const FakePlugin::Job &J) {
+    Plugin.done(J.Id, Plugin.object(J.Id % 3 ? Large : "small"));
+  };
+  link();
+  EXPECT_EQ(Result, "");
+  EXPECT_EQ(Jobs->Objects.size(), 200u);
+}
+
+} // namespace
