@@ -76,6 +76,18 @@ void Farm::askStats(Host &H, Clock::time_point Now) {
         Port);
 }
 
+void Farm::statsEnded(Host &H, Clock::time_point Now) {
+  std::unique_ptr<StatsQuery> Stats = std::move(H.Stats);
+  if (Stats->isHeard())
+    H.LastSign = Now;
+  H.LoadHundredths = Stats->loadHundredths();
+  if (unsigned Slots = Stats->slots(); Slots && !H.Spec.Limit) {
+    TheLog.debug(H.Name + ": runs " + std::to_string(Slots) +
+                 " jobs at the same time, its statistics port says");
+    H.Slots = Slots;
+  }
+}
+
 void Farm::probeEnded(Host &H) {
   std::unique_ptr<Connection> P = std::move(H.Probe);
   if (P->state() == Connection::Done) {
@@ -135,7 +147,7 @@ void Farm::probeFailed(Host &H, const Connection &P) {
                      "machine, and be able to write its TMPDIR and log; see "
                      "that log");
     return rest(H, "it closed the connection when asked for " + S.Compiler +
-                       (S.isWorker()
+                       (isWorker(S.Compiler)
                             ? ": its distccd needs that in /usr/bin and "
                               "/usr/lib/distcc, or in its DISTCC_CMDLIST"
                             : ": install that there and run "
@@ -161,7 +173,7 @@ void Farm::compareVersion(Host &H, std::string Line) {
     return;
   std::string Text = H.Name + ": its compiler says '" + Line + "', but ";
   if (!Linker.empty() && !isBuildOf(Line, Linker))
-    return say(
+    return warn(
         Text + "this linker is '" + Linker +
         "': the objects may differ; --thinlto-dist-verify compares them");
   if (!FirstProven)

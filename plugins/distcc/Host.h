@@ -23,7 +23,6 @@
 #define DTLTO_DISTCC_HOST_H
 
 #include "Connection.h"
-#include "SlotLocks.h"
 #include "StatsQuery.h"
 
 namespace dtlto::distcc {
@@ -32,13 +31,11 @@ struct Host {
   enum StateTy { Spare, Resolving, Probing, Usable, Resting, Out };
 
   Host(HostSpec Spec, size_t Index)
-      : Spec(std::move(Spec)), Index(Index), Name(this->Spec.display()),
-        Key(SlotLocks::host(Name)) {}
+      : Spec(std::move(Spec)), Index(Index), Name(this->Spec.display()) {}
 
   const HostSpec Spec;
   const size_t Index; // in the list
   const std::string Name;
-  const SlotLocks::Host Key;
 
   StateTy State = Spare;
   Clock::time_point AskedAt;    // the probe's begin
@@ -118,6 +115,8 @@ struct Host {
     return State == Spare || isBeingAsked() ||
            (State == Resting && (IsAskedSoon || Clock::now() < LackUntil));
   }
+
+  bool mayTakeJobs() const { return State == Usable || mayBecomeUsable(); }
 
   /// Returns the slot's number: of one that is this link's, if there is any.
   int take(uint64_t Job);

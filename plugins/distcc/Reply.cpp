@@ -14,8 +14,8 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
-// A length is only believed as far as bytes have come: so much at once, then
-// as much again as there is.
+// Memory for a body that arrives: so much at once, then as much again as has
+// arrived.
 static constexpr size_t FirstPiece = size_t(64) << 10;
 
 static std::string quoted(const uint8_t *Data, size_t Size) {
@@ -23,15 +23,13 @@ static std::string quoted(const uint8_t *Data, size_t Size) {
 }
 
 static bool parseHex(const uint8_t *Digits, uint32_t &Value) {
+  constexpr std::string_view Known = "0123456789abcdef";
   Value = 0;
   for (size_t I = 0; I != 8; ++I) {
-    uint8_t C = Digits[I];
-    if (C >= '0' && C <= '9')
-      Value = Value << 4 | (C - '0');
-    else if (C >= 'a' && C <= 'f')
-      Value = Value << 4 | (C - 'a' + 10);
-    else
+    size_t Digit = Known.find(static_cast<char>(Digits[I]));
+    if (Digit == Known.npos)
       return false;
+    Value = Value << 4 | uint32_t(Digit);
   }
   return true;
 }
@@ -123,18 +121,12 @@ bool ReplyParser::body(uint32_t Length, uint64_t Max) {
   return true;
 }
 
-/// Where the body goes. Null for dependencies, which nobody wants.
+/// Where the body goes. Null for dependencies, which are dropped.
 std::vector<uint8_t> *ReplyParser::target() {
-  switch (Current) {
-  case Part::Serr:
-    return &Result.Stderr;
-  case Part::Sout:
-    return &Result.Stdout;
-  case Part::Doto:
-    return &Result.Object;
-  default:
-    return nullptr;
-  }
+  return Current == Part::Serr   ? &Result.Stderr
+         : Current == Part::Sout ? &Result.Stdout
+         : Current == Part::Doto ? &Result.Object
+                                 : nullptr;
 }
 
 bool ReplyParser::token() {

@@ -18,16 +18,18 @@
 // Clang writes no dependencies for bitcode, and the server, which then has none
 // to send, closes the connection after DOTO.
 //
-// A reply comes from outside: nothing in it is believed. Lengths are bounded
-// before anything is allocated, and memory grows with what has really arrived.
+// A reply is not trusted: lengths are bounded before anything is allocated, and
+// memory grows with what has arrived.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_REPLY_H
 #define DTLTO_DISTCC_REPLY_H
 
-#include "Bytes.h"
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dtlto::distcc {
@@ -49,14 +51,14 @@ constexpr uint64_t MaxText = uint64_t(64) << 20;
 ///   while (read(socket, P.space(Size), Size))   n > 0: P.commit(n)
 ///   P.end(); P.take()
 ///
-/// It asks for no byte past the part that it is in, so nothing of what follows
-/// is read by accident. Whoever has seen complete() may take the reply without
-/// the end of file (a server whose child was killed may never send one), but
-/// should wait a moment for it: only it proves that nothing else follows.
+/// The parser asks for no byte past the part that it is in. A reply that is
+/// complete() may be taken without the end of file, which a server whose child
+/// was killed may never send. But wait a moment for the end of file: only that
+/// proves that nothing else follows.
 class ReplyParser {
 public:
-  /// Where to read to, at most \p Size bytes of it (never 0). Then commit().
-  /// So the bytes of an object go from the socket to their place.
+  /// Returns where to read the next bytes to, at most \p Size (never 0). Then
+  /// call commit(). So an object's bytes aren't copied.
   uint8_t *space(size_t &Size);
   /// \p Size bytes have been written to space(). Returns false if the reply is
   /// wrong: see error(). Nothing can be right after that.
