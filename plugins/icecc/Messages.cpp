@@ -1,0 +1,127 @@
+//===- Messages.cpp - Messages of libicecc, safe and fast -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Messages.h"
+#include <cstdlib>
+#include <new>
+
+using namespace dtlto::icecc;
+
+namespace {
+
+// A channel that has failed reads the other side's last words, and is marked as
+// doing so meanwhile, lest it begin again. One that always has the mark reads
+// none. The mark is private; naming it here is what the language allows.
+template <bool MsgChannel::*Mark> struct Marked {
+  friend void mark(MsgChannel &C) { C.*Mark = true; }
+};
+void mark(MsgChannel &C);
+template struct Marked<&MsgChannel::set_error_recursion>;
+
+struct OwnChannel : MsgChannel {
+  OwnChannel(int Socket, sockaddr *Address, socklen_t Size)
+      : MsgChannel(Socket, Address, Size) {
+    mark(*this);
+  }
+  bool agree() { return wait_for_protocol(); }
+};
+
+/// A channel's buffers. A derived class may name these members; no object of it
+/// is ever made.
+struct Buffers : MsgChannel {
+  static size_t messageSize(const MsgChannel &C) {
+    return C.*&Buffers::inmsglen;
+  }
+  static const unsigned char *message(const MsgChannel &C) {
+    return reinterpret_cast<const unsigned char *>(C.*&Buffers::inbuf +
+                                                   C.*&Buffers::intogo);
+  }
+  /// Puts a NUL after all that has come.
+  static void terminate(MsgChannel &C) {
+    char *&Data = C.*&Buffers::inbuf;
+    size_t &Size = C.*&Buffers::inbuflen, Used = C.*&Buffers::inofs;
+    if (Used == Size) {
+      void *Larger = std::realloc(Data, Size + 128);
+      if (!Larger)
+        throw std::bad_alloc();
+      Data = static_cast<char *>(Larger);
+      Size += 128;
+    }
+    Data[Used] = 0;
+  }
+
+  // A message is put together at the end of the channel's buffer, and sent from
+  // there as a whole.
+  static size_t writeEnd(const MsgChannel &C) { return C.*&Buffers::msgtogo; }
+  static std::vector<uint8_t> since(const MsgChannel &C, size_t Begin) {
+    const char *Data = C.*&Buffers::msgbuf;
+    return {Data + Begin, Data + writeEnd(C)};
+  }
+  static void append(MsgChannel &C, const std::vector<uint8_t> &Bytes) {
+    (C.*&Buffers::writefull)(Bytes.data(), Bytes.size());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<MsgChannel> dtlto::icecc::openChannel(int Socket,
+                                                      const void *Address,
+                                                      unsigned AddressSize) {
+  // It only reads the address.
+  auto *To = static_cast<sockaddr *>(const_cast<void *>(Address));
+  auto C = std::make_unique<OwnChannel>(Socket, To, AddressSize);
+  if (!C->agree())
+    return nullptr;
+  return C;
+}
+
+void dtlto::icecc::readOnlyWhenAsked(MsgChannel &C) { mark(C); }
+
+bool dtlto::icecc::mayRead(MsgChannel &C) {
+  // The type would be that of what comes next.
+  if (Buffers::messageSize(C) < 4)
+    return false;
+  const unsigned char *Bytes = Buffers::message(C);
+  uint32_t Type =
+      uint32_t(Bytes[0]) << 24 | Bytes[1] << 16 | Bytes[2] << 8 | Bytes[3];
+  switch (Type) {
+  // They have lists: as many elements are made as such a message says. Only
+  // daemons and schedulers are sent them.
+  case M_GET_CS:
+  case M_COMPILE_FILE:
+  case M_GET_NATIVE_ENV:
+  case M_LOGIN:
+    return false;
+  case M_MON_GET_CS:
+    if (!IS_PROTOCOL_29(&C))
+      return false;
+    break;
+  default:
+    break;
+  }
+  // Texts are read up to a NUL, wherever that is.
+  Buffers::terminate(C);
+  return true;
+}
+
+/// libicecc has no function that writes bytes which are compressed already. So
+/// what it writes the first time is copied from its buffer, and written there
+/// the next time, whatever its format is.
+void KeptChunk::send_to_channel(MsgChannel *C) const {
+  Msg::send_to_channel(C);
+  bool Written = false;
+  ByteCache::Bytes Packed =
+      Kept.get({Data, static_cast<uint64_t>(C->protocol)}, [&] {
+        size_t Begin = Buffers::writeEnd(*C), Compressed = 0;
+        C->writecompressed(static_cast<const unsigned char *>(Data), Size,
+                           Compressed);
+        Written = true;
+        return Buffers::since(*C, Begin);
+      });
+  if (!Written)
+    Buffers::append(*C, *Packed);
+}
