@@ -136,6 +136,7 @@ void Client::stop() {
 //===----------------------------------------------------------------------===//
 
 void Client::run() {
+  IoId = std::this_thread::get_id();
   TheFarm.start();
   while (!Closing)
     turn();
@@ -195,6 +196,7 @@ void Client::answerStatus() {
 }
 
 Client::Job &Client::job(uint64_t Id) {
+  assert(onIoThread());
   auto It = Jobs.find(Id);
   assert(It != Jobs.end() && "a job lives until its helper is done");
   return It->second;
@@ -345,6 +347,7 @@ void Client::finish(Job &J, int32_t Status, std::string Message,
 }
 
 void Client::erase(Job &J) {
+  assert(onIoThread());
   hangUp(J);
   freeSlot(J);
   Queue.erase(std::remove(Queue.begin(), Queue.end(), J.Id), Queue.end());

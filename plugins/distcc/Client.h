@@ -127,6 +127,7 @@ private:
   void publish();
   void shutDown();
   Job &job(uint64_t Id);
+  bool onIoThread() const { return IoId == std::this_thread::get_id(); }
   unsigned numAtHosts() const;
 
   // A helper's.
@@ -137,6 +138,7 @@ private:
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();
 
   // The I/O thread's.
+  std::thread::id IoId;
   Reaper Children;
   Farm TheFarm;
   sdk::ResultMemory Results; // lends to connections of Jobs

@@ -37,10 +37,10 @@ namespace dtlto::distcc {
 struct Reply {
   uint32_t WaitStatus = 0; // as wait(2) has it
   // Compressed.
-  std::vector<uint8_t> Stderr, Stdout, Object;
+  std::vector<uint8_t> Stderr, Stdout, Object, Dependencies;
 };
 
-/// The largest that is accepted, in bytes, compressed and decompressed.
+/// The largest accepted sizes, in bytes, compressed and decompressed.
 constexpr uint64_t MaxPackedObject = uint64_t(1) << 30;
 constexpr uint64_t MaxObject = uint64_t(2) << 30;
 constexpr uint64_t MaxPackedText = uint64_t(16) << 20;
@@ -57,6 +57,9 @@ constexpr uint64_t MaxText = uint64_t(64) << 20;
 /// proves that nothing else follows.
 class ReplyParser {
 public:
+  ReplyParser() = default;
+  ReplyParser(const ReplyParser &) = delete; // Target points into it
+
   /// Returns where to read the next bytes to, at most \p Size (never 0). Then
   /// call commit(). So an object's bytes aren't copied.
   uint8_t *space(size_t &Size);
@@ -71,30 +74,34 @@ public:
   bool started() const { return Started; }
   /// The object and all before it have arrived, and nothing was wrong so far.
   /// Dependencies and the end of file may still come.
-  bool complete() const { return Current >= Part::Dotd && Error.empty(); }
+  bool complete() const { return Current >= Dotd && Error.empty(); }
   /// One line: what was wrong.
   const std::string &error() const { return Error; }
   /// The reply; only when complete().
   Reply take() { return std::move(Result); }
 
 private:
-  enum class Part { Done, Stat, Serr, Sout, Doto, Dotd, End };
-  static constexpr size_t TokenSize = 12;
+  enum PartTy { Done, Stat, Serr, Sout, Doto, Dotd, End };
+  struct PartInfo {
+    const char *Name;
+    std::vector<uint8_t> Reply::*Body; // null: the part has none
+    uint64_t Max;                      // bytes of the body
+  };
+  static const PartInfo Parts[];
 
   bool fail(std::string Text);
   bool token();
-  bool body(uint32_t Length, uint64_t Max);
-  std::vector<uint8_t> *target();
-  void next();
-  const char *name() const;
+  bool next();
+  void expect(std::vector<uint8_t> &To, size_t Size);
+  const PartInfo &part() const { return Parts[Current]; }
 
-  Part Current = Part::Done;
+  PartTy Current = Done;
   bool Started = false;
-  // The body that arrives now has Left more bytes; 0: a token arrives.
-  size_t Left = 0;
-  size_t Have = 0; // bytes of the token or of the body
-  uint8_t Token[TokenSize];
-  std::vector<uint8_t> Unwanted;
+  // The part's token, or then its body, arrives in Target.
+  bool InBody = false;
+  std::vector<uint8_t> Token, *Target = &Token;
+  size_t Have = 0, Need = TokenSize; // bytes of it
+  static constexpr size_t TokenSize = 12;
   Reply Result;
   std::string Error;
 };

@@ -22,13 +22,13 @@
 namespace dtlto::distcc {
 
 struct Settings {
-  /// hosts=LIST; else DISTCC_HOSTS, $DISTCC_DIR/hosts (DISTCC_DIR is ~/.distcc
-  /// if unset), or the system's file: the first of these that is there.
-  /// Shuffled already, if the list asks for it.
+  /// The first of hosts=LIST, DISTCC_HOSTS, $DISTCC_DIR/hosts (DISTCC_DIR is
+  /// ~/.distcc if unset) and the system's files that exists. Shuffled already,
+  /// if the list asks for it.
   std::vector<HostSpec> Hosts;
   std::vector<std::string> Notes, Remarks; // see HostList
 
-  /// compiler=NAME; else clang-<major version of the linker's LLVM>.
+  /// compiler=NAME; by default clang-<major version of the linker's LLVM>.
   std::string Compiler;
 
   /// stats-port=N: where hosts without a limit are asked for their number of

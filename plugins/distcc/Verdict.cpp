@@ -122,8 +122,8 @@ static bool unpackTexts(const Reply &R, Texts &T, std::string &Error) {
          Unpack(R.Stdout, "standard output", T.Out);
 }
 
-/// The number of the signal that ended the compiler, told by the status itself
-/// or by a shell's or a driver's exit code of 128 more; 0 if none did.
+/// The number of the signal that ended the compiler, of the status itself or of
+/// a shell's or a driver's exit code of 128 more; 0 if there was none.
 static int signalOf(uint32_t WaitStatus) {
   int Signal = WaitStatus & 0x7f;
   int Code = WaitStatus >> 8 & 0xff;
@@ -198,7 +198,7 @@ static Verdict distccFailed(int Code, string_view Stderr) {
 }
 
 static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
-  // The machine's troubles, which the compiler ends with 1 for.
+  // Problems of the machine, for which the compiler ends with 1.
   for (const char *Part :
        {"No space left on device", "Disk quota exceeded",
         "Read-only file system", "no such file or directory: '"}) {
@@ -242,8 +242,7 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
     return compilerFailed(R.WaitStatus, T.err());
 
   if (string_view Line = unreadInput(T.err()); !Line.empty()) {
-    // Malformed bitcode is most likely what the user gave to the linker, and
-    // no reason to do without the host.
+    // Malformed bitcode is most likely the user's, and not the host's fault.
     bool HostAtFault = false;
     for (const char *Why : {"No such file or directory", "Permission denied",
                             "Input/output error", "Could not open"})
@@ -293,7 +292,7 @@ static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
                          T.err());
   if (isDistccCode(Code))
     return withFirstLine(distccFailure(Code), T.err());
-  // Without words, distccd couldn't make the file for the compiler's output.
+  // Without output, distccd couldn't create the file for it.
   if (WaitStatus != 0)
     return withFirstLine(Compiler + " --version failed there with exit code " +
                              std::to_string(Code),

@@ -35,14 +35,14 @@ struct Verdict {
 /// jobs.
 bool isWorker(std::string_view Compiler);
 
-/// Decompresses and judges the reply to a job. DTLTO_OK has an object of at most
-/// \p MaxSize bytes, unless clang can't import.
+/// Decompresses and judges the reply to a job. DTLTO_OK has an object of at
+/// most \p MaxSize bytes, unless clang can't import.
 Verdict judge(const Reply &R, uint64_t MaxSize = MaxObject);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is
 /// exactly of version \p Want ("19.1.7", "20.0.0-rc1"), and a dtlto-codegen
-/// also of this plugin's version; otherwise one line with the reason and what to
-/// do. \p Line becomes the first line of the compiler's output.
+/// also of this plugin's version; otherwise one line with the reason and what
+/// to do. \p Line becomes the first line of the compiler's output.
 std::string judgeProbe(const Reply &R, const std::string &Compiler,
                        const std::string &Want, std::string &Line);
 
