@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Client.h"
+#include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstddef>
 #include <system_error>
@@ -14,10 +16,11 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// Compressed modules that are kept for the next job that imports them.
+// Of compressed modules that are kept for further jobs that import them.
 static constexpr uint64_t MaxPacked = uint64_t(256) << 20;
 // LZO runs at hundreds of megabytes a second: two threads fill any network.
 static constexpr unsigned NumHelpers = 2;
+
 static unsigned localSlots(const Settings &S) {
   unsigned N = 0;
   for (const HostSpec &H : S.Hosts)
@@ -28,9 +31,9 @@ static unsigned localSlots(const Settings &S) {
 
 Client::Opened Client::openSettings(const dtlto_host &Host,
                                     const dtlto_session_params &Params) {
-  Opened O{{}, std::make_unique<Log>(Host)};
+  Opened O{{}, std::make_unique<MessageLog>(Host, "distcc", "DISTCC_LOG")};
   Settings &S = O.S;
-  Log &L = *O.TheLog;
+  MessageLog &L = *O.TheLog;
   std::string Error;
   SettingsStatus Status = readSettings(Params, os::environment, S, Error);
   if (Status == SettingsStatus::Wrong)
@@ -45,7 +48,7 @@ Client::Opened Client::openSettings(const dtlto_host &Host,
   if (Status == SettingsStatus::NoHosts)
     L.fail(DTLTO_ERROR_INFRASTRUCTURE, Error);
 
-  if (S.isWorker())
+  if (isWorker(S.Compiler))
     sdk::require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
   return O;
 }
@@ -55,7 +58,7 @@ void Client::configure(const dtlto_session_params &Params,
   Settings S;
   std::string Error;
   readSettings(Params, os::environment, S, Error);
-  Config.needs = S.isWorker()
+  Config.needs = isWorker(S.Compiler)
                      ? DTLTO_JOB_INPUTS | DTLTO_JOB_DIGESTS | DTLTO_JOB_CONFIG
                      : DTLTO_JOB_INPUTS | DTLTO_JOB_ARGS;
   if (!S.Fallback)
@@ -92,10 +95,10 @@ void Client::cancel(sdk::Job &J) {
     auto It = Jobs.find(Id);
     if (It == Jobs.end())
       return;
-    Job &J = *It->second;
+    Job &J = It->second;
     if (J.At == Job::Remote && Clock::now() - J.Began >= S.patience())
       TheFarm.recordUnanswered(*J.On, J.Began);
-    // What a helper works on ends when it is done with it.
+    // A helper's job ends when the helper is done.
     if (J.At == Job::Queued || J.At == Job::Remote)
       finish(J, DTLTO_CANCELLED, "");
     else
@@ -114,11 +117,11 @@ void Client::load(dtlto_load &Load) {
 
 std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
-  auto A = std::make_shared<StatusAnswer>();
-  A->Limit = Limit;
-  A->End = Clock::now() + Limit;
-  auto Answer = A->Promise.get_future();
-  Box->post([this, A] { Asker = A; });
+  auto Request = std::make_shared<StatusRequest>();
+  Request->Limit = Limit;
+  Request->End = Clock::now() + Limit;
+  auto Answer = Request->Promise.get_future();
+  Box->post([this, Request] { Asked = Request; });
   return Answer.get();
 }
 
@@ -133,6 +136,7 @@ void Client::stop() {
 //===----------------------------------------------------------------------===//
 
 void Client::run() {
+  IoId = std::this_thread::get_id();
   TheFarm.start();
   while (!Closing)
     turn();
@@ -144,27 +148,29 @@ void Client::turn() {
   bool HaveMail = false;
   P.add(Box->fd(), POLLIN, [&](short) { HaveMail = true; });
   TheFarm.prepare(P);
-  for (uint64_t Id : Running) {
-    Job &J = *Jobs.at(Id);
-    P.wakeAt(J.Noted + NotePeriod);
-    J.Conn->prepare(P);
-  }
+  for (auto &[Id, J] : Jobs)
+    if (J.Conn) {
+      P.wakeAt(J.Noted + NotePeriod);
+      J.Conn->prepare(P);
+    }
   if (MaxRunning != SIZE_MAX)
     P.wakeAt(RaiseAt);
-  if (Asker)
-    P.wakeAt(Asker->End);
+  if (Asked)
+    P.wakeAt(Asked->End);
   if (!Children.empty())
     P.wakeAt(Clock::now() + 100ms);
   P.wait();
 
-  // Not from inside of wait(): a letter may end a connection.
+  // Only after wait(): a letter may end a connection that wait() would call.
   if (HaveMail)
     Box->deliver();
   Children.reap();
   Clock::time_point Time = Clock::now();
   TheFarm.checkTime(Time);
-  for (uint64_t Id : std::vector<uint64_t>(Running)) {
-    Job &J = *Jobs.at(Id);
+  for (auto It = Jobs.begin(); It != Jobs.end();) {
+    Job &J = It++->second; // which may be erased
+    if (!J.Conn)
+      continue;
     J.Conn->checkTime(Time);
     watch(J);
     if (J.Conn->ended())
@@ -173,7 +179,7 @@ void Client::turn() {
   if (MaxRunning != SIZE_MAX && Time >= RaiseAt) {
     MaxRunning += std::max<size_t>(1, MaxRunning / 4);
     RaiseAt = Time + RaisePeriod;
-    if (MaxRunning >= TheFarm.expectedSlots())
+    if (MaxRunning >= TheFarm.counts().Expected)
       MaxRunning = SIZE_MAX;
   }
   assign();
@@ -183,16 +189,21 @@ void Client::turn() {
 }
 
 void Client::answerStatus() {
-  if (!Asker || (!TheFarm.isSettled() && Clock::now() < Asker->End))
+  if (!Asked || (!TheFarm.isSettled() && Clock::now() < Asked->End))
     return;
-  Asker->Promise.set_value(TheFarm.report(Asker->Limit));
-  Asker.reset();
+  Asked->Promise.set_value(TheFarm.report(Asked->Limit));
+  Asked.reset();
+}
+
+Client::Job &Client::job(uint64_t Id) {
+  assert(onIoThread());
+  auto It = Jobs.find(Id);
+  assert(It != Jobs.end() && "a job lives until its helper is done");
+  return It->second;
 }
 
 void Client::add(std::shared_ptr<sdk::Job> Offer) {
-  JobPtr &Owned = Jobs[Offer->id()];
-  Owned = std::make_unique<Job>(Offer);
-  Job &J = *Owned;
+  Job &J = Jobs.try_emplace(Offer->id(), Offer).first->second;
   J.Tried.resize(TheFarm.size());
   J.Never.resize(TheFarm.size());
   Offer->forEachInput([&](auto, auto Bytes, const dtlto_input &In) {
@@ -220,20 +231,17 @@ void Client::add(std::shared_ptr<sdk::Job> Offer) {
   });
 }
 
-/// Makes what is sent for \p J; by a helper.
+/// Builds the request for \p J. Null, with \p Error, if that fails.
 std::shared_ptr<const Request> Client::build(const sdk::Job &J,
                                              std::string &Error) {
   try {
-    if (!S.isWorker())
-      return buildRequest(
-          J.raw(), S.Compiler,
-          [&](const dtlto_input &Input) { return Packs.pack(Input); }, Error);
-    // LZO has no way to begin before all is there.
-    std::string Bundle = J.bundle().bytes();
-    return buildBundleRequest(
-        J.raw(), S.Compiler, "--frame",
-        {reinterpret_cast<const uint8_t *>(Bundle.data()), Bundle.size()},
-        Error);
+    if (!isWorker(S.Compiler))
+      return buildRequest(J.raw(), S.Compiler, [&](const dtlto_input &Input) {
+        return pack(Packs, Input);
+      });
+    // LZO can't compress a stream: the bundle must be in one piece.
+    return buildBundleRequest(J.raw(), S.Compiler, "--frame",
+                              J.bundle().bytes());
   } catch (const sdk::Error &E) {
     Error = E.what();
   } catch (const std::bad_alloc &) {
@@ -244,11 +252,10 @@ std::shared_ptr<const Request> Client::build(const sdk::Job &J,
 
 void Client::packed(uint64_t Id, std::shared_ptr<const Request> Req,
                     const std::string &Error) {
-  Job &J = *Jobs.at(Id);
+  Job &J = job(Id);
   if (J.Cancelled)
     return finish(J, DTLTO_CANCELLED, "");
-  // No other host can do better.
-  if (!Req)
+  if (!Req) // the same for each host
     return finish(J, DTLTO_ERROR_CALLER, Error);
   if (GaveUp)
     return finish(J, DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
@@ -268,40 +275,41 @@ bool Client::mayGoOn(Job &J) {
 /// Gives waiting jobs to idle slots.
 void Client::assign() {
   TheFarm.yield();
-  std::deque<uint64_t> Waiting = std::move(Queue);
-  Queue.clear();
-  for (uint64_t Id : Waiting) {
-    Job &J = *Jobs.at(Id);
-    if (!mayGoOn(J)) {
+  for (uint64_t Id : std::exchange(Queue, {})) {
+    Job &J = job(Id);
+    if (!mayGoOn(J))
       finish(J, DTLTO_ERROR_INFRASTRUCTURE, J.LastError);
-      continue;
-    }
-    Host *H = TheFarm.anyRoom() && Running.size() < MaxRunning
-                  ? TheFarm.choose(J.Tried, J.Avoid)
-                  : nullptr;
-    if (!H)
-      Queue.push_back(Id);
-    else if (H->Spec.Kind == HostKind::Local)
-      startLocal(J, *H);
+    else if (Host *H = NumRunning < MaxRunning
+                           ? TheFarm.choose(J.Tried, J.Avoid)
+                           : nullptr)
+      start(J, *H);
     else
-      startRemote(J, *H);
+      Queue.push_back(Id);
   }
-  TheFarm.settle(Running.size() < MaxRunning ? Queue.size() : 0);
+  TheFarm.settle(NumRunning < MaxRunning ? Queue.size() : 0);
 }
 
-void Client::startLocal(Job &J, Host &H) {
-  J.At = Job::Local;
+void Client::start(Job &J, Host &H) {
+  assert(J.At == Job::Queued && !J.On && !J.HasSlot);
   J.On = &H;
-  J.Began = Clock::now();
-  ++NumUnfinished;
-  H.take(J.Id);
-  J.Offer->state(DTLTO_STATE_LOCAL, H.Name);
+  J.HasSlot = true;
+  J.Began = J.Reported = J.Noted = Clock::now();
+  if (H.Spec.Kind == HostKind::Local)
+    startLocal(J);
+  else
+    startRemote(J);
+}
+
+void Client::startLocal(Job &J) {
+  J.At = Job::Local;
+  J.On->take(J.Id);
+  J.Offer->state(DTLTO_STATE_LOCAL, J.On->Name);
   Here.run([this, Offer = J.Offer] {
     sdk::Result R = Offer->compileHere();
     bool IsGood = R.Status == DTLTO_OK;
     Offer->finish(std::move(R));
     Box->post([this, Id = Offer->id(), IsGood] {
-      Job &J = *Jobs.at(Id);
+      Job &J = job(Id);
       J.Took = Clock::now() - J.Began;
       ended(J, IsGood);
       erase(J);
@@ -309,41 +317,52 @@ void Client::startLocal(Job &J, Host &H) {
   });
 }
 
-/// Ends a job that no helper has.
-void Client::finish(Job &J, int32_t Status, const std::string &Message,
-                    Pages Object) {
-  if (Status == DTLTO_ERROR_INFRASTRUCTURE)
-    Failed[{J.Module, J.Name}] = {J.Tried, J.Never, J.LastError};
-  std::string Worker = J.On ? J.On->Name : "";
-  if (J.Conn) {
-    BytesSent += J.Conn->bytesSent();
-    BytesReceived += J.Conn->bytesReceived();
-    Running.erase(std::find(Running.begin(), Running.end(), J.Id));
-    J.Conn.reset();
-    Monitor.remove(J.Id);
-    J.On->release(J.Id);
-    --NumUnfinished;
-  }
-  J.Offer->finish({std::move(Object), Message, std::move(Worker), Status});
-  auto It = std::find(Queue.begin(), Queue.end(), J.Id);
-  if (It != Queue.end())
-    Queue.erase(It);
-  erase(J);
+/// Closes the connection of \p J, if it has one, and returns it.
+std::unique_ptr<Connection> Client::hangUp(Job &J) {
+  std::unique_ptr<Connection> C = std::move(J.Conn);
+  if (!C)
+    return C;
+  BytesSent += C->bytesSent();
+  BytesReceived += C->bytesReceived();
+  --NumRunning;
+  Monitor.remove(J.Id);
+  return C;
 }
 
-/// The linker has had its job_done().
-void Client::erase(Job &J) {
-  if (J.At == Job::Local) {
+void Client::freeSlot(Job &J) {
+  if (std::exchange(J.HasSlot, false))
     J.On->release(J.Id);
-    --NumUnfinished;
-  }
+}
+
+/// Gives a result to the linker. No helper may have the job.
+void Client::finish(Job &J, int32_t Status, std::string Message,
+                    sdk::Buffer Object) {
+  if (Status == DTLTO_ERROR_INFRASTRUCTURE)
+    Failed[{J.Module, J.Name}] = {J.Tried, J.Never, J.LastError};
+  std::shared_ptr<sdk::Job> Offer = J.Offer;
+  std::string Worker = J.On ? J.On->Name : "";
+  erase(J);
+  Offer->finish(
+      {std::move(Object), std::move(Message), std::move(Worker), Status});
+}
+
+void Client::erase(Job &J) {
+  assert(onIoThread());
+  hangUp(J);
+  freeSlot(J);
+  Queue.erase(std::remove(Queue.begin(), Queue.end(), J.Id), Queue.end());
   Jobs.erase(J.Id);
 }
 
-/// Waits for the last job that still runs: if it comes back well, its host is
-/// used again.
+unsigned Client::numAtHosts() const {
+  return static_cast<unsigned>(
+      std::count_if(Jobs.begin(), Jobs.end(),
+                    [](auto &Entry) { return Entry.second.On != nullptr; }));
+}
+
+/// Not while a job runs: if it succeeds, its host is used again.
 void Client::giveUpIfHopeless() {
-  if (GaveUp || NumUnfinished || TheFarm.anyHope() || S.OnlyStatus)
+  if (GaveUp || TheFarm.anyHope() || S.OnlyStatus || numAtHosts())
     return;
   GaveUp = true;
   TheLog->error(
@@ -353,7 +372,7 @@ void Client::giveUpIfHopeless() {
                  " hosts can be used") +
       "; --thinlto-dist-status shows why");
   for (uint64_t Id : std::deque<uint64_t>(Queue))
-    finish(*Jobs.at(Id), DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
+    finish(job(Id), DTLTO_ERROR_INFRASTRUCTURE, "no host is left");
 }
 
 /// Makes the new state known to the linker.
@@ -361,15 +380,16 @@ void Client::publish() {
   auto AtMost = [this](unsigned N) {
     return static_cast<unsigned>(std::min<size_t>(N, MaxRunning));
   };
-  unsigned Expected = AtMost(TheFarm.expectedSlots());
+  Farm::Counts C = TheFarm.counts();
+  unsigned Expected = AtMost(C.Expected);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     uint32_t Accepted = static_cast<uint32_t>(numJobs());
-    Now.slots = AtMost(TheFarm.slots());
-    Now.free = std::min(TheFarm.freeSlots(), Now.slots);
-    Now.queued = Accepted - std::min(Accepted, NumUnfinished);
-    Now.workers = TheFarm.numUsable();
-    Now.local = TheFarm.localSlots();
+    Now.slots = AtMost(C.Slots);
+    Now.free = std::min(C.Free, Now.slots);
+    Now.queued = Accepted - std::min(Accepted, numAtHosts());
+    Now.workers = C.Hosts;
+    Now.local = C.Local;
     Now.expected_wait_ms = UINT64_MAX;
     if (Now.free > Now.queued)
       Now.expected_wait_ms = 0;
@@ -383,17 +403,18 @@ void Client::publish() {
 }
 
 void Client::shutDown() {
-  // Closes the connections, so that the compilers at the other end stop while
-  // the helpers come to their end.
-  for (uint64_t Id : std::vector<uint64_t>(Running))
-    finish(*Jobs.at(Id), DTLTO_CANCELLED, "");
+  // Close the connections first, so that the compilers at the other end stop
+  // while the helpers finish.
+  for (auto It = Jobs.begin(); It != Jobs.end();)
+    if (Job &J = It++->second; J.Conn)
+      finish(J, DTLTO_CANCELLED, "");
   Helpers.stop();
   Here.stop();
-  // What helpers left behind, and what the linker asked for last.
+  // The last results of helpers, and requests of the linker.
   Box->deliver();
   Box->stop();
   while (!Jobs.empty())
-    finish(*Jobs.begin()->second, DTLTO_CANCELLED, "");
+    finish(Jobs.begin()->second, DTLTO_CANCELLED, "");
 
   TheFarm.sayFailures();
   uint64_t KiB = 1024;

@@ -13,10 +13,10 @@
 //                |  +-> Local -> (done)
 //                +--------- (up to MaxTries times)
 //
-// One thread, the I/O thread, owns all jobs, hosts and connections and never
-// waits but in poll(). What takes time (compression, decompression) is done by
-// a small pool; what comes of it, and what the linker asks for, arrives in the
-// mailbox. The SDK counts jobs and says BUSY.
+// One thread, the I/O thread, owns all jobs, hosts and connections, and waits
+// only in poll(). A small pool compresses and decompresses; its results, and
+// the linker's requests, arrive in the mailbox. The SDK counts jobs and says
+// BUSY.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +24,10 @@
 #define DTLTO_DISTCC_CLIENT_H
 
 #include "Farm.h"
-#include "PackCache.h"
 #include "StateFiles.h"
 #include "Verdict.h"
 #include "dtlto/sdk/Plugin.hpp"
 #include <future>
-#include <map>
 
 namespace dtlto::distcc {
 
@@ -53,21 +51,21 @@ public:
 private:
   struct Opened {
     Settings S;
-    std::unique_ptr<Log> TheLog;
+    std::unique_ptr<MessageLog> TheLog;
   };
-  /// Reads the settings, tells the user of them, and the host what jobs must
-  /// carry. Throws sdk::Error where the plugin can't work.
+  /// Reads the settings and reports what the user should know of them. Throws
+  /// sdk::Error where the plugin can't work.
   static Opened openSettings(const dtlto_host &Host,
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
-  // So often a job is tried before the linker gets it back: on different hosts,
-  // if there are as many.
+  // How often a job is tried before the linker gets it back: on different
+  // hosts, if there are as many.
   static constexpr unsigned MaxTries = 3;
-  // What this machine lacks may come: so long after, a few more jobs run.
+  // After a shortage of this machine, the number of jobs is raised so often.
   static constexpr std::chrono::seconds RaisePeriod{1};
-  // A job's state file is written again so often, long before monitors take it
-  // for a leftover.
+  // A job's state file is rewritten so often, long before monitors take it for
+  // a leftover.
   static constexpr std::chrono::seconds NotePeriod{20};
 
   struct Job {
@@ -78,7 +76,7 @@ private:
     const std::string Name;
     const uint64_t Id, Cost;
     enum { Packing, Queued, Remote, Judging, Local } At = Packing;
-    bool Cancelled = false;
+    bool Cancelled = false; // while a helper had it
     std::shared_ptr<const Request> Req;
     const void *Module = nullptr; // the contents' address: the same in each try
     std::string Avoid;            // the name of a host that has the same job
@@ -86,85 +84,91 @@ private:
     Farm::HostSet Never; // it failed there by what it needs: not to them again
     unsigned NumTries = 0;
     std::string LastError;
-    Clock::time_point IgnoredSince; // no server has taken it; else zero
+    Clock::time_point IgnoredSince; // no server has taken it; zero: none tried
 
-    // At a host.
+    // At a host: Remote, Judging or Local.
     Host *On = nullptr;
-    std::unique_ptr<Connection> Conn;
+    bool HasSlot = false;             // of the host
+    std::unique_ptr<Connection> Conn; // Remote
     Clock::time_point Began, Reported, Noted;
     Clock::duration Took{};
-    bool KeepsSlot = false; // while it is judged
-    int Shown = -1;         // the connection's state that was told last
+    int Shown = -1; // the connection's state that was reported last
     uint64_t ShownBytes = 0;
   };
-  using JobPtr = std::unique_ptr<Job>;
 
+  // The I/O thread's functions.
   void run();
   void turn();
   void add(std::shared_ptr<sdk::Job> Offer);
-  std::shared_ptr<const Request> build(const sdk::Job &J, std::string &Error);
   void packed(uint64_t Id, std::shared_ptr<const Request> Req,
               const std::string &Error);
   void assign();
-  void startRemote(Job &J, Host &H);
-  void startLocal(Job &J, Host &H);
+  void start(Job &J, Host &H);
+  void startRemote(Job &J);
+  void startLocal(Job &J);
   void watch(Job &J);
   void connectionEnded(Job &J);
+  void connectionFailed(Job &J, const Connection &C);
   void judged(uint64_t Id, Verdict &V);
   void ended(Job &J, bool IsGood);
   bool mayGoOn(Job &J);
   bool isHeard(const Host &H) const;
   unsigned numOpen(const Host &H) const;
-  void waitForRoom(Job &J, unsigned NumOpen);
-  bool takeOff(Job &J);
   void queueAgain(Job &J);
   void tryAnother(Job &J, const std::string &Why, bool MayReturn);
   void putBack(Job &J, const std::string &Why);
-  void finish(Job &J, int32_t Status, const std::string &Message,
-              Pages Object = {});
+  std::unique_ptr<Connection> hangUp(Job &J);
+  void freeSlot(Job &J);
+  void finish(Job &J, int32_t Status, std::string Message,
+              sdk::Buffer Object = {});
   void erase(Job &J);
   void answerStatus();
   void giveUpIfHopeless();
   void publish();
   void shutDown();
+  Job &job(uint64_t Id);
+  bool onIoThread() const { return IoId == std::this_thread::get_id(); }
+  unsigned numAtHosts() const;
+
+  // A helper's.
+  std::shared_ptr<const Request> build(const sdk::Job &J, std::string &Error);
 
   const Settings S;
-  const std::unique_ptr<Log> TheLog;
+  const std::unique_ptr<MessageLog> TheLog;
   const std::shared_ptr<Mailbox> Box = std::make_shared<Mailbox>();
 
   // The I/O thread's.
+  std::thread::id IoId;
   Reaper Children;
   Farm TheFarm;
   sdk::ResultMemory Results; // lends to connections of Jobs
-  std::map<uint64_t, JobPtr> Jobs;
+  std::map<uint64_t, Job> Jobs;
   std::deque<uint64_t> Queue;   // Queued ones, the next first
+  size_t NumRunning = 0;        // jobs with a connection
   size_t MaxRunning = SIZE_MAX; // this machine has no descriptors for more
   Clock::time_point RaiseAt;    // then it may have
   bool SaidFewer = false;
-  std::vector<uint64_t> Running;
-  /// Of modules whose job went back to the linker with an error: it may come
-  /// again.
-  struct Past {
+  /// A module whose job went back to the linker with an error may come again.
+  struct Failure {
     Farm::HostSet Tried, Never;
     std::string LastError;
   };
   /// By the module's address, which its parts share, and the name, which other
   /// modules may have.
-  std::map<std::pair<const void *, std::string>, Past> Failed;
-  unsigned NumUnfinished = 0; // Remote, Judging or Local
+  std::map<std::pair<const void *, std::string>, Failure> Failed;
   bool GaveUp = false, Closing = false;
   double SecondsOfAJob = 0; // smoothed; 0: not known
   uint64_t BytesSent = 0, BytesReceived = 0;
   StateFiles Monitor;
-  /// Somebody who waits for status().
-  struct StatusAnswer {
+  /// A call of status() that waits.
+  struct StatusRequest {
     std::promise<std::vector<sdk::Worker>> Promise;
     std::chrono::milliseconds Limit;
     Clock::time_point End;
   };
-  std::shared_ptr<StatusAnswer> Asker; // null: nobody
+  std::shared_ptr<StatusRequest> Asked; // null: none
 
-  PackCache Packs;
+  ByteCache Packs;  // compressed imports
   std::mutex Mutex; // guards Now
   dtlto_load Now = {};
 

@@ -62,8 +62,8 @@ void Connection::enter(StateTy Next) {
                                : Clock::now() + TheNetworkLimits.Gone / 3;
 }
 
-/// A server that is busy with others reads nothing for a while. What it does
-/// not read may also lie at this end, when all is sent.
+/// A server that is busy with others reads nothing for a while, also of what
+/// was sent last.
 void Connection::look(Clock::time_point Now) {
   if (Now < NextLook)
     return;
@@ -72,19 +72,18 @@ void Connection::look(Clock::time_point Now) {
 }
 
 void Connection::fail(FailureTy F, std::string Why) {
-  FailedIn = State;
   State = Failed;
   Failure = F;
   Error = std::move(Why);
   if (std::string Line = Ssh.lastLine(); !Line.empty())
     Error = (Received ? Error + ": " : "") + "ssh says '" + Line + "'";
-  Deadline = Clock::now(); // so that nobody sleeps over it
+  Deadline = Clock::now(); // wakes the I/O thread
 }
 
 void Connection::broken(const char *What, int Errno) {
   Reset = Errno == ECONNRESET || Errno == EPIPE;
-  // The request for the connection counts as one byte.
-  // A server whose queue is full may also reset it, after a while.
+  // The request for the connection counts as one byte. A server whose queue is
+  // full may also reset the connection, after a while.
   Ignored = Fd >= 0 && Host.Kind == HostKind::Tcp &&
             (isMachineGone(Errno) || Reset) && wireBytes(Fd).Acknowledged <= 1;
   // Seen of a distccd that can't write a job's files.
@@ -149,28 +148,14 @@ void Connection::connect(Clock::time_point Now) {
   fail(Unreachable, whyNotConnected(Why));
 }
 
-short Connection::events() const {
-  switch (State) {
-  case Sending:
-    // A server that refuses says so, or leaves, before it has all.
-    return POLLOUT | POLLIN;
-  case Waiting:
-  case Receiving:
-    return POLLIN;
-  case Connecting:
-  case Done:
-  case Failed:
-    return 0;
-  }
-  return 0;
-}
-
 void Connection::prepare(Poller &P) {
   if (State == Connecting)
     return Dialing->prepare(P);
   P.wakeAt(std::min(Deadline, NextLook));
+  // A server may refuse, or leave, before it has all.
   if (!ended())
-    P.add(Fd, events(), [this](short Events) { ready(Events); });
+    P.add(Fd, State == Sending ? POLLOUT | POLLIN : POLLIN,
+          [this](short Events) { ready(Events); });
 }
 
 void Connection::ready(short Events) {
@@ -181,16 +166,13 @@ void Connection::ready(short Events) {
 }
 
 void Connection::send() {
-  size_t Turn = 0;
-  while (Segment != Req->Segments.size() && Turn < MaxTurn) {
+  const std::vector<std::string_view> &All = Req->Segments;
+  for (size_t Turn = 0; Segment != All.size() && Turn < MaxTurn;) {
     os::Part Parts[os::MaxParts];
-    size_t NumParts = 0;
-    size_t From = Offset;
-    for (size_t I = Segment;
-         I != Req->Segments.size() && NumParts != os::MaxParts; ++I) {
-      const ByteView &V = Req->Segments[I];
-      Parts[NumParts++] = {V.Data + From, V.Size - From};
-      From = 0;
+    size_t NumParts = std::min(All.size() - Segment, os::MaxParts);
+    for (size_t I = 0; I != NumParts; ++I) {
+      std::string_view Left = All[Segment + I].substr(I == 0 ? Offset : 0);
+      Parts[I] = {Left.data(), Left.size()};
     }
     int64_t N = os::send(Fd, Parts, NumParts);
     if (N < 0) {
@@ -200,19 +182,13 @@ void Connection::send() {
     }
     Turn += static_cast<size_t>(N);
     Sent += static_cast<uint64_t>(N);
-    for (size_t Left = static_cast<size_t>(N); Left;) {
-      size_t Here = std::min(Left, Req->Segments[Segment].Size - Offset);
-      Left -= Here;
-      Offset += Here;
-      if (Offset == Req->Segments[Segment].Size) {
-        ++Segment;
-        Offset = 0;
-      }
-    }
+    Offset += static_cast<size_t>(N);
+    while (Segment != All.size() && Offset >= All[Segment].size())
+      Offset -= All[Segment++].size();
     Moving.arrived(Sent);
     Deadline = Moving.deadline();
     LastSent = Clock::now();
-    if (Segment == Req->Segments.size())
+    if (Segment == All.size())
       enter(Waiting);
   }
 }
@@ -270,7 +246,7 @@ void Connection::checkTime(Clock::time_point Now) {
   if (Now < Deadline)
     return;
   if (State == Receiving && Parser.complete())
-    State = Done; // somebody else holds the connection open
+    State = Done; // another process holds the connection open
   else
     giveUp(Now);
 }

@@ -8,15 +8,14 @@
 // A connection to a distccd carries one request. Nothing here blocks: each turn
 // of the I/O thread calls prepare(), polls, and calls checkTime().
 //
-// The end of file is no reliable sign of a server's death: a compiler that
-// outlives its distccd keeps the socket open and answers nothing. So silence
-// has a limit at each step. The sending side is never closed before the reply
-// has come, since the server takes that for a client that is gone.
+// A dead server doesn't always close the connection: a compiler that outlives
+// its distccd keeps the socket open. So each step has a limit for silence. The
+// sending side is never closed before the reply, since the server takes that
+// for a client that is gone.
 //
-// A job that is sent may pause for as long as all else: a server with more jobs
-// than it runs at the same time reads nothing of the others. A reply may not:
-// it is all there when it begins. And neither may be slower than Network.h
-// says.
+// A server with more jobs than it runs at a time reads nothing of the others,
+// so sending may pause as long as other steps. A reply may not: all of it is
+// there when it begins. Neither may be slower than Network.h says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,9 +56,9 @@ public:
     Exhausted    // this machine has no descriptor or memory for it
   };
 
-  /// Begins to connect. \p Silence is how long nothing may happen, \p MaxReply
-  /// how much is read, which \p Results counts. Processes that are started are
-  /// left to \p Children.
+  /// Begins to connect. Fails after \p Silence without progress, or when the
+  /// reply has more than \p MaxReply bytes. \p Results counts the reply's
+  /// memory. \p Children reaps an ssh.
   Connection(const HostSpec &Host, const std::vector<Address> &Addresses,
              std::shared_ptr<const Request> Req, const Settings &S,
              Clock::duration Silence, Reaper &Children,
@@ -79,24 +78,23 @@ public:
   FailureTy failure() const { return Failure; }
   /// One line, without the host's name.
   const std::string &error() const { return Error; }
-  /// While what was it that it failed.
-  StateTy failedIn() const { return FailedIn; }
-  /// The address that it is connected to, or was last tried. Not over ssh.
+  /// The address of the connection, or the last one tried. Not over ssh.
   const Address &address() const { return Where; }
-  /// There is a connection, and the other machine answers on it.
+  /// Whether the other machine acknowledges what is sent.
   bool isHeard() const {
     return State != Connecting && Fd >= 0 && !ended() && !machineIsSilent(Fd);
   }
-  /// It failed without a sign that the server has it: no answer to the request
-  /// for a connection, or to the first bytes. A server whose queue of
-  /// connections is full does the same as a machine that is off.
+  /// Whether the connection failed without any answer, to the request for a
+  /// connection or to the first bytes. A server whose queue of connections is
+  /// full looks like a machine that is off.
   bool wasIgnored() const { return Ignored; }
   /// Why there is no connection yet, in the words of error().
   std::string whyNotConnected(int Errno) const;
-  /// By a reset, not by an orderly end: what distccd's access list does.
+  /// Whether a reset, and no orderly end, broke the connection: distccd's
+  /// access list does that.
   bool wasReset() const { return Reset; }
   Reply reply() { return Parser.take(); }
-  /// What the reply takes of the memory for results; null if nobody counts.
+  /// The reply's share of the memory for results; null without \p Results.
   std::shared_ptr<sdk::ResultMemory::Share> share() { return Share; }
 
   uint64_t bytesSent() const { return Sent; }
@@ -105,7 +103,6 @@ public:
 private:
   void connect(Clock::time_point Now);
   void ready(short Events);
-  short events() const;
   void send();
   void receive();
   void enter(StateTy Next);
@@ -124,12 +121,12 @@ private:
   int Fd = -1;
   SshProcess Ssh;
   bool Ignored = false;
-  StateTy State = Connecting, FailedIn = Connecting;
+  StateTy State = Connecting;
   FailureTy Failure = Unreachable;
   bool Reset = false;
   std::string Error;
   Clock::time_point Deadline;
-  // When to see whether it reads what it was sent.
+  // When to look whether the server reads what was sent.
   Clock::time_point NextLook = Clock::time_point::max();
   Transfer Moving; // in this state
   Clock::time_point LastSent;

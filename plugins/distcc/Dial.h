@@ -1,4 +1,4 @@
-//===- Dial.h - A connection to one of several addresses --------*- C++ -*-===//
+//===- Dial.h - From a name to a connection ---------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,19 +6,48 @@
 //===----------------------------------------------------------------------===//
 //
 // A name often has an address that doesn't answer next to one that does: IPv6
-// without a route, a server that listens on IPv4 only. As in RFC 8305, the next
-// address is tried 250 ms after the one before, or once that one has failed,
-// and the first connection that is established wins.
+// without a route, or a server that listens on IPv4 only. As in RFC 8305, the
+// next address is tried 250 ms after the one before, or once that one has
+// failed, and the first established connection wins.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_DIAL_H
 #define DTLTO_DISTCC_DIAL_H
 
-#include "Address.h"
+#include "Mailbox.h"
 #include "Poller.h"
+#include <memory>
+#include <string>
 
 namespace dtlto::distcc {
+
+/// A socket address, IPv4 or IPv6, with its port.
+struct Address {
+  sockaddr_storage Storage = {};
+  socklen_t Size = 0;
+};
+
+/// The addresses of a name, or why there are none.
+struct Resolved {
+  std::vector<Address> Addresses; // in the order in which to try them
+  std::string Error;              // one line; empty if there are addresses
+  bool IsOurLack = false;         // this machine lacks something, see below
+};
+
+/// Whether this machine lacks descriptors, memory or processes.
+bool isOurLack(int Errno);
+
+/// Looks \p Name up on a detached thread, since the system's resolver may take
+/// long, and posts a letter that calls \p Then. After Mailbox::stop(), the
+/// answer is dropped.
+void resolve(const std::string &Name, uint16_t Port,
+             std::shared_ptr<Mailbox> Box, std::function<void(Resolved)> Then);
+
+/// Returns a non-blocking socket that begins to connect to \p A, with
+/// TCP_NODELAY and watchMachine(); or a negative number with errno set. The
+/// socket is connected when it is writable and os::connectError() is 0.
+int beginConnect(const Address &A);
 
 /// Connects to one of several addresses. Belongs to the I/O thread.
 class Dial {
@@ -34,15 +63,15 @@ public:
   void prepare(Poller &P);
   void checkTime(Clock::time_point Now);
 
-  /// There is a connection, or an error.
+  /// Whether there is a connection or an error.
   bool ended() const { return Winner >= 0 || Errno != 0; }
-  /// Returns the connected socket, which is the caller's then; -1 if there is
+  /// Returns the connected socket, which the caller then owns; -1 if there is
   /// none.
   int take();
   /// The address of that connection; without one, the last that was tried.
   const Address &address() const { return Addresses[Which]; }
-  /// Why there is no connection. ETIMEDOUT: no answer. ECONNRESET, EPIPE: it
-  /// was connected for a moment.
+  /// Why there is no connection. ETIMEDOUT: no answer. ECONNRESET, EPIPE: the
+  /// connection broke at once.
   int error() const { return Errno; }
 
 private:

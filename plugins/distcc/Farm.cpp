@@ -16,17 +16,17 @@ using namespace std::chrono_literals;
 // distcc's own numbers.
 static constexpr unsigned DefaultSlots = 4;
 static constexpr unsigned DefaultLocalSlots = 2;
-// A host that is so busy with others that it doesn't get to a question for its
-// version in this time is left out, if another can be used.
+// A host that is too busy to tell its version in this time is left out, if
+// another can be used.
 static constexpr Clock::duration MaxProbe = 30s;
 // A host rests after so many failures in a row: one that has done jobs before,
-// and one that no other can take the place of.
+// and the only one that can be used.
 static constexpr unsigned MaxInRow = 2, MaxInRowOfOnly = 3;
-// What this machine lacks may come in this time.
+// A shortage of this machine may end in this time.
 static constexpr Clock::duration MaxLack = 3s;
 
 Farm::Farm(const Settings &S, std::string LlvmVersion, std::string Linker,
-           bool CanRunHere, Log &TheLog, std::shared_ptr<Mailbox> Box,
+           bool CanRunHere, MessageLog &TheLog, std::shared_ptr<Mailbox> Box,
            Reaper &Children)
     : S(S), LlvmVersion(std::move(LlvmVersion)), Linker(std::move(Linker)),
       CanRunHere(CanRunHere), TheLog(TheLog), Box(std::move(Box)),
@@ -47,8 +47,8 @@ void Farm::start() {
   askSpares(S.OnlyStatus ? UINT64_MAX : S.NumJobs);
 }
 
-/// Hosts that are being asked will have slots for some of the jobs. But one
-/// that takes its time may be frozen.
+/// Probes spare hosts for the jobs that hosts which are being probed have no
+/// slots for. A slow one may be frozen, and doesn't count.
 void Farm::askSpares(uint64_t NumJobs) {
   uint64_t Soon = 0;
   for (auto &H : Hosts)
@@ -65,19 +65,19 @@ void Farm::askSpares(uint64_t NumJobs) {
 void Farm::settle(size_t NumWaiting) {
   Sharing.settle(NumWaiting != 0);
   HasWaiting = NumWaiting != 0;
-  if (Sharing.isReady()) // else none could be given a job
+  if (Sharing.isReady()) // otherwise no job can be given to a host
     askSpares(NumWaiting);
 }
 
-/// A list of all hosts has it anyway.
-void Farm::say(const std::string &Text) {
+/// A status shows the text anyway.
+void Farm::warn(const std::string &Text) {
   if (S.OnlyStatus)
     TheLog.debug(Text);
   else
     TheLog.warning(Text);
 }
 
-/// That is no fault of the host's.
+/// This machine lacks something, which is no fault of the host's.
 void Farm::lack(Host &H, const std::string &Why) {
   Sharing.end();
   if (H.LackUntil == Clock::time_point())
@@ -85,21 +85,19 @@ void Farm::lack(Host &H, const std::string &Why) {
   rest(H, Why, 1s);
 }
 
-/// Says why, but not again for each try while nothing works.
-void Farm::rest(Host &H, const std::string &Why) {
-  // Without a back-off period, still don't ask all the time.
-  rest(H, Why, std::max<Clock::duration>(S.BackoffPeriod, 1s));
-}
-
+/// For \p Period, or by default the back-off period. Reports why, but not again
+/// for each try while nothing works.
 void Farm::rest(Host &H, const std::string &Why, Clock::duration Period) {
+  // Without a back-off period, still don't ask all the time.
+  if (Period == Clock::duration())
+    Period = std::max<Clock::duration>(S.BackoffPeriod, 1s);
   auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(Period);
   std::string Text = H.Name + ": " + Why + "; not used for " +
                      std::to_string(Seconds.count()) + " s";
-  if (H.SaidWhy)
+  if (std::exchange(H.SaidWhy, true))
     TheLog.debug(Text);
   else
-    say(Text);
-  H.SaidWhy = true;
+    warn(Text);
   H.Why = Why;
   H.NumSaid = H.NumFailed;
   H.State = Host::Resting;
@@ -107,8 +105,15 @@ void Farm::rest(Host &H, const std::string &Why, Clock::duration Period) {
   H.Stats.reset();
 }
 
+void Farm::restIf(bool IsBad, Host &H, const std::string &Why) {
+  if (IsBad && S.BackoffPeriod != 0s)
+    rest(H, Why);
+  else
+    TheLog.debug(H.Name + ": " + Why);
+}
+
 void Farm::leaveOut(Host &H, const std::string &Why) {
-  say(H.Name + ": " + Why + "; not used for this link");
+  warn(H.Name + ": " + Why + "; not used for this link");
   H.Why = Why;
   H.State = Host::Out;
   H.Stats.reset();
@@ -132,14 +137,11 @@ void Farm::recordFailure(Host &H, const void *Module, Clock::time_point Began,
   }
   if (H.State != Host::Usable)
     return;
-  // One that has done nothing yet may never do anything.
+  // A host that has done nothing yet may never do anything.
   unsigned Max = isOnlyHope(H)            ? MaxInRowOfOnly
                  : H.NumDone || H.NumBusy ? MaxInRow
                                           : 1;
-  if (S.BackoffPeriod != 0s && (IsOff || H.NumInRow >= Max))
-    rest(H, Why);
-  else
-    TheLog.debug(H.Name + ": " + Why);
+  restIf(IsOff || H.NumInRow >= Max, H, Why);
 }
 
 void Farm::recordFull(Host &H, unsigned NumOpen) {
@@ -184,7 +186,7 @@ void Farm::recordCompileError(Host &H) {
   H.LastAnswer = Clock::now();
 }
 
-/// It may be frozen; a slow one has answered something meanwhile.
+/// The host may be frozen, unless it has answered something meanwhile.
 void Farm::recordUnanswered(Host &H, Clock::time_point Since) {
   H.NumErrors += H.LastAnswer < Since;
 }
@@ -204,10 +206,7 @@ void Farm::recordRefuted(const std::string &Name, int32_t Status) {
       std::to_string(H.NumRefuted) +
       " of its results were wrong, the last one " +
       (IsError ? "an error of a module that does compile" : "a wrong object");
-  if (S.BackoffPeriod != 0s)
-    rest(H, Why);
-  else
-    TheLog.debug(H.Name + ": " + Why);
+  restIf(true, H, Why);
 }
 
 Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
@@ -216,18 +215,18 @@ Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
   auto Rank = [&](const Host &H) {
     return H.Name == Avoid ? 2 : H.isSuspect() ? 1 : 0;
   };
-  // One that fails at once always has room: it would get all the jobs that a
-  // good one has none for.
+  // A host that fails at once always has room: it would get all the jobs that a
+  // good one has no room for.
   int BestRank = 2;
   for (auto &H : Hosts)
-    if (mayTake(*H, Tried))
+    if (!Tried[H->Index] && H->mayTakeJobs())
       BestRank = std::min(BestRank, Rank(*H));
   while (true) {
     Host *Best = nullptr;
     for (auto &H : Hosts) {
       if (!H->hasRoom() || Tried[H->Index] || Rank(*H) > BestRank)
         continue;
-      // Unknown is taken for fast: else it would never be known.
+      // An unknown speed counts as fast; otherwise it would stay unknown.
       if (!Best ||
           (Best->Speed != 0 && (H->Speed == 0 || H->Speed > Best->Speed)))
         Best = H.get();
@@ -237,65 +236,29 @@ Host *Farm::choose(const HostSet &Tried, const std::string &Avoid) {
   }
 }
 
-bool Farm::anyRoom() const {
-  for (auto &H : Hosts)
-    if (H->hasRoom())
-      return true;
-  return false;
-}
-
-bool Farm::mayTake(const Host &H, const HostSet &Tried) {
-  return !Tried[H.Index] && (H.State == Host::Usable || H.mayBecomeUsable());
-}
-
 bool Farm::mayTake(const HostSet &Tried) const {
-  for (auto &H : Hosts)
-    if (mayTake(*H, Tried))
-      return true;
-  return false;
+  return std::any_of(Hosts.begin(), Hosts.end(), [&](auto &H) {
+    return !Tried[H->Index] && H->mayTakeJobs();
+  });
 }
 
-unsigned Farm::slots() const {
-  unsigned N = 0;
-  for (auto &H : Hosts)
-    N += H->State == Host::Usable ? H->room() : 0;
-  return N;
-}
-
-unsigned Farm::expectedSlots() const {
-  unsigned N = 0;
-  for (auto &H : Hosts)
-    N += H->State == Host::Usable || H->mayBecomeUsable() ? H->room() : 0;
-  return N;
-}
-
-unsigned Farm::freeSlots() const {
-  unsigned N = 0;
-  for (auto &H : Hosts)
-    N += H->hasRoom() && !H->isSuspect() ? H->room() - H->NumBusy : 0;
-  return N;
-}
-
-unsigned Farm::localSlots() const {
-  unsigned N = 0;
-  for (auto &H : Hosts)
-    if (H->State == Host::Usable && H->Spec.Kind == HostKind::Local)
-      N += H->Slots;
-  return N;
-}
-
-unsigned Farm::numUsable() const {
-  unsigned N = 0;
-  for (auto &H : Hosts)
-    N += H->State == Host::Usable;
-  return N;
+Farm::Counts Farm::counts() const {
+  Counts C;
+  for (auto &H : Hosts) {
+    C.Expected += H->mayTakeJobs() ? H->room() : 0;
+    if (H->State != Host::Usable)
+      continue;
+    ++C.Hosts;
+    C.Slots += H->room();
+    C.Free += H->hasRoom() && !H->isSuspect() ? H->room() - H->NumBusy : 0;
+    C.Local += H->Spec.Kind == HostKind::Local ? H->Slots : 0;
+  }
+  return C;
 }
 
 bool Farm::isSettled() const {
-  for (auto &H : Hosts)
-    if (H->mayBecomeUsable() || H->Stats)
-      return false;
-  return true;
+  return std::none_of(Hosts.begin(), Hosts.end(),
+                      [](auto &H) { return H->mayBecomeUsable() || H->Stats; });
 }
 
 std::vector<dtlto::sdk::Worker>
@@ -309,7 +272,7 @@ Farm::report(std::chrono::milliseconds Waited) const {
       R.Compiler = H->Spec.Kind == HostKind::Local
                        ? "this linker, LLVM " + LlvmVersion
                        : S.Compiler + " " + LlvmVersion;
-      // Cores aren't told; distccd has about as many slots.
+      // The number of cores isn't known; distccd has about as many slots.
       if (H->LoadHundredths != UINT32_MAX && H->Slots)
         R.LoadPermille = H->LoadHundredths * 10 / H->Slots;
     } else if (H->isBeingAsked()) {
@@ -333,8 +296,7 @@ Farm::report(std::chrono::milliseconds Waited) const {
 void Farm::prepare(Poller &P) {
   Sharing.prepare(P);
   Clock::time_point Now = Clock::now();
-  for (auto &Owned : Hosts) {
-    Host *H = Owned.get();
+  for (auto &H : Hosts) {
     if (H->Probe) {
       H->Probe->prepare(P);
       for (Clock::duration D : {Clock::duration(QuickConnect), MaxProbe})
@@ -356,8 +318,8 @@ void Farm::checkTime(Clock::time_point Now) {
     if (H->Probe) {
       H->Probe->checkTime(Now);
       askStats(*H, Now);
-      // Where no other can be used, this one is waited for.
-      if (Now >= H->AskedAt + MaxProbe && numUsable() != 0 &&
+      // The only host is waited for.
+      if (Now >= H->AskedAt + MaxProbe && counts().Hosts != 0 &&
           H->Probe->state() == Connection::Waiting)
         H->Probe->giveUp(Now);
       if (H->Probe->ended())
@@ -365,20 +327,50 @@ void Farm::checkTime(Clock::time_point Now) {
     }
     if (H->Stats) {
       H->Stats->checkTime(Now);
-      if (H->Stats->ended()) {
-        if (H->Stats->isHeard())
-          H->LastSign = Now;
-        H->LoadHundredths = H->Stats->loadHundredths();
-        if (unsigned Slots = H->Stats->slots(); Slots && !H->Spec.Limit) {
-          TheLog.debug(H->Name + ": runs " + std::to_string(Slots) +
-                       " jobs at the same time, its statistics port says");
-          H->Slots = Slots;
-        }
-        H->Stats.reset();
-      }
+      if (H->Stats->ended())
+        statsEnded(*H, Now);
     }
-    // What it still does is not known to fail; it is asked again anyway.
+    // Also if it still has jobs.
     if (H->State == Host::Resting && Now >= H->RestsUntil)
       find(*H);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Slots and speed of a host
+//===----------------------------------------------------------------------===//
+
+Host::Slot *Host::idleSlot() {
+  for (Slot &S : InSlot)
+    if (!S.Job && S.IsOurs)
+      return &S;
+  return nullptr;
+}
+
+int Host::take(uint64_t Job) {
+  ++NumBusy;
+  Slot *To = idleSlot();
+  for (size_t I = 0; !To && I != InSlot.size(); ++I)
+    if (!InSlot[I].Job)
+      To = &InSlot[I];
+  if (!To)
+    To = &InSlot.emplace_back();
+  To->Job = Job;
+  return static_cast<int>(To - InSlot.data());
+}
+
+void Host::release(uint64_t Job) {
+  --NumBusy;
+  for (Slot &S : InSlot)
+    if (S.Job == Job) {
+      S.Job = 0;
+      IsTaken &= !S.IsOurs;
+    }
+}
+
+void Host::learn(uint64_t Cost, Clock::duration Took) {
+  double Seconds = std::max(std::chrono::duration<double>(Took).count(), 0.001);
+  double Now = static_cast<double>(std::max<uint64_t>(Cost, 1)) / Seconds;
+  // Jobs differ, and so does a machine's other work.
+  Speed = Speed == 0 ? Now : 0.7 * Speed + 0.3 * Now;
 }

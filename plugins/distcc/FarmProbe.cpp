@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A host is resolved, asked for its compiler's version, and for its slots.
+// Looks a host up, and asks for its compiler's version and its slots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// The only host that is left is asked again so soon, once.
+// The only usable host is asked again so soon, once.
 static constexpr Clock::duration SecondChance = 300ms;
-// A compiler says its version in a few hundred bytes. So no host is being asked
-// for longer than about two minutes.
+// A compiler's version has a few hundred bytes. So at the lowest rate, a probe
+// ends within about two minutes.
 static constexpr uint64_t MaxProbeReply = 64 << 10;
 
 void Farm::find(Host &H) {
@@ -58,9 +58,9 @@ void Farm::probe(Host &H, Resolved R) {
                                          S.IoTimeout, Children, MaxProbeReply);
 }
 
-/// Asks for the number of slots once the probe is connected, where that is. If
-/// it isn't soon, asks all addresses for a sign of life: the machine may be
-/// there, and take no more connections.
+/// Once the probe is connected, asks the same address for the number of slots.
+/// If it isn't connected soon, asks all addresses for a sign of life: the host
+/// may be up, and accept no more connections.
 void Farm::askStats(Host &H, Clock::time_point Now) {
   Connection::StateTy State = H.Probe->state();
   if (H.Spec.Kind != HostKind::Tcp || State == Connection::Failed)
@@ -76,6 +76,18 @@ void Farm::askStats(Host &H, Clock::time_point Now) {
         Port);
 }
 
+void Farm::statsEnded(Host &H, Clock::time_point Now) {
+  std::unique_ptr<StatsQuery> Stats = std::move(H.Stats);
+  if (Stats->isHeard())
+    H.LastSign = Now;
+  H.LoadHundredths = Stats->loadHundredths();
+  if (unsigned Slots = Stats->slots(); Slots && !H.Spec.Limit) {
+    TheLog.debug(H.Name + ": runs " + std::to_string(Slots) +
+                 " jobs at the same time, its statistics port says");
+    H.Slots = Slots;
+  }
+}
+
 void Farm::probeEnded(Host &H) {
   std::unique_ptr<Connection> P = std::move(H.Probe);
   if (P->state() == Connection::Done) {
@@ -83,7 +95,7 @@ void Farm::probeEnded(Host &H) {
     std::string Why = judgeProbe(P->reply(), S.Compiler, LlvmVersion, Line);
     if (!Why.empty())
       return leaveOut(H, Why);
-    // Others of its name may be other machines, which have proven nothing.
+    // Other addresses of the name may be machines that have proven nothing.
     if (!H.Addresses.empty())
       H.Addresses = {P->address()};
     compareVersion(H, std::move(Line));
@@ -95,7 +107,7 @@ void Farm::probeEnded(Host &H) {
     return;
   }
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
-  // One connection that breaks on a busy machine must not end a link.
+  // One connection that breaks on a busy host must not end a link.
   bool IsQuick = P->failure() == Connection::Unreachable ||
                  P->failure() == Connection::Dropped;
   if (IsQuick && !OverSsh && !P->wasIgnored() && !S.OnlyStatus &&
@@ -117,7 +129,7 @@ void Farm::probeEnded(Host &H) {
   probeFailed(H, *P);
 }
 
-/// Says why, and what may help.
+/// Reports why, and what may help.
 void Farm::probeFailed(Host &H, const Connection &P) {
   bool OverSsh = H.Spec.Kind == HostKind::Ssh;
   std::string Why = P.error();
@@ -128,14 +140,14 @@ void Farm::probeFailed(Host &H, const Connection &P) {
     if (OverSsh)
       return rest(H, Why + ": does 'ssh " + H.Name.substr(H.Spec.User.empty()) +
                          " distccd --version' work without a question?");
-    // What a distccd does without a word (seen with 3.4): a reset for an
-    // address that is not allowed, an end of file for such a compiler.
+    // distccd (seen with 3.4) sends no message: it resets the connection of an
+    // address that isn't allowed, and closes that for such a compiler.
     if (P.wasReset())
       return rest(H, "it refused the connection: its distccd must --allow this "
                      "machine, and be able to write its TMPDIR and log; see "
                      "that log");
     return rest(H, "it closed the connection when asked for " + S.Compiler +
-                       (S.isWorker()
+                       (isWorker(S.Compiler)
                             ? ": its distccd needs that in /usr/bin and "
                               "/usr/lib/distcc, or in its DISTCC_CMDLIST"
                             : ": install that there and run "
@@ -154,14 +166,14 @@ void Farm::probeFailed(Host &H, const Connection &P) {
   }
 }
 
-/// The same version may be of other sources: a vendor's, or another revision.
-/// Says so once for each host.
+/// The same version may have other sources: a vendor's, or another revision.
+/// Reports that once for each host.
 void Farm::compareVersion(Host &H, std::string Line) {
   if (std::exchange(H.Version, Line) == Line)
     return;
   std::string Text = H.Name + ": its compiler says '" + Line + "', but ";
   if (!Linker.empty() && !isBuildOf(Line, Linker))
-    return say(
+    return warn(
         Text + "this linker is '" + Linker +
         "': the objects may differ; --thinlto-dist-verify compares them");
   if (!FirstProven)

@@ -33,31 +33,24 @@ std::string HostSpec::display() const {
 
 namespace {
 
-/// The host of an item, and what its options ask for.
-struct ParsedHost {
-  HostSpec Spec;
-  bool Down = false;
-  bool Auth = false;
-  bool Zstd = false;
+/// What is wrong with an item.
+struct Wrong {
+  std::string Text;
 };
 
-/// Reads one item that names a host, from left to right.
+[[noreturn]] void fail(std::string Text) { throw Wrong{std::move(Text)}; }
+
+/// Reads one item that names a host, from left to right. Throws Wrong.
 class ItemParser {
 public:
   explicit ItemParser(std::string_view Item) : Rest(Item) {}
 
-  /// Returns false with what is wrong in \p Problem.
-  bool parse(ParsedHost &Host, std::string &Problem) {
-    bool Good = parseHost(Host);
-    Problem = std::move(this->Problem);
-    return Good;
-  }
+  void parse();
+
+  HostSpec Spec;
+  bool Down = false, Auth = false, Zstd = false; // options
 
 private:
-  bool fail(std::string Text) {
-    Problem = std::move(Text);
-    return false;
-  }
   bool accept(char C) {
     if (Rest.empty() || Rest.front() != C)
       return false;
@@ -70,17 +63,14 @@ private:
     Rest.remove_prefix(Word.size());
     return Word;
   }
-
-  bool parseHost(ParsedHost &Host);
-  bool parseUser(HostSpec &Spec);
-  bool parseName(HostSpec &Spec);
-  bool parseLimit(HostSpec &Spec);
-  bool parsePort(HostSpec &Spec);
-  bool parseCommand(HostSpec &Spec);
-  bool parseOption(ParsedHost &Host);
+  void parseUser();
+  void parseName();
+  void parseAddress();
+  void parsePort();
+  void parseCommand();
+  void parseOption();
 
   std::string_view Rest;
-  std::string Problem;
 };
 
 } // namespace
@@ -90,7 +80,8 @@ static bool isNameChar(char C) {
          (C >= '0' && C <= '9') || C == '.' || C == '-' || C == '_';
 }
 
-/// The first character of \p Name that no host name has, in quotes; else empty.
+/// The first character of \p Name that host names don't have, in quotes; empty
+/// if there is none.
 static std::string wrongChar(std::string_view Name) {
   auto Wrong = std::find_if_not(Name.begin(), Name.end(), isNameChar);
   return Wrong == Name.end() ? "" : quote(std::string_view(&*Wrong, 1));
@@ -125,140 +116,121 @@ static std::string withBrackets(std::string_view Item) {
                  : Whole;
 }
 
-bool ItemParser::parseHost(ParsedHost &Host) {
-  HostSpec &Spec = Host.Spec;
+void ItemParser::parse() {
   size_t At = Rest.find('@');
   // An @ further to the right is a part of a command, or of a principal's name.
-  if (At != std::string_view::npos && At < Rest.find_first_of(":/,")) {
-    Spec.Kind = HostKind::Ssh;
-    if (!parseUser(Spec))
-      return false;
-  }
+  if (At != std::string_view::npos && At < Rest.find_first_of(":/,"))
+    parseUser();
   bool MayBeLocal = Spec.Kind == HostKind::Tcp && Rest.front() != '[';
-  if (!parseName(Spec))
-    return false;
+  parseName();
 
   bool HasLimit = false, HasPort = false;
   while (!Rest.empty() && Rest.front() != ',') {
     if (!HasLimit && accept('/')) {
-      if (!parseLimit(Spec))
-        return false;
       HasLimit = true;
+      if (!parseNumber(until("/:,"), 1, MaxSlots, Spec.Limit))
+        fail("the limit must be a number from 1 to " +
+             std::to_string(MaxSlots));
     } else if (!HasPort && accept(':')) {
-      if (Spec.Kind == HostKind::Ssh ? !parseCommand(Spec) : !parsePort(Spec))
-        return false;
+      if (Spec.Kind == HostKind::Ssh)
+        parseCommand();
+      else
+        parsePort();
       HasPort = true;
     } else {
-      return fail(quote(Rest) + " is left over");
+      fail(quote(Rest) + " is left over");
     }
   }
   if (MayBeLocal && Rest.empty() && !HasPort && Spec.Name == "localhost")
     Spec.Kind = HostKind::Local;
 
   while (accept(','))
-    if (!parseOption(Host))
-      return false;
-  return Rest.empty() || fail(quote(Rest) + " is left over");
+    parseOption();
+  if (!Rest.empty())
+    fail(quote(Rest) + " is left over");
 }
 
-bool ItemParser::parseUser(HostSpec &Spec) {
+void ItemParser::parseUser() {
+  Spec.Kind = HostKind::Ssh;
   Spec.User = until("@");
   Rest.remove_prefix(1);
   // ssh would take it for an option.
   if (!Spec.User.empty() && Spec.User.front() == '-')
-    return fail("a user's name doesn't begin with '-'");
+    fail("a user's name doesn't begin with '-'");
   if (hasControl(Spec.User))
-    return fail("a user's name has no control characters");
-  return true;
+    fail("a user's name has no control characters");
 }
 
-bool ItemParser::parseName(HostSpec &Spec) {
-  if (accept('[')) {
-    Spec.Name = until("]");
-    if (!accept(']'))
-      return fail("the ']' after the IPv6 address is missing");
-    // "%eth0" says by which interface a link-local address is reached.
-    size_t Percent = std::min(Spec.Name.find('%'), Spec.Name.size());
-    in6_addr Address;
-    bool HasZero = Spec.Name.find('\0') != std::string::npos;
-    if (HasZero ||
-        inet_pton(AF_INET6, Spec.Name.substr(0, Percent).c_str(), &Address) !=
-            1 ||
-        Percent + 1 == Spec.Name.size())
-      return fail(quote(Spec.Name) + " is no IPv6 address");
-    if (Percent != Spec.Name.size()) {
-      std::string Wrong =
-          wrongChar(std::string_view(Spec.Name).substr(Percent + 1));
-      if (!Wrong.empty())
-        return fail("an interface's name has no " + Wrong);
-    }
-    return true;
-  }
+void ItemParser::parseAddress() {
+  Spec.Name = until("]");
+  if (!accept(']'))
+    fail("the ']' after the IPv6 address is missing");
+  // "%eth0" names the interface of a link-local address.
+  size_t Percent = std::min(Spec.Name.find('%'), Spec.Name.size());
+  if (!isIPv6(Spec.Name) || Spec.Name.find('\0') != std::string::npos ||
+      Percent + 1 == Spec.Name.size())
+    fail(quote(Spec.Name) + " is no IPv6 address");
+  std::string Wrong = wrongChar(std::string_view(Spec.Name).substr(
+      std::min(Percent + 1, Spec.Name.size())));
+  if (!Wrong.empty())
+    fail("an interface's name has no " + Wrong);
+}
 
+void ItemParser::parseName() {
+  if (accept('['))
+    return parseAddress();
   std::string_view Whole = Rest;
   Spec.Name = until(":/,");
   if (Spec.Kind == HostKind::Tcp)
     if (std::string Right = withBrackets(Whole); !Right.empty())
-      return fail("an IPv6 address needs brackets: " + Right);
+      fail("an IPv6 address needs brackets: " + Right);
   if (Spec.Name.empty())
-    return fail("the name of the host is missing");
+    fail("the name of the host is missing");
   if (Spec.Name.front() == '-')
-    return fail("a host's name doesn't begin with '-'");
+    fail("a host's name doesn't begin with '-'");
   std::string Wrong = wrongChar(Spec.Name);
   if (Wrong == "';'")
-    return fail("a host's name has no ';' (hosts are separated by spaces)");
+    fail("a host's name has no ';' (hosts are separated by spaces)");
   if (!Wrong.empty())
-    return fail("a host's name has no " + Wrong);
+    fail("a host's name has no " + Wrong);
   if (Spec.Name.size() > 255)
-    return fail("a host's name has at most 255 characters");
-  return true;
+    fail("a host's name has at most 255 characters");
 }
 
-bool ItemParser::parseLimit(HostSpec &Spec) {
-  uint32_t N;
-  if (!parseNumber(until("/:,"), 1, MaxSlots, N))
-    return fail("the limit must be a number from 1 to " +
-                std::to_string(MaxSlots));
-  Spec.Limit = N;
-  return true;
-}
-
-bool ItemParser::parsePort(HostSpec &Spec) {
+void ItemParser::parsePort() {
   uint32_t N;
   if (!parseNumber(until("/:,"), 1, 65535, N))
-    return fail("the port must be a number from 1 to 65535");
+    fail("the port must be a number from 1 to 65535");
   Spec.Port = uint16_t(N);
-  return true;
 }
 
-bool ItemParser::parseCommand(HostSpec &Spec) {
+void ItemParser::parseCommand() {
   Spec.Command = until(",");
   if (Spec.Command.empty())
-    return fail("the path of distccd after ':' is missing");
+    fail("the path of distccd after ':' is missing");
   if (hasControl(Spec.Command))
-    return fail("a path has no control characters");
-  return true;
+    fail("a path has no control characters");
 }
 
-bool ItemParser::parseOption(ParsedHost &Host) {
+void ItemParser::parseOption() {
   std::string_view Option = until(",");
   if (Option == "lzo" || Option == "cpp")
-    return true; // the protocol has both anyway
-  if (Option == "down")
-    return Host.Down = true;
-  if (Option == "zstd")
-    return Host.Zstd = true;
-  if (Option == "auth" || Option.substr(0, 5) == "auth=")
-    return Host.Auth = true;
+    return; // the protocol has both anyway
   if (Option.empty())
-    return fail("an option after ',' is missing");
+    fail("an option after ',' is missing");
+  bool &Set = Option == "down" ? Down : Option == "zstd" ? Zstd : Auth;
+  if (Option == "down" || Option == "zstd" || Option == "auth" ||
+      Option.substr(0, 5) == "auth=") {
+    Set = true;
+    return;
+  }
   std::string Problem = "unknown option " + quote(Option);
   std::string_view Near =
       nearest(Option, {"lzo", "cpp", "down", "auth", "zstd"});
   if (!Near.empty())
-    return fail(Problem + ", did you mean '," + std::string(Near) + "'?");
-  return fail(Problem + ", expected lzo, cpp or down (hosts are separated by "
-                        "spaces)");
+    fail(Problem + ", did you mean '," + std::string(Near) + "'?");
+  fail(Problem + ", expected lzo, cpp or down (hosts are separated by "
+                 "spaces)");
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,13 +244,13 @@ class ListParser {
 public:
   explicit ListParser(HostList &List) : List(List) {}
 
-  /// Returns false with what is wrong in \p Problem.
-  bool add(std::string_view Item, std::string &Problem);
+  /// Throws Wrong.
+  void add(std::string_view Item);
   /// After the last item.
   void finish();
 
 private:
-  bool addKeyword(std::string_view Item, std::string &Problem);
+  void addKeyword(std::string_view Item);
 
   HostList &List;
   bool Slots = false, SlotsCpp = false, Zeroconf = false, Zstd = false;
@@ -287,49 +259,44 @@ private:
 
 } // namespace
 
-bool ListParser::add(std::string_view Item, std::string &Problem) {
+void ListParser::add(std::string_view Item) {
   if (Item.front() == '+' ||
       (Item.front() == '-' && Item.find('@') == std::string_view::npos))
-    return addKeyword(Item, Problem);
-  ParsedHost Host;
-  if (!ItemParser(Item).parse(Host, Problem))
-    return false;
+    return addKeyword(Item);
+  ItemParser Host(Item);
+  Host.parse();
   Zstd |= Host.Zstd;
   if (Host.Down)
-    return true;
+    return;
   if (Host.Auth)
     Auth.push_back(Host.Spec.display());
   else
     List.Hosts.push_back(std::move(Host.Spec));
-  return true;
 }
 
-bool ListParser::addKeyword(std::string_view Item, std::string &Problem) {
+void ListParser::addKeyword(std::string_view Item) {
   std::string_view Word = Item.substr(0, Item.find('='));
-  bool HasValue = Word.size() != Item.size();
-  if (Item == "--randomize")
-    return List.Randomize = true;
-  if (Item == "+zeroconf")
-    return Zeroconf = true;
-  if (Word == "--localslots" || Word == "--localslots_cpp") {
+  bool IsSlots = Word == "--localslots";
+  if (IsSlots || Word == "--localslots_cpp") {
     uint32_t N;
-    if (!HasValue ||
-        !parseNumber(Item.substr(Word.size() + 1), 0, INT32_MAX, N)) {
-      Problem = "a number must follow: " + std::string(Word) + "=N";
-      return false;
-    }
-    (Word == "--localslots" ? Slots : SlotsCpp) = true;
-    return true;
+    if (Word == Item ||
+        !parseNumber(Item.substr(Word.size() + 1), 0, INT32_MAX, N))
+      fail("a number must follow: " + std::string(Word) + "=N");
+    (IsSlots ? Slots : SlotsCpp) = true;
+    return;
   }
   std::string_view Near = nearest(
       Word, {"--randomize", "--localslots", "--localslots_cpp", "+zeroconf"});
-  if (Near == Word)
-    Problem = std::string(Word) + " takes no value";
+  if (Item == "--randomize")
+    List.Randomize = true;
+  else if (Item == "+zeroconf")
+    Zeroconf = true;
+  else if (Near == Word)
+    fail(std::string(Word) + " takes no value");
   else if (!Near.empty())
-    Problem = "unknown, did you mean " + quote(Near) + "?";
+    fail("unknown, did you mean " + quote(Near) + "?");
   else
-    Problem = "unknown, expected a host or --randomize";
-  return false;
+    fail("unknown, expected a host or --randomize");
 }
 
 void ListParser::finish() {
@@ -362,38 +329,33 @@ void ListParser::finish() {
   }
 }
 
-/// What separates items.
-static bool isSpace(char C) {
-  return C == ' ' || C == '\t' || C == '\r' || C == '\n' || C == '\f';
-}
-
 bool parseHostList(std::string_view Text, std::string_view Source,
                    HostList &List, std::string &Error) {
   List = HostList();
   ListParser Parser(List);
+  constexpr std::string_view Spaces = " \t\r\n\f", Ends = "# \t\r\n\f";
   // A newline at the very end is not yet a second line.
   bool HasLines = Text.find('\n') < Text.size() - 1 && !Text.empty();
-  size_t Line = 1;
   for (size_t I = 0; I != Text.size();) {
-    if (Text[I] == '#') {
-      I = std::min(Text.find('\n', I), Text.size());
-    } else if (isSpace(Text[I])) {
-      Line += Text[I] == '\n';
+    if (Spaces.find(Text[I]) != Spaces.npos) {
       ++I;
-    } else {
-      size_t Begin = I;
-      while (I != Text.size() && Text[I] != '#' && !isSpace(Text[I]))
-        ++I;
-      std::string_view Item = Text.substr(Begin, I - Begin);
-      std::string Problem;
-      if (!Parser.add(Item, Problem)) {
-        Error = std::string(Source);
-        if (HasLines)
-          Error += ", line " + std::to_string(Line);
-        Error += ": " + quote(Item) + ": " + Problem;
+      continue;
+    }
+    size_t End =
+        Text[I] == '#' ? Text.find('\n', I) : Text.find_first_of(Ends, I);
+    End = std::min(End, Text.size());
+    std::string_view Item = Text.substr(I, End - I);
+    if (Item.front() != '#')
+      try {
+        Parser.add(Item);
+      } catch (const Wrong &W) {
+        auto Line = std::count(Text.begin(), Text.begin() + ptrdiff_t(I), '\n');
+        Error = std::string(Source) +
+                (HasLines ? ", line " + std::to_string(Line + 1) : "") + ": " +
+                quote(Item) + ": " + W.Text;
         return false;
       }
-    }
+    I = End;
   }
   Parser.finish();
   return true;

@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lzo.h"
+#include "System.h"
 #include <algorithm>
 #include <lzo/lzo1x.h>
 #include <memory>
 #include <new>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 
 static bool initialized() {
@@ -18,18 +20,22 @@ static bool initialized() {
   return Ok;
 }
 
-std::vector<uint8_t> dtlto::distcc::lzoCompress(ByteView In) {
-  if (In.Size == 0)
+static const unsigned char *bytes(std::string_view Text) {
+  return reinterpret_cast<const unsigned char *>(Text.data());
+}
+
+std::vector<uint8_t> dtlto::distcc::lzoCompress(std::string_view In) {
+  if (In.empty())
     return {};
-  // What LZO1X-1 makes of bytes that don't compress.
-  Pages Room = Pages::reserve(In.Size + In.Size / 16 + 64 + 3);
-  if (!Room.data() || !initialized())
+  if (!initialized())
     throw std::bad_alloc();
-  // No need to clear it.
+  // Neither needs to be cleared. LZO1X-1 makes at most so many bytes.
+  std::unique_ptr<uint8_t[]> Room(
+      new uint8_t[In.size() + In.size() / 16 + 64 + 3]);
   std::unique_ptr<uint8_t[]> Work(new uint8_t[LZO1X_1_MEM_COMPRESS]);
   lzo_uint Size = 0;
-  lzo1x_1_compress(In.Data, In.Size, Room.data(), &Size, Work.get());
-  return std::vector<uint8_t>(Room.data(), Room.data() + Size);
+  lzo1x_1_compress(bytes(In), In.size(), Room.get(), &Size, Work.get());
+  return std::vector<uint8_t>(Room.get(), Room.get() + Size);
 }
 
 static std::string sizeText(size_t Size) {
@@ -37,48 +43,53 @@ static std::string sizeText(size_t Size) {
   return MiB ? std::to_string(MiB) + " MiB" : std::to_string(Size) + " bytes";
 }
 
-bool dtlto::distcc::lzoDecompress(ByteView In, size_t MaxSize, Pages &Out,
-                                  std::string &Error) {
-  Out = Pages();
-  if (In.Size == 0)
+static void release(void *, const void *Pages, uint64_t Size) {
+  os::shrink(const_cast<void *>(Pages), static_cast<size_t>(Size), 0);
+}
+
+bool dtlto::distcc::lzoDecompress(std::string_view In, size_t MaxSize,
+                                  sdk::Buffer &Out, std::string &Error) {
+  Out = {};
+  if (In.empty())
     return true;
   // A byte of the stream stands for at most 255 bytes: lengths are written as
   // a run of zeros, each of which adds 255.
   size_t Most = MaxSize;
-  if (In.Size < (MaxSize >> 8))
-    Most = std::min(MaxSize, In.Size * 256 + 64);
-  size_t Room = Most;
-  // A mapping of 0 bytes can't be made, but even the empty stream is one.
-  Pages Result = Pages::reserve(std::max<size_t>(Room, 1));
-  // Where addresses are scarce, what nearly all objects take will do.
-  if (!Result.data() && In.Size < Most / 16) {
-    Room = In.Size * 16;
-    Result = Pages::reserve(Room);
-  }
+  if (In.size() < (MaxSize >> 8))
+    Most = std::min(MaxSize, In.size() * 256 + 64);
   auto NoRoom = [&] {
     Error = "no address space for " + sizeText(Most);
     return false;
   };
-  if (!Result.data() || !initialized())
+  if (!initialized())
     return NoRoom();
-  lzo_uint Size = Room;
-  int Status =
-      lzo1x_decompress_safe(In.Data, In.Size, Result.data(), &Size, nullptr);
-  if (Status == LZO_E_OUTPUT_OVERRUN && Room != Most)
+  // A mapping of 0 bytes can't be made, but even the empty stream is one.
+  size_t Room = std::max<size_t>(Most, 1);
+  void *Pages = os::reserve(Room);
+  // Where addresses are scarce, reserve what nearly all objects fit into.
+  if (!Pages && In.size() < Most / 16) {
+    Room = In.size() * 16;
+    Pages = os::reserve(Room);
+  }
+  if (!Pages)
     return NoRoom();
-  if (Status == LZO_E_OUTPUT_OVERRUN && Room == MaxSize) {
+  lzo_uint Size = std::min(Room, Most);
+  int Status = lzo1x_decompress_safe(
+      bytes(In), In.size(), static_cast<uint8_t *>(Pages), &Size, nullptr);
+  if (Status != LZO_E_OK)
+    Size = 0;
+  os::shrink(Pages, Room, Size);
+  if (Size != 0)
+    Out = sdk::Buffer(dtlto_buffer{Pages, Size, nullptr, release});
+
+  if (Status == LZO_E_OK)
+    return true;
+  if (Status == LZO_E_OUTPUT_OVERRUN && Room < Most)
+    return NoRoom();
+  Error = "damaged LZO data";
+  if (Status == LZO_E_OUTPUT_OVERRUN && Room >= MaxSize)
     Error = "becomes larger than " + sizeText(MaxSize);
-    return false;
-  }
-  if (Status == LZO_E_INPUT_NOT_CONSUMED) {
+  else if (Status == LZO_E_INPUT_NOT_CONSUMED)
     Error = "damaged LZO data: bytes after its end";
-    return false;
-  }
-  if (Status != LZO_E_OK) {
-    Error = "damaged LZO data";
-    return false;
-  }
-  Result.shrink(Size);
-  Out = std::move(Result);
-  return true;
+  return false;
 }

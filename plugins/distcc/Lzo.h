@@ -5,33 +5,39 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// liblzo2 is under the GPL, version 2 or later, and so is each binary that this
-// becomes a part of: see README.md.
+// liblzo2 is under the GPL, version 2 or later, and so is each binary that
+// contains this file: see README.md.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_LZO_H
 #define DTLTO_DISTCC_LZO_H
 
-#include "Bytes.h"
+#include "dtlto/sdk/Result.hpp"
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dtlto::distcc {
 
-/// Compresses with LZO1X-1. Nothing becomes nothing, as the protocol has it.
-std::vector<uint8_t> lzoCompress(ByteView In);
+inline std::string_view view(const std::vector<uint8_t> &Bytes) {
+  return {reinterpret_cast<const char *>(Bytes.data()), Bytes.size()};
+}
+
+/// Compresses with LZO1X-1. Empty input has an empty result, as the protocol
+/// requires. Throws std::bad_alloc.
+std::vector<uint8_t> lzoCompress(std::string_view In);
 
 /// How an error begins that is this process's own.
 inline constexpr std::string_view NoAddressSpace = "no address space for";
 
 /// Decompresses all of \p In into at most \p MaxSize bytes. The stream doesn't
-/// say how many they will be; no more memory is touched than they take. Returns
-/// false with one line in \p Error if \p In is damaged, has bytes left, or
-/// becomes larger; the line begins with NoAddressSpace if it's this process
-/// that has no room for so many.
-bool lzoDecompress(ByteView In, size_t MaxSize, Pages &Out, std::string &Error);
+/// contain its decompressed size; \p Out takes no more pages than it needs.
+/// Returns false with one line in \p Error if \p In is damaged, has bytes left,
+/// or becomes larger. The line begins with NoAddressSpace if this process has
+/// no room for the result.
+bool lzoDecompress(std::string_view In, size_t MaxSize, sdk::Buffer &Out,
+                   std::string &Error);
 
 } // namespace dtlto::distcc
 

@@ -1,4 +1,4 @@
-//===- Poller.h - poll(2) for whoever wants to wait -------------*- C++ -*-===//
+//===- Poller.h - poll(2) with callbacks ------------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 
 namespace dtlto::distcc {
 
-/// One turn of an I/O thread: everybody says what they wait for, then wait()
-/// calls those whose time has come. Made anew each turn.
+/// One turn of an I/O thread: add() and wakeAt() collect what to wait for, then
+/// wait() makes the callbacks. Each turn needs a new object.
 class Poller {
 public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -27,7 +27,7 @@ public:
     Fds.push_back({decltype(pollfd::fd)(Fd), Events, 0});
     Calls.push_back(std::move(Ready));
   }
-  /// wait() returns then at the latest.
+  /// wait() returns at \p T at the latest.
   void wakeAt(TimePoint T) { Deadline = std::min(Deadline, T); }
 
   void wait() {

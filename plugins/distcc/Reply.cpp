@@ -14,52 +14,38 @@
 using namespace dtlto;
 using namespace dtlto::distcc;
 
-// A length is only believed as far as bytes have come: so much at once, then
-// as much again as there is.
+// Memory for a body that arrives: so much at once, then as much again as has
+// arrived.
 static constexpr size_t FirstPiece = size_t(64) << 10;
 
-static std::string quoted(const uint8_t *Data, size_t Size) {
-  return quote({reinterpret_cast<const char *>(Data), Size});
+static std::string quoted(const std::vector<uint8_t> &Bytes, size_t Size) {
+  return quote({reinterpret_cast<const char *>(Bytes.data()), Size});
 }
 
 static bool parseHex(const uint8_t *Digits, uint32_t &Value) {
+  constexpr std::string_view Known = "0123456789abcdef";
   Value = 0;
   for (size_t I = 0; I != 8; ++I) {
-    uint8_t C = Digits[I];
-    if (C >= '0' && C <= '9')
-      Value = Value << 4 | (C - '0');
-    else if (C >= 'a' && C <= 'f')
-      Value = Value << 4 | (C - 'a' + 10);
-    else
+    size_t Digit = Known.find(static_cast<char>(Digits[I]));
+    if (Digit == Known.npos)
       return false;
+    Value = Value << 4 | uint32_t(Digit);
   }
   return true;
 }
 
-const char *ReplyParser::name() const {
-  static const char *const Names[] = {"DONE", "STAT", "SERR",       "SOUT",
-                                      "DOTO", "DOTD", "end of file"};
-  return Names[size_t(Current)];
-}
+const ReplyParser::PartInfo ReplyParser::Parts[] = {
+    {"DONE", nullptr, 0},
+    {"STAT", nullptr, 0},
+    {"SERR", &Reply::Stderr, MaxPackedText},
+    {"SOUT", &Reply::Stdout, MaxPackedText},
+    {"DOTO", &Reply::Object, MaxPackedObject},
+    {"DOTD", &Reply::Dependencies, MaxPackedText},
+    {"end of file", nullptr, 0}};
 
 uint8_t *ReplyParser::space(size_t &Size) {
-  if (!Error.empty() || Current == Part::End) {
-    // A place for what must not come.
-    Size = TokenSize;
-    return Token;
-  }
-  if (Left == 0) {
-    Size = TokenSize - Have;
-    return Token + Have;
-  }
-  std::vector<uint8_t> *Target = target();
-  if (!Target) {
-    Unwanted.resize(std::min(Left, FirstPiece));
-    Size = Unwanted.size();
-    return Unwanted.data();
-  }
   if (Have == Target->size()) {
-    size_t NewSize = Have + std::min(Left, std::max(Have, FirstPiece));
+    size_t NewSize = Have + std::min(Need - Have, std::max(Have, FirstPiece));
     Target->reserve(NewSize); // no more: resize() would round it up
     Target->resize(NewSize);
   }
@@ -70,22 +56,12 @@ uint8_t *ReplyParser::space(size_t &Size) {
 bool ReplyParser::commit(size_t Size) {
   if (!Error.empty())
     return false;
-  if (Size == 0)
-    return true;
+  assert(Size != 0 && Size <= Target->size() - Have);
   Started = true;
-  if (Current == Part::End)
-    return fail("the reply goes on after its end: " +
-                quoted(Token, std::min(Size, TokenSize)));
   Have += Size;
-  if (Left == 0) {
-    assert(Have <= TokenSize);
-    return Have != TokenSize || token();
-  }
-  assert(Size <= Left);
-  Left -= Size;
-  if (Left == 0)
-    next();
-  return true;
+  if (Current == End)
+    return fail("the reply goes on after its end: " + quoted(Token, Have));
+  return Have != Need || (InBody ? next() : token());
 }
 
 bool ReplyParser::end() {
@@ -93,77 +69,53 @@ bool ReplyParser::end() {
     return false;
   if (!Started)
     return fail("the connection was closed without a reply");
-  if (Left != 0)
-    return fail("the reply ends early, " + std::to_string(Left) +
-                " bytes before the end of " + name());
-  if (Current < Part::Dotd || Have != 0)
-    return fail(std::string("the reply ends early, before ") + name());
+  if (InBody)
+    return fail("the reply ends early, " + std::to_string(Need - Have) +
+                " bytes before the end of " + part().Name);
+  if (Current < Dotd || Have != 0)
+    return fail(std::string("the reply ends early, before ") + part().Name);
   return true;
 }
 
 bool ReplyParser::fail(std::string Text) {
   Error = std::move(Text);
+  expect(Token, TokenSize); // a place for what is not read any more
   return false;
 }
 
-void ReplyParser::next() {
-  Current = Part(size_t(Current) + 1);
+void ReplyParser::expect(std::vector<uint8_t> &To, size_t Size) {
+  InBody = &To != &Token;
+  Target = &To;
   Have = 0;
+  Need = Size;
 }
 
-bool ReplyParser::body(uint32_t Length, uint64_t Max) {
-  if (Length > Max)
-    return fail(std::string("the reply's ") + name() + " has " +
-                std::to_string(Length) + " bytes, more than the " +
-                std::to_string(Max) + " that are accepted");
-  Have = 0;
-  Left = Length;
-  if (Length == 0)
-    next();
+bool ReplyParser::next() {
+  Current = PartTy(Current + 1);
+  expect(Token, TokenSize);
   return true;
-}
-
-/// Where the body goes. Null for dependencies, which nobody wants.
-std::vector<uint8_t> *ReplyParser::target() {
-  switch (Current) {
-  case Part::Serr:
-    return &Result.Stderr;
-  case Part::Sout:
-    return &Result.Stdout;
-  case Part::Doto:
-    return &Result.Object;
-  default:
-    return nullptr;
-  }
 }
 
 bool ReplyParser::token() {
   uint32_t Value;
-  if (std::memcmp(Token, name(), 4) != 0 || !parseHex(Token + 4, Value))
-    return fail(std::string("the reply is wrong: expected ") + name() +
+  if (std::memcmp(Token.data(), part().Name, 4) != 0 ||
+      !parseHex(Token.data() + 4, Value))
+    return fail(std::string("the reply is wrong: expected ") + part().Name +
                 ", but got " + quoted(Token, TokenSize));
-  switch (Current) {
-  case Part::Done:
-    if (Value != 3)
-      return fail("the reply is of protocol " + std::to_string(Value) +
-                  " instead of 3");
-    next();
-    return true;
-  case Part::Stat:
+  if (Current == Done && Value != 3)
+    return fail("the reply is of protocol " + std::to_string(Value) +
+                " instead of 3");
+  if (Current == Stat)
     Result.WaitStatus = Value;
-    next();
-    return true;
-  case Part::Serr:
-  case Part::Sout:
-  case Part::Dotd:
-    return body(Value, MaxPackedText);
-  case Part::Doto:
-    if (Value != 0 && Result.WaitStatus != 0)
-      return fail("the reply is wrong: an object after status " +
-                  std::to_string(Result.WaitStatus));
-    return body(Value, MaxPackedObject);
-  case Part::End:
-    break;
-  }
-  return false;
+  if (Current == Doto && Value != 0 && Result.WaitStatus != 0)
+    return fail("the reply is wrong: an object after status " +
+                std::to_string(Result.WaitStatus));
+  if (!part().Body || Value == 0)
+    return next();
+  if (Value > part().Max)
+    return fail(std::string("the reply's ") + part().Name + " has " +
+                std::to_string(Value) + " bytes, more than the " +
+                std::to_string(part().Max) + " that are accepted");
+  expect(Result.*part().Body, Value);
+  return true;
 }

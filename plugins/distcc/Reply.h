@@ -18,16 +18,18 @@
 // Clang writes no dependencies for bitcode, and the server, which then has none
 // to send, closes the connection after DOTO.
 //
-// A reply comes from outside: nothing in it is believed. Lengths are bounded
-// before anything is allocated, and memory grows with what has really arrived.
+// A reply is not trusted: lengths are bounded before anything is allocated, and
+// memory grows with what has arrived.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_REPLY_H
 #define DTLTO_DISTCC_REPLY_H
 
-#include "Bytes.h"
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dtlto::distcc {
@@ -35,10 +37,10 @@ namespace dtlto::distcc {
 struct Reply {
   uint32_t WaitStatus = 0; // as wait(2) has it
   // Compressed.
-  std::vector<uint8_t> Stderr, Stdout, Object;
+  std::vector<uint8_t> Stderr, Stdout, Object, Dependencies;
 };
 
-/// The largest that is accepted, in bytes, compressed and decompressed.
+/// The largest accepted sizes, in bytes, compressed and decompressed.
 constexpr uint64_t MaxPackedObject = uint64_t(1) << 30;
 constexpr uint64_t MaxObject = uint64_t(2) << 30;
 constexpr uint64_t MaxPackedText = uint64_t(16) << 20;
@@ -49,14 +51,17 @@ constexpr uint64_t MaxText = uint64_t(64) << 20;
 ///   while (read(socket, P.space(Size), Size))   n > 0: P.commit(n)
 ///   P.end(); P.take()
 ///
-/// It asks for no byte past the part that it is in, so nothing of what follows
-/// is read by accident. Whoever has seen complete() may take the reply without
-/// the end of file (a server whose child was killed may never send one), but
-/// should wait a moment for it: only it proves that nothing else follows.
+/// The parser asks for no byte past the part that it is in. A reply that is
+/// complete() may be taken without the end of file, which a server whose child
+/// was killed may never send. But wait a moment for the end of file: only that
+/// proves that nothing else follows.
 class ReplyParser {
 public:
-  /// Where to read to, at most \p Size bytes of it (never 0). Then commit().
-  /// So the bytes of an object go from the socket to their place.
+  ReplyParser() = default;
+  ReplyParser(const ReplyParser &) = delete; // Target points into it
+
+  /// Returns where to read the next bytes to, at most \p Size (never 0). Then
+  /// call commit(). So an object's bytes aren't copied.
   uint8_t *space(size_t &Size);
   /// \p Size bytes have been written to space(). Returns false if the reply is
   /// wrong: see error(). Nothing can be right after that.
@@ -69,30 +74,34 @@ public:
   bool started() const { return Started; }
   /// The object and all before it have arrived, and nothing was wrong so far.
   /// Dependencies and the end of file may still come.
-  bool complete() const { return Current >= Part::Dotd && Error.empty(); }
+  bool complete() const { return Current >= Dotd && Error.empty(); }
   /// One line: what was wrong.
   const std::string &error() const { return Error; }
   /// The reply; only when complete().
   Reply take() { return std::move(Result); }
 
 private:
-  enum class Part { Done, Stat, Serr, Sout, Doto, Dotd, End };
-  static constexpr size_t TokenSize = 12;
+  enum PartTy { Done, Stat, Serr, Sout, Doto, Dotd, End };
+  struct PartInfo {
+    const char *Name;
+    std::vector<uint8_t> Reply::*Body; // null: the part has none
+    uint64_t Max;                      // bytes of the body
+  };
+  static const PartInfo Parts[];
 
   bool fail(std::string Text);
   bool token();
-  bool body(uint32_t Length, uint64_t Max);
-  std::vector<uint8_t> *target();
-  void next();
-  const char *name() const;
+  bool next();
+  void expect(std::vector<uint8_t> &To, size_t Size);
+  const PartInfo &part() const { return Parts[Current]; }
 
-  Part Current = Part::Done;
+  PartTy Current = Done;
   bool Started = false;
-  // The body that arrives now has Left more bytes; 0: a token arrives.
-  size_t Left = 0;
-  size_t Have = 0; // bytes of the token or of the body
-  uint8_t Token[TokenSize];
-  std::vector<uint8_t> Unwanted;
+  // The part's token, or then its body, arrives in Target.
+  bool InBody = false;
+  std::vector<uint8_t> Token, *Target = &Token;
+  size_t Have = 0, Need = TokenSize; // bytes of it
+  static constexpr size_t TokenSize = 12;
   Reply Result;
   std::string Error;
 };

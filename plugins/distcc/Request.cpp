@@ -7,10 +7,29 @@
 
 #include "Request.h"
 #include "Lzo.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
+
+[[noreturn]] static void refuse(const std::string &Text) {
+  throw sdk::Error(DTLTO_ERROR_CALLER, Text);
+}
+
+static Packed compressed(std::string_view Bytes) {
+  return std::make_shared<const std::vector<uint8_t>>(lzoCompress(Bytes));
+}
+
+Packed dtlto::distcc::pack(ByteCache &Kept, const dtlto_input &Input) {
+  std::string_view Bytes(static_cast<const char *>(Input.bytes.data),
+                         static_cast<size_t>(Input.bytes.size));
+  // A primary is sent once, or once for each part.
+  if (Input.role != DTLTO_ROLE_IMPORT)
+    return compressed(Bytes);
+  return Kept.get({Input.bytes.data, 0}, [&] { return lzoCompress(Bytes); });
+}
 
 namespace {
 /// Puts a request together. Tokens gather in one text until a file comes.
@@ -32,8 +51,7 @@ public:
     if (Bytes->empty())
       return;
     flush();
-    add({Bytes->data(), Bytes->size()});
-    Result->Files.push_back(std::move(Bytes));
+    add(view(*Bytes), Bytes);
   }
 
   std::shared_ptr<const Request> take() {
@@ -51,17 +69,15 @@ private:
     token(Name, Value.size());
     Text += Value;
   }
-  void add(ByteView Bytes) {
+  void add(std::string_view Bytes, std::shared_ptr<const void> Owner) {
     Result->Segments.push_back(Bytes);
-    Result->Size += Bytes.Size;
+    Result->Owners.push_back(std::move(Owner));
   }
   void flush() {
-    if (Text.empty())
-      return;
-    auto Owned = std::make_unique<std::string>(std::move(Text));
-    Text.clear();
-    add({reinterpret_cast<const uint8_t *>(Owned->data()), Owned->size()});
-    Result->Texts.push_back(std::move(Owned));
+    auto Owned =
+        std::make_shared<const std::string>(std::exchange(Text, std::string()));
+    if (!Owned->empty())
+      add(*Owned, Owned);
   }
 
   std::shared_ptr<Request> Result;
@@ -69,16 +85,11 @@ private:
 };
 } // namespace
 
-static bool hasInput(const dtlto_job &Job, const std::string &Path) {
-  for (uint32_t I = 0; I != Job.num_inputs; ++I)
-    if (Path == Job.inputs[I]->path)
-      return true;
-  return false;
-}
-
 static std::string argsFileName(const dtlto_job &Job) {
   std::string Name = "args.c";
-  for (unsigned N = 1; hasInput(Job, Name); ++N)
+  auto IsName = [&](const dtlto_input *Input) { return Name == Input->path; };
+  for (unsigned N = 1;
+       std::any_of(Job.inputs, Job.inputs + Job.num_inputs, IsName); ++N)
     Name = "args" + std::to_string(N) + ".c";
   return Name;
 }
@@ -101,9 +112,9 @@ static std::vector<std::string> hiddenArgs(const dtlto_job &Job) {
   return Args;
 }
 
-/// Clang drops what is empty from a response file, and no quoting helps. An
-/// option of its frontend with an empty value (a target without a CPU) goes to
-/// the server in plain sight then.
+/// Takes out the options that clang's frontend has with an empty value, such as
+/// a target without a CPU. Clang drops empty arguments from a response file,
+/// quoted or not, so these are sent on the command line.
 static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
   std::vector<std::string> Taken;
   for (size_t I = 3; I < Args.size(); ++I) {
@@ -118,73 +129,57 @@ static std::vector<std::string> takeEmpty(std::vector<std::string> &Args) {
   return Taken;
 }
 
-/// Nor does quoting help here: clang looks for a further response file behind
+/// Quoting doesn't help here: clang looks for a further response file after
 /// each @.
-static bool checkArgs(const std::vector<std::string> &Args,
-                      std::string &Error) {
+static void checkArgs(const std::vector<std::string> &Args) {
   for (const std::string &Arg : Args) {
-    if (Arg.empty()) {
-      Error = "an empty compiler argument can't be sent in a response file";
-      return false;
-    }
-    if (Arg[0] == '@') {
-      Error = "the compiler argument '" + Arg +
-              "' can't be sent in a response file, since it begins with '@'";
-      return false;
-    }
+    if (Arg.empty())
+      refuse("an empty compiler argument can't be sent in a response file");
+    if (Arg[0] == '@')
+      refuse("the compiler argument '" + Arg +
+             "' can't be sent in a response file, since it "
+             "begins with '@'");
   }
-  return true;
 }
 
 static std::string inMiB(uint64_t Size) {
   return std::to_string((Size + (1 << 20) - 1) >> 20) + " MiB";
 }
 
-static bool checkSize(const char *Path, uint64_t Size, std::string &Error) {
+static void checkSize(const char *Path, uint64_t Size) {
   // What LZO1X-1 can't compress grows by less than a sixteenth.
   static_assert(MaxFileSize + MaxFileSize / 16 + 67 < uint64_t(512) << 20);
-  if (Size <= MaxFileSize)
-    return true;
-  Error = "the file '" + std::string(Path) + "' has " + inMiB(Size) +
-          ", but a distccd takes at most " + inMiB(MaxFileSize);
-  return false;
+  if (Size > MaxFileSize)
+    refuse("the file '" + std::string(Path) + "' has " + inMiB(Size) +
+           ", but a distccd takes at most " + inMiB(MaxFileSize));
 }
 
 std::shared_ptr<const Request>
 dtlto::distcc::buildRequest(const dtlto_job &Job, const std::string &Compiler,
-                            const Pack &P, std::string &Error) {
+                            const Pack &P) {
   std::vector<std::string> Hidden = hiddenArgs(Job);
   std::vector<std::string> Plain = takeEmpty(Hidden);
-  if (!checkArgs(Hidden, Error))
-    return nullptr;
+  checkArgs(Hidden);
   for (uint32_t I = 0; I != Job.num_inputs; ++I)
-    if (!checkSize(Job.inputs[I]->path, Job.inputs[I]->bytes.size, Error))
-      return nullptr;
+    checkSize(Job.inputs[I]->path, Job.inputs[I]->bytes.size);
 
   std::string ArgsFile = argsFileName(Job);
   std::vector<std::string> Argv = {Compiler, "-c", "@" + ArgsFile, "-o",
                                    Job.output};
   Argv.insert(Argv.end(), Plain.begin(), Plain.end());
   Builder B(Argv, size_t(Job.num_inputs) + 1);
-  std::string Args = responseFile(Hidden);
-  B.file(ArgsFile,
-         std::make_shared<const std::vector<uint8_t>>(lzoCompress(
-             {reinterpret_cast<const uint8_t *>(Args.data()), Args.size()})));
-  for (uint32_t I = 0; I != Job.num_inputs; ++I) {
-    const dtlto_input &Input = *Job.inputs[I];
-    B.file(Input.path, P(Input));
-  }
+  B.file(ArgsFile, compressed(responseFile(Hidden)));
+  for (uint32_t I = 0; I != Job.num_inputs; ++I)
+    B.file(Job.inputs[I]->path, P(*Job.inputs[I]));
   return B.take();
 }
 
 std::shared_ptr<const Request> dtlto::distcc::buildBundleRequest(
     const dtlto_job &Job, const std::string &Compiler,
-    const std::string &Option, ByteView Bundle, std::string &Error) {
-  if (!checkSize(Job.name, Bundle.Size, Error))
-    return nullptr;
+    const std::string &Option, std::string_view Bundle) {
+  checkSize(Job.name, Bundle.size());
   Builder B({Compiler, Option, "-c", "job.c", "-o", "out.o"}, 1);
-  B.file("job.c",
-         std::make_shared<const std::vector<uint8_t>>(lzoCompress(Bundle)));
+  B.file("job.c", compressed(Bundle));
   return B.take();
 }
 
@@ -201,23 +196,16 @@ static bool isPlain(char C) {
 std::string dtlto::distcc::responseFile(const std::vector<std::string> &Args) {
   std::string Text;
   for (const std::string &Arg : Args) {
-    bool Quote = Arg.empty();
-    for (char C : Arg)
-      Quote |= !isPlain(C);
-    if (Quote) {
-      // Within quotes only these two are special. A byte order mark can't be
-      // seen in the file's first bytes either.
-      Text += '"';
-      for (char C : Arg) {
-        if (C == '"' || C == '\\')
-          Text += '\\';
-        Text += C;
-      }
-      Text += '"';
-    } else {
-      Text += Arg;
+    // Quotes also hide a byte order mark in the file's first bytes. Within
+    // them, only '"' and '\\' are special.
+    bool Quote = Arg.empty() || !std::all_of(Arg.begin(), Arg.end(), isPlain);
+    Text += Quote ? "\"" : "";
+    for (char C : Arg) {
+      if (C == '"' || C == '\\')
+        Text += '\\';
+      Text += C;
     }
-    Text += '\n';
+    Text += Quote ? "\"\n" : "\n";
   }
   return Text;
 }

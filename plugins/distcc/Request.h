@@ -15,70 +15,65 @@
 //     NAME length "/w/<path>"
 //     FILE length <LZO1X>                  0 bytes stand for an empty file
 //
-// The server's own reading of the command line knows neither `-x ir` nor a
-// source file without a source's extension. So it gets
+// The server's command line parser knows neither `-x ir` nor source files
+// without a known extension. So the command line is
 //
 //   clang-19 -c @args.c -o out.o
 //
-// takes @args.c for the source, and clang finds its real arguments in the
-// response file /w/args.c.
+// The server takes @args.c for the source, and clang finds its real arguments
+// in the response file /w/args.c.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_DISTCC_REQUEST_H
 #define DTLTO_DISTCC_REQUEST_H
 
-#include "Bytes.h"
+#include "ByteCache.h"
 #include "dtlto/PluginAPI.h"
-#include <functional>
-#include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace dtlto::distcc {
 
 /// LZO1X, shared by all requests that send the same file.
-using Packed = std::shared_ptr<const std::vector<uint8_t>>;
+using Packed = ByteCache::Bytes;
 
-/// What goes over the wire, in order, and all that it needs to stay alive.
-/// Immutable once built, so that it can be sent again to another host.
+/// What goes over the wire. Immutable once built, so that it can be sent again
+/// to another host.
 struct Request {
-  std::vector<ByteView> Segments;                  // none is empty
-  uint64_t Size = 0;                               // of all segments, in bytes
-  std::vector<std::unique_ptr<std::string>> Texts; // tokens between files
-  std::vector<Packed> Files;
+  std::vector<std::string_view> Segments;          // in order; none is empty
+  std::vector<std::shared_ptr<const void>> Owners; // of each segment's bytes
 };
-
-/// Compresses an input, or finds it compressed.
-using Pack = std::function<Packed(const dtlto_input &)>;
 
 /// The largest file that may be sent, in bytes before compression: a server
 /// that is sent 512 MiB of LZO in one file never comes to an end.
 constexpr uint64_t MaxFileSize = uint64_t(400) << 20;
 
-/// The request for \p Job with \p Compiler. Returns null with one line in
-/// \p Error if it can't be sent: a file that is too large, or an argument that
-/// is empty or begins with '@', which clang would not take from a response file
-/// as it is.
-std::shared_ptr<const Request> buildRequest(const dtlto_job &Job,
-                                            const std::string &Compiler,
-                                            const Pack &P, std::string &Error);
+/// Compresses an input.
+using Pack = std::function<Packed(const dtlto_input &)>;
+/// Does so once for an import, unless \p Kept has dropped it since. Any thread.
+Packed pack(ByteCache &Kept, const dtlto_input &Input);
 
-/// The request for a worker that is dtlto-codegen and reads \p Bundle, the
-/// whole job in one file. The server takes it for a C source. \p Option says
-/// what the result is to be like.
+/// The request for \p Job with \p Compiler. Throws sdk::Error if the job can't
+/// be sent: a file is too large, or an argument is empty or begins with '@',
+/// which clang would not take from a response file as it is.
+std::shared_ptr<const Request>
+buildRequest(const dtlto_job &Job, const std::string &Compiler, const Pack &P);
+
+/// The request for a dtlto-codegen that reads \p Bundle, the whole job in one
+/// file. The server takes it for a C source. \p Option selects the format of
+/// the result. Throws sdk::Error if the bundle is too large.
 std::shared_ptr<const Request> buildBundleRequest(const dtlto_job &Job,
                                                   const std::string &Compiler,
                                                   const std::string &Option,
-                                                  ByteView Bundle,
-                                                  std::string &Error);
+                                                  std::string_view Bundle);
 
 /// Asks for the version of \p Compiler; it comes back as the reply's output.
 std::shared_ptr<const Request> buildProbe(const std::string &Compiler);
 
 /// \p Args as a GNU response file: one a line, quoted so that clang reads each
-/// as it is. But clang drops an empty one, and expands one that begins with '@'
-/// if there is such a file.
+/// unchanged. Clang drops empty ones all the same, and expands one that begins
+/// with '@' if there is such a file.
 std::string responseFile(const std::vector<std::string> &Args);
 
 } // namespace dtlto::distcc

@@ -11,6 +11,7 @@
 #include "System.h"
 #include "Text.h"
 #include "dtlto/sdk/Detached.hpp"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -18,21 +19,19 @@
 #include <optional>
 #include <random>
 #include <system_error>
+#include <tuple>
 
 namespace dtlto::distcc {
 
-const char *const SystemHostFiles[2] = {"/etc/distcc/hosts",
-                                        "/usr/local/etc/distcc/hosts"};
+std::vector<std::string> systemHostFiles() {
+  return {"/etc/distcc/hosts", "/usr/local/etc/distcc/hosts"};
+}
 
 std::chrono::milliseconds FileLimit{5000};
 
 static constexpr size_t MaxHostFile = size_t(16) << 20;
 static constexpr uint16_t DaemonPort = 3632;
 static constexpr uint16_t DaemonStatsPort = 3633;
-
-bool Settings::isWorker() const {
-  return Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
-}
 
 std::chrono::milliseconds Settings::connectLimit() const {
   const std::chrono::milliseconds Limit = TheNetworkLimits.Connect;
@@ -60,29 +59,25 @@ uint16_t Settings::statsPort(const HostSpec &Host, bool DespiteLimit) const {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Reads a small file, on a thread of its own: a file server that is gone lets
-/// it wait for ever. It is left behind then. Returns an errno, or 0.
+/// Reads a small file on a detached thread, which is abandoned if a file server
+/// hangs. Returns an errno, or 0.
 static int readFile(const std::string &Path, std::string &Text) {
-  struct Read {
-    int Code = 0;
-    std::string Text;
-  };
-  std::promise<Read> Promise;
-  std::future<Read> Done = Promise.get_future();
+  std::promise<std::pair<int, std::string>> Promise;
+  auto Done = Promise.get_future();
   try {
     sdk::runDetached([Path, Promise = std::move(Promise)]() mutable {
-      Read R;
-      R.Code = os::readFile(Path, MaxHostFile, R.Text);
-      Promise.set_value(std::move(R));
+      std::string Text;
+      int Code = os::readFile(Path, MaxHostFile, Text);
+      Promise.set_value({Code, std::move(Text)});
     });
   } catch (const std::system_error &E) {
     return E.code().value();
   }
   if (Done.wait_for(FileLimit) != std::future_status::ready)
     return ETIMEDOUT;
-  Read R = Done.get();
-  Text = std::move(R.Text);
-  return R.Code;
+  int Code = 0;
+  std::tie(Code, Text) = Done.get();
+  return Code;
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,44 +86,39 @@ static int readFile(const std::string &Path, std::string &Text) {
 
 namespace {
 
-/// Reads all into a Settings. A step that fails returns false, with one line in
-/// Error and the Status.
+/// Reads all into a Settings. A step that fails throws sdk::Error:
+/// DTLTO_ERROR_CALLER for Wrong, DTLTO_ERROR_INFRASTRUCTURE for NoHosts.
 class Reader {
 public:
   Reader(const dtlto_session_params &Params, const GetEnv &Env,
-         const std::vector<std::string> &HostFiles, Settings &S,
-         std::string &Error)
-      : Params(Params), Env(Env), HostFiles(HostFiles), S(S), Error(Error) {}
+         const std::vector<std::string> &HostFiles, Settings &S)
+      : Params(Params), Env(Env), HostFiles(HostFiles), S(S) {}
 
-  SettingsStatus read();
+  void read();
 
 private:
-  bool fail(std::string Text) {
-    Error = std::move(Text);
-    Status = SettingsStatus::Wrong;
-    return false;
+  [[noreturn]] static void fail(const std::string &Text,
+                                int32_t Status = DTLTO_ERROR_CALLER) {
+    throw sdk::Error(Status, Text);
   }
-  /// The value of a variable that is set and not empty; else null.
+  /// The value of a variable that is set and not empty; otherwise null.
   const char *value(const char *Name) {
     const char *Text = Env(Name);
     return Text && *Text ? Text : nullptr;
   }
 
-  bool readArguments();
-  bool readArgument(std::string_view Arg);
-  bool readVariables();
-  bool readSeconds(const char *Name, uint32_t Min,
+  void readArgument(std::string_view Arg);
+  void readVariables();
+  void readSeconds(const char *Name, uint32_t Min,
                    std::chrono::seconds &Seconds);
   void readBool(const char *Name, bool &Value);
-  bool readHosts();
-  bool useHosts(std::string_view Text, std::string_view Source);
+  void readHosts();
+  void useHosts(std::string_view Text, std::string_view Source);
 
   const dtlto_session_params &Params;
   const GetEnv &Env;
   const std::vector<std::string> &HostFiles;
   Settings &S;
-  std::string &Error;
-  SettingsStatus Status = SettingsStatus::Ok;
 
   std::optional<std::string_view> HostsArgument;
   std::string DistccDir; // empty: there is no home
@@ -136,24 +126,19 @@ private:
 
 } // namespace
 
-SettingsStatus Reader::read() {
+void Reader::read() {
   S = Settings();
   S.NumJobs = Params.num_jobs;
   S.OnlyStatus = Params.num_jobs == 0;
   std::string_view Version = Params.llvm_version ? Params.llvm_version : "";
   S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
-  (void)(readArguments() && readVariables() && readHosts());
-  return Status;
-}
-
-bool Reader::readArguments() {
   for (uint32_t I = 0; I != Params.num_args; ++I)
-    if (!readArgument(Params.args[I]))
-      return false;
-  return true;
+    readArgument(Params.args[I]);
+  readVariables();
+  readHosts();
 }
 
-bool Reader::readArgument(std::string_view Arg) {
+void Reader::readArgument(std::string_view Arg) {
   const ArgumentTable Known = {
       {"hosts",
        [&](std::string_view Value) {
@@ -162,15 +147,14 @@ bool Reader::readArgument(std::string_view Arg) {
        }},
       {"compiler",
        [&](std::string_view Value) {
-         // Which names a server accepts is for the server to say.
+         // Which names are accepted is up to the server.
          if (Value.empty())
-           return fail("compiler= needs the name that clang has on the "
-                       "servers, e.g. compiler=" +
-                       S.Compiler);
+           fail("compiler= needs the name that clang has on the "
+                "servers, e.g. compiler=" +
+                S.Compiler);
          if (hasControl(Value))
-           return fail(quote(Arg) +
-                       ": a compiler's name has no line breaks or other "
-                       "control characters");
+           fail(quote(Arg) + ": a compiler's name has no line breaks or other "
+                             "control characters");
          S.Compiler = Value;
          return true;
        }},
@@ -178,35 +162,31 @@ bool Reader::readArgument(std::string_view Arg) {
          uint32_t N;
          bool Above = !Value.empty() && Value.front() == '+';
          if (!parseNumber(Value.substr(Above), Above, 65535, N))
-           return fail(quote(Arg) +
-                       ": expected a port from 1 to 65535, +N for N above the "
-                       "host's own, or 0 to ask no host");
+           fail(quote(Arg) +
+                ": expected a port from 1 to 65535, +N for N above the "
+                "host's own, or 0 to ask no host");
          S.StatsPort = (Above ? "+" : "") + std::to_string(N);
          return true;
        }}};
-  if (setArgument(Known, Arg))
-    return true;
-  if (Status != SettingsStatus::Ok) // with more to say
-    return false;
-  return fail(argumentProblem(Known, Arg) +
-              " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
+  if (!setArgument(Known, Arg))
+    fail(argumentProblem(Known, Arg) +
+         " (known are hosts=LIST, compiler=NAME, stats-port=PORT)");
 }
 
-bool Reader::readVariables() {
+void Reader::readVariables() {
   if (const char *Dir = value("DISTCC_DIR"))
     DistccDir = Dir;
   else if (const char *Home = value(os::HomeVariable))
     DistccDir = std::string(Home) + "/.distcc";
-#ifndef _WIN32 // where there are no monitors
+#ifndef _WIN32 // without monitors and locks
   if (!DistccDir.empty()) {
     S.StateDir = DistccDir + "/state";
     S.LockFile = DistccDir + "/lock/dtlto";
   }
 #endif
 
-  if (!readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout) ||
-      !readSeconds("DISTCC_BACKOFF_PERIOD", 0, S.BackoffPeriod))
-    return false;
+  readSeconds("DISTCC_IO_TIMEOUT", 1, S.IoTimeout);
+  readSeconds("DISTCC_BACKOFF_PERIOD", 0, S.BackoffPeriod);
   readBool("DISTCC_FALLBACK", S.Fallback);
   readBool("DISTCC_VERBOSE", S.Verbose);
   if (const char *File = value("DISTCC_LOG"))
@@ -221,21 +201,19 @@ bool Reader::readVariables() {
   }
   if (S.SshCommand.empty())
     S.SshCommand = {"ssh"};
-  return true;
 }
 
-bool Reader::readSeconds(const char *Name, uint32_t Min,
+void Reader::readSeconds(const char *Name, uint32_t Min,
                          std::chrono::seconds &Seconds) {
   const char *Text = Env(Name);
   if (!Text)
-    return true;
+    return;
   uint32_t N;
   if (!parseNumber(Text, Min, INT32_MAX, N))
-    return fail("$" + std::string(Name) + ": " + quote(Text) +
-                ": expected a number of seconds from " + std::to_string(Min) +
-                " to " + std::to_string(INT32_MAX));
+    fail("$" + std::string(Name) + ": " + quote(Text) +
+         ": expected a number of seconds from " + std::to_string(Min) + " to " +
+         std::to_string(INT32_MAX));
   Seconds = std::chrono::seconds(N);
-  return true;
 }
 
 void Reader::readBool(const char *Name, bool &Value) {
@@ -253,7 +231,7 @@ static const char WaysToNameHosts[] =
     "name some with --thinlto-dist-plugin-arg=hosts=LIST, in $DISTCC_HOSTS, or "
     "in a file: ";
 
-bool Reader::readHosts() {
+void Reader::readHosts() {
   if (HostsArgument)
     return useHosts(*HostsArgument, "hosts=");
   if (const char *Variable = Env("DISTCC_HOSTS"))
@@ -263,6 +241,7 @@ bool Reader::readHosts() {
   if (!DistccDir.empty())
     Files.push_back(DistccDir + "/hosts");
   Files.insert(Files.end(), HostFiles.begin(), HostFiles.end());
+  std::string Names;
   for (const std::string &File : Files) {
     std::string Text;
     int Code = readFile(File, Text);
@@ -271,20 +250,17 @@ bool Reader::readHosts() {
     if (Code != ENOENT && Code != ENOTDIR)
       S.Notes.push_back("can't read the host list " + quote(File) + ": " +
                         os::errorText(Code));
+    Names += (Names.empty() ? "" : ", ") + File;
   }
-  Error = std::string("no hosts are named; ") + WaysToNameHosts;
-  for (size_t I = 0; I != Files.size(); ++I)
-    Error += (I ? ", " : "") + Files[I];
-  Status = SettingsStatus::NoHosts;
-  return false;
+  fail(std::string("no hosts are named; ") + WaysToNameHosts + Names,
+       DTLTO_ERROR_INFRASTRUCTURE);
 }
 
-bool Reader::useHosts(std::string_view Text, std::string_view Source) {
+void Reader::useHosts(std::string_view Text, std::string_view Source) {
   HostList List;
-  if (!parseHostList(Text, Source, List, Error)) {
-    Status = SettingsStatus::Wrong;
-    return false;
-  }
+  std::string Error;
+  if (!parseHostList(Text, Source, List, Error))
+    fail(Error);
   S.Notes.insert(S.Notes.end(), List.Notes.begin(), List.Notes.end());
   S.Remarks = std::move(List.Remarks);
   if (List.Hosts.empty()) {
@@ -294,29 +270,25 @@ bool Reader::useHosts(std::string_view Text, std::string_view Source) {
             WaysToNameHosts;
     Error += DistccDir.empty() && !HostFiles.empty() ? HostFiles.front()
                                                      : DistccDir + "/hosts";
-    Status = SettingsStatus::NoHosts;
-    return false;
+    fail(Error, DTLTO_ERROR_INFRASTRUCTURE);
   }
   if (List.Randomize)
     std::shuffle(List.Hosts.begin(), List.Hosts.end(),
                  std::mt19937(std::random_device()()));
   S.Hosts = std::move(List.Hosts);
-  return true;
 }
 
 SettingsStatus readSettings(const dtlto_session_params &Params,
-                            const GetEnv &Env, Settings &S,
-                            std::string &Error) {
-  return readSettings(Params, Env,
-                      {std::begin(SystemHostFiles), std::end(SystemHostFiles)},
-                      S, Error);
-}
-
-SettingsStatus readSettings(const dtlto_session_params &Params,
-                            const GetEnv &Env,
-                            const std::vector<std::string> &HostFiles,
-                            Settings &S, std::string &Error) {
-  return Reader(Params, Env, HostFiles, S, Error).read();
+                            const GetEnv &Env, Settings &S, std::string &Error,
+                            const std::vector<std::string> &HostFiles) {
+  try {
+    Reader(Params, Env, HostFiles, S).read();
+    return SettingsStatus::Ok;
+  } catch (const sdk::Error &E) {
+    Error = E.what();
+    return E.status() == DTLTO_ERROR_CALLER ? SettingsStatus::Wrong
+                                            : SettingsStatus::NoHosts;
+  }
 }
 
 } // namespace dtlto::distcc

@@ -6,29 +6,69 @@
 //===----------------------------------------------------------------------===//
 
 #include "SlotSharing.h"
+#include "System.h"
 #include "dtlto/sdk/Detached.hpp"
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
+using namespace dtlto;
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// No job is given to a host before, unless the locks are there.
+// Jobs wait so long for the locks to be opened.
 static constexpr Clock::duration LocksLimit = 500ms;
-// Each link that waits looks at times of its own.
+// A waiting link polls at random intervals.
 static constexpr unsigned MinLookMs = 15, MaxLookMs = 40;
-// So long a link leaves to others what they wait for: each has looked by then.
+// So long a link leaves a slot to others: each has polled by then.
 static constexpr Clock::duration YieldTime = 60ms;
-// Whoever waits may be suspended, and take nothing.
+// A waiting link may be suspended, and take nothing.
 static constexpr Clock::duration MaxTenure = 8s;
 
-SlotSharing::SlotSharing(std::vector<std::unique_ptr<Host>> &Hosts, Log &TheLog,
-                         Clock::duration Patience)
-    : Hosts(Hosts), TheLog(TheLog), Patience(Patience),
-      Random(static_cast<unsigned>(Clock::now().time_since_epoch().count())) {}
+static constexpr unsigned BytesOfAHost = MaxSlots + 1;
 
-/// On a thread of its own: a file server may take its time, or all time.
+//===----------------------------------------------------------------------===//
+// Locks
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<SlotLocks> SlotLocks::open(const std::string &File) {
+  for (size_t End : {File.rfind('/', File.rfind('/') - 1), File.rfind('/')})
+    if (End != std::string::npos && End != 0)
+      os::makeFolder(File.substr(0, End));
+  int Fd = os::openLocks(File);
+  return Fd < 0 ? nullptr : std::unique_ptr<SlotLocks>(new SlotLocks(Fd));
+}
+
+SlotLocks::~SlotLocks() { os::closeLocks(Fd); }
+
+/// FNV-1a, so that all builds find the same bytes, in as many bits as leave the
+/// offset positive.
+SlotLocks::Host SlotLocks::host(std::string_view Name) {
+  uint64_t Hash = 0xcbf29ce484222325;
+  for (unsigned char C : Name)
+    Hash = (Hash ^ C) * 0x100000001b3;
+  return (Hash >> 14) * BytesOfAHost;
+}
+
+bool SlotLocks::take(Host H, unsigned Slot) {
+  return Slot < MaxSlots && os::lockByte(Fd, H + Slot, false);
+}
+
+void SlotLocks::give(Host H, unsigned Slot) { os::unlockByte(Fd, H + Slot); }
+
+void SlotLocks::await(Host H) { os::lockByte(Fd, H + MaxSlots, true); }
+
+void SlotLocks::stopAwaiting(Host H) { os::unlockByte(Fd, H + MaxSlots); }
+
+bool SlotLocks::isAwaited(Host H) const {
+  return os::isLockedByOther(Fd, H + MaxSlots);
+}
+
+//===----------------------------------------------------------------------===//
+// Sharing
+//===----------------------------------------------------------------------===//
+
+/// On a detached thread: a file server may take long, or hang.
 void SlotSharing::open(const std::string &File, std::shared_ptr<Mailbox> Box) {
   if (File.empty())
     return;
@@ -42,7 +82,7 @@ void SlotSharing::open(const std::string &File, std::shared_ptr<Mailbox> Box) {
     });
     LocksBy = Clock::now() + LocksLimit;
   } catch (const std::system_error &) {
-    // No thread: this link shares its slots with nobody.
+    // Without a thread, this link doesn't share its slots.
   }
 }
 
@@ -56,8 +96,8 @@ bool SlotSharing::reserve(Host &H) {
     if (Slot.Job || Now < Slot.Yields)
       continue;
     bool Yielded = std::exchange(Slot.Yields, {}) != Clock::time_point();
-    Slot.IsOurs = Locks->take(H.Key, I);
-    if (Yielded) // in vain?
+    Slot.IsOurs = Locks->take(SlotLocks::host(H.Name), I);
+    if (Yielded) // whether another link took it
       H.Tenure =
           Slot.IsOurs ? std::min(2 * H.Tenure, MaxTenure) : Host::MinTenure;
     if (Slot.IsOurs) {
@@ -65,8 +105,7 @@ bool SlotSharing::reserve(Host &H) {
       return true;
     }
   }
-  // Another link may be suspended, or have long jobs. None is held up by others
-  // for long.
+  // Another link may be suspended, or have long jobs: don't wait for long.
   if (!H.NumBusy && NoSlotSince < Now - Patience)
     return true;
   NoSlotSince = std::min(NoSlotSince, Now);
@@ -77,7 +116,7 @@ bool SlotSharing::reserve(Host &H) {
 }
 
 void SlotSharing::give(Host &H, size_t Slot) {
-  Locks->give(H.Key, static_cast<unsigned>(Slot));
+  Locks->give(SlotLocks::host(H.Name), static_cast<unsigned>(Slot));
   H.InSlot[Slot].IsOurs = false;
 }
 
@@ -89,7 +128,7 @@ void SlotSharing::yield() {
     for (size_t I = 0; I != H->InSlot.size(); ++I) {
       Host::Slot &Slot = H->InSlot[I];
       if (Slot.IsOurs && !Slot.Job && Slot.Since <= Now - H->Tenure &&
-          Locks->isAwaited(H->Key)) {
+          Locks->isAwaited(SlotLocks::host(H->Name))) {
         give(*H, I);
         Slot.Yields = Now + YieldTime;
       }
@@ -110,9 +149,9 @@ void SlotSharing::settle(bool JobsWait) {
     if (std::exchange(H->Awaits, Awaits) == Awaits)
       continue;
     if (Awaits)
-      Locks->await(H->Key);
+      Locks->await(SlotLocks::host(H->Name));
     else
-      Locks->stopAwaiting(H->Key);
+      Locks->stopAwaiting(SlotLocks::host(H->Name));
   }
   if (HasSlot || !JobsWait)
     NoSlotSince = Clock::time_point::max();

@@ -23,7 +23,7 @@ using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// From SIGTERM to SIGKILL. ssh takes the time to restore a terminal.
+// From SIGTERM to SIGKILL: ssh restores a terminal.
 static constexpr Clock::duration MaxTermination = 1s;
 // Of what a process writes to standard error.
 static constexpr off_t MaxMessages = 1 << 20;
@@ -51,8 +51,8 @@ std::string SshProcess::lastLine() const {
       Text.substr(Begin == std::string::npos ? 0 : Begin + 1, MaxLastLine));
 }
 
-/// A file in memory of a fixed size: a process that writes without end neither
-/// blocks nor fills the memory.
+/// A file in memory of a fixed size, so that a process that writes without end
+/// neither blocks nor fills the memory.
 static Descriptor openMessages() {
   Descriptor D(::memfd_create("ssh", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (D.isOpen() && (::ftruncate(D.get(), MaxMessages) != 0 ||
@@ -97,11 +97,11 @@ int Reaper::start(const std::vector<std::string> &SshCommand,
     Why = openStream(Ours, Theirs);
   Process::Setup S;
   S.Args = commandLine(SshCommand, Host);
-  // No window that asks. An ssh before 8.4 knows only the second variable.
+  // No window that asks. ssh before 8.4 has only the second variable.
   S.Env = {"SSH_ASKPASS_REQUIRE=never", "SSH_ASKPASS=false"};
   S.In = S.Out = Theirs.get();
   S.Err = Messages.get();
-  // Without a terminal that ssh could ask at.
+  // Without a terminal that ssh could use.
   S.Group = Process::Setup::Session;
   if (!Why)
     Why = Ssh.Running->P.start(S, TheGuard.get());

@@ -10,11 +10,11 @@
 //   ssh [-l USER] HOST COMMAND --inetd --enable-tcp-insecure
 //
 // with the protocol on standard input and output. "Insecure" means no list of
-// compilers; whoever may log in needs none to run what he likes.
+// compilers: anyone who can log in can run commands anyway.
 //
-// A link has nobody who could answer a question. ssh gets no terminal, no
-// askpass program and, if it is called "ssh", BatchMode. It then fails with a
-// message instead of waiting for a password.
+// ssh must not ask questions during a link. It gets no terminal, no askpass
+// program and, if it is called "ssh", BatchMode. So it fails with a message
+// instead of waiting for a password.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,17 +36,18 @@ struct SshProcess {
   struct Child;
   std::shared_ptr<Child> Running; // shared: there is none on Windows
 
-  /// The last line that ssh, or the command at the other end, wrote; cleaned
-  /// and without a full stop.
+  /// The last line that ssh, or the command at the other end, wrote, without
+  /// control characters and full stop.
   std::string lastLine() const;
 };
 
-/// Starts all of a link's, and ends them without blocking. Each has a session,
-/// and so a process group, of its own. They also end if the linker is killed.
+/// Starts all ssh processes of a link, and ends them without blocking. Each has
+/// a session, and so a process group, of its own. They also end if the linker
+/// is killed.
 class Reaper {
 public:
   Reaper() = default;
-  /// Waits a moment for those that were told to end, then kills them.
+  /// Waits a moment for processes that are ending, then kills them.
   ~Reaper();
   Reaper(const Reaper &) = delete;
 
@@ -54,9 +55,9 @@ public:
   /// negative number with errno set.
   int start(const std::vector<std::string> &SshCommand, const HostSpec &Host,
             SshProcess &Ssh);
-  /// Tells it to end.
+  /// Terminates \p Ssh.
   void end(SshProcess &Ssh);
-  /// Collects what has ended, and kills what has not after a while.
+  /// Reaps what has ended, and kills what has not ended for a while.
   void reap();
   bool empty() const { return Ending.empty(); }
 

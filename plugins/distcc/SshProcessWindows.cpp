@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A process there has no socket for its input and output, which is what
-// connections are waited for with.
+// poll() waits for sockets, and a process can't have one for its input and
+// output.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,8 +9,6 @@
 #include "System.h"
 #include "dtlto/sdk/Detached.hpp"
 #include "dtlto/sdk/Result.hpp"
-#include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstring>
@@ -18,9 +16,12 @@
 #include <mutex>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
-namespace dtlto::distcc {
+using namespace dtlto;
+using namespace dtlto::distcc;
+
+// A file server that works is done in this time.
+static constexpr std::chrono::milliseconds MaxEnd{500};
 
 namespace {
 
@@ -43,6 +44,53 @@ static_assert(sizeof(void *) != 8 || sizeof(long) != 8 ||
 
 } // namespace
 
+/// Runs functions in order. Ends after the last one, once Ending is set.
+struct StateFiles::Thread {
+  std::mutex Mutex; // guards the rest
+  std::condition_variable Changed;
+  std::deque<std::function<void()>> Work; // the first is being done
+  bool Ending = false;
+
+  void run() {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    while (true) {
+      Changed.wait(Lock, [&] { return Ending || !Work.empty(); });
+      if (Work.empty())
+        return;
+      Lock.unlock();
+      Work.front()(); // which push_back() does not move
+      Lock.lock();
+      Work.pop_front();
+      Changed.notify_all();
+    }
+  }
+};
+
+StateFiles::~StateFiles() {
+  while (!Files.empty())
+    remove(Files.begin()->first);
+  wait(MaxEnd);
+  if (!TheThread)
+    return;
+  std::lock_guard<std::mutex> Lock(TheThread->Mutex);
+  TheThread->Ending = true;
+  TheThread->Changed.notify_all();
+}
+
+void StateFiles::post(std::function<void()> Work) {
+  std::lock_guard<std::mutex> Lock(TheThread->Mutex);
+  TheThread->Work.push_back(std::move(Work));
+  TheThread->Changed.notify_all();
+}
+
+void StateFiles::wait(std::chrono::milliseconds Limit) {
+  if (!TheThread)
+    return;
+  std::unique_lock<std::mutex> Lock(TheThread->Mutex);
+  TheThread->Changed.wait_for(Lock, Limit,
+                              [&] { return TheThread->Work.empty(); });
+}
+
 /// The end of \p Text, with at most \p MaxSize bytes of whole UTF-8 characters.
 static std::string tail(const std::string &Text, size_t MaxSize) {
   if (Text.size() <= MaxSize)
@@ -53,152 +101,58 @@ static std::string tail(const std::string &Text, size_t MaxSize) {
   return Text.substr(Begin);
 }
 
-StateFile::StateFile(StateFile &&O) noexcept { *this = std::move(O); }
-
-StateFile &StateFile::operator=(StateFile &&O) noexcept {
-  if (this == &O)
-    return *this;
-  remove();
-  Path = std::exchange(O.Path, std::string());
-  Module = std::move(O.Module);
-  Host = std::move(O.Host);
-  Slot = O.Slot;
-  Last = O.Last;
-  return *this;
-}
-
-StateFile::~StateFile() { remove(); }
-
-void StateFile::open(const std::string &Dir, unsigned Unique,
-                     const std::string &Module, const std::string &Host,
-                     int Slot) {
-  remove();
+void StateFiles::open(uint64_t Job, const std::string &Module,
+                      const std::string &Host, int Slot) {
   if (Dir.empty())
     return;
-  // Whether they are there is seen when the file is written.
-  size_t Slash = Dir.rfind('/');
-  if (Slash != std::string::npos && Slash != 0)
-    os::makeFolder(Dir.substr(0, Slash));
-  os::makeFolder(Dir);
-
-  Path = Dir + "/binstate_" + std::to_string(getpid()) + "_" +
-         std::to_string(Unique);
-  // Of a path and of an archive's member, the end tells the most.
-  // A monitor prints each on a line of its own.
-  this->Module = sdk::printable(tail(Module, sizeof(TaskState::File) - 1), '?');
-  this->Host = sdk::printable(Host.substr(0, sizeof(TaskState::Host) - 1), '?');
-  this->Slot = Slot;
-  Last = Phase::Blocked;
-}
-
-void StateFile::note(Phase P) {
-  Last = P;
-  refresh();
-}
-
-void StateFile::refresh() {
-  if (Path.empty())
-    return;
+  if (!TheThread) {
+    auto New = std::make_shared<Thread>();
+    try {
+      sdk::runDetached([New] { New->run(); });
+    } catch (const std::system_error &) {
+      return; // without a thread, monitors don't show the job
+    }
+    TheThread = New;
+  }
+  post([Dir = Dir] {
+    // Failures show when a file is written.
+    size_t Slash = Dir.rfind('/');
+    if (Slash != std::string::npos && Slash != 0)
+      os::makeFolder(Dir.substr(0, Slash));
+    os::makeFolder(Dir);
+  });
   TaskState State;
   std::memset(&State, 0, sizeof(State)); // padding, too
   State.StructSize = sizeof(State);
   State.Magic = 0x44494800;
   State.Pid = static_cast<unsigned long>(getpid());
-  std::memcpy(State.File, Module.data(), Module.size());
-  std::memcpy(State.Host, Host.data(), Host.size());
+  // The end of a path, or of an archive's member, says the most. A monitor
+  // prints each on a line of its own.
+  sdk::printable(tail(Module, sizeof(State.File) - 1), '?')
+      .copy(State.File, sizeof(State.File) - 1);
+  sdk::printable(Host, '?').copy(State.Host, sizeof(State.Host) - 1);
   State.Slot = Slot;
-  State.Phase = static_cast<int>(Last);
-
-  os::putFile(Path, &State, sizeof(State));
-}
-
-void StateFile::remove() {
-  if (!Path.empty())
-    os::removeFile(Path);
-  Path.clear();
-}
-
-//===----------------------------------------------------------------------===//
-// StateFiles
-//===----------------------------------------------------------------------===//
-
-// A file server that is there is done in this time.
-static constexpr std::chrono::milliseconds MaxEnd{500};
-
-struct StateFiles::Shared {
-  std::map<uint64_t, StateFile> Files; // the thread's
-  std::mutex Mutex;                    // guards the rest
-  std::condition_variable Changed;
-  std::deque<std::function<void(std::map<uint64_t, StateFile> &)>> Work;
-  bool Ending = false, Ended = false;
-
-  void run() {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    while (true) {
-      Changed.wait(Lock, [&] { return Ending || !Work.empty(); });
-      if (Work.empty())
-        break;
-      auto Next = std::move(Work.front());
-      Work.pop_front();
-      Lock.unlock();
-      Next(Files);
-      Lock.lock();
-    }
-    Lock.unlock();
-    Files.clear();
-    Lock.lock();
-    Ended = true;
-    Changed.notify_all();
-  }
-};
-
-void StateFiles::begin() {
-  if (S || Dir.empty())
-    return;
-  S = std::make_shared<Shared>();
-  try {
-    sdk::runDetached([S = S] { S->run(); });
-  } catch (const std::system_error &) {
-    S = nullptr; // a monitor is no reason to do without the farm
-  }
-}
-
-StateFiles::~StateFiles() {
-  if (!S)
-    return;
-  std::unique_lock<std::mutex> Lock(S->Mutex);
-  S->Ending = true;
-  S->Changed.notify_all();
-  S->Changed.wait_for(Lock, MaxEnd, [&] { return S->Ended; });
-}
-
-void StateFiles::post(
-    std::function<void(std::map<uint64_t, StateFile> &)> Work) {
-  if (!S)
-    return;
-  std::lock_guard<std::mutex> Lock(S->Mutex);
-  S->Work.push_back(std::move(Work));
-  S->Changed.notify_all();
-}
-
-void StateFiles::open(uint64_t Job, const std::string &Module,
-                      const std::string &Host, int Slot) {
-  begin();
-  post([=, Dir = Dir, Unique = ++LastFile](auto &Files) {
-    Files[Job].open(Dir, Unique, Module, Host, Slot);
-  });
+  Files[Job] = {Dir + "/binstate_" + std::to_string(getpid()) + "_" +
+                    std::to_string(++LastFile),
+                {reinterpret_cast<const char *>(&State), sizeof(State)}};
 }
 
 void StateFiles::note(uint64_t Job, Phase P) {
-  post([=](auto &Files) { Files[Job].note(P); });
-}
-
-void StateFiles::refresh(uint64_t Job) {
-  post([=](auto &Files) { Files[Job].refresh(); });
+  auto It = Files.find(Job);
+  if (It == Files.end())
+    return;
+  int Number = static_cast<int>(P);
+  std::memcpy(&It->second.Contents[offsetof(TaskState, Phase)], &Number,
+              sizeof(Number));
+  post([F = It->second] {
+    os::putFile(F.Path, F.Contents.data(), F.Contents.size());
+  });
 }
 
 void StateFiles::remove(uint64_t Job) {
-  post([=](auto &Files) { Files.erase(Job); });
+  auto It = Files.find(Job);
+  if (It == Files.end())
+    return;
+  post([Path = It->second.Path] { os::removeFile(Path); });
+  Files.erase(It);
 }
-
-} // namespace dtlto::distcc

@@ -27,6 +27,7 @@
 #ifndef DTLTO_DISTCC_STATEFILES_H
 #define DTLTO_DISTCC_STATEFILES_H
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,58 +44,38 @@ enum class Phase {
   Receive = 6
 };
 
-/// The state file of one running job. All failures are silent: a monitor is no
-/// reason to fail a link. One thread.
-class StateFile {
-public:
-  StateFile() = default;
-  StateFile(StateFile &&) noexcept;
-  StateFile &operator=(StateFile &&) noexcept;
-  ~StateFile(); // removes the file
-
-  /// \p Dir is made if it isn't there; empty: no file. \p Unique is a number
-  /// that no other running job of the process has.
-  void open(const std::string &Dir, unsigned Unique, const std::string &Module,
-            const std::string &Host, int Slot);
-  /// Writes the file.
-  void note(Phase P);
-  /// Writes the file again, that it doesn't grow old.
-  void refresh();
-  void remove();
-
-private:
-  std::string Path; // empty: none
-  std::string Module, Host;
-  int Slot = 0;
-  Phase Last = Phase::Blocked;
-};
-
-/// The state files of all running jobs, by the jobs' ids. A thread of its own
-/// writes them, since a folder on a file server that is gone lets nobody
-/// return: no other waits for it. One thread calls.
+/// The state files of all running jobs. A detached thread writes the files,
+/// since accesses to a dead file server can hang. Failures are ignored. All
+/// functions must be called on one thread.
 class StateFiles {
 public:
+  /// \p Dir is created for the first job. Empty: there are no files.
   explicit StateFiles(std::string Dir) : Dir(std::move(Dir)) {}
-  /// Waits for what is left to do, but not for long: a thread that hangs is
-  /// left behind, with all that it uses.
+  /// Removes the files. Waits for that, but not for long: a thread that hangs
+  /// is abandoned.
   ~StateFiles();
   StateFiles(const StateFiles &) = delete;
 
+  /// Shows from now on that \p Job compiles \p Module in a slot of \p Host.
   void open(uint64_t Job, const std::string &Module, const std::string &Host,
             int Slot);
+  /// Writes the file of \p Job, for the first time or again.
   void note(uint64_t Job, Phase P);
-  void refresh(uint64_t Job);
   void remove(uint64_t Job);
+  /// Returns once the thread has done what there is to do, or after \p Limit.
+  void wait(std::chrono::milliseconds Limit);
 
 private:
-  struct Shared; // with the thread
-
-  void begin();
-  void post(std::function<void(std::map<uint64_t, StateFile> &)> Work);
+  struct File {
+    std::string Path, Contents;
+  };
+  struct Thread;
+  void post(std::function<void()> Work);
 
   const std::string Dir;
   unsigned LastFile = 0;
-  std::shared_ptr<Shared> S; // null: no job has run
+  std::map<uint64_t, File> Files;    // by job
+  std::shared_ptr<Thread> TheThread; // null: no job has run
 };
 
 } // namespace dtlto::distcc

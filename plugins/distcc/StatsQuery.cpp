@@ -13,7 +13,7 @@
 using namespace dtlto::distcc;
 using namespace std::chrono_literals;
 
-// It is a page of text; what is longer is something else.
+// A page of text; longer answers are something else.
 static constexpr size_t MaxAnswer = 64 << 10;
 static constexpr std::chrono::steady_clock::duration MaxStats = 3s;
 static constexpr uint32_t MaxLoad = 1000000;
@@ -26,7 +26,7 @@ static std::string_view valueOf(std::string_view Name,
   if (At == std::string_view::npos)
     return {};
   Answer.remove_prefix(At + Before.size());
-  // Without the end of the line, the number may go on.
+  // Without the end of the line, the number may be incomplete.
   size_t End = Answer.find_first_not_of("0123456789.");
   if (End == std::string_view::npos ||
       (Answer[End] != '\n' && Answer[End] != '\r'))
@@ -78,7 +78,7 @@ void StatsQuery::prepare(Poller &P) {
     P.add(Fd, POLLIN, [this](short) { ready(); });
 }
 
-/// The connection is there, or can't be had.
+/// After the connection was established, or has failed.
 void StatsQuery::ask() {
   Fd = Dialing.take();
   static const char Question[] = "GET / HTTP/1.0\r\n\r\n";

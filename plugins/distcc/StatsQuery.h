@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A distccd that was started with --stats answers HTTP on its statistics port
-// (3633, if not told otherwise) with lines of a name and a number, among them
+// A distccd that was started with --stats answers HTTP on its statistics port,
+// by default 3633, with lines of a name and a number. Among them are
 // "dcc_max_kids N", its --jobs, and "dcc_load1 N.NN", the machine's load
 // average.
 //
@@ -22,14 +22,14 @@
 
 namespace dtlto::distcc {
 
-/// The number of slots in \p Answer; 0 if it doesn't tell, or nonsense.
+/// The number of slots in \p Answer; 0 if it is missing or invalid.
 unsigned slotsFromStats(std::string_view Answer);
 /// The machine's load in the last minute, in hundredths of a process that wants
-/// to run; UINT32_MAX if it doesn't tell, or nonsense.
+/// to run; UINT32_MAX if it is missing or invalid.
 uint32_t loadFromStats(std::string_view Answer);
 
-/// One question to a statistics port. Most distccds have none, so each way to
-/// fail just ends it. Polled as a Connection is.
+/// One question to a statistics port. Most distccds have no such port, so a
+/// failure only ends the query. Polled as a Connection is.
 class StatsQuery {
 public:
   /// Asks the first of \p Hosts that answers, at \p Port.
@@ -41,7 +41,7 @@ public:
   void checkTime(std::chrono::steady_clock::time_point Now);
 
   bool ended() const { return Ended; }
-  /// Some of an answer came: the machine is there.
+  /// Whether any answer came: the machine is up.
   bool isHeard() const { return !Answer.empty(); }
   unsigned slots() const { return Slots; }         // 0: not known
   uint32_t loadHundredths() const { return Load; } // UINT32_MAX: not known

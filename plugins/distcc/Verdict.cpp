@@ -8,9 +8,8 @@
 #include "Verdict.h"
 #include "Lzo.h"
 #include "Text.h"
-#include <cstdio>
+#include <algorithm>
 #include <cstring>
-#include <string_view>
 
 using namespace dtlto::distcc;
 using dtlto::findLine;
@@ -19,14 +18,14 @@ using dtlto::unreadInput;
 using std::string_view;
 
 static constexpr size_t MaxMessage = size_t(64) << 10;
-static constexpr size_t MaxLine = 400; // of a stranger's words in our own line
+static constexpr size_t MaxLine = 400; // of a server's text in our own line
 
 //===----------------------------------------------------------------------===//
 // Text from outside
 //===----------------------------------------------------------------------===//
 
-/// The length of the UTF-8 character that \p Text begins with; 0 if it is none,
-/// or one that a terminal takes for a command.
+/// The length of the UTF-8 character that \p Text begins with. 0 if there is
+/// none, or a terminal would take it for a command.
 static size_t printable(string_view Text) {
   auto Byte = [&](size_t I) { return uint8_t(I < Text.size() ? Text[I] : 0); };
   uint8_t C = Byte(0);
@@ -105,61 +104,40 @@ static std::string words(string_view Stderr) {
 namespace {
 /// A reply's texts.
 struct Texts {
-  Pages OutPages, ErrPages;
-  string_view Out, Err;
+  dtlto::sdk::Buffer Out, Err;
+  string_view out() const { return {Out.data(), Out.size()}; }
+  string_view err() const { return {Err.data(), Err.size()}; }
 };
 } // namespace
 
-static bool unpackText(const std::vector<uint8_t> &In, const char *What,
-                       Pages &P, string_view &Text, std::string &Error) {
-  if (!lzoDecompress({In.data(), In.size()}, MaxText, P, Error)) {
+static bool unpackTexts(const Reply &R, Texts &T, std::string &Error) {
+  auto Unpack = [&](const std::vector<uint8_t> &In, const char *What,
+                    dtlto::sdk::Buffer &Out) {
+    if (lzoDecompress(view(In), MaxText, Out, Error))
+      return true;
     Error = std::string("the reply's ") + What + " can't be read: " + Error;
     return false;
-  }
-  Text = {reinterpret_cast<const char *>(P.data()), P.size()};
-  return true;
+  };
+  return Unpack(R.Stderr, "standard error", T.Err) &&
+         Unpack(R.Stdout, "standard output", T.Out);
 }
 
-static bool unpackTexts(const Reply &R, Texts &T, std::string &Error) {
-  return unpackText(R.Stderr, "standard error", T.ErrPages, T.Err, Error) &&
-         unpackText(R.Stdout, "standard output", T.OutPages, T.Out, Error);
-}
-
-/// The number of the signal that ended the compiler, told by the status itself
-/// or by a shell's or a driver's exit code of 128 more; 0 if none did.
+/// The number of the signal that ended the compiler, of the status itself or of
+/// a shell's or a driver's exit code of 128 more; 0 if there was none.
 static int signalOf(uint32_t WaitStatus) {
   int Signal = WaitStatus & 0x7f;
   int Code = WaitStatus >> 8 & 0xff;
-  if (Signal == 0 && Code > 128 && Code <= 128 + 64)
-    Signal = Code - 128;
-  return Signal;
+  return Signal == 0 && Code > 128 && Code <= 128 + 64 ? Code - 128 : Signal;
 }
 
-// As the server's system numbers signals; this one may have others, or none.
-enum : int {
-  Hup = 1,
-  Int = 2,
-  Quit = 3,
-  Kill = 9,
-  Term = 15,
-  XCpu = 24,
-  XFsz = 25
-};
+// As Linux numbers signals; this system may have others, or none.
+static constexpr int Kill = 9;
 
-/// Signals that come from outside of the compiler.
+/// Signals that come from outside of the compiler: SIGHUP, SIGINT, SIGQUIT,
+/// SIGKILL, SIGTERM, SIGXCPU, SIGXFSZ.
 static bool isKill(int Signal) {
-  switch (Signal) {
-  case Hup:
-  case Int:
-  case Quit:
-  case Kill:
-  case Term:
-  case XCpu:
-  case XFsz:
-    return true;
-  default:
-    return false;
-  }
+  constexpr int All[] = {1, 2, 3, Kill, 15, 24, 25};
+  return std::find(std::begin(All), std::end(All), Signal) != std::end(All);
 }
 
 static std::string killText(int Signal) {
@@ -170,46 +148,31 @@ static std::string killText(int Signal) {
 
 static bool isDistccCode(int Code) { return Code >= 100 && Code <= 127; }
 
-/// What distcc(1), "EXIT CODES", says of \p Code.
-static const char *meaning(int Code) {
-  switch (Code) {
-  case 101:
-    return "bad arguments";
-  case 102:
-    return "bind failed";
-  case 103:
-    return "connect failed";
-  case 104:
-    return "compiler crashed";
-  case 105:
-    return "out of memory";
-  case 106:
-    return "bad host specification";
-  case 107:
-    return "I/O error, is its disk full?";
-  case 108:
-    return "truncated";
-  case 109:
-    return "protocol error";
-  case 110:
-    return "compiler not found";
-  case 111:
-    return "recursive call";
-  case 112:
-    return "failed to discard privileges";
-  case 113:
-    return "network access denied";
-  case 114:
-    return "in use by another process";
-  case 115:
-    return "no such file";
-  case 116:
-    return "no hosts";
-  case 118:
-    return "timeout";
-  default:
-    return "general failure";
-  }
+static std::string distccFailure(int Code) {
+  // What distcc(1), "EXIT CODES", says of 101 and up.
+  static const char *const Meanings[] = {"bad arguments",
+                                         "bind failed",
+                                         "connect failed",
+                                         "compiler crashed",
+                                         "out of memory",
+                                         "bad host specification",
+                                         "I/O error, is its disk full?",
+                                         "truncated",
+                                         "protocol error",
+                                         "compiler not found",
+                                         "recursive call",
+                                         "failed to discard privileges",
+                                         "network access denied",
+                                         "in use by another process",
+                                         "no such file",
+                                         "no hosts",
+                                         "general failure",
+                                         "timeout"};
+  const char *Meaning =
+      Code > 100 && Code <= 118 ? Meanings[Code - 101] : "general failure";
+  std::string Text = "distccd failed with exit code " + std::to_string(Code) +
+                     " (" + Meaning + ")";
+  return Text;
 }
 
 static Verdict infrastructure(std::string Message, bool HostAtFault) {
@@ -229,16 +192,13 @@ static Verdict distccFailed(int Code, string_view Stderr) {
     return infrastructure("distccd ended the job: it took longer than its "
                           "--job-lifetime",
                           false);
-  return infrastructure(withFirstLine("distccd failed with exit code " +
-                                          std::to_string(Code) + " (" +
-                                          meaning(Code) + ")",
-                                      Stderr),
+  return infrastructure(withFirstLine(distccFailure(Code), Stderr),
                         // A job that needs much memory may find it elsewhere.
                         Code != 105);
 }
 
 static Verdict compilerFailed(uint32_t WaitStatus, string_view Stderr) {
-  // The machine's troubles, which the compiler ends with 1 for.
+  // Problems of the machine, for which the compiler ends with 1.
   for (const char *Part :
        {"No space left on device", "Disk quota exceeded",
         "Read-only file system", "no such file or directory: '"}) {
@@ -277,13 +237,12 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
     return infrastructure(killText(Signal), false);
   int Code = R.WaitStatus >> 8;
   if ((R.WaitStatus & 0x7f) == 0 && isDistccCode(Code))
-    return distccFailed(Code, T.Err);
+    return distccFailed(Code, T.err());
   if (R.WaitStatus != 0)
-    return compilerFailed(R.WaitStatus, T.Err);
+    return compilerFailed(R.WaitStatus, T.err());
 
-  if (string_view Line = unreadInput(T.Err); !Line.empty()) {
-    // Malformed bitcode is most likely what the user gave to the linker, and
-    // no reason to do without the host.
+  if (string_view Line = unreadInput(T.err()); !Line.empty()) {
+    // Malformed bitcode is most likely the user's, and not the host's fault.
     bool HostAtFault = false;
     for (const char *Why : {"No such file or directory", "Permission denied",
                             "Input/output error", "Could not open"})
@@ -293,16 +252,16 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
                           HostAtFault);
   }
   Verdict V;
-  if (!lzoDecompress({R.Object.data(), R.Object.size()}, MaxSize, V.Object,
-                     Error))
+  if (!lzoDecompress(view(R.Object), MaxSize, V.Object, Error))
     return infrastructure(
         "the object can't be read: " + Error,
         Error.compare(0, NoAddressSpace.size(), NoAddressSpace) != 0);
-  if (V.Object.size() == 0 && importError(T.Err).empty())
+  if (V.Object.size() == 0 && importError(T.err()).empty())
     return infrastructure(
-        withFirstLine("the compiler made an empty object there", T.Err), true);
+        withFirstLine("the compiler made an empty object there", T.err()),
+        true);
   V.Status = DTLTO_OK;
-  V.Message = words(T.Err);
+  V.Message = words(T.err());
   return V;
 }
 
@@ -310,9 +269,38 @@ Verdict dtlto::distcc::judge(const Reply &R, uint64_t MaxSize) {
 // Probe
 //===----------------------------------------------------------------------===//
 
+bool dtlto::distcc::isWorker(string_view Compiler) {
+  return Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
+}
+
 static constexpr string_view BeforeClang = "clang version ",
                              BeforeWorker = "LLVM version ",
                              BeforeLinker = "LLD ";
+
+/// Why the probe failed; empty if its output is to be read.
+static std::string probeFailure(uint32_t WaitStatus, const Texts &T,
+                                const std::string &Compiler) {
+  int Code = WaitStatus >> 8 & 0xff;
+  if (WaitStatus == 110u << 8)
+    return Compiler + " is allowed but not installed there: install it" +
+           (Compiler.rfind("clang", 0) == 0
+                ? " (Debian: apt install " + Compiler + ")"
+                : "");
+  if (int Signal = WaitStatus & 0x7f)
+    return withFirstLine(Compiler + " --version was killed there by signal " +
+                             std::to_string(Signal),
+                         T.err());
+  if (isDistccCode(Code))
+    return withFirstLine(distccFailure(Code), T.err());
+  // Without output, distccd couldn't create the file for it.
+  if (WaitStatus != 0)
+    return withFirstLine(Compiler + " --version failed there with exit code " +
+                             std::to_string(Code),
+                         T.err().empty() && T.out().empty()
+                             ? "is its disk, with its TMPDIR, full?"
+                             : T.err());
+  return {};
+}
 
 std::string dtlto::distcc::judgeProbe(const Reply &R,
                                       const std::string &Compiler,
@@ -322,33 +310,13 @@ std::string dtlto::distcc::judgeProbe(const Reply &R,
   std::string Error;
   if (!unpackTexts(R, T, Error))
     return Error;
-  int Code = R.WaitStatus >> 8 & 0xff;
-  if (R.WaitStatus == 110u << 8)
-    return Compiler + " is allowed but not installed there: install it" +
-           (Compiler.rfind("clang", 0) == 0
-                ? " (Debian: apt install " + Compiler + ")"
-                : "");
-  if (int Signal = R.WaitStatus & 0x7f)
-    return withFirstLine(Compiler + " --version was killed there by signal " +
-                             std::to_string(Signal),
-                         T.Err);
-  if (isDistccCode(Code))
-    return withFirstLine("distccd failed with exit code " +
-                             std::to_string(Code) + " (" + meaning(Code) + ")",
-                         T.Err);
-  // Without words, distccd couldn't make the file for the compiler's output.
-  if (R.WaitStatus != 0)
-    return withFirstLine(Compiler + " --version failed there with exit code " +
-                             std::to_string(Code),
-                         T.Err.empty() && T.Out.empty()
-                             ? "is its disk, with its TMPDIR, full?"
-                             : T.Err);
+  if (std::string Why = probeFailure(R.WaitStatus, T, Compiler); !Why.empty())
+    return Why;
 
-  string_view Rest = T.Out;
+  string_view Rest = T.out();
   string_view Line = nextLine(Rest);
   Said = clean(Line, MaxLine);
-  bool IsWorker =
-      Compiler.substr(Compiler.find_last_of('/') + 1) == "dtlto-codegen";
+  bool IsWorker = isWorker(Compiler);
   string_view Before = IsWorker ? BeforeWorker : BeforeClang;
   size_t At = Line.find(Before);
   if (At == string_view::npos)

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A status of 0 is no proof of success. Clang also ends with it, and an empty
-// or a wrong object, when it can't read the index shard or an imported module;
-// only its standard error tells.
+// A status of 0 is no proof of success. Clang also ends with 0, and with an
+// empty or a wrong object, when it can't read the index shard or an imported
+// module; only its standard error shows that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 #define DTLTO_DISTCC_VERDICT_H
 
 #include "Reply.h"
-#include "dtlto/PluginAPI.h"
+#include "dtlto/sdk/Result.hpp"
 #include <string_view>
 
 namespace dtlto::distcc {
@@ -23,7 +23,7 @@ namespace dtlto::distcc {
 struct Verdict {
   /// DTLTO_OK, DTLTO_ERROR_COMPILER or DTLTO_ERROR_INFRASTRUCTURE.
   int32_t Status = DTLTO_ERROR_INFRASTRUCTURE;
-  Pages Object; // of DTLTO_OK
+  sdk::Buffer Object; // of DTLTO_OK
   /// The compiler's own words, or one line about what went wrong. May be empty
   /// for DTLTO_OK.
   std::string Message;
@@ -31,20 +31,24 @@ struct Verdict {
   bool HostAtFault = false;
 };
 
-/// Decompresses and judges the reply to a job. DTLTO_OK has an
-/// object, which may have \p MaxSize bytes, unless clang can't import.
+/// Whether \p Compiler, a name or a path, is dtlto-codegen, which reads whole
+/// jobs.
+bool isWorker(std::string_view Compiler);
+
+/// Decompresses and judges the reply to a job. DTLTO_OK has an object of at
+/// most \p MaxSize bytes, unless clang can't import.
 Verdict judge(const Reply &R, uint64_t MaxSize = MaxObject);
 
 /// Judges the reply to buildProbe(). Returns an empty string if the compiler is
 /// exactly of version \p Want ("19.1.7", "20.0.0-rc1"), and a dtlto-codegen
-/// also of this plugin's version; else why not and what to do, one line. \p
-/// Line becomes what the compiler says of itself.
+/// also of this plugin's version; otherwise one line with the reason and what
+/// to do. \p Line becomes the first line of the compiler's output.
 std::string judgeProbe(const Reply &R, const std::string &Compiler,
                        const std::string &Want, std::string &Line);
 
-/// Whether the compiler that says \p Line of itself is of the same vendor and
-/// revision as the linker that says \p Linker ("Debian LLD 19.1.7"). A clang
-/// may say more than a linker, as Debian's its package's version.
+/// Whether the compiler whose version is \p Line is of the same vendor and
+/// revision as the linker whose version is \p Linker ("Debian LLD 19.1.7").
+/// A clang's line may be longer: Debian's has its package's version.
 bool isBuildOf(std::string_view Line, std::string_view Linker);
 
 } // namespace dtlto::distcc

@@ -18,10 +18,11 @@
 #include "Client.h"
 #include "Text.h"
 #include <algorithm>
+#include <future>
 #include <icecc/comm.h>
 #include <sys/resource.h>
-#include <thread>
 
+using namespace dtlto;
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
@@ -61,35 +62,25 @@ static std::unique_ptr<Channel> connectDaemon(const Settings &S, Interrupt &I,
 bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
                               std::string &Error) {
   Interrupt I;
-  std::mutex Mutex;
-  std::condition_variable Changed;
-  bool Done = false;
   // libicecc waits for a daemon that is stopped for a quarter of a minute.
-  std::thread Watchdog([&] {
-    std::unique_lock<std::mutex> Lock(Mutex);
-    if (!Changed.wait_for(Lock, Limit, [&] { return Done; }))
-      I.raise();
-  });
-  bool Have = connectDaemon(S, I, Error) != nullptr;
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    Done = true;
-  }
-  Changed.notify_all();
-  Watchdog.join();
-  return Have;
+  std::future<void> Watchdog; // the destructor waits for its end,
+  std::promise<void> Done;    // which this one's destructor brings
+  Watchdog =
+      std::async(std::launch::async, [&I, Limit, Ended = Done.get_future()] {
+        if (Ended.wait_for(Limit) == std::future_status::timeout)
+          I.raise();
+      });
+  return connectDaemon(S, I, Error) != nullptr;
 }
 
 struct Client::Attempt {
   Attempt(Job &J, std::string &Error, Retry &Next)
       : J(J), Error(Error), Next(Next) {}
   Attempt(const Attempt &) = delete;
-  /// Where the connection to a node ends.
+  /// Ends the connection to a node.
   Interrupt &stop() { return Batch ? Batch->Stop : J.Stop; }
 
-  size_t numJobs() const { return 1 + OfOthers.size(); }
-
-  /// Not here: why, and when to try again.
+  /// Returns false, with the reason and when to try again.
   bool fails(std::string Why, Retry When) {
     Error = std::move(Why);
     Next = When;
@@ -100,46 +91,23 @@ struct Client::Attempt {
   std::string &Error;
   Retry &Next;
   const EnvironmentTable::List *Envs = nullptr;
-  // As long as it is open, the request is.
+  // Keeps the request open.
   std::unique_ptr<Channel> Daemon;
   /// The same, of grants of nodes that are left out: their slots count as taken
   /// meanwhile, so that the scheduler names another node.
   std::vector<std::unique_ptr<Channel>> Held;
   Clock::time_point Asked = Clock::now();
-  std::optional<TcpSocket> ForNode;
-  sdk::Bundle Bundle;
-  bool HasBundle = false;
-  std::unique_ptr<Trip> Batch;       // if it takes others along
-  std::vector<sdk::Bundle> OfOthers; // these
+  Descriptor ForNode;
+  std::vector<Job *> Jobs = {&J};   // and those that its batch takes along
+  std::vector<sdk::Bundle> Bundles; // of these
+  std::unique_ptr<Trip> Batch;      // null: the job goes alone
   // Of a grant.
   std::string Address, Node;
   Clock::time_point Began;
 };
 
-namespace {
-/// Counts while it lives.
-class Counted {
-public:
-  Counted(std::mutex &Mutex, unsigned &N, unsigned *Most = nullptr)
-      : Mutex(Mutex), N(N) {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    ++N;
-    if (Most)
-      *Most = std::max(*Most, N);
-  }
-  ~Counted() {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    --N;
-  }
-
-private:
-  std::mutex &Mutex;
-  unsigned &N;
-};
-} // namespace
-
-std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
-                                                  Retry &Next) {
+std::optional<sdk::Result> Client::attempt(Job &J, std::string &Error,
+                                           Retry &Next) {
   Attempt A(J, Error, Next);
   std::unique_ptr<Msg> Answer;
   while (true) {
@@ -171,23 +139,23 @@ std::optional<dtlto::sdk::Result> Client::attempt(Job &J, std::string &Error,
   // So an iceccd names its own machine, but for tests with all on one.
   if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
     return buildHere(J, *A.Daemon, Grant.job_id, Error);
-  // However the batch ends, these jobs go on.
+  // However the batch ends, its other jobs go on.
   std::shared_ptr<void> Release(nullptr, [&](void *) { leaveBehind(A); });
   takeAlong(A);
   return conclude(A, runAt(A, Grant));
 }
 
-/// Asks for a node. False: the try has failed.
+/// Asks for a node, and builds the bundle meanwhile. False: the try has failed.
 bool Client::ask(Attempt &A) {
   if (std::string Why = Nodes.allWrong(); !Why.empty())
     return A.fails(Why, Retry::Never);
   A.Envs = Environments.get(A.J.Stop, A.Error);
   if (!A.Envs)
     return A.fails(A.Error, Retry::Never);
-  // First: a node that is granted and never heard of gets no jobs for two
-  // minutes, since the scheduler takes it to be busy unpacking its environment.
-  A.ForNode.emplace();
-  // It was there when the link began.
+  // Open the socket first: a granted node that is not connected to gets no jobs
+  // for two minutes, since the scheduler thinks that it unpacks an environment.
+  A.ForNode = openTcpSocket();
+  // The daemon was there when the link began.
   const Clock::time_point Until = Clock::now() + RestartLimit;
   while (!(A.Daemon = connectDaemon(S, A.J.Stop, A.Error)) &&
          !A.J.Stop.raised() && Clock::now() < Until) {
@@ -212,11 +180,11 @@ bool Client::ask(Attempt &A) {
                    MinProtocol, Features, Nice);
   if (!A.Daemon->send(Request))
     return A.fails("the local iceccd takes no request", Retry::AtOnce);
-  // Made while the scheduler thinks, so that no grant waits for it.
-  if (std::exchange(A.HasBundle, true))
+  // While the scheduler works, so that no grant waits for the bundle.
+  if (!A.Bundles.empty())
     return true;
   try {
-    A.Bundle = A.J.Offer.bundle();
+    A.Bundles.push_back(A.J.Offer.bundle());
   } catch (const sdk::Error &E) {
     return A.fails(E.what(), Retry::Never);
   }
@@ -249,7 +217,7 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
       Error = "no node was granted for " +
               std::to_string(S.GrantTimeout.count()) +
               " s; --thinlto-dist-status shows the farm";
-      // Or each of the jobs to come would wait as long.
+      // Otherwise each of the next jobs would wait as long.
       cannotGoOn(Error);
     } else if (!M) {
       Error = "local iceccd: " + Error;
@@ -264,65 +232,61 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
   }
 }
 
-/// Makes a batch of the job and those behind it, if they are so small that it
-/// pays.
+/// Makes a batch of the job and those behind it, if they are small enough.
 void Client::takeAlong(Attempt &A) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     const size_t Share = TheLine.share();
     uint64_t Cost = A.J.Cost;
-    std::vector<Job *> Jobs = {&A.J};
-    while (A.J.MayShare && !A.J.Stop.raised() && Jobs.size() < Share) {
+    while (A.J.MayShare && !A.J.Stop.raised() && A.Jobs.size() < Share) {
       Job *Next = TheLine.next();
       if (!Next || !Next->MayShare || Next->Stop.raised() ||
-          !ThePace.mayAdd(Jobs.size(), Cost, Next->Cost))
+          !ThePace.mayAdd(A.Jobs.size(), Cost, Next->Cost))
         break;
-      Jobs.push_back(Next);
+      A.Jobs.push_back(Next);
       Cost += Next->Cost;
       TheLine.leave(*Next);
     }
-    if (Jobs.size() == 1)
+    if (A.Jobs.size() == 1)
       return;
     A.Batch = std::make_unique<Trip>();
-    A.Batch->Jobs = std::move(Jobs);
-    A.Batch->NumNeeded = A.Batch->Jobs.size();
-    for (Job *J : A.Batch->Jobs)
+    A.Batch->NumNeeded = A.Jobs.size();
+    for (Job *J : A.Jobs)
       J->In = A.Batch.get();
-    NumShared += unsigned(A.Batch->Jobs.size() - 1);
+    NumShared += unsigned(A.Jobs.size() - 1);
   }
   try {
-    for (Job *J : A.Batch->Jobs)
-      if (J != &A.J)
-        A.OfOthers.push_back(J->Offer.bundle());
+    for (size_t I = 1; I != A.Jobs.size(); ++I)
+      A.Bundles.push_back(A.Jobs[I]->Offer.bundle());
   } catch (const sdk::Error &) {
-    // Each hears of its own.
+    // The job whose bundle fails reports it when it goes alone.
     leaveBehind(A);
-    A.OfOthers.clear();
   }
 }
 
-/// Ends the batch. What nothing was brought for is done alone.
+/// Ends the batch, if there still is one. The other jobs are tried alone.
 void Client::leaveBehind(Attempt &A) {
   if (!A.Batch)
     return;
   Outcome Nothing;
   Nothing.Kind = Outcome::BatchFailed;
   Nothing.Text = "the batch came to nothing";
-  bringAll(A, forAll(A.Batch->Jobs.size(), Nothing));
+  bringAll(A, forAll(A.Jobs.size(), Nothing));
 }
 
-/// To all of the batch but its first.
+/// Ends the batch, and hands its jobs but the first their results.
 void Client::bringAll(Attempt &A, RemoteResult R) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  for (size_t I = 0; I != R.Jobs.size(); ++I) {
-    Job &To = *A.Batch->Jobs[I];
+  A.J.In = nullptr;
+  for (size_t I = 1; I != A.Jobs.size(); ++I) {
+    Job &To = *A.Jobs[I];
     To.In = nullptr;
-    if (&To == &A.J)
-      continue;
     To.Came = Job::Brought{std::move(R.Jobs[I]), A.Node};
     To.Wake.notify_all();
     --NumShared;
   }
+  A.Jobs = {&A.J};
+  A.Bundles.resize(1);
   A.Batch.reset();
 }
 
@@ -339,18 +303,22 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
     A.Daemon->send(BlacklistHostEnvMsg(E.platform(), E.name(), Grant.hostname));
   };
   if (Nodes.isWrong(A.Node)) {
-    // The scheduler chooses: it is to name others.
+    // The scheduler must name others.
     Blacklist(*Env);
     Outcome O;
     O.Text = "its results were wrong";
-    return forAll(A.numJobs(), O);
+    return forAll(A.Jobs.size(), O);
   }
-  Counted Granted(Mutex, NumGranted, &MostGranted);
   Nodes.granted(A.Address);
   {
     std::lock_guard<std::mutex> Lock(Mutex);
+    MostGranted = std::max(MostGranted, ++NumGranted);
     MustBuildHere = false;
   }
+  std::shared_ptr<void> AtEnd(nullptr, [&](void *) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    --NumGranted;
+  });
   publish();
   RemoteJob R;
   R.Host = Grant.hostname;
@@ -358,20 +326,17 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
   R.GrantId = Grant.job_id;
   R.Platform = Grant.host_platform;
   R.HasEnvironment = Grant.got_env;
-  std::vector<Job *> Jobs = {&A.J};
-  if (A.Batch)
-    Jobs = A.Batch->Jobs;
-  for (size_t I = 0; I != Jobs.size(); ++I)
-    R.Bundles.push_back({I == 0 ? &A.Bundle : &A.OfOthers[I - 1],
-                         [J = Jobs[I]](std::string_view Object) {
-                           return J->Offer.problem(Object);
-                         }});
+  for (size_t I = 0; I != A.Jobs.size(); ++I)
+    R.Bundles.push_back(
+        {&A.Bundles[I], [J = A.Jobs[I]](std::string_view Object) {
+           return J->Offer.problem(Object);
+         }});
   R.Compressed = &Compressed;
   R.Results = &Results;
   R.ResultLimit = ResultLimit;
   R.TransferLimit = S.TransferLimit;
   R.Report = [&](uint32_t State) {
-    for (Job *J : Jobs)
+    for (Job *J : A.Jobs)
       J->Offer.state(State, A.Node);
   };
   R.Ready = [&] { settle(A.J); };
@@ -380,60 +345,59 @@ RemoteResult Client::runAt(Attempt &A, const UseCSMsg &Grant) {
                     " can't run the worker and is not used with it any more");
     Blacklist(E);
   };
-  return runRemotely(R, A.Address, std::move(*A.ForNode), *Env, Environments,
+  return runRemotely(R, A.Address, std::move(A.ForNode), *Env, Environments,
                      A.stop());
 }
 
 /// Learns how many jobs are worth one trip.
-void Client::learnPace(const Attempt &A, const RemoteResult &R) {
-  uint64_t Cost = A.Batch ? 0 : A.J.Cost;
-  if (A.Batch)
-    for (const Job *J : A.Batch->Jobs)
-      Cost += J->Cost;
+void Client::learnPace(const Attempt &A, const RemoteResult &R,
+                       double Seconds) {
+  uint64_t Cost = 0;
+  for (const Job *J : A.Jobs)
+    Cost += J->Cost;
   const Outcome &First = R.Jobs.front();
   std::lock_guard<std::mutex> Lock(Mutex);
   if (First.Kind == Outcome::BatchFailed || (A.Batch && First.TookTooLong))
     ThePace.failed();
   else if (First.Kind == Outcome::Compiled)
-    ThePace.learn(std::chrono::duration<double>(Clock::now() - A.Began).count(),
-                  R.WorkSeconds, Cost);
+    ThePace.learn(Seconds, R.WorkSeconds, Cost);
 }
 
-/// Acts on what a node made of the job, and hands others theirs.
-std::optional<dtlto::sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
-  learnPace(A, R);
+/// Acts on the results of a node, and hands other jobs theirs.
+std::optional<sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
+  double Seconds =
+      std::chrono::duration<double>(Clock::now() - A.Began).count();
+  learnPace(A, R, Seconds);
   Nodes.countWrong(A.Node, R);
-  // Only what was cancelled early says nothing.
-  if (R.Jobs.front().Unreachable || !A.stop().raised())
-    Nodes.countUnreachable(A.Address, A.Node, R.Jobs.front());
-  bool NodeFailed = false;
-  for (const Outcome &O : R.Jobs)
-    NodeFailed |= O.Kind == Outcome::NodeFailed;
-  if (NodeFailed)
+  Outcome &Own = R.Jobs.front();
+  // A connection that was cancelled early tells nothing.
+  if (Own.Unreachable || !A.stop().raised())
+    Nodes.countUnreachable(A.Address, A.Node, Own);
+  if (std::any_of(R.Jobs.begin(), R.Jobs.end(), [](const Outcome &O) {
+        return O.Kind == Outcome::NodeFailed;
+      }))
     Environments.distrust(A.Address);
   // Without it, the daemon takes the job for lost. It takes the grant back of a
   // node that failed as we hang up.
-  if (R.Jobs.front().Kind != Outcome::NodeFailed)
+  if (Own.Kind != Outcome::NodeFailed)
     A.Daemon->send(EndMsg());
-  std::string Took = std::to_string(
-      std::chrono::duration<double>(Clock::now() - A.Began).count());
   for (size_t I = 0; I != R.Jobs.size(); ++I)
     if (R.Jobs[I].Kind == Outcome::Compiled)
       TheLog->debug(
-          "module '" + (I ? A.Batch->Jobs[I] : &A.J)->Name + "': compiled on " +
-          A.Node + " in " + Took.substr(0, 5) + " s" +
+          "module '" + A.Jobs[I]->Name + "': compiled on " + A.Node + " in " +
+          std::to_string(Seconds).substr(0, 5) + " s" +
           (A.Batch ? ", in a batch of " + std::to_string(R.Jobs.size()) : ""));
-  Outcome Own = std::move(R.Jobs.front());
+  Outcome Mine = std::move(Own);
   if (A.Batch)
     bringAll(A, std::move(R));
-  return use(A.J, std::move(Own), A.Node, A.Error, A.Next);
+  return use(A.J, std::move(Mine), A.Node, A.Error, A.Next);
 }
 
-std::optional<dtlto::sdk::Result> Client::use(Job &J, Outcome O,
-                                              const std::string &Node,
-                                              std::string &Error, Retry &Next) {
-  // Whatever went wrong, others are to have no part in the next try, nor this
-  // job in what is wrong with batches. It is in no line now.
+std::optional<sdk::Result> Client::use(Job &J, Outcome O,
+                                       const std::string &Node,
+                                       std::string &Error, Retry &Next) {
+  // After any failure, try the job alone: it may have failed because of the
+  // others, or they because of it. No lock: the job is not in line now.
   J.MayShare = false;
   switch (O.Kind) {
   case Outcome::Compiled:
@@ -457,10 +421,10 @@ std::optional<dtlto::sdk::Result> Client::use(Job &J, Outcome O,
   return std::nullopt;
 }
 
-/// The scheduler, or the daemon without one, wants this machine to do it.
-std::optional<dtlto::sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
-                                                    uint32_t GrantId,
-                                                    std::string &Error) {
+/// Compiles in the linker, as the scheduler, or the daemon without one, asks.
+std::optional<sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
+                                             uint32_t GrantId,
+                                             std::string &Error) {
   if (!Codegen) {
     Error = "icecream has no node for it, and the linker compiles nothing here";
     return std::nullopt;
@@ -476,7 +440,7 @@ std::optional<dtlto::sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
   }
   publish();
   settle(J);
-  // Tells the daemon that it is done, not how: no environment.
+  // Without an environment: only reports the job to the daemon.
   CompileJob Compile;
   Compile.setLanguage(CompileJob::Lang_C);
   Compile.setCompilerName("clang");

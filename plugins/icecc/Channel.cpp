@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Channel.h"
-#include "Reading.h"
+#include "Messages.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <arpa/inet.h>
@@ -160,14 +160,11 @@ static int newSocket(int Family) {
   return Socket;
 }
 
-TcpSocket::TcpSocket() : Fd(newSocket(AF_INET)) {
+Descriptor dtlto::icecc::openTcpSocket() {
+  Descriptor S(newSocket(AF_INET));
   int On = 1;
-  ::setsockopt(Fd, IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
-}
-
-TcpSocket::~TcpSocket() {
-  if (Fd != -1)
-    ::close(Fd);
+  ::setsockopt(S.get(), IPPROTO_TCP, TCP_NODELAY, &On, sizeof(On));
+  return S;
 }
 
 std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
@@ -187,7 +184,7 @@ std::unique_ptr<Channel> Channel::connectUnix(const std::string &Path,
 std::unique_ptr<Channel> Channel::connect(const std::string &Host,
                                           uint16_t Port, Clock::duration Limit,
                                           Interrupt &I, std::string &Error,
-                                          TcpSocket S) {
+                                          Descriptor S) {
   std::string Name = Host + ":" + std::to_string(Port);
   sockaddr_in Address = {};
   Address.sin_family = AF_INET;
@@ -196,7 +193,8 @@ std::unique_ptr<Channel> Channel::connect(const std::string &Host,
     Error = Name + ": no numeric IPv4 address";
     return nullptr;
   }
-  return connectTo(S.take(), &Address, sizeof(Address), Limit, Name, I, Error);
+  return connectTo(S.release(), &Address, sizeof(Address), Limit, Name, I,
+                   Error);
 }
 
 bool Channel::send(const Msg &M) {

@@ -19,6 +19,7 @@
 #define DTLTO_ICECC_CHANNEL_H
 
 #include "Network.h"
+#include "Process.h"
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -62,25 +63,14 @@ private:
   std::vector<int> Sockets;
 };
 
-/// What connecting throws where this machine has no room for a connection: that
-/// is nobody else's fault.
+/// Thrown where this machine has no descriptor for a connection.
 class NoRoom : public std::runtime_error {
 public:
   explicit NoRoom(int Errno);
 };
 
 /// A socket that is connected later. Throws NoRoom.
-class TcpSocket {
-public:
-  TcpSocket();
-  ~TcpSocket();
-  TcpSocket(TcpSocket &&Other) : Fd(Other.take()) {}
-  /// The caller closes it.
-  int take() { return std::exchange(Fd, -1); }
-
-private:
-  int Fd;
-};
+Descriptor openTcpSocket();
 
 /// A connection to an iceccd or a scheduler, for one thread.
 class Channel {
@@ -96,7 +86,7 @@ public:
   static std::unique_ptr<Channel> connect(const std::string &Host,
                                           uint16_t Port, Clock::duration Limit,
                                           Interrupt &I, std::string &Error,
-                                          TcpSocket S = TcpSocket());
+                                          Descriptor S = openTcpSocket());
 
   /// Takes \p C over.
   static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);

@@ -95,7 +95,7 @@ private:
   void leaveBehind(Attempt &A);
   RemoteResult runAt(Attempt &A, const UseCSMsg &Grant);
   std::optional<sdk::Result> conclude(Attempt &A, RemoteResult R);
-  void learnPace(const Attempt &A, const RemoteResult &R);
+  void learnPace(const Attempt &A, const RemoteResult &R, double Seconds);
   void bringAll(Attempt &A, RemoteResult R);
   /// What is done about \p O, for each job.
   std::optional<sdk::Result> use(Job &J, Outcome O, const std::string &Node,

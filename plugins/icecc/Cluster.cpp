@@ -1,4 +1,4 @@
-//===- Cluster.cpp - What the scheduler tells of the nodes ----------------===//
+//===- Cluster.cpp - What the scheduler reports of the nodes --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,25 +23,22 @@ using namespace std::chrono_literals;
 
 static constexpr uint16_t SchedulerPort = 8765;
 static constexpr Clock::duration ConnectLimit = 2500ms;
-// Whoever asks for the status waits for so long: for a name to be resolved and
-// a scheduler to answer.
+// For a status: until the name is resolved and a scheduler answers.
 static constexpr std::chrono::milliseconds StatusLimit = 3s;
-// Until a node accepts a connection. Twice what the system waits before it asks
-// again.
+// Until a node accepts a connection: twice the system's time for a retry.
 static constexpr Clock::duration ProbeLimit = 2s;
-// libicecc collects answers for the whole of that time, counted by the second.
-// A short link can't wait for long, and an answer may be late.
+// libicecc collects answers for the whole of that time, in seconds. A short
+// link can't wait for long, and an answer may be late.
 static constexpr int DiscoverySeconds[] = {1, 2};
 // To connect to the scheduler that answered.
 static constexpr Clock::duration DiscoveryLimit = 30s;
-// A scheduler tells of one node after the other.
+// A scheduler sends one message for each node.
 static constexpr Clock::duration Gathering = 20ms, MaxGathering = 200ms;
-// Until a scheduler answers a login. It holds what it says of the nodes back
-// for 0.2 s, if that is less than a packet.
+// Until a scheduler answers a login. It delays less than a packet by 0.2 s.
 static constexpr Clock::duration LoginLimit = 1s;
 // For the text port, which may be out of reach.
 static constexpr Clock::duration MaxText = 3s;
-// Until a scheduler that was lost, or not found, is looked for again.
+// Before a scheduler that was lost, or not found, is looked for again.
 static constexpr int PauseMs = 5000;
 
 Cluster::Cluster(const Settings &S, std::vector<std::string> Platforms)
@@ -56,13 +53,13 @@ void Cluster::start(std::function<void()> TheChanged) {
   pthread_sigmask(SIG_SETMASK, &All, &Old);
   std::shared_ptr<void> Unmask( // also where there is no thread to be had
       nullptr, [&](void *) { pthread_sigmask(SIG_SETMASK, &Old, nullptr); });
-  // It calls nobody after stop(), and plugins are never unloaded.
+  // It makes no calls after stop(), and plugins are never unloaded.
   std::thread([Self = shared_from_this()] { Self->run(); }).detach();
 }
 
 void Cluster::stop() {
   {
-    // Waits for the call that is under way.
+    // Waits for a call that is under way.
     std::lock_guard<std::mutex> Lock(ChangedMutex);
     Changed = nullptr;
   }
@@ -281,6 +278,21 @@ Cluster::Numbers Cluster::numbers() {
   return N;
 }
 
+/// With the lock: why report() knows no nodes after \p Waited.
+std::string Cluster::whyUnknown(std::chrono::milliseconds Waited) const {
+  if (!Problem.empty())
+    return Problem;
+  std::string Error =
+      "no icecream scheduler with a node answered " +
+      (Scheduler.empty() ? "on the local network" : "at " + quote(Scheduler));
+  if (!Scheduler.empty() && !IsResolved)
+    Error = "the name of the icecream scheduler, " + quote(Scheduler) +
+            ", has not been resolved";
+  Error += " within " + std::to_string(Waited.count()) +
+           " ms; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
+  return Error;
+}
+
 bool Cluster::report(std::chrono::milliseconds Limit,
                      const std::string &Compiler,
                      std::vector<sdk::Worker> &Found, std::string &Error) {
@@ -288,26 +300,15 @@ bool Cluster::report(std::chrono::milliseconds Limit,
   Clock::time_point Early = std::min(End, Clock::now() + StatusLimit);
   std::unique_lock<std::mutex> Lock(Mutex);
   auto IsDecided = [&] { return HasAll || !Problem.empty(); };
-  // A scheduler that has let in another client just now looks at us when
-  // something happens.
+  // A scheduler that has just accepted another client looks at us only after
+  // the next event.
   while (!IsDecided() && Clock::now() < Early) {
     GotAll.wait_until(Lock, std::min(Early, Clock::now() + 500ms), IsDecided);
     if (!IsDecided())
       wakeScheduler(SchedulerAt);
   }
   if (!HasAll) {
-    Error = Problem;
-    if (Error.empty() && !Scheduler.empty() && !IsResolved)
-      Error = "the name of the icecream scheduler, " + quote(Scheduler) +
-              ", has not been resolved";
-    else if (Error.empty())
-      Error = "no icecream scheduler with a node answered " +
-              (Scheduler.empty() ? "on the local network"
-                                 : "at " + quote(Scheduler));
-    if (Problem.empty())
-      Error += " within " +
-               std::to_string(std::min(Limit, StatusLimit).count()) +
-               " ms; ICECC_SCHEDULER=HOST names it, netname=NAME its network";
+    Error = whyUnknown(std::min(Limit, StatusLimit));
     return false;
   }
   sockaddr_in At = SchedulerAt;
@@ -318,27 +319,27 @@ bool Cluster::report(std::chrono::milliseconds Limit,
       AllJobs, std::min(ProbeLimit, std::max(End - Clock::now(), 0ns)), Stop);
   Lock.lock();
   for (const auto &[Id, TheNode] : Nodes) {
+    bool IsUp = TheNode.usable();
     sdk::Worker R{TheNode.Name.empty() ? TheNode.Address : TheNode.Name};
-    R.State = TheNode.usable() ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
     R.Why = TheNode.WhyNot;
-    R.Compiler = TheNode.usable() ? Compiler : "";
     R.Slots = TheNode.Slots;
     R.LoadPermille = TheNode.LoadPermille;
     auto Is = [&N = TheNode](const NodeJobs &J) {
       return J.Name == N.Name && J.Address == N.Address;
     };
-    // Nothing keeps nodes from having the same name.
+    // Several nodes can have the same name.
     if (std::count_if(AllJobs.begin(), AllJobs.end(), Is) == 1) {
       auto It = std::find_if(AllJobs.begin(), AllJobs.end(), Is);
       R.Busy = It->Jobs;
       const std::string &Why = Unreachable[size_t(It - AllJobs.begin())];
-      if (TheNode.usable() && !Why.empty()) {
-        R.State = DTLTO_WORKER_OUT;
+      if (IsUp && !Why.empty()) {
+        IsUp = false;
         R.Why = It->Address + ":" + std::to_string(It->Port) +
                 " cannot be reached from this machine: " + Why;
-        R.Compiler = "";
       }
     }
+    R.State = IsUp ? DTLTO_WORKER_UP : DTLTO_WORKER_OUT;
+    R.Compiler = IsUp ? Compiler : "";
     Found.push_back(std::move(R));
   }
   std::stable_sort(Found.begin(), Found.end(),

@@ -1,13 +1,13 @@
-//===- Cluster.h - What the scheduler tells of the nodes ------ -*- C++ -*-===//
+//===- Cluster.h - What the scheduler reports of the nodes ------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A scheduler tells monitors (icemon) of each node, its slots, and the jobs
-// that begin and end there. We listen in the same way, if there is a scheduler
-// that we can find; jobs themselves go through the local iceccd.
+// A scheduler reports each node, its slots, and the jobs that begin and end
+// there to monitors such as icemon. We listen in the same way, if we find a
+// scheduler; jobs themselves go through the local iceccd.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,6 +59,7 @@ private:
   void run();
   std::unique_ptr<Channel> findScheduler(std::string &Why);
   std::unique_ptr<Channel> discover(int Seconds);
+  std::string whyUnknown(std::chrono::milliseconds Waited) const;
   bool beginLogin();
   void changed();
 

@@ -22,85 +22,79 @@
 #include <unistd.h>
 #include <utility>
 
+using namespace dtlto;
 using namespace dtlto::icecc;
-using dtlto::quote;
 namespace fs = std::filesystem;
 
 // To be raised with any change of what a worker's tarball looks like.
 static constexpr unsigned Layout = 1;
-// Entries of the cache that nobody has used for so long are removed.
+// Entries of the cache that were not used for so long are removed.
 static constexpr auto MaxAge = std::chrono::hours(14 * 24);
 static constexpr size_t HeadSize = 1024;
-// After so many bytes it is seen whether there is still a use for them.
+// After so many bytes, check whether the work was stopped.
 static constexpr size_t Step = size_t(1) << 20;
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-static int openFile(const std::string &Path) {
-  return ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+static Descriptor openFile(const std::string &Path) {
+  return Descriptor(::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
-/// Closes \p Fd, what open() made of \p Path just now, or before. Null, with an
-/// empty \p Error, if \p Stop is set meanwhile.
-static Tarball readFile(int Fd, const std::string &Path,
+/// Reads \p File, which openFile() has returned for \p Path with errno. Null,
+/// with an empty \p Error, if \p Stop is set meanwhile.
+static Tarball readFile(const Descriptor &File, const std::string &Path,
                         const std::atomic<bool> *Stop, std::string &Error) {
-  auto Bytes = std::make_shared<std::vector<unsigned char>>();
-  struct stat Stat;
-  bool Ok = Fd != -1 && ::fstat(Fd, &Stat) == 0;
-  if (Ok) {
-    Bytes->resize(static_cast<size_t>(Stat.st_size));
-    size_t Have = 0;
-    while (Have != Bytes->size()) {
-      if (Stop && *Stop) {
-        ::close(Fd);
-        return nullptr;
-      }
-      ssize_t N = ::read(Fd, Bytes->data() + Have,
-                         std::min(Bytes->size() - Have, Step));
-      if (N > 0)
-        Have += static_cast<size_t>(N);
-      else if (N == 0)
-        errno = EIO; // it shrinks
-      if (N == 0 || (N < 0 && errno != EINTR)) {
-        Ok = false;
-        break;
-      }
-    }
-  }
-  if (!Ok)
+  auto Fail = [&] {
     Error = "can't read " + quote(Path) + ": " + std::strerror(errno);
-  if (Fd != -1)
-    ::close(Fd);
-  return Ok ? Bytes : nullptr;
+    return nullptr;
+  };
+  struct stat Stat;
+  if (!File.isOpen() || ::fstat(File.get(), &Stat) != 0)
+    return Fail();
+  auto Bytes = std::make_shared<std::vector<unsigned char>>(
+      static_cast<size_t>(Stat.st_size));
+  for (size_t Have = 0; Have != Bytes->size();) {
+    if (Stop && *Stop)
+      return nullptr;
+    ssize_t N = ::read(File.get(), Bytes->data() + Have,
+                       std::min(Bytes->size() - Have, Step));
+    if (N > 0)
+      Have += static_cast<size_t>(N);
+    else if (N == 0)
+      errno = EIO; // the file shrinks
+    if (N == 0 || (N < 0 && errno != EINTR))
+      return Fail();
+  }
+  return Bytes;
 }
 
-/// All of it, or nothing: other links look for the same file.
+/// Writes all of the file or none of it: other links look for the same file.
 static bool writeFile(const std::string &Path,
                       const std::vector<unsigned char> &Bytes) {
   std::string Temp = Path + ".XXXXXX";
-  int Fd = ::mkostemp(Temp.data(), O_CLOEXEC);
-  if (Fd == -1)
+  Descriptor File(::mkostemp(Temp.data(), O_CLOEXEC));
+  if (!File.isOpen())
     return false;
   size_t Done = 0;
   while (Done != Bytes.size()) {
-    ssize_t N = ::write(Fd, Bytes.data() + Done, Bytes.size() - Done);
+    ssize_t N = ::write(File.get(), Bytes.data() + Done, Bytes.size() - Done);
     if (N > 0)
       Done += static_cast<size_t>(N);
     else if (errno != EINTR)
       break;
   }
-  bool Ok = ::close(Fd) == 0 && Done == Bytes.size() &&
+  bool Ok = ::close(File.release()) == 0 && Done == Bytes.size() &&
             ::rename(Temp.c_str(), Path.c_str()) == 0;
   if (!Ok)
     ::unlink(Temp.c_str());
   return Ok;
 }
 
-static std::string readHead(int Fd) {
+static std::string readHead(const Descriptor &File) {
   char Bytes[HeadSize];
-  ssize_t N = ::pread(Fd, Bytes, sizeof(Bytes), 0);
+  ssize_t N = ::pread(File.get(), Bytes, sizeof(Bytes), 0);
   return std::string(Bytes, static_cast<size_t>(std::max<ssize_t>(N, 0)));
 }
 
@@ -112,7 +106,7 @@ static std::string sha256(const std::vector<unsigned char> &Bytes) {
   sha256_digest(&Context, sizeof(Digest), Digest);
   std::string Hex;
   for (uint8_t Byte : Digest)
-    Hex += dtlto::hex(Byte);
+    Hex += hex(Byte);
   return Hex;
 }
 
@@ -216,9 +210,8 @@ static constexpr struct {
 static constexpr unsigned NativeOrder =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
-/// The platform that the static program with these first bytes is for. Empty,
-/// with \p Why, if it is no worker: one that needs a dynamic linker finds none
-/// on a node.
+/// The platform of the static program that begins with these bytes. Empty, with
+/// \p Why, if the program can't be a worker: nodes have no dynamic linker.
 static std::string platformOf(const unsigned char *Bytes, size_t Size,
                               std::string &Why) {
   Elf64_Ehdr Head;
@@ -255,18 +248,14 @@ static std::string platformOf(const unsigned char *Bytes, size_t Size,
 }
 
 static std::string platformOfFile(const std::string &File, std::string &Why) {
-  int Fd = openFile(File);
-  if (Fd == -1) {
-    Why = std::strerror(errno);
-    return "";
-  }
+  Descriptor D = openFile(File);
   // The headers are at the beginning.
   unsigned char Bytes[4096];
-  ssize_t N = ::read(Fd, Bytes, sizeof(Bytes));
-  if (N < 0)
-    Why = std::strerror(errno);
-  ::close(Fd);
-  return N < 0 ? "" : platformOf(Bytes, static_cast<size_t>(N), Why);
+  ssize_t N = D.isOpen() ? ::read(D.get(), Bytes, sizeof(Bytes)) : -1;
+  if (N >= 0)
+    return platformOf(Bytes, static_cast<size_t>(N), Why);
+  Why = std::strerror(errno);
+  return "";
 }
 
 std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
@@ -295,7 +284,7 @@ std::vector<Worker> dtlto::icecc::findWorkers(const std::string &File,
 // The cache
 //===----------------------------------------------------------------------===//
 
-/// What changes when the worker is another; the beginning of the entry's name.
+/// Identifies the worker's file; the beginning of the entry's name.
 static std::string entryKey(const struct stat &S) {
   std::string Key = "worker" + std::to_string(Layout);
   for (uint64_t N :
@@ -348,11 +337,6 @@ static Tarball packWorkerFile(const std::string &Worker,
                     Program->size(), Stop, Error);
 }
 
-Environment::~Environment() {
-  if (Fd != -1)
-    ::close(Fd);
-}
-
 std::unique_ptr<Environment>
 Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
                       const std::string &Platform,
@@ -369,30 +353,27 @@ Environment::ofWorker(const std::string &Worker, const std::string &CacheFolder,
   E->Features = NODE_FEATURE_ENV_ZSTD;
   std::string Key = entryKey(Stat);
   std::string Digest = CacheFolder.empty() ? "" : findEntry(CacheFolder, Key);
-  if (!Digest.empty()) {
+  auto SetDigest = [&](const std::string &Digest) {
+    E->Name = "dtlto-" + Digest;
     E->File = CacheFolder + "/" + Key + Digest + Suffix;
-    E->Fd = openFile(E->File);
+  };
+  if (!Digest.empty()) {
+    SetDigest(Digest);
+    E->Opened = openFile(E->File);
   }
-  if (E->Fd == -1) {
-    E->Bytes = packWorkerFile(Worker, Stop, Error);
-    if (!E->Bytes)
-      return nullptr;
-    Digest = sha256(*E->Bytes);
-    E->Head.assign(E->Bytes->begin(),
-                   E->Bytes->begin() + std::min(HeadSize, E->Bytes->size()));
-  } else {
-    E->Head = readHead(E->Fd);
-  }
-  E->Name = "dtlto-" + Digest;
-  if (!E->Bytes) {
-    // It is in use.
-    ::futimens(E->Fd, nullptr);
+  if (E->Opened.isOpen()) {
+    E->Head = readHead(E->Opened);
+    ::futimens(E->Opened.get(), nullptr); // it is in use
     return E;
   }
+  E->Bytes = packWorkerFile(Worker, Stop, Error);
+  if (!E->Bytes)
+    return nullptr;
+  SetDigest(sha256(*E->Bytes));
+  E->Head.assign(E->Bytes->begin(),
+                 E->Bytes->begin() + std::min(HeadSize, E->Bytes->size()));
   if (CacheFolder.empty())
     return E;
-
-  E->File = CacheFolder + "/" + Key + Digest + Suffix;
   std::error_code EC;
   fs::create_directories(CacheFolder, EC);
   // A cache that can't be written to only costs time.
@@ -420,12 +401,12 @@ std::unique_ptr<Environment> Environment::ofFile(const std::string &File,
         Base.compare(Base.size() - Length, Length, Kind.Suffix) != 0)
       continue;
     std::unique_ptr<Environment> E(new Environment);
-    E->Fd = openFile(File);
-    if (E->Fd == -1) {
+    E->Opened = openFile(File);
+    if (!E->Opened.isOpen()) {
       Error = "can't read " + quote(File) + ": " + std::strerror(errno);
       return nullptr;
     }
-    E->Head = readHead(E->Fd);
+    E->Head = readHead(E->Opened);
     E->Name = Base.substr(0, Base.size() - Length);
     E->Platform = Platform;
     E->File = File;
@@ -441,14 +422,16 @@ Tarball Environment::bytes(std::string &Error) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (Bytes)
     return Bytes;
-  // A second time, after that has failed.
-  int Opened = Fd == -1 ? openFile(File) : std::exchange(Fd, -1);
-  Tarball Found = readFile(Opened, File, nullptr, Error);
+  // After a failure, open the file again.
+  Descriptor D = std::move(Opened);
+  if (!D.isOpen())
+    D = openFile(File);
+  Tarball Found = readFile(D, File, nullptr, Error);
   if (Worker.empty()) // the user's
     return Bytes = Found;
   if (Found && "dtlto-" + sha256(*Found) == Name)
     return Bytes = Found;
-  // Somebody broke the entry.
+  // The entry is damaged.
   Error.clear();
   ::unlink(File.c_str());
   Found = packWorkerFile(Worker, nullptr, Error);

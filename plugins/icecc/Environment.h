@@ -22,6 +22,7 @@
 #ifndef DTLTO_ICECC_ENVIRONMENT_H
 #define DTLTO_ICECC_ENVIRONMENT_H
 
+#include "Process.h"
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -48,7 +49,6 @@ public:
   static std::unique_ptr<Environment> ofFile(const std::string &File,
                                              const std::string &Platform,
                                              std::string &Error);
-  ~Environment();
   Environment(const Environment &) = delete;
 
   const std::string &name() const { return Name; }
@@ -67,9 +67,10 @@ private:
   std::string Name, Platform, File, Worker, Head;
   unsigned Features = 0;
   std::mutex Mutex; // guards what follows
-  // The file, until it is read: a node that is granted waits for no descriptor.
-  int Fd = -1;
-  Tarball Bytes; // null until they are asked for
+  // The file, until it is read: a job that was granted a node doesn't have to
+  // wait for a descriptor.
+  Descriptor Opened;
+  Tarball Bytes; // null until bytes() is called
 };
 
 /// The tarball for a worker's bytes: the same bytes each time. \p Stop as

@@ -1,5 +1,4 @@
-//===- Line.h - Jobs that wait for their turn ------------------ -*- C++
-//-*-===//
+//===- Line.h - Jobs that wait for their turn -------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -50,11 +49,10 @@ struct Job {
   std::optional<Brought> Came;
 };
 
-/// Of a batch. The job that was granted the node is its first.
+/// Of a batch.
 struct Trip {
-  std::vector<Job *> Jobs;
-  size_t NumNeeded = 0; // jobs that the linker has a use for
-  Interrupt Stop;       // raised: none
+  size_t NumNeeded = 0; // jobs that were not cancelled
+  Interrupt Stop;       // raised when all were
 };
 
 /// Lets jobs try, in order, as many as there is room for. Everything is called

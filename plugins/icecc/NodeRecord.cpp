@@ -9,48 +9,40 @@
 
 using namespace dtlto::icecc;
 
-// A node with so many results that the linker has refuted gets no more jobs.
+// A node gets no more jobs after the linker has refuted so many results.
 static constexpr unsigned MaxRefuted = 2;
 // The same for so many wrong ones in a row, if another node has good ones.
 static constexpr unsigned MaxWrong = 3;
-// Of all nodes: there is no use in going on.
+// Of all nodes: give up.
 static constexpr unsigned MaxAllWrong = 8;
-// A node that couldn't be connected to so often in a row is left out by this
-// link, if there is another node.
+// A link leaves a node out after so many failed connections in a row, if there
+// is another node.
 static constexpr unsigned MaxUnreachable = 2;
 
-using Guard = std::lock_guard<std::mutex>;
-
 void NodeRecord::granted(const std::string &Address) {
-  Guard Lock(Mutex);
+  std::lock_guard<std::mutex> Lock(Mutex);
   Seen.insert(Address);
 }
 
 size_t NodeRecord::numSeen() const {
-  Guard Lock(Mutex);
+  std::lock_guard<std::mutex> Lock(Mutex);
   return Seen.size();
 }
 
 void NodeRecord::done(const std::string &Node) {
-  Guard Lock(Mutex);
-  ++NumDone[Node];
+  std::lock_guard<std::mutex> Lock(Mutex);
+  NumWithDone += Nodes[Node].Done++ == 0;
 }
 
 bool NodeRecord::isAnyDone() const {
-  Guard Lock(Mutex);
-  return !NumDone.empty();
-}
-
-static unsigned count(const std::map<std::string, unsigned> &Of,
-                      const std::string &Node) {
-  auto It = Of.find(Node);
-  return It == Of.end() ? 0 : It->second;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return NumWithDone != 0;
 }
 
 void NodeRecord::refuted(const std::string &Node) {
   {
-    Guard Lock(Mutex);
-    if (++NumRefuted[Node] != MaxRefuted)
+    std::lock_guard<std::mutex> Lock(Mutex);
+    if (++Nodes[Node].Refuted != MaxRefuted)
       return;
   }
   TheLog.warning("node " + Node + ": " + std::to_string(MaxRefuted) +
@@ -61,13 +53,13 @@ void NodeRecord::refuted(const std::string &Node) {
 void NodeRecord::countWrong(const std::string &Node, const RemoteResult &R) {
   bool Tell = false;
   {
-    Guard Lock(Mutex);
+    std::lock_guard<std::mutex> Lock(Mutex);
     for (const Outcome &O : R.Jobs) {
       if (O.Kind == Outcome::Compiled)
-        NumAllWrong = NumWrong[Node] = 0;
+        NumAllWrong = Nodes[Node].Wrong = 0;
       if (!O.WasWrong)
         continue;
-      Tell |= ++NumWrong[Node] == MaxWrong;
+      Tell |= ++Nodes[Node].Wrong == MaxWrong;
       std::string Why = "the last " + std::to_string(MaxAllWrong) +
                         " results of all nodes were wrong; " + Node + ": " +
                         O.Text;
@@ -85,7 +77,7 @@ void NodeRecord::countUnreachable(const std::string &Address,
                                   const std::string &Node, const Outcome &O) {
   Unreached Copy;
   {
-    Guard Lock(Mutex);
+    std::lock_guard<std::mutex> Lock(Mutex);
     if (!O.Unreachable) {
       Unreachable.erase(Address);
       return;
@@ -106,21 +98,24 @@ void NodeRecord::tellUnreachable(const Unreached &U) const {
 }
 
 bool NodeRecord::isWrong(const std::string &Node) const {
-  Guard Lock(Mutex);
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = Nodes.find(Node);
+  if (It == Nodes.end())
+    return false;
+  const Results &R = It->second;
   // Without another node, jobs would wait for one.
-  bool HasOther = NumDone.size() > NumDone.count(Node);
-  return count(NumRefuted, Node) >= MaxRefuted ||
-         (count(NumWrong, Node) >= MaxWrong && HasOther);
+  bool HasOther = NumWithDone > (R.Done != 0);
+  return R.Refuted >= MaxRefuted || (R.Wrong >= MaxWrong && HasOther);
 }
 
 std::string NodeRecord::allWrong() const {
-  Guard Lock(Mutex);
+  std::lock_guard<std::mutex> Lock(Mutex);
   return AllWrong;
 }
 
 bool NodeRecord::isLeftOut(const std::string &Address,
                            const Cluster::Numbers &N) const {
-  Guard Lock(Mutex);
+  std::lock_guard<std::mutex> Lock(Mutex);
   size_t NumOut = 0;
   for (const auto &[Of, U] : Unreachable)
     NumOut += U.Times >= MaxUnreachable;
@@ -130,9 +125,10 @@ bool NodeRecord::isLeftOut(const std::string &Address,
 }
 
 void NodeRecord::tell() const {
-  Guard Lock(Mutex);
-  for (const auto &[Node, N] : NumDone)
-    TheLog.debug(Node + ": " + std::to_string(N) + " modules");
+  std::lock_guard<std::mutex> Lock(Mutex);
+  for (const auto &[Node, R] : Nodes)
+    if (R.Done)
+      TheLog.debug(Node + ": " + std::to_string(R.Done) + " modules");
   for (const auto &[Address, U] : Unreachable)
     if (U.Times < MaxUnreachable)
       tellUnreachable(U);

@@ -1,5 +1,4 @@
-//===- NodeRecord.h - What a link has learnt of the nodes ------ -*- C++
-//-*-===//
+//===- NodeRecord.h - What a link has learnt of the nodes -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,17 +9,17 @@
 #define DTLTO_ICECC_NODERECORD_H
 
 #include "Cluster.h"
-#include "Log.h"
+#include "MessageLog.h"
 #include "RemoteJob.h"
 #include <set>
 
 namespace dtlto::icecc {
 
 /// Counts good and wrong results and failed connections, warns of them, and
-/// says which nodes are to be avoided. Any thread.
+/// tells which nodes to avoid. Any thread.
 class NodeRecord {
 public:
-  explicit NodeRecord(Log &TheLog) : TheLog(TheLog) {}
+  explicit NodeRecord(MessageLog &TheLog) : TheLog(TheLog) {}
 
   /// A job is sent to the node at \p Address.
   void granted(const std::string &Address);
@@ -30,23 +29,28 @@ public:
   bool isAnyDone() const;
   /// The linker has found a result of \p Node to be wrong.
   void refuted(const std::string &Node);
-  /// Looks for nodes, or a whole cluster, whose results are wrong each time.
+  /// Detects nodes, or a whole cluster, whose results are all wrong.
   void countWrong(const std::string &Node, const RemoteResult &R);
-  /// Looks for nodes that can't be connected to, as behind a firewall.
+  /// Detects nodes that can't be connected to, as behind a firewall.
   void countUnreachable(const std::string &Address, const std::string &Node,
                         const Outcome &O);
 
   /// Whether results of \p Node are wrong, and another node should be used.
   bool isWrong(const std::string &Node) const;
-  /// Not empty: results of all nodes are wrong, and this is the message.
+  /// If results of all nodes are wrong, the message; otherwise empty.
   std::string allWrong() const;
   /// Whether the node can't be reached from this machine, and others may be.
   bool isLeftOut(const std::string &Address, const Cluster::Numbers &N) const;
 
-  /// Tells the user what wasn't told yet. At the end of the link.
+  /// Reports what wasn't reported yet. At the end of the link.
   void tell() const;
 
 private:
+  /// Results of a node.
+  struct Results {
+    unsigned Done = 0, Refuted = 0;
+    unsigned Wrong = 0; // since a good one
+  };
   /// A node whose connections failed.
   struct Unreached {
     unsigned Times = 0; // in a row
@@ -54,12 +58,12 @@ private:
   };
   void tellUnreachable(const Unreached &U) const;
 
-  Log &TheLog;
-  mutable std::mutex Mutex;   // guards what follows
-  std::set<std::string> Seen; // addresses
-  std::map<std::string, unsigned> NumDone, NumRefuted;
-  std::map<std::string, unsigned> NumWrong; // since a good one
-  unsigned NumAllWrong = 0;                 // since a good one of any
+  MessageLog &TheLog;
+  mutable std::mutex Mutex;             // guards what follows
+  std::set<std::string> Seen;           // addresses
+  std::map<std::string, Results> Nodes; // by name
+  size_t NumWithDone = 0;               // of these, with Done
+  unsigned NumAllWrong = 0; // wrong results since a good one of any node
   std::string AllWrong;
   std::map<std::string, Unreached> Unreachable; // by address
 };

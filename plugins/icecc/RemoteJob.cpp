@@ -7,7 +7,7 @@
 
 #include "RemoteJob.h"
 #include "Batch.h"
-#include "Chunk.h"
+#include "Messages.h"
 #include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cstring>
@@ -18,18 +18,18 @@ using namespace std::chrono_literals;
 
 // The system asks three times in that time.
 static constexpr Clock::duration ConnectLimit = 5s;
-// A node that hasn't accepted the connection by then counts as unreachable,
-// even if the job is cancelled.
+// After so long without a connection, a node counts as unreachable, even if the
+// job is cancelled.
 static constexpr Clock::duration MaxConnect = 2s;
 // As icecc has it.
 static constexpr Clock::duration VerifyLimit = 60s;
-// To send an environment. After 120 s the scheduler takes the node for broken
-// and removes it, and all that it does for others ends.
+// To send an environment. After 120 s the scheduler removes the node as broken,
+// with all its jobs.
 static constexpr std::chrono::seconds EnvironmentLimit = 100s;
 // Nodes refuse messages above a megabyte, and small ones are slow on a busy
-// node; but each connection keeps a buffer for the largest that it has sent.
+// node. Each connection keeps a buffer of its largest message.
 static constexpr size_t ChunkSize = 250000;
-// A message of its own costs about as much as compressing so many bytes.
+// A separate message costs about as much as compressing so many bytes.
 static constexpr size_t MinShared = 16 << 10;
 // A job that makes progress is reported so often.
 static constexpr Clock::duration ReportPeriod = 5s;
@@ -63,8 +63,8 @@ static bool sendBytes(Channel &To, const void *Data, uint64_t Size,
   return true;
 }
 
-/// What other jobs import as well is compressed for the first of them. All the
-/// rest comes in chunks of its own, as large as they may be.
+/// Compresses modules that other jobs import as well only once. All the rest
+/// goes in chunks of its own, as large as they may be.
 static bool sendBundles(Channel &To, const RemoteJob &J,
                         const std::function<void()> &Progress) {
   std::string Rest;
@@ -106,9 +106,9 @@ static bool sendEnvironment(const RemoteJob &J, Channel &To, Environment &Env,
                             const std::function<void()> &Progress,
                             Clock::time_point End, std::string &Error) {
   To.beginTransfer("the environment");
-  // At once: a node that is granted, and told nothing of its environment, gets
-  // no jobs for two minutes, should this link end now. And not much: its daemon
-  // waits for the first piece, and does nothing else.
+  // Begin at once: if this link ends before, the node gets no jobs for two
+  // minutes. Begin with little: the daemon blocks until the first piece is
+  // there.
   std::string_view Head = Env.head();
   bool Sent = To.send(EnvTransferMsg(Env.platform(), Env.name())) &&
               sendBytes(To, Head.data(), Head.size(), Progress);
@@ -160,13 +160,11 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
                : "the worker ended with status " + std::to_string(Status);
   if (!Stderr.empty())
     O.Text += ": " + firstLine(Stderr);
-  // The worker has one status for all that it says itself; others are the
-  // node's, or a crash.
+  // The worker always ends with 1; other statuses are the node's, or a crash.
   if (OutOfMemory || Status != 1 || Stderr.empty())
     return O;
   O.Kind = Outcome::WorkerFailed;
-  // What LLVM says begins so; what the worker says of itself has its name in
-  // front. Only the first is the user's.
+  // LLVM's errors are the user's. The worker's own begin with its name.
   size_t At = Stderr.find("error: ");
   while (At != std::string::npos && At != 0 && Stderr[At - 1] != '\n')
     At = Stderr.find("error: ", At + 1);
@@ -177,7 +175,7 @@ Outcome dtlto::icecc::judge(int Status, bool OutOfMemory,
   return O;
 }
 
-/// All that a node sends for a job. False with \p Failed.
+/// Receives all that a node sends for a job. False, with \p Failed, on errors.
 static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
                          std::string &Bytes, Outcome &Failed) {
   std::string Error;
@@ -195,8 +193,7 @@ static bool receiveBytes(Channel &From, dtlto::sdk::ResultMemory::Share &Share,
       return false;
     }
     auto &Chunk = static_cast<FileChunkMsg &>(*M);
-    // So libicecc tells of one that can't be unpacked, or isn't as long as it
-    // says.
+    // libicecc drops a buffer that can't be unpacked or has the wrong size.
     if (!Chunk.buffer) {
       Failed = nodeFailed("a piece of the object was damaged");
       Failed.WasWrong = true;
@@ -221,22 +218,12 @@ static Outcome checkObject(const RemoteBundle &B, std::string Object,
   Outcome O;
   O.Kind = Outcome::Compiled;
   O.Text = Warnings;
-  O.Object = dtlto::sdk::Buffer(std::move(Object));
+  O.Object = std::move(Object);
   return O;
 }
 
 RemoteResult dtlto::icecc::forAll(size_t N, const Outcome &O) {
-  RemoteResult R;
-  for (size_t I = 0; I != N; ++I) {
-    Outcome Copy;
-    Copy.Kind = O.Kind;
-    Copy.Text = O.Text;
-    Copy.TookTooLong = O.TookTooLong;
-    Copy.WasWrong = O.WasWrong;
-    Copy.Unreachable = O.Unreachable;
-    R.Jobs.push_back(std::move(Copy));
-  }
-  return R;
+  return {std::vector<Outcome>(N, O)};
 }
 
 static RemoteResult batchFailed(size_t N, std::string Why) {
@@ -253,7 +240,7 @@ static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
   Outcome Failed;
   dtlto::sdk::ResultMemory::Share Share(*J.Results);
   if (!receiveBytes(From, Share, Bytes, Failed))
-    // One damage counts once, not for each job.
+    // Count the damage once, not for each job.
     return Failed.WasWrong && N != 1 ? batchFailed(N, Failed.Text)
                                      : forAll(N, Failed);
   RemoteResult R;
@@ -274,7 +261,7 @@ static RemoteResult receiveObjects(const RemoteJob &J, Channel &From,
 }
 
 RemoteResult dtlto::icecc::runRemotely(const RemoteJob &J,
-                                       const std::string &Node, TcpSocket S,
+                                       const std::string &Node, Descriptor S,
                                        Environment &Env,
                                        EnvironmentTable &Table, Interrupt &I) {
   size_t N = J.Bundles.size();
@@ -338,7 +325,7 @@ RemoteResult dtlto::icecc::receiveResult(const RemoteJob &J, Channel &Node) {
   if (M->type != M_COMPILE_RESULT)
     return forAll(N, nodeFailed("answers something else than a result"));
   auto &Result = static_cast<CompileResultMsg &>(*M);
-  // Of a batch, nobody knows which of its jobs failed, or has a warning.
+  // It isn't known which job of a batch failed, or has a warning.
   if (N != 1 && (Result.status != 0 || !Result.err.empty()))
     return batchFailed(
         N, Result.err.empty()

@@ -11,7 +11,7 @@
 //                                       -> CompileResult
 //                                       -> chunks, End   the framed object
 //
-// or a batch of bundles, and of objects. A text in place of any answer says
+// or a batch of bundles, and of objects. In place of any answer, a text may say
 // what is wrong.
 //
 //===----------------------------------------------------------------------===//
@@ -27,20 +27,20 @@
 
 namespace dtlto::icecc {
 
-/// What a node made of a job.
+/// The result of a job at a node.
 struct Outcome {
   enum {
     Compiled,      // and warnings in Text
     CompilerError, // Text is what the compiler wrote
-    WorkerFailed,  // the worker can't do this job; another node can't either
-    NodeFailed,    // another node may do
-    BatchFailed    // alone it may do; whose fault it is isn't known
+    WorkerFailed,  // the worker can't do this job, on any node
+    NodeFailed,    // another node may do it
+    BatchFailed    // the job may succeed alone; the cause isn't known
   } Kind = NodeFailed;
   std::string Text; // for the last three: one line
-  sdk::Buffer Object;
-  /// NodeFailed: nothing broke, but one of the limits was reached.
+  std::string Object;
+  /// NodeFailed: one of the limits was reached, and nothing else failed.
   bool TookTooLong = false;
-  /// NodeFailed: what came is no good object of this job.
+  /// NodeFailed: the node sent an invalid object.
   bool WasWrong = false;
   /// NodeFailed: no connection could be made.
   bool Unreachable = false;
@@ -61,7 +61,6 @@ struct RemoteJob {
   std::string Platform;
   bool HasEnvironment = false;
   std::vector<RemoteBundle> Bundles;    // several: a batch
-  const char *ResultOption = "--frame"; // of dtlto-codegen; for one
   ByteCache *Compressed = nullptr;      // chunks of what others import as well
   sdk::ResultMemory *Results = nullptr; // counts the object
   std::chrono::seconds ResultLimit{0};
@@ -74,7 +73,7 @@ struct RemoteJob {
   std::function<void(const Environment &)> Blacklist;
 };
 
-/// What came of a grant.
+/// The result of a grant.
 struct RemoteResult {
   std::vector<Outcome> Jobs; // one for each bundle
   double WorkSeconds = 0;    // of a batch's jobs; 0: not known
@@ -83,17 +82,17 @@ struct RemoteResult {
 /// The same for each of \p N jobs; without an object.
 RemoteResult forAll(size_t N, const Outcome &O);
 
-/// \p Node is the node's name in \p Table. Opens nothing but \p S.
+/// \p Node is the node's name in \p Table. Opens no descriptor but \p S.
 RemoteResult runRemotely(const RemoteJob &J, const std::string &Node,
-                         TcpSocket S, Environment &Env, EnvironmentTable &Table,
-                         Interrupt &I);
+                         Descriptor S, Environment &Env,
+                         EnvironmentTable &Table, Interrupt &I);
 
-/// What \p Node answers that was sent all of the job; runRemotely()'s last
-/// part.
+/// Receives the answer of \p Node, which was sent all of the job: the last part
+/// of runRemotely().
 RemoteResult receiveResult(const RemoteJob &J, Channel &Node);
 
-/// What a worker's status and standard error say. \p OutOfMemory is icecream's
-/// finding. Not for status 0.
+/// Judges a worker's status, which is not 0, and standard error. \p OutOfMemory
+/// is icecream's finding.
 Outcome judge(int Status, bool OutOfMemory, const std::string &Stderr);
 
 } // namespace dtlto::icecc

@@ -6,17 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "SchedulerText.h"
+#include "Process.h"
 #include "Text.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <icecc/comm.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+using namespace dtlto;
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
@@ -31,7 +32,7 @@ static bool parseNode(std::string_view Line, NodeJobs &Node) {
   if (Line.size() < 2 || Line[0] != ' ' || Line[1] == ' ')
     return false;
   Line.remove_prefix(1);
-  // Names are the users': what is ours stands at the end.
+  // A name can contain anything, so parse from the end.
   size_t Jobs = Line.rfind(" jobs=");
   if (Jobs == std::string_view::npos)
     return false;
@@ -41,14 +42,14 @@ static bool parseNode(std::string_view Line, NodeJobs &Node) {
   size_t Open =
       Close == std::string_view::npos ? Close : Line.rfind(" (", Close);
   if (Open == std::string_view::npos ||
-      !dtlto::parseNumber(Number, 0, MaxJobs, Node.Jobs))
+      !parseNumber(Number, 0, MaxJobs, Node.Jobs))
     return false;
   std::string_view Address = Line.substr(Open + 2, Close - Open - 2);
   Node.Name = Line.substr(0, Open);
   size_t Colon = Address.rfind(':');
   Node.Address = Address.substr(0, Colon);
   if (Colon != std::string_view::npos)
-    dtlto::parseNumber(Address.substr(Colon + 1), 1, 65535, Node.Port);
+    parseNumber(Address.substr(Colon + 1), 1, 65535, Node.Port);
   return true;
 }
 
@@ -65,21 +66,13 @@ std::vector<NodeJobs> dtlto::icecc::nodesFromText(std::string_view Answer) {
   return Nodes;
 }
 
-namespace {
-struct Descriptor {
-  int Fd;
-  explicit Descriptor(int Fd) : Fd(Fd) {}
-  Descriptor(const Descriptor &) = delete;
-  ~Descriptor() {
-    if (Fd >= 0)
-      ::close(Fd);
-  }
-};
-} // namespace
+static Descriptor openSocket(int Type) {
+  return Descriptor(::socket(AF_INET, Type | SOCK_CLOEXEC, 0));
+}
 
-/// A scheduler lets in one client a second, and looks again when something
-/// else has happened, which on a farm at rest can take half a minute. The
-/// question with which clients look for a scheduler is something.
+/// A scheduler accepts one client a second, and looks again after the next
+/// event, which on an idle farm can take half a minute. A discovery request is
+/// an event.
 static void wake(int Datagrams, const sockaddr_in &Scheduler) {
   const char Question = PROTOCOL_VERSION;
   (void)!::sendto(Datagrams, &Question, 1, MSG_DONTWAIT,
@@ -88,16 +81,16 @@ static void wake(int Datagrams, const sockaddr_in &Scheduler) {
 }
 
 void dtlto::icecc::wakeScheduler(const sockaddr_in &Scheduler) {
-  Descriptor Datagrams{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-  if (Scheduler.sin_family == AF_INET && Datagrams.Fd >= 0)
-    wake(Datagrams.Fd, Scheduler);
+  Descriptor Datagrams = openSocket(SOCK_DGRAM);
+  if (Scheduler.sin_family == AF_INET && Datagrams.isOpen())
+    wake(Datagrams.get(), Scheduler);
 }
 
 std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
                                              Clock::duration Limit,
                                              const Interrupt &I) {
   std::vector<std::string> Why(Nodes.size());
-  std::deque<Descriptor> Sockets;
+  std::vector<Descriptor> Sockets;
   std::vector<pollfd> Fds(Nodes.size() + 1, {-1, POLLOUT, 0});
   Fds.back() = {I.fd(), POLLIN, 0};
   size_t NumOpen = 0;
@@ -108,10 +101,11 @@ std::vector<std::string> dtlto::icecc::probe(const std::vector<NodeJobs> &Nodes,
     if (Nodes[N].Port == 0 ||
         ::inet_pton(AF_INET, Nodes[N].Address.c_str(), &At.sin_addr) != 1)
       continue;
-    int Fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (Fd < 0)
+    Descriptor Socket = openSocket(SOCK_STREAM | SOCK_NONBLOCK);
+    if (!Socket.isOpen())
       break;
-    Sockets.emplace_back(Fd);
+    int Fd = Socket.get();
+    Sockets.push_back(std::move(Socket));
     if (::connect(Fd, reinterpret_cast<sockaddr *>(&At), sizeof(At)) == 0)
       continue;
     if (errno != EINPROGRESS) {
@@ -153,36 +147,35 @@ std::vector<NodeJobs> dtlto::icecc::askForNodes(const sockaddr_in &Scheduler,
     return {};
   sockaddr_in At = Scheduler;
   At.sin_port = htons(static_cast<uint16_t>(ntohs(At.sin_port) + 1));
-  Descriptor Socket{
-      ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  watchMachine(Socket.Fd);
-  Descriptor Datagrams{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-  if (Socket.Fd < 0 ||
-      (::connect(Socket.Fd, reinterpret_cast<sockaddr *>(&At), sizeof(At)) &&
+  Descriptor Socket = openSocket(SOCK_STREAM | SOCK_NONBLOCK);
+  watchMachine(Socket.get());
+  Descriptor Datagrams = openSocket(SOCK_DGRAM);
+  if (!Socket.isOpen() ||
+      (::connect(Socket.get(), reinterpret_cast<sockaddr *>(&At), sizeof(At)) &&
        errno != EINPROGRESS))
     return {};
   std::string Answer;
   bool Asked = false;
   for (Clock::time_point Now; (Now = Clock::now()) < TimeIsUp && !I.raised();) {
-    pollfd Fds[2] = {{Socket.Fd, short(Asked ? POLLIN : POLLOUT), 0},
+    pollfd Fds[2] = {{Socket.get(), short(Asked ? POLLIN : POLLOUT), 0},
                      {I.fd(), POLLIN, 0}};
     auto Left = std::chrono::ceil<std::chrono::milliseconds>(TimeIsUp - Now);
     ::poll(Fds, 2, static_cast<int>(std::min(Left.count(), int64_t(500))));
     if (!Fds[0].revents) {
-      wake(Datagrams.Fd, Scheduler);
+      wake(Datagrams.get(), Scheduler);
       continue;
     }
     if (!Asked) {
       static constexpr std::string_view Question = "listcs\n";
       // A fresh socket has room for so little.
-      if (::send(Socket.Fd, Question.data(), Question.size(), MSG_NOSIGNAL) !=
-          ssize_t(Question.size()))
+      if (::send(Socket.get(), Question.data(), Question.size(),
+                 MSG_NOSIGNAL) != ssize_t(Question.size()))
         return {};
       Asked = true;
       continue;
     }
     char Buffer[16384];
-    ssize_t N = ::recv(Socket.Fd, Buffer, sizeof(Buffer), 0);
+    ssize_t N = ::recv(Socket.get(), Buffer, sizeof(Buffer), 0);
     if (N < 0 && (errno == EAGAIN || errno == EINTR))
       continue;
     if (N <= 0)

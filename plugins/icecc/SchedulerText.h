@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A scheduler tells monitors of jobs that begin, but not of those that have
-// begun before they came. At the port above its own, which is meant for telnet,
-// it answers `listcs` with a line for each node,
+// A scheduler reports jobs that begin to monitors, but not those that had begun
+// before. At the port above its own, which is meant for telnet, it answers
+// `listcs` with a line for each node,
 //
 //    NAME (IP:PORT) [PLATFORM] speed=N.NN jobs=N/N load=N
 //
-// the jobs that it has and may have, each followed by lines of its jobs with
-// more space in front, and at the end `200 done`.
+// with the jobs that the node has and may have. Lines of its jobs, indented
+// more, follow each. The last line is `200 done`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,18 +35,18 @@ struct NodeJobs {
 /// The nodes in an answer to `listcs`; other lines are left out.
 std::vector<NodeJobs> nodesFromText(std::string_view Answer);
 
-/// Lets the scheduler at \p Scheduler look whether clients wait; for AF_INET.
+/// Makes the scheduler at \p Scheduler accept clients that wait; for AF_INET.
 void wakeScheduler(const sockaddr_in &Scheduler);
 
-/// Tries to connect to each of \p Nodes, to all at once, for at most \p Limit.
-/// Returns for each why that failed; empty: it didn't, or \p I was raised, or
-/// this machine has no room for the connection.
+/// Tries to connect to all of \p Nodes at once, for at most \p Limit. Returns
+/// for each why that failed. Empty: it succeeded, \p I was raised, or this
+/// machine has no room for the connection.
 std::vector<std::string> probe(const std::vector<NodeJobs> &Nodes,
                                Clock::duration Limit, const Interrupt &I);
 
-/// Asks the scheduler at \p Scheduler, which is where it speaks icecream's
-/// protocol, for its nodes. Waits until it answers, or \p I is raised. None if
-/// it doesn't answer until \p End: not each one may be reached there.
+/// Asks the scheduler at \p Scheduler, the address for icecream's protocol, for
+/// its nodes. Waits until it answers, \p I is raised, or \p End: the text port
+/// may be unreachable. Then there are none.
 std::vector<NodeJobs> askForNodes(const sockaddr_in &Scheduler,
                                   Clock::time_point End, const Interrupt &I);
 

@@ -103,8 +103,8 @@ std::vector<std::string> dtlto::icecc::daemonConfigFiles() {
           "/etc/icecc/icecc.conf", "/etc/default/icecc"};
 }
 
-/// The value of a shell's assignment, from the character behind its `=` on;
-/// empty if only a shell could tell.
+/// The value of a shell's assignment whose text after the `=` is \p Text; empty
+/// if only a shell could evaluate it.
 static std::string_view shellValue(std::string_view Text) {
   char Quote = Text.empty() ? 0 : Text[0];
   bool IsQuoted = Quote == '"' || Quote == '\'';
@@ -120,7 +120,6 @@ static std::string_view shellValue(std::string_view Text) {
 static void readDaemonConfig(const std::vector<std::string> &Files,
                              Settings &S) {
   static constexpr size_t MaxSize = 1 << 20;
-  std::string Host, HostFile, NetName;
   for (const std::string &File : Files) {
     std::string Text;
     if (dtlto::os::readFile(File, MaxSize, Text) != 0)
@@ -136,16 +135,34 @@ static void readDaemonConfig(const std::vector<std::string> &Files,
       std::string_view Value =
           shellValue(Line.substr(std::min(Equals + 1, Line.size())));
       if (Name == "ICECC_SCHEDULER_HOST" || Name == "ICECREAM_SCHEDULER_HOST") {
-        Host = Value;
-        HostFile = File;
+        S.Scheduler = Value;
+        S.SchedulerFrom = File;
       } else if (Name == "ICECC_NETNAME" || Name == "ICECREAM_NETNAME") {
-        NetName = Value;
+        S.NetName = Value;
       }
     }
   }
-  S.NetName = NetName;
-  S.Scheduler = Host;
-  S.SchedulerFrom = HostFile;
+}
+
+/// Where to look for the local iceccd and the scheduler.
+static void readPlaces(const std::function<std::string(const char *)> &Value,
+                       const std::vector<std::string> &DaemonConfig,
+                       Settings &S) {
+  if (std::string Socket = Value("ICECC_TEST_SOCKET"); !Socket.empty()) {
+    S.Daemons = {Socket};
+  } else {
+    S.Daemons = {"/var/run/icecc/iceccd.socket", "/var/run/iceccd.socket"};
+    if (std::string Home = Value("HOME"); !Home.empty())
+      S.Daemons.push_back(Home + "/.iceccd.socket");
+    S.Daemons.push_back("127.0.0.1:10245");
+  }
+  for (const char *Name : {"USE_SCHEDULER", "ICECC_SCHEDULER"})
+    if (std::string Host = Value(Name); !Host.empty()) {
+      S.Scheduler = Host;
+      S.SchedulerFrom = std::string("$") + Name;
+    }
+  if (S.Scheduler.empty() && S.NetName.empty())
+    readDaemonConfig(DaemonConfig, S);
 }
 
 bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
@@ -167,29 +184,14 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
   if (S.Worker.empty())
     S.Worker = PluginFolder + "/dtlto-codegen-static";
 
-  std::string Home = Value("HOME");
-  if (std::string Socket = Value("ICECC_TEST_SOCKET"); !Socket.empty()) {
-    S.Daemons = {Socket};
-  } else {
-    S.Daemons = {"/var/run/icecc/iceccd.socket", "/var/run/iceccd.socket"};
-    if (!Home.empty())
-      S.Daemons.push_back(Home + "/.iceccd.socket");
-    S.Daemons.push_back("127.0.0.1:10245");
-  }
+  readPlaces(Value, DaemonConfig, S);
   S.LocalNodes = Env("ICECC_TEST_REMOTEBUILD") != nullptr;
-  for (const char *Name : {"USE_SCHEDULER", "ICECC_SCHEDULER"})
-    if (std::string Host = Value(Name); !Host.empty()) {
-      S.Scheduler = Host;
-      S.SchedulerFrom = std::string("$") + Name;
-    }
-  if (S.Scheduler.empty() && S.NetName.empty())
-    readDaemonConfig(DaemonConfig, S);
   S.PreferredHost = Value("ICECC_PREFERRED_HOST");
   S.LogFile = Value("ICECC_LOGFILE");
   if (!readVersion(Value("DTLTO_ICECC_VERSION"), S, Error))
     return false;
-  // It names a compiler's environment, which has no worker. Setting ours, even
-  // to nothing, says that the user knows.
+  // ICECC_VERSION names a compiler's environment, which has no worker. A user
+  // who sets ours, even to nothing, knows that.
   if (!Value("ICECC_VERSION").empty() && !Env("DTLTO_ICECC_VERSION"))
     S.Notes.push_back(
         "$ICECC_VERSION is for compiles; links don't use it, but the worker "
@@ -198,19 +200,15 @@ bool dtlto::icecc::readSettings(const dtlto_session_params &Params,
   S.Off = strcasecmp(Use.c_str(), "no") == 0 ||
           strcasecmp(Use.c_str(), "disable") == 0;
 
-  std::string Level = Value("ICECC_DEBUG");
-  if (!Level.empty()) {
-    // As icecc: any other word means all.
-    S.Level = Verbosity::Debug;
-    if (strncasecmp(Level.c_str(), "info", 4) == 0)
-      S.Level = Verbosity::Info;
-    else if (strncasecmp(Level.c_str(), "warn", 4) == 0)
-      S.Level = Verbosity::Warnings;
-  }
+  // As icecc: any other word means all.
+  if (std::string Level = Value("ICECC_DEBUG"); !Level.empty())
+    S.Level = strncasecmp(Level.c_str(), "info", 4) == 0   ? Verbosity::Info
+              : strncasecmp(Level.c_str(), "warn", 4) == 0 ? Verbosity::Warnings
+                                                           : Verbosity::Debug;
 
   if (std::string Cache = Value("XDG_CACHE_HOME"); Cache.rfind("/", 0) == 0)
     S.CacheFolder = Cache + "/dtlto/icecc";
-  else if (!Home.empty())
+  else if (std::string Home = Value("HOME"); !Home.empty())
     S.CacheFolder = Home + "/.cache/dtlto/icecc";
   return true;
 }

@@ -21,15 +21,15 @@ using namespace dtlto;
 using namespace dtlto::sdk;
 using Clock = std::chrono::steady_clock;
 
-// Descriptors or processes that this machine lacks are waited for while other
-// jobs run, and so long after that.
+// How long to retry for lack of descriptors or processes once no other job is
+// running.
 static constexpr std::chrono::seconds MaxLack{3};
-// The worker stops at 64 KiB; this is for what isn't one.
+// Our worker stops at 64 KiB; another program may not.
 static constexpr size_t MaxStderr = 1 << 20;
 
-/// The most memory that a process took so far, in bytes, without what it shares
-/// with others; 0 if it has ended. wait4() would count what the linker takes: a
-/// process begins as its parent's.
+/// The peak of a process's memory, in bytes, without what it shares with
+/// others; 0 if it has ended. wait4() would count the linker's memory, which
+/// the process begins with.
 static uint64_t memoryOf(pid_t Pid) {
   std::ifstream Status("/proc/" + std::to_string(Pid) + "/status");
   uint64_t Peak = 0, Shared = 0, KiB;
@@ -73,7 +73,7 @@ int CodegenProcess::start(const std::string &Program, std::string &Problem) {
     return Why;
   Problem = "can't start '" + Program + "': ";
   Process::Setup S;
-  // A name alone is a file here, and not looked for in PATH.
+  // A name alone is a file in the current folder, and not looked for in PATH.
   bool IsPath = Program.find("/") != std::string::npos;
   S.Args = {IsPath ? Program : "./" + Program, "--frame", "-", "-o", "-"};
   S.In = TheirIn.get();
@@ -85,7 +85,7 @@ int CodegenProcess::start(const std::string &Program, std::string &Problem) {
 template <typename F> void CodegenProcess::run(const Bundle &B, F IsOver) {
   auto Next = B.begin();
   size_t Done = 0; // of its bytes
-  // One that closes what it writes to has as good as ended, but not always.
+  // A worker that closed both outputs has usually, but not always, exited.
   while ((Out.isOpen() || Err.isOpen() || !P.hasEnded()) && !IsOver()) {
     pollfd Fds[3] = {
         {In.get(), POLLOUT, 0}, {Out.fd(), POLLIN, 0}, {Err.fd(), POLLIN, 0}};
@@ -97,11 +97,11 @@ template <typename F> void CodegenProcess::run(const Bundle &B, F IsOver) {
         ++Next;
         Done = 0;
       }
-      // A worker that ends before it has read all tells why.
+      // A worker that ends before it has read all writes the reason.
       if (Next == B.end() || (N < 0 && errno != EAGAIN && errno != EINTR))
         In.reset();
     }
-    // It writes when all is done.
+    // It writes its result at the end.
     if (Fds[1].revents && Memory == 0)
       Memory = memoryOf(P.pid());
     Out.read(Object);

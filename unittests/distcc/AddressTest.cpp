@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Address.h"
+#include "Dial.h"
 #include "FakeHost.h"
 #include "FakeResolver.h"
 #include "Network.h"

@@ -7,7 +7,7 @@
 
 #include "FakeHost.h"
 #include "FakeResolver.h"
-#include "SlotLocks.h"
+#include "SlotSharing.h"
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>

@@ -96,7 +96,7 @@ TEST_F(HungFolderTest, TheListOfHosts) {
   EXPECT_EQ(readSettings(
                 Params,
                 [](const char *Name) -> const char * { return getenv(Name); },
-                {}, S, Error),
+                S, Error, {}),
             SettingsStatus::NoHosts);
   FileLimit = Limit;
   ASSERT_EQ(S.Notes.size(), 1u);

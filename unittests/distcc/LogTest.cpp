@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Log.h"
+#include "MessageLog.h"
 #include "gtest/gtest.h"
 #include <csignal>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <vector>
 
-using namespace dtlto::distcc;
+using namespace dtlto;
 
 namespace {
 
@@ -40,7 +40,7 @@ protected:
   }
   void TearDown() override { std::filesystem::remove_all(Dir); }
 
-  void logAll(Log &L) {
+  void logAll(MessageLog &L) {
     L.error("e");
     L.warning("w");
     L.note("n");
@@ -65,7 +65,7 @@ protected:
 } // namespace
 
 TEST_F(LogTest, WithoutAFile) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   logAll(L); // before open(), too
   ASSERT_TRUE(L.open("", false, Error));
   logAll(L);
@@ -74,14 +74,14 @@ TEST_F(LogTest, WithoutAFile) {
 }
 
 TEST_F(LogTest, VerboseWithoutAFile) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L.open("", true, Error));
   logAll(L);
   EXPECT_EQ(Told, (Lines{"3 e", "2 w", "1 n", "1 d"}));
 }
 
 TEST_F(LogTest, WithAFile) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L.open(File, false, Error));
   logAll(L);
   EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
@@ -90,7 +90,7 @@ TEST_F(LogTest, WithAFile) {
 }
 
 TEST_F(LogTest, VerboseWithAFile) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L.open(File, true, Error));
   logAll(L);
   EXPECT_EQ(Told, (Lines{"3 e", "0 d"}));
@@ -100,7 +100,8 @@ TEST_F(LogTest, VerboseWithAFile) {
 
 TEST_F(LogTest, Appends) {
   std::ofstream(File) << "before\n";
-  Log L1(Host), L2(Host);
+  MessageLog L1(Host, "distcc", "DISTCC_LOG");
+  MessageLog L2(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L1.open(File, false, Error));
   ASSERT_TRUE(L2.open(File, false, Error));
   L1.note("1");
@@ -111,7 +112,7 @@ TEST_F(LogTest, Appends) {
 }
 
 TEST_F(LogTest, AMessageIsOneLine) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L.open(File, false, Error));
   L.error("a\nb\x1b[2Jc\r\n");
   EXPECT_EQ(Told, (Lines{"3 a b [2Jc"}));
@@ -119,7 +120,7 @@ TEST_F(LogTest, AMessageIsOneLine) {
 }
 
 TEST_F(LogTest, LinesOfThreadsDoNotMix) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L.open(File, false, Error));
   constexpr int NumThreads = 4, NumLines = 200;
   std::set<std::string> Expected;
@@ -143,7 +144,7 @@ TEST_F(LogTest, LinesOfThreadsDoNotMix) {
 }
 
 TEST_F(LogTest, AFileThatCannotBeOpened) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   EXPECT_FALSE(L.open(Dir + "/none/log", false, Error));
   EXPECT_NE(Error.find("none/log"), std::string::npos) << Error;
   EXPECT_NE(Error.find("DISTCC_LOG"), std::string::npos) << Error;
@@ -153,7 +154,7 @@ TEST_F(LogTest, AFileThatCannotBeOpened) {
 
 TEST_F(LogTest, APipeDoesNotHoldUpTheLink) {
   ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   EXPECT_FALSE(L.open(File, false, Error)); // nobody reads
   int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_NE(Reader, -1);
@@ -168,7 +169,7 @@ TEST_F(LogTest, NorDoesOneWhoseReaderLeavesEndIt) {
   ASSERT_EQ(mkfifo(File.c_str(), 0600), 0);
   int Reader = open(File.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_NE(Reader, -1);
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   EXPECT_TRUE(L.open(File, false, Error));
   close(Reader);
   L.note("nobody reads"); // no SIGPIPE
@@ -178,7 +179,7 @@ TEST_F(LogTest, NorDoesOneWhoseReaderLeavesEndIt) {
 }
 
 TEST_F(LogTest, OtherProgramsDoNotInheritTheFile) {
-  Log L(Host);
+  MessageLog L(Host, "distcc", "DISTCC_LOG");
   ASSERT_TRUE(L.open(File, false, Error));
   struct stat Wanted, Stat;
   ASSERT_EQ(stat(File.c_str(), &Wanted), 0);

@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 using namespace dtlto::distcc;
+using dtlto::sdk::Buffer;
 using Bytes = std::vector<uint8_t>;
-
-static ByteView view(const Bytes &B) { return {B.data(), B.size()}; }
 
 static Bytes randomBytes(size_t Size) {
   std::mt19937 Random(1);
@@ -28,12 +27,12 @@ static Bytes randomBytes(size_t Size) {
   return Result;
 }
 
-static bool same(const Pages &P, const Bytes &Want) {
+static bool same(const Buffer &P, const Bytes &Want) {
   return P.size() == Want.size() &&
          (Want.empty() || !std::memcmp(P.data(), Want.data(), Want.size()));
 }
 
-static bool isMapped(const uint8_t *Data) {
+static bool isMapped(const char *Data) {
   unsigned char Resident;
   size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
   auto Page = reinterpret_cast<uintptr_t>(Data) / PageSize * PageSize;
@@ -45,7 +44,7 @@ TEST(LzoTest, RoundTrip) {
     for (const Bytes &In :
          {Bytes(Size, 0), Bytes(Size, 'x'), randomBytes(Size)}) {
       Bytes Compressed = lzoCompress(view(In));
-      Pages Out;
+      Buffer Out;
       std::string Error;
       // Exactly as much as there is.
       ASSERT_TRUE(lzoDecompress(view(Compressed), Size, Out, Error)) << Error;
@@ -58,7 +57,7 @@ TEST(LzoTest, RoundTrip) {
 
 TEST(LzoTest, Nothing) {
   EXPECT_TRUE(lzoCompress({}).empty());
-  Pages Out = Pages::reserve(1);
+  Buffer Out("x");
   std::string Error;
   EXPECT_TRUE(lzoDecompress({}, 100, Out, Error));
   EXPECT_EQ(Out.size(), 0u);
@@ -74,7 +73,7 @@ TEST(LzoTest, HighestRatio) {
   In.insert(In.end(), 10000, 0);
   In.insert(In.end(), {255, 0, 0, 0x11, 0, 0});
   size_t Size = 1 + 2 + 31 + 255 * 10000 + 255;
-  Pages Out;
+  Buffer Out;
   std::string Error;
   ASSERT_TRUE(lzoDecompress(view(In), size_t(1) << 30, Out, Error)) << Error;
   EXPECT_TRUE(same(Out, Bytes(Size, 'x'))) << Out.size();
@@ -110,7 +109,7 @@ TEST(LzoTest, FewAddresses) {
   Bytes Plain = randomBytes(9 << 20);
   Bytes In = lzoCompress(view(Plain));
   ASSERT_GT(In.size(), size_t(8) << 20);
-  Pages Out;
+  Buffer Out;
   std::string Error;
   {
     FewAddresses Enough(size_t(400) << 20);
@@ -125,7 +124,7 @@ TEST(LzoTest, FewAddresses) {
 
 TEST(LzoTest, TooLarge) {
   Bytes In = lzoCompress(view(Bytes(3 << 20, 0)));
-  Pages Out;
+  Buffer Out;
   std::string Error;
   EXPECT_TRUE(lzoDecompress(view(In), 3 << 20, Out, Error)) << Error;
   EXPECT_FALSE(lzoDecompress(view(In), (3 << 20) - 1, Out, Error));
@@ -137,10 +136,11 @@ TEST(LzoTest, TooLarge) {
 
 TEST(LzoTest, Damaged) {
   Bytes In = lzoCompress(view(randomBytes(5000)));
-  Pages Out;
+  Buffer Out;
   std::string Error;
   for (size_t Size : {size_t(1), size_t(2), In.size() / 2, In.size() - 1}) {
-    EXPECT_FALSE(lzoDecompress({In.data(), Size}, 10000, Out, Error)) << Size;
+    EXPECT_FALSE(lzoDecompress(view(In).substr(0, Size), 10000, Out, Error))
+        << Size;
     EXPECT_NE(Error.find("damaged LZO data"), std::string::npos) << Error;
   }
   In.push_back(0);
@@ -158,7 +158,7 @@ TEST(LzoTest, ManyThreads) {
   for (int &Result : Ok)
     Threads.emplace_back([&Result] {
       Bytes In = randomBytes(100000);
-      Pages Out;
+      Buffer Out;
       std::string Error;
       Result =
           lzoDecompress(view(lzoCompress(view(In))), In.size(), Out, Error) &&
@@ -169,43 +169,24 @@ TEST(LzoTest, ManyThreads) {
   EXPECT_EQ(Ok, std::vector<int>(4, 1));
 }
 
-TEST(PagesTest, ShrinkAndMove) {
+TEST(LzoTest, TakesNoMorePagesThanItNeeds) {
   size_t PageSize = size_t(sysconf(_SC_PAGESIZE));
-  Pages P = Pages::reserve(10 * PageSize + 1);
-  ASSERT_NE(P.data(), nullptr);
-  EXPECT_EQ(P.size(), 10 * PageSize + 1);
-  const uint8_t *Begin = P.data();
-  P.data()[10 * PageSize] = 1;
-  P.shrink(3 * PageSize + 1);
-  EXPECT_EQ(P.size(), 3 * PageSize + 1);
+  Bytes Plain = randomBytes(3 * PageSize + 1);
+  Buffer Out;
+  std::string Error;
+  ASSERT_TRUE(lzoDecompress(view(lzoCompress(view(Plain))), 100 * PageSize, Out,
+                            Error));
+  ASSERT_TRUE(same(Out, Plain));
+  const char *Begin = Out.data();
   EXPECT_TRUE(isMapped(Begin + 3 * PageSize));
   EXPECT_FALSE(isMapped(Begin + 4 * PageSize));
-  EXPECT_FALSE(isMapped(Begin + 10 * PageSize));
-  P.shrink(100 * PageSize); // nothing lies there
-  EXPECT_EQ(P.size(), 3 * PageSize + 1);
-
   {
-    Pages Taken = std::move(P);
-    EXPECT_EQ(P.data(), nullptr);
+    Buffer Taken = std::move(Out);
+    EXPECT_EQ(Out.data(), nullptr);
     EXPECT_EQ(Taken.data(), Begin);
     EXPECT_EQ(Taken.size(), 3 * PageSize + 1);
     EXPECT_TRUE(isMapped(Begin + 3 * PageSize));
   }
   EXPECT_FALSE(isMapped(Begin));
   EXPECT_FALSE(isMapped(Begin + 3 * PageSize));
-}
-
-TEST(PagesTest, ShrinkToNothing) {
-  Pages P = Pages::reserve(100);
-  const uint8_t *Begin = P.data();
-  P.shrink(0);
-  EXPECT_EQ(P.size(), 0u);
-  EXPECT_EQ(P.data(), nullptr);
-  EXPECT_FALSE(isMapped(Begin));
-}
-
-TEST(PagesTest, NoSuchSpace) {
-  Pages P = Pages::reserve(size_t(1) << 62);
-  EXPECT_EQ(P.data(), nullptr);
-  EXPECT_EQ(P.size(), 0u);
 }

@@ -39,8 +39,7 @@ std::string dtlto::test::token(const char *Name, uint32_t Value) {
 }
 
 std::string dtlto::test::packed(const std::string &Text) {
-  std::vector<uint8_t> Bytes = lzoCompress(
-      {reinterpret_cast<const uint8_t *>(Text.data()), Text.size()});
+  std::vector<uint8_t> Bytes = lzoCompress(Text);
   return std::string(Bytes.begin(), Bytes.end());
 }
 
@@ -119,7 +118,10 @@ void MockDistccd::Peer::dribble(std::string_view Bytes) {
 }
 
 bool MockDistccd::Peer::answeredProbe() {
-  size_t Size = dtlto::distcc::buildProbe("clang-19")->Size;
+  auto Probe = dtlto::distcc::buildProbe("clang-19");
+  size_t Size = 0;
+  for (std::string_view S : Probe->Segments)
+    Size += S.size();
   if (receive(Size).find("--version") == std::string::npos)
     return false;
   Answer Good;
@@ -182,14 +184,11 @@ bool MockDistccd::Peer::readRequest() {
   for (uint32_t I = 0; I != NumFiles && Request.Wrong.empty(); ++I) {
     std::string Name = receive(Token("NAME"));
     std::string Bytes = receive(Token("FILE"));
-    dtlto::distcc::Pages Plain;
+    dtlto::sdk::Buffer Plain;
     std::string Error;
-    if (!lzoDecompress(
-            {reinterpret_cast<const uint8_t *>(Bytes.data()), Bytes.size()},
-            size_t(1) << 30, Plain, Error))
+    if (!lzoDecompress(Bytes, size_t(1) << 30, Plain, Error))
       Request.Wrong = Name + ": " + Error;
-    std::string Text(reinterpret_cast<const char *>(Plain.data()),
-                     Plain.size());
+    std::string Text(Plain.data(), Plain.size());
     if (!Request.Files.emplace(Name, std::move(Text)).second)
       Request.Wrong = Name + " comes twice";
   }

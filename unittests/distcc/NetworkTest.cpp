@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Network.h"
-#include "Address.h"
+#include "Dial.h"
 #include "FakeHost.h"
 #include <cerrno>
 #include <netinet/in.h>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PackCache.h"
 #include "Lzo.h"
+#include "Request.h"
 #include "gtest/gtest.h"
 #include <random>
 #include <set>
@@ -34,73 +34,72 @@ static std::string noise(size_t Size, unsigned Seed) {
 }
 
 static std::string unpacked(const Packed &P) {
-  Pages Plain;
+  dtlto::sdk::Buffer Plain;
   std::string Error;
-  EXPECT_TRUE(lzoDecompress({P->data(), P->size()}, 1 << 30, Plain, Error))
-      << Error;
+  EXPECT_TRUE(lzoDecompress(view(*P), 1 << 30, Plain, Error)) << Error;
   return std::string(Plain.data(), Plain.data() + Plain.size());
 }
 
 TEST(PackCacheTest, Once) {
-  PackCache Cache(1 << 20);
+  dtlto::ByteCache Cache(1 << 20);
   std::string A = noise(1000, 1), B = A;
-  Packed First = Cache.pack(input(A));
+  Packed First = pack(Cache, input(A));
   EXPECT_EQ(unpacked(First), A);
-  EXPECT_EQ(Cache.pack(input(A)), First);
+  EXPECT_EQ(pack(Cache, input(A)), First);
   // Others' addresses are others.
-  EXPECT_NE(Cache.pack(input(B)), First);
+  EXPECT_NE(pack(Cache, input(B)), First);
 }
 
 TEST(PackCacheTest, WhatOneJobReadsIsNotKept) {
-  PackCache Cache(1 << 20);
+  dtlto::ByteCache Cache(1 << 20);
   std::string A = noise(1000, 1);
   for (uint32_t Role :
        {DTLTO_ROLE_PRIMARY, DTLTO_ROLE_INDEX, DTLTO_ROLE_OTHER}) {
-    Packed First = Cache.pack(input(A, Role));
+    Packed First = pack(Cache, input(A, Role));
     A[0] ^= 1; // another job's, in the same place
-    EXPECT_EQ(unpacked(Cache.pack(input(A, Role))), A);
+    EXPECT_EQ(unpacked(pack(Cache, input(A, Role))), A);
     EXPECT_NE(unpacked(First), A);
   }
 }
 
 TEST(PackCacheTest, Empty) {
-  PackCache Cache(1000);
+  dtlto::ByteCache Cache(1000);
   std::string Empty;
-  EXPECT_TRUE(Cache.pack(input(Empty))->empty());
-  EXPECT_TRUE(Cache.pack(input(Empty))->empty());
+  EXPECT_TRUE(pack(Cache, input(Empty))->empty());
+  EXPECT_TRUE(pack(Cache, input(Empty))->empty());
 }
 
 TEST(PackCacheTest, LeastRecentlyUsedGoesFirst) {
   std::string M[4];
   for (unsigned I = 0; I != 4; ++I)
     M[I] = noise(1000, I);
-  PackCache Cache(3500); // three of them
+  dtlto::ByteCache Cache(3500); // three of them
   std::weak_ptr<const std::vector<uint8_t>> Kept[4];
   for (unsigned I = 0; I != 3; ++I)
-    Kept[I] = Cache.pack(input(M[I]));
-  Cache.pack(input(M[0]));
-  Kept[3] = Cache.pack(input(M[3]));
+    Kept[I] = pack(Cache, input(M[I]));
+  pack(Cache, input(M[0]));
+  Kept[3] = pack(Cache, input(M[3]));
   EXPECT_FALSE(Kept[0].expired());
   EXPECT_TRUE(Kept[1].expired());
   EXPECT_FALSE(Kept[2].expired());
   EXPECT_FALSE(Kept[3].expired());
   // Comes back as it was.
-  EXPECT_EQ(unpacked(Cache.pack(input(M[1]))), M[1]);
+  EXPECT_EQ(unpacked(pack(Cache, input(M[1]))), M[1]);
   EXPECT_TRUE(Kept[2].expired());
 }
 
 TEST(PackCacheTest, LargerThanAll) {
-  PackCache Cache(1000);
+  dtlto::ByteCache Cache(1000);
   std::string Large = noise(5000, 1), Small = noise(500, 2);
   std::weak_ptr<const std::vector<uint8_t>> Kept;
   {
-    Packed P = Cache.pack(input(Large));
+    Packed P = pack(Cache, input(Large));
     Kept = P;
     EXPECT_EQ(unpacked(P), Large); // a job still has it
   }
   EXPECT_TRUE(Kept.expired());
   // And there is room for others again.
-  Kept = Cache.pack(input(Small));
+  Kept = pack(Cache, input(Small));
   EXPECT_FALSE(Kept.expired());
 }
 
@@ -109,13 +108,13 @@ TEST(PackCacheTest, ManyThreads) {
   std::vector<std::string> Modules;
   for (unsigned I = 0; I != NumModules; ++I)
     Modules.push_back(noise(20000, I));
-  PackCache Cache(1 << 20); // all of them
+  dtlto::ByteCache Cache(1 << 20); // all of them
   std::vector<std::vector<Packed>> Seen(NumThreads);
   std::vector<std::thread> Threads;
   for (std::vector<Packed> &Mine : Seen)
     Threads.emplace_back([&] {
       for (const std::string &M : Modules)
-        Mine.push_back(Cache.pack(input(M)));
+        Mine.push_back(pack(Cache, input(M)));
     });
   for (std::thread &T : Threads)
     T.join();
@@ -132,14 +131,14 @@ TEST(PackCacheTest, ManyThreadsWithLittleRoom) {
   std::vector<std::string> Modules;
   for (unsigned I = 0; I != NumModules; ++I)
     Modules.push_back(noise(3000, I));
-  PackCache Cache(10000);
+  dtlto::ByteCache Cache(10000);
   std::vector<std::weak_ptr<const std::vector<uint8_t>>> Made[NumThreads];
   std::vector<std::thread> Threads;
   for (unsigned T = 0; T != NumThreads; ++T)
     Threads.emplace_back([&, T] {
       for (unsigned I = 0; I != 100; ++I) {
         const std::string &M = Modules[I * (T + 1) % NumModules];
-        Packed P = Cache.pack(input(M));
+        Packed P = pack(Cache, input(M));
         EXPECT_EQ(unpacked(P), M);
         Made[T].push_back(P);
       }

@@ -19,11 +19,10 @@ using namespace dtlto::distcc;
 /// string, "ARGC 3" for numbers, and the contents of files decompressed.
 static std::vector<std::string> takeApart(const Request &R) {
   std::string Wire;
-  for (ByteView S : R.Segments) {
-    EXPECT_NE(S.Size, 0u);
-    Wire.append(reinterpret_cast<const char *>(S.Data), S.Size);
+  for (std::string_view S : R.Segments) {
+    EXPECT_FALSE(S.empty());
+    Wire += S;
   }
-  EXPECT_EQ(Wire.size(), R.Size);
   std::vector<std::string> Result;
   for (size_t At = 0; At < Wire.size();) {
     std::string Name = Wire.substr(At, 4), Digits = Wire.substr(At + 4, 8);
@@ -38,23 +37,19 @@ static std::vector<std::string> takeApart(const Request &R) {
     EXPECT_EQ(Text.size(), Value);
     At += Value;
     if (Name == "FILE") {
-      Pages Out;
+      dtlto::sdk::Buffer Out;
       std::string Error;
-      EXPECT_TRUE(
-          lzoDecompress({reinterpret_cast<const uint8_t *>(Text.data()), Value},
-                        1 << 20, Out, Error))
-          << Error;
-      Text.assign(reinterpret_cast<const char *>(Out.data()), Out.size());
+      EXPECT_TRUE(lzoDecompress(Text, 1 << 20, Out, Error)) << Error;
+      Text.assign(Out.data(), Out.size());
     }
     Result.push_back(Name + ' ' + Text);
   }
   return Result;
 }
 
-static Packed pack(const dtlto_input &Input) {
-  return std::make_shared<const std::vector<uint8_t>>(
-      lzoCompress({static_cast<const uint8_t *>(Input.bytes.data),
-                   size_t(Input.bytes.size)}));
+static Packed packOne(const dtlto_input &Input) {
+  return std::make_shared<const std::vector<uint8_t>>(lzoCompress(
+      {static_cast<const char *>(Input.bytes.data), size_t(Input.bytes.size)}));
 }
 
 namespace {
@@ -81,9 +76,13 @@ protected:
     return Job;
   }
   std::string errorFor(std::vector<const char *> JobArgs) {
-    std::string Error;
-    EXPECT_EQ(buildRequest(job(std::move(JobArgs)), "c", pack, Error), nullptr);
-    return Error;
+    try {
+      buildRequest(job(std::move(JobArgs)), "c", packOne);
+    } catch (const dtlto::sdk::Error &E) {
+      EXPECT_EQ(E.status(), DTLTO_ERROR_CALLER);
+      return E.what();
+    }
+    return "";
   }
 
   std::deque<std::string> Texts;
@@ -102,12 +101,11 @@ TEST_F(RequestTest, Whole) {
   add(DTLTO_ROLE_INDEX, "index.thinlto.bc", "shard");
   add(DTLTO_ROLE_OTHER, "empty", "");
   add(77, "unknown", "u");
-  std::string Error;
   auto R = buildRequest(job({"clang", "-O2", "-mllvm", "-c", "-c",
                              "-fthinlto-index=index.thinlto.bc", "-x", "ir",
                              "m.main", "-o", "out.o"}),
-                        "clang-19", pack, Error);
-  ASSERT_NE(R, nullptr) << Error;
+                        "clang-19", packOne);
+  ASSERT_NE(R, nullptr);
   EXPECT_EQ(
       takeApart(*R),
       (Strings{"DIST 3",
@@ -133,20 +131,17 @@ TEST_F(RequestTest, Whole) {
                "NAME /w/unknown",
                "FILE u"}));
   // One text before each file that has bytes.
-  EXPECT_EQ(R->Files.size(), 5u);
-  EXPECT_EQ(R->Texts.size(), 5u);
+  EXPECT_EQ(R->Owners.size(), 10u);
   EXPECT_EQ(R->Segments.size(), 10u);
 }
 
 TEST_F(RequestTest, FilesAreNotCopied) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "bytes");
-  Packed Shared = pack(Inputs[0]);
-  std::string Error;
-  auto R = buildRequest(
-      job({"clang", "m.main"}), "c",
-      [&](const dtlto_input &) { return Shared; }, Error);
+  Packed Shared = packOne(Inputs[0]);
+  auto R = buildRequest(job({"clang", "m.main"}), "c",
+                        [&](const dtlto_input &) { return Shared; });
   ASSERT_NE(R, nullptr);
-  EXPECT_EQ(R->Segments.back().Data, Shared->data());
+  EXPECT_EQ(R->Segments.back().data(), view(*Shared).data());
   EXPECT_EQ(Shared.use_count(), 2);
   R = nullptr;
   EXPECT_EQ(Shared.use_count(), 1);
@@ -154,21 +149,19 @@ TEST_F(RequestTest, FilesAreNotCopied) {
 
 TEST_F(RequestTest, OnlyTheLastOutputGoes) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "x");
-  std::string Error;
   auto R = buildRequest(
       job({"clang", "-Xclang", "-o", "out.o", "-c", "m.main", "-o", "out.o"}),
-      "c", pack, Error);
-  ASSERT_NE(R, nullptr) << Error;
+      "c", packOne);
+  ASSERT_NE(R, nullptr);
   EXPECT_EQ(takeApart(*R)[10], "FILE -Xclang\n-o\nout.o\nm.main\n");
 }
 
 TEST_F(RequestTest, InputWithTheNameOfTheArgsFile) {
   add(DTLTO_ROLE_PRIMARY, "args.c", "x");
   add(DTLTO_ROLE_OTHER, "args1.c", "y");
-  std::string Error;
-  auto R = buildRequest(job({"clang", "-c", "args.c", "-o", "out.o"}), "c",
-                        pack, Error);
-  ASSERT_NE(R, nullptr) << Error;
+  auto R =
+      buildRequest(job({"clang", "-c", "args.c", "-o", "out.o"}), "c", packOne);
+  ASSERT_NE(R, nullptr);
   Strings Tokens = takeApart(*R);
   EXPECT_EQ(Tokens[5], "ARGV @args2.c");
   EXPECT_EQ(Tokens[9], "NAME /w/args2.c");
@@ -188,12 +181,11 @@ TEST_F(RequestTest, TooLarge) {
 
 TEST_F(RequestTest, EmptyValuesAreSentInPlainSight) {
   add(DTLTO_ROLE_PRIMARY, "m.main", "x");
-  std::string Error;
   auto R =
       buildRequest(job({"clang", "-Xclang", "-target-cpu", "-Xclang", "",
                         "-Xclang", "-other", "-Xclang", "", "-O2", "m.main"}),
-                   "clang-19", pack, Error);
-  ASSERT_NE(R, nullptr) << Error;
+                   "clang-19", packOne);
+  ASSERT_NE(R, nullptr);
   Strings Parts = takeApart(*R);
   Strings Argv(Parts.begin() + 2, Parts.begin() + 16);
   EXPECT_EQ(Argv,

@@ -50,7 +50,7 @@ protected:
     };
     Error.clear();
     SettingsStatus Status =
-        readSettings(Params, Get, {Dir + "/sys1", Dir + "/sys2"}, S, Error);
+        readSettings(Params, Get, S, Error, {Dir + "/sys1", Dir + "/sys2"});
     EXPECT_EQ(Status == SettingsStatus::Ok, Error.empty()) << Error;
     EXPECT_EQ(Error.find('\n'), std::string::npos);
     EXPECT_EQ(Status == SettingsStatus::Ok, !S.Hosts.empty());
@@ -301,6 +301,7 @@ TEST_F(SettingsTest, Ssh) {
 }
 
 TEST_F(SettingsTest, SystemHostFiles) {
-  EXPECT_STREQ(SystemHostFiles[0], "/etc/distcc/hosts");
-  EXPECT_STREQ(SystemHostFiles[1], "/usr/local/etc/distcc/hosts");
+  EXPECT_EQ(systemHostFiles(),
+            (std::vector<std::string>{"/etc/distcc/hosts",
+                                      "/usr/local/etc/distcc/hosts"}));
 }

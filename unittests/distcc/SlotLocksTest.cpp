@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SlotLocks.h"
 #include "FakeHost.h"
+#include "SlotSharing.h"
 #include <atomic>
 #include <chrono>
 #include <csignal>

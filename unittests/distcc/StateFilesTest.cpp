@@ -68,6 +68,26 @@ protected:
   std::string Base, Dir;
 };
 
+/// The file of one job, written before the functions return.
+class StateFile {
+public:
+  StateFile(const std::string &Dir, const std::string &Module,
+            const std::string &Host, int Slot)
+      : Files(Dir) {
+    Files.open(7, Module, Host, Slot);
+    Files.wait(std::chrono::seconds(30));
+  }
+  void note(Phase P) {
+    Files.note(7, P);
+    Files.wait(std::chrono::seconds(30));
+  }
+  void remove() {
+    Files.remove(7);
+    Files.wait(std::chrono::seconds(30));
+  }
+  StateFiles Files;
+};
+
 constexpr size_t FileAt = 24, HostAt = 152, SlotAt = 280, PhaseAt = 284;
 
 } // namespace
@@ -75,10 +95,9 @@ constexpr size_t FileAt = 24, HostAt = 152, SlotAt = 280, PhaseAt = 284;
 TEST_F(StateFilesTest, Layout) {
   if (sizeof(void *) != 8 || sizeof(long) != 8)
     GTEST_SKIP() << "another layout";
-  StateFile F;
-  F.open(Dir, 7, "dir/libfoo.a(bar.o at 1234)", "node3:4000", 5);
+  StateFile F(Dir, "dir/libfoo.a(bar.o at 1234)", "node3:4000", 5);
   F.note(Phase::Compile);
-  std::string Bytes = contents(7);
+  std::string Bytes = contents(1);
   ASSERT_EQ(Bytes.size(), 296u);
   EXPECT_EQ(at<uint64_t>(Bytes, 0), 296u);
   EXPECT_EQ(at<uint64_t>(Bytes, 8), 0x44494800u);
@@ -91,8 +110,7 @@ TEST_F(StateFilesTest, Layout) {
 }
 
 TEST_F(StateFilesTest, Phases) {
-  StateFile F;
-  F.open(Dir, 1, "m", "h", 0);
+  StateFile F(Dir, "m", "h", 0);
   EXPECT_EQ(count(), 0u); // until there is something to tell
   const std::pair<Phase, int> Phases[] = {{Phase::Blocked, 1},
                                           {Phase::Connect, 2},
@@ -107,80 +125,60 @@ TEST_F(StateFilesTest, Phases) {
 }
 
 TEST_F(StateFilesTest, Refresh) {
-  StateFile F;
-  F.open(Dir, 1, "m", "h", 0);
+  StateFile F(Dir, "m", "h", 0);
   F.note(Phase::Send);
   std::string Before = contents(1);
   ASSERT_EQ(::unlink(path(1).c_str()), 0); // as a monitor does
-  F.refresh();
+  F.note(Phase::Send);
   EXPECT_EQ(contents(1), Before);
   // It is no longer old.
   fs::file_time_type Old = fs::last_write_time(path(1)) - std::chrono::hours(1);
   fs::last_write_time(path(1), Old);
-  F.refresh();
+  F.note(Phase::Send);
   EXPECT_GT(fs::last_write_time(path(1)), Old);
 }
 
 TEST_F(StateFilesTest, IsRemoved) {
   {
-    StateFile F;
-    F.open(Dir, 1, "m", "h", 0);
+    StateFile F(Dir, "m", "h", 0);
     F.note(Phase::Send);
     EXPECT_EQ(count(), 1u);
     F.remove();
     EXPECT_EQ(count(), 0u);
     F.note(Phase::Send); // means nothing any more
     EXPECT_EQ(count(), 0u);
-    F.open(Dir, 2, "m", "h", 0);
+    F.Files.open(7, "m", "h", 0);
     F.note(Phase::Send);
-    F.open(Dir, 3, "m", "h", 0);
-    F.note(Phase::Send);
+    EXPECT_TRUE(fs::exists(path(2)));
     EXPECT_EQ(count(), 1u);
   }
   EXPECT_EQ(count(), 0u);
 }
 
-TEST_F(StateFilesTest, Moves) {
-  StateFile A, B;
-  A.open(Dir, 1, "m1", "h", 0);
-  A.note(Phase::Send);
-  B.open(Dir, 2, "m2", "h", 0);
-  B.note(Phase::Send);
-  B = std::move(A);
-  EXPECT_FALSE(fs::exists(path(2)));
-  EXPECT_TRUE(fs::exists(path(1)));
-  StateFile C(std::move(B));
-  B.remove();
-  EXPECT_TRUE(fs::exists(path(1)));
-  StateFile &Same = C;
-  C = std::move(Same);
-  C.note(Phase::Receive);
-  EXPECT_EQ(text(contents(1), FileAt), "m1");
-  C.remove();
-  EXPECT_EQ(count(), 0u);
-}
-
 TEST_F(StateFilesTest, LongNames) {
-  StateFile F;
-  F.open(Dir, 1, std::string(200, 'x') + "/end.o", std::string(300, 'h'), 0);
-  F.note(Phase::Send);
-  EXPECT_EQ(text(contents(1), FileAt), std::string(121, 'x') + "/end.o");
-  EXPECT_EQ(text(contents(1), HostAt), std::string(127, 'h'));
-  F.open(Dir, 1, std::string(127, 'x'), "h", 0);
-  F.note(Phase::Send);
-  EXPECT_EQ(text(contents(1), FileAt), std::string(127, 'x'));
+  {
+    StateFile F(Dir, std::string(200, 'x') + "/end.o", std::string(300, 'h'),
+                0);
+    F.note(Phase::Send);
+    EXPECT_EQ(text(contents(1), FileAt), std::string(121, 'x') + "/end.o");
+    EXPECT_EQ(text(contents(1), HostAt), std::string(127, 'h'));
+  }
+  {
+    StateFile F(Dir, std::string(127, 'x'), "h", 0);
+    F.note(Phase::Send);
+    EXPECT_EQ(text(contents(1), FileAt), std::string(127, 'x'));
+  }
   // Two bytes each: no half of one is left at the front.
   std::string Umlauts;
   for (int I = 0; I != 100; ++I)
     Umlauts += "\xc3\xa4";
-  F.open(Dir, 1, Umlauts, "h", 0);
+  StateFile F(Dir, Umlauts, "h", 0);
   F.note(Phase::Send);
   EXPECT_EQ(text(contents(1), FileAt), Umlauts.substr(0, 126));
 }
 
 TEST_F(StateFilesTest, NamesAreOneLine) {
-  StateFile F;
-  F.open(Dir, 1, "a\nb\x1b", "h\r", 0);
+  StateFile F(Dir, "a\nb\x1b", "h\r", 0);
   F.note(Phase::Send);
   EXPECT_EQ(text(contents(1), FileAt), "a?b?");
   EXPECT_EQ(text(contents(1), HostAt), "h?");
@@ -188,8 +186,7 @@ TEST_F(StateFilesTest, NamesAreOneLine) {
 
 TEST_F(StateFilesTest, FoldersAreMadeAsDistccDoes) {
   mode_t Mask = umask(027);
-  StateFile F;
-  F.open(Dir, 1, "m", "h", 0);
+  StateFile F(Dir, "m", "h", 0);
   umask(Mask);
   for (const std::string &Folder : {Base + "/distcc", Dir}) {
     struct stat Stat;
@@ -199,25 +196,20 @@ TEST_F(StateFilesTest, FoldersAreMadeAsDistccDoes) {
 }
 
 TEST_F(StateFilesTest, FailuresAreSilent) {
-  StateFile None;
+  StateFile None("", "m", "h", 0);
   None.note(Phase::Send);
-  None.refresh();
   None.remove();
-  None.open("", 1, "m", "h", 0);
-  None.note(Phase::Send);
   std::ofstream(Base + "/file") << "x";
-  StateFile F;
-  F.open(Base + "/file/state", 1, "m", "h", 0);
+  StateFile F(Base + "/file/state", "m", "h", 0);
   F.note(Phase::Send);
-  F.refresh();
+  F.note(Phase::Send);
   EXPECT_EQ(size_t(std::distance(fs::directory_iterator(Base), {})), 1u);
 }
 
 TEST_F(StateFilesTest, APipeInItsPlace) {
   fs::create_directories(Dir);
   ASSERT_EQ(mkfifo(path(1).c_str(), 0600), 0);
-  StateFile F;
-  F.open(Dir, 1, "m.o", "host", 0);
+  StateFile F(Dir, "m.o", "host", 0);
   F.note(Phase::Send); // nobody reads
   int Reader = ::open(path(1).c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_NE(Reader, -1);
@@ -249,11 +241,12 @@ TEST_F(StateFilesTest, OnAThreadOfTheirOwn) {
 TEST_F(StateFilesTest, DistccmonTextShowsIt) {
   if (std::system("command -v distccmon-text >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no distccmon-text";
-  StateFile A, B;
-  A.open(Dir, 1, "liba.a(one.o at 8)", "node3:4000", 0);
-  A.note(Phase::Compile);
-  B.open(Dir, 2, "two.o", "[::1]:4000", 3);
-  B.note(Phase::Send);
+  StateFiles Files(Dir);
+  Files.open(1, "liba.a(one.o at 8)", "node3:4000", 0);
+  Files.note(1, Phase::Compile);
+  Files.open(2, "two.o", "[::1]:4000", 3);
+  Files.note(2, Phase::Send);
+  Files.wait(std::chrono::seconds(30));
   std::string Command =
       "DISTCC_DIR='" + Base + "/distcc' distccmon-text 2>&1 </dev/null";
   FILE *Pipe = popen(Command.c_str(), "r");

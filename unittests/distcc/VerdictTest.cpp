@@ -12,8 +12,7 @@
 using namespace dtlto::distcc;
 
 static std::vector<uint8_t> packed(const std::string &Text) {
-  return lzoCompress(
-      {reinterpret_cast<const uint8_t *>(Text.data()), Text.size()});
+  return lzoCompress(Text);
 }
 
 static Reply reply(uint32_t Status, const std::string &Stderr,

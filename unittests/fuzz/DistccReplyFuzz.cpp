@@ -35,8 +35,7 @@ static std::string token(const char *Name, size_t Value) {
 }
 
 static std::string packed(const char *Name, const std::string &Text) {
-  std::vector<uint8_t> Bytes = lzoCompress(
-      {reinterpret_cast<const uint8_t *>(Text.data()), Text.size()});
+  std::vector<uint8_t> Bytes = lzoCompress(Text);
   return token(Name, Bytes.size()) + std::string(Bytes.begin(), Bytes.end());
 }
 

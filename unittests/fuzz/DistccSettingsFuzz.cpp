@@ -33,7 +33,7 @@ std::vector<std::string> dtlto::test::fuzzSeeds() {
 
 static SettingsStatus read(const Given &G, Settings &S, std::string &Error) {
   return G.with([&](const dtlto_session_params &Params, const GetEnv &Env) {
-    return readSettings(Params, Env, {}, S, Error);
+    return readSettings(Params, Env, S, Error, {});
   });
 }
 

@@ -80,7 +80,7 @@ TEST(ChannelTest, ASocketThatIsThereIsAllThatItTakes) {
   dtlto::test::Listener Daemon;
   std::string Error;
   Interrupt I;
-  TcpSocket S;
+  dtlto::Descriptor S = openTcpSocket();
   AllDescriptors All;
   EXPECT_THROW(Channel::connect("127.0.0.1", Daemon.port(), MaxWait, I, Error),
                NoRoom);

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Chunk.h"
+#include "Messages.h"
 #include "gtest/gtest.h"
 #include <memory>
 #include <random>

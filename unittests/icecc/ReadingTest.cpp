@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Reading.h"
+#include "Messages.h"
 #include "Channel.h"
 #include "WireMessages.h"
 #include "gtest/gtest.h"

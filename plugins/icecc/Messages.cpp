@@ -1,11 +1,11 @@
-//===- Reading.cpp - What libicecc is given to read -----------------------===//
+//===- Messages.cpp - Messages of libicecc, safe and fast -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Reading.h"
+#include "Messages.h"
 #include <cstdlib>
 #include <new>
 
@@ -30,19 +30,20 @@ struct OwnChannel : MsgChannel {
   bool agree() { return wait_for_protocol(); }
 };
 
-/// A derived class may name these members; no object of it is ever made.
-struct Buffer : MsgChannel {
+/// A channel's buffers. A derived class may name these members; no object of it
+/// is ever made.
+struct Buffers : MsgChannel {
   static size_t messageSize(const MsgChannel &C) {
-    return C.*&Buffer::inmsglen;
+    return C.*&Buffers::inmsglen;
   }
   static const unsigned char *message(const MsgChannel &C) {
-    return reinterpret_cast<const unsigned char *>(C.*&Buffer::inbuf +
-                                                   C.*&Buffer::intogo);
+    return reinterpret_cast<const unsigned char *>(C.*&Buffers::inbuf +
+                                                   C.*&Buffers::intogo);
   }
-  /// A NUL behind all that has come.
-  static void end(MsgChannel &C) {
-    char *&Data = C.*&Buffer::inbuf;
-    size_t &Size = C.*&Buffer::inbuflen, Used = C.*&Buffer::inofs;
+  /// Puts a NUL after all that has come.
+  static void terminate(MsgChannel &C) {
+    char *&Data = C.*&Buffers::inbuf;
+    size_t &Size = C.*&Buffers::inbuflen, Used = C.*&Buffers::inofs;
     if (Used == Size) {
       void *Larger = std::realloc(Data, Size + 128);
       if (!Larger)
@@ -51,6 +52,17 @@ struct Buffer : MsgChannel {
       Size += 128;
     }
     Data[Used] = 0;
+  }
+
+  // A message is put together at the end of the channel's buffer, and sent from
+  // there as a whole.
+  static size_t writeEnd(const MsgChannel &C) { return C.*&Buffers::msgtogo; }
+  static std::vector<uint8_t> since(const MsgChannel &C, size_t Begin) {
+    const char *Data = C.*&Buffers::msgbuf;
+    return {Data + Begin, Data + writeEnd(C)};
+  }
+  static void append(MsgChannel &C, const std::vector<uint8_t> &Bytes) {
+    (C.*&Buffers::writefull)(Bytes.data(), Bytes.size());
   }
 };
 
@@ -71,9 +83,9 @@ void dtlto::icecc::readOnlyWhenAsked(MsgChannel &C) { mark(C); }
 
 bool dtlto::icecc::mayRead(MsgChannel &C) {
   // The type would be that of what comes next.
-  if (Buffer::messageSize(C) < 4)
+  if (Buffers::messageSize(C) < 4)
     return false;
-  const unsigned char *Bytes = Buffer::message(C);
+  const unsigned char *Bytes = Buffers::message(C);
   uint32_t Type =
       uint32_t(Bytes[0]) << 24 | Bytes[1] << 16 | Bytes[2] << 8 | Bytes[3];
   switch (Type) {
@@ -92,6 +104,24 @@ bool dtlto::icecc::mayRead(MsgChannel &C) {
     break;
   }
   // Texts are read up to a NUL, wherever that is.
-  Buffer::end(C);
+  Buffers::terminate(C);
   return true;
+}
+
+/// libicecc has no function that writes bytes which are compressed already. So
+/// what it writes the first time is copied from its buffer, and written there
+/// the next time, whatever its format is.
+void KeptChunk::send_to_channel(MsgChannel *C) const {
+  Msg::send_to_channel(C);
+  bool Written = false;
+  ByteCache::Bytes Packed =
+      Kept.get({Data, static_cast<uint64_t>(C->protocol)}, [&] {
+        size_t Begin = Buffers::writeEnd(*C), Compressed = 0;
+        C->writecompressed(static_cast<const unsigned char *>(Data), Size,
+                           Compressed);
+        Written = true;
+        return Buffers::since(*C, Begin);
+      });
+  if (!Written)
+    Buffers::append(*C, *Packed);
 }
