@@ -50,13 +50,6 @@ void FolderSession::writeInput(const std::string &Path,
                 "two jobs have different files of the name " + quote(Path));
 }
 
-static std::string hexOf(const uint8_t (&Digest)[32]) {
-  std::string Text;
-  for (uint8_t Byte : Digest)
-    Text += hex(Byte);
-  return Text;
-}
-
 void FolderSession::writeFiles(Entry &E) {
   const Job &J = *E.J;
   FolderJob &F = E.Files;
@@ -70,7 +63,8 @@ void FolderSession::writeFiles(Entry &E) {
       Primary = Path;
     if (In.role == DTLTO_ROLE_INDEX)
       Index = Path, IndexBytes = Bytes;
-    Record += hexOf(In.digest) + " " + std::string(Path) + "\n";
+    Record += hexDigits(In.digest, sizeof(In.digest)) + " " +
+              std::string(Path) + "\n";
   });
   if (Primary.empty() || Index.empty())
     throw Error(DTLTO_ERROR_CALLER, "a job without a module or an index");

@@ -10,9 +10,15 @@
 
 namespace dtlto {
 
-std::string hex(uint8_t Byte) {
-  return {"0123456789abcdef"[Byte >> 4], "0123456789abcdef"[Byte & 15]};
+std::string hexDigits(const uint8_t *Bytes, size_t Size) {
+  static constexpr char Digits[] = "0123456789abcdef";
+  std::string Text;
+  for (size_t I = 0; I != Size; ++I)
+    (Text += Digits[Bytes[I] >> 4]) += Digits[Bytes[I] & 15];
+  return Text;
 }
+
+std::string hex(uint8_t Byte) { return hexDigits(&Byte, 1); }
 
 bool hasControl(std::string_view Text) {
   return std::any_of(Text.begin(), Text.end(),

@@ -19,7 +19,8 @@ namespace dtlto {
 /// is escaped, and what is longer than 200 characters is cut.
 std::string quote(std::string_view Text);
 
-/// The two hexadecimal digits of \p Byte.
+/// Two hexadecimal digits for each byte.
+std::string hexDigits(const uint8_t *Bytes, size_t Size);
 std::string hex(uint8_t Byte);
 
 /// Whether a control character is in \p Text.

@@ -13,12 +13,15 @@
 #ifndef DTLTO_REAPI_DIGEST_H
 #define DTLTO_REAPI_DIGEST_H
 
+#include "Text.h"
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace dtlto::reapi {
+
+using dtlto::hexDigits;
 
 /// With the API's own numbers.
 enum class DigestKind { Sha256 = 1, Blake3 = 9 };
@@ -46,8 +49,6 @@ struct BlobNameHash {
 
 /// Hashes \p Bytes.
 BlobName nameBlob(DigestKind Kind, std::string_view Bytes);
-/// \p Bytes as hexadecimal digits.
-std::string hexDigits(const uint8_t *Bytes, size_t Size);
 /// Whether \p Hash looks like one of these functions'.
 bool isHash(std::string_view Hash);
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reach.h"
+#include "Settings.h"
 #include "Text.h"
-#include "TokenFile.h"
 #include "dtlto/sdk/Result.hpp"
 #include <cctype>
 #include <cerrno>

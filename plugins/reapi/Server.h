@@ -15,7 +15,6 @@
 #define DTLTO_REAPI_SERVER_H
 
 #include "Credentials.h"
-#include "TokenFile.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include "google/longrunning/operations.grpc.pb.h"
