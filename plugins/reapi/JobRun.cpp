@@ -8,6 +8,7 @@
 #include "JobRun.h"
 #include "Text.h"
 #include "dtlto/sdk/RunJob.h"
+#include <cassert>
 
 using namespace dtlto::reapi;
 using dtlto::quote;
@@ -71,6 +72,7 @@ dtlto::sdk::Result JobRun::runForeign(const std::string &Target) {
 }
 
 dtlto::sdk::Result JobRun::runReady() {
+  assert(C.Actions && C.Contents && "the session is ready");
   Action A = C.Actions->make(Offer);
   SkipsCache = C.Record.wasRefuted(Offer.id(), A.Name);
   if (C.S.Use != Results::Off && !SkipsCache)

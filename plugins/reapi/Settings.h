@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // All arguments (--thinlto-dist-plugin-arg=), the file that config= names, and
-// environment variables are read here and nowhere else; README.md lists them.
-// Each setting counts from the first of these places that has it:
+// environment variables; README.md lists them. The first of these places that
+// has a setting counts:
 //
 //   an argument, the file, RECC_* (as recc has them), RBE_* (as reclient and
 //   siso have them)
@@ -37,9 +37,9 @@ struct Endpoint {
 };
 
 enum class Results {
-  Write, // of the action cache are used, and executions add to it
-  Read,  // are used, and nothing is added
-  Off    // are neither
+  Write, // of the action cache are used, and new ones are added
+  Read,  // are used, and none is added
+  Off    // are neither used nor added
 };
 
 struct Settings {
@@ -55,7 +55,7 @@ struct Settings {
   /// codegen, the path of a dtlto-codegen-static, or the name of a clang that
   /// workers have.
   std::string Worker = "codegen";
-  std::string WorkerFile; // what is sent, of the first two kinds
+  std::string WorkerFile; // that is sent, of the first two kinds
   std::string Digest;     // "sha256", "blake3", or empty: the server's best
   Results Use = Results::Write;
   bool CacheOnly = false;           // nothing is executed
