@@ -26,23 +26,17 @@ Argument dtlto::textArgument(std::string_view Name, std::string &Value) {
           }};
 }
 
-const Argument *dtlto::findArgument(const ArgumentTable &Table,
-                                    std::string_view Name) {
-  for (const Argument &A : Table)
-    if (A.Name == Name)
-      return &A;
-  return nullptr;
-}
-
-/// The one that \p Arg is written as, or null. \p Value: what it has.
+/// Returns the entry for \p Arg, or null, and sets \p Value to its value.
 static const Argument *match(const ArgumentTable &Table, std::string_view Arg,
                              std::string_view &Value) {
   size_t Equals = std::min(Arg.find('='), Arg.size());
-  const Argument *A = findArgument(Table, Arg.substr(0, Equals));
-  if (!A || A->IsSwitch != (Equals == Arg.size()))
-    return nullptr;
-  Value = A->IsSwitch ? "" : Arg.substr(Equals + 1);
-  return A;
+  for (const Argument &A : Table)
+    if (A.Name == Arg.substr(0, Equals) &&
+        A.IsSwitch == (Equals == Arg.size())) {
+      Value = A.IsSwitch ? "" : Arg.substr(Equals + 1);
+      return &A;
+    }
+  return nullptr;
 }
 
 bool dtlto::setArgument(const ArgumentTable &Table, std::string_view Arg) {
@@ -54,26 +48,22 @@ bool dtlto::setArgument(const ArgumentTable &Table, std::string_view Arg) {
 std::string dtlto::argumentProblem(const ArgumentTable &Table,
                                    std::string_view Arg) {
   std::string_view Value;
-  const Argument *A = match(Table, Arg, Value);
-  if (!A)
-    return "unknown argument " + quote(Arg) +
-           nearArgument(Table, Arg.substr(0, Arg.find('=')));
-  std::string Text = "invalid value in " + quote(Arg);
-  if (std::string_view Near = nearest(Value, A->Values); !Near.empty())
-    Text += ", did you mean " +
-            quote(std::string(A->Name) + "=" + std::string(Near)) + "?";
-  return Text;
-}
-
-std::string dtlto::nearArgument(const ArgumentTable &Table,
-                                std::string_view Name) {
-  std::vector<std::string_view> Names;
-  for (const Argument &A : Table)
-    Names.push_back(A.Name);
-  std::string_view Near = nearest(Name, Names);
-  if (Near.empty())
-    return "";
-  bool IsSwitch = findArgument(Table, Near)->IsSwitch;
-  return ", did you mean " + quote(std::string(Near) + (IsSwitch ? "" : "=")) +
-         "?";
+  std::string Text, Near;
+  if (const Argument *A = match(Table, Arg, Value)) {
+    Text = "invalid value in " + quote(Arg);
+    if (Near = nearest(Value, A->Values); !Near.empty())
+      Near = std::string(A->Name) + "=" + Near;
+  } else {
+    Text = "unknown argument " + quote(Arg);
+    std::vector<std::string_view> Names;
+    for (const Argument &A : Table)
+      Names.push_back(A.Name);
+    Near = nearest(Arg.substr(0, Arg.find('=')), Names);
+    for (const Argument &A : Table)
+      if (A.Name == Near && !A.IsSwitch) {
+        Near += "=";
+        break;
+      }
+  }
+  return Near.empty() ? Text : Text + ", did you mean " + quote(Near) + "?";
 }

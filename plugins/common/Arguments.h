@@ -23,9 +23,9 @@ namespace dtlto {
 /// NAME=VALUE, or NAME alone for one that is a switch.
 struct Argument {
   std::string_view Name;
-  /// Takes over the value. False: it is wrong.
+  /// Sets the value. Returns false if it is wrong.
   std::function<bool(std::string_view Value)> Set;
-  std::vector<std::string_view> Values = {}; // if there are but a few
+  std::vector<std::string_view> Values = {}; // all, if they are few
   bool IsSwitch = false;
 };
 using ArgumentTable = std::vector<Argument>;
@@ -36,15 +36,10 @@ Argument numberArgument(std::string_view Name, uint32_t Min, uint32_t Max,
 /// A text that is not empty.
 Argument textArgument(std::string_view Name, std::string &Value);
 
-/// Takes over \p Arg. Returns false if it is unknown, or its value wrong.
+/// Sets \p Arg. Returns false if its name is unknown, or its value wrong.
 bool setArgument(const ArgumentTable &Table, std::string_view Arg);
-/// What is then wrong with it, and what may be meant instead.
+/// Describes what is wrong with \p Arg, with the nearest name or value.
 std::string argumentProblem(const ArgumentTable &Table, std::string_view Arg);
-
-/// The argument of that name, or null.
-const Argument *findArgument(const ArgumentTable &Table, std::string_view Name);
-/// ", did you mean 'NAME='?" with the nearest name; empty if none is near.
-std::string nearArgument(const ArgumentTable &Table, std::string_view Name);
 
 } // namespace dtlto
 

@@ -35,7 +35,7 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   try {
     B = std::make_shared<const std::vector<uint8_t>>(Make());
   } catch (...) {
-    // For those who wait; who comes later may have more luck.
+    // Threads that wait fail as well; later ones try again.
     Promise.set_exception(std::current_exception());
     std::lock_guard<std::mutex> Lock(Mutex);
     auto Failed = Entries.find(K);
@@ -48,7 +48,7 @@ ByteCache::get(Key K, const std::function<std::vector<uint8_t>()> &Make) {
   Entry &E = Entries[K];
   E.Size = B->size();
   NumBytes += B->size();
-  // From the least recently used on; what is being made has no size yet.
+  // Entries that are being made have no size yet.
   for (auto It = Uses.end(); NumBytes > MaxBytes && It != Uses.begin();) {
     --It;
     auto Found = Entries.find(*It);

@@ -21,21 +21,21 @@
 namespace dtlto {
 
 /// Bytes that are made of other bytes, such as compressed modules. Many jobs
-/// import the same one, and the ABI promises that it then has the same address
-/// in all of them. Its path says less: as the primary of its own job, a module
-/// has more in it. Any thread.
+/// import the same module, and the ABI promises the same address in all of
+/// them. Its path is no key: as the primary of its own job, a module has more
+/// in it. Any thread.
 class ByteCache {
 public:
   using Bytes = std::shared_ptr<const std::vector<uint8_t>>;
   /// The address of the contents, and a number for what is made of them.
   using Key = std::pair<const void *, uint64_t>;
 
-  /// Keeps at most \p MaxBytes, but for what jobs still hold; the least
-  /// recently used goes first.
+  /// Keeps at most \p MaxBytes, not counting what only jobs hold. Evicts the
+  /// least recently used first.
   explicit ByteCache(uint64_t MaxBytes) : MaxBytes(MaxBytes) {}
 
-  /// What \p Make makes, unless that was done before for the same \p K; waits
-  /// if another thread is at it.
+  /// Returns the bytes of \p K, which \p Make makes if they aren't kept. Waits
+  /// if another thread is making them.
   Bytes get(Key K, const std::function<std::vector<uint8_t>()> &Make);
 
 private:

@@ -5,56 +5,106 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// FolderSession's other half: a job's way into files, and its object's out of
-// them.
+// FolderSession's settings, and how it writes a job's files.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FolderSession.h"
 #include "Text.h"
-#include <fcntl.h>
-#include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace dtlto;
 using namespace dtlto::sdk;
-using namespace std::chrono_literals;
 
-// How often objects are looked for whose end nobody has told: on a network's
-// file system, another machine's writing is no event here.
-static constexpr auto ScanPeriod = 1s;
-void FolderSession::watchFolderOf(const std::string &Name) {
-  std::string Prefix = Name.substr(0, Name.rfind('/') + 1);
-  int Watch =
-      ::inotify_add_watch(Notify.get(), (Folder->path() + "/" + Prefix).c_str(),
-                          IN_CLOSE_WRITE | IN_MOVED_TO | IN_OPEN | IN_ONLYDIR);
-  if (Watch >= 0)
-    Watched[Watch] = Prefix;
+bool FolderSettings::isWorker() const {
+  return baseName(Compiler).substr(0, 13) == "dtlto-codegen";
 }
 
-/// A file that other jobs may have as well. There is only one for each name.
+ArgumentTable dtlto::folderArguments(FolderSettings &S, ArgumentTable Own) {
+  auto Append = [](std::vector<std::string> &To) {
+    return [&To](std::string_view Value) {
+      To.emplace_back(Value);
+      return true;
+    };
+  };
+  const ArgumentTable Common = {
+      {"compiler",
+       [&S](std::string_view Value) {
+         S.Compiler = absolutePath(std::string(Value));
+         return !Value.empty();
+       }},
+      {"compiler-arg", Append(S.CompilerLast)},
+      {"compiler-prepend-arg", Append(S.CompilerFirst)},
+      textArgument("folder", S.Folder),
+      {"keep",
+       [&S](std::string_view) { return S.Keep = true; },
+       {},
+       /*IsSwitch=*/true}};
+  Own.insert(Own.end(), Common.begin(), Common.end());
+  return Own;
+}
+
+void dtlto::readArguments(const dtlto_session_params &Params,
+                          const ArgumentTable &Known,
+                          const std::string &Expected, FolderSettings &S) {
+  for (uint32_t I = 0; I != Params.num_args; ++I)
+    if (!setArgument(Known, Params.args[I]))
+      throw Error(DTLTO_ERROR_CALLER, argumentProblem(Known, Params.args[I]) +
+                                          ", expected " + Expected);
+  std::string_view Version = Params.llvm_version;
+  if (S.Compiler.empty())
+    S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));
+}
+
+/// Writes a file that other jobs may have as well, under the same name.
 void FolderSession::writeInput(const std::string &Path,
                                std::string_view Bytes) {
+  const std::pair<const void *, uint64_t> Own(Bytes.data(), Bytes.size());
   auto It = Written.find(Path);
+  std::string Old;
   if (It == Written.end()) {
     Folder->write(Path, Bytes); // may throw
-    Written[Path] = {Bytes.data(), Bytes.size()};
-    return;
-  }
-  if (It->second.first == Bytes.data() && It->second.second == Bytes.size())
-    return;
-  std::string There;
-  if (!Folder->read(Path, There) || There != Bytes)
+    Written[Path] = Own;
+  } else if (It->second != Own && (!Folder->read(Path, Old) || Old != Bytes)) {
     throw Error(DTLTO_ERROR_CALLER,
                 "two jobs have different files of the name " + quote(Path));
+  }
 }
 
-static std::string hexOf(const uint8_t (&Digest)[32]) {
-  std::string Text;
-  for (uint8_t Byte : Digest)
-    Text += hex(Byte);
-  return Text;
+/// Returns \p Primary or, if another attempt has its names or a program may
+/// still write to them, the name with a number.
+std::string FolderSession::freeBase(const std::string &Primary) const {
+  auto IsTaken = [&](const std::string &Base) {
+    FolderJob Other;
+    Other.Output = Base + ".native.o";
+    bool Is = Watch->has(Other.Output) || Watch->has(Other.words());
+    for (const auto &R : Runs.all())
+      Is |= R->Outputs.count(Other.Output) != 0;
+    return Is;
+  };
+  std::string Base = Primary;
+  for (unsigned N = 2; IsTaken(Base); ++N)
+    Base = Primary + "." + std::to_string(N);
+  return Base;
+}
+
+/// Returns \p J's command line with the names of \p F. \p Index: the shard's
+/// name in \p J.
+std::vector<std::string>
+FolderSession::command(const Job &J, const FolderJob &F,
+                       const std::string &Index) const {
+  std::vector<std::string> Args = S.CompilerFirst;
+  if (S.isWorker()) {
+    Args.insert(Args.end(), {"--frame", "-c", F.Inputs[0], "-o", F.Output});
+  } else {
+    const std::vector<std::string> Old = J.args();
+    for (size_t I = 1; I < Old.size(); ++I)
+      Args.push_back(Old[I] == "-fthinlto-index=" + Index
+                         ? "-fthinlto-index=" + F.Inputs[1]
+                     : Old[I - 1] == "-o" && Old[I] == J.output() ? F.Output
+                                                                  : Old[I]);
+  }
+  Args.insert(Args.end(), S.CompilerLast.begin(), S.CompilerLast.end());
+  return Args;
 }
 
 void FolderSession::writeFiles(Entry &E) {
@@ -70,58 +120,26 @@ void FolderSession::writeFiles(Entry &E) {
       Primary = Path;
     if (In.role == DTLTO_ROLE_INDEX)
       Index = Path, IndexBytes = Bytes;
-    Record += hexOf(In.digest) + " " + std::string(Path) + "\n";
+    Record += hexDigits(In.digest, sizeof(In.digest)) + " " +
+              std::string(Path) + "\n";
   });
   if (Primary.empty() || Index.empty())
     throw Error(DTLTO_ERROR_CALLER, "a job without a module or an index");
-
-  // No other attempt has these names, and no program may still write to them.
-  auto IsTaken = [&](const std::string &Name) {
-    FolderJob Other;
-    Other.Output = Name + ".native.o";
-    if (ByName.count(Other.Output) || ByName.count(Other.words()))
-      return true;
-    for (const auto &R : Runs)
-      if (R->Outputs.count(Name + ".native.o"))
-        return true;
-    return false;
-  };
-  E.Base = Primary;
-  for (unsigned N = 2; IsTaken(E.Base); ++N)
-    E.Base = Primary + "." + std::to_string(N);
+  E.Base = freeBase(Primary);
   F.Name = J.name();
   F.Output = E.Base + ".native.o";
-  std::string OwnIndex = E.Base + ".thinlto.bc";
-
-  F.Args = S.CompilerFirst;
-  if (S.isWorker()) {
-    std::string Name = E.Base + ".i";
-    F.Args.insert(F.Args.end(), {"--frame", "-c", Name, "-o", F.Output});
-    // The schema wants an index, and nobody reads it.
-    F.Inputs = {Name, OwnIndex};
-  } else {
-    std::vector<std::string> Args = J.args();
-    for (size_t I = 1; I < Args.size(); ++I) {
-      if (Args[I] == "-fthinlto-index=" + Index)
-        Args[I] = "-fthinlto-index=" + OwnIndex;
-      else if (Args[I - 1] == "-o" && Args[I] == J.output())
-        Args[I] = F.Output;
-      F.Args.push_back(Args[I]);
-    }
-    F.Inputs = {Primary, OwnIndex};
-  }
-  F.Args.insert(F.Args.end(), S.CompilerLast.begin(), S.CompilerLast.end());
+  // dtlto-codegen doesn't read the index, but a distributor's schema has it.
+  F.Inputs = {S.isWorker() ? E.Base + ".i" : Primary, E.Base + ".thinlto.bc"};
+  F.Args = command(J, F, Index);
   for (const std::string &Arg : F.Args)
     Record += Arg + "\n";
 
-  // A kept object counts if it was made of the same.
+  // A kept object counts if its record is the same.
+  const std::string RecordFile = E.Base + ".job";
   std::string Old;
-  bool IsCurrent =
-      !S.Fresh && Folder->read(E.Base + ".job", Old) && Old == Record;
-  if (!IsCurrent) {
-    for (const std::string &Old : {E.Base + ".job", F.Output, F.words()})
-      Folder->remove(Old);
-  }
+  if (S.Fresh || !Folder->read(RecordFile, Old) || Old != Record)
+    for (const std::string &File : {RecordFile, F.Output, F.words()})
+      Folder->remove(File);
   Folder->remove(F.wordsOfFailure());
   if (S.isWorker())
     Folder->write(F.Inputs[0], J.bundle().bytes());
@@ -134,92 +152,9 @@ void FolderSession::writeFiles(Entry &E) {
       if (In.role != DTLTO_ROLE_PRIMARY)
         F.Inputs.emplace_back(Path);
     });
-  Folder->write(OwnIndex, IndexBytes);
+  Folder->write(F.Inputs[1], IndexBytes);
   if (!S.Fresh)
-    Folder->write(E.Base + ".job", Record);
-  watchFolderOf(F.Output);
-  E.Begins = S.isWorker() ? F.Inputs[0] : OwnIndex;
-  E.Ends = S.KeepsWords ? F.words() : F.Output;
-  ByName[E.Ends] = ByName[E.Begins] = J.id();
-}
-
-void FolderSession::readEvents() {
-  alignas(inotify_event) char Block[16 << 10];
-  ssize_t N;
-  while ((N = ::read(Notify.get(), Block, sizeof(Block))) > 0)
-    for (ssize_t At = 0; At < N;) {
-      const auto *Ev = reinterpret_cast<const inotify_event *>(Block + At);
-      At += static_cast<ssize_t>(sizeof(inotify_event) + Ev->len);
-      if (Ev->mask & IN_Q_OVERFLOW)
-        NextScan = {};
-      auto Prefix = Watched.find(Ev->wd);
-      if (Ev->len == 0 || Prefix == Watched.end())
-        continue;
-      std::string Name = Prefix->second + Ev->name;
-      auto Of = ByName.find(Name);
-      if (Of == ByName.end())
-        continue;
-      uint64_t Id = Of->second;
-      Entry &E = Jobs.at(Id);
-      if (!E.On)
-        continue; // we have written it
-      if (Ev->mask & IN_OPEN) {
-        if (Name != E.Ends && !std::exchange(E.IsRunning, true)) {
-          ++NumRunning;
-          E.J->state(DTLTO_STATE_RUNNING);
-        }
-        continue;
-      }
-      std::string Why;
-      if (Name == E.Ends)
-        take(Id, Why); // there may be more of it to come
-    }
-}
-
-/// Takes objects that haven't changed since the last look.
-void FolderSession::scan() {
-  NextScan = Clock::now() + ScanPeriod;
-  std::vector<uint64_t> Still;
-  for (auto &[Id, E] : Jobs) {
-    struct stat Info;
-    if (!E.On || ::fstatat(Folder->fd(), E.Ends.c_str(), &Info,
-                           AT_SYMLINK_NOFOLLOW) != 0)
-      continue;
-    auto Seen = std::make_pair(uint64_t(Info.st_size),
-                               uint64_t(Info.st_mtim.tv_sec) * 1000000000 +
-                                   uint64_t(Info.st_mtim.tv_nsec));
-    if (std::exchange(E.Seen, Seen) == Seen && Seen != E.Refused)
-      Still.push_back(Id);
-  }
-  for (uint64_t Id : Still) {
-    std::string Why;
-    if (!take(Id, Why))
-      Jobs.at(Id).Refused = Jobs.at(Id).Seen;
-  }
-}
-
-/// Ends the job \p Id with its object. False: there is none, as \p Why says. If
-/// the program \p HasEnded, the object is not one that is still being written:
-/// the linker decides what an odd one is, and it is not kept.
-bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
-  Entry &E = Jobs.at(Id);
-  std::vector<char> Object;
-  ResultMemory::Share Share(Results);
-  if (Folder->readObject(E.Files.Output, Share, Object, Why)) {
-    Why = E.J->problem({Object.data(), Object.size()});
-    bool HasFailed;
-    if (HasEnded && !Why.empty() &&
-        !hasError(wordsOf(E, /*IsAlone=*/false, HasFailed))) {
-      Folder->remove(E.Files.Output);
-      Why.clear();
-    }
-  }
-  if (!Why.empty())
-    return false;
-  std::string Words;
-  // A launcher may have taken the place of the shell that moves the file.
-  if (S.KeepsWords && !Folder->read(E.Files.words(), Words))
-    Folder->read(E.Files.wordsOfFailure(), Words);
-  finish(Id, {std::move(Object), Words, std::string(baseName(S.Program))});
-  return true;
+    Folder->write(RecordFile, Record);
+  Watch->add(J.id(), S.isWorker() ? F.Inputs[0] : F.Inputs[1],
+             S.KeepsWords ? F.words() : F.Output);
 }

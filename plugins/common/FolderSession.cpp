@@ -8,27 +8,25 @@
 #include "FolderSession.h"
 #include "Text.h"
 #include "dtlto/sdk/RunJob.h"
-#include <sys/inotify.h>
+#include <cassert>
 
 using namespace dtlto;
 using namespace dtlto::sdk;
 using namespace std::chrono_literals;
 
-// A program whose jobs have all ended may have something left to do.
-static constexpr auto EndPatience = 2s;
-// After SIGTERM.
-static constexpr auto KillPatience = 1s;
-// Between the lines of one message.
-static constexpr auto WordsPause = 500ms;
-// What a program says in a run.
-static constexpr size_t MaxNotes = 100, MaxWords = 300, MaxErrorWords = 8192;
+// Of words in messages, and of the compiler's answer.
+static constexpr size_t MaxWords = 300, MaxAnswer = 8192;
 
 FolderSession::FolderSession(const dtlto_host &Host,
                              const dtlto_session_params &Params,
                              FolderSettings Set, std::string Suffix)
     : Session(Host), S(std::move(Set)), Output(Params.output),
       LlvmVersion(Params.llvm_version), Suffix(std::move(Suffix)),
-      HasJobs(Params.num_jobs != 0), Results(Params) {
+      HasJobs(Params.num_jobs != 0), Results(Params),
+      Runs(
+          std::string(baseName(S.Program)),
+          [this](uint32_t Level, const std::string &Text) { log(Level, Text); },
+          [this](const std::string &Line) { return isNoise(Line); }) {
   if (S.isWorker())
     require<dtlto_bundle>(Host, DTLTO_EXT_BUNDLE);
 }
@@ -57,11 +55,14 @@ void FolderSession::begin() {
   if (std::string Why = launcherProblem(); !Why.empty())
     throw Error(DTLTO_ERROR_INFRASTRUCTURE, Why);
   Folder = std::make_unique<JobFolder>(S.Folder, Output, Suffix, S.Keep);
-  Notify.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (Box.fd() < 0)
     throw std::system_error(EMFILE, std::generic_category());
-  // Without it, what is there is looked for now and then.
-  watchFolderOf("");
+  Watch = std::make_unique<ObjectWatch>(
+      *Folder, [this](uint64_t Id) { begun(Id); },
+      [this](uint64_t Id) {
+        std::string Why;
+        return take(Id, Why);
+      });
   Thread = std::thread([this] { work(); });
 }
 
@@ -91,9 +92,8 @@ void FolderSession::stop() {
     Box.post([this] { Closing = true; });
     Thread.join();
   }
-  Runs.clear();
-  // First, for what reading the folder takes.
-  Notify.reset();
+  // Frees a descriptor, which removing the folder may need.
+  Watch.reset();
   Folder.reset();
 }
 
@@ -119,80 +119,28 @@ std::vector<Worker> FolderSession::status(std::chrono::milliseconds Limit) {
 
 void FolderSession::work() {
   while (true) {
-    std::vector<pollfd> Fds = {{Box.fd(), POLLIN, 0},
-                               {Notify.get(), POLLIN, 0}};
-    for (const auto &R : Runs) {
-      Fds.push_back({R->P->out(), POLLIN, 0});
-      Fds.push_back({R->P->err(), POLLIN, 0});
-    }
-    // The end of a program that has closed what it writes to is no event.
-    bool IsQuiet = true;
-    for (const auto &R : Runs)
-      IsQuiet &= R->P->out() >= 0 || R->P->err() >= 0;
-    ::poll(Fds.data(), Fds.size(), IsQuiet ? 100 : 5);
+    Runs.wait({{Box.fd(), POLLIN, 0}, {Watch->fd(), POLLIN, 0}});
     Box.deliver();
     if (Closing)
       break;
     turn();
   }
-  shutDown();
+  // All jobs have been cancelled, or are about to be.
+  while (!Jobs.empty())
+    finish(Jobs.begin()->first, {{}, "", "", DTLTO_CANCELLED});
+  Runs.endAll();
 }
 
 void FolderSession::turn() {
-  for (const auto &R : Runs)
-    listen(*R);
-  readEvents();
-  if (Clock::now() >= NextScan)
-    scan();
-  auto All = Runs;
-  for (const auto &R : All) {
-    if (R->P->hasEnded()) {
-      runEnded(R);
-      continue;
-    }
-    if (R->NumLeft != 0)
-      continue;
-    // All its jobs have a result. The cancelled ones it still works on.
-    auto Patience = R->HasCancelled || R->IsAsked ? KillPatience : EndPatience;
-    if (R->HasCancelled && !R->IsAsked)
-      Patience = 0s;
-    if (Clock::now() - R->LastResult >= Patience) {
-      R->P->end();
-      R->IsAsked = true;
-      R->LastResult = Clock::now();
-    }
-  }
+  for (const auto &R : Runs.all())
+    if (Runs.listen(*R))
+      showSigns(*R);
+  Watch->readEvents();
+  Watch->scan();
+  for (const auto &R : Runs.takeEnded())
+    runEnded(*R);
+  Runs.endIdle();
   startRuns();
-}
-
-/// All jobs have been cancelled, or are about to be.
-void FolderSession::shutDown() {
-  while (!Jobs.empty())
-    finish(Jobs.begin()->first, {{}, "", "", DTLTO_CANCELLED});
-  auto Deadline = Clock::now();
-  for (const auto &R : Runs)
-    Deadline = std::max(
-        Deadline, R->HasCancelled ? Clock::now() : R->LastResult + EndPatience);
-  for (unsigned Step = 0; Step != 2; ++Step) {
-    auto HaveEnded = [&] {
-      bool All = true;
-      for (const auto &R : Runs) {
-        listen(*R);
-        All &= R->P->hasEnded();
-      }
-      return All;
-    };
-    while (!HaveEnded() && Clock::now() < Deadline)
-      std::this_thread::sleep_for(2ms);
-    if (HaveEnded())
-      break;
-    for (const auto &R : Runs)
-      R->P->end();
-    Deadline = Clock::now() + KillPatience;
-  }
-  for (const auto &R : Runs)
-    handOnWords(*R);
-  Runs.clear(); // kills the rest
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,6 +148,7 @@ void FolderSession::shutDown() {
 //===----------------------------------------------------------------------===//
 
 void FolderSession::add(std::shared_ptr<Job> J) {
+  assert(isOwnThread());
   IsComplete = false;
   uint64_t Id = J->id();
   Entry &E = Jobs[Id];
@@ -218,11 +167,11 @@ void FolderSession::add(std::shared_ptr<Job> J) {
 }
 
 void FolderSession::startRuns() {
-  while (!Waiting.empty() && Runs.size() < S.Programs &&
+  while (!Waiting.empty() && Runs.all().size() < S.Programs &&
          (IsComplete || Waiting.size() >= S.Batch)) {
     std::vector<uint64_t> Batch;
     while (!Waiting.empty() && Batch.size() < S.Batch) {
-      if (Jobs.count(Waiting.front())) // it isn't cancelled
+      if (Jobs.count(Waiting.front())) // it wasn't cancelled
         Batch.push_back(Waiting.front());
       Waiting.erase(Waiting.begin());
     }
@@ -232,12 +181,13 @@ void FolderSession::startRuns() {
 }
 
 /// Asks the compiler for its version. Returns what dtlto_run_command() does,
-/// and in \p Words what the compiler said, or one line of why it can't be run.
+/// and in \p Words the compiler's output, or one line why it can't be run.
 int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
                                    std::string &Words) const {
   std::vector<std::string> Args = {S.Compiler};
   Args.insert(Args.end(), S.CompilerFirst.begin(), S.CompilerFirst.end());
   Args.push_back("--version");
+  using Clock = std::chrono::steady_clock;
   const auto End = Clock::now() + Limit;
   if (!Folder) { // for the status
     std::vector<const char *> Raw;
@@ -255,7 +205,7 @@ int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
     Words = Answer;
     return Status;
   }
-  // Ends with the linker, however that ends.
+  // With the guard, this compiler ends when the linker does.
   Args[0] = findProgram(S.Compiler);
   if (Args[0].empty()) {
     Words = "there is no such program";
@@ -264,7 +214,7 @@ int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
   Program P(*Folder, Args, {});
   auto Listen = [&] {
     P.listen([&](const std::string &Line, bool) {
-      if (Words.size() < MaxErrorWords)
+      if (Words.size() < MaxAnswer)
         Words += Line + "\n";
     });
   };
@@ -282,14 +232,15 @@ int32_t FolderSession::runCompiler(std::chrono::seconds Limit,
   return DTLTO_ERROR_COMPILER;
 }
 
-/// What is wrong with the compiler here, which must be of the linker's version:
-/// all that is known of those on other machines. \p Line: what it is.
+/// Describes what is wrong with the compiler on this machine, which must be of
+/// the linker's version; compilers elsewhere can't be asked. Sets \p Line to
+/// the first line of its answer.
 std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
                                            std::string &Line) const {
   std::string Answer;
   int32_t Status = runCompiler(Limit, Answer);
   Line = Answer.substr(0, Answer.find('\n'));
-  // dtlto-codegen says it in other words, and each object names its job.
+  // dtlto-codegen words it differently.
   std::string Says = "LLVM version " + LlvmVersion;
   size_t At = S.isWorker() ? Line.find(Says) : std::string::npos;
   if (Status == DTLTO_OK &&
@@ -297,19 +248,17 @@ std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
        (At != std::string::npos &&
         !::isdigit(static_cast<unsigned char>(Line[At + Says.size()])))))
     return "";
-  std::string Why;
+  const std::string Compiler = "the compiler " + quote(S.Compiler);
   if (Status == DTLTO_CANCELLED)
-    Why = "the compiler " + quote(S.Compiler) + " gives no answer";
-  else if (Status != DTLTO_OK)
-    Why = "the compiler " + quote(S.Compiler) +
-          " can't be run here: " + std::exchange(Line, "");
-  else
-    Why = "the compiler " + quote(S.Compiler) + " isn't of LLVM " +
-          LlvmVersion + ", as the linker is, but " + quote(Line);
-  return Why;
+    return Compiler + " gives no answer";
+  if (Status != DTLTO_OK)
+    return Compiler + " can't be run here: " + std::exchange(Line, "");
+  return Compiler + " isn't of LLVM " + LlvmVersion +
+         ", as the linker is, but " + quote(Line);
 }
 
 void FolderSession::start(const std::vector<uint64_t> &Batch) {
+  assert(isOwnThread());
   std::string Why, Line;
   int32_t Status = detail::guard(Why, [&] {
     if (!std::exchange(ToolsAreChecked, true))
@@ -323,17 +272,15 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
       Files.push_back(&Jobs.at(Id).Files);
     std::vector<std::string> Args = describe(*Folder, Files, ++NumRuns);
     Args.insert(Args.begin(), ProgramPath);
-    auto R = std::make_shared<Run>();
-    readEvents(); // ours are over
-    R->P = std::make_unique<Program>(*Folder, Args, environment());
-    R->NumLeft = static_cast<unsigned>(Batch.size());
-    R->LastResult = Clock::now();
+    std::set<std::string> Outputs;
+    for (const FolderJob *F : Files)
+      Outputs.insert(F->Output);
+    Watch->readEvents(); // drops those of our own writing
+    auto R = Runs.start(*Folder, Args, environment(), std::move(Outputs));
     for (uint64_t Id : Batch) {
-      Entry &E = Jobs.at(Id);
-      E.On = R;
-      R->Outputs.insert(E.Files.Output);
+      Jobs.at(Id).On = R;
+      Watch->start(Id);
     }
-    Runs.push_back(R);
     log(DTLTO_LOG_DEBUG, quote(S.Program) + " has " +
                              std::to_string(Batch.size()) + " jobs in " +
                              quote(Folder->path()));
@@ -344,54 +291,31 @@ void FolderSession::start(const std::vector<uint64_t> &Batch) {
       finish(Id, {{}, Why, "", Status});
 }
 
-void FolderSession::listen(Run &R) {
-  bool SaidAny = false;
-  R.P->listen([&](std::string Line, bool IsError) {
-    SaidAny = true;
-    // The linker puts the plugin's name before it.
-    if (std::string Own = std::string(baseName(S.Program)) + ": ";
-        Line.compare(0, Own.size(), Own) == 0)
-      Line.erase(0, Own.size());
-    IsError &= !isNoise(Line);
-    if (IsError && R.NumNotes++ < MaxNotes)
-      R.NewWords += Line + "\n";
-    else
-      log(DTLTO_LOG_DEBUG, Line);
-    if (IsError || R.LastError.empty())
-      (IsError ? R.LastError : R.LastLine) = Line.substr(0, MaxWords);
-    if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
-      R.ErrorWords += Line + "\n";
-  });
-  if (SaidAny) {
-    R.LastWords = Clock::now();
-    showSigns(R);
-  } else if (Clock::now() - R.LastWords >= WordsPause) {
-    handOnWords(R);
-  }
-}
-
-/// A message of a compiler's has several lines, which may come one by one: they
-/// are handed on when the program pauses.
-void FolderSession::handOnWords(Run &R) {
-  if (!R.NewWords.empty())
-    log(DTLTO_LOG_COMPILER, std::exchange(R.NewWords, ""));
-}
-
-/// The jobs that run live: at most once a second.
-void FolderSession::showSigns(Run &R) {
-  if (Clock::now() - R.LastSign < 1s)
+void FolderSession::begun(uint64_t Id) {
+  assert(isOwnThread());
+  Entry &E = Jobs.at(Id);
+  if (std::exchange(E.IsRunning, true))
     return;
-  R.LastSign = Clock::now();
+  ++NumRunning;
+  E.J->state(DTLTO_STATE_RUNNING);
+}
+
+/// Reports that the jobs of \p R make progress, at most once a second.
+void FolderSession::showSigns(ProgramRun &R) {
+  if (ProgramRun::Clock::now() - R.LastSign < 1s)
+    return;
+  R.LastSign = ProgramRun::Clock::now();
   for (auto &[Id, E] : Jobs)
     if (E.On.get() == &R)
       E.J->state(E.IsRunning ? DTLTO_STATE_RUNNING : DTLTO_STATE_QUEUED);
 }
 
-/// What the compiler has said of the job of \p E: its file, or of all that the
-/// program has said what names the module, or what \p IsAlone has. \p HasFailed
-/// becomes whether it failed, if that is known.
+/// Returns the compiler's words about the job of \p E: those of its file, or
+/// the program's error lines that name the module, or all of them if the job
+/// \p IsAlone. Sets \p HasFailed to whether the compiler failed, if that is
+/// known.
 std::string FolderSession::wordsOf(const Entry &E, bool IsAlone,
-                                   bool &HasFailed) {
+                                   bool &HasFailed) const {
   std::string Words;
   if (S.KeepsWords) {
     HasFailed = !Folder->read(E.Files.words(), Words);
@@ -413,81 +337,89 @@ std::string FolderSession::wordsOf(const Entry &E, bool IsAlone,
 }
 
 /// Whether an error of a compiler's is in \p Words.
-bool FolderSession::hasError(const std::string &Words) {
+static bool hasError(const std::string &Words) {
   return Words.find("error: ") != Words.npos || !importError(Words).empty() ||
          !unreadInput(Words).empty();
 }
 
-void FolderSession::runEnded(const std::shared_ptr<Run> &R) {
-  listen(*R);
-  handOnWords(*R);
-  readEvents();
-  std::string How = R->P->how();
-  std::string Words = R->LastError.empty() ? R->LastLine : R->LastError;
-  std::string Text =
-      quote(S.Program) + " " + How + (Words.empty() ? "" : ": " + Words);
-  std::vector<uint64_t> Left;
-  std::vector<std::string> Reasons;
-  for (const auto &[Id, E] : Jobs)
-    if (E.On == R)
-      Left.push_back(Id);
-  Left.erase(std::remove_if(Left.begin(), Left.end(),
-                            [&](uint64_t Id) {
-                              std::string Why;
-                              if (take(Id, Why, /*HasEnded=*/How.empty()))
-                                return true;
-                              Folder->remove(Jobs.at(Id).Files.Output);
-                              Reasons.push_back(Why);
-                              return false;
-                            }),
-             Left.end());
-  if (!How.empty() && Left.empty() && !R->IsAsked)
-    log(DTLTO_LOG_DEBUG, Text);
-  for (size_t I = 0; I != Left.size(); ++I) {
-    bool HasFailed = !How.empty();
-    std::string Said =
-        wordsOf(Jobs.at(Left[I]), /*IsAlone=*/Left.size() == 1, HasFailed);
-    // The linker takes a compiler's error for no more than one worker's word. A
-    // clang that can't import, or can't read its inputs, ends with 0.
-    if (std::string_view Line = unreadInput(Said);
-        !HasFailed && !Line.empty()) {
-      finish(Left[I],
-             {{},
-              "the compiler could not read its inputs: " + std::string(Line),
-              "",
-              DTLTO_ERROR_INFRASTRUCTURE});
-      continue;
+/// Finishes the job \p Id with its object. Returns false if there is none, with
+/// \p Why. If the program \p HasEnded, the object is complete: the linker
+/// judges a bad one, which is not kept.
+bool FolderSession::take(uint64_t Id, std::string &Why, bool HasEnded) {
+  assert(isOwnThread());
+  Entry &E = Jobs.at(Id);
+  std::vector<char> Object;
+  ResultMemory::Share Share(Results);
+  if (Folder->readObject(E.Files.Output, Share, Object, Why)) {
+    Why = E.J->problem({Object.data(), Object.size()});
+    bool HasFailed;
+    if (HasEnded && !Why.empty() &&
+        !hasError(wordsOf(E, /*IsAlone=*/false, HasFailed))) {
+      Folder->remove(E.Files.Output);
+      Why.clear();
     }
-    if (hasError(Said)) {
-      finish(Left[I],
-             {{}, Said, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK});
-      continue;
-    }
-    std::string More;
-    if (S.KeepsWords && !Said.empty())
-      More = ": " + Said.substr(0, Said.find('\n')).substr(0, MaxWords);
-    finish(Left[I],
-           {{},
-            How.empty() ? quote(S.Program) + " has ended, and " + Reasons[I]
-                        : Text + More,
-            "",
-            DTLTO_ERROR_INFRASTRUCTURE});
   }
-  Runs.erase(std::find(Runs.begin(), Runs.end(), R));
+  if (!Why.empty())
+    return false;
+  std::string Words;
+  // If the launcher has replaced the shell, that has not renamed the file.
+  if (S.KeepsWords && !Folder->read(E.Files.words(), Words))
+    Folder->read(E.Files.wordsOfFailure(), Words);
+  finish(Id, {std::move(Object), Words, std::string(baseName(S.Program))});
+  return true;
+}
+
+void FolderSession::runEnded(const ProgramRun &R) {
+  Watch->readEvents();
+  const std::string How = R.P.how();
+  const std::string Program = quote(S.Program);
+  const std::string &Last = R.LastError.empty() ? R.LastLine : R.LastError;
+  const std::string Text =
+      Program + " " + How + (Last.empty() ? "" : ": " + Last);
+  std::vector<std::pair<uint64_t, std::string>> Left; // and why
+  for (auto Next = Jobs.begin(); Next != Jobs.end();) {
+    const auto &[Id, E] = *Next++; // take() may erase it
+    std::string Why;
+    if (E.On.get() != &R || take(Id, Why, /*HasEnded=*/How.empty()))
+      continue;
+    Folder->remove(E.Files.Output);
+    Left.emplace_back(Id, Why);
+  }
+  if (!How.empty() && Left.empty() && !R.IsAsked)
+    log(DTLTO_LOG_DEBUG, Text);
+  for (const auto &[Id, Why] : Left) {
+    bool HasFailed = !How.empty();
+    std::string Said = wordsOf(Jobs.at(Id), Left.size() == 1, HasFailed);
+    std::string_view Unread = unreadInput(Said);
+    Result Res = {{}, "", "", DTLTO_ERROR_INFRASTRUCTURE};
+    // A clang that can't import, or can't read its inputs, ends with 0. The
+    // linker has compiler errors confirmed by another worker.
+    if (!HasFailed && !Unread.empty())
+      Res.Message =
+          "the compiler could not read its inputs: " + std::string(Unread);
+    else if (hasError(Said))
+      Res = {{}, Said, "", HasFailed ? DTLTO_ERROR_COMPILER : DTLTO_OK};
+    else if (How.empty())
+      Res.Message = Program + " has ended, and " + Why;
+    else if (S.KeepsWords && !Said.empty())
+      Res.Message =
+          Text + ": " + Said.substr(0, Said.find('\n')).substr(0, MaxWords);
+    else
+      Res.Message = Text;
+    finish(Id, std::move(Res));
+  }
 }
 
 /// The job \p Id is over, and its names are free.
 void FolderSession::finish(uint64_t Id, Result Res) {
+  assert(isOwnThread());
   auto It = Jobs.find(Id);
   Entry E = std::move(It->second);
   Jobs.erase(It);
-  ByName.erase(E.Ends);
-  ByName.erase(E.Begins);
+  Watch->remove(Id);
   NumRunning -= E.IsRunning;
   if (E.On) {
-    --E.On->NumLeft;
-    E.On->LastResult = Clock::now();
-    E.On->HasCancelled |= Res.Status == DTLTO_CANCELLED;
+    E.On->jobEnded(Res.Status == DTLTO_CANCELLED);
     showSigns(*E.On);
   }
   E.J->finish(std::move(Res));

@@ -14,9 +14,9 @@ using namespace dtlto;
 using namespace std::chrono_literals;
 
 // Standard input: "run GROUP", "end GROUP", "quit", or the linker's end. $1:
-// the folder, or nothing to remove; its marker, which * doesn't match, goes
-// last. Numbers in $g stand between spaces of their own. A program that ends at
-// the same moment may still write a file, so the folder is removed twice.
+// the folder, or nothing to remove. Its marker, which * doesn't match, goes
+// last. Each number in $g has spaces of its own. A program that is ending may
+// still write a file, so the folder is removed twice.
 static constexpr const char *GuardScript = R"(g=
 while read -r what x; do
   case $what in

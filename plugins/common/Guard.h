@@ -13,9 +13,9 @@
 
 namespace dtlto {
 
-/// A shell that waits for the end of the linker, in whatever way that comes. It
-/// then ends the programs that the plugin has started and removes the plugin's
-/// folder. One thread.
+/// A shell that waits for the end of the linker, even by a signal. It then ends
+/// the programs that the plugin has started and removes the plugin's folder.
+/// One thread.
 class Guard {
 public:
   /// \p Folder: what to remove; may be empty. \p Lock: a descriptor that the

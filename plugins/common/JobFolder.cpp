@@ -10,9 +10,9 @@
 #include "dtlto/sdk/Result.hpp"
 #include "dtlto/sdk/RunJob.h"
 #include <chrono>
-#include <climits>
 #include <cstring>
 #include <dirent.h>
+#include <filesystem>
 #include <optional>
 #include <sys/file.h>
 #include <thread>
@@ -20,11 +20,12 @@
 using namespace dtlto;
 using namespace dtlto::sdk;
 using namespace std::chrono_literals;
+namespace fs = std::filesystem;
 
 static constexpr const char *Marker = ".dtlto-jobs";
 static constexpr std::string_view IsOurs = "dtlto's folder for jobs\n";
 static constexpr std::string_view IsKept = "dtlto's folder for jobs, kept\n";
-// Links of one output at the same time.
+// The limit of simultaneous links with one output.
 static constexpr unsigned MaxBeside = 16;
 
 [[noreturn]] static void fail(const char *What, const std::string &Name,
@@ -33,15 +34,8 @@ static constexpr unsigned MaxBeside = 16;
               What + quote(Name) + ": " + std::strerror(Errno));
 }
 
-static int removeOne(const char *Name, const struct stat *, int, struct FTW *) {
-  return ::remove(Name);
-}
-static void removeAll(const std::string &Path) {
-  ::nftw(Path.c_str(), removeOne, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/// The names in the folder \p Dir, but for the marker. None: it can't be read,
-/// and errno says why.
+/// Returns the names in the folder \p Dir without the marker, or nothing with
+/// errno set.
 static std::optional<std::vector<std::string>> names(int Dir) {
   Descriptor Copy(::openat(Dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   DIR *D = Copy.isOpen() ? ::fdopendir(Copy.get()) : nullptr;
@@ -61,11 +55,7 @@ static std::optional<std::vector<std::string>> names(int Dir) {
   return All;
 }
 
-static std::vector<std::string> namesOrNone(int Dir) {
-  return names(Dir).value_or(std::vector<std::string>());
-}
-
-/// False: it can't be read, and errno says why.
+/// Returns false with errno set if \p Fd can't be read.
 static bool readAll(int Fd, std::string &Bytes) {
   Bytes.clear();
   char Block[64 << 10];
@@ -78,8 +68,7 @@ static bool readAll(int Fd, std::string &Bytes) {
   return true;
 }
 
-/// Beside \p Output, if that is a file or none yet: /dev is no place for
-/// folders, and "-" no name.
+/// Returns a path next to \p Output, unless that is a device or "-".
 static std::string beside(const std::string &Output,
                           const std::string &Suffix) {
   struct stat S;
@@ -88,7 +77,7 @@ static std::string beside(const std::string &Output,
   return (IsFile ? Output : "a.out") + Suffix;
 }
 
-/// Locks the marker \p Fd for this process alone, which no guard inherits.
+/// Locks the marker \p Fd for this process alone: the guard doesn't inherit it.
 static void lockForLink(int Fd) {
   struct flock L = {};
   L.l_type = F_WRLCK;
@@ -102,58 +91,67 @@ static bool isOfRunningLink(int Fd) {
   return ::fcntl(Fd, F_GETLK, &L) == 0 && L.l_type != F_UNLCK;
 }
 
-/// Takes the folder \p P, which is then `Path`, unless somebody has it.
+/// Opens the marker in the folder \p Dir, which is \p P. Makes one if the
+/// folder \p IsEmpty. Returns no descriptor if the folder was removed
+/// meanwhile.
+static Descriptor openMarker(int Dir, const std::string &P, bool &IsEmpty) {
+  constexpr int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+  IsEmpty = false;
+  Descriptor Found(::openat(Dir, Marker, Flags));
+  if (Found.isOpen())
+    return Found;
+  std::optional<std::vector<std::string>> Names;
+  if (errno == ENOENT)
+    Names = names(Dir);
+  if (!Names)
+    fail("can't use the folder ", P);
+  IsEmpty = Names->empty();
+  if (!IsEmpty)
+    throw Error(DTLTO_ERROR_CALLER,
+                "the folder " + quote(P) +
+                    " has files that are not dtlto's: name a new one "
+                    "with folder=PATH");
+  Found.reset(::openat(Dir, Marker, Flags | O_CREAT, 0666));
+  if (!Found.isOpen() && errno != ENOENT)
+    fail("can't use the folder ", P);
+  return Found;
+}
+
+/// Whether \p Path is the file \p Fd.
+static bool isFile(const std::string &Path, int Fd) {
+  struct stat Mine, There;
+  return ::fstat(Fd, &Mine) == 0 && ::stat(Path.c_str(), &There) == 0 &&
+         Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
+}
+
+/// Takes the folder \p P, which is then `Path`, unless another link has it.
 JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
+  const std::string File = P + "/" + Marker;
   while (true) {
     bool IsNew = ::mkdir(P.c_str(), 0777) == 0;
     if (!IsNew && errno != EEXIST)
       fail("can't make the folder ", P);
     Descriptor D(::open(P.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!D.isOpen() && errno == ENOENT)
-      continue; // who had it has just removed it
+      continue; // its owner has just removed it
     if (!D.isOpen())
       fail("can't open the folder ", P);
-    int Flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    Descriptor L(::openat(D.get(), Marker, Flags));
-    int Why = L.isOpen() ? 0 : errno;
-    bool IsEmpty = false;
-    if (Why == ENOENT) {
-      std::optional<std::vector<std::string>> Names = names(D.get());
-      IsEmpty = Names && Names->empty();
-      if (IsEmpty)
-        L.reset(::openat(D.get(), Marker, Flags | O_CREAT, 0666));
-      if (!Names || (IsEmpty && !L.isOpen()))
-        Why = errno;
-    }
-    if (!L.isOpen()) {
-      if (IsEmpty && Why == ENOENT)
-        continue;
-      if (Why != ENOENT)
-        fail("can't use the folder ", P, Why);
-      throw Error(DTLTO_ERROR_CALLER,
-                  "the folder " + quote(P) +
-                      " has files that are not dtlto's: name a new one "
-                      "with folder=PATH");
-    }
+    bool IsEmpty;
+    Descriptor L = openMarker(D.get(), P, IsEmpty);
+    if (!L.isOpen())
+      continue;
     bool Busy = ::flock(L.get(), LOCK_EX | LOCK_NB) != 0;
-    // Whoever had it may have removed it meanwhile.
-    struct stat Mine, There;
-    bool IsThere = ::fstat(L.get(), &Mine) == 0 &&
-                   ::stat((P + "/" + Marker).c_str(), &There) == 0 &&
-                   Mine.st_ino == There.st_ino && Mine.st_dev == There.st_dev;
     std::string Says;
     if (!readAll(L.get(), Says))
-      fail("can't read ", P + "/" + Marker);
-    bool IsRunning = Busy && isOfRunningLink(L.get());
-    bool WasKept = Says == IsKept && !MayBeKept;
-    bool IsAlien = !Says.empty() && Says != IsKept && Says != IsOurs;
-    if (IsAlien)
-      throw Error(DTLTO_ERROR_CALLER,
-                  quote(P + "/" + Marker) + " is not dtlto's");
-    if (Busy || WasKept)
-      return IsRunning ? Claim::InUse : Busy ? Claim::Ending : Claim::Kept;
-    if (!IsThere)
-      continue;
+      fail("can't read ", File);
+    if (!Says.empty() && Says != IsKept && Says != IsOurs)
+      throw Error(DTLTO_ERROR_CALLER, quote(File) + " is not dtlto's");
+    if (Busy)
+      return isOfRunningLink(L.get()) ? Claim::InUse : Claim::Ending;
+    if (Says == IsKept && !MayBeKept)
+      return Claim::Kept;
+    if (!isFile(File, L.get()))
+      continue; // its owner has removed it before we had the lock
     lockForLink(L.get());
     Dir = std::move(D);
     Lock = std::move(L);
@@ -162,9 +160,17 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     std::string_view Mark = Keep ? IsKept : IsOurs;
     if (::ftruncate(Lock.get(), 0) != 0 ||
         ::pwrite(Lock.get(), Mark.data(), Mark.size(), 0) < 0)
-      fail("can't write ", P + "/" + Marker);
+      fail("can't write ", File);
     return Claim::Ours;
   }
+}
+
+/// Removes all but the marker.
+void JobFolder::clear() const {
+  std::error_code Ignored;
+  for (const std::string &Name :
+       names(fd()).value_or(std::vector<std::string>()))
+    fs::remove_all(Path + "/" + Name, Ignored);
 }
 
 JobFolder::JobFolder(const std::string &Given, const std::string &Output,
@@ -173,15 +179,14 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
   std::string Base = Given.empty() ? beside(Output, Suffix) : Given;
   while (Base.size() > 1 && Base.back() == '/')
     Base.pop_back();
-  if (Base[0] != '/') {
-    char Here[PATH_MAX];
-    if (!::getcwd(Here, sizeof(Here)))
-      fail("can't find the working folder for ", Base);
-    Base = std::string(Here) + "/" + Base;
-  }
+  std::error_code Why;
+  fs::path Absolute = fs::absolute(Base, Why);
+  if (Why)
+    fail("can't find the working folder for ", Base, Why.value());
+  Base = Absolute;
   try {
     if (!Given.empty()) {
-      // The guard of a link that was killed a moment ago may be at it.
+      // The guard of a killed link may still be removing it.
       Claim C = claim(Base, true);
       for (unsigned I = 0; I != 50 && C == Claim::Ending; ++I) {
         std::this_thread::sleep_for(100ms);
@@ -194,15 +199,13 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
     if (!Dir.isOpen())
       throw Error(DTLTO_ERROR_INFRASTRUCTURE,
                   "the folder " + quote(Base) + " is in use by another link");
-    // What somebody puts into an empty one now isn't ours to remove.
+    // Files that appear in an empty one now are not ours.
     if (!Keep && Found == Used)
-      for (const std::string &Name : namesOrNone(fd()))
-        removeAll(Path + "/" + Name);
-    // It has the lock for as long as it lives.
-    int Why = 0;
-    TheGuard = Guard::start(Keep ? "" : Path, Lock.get(), Why);
+      clear();
+    int Errno = 0;
+    TheGuard = Guard::start(Keep ? "" : Path, Lock.get(), Errno);
     if (!TheGuard)
-      fail("can't start the guard of ", Path, Why);
+      fail("can't start the guard of ", Path, Errno);
   } catch (...) {
     if (Lock.isOpen() && Found != Used)
       remove(Marker);
@@ -213,12 +216,12 @@ JobFolder::JobFolder(const std::string &Given, const std::string &Output,
 }
 
 JobFolder::~JobFolder() {
-  // The marker last: without it, what is left would be somebody's.
-  if (!Keep) {
-    for (const std::string &Name : namesOrNone(fd()))
-      removeAll(Path + "/" + Name);
-    removeAll(Path);
-  }
+  if (Keep)
+    return;
+  // The marker goes last: a folder without one is not ours.
+  clear();
+  std::error_code Ignored;
+  fs::remove_all(Path, Ignored);
 }
 
 bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
@@ -231,12 +234,12 @@ bool JobFolder::write(const std::string &Name, std::string_view Bytes) {
     if (static_cast<uint64_t>(Info.st_size) == Bytes.size() &&
         read(Name, Old) && Old == Bytes)
       return false;
-    remove(Name); // somebody may be reading what it was
+    remove(Name); // its readers keep the old bytes
   }
   errno = 0;
   if (!dtlto_run_write(fd(), Name.c_str(), {Bytes.data(), Bytes.size()})) {
     int Why = errno;
-    remove(Name); // what there is of it takes room that is needed
+    remove(Name); // frees the room of its part
     fail("can't write ", Path + "/" + Name, Why);
   }
   return true;

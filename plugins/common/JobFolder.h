@@ -7,10 +7,9 @@
 //
 // For a build system that takes jobs as files. The folder of a link is ours if
 // it has the file `.dtlto-jobs`, which is only made in a folder that is new or
-// empty. Whoever uses the folder holds a lock of that file, so one without a
-// lock is left over from a link that was killed. A link that runs holds a
-// second lock, of its process: with the first alone, the folder is only being
-// removed.
+// empty. Users of the folder hold a lock of that file, so a folder without a
+// lock is left over from a killed link. A link that runs holds a second lock,
+// of its process. With the first lock alone, a guard is removing the folder.
 //
 // A Guard removes the folder if the linker's process is killed. It has the lock
 // as well.
@@ -29,10 +28,10 @@
 
 namespace dtlto {
 
-/// One thread. What fails throws sdk::Error, which names the file.
+/// One thread. Failures throw sdk::Error, which names the file.
 class JobFolder {
 public:
-  /// The folder \p Given or, if that is empty, one beside \p Output whose name
+  /// The folder \p Given or, if that is empty, one next to \p Output whose name
   /// ends in \p Suffix. With \p Keep it stays when the link is over, with all
   /// that is in it; otherwise it is empty now.
   JobFolder(const std::string &Given, const std::string &Output,
@@ -44,14 +43,15 @@ public:
   const std::string &path() const { return Path; } // absolute
   int fd() const { return Dir.get(); }
 
-  /// Writes the file \p Name with its folders. One that has these bytes already
-  /// is left as it is, with its time. Returns whether it was written.
+  /// Writes the file \p Name with its folders, unless it has these bytes
+  /// already. Returns whether it was written.
   bool write(const std::string &Name, std::string_view Bytes);
-  /// The file's bytes; false: there is none that could be read.
+  /// Reads the file. Returns false if that fails.
   bool read(const std::string &Name, std::string &Bytes) const;
   void remove(const std::string &Name) const;
 
-  /// An object, as far as \p Share has room. \p Why: there is none, one line.
+  /// Reads an object, with memory of \p Share. Returns false with \p Why, one
+  /// line.
   bool readObject(const std::string &Name, sdk::ResultMemory::Share &Share,
                   std::vector<char> &Object, std::string &Why) const;
 
@@ -61,6 +61,7 @@ public:
 private:
   enum class Claim { Ours, InUse, Ending, Kept };
   Claim claim(const std::string &P, bool MayBeKept);
+  void clear() const;
   Descriptor open(const std::string &Name, uint64_t &Size) const;
 
   std::string Path;

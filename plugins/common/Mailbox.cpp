@@ -37,7 +37,7 @@ void Mailbox::deliver() {
 }
 
 void Mailbox::stop() {
-  std::vector<Letter> Dropped; // what they hold is freed without the lock
+  std::vector<Letter> Dropped; // destroyed without the lock
   std::lock_guard<std::mutex> Lock(Mutex);
   Stopped = true;
   Dropped.swap(Letters);

@@ -14,8 +14,8 @@
 
 namespace dtlto {
 
-/// What other threads want one thread to do, and a file descriptor that is
-/// readable while there is any of it. Any thread may post.
+/// Functions that other threads have one thread call, and a file descriptor
+/// that is readable while there are any. Any thread may post.
 class Mailbox {
 public:
   using Letter = std::function<void()>;
@@ -24,12 +24,12 @@ public:
   ~Mailbox();
   Mailbox(const Mailbox &) = delete;
 
-  /// For poll(). Negative if the system has none left: then nothing can work.
+  /// For poll(). Negative if the system has none left.
   int fd() const { return Fd; }
-  /// Letters are done in the order in which they were posted. After stop(),
-  /// they are thrown away.
+  /// Letters are called in the order in which they were posted. After stop(),
+  /// they are dropped.
   void post(Letter L);
-  /// Does all that has been posted; on that one thread.
+  /// Calls all letters that were posted, on the one thread.
   void deliver();
   void stop();
 

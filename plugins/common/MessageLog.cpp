@@ -120,7 +120,7 @@ static const char *levelName(uint32_t Level) {
   }
 }
 
-/// To the file. Returns once it is there.
+/// Writes to the file, and waits for that.
 void MessageLog::write(uint32_t Level, const std::string &Line) {
   if (!HasFile || (Level == DTLTO_LOG_DEBUG && !Verbose))
     return;
@@ -128,7 +128,6 @@ void MessageLog::write(uint32_t Level, const std::string &Line) {
                       ": " + levelName(Level) + ": " + Line + "\n";
   Writer &W = *TheWriter;
   std::unique_lock<std::mutex> Lock(W.Mutex);
-  // At once, so that lines of other threads and processes don't mix with it.
   W.Lines.push_back(std::move(Whole));
   size_t Number = ++W.NumPosted;
   W.Changed.notify_all();

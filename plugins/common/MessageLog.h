@@ -26,7 +26,8 @@
 
 namespace dtlto {
 
-/// So long a file may take to be opened, or to take a line. Tests shorten it.
+/// The time limit for opening the file and for writing a line. Tests shorten
+/// it.
 extern std::chrono::milliseconds LogLimit;
 
 /// Any thread may log.
@@ -39,8 +40,8 @@ public:
   ~MessageLog();
   MessageLog(const MessageLog &) = delete;
 
-  /// Begins to append to \p File (empty: none). Returns false with \p Error if
-  /// it can't be opened.
+  /// Appends to \p File from now on (empty: none). Returns false with \p Error
+  /// if the file can't be opened.
   bool open(const std::string &File, bool Verbose, std::string &Error);
 
   void error(const std::string &Text) { emit(DTLTO_LOG_ERROR, Text); }

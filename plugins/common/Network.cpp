@@ -15,7 +15,7 @@ using namespace std::chrono;
 NetworkLimits dtlto::TheNetworkLimits;
 
 bool dtlto::isMachineGone(int Errno) {
-  // Of a network that says so; the limit has passed all the same.
+  // Reported by a network; the limit has passed as well.
 #ifdef EHOSTDOWN
   if (Errno == EHOSTDOWN)
     return true;
@@ -26,15 +26,12 @@ bool dtlto::isMachineGone(int Errno) {
 std::string dtlto::connectionLost(int Errno) {
   if (!isMachineGone(Errno))
     return os::errorText(Errno);
-  std::string Seconds =
-      std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count());
-  std::string Why = "its machine, or the network to it, has not answered for " +
-                    Seconds + " s";
-  return Why;
+  return "its machine, or the network to it, has not answered for " +
+         std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count()) + " s";
 }
 
 Transfer::Clock::time_point Transfer::due() const {
-  // No number overflows.
+  // Avoids an overflow.
   uint64_t Capped = std::min(Bytes, uint64_t(1) << 40);
   return Began + milliseconds(Capped * 1000 / TheNetworkLimits.MinRate);
 }

@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two ways in which a network holds up a job for ever, and their ends:
+// A network can stop a job in two ways, which time out:
 //
-//   - nothing arrives any more: a machine without power, a cable that is cut, a
-//     network that drops everything. The system asks the other machine all the
-//     time, and breaks the connection when it has not answered for long enough;
-//   - next to nothing arrives: each byte is a sign of life, and the last never
-//     comes. A transfer may pause for a while, and what it may take altogether
-//     is that time and one for its bytes.
+//   - nothing arrives any more: a machine has no power, or a network drops all
+//     packets. The system probes the other machine, and breaks the connection
+//     when there is no answer for too long;
+//   - almost nothing arrives. A transfer may pause for a while. Its limit is
+//   that
+//     time and one for its bytes.
 //
-// What a program at the other end takes for its work is no matter of this file:
-// while a compiler runs, nothing is transferred.
+// While a compiler runs at the other end, nothing is transferred, and there is
+// no limit in this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,45 +31,42 @@ namespace dtlto {
 
 /// All limits that plugins have in common. Tests change them.
 struct NetworkLimits {
-  /// An address that has not answered a connection for so long does not answer.
+  /// For an address to answer a connection.
   std::chrono::milliseconds Connect{10000};
-  /// A machine that has acknowledged nothing for so long is gone, or the
-  /// network to it is.
+  /// For a machine to acknowledge anything. Then it, or the network, is gone.
   std::chrono::milliseconds Gone{12000};
   /// The longest pause of a transfer, where a plugin's user has set no other.
   std::chrono::milliseconds Pause{30000};
-  /// In bytes per second. Far below what a line has, since as many jobs share
-  /// one as there are slots behind it: 64 on a line of 64 kB/s.
+  /// In bytes per second. Low, since many jobs may share a slow line: 64 on one
+  /// of 64 kB/s.
   uint64_t MinRate = 1024;
 };
 extern NetworkLimits TheNetworkLimits;
 
-/// Has the system find out, within NetworkLimits::Gone, that the machine at the
-/// other end of \p Socket is gone: by questions while nothing else is on the
-/// way (keepalive), by a limit for acknowledgements otherwise. connectionLost()
-/// then says so. Does nothing to a socket that is not of TCP.
+/// Has the system detect within NetworkLimits::Gone that the machine at the
+/// other end of \p Socket is gone: by keepalive while nothing is sent, and by a
+/// limit for acknowledgements otherwise. Does nothing to sockets other than
+/// TCP.
 void watchMachine(int Socket);
 
-/// The limit of watchMachine() also ends a connection whose other end reads
-/// nothing, although its machine answers. To be called a few times in each
-/// NetworkLimits::Gone, it keeps the connection as long as the machine does.
-/// \p Stalled is how long nothing could be sent. Whoever never calls it lets
-/// nobody stall for longer than that limit.
+/// Keeps a connection whose other end reads nothing although its machine
+/// answers, which watchMachine() would end. To be called a few times in each
+/// NetworkLimits::Gone. \p Stalled: how long nothing could be sent.
 void allowStall(int Socket, std::chrono::steady_clock::duration Stalled);
 
 /// Whether the machine at the other end of \p Socket, which may be broken
-/// already, acknowledges nothing. True where the system does not tell.
+/// already, acknowledges nothing. True if the system does not report that.
 bool machineIsSilent(int Socket);
 
-/// Whether \p Errno, of a call that failed, says that the machine at the other
-/// end is gone, or the network to it.
+/// Whether \p Errno, of a call that failed, means that the machine at the other
+/// end, or the network to it, is gone.
 bool isMachineGone(int Errno);
 
-/// Why a connection broke, for its user: one line.
+/// Describes why a connection broke, in one line.
 std::string connectionLost(int Errno);
 
-/// What the machine at the other end of \p Socket has acknowledged and sent, in
-/// bytes, ever. 0 for a socket that is not of TCP.
+/// All bytes that the machine at the other end of \p Socket has acknowledged
+/// and sent. 0 for sockets other than TCP.
 struct WireBytes {
   uint64_t Acknowledged = 0, Received = 0;
 };
@@ -80,11 +77,11 @@ class Transfer {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// It begins now. \p Pause: the longest.
+  /// Begins now. \p Pause: the longest pause.
   explicit Transfer(Clock::duration Pause)
       : Pause(Pause), Began(Clock::now()), Last(Began) {}
 
-  /// So many have arrived since it began. More than before: just now.
+  /// \p AllBytes have arrived since the begin.
   void arrived(uint64_t AllBytes) {
     if (AllBytes == Bytes)
       return;
@@ -94,9 +91,10 @@ public:
   uint64_t bytes() const { return Bytes; }
   Clock::time_point lastByte() const { return Last; }
 
-  /// Has it not ended by then, it is too slow.
+  /// When the transfer times out.
   Clock::time_point deadline() const { return std::min(Last, due()) + Pause; }
-  /// Whether that is so since the last byte came, and not since too few have.
+  /// Whether it times out since nothing arrives, and not since too few bytes
+  /// do.
   bool stopped() const { return Last <= due(); }
   /// "12 bytes in 30 s".
   std::string text() const;

@@ -8,6 +8,7 @@
 #include "Process.h"
 #include "Guard.h"
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -23,7 +24,7 @@
 using namespace dtlto;
 using namespace std::chrono_literals;
 
-// From SIGKILL to the end of a process. One that waits for a file server may
+// How long to wait after SIGKILL. A process that waits for a file server may
 // never end.
 static constexpr std::chrono::seconds MaxDying{1};
 
@@ -63,7 +64,7 @@ int Output::open(Descriptor &Writer) {
 }
 
 void Output::read(std::string &To, size_t Max) {
-  // As much as a pipe holds: the process may never stop writing.
+  // Read once: the process may never stop writing.
   char Block[64 << 10];
   ssize_t N = isOpen() ? ::read(fd(), Block, sizeof(Block)) : -1;
   if (N > 0)
@@ -93,6 +94,7 @@ environment(const std::vector<std::string> &Changes) {
 }
 
 int Process::start(const Setup &S, Guard *G) {
+  assert(Pid < 0 && "a process is started once");
   std::vector<char *> Args, Env = environment(S.Env);
   for (const std::string &Arg : S.Args)
     Args.push_back(const_cast<char *>(Arg.c_str()));
@@ -100,7 +102,7 @@ int Process::start(const Setup &S, Guard *G) {
 
   posix_spawn_file_actions_t Actions;
   posix_spawn_file_actions_init(&Actions);
-  // First: the folder's descriptor may be one that is replaced.
+  // First: the streams may replace the folder's descriptor.
   if (S.Folder >= 0)
     posix_spawn_file_actions_addfchdir_np(&Actions, S.Folder);
   const int Streams[] = {S.In, S.Out, S.Err};
@@ -115,7 +117,7 @@ int Process::start(const Setup &S, Guard *G) {
 
   posix_spawnattr_t Attributes;
   posix_spawnattr_init(&Attributes);
-  // The linker may block or ignore signals. The process gets the usual ones.
+  // The linker may block or ignore signals.
   sigset_t None, Default;
   sigemptyset(&None);
   sigemptyset(&Default);

@@ -88,8 +88,8 @@ public:
   int start(const Setup &S, Guard *G = nullptr);
   pid_t pid() const { return Pid; }
 
-  /// Whether it has ended. It isn't reaped, so its number, and its group's,
-  /// stay its own as long as this object lives.
+  /// Whether it has ended. The process is not reaped, so its number and its
+  /// group's are not reused while this object lives.
   bool hasEnded();
   // After that: its status and the signal that killed it. Both are 0 if its
   // status is lost: SIGCHLD is ignored, or another part of the linker took it.
@@ -111,7 +111,7 @@ private:
   int Status = 0, Signal = 0;
 };
 
-/// Where the plugin's own file is.
+/// Returns the folder of the plugin's file.
 std::string pluginFolder();
 
 } // namespace dtlto

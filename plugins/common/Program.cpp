@@ -6,26 +6,44 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
-#include "FolderSettings.h"
 #include "Text.h"
 #include "dtlto/sdk/Result.hpp"
+#include <algorithm>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace dtlto;
 using namespace dtlto::sdk;
+using namespace std::chrono_literals;
 
-// Of a line that has no end.
+// Longer lines are split.
 static constexpr size_t MaxLine = 4096;
+// How long a program may go on when all its jobs have results, and after
+// SIGTERM.
+static constexpr std::chrono::milliseconds EndPatience = 2s, KillPatience = 1s;
+// Between the lines of one message.
+static constexpr auto WordsPause = 500ms;
+// Of what a program writes in a run.
+static constexpr size_t MaxNotes = 100, MaxWords = 300, MaxErrorWords = 8192;
 
 static bool canRun(const std::string &Path) {
   struct stat Info;
   return ::stat(Path.c_str(), &Info) == 0 && S_ISREG(Info.st_mode) &&
          ::access(Path.c_str(), X_OK) == 0;
+}
+
+std::string dtlto::absolutePath(const std::string &Path) {
+  char Here[PATH_MAX];
+  if (Path.find('/') == std::string::npos || Path[0] == '/' ||
+      !::getcwd(Here, sizeof(Here)))
+    return Path;
+  return std::string(Here) + "/" + Path;
 }
 
 std::string dtlto::findProgram(const std::string &Name) {
@@ -50,8 +68,8 @@ std::string dtlto::findProgram(const std::string &Name) {
 Program::Program(JobFolder &Folder, const std::vector<std::string> &Args,
                  const std::vector<std::string> &Env) {
   Process::Setup S;
-  // The shell waits until the guard knows it: from its first moment on, the
-  // program ends when the linker does.
+  // The shell waits until the guard knows its group, so the program always ends
+  // when the linker does.
   S.Args = {"/bin/sh", "-c", "read -r go || exit 1; exec \"$@\" </dev/null",
             "dtlto"};
   S.Args.insert(S.Args.end(), Args.begin(), Args.end());
@@ -100,7 +118,7 @@ bool Program::hasEnded() {
   if (Ended || !P.hasEnded())
     return Ended;
   if (!P.how().empty())
-    P.kill(SIGKILL); // what it has started
+    P.kill(SIGKILL); // its children
   return Ended = true;
 }
 
@@ -112,4 +130,117 @@ void Program::end() {
   if (!Ended)
     P.kill(Asked ? SIGKILL : SIGTERM);
   Asked = true;
+}
+
+//===----------------------------------------------------------------------===//
+// All programs of a session
+//===----------------------------------------------------------------------===//
+
+std::shared_ptr<ProgramRun>
+ProgramRuns::start(JobFolder &Folder, const std::vector<std::string> &Args,
+                   const std::vector<std::string> &Env,
+                   std::set<std::string> Outputs) {
+  auto R = std::make_shared<ProgramRun>(Folder, Args, Env);
+  R->NumLeft = Outputs.size();
+  R->Outputs = std::move(Outputs);
+  Runs.push_back(R);
+  return R;
+}
+
+void ProgramRuns::wait(std::vector<pollfd> Fds) const {
+  // The end of a program that has closed its output is no event.
+  bool IsQuiet = true;
+  for (const auto &R : Runs) {
+    Fds.push_back({R->P.out(), POLLIN, 0});
+    Fds.push_back({R->P.err(), POLLIN, 0});
+    IsQuiet &= R->P.out() >= 0 || R->P.err() >= 0;
+  }
+  ::poll(Fds.data(), Fds.size(), IsQuiet ? 100 : 5);
+}
+
+bool ProgramRuns::listen(ProgramRun &R) {
+  bool SaidAny = false;
+  R.P.listen([&](std::string Line, bool IsError) {
+    SaidAny = true;
+    // The linker adds the plugin's name.
+    if (Line.compare(0, Prefix.size(), Prefix) == 0)
+      Line.erase(0, Prefix.size());
+    IsError &= !IsNoise(Line);
+    if (IsError && R.NumNotes++ < MaxNotes)
+      R.NewWords += Line + "\n";
+    else
+      TheLog(DTLTO_LOG_DEBUG, Line);
+    if (IsError || R.LastError.empty())
+      (IsError ? R.LastError : R.LastLine) = Line.substr(0, MaxWords);
+    if (IsError && R.ErrorWords.size() + Line.size() < MaxErrorWords)
+      R.ErrorWords += Line + "\n";
+  });
+  if (SaidAny)
+    R.LastWords = ProgramRun::Clock::now();
+  else if (ProgramRun::Clock::now() - R.LastWords >= WordsPause)
+    logNewWords(R);
+  return SaidAny;
+}
+
+/// The lines of a compiler's message may arrive one by one: log them together
+/// when the program pauses.
+void ProgramRuns::logNewWords(ProgramRun &R) {
+  if (!R.NewWords.empty())
+    TheLog(DTLTO_LOG_COMPILER, std::exchange(R.NewWords, ""));
+}
+
+ProgramRuns::List ProgramRuns::takeEnded() {
+  List Taken;
+  for (auto It = Runs.begin(); It != Runs.end();)
+    if ((*It)->P.hasEnded()) {
+      Taken.push_back(*It);
+      It = Runs.erase(It);
+    } else {
+      ++It;
+    }
+  for (const auto &R : Taken) {
+    listen(*R);
+    logNewWords(*R);
+  }
+  return Taken;
+}
+
+void ProgramRuns::endIdle() {
+  for (const auto &R : Runs) {
+    auto Patience = R->IsAsked        ? KillPatience
+                    : R->HasCancelled ? 0ms
+                                      : EndPatience;
+    if (R->NumLeft != 0 || ProgramRun::Clock::now() - R->LastResult < Patience)
+      continue;
+    R->P.end();
+    R->IsAsked = true;
+    R->LastResult = ProgramRun::Clock::now();
+  }
+}
+
+void ProgramRuns::endAll() {
+  auto Deadline = ProgramRun::Clock::now();
+  for (const auto &R : Runs)
+    if (!R->HasCancelled)
+      Deadline = std::max(Deadline, R->LastResult + EndPatience);
+  auto HaveEnded = [&] {
+    bool All = true;
+    for (const auto &R : Runs) {
+      listen(*R);
+      All &= R->P.hasEnded();
+    }
+    return All;
+  };
+  for (unsigned Step = 0; Step != 2; ++Step) {
+    while (!HaveEnded() && ProgramRun::Clock::now() < Deadline)
+      std::this_thread::sleep_for(2ms);
+    if (HaveEnded())
+      break;
+    for (const auto &R : Runs)
+      R->P.end();
+    Deadline = ProgramRun::Clock::now() + KillPatience;
+  }
+  for (const auto &R : Runs)
+    logNewWords(*R);
+  Runs.clear(); // kills the rest
 }

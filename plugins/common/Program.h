@@ -9,42 +9,122 @@
 #define DTLTO_PLUGINS_PROGRAM_H
 
 #include "JobFolder.h"
+#include <chrono>
 #include <functional>
+#include <memory>
+#include <poll.h>
+#include <set>
 
 namespace dtlto {
 
-/// The absolute path of \p Name, a path or a name that is looked for in PATH;
-/// empty if there is no such program.
+/// The last part of a path.
+inline std::string_view baseName(std::string_view Path) {
+  return Path.substr(Path.rfind('/') + 1);
+}
+
+/// \p Path from the working folder, if it is relative and not just a name.
+std::string absolutePath(const std::string &Path);
+
+/// Returns the absolute path of \p Name, a path or a name in PATH; empty if
+/// there is no such program.
 std::string findProgram(const std::string &Name);
 
 /// A process with a group of its own, in the folder of its jobs, without input.
 /// One thread.
 class Program {
 public:
-  /// Starts \p Args[0], a path. \p Env: "NAME=value" that it is to have, or
-  /// "NAME" that it is not to have. Throws sdk::Error.
+  /// Starts \p Args[0], a path. \p Env: changes of our environment, as of
+  /// Process::Setup. Throws sdk::Error.
   Program(JobFolder &Folder, const std::vector<std::string> &Args,
           const std::vector<std::string> &Env);
 
-  /// What it writes to, for poll(): standard output and error; -1 at their end.
+  /// Its standard output and error, for poll(); -1 at their end.
   int out() const { return Out.fd(); }
   int err() const { return Err.fd(); }
   /// Reads what is there. Calls \p Line(line, whether of standard error).
   void listen(const std::function<void(std::string, bool)> &Line);
 
-  /// Whether it has ended. Then how() says it: "ended with 1", or is empty if
-  /// that was right.
+  /// Whether it has ended. Then how() is "ended with 1", for example, or empty
+  /// if it succeeded.
   bool hasEnded();
   std::string how() const;
 
-  /// SIGTERM, or the second time SIGKILL, for all of its group.
+  /// Sends SIGTERM, or the second time SIGKILL, to all of its group.
   void end();
 
 private:
   Process P;
   Output Out, Err;
-  std::string Rest[2]; // lines that have no end yet
+  std::string Rest[2]; // incomplete lines
   bool Ended = false, Asked = false;
+};
+
+/// A program that runs a batch of jobs, and what it has written.
+struct ProgramRun {
+  using Clock = std::chrono::steady_clock;
+
+  ProgramRun(JobFolder &Folder, const std::vector<std::string> &Args,
+             const std::vector<std::string> &Env)
+      : P(Folder, Args, Env) {}
+  /// One of its jobs has a result.
+  void jobEnded(bool WasCancelled) {
+    --NumLeft;
+    LastResult = Clock::now();
+    HasCancelled |= WasCancelled;
+  }
+
+  Program P;
+  std::set<std::string> Outputs; // the files that it may write
+  size_t NumLeft = 0;            // jobs without a result
+  std::string LastLine, LastError;
+  std::string ErrorWords; // all error lines
+  std::string NewWords;   // those that haven't been logged
+  size_t NumNotes = 0;
+  bool HasCancelled = false; // it works on cancelled jobs
+  bool IsAsked = false;      // to end
+  Clock::time_point LastSign{}, LastResult{Clock::now()}, LastWords{};
+};
+
+/// All programs of a session. One thread.
+class ProgramRuns {
+public:
+  using List = std::vector<std::shared_ptr<ProgramRun>>;
+  using Log = std::function<void(uint32_t Level, const std::string &Text)>;
+
+  /// Lines that begin with \p Name and a colon are logged without them. Error
+  /// lines for which \p IsNoise returns true are logged for debugging only.
+  ProgramRuns(std::string Name, Log TheLog,
+              std::function<bool(const std::string &)> IsNoise)
+      : Prefix(std::move(Name) + ": "), TheLog(std::move(TheLog)),
+        IsNoise(std::move(IsNoise)) {}
+
+  const List &all() const { return Runs; }
+  /// Starts a program, as the constructor of Program does, for the jobs whose
+  /// files are \p Outputs. Throws sdk::Error.
+  std::shared_ptr<ProgramRun> start(JobFolder &Folder,
+                                    const std::vector<std::string> &Args,
+                                    const std::vector<std::string> &Env,
+                                    std::set<std::string> Outputs);
+
+  /// Waits for the programs' output or for \p Fds, for a moment.
+  void wait(std::vector<pollfd> Fds) const;
+  /// Reads and logs what \p R writes. Returns whether there was any.
+  bool listen(ProgramRun &R);
+  /// Removes those that have ended, and returns them.
+  List takeEnded();
+  /// Asks the others to end, and then kills them, if all their jobs have
+  /// results.
+  void endIdle();
+  /// Ends all programs, whose jobs have results.
+  void endAll();
+
+private:
+  void logNewWords(ProgramRun &R);
+
+  const std::string Prefix;
+  const Log TheLog;
+  const std::function<bool(const std::string &)> IsNoise;
+  List Runs;
 };
 
 } // namespace dtlto

@@ -63,12 +63,11 @@ struct Part {
 };
 inline constexpr size_t MaxParts = 16;
 
-/// Sends the begin of \p Parts, at most MaxParts; no signal comes of it.
-/// Returns how many bytes that were, or -1; errno is EAGAIN if there is no
-/// room.
+/// Sends the first of \p Parts, at most MaxParts, without a signal. Returns the
+/// number of bytes sent, or -1; errno is EAGAIN if there is no room.
 int64_t send(int Socket, const Part *Parts, size_t Count);
-/// Returns how many bytes came, 0 for the end, or -1; errno is EAGAIN if there
-/// is nothing yet.
+/// Returns the number of bytes received, 0 at the end, or -1; errno is EAGAIN
+/// if there is nothing yet.
 int64_t receive(int Socket, void *To, size_t Size);
 
 /// poll(2); on sockets alone.
@@ -89,32 +88,29 @@ extern const char *const HomeVariable;
 /// As getenv(), in UTF-8.
 const char *environment(const char *Name);
 
-/// Reads a file of at most \p MaxSize bytes; waits for nobody. Returns an
-/// errno, or 0.
+/// Reads a file of at most \p MaxSize bytes, without blocking on a pipe.
+/// Returns an errno, or 0.
 int readFile(const std::string &Path, size_t MaxSize, std::string &Text);
-/// For writeLog() and close(): a file that is written at its end. Waits for
-/// nobody.
+/// For writeLog() and close(): a file to append to. Doesn't block on a pipe.
 int openLog(const std::string &Path);
-/// In one piece, if anything. There is nobody to tell of a failure, not even by
-/// SIGPIPE.
+/// Writes in one piece. Ignores failures, even SIGPIPE.
 void writeLog(int Fd, std::string_view Text);
-/// Puts \p Size bytes into the file, which is made if it isn't there. Nothing
-/// happens to what is no file.
+/// Replaces the file, or makes it. Leaves anything but regular files alone.
 void putFile(const std::string &Path, const void *Data, size_t Size);
 void makeFolder(const std::string &Path);
 void removeFile(const std::string &Path);
 
-/// A file whose bytes serve as locks between processes; made if it isn't there.
-/// The locks belong to the descriptor, and end with it or with the process. -1
-/// with errno set if there is none: also where a lock would wait for a file
-/// server, and on a system that has no such locks. Opening may wait for one.
+/// Opens or makes a file whose bytes serve as locks between processes. The
+/// locks belong to the descriptor, and end with it or with the process. Returns
+/// -1 with errno set on failure, on file servers, and on systems without such
+/// locks.
 int openLocks(const std::string &Path);
 void closeLocks(int Fd);
-/// Takes byte \p At, for this descriptor alone or shared, unless another has
-/// it; waits for nobody.
+/// Locks byte \p At, for this descriptor alone or shared. Returns false at once
+/// if another has it.
 bool lockByte(int Fd, uint64_t At, bool IsShared);
 void unlockByte(int Fd, uint64_t At);
-/// Another descriptor has the byte, shared or not.
+/// Whether another descriptor has the byte, shared or not.
 bool isLockedByOther(int Fd, uint64_t At);
 
 //===----------------------------------------------------------------------===//
@@ -128,8 +124,8 @@ void *reserve(size_t Size);
 /// given back.
 void shrink(void *Pages, size_t Old, size_t New);
 
-/// Sets \p Load to how many processes wanted to run in the last minute. False
-/// if nobody knows.
+/// Sets \p Load to the mean number of runnable processes in the last minute.
+/// Returns false if that is unknown.
 bool load(double &Load);
 
 } // namespace dtlto::os

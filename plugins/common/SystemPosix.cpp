@@ -90,7 +90,7 @@ int os::openSignal() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void os::raise(int Signal) {
   uint64_t One = 1;
-  // Can only fail when the counter is full, and then the reader is awake.
+  // Fails only if the counter is full, and then the reader is awake.
   (void)!::write(Signal, &One, sizeof(One));
 }
 
@@ -110,8 +110,8 @@ static void set(int Socket, int Level, int Name, int64_t Value) {
 
 void dtlto::watchMachine(int Socket) {
   const milliseconds Gone = TheNetworkLimits.Gone;
-  // The first question after a third of the time, and three more. What decides
-  // is the limit for acknowledgements: it holds for them as well.
+  // The first probe after a third of the time, and three more. The limit for
+  // acknowledgements holds for probes as well.
   int64_t Seconds = duration_cast<seconds>(Gone).count();
   set(Socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(Socket, IPPROTO_TCP, TCP_KEEPIDLE, Seconds / 3);
@@ -132,8 +132,8 @@ void dtlto::allowStall(int Socket, steady_clock::duration Stalled) {
   const milliseconds Gone = TheNetworkLimits.Gone;
   milliseconds Limit = Gone;
   int Unsent = 0; // or sent, and not acknowledged
-  // The system asks again before its limit has passed. So an answer is never as
-  // old as Gone as long as the machine is there.
+  // The system probes again before its limit has passed. So an answer is
+  // younger than Gone as long as the machine is there.
   if (::ioctl(Socket, SIOCOUTQ, &Unsent) == 0 && Unsent > 0 &&
       milliseconds(infoOf(Socket).tcpi_last_ack_recv) < Gone)
     Limit =
@@ -162,7 +162,7 @@ const char *os::environment(const char *Name) { return ::getenv(Name); }
 
 int os::readFile(const std::string &Path, size_t MaxSize, std::string &Text) {
   Text.clear();
-  // A pipe must not hold up the link: O_NONBLOCK.
+  // O_NONBLOCK: a pipe must not block the link.
   int Fd = open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (Fd == -1)
     return errno;
@@ -191,7 +191,7 @@ int os::readFile(const std::string &Path, size_t MaxSize, std::string &Text) {
 }
 
 int os::openLog(const std::string &Path) {
-  // A pipe that nobody reads must not hold up the link: O_NONBLOCK.
+  // O_NONBLOCK: a pipe must not block the link.
   return ::open(
       Path.c_str(),
       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
@@ -213,7 +213,7 @@ void os::writeLog(int Fd, std::string_view Text) {
 }
 
 void os::putFile(const std::string &Path, const void *Data, size_t Size) {
-  // Somebody's pipe in its place must not hold anybody up, and gets nothing.
+  // O_NONBLOCK: a pipe must not block, and is not written to.
   int Fd = ::open(Path.c_str(),
                   O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
                       O_NONBLOCK | O_NOCTTY,
@@ -269,7 +269,7 @@ int os::openLocks(const std::string &Path) {
 
 void os::closeLocks(int Fd) { ::close(Fd); }
 
-/// Open file description locks: those of POSIX are a process's, which may have
+/// Open file description locks: POSIX locks belong to a process, which may have
 /// two sessions.
 static bool lock(int Fd, int Command, short Type, uint64_t At,
                  struct flock *Answer = nullptr) {

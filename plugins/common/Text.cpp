@@ -10,9 +10,15 @@
 
 namespace dtlto {
 
-std::string hex(uint8_t Byte) {
-  return {"0123456789abcdef"[Byte >> 4], "0123456789abcdef"[Byte & 15]};
+std::string hexDigits(const uint8_t *Bytes, size_t Size) {
+  static constexpr char Digits[] = "0123456789abcdef";
+  std::string Text;
+  for (size_t I = 0; I != Size; ++I)
+    (Text += Digits[Bytes[I] >> 4]) += Digits[Bytes[I] & 15];
+  return Text;
 }
+
+std::string hex(uint8_t Byte) { return hexDigits(&Byte, 1); }
 
 bool hasControl(std::string_view Text) {
   return std::any_of(Text.begin(), Text.end(),
@@ -51,7 +57,7 @@ bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
   return true;
 }
 
-/// How many characters have to be inserted, removed, replaced, or swapped with
+/// Returns the number of characters to insert, remove, replace, or swap with
 /// the next one.
 static size_t distance(std::string_view A, std::string_view B) {
   std::vector<size_t> Before(B.size() + 1), Above(B.size() + 1),
@@ -93,7 +99,7 @@ std::string_view importError(std::string_view Said) {
 
 std::string_view nearest(std::string_view Word,
                          const std::vector<std::string_view> &Known) {
-  // A name that has the word in it is meant more likely than one like it.
+  // Names that contain the word come before similar ones.
   if (Word.size() >= 3)
     for (std::string_view K : Known)
       if (K.find(Word) != K.npos)
@@ -101,7 +107,7 @@ std::string_view nearest(std::string_view Word,
   std::string_view Best;
   size_t BestDistance = SIZE_MAX;
   for (std::string_view K : Known) {
-    // A third of a word may be wrong. Lengths that differ by more need no look.
+    // A third of a word may be wrong.
     size_t Most = std::max<size_t>(1, K.size() / 3);
     if (Word.size() > K.size() + Most || K.size() > Word.size() + Most)
       continue;

@@ -19,30 +19,31 @@ namespace dtlto {
 /// is escaped, and what is longer than 200 characters is cut.
 std::string quote(std::string_view Text);
 
-/// The two hexadecimal digits of \p Byte.
+/// Two hexadecimal digits for each byte.
+std::string hexDigits(const uint8_t *Bytes, size_t Size);
 std::string hex(uint8_t Byte);
 
 /// Whether a control character is in \p Text.
 bool hasControl(std::string_view Text);
 
 /// Reads all of \p Text as a decimal number from \p Min to \p Max, without a
-/// sign. Returns false, and leaves \p Value alone, if it is anything else.
+/// sign. Returns false for any other text, and leaves \p Value alone.
 bool parseNumber(std::string_view Text, uint32_t Min, uint32_t Max,
                  uint32_t &Value);
 
-/// The first line of \p Text with \p Part in it; empty if there is none.
+/// Returns the first line of \p Text with \p Part in it, or nothing.
 std::string_view findLine(std::string_view Text, std::string_view Part);
 
-/// The line of \p Said, a clang's standard error, by which an index or a module
-/// could not be read: clang says so, and ends with 0. Empty: there is none.
+/// Returns the line of \p Said, a clang's standard error, that reports an
+/// unreadable index or module, or nothing. clang ends with 0 then.
 std::string_view unreadInput(std::string_view Said);
 
-/// The line of \p Said by which the module can't import from another, an error
-/// in the program: clang ends with 0, with an empty object. The linker makes an
-/// error of what was said with such a result. Empty: there is none.
+/// Returns the line of \p Said that reports a failed import, which is an error
+/// in the program, or nothing. clang ends with 0 and an empty object then, and
+/// the linker reports \p Said as an error.
 std::string_view importError(std::string_view Said);
 
-/// Which of \p Known \p Word was meant to be; empty if it looks like none.
+/// Returns the one of \p Known that \p Word is a misspelling of, or nothing.
 std::string_view nearest(std::string_view Word,
                          const std::vector<std::string_view> &Known);
 

@@ -80,7 +80,7 @@ struct Folder {
 };
 } // namespace
 
-/// The text becomes one of \p A's blobs.
+/// Makes \p Text one of \p A's blobs.
 static BlobName addBlob(Action &A, DigestKind Kind, std::string Text) {
   A.Own.push_back(std::move(Text));
   BlobName Name = nameBlob(Kind, A.Own.back());
@@ -108,7 +108,7 @@ static BlobName addFolder(Action &A, DigestKind Kind, const Folder &F) {
 // Actions
 //===----------------------------------------------------------------------===//
 
-// In a tar header, and between headers.
+// Of a tar header.
 static constexpr size_t TarBlock = 512, SizeAt = 124, SizeDigits = 11;
 
 std::string_view dtlto::reapi::manifestOf(std::string_view Part) {
@@ -127,7 +127,7 @@ std::string_view dtlto::reapi::manifestOf(std::string_view Part) {
 }
 
 BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
-  if (Kind == DigestKind::Blake3) // which the linker has made
+  if (Kind == DigestKind::Blake3) // the linker has computed it
     return {hexDigits(In.digest, sizeof(In.digest)), Bytes.size()};
   if (In.role != DTLTO_ROLE_PRIMARY && In.role != DTLTO_ROLE_IMPORT)
     return nameBlob(Kind, Bytes);
@@ -144,22 +144,36 @@ BlobName ActionMaker::nameInput(const dtlto_input &In, std::string_view Bytes) {
   return Modules[Key] = Name;
 }
 
-/// The worker's own would be another on each machine.
+/// The worker's own PATH would differ between machines.
 static void setPath(re::Command &Command) {
   auto *Path = Command.add_environment_variables();
   Path->set_name("PATH");
   Path->set_value("/usr/local/bin:/usr/bin:/bin");
 }
 
+/// \p Command writes the only output of \p A.
+static void addOutput(re::Command &Command, const Action &A) {
+  Command.add_output_paths(A.Output);
+  Command.add_output_files(A.Output); // for servers before API 2.1
+}
+
 void ActionMaker::addPlatform(re::Command &Command, re::Action &Proto) const {
   for (const auto &[Name, Value] : S.Platform)
-    // Since 2.2 it is in the action; workers of before look at the command.
+    // Workers before API 2.2 look at the command, others at the action.
     for (re::Platform *P :
          {Command.mutable_platform(), Proto.mutable_platform()}) {
       re::Platform::Property *New = P->add_properties();
       New->set_name(Name);
       New->set_value(Value);
     }
+}
+
+void ActionMaker::finish(Action &A, re::Action &Proto, const BlobName &Root,
+                         const re::Command &Command) const {
+  setDigest(*Proto.mutable_input_root_digest(), Root);
+  setDigest(*Proto.mutable_command_digest(),
+            addBlob(A, Kind, Command.SerializeAsString()));
+  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
 }
 
 Action ActionMaker::make(const sdk::Job &J) {
@@ -175,9 +189,9 @@ Action ActionMaker::make(const sdk::Job &J) {
   });
   if (S.sendsWorker()) {
     A.Bundle = J.bundle();
-    std::string_view Manifest = A.Bundle.begin() == A.Bundle.end()
-                                    ? std::string_view()
-                                    : manifestOf(A.Bundle.begin()->Bytes);
+    std::string_view Manifest;
+    if (A.Bundle.begin() != A.Bundle.end())
+      Manifest = manifestOf(A.Bundle.begin()->Bytes);
     if (Manifest.empty())
       throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
                        "the linker's bundle has no manifest");
@@ -198,19 +212,13 @@ Action ActionMaker::make(const sdk::Job &J) {
       Command.add_arguments(std::move(Arg));
     setPath(Command);
   }
-  Command.add_output_paths(A.Output);
-  // For servers before API 2.1; others don't look at it.
-  Command.add_output_files(A.Output);
-
+  addOutput(Command, A);
   re::Action Proto;
   addPlatform(Command, Proto);
-  // Of what another clang had made, the action cache has nothing for this one.
+  // Cached results of other clangs don't count.
   if (!S.sendsWorker())
     Proto.set_salt("clang " + LlvmVersion);
-  setDigest(*Proto.mutable_input_root_digest(), addFolder(A, Kind, Root));
-  setDigest(*Proto.mutable_command_digest(),
-            addBlob(A, Kind, Command.SerializeAsString()));
-  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
+  finish(A, Proto, addFolder(A, Kind, Root), Command);
   if (S.Use != Results::Write || J.avoid()) {
     Proto.set_do_not_cache(true);
     A.UncachedName = addBlob(A, Kind, Proto.SerializeAsString());
@@ -233,10 +241,7 @@ Action ActionMaker::askVersion(const std::string &Program) const {
   re::Action Proto;
   addPlatform(Command, Proto);
   Proto.set_do_not_cache(true);
-  setDigest(*Proto.mutable_input_root_digest(), addFolder(A, Kind, {}));
-  setDigest(*Proto.mutable_command_digest(),
-            addBlob(A, Kind, Command.SerializeAsString()));
-  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
+  finish(A, Proto, addFolder(A, Kind, {}), Command);
   return A;
 }
 
@@ -245,14 +250,10 @@ Action ActionMaker::makeSlot(std::string_view Key) const {
   A.Output = "bytes";
   re::Command Command;
   Command.add_arguments("dtlto.store");
-  Command.add_output_paths(A.Output);
-  Command.add_output_files(A.Output);
+  addOutput(Command, A);
   re::Action Proto;
-  // Which is empty, and so is its blob: each server has that.
-  setDigest(*Proto.mutable_input_root_digest(), nameBlob(Kind, ""));
-  setDigest(*Proto.mutable_command_digest(),
-            addBlob(A, Kind, Command.SerializeAsString()));
   Proto.set_salt("dtlto.store/1 " + std::string(Key));
-  A.Name = addBlob(A, Kind, Proto.SerializeAsString());
+  // Each server has the blob of an empty folder, which is empty.
+  finish(A, Proto, nameBlob(Kind, ""), Command);
   return A;
 }

@@ -35,14 +35,14 @@ namespace dtlto::reapi {
 
 struct Action {
   BlobName Name;
-  /// The same, but its result must not be kept, and servers don't make one of
-  /// it and another: empty unless the settings want it, or the job avoids a
-  /// worker.
+  /// The same action with a result that is not to be cached, and which servers
+  /// don't merge with another. Empty unless the settings or the job's avoided
+  /// worker need it.
   BlobName UncachedName;
-  /// What has to be there: the action, its command, folders and files. Borrowed
-  /// from the job, and from what follows.
+  /// The action, its command, folders and files. Borrowed from the job and from
+  /// the next two fields.
   std::vector<Blob> Blobs;
-  std::string Output; // the one file that it makes
+  std::string Output; // its only output file
   std::deque<std::string> Own;
   sdk::Bundle Bundle;
 };
@@ -53,7 +53,7 @@ public:
   WorkerFile() = default;
   ~WorkerFile();
   WorkerFile(const WorkerFile &) = delete;
-  /// An errno with \p Error if \p Path can't be used as a worker, or 0.
+  /// Returns an errno with \p Error if \p Path can't be a worker, or 0.
   int open(const std::string &Path, std::string &Error);
   std::string_view bytes() const { return {Data, Size}; }
 
@@ -65,8 +65,8 @@ private:
 /// Any thread.
 class ActionMaker {
 public:
-  /// \p Worker is what actions are to carry, if they do, and \p Name its name.
-  /// Else \p LlvmVersion is that of the workers' clang.
+  /// \p Worker: what actions carry, if they do, and \p Name its name. Otherwise
+  /// \p LlvmVersion is that of the workers' clang.
   ActionMaker(const Settings &S, DigestKind Kind, std::string_view Worker,
               BlobName Name, const std::string &LlvmVersion)
       : S(S), Kind(Kind), Worker(Worker), WorkerName(std::move(Name)),
@@ -84,13 +84,16 @@ public:
   /// makeQuestion() does.
   Action makeProbe() const;
 
-  /// An action that nobody executes: its result is what a client has put under
+  /// An action that is not executed. Its result is what a client stores under
   /// \p Key, which may be any bytes.
   Action makeSlot(std::string_view Key) const;
 
 private:
   BlobName nameInput(const dtlto_input &In, std::string_view Bytes);
   void addPlatform(re::Command &Command, re::Action &Proto) const;
+  /// Adds \p Proto with its inputs \p Root and \p Command to \p A's blobs.
+  void finish(Action &A, re::Action &Proto, const BlobName &Root,
+              const re::Command &Command) const;
   Action askVersion(const std::string &Program) const;
 
   const Settings &S;
@@ -99,13 +102,11 @@ private:
   const BlobName WorkerName;
   const std::string LlvmVersion;
   std::mutex Mutex; // guards what follows
-  /// By the digest that the linker has made; where a module lies, another may
-  /// lie later.
+  /// By the linker's digest: a module's address may be reused.
   std::map<std::array<uint8_t, 32>, BlobName> Modules;
 };
 
-/// The text of manifest.json in the first part of a bundle; empty if it isn't
-/// there.
+/// Returns the text of manifest.json in the first part of a bundle, or nothing.
 std::string_view manifestOf(std::string_view FirstPart);
 
 } // namespace dtlto::reapi

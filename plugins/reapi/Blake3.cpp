@@ -15,12 +15,10 @@
 #include "Digest.h"
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 namespace {
 using Words = std::array<uint32_t, 8>;
-using Block = std::array<uint32_t, 16>;
 constexpr uint32_t ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
 } // namespace
 
@@ -50,38 +48,33 @@ static void mix(W *S, unsigned A, unsigned B, unsigned C, unsigned D, W X,
   S[B] = rotate(S[B] ^ S[C], 7);
 }
 
-/// The rounds of a compression; a W is a word, or one of each lane.
-template <typename W> static void scramble(W S[16], W M[16]) {
+/// Compresses the block \p M of \p Size bytes into \p Chain. A W is a word of
+/// one chunk, or the same word of several. \p Low and \p High: the number of
+/// the chunk.
+template <typename W>
+static void compress(W Chain[8], W M[16], W Low, W High, uint32_t Size,
+                     uint32_t Flags) {
+  W S[16];
+  std::copy(Chain, Chain + 8, S);
+  for (unsigned I = 0; I != 4; ++I)
+    S[8 + I] = Iv[I] - W{};
+  S[12] = Low;
+  S[13] = High;
+  S[14] = Size - W{};
+  S[15] = Flags - W{};
   for (unsigned Round = 0; Round != 7; ++Round) {
-    mix<W>(S, 0, 4, 8, 12, M[0], M[1]);
-    mix<W>(S, 1, 5, 9, 13, M[2], M[3]);
-    mix<W>(S, 2, 6, 10, 14, M[4], M[5]);
-    mix<W>(S, 3, 7, 11, 15, M[6], M[7]);
-    mix<W>(S, 0, 5, 10, 15, M[8], M[9]);
-    mix<W>(S, 1, 6, 11, 12, M[10], M[11]);
-    mix<W>(S, 2, 7, 8, 13, M[12], M[13]);
-    mix<W>(S, 3, 4, 9, 14, M[14], M[15]);
+    for (unsigned I = 0; I != 4; ++I)
+      mix<W>(S, I, 4 + I, 8 + I, 12 + I, M[2 * I], M[2 * I + 1]);
+    for (unsigned I = 0; I != 4; ++I)
+      mix<W>(S, I, 4 + (I + 1) % 4, 8 + (I + 2) % 4, 12 + (I + 3) % 4,
+             M[8 + 2 * I], M[9 + 2 * I]);
     W Next[16];
     for (unsigned I = 0; I != 16; ++I)
       Next[I] = M[Order[I]];
     std::copy(Next, Next + 16, M);
   }
-}
-
-static Words compress(const Words &Chain, Block M, uint64_t Counter,
-                      uint32_t Size, uint32_t Flags) {
-  uint32_t S[16];
-  std::copy(Chain.begin(), Chain.end(), S);
-  std::copy(Iv.begin(), Iv.begin() + 4, S + 8);
-  S[12] = uint32_t(Counter);
-  S[13] = uint32_t(Counter >> 32);
-  S[14] = Size;
-  S[15] = Flags;
-  scramble<uint32_t>(S, M.data());
-  Words Out;
   for (unsigned I = 0; I != 8; ++I)
-    Out[I] = S[I] ^ S[I + 8];
-  return Out;
+    Chain[I] = S[I] ^ S[I + 8];
 }
 
 static uint32_t word(const char *At) {
@@ -90,7 +83,7 @@ static uint32_t word(const char *At) {
          uint32_t(B[3]) << 24;
 }
 
-/// As many full chunks as there are lanes, from chunk \p Number on.
+/// Compresses as many full chunks as there are lanes, from chunk \p Number on.
 static void compressLanes(const char *Bytes, uint64_t Number, Words *Out) {
   Lanes Chain[8], Low, High;
   for (unsigned I = 0; I != 8; ++I)
@@ -99,63 +92,53 @@ static void compressLanes(const char *Bytes, uint64_t Number, Words *Out) {
     Low[L] = uint32_t(Number + L);
     High[L] = uint32_t((Number + L) >> 32);
   }
-  constexpr unsigned NumBlocks = ChunkSize / BlockSize;
-  for (unsigned Block = 0; Block != NumBlocks; ++Block) {
-    Lanes M[16], S[16];
+  for (size_t At = 0; At != ChunkSize; At += BlockSize) {
+    Lanes M[16];
     for (unsigned I = 0; I != 16; ++I)
       for (unsigned L = 0; L != NumLanes; ++L)
-        M[I][L] = word(Bytes + L * ChunkSize + Block * BlockSize + 4 * I);
-    std::copy(Chain, Chain + 8, S);
-    for (unsigned I = 0; I != 4; ++I)
-      S[8 + I] = Iv[I] - Lanes{};
-    S[12] = Low;
-    S[13] = High;
-    S[14] = uint32_t(BlockSize) - Lanes{};
-    S[15] = uint32_t((Block == 0 ? ChunkStart : 0) |
-                     (Block + 1 == NumBlocks ? ChunkEnd : 0)) -
-            Lanes{};
-    scramble<Lanes>(S, M);
-    for (unsigned I = 0; I != 8; ++I)
-      Chain[I] = S[I] ^ S[I + 8];
+        M[I][L] = word(Bytes + L * ChunkSize + At + 4 * I);
+    compress<Lanes>(Chain, M, Low, High, BlockSize,
+                    (At == 0 ? ChunkStart : 0) |
+                        (At + BlockSize == ChunkSize ? ChunkEnd : 0));
   }
   for (unsigned L = 0; L != NumLanes; ++L)
     for (unsigned I = 0; I != 8; ++I)
       Out[L][I] = Chain[I][L];
 }
 
-static Block load(const char *Bytes, size_t Size) {
-  char Full[BlockSize] = {};
-  if (Size)
-    std::memcpy(Full, Bytes, Size);
-  Block M;
-  for (unsigned I = 0; I != 16; ++I)
-    M[I] = word(Full + 4 * I);
-  return M;
-}
-
 static Words compressChunk(std::string_view Chunk, uint64_t Number,
                            uint32_t LastFlags) {
   Words Chain = Iv;
   uint32_t Flags = ChunkStart;
-  while (Chunk.size() > BlockSize) {
-    Chain = compress(Chain, load(Chunk.data(), BlockSize), Number, BlockSize,
-                     Flags);
-    Chunk.remove_prefix(BlockSize);
+  bool IsLast;
+  do {
+    std::string_view Block = Chunk.substr(0, BlockSize);
+    Chunk.remove_prefix(Block.size());
+    IsLast = Chunk.empty();
+    char Full[BlockSize] = {};
+    std::copy(Block.begin(), Block.end(), Full);
+    uint32_t M[16];
+    for (unsigned I = 0; I != 16; ++I)
+      M[I] = word(Full + 4 * I);
+    compress<uint32_t>(Chain.data(), M, uint32_t(Number),
+                       uint32_t(Number >> 32), uint32_t(Block.size()),
+                       Flags | (IsLast ? ChunkEnd | LastFlags : 0));
     Flags = 0;
-  }
-  return compress(Chain, load(Chunk.data(), Chunk.size()), Number,
-                  uint32_t(Chunk.size()), Flags | ChunkEnd | LastFlags);
+  } while (!IsLast);
+  return Chain;
 }
 
 static Words join(const Words &Left, const Words &Right, uint32_t LastFlags) {
-  Block M;
-  std::copy(Left.begin(), Left.end(), M.begin());
-  std::copy(Right.begin(), Right.end(), M.begin() + 8);
-  return compress(Iv, M, 0, BlockSize, Parent | LastFlags);
+  Words Chain = Iv;
+  uint32_t M[16];
+  std::copy(Left.begin(), Left.end(), M);
+  std::copy(Right.begin(), Right.end(), M + 8);
+  compress<uint32_t>(Chain.data(), M, 0, 0, BlockSize, Parent | LastFlags);
+  return Chain;
 }
 
 void dtlto::reapi::blake3(std::string_view Bytes, uint8_t Out[32]) {
-  std::vector<Words> Left; // subtrees that wait for their right halves
+  std::vector<Words> Left; // subtrees without their right halves
   uint64_t Number = 0;
   auto Add = [&](Words New) {
     ++Number;
@@ -165,7 +148,7 @@ void dtlto::reapi::blake3(std::string_view Bytes, uint8_t Out[32]) {
     }
     Left.push_back(New);
   };
-  // The last one is the root's, or under it.
+  // The last chunk stays: it is the root, or ends the last subtree.
   while (Bytes.size() > NumLanes * ChunkSize) {
     Words New[NumLanes];
     compressLanes(Bytes.data(), Number, New);

@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cas.h"
+#include <cassert>
 
 using namespace dtlto::reapi;
 
-// Digests of one question: well below what a message may be.
+// Digests of one request: well below the limit of a message.
 static constexpr size_t MaxAsked = 10000;
 static constexpr unsigned MaxAsking = 2;
 // Transfers at a time, each with a message or two in memory.
@@ -19,7 +20,8 @@ static constexpr unsigned MaxSending = 8;
 // Who sends what
 //===----------------------------------------------------------------------===//
 
-/// Blobs that this call sees to. What it hasn't seen to by its end, others may.
+/// Blobs that this call uploads. Those that it has not uploaded by its end are
+/// free for others.
 struct Cas::Claims {
   explicit Claims(Cas &C) : C(C) {}
   ~Claims() {
@@ -64,6 +66,7 @@ void Cas::tell(Uploader &U) {
 
 template <typename F>
 void Cas::wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until) {
+  assert(Lock.owns_lock());
   while (!Changed.wait_for(Lock, SignStep, Until)) {
     Lock.unlock();
     tell(U);
@@ -122,11 +125,8 @@ Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
       }
       return true;
     });
-    if (Stopping.raised()) {
-      Fault F;
-      F.What = Fault::Cancelled;
-      return F;
-    }
+    if (Stopping.raised())
+      return Fault::cancelled();
   }
 }
 
@@ -134,7 +134,7 @@ Fault Cas::upload(Stop &Stopping, const std::vector<Blob> &Blobs,
 // FindMissingBlobs
 //===----------------------------------------------------------------------===//
 
-/// Whoever finds nobody asking asks for all that wait.
+/// The first thread asks for the blobs of all threads that wait.
 Fault Cas::find(Stop &Stopping, Query &Q) {
   std::unique_lock<std::mutex> Lock(Mutex);
   Waiting.push_back(&Q);
@@ -144,7 +144,6 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
       Changed.wait(Lock);
       continue;
     }
-    // One's own is among them.
     std::vector<Query *> Now = {&Q};
     Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &Q));
     size_t Size = Q.Asked.size();
@@ -160,7 +159,7 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
     Lock.lock();
     --NumAsking;
     for (Query *Other : Now) {
-      // It may be this job alone that may not try again.
+      // The others need not be stopped.
       if (F && Stopping.raised() && Other != &Q) {
         Waiting.push_back(Other);
         continue;
@@ -174,10 +173,8 @@ Fault Cas::find(Stop &Stopping, Query &Q) {
 }
 
 Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
-  re::FindMissingBlobsRequest Request;
+  auto Request = S.request<re::FindMissingBlobsRequest>(Can.Digest);
   re::FindMissingBlobsResponse Response;
-  Request.set_instance_name(S.S.Instance);
-  Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
   for (Query *Q : Queries)
     for (const BlobName &N : Q->Asked)
       setDigest(*Request.add_blob_digests(), N);
@@ -188,7 +185,7 @@ Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
   Names Missing;
   for (const re::Digest &D : Response.missing_blob_digests())
     Missing.insert({D.hash(), uint64_t(D.size_bytes())});
-  // A query is only touched by its owner and by whoever asks for it.
+  // A query is only used by its owner and by the thread that asks for it.
   for (Query *Q : Queries)
     for (const BlobName &N : Q->Asked)
       if (Missing.count(N))
@@ -196,21 +193,16 @@ Fault Cas::ask(Stop &Stopping, const std::vector<Query *> &Queries) {
   return F;
 }
 
-//===----------------------------------------------------------------------===//
-// Names of resources
-//===----------------------------------------------------------------------===//
-
-std::string Cas::prefix() const {
-  return S.S.Instance.empty() ? "" : S.S.Instance + "/";
-}
-
-/// The function's name is left out where the length of the hash tells it.
-std::string Cas::blobPath(const BlobName &Name) const {
-  return (Can.Digest == DigestKind::Blake3 ? "blake3/" : "") + Name.path();
+std::string Cas::resource(const std::string &Upload, bool Packed,
+                          const BlobName &Name) const {
+  // SHA-256 is the default for hashes of this length.
+  return (S.S.Instance.empty() ? "" : S.S.Instance + "/") + Upload +
+         (Packed ? "compressed-blobs/zstd/" : "blobs/") +
+         (Can.Digest == DigestKind::Blake3 ? "blake3/" : "") + Name.path();
 }
 
 //===----------------------------------------------------------------------===//
-// Writing; CasUpload.cpp has the calls, and CasDownload.cpp those that read
+// Writing; the calls are in CasUpload.cpp, and reading is in CasDownload.cpp
 //===----------------------------------------------------------------------===//
 
 Fault Cas::send(Uploader &U, const std::vector<const Blob *> &Blobs,

@@ -10,9 +10,9 @@
 //   ByteStream.Write    each large one; goes on where it was cut
 //   BatchReadBlobs, ByteStream.Read    the way back
 //
-// A blob that many jobs have is asked for and goes up once: the first that
-// needs it claims it, and the others wait for that one. Nothing is on disk, and
-// no more than a few messages are in memory at a time.
+// A blob of many jobs is asked for and uploaded once: the first job claims the
+// blob, and the others wait for that one. Nothing is written to disk, and only
+// a few messages are in memory at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,22 +39,23 @@ struct Blob {
 /// Any thread.
 class Cas {
 public:
-  /// \p SignStep: how often those that upload say that they get on.
+  /// \p SignStep: how often uploads report progress.
   Cas(Server &S, const Abilities &Can, std::chrono::milliseconds SignStep)
       : S(S), Can(Can), SignStep(SignStep) {}
   Cas(const Cas &) = delete;
 
-  /// Sees to it that all of \p Blobs are there. \p GetsOn is called now and
-  /// then while bytes go out, be they other jobs': this one waits for its turn.
+  /// Uploads those of \p Blobs that are missing. \p GetsOn is called now and
+  /// then while bytes are sent, even other jobs' while this one waits for its
+  /// turn.
   Fault upload(
       Stop &Stopping, const std::vector<Blob> &Blobs,
       const std::function<void()> &GetsOn = [] {});
-  /// The server doesn't have them, whatever it said.
+  /// The server has lost them.
   void forget(const std::vector<BlobName> &Names);
-  /// Reads a blob, and checks it. It takes memory of \p Share.
+  /// Reads and checks a blob, with memory of \p Share.
   Fault read(Stop &Stopping, const BlobName &Name,
              sdk::ResultMemory::Share &Share, std::string &Bytes);
-  /// Those that wait for other jobs' blobs look whether they are stopped.
+  /// Has threads that wait look at their stops.
   void wake();
 
 private:
@@ -66,18 +67,18 @@ private:
     bool Done = false;
   };
   struct Claims;
-  /// Whoever uploads; of one thread.
+  /// One upload(), on one thread.
   struct Uploader {
     Stop &Stopping;
     const std::function<void()> &GetsOn;
     std::chrono::steady_clock::time_point Told =
         std::chrono::steady_clock::now();
-    uint64_t Sent = 0; // bytes, by all, when it was told
+    uint64_t Sent = 0; // bytes of all uploads at that time
   };
 
-  /// Says that \p U gets on, if it does.
+  /// Reports progress of \p U, if there is any and it is time.
   void tell(Uploader &U);
-  /// Waits until \p Until(), which is called with the lock.
+  /// Waits until \p Until(), which is called with the lock, is true.
   template <typename F>
   void wait(std::unique_lock<std::mutex> &Lock, Uploader &U, F Until);
   Fault find(Stop &Stopping, Query &Q);
@@ -89,8 +90,9 @@ private:
                   uint64_t From, bool Packed, bool &Complete);
   Fault readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes);
   Fault readStream(Stop &Stopping, const BlobName &Name, std::string &Bytes);
-  std::string prefix() const;
-  std::string blobPath(const BlobName &Name) const;
+  /// The name of a blob for ByteStream. \p Upload: "uploads/UUID/", or empty.
+  std::string resource(const std::string &Upload, bool Packed,
+                       const BlobName &Name) const;
 
   Server &S;
   const Abilities Can;

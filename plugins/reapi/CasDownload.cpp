@@ -11,26 +11,23 @@
 
 using namespace dtlto::reapi;
 
-// What is worth packing at all.
+// Smaller blobs are not packed.
 static constexpr uint64_t MinPackedRead = 1024;
 
 static Fault failed(std::string Text) {
-  Fault F;
-  F.What = Fault::Failed;
-  F.Text = std::move(Text);
-  return F;
+  return {Fault::Failed, std::move(Text)};
 }
 
 namespace {
 /// Unpacks a stream of zstd, piece by piece.
 class Unpacker {
 public:
-  /// To no more than \p Size bytes in all.
+  /// \p Size: the limit of all unpacked bytes.
   explicit Unpacker(uint64_t Size)
       : Size(Size), Context(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
 
-  /// Adds to \p Out what comes of \p Packed. False if that is damaged, or too
-  /// much.
+  /// Appends \p Packed, unpacked, to \p Out. Returns false if it is damaged or
+  /// too long.
   bool add(const std::string &Packed, std::string &Out) {
     ZSTD_inBuffer In = {Packed.data(), Packed.size(), 0};
     while (true) {
@@ -63,7 +60,7 @@ Fault Cas::read(Stop &Stopping, const BlobName &Name,
   bool IsSmall = Name.Size <= Can.MaxBatch;
   Fault F = IsSmall ? readSmall(Stopping, Name, Bytes)
                     : readStream(Stopping, Name, Bytes);
-  // A limit that the server has and doesn't tell, as Buildbarn.
+  // Some servers, such as Buildbarn, have a limit that they don't report.
   if (IsSmall && F.Code == grpc::StatusCode::INVALID_ARGUMENT) {
     Bytes.clear();
     F = readStream(Stopping, Name, Bytes);
@@ -79,12 +76,9 @@ Fault Cas::read(Stop &Stopping, const BlobName &Name,
 }
 
 Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
-  re::BatchReadBlobsRequest Request;
+  auto Request = S.request<re::BatchReadBlobsRequest>(Can.Digest);
   re::BatchReadBlobsResponse Response;
-  Request.set_instance_name(S.S.Instance);
-  Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
   setDigest(*Request.add_digests(), Name);
-  // Whoever doesn't pack may leave it as it is.
   if (Can.Zstd && Name.Size >= MinPackedRead)
     Request.add_acceptable_compressors(re::Compressor::ZSTD);
   Fault F = S.call(
@@ -92,7 +86,7 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
       [&](grpc::ClientContext &C) {
         Response.Clear();
         grpc::Status Of = S.Cas->BatchReadBlobs(&C, Request, &Response);
-        // There is one blob: what the server says of it, it says of the call.
+        // The status of the only blob is the call's.
         if (Of.ok() && Response.responses_size() == 1)
           if (const auto &Own = Response.responses(0).status(); Own.code())
             return grpc::Status(grpc::StatusCode(Own.code()), Own.message(),
@@ -122,14 +116,12 @@ Fault Cas::readSmall(Stop &Stopping, const BlobName &Name, std::string &Bytes) {
 Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
                       std::string &Bytes) {
   google::bytestream::ReadRequest Request;
-  // What was cut goes on as it is: not each server can begin to pack at an
+  // A broken transfer goes on unpacked: not each server can pack from an
   // offset.
   bool Packed = Can.Zstd && Name.Size >= MinPackedRead;
   for (uint32_t Try = 0;; ++Try) {
     size_t Before = Bytes.size();
-    Request.set_resource_name(prefix() +
-                              (Packed ? "compressed-blobs/zstd/" : "blobs/") +
-                              blobPath(Name));
+    Request.set_resource_name(resource("", Packed, Name));
     Request.set_read_offset(int64_t(Before));
     Fault F;
     {
@@ -159,7 +151,7 @@ Fault Cas::readStream(Stop &Stopping, const BlobName &Name,
     if (!F && Bytes.size() != Name.Size)
       return failed("the blob " + Name.path() +
                     " is shorter than its digest says");
-    // As long as something comes, it isn't in vain.
+    // Retry as long as there is progress.
     if (Bytes.size() != Before)
       Try = 0;
     if (!S.mayRetry(F, Try) || !S.pause(Stopping, F, Try))

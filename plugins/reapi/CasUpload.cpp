@@ -12,12 +12,12 @@
 using namespace dtlto::reapi;
 
 static constexpr size_t PartSize = size_t(1) << 20;
-// What is worth packing at all.
+// Smaller blobs are not packed.
 static constexpr size_t MinPacked = 1024;
-// Quick: a link waits for it.
+// Fast, since a link waits for it.
 static constexpr int Level = 1;
 
-/// \p Bytes packed, or empty if that isn't smaller.
+/// Returns \p Bytes packed, or nothing if that isn't smaller.
 static std::string pack(std::string_view Bytes) {
   std::string Packed;
   if (Bytes.size() < MinPacked)
@@ -32,10 +32,8 @@ static std::string pack(std::string_view Bytes) {
 Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
   std::vector<const Blob *> Left = Blobs;
   for (uint32_t Try = 0;; ++Try) {
-    re::BatchUpdateBlobsRequest Request;
+    auto Request = S.request<re::BatchUpdateBlobsRequest>(Can.Digest);
     re::BatchUpdateBlobsResponse Response;
-    Request.set_instance_name(S.S.Instance);
-    Request.set_digest_function(re::DigestFunction::Value(Can.Digest));
     uint64_t Size = 0;
     for (const Blob *B : Left) {
       auto *R = Request.add_requests();
@@ -59,11 +57,10 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
     if (F)
       return F;
     S.Sum.BytesUp += Size;
-    // Each has a status of its own; what isn't mentioned isn't there.
+    // Each blob has a status of its own.
     Names Good;
-    Fault Bad;
-    Bad.What = Fault::Failed;
-    Bad.Text = "the server's answer has not all blobs that were sent";
+    Fault Bad(Fault::Failed,
+              "the server's answer has not all blobs that were sent");
     for (const auto &R : Response.responses()) {
       if (Fault Own = faultOf(R.status())) {
         Bad = Own;
@@ -85,8 +82,8 @@ Fault Cas::sendBatch(Stop &Stopping, const std::vector<const Blob *> &Blobs) {
   }
 }
 
-/// One call; from byte \p From, which is only not 0 if it isn't packed. \p
-/// Complete: the server has all.
+/// One call, from byte \p From, which is 0 if \p Packed. Sets \p Complete to
+/// whether the server has the blob.
 Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
                      uint64_t From, bool Packed, bool &Complete) {
   Server::Call Call(S, U.Stopping, S.S.Cas, "", S.limit(B.Name.Size));
@@ -102,7 +99,7 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
     Part.set_write_offset(int64_t(Offset));
     Part.set_data(Bytes.data(), Bytes.size());
     Part.set_finish_write(IsLast);
-    // False: the server has ended the call; Finish() says why.
+    // False: the server has ended the call, and Finish() returns why.
     if (!Writer->Write(Part))
       return false;
     Part.clear_resource_name();
@@ -134,8 +131,8 @@ Fault Cas::writeOnce(Uploader &U, const Blob &B, const std::string &Resource,
   }
   Writer->WritesDone();
   Fault F = Call.end(Writer->Finish());
-  // Who has the blob already says so in advance; of one that is packed, also
-  // with -1.
+  // A server that has the blob already ends the call early, for a packed one
+  // also with -1.
   int64_t Has = Response.committed_size();
   if (F.Code == grpc::StatusCode::ALREADY_EXISTS) {
     Complete = true;
@@ -153,20 +150,16 @@ Fault Cas::sendStream(Uploader &U, const Blob &B) {
   uint64_t From = 0;
   for (uint32_t Try = 0;; ++Try) {
     bool Complete = false;
-    // A server that still has a part of an upload takes no second beginning.
+    // Restart under a new name: the server may keep a part of the old one.
     if (From == 0)
-      Resource = prefix() + "uploads/" + makeUuid() + "/" +
-                 (Packed ? "compressed-blobs/zstd/" : "blobs/") +
-                 blobPath(B.Name);
+      Resource = resource("uploads/" + makeUuid() + "/", Packed, B.Name);
     Fault F = writeOnce(U, B, Resource, From, Packed, Complete);
     if (Complete) {
       ++S.Sum.BlobsUp;
       return {};
     }
-    if (!F) {
-      F.What = Fault::Later;
-      F.Text = "the server took only a part of a blob";
-    }
+    if (!F)
+      F = {Fault::Later, "the server took only a part of a blob"};
     if (!S.mayRetry(F, Try) || !S.pause(U.Stopping, F, Try))
       return F;
     From = 0;
@@ -176,7 +169,7 @@ Fault Cas::sendStream(Uploader &U, const Blob &B) {
     google::bytestream::QueryWriteStatusResponse Response;
     Request.set_resource_name(Resource);
     Server::Call Call(S, U.Stopping, S.S.Cas, "", S.S.Timeout);
-    // One that doesn't know begins again.
+    // If the server doesn't know, start again.
     if (Call.failed() ||
         !S.Bytes->QueryWriteStatus(&Call.Context, Request, &Response).ok())
       continue;

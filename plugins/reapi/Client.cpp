@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Client.h"
+#include "JobRun.h"
 #include "Process.h"
 #include "Text.h"
 #include "dtlto/sdk/RunJob.h"
@@ -20,16 +20,14 @@
 using namespace dtlto::reapi;
 using dtlto::quote;
 
-// The linker takes a job for lost that gives no sign of life for longer than
-// its limit.
+// How often to report that an upload makes progress. The linker gives up a job
+// without such reports after its time limit.
 static constexpr std::chrono::milliseconds MaxSignStep{5000};
-// When the user is told that jobs only wait at the server.
-static constexpr std::chrono::seconds WaitingIsNews{3};
-// And when that a link which ends has had nothing of it.
+// The shortest link whose user is told that the server has run no job.
 static constexpr std::chrono::seconds NothingIsNews{1};
-// gRPC's own, this session's, and what the linker may need meanwhile.
+// For gRPC, this session, and the linker.
 static constexpr size_t MinThreads = 24;
-// How long an action may take that only shows whether one can be executed.
+// The time limit of an action that only tests whether the server executes any.
 static constexpr std::chrono::milliseconds MaxProbe{3000};
 
 //===----------------------------------------------------------------------===//
@@ -37,11 +35,11 @@ static constexpr std::chrono::milliseconds MaxProbe{3000};
 //===----------------------------------------------------------------------===//
 
 Library::Library() {
-  // What it says goes nowhere unless the user asked for it: calls tell all that
-  // matters.
+  // The calls report all that matters. Discard gRPC's log unless the user wants
+  // it.
   if (!std::getenv("GRPC_VERBOSITY"))
     gpr_set_log_function([](gpr_log_func_args *) {});
-  // Of bytes that a server sends.
+  // Discard complaints about messages that a server sends.
   google::protobuf::SetLogHandler(nullptr);
   grpc_init();
 }
@@ -54,7 +52,7 @@ Settings Client::openSettings(const dtlto_host &Host,
   std::string Error;
   if (!readSettings(Params, ::getenv, environ, pluginFolder(), S, Error))
     throw sdk::Error(DTLTO_ERROR_CALLER, Error);
-  // It ends the process, or waits for ever, if it can't start one of its own.
+  // gRPC aborts or hangs if it can't start a thread.
   if (size_t Left = sdk::threadsLeft(); Left < MinThreads)
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
                      "gRPC needs " + std::to_string(MinThreads) +
@@ -79,7 +77,7 @@ Client::Client(const dtlto_host &Host, const dtlto_session_params &Params,
                Settings Read)
     : ThreadSession(Host, Read.Jobs), S(std::move(Read)),
       OnlyStatus(Params.num_jobs == 0),
-      // The linker has the same limit, and cancels what it takes for lost.
+      // The linker has the same limit, and cancels jobs after it.
       ResultLimit(Params.job_timeout_s ? Params.job_timeout_s : 3600),
       LlvmVersion(Params.llvm_version ? Params.llvm_version : ""),
       Results(Params), TheServer(S), InFlight(S.Jobs) {
@@ -120,10 +118,9 @@ void Client::watch() {
   std::unique_lock<std::mutex> Lock(Mutex);
   while (!Changed.wait_for(Lock, TheServer.pulse(),
                            [&] { return !TheEnd.empty(); })) {
-    std::string Waiting = whyWaiting();
     Lock.unlock();
-    if (!Waiting.empty())
-      log(DTLTO_LOG_NOTE, Waiting);
+    if (std::string Why = Record.whyWaiting(); !Why.empty())
+      log(DTLTO_LOG_NOTE, "server " + S.Server.name() + ": " + Why);
     if (std::string Why = TheServer.watch(); !Why.empty())
       giveUp(Why);
     Lock.lock();
@@ -133,39 +130,19 @@ void Client::watch() {
 std::string Client::whyNothing() {
   std::lock_guard<std::mutex> Lock(Mutex);
   const Traffic &T = TheServer.Sum;
-  if (!TheEnd.empty() || ToldWaiting || T.Executed || T.Hits ||
-      AtServer.MostRunning ||
+  if (!TheEnd.empty() || T.Executed || T.Hits ||
       std::chrono::steady_clock::now() - Opened < NothingIsNews)
     return "";
-  std::string Text = "server " + S.Server.name();
-  if (!Ready)
-    return Text + " has not answered GetCapabilities";
-  if (!LastRefusal.empty())
-    return Text + " refused all jobs: " + LastRefusal;
-  if (AtServer.MostQueued)
-    return Text + " had " + std::to_string(AtServer.MostQueued) +
-           (AtServer.MostQueued == 1 ? " job in its queue, and began none"
-                                     : " jobs in its queue, and began none");
-  return "";
-}
-
-std::string Client::whyWaiting() {
-  if (ToldWaiting || AtServer.NumQueued == 0 || AtServer.NumRunning != 0 ||
-      std::chrono::steady_clock::now() - AtServer.WaitingSince < WaitingIsNews)
-    return "";
-  ToldWaiting = true;
-  return "server " + S.Server.name() + ": " +
-         std::to_string(AtServer.NumQueued) +
-         (AtServer.NumQueued == 1 ? " job is" : " jobs are") +
-         " in its queue, and none has begun for " +
-         std::to_string(WaitingIsNews.count()) + " s";
+  std::string Why =
+      Ready ? Record.whyNothing() : "has not answered GetCapabilities";
+  return Why.empty() ? "" : "server " + S.Server.name() + " " + Why;
 }
 
 void Client::prepare() {
-  // Most servers will want that one. It takes as long as they take to answer.
+  // Most servers want SHA-256. Hash the worker while this one answers, on a
+  // thread of its own if there is one.
   DigestKind Likely =
       S.Digest == "blake3" ? DigestKind::Blake3 : DigestKind::Sha256;
-  // On a thread of its own, if there is one.
   std::future<BlobName> Name = std::async(
       sdk::threadsLeft() > sdk::threadsToLeave() ? std::launch::async
                                                  : std::launch::deferred,
@@ -227,80 +204,112 @@ void Client::giveUp(const std::string &Why) {
     std::lock_guard<std::mutex> Lock(Mutex);
     if (TheEnd.empty())
       TheEnd = Why.empty() ? "the link has ended" : Why;
-    for (Job *J : Jobs)
-      J->Cancelled.raise();
+    for (Stop *Each : Stops)
+      Each->raise();
   }
   wake();
 }
 
-void Client::waitUntilReady(Job &J) {
-  std::unique_lock<std::mutex> Lock(Mutex);
-  Changed.wait(
-      Lock, [&] { return Ready || !TheEnd.empty() || J.Cancelled.raised(); });
-  if (J.Cancelled.raised() || !TheEnd.empty()) {
-    Lock.unlock();
-    stopped(J);
-  }
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+Client::Registration::Registration(Client &C, Stop &S) : C(C), S(S) {
+  std::lock_guard<std::mutex> Lock(C.Mutex);
+  C.Stops.insert(&S);
+  if (!C.TheEnd.empty())
+    S.raise();
 }
 
-void Client::stopped(const Job &J) {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  if (J.Offer.isCancelled() || TheEnd.empty())
-    throw sdk::Error(DTLTO_CANCELLED, "");
-  throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, TheEnd);
+Client::Registration::~Registration() {
+  std::lock_guard<std::mutex> Lock(C.Mutex);
+  C.Stops.erase(&S);
+}
+
+void Client::wake() {
+  Cas *TheCas;
+  {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Changed.notify_all();
+    TheCas = Contents.get();
+  }
+  InFlight.wake();
+  if (TheCas)
+    TheCas->wake();
+}
+
+bool Client::waitUntilReady(const Stop &Until) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  Changed.wait(Lock, [&] { return Ready || Until.raised(); });
+  return !Until.raised();
 }
 
 /// The calls' own deadlines may be longer.
 void Client::within(std::chrono::milliseconds Limit,
                     const std::function<void(Stop &)> &Fn) {
-  struct Alarm {
-    Alarm(Client &C, std::chrono::milliseconds Limit)
-        : C(C), Thread([this, Limit] {
-            {
-              std::unique_lock<std::mutex> Lock(this->C.Mutex);
-              this->C.Changed.wait_for(Lock, Limit, [&] {
-                return Ended || !this->C.TheEnd.empty();
-              });
-              if (Ended)
-                return;
-            }
-            Ending.raise();
-            this->C.wake();
-          }) {}
-    ~Alarm() {
-      {
-        std::lock_guard<std::mutex> Lock(C.Mutex);
-        Ended = true;
-        C.Changed.notify_all();
-      }
-      Thread.join();
+  Stop Ending, Done;
+  const Registration Registered(*this, Ending);
+  std::thread Alarm([&] {
+    if (Done.pause(Limit))
+      return;
+    Ending.raise();
+    wake();
+  });
+  struct AtEnd {
+    ~AtEnd() {
+      Done.raise();
+      Alarm.join();
     }
-    Client &C;
-    Stop Ending;
-    bool Ended = false; // guarded by the client's
-    std::thread Thread; // the last, since it uses these
-  } TheAlarm(*this, Limit);
-  Fn(TheAlarm.Ending);
+    Stop &Done;
+    std::thread &Alarm;
+  } Join{Done, Alarm};
+  Fn(Ending);
+}
+
+bool Client::findOut(const Stop &Until, Question &Q,
+                     const std::function<void()> &Ask) {
+  {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    Changed.wait(Lock,
+                 [&] { return Q.State != Question::Asked || Until.raised(); });
+    if (Until.raised())
+      return false;
+    if (!Q.WhyNot.empty())
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Q.WhyNot);
+    if (Q.State == Question::Known)
+      return true;
+    Q.State = Question::Asked;
+  }
+  auto Set = [&](auto State) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    Q.State = State;
+    Changed.notify_all();
+  };
+  try {
+    Ask();
+    Set(Question::Known);
+    return true;
+  } catch (...) {
+    Set(Question::Unknown);
+    throw;
+  }
+}
+
+Client::Question &Client::questionOf(const std::string &Target) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Targets[Target];
 }
 
 //===----------------------------------------------------------------------===//
 // What the linker asks for; on its thread
 //===----------------------------------------------------------------------===//
 
+dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
+  return JobRun(*this, Offer).run();
+}
+
 void Client::load(dtlto_load &Load) {
-  unsigned Used = InFlight.used();
-  std::lock_guard<std::mutex> Lock(Mutex);
-  // The API has no word for slots. Once the server lets a job wait, it runs as
-  // many as it can.
-  if (AtServer.HasQueued && AtServer.MostRunning) {
-    Load.slots = std::min(AtServer.MostRunning, InFlight.size());
-    Load.free = Load.slots - std::min(Load.slots, AtServer.NumRunning);
-  }
-  uint32_t Accepted = uint32_t(numJobs());
-  Load.queued =
-      Accepted - std::min(Accepted, std::min(Used, AtServer.NumRunning));
-  if (!Workers.empty())
-    Load.workers = uint32_t(Workers.size());
+  Record.load(Load, InFlight.used(), InFlight.size(), uint32_t(numJobs()));
 }
 
 std::vector<dtlto::sdk::Worker>
@@ -332,7 +341,7 @@ Client::status(std::chrono::milliseconds Limit) {
   return {W};
 }
 
-/// Whether a server has workers, its capabilities don't say.
+/// A server's capabilities don't say whether it has workers.
 void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
   ActionMaker Maker(S, Found.Digest, {}, {}, LlvmVersion);
   Action A = Maker.makeProbe();
@@ -359,7 +368,7 @@ void Client::probe(const Abilities &Found, Stop &Ending, sdk::Worker &W) {
                            std::to_string(MaxProbe.count() / 1000) + " s";
     return;
   }
-  // What is said of a program that isn't there tells that there is a worker.
+  // An error about a missing program means that there is a worker.
   bool IsOfProgram = F.Code == grpc::StatusCode::NOT_FOUND ||
                      F.Code == grpc::StatusCode::INTERNAL ||
                      F.Code == grpc::StatusCode::UNKNOWN;
@@ -404,7 +413,7 @@ void Client::stop() {
   log(DTLTO_LOG_DEBUG,
       std::to_string(T.Hits) + " results from the action cache, " +
           std::to_string(T.Executed) + " executed on " +
-          std::to_string(Workers.size()) + " workers; " +
+          std::to_string(Record.numWorkers()) + " workers; " +
           std::to_string(T.BlobsUp) + " blobs up (" + megabytes(T.BytesUp) +
           "), " + std::to_string(T.BlobsThere) + " were there, " +
           megabytes(T.BytesDown) + " down; by the server's clock " +
@@ -419,7 +428,7 @@ void Client::tellNumbers() {
   number("hits of the action cache", DTLTO_UNIT_COUNT, T.Hits);
   number("misses of the action cache", DTLTO_UNIT_COUNT, T.Misses);
   number("actions executed", DTLTO_UNIT_COUNT, T.Executed);
-  number("workers", DTLTO_UNIT_COUNT, Workers.size());
+  number("workers", DTLTO_UNIT_COUNT, Record.numWorkers());
   number("blobs sent", DTLTO_UNIT_COUNT, T.BlobsUp);
   number("blobs that were there", DTLTO_UNIT_COUNT, T.BlobsThere);
   number("bytes sent", DTLTO_UNIT_BYTES, T.BytesUp);

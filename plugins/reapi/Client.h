@@ -5,15 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The life of a job, each on a thread of its own, from the SDK's pool:
-//
-//   becomes an action                  -> its digest
-//   is asked for in the action cache   -> the object, or nothing
-//   its blobs go up                    -> those that are missing
-//   is executed                        -> queued, running, the object
-//
-// What the server says before any of that (GetCapabilities) is asked for while
-// the linker prepares its first jobs.
+// The session. JobRun.h has the way of a job, ServerRecord.h what the jobs of
+// the link have seen of the server. While the linker prepares its first jobs,
+// the session asks the server what it can do (GetCapabilities).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +16,9 @@
 
 #include "Action.h"
 #include "Execution.h"
+#include "ServerRecord.h"
 #include "Window.h"
 #include "dtlto/sdk/Plugin.hpp"
-#include <optional>
-#include <set>
-#include <unordered_map>
 
 namespace dtlto::reapi {
 
@@ -40,22 +32,6 @@ inline constexpr char QueuedName[] = "queued, by the server's clock",
 struct Library {
   Library();
   ~Library();
-};
-
-/// What the server says of the jobs that it has.
-struct ServerLoad {
-  /// One of them.
-  struct Job {
-    bool IsThere = false, IsRunning = false, IsQueued = false;
-  };
-  void change(Job &Old, Job New);
-
-  // All that are there, those that run, and those that are in its queue.
-  unsigned NumThere = 0, NumRunning = 0, MostRunning = 0;
-  unsigned NumQueued = 0, MostQueued = 0;
-  bool HasQueued = false; // it let a job wait while others ran
-  /// Since when none has begun, though some could.
-  std::chrono::steady_clock::time_point WaitingSince;
 };
 
 class Client : public sdk::ThreadSession {
@@ -79,98 +55,67 @@ public:
   void stop() override;
 
 private:
+  friend class JobRun;
+
+  /// Has giveUp() raise \p S for as long as this lives.
+  class Registration {
+  public:
+    Registration(Client &C, Stop &S);
+    ~Registration();
+    Registration(const Registration &) = delete;
+
+  private:
+    Client &C;
+    Stop &S;
+  };
+
   /// Throws sdk::Error where the plugin can't work.
   static Settings openSettings(const dtlto_host &Host,
                                const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params,
          Settings S);
 
-  struct Job {
-    explicit Job(const sdk::Job &Offer) : Offer(Offer) {}
-    const sdk::Job &Offer;
-    Stop Cancelled;
-    /// What the action cache has of the job is no good, or not wanted.
-    bool SkipsCache = false;
-  };
-
   /// Asks what the server can do, and has the worker hashed.
   void prepare();
-  /// Waits for that. Throws sdk::Error.
-  void waitUntilReady(Job &J);
-  /// Calls \p Fn with a stop that is raised after \p Limit, or when there is no
-  /// use in going on.
+  /// Waits until prepare() has succeeded. Returns false if \p Until is raised,
+  /// which is registered.
+  bool waitUntilReady(const Stop &Until);
+  /// Calls \p Fn with a stop that is raised after \p Limit, or by giveUp().
   void within(std::chrono::milliseconds Limit,
               const std::function<void(Stop &)> &Fn);
-  /// The same with a server that is ready. Throws sdk::Error of the fault that
-  /// it returns.
+  /// The same once the session is ready. Throws sdk::Error for the fault that
+  /// \p Fn returns.
   void inStore(std::chrono::milliseconds Limit,
                const std::function<Fault(Stop &)> &Fn);
-  /// Looks after the server until the session ends.
+  /// Watches the server until the session ends.
   void watch();
-  /// Why jobs only wait, to be told once; empty if they don't. With the lock.
-  std::string whyWaiting();
-  /// Why a link has had nothing of the server; empty if it has, or if the user
-  /// knows.
+  /// Describes why the link has got nothing from the server; empty if it has,
+  /// or if the user knows.
   std::string whyNothing();
-  /// Whoever waits looks whether its job was cancelled.
+  /// Has all threads that wait look at their stops.
   void wake();
   /// Has the server execute something, for its status.
   void probe(const Abilities &Found, Stop &Ending, sdk::Worker &W);
-  /// Takes out of the action cache what the linker has found to be wrong.
+  /// Replaces the results in the action cache that the linker has refuted.
   void repairCache();
   Fault repair(const BlobName &Action, Stop &Ending);
-  /// There is no use in going on; said once.
+  /// Ends all jobs: the server can't be used. Reports \p Why once.
   void giveUp(const std::string &Why);
+  /// The same for a server that refuses this user or these settings.
   void refused(const Fault &F);
 
-  /// Whether the linker has refuted a result of the action; remembers it as the
-  /// job's.
-  bool wasRefuted(const Job &J, const Action &A);
-  sdk::Result runReady(Job &J);
-  /// What the first job that needs it finds out; the others wait for that.
+  /// What the first job that needs it asks the server; the others wait.
   struct Question {
     enum { Unknown, Asked, Known } State = Unknown;
-    std::string WhyNot; // not empty: what all are told
+    std::string WhyNot; // not empty: all jobs that ask fail with it
   };
-  /// \p Ask throws if it finds out nothing, or that there is no use in going on
-  /// with the job. Throws sdk::Error.
-  void findOut(Job &J, Question &Q, const std::function<void()> &Ask);
-  /// The same for a target that the worker may not have. Throws sdk::Error.
-  sdk::Result runForeign(Job &J, const std::string &Target);
-  std::optional<sdk::Result> fromCache(Job &J, const Action &A);
-  /// A clang of the workers' must be of exactly the linker's version, as one of
-  /// them says. Throws sdk::Error.
-  void proveCompiler(Job &J);
-  std::string askCompiler(Job &J);
-  sdk::Result execute(Job &J, const Action &A);
-  /// Has \p O.Action executed, however often it takes, within the limits of
-  /// README.md. \p A has its blobs. The fault is the last one.
-  Outcome tryToExecute(Job &J, const Action &A, ExecuteOptions &O);
-  /// Has \p O count the tries of its action, and refuse one too many.
-  void limitTries(ExecuteOptions &O);
-  /// After a try. Returns how many in a row the server has refused.
-  unsigned leaveWindow(uint64_t Round, const Fault &F, bool IsRefusal);
-  /// What a try has come to.
-  void countTry(const BlobName &Action, const Fault &F, bool IsRefusal);
-  /// Before \p A is executed again, since that may help against \p F.
-  void prepareAgain(Job &J, const Action &A, const Fault &F, unsigned Try);
-  /// The server refuses executions for the \p InRow time, with \p F.
-  void onRefusal(const Fault &F, unsigned InRow);
-  void uploadAll(Job &J, const Action &A);
-  /// What \p R means for the job; \p By is named with it.
-  sdk::Result conclude(Job &J, const Action &A, re::ActionResult &R,
-                       const std::string &By);
-  std::string standardError(Job &J, re::ActionResult &R);
-  /// A text of a program's; empty if it is too long, or can't be got.
-  std::string read(Job &J, const re::Digest &D);
-  /// Whether \p F says that the server takes no action of this link's.
-  bool isRejected(const Fault &F);
-  /// Throws why there is no use in going on with \p J, which was stopped.
-  [[noreturn]] void stopped(const Job &J);
-  /// Throws what \p F is for a job.
-  [[noreturn]] void fail(Job &J, const Fault &F, const std::string &Doing);
-  /// Of an action that was executed for \p J.
-  void count(const Job &J, const re::ExecutedActionMetadata &M);
+  /// Calls \p Ask unless the answer to \p Q is known. Jobs that wait for it end
+  /// with \p Until, which is registered; returns false then. \p Ask throws if
+  /// there is no answer. Throws sdk::Error.
+  bool findOut(const Stop &Until, Question &Q,
+               const std::function<void()> &Ask);
+  /// Returns the question whether the worker compiles for \p Target.
+  Question &questionOf(const std::string &Target);
   /// For the report.
   void tellNumbers();
 
@@ -185,7 +130,9 @@ private:
   WorkerFile Worker;
   Server TheServer;
   Window InFlight;
-  Stop Stopping; // raised: the session ends
+  ServerRecord Record;
+  Stop Stopping;                      // raised: the session ends
+  std::atomic<bool> ToldWrong{false}; // that the cache had a bad result
 
   // Set before Ready.
   Abilities Can;
@@ -195,29 +142,11 @@ private:
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
   bool Ready = false;
-  bool HasGivenUp = false; // and has begun to tell it
-  std::string TheEnd;      // not empty: why there is no use in going on
-  Question Compiler;       // of the workers: is it the linker's?
-  std::map<std::string, Question> Targets; // processors that aren't x86
-  std::set<std::string> Workers;
-  ServerLoad AtServer;
-  unsigned NumWrong = 0;    // results of the cache that were no good
-  unsigned NumRejected = 0; // in a row: actions that the server takes for none
-  /// What became of an action, as long as that wasn't good.
-  struct Tries {
-    unsigned Begun = 0, Failed = 0;
-    std::string Why; // the last word
-  };
-  std::map<std::string, Tries> TriesOf; // by the action's digest
-  std::set<Job *> Jobs;                 // that run
-  bool ToldWaiting = false;
-  std::string LastRefusal; // what the server said, if it has done nothing since
-  struct {
-    std::unordered_map<uint64_t, BlobName> OfJob; // all, by the job's id
-    std::set<std::string> Refuted;                // by digest
-    /// Those of them whose wrong results may still be in the action cache.
-    std::map<std::string, BlobName> ToRepair;
-  } ActionsOfLink;
+  bool HasGivenUp = false; // and reports it
+  std::string TheEnd;      // why the server can't be used; empty: it can
+  Question Compiler;       // are the workers' compilers of our version?
+  std::map<std::string, Question> Targets; // other processors than x86
+  std::set<Stop *> Stops;                  // registered
 
   std::thread Preparer, Watcher;
 };

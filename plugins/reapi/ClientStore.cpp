@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Results that the linker has found to be wrong are replaced there, and the
-// linker's own store is kept there.
+// Replaces results that the linker has found to be wrong, and keeps the
+// linker's own store.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,25 +24,15 @@ static constexpr std::chrono::milliseconds MaxRepair{4000};
 //===----------------------------------------------------------------------===//
 
 void Client::refuted(uint64_t Job, const std::string &Worker, int32_t Status) {
-  {
-    std::lock_guard<std::mutex> Lock(Mutex);
-    auto &[OfJob, Refuted, ToRepair] = ActionsOfLink;
-    auto It = OfJob.find(Job);
-    if (It != OfJob.end()) {
-      Refuted.insert(It->second.Hash);
-      // A failure isn't taken from there.
-      if (Status == DTLTO_OK && S.Use == Results::Write)
-        ToRepair[It->second.Hash] = It->second;
-    }
-  }
+  // Failures are not taken from the action cache.
+  Record.refute(Job, Status == DTLTO_OK && S.Use == Results::Write);
   log(DTLTO_LOG_WARNING, "a result of " +
                              (Worker.empty() ? "the server" : quote(Worker)) +
                              " was wrong");
 }
 
-/// The API has no call that removes a result. One that says that the action has
-/// failed is as good: clients don't take it, and it is replaced when the action
-/// is executed the next time.
+/// The API can't remove a result. Put a failure in its place: clients ignore
+/// failures, and the next execution of the action replaces it.
 Fault Client::repair(const BlobName &Action, Stop &Ending) {
   if (Can.TakesResults) {
     re::ActionResult R;
@@ -51,7 +41,7 @@ Fault Client::repair(const BlobName &Action, Stop &Ending) {
     if (!putResult(TheServer, Ending, Can.Digest, Action, R))
       return {};
   }
-  // Its blobs may still be there.
+  // The blobs of the action may still be there.
   ExecuteOptions O;
   O.Action = Action;
   O.SkipCache = true;
@@ -60,13 +50,13 @@ Fault Client::repair(const BlobName &Action, Stop &Ending) {
 }
 
 void Client::repairCache() {
-  std::map<std::string, BlobName> All;
+  bool HasEnded;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
-    if (TheEnd.empty())
-      All.swap(ActionsOfLink.ToRepair);
+    HasEnded = !TheEnd.empty();
   }
-  if (All.empty())
+  const std::map<std::string, BlobName> All = Record.takeToRepair();
+  if (HasEnded || All.empty())
     return;
   size_t NumGood = 0;
   Fault Last;
@@ -100,18 +90,14 @@ void Client::inStore(std::chrono::milliseconds Limit,
   Fault Found;
   bool IsOver = false;
   within(Limit, [&](Stop &Ending) {
-    {
-      std::unique_lock<std::mutex> Lock(Mutex);
-      Changed.wait(Lock, [&] { return Ready || Ending.raised(); });
-    }
-    IsOver = Ending.raised();
+    IsOver = !waitUntilReady(Ending);
     if (IsOver)
       return;
     Found = Fn(Ending);
     IsOver = Found && Ending.raised();
   });
   std::lock_guard<std::mutex> Lock(Mutex);
-  if (IsOver && !TheEnd.empty()) // which was told
+  if (IsOver && !TheEnd.empty()) // already reported
     throw sdk::Error(DTLTO_CANCELLED, TheEnd);
   if (IsOver || Found)
     throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE,
@@ -146,7 +132,7 @@ dtlto::sdk::Buffer Client::storeGet(const uint8_t *Key, uint64_t MaxBytes,
     sdk::ResultMemory::Share Share(Results);
     F = Contents->read(Ending, {File.digest().hash(), uint64_t(Size)}, Share,
                        Bytes);
-    // It is gone, or damaged, which is the blob's matter.
+    // The blob alone is missing or damaged.
     if (F.What == Fault::Failed || F.What == Fault::Missing) {
       log(DTLTO_LOG_DEBUG, "the store has lost something: " + F.Text);
       Bytes.clear();

@@ -1,4 +1,4 @@
-//===- Credentials.cpp - Headers from a credential helper -----------------===//
+//===- Credentials.cpp - What a server knows the user by ------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,108 +6,268 @@
 //===----------------------------------------------------------------------===//
 
 #include "Credentials.h"
+#include "Guard.h"
 #include "Text.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
+#include <poll.h>
+#include <unistd.h>
 
 using namespace dtlto::reapi;
 using dtlto::quote;
+namespace sdk = dtlto::sdk;
 using namespace std::chrono_literals;
+using google::protobuf::Value;
 using Clock = std::chrono::system_clock;
+using SteadyClock = std::chrono::steady_clock;
 
-// As Bazel keeps what has no end.
+// Bazel's limit for credentials without an end.
 static constexpr auto DefaultAge = 30min;
-// Also of what has ended already: the helper isn't run for each call.
+// Also for credentials that have ended, so that not each call runs the helper.
 static constexpr auto MinAge = 1s;
 static constexpr int MaxHeaders = 100;
-// All that servers take in a call, by default.
+// What servers take in a call by default.
 static constexpr size_t MaxHeaderBytes = 16384;
+static constexpr size_t MaxToken = size_t(64) << 10;
+// Ends the retries of a call if the file changes all the time.
+static constexpr unsigned MaxRefused = 2;
+// What a helper writes to standard output, and what a message shows of its
+// standard error.
+static constexpr size_t MaxAnswer = size_t(1) << 20, MaxComplaint = 500;
+// How often to look whether a helper has to be stopped.
+static constexpr int SliceMs = 20;
 
 //===----------------------------------------------------------------------===//
-// What a helper says
+// A token in a file
 //===----------------------------------------------------------------------===//
 
-bool dtlto::reapi::readCredentials(std::string_view Text, Credentials &C,
-                                   std::string &Error) {
-  C = Credentials();
-  auto Wrong = [&](std::string Why) {
-    C = Credentials();
-    Error = std::move(Why);
+std::string TokenFile::read(const std::string &Name) {
+  std::string Token = readSettingsFile(Name, "token-file", MaxToken);
+  Token.erase(Token.find_last_not_of(" \t\r\n") + 1);
+  const char *Why = hasControl(Token) ? " holds more than one line"
+                    : !isHeaderValue(Token)
+                        ? " has other characters than ASCII's printable ones"
+                        : nullptr;
+  if (Why)
+    throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(Name) + Why);
+  return Token.empty() ? "" : "Bearer " + Token;
+}
+
+std::string TokenFile::header() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Header;
+}
+
+void TokenFile::taken(const std::string &Used) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Used == Header)
+    RefusedInRow = 0;
+}
+
+bool TokenFile::renew(const std::string &Used) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (Used != Header) // another call has renewed it
+    return RefusedInRow <= MaxRefused;
+  if (++RefusedInRow > MaxRefused)
     return false;
-  };
+  try {
+    std::string New = read(Name);
+    if (New.empty())
+      return false;
+    Header.swap(New);
+    return Header != Used;
+  } catch (const sdk::Error &) {
+    return false; // whoever renews the file may be writing it
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What a helper writes
+//===----------------------------------------------------------------------===//
+
+/// Adds the headers \p Name with \p Values. Returns what is wrong with them.
+static std::string addHeaders(Credentials &C, const std::string &Key,
+                              const Value &Values) {
+  std::string Name = lowerCase(Key);
+  if (!isHeaderName(Name))
+    return "one of its headers has no good name";
+  if (isBinaryHeader(Name))
+    return "its header " + quote(Name) +
+           " has binary values, which can't be set";
+  if (!Values.has_list_value())
+    return "its header " + quote(Name) + " is no list";
+  for (const Value &V : Values.list_value().values()) {
+    if (V.kind_case() != Value::kStringValue)
+      return "its header " + quote(Name) + " is no list of texts";
+    if (!isHeaderValue(V.string_value()))
+      return "its header " + quote(Name) +
+             " has other characters than ASCII's printable ones";
+    C.Headers.emplace_back(Name, V.string_value());
+  }
+  return "";
+}
+
+/// Fills \p C. Returns what is wrong with \p Text.
+static std::string read(std::string_view Text, Credentials &C) {
   google::protobuf::Struct All;
-  // Its parser takes an empty text for an empty object.
+  // The parser takes an empty text for an empty object.
   if (Text.find_first_not_of(" \t\r\n") == Text.npos)
-    return Wrong("it has written nothing");
+    return "it has written nothing";
   if (!google::protobuf::util::JsonStringToMessage({Text.data(), Text.size()},
                                                    &All)
            .ok())
-    return Wrong("what it has written is no JSON object");
-  size_t Size = 0;
+    return "what it has written is no JSON object";
   if (auto It = All.fields().find("headers"); It != All.fields().end()) {
     if (!It->second.has_struct_value())
-      return Wrong("its 'headers' are no object");
-    for (const auto &[Key, Values] : It->second.struct_value().fields()) {
-      std::string Name = Key;
-      for (char &L : Name)
-        if (L >= 'A' && L <= 'Z')
-          L = char(L - 'A' + 'a');
-      if (!isHeaderName(Name))
-        return Wrong("one of its headers has no good name");
-      if (Name.size() > 4 && Name.substr(Name.size() - 4) == "-bin")
-        return Wrong("its header " + quote(Name) +
-                     " has binary values, which can't be set");
-      if (!Values.has_list_value())
-        return Wrong("its header " + quote(Name) + " is no list");
-      for (const auto &V : Values.list_value().values()) {
-        if (V.kind_case() != google::protobuf::Value::kStringValue)
-          return Wrong("its header " + quote(Name) + " is no list of texts");
-        if (!isHeaderValue(V.string_value()))
-          return Wrong("its header " + quote(Name) +
-                       " has other characters than ASCII's printable ones");
-        Size += Name.size() + V.string_value().size();
-        C.Headers.emplace_back(Name, V.string_value());
-      }
-    }
+      return "its 'headers' are no object";
+    for (const auto &[Key, Values] : It->second.struct_value().fields())
+      if (std::string Why = addHeaders(C, Key, Values); !Why.empty())
+        return Why;
+    size_t Size = 0;
+    for (const auto &[Name, Text] : C.Headers)
+      Size += Name.size() + Text.size();
     if (C.Headers.size() > MaxHeaders || Size > MaxHeaderBytes)
-      return Wrong("its headers are longer than a server takes");
+      return "its headers are longer than a server takes";
   }
   if (auto It = All.fields().find("expires"); It != All.fields().end()) {
     google::protobuf::Timestamp T;
-    if (It->second.kind_case() != google::protobuf::Value::kStringValue ||
+    if (It->second.kind_case() != Value::kStringValue ||
         !google::protobuf::util::TimeUtil::FromString(It->second.string_value(),
                                                       &T))
-      return Wrong("its 'expires' is no time as in 2030-01-31T12:00:00Z");
-    // The clock counts nanoseconds. What is later than it can say has no end,
-    // and what is earlier has ended.
+      return "its 'expires' is no time as in 2030-01-31T12:00:00Z";
+    // The clock counts nanoseconds in 64 bits. Later times mean no end, earlier
+    // ones have passed.
     constexpr int64_t Latest = int64_t(1) << 33;
     C.Expires = Credentials::Time(
         std::chrono::seconds(std::clamp(T.seconds(), int64_t(0), Latest)));
   }
-  return true;
+  return "";
+}
+
+bool dtlto::reapi::readCredentials(std::string_view Text, Credentials &C,
+                                   std::string &Error) {
+  C = Credentials();
+  Error = read(Text, C);
+  if (!Error.empty())
+    C = Credentials();
+  return Error.empty();
 }
 
 //===----------------------------------------------------------------------===//
-// For whom, and for how long
+// One run of a helper
 //===----------------------------------------------------------------------===//
 
-/// As Bazel names a server to its helper, whatever the encryption: helpers look
-/// at the host.
+/// Names a server as Bazel does, whatever the encryption: helpers look at the
+/// host. No control character is in it.
 static std::string uriOf(const Endpoint &To) {
   if (To.Target.compare(0, 5, "unix:") == 0)
     return To.Target;
   std::string Uri = "https://" + To.Target;
-  constexpr std::string_view Default = ":443";
-  if (Uri.size() > Default.size() &&
-      Uri.compare(Uri.size() - Default.size(), Default.size(), Default) == 0)
-    Uri.resize(Uri.size() - Default.size());
+  if (size_t Port = Uri.rfind(':'); Uri.compare(Port, Uri.npos, ":443") == 0)
+    Uri.resize(Port);
   return Uri;
 }
 
+namespace {
+/// A helper in a process group of its own, which ends with this object or with
+/// the linker.
+struct Helper {
+  /// Returns an errno, or 0. \p Input is less than a pipe holds.
+  int start(const std::string &Program, const std::string &Input);
+  /// Reads the available output; waits for it for a moment.
+  void listen();
+
+  // Longer output is dropped but for one byte.
+  std::string Answer, Complaint;
+  std::unique_ptr<dtlto::Guard> Guard; // null: no shell could be started
+  dtlto::Output Out, Err;
+  dtlto::Process P;
+};
+} // namespace
+
+int Helper::start(const std::string &Program, const std::string &Input) {
+  dtlto::Descriptor In, Ours, TheirOut, TheirErr;
+  int Why = dtlto::openPipe(In, Ours);
+  // While we hold the pipe's other end, there is no SIGPIPE.
+  if (!Why &&
+      ::write(Ours.get(), Input.data(), Input.size()) != ssize_t(Input.size()))
+    Why = errno ? errno : ENOSPC;
+  if (!Why)
+    Why = Out.open(TheirOut);
+  if (!Why)
+    Why = Err.open(TheirErr);
+  if (Why)
+    return Why;
+  int NoGuard = 0;
+  Guard = dtlto::Guard::start(/*Folder=*/"", /*Lock=*/-1, NoGuard);
+  dtlto::Process::Setup S;
+  S.Args = {Program, "get"};
+  S.In = In.get();
+  S.Out = TheirOut.get();
+  S.Err = TheirErr.get();
+  S.Group = dtlto::Process::Setup::Own;
+  return P.start(S, Guard.get());
+}
+
+void Helper::listen() {
+  pollfd Polled[2] = {{Out.fd(), POLLIN, 0}, {Err.fd(), POLLIN, 0}};
+  ::poll(Polled, 2, SliceMs);
+  Out.read(Answer, MaxAnswer + 1);
+  Err.read(Complaint, MaxComplaint + 1);
+}
+
+/// Runs \p Program for \p Uri. Blocks, no longer than \p Limit or until
+/// \p Stopping is raised; the helper has ended in any case.
+static Fault runHelper(Stop &Stopping, const std::string &Program,
+                       const std::string &Uri, std::chrono::milliseconds Limit,
+                       Credentials &C) {
+  const SteadyClock::time_point End = SteadyClock::now() + Limit;
+  auto Refused = [&](const std::string &Why) {
+    return Fault(Fault::Refused,
+                 "credential-helper=: " + quote(Program) + " " + Why,
+                 grpc::StatusCode::UNAUTHENTICATED);
+  };
+  std::string Request = "{\"uri\":\"";
+  for (char Ch : Uri)
+    Request += (Ch == '"' || Ch == '\\' ? "\\" : "") + std::string(1, Ch);
+  Helper H;
+  if (int Why = H.start(Program, Request + "\"}\n"))
+    return Refused(std::string("can't be started: ") + std::strerror(Why));
+  for (H.listen(); !H.P.hasEnded(); H.listen()) {
+    if (Stopping.raised())
+      return Fault::cancelled();
+    if (SteadyClock::now() >= End)
+      return Refused("hasn't answered for " + Uri + " within " +
+                     std::to_string(Limit.count() / 1000) + " seconds");
+  }
+  // All of its own output is there; processes that it has left may write more.
+  H.listen();
+  std::string Said = H.Complaint.substr(0, H.Complaint.find('\n'));
+  Said = sdk::printable(Said.substr(0, MaxComplaint), ' ');
+  if (std::string How = H.P.how(); !How.empty())
+    return Refused(How + " for " + Uri + (Said.empty() ? "" : ": " + Said));
+  if (H.Answer.size() > MaxAnswer)
+    return Refused("has written more than " + std::to_string(MaxAnswer) +
+                   " bytes");
+  std::string Error;
+  if (!readCredentials(H.Answer, C, Error))
+    return Refused("was of no use for " + Uri + ": " + Error);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// All runs of a helper
+//===----------------------------------------------------------------------===//
+
 Fault CredentialHelper::run(Stop &Stopping, const Endpoint &To,
                             std::unique_lock<std::mutex> &Lock) {
+  assert(Lock.owns_lock() && !IsRunning);
   IsRunning = true;
   Lock.unlock();
   Credentials New;
@@ -130,14 +290,6 @@ Fault CredentialHelper::run(Stop &Stopping, const Endpoint &To,
   return F;
 }
 
-static Fault cancelled() {
-  Fault F;
-  F.What = Fault::Cancelled;
-  F.Code = grpc::StatusCode::CANCELLED;
-  F.Text = "cancelled";
-  return F;
-}
-
 Fault CredentialHelper::get(
     Stop &Stopping, const Endpoint &To,
     std::vector<std::pair<std::string, std::string>> &Headers, uint64_t &Stamp,
@@ -154,8 +306,8 @@ Fault CredentialHelper::get(
     if (K.NumFailed != NumFailed)
       return K.Failed;
     if (!MayWait || Stopping.raised())
-      return cancelled();
-    // Whoever stops it has no way to wake this one.
+      return Fault::cancelled();
+    // Raising Stopping does not notify Changed.
     if (IsRunning)
       Changed.wait_for(Lock, 50ms);
     else if (Fault F = run(Stopping, To, Lock))
@@ -179,7 +331,7 @@ bool CredentialHelper::renew(Stop &Stopping, const Endpoint &To, uint64_t Stamp,
     Changed.wait_for(Lock, 50ms);
   }
   Known &K = All[To.Target];
-  // Another call has seen to it.
+  // Another call has renewed them.
   if (K.Stamp != Stamp)
     return K.RefusedInRow < 2;
   if (++K.RefusedInRow > 1)

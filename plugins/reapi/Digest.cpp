@@ -14,17 +14,6 @@ const char *dtlto::reapi::nameOf(DigestKind Kind) {
   return Kind == DigestKind::Blake3 ? "BLAKE3" : "SHA-256";
 }
 
-std::string dtlto::reapi::hexDigits(const uint8_t *Bytes, size_t Size) {
-  static constexpr char Digits[] = "0123456789abcdef";
-  std::string Text;
-  Text.reserve(2 * Size);
-  for (size_t I = 0; I != Size; ++I) {
-    Text += Digits[Bytes[I] >> 4];
-    Text += Digits[Bytes[I] & 15];
-  }
-  return Text;
-}
-
 bool dtlto::reapi::isHash(std::string_view Hash) {
   return Hash.size() == 64 &&
          Hash.find_first_not_of("0123456789abcdef") == Hash.npos;

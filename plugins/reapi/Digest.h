@@ -5,20 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A blob is named by the digest of its bytes and their number. Which function
-// that is, the server says (DigestFunction of the API).
+// A blob is named by the digest of its bytes and by their number. The server
+// determines the function (DigestFunction of the API).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_REAPI_DIGEST_H
 #define DTLTO_REAPI_DIGEST_H
 
+#include "Text.h"
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace dtlto::reapi {
+
+using dtlto::hexDigits;
 
 /// With the API's own numbers.
 enum class DigestKind { Sha256 = 1, Blake3 = 9 };
@@ -46,13 +49,11 @@ struct BlobNameHash {
 
 /// Hashes \p Bytes.
 BlobName nameBlob(DigestKind Kind, std::string_view Bytes);
-/// \p Bytes as hexadecimal digits.
-std::string hexDigits(const uint8_t *Bytes, size_t Size);
 /// Whether \p Hash looks like one of these functions'.
 bool isHash(std::string_view Hash);
 
-/// BLAKE3 with 256 bits, as its specification has it, without any parallelism:
-/// modules come hashed, and what is left is small but for the worker.
+/// BLAKE3 with 256 bits, on one thread: the linker has hashed the modules, and
+/// all else is small but for the worker.
 void blake3(std::string_view Bytes, uint8_t Out[32]);
 
 } // namespace dtlto::reapi

@@ -11,20 +11,18 @@
 using namespace dtlto::reapi;
 namespace sdk = dtlto::sdk;
 
-// So often an action begins anew whose operation the server has lost: it may
-// be what kills the server.
+// How often an action restarts whose operation the server has lost. The action
+// may be what crashes the server.
 static constexpr unsigned MaxRestarts = 2;
-// So often a server may say that an action waits again, or runs again, and the
-// action has all of its time from then on.
+// How often an action may change between waiting and running, and get its whole
+// time limit again.
 static constexpr unsigned MaxTurns = 20;
 
 Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
                                const BlobName &Name, const std::string &Output,
                                std::unique_ptr<re::ActionResult> &Result) {
-  re::GetActionResultRequest Request;
-  Request.set_instance_name(S.S.Instance);
+  auto Request = S.request<re::GetActionResultRequest>(Kind);
   setDigest(*Request.mutable_action_digest(), Name);
-  Request.set_digest_function(re::DigestFunction::Value(Kind));
   Request.set_inline_stderr(true);
   Request.add_inline_output_files(Output);
   auto Found = std::make_unique<re::ActionResult>();
@@ -42,11 +40,9 @@ Fault dtlto::reapi::findResult(Server &S, Stop &Stopping, DigestKind Kind,
 Fault dtlto::reapi::putResult(Server &S, Stop &Stopping, DigestKind Kind,
                               const BlobName &Name,
                               const re::ActionResult &Result) {
-  re::UpdateActionResultRequest Request;
-  Request.set_instance_name(S.S.Instance);
+  auto Request = S.request<re::UpdateActionResultRequest>(Kind);
   setDigest(*Request.mutable_action_digest(), Name);
   *Request.mutable_action_result() = Result;
-  Request.set_digest_function(re::DigestFunction::Value(Kind));
   return S.call(Stopping, S.S.Cache, Name.Hash, [&](grpc::ClientContext &C) {
     re::ActionResult Stored;
     return S.Cache->UpdateActionResult(&C, Request, &Stored);
@@ -73,12 +69,12 @@ public:
   Outcome all();
 
 private:
-  /// Tells the server that nobody waits for the operation.
+  /// Cancels the operation at the server.
   void cancel();
 
-  /// One stream; to its end or to that of the operation.
+  /// Reads one stream, to its end or to that of the operation.
   Fault listen();
-  /// Whether the operation has ended with \p Op.
+  /// Takes over \p Op. Returns whether the operation has ended.
   bool take(const google::longrunning::Operation &Op);
   std::chrono::seconds left() const {
     return std::max(std::chrono::seconds(1),
@@ -90,8 +86,8 @@ private:
   Stop &Stopping;
   const DigestKind Kind;
   const ExecuteOptions &O;
-  /// Of what the server has said last that it does. In its queue a job may be
-  /// for as long as the server says so: others may have many.
+  /// The deadline of the state that the server reported last. A job may stay in
+  /// the server's queue as long as the server reports so.
   std::chrono::steady_clock::time_point Ends =
       std::chrono::steady_clock::now() + O.Limit;
   std::string Operation; // its name, once it is known
@@ -120,7 +116,7 @@ bool Run::take(const google::longrunning::Operation &Op) {
     if (New != State && ++NumTurns <= MaxTurns)
       Ends = std::chrono::steady_clock::now() + O.Limit;
     bool IsQueued = M.stage() == re::ExecutionStage::QUEUED;
-    // To the linker, silence is no sign of a queue.
+    // Each call reports the queue again, as a sign of life.
     if (New != State || By != Worker || (IsNews && New == DTLTO_STATE_QUEUED)) {
       State = New;
       Worker = By;
@@ -137,8 +133,7 @@ bool Run::take(const google::longrunning::Operation &Op) {
   re::ExecuteResponse Response;
   if (!Op.response().Is<re::ExecuteResponse>() ||
       !Op.response().UnpackTo(&Response)) {
-    Out.Failed.What = Fault::Failed;
-    Out.Failed.Text = "the operation ended without a response";
+    Out.Failed = {Fault::Failed, "the operation ended without a response"};
     return true;
   }
   Out.Failed = faultOf(Response.status());
@@ -149,24 +144,18 @@ bool Run::take(const google::longrunning::Operation &Op) {
 }
 
 Fault Run::listen() {
-  if (std::string Why; Operation.empty() && !(Why = O.WhyNot()).empty()) {
-    Fault F;
-    F.What = Fault::Failed;
-    F.Code = grpc::StatusCode::ABORTED;
-    F.Text = std::move(Why);
-    return F;
-  }
+  if (Operation.empty())
+    if (std::string Why = O.WhyNot(); !Why.empty())
+      return {Fault::Failed, std::move(Why), grpc::StatusCode::ABORTED};
   const Server::Executor &On = S.executor();
   Server::Call Call(S, Stopping, *On.By, O.Action.Hash, left());
   if (Call.failed())
     return Call.failed();
   std::unique_ptr<grpc::ClientReader<google::longrunning::Operation>> Reader;
   if (Operation.empty()) {
-    re::ExecuteRequest Request;
-    Request.set_instance_name(S.S.Instance);
+    auto Request = S.request<re::ExecuteRequest>(Kind);
     Request.set_skip_cache_lookup(O.SkipCache);
     setDigest(*Request.mutable_action_digest(), O.Action);
-    Request.set_digest_function(re::DigestFunction::Value(Kind));
     Request.set_inline_stdout(O.Output.empty());
     Request.set_inline_stderr(true);
     if (!O.Output.empty())
@@ -182,17 +171,15 @@ Fault Run::listen() {
   while (Reader->Read(&Op)) {
     Call.heard();
     if (take(Op)) {
-      Call.Context.TryCancel(); // what may follow says nothing new
+      Call.Context.TryCancel(); // nothing of interest follows
       Reader->Finish();
       return {};
     }
   }
   Fault F = Call.end(Reader->Finish());
-  if (!F) {
-    F.What = Fault::Later;
-    F.Text = "the server ended the stream before the action";
-  }
-  return F;
+  return F ? F
+           : Fault(Fault::Later,
+                   "the server ended the stream before the action");
 }
 
 Outcome Run::all() {
@@ -204,7 +191,7 @@ Outcome Run::all() {
       return std::move(Out);
     if (Heard)
       Try = 0;
-    // The server doesn't know it any more, or can't wait: from the beginning.
+    // The server has lost the operation, or can't wait for one: restart.
     if (Waited && (F.Code == grpc::StatusCode::NOT_FOUND ||
                    F.Code == grpc::StatusCode::UNIMPLEMENTED)) {
       if (F.Code == grpc::StatusCode::UNIMPLEMENTED)
@@ -213,15 +200,15 @@ Outcome Run::all() {
       F.What = Fault::Later;
       if (++NumRestarts > MaxRestarts) {
         F.What = Fault::Failed;
-        // Not that an input isn't there.
+        // NOT_FOUND would mean a missing input.
         F.Code = grpc::StatusCode::ABORTED;
         F.Text = "its stream broke " + std::to_string(NumRestarts) +
                  " times, and then: " + F.Text;
       }
     }
     bool Late = std::chrono::steady_clock::now() >= Ends;
-    // The stream's deadline is of when it began, and since then the server has
-    // said what it does.
+    // The deadline of the stream dates from its begin, and the server has
+    // reported a new state since.
     bool GoesOn = Heard && !Operation.empty() &&
                   (!Late || State == DTLTO_STATE_QUEUED) &&
                   F.Code == grpc::StatusCode::DEADLINE_EXCEEDED;
@@ -238,12 +225,12 @@ Outcome Run::all() {
   }
 }
 
-/// Nobody wants it any more: servers that don't notice would go on for ever. A
-/// server that doesn't answer holds nobody up for long.
+/// Some servers don't notice that their client has gone. The time limit is
+/// short, in case the server doesn't answer.
 void Run::cancel() {
   if (Operation.empty())
     return;
-  Stop Never; // the job's own ends all calls by now
+  Stop Never; // the job's own would end this call at once
   Server::Call Call(S, Never, S.S.Server, O.Action.Hash,
                     std::chrono::seconds(1), /*MayWait=*/false);
   google::longrunning::CancelOperationRequest Request;

@@ -21,18 +21,17 @@ namespace dtlto::reapi {
 
 struct Outcome {
   Fault Failed;
-  re::ActionResult Result; // if it hasn't
+  re::ActionResult Result; // if there is no fault
   bool WasCached = false;
 };
 
-/// What the server has kept of the action \p Name. Fault::None and no Result:
-/// nothing.
+/// Fetches the cached result of the action \p Name. Leaves \p Result empty if
+/// there is none.
 Fault findResult(Server &S, Stop &Stopping, DigestKind Kind,
                  const BlobName &Name, const std::string &Output,
                  std::unique_ptr<re::ActionResult> &Result);
 
-/// Makes \p Result what the server has of the action \p Name, whose blobs are
-/// there.
+/// Stores \p Result, whose blobs are uploaded, as that of the action \p Name.
 Fault putResult(Server &S, Stop &Stopping, DigestKind Kind,
                 const BlobName &Name, const re::ActionResult &Result);
 
@@ -41,22 +40,21 @@ struct ExecuteOptions {
   std::string Output; // empty: what it writes to standard output
   bool SkipCache = false;
   std::chrono::seconds Limit{3600}; // of silence, and of being executed
-  /// Told of each DTLTO_STATE_..., with the worker's name if it is known, and
-  /// whether the server says that the action is in its queue.
+  /// Called with each DTLTO_STATE_..., the worker's name if it is known, and
+  /// whether the server reports that the action is in its queue.
   std::function<void(uint32_t, const std::string &, bool IsQueued)> Report;
-  /// Asked before the action is to begin once more. Not empty: why it may not.
+  /// Called before the action begins again. Returns why it may not, or nothing.
   std::function<std::string()> WhyNot = [] { return std::string(); };
-  /// Called when the server has taken it.
+  /// Called when the server has accepted it.
   std::function<void()> Begun = [] {};
 };
 
-/// Has the server execute an action whose blobs are there. What the server
-/// refuses with is returned at once: whoever knows of the other executions
-/// decides whether and when it is asked again.
+/// Has the server execute an action whose blobs are uploaded. Returns refusals
+/// at once: the caller, who knows of other executions, decides about retries.
 Outcome execute(Server &S, Stop &Stopping, DigestKind Kind,
                 const ExecuteOptions &O);
 
-/// Microseconds from \p Begin to \p End; 0 if that isn't known.
+/// Returns the microseconds from \p Begin to \p End, or 0 if they are unknown.
 uint64_t microsecondsBetween(const google::protobuf::Timestamp &Begin,
                              const google::protobuf::Timestamp &End);
 

@@ -1,4 +1,5 @@
-//===- Fault.cpp - What a server says no with -----------------------------===//
+//===- Fault.cpp - Why a call failed
+//------------------------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,52 +10,38 @@
 #include "dtlto/sdk/Result.hpp"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include <algorithm>
+#include <charconv>
 
 using namespace dtlto::reapi;
 
-// No server's wish makes a job wait for longer.
+// The longest pause that a server may ask for.
 static constexpr std::chrono::milliseconds MaxAfter{60000};
 static constexpr size_t MaxText = 500;
 
-static const char *codeName(int Code) {
-  static const char *const Names[] = {"OK",
-                                      "CANCELLED",
-                                      "UNKNOWN",
-                                      "INVALID_ARGUMENT",
-                                      "DEADLINE_EXCEEDED",
-                                      "NOT_FOUND",
-                                      "ALREADY_EXISTS",
-                                      "PERMISSION_DENIED",
-                                      "RESOURCE_EXHAUSTED",
-                                      "FAILED_PRECONDITION",
-                                      "ABORTED",
-                                      "OUT_OF_RANGE",
-                                      "UNIMPLEMENTED",
-                                      "INTERNAL",
-                                      "UNAVAILABLE",
-                                      "DATA_LOSS",
-                                      "UNAUTHENTICATED"};
-  return Names[Code];
-}
-
-static Fault::Class classOf(int Code) {
-  switch (Code) {
-  case grpc::StatusCode::OK:
-    return Fault::None;
-  case grpc::StatusCode::CANCELLED:
-    return Fault::Cancelled;
-  case grpc::StatusCode::UNAVAILABLE:
-  case grpc::StatusCode::ABORTED:
-    return Fault::Later;
-  case grpc::StatusCode::RESOURCE_EXHAUSTED:
-    return Fault::Busy;
-  case grpc::StatusCode::UNAUTHENTICATED:
-  case grpc::StatusCode::PERMISSION_DENIED:
-    return Fault::Refused;
-  default:
-    return Fault::Failed;
-  }
-}
+// By the number of the code.
+static constexpr struct {
+  const char *Name;
+  Fault::Class Class;
+} Codes[] = {
+    {"OK", Fault::None},
+    {"CANCELLED", Fault::Cancelled},
+    {"UNKNOWN", Fault::Failed},
+    {"INVALID_ARGUMENT", Fault::Failed},
+    {"DEADLINE_EXCEEDED", Fault::Failed},
+    {"NOT_FOUND", Fault::Failed},
+    {"ALREADY_EXISTS", Fault::Failed},
+    {"PERMISSION_DENIED", Fault::Refused},
+    {"RESOURCE_EXHAUSTED", Fault::Busy},
+    {"FAILED_PRECONDITION", Fault::Failed},
+    {"ABORTED", Fault::Later},
+    {"OUT_OF_RANGE", Fault::Failed},
+    {"UNIMPLEMENTED", Fault::Failed},
+    {"INTERNAL", Fault::Failed},
+    {"UNAVAILABLE", Fault::Later},
+    {"DATA_LOSS", Fault::Failed},
+    {"UNAUTHENTICATED", Fault::Refused},
+};
 
 bool dtlto::reapi::readBlobPath(std::string_view Text, BlobName &Name) {
   constexpr std::string_view Prefix = "blobs/";
@@ -71,26 +58,23 @@ bool dtlto::reapi::readBlobPath(std::string_view Text, BlobName &Name) {
   if (!isHash(Hash))
     return false;
   Name.Hash = Hash;
-  Name.Size = 0;
-  for (char C : Size)
-    Name.Size = 10 * Name.Size + uint64_t(C - '0');
+  std::from_chars(Size.data(), Size.data() + Size.size(), Name.Size);
   return true;
 }
 
-/// The details may be any bytes.
+/// Reads a wish for a pause, and missing blobs. The details may be any bytes.
 static void readDetails(const google::rpc::Status &S, Fault &F) {
   for (const google::protobuf::Any &Any : S.details()) {
     if (Any.Is<google::rpc::RetryInfo>()) {
       google::rpc::RetryInfo Info;
       if (!Any.UnpackTo(&Info) || !Info.has_retry_delay())
         continue;
-      int64_t Seconds = Info.retry_delay().seconds();
-      if (Seconds < 0 || Seconds > 3600)
-        Seconds = Seconds < 0 ? 0 : 3600;
+      int64_t Seconds = std::clamp<int64_t>(Info.retry_delay().seconds(), 0,
+                                            MaxAfter.count());
+      int Nanos = std::max(0, Info.retry_delay().nanos());
       F.After = std::min<std::chrono::milliseconds>(
-          MaxAfter, std::chrono::milliseconds(
-                        Seconds * 1000 +
-                        std::max(0, Info.retry_delay().nanos()) / 1000000));
+          MaxAfter,
+          std::chrono::milliseconds(Seconds * 1000 + Nanos / 1000000));
     } else if (Any.Is<google::rpc::PreconditionFailure>()) {
       google::rpc::PreconditionFailure Failure;
       if (!Any.UnpackTo(&Failure))
@@ -109,15 +93,15 @@ static void readDetails(const google::rpc::Status &S, Fault &F) {
 
 Fault dtlto::reapi::faultOf(const google::rpc::Status &S) {
   Fault F;
-  // Others than gRPC's may come, too.
+  // A server may send codes that gRPC does not have.
   int Code = S.code() >= 0 && S.code() <= grpc::StatusCode::UNAUTHENTICATED
                  ? S.code()
                  : int(grpc::StatusCode::UNKNOWN);
-  F.What = classOf(Code);
+  F.What = Codes[Code].Class;
   if (!F)
     return F;
   F.Code = grpc::StatusCode(Code);
-  F.Text = codeName(Code);
+  F.Text = Codes[Code].Name;
   if (!S.message().empty())
     F.Text += ": " + sdk::oneLine(S.message().substr(0, MaxText));
   if (F.Code == grpc::StatusCode::FAILED_PRECONDITION ||

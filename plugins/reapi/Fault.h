@@ -1,11 +1,13 @@
-//===- Fault.h - What a server says no with ---------------------*- C++ -*-===//
+//===- Fault.h - Why a call failed -------------------------------*- C++
+//-*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// gRPC's status, and google.rpc.Status in answers, as what is to be done.
+// gRPC's status, and google.rpc.Status in answers, as what the client does
+// next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,35 +31,40 @@ struct Fault {
   enum Class {
     None,
     Later,     // the same call may work in a while
-    Busy,      // likewise; and fewer at a time, please
-    Missing,   // inputs aren't there (any more)
-    Refused,   // the user's: who asks may not, or asks for what isn't there
-    Cancelled, // by whoever wanted it
-    Failed     // another try is of no use
+    Busy,      // likewise, with fewer calls at a time
+    Missing,   // inputs are missing at the server
+    Refused,   // the user's credentials or settings are wrong
+    Cancelled, // by the client
+    Failed     // a retry does not help
   } What = None;
   grpc::StatusCode Code = grpc::StatusCode::OK;
   std::string Text; // one line
-  /// Who said so, one of the settings'; null: whoever it was that was asked.
+  /// The endpoint that reported it, one of the settings'; null: the one called.
   const Endpoint *By = nullptr;
-  /// The server's wish; 0: it has none.
+  /// The pause that the server asks for; 0: none.
   std::chrono::milliseconds After{0};
-  /// Who asked may, by now: the same call at once, whatever was tried before.
+  /// The credentials have been renewed: retry at once, whatever was tried.
   bool Renewed = false;
-  /// The server said it. Otherwise gRPC did, of a connection that broke or
-  /// that can't be made, or a deadline.
+  /// The server reported it. Otherwise gRPC did: no connection, or a deadline.
   bool FromServer = false;
-  std::vector<BlobName> Blobs; // that are missing, those that are named
+  std::vector<BlobName> Blobs; // missing ones that the server named
 
+  Fault() = default;
+  Fault(Class What, std::string Text,
+        grpc::StatusCode Code = grpc::StatusCode::OK)
+      : What(What), Code(Code), Text(std::move(Text)) {}
+  static Fault cancelled() {
+    return {Cancelled, "cancelled", grpc::StatusCode::CANCELLED};
+  }
   explicit operator bool() const { return What != None; }
 };
 
-/// What \p S means.
+/// Translates \p S.
 Fault faultOf(const grpc::Status &S);
-/// The same for the status in an answer.
+/// Translates the status in an answer.
 Fault faultOf(const google::rpc::Status &S);
 
-/// The blob of "blobs/[FUNCTION/]HASH/SIZE", which may be any text. False if it
-/// is none.
+/// Reads "blobs/[FUNCTION/]HASH/SIZE". Returns false for any other text.
 bool readBlobPath(std::string_view Text, BlobName &Name);
 
 } // namespace dtlto::reapi

@@ -6,21 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reach.h"
+#include "Settings.h"
 #include "Text.h"
-#include "TokenFile.h"
 #include "dtlto/sdk/Result.hpp"
 #include <cctype>
-#include <cerrno>
-#include <fcntl.h>
 #include <memory>
-#include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 using namespace dtlto::reapi;
 using dtlto::quote;
@@ -28,14 +23,14 @@ namespace sdk = dtlto::sdk;
 using SteadyClock = std::chrono::steady_clock;
 
 static constexpr size_t MaxPem = size_t(4) << 20;
-// Of a connection that is only made to find out why there is none.
-static constexpr std::chrono::milliseconds MaxTrial{3000};
+// Of a connection that only tests why gRPC has none.
+static constexpr std::chrono::seconds MaxTrial{3};
 
 namespace {
 template <auto Free> struct Freed {
   template <typename T> void operator()(T *P) const { Free(P); }
 };
-using BioPtr = std::unique_ptr<BIO, Freed<BIO_free>>;
+using BioPtr = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 using CertPtr = std::unique_ptr<X509, Freed<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using ContextPtr = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
@@ -55,7 +50,7 @@ static CertPtr firstCertificate(const std::string &Text) {
       PEM_read_bio_X509_AUX(bioOf(Text).get(), nullptr, nullptr, nullptr));
 }
 
-/// What a file is that has not what it should.
+/// Describes a file that is not of the expected kind.
 static std::string kindOf(const std::string &Text, bool WantsKey) {
   size_t First = Text.find_first_not_of(" \t\r\n");
   if (First == Text.npos)
@@ -85,7 +80,7 @@ PemFiles dtlto::reapi::readPemFiles(const Settings &S) {
   Files.Cert = readSettingsFile(S.CertFile, "tls-cert", MaxPem);
   Files.Key = readSettingsFile(S.KeyFile, "tls-key", MaxPem);
   if (!S.Server.Tls && !S.Cas.Tls && !S.Cache.Tls)
-    return Files; // which are of no use then
+    return Files; // they are not used
   auto Wrong = [](const char *Setting, const std::string &Name,
                   const std::string &Why) {
     ERR_clear_error();
@@ -174,41 +169,6 @@ std::string dtlto::reapi::proxyVariable(const Endpoint &E, const GetEnv &Env,
 // TLS
 //===----------------------------------------------------------------------===//
 
-static int leftMs(SteadyClock::time_point End) {
-  auto Left = std::chrono::duration_cast<std::chrono::milliseconds>(
-      End - SteadyClock::now());
-  return int(std::max<int64_t>(0, Left.count()));
-}
-
-/// A connection to \p E, which doesn't block; -1 if there is none by \p End.
-static int connectTo(const Endpoint &E, SteadyClock::time_point End) {
-  std::string Host(hostOf(E.Target));
-  std::string Port = E.Target.substr(E.Target.rfind(':') + 1);
-  addrinfo Hints = {}, *Found = nullptr;
-  Hints.ai_socktype = SOCK_STREAM;
-  if (::getaddrinfo(Host.c_str(), Port.c_str(), &Hints, &Found) != 0)
-    return -1;
-  std::unique_ptr<addrinfo, Freed<::freeaddrinfo>> Owner(Found);
-  for (addrinfo *A = Found; A; A = A->ai_next) {
-    int Fd =
-        ::socket(A->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (Fd < 0)
-      continue;
-    int Error = ::connect(Fd, A->ai_addr, A->ai_addrlen) == 0 ? 0 : errno;
-    if (Error == EINPROGRESS) {
-      pollfd P = {Fd, POLLOUT, 0};
-      socklen_t Size = sizeof(Error);
-      if (::poll(&P, 1, leftMs(End)) != 1 ||
-          ::getsockopt(Fd, SOL_SOCKET, SO_ERROR, &Error, &Size) != 0)
-        Error = ETIMEDOUT;
-    }
-    if (Error == 0)
-      return Fd;
-    ::close(Fd);
-  }
-  return -1;
-}
-
 static std::string timeText(const ASN1_TIME *Time) {
   BioPtr Out(BIO_new(BIO_s_mem()));
   char *Text = nullptr;
@@ -224,7 +184,7 @@ static std::string nameText(const X509_NAME *Name) {
   return quote(sdk::printable(Text, ' '));
 }
 
-/// The names that \p Cert is for, as a list for a message.
+/// Returns the names of \p Cert as a list for a message.
 static std::string namesOf(X509 *Cert) {
   std::string All;
   size_t Num = 0;
@@ -252,7 +212,7 @@ static std::string namesOf(X509 *Cert) {
   return Num > 5 ? All + " and others" : All;
 }
 
-/// What is wrong with a server's chain of certificates.
+/// Describes what is wrong with a server's chain of certificates.
 static std::string explainChain(const Settings &S, int Error, X509 *Cert) {
   std::string Whose =
       "its certificate (" + nameText(X509_get_subject_name(Cert)) + ")";
@@ -298,18 +258,17 @@ static int keepFirstError(int Good, X509_STORE_CTX *Context) {
     First->Cert.reset(Cert);
     First->Code = X509_STORE_CTX_get_error(Context);
   }
-  return 1; // to the end, with what is wrong noted
+  return 1; // go on, to see all of the handshake
 }
 
 // OpenSSL's reasons from here on are alerts that a peer sent.
 static constexpr int FirstAlert = SSL_AD_REASON_OFFSET;
 
-/// Shakes hands with \p E as gRPC does, to see what is wrong.
-static std::string explainHandshake(const Settings &S, const Endpoint &E) {
-  auto End = SteadyClock::now() + MaxTrial;
+/// Prepares a handshake with the settings that gRPC has.
+static ContextPtr contextFor(const Settings &S) {
   ContextPtr Context(SSL_CTX_new(TLS_client_method()));
   if (!Context)
-    return "";
+    return nullptr;
   if (S.CaFile.empty())
     SSL_CTX_set_default_verify_paths(Context.get());
   else
@@ -321,56 +280,29 @@ static std::string explainHandshake(const Settings &S, const Endpoint &E) {
   static const unsigned char Http2[] = {2, 'h', '2'};
   SSL_CTX_set_alpn_protos(Context.get(), Http2, sizeof(Http2));
   SSL_CTX_set_verify(Context.get(), SSL_VERIFY_PEER, keepFirstError);
-  int Fd = connectTo(E, End);
-  if (Fd < 0)
-    return "";
-  struct Closed {
-    ~Closed() { ::close(Fd); }
-    int Fd;
-  } Close{Fd};
-  SslPtr Ssl(SSL_new(Context.get()));
-  FirstError First;
-  SSL_set_app_data(Ssl.get(), &First);
-  SSL_set_fd(Ssl.get(), Fd);
-  std::string Host(hostOf(E.Target));
-  SSL_set_tlsext_host_name(Ssl.get(), Host.c_str());
-  ERR_clear_error();
-  bool Shaken = false;
-  char Byte;
-  // A server that wants a certificate says so after the handshake.
+  return Context;
+}
+
+/// Calls \p Step, which returns what OpenSSL's functions do, until it succeeds,
+/// fails, or \p End has passed. Returns whether it succeeded.
+template <typename F>
+static bool repeat(SSL *Ssl, SteadyClock::time_point End, F Step) {
   while (true) {
-    int Done = Shaken ? SSL_read(Ssl.get(), &Byte, 1) : SSL_connect(Ssl.get());
-    if (Done == 1 && !Shaken) {
-      Shaken = true;
-      CertPtr Cert(SSL_get1_peer_certificate(Ssl.get()));
-      if (First.Code != X509_V_OK || !Cert || !E.Tls)
-        break;
-      bool IsFor = X509_check_ip_asc(Cert.get(), Host.c_str(), 0) == 1 ||
-                   X509_check_host(Cert.get(), Host.c_str(), Host.size(), 0,
-                                   nullptr) == 1;
-      if (!IsFor) {
-        std::string Names = namesOf(Cert.get());
-        return "its certificate is " +
-               (Names.empty() ? "for no name" : "for " + Names) + ", not for " +
-               quote(Host);
-      }
-      End = std::min(End, SteadyClock::now() + std::chrono::milliseconds(500));
-      continue;
-    }
-    int Why = Done == 1 ? SSL_ERROR_NONE : SSL_get_error(Ssl.get(), Done);
+    int Done = Step();
+    int Why = Done == 1 ? SSL_ERROR_NONE : SSL_get_error(Ssl, Done);
     if (Why != SSL_ERROR_WANT_READ && Why != SSL_ERROR_WANT_WRITE)
-      break;
-    pollfd P = {Fd, short(Why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT), 0};
-    if (::poll(&P, 1, leftMs(End)) != 1)
-      break;
+      return Done == 1;
+    pollfd P = {SSL_get_fd(Ssl),
+                short(Why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT), 0};
+    auto Left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        End - SteadyClock::now());
+    if (::poll(&P, 1, int(std::max<int64_t>(0, Left.count()))) != 1)
+      return false;
   }
-  int Reason = ERR_GET_REASON(ERR_peek_error());
-  if (!E.Tls)
-    return Shaken || First.Code != X509_V_OK || Reason >= FirstAlert
-               ? "its port has TLS; use grpcs:// for it"
-               : "";
-  if (First.Code != X509_V_OK)
-    return explainChain(S, First.Code, First.Cert.get());
+}
+
+/// Explains the error or alert \p Reason of a handshake; empty: unknown.
+static std::string explainReason(const Settings &S, int Reason) {
   switch (Reason) {
   case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
   case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
@@ -392,6 +324,48 @@ static std::string explainHandshake(const Settings &S, const Endpoint &E) {
   }
 }
 
+/// Shakes hands with \p E as gRPC does. Returns what is wrong; empty: unknown.
+static std::string explainHandshake(const Settings &S, const Endpoint &E) {
+  auto End = SteadyClock::now() + MaxTrial;
+  ContextPtr Context = contextFor(S);
+  BioPtr Socket(BIO_new_connect(E.Target.c_str()));
+  if (!Context || !Socket ||
+      BIO_do_connect_retry(Socket.get(), int(MaxTrial.count()),
+                           /*nap_milliseconds=*/10) != 1)
+    return "";
+  SslPtr Ssl(SSL_new(Context.get()));
+  FirstError First;
+  SSL_set_app_data(Ssl.get(), &First);
+  BIO *Bio = Socket.release(); // becomes Ssl's
+  SSL_set_bio(Ssl.get(), Bio, Bio);
+  std::string Host(hostOf(E.Target));
+  SSL_set_tlsext_host_name(Ssl.get(), Host.c_str());
+  ERR_clear_error();
+  bool Shaken = repeat(Ssl.get(), End, [&] { return SSL_connect(Ssl.get()); });
+  CertPtr Cert(Shaken ? SSL_get1_peer_certificate(Ssl.get()) : nullptr);
+  if (Cert && E.Tls && First.Code == X509_V_OK) {
+    if (X509_check_ip_asc(Cert.get(), Host.c_str(), 0) != 1 &&
+        X509_check_host(Cert.get(), Host.c_str(), Host.size(), 0, nullptr) !=
+            1) {
+      std::string Names = namesOf(Cert.get());
+      return "its certificate is " +
+             (Names.empty() ? "for no name" : "for " + Names) + ", not for " +
+             quote(Host);
+    }
+    // A server that wants a certificate says so after the handshake.
+    End = std::min(End, SteadyClock::now() + std::chrono::milliseconds(500));
+    char Byte;
+    repeat(Ssl.get(), End, [&] { return SSL_read(Ssl.get(), &Byte, 1); });
+  }
+  int Reason = ERR_GET_REASON(ERR_peek_error());
+  if (!E.Tls)
+    return Shaken || First.Code != X509_V_OK || Reason >= FirstAlert
+               ? "its port has TLS; use grpcs:// for it"
+               : "";
+  return First.Code != X509_V_OK ? explainChain(S, First.Code, First.Cert.get())
+                                 : explainReason(S, Reason);
+}
+
 std::string dtlto::reapi::explainConnection(const Settings &S,
                                             const Endpoint &E,
                                             std::string_view Text,
@@ -404,7 +378,7 @@ std::string dtlto::reapi::explainConnection(const Settings &S,
     return "gRPC goes through the proxy " + quote(Address) + " of $" + Name +
            "; if the proxy cannot reach the server, add " +
            quote(std::string(hostOf(E.Target))) + " to $no_proxy";
-  // A TLS alert, or a web server's answer, is no HTTP/2.
+  // gRPC says this of a TLS alert and of a web server's answer.
   bool IsOther = !E.Tls && Has("http1.x server");
   if (!IsOther && !Has("ocket closed") && !Has("reset by peer") &&
       !(E.Tls && (Has("andshake") || Has("SSL") || Has("ertificate") ||

@@ -21,13 +21,13 @@
 using namespace dtlto::reapi;
 using namespace std::chrono_literals;
 
-// What one message from a server may be.
+// The size limit of a message from a server.
 static constexpr int MaxMessage = 64 << 20;
-// What gRPC's servers take as a message, less room for what is around blobs.
+// gRPC's default limit of a message, less room for the fields around blobs.
 static constexpr uint64_t MaxBatchBytes = (uint64_t(4) << 20) - (128 << 10);
 static constexpr std::chrono::milliseconds MaxPause{20000};
 static constexpr unsigned StreamsPerConnection = 50;
-// As with the other plugins, and README.md says so.
+// The same as with the other plugins; README.md states it.
 static constexpr std::chrono::milliseconds MaxSilence{12000};
 static constexpr char MetadataKey[] =
     "build.bazel.remote.execution.v2.requestmetadata-bin";
@@ -49,27 +49,25 @@ Server::Server(const Settings &S)
     : S(S), Invocation(makeUuid()), Token(S.TokenFile) {
   grpc::SslCredentialsOptions Ssl;
   PemFiles Files = readPemFiles(S);
-  Ssl.pem_root_certs = std::move(Files.Ca);
-  Ssl.pem_cert_chain = std::move(Files.Cert);
-  Ssl.pem_private_key = std::move(Files.Key);
+  Ssl.pem_root_certs = Files.Ca;
+  Ssl.pem_cert_chain = Files.Cert;
+  Ssl.pem_private_key = Files.Key;
   if (!S.Helper.empty())
     Helper = std::make_unique<CredentialHelper>(S.Helper, S.Timeout);
 
   for (const Endpoint *E : {&S.Server, &S.Cas, &S.Cache})
     if (!Peers.count(E->name()))
       connect(*E, Ssl);
-  // Servers and proxies bound the calls of a connection (nginx: 128), and what
-  // waits for a place has its deadline all the same.
+  // Servers and proxies limit the calls of a connection (nginx: 128), and the
+  // deadline of a call that waits passes.
   for (unsigned I = 0; I * StreamsPerConnection < S.Jobs; ++I) {
     Connection &C = connect(S.Server, Ssl);
     Executors.push_back({&C, re::Execution::NewStub(C.Channel)});
   }
   auto ChannelTo = [&](const Endpoint &E) { return connectionTo(E).Channel; };
-  Capabilities = re::Capabilities::NewStub(ChannelTo(S.Server));
   Operations = google::longrunning::Operations::NewStub(ChannelTo(S.Server));
   Cas = re::ContentAddressableStorage::NewStub(ChannelTo(S.Cas));
   Bytes = google::bytestream::ByteStream::NewStub(ChannelTo(S.Cas));
-  CasCapabilities = re::Capabilities::NewStub(ChannelTo(S.Cas));
   Cache = re::ActionCache::NewStub(ChannelTo(S.Cache));
 }
 
@@ -97,20 +95,20 @@ Server::Connection &Server::connect(const Endpoint &To,
                                     const grpc::SslCredentialsOptions &Ssl) {
   grpc::ChannelArguments Args;
   Args.SetMaxReceiveMessageSize(MaxMessage);
-  // Else all channels to one address share a connection, also with other
+  // Otherwise all channels to one address share a connection, even with other
   // sessions of this process.
   Args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // gRPC's own pings: after two without a call, the library sends none, since
-  // servers take more for an attack. So a call is our ping (ping()), and these
-  // are as good as never sent. But without a time for them, there is no
-  // TCP_USER_TIMEOUT, which is their other time.
+  // gRPC stops its own pings after two without a call, since servers regard
+  // more as an attack. So our ping is a call (ping()), and gRPC's time is
+  // endless. Without any time, gRPC does not set TCP_USER_TIMEOUT, the second
+  // one.
   Args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX - 1);
   Args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, int(silence().count() / 2));
   Args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // How soon a call may connect again: our own pauses are long enough.
+  // When a call may connect again: our own pauses are long enough.
   Args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   Args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
-  // In spite of its name, how long one attempt may take.
+  // Despite its name, the time limit of one attempt.
   Args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, int(silence().count()));
   Args.SetUserAgentPrefix("dtlto/" DTLTO_VERSION);
   Peer &P = Peers[To.name()];
@@ -151,7 +149,7 @@ Server::Call::Call(Server &S, Stop &Stopping, Connection &By,
   Clock::time_point Now = Clock::now();
   std::lock_guard<std::mutex> Lock(S.PulseMutex);
   Peer &P = By.Of;
-  // Between two tries, a server that can't be reached is no better.
+  // A server that can't be reached stays so between two tries.
   if (P.NumCalls++ == 0 && (!P.Failing || Now - P.Ended > S.silence() / 2)) {
     P.Heard = Now;
     P.Failing = false;
@@ -177,8 +175,7 @@ void Server::Call::heard() {
 
 void Server::ping(Connection &C) {
   auto P = std::make_unique<Ping>();
-  // Without the headers of a credential helper that would have to be run, there
-  // is an answer, too.
+  // The server also answers without the headers of a credential helper.
   P->TheCall = std::make_unique<Call>(*this, P->Stopping, C, "", S.Timeout,
                                       /*MayWait=*/false, /*IsPing=*/true);
   P->TheCall->Context.set_deadline(std::chrono::system_clock::now() +
@@ -261,8 +258,7 @@ Fault Server::prepare(Call &C, const std::string &Action,
   M.set_action_id(Action);
   M.set_tool_invocation_id(Invocation);
   C.Context.AddMetadata(MetadataKey, M.SerializeAsString());
-  // What the user has written counts before what the helper says, and that
-  // before the token.
+  // The user's headers override the helper's, and those the token.
   bool IsAuthorized = S.Headers.count("authorization");
   for (const auto &[Name, Value] : Headers) {
     IsAuthorized |= Name == "authorization";
@@ -283,7 +279,7 @@ void Server::Call::note(Fault &F) {
   F.FromServer = F && Context.debug_error_string().find("received from peer") !=
                           std::string::npos;
   if (!F || F.FromServer ||
-      // A machine that has no server now, but is there.
+      // The machine answers, without a server.
       F.Text.find("Connection refused") != std::string::npos) {
     heard();
   } else if (F.Code == grpc::StatusCode::UNAVAILABLE) {
@@ -295,7 +291,7 @@ void Server::Call::note(Fault &F) {
 Fault Server::Call::end(const grpc::Status &Status) {
   Fault F = faultOf(Status);
   note(F);
-  // A proxy says that, too, when it loses the server.
+  // A proxy reports that, too, when it loses the server.
   if (F.What == Fault::Cancelled && !Stopping.raised())
     F.What = Fault::Later;
   bool IsRefused = F.Code == grpc::StatusCode::UNAUTHENTICATED;
@@ -315,7 +311,7 @@ Fault Server::Call::end(const grpc::Status &Status) {
 bool Server::mayRetry(const Fault &F, uint32_t Try) const {
   if (F.Renewed)
     return true;
-  // What a proxy that has lost its server says, and some servers in trouble.
+  // Some proxies report these when they lose the server, and some servers.
   bool MayPass = F.Code == grpc::StatusCode::INTERNAL ||
                  F.Code == grpc::StatusCode::UNKNOWN;
   return (F.What == Fault::Later || F.What == Fault::Busy || MayPass) &&
@@ -327,7 +323,7 @@ std::chrono::milliseconds Server::pauseAfter(const Fault &F,
   if (F.After.count() != 0)
     return F.After;
   auto Time = std::min(MaxPause, S.RetryDelay * (1 << std::min(Try, 10u)));
-  // Not all at the same time.
+  // Random, so that calls don't all come back at the same time.
   static thread_local std::minstd_rand Random{std::random_device()()};
   return Time / 2 + Time * (Random() % 1024) / 2048;
 }
@@ -351,8 +347,8 @@ bool Server::pause(Stop &Stopping, const Fault &F, uint32_t Try) {
 
 bool Server::waitForConnection(Stop &Stopping, grpc::Channel &C,
                                std::chrono::milliseconds Time) {
-  // The library moves on only while somebody is in it, but for every five
-  // seconds. And nobody but a call can be woken there.
+  // gRPC makes progress only while a thread waits in it, and a stop can't wake
+  // that thread.
   constexpr std::chrono::milliseconds Slice{50};
   auto End = std::chrono::steady_clock::now() + Time;
   while (!Stopping.raised()) {
@@ -368,20 +364,37 @@ static bool has(const google::protobuf::RepeatedField<int> &List, int Value) {
   return std::find(List.begin(), List.end(), Value) != List.end();
 }
 
+/// Whether the server takes digests of \p Kind. SHA-256 is the default where it
+/// names no functions.
+static bool takes(const re::ServerCapabilities &Of, DigestKind Kind) {
+  const re::CacheCapabilities &Holds = Of.cache_capabilities();
+  const re::ExecutionCapabilities &Runs = Of.execution_capabilities();
+  const int N = int(Kind);
+  auto IsIn = [&](const google::protobuf::RepeatedField<int> &List, int Other) {
+    return List.empty() ? N == (Other ? Other : re::DigestFunction::SHA256)
+                        : has(List, N);
+  };
+  return IsIn(Holds.digest_functions(), 0) &&
+         (!Runs.exec_enabled() ||
+          IsIn(Runs.digest_functions(), Runs.digest_function()));
+}
+
 Fault Server::ask(Stop &Stopping, Abilities &Can) {
-  re::GetCapabilitiesRequest Request;
-  Request.set_instance_name(S.Instance);
   re::ServerCapabilities Of, OfCas;
-  Fault F = call(Stopping, S.Server, "", [&](grpc::ClientContext &C) {
-    return Capabilities->GetCapabilities(&C, Request, &Of);
-  });
-  if (!F && S.Cas.name() != S.Server.name()) {
-    F = call(Stopping, S.Cas, "", [&](grpc::ClientContext &C) {
-      return CasCapabilities->GetCapabilities(&C, Request, &OfCas);
+  auto Ask = [&](const Endpoint &To, re::ServerCapabilities &Answer) {
+    re::GetCapabilitiesRequest Request;
+    Request.set_instance_name(S.Instance);
+    return call(Stopping, To, "", [&](grpc::ClientContext &C) {
+      return connectionTo(To).Capabilities->GetCapabilities(&C, Request,
+                                                            &Answer);
     });
+  };
+  Fault F = Ask(S.Server, Of);
+  if (!F && S.Cas.name() != S.Server.name()) {
+    F = Ask(S.Cas, OfCas);
     *Of.mutable_cache_capabilities() = OfCas.cache_capabilities();
   }
-  // Of an instance: there is nothing else to be not found, or to be wrong.
+  // Only the instance can be not found, or wrong.
   if (F.Code == grpc::StatusCode::NOT_FOUND ||
       F.Code == grpc::StatusCode::INVALID_ARGUMENT)
     F.What = Fault::Refused;
@@ -389,33 +402,18 @@ Fault Server::ask(Stop &Stopping, Abilities &Can) {
     return F;
 
   const re::CacheCapabilities &Holds = Of.cache_capabilities();
-  const re::ExecutionCapabilities &Runs = Of.execution_capabilities();
-  Can.Executes = Runs.exec_enabled();
+  Can.Executes = Of.execution_capabilities().exec_enabled();
   Can.TakesResults = Holds.action_cache_update_capabilities().update_enabled();
   Can.MaxBatch = MaxBatchBytes;
-  if (Holds.max_batch_total_size_bytes() > 0)
-    Can.MaxBatch = std::min<uint64_t>(
-        Can.MaxBatch, uint64_t(Holds.max_batch_total_size_bytes()));
+  if (int64_t Max = Holds.max_batch_total_size_bytes(); Max > 0)
+    Can.MaxBatch = std::min(Can.MaxBatch, uint64_t(Max));
   Can.Zstd = has(Holds.supported_compressors(), re::Compressor::ZSTD);
   Can.ZstdInBatch =
       has(Holds.supported_batch_update_compressors(), re::Compressor::ZSTD);
-  auto Takes = [&](DigestKind K) {
-    int N = int(K);
-    bool Executed =
-        !Can.Executes || has(Runs.digest_functions(), N) ||
-        (Runs.digest_functions().empty() &&
-         (Runs.digest_function() == N ||
-          (N == re::DigestFunction::SHA256 && Runs.digest_function() == 0)));
-    return Executed && (has(Holds.digest_functions(), N) ||
-                        (Holds.digest_functions().empty() &&
-                         N == re::DigestFunction::SHA256));
-  };
-  bool Sha256 = Takes(DigestKind::Sha256), Blake3 = Takes(DigestKind::Blake3);
-  Can.Digest =
-      Blake3 && S.Digest != "sha256" ? DigestKind::Blake3 : DigestKind::Sha256;
-  if (S.Digest == "blake3"   ? !Blake3
-      : S.Digest == "sha256" ? !Sha256
-                             : !Sha256 && !Blake3) {
+  bool Sha256 = S.Digest != "blake3" && takes(Of, DigestKind::Sha256);
+  bool Blake3 = S.Digest != "sha256" && takes(Of, DigestKind::Blake3);
+  Can.Digest = Blake3 ? DigestKind::Blake3 : DigestKind::Sha256;
+  if (!Sha256 && !Blake3) {
     F.What = Fault::Refused;
     F.Text = S.Digest.empty()
                  ? "it takes neither SHA-256 nor BLAKE3 digests"

@@ -15,7 +15,6 @@
 #define DTLTO_REAPI_SERVER_H
 
 #include "Credentials.h"
-#include "TokenFile.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include "google/longrunning/operations.grpc.pb.h"
@@ -35,7 +34,7 @@ inline void setDigest(re::Digest &D, const BlobName &N) {
   D.set_size_bytes(int64_t(N.Size));
 }
 
-/// What the server said of itself, as far as it matters.
+/// The server's capabilities, as far as they matter.
 struct Abilities {
   DigestKind Digest = DigestKind::Sha256;
   uint64_t MaxBatch = 0; // bytes of all blobs in a call
@@ -46,7 +45,7 @@ struct Abilities {
   std::string Text;          // for display
 };
 
-/// What went over the network, and what came of it; for display.
+/// Sums of all calls, for display.
 struct Traffic {
   std::atomic<uint64_t> BytesUp{0}, BytesDown{0}; // of blobs, as they were sent
   std::atomic<uint64_t> BlobsUp{0}, BlobsThere{0};
@@ -69,8 +68,7 @@ public:
   /// One try of a call to \p To. \p Action is named in its metadata.
   class Call {
   public:
-    /// May wait for the credential helper, or, if it may not, fails where that
-    /// would have to be run.
+    /// Unless it \p MayWait, it fails if the credential helper has to run.
     Call(Server &S, Stop &Stopping, const Endpoint &To,
          const std::string &Action, std::chrono::seconds Limit,
          bool MayWait = true)
@@ -78,18 +76,18 @@ public:
     Call(Server &S, Stop &Stopping, Connection &By, const std::string &Action,
          std::chrono::seconds Limit, bool MayWait = true, bool IsPing = false);
     ~Call();
-    /// Something has come from the server, or the server takes what is sent.
+    /// The server has sent or accepted something.
     void heard();
-    /// Why it can't be made.
+    /// Why the call can't be made.
     const Fault &failed() const { return Failed; }
-    /// What its status means. To be said once.
+    /// Translates the call's status, to be called once.
     Fault end(const grpc::Status &Status);
 
     grpc::ClientContext Context;
 
   private:
     friend class Server;
-    /// Sees who said \p F, and what that says of the connection.
+    /// Sets who reported \p F, and notes what that says about the connection.
     void note(Fault &F);
 
     Server &S;
@@ -103,9 +101,8 @@ public:
     Stop::Call Here;
   };
 
-  /// Calls \p Fn(context), which calls \p To, until it works or another try is
-  /// of no use.
-  /// \p Size: the bytes that go either way, if they are many.
+  /// Calls \p Fn(context), which calls \p To, until it succeeds or a retry does
+  /// not help. \p Size: the bytes that it transfers, if they are many.
   template <typename F>
   Fault call(Stop &Stopping, const Endpoint &To, const std::string &Action,
              F Fn, uint64_t Size = 0) {
@@ -121,35 +118,42 @@ public:
         return Found;
     }
   }
-  /// How long a call may take that sends or fetches \p Size bytes: a slow line
-  /// is shared by several.
+  /// The time limit of a call that transfers \p Size bytes: several calls may
+  /// share a slow line.
   std::chrono::seconds limit(uint64_t Size) const {
     return S.Timeout + std::chrono::seconds(Size >> 16);
   }
-  /// Whether a call may be made again that failed with \p F after \p Try
-  /// tries, and that does no harm if it is made twice.
+  /// Whether to retry a call that failed with \p F after \p Try tries, and that
+  /// may be made twice.
   bool mayRetry(const Fault &F, uint32_t Try) const;
   /// How long to wait after \p F and \p Try tries before it.
   std::chrono::milliseconds pauseAfter(const Fault &F, uint32_t Try) const;
-  /// Waits for the next try. False if it is of no use any more.
+  /// Waits for the next try. Returns false if \p Stopping is raised.
   bool pause(Stop &Stopping, const Fault &F, uint32_t Try);
 
-  /// To be called several times in pulse(): sends what keeps a connection
-  /// known to work while calls only wait on it. Returns why the server can't be
-  /// waited for any more, or an empty text.
+  /// A request with the fields that all requests have.
+  template <typename T> T request(DigestKind Kind) const {
+    T Request;
+    Request.set_instance_name(S.Instance);
+    Request.set_digest_function(re::DigestFunction::Value(Kind));
+    return Request;
+  }
+
+  /// To be called each pulse(): pings connections on which calls only wait.
+  /// Returns why the server is given up, or an empty text.
   std::string watch();
   /// How often watch() has something to do.
   std::chrono::milliseconds pulse() const;
-  /// How long a server may be out of reach.
+  /// How long a server may be unreachable.
   std::chrono::milliseconds silence() const;
   /// \p F with what the user can do about it. May block for a few seconds.
   std::string explain(const Fault &F);
 
   const Settings &S;
-  /// Called for the first call that is made again because nobody answers; on
-  /// the thread that makes it. May be empty.
+  /// Called for the first retry because the server is unreachable, on the
+  /// thread of the call. May be empty.
   std::function<void(const Fault &)> WhenUnavailable;
-  /// Where to execute: each in turn, of a connection of its own. Any thread.
+  /// Connections for executions, in turn. Any thread.
   struct Executor {
     Connection *By;
     std::unique_ptr<re::Execution::Stub> Stub;
@@ -161,12 +165,11 @@ public:
   std::unique_ptr<re::ActionCache::Stub> Cache;
   std::unique_ptr<re::ContentAddressableStorage::Stub> Cas;
   std::unique_ptr<google::bytestream::ByteStream::Stub> Bytes;
-  std::unique_ptr<re::Capabilities::Stub> Capabilities, CasCapabilities;
   Traffic Sum;
 
 private:
   using Clock = std::chrono::steady_clock;
-  /// An answered call of the server's that is made because nothing else is.
+  /// A call that only tests the connection.
   struct Ping;
   struct Peer;
   struct Connection {
@@ -176,16 +179,16 @@ private:
     Peer &Of;
     const std::shared_ptr<grpc::Channel> Channel;
     const std::unique_ptr<re::Capabilities::Stub> Capabilities;
-    unsigned NumCalls = 0; // under way, without the ping
+    unsigned NumCalls = 0; // in progress, without the ping
     Clock::time_point Heard{};
     std::unique_ptr<Ping> Waiting; // for its answer
   };
   struct Peer {
     /// The first isn't for executions.
     std::vector<std::unique_ptr<Connection>> Connections;
-    unsigned NumCalls = 0;              // under way, on all of them
-    bool Failing = false;               // the last one found no server
-    Clock::time_point Heard{}, Ended{}; // Ended: a call
+    unsigned NumCalls = 0;              // in progress, on all of them
+    bool Failing = false;               // the last call found no server
+    Clock::time_point Heard{}, Ended{}; // of a call
   };
 
   Connection &connectionTo(const Endpoint &To) {
@@ -193,14 +196,14 @@ private:
   }
   Connection &connect(const Endpoint &To, const grpc::SslCredentialsOptions &O);
   void ping(Connection &C);
-  /// Takes the answers to pings that have come or, with \p All, waits for them.
+  /// Takes the answers to pings that are there; with \p All, waits for all.
   void takeAnswers(bool All);
   /// Sets deadline and metadata.
   Fault prepare(Call &C, const std::string &Action, std::chrono::seconds Limit,
                 bool MayWait);
 
-  /// Waits until \p C is connected, but no longer than \p Time. False if the
-  /// call is of no use any more.
+  /// Waits until \p C is connected, but no longer than \p Time. Returns false
+  /// if \p Stopping is raised.
   static bool waitForConnection(Stop &Stopping, grpc::Channel &C,
                                 std::chrono::milliseconds Time);
 

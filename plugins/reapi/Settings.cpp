@@ -6,15 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Settings.h"
-#include "Arguments.h"
 #include "System.h"
 #include "Text.h"
+#include "dtlto/sdk/Result.hpp"
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <unistd.h>
 
 using namespace dtlto;
@@ -24,16 +23,30 @@ using namespace std::string_view_literals;
 
 static constexpr size_t MaxConfigSize = size_t(1) << 20;
 
-bool dtlto::reapi::readSmallFile(const std::string &Path, size_t Limit,
-                                 std::string &Text, std::string &Error) {
-  int Why = os::readFile(Path, Limit, Text);
+/// As readSettingsFile(), of a file that may be empty.
+static std::string readFile(const std::string &Name, const char *Setting,
+                            size_t Limit) {
+  std::string Text;
+  int Why = os::readFile(Name, Limit, Text);
+  if (Why == 0)
+    return Text;
   bool IsFile = Why != EISDIR && Why != EINVAL;
-  if (Why == EFBIG)
-    Error = quote(Path) + " is longer than " + std::to_string(Limit) + " bytes";
-  else if (Why)
-    Error = "can't read " + quote(Path) + ": " +
-            (IsFile ? std::strerror(Why) : "it is no file");
-  return Why == 0;
+  throw sdk::Error(
+      DTLTO_ERROR_CALLER,
+      std::string(Setting) + "=: " +
+          (Why == EFBIG ? quote(Name) + " is longer than " +
+                              std::to_string(Limit) + " bytes"
+                        : "can't read " + quote(Name) + ": " +
+                              (IsFile ? std::strerror(Why) : "it is no file")));
+}
+
+std::string dtlto::reapi::readSettingsFile(const std::string &Name,
+                                           const char *Setting, size_t Limit) {
+  std::string Text = Name.empty() ? "" : readFile(Name, Setting, Limit);
+  if (!Name.empty() && Text.empty())
+    throw sdk::Error(DTLTO_ERROR_CALLER,
+                     std::string(Setting) + "=: " + quote(Name) + " is empty");
+  return Text;
 }
 
 bool dtlto::reapi::readEndpoint(std::string_view Text, bool Tls, Endpoint &E) {
@@ -92,61 +105,11 @@ bool dtlto::reapi::isHeaderValue(std::string_view Value) {
                      [](char C) { return C >= 0x20 && C <= 0x7e; });
 }
 
-namespace {
-struct Variable {
-  const char *Name, *Setting;
-};
+bool dtlto::reapi::isBinaryHeader(std::string_view Name) {
+  return Name.size() > 4 && Name.substr(Name.size() - 4) == "-bin";
+}
 
-/// Takes settings in falling order of their rank: the first of a name counts.
-class Reader {
-public:
-  Reader(Settings &S, std::string &Error)
-      : S(S), Error(Error), Known(makeTable()) {}
-
-  /// \p Where is named in messages. \p Tls: of an endpoint without a scheme.
-  bool set(std::string_view Name, std::string_view Value,
-           const std::string &Where, bool Tls = false);
-  /// The settings from now on are of a lower rank.
-  void nextRank() {
-    Done.insert(Now.begin(), Now.end());
-    Now.clear();
-  }
-  bool isSet(const std::string &Name) const { return Done.count(Name); }
-  bool isKnown(std::string_view Name) const {
-    return findArgument(Known, Name) != nullptr;
-  }
-  const std::string &config() const { return Config; }
-  bool wrong(const std::string &Where, const std::string &Why) {
-    Error = Where + ": " + Why;
-    return false;
-  }
-
-private:
-  ArgumentTable makeTable();
-  Argument service(std::string_view Name, Endpoint &To);
-  Argument text(std::string_view Name, std::string &To,
-                std::string IfEmpty = "");
-  Argument file(std::string_view Name, std::string &To) {
-    return text(Name, To, "the name of a file is missing");
-  }
-  template <typename T>
-  Argument number(std::string_view Name, uint32_t Min, uint32_t Max, T &To);
-  Argument pairs(std::string_view Name, std::map<std::string, std::string> &To);
-  bool checkHeader(std::string &Key, const std::string &Text);
-  bool wrong(const std::string &Why) { return wrong(Where, Why); }
-
-  Settings &S;
-  std::string &Error;
-  std::string Config;
-  const ArgumentTable Known;
-  std::set<std::string> Done, Now;
-  // Of the setting that is read.
-  std::string Where;
-  bool Tls = false;
-};
-} // namespace
-
-static std::string lowerCase(std::string_view Text) {
+std::string dtlto::reapi::lowerCase(std::string_view Text) {
   std::string Low(Text);
   for (char &C : Low)
     if (C >= 'A' && C <= 'Z')
@@ -154,137 +117,209 @@ static std::string lowerCase(std::string_view Text) {
   return Low;
 }
 
-Argument Reader::service(std::string_view Name, Endpoint &To) {
-  return {Name, [this, &To](std::string_view Value) {
-            return readEndpoint(Value, Tls, To) ||
-                   wrong(std::string("expected grpc://HOST:PORT, "
-                                     "grpcs://HOST:PORT or unix:PATH") +
-                         (Value.find('@') == Value.npos
-                              ? ""
-                              : "; what a server knows you by belongs in "
-                                "header="));
-          }};
+namespace {
+/// Environment variables in falling order of their rank.
+enum Family { Recc, Siso, Rbe };
+constexpr struct Variable {
+  Family Of;
+  const char *Name, *Setting;
+} Variables[] = {
+    {Recc, "RECC_SERVER", "server"},
+    {Recc, "RECC_CAS_SERVER", "cas"},
+    {Recc, "RECC_ACTION_CACHE_SERVER", "cache"},
+    {Recc, "RECC_INSTANCE", "instance"},
+    {Recc, "RECC_SERVER_CERT", "tls-ca"},
+    {Recc, "RECC_CLIENT_CERT", "tls-cert"},
+    {Recc, "RECC_CLIENT_KEY", "tls-key"},
+    {Recc, "RECC_ACCESS_TOKEN_PATH", "token-file"},
+    {Recc, "RECC_CAS_DIGEST_FUNCTION", "digest"},
+    {Recc, "RECC_RETRY_LIMIT", "retries"},
+    {Recc, "RECC_RETRY_DELAY", "retry-delay"},
+    {Recc, "RECC_REQUEST_TIMEOUT", "timeout"},
+    // For all other settings, siso has reclient's variables.
+    {Siso, "SISO_REAPI_ADDRESS", "server"},
+    {Siso, "SISO_REAPI_INSTANCE", "instance"},
+    {Rbe, "RBE_service", "server"},
+    {Rbe, "RBE_cas_service", "cas"},
+    {Rbe, "RBE_instance", "instance"},
+    {Rbe, "RBE_tls_ca_cert", "tls-ca"},
+    {Rbe, "RBE_tls_client_auth_cert", "tls-cert"},
+    {Rbe, "RBE_tls_client_auth_key", "tls-key"},
+};
+
+/// Takes settings in falling order of their rank: the first of a name counts,
+/// and within one rank the last. What fails throws sdk::Error.
+class Reader {
+public:
+  explicit Reader(Settings &S) : S(S), Known(makeTable()) {}
+
+  void readArguments(const dtlto_session_params &Params);
+  /// Lines NAME=VALUE. Empty ones, and those that begin with #, are skipped.
+  void readConfig();
+  void readVariables(const GetEnv &Env, const char *const *Environ);
+
+private:
+  using Setter = std::function<void(std::string_view Value)>;
+  using Table = std::vector<std::pair<std::string_view, Setter>>;
+  Table makeTable();
+  Setter service(Endpoint &To);
+  Setter text(std::string &To, const char *IfEmpty = nullptr);
+  template <typename T> Setter number(uint32_t Min, uint32_t Max, T &To);
+  Setter pairs(std::string Name, std::map<std::string, std::string> &To);
+  const Setter *find(std::string_view Name) const {
+    for (const auto &[Of, Set] : Known)
+      if (Of == Name)
+        return &Set;
+    return nullptr;
+  }
+
+  /// \p Place is named in messages. \p IsTls: of an endpoint without a scheme.
+  void set(std::string_view Name, std::string_view Value,
+           const std::string &Place, bool IsTls = false);
+  void readFamily(Family Of, const GetEnv &Env, bool IsTls);
+  /// Whether \p Name is set from a higher rank; otherwise, it is set now.
+  bool isTaken(const std::string &Name) {
+    return Ranks.try_emplace(Name, Rank).first->second != Rank;
+  }
+  std::string shown(std::string_view Setting) const;
+  [[noreturn]] void wrong(const std::string &Why) const {
+    throw sdk::Error(DTLTO_ERROR_CALLER, Where + ": " + Why);
+  }
+
+  Settings &S;
+  std::string Config;
+  const Table Known;
+  unsigned Rank = 0;
+  std::map<std::string, unsigned> Ranks; // of what is set, by its name
+  // Of the setting that is read.
+  std::string Where;
+  bool Tls = false;
+};
+} // namespace
+
+Reader::Setter Reader::service(Endpoint &To) {
+  return [this, &To](std::string_view Value) {
+    constexpr const char *Expected =
+        "expected grpc://HOST:PORT, grpcs://HOST:PORT or unix:PATH";
+    if (!readEndpoint(Value, Tls, To))
+      wrong(Value.find('@') == Value.npos
+                ? Expected
+                : std::string(Expected) +
+                      "; what a server knows you by belongs in header=");
+  };
 }
 
-Argument Reader::text(std::string_view Name, std::string &To,
-                      std::string IfEmpty) {
-  return {Name, [this, &To, IfEmpty](std::string_view Value) {
-            if (Value.empty() && !IfEmpty.empty())
-              return wrong(IfEmpty);
-            To = Value;
-            return !hasControl(Value) || wrong("a control character is in it");
-          }};
+Reader::Setter Reader::text(std::string &To, const char *IfEmpty) {
+  return [this, &To, IfEmpty](std::string_view Value) {
+    if (Value.empty() && IfEmpty)
+      wrong(IfEmpty);
+    if (hasControl(Value))
+      wrong("a control character is in it");
+    To = Value;
+  };
 }
 
 template <typename T>
-Argument Reader::number(std::string_view Name, uint32_t Min, uint32_t Max,
-                        T &To) {
-  return {Name, [this, Min, Max, &To](std::string_view Value) {
-            uint32_t N = 0;
-            if (!parseNumber(Value, Min, Max, N))
-              return wrong("expected a number from " + std::to_string(Min) +
-                           " to " + std::to_string(Max));
-            To = T(N);
-            return true;
-          }};
+Reader::Setter Reader::number(uint32_t Min, uint32_t Max, T &To) {
+  return [this, Min, Max, &To](std::string_view Value) {
+    uint32_t N = 0;
+    if (!parseNumber(Value, Min, Max, N))
+      wrong("expected a number from " + std::to_string(Min) + " to " +
+            std::to_string(Max));
+    To = T(N);
+  };
 }
 
-bool Reader::checkHeader(std::string &Key, const std::string &Text) {
-  Key = lowerCase(Key);
-  if (!isHeaderName(Key))
-    return wrong("that is no name of a header");
-  if (!isHeaderValue(Text))
-    return wrong("other characters than ASCII's printable ones are in it");
-  if (Key.size() > 4 && Key.substr(Key.size() - 4) == "-bin")
-    return wrong("headers with binary values can't be set");
-  return true;
+Reader::Setter Reader::pairs(std::string Name,
+                             std::map<std::string, std::string> &To) {
+  return [this, Name, &To](std::string_view Value) {
+    size_t Equals = Value.find('=');
+    if (Equals == Value.npos || Equals == 0)
+      wrong("expected " + Name + "=NAME=VALUE");
+    std::string Key(Value.substr(0, Equals)), Text(Value.substr(Equals + 1));
+    if (hasControl(Key) || hasControl(Text))
+      wrong("a control character is in it");
+    if (&To == &S.Headers) {
+      Key = lowerCase(Key);
+      if (!isHeaderName(Key))
+        wrong("that is no name of a header");
+      if (!isHeaderValue(Text))
+        wrong("other characters than ASCII's printable ones are in it");
+      if (isBinaryHeader(Key))
+        wrong("headers with binary values can't be set");
+    }
+    if (!isTaken(Name + "=" + Key))
+      To[Key] = Text;
+  };
 }
 
-Argument Reader::pairs(std::string_view Name,
-                       std::map<std::string, std::string> &To) {
-  return {Name, [this, Name, &To](std::string_view Value) {
-            size_t Equals = Value.find('=');
-            if (Equals == Value.npos || Equals == 0)
-              return wrong("expected " + std::string(Name) + "=NAME=VALUE");
-            std::string Key(Value.substr(0, Equals));
-            std::string Text(Value.substr(Equals + 1));
-            if (hasControl(Key) || hasControl(Text))
-              return wrong("a control character is in it");
-            if (&To == &S.Headers && !checkHeader(Key, Text))
-              return false;
-            std::string Ranked = std::string(Name) + "=" + Key;
-            if (Done.count(Ranked))
-              return true;
-            Now.insert(Ranked);
-            To[Key] = Text;
-            return true;
-          }};
+Reader::Table Reader::makeTable() {
+  constexpr const char *NoFile = "the name of a file is missing";
+  const Setter SetHelper = text(S.Helper, "the name of a program is missing");
+  auto Helper = [this, SetHelper](std::string_view Value) {
+    // A name is looked for in PATH later, a path is checked now.
+    if (Value.find('/') != Value.npos &&
+        ::access(std::string(Value).c_str(), X_OK) != 0)
+      wrong("can't run " + quote(Value) + ": " + std::strerror(errno));
+    SetHelper(Value);
+  };
+  auto Digest = [this](std::string_view Value) {
+    S.Digest = lowerCase(Value);
+    if (S.Digest != "auto" && S.Digest != "sha256" && S.Digest != "blake3")
+      wrong("expected sha256, blake3 or auto");
+    if (S.Digest == "auto")
+      S.Digest.clear();
+  };
+  auto Use = [this](std::string_view Value) {
+    S.CacheOnly = Value == "only";
+    S.Use = Value == "write" ? Results::Write
+            : Value == "off" ? Results::Off
+                             : Results::Read;
+    if (S.Use == Results::Read && !S.CacheOnly && Value != "read")
+      wrong("expected write, read, off or only");
+  };
+  return {{"server", service(S.Server)},
+          {"instance", text(S.Instance)},
+          {"cas", service(S.Cas)},
+          {"cache", service(S.Cache)},
+          {"platform", pairs("platform", S.Platform)},
+          {"header", pairs("header", S.Headers)},
+          {"tls-ca", text(S.CaFile, NoFile)},
+          {"tls-cert", text(S.CertFile, NoFile)},
+          {"tls-key", text(S.KeyFile, NoFile)},
+          {"token-file", text(S.TokenFile, NoFile)},
+          {"credential-helper", Helper},
+          {"worker", text(S.Worker, "expected codegen, the path of a "
+                                    "dtlto-codegen-static, or the name of a "
+                                    "clang")},
+          {"digest", Digest},
+          {"results", Use},
+          {"jobs", number(1, 4096, S.Jobs)},
+          {"timeout", number(1, 86400, S.Timeout)},
+          {"retries", number(0, 100, S.Retries)},
+          {"retry-delay", number(1, 600000, S.RetryDelay)},
+          {"config", text(Config, NoFile)}};
 }
 
-ArgumentTable Reader::makeTable() {
-  const Argument Helper =
-      text("", S.Helper, "the name of a program is missing");
-  return {
-      service("server", S.Server),
-      text("instance", S.Instance),
-      service("cas", S.Cas),
-      service("cache", S.Cache),
-      pairs("platform", S.Platform),
-      pairs("header", S.Headers),
-      file("tls-ca", S.CaFile),
-      file("tls-cert", S.CertFile),
-      file("tls-key", S.KeyFile),
-      file("token-file", S.TokenFile),
-      {"credential-helper",
-       [this, Helper](std::string_view Value) {
-         // Of a path, it is known now whether it is one.
-         if (Value.find('/') != Value.npos &&
-             ::access(std::string(Value).c_str(), X_OK) != 0)
-           return wrong("can't run " + quote(Value) + ": " +
-                        std::strerror(errno));
-         return Helper.Set(Value);
-       }},
-      text("worker", S.Worker,
-           "expected codegen, the path of a dtlto-codegen-static, or the name "
-           "of a clang"),
-      {"digest",
-       [this](std::string_view Value) {
-         std::string Low = lowerCase(Value);
-         S.Digest = Low == "auto" ? "" : Low;
-         return S.Digest.empty() || Low == "sha256" || Low == "blake3" ||
-                wrong("expected sha256, blake3 or auto");
-       }},
-      {"results",
-       [this](std::string_view Value) {
-         S.Use = Value == "write" ? Results::Write
-                 : Value == "off" ? Results::Off
-                                  : Results::Read;
-         S.CacheOnly = Value == "only";
-         return S.CacheOnly || Value == "write" || Value == "read" ||
-                Value == "off" || wrong("expected write, read, off or only");
-       }},
-      number("jobs", 1, 4096, S.Jobs),
-      number("timeout", 1, 86400, S.Timeout),
-      number("retries", 0, 100, S.Retries),
-      number("retry-delay", 1, 600000, S.RetryDelay),
-      file("config", Config)};
-}
-
-bool Reader::set(std::string_view Name, std::string_view Value,
+void Reader::set(std::string_view Name, std::string_view Value,
                  const std::string &Place, bool IsTls) {
-  if (Done.count(std::string(Name)))
-    return true;
-  if (Name != "platform" && Name != "header") // of which there are many
-    Now.insert(std::string(Name));
+  // Each platform and header has a rank of its own.
+  if (Name != "platform" && Name != "header" && isTaken(std::string(Name)))
+    return;
   Where = Place;
   Tls = IsTls;
-  if (const Argument *A = findArgument(Known, Name))
-    return A->Set(Value);
-  std::string Names;
-  for (const Argument &A : Known)
-    Names += (Names.empty() ? "" : ", ") + std::string(A.Name);
-  return wrong("it is unknown" + nearArgument(Known, Name) + " (known are " +
-               Names + ")");
+  if (const Setter *Set = find(Name))
+    return (*Set)(Value);
+  std::vector<std::string_view> Names;
+  std::string All;
+  for (const auto &[Known, Set] : Known) {
+    Names.push_back(Known);
+    All += (All.empty() ? "" : ", ") + std::string(Known);
+  }
+  std::string Near(nearest(Name, Names));
+  wrong("it is unknown" +
+        (Near.empty() ? "" : ", did you mean " + quote(Near + "=") + "?") +
+        " (known are " + All + ")");
 }
 
 static std::string_view trim(std::string_view Text) {
@@ -294,7 +329,7 @@ static std::string_view trim(std::string_view Text) {
   return Text.substr(Begin, Text.find_last_not_of(" \t\r") + 1 - Begin);
 }
 
-/// \p Value for a message: a key may stand in front of a host.
+/// \p Value for a message, without a key in front of a host.
 static std::string shownValue(std::string_view Name, std::string_view Value) {
   size_t At = Value.rfind('@');
   if (At == Value.npos ||
@@ -307,9 +342,9 @@ static std::string shownValue(std::string_view Name, std::string_view Value) {
          std::string(Value.substr(At));
 }
 
-/// \p Setting for a message. Headers may be secrets, also where they aren't
-/// written as they should be, and messages go to logs.
-static std::string shown(const Reader &R, std::string_view Setting) {
+/// \p Setting for a message. Headers may be secrets, even misspelled ones, and
+/// messages go to logs.
+std::string Reader::shown(std::string_view Setting) const {
   auto Word = [](std::string_view Text) {
     size_t End = 0;
     while (End != Text.size() &&
@@ -320,7 +355,7 @@ static std::string shown(const Reader &R, std::string_view Setting) {
   std::string Name = Word(Setting);
   std::string_view Rest = trim(Setting.substr(Name.size()));
   bool HasValue = !Rest.empty() && Rest.front() == '=';
-  if (HasValue && R.isKnown(Name) && Name != "header")
+  if (HasValue && Name != "header" && find(Name))
     return quote(std::string(Setting.substr(0, Setting.find('=') + 1)) +
                  shownValue(Name, Setting.substr(Setting.find('=') + 1)));
   if (HasValue && Name == "header")
@@ -328,13 +363,23 @@ static std::string shown(const Reader &R, std::string_view Setting) {
   return quote(Name);
 }
 
-/// Lines NAME=VALUE; empty ones, and those that begin with #, mean nothing.
-static bool readConfig(const std::string &File, Reader &R, std::string &Error) {
-  std::string All;
-  if (!readSmallFile(File, MaxConfigSize, All, Error)) {
-    Error = "config=: " + Error;
-    return false;
+void Reader::readArguments(const dtlto_session_params &Params) {
+  for (uint32_t I = 0; I != Params.num_args; ++I) {
+    std::string_view Arg = Params.args[I];
+    Where = "unknown argument " + shown(Arg);
+    size_t Equals = Arg.find('=');
+    if (Equals == Arg.npos)
+      wrong("expected NAME=VALUE");
+    set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
+        "argument " + shown(Arg));
   }
+}
+
+void Reader::readConfig() {
+  ++Rank;
+  if (Config.empty())
+    return;
+  std::string All = readFile(Config, "config", MaxConfigSize);
   std::string_view Rest = All;
   for (unsigned No = 1; !Rest.empty(); ++No) {
     size_t End = std::min(Rest.find('\n'), Rest.size());
@@ -342,56 +387,22 @@ static bool readConfig(const std::string &File, Reader &R, std::string &Error) {
     Rest.remove_prefix(std::min(End + 1, Rest.size()));
     if (Line.empty() || Line.front() == '#')
       continue;
-    std::string Where = quote(File) + " line " + std::to_string(No);
     size_t Equals = Line.find('=');
     std::string_view Name = trim(Line.substr(0, Equals));
-    if (Equals == Line.npos || Name == "config") {
-      Error = Where + ": expected NAME=VALUE, found " + shown(R, Line);
-      return false;
-    }
-    if (!R.set(Name, trim(Line.substr(Equals + 1)),
-               Where + ": " + shown(R, Line)))
-      return false;
+    Where = quote(Config) + " line " + std::to_string(No);
+    if (Equals == Line.npos || Name == "config")
+      wrong("expected NAME=VALUE, found " + shown(Line));
+    set(Name, trim(Line.substr(Equals + 1)), Where + ": " + shown(Line));
   }
-  return true;
 }
-
-static constexpr Variable ReccVariables[] = {
-    {"RECC_SERVER", "server"},
-    {"RECC_CAS_SERVER", "cas"},
-    {"RECC_ACTION_CACHE_SERVER", "cache"},
-    {"RECC_INSTANCE", "instance"},
-    {"RECC_SERVER_CERT", "tls-ca"},
-    {"RECC_CLIENT_CERT", "tls-cert"},
-    {"RECC_CLIENT_KEY", "tls-key"},
-    {"RECC_ACCESS_TOKEN_PATH", "token-file"},
-    {"RECC_CAS_DIGEST_FUNCTION", "digest"},
-    {"RECC_RETRY_LIMIT", "retries"},
-    {"RECC_RETRY_DELAY", "retry-delay"},
-    {"RECC_REQUEST_TIMEOUT", "timeout"},
-};
-
-// siso takes reclient's for the others.
-static constexpr Variable SisoVariables[] = {
-    {"SISO_REAPI_ADDRESS", "server"},
-    {"SISO_REAPI_INSTANCE", "instance"},
-};
-
-static constexpr Variable RbeVariables[] = {
-    {"RBE_service", "server"},
-    {"RBE_cas_service", "cas"},
-    {"RBE_instance", "instance"},
-    {"RBE_tls_ca_cert", "tls-ca"},
-    {"RBE_tls_client_auth_cert", "tls-cert"},
-    {"RBE_tls_client_auth_key", "tls-key"},
-};
 
 static bool isTrue(const char *Text) {
   std::string_view V = Text ? Text : "";
   return !V.empty() && V != "0" && V != "false" && V != "FALSE" && V != "False";
 }
 
-/// As Go reads it, and so reclient; unset is false. Nothing for another text.
+/// Reads \p Text as Go does, and so reclient; unset is false. Returns nothing
+/// for any other text.
 static std::optional<bool> goBool(const char *Text) {
   std::string_view V = Text ? Text : "";
   for (std::string_view No : {"", "0", "f", "F", "false", "FALSE", "False"})
@@ -403,90 +414,72 @@ static std::optional<bool> goBool(const char *Text) {
   return std::nullopt;
 }
 
-static bool readVariables(const GetEnv &Env, const char *const *Environ,
-                          Reader &R) {
-  auto Read = [&](const Variable &V, bool Tls) {
+void Reader::readFamily(Family Of, const GetEnv &Env, bool IsTls) {
+  for (const Variable &V : Variables) {
     const char *Value = Env(V.Name);
-    return !Value || !*Value ||
-           // To recc, no limit.
-           R.set(V.Setting,
-                 Value == "0"sv && V.Setting == "timeout"sv ? "86400" : Value,
-                 std::string("$") + V.Name + "=" +
-                     quote(shownValue(V.Setting, Value)),
-                 Tls);
-  };
-  for (const Variable &V : ReccVariables)
-    if (!Read(V, false))
-      return false;
-  // recc has three switches for what is one setting here.
-  const char *Use = isTrue(Env("RECC_CACHE_ONLY"))           ? "only"
-                    : isTrue(Env("RECC_SKIP_CACHE"))         ? "off"
-                    : isTrue(Env("RECC_ACTION_UNCACHEABLE")) ? "read"
-                                                             : nullptr;
-  if (Use && !R.set("results", Use, "$RECC_"))
-    return false;
-  constexpr std::string_view Prefix = "RECC_REMOTE_PLATFORM_";
-  for (const char *const *E = Environ; E && *E; ++E) {
-    std::string_view Text = *E;
-    if (Text.substr(0, Prefix.size()) == Prefix &&
-        !R.set("platform", Text.substr(Prefix.size()),
-               "$" + std::string(Prefix) + quote(Text.substr(Prefix.size()))))
-      return false;
+    if (V.Of != Of || !Value || !*Value)
+      continue;
+    // recc's timeout of 0 is no limit.
+    bool IsEndless = Value == "0"sv && V.Setting == "timeout"sv;
+    set(V.Setting, IsEndless ? "86400" : Value,
+        std::string("$") + V.Name + "=" + quote(shownValue(V.Setting, Value)),
+        IsTls);
   }
-  R.nextRank();
+}
+
+void Reader::readVariables(const GetEnv &Env, const char *const *Environ) {
+  ++Rank;
+  readFamily(Recc, Env, /*IsTls=*/false);
+  // Three switches of recc are one setting of ours.
+  for (auto [Name, Value] : {std::pair("RECC_CACHE_ONLY", "only"),
+                             {"RECC_SKIP_CACHE", "off"},
+                             {"RECC_ACTION_UNCACHEABLE", "read"}})
+    if (isTrue(Env(Name))) {
+      set("results", Value, std::string("$") + Name);
+      break;
+    }
+  constexpr std::string_view Prefix = "RECC_REMOTE_PLATFORM_";
+  for (const char *const *E = Environ; E && *E; ++E)
+    if (std::string_view Text = *E; Text.substr(0, Prefix.size()) == Prefix) {
+      Text.remove_prefix(Prefix.size());
+      set("platform", Text, "$" + std::string(Prefix) + quote(Text));
+    }
+  ++Rank;
   const char *Insecure = Env("RBE_service_no_security");
   std::optional<bool> IsInsecure = goBool(Insecure);
-  if (!IsInsecure && !R.isSet("server"))
-    return R.wrong("$RBE_service_no_security=" + quote(Insecure),
-                   "expected true or false");
-  for (const Variable &V : SisoVariables)
-    if (!Read(V, !IsInsecure.value_or(false)))
-      return false;
-  R.nextRank();
-  for (const Variable &V : RbeVariables)
-    if (!Read(V, !IsInsecure.value_or(false)))
-      return false;
-  return true;
+  if (!IsInsecure && !Ranks.count("server")) {
+    Where = "$RBE_service_no_security=" + quote(Insecure);
+    wrong("expected true or false");
+  }
+  bool IsTls = !IsInsecure.value_or(false);
+  readFamily(Siso, Env, IsTls);
+  ++Rank;
+  readFamily(Rbe, Env, IsTls);
 }
 
 bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
                                 const GetEnv &Env, const char *const *Environ,
                                 const std::string &PluginFolder, Settings &S,
-                                std::string &Error) {
+                                std::string &Error) try {
   S = Settings();
-  Reader R(S, Error);
-  for (uint32_t I = 0; I != Params.num_args; ++I) {
-    std::string_view Arg = Params.args[I];
-    size_t Equals = Arg.find('=');
-    if (Equals == Arg.npos) {
-      Error = "unknown argument " + shown(R, Arg) + ": expected NAME=VALUE";
-      return false;
-    }
-    if (!R.set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
-               "argument " + shown(R, Arg)))
-      return false;
-  }
-  R.nextRank();
-  if (!R.config().empty() && !readConfig(R.config(), R, Error))
-    return false;
-  R.nextRank();
-  if (!readVariables(Env, Environ, R))
-    return false;
-  if (S.Server.Target.empty()) {
-    Error = "no server: name it with "
-            "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER, "
-            "$SISO_REAPI_ADDRESS or $RBE_service";
-    return false;
-  }
+  Reader R(S);
+  R.readArguments(Params);
+  R.readConfig();
+  R.readVariables(Env, Environ);
+  if (S.Server.Target.empty())
+    throw sdk::Error(
+        DTLTO_ERROR_CALLER,
+        "no server: name it with "
+        "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER, "
+        "$SISO_REAPI_ADDRESS or $RBE_service");
   if (S.Cas.Target.empty())
     S.Cas = S.Server;
   if (S.Cache.Target.empty())
     S.Cache = S.Cas;
-  if (S.CertFile.empty() != S.KeyFile.empty()) {
-    Error = "a client certificate and its key belong together: tls-cert= and "
-            "tls-key=";
-    return false;
-  }
+  if (S.CertFile.empty() != S.KeyFile.empty())
+    throw sdk::Error(DTLTO_ERROR_CALLER,
+                     "a client certificate and its key belong together: "
+                     "tls-cert= and tls-key=");
   if (S.Worker == "codegen") {
     const char *File = Env("DTLTO_WORKER");
     S.WorkerFile =
@@ -495,4 +488,7 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
     S.WorkerFile = S.Worker;
   }
   return true;
+} catch (const sdk::Error &E) {
+  Error = E.what();
+  return false;
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // All arguments (--thinlto-dist-plugin-arg=), the file that config= names, and
-// environment variables are read here and nowhere else; README.md lists them.
-// Each setting counts from the first of these places that has it:
+// environment variables; README.md lists them. The first of these places that
+// has a setting counts:
 //
 //   an argument, the file, RECC_* (as recc has them), RBE_* (as reclient and
 //   siso have them)
@@ -37,9 +37,9 @@ struct Endpoint {
 };
 
 enum class Results {
-  Write, // of the action cache are used, and executions add to it
-  Read,  // are used, and nothing is added
-  Off    // are neither
+  Write, // of the action cache are used, and new ones are added
+  Read,  // are used, and none is added
+  Off    // are neither used nor added
 };
 
 struct Settings {
@@ -55,7 +55,7 @@ struct Settings {
   /// codegen, the path of a dtlto-codegen-static, or the name of a clang that
   /// workers have.
   std::string Worker = "codegen";
-  std::string WorkerFile; // what is sent, of the first two kinds
+  std::string WorkerFile; // that is sent, of the first two kinds
   std::string Digest;     // "sha256", "blake3", or empty: the server's best
   Results Use = Results::Write;
   bool CacheOnly = false;           // nothing is executed
@@ -70,24 +70,29 @@ struct Settings {
 /// Looks a variable up, as getenv does.
 using GetEnv = std::function<const char *(const char *)>;
 
-/// Reads everything; \p PluginFolder is where the plugin's file is, and \p
-/// Environ as environ(7), for variables whose names aren't known. False, with
-/// one line in \p Error that names what is wrong and where it stands.
+/// Reads all settings. \p PluginFolder is the folder of the plugin's file, and
+/// \p Environ as environ(7), for variables whose names aren't known. Returns
+/// false with one line in \p Error that names what is wrong and where.
 bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
                   const char *const *Environ, const std::string &PluginFolder,
                   Settings &S, std::string &Error);
 
 /// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, it is
-/// TLS if \p Tls. False if it is none.
+/// TLS if \p Tls. Returns false for any other text.
 bool readEndpoint(std::string_view Text, bool Tls, Endpoint &E);
 
-/// Whether gRPC takes them: it ends the process otherwise.
+/// Whether gRPC accepts them: it aborts the process otherwise.
 bool isHeaderName(std::string_view Name);
 bool isHeaderValue(std::string_view Value);
+/// gRPC encodes the values of such headers.
+bool isBinaryHeader(std::string_view Name);
+std::string lowerCase(std::string_view Text); // of ASCII
 
-/// Reads a file of at most \p Limit bytes. False with \p Error, which names it.
-bool readSmallFile(const std::string &Path, size_t Limit, std::string &Text,
-                   std::string &Error);
+/// Reads all of the small file \p Name, which the setting \p Setting names; an
+/// empty name is an empty text. Throws sdk::Error, which names both, if the
+/// file can't be read, is empty, or has more than \p Limit bytes.
+std::string readSettingsFile(const std::string &Name, const char *Setting,
+                             size_t Limit);
 
 } // namespace dtlto::reapi
 

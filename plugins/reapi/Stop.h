@@ -17,7 +17,7 @@
 
 namespace dtlto::reapi {
 
-/// Ends the calls and the pauses of whoever uses it, for good. Any thread.
+/// Once raised, ends all calls and pauses that use it. Any thread.
 class Stop {
 public:
   Stop() = default;
@@ -34,13 +34,13 @@ public:
     std::lock_guard<std::mutex> Lock(Mutex);
     return Raised;
   }
-  /// Waits for so long; returns true, at once, if it is raised.
+  /// Waits for \p Time. Returns true, at once, if the stop is raised.
   bool pause(std::chrono::milliseconds Time) {
     std::unique_lock<std::mutex> Lock(Mutex);
     return Changed.wait_for(Lock, Time, [&] { return Raised; });
   }
 
-  /// A call is under way for as long as this lives.
+  /// Registers a call for as long as this lives.
   class Call {
   public:
     Call(Stop &S, grpc::ClientContext &Context) : S(S), Context(Context) {

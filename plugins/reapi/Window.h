@@ -16,19 +16,18 @@
 
 namespace dtlto::reapi {
 
-/// How many executions a server is asked for at the same time, and when. The
-/// number shrinks with each that the server refuses, and grows again with each
-/// that ends well. Refusals are answered in rounds: those of executions that
-/// were in flight together are one, and the next round begins after a pause,
-/// with one execution. Any thread.
+/// Limits the number of executions in flight. The number shrinks with each
+/// execution that the server refuses, and grows with each that succeeds.
+/// Refusals of executions that were in flight together are one round. The next
+/// round begins after a pause, with one execution. Any thread.
 class Window {
 public:
   using Clock = std::chrono::steady_clock;
 
   explicit Window(unsigned Max) : Max(Max), Size(Max) {}
 
-  /// Waits for a place. False if \p IsStopped() says so; wake() has it look.
-  /// \p Round is set to that of the place.
+  /// Waits for a place, and sets \p Round to its round. Returns false if \p
+  /// IsStopped(), which is called at each wake().
   template <typename F> bool enter(F IsStopped, uint64_t &Round) {
     std::unique_lock<std::mutex> Lock(Mutex);
     while (!IsStopped()) {
@@ -53,7 +52,7 @@ public:
     std::lock_guard<std::mutex> Lock(Mutex);
     Changed.notify_all();
   }
-  /// One of those in flight ended well.
+  /// One execution in flight has succeeded.
   void grow() {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::min(Max, Size + 1);
@@ -61,16 +60,15 @@ public:
     NotBefore = {};
     Changed.notify_all();
   }
-  /// The server has begun with one of those in flight.
+  /// The server has begun one execution in flight.
   void begun() {
     std::lock_guard<std::mutex> Lock(Mutex);
     InRow = 0;
   }
-  /// The server refuses one of those in flight, which entered in \p Round.
-  /// Several that were in flight together say so one after the other, and each
-  /// leaves: so the number ends below what the server had room for, and not at
-  /// one. \p Pause(n) is the pause after n rounds in a row. Returns how many
-  /// there were, with nothing else in flight.
+  /// The server refuses one execution in flight, which entered in \p Round.
+  /// After several refusals, each of which leaves, the number is a little below
+  /// what the server had room for. \p Pause(n) is the pause after n rounds in a
+  /// row. Returns that n.
   template <typename F> unsigned refused(uint64_t Round, F Pause) {
     std::lock_guard<std::mutex> Lock(Mutex);
     Size = std::max(1u, std::min(Size, Used) - 1);

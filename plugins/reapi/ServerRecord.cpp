@@ -1,0 +1,159 @@
+//===- ServerRecord.cpp - What a link has seen of its server --------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ServerRecord.h"
+#include <algorithm>
+
+using namespace dtlto::reapi;
+
+// How often an action may begin or fail, however often the linker submits its
+// job.
+static constexpr unsigned MaxTries = 3;
+// How many actions in a row a server may fail: one that has executed none, and
+// one that has.
+static constexpr unsigned MaxRejected = 3, MaxRejectedLater = 10;
+// When the user is told that jobs only wait at the server.
+static constexpr std::chrono::seconds WaitingIsNews{3};
+
+void ServerRecord::change(Execution &Old, Execution New) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (NumThere == 0 || New.IsRunning || Old.IsRunning)
+    WaitingSince = std::chrono::steady_clock::now();
+  NumThere += unsigned(New.IsThere) - unsigned(Old.IsThere);
+  NumQueued += unsigned(New.IsQueued) - unsigned(Old.IsQueued);
+  NumRunning += unsigned(New.IsRunning) - unsigned(Old.IsRunning);
+  MostQueued = std::max(MostQueued, NumQueued);
+  MostRunning = std::max(MostRunning, NumRunning);
+  HasQueued |= New.IsThere && !New.IsRunning && NumRunning != 0;
+  Old = New;
+}
+
+void ServerRecord::addWorker(const std::string &Name) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (!Name.empty())
+    Workers.insert(Name);
+}
+
+size_t ServerRecord::numWorkers() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return Workers.size();
+}
+
+void ServerRecord::load(dtlto_load &Load, unsigned Used, unsigned Size,
+                        uint32_t Accepted) const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  // The API doesn't report slots. Once a job waits at the server, the server
+  // runs as many as it can.
+  if (HasQueued && MostRunning) {
+    Load.slots = std::min(MostRunning, Size);
+    Load.free = Load.slots - std::min(Load.slots, NumRunning);
+  }
+  Load.queued = Accepted - std::min(Accepted, std::min(Used, NumRunning));
+  if (!Workers.empty())
+    Load.workers = uint32_t(Workers.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Tries and refusals
+//===----------------------------------------------------------------------===//
+
+void ServerRecord::begun(const BlobName &Action) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  ++TriesOf[Action.Hash].Begun;
+}
+
+std::string ServerRecord::whyNot(const BlobName &Action) const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = TriesOf.find(Action.Hash);
+  if (It == TriesOf.end() ||
+      std::max(It->second.Begun, It->second.Failed) < MaxTries)
+    return "";
+  return It->second.Why;
+}
+
+void ServerRecord::ended(const BlobName &Action, const Fault &F,
+                         bool IsRefusal) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (F) {
+    Tries &T = TriesOf[Action.Hash];
+    T.Why = F.Text;
+    T.Failed += F.FromServer && !IsRefusal;
+    return;
+  }
+  TriesOf.erase(Action.Hash);
+  ToRepair.erase(Action.Hash);
+  NumRejected = 0;
+  LastRefusal.clear();
+}
+
+bool ServerRecord::isRejected(const Fault &F, bool HasExecuted) {
+  // An action that is cancelled, takes too long, or lacks a blob that the
+  // server names, says nothing about others.
+  if (!F.FromServer || !F.Blobs.empty() ||
+      F.Code == grpc::StatusCode::CANCELLED ||
+      F.Code == grpc::StatusCode::ABORTED ||
+      F.Code == grpc::StatusCode::DEADLINE_EXCEEDED)
+    return false;
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return ++NumRejected >= (HasExecuted ? MaxRejectedLater : MaxRejected);
+}
+
+bool ServerRecord::refused(const std::string &Text, bool IsNews) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  LastRefusal = Text;
+  return IsNews && !std::exchange(ToldWaiting, true);
+}
+
+std::string ServerRecord::whyWaiting() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (ToldWaiting || NumQueued == 0 || NumRunning != 0 ||
+      std::chrono::steady_clock::now() - WaitingSince < WaitingIsNews)
+    return "";
+  ToldWaiting = true;
+  return std::to_string(NumQueued) +
+         (NumQueued == 1 ? " job is" : " jobs are") +
+         " in its queue, and none has begun for " +
+         std::to_string(WaitingIsNews.count()) + " s";
+}
+
+std::string ServerRecord::whyNothing() const {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  if (ToldWaiting || MostRunning)
+    return "";
+  if (!LastRefusal.empty())
+    return "refused all jobs: " + LastRefusal;
+  if (MostQueued)
+    return "had " + std::to_string(MostQueued) +
+           (MostQueued == 1 ? " job in its queue, and began none"
+                            : " jobs in its queue, and began none");
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Wrong results
+//===----------------------------------------------------------------------===//
+
+bool ServerRecord::wasRefuted(uint64_t Job, const BlobName &Action) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  ActionOf[Job] = Action;
+  return Refuted.count(Action.Hash) != 0;
+}
+
+void ServerRecord::refute(uint64_t Job, bool MayBeCached) {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  auto It = ActionOf.find(Job);
+  if (It == ActionOf.end())
+    return;
+  Refuted.insert(It->second.Hash);
+  if (MayBeCached)
+    ToRepair[It->second.Hash] = It->second;
+}
+
+std::map<std::string, BlobName> ServerRecord::takeToRepair() {
+  std::lock_guard<std::mutex> Lock(Mutex);
+  return std::exchange(ToRepair, {});
+}

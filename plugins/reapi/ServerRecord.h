@@ -1,0 +1,94 @@
+//===- ServerRecord.h - What a link has seen of its server ------*- C++ -*-===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Executions, refusals, tries and wrong results, of all jobs of the link.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTLTO_REAPI_SERVERRECORD_H
+#define DTLTO_REAPI_SERVERRECORD_H
+
+#include "Fault.h"
+#include "dtlto/PluginAPI.h"
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+namespace dtlto::reapi {
+
+/// Any thread.
+class ServerRecord {
+public:
+  /// What the server reports of one execution.
+  struct Execution {
+    bool IsThere = false, IsRunning = false, IsQueued = false;
+  };
+  /// Replaces \p Old by \p New.
+  void change(Execution &Old, Execution New);
+  void addWorker(const std::string &Name);
+  size_t numWorkers() const;
+  /// Fills in what is known. \p Used of the \p Size places for executions are
+  /// taken, and the session has \p Accepted jobs.
+  void load(dtlto_load &Load, unsigned Used, unsigned Size,
+            uint32_t Accepted) const;
+
+  /// The server has accepted the action once more.
+  void begun(const BlobName &Action);
+  /// Returns why the action may not begin again, however often the linker
+  /// submits its job; empty if it may.
+  std::string whyNot(const BlobName &Action) const;
+  /// One execution of the action has ended, with \p F. \p IsRefusal: the server
+  /// has not accepted it.
+  void ended(const BlobName &Action, const Fault &F, bool IsRefusal);
+  /// Counts an action that failed with \p F. Returns whether the server seems
+  /// to fail all actions of this link. \p HasExecuted: it has executed others.
+  bool isRejected(const Fault &F, bool HasExecuted);
+
+  /// The server refuses executions, as \p Text says. Returns whether the user
+  /// is to be told: \p IsNews, and for the first time.
+  bool refused(const std::string &Text, bool IsNews);
+  /// Describes that jobs wait in the server's queue and none begins. Returns
+  /// that once; empty as long as jobs run.
+  std::string whyWaiting();
+  /// Describes why no job has run; empty if one has, or if the user knows.
+  std::string whyNothing() const;
+
+  /// Remembers the action as that of \p Job. Returns whether the linker has
+  /// refuted one of its results.
+  bool wasRefuted(uint64_t Job, const BlobName &Action);
+  /// A result of \p Job was wrong. \p MayBeCached: in the action cache, too.
+  void refute(uint64_t Job, bool MayBeCached);
+  /// Actions whose wrong results may be in the action cache, by digest. Each is
+  /// returned once.
+  std::map<std::string, BlobName> takeToRepair();
+
+private:
+  /// Of an action, as long as it has not succeeded.
+  struct Tries {
+    unsigned Begun = 0, Failed = 0;
+    std::string Why; // it failed last
+  };
+
+  mutable std::mutex Mutex; // guards what follows
+  unsigned NumThere = 0, NumRunning = 0, MostRunning = 0;
+  unsigned NumQueued = 0, MostQueued = 0; // in the server's queue
+  bool HasQueued = false;                 // a job has waited while others ran
+  std::chrono::steady_clock::time_point WaitingSince; // when none began
+  std::set<std::string> Workers;
+  std::map<std::string, Tries> TriesOf; // by the action's digest
+  unsigned NumRejected = 0;             // in a row
+  std::string LastRefusal;              // since the last success
+  bool ToldWaiting = false;
+  std::unordered_map<uint64_t, BlobName> ActionOf; // by the job's id
+  std::set<std::string> Refuted;                   // digests of actions
+  std::map<std::string, BlobName> ToRepair;
+};
+
+} // namespace dtlto::reapi
+
+#endif // DTLTO_REAPI_SERVERRECORD_H
