@@ -84,6 +84,7 @@ private:
   void tellResult(plan::AttemptId Id, const Job &J);
   void tellRoom();
   void leave(plan::AttemptId Id);
+  void freeSlot(size_t Worker);
   bool isStormy(plan::Time T) const;
   bool hasRoom() const;
 

@@ -257,13 +257,9 @@ void Rules::checkStep() {
     if (!Broken.empty())
       return;
     name(A.Job, Id);
-    expect(J.Tries <= O.MaxTries, "was tried too often");
     expect(Id != FoundNoRoom || A.Kind != Kind::Duplicate || !A.IsSecond,
            "is a duplicate that waits for room");
     expect(J.NumAccepted <= 2 * O.MaxTries, "is tried without an end");
-    expect(!J.Winner || !isLive(A) || A.Kind == Kind::Verify ||
-               (J.IsSuspect && !A.AtPlugin),
-           "goes on, though the job has an object");
     expect(!Failed || !isLive(A), "goes on after the link has failed");
     expect(!Plugin.Dropped || (A.At != Where::Offered &&
                                A.At != Where::Accepted && A.At != Where::Ready),
