@@ -18,8 +18,8 @@ static constexpr unsigned MoreThanFit = 256; // jobs
 
 /// Compiles \p Jobs one after the other, in one session.
 static void compileAll(const Bench &B, const std::vector<Sample> &Jobs,
-                       const HostAge &Age = {}, const char *Avoid = nullptr) {
-  Session S(B, Jobs.size(), Age);
+                       uint32_t More = 0, const char *Avoid = nullptr) {
+  Session S(B, Jobs.size(), More);
   for (const Sample &Job : Jobs) {
     S.compile(Job, Avoid);
     S.load();
@@ -250,7 +250,7 @@ static void unknownRole(const Bench &B) {
     Job.Inputs.push_back(
         {"more/of-a-later-abi.bin", DTLTO_ROLE_OTHER, "bytes", "", LaterRole});
   }
-  compileAll(B, Jobs, HostAge::future());
+  compileAll(B, Jobs, LaterBytes);
 }
 
 const std::vector<Case> dtlto::check::JobCases = {
@@ -290,9 +290,9 @@ const std::vector<Case> dtlto::check::JobCases = {
     {"broken-index", "text in the place of an index is an error",
      wrongInput(DTLTO_ROLE_INDEX, "This was no index.\n")},
     {"new-host", "a linker with ABI 1.99, whose structs are larger",
-     [](const Bench &B) { compileAll(B, B.Samples, HostAge::future()); }},
+     [](const Bench &B) { compileAll(B, B.Samples, LaterBytes); }},
     {"unknown-role",
      "an input with a role of a later ABI is a file like others", unknownRole},
     {"avoid", "a job that is to avoid a worker has its object all the same",
-     [](const Bench &B) { compileAll(B, B.Samples, {}, "this machine"); }},
+     [](const Bench &B) { compileAll(B, B.Samples, 0, "this machine"); }},
 };

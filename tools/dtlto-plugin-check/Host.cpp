@@ -25,16 +25,16 @@ struct Host::Callback<Fn> {
   }
 };
 
-Host::Host(const dtlto_plugin &P, const Options &O, const HostAge &Age)
-    : P(P), O(O), Age(Age),
+Host::Host(const dtlto_plugin &P, const Options &O, uint32_t More)
+    : P(P), O(O), More(More),
       Lent(*new Loan(
           "the dtlto_host",
           "close() is a barrier: it waits until no thread of yours can call "
           "the host any more; join them, or count their calls")) {
   dtlto_host H = {};
-  H.size = static_cast<uint32_t>(sizeof(H) + Age.More);
+  H.size = static_cast<uint32_t>(sizeof(H) + More);
   H.abi_major = DTLTO_ABI_MAJOR;
-  H.abi_minor = Age.Minor;
+  H.abi_minor = More ? 99 : DTLTO_ABI_MINOR;
   H.name = Lent.addString("dtlto");
   H.version = Lent.addString("plugin-check");
   H.context = reinterpret_cast<dtlto_host_context *>(this);
@@ -44,7 +44,7 @@ Host::Host(const dtlto_plugin &P, const Options &O, const HostAge &Age)
   H.load_changed = Callback<&Host::loadChanged>::call;
   H.check_result = Callback<&Host::checkResult>::call;
   H.extension = Callback<&Host::extension>::call;
-  Raw = Lent.addStruct(H, Age.More);
+  Raw = Lent.addStruct(H, More);
   Lent.seal();
 }
 

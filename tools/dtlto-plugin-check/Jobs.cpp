@@ -34,8 +34,8 @@ JobRecord::JobRecord(uint64_t Id, const Sample &S)
 void Session::makeJob(JobRecord &R, const char *Avoid) {
   Loan &L = R.Lent;
   const Sample &S = R.S;
-  dtlto_job &Job = *L.addStruct(dtlto_job(), Age.More);
-  Job.size = static_cast<uint32_t>(sizeof(Job) + Age.More);
+  dtlto_job &Job = *L.addStruct(dtlto_job(), More);
+  Job.size = static_cast<uint32_t>(sizeof(Job) + More);
   Job.fields = Needs & (2 * DTLTO_JOB_WHOLE_IMPORTS - 1);
   if (Needs & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
     Job.fields |= DTLTO_JOB_INPUTS;
@@ -54,7 +54,7 @@ void Session::makeJob(JobRecord &R, const char *Avoid) {
     Job.avoid = L.addString(Avoid);
   if (Job.fields & DTLTO_JOB_INPUTS)
     addInputs(R, Job);
-  if (Age.More)
+  if (More)
     Job.fields |= 1u << 20; // a field of a later minor
   R.Raw = &Job;
   L.seal();
@@ -70,7 +70,7 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
     bool IsModule =
         In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
     dtlto_input Raw = {};
-    Raw.size = static_cast<uint32_t>(sizeof(Raw) + Age.More);
+    Raw.size = static_cast<uint32_t>(sizeof(Raw) + More);
     Raw.role = In.Role;
     Raw.path = R.Lent.addString(In.Path);
     Raw.bytes.size = Bytes.size();
@@ -79,7 +79,7 @@ void Session::addInputs(JobRecord &R, dtlto_job &Job) {
                          : R.Lent.addBytes(Bytes.data(), Bytes.size());
     if (Job.fields & DTLTO_JOB_DIGESTS)
       copy(fromHex(dtlto::bundleDigest(Bytes)), Raw.digest);
-    Inputs.push_back(R.Lent.addStruct(Raw, Age.More));
+    Inputs.push_back(R.Lent.addStruct(Raw, More));
   }
   Job.num_inputs = static_cast<uint32_t>(Inputs.size());
   Job.inputs = R.Lent.addArray(Inputs);

@@ -116,11 +116,11 @@ void Session::stuck() {
               "while you call the host");
 }
 
-Session::Session(const dtlto_plugin &P, const Options &O, const HostAge &Age)
-    : Host(P, O, Age), Watchdog([this] { watchCalls(); }) {}
+Session::Session(const dtlto_plugin &P, const Options &O, uint32_t More)
+    : Host(P, O, More), Watchdog([this] { watchCalls(); }) {}
 
-Session::Session(const Bench &B, uint64_t NumJobs, const HostAge &Age)
-    : Session(B.Plugin, B.O, Age) {
+Session::Session(const Bench &B, uint64_t NumJobs, uint32_t More)
+    : Session(B.Plugin, B.O, More) {
   if (int32_t Status = open(NumJobs); Status != DTLTO_OK)
     failAndExit("dtlto_plugin.open",
                 "open() failed with " + Twine(Status) + ": " + openErrors(),
@@ -148,19 +148,19 @@ static const char *nullsFor(uint32_t Needs) {
 /// Has the plugin's function \p Name fill in \p Struct: \p Fn(a copy of it).
 template <typename T, typename F>
 T Session::fillIn(const char *Name, const char *Type, T Struct, F Fn) {
-  Struct.size = static_cast<uint32_t>(sizeof(T) + Age.More);
+  Struct.size = static_cast<uint32_t>(sizeof(T) + More);
   const uint32_t Size = Struct.size;
   Loan &L =
       *new Loan(std::string("the ") + Type,
                 std::string("fill it in ") + Name + "(), and don't keep it");
-  T *Lent = L.addStruct(Struct, Age.More);
+  T *Lent = L.addStruct(Struct, More);
   call(Name, [&] { Fn(Lent); });
   Struct = *Lent;
   auto *After = reinterpret_cast<const char *>(Lent + 1);
   expect(Struct.size == Size, Type,
          Twine(Name) + "() changed the struct's `size`",
          "the host has set it; write the fields that lie within it");
-  expect(std::all_of(After, After + Age.More,
+  expect(std::all_of(After, After + More,
                      [](char C) { return C == Loan::Filler; }),
          "Compatibility",
          Twine(Name) + "() wrote past the fields that this ABI has",
@@ -196,7 +196,7 @@ int32_t Session::open(uint64_t NumJobs) {
   Loan &L = *new Loan("the dtlto_session_params (or what they point at)",
                       "copy in open() what you need of them later", Room);
   dtlto_session_params Params = {};
-  Params.size = static_cast<uint32_t>(sizeof(Params) + Age.More);
+  Params.size = static_cast<uint32_t>(sizeof(Params) + More);
   Params.num_args = static_cast<uint32_t>(O.PluginArgs.size());
   Params.args = L.addStrings(O.PluginArgs);
   Params.llvm_version = L.addString(LLVM_VERSION_STRING);
@@ -204,7 +204,7 @@ int32_t Session::open(uint64_t NumJobs) {
   Params.num_jobs = NumJobs;
   Params.job_timeout_s = 600;
   Params.verbose = O.Verbose;
-  const dtlto_session_params *Lent = L.addStruct(Params, Age.More);
+  const dtlto_session_params *Lent = L.addStruct(Params, More);
   L.seal();
   configure(*Lent);
   int32_t Status = call("open", [&] { return P.open(Raw, Lent, &Handle); });

@@ -73,13 +73,8 @@ struct Bench {
   const Sample &smallest() const { return Samples.back(); }
 };
 
-/// Which host the plugin sees: a newer one has larger structs.
-struct HostAge {
-  uint32_t Minor = DTLTO_ABI_MINOR;
-  uint32_t More = 0; // bytes after each struct
-
-  static HostAge future() { return {99, 64}; }
-};
+/// Bytes after each struct of a host with a later minor of the ABI.
+constexpr uint32_t LaterBytes = 64;
 
 /// A job that the plugin was offered.
 struct JobRecord {
@@ -129,7 +124,8 @@ protected:
   }
 
 public:
-  Host(const dtlto_plugin &P, const Options &O, const HostAge &Age);
+  /// \p More: bytes after each struct, of a later minor of the ABI.
+  Host(const dtlto_plugin &P, const Options &O, uint32_t More);
 
   /// A job of which nothing changes any more; null if there is none.
   const JobRecord *job(uint64_t Id) {
@@ -163,7 +159,7 @@ protected:
 
   const dtlto_plugin &P;
   const Options &O;
-  const HostAge Age;
+  const uint32_t More;
   Loan &Lent;
   const dtlto_host *Raw;
   uint32_t Needs = 0; // DTLTO_JOB_...
@@ -217,9 +213,9 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// The calls of the plugin, and waits, all on the thread that made it.
 class Session : public Host {
 public:
-  Session(const dtlto_plugin &P, const Options &O, const HostAge &Age = {});
+  Session(const dtlto_plugin &P, const Options &O, uint32_t More = 0);
   /// Opens the session; where that fails, the case has failed.
-  Session(const Bench &B, uint64_t NumJobs, const HostAge &Age = {});
+  Session(const Bench &B, uint64_t NumJobs, uint32_t More = 0);
   ~Session(); // close()
 
   /// Calls open(). The result is checked but for being an error.
