@@ -217,7 +217,7 @@ bool Rules::isOfOthers(const Job &J) const {
   return A.IsCached || (A.AtPlugin && !A.IsOurs);
 }
 
-/// Attempts that take memory, but nobody's time.
+/// The number of attempts that take memory and wait for the plugin.
 size_t Rules::numAhead() const {
   return static_cast<size_t>(
       std::count_if(Live.begin(), Live.end(), [this](AttemptId Id) {

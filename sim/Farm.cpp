@@ -150,7 +150,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
   const Worker &W = Workers[J.Worker];
   bool IsDead = W.DiesAt <= Now;
   if (IsDead && W.DiesSilently)
-    return; // for ever
+    return; // the plugin waits forever
   switch (At) {
   case Stage::Sent: {
     tellState(Id, J, PluginState::Running);
@@ -176,7 +176,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
     return;
   case Stage::Returned:
     if (J.Comes == Fate::Lost) {
-      // The slot is taken for ever, or the plugin has forgotten the job.
+      // The slot stays taken, or the plugin has forgotten the job.
       if (Id % 2)
         leave(Id);
       return;
@@ -229,7 +229,7 @@ void Farm::tellResult(AttemptId Id, const Job &J) {
   TheHost.Tell(S.Latency, E);
 }
 
-/// \p Id is no job of the plugin's any more.
+/// Removes \p Id from the plugin's jobs.
 void Farm::leave(AttemptId Id) {
   auto It = Jobs.find(Id);
   if (It->second.Worker != SIZE_MAX)
@@ -241,7 +241,7 @@ void Farm::leave(AttemptId Id) {
   tellRoom();
 }
 
-/// Tells of room once after a submit() that found none.
+/// Reports room once after a submit() that found none.
 void Farm::tellRoom() {
   if (!SaidBusy || !hasRoom())
     return;

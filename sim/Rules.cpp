@@ -42,7 +42,7 @@ Rules::Attempt *Rules::find(AttemptId Id) {
 
 void Rules::forgetIfOver(AttemptId Id) {
   const Attempt &A = Attempts[Id];
-  // What is left alone is no duplicate any more.
+  // An attempt that is the job's only one doesn't count as a duplicate.
   if (const Job &J = Jobs[A.Job]; !isLive(A) && numLive(J) == 1)
     for (AttemptId Other : J.Attempts)
       Attempts[Other].IsSecond = false;

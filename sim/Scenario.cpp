@@ -42,7 +42,7 @@ static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
 // The purposes of random numbers.
 enum Stream : uint64_t { OfFeatures = 1, OfOptions, OfJobs, OfFarm };
 
-/// Most links have a few faults, so that each is seen alone and beside others.
+/// Most links have a few faults, so that each is seen alone and with others.
 static uint64_t drawFeatures(uint64_t Seed) {
   Random R{Seed, OfFeatures};
   uint64_t Features = 0;
@@ -70,7 +70,7 @@ static void drawOptions(Scenario &S) {
   O.Fallback = R.chance(0.8);
   bool IsPlain = R.chance(0.7); // what a link's least time is known for
   if (R.chance(0.05)) {
-    // As in the linker: on one thread in this process, by way of the plugin or
+    // As in the linker: on one thread in this process, through the plugin or
     // not.
     O.KeepOrder = true;
     O.Cores = 1;

@@ -51,11 +51,11 @@ Exit status: 0 if all went well, 1 if a rule was broken or decisions
 differ, 2 for wrong arguments and logs that can't be read.
 )";
 
-// More of the same fault tells nobody more.
+// Limits on repeated reports: shortest logs, and lines.
 static constexpr size_t MaxLogs = 3, MaxLines = 20;
 
-/// A link of one round. Of two, what both come to, with the first log of the
-/// round that did wrong, or of the last.
+/// Simulates a link of one or two rounds. Of two, the result has the steps and
+/// the digest of both, and otherwise what the last round has.
 static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
                                bool WantsLog = false,
                                TwoRounds *Both = nullptr) {

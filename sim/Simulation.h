@@ -121,7 +121,7 @@ private:
   uint64_t LastOrder = 0;
   std::vector<Attempt> Attempts = std::vector<Attempt>(1);
   std::vector<unsigned> NumAttempts;   // of each job
-  std::vector<plan::AttemptId> Winner; // likewise
+  std::vector<plan::AttemptId> Winner; // of each job
   std::vector<plan::Time> HelperIdle;  // since, or from then on
 
   std::deque<Call> Calls; // the first is under way

@@ -77,7 +77,7 @@ static void inherit(Scenario &Second, const Scenario &First,
 TwoRounds dtlto::sim::simulateTwice(uint64_t Seed, const Limits &L,
                                     bool WantsLog) {
   Scenario First = drawScenario(Seed, limitsOf(1, Seed, L));
-  // Nobody wants files beside objects that nobody wants.
+  // The first round writes no side files: its objects are thrown away.
   First.Features &= ~bit(Feature::SideFiles);
   for (JobInfo &Info : First.Infos)
     Info.HasSideFiles = false;

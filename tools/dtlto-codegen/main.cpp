@@ -197,7 +197,7 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs,
   return writeFile(C.Output, Outputs.Object);
 }
 
-/// Ends the process once nobody can read what it writes: a linker that was
+/// Ends the process once its standard output has no reader: a linker that was
 /// killed leaves no compile behind.
 static void endWithReader() {
   auto Watch = [](void *) -> void * {
@@ -311,7 +311,7 @@ int main(int Argc, char **Argv) {
   StringRef Name = sys::path::filename(Argv[0]);
   if (Name == "true" || Name == "as")
     return 0;
-  // Before LLVM's own handlers, which print the stack by way of files.
+  // Before LLVM's own handlers, which open files to print the stack.
   sys::AddSignalHandler(liftFileLimit, nullptr);
   InitLLVM X(Argc, Argv);
   setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");

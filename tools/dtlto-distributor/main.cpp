@@ -186,7 +186,7 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
              Source->numRunning() != 0 && Clock::now() < End;)
           std::this_thread::sleep_for(std::chrono::milliseconds(5));
         removeFolder(Folder);
-        // Nobody else would. What a build system has so far is good.
+        // The linker removes no outputs. A build system keeps the good ones.
         if (HasParent)
           consumeError(removeOld(Outputs));
       },

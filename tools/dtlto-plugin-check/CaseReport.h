@@ -11,7 +11,7 @@
 //   fail <section of PluginAPI.h> <what happened> <how to mend it>
 //   note <what users should know of a case that passes>
 //   loading, loaded    before and after dlopen() of the plugin
-//   end                the case has come to its end
+//   end                the case has ended
 //
 //===----------------------------------------------------------------------===//
 

@@ -78,7 +78,8 @@ static void fill(Session &S, const std::vector<Sample> &Jobs, unsigned N) {
       break;
 }
 
-/// No job ends while others are submitted: who waits for that waits forever.
+/// No job ends while others are submitted: a submit() that waits for one would
+/// wait forever.
 static void heldResults(const Bench &B) {
   const std::vector<Sample> Jobs = {B.smallest()};
   Session S(B, MoreThanFit);

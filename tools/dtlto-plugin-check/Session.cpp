@@ -274,7 +274,7 @@ void Session::close() {
   Lent.end("close() has returned");
   for (auto &Module : Modules)
     Module.second.first->end("close() has returned");
-  // Whoever calls now calls too late. A plugin whose threads have ended can't.
+  // Calls from now on are late ones. Wait for the plugin's threads to end.
   for (unsigned I = 0; I != 50 && countThreads() > ThreadsBefore; ++I)
     std::this_thread::sleep_for(10ms);
   checkBuffers();

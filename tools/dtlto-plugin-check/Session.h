@@ -303,7 +303,7 @@ struct Case {
   const char *Name;
   const char *Promise; // what is checked, in a few words
   std::function<void(const Bench &)> Run;
-  /// If it doesn't come to its end, there is no sense in those that follow.
+  /// Without its end, the cases that follow are not tried.
   bool IsBasic = false;
 };
 /// In the order in which they are run.
