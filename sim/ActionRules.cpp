@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Plan/EventLog.h"
 #include "Rules.h"
 #include <algorithm>
+#include <cassert>
 
 using namespace dtlto;
 using namespace dtlto::sim;
@@ -31,8 +33,6 @@ Rules::Attempt &Rules::add(const Action &A, Where At) {
   J.Attempts.push_back(A.Attempt);
   Live.insert(A.Attempt);
   expect(!Failed, "it is begun after the link has failed");
-  expect(J.Winner == 0 || A.AKind == Kind::Verify,
-         "it is begun though the job has an object");
   return New;
 }
 
@@ -43,53 +43,33 @@ bool Rules::isVoluntary(Cause Why) const {
          Why == Cause::Overdue;
 }
 
-/// Whether what \p A names can be named.
+/// Whether \p A can be judged: the attempt that it names is known, or may
+/// begin.
 bool Rules::mayName(const Action &A, const Attempt *At) {
-  bool NamesJob = false, NamesAttempt = false;
-  switch (A.What) {
-  case Action::Prepare:
-  case Action::Offer:
-  case Action::Cancel:
-  case Action::StaysHere:
-  case Action::CompileHere:
-  case Action::Won:
-  case Action::Verify:
-  case Action::Deliver:
-    NamesAttempt = NamesJob = true;
-    break;
-  case Action::Refute:
-  case Action::EndJob:
-    NamesJob = true;
-    break;
-  default:
-    break;
-  }
+  const bool NamesJob = namesJob(A);
+  const bool NamesAttempt =
+      NamesJob && A.What != Action::Refute && A.What != Action::EndJob;
+  assert((!NamesJob || A.Job < Jobs.size()) && "there is no such job");
   name(NamesJob ? std::optional(A.Job) : std::nullopt,
        NamesAttempt ? A.Attempt : 0);
-  auto Refuse = [this](const char *Rule) {
-    expect(false, Rule);
-    return false;
-  };
-  if (NamesJob && A.Job >= Jobs.size())
-    return Refuse("there is no such job");
   expect(!NamesJob || !Jobs[A.Job].Ended, "is named after its end");
   // What the plugin does wrong after its last job still counts.
   expect(!Plugin.Closed || A.What == Action::DropPlugin ||
              A.What == Action::FailLink || A.What == Action::ReturnToken,
          "an action after the plugin was closed");
-  if (NamesAttempt) {
-    if (A.Attempt == 0 || (At && At->Job != A.Job))
-      return Refuse("is another job's, or none");
-    bool MayBegin = A.What == Action::Prepare || A.What == Action::StaysHere ||
-                    A.What == Action::CompileHere;
-    // One that is to be compared may wait for a thread, and then not be needed.
-    if (!At && A.What == Action::Cancel && A.AKind == Kind::Verify)
-      return false;
-    if (!At && !MayBegin)
-      return Refuse("was never begun");
-    expect(!At || At->At != Where::Ended, "is named after its end");
+  if (!NamesAttempt || (At && At->Job == A.Job)) {
+    expect(!NamesAttempt || At->At != Where::Ended, "is named after its end");
+    return true;
   }
-  return true;
+  // One that is to be compared may wait for a thread, and then not be needed.
+  if (!At && A.What == Action::Cancel && A.AKind == Kind::Verify)
+    return false;
+  const bool MayBegin =
+      !At && A.Attempt != 0 &&
+      (A.What == Action::Prepare || A.What == Action::StaysHere ||
+       A.What == Action::CompileHere);
+  expect(MayBegin, "is another job's, or was never begun");
+  return MayBegin;
 }
 
 void Rules::onAction(const Action &A) {
@@ -142,36 +122,36 @@ void Rules::onPluginAction(const Action &A) {
     expect(!Plugin.AskedToOpen, "the plugin is opened twice");
     Plugin.AskedToOpen = true;
     Plugin.AskedAt = Now;
-    return;
+    break;
   case Action::TakeToken:
     expect(O.NeedsTokens && !TokenAsked, "a token too many is asked for");
     expect(!Failed, "a token is asked for after the link has failed");
     TokenAsked = true;
-    return;
+    break;
   case Action::ReturnToken:
     expect(NumTokens != 0, "a token is given back that was not taken");
     --NumTokens;
-    return;
+    break;
   case Action::QueryLoad:
     expect(Plugin.IsOpen && !Plugin.Dropped,
            "the load of no plugin is asked for");
-    return;
+    break;
   case Action::DropPlugin:
     expect(!Plugin.Dropped, "the plugin is dropped twice");
     Plugin.Dropped = HadTrouble = true;
-    return;
+    break;
   case Action::FailLink:
     expect(!Failed, "the link fails twice");
     expect(!mayFallBack(), "the link fails though there is a fallback");
     Failed = true;
-    return;
+    break;
   case Action::Close:
     expect(Plugin.AskedToOpen, "a plugin is closed that was not opened");
     expect(NumEnded == Jobs.size(), "the plugin is closed before all is done");
     Plugin.Closed = true;
-    return;
+    break;
   default:
-    return;
+    break;
   }
 }
 
@@ -190,7 +170,7 @@ void Rules::onStaysHere(const Action &A, const Attempt *At) {
   expect(mayFallBack() || Voluntary || A.Why == Cause::NotExpressible ||
              A.Why == Cause::PluginGone,
          "falls back though the user wants no fallback");
-  add(A, Where::Planned).AtPlugin = false;
+  add(A, Where::Planned);
 }
 
 void Rules::onRefute(const Action &A, Attempt *At) {
@@ -237,7 +217,7 @@ bool Rules::isOfOthers(const Job &J) const {
   return A.IsCached || (A.AtPlugin && !A.IsOurs);
 }
 
-/// Attempts that take memory, but nobody's time.
+/// The number of attempts that take memory and wait for the plugin.
 size_t Rules::numAhead() const {
   return static_cast<size_t>(
       std::count_if(Live.begin(), Live.end(), [this](AttemptId Id) {
@@ -416,9 +396,6 @@ void Rules::onCompile(const Action &A) {
         (Other.At == Where::Ready && !Plugin.IsOpen && !Plugin.Dropped);
     expect(!O.KeepOrder || Other.Job >= A.Job || !MayStayHere,
            "is compiled here before a job of a higher rank that may stay here");
-    expect(Id == A.Attempt || Other.Job != A.Job || !isLive(Other) ||
-               !Infos[A.Job].HasSideFiles,
-           "is compiled here beside another attempt that writes its files");
   }
   // The user's own number is one to be kept, but one must be able to run.
   expect(NumCompiling <= (O.LocalJobs ? std::max(1u, *O.LocalJobs) : O.Cores),

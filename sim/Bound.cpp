@@ -22,7 +22,7 @@ unsigned dtlto::sim::numHelpers(const Options &O) {
 namespace {
 /// A list schedule: whatever is idle takes the longest job that is left, slots
 /// before cores, and fast ones first; but the first job of a core here is one
-/// of the cheapest. Nobody has to know how long a job takes, nor where.
+/// of the cheapest. The schedule needs no knowledge of how long a job takes.
 class ListSchedule {
 public:
   explicit ListSchedule(const Scenario &S);
@@ -50,7 +50,7 @@ private:
 };
 } // namespace
 
-/// How many jobs are compiled here beside the plugin's.
+/// How many jobs are compiled locally next to the plugin's.
 static size_t shareHere(const Scenario &S) {
   const Options &O = S.O;
   // A plugin that tells nothing of its load may be this machine. What it has
@@ -147,7 +147,7 @@ ListSchedule::ListSchedule(const Scenario &S)
 /// twice, its jobs are then begun again here.
 static bool looksFrozen(const Scenario &S, const ListSchedule &List) {
   const Options &O = S.O;
-  // Nobody estimates how long it takes to send a job.
+  // Estimates do not include the time to send a job.
   if (List.LongestSent > seconds(O.SlowExtra))
     return true;
   // Until there is a result, a slow worker looks like one that is stuck.

@@ -17,8 +17,8 @@
 
 namespace dtlto::sim {
 
-/// Of a compile here: the share of it that ends at once if nobody needs it. The
-/// rest is code generation, which can't be stopped.
+/// The share of a local compile that can be cancelled. The rest is code
+/// generation, which runs to its end.
 constexpr double StoppableShare = 0.6;
 
 struct Bound {

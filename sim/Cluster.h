@@ -63,7 +63,7 @@ struct Fault {
 struct ClusterSettings {
   uint32_t Machines = 1;
   uint32_t Slots = 6;         // of each machine
-  uint32_t Ahead = 0;         // jobs that each machine takes beside its slots
+  uint32_t Ahead = 0;         // jobs that each machine takes in addition
   double Rate = 0.125;        // of the linker's link, bytes a nanosecond
   double MachineRate = 0.125; // of each machine's link
   Time Latency = 0;           // of one message

@@ -23,9 +23,7 @@ Simulation::Attempt &Simulation::attempt(const Action &A) {
 }
 
 void Simulation::act(const Action &A) {
-  Event E;
-  E.Job = A.Job;
-  E.Attempt = A.Attempt;
+  const JobTruth &J = S.Jobs[A.Job];
   switch (A.What) {
   case Action::Open:
     return call({Call::Open});
@@ -42,14 +40,11 @@ void Simulation::act(const Action &A) {
     attempt(A).IsOver = true;
     return;
   case Action::Verify:
-    E.What = S.Jobs[A.Job].VerifyFails ? Event::VerifyFailed : Event::Verified;
-    E.Attempt = 0;
-    return onHelper(E);
+    return onHelper(
+        {J.VerifyFails ? Event::VerifyFailed : Event::Verified, A.Job});
   case Action::Deliver:
-    E.What =
-        S.Jobs[A.Job].DeliverFails ? Event::DeliverFailed : Event::Delivered;
-    E.Attempt = 0;
-    return onHelper(E);
+    return onHelper(
+        {J.DeliverFails ? Event::DeliverFailed : Event::Delivered, A.Job});
   case Action::Refute:
     return call({Call::Refute, A.Attempt});
   case Action::QueryLoad:
@@ -61,8 +56,6 @@ void Simulation::act(const Action &A) {
                      : 50us;
     return tell(Waits, {Event::TokenTaken});
   }
-  case Action::ReturnToken:
-    return;
   case Action::DropPlugin:
     return drop();
   case Action::CompleteBatch:
@@ -75,6 +68,7 @@ void Simulation::act(const Action &A) {
   case Action::FailLink:
     Result.IsGood = false;
     return;
+  case Action::ReturnToken:
   case Action::StaysHere:
     return;
   }
@@ -85,10 +79,7 @@ void Simulation::cancel(const Action &A) {
   At.IsOver = true;
   if (At.OnThread && Now < At.StopsUntil) {
     At.CompiledAt = Now + 1ms;
-    Event E{Event::CompileHereFailed};
-    E.Job = A.Job;
-    E.Attempt = A.Attempt;
-    return tell(1ms, E);
+    return tell(1ms, {Event::CompileHereFailed, A.Job, A.Attempt});
   }
   // A call that is under way can't be taken back.
   for (size_t I = 1; I < Calls.size(); ++I)
@@ -101,15 +92,13 @@ void Simulation::cancel(const Action &A) {
 }
 
 void Simulation::compileHere(const Action &A) {
-  Event E;
-  E.Job = A.Job;
-  E.Attempt = A.Attempt;
   ++Result.NumHere;
   Attempt &At = attempt(A);
   At.Job = A.Job;
   At.OnThread = true;
   const JobTruth &J = S.Jobs[A.Job];
-  E.What = J.Error ? Event::CompileHereFailed : Event::CompiledHere;
+  Event E{J.Error ? Event::CompileHereFailed : Event::CompiledHere, A.Job,
+          A.Attempt};
   E.Seconds = J.Seconds;
   At.CompiledAt = Now + fromSeconds(J.Seconds);
   At.StopsUntil = Now + fromSeconds(J.Seconds * StoppableShare);
@@ -134,9 +123,7 @@ void Simulation::prepare(const Action &A) {
   At.Avoid = A.Avoid;
   At.OnThread = true;
   const JobTruth &J = S.Jobs[A.Job];
-  Event E;
-  E.What = Event::Prepared;
-  E.Attempt = A.Attempt;
+  Event E{Event::Prepared, 0, A.Attempt};
   E.Bytes = A.ForPlugin ? J.Bytes : 0;
   if (J.PrepareFails)
     E.What = Event::PrepareFailed;
@@ -211,9 +198,7 @@ void Simulation::beginCall() {
     Time = S.has(Feature::CloseHangs) ? Hangs : CallTime;
     break;
   }
-  Due D{};
-  D.What = Due::CallEnd;
-  push(D, Time);
+  push({Due::CallEnd}, Time);
 }
 
 void Simulation::endCall() {
@@ -289,7 +274,5 @@ void Simulation::lookAtPlugin() {
   if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min) &&
       !S.has(Feature::OnlyTalks))
     return;
-  Due D{};
-  D.What = Due::Look;
-  push(D, Now < 15s ? 37ms : 1s);
+  push({Due::Look}, Now < 15s ? 37ms : 1s);
 }

@@ -129,18 +129,20 @@ void Farm::assign() {
   }
 }
 
+/// A slot that was taken before the link.
+void Farm::freeSlot(size_t Worker) {
+  if (Old[Worker] == 0)
+    return; // the worker is dead
+  --Old[Worker];
+  --Taken[Worker];
+  assign();
+  tellRoom();
+}
+
 void Farm::advance(Time T, Stage At, AttemptId Id) {
   Now = T;
-  if (At == Stage::Freed) {
-    if (Old[Id] == 0)
-      return; // the worker is dead
-    --Old[Id];
-    --Taken[Id];
-    assign();
-    if (SaidBusy && hasRoom())
-      tellRoom();
-    return;
-  }
+  if (At == Stage::Freed)
+    return freeSlot(Id);
   auto It = Jobs.find(Id);
   if (It == Jobs.end() || Stopped)
     return;
@@ -148,7 +150,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
   const Worker &W = Workers[J.Worker];
   bool IsDead = W.DiesAt <= Now;
   if (IsDead && W.DiesSilently)
-    return; // for ever
+    return; // the plugin waits forever
   switch (At) {
   case Stage::Sent: {
     tellState(Id, J, PluginState::Running);
@@ -165,11 +167,8 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
         TheHost.Ask(Sign, Stage::StillAlive, Id);
     return TheHost.Ask(J.Took, Stage::Ran, Id);
   }
-  case Stage::StillAlive: {
-    Event E{Event::Alive};
-    E.Attempt = Id;
-    return TheHost.Tell(S.Latency, E);
-  }
+  case Stage::StillAlive:
+    return TheHost.Tell(S.Latency, {Event::Alive, 0, Id});
   case Stage::Ran:
     tellState(Id, J, PluginState::Receiving);
     return TheHost.Ask(S.Latency, Stage::Returned, Id);
@@ -177,7 +176,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
     return;
   case Stage::Returned:
     if (J.Comes == Fate::Lost) {
-      // The slot is taken for ever, or the plugin has forgotten the job.
+      // The slot stays taken, or the plugin has forgotten the job.
       if (Id % 2)
         leave(Id);
       return;
@@ -194,8 +193,7 @@ void Farm::advance(Time T, Stage At, AttemptId Id) {
 void Farm::tellState(AttemptId Id, const Job &J, PluginState State) {
   if (!S.TellsStates)
     return;
-  Event E{Event::StateChanged};
-  E.Attempt = Id;
+  Event E{Event::StateChanged, 0, Id};
   E.State = State;
   E.RanHere = S.IsThisMachine || Id % 16 == 0; // as some of icecream's do
   Time Delay = S.Latency;
@@ -212,9 +210,7 @@ void Farm::tellState(AttemptId Id, const Job &J, PluginState State) {
 
 void Farm::tellResult(AttemptId Id, const Job &J) {
   const JobTruth &Truth = S.Jobs[J.Id];
-  Event E{Event::Succeeded};
-  E.Attempt = Id;
-  E.Worker = static_cast<WorkerId>(J.Worker + 1);
+  Event E{Event::Succeeded, 0, Id, static_cast<WorkerId>(J.Worker + 1)};
   E.RanHere = E.IsOurs = S.IsThisMachine;
   E.Seconds = std::chrono::duration<double>(J.Took).count();
   if (Workers[J.Worker].FailsAtOnce || J.Comes == Fate::Failed)
@@ -233,7 +229,7 @@ void Farm::tellResult(AttemptId Id, const Job &J) {
   TheHost.Tell(S.Latency, E);
 }
 
-/// \p Id is no job of the plugin's any more.
+/// Removes \p Id from the plugin's jobs.
 void Farm::leave(AttemptId Id) {
   auto It = Jobs.find(Id);
   if (It->second.Worker != SIZE_MAX)
@@ -242,11 +238,13 @@ void Farm::leave(AttemptId Id) {
     List->erase(std::remove(List->begin(), List->end(), Id), List->end());
   Jobs.erase(It);
   assign();
-  if (SaidBusy && hasRoom())
-    tellRoom();
+  tellRoom();
 }
 
+/// Reports room once after a submit() that found none.
 void Farm::tellRoom() {
+  if (!SaidBusy || !hasRoom())
+    return;
   SaidBusy = false;
   if (S.has(Feature::SilentRoom) || Stopped)
     return;
@@ -258,8 +256,7 @@ void Farm::cancel(AttemptId Id) {
   auto It = Jobs.find(Id);
   if (It == Jobs.end() || S.has(Feature::CancelIgnored) || Stopped)
     return;
-  Event E{Event::Failed};
-  E.Attempt = Id;
+  Event E{Event::Failed, 0, Id};
   E.Why = Cause::Cancelled;
   TheHost.Tell(S.Latency, E);
   leave(Id);
@@ -302,14 +299,11 @@ void Farm::look(Time T) {
       if (J.Worker == I)
         Lost.push_back(Id);
     for (AttemptId Id : Lost) {
-      Event E{Event::Failed};
-      E.Attempt = Id;
-      E.Worker = static_cast<WorkerId>(I + 1);
+      Event E{Event::Failed, 0, Id, static_cast<WorkerId>(I + 1)};
       E.Why = Cause::Infrastructure;
       TheHost.Tell(S.Latency + 100ms, E);
       leave(Id);
     }
   }
-  if (SaidBusy && hasRoom())
-    tellRoom();
+  tellRoom();
 }

@@ -49,8 +49,8 @@ public:
   plan::Load load();
   /// What no job is the reason of: workers die, storms end.
   void look(plan::Time Now);
-  /// The slots that still have jobs when the session is closed at \p Now:
-  /// where a cancelled job runs on, and where nobody knows of one any more.
+  /// The slots that still have jobs when the session is closed at \p Now: jobs
+  /// that run on after their cancel, and jobs that the plugin has forgotten.
   std::vector<BusySlot> leftOver(plan::Time Now) const;
   /// It does nothing more.
   void stop() { Stopped = true; }
@@ -84,6 +84,7 @@ private:
   void tellResult(plan::AttemptId Id, const Job &J);
   void tellRoom();
   void leave(plan::AttemptId Id);
+  void freeSlot(size_t Worker);
   bool isStormy(plan::Time T) const;
   bool hasRoom() const;
 

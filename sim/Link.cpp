@@ -17,11 +17,7 @@ Simulation::Simulation(const Scenario &S, bool WantsLog)
     : S(S), WantsLog(WantsLog), P(S.Infos, S.O), TheRules(S.Infos, S.O),
       TheFarm(S, {[this](Time Delay, const Event &E) { tell(Delay, E); },
                   [this](Time Delay, Farm::Stage Stage, AttemptId Id) {
-                    Due D{};
-                    D.What = Due::OfFarm;
-                    D.Stage = Stage;
-                    D.Id = Id;
-                    push(D, Delay);
+                    push({Due::OfFarm, {}, Stage, Id}, Delay);
                   }}),
       NumAttempts(S.Jobs.size()), Winner(S.Jobs.size()),
       HelperIdle(numHelpers(S.O)), Strays{S.Seed, OfStrays} {
@@ -33,48 +29,20 @@ LinkResult Simulation::run() {
     Result.Log = printHeader(S.O, S.Infos);
   Time Limit = timeLimit();
   uint64_t MaxSteps = 100000 + 2000 * S.Jobs.size();
-  Due D{};
-  D.What = Due::Look;
-  push(D, 1us);
+  push({Due::Look}, 1us);
   TheFarm.begin();
   step(nullptr);
   while (Result.Violation.empty() && !P.isDone()) {
     Time Wake = P.wakeUp();
     if (Queue.empty() && Wake == Never) {
       fail("nothing is under way, and jobs are left");
-      break;
-    }
-    if (Queue.empty() || Wake < Queue.top().At) {
+    } else if (Queue.empty() || Wake < Queue.top().At) {
       Now = Wake;
       Event Tick{Event::Tick};
       Tick.CallSince = CallSince;
       step(&Tick);
     } else {
-      Due Next = Queue.top();
-      Queue.pop();
-      Now = Next.At;
-      switch (Next.What) {
-      case Due::OfPlan:
-        // One that was stopped doesn't end once more.
-        if ((Next.E.What == Event::CompiledHere ||
-             Next.E.What == Event::CompileHereFailed) &&
-            Next.E.Attempt < Attempts.size() &&
-            Attempts[Next.E.Attempt].CompiledAt != Time() &&
-            Attempts[Next.E.Attempt].CompiledAt < Now)
-          break;
-        confirm(Next.E);
-        step(&Next.E);
-        break;
-      case Due::OfFarm:
-        TheFarm.advance(Now, Next.Stage, Next.Id);
-        break;
-      case Due::CallEnd:
-        endCall();
-        break;
-      case Due::Look:
-        lookAtPlugin();
-        break;
-      }
+      handle(pop());
     }
     if (Now > Limit || NumSteps > MaxSteps)
       fail("the link doesn't end");
@@ -83,18 +51,7 @@ LinkResult Simulation::run() {
   if (Result.Violation.empty())
     fail(TheRules.atEnd());
   Result.Busy = TheFarm.leftOver(Now);
-  // The last words of the plugin change nothing but the verdict on it.
-  for (int I = 0; I != 20 && Result.Violation.empty() && !Queue.empty(); ++I) {
-    Due Next = Queue.top();
-    Queue.pop();
-    if (Next.What != Due::OfPlan)
-      continue;
-    Now = Next.At;
-    for (const Action &A : P.handle(Now, Next.E))
-      if (A.What != Action::DropPlugin && A.What != Action::FailLink &&
-          A.What != Action::ReturnToken)
-        fail("an action after the end: " + print(A).substr(2));
-  }
+  hearOut();
   if (std::optional<Bound> Most = boundOf(S)) {
     Result.Limit = fromSeconds(Most->Seconds);
     if (Result.End > Result.Limit)
@@ -104,20 +61,50 @@ LinkResult Simulation::run() {
   return std::move(Result);
 }
 
+void Simulation::handle(const Due &Next) {
+  switch (Next.What) {
+  case Due::OfPlan:
+    // A compile that was stopped doesn't end once more.
+    if ((Next.E.What == Event::CompiledHere ||
+         Next.E.What == Event::CompileHereFailed) &&
+        Next.E.Attempt < Attempts.size() &&
+        Attempts[Next.E.Attempt].CompiledAt != Time() &&
+        Attempts[Next.E.Attempt].CompiledAt < Now)
+      return;
+    confirm(Next.E);
+    return step(&Next.E);
+  case Due::OfFarm:
+    return TheFarm.advance(Now, Next.Stage, Next.Id);
+  case Due::CallEnd:
+    return endCall();
+  case Due::Look:
+    return lookAtPlugin();
+  }
+}
+
+/// The last events of the plugin change nothing but the verdict on it.
+void Simulation::hearOut() {
+  for (int I = 0; I != 20 && Result.Violation.empty() && !Queue.empty(); ++I) {
+    if (Due Next = pop(); Next.What == Due::OfPlan)
+      for (const Action &A : P.handle(Now, Next.E))
+        if (A.What != Action::DropPlugin && A.What != Action::FailLink &&
+            A.What != Action::ReturnToken)
+          fail("an action after the end: " + print(A).substr(2));
+  }
+}
+
 void Simulation::step(const Event *E) {
   ++NumSteps;
-  Result.NumFailed += E && E->What == Event::Failed;
-  if (E && E->What == Event::Failed && E->Why == Cause::BadResult &&
-      P.isLive(E->Attempt))
-    WereRefused.emplace_back(Attempts[E->Attempt].Job, E->Attempt);
   if (E) {
-    if (Attempt *A =
-            E->Attempt < Attempts.size() ? &Attempts[E->Attempt] : nullptr) {
-      if (E->What >= Event::Prepared && E->What <= Event::NotExpressible)
-        A->OnThread = false;
-      if (E->What == Event::CompiledHere || E->What == Event::CompileHereFailed)
-        A->OnThread = false;
-    }
+    Result.NumFailed += E->What == Event::Failed;
+    if (E->What == Event::Failed && E->Why == Cause::BadResult &&
+        P.isLive(E->Attempt))
+      WereRefused.emplace_back(Attempts[E->Attempt].Job, E->Attempt);
+    bool IsOfThread =
+        (E->What >= Event::Prepared && E->What <= Event::NotExpressible) ||
+        E->What == Event::CompiledHere || E->What == Event::CompileHereFailed;
+    if (IsOfThread && E->Attempt < Attempts.size())
+      Attempts[E->Attempt].OnThread = false;
   }
   const std::vector<Action> Actions = E ? P.handle(Now, *E) : P.start(Now);
   if (WantsLog)
@@ -129,7 +116,7 @@ void Simulation::step(const Event *E) {
           uint64_t(A.IsProven * 16 + A.IsSampled * 8 + A.ForPlugin * 4 +
                    A.IsAgain * 2 + A.Insist)})
       Result.Digest = mix(Result.Digest ^ V);
-    // What can't be done is a rule that is broken, and found as such.
+    // The rules report an action that can't be done.
     if (A.Job < S.Jobs.size())
       act(A);
   }

@@ -30,7 +30,7 @@ struct LinkResult {
   plan::Time Limit = {}; // what it may be if nothing is wrong; 0: unknown
   // For a second round.
   bool IsGood = true;         // each job has an object
-  std::vector<BusySlot> Busy; // of the farm, with what nobody wants any more
+  std::vector<BusySlot> Busy; // of the farm, with jobs that aren't needed
   // What happened.
   bool IsDropped = false; // the plugin
   size_t NumHere = 0, NumDuplicates = 0, NumFailed = 0;

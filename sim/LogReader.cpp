@@ -98,8 +98,8 @@ private:
     return false;
   }
 
-  /// Takes the next line that is no comment. Returns false after the last, and
-  /// if one is cut.
+  /// Takes the next line that isn't a comment. Returns false after the last,
+  /// and if one is cut off.
   bool nextLine() {
     do {
       ++Line;

@@ -42,7 +42,7 @@ Rules::Attempt *Rules::find(AttemptId Id) {
 
 void Rules::forgetIfOver(AttemptId Id) {
   const Attempt &A = Attempts[Id];
-  // What is left alone is no duplicate any more.
+  // An attempt that is the job's only one doesn't count as a duplicate.
   if (const Job &J = Jobs[A.Job]; !isLive(A) && numLive(J) == 1)
     for (AttemptId Other : J.Attempts)
       Attempts[Other].IsSecond = false;
@@ -257,13 +257,9 @@ void Rules::checkStep() {
     if (!Broken.empty())
       return;
     name(A.Job, Id);
-    expect(J.Tries <= O.MaxTries, "was tried too often");
     expect(Id != FoundNoRoom || A.Kind != Kind::Duplicate || !A.IsSecond,
            "is a duplicate that waits for room");
     expect(J.NumAccepted <= 2 * O.MaxTries, "is tried without an end");
-    expect(!J.Winner || !isLive(A) || A.Kind == Kind::Verify ||
-               (J.IsSuspect && !A.AtPlugin),
-           "goes on, though the job has an object");
     expect(!Failed || !isLive(A), "goes on after the link has failed");
     expect(!Plugin.Dropped || (A.At != Where::Offered &&
                                A.At != Where::Accepted && A.At != Where::Ready),

@@ -49,12 +49,12 @@ private:
     bool AtPlugin = false; // or to be given to it
     bool Prepares = false; // on a thread, even if not needed any more
     bool Compiles = false; // the same
-    bool IsSecond = false; // was begun beside another one
+    bool IsSecond = false; // began next to another one
     bool IsOurs = false;   // this process has made the object
     bool IsCached = false; // another machine has, for another link
     plan::WorkerId Worker = 0;
     uint64_t Bytes = 0;
-    bool Runs = false;        // the plugin has told of it
+    bool Runs = false;        // the plugin has reported it
     bool RunsHere = false;    // it has, and on this machine
     plan::Time LastSign = {}; // of life
     /// It had no object, or an error of the module; the plugin wasn't told.

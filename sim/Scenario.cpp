@@ -42,7 +42,7 @@ static uint64_t bit(Feature F) { return uint64_t(1) << unsigned(F); }
 // The purposes of random numbers.
 enum Stream : uint64_t { OfFeatures = 1, OfOptions, OfJobs, OfFarm };
 
-/// Most links have a few faults, so that each is seen alone and beside others.
+/// Most links have a few faults, so that each is seen alone and with others.
 static uint64_t drawFeatures(uint64_t Seed) {
   Random R{Seed, OfFeatures};
   uint64_t Features = 0;
@@ -63,23 +63,14 @@ static void drawOptions(Scenario &S) {
   Random R{S.Seed, OfOptions};
   Options &O = S.O;
   O.Cores = static_cast<unsigned>(R.of({1, 2, 4, 8, 16, 64}));
-  switch (R.in(0, 5)) {
-  case 0:
-    O.LocalJobs = 0;
-    break;
-  case 1:
-    O.LocalJobs = 1;
-    break;
-  case 2:
-    O.LocalJobs = static_cast<unsigned>(R.in(2, 20));
-    break;
-  }
+  if (uint64_t Draw = R.in(0, 5); Draw <= 2)
+    O.LocalJobs = static_cast<unsigned>(Draw == 2 ? R.in(2, 20) : Draw);
   O.DuplicatePercent = static_cast<unsigned>(R.of({0, 5, 25, 25, 25, 100}));
   O.VerifyPercent = static_cast<unsigned>(R.of({0, 0, 0, 5, 37, 100}));
   O.Fallback = R.chance(0.8);
   bool IsPlain = R.chance(0.7); // what a link's least time is known for
   if (R.chance(0.05)) {
-    // As in the linker: on one thread in this process, by way of the plugin or
+    // As in the linker: on one thread in this process, through the plugin or
     // not.
     O.KeepOrder = true;
     O.Cores = 1;
@@ -113,11 +104,36 @@ static void drawOptions(Scenario &S) {
   }
 }
 
+/// The seconds of job \p I of \p N. \p U: a random number.
+static double drawSeconds(uint64_t Shape, double Mean, unsigned I, unsigned N,
+                          double U) {
+  switch (Shape) {
+  case 0: // equal
+    return Mean;
+  case 1: // linear
+    return Mean * 2 * (I + 1) / N;
+  case 2: // one giant
+    return I == 0 ? Mean * std::min(N, 20u) : Mean * (0.5 + U);
+  case 3: // heavy tail
+    return std::min(Mean * 0.3 / (1 - U), Mean * 50);
+  case 4: // many tiny
+    return U < 0.9 ? Mean * 0.02 : Mean;
+  default:
+    return Mean * 2 * U;
+  }
+}
+
+/// Of a few, of some or of many jobs or workers.
+static unsigned drawCount(Random &R, double Few, unsigned MaxFew,
+                          unsigned MaxSome, unsigned Max) {
+  return static_cast<unsigned>(R.chance(Few)   ? R.in(1, MaxFew)
+                               : R.chance(0.6) ? R.in(MaxFew + 1, MaxSome)
+                                               : R.in(MaxSome + 1, Max));
+}
+
 static void drawJobs(Scenario &S, unsigned MaxJobs) {
   Random R{S.Seed, OfJobs};
-  unsigned N = static_cast<unsigned>(R.chance(0.3)   ? R.in(1, 8)
-                                     : R.chance(0.6) ? R.in(9, 50)
-                                                     : R.in(51, 200));
+  const unsigned N = drawCount(R, 0.3, 8, 50, 200);
   double Mean = R.of({0.01, 0.1, 0.5, 2.0});
   uint64_t Shape = R.in(0, 5);
   double Unit = R.of({1.0, 1.0, 0.1, 7.0}); // of the estimates
@@ -129,27 +145,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
   for (unsigned I = 0; I != N; ++I) {
     Random Own{S.Seed, OfJobs, I};
     auto &[Estimate, J] = Jobs[I];
-    double U = Own.unit();
-    switch (Shape) {
-    case 0: // equal
-      J.Seconds = Mean;
-      break;
-    case 1: // linear
-      J.Seconds = Mean * 2 * (I + 1) / N;
-      break;
-    case 2: // one giant
-      J.Seconds = I == 0 ? Mean * std::min(N, 20u) : Mean * (0.5 + U);
-      break;
-    case 3: // heavy tail
-      J.Seconds = std::min(Mean * 0.3 / (1 - U), Mean * 50);
-      break;
-    case 4: // many tiny
-      J.Seconds = U < 0.9 ? Mean * 0.02 : Mean;
-      break;
-    default:
-      J.Seconds = Mean * 2 * U;
-    }
-    J.Seconds = std::max(J.Seconds, 0.0001);
+    J.Seconds = std::max(drawSeconds(Shape, Mean, I, N, Own.unit()), 0.0001);
     J.Bytes = static_cast<uint64_t>(MeanBytes * (0.1 + 2 * Own.unit()));
     if (S.Features == 0) // a job takes as long as its module is large
       J.Bytes = static_cast<uint64_t>(10 * MeanBytes * J.Seconds);
@@ -189,9 +185,7 @@ static void drawJobs(Scenario &S, unsigned MaxJobs) {
 
 static void drawFarm(Scenario &S) {
   Random R{S.Seed, OfFarm};
-  unsigned N = static_cast<unsigned>(R.chance(0.4)   ? R.in(1, 3)
-                                     : R.chance(0.6) ? R.in(4, 16)
-                                                     : R.in(17, 64));
+  unsigned N = drawCount(R, 0.4, 3, 16, 64);
   S.IsThisMachine = S.IsThisMachine || R.chance(0.1);
   unsigned Slots = static_cast<unsigned>(R.of({1, 2, 6, 16}));
   double Speed = R.of({1.0, 1.0, 0.5, 2.0});

@@ -48,7 +48,7 @@ enum class Feature : unsigned {
   SlowWorkers,
   DyingWorkers,
   FailingWorkers, // that fail at once, and so are always idle
-  LyingWorkers,   // likewise, and say that it is the module's fault
+  LyingWorkers,   // that fail at once with a compile error
   CancelIgnored,
   GivesUp,
   OpenFails,
@@ -61,7 +61,7 @@ enum class Feature : unsigned {
   DeliverFails,
   VerifyFails,
   NoWorkers,
-  OnlyTalks, // of its room, for ever
+  OnlyTalks, // the plugin reports room without end
   FewTokens, // others of the build have most, and may keep them
   LittleMemory,
   Batches, // the plugin begins nothing before it has all jobs
@@ -105,7 +105,7 @@ struct Scenario {
   std::vector<Worker> Workers;
   std::vector<BusySlot> Busy;
   bool IsThisMachine = false; // the plugin compiles in the linker
-  unsigned Ahead = 0;         // jobs that each worker takes beside its slots
+  unsigned Ahead = 0;         // jobs that each worker takes in addition
   bool TellsStates = true, KnowsLoad = true, AnswersLoad = true;
   double Often = 0; // how often a fault of an attempt happens
   double BytesPerSecond = 1e8;

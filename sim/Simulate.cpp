@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -25,42 +26,36 @@ using namespace dtlto;
 using namespace dtlto::sim;
 
 static constexpr char Usage[] =
-    "usage: dtlto-simulate --links N [--seed S] [--rounds R] [--threads T]\n"
-    "                      [--log FILE]\n"
-    "       dtlto-simulate --replay FILE\n"
-    "\n"
-    "Runs N random links, with faults of all kinds, through the plan that "
-    "decides\n"
-    "which job runs where and when, and checks its rules after each step. The "
-    "links\n"
-    "use no threads, files or clocks. Link I of N has the seed S + I; equal "
-    "seeds\n"
-    "make equal links, on any machine.\n"
-    "\n"
-    "A rule that is broken is printed with the link's seed and the shortest "
-    "event\n"
-    "log that was found to break it. --replay reads an event log, and says "
-    "where\n"
-    "the decisions in it differ from those that are made now.\n"
-    "\n"
-    "  --links N    how many links\n"
-    "  --seed S     the seed of the first link (default: 1)\n"
-    "  --rounds R   2: each link is two, one after the other on the same farm, "
-    "as with\n"
-    "               two rounds of code generation (default: 1)\n"
-    "  --threads T  default: one for each core; only changes how long it "
-    "takes\n"
-    "  --log FILE   writes the event log of the first link\n"
-    "  --replay FILE\n"
-    "\n"
-    "Exit status: 0 if all went well, 1 if a rule was broken or decisions\n"
-    "differ, 2 for wrong arguments and logs that can't be read.\n";
+    R"(usage: dtlto-simulate --links N [--seed S] [--rounds R] [--threads T]
+                      [--log FILE]
+       dtlto-simulate --replay FILE
 
-// More of the same fault tells nobody more.
+Runs N random links, with faults of all kinds, through the plan that decides
+which job runs where and when, and checks its rules after each step. The links
+use no threads, files or clocks. Link I of N has the seed S + I; equal seeds
+make equal links, on any machine.
+
+A rule that is broken is printed with the link's seed and the shortest event
+log that was found to break it. --replay reads an event log, and says where
+the decisions in it differ from those that are made now.
+
+  --links N    how many links
+  --seed S     the seed of the first link (default: 1)
+  --rounds R   2: each link is two, one after the other on the same farm, as with
+               two rounds of code generation (default: 1)
+  --threads T  default: one for each core; only changes how long it takes
+  --log FILE   writes the event log of the first link
+  --replay FILE
+
+Exit status: 0 if all went well, 1 if a rule was broken or decisions
+differ, 2 for wrong arguments and logs that can't be read.
+)";
+
+// Limits on repeated reports: shortest logs, and lines.
 static constexpr size_t MaxLogs = 3, MaxLines = 20;
 
-/// A link of one round. Of two, what both come to, with the first log of the
-/// round that did wrong, or of the last.
+/// Simulates a link of one or two rounds. Of two, the result has the steps and
+/// the digest of both, and otherwise what the last round has.
 static LinkResult simulateLink(uint64_t Seed, const Limits &L, bool IsTwice,
                                bool WantsLog = false,
                                TwoRounds *Both = nullptr) {
@@ -86,36 +81,30 @@ static void printViolation(uint64_t Seed, const LinkResult &R, bool IsTwice,
     return;
   Limits Best;
   uint64_t Budget = 3000000; // steps, so that this has an end
-  auto Fails = [&](const Limits &L) {
+  auto Try = [&](const Limits &L) {
     if (Budget == 0)
       return false;
     LinkResult R = simulateLink(Seed, L, IsTwice);
     Budget -= std::min(Budget, R.NumSteps);
+    if (!R.Violation.empty())
+      Best = L;
     return !R.Violation.empty();
   };
-  // Fewer jobs first, since that makes the rest faster.
-  for (unsigned N = static_cast<unsigned>(R.NumJobs); N > 1;) {
-    unsigned Fewer = N - std::max(1u, N / 4);
+  auto TryFewerJobs = [&](unsigned Share) {
     Limits L = Best;
-    L.MaxJobs = Fewer;
-    if (!Fails(L))
-      break;
-    Best = L;
-    N = Fewer;
-  }
+    L.MaxJobs = std::min(L.MaxJobs, static_cast<unsigned>(R.NumJobs));
+    do
+      L.MaxJobs -= std::max(1u, L.MaxJobs / Share);
+    while (L.MaxJobs != 0 && Try(L));
+  };
+  // Fewer jobs first, since that makes the rest faster.
+  TryFewerJobs(4);
   for (unsigned F = 0; F != NumFeatures; ++F) {
     Limits L = Best;
     L.Without |= uint64_t(1) << F;
-    if (Fails(L))
-      Best = L;
+    Try(L);
   }
-  while (Best.MaxJobs > 1) {
-    Limits L = Best;
-    L.MaxJobs = std::min<unsigned>(L.MaxJobs, R.NumJobs) - 1;
-    if (L.MaxJobs == 0 || !Fails(L))
-      break;
-    Best = L;
-  }
+  TryFewerJobs(UINT_MAX);
   Scenario S = drawScenario(Seed, Best);
   LinkResult Small = simulateLink(Seed, Best, IsTwice, /*WantsLog=*/true);
   std::printf("the shortest log, of %zu jobs", Small.NumJobs);
@@ -214,54 +203,68 @@ static int replayLog(const char *Path) {
   return 0;
 }
 
-int main(int Argc, char **Argv) {
+namespace {
+struct CommandLine {
   uint64_t NumLinks = 0, Seed = 1, NumRounds = 1;
   uint64_t NumThreads = std::max(1u, std::thread::hardware_concurrency());
   const char *Replay = nullptr, *Log = nullptr;
-  auto Refuse = [](const char *What, const char *Which) {
-    std::fprintf(stderr, "dtlto-simulate: %s '%s'\n%s", What, Which, Usage);
-    return 2;
-  };
+};
+
+/// An option with a value: a path, or a number from \p Min to \p Max.
+struct Option {
+  std::string_view Name;
+  const char *CommandLine::*Path;
+  uint64_t CommandLine::*Number;
+  uint64_t Min, Max;
+};
+} // namespace
+
+static constexpr Option Known[] = {
+    {"--links", nullptr, &CommandLine::NumLinks, 1, 100000000},
+    {"--seed", nullptr, &CommandLine::Seed, 0, UINT64_MAX},
+    {"--rounds", nullptr, &CommandLine::NumRounds, 1, 2},
+    {"--threads", nullptr, &CommandLine::NumThreads, 1, 1024},
+    {"--replay", &CommandLine::Replay, nullptr, 0, 0},
+    {"--log", &CommandLine::Log, nullptr, 0, 0}};
+
+static int refuse(const char *What, const char *Which) {
+  std::fprintf(stderr, "dtlto-simulate: %s '%s'\n%s", What, Which, Usage);
+  return 2;
+}
+
+static bool readNumber(std::string_view Text, const Option &O, uint64_t &N) {
+  auto [End, Error] =
+      std::from_chars(Text.data(), Text.data() + Text.size(), N);
+  return Error == std::errc() && End == Text.data() + Text.size() &&
+         N >= O.Min && N <= O.Max;
+}
+
+int main(int Argc, char **Argv) {
+  CommandLine C;
   for (int I = 1; I < Argc; ++I) {
     std::string_view Name = Argv[I];
     if (Name == "--help") {
       std::fputs(Usage, stdout);
       return 0;
     }
-    uint64_t *Number = Name == "--links"     ? &NumLinks
-                       : Name == "--seed"    ? &Seed
-                       : Name == "--rounds"  ? &NumRounds
-                       : Name == "--threads" ? &NumThreads
-                                             : nullptr;
-    const char **Path = Name == "--replay" ? &Replay
-                        : Name == "--log"  ? &Log
-                                           : nullptr;
-    if (!Number && !Path)
-      return Refuse("unknown argument", Argv[I]);
+    const Option *O =
+        std::find_if(std::begin(Known), std::end(Known),
+                     [&](const Option &O) { return O.Name == Name; });
+    if (O == std::end(Known))
+      return refuse("unknown argument", Argv[I]);
     if (++I == Argc)
-      return Refuse("nothing follows", Argv[I - 1]);
-    std::string_view Value = Argv[I];
-    if (Path) {
-      *Path = Argv[I];
-      continue;
-    }
-    auto [End, Error] =
-        std::from_chars(Value.data(), Value.data() + Value.size(), *Number);
-    bool Good =
-        Error == std::errc() && End == Value.data() + Value.size() &&
-        (Number == &Seed ||
-         (*Number != 0 && *Number <= (Number == &NumRounds    ? 2
-                                      : Number == &NumThreads ? 1024
-                                                              : 100000000)));
-    if (!Good)
-      return Refuse("bad number", Argv[I]);
+      return refuse("nothing follows", Argv[I - 1]);
+    if (O->Path)
+      C.*O->Path = Argv[I];
+    else if (!readNumber(Argv[I], *O, C.*O->Number))
+      return refuse("bad number", Argv[I]);
   }
-  if ((Replay != nullptr) == (NumLinks != 0) || (Replay && Log))
-    return Refuse("either links or a log to replay, not",
-                  Replay ? "both" : "neither");
-  int Code = Replay ? replayLog(Replay)
-                    : runLinks(NumLinks, Seed, NumRounds == 2,
-                               static_cast<unsigned>(NumThreads), Log);
+  if ((C.Replay != nullptr) == (C.NumLinks != 0) || (C.Replay && C.Log))
+    return refuse("either links or a log to replay, not",
+                  C.Replay ? "both" : "neither");
+  int Code = C.Replay ? replayLog(C.Replay)
+                      : runLinks(C.NumLinks, C.Seed, C.NumRounds == 2,
+                                 static_cast<unsigned>(C.NumThreads), C.Log);
   if (std::fflush(stdout) == 0 && !std::ferror(stdout))
     return Code;
   std::fputs("dtlto-simulate: standard output can't be written\n", stderr);

@@ -47,13 +47,12 @@ private:
       OfFarm,  // Stage, Id
       CallEnd, // of the session's thread
       Look     // something of the plugin as such
-    };
-    plan::Time At;
-    uint64_t Order;
-    Kind What;
-    Farm::Stage Stage;
-    plan::AttemptId Id;
-    plan::Event E;
+    } What;
+    plan::Event E = {};
+    Farm::Stage Stage = {};
+    plan::AttemptId Id = 0;
+    plan::Time At = {};
+    uint64_t Order = 0;
     bool operator<(const Due &O) const { // the earliest is on top
       return At != O.At ? At > O.At : Order > O.Order;
     }
@@ -81,12 +80,17 @@ private:
     Queue.push(D);
   }
   void tell(plan::Time Delay, const plan::Event &E) {
-    Due D{};
-    D.What = Due::OfPlan;
-    D.E = E;
-    push(D, Delay);
+    push({Due::OfPlan, E}, Delay);
+  }
+  Due pop() {
+    Due Next = Queue.top();
+    Queue.pop();
+    Now = Next.At;
+    return Next;
   }
 
+  void handle(const Due &Next);
+  void hearOut();
   void step(const plan::Event *E);
   void confirm(const plan::Event &E);
   void act(const plan::Action &A);
@@ -117,7 +121,7 @@ private:
   uint64_t LastOrder = 0;
   std::vector<Attempt> Attempts = std::vector<Attempt>(1);
   std::vector<unsigned> NumAttempts;   // of each job
-  std::vector<plan::AttemptId> Winner; // likewise
+  std::vector<plan::AttemptId> Winner; // of each job
   std::vector<plan::Time> HelperIdle;  // since, or from then on
 
   std::deque<Call> Calls; // the first is under way

@@ -77,7 +77,7 @@ static void inherit(Scenario &Second, const Scenario &First,
 TwoRounds dtlto::sim::simulateTwice(uint64_t Seed, const Limits &L,
                                     bool WantsLog) {
   Scenario First = drawScenario(Seed, limitsOf(1, Seed, L));
-  // Nobody wants files beside objects that nobody wants.
+  // The first round writes no side files: its objects are thrown away.
   First.Features &= ~bit(Feature::SideFiles);
   for (JobInfo &Info : First.Infos)
     Info.HasSideFiles = false;
@@ -106,35 +106,36 @@ std::string TwoRounds::violation() const {
   return {};
 }
 
+static void printRound(int Number, const std::vector<const LinkResult *> &Links,
+                       size_t NumBusy) {
+  auto Sum = [&](auto Field) {
+    size_t N = 0;
+    for (const LinkResult *R : Links)
+      N += R->*Field;
+    return N;
+  };
+  std::printf("round %d: %zu links, %zu without an error; the plugin was "
+              "dropped in %zu, %zu attempts failed there, %zu duplicates, "
+              "%zu compiled here; %zu began with slots that were taken\n",
+              Number, Links.size(), Sum(&LinkResult::IsGood),
+              Sum(&LinkResult::IsDropped), Sum(&LinkResult::NumFailed),
+              Sum(&LinkResult::NumDuplicates), Sum(&LinkResult::NumHere),
+              NumBusy);
+}
+
 void dtlto::sim::printRounds(const std::vector<TwoRounds> &Links) {
-  struct {
-    size_t Links = 0, Good = 0, Dropped = 0, Failed = 0, Duplicates = 0,
-           Here = 0, Busy = 0;
-    void add(const LinkResult &R, size_t NumBusy) {
-      ++Links;
-      Good += R.IsGood;
-      Dropped += R.IsDropped;
-      Failed += R.NumFailed;
-      Duplicates += R.NumDuplicates;
-      Here += R.NumHere;
-      Busy += NumBusy != 0;
-    }
-  } Rounds[2];
-  size_t NumBetween = 0;
+  std::vector<const LinkResult *> First, Second;
+  size_t NumBusy = 0, NumBetween = 0;
   for (const TwoRounds &L : Links) {
-    Rounds[0].add(L.First, 0);
+    First.push_back(&L.First);
     if (!L.Second)
       continue;
-    Rounds[1].add(*L.Second, L.First.Busy.size());
+    Second.push_back(&*L.Second);
+    NumBusy += !L.First.Busy.empty();
     NumBetween += !L.First.IsDropped && L.Second->IsDropped;
   }
-  for (size_t I = 0; I != 2; ++I)
-    std::printf("round %zu: %zu links, %zu without an error; the plugin was "
-                "dropped in %zu, %zu attempts failed there, %zu duplicates, "
-                "%zu compiled here; %zu began with slots that were taken\n",
-                I + 1, Rounds[I].Links, Rounds[I].Good, Rounds[I].Dropped,
-                Rounds[I].Failed, Rounds[I].Duplicates, Rounds[I].Here,
-                Rounds[I].Busy);
+  printRound(1, First, 0);
+  printRound(2, Second, NumBusy);
   std::printf("the plugin was good in the first round and dropped in the "
               "second: %zu links\n",
               NumBetween);

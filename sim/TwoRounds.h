@@ -10,7 +10,7 @@
 // there are stragglers, failures and duplicates just before the barrier, jobs
 // that fall back in one round only, and plugins that give up between the two.
 // What the first round leaves at the farm is there when the second begins:
-// machines that have died, and slots with jobs that nobody wants any more.
+// machines that have died, and slots with jobs that aren't needed any more.
 //
 //===----------------------------------------------------------------------===//
 

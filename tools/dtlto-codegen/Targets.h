@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With DTLTO_TARGETS, a list of TARGET(name), only those; else all that LLVM
-// was built with.
+// With DTLTO_TARGETS, a list of TARGET(name), only those; otherwise all that
+// LLVM was built with.
 //
 //===----------------------------------------------------------------------===//
 

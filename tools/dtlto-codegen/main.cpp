@@ -94,9 +94,7 @@ static int fail(const Twine &Why) {
 namespace {
 struct CommandLine {
   StringRef Input, Output;
-  bool Frame = false;
-  bool Batch = false;
-  bool Version = false, Help = false;
+  bool Frame = false, Batch = false, Version = false, Help = false;
 };
 } // namespace
 
@@ -120,16 +118,15 @@ static bool parse(ArrayRef<const char *> Args, bool IsCompiler, CommandLine &C,
       }
       Value = Args[I];
     }
-    if (Arg == "-o")
+    bool *Flag = Arg == "--frame"     ? &C.Frame
+                 : Arg == "--batch"   ? &C.Batch
+                 : Arg == "--version" ? &C.Version
+                 : Arg == "--help"    ? &C.Help
+                                      : nullptr;
+    if (Flag)
+      *Flag = true;
+    else if (Arg == "-o")
       C.Output = Value;
-    else if (Arg == "--frame")
-      C.Frame = true;
-    else if (Arg == "--batch")
-      C.Batch = true;
-    else if (Arg == "--version")
-      C.Version = true;
-    else if (Arg == "--help")
-      C.Help = true;
     else if (TakesValue || Arg == "-c" || Arg == "-MMD" || Arg == "-MD")
       continue; // distccd's
     else if (Arg == "-" || !Arg.starts_with("-")) {
@@ -199,7 +196,7 @@ static Error write(const CommandLine &C, const JobOutputs &Outputs,
   return writeFile(C.Output, Outputs.Object);
 }
 
-/// Ends the process once nobody can read what it writes: a linker that was
+/// Ends the process once its standard output has no reader: a linker that was
 /// killed leaves no compile behind.
 static void endWithReader() {
   auto Watch = [](void *) -> void * {
@@ -248,17 +245,6 @@ compile(StringRef Input, Expected<Bundle> B, bool IsFramed,
   return 0;
 }
 
-/// Compiles the bundle in \p Bytes. \p Read is called when they aren't needed
-/// any more.
-static int
-compile(StringRef Input, StringRef Bytes, bool IsFramed,
-        function_ref<void()> Read,
-        function_ref<Error(const JobOutputs &, const BundleId &)> Write) {
-  Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
-  Read();
-  return compile(Input, std::move(B), IsFramed, Write);
-}
-
 /// Runs \p Fn in another process, which doesn't outlive this one, and returns
 /// its status.
 static int runInChild(function_ref<int()> Fn) {
@@ -283,7 +269,7 @@ static int runInChild(function_ref<int()> Fn) {
 static int compileEntry(StringRef Input, StringRef Bytes, raw_ostream &OS) {
   auto Begin = std::chrono::steady_clock::now();
   return compile(
-      Input, Bytes, /*IsFramed=*/true, [] {},
+      Input, readBundle(Bytes, LLVM_VERSION_STRING), /*IsFramed=*/true,
       [&](const JobOutputs &Outputs, const BundleId &Job) {
         std::string Result = frame(Outputs, Job);
         auto Took = std::chrono::duration_cast<std::chrono::microseconds>(
@@ -324,7 +310,7 @@ int main(int Argc, char **Argv) {
   StringRef Name = sys::path::filename(Argv[0]);
   if (Name == "true" || Name == "as")
     return 0;
-  // Before LLVM's own handlers, which print the stack by way of files.
+  // Before LLVM's own handlers, which open files to print the stack.
   sys::AddSignalHandler(liftFileLimit, nullptr);
   InitLLVM X(Argc, Argv);
   setBugReportMsg("dtlto-codegen crashed; the bundle shows it again\n");
@@ -370,6 +356,7 @@ int main(int Argc, char **Argv) {
   StringRef Bytes = (*File)->getBuffer();
   if (C.Batch)
     return compileBatch(C, Bytes);
-  return compile(
-      C.Input, Bytes, C.Frame, [&] { File->reset(); }, Write);
+  Expected<Bundle> B = readBundle(Bytes, LLVM_VERSION_STRING);
+  File->reset(); // the memory is the compile's
+  return compile(C.Input, std::move(B), C.Frame, Write);
 }

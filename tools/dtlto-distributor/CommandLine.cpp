@@ -27,107 +27,70 @@ static constexpr StringLiteral NotHere[] = {"cache", "keep-ir", "save-jobs",
                                             "slim",  "split",   "status"};
 
 void dtlto::printUsage(raw_ostream &OS) {
-  OS << "usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json\n"
-        "       dtlto-distributor --plugin=<name> [<option>...] --index-only "
-        "<folder> -- <compiler> [<argument>...]\n"
-        "\n"
-        "Runs the ThinLTO backend compiles of a stock ld.lld 21 or later, or "
-        "lld-link 22 or\n"
-        "later, which starts it (--thinlto-distributor=), or those that a link "
-        "with\n"
-        "--thinlto-index-only left, with a plugin of dtlto.\n"
-        "\n"
-        "  --jobs=<n>               Compile at most <n> modules at a time on "
-        "this machine\n"
-        "  --index-only <folder>    Compile what has a .thinlto.bc below "
-        "<folder>\n"
-        "  --prefix-replace=<old>;<new>[;<object>]\n"
-        "                           As LLD's --thinlto-prefix-replace\n"
-        "  --verbose                Tell what happens to each job\n"
-        "  --help, --version\n"
-        "\n"
-        "Options of dtlto's linker, without its prefix "
-        "(dtlto-distributor(1) says more):\n ";
+  OS << R"(usage: dtlto-distributor --plugin=<name> [<option>...] <file>.json
+       dtlto-distributor --plugin=<name> [<option>...] --index-only <folder> -- <compiler> [<argument>...]
+
+Runs the ThinLTO backend compiles of a stock ld.lld 21 or later, or lld-link 22 or
+later, which starts it (--thinlto-distributor=), or those that a link with
+--thinlto-index-only left, with a plugin of dtlto.
+
+  --jobs=<n>               Compile at most <n> modules at a time on this machine
+  --index-only <folder>    Compile what has a .thinlto.bc below <folder>
+  --prefix-replace=<old>;<new>[;<object>]
+                           As LLD's --thinlto-prefix-replace
+  --verbose                Tell what happens to each job
+  --help, --version
+
+Options of dtlto's linker, without its prefix (dtlto-distributor(1) says more):
+ )";
   for (StringRef Name : Shared)
     OS << " --" << Name;
   OS << '\n';
 }
 
-/// One of the linker's options. \p Spelling is all of \p Name with its dashes.
-static Error setShared(Options &Opts, StringRef Name,
-                       std::optional<StringRef> Value, StringRef Spelling) {
-  StringRef Short = Name;
-  Short.consume_front(Prefix);
-  if (is_contained(NotHere, Short))
-    return failure("option " + printable(Spelling) +
-                   " means nothing to jobs that are files");
-  return setOption(Opts, (Prefix + Short).str(), Value, Spelling);
+/// Reads the option \p Name, which is spelled \p Spelling. It may take the
+/// first of \p Rest as its value.
+static Error readOption(Command &C, StringRef Name,
+                        std::optional<StringRef> Value, StringRef Spelling,
+                        ArrayRef<const char *> &Rest) {
+  auto Invalid = [&](const Twine &Why) {
+    return failure("invalid value '" + printable(Value.value_or("")) +
+                   "' for --" + Name + ": " + Why);
+  };
+  bool *Flag = Name == "help"      ? &C.Help
+               : Name == "version" ? &C.Version
+               : Name == "verbose" ? &C.Verbose
+                                   : nullptr;
+  if (Flag && !Value) {
+    *Flag = true;
+  } else if (Name == "jobs") {
+    if (!Value || Value->getAsInteger(10, C.Jobs) || C.Jobs == 0 ||
+        C.Jobs > MaxJobs)
+      return Invalid("expected a number from 1 to " + Twine(MaxJobs));
+  } else if (Name == "index-only") {
+    if (!Value && Rest.empty())
+      return failure(Spelling + " needs a value");
+    C.IndexFolder = Value ? Value->str() : Rest.front();
+    Rest = Rest.drop_front(!Value);
+    if (C.IndexFolder.empty())
+      return failure("--index-only needs a folder");
+  } else if (Name == "prefix-replace") {
+    Expected<PrefixReplace> P = parsePrefixReplace(Value.value_or(""));
+    if (!P)
+      return Invalid(toString(P.takeError()));
+    C.Prefix = std::move(*P);
+  } else { // one of the linker's
+    Name.consume_front(Prefix);
+    if (is_contained(NotHere, Name))
+      return failure("option " + printable(Spelling) +
+                     " means nothing to jobs that are files");
+    return setOption(C.Opts, (Prefix + Name).str(), Value, Spelling);
+  }
+  return Error::success();
 }
 
-Expected<Command> dtlto::readCommand(ArrayRef<const char *> Args) {
-  Command C;
-  auto Next = [&](StringRef Option) -> Expected<std::string> {
-    if (Args.empty())
-      return failure(Option + " needs a value");
-    std::string Value = Args.front();
-    Args = Args.drop_front();
-    return Value;
-  };
-  while (!Args.empty()) {
-    StringRef Arg = Args.front();
-    Args = Args.drop_front();
-    if (Arg == "--") {
-      C.Compiler.assign(Args.begin(), Args.end());
-      break;
-    }
-    StringRef Name = Arg;
-    if (!Name.consume_front("--")) {
-      if (Arg.starts_with("-"))
-        return failure("unknown option " + printable(Arg));
-      if (!C.List.empty())
-        return failure("two files, '" + printable(C.List) + "' and '" +
-                       printable(Arg) + "'");
-      C.List = Arg.str();
-      if (C.List.empty())
-        return failure("the name of the file is empty");
-      continue;
-    }
-    std::optional<StringRef> Value;
-    if (size_t At = Name.find('='); At != StringRef::npos) {
-      Value = Name.drop_front(At + 1);
-      Name = Name.take_front(At);
-    }
-    StringRef Spelling = Arg.take_front(Name.size() + 2);
-    auto Has = [&](StringRef Flag) { return Name == Flag && !Value; };
-    if (Has("help") || Has("version") || Has("verbose")) {
-      (Name == "help"      ? C.Help
-       : Name == "version" ? C.Version
-                           : C.Verbose) = true;
-    } else if (Name == "jobs") {
-      if (!Value || Value->getAsInteger(10, C.Jobs) || C.Jobs == 0 ||
-          C.Jobs > MaxJobs)
-        return failure("invalid value '" + printable(Value.value_or("")) +
-                       "' for --jobs: expected a number from 1 to " +
-                       Twine(MaxJobs));
-    } else if (Name == "index-only") {
-      Expected<std::string> Folder = Value ? Value->str() : Next(Spelling);
-      if (!Folder)
-        return Folder.takeError();
-      if (Folder->empty())
-        return failure("--index-only needs a folder");
-      C.IndexFolder = std::move(*Folder);
-    } else if (Name == "prefix-replace") {
-      Expected<PrefixReplace> P = parsePrefixReplace(Value.value_or(""));
-      if (!P)
-        return failure("invalid value '" + printable(Value.value_or("")) +
-                       "' for --prefix-replace: " + toString(P.takeError()));
-      C.Prefix = std::move(*P);
-    } else if (Error E = setShared(C.Opts, Name, Value, Spelling)) {
-      return std::move(E);
-    }
-  }
-  if (C.Help || C.Version)
-    return C;
+/// Fails unless \p C has all that a run needs, and nothing that contradicts.
+static Error checkCommand(const Command &C) {
   if (C.Opts.Plugin.empty())
     return failure("--plugin=<name> is missing");
   if (C.IndexFolder.empty()) {
@@ -143,5 +106,40 @@ Expected<Command> dtlto::readCommand(ArrayRef<const char *> Args) {
       return failure("--index-only needs the compiler and its arguments, after "
                      "'--'");
   }
+  return Error::success();
+}
+
+Expected<Command> dtlto::readCommand(ArrayRef<const char *> Args) {
+  Command C;
+  while (!Args.empty()) {
+    StringRef Arg = Args.front();
+    Args = Args.drop_front();
+    if (Arg == "--") {
+      C.Compiler.assign(Args.begin(), Args.end());
+      break;
+    }
+    if (StringRef Name = Arg; Name.consume_front("--")) {
+      std::optional<StringRef> Value;
+      if (size_t At = Name.find('='); At != StringRef::npos) {
+        Value = Name.drop_front(At + 1);
+        Name = Name.take_front(At);
+      }
+      if (Error E =
+              readOption(C, Name, Value, Arg.take_front(Name.size() + 2), Args))
+        return std::move(E);
+      continue;
+    }
+    if (Arg.starts_with("-"))
+      return failure("unknown option " + printable(Arg));
+    if (!C.List.empty())
+      return failure("two files, '" + printable(C.List) + "' and '" +
+                     printable(Arg) + "'");
+    C.List = Arg.str();
+    if (C.List.empty())
+      return failure("the name of the file is empty");
+  }
+  if (!C.Help && !C.Version)
+    if (Error E = checkCommand(C))
+      return std::move(E);
   return C;
 }

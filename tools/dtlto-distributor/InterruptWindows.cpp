@@ -20,7 +20,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// As Windows has it for Ctrl-C, which says so to whoever started us.
+// STATUS_CONTROL_C_EXIT, by which the parent recognizes Ctrl-C.
 static constexpr DWORD ExitCode = 0xC000013A;
 
 static HANDLE Parent = nullptr;

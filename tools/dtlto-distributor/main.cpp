@@ -42,10 +42,13 @@ static constexpr std::chrono::seconds MaxLoad(60);
 // Compilers that are told to end are gone by then.
 static constexpr std::chrono::seconds MaxEnd(5);
 
+static std::string self(const char *Argv0) {
+  return sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&self));
+}
+
 static Expected<const dtlto_plugin *> load(const char *Argv0,
                                            const Options &Opts) {
-  SmallString<256> Folder(
-      sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&load)));
+  SmallString<256> Folder(self(Argv0));
   sys::path::remove_filename(Folder); // bin
   sys::path::append(Folder, "..", "lib", "dtlto");
   sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
@@ -119,6 +122,20 @@ static Error checkComplete(const JobList &List) {
   return Error::success();
 }
 
+/// Makes the folder for objects that are being made, and removes old outputs.
+static Expected<std::string> makeRoom(const JobList &List) {
+  SmallString<128> Folder;
+  if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
+    return failure("no temporary folder '" + Folder +
+                   "' can be made: " + EC.message());
+  removeAfterUs(Folder.str().str());
+  if (Error E = checkFiles(List))
+    return std::move(E);
+  if (Error E = removeOld(List))
+    return std::move(E);
+  return Folder.str().str();
+}
+
 /// Nothing is destroyed: a plugin that was left behind may use all of it.
 static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
   Options &Opts = C.Opts;
@@ -147,15 +164,9 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
     return TheCompiler.takeError();
   Msg.debug("'" + TheCompiler->Program + "' is clang " + TheCompiler->Version +
             " for " + TheCompiler->Triple);
-  SmallString<128> Folder;
-  if (std::error_code EC = sys::fs::createUniqueDirectory("dtlto", Folder))
-    return failure("no temporary folder '" + Folder +
-                   "' can be made: " + EC.message());
-  removeAfterUs(Folder.str().str());
-  if (Error E = checkFiles(*List))
-    return E;
-  if (Error E = removeOld(*List))
-    return E;
+  Expected<std::string> Folder = makeRoom(*List);
+  if (!Folder)
+    return Folder.takeError();
 
   Opts.OutputFile = List->LinkerOutput;
   Opts.Linker = TheCompiler->Linker;
@@ -165,26 +176,24 @@ static Error run(const char *Argv0, Command &C, PlainMessages &Msg) {
              : heavyweight_hardware_concurrency().compute_thread_count()};
   Host->Config = configurePlugin(*Host, List->Jobs.size());
   auto *Context = new RunContext{*Host, Opts, nullptr, Started, Started};
-  std::string Self =
-      sys::fs::getMainExecutable(Argv0, reinterpret_cast<void *>(&load));
   auto Source = std::make_shared<FileJobs>(*Context, *List, *TheCompiler,
-                                           Folder.str().str(), launcher(Self));
+                                           *Folder, launcher(self(Argv0)));
   bool HasParent = C.IndexFolder.empty(); // the linker
   endOnSignals(
-      [Source, HasParent, Outputs = *List, Folder = Folder.str().str()] {
+      [Source, HasParent, Outputs = *List, Folder = *Folder] {
         Source->interrupt();
         for (auto End = Clock::now() + MaxEnd;
              Source->numRunning() != 0 && Clock::now() < End;)
           std::this_thread::sleep_for(std::chrono::milliseconds(5));
         removeFolder(Folder);
-        // Nobody else would. What a build system has so far is good.
+        // The linker removes no outputs. A build system keeps the good ones.
         if (HasParent)
           consumeError(removeOld(Outputs));
       },
       HasParent);
   guardAgainstExit();
   Error Why = LinkRun(*Context, Source).run();
-  removeFolder(Folder.str().str());
+  removeFolder(*Folder);
   return Why ? std::move(Why) : checkComplete(*List);
 }
 

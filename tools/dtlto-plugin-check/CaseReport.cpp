@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "CaseReport.h"
-#include <algorithm>
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <unistd.h>
 
+using namespace llvm;
 using namespace dtlto::check;
 
 static int ReportFd = -1;
-static std::mutex Mutex;
 static std::atomic<bool> Failed{false};
 
 std::string dtlto::check::oneLine(std::string Text) {
@@ -25,23 +25,30 @@ std::string dtlto::check::oneLine(std::string Text) {
   return Text;
 }
 
-static void writeLine(const std::string &Line) {
-  std::lock_guard<std::mutex> Lock(Mutex);
-  [[maybe_unused]] ssize_t N = ::write(ReportFd, Line.data(), Line.size());
+/// The file is open for appending, so one write() needs no lock. A forked child
+/// could never unlock one.
+static void writeLine(const Twine &Line) {
+  const std::string Text = (Line + "\n").str();
+  [[maybe_unused]] ssize_t N = ::write(ReportFd, Text.data(), Text.size());
 }
 
 void dtlto::check::openReport(int Fd) { ReportFd = Fd; }
 
-void dtlto::check::fail(const std::string &Section, const std::string &What,
-                        const std::string &Mend) {
+void dtlto::check::fail(StringRef Section, const Twine &What, StringRef Mend) {
   Failed = true;
-  writeLine("fail\t" + oneLine(Section) + "\t" + oneLine(What) + "\t" +
-            oneLine(Mend) + "\n");
+  writeLine("fail\t" + oneLine(Section.str()) + "\t" + oneLine(What.str()) +
+            "\t" + oneLine(Mend.str()));
 }
 
-void dtlto::check::failAndExit(const std::string &Section,
-                               const std::string &What,
-                               const std::string &Mend) {
+bool dtlto::check::expect(bool Holds, StringRef Section, const Twine &What,
+                          StringRef Mend) {
+  if (!Holds)
+    fail(Section, What, Mend);
+  return Holds;
+}
+
+void dtlto::check::failAndExit(StringRef Section, const Twine &What,
+                               StringRef Mend) {
   fail(Section, What, Mend);
   ::_exit(1);
 }
@@ -49,50 +56,37 @@ void dtlto::check::failAndExit(const std::string &Section,
 void dtlto::check::watchChildren() {
   static const pid_t Mine = ::getpid();
   std::atexit([] {
-    static const char Line[] =
-        "fail\tPluginAPI.h\tthe plugin called exit() in a child that it "
-        "forked\tend the child with _exit(): exit() runs what the linker wants "
-        "to have run at its own end\n";
-    if (::getpid() == Mine)
-      return;
-    // Nobody may be left to unlock the mutex.
-    [[maybe_unused]] ssize_t N = ::write(ReportFd, Line, sizeof(Line) - 1);
+    expect(::getpid() == Mine, "PluginAPI.h",
+           "the plugin called exit() in a child that it forked",
+           "end the child with _exit(): exit() runs what the linker wants to "
+           "have run at its own end");
   });
 }
 
-void dtlto::check::note(const std::string &What) {
-  writeLine("note\t" + oneLine(What) + "\n");
+void dtlto::check::note(const Twine &What) {
+  writeLine("note\t" + oneLine(What.str()));
 }
 
 bool dtlto::check::hasFailed() { return Failed; }
 
-void dtlto::check::reportStage(const std::string &Stage) {
-  writeLine(Stage + "\n");
-}
+void dtlto::check::reportStage(StringRef Stage) { writeLine(Stage); }
 
-Report dtlto::check::readReport(const std::string &Lines) {
+Report dtlto::check::readReport(StringRef Lines) {
   Report R;
-  for (size_t At = 0; At < Lines.size();) {
-    size_t End = std::min(Lines.find('\n', At), Lines.size());
-    std::string Line = Lines.substr(At, End - At);
-    At = End + 1;
+  SmallVector<StringRef, 0> All;
+  Lines.split(All, '\n');
+  for (StringRef Line : All) {
     R.Ended |= Line == "end";
     if (Line == "loading" || Line == "loaded")
       R.Loading = Line == "loading";
-    std::vector<std::string> Parts(1);
-    for (char C : Line)
-      if (C == '\t')
-        Parts.emplace_back();
-      else
-        Parts.back() += C;
+    SmallVector<StringRef, 4> Parts;
+    Line.split(Parts, '\t');
     if (Parts.size() == 2 && Parts[0] == "note")
-      R.Note = Parts[1];
-    if (Parts.size() != 4 || Parts[0] != "fail" || R.Failures.size() == 4)
-      continue;
-    // The same mistake with each job is one mistake.
-    if (std::none_of(R.Failures.begin(), R.Failures.end(),
-                     [&](const Failure &F) { return F.Mend == Parts[3]; }))
-      R.Failures.push_back({Parts[1], Parts[2], Parts[3]});
+      R.Note = Parts[1].str();
+    if (Parts.size() == 4 && Parts[0] == "fail" && R.Failures.size() != 4 &&
+        none_of(R.Failures,
+                [&](const Failure &F) { return F.Mend == Parts[3]; }))
+      R.Failures.push_back({Parts[1].str(), Parts[2].str(), Parts[3].str()});
   }
   return R;
 }

@@ -7,8 +7,10 @@
 
 #include "Session.h"
 #include "dtlto/ext/refuted.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
 
+using namespace llvm;
 using namespace dtlto::check;
 
 static constexpr uint64_t NoJob = 1000000;
@@ -16,15 +18,13 @@ static constexpr unsigned MoreThanFit = 256; // jobs
 
 /// Compiles \p Jobs one after the other, in one session.
 static void compileAll(const Bench &B, const std::vector<Sample> &Jobs,
-                       const HostAge &Age = {}, const char *Avoid = nullptr) {
-  Session S(B, Jobs.size(), Age);
+                       uint32_t More = 0, const char *Avoid = nullptr) {
+  Session S(B, Jobs.size(), More);
   for (const Sample &Job : Jobs) {
     S.compile(Job, Avoid);
     S.load();
   }
 }
-
-static void identity(const Bench &B) { compileAll(B, B.Samples); }
 
 /// The object is where the job says, not where it was in jobs before.
 static void output(const Bench &B) {
@@ -37,20 +37,14 @@ static void output(const Bench &B) {
   compileAll(B, Others);
 }
 
-static void many(const Bench &B) {
-  Session(B, B.O.NumJobs).compileMany(B.Samples, B.O.NumJobs);
-}
-
-/// The objects are looked at, and released on another thread, after close().
-static void buffers(const Bench &B) {
-  auto N = static_cast<unsigned>(B.Samples.size());
-  Session(B, N).compileMany(B.Samples, N);
+static void compileMany(const Bench &B, unsigned N) {
+  Session(B, N).compile(B.Samples, N);
 }
 
 static void callbacks(const Bench &B) {
   Session S(B, 8);
   S.entangle();
-  S.compileMany(B.Samples, 8);
+  S.compile(B.Samples, 8);
 }
 
 static void busy(const Bench &B) {
@@ -63,20 +57,18 @@ static void busy(const Bench &B) {
   }
   if (Status == DTLTO_OK)
     return;
-  if (Status != DTLTO_BUSY)
-    fail("dtlto_plugin.submit",
-         "submit() refused a job with " + std::to_string(Status),
-         "where there is no room, return DTLTO_BUSY");
-  else if (!S.waitForRoom(Before))
-    fail("DTLTO_BUSY",
-         "after " + std::to_string(S.accepted().size()) +
-             " accepted jobs, submit() returned DTLTO_BUSY, and "
-             "load_changed() never came, though all jobs have ended",
-         "remember that you said DTLTO_BUSY, and call load_changed() when "
-         "there is room");
-  else if (S.submit(B.smallest()) == 0)
-    fail("DTLTO_BUSY", "after load_changed(), submit() refused a job",
-         "return DTLTO_OK, or DTLTO_BUSY again");
+  if (expect(Status == DTLTO_BUSY, "dtlto_plugin.submit",
+             "submit() refused a job with " + Twine(Status),
+             "where there is no room, return DTLTO_BUSY") &&
+      expect(S.waitForRoom(Before), "DTLTO_BUSY",
+             "after " + Twine(S.accepted().size()) +
+                 " accepted jobs, submit() returned DTLTO_BUSY, and "
+                 "load_changed() never came, though all jobs have ended",
+             "remember that you said DTLTO_BUSY, and call load_changed() when "
+             "there is room"))
+    expect(S.submit(B.smallest()), "DTLTO_BUSY",
+           "after load_changed(), submit() refused a job",
+           "return DTLTO_OK, or DTLTO_BUSY again");
 } // what is left is cancelled
 
 /// Gives the plugin what it takes without waiting, at most \p N.
@@ -86,7 +78,8 @@ static void fill(Session &S, const std::vector<Sample> &Jobs, unsigned N) {
       break;
 }
 
-/// No job ends while others are submitted: who waits for that waits forever.
+/// No job ends while others are submitted: a submit() that waits for one would
+/// wait forever.
 static void heldResults(const Bench &B) {
   const std::vector<Sample> Jobs = {B.smallest()};
   Session S(B, MoreThanFit);
@@ -110,16 +103,14 @@ static void load(const Bench &B) {
   // The plugin's own books may lag behind its job_done().
   for (auto End = Clock::now() + B.O.callLimit();
        !IsZero() && Clock::now() < End; After = S.load())
-    std::this_thread::sleep_for(Milliseconds(10));
-  if (During.slots == 0 && After.slots == 0)
-    fail("dtlto_load",
+    std::this_thread::sleep_for(10ms);
+  expect(During.slots || After.slots, "dtlto_load",
          "load() says that there are 0 slots, though jobs were run",
          "`slots` is how many jobs can run at the same time, or UINT32_MAX if "
          "you can't know it");
-  if (!IsZero())
-    fail("dtlto_load",
-         "all jobs have ended, and load() says that " +
-             std::to_string(After.queued) + " don't run yet",
+  expect(IsZero(), "dtlto_load",
+         "all jobs have ended, and load() says that " + Twine(After.queued) +
+             " don't run yet",
          "`queued` counts jobs of this session that were accepted and wait");
 }
 
@@ -179,11 +170,6 @@ static void refuted(const Bench &B) {
   S.compile(B.smallest());
 }
 
-static void closeAtOnce(const Bench &B) {
-  Session S(B, 16);
-  fill(S, B.Samples, 16);
-}
-
 /// The compiler's words must reach the user: no other worker would say anything
 /// else.
 static void compilerError(const Bench &B) {
@@ -193,33 +179,27 @@ static void compilerError(const Bench &B) {
   uint64_t Id = S.submit(B.Refused.front());
   S.waitForAll();
   const JobRecord *R = S.job(Id);
-  if (!R)
-    fail("dtlto_plugin.submit", "submit() refused a job",
-         "whether a job can be compiled is the compiler's to say");
-  else if (R->Status != DTLTO_ERROR_COMPILER)
-    fail(
-        "DTLTO_ERROR_COMPILER",
-        "a compiler says no to this job (its inline assembler isn't any), and "
-        "ends with 1; the job ended with the status " +
-            std::to_string(R->Status) + ": " +
-            (R->Message.empty() ? "(no message)" : R->Message),
-        "where the compiler ran and said no, report DTLTO_ERROR_COMPILER (18); "
-        "else the linker gives the job to worker after worker");
-  else if (R->Message.find_first_not_of(" \t\r\n") == std::string::npos)
-    fail("dtlto_result.message",
-         "a job ended with DTLTO_ERROR_COMPILER, and without a message",
-         "`message` holds the compiler's own words: send back what it wrote to "
-         "stderr");
-  else if (S.hasGivenUp())
-    fail("DTLTO_LOG_ERROR",
-         "one job didn't compile, and the plugin says that it can't go on",
-         "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job "
-         "belongs in its job_done()");
+  if (expect(R, "dtlto_plugin.submit", "submit() refused a job",
+             "whether a job can be compiled is the compiler's to say") &&
+      expect(R->Status == DTLTO_ERROR_COMPILER, "DTLTO_ERROR_COMPILER",
+             "a compiler says no to this job (its inline assembler isn't any), "
+             "and ends with 1; the job ended with the status " +
+                 Twine(R->Status) + ": " +
+                 (R->Message.empty() ? "(no message)" : R->Message),
+             "where the compiler ran and said no, report DTLTO_ERROR_COMPILER "
+             "(18); else the linker gives the job to worker after worker") &&
+      expect(!StringRef(R->Message).trim().empty(), "dtlto_result.message",
+             "a job ended with DTLTO_ERROR_COMPILER, and without a message",
+             "`message` holds the compiler's own words: send back what it "
+             "wrote to stderr"))
+    expect(!S.hasGivenUp(), "DTLTO_LOG_ERROR",
+           "one job didn't compile, and the plugin says that it can't go on",
+           OneJobFailed);
 }
 
 /// Gives the plugin a job that \p Damage has changed, which has to end with an
 /// error, and then a job that has not.
-template <typename F> static void expectError(const Bench &B, F Damage) {
+static void expectError(const Bench &B, function_ref<void(Sample &)> Damage) {
   Sample Bad = B.largest();
   Bad.Object.clear();
   Damage(Bad);
@@ -227,8 +207,7 @@ template <typename F> static void expectError(const Bench &B, F Damage) {
   uint64_t Id = S.submit(Bad);
   S.waitForAll();
   // submit() may have refused it.
-  if (Id != 0 && S.job(Id)->Status == DTLTO_OK)
-    fail("dtlto_result.status",
+  expect(Id == 0 || S.job(Id)->Status != DTLTO_OK, "dtlto_result.status",
          "a job that can't be compiled ended with DTLTO_OK",
          "look at the compiler's exit code, and at nothing else, to tell "
          "success from failure; and don't keep results by less than all "
@@ -242,9 +221,11 @@ template <typename F> static void expectError(const Bench &B, F Damage) {
     S.expectObject(Id, B.smallest());
 }
 
-/// The same with \p Text as the input of \p Role.
-static void expectErrorOf(const Bench &B, uint32_t Role, const char *Text) {
-  expectError(B, [&](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
+/// The case in which the input of \p Role is \p Text.
+static auto wrongInput(uint32_t Role, const char *Text) {
+  return [=](const Bench &B) {
+    expectError(B, [=](Sample &Bad) { Bad.input(Role)->Bytes = Text; });
+  };
 }
 
 static void truncatedBitcode(const Bench &B) {
@@ -254,25 +235,9 @@ static void truncatedBitcode(const Bench &B) {
   });
 }
 
-static void noBitcode(const Bench &B) {
-  expectErrorOf(B, DTLTO_ROLE_PRIMARY, "This was no module.\n");
-}
-
-static void emptyInput(const Bench &B) {
-  expectErrorOf(B, DTLTO_ROLE_PRIMARY, "");
-}
-
 static void missingIndex(const Bench &B) {
   expectError(
       B, [](Sample &Bad) { Bad.Inputs.erase(Bad.input(DTLTO_ROLE_INDEX)); });
-}
-
-static void brokenIndex(const Bench &B) {
-  expectErrorOf(B, DTLTO_ROLE_INDEX, "This was no index.\n");
-}
-
-static void newHost(const Bench &B) {
-  compileAll(B, B.Samples, HostAge::future());
 }
 
 /// A file that nothing needs, and imports that the compiler can't do without.
@@ -286,19 +251,17 @@ static void unknownRole(const Bench &B) {
     Job.Inputs.push_back(
         {"more/of-a-later-abi.bin", DTLTO_ROLE_OTHER, "bytes", "", LaterRole});
   }
-  compileAll(B, Jobs, HostAge::future());
-}
-
-static void avoid(const Bench &B) {
-  compileAll(B, B.Samples, {}, "this machine");
+  compileAll(B, Jobs, LaterBytes);
 }
 
 const std::vector<Case> dtlto::check::JobCases = {
-    {"identity", "each object is the linker's own, byte for byte", identity,
-     true},
+    {"identity", "each object is the linker's own, byte for byte",
+     [](const Bench &B) { compileAll(B, B.Samples); }, true},
     {"output", "the object is read from the path that the job names", output},
-    {"many", "each of many jobs has one result, and the right one", many},
-    {"buffers", "objects stay as they are, and can be released late", buffers},
+    {"many", "each of many jobs has one result, and the right one",
+     [](const Bench &B) { compileMany(B, B.O.NumJobs); }},
+    {"buffers", "objects stay as they are, and can be released late",
+     [](const Bench &B) { compileMany(B, unsigned(B.Samples.size())); }},
     {"callbacks", "load and submit don't wait for callbacks", callbacks},
     {"busy", "BUSY is followed by load_changed", busy},
     {"held-results", "submit doesn't wait until another job has ended",
@@ -311,18 +274,26 @@ const std::vector<Case> dtlto::check::JobCases = {
     {"close-running", "close cancels jobs that run, and ends within seconds",
      closeRunning},
     {"refuted", "dtlto.refuted/1, if there, comes back at once", refuted},
-    {"close-at-once", "close right after submit", closeAtOnce},
+    {"close-at-once", "close right after submit",
+     [](const Bench &B) {
+       Session S(B, 16);
+       fill(S, B.Samples, 16);
+     }},
     {"compiler-error",
      "what the compiler says no to is its own error, in its words",
      compilerError},
     {"truncated-bitcode", "half a module is an error", truncatedBitcode},
-    {"no-bitcode", "text in the place of a module is an error", noBitcode},
-    {"empty-input", "an empty module is an error", emptyInput},
+    {"no-bitcode", "text in the place of a module is an error",
+     wrongInput(DTLTO_ROLE_PRIMARY, "This was no module.\n")},
+    {"empty-input", "an empty module is an error",
+     wrongInput(DTLTO_ROLE_PRIMARY, "")},
     {"missing-index", "a job without its index is an error", missingIndex},
-    {"broken-index", "text in the place of an index is an error", brokenIndex},
-    {"new-host", "a linker with ABI 1.99, whose structs are larger", newHost},
+    {"broken-index", "text in the place of an index is an error",
+     wrongInput(DTLTO_ROLE_INDEX, "This was no index.\n")},
+    {"new-host", "a linker with ABI 1.99, whose structs are larger",
+     [](const Bench &B) { compileAll(B, B.Samples, LaterBytes); }},
     {"unknown-role",
      "an input with a role of a later ABI is a file like others", unknownRole},
     {"avoid", "a job that is to avoid a worker has its object all the same",
-     avoid},
+     [](const Bench &B) { compileAll(B, B.Samples, 0, "this machine"); }},
 };

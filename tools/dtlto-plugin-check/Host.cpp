@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bundle/ObjectFrame.h"
 #include "Session.h"
 #include "dtlto/ext/draft/local-room.h"
 #include "dtlto/ext/local-codegen.h"
@@ -12,24 +13,9 @@
 #include <cstddef>
 #include <cstdio>
 
+using namespace llvm;
 using namespace dtlto::check;
-using namespace std::chrono_literals;
 using Guard = std::lock_guard<std::mutex>;
-
-static constexpr uint32_t MinResultSize =
-    offsetof(dtlto_result, worker) + sizeof(const char *);
-
-Milliseconds Options::callLimit() const {
-  return std::min<Milliseconds>(10s, CaseLimit / 4);
-}
-Milliseconds Options::closeLimit() const { // as the linker
-  return std::min<Milliseconds>(10s, CaseLimit / 3);
-}
-Milliseconds Options::jobLimit() const { return CaseLimit / 3; }
-
-std::string dtlto::check::jobName(uint64_t Id) {
-  return "job " + std::to_string(Id);
-}
 
 /// The C function for a member of Host.
 template <typename R, typename... Args, R (Host::*Fn)(Args...)>
@@ -39,16 +25,16 @@ struct Host::Callback<Fn> {
   }
 };
 
-Host::Host(const dtlto_plugin &P, const Options &O, const HostAge &Age)
-    : P(P), O(O), Age(Age),
+Host::Host(const dtlto_plugin &P, const Options &O, uint32_t More)
+    : P(P), O(O), More(More),
       Lent(*new Loan(
           "the dtlto_host",
           "close() is a barrier: it waits until no thread of yours can call "
           "the host any more; join them, or count their calls")) {
   dtlto_host H = {};
-  H.size = static_cast<uint32_t>(sizeof(H) + Age.More);
+  H.size = static_cast<uint32_t>(sizeof(H) + More);
   H.abi_major = DTLTO_ABI_MAJOR;
-  H.abi_minor = Age.Minor;
+  H.abi_minor = More ? 99 : DTLTO_ABI_MINOR;
   H.name = Lent.addString("dtlto");
   H.version = Lent.addString("plugin-check");
   H.context = reinterpret_cast<dtlto_host_context *>(this);
@@ -58,7 +44,7 @@ Host::Host(const dtlto_plugin &P, const Options &O, const HostAge &Age)
   H.load_changed = Callback<&Host::loadChanged>::call;
   H.check_result = Callback<&Host::checkResult>::call;
   H.extension = Callback<&Host::extension>::call;
-  Raw = Lent.addStruct(H, Age.More);
+  Raw = Lent.addStruct(H, More);
   Lent.seal();
 }
 
@@ -92,20 +78,26 @@ JobRecord *Host::findRunning(uint64_t Job) {
   return R && !R->Done ? R : nullptr;
 }
 
-bool Host::isLate(const char *Name) {
+std::vector<uint64_t> Host::accepted() {
   Guard Lock(Mutex);
-  if (Phase == Closed)
-    fail("dtlto_plugin.close",
-         std::string(Name) + "() was called after close() had returned",
-         "close() is a barrier: join each thread that can call the host, or "
-         "wait until it can't");
-  return Phase == Closed;
+  std::vector<uint64_t> Ids;
+  for (auto &[Id, R] : Jobs)
+    if (R.Accepted)
+      Ids.push_back(Id);
+  return Ids;
+}
+
+bool Host::isLate(const char *Name) {
+  return !expect(locked([&] { return Phase != Closed; }), "dtlto_plugin.close",
+                 Twine(Name) + "() was called after close() had returned",
+                 "close() is a barrier: join each thread that can call the "
+                 "host, or wait until it can't");
 }
 
 /// Lets a callback take its time: until the link's thread had its answer of
 /// load().
 void Host::holdUp(const char *Name) {
-  if (!Entangled || std::this_thread::get_id() == LinkThread)
+  if (!Entangled || isLinkThread())
     return;
   std::unique_lock<std::mutex> Lock(Mutex);
   uint64_t Mine = ++LoadWanted;
@@ -114,18 +106,15 @@ void Host::holdUp(const char *Name) {
         return LoadAnswered >= Mine || Phase == Closing;
       }))
     failAndExit("dtlto_plugin.load",
-                std::string("while ") + Name +
+                Twine("while ") + Name +
                     "() was in the host, load() and submit() didn't come back",
                 "hold no lock while you call the host");
 }
 
-void Host::checkText(const char *Section, const std::string &Who,
-                     const std::string &Text) {
-  if (Text.find('\n') != std::string::npos)
-    fail(Section, Who + " isn't one line: '" + Text + "'",
+void Host::checkText(const char *Section, const Twine &Who, StringRef Text) {
+  expect(!Text.contains('\n'), Section, Who + " isn't one line: '" + Text + "'",
          "one line of text at a time; only a compiler's own words have more");
-  if (Text.rfind(std::string(P.name) + ":", 0) == 0)
-    fail(Section,
+  expect(!Text.starts_with(std::string(P.name) + ":"), Section,
          Who +
              " begins with the plugin's name, which people will see twice: '" +
              Text + "'",
@@ -136,8 +125,8 @@ void Host::log(uint32_t Level, const char *Message) {
   if (isLate("log"))
     return;
   std::string Text = Message ? Message : "";
-  if (Text.empty())
-    fail("dtlto_host.log", Message ? "a message is empty" : "a message is null",
+  expect(!Text.empty(), "dtlto_host.log",
+         Message ? "a message is empty" : "a message is null",
          "give log() one line of text at a time");
   // A compiler's words may have several lines.
   if (Level != DTLTO_LOG_COMPILER)
@@ -156,79 +145,102 @@ void Host::log(uint32_t Level, const char *Message) {
 void Host::jobState(uint64_t Job, uint32_t, const char *) {
   if (isLate("job_state"))
     return;
-  {
-    Guard Lock(Mutex);
-    if (!find(Job))
-      fail("dtlto_host.job_state",
+  change([&] {
+    expect(find(Job), "dtlto_host.job_state",
            "a state of " + jobName(Job) + ", which the plugin doesn't have",
            "report accepted jobs, under the id that submit() got, all 64 bits "
            "of it");
     ++NumSigns;
-  }
-  Changed.notify_all();
+  });
   holdUp("job_state");
 }
 
+void Host::loadChanged() {
+  if (isLate("load_changed"))
+    return;
+  change([&] { ++RoomCount; });
+  holdUp("load_changed");
+}
+
+void Host::sessionNumber(const char *Name, uint32_t, uint64_t) {
+  if (isLate("a function of dtlto.numbers/1"))
+    return;
+  StringRef Text = Name ? Name : "";
+  expect(!Text.empty(), "dtlto_numbers", "a number has no name",
+         "give each number a few words for a name");
+  checkText("dtlto_numbers", "the name of a number", Text);
+  holdUp("numbers");
+}
+
+void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
+                     uint64_t Value) {
+  expect(locked([&] { return Phase == Closed || find(Job); }),
+         "dtlto_numbers.job",
+         "a number of " + jobName(Job) + ", which the plugin doesn't have",
+         "tell of accepted jobs, under the id that submit() got");
+  sessionNumber(Name, Unit, Value);
+}
+
+std::string JobRecord::takeFromFrame(std::string &Bytes) const {
+  if (!NoBundle.empty())
+    return NoBundle;
+  Expected<StringRef> Result = dtlto::readFrame(Bytes, Bundle.Id);
+  if (!Result)
+    return toString(Result.takeError());
+  Bytes = Result->str();
+  return {};
+}
+
 /// Keeps what \p Result, the first of \p R, has, and checks it.
-void Host::takeResult(JobRecord &R, const dtlto_result *Result) {
-  auto Check = [&](bool IsWrong, const char *Section, const std::string &What,
-                   const char *Mend) {
-    if (IsWrong)
-      fail(Section, jobName(R.Id) + What, Mend);
-  };
-  if (!Result || Result->size < MinResultSize)
-    return Check(true, "dtlto_result.size",
-                 " has a result " +
-                     (Result ? "of " + std::to_string(Result->size) + " bytes"
-                             : "that is null"),
-                 "set `size` to sizeof(dtlto_result)");
-  const int32_t Status = R.Status = Result->status;
-  R.Message = Result->message ? Result->message : "";
-  R.Buffer = Result->object;
-  if (R.Buffer.size > INT64_MAX) {
-    Check(true, "dtlto_result.object",
-          " has an object of " + std::to_string(R.Buffer.size) +
-              " bytes, as it says",
-          "`size` is the number of bytes at `data`");
+void Host::takeResult(JobRecord &R, const dtlto_result &Result) {
+  const std::string Job = jobName(R.Id);
+  const int32_t Status = R.Status = Result.status;
+  R.Message = Result.message ? Result.message : "";
+  R.Buffer = Result.object;
+  if (!expect(R.Buffer.size <= INT64_MAX, "dtlto_result.object",
+              Job + " has an object of " + Twine(R.Buffer.size) +
+                  " bytes, as it says",
+              "`size` is the number of bytes at `data`"))
     R.Buffer = {};
-  }
   const bool HasObject = R.Buffer.data && R.Buffer.size;
   if (Status == DTLTO_OK && HasObject) {
     R.Object.assign(static_cast<const char *>(R.Buffer.data), R.Buffer.size);
-    R.Made = R.Object;
-    // That it was tried here doesn't tell where this object is from.
-    if (R.HasBundle && R.Buffer.data != R.MadeHere) {
-      std::string Why = takeFromFrame(R.Known, R.Made);
-      Check(!Why.empty(), "dtlto_job.config", ": " + Why,
-            "hand on, as it is, what dtlto-codegen --frame makes of the job's "
-            "bundle, or what run() gave you");
+    R.Unframed = R.Object;
+    // A run() doesn't show where this object is from.
+    if (R.UsesBundle && R.Buffer.data != R.LocalObject) {
+      std::string Why = R.takeFromFrame(R.Unframed);
+      expect(Why.empty(), "dtlto_job.config", Job + ": " + Why,
+             "hand on, as it is, what dtlto-codegen --frame makes of the job's "
+             "bundle, or what run() gave you");
     }
   }
-  Check(Status == DTLTO_OK && !HasObject, "dtlto_result.object",
-        " is DTLTO_OK, with no object",
-        "an exit code of 0 proves nothing: read the object first, else it is "
-        "an infrastructure error");
-  Check(Status != DTLTO_OK && R.Buffer.size, "dtlto_result.object",
-        " has the status " + std::to_string(Status) + ", and an object",
-        "leave `object` empty unless the status is DTLTO_OK");
-  Check(Status == DTLTO_CANCELLED && !R.Cancelled && Phase != Closing,
-        "DTLTO_CANCELLED", " was cancelled, and the host hasn't asked for it",
-        "what the DBS stopped is DTLTO_ERROR_INFRASTRUCTURE");
-  Check(Status != DTLTO_OK && Status != DTLTO_CANCELLED &&
-            (Status < DTLTO_ERROR_CALLER || Status > DTLTO_ERROR_COMPILER),
-        "Constants", " ended with the status " + std::to_string(Status),
-        "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three errors");
+  expect(Status != DTLTO_OK || HasObject, "dtlto_result.object",
+         Job + " is DTLTO_OK, with no object",
+         "an exit code of 0 proves nothing: read the object first, else it is "
+         "an infrastructure error");
+  expect(Status == DTLTO_OK || !R.Buffer.size, "dtlto_result.object",
+         Job + " has the status " + Twine(Status) + ", and an object",
+         "leave `object` empty unless the status is DTLTO_OK");
+  expect(Status != DTLTO_CANCELLED || R.Cancelled || Phase == Closing,
+         "DTLTO_CANCELLED",
+         Job + " was cancelled, and the host hasn't asked for it",
+         "what the DBS stopped is DTLTO_ERROR_INFRASTRUCTURE");
+  expect(
+      Status == DTLTO_OK || Status == DTLTO_CANCELLED || isError(Status),
+      "Constants", Job + " ended with the status " + Twine(Status),
+      "a job ends with DTLTO_OK, DTLTO_CANCELLED or one of the three errors");
   if (Status == DTLTO_ERROR_CALLER || Status == DTLTO_ERROR_INFRASTRUCTURE)
-    checkText("dtlto_result.message", "the message of " + jobName(R.Id),
-              R.Message);
+    checkText("dtlto_result.message", "the message of " + Job, R.Message);
 }
 
 void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
+  constexpr uint32_t MinSize =
+      offsetof(dtlto_result, worker) + sizeof(const char *);
   if (isLate("job_done"))
     return;
   holdUp("job_done");
   std::unique_lock<std::mutex> Lock(Mutex);
-  if (std::this_thread::get_id() != LinkThread)
+  if (!isLinkThread())
     Changed.wait_for(Lock, O.jobLimit(),
                      [&] { return !Holding || Phase == Closing; });
   JobRecord *R = find(Job);
@@ -238,19 +250,25 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
                     ", which the plugin was never given",
                 "report each accepted job once, under the id that submit() "
                 "got, all 64 bits of it");
-  if (R->Done)
-    return fail("dtlto_host.job_done", "a second result for " + jobName(Job),
-                "exactly one job_done() for each accepted job: decide under a "
-                "lock who reports it");
-  if (InSubmit && std::this_thread::get_id() == LinkThread)
-    fail("dtlto_host.job_done", "job_done() was called from inside of submit()",
+  if (!expect(!R->Done, "dtlto_host.job_done",
+              "a second result for " + jobName(Job),
+              "exactly one job_done() for each accepted job: decide under a "
+              "lock who reports it"))
+    return;
+  expect(!InSubmit || !isLinkThread(), "dtlto_host.job_done",
+         "job_done() was called from inside of submit()",
          "queue the job, and let a thread of the plugin report it");
   R->Done = true;
   if (InRoom == Job)
     InRoom = 0;
   ++NumEnded;
   ++NumSigns;
-  takeResult(*R, Result);
+  if (expect(Result && Result->size >= MinSize, "dtlto_result.size",
+             jobName(Job) + " has a result " +
+                 (Result ? "of " + std::to_string(Result->size) + " bytes"
+                         : "that is null"),
+             "set `size` to sizeof(dtlto_result)"))
+    takeResult(*R, *Result);
   R->Lent.end("its job_done() was called");
   // The linker, too, has no use for it, and doesn't keep it until its end.
   dtlto_buffer Unwanted = {};
@@ -266,75 +284,26 @@ void Host::jobDone(uint64_t Job, const dtlto_result *Result) {
   --NumReleasing;
 }
 
-const JobRecord *Host::job(uint64_t Id) {
+int32_t Host::checkResult(uint64_t Job, dtlto_span Object, char *Why,
+                          uint64_t WhySize) {
   Guard Lock(Mutex);
-  return find(Id);
+  JobRecord *R = findRunning(Job);
+  if (!expect(R, "dtlto_host.check_result",
+              "check_result() was called for " + jobName(Job) +
+                  ", which has ended",
+              "ask before the job_done()"))
+    return DTLTO_ERROR_CALLER;
+  if (!R->UsesBundle || Object.data == R->LocalObject)
+    return DTLTO_OK;
+  std::string Bytes(static_cast<const char *>(Object.data), Object.size);
+  std::string Text = R->takeFromFrame(Bytes);
+  if (Why && WhySize)
+    std::snprintf(Why, WhySize, "%s", Text.c_str());
+  return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
 }
 
-std::vector<uint64_t> Host::accepted() {
-  Guard Lock(Mutex);
-  std::vector<uint64_t> Ids;
-  for (auto &[Id, R] : Jobs)
-    if (R.Accepted)
-      Ids.push_back(Id);
-  return Ids;
-}
-
-uint64_t Host::roomCount() {
-  Guard Lock(Mutex);
-  return RoomCount;
-}
-
-bool Host::hasGivenUp() {
-  Guard Lock(Mutex);
-  return GaveUp;
-}
-
-void Host::holdResults(bool Hold) {
-  {
-    Guard Lock(Mutex);
-    Holding = Hold;
-  }
-  Changed.notify_all();
-}
-
-void Host::loadChanged() {
-  if (isLate("load_changed"))
-    return;
-  {
-    Guard Lock(Mutex);
-    ++RoomCount;
-  }
-  Changed.notify_all();
-  holdUp("load_changed");
-}
-
-void Host::sessionNumber(const char *Name, uint32_t, uint64_t) {
-  if (isLate("a function of dtlto.numbers/1"))
-    return;
-  std::string Text = Name ? Name : "";
-  if (Text.empty())
-    fail("dtlto_numbers", "a number has no name",
-         "give each number a few words for a name");
-  checkText("dtlto_numbers", "the name of a number", Text);
-  holdUp("numbers");
-}
-
-void Host::jobNumber(uint64_t Job, const char *Name, uint32_t Unit,
-                     uint64_t Value) {
-  {
-    Guard Lock(Mutex);
-    if (Phase != Closed && !find(Job))
-      fail("dtlto_numbers.job",
-           "a number of " + jobName(Job) + ", which the plugin doesn't have",
-           "tell of accepted jobs, under the id that submit() got");
-  }
-  sessionNumber(Name, Unit, Value);
-}
-
-static void release(HostBuffer &B) {
-  if (++B.Releases == 2)
-    fail("dtlto_buffer", B.What + " was released twice",
+void HostBuffer::release() {
+  expect(++Releases != 2, "dtlto_buffer", What + " was released twice",
          "its last owner calls release() once; with job_done() that is the "
          "host");
 }
@@ -351,100 +320,68 @@ int32_t Host::runLocally(uint64_t Job, dtlto_result *Result) {
   Result->object = {};
   Result->worker = nullptr;
   Result->message = "no such job";
-  if (!R) {
-    fail("dtlto_local_codegen.run",
-         "run() was called for " + jobName(Job) + ", which has ended",
-         "run accepted jobs that have had no job_done() yet");
+  if (!expect(R, "dtlto_local_codegen.run",
+              "run() was called for " + jobName(Job) + ", which has ended",
+              "run accepted jobs that have had no job_done() yet"))
     return Result->status = DTLTO_ERROR_CALLER;
-  }
   ++NumSigns;
   Changed.notify_all();
   Result->worker = "this machine";
-  if (R->S.Object.empty()) {
-    Result->message = "the module can't be read";
+  Result->message = "the module can't be read";
+  if (R->S.Object.empty())
     return Result->status = DTLTO_ERROR_COMPILER;
-  }
   Result->message = nullptr;
   HostBuffer &B = lendBuffer("the linker's own object", Job);
   B.Bytes = R->S.Object;
-  R->MadeHere = B.Bytes.data();
+  R->LocalObject = B.Bytes.data();
   Result->object = {
       B.Bytes.data(), B.Bytes.size(), &B,
       [](void *Owner, const void *Data, uint64_t Size) {
         auto *B = static_cast<HostBuffer *>(Owner);
-        release(*B);
-        if (Data != B->Bytes.data() || Size != B->Bytes.size())
-          fail("dtlto_buffer",
+        B->release();
+        expect(Data == B->Bytes.data() && Size == B->Bytes.size(),
+               "dtlto_buffer",
                B->What + " was released with other arguments than its own",
                "call buffer.release(buffer.owner, buffer.data, buffer.size)");
       }};
   return Result->status = DTLTO_OK;
 }
 
-int32_t Host::checkResult(uint64_t Job, dtlto_span Object, char *Why,
-                          uint64_t WhySize) {
-  Guard Lock(Mutex);
-  JobRecord *R = findRunning(Job);
-  if (!R) {
-    fail("dtlto_host.check_result",
-         "check_result() was called for " + jobName(Job) + ", which has ended",
-         "ask before the job_done()");
-    return DTLTO_ERROR_CALLER;
-  }
-  if (!R->HasBundle || Object.data == R->MadeHere)
-    return DTLTO_OK;
-  std::string Bytes(static_cast<const char *>(Object.data), Object.size);
-  std::string Text = takeFromFrame(R->Known, Bytes);
-  if (Why && WhySize)
-    std::snprintf(Why, WhySize, "%s", Text.c_str());
-  return Text.empty() ? DTLTO_OK : DTLTO_ERROR_INFRASTRUCTURE;
-}
-
 int32_t Host::bundle(uint64_t Job, dtlto_bundle_spans *Out) {
-  if (Out->size < sizeof(*Out))
-    fail("dtlto_bundle_spans.size",
-         "make() was called with a struct of " + std::to_string(Out->size) +
-             " bytes",
+  expect(Out->size >= sizeof(*Out), "dtlto_bundle_spans.size",
+         "make() was called with a struct of " + Twine(Out->size) + " bytes",
          "set `size` to sizeof(dtlto_bundle_spans)");
   *Out = {sizeof(*Out), 0, nullptr, nullptr, nullptr};
   Guard Lock(Mutex);
   JobRecord *R = findRunning(Job);
   if (!R || !(Needs & DTLTO_JOB_CONFIG))
     return DTLTO_ERROR_CALLER;
-  R->HasBundle = true;
-  JobBundle Made = makeBundle(R->Known);
-  if (Made.Spans.empty())
+  R->UsesBundle = true;
+  if (!R->NoBundle.empty())
     return DTLTO_ERROR_INFRASTRUCTURE;
-  for (dtlto_bundle_span &Span : Made.Spans)
-    if (Span.input)
-      Span.input = R->Raw->inputs[Span.input - R->KnownInputs.data()];
-  HostBuffer &B = lendBuffer("the bundle", Job);
-  B.Bundle = std::move(Made);
-  Out->num_spans = static_cast<uint32_t>(B.Bundle.Spans.size());
-  Out->spans = B.Bundle.Spans.data();
-  Out->owner = &B;
+  Out->num_spans = static_cast<uint32_t>(R->Bundle.Spans.size());
+  Out->spans = R->Bundle.Spans.data();
+  Out->owner = &lendBuffer("the bundle", Job);
   Out->release = [](void *Owner) {
-    release(*static_cast<HostBuffer *>(Owner));
+    static_cast<HostBuffer *>(Owner)->release();
   };
   return DTLTO_OK;
 }
 
 /// There is room for one job at a time.
 int32_t Host::enterRoom(uint64_t Job) {
-  if (std::this_thread::get_id() == LinkThread)
+  if (isLinkThread())
     failAndExit("dtlto_local_room.enter",
                 "enter() was called from inside of the plugin's own function",
                 "it waits for other jobs: call it on a thread of the plugin");
   holdUp("enter");
   std::unique_lock<std::mutex> Lock(Mutex);
   JobRecord *R = findRunning(Job);
-  if (!R || InRoom == Job) {
-    fail("dtlto_local_room.enter",
-         "enter() was called for " + jobName(Job) +
-             ", which has ended or is in already",
-         "enter once, before the job_done()");
+  if (!expect(R && InRoom != Job, "dtlto_local_room.enter",
+              "enter() was called for " + jobName(Job) +
+                  ", which has ended or is in already",
+              "enter once, before the job_done()"))
     return DTLTO_ERROR_CALLER;
-  }
   Changed.wait(Lock,
                [&] { return InRoom == 0 || R->Cancelled || Phase == Closing; });
   if (InRoom != 0)
@@ -456,10 +393,8 @@ int32_t Host::enterRoom(uint64_t Job) {
 void Host::leaveRoom(uint64_t Job, uint64_t) {
   if (isLate("leave"))
     return;
-  {
-    Guard Lock(Mutex);
+  change([&] {
     if (InRoom == Job)
       InRoom = 0;
-  }
-  Changed.notify_all();
+  });
 }

@@ -1,4 +1,4 @@
-//===- Memory.cpp - Memory that reports who touches it --------------------===//
+//===- Memory.cpp - Memory that is lent to the plugin ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,57 +19,52 @@ static std::atomic<Loan *> LastLoan{nullptr};
 static int CrashFd = 2;
 std::atomic<const char *> dtlto::check::WhyNull{""};
 
-static void write(std::initializer_list<const char *> Texts) {
+static void writeTexts(std::initializer_list<const char *> Texts) {
   for (const char *Text : Texts)
     if (::write(CrashFd, Text, std::strlen(Text)) < 0)
       return;
 }
 
-void dtlto::check::handleCrash(int Signal, siginfo_t *Info, void *) {
+void Loan::onCrash(int Signal, siginfo_t *Info, void *) {
   // The first thread reports, and ends the process.
   static std::atomic_flag Reported = ATOMIC_FLAG_INIT;
   while (Reported.test_and_set())
     ::pause();
   auto *Address = static_cast<const char *>(Info->si_addr);
-  const Loan *L = nullptr;
-  if (Signal == SIGSEGV || Signal == SIGBUS)
-    for (L = LastLoan; L; L = L->Previous)
-      if (Address >= L->Begin && Address < L->Begin + L->Size + PageSize)
-        break;
-  write({"fail\tMemory\tthe plugin "});
+  const Loan *L =
+      Signal == SIGSEGV || Signal == SIGBUS ? LastLoan.load() : nullptr;
+  while (L && (Address < L->Begin || Address >= L->Begin + L->Size + PageSize))
+    L = L->Previous;
+  writeTexts({"fail\tMemory\tthe plugin "});
   if (!L) {
     char Digits[3] = {char('0' + Signal / 10), char('0' + Signal % 10), 0};
     bool IsNull = Signal == SIGSEGV && *WhyNull &&
                   reinterpret_cast<uintptr_t>(Address) < PageSize;
-    write({"crashed with signal ", Digits,
-           Signal == SIGABRT ? " (abort: an exception or a panic?)" : "",
-           IsNull ? " at a null pointer; " : "", IsNull ? WhyNull.load() : "",
-           "\tlook at it in a debugger: --only=CASE --debug\n"});
+    writeTexts({"crashed with signal ", Digits,
+                Signal == SIGABRT ? " (abort: an exception or a panic?)" : "",
+                IsNull ? " at a null pointer; " : "",
+                IsNull ? WhyNull.load() : "",
+                "\tlook at it in a debugger: --only=CASE --debug\n"});
   } else if (const char *Why = L->WhyOver) {
-    write({"touched ", L->Name.c_str(), " after the loan was over: ", Why, "\t",
-           L->Mend.c_str(), "\n"});
-  } else if (Address < L->Begin + L->Size) { // to read it is no crash
-    write(
+    writeTexts({"touched ", L->Name.c_str(), " after the loan was over: ", Why,
+                "\t", L->Mend.c_str(), "\n"});
+  } else if (Address < L->Begin + L->Size) { // reading is no crash
+    writeTexts(
         {"wrote to ", L->Name.c_str(),
          "\tit is lent to be read, and others read it, too: change a copy\n"});
   } else {
-    write({"touched ", L->Name.c_str(),
-           " past its `size`\tread a field only if it lies within the struct's "
-           "own size\n"});
+    writeTexts({"touched ", L->Name.c_str(),
+                " past its `size`\tread a field only if it lies within the "
+                "struct's own size\n"});
   }
   ::_exit(1);
 }
 
 void dtlto::check::catchCrashes(int Fd) {
   CrashFd = Fd;
-  // Threads without a stack to spare are served on their own.
-  static char Stack[64 << 10];
-  stack_t Alternative = {};
-  Alternative.ss_sp = Stack;
-  Alternative.ss_size = sizeof(Stack);
-  ::sigaltstack(&Alternative, nullptr);
   struct sigaction Action = {};
-  Action.sa_sigaction = handleCrash;
+  Action.sa_sigaction = Loan::onCrash;
+  // Some runtimes give their threads a stack for signals.
   Action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (int Signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
     ::sigaction(Signal, &Action, nullptr);
@@ -87,7 +82,7 @@ Loan::Loan(std::string Name, std::string Mend, size_t Bytes)
   Begin = Next = static_cast<char *>(Pages);
   End = Begin + Size;
   ::mprotect(End, PageSize, PROT_NONE);
-  Previous = LastLoan; // loans are made on one thread
+  Previous = LastLoan;
   LastLoan = this;
 }
 
@@ -104,6 +99,14 @@ void *Loan::addBytes(const void *Bytes, size_t Size) {
   if (Next > End)
     std::abort();
   return Size ? std::memcpy(At, Bytes, Size) : At;
+}
+
+const char *const *Loan::addStrings(const std::vector<std::string> &Texts) {
+  std::vector<const char *> Pointers;
+  for (const std::string &Text : Texts)
+    Pointers.push_back(addString(Text));
+  Pointers.push_back(nullptr);
+  return addArray(Pointers);
 }
 
 void Loan::seal() { ::mprotect(Begin, Size, PROT_READ); }

@@ -1,14 +1,14 @@
-//===- Memory.h - Memory that reports who touches it ------------*- C++ -*-===//
+//===- Memory.h - Memory that is lent to the plugin -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What the host lends a plugin lies in pages of its own: a struct ends where a
-// page begins that can't be touched, and when a loan is over, its pages can't
-// be touched either. What the plugin must not write to is read-only. A plugin
-// that does any of it crashes, and the report of the crash names the loan.
+// A plugin crashes when it writes to what it may only read, reads past the end
+// of a struct, or touches memory whose loan is over. The report of the crash
+// names the loan. So each loan has pages of its own: a struct ends where an
+// inaccessible page begins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,12 @@
 #include <csignal>
 #include <new>
 #include <string>
+#include <vector>
 
 namespace dtlto::check {
 
-/// Of the signals by which a plugin's touch of what isn't lent is noticed.
-void handleCrash(int Signal, siginfo_t *Info, void *);
-
-/// From now on, a crash of this process writes which loan was touched, or else
-/// the signal, to \p Fd as a report (CaseReport.h).
+/// From now on, a crash of this process reports to \p Fd (CaseReport.h) which
+/// loan was touched, or the signal.
 void catchCrashes(int Fd);
 
 /// The likely reason for a crash at a null pointer, which ends the sentence
@@ -34,7 +32,7 @@ void catchCrashes(int Fd);
 extern std::atomic<const char *> WhyNull;
 
 /// Memory for a plugin to read (or, before seal(), to write to). It is never
-/// freed, so that late readers are found: make it with new.
+/// freed, so that late reads are detected: make it with new, on one thread.
 class Loan {
 public:
   /// \p Size bytes. \p Name stands in sentences like "the plugin touched NAME".
@@ -47,9 +45,14 @@ public:
     return new (reserve(sizeof(T) + More)) T(Struct);
   }
   void *addBytes(const void *Bytes, size_t Size);
+  template <typename T> T *addArray(const std::vector<T> &Array) {
+    return static_cast<T *>(addBytes(Array.data(), Array.size() * sizeof(T)));
+  }
   const char *addString(const std::string &Text) {
     return static_cast<const char *>(addBytes(Text.c_str(), Text.size() + 1));
   }
+  /// Returns an array that ends with a null pointer.
+  const char *const *addStrings(const std::vector<std::string> &Texts);
 
   /// It is read-only from now on.
   void seal();
@@ -62,11 +65,12 @@ public:
   static constexpr size_t room(size_t Size) { return (Size + 31) / 16 * 16; }
 
 private:
-  friend void handleCrash(int Signal, siginfo_t *Info, void *);
+  friend void catchCrashes(int Fd);
+  static void onCrash(int Signal, siginfo_t *Info, void *);
   void *reserve(size_t Bytes); // at the end; they are Filler
 
   const std::string Name, Mend;
-  size_t Size;
+  const size_t Size;
   char *Begin, *Next, *End;                   // Next to End is free
   std::atomic<const char *> WhyOver{nullptr}; // null: it isn't
   Loan *Previous;

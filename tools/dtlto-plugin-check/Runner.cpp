@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runner.h"
+#include "CaseReport.h"
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -29,33 +29,30 @@ static volatile std::sig_atomic_t Interrupted = 0;
 static std::string OwnFolder;
 static pid_t Owner = 0;
 
+/// Signals that were ignored when the process started stay so.
+static void setSignals(void (*Handler)(int)) {
+  for (int Signal : EndSignals)
+    if (std::signal(Signal, Handler) == SIG_IGN)
+      std::signal(Signal, SIG_IGN);
+}
+
 std::string dtlto::check::makeOwnFolder() {
   std::error_code EC;
-  std::string Name =
+  OwnFolder =
       (fs::temp_directory_path(EC) / "dtlto-plugin-check-XXXXXX").string();
-  if (!::mkdtemp(Name.data()))
+  if (!::mkdtemp(OwnFolder.data()))
     return "";
-  OwnFolder = Name;
   Owner = ::getpid();
   std::atexit([] {
     if (::getpid() == Owner) // a plugin may call exit() in its process
       removeOwnFolder();
   });
-  for (int Signal : EndSignals)
-    if (std::signal(Signal, [](int Number) { Interrupted = Number; }) ==
-        SIG_IGN)
-      std::signal(Signal, SIG_IGN);
-  return Name;
-}
-
-static void resetSignals() {
-  for (int Signal : EndSignals)
-    if (std::signal(Signal, SIG_DFL) == SIG_IGN)
-      std::signal(Signal, SIG_IGN);
+  setSignals([](int Signal) { Interrupted = Signal; });
+  return OwnFolder;
 }
 
 void dtlto::check::removeOwnFolder() {
-  resetSignals();
+  setSignals(SIG_DFL);
   std::error_code EC;
   fs::remove_all(OwnFolder, EC);
 }
@@ -69,7 +66,7 @@ std::string dtlto::check::readFile(const std::string &Path) {
 namespace {
 /// A process that was forked from this one and has ended.
 struct Child {
-  std::string Report, Errors, Printed; // what it wrote: to \p Fd, 2 and 1
+  std::string Printed, Errors, Report; // what it wrote: to 1, 2 and its file
   std::string Problem;                 // why it didn't begin
   int Status = 0;
   bool TimedOut = false;
@@ -82,23 +79,23 @@ struct Child {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != Owner)
     ::_exit(127);
-  // A group of its own: whatever it starts can be ended with it.
+  // A group of its own: whatever it starts can be killed with it.
   ::setpgid(0, 0);
+  ::dup2(Files[0], 1);
   ::dup2(Files[1], 2);
-  ::dup2(Files[2], 1);
-  resetSignals();
-  Run(Files[0]);
+  setSignals(SIG_DFL);
+  Run(Files[2]);
   ::_exit(127);
 }
 
-/// Calls \p Run in a process of its own, which has \p Limit. All that it has
-/// started ends with it.
+/// Calls \p Run with the report's descriptor in a process of its own, which has
+/// \p Limit. All that it has started ends with it.
 static Child runChild(const std::function<void(int Fd)> &Run,
                       std::chrono::milliseconds Limit) {
   Child C;
-  const std::string Names[] = {OwnFolder + "/report.txt",
+  const std::string Names[] = {OwnFolder + "/stdout.txt",
                                OwnFolder + "/case.txt",
-                               OwnFolder + "/stdout.txt"};
+                               OwnFolder + "/report.txt"};
   int Files[3];
   for (int I : {0, 1, 2})
     Files[I] = ::open(Names[I].c_str(),
@@ -125,9 +122,9 @@ static Child runChild(const std::function<void(int Fd)> &Run,
   }
   for (int File : Files)
     ::close(File);
-  C.Report = readFile(Names[0]);
+  C.Printed = readFile(Names[0]);
   C.Errors = readFile(Names[1]);
-  C.Printed = readFile(Names[2]);
+  C.Report = readFile(Names[2]);
   return C;
 }
 
@@ -151,56 +148,56 @@ bool dtlto::check::runProgram(const std::vector<std::string> &Args,
   return C.Problem.empty() && WIFEXITED(C.Status) && !WEXITSTATUS(C.Status);
 }
 
-/// What the end of the process \p C says, after all that it has reported.
-static void judgeEnd(const Child &C, const Report &Said, CaseResult &R,
+/// Adds to \p R what the end of the process \p C says.
+static void judgeEnd(const Child &C, Report &R,
                      std::chrono::milliseconds Limit) {
   const std::string Seconds = std::to_string(Limit.count() / 1000) + " s";
-  const std::string Code = std::to_string(WEXITSTATUS(C.Status));
+  const std::string Code =
+      " with exit code " + std::to_string(WEXITSTATUS(C.Status));
+  auto Add = [&](const char *Section, const std::string &What,
+                 const char *Mend) {
+    R.Failures.push_back({Section, What, Mend});
+  };
   if (!C.Problem.empty()) {
-    R.Failures.push_back({"this machine", C.Problem, "try again"});
-  } else if (Said.Loading) {
-    std::string How = C.TimedOut ? "was not loaded after " + Seconds
-                      : !R.Failures.empty() || WIFSIGNALED(C.Status)
-                          ? "crashed while it was loaded"
-                          : "ended the process with exit code " + Code +
-                                " while it was loaded";
-    R.Failures.insert(
-        R.Failures.begin(),
-        {"PluginAPI.h", "the plugin " + How,
-         "look at what runs in dlopen(), constructors and static objects: all "
-         "that may wait or fail belongs in open()"});
+    Add("this machine", C.Problem, "try again");
+  } else if (R.Loading) {
+    Add("PluginAPI.h",
+        "the plugin " +
+            (C.TimedOut ? "was not loaded after " + Seconds
+             : !R.Failures.empty() || WIFSIGNALED(C.Status)
+                 ? "crashed while it was loaded"
+                 : "ended the process" + Code + " while it was loaded"),
+        "look at what runs in dlopen(), constructors and static objects: all "
+        "that may wait or fail belongs in open()");
+    std::rotate(R.Failures.begin(), R.Failures.end() - 1, R.Failures.end());
   } else if (C.TimedOut) {
-    R.Failures.push_back({"--timeout",
-                          "the case had not ended after " + Seconds,
-                          "if your jobs take that long, raise --timeout"});
+    Add("--timeout", "the case had not ended after " + Seconds,
+        "if your jobs take that long, raise --timeout");
   } else if (WIFSIGNALED(C.Status)) {
-    R.Failures.push_back(
-        {"PluginAPI.h",
-         "the process died of signal " + std::to_string(WTERMSIG(C.Status)),
-         "look at it in a debugger (--debug)"});
-  } else if (R.Failures.empty() && !Said.Ended) {
-    R.Failures.push_back({"PluginAPI.h",
-                          "the process ended with exit code " + Code,
-                          "a plugin must not call exit()"});
+    Add("PluginAPI.h",
+        "the process died of signal " + std::to_string(WTERMSIG(C.Status)),
+        "look at it in a debugger (--debug)");
+  } else if (R.Failures.empty() && !R.Ended) {
+    Add("PluginAPI.h", "the process ended" + Code,
+        "a plugin must not call exit()");
   }
+  if (!C.Printed.empty())
+    Add("PluginAPI.h",
+        "the plugin, or what it started, wrote to standard output: '" +
+            oneLine(C.Printed.substr(
+                0, std::min(C.Printed.find('\n'), size_t(100)))) +
+            "'",
+        "that is the linker's; log() has what users are to read, and a child "
+        "needs a standard output of its own");
 }
 
-CaseResult dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,
-                                 std::chrono::milliseconds Limit) {
+Report dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,
+                             std::chrono::milliseconds Limit) {
   const Clock::time_point Begin = Clock::now();
   Child C = runChild(Case, Limit);
-  Report Said = readReport(C.Report);
-  CaseResult R = {Said.Failures, Said.Note, C.Errors, Said.Ended, 0};
+  Report R = readReport(C.Report);
   R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
-  judgeEnd(C, Said, R, Limit);
-  if (std::string Text = C.Printed; !Text.empty()) {
-    Text.resize(std::min({Text.find('\n'), Text.size(), size_t(100)}));
-    R.Failures.push_back(
-        {"PluginAPI.h",
-         "the plugin, or what it started, wrote to standard output: '" +
-             oneLine(Text) + "'",
-         "that is the linker's; log() has what users are to read, and a child "
-         "needs a standard output of its own"});
-  }
+  judgeEnd(C, R, Limit);
+  R.Errors = std::move(C.Errors);
   return R;
 }

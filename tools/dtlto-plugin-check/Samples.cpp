@@ -1,42 +1,26 @@
-//===- Samples.cpp - Jobs, bundles and symbols, read with LLVM ------------===//
+//===- Samples.cpp - Real jobs with their objects -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The only file of this program that includes LLVM.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Samples.h"
 #include "Bundle/Bundle.h"
-#include "Bundle/BundleManifest.h"
-#include "Bundle/ObjectFrame.h"
-#include "Runner.h"
-#include "llvm/ADT/StringExtras.h"
+#include "CaseReport.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Object/ELFObjectFile.h"
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 using namespace dtlto::check;
 namespace fs = std::filesystem;
 
-std::string dtlto::check::llvmVersion() { return LLVM_VERSION_STRING; }
-
-void dtlto::check::digestOf(const std::string &Bytes, uint8_t *Digest) {
-  std::string Raw = llvm::fromHex(dtlto::bundleDigest(Bytes));
-  std::memcpy(Digest, Raw.data(), 32);
-}
-
 /// Returns false, and \p Error says why, if there is no job in \p Name.
 static bool readSample(const fs::path &Name, bool HasObject, Sample &S,
                        std::string &Error) {
   llvm::Expected<dtlto::Bundle> B =
-      dtlto::readBundle(readFile(Name.string()), llvmVersion());
+      dtlto::readBundle(readFile(Name.string()), LLVM_VERSION_STRING);
   if (!B) {
     Error =
         "can't read '" + Name.string() + "': " + llvm::toString(B.takeError());
@@ -51,13 +35,12 @@ static bool readSample(const fs::path &Name, bool HasObject, Sample &S,
   return Error.empty();
 }
 
-std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
-                                              std::string &Error,
-                                              bool HaveObjects) {
+/// The jobs of \p Folder, in the order of their names.
+static std::vector<Sample> readFolder(const std::string &Folder,
+                                      bool HaveObjects, std::string &Error) {
   std::vector<Sample> All;
   std::vector<fs::path> Names;
   std::error_code EC;
-  Error.clear();
   for (auto &Entry : fs::directory_iterator(Folder, EC))
     if (Entry.path().extension() == ".tar")
       Names.push_back(Entry.path());
@@ -67,66 +50,118 @@ std::vector<Sample> dtlto::check::readSamples(const std::string &Folder,
       return {};
   if (All.empty())
     Error = "no jobs in '" + Folder + "'";
-  std::map<std::string, std::string> Whole;
-  for (const Sample &S : All)
-    for (const Sample::Input &In : S.Inputs)
-      if (In.Role == DTLTO_ROLE_PRIMARY)
-        Whole[In.Path] = In.Bytes;
-  for (Sample &S : All)
-    for (Sample::Input &In : S.Inputs)
-      if (In.Role == DTLTO_ROLE_IMPORT)
-        In.Whole = Whole[In.Path];
-  std::sort(All.begin(), All.end(), [](const Sample &L, const Sample &R) {
-    return L.Object.size() > R.Object.size();
-  });
   return All;
 }
 
-std::string dtlto::check::refusedJobs(const std::string &Folder) {
-  return Folder + "/refused";
+Samples dtlto::check::readSamples(const std::string &Folder,
+                                  std::string &Error) {
+  std::string NoMatter; // those of a user have none that are refused
+  Samples S = {readFolder(Folder, true, Error),
+               readFolder(Folder + "/refused", false, NoMatter)};
+  std::map<std::string, std::string> Whole;
+  for (const Sample &Job : S.Good)
+    for (const Sample::Input &In : Job.Inputs)
+      if (In.Role == DTLTO_ROLE_PRIMARY)
+        Whole[In.Path] = In.Bytes;
+  for (Sample &Job : S.Good)
+    for (Sample::Input &In : Job.Inputs)
+      if (In.Role == DTLTO_ROLE_IMPORT)
+        In.Whole = Whole[In.Path];
+  std::sort(S.Good.begin(), S.Good.end(), [](const Sample &L, const Sample &R) {
+    return L.Object.size() > R.Object.size();
+  });
+  return S;
 }
 
-JobBundle dtlto::check::makeBundle(const dtlto_job &Job) {
-  auto Made = dtlto::makeBundleSpans(Job);
-  if (!Made)
-    return llvm::consumeError(Made.takeError()), JobBundle();
-  auto Own = std::make_shared<dtlto::BundleSpans>(std::move(*Made));
-  return {Own->Spans, Own};
+/// Modules that import from each other, of different sizes, and without
+/// headers. `many` has code enough that a job of it doesn't end at once. No
+/// compiler can compile `refused`, and none sees that before the code
+/// generation.
+static const struct {
+  const char *Name, *Text;
+} Sources[] = {
+    {"main.c", R"(
+int first(int), many(int, int);
+int Shared = 3;
+void _start(void) { Shared = first(Shared) + many(Shared, 1); }
+)"},
+    {"first.c", R"(
+extern int Shared;
+int second(int, const char *);
+static int twice(int x) { return 2 * x + Shared; }
+int first(int x) { return second(twice(x), "first"); }
+)"},
+    {"second.c", R"(
+int Count;
+static int length(const char *s) { int n = 0; while (s[n]) ++n; return n; }
+int second(int x, const char *s) { return x < 0 ? Count++ : x + length(s); }
+)"},
+    {"many.c", R"(
+int second(int, const char *);
+unsigned Table[256];
+#define F(n) int f##n(int a, int b) { int s = n; \
+  for (int i = 0; i < a; ++i) { Table[(i + n) & 255] += b * i; \
+    s += second(s ^ Table[i & 255], "x"); } return s; }
+#define T(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4)
+T(1) T(2) T(3) T(4)
+int many(int a, int b) { return f10(a, b) + f24(b, a) + f33(a, a) + f41(b, b); }
+)"},
+    {"refused.c", "void _start(void) { __asm__(\"no_such_instruction\"); }\n"}};
+
+/// Writes and compiles all sources in \p Folder. Returns false with the last
+/// compiler's \p Output if there is none that can.
+static bool compileSources(const std::string &Folder, const std::string &Clang,
+                           std::string &Output) {
+  std::vector<std::string> Compilers = {Clang};
+  if (Clang.empty())
+    Compilers = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"};
+  std::vector<std::string> Args = {
+      "", "-O2", "-flto=thin", "-ffreestanding", "-fno-pic", "-c"};
+  for (auto &Source : Sources) {
+    Args.push_back(Source.Name);
+    std::ofstream(Folder + "/" + Source.Name) << Source.Text;
+  }
+  return std::any_of(Compilers.begin(), Compilers.end(),
+                     [&](const std::string &Compiler) {
+                       Args[0] = Compiler;
+                       return runProgram(Args, Folder, Output);
+                     });
 }
 
-std::string dtlto::check::takeFromFrame(const dtlto_job &Job,
-                                        std::string &Object) {
-  auto Made = dtlto::makeBundleSpans(Job);
-  if (!Made)
-    return llvm::toString(Made.takeError());
-  auto Result = dtlto::readFrame(Object, Made->Id);
-  if (!Result)
-    return llvm::toString(Result.takeError());
-  Object = Result->str();
-  return {};
-}
-
-std::vector<std::string> dtlto::check::exportedSymbols(const std::string &Path,
-                                                       std::string &Error) {
-  std::vector<std::string> Names;
-  auto Binary = llvm::object::createBinary(Path);
-  auto *File =
-      Binary
-          ? llvm::dyn_cast<llvm::object::ELFObjectFileBase>(Binary->getBinary())
-          : nullptr;
-  if (!File || !File->is64Bit())
-    Error = "the plugin is no 64-bit ELF file";
-  else
-    for (const llvm::object::ELFSymbolRef &S :
-         File->getDynamicSymbolIterators()) {
-      auto Flags = S.getFlags();
-      auto Name = S.getName();
-      if (Flags && Name && S.getBinding() == llvm::ELF::STB_GLOBAL &&
-          !(*Flags & llvm::object::SymbolRef::SF_Undefined))
-        Names.push_back(Name->str());
-      llvm::consumeError(Flags.takeError());
-      llvm::consumeError(Name.takeError());
-    }
-  llvm::consumeError(Binary.takeError());
-  return Names;
+std::string dtlto::check::makeSamples(const std::string &Folder,
+                                      const std::string &Clang) {
+  std::error_code EC;
+  const fs::path Prefix =
+      fs::canonical("/proc/self/exe", EC).parent_path().parent_path();
+  const fs::path Keeper = Prefix / "lib/dtlto/check/libdtlto_keep.so";
+  // Under its own name: the linker looks at how it was called.
+  fs::path Linker = Prefix / "lib/dtlto/bin/ld.lld";
+  if (!fs::exists(Linker, EC))
+    Linker = Prefix / "bin/ld.lld";
+  if (!fs::exists(Linker, EC) || !fs::exists(Keeper, EC))
+    return "no linker (bin/ld.lld) or no lib/dtlto/check/libdtlto_keep.so in "
+           "'" +
+           Prefix.string() + "': dtlto isn't whole there";
+  std::string Output;
+  if (!compileSources(Folder, Clang, Output))
+    return "no clang that compiles the jobs' sources (" + Output +
+           "); name one with --clang=PROGRAM, or a folder of jobs with "
+           "--jobs=FOLDER";
+  auto Link = [&](const std::string &Jobs, std::vector<std::string> Args) {
+    Args.insert(Args.begin(), Linker.string());
+    Args.insert(Args.end(),
+                {"-o", "linked", "--thinlto-dist-plugin=" + Keeper.string(),
+                 "--thinlto-dist-plugin-arg=" + Jobs,
+                 "--thinlto-dist-fallback=none", "--thinlto-dist-local-jobs=0",
+                 "--thinlto-dist-duplicate=0", "--thinlto-dist-costs=off"});
+    return runProgram(Args, Folder, Output);
+  };
+  if (!Link(Folder, {"main.o", "first.o", "second.o", "many.o"}))
+    return "the link that makes the jobs failed: " + Output;
+  const std::string Refused = Folder + "/refused";
+  std::string Error;
+  fs::create_directories(Refused, EC);
+  if (Link(Refused, {"refused.o"}) || readFolder(Refused, false, Error).empty())
+    return "no job that can't be compiled: " + Output;
+  return "";
 }

@@ -6,19 +6,20 @@
 //===----------------------------------------------------------------------===//
 //
 // One session with the plugin, as the linker has it: all calls of the plugin on
-// one thread, and the host's functions, which it calls on any (Host.cpp). All
-// that the ABI promises and that can be seen is checked on the way, in each
-// case, and what isn't kept is reported (CaseReport.h).
+// one thread (Session.cpp, Jobs.cpp), and the host's functions, which it calls
+// on any (Host.cpp). Each case checks all that the ABI promises and that can be
+// seen on the way (CaseReport.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTLTO_PLUGINCHECK_SESSION_H
 #define DTLTO_PLUGINCHECK_SESSION_H
 
+#include "Bundle/Bundle.h"
 #include "CaseReport.h"
 #include "Memory.h"
 #include "Samples.h"
-#include <atomic>
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -27,28 +28,37 @@
 
 namespace dtlto::check {
 
+using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
 /// Ids have 64 bits: nothing less holds one of these.
 constexpr uint64_t FirstJob = 10000000001;
-std::string jobName(uint64_t Id);
-std::string seconds(Milliseconds D);
+inline std::string jobName(uint64_t Id) { return "job " + std::to_string(Id); }
+inline std::string seconds(Milliseconds D) {
+  return std::to_string((D.count() + 999) / 1000) + " s";
+}
+inline bool isError(int32_t Status) {
+  return Status >= DTLTO_ERROR_CALLER && Status <= DTLTO_ERROR_COMPILER;
+}
 
-/// What is the process's and not the plugin's, as names and values: working
-/// folder, umask, standard descriptors and signals.
-using Settings = std::vector<std::pair<std::string, std::string>>;
+/// How to mend a session that ended for the sake of one job.
+constexpr char OneJobFailed[] =
+    "log(DTLTO_LOG_ERROR) ends the session; what is wrong with one job belongs "
+    "in its job_done()";
 
 /// What the user asked for.
 struct Options {
   std::vector<std::string> PluginArgs;
   unsigned NumJobs = 48; // in the cases with many
-  Milliseconds CaseLimit{120000};
+  Milliseconds CaseLimit = 120s;
   bool Verbose = false;
 
-  Milliseconds callLimit() const;  // of a call that must not wait
-  Milliseconds closeLimit() const; // "within seconds"
-  Milliseconds jobLimit() const;   // of silence while jobs run
+  /// Limits of a call that must not wait; of close(), as in the linker; and of
+  /// silence while jobs run.
+  Milliseconds callLimit() const { return std::min({10000ms, CaseLimit / 4}); }
+  Milliseconds closeLimit() const { return std::min({10000ms, CaseLimit / 3}); }
+  Milliseconds jobLimit() const { return CaseLimit / 3; }
 };
 
 /// What a case has to work with.
@@ -63,13 +73,8 @@ struct Bench {
   const Sample &smallest() const { return Samples.back(); }
 };
 
-/// Which host the plugin sees: a newer one has larger structs.
-struct HostAge {
-  uint32_t Minor = DTLTO_ABI_MINOR;
-  uint32_t More = 0; // bytes after each struct
-
-  static HostAge future() { return {99, 64}; }
-};
+/// Bytes after each struct of a host with a later minor of the ABI.
+constexpr uint32_t LaterBytes = 64;
 
 /// A job that the plugin was offered.
 struct JobRecord {
@@ -79,58 +84,82 @@ struct JobRecord {
   const Sample &S;
   Loan &Lent;
   const dtlto_job *Raw = nullptr; // lent
-  // As a linker has it, which knows the roles of its inputs.
-  dtlto_job Known = {};
-  std::vector<dtlto_input> KnownInputs;
-  std::vector<const dtlto_input *> KnownPointers;
+  BundleSpans Bundle;
+  std::string NoBundle; // why there is none
 
   bool Accepted = false, Refused = false, Cancelled = false;
-  bool HasBundle = false;
-  const void *MadeHere = nullptr; // the object of the last run()
+  bool UsesBundle = false;           // the plugin has asked for it
+  const void *LocalObject = nullptr; // of the last run()
   // Once it is Done:
   bool Done = false;
   int32_t Status = 0;
   std::string Object, Message;
-  std::string Made; // Object without its frame, if it has one
+  std::string Unframed; // Object without its frame, if it has one
   dtlto_buffer Buffer = {};
+
+  /// Takes \p Bytes out of the bundle's frame. Returns why it can't, or
+  /// nothing.
+  std::string takeFromFrame(std::string &Bytes) const;
 };
 
 /// Memory of the host that the plugin has become the owner of.
 struct HostBuffer {
   std::string What, Bytes;
-  JobBundle Bundle;
   std::atomic<int> Releases{0};
+
+  void release();
 };
 
 /// The host of one session: what the plugin calls, and what it was given.
 class Host {
+protected:
+  template <typename F> auto locked(F Fn) {
+    std::lock_guard<std::mutex> Lock(Mutex);
+    return Fn();
+  }
+  /// Calls \p Fn under the lock, and wakes all that wait for a change.
+  template <typename F> void change(F Fn) {
+    locked(Fn);
+    Changed.notify_all();
+  }
+
 public:
-  Host(const dtlto_plugin &P, const Options &O, const HostAge &Age);
+  /// \p More: bytes after each struct, of a later minor of the ABI.
+  Host(const dtlto_plugin &P, const Options &O, uint32_t More);
 
   /// A job of which nothing changes any more; null if there is none.
-  const JobRecord *job(uint64_t Id);
+  const JobRecord *job(uint64_t Id) {
+    return locked([&] { return find(Id); });
+  }
   std::vector<uint64_t> accepted();
-  uint64_t roomCount();
+  uint64_t roomCount() {
+    return locked([&] { return RoomCount; });
+  }
   /// Whether the plugin said with DTLTO_LOG_ERROR that it can't go on.
-  bool hasGivenUp();
+  bool hasGivenUp() {
+    return locked([&] { return GaveUp; });
+  }
   /// What was logged in open(), once that has returned.
   const std::string &openErrors() const { return OpenErrors; }
 
   /// From now on callbacks on other threads wait until load() was answered.
   void entangle() { Entangled = true; }
   /// Whether job_done() on other threads doesn't come back, and doesn't count.
-  void holdResults(bool Hold);
+  void holdResults(bool Hold) {
+    change([&] { Holding = Hold; });
+  }
 
 protected:
+  bool isLinkThread() const { return std::this_thread::get_id() == LinkThread; }
   /// Reports that \p Text, which \p Who gave the host, isn't one line, or
   /// begins with the plugin's name.
-  void checkText(const char *Section, const std::string &Who,
-                 const std::string &Text);
+  void checkText(const char *Section, const llvm::Twine &Who,
+                 llvm::StringRef Text);
   JobRecord *find(uint64_t Job); // with the mutex held
 
   const dtlto_plugin &P;
   const Options &O;
-  const HostAge Age;
+  const uint32_t More;
   Loan &Lent;
   const dtlto_host *Raw;
   uint32_t Needs = 0; // DTLTO_JOB_...
@@ -173,16 +202,20 @@ private:
   void holdUp(const char *Name);
   // With the mutex held.
   JobRecord *findRunning(uint64_t Job);
-  void takeResult(JobRecord &R, const dtlto_result *Result);
+  void takeResult(JobRecord &R, const dtlto_result &Result);
   HostBuffer &lendBuffer(const char *What, uint64_t Job);
 };
+
+/// What is the process's and not the plugin's, as names and values: working
+/// folder, umask, standard descriptors and signals.
+using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// The calls of the plugin, and waits, all on the thread that made it.
 class Session : public Host {
 public:
-  Session(const dtlto_plugin &P, const Options &O, const HostAge &Age = {});
+  Session(const dtlto_plugin &P, const Options &O, uint32_t More = 0);
   /// Opens the session; where that fails, the case has failed.
-  Session(const Bench &B, uint64_t NumJobs, const HostAge &Age = {});
+  Session(const Bench &B, uint64_t NumJobs, uint32_t More = 0);
   ~Session(); // close()
 
   /// Calls open(). The result is checked but for being an error.
@@ -198,18 +231,20 @@ public:
   dtlto_load load();
   /// Calls the plugin's function \p Name: \p Fn. It must return in time.
   template <typename F> auto call(const char *Name, F Fn) {
-    beginCall(Name);
-    struct End {
+    struct Scope {
+      Scope(Session &S, const char *Name) : S(S) { S.beginCall(Name); }
+      ~Scope() { S.endCall(); }
       Session &S;
-      ~End() { S.endCall(); }
-    } E{*this};
+    } TheCall(*this, Name);
     return Fn();
   }
 
-  /// Submits \p S, waits, and fails unless its object is the linker's own.
+  /// Submits \p N of \p Some, round robin, waits, and fails unless each object
+  /// is the linker's own.
+  void compile(const std::vector<Sample> &Some, unsigned N);
   void compile(const Sample &S, const char *Avoid = nullptr);
-  /// The same for \p N of \p Some, round robin.
-  void compileMany(const std::vector<Sample> &Some, unsigned N);
+  /// Fails unless \p Id ended with \p S's own object.
+  void expectObject(uint64_t Id, const Sample &S);
 
   /// Waits until all accepted jobs have ended; fails after a job's limit.
   void waitForAll();
@@ -218,27 +253,26 @@ public:
   /// Waits for load_changed() after the count was \p Before. Returns false if
   /// it doesn't come, though all jobs have ended.
   bool waitForRoom(uint64_t Before);
-  /// Fails unless \p Id ended with \p S's own object.
-  void expectObject(uint64_t Id, const Sample &S);
 
   dtlto_session *Handle = nullptr; // of the plugin, once it is open
 
 private:
   void configure(const dtlto_session_params &Params);
   template <typename T, typename F>
-  T fillIn(const std::string &Name, const char *Type, T Struct, F Fn);
+  T fillIn(const char *Name, const char *Type, T Struct, F Fn);
+  void checkLoad(const dtlto_load &L);
+  void checkAfterClose();
+  void checkBuffers();
   void makeJob(JobRecord &R, const char *Avoid);
   void addInputs(JobRecord &R, dtlto_job &Job);
   const void *lendModule(const std::string &Bytes);
   void completeBatch();
-  void checkLoad(const dtlto_load &L);
-  void checkBuffers();
   void beginCall(const char *Name);
   void endCall();
   void watchCalls();
   [[noreturn]] void stuck();
   template <typename F>
-  bool wait(std::unique_lock<std::mutex> &Lock, Clock::time_point End, F Done);
+  bool wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit, F Done);
 
   std::map<std::string, std::pair<Loan *, const void *>> Modules; // by contents
   unsigned ThreadsBefore = 0; // of the process
@@ -259,7 +293,7 @@ const T *getExtension(const dtlto_plugin &P, const char *Id,
                       const std::string &Struct) {
   auto *E = static_cast<const T *>(P.extension(Id));
   if (E && E->size < sizeof(T))
-    failAndExit(Struct + ".size", "it is " + std::to_string(E->size),
+    failAndExit(Struct + ".size", "it is " + llvm::Twine(E->size),
                 "set it to sizeof(" + Struct +
                     "): the linker doesn't use the extension otherwise");
   return E;
@@ -268,8 +302,8 @@ const T *getExtension(const dtlto_plugin &P, const char *Id,
 struct Case {
   const char *Name;
   const char *Promise; // what is checked, in a few words
-  void (*Run)(const Bench &);
-  /// If it doesn't come to its end, there is no sense in those that follow.
+  std::function<void(const Bench &)> Run;
+  /// Without its end, the cases that follow are not tried.
   bool IsBasic = false;
 };
 /// In the order in which they are run.

@@ -10,17 +10,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runner.h"
 #include "Session.h"
-#include <algorithm>
+#include "llvm/ADT/STLExtras.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <unistd.h>
 
+using namespace llvm;
 using namespace dtlto::check;
 namespace fs = std::filesystem;
 
@@ -58,28 +57,26 @@ struct CommandLine {
   bool List = false, Debug = false;
 };
 
-struct Line {
+struct Result {
   const Case *C;
-  CaseResult R;
+  Report R;
   bool WasRun;
 };
 } // namespace
 
-[[noreturn]] static void giveUp(const std::string &Why) {
-  std::fprintf(stderr, "dtlto-plugin-check: %s\n", Why.c_str());
+[[noreturn]] static void giveUp(const Twine &Why) {
+  std::fprintf(stderr, "dtlto-plugin-check: %s\n", Why.str().c_str());
   std::exit(2);
 }
 
-static unsigned number(const std::string &Text, const std::string &Option) {
-  char *End = nullptr;
-  unsigned long N = std::strtoul(Text.c_str(), &End, 10);
-  if (Text.empty() || Text[0] < '0' || Text[0] > '9' || *End || N < 1 ||
-      N > 100000)
-    giveUp(Option + "=" + Text + ": expected a number from 1");
-  return static_cast<unsigned>(N);
+static unsigned number(StringRef Text, const char *Option) {
+  unsigned N;
+  if (Text.getAsInteger(10, N) || N < 1 || N > 100000)
+    giveUp(Twine(Option) + "=" + Text + ": expected a number from 1");
+  return N;
 }
 
-static CommandLine parse(int Argc, char **Argv) {
+static CommandLine parse(ArrayRef<const char *> Args) {
   CommandLine C;
   using Text = const std::string &;
   const std::map<std::string, std::function<void(Text)>> Known = {
@@ -102,18 +99,17 @@ static CommandLine parse(int Argc, char **Argv) {
          C.Clang = V.find('/') == V.npos ? V : fs::absolute(V).string();
        }},
       {"--junit=", [&](Text V) { C.JUnit = V; }}};
-  for (int I = 1; I != Argc; ++I) {
-    const std::string Arg = Argv[I];
-    const size_t End =
-        Arg.find('=') == Arg.npos ? Arg.size() : Arg.find('=') + 1;
-    if (auto Option = Known.find(Arg.substr(0, End)); Option != Known.end())
-      Option->second(Arg.substr(End));
+  for (StringRef Arg : Args) {
+    const size_t End = std::min(Arg.find('='), Arg.size() - 1) + 1;
+    if (auto Option = Known.find(Arg.take_front(End).str());
+        Option != Known.end())
+      Option->second(Arg.drop_front(End).str());
     else if (Arg.size() > 1 && Arg[0] == '-')
       giveUp("unknown option '" + Arg + "'; --help lists them");
     else if (!C.Plugin.empty())
       giveUp("one plugin at a time: '" + C.Plugin + "' or '" + Arg + "'?");
     else
-      C.Plugin = Arg;
+      C.Plugin = Arg.str();
   }
   return C;
 }
@@ -126,36 +122,35 @@ static std::vector<Case> allCases() {
 
 /// The cases that \p C asks for.
 static std::vector<Case> chosenCases(const CommandLine &C) {
-  const std::vector<Case> All = allCases();
+  std::vector<Case> Cases = allCases();
   for (auto *Names : {&C.Only, &C.Skip})
     for (const std::string &Name : *Names)
-      if (std::none_of(All.begin(), All.end(),
-                       [&](const Case &Its) { return Its.Name == Name; }))
+      if (none_of(Cases, [&](const Case &Its) { return Its.Name == Name; }))
         giveUp("no case '" + Name + "'; --list has their names");
   if (C.Debug && C.Only.size() != 1)
     giveUp("--debug needs one --only=CASE");
-  auto Has = [](const std::vector<std::string> &Names, const char *Name) {
-    return std::find(Names.begin(), Names.end(), Name) != Names.end();
-  };
-  std::vector<Case> Chosen;
-  for (const Case &Its : All)
-    if ((C.Only.empty() || Has(C.Only, Its.Name)) && !Has(C.Skip, Its.Name))
-      Chosen.push_back(Its);
-  if (Chosen.empty())
+  erase_if(Cases, [&](const Case &Its) {
+    return (!C.Only.empty() && !is_contained(C.Only, Its.Name)) ||
+           is_contained(C.Skip, Its.Name);
+  });
+  if (Cases.empty())
     giveUp("--only and --skip leave no case");
-  return Chosen;
+  return Cases;
 }
 
 /// In the process of a case, or of all.
-static void runHere(const CommandLine &C, const Case &Its,
-                    const std::vector<Sample> &Samples,
-                    const std::vector<Sample> &Refused) {
+static void runHere(const CommandLine &C, const Case &Its, const Samples &S) {
   // The linker's calls come from a thread of their own, too.
   std::thread([&] {
-    Its.Run({loadPlugin(C.Plugin), C.Plugin, C.O, Samples, Refused});
+    Its.Run({loadPlugin(C.Plugin), C.Plugin, C.O, S.Good, S.Refused});
   }).join();
   reportStage("end");
   std::fflush(nullptr);
+}
+
+static std::string sentence(const Result &Its, const Failure &F) {
+  return std::string(Its.C->Promise) + " (" + F.Section + "): " + F.What +
+         "; to mend it: " + F.Mend;
 }
 
 /// \p Text for XML.
@@ -169,25 +164,20 @@ static std::string escape(const std::string &Text) {
   return Out;
 }
 
-static std::string sentence(const Line &L, const Failure &F) {
-  return std::string(L.C->Promise) + " (" + F.Section + "): " + F.What +
-         "; to mend it: " + F.Mend;
-}
-
-static void writeJUnit(const CommandLine &C, const std::vector<Line> &Lines,
+static void writeJUnit(const CommandLine &C, const std::vector<Result> &Results,
                        unsigned NumFailed) {
   std::ofstream Out(C.JUnit);
   Out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\""
       << escape("dtlto-plugin-check " + C.Plugin) << "\" tests=\""
-      << Lines.size() << "\" failures=\"" << NumFailed << "\">\n";
-  for (const Line &L : Lines) {
-    Out << "  <testcase name=\"" << L.C->Name << "\" time=\"" << L.R.Seconds
+      << Results.size() << "\" failures=\"" << NumFailed << "\">\n";
+  for (const Result &Its : Results) {
+    Out << "  <testcase name=\"" << Its.C->Name << "\" time=\"" << Its.R.Seconds
         << "\">\n";
-    if (!L.WasRun)
+    if (!Its.WasRun)
       Out << "    <skipped/>\n";
-    for (const Failure &F : L.R.Failures)
+    for (const Failure &F : Its.R.Failures)
       Out << "    <failure message=\"" << escape(F.What) << "\">"
-          << escape(sentence(L, F)) << "</failure>\n";
+          << escape(sentence(Its, F)) << "</failure>\n";
     Out << "  </testcase>\n";
   }
   Out << "</testsuite>\n";
@@ -197,39 +187,36 @@ static void writeJUnit(const CommandLine &C, const std::vector<Line> &Lines,
 
 /// What to say of \p F: all, but of what three cases have said before, no more
 /// than which of them was the first.
-static std::string verdict(const Line &L, const Failure &F,
-                           const std::vector<Line> &Before) {
-  constexpr unsigned Enough = 3;
-  std::vector<const char *> Cases;
-  for (const Line &Other : Before)
-    if (std::any_of(Other.R.Failures.begin(), Other.R.Failures.end(),
-                    [&](const Failure &Same) {
-                      return Same.Section == F.Section && Same.Mend == F.Mend;
-                    }))
-      Cases.push_back(Other.C->Name);
-  return Cases.size() < Enough ? sentence(L, F)
-                               : F.What + "; as in " + Cases.front();
+static std::string verdict(const Result &Its, const Failure &F,
+                           const std::vector<Result> &Before) {
+  auto HasSame = [&](const Result &Other) {
+    return any_of(Other.R.Failures, [&](const Failure &Same) {
+      return Same.Section == F.Section && Same.Mend == F.Mend;
+    });
+  };
+  return count_if(Before, HasSame) < 3
+             ? sentence(Its, F)
+             : F.What + "; as in " + find_if(Before, HasSame)->C->Name;
 }
 
-static void show(const Line &L, const std::vector<Line> &Before, bool Verbose) {
-  const std::vector<Failure> &Failures = L.R.Failures;
-  std::printf("%s %s", Failures.empty() ? "PASS" : "FAIL", L.C->Name);
-  if (!Failures.empty())
-    std::printf(": %s", verdict(L, Failures.front(), Before).c_str());
-  else if (!L.R.Note.empty())
-    std::printf(": %s", L.R.Note.c_str());
-  std::printf("\n");
-  for (size_t I = 1; I < Failures.size(); ++I)
-    std::printf("  also: %s\n", verdict(L, Failures[I], Before).c_str());
-  if (Verbose || !Failures.empty()) {
+static void show(const Result &Its, const std::vector<Result> &Before,
+                 bool Verbose) {
+  const std::vector<Failure> &Failures = Its.R.Failures;
+  std::string Text = Failures.empty() ? "PASS " : "FAIL ";
+  Text += Its.C->Name;
+  if (Failures.empty() && !Its.R.Note.empty())
+    Text += ": " + Its.R.Note;
+  for (const Failure &F : Failures)
+    Text += (&F == &Failures.front() ? ": " : "\n  also: ") +
+            verdict(Its, F, Before);
+  if (Verbose || !Failures.empty())
     // The end is what matters.
-    size_t At = L.R.Output.size() > 4000 ? L.R.Output.size() - 4000 : 0;
-    for (; At < L.R.Output.size();) {
-      size_t End = std::min(L.R.Output.find('\n', At), L.R.Output.size());
-      std::printf("  | %s\n", L.R.Output.substr(At, End - At).c_str());
-      At = End + 1;
+    for (StringRef Rest = StringRef(Its.R.Errors).take_back(4000), Line;
+         !Rest.empty();) {
+      std::tie(Line, Rest) = Rest.split('\n');
+      Text += "\n  | " + Line.str();
     }
-  }
+  std::puts(Text.c_str());
   std::fflush(stdout);
 }
 
@@ -247,52 +234,49 @@ static void makeJobs(CommandLine &C, const std::string &Folder) {
   fs::create_directories(C.Jobs, EC);
   if (EC)
     giveUp("can't make the folder '" + C.Jobs + "' for jobs: " + EC.message());
-  std::string Error;
-  if (!makeSamples(fs::absolute(C.Jobs).string(), C.Clang, Error))
+  std::string Error = makeSamples(fs::absolute(C.Jobs).string(), C.Clang);
+  if (!Error.empty())
     giveUp(Error);
 }
 
 /// Runs each of \p Cases in a process of its own.
 static int runAll(const CommandLine &C, const std::vector<Case> &Cases,
-                  const std::vector<Sample> &Samples,
-                  const std::vector<Sample> &Refused) {
+                  const Samples &S) {
   // Not at the end, when much has been run for nothing.
   if (!C.JUnit.empty() && !std::ofstream(C.JUnit, std::ios::app))
     giveUp("can't write '" + C.JUnit + "'");
-  std::vector<Line> Lines;
-  unsigned NumPassed = 0, NumFailed = 0, NumLeft = 0;
+  std::vector<Result> Results;
+  unsigned NumPassed = 0, NumFailed = 0;
   bool Hopeless = false;
   for (const Case &Its : Cases) {
-    Line L = {&Its, {}, !Hopeless};
-    if (Hopeless) {
-      ++NumLeft;
-    } else {
-      L.R = runCase(
+    Result New = {&Its, {}, !Hopeless};
+    if (!Hopeless) {
+      New.R = runCase(
           [&](int Fd) {
             openReport(Fd);
             catchCrashes(Fd);
-            runHere(C, Its, Samples, Refused);
+            runHere(C, Its, S);
             ::_exit(0); // plugins are never unloaded
           },
           C.O.CaseLimit);
-      ++(L.R.Failures.empty() ? NumPassed : NumFailed);
-      Hopeless = Its.IsBasic && !L.R.Ended;
-      show(L, Lines, C.O.Verbose);
+      ++(New.R.Failures.empty() ? NumPassed : NumFailed);
+      Hopeless = Its.IsBasic && !New.R.Ended;
+      show(New, Results, C.O.Verbose);
     }
-    Lines.push_back(L);
+    Results.push_back(New);
   }
   if (!C.JUnit.empty())
-    writeJUnit(C, Lines, NumFailed);
+    writeJUnit(C, Results, NumFailed);
   std::printf("%u passed, %u failed", NumPassed, NumFailed);
-  if (NumLeft)
-    std::printf(", %u not tried", NumLeft);
+  if (size_t NumLeft = Results.size() - NumPassed - NumFailed)
+    std::printf(", %zu not tried", NumLeft);
   std::printf("\n");
   flushOutput();
   return NumFailed ? 1 : 0;
 }
 
 int main(int Argc, char **Argv) {
-  CommandLine C = parse(Argc, Argv);
+  CommandLine C = parse(ArrayRef(Argv, Argc).drop_front());
   if (C.List) {
     for (const Case &Its : allCases())
       std::printf("%-18s %s\n", Its.Name, Its.Promise);
@@ -311,18 +295,15 @@ int main(int Argc, char **Argv) {
     giveUp("can't make a folder in '" + fs::temp_directory_path(EC).string() +
            "'");
   makeJobs(C, Folder);
-  std::string Error, NoMatter;
-  const std::vector<Sample> Samples = readSamples(C.Jobs, Error);
-  // Those of a user have none.
-  const std::vector<Sample> Refused =
-      readSamples(refusedJobs(C.Jobs), NoMatter, false);
-  if (Samples.empty())
+  std::string Error;
+  const Samples S = readSamples(C.Jobs, Error);
+  if (S.Good.empty())
     giveUp(Error);
   if (!C.Debug)
-    return runAll(C, Cases, Samples, Refused);
+    return runAll(C, Cases, S);
   removeOwnFolder(); // this process may not come back
   openReport(2);
-  runHere(C, Cases.front(), Samples, Refused);
+  runHere(C, Cases.front(), S);
   std::printf("%s %s\n", hasFailed() ? "FAIL" : "PASS", Cases.front().Name);
   std::fflush(nullptr);
   ::_exit(hasFailed());

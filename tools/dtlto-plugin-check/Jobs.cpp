@@ -1,0 +1,283 @@
+//===- Jobs.cpp - Jobs for the plugin, and waits for them -----------------===//
+//
+// Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bundle/BundleManifest.h"
+#include "Session.h"
+#include "dtlto/ext/batch.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace dtlto::check;
+
+/// What all of \p S takes in a Loan, at most.
+static size_t roomFor(const Sample &S) {
+  size_t Size = 4096 + S.Config.size();
+  for (const Sample::Input &In : S.Inputs)
+    Size += std::max(In.Bytes.size(), In.Whole.size()) + In.Path.size() + 512;
+  for (const std::string &Arg : S.Args)
+    Size += Arg.size() + 64;
+  return Size;
+}
+
+JobRecord::JobRecord(uint64_t Id, const Sample &S)
+    : Id(Id), S(S),
+      Lent(*new Loan(
+          "the dtlto_job (or what it points at) of " + jobName(Id),
+          "a job is yours to read until its job_done(), or until submit() has "
+          "refused it: copy what you need for longer, its id too",
+          roomFor(S))) {}
+
+void Session::makeJob(JobRecord &R, const char *Avoid) {
+  Loan &L = R.Lent;
+  const Sample &S = R.S;
+  dtlto_job &Job = *L.addStruct(dtlto_job(), More);
+  Job.size = static_cast<uint32_t>(sizeof(Job) + More);
+  Job.fields = Needs & (2 * DTLTO_JOB_WHOLE_IMPORTS - 1);
+  if (Needs & (DTLTO_JOB_ARGS | DTLTO_JOB_CONFIG))
+    Job.fields |= DTLTO_JOB_INPUTS;
+  Job.id = R.Id;
+  Job.name = L.addString(S.Name);
+  Job.triple = L.addString(S.Triple);
+  Job.cost = FirstJob + 1000000 - R.Id;
+  if (Job.fields & DTLTO_JOB_ARGS) {
+    Job.num_args = static_cast<uint32_t>(S.Args.size());
+    Job.args = L.addStrings(S.Args);
+    Job.output = L.addString(S.Output);
+  }
+  if (Job.fields & DTLTO_JOB_CONFIG)
+    Job.config = L.addString(S.Config);
+  if (Avoid)
+    Job.avoid = L.addString(Avoid);
+  if (Job.fields & DTLTO_JOB_INPUTS)
+    addInputs(R, Job);
+  if (More)
+    Job.fields |= 1u << 20; // a field of a later minor
+  R.Raw = &Job;
+  L.seal();
+}
+
+/// Adds the inputs of \p Job, and makes its bundle, which has the roles that
+/// the linker knows.
+void Session::addInputs(JobRecord &R, dtlto_job &Job) {
+  std::vector<dtlto_input *> Inputs;
+  for (const Sample::Input &In : R.S.Inputs) {
+    bool IsWhole = Job.fields & DTLTO_JOB_WHOLE_IMPORTS && !In.Whole.empty();
+    const std::string &Bytes = IsWhole ? In.Whole : In.Bytes;
+    bool IsModule =
+        In.Role == DTLTO_ROLE_PRIMARY || In.Role == DTLTO_ROLE_IMPORT;
+    dtlto_input Raw = {};
+    Raw.size = static_cast<uint32_t>(sizeof(Raw) + More);
+    Raw.role = In.Role;
+    Raw.path = R.Lent.addString(In.Path);
+    Raw.bytes.size = Bytes.size();
+    Raw.bytes.data = IsModule && !In.LaterRole
+                         ? lendModule(Bytes)
+                         : R.Lent.addBytes(Bytes.data(), Bytes.size());
+    if (Job.fields & DTLTO_JOB_DIGESTS)
+      copy(fromHex(dtlto::bundleDigest(Bytes)), Raw.digest);
+    Inputs.push_back(R.Lent.addStruct(Raw, More));
+  }
+  Job.num_inputs = static_cast<uint32_t>(Inputs.size());
+  Job.inputs = R.Lent.addArray(Inputs);
+  if (Job.fields & DTLTO_JOB_CONFIG) {
+    dtlto_job Bundled = Job;
+    Bundled.fields &= ~DTLTO_JOB_ARGS;
+    if (auto Spans = dtlto::makeBundleSpans(Bundled))
+      R.Bundle = std::move(*Spans);
+    else
+      R.NoBundle = toString(Spans.takeError());
+  }
+  for (size_t I = 0; I != Inputs.size(); ++I)
+    if (uint32_t Later = R.S.Inputs[I].LaterRole)
+      Inputs[I]->role = Later;
+}
+
+/// Modules stay until close(), and each has one address for all jobs.
+const void *Session::lendModule(const std::string &Bytes) {
+  auto [I, IsNew] = Modules.try_emplace(Bytes);
+  auto &[Lent, Address] = I->second;
+  if (IsNew) {
+    Lent = new Loan("the bytes of a module",
+                    "a module is yours until close() returns: whoever reads it "
+                    "must have ended by then",
+                    Loan::room(Bytes.size()));
+    Address = Lent->addBytes(Bytes.data(), Bytes.size());
+    Lent->seal();
+  }
+  return Address;
+}
+
+int32_t Session::offer(const Sample &S, const char *Avoid) {
+  std::unique_lock<std::mutex> Lock(Mutex);
+  const uint64_t Id = FirstJob + Jobs.size();
+  JobRecord &R = Jobs.try_emplace(Id, Id, S).first->second;
+  InSubmit = true;
+  Lock.unlock();
+  makeJob(R, Avoid);
+  int32_t Status = call("submit", [&] { return P.submit(Handle, R.Raw); });
+  Lock.lock();
+  InSubmit = false;
+  R.Accepted = Status == DTLTO_OK;
+  R.Refused = !R.Accepted;
+  if (R.Accepted)
+    return Status;
+  ++NumEnded;
+  R.Lent.end(Status == DTLTO_BUSY ? "submit() has returned DTLTO_BUSY"
+                                  : "submit() has refused the job");
+  expect(!R.Done, "dtlto_plugin.submit",
+         "a job had its job_done(), and then submit() returned " +
+             Twine(Status),
+         "return DTLTO_OK for a job that you have taken");
+  expect(Status == DTLTO_BUSY || isError(Status), "Constants",
+         "submit() returned " + Twine(Status),
+         "return DTLTO_OK, DTLTO_BUSY, or one of the three errors");
+  return Status;
+}
+
+uint64_t Session::submit(const Sample &S, const char *Avoid) {
+  const auto End = Clock::now() + O.jobLimit();
+  while (true) {
+    std::unique_lock<std::mutex> Lock(Mutex);
+    const uint64_t Room = RoomCount, Before = NumEnded;
+    Lock.unlock();
+    int32_t Status = offer(S, Avoid);
+    if (Status != DTLTO_BUSY)
+      return Status == DTLTO_OK ? FirstJob + Jobs.size() - 1 : 0;
+    completeBatch();
+    Lock.lock();
+    // The end of a job is room, too; whether load_changed() comes is another
+    // case.
+    if (!wait(Lock, std::chrono::ceil<Milliseconds>(End - Clock::now()),
+              [&] { return RoomCount != Room || NumEnded != Before + 1; }))
+      failAndExit("DTLTO_BUSY",
+                  "submit() returned DTLTO_BUSY, and neither load_changed() "
+                  "nor a job_done() came within " +
+                      seconds(O.jobLimit()),
+                  "call load_changed() as soon as there is room again");
+  }
+}
+
+/// The plugin has all jobs, if it wants to know (dtlto.batch/1).
+void Session::completeBatch() {
+  if (Phase != Open)
+    return;
+  if (auto *Batch =
+          getExtension<dtlto_batch>(P, DTLTO_EXT_BATCH, "dtlto_batch"))
+    call("complete", [&] { Batch->complete(Handle); });
+}
+
+void Session::cancel(uint64_t Id) {
+  locked([&] {
+    if (JobRecord *R = find(Id))
+      R->Cancelled = true;
+  });
+  call("cancel", [&] { P.cancel(Handle, Id); });
+}
+
+/// Waits for \p Done, and answers what callbacks ask the link's thread for.
+template <typename F>
+bool Session::wait(std::unique_lock<std::mutex> &Lock, Milliseconds Limit,
+                   F Done) {
+  const Clock::time_point End = Clock::now() + Limit;
+  assert(isLinkThread() && Lock.owns_lock());
+  while (!Done()) {
+    if (LoadAnswered != LoadWanted) {
+      uint64_t Answering = LoadWanted;
+      Lock.unlock();
+      load();
+      Lock.lock();
+      LoadAnswered = Answering;
+      Changed.notify_all();
+    } else if (Changed.wait_until(Lock, End) == std::cv_status::timeout) {
+      return Done();
+    }
+  }
+  return true;
+}
+
+void Session::waitForAll() {
+  completeBatch();
+  std::unique_lock<std::mutex> Lock(Mutex);
+  // Each job that ends shows that the others may.
+  while (NumEnded != Jobs.size()) {
+    const uint64_t Before = NumEnded;
+    if (wait(Lock, O.jobLimit(), [&] { return NumEnded != Before; }))
+      continue;
+    for (auto &[Id, R] : Jobs)
+      if (!R.Refused && !R.Done)
+        failAndExit("dtlto_host.job_done",
+                    jobName(Id) +
+                        " was accepted and had no job_done() within " +
+                        seconds(O.jobLimit()),
+                    "each accepted job has exactly one job_done(), cancelled "
+                    "ones included (--timeout=S, if yours take that long)");
+  }
+}
+
+void Session::waitForSign() {
+  completeBatch();
+  std::unique_lock<std::mutex> Lock(Mutex);
+  // Plugins needn't report states.
+  wait(Lock, std::min<Milliseconds>(2s, O.jobLimit()),
+       [&] { return NumSigns != 0; });
+}
+
+bool Session::waitForRoom(uint64_t Before) {
+  completeBatch();
+  std::unique_lock<std::mutex> Lock(Mutex);
+  auto HasRoom = [&] { return RoomCount != Before; };
+  // The news of the last job's room may follow its end.
+  return wait(Lock, O.jobLimit(),
+              [&] { return HasRoom() || NumEnded == Jobs.size(); }) &&
+         wait(Lock, O.callLimit(), HasRoom);
+}
+
+void Session::compile(const std::vector<Sample> &Some, unsigned N) {
+  std::vector<std::pair<uint64_t, const Sample *>> Submitted;
+  for (unsigned I = 0; I != N; ++I) {
+    const Sample &S = Some[I % Some.size()];
+    Submitted.push_back({submit(S), &S});
+  }
+  waitForAll();
+  for (auto [Id, S] : Submitted)
+    expectObject(Id, *S);
+}
+
+void Session::compile(const Sample &S, const char *Avoid) {
+  uint64_t Id = submit(S, Avoid);
+  waitForAll();
+  expectObject(Id, S);
+}
+
+void Session::expectObject(uint64_t Id, const Sample &S) {
+  const JobRecord *R = job(Id);
+  const std::string Job = "the job of '" + S.Name + "'";
+  if (!expect(R, "dtlto_plugin.submit", "submit() refused " + Job,
+              "take each job that a worker can run, or say DTLTO_BUSY") ||
+      !expect(R->Status == DTLTO_OK, "dtlto_result.status",
+              Job + " ended with " + Twine(R->Status) + ": " +
+                  (R->Message.empty() ? "(no message)" : R->Message),
+              "this job compiles without an error in the linker; see the "
+              "message"))
+    return;
+  const std::string &Bytes = R->Unframed;
+  auto Difference = std::mismatch(Bytes.begin(), Bytes.end(), S.Object.begin(),
+                                  S.Object.end())
+                        .first;
+  if (expect(Bytes == S.Object, "dtlto_result.object",
+             Job + " made " + Twine(Bytes.size()) +
+                 " bytes, the linker itself " + Twine(S.Object.size()) +
+                 "; the first difference is at " +
+                 Twine(Difference - Bytes.begin()),
+             "run exactly the job's command line, with exactly "
+             "params.llvm_version, on exactly its inputs under their paths, "
+             "and return all of `output`"))
+    expect(!hasGivenUp(), "DTLTO_LOG_ERROR",
+           "the plugin has said that it can't go on, and " + Job +
+               " had its object all the same",
+           OneJobFailed);
+}
