@@ -11,11 +11,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "Ending.h"
 #include "Files/FileJobs.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
-#include "Interrupt.h"
-#include "Leftovers.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
 #include "Run/LinkRun.h"
