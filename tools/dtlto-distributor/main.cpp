@@ -31,6 +31,7 @@
 #include "llvm/Support/Threading.h"
 #include <csignal>
 #include <set>
+#include <thread>
 
 using namespace llvm;
 using namespace dtlto;
