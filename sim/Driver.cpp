@@ -36,7 +36,6 @@ void Simulation::act(const Action &A) {
   case Action::CompileHere:
     return compileHere(A);
   case Action::Won:
-    Winner[A.Job] = A.Attempt;
     attempt(A).IsOver = true;
     return;
   case Action::Verify:
@@ -106,7 +105,7 @@ void Simulation::compileHere(const Action &A) {
 }
 
 void Simulation::drop() {
-  Dropped = Result.IsDropped = true;
+  Result.IsDropped = true;
   for (size_t I = 1; I < Calls.size();)
     if (Calls[I].What == Call::Submit || Calls[I].What == Call::Load ||
         Calls[I].What == Call::Refute || Calls[I].What == Call::Complete)
@@ -235,7 +234,7 @@ void Simulation::endCall() {
     break;
   }
   case Call::Load:
-    if (Dropped || !S.AnswersLoad)
+    if (Result.IsDropped || !S.AnswersLoad)
       break;
     E.What = Event::LoadKnown;
     E.TheLoad = TheFarm.load();
@@ -268,7 +267,7 @@ void Simulation::lookAtPlugin() {
       TheFarm.stop();
     tell(S.Latency, {Event::PluginFailed});
   }
-  if (S.has(Feature::OnlyTalks) && !Dropped)
+  if (S.has(Feature::OnlyTalks) && !Result.IsDropped)
     tell(S.Latency, {Event::RoomChanged});
   // Nothing begins later; but a storm may have to end.
   if (Now > 15s && !(S.has(Feature::BusyStorm) && Now < 10min) &&

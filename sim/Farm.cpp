@@ -7,6 +7,7 @@
 
 #include "Farm.h"
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 using namespace dtlto::sim;
@@ -20,6 +21,7 @@ Farm::Farm(const Scenario &S, Host H)
       Old(S.Workers.size()), Lies{S.Seed, OfLies} {}
 
 void Farm::begin() {
+  assert(Jobs.empty() && "the farm begins once, before its first job");
   for (const BusySlot &B : S.Busy) {
     ++Taken[B.Worker];
     ++Old[B.Worker];

@@ -19,7 +19,7 @@ Simulation::Simulation(const Scenario &S, bool WantsLog)
                   [this](Time Delay, Farm::Stage Stage, AttemptId Id) {
                     push({Due::OfFarm, {}, Stage, Id}, Delay);
                   }}),
-      NumAttempts(S.Jobs.size()), Winner(S.Jobs.size()),
+      NumAttempts(S.Jobs.size()),
       HelperIdle(numHelpers(S.O)), Strays{S.Seed, OfStrays} {
   Result.NumJobs = S.Jobs.size();
 }
@@ -52,11 +52,9 @@ LinkResult Simulation::run() {
     fail(TheRules.atEnd());
   Result.Busy = TheFarm.leftOver(Now);
   hearOut();
-  if (std::optional<Bound> Most = boundOf(S)) {
-    Result.Limit = fromSeconds(Most->Seconds);
-    if (Result.End > Result.Limit)
+  if (std::optional<Bound> Most = boundOf(S))
+    if (Result.End > fromSeconds(Most->Seconds))
       fail(Most->Rule);
-  }
   Result.NumSteps = NumSteps;
   return std::move(Result);
 }

@@ -16,6 +16,7 @@
 #define DTLTO_SIM_LINK_H
 
 #include "Scenario.h"
+#include <optional>
 #include <string>
 
 namespace dtlto::sim {
@@ -27,7 +28,6 @@ struct LinkResult {
   std::string Violation; // empty: no rule was broken
   std::string Log;       // if it was wanted
   plan::Time End = {};   // of the last job
-  plan::Time Limit = {}; // what it may be if nothing is wrong; 0: unknown
   // For a second round.
   bool IsGood = true;         // each job has an object
   std::vector<BusySlot> Busy; // of the farm, with jobs that aren't needed
@@ -38,6 +38,25 @@ struct LinkResult {
 
 /// Runs the link of \p S to its end, or to the first rule that doesn't hold.
 LinkResult simulate(const Scenario &S, bool WantsLog = false);
+
+/// A link with two rounds of code generation: two plans, one after the other,
+/// with one farm. A fault is there in the first round, in the second, or in
+/// both. So there are stragglers, failures and duplicates just before the
+/// barrier, jobs that fall back in one round only, and plugins that give up
+/// between the two. The second round begins with the farm as the first leaves
+/// it: machines have died, and slots have jobs that aren't needed any more.
+struct TwoRounds {
+  LinkResult First;
+  std::optional<LinkResult> Second; // if each job of the first has a result
+
+  /// The first rule that was broken, with its round.
+  std::string violation() const;
+};
+
+TwoRounds simulateTwice(uint64_t Seed, const Limits &L, bool WantsLog = false);
+
+/// Prints how often what happened in each round of \p Links.
+void printRounds(const std::vector<TwoRounds> &Links);
 
 } // namespace dtlto::sim
 

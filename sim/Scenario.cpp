@@ -234,13 +234,6 @@ static void drawFarm(Scenario &S) {
     S.Workers.clear();
 }
 
-unsigned Scenario::numSlots() const {
-  unsigned N = 0;
-  for (const Worker &W : Workers)
-    N += W.Slots;
-  return N;
-}
-
 bool Scenario::isHonest() const {
   uint64_t Allowed =
       Harmless & ~bit(Feature::WrongEstimates) & ~bit(Feature::SlowHelpers);

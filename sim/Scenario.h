@@ -116,7 +116,6 @@ struct Scenario {
   bool isHonest() const;
   /// Nothing is wrong but that some machines or all stop.
   bool isFrozen() const;
-  unsigned numSlots() const;
 };
 
 struct Limits {

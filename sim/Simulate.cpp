@@ -9,7 +9,6 @@
 #include "LogReader.h"
 #include "Random.h"
 #include "Rules.h"
-#include "TwoRounds.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>

@@ -120,16 +120,15 @@ private:
   std::priority_queue<Due> Queue;
   uint64_t LastOrder = 0;
   std::vector<Attempt> Attempts = std::vector<Attempt>(1);
-  std::vector<unsigned> NumAttempts;   // of each job
-  std::vector<plan::AttemptId> Winner; // of each job
-  std::vector<plan::Time> HelperIdle;  // since, or from then on
+  std::vector<unsigned> NumAttempts;  // of each job
+  std::vector<plan::Time> HelperIdle; // since, or from then on
 
   std::deque<Call> Calls; // the first is under way
   plan::Time CallSince = plan::Never;
   size_t RoomToldBefore = 0;   // the call
   Farm::Answer TheAnswer = {}; // of the call that is under way
   unsigned NumSubmits = 0, NumLoads = 0, NumTokens = 0;
-  bool Dropped = false, GaveUp = false;
+  bool GaveUp = false;
   uint64_t NumSteps = 0;
   // Attempts whose objects were refused, with their jobs.
   std::vector<std::pair<plan::JobId, plan::AttemptId>> WereRefused;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TwoRounds.h"
+#include "Link.h"
 #include "Random.h"
 #include <algorithm>
 #include <cinttypes>

@@ -24,7 +24,6 @@
 #include "Bundle/JobOutputs.h"
 #include "Bundle/ObjectFrame.h"
 #include "Compile/Worker.h"
-#include "Targets.h"
 #include "LLVM/Version.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,6 +31,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VCSRevision.h"
 #include <cerrno>
 #include <chrono>
@@ -221,6 +221,27 @@ static void liftFileLimit(void *) {
     return;
   Limit.rlim_cur = Limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &Limit);
+}
+
+/// With DTLTO_TARGETS, a list of TARGET(name), only those; otherwise all that
+/// LLVM was built with.
+static void initializeTargets() {
+#ifdef DTLTO_TARGETS
+#define TARGET(Name)                                                           \
+  LLVMInitialize##Name##TargetInfo();                                          \
+  LLVMInitialize##Name##Target();                                              \
+  LLVMInitialize##Name##TargetMC();                                            \
+  LLVMInitialize##Name##AsmPrinter();                                          \
+  LLVMInitialize##Name##AsmParser();
+  DTLTO_TARGETS
+#undef TARGET
+#else
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+  llvm::InitializeAllAsmParsers();
+#endif
 }
 
 /// Compiles \p B. Returns the status of a process. \p IsFramed: the result has

@@ -11,11 +11,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "Ending.h"
 #include "Files/FileJobs.h"
 #include "Host/PluginGuard.h"
 #include "Host/PluginLoader.h"
-#include "Interrupt.h"
-#include "Leftovers.h"
 #include "Report/PlainMessages.h"
 #include "Report/Report.h"
 #include "Run/LinkRun.h"
@@ -32,6 +31,7 @@
 #include "llvm/Support/Threading.h"
 #include <csignal>
 #include <set>
+#include <thread>
 
 using namespace llvm;
 using namespace dtlto;

@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <atomic>
+#include <cassert>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ std::string dtlto::check::oneLine(std::string Text) {
 /// The file is open for appending, so one write() needs no lock. A forked child
 /// could never unlock one.
 static void writeLine(const Twine &Line) {
+  assert(ReportFd >= 0 && "openReport() comes first");
   const std::string Text = (Line + "\n").str();
   [[maybe_unused]] ssize_t N = ::write(ReportFd, Text.data(), Text.size());
 }

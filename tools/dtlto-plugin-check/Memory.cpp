@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Memory.h"
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace dtlto::check;
@@ -73,6 +75,8 @@ void dtlto::check::catchCrashes(int Fd) {
 Loan::Loan(std::string Name, std::string Mend, size_t Bytes)
     : Name(std::move(Name)), Mend(std::move(Mend)),
       Size((Bytes + PageSize - 1) / PageSize * PageSize) {
+  [[maybe_unused]] static const auto Maker = std::this_thread::get_id();
+  assert(std::this_thread::get_id() == Maker && "loans are made on one thread");
   void *Pages = ::mmap(nullptr, Size + PageSize, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (Pages == MAP_FAILED) {

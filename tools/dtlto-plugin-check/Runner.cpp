@@ -7,6 +7,7 @@
 
 #include "CaseReport.h"
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -64,10 +65,12 @@ std::string dtlto::check::readFile(const std::string &Path) {
 }
 
 namespace {
+enum { Printed, Errors, Reported }; // what a process writes: to 1, 2, its file
+
 /// A process that was forked from this one and has ended.
 struct Child {
-  std::string Printed, Errors, Report; // what it wrote: to 1, 2 and its file
-  std::string Problem;                 // why it didn't begin
+  std::string Wrote[3]; // by the enum above
+  std::string Problem;  // why it didn't begin
   int Status = 0;
   bool TimedOut = false;
 };
@@ -81,10 +84,10 @@ struct Child {
     ::_exit(127);
   // A group of its own: whatever it starts can be killed with it.
   ::setpgid(0, 0);
-  ::dup2(Files[0], 1);
-  ::dup2(Files[1], 2);
+  ::dup2(Files[Printed], 1);
+  ::dup2(Files[Errors], 2);
   setSignals(SIG_DFL);
-  Run(Files[2]);
+  Run(Files[Reported]);
   ::_exit(127);
 }
 
@@ -92,12 +95,13 @@ struct Child {
 /// \p Limit. All that it has started ends with it.
 static Child runChild(const std::function<void(int Fd)> &Run,
                       std::chrono::milliseconds Limit) {
+  assert(!OwnFolder.empty() && "makeOwnFolder() comes first");
   Child C;
   const std::string Names[] = {OwnFolder + "/stdout.txt",
                                OwnFolder + "/case.txt",
                                OwnFolder + "/report.txt"};
   int Files[3];
-  for (int I : {0, 1, 2})
+  for (int I : {Printed, Errors, Reported})
     Files[I] = ::open(Names[I].c_str(),
                       O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   const pid_t Pid = Files[2] < 0 ? -1 : ::fork();
@@ -120,11 +124,10 @@ static Child runChild(const std::function<void(int Fd)> &Run,
     removeOwnFolder();
     std::raise(Signal);
   }
-  for (int File : Files)
-    ::close(File);
-  C.Printed = readFile(Names[0]);
-  C.Errors = readFile(Names[1]);
-  C.Report = readFile(Names[2]);
+  for (int I : {Printed, Errors, Reported}) {
+    ::close(Files[I]);
+    C.Wrote[I] = readFile(Names[I]);
+  }
   return C;
 }
 
@@ -144,7 +147,7 @@ bool dtlto::check::runProgram(const std::vector<std::string> &Args,
         std::fflush(stderr);
       },
       std::chrono::hours(24));
-  Output = C.Problem + C.Errors;
+  Output = C.Problem + C.Wrote[Errors];
   return C.Problem.empty() && WIFEXITED(C.Status) && !WEXITSTATUS(C.Status);
 }
 
@@ -181,11 +184,10 @@ static void judgeEnd(const Child &C, Report &R,
     Add("PluginAPI.h", "the process ended" + Code,
         "a plugin must not call exit()");
   }
-  if (!C.Printed.empty())
+  if (const std::string &Text = C.Wrote[Printed]; !Text.empty())
     Add("PluginAPI.h",
         "the plugin, or what it started, wrote to standard output: '" +
-            oneLine(C.Printed.substr(
-                0, std::min(C.Printed.find('\n'), size_t(100)))) +
+            oneLine(Text.substr(0, std::min(Text.find('\n'), size_t(100)))) +
             "'",
         "that is the linker's; log() has what users are to read, and a child "
         "needs a standard output of its own");
@@ -195,9 +197,9 @@ Report dtlto::check::runCase(const std::function<void(int ReportFd)> &Case,
                              std::chrono::milliseconds Limit) {
   const Clock::time_point Begin = Clock::now();
   Child C = runChild(Case, Limit);
-  Report R = readReport(C.Report);
+  Report R = readReport(C.Wrote[Reported]);
   R.Seconds = std::chrono::duration<double>(Clock::now() - Begin).count();
   judgeEnd(C, R, Limit);
-  R.Errors = std::move(C.Errors);
+  R.Errors = std::move(C.Wrote[Errors]);
   return R;
 }

@@ -1,16 +1,21 @@
-//===- Interrupt.cpp - When dtlto-distributor is told to end --------------===//
+//===- Ending.cpp - How dtlto-distributor ends ----------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Interrupt.h"
+#include "Ending.h"
+#include "Guard.h"
 #include "Support/Jobserver.h"
 #include "llvm/Support/Signals.h"
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <thread>
@@ -31,6 +36,7 @@ void dtlto::waitIfEnding() {
 }
 
 void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
+  assert(Wake[0] < 0 && "one call in a process");
   if (::pipe2(Wake, O_CLOEXEC) != 0)
     return; // signals then end the process where it is
   std::thread([End = std::move(End)] {
@@ -52,4 +58,29 @@ void dtlto::endOnSignals(std::function<void()> End, bool WithParent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != Parent) // it went before that
     ::raise(SIGTERM);
+}
+
+static constexpr const char *Option = "--launch-under";
+
+std::vector<std::string> dtlto::launcher(const std::string &Self) {
+  return {Self, Option, std::to_string(::getpid())};
+}
+
+void dtlto::becomeLaunched(int Argc, char **Argv) {
+  if (Argc < 5 || std::strcmp(Argv[1], Option) != 0)
+    return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != std::atoi(Argv[2])) // it went before that
+    ::_exit(1);
+  ::execvp(Argv[3], Argv + 4);
+  std::fprintf(stderr, "can't run '%s': %s\n", Argv[3], std::strerror(errno));
+  ::_exit(127);
+}
+
+void dtlto::removeAfterUs(const std::string &Folder) {
+  int Why;
+  // It lives until the kernel closes our end of its stream.
+  static const Guard *TheGuard =
+      Guard::start(Folder, /*Lock=*/-1, Why).release();
+  (void)TheGuard;
 }
