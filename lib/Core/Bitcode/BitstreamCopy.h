@@ -82,7 +82,7 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
   return Error::success();
 }
 
-/// Called where the cursor stands before a block, which it must step over.
+/// Called where the cursor stands before a block. Must step over the block.
 using OnBlockFn = llvm::function_ref<llvm::Error(unsigned ID)>;
 
 /// Reads up to the first module block of a file, and enters it. Calls \p Other
