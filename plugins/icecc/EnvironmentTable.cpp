@@ -37,7 +37,7 @@ void EnvironmentTable::waitFor(Clock::duration Limit) {
 
 bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  // Who sends it has limits, and calls sent() in any case.
+  // The sender has limits, and calls sent() in any case.
   Changed.wait(Lock, [&] {
     auto It = Nodes.find(Node);
     return I.raised() || It == Nodes.end() || It->second;
