@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EnvironmentTable.h"
+#include <cassert>
 
 using namespace dtlto::icecc;
 
@@ -48,6 +49,7 @@ bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
 void EnvironmentTable::sent(const std::string &Node, bool Good) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
+    assert(Nodes.count(Node) && !Nodes[Node] && "mustSend() has not said so");
     if (Good)
       Nodes[Node] = true;
     else

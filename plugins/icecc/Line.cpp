@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Line.h"
+#include <cassert>
 
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
@@ -31,10 +32,13 @@ void Line::enter(Job &J, bool IsNew) {
 }
 
 void Line::leave(Job &J) {
-  Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &J));
+  auto It = std::find(Waiting.begin(), Waiting.end(), &J);
+  assert(It != Waiting.end());
+  Waiting.erase(It);
 }
 
 void Line::settle(Job &J) {
+  assert(J.MayTry && !J.Settled);
   J.Settled = true;
   ++NumSettled;
   Window = std::min(Window + 1, MaxWindow);
@@ -42,6 +46,7 @@ void Line::settle(Job &J) {
 }
 
 void Line::tried(Job &J) {
+  assert(J.MayTry && NumTrying > 0);
   --NumTrying;
   if (J.Settled)
     --NumSettled;
