@@ -117,11 +117,11 @@ void Client::load(dtlto_load &Load) {
 
 std::vector<dtlto::sdk::Worker>
 Client::status(std::chrono::milliseconds Limit) {
-  auto Request = std::make_shared<StatusRequest>();
-  Request->Limit = Limit;
-  Request->End = Clock::now() + Limit;
-  auto Answer = Request->Promise.get_future();
-  Box->post([this, Request] { Asked = Request; });
+  auto New = std::make_shared<StatusQuery>();
+  New->Limit = Limit;
+  New->End = Clock::now() + Limit;
+  auto Answer = New->Promise.get_future();
+  Box->post([this, New] { Query = New; });
   return Answer.get();
 }
 
@@ -155,8 +155,8 @@ void Client::turn() {
     }
   if (MaxRunning != SIZE_MAX)
     P.wakeAt(RaiseAt);
-  if (Asked)
-    P.wakeAt(Asked->End);
+  if (Query)
+    P.wakeAt(Query->End);
   if (!Children.empty())
     P.wakeAt(Clock::now() + 100ms);
   P.wait();
@@ -189,10 +189,10 @@ void Client::turn() {
 }
 
 void Client::answerStatus() {
-  if (!Asked || (!TheFarm.isSettled() && Clock::now() < Asked->End))
+  if (!Query || (!TheFarm.isSettled() && Clock::now() < Query->End))
     return;
-  Asked->Promise.set_value(TheFarm.report(Asked->Limit));
-  Asked.reset();
+  Query->Promise.set_value(TheFarm.report(Query->Limit));
+  Query.reset();
 }
 
 Client::Job &Client::job(uint64_t Id) {

@@ -161,12 +161,12 @@ private:
   uint64_t BytesSent = 0, BytesReceived = 0;
   StateFiles Monitor;
   /// A call of status() that waits.
-  struct StatusRequest {
+  struct StatusQuery {
     std::promise<std::vector<sdk::Worker>> Promise;
     std::chrono::milliseconds Limit;
     Clock::time_point End;
   };
-  std::shared_ptr<StatusRequest> Asked; // null: none
+  std::shared_ptr<StatusQuery> Query; // null: none
 
   ByteCache Packs;  // compressed imports
   std::mutex Mutex; // guards Now

@@ -7,6 +7,7 @@
 
 #include "Farm.h"
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <utility>
 
@@ -360,6 +361,7 @@ int Host::take(uint64_t Job) {
 }
 
 void Host::release(uint64_t Job) {
+  assert(NumBusy > 0);
   --NumBusy;
   for (Slot &S : InSlot)
     if (S.Job == Job) {

@@ -87,6 +87,11 @@ static std::string wrongChar(std::string_view Name) {
   return Wrong == Name.end() ? "" : quote(std::string_view(&*Wrong, 1));
 }
 
+/// Whether a message can't show \p Text as it is.
+static bool hasOddChar(std::string_view Text) {
+  return quote(Text) != "'" + std::string(Text) + "'";
+}
+
 /// Whether \p Text is an IPv6 address, perhaps with an interface.
 static bool isIPv6(std::string_view Text) {
   in6_addr Address;
@@ -181,7 +186,7 @@ void ItemParser::parseName() {
     return parseAddress();
   std::string_view Whole = Rest;
   Spec.Name = until(":/,");
-  if (Spec.Kind == HostKind::Tcp)
+  if (Spec.Kind == HostKind::Tcp && !hasOddChar(Whole))
     if (std::string Right = withBrackets(Whole); !Right.empty())
       fail("an IPv6 address needs brackets: " + Right);
   if (Spec.Name.empty())

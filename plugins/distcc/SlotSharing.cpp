@@ -9,6 +9,7 @@
 #include "System.h"
 #include "dtlto/sdk/Detached.hpp"
 #include <algorithm>
+#include <cassert>
 #include <system_error>
 #include <utility>
 
@@ -116,6 +117,7 @@ bool SlotSharing::reserve(Host &H) {
 }
 
 void SlotSharing::give(Host &H, size_t Slot) {
+  assert(H.InSlot[Slot].IsOurs && !H.InSlot[Slot].Job);
   Locks->give(SlotLocks::host(H.Name), static_cast<unsigned>(Slot));
   H.InSlot[Slot].IsOurs = false;
 }

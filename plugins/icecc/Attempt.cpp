@@ -74,22 +74,12 @@ bool dtlto::icecc::haveDaemon(const Settings &S, Clock::duration Limit,
 }
 
 struct Client::Attempt {
-  Attempt(Job &J, std::string &Error, Retry &Next)
-      : J(J), Error(Error), Next(Next) {}
+  explicit Attempt(Job &J) : J(J) {}
   Attempt(const Attempt &) = delete;
   /// Ends the connection to a node.
   Interrupt &stop() { return Batch ? Batch->Stop : J.Stop; }
 
-  /// Returns false, with the reason and when to try again.
-  bool fails(std::string Why, Retry When) {
-    Error = std::move(Why);
-    Next = When;
-    return false;
-  }
-
   Job &J;
-  std::string &Error;
-  Retry &Next;
   const EnvironmentTable::List *Envs = nullptr;
   // Keeps the request open.
   std::unique_ptr<Channel> Daemon;
@@ -106,66 +96,59 @@ struct Client::Attempt {
   Clock::time_point Began;
 };
 
-std::optional<sdk::Result> Client::attempt(Job &J, std::string &Error,
-                                           Retry &Next) {
-  Attempt A(J, Error, Next);
+sdk::Result Client::attempt(Job &J) {
+  Attempt A(J);
   std::unique_ptr<Msg> Answer;
   while (true) {
-    if (!ask(A))
-      return std::nullopt;
+    ask(A);
     Answer = waitForGrant(A);
-    if (!Answer) {
-      if (A.Daemon->timedOut()) {
-        Next = Retry::Never;
-        tookTooLong(J, Error);
-      }
-      return std::nullopt;
-    }
-    if (Answer->type != M_USE_CS ||
-        !Nodes.isLeftOut(addressOf(static_cast<UseCSMsg &>(*Answer)),
-                         TheCluster->numbers()))
+    if (!isLeftOut(*Answer))
       break;
     A.Held.push_back(std::move(A.Daemon));
   }
   A.Held.clear();
   if (Answer->type == M_NO_CS)
-    return buildHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id,
-                     Error);
+    return buildHere(J, *A.Daemon, static_cast<NoCSMsg &>(*Answer).job_id);
   if (Answer->type != M_USE_CS) {
-    Error = "the local iceccd answers something else than a node";
-    return std::nullopt;
+    std::string Error = "the local iceccd answers something else than a node";
+    throw Failure{Error, Retry::AtOnce};
   }
   auto &Grant = static_cast<UseCSMsg &>(*Answer);
-  // So an iceccd names its own machine, but for tests with all on one.
+  // The name of an iceccd's own machine, and of all nodes in tests.
   if (Grant.hostname == "127.0.0.1" && (Grant.port == 0 || !S.LocalNodes))
-    return buildHere(J, *A.Daemon, Grant.job_id, Error);
+    return buildHere(J, *A.Daemon, Grant.job_id);
   // However the batch ends, its other jobs go on.
   std::shared_ptr<void> Release(nullptr, [&](void *) { leaveBehind(A); });
   takeAlong(A);
   return conclude(A, runAt(A, Grant));
 }
 
-/// Asks for a node, and builds the bundle meanwhile. False: the try has failed.
-bool Client::ask(Attempt &A) {
-  if (std::string Why = Nodes.allWrong(); !Why.empty())
-    return A.fails(Why, Retry::Never);
-  A.Envs = Environments.get(A.J.Stop, A.Error);
-  if (!A.Envs)
-    return A.fails(A.Error, Retry::Never);
+/// Whether \p M grants a node that is left out.
+bool Client::isLeftOut(const Msg &M) {
+  return M.type == M_USE_CS &&
+         Nodes.isLeftOut(addressOf(static_cast<const UseCSMsg &>(M)),
+                         TheCluster->numbers());
+}
+
+/// Asks for a node, and builds the bundle meanwhile.
+void Client::ask(Attempt &A) {
+  std::string Error = Nodes.allWrong();
+  if (!Error.empty() || !(A.Envs = Environments.get(A.J.Stop, Error)))
+    throw Failure{Error, Retry::Never};
   // Open the socket first: a granted node that is not connected to gets no jobs
   // for two minutes, since the scheduler thinks that it unpacks an environment.
   A.ForNode = openTcpSocket();
   // The daemon was there when the link began.
   const Clock::time_point Until = Clock::now() + RestartLimit;
-  while (!(A.Daemon = connectDaemon(S, A.J.Stop, A.Error)) &&
+  while (!(A.Daemon = connectDaemon(S, A.J.Stop, Error)) &&
          !A.J.Stop.raised() && Clock::now() < Until) {
     std::unique_lock<std::mutex> Lock(Mutex);
     Changed.wait_for(Lock, 100ms, [&] { return A.J.Stop.raised(); });
   }
   if (!A.Daemon) {
     if (!A.J.Stop.raised())
-      cannotGoOn("the local iceccd can't be reached any more: " + A.Error);
-    return A.fails("no local iceccd any more: " + A.Error, Retry::Never);
+      cannotGoOn("the local iceccd can't be reached any more: " + Error);
+    throw Failure{"no local iceccd any more: " + Error, Retry::Never};
   }
 
   ::Environments Names;
@@ -179,21 +162,19 @@ bool Client::ask(Attempt &A) {
                    CompileJob().targetPlatform(), 0, S.PreferredHost,
                    MinProtocol, Features, Nice);
   if (!A.Daemon->send(Request))
-    return A.fails("the local iceccd takes no request", Retry::AtOnce);
+    throw Failure{"the local iceccd takes no request", Retry::AtOnce};
   // While the scheduler works, so that no grant waits for the bundle.
-  if (!A.Bundles.empty())
-    return true;
-  try {
-    A.Bundles.push_back(A.J.Offer.bundle());
-  } catch (const sdk::Error &E) {
-    return A.fails(E.what(), Retry::Never);
-  }
-  return true;
+  if (A.Bundles.empty())
+    try {
+      A.Bundles.push_back(A.J.Offer.bundle());
+    } catch (const sdk::Error &E) {
+      throw Failure{E.what(), Retry::Never};
+    }
 }
 
-/// A job may wait as long as others of this link are given nodes.
+/// Returns the daemon's answer. Waits as long as other jobs of this link are
+/// granted nodes.
 std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
-  std::string &Error = A.Error;
   const Clock::time_point Release = Clock::now() + HoldLimit;
   while (true) {
     Clock::time_point Since;
@@ -204,8 +185,20 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
     Clock::time_point End = Since + S.GrantTimeout;
     if (!A.Held.empty())
       End = std::min(End, Release);
+    std::string Error;
     std::unique_ptr<Msg> M = A.Daemon->receive(End, Error);
-    if (!M && !A.J.Stop.raised() && A.Daemon->timedOut()) {
+    if (M) {
+      if (!isLeftOut(*M)) {
+        std::lock_guard<std::mutex> Lock(Mutex);
+        LastGrant = Clock::now();
+        TheEnd.clear();
+      }
+      return M;
+    }
+    bool TookTooLong = A.Daemon->timedOut();
+    if (A.J.Stop.raised() || !TookTooLong) {
+      Error = "local iceccd: " + Error;
+    } else {
       A.Held.clear();
       if (End == Release && End < Since + S.GrantTimeout)
         continue;
@@ -219,16 +212,10 @@ std::unique_ptr<Msg> Client::waitForGrant(Attempt &A) {
               " s; --thinlto-dist-status shows the farm";
       // Otherwise each of the next jobs would wait as long.
       cannotGoOn(Error);
-    } else if (!M) {
-      Error = "local iceccd: " + Error;
-    } else if (M->type != M_USE_CS ||
-               !Nodes.isLeftOut(addressOf(static_cast<UseCSMsg &>(*M)),
-                                TheCluster->numbers())) {
-      std::lock_guard<std::mutex> Lock(Mutex);
-      LastGrant = Clock::now();
-      TheEnd.clear();
     }
-    return M;
+    if (TookTooLong)
+      tookTooLong(A.J, Error);
+    throw Failure{Error, TookTooLong ? Retry::Never : Retry::AtOnce};
   }
 }
 
@@ -252,7 +239,7 @@ void Client::takeAlong(Attempt &A) {
     A.Batch = std::make_unique<Trip>();
     A.Batch->NumNeeded = A.Jobs.size();
     for (Job *J : A.Jobs)
-      J->In = A.Batch.get();
+      J->OnTrip = A.Batch.get();
     NumShared += unsigned(A.Jobs.size() - 1);
   }
   try {
@@ -277,11 +264,11 @@ void Client::leaveBehind(Attempt &A) {
 /// Ends the batch, and hands its jobs but the first their results.
 void Client::bringAll(Attempt &A, RemoteResult R) {
   std::lock_guard<std::mutex> Lock(Mutex);
-  A.J.In = nullptr;
+  A.J.OnTrip = nullptr;
   for (size_t I = 1; I != A.Jobs.size(); ++I) {
     Job &To = *A.Jobs[I];
-    To.In = nullptr;
-    To.Came = Job::Brought{std::move(R.Jobs[I]), A.Node};
+    To.OnTrip = nullptr;
+    To.FromTrip = Job::Delivery{std::move(R.Jobs[I]), A.Node};
     To.Wake.notify_all();
     --NumShared;
   }
@@ -364,7 +351,7 @@ void Client::learnPace(const Attempt &A, const RemoteResult &R,
 }
 
 /// Acts on the results of a node, and hands other jobs theirs.
-std::optional<sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
+sdk::Result Client::conclude(Attempt &A, RemoteResult R) {
   double Seconds =
       std::chrono::duration<double>(Clock::now() - A.Began).count();
   learnPace(A, R, Seconds);
@@ -390,23 +377,21 @@ std::optional<sdk::Result> Client::conclude(Attempt &A, RemoteResult R) {
   Outcome Mine = std::move(Own);
   if (A.Batch)
     bringAll(A, std::move(R));
-  return use(A.J, std::move(Mine), A.Node, A.Error, A.Next);
+  return use(A.J, std::move(Mine), A.Node);
 }
 
-std::optional<sdk::Result> Client::use(Job &J, Outcome O,
-                                       const std::string &Node,
-                                       std::string &Error, Retry &Next) {
+sdk::Result Client::use(Job &J, Outcome O, const std::string &Node) {
   // After any failure, try the job alone: it may have failed because of the
   // others, or they because of it. No lock: the job is not in line now.
   J.MayShare = false;
+  Retry Next = Retry::Never;
   switch (O.Kind) {
   case Outcome::Compiled:
     Nodes.done(Node);
-    return sdk::Result{std::move(O.Object), O.Text, Node};
+    return {std::move(O.Object), O.Text, Node};
   case Outcome::CompilerError:
-    return sdk::Result{{}, O.Text, Node, DTLTO_ERROR_COMPILER};
+    return {{}, O.Text, Node, DTLTO_ERROR_COMPILER};
   case Outcome::WorkerFailed:
-    Next = Retry::Never;
     break;
   case Outcome::NodeFailed:
     Next = O.TookTooLong ? Retry::Never : Retry::Later;
@@ -415,19 +400,18 @@ std::optional<sdk::Result> Client::use(Job &J, Outcome O,
     Next = Retry::Alone;
     break;
   }
-  Error = Node + ": " + O.Text;
+  std::string Error = Node + ": " + O.Text;
   if (O.TookTooLong)
     tookTooLong(J, Error);
-  return std::nullopt;
+  throw Failure{Error, Next};
 }
 
 /// Compiles in the linker, as the scheduler, or the daemon without one, asks.
-std::optional<sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
-                                             uint32_t GrantId,
-                                             std::string &Error) {
+sdk::Result Client::buildHere(Job &J, Channel &Daemon, uint32_t GrantId) {
   if (!Codegen) {
-    Error = "icecream has no node for it, and the linker compiles nothing here";
-    return std::nullopt;
+    std::string Error =
+        "icecream has no node for it, and the linker compiles nothing here";
+    throw Failure{Error, Retry::AtOnce};
   }
   {
     std::unique_lock<std::mutex> Lock(Mutex);
@@ -435,7 +419,7 @@ std::optional<sdk::Result> Client::buildHere(Job &J, Channel &Daemon,
     Changed.wait(Lock,
                  [&] { return NumHere < Codegen->slots || J.Stop.raised(); });
     if (J.Stop.raised())
-      return std::nullopt;
+      throw Failure{"", Retry::Never};
     ++NumHere;
   }
   publish();

@@ -10,12 +10,12 @@
 
 using namespace dtlto::icecc;
 
-// Of a trip's time, a quarter at most is to be lost.
+// At most a quarter of a trip's time may be overhead.
 static constexpr double WorkPerOverhead = 3;
-// Jobs of one trip wait for each other. The linker takes what is late by half a
-// second for slow.
+// Jobs of one trip wait for each other. The linker takes a job that is late by
+// half a second for slow.
 static constexpr double MaxWork = 0.4;
-// To find out what trips cost, two jobs go together that take so long at most.
+// The first two jobs that go together, to learn the overhead, may take so long.
 static constexpr double MaxTrial = 0.4;
 static constexpr unsigned MaxFailed = 3;
 

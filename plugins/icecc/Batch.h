@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A trip to a node has a grant, a connection, a handshake and a process there,
-// and takes the node's slot for several round trips. Small jobs take less than
-// that, so several of them go together (docs/BUNDLE.md, Batches).
+// A trip to a node needs a grant, a connection, a handshake and a process, and
+// occupies the node's slot for several round trips. Small jobs take less time
+// than that, so several of them go together (docs/BUNDLE.md, Batches).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,26 +22,25 @@
 
 namespace dtlto::icecc {
 
-/// How many jobs are worth one trip. Learns what trips take beside code
-/// generation, and how long that takes for what a job is said to cost
-/// (dtlto_job.cost). Not for several threads.
+/// Decides how many jobs go on one trip. Learns the overhead of trips, and the
+/// time of code generation for a job's cost (dtlto_job.cost). One thread.
 class Pace {
 public:
   static constexpr size_t MaxJobs = 16;
 
-  /// \p Fixed: so many whatever they take, 1 to MaxJobs; 0: it is learnt.
+  /// \p Fixed: always so many, 1 to MaxJobs; 0: the number is learnt.
   explicit Pace(size_t Fixed = 0) : Fixed(Fixed) {}
 
-  /// A trip took \p Trip seconds, of which \p Work were its jobs', whose costs
-  /// are \p Cost together; for one job, \p Work isn't known, and 0.
+  /// A trip took \p Trip seconds, \p Work of which for its jobs, with the sum
+  /// \p Cost of costs. For one job, \p Work isn't known, and 0.
   void learn(double Trip, double Work, uint64_t Cost);
-  /// A batch came to nothing that one job alone might not have. After a few,
-  /// there are no more.
+  /// A batch failed where a single job might not have. After a few failures
+  /// there are no more batches.
   void failed() { ++NumFailed; }
 
-  /// How many of such jobs are worth one trip: 1 to MaxJobs.
+  /// How many jobs of this cost should go on one trip: 1 to MaxJobs.
   size_t jobs(uint64_t Cost) const;
-  /// The same for one trip whose jobs so far are \p N and cost \p Before.
+  /// Whether a trip with \p N jobs, which cost \p Before, should take one more.
   bool mayAdd(size_t N, uint64_t Before, uint64_t Cost) const;
 
 private:
@@ -53,17 +52,17 @@ private:
   unsigned NumFailed = 0;
 };
 
-/// What comes before a bundle of \p Size bytes in a batch.
+/// The bytes before a bundle of \p Size bytes in a batch.
 std::string batchHead(uint64_t Size);
 
-/// One job's part of what a node sent for a batch.
+/// One job's part of the answer to a batch.
 struct BatchEntry {
   std::string_view Frame;
-  double Seconds; // as the node says
+  double Seconds; // of code generation
 };
 
-/// Takes apart what came for a batch of \p N jobs, which may be any bytes, and
-/// is borrowed. False if it isn't that.
+/// Parses an untrusted answer to a batch of \p N jobs; the entries borrow its
+/// bytes. False if the answer is invalid.
 bool readBatchReply(std::string_view Bytes, size_t N,
                     std::vector<BatchEntry> &Entries);
 

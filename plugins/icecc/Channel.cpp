@@ -24,7 +24,7 @@ using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
 /// A send that fails after so long has waited for the other side to read. The
-/// system's limit for that is twice as long (watchMachine()).
+/// system's limit is twice as long (watchMachine()).
 static Clock::duration sendStall() { return TheNetworkLimits.Gone / 2; }
 
 Interrupt::Interrupt() : Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -87,8 +87,8 @@ Channel::~Channel() {
   // Not after it is closed: the number may be another's by then.
   I.remove(Socket);
   if (I.raised()) {
-    // A node that doesn't read would learn of the end only after all that is on
-    // its way.
+    // Otherwise a node that doesn't read would see the end only after all the
+    // data that is on its way.
     linger Reset = {1, 0};
     ::setsockopt(Socket, SOL_SOCKET, SO_LINGER, &Reset, sizeof(Reset));
   }
@@ -108,7 +108,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
   Clock::time_point End = Clock::now() + Limit;
   if (::connect(Socket, To, AddressSize) == -1) {
     int Code = errno;
-    // Too many wait already to be let in by a daemon at a path.
+    // The queue of a daemon at a path is full.
     while (Code == EAGAIN && Clock::now() < End && !I.raised()) {
       pollfd Pause = {I.fd(), POLLIN, 0};
       ::poll(&Pause, 1, 10);
@@ -126,9 +126,9 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
       return nullptr;
     }
   }
-  // Waits for the other side's version for some seconds. If it gives up, it
-  // closes the socket, whose number may be another's at once. So an interrupt
-  // has a number of its own, if there is one left.
+  // openChannel() waits some seconds for the other side's version. If it fails,
+  // it closes the socket, and another thread may get the number. So the
+  // interrupt gets a duplicate, if there is a descriptor left.
   int Same = ::fcntl(Socket, F_DUPFD_CLOEXEC, 0);
   if (Same != -1) {
     I.add(Same);
@@ -152,7 +152,7 @@ std::unique_ptr<Channel> Channel::connectTo(int Socket, const void *Address,
   return Result;
 }
 
-/// Non-blocking: a daemon that hangs lets nobody in.
+/// Non-blocking, since a daemon that hangs accepts no connection.
 static int newSocket(int Family) {
   int Socket = ::socket(Family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (Socket == -1)
@@ -206,7 +206,7 @@ bool Channel::send(const Msg &M) {
     Moving->arrived(wireBytes(Socket).Acknowledged - AtBegin.Acknowledged);
     TooSlow = Sent && Clock::now() >= Moving->deadline();
   }
-  // libicecc doesn't say why it gave up. What breaks a connection shows sooner.
+  // libicecc doesn't report why it gave up. A broken connection shows sooner.
   MachineLost = Failed && machineIsSilent(Socket);
   TimedOut = TooSlow ||
              (Failed && !MachineLost && Clock::now() - Began >= sendStall());
@@ -250,7 +250,7 @@ std::unique_ptr<Msg> Channel::next(Clock::time_point End, std::string &Error) {
     case Wait::Ready:
       break;
     }
-    // libicecc doesn't tell why a connection broke.
+    // libicecc doesn't report why a connection broke.
     char Byte;
     if (::recv(Socket, &Byte, 1, MSG_PEEK | MSG_DONTWAIT) == -1 &&
         errno != EAGAIN && errno != EINTR) {
@@ -289,7 +289,7 @@ std::string Channel::whySendFailed() {
     Why = connectionLost(ETIMEDOUT);
   else if (TimedOut && Moving)
     Why = "it took " + Moving->text() + " of " + MovingWhat;
-  // Who has had that much time has said what there is to say.
+  // After so much time, all that the other side says has arrived.
   bool HadTime = TimedOut || MachineLost;
   Clock::time_point End = Clock::now() + (HadTime ? 100ms : 2000ms);
   std::string Error;

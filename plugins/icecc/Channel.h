@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libicecc's channels wait by themselves, some of the time without a limit.
-// Here each wait has an end, and another thread can end it at once.
+// libicecc's channels can wait without a limit. Here each wait has a limit, and
+// another thread can end it at once.
 //
-// A message that comes in pieces is a transfer, as Network.h has them, from its
-// first byte on; beginTransfer() makes one of many messages. What is sent is
-// looked at between messages: inside of one, libicecc gives up by itself when
-// the other side makes no room for half a minute, and the system sooner.
+// A message that comes in pieces is a transfer (Network.h) from its first byte
+// on; beginTransfer() makes several messages one transfer. Limits of sending
+// are checked between messages: inside of one, libicecc gives up after half a
+// minute without progress, and the system sooner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ public:
   ~Interrupt();
   Interrupt(const Interrupt &) = delete;
 
-  /// Any thread may call it. Connections of this job are of no use afterwards.
+  /// Any thread. Breaks the connections of this job.
   void raise();
   bool raised() const { return Raised; }
   /// Readable once it is raised; for poll().
@@ -53,7 +53,7 @@ public:
 
 private:
   friend class Channel;
-  /// \p Socket is shut down by raise(), from now until remove().
+  /// From now until remove(), raise() shuts \p Socket down.
   void add(int Socket);
   void remove(int Socket);
 
@@ -80,7 +80,7 @@ public:
 
   /// Connect and agree on the version of the protocol, within \p Limit for the
   /// first. Null, with one line in \p Error, if that fails, or NoRoom. \p Host
-  /// of connect() is a numeric IPv4 address, as schedulers tell them.
+  /// of connect() is a numeric IPv4 address, as schedulers send them.
   static std::unique_ptr<Channel> connectUnix(const std::string &Path,
                                               Interrupt &I, std::string &Error);
   static std::unique_ptr<Channel> connect(const std::string &Host,
@@ -91,23 +91,23 @@ public:
   /// Takes \p C over.
   static std::unique_ptr<Channel> adopt(MsgChannel *C, Interrupt &I);
 
-  /// The longest pause of a transfer, for those that begin later.
+  /// Sets the longest pause of the transfers that begin later.
   void setPause(Clock::duration P) { Pause = P; }
-  /// What is sent from now on, or what receivePart() receives, is one transfer,
-  /// of \p What, until the next receive().
+  /// Until the next receive(), all that is sent, or received by receivePart(),
+  /// is one transfer, of \p What.
   void beginTransfer(const char *What);
-  /// False if the connection is of no use any more.
+  /// False if the connection is broken.
   bool send(const Msg &M);
   /// The next message. Null, with one line in \p Error, if none has come at
   /// \p End, the connection is lost, or the other side says what is wrong.
   std::unique_ptr<Msg> receive(Clock::time_point End, std::string &Error);
   /// The same; its end is the transfer's.
   std::unique_ptr<Msg> receivePart(std::string &Error);
-  /// Whether time was all that the last send() or receive() lacked: nothing
-  /// else was wrong, as far as can be told.
+  /// Whether the last send() or receive() failed for lack of time alone, as far
+  /// as is known.
   bool timedOut() const { return TimedOut; }
-  /// After a send() of a transfer that failed: why, or what the other side said
-  /// of it, if anything. timedOut() stays as it is.
+  /// Why a send() of a transfer has failed; if possible in the other side's
+  /// words. Doesn't change timedOut().
   std::string whySendFailed();
 
   /// The version of the protocol.

@@ -15,25 +15,25 @@
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// So often a node is asked for before the linker gets a job back.
+// How often a node is asked for before the linker gets a job back.
 static constexpr unsigned MaxTries = 3;
-// After a node failed, and longer each time: a scheduler that hasn't noticed
-// its death would name that node again.
+// After a node failed, times the number of tries: a scheduler that hasn't
+// noticed its death would name that node again.
 static constexpr Clock::duration RetryPause = 300ms;
-// After the last job a worker is still packed for so long, for the next link:
-// one that is over in no time would begin anew each time.
+// After the last job, packing a worker goes on for so long, for the next link:
+// short links would otherwise never finish it.
 static constexpr Clock::duration MaxPacking = 2s;
 // Of chunks that are kept, in bytes.
 static constexpr uint64_t MaxCompressed = uint64_t(256) << 20;
-// For the local iceccd's first answer. Whoever asks for the status waits for
-// it; links have local cores meanwhile.
+// For the local iceccd's first answer. A status waits for it; a link can
+// compile locally meanwhile.
 static constexpr Clock::duration DaemonLimit = 15s, StatusDaemonLimit = 2500ms;
-// Small jobs that are taken, for each that may ask for a node.
+// Small jobs that are accepted, for each that may ask for a node.
 static constexpr unsigned MaxInLine = 4;
-// Requests of a session that doesn't know yet how many slots there are.
+// Requests until the number of slots is known.
 static constexpr unsigned FirstRequests = 8;
 
-/// Those that there is an environment for.
+/// The platforms that there is an environment for.
 static std::vector<std::string> platforms(const Settings &S,
                                           const std::vector<Worker> &Workers) {
   std::vector<std::string> Found;
@@ -149,9 +149,8 @@ void Client::load(dtlto_load &Load) {
   Cluster::Numbers N = TheCluster->numbers();
   uint32_t Accepted = static_cast<uint32_t>(numJobs());
   std::lock_guard<std::mutex> Lock(Mutex);
-  // A slot that takes several jobs at a time is as many slots, and each of them
-  // that much slower: so the linker sees it, since jobs of a batch run and end
-  // together.
+  // A slot that takes several jobs at a time counts as several slots, each of
+  // them slower: jobs of a batch run and end together.
   if (N.Known) {
     Load.slots = N.Slots * PerTrip;
     // Jobs that began before we listened aren't in the scheduler's count.
@@ -196,7 +195,7 @@ void Client::stop() {
     Preparer.join();
   }
   Nodes.tell();
-  // Users of a farm that has no node would wonder why it is no faster.
+  // Explains a link that is no faster since the farm has no node.
   if (!Nodes.isAnyDone() && NumBuiltHere)
     TheLog->note("icecream wanted all " + std::to_string(NumBuiltHere) +
                  " jobs that it was asked for to be compiled here; "
@@ -217,14 +216,13 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
     {
       std::lock_guard<std::mutex> Lock(Mutex);
       Owned->Stop.raise();
-      if (Owned->In && --Owned->In->NumNeeded == 0)
-        Owned->In->Stop.raise();
+      if (Owned->OnTrip && --Owned->OnTrip->NumNeeded == 0)
+        Owned->OnTrip->Stop.raise();
       Owned->Wake.notify_all();
     }
     Changed.notify_all();
     Environments.wake();
   });
-  std::string Error;
   bool IsSmaller;
   {
     std::lock_guard<std::mutex> Lock(Mutex);
@@ -236,19 +234,21 @@ dtlto::sdk::Result Client::run(const sdk::Job &Offer) {
   if (IsSmaller)
     publish();
   for (unsigned Try = 1;; ++Try) {
-    Retry Next = Retry::AtOnce;
-    if (std::optional<sdk::Result> R =
-            attemptInTurn(J, Try == 1 && J.MayShare, Error, Next))
-      return std::move(*R);
+    Failure F;
+    try {
+      return attemptInTurn(J, Try == 1 && J.MayShare);
+    } catch (const Failure &E) {
+      F = E;
+    }
     if (J.Stop.raised())
       throw sdk::Error(DTLTO_CANCELLED, "");
-    if (Next == Retry::Never || (Try == MaxTries && Next != Retry::Alone))
-      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, Error);
-    TheLog->debug("module '" + J.Name + "': " + Error + "; asking again");
+    if (F.Next == Retry::Never || (Try == MaxTries && F.Next != Retry::Alone))
+      throw sdk::Error(DTLTO_ERROR_INFRASTRUCTURE, F.Why);
+    TheLog->debug("module '" + J.Name + "': " + F.Why + "; asking again");
     Offer.state(DTLTO_STATE_QUEUED);
-    if (Next == Retry::Alone)
+    if (F.Next == Retry::Alone)
       --Try;
-    if (Next != Retry::Later)
+    if (F.Next != Retry::Later)
       continue;
     std::unique_lock<std::mutex> Lock(Mutex);
     Changed.wait_for(Lock, Try * RetryPause, [&] { return J.Stop.raised(); });
@@ -260,36 +260,35 @@ void Client::settle(Job &J) {
   TheLine.settle(J);
 }
 
-std::optional<dtlto::sdk::Result>
-Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
+dtlto::sdk::Result Client::attemptInTurn(Job &J, bool IsFirst) {
   while (true) {
     unsigned Max;
     {
       std::unique_lock<std::mutex> Lock(Mutex);
       TheLine.enter(J, IsFirst);
       J.Wake.wait(Lock, [&] {
-        return J.MayTry || J.Came || (J.Stop.raised() && !J.In);
+        return J.MayTry || J.FromTrip || (J.Stop.raised() && !J.OnTrip);
       });
-      if (J.Came) {
-        Job::Brought Came = std::move(*J.Came);
-        J.Came.reset();
+      if (J.FromTrip) {
+        Job::Delivery Got = std::move(*J.FromTrip);
+        J.FromTrip.reset();
         Lock.unlock();
-        return use(J, std::move(Came.What), Came.Node, Error, Next);
+        return use(J, std::move(Got.What), Got.Node);
       }
       if (!J.MayTry) {
         TheLine.leave(J);
-        return std::nullopt;
+        throw Failure(); // cancelled
       }
       Max = TheLine.maxTrying();
     }
     IsFirst = false;
-    // Leaves, also by an exception.
+    // Also after an exception.
     std::shared_ptr<void> Leave(nullptr, [&](void *) {
       std::lock_guard<std::mutex> Lock(Mutex);
       TheLine.tried(J);
     });
     try {
-      return attempt(J, Error, Next);
+      return attempt(J);
     } catch (const NoRoom &E) {
       bool IsFirstTime;
       {
@@ -304,8 +303,7 @@ Client::attemptInTurn(Job &J, bool IsFirst, std::string &Error, Retry &Next) {
   }
 }
 
-/// Where there is no use in going on, those that are at nodes come to their end
-/// all the same.
+/// Gives up, if the session should end, once no job is at a node.
 void Client::ended(const sdk::Job &Offer) {
   if (S.Off)
     return ThreadSession::ended(Offer);
@@ -325,7 +323,7 @@ void Client::refuted(uint64_t, const std::string &Worker, int32_t) {
   Nodes.refuted(Worker);
 }
 
-/// The linker may offer it once more, as another job.
+/// Remembers the module, which the linker may offer as another job.
 void Client::tookTooLong(const Job &J, const std::string &Why) {
   std::lock_guard<std::mutex> Lock(Mutex);
   if (!J.Name.empty())
@@ -337,8 +335,8 @@ void Client::cannotGoOn(const std::string &Why) {
   TheEnd = Why;
 }
 
-/// Makes room for as many jobs as there are slots, and a few; more, where they
-/// are small.
+/// Accepts as many jobs as there are slots, and a few; more, where they are
+/// small.
 void Client::publish() {
   Cluster::Numbers N = TheCluster->numbers();
   bool Tell = false;
@@ -350,7 +348,7 @@ void Client::publish() {
       Slots = std::max(Slots, Codegen->slots);
     unsigned Few =
         N.Known || MostGranted ? std::max(2u, Slots / 4) : FirstRequests;
-    // Slots that weren't known may be more than those that were granted.
+    // There may be more slots than were granted.
     if (!N.Known)
       Few = std::max(Few, FirstRequests / 2);
     unsigned Before = PerTrip;
@@ -359,11 +357,11 @@ void Client::publish() {
     TheLine.setLimits(Capacity, Slots);
     if (PerTrip != 1)
       Capacity = std::min(Slots * PerTrip + Few, MaxInLine * S.MaxJobs);
-    // Not how many are free: that changes with each job of anybody's, and would
-    // look like a sign of life of ours.
-    if (N.Known &&
-        (N.Nodes != Told.Nodes || N.Slots != Told.Slots || PerTrip != Before)) {
-      Told = N;
+    // Free slots don't count: each client's jobs change them, which would look
+    // like progress of this link.
+    if (N.Known && (N.Nodes != Reported.Nodes || N.Slots != Reported.Slots ||
+                    PerTrip != Before)) {
+      Reported = N;
       Tell = true;
     }
   }

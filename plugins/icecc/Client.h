@@ -14,16 +14,16 @@
 //   a limit that is reached           -> back to the linker
 //   "build it yourself"               -> local code generation
 //
-// What took too long once would again, so each module meets only one limit: not
-// even when the linker offers it a second time is it sent out again.
+// A module that has reached a limit once would reach it again. So it is not
+// sent out any more, even if the linker offers it a second time.
 //
-// RemoteJob.h has what is said to a node. How many jobs are accepted follows
-// the number of slots, as the scheduler tells them or as they were granted.
+// RemoteJob.h has the messages to a node. The number of accepted jobs follows
+// the number of slots, as the scheduler reports or has granted them.
 //
-// Where jobs are so small that trips take longer (Batch.h), more are accepted
-// than may ask for nodes. Those wait in line, and a job that is granted a node
-// takes the next ones along. What came for them is handed to their threads; a
-// batch that fails as a whole is done again job by job.
+// Where jobs take less time than a trip (Batch.h), more are accepted than may
+// ask for nodes. The others wait in line, and a job that is granted a node
+// takes the next ones along, and hands the results to their threads. If a batch
+// fails as a whole, its jobs are done again one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ class UseCSMsg;
 
 namespace dtlto::icecc {
 
-/// Whether a local iceccd answers, within \p Limit or so. If not, \p Error
+/// Whether a local iceccd answers, within about \p Limit. If not, \p Error
 /// names all places where one was looked for.
 bool haveDaemon(const Settings &S, Clock::duration Limit, std::string &Error);
 
@@ -68,40 +68,42 @@ private:
     std::unique_ptr<Log> TheLog;
     std::vector<Worker> Workers; // unless S has Environments
   };
-  /// Reads the settings and tells the user of them. Throws sdk::Error where the
-  /// plugin can't work.
+  /// Reads the settings and reports what the user should know of them. Throws
+  /// sdk::Error where the plugin can't work.
   static Opened openSettings(const dtlto_host &Host,
                              const dtlto_session_params &Params);
   Client(const dtlto_host &Host, const dtlto_session_params &Params, Opened O);
 
   // On the job's thread.
   enum class Retry { AtOnce, Later, Never, Alone };
-  /// One try. Without a result, \p Error says why not, and \p Next when to try
-  /// again.
-  std::optional<sdk::Result> attempt(Job &J, std::string &Error, Retry &Next);
-  /// The same, when it is this job's turn; or what another job's trip brought
-  /// it. Throws NoRoom where this machine has no room for its connections with
-  /// no other job at work.
-  std::optional<sdk::Result> attemptInTurn(Job &J, bool IsFirst,
-                                           std::string &Error, Retry &Next);
+  /// Thrown where a try has failed: the reason, and when to try again.
+  struct Failure {
+    std::string Why;
+    Retry Next = Retry::Never;
+  };
+  /// One try.
+  sdk::Result attempt(Job &J);
+  /// The same, when it is this job's turn; or the result that another job's
+  /// trip has brought. Throws NoRoom where this machine has no descriptor and
+  /// no other job is at work.
+  sdk::Result attemptInTurn(Job &J, bool IsFirst);
   /// The job has its place, and others may ask for theirs.
   void settle(Job &J);
 
   // The parts of attempt() (Attempt.cpp).
   struct Attempt;
-  bool ask(Attempt &A);
+  void ask(Attempt &A);
   std::unique_ptr<Msg> waitForGrant(Attempt &A);
+  bool isLeftOut(const Msg &M);
   void takeAlong(Attempt &A);
   void leaveBehind(Attempt &A);
   RemoteResult runAt(Attempt &A, const UseCSMsg &Grant);
-  std::optional<sdk::Result> conclude(Attempt &A, RemoteResult R);
+  sdk::Result conclude(Attempt &A, RemoteResult R);
   void learnPace(const Attempt &A, const RemoteResult &R, double Seconds);
   void bringAll(Attempt &A, RemoteResult R);
-  /// What is done about \p O, for each job.
-  std::optional<sdk::Result> use(Job &J, Outcome O, const std::string &Node,
-                                 std::string &Error, Retry &Next);
-  std::optional<sdk::Result> buildHere(Job &J, Channel &Daemon,
-                                       uint32_t GrantId, std::string &Error);
+  /// Returns the result of \p J, or throws, as \p O says.
+  sdk::Result use(Job &J, Outcome O, const std::string &Node);
+  sdk::Result buildHere(Job &J, Channel &Daemon, uint32_t GrantId);
 
   void tookTooLong(const Job &J, const std::string &Why);
   void cannotGoOn(const std::string &Why);
@@ -124,9 +126,9 @@ private:
 
   std::mutex Mutex; // guards what follows
   std::condition_variable Changed;
-  Cluster::Numbers Told; // by load_changed()
+  Cluster::Numbers Reported; // by loadChanged()
   bool GaveUp = false;
-  Line TheLine;                             // and what it says of jobs
+  Line TheLine;                             // and Job's fields
   Pace ThePace;                             // of small jobs
   unsigned PerTrip = 1;                     // of the jobs that came last
   uint64_t LastCost = UINT64_MAX;           // of the job that came last
@@ -136,8 +138,8 @@ private:
   unsigned NumBuiltHere = 0;                // likewise, and done
   bool MustBuildHere = false; // the last answer was "build it yourself"
   Clock::time_point LastGrant;
-  std::map<std::string, std::string> TookTooLong; // by module: what did
-  std::string TheEnd; // not empty: why there is no use in going on
+  std::map<std::string, std::string> TookTooLong; // reasons, by module
+  std::string TheEnd; // why the session should end; or empty
 
   std::thread Preparer;
 };

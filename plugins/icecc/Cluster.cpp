@@ -51,7 +51,7 @@ void Cluster::start(std::function<void()> TheChanged) {
   sigset_t All, Old;
   sigfillset(&All);
   pthread_sigmask(SIG_SETMASK, &All, &Old);
-  std::shared_ptr<void> Unmask( // also where there is no thread to be had
+  std::shared_ptr<void> Unmask( // also if no thread can be started
       nullptr, [&](void *) { pthread_sigmask(SIG_SETMASK, &Old, nullptr); });
   // It makes no calls after stop(), and plugins are never unloaded.
   std::thread([Self = shared_from_this()] { Self->run(); }).detach();
@@ -237,7 +237,7 @@ void Cluster::handle(const Msg &M) {
     dtlto::parseNumber(Values["Load"], 0, 1000, N.LoadPermille);
     N.WhyNot = "";
     if (Values["NoRemote"] == "true")
-      // The scheduler tells no more.
+      // The scheduler reports no more.
       N.WhyNot = "its iceccd takes no jobs of others: --no-remote, or it isn't "
                  "root and has no CAP_SYS_CHROOT; see its log";
     else if (N.Slots == 0)
@@ -272,7 +272,7 @@ Cluster::Numbers Cluster::numbers() {
     if (TheNode.usable()) {
       ++N.Nodes;
       N.Slots += TheNode.Slots;
-      // What one has too many of takes no slot of another.
+      // A node with more jobs than slots takes no slot of another.
       N.Free += TheNode.Slots - std::min(TheNode.Slots, Busy[Id]);
     }
   return N;
@@ -358,7 +358,7 @@ std::string Cluster::nodeName(const std::string &Address, uint32_t Port) {
       Found = &TheNode;
       ++NumFound;
     }
-  // The scheduler doesn't tell monitors the ports.
+  // The scheduler doesn't report the ports to monitors.
   if (NumFound == 1 && !Found->Name.empty())
     return Found->Name;
   return Address + ":" + std::to_string(Port);

@@ -80,9 +80,9 @@ private:
   bool Stopping = false;
   bool LoggingIn = false; // and the scheduler hasn't answered
   bool Connected = false;
-  bool HasAll = false; // the scheduler has told of all nodes that it knew of
-  bool IsResolved = false;        // Scheduler's name
-  std::string Problem;            // why there is no connection to a scheduler
+  bool HasAll = false;     // the scheduler has reported all nodes that it knew
+  bool IsResolved = false; // Scheduler's name
+  std::string Problem;     // why there is no connection to a scheduler
   sockaddr_in SchedulerAt = {};   // where it was found; AF_INET, if it was
   std::condition_variable GotAll; // or the scheduler is lost
   std::map<uint32_t, Node> Nodes; // by the scheduler's number

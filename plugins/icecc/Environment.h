@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // icecream takes the compiler from a tarball, the environment, which the client
-// sends to each node once; nodes keep it under its name. Ours holds one static
-// program, the worker, under the names that icecream looks for:
+// sends to each node once; nodes keep it under its name. Ours contains one
+// static program, the worker, under the names that icecream looks for:
 //
 //   usr/bin/clang         the worker
 //   usr/bin/gcc, g++, as  symbolic links to it (hard links break on nodes)
 //   bin/true              another
 //
-// Its name ends in the SHA-256 of its bytes, so that a node never takes one
-// worker for another. It is kept in the user's cache. A cluster may have nodes
-// of several platforms: each has a worker, and so an environment, of its own.
+// The environment's name ends in the SHA-256 of its bytes, so that a node never
+// confuses two workers. The user's cache keeps it. A cluster may have nodes of
+// several platforms: each has a worker, and so an environment, of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,9 +37,9 @@ using Tarball = std::shared_ptr<const std::vector<unsigned char>>;
 /// One environment. Any thread may use it.
 class Environment {
 public:
-  /// Of \p Worker, made now, or found in \p CacheFolder (empty: no cache).
-  /// Null, with one line in \p Error, if there can't be one; without, once
-  /// \p Stop (null: never) is set.
+  /// Packs \p Worker, or finds the result in \p CacheFolder (empty: no cache).
+  /// Null, with one line in \p Error, if that fails. Null, without \p Error,
+  /// once \p Stop (null: never) is set.
   static std::unique_ptr<Environment> ofWorker(const std::string &Worker,
                                                const std::string &CacheFolder,
                                                const std::string &Platform,
@@ -58,7 +58,8 @@ public:
   unsigned features() const { return Features; }
   /// The first of its bytes, at once; not checked yet.
   std::string_view head() const { return Head; }
-  /// Its bytes. Null, with one line in \p Error, if they can't be had any more.
+  /// Its bytes. Null, with one line in \p Error, if they can't be read any
+  /// more.
   Tarball bytes(std::string &Error);
 
 private:
@@ -84,10 +85,9 @@ struct Worker {
   std::string Platform; // as `uname -m` has it
 };
 
-/// The worker \p File, and those for other platforms beside it: \p File-aarch64
-/// and so on, which must be what they are called. Empty, with one line in
-/// \p Error, if one of them can't be a worker: not there, no program, or one
-/// that needs libraries.
+/// Finds the worker \p File, and those for other platforms next to it: \p
+/// File-aarch64 and so on, which must be for the platform of their name. Empty,
+/// with one line in \p Error, if one of them isn't a static program.
 std::vector<Worker> findWorkers(const std::string &File, std::string &Error);
 
 } // namespace dtlto::icecc

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EnvironmentTable.h"
+#include <cassert>
 
 using namespace dtlto::icecc;
 
@@ -37,7 +38,7 @@ void EnvironmentTable::waitFor(Clock::duration Limit) {
 
 bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
   std::unique_lock<std::mutex> Lock(Mutex);
-  // Who sends it has limits, and calls sent() in any case.
+  // The sender has limits, and calls sent() in any case.
   Changed.wait(Lock, [&] {
     auto It = Nodes.find(Node);
     return I.raised() || It == Nodes.end() || It->second;
@@ -48,6 +49,7 @@ bool EnvironmentTable::mustSend(const std::string &Node, const Interrupt &I) {
 void EnvironmentTable::sent(const std::string &Node, bool Good) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
+    assert(Nodes.count(Node) && !Nodes[Node] && "mustSend() has not said so");
     if (Good)
       Nodes[Node] = true;
     else

@@ -1,5 +1,4 @@
-//===- EnvironmentTable.h - Which node has which environment -- -*- C++ -*-===//
-//-*-===//
+//===- EnvironmentTable.h - Which node has which environment ----*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +20,7 @@ class EnvironmentTable {
 public:
   using List = std::vector<std::unique_ptr<Environment>>;
 
-  /// Ends the wait of get(). An empty list stands for \p Error.
+  /// Ends the wait of get(). With an empty list, \p Error is the reason.
   void set(List Found, std::string Error);
   /// Waits until set(). Null, with \p Error, if there are no environments or
   /// \p I is raised.
@@ -29,14 +28,14 @@ public:
   /// Waits until set(), but for no longer than \p Limit.
   void waitFor(Clock::duration Limit);
 
-  /// A node that the scheduler says has no environment: it may have got it a
-  /// moment ago, from another job of ours. Waits while one sends it. True: the
-  /// caller has to send it, and to call sent() then.
+  /// For a node without an environment, as the scheduler knows it. Another job
+  /// of this link may have sent it meanwhile; waits while one sends it. True:
+  /// the caller must send it, and then call sent().
   bool mustSend(const std::string &Node, const Interrupt &I);
   void sent(const std::string &Node, bool Good);
-  /// Something went wrong there; it may be the environment.
+  /// A job failed at the node; the environment may be the reason.
   void distrust(const std::string &Node);
-  /// Wakes all waits, to look at what they wait for.
+  /// Wakes all waits, which check their conditions again.
   void wake();
 
 private:
@@ -45,7 +44,7 @@ private:
   bool Ready = false;
   List All;
   std::string Error;
-  std::map<std::string, bool> Nodes; // there: it is sent now, or (true) was
+  std::map<std::string, bool> Nodes; // false: it is being sent; true: was sent
 };
 
 } // namespace dtlto::icecc

@@ -6,12 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Line.h"
+#include <cassert>
 
 using namespace dtlto::icecc;
 using namespace std::chrono_literals;
 
-// After this machine had no room for a connection, one more job at a time is
-// tried so often.
+// After this machine had no room for a connection, the number of jobs is raised
+// by one so often.
 static constexpr Clock::duration RoomPause = 1s;
 
 void Line::admit() {
@@ -31,10 +32,13 @@ void Line::enter(Job &J, bool IsNew) {
 }
 
 void Line::leave(Job &J) {
-  Waiting.erase(std::find(Waiting.begin(), Waiting.end(), &J));
+  auto It = std::find(Waiting.begin(), Waiting.end(), &J);
+  assert(It != Waiting.end());
+  Waiting.erase(It);
 }
 
 void Line::settle(Job &J) {
+  assert(J.MayTry && !J.Settled);
   J.Settled = true;
   ++NumSettled;
   Window = std::min(Window + 1, MaxWindow);
@@ -42,10 +46,11 @@ void Line::settle(Job &J) {
 }
 
 void Line::tried(Job &J) {
+  assert(J.MayTry && NumTrying > 0);
   --NumTrying;
   if (J.Settled)
     --NumSettled;
-  else if (!J.Stop.raised()) // a cancelled one says nothing of the cluster
+  else if (!J.Stop.raised()) // a cancelled job says nothing about the cluster
     Window = std::max(1u, Window / 2);
   // This machine may have room again.
   if (J.Settled && MaxTrying != UINT_MAX &&
@@ -71,8 +76,8 @@ bool Line::reduce(unsigned Max) {
 }
 
 size_t Line::share() const {
-  // What is in line is for all slots; but some of it has a request of its own
-  // once there is room in the window.
+  // All slots share the line, without the jobs that can soon have a request of
+  // their own.
   size_t Open = most() - std::min(most(), NumTrying);
   return 1 + (Waiting.size() - std::min(Waiting.size(), Open)) /
                  std::max(1u, NumSlots);

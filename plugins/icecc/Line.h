@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Each job that asks for a node has a connection to the local iceccd, which all
-// links share. And to whom the first nodes are granted, they may lack their
-// environments, which then come through one line. So only a few ask at first,
-// and one more for each that had what it waited for.
+// links share. The first nodes may also lack the environment, which all get
+// over this machine's network. So only a few jobs ask at first, and one more
+// after each success.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace dtlto::icecc {
 
 struct Trip;
 
-/// A job of the linker's, while it is here.
+/// A job of the linker's, until it has its result.
 struct Job {
   explicit Job(const sdk::Job &Offer)
       : Offer(Offer), Name(Offer.name()),
@@ -34,19 +34,19 @@ struct Job {
   const sdk::Job &Offer;
   const std::string Name; // for display
   const uint64_t Cost;
-  Interrupt Stop; // raised: the linker has no use for it
+  Interrupt Stop; // raised: cancelled
   // Guarded by the client's lock.
   std::condition_variable Wake;
-  bool MayShare = true; // be in a batch
-  bool MayTry = false;  // it is no longer in line
-  bool Settled = false; // it is at a node, or here
-  Trip *In = nullptr;   // the batch that it is in
-  /// What another job's trip brought it.
-  struct Brought {
+  bool MayShare = true;   // be in a batch
+  bool MayTry = false;    // it is no longer in line
+  bool Settled = false;   // at a node, or in the linker
+  Trip *OnTrip = nullptr; // the batch that it is in
+  /// A result that another job's trip has brought.
+  struct Delivery {
     Outcome What;
     std::string Node;
   };
-  std::optional<Brought> Came;
+  std::optional<Delivery> FromTrip;
 };
 
 /// Of a batch.
@@ -55,31 +55,31 @@ struct Trip {
   Interrupt Stop;       // raised when all were
 };
 
-/// Lets jobs try, in order, as many as there is room for. Everything is called
-/// with the client's lock.
+/// Lets jobs try, in order, as many as there is room for. All functions need
+/// the client's lock.
 class Line {
 public:
   /// Sets Job::MayTry when it is the job's turn. \p IsNew: others have waited
   /// longer.
   void enter(Job &J, bool IsNew);
-  /// Takes a job out that isn't going to try.
+  /// Takes a job out that will not try.
   void leave(Job &J);
-  /// The job, which tries, has its place; others may ask for theirs.
+  /// The job that tries has its place; others may ask for theirs.
   void settle(Job &J);
   /// The job has tried.
   void tried(Job &J);
 
-  /// How many may ask at the cluster, and how many slots that has.
+  /// How many jobs may ask the cluster, and how many slots it has.
   void setLimits(unsigned Requests, unsigned Slots);
-  /// This machine had no room for one more connection when \p Max were allowed.
-  /// Returns whether that is the first time.
+  /// This machine had no descriptor for one more connection when \p Max were
+  /// allowed. Returns whether that is the first time.
   bool reduce(unsigned Max);
-  /// How many this machine has room for.
+  /// How many connections this machine has room for.
   unsigned maxTrying() const { return MaxTrying; }
 
   /// The next, or null.
   Job *next() const { return Waiting.empty() ? nullptr : Waiting.front(); }
-  /// How many of the jobs are one slot's.
+  /// How many of the waiting jobs one slot should take.
   size_t share() const;
 
 private:

@@ -19,9 +19,9 @@ using namespace dtlto::icecc;
 // What libicecc says
 //===----------------------------------------------------------------------===//
 
-// libicecc writes to streams that are the process's, from all threads at once,
-// and a thread of ours may outlive the session. So these live for ever, keep a
-// line for each thread, and write whole lines only.
+// libicecc writes to global streams, from all threads at once, and a thread of
+// ours may outlive the session. So these live for ever, keep a line for each
+// thread, and write whole lines only.
 
 static std::atomic<int> LibraryFd{-1}; // -1: nowhere
 

@@ -13,9 +13,9 @@ using namespace dtlto::icecc;
 
 namespace {
 
-// A channel that has failed reads the other side's last words, and is marked as
-// doing so meanwhile, lest it begin again. One that always has the mark reads
-// none. The mark is private; naming it here is what the language allows.
+// A channel that has failed reads the other side's last words, and has a mark
+// meanwhile, so that it doesn't begin again. A channel that always has the mark
+// reads none. The mark is private, but an explicit instantiation may name it.
 template <bool MsgChannel::*Mark> struct Marked {
   friend void mark(MsgChannel &C) { C.*Mark = true; }
 };
@@ -89,8 +89,8 @@ bool dtlto::icecc::mayRead(MsgChannel &C) {
   uint32_t Type =
       uint32_t(Bytes[0]) << 24 | Bytes[1] << 16 | Bytes[2] << 8 | Bytes[3];
   switch (Type) {
-  // They have lists: as many elements are made as such a message says. Only
-  // daemons and schedulers are sent them.
+  // They have lists, whose size in the message libicecc allocates. Only daemons
+  // and schedulers receive them.
   case M_GET_CS:
   case M_COMPILE_FILE:
   case M_GET_NATIVE_ENV:

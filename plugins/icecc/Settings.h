@@ -23,7 +23,7 @@
 namespace dtlto::icecc {
 
 struct Settings {
-  /// worker=PATH, DTLTO_WORKER, or dtlto-codegen-static beside the plugin. Not
+  /// worker=PATH, DTLTO_WORKER, or dtlto-codegen-static next to the plugin. Not
   /// used if Environments isn't empty.
   std::string Worker;
   /// jobs=N: at most so many requests and jobs at the same time.
@@ -35,7 +35,7 @@ struct Settings {
   /// granted to any job for so long.
   std::chrono::seconds GrantTimeout{300};
   /// transfer-timeout=SECONDS: how long a transfer to or from a node may pause,
-  /// and what it may take beside the time for its bytes.
+  /// and what it may take in addition to the time for its bytes.
   std::chrono::milliseconds TransferLimit = TheNetworkLimits.Pause;
   /// netname=NAME, or what the local iceccd's configuration says: the network
   /// whose scheduler is searched for if Scheduler is empty.

@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A chunk says how many bytes it has, compressed and not. libicecc unpacks it
-// into a buffer of that size, LZO with the function that doesn't look where the
-// buffer ends: whoever sends a chunk that says too little would write behind
-// it, in the linker. And one that says too much would leave the rest of the
-// buffer as it was.
+// A chunk contains its size, compressed and not. libicecc unpacks it into a
+// buffer of that size, and LZO with the function that doesn't check the
+// buffer's end: with too small a size, a sender could write beyond it in the
+// linker. With too large a size, the rest of the buffer would keep its old
+// bytes.
 //
 // The linker gives libicecc these functions in place of the libraries' (--wrap,
-// in CMakeLists.txt), wherever it unpacks. They refuse a chunk that isn't as
-// long as it says. libicecc then makes it a chunk without a buffer.
+// in CMakeLists.txt). They refuse a chunk whose size is wrong. libicecc then
+// returns a chunk without a buffer.
 //
 //===----------------------------------------------------------------------===//
 

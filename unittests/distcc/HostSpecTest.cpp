@@ -186,6 +186,10 @@ TEST(HostSpecTest, NotesComeOnce) {
     EXPECT_EQ(Note.find('\n'), std::string::npos);
 }
 
+TEST(HostSpecTest, OddBytesAreNotShown) {
+  EXPECT_EQ(error("fe80::1%\x88/3").find('\x88'), std::string::npos);
+}
+
 /// As zeroconf writes them, and without the brackets that a port needs.
 TEST(HostSpecTest, IPv6WithoutBrackets) {
   auto Right = [](const std::string &Item) {

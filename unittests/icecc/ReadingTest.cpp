@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Messages.h"
 #include "Channel.h"
+#include "Messages.h"
 #include "WireMessages.h"
 #include "gtest/gtest.h"
 #include <icecc/logging.h>
