@@ -18,10 +18,12 @@ using PlanEvent = plan::Event;
 
 std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
                            unsigned TimeoutSeconds) {
+  std::string Text = What.str();
   switch (Why) {
   case Cause::Timeout:
-    return "no result within " + std::to_string(TimeoutSeconds) +
+    Text = "no result within " + std::to_string(TimeoutSeconds) +
            " s (--thinlto-dist-timeout)";
+    return Text;
   case Cause::NotExpressible:
     return (What + " cannot be expressed on a remote compiler's command line")
         .str();
@@ -39,7 +41,7 @@ std::string dtlto::whyHere(Cause Why, StringRef What, StringRef PluginFailure,
     return PluginFailure.empty() ? "the plugin has failed"
                                  : PluginFailure.str();
   default:
-    return What.str();
+    return Text;
   }
 }
 

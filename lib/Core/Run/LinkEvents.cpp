@@ -134,7 +134,9 @@ void LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
     P.RoomSince = E.RoomSince;
     if (P.What == PlanEvent::Failed) {
       P.Why = Cause::Refused;
-      E.Message = "submit() refused it with error " + std::to_string(E.Status);
+      std::string Why =
+          "submit() refused it with error " + std::to_string(E.Status);
+      E.Message = std::move(Why);
       S.Why = E.Message;
     }
     if (P.What == PlanEvent::Busy && ThePlan->isLive(E.Job))

@@ -69,7 +69,7 @@ private:
   std::string ofAll(size_t N) const;
   std::string whyNone() const;
   void noteNotExpressible();
-  void summarizeShares(const std::string &Units);
+  void summarizeShares() const;
   void showCounts() const;
   bool isPart(plan::JobId J) const;
   const char *units() const;

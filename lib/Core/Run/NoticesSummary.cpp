@@ -76,86 +76,67 @@ void Notices::showCounts() const {
 void Notices::noteNotExpressible() {
   std::string Stays;
   if (Num.NotExpressible)
-    Stays = plugin() + ofAll(Num.NotExpressible) + " " + units() +
-            " were compiled here, since " + join(NotExpressible, ", ") +
-            " cannot be expressed on a remote compiler's command line";
-  if (!L.wasReported(Stays) && !Stays.empty())
-    L.msg().note(Stays);
-}
-
-namespace {
-/// A line of the summary.
-struct Sum {
-  size_t Count; // 0: there is nothing to report
-  MessageLevel Level;
-  std::string Text;
-};
-} // namespace
-
-static void report(Messages &Msg, const std::string &Plugin,
-                   std::initializer_list<Sum> Sums) {
-  for (const Sum &S : Sums)
-    if (S.Count != 0)
-      Msg.emit(S.Level, Plugin + S.Text);
+    Stays = ofAll(Num.NotExpressible) + join(NotExpressible, ", ");
+  if (!L.wasReported(Stays) && Num.NotExpressible)
+    L.msg().note(plugin() + ofAll(Num.NotExpressible) + " " + units() +
+                 " were compiled here, since " + join(NotExpressible, ", ") +
+                 " cannot be expressed on a remote compiler's command line");
 }
 
 void Notices::summarize(ArrayRef<std::string> Notes,
                         ArrayRef<std::string> DebugNotes) {
-  const std::string Units =
-      Num.Suppressed || Num.Fallback || Num.Shared ? units() : "";
   for (const std::string &Note : Notes)
     L.msg().note(Note);
   noteNotExpressible();
-  report(L.msg(), plugin(),
-         {{Num.Retried, MessageLevel::Note,
-           ofAll(Num.Retried) +
-               " jobs failed and were done when given to it "
-               "again; the last one was " +
-               LastRetry},
-          {Num.Suppressed, MessageLevel::Warning,
-           std::to_string(Num.Suppressed) + " more " + Units +
-               " failed in the same way (use --verbose to list them)"},
-          // If the plugin made no object, all are fallbacks.
-          {Num.Fallback, MessageLevel::Warning,
-           ofAll(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) + " " + Units +
-               " were compiled here instead"},
-          // A plugin without jobs isn't opened, and reports nothing itself.
-          {Num.Cached, MessageLevel::Debug,
-           ofAll(Num.Cached) + " objects came from the cache"}});
+  if (Num.Retried)
+    L.msg().note(plugin() + ofAll(Num.Retried) +
+                 " jobs failed and were done when given to it again; the last "
+                 "one was " +
+                 LastRetry);
+  if (Num.Suppressed)
+    L.msg().warning(plugin() + Twine(Num.Suppressed) + " more " + units() +
+                    " failed in the same way (use --verbose to list them)");
+  // If the plugin made no object, all are fallbacks.
+  if (Num.Fallback)
+    L.msg().warning(plugin() +
+                    ofAll(Num.Fallback + (Num.Remote ? 0 : Num.Shared)) + " " +
+                    units() + " were compiled here instead");
+  // A plugin without jobs isn't opened, and reports nothing itself.
+  if (Num.Cached)
+    L.msg().debug(plugin() + ofAll(Num.Cached) +
+                  " objects came from the cache");
   L.msg().debug(Twine(Run.numJobs()) + " jobs, " +
                 formatv("{0:f3}", secondsSince(L.Started)).str() +
                 " s from first start to last object");
   for (const std::string &Note : DebugNotes)
     L.msg().debug(Note);
-  summarizeShares(Units);
+  summarizeShares();
   showCounts();
 }
 
 /// Reports what ran locally as well, twice, or to be compared.
-void Notices::summarizeShares(const std::string &Units) {
+void Notices::summarizeShares() const {
   const size_t NumJobs = Run.numJobs();
-  const bool AllShared =
-      Num.Shared && Num.Shared + Num.Cached + Num.NotExpressible == NumJobs;
-  const bool NoneVerified = !Num.Verified && L.opts().VerifyPercent != 0 &&
-                            NumJobs != 0 && !hasErrors();
   // A short link may end before any farm has answered.
-  const bool IsShort = secondsSince(L.Started) < ShortLinkSeconds;
-  report(
-      L.msg(), plugin(),
-      {{AllShared, IsShort ? MessageLevel::Debug : MessageLevel::Warning,
-        whyNone() + "; all were compiled locally; --thinlto-dist-status shows "
-                    "the farm"},
-       {AllShared ? 0 : Num.Shared, MessageLevel::Debug,
-        ofAll(Num.Shared) + " " + Units + " were compiled here beside its own"},
-       {Num.Duplicates, MessageLevel::Debug,
-        "duplicate attempts for slow jobs: " + std::to_string(Num.Duplicates) +
-            " started, " + std::to_string(Num.DuplicatesWon) +
-            " finished first"},
-       {Num.Verified, MessageLevel::Debug,
-        ofAll(Num.Verified) + " objects verified"},
-       {NoneVerified, MessageLevel::Warning,
-        "none of the " + std::to_string(NumJobs) +
-            " objects was verified (--thinlto-dist-verify): " +
-            std::to_string(Num.Cached) + " came from the cache, " +
-            std::to_string(Num.Ours) + " were compiled here"}});
+  if (Num.Shared && Num.Shared + Num.Cached + Num.NotExpressible == NumJobs)
+    L.msg().emit(secondsSince(L.Started) < ShortLinkSeconds
+                     ? MessageLevel::Debug
+                     : MessageLevel::Warning,
+                 plugin() + whyNone() +
+                     "; all were compiled locally; --thinlto-dist-status "
+                     "shows the farm");
+  else if (Num.Shared)
+    L.msg().debug(plugin() + ofAll(Num.Shared) + " " + units() +
+                  " were compiled here beside its own");
+  if (Num.Duplicates)
+    L.msg().debug(plugin() +
+                  "duplicate attempts for slow jobs: " + Twine(Num.Duplicates) +
+                  " started, " + Twine(Num.DuplicatesWon) + " finished first");
+  if (Num.Verified)
+    L.msg().debug(plugin() + ofAll(Num.Verified) + " objects verified");
+  else if (L.opts().VerifyPercent != 0 && NumJobs != 0 && !hasErrors())
+    L.msg().warning(
+        plugin() + "none of the " + Twine(NumJobs) +
+        " objects was verified (--thinlto-dist-verify): " + Twine(Num.Cached) +
+        " came from the cache, " + Twine(Num.Ours) + " were compiled here");
 }

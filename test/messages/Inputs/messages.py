@@ -47,6 +47,7 @@ PARTS = {r'join\(NotExpressible, ", "\)': "X",
          r"\bplugin\(\)": '"plugin \'" + X + "\': "',
          r"\bargumentProblem\([^()]*\)": '"unknown argument " + X',
          r"\bmodule\([^()]*\)": '"module \'" + X + "\'"',
+         r"\bofJob\([^()]*\)": '"plugin \'" + X + "\': module \'" + X + "\': "',
          r"\bofAll\((?:[^()]|\(\))*\)": 'X + " of " + X'}
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
