@@ -45,25 +45,29 @@ bool dtlto::setArgument(const ArgumentTable &Table, std::string_view Arg) {
   return A && A->Set(Value);
 }
 
+/// ", did you mean 'NAME='?" with the name nearest to \p Name, or nothing.
+static std::string nearName(const ArgumentTable &Table, std::string_view Name) {
+  std::vector<std::string_view> Names;
+  for (const Argument &A : Table)
+    Names.push_back(A.Name);
+  std::string_view Near = nearest(Name, Names);
+  for (const Argument &A : Table)
+    if (!Near.empty() && A.Name == Near)
+      return ", did you mean " +
+             quote(std::string(Near) + (A.IsSwitch ? "" : "=")) + "?";
+  return "";
+}
+
 std::string dtlto::argumentProblem(const ArgumentTable &Table,
                                    std::string_view Arg) {
   std::string_view Value;
-  std::string Text, Near;
-  if (const Argument *A = match(Table, Arg, Value)) {
-    Text = "invalid value in " + quote(Arg);
-    if (Near = nearest(Value, A->Values); !Near.empty())
-      Near = std::string(A->Name) + "=" + Near;
-  } else {
-    Text = "unknown argument " + quote(Arg);
-    std::vector<std::string_view> Names;
-    for (const Argument &A : Table)
-      Names.push_back(A.Name);
-    Near = nearest(Arg.substr(0, Arg.find('=')), Names);
-    for (const Argument &A : Table)
-      if (A.Name == Near && !A.IsSwitch) {
-        Near += "=";
-        break;
-      }
-  }
-  return Near.empty() ? Text : Text + ", did you mean " + quote(Near) + "?";
+  const Argument *A = match(Table, Arg, Value);
+  if (!A)
+    return "unknown argument " + quote(Arg) +
+           nearName(Table, Arg.substr(0, Arg.find('=')));
+  std::string Text = "invalid value in " + quote(Arg);
+  if (std::string_view Near = nearest(Value, A->Values); !Near.empty())
+    Text += ", did you mean " +
+            quote(std::string(A->Name) + "=" + std::string(Near)) + "?";
+  return Text;
 }

@@ -48,8 +48,9 @@ void dtlto::readArguments(const dtlto_session_params &Params,
                           const std::string &Expected, FolderSettings &S) {
   for (uint32_t I = 0; I != Params.num_args; ++I)
     if (!setArgument(Known, Params.args[I]))
-      throw Error(DTLTO_ERROR_CALLER, argumentProblem(Known, Params.args[I]) +
-                                          ", expected " + Expected);
+      throw sdk::Error(DTLTO_ERROR_CALLER,
+                       argumentProblem(Known, Params.args[I]) + ", expected " +
+                           Expected);
   std::string_view Version = Params.llvm_version;
   if (S.Compiler.empty())
     S.Compiler = "clang-" + std::string(Version.substr(0, Version.find('.')));

@@ -248,13 +248,16 @@ std::string FolderSession::compilerProblem(std::chrono::seconds Limit,
        (At != std::string::npos &&
         !::isdigit(static_cast<unsigned char>(Line[At + Says.size()])))))
     return "";
-  const std::string Compiler = "the compiler " + quote(S.Compiler);
+  std::string Why;
   if (Status == DTLTO_CANCELLED)
-    return Compiler + " gives no answer";
-  if (Status != DTLTO_OK)
-    return Compiler + " can't be run here: " + std::exchange(Line, "");
-  return Compiler + " isn't of LLVM " + LlvmVersion +
-         ", as the linker is, but " + quote(Line);
+    Why = "the compiler " + quote(S.Compiler) + " gives no answer";
+  else if (Status != DTLTO_OK)
+    Why = "the compiler " + quote(S.Compiler) +
+          " can't be run here: " + std::exchange(Line, "");
+  else
+    Why = "the compiler " + quote(S.Compiler) + " isn't of LLVM " +
+          LlvmVersion + ", as the linker is, but " + quote(Line);
+  return Why;
 }
 
 void FolderSession::start(const std::vector<uint64_t> &Batch) {

@@ -145,7 +145,8 @@ JobFolder::Claim JobFolder::claim(const std::string &P, bool MayBeKept) {
     if (!readAll(L.get(), Says))
       fail("can't read ", File);
     if (!Says.empty() && Says != IsKept && Says != IsOurs)
-      throw Error(DTLTO_ERROR_CALLER, quote(File) + " is not dtlto's");
+      throw Error(DTLTO_ERROR_CALLER,
+                  quote(P + "/" + Marker) + " is not dtlto's");
     if (Busy)
       return isOfRunningLink(L.get()) ? Claim::InUse : Claim::Ending;
     if (Says == IsKept && !MayBeKept)

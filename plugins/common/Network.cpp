@@ -26,8 +26,10 @@ bool dtlto::isMachineGone(int Errno) {
 std::string dtlto::connectionLost(int Errno) {
   if (!isMachineGone(Errno))
     return os::errorText(Errno);
-  return "its machine, or the network to it, has not answered for " +
-         std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count()) + " s";
+  std::string Why =
+      "its machine, or the network to it, has not answered for " +
+      std::to_string(ceil<seconds>(TheNetworkLimits.Gone).count()) + " s";
+  return Why;
 }
 
 Transfer::Clock::time_point Transfer::due() const {

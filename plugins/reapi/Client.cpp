@@ -133,9 +133,9 @@ std::string Client::whyNothing() {
   if (!TheEnd.empty() || T.Executed || T.Hits ||
       std::chrono::steady_clock::now() - Opened < NothingIsNews)
     return "";
-  std::string Why =
+  std::string Seen =
       Ready ? Record.whyNothing() : "has not answered GetCapabilities";
-  return Why.empty() ? "" : "server " + S.Server.name() + " " + Why;
+  return Seen.empty() ? "" : "server " + S.Server.name() + " " + Seen;
 }
 
 void Client::prepare() {

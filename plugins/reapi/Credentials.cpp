@@ -50,12 +50,12 @@ static constexpr int SliceMs = 20;
 std::string TokenFile::read(const std::string &Name) {
   std::string Token = readSettingsFile(Name, "token-file", MaxToken);
   Token.erase(Token.find_last_not_of(" \t\r\n") + 1);
-  const char *Why = hasControl(Token) ? " holds more than one line"
-                    : !isHeaderValue(Token)
-                        ? " has other characters than ASCII's printable ones"
-                        : nullptr;
-  if (Why)
-    throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(Name) + Why);
+  const char *Flaw = hasControl(Token) ? " holds more than one line"
+                     : !isHeaderValue(Token)
+                         ? " has other characters than ASCII's printable ones"
+                         : nullptr;
+  if (Flaw)
+    throw sdk::Error(DTLTO_ERROR_CALLER, "token-file=: " + quote(Name) + Flaw);
   return Token.empty() ? "" : "Bearer " + Token;
 }
 

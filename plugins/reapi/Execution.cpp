@@ -133,7 +133,7 @@ bool Run::take(const google::longrunning::Operation &Op) {
   re::ExecuteResponse Response;
   if (!Op.response().Is<re::ExecuteResponse>() ||
       !Op.response().UnpackTo(&Response)) {
-    Out.Failed = {Fault::Failed, "the operation ended without a response"};
+    Out.Failed = Fault(Fault::Failed, "the operation ended without a response");
     return true;
   }
   Out.Failed = faultOf(Response.status());

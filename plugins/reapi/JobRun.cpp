@@ -112,7 +112,7 @@ std::optional<dtlto::sdk::Result> JobRun::fromCache(const Action &A) {
   Fault F =
       findResult(C.TheServer, Cancelled, C.Can.Digest, A.Name, A.Output, R);
   if (F.What == Fault::Refused || Cancelled.raised() || (F && C.S.CacheOnly))
-    fail(F, Cache);
+    fail(F, "action cache " + C.S.Cache.name());
   if (F)
     C.log(DTLTO_LOG_DEBUG, Cache + ": " + F.Text);
   try {

@@ -7,6 +7,7 @@
 
 #include "ServerRecord.h"
 #include <algorithm>
+#include <utility>
 
 using namespace dtlto::reapi;
 

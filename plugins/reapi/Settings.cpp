@@ -18,6 +18,7 @@
 
 using namespace dtlto;
 using namespace dtlto::reapi;
+using dtlto::sdk::Error;
 
 using namespace std::string_view_literals;
 
@@ -30,14 +31,14 @@ static std::string readFile(const std::string &Name, const char *Setting,
   int Why = os::readFile(Name, Limit, Text);
   if (Why == 0)
     return Text;
+  const std::string Place = std::string(Setting) + "=: ";
+  if (Why == EFBIG)
+    throw Error(DTLTO_ERROR_CALLER, Place + quote(Name) + " is longer than " +
+                                        std::to_string(Limit) + " bytes");
   bool IsFile = Why != EISDIR && Why != EINVAL;
-  throw sdk::Error(
-      DTLTO_ERROR_CALLER,
-      std::string(Setting) + "=: " +
-          (Why == EFBIG ? quote(Name) + " is longer than " +
-                              std::to_string(Limit) + " bytes"
-                        : "can't read " + quote(Name) + ": " +
-                              (IsFile ? std::strerror(Why) : "it is no file")));
+  throw Error(DTLTO_ERROR_CALLER,
+              Place + "can't read " + quote(Name) + ": " +
+                  (IsFile ? std::strerror(Why) : "it is no file"));
 }
 
 std::string dtlto::reapi::readSettingsFile(const std::string &Name,
@@ -366,10 +367,10 @@ std::string Reader::shown(std::string_view Setting) const {
 void Reader::readArguments(const dtlto_session_params &Params) {
   for (uint32_t I = 0; I != Params.num_args; ++I) {
     std::string_view Arg = Params.args[I];
-    Where = "unknown argument " + shown(Arg);
     size_t Equals = Arg.find('=');
     if (Equals == Arg.npos)
-      wrong("expected NAME=VALUE");
+      throw Error(DTLTO_ERROR_CALLER,
+                  "unknown argument " + shown(Arg) + ": expected NAME=VALUE");
     set(Arg.substr(0, Equals), Arg.substr(Equals + 1),
         "argument " + shown(Arg));
   }
@@ -389,10 +390,11 @@ void Reader::readConfig() {
       continue;
     size_t Equals = Line.find('=');
     std::string_view Name = trim(Line.substr(0, Equals));
-    Where = quote(Config) + " line " + std::to_string(No);
+    const std::string Place = quote(Config) + " line " + std::to_string(No);
     if (Equals == Line.npos || Name == "config")
-      wrong("expected NAME=VALUE, found " + shown(Line));
-    set(Name, trim(Line.substr(Equals + 1)), Where + ": " + shown(Line));
+      throw Error(DTLTO_ERROR_CALLER,
+                  Place + ": expected NAME=VALUE, found " + shown(Line));
+    set(Name, trim(Line.substr(Equals + 1)), Place + ": " + shown(Line));
   }
 }
 
@@ -460,14 +462,14 @@ void Reader::readVariables(const GetEnv &Env, const char *const *Environ) {
 bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
                                 const GetEnv &Env, const char *const *Environ,
                                 const std::string &PluginFolder, Settings &S,
-                                std::string &Error) try {
+                                std::string &Why) try {
   S = Settings();
   Reader R(S);
   R.readArguments(Params);
   R.readConfig();
   R.readVariables(Env, Environ);
   if (S.Server.Target.empty())
-    throw sdk::Error(
+    throw Error(
         DTLTO_ERROR_CALLER,
         "no server: name it with "
         "--thinlto-dist-plugin-arg=server=grpc://HOST:PORT, $RECC_SERVER, "
@@ -477,9 +479,9 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
   if (S.Cache.Target.empty())
     S.Cache = S.Cas;
   if (S.CertFile.empty() != S.KeyFile.empty())
-    throw sdk::Error(DTLTO_ERROR_CALLER,
-                     "a client certificate and its key belong together: "
-                     "tls-cert= and tls-key=");
+    throw Error(DTLTO_ERROR_CALLER,
+                "a client certificate and its key belong together: "
+                "tls-cert= and tls-key=");
   if (S.Worker == "codegen") {
     const char *File = Env("DTLTO_WORKER");
     S.WorkerFile =
@@ -489,6 +491,6 @@ bool dtlto::reapi::readSettings(const dtlto_session_params &Params,
   }
   return true;
 } catch (const sdk::Error &E) {
-  Error = E.what();
+  Why = E.what();
   return false;
 }

@@ -72,10 +72,10 @@ using GetEnv = std::function<const char *(const char *)>;
 
 /// Reads all settings. \p PluginFolder is the folder of the plugin's file, and
 /// \p Environ as environ(7), for variables whose names aren't known. Returns
-/// false with one line in \p Error that names what is wrong and where.
+/// false with one line in \p Why that names what is wrong and where.
 bool readSettings(const dtlto_session_params &Params, const GetEnv &Env,
                   const char *const *Environ, const std::string &PluginFolder,
-                  Settings &S, std::string &Error);
+                  Settings &S, std::string &Why);
 
 /// Reads [grpc[s]|http[s]://]HOST[:PORT] or unix:PATH. Without a scheme, it is
 /// TLS if \p Tls. Returns false for any other text.

@@ -34,7 +34,7 @@ CALLS = ("warning", "emit", "error", "note", "fail", "Fail", "invalid",
          "wrongValue", "failure", "failed", "broken", "createStringError", "addError",
          "warnLimited", "failWithoutFallback", "violation", "leaveOut", "push_back",
          "rest", "recordFailure", "infrastructure", "withFirstLine", "nodeFailed", "refuse",
-         "Error")
+         "Error", "Fault")
 
 # What messages are often put together in.
 VARIABLES = ("Error", "Problem", "Text", "Why", "WhyNot", "Reason")
