@@ -37,14 +37,14 @@ struct WorkerStatus {
 /// Something that happened on another thread.
 struct Event {
   enum KindTy {
-    Prepared,  // by us: the job can be submitted, or Message says why not
-    CacheHit,  // by us: LLVM has the object; or Object is in its cache, in
-               // CacheEntry, to be compared
-    Opened,    // the session's open() returned Status
-    Submitted, // submit() returned Status
-    State,     // job_state(); Status is the state
-    Done,      // job_done()
-    Checked,   // by us: what Done brought is checked
+    Prepared,     // by us: the job can be submitted, or Message says why not
+    CacheHit,     // by us: LLVM has the object; or Object is in its cache, in
+                  // CacheEntry, to be compared
+    Opened,       // the session's open() returned Status
+    Submitted,    // submit() returned Status
+    State,        // job_state(); Status is the state
+    Done,         // job_done()
+    Checked,      // by us: what Done brought is checked
     LoadChanged,  // load_changed()
     Loaded,       // load() returned; Load has what it told
     WorkerTold,   // query() told of a worker; Told has what it said
