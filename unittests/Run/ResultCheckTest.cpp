@@ -1,12 +1,11 @@
-//===- ResultCheckTest.cpp - Results that a thread checks -----------------===//
+//===- ResultCheckTest.cpp - Results that are checked ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What happens to a link while a thread checks a large object: a test decides
-// how long that takes. If the link's own thread did it, most would not end.
+// What becomes of a plugin's objects that the check accepts or refuses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +17,6 @@
 using namespace llvm;
 using namespace dtlto;
 using namespace dtlto::test;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -51,9 +49,7 @@ public:
     Job.cost = Cost;
     return E;
   }
-  CodegenResult compileHere(size_t J, const std::atomic<bool> *) override {
-    if (OnCompile)
-      OnCompile(J);
+  CodegenResult compileHere(size_t, const std::atomic<bool> *) override {
     CodegenResult R;
     R.Produced = true;
     R.Object.assign(Local.begin(), Local.end());
@@ -71,8 +67,6 @@ public:
   Error deliver(size_t J, const JobResult &R, const SideFiles &,
                 const AddStreamFn &) override {
     Objects[J] = R.Object.bytes().str();
-    if (OnObject)
-      OnObject(J);
     return Error::success();
   }
   bool deliversToMemory() const override { return true; }
@@ -80,7 +74,6 @@ public:
 
   const std::string Local = "made in the linker";
   std::map<size_t, std::string> Objects; // that were delivered
-  std::function<void(size_t J)> OnCompile, OnObject;
   std::function<std::string(size_t J, bool IsAsWritten)> OnCheck;
 
 private:
@@ -97,10 +90,6 @@ protected:
     RunContext Context{Host, Opts};
     Context.Started = Clock::now();
     Result = toString(LinkRun(Context, Jobs, [&](plan::Options &O) {
-                        if (TimeLimit != plan::Time(0)) {
-                          O.JobTimeout = TimeLimit;
-                          O.DeadlineStep = TimeLimit / 10;
-                        }
                         // Each is a job for the plugin alone.
                         O.LocalJobs = 0;
                         O.DuplicatePercent = 0;
@@ -118,69 +107,12 @@ protected:
   }
 
   const std::string Large = std::string(1 << 20, 'x');
-  plan::Time TimeLimit = {};
   FakePlugin Plugin;
   RecordingMessages Msg;
   Options Opts;
   std::shared_ptr<TextJobs> Jobs;
   std::string Result; // the link's error
 };
-
-TEST_F(ResultCheckTest, TheLinkGoesOn) {
-  use(2);
-  Gate Begun, Delivered;
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    Plugin.done(J.Id, J.Name == "m0.o"
-                          ? Plugin.failure(DTLTO_ERROR_COMPILER, "no", "one")
-                          : large("two"));
-  };
-  Jobs->OnCheck = [&](size_t, bool) {
-    Begun.open();
-    Delivered.wait();
-    return "";
-  };
-  Jobs->OnCompile = [&](size_t) { Begun.wait(); };
-  Jobs->OnObject = [&](size_t J) {
-    if (J == 0)
-      Delivered.open();
-  };
-  link();
-  EXPECT_EQ(Result, "");
-  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
-  EXPECT_TRUE(Jobs->Objects[1] == Large);
-}
-
-TEST_F(ResultCheckTest, WhatThePluginReportsLaterWaits) {
-  use(3);
-  Gate All, GaveUp;
-  Plugin.OnSubmit = [&, N = 0](const FakePlugin::Job &) mutable {
-    if (++N == 3)
-      All.open();
-    return DTLTO_OK;
-  };
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    All.wait();
-    if (J.Name == "m2.o")
-      return;
-    Plugin.done(J.Id, large());
-    if (J.Name != "m1.o")
-      return;
-    Plugin.log(DTLTO_LOG_ERROR, "out of order");
-    GaveUp.open();
-  };
-  Jobs->OnCheck = [&](size_t, bool) {
-    GaveUp.wait();
-    return "";
-  };
-  link();
-  EXPECT_EQ(Result, "");
-  // What came before the plugin gave up counts.
-  EXPECT_TRUE(Jobs->Objects[0] == Large);
-  EXPECT_TRUE(Jobs->Objects[1] == Large);
-  EXPECT_EQ(Jobs->Objects[2], Jobs->Local);
-  EXPECT_TRUE(Msg.has(MessageLevel::Warning,
-                      {"out of order", "compiling the remaining modules"}));
-}
 
 TEST_F(ResultCheckTest, AnInvalidObject) {
   use(2);
@@ -209,46 +141,6 @@ TEST_F(ResultCheckTest, TwoWorkersMakeTheSame) {
   EXPECT_EQ(Result, "");
   EXPECT_EQ(Plugin.submitted().size(), 2u);
   EXPECT_TRUE(Jobs->Objects[0] == Large);
-}
-
-TEST_F(ResultCheckTest, ItsJobIsCompiledLocallyMeanwhile) {
-  use(2);
-  TimeLimit = 100ms;
-  Gate Delivered;
-  Plugin.OnRun = [&](const FakePlugin::Job &J) { Plugin.done(J.Id, large()); };
-  Jobs->OnCheck = [&](size_t J, bool) {
-    if (J == 0)
-      Delivered.wait();
-    return "";
-  };
-  Jobs->OnObject = [&](size_t J) {
-    if (J == 0)
-      Delivered.open();
-  };
-  link();
-  EXPECT_EQ(Result, "");
-  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
-  EXPECT_EQ(Jobs->Objects.size(), 2u);
-}
-
-TEST_F(ResultCheckTest, TheLinkEndsMeanwhile) {
-  use(1);
-  TimeLimit = 100ms;
-  Gate Closed;
-  Plugin.OnRun = [&](const FakePlugin::Job &J) {
-    Plugin.done(J.Id, large());
-    Plugin.log(DTLTO_LOG_ERROR, "too late");
-  };
-  Plugin.OnClose = [&] { Closed.open(); };
-  Jobs->OnCheck = [&](size_t, bool) {
-    Closed.wait();
-    return "";
-  };
-  link();
-  EXPECT_EQ(Result, "");
-  EXPECT_EQ(Jobs->Objects[0], Jobs->Local);
-  // What waited is reported all the same.
-  EXPECT_TRUE(Msg.has(MessageLevel::Warning, {"too late"}));
 }
 
 TEST_F(ResultCheckTest, ManyObjects) {

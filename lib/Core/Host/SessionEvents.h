@@ -44,7 +44,6 @@ struct Event {
     Submitted,    // submit() returned Status
     State,        // job_state(); Status is the state
     Done,         // job_done()
-    Checked,      // by us: what Done brought is checked
     LoadChanged,  // load_changed()
     Loaded,       // load() returned; Load has what it told
     WorkerTold,   // query() told of a worker; Told has what it said

@@ -134,8 +134,6 @@ void LinkRun::startObservers() {
 // Each turn, the plan's actions start as much work as it allows. Then the
 // thread waits until any of that work has ended, and reports that to the plan.
 Error LinkRun::run() {
-  assert(RunThread == std::thread::id() && "called twice");
-  RunThread = std::this_thread::get_id();
   if (L.Host.Store)
     L.Host.Store->setOpener(
         [Events = Events] { Events->push(Event{Event::StoreWanted}); });
@@ -170,14 +168,10 @@ Error LinkRun::run() {
 /// Ends the threads, and what goes by the whole link.
 void LinkRun::finish() {
   // A plugin's mistakes and compilers' messages count even after the last job.
-  BeingChecked = nullptr;
-  std::deque<Event> Rest = std::exchange(Waiting, {});
-  llvm::move(Events->popAll(Clock::now()), std::back_inserter(Rest));
-  for (Event &E : Rest)
+  for (Event &E : Events->popAll(Clock::now()))
     if (E.Kind == Event::Violation || E.Kind == Event::GaveUp ||
         E.Kind == Event::CompilerSaid)
       handle(E);
-  CheckThread.reset();
   Helpers.reset();
   LocalPool.reset();
   Room->disconnect();
@@ -198,7 +192,7 @@ void LinkRun::finish() {
 }
 
 void LinkRun::step(const PlanEvent &E, Step S) {
-  assert(std::this_thread::get_id() == RunThread);
+  Owner.check();
   S.Now = now();
   S.E = &E;
   S.Job = E.Attempt ? JobOf.lookup(E.Attempt) : E.Job;

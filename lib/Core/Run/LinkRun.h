@@ -11,9 +11,8 @@
 // (Report/Observer.h).
 //
 // All state belongs to the thread that calls run(). Helper threads prepare
-// jobs, compare and deliver objects, one thread checks large objects, local
-// threads compile, the session's thread calls the plugin. All return through
-// one queue of events.
+// jobs, compare and deliver objects, local threads compile, the session's
+// thread calls the plugin. All return through one queue of events.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +26,11 @@
 #include "Run/JobResult.h"
 #include "Run/JobSource.h"
 #include "Run/RunContext.h"
+#include "Support/ThreadCheck.h"
 #include "Support/WorkerThreads.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include <thread>
 
 namespace dtlto {
 
@@ -113,9 +112,7 @@ private:
   void handle(Event &E);
   void handleSession(Event &E, plan::Event &P, Step &S);
   void handleOwn(Event &E, plan::Event &P, Step &S);
-  void check(Event &Done);
-  void endCheck();
-  void handleResult(CheckedResult &C);
+  void handleDone(Event &Done);
   void confirm(plan::JobId J, llvm::StringRef Object);
   plan::WorkerId noteWorker(plan::AttemptId A, llvm::StringRef Name);
 
@@ -139,7 +136,7 @@ private:
   std::vector<std::unique_ptr<Job>> Jobs; // by rank
   bool KeepOrder = false;
   plan::Time CloseTimeout = {};
-  std::thread::id RunThread;
+  ThreadCheck Owner;
 
   std::unique_ptr<plan::Plan> ThePlan;
   std::vector<std::unique_ptr<Observer>> Observers;
@@ -156,16 +153,10 @@ private:
   WorkerNames Workers;
 
   HelperQueue HelperWork;
-  /// A result on the check's thread; null: there is none. Until its check has
-  /// ended, later events of the session wait.
-  std::shared_ptr<CheckedResult> BeingChecked;
-  std::deque<Event> Waiting;
 
   // Threads last, so that they end before what they use.
   std::unique_ptr<WorkerThreads> Helpers;   // prepare, verify, deliver
   std::unique_ptr<WorkerThreads> LocalPool; // compiles
-  /// Checks objects. Helpers may be busy with files for a long time.
-  std::unique_ptr<WorkerThreads> CheckThread;
 };
 
 } // namespace dtlto
