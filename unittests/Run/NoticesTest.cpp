@@ -30,14 +30,14 @@ protected:
     TheLinker.Msg = &Msg;
     TheLinker.Opts.TimeoutSeconds = 7;
     L.emplace(TheLinker, Conf, Index, Defined, nullptr, FileCache());
-    L->Started = Clock::now();
+    L->Run.Started = Clock::now();
     use(30);
   }
 
   /// The link has \p N jobs.
   void use(unsigned N) {
     Run.emplace(N);
-    TheNotices = std::make_unique<Notices>(*Run, *L);
+    TheNotices = std::make_unique<Notices>(*Run, L->Run);
   }
 
   /// What an event led to. \p Why, \p Said and \p Errors are what the driver
@@ -192,7 +192,7 @@ TEST_F(NoticesTest, OnlyTheFailureThatFailsTheLinkIsTold) {
 }
 
 TEST_F(NoticesTest, TheSettingThatForbidsFallbackIsNamed) {
-  L->Config.NoFallback = "FARM_FALLBACK is 0";
+  L->Host.Config.NoFallback = "FARM_FALLBACK is 0";
   failLink(1, Cause::Infrastructure, "no host");
   EXPECT_EQ(error(), "dtlto: plugin 'fake': module 'm1.o': no host; not "
                      "compiled here, since FARM_FALLBACK is 0");
@@ -408,8 +408,8 @@ TEST_F(NoticesTest, WhatElsewhereCannotBeToldInTwoRounds) {
   RunContext::RoundNotes First;
   auto Round = [&](unsigned Number, ArrayRef<StringRef> Reasons) {
     use(30);
-    L->Round = Number;
-    L->First = &First;
+    L->Run.Round = Number;
+    L->Run.First = &First;
     for (plan::JobId J = 0; J != Reasons.size(); ++J) {
       staysHere(J, Cause::NotExpressible, Reasons[J]);
       compiledHere(J);
@@ -512,7 +512,7 @@ TEST_F(NoticesTest, OrTheLinkFails) {
 }
 
 TEST_F(NoticesTest, OrTheLinkFailsSinceTheSettingsSaySo) {
-  L->Config.NoFallback = "FARM_FALLBACK is 0";
+  L->Host.Config.NoFallback = "FARM_FALLBACK is 0";
   Run->HasFailed = true;
   step(event(PlanEvent::OpenFailed),
        {action(Action::DropPlugin, 0, 0, Cause::OpenFailed)}, "no farm today");
@@ -663,12 +663,12 @@ TEST_F(NoticesTest, ThePluginTookNone) {
   for (plan::JobId J = 0; J != 30; ++J)
     staysHere(J, Cause::PluginFull), compiledHere(J);
   // No wonder, in so short a link.
-  L->Started = Clock::now() + std::chrono::hours(1);
+  L->Run.Started = Clock::now() + std::chrono::hours(1);
   summarize();
   EXPECT_EQ(Msg.warnings(), Texts());
   EXPECT_TRUE(said("; all were compiled locally"));
 
-  L->Started = Clock::now() - std::chrono::seconds(2);
+  L->Run.Started = Clock::now() - std::chrono::seconds(2);
   summarize();
   EXPECT_EQ(Msg.warnings(),
             Texts({"plugin 'fake': it was not open after 0.0 s; all were "
@@ -691,7 +691,7 @@ TEST_F(NoticesTest, WhyThePluginMadeNothing) {
       staysHere(J, Cause::PluginSilent), compiledHere(J);
     At(3, event(PlanEvent::Tick));
     Msg.clear();
-    L->Started = Clock::now() - std::chrono::seconds(3);
+    L->Run.Started = Clock::now() - std::chrono::seconds(3);
     summarize();
     EXPECT_EQ(Msg.warnings().size(), 1u);
     const std::string Warning = Msg.warnings()[0];
