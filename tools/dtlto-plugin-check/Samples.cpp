@@ -114,7 +114,9 @@ static bool compileSources(const std::string &Folder, const std::string &Clang,
                            std::string &Output) {
   std::vector<std::string> Compilers = {Clang};
   if (Clang.empty())
-    Compilers = {"clang-" + std::to_string(LLVM_VERSION_MAJOR), "clang"};
+    Compilers = {
+        "clang-" + llvm::StringRef(LLVM_VERSION_STRING).split('.').first.str(),
+        "clang"};
   std::vector<std::string> Args = {
       "", "-O2", "-flto=thin", "-ffreestanding", "-fno-pic", "-c"};
   for (auto &Source : Sources) {
