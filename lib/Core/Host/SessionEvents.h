@@ -163,7 +163,7 @@ private:
             (E.Kind == Event::State && E.RanHere));
   }
 
-  const ThreadCheck Taker;
+  ThreadCheck Taker;
   std::mutex Mutex; // guards all below
   std::condition_variable Ready;
   std::deque<Event> Events;

@@ -32,7 +32,7 @@ public:
 
 private:
   struct State;
-  const ThreadCheck Caller;
+  ThreadCheck Caller;
   const unsigned Max;
   const std::shared_ptr<State> S; // with the threads, which are detached
 };
