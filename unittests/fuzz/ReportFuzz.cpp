@@ -97,7 +97,7 @@ static JobRecord job(Choices &C) {
   return J;
 }
 
-static Timeline oneRound(Choices &C) {
+static Timeline oneRound(Choices &C, const PluginNumber &Told) {
   std::vector<JobRecord> Jobs(C.below(4));
   std::vector<LoadRecord> Loads(C.below(3));
   double End = 0;
@@ -114,13 +114,13 @@ static Timeline oneRound(Choices &C) {
     L = {At, uint32_t(number(C)), uint32_t(number(C)), uint32_t(number(C)),
          uint32_t(number(C))};
   }
-  return {std::move(Jobs), std::move(Loads), C.take() / 60.0, End};
+  return {std::move(Jobs), std::move(Loads), C.take() / 60.0, End, {Told}};
 }
 
-static Timeline record(Choices &C) {
-  Timeline T = oneRound(C);
+static Timeline record(Choices &C, const PluginNumber &Told) {
+  Timeline T = oneRound(C, Told);
   if (C.below(4) == 1) {
-    Timeline Second = oneRound(C);
+    Timeline Second = oneRound(C, Told);
     double Began = T.end() + C.take() / 99.0;
     Second.addEarlierStage(std::move(T), Began);
     T = std::move(Second);
@@ -215,8 +215,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *Data, size_t Size) {
   Choices C(Data, Size);
   ReportFacts Facts{text(C), text(C), text(C), 1};
   PluginNumber Told{text(C), C.below(5), UINT64_MAX};
-  Timeline T = record(C);
-  T.sessionNumbers(Told);
+  Timeline T = record(C, Told);
 
   checkSummary(T, LaneRule::Slots);
   checkSummary(T, LaneRule::Spans);
