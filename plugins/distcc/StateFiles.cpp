@@ -57,8 +57,10 @@ struct StateFiles::Thread {
       Changed.wait(Lock, [&] { return Ending || !Work.empty(); });
       if (Work.empty())
         return;
+      std::function<void()> &First =
+          Work.front(); // push_back() doesn't move it
       Lock.unlock();
-      Work.front()(); // which push_back() does not move
+      First();
       Lock.lock();
       Work.pop_front();
       Changed.notify_all();

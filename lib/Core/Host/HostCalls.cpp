@@ -300,12 +300,13 @@ void Session::Impl::takeResult(Guard &Lock, Record &R,
 
 /// Takes the object and the worker's words out of their frame.
 void Session::Impl::openFrame(Guard &Lock, Record &R, Event &E) {
+  const BundleId Id = *R.Bundle; // another thread may make the bundle again
   const bool IsChecked = R.isChecked(E.Object.bytes());
   beginRunHere(Lock, R); // R.Built is read without the lock
   Lock.unlock();         // since it may read all of the object
   StringRef Said;
   Expected<StringRef> Inside =
-      readFrame(E.Object.bytes(), *R.Bundle, &Said, /*Hashes=*/!IsChecked);
+      readFrame(E.Object.bytes(), Id, &Said, /*Hashes=*/!IsChecked);
   for (StringRef Rest = Said; !Rest.empty();) {
     StringRef One;
     std::tie(One, Rest) = Rest.split('\0');
