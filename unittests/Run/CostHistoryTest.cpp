@@ -8,6 +8,7 @@
 #include "Run/CostHistory.h"
 #include "LTO/LTOJobs.h"
 #include "Processes.h"
+#include "Support/FileTask.h"
 #include "TempFolder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -27,6 +28,12 @@ namespace {
 
 class CostHistoryTest : public testing::Test {
 protected:
+  // 100,000 entries take a sanitizer on a busy machine more than a second.
+  CostHistoryTest() {
+    FileLimits.First = FileLimits.Next = std::chrono::minutes(1);
+  }
+  ~CostHistoryTest() override { FileLimits = {}; }
+
   std::unique_ptr<CostHistory> load() { return CostHistory::load(Path, &Note); }
 
   /// A link whose one module took \p Seconds.
