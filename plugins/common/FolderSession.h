@@ -40,7 +40,7 @@ namespace dtlto {
 /// How a FolderSession runs jobs.
 struct FolderSettings {
   std::string Program;  // a path, or a name in PATH
-  std::string Compiler; // likewise, the first word of the jobs' command lines
+  std::string Compiler; // the same, as the first word of jobs' commands
   std::vector<std::string> CompilerFirst, CompilerLast; // further words of them
   std::string Folder;                                   // empty: by the output
   bool Keep = false;

@@ -83,7 +83,7 @@ bool TokenFile::renew(const std::string &Used) {
     Header.swap(New);
     return Header != Used;
   } catch (const sdk::Error &) {
-    return false; // whoever renews the file may be writing it
+    return false; // another program may be renewing the file
   }
 }
 

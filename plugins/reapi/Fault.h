@@ -31,7 +31,7 @@ struct Fault {
   enum Class {
     None,
     Later,     // the same call may work in a while
-    Busy,      // likewise, with fewer calls at a time
+    Busy,      // the same call may work with fewer others at a time
     Missing,   // inputs are missing at the server
     Refused,   // the user's credentials or settings are wrong
     Cancelled, // by the client

@@ -43,7 +43,7 @@ struct ConfigExtras {
   std::string ObjectName;
   /// The job makes a file of remarks (RemarksFilename).
   bool Remarks = false;
-  /// The name of BBSectionsFuncListBuf's file, likewise.
+  /// The name of BBSectionsFuncListBuf's file, which isn't in LLVM's structs.
   std::string FunctionList;
   /// The name of the file of code generation data (LLVM/CodegenData.h), which
   /// LLVM reads for an option of its own.

@@ -30,24 +30,6 @@ static uint64_t memoryFor(const BuiltJob &Built) {
   return Bytes;
 }
 
-/// Whether \p E is the session's, and not of our own threads.
-static bool isOfSession(const Event &E) {
-  switch (E.Kind) {
-  case Event::Opened:
-  case Event::Submitted:
-  case Event::State:
-  case Event::Done:
-  case Event::LoadChanged:
-  case Event::Loaded:
-  case Event::Violation:
-  case Event::CompilerSaid:
-  case Event::GaveUp:
-    return true;
-  default:
-    return false;
-  }
-}
-
 void LinkRun::handle(Event &E) {
   switch (E.Kind) {
   case Event::Done:
@@ -72,9 +54,7 @@ void LinkRun::handle(Event &E) {
   S.Messages = E.Messages;
   S.Ended = E.Ended;
   S.Seconds = E.Seconds;
-  if (isOfSession(E))
-    handleSession(E, P, S);
-  else
+  if (!handleSession(E, P, S))
     handleOwn(E, P, S);
   step(P, S);
 }
@@ -92,14 +72,14 @@ static plan::PluginState pluginState(int32_t State) {
   }
 }
 
-/// Turns \p E, an event of the session, into \p P and \p S.
-void LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
+/// Turns \p E into \p P and \p S if it is an event of the session.
+bool LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
   switch (E.Kind) {
   case Event::Opened:
     P.What = PlanEvent::Opened;
     P.WantsBatches = E.WantsBatches;
     if (E.Status == DTLTO_OK && E.Message.empty())
-      return;
+      return true;
     P.What = PlanEvent::OpenFailed;
     if (E.Message.empty())
       E.Message = "open() failed without a reason (error " +
@@ -107,15 +87,15 @@ void LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
     S.Why = E.Message;
     // The user has to correct a wrong argument, whatever the fallback is.
     P.IsArgumentWrong = E.Status == DTLTO_ERROR_CALLER;
-    return;
+    return true;
   case Event::LoadChanged:
     P.What = PlanEvent::RoomChanged;
-    return;
+    return true;
   case Event::Loaded:
     P.What = PlanEvent::LoadKnown;
     S.Load = &E.Load;
     P.TheLoad = {E.Load.slots, E.Load.free, E.Load.workers, E.Load.local};
-    return;
+    return true;
   case Event::Submitted:
     P.What = E.Status == DTLTO_OK     ? PlanEvent::Accepted
              : E.Status == DTLTO_BUSY ? PlanEvent::Busy
@@ -130,18 +110,21 @@ void LinkRun::handleSession(Event &E, PlanEvent &P, Step &S) {
     }
     if (P.What == PlanEvent::Busy && ThePlan->isLive(E.Job))
       attempt(E.Job).Built = std::move(E.Built);
-    return;
+    return true;
   case Event::State:
     P.What = PlanEvent::StateChanged;
     P.State = pluginState(E.Status);
     S.State = static_cast<uint32_t>(E.Status);
     P.Worker = noteWorker(E.Job, E.Worker);
     P.RanHere = E.RanHere;
-    return;
-  default:
-    assert(E.Kind == Event::Violation || E.Kind == Event::GaveUp);
+    return true;
+  case Event::Violation:
+  case Event::GaveUp:
     P.What = PlanEvent::PluginFailed;
     P.Attempt = 0;
+    return true;
+  default:
+    return false;
   }
 }
 

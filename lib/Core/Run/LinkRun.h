@@ -110,7 +110,7 @@ private:
 
   // Events of the session and of our threads (LinkEvents.cpp).
   void handle(Event &E);
-  void handleSession(Event &E, plan::Event &P, Step &S);
+  bool handleSession(Event &E, plan::Event &P, Step &S);
   void handleOwn(Event &E, plan::Event &P, Step &S);
   void handleDone(Event &Done);
   void confirm(plan::JobId J, llvm::StringRef Object);
@@ -129,7 +129,7 @@ private:
   void close();
 
   const RunContext &L;
-  // A plugin that is left behind shares what its jobs point at.
+  // An abandoned plugin shares ownership, since its jobs point into it.
   const std::shared_ptr<JobSource> Source;
   std::unique_ptr<CostHistory> Costs;
   std::shared_ptr<LocalRoom> Room;        // the session shares it
