@@ -9,6 +9,7 @@
 #include "Bitcode/BitstreamCopy.h"
 #include "Support/Failure.h"
 #include "Support/Text.h"
+#include "LLVM/Version.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -88,19 +89,18 @@ Error ShardRenamer::copyModuleBlock() {
   if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
+  // Also after errors: a writer's blocks must be closed.
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
     W.EmitRecord(Code, Record);
     return Error::success();
   };
-  if (Error E = readBlock(In, OnRecord, [&](unsigned ID) {
-        if (ID != bitc::MODULE_STRTAB_BLOCK_ID)
-          return copyBlock(ID);
-        HasModules = true;
-        return NewName ? rewriteModuleStrtab() : replaceModuleStrtab();
-      }))
-    return E;
-  W.ExitBlock();
-  return Error::success();
+  return readBlock(In, OnRecord, [&](unsigned ID) {
+    if (ID != bitc::MODULE_STRTAB_BLOCK_ID)
+      return copyBlock(ID);
+    HasModules = true;
+    return NewName ? rewriteModuleStrtab() : replaceModuleStrtab();
+  });
 }
 
 /// Begins the table of modules, and returns the abbreviation of its entries.
@@ -134,6 +134,7 @@ Error ShardRenamer::rewriteModuleStrtab() {
   if (Error E = In.EnterSubBlock(bitc::MODULE_STRTAB_BLOCK_ID))
     return E;
   unsigned EntryAbbrev = beginModuleStrtab();
+  auto Exit = onScopeExit([&] { W.ExitBlock(); });
   auto OnRecord = [&](unsigned Code,
                       SmallVectorImpl<uint64_t> &Record) -> Error {
     if (Code != bitc::MST_CODE_ENTRY) {
@@ -153,10 +154,7 @@ Error ShardRenamer::rewriteModuleStrtab() {
     W.EmitRecord(Code, Record, EntryAbbrev);
     return Error::success();
   };
-  if (Error E = readBlock(In, OnRecord))
-    return E;
-  W.ExitBlock();
-  return Error::success();
+  return readBlock(In, OnRecord);
 }
 
 } // namespace
