@@ -27,8 +27,8 @@ bool mayReadFiles(llvm::StringRef Text);
 /// Whether records of \p Code in a block of constants hold assembly.
 bool isInlineAssembly(unsigned Code);
 
-/// Whether mayReadFiles() holds for any assembly in the first module of \p
-/// Bytes, as LLVM's writer produces it. True if \p Bytes are malformed.
+/// Whether mayReadFiles() holds for any assembly in the first module of
+/// \p Bytes, as LLVM's writer produces it. True if \p Bytes are malformed.
 /// Includes assembly at file scope: importers of a module parse it for .symver
 /// directives. Any thread.
 bool assemblyMayReadFiles(llvm::StringRef Bytes);

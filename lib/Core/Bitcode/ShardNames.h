@@ -21,8 +21,8 @@ namespace dtlto {
 
 using ShardBytes = llvm::SmallVector<char, 0>;
 
-/// Returns \p Shard with each module's name replaced by the result of \p
-/// NewName. Fails if \p Shard is not a combined index or \p NewName returns
+/// Returns \p Shard with each module's name replaced by the result of
+/// \p NewName. Fails if \p Shard is not a combined index or \p NewName returns
 /// nullopt.
 llvm::Expected<ShardBytes> renameShardModules(
     llvm::StringRef Shard,

@@ -249,15 +249,8 @@ Error SlimUses::Body::readConstants(BitstreamCursor &In) {
   });
 }
 
-/// Adds a call's callee and arguments, which follow the function type at \p
-/// TypeAt. 272-279:|The operands of an instruction, one letter each:
-///   a  a value's number
-///   m  a metadata number, from 1
-///   s  anything else
-///   t  a value, by typedValue()
-///   v  a value, by value()
-///   (  the letters after it repeat to the end
-/// All further operands are skipped.
+/// Adds a call's callee and arguments, which follow the function type at
+/// \p TypeAt.
 Error SlimUses::Body::addCall(size_t TypeAt) {
   At = std::min(TypeAt, Ops.size());
   ArrayRef<uint64_t> Function = Types.function(take());
@@ -277,14 +270,14 @@ Error SlimUses::Body::addCall(size_t TypeAt) {
 }
 
 namespace {
-/// The operands of an instruction, one letter for each:
+/// The operands of an instruction, one letter each:
 ///   a  a value's number
-///   m  the number of metadata, from 1 on
-///   s  something else
+///   m  a metadata number, from 1
+///   s  anything else
 ///   t  a value, by typedValue()
 ///   v  a value, by value()
 ///   (  the letters after it repeat to the end
-/// Operands after these are something else.
+/// All further operands are skipped.
 struct InstructionForm {
   const char *Operands = nullptr;
   bool HasValue = false;

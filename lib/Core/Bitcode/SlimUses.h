@@ -98,8 +98,8 @@ public:
   /// \p NumValues is the number of the module's own values.
   explicit SlimUses(uint64_t NumValues) : Values(NumValues) {}
 
-  /// Adds the references in the function block at \p In and steps over it. \p
-  /// Type is the function's type.
+  /// Adds the references in the function block at \p In and steps over it.
+  /// \p Type is the function's type.
   llvm::Error addBody(llvm::BitstreamCursor &In, uint64_t Type,
                       const SlimTypes &Types);
   /// Adds the references in the metadata block at \p In and steps over it.
