@@ -1,4 +1,4 @@
-//===- MetadataRefs.h - Where reading a piece of metadata leads -*- C++ -*-===//
+//===- MetadataRefs.h - References between metadata -------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -47,7 +47,7 @@ struct JobOutputs {
   bool hasOnlyObject() const { return !Dwo && !Remarks && !Optimized; }
 };
 
-/// The outputs of a job besides its object. Files have their names in the
+/// The outputs of a job other than its object. Files have their names in the
 /// linker.
 struct SideFiles {
   std::string Dwo;     // empty: no file
