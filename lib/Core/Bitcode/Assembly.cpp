@@ -27,12 +27,13 @@ bool dtlto::mayReadFiles(StringRef Text) {
   return false;
 }
 
-/// Checks the text in \p Record, one character an operand; others don't matter.
+/// Checks the text in \p Record: one character per operand; other operands
+/// don't matter.
 static bool mayReadFiles(ArrayRef<uint64_t> Record) {
   return mayReadFiles(std::string(Record.begin(), Record.end()));
 }
 
-/// Reads the constants' block that \p In stands before, and steps over it.
+/// Reads the block of constants at \p In and steps over it.
 static Error addConstants(BitstreamCursor &In, bool &Reads) {
   if (Error E = In.EnterSubBlock(bitc::CONSTANTS_BLOCK_ID))
     return E;

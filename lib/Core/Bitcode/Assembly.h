@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The assembler's .incbin and .include read files by name when the job is
-// compiled. On another machine, the file is missing or is another one.
+// compiled. On another machine, such a file is missing or different.
 //
-// These functions only look at the text. They assume that any macro may make
-// such a directive from its arguments; without macros, it is in the text.
+// These functions only look at the text. They assume that any macro may produce
+// such a directive; without macros, the directive itself is in the text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,17 @@
 
 namespace dtlto {
 
-/// Whether the assembler may read a file for \p Text. Also true for some texts
-/// for which it doesn't.
+/// Whether the assembler may read a file for \p Text. May be true for texts
+/// that read no file.
 bool mayReadFiles(llvm::StringRef Text);
 
 /// Whether records of \p Code in a block of constants hold assembly.
 bool isInlineAssembly(unsigned Code);
 
-/// mayReadFiles() of any assembly in the first module of \p Bytes, which LLVM's
-/// writer made; true if they are malformed. Importers of a module also parse
-/// its assembly at file scope, for .symver directives. Any thread.
+/// Whether mayReadFiles() holds for any assembly in the first module of
+/// \p Bytes, as LLVM's writer produces it. True if \p Bytes are malformed.
+/// Includes assembly at file scope: importers of a module parse it for .symver
+/// directives. Any thread.
 bool assemblyMayReadFiles(llvm::StringRef Bytes);
 
 } // namespace dtlto

@@ -23,19 +23,19 @@ namespace dtlto {
 
 inline llvm::Error malformedBitcode() { return failure("malformed bitcode"); }
 
-/// A block that is left before its end. It is entered in place: a copy of a
-/// cursor would copy all of its abbreviations.
+/// A block that can be left before its end. The cursor itself enters the block,
+/// because copying a cursor copies all of its abbreviations.
 class BlockToLeave {
 public:
-  /// Enters the block \p ID that \p In stands before.
+  /// Enters the block \p ID at \p In.
   llvm::Error enter(llvm::BitstreamCursor &In, unsigned ID) {
     if (llvm::Error E = In.EnterSubBlock(ID, &NumWords))
       return E;
     Begin = In.GetCurrentBitNo();
     return llvm::Error::success();
   }
-  /// Skips the rest of the block. \p In may be anywhere in it, but in no nested
-  /// block.
+  /// Skips the rest of the block. \p In may be anywhere in the block, but not
+  /// in a nested one.
   llvm::Error leave(llvm::BitstreamCursor &In) const {
     const uint64_t End = Begin + uint64_t(NumWords) * 32;
     if (!In.canSkipToPos(End / 8))
@@ -53,11 +53,10 @@ private:
   uint64_t Begin = 0;
 };
 
-/// Copies the block \p ID that \p In, a reader of \p Bytes, stands before (its
-/// ENTER_SUBBLOCK has been read), and steps over it. Copying words is enough: a
-/// block's body refers to nothing outside of it by position, begins at a word,
-/// and ends with its own END_BLOCK. Fails if the block is longer than the
-/// bytes.
+/// Copies the block \p ID at \p In, a reader of \p Bytes, and steps over it.
+/// The block's ENTER_SUBBLOCK must have been read. Copying words is enough: a
+/// block's body begins at a word, refers to nothing outside by position, and
+/// ends with its own END_BLOCK. Fails if the block is longer than \p Bytes.
 inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
                              llvm::BitstreamWriter &W, unsigned ID) {
   using namespace llvm;
@@ -82,11 +81,11 @@ inline llvm::Error copyBlock(llvm::BitstreamCursor &In, llvm::StringRef Bytes,
   return Error::success();
 }
 
-/// Called where the cursor stands before a block. Must step over the block.
+/// Called with the cursor at a block; must step over the block.
 using OnBlockFn = llvm::function_ref<llvm::Error(unsigned ID)>;
 
-/// Reads up to the first module block of a file, and enters it. Calls \p Other
-/// for the blocks before it. Fails if something else precedes it.
+/// Reads up to the first module block of a file and enters it. Calls \p Other
+/// for each block before it. Fails if anything but a block precedes it.
 inline llvm::Error enterModule(llvm::BitstreamCursor &In, OnBlockFn Other) {
   using namespace llvm;
   while (true) {
@@ -103,8 +102,8 @@ inline llvm::Error enterModule(llvm::BitstreamCursor &In, OnBlockFn Other) {
 }
 
 /// Reads the rest of the block that \p In is in, until \p OnRecord returns
-/// false. Returns whether it came to the block's end. Without \p OnBlock, a
-/// nested block is an error. Errors of both functions end the reading.
+/// false. Returns whether it reached the block's end. Without \p OnBlock, a
+/// nested block is an error. An error of either function stops the reading.
 inline llvm::Expected<bool> readRecords(
     llvm::BitstreamCursor &In,
     llvm::function_ref<llvm::Expected<bool>(
@@ -139,7 +138,7 @@ inline llvm::Expected<bool> readRecords(
 
 /// Reads the rest of the block that \p In is in. \p OnRecord gets the code and
 /// the operands of each record. A blob is an error, and so is a nested block
-/// without \p OnBlock. Errors of both functions end the reading.
+/// without \p OnBlock. An error of either function stops the reading.
 inline llvm::Error readBlock(
     llvm::BitstreamCursor &In,
     llvm::function_ref<llvm::Error(unsigned, llvm::SmallVectorImpl<uint64_t> &)>
@@ -160,9 +159,8 @@ inline llvm::Error readBlock(
       .takeError();
 }
 
-/// Reads the function block that \p In stands before up to its first
-/// instruction, and steps over it. Calls \p OnConstants where \p In stands
-/// before a block of constants.
+/// Reads the function block at \p In up to its first instruction, then skips
+/// the rest. Calls \p OnConstants at each block of constants.
 inline llvm::Error
 readConstantsOfBody(llvm::BitstreamCursor &In,
                     llvm::function_ref<llvm::Error()> OnConstants) {
@@ -183,7 +181,7 @@ readConstantsOfBody(llvm::BitstreamCursor &In,
   return *IsAtEnd ? Error::success() : Body.leave(In);
 }
 
-/// Reads a block of BLOCKINFO into \p Info. Fails if \p Info has one already.
+/// Reads a BLOCKINFO block into \p Info. Fails if \p Info is already set.
 inline llvm::Error
 readBlockInfo(llvm::BitstreamCursor &In,
               std::optional<llvm::BitstreamBlockInfo> &Info) {
@@ -200,7 +198,7 @@ readBlockInfo(llvm::BitstreamCursor &In,
   return Error::success();
 }
 
-/// Defines an abbreviation for records of \p Code in the block that \p W is in,
+/// Defines an abbreviation for records of \p Code in the current block of \p W
 /// and returns its number.
 inline unsigned emitAbbrev(llvm::BitstreamWriter &W, unsigned Code,
                            llvm::ArrayRef<llvm::BitCodeAbbrevOp> Ops) {

@@ -18,16 +18,17 @@ using namespace dtlto;
 
 namespace {
 
-/// Stand-ins for summaries that a backend compile looks up but a shard lacks.
+/// Minimal summaries of symbols that a backend compile looks up but that a
+/// shard lacks.
 ///
 /// In-process, a reference to a symbol of another module is direct if the index
-/// says that this link defines the symbol (dso_local), whether it is imported
-/// or not. LLVM's shards only have summaries of imported symbols; other
-/// references would go through the GOT, or stay dllimport, and the code would
-/// differ. So the shard gets a summary with only dso_local for each of them. It
-/// belongs to the compiled module, since LLVM would import those of other
-/// modules. There, the symbol is only declared, and for declarations LLVM only
-/// reads this flag.
+/// marks the symbol as dso_local, whether or not it is imported. LLVM's shards
+/// only have summaries of imported symbols. Other references would go through
+/// the GOT, or stay dllimport, and the code would differ. So the shard gets a
+/// summary with only dso_local for each of these symbols. The summary belongs
+/// to the compiled module, since LLVM would import symbols of other modules.
+/// The compiled module only declares the symbol, and LLVM reads only this flag
+/// for declarations.
 class DSOLocalStandIns {
 public:
   DSOLocalStandIns(const ModuleSummaryIndex &Index, StringRef ModulePath,
@@ -55,7 +56,7 @@ public:
 
 private:
   void add(const ValueInfo &VI) {
-    // Most symbols have many references.
+    // Look up each symbol once; most have many references.
     if (!VI || !Known.insert(VI.getGUID()).second ||
         VI.getSummaryList().empty() || !VI.isDSOLocal(Propagated))
       return;
@@ -88,7 +89,7 @@ private:
   bool Propagated;
   StringRef ModulePath;
   GVSummaryMapTy &Summaries;
-  DenseSet<GlobalValue::GUID> Known; // in the shard, or looked at
+  DenseSet<GlobalValue::GUID> Known; // in the shard, or already looked up
   std::vector<std::unique_ptr<GlobalValueSummary>> Owned;
 };
 
@@ -104,7 +105,7 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   gatherImportedSummariesForModule(ModulePath, Defined, ImportList, Summaries,
                                    Declarations);
 
-  // LLVM treats modules without summaries differently: add none.
+  // LLVM treats modules without summaries differently, so add none to them.
   GVSummaryMapTy &Own = Summaries[ModulePath.str()];
   std::optional<DSOLocalStandIns> StandIns;
   if (!Own.empty()) {
@@ -120,7 +121,7 @@ ShardBytes dtlto::writeShard(const ModuleSummaryIndex &Index,
   ShardBytes Bytes;
   raw_svector_ostream OS(Bytes);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
-  // The order of numbers is that of IndexBitcodeWriter::writeModStrings().
+  // Number the modules as IndexBitcodeWriter::writeModStrings() does.
   if (Modules)
     for (const auto &[Path, OfModule] : Summaries)
       if (auto It = Index.modulePaths().find(Path);
@@ -151,7 +152,7 @@ Error dtlto::emitIndexFiles(const ModuleSummaryIndex &Index,
   const std::string Path = (ModulePath + ".thinlto.bc").str();
   std::error_code EC;
   raw_fd_ostream OS(Path, EC, sys::fs::OpenFlags::OF_None);
-  if (EC) // LLVM 22's message; LLVM 19's doesn't name the file
+  if (EC) // the text of LLVM 22; LLVM 19's doesn't name the file
     return createFileError("cannot open " + Path, EC);
   writeIndexToFile(Index, OS, &Summaries, &Declarations);
   if (ImportsFile)

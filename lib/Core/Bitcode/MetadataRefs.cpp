@@ -1,4 +1,4 @@
-//===- MetadataRefs.cpp - Where reading a piece of metadata leads ---------===//
+//===- MetadataRefs.cpp - References between metadata ---------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,15 +16,15 @@ using namespace dtlto;
 
 namespace {
 
-/// The operands of a record that are numbers. All others are references, from 1
-/// on; 0 is none.
+/// Which operands of a record are numbers. All others are references, numbered
+/// from 1; 0 means none.
 struct Layout {
   unsigned Code;
-  /// The flags that the first operand may have, and those that it must have:
-  /// these tell it from older forms, which have other operands.
+  /// The flags that the first operand may have, and those that it must have.
+  /// They distinguish the record from older forms with other operands.
   uint64_t Flags, CurrentFlags;
   uint32_t IsNumber;
-  /// Since LLVM 21, this flag says that sizes are references.
+  /// Since LLVM 21, this flag means that sizes are references.
   uint64_t SizeFlag = 0;
   uint32_t IsSize = 0;
 };
@@ -36,7 +36,8 @@ constexpr uint32_t mask(std::initializer_list<unsigned> Operands) {
   return Mask;
 }
 
-/// As LLVM 19 to 23 write them. Later ones append operands and add flags.
+/// The forms that LLVM 19 to 23 write. Later versions append operands and add
+/// flags.
 constexpr Layout Layouts[] = {
     {bitc::METADATA_SUBRANGE, UINT64_MAX, 0, mask({0})},
     // [distinct, tag, name, size, align, encoding, flags]
@@ -97,8 +98,8 @@ constexpr Layout Layouts[] = {
 
 } // namespace
 
-/// Whether importers read a declaration in place of this type, as for most
-/// types with a name.
+/// Whether importers read this type as a declaration, as they do for most named
+/// types.
 static bool isReadAsDeclaration(unsigned Code, ArrayRef<uint64_t> Ops) {
   if (Code != bitc::METADATA_COMPOSITE_TYPE || Ops.size() < 16 || !Ops[2] ||
       !Ops[15])
@@ -109,7 +110,7 @@ static bool isReadAsDeclaration(unsigned Code, ArrayRef<uint64_t> Ops) {
          Ops[1] == dwarf::DW_TAG_union_type;
 }
 
-/// Base type, elements, vtable's holder, and the operands of arrays.
+/// Base type, elements, vtable holder, and the operands of arrays.
 static constexpr uint32_t NotOfDeclarations =
     1 << 6 | 1 << 11 | 1 << 13 | 0x3f << 16;
 

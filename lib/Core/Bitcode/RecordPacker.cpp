@@ -1,4 +1,4 @@
-//===- RecordPacker.cpp - Abbreviations made to measure -------------------===//
+//===- RecordPacker.cpp - Abbreviations that fit the records --------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,14 +13,14 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Longer records are only packed as arrays.
+/// Longer records are packed only as arrays.
 static constexpr size_t MaxOps = 24;
 /// The approximate size of the definition of one operand.
 static constexpr uint64_t OpBits = 10;
 
 static unsigned width(uint64_t Value) { return Log2_64(Value | 1) + 1; }
 
-/// Returns the size of a value of \p Width bits as VBR of \p Chunk.
+/// Returns the size in bits of a value of \p Width bits as VBR of \p Chunk.
 static constexpr uint64_t vbrBits(unsigned Width, unsigned Chunk) {
   return (Width + Chunk - 2) / (Chunk - 1) * Chunk;
 }
@@ -58,7 +58,7 @@ RecordPacker::Counts RecordPacker::Widths::counts() const {
   return Result;
 }
 
-/// Returns the size of such values in the encoding \p Op.
+/// Returns the total size in bits of the counted values in the encoding \p Op.
 uint64_t RecordPacker::bits(const Counts &Of, const BitCodeAbbrevOp &Op) {
   if (Op.isLiteral())
     return 0;
@@ -70,7 +70,7 @@ uint64_t RecordPacker::bits(const Counts &Of, const BitCodeAbbrevOp &Op) {
   return Sum;
 }
 
-/// Returns the shortest encoding of such values.
+/// Returns the shortest encoding of the counted values.
 BitCodeAbbrevOp RecordPacker::best(const Counts &Of) {
   const unsigned Widest = Of.back().first;
   BitCodeAbbrevOp Best(BitCodeAbbrevOp::VBR, 6);
@@ -93,8 +93,8 @@ struct RecordPacker::Choice {
   Shape *Of; // null: an array, for all records of the code
   std::shared_ptr<BitCodeAbbrev> Abbrev;
 
-  /// Adds an abbreviation to \p To if it pays. Records take \p Was bits without
-  /// it, and \p Bits with it.
+  /// Adds an abbreviation to \p To if it saves bits. Records take \p Was bits
+  /// without it and \p Bits with it.
   static void consider(std::vector<Choice> &To, unsigned Code, Shape *Of,
                        uint64_t Was, uint64_t Bits,
                        ArrayRef<BitCodeAbbrevOp> Ops) {
@@ -114,7 +114,8 @@ static BitCodeAbbrevOp plain() {
   return BitCodeAbbrevOp(BitCodeAbbrevOp::VBR, 6);
 }
 
-/// Considers an array for all records of each code. Returns its elements.
+/// Considers an array for all records of each code. Returns the elements'
+/// encodings.
 RecordPacker::Elements
 RecordPacker::chooseArrays(std::vector<Choice> &Choices) {
   std::map<unsigned, std::pair<Widths, uint64_t>> Codes; // values, records
@@ -143,8 +144,8 @@ RecordPacker::chooseArrays(std::vector<Choice> &Choices) {
   return Result;
 }
 
-/// Considers an abbreviation for the records of each code and length, where it
-/// is shorter than an array of \p ElementOf.
+/// Considers an abbreviation for the records of each code and length if it is
+/// shorter than an array of \p ElementOf.
 void RecordPacker::chooseShapes(std::vector<Choice> &Choices,
                                 const Elements &ElementOf) {
   for (auto &[TheKey, S] : Shapes) {
@@ -157,7 +158,8 @@ void RecordPacker::chooseShapes(std::vector<Choice> &Choices,
       Ops.push_back(Op.counts());
       Was += bits(Ops.back(), plain());
     }
-    // Most shapes are so rare that even records of no bits would not pay.
+    // Most shapes are so rare that a definition can't pay even at 0 bits a
+    // record.
     if (Was <= OpBits * (NumOps + 1))
       continue;
     SmallVector<BitCodeAbbrevOp, 8> Abbrev;
@@ -177,7 +179,7 @@ void RecordPacker::chooseShapes(std::vector<Choice> &Choices,
 void RecordPacker::define(BitstreamWriter &W, unsigned Max) {
   std::vector<Choice> Choices;
   chooseShapes(Choices, chooseArrays(Choices));
-  // Stable, in the order of codes: equal modules become equal bytes.
+  // Sort stably, in the order of codes: equal modules must give equal bytes.
   stable_sort(Choices, [](const Choice &A, const Choice &B) {
     return A.Saved > B.Saved;
   });
@@ -231,7 +233,7 @@ void dtlto::repackBlock(const RecordList &Records, BitstreamWriter &W,
     Packer.count(Code, Ops);
     Changed.add(Code, Ops);
   }
-  // Each record has the number of its abbreviation: keep numbers short.
+  // Each record starts with its abbreviation's number; keep the numbers short.
   W.EnterSubblock(ID, 4);
   Packer.define(W, /*Max=*/7);
   for (size_t I = 0; I != Changed.size(); ++I)

@@ -1,13 +1,13 @@
-//===- RecordPacker.h - Abbreviations made to measure -----------*- C++ -*-===//
+//===- RecordPacker.h - Abbreviations that fit the records ------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's writer has abbreviations for few kinds of records; the others take six
-// bits and more for each operand. A reader accepts any abbreviation, and sees
-// the same records.
+// LLVM's writer has abbreviations for few kinds of records. All others take at
+// least six bits per operand. A reader accepts any abbreviation and sees the
+// same records.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,24 +25,24 @@
 
 namespace dtlto {
 
-/// Writes the records of one block with abbreviations that fit all of them.
+/// Writes the records of one block with abbreviations chosen for these records.
 class RecordPacker {
 public:
-  /// Counts a record that will be written.
+  /// Counts a record that emit() will write.
   void count(unsigned Code, llvm::ArrayRef<uint64_t> Ops);
-  /// Defines at most \p Max abbreviations in the block that \p W is in.
+  /// Defines at most \p Max abbreviations in the current block of \p W.
   void define(llvm::BitstreamWriter &W, unsigned Max);
   /// Writes a record that was counted.
   void emit(llvm::BitstreamWriter &W, unsigned Code,
             llvm::ArrayRef<uint64_t> Ops) const;
 
 private:
-  /// Widths in bits, rising, and the number of values of each.
+  /// Widths in bits, ascending, and the number of values of each.
   using Counts = llvm::SmallVector<std::pair<unsigned, uint64_t>, 4>;
   /// The widths of an operand's values.
   struct Widths {
     std::array<uint32_t, 65> Count = {};
-    // Not of sums.
+    // Not set for sums.
     uint64_t First = 0;
     bool Any = false, AllSame = true;
 
@@ -52,7 +52,7 @@ private:
   /// Records of one code and one number of operands.
   struct Shape {
     uint64_t Number = 0;
-    // Most shapes have one record, for which a definition never pays.
+    // Most shapes have one record, which never pays for a definition.
     std::vector<uint64_t> FirstOps;
     std::vector<Widths> Ops; // empty for one record
     unsigned Abbrev = 0;     // 0: none
@@ -83,7 +83,7 @@ public:
     AllOps.insert(AllOps.end(), Ops.begin(), Ops.end());
   }
   size_t size() const { return Begins.size(); }
-  /// Returns a record, which borrows its operands until the next add().
+  /// Returns a record whose operands are valid until the next add().
   Record operator[](size_t I) const {
     size_t Begin = Begins[I].second,
            End = I + 1 == size() ? AllOps.size() : Begins[I + 1].second;
@@ -96,13 +96,13 @@ private:
   std::vector<uint64_t> AllOps;
 };
 
-/// Changes a record, and returns whether to keep it.
+/// Changes a record; returns whether to keep it.
 using ChangeRecord = llvm::function_ref<bool(
     unsigned &Code, llvm::SmallVectorImpl<uint64_t> &Ops)>;
 
-/// Like copyBlock(), but through \p Change, unless it is null, and a
-/// RecordPacker. The block \p ID has no nested blocks and blobs, and at most
-/// five abbreviations in BLOCKINFO, which \p W knows.
+/// Like copyBlock(), but passes records through \p Change, if not null, and
+/// writes them with a RecordPacker. The block \p ID must have no nested blocks,
+/// no blobs, and at most five abbreviations in the BLOCKINFO of \p W.
 llvm::Error repackBlock(llvm::BitstreamCursor &In, llvm::BitstreamWriter &W,
                         unsigned ID, ChangeRecord Change = nullptr);
 /// Writes such a block of \p Records.

@@ -21,7 +21,7 @@ Error malformed(const Twine &What) {
   return failure("malformed index shard: " + What);
 }
 
-/// Copies a shard with another table of modules.
+/// Copies a shard and replaces its table of modules.
 class ShardRenamer {
 public:
   using NameFn = function_ref<std::optional<std::string>(StringRef)>;
@@ -47,7 +47,7 @@ private:
   BitstreamCursor In;
   StringRef Shard;
   BitstreamWriter W;
-  NameFn NewName = nullptr; // null: the new table is that of Modules
+  NameFn NewName = nullptr; // null: use the table of Modules
   ArrayRef<ShardModule> Modules;
   bool HasModules = false; // false: not a combined index
 };
@@ -79,7 +79,7 @@ Error ShardRenamer::run() {
   }
   if (!HasModule || !HasModules)
     return malformed("no table of modules");
-  // This is the last block. Without it, the file was cut.
+  // The string table is the last block. Without it, the file is truncated.
   if (!HasStrtab)
     return malformed("no string table");
   return Error::success();
@@ -89,7 +89,7 @@ Error ShardRenamer::copyModuleBlock() {
   if (Error E = In.EnterSubBlock(bitc::MODULE_BLOCK_ID))
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, In.getAbbrevIDWidth());
-  // Also after errors: a writer's blocks must be closed.
+  // Exit on errors, too: a writer's blocks must be closed.
   auto Exit = onScopeExit([&] { W.ExitBlock(); });
   auto OnRecord = [&](unsigned Code, ArrayRef<uint64_t> Record) -> Error {
     W.EmitRecord(Code, Record);
@@ -103,7 +103,7 @@ Error ShardRenamer::copyModuleBlock() {
   });
 }
 
-/// Begins the table of modules, and returns the abbreviation of its entries.
+/// Begins the table of modules; returns the abbreviation of its entries.
 unsigned ShardRenamer::beginModuleStrtab() {
   W.EnterSubblock(bitc::MODULE_STRTAB_BLOCK_ID, 3);
   using Op = BitCodeAbbrevOp;
@@ -163,7 +163,7 @@ Expected<ShardBytes> dtlto::renameShardModules(StringRef Shard,
                                                ShardRenamer::NameFn NewName) {
   ShardBytes Out;
   Out.reserve(Shard.size() + 1024);
-  // The writer flushes when it is destroyed.
+  // The writer flushes in its destructor.
   if (Error E = ShardRenamer(Shard, Out, NewName).run())
     return std::move(E);
   return Out;

@@ -21,9 +21,9 @@ namespace dtlto {
 
 using ShardBytes = llvm::SmallVector<char, 0>;
 
-/// Returns \p Shard with each module's name replaced by what \p NewName returns
-/// for it. Fails if \p Shard is not a combined index or NewName returns
-/// nothing.
+/// Returns \p Shard with each module's name replaced by the result of
+/// \p NewName. Fails if \p Shard is not a combined index or \p NewName returns
+/// nullopt.
 llvm::Expected<ShardBytes> renameShardModules(
     llvm::StringRef Shard,
     llvm::function_ref<std::optional<std::string>(llvm::StringRef)> NewName);
@@ -31,16 +31,16 @@ llvm::Expected<ShardBytes> renameShardModules(
 /// A module in a shard's table of modules.
 struct ShardModule {
   std::string Name;
-  llvm::ArrayRef<uint32_t> Hash; // all zero, or empty: the table has none
+  llvm::ArrayRef<uint32_t> Hash; // all zero or empty: the table has no hash
 };
 
-/// Returns \p Shard with a table of \p Modules, in the order of their numbers,
-/// in place of its own, which may be damaged. Fails if \p Shard is not a
+/// Returns \p Shard with its table of modules, which may be damaged, replaced
+/// by \p Modules in the order of their numbers. Fails if \p Shard is not a
 /// combined index.
 llvm::Expected<ShardBytes>
 replaceShardModules(llvm::StringRef Shard, llvm::ArrayRef<ShardModule> Modules);
 
-/// Returns the names of the modules in \p Shard, in its order. Fails if it is
+/// Returns the names of the modules in \p Shard in order. Fails if \p Shard is
 /// not a combined index.
 llvm::Expected<std::vector<std::string>> shardModules(llvm::StringRef Shard);
 

@@ -16,8 +16,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Rewrites the blob of a METADATA_STRINGS record: \p Count lengths, and from
-/// \p Offset on the characters.
+/// Rewrites the blob of a METADATA_STRINGS record: \p Count lengths, followed
+/// at \p Offset by the characters. Strings not in \p Keep become empty.
 static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
                           const BitVector &Keep, SmallVectorImpl<char> &Out) {
   if (Offset > Blob.size())
@@ -26,7 +26,7 @@ static Error emptyStrings(StringRef Blob, uint64_t Count, uint64_t &Offset,
   StringRef Rest = Blob.drop_front(Offset);
   std::string Chars;
   {
-    BitstreamWriter W(Out); // flushes when it is destroyed
+    BitstreamWriter W(Out); // flushes in its destructor
     for (unsigned I = 0; I != Count; ++I) {
       Expected<uint32_t> Size = Lengths.ReadVBR(6);
       if (!Size)
@@ -62,7 +62,7 @@ Expected<std::optional<SlimMetadata>> SlimMetadata::read(BitstreamCursor &In) {
     case bitc::METADATA_STRINGS:
       if (State != Begin || Ops.size() != 2 || !Blob.data())
         return false;
-      if (Ops[0] > Blob.size() * 8 / 6) // bits of a length
+      if (Ops[0] > Blob.size() * 8 / 6) // each length has at least 6 bits
         return malformedBitcode();
       State = AfterStrings;
       Block.NumStrings = Ops[0];
@@ -155,7 +155,7 @@ void SlimMetadata::dropUnread(const DenseSet<uint64_t> &FromBodies,
         Add(ID);
   Follow();
 
-  // Other nodes than debug info stay, without their texts.
+  // Keep nodes other than debug info, but without their strings.
   AddStrings = !DropNodes;
   for (size_t N = 0; N != Nodes.size(); ++N)
     if (!DropNodes ||
@@ -184,7 +184,7 @@ Error SlimMetadata::write(BitstreamWriter &W) const {
 
   using Op = BitCodeAbbrevOp;
   W.EnterSubblock(bitc::METADATA_BLOCK_ID, 4);
-  // Readers jump to any node, so all abbreviations come first.
+  // Readers jump to any node, so define all abbreviations first.
   unsigned StringsAbbrev =
       emitAbbrev(W, bitc::METADATA_STRINGS,
                  {Op(Op::VBR, 6), Op(Op::VBR, 6), Op(Op::Blob)});
@@ -192,7 +192,7 @@ Error SlimMetadata::write(BitstreamWriter &W) const {
                                      {Op(Op::Fixed, 32), Op(Op::Fixed, 32)});
   unsigned IndexAbbrev =
       emitAbbrev(W, bitc::METADATA_INDEX, {Op(Op::Array), Op(Op::VBR, 7)});
-  // They read attachments before they have read abbreviations.
+  // Readers parse attachments before they have read the abbreviations.
   auto IsPlain = [](const Record &R) {
     return R.Code == bitc::METADATA_GLOBAL_DECL_ATTACHMENT;
   };
@@ -209,7 +209,7 @@ Error SlimMetadata::write(BitstreamWriter &W) const {
       ArrayRef<uint64_t>({bitc::METADATA_STRINGS, NumStrings, Offset}), Blob);
   W.EmitRecord(bitc::METADATA_INDEX_OFFSET, ArrayRef<uint64_t>({0, 0}),
                OffsetAbbrev);
-  // Offsets count from here, each from the one before.
+  // Each offset counts from the previous node; the first from here.
   const uint64_t Start = W.GetCurrentBitNo();
   uint64_t Last = Start;
   std::vector<uint64_t> Index;

@@ -22,28 +22,28 @@
 
 namespace dtlto {
 
-/// A module's block of metadata as LLVM's writer makes it: strings, the index's
-/// offset, numbered nodes, the index, and what is read at once.
+/// A module's metadata block in the form of LLVM's writer: strings, the index's
+/// offset, numbered nodes, the index, and the records that are read at once.
 class SlimMetadata {
 public:
-  /// Reads the block that \p In stands before, and steps over it. The result
-  /// borrows the bytes of \p In. Returns nothing if the block has no index,
-  /// which readers need to skip what they don't use.
+  /// Reads the block at \p In and steps over it. The result borrows the bytes
+  /// of \p In. Returns nullopt if the block has no index; readers need it to
+  /// skip unused metadata.
   static llvm::Expected<std::optional<SlimMetadata>>
   read(llvm::BitstreamCursor &In);
 
-  /// Adds the kinds of values' attachments, and the values that metadata refers
-  /// to.
+  /// Adds the kinds of the values' attachments and the values that metadata
+  /// refers to.
   void addTo(SlimUses &Uses) const;
 
   using AttachmentFilter =
       llvm::function_ref<bool(uint64_t ValueID, uint64_t Kind)>;
 
-  /// Removes values' attachments for which \p Keeps returns false.
+  /// Removes the attachments of values for which \p Keeps returns false.
   void dropAttachments(AttachmentFilter Keeps);
-  /// Empties the strings, and with \p DropNodes the nodes, that can't be
-  /// reached from attachments, named metadata and the numbers \p FromBodies.
-  /// Numbers stay as they are.
+  /// Empties the strings and, with \p DropNodes, the nodes that can't be
+  /// reached from attachments, named metadata or the numbers \p FromBodies. The
+  /// remaining numbers don't change.
   void dropUnread(const llvm::DenseSet<uint64_t> &FromBodies, bool DropNodes);
 
   llvm::Error write(llvm::BitstreamWriter &W) const;

@@ -17,7 +17,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Blocks of a module that are written anew, or may be copied as they are.
+/// The blocks that are rewritten or may be copied unchanged.
 static constexpr unsigned KnownBlocks[] = {
     bitc::BLOCKINFO_BLOCK_ID,         bitc::PARAMATTR_BLOCK_ID,
     bitc::PARAMATTR_GROUP_BLOCK_ID,   bitc::CONSTANTS_BLOCK_ID,
@@ -35,12 +35,12 @@ public:
   ModuleReader(StringRef Bytes, SlimSelection &Selection)
       : Selection(Selection), In(Bytes) {}
 
-  /// Reads the block. Call once.
+  /// Reads the block. Call it once.
   Error read();
-  /// Returns the uses of the bodies that are kept. After read().
+  /// Returns the uses of the kept bodies. Call it after read().
   Expected<SlimUses> uses();
 
-  std::optional<SlimMetadata> Metadata; // none: of an unknown form
+  std::optional<SlimMetadata> Metadata; // none: unknown form
   std::vector<BlockPlace> Blocks;
 
 private:
@@ -141,7 +141,7 @@ Expected<SlimBitcode> dtlto::slimModule(const BitcodeModule &Module,
   SmallVector<char, 0> &Out = Slim.Bytes;
   Out.reserve(Module.getBuffer().size() / 2);
   {
-    // The writer flushes when it is destroyed.
+    // The writer flushes in its destructor.
     SlimWriter Writer(Module, Selection, Reader.Blocks,
                       Metadata ? &*Metadata : nullptr, Out);
     if (Error E = Writer.run())

@@ -6,45 +6,43 @@
 //===----------------------------------------------------------------------===//
 //
 // A job reads little of a module that it imports from. LLVM's importer opens
-// the module lazily: it reads everything outside of function bodies, and of the
-// bodies only those that are imported. The rest need not travel.
+// the module lazily: it reads everything outside of function bodies, but only
+// those bodies that are imported. The rest need not be sent.
 //
 // A slim file is cut from the module's bitstream. Parsing the module into IR
-// and writing it again would put types, constants and metadata into another
-// order, on which objects may depend. What an importer reads stays as it is,
-// record by record and in the same order, so that the importer builds the same
-// module in memory as from the whole file:
+// and writing it again would reorder types, constants and metadata, and objects
+// may depend on that order. What an importer reads stays the same, record by
+// record and in the same order. So the importer builds the same module in
+// memory as from the whole file:
 //
 //   - Bodies of functions that aren't imported become `unreachable`. Such a
-//     function stays a definition, and every tool can read the file.
-//   - A function to which nothing kept refers becomes a declaration without a
-//     name: all others keep their numbers. An importer finds functions by name
-//     or by reference, so it doesn't see the difference. Variables stay, since
-//     it moves those that it finds by name in both modules (IRLinker::run()).
+//     function stays a definition, so every tool can read the file.
+//   - A function without references from anything kept becomes a declaration
+//     without a name, so that all others keep their numbers. Importers find
+//     functions by name or by reference, so they see no difference. Variables
+//     stay, since IRLinker::run() moves those whose name is in both modules.
 //   - For the job, a variable that isn't imported is a declaration, whatever
-//   its
-//     value. So texts, numbers and aggregates that only such variables use
-//     become null. Unreferenced variables lose their attachments, except for
-//     debug info, since reading that has effects.
-//   - Metadata is read on demand. Strings to which no used node leads become
+//     its value. So strings, numbers and aggregates that only such variables
+//     use become null. Unreferenced variables lose their attachments, except
+//     for debug info, since reading debug info has effects.
+//   - Metadata is read on demand. Strings that no used node refers to become
 //     empty, and so do unused nodes of debug info (MetadataRefs.h).
-//   - Lists of attributes, names of LLVM's own kinds of metadata, and operand
-//     bundles' tags stay if something kept uses them. All types stay: IRMover
-//     looks at all that the reader made.
-//   - Of the summary, version and flags stay, by which LLVM detects a module of
-//     ThinLTO. The worker has the summaries in the shard.
-//   - The list of GUIDs, since LLVM 23, stays as it is. Imports are identified
-//   by
-//     GUID. If a function was renamed, for instance by splitting a module, its
-//     GUID doesn't follow from its name.
+//   - Attribute lists, the names of LLVM's own metadata kinds, and operand
+//     bundle tags stay if something kept uses them. All types stay: IRMover
+//     looks at all types that the reader created.
+//   - Of the summary, the version and the flags stay, by which LLVM detects a
+//     ThinLTO module. The worker reads the summaries from the shard.
+//   - The list of GUIDs, since LLVM 23, stays unchanged. Imports are identified
+//     by GUID. If a function was renamed, for instance by splitting a module,
+//     its GUID doesn't follow from its name.
 //   - The module's hash, the file's symbol table, and other modules are
-//   dropped.
+//     dropped.
 //
 // New records get abbreviations that fit them (RecordPacker.h).
 //
-// The code knows the records that the writers of LLVM 19 to 23 write;
-// BitcodeReader.cpp defines them. It refuses a module with any other record,
-// and the module travels whole.
+// The code knows the records that LLVM 19 to 23 write; BitcodeReader.cpp
+// defines them. It refuses a module with any other record, and the module is
+// sent whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,16 +58,16 @@ namespace dtlto {
 
 using GUIDSet = llvm::DenseSet<llvm::GlobalValue::GUID>;
 
-/// A module with only what jobs import.
+/// A module reduced to what jobs import.
 struct SlimBitcode {
   llvm::SmallVector<char, 0> Bytes; // a bitcode file
   /// False if the module certainly has no assembly.
   bool MayHaveAssembly = true;
 };
 
-/// Returns a bitcode file that is the same as \p Module's for an importer of no
-/// more than \p Imported. Fails with one line if that is uncertain, or if the
-/// module is malformed. Any thread.
+/// Returns a bitcode file that equals \p Module for an importer of a subset of
+/// \p Imported. Fails with a one-line reason if that is uncertain or the module
+/// is malformed. Any thread.
 llvm::Expected<SlimBitcode> slimModule(const llvm::BitcodeModule &Module,
                                        const GUIDSet &Imported);
 

@@ -1,4 +1,4 @@
-//===- SlimSelection.cpp - Which parts of a module travel -----------------===//
+//===- SlimSelection.cpp - Which parts of a module are sent ---------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// As in the reader's getDecodedLinkage().
+// See the reader's getDecodedLinkage().
 static bool isLocal(uint64_t Linkage) {
   return Linkage == 3 /*internal*/ || Linkage == 9 /*private*/ ||
          Linkage == 13 /*linker_private*/ ||
@@ -70,19 +70,20 @@ Error SlimSelection::addRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   default:
     if (isAsmProperty(Code))
       return Error::success();
-    // It may have a name, or an entry for each value, and would become wrong.
+    // An unknown record may hold a name, or an entry per value, which slimming
+    // would make wrong.
     return failure("a record of an unknown kind, " + Twine(Code));
   }
 }
 
-/// Takes the record of a variable, function or alias.
+/// Handles the record of a variable, function or alias.
 Error SlimSelection::addValue(unsigned Code, ArrayRef<uint64_t> Record) {
   if (!HasStrtab)
     return failure("an old form of bitcode");
   if (Record.size() < 6 || Record[0] > Strtab.size() ||
       Record[1] > Strtab.size() - Record[0])
     return malformedBitcode();
-  // The fields of all known versions.
+  // The largest records of all known versions.
   if (Record.size() > (Code == bitc::MODULE_CODE_FUNCTION    ? 22
                        : Code == bitc::MODULE_CODE_GLOBALVAR ? 20
                                                              : 13))
@@ -143,8 +144,8 @@ Error SlimSelection::addConstants(BitstreamCursor &In,
     HasInlineAssembly |= isInlineAssembly(Code);
     if (Code != bitc::CST_CODE_BLOCKADDRESS)
       return Error::success();
-    // The reader makes such a function's body at once, and the bodies of the
-    // functions that take the address.
+    // The reader reads such a function's body at once, and the bodies that take
+    // the address.
     if (Record.size() < 3)
       return malformedBitcode();
     BlockAddressesOf.push_back(Record[1]);
@@ -184,9 +185,9 @@ bool SlimSelection::isImported(uint64_t ValueID, StringRef Name,
       SourceFile)));
 }
 
-/// Keeps the body of a function, or of an alias's function.
+/// Keeps the body of a function, or of the function behind an alias.
 Error SlimSelection::keepBodyOf(uint64_t ValueID) {
-  // More steps than aliases would be a circle.
+  // More steps than aliases mean a cycle.
   for (size_t Step = 0; Step <= Aliases.size(); ++Step) {
     if (auto It = FunctionOf.find(ValueID); It != FunctionOf.end()) {
       Functions[It->second].KeepBody = true;
@@ -218,7 +219,7 @@ Error SlimSelection::resolve() {
   return Error::success();
 }
 
-/// Adds what importers may reach without a reference from a body.
+/// Adds the values that importers may reach without a reference from a body.
 void SlimSelection::addRoots(SlimUses &U) const {
   // Assembly refers to symbols by name.
   U.AllValues |= HasAssembly;
@@ -243,7 +244,7 @@ bool SlimSelection::keepsAttachment(uint64_t ValueID, uint64_t Kind) const {
 }
 
 bool SlimSelection::knowsMetadata() const {
-  // The reader makes debug records from such intrinsics.
+  // The reader converts such intrinsics into debug records.
   return readsLittleMetadata() &&
          llvm::none_of(Functions, [](const Function &F) {
            return F.Name.starts_with("llvm.dbg.");
@@ -251,7 +252,7 @@ bool SlimSelection::knowsMetadata() const {
 }
 
 bool SlimSelection::keepsKind(uint64_t Kind) const {
-  // All LLVM versions know the first kinds by number.
+  // All LLVM versions number the first kinds in the same way.
   return !Uses || Uses->AllKinds || Kind > LLVMContext::MD_mmra ||
          Uses->Kinds.contains(Kind);
 }
@@ -265,8 +266,8 @@ void SlimSelection::dropFunctions() {
   for (uint64_t Comdat : ComdatsOfVariables)
     KeepComdat(Comdat);
   for (Function &F : Functions) {
-    // The names of LLVM's own functions have a meaning, and a comdat is renamed
-    // with a local function of its name.
+    // The names of LLVM's own functions have a meaning. Renaming a local
+    // function also renames the comdat of that name.
     F.Keep = F.KeepBody || F.Name.starts_with("llvm.") ||
              (F.Local && F.Comdat) || Uses->reaches(F.ValueID);
     if (F.Keep)
@@ -274,7 +275,7 @@ void SlimSelection::dropFunctions() {
   }
 }
 
-/// Finds the constants that only variables use that aren't imported.
+/// Finds the constants used only by variables that aren't imported.
 void SlimSelection::dropConstants() {
   std::vector<uint64_t> Worklist;
   for (const std::optional<uint64_t> &Initializer : Constants.Initializers)

@@ -65,8 +65,8 @@ ArrayRef<uint64_t> SlimTypes::function(uint64_t Type) const {
                             : ArrayRef<uint64_t>();
 }
 
-/// Calls \p Each with the numbers of the values that a constant consists of;
-/// for rare kinds of constants also with other numbers.
+/// Calls \p Each with the number of each value that a constant consists of. For
+/// rare kinds of constants, may also pass other numbers.
 static void forEachOperand(unsigned Code, ArrayRef<uint64_t> Record,
                            function_ref<void(uint64_t)> Each) {
   switch (Code) {
@@ -142,7 +142,7 @@ void SlimUses::follow(const SlimConstants &Constants) {
 }
 
 void SlimUses::addMetadata(uint64_t ID) {
-  if (ID <= UINT32_MAX) // readers' limit; the set can't hold the largest
+  if (ID <= UINT32_MAX) // the readers' limit; the set can't hold the largest
     Metadata.insert(ID);
 }
 
@@ -188,13 +188,13 @@ private:
   Error addCall(size_t TypeAt);
   void addOperands(StringRef Form);
 
-  // The operands of a record, one after the other; after the last, 0.
+  // Read the operands of a record in order; return 0 after the last.
   uint64_t take() { return At < Ops.size() ? Ops[At++] : 0; }
   void skip(size_t N) { At += std::min(N, Ops.size() - At); }
   bool isAtEnd() const { return At == Ops.size(); }
-  /// Reads the distance to a value.
+  /// Reads a reference to a value, encoded as a distance.
   void value() { Uses.addValue(uint32_t(NumValues - take())); }
-  /// The same, followed by the type if the value comes later.
+  /// The same, followed by a type if the value is a forward reference.
   void typedValue() {
     uint32_t ID = uint32_t(NumValues - take());
     Uses.addValue(ID);
@@ -249,7 +249,8 @@ Error SlimUses::Body::readConstants(BitstreamCursor &In) {
   });
 }
 
-/// Adds a call's function and arguments, which follow its type at \p TypeAt.
+/// Adds a call's callee and arguments, which follow the function type at
+/// \p TypeAt.
 Error SlimUses::Body::addCall(size_t TypeAt) {
   At = std::min(TypeAt, Ops.size());
   ArrayRef<uint64_t> Function = Types.function(take());
@@ -269,14 +270,14 @@ Error SlimUses::Body::addCall(size_t TypeAt) {
 }
 
 namespace {
-/// The operands of an instruction, one letter for each:
+/// The operands of an instruction, one letter each:
 ///   a  a value's number
-///   m  the number of metadata, from 1 on
-///   s  something else
+///   m  a metadata number, from 1
+///   s  anything else
 ///   t  a value, by typedValue()
 ///   v  a value, by value()
 ///   (  the letters after it repeat to the end
-/// Operands after these are something else.
+/// All further operands are skipped.
 struct InstructionForm {
   const char *Operands = nullptr;
   bool HasValue = false;
@@ -298,7 +299,7 @@ static InstructionForms makeForms() {
   Set("", false,
       {FUNC_CODE_DECLAREBLOCKS, FUNC_CODE_INST_UNREACHABLE,
        FUNC_CODE_INST_FENCE, FUNC_CODE_DEBUG_LOC_AGAIN});
-  // Of tokens.
+  // Instructions on tokens.
   Set("", false, {FUNC_CODE_INST_CLEANUPRET, FUNC_CODE_INST_CATCHRET});
   Set("", true, {FUNC_CODE_INST_CATCHSWITCH});
   Set("(a", false, {FUNC_CODE_BLOCKADDR_USERS});
@@ -392,7 +393,7 @@ Error SlimUses::Body::addInstruction(unsigned Code, ArrayRef<uint64_t> Record) {
       return failure("an old form of bitcode");
     return addCall(4 + Ops[3]);
   case bitc::FUNC_CODE_INST_PHI:
-    // [type, n x [value, block], flags?], with signs at the lower end
+    // [type, n x [value, block], flags?]; the sign is the lowest bit
     for (size_t I = 1; I + 1 < Ops.size(); I += 2) {
       uint64_t Distance = Ops[I] >> 1;
       Uses.addValue(Ops[I] & 1 ? NumValues + Distance : NumValues - Distance);
@@ -407,7 +408,7 @@ Error SlimUses::Body::addInstruction(unsigned Code, ArrayRef<uint64_t> Record) {
     NumValues += Forms[Code].HasValue;
     return Error::success();
   }
-  // Debug records have the last codes, and later LLVMs have more of them.
+  // Debug records have the highest codes, and later LLVM versions add more.
   if (Code < bitc::FUNC_CODE_DEBUG_RECORD_VALUE)
     return failure("an instruction of an unknown kind, " + Twine(Code));
   for (uint64_t ID : Ops)

@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An importer of a few functions doesn't need most of a module: names of
-// functions that no imported body calls, values of variables that aren't
-// imported, metadata that no body refers to. The records of the bodies tell
+// An importer of a few functions doesn't need most of a module: the names of
+// functions that no imported body calls, the values of variables that aren't
+// imported, the metadata that no body refers to. The records of the bodies show
 // what is used.
 //
-// Values have numbers. A module's own come first: variables, functions,
+// Values have numbers. A module's own values come first: variables, functions,
 // aliases, then constants. A body continues with its arguments, its constants,
 // and its instructions that have a value. An instruction refers to a value by
-// the distance to it, so all instructions must be read. Their records are in
-// BitcodeReader::parseFunctionBody(). A number taken for a reference only keeps
-// too much.
+// the distance between the two, so all instructions must be read. Their records
+// are in BitcodeReader::parseFunctionBody(). Mistaking a number for a reference
+// only keeps too much.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,16 +33,16 @@
 
 namespace dtlto {
 
-/// The types of a module that say which instructions have a value.
+/// A module's types, as needed to determine which instructions have a value.
 class SlimTypes {
 public:
-  /// Takes the block that \p In stands before, and steps over it.
+  /// Reads the type block at \p In and steps over it.
   llvm::Error read(llvm::BitstreamCursor &In);
 
   bool isVoid(uint64_t Type) const { return is(Type, Void); }
   bool isMetadata(uint64_t Type) const { return is(Type, Metadata); }
-  /// The types of a function's result and its parameters; empty if it is
-  /// another type.
+  /// The types of a function's result and parameters; empty if \p Type is not a
+  /// function type.
   llvm::ArrayRef<uint64_t> function(uint64_t Type) const;
 
 private:
@@ -58,21 +58,21 @@ private:
   std::vector<Entry> Types;
 };
 
-/// The constants of a module, as its file numbers them.
+/// The constants of a module with their numbers in the file.
 class SlimConstants {
 public:
-  /// The number of each variable's value, if it has one.
+  /// The value number of each variable's initializer, if it has one.
   std::vector<std::optional<uint64_t>> Initializers;
 
-  /// \p ID: the number of the first one.
+  /// Sets the number of the first constant.
   void begin(uint64_t ID) { First = ID; }
-  /// Takes the next record of the block.
+  /// Adds the next record of the block.
   void add(unsigned Code, llvm::ArrayRef<uint64_t> Record);
 
   uint64_t first() const { return First; }
-  /// The constants that \p ID consists of; empty also if it isn't a constant.
+  /// The constants that \p ID consists of; empty if \p ID isn't a constant.
   llvm::ArrayRef<uint64_t> operands(uint64_t ID) const;
-  /// Whether \p ID may become null: texts, numbers and aggregates may.
+  /// Whether \p ID may become null: a string, number or aggregate.
   bool mayBecomeNull(uint64_t ID) const;
 
 private:
@@ -88,27 +88,27 @@ private:
 /// The references of bodies and variables.
 class SlimUses {
 public:
-  llvm::DenseSet<uint64_t> Attributes; // lists, from 1 on
+  llvm::DenseSet<uint64_t> Attributes; // lists, from 1
   llvm::DenseSet<uint64_t> Kinds;      // of attached metadata
-  llvm::DenseSet<uint64_t> Metadata;   // strings and nodes
-  bool AllKinds = false;               // kinds are unknown
-  bool AllValues = false;              // assembly may name any
+  llvm::DenseSet<uint64_t> Metadata;   // strings and nodes, by number
+  bool AllKinds = false;               // the kinds are unknown
+  bool AllValues = false;              // assembly may name any value
   bool Bundles = false;                // operand bundles
 
-  /// \p NumValues: the number of the module's own values.
+  /// \p NumValues is the number of the module's own values.
   explicit SlimUses(uint64_t NumValues) : Values(NumValues) {}
 
-  /// Adds the references in the function block that \p In stands before, of a
-  /// function of the type \p Type, and steps over it.
+  /// Adds the references in the function block at \p In and steps over it.
+  /// \p Type is the function's type.
   llvm::Error addBody(llvm::BitstreamCursor &In, uint64_t Type,
                       const SlimTypes &Types);
-  /// The same for the block of metadata that \p In stands before.
+  /// Adds the references in the metadata block at \p In and steps over it.
   llvm::Error addMetadata(llvm::BitstreamCursor &In);
-  /// Adds the value with this number, if it is one of the module's.
+  /// Adds the value \p ID if it is one of the module's own.
   void addValue(uint64_t ID);
-  /// Adds the operands of constants. After the last value.
+  /// Adds the operands of constants. Call it after the last value was added.
   void follow(const SlimConstants &Constants);
-  /// Whether an importer may reach a value.
+  /// Whether an importer may reach the value \p ID.
   bool reaches(uint64_t ID) const {
     return AllValues || (ID < Values.size() && Values.test(ID));
   }
@@ -122,10 +122,11 @@ private:
   std::vector<uint64_t> Worklist;
 };
 
-/// Whether readers skip unused metadata, as they do by default.
+/// Whether readers skip unused metadata, which is LLVM's default.
 bool readsMetadataOnDemand();
 
-/// The same, and whether importers read declarations of types.
+/// Whether readers skip unused metadata and importers read types as
+/// declarations.
 bool readsLittleMetadata();
 
 } // namespace dtlto

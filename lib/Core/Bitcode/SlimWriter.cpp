@@ -1,4 +1,4 @@
-//===- SlimWriter.cpp - Writes a module's parts that travel ---------------===//
+//===- SlimWriter.cpp - Writes the sent parts of a module -----------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,7 @@ Error SlimWriter::run() {
   return Error::success();
 }
 
-/// Changes the module's records to those that writeRecord() will write.
+/// Changes the module's records to what writeRecord() will write.
 Error SlimWriter::changeRecords() {
   SmallVector<uint64_t, 64> Record;
   for (size_t I = 0; I != Selection.records().size(); ++I) {
@@ -53,7 +53,7 @@ Error SlimWriter::writeModule(BitstreamCursor &In) {
   if (Error E = changeRecords())
     return E;
   W.EnterSubblock(bitc::MODULE_BLOCK_ID, 4);
-  // Also after errors: a writer's blocks must be closed.
+  // Exit on errors, too: a writer's blocks must be closed.
   auto Exit = onScopeExit([&] { W.ExitBlock(); });
   VSTOffsetAbbrev = emitAbbrev(W, bitc::MODULE_CODE_VSTOFFSET,
                                {BitCodeAbbrevOp(BitCodeAbbrevOp::Fixed, 32)});
@@ -109,23 +109,23 @@ Error SlimWriter::writeBlock(BitstreamCursor &In, unsigned ID) {
   return copyBlock(In, Bytes, W, ID);
 }
 
-/// Copies the abbreviations, so that those of other blocks keep their numbers.
+/// Copies the abbreviations, so that copied blocks can keep their numbers.
 Error SlimWriter::writeBlockInfo(BitstreamCursor &In) {
   if (Error E = readBlockInfo(In, BlockInfo))
     return E;
-  // Blocks that are written anew have room for few abbreviations.
+  // Rewritten blocks have room for only a few abbreviations.
   auto Room = [](unsigned ID) -> size_t {
     switch (ID) {
     case bitc::FUNCTION_BLOCK_ID:
     case bitc::VALUE_SYMTAB_BLOCK_ID:
-      return SIZE_MAX; // without any
+      return SIZE_MAX; // written without abbreviations
     case bitc::CONSTANTS_BLOCK_ID:
       return 5;
     default:
       return 0;
     }
   };
-  static constexpr unsigned MaxID = 64; // LLVM's are less
+  static constexpr unsigned MaxID = 64; // greater than all of LLVM's
   for (unsigned ID = 0; ID != MaxID; ++ID)
     if (const auto *Block = BlockInfo->getBlockInfo(ID))
       if (Block->Abbrevs.size() > Room(ID))
@@ -162,8 +162,8 @@ Error SlimWriter::writeMetadata(BitstreamCursor &In) {
   return Metadata->write(W);
 }
 
-/// Writes the kinds of metadata that are used, or that not every LLVM knows:
-/// the first module numbers those.
+/// Writes the kinds of metadata that are used, and those that some LLVM version
+/// lacks: the first module that is read determines their numbers.
 Error SlimWriter::writeKinds(BitstreamCursor &In) {
   auto Change = [&](unsigned &, SmallVectorImpl<uint64_t> &Record) {
     // [kind, its name]
@@ -172,7 +172,7 @@ Error SlimWriter::writeKinds(BitstreamCursor &In) {
   return repackBlock(In, W, bitc::METADATA_KIND_BLOCK_ID, Change);
 }
 
-/// Writes constants, and null for those that an importer doesn't read.
+/// Writes constants, with null for those that an importer doesn't read.
 void SlimWriter::writeConstants() {
   uint64_t ValueID = Selection.firstConstant();
   auto Change = [&](unsigned &Code, SmallVectorImpl<uint64_t> &Record) {
@@ -185,8 +185,8 @@ void SlimWriter::writeConstants() {
   repackBlock(Selection.constants(), W, bitc::CONSTANTS_BLOCK_ID, Change);
 }
 
-/// Moves the name at Record[At] (offset) and Record[At + 1] (size), if there is
-/// one, to the new string table.
+/// Moves the name at Record[At] (offset) and Record[At + 1] (size), if any, to
+/// the new string table.
 Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
   if (Record.size() <= At + 1)
     return Error::success();
@@ -201,11 +201,11 @@ Error SlimWriter::moveName(SmallVectorImpl<uint64_t> &Record, size_t At) {
   return Error::success();
 }
 
-/// Reduces \p Record to what an importer needs; returns false if that is
-/// nothing.
+/// Reduces \p Record to what an importer needs. Returns false if nothing
+/// remains.
 Expected<bool> SlimWriter::change(unsigned Code,
                                   SmallVectorImpl<uint64_t> &Record) {
-  // Records have a name at 0, and some that of a partition.
+  // Records have a name at 0, and some also have a partition's name.
   static constexpr size_t None = SIZE_MAX - 1;
   size_t Partition = None;
   switch (Code) {
@@ -224,7 +224,7 @@ Expected<bool> SlimWriter::change(unsigned Code,
     if (NumFunctions == Selection.numFunctions())
       return malformedBitcode();
     if (!Selection.keepsFunction(NumFunctions++)) {
-      // Of the type, external, and without a name.
+      // The same type, external, without a name.
       Record.assign({0, 0, Record[2], 0, /*isproto=*/1, 0, 0, 0, 0, 0});
       return true;
     }
@@ -253,7 +253,7 @@ Error SlimWriter::writeRecord(unsigned Code, ArrayRef<uint64_t> Record) {
   return Error::success();
 }
 
-/// Writes the version and the flags, which mark a module of ThinLTO.
+/// Writes the version and the flags, which mark a ThinLTO module.
 Error SlimWriter::writeSummary(BitstreamCursor &In) {
   HasSummary = true;
   if (Error E = In.EnterSubBlock(bitc::GLOBALVAL_SUMMARY_BLOCK_ID))
@@ -290,7 +290,7 @@ Error SlimWriter::writeBody(BitstreamCursor &In) {
   return Error::success();
 }
 
-/// Writes the offset of each body, in words from the one before the first
+/// Writes the offset of each body, in words from the word before the first
 /// block.
 Error SlimWriter::writeFunctionTable() {
   if (W.GetCurrentBitNo() % 32 || !VSTOffsetBit || HasTable)
@@ -298,7 +298,7 @@ Error SlimWriter::writeFunctionTable() {
   HasTable = true;
   W.BackpatchWord(VSTOffsetBit, word());
   W.EnterSubblock(bitc::VALUE_SYMTAB_BLOCK_ID, 4);
-  // Without abbreviations, whose numbers follow the module's own BLOCKINFO.
+  // Use no abbreviations: their numbers would depend on the module's BLOCKINFO.
   for (const auto &[ValueID, Word] : FunctionTable)
     W.EmitRecord(bitc::VST_CODE_FNENTRY, ArrayRef<uint64_t>({ValueID, Word}));
   W.ExitBlock();

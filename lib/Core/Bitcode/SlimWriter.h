@@ -1,4 +1,4 @@
-//===- SlimWriter.h - Writes a module's parts that travel -------*- C++ -*-===//
+//===- SlimWriter.h - Writes the sent parts of a module ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,19 +28,19 @@ struct BlockPlace {
   size_t NumRecords; // records of the module block before it
 };
 
-/// Copies a module's bitstream without the parts that aren't needed.
+/// Copies a module's bitstream without the parts that an importer doesn't need.
 class SlimWriter {
 public:
-  /// Writes to \p Out, which is empty. \p Blocks are all of the module block,
-  /// in order. \p Metadata is null if its block has to be copied as it is. All
-  /// five outlive the writer.
+  /// Writes to \p Out, which must be empty. \p Blocks are all blocks of the
+  /// module block, in order. If \p Metadata is null, the metadata block is
+  /// copied unchanged. All arguments must outlive the writer.
   SlimWriter(const llvm::BitcodeModule &Module, const SlimSelection &Selection,
              llvm::ArrayRef<BlockPlace> Blocks, const SlimMetadata *Metadata,
              llvm::SmallVectorImpl<char> &Out)
       : Bytes(Module.getBuffer()), Strtab(Module.getStrtab()),
         Selection(Selection), Blocks(Blocks), Metadata(Metadata), W(Out) {}
 
-  /// Call once. Fails as slimModule() does, and then leaves \p Out incomplete.
+  /// Call it once. Fails like slimModule(); \p Out is incomplete then.
   llvm::Error run();
 
 private:
@@ -68,10 +68,10 @@ private:
   const SlimMetadata *Metadata;
   llvm::BitstreamWriter W;
   std::optional<llvm::BitstreamBlockInfo> BlockInfo;
-  // The changed records outside of blocks, and whether each is kept.
+  // The changed records of the module block, and whether each is kept.
   RecordList Records;
   std::vector<bool> IsKept;
-  RecordPacker Packer; // of these
+  RecordPacker Packer; // of Records
   unsigned VSTOffsetAbbrev = 0;
   size_t NumFunctions = 0, NumComdats = 0, NumBodies = 0;
   uint64_t VSTOffsetBit = 0; // where the offset will be written

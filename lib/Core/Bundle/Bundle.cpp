@@ -23,11 +23,11 @@ using namespace dtlto;
 
 //===----------------------------------------------------------------------===//
 // Tar headers. A file's name and size determine all bytes of its header. The
-// reader makes the header that it expects and compares, so it accepts what the
-// writer writes and nothing else.
+// reader builds the expected header and compares, so it accepts exactly what
+// the writer writes.
 //===----------------------------------------------------------------------===//
 
-/// Headers and files begin at multiples of this.
+/// The alignment of headers and files.
 static constexpr uint64_t TarBlockSize = 512;
 /// The zeros that end an archive.
 static constexpr uint64_t TarEndSize = 2 * TarBlockSize;
@@ -71,7 +71,7 @@ static std::string tarBlock(StringRef Prefix, StringRef Name, uint64_t Size,
   return Block;
 }
 
-/// Returns a record of a pax header. Its length counts its own digits.
+/// Returns a record of a pax header. The length includes its own digits.
 static std::string paxRecord(StringRef Key, StringRef Value) {
   const std::string Rest = (" " + Key + "=" + Value + "\n").str();
   size_t Length = Rest.size() + 1;
@@ -80,13 +80,14 @@ static std::string paxRecord(StringRef Key, StringRef Value) {
   return utostr(Length) + Rest;
 }
 
-/// Returns what precedes the \p Size bytes of the file \p Path: one ustar
-/// block, or a pax header and that block if the fields are too small.
+/// Returns the header for \p Size bytes of the file \p Path: one ustar block,
+/// with a pax header before it if the ustar fields are too small.
 static std::string tarHeader(StringRef Path, uint64_t Size) {
   StringRef Prefix, Name = Path;
   bool Fits = Path.size() <= TarNameSize;
   if (!Fits) {
-    // The first '/' that leaves a name short enough, and has a prefix.
+    // The first '/' after which the name is short enough; the prefix isn't
+    // empty.
     size_t Slash =
         Path.find('/', std::max<size_t>(Path.size() - TarNameSize - 1, 1));
     Fits = Slash <= TarPrefixSize && Slash + 1 < Path.size();
@@ -176,7 +177,7 @@ Expected<BundleSpans> dtlto::makeBundleSpans(const dtlto_job &Job) {
   }
   Own(std::string(TarEndSize, '\0'));
 
-  const char *Next = Out.Own.data(); // doesn't grow any more
+  const char *Next = Out.Own.data(); // the spans point into it
   for (dtlto_bundle_span &S : Out.Spans)
     if (!S.input) {
       S.bytes.data = Next;
@@ -214,7 +215,7 @@ const Bundle::Input &Bundle::index() const {
                   [](const Input &In) { return In.Role == DTLTO_ROLE_INDEX; });
 }
 
-/// Returns a name out of an archive, for a message.
+/// Quotes a name from an archive for a message.
 static std::string quote(StringRef Name) {
   return "'" + printable(Name.take_front(300)) + "'";
 }
@@ -223,7 +224,7 @@ static bool isZero(StringRef Bytes) {
   return Bytes.find_first_not_of('\0') == StringRef::npos;
 }
 
-/// Says why \p Path, which isn't the name of input \p I, can't be there.
+/// Returns the reason why \p Path is wrong where input \p I is expected.
 static Error misplaced(const Bundle &M, size_t I, StringRef Path) {
   for (size_t K = 0; K != M.Inputs.size(); ++K)
     if (M.Inputs[K].Path == Path)
@@ -234,7 +235,7 @@ static Error misplaced(const Bundle &M, size_t I, StringRef Path) {
   return failure(quote(Path) + " in the bundle is not in its manifest");
 }
 
-/// Returns the name in \p Block if that is the header of a file.
+/// Returns the file name in \p Block if it is the header of a file.
 static std::optional<std::string> fileName(StringRef Block) {
   if (Block.size() < TarBlockSize || Block[TarTypeAt] != '0' ||
       Block.substr(TarMagicAt, TarMagic.size()) != TarMagic)
@@ -246,7 +247,7 @@ static std::optional<std::string> fileName(StringRef Block) {
   return (Prefix.empty() ? "" : Prefix + "/") + Text(0, TarNameSize);
 }
 
-/// Returns the size in \p Header, if it has one.
+/// Returns the size in \p Header if it is valid.
 static std::optional<uint64_t> fileSize(StringRef Header) {
   uint64_t Size;
   if (Header.substr(TarSizeAt, TarSizeDigits).getAsInteger(8, Size))
@@ -259,7 +260,8 @@ static Error tooLong(StringRef Path) {
                  " says that it is longer than it is");
 }
 
-/// Says why \p Rest doesn't begin with the header of \p Path, see take().
+/// Returns the reason why \p Rest doesn't begin with the header that take()
+/// expects.
 static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
                          const Bundle *M, size_t I) {
   StringRef Block = Rest.take_front(TarBlockSize);
@@ -282,8 +284,9 @@ static Error wrongHeader(StringRef Rest, StringRef Path, uint64_t Size,
                  " in the bundle says more than a name and a size");
 }
 
-/// Takes the \p Size bytes of the file \p Path off \p Rest. It is input \p I of
-/// \p M; without \p M it is the manifest.
+/// Removes the header and the \p Size bytes of the file \p Path from the start
+/// of \p Rest; returns the bytes. The file is input \p I of \p M, or the
+/// manifest if \p M is null.
 static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
                                 const Bundle *M = nullptr, size_t I = 0) {
   if (!Rest.consume_front(tarHeader(Path, Size)))
@@ -300,7 +303,7 @@ static Expected<StringRef> take(StringRef &Rest, StringRef Path, uint64_t Size,
   return Bytes;
 }
 
-/// Sets the bytes of \p In. Returns false if they have another digest.
+/// Sets the bytes of \p In. Returns false if their digest is wrong.
 static bool setBytes(Bundle::Input &In, StringRef Bytes) {
   if (bundleDigest(Bytes) != In.Digest)
     return false;

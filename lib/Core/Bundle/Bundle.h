@@ -26,29 +26,29 @@
 
 namespace dtlto {
 
-/// The digest of a bundle, and so of its job: the manifest's own.
+/// The digest of a bundle and its job: the digest in its manifest.
 using BundleId = std::array<uint8_t, 32>;
 
-/// A bundle as the ABI's bundle extension has it: inputs stay where the job has
-/// them.
+/// A bundle in the form of the ABI's bundle extension. The inputs are borrowed
+/// from the job.
 struct BundleSpans {
   std::vector<dtlto_bundle_span> Spans;
-  llvm::SmallVector<char, 0> Own; // the bytes of all that isn't an input
+  llvm::SmallVector<char, 0> Own; // all bytes but the inputs'
   BundleId Id;
 };
 
-/// Makes the bundle of \p Job, which has DTLTO_JOB_INPUTS, _DIGESTS and
+/// Makes the bundle of \p Job. The job must have DTLTO_JOB_INPUTS, _DIGESTS and
 /// _CONFIG, and _ARGS if it has a command line. Fails if a worker would refuse
 /// the job.
 llvm::Expected<BundleSpans> makeBundleSpans(const dtlto_job &Job);
 
-/// Returns \p Bundle in one piece.
+/// Returns \p Bundle as one buffer.
 llvm::SmallVector<char, 0> joinBundle(const BundleSpans &Bundle);
 
-/// Makes the bundle of \p Job in one piece.
+/// Makes the bundle of \p Job as one buffer.
 llvm::Expected<llvm::SmallVector<char, 0>> writeBundle(const dtlto_job &Job);
 
-/// What a bundle holds. A manifest is the same without the inputs' bytes.
+/// The contents of a bundle, or of a manifest, which has no bytes of inputs.
 struct Bundle {
   struct Input {
     std::string Path;
@@ -60,7 +60,7 @@ struct Bundle {
   BundleId Id = {}; // set by readers
   std::string LLVMVersion;
   std::string Triple;
-  std::string Name;              // the module's, as printable() returned it
+  std::string Name;              // the module's name from printable()
   std::vector<Input> Inputs;     // the primary module first; one index
   std::vector<std::string> Args; // empty: none
   std::string Output;
@@ -70,17 +70,17 @@ struct Bundle {
   const Input &index() const;
 };
 
-/// Reads the bytes of a bundle, which may come from anywhere. Fails with one
-/// line on anything that writeBundle() doesn't write: paths that leave the
-/// folder, are absolute, repeated or missing; sizes and digests that don't
-/// match; another version of the format or of LLVM than \p LLVMVersion; extra
-/// bytes. Checks everything but the text of the configuration. Uses no more
-/// memory than a small multiple of the size of \p Bytes.
+/// Reads a bundle from untrusted \p Bytes. Fails with a one-line reason on
+/// anything that writeBundle() doesn't write: paths that leave the folder, are
+/// absolute, repeated or missing; wrong sizes or digests; another version of
+/// the format, or of LLVM than \p LLVMVersion; extra bytes. Checks everything
+/// but the text of the configuration. Memory use is a small multiple of the
+/// size of \p Bytes.
 llvm::Expected<Bundle> readBundle(llvm::StringRef Bytes,
                                   llvm::StringRef LLVMVersion);
 
-/// The same for a job whose manifest and inputs are files in \p Folder, under
-/// the names that they have in a bundle. Ignores other files there.
+/// Like readBundle(), for a job whose manifest and inputs are files in
+/// \p Folder, named as in a bundle. Ignores other files in it.
 llvm::Expected<Bundle> readBundleFolder(llvm::StringRef Folder,
                                         llvm::StringRef LLVMVersion);
 

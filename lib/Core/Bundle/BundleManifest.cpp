@@ -34,7 +34,7 @@ std::string dtlto::bundleDigest(StringRef Bytes) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the values may be
+// Allowed values
 //===----------------------------------------------------------------------===//
 
 static StringRef roleName(uint32_t Role) {
@@ -58,8 +58,9 @@ static std::optional<uint32_t> roleOf(StringRef Name) {
   return std::nullopt;
 }
 
-/// Returns what is wrong with the name of a file; empty: nothing. An accepted
-/// name stays in its folder on every system, and means the same in each locale.
+/// Returns what is wrong with a file's name, or an empty string. An accepted
+/// name stays in its folder on every system and has one meaning in every
+/// locale.
 static StringRef pathTrouble(StringRef Path) {
   if (Path.empty())
     return "is empty";
@@ -73,7 +74,7 @@ static StringRef pathTrouble(StringRef Path) {
     return "has a backslash";
   if (Path.starts_with("/"))
     return "is absolute";
-  // `c:x` is another folder on Windows, and so is `a:b` another file.
+  // On Windows, `c:x` is in another folder, and `a:b` is another file.
   if (Path.contains(':'))
     return "has a colon";
   SmallVector<StringRef, 8> Parts;
@@ -171,12 +172,13 @@ static std::string writeBody(const Bundle &M) {
     J.attributeEnd();
   });
   OS.flush();
-  Text.pop_back(); // the object's end
+  Text.pop_back(); // remove the object's closing brace
   return Text;
 }
 
 /// Returns the end of a manifest that begins with \p Body. The digest detects
-/// damage and identifies the job, since the manifest has all inputs' digests.
+/// damage and identifies the job, since the manifest has the digests of all
+/// inputs.
 static std::string ending(StringRef Body) {
   return ",\"blake3\":\"" + bundleDigest(Body) + "\"}\n";
 }
@@ -199,8 +201,8 @@ std::string dtlto::writeManifest(const Bundle &M) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// LLVM's parser is recursive, and a value takes some 40 bytes, or twice that
-/// while an array grows. Limits both.
+/// Parses \p Text with limits on its size and depth: LLVM's parser is
+/// recursive, and a value takes 40 to 80 bytes.
 static Expected<json::Value> parseBounded(StringRef Text) {
   if (Text.size() > MaxManifestSize)
     return failure("it is longer than " + Twine(MaxManifestSize >> 20) +
@@ -216,7 +218,7 @@ static Expected<json::Value> parseBounded(StringRef Text) {
 Error dtlto::checkConfigText(StringRef Text) {
   if (Expected<json::Value> V = parseBounded(Text); !V)
     return V.takeError();
-  // JSON would allow spaces around the object.
+  // JSON would also allow spaces around the object.
   if (!Text.starts_with("{") || JSONShape(Text).End != Text.size())
     return failure("it is not a JSON object");
   return Error::success();
@@ -228,7 +230,7 @@ Error malformed(const Twine &What) {
   return failure(Twine(ManifestPath) + " of the bundle: " + What);
 }
 
-/// Reads the members of an object, which must be there and of the right type.
+/// Reads the members of an object; each must exist and have the right type.
 /// Keeps the first failure.
 class Members {
 public:
@@ -266,7 +268,7 @@ public:
     }
     return nullptr;
   }
-  /// Fails if there are members that weren't read.
+  /// Fails if any members weren't read.
   void end() {
     for (const auto &KV : O)
       if (!Known.contains(StringRef(KV.first)))
@@ -287,8 +289,8 @@ private:
 
 } // namespace
 
-/// Reads the versions of the format and of LLVM. Comes before the other
-/// members, since another version may have others.
+/// Reads the versions of the format and of LLVM. Call it first: another version
+/// may have other members.
 static void readVersions(Members &Top, Bundle &M) {
   std::string TheFormat = Top.text("format");
   if (TheFormat != Format)
@@ -376,8 +378,8 @@ Expected<Bundle> dtlto::readManifest(StringRef Text, StringRef LLVMVersion) {
   if (Error E = checkManifest(M))
     return std::move(E);
 
-  // Accept one form only. The parser also accepts repeated keys, another order
-  // and spaces, which other parsers may read in another way.
+  // Accept one form only. The parser also accepts repeated keys, any order, and
+  // spaces; other parsers may interpret these differently.
   if (!Body.consume_front(writeBody(M)) || !Body.starts_with("{") ||
       JSONShape(Body).End != Body.size())
     return malformed("a key is there twice or out of order, or a value is not "

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The JSON part of a bundle. A manifest has one form: writeManifest() writes
-// what readManifest() accepts byte for byte.
+// The JSON part of a bundle. A manifest has exactly one form: readManifest()
+// accepts only the bytes that writeManifest() writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,30 +23,30 @@ namespace dtlto {
 /// The name of the bundle's first entry.
 constexpr llvm::StringLiteral ManifestPath = "manifest.json";
 
-/// A longer manifest is refused.
+/// The maximum size of a manifest in bytes.
 constexpr uint64_t MaxManifestSize = 16 << 20;
 
-/// Fails unless \p M can be a bundle's: distinct paths that stay in a folder;
-/// one primary module, which is the first input; one index.
+/// Fails unless \p M is valid for a bundle: distinct paths that stay in a
+/// folder; one primary module, which is the first input; one index.
 llvm::Error checkManifest(const Bundle &M);
 
-/// Returns the text of \p M, which checkManifest() accepts.
+/// Returns the text of \p M, which must pass checkManifest().
 std::string writeManifest(const Bundle &M);
 
-/// Reads bytes that may come from anywhere, into a bundle whose inputs have no
-/// bytes yet. Fails with one line on anything that writeManifest() doesn't
-/// write, and on another LLVM version than \p LLVMVersion. Of \c Config, it
-/// only checks that it is an object.
+/// Reads an untrusted manifest into a bundle whose inputs have no bytes yet.
+/// Fails with a one-line reason on anything that writeManifest() doesn't write,
+/// and on another LLVM version than \p LLVMVersion. Checks only that \c Config
+/// is an object.
 llvm::Expected<Bundle> readManifest(llvm::StringRef Text,
                                     llvm::StringRef LLVMVersion);
 
-/// Returns the digest at the end of \p Text, which writeManifest() wrote.
+/// Returns the digest at the end of \p Text, a result of writeManifest().
 BundleId bundleId(llvm::StringRef Text);
 
-/// Fails unless \p Text is one JSON object that a manifest can carry.
+/// Fails unless \p Text is a single JSON object that a manifest can hold.
 llvm::Error checkConfigText(llvm::StringRef Text);
 
-/// Returns the digest of \p Bytes as a manifest has it: 64 digits.
+/// Returns the digest of \p Bytes in the manifest's form: 64 digits.
 std::string bundleDigest(llvm::StringRef Bytes);
 
 } // namespace dtlto

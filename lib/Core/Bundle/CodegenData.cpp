@@ -7,19 +7,29 @@
 //
 // A tree is the number of nodes, and for each node:
 //
-//   its number             32 bits; nodes are numbered in their order
+//   its number             32 bits; nodes are in the order of their numbers
 //   a hash                 64 bits, distinct among siblings
-//   how often it is an end 32 bits
+//   number of ends here    32 bits: how many sequences end at this node
 //   number of successors   32 bits
 //   their numbers          32 bits each
 //
-// A map is the number of names and their size (32, 64 bits); the names, each
-// followed by a zero, and zeros up to a multiple of 4 bytes; the number of
-// functions (32 bits) and a hash of each (64 bits); for each the numbers of its
-// name, its module's name and its instructions (32 bits each), and the distance
-// from here to its operands (64 bits); the size of all operands (64 bits); for
-// each function the number of its operands (32 bits), and for each of these the
-// instruction, the operand's number (32 bits each), and a hash (64 bits).
+// A map consists of:
+//
+//   number of names, their size     32, 64 bits
+//   the names                       each with a zero byte; zeros up to a
+//                                   multiple of 4 bytes
+//   number of functions             32 bits
+//   a hash of each                  64 bits each
+//   for each function:
+//     its name, its module's name   the names' numbers, 32 bits each
+//     number of its instructions    32 bits
+//     distance to its operands      64 bits, from here
+//   size of all operands            64 bits
+//   for each function:
+//     number of operands            32 bits
+//     for each operand:
+//       instruction, operand        their numbers, 32 bits each
+//       a hash                      64 bits
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +55,7 @@ static constexpr size_t NameAlignment = 4;
 
 namespace {
 
-/// Reads numbers. Past the end, it fails and returns 0.
+/// Reads numbers. After the end of the data, reading fails and returns 0.
 class Cursor {
 public:
   explicit Cursor(StringRef Bytes) : Bytes(Bytes) {}
@@ -80,7 +90,7 @@ private:
 
 } // namespace
 
-/// A reason, which callers complete to a message.
+/// Fails with a reason that callers complete to a message.
 static Error bad(const Twine &Why) { return failure(Why); }
 
 Error dtlto::checkHashTree(StringRef Bytes) {
@@ -92,7 +102,7 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   struct Node {
     uint64_t Hash = 0;
     uint32_t Depth = 0;
-    uint32_t Parent = 0; // plus one; 0: none yet
+    uint32_t Parent = 0; // number plus 1; 0: none yet
   };
   std::vector<Node> Nodes(Count);
   for (uint32_t I = 0; I != Count; ++I) {
@@ -115,7 +125,7 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   }
   if (!C.atEnd())
     return bad("more than a tree");
-  // LLVM looks up successors by their hashes.
+  // LLVM finds successors by their hashes, so siblings must differ.
   std::set<std::pair<uint32_t, uint64_t>> Seen;
   for (const Node &N : Nodes)
     if (!Seen.insert({N.Parent, N.Hash}).second)
@@ -123,8 +133,8 @@ Error dtlto::checkHashTree(StringRef Bytes) {
   return Error::success();
 }
 
-/// Reads the names at the start of a map, and returns their number.
-/// \p ModuleNumber becomes that of \p ModuleName.
+/// Reads the names at the start of a map; returns how many there are. Sets
+/// \p ModuleNumber to the number of \p ModuleName.
 static Expected<uint32_t> checkNames(Cursor &C,
                                      std::optional<StringRef> ModuleName,
                                      std::optional<uint32_t> &ModuleNumber) {

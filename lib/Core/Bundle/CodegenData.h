@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In the first of two rounds of code generation, LLVM writes what it learnt of
-// a module to two sections of an otherwise unused object. The result of such a
-// job is their contents:
+// In the first of two rounds of code generation, LLVM writes what it learned
+// about a module into two sections of an otherwise unused object. Such a job
+// returns the contents of these sections:
 //
 //   "DTLTOCGD"              8 bytes
 //   version, 1              32 bits
@@ -19,24 +19,25 @@
 //     size                  64 bits
 //   their bytes, in the same order
 //
-// Jobs of the second round have a file as an input, which llvm-cgdata and LLVM
-// write, and -codegen-data-use-path names:
+// A job of the second round has one more input file, in the format of
+// llvm-cgdata and LLVM, which -codegen-data-use-path names:
 //
 //   magic number, ff "cgdata" 81   8 bytes
 //   version                        32 bits
 //   contents                       32 bits: 1 a tree, 2 a map
-//   where the tree begins          64 bits
-//   where the map begins           64 bits, from version 2 on
+//   offset of the tree             64 bits
+//   offset of the map              64 bits, from version 2 on
 //   the tree, the map              as in the sections
 //
-// It may also be a text: lines of comments (#) and of names
-// (:outlined_hash_tree, :stable_function_map), then a YAML document for each.
+// The file may also be text: lines of comments (#) and of names
+// (:outlined_hash_tree, :stable_function_map), then one YAML document for each.
 //
-// Numbers are little-endian. Nothing follows. docs/BUNDLE.md has the same.
+// Numbers are little-endian. There are no further bytes. docs/BUNDLE.md
+// specifies the same.
 //
-// LLVM's own readers trust every byte. So these functions check sections and
-// files from elsewhere, in the forms that versions of LLVM with HasCodegenData
-// (LLVM/CodegenData.h) write.
+// LLVM's own readers don't validate their input. So these functions check
+// sections and files from other machines, in the forms that LLVM versions with
+// HasCodegenData (LLVM/CodegenData.h) write.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,12 +52,12 @@
 
 namespace dtlto {
 
-/// LLVM destroys a tree recursively, with a call for each level.
+/// A limit because LLVM destroys a tree recursively, one call per level.
 inline constexpr uint32_t MaxTreeDepth = 1 << 14;
-/// Real functions have fewer; LLVM's tables can't hold the largest numbers.
+/// Real functions have fewer; LLVM's tables can't hold the highest numbers.
 inline constexpr uint32_t MaxMapInstructions = 1U << 31;
 
-/// One of the sections, borrowed.
+/// One of the sections; borrows its contents.
 struct CodegenSection {
   enum KindTy : uint32_t { HashTree = 1, FunctionMap = 2 };
   KindTy Kind;
@@ -65,26 +66,27 @@ struct CodegenSection {
 
 using CodegenSections = llvm::SmallVector<CodegenSection, 2>;
 
-/// Returns the sections of one module as one stream.
+/// Packs the sections of one module into one stream.
 llvm::SmallVector<char, 0>
 packSections(llvm::ArrayRef<CodegenSection> Sections);
 
-/// Reads such a stream, which may come from anywhere; the result borrows \p
-/// Bytes. Fails with one line unless LLVM can read each section: a tree whose
-/// root is the first node; functions of the module \p ModuleName, with existing
+/// Reads an untrusted stream of sections; the result borrows \p Bytes. Fails
+/// with a one-line reason unless LLVM can read each section: a tree whose root
+/// is the first node; functions of the module \p ModuleName with existing
 /// names.
 llvm::Expected<CodegenSections> unpackSections(llvm::StringRef Bytes,
                                                llvm::StringRef ModuleName);
 
-/// Fails with one line unless LLVM can read \p Bytes as a tree.
+/// Fails with a one-line reason unless LLVM can read \p Bytes as a tree.
 llvm::Error checkHashTree(llvm::StringRef Bytes);
-/// Fails with one line unless LLVM can read \p Bytes as a map. Without
-/// \p ModuleName, it may be of any modules and have no functions.
+/// Fails with a one-line reason unless LLVM can read \p Bytes as a map. If
+/// \p ModuleName is set, all functions must be of this module. Otherwise, they
+/// may be of any module, and there may be none.
 llvm::Error checkFunctionMap(llvm::StringRef Bytes,
                              std::optional<llvm::StringRef> ModuleName);
 
-/// Fails with one line if LLVM's reader would misbehave with the file \p File.
-/// Succeeds for a file that LLVM refuses: another kind, or a later version.
+/// Fails with a one-line reason if LLVM's reader would misbehave with \p File.
+/// Succeeds for files that LLVM refuses: another kind, or a later version.
 llvm::Error checkCodegenDataFile(llvm::StringRef File);
 
 } // namespace dtlto

@@ -20,9 +20,10 @@ using namespace dtlto;
 
 static constexpr StringLiteral FileMagic = "\xff"
                                            "cgdata\x81";
-/// The first version with a map, the one with its current form, the last known.
+/// The first version with a map, the first with the current form of the map,
+/// and the last known version.
 static constexpr uint32_t FirstWithMap = 2, WithThisMap = 4, LastVersion = 4;
-/// LLVM refuses a shorter file.
+/// LLVM refuses shorter files.
 static constexpr size_t MinHeader = 24;
 static constexpr size_t PartAlignment = 4;
 static constexpr uint32_t HasTree = 1, HasMap = 2;
@@ -68,7 +69,7 @@ static Error checkBinary(StringRef File) {
 }
 
 //===----------------------------------------------------------------------===//
-// Texts
+// Text files
 //===----------------------------------------------------------------------===//
 
 namespace dtlto::text {
@@ -132,7 +133,8 @@ template <> struct MappingTraits<text::Function> {
 };
 } // namespace llvm::yaml
 
-/// LLVM makes nodes in the order of their numbers, as children of those before.
+/// LLVM creates nodes in the order of their numbers, each as a child of an
+/// earlier one.
 static Error checkTree(const text::Tree &T) {
   std::map<unsigned, unsigned> Depths = {{0, 0}};
   for (const auto &[Id, N] : T) {
@@ -153,8 +155,8 @@ static Error checkTree(const text::Tree &T) {
   return Error::success();
 }
 
-/// Like LLVM's operator>>, but also fails for a missing document, and for one
-/// that is only an alias: LLVM would follow a null pointer.
+/// Like LLVM's operator>>, but also fails if the document is missing or is only
+/// an alias: LLVM would dereference null.
 template <class T> static bool readDocument(yaml::Input &In, T &Value) {
   if (!In.setCurrentDocument() || !In.getCurrentNode())
     return false;
@@ -231,7 +233,7 @@ static Error checkText(StringRef File) {
 Error dtlto::checkCodegenDataFile(StringRef File) {
   if (File.starts_with(FileMagic))
     return checkBinary(File);
-  // How LLVM detects a text.
+  // LLVM detects text files in this way.
   StringRef Begin = File.take_front(FileMagic.size());
   if (!Begin.empty() &&
       all_of(Begin, [](char C) { return isPrint(C) || isSpace(C); }))

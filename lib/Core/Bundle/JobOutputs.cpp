@@ -19,8 +19,8 @@ using namespace dtlto;
 static constexpr StringLiteral OutputsMagic = "DTLTOOUT";
 static constexpr uint32_t OutputsVersion = 1;
 
-/// The kinds of outputs in the order of the stream; after the object, each has
-/// its field.
+/// The kinds of outputs in the order of the stream: the object, then the kinds
+/// with a field each.
 static constexpr uint32_t ObjectKind = 1;
 static constexpr std::pair<uint32_t, std::optional<StringRef> JobOutputs::*>
     OtherKinds[] = {{2, &JobOutputs::Dwo},
@@ -29,13 +29,13 @@ static constexpr std::pair<uint32_t, std::optional<StringRef> JobOutputs::*>
 
 SideFiles dtlto::sideFiles(const lto::Config &Conf, unsigned Task) {
   SideFiles Files;
-  // As codegen() in LLVM's LTOBackend.cpp.
+  // See codegen() in LLVM's LTOBackend.cpp.
   if (!Conf.DwoDir.empty()) {
     SmallString<256> Path(Conf.DwoDir);
     sys::path::append(Path, std::to_string(Task) + ".dwo");
     Files.Dwo = Path.str().str();
   }
-  // As setupLLVMOptimizationRemarks() in LTO.cpp.
+  // See setupLLVMOptimizationRemarks() in LTO.cpp.
   if (!Conf.RemarksFilename.empty())
     Files.Remarks = Conf.RemarksFilename + ".thin." + std::to_string(Task) +
                     "." + Conf.RemarksFormat;

@@ -5,21 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Most jobs make an object and nothing else. Split DWARF and optimization
-// remarks add files, and some links need the optimised module. A worker puts
-// all outputs into one stream, which a plugin carries like an object:
+// Most jobs make only an object. Split DWARF and optimization remarks add
+// files, and some links need the optimized module. A worker puts all outputs
+// into one stream, which a plugin transfers like an object:
 //
 //   "DTLTOOUT"              8 bytes
 //   version, 1              32 bits
 //   number of outputs       32 bits
-//   for each, in this order, those that the job's configuration asks for:
+//   for each output that the job's configuration requests, in this order:
 //     kind                  32 bits: 1 object, 2 .dwo file, 3 remarks,
-//                           4 the optimised module, empty if it can't be kept
+//                           4 the optimized module, empty if it can't be kept
 //     0                     32 bits
 //     size                  64 bits
 //   their bytes, in the same order
 //
-// Numbers are little-endian. Nothing follows. docs/BUNDLE.md has the same.
+// Numbers are little-endian. There are no further bytes. docs/BUNDLE.md
+// specifies the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,45 +36,47 @@
 
 namespace dtlto {
 
-/// The outputs of one job, borrowed.
+/// The outputs of one job, borrowed. Optional outputs are set if the job makes
+/// them.
 struct JobOutputs {
   llvm::StringRef Object;
-  std::optional<llvm::StringRef> Dwo;       // if the job makes one
-  std::optional<llvm::StringRef> Remarks;   // likewise
-  std::optional<llvm::StringRef> Optimized; // likewise: bitcode
+  std::optional<llvm::StringRef> Dwo;
+  std::optional<llvm::StringRef> Remarks;
+  std::optional<llvm::StringRef> Optimized; // bitcode
 
   bool hasOnlyObject() const { return !Dwo && !Remarks && !Optimized; }
 };
 
-/// What a job makes besides its object: files, by their names in the linker.
+/// The outputs of a job other than its object. Files have their names in the
+/// linker.
 struct SideFiles {
-  std::string Dwo;     // empty: none
-  std::string Remarks; // likewise
-  /// It also returns the optimised module, which is no file.
+  std::string Dwo;     // empty: no file
+  std::string Remarks; // empty: no file
+  /// The job also returns the optimized module, which isn't a file.
   bool Optimized = false;
 
-  /// Whether there are no files.
+  /// Whether the job writes no files.
   bool empty() const { return Dwo.empty() && Remarks.empty(); }
 };
 
 /// Returns the files that in-process ThinLTO makes for the task \p Task.
 SideFiles sideFiles(const llvm::lto::Config &Conf, unsigned Task);
 
-/// Returns whether \p Bytes begin like packOutputs()' result; objects don't.
+/// Returns whether \p Bytes begin like a result of packOutputs(). No object
+/// begins like that.
 bool arePackedOutputs(llvm::StringRef Bytes);
 
-/// Returns all outputs as one stream.
+/// Packs all outputs into one stream.
 llvm::SmallVector<char, 0> packOutputs(const JobOutputs &Outputs);
 
-/// Reads such a stream, which may come from anywhere; the result borrows \p
-/// Bytes. Fails with one line unless there is an object and exactly the files
-/// of \p Files.
+/// Reads an untrusted stream of outputs; the result borrows \p Bytes. Fails
+/// with a one-line reason unless there is an object and exactly the files in
+/// \p Files.
 llvm::Expected<JobOutputs> unpackOutputs(llvm::StringRef Bytes,
                                          const SideFiles &Files);
 
-/// Writes the side files of \p Outputs to the paths in \p Files and creates the
-/// folder of the .dwo file, as in-process ThinLTO does. The error names the
-/// file.
+/// Writes the side files of \p Outputs to the paths in \p Files. Creates the
+/// folder of the .dwo file, like in-process ThinLTO. The error names the file.
 llvm::Error writeSideFiles(const JobOutputs &Outputs, const SideFiles &Files);
 
 } // namespace dtlto

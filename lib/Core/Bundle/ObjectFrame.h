@@ -5,25 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// dtlto-codegen --frame writes a frame, by which the linker detects a result
-// that was cut or damaged on its way, or is another job's:
+// dtlto-codegen --frame writes a frame. From the frame, the linker detects
+// results that are truncated, damaged, or of another job:
 //
 //   "DTLTOOBJ"             8 bytes
 //   version, 2             32 bits
 //   size of the messages   32 bits
 //   size of the result     64 bits
 //   the job                32 bytes: the digest of its bundle
-//   BLAKE3                 32 bytes: of all that follows
+//   BLAKE3                 32 bytes: of all bytes that follow
 //   the result: the object, or all outputs (JobOutputs.h)
-//   the compiler's messages, each a text and a zero byte: LLVM's warnings and
+//   the compiler's messages, each followed by a zero byte: LLVM's warnings and
 //     remarks, as "warning: ..." or "remark: ..."
 //
-// Messages travel in the frame because LLVM, the system and the build system
-// also write to standard error, and some build systems lose it. Plugins pass on
-// frames without reading them; the host reads them (HostCalls.cpp).
+// Messages are in the frame, not on standard error: LLVM, the system and the
+// build system also write to standard error, and some build systems lose it.
+// Plugins transfer frames without reading them; the host reads them
+// (HostCalls.cpp).
 //
-// If a trip to a machine takes longer than code generation, several jobs make
-// one trip. dtlto-codegen --batch reads, for each job,
+// If a round trip to a machine takes longer than code generation, plugins send
+// several jobs at once. dtlto-codegen --batch reads, for each job,
 //
 //   size of the bundle     64 bits
 //   the bundle
@@ -36,7 +37,8 @@
 //
 // Plugins write batches and read their results themselves.
 //
-// Numbers are little-endian. Nothing follows. docs/BUNDLE.md has the same.
+// Numbers are little-endian. There are no further bytes. docs/BUNDLE.md
+// specifies the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,30 +50,30 @@
 
 namespace dtlto {
 
-/// Returns the head of a frame around \p Result and \p Messages of the job of
-/// the bundle \p Job.
+/// Returns the header of a frame of \p Result and \p Messages. \p Job is the
+/// digest of the job's bundle.
 llvm::SmallString<88> frameHead(llvm::StringRef Result, const BundleId &Job,
                                 llvm::StringRef Messages = "");
 
-/// Returns the result in \p Framed, which may be any bytes, and sets \p
-/// Messages unless it is null; both borrow \p Framed. Fails with one line
-/// unless the frame is whole, undamaged, and \p Job's. \p Hashes: without,
-/// damage to the result is not noticed.
+/// Returns the result in the untrusted \p Framed, and sets \p Messages if not
+/// null; both borrow \p Framed. Fails with a one-line reason unless the frame
+/// is complete, undamaged, and of \p Job. Without \p Hashes, damage to the
+/// result goes undetected.
 llvm::Expected<llvm::StringRef> readFrame(llvm::StringRef Framed,
                                           const BundleId &Job,
                                           llvm::StringRef *Messages = nullptr,
                                           bool Hashes = true);
 
-/// The most bundles that dtlto-codegen accepts in a batch.
+/// The maximum number of bundles in a batch of dtlto-codegen.
 constexpr size_t MaxBatch = 64;
 
-/// Returns the bundles in the batch \p Bytes, which may be any; they borrow it
-/// and are unchecked. Fails with one line unless there are from one to MaxBatch
-/// and nothing else.
+/// Returns the unchecked bundles in the untrusted batch \p Bytes, which they
+/// borrow. Fails with a one-line reason unless the batch consists of 1 to
+/// MaxBatch bundles.
 llvm::Expected<llvm::SmallVector<llvm::StringRef, 0>>
 readBatch(llvm::StringRef Bytes);
 
-/// Returns what precedes a frame of \p Size bytes in the result of a batch.
+/// Returns the header of a frame of \p Size bytes in the result of a batch.
 llvm::SmallString<16> batchEntryHead(uint64_t Size, uint64_t Microseconds);
 
 } // namespace dtlto

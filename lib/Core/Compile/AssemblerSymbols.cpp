@@ -42,7 +42,7 @@ dtlto::moduleAssemblySymbols(const Module &M) {
   std::vector<std::string> Names;
   if (Text.empty())
     return Names;
-  // Other machines have other files.
+  // On other machines, files that the assembly includes may differ.
   if (StringRef(Text).contains_insensitive(".inc"))
     return std::nullopt;
 
@@ -64,7 +64,7 @@ dtlto::moduleAssemblySymbols(const Module &M) {
     return std::nullopt;
 
   SourceMgr Sources;
-  // Errors are the code generator's to report.
+  // Ignore errors; the code generator reports them.
   Sources.setDiagHandler([](const SMDiagnostic &, void *) {});
   Sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(Text), SMLoc());
   MCContext Context(TT, Info.get(), Registers.get(), Subtarget.get(), &Sources);
@@ -114,7 +114,7 @@ std::string dtlto::withPlaceholders(StringRef Assembly) {
 }
 
 void dtlto::forEachName(StringRef Text, function_ref<void(StringRef)> Tell) {
-  // Other characters are in names between quotes.
+  // Names in quotes may contain any characters.
   for (auto [Quoted, Rest] = Text.split('"').second.split('"'); !Quoted.empty();
        std::tie(Quoted, Rest) = Rest.split('"').second.split('"'))
     Tell(Quoted);
@@ -122,13 +122,13 @@ void dtlto::forEachName(StringRef Text, function_ref<void(StringRef)> Tell) {
     StringRef Word = Text.take_while(isNameCharacter);
     Text = Text.drop_front(Word.size());
     Tell(Word);
-    // AT&T's syntax has $ in front of what is a constant.
+    // In AT&T syntax, $ precedes a constant.
     if (Word.starts_with("$"))
       Tell(Word.ltrim('$'));
   }
 }
 
-/// Directives that put bytes where they stand, or say how to encode them.
+/// Whether the directive emits bytes in place, or changes their encoding.
 static bool isPlainDirective(StringRef Name) {
   static constexpr StringLiteral Names[] = {
       ".align",  ".p2align", ".balign", ".byte",           ".2byte",
@@ -144,8 +144,8 @@ static bool isPlainDirective(StringRef Name) {
   return is_contained(Names, Name) || Name.starts_with(".cfi_");
 }
 
-/// Directives that define symbols or change sections, with names that stand in
-/// their text.
+/// Whether the directive defines symbols or changes sections. Its text shows
+/// all names.
 static bool isDefiningDirective(StringRef Name) {
   static constexpr StringLiteral Names[] = {
       ".section", ".pushsection", ".popsection", ".previous", ".subsection",
@@ -159,7 +159,7 @@ static bool isDefiningDirective(StringRef Name) {
   return is_contained(Names, Name);
 }
 
-/// Of one statement.
+/// Classifies a single statement.
 static AssemblyKind classifyStatement(StringRef Text) {
   bool Defines = false;
   StringRef Head;
@@ -171,8 +171,8 @@ static AssemblyKind classifyStatement(StringRef Text) {
     StringRef Rest = Text.drop_front(Head.size()).ltrim(" \t");
     if (!Rest.starts_with(":"))
       break;
-    // A label. Numbers can be defined again, and others have no name that
-    // belongs to one copy of the text.
+    // A label. Numeric labels can be repeated, and a label with UniqueText
+    // differs in each copy of the text.
     Defines |= !all_of(Head, isDigit) && !Head.contains(UniqueText);
     Text = Rest.drop_front();
   }
@@ -188,8 +188,7 @@ static AssemblyKind classifyStatement(StringRef Text) {
   } else if (Operands.ltrim(" \t").starts_with("=")) {
     return AssemblyKind::Defines;
   } else {
-    // A directive would be in sight only if this isn't one statement to the
-    // assembler.
+    // A directive here means that the assembler sees several statements.
     bool IsUnknown = false;
     forEachName(Operands, [&](StringRef Word) {
       IsUnknown |= Word.size() > 1 && Word.front() == '.' &&
@@ -202,11 +201,11 @@ static AssemblyKind classifyStatement(StringRef Text) {
 }
 
 AssemblyKind dtlto::classifyAssembly(StringRef Text) {
-  // An argument of a macro is outside of any macro only by mistake.
+  // A backslash marks a macro argument, which can't occur outside of a macro.
   if (hasMacros(Text) || Text.contains('\\'))
     return AssemblyKind::Unknown;
   auto Kind = AssemblyKind::Plain;
-  // What separates statements for some target.
+  // Split at everything that separates statements for any target.
   SmallVector<StringRef, 16> Statements;
   for (StringRef Line : split(Text, '\n'))
     for (StringRef Part : split(Line, ';'))

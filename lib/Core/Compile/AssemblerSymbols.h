@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which symbols assembly defines or refers to, to keep them in its part.
+// Finds the symbols that assembly defines or refers to, to keep them in the
+// same part.
 //
-// Module assembly is assembled: LLVM's MC knows all symbols then, whatever
-// directive or macro made them. The assembly of a function can't be assembled
-// before its operands are known. Its text is only classified, and what isn't
-// known to be harmless counts as harmful.
+// Module assembly is assembled, so LLVM's MC knows all symbols, whatever
+// directive or macro created them. Inline assembly of a function can't be
+// assembled before its operands are known. Its text is only classified;
+// anything not known to be harmless counts as harmful.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,22 +31,22 @@ class Module;
 namespace dtlto {
 
 /// Whether \p Assembly may name symbols that its text doesn't show, or defines
-/// macros, which later assembly of its module can use.
+/// macros that later assembly of the module can use.
 bool hasMacros(llvm::StringRef Assembly);
 
-/// The symbols, as in an object, that the module assembly of \p M defines or
-/// refers to. None if that depends on files or can't be assembled.
+/// Returns the symbols that the module assembly of \p M defines or refers to,
+/// with their names in the object. Returns nullopt if they depend on files or
+/// the assembly is invalid.
 std::optional<std::vector<std::string>>
 moduleAssemblySymbols(const llvm::Module &M);
 
-/// Stands for an operand in the text of a function's assembly.
+/// Replaces an operand in the text of a function's assembly.
 constexpr char AnyText = '\0';
-/// Stands for the number that each copy of a function's assembly has its own
-/// of.
+/// Replaces the number that differs in each copy of a function's assembly.
 constexpr char UniqueText = '\1';
 
-/// \p Assembly of a function with AnyText and UniqueText in place of what is
-/// inserted when it is emitted. Names are put together with these.
+/// Returns \p Assembly of a function with AnyText and UniqueText in place of
+/// what is inserted on emission. Names may contain both.
 std::string withPlaceholders(llvm::StringRef Assembly);
 
 enum class AssemblyKind {
@@ -54,11 +55,11 @@ enum class AssemblyKind {
   Unknown, ///< May do anything.
 };
 
-/// \p Text is from withPlaceholders().
+/// Classifies \p Text, a result of withPlaceholders().
 AssemblyKind classifyAssembly(llvm::StringRef Text);
 
-/// Calls \p Tell with each word of \p Text, from withPlaceholders(), that may
-/// name a symbol.
+/// Calls \p Tell with each word of \p Text that may name a symbol. \p Text is a
+/// result of withPlaceholders().
 void forEachName(llvm::StringRef Text,
                  llvm::function_ref<void(llvm::StringRef)> Tell);
 

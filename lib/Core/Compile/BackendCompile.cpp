@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The steps are those of InProcessThinBackend in LLVM's LTO.cpp.
+// The steps are the same as in InProcessThinBackend in LLVM's LTO.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace dtlto;
 
 namespace {
 
-/// Says of each pass that can be left out whether it runs.
+/// Skips all optional passes once \c Stop is true.
 class StopGate : public PassGate {
 public:
   explicit StopGate(const std::atomic<bool> &Stop) : Stop(Stop) {}
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-/// Leaves nothing to generate, and what others refer to in its place.
+/// Empties all functions but keeps them, since other values refer to them.
 static void emptyFunctions(Module &M) {
   for (Function &F : M) {
     if (F.isDeclaration())
@@ -77,7 +77,7 @@ static AddStreamFn streamInto(SmallVectorImpl<char> &Bytes,
   };
 }
 
-/// \p IsMute: warnings have been told.
+/// \p IsMute: drops warnings, which the first round has already reported.
 void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
   Context.DiagHandler = [this, IsMute](const DiagnosticInfo &DI) {
     bool IsError = DI.getSeverity() == DS_Error;
@@ -89,7 +89,7 @@ void Compile::setUp(lto::LTOLLVMContext &Context, bool IsMute) {
     Context.setOptPassGate(Gate.emplace(*Stop));
 }
 
-/// Runs LLVM's backend. \p Before is called before code generation.
+/// Runs LLVM's backend. Calls \p Before before code generation.
 Error Compile::run(Module &M, const Halves &Which,
                    function_ref<void()> Before) {
   AddStreamFn Object = streamInto(Result.Object, In.ObjectName.str());
@@ -117,7 +117,7 @@ Error Compile::both(const CompileSpec &Spec) {
     return M.takeError();
   const std::string Flags = targetMachineFlags(**M);
   Halves Both;
-  if (Spec.ReturnsOptimized && Spec.Round != 0) // as LLVM keeps it
+  if (Spec.ReturnsOptimized && Spec.Round != 0) // saved by LLVM
     Both.SaveIR = streamInto(Result.Optimized.emplace());
   return run(**M, Both, [&] {
     if (Spec.ReturnsOptimized && Spec.Round == 0)
@@ -125,7 +125,7 @@ Error Compile::both(const CompileSpec &Spec) {
   });
 }
 
-/// What the module is optimised to was the first round's, and warned of there.
+/// Repeats the optimization of the first round, without its warnings.
 Error Compile::optimize(SmallVectorImpl<char> &IR) {
   lto::LTOLLVMContext Context(In.Conf);
   setUp(Context, /*IsMute=*/true);
@@ -139,8 +139,7 @@ Error Compile::optimize(SmallVectorImpl<char> &IR) {
   return E;
 }
 
-/// As in-process, an optimised module has been bitcode before code is generated
-/// of it.
+/// Generates code from bitcode, as in-process ThinLTO does.
 Error Compile::generate(StringRef IR) {
   lto::LTOLLVMContext Context(In.Conf);
   setUp(Context);
@@ -168,7 +167,7 @@ Expected<SmallVector<char, 0>> dtlto::codegenSectionsOf(StringRef Object) {
   return packSections(Sections);
 }
 
-/// Leaves what an object of the first round tells in its place.
+/// Replaces the object of a first round by the contents of its sections.
 static Error takeSections(CompiledModule &Result) {
   Result.FirstObject = std::move(Result.Object);
   Expected<SmallVector<char, 0>> Sections = codegenSectionsOf(

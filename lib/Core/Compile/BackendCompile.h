@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one way in which a module becomes an object, on a thread of the linker
-// and in a worker. A CompileClient has what differs between the two: it reads
-// the module and takes the diagnostics.
+// Compiles a module to an object, both on the linker's threads and in workers.
+// A CompileClient does what differs between the two: it reads the module and
+// receives the diagnostics.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 
 namespace dtlto {
 
-/// What LLVM's backend reads. References outlive the compile.
+/// The inputs of LLVM's backend. References must outlive the compile.
 struct CompileInputs {
   const llvm::lto::Config &Conf;
   unsigned Task;
@@ -33,8 +33,8 @@ struct CompileInputs {
   ModuleMapTy *Modules;                // to import from
   LibFuncs Unavailable;
   llvm::StringRef Name;       // identifies the module
-  llvm::StringRef ObjectName; // what the object calls itself, or empty
-  llvm::StringRef Optimized;  // bitcode of an optimised module, or empty
+  llvm::StringRef ObjectName; // the object's name for itself, or empty
+  llvm::StringRef Optimized;  // bitcode of the optimized module, or empty
 };
 
 /// Called on the compiling thread.
@@ -42,44 +42,43 @@ class CompileClient {
 public:
   virtual ~CompileClient() = default;
 
-  /// Reads the module to optimise. Imports may be found by it.
+  /// Reads the module to optimize. May also determine the imports.
   virtual llvm::Expected<std::unique_ptr<llvm::Module>>
   read(llvm::LLVMContext &Context) = 0;
-  /// Takes a diagnostic of LLVM's.
+  /// Receives a diagnostic from LLVM.
   virtual void diagnose(const llvm::DiagnosticInfo &DI) = 0;
-  /// LLVM opens the files that an optimised module is compiled to beside the
-  /// object.
+  /// Called before LLVM opens the other output files of an optimized module.
   virtual void willOpenFiles() {}
-  /// All files are open, and code generation begins.
+  /// Called when all files are open, before code generation.
   virtual llvm::Error willGenerate() { return llvm::Error::success(); }
 };
 
 struct CompiledModule {
-  /// The object; of a first round, what it tells (Bundle/CodegenData.h).
+  /// The object; in a first round, its sections (Bundle/CodegenData.h).
   llvm::SmallVector<char, 0> Object;
-  /// Of a first round: the object that tells it.
+  /// The object of a first round.
   llvm::SmallVector<char, 0> FirstObject;
-  /// Whether code generation finished, if with an empty object.
+  /// Whether code was generated; the object may be empty.
   bool IsProduced = false;
-  /// A diagnostic was an error.
+  /// Whether any diagnostic was an error.
   bool HasErrors = false;
-  /// What was given as the optimised module is none.
+  /// Whether CompileInputs::Optimized is unreadable.
   bool IsUnreadable = false;
-  /// If it was to be returned: the optimised module as bitcode; empty where the
-  /// code that is generated of it may be other code.
+  /// The optimized module as bitcode, if requested. Empty if code generated
+  /// from it might differ.
   std::optional<llvm::SmallVector<char, 0>> Optimized;
 };
 
-/// Compiles what \p In says as \p Spec says, as in-process ThinLTO does.
+/// Compiles \p In according to \p Spec, as in-process ThinLTO does.
 ///
-/// Once \p Stop (may be null) is true, the object is not needed any more: the
-/// remaining passes are skipped and no code is generated. Code generation that
-/// has begun runs to its end.
+/// If \p Stop is not null and becomes true, the object is no longer needed:
+/// skips the remaining passes and generates no code. Code generation that has
+/// begun runs to its end.
 llvm::Error compileModule(const CompileInputs &In, const CompileSpec &Spec,
                           CompileClient &Client, CompiledModule &Result,
                           const std::atomic<bool> *Stop = nullptr);
 
-/// Returns the sections of \p Object, of a first round, that describe its
+/// Returns the sections of \p Object, from a first round, that describe its
 /// module (packSections()).
 llvm::Expected<llvm::SmallVector<char, 0>>
 codegenSectionsOf(llvm::StringRef Object);

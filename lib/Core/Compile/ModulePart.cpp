@@ -1,4 +1,4 @@
-//===- ModulePart.cpp - A module becomes one of its parts -----------------===//
+//===- ModulePart.cpp - Reduces a module to one part ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// In the order of the module. What is done to one may change the lists.
+/// Returns the definitions in the module's order. Unlike the module's lists,
+/// the result doesn't change with the definitions.
 static std::vector<GlobalValue *> definitions(Module &M) {
   std::vector<GlobalValue *> All;
   for (GlobalValue &V : M.global_values())
@@ -28,13 +29,13 @@ static std::vector<GlobalValue *> definitions(Module &M) {
   return All;
 }
 
-/// The name that other parts have for the local \p V. No other module has it:
-/// \p Suffix ends it, as it ends names that ThinLTO promotes.
+/// Returns the name of the local \p V in other parts. The name is unique in the
+/// link: it ends in \p Suffix, like names that ThinLTO promotes.
 static std::string sharedName(const GlobalValue &V, StringRef Suffix,
                               unsigned &NumUnnamed) {
   std::string Name = V.hasName() ? V.getName().str()
                                  : "__unnamed_" + std::to_string(++NumUnnamed);
-  // A name with the assembler's prefix for private labels has no symbol.
+  // A name with the assembler's prefix for private labels gets no symbol.
   StringRef Plain = GlobalValue::dropLLVMManglingEscape(Name);
   if (StringRef(".$").contains(Plain.take_front()) ||
       (Plain != Name && StringRef("Ll").contains(Plain.take_front())))
@@ -42,11 +43,11 @@ static std::string sharedName(const GlobalValue &V, StringRef Suffix,
   return Name + ".llvm." + Suffix.str();
 }
 
-/// Gives the definitions that other parts refer to symbols that last: weak ones
-/// stay if their part doesn't need them, and locals get a hidden symbol. In its
-/// own part, a local keeps its name and linkage, and that symbol is an alias:
-/// symbol tables, order files and assembly find what they find in the whole
-/// module. Returns these locals: they must not be replaced by their alias.
+/// Gives permanent symbols to the definitions that other parts refer to:
+/// linkonce ones become weak, and locals get a hidden symbol. In its own part,
+/// a local keeps its name and linkage, and the hidden symbol is an alias. So
+/// symbol tables, order files and assembly find the same names as in the whole
+/// module. Returns these locals; they must not be replaced by their alias.
 static SmallVector<GlobalValue *, 0> share(ArrayRef<GlobalValue *> Definitions,
                                            const Partition &P, unsigned Part,
                                            StringRef Suffix) {
@@ -77,7 +78,7 @@ static SmallVector<GlobalValue *, 0> share(ArrayRef<GlobalValue *> Definitions,
   return Aliased;
 }
 
-/// Replaces an alias by the address of \p Object and \p Offset.
+/// Replaces the alias \p V by the address of \p Object plus \p Offset bytes.
 static void replaceAlias(GlobalValue &V, GlobalObject &Object, int64_t Offset) {
   Constant *Address = &Object;
   if (Offset != 0)
@@ -88,8 +89,8 @@ static void replaceAlias(GlobalValue &V, GlobalObject &Object, int64_t Offset) {
   V.eraseFromParent();
 }
 
-/// Turns \p V into a declaration. An alias becomes what its users see: a
-/// function or a variable.
+/// Turns \p V into a declaration. An alias becomes a function or a variable, by
+/// its type.
 static void declare(GlobalValue &V) {
   if (auto *F = dyn_cast<Function>(&V)) {
     F->deleteBody();
@@ -111,8 +112,8 @@ static void declare(GlobalValue &V) {
     auto *Variable = new GlobalVariable(
         *V.getParent(), V.getValueType(), false, GlobalValue::ExternalLinkage,
         nullptr, "", nullptr, V.getThreadLocalMode(), V.getAddressSpace());
-    // It may be anywhere in its aliasee, and without a word LLVM takes its
-    // type's alignment for granted.
+    // An alias may point anywhere into its aliasee. Set alignment 1, or LLVM
+    // assumes the type's ABI alignment.
     Variable->setAlignment(Align(1));
     if (auto *Named = dyn_cast_or_null<GlobalVariable>(V.getAliaseeObject()))
       if (auto Model = Named->getCodeModel())
@@ -127,8 +128,8 @@ static void declare(GlobalValue &V) {
   V.eraseFromParent();
 }
 
-/// Variables are described beside their definition. What belongs to no
-/// definition is in the first part.
+/// Keeps the debug info of a variable in the part of its definition. The first
+/// part keeps what belongs to no definition.
 static void keepDebugInfo(Module &M, const Partition &P, unsigned Part) {
   DenseSet<const DIGlobalVariableExpression *> Here, Attached;
   for (const GlobalVariable &V : M.globals()) {
@@ -154,8 +155,8 @@ static void keepDebugInfo(Module &M, const Partition &P, unsigned Part) {
   }
 }
 
-/// Removes lists of what a call may call that name a function without a symbol
-/// here: passes take them for complete.
+/// Removes a call's list of callees if the list names a function without a
+/// symbol in this part: passes assume that the list is complete.
 static void dropIncompleteCallees(Module &M) {
   for (Function &F : M)
     for (Instruction &I : instructions(F))
@@ -183,7 +184,8 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   });
   if (Part != 0)
     clearModuleAsm(M);
-  // Such as names of libraries: for the whole module, once.
+  // These, such as names of libraries, apply to the whole module: keep one
+  // copy.
   if (Part != 0)
     for (const char *Name : {"llvm.linker.options", "llvm.dependent-libraries",
                              "wasm.custom_sections"})
@@ -192,19 +194,19 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
 
   std::vector<GlobalValue *> Definitions = definitions(M);
   const auto Aliased = share(Definitions, P, Part, Suffix);
-  // Aliases before what they name.
+  // Handle aliases before their aliasees.
   for (GlobalValue *V : reverse(Definitions)) {
     if (P.isIn(*V, Part))
       continue;
-    // The definition is in another object, which may be preempted.
+    // The symbol is defined in another object and may be preempted.
     if (MayBePreempted && !V->isImplicitDSOLocal())
       V->setDSOLocal(false);
     // A copy would export the symbol again.
     if (V->hasDLLExportStorageClass())
       V->setDLLStorageClass(GlobalValue::DefaultStorageClass);
     if (isForTheCompiler(*V)) {
-      // Nobody reads annotations of what is gone. What is used was dealt with,
-      // and functions may refer to others of these.
+      // Annotations are useless without their definition. The used lists were
+      // already reduced, and functions may refer to other such variables.
       if (V->getName() == "llvm.global.annotations")
         V->eraseFromParent();
     } else if (auto [Object, Offset] = P.resolve(*V); Object) {
@@ -219,14 +221,14 @@ void dtlto::keepPart(Module &M, const Partition &P, unsigned Part,
   }
   eraseUnused(M.functions(), P);
   eraseUnused(M.globals(), P);
-  // Of copied constants' users, and the other way round.
+  // Erased constants may leave functions unused, and the other way round.
   eraseUnused(M.functions(), P);
   dropIncompleteCallees(M);
   appendToCompilerUsed(M, Aliased);
 }
 
-/// Whether code of \p M has to reach a default-visibility symbol of another
-/// object through the GOT or PLT, although its definition there is dso_local:
+/// Whether code of \p M must reach a default-visibility symbol of another
+/// object through the GOT or PLT, although its definition is dso_local. This is
 /// the condition of ThinLTO's importer (ClearDSOLocalOnDeclarations).
 static bool mayBePreempted(const Module &M, const lto::Config &Conf) {
   if (!Triple(M.getTargetTriple()).isOSBinFormatELF() ||
@@ -239,7 +241,7 @@ static bool mayBePreempted(const Module &M, const lto::Config &Conf) {
 
 void dtlto::keepPart(Module &M, PartNumber Number, const lto::Config &Conf,
                      const ModuleSummaryIndex &Index, StringRef Path) {
-  // As ModuleSummaryIndex::getGlobalNameForLocal() has it.
+  // See ModuleSummaryIndex::getGlobalNameForLocal().
   const ModuleHash &Hash = Index.getModuleHash(Path);
   uint64_t Suffix = uint64_t(Hash[0]) << 32 | Hash[1];
   keepPart(M, Partition(M, Number.Count), Number.Index, std::to_string(Suffix),

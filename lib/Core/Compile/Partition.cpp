@@ -1,4 +1,4 @@
-//===- Partition.cpp - Which part of a module has what --------------------===//
+//===- Partition.cpp - Divides a module into parts ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-// In instructions. What ThinLTO imports by default, and how much less so of
-// what an import refers to.
+// ThinLTO's default limit on imports, in instructions, and its factor for what
+// an import refers to.
 static constexpr unsigned CopyLimit = 100;
 static constexpr double CopyDecay = 0.7;
 
@@ -42,8 +42,8 @@ Partition::Partition(const Module &M, unsigned NumParts) {
   copy(G);
 }
 
-/// What the most costly ones are taken for, so that each of them is about a
-/// part's share: they can't be cut, and would leave parts empty.
+/// Returns the maximum at which costs are capped, about a part's share.
+/// Costlier classes can't be cut and would otherwise leave parts empty.
 static uint64_t limitOf(std::vector<uint64_t> Costs, uint64_t NumParts) {
   uint64_t Rest = std::accumulate(Costs.begin(), Costs.end(), uint64_t(0));
   std::sort(Costs.begin(), Costs.end(), std::greater<uint64_t>());
@@ -56,8 +56,8 @@ static uint64_t limitOf(std::vector<uint64_t> Costs, uint64_t NumParts) {
   return std::max<uint64_t>(Rest / NumParts, 1);
 }
 
-/// Takes classes in the order of a walk through what they refer to, and cuts
-/// that into pieces.
+/// Orders the classes by a walk through their references, and cuts this order
+/// into parts.
 void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
   Copies.resize(NumParts);
   unsigned NumClasses = G.numClasses();
@@ -66,7 +66,7 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
   for (unsigned N = 0; N != G.numNodes(); ++N) {
     unsigned Class = G.classOf(N);
     Members[Class].push_back(N);
-    // A variable is a little work, too.
+    // Count a variable as a little work, too.
     Costs[Class] += 1 + numInstructions(G.node(N));
   }
   const uint64_t Limit = limitOf(Costs, NumParts);
@@ -76,13 +76,13 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
 
   uint64_t Before = 0;
   std::vector<bool> Taken(NumClasses);
-  // In what order the walk comes to nodes' references.
+  // The nodes on the walk's path, each with its next reference.
   std::vector<std::pair<unsigned, size_t>> Stack;
   auto Take = [&](unsigned Class) {
     if (Taken[Class])
       return;
     Taken[Class] = true;
-    // Where the middle of it is. The first one is module assembly.
+    // Choose the part by the middle of the class. Module assembly comes first.
     uint64_t Part = Before == 0 ? 0
                                 : (Before + Costs[Class] / 2) * NumParts /
                                       std::max<uint64_t>(Total, 1);
@@ -106,7 +106,7 @@ void Partition::cut(const ReferenceGraph &G, unsigned NumParts) {
   }
 }
 
-/// Whether a copy in another part could be inlined, or read.
+/// Whether another part could inline or read a copy of \p V.
 static bool isWorthACopy(const ReferenceGraph &G, const GlobalValue &V,
                          unsigned Limit) {
   if (V.isInterposable())
@@ -120,10 +120,10 @@ static bool isWorthACopy(const ReferenceGraph &G, const GlobalValue &V,
          numInstructions(V) <= Limit && G.mayBeCopied(V);
 }
 
-/// Follows what each part refers to.
+/// Finds what each part copies, by following its references.
 void Partition::copy(const ReferenceGraph &G) {
   for (unsigned Part = 0; Part != numParts(); ++Part) {
-    // The largest limit that a definition was come to with.
+    // The highest limit with which each definition was reached.
     DenseMap<const GlobalValue *, unsigned> Limits;
     std::vector<std::pair<const GlobalValue *, unsigned>> Left;
     auto Refer = [&](const GlobalValue &Named, unsigned Limit) {

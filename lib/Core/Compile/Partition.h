@@ -1,4 +1,4 @@
-//===- Partition.h - Which part of a module has what ------------*- C++ -*-===//
+//===- Partition.h - Divides a module into parts ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // A long module is compiled in parts. Each definition that others may refer to
-// is in one of them; what must stay together (ReferenceGraph.h) does. Module
-// assembly and constructors are in the first part, which takes the module's
-// place in the link.
+// is in exactly one part; definitions that must stay together
+// (ReferenceGraph.h) are in the same part. Module assembly and constructors are
+// in the first part, which takes the module's place in the link.
 //
-// Callers stay near callees: parts are pieces, of about as many instructions
-// each, of one walk through the calls. What a part may inline from another it
-// has a copy of, as ThinLTO has of what it imports.
+// Callers stay near callees: a walk through the calls is cut into parts of
+// about equal numbers of instructions. A part has copies of what it may inline
+// from other parts, like ThinLTO's imports.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,29 +35,31 @@ class ReferenceGraph;
 
 class Partition {
 public:
-  /// Of \p M, after functions were imported, into \p NumParts parts, at least
-  /// one. Some may be empty. Depends on nothing else, so it is the same
-  /// wherever the module is compiled. Refers to \p M.
+  /// Divides \p M, after functions were imported, into \p NumParts parts, at
+  /// least one. Some may be empty. Depends only on the arguments, so the result
+  /// is the same on every machine. \p M must outlive this.
   Partition(const llvm::Module &M, unsigned NumParts);
 
   unsigned numParts() const { return static_cast<unsigned>(Copies.size()); }
-  /// What \p V, which M defines for others, is a member of.
+  /// Whether \p V is in \p Part. Always false for what M doesn't define for
+  /// others.
   bool isIn(const llvm::GlobalValue &V, unsigned Part) const {
     auto It = Parts.find(&V);
     return It != Parts.end() && It->second == Part;
   }
-  /// Whether \p V is in one of the parts: it has a symbol.
+  /// Whether \p V is in any part and so has a symbol.
   bool isMember(const llvm::GlobalValue &V) const { return Parts.count(&V); }
-  /// Whether a part that \p V isn't in refers to it.
+  /// Whether another part refers to \p V.
   bool isShared(const llvm::GlobalValue &V) const { return Shared.count(&V); }
-  /// Whether a part has a definition of \p V to look at, or, if it is a
-  /// constant without an address, one of its own.
+  /// Whether \p Part has a copy of \p V: a definition for the optimizer only,
+  /// or its own copy of a constant whose address doesn't matter.
   bool isCopied(const llvm::GlobalValue &V, unsigned Part) const {
     return Copies[Part].count(&V);
   }
 
-  /// The object and the offset in it, in bytes, that parts without the alias
-  /// \p V use in its place; a null object if they use a declaration of \p V.
+  /// Returns the object, and the byte offset in it, that parts without the
+  /// alias \p V use instead. The object is null if they use a declaration of
+  /// \p V.
   std::pair<const llvm::GlobalObject *, int64_t>
   resolve(const llvm::GlobalValue &V) const {
     return Resolved.lookup(&V);

@@ -22,7 +22,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// In bytes. Larger constants have a symbol rather than a copy in each part.
+// In bytes. A larger constant gets a symbol instead of a copy in each part.
 static constexpr uint64_t MaxCopiedConstant = 1024;
 
 bool dtlto::isForTheCompiler(const GlobalValue &V) {
@@ -31,15 +31,15 @@ bool dtlto::isForTheCompiler(const GlobalValue &V) {
 }
 
 bool dtlto::isRenamed(const GlobalValue &V) {
-  // Private ones have no symbol to keep. Emulated TLS has a control variable
-  // for each variable, but not for aliases, and a tag belongs to the symbol of
-  // a variable.
+  // Private values have no symbol to keep. Emulated TLS has a control variable
+  // for each variable, but not for aliases. A tag belongs to the symbol of a
+  // variable.
   const GlobalObject *Base = V.getAliaseeObject();
   return V.hasPrivateLinkage() || V.isThreadLocal() || isa<GlobalIFunc>(V) ||
          (Base && Base->isTagged());
 }
 
-/// In COFF, that symbol has to be there.
+/// Whether the comdat of \p V has its name. COFF requires this symbol.
 static bool isComdatsName(const GlobalValue &V) {
   return V.getComdat() && V.getComdat()->getName() == V.getName();
 }
@@ -49,10 +49,10 @@ static bool isEmitted(const GlobalValue &V) {
          !isForTheCompiler(V);
 }
 
-/// Constructors and destructors, in the order that they are run in.
+/// Whether \p V lists constructors or destructors, which run in its order.
 static bool isList(const GlobalValue &V) { return V.hasAppendingLinkage(); }
 
-/// The same, as programs write it themselves.
+/// Whether \p V is an element of such a list that the program itself writes.
 static bool isInList(const GlobalValue &V) {
   static constexpr StringLiteral Lists[] = {".init_array",
                                             ".fini_array",
@@ -66,17 +66,18 @@ static bool isInList(const GlobalValue &V) {
       Lists, [&](StringRef Name) { return V.getSection().starts_with(Name); });
 }
 
-/// Whether \p V is in a section that the program names. The definitions in it
-/// are in the order of the source and of the link, which programs rely on
-/// between __start_ and __stop_, two symbols of their own, or in a linker
-/// script; but not in what compilers name.
+/// Whether \p V is in a section that the program names. Such definitions are in
+/// the order of the source and of the link. Programs rely on this order between
+/// __start_ and __stop_, between two symbols of their own, or in a linker
+/// script. They don't rely on it in sections that compilers name.
 static bool isInNamedSection(const GlobalValue &V) {
   static constexpr StringLiteral Compilers[] = {
       "__llvm_",        "__sancov", "asan_globals",   "hwasan_globals",
       "memtag_globals", "xray_",    "__DATA,__llvm_", "__DATA,__sancov",
       "__DATA,__asan_", ".lprf",    ".lcovmap",       ".lcovfun",
       ".SCOV",          ".ASAN"};
-  // As code generation names them, too: only a profile is behind their order.
+  // Code generation uses these names, too; only a profile determines their
+  // order.
   static constexpr StringLiteral Code[] = {".text.hot.", ".text.unlikely.",
                                            ".text.startup.", ".text.exit.",
                                            ".text.split."};
@@ -93,8 +94,8 @@ static bool isInNamedSection(const GlobalValue &V) {
                        !IsAnyOf(Compilers, Variable->getSection())));
 }
 
-/// Whether the address of \p V, or of a part of it, may become a value that is
-/// compared.
+/// Whether the address of \p V, or of a part of it, may become a value that can
+/// be compared.
 static bool mayEscape(const Value &V) {
   return any_of(V.uses(), [](const Use &U) {
     const User *By = U.getUser();
@@ -108,9 +109,9 @@ static bool mayEscape(const Value &V) {
   });
 }
 
-/// Text and numbers that nobody compares the address of. Of texts, linkers make
-/// one again, but not of those that are aligned differently, as a part may
-/// align its own.
+/// Whether \p V is a string or number whose address is never compared. Linkers
+/// merge copies of a string, but not copies with different alignments, and a
+/// part may align its own copy.
 static bool isCopiedConstant(const GlobalValue &V) {
   auto *Variable = dyn_cast<GlobalVariable>(&V);
   return Variable && V.hasLocalLinkage() && V.hasGlobalUnnamedAddr() &&
@@ -121,7 +122,7 @@ static bool isCopiedConstant(const GlobalValue &V) {
          !mayEscape(V);
 }
 
-/// Calls \p Tell with each constant that \p V consists of, once.
+/// Calls \p Tell once with each constant that \p V consists of.
 static void forEachConstant(const GlobalValue &V,
                             function_ref<void(const Constant &)> Tell) {
   SmallPtrSet<const Constant *, 32> Seen;
@@ -147,7 +148,7 @@ static void forEachConstant(const GlobalValue &V,
   auto *F = dyn_cast<Function>(&V);
   if (!F)
     return;
-  // That of clang 15 and 16 names a global, which it also puts into
+  // With clang 15 and 16, this metadata names a global that is also in
   // llvm.compiler.used.
   if (const MDNode *Prologue = F->getMetadata(LLVMContext::MD_func_sanitize))
     for (const MDOperand &Operand : Prologue->operands()) {
@@ -173,10 +174,10 @@ const GlobalObject *dtlto::resolveAlias(const GlobalAlias &A, int64_t &Offset) {
   const GlobalObject *O = A.getAliaseeObject();
   if (!O || O->getType() != A.getType() || A.isInterposable())
     return nullptr;
-  // COFF names a comdat after a symbol, as which a vtable has an alias.
+  // COFF names a comdat after a symbol; for a vtable, the symbol is an alias.
   if (O->getComdat() && O->getComdat()->getName() == A.getName())
     return nullptr;
-  // A symbol that may be preempted doesn't replace one that may not.
+  // A symbol that may be preempted can't replace one that may not.
   if (!O->hasLocalLinkage() && O->hasDefaultVisibility() &&
       !(O->isDSOLocal() && A.isDSOLocal() && A.hasDefaultVisibility()))
     return nullptr;
@@ -189,7 +190,7 @@ const GlobalObject *dtlto::resolveAlias(const GlobalAlias &A, int64_t &Offset) {
   return O;
 }
 
-/// Whether nothing but \p A refers to what it names.
+/// Whether \p A is the only reference to its aliasee.
 static bool isOnlyName(const GlobalAlias &A) {
   const Constant *C = A.getAliasee();
   while (C->hasOneUse() && isa<ConstantExpr>(C))
@@ -198,7 +199,7 @@ static bool isOnlyName(const GlobalAlias &A) {
   return O && O->hasLocalLinkage() && O->hasOneUse();
 }
 
-/// The function whose labels \p I refers to by its name; null: it doesn't.
+/// Returns the function whose labels \p I refers to by name, or null.
 static const Value *ofLabels(const Instruction &I) {
   auto *Call = dyn_cast<IntrinsicInst>(&I);
   if (!Call || (Call->getIntrinsicID() != Intrinsic::localrecover &&
@@ -207,8 +208,8 @@ static const Value *ofLabels(const Instruction &I) {
   return Call->getArgOperand(0)->stripPointerCasts();
 }
 
-/// Whether \p F has what only its own object can have: labels have no symbols,
-/// and jumps to them need the table.
+/// Whether \p F has labels or jumps to them. These must be in the object of
+/// \p F: labels have no symbols, and the jumps need a table.
 static bool hasLabels(const Function &F) {
   return any_of(F, [](const BasicBlock &B) { return B.hasAddressTaken(); }) ||
          any_of(instructions(F), [](const Instruction &I) {
@@ -241,7 +242,7 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
     if (isList(*Items[N]) || isInList(*Items[N]) || isInNamedSection(*Items[N]))
       Classes.join(N, Assembly);
   addModuleAssembly();
-  // Its table's symbols are named after the module.
+  // The symbols of OCaml's table are named after the module.
   IsWhole |= any_of(
       M, [](const Function &F) { return F.hasGC() && F.getGC() == "ocaml"; });
   for (unsigned N = 0; N != Assembly; ++N)
@@ -250,12 +251,12 @@ ReferenceGraph::ReferenceGraph(const Module &M) : M(M) {
   if (IsWhole)
     for (unsigned N = 0; N != Assembly; ++N)
       Classes.join(N, Assembly);
-  // The names of what functions' assembly defines aren't all in its text.
+  // The text of inline assembly doesn't show all symbols that it defines.
   if (DefinesNames)
     for (unsigned N : WithAssembly)
       bindItem(N, Assembly);
 
-  // These keep their names.
+  // These must keep their names.
   SmallVector<GlobalValue *, 16> Kept;
   collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/false);
   collectUsedGlobalVariables(M, Kept, /*CompilerUsed=*/true);
@@ -310,9 +311,9 @@ void ReferenceGraph::addReferences() {
   }
 }
 
-/// Keeps what uses the address of \p A together with it: the optimizer may find
-/// that the addresses of two declarations differ, and that stores to one leave
-/// the other unchanged.
+/// Joins the users of the address of \p A with it. Otherwise, the optimizer may
+/// conclude that two declarations have different addresses, and that stores to
+/// one don't change the other.
 void ReferenceGraph::addObservers(const GlobalAlias &A) {
   std::vector<const Value *> Left{&A};
   while (!Left.empty()) {
@@ -364,8 +365,8 @@ void ReferenceGraph::addAssembly(const Function &F, unsigned N) {
     auto *Code = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
     if (!Code)
       continue;
-    // An immediate operand has to be a symbol that its object may refer to
-    // directly, which the declaration of a preemptible one isn't.
+    // An immediate operand must be a symbol that the object may refer to
+    // directly. A preemptible declaration isn't.
     for (unsigned Arg = 0; Arg != Call->arg_size(); ++Arg)
       if (auto *V = dyn_cast<GlobalValue>(
               Call->getArgOperand(Arg)->stripInBoundsOffsets()))
@@ -386,12 +387,12 @@ void ReferenceGraph::addAssembly(const Function &F, unsigned N) {
         IsNamed = true;
       }
       IsNamed |= joinNamed(Word, N, Kind == AssemblyKind::Defines);
-      // As Mach-O and 32-bit Windows write the names of C.
+      // Mach-O and 32-bit Windows prefix C names with an underscore.
       if (Word.consume_front("_"))
         IsNamed |= joinNamed(Word, N, Kind == AssemblyKind::Defines);
     });
   }
-  // Any instruction may be a macro.
+  // Any instruction may be the name of a macro.
   IsWhole |= HasText && HasMacros;
   if (HasText)
     WithAssembly.push_back(N);
@@ -399,14 +400,14 @@ void ReferenceGraph::addAssembly(const Function &F, unsigned N) {
     bindItem(N, N);
 }
 
-/// Whether \p Name, with AnyText, starts and ends as \p Whole does.
+/// Whether \p Whole starts and ends like \p Name, which contains AnyText.
 static bool matches(StringRef Name, StringRef Whole) {
   return Whole.consume_front(Name.split(AnyText).first) &&
          Whole.ends_with(Name.substr(Name.rfind(AnyText) + 1));
 }
 
-/// Whether module assembly has a symbol that a function's assembly may mean by
-/// \p Name.
+/// Whether module assembly has a symbol that \p Name may refer to in a
+/// function's assembly.
 bool ReferenceGraph::isAssemblySymbol(StringRef Name) const {
   if (Name.contains(AnyText))
     return Name.find_first_not_of(AnyText) != StringRef::npos &&
@@ -415,11 +416,12 @@ bool ReferenceGraph::isAssemblySymbol(StringRef Name) const {
   return llvm::binary_search(AssemblySymbols, Name);
 }
 
-/// Joins what the assembly of \p Item may mean by \p Name, also declarations
-/// if it \p MayDefine them. Returns whether there is any.
+/// Joins \p Item with everything that \p Name may refer to in its assembly.
+/// Includes declarations if the assembly \p MayDefine them. Returns whether
+/// there is any.
 bool ReferenceGraph::joinNamed(StringRef Name, unsigned Item, bool MayDefine) {
-  // What is one operand has its name elsewhere, and no global has one with a
-  // number that isn't known yet.
+  // An operand by itself was handled as an operand. No global's name has the
+  // number that replaces UniqueText on emission.
   if (Name.find_first_not_of(AnyText) == StringRef::npos ||
       Name.contains(UniqueText))
     return false;
@@ -448,25 +450,26 @@ bool ReferenceGraph::joinNamed(StringRef Name, unsigned Item, bool MayDefine) {
   return IsAny;
 }
 
-/// Joins \p V with \p Item, whose assembly names it.
+/// Joins \p V with \p Item, whose assembly names \p V.
 void ReferenceGraph::join(const GlobalValue &V, unsigned Item) {
   if (auto It = Numbers.find(&V); It != Numbers.end())
     Classes.join(Item, It->second);
   keepName(V);
-  // Assembly may define a symbol that is a local one.
+  // Assembly may define \p V as a local symbol.
   if (V.isDeclaration())
     bind(V, Item);
 }
 
-/// Joins the users of \p V with \p Item: other parts have no symbol for it.
+/// Joins the users of \p V with \p Item, since \p V has no symbol for other
+/// parts.
 void ReferenceGraph::bind(const GlobalValue &V, unsigned Item) {
   Bound.insert(&V);
   for (unsigned User : Users.lookup(&V))
     bindItem(User, Item);
 }
 
-/// Joins \p N with \p Item, because of what isn't in other parts. An import
-/// goes with its users, as a definition to inline.
+/// Joins \p N with \p Item because of something that other parts lack. For an
+/// import, also joins its users, which may inline it.
 void ReferenceGraph::bindItem(unsigned N, unsigned Item) {
   Classes.join(N, Item);
   const GlobalValue &V = *Items[N];
@@ -474,7 +477,7 @@ void ReferenceGraph::bindItem(unsigned N, unsigned Item) {
     bind(V, N);
 }
 
-/// Keeps the users of \p V together if it would otherwise have to be renamed.
+/// Joins the users of \p V if it would otherwise have to be renamed.
 void ReferenceGraph::keepName(const GlobalValue &V) {
   auto It = Numbers.find(&V);
   if (It != Numbers.end() && V.hasLocalLinkage() && isRenamed(V))

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the definitions of a module refer to, and which of them need more than a
-// symbol's name to do so: those are together in one object. Members of a
-// comdat, aliases with what they name, addresses of labels with their function,
-// assembly with what it names.
+// What the definitions of a module refer to, and which definitions must be in
+// the same object because a symbol's name isn't enough for the reference. These
+// are members of a comdat, aliases and their aliasees, addresses of labels and
+// their function, assembly and what it names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,21 +32,21 @@ class Module;
 
 namespace dtlto {
 
-/// Whether \p V, such as llvm.used, tells LLVM something, and is in no object.
+/// Whether \p V, such as llvm.used, only informs LLVM and is in no object.
 bool isForTheCompiler(const llvm::GlobalValue &V);
 
-/// Whether the local \p V has to be renamed to have a symbol for other parts:
-/// an alias can't stand for it.
+/// Whether the local \p V must be renamed to have a symbol for other parts,
+/// since an alias can't serve as one.
 bool isRenamed(const llvm::GlobalValue &V);
 
-/// Calls \p Tell with all that the definition \p V refers to, in its order;
-/// some more than once.
+/// Calls \p Tell once with each value that the definition \p V refers to, in
+/// order.
 void forEachReference(const llvm::GlobalValue &V,
                       llvm::function_ref<void(const llvm::GlobalValue &)> Tell);
 
-/// The object and the offset in it, in bytes, that other parts use in place of
-/// \p A; null if they use a declaration of \p A. The optimizer takes two
-/// declarations for two objects.
+/// Returns the object that other parts use in place of \p A, and sets \p Offset
+/// to the byte offset in it. Returns null if they use a declaration of \p A.
+/// The optimizer treats two declarations as two objects.
 const llvm::GlobalObject *resolveAlias(const llvm::GlobalAlias &A,
                                        int64_t &Offset);
 
@@ -54,17 +54,17 @@ class ReferenceGraph {
 public:
   using Globals = std::vector<const llvm::GlobalValue *>;
 
-  /// Refers to \p M.
+  /// \p M must outlive this.
   explicit ReferenceGraph(const llvm::Module &M);
 
-  /// The number of nodes: definitions that are emitted, in the module's order,
-  /// but not constants that each part has one of its own of.
+  /// The number of nodes: emitted definitions in the module's order, except
+  /// constants that each part copies.
   unsigned numNodes() const { return NumNodes; }
   const llvm::GlobalValue &node(unsigned Node) const { return *Items[Node]; }
-  /// What the node with that number refers to, in its order.
+  /// What \p Node refers to, in order.
   const Globals &references(unsigned Node) const { return References[Node]; }
-  /// The class of all that must be together with \p V; none if \p V isn't a
-  /// node.
+  /// The class of everything that must be together with \p V; none if \p V
+  /// isn't a node.
   std::optional<unsigned> classOf(const llvm::GlobalValue &V) const {
     auto It = Numbers.find(&V);
     return It == Numbers.end() || It->second >= NumNodes
@@ -72,12 +72,12 @@ public:
                : std::optional(Classes[It->second]);
   }
   unsigned classOf(unsigned Node) const { return Classes[Node]; }
-  /// The class of module assembly, and of all that has an order among the
+  /// The class of module assembly and of everything with an order among the
   /// modules of a link. May have no node.
   unsigned classOfAssembly() const { return Classes[assembly()]; }
   unsigned numClasses() const { return Classes.getNumClasses(); }
-  /// Whether a copy of the node \p V could be compiled without what \p V is
-  /// together with.
+  /// Whether a copy of the node \p V can be compiled without the rest of its
+  /// class.
   bool mayBeCopied(const llvm::GlobalValue &V) const;
 
 private:
@@ -99,22 +99,22 @@ private:
   unsigned NumNodes = 0;
   llvm::DenseMap<const llvm::GlobalValue *, unsigned> Numbers;
   std::vector<Globals> References; // by item
-  /// The items that refer to each.
+  /// The items that refer to each value.
   llvm::DenseMap<const llvm::GlobalValue *, std::vector<unsigned>> Users;
-  /// By names that assembly puts together, with AnyText in them.
+  /// Values by the names in assembly that contain AnyText.
   llvm::StringMap<Globals> MatchingNames;
-  /// Functions with assembly that isn't empty.
+  /// Functions with non-empty assembly.
   std::vector<unsigned> WithAssembly;
-  /// What module assembly names, sorted.
+  /// The symbols that module assembly names, sorted.
   std::vector<std::string> AssemblySymbols;
-  /// Whether a function's assembly may define symbols that IR doesn't know of;
+  /// Whether a function's assembly may define symbols that IR doesn't show;
   /// whether module assembly has macros.
   bool DefinesNames = false, HasMacros = false;
-  /// Whether assembly may do anything: one part has everything.
+  /// Whether assembly may do anything, so that one part gets everything.
   bool IsWhole = false;
-  /// What has no symbol for other parts, and items that refer to such.
+  /// Values without a symbol for other parts, and items that refer to these.
   llvm::DenseSet<const llvm::GlobalValue *> Bound, BoundItems;
-  // Of items. The last one is module assembly's.
+  // Classes of items. The last item is module assembly.
   llvm::IntEqClasses Classes;
 };
 

@@ -1,4 +1,4 @@
-//===- Sandbox.cpp - What a worker may open -------------------------------===//
+//===- Sandbox.cpp - Limits what a worker may open ------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ Error NoDescriptors::set() {
   if (Before)
     return Error::success();
   rlimit Limit;
-  // poll() of one descriptor needs a limit of one. So 0 must be in use.
+  // poll() of one descriptor needs a limit of at least 1, so 0 must be in use.
   if (::getrlimit(RLIMIT_NOFILE, &Limit) == 0 &&
       (::fcntl(0, F_GETFD) >= 0 || ::open("/dev/null", O_RDONLY) == 0)) {
     Before = Limit;
@@ -86,7 +86,7 @@ Expected<int> TemporaryFiles::create(StringRef Kind, std::string &Path) {
     sys::fs::createUniquePath("dtlto-%%%%%%." + Kind, Unique,
                               /*MakeAbsolute=*/true);
     Path = Unique.str().str();
-    // First, so that there is no moment at which a signal leaves it.
+    // Register the path first, so that no signal can leave the file behind.
     sys::RemoveFileOnSignal(Path);
     int Fd;
     EC = sys::fs::openFileForReadWrite(
@@ -96,7 +96,7 @@ Expected<int> TemporaryFiles::create(StringRef Kind, std::string &Path) {
       Paths.push_back(Path);
       return Fd;
     }
-    sys::DontRemoveFileOnSignal(Path); // somebody else's
+    sys::DontRemoveFileOnSignal(Path); // belongs to another process
     if (EC != errc::file_exists)
       break;
   }

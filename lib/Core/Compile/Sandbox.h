@@ -1,12 +1,12 @@
-//===- Sandbox.h - What a worker may open -----------------------*- C++ -*-===//
+//===- Sandbox.h - Limits what a worker may open ----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A worker compiles what strangers send. Whatever that makes LLVM try, it reads
-// no file of the machine and writes none but those that the job makes.
+// A worker compiles untrusted jobs. Whatever a job makes LLVM attempt, the
+// worker reads no file of the machine and writes only the files of the job.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,13 +22,13 @@
 
 namespace dtlto {
 
-/// Keeps this process from getting new descriptors: it can open no file, no
-/// library and no socket. Those that are open stay so.
+/// Prevents this process from opening descriptors, and so files, libraries and
+/// sockets. Open descriptors stay open.
 class NoDescriptors {
 public:
   ~NoDescriptors() { lift(); }
 
-  /// Fails if the system doesn't let us.
+  /// Fails if the system refuses the limit.
   llvm::Error set();
   void lift();
 
@@ -36,25 +36,25 @@ private:
   std::optional<rlimit> Before;
 };
 
-/// Files on disk for as long as this lives: LLVM opens them by their names.
-/// They are also gone when a signal or a fatal error of LLVM's ends the
-/// process.
+/// Temporary files, which LLVM opens by name. They are removed with this
+/// object, or when a signal or a fatal error of LLVM ends the process.
 class TemporaryFiles {
 public:
   ~TemporaryFiles();
 
   bool empty() const { return Paths.empty(); }
 
-  /// Once more after LLVM has written them: it takes them off its list then.
+  /// Call it again after LLVM has written the files: LLVM unregisters them
+  /// then.
   void removeOnSignal() const;
 
-  /// Writes a file with \p Bytes and returns where it is.
+  /// Writes a file with \p Bytes; returns its path.
   llvm::Expected<std::string> write(llvm::StringRef Bytes);
 
-  /// Makes a file that LLVM may write, and returns where it is.
+  /// Creates a file for LLVM to write; returns its path.
   llvm::Expected<std::string> makeRoom(llvm::StringRef Kind);
 
-  /// Also removes \p Path in the end.
+  /// Also removes \p Path at the end.
   void add(std::string Path);
 
 private:

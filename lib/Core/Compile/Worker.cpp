@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What clang does for -fthinlto-index= (runThinLTOBackend in its
-// BackendUtil.cpp), with modules in memory and the linker's own configuration.
+// Does what clang does for -fthinlto-index= (runThinLTOBackend in its
+// BackendUtil.cpp), with modules in memory and the linker's configuration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,11 +62,11 @@ private:
   const ConfigExtras &Extras = Read.Extras;
   std::function<void(StringRef)> Say;
   TemporaryFiles Files;
-  std::string Remarks; // the file of; empty: none
+  std::string Remarks; // the path of the file; empty: none
   NoDescriptors Limit;
   std::unique_ptr<ModuleSummaryIndex> Index;
   DefinedSummaries Defined;
-  ModuleMapTy Modules; // the primary one and what it imports from, by paths
+  ModuleMapTy Modules; // the primary module and its imports, by path
   OwnImportList Imports;
 };
 
@@ -90,12 +90,12 @@ static Error parseLLVMOptions(ArrayRef<std::string> Options) {
   if (cl::ParseCommandLineOptions(static_cast<int>(Argv.size()), Argv.data(),
                                   "", &OS))
     return Error::success();
-  // Of a wrong value it says why by itself.
+  // LLVM itself prints the error of a wrong value.
   StringRef Why = StringRef(OS.str()).trim();
   return failure("LLVM's options: " + (Why.empty() ? "a wrong value" : Why));
 }
 
-/// The input called \p Name, of those that the configuration names.
+/// Returns the input \p Name, which the configuration names.
 Expected<StringRef> Worker::configFile(StringRef Name) const {
   for (const Bundle::Input &Input : B.Inputs)
     if (Input.Path == Name && Input.Role == DTLTO_ROLE_OTHER)
@@ -103,7 +103,7 @@ Expected<StringRef> Worker::configFile(StringRef Name) const {
   return failure("the file '" + Name + "' of the configuration is missing");
 }
 
-/// Makes the files that the configuration's fields name.
+/// Creates the files that fields of the configuration name.
 Error Worker::makeFiles() {
   for (auto [Name, Field] :
        {std::pair(&Extras.CSIRProfile, &Conf.CSIRProfile),
@@ -124,7 +124,7 @@ Error Worker::makeFiles() {
     Conf.Options.BBSectionsFuncListBuf =
         MemoryBuffer::getMemBufferCopy(*List, Name);
   }
-  // What the object says is the name in the linker; the file is another.
+  // The object records the name in the linker; the actual file is another.
   if (!Extras.DwoName.empty()) {
     Conf.SplitDwarfFile = Extras.DwoName;
     if (Error E = Files.makeRoom("dwo").moveInto(Conf.SplitDwarfOutput))
@@ -139,7 +139,7 @@ Error Worker::makeFiles() {
   return Error::success();
 }
 
-/// Tells code generation what was learnt before, or has it tell.
+/// Makes code generation emit data, or use the job's data.
 Error Worker::useCodegenData() {
   if (Extras.Spec.Round != 0)
     emitCodegenData();
@@ -162,8 +162,8 @@ Error Worker::readIndex() {
   return Error::success();
 }
 
-/// LLVM follows the summary of each definition of \p M, whether there is one or
-/// not.
+/// Fails if a definition of \p M lacks a summary, since LLVM doesn't check
+/// this.
 static Error checkSummaries(const Module &M, const GVSummaryMapTy &Defined,
                             const Bundle::Input &Input) {
   for (const GlobalValue &GV : M.global_values())
@@ -177,7 +177,7 @@ static Error checkSummaries(const Module &M, const GVSummaryMapTy &Defined,
 }
 
 Expected<std::unique_ptr<Module>> Worker::read(LLVMContext &Context) {
-  // The importer knows a module by its path, as the index has it.
+  // The importer finds modules by their paths in the index.
   for (const Bundle::Input &Input : B.Inputs) {
     if (Input.Role != DTLTO_ROLE_PRIMARY && Input.Role != DTLTO_ROLE_IMPORT)
       continue;
@@ -194,7 +194,7 @@ Expected<std::unique_ptr<Module>> Worker::read(LLVMContext &Context) {
     return std::move(E);
   if (!lto::initImportList(**M, *Index, Imports.List))
     return failure("the index has nothing to import by");
-  // LLVM ends the process over a module that it can't find.
+  // LLVM ends the process if it can't find a module.
   for (StringRef Name : importedModules(Imports.List))
     if (!Modules.count(Name))
       return failure("module '" + Name + "' is imported but not in the bundle");
@@ -217,8 +217,8 @@ void Worker::diagnose(const DiagnosticInfo &DI) {
 }
 
 void Worker::installHooks() {
-  // Assembly is parsed by the importer and by code generation. In between, a
-  // job that has files opens them.
+  // Importing and code generation parse assembly, so set the limit for both.
+  // LLVM opens the job's files before and in between.
   if (!Conf.CodeGenOnly && !Files.empty()) {
     Limit.lift();
     Conf.PreOptModuleHook = [this](unsigned, const Module &) {
@@ -237,8 +237,7 @@ void Worker::installHooks() {
                B.primary().Path);
       return !Before || Before(Number, Imported);
     };
-  // Code generation describes a module under its name, and only one that the
-  // index has.
+  // Code generation describes a module by its name, which must be in the index.
   if (!Extras.ModuleName.empty())
     Conf.PreCodeGenModuleHook = [this](unsigned, const Module &Of) {
       if (Index->modulePaths().count(Of.getModuleIdentifier()))
@@ -248,11 +247,11 @@ void Worker::installHooks() {
     };
 }
 
-/// What \p E, of LLVM's backend, is to the user.
+/// Converts \p E of LLVM's backend to an error for the user.
 Error Worker::explain(Error E, bool IsUnreadable) {
   if (IsUnreadable)
     return inFile(B.primary(), std::move(E));
-  // Modules that don't fit together are an error in the program.
+  // Modules that don't match are an error in the program.
   std::string Text = toString(std::move(E));
   if (!StringRef(Text).starts_with("Function Import: "))
     return failure(Text);

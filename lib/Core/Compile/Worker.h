@@ -19,19 +19,18 @@ namespace dtlto {
 
 struct WorkerResult {
   llvm::SmallVector<char, 0> Object;
-  bool Produced = false; // LLVM made an object, if an empty one
-  /// The files beside the object, of a job that makes them.
+  bool Produced = false; // LLVM made an object, maybe an empty one
+  /// The other files of a job that makes them.
   std::unique_ptr<llvm::MemoryBuffer> Dwo, Remarks;
-  /// Of a job that returns the optimised module; empty: it can't be kept.
+  /// The optimized module, if the job returns it; empty: it can't be kept.
   std::optional<llvm::SmallVector<char, 0>> Optimized;
 
   JobOutputs outputs() const;
 };
 
-/// Compiles \p B as in-process ThinLTO does. Once in a process: LLVM's options
-/// are global. \p Say is given each diagnostic that LLVM has, an error or not,
-/// as "error: ...", "warning: ...", "remark: ..." or "note: ...". Fails with
-/// what was wrong.
+/// Compiles \p B as in-process ThinLTO does. Call it once in a process: LLVM's
+/// options are global. \p Say receives each LLVM diagnostic as "error: ...",
+/// "warning: ...", "remark: ..." or "note: ...". Fails with a reason.
 llvm::Expected<WorkerResult>
 runBundle(const Bundle &B, std::function<void(llvm::StringRef)> Say);
 

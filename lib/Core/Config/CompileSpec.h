@@ -14,41 +14,42 @@
 
 namespace dtlto {
 
-/// One of the parts in which a module is compiled.
+/// The number of one part of a module that is compiled in parts.
 struct PartNumber {
   unsigned Index = 0, Count = 1; // the index counts from 0
 
   bool isWhole() const { return Count == 1; }
 };
 
-/// The most parts of a module.
+/// The maximum number of parts of a module.
 constexpr unsigned MaxParts = 64;
 
-/// Raise it with each change to the assignment of definitions to parts
+/// Increment with each change to the assignment of definitions to parts
 /// (Compile/Partition.h). All parts of a module, from workers and caches, must
-/// be of one version.
+/// have the same version.
 constexpr unsigned PartitionVersion = 9;
 
-/// How a job compiles its module. It travels with the link's configuration, and
-/// both the linker's threads and workers follow it.
+/// How a job compiles its module. Part of the configuration text; workers and
+/// the linker's threads follow it alike.
 struct CompileSpec {
   PartNumber Part = {};
-  /// In a link with two rounds of code generation, the first returns what it
-  /// learns of the module (Bundle/CodegenData.h), and the second an object. 0:
+  /// With two rounds of code generation: in round 1, the job returns what LLVM
+  /// learns about the module (Bundle/CodegenData.h); in round 2, an object. 0:
   /// one round.
   unsigned Round = 0;
-  /// The module is optimised already, so that the job only generates code. A
-  /// configuration's text has CodeGenOnly for it; readConfig() doesn't set it.
+  /// The module is already optimized; the job only generates code. The
+  /// configuration's text has CodeGenOnly instead; readConfig() doesn't set
+  /// this.
   bool IsOptimized = false;
-  /// The job also returns the optimised module.
+  /// The job also returns the optimized module.
   bool ReturnsOptimized = false;
 
-  /// Whether the job makes an object of the whole module, as most do.
+  /// Whether the job just makes an object of the whole module, as most jobs do.
   bool isPlain() const {
     return Part.isWhole() && Round == 0 && !IsOptimized && !ReturnsOptimized;
   }
 
-  /// Returns \p Module with the part, for display: foo.o [2/8].
+  /// Returns \p Module with the part's number for display: foo.o [2/8].
   std::string title(std::string Module) const {
     if (Part.isWhole())
       return Module;
@@ -56,13 +57,13 @@ struct CompileSpec {
            std::to_string(Part.Count) + "]";
   }
 
-  /// Returns the suffix of names of the job's files and costs. Empty if the
-  /// module has one job.
+  /// Returns the suffix of the names of the job's files and costs. Empty if the
+  /// module has only one job.
   std::string suffix() const {
     return partSuffix() + (Round == 0 ? "" : ".round" + std::to_string(Round));
   }
 
-  /// The same for all rounds.
+  /// Returns the suffix of all rounds.
   std::string partSuffix() const {
     if (Part.isWhole())
       return "";
@@ -70,7 +71,7 @@ struct CompileSpec {
            std::to_string(Part.Count);
   }
 
-  /// Returns \p Name with the part, for files and LLD: 2-of-8-foo.o,
+  /// Returns \p Name with the part's number for files and LLD: 2-of-8-foo.o,
   /// a.a(2-of-8-foo.o at 64). It ends like the module's name, so that linker
   /// scripts match it, as in *foo.o(.text).
   std::string partFile(std::string Name) const {

@@ -14,9 +14,9 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Whether clang can be made to leave the target's settings unchanged. For some
-/// targets, its driver adds features or an ABI, which change the object's
-/// header, attributes or alignment (as on RISC-V and MIPS); LLD doesn't.
+/// Whether clang can leave the target's settings unchanged. For some targets,
+/// clang's driver adds features or an ABI, but LLD doesn't. These change the
+/// object's header, attributes or alignment (as on RISC-V and MIPS).
 static bool isKnownTarget(const Triple &T) {
   switch (T.getArch()) {
   case Triple::riscv32:
@@ -35,8 +35,8 @@ static bool isKnownTarget(const Triple &T) {
 
 namespace {
 
-/// A visitor of ConfigFields.h. Collects options, and keeps the first reason
-/// why there is none.
+/// A visitor of ConfigFields.h. Collects options, and keeps the first field
+/// that has none.
 class ArgsBuilder : public FieldVisitor {
 public:
   explicit ArgsBuilder(const Triple &TheTriple) : TheTriple(TheTriple) {}
@@ -67,7 +67,7 @@ public:
   std::string Reason;
 
 private:
-  /// \p Option is null, or an option of the frontend's.
+  /// \p Option is null or a frontend option.
   void add(const char *Option, const Twine &Word);
 
   const Triple &TheTriple;
@@ -89,18 +89,18 @@ void ArgsBuilder::add(const char *Option, const Twine &Word) {
 void ArgsBuilder::addTarget(const lto::Config &Conf) {
   need(isKnownTarget(TheTriple),
        "the features that clang has for " + TheTriple.getArchName().str());
-  // The driver may add a version to the triple, and then the frontend would
-  // change that of the module.
+  // The driver may add a version to the triple, and the frontend would then
+  // change the triple of the module. So set the triple for both.
   add(nullptr, "--target=" + TheTriple.str());
   add("-triple", TheTriple.str());
-  // LLD's objects don't have the command line.
+  // Objects made by LLD don't record the command line.
   if (TheTriple.isOSBinFormatCOFF())
     add("", "-gno-codeview-command-line");
   if (!TheTriple.isRISCV())
     return;
-  // Clang doesn't take the ABI from the module in the same way.
+  // Clang takes the ABI from the module in a different way.
   need(!TakesRISCVABIFromModule, "the ABI of a RISC-V module");
-  // Fix the driver's choice, then undo it.
+  // Fix the driver's choice, then undo its effect.
   need(Conf.CPU.empty() && Conf.MAttrs.empty(), "-mcpu and -mattr for RISC-V");
   add(nullptr, TheTriple.isArch64Bit() ? "-march=rv64gc" : "-march=rv32gc");
   for (StringRef Feature :

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // `clang -x ir -fthinlto-index=` ends in the same function as in-process
-// ThinLTO, lto::thinBackend, but fills in the lto::Config from its own options
-// (clang's BackendUtil.cpp: runThinLTOBackend, initTargetOptions). This finds
-// the options that make clang fill in the linker's configuration.
+// ThinLTO, lto::thinBackend, but fills in lto::Config from its own options (see
+// runThinLTOBackend and initTargetOptions in clang's BackendUtil.cpp).
+// compilerArgs() finds the options that produce the linker's configuration.
 //
 // The fidelity rule: each field of the configuration either has an option in
-// ConfigFields.h, or must have the one value that clang gives it. Anything else
-// is a reason for compiling in the linker; no field is dropped silently.
+// ConfigFields.h or must have the value that clang gives it. Otherwise, the job
+// compiles in the linker; no field is dropped silently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,13 +27,14 @@
 
 namespace dtlto {
 
-/// Returns the options, without input and output files, that make a stock clang
-/// of this LLVM version compile modules for \p TheTriple as \p Conf says.
+/// Returns the options, without input and output files, with which a stock
+/// clang of this LLVM version compiles modules for \p TheTriple according to
+/// \p Conf.
 ///
-/// \p LLVMOptions are the words of the user's options for LLVM itself
-/// (`-mllvm`,
-/// `-plugin-opt=-...`). \p HasPartHook is as in ConfigExtras. Fails with one
-/// line that names the option or field that clang's command line can't express.
+/// \p LLVMOptions are the user's options for LLVM itself (`-mllvm`,
+/// `-plugin-opt=-...`). \p HasPartHook is the same as in ConfigExtras. Fails
+/// with a one-line reason that names the option or field that clang's command
+/// line can't express.
 llvm::Expected<std::vector<std::string>>
 compilerArgs(const llvm::lto::Config &Conf, const llvm::Triple &TheTriple,
              llvm::ArrayRef<std::string> LLVMOptions, bool HasPartHook = false);

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one table of what happens to each field: as text (ConfigJSON.cpp) and on
+// The only table of how each field is handled: as text (ConfigJSON.cpp) and on
 // clang's command line (CompilerArgs.cpp). These two and the tests are visitors
-// (FieldVisitor.h) of the functions below, which have each field of LLVM's
-// structs exactly once, in the order of LLVM's headers, for the versions that
-// have it.
+// (FieldVisitor.h) of the functions below. The functions list each field of
+// LLVM's structs exactly once, in the order of LLVM's headers, for each version
+// that has the field.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,9 @@
 
 namespace dtlto {
 
-// The parameter O is the struct: const for a visitor that only looks. All
-// values are copied, since most flags are bit-fields. CLANG is a ForClang,
-// VISIT a call of the visitor.
+// O is the struct; it is const for visitors that only read. Values are copied
+// because most flags are bit-fields. CLANG is a ForClang, VISIT a call of the
+// visitor.
 #define IF_SETTING if constexpr (!std::is_const_v<T>)
 
 #define FIELD(TYPE, NAME, CLANG, VISIT)                                        \
@@ -51,12 +51,12 @@ namespace dtlto {
   FIELD(int64_t, NAME, CLANG,                                                  \
         number(#NAME, Value, static_cast<int64_t>(MIN),                        \
                static_cast<int64_t>(MAX)))
-/// \p TYPE is the whole range of an integer type.
+/// \p TYPE is an integer type whose full range is allowed.
 #define ANY_NUMBER(NAME, TYPE, CLANG)                                          \
   static_assert(std::is_same_v<decltype(O.NAME), TYPE>);                       \
   NUMBER(NAME, std::numeric_limits<TYPE>::min(),                               \
          std::numeric_limits<TYPE>::max(), CLANG)
-/// Enumerators from 0 to \p LAST without a gap.
+/// Allows the enumerators from 0 to \p LAST, which have no gaps.
 #define ENUM(NAME, LAST, CLANG)                                                \
   static_assert(                                                               \
       std::is_same_v<decltype(O.NAME), std::remove_cv_t<decltype(LAST)>>);     \
@@ -94,13 +94,13 @@ namespace dtlto {
 
 constexpr const char *SaveTempsHooks = "--save-temps or --lto-emit-llvm";
 
-/// llvm/LTO/Config.h, but for Options and PTO, which have their own functions.
+/// llvm/LTO/Config.h, except Options and PTO, which have their own functions.
 /// \p T is an lto::Config.
 template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   const T Default{};
   TEXT(CPU, frontend("-target-cpu"))
   TEXTS(MAttrs, frontend("-target-feature"))
-  // Only a part of cache keys: LLVM has read its options already.
+  // Only affects cache keys: LLVM has already read these options.
   UNUSED(MllvmArgs)
 #if LLVM_VERSION_MAJOR < 23
   FIXED(PassPlugins, "--load-pass-plugin")
@@ -110,7 +110,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
 #endif
   FIXED(PreCodeGenPassesHook,
         "passes that the linker adds before code generation")
-  // Without a model, each module's own flags decide. Clang always has a model.
+  // Without a model, each module's own flags decide. Clang always sets a model.
   OPTIONAL(
       RelocModel, llvm::Reloc::Model, llvm::Reloc::ROPI_RWPI,
       frontend("-mrelocation-model",
@@ -120,15 +120,15 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
       CodeModel, llvm::CodeModel::Model, llvm::CodeModel::Large,
       frontend("-mcmodel=", {"tiny", "small", "kernel", "medium", "large"}))
   ENUM(CGOptLevel, llvm::CodeGenOptLevel::Aggressive, Any)
-  // Clang has one level, LLD two: --lto-O1 alone gives (1, 2).
+  // Clang has one level and LLD two: --lto-O1 alone gives (1, 2).
   const unsigned CodeGenLevel = static_cast<unsigned>(O.CGOptLevel);
   const std::string Levels = "different optimization levels, --lto-O" +
                              std::to_string(O.OptLevel) + " and --lto-CGO" +
                              std::to_string(CodeGenLevel);
   Visit.clang(same(Levels.c_str()), O.OptLevel == CodeGenLevel);
-  // Not Null: a job has an object.
+  // Null isn't allowed, since a job makes an object.
   ENUM(CGFileType, llvm::CodeGenFileType::ObjectFile, same("--lto-emit-asm"))
-  // LLVM assumes these levels.
+  // LLVM expects one of these levels.
   NUMBER(OptLevel, 0, 3, words({"-O0", "-O1", "-O2", "-O3"}))
   FLAG(VerifyEach, same("verification after each pass"))
   FLAG(DisableVerify, Any)
@@ -136,8 +136,8 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   FLAG(CodeGenOnly, same("code generation without optimization"))
   FLAG(RunCSIRInstr, same("--lto-cs-profile-generate"))
   FLAG(PGOWarnMismatch, Any)
-  // Of the thin link: LTO.cpp reads them, LTOBackend.cpp doesn't. The index has
-  // their effect on a module.
+  // Only the thin link uses these: LTO.cpp reads them, LTOBackend.cpp doesn't.
+  // Their effect on a module is in the index.
   UNUSED(HasWholeProgramVisibility)
   UNUSED(ValidateAllVtablesHaveTypeInfos)
   UNUSED(AllVtablesHaveTypeInfos)
@@ -146,7 +146,7 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
 #if LLVM_VERSION_MAJOR >= 21
   UNUSED(KeepSymbolNameCopies)
 #endif
-  // A part of cache keys, which LLVM's own distributing backend sets.
+  // Only affects cache keys; LLVM's own distributing backend sets it.
 #if LLVM_VERSION_MAJOR >= 22
   UNUSED(Dtlto)
 #endif
@@ -156,8 +156,8 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
                 "a pipeline with passes that may do more than change code");
   TEXT(OverrideTriple, same("another target triple"))
   TEXT(DefaultTriple, Any)
-  // A file that LLVM reads; with RunCSIRInstr, the file that the program will
-  // write, whose name LLVM puts into the object.
+  // A file that LLVM reads. With RunCSIRInstr, the file that the program will
+  // write; LLVM puts its name into the object.
   TEXT(CSIRProfile, same("--lto-cs-profile-file"))
   Visit.require(O.CSIRProfile.empty() || O.RunCSIRInstr,
                 "--lto-cs-profile-file");
@@ -168,29 +168,29 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   FIXED(SplitDwarfOutput, "split DWARF")
   FIXED(RemarksFilename, "--opt-remarks-filename")
   TEXT(RemarksPasses, Any)
-  // These two matter also without a file, since LLVM computes the hotness of
+  // These two also matter without a file, since LLVM computes the hotness of
   // diagnostics.
   FLAG(RemarksWithHotness, Any)
   OPTIONAL(RemarksHotnessThreshold, uint64_t,
            std::numeric_limits<uint64_t>::max(), Any)
   TEXT(RemarksFormat, Any)
-  // With the others, LLVM puts the file's absolute path into the object.
+  // For other formats, LLVM puts the file's absolute path into the object.
   Visit.require(O.RemarksFilename.empty() || O.RemarksFormat.empty() ||
                     O.RemarksFormat == "yaml",
                 "--opt-remarks-format other than yaml");
   FIXED(DebugPassManager, "--lto-debug-pass-manager")
-  // LTO::run() opens it, but the counters are those of the process.
+  // LTO::run() opens the file, but the counters are those of the process.
   FIXED(StatsFile, "--plugin-opt=stats-file=")
-  // Of the thin link: other modules have no job.
+  // Only the thin link uses this: modules not listed have no job.
   UNUSED(ThinLTOModulesToCompile)
-  // LTO.cpp sets them up when it starts a backend.
+  // LTO.cpp sets these up when it starts a backend.
   UNUSED(TimeTraceEnabled)
   UNUSED(TimeTraceGranularity)
   FLAG(ShouldDiscardValueNames, Any)
-  // Of the LLVMContext, which is our own.
+  // Belongs to the LLVMContext, which is our own.
   UNUSED(DiagHandler)
   FLAG(AddFSDiscriminator, same("flow-sensitive discriminators"))
-  // Of the thin link.
+  // Only the thin link uses this.
   UNUSED(ResolutionFile)
   FIXED(PreOptModuleHook, SaveTempsHooks)
   FIXED(PostPromoteModuleHook, SaveTempsHooks)
@@ -198,9 +198,9 @@ template <class Visitor, class T> void visitConfig(Visitor &Visit, T &O) {
   FIXED_AS_TEXT(PostImportModuleHook, SaveTempsHooks)
   FIXED(PostOptModuleHook, SaveTempsHooks)
   FIXED(PreCodeGenModuleHook, SaveTempsHooks)
-  // Of the thin link.
+  // Only the thin link uses this.
   UNUSED(CombinedIndexHook)
-  // Of other backends, those that write index files.
+  // Only other backends use these, to write index files.
 #if LLVM_VERSION_MAJOR >= 23
   UNUSED(GetSummaryIndexOutputStream)
   UNUSED(GetImportsListOutputArray)
@@ -217,7 +217,7 @@ template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
   FLAG(SLPVectorization, words({"-fno-slp-vectorize", "-fslp-vectorize"}))
   FLAG(LoopUnrolling, words({"-fno-unroll-loops", "-funroll-loops"}))
   Visit.clang(same("loop interleaving"), O.LoopInterleaving == O.LoopUnrolling);
-  // LLD's default since LLVM 23, but not clang's.
+  // On by default in LLD since LLVM 23, but not in clang.
 #if LLVM_VERSION_MAJOR >= 21
   FLAG(LoopInterchange, words({"-fno-loop-interchange", "-floop-interchange"}))
 #endif
@@ -237,7 +237,7 @@ template <class Visitor, class T> void visitTuning(Visitor &Visit, T &O) {
 #endif
 }
 
-/// llvm/Target/TargetOptions.h, but for MCOptions. \p T is a TargetOptions.
+/// llvm/Target/TargetOptions.h, except MCOptions. \p T is a TargetOptions.
 template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   const T Default{};
   constexpr ForClang Selector = same("another instruction selector"),
@@ -258,7 +258,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   FLAG(NoInfsFPMath, same("-mllvm -enable-no-infs-fp-math"))
   FLAG(NoNaNsFPMath, same("-mllvm -enable-no-nans-fp-math"))
 #endif
-  // LLD has false and clang true; only Arm's build attributes show it.
+  // LLD sets false and clang true; only Arm's build attributes show it.
   FLAG(NoTrappingFPMath, Any)
   Visit.clang(same("floating-point traps on Arm"), !O.NoTrappingFPMath);
 #if LLVM_VERSION_MAJOR < 23
@@ -348,7 +348,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
   ENUM(FloatABIType, llvm::FloatABI::Hard, same("-mllvm -float-abi"))
   ENUM(AllowFPOpFusion, llvm::FPOpFusion::Strict, same("-mllvm -fp-contract"))
   ENUM(ThreadModel, llvm::ThreadModel::Single, same("-mllvm -thread-model"))
-  // Unknown is as Default.
+  // Unknown means Default.
   ENUM(EABIVersion, llvm::EABI::GNU, words({""}, "-mllvm -meabi"))
   ENUM(DebuggerTuning, llvm::DebuggerKind::DBX,
        frontend("-debugger-tuning=", {"", "gdb", "lldb", "sce", "dbx"}))
@@ -360,7 +360,7 @@ template <class Visitor, class T> void visitTarget(Visitor &Visit, T &O) {
 #endif
   ENUM(ExceptionModel, llvm::ExceptionHandling::ZOS,
        same("-mllvm -exception-model"))
-  // The backend sets it, from the stream that it writes to.
+  // The backend sets it from its output stream.
   UNUSED(ObjectFilenameForDebug)
   FOR_CLANG(ObjectFilenameForDebug, same("an object's name for debuggers"))
 }
@@ -404,16 +404,16 @@ template <class Visitor, class T> void visitMC(Visitor &Visit, T &O) {
        same("-mllvm -emit-dwarf-unwind"))
   ANY_NUMBER(DwarfVersion, int, same("-mllvm -dwarf-version"))
   ENUM(MCUseDwarfDirectory, llvm::MCTargetOptions::DefaultDwarfDirectory, Any)
-  // The bytes are those of the machine's own compression library.
+  // The bytes depend on the compression library of the machine.
   FIXED(CompressDebugSections, "compressed debug sections in objects")
   TEXT(ABIName, same("-mllvm -target-abi"))
   TEXT(AssemblyLanguage, Assembler)
-  // The backend sets it, from Config's field of that name and DwoDir.
+  // The backend sets it from the fields SplitDwarfFile and DwoDir of Config.
   UNUSED(SplitDwarfFile)
   FOR_CLANG(SplitDwarfFile, Assembler)
   FIXED_AS_TEXT(AsSecureLogFile, "-mllvm -as-secure-log-file")
   FOR_CLANG(AsSecureLogFile, Assembler)
-  // Pointers to the words of a process, for CodeView.
+  // Pointers to the words of the process's command line, for CodeView.
   constexpr const char *Words =
       "the compiler's command line in debug information";
 #if LLVM_VERSION_MAJOR < 21

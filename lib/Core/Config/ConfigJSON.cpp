@@ -1,4 +1,4 @@
-//===- ConfigJSON.cpp - A configuration that loses nothing ----------------===//
+//===- ConfigJSON.cpp - A configuration as text ---------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,7 @@
 //  "config":{...},"target":{...},"mc":{...},"tuning":{...}}, one line, with the
 // fields in the order of ConfigFields.h.
 //
-// There is one text for each configuration. The reader writes what it has read
+// Each configuration has exactly one text. The reader writes the result again
 // and compares, so it accepts exactly what the writer writes.
 //
 //===----------------------------------------------------------------------===//
@@ -31,12 +31,12 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Far more than any configuration needs.
+/// The maximum size in bytes; configurations are far smaller.
 static constexpr size_t MaxSize = 1 << 20;
 /// The depth of a configuration's objects and arrays.
 static constexpr unsigned MaxDepth = 3;
 
-/// Returns a short printable line of \p Bytes, for messages.
+/// Returns \p Bytes as a short printable line for messages.
 static std::string quoted(StringRef Bytes) {
   std::string Result = "'";
   raw_string_ostream OS(Result);
@@ -45,8 +45,8 @@ static std::string quoted(StringRef Bytes) {
   return OS.str();
 }
 
-/// Calls \p Each with the name of each section and a function that applies a
-/// visitor to it.
+/// Calls \p Each with the name of each section and a function that visits the
+/// section's fields.
 template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
   Each("config", [&](auto &Visit) { visitConfig(Visit, C); });
   Each("target", [&](auto &Visit) { visitTarget(Visit, C.Options); });
@@ -56,8 +56,8 @@ template <class Conf, class Fn> static void forSections(Conf &C, Fn Each) {
 
 static constexpr StringLiteral ARCContract = "objc-arc-contract";
 
-/// Calls \p Each with the names of the fields whose files may be sent, and the
-/// files' names.
+/// Calls \p Each with the name of each field whose file may be sent, and the
+/// file's name.
 template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
   Each("CSIRProfile", E.CSIRProfile);
   Each("SampleProfile", E.SampleProfile);
@@ -72,7 +72,7 @@ template <class Extras, class Fn> static void forFiles(Extras &E, Fn Each) {
 
 namespace {
 
-/// A visitor of ConfigFields.h. Keeps the first thing that can't travel.
+/// A visitor of ConfigFields.h. Keeps the first field that text can't express.
 class Writer : public FieldVisitor {
 public:
   Writer(json::OStream &OS, const ConfigExtras &Extras, bool NoCodegen)
@@ -147,7 +147,7 @@ public:
   std::string Reason;
 
 private:
-  /// Whether the current field is left out. Call once for each field.
+  /// Whether to leave out the current field. Call it once per field.
   bool isLeftOut() { return std::exchange(IsNext, false); }
   void checkRange(StringRef Name, int64_t Value, int64_t Min, int64_t Max) {
     require(Min <= Value && Value <= Max,
@@ -161,17 +161,17 @@ private:
   }
 
   json::OStream &OS;
-  const bool NoCodegen;   // leave out what only code generation depends on
+  const bool NoCodegen;   // leave out what only code generation reads
   bool IsNext = false;    // the next field is left out
-  const bool OnlyCodegen; // write CodeGenOnly, whatever its value
+  const bool OnlyCodegen; // always write true for CodeGenOnly
   StringSet<> Sent;       // fields that the extras replace
-  StringRef Last;         // the field that require() is about
+  StringRef Last;         // the field that require() refers to
 };
 
 } // namespace
 
 /// Refuses words that cl::ParseCommandLineOptions would change: it replaces
-/// `@x` by the contents of the file `x`, and ends a word at a zero byte.
+/// `@x` with the contents of the file `x`, and ends a word at a zero byte.
 static Error checkWords(ArrayRef<std::string> Words) {
   for (StringRef Word : Words) {
     if (Word.starts_with("@"))
@@ -182,8 +182,8 @@ static Error checkWords(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
-/// Writes a configuration with the options \p Words, as writeConfig(), or with
-/// \p NoCodegen as writeOptimizationConfig().
+/// Writes a configuration with the options \p Words, as writeConfig() does, or
+/// with \p NoCodegen as writeOptimizationConfig() does.
 static Expected<std::string> writeText(const lto::Config &Conf,
                                        ArrayRef<std::string> Words,
                                        const ConfigExtras &Extras,
@@ -237,11 +237,12 @@ static Expected<std::string> writeText(const lto::Config &Conf,
   return Text;
 }
 
-/// Writes a configuration with the words of \p LLVMOptions for a compiler.
+/// Writes a configuration with the words of \p LLVMOptions that a compiler
+/// needs.
 static Expected<std::string> write(const lto::Config &Conf,
                                    ArrayRef<std::string> LLVMOptions,
                                    const ConfigExtras &Extras, bool NoCodegen) {
-  // Before the filter, which leaves out words that no compiler needs.
+  // Check before filtering, which drops words that compilers don't need.
   if (Error E = checkWords(LLVMOptions))
     return std::move(E);
   Expected<std::vector<std::string>> Words =
@@ -285,9 +286,9 @@ static bool readTexts(const json::Value &V, std::vector<std::string> &Result) {
 
 namespace {
 
-/// A visitor of ConfigFields.h, for one object of the text. Sets values only if
-/// they are in their range. Fixed fields have their value in a new Config, and
-/// the writer will check other requirements.
+/// A visitor of ConfigFields.h for one object of the text. Sets only values
+/// that are in range. Fixed fields keep their value of a new Config. The writer
+/// checks all other requirements.
 class Reader : public FieldVisitor {
 public:
   Reader(StringRef Section, const json::Object &Fields)
@@ -327,7 +328,8 @@ public:
          [&](const json::Value &V) { return readTexts(V, Value); });
   }
 
-  /// Returns why the object can't be read; empty: it was. After the visit.
+  /// Returns why the object can't be read, or an empty string. Call it after
+  /// the visit.
   std::string takeReason() {
     for (const auto &Field : Fields)
       if (Reason.empty() && !Seen.contains(StringRef(Field.first)))
@@ -346,7 +348,7 @@ private:
   }
   static bool readNumber(const json::Value &V, int64_t &Value, int64_t Min,
                          int64_t Max) {
-    // json::Value would also give 1 for 1.0, and convert 1e300.
+    // json::Value would also return 1 for 1.0, and convert 1e300.
     std::optional<int64_t> N;
     if (std::optional<uint64_t> Whole = V.getAsUINT64();
         Whole && *Whole <= uint64_t(std::numeric_limits<int64_t>::max()))
@@ -376,7 +378,8 @@ private:
 
 } // namespace
 
-/// Returns false if \p Top lacks extras, or has others than the writer's.
+/// Returns false if \p Top lacks extras or has any that the writer doesn't
+/// write.
 static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   const json::Object *Files = Top.getObject("files");
   const json::Array *Passes = Top.getArray("passes");
@@ -385,7 +388,7 @@ static bool readExtras(const json::Object &Top, ConfigExtras &Extras) {
   if (!Files || !Passes || !Unavailable || !Outputs ||
       !readTexts(*Unavailable, Extras.Unavailable))
     return false;
-  // Writing the result again detects other members.
+  // Writing the result again detects unknown members.
   forFiles(Extras, [&](StringRef Name, std::string &File) {
     File = Files->getString(Name).value_or("").str();
   });
@@ -456,7 +459,7 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (!Top)
     return bad("no JSON object");
 
-  // Check the version first: another one may have other members.
+  // Check the version first: other versions may have other members.
   std::optional<StringRef> Version = Top->getString("llvm");
   if (!Version)
     return bad("'llvm' is missing");
@@ -483,8 +486,8 @@ Expected<ReadConfig> dtlto::readConfig(StringRef Text) {
   if (Error E = readSections(*Top, Result.Conf))
     return std::move(E);
 
-  // This detects the rest: a repeated field, spaces, another order or spelling,
-  // a value that the writer refuses.
+  // This detects everything else: a repeated field, spaces, another order or
+  // spelling, a value that the writer refuses.
   Expected<std::string> Again =
       writeText(Result.Conf, Result.LLVMOptions, Result.Extras,
                 /*NoCodegen=*/false);

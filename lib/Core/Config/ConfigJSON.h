@@ -1,18 +1,18 @@
-//===- ConfigJSON.h - A configuration that loses nothing --------*- C++ -*-===//
+//===- ConfigJSON.h - A configuration as text -------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An lto::Config with its TargetOptions, and LLVM's own options, as text, so
-// that lto::thinBackend makes the same bytes on another machine. Writer and
-// reader have the same LLVM version, with which the text begins.
+// An lto::Config with its TargetOptions and LLVM's own options as text. From
+// the text, lto::thinBackend makes the same bytes on another machine. The text
+// begins with the LLVM version, which must be the same for writer and reader.
 //
 // Each field of the three structs (Config, TargetOptions, MCTargetOptions) is
-// in one of three lists: it travels; it must have the one value that can travel
-// (empty callbacks, files that aren't sent); or the backend doesn't read it. A
-// test compares the lists with LLVM's headers.
+// in one of three lists: fields that are sent; fields that must have one fixed
+// value (empty callbacks, files that aren't sent); and fields that the backend
+// doesn't read. A test compares the lists with LLVM's headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,64 +27,64 @@
 
 namespace dtlto {
 
-/// What a configuration only refers to, in the form in which it travels.
+/// What a configuration only refers to, in the form in which it is sent.
 struct ConfigExtras {
-  /// The names of these fields' files among a job's inputs; empty: the field
-  /// isn't sent, and must be empty.
+  /// The names of the files of these fields among the job's inputs. Empty: the
+  /// field isn't sent and must be empty.
   std::string CSIRProfile, SampleProfile, ProfileRemapping;
-  /// PreCodeGenPassesHook is that of LLD's Mach-O port, which adds the pass
-  /// that contracts ARC's calls of Objective-C.
+  /// PreCodeGenPassesHook is the hook of LLD's Mach-O port, which adds the pass
+  /// that contracts Objective-C ARC calls.
   bool ObjCARCContract = false;
-  /// If the job makes a .dwo file (DwoDir), the file's name in the object;
-  /// empty: DwoDir isn't sent.
+  /// The name of the .dwo file in the object, if the job makes one (DwoDir).
+  /// Empty: DwoDir isn't sent.
   std::string DwoName;
-  /// The object's name in its debug info, which isn't in LLVM's structs; empty:
+  /// The object's name in its debug info, which isn't in LLVM's structs. Empty:
   /// none.
   std::string ObjectName;
-  /// The job makes a file of remarks (RemarksFilename).
+  /// The job writes a remarks file (RemarksFilename).
   bool Remarks = false;
-  /// The name of BBSectionsFuncListBuf's file, which isn't in LLVM's structs.
+  /// The name of the file of BBSectionsFuncListBuf, which isn't in LLVM's
+  /// structs.
   std::string FunctionList;
-  /// The name of the file of code generation data (LLVM/CodegenData.h), which
-  /// LLVM reads for an option of its own.
+  /// The name of the code generation data file (LLVM/CodegenData.h), which an
+  /// LLVM option names.
   std::string CodegenData;
-  /// The module's name in the linker, if the object has it; empty: it hasn't.
+  /// The module's name in the linker, if the object contains it.
   std::string ModuleName;
   /// Library functions that code generation must not call (ThinBackend.h),
   /// which the linker passes separately.
   std::vector<std::string> Unavailable;
   CompileSpec Spec;
-  /// PostImportModuleHook is the one that reduces a module to a part.
+  /// PostImportModuleHook is the hook that reduces a module to a part.
   bool HasPartHook = false;
 };
 
 /// Returns a JSON object in one line; equal configurations give equal text.
-/// \p LLVMOptions are the words of the user's options for LLVM itself
-/// (`-mllvm`). Fails with one line that names the option or field that can't
-/// travel.
+/// \p LLVMOptions are the user's options for LLVM itself (`-mllvm`). Fails with
+/// a one-line reason that names the option or field that can't be sent.
 llvm::Expected<std::string> writeConfig(const llvm::lto::Config &Conf,
                                         llvm::ArrayRef<std::string> LLVMOptions,
                                         const ConfigExtras &Extras = {});
 
-/// Like writeConfig(), without what only code generation depends on, the names
-/// of files, and the outputs: configurations with equal texts optimise a module
-/// to the same.
+/// Like writeConfig(), without file names, outputs, and what only code
+/// generation reads. Configurations with equal texts produce the same optimized
+/// module.
 llvm::Expected<std::string>
 writeOptimizationConfig(const llvm::lto::Config &Conf,
                         llvm::ArrayRef<std::string> LLVMOptions,
                         const ConfigExtras &Extras);
 
 struct ReadConfig {
-  /// With the hook, but without the files, if \c Extras has them.
+  /// Has the hook, but not the files that \c Extras names.
   llvm::lto::Config Conf;
   ConfigExtras Extras;
-  /// For cl::ParseCommandLineOptions, before anything else of LLVM runs.
+  /// Pass these to cl::ParseCommandLineOptions before any other use of LLVM.
   std::vector<std::string> LLVMOptions;
 };
 
-/// Reads bytes that may come from anywhere. Fails with one line on anything
+/// Reads an untrusted configuration. Fails with a one-line reason on anything
 /// that writeConfig() doesn't write: a missing, unknown or repeated field, a
-/// value of another type or out of its range, another LLVM version.
+/// value of another type or out of range, another LLVM version.
 llvm::Expected<ReadConfig> readConfig(llvm::StringRef Text);
 
 } // namespace dtlto

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A visitor of ConfigFields.h has these functions, where Name is the field's:
+// A visitor of ConfigFields.h has these functions; Name is the field's name:
 //
-//   a field that travels as text, whose Value a reader sets:
+//   a field that is sent as text; a reader sets Value:
 //     flag(Name, bool &Value)
 //     number(Name, int64_t &Value, int64_t Min, int64_t Max)
 //     pair(Name, std::array<int64_t, 2> &Value, int64_t Min, int64_t Max)
@@ -15,20 +15,20 @@
 //     text(Name, std::string &Value)
 //     texts(Name, std::vector<std::string> &Value)
 //   fixed(Name, bool IsFit, What)
-//     a field with one value that can travel as text: that of a new struct
+//     a field that text can only express with the value of a new struct
 //   unused(Name)
-//     a field that lto::thinBackend doesn't read, or not in a configuration
-//     whose fixed fields are fit
+//     a field that lto::thinBackend never reads, or doesn't read if the
+//     fixed fields have their values
 //   require(bool IsFit, What)
-//     another condition on the field before it, for text
+//     another condition on the previous field, for text
 //   onlyCodegen()
-//     code generation reads the next field, and no earlier pass does. All
-//     others count as read by both: targets tell passes much about CPU,
-//     features and options (TargetTransformInfo)
+//     only code generation reads the next field. All other fields count as
+//     read by earlier passes, too: targets tell passes much about CPU, features
+//     and options (TargetTransformInfo)
 //   clang(const ForClang &How, bool IsDefault, Value)
 //     how clang gets the value: a number, enumerator or flag as
-//     std::optional<uint64_t>, or texts. IsDefault: it is that of a new struct.
-//     There is no Value if only IsDefault matters.
+//     std::optional<uint64_t>, or texts. IsDefault: the value is that of a new
+//     struct. Without Value, only IsDefault matters.
 //
 // What is the name of the linker's option.
 //
@@ -42,22 +42,22 @@
 
 namespace dtlto {
 
-/// How clang fills in a field as the linker did. Without a word, it keeps the
-/// value of a new struct.
+/// How clang sets a field to the linker's value. Without a word, clang keeps
+/// the value of a new struct.
 struct ForClang {
-  /// The reason if clang can't; null: any other value will do.
+  /// The reason if clang can't set it; null: any other value works.
   const char *What = nullptr;
-  /// By value. Empty: clang has this value by default. Null: there is no word.
+  /// Words by value. Empty: the value is clang's default. Null: no word exists.
   std::array<const char *, 6> Words = {};
-  /// An option of the frontend before a word or text; one argument with it if
+  /// A frontend option before each word or text. It is joined with the word if
   /// it ends with `=` or is empty. Null: Words are for the driver.
   const char *Option = nullptr;
-  /// Other formats have no words.
+  /// Words exist only for COFF.
   bool IsForCOFF = false;
 };
 
-/// The object doesn't depend on the field, or only together with another field
-/// that has a reason.
+/// The object doesn't depend on the field, or depends on it only together with
+/// another field that has a reason.
 inline constexpr ForClang Any;
 constexpr ForClang same(const char *What) { return {What}; }
 inline constexpr const char *NoWord = "a value that clang has no option for";
@@ -65,15 +65,16 @@ constexpr ForClang words(std::array<const char *, 6> Words,
                          const char *What = NoWord) {
   return {What, Words};
 }
-/// For values that the driver doesn't pass on, or only after asking a
-/// toolchain. The frontend uses the last of each option.
+/// For values that the driver doesn't pass on, or only for some toolchains. The
+/// frontend uses the last occurrence of each option.
 constexpr ForClang frontend(const char *Option,
                             std::array<const char *, 6> Words = {},
                             const char *What = NoWord) {
   return {What, Words, Option};
 }
 
-/// A visitor that does nothing. Others derive from it and hide what they need.
+/// A visitor that does nothing. Other visitors derive from it and hide the
+/// functions that they need.
 struct FieldVisitor {
   template <class... T> void flag(T &&...) {}
   template <class... T> void number(T &&...) {}

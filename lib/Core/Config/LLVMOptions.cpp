@@ -20,7 +20,7 @@ using namespace llvm;
 using namespace dtlto;
 
 /// Whether llvm::codegen::RegisterCodeGenFlags or
-/// mc::RegisterMCTargetOptionsFlags registers the option, in any known version.
+/// mc::RegisterMCTargetOptionsFlags registers the option in any known version.
 /// The flags are in the order of CommandFlags.cpp and
 /// MCTargetOptionsCommandFlags.cpp.
 static bool isCodeGenFlag(StringRef Name) {
@@ -53,16 +53,16 @@ static bool isCodeGenFlag(StringRef Name) {
   return Flags.contains(Name) || isCodeGenFlagOfThisVersion(Name);
 }
 
-/// Whether the option does more than change the object, whatever its value.
+/// Whether the option can do more than change the object.
 static bool hasSideEffects(StringRef Name) {
   static const StringRef Prefixes[] = {
       "stats", "time-", "debug", "track-memory", "pass-remarks",
       "lto-embed-bitcode", "filter-print", "rng-seed", "thinlto-assume-merged",
       "help", "version", "write-experimental-debuginfo", "save-stats",
-      // The static worker has no Polly.
+      // The static worker is built without Polly.
       "polly",
-      // Reads the sample profile during code generation, when a worker can't
-      // open files.
+      // Reads the sample profile during code generation, when a worker can no
+      // longer open files.
       "enable-fs-discriminator"};
   // Words between dashes.
   static const StringSet<> Words = {"print",  "dump",   "view",  "dot",
@@ -74,8 +74,7 @@ static bool hasSideEffects(StringRef Name) {
                 [&](StringRef W) { return Words.contains(W); });
 }
 
-/// Whether the option's value is text, or of an unknown type, and names no
-/// file.
+/// Whether the option's value is text or of an unknown type, and names no file.
 static bool isPlainText(StringRef Name) {
   static const StringSet<> Names = {
       // Numbers
@@ -107,13 +106,13 @@ static bool isPlainText(StringRef Name) {
   return Names.contains(Name);
 }
 
-/// Whether the value of \p O may be any text. LLVM doesn't give an option's
-/// type, only the width of its name in a help text, with `=<int>`, `=<uint>`
-/// and so on, `=<value>` for a choice, or nothing for a flag.
+/// Whether the value of \p O may be any text. LLVM doesn't expose an option's
+/// type, only the width of its name in a help text. There, `=<int>`, `=<uint>`
+/// and so on follow the name, `=<value>` for a choice, or nothing for a flag.
 static bool takesText(const cl::Option &O) {
   if (!O.ValueStr.empty())
     return true;
-  // "  --" precedes it (one dash before a letter), " - " follows.
+  // "  --" precedes the name (one dash before a single letter), " - " follows.
   size_t Flag = O.ArgStr.size() + (O.ArgStr.size() == 1 ? 6 : 7);
   size_t Width = O.getOptionWidth();
   if (Width == Flag)
@@ -121,9 +120,9 @@ static bool takesText(const cl::Option &O) {
   return Width < Flag || Width == Flag + StringRef("=<string>").size();
 }
 
-/// Whether a worker may be given the option \p Name, which LLVM has: it prints
-/// nothing, loads no library, opens no port, and reads and writes no file. Both
-/// sides use this rule.
+/// Whether a worker accepts LLVM's option \p Name. Such an option prints
+/// nothing, loads no library, opens no port, and reads and writes no file. The
+/// linker and workers use this rule.
 static bool isForCompiler(StringRef Name) {
   if (isCodeGenFlag(Name) || hasSideEffects(Name) || isCodegenData(Name) ||
       readsWholeIndex(Name))
@@ -133,16 +132,16 @@ static bool isForCompiler(StringRef Name) {
 }
 
 namespace {
-/// One of LLVM's words.
+/// One word of LLVM's options.
 struct OptionWord {
   StringRef Text;
-  StringRef Name; // of the option, or of the one before this value
+  StringRef Name; // of the option; for a value, of the option before
   bool IsValue;
 };
 } // namespace
 
-/// Reads words as LLVM does: after an option that needs a value and has none in
-/// its own word, the next word is the value, whatever it begins with.
+/// Parses words like LLVM: if an option needs a value and its own word has
+/// none, the next word is the value, whatever it begins with.
 static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
   std::vector<OptionWord> Result;
   StringRef Name;
@@ -161,7 +160,7 @@ static std::vector<OptionWord> readWords(ArrayRef<std::string> Words) {
   return Result;
 }
 
-/// LLVM replaces `@x` by the contents of the file `x` anywhere.
+/// LLVM replaces the word `@x` by the contents of the file `x` everywhere.
 static bool isFileOfOptions(StringRef Word) { return Word.starts_with("@"); }
 
 std::vector<std::string>
@@ -187,7 +186,7 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
       if (IsForCompiler && !isForCompiler(Word.Name))
         return failure("-mllvm -" + Word.Name);
     }
-    // LLVM counts each element of a list.
+    // For a list, LLVM counts each element.
     if (const cl::Option *Known = findOption(Word.Name);
         Known && (Known->getMiscFlags() & cl::CommaSeparated))
       Seen[Word.Name] += int(Word.Text.count(','));
@@ -195,7 +194,7 @@ dtlto::llvmOptionsForCompiler(ArrayRef<std::string> Options) {
       Result.push_back(Word.Text.str());
   }
 
-  // Detects an option that was set in an unknown way, and a word that was the
+  // Detect options that were set in an unknown way, and words that were the
   // value of another option.
   for (const auto &Entry : cl::getRegisteredOptions()) {
     StringRef Name = Entry.second->ArgStr;
@@ -221,8 +220,8 @@ Error dtlto::checkOptionsOfCompiler(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
-/// Whether only passes over machine code, or the writer of objects, read the
-/// option: alignment and sections of basic blocks.
+/// Whether only machine code passes or the object writer read the option:
+/// alignment and sections of basic blocks.
 static bool isOnlyCodegen(StringRef Name) {
   static const StringSet<> Names = {"align-all-blocks",
                                     "align-all-functions",
@@ -249,11 +248,12 @@ dtlto::withoutCodegenOptions(ArrayRef<std::string> Words) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pipelines of passes
+// Pass pipelines
 //===----------------------------------------------------------------------===//
 
-/// Other passes, for instance of another LLVM version, make a job compile
-/// locally. No parameter of these passes is a file's name.
+/// Whether a worker accepts the pass. Any other pass, for instance one of
+/// another LLVM version, makes a job compile locally. No parameter of these
+/// passes is a file name.
 static bool isPlainPass(StringRef Name) {
   static const StringSet<> Names = {
       // Nesting, and LLVM's own pipelines

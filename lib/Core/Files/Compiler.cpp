@@ -18,7 +18,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// The limit for a compiler's output, in bytes.
+/// The maximum size of a compiler's output in bytes.
 static constexpr size_t MaxWords = 65536;
 static constexpr std::chrono::seconds MaxAnswer(60);
 
@@ -40,7 +40,7 @@ CommandResult dtlto::runCommand(const std::string &Program,
   return R;
 }
 
-/// Returns the rest of the line in \p Text that begins with \p Begin.
+/// Returns the rest of the first line in \p Text that begins with \p Begin.
 static StringRef restOfLine(StringRef Text, StringRef Begin) {
   while (!Text.empty()) {
     auto [Line, Rest] = Text.split('\n');
@@ -60,7 +60,7 @@ Expected<Compiler> dtlto::readVersion(StringRef Answer) {
     StringRef Version = Rest.take_until(
         [](char Ch) { return StringRef(" \r\n").contains(Ch); });
     C.Version = Version.str();
-    // In brackets, a revision counts, but not a package's own version.
+    // Of the text in brackets, keep a revision but not a package's version.
     StringRef Revision = Rest.drop_front(Version.size()).split('\n').first;
     StringRef Vendor = Answer.take_front(At);
     Vendor = Vendor.drop_front(Vendor.rfind('\n') + 1);

@@ -26,22 +26,22 @@ struct Compiler {
 };
 
 /// Runs `\p Args --version`, where \p Args are the compiler and its common
-/// arguments. Fails with one line that names the compiler if it can't be run or
-/// isn't a clang.
+/// arguments. Fails with a one-line reason that names the compiler if it can't
+/// be run or isn't clang.
 llvm::Expected<Compiler> askCompiler(llvm::ArrayRef<std::string> Args);
 
-/// Reads \p Answer, the output of `clang --version`. Fails with a reason.
+/// Parses \p Answer, the output of `clang --version`. Fails with a reason.
 llvm::Expected<Compiler> readVersion(llvm::StringRef Answer);
 
 /// The result of a command.
 struct CommandResult {
-  bool Ran = false;  // it ended by itself
+  bool Ran = false;  // it wasn't stopped
   bool Good = false; // exit code 0
   std::string Words; // its output, or why it didn't run
 };
 
-/// Runs \p Program in our folder with \p Args, the first of which is its name,
-/// until it ends or \p Stop returns non-zero. Any thread.
+/// Runs \p Program in the working directory until it ends or \p Stop returns
+/// non-zero. The first of \p Args is the program's name. Any thread.
 CommandResult runCommand(const std::string &Program,
                          llvm::ArrayRef<std::string> Args,
                          int (*Stop)(void *Context), void *Context);

@@ -35,18 +35,18 @@ FileJobs::FileJobs(const RunContext &L, JobList List, Compiler C,
     CommonPaths.push_back("common." + std::to_string(I));
 }
 
-/// Files are the reason why a job is compiled here: "'a.o', which can't ...".
+/// Follows the file that makes a job compile locally: "'a.o', which ...".
 static constexpr StringLiteral WhichCantBeRead = ", which can't be read: ";
 
-/// Returns \p Path as clang makes an object's name for debug info.
+/// Returns \p Path in the form of clang's object names in debug info.
 static std::string absolute(StringRef Path) {
   SmallString<256> Whole(Path);
   sys::fs::make_absolute(Whole);
   return Whole.str().str();
 }
 
-/// Returns \p Path without the folder, task and process if it is a member of an
-/// archive: LLD writes them to files like `a.a(b.o at 123).7.1A2B.o`.
+/// If \p Path is a member of an archive, returns it without the folder, task
+/// and process: LLD writes members to files like `a.a(b.o at 123).7.1A2B.o`.
 static StringRef memberName(StringRef Path) {
   StringRef Rest = Path;
   if (!Rest.consume_back(".o"))
@@ -68,7 +68,7 @@ JobFacts FileJobs::facts(size_t J) const {
       Settings += Arg;
   F.CostKey = costKey(Names, memberName(Job.module()), C.Triple, Settings);
   F.Number = static_cast<unsigned>(J);
-  // A missing file fails where it is needed.
+  // The compile reports a missing file.
   if (sys::fs::file_size(Job.module(), F.Size))
     F.Size = 0;
   return F;
@@ -107,7 +107,7 @@ Expected<FileJobs::File *> FileJobs::open(const std::string &Path) {
   New->Path = std::move(*Encoded);
   New->Name = Path;
   New->MayReadFiles = assemblyMayReadFiles(New->Bytes);
-  // Another thread may have been faster.
+  // Another thread may have been faster; keep its result.
   std::lock_guard<std::mutex> Lock(Mutex);
   return Files.try_emplace(Path, std::move(New)).first->second.get();
 }
@@ -140,9 +140,9 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
       openFile(J.shard(), WhichCantBeRead);
   if (!Index)
     return Index.takeError();
-  StringMap<StringRef> Travels; // the linker's name -> the name that travels
+  StringMap<StringRef> Travels; // the linker's name -> the portable name
   auto AddModule = [&](uint32_t Role, const std::string &Path) -> Error {
-    // Some LLVM versions damage shards with such names.
+    // Some LLVM versions damage shards with non-ASCII names.
     if (!isASCII(Path))
       return failure("a module name outside of ASCII, '" + printable(Path) +
                      "'");
@@ -165,7 +165,7 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
     if (Error E = AddModule(DTLTO_ROLE_IMPORT, J.Inputs[I]))
       return E;
 
-  // An empty shard: the module isn't part of a ThinLTO link.
+  // If the shard is empty, the module isn't part of a ThinLTO link.
   if (StringRef Bytes = (*Index)->getBuffer(); !Bytes.empty()) {
     Expected<ShardBytes> Shard = renameShardModules(
         Bytes, [&](StringRef Name) -> std::optional<std::string> {
@@ -192,8 +192,8 @@ Error FileJobs::addInputs(BuiltJob &Built, const FileJob &J) {
   return Error::success();
 }
 
-/// Whether clang puts an object's name into its debug info: for Windows, if \p
-/// Args ask for debug info, whatever the bitcode has.
+/// Whether clang records an object's name in debug info. For Windows, it does
+/// so if \p Args request debug info, whatever is in the bitcode.
 static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
   return any_of(Args, [&](StringRef Arg) {
     return Arg == "-gcodeview" ||
@@ -202,8 +202,8 @@ static bool namesObject(ArrayRef<std::string> Args, const Triple &Target) {
   });
 }
 
-/// Returns the first of \p Args that makes clang write a second file, or
-/// nothing. LLD doesn't list these files as outputs.
+/// Returns the first of \p Args that makes clang write a second file, or an
+/// empty string. LLD doesn't list such files as outputs.
 static StringRef makesOther(ArrayRef<std::string> Args) {
   for (StringRef Arg : Args)
     for (StringRef Option :
@@ -218,7 +218,8 @@ static StringRef makesOther(ArrayRef<std::string> Args) {
 std::vector<std::string> FileJobs::command(const FileJob &J) const {
   std::vector<std::string> Args(List.Args.begin() + 1, List.Args.end());
   Args.insert(Args.end(), J.Args.begin(), J.Args.end());
-  // The object has the .dwo file's name, but is made under another name.
+  // The object records the .dwo file's name; don't derive it from the temporary
+  // name of the object.
   if (any_of(Args,
              [](StringRef Arg) { return Arg.starts_with("-gsplit-dwarf"); })) {
     SmallString<256> Dwo(J.object());
@@ -234,13 +235,13 @@ std::vector<std::string> FileJobs::command(const FileJob &J) const {
   auto Has = [&](StringRef What) {
     return any_of(Args, [&](StringRef Arg) { return Arg.contains(What); });
   };
-  // The object is made under another name.
+  // Likewise, record the final name of the object.
   if (namesObject(Args, Target) && !Has("-object-file-name=")) {
     Args.push_back("-Xclang");
     Args.push_back("-object-file-name=" + absolute(J.object()));
   }
-  // Suppress what clang adds but in-process ThinLTO doesn't: the time, and the
-  // compiler's command line and folders.
+  // Suppress what only clang adds, not in-process ThinLTO: the time, the
+  // compiler's command line, and its folders.
   if (Target.isKnownWindowsMSVCEnvironment() &&
       !Has("incremental-linker-compatible"))
     Args.push_back("-mno-incremental-linker-compatible");
@@ -263,12 +264,12 @@ Error FileJobs::addArgs(BuiltJob &Built, const FileJob &J) {
   Paths[J.object()] = OutputPath.str();
   for (size_t I = 0; I != List.Inputs.size(); ++I)
     Paths[List.Inputs[I]] = CommonPaths[I];
-  // Imports are in the shard.
+  // The shard names the imports.
   Paths[J.module()] = Built.Inputs.front().path;
   if (Error E = checkPortable(Args, Paths))
     return E;
   // Ignore a worker's configuration files, leave no files after a crash, and
-  // expect daemons to add arguments that clang doesn't use.
+  // accept unused arguments that daemons add.
   Built.Args = {"clang", "--no-default-config", "-fno-crash-diagnostics",
                 "-Wno-unused-command-line-argument", "-fno-color-diagnostics"};
   for (std::string &Arg : renamePaths(Args, Paths)) {
@@ -292,8 +293,8 @@ struct StopAsked {
 };
 } // namespace
 
-/// Moves files that the compiler made next to \p Made, such as remarks, next to
-/// \p Object, and renames them accordingly.
+/// Moves files that the compiler wrote next to \p Made, such as remarks, to the
+/// folder of \p Object, and renames them to match it.
 static Error moveOthers(StringRef Made, StringRef Object) {
   StringRef Folder = sys::path::parent_path(Made);
   std::string Stem = (sys::path::stem(Made) + ".").str();
@@ -351,16 +352,16 @@ CodegenResult FileJobs::compileHere(size_t J, const std::atomic<bool> *Stop) {
   return Result;
 }
 
-/// Fills in \p Result of a compile of job \p J that came to \p Ran and \p
-/// Object. Fails with a reason, or returns the compiler's own errors in \p
-/// Result.
+/// Fills in \p Result from the compile \p Ran of job \p J and its object file
+/// \p Object. Fails with a reason, or returns the compiler's own errors in
+/// \p Result.
 Error FileJobs::takeResult(size_t J, const CommandResult &Ran,
                            const std::string &Object, CodegenResult &Result) {
   const FileJob &Job = List.Jobs[J];
   const std::string Program = printable(C.Program);
   CompilerWords Words = readClangWords(Ran.Words, printable(Job.module()));
   Result.Messages = std::move(Words.Messages);
-  // Clang ends with 0 also if it can't read a module to import from.
+  // Clang also exits with 0 if it can't read a module to import from.
   if (!Words.Errors.empty()) {
     Result.Failed = true;
     Result.Errors = std::move(Words.Errors);

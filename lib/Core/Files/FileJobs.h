@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The jobs of another linker, or of a build system. Modules and index shards
-// are files. A local compile runs the compiler in the list, and a remote one
-// makes the same: a job travels as its command, with portable names
+// The jobs of another linker or a build system; modules and index shards are
+// files. A local compile runs the compiler in the list. A remote compile makes
+// the same object from the job's command with portable names
 // (Host/ModuleNames.h).
 //
 //===----------------------------------------------------------------------===//
@@ -29,9 +29,9 @@ namespace dtlto {
 class FileJobs : public JobSource {
 public:
   /// \p C is the compiler of \p List. Objects are first written to \p Folder,
-  /// which exists and is ours alone. \p Launcher, unless it is empty, runs
-  /// local compiles: a program and words before the compiler, its name and its
-  /// arguments.
+  /// which must exist and be used by this process only. \p Launcher, if not
+  /// empty, runs local compiles: a program and words that precede the
+  /// compiler's name and arguments.
   FileJobs(const RunContext &L, JobList List, Compiler C, std::string Folder,
            std::vector<std::string> Launcher = {});
 
@@ -54,7 +54,7 @@ public:
   bool deliversToMemory() const override { return false; }
   bool mayHit() const override { return false; }
 
-  /// Ends local compiles; no compile and no delivery of an object will begin.
+  /// Ends local compiles. No further compile or delivery of an object begins.
   void interrupt() { IsInterrupted = true; }
   /// The number of running compiles and deliveries.
   unsigned numRunning() const { return NumRunning; }
@@ -76,15 +76,15 @@ private:
 
   const JobList List;
   const Compiler C;
-  const std::string Folder; // for objects that are being made
+  const std::string Folder; // for unfinished objects
   const std::vector<std::string> Launcher;
   const ModuleNames Names;
-  std::vector<std::string> CommonPaths; // common inputs on other machines
-  const uint32_t Needs; // DTLTO_JOB_..., those that this host knows
+  std::vector<std::string> CommonPaths; // portable names of common inputs
+  const uint32_t Needs;                 // DTLTO_JOB_..., the known ones
   std::atomic<bool> IsInterrupted = false;
   std::atomic<unsigned> NumRunning = 0, NumFiles = 0;
   std::mutex Mutex; // guards the map, not its values
-  /// By name, as the list has it.
+  /// By name in the list.
   llvm::StringMap<std::unique_ptr<File>> Files;
 };
 

@@ -1,4 +1,4 @@
-//===- IndexFolder.cpp - What --thinlto-index-only left -------------------===//
+//===- IndexFolder.cpp - Jobs from --thinlto-index-only -------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@ Expected<PrefixReplace> dtlto::parsePrefixReplace(StringRef Value) {
                        /*IsSet=*/true};
 }
 
-/// Some file systems don't return the type with the name.
+/// Whether \p E is a file. Some file systems list names without types.
 static bool isFile(const sys::fs::directory_entry &E) {
   sys::fs::file_type Type = E.type();
   if (Type == sys::fs::file_type::type_unknown)
@@ -59,7 +59,7 @@ static Expected<std::vector<std::string>> findShards(StringRef Folder) {
   return Found;
 }
 
-/// Adds the modules that \p Path, FILE.imports, names to \p Inputs.
+/// Adds the modules listed in \p Path, FILE.imports, to \p Inputs.
 static Error addImports(const std::string &Path,
                         std::vector<std::string> &Inputs) {
   auto File = MemoryBuffer::getFile(Path);
@@ -77,14 +77,14 @@ static Error addImports(const std::string &Path,
   return Error::success();
 }
 
-/// Returns the linker's name of the file \p Path, the module of \p Shard. LLVM
+/// Returns the linker's name of the file \p Path, whose shard is \p Shard. LLVM
 /// compares names in shards as text.
 static Expected<std::string> linkersName(const std::string &Path,
                                          const std::string &Shard) {
   Expected<std::unique_ptr<MemoryBuffer>> File = openFile(Shard);
   if (!File)
     return File.takeError();
-  // The module isn't part of a ThinLTO link.
+  // If the shard is empty, the module isn't part of a ThinLTO link.
   if ((*File)->getBufferSize() == 0)
     return Path;
   Expected<std::vector<std::string>> Names = shardModules((*File)->getBuffer());
@@ -94,7 +94,7 @@ static Expected<std::string> linkersName(const std::string &Path,
   for (const std::string &Name : *Names)
     if (Name == Path || sys::fs::equivalent(Name, Path))
       return Name;
-  // For instance a module without a summary.
+  // For instance, a module without a summary.
   return Path;
 }
 

@@ -1,4 +1,4 @@
-//===- IndexFolder.h - What --thinlto-index-only left -----------*- C++ -*-===//
+//===- IndexFolder.h - Jobs from --thinlto-index-only -----------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,22 +12,22 @@
 
 namespace dtlto {
 
-/// LLD's --thinlto-prefix-replace=OLD;NEW[;OBJECT]. A module OLD/x has its
-/// shard in NEW/x.thinlto.bc and its object in OBJECT/x, or NEW/x.
+/// LLD's --thinlto-prefix-replace=OLD;NEW[;OBJECT]. For a module OLD/x, the
+/// shard is NEW/x.thinlto.bc, and the object is OBJECT/x or NEW/x.
 struct PrefixReplace {
   std::string Old, New, Object;
   bool IsSet = false;
 };
 
-/// Reads \p Value. Fails with a reason.
+/// Parses \p Value. Fails with a reason.
 llvm::Expected<PrefixReplace> parsePrefixReplace(llvm::StringRef Value);
 
 /// Returns the backend compiles of a link that used --thinlto-index-only and
-/// --thinlto-emit-imports-files, in the order of their names: each
+/// --thinlto-emit-imports-files, sorted by name. There is one for each
 /// FILE.thinlto.bc below \p Folder, with FILE.imports next to it. \p Args are
-/// the compiler and its common arguments. Without \p Prefix, FILE's object has
-/// the extension .native.o in place of FILE's. Fails with one line that names
-/// the file.
+/// the compiler and its common arguments. Without \p Prefix, the object is FILE
+/// with its extension replaced by .native.o. Fails with a one-line reason that
+/// names the file.
 llvm::Expected<JobList> readIndexFolder(llvm::StringRef Folder,
                                         const PrefixReplace &Prefix,
                                         std::vector<std::string> Args);

@@ -22,19 +22,19 @@ using namespace dtlto;
 // Paths in arguments
 //===----------------------------------------------------------------------===//
 
-/// Returns the offsets at which a value may begin in \p Arg.
+/// Returns the offsets in \p Arg at which a value may begin.
 static SmallVector<size_t, 3> valuePlaces(StringRef Arg) {
   SmallVector<size_t, 3> Places = {0};
   if (Arg.size() > 2 && Arg.starts_with("-o"))
     Places.push_back(2);
-  // A file's name may also have one.
+  // Try each one; a file's name may also contain '='.
   for (size_t At = Arg.find('='); At != StringRef::npos; At = Arg.find('=', At))
     Places.push_back(++At);
   return Places;
 }
 
-/// Whether \p Arg is an object's own name, which doesn't depend on where it is
-/// made.
+/// Whether \p Arg sets an object's name for itself, which doesn't depend on the
+/// path that it is written to.
 static bool isOwnName(StringRef Arg) {
   return Arg.starts_with("-object-file-name=");
 }
@@ -46,7 +46,7 @@ size_t dtlto::findPath(StringRef Arg, StringRef Path) {
   return StringRef::npos;
 }
 
-/// Returns where \p Arg names one of \p Paths, or npos.
+/// Returns the offset in \p Arg of one of \p Paths, or npos.
 static size_t placeOf(StringRef Arg, const StringMap<std::string> &Paths) {
   for (size_t At : valuePlaces(Arg))
     if (Paths.contains(Arg.drop_front(At)))
@@ -96,7 +96,7 @@ static constexpr unsigned MaxDepth = 16;
 
 namespace {
 
-/// Reads values, with their places in the document for messages.
+/// Reads values; messages contain their place in the document.
 class Reader {
 public:
   Expected<JobList> read(const json::Value &Document);
@@ -118,8 +118,8 @@ private:
 
 } // namespace
 
-/// Returns \p V as an object that has all of \p Keys. Adds others to Unknown,
-/// with the prefix \p Kind.
+/// Returns \p V as an object that has all of \p Keys. Adds all other keys to
+/// Unknown with the prefix \p Kind.
 Expected<const json::Object *> Reader::object(const json::Value *V,
                                               const std::string &Place,
                                               ArrayRef<StringRef> Keys,

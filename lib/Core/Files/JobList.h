@@ -9,16 +9,16 @@
 // (llvm/docs/DTLTO.rst):
 //
 //   common
-//     linker_output   the file that is linked
-//     args            the compiler, and arguments of all jobs
+//   linker_output   the link's output file
+//   args            the compiler, and arguments of all jobs
 //     inputs          files that all jobs read
 //   jobs              for each:
 //     args            its own arguments
 //     inputs          the module, its index shard, and what it imports from
-//     outputs         the object, and other files that it makes
+//   outputs         the object, and other files that the job writes
 //
-// A later linker may add keys. The reader ignores them, and returns their
-// names: they can't change a job's command and files.
+// Later linkers may add keys. The reader ignores unknown keys and returns their
+// names: they can't change a job's command or files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@
 
 namespace dtlto {
 
-/// A backend compile. Its command is the common arguments and then its own.
+/// A backend compile. Its command is the common arguments followed by its own.
 struct FileJob {
   std::vector<std::string> Args;
   std::vector<std::string> Inputs;  // module, shard, imports
@@ -59,34 +59,35 @@ struct JobList {
 
 inline constexpr size_t MaxUnknownKeys = 8;
 
-/// Reads \p Text, the JSON in the file \p File. Fails with one line that names
-/// the file and the place in it, for instance if something is missing or of
-/// another type, or if the result fails checkJobList().
+/// Parses \p Text, the JSON in the file \p File. Fails with a one-line reason
+/// that names the file and the place in it, for instance if something is
+/// missing or has the wrong type, or if the result fails checkJobList().
 llvm::Expected<JobList> parseJobList(llvm::StringRef Text,
                                      llvm::StringRef File);
 
-/// Writes \p List, whose texts must be UTF-8, as JSON.
+/// Writes \p List as JSON. Its texts must be UTF-8.
 void printJobList(const JobList &List, llvm::raw_ostream &OS);
 
-/// Fails with a reason unless each job of \p List has arguments for its object,
-/// shard and module, and writes no file that a job reads or another one writes.
+/// Fails with a reason unless the arguments of each job name its object, shard
+/// and module, and each output is written by one job and read by none.
 llvm::Error checkJobList(const JobList &List);
 
-/// Returns where \p Arg, one of a compiler's, names the file \p Path: as all of
-/// it, after a `=`, or after `-o`. npos: it doesn't.
+/// Returns the offset at which the compiler argument \p Arg names the file
+/// \p Path: at its start, after a `=`, or after `-o`. Otherwise npos.
 size_t findPath(llvm::StringRef Arg, llvm::StringRef Path);
 
-/// Returns \p Args with other names for the files of \p Paths.
+/// Returns \p Args with the files in \p Paths renamed.
 std::vector<std::string> renamePaths(llvm::ArrayRef<std::string> Args,
                                      const llvm::StringMap<std::string> &Paths);
 
-/// Fails, with the argument, if one of \p Args may name a file that isn't among
-/// \p Paths: the compiler of another machine would look for its own.
+/// Fails if one of \p Args may name a file that isn't in \p Paths; the reason
+/// names the argument. A compiler on another machine would open its own file of
+/// that name.
 llvm::Error checkPortable(llvm::ArrayRef<std::string> Args,
                           const llvm::StringMap<std::string> &Paths);
 
-/// Returns the bytes of the file \p Path. Fails with one line, in which
-/// \p CantBeRead is between the file and the reason.
+/// Returns the bytes of the file \p Path. Fails with a one-line reason: the
+/// file, \p CantBeRead, and the system's reason.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openFile(llvm::StringRef Path, llvm::StringRef CantBeRead = " can't be read: ");
 

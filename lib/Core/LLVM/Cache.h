@@ -26,8 +26,8 @@ inline llvm::FileCache makeCache(CacheFunction Ask) { return Ask; }
 inline bool hasCache(const llvm::FileCache &Cache) { return bool(Cache); }
 #endif
 
-/// Returns the folder of \p Cache. Old versions don't have it: then it is
-/// \p OnCommandLine.
+/// Returns the folder of \p Cache. Before LLVM 20, FileCache lacks it; then
+/// returns \p OnCommandLine.
 inline std::string cacheFolder(const llvm::FileCache &Cache,
                                llvm::StringRef OnCommandLine) {
 #if LLVM_VERSION_MAJOR >= 20
@@ -39,7 +39,7 @@ inline std::string cacheFolder(const llvm::FileCache &Cache,
 #endif
 }
 
-/// Commits \p Stream. Call it once, after the last byte.
+/// Commits \p Stream. Call it once, after the last byte was written.
 inline llvm::Error commitStream(llvm::CachedFileStream &Stream) {
 #if LLVM_VERSION_MAJOR >= 21
   return Stream.commit();

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's code generation can emit what it learns of a module, and can use what
-// it learnt of all modules. A process has one such state: none, code generation
-// emits data, or data was published to it.
+// LLVM's code generation can emit data that it learns about a module, and can
+// use the data of all modules. A process is in one of three states: it has no
+// data, emits data, or uses published data.
 //
-// LLVM 21 has another form of the data, and counts as having none.
+// LLVM 21 has another form of the data and is treated as having none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,9 +44,9 @@ inline constexpr llvm::StringLiteral TwoRoundsOption =
 inline constexpr llvm::StringLiteral CodegenDataOption =
     "codegen-data-use-path";
 
-/// Whether \p Name is an option for the data that workers aren't given: a job
-/// carries its meaning. A worker isn't given any such option of LLVM 21 either,
-/// whose objects then have modules' names, which travel as others.
+/// Whether the job itself expresses the option \p Name for the data, so that
+/// workers don't get the option. With LLVM 21, workers get no option for the
+/// data: the objects would contain names of modules, which differ on workers.
 inline bool isTakenFromJob(llvm::StringRef Name) {
   return HasCodegenData &&
          (Name == CodegenDataOption || Name == TwoRoundsOption);
@@ -56,8 +56,8 @@ inline bool isCodegenData(llvm::StringRef Name) {
                         : Name.starts_with("codegen-data");
 }
 
-/// Whether LLVM compiles each module twice, the second time with what it learnt
-/// the first time. It does so itself, with any backend.
+/// Whether LLVM compiles each module twice, the second time with the data of
+/// the first. LLVM does so itself, with any backend.
 inline bool compilesTwice() {
   llvm::cl::Option *Option = findOption(TwoRoundsOption);
   return Option && static_cast<llvm::cl::opt<bool> *>(Option)->getValue();
@@ -68,8 +68,8 @@ inline void setCompilesTwice(bool Value) {
       ->setValue(Value);
 }
 
-/// Returns the file that LLVM's options name for code generation to read.
-/// Empty: none.
+/// Returns the file of data that LLVM's options name for code generation to
+/// read. Empty: none.
 inline std::string codegenDataPath() {
   llvm::cl::Option *Path = findOption(CodegenDataOption);
   llvm::cl::Option *Generate = findOption("codegen-data-generate");
@@ -79,7 +79,7 @@ inline std::string codegenDataPath() {
   return static_cast<llvm::cl::opt<std::string> *>(Path)->getValue();
 }
 
-/// Whether the keys of LLVM's cache distinguish a link with two rounds.
+/// Whether LLVM's cache keys distinguish links with two rounds.
 inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
 #if LLVM_VERSION_MAJOR >= 22
   return llvm::any_of(Conf.MllvmArgs, [](llvm::StringRef Arg) {
@@ -94,7 +94,7 @@ inline bool keyTellsRounds(const llvm::lto::Config &Conf) {
 #if LLVM_VERSION_MAJOR >= 22
 
 /// Makes all code generation of this process emit data. Call it before any
-/// other use of the data: LLVM reads its options once.
+/// other use of the data: LLVM reads its options only once.
 inline void emitCodegenData() {
   bool Before = compilesTwice();
   setCompilesTwice(true);
@@ -102,11 +102,11 @@ inline void emitCodegenData() {
   setCompilesTwice(Before);
 }
 
-/// Whether objects have data, and so their module's name.
+/// Whether objects contain data, and so their module's name.
 inline bool emitsCodegenData() { return llvm::cgdata::emitCGData(); }
 
 /// Returns the file whose data this process uses because of LLVM's options.
-/// Empty: none, or none that LLVM can use, of which it has warned.
+/// Empty if there is none, or if LLVM can't use it and has warned of it.
 inline std::string usedCodegenData() {
   llvm::CodeGenData &Data = llvm::CodeGenData::getInstance();
   if (!Data.hasOutlinedHashTree() && !Data.hasStableFunctionMap())
@@ -116,8 +116,8 @@ inline std::string usedCodegenData() {
       ->getValue();
 }
 
-/// Makes code generation use the data in the bytes of \p File. \p Finalize:
-/// MergedCodegenData wrote it.
+/// Makes code generation use the data in \p File. Set \p Finalize if
+/// MergedCodegenData wrote the file.
 inline llvm::Error publishCodegenData(llvm::StringRef File, bool Finalize) {
   auto Reader = llvm::CodeGenDataReader::create(
       llvm::MemoryBuffer::getMemBufferCopy(File, CodegenDataOption));
@@ -136,8 +136,8 @@ inline llvm::Error publishCodegenData(llvm::StringRef File, bool Finalize) {
   return llvm::Error::success();
 }
 
-/// Calls \p Each with each section of data in \p Object, and whether it is the
-/// map of functions (or the tree of outlined sequences).
+/// Calls \p Each with each section of data in \p Object. IsMap is true for the
+/// map of functions and false for the tree of outlined sequences.
 inline llvm::Error forEachCodegenSection(
     llvm::StringRef Object,
     llvm::function_ref<void(bool IsMap, llvm::StringRef Bytes)> Each) {
@@ -165,13 +165,12 @@ inline llvm::Error forEachCodegenSection(
   return llvm::Error::success();
 }
 
-/// The data of all modules. Add sections that LLVM wrote, in the order of
-/// tasks.
+/// The data of all modules. Add LLVM's sections in the order of tasks.
 class MergedCodegenData {
 public:
   void add(bool IsMap, llvm::StringRef Bytes) {
     Combined = llvm::stable_hash_combine(Combined, llvm::xxh3_64bits(Bytes));
-    // LLVM skips to multiples of four.
+    // LLVM's reader skips to addresses that are multiples of 4.
     std::vector<uint64_t> Aligned((Bytes.size() + 7) / 8 + 1);
     std::memcpy(Aligned.data(), Bytes.data(), Bytes.size());
     auto *Data = reinterpret_cast<const unsigned char *>(Aligned.data());
@@ -186,12 +185,12 @@ public:
     }
   }
 
-  /// Returns a hash of all bytes, which is a part of LLVM's keys for its cache.
+  /// Returns a hash of all bytes for LLVM's cache keys.
   uint64_t hash() const { return Combined; }
 
-  /// Returns a file for LLVM with all useful data; empty if there is none. The
-  /// map isn't finalized: reading a finalized map changes its order, and so how
-  /// code is merged. Call once.
+  /// Returns a file for LLVM with all useful data, or an empty string. The map
+  /// isn't finalized, since reading a finalized map changes its order and
+  /// thereby how code is merged. Call it once.
   llvm::Expected<std::string> write() {
     dropUseless();
     if (Tree.empty() && Map.empty())
@@ -201,15 +200,15 @@ public:
       Writer.addRecord(Tree);
     if (!Map.empty())
       Writer.addRecord(Map);
-    // It only writes to descriptors.
+    // LLVM writes only to file descriptors.
     return writtenToFile(
         [&](llvm::raw_fd_ostream &OS) { return Writer.write(OS); });
   }
 
 private:
-  /// Drops functions that finalize() would drop, which are most: nothing can be
-  /// merged with them. finalize() treats each hash separately, so this doesn't
-  /// affect the other functions.
+  /// Drops the functions that finalize() would drop because nothing can be
+  /// merged with them, which are most. finalize() treats each hash separately,
+  /// so this doesn't affect the other functions.
   void dropUseless() {
     llvm::StableFunctionMap Final;
     Final.merge(*Map.FunctionMap);

@@ -14,8 +14,8 @@
 
 namespace dtlto {
 
-/// Whether -mllvm \p Name is a code generation flag of this LLVM version and
-/// not of all: its effect is in lto::Config.
+/// Whether -mllvm \p Name is a code generation flag of this LLVM version but
+/// not of all versions. Its effect is in lto::Config.
 inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
   static constexpr llvm::StringLiteral Flags[] = {
 #if LLVM_VERSION_MAJOR >= 21
@@ -37,10 +37,10 @@ inline bool isCodeGenFlagOfThisVersion(llvm::StringRef Name) {
   return !Name.empty() && llvm::is_contained(Flags, Name);
 }
 
-/// Whether LLVM takes RISC-V's ABI from the module.
+/// Whether LLVM takes the RISC-V ABI from the module.
 inline constexpr bool TakesRISCVABIFromModule = LLVM_VERSION_MAJOR >= 21;
 
-/// Whether -mllvm \p Name needs more of the index than a shard has: before LLVM
+/// Whether -mllvm \p Name needs more of the index than a shard has. Before LLVM
 /// 21, memprof's cloning finds imported static functions by their original
 /// names, which shards lack.
 inline bool readsWholeIndex(llvm::StringRef Name) {

@@ -1,4 +1,4 @@
-//===- Diagnostics.h - LLVM's diagnostics in LLD's words --------*- C++ -*-===//
+//===- Diagnostics.h - LLVM's diagnostics in LLD's form ---------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 
 namespace dtlto {
 
-/// Writes \p DI to \p OS as LLD's own handler does, without its kind. If LLVM's
-/// text lacks the module's name, the name comes first.
+/// Writes \p DI to \p OS like LLD's own handler, without the severity. If
+/// LLVM's text lacks the module's name, the name comes first.
 inline void printDiagnostic(const llvm::DiagnosticInfo &DI,
                             llvm::raw_ostream &OS) {
   if (const auto *Asm = llvm::dyn_cast<llvm::DiagnosticInfoSrcMgr>(&DI))

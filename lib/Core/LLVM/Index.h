@@ -82,7 +82,7 @@ private:
   using OfModule = std::vector<const List::mapped_type *>;
 #endif
 
-  /// Names are the index's own, so equal names have equal addresses.
+  /// The index owns the names, so equal names have equal addresses.
   OfModule &at(llvm::StringRef Name) {
     if (!Last || LastName != Name.data()) {
       OfModule *&Place = ByPlace[Name.data()];
@@ -100,9 +100,9 @@ private:
   OfModule *Last = nullptr; // of LastName
 };
 
-/// Returns the work of preparing a job with \p List, only for comparisons.
-/// Slimming a module takes as long as some 200 imports in a shard; since LLVM
-/// 20, counting modules would be too slow.
+/// Estimates the work of preparing a job with \p List, for comparisons only.
+/// Slimming a module takes as long as about 200 imports in a shard. Since LLVM
+/// 20, counting modules would be too slow, so only imports count.
 inline size_t importWork(const llvm::FunctionImporter::ImportMapTy &List) {
 #if LLVM_VERSION_MAJOR >= 20
   return static_cast<size_t>(std::distance(List.begin(), List.end()));
@@ -138,7 +138,6 @@ inline llvm::Error writeImportsFile(llvm::StringRef ModulePath,
 #endif
 }
 
-/// Returns an empty summary of a function.
 inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
 #if LLVM_VERSION_MAJOR >= 20
   llvm::SmallVector<llvm::FunctionSummary::EdgeTy, 0> NoEdges;
@@ -149,8 +148,8 @@ inline std::unique_ptr<llvm::FunctionSummary> makeEmptyFunctionSummary() {
       llvm::FunctionSummary::makeDummyFunctionSummary(std::move(NoEdges)));
 }
 
-/// Returns the flags of a summary that is only looked up, never imported: of a
-/// definition elsewhere that is local to the link.
+/// Returns the flags of a summary that is only looked up, never imported. The
+/// definition is in another module and local to the link.
 inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
   return llvm::GlobalValueSummary::GVFlags(
       llvm::GlobalValue::AvailableExternallyLinkage,
@@ -164,7 +163,7 @@ inline llvm::GlobalValueSummary::GVFlags lookedUpFlags() {
   );
 }
 
-/// Returns all summaries of a symbol, which callers may change.
+/// Returns all summaries of a symbol; callers may change them.
 inline llvm::ArrayRef<std::unique_ptr<llvm::GlobalValueSummary>>
 summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 #if LLVM_VERSION_MAJOR >= 22
@@ -174,7 +173,7 @@ summariesOf(const llvm::GlobalValueSummaryInfo &Info) {
 #endif
 }
 
-/// Adds \p Name to an index's functions with control flow integrity.
+/// Adds \p Name to an index's set of functions with control flow integrity.
 template <class Functions>
 void addCfiFunction(Functions &To, llvm::StringRef Name) {
 #if LLVM_VERSION_MAJOR >= 23
@@ -186,7 +185,7 @@ void addCfiFunction(Functions &To, llvm::StringRef Name) {
 #endif
 }
 
-/// Returns the names of such functions.
+/// Returns the names in such a set.
 template <class Functions> std::set<std::string> cfiNames(const Functions &Of) {
   std::set<std::string> Names;
 #if LLVM_VERSION_MAJOR >= 23

@@ -37,8 +37,8 @@ inline llvm::GlobalValue::GUID guidOf(const llvm::GlobalValue &Value) {
 #endif
 }
 
-/// Whether \p Code is that of a record with a GUID for each value of a module:
-/// 64 bits in two halves, the upper one first; 0: none of its own.
+/// Whether \p Code is a record with a GUID for each value of a module, in two
+/// 32-bit halves, the upper one first. 0: the value has no GUID of its own.
 inline bool isGUIDList(unsigned Code) {
 #if LLVM_VERSION_MAJOR >= 23
   return Code == llvm::bitc::MODULE_CODE_GUIDLIST;
@@ -48,15 +48,15 @@ inline bool isGUIDList(unsigned Code) {
 #endif
 }
 
-/// Whether passes may use random numbers for a module with this bitcode. Their
+/// Whether passes may use random numbers for a module with this bitcode. The
 /// seed is the module's name (Module::createRNG()), which differs on other
-/// machines. Strings of metadata are plain bytes in bitcode.
+/// machines. Metadata strings are plain bytes in bitcode.
 inline bool mayDrawNumbers(llvm::StringRef Bitcode) {
   return LLVM_VERSION_MAJOR >= 22 && Bitcode.contains("alloc-token-mode") &&
          Bitcode.contains("random");
 }
 
-/// Whether \p Code is that of a record with properties of a module's assembly.
+/// Whether \p Code is a record with properties of module assembly.
 inline bool isAsmProperty(unsigned Code) {
 #if LLVM_VERSION_MAJOR >= 23
   return Code == llvm::bitc::MODULE_CODE_ASM_PROPERTY;
@@ -66,7 +66,7 @@ inline bool isAsmProperty(unsigned Code) {
 #endif
 }
 
-/// Assigns GUIDs as clang does before it makes the summary.
+/// Assigns GUIDs like clang before it makes the summary.
 inline void assignGUIDs(llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23
   llvm::AssignGUIDPass::runOnModule(M);
@@ -75,7 +75,7 @@ inline void assignGUIDs(llvm::Module &M) {
 #endif
 }
 
-/// Removes the assembly of \p M at file scope.
+/// Removes the module assembly of \p M.
 inline void clearModuleAsm(llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23
   M.setModuleInlineAsm({});
@@ -84,7 +84,7 @@ inline void clearModuleAsm(llvm::Module &M) {
 #endif
 }
 
-/// Returns the assembly of a module at file scope.
+/// Returns the module assembly of \p M.
 inline std::string moduleAsm(const llvm::Module &M) {
 #if LLVM_VERSION_MAJOR >= 23
   std::string Text;
@@ -96,7 +96,7 @@ inline std::string moduleAsm(const llvm::Module &M) {
 #endif
 }
 
-/// Returns a triple in the type that targets and modules take.
+/// Returns \p T in the type that targets and modules expect.
 inline auto asTarget(const llvm::Triple &T) {
 #if LLVM_VERSION_MAJOR >= 21
   return T;

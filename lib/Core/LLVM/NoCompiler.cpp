@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's readers of objects also read bitcode, stubs of libraries and others,
-// which need most of LLVM: IR, assemblers, targets. A program that only reads
-// objects, with ObjectFile::createObjectFile(), links this file instead. Only
-// dtlto-distributor for Windows does: LLVM has to be built first there, and GNU
-// ld for PE needs definitions of uncalled functions, too.
+// LLVM's object readers also read bitcode, library stubs and other files, which
+// need most of LLVM: IR, assemblers, targets. A program that only reads objects
+// with ObjectFile::createObjectFile() links this file instead. Only
+// dtlto-distributor for Windows does so: LLVM must be built first there, and
+// GNU ld for PE also needs definitions of uncalled functions.
 //
 // createObjectFile() refuses such files, so these functions are never called.
-// If one is, the program ends.
+// If one is called, the program ends with an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ TapiUniversal::create(MemoryBufferRef) {
   missing("TapiUniversal::create");
 }
 
-// The class's vtable is emitted with this function.
+// This function determines where the class's vtable is emitted.
 Error COFFImportFile::printSymbolName(raw_ostream &, DataRefImpl) const {
   missing("COFFImportFile::printSymbolName");
 }
@@ -67,7 +67,7 @@ const Target *TargetRegistry::lookupTarget(StringRef, std::string &) {
   missing("TargetRegistry::lookupTarget");
 }
 
-// With the vtable as well.
+// This function determines where the class's vtable is emitted.
 bool MCInstrAnalysis::clearsSuperRegisters(const MCRegisterInfo &,
                                            const MCInst &, APInt &) const {
   missing("MCInstrAnalysis::clearsSuperRegisters");

@@ -31,9 +31,9 @@ using ResolvedODRMap =
     std::map<llvm::GlobalValue::GUID, llvm::GlobalValue::LinkageTypes>;
 using ModuleMapTy = llvm::MapVector<llvm::StringRef, llvm::BitcodeModule>;
 using DefinedSummaries = llvm::DenseMap<llvm::StringRef, llvm::GVSummaryMapTy>;
-/// Library functions that code generation must not call by itself: the link has
-/// them only as bitcode of archives that it didn't extract in time. LLVM's
-/// names, which live as long as the link; none before LLVM 23.
+/// Library functions to which code generation must not add calls: the link has
+/// them only as bitcode in archive members that weren't extracted in time. The
+/// names are LLVM's and live as long as the link. Empty before LLVM 23.
 using LibFuncs = llvm::ArrayRef<llvm::StringRef>;
 
 } // namespace dtlto
@@ -42,8 +42,8 @@ using LibFuncs = llvm::ArrayRef<llvm::StringRef>;
 namespace llvm::lto {
 
 /// The interface that LTO::runThinLTO uses: start() once for each module, then
-/// wait(). LLVM 19 declares it in LTO.cpp, and uses our derived classes through
-/// that declaration: keep its order of members and virtual functions.
+/// wait(). LLVM 19 declares it in LTO.cpp and calls our derived classes through
+/// that declaration, so keep the order of members and virtual functions.
 class ThinBackendProc {
 protected:
   const Config &Conf;
@@ -134,12 +134,12 @@ makeThinBackend(BackendFunction Make, llvm::ThreadPoolStrategy Parallelism) {
 #endif
 }
 
-/// The halves of a backend that run. By default, it optimises a module and
-/// generates code.
+/// Which halves of a backend run. By default, both optimization and code
+/// generation do.
 struct Halves {
-  /// Gets the optimised module as bitcode. Ignored before LLVM 22.
+  /// Receives the optimized module as bitcode. Ignored before LLVM 22.
   llvm::AddStreamFn SaveIR = nullptr;
-  /// The module is optimised already.
+  /// The module is already optimized.
   bool OnlyCodegen = false;
 };
 
@@ -169,8 +169,8 @@ inline llvm::Error runThinBackend(
 }
 
 /// Returns the flags of \p M that affect the target machine. LLVM creates the
-/// machine (createTargetMachine() in LTOBackend.cpp) before the module's
-/// imports, which may change the flags.
+/// target machine (createTargetMachine() in LTOBackend.cpp) before it imports
+/// functions, which may change the flags.
 inline std::string targetMachineFlags(const llvm::Module &M) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -184,10 +184,9 @@ inline std::string targetMachineFlags(const llvm::Module &M) {
   return OS.str();
 }
 
-/// Returns the optimised module \p M as bitcode from which LLVM generates the
-/// same code; empty if that is uncertain, since LLVM doesn't promise it for
-/// another process. \p Before is targetMachineFlags() of the module as it was
-/// read.
+/// Returns the optimized module \p M as bitcode from which LLVM generates the
+/// same code. Empty if that is uncertain, since LLVM doesn't guarantee it for
+/// another process. \p Before is targetMachineFlags() of the module as read.
 inline llvm::SmallVector<char, 0> saveOptimized(const llvm::Module &M,
                                                 llvm::StringRef Before) {
   llvm::SmallVector<char, 0> Bytes;
@@ -211,11 +210,12 @@ public:
   }
 
 private:
-  /// Called often, so it must be fast.
+  /// Called often; must be fast.
   virtual bool mayRun() const = 0;
 };
 
-/// What in-process ThinLTO writes to a time trace of one module's backend.
+/// Adds the time trace entry that in-process ThinLTO writes for one module's
+/// backend.
 struct BackendSpan {
 #if LLVM_VERSION_MAJOR >= 22
   explicit BackendSpan(llvm::StringRef Module)

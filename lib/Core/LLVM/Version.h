@@ -1,12 +1,13 @@
-//===- Version.h - Which versions of LLVM there are -------------*- C++ -*-===//
+//===- Version.h - The supported versions of LLVM ---------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Only the files of this folder depend on LLVM's version, and ConfigFields.h,
-// in which each field has its versions. "=" repeats the entry to its left.
+// Only the files of this folder and ConfigFields.h depend on LLVM's version. In
+// ConfigFields.h, each field has its versions. "=" repeats the entry to its
+// left.
 //
 //                      19          20          21          22    23
 //   ThinBackend          a function  a struct    =           =     + names (1)
@@ -31,7 +32,7 @@
 // (1) BitcodeLibFuncs. (2) CodeGenOnly. (3) Also in bitcode, as GUIDLIST.
 // (4) lto::DTLTO, with --thinlto-distributor in each of them.
 //
-// cmake/DtltoLLVM.cmake has the versions that builds may use.
+// cmake/DtltoLLVM.cmake lists the versions that builds may use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +63,7 @@ template <class Fn> auto onScopeExit(Fn &&Call) {
 #endif
 }
 
-/// Returns a reader of \p Bytes that have no addresses.
+/// Returns a reader of \p Bytes, which contain no addresses.
 inline llvm::DataExtractor dataExtractor(llvm::StringRef Bytes,
                                          bool IsLittleEndian) {
 #if LLVM_VERSION_MAJOR >= 23
@@ -72,8 +73,8 @@ inline llvm::DataExtractor dataExtractor(llvm::StringRef Bytes,
 #endif
 }
 
-/// Fails unless LLVM is the version of the build. A shared library may have
-/// been replaced by one of the same ABI that makes other objects.
+/// Fails unless LLVM has the version of the build. A shared library may have
+/// been replaced by an ABI-compatible one that makes other objects.
 inline llvm::Error checkLLVM() {
   unsigned Major, Minor, Patch;
   LLVMGetVersion(&Major, &Minor, &Patch);

@@ -1,4 +1,4 @@
-//===- ObjectCheck.cpp - Is this the kind of object we asked for? ---------===//
+//===- ObjectCheck.cpp - Checks objects from plugins ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,13 +18,13 @@ using namespace llvm;
 using namespace llvm::object;
 using namespace dtlto;
 
-/// Adds the place of \p E: the section or symbol \p Number.
+/// Adds the section or symbol \p Number to the message of \p E.
 static Error at(const char *What, uint64_t Number, Error E) {
   return failure(Twine(What) + " " + Twine(Number) + ": " +
                  toString(std::move(E)));
 }
 
-/// Fails unless a relocation's symbol \p Index is one of \p Count.
+/// Fails unless a relocation's symbol \p Index is less than \p Count.
 static Error checkIndex(uint64_t Index, uint64_t Count) {
   return Index < Count ? Error::success()
                        : failure("a relocation is for symbol " + Twine(Index) +
@@ -35,7 +35,7 @@ static Error checkIndex(uint64_t Index, uint64_t Count) {
 // ELF
 //===----------------------------------------------------------------------===//
 
-/// \p Relocs is a table of Elf_Rel or Elf_Rela.
+/// Reads a table of Elf_Rel or Elf_Rela.
 template <class Table>
 static Error walkRelocations(Expected<Table> Relocs, uint64_t NumSymbols,
                              bool IsMips64EL) {
@@ -73,7 +73,7 @@ template <class ELFT> static Error walkELF(const ELFFile<ELFT> &File) {
   auto Names = File.getSectionStringTable(*Sections);
   if (!Names)
     return Names.takeError();
-  // Like linkers, use the first symbol table.
+  // Use the first symbol table, as linkers do.
   auto Find = [&](unsigned Type) {
     auto *It = find_if(*Sections, [=](auto &S) { return S.sh_type == Type; });
     return It == Sections->end() ? nullptr : It;
@@ -119,8 +119,8 @@ static Error walkELF(const ELFObjectFileBase &Obj) {
   return walkELF(cast<ELF32BEObjectFile>(Obj).getELFFile());
 }
 
-/// Whether the file class is right. The ILP32 ABIs of 64-bit machines have the
-/// 32-bit one; a flag distinguishes N32 of MIPS from O32.
+/// Whether the file class is right. The ILP32 ABIs of 64-bit machines use the
+/// 32-bit class; a flag distinguishes MIPS N32 from O32.
 static bool isWantedABI(const ELFObjectFileBase &Obj, const Triple &T) {
   bool IsN32 = T.getEnvironmentName().contains("abin32");
   bool Is64 = T.isArch64Bit() && !T.isX32() && !IsN32 &&
@@ -143,7 +143,7 @@ static Error walkSection(const COFFObjectFile &File, int32_t Number) {
   ArrayRef<uint8_t> Contents;
   if (Error E = File.getSectionContents(*S, Contents))
     return E;
-  // LLVM returns an empty list also if it can't read the relocations.
+  // LLVM also returns an empty list if it can't read the relocations.
   ArrayRef<coff_relocation> Relocs = File.getRelocations(*S);
   if (Relocs.data() == nullptr
           ? (*S)->NumberOfRelocations != 0
@@ -171,8 +171,8 @@ static Error walkSymbol(const COFFObjectFile &File, uint32_t &I) {
 }
 
 static Error walkCOFF(const COFFObjectFile &File) {
-  // LLVM ignores a missing symbol table, and accepts one whose end, truncated
-  // to 32 bits, is in the file.
+  // LLVM ignores a missing symbol table. It accepts a table whose end is in the
+  // file only because it is truncated to 32 bits.
   const uint32_t NumSymbols = File.getNumberOfSymbols();
   uint64_t Begin = File.getPointerToSymbolTable(),
            Size = uint64_t(NumSymbols) * File.getSymbolTableEntrySize();
@@ -192,7 +192,7 @@ static Error walkCOFF(const COFFObjectFile &File) {
 // Mach-O
 //===----------------------------------------------------------------------===//
 
-/// LLVM has checked that the tables are inside of the file.
+/// LLVM has already checked that the tables are within the file.
 static Error walkMachO(const MachOObjectFile &File) {
   const StringRef Names = File.getStringTableData();
   uint64_t NumSymbols = 0, Number = 0;
@@ -200,7 +200,7 @@ static Error walkMachO(const MachOObjectFile &File) {
     DataRefImpl D = S.getRawDataRefImpl();
     uint64_t NameAt = File.is64Bit() ? File.getSymbol64TableEntry(D).n_strx
                                      : File.getSymbolTableEntry(D).n_strx;
-    // LLVM doesn't limit the search for a name's end.
+    // LLVM searches for the end of a name without a limit.
     if (Names.find('\0', NameAt) == StringRef::npos)
       return at("symbol", NumSymbols, failure("its name has no end"));
     if (Expected<section_iterator> In = S.getSection(); !In)
@@ -259,7 +259,7 @@ Expected<std::vector<WasmSection>> dtlto::wasmSections(StringRef File) {
 }
 
 /// Whether the imports in \p Contents have a memory with 64-bit addresses. LLVM
-/// only writes functions before the memory.
+/// writes only functions before the memory.
 static bool has64BitMemory(StringRef Contents) {
   DataExtractor D = dataExtractor(Contents, /*IsLittleEndian=*/true);
   DataExtractor::Cursor C(0);
@@ -346,15 +346,15 @@ static StringRef formatName(Triple::ObjectFormatType Format) {
   }
 }
 
-/// Returns the architecture in the header of an object for \p A. Width and byte
-/// order are compared separately.
+/// Returns the architecture in the header of an object for \p A. Callers
+/// compare width and byte order separately.
 static Triple::ArchType machineOf(Triple::ArchType A) {
   switch (A) {
   case Triple::thumb:
   case Triple::thumbeb:
   case Triple::armeb:
     return Triple::arm;
-  case Triple::mips64: // of the 32-bit file class with N32
+  case Triple::mips64: // N32 has the 32-bit file class
     return Triple::mips;
   case Triple::mips64el:
     return Triple::mipsel;
@@ -368,7 +368,7 @@ static bool isWantedMachine(const ObjectFile &Obj, const Triple &T) {
   if (Obj.isLittleEndian() != T.isLittleEndian() ||
       (ELF && !isWantedABI(*ELF, T)))
     return false;
-  // The flags have the processor, or none if the link has none.
+  // The flags name the processor, or none if the link has none.
   if (ELF && ELF->getEMachine() == ELF::EM_AMDGPU)
     return T.isAMDGPU();
   return machineOf(Obj.getArch()) == machineOf(T.getArch());
@@ -382,7 +382,8 @@ static bool isRelocatable(const ObjectFile &Obj) {
   return Obj.isRelocatableObject();
 }
 
-/// A compiler's object is right, however odd the program is.
+/// Ignores the damage if a compiler wrote the object: its objects are valid
+/// however odd the program is.
 static Error damaged(Error E, Origin From) {
   std::string Why = toString(std::move(E));
   return From == Origin::Compiler ? Error::success()
@@ -427,7 +428,7 @@ Error dtlto::checkObject(StringRef Object, const Triple &T, Origin From) {
   if (Format == Triple::Wasm)
     return checkWasm(Object, T, From);
 
-  // LLVM only reads ELF at even addresses; a plugin's bytes may be anywhere.
+  // LLVM reads ELF only at even addresses; a plugin's buffer may be at any.
   std::string Aligned;
   if (reinterpret_cast<uintptr_t>(Object.data()) % 2 != 0) {
     Aligned = Object.str();

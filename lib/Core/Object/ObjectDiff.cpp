@@ -18,7 +18,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// The most sections that a description names.
+/// The maximum number of sections in a description.
 static constexpr size_t MaxNames = 4;
 
 namespace {
@@ -36,8 +36,8 @@ static std::string sectionName(const WasmSection &S) {
              : "section " + std::to_string(S.Id);
 }
 
-/// Returns all sections of an object file of any kind; none of other bytes,
-/// which may come from anywhere.
+/// Returns all sections of an object file of any format. Returns none for other
+/// bytes, which may be untrusted.
 static std::vector<NamedSection> sectionsOf(StringRef Bytes) {
   std::vector<NamedSection> Sections;
   if (Bytes.starts_with(StringRef("\0asm", 4))) {
@@ -71,7 +71,7 @@ static std::vector<NamedSection> sectionsOf(StringRef Bytes) {
   return Sections;
 }
 
-/// Returns the section of \p Sections, parts of \p File, that has \p Offset.
+/// Returns the section among \p Sections of \p File that contains \p Offset.
 static std::string sectionAt(ArrayRef<NamedSection> Sections, StringRef File,
                              size_t Offset) {
   for (const NamedSection &S : Sections) {
@@ -85,7 +85,6 @@ static std::string sectionAt(ArrayRef<NamedSection> Sections, StringRef File,
   return "in no section";
 }
 
-/// Returns the names of the sections that differ.
 static std::string differingSections(ArrayRef<NamedSection> There,
                                      ArrayRef<NamedSection> Here) {
   std::vector<std::string> Names;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For --thinlto-dist-verify: a job was compiled twice, and the results differ.
+// For --thinlto-dist-verify: describes and saves the two results of a job that
+// was compiled twice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,18 +20,18 @@
 
 namespace dtlto {
 
-/// Describes the first difference of \p There and \p Here, as a part of a line:
-/// "first in byte 72 (section .text, byte 8), in .text and .rela.text; 900
-/// bytes, not 904". Offsets count from 0 in \p Here. Sections are named if both
-/// are object files.
+/// Describes the first difference between \p There (remote) and \p Here (local)
+/// as a part of a message: "first in byte 72 (section .text, byte 8), in .text
+/// and .rela.text; 900 bytes, not 904". Offsets count from 0 in \p Here.
+/// Sections are named if both are object files.
 std::string describeDifference(llvm::StringRef There, llvm::StringRef Here);
 
 /// Returns the folder for objects that differ: next to \p Output if that is a
-/// file or doesn't exist, otherwise in the working folder.
+/// file or doesn't exist, otherwise the working directory.
 std::string folderForDifferences(llvm::StringRef Output);
 
-/// Writes <stem>.remote<extension> and <stem>.local<extension>, and creates
-/// their folder. Fails with one line that names the file.
+/// Writes <stem>.remote<extension> and <stem>.local<extension>; creates their
+/// folder. Fails with a one-line reason that names the file.
 llvm::Error saveBoth(const llvm::Twine &Stem, llvm::StringRef Extension,
                      llvm::StringRef Remote, llvm::StringRef Local);
 

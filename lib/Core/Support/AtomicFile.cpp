@@ -1,4 +1,4 @@
-//===- AtomicFile.cpp - Files that are whole or not there -----------------===//
+//===- AtomicFile.cpp - Replaces files atomically -------------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Makes a new file beside \p Path; returns its name, and opens it as \p FD.
-/// sys::fs::TempFile is of no use: it makes up each `%` in a path anew.
+/// Creates a new file next to \p Path and opens it as \p FD; returns its name.
+/// sys::fs::TempFile isn't suitable: it replaces each `%` in a path.
 static Expected<std::string> makeBeside(StringRef Path, int &FD) {
   sys::fs::file_status Status;
   if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status))
@@ -63,6 +63,6 @@ Error dtlto::replaceFile(StringRef Path,
   OS.clear_error();
   if (!EC)
     EC = sys::fs::rename(*New, Path);
-  removeNew(*New); // it is gone already where all is well
+  removeNew(*New); // already renamed on success
   return errorCodeToError(EC);
 }

@@ -1,4 +1,4 @@
-//===- AtomicFile.h - Files that are whole or not there ---------*- C++ -*-===//
+//===- AtomicFile.h - Replaces files atomically -----------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,15 +18,15 @@ class raw_ostream;
 
 namespace dtlto {
 
-/// Makes a new file beside \p Path, which \p Write fills and which then takes
-/// the place of \p Path. Fails, with a reason that doesn't name the file, also
-/// where the disk is full or where something is that is no regular file, and
-/// then leaves \p Path as it was. llvm::writeToOutput() doesn't look whether
-/// writing worked, and its stream then ends the process. Any thread.
+/// Creates a new file next to \p Path, fills it by \p Write, and renames it to
+/// \p Path. Fails, for instance, if the disk is full or \p Path exists and
+/// isn't a regular file. The reason doesn't name the file, and \p Path is
+/// unchanged then. llvm::writeToOutput() doesn't check for write errors, so its
+/// stream ends the process. Any thread.
 llvm::Error replaceFile(llvm::StringRef Path,
                         llvm::function_ref<void(llvm::raw_ostream &)> Write);
 
-/// Fails if replaceFile() can't make its new file.
+/// Fails if replaceFile() couldn't create its new file.
 llvm::Error checkReplaceable(llvm::StringRef Path);
 
 } // namespace dtlto

@@ -17,7 +17,7 @@
 
 namespace dtlto {
 
-/// A dtlto_buffer that releases itself once, on whichever thread that is.
+/// A dtlto_buffer that is released once, on any thread.
 class Buffer {
 public:
   Buffer() = default;
@@ -37,7 +37,7 @@ public:
                            Raw.data ? Raw.size : 0);
   }
 
-  /// Gives the buffer away: the caller owns it.
+  /// Passes the ownership of the buffer to the caller.
   dtlto_buffer take() { return std::exchange(Raw, dtlto_buffer{}); }
 
   void reset() {
@@ -46,7 +46,7 @@ public:
       Old.release(Old.owner, Old.data, Old.size);
   }
 
-  /// A buffer of the host's own.
+  /// Returns a buffer of the host that owns \p Bytes.
   static Buffer own(llvm::SmallVector<char, 0> &&Bytes) {
     auto *Owner = new llvm::SmallVector<char, 0>(std::move(Bytes));
     return Buffer(
@@ -56,7 +56,7 @@ public:
                      }});
   }
 
-  /// One that others own as well.
+  /// Returns a buffer that shares the ownership of \p Bytes.
   static Buffer share(std::shared_ptr<const llvm::SmallVector<char, 0>> Bytes) {
     using Owned = decltype(Bytes);
     return Buffer(dtlto_buffer{Bytes->data(), Bytes->size(),
@@ -75,7 +75,7 @@ public:
                                }});
   }
 
-  /// \p Part of the bytes of \p Whole, which stay where they are.
+  /// Returns \p Part of the bytes of \p Whole without copying them.
   static Buffer part(Buffer &&Whole, llvm::StringRef Part) {
     auto *Owner = new Buffer(std::move(Whole));
     return Buffer(dtlto_buffer{Part.data(), Part.size(), Owner,

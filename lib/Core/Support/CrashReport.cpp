@@ -1,4 +1,4 @@
-//===- CrashReport.cpp - What a crash says, and how it ends ---------------===//
+//===- CrashReport.cpp - Reports crashes and limits their time ------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,10 +42,10 @@ void dtlto::endWithin(unsigned) {}
 static constexpr unsigned MaxCrash = 8, MaxInterrupt = 2; // seconds
 
 namespace {
-/// A handler that was there before ours.
+/// The previous handler of a signal.
 struct Inner {
   struct sigaction Action;
-  unsigned Seconds = 0; // that it may take; 0: ours isn't installed
+  unsigned Seconds = 0; // its time limit; 0: ours isn't installed
   bool IsCrash = false;
 };
 } // namespace
@@ -64,7 +64,7 @@ void dtlto::endWithin(unsigned Seconds) {
   ::alarm(Seconds);
 }
 
-/// Calls nothing that isn't async-signal-safe.
+/// Calls only async-signal-safe functions.
 static void onSignalWithLimit(int Signal, siginfo_t *Info, void *Context) {
   const Inner &Was = Handlers[Signal];
   int Errno = errno;

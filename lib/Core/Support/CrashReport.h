@@ -1,14 +1,14 @@
-//===- CrashReport.h - What a crash says, and how it ends -------*- C++ -*-===//
+//===- CrashReport.h - Reports crashes and limits their time ----*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's handler of a crash prints the stack, for which it allocates memory and
-// starts programs. With a damaged heap it waits forever for malloc()'s lock.
-// Its handler of an interrupt removes files, and waits forever for a file
-// server that doesn't answer. The handlers here run first, and bound both.
+// LLVM's crash handler prints the stack, for which it allocates memory and
+// starts programs. If the heap is damaged, it waits forever for malloc()'s
+// lock. LLVM's interrupt handler removes files and waits forever if a file
+// server doesn't answer. Our handlers run first and limit the time of both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,21 +19,21 @@
 
 namespace dtlto {
 
-/// Where users report a crash, as one line: the address that the build was
-/// configured with, never LLVM's.
+/// Returns a line that says where users report a crash: the address with which
+/// the build was configured, never LLVM's.
 const char *bugReportLine();
 
-/// From now on, a crash begins its report with bugReportLine() and \p Note,
-/// which is empty or lines with their ends. The process ends within 8 s,
-/// whatever LLVM's handlers wait for. After LLVM's handlers are installed.
+/// Makes crash reports begin with bugReportLine() and \p Note, which is empty
+/// or consists of whole lines. A crash ends the process within 8 s, whatever
+/// LLVM's handlers wait for. Call it after LLVM's handlers are installed.
 void installCrashReport(llvm::StringRef Note);
 
-/// From now on, the process also ends within 2 s of SIGINT, SIGTERM, SIGHUP and
-/// the like. For programs whose handlers of these only clean up.
+/// Also ends the process within 2 s of SIGINT, SIGTERM, SIGHUP and the like.
+/// For programs whose handlers of these signals only clean up.
 void limitInterrupts();
 
-/// Ends the process by SIGALRM after \p Seconds, unless it has ended by then.
-/// Signal handlers may call it.
+/// Ends the process by SIGALRM after \p Seconds, unless it ends earlier.
+/// Async-signal-safe.
 void endWithin(unsigned Seconds);
 
 } // namespace dtlto

@@ -1,4 +1,4 @@
-//===- Failure.h - An error that is a text ----------------------*- C++ -*-===//
+//===- Failure.h - An error with a message ----------------------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 
 namespace dtlto {
 
-/// Returns an error with the message \p Text. It is no format, unlike a
-/// `const char *` for llvm::createStringError(): names may have a `%`.
+/// Returns an error with the message \p Text. Unlike a `const char *` for
+/// llvm::createStringError(), \p Text isn't a format: names may contain `%`.
 inline llvm::Error failure(const llvm::Twine &Text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), Text);
 }

@@ -15,20 +15,20 @@
 using namespace llvm;
 using namespace dtlto;
 
-// A slow disk or network still has this many bytes in a millisecond.
+// The minimum rate of a slow disk or network, in bytes per millisecond.
 static constexpr uint64_t MinRate = 8 << 10;
 
 FileTaskLimits dtlto::FileLimits;
 
 namespace {
 
-/// The paths that didn't answer.
+/// Paths for which a task has timed out.
 struct SilentPaths {
   std::mutex Mutex; // guards Paths
   StringSet<> Paths;
 };
 
-/// What a task and its caller share.
+/// The state shared by a task and its caller.
 struct TaskState {
   std::mutex Mutex; // guards IsDone
   std::condition_variable Changed;
@@ -37,7 +37,7 @@ struct TaskState {
 
 } // namespace
 
-/// Never destroyed: threads may outlast static destructors.
+/// Never destroyed, because threads may outlive static destructors.
 static SilentPaths &silentPaths() {
   static auto *Paths = new SilentPaths;
   return *Paths;
@@ -59,7 +59,7 @@ FileAccess dtlto::runFileTask(StringRef Path, std::function<void()> Task,
   auto SharedTask = std::make_shared<std::function<void()>>(std::move(Task));
   if (!startThread([State, SharedTask]() mutable {
         (*SharedTask)();
-        SharedTask.reset(); // before the caller goes on
+        SharedTask.reset(); // destroy it before the caller continues
         std::lock_guard<std::mutex> Lock(State->Mutex);
         State->IsDone = true;
         State->Changed.notify_all();

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The linker has files of its own: the cost history, optimised modules that it
-// keeps, reports, logs, saved jobs. If they are on a file server that doesn't
-// answer, open() and its kin never return. So all access to them is a task on a
-// thread that can be abandoned, and no link waits longer for them than the
-// limits below. The process can still end, by itself or by a signal.
+// The linker uses files of its own: the cost history, kept optimized modules,
+// reports, logs, saved jobs. If these are on a file server that doesn't answer,
+// open() and similar calls never return. So each access is a task on a thread
+// that can be abandoned, and a link waits for it no longer than the limits
+// below. The process can still end, by itself or by a signal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,34 +24,34 @@ namespace dtlto {
 
 enum class FileAccess {
   Done,     // the task has returned
-  TimedOut, // it hasn't, and its thread is abandoned
-  Skipped   // it wasn't started: an earlier task for the same path timed out
+  TimedOut, // it has not; its thread is abandoned
+  Skipped   // not started: an earlier task for the same path timed out
 };
 
-/// Calls \p Task on a thread of its own and waits for it. Where the system has
-/// no thread to spare, calls it on this one.
+/// Calls \p Task on a new thread and waits for it. If no thread can be started,
+/// calls \p Task on this one.
 ///
 /// \p Path is the file or folder that \p Task uses. \p Bytes is how much it
-/// reads or writes, if that is a lot: the limit grows with it.
+/// reads or writes, if that is a lot; it extends the time limit.
 ///
-/// An abandoned task may go on at any later time. So it has to own or share all
-/// that it uses, and nothing else may use what it changes unless the result is
-/// Done. Any thread.
+/// An abandoned task may continue at any later time. So \p Task must own or
+/// share everything that it uses, and callers may use what it changes only if
+/// the result is Done. Any thread.
 FileAccess runFileTask(llvm::StringRef Path, std::function<void()> Task,
                        uint64_t Bytes = 0);
 
-/// Why a file couldn't be used, after TimedOut or Skipped.
+/// The reason to show after TimedOut or Skipped.
 inline constexpr char NoAnswer[] =
     "its folder does not answer (is a file server down?)";
 
-/// How long the first task may take, and, once one has timed out, all others: a
-/// link should lose about a second in all. Tests change it.
+/// The time limit for the first task, and for all others once a task has timed
+/// out. A link should lose about a second in total. Tests change these.
 struct FileTaskLimits {
   std::chrono::milliseconds First{1000}, Next{250};
 };
 extern FileTaskLimits FileLimits;
 
-/// Forgets which paths didn't answer. For tests.
+/// Forgets which paths timed out. For tests.
 void forgetFileTasks();
 
 } // namespace dtlto

@@ -13,12 +13,12 @@
 
 namespace dtlto {
 
-/// What can be told of JSON without parsing it, correct or not: LLVM's parser
-/// calls itself for each bracket, with no end but the stack's.
+/// Properties of JSON that can be determined without parsing it, valid or not.
+/// LLVM's parser recurses for each bracket, without a limit.
 struct JSONShape {
   unsigned Depth = 0;
   size_t Separators = 0;
-  /// Where the first object or array ends; npos if it doesn't.
+  /// The offset after the first object or array; npos if it isn't closed.
   size_t End = llvm::StringRef::npos;
 
   explicit JSONShape(llvm::StringRef Text) {

@@ -25,21 +25,21 @@ using namespace llvm;
 using namespace dtlto;
 
 //===----------------------------------------------------------------------===//
-// Tokens, where a signal handler finds them
+// Tokens, where a signal handler can find them
 //===----------------------------------------------------------------------===//
 
-// As many as a link could make use of.
+// More than a link can use.
 static constexpr size_t MaxTokens = 4096;
 static constexpr short NoToken = -1;
 
 static std::atomic<int> WriteFd = -1;
 static std::atomic<bool> IsOver = false; // no more are to be taken
 static std::atomic<short> Tokens[MaxTokens];
-// Threads that may have a token which is not there.
+// Threads that may hold a token which isn't in Tokens.
 static std::atomic<unsigned> NumBusy = 0;
 
 namespace {
-/// A thread that takes a token or gives it back. No signal comes in between.
+/// Marks this thread as taking or giving back a token, and blocks signals.
 class Transfer {
 public:
   Transfer() {
@@ -68,8 +68,8 @@ static bool giveBackFrom(std::atomic<short> &Slot) {
   return true;
 }
 
-/// Takes a token if there is one. Returns what read() did, or 0 where no more
-/// are to be taken.
+/// Takes a token if there is one. Returns the result of read(), or 0 if no more
+/// may be taken.
 static ssize_t takeFrom(int Fd) {
   Transfer T;
   unsigned char Byte;
@@ -95,7 +95,7 @@ void Jobserver::giveBack() {
 }
 
 void Jobserver::giveBackAll() {
-  // Another thread that has one is about to store it, or to write it.
+  // Another thread may be about to store or write its token.
   auto WaitForOthers = [] {
     for (int I = 0; I != 1000 && NumBusy != 0; ++I)
       ::sched_yield();
@@ -110,7 +110,7 @@ void Jobserver::giveBackAll() {
 }
 
 //===----------------------------------------------------------------------===//
-// The ends of a process
+// The end of the process
 //===----------------------------------------------------------------------===//
 
 static constexpr int Signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGILL,
@@ -118,7 +118,7 @@ static constexpr int Signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGILL,
                                   SIGSYS,  SIGUSR1, SIGUSR2, SIGXCPU};
 static struct sigaction OldActions[std::size(Signals)];
 
-/// What was there before, LLVM's handlers most likely, goes on.
+/// Gives back all tokens, then runs the previous handler, usually LLVM's.
 static void onSignal(int Signal) {
   int Errno = errno;
   Jobserver::giveBackAll();
@@ -130,7 +130,7 @@ static void onSignal(int Signal) {
 }
 
 namespace {
-/// LLD calls llvm_shutdown() before _exit().
+/// Runs in llvm_shutdown(), which LLD calls before _exit().
 struct AtShutdown {
   ~AtShutdown() { Jobserver::giveBackAll(); }
 };
@@ -156,7 +156,7 @@ static void watchForEnd() {
 // Connecting
 //===----------------------------------------------------------------------===//
 
-/// What MAKEFLAGS say of the jobserver; of several, the last counts.
+/// Returns the jobserver in MAKEFLAGS; the last one counts.
 static std::optional<std::string> findAuth(StringRef MakeFlags) {
   std::optional<std::string> Auth;
   SmallVector<StringRef, 16> Words;
@@ -171,9 +171,10 @@ static std::optional<std::string> findAuth(StringRef MakeFlags) {
   return Auth;
 }
 
-/// Opens the pipe that \p Fd is one more time, so that whether reading waits is
-/// not shared with others. Returns -1 if it isn't one: make closes those that
-/// aren't for us, and then the number may be another file's.
+/// Opens the pipe \p Fd again, so that O_NONBLOCK isn't shared with other
+/// processes. Returns -1 if \p Fd isn't a pipe: make closes its pipe for
+/// programs that shouldn't use it, and the number may then belong to another
+/// file.
 static int reopen(int Fd, int Flags) {
   struct stat Status;
   if (Fd < 0 || ::fstat(Fd, &Status) != 0 || !S_ISFIFO(Status.st_mode))
@@ -254,7 +255,7 @@ void Jobserver::take(std::function<void()> OnToken) {
   {
     std::lock_guard<std::mutex> Lock(Mutex);
     Asked.push_back(std::move(OnToken));
-    // Without a thread to spare, there are no tokens.
+    // If no thread can be started, there are no tokens.
     if (pthread_t New; !Thread && ::pthread_create(
                                       &New, nullptr,
                                       [](void *Self) -> void * {
@@ -285,7 +286,8 @@ void Jobserver::run() {
     if (!IsAsked || !Fds[1].revents)
       continue;
     ssize_t N = takeFrom(ReadFd);
-    // At the end of file, whoever has the tokens has ended: there will be none.
+    // At the end of the file, all holders of tokens have ended, so there will
+    // be no more tokens.
     IsBroken = N == 0 || (N < 0 && errno != EAGAIN && errno != EINTR);
     if (N != 1)
       continue;

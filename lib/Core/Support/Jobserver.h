@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `make -jN` lets all programs of a build share N cores, also those that a
-// ninja runs which it runs. There is a pipe or a fifo with tokens, one byte
-// each, and MAKEFLAGS names it. A program has one token from the start, which
-// it never gives back. For each thing more that it does at a time, it reads a
-// byte, and afterwards writes the same byte.
+// With `make -jN`, all programs of a build share N cores, including the
+// commands of a ninja that make runs. A pipe or fifo contains tokens of one
+// byte each; MAKEFLAGS names it. A program has one token from the start, which
+// it never gives back. For each additional concurrent task, it reads a byte and
+// later writes the same byte.
 //
-// A token that isn't given back is one core less for the rest of the build. So
-// they are given back when the process ends, too: by exit() or _exit() of LLD,
-// by a fatal error or a signal. Only SIGKILL can't be seen.
+// A token that isn't given back costs the rest of the build one core. So tokens
+// are also given back when the process ends: by exit(), by LLD's _exit(), by a
+// fatal error or a signal. Only SIGKILL can't be handled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,24 +34,24 @@
 
 namespace dtlto {
 
-/// Any thread. There may be one at a time in a process.
+/// All functions may be called on any thread. A process can have one at a time.
 class Jobserver {
 public:
-  /// The jobserver that \p MakeFlags name. Null if they name none, or if it
-  /// can't be used; \p Note is then why, or empty.
+  /// Returns the jobserver in \p MakeFlags. Returns null if there is none or it
+  /// can't be used; \p Note is then the reason, or empty.
   static std::unique_ptr<Jobserver> connect(llvm::StringRef MakeFlags,
                                             std::string &Note);
-  /// Gives back all tokens. Calls nobody any more.
+  /// Gives back all tokens. No callback is called afterwards.
   ~Jobserver();
 
-  /// Calls \p OnToken once, on a thread of its own, when it has taken a token.
-  /// That may never be.
+  /// Calls \p OnToken once, on another thread, when a token has been taken.
+  /// This may never happen.
   void take(std::function<void()> OnToken);
 
   /// Gives back one token that was taken.
   static void giveBack();
-  /// Gives back all of them: for whoever is about to call _exit(). Signal
-  /// handlers may call it.
+  /// Gives back all tokens, for callers that are about to call _exit().
+  /// Async-signal-safe.
   static void giveBackAll();
 
 private:
@@ -60,12 +60,12 @@ private:
   void wake();
 
   const int ReadFd; // never waits
-  const int WakeFd; // an eventfd: there is something new below
+  const int WakeFd; // an eventfd: signals changes of the fields below
   std::mutex Mutex; // guards all below
   std::deque<std::function<void()>> Asked;
   bool IsEnding = false;
 #ifndef _WIN32
-  std::optional<pthread_t> Thread; // started when a token is asked for
+  std::optional<pthread_t> Thread; // started with the first take()
 #endif
 };
 

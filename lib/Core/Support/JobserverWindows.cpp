@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// GNU make for Windows has a semaphore there. Nobody who calls connect() gets a
-// jobserver, so the rest is never called.
+// GNU make for Windows uses a semaphore. connect() always returns null, so the
+// other functions are never called.
 //
 //===----------------------------------------------------------------------===//
 

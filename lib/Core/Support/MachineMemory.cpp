@@ -1,4 +1,4 @@
-//===- MachineMemory.cpp - How much memory there is -----------------------===//
+//===- MachineMemory.cpp - The memory of the machine ----------------------===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,13 +15,13 @@
 using namespace llvm;
 using namespace dtlto;
 
-/// Files of /proc and /sys have no size.
+/// Reads a whole file. Files of /proc and /sys have size 0.
 static std::string readAll(const Twine &Path) {
   auto File = MemoryBuffer::getFileAsStream(Path);
   return File ? (*File)->getBuffer().str() : "";
 }
 
-/// The number in the file; UINT64_MAX if there is none, or the word "max".
+/// Returns the number in the file; UINT64_MAX for the word "max" or no number.
 static uint64_t readLimit(const Twine &Path) {
   uint64_t N;
   return StringRef(readAll(Path)).trim().getAsInteger(10, N) ? UINT64_MAX : N;
@@ -30,7 +30,7 @@ static uint64_t readLimit(const Twine &Path) {
 uint64_t dtlto::cgroupLimit(StringRef Groups, StringRef Root) {
   uint64_t Least = UINT64_MAX;
   for (StringRef Line : split(Groups, '\n')) {
-    // <number>:<controllers>:<path>; no controllers in version 2.
+    // <number>:<controllers>:<path>; version 2 has no controllers.
     auto [Controllers, Path] = Line.split(':').second.split(':');
     SmallVector<StringRef, 4> Names;
     Controllers.split(Names, ',');
@@ -40,8 +40,8 @@ uint64_t dtlto::cgroupLimit(StringRef Groups, StringRef Root) {
       continue;
     std::string Folder = (Root + (IsVersion2 ? "" : "/memory")).str();
     StringRef File = IsVersion2 ? "/memory.max" : "/memory.limit_in_bytes";
-    // In a container, the path may be one that can't be seen here, but the root
-    // is its own.
+    // In a container, the path may be invisible, but the root is the
+    // container's own group.
     for (Path = Path.rtrim('/');; Path = Path.rsplit('/').first) {
       Least = std::min(Least, readLimit(Folder + Path + File));
       if (!Path.contains('/'))

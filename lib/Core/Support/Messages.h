@@ -1,4 +1,4 @@
-//===- Messages.h - Where the core's messages go ----------------*- C++ -*-===//
+//===- Messages.h - The interface for the core's messages -------*- C++ -*-===//
 //
 // Part of dtlto, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,40 +18,40 @@ namespace dtlto {
 enum class MessageLevel {
   Debug,
   Note,
-  /// Of the farm or the settings. The program is right in spite of it, so that
-  /// `--fatal-warnings` doesn't fail the link, which a machine that is switched
-  /// off would.
+  /// About the farm or the settings. The program is still right, so
+  /// `--fatal-warnings` doesn't fail the link: otherwise, a machine that is
+  /// switched off would.
   Warning,
   Error,
-  // A compiler's, each in the form that it has with in-process ThinLTO.
+  // From a compiler, each in the same form as with in-process ThinLTO.
   Diagnostic, ///< A warning about the program.
   Remark,     ///< A remark or a note about the program.
   Text        ///< What LLVM writes to standard error: not a diagnostic.
 };
 
-/// An error, a warning, a remark or a text of a compiler.
+/// An error, warning, remark or text from a compiler.
 struct CompilerMessage {
   MessageLevel Level;
   std::string Text;
 };
 
-/// Takes what the core and the plugins tell the user. The linker's executable
-/// implements it with LLD's own error handler, so that `--verbose`,
-/// `--no-warnings` and the like mean what they mean in LLD.
+/// Receives the messages of the core and the plugins for the user. The linker's
+/// executable implements this by LLD's error handler, so that `--verbose`,
+/// `--no-warnings` and the like have their usual meaning.
 class Messages {
 public:
   virtual ~Messages() = default;
 
-  /// Shows one message, without a prefix or an end of line. Any thread.
+  /// Shows one message without a prefix or a line end. Any thread.
   virtual void emit(MessageLevel Level, const llvm::Twine &Text) = 0;
 
-  /// Shows how far the link is. On a terminal, the next one overwrites the
-  /// line, and an empty text takes it away; else it stays, as a line of its
-  /// own. The calling thread of wait() only.
+  /// Shows the progress of the link. On a terminal, the next call overwrites
+  /// the line, and an empty text removes it. Otherwise, each line stays. Only
+  /// the thread that called wait() may call this.
   virtual void progress(llvm::StringRef Line) = 0;
 
-  /// The width of the terminal that progress() can overwrite lines on, 0 if it
-  /// doesn't tell. Nothing: there is no such terminal.
+  /// Returns the width of the terminal on which progress() overwrites lines, 0
+  /// if unknown. Returns nullopt if there is no such terminal.
   virtual std::optional<unsigned> columns() const = 0;
 
   /// Whether Debug messages are shown.

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What LLVM's Support library doesn't have, or has in another way than is
-// wanted here: SystemPosix.cpp and SystemWindows.cpp. Any thread.
+// Functions that LLVM's Support library lacks, or has in an unsuitable form.
+// SystemPosix.cpp and SystemWindows.cpp implement them. Any thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,56 +26,55 @@
 
 namespace dtlto {
 
-/// What nobody on another machine can know.
+/// Returns a random number that other machines can't predict.
 uint64_t randomSeed();
 
-/// Allows for more open files. A connection for each job of a large farm is
-/// more than what shells allow for the sake of programs that use select().
+/// Raises the limit of open files. Shells set a low one for programs that use
+/// select(); a large farm needs a connection for each job.
 void raiseDescriptorLimit();
 
-/// The columns of the terminal that is standard error; 0: not known.
+/// Returns the width of the terminal at standard error in columns; 0: unknown.
 unsigned terminalWidth();
 
-/// Whether another process that has called this is alive and has the same
-/// terminal as its standard error. False where the system has no such locks.
+/// Whether another live process that has called this has the same terminal at
+/// standard error. False on systems without such locks.
 bool terminalIsShared();
 
-/// The memory of the machine, and what a process may have of it, in bytes.
+/// Returns the memory of the machine in bytes, or the limit of `ulimit -v` if
+/// that is less. 1 GiB if unknown.
 uint64_t physicalMemory();
 
-/// Takes the pages in \p Ranges, which are sorted by address, out of this
-/// process's memory, where they are a file's that is mapped to be read only:
-/// who reads them gets them from the file again. A hint, for Linux.
+/// Removes the pages in \p Ranges from this process's memory if they are of
+/// files mapped read-only; the next access reads them from the file again.
+/// \p Ranges must be sorted by address. Only a hint; Linux only.
 void dropFilePages(llvm::ArrayRef<llvm::StringRef> Ranges);
 
-/// Gives the system what malloc() keeps of memory that was freed, of all
-/// threads. Takes some 30 ms for each 100 MB. Does nothing where the C
-/// library isn't glibc.
+/// Returns memory that malloc() keeps after it was freed to the system, for all
+/// threads. Takes about 30 ms per 100 MB. Does nothing without glibc.
 void returnFreeMemory();
 
-/// The bytes of the file at \p Path, or nothing if there is none. Fails if it
-/// isn't a file, and waits for nobody. Of one that has more than \p MaxSize
-/// bytes, \p MaxSize and one are read.
+/// Returns the bytes of the file \p Path, or nullopt if it doesn't exist. Reads
+/// at most \p MaxSize + 1 bytes. Fails if \p Path isn't a regular file; never
+/// blocks on a pipe.
 llvm::Expected<std::optional<std::string>>
 readSmallFile(const std::string &Path, uint64_t MaxSize);
 
-/// Removes the folder \p Path with all that is in it, as far as that can be.
+/// Removes the folder \p Path and its contents as far as possible.
 void removeFolder(const std::string &Path);
 
-/// Returns what \p Write writes to a file that is nobody else's, and is gone
-/// then.
+/// Returns what \p Write writes to a private temporary file.
 llvm::Expected<std::string>
 writtenToFile(llvm::function_ref<llvm::Error(llvm::raw_fd_ostream &)> Write);
 
-/// Opens the file \p Path to be written from its beginning, and returns its
-/// descriptor. Fails if it is a pipe that nobody reads.
+/// Opens the file \p Path for writing from its beginning; returns its
+/// descriptor. Fails if it is a pipe without a reader.
 int openForLog(const std::string &Path, std::error_code &Why);
 
-/// Calls \p Write, for which a pipe that nobody reads any more is an error
-/// (EPIPE), and no signal.
+/// Calls \p Write with SIGPIPE suppressed: writing to a pipe without a reader
+/// fails with EPIPE.
 void withoutPipeSignal(llvm::function_ref<void()> Write);
 
-/// Holds a lock until it is destroyed.
+/// Holds a lock until its destruction.
 class LockedFile {
 public:
   explicit LockedFile(int FD) : FD(FD) {}
@@ -86,27 +85,27 @@ private:
   int FD;
 };
 
-/// Locks the file at \p Path, which is made if it isn't there; waits for others
-/// up to \p Limit. A file system without locks has no others.
+/// Locks the file \p Path, which is created if needed. Waits up to \p Limit for
+/// other processes. On a file system without locks, succeeds without locking.
 llvm::Expected<std::unique_ptr<LockedFile>>
 lockFile(const std::string &Path, std::chrono::milliseconds Limit);
 
-/// Loads the shared library \p Path for the rest of the process. Null if it
-/// can't be, and \p Why, if the system says so.
+/// Loads the shared library \p Path for the rest of the process. Returns null
+/// on failure, with the system's reason, if any, in \p Why.
 void *openLibrary(const std::string &Path, std::string &Why);
-/// What \p Library, of openLibrary(), exports as \p Name; or null.
+/// Returns the symbol \p Name of \p Library, from openLibrary(), or null.
 void *findSymbol(void *Library, const char *Name);
 
-/// Calls \p Work on a detached thread of its own. False: the system has no
-/// thread to spare, and \p Work isn't called. std::thread would end a process
-/// that is built without exceptions.
+/// Calls \p Work on a new detached thread. Returns false, without calling
+/// \p Work, if no thread can be started. std::thread would end a process that
+/// is built without exceptions.
 bool startThread(std::function<void()> Work);
-/// What users can do about that.
+/// The reason and advice to show if startThread() fails.
 inline constexpr char NoThread[] =
     "no thread can be started; raise the limit of processes (ulimit -u, or the "
     "container's)";
 
-/// Whether standard output or error is a pipe that nobody reads.
+/// Whether standard output or error is a pipe without a reader.
 bool isOutputBroken();
 
 } // namespace dtlto

@@ -32,7 +32,7 @@
 using namespace llvm;
 using namespace dtlto;
 
-// File descriptors that are asked for, if the hard limit allows.
+// The requested number of descriptors, if the hard limit allows it.
 static constexpr rlim_t MaxDescriptors = 65536;
 
 uint64_t dtlto::randomSeed() {
@@ -58,8 +58,8 @@ unsigned dtlto::terminalWidth() {
 }
 
 bool dtlto::terminalIsShared() {
-  // Each process locks a byte of its own. The locks of a process end with it,
-  // and F_GETLK only finds those of others.
+  // Each process locks the byte at its process ID. The locks end with the
+  // process, and F_GETLK finds only locks of other processes.
   static const bool IsLocked = [] {
     struct flock Own = {};
     Own.l_type = F_WRLCK;
@@ -79,14 +79,14 @@ uint64_t dtlto::physicalMemory() {
   long Pages = ::sysconf(_SC_PHYS_PAGES), Size = ::sysconf(_SC_PAGESIZE);
   uint64_t Memory = Pages <= 0 || Size <= 0 ? uint64_t(1) << 30
                                             : uint64_t(Pages) * uint64_t(Size);
-  rlimit Limit; // RLIM_INFINITY is more than any machine has
+  rlimit Limit; // RLIM_INFINITY exceeds any memory
   if (::getrlimit(RLIMIT_AS, &Limit) == 0)
     Memory = std::min<uint64_t>(Memory, Limit.rlim_cur);
   return Memory;
 }
 
-/// Calls \p Each(Begin, End) for each mapping of a file that is only read, in
-/// the order of addresses.
+/// Calls \p Each(Begin, End) for each read-only mapping of a file, in the order
+/// of addresses.
 static void forEachFileMapping(function_ref<void(uintptr_t, uintptr_t)> Each) {
   auto Maps = MemoryBuffer::getFileAsStream("/proc/self/maps");
   if (!Maps)
@@ -105,7 +105,7 @@ static void forEachFileMapping(function_ref<void(uintptr_t, uintptr_t)> Each) {
 
 void dtlto::dropFilePages(ArrayRef<StringRef> Ranges) {
   const auto Page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const StringRef *First = Ranges.begin(); // that may reach into a mapping
+  const StringRef *First = Ranges.begin(); // may reach into a mapping
   forEachFileMapping([&](uintptr_t Begin, uintptr_t End) {
     auto At = [](const char *P) { return reinterpret_cast<uintptr_t>(P); };
     while (First != Ranges.end() && At(First->end()) <= Begin)
@@ -136,7 +136,7 @@ static Error systemFailure(const Twine &What) {
 
 Expected<std::optional<std::string>>
 dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
-  // A pipe would let us wait for its other end.
+  // Don't block on a pipe without a writer.
   int FD = open(Path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (FD < 0 && errno == ENOENT)
     return std::nullopt;
@@ -197,10 +197,10 @@ dtlto::writtenToFile(function_ref<Error(raw_fd_ostream &)> Write) {
 }
 
 int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
-  // Nobody waits for a pipe's reader.
+  // Don't wait for a pipe's reader.
   int FD = ::open(Path.c_str(),
                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
-  // But for one that is there, and is slow.
+  // But wait for an existing reader that is slow.
   if (FD < 0 || ::fcntl(FD, F_SETFL, 0) != 0)
     Why = std::error_code(errno, std::generic_category());
   return FD;
@@ -227,13 +227,13 @@ Expected<std::unique_ptr<LockedFile>>
 dtlto::lockFile(const std::string &Path, std::chrono::milliseconds Limit) {
   constexpr int Flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   int FD = open(Path.c_str(), O_RDWR | Flags, 0666);
-  if (FD < 0 && errno == EACCES) // another user's will do
+  if (FD < 0 && errno == EACCES) // a file of another user is sufficient
     FD = open(Path.c_str(), O_RDONLY | Flags, 0666);
   if (FD < 0)
     return systemFailure("'" + Path + "' can't be opened");
   auto Lock = std::make_unique<LockedFile>(FD);
   auto End = std::chrono::steady_clock::now() + Limit;
-  // There is no waiting for a lock with an end.
+  // No system call waits for a lock with a time limit.
   while (flock(FD, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR)
       continue;

@@ -29,7 +29,7 @@ uint64_t dtlto::randomSeed() {
   return uint64_t(Device()) << 32 | Device();
 }
 
-void dtlto::raiseDescriptorLimit() {} // there is none for sockets
+void dtlto::raiseDescriptorLimit() {} // sockets have no limit
 
 unsigned dtlto::terminalWidth() {
   CONSOLE_SCREEN_BUFFER_INFO Info;
@@ -69,7 +69,8 @@ dtlto::readSmallFile(const std::string &Path, uint64_t MaxSize) {
   return (*File)->getBuffer().str();
 }
 
-/// Later versions of LLVM leave that to the shell, which wine's doesn't do.
+/// Doesn't use LLVM's function: later versions leave the work to the shell, and
+/// Wine's shell doesn't do it.
 void dtlto::removeFolder(const std::string &Path) {
   std::error_code EC;
   for (sys::fs::directory_iterator I(Path, EC, /*follow_symlinks=*/false), E;
@@ -160,4 +161,4 @@ int dtlto::openForLog(const std::string &Path, std::error_code &Why) {
 
 void dtlto::withoutPipeSignal(function_ref<void()> Write) { Write(); }
 
-bool dtlto::isOutputBroken() { return false; } // nothing ends for that
+bool dtlto::isOutputBroken() { return false; } // not detected

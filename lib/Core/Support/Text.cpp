@@ -19,11 +19,12 @@ using namespace dtlto;
 namespace {
 struct Character {
   StringRef Bytes;
-  int Width; // in columns; -1: no character, but a color
+  int Width; // in columns; -1: a color, not a character
 };
 } // namespace
 
-/// The bytes that set a color which \p Text begins with, ESC [ ... m.
+/// Returns the size of the color sequence (ESC [ ... m) at the start of
+/// \p Text, or 0.
 static size_t colorSize(StringRef Text) {
   if (!Text.starts_with("\x1b["))
     return 0;
@@ -31,7 +32,7 @@ static size_t colorSize(StringRef Text) {
   return End != StringRef::npos && Text[End] == 'm' ? End + 1 : 0;
 }
 
-/// The first character of \p Text. A byte that begins none is one by itself.
+/// Returns the first character of \p Text. An invalid byte is a character.
 static Character firstCharacter(StringRef Text) {
   unsigned char C = Text.front();
   size_t Size = C < 0xC0 ? 1 : C < 0xE0 ? 2 : C < 0xF0 ? 3 : C < 0xF8 ? 4 : 1;
@@ -45,7 +46,7 @@ static std::vector<Character> split(StringRef Text) {
     size_t Size = colorSize(Text);
     Character C =
         Size ? Character{Text.take_front(Size), -1} : firstCharacter(Text);
-    if (!Size && C.Width < 0) { // not printable, or no UTF-8
+    if (!Size && C.Width < 0) { // not printable, or invalid UTF-8
       C = {"?", 1};
       Size = 1;
     }
@@ -78,8 +79,8 @@ std::string dtlto::printable(StringRef Text) {
   return Result;
 }
 
-/// \p Text in UTF-8, up to where it gets longer than \p MaxSize bytes: there is
-/// \p Cut. Of what isn't printable, only the characters in \p Kept stay.
+/// Returns \p Text as printable UTF-8 except for the characters in \p Kept.
+/// After \p MaxSize bytes, \p Cut replaces the rest.
 static std::string cutPrintable(StringRef Text, StringRef Kept, size_t MaxSize,
                                 StringRef Cut) {
   std::string Result;
@@ -136,7 +137,7 @@ std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
 
   StringRef Gap = StringRef("...").take_front(Columns);
   int Room = static_cast<int>(Columns - Gap.size());
-  // As many from either end as there is room for; the end says more of a path.
+  // Keep about as much of both ends; a path's end says more.
   size_t Tail = All.size(), Head = 0;
   for (int Left = Room - Room / 2; Tail && All[Tail - 1].Width <= Left;)
     Left -= std::max(0, All[--Tail].Width);
@@ -148,7 +149,7 @@ std::string dtlto::fitToLine(StringRef Text, unsigned Columns) {
          join(Chars.drop_front(Tail));
 }
 
-// A shorter part of a name says little about which name was meant.
+// Shorter parts match too many names.
 static constexpr size_t MinPart = 3;
 
 StringRef dtlto::nearestWord(StringRef Word, ArrayRef<StringRef> Known) {

@@ -14,36 +14,35 @@
 
 namespace dtlto {
 
-/// Returns \p Text (a file may have any name) in one line of UTF-8: each byte
-/// of what isn't printable becomes `\xNN`. For display: this can't be undone,
-/// since a backslash stays as it is.
+/// Returns \p Text, for instance a file name, as printable UTF-8 in one line:
+/// each unprintable byte becomes `\xNN`. For display only: the result is
+/// ambiguous, since a backslash stays as it is.
 std::string printable(llvm::StringRef Text);
 
-/// What a stranger says, for a terminal: as printable(), in one line, with
-/// blanks for line breaks and tabs, and without what follows the first \p
-/// MaxSize bytes.
+/// Returns untrusted \p Text as one printable() line for a terminal, with
+/// blanks for line breaks and tabs. Cut off after \p MaxSize bytes.
 std::string strangersLine(llvm::StringRef Text, size_t MaxSize = 4096);
 
-/// The same of a text of several lines. These, and tabs, stay.
+/// Like strangersLine(), but keeps line breaks and tabs.
 std::string strangersLines(llvm::StringRef Text, size_t MaxSize = 65536);
 
-/// \p Text of a worker with \p Name, which the user knows, instead of \p Path,
-/// a module's name there; but not where that is a part of a file's name.
+/// Returns a worker's \p Text with \p Path, a module's name on the worker,
+/// replaced by \p Name, the user's. Doesn't replace parts of longer file names.
 std::string withName(llvm::StringRef Text, llvm::StringRef Path,
                      llvm::StringRef Name);
 
-/// \p Text without its middle, in at most \p Columns columns of a terminal (0:
-/// that isn't known, and nothing is left out). What isn't printable becomes a
-/// `?`, but for the sequences that set colors: these all stay.
+/// Returns \p Text shortened in the middle to \p Columns columns of a terminal;
+/// 0: unknown, not shortened. Unprintable characters become `?`, except
+/// sequences that set colors, which are all kept.
 std::string fitToLine(llvm::StringRef Text, unsigned Columns);
 
-/// The one of \p Known that somebody who wrote \p Word most likely meant, or
-/// nothing: the first that \p Word is a part of, otherwise the nearest one of
-/// which at most a third is different. Case doesn't matter.
+/// Returns the one of \p Known that \p Word most likely means, or an empty
+/// string. That is the first one that contains \p Word, otherwise the most
+/// similar one, with at most a third changed. Ignores case.
 llvm::StringRef nearestWord(llvm::StringRef Word,
                             llvm::ArrayRef<llvm::StringRef> Known);
 
-/// "1 worker", "2 workers".
+/// Returns \p N and \p Noun: "1 worker", "2 workers".
 std::string counted(uint64_t N, llvm::StringRef Noun);
 
 } // namespace dtlto

@@ -16,11 +16,11 @@
 
 namespace dtlto {
 
-/// Asserts that an object is used by one thread, the first that uses it. Costs
-/// nothing where assertions are off.
+/// Asserts that only one thread, the first one, uses an object. Costs nothing
+/// without assertions.
 class ThreadCheck {
 public:
-  /// Asserts that all calls come from one thread.
+  /// Asserts that all calls are on the same thread.
   void check() const {
 #ifndef NDEBUG
     std::thread::id Known, This = std::this_thread::get_id();

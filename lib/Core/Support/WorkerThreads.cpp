@@ -19,7 +19,7 @@ struct WorkerThreads::State {
   std::condition_variable HasWork, HasEnded;
   std::deque<std::function<void()>> Queue;
   unsigned NumThreads = 0;
-  unsigned NumIdle = 0; // of them
+  unsigned NumIdle = 0; // of NumThreads
   bool Quit = false;
 
   void run() {
@@ -63,7 +63,7 @@ void WorkerThreads::async(std::function<void()> Work) {
   S->Queue.push_back(std::move(Work));
   if (S->NumIdle < S->Queue.size() && S->NumThreads < Max) {
     ++S->NumThreads;
-    // The thread can't end before this one unlocks.
+    // The new thread can't end before this thread unlocks.
     if (!startThread([S = S] { S->run(); })) {
       --S->NumThreads;
       if (S->NumThreads == 0)

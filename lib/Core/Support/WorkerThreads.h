@@ -14,27 +14,27 @@
 
 namespace dtlto {
 
-/// A thread pool for processes whose number of threads is limited. LLVM's ends
-/// the process if a thread can't be started; this one works with the threads
-/// that it has.
+/// A thread pool that works if the number of threads is limited. LLVM's pool
+/// ends the process if a thread can't be started; this one continues with the
+/// threads that it has.
 class WorkerThreads {
 public:
-  /// Starts at most \p Max threads, each when there is work for it.
+  /// Starts at most \p Max threads, each when it is needed.
   explicit WorkerThreads(unsigned Max);
   /// Waits for all work to end.
   ~WorkerThreads();
   WorkerThreads(const WorkerThreads &) = delete;
 
-  /// Runs \p Work on one of the threads, in the order of the calls. If no
-  /// thread can be started at all, \p Work runs before the call returns. Called
-  /// by one thread.
+  /// Runs \p Work on one of the threads; starts work in the order of the calls.
+  /// If no thread can be started, runs \p Work before returning. Call it on one
+  /// thread only.
   void async(std::function<void()> Work);
 
 private:
   struct State;
   ThreadCheck Caller;
   const unsigned Max;
-  const std::shared_ptr<State> S; // with the threads, which are detached
+  const std::shared_ptr<State> S; // shared with the threads, which are detached
 };
 
 } // namespace dtlto
