@@ -24,8 +24,8 @@ std::string costKey(const ModuleNames &Names, llvm::StringRef Original,
 /// The tasks that LLVM gave a backend, as jobs.
 class LTOJobs : public JobSource {
 public:
-  /// \p PointedAt owns memory that jobs point to, in addition to that of \p
-  /// TheLink: a plugin that hangs may read it after the link. May be null.
+  /// \p PointedAt owns memory that jobs point to, in addition to that of
+  /// \p TheLink: a plugin that hangs may read it after the link. May be null.
   LTOJobs(const Link &TheLink, std::vector<Task> Tasks,
           std::shared_ptr<const void> PointedAt = nullptr);
 

@@ -37,8 +37,8 @@ public:
   virtual void keep(const Task &T, llvm::StringRef Optimized, bool IsHere,
                     llvm::SmallVector<char, 0> FirstObject = {}) = 0;
 
-  /// Reports that code can't be generated from what forHere() returned for \p
-  /// T. \p Why is one line.
+  /// Reports that code can't be generated from what forHere() returned for
+  /// \p T. \p Why is one line.
   virtual void dropHere(const Task &T, llvm::StringRef Why) = 0;
   /// Reports that another machine's object from the kept module of \p T is
   /// wrong. Returns what was kept and whether it was removed, or "".

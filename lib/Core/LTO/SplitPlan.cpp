@@ -115,8 +115,8 @@ bool SplitPlan::isChangedByName(const FunctionSummary &F) const {
   return Devirtualized || !F.callsites().empty() || !F.allocs().empty();
 }
 
-/// Returns the number of parts. A function is in one part, however large; \p
-/// Sizes are those of the module's functions. \p Next is the next free task
+/// Returns the number of parts. A function is in one part, however large;
+/// \p Sizes are those of the module's functions. \p Next is the next free task
 /// number.
 unsigned SplitPlan::numParts(const Task &T, ArrayRef<unsigned> Sizes,
                              unsigned OfPart, unsigned Next) {

@@ -20,12 +20,12 @@
 
 namespace dtlto {
 
-/// The instructions of a part with --thinlto-dist-split=auto in a link of \p
-/// OfLink instructions. Each part loads what its module imports, and optimizes
-/// copies of the module's small functions: in a large link, parts as fine as
-/// those of a small one would mostly repeat work. Parts of a thousandth of the
-/// link keep a thousand slots busy. Parts stop growing at about four seconds of
-/// work, where finer ones cost little.
+/// The instructions of a part with --thinlto-dist-split=auto in a link of
+/// \p OfLink instructions. Each part loads what its module imports, and
+/// optimizes copies of the module's small functions: in a large link, parts as
+/// fine as those of a small one would mostly repeat work. Parts of a thousandth
+/// of the link keep a thousand slots busy. Parts stop growing at about four
+/// seconds of work, where finer ones cost little.
 constexpr unsigned autoPart(uint64_t OfLink) {
   unsigned Size = MinAutoPart;
   while (Size < 4 * MinAutoPart && OfLink / Size > 1000)

@@ -147,8 +147,8 @@ Error FirstRoundJobs::deliver(size_t J, const JobResult &R, const SideFiles &,
   return Out ? store(T, R.Object.bytes(), Out) : Error::success();
 }
 
-/// Returns the cache entry \p Key. If there is none, returns null and sets \p
-/// Out to a stream that creates it.
+/// Returns the cache entry \p Key. If there is none, returns null and sets
+/// \p Out to a stream that creates it.
 Expected<std::unique_ptr<MemoryBuffer>>
 FirstRoundJobs::find(const Task &T, StringRef Key, AddStreamFn &Out) {
   // The cache calls this at once if it has the entry. It also does so after an

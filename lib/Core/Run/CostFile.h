@@ -69,10 +69,10 @@ llvm::Expected<std::vector<CostEntry>> readCostFile(llvm::StringRef Path);
 /// Like readCostFile(), before parseCosts(). Returns "" if there is no file.
 llvm::Expected<std::string> readCostText(llvm::StringRef Path);
 
-/// Reads the entries of the file at \p Path (none if it can't be used), lets \p
-/// Change modify them, and writes them, under a lock. Creates missing folders.
-/// Fails, and changes nothing, if the lock isn't free within half a second, or
-/// if \p Path is anything but a cost history.
+/// Reads the entries of the file at \p Path (none if it can't be used), lets
+/// \p Change modify them, and writes them, under a lock. Creates missing
+/// folders. Fails, and changes nothing, if the lock isn't free within half a
+/// second, or if \p Path is anything but a cost history.
 llvm::Error
 updateCostFile(llvm::StringRef Path,
                llvm::function_ref<void(std::vector<CostEntry> &)> Change);

@@ -27,8 +27,8 @@ class HelperQueue {
 public:
   using Work = std::function<void()>;
 
-  /// Queues \p W for job \p J. \p Seconds is the job's expected time; \p
-  /// ImportWork is as in JobFacts.
+  /// Queues \p W for job \p J. \p Seconds is the job's expected time;
+  /// \p ImportWork is as in JobFacts.
   void add(plan::JobId J, double Seconds, size_t ImportWork, Work W);
 
   /// Removes and returns the next work. Call it once for each add().

@@ -49,8 +49,8 @@ public:
 
   /// The files that \p J makes in addition to its object.
   virtual SideFiles sideFiles(size_t J) const = 0;
-  /// Fails, with a reason, if \p Object can't be an object of \p J. With \p
-  /// IsAsWritten, the object is exactly what a compiler wrote, and may be as
+  /// Fails, with a reason, if \p Object can't be an object of \p J. With
+  /// \p IsAsWritten, the object is exactly what a compiler wrote, and may be as
   /// unusual as its program.
   virtual llvm::Error check(size_t J, llvm::StringRef Object,
                             bool IsAsWritten) const = 0;

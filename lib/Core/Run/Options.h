@@ -87,9 +87,9 @@ struct Options : JobOptions {
   std::string FirstOption;
 };
 
-/// Sets the option \p Name (`thinlto-dist-timeout`, without dashes) to \p
-/// Value, or to its default if there is none. Fails with a message that names
-/// the option as \p Spelling, its form on the command line.
+/// Sets the option \p Name (`thinlto-dist-timeout`, without dashes) to
+/// \p Value, or to its default if there is none. Fails with a message that
+/// names the option as \p Spelling, its form on the command line.
 llvm::Error setOption(Options &Opts, llvm::StringRef Name,
                       std::optional<llvm::StringRef> Value,
                       llvm::StringRef Spelling);
