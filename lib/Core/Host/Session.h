@@ -76,7 +76,7 @@ public:
   /// requested if the plugin has it.
   void forget(uint64_t Job);
 
-  /// Tells a plugin that WantsBatches (Opened) that it has all jobs.
+  /// Tells a plugin that wants batches (Opened) that it has all jobs.
   void completeBatch();
 
   /// Tells the plugin, if it has dtlto.refuted/1, that its result for \p Job

@@ -166,7 +166,7 @@ void Steps::deliver(JobId J) {
 }
 
 /// Compares one of the held objects if the whole sample was made locally.
-/// Returns false if there is none.
+/// Returns false if there is none to compare or to wait for.
 bool Steps::compareAHeldOne() {
   if (O.VerifyPercent == 0 || HasCompared || Failing || HasDifference)
     return false;

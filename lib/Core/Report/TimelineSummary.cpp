@@ -282,8 +282,8 @@ void Summarizer::bound() {
 }
 
 /// Returns the attempt that occupied a slot of \p A's host until now, when \p A
-/// began. Returns nothing if a slot was free since \p Could: then \p A didn't
-/// wait for one.
+/// began. Returns nothing if no slot became free after \p Could: then \p A
+/// didn't wait for one.
 std::optional<Summarizer::At> Summarizer::before(const At &A,
                                                  double Could) const {
   const Place &P = S.Places[A.Job].Attempts[A.Attempt];
