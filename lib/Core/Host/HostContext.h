@@ -47,8 +47,7 @@ struct HostContext {
   std::string LLVMVersion;
   unsigned Parallelism = 1; // threads that the user allows, --thinlto-jobs
   std::shared_ptr<FarmStore> Store = nullptr; // null if the link needs none
-  SessionConfig Config = {}; // from configurePlugin(), set before any job is
-                             // built
+  SessionConfig Config = {}; // from configurePlugin(), before any job
 };
 
 } // namespace dtlto

@@ -87,8 +87,7 @@ private:
   void countMembers(std::vector<llvm::StringRef> Modules);
 
   std::string Prefix; // the working directory with a trailing `/`
-  llvm::StringMap<std::string> Counted; // members, with numbers in place of
-                                        // their places
+  llvm::StringMap<std::string> Counted; // members, numbered
 };
 
 } // namespace dtlto

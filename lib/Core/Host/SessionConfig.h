@@ -20,8 +20,7 @@ struct HostContext;
 struct SessionConfig {
   uint32_t Needs = 0;     // DTLTO_JOB_..., the fields that each job must have
   std::string NoFallback; // the setting that forbids the fallback, or empty
-  std::string Problem;    // why configure() failed and the session can't be
-                          // opened
+  std::string Problem;    // why configure() failed; then open() is not possible
 };
 
 /// A dtlto_session_params and what it points to.

@@ -74,8 +74,7 @@ struct Event {
   bool WantsBatches = false; // Opened
   bool RanHere = false;      // Done: by local code generation. State: on this
                              // machine, or waiting for its turn there
-  bool IsOurs = false;       // Done, CacheHit: a linker made the object, or an
-                             // equal one
+  bool IsOurs = false;       // Done, CacheHit: a linker made it or its equal
   bool HasDigest = false; // Done: the worker's digest of the object is correct
   bool NoObject = false;  // Done, LocalDone: LLVM correctly made none
   bool RoomSince = false; // Submitted: busy, but has reported room since

@@ -32,8 +32,7 @@ public:
 private:
   struct Words {
     std::vector<std::string> Args; // for all jobs with this triple
-    std::string Reason;            // why there are no arguments; otherwise
-                                   // empty
+    std::string Reason;            // why there are none; otherwise empty
   };
   const Words &common(llvm::StringRef Triple);
   llvm::Expected<std::vector<std::string>> make(llvm::StringRef Triple) const;

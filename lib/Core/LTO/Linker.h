@@ -18,8 +18,7 @@ namespace dtlto {
 /// The process's state from before LLD runs: one object for each process.
 struct Linker {
   Options Opts;
-  const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); null if
-                                        // there is none
+  const dtlto_plugin *Plugin = nullptr; // checked (PluginLoader.h); may be null
   Messages *Msg = nullptr;
   /// Whether this is LLD's Mach-O port.
   bool IsMachO = false;

@@ -71,8 +71,7 @@ private:
   const std::vector<Task> Tasks;
   const size_t From;
   std::once_flag Planned;
-  std::optional<ImportsByModule> Imported; // set when the first module is
-                                           // slimmed
+  std::optional<ImportsByModule> Imported; // set by plan()
   mutable std::mutex Mutex;                // guards the following members
   llvm::StringMap<std::unique_ptr<Slice>> Slices;
   size_t NumSlim = 0, NumWhole = 0;       // modules

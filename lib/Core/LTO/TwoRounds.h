@@ -105,8 +105,7 @@ private:
   bool WantsIR = true;
   IRs Own, Sent;
   // By task.
-  std::map<unsigned, std::pair<std::string, std::string>> Told; // data and
-                                                                // module name
+  std::map<unsigned, std::pair<std::string, std::string>> Told; // with name
   std::map<unsigned, llvm::SmallVector<char, 0>> Objects;
   std::string Data;
 };

@@ -96,8 +96,7 @@ struct JobSums {
   size_t NumEnded = 0, NumHeld = 0;
   size_t NumBusyThreads = 0; // that verify or deliver
   double SecondsInAll = 0;   // estimated
-  double SecondsLeft = 0;    // of jobs that are neither done nor running
-                             // locally
+  double SecondsLeft = 0;    // of jobs neither done nor running locally
   // Of attempts.
   size_t NumUnoffered = 0;         // before Accepted, except duplicates
   size_t NumPreparingHere = 0;     // to be compiled locally

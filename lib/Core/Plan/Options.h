@@ -14,8 +14,7 @@
 
 namespace dtlto::plan {
 
-using Time = std::chrono::nanoseconds; // since the first task, on the driver's
-                                       // clock
+using Time = std::chrono::nanoseconds; // driver's clock, since the first task
 
 /// The user's choices, and all thresholds.
 struct Options {
@@ -23,8 +22,7 @@ struct Options {
   /// Local jobs next to the plugin's; unset: as many as save time.
   std::optional<unsigned> LocalJobs;
   unsigned DuplicatePercent = 25; // share of all work that may be done twice
-  unsigned VerifyPercent = 0;     // share of the objects that are also compiled
-                                  // locally
+  unsigned VerifyPercent = 0;     // of the objects, compiled locally as well
   /// Selects these. If a worker knew them, it could fake all others.
   uint64_t VerifySeed = 0;
   bool Fallback = true;   // compile locally what the plugin can't
@@ -33,7 +31,6 @@ struct Options {
   /// plugin while jobs are being prepared, not once one is ready.
   bool OpenAtOnce = false;
   uint64_t MaxBytesInFlight = UINT64_MAX; // of memory, offered and accepted
-                                          // jobs
   /// The memory of all jobs that run locally. One job may always run.
   uint64_t MaxBytesHere = UINT64_MAX;
   /// Each local job after the first needs a token of the build's jobserver. The

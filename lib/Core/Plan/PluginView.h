@@ -65,8 +65,7 @@ struct PluginView {
   Time Now = {}; // the time of the step
   enum class Phase { Unopened, Opening, Open, Closed } At = Phase::Unopened;
   bool IsDropped = false;       // in any phase
-  bool IsArgumentWrong = false; // open() rejected an argument, so the link
-                                // fails
+  bool IsArgumentWrong = false; // rejected by open(); fails the link
   bool ReportsStates = false;   // reports when jobs begin
   bool HasEnded = false;        // has returned an object
   Time LastSign = {};           // last sign of life

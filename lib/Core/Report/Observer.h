@@ -42,8 +42,7 @@ struct Step {
   /// The reason of a failure, in one line.
   llvm::StringRef Why;
   const dtlto_load *Load = nullptr;     // LoadKnown
-  llvm::ArrayRef<PluginNumber> Numbers; // of a result, as reported by the
-                                        // plugin
+  llvm::ArrayRef<PluginNumber> Numbers; // of a result, from the plugin
   int32_t Status = 0;                   // of a result, DTLTO_...
   uint32_t State = 0;                   // StateChanged, DTLTO_STATE_...
   /// When a thread of ours ended its work, and how many seconds the work took.

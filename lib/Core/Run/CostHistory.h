@@ -33,8 +33,7 @@ namespace dtlto {
 struct CostEstimate {
   double Seconds;  // more than 0, and finite
   uint64_t Memory; // bytes, without memory that all processes share
-  bool Learnt;     // whether Seconds is from the module's own time, not only
-                   // its size
+  bool Learnt;     // whether Seconds is from its own earlier times
 };
 
 /// Returns \p Original, a module's name in LLD, without what depends on other

@@ -44,14 +44,12 @@ constexpr unsigned MinAutoPart = 10000;
 struct Options : JobOptions {
   std::string Plugin; // name or path; empty: in-process ThinLTO
   FallbackKind Fallback = FallbackKind::Local;
-  std::optional<unsigned> LocalJobs; // next to the plugin's; unset: as many as
-                                     // save time
+  std::optional<unsigned> LocalJobs; // next to the plugin's; unset: automatic
   OrderKind Order = OrderKind::Cost; // in which jobs start
   // The share of the link's work that may be done twice, against stragglers.
   unsigned DuplicatePercent = 25;
   unsigned VerifyPercent = 0;
-  std::optional<uint64_t> VerifySeed; // of the sample; unset: chosen by the
-                                      // link
+  std::optional<uint64_t> VerifySeed; // of the sample; unset: automatic
   // Whether other machines' objects have keys of their own in the cache.
   CacheKind Cache = CacheKind::Separate;
   ProgressKind Progress = ProgressKind::Auto;
